@@ -1,0 +1,3 @@
+module loupe
+
+go 1.26

@@ -1,0 +1,292 @@
+// Package loupe_test guards the shape of the whole module: which package may
+// import which, and that everything exported is documented.
+package loupe_test
+
+import (
+	"go/ast"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wing says whether a package may touch the world outside the process.
+type wing int
+
+const (
+	pure  wing = iota // eyes, formats, values: no os, net or os/exec
+	hands             // capture: may do I/O
+	roof              // command line, agent and labs: may do I/O
+)
+
+// room is one package of the house.
+type room struct {
+	floor int
+	wing  wing
+	may   []string // the packages of this module that it may import
+}
+
+var (
+	values  = []string{"unit", "stats", "stack", "timeline"}
+	formats = []string{"profile", "loadlog", "godebug", "metrics"}
+	eyes    = []string{"session", "calltree", "sched", "gc"}
+)
+
+// rooms is the map of the house (docs/architecture.md explains it). A new
+// package is first a line here.
+var rooms = map[string]room{
+	"unit":     {0, pure, nil},
+	"stats":    {0, pure, []string{"unit"}},
+	"stack":    {0, pure, nil},
+	"timeline": {0, pure, []string{"unit"}},
+
+	"profile": {1, pure, []string{"stack", "unit"}},
+	"godebug": {1, pure, []string{"timeline"}},
+	"metrics": {1, pure, []string{"timeline", "unit"}},
+	"loadlog": {1, pure, []string{"stats", "timeline", "unit"}},
+
+	"recording": {2, hands, []string{"timeline"}},
+
+	"load":     {3, hands, []string{"loadlog", "recording", "stats", "timeline", "unit"}},
+	"collect":  {3, hands, join([]string{"agent", "recording"}, values, formats)},
+	"session":  {3, pure, join([]string{"recording"}, values, formats)},
+	"calltree": {3, pure, []string{"stack", "unit"}},
+	"sched":    {3, pure, []string{"godebug", "stats", "timeline", "unit"}},
+	"gc":       {3, pure, []string{"godebug", "metrics", "stats", "timeline", "unit"}},
+
+	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
+	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
+	"report":  {6, pure, join([]string{"recording", "compare", "insight"}, values, formats, eyes)},
+
+	"internal/cli": {8, roof, []string{"*"}},
+	"cmd/loupe":    {9, roof, []string{"internal/cli"}},
+
+	// The agent runs inside the recorded program: the standard library alone.
+	"agent": {0, roof, nil},
+
+	"labs":            {0, roof, nil},
+	"labs/newssearch": {0, roof, []string{"labs/newssearch/*"}},
+}
+
+func join(lists ...[]string) []string { return slices.Concat(lists...) }
+
+// forbidden names what a pure package must not import, with the reason.
+var forbidden = map[string]string{
+	"os":       "readers take []byte, io.ReaderAt or fs.FS, so that tests and the browser can feed them",
+	"os/exec":  "starting programs is collect's work",
+	"net":      "the eyes touch nothing",
+	"net/http": "the eyes touch nothing",
+	"syscall":  "the eyes touch nothing",
+	"log":      "a library returns what it has to say",
+}
+
+// roomOf finds the room that a folder belongs to. A folder below a room
+// (profile/internal/wire, labs/newssearch/feeds) is part of that room.
+func roomOf(dir string) (string, bool) {
+	for d := dir; d != "."; d = path.Dir(d) {
+		if _, ok := rooms[d]; ok {
+			return d, true
+		}
+	}
+	return "", false
+}
+
+func allowed(from, to string) bool {
+	home, _ := roomOf(from)
+	if to == home || strings.HasPrefix(to, home+"/") {
+		return true
+	}
+	for _, may := range rooms[home].may {
+		if prefix, ok := strings.CutSuffix(may, "*"); may == to || ok && strings.HasPrefix(to, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestLayers(t *testing.T) {
+	for name, r := range rooms {
+		for _, may := range r.may {
+			if strings.Contains(may, "*") {
+				continue
+			}
+			below, ok := rooms[may]
+			switch {
+			case !ok:
+				t.Errorf("%s may import %s, which is not in the map", name, may)
+			case below.floor >= r.floor && name != "agent":
+				t.Errorf("%s (floor %d) may import %s (floor %d): imports point down", name, r.floor, may, below.floor)
+			case r.wing == hands && slices.Contains(eyes, may):
+				t.Errorf("%s may import %s: hands never meet eyes", name, may)
+			}
+		}
+		if _, err := os.Stat(filepath.FromSlash(name)); err != nil {
+			t.Errorf("%s is in the map but not in the tree: %v", name, err)
+		}
+	}
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		if dir == "." && test {
+			return
+		}
+		home, ok := roomOf(dir)
+		if !ok {
+			t.Errorf("%s: package %s is not in the map: add a line to rooms", file, dir)
+			return
+		}
+		for _, imp := range f.Imports {
+			to := strings.Trim(imp.Path.Value, `"`)
+			if ours, ok := strings.CutPrefix(to, "loupe/"); ok {
+				if !test && !allowed(dir, ours) {
+					t.Errorf("%s imports %s: not allowed for %s", file, to, home)
+				}
+				continue
+			}
+			if why := forbidden[to]; why != "" && rooms[home].wing == pure && !test {
+				t.Errorf("%s imports %q: %s", file, to, why)
+			}
+		}
+	})
+}
+
+func TestDocumented(t *testing.T) {
+	packageDoc := map[string]bool{}
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		if test {
+			return
+		}
+		packageDoc[dir] = packageDoc[dir] || f.Doc != nil
+		for _, d := range f.Decls {
+			for _, name := range undocumented(d) {
+				t.Errorf("%s: %s has no doc comment", file, name)
+			}
+		}
+	})
+	for dir, ok := range packageDoc {
+		if !ok {
+			t.Errorf("package %s has no package comment", dir)
+		}
+	}
+}
+
+// undocumented lists the exported names that d declares without a comment.
+// A comment on a group documents every name in it.
+func undocumented(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Doc == nil && d.Name.IsExported() && exportedReceiver(d) {
+			names = append(names, d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && s.Doc == nil && d.Doc == nil {
+					names = append(names, s.Name.Name)
+				}
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					if n.IsExported() && s.Doc == nil && s.Comment == nil && d.Doc == nil {
+						names = append(names, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	for {
+		switch t := typ.(type) {
+		case *ast.StarExpr:
+			typ = t.X
+		case *ast.IndexExpr:
+			typ = t.X
+		case *ast.Ident:
+			return t.IsExported()
+		default:
+			return true
+		}
+	}
+}
+
+// TestShape holds the sizes of STYLE: files and functions that fit a mind.
+func TestShape(t *testing.T) {
+	const maxFile, maxFunc = 800, 120
+	fset := token.NewFileSet()
+	for _, file := range goFiles(t) {
+		f, err := parser.ParseFile(fset, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := fset.File(f.Pos()).LineCount(); n > maxFile {
+			t.Errorf("%s has %d lines, more than %d: split it by concern", file, n, maxFile)
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line; n > maxFunc {
+					t.Errorf("%s: %s has %d lines, more than %d", file, fn.Name.Name, n, maxFunc)
+				}
+			}
+		}
+	}
+}
+
+// TestDocLinks checks that no package comment has a link that goes nowhere by
+// being malformed.
+func TestDocLinks(t *testing.T) {
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		if f.Doc == nil {
+			return
+		}
+		var p comment.Parser
+		for _, link := range p.Parse(f.Doc.Text()).Links {
+			if !link.Used {
+				t.Errorf("%s: link target %q is not used", file, link.Text)
+			}
+		}
+	})
+}
+
+func eachFile(t *testing.T, visit func(dir, file string, f *ast.File, test bool)) {
+	t.Helper()
+	fset := token.NewFileSet()
+	for _, file := range goFiles(t) {
+		f, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(path.Dir(file), file, f, strings.HasSuffix(file, "_test.go"))
+	}
+}
+
+func goFiles(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := d.Name()
+		if d.IsDir() && name != "." && (base == "testdata" || base == "web" || base[0] == '.' || base[0] == '_') {
+			return filepath.SkipDir
+		}
+		if !d.IsDir() && strings.HasSuffix(base, ".go") {
+			files = append(files, filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
