@@ -1,0 +1,105 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"loupe/timeline"
+)
+
+// record is one line of the journal. Exactly one of its parts is set. A
+// later phase or entry of the same name replaces the earlier one, so that the
+// state of a recording is always the fold of its journal.
+type record struct {
+	Header *Manifest      `json:"header,omitempty"` // without the lists
+	Phase  *Phase         `json:"phase,omitempty"`
+	Open   *Entry         `json:"open,omitempty"`  // being written
+	Entry  *Entry         `json:"entry,omitempty"` // complete
+	Clock  *Clock         `json:"clock,omitempty"`
+	Mark   *Mark          `json:"mark,omitempty"`
+	Note   string         `json:"note,omitempty"`
+	End    *timeline.Time `json:"end_ns,omitempty"`
+}
+
+// fold applies r to m.
+func (m *Manifest) fold(r record) {
+	switch {
+	case r.Header != nil:
+		h := *r.Header
+		h.Phases, h.Entries, h.Clocks = m.Phases, m.Entries, m.Clocks
+		h.Marks, h.Notes, h.End, h.Complete = m.Marks, m.Notes, m.End, m.Complete
+		*m = h
+	case r.Phase != nil:
+		m.Phases = upsert(m.Phases, *r.Phase, func(p Phase) string { return p.Name })
+	case r.Open != nil:
+		e := *r.Open
+		e.Partial = true
+		m.Entries = upsert(m.Entries, e, func(e Entry) string { return e.Path })
+	case r.Entry != nil:
+		m.Entries = upsert(m.Entries, *r.Entry, func(e Entry) string { return e.Path })
+	case r.Clock != nil:
+		m.Clocks = upsert(m.Clocks, *r.Clock, func(c Clock) string { return c.Path })
+	case r.Mark != nil:
+		m.Marks = append(m.Marks, *r.Mark)
+	case r.Note != "":
+		if !slices.Contains(m.Notes, r.Note) {
+			m.Notes = append(m.Notes, r.Note)
+		}
+	case r.End != nil:
+		m.End, m.Complete = *r.End, true
+	}
+}
+
+// header returns the part of m that a header record holds.
+func (m *Manifest) header() *Manifest {
+	h := *m
+	h.Phases, h.Entries, h.Clocks, h.Marks, h.Notes = nil, nil, nil, nil, nil
+	return &h
+}
+
+func upsert[T any](list []T, v T, key func(T) string) []T {
+	for i := range list {
+		if key(list[i]) == key(v) {
+			list[i] = v
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+// readJournal rebuilds a manifest. A last line that was cut off by a crash is
+// left out; anything else that does not parse is an error, because silence
+// would hide a damaged recording.
+func readJournal(r io.Reader) (*Manifest, error) {
+	m := &Manifest{}
+	br := bufio.NewReader(r)
+	for line := 1; ; line++ {
+		text, err := br.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("cannot read %s: %w", JournalName, err)
+		}
+		cut := err == io.EOF // no newline: the writer did not finish it
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			var rec record
+			if jerr := json.Unmarshal(text, &rec); jerr == nil {
+				m.fold(rec)
+			} else if !cut {
+				return nil, fmt.Errorf("cannot read %s: line %d: %w", JournalName, line, jerr)
+			}
+		}
+		if cut {
+			break
+		}
+	}
+	if m.Schema == "" {
+		return nil, fmt.Errorf("cannot read %s: it has no header line (the recording ended before it began)", JournalName)
+	}
+	for _, p := range m.Phases {
+		m.End = max(m.End, p.Span.End)
+	}
+	return m, nil
+}

@@ -1,0 +1,183 @@
+package recording
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Recording is an opened recording. Its files are read on demand; it may be
+// shared by several goroutines.
+type Recording struct {
+	Manifest
+	fsys  fs.FS
+	close func() error
+}
+
+// maxManifest bounds what is read as a manifest or a journal.
+const maxManifest = 256 << 20
+
+// ErrNotRecording is returned for something that holds neither a manifest nor
+// a journal.
+var ErrNotRecording = errors.New("it is not a recording (no " + ManifestName + " and no " + JournalName + ")")
+
+// Open reads the recording at the root of fsys. One that was not closed is
+// rebuilt from its journal and has Complete false.
+func Open(fsys fs.FS) (*Recording, error) {
+	m, err := readManifest(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(m.Schema, "loupe.recording/") {
+		return nil, fmt.Errorf("cannot read recording: unknown schema %q", m.Schema)
+	}
+	if m.Schema != Schema {
+		return nil, fmt.Errorf("cannot read recording: it has schema %q, this loupe reads %q (use a newer loupe)", m.Schema, Schema)
+	}
+	for _, e := range m.Entries {
+		if !fs.ValidPath(e.Path) {
+			return nil, fmt.Errorf("cannot read recording: entry path %q leaves the recording", e.Path)
+		}
+	}
+	for i, e := range m.Entries {
+		if e.Partial {
+			if info, err := fs.Stat(fsys, e.Path); err == nil {
+				m.Entries[i].Bytes = info.Size()
+			}
+		}
+	}
+	return &Recording{Manifest: *m, fsys: fsys, close: func() error { return nil }}, nil
+}
+
+func readManifest(fsys fs.FS) (*Manifest, error) {
+	f, err := fsys.Open(ManifestName)
+	if err == nil {
+		defer f.Close()
+		m := &Manifest{}
+		if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(m); err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", ManifestName, err)
+		}
+		return m, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read recording: %w", err)
+	}
+	j, err := fsys.Open(JournalName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotRecording
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read recording: %w", err)
+	}
+	defer j.Close()
+	return readJournal(io.LimitReader(j, maxManifest))
+}
+
+// OpenFile opens the recording in a directory or a zip file. A zip file may
+// hold it at its root or in its only folder. The caller closes it.
+func OpenFile(name string) (*Recording, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		// A root confines what the manifest may name, symbolic links
+		// included.
+		root, err := os.OpenRoot(name)
+		if err != nil {
+			return nil, err
+		}
+		return openWith(name, root.FS(), root.Close)
+	}
+	z, err := zip.OpenReader(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
+	}
+	fsys := fs.FS(z)
+	if dir := onlyFolder(z.File); dir != "" {
+		if fsys, err = fs.Sub(z, dir); err != nil {
+			z.Close()
+			return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
+		}
+	}
+	return openWith(name, fsys, z.Close)
+}
+
+func openWith(name string, fsys fs.FS, close func() error) (*Recording, error) {
+	r, err := Open(fsys)
+	if err != nil {
+		close()
+		return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
+	}
+	r.close = close
+	return r, nil
+}
+
+func onlyFolder(files []*zip.File) string {
+	dir := ""
+	for _, f := range files {
+		first, _, ok := strings.Cut(f.Name, "/")
+		if !ok || dir != "" && first != dir {
+			return ""
+		}
+		dir = first
+	}
+	return dir
+}
+
+// Close releases the files of r.
+func (r *Recording) Close() error { return r.close() }
+
+// FS returns the tree of the recording.
+func (r *Recording) FS() fs.FS { return r.fsys }
+
+// ReadFile reads a whole entry of at most limit bytes.
+func (r *Recording) ReadFile(name string, limit int64) ([]byte, error) {
+	f, err := r.fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("cannot read %s: it is larger than %d bytes", name, limit)
+	}
+	return data, nil
+}
+
+// Zip packs the recording in dir into the file name, which must not exist.
+// Profiles and traces are compressed already or compress well; either way the
+// zip is not larger than the tree.
+func Zip(dir, name string) (err error) {
+	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("cannot pack recording: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(name + partSuffix)
+			err = fmt.Errorf("cannot pack recording: %w", err)
+		}
+	}()
+	z := zip.NewWriter(f)
+	if err = z.AddFS(os.DirFS(dir)); err != nil {
+		return err
+	}
+	if err = errors.Join(z.Close(), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if _, err = os.Stat(name); err == nil {
+		return fmt.Errorf("%s exists", filepath.Base(name))
+	}
+	return os.Rename(name+partSuffix, name)
+}

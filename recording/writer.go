@@ -1,0 +1,296 @@
+package recording
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"loupe/timeline"
+)
+
+// Writer writes a recording into a directory. Everything it is told goes to
+// the journal first, synced, so that a recording that ends at any moment is
+// readable up to that moment. It is safe for concurrent use.
+type Writer struct {
+	dir   string
+	epoch time.Time // with a monotonic reading
+
+	mu      sync.Mutex
+	m       Manifest
+	journal *os.File
+	failed  error // the first error of the journal
+}
+
+// Create starts a recording in dir, which must not exist or be empty. The
+// epoch of its time axis is now. m gives the title, the target and the host.
+func Create(dir string, m Manifest) (*Writer, error) {
+	if err := makeEmptyDir(dir); err != nil {
+		return nil, err
+	}
+	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create recording: %w", err)
+	}
+	w := &Writer{dir: dir, epoch: time.Now(), m: m, journal: journal}
+	w.m.Schema = Schema
+	w.m.Start = w.epoch
+	w.m.ID = newID(w.epoch)
+	if err := w.log(record{Header: w.m.header()}); err != nil {
+		journal.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func makeEmptyDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot create recording: %w (choose another place with -o)", err)
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("cannot create recording: %w", err)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("cannot create recording: %s exists and is not empty (choose another place with -o)", dir)
+	}
+	return nil
+}
+
+func newID(t time.Time) string {
+	var b [4]byte
+	rand.Read(b[:]) // never fails
+	return t.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:])
+}
+
+// Dir returns the directory that is written to.
+func (w *Writer) Dir() string { return w.dir }
+
+// Now returns the present instant on the recording's axis.
+func (w *Writer) Now() timeline.Time { return w.At(time.Now()) }
+
+// At maps t, which should have a monotonic reading, onto the axis.
+func (w *Writer) At(t time.Time) timeline.Time { return timeline.Time(t.Sub(w.epoch)) }
+
+// Manifest returns a copy of the manifest as it stands.
+func (w *Writer) Manifest() Manifest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.m
+}
+
+// UpdateTarget changes what is known about the target.
+func (w *Writer) UpdateTarget(change func(*Target)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.m.Target)
+	return w.log(record{Header: w.m.header()})
+}
+
+// SetPhase records a phase, or replaces the one of the same name. It is
+// called when a phase begins, with an empty end, and again when it ends.
+func (w *Writer) SetPhase(p Phase) error { return w.add(record{Phase: &p}) }
+
+// SetClock records how the time in an entry maps onto the axis.
+func (w *Writer) SetClock(c Clock) error { return w.add(record{Clock: &c}) }
+
+// Mark records an instant.
+func (w *Writer) Mark(text string) error {
+	return w.add(record{Mark: &Mark{At: w.Now(), Text: text}})
+}
+
+// Note records a remark about the whole recording; the same one only once.
+func (w *Writer) Note(text string) error { return w.add(record{Note: text}) }
+
+func (w *Writer) add(r record) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.m.fold(r)
+	return w.log(r)
+}
+
+// log appends r to the journal; w.mu is held or not yet needed.
+func (w *Writer) log(r record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("BUG: cannot encode journal record: %w", err)
+	}
+	if _, err = w.journal.Write(append(line, '\n')); err == nil {
+		err = w.journal.Sync()
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot write %s: %w", filepath.Join(w.dir, JournalName), err)
+		if w.failed == nil {
+			w.failed = err
+		}
+	}
+	return err
+}
+
+// Close writes the manifest and ends the recording. An error means that
+// something is missing; what was written before is still readable.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end := w.Now()
+	w.m.fold(record{End: &end})
+	err := w.failed
+	if lerr := w.log(record{End: &end}); err == nil {
+		err = lerr
+	}
+	if merr := w.writeManifest(); err == nil {
+		err = merr
+	}
+	if cerr := w.journal.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (w *Writer) writeManifest() error {
+	text, err := json.MarshalIndent(&w.m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("BUG: cannot encode manifest: %w", err)
+	}
+	name := filepath.Join(w.dir, ManifestName)
+	f, err := os.Create(name + partSuffix)
+	if err != nil {
+		return fmt.Errorf("cannot write manifest: %w", err)
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(name+partSuffix, name)
+	}
+	if err != nil {
+		os.Remove(name + partSuffix)
+		return fmt.Errorf("cannot write manifest: %w", err)
+	}
+	return nil
+}
+
+// partSuffix marks a file that is not complete.
+const partSuffix = ".part"
+
+// EntryWriter writes one entry. It is not safe for concurrent use.
+type EntryWriter struct {
+	w      *Writer
+	e      Entry
+	f      *os.File
+	sum    hash.Hash
+	stream bool
+	err    error
+}
+
+// Create starts an entry that counts only when it is whole, such as a
+// profile: it is written under a temporary name and renamed by Close.
+func (w *Writer) Create(e Entry) (*EntryWriter, error) { return w.open(e, false) }
+
+// Append starts an entry that is good up to its last byte at any time, such
+// as a log: it has its name from the start and readers may follow it.
+func (w *Writer) Append(e Entry) (*EntryWriter, error) { return w.open(e, true) }
+
+func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
+	if !fs.ValidPath(e.Path) {
+		return nil, fmt.Errorf("BUG: cannot create entry: invalid path %q", e.Path)
+	}
+	name := filepath.Join(w.dir, filepath.FromSlash(e.Path))
+	if dir := path.Dir(e.Path); dir != "." {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return nil, fmt.Errorf("cannot create entry: %w", err)
+		}
+	}
+	if e.Span.Start == 0 && e.Span.End == 0 {
+		e.Span.Start = w.Now()
+	}
+	if !stream {
+		name += partSuffix
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create entry: %w", err)
+	}
+	ew := &EntryWriter{w: w, e: e, f: f, sum: sha256.New(), stream: stream}
+	if stream {
+		if err := w.add(record{Open: &e}); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return ew, nil
+}
+
+// Write appends to the entry.
+func (ew *EntryWriter) Write(p []byte) (int, error) {
+	n, err := ew.f.Write(p)
+	ew.e.Bytes += int64(n)
+	ew.sum.Write(p[:n])
+	if err != nil && ew.err == nil {
+		ew.err = err
+	}
+	return n, err
+}
+
+// Bytes returns how much was written.
+func (ew *EntryWriter) Bytes() int64 { return ew.e.Bytes }
+
+// Close completes the entry: synced, renamed, in the journal. After a failed
+// write the entry is kept as far as it came and marked partial; one without a
+// byte is removed.
+func (ew *EntryWriter) Close() error { return ew.close(ew.err) }
+
+// Abort completes the entry as a partial one, because its source failed. The
+// cause is returned unless a worse error occurs.
+func (ew *EntryWriter) Abort(cause error) error { return ew.close(errors.Join(ew.err, cause)) }
+
+func (ew *EntryWriter) close(failed error) error {
+	serr := ew.f.Sync()
+	cerr := ew.f.Close()
+	if failed == nil {
+		failed = errors.Join(serr, cerr)
+	}
+	name := ew.f.Name()
+	if ew.e.Bytes == 0 && !ew.stream {
+		os.Remove(name)
+		if failed == nil {
+			failed = errors.New("it is empty")
+		}
+		return fmt.Errorf("cannot keep %s: %w", ew.e.Path, failed)
+	}
+	if !ew.stream {
+		final := name[:len(name)-len(partSuffix)]
+		if err := os.Rename(name, final); err != nil {
+			return fmt.Errorf("cannot keep %s: %w", ew.e.Path, errors.Join(failed, err))
+		}
+	}
+	if ew.e.Span.End == 0 {
+		ew.e.Span.End = ew.w.Now()
+	}
+	ew.e.SHA256 = hex.EncodeToString(ew.sum.Sum(nil))
+	ew.e.Partial = failed != nil
+	if err := ew.w.add(record{Entry: &ew.e}); failed == nil {
+		failed = err
+	}
+	if failed != nil {
+		return fmt.Errorf("cannot write %s: %w", ew.e.Path, failed)
+	}
+	return nil
+}
+
+// Put writes a whole entry at once.
+func (w *Writer) Put(e Entry, data []byte) error {
+	ew, err := w.Create(e)
+	if err != nil {
+		return err
+	}
+	ew.Write(data) // a failure is remembered for Close
+	return ew.Close()
+}
