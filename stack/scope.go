@@ -1,0 +1,124 @@
+package stack
+
+import (
+	"slices"
+	"strings"
+)
+
+// Origin says whose code a function is.
+type Origin uint8
+
+// The origins of code, from the machine up to the user.
+const (
+	Native     Origin = iota // no Go package: assembly helpers, C, the kernel's vdso
+	Runtime                  // the Go runtime: scheduler, allocator, garbage collector, maps
+	Standard                 // the rest of the standard library
+	Dependency               // another module
+	User                     // the user's own module, and package main
+)
+
+var originNames = [...]string{"native", "runtime", "standard", "dependency", "user"}
+
+// String returns the origin in lower case: "runtime".
+func (o Origin) String() string {
+	if int(o) < len(originNames) {
+		return originNames[o]
+	}
+	return "unknown"
+}
+
+// Scope tells the user's code from that of others. The zero Scope knows no
+// module: then all code that is not the standard library's is the user's.
+type Scope struct {
+	// Modules are the paths of the user's modules, as in go.mod. A name
+	// without a dot ("project", "loupe") is fine.
+	Modules []string
+}
+
+// Origin says whose code a function is, judging by its name.
+func (s Scope) Origin(function string) Origin {
+	pkg := Package(function)
+	if pkg == "" {
+		if isRuntimeHelper(function) {
+			return Runtime
+		}
+		return Native
+	}
+	// The user comes first: a module may be called "log" or "internal/x".
+	for _, module := range s.Modules {
+		if within(pkg, module) || within(pkg, module+"_test") {
+			return User
+		}
+	}
+	switch {
+	case pkg == "main" || within(pkg, "command-line-arguments"):
+		return User
+	case IsRuntime(pkg):
+		return Runtime
+	case IsStandard(pkg):
+		return Standard
+	case len(s.Modules) > 0:
+		return Dependency
+	}
+	return User
+}
+
+// IsUser says whether the frame runs the user's own code. It has the shape
+// that calltree asks for.
+func (s Scope) IsUser(f Frame) bool { return s.Origin(f.Func) == User }
+
+// IsOutsideStandard says whether the frame runs code of the user or of a
+// dependency: what somebody other than the Go team can change.
+func (s Scope) IsOutsideStandard(f Frame) bool { return s.Origin(f.Func) >= Dependency }
+
+// IsRuntime says whether a package is the Go runtime itself: the code that
+// runs because of the language, not because somebody has called it by name.
+// runtime/pprof and its neighbours are ordinary standard library.
+func IsRuntime(pkg string) bool {
+	return pkg == "runtime" || slices.Contains(runtimePackages, pkg) ||
+		within(pkg, "runtime/internal") || within(pkg, "internal/runtime")
+}
+
+// IsStandard says whether a package belongs to the standard library or to the
+// Go tool chain, the runtime and vendored packages included. It compares the
+// first element of the path with the list of Go 1.26: "no dot" would be a
+// shorter rule, but then the modules "loupe" and "project" were standard.
+func IsStandard(pkg string) bool {
+	first, _, _ := strings.Cut(pkg, "/")
+	_, ok := slices.BinarySearch(standardRoots, first)
+	return ok
+}
+
+func within(pkg, root string) bool {
+	return strings.HasPrefix(pkg, root) && (len(pkg) == len(root) || pkg[len(root)] == '/')
+}
+
+var runtimePackages = []string{
+	"internal/abi", "internal/bytealg", "internal/chacha8rand", "internal/cpu",
+	"internal/stringslite",
+}
+
+// standardRoots are the first elements of all import paths in GOROOT/src,
+// sorted. TestStandardRoots compares them with go list.
+var standardRoots = []string{
+	"archive", "bufio", "builtin", "bytes", "cmd", "cmp", "compress", "container",
+	"context", "crypto", "database", "debug", "embed", "encoding", "errors",
+	"expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal",
+	"io", "iter", "log", "maps", "math", "mime", "net", "os", "path", "plugin",
+	"reflect", "regexp", "runtime", "simd", "slices", "sort", "strconv", "strings",
+	"structs", "sync", "syscall", "testing", "text", "time", "unicode", "unique",
+	"unsafe", "vendor", "weak",
+}
+
+// isRuntimeHelper knows the assembly routines that have no package in their
+// name: TEXT memeqbody<>(SB), TEXT gcWriteBarrier<>(SB).
+func isRuntimeHelper(function string) bool {
+	_, ok := slices.BinarySearch(runtimeHelpers, function)
+	return ok
+}
+
+var runtimeHelpers = []string{
+	"_rt0_amd64", "_rt0_amd64_linux", "_rt0_arm64_linux", "aeshashbody",
+	"callRet", "cmpbody", "countbody", "debugCall32", "gcWriteBarrier", "gogo",
+	"indexbody", "indexbytebody", "memeqbody", "memhashbody", "setg_gcc",
+}

@@ -1,0 +1,195 @@
+// Package stack holds call stacks as small numbers: frames and stacks are
+// interned in flat arenas, so that a profile of a million samples is a column
+// of IDs, and every analysis walks each distinct stack once.
+//
+// It also knows how Go names its symbols: which package a function belongs
+// to, what its short name is and whether it is the user's own code.
+//
+// The package decodes no format and counts nothing: see profile for the
+// former and calltree for the latter.
+package stack
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+)
+
+// ID names one stack of a [Table]. Equal stacks have equal IDs. The zero ID is
+// the empty stack in every table.
+type ID uint32
+
+// FrameID names one frame of a [Table]. Equal frames have equal FrameIDs.
+type FrameID uint32
+
+// Frame is one function call in a stack.
+type Frame struct {
+	// Func is the symbol name as the linker writes it, such as
+	// "net/http.(*conn).serve". It is empty when the code has no symbol.
+	Func string
+	// File is the source file as the compiler recorded it.
+	File string
+	// Module is the binary or shared object that the code was loaded from.
+	Module string
+	// Line is the line of the call, or of the running statement in a leaf;
+	// 0 means unknown.
+	Line int
+	// StartLine is the line of the func keyword; 0 means unknown (before Go 1.20).
+	StartLine int
+	// Inlined says that the compiler has inlined this call into the next
+	// frame towards the root.
+	Inlined bool
+}
+
+// Table holds distinct frames and distinct stacks. The zero Table is empty and
+// ready for use. Any number of goroutines may read a table that nobody adds to.
+//
+// Note: a tree of parent pointers would share the common roots of stacks. On a
+// heap profile of 73,615 samples it had 392,721 nodes, about half the size of
+// the flat arena, but it costs one hash lookup per frame instead of one per
+// stack, and every walk is a chain of dependent loads.
+type Table struct {
+	frames  []Frame
+	frameID map[Frame]FrameID
+
+	arena []FrameID // all stacks one after the other, leaf first
+	end   []uint32  // end[id] is where stack id ends in arena; it starts at end[id-1]
+	index index
+	key   []byte // scratch for hashing
+}
+
+// Intern returns the ID of the stack with these frames, leaf first, and adds
+// the stack when it is new. The slice is copied. It panics when the table has
+// no room for 4 Gi frames: whoever decodes input must bound it first.
+func (t *Table) Intern(frames []FrameID) ID {
+	if len(frames) == 0 {
+		t.init()
+		return 0
+	}
+	t.init()
+	t.key = t.key[:0]
+	for _, f := range frames {
+		t.key = binary.LittleEndian.AppendUint32(t.key, uint32(f))
+	}
+	h := t.index.hash(t.key)
+	slot, id, ok := t.index.find(h, func(id uint32) bool { return slices.Equal(t.Frames(ID(id)), frames) })
+	if ok {
+		return ID(id)
+	}
+	if uint64(len(t.arena))+uint64(len(frames)) > 1<<32-1 {
+		panic("BUG: stack table overflow: the decoder did not bound its input")
+	}
+	t.arena = append(t.arena, frames...)
+	t.end = append(t.end, uint32(len(t.arena)))
+	return ID(t.index.add(slot, h))
+}
+
+// InternFrame returns the FrameID of f and adds f when it is new.
+func (t *Table) InternFrame(f Frame) FrameID {
+	if id, ok := t.frameID[f]; ok {
+		return id
+	}
+	if t.frameID == nil {
+		t.frameID = make(map[Frame]FrameID)
+	}
+	id := FrameID(len(t.frames))
+	t.frames = append(t.frames, f)
+	t.frameID[f] = id
+	return id
+}
+
+// Frames returns the frames of a stack, leaf first. The slice belongs to the
+// table and must not be modified. It panics when id is not of this table.
+func (t *Table) Frames(id ID) []FrameID {
+	if id == 0 {
+		return nil
+	}
+	start, end := t.end[id-1], t.end[id]
+	return t.arena[start:end:end]
+}
+
+// Frame returns the frame with this id. It panics when id is not of this table.
+func (t *Table) Frame(id FrameID) Frame { return t.frames[id] }
+
+// Len returns the number of distinct stacks, the empty one included: every ID
+// of the table is below it.
+func (t *Table) Len() int { return max(len(t.end), 1) }
+
+// NumFrames returns the number of distinct frames: every FrameID of the table
+// is below it.
+func (t *Table) NumFrames() int { return len(t.frames) }
+
+// Grow makes room for this many more stacks with this many frames in total, so
+// that a decoder that has counted does not pay for doubling: on a heap profile
+// with 190,000 stacks doubling left 40 MB of garbage.
+func (t *Table) Grow(stacks, frames int) {
+	t.init()
+	t.end = slices.Grow(t.end, stacks)
+	t.arena = slices.Grow(t.arena, frames)
+	t.index.grow(stacks)
+}
+
+func (t *Table) init() {
+	if t.end == nil {
+		t.end = append(t.end, 0) // the empty stack
+		t.index.seed = maphash.MakeSeed()
+		t.index.hashes = append(t.index.hashes, 0)
+	}
+}
+
+// index is an open-addressing hash table from the content of a stack to its
+// id. It holds 32 bits of each hash, so that growing never touches content.
+// The seed is random: input cannot be made to collide.
+type index struct {
+	seed   maphash.Seed
+	slots  []uint32 // id, 0 is free: the empty stack is never looked up
+	hashes []uint32 // by id
+}
+
+func (x *index) hash(key []byte) uint32 { return uint32(maphash.Bytes(x.seed, key)) }
+
+// find returns the id whose hash is h and which is equal, or the free slot
+// where it belongs.
+func (x *index) find(h uint32, equal func(id uint32) bool) (slot int, id uint32, ok bool) {
+	if len(x.hashes)*4 >= len(x.slots)*3 {
+		x.grow(len(x.hashes))
+	}
+	mask := uint32(len(x.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		id := x.slots[i]
+		if id == 0 {
+			return int(i), 0, false
+		}
+		if x.hashes[id] == h && equal(id) {
+			return int(i), id, true
+		}
+	}
+}
+
+func (x *index) add(slot int, h uint32) uint32 {
+	id := uint32(len(x.hashes))
+	x.slots[slot] = id
+	x.hashes = append(x.hashes, h)
+	return id
+}
+
+// grow makes room for n more ids at a load of three quarters.
+func (x *index) grow(n int) {
+	size := max(64, len(x.slots))
+	for (len(x.hashes)+n)*4 >= size*3 {
+		size *= 2
+	}
+	if size == len(x.slots) {
+		return
+	}
+	x.hashes = slices.Grow(x.hashes, n)
+	x.slots = make([]uint32, size)
+	mask := uint32(size - 1)
+	for id := 1; id < len(x.hashes); id++ {
+		i := x.hashes[id] & mask
+		for x.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		x.slots[i] = uint32(id)
+	}
+}
