@@ -1,0 +1,204 @@
+// Package metrics reads the sampled numbers of a recording: samples of the
+// machine and the process, of runtime/metrics, and of /debug/vars.
+//
+// All three are NDJSON, one object a line with its time, so that a file that
+// was cut off is good up to its last whole line. The package decodes; where
+// the samples come from is collect's business.
+package metrics
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/timeline"
+)
+
+// OSSample is what the operating system told at one instant. Times are
+// cumulative; a value that the system does not offer is zero.
+type OSSample struct {
+	At timeline.Time `json:"t_ns"`
+
+	// The recorded process.
+	PID    int           `json:"pid,omitempty"`
+	User   time.Duration `json:"user_ns,omitempty"`
+	System time.Duration `json:"system_ns,omitempty"`
+	RSS    int64         `json:"rss,omitempty"`     // bytes
+	MaxRSS int64         `json:"max_rss,omitempty"` // bytes
+	// Threads and FDs are counts.
+	Threads int `json:"threads,omitempty"`
+	FDs     int `json:"fds,omitempty"`
+
+	// Self is the CPU time of loupe itself, load generator included.
+	Self time.Duration `json:"self_ns"`
+
+	// The whole machine: CPU time by /proc/stat, summed over all CPUs.
+	Busy  time.Duration `json:"busy_ns"`
+	Idle  time.Duration `json:"idle_ns"`
+	Steal time.Duration `json:"steal_ns"`
+	// Load is the one-minute load average.
+	Load float64 `json:"load"`
+	// Throttled is for how long the cgroup was kept from running.
+	Throttled time.Duration `json:"throttled_ns,omitempty"`
+}
+
+// ParseOS reads OS samples. Lines that do not parse are counted, not fatal:
+// the rest of the file is still good.
+func ParseOS(data []byte) (samples []OSSample, bad int) {
+	eachLine(data, func(line []byte) {
+		var s OSSample
+		if json.Unmarshal(line, &s) != nil {
+			bad++
+			return
+		}
+		samples = append(samples, s)
+	})
+	return samples, bad
+}
+
+// maxSeries bounds how many differently named numbers one file may have.
+const maxSeries = 4096
+
+// Set is a table of series by name.
+type Set struct {
+	series map[string]*timeline.Series
+	// Bad counts lines that did not parse and numbers beyond the bound.
+	Bad int
+}
+
+// ParseRuntime reads samples of runtime/metrics: objects with "t_ns", the
+// wall clock in ns, and numbers by metric name. epoch is the date of the
+// recording's zero. Histograms come as NAME#count, #p50, #p99 and #max.
+func ParseRuntime(data []byte, epoch time.Time) *Set {
+	set := &Set{series: map[string]*timeline.Series{}}
+	eachLine(data, func(line []byte) {
+		var sample map[string]float64
+		if json.Unmarshal(line, &sample) != nil {
+			set.Bad++
+			return
+		}
+		// A float64 holds a date in ns only to 256 ns, which is fine for
+		// samples a second apart.
+		at := timeline.Time(int64(sample["t_ns"]) - epoch.UnixNano())
+		delete(sample, "t_ns")
+		for name, v := range sample {
+			set.add(name, at, v)
+		}
+	})
+	return set
+}
+
+// VarsSample is one answer of /debug/vars with the instant of its capture.
+type VarsSample struct {
+	At   timeline.Time   `json:"t_ns"`
+	Vars json.RawMessage `json:"vars"`
+}
+
+// ParseVars reads samples of /debug/vars. Every number in them becomes a
+// series; nested objects join their keys with a dot ("memstats.HeapAlloc").
+// Arrays are left out: memstats has rings of 256 that are of no use here.
+func ParseVars(data []byte) *Set {
+	set := &Set{series: map[string]*timeline.Series{}}
+	eachLine(data, func(line []byte) {
+		var s VarsSample
+		var vars map[string]any
+		if json.Unmarshal(line, &s) != nil || json.Unmarshal(s.Vars, &vars) != nil {
+			set.Bad++
+			return
+		}
+		set.addNested("", s.At, vars, 0)
+	})
+	return set
+}
+
+func (s *Set) addNested(prefix string, at timeline.Time, vars map[string]any, depth int) {
+	for name, v := range vars {
+		switch v := v.(type) {
+		case float64:
+			s.add(prefix+name, at, v)
+		case map[string]any:
+			if depth < 4 {
+				s.addNested(prefix+name+".", at, v, depth+1)
+			}
+		}
+	}
+}
+
+func (s *Set) add(name string, at timeline.Time, v float64) {
+	series, ok := s.series[name]
+	if !ok {
+		if len(s.series) >= maxSeries {
+			s.Bad++
+			return
+		}
+		series = &timeline.Series{Name: name}
+		s.series[name] = series
+	}
+	series.Append(at, v)
+}
+
+// Names returns the names of all series in order.
+func (s *Set) Names() []string {
+	names := make([]string, 0, len(s.series))
+	for name := range s.series {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Series returns the series of a name; an empty one when there is none.
+func (s *Set) Series(name string) timeline.Series {
+	if series, ok := s.series[name]; ok {
+		return *series
+	}
+	return timeline.Series{Name: name}
+}
+
+// Delta returns how much a cumulative series grew within span: its last value
+// there minus its first. It is NaN with fewer than two values.
+func (s *Set) Delta(name string, span timeline.Span) float64 {
+	v := s.Series(name).In(span).Values
+	if len(v) < 2 {
+		return math.NaN()
+	}
+	return v[len(v)-1] - v[0]
+}
+
+// eachLine visits the lines of data; a last line without a newline was cut
+// off and is left out unless it is whole JSON.
+func eachLine(data []byte, visit func(line []byte)) {
+	for len(data) > 0 {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		data = rest
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || !whole && !json.Valid(line) {
+			continue
+		}
+		visit(line)
+	}
+}
+
+// MemInfo reads one line of the form "MemTotal:  24 kB", as /proc/meminfo and
+// /proc/PID/status have them, and returns bytes. It is an error when the name
+// is absent.
+func MemInfo(text, name string) (int64, error) {
+	sc := bufio.NewScanner(strings.NewReader(text))
+	for sc.Scan() {
+		rest, ok := strings.CutPrefix(sc.Text(), name+":")
+		if !ok {
+			continue
+		}
+		var kb int64
+		if _, err := fmt.Sscan(rest, &kb); err != nil {
+			return 0, fmt.Errorf("cannot read %s: %w", name, err)
+		}
+		return kb << 10, nil
+	}
+	return 0, fmt.Errorf("cannot find %s", name)
+}
