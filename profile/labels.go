@@ -1,0 +1,105 @@
+package profile
+
+import "fmt"
+
+// Label is one piece of context of a sample: a string, such as a goroutine
+// label set with runtime/pprof.Do, or a number with a unit.
+type Label struct {
+	Key     string
+	Str     string
+	Num     int64
+	Unit    string // unit of Num; "" when the writer gave none, as Go's "bytes" label
+	Numeric bool   // the label is Num, not Str
+}
+
+// labelTable keeps the label sets as they stood on the wire. Real profiles
+// have had 800,000 distinct sets; decoding all of them when only a few are
+// ever printed is what makes other readers slow on labels.
+type labelTable struct {
+	text  text
+	spans []span // by LabelSet; each is a run of Sample.label fields
+}
+
+// NumLabelSets returns the number of distinct label sets, the empty one
+// included: every LabelSet of the profile is below it.
+func (p *Profile) NumLabelSets() int { return max(1, len(p.labels.spans)) }
+
+// Labels decodes one label set, in the order of the file. A key may come more
+// than once. A label with neither a string nor a number nor a unit is dropped,
+// as pprof does.
+func (p *Profile) Labels(set LabelSet) []Label {
+	if set == 0 {
+		return nil
+	}
+	var labels []Label
+	t := &p.labels.text
+	c := cursor{b: t.bytes(p.labels.spans[set])}
+	for c.next() {
+		l := readLabel(c.chunk())
+		switch {
+		case l.str != 0:
+			labels = append(labels, Label{Key: t.str(l.key), Str: t.str(l.str)})
+		case l.num != 0 || l.unit != 0:
+			labels = append(labels, Label{Key: t.str(l.key), Num: l.num, Unit: t.str(l.unit), Numeric: true})
+		}
+	}
+	return labels
+}
+
+// wireLabel is a label with indices into the string table.
+type wireLabel struct {
+	key, str, unit uint64
+	num            int64
+}
+
+func readLabel(m []byte) (l wireLabel) {
+	c := cursor{b: m}
+	for c.next() {
+		switch c.field {
+		case 1:
+			l.key = c.v
+		case 2:
+			l.str = c.v
+		case 3:
+			l.num = int64(c.v)
+		case 4:
+			l.unit = c.v
+		}
+	}
+	return l
+}
+
+// check walks a label set once, when it is first seen, so that [Profile.Labels]
+// cannot fail later.
+func (t *labelTable) check(set LabelSet) error {
+	s := t.spans[set]
+	c := cursor{b: t.text.bytes(s)}
+	for c.next() {
+		m := cursor{b: c.chunk()}
+		for m.next() {
+			if m.field >= 1 && m.field <= 4 && m.typ != varint {
+				return bad(s.at(c.at), "label: field %d is not a number", m.field)
+			}
+		}
+		if m.bad() {
+			return bad(s.at(c.at), "label: the field at its byte %d is cut or malformed", m.at)
+		}
+		l := readLabel(c.chunk())
+		if l.str != 0 {
+			l.unit = 0 // it is not looked at
+		}
+		for _, i := range [...]uint64{l.key, l.str, l.unit} {
+			if i >= uint64(len(t.text.strings)) {
+				return bad(s.at(c.at), "label: string %d is not in the table of %d strings", i, len(t.text.strings))
+			}
+		}
+	}
+	if c.bad() {
+		return bad(s.at(c.at), "labels: the field is cut or malformed")
+	}
+	return nil
+}
+
+func bad(offset int64, format string, args ...any) error {
+	return fmt.Errorf("byte %d: %w", offset, fmt.Errorf(format, args...))
+}

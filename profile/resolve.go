@@ -1,0 +1,355 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+
+	"loupe/stack"
+)
+
+// location takes in one Location and its lines.
+func (d *decoder) location(top *cursor) error {
+	l := rawLocation{at: int64(top.start)}
+	c := cursor{b: top.chunk()}
+	for c.next() {
+		if err := wantType(&c, l.at, "location", 5, c.field == 4); err != nil {
+			return err
+		}
+		switch c.field {
+		case 1:
+			l.id = c.v
+		case 2:
+			l.mapping = c.v
+		case 4:
+			line, err := readLine(c.chunk(), l.at+int64(c.start))
+			if err != nil {
+				return err
+			}
+			d.lines = append(d.lines, line)
+		}
+	}
+	l.end = len(d.lines)
+	d.locations = append(d.locations, l)
+	return endOf(&c, l.at, "location")
+}
+
+func readLine(m []byte, at int64) (l rawLine, err error) {
+	c := cursor{b: m}
+	for c.next() {
+		if err := wantType(&c, at, "line", 3, false); err != nil {
+			return l, err
+		}
+		switch c.field {
+		case 1:
+			l.function = c.v
+		case 2:
+			l.line = int64(c.v)
+		}
+	}
+	return l, endOf(&c, at, "line")
+}
+
+func (d *decoder) function(top *cursor) error {
+	f := rawFunction{at: int64(top.start)}
+	c := cursor{b: top.chunk()}
+	for c.next() {
+		if err := wantType(&c, f.at, "function", 5, false); err != nil {
+			return err
+		}
+		switch c.field {
+		case 1:
+			f.id = c.v
+		case 2:
+			f.name = c.v
+		case 3:
+			f.system = c.v
+		case 4:
+			f.source = c.v
+		case 5:
+			f.start = int64(c.v)
+		}
+	}
+	d.functions = append(d.functions, f)
+	return endOf(&c, f.at, "function")
+}
+
+func (d *decoder) mapping(top *cursor) error {
+	m := rawMapping{at: int64(top.start)}
+	c := cursor{b: top.chunk()}
+	for c.next() {
+		if err := wantType(&c, m.at, "mapping", 10, false); err != nil {
+			return err
+		}
+		switch c.field {
+		case 1:
+			m.id = c.v
+		case 2:
+			m.Start = c.v
+		case 3:
+			m.Limit = c.v
+		case 4:
+			m.Offset = c.v
+		case 5:
+			m.file = c.v
+		case 6:
+			m.buildID = c.v
+		case 7:
+			m.HasFunctions = c.v != 0
+		}
+	}
+	d.mappings = append(d.mappings, m)
+	return endOf(&c, m.at, "mapping")
+}
+
+func readType(top *cursor) (t rawType, err error) {
+	c := cursor{b: top.chunk()}
+	for c.next() {
+		if err := wantType(&c, int64(top.start), "value type", 2, false); err != nil {
+			return t, err
+		}
+		switch c.field {
+		case 1:
+			t.typ = c.v
+		case 2:
+			t.unit = c.v
+		}
+	}
+	return t, endOf(&c, int64(top.start), "value type")
+}
+
+// wantType checks the wire type of a field with a number up to known; fields
+// beyond are of a future version and are skipped.
+func wantType(c *cursor, at int64, message string, known int, isMessage bool) error {
+	want := varint
+	if isMessage {
+		want = bytes
+	}
+	if c.field >= 1 && c.field <= known && c.typ != want {
+		return bad(at+int64(c.at), "%s: field %d has wire type %d, want %d", message, c.field, c.typ, want)
+	}
+	return nil
+}
+
+func endOf(c *cursor, at int64, message string) error {
+	if c.bad() {
+		return bad(at+int64(c.at), "%s: the field is cut or malformed", message)
+	}
+	return nil
+}
+
+// ids finds table entries by the ids that the writer has chosen. They count
+// up from 1 in practice, but any number other than 0 is allowed.
+type ids struct {
+	dense  []uint32 // index+1 by id
+	sparse map[uint64]uint32
+}
+
+func newIDs(n int) ids { return ids{dense: make([]uint32, n+1)} }
+
+// add says why the entry cannot be added, or nothing.
+func (x *ids) add(id uint64, index int) string {
+	if id == 0 {
+		return "has the id 0, which is reserved"
+	}
+	if _, ok := x.find(id); ok {
+		return fmt.Sprintf("has the id %d, which is taken", id)
+	}
+	if id < uint64(len(x.dense)) {
+		x.dense[id] = uint32(index) + 1
+		return ""
+	}
+	if x.sparse == nil {
+		x.sparse = map[uint64]uint32{}
+	}
+	x.sparse[id] = uint32(index) + 1
+	return ""
+}
+
+func (x *ids) find(id uint64) (index int, ok bool) {
+	if id < uint64(len(x.dense)) {
+		i := x.dense[id]
+		return int(i) - 1, i != 0
+	}
+	i, ok := x.sparse[id]
+	return int(i) - 1, ok
+}
+
+// resolve turns locations into frames and runs of location ids into stacks.
+func (d *decoder) resolve() error {
+	mappings, err := d.resolveMappings()
+	if err != nil {
+		return err
+	}
+	frames, err := d.resolveFrames(mappings)
+	if err != nil {
+		return err
+	}
+	stacks, err := d.resolveStacks(frames)
+	if err != nil {
+		return err
+	}
+	p := d.p
+	for i, piece := range p.StackIDs {
+		p.StackIDs[i] = stacks[piece]
+	}
+	if p.LabelSets == nil {
+		return nil // and let the raw profile go
+	}
+	p.labels = labelTable{d.text, d.labels.spans}
+	for set := 1; set < len(p.labels.spans); set++ {
+		if err := p.labels.check(LabelSet(set)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoder) resolveMappings() (ids, error) {
+	x := newIDs(len(d.mappings))
+	for i, m := range d.mappings {
+		if why := x.add(m.id, i); why != "" {
+			return x, bad(m.at, "mapping %d %s", i, why)
+		}
+		var err, err2 error
+		m.File, err = d.str(m.file)
+		m.BuildID, err2 = d.str(m.buildID)
+		if err != nil || err2 != nil {
+			return x, bad(m.at, "mapping %d: file %d or build id %d is not in the string table", i, m.file, m.buildID)
+		}
+		d.p.Mappings = append(d.p.Mappings, m.Mapping)
+	}
+	return x, nil
+}
+
+// locationFrames are the frames of all locations: those of location i are
+// frames[end[i-1]:end[i]], leaf first.
+type locationFrames struct {
+	ids    ids
+	frames []stack.FrameID
+	end    []int
+}
+
+func (l *locationFrames) at(i int) []stack.FrameID {
+	start := 0
+	if i > 0 {
+		start = l.end[i-1]
+	}
+	return l.frames[start:l.end[i]]
+}
+
+func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
+	functions, names, err := d.resolveFunctions()
+	if err != nil {
+		return nil, err
+	}
+	n := len(d.locations)
+	out := &locationFrames{newIDs(n), make([]stack.FrameID, 0, max(n, len(d.lines))), make([]int, 0, n)}
+	start := 0
+	for i, l := range d.locations {
+		if why := out.ids.add(l.id, i); why != "" {
+			return nil, bad(l.at, "location %d %s", i, why)
+		}
+		var module string
+		if m, ok := mappings.find(l.mapping); ok {
+			module = d.p.Mappings[m].File
+		}
+		lines := d.lines[start:l.end]
+		start = l.end
+		for j, line := range lines {
+			f, ok := functions.find(line.function)
+			if !ok {
+				return nil, bad(l.at, "location %d: function %d is not in the table of %d functions", l.id, line.function, len(d.functions))
+			}
+			frame := names[f]
+			frame.Module, frame.Line, frame.Inlined = module, int(line.line), j < len(lines)-1
+			out.frames = append(out.frames, d.p.Stacks.InternFrame(frame))
+		}
+		if len(lines) == 0 {
+			out.frames = append(out.frames, d.p.Stacks.InternFrame(stack.Frame{Module: module}))
+		}
+		out.end = append(out.end, len(out.frames))
+	}
+	return out, nil
+}
+
+func (d *decoder) resolveFunctions() (ids, []stack.Frame, error) {
+	x := newIDs(len(d.functions))
+	frames := make([]stack.Frame, len(d.functions))
+	for i, f := range d.functions {
+		if why := x.add(f.id, i); why != "" {
+			return x, nil, bad(f.at, "function %d %s", i, why)
+		}
+		if max(f.name, f.system, f.source) >= uint64(len(d.text.strings)) {
+			return x, nil, bad(f.at, "function %d: name %d, %d or file %d is not in the table of %d strings",
+				i, f.name, f.system, f.source, len(d.text.strings))
+		}
+		if f.name == 0 || d.text.strings[f.name].n == 0 {
+			f.name = f.system // as pprof does, before it gives up
+		}
+		frames[i] = stack.Frame{Func: d.text.str(f.name), File: d.text.str(f.source), StartLine: int(f.start)}
+	}
+	return x, frames, nil
+}
+
+// Inlining multiplies: one location of a million lines that a million stacks
+// refer to would be 10^12 frames from a file of a few MB. Real profiles have
+// fewer than two frames per location on average.
+const (
+	maxInlining = 64
+	someFrames  = 1 << 20
+)
+
+// resolveStacks adds every distinct run of location ids to the stack table and
+// returns the stack ids by run.
+func (d *decoder) resolveStacks(l *locationFrames) ([]stack.ID, error) {
+	spans := d.stacks.spans
+	refs, frames := 0, 0
+	for _, s := range spans[1:] {
+		err := d.eachLocation(s, &l.ids, func(i int) {
+			refs++
+			frames += len(l.at(i))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if frames > maxInlining*refs+someFrames || frames >= math.MaxUint32 {
+		return nil, fmt.Errorf("%d locations of stacks expand to %d inlined frames, which no compiler makes", refs, frames)
+	}
+	d.p.Stacks.Grow(len(spans), frames)
+	out := make([]stack.ID, len(spans))
+	var buf []stack.FrameID
+	for i, s := range spans[1:] {
+		buf = buf[:0]
+		if err := d.eachLocation(s, &l.ids, func(i int) { buf = append(buf, l.at(i)...) }); err != nil {
+			return nil, err
+		}
+		out[i+1] = d.p.Stacks.Intern(buf)
+	}
+	return out, nil
+}
+
+// eachLocation calls visit with the index of every location in a run.
+func (d *decoder) eachLocation(s span, locations *ids, visit func(index int)) error {
+	b := d.text.bytes(s)
+	end := len(b)
+	for i := 0; i < end; {
+		var id uint64
+		to := i
+		if b[i] == tagLocations {
+			i, to = chunkAt(b, i+1)
+		} else {
+			_, to = uvarint(b, i+1)
+			i++
+		}
+		for i < to {
+			id, i = uvarint(b[:to], i)
+			index, ok := locations.find(id)
+			if !ok || i > to {
+				return bad(s.at(0), "stack: location %d is not in the table of %d locations", id, len(d.locations))
+			}
+			visit(index)
+		}
+	}
+	return nil
+}
