@@ -1,0 +1,445 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/agent"
+	"loupe/recording"
+)
+
+// BuildOptions say what to build and how.
+type BuildOptions struct {
+	// Target is a Go package (./cmd/server, a directory, an import path),
+	// .go files separated by commas, or an executable file.
+	Target string
+	// Test builds the package's test binary.
+	Test bool
+	// Flags go to `go build` before the package: "-tags", "foo" …
+	Flags []string
+	// Dir is where the program runs and where relative targets are looked
+	// up; empty is the current directory.
+	Dir string
+	// Temp is a private directory for the binary and the overlay.
+	Temp string
+	// NoAgent builds the program as it is.
+	NoAgent bool
+	// Progress, if set, is told what happens.
+	Progress func(format string, args ...any)
+}
+
+// Program is something that can be launched.
+type Program struct {
+	Path   string // of the executable
+	Target recording.Target
+	// Agent tells that the agent was built in, ExitHook that it also sees
+	// the program's end.
+	Agent, ExitHook bool
+	// Root is the directory of the program's module; empty when unknown.
+	Root string
+	// Dir is where the program must run: the package's folder for a test.
+	Dir string
+	// Notes are remarks for the user, such as why there is no agent.
+	Notes []string
+	// Stripped tells that the executable has no symbol table.
+	Stripped bool
+}
+
+// Build makes a Program of a target: an executable is taken as it is, a
+// package is built with the agent. A package that cannot take the agent is
+// built without it, and Notes says why. An error holds the compiler's words.
+func Build(ctx context.Context, opt BuildOptions) (*Program, error) {
+	if opt.Progress == nil {
+		opt.Progress = func(string, ...any) {}
+	}
+	name := opt.Target
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(opt.Dir, name)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.Mode().IsRegular() && !strings.HasSuffix(name, ".go"):
+		return existing(opt, name, info)
+	case err == nil && info.IsDir():
+		return buildPackage(ctx, opt, name, ".")
+	case strings.HasSuffix(opt.Target, ".go"):
+		return buildFiles(ctx, opt)
+	case err != nil && (strings.HasPrefix(opt.Target, ".") || filepath.IsAbs(opt.Target)):
+		return nil, fmt.Errorf("cannot find %s: want a Go package, a .go file or an executable", opt.Target)
+	}
+	if path, lerr := exec.LookPath(opt.Target); lerr == nil && !strings.Contains(opt.Target, "/") {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		return existing(opt, path, info)
+	}
+	return buildPackage(ctx, opt, opt.Dir, opt.Target)
+}
+
+// existing describes an executable that was built by somebody else.
+func existing(opt BuildOptions, path string, info fs.FileInfo) (*Program, error) {
+	if opt.Test {
+		return nil, fmt.Errorf("cannot build a test of %s: it is a file, want a package", opt.Target)
+	}
+	if info.Mode()&0o111 == 0 {
+		return nil, fmt.Errorf("cannot run %s: it is not executable", opt.Target)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{Path: abs, Dir: opt.Dir, Target: recording.Target{Kind: "binary", Name: opt.Target}}
+	p.describe()
+	if p.Target.Go == "" {
+		p.Notes = append(p.Notes, opt.Target+" does not look like a Go program: only its times and memory are recorded, unless it starts one")
+	} else {
+		p.Notes = append(p.Notes, "a ready binary has no agent: profiles come from its own /debug/pprof, if it has one (give the package instead to get all of them)")
+	}
+	if p.Stripped {
+		p.Notes = append(p.Notes, opt.Target+" has no symbol table (built with -ldflags=-s): loupe reads names from the runtime's own tables, other tools may not")
+	}
+	return p, nil
+}
+
+// describe fills in what the executable says about itself.
+func (p *Program) describe() {
+	bi, err := buildinfo.ReadFile(p.Path)
+	if err != nil {
+		return
+	}
+	p.Target.Go, p.Target.Package, p.Target.Module = bi.GoVersion, bi.Path, bi.Main.Path
+	p.Target.BuildSettings = map[string]string{}
+	for _, s := range bi.Settings {
+		p.Target.BuildSettings[s.Key] = s.Value
+	}
+	p.Stripped = stripped(p.Path)
+}
+
+// goPackage is the part of `go list -json` that matters here.
+type goPackage struct {
+	Dir, ImportPath, Name string
+	GoFiles, CgoFiles     []string
+	TestGoFiles, SFiles   []string
+	Standard              bool
+	Module                *struct{ Path, Dir, GoVersion string }
+	Incomplete            bool
+	Error                 *struct{ Err string }
+}
+
+// goCommand prepares a call of the go command in dir.
+func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PWD="+dir)
+	return cmd
+}
+
+// run executes cmd and returns its output; an error holds what it printed.
+func run(cmd *exec.Cmd) ([]byte, error) {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, errors.New("cannot find the go command: install Go, or give a ready binary")
+		}
+		text := strings.TrimSpace(errs.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return nil, errors.New(text)
+	}
+	return out.Bytes(), nil
+}
+
+func list(ctx context.Context, opt BuildOptions, dir string, args ...string) (*goPackage, error) {
+	words := append([]string{"list", "-e", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,TestGoFiles,SFiles,Standard,Module,Incomplete,Error"}, tagFlags(opt.Flags)...)
+	out, err := run(goCommand(ctx, dir, append(words, args...)...))
+	if err != nil {
+		return nil, fmt.Errorf("cannot find package %s: %w", opt.Target, err)
+	}
+	var pkgs []*goPackage
+	dec := json.NewDecoder(bytes.NewReader(out))
+	for dec.More() {
+		p := &goPackage{}
+		if err := dec.Decode(p); err != nil {
+			return nil, fmt.Errorf("cannot read the answer of go list: %w", err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	switch {
+	case len(pkgs) == 0:
+		return nil, fmt.Errorf("cannot find package %s: no package matches", opt.Target)
+	case len(pkgs) > 1:
+		return nil, fmt.Errorf("cannot run %s: it matches %d packages, name one", opt.Target, len(pkgs))
+	case pkgs[0].Error != nil && len(pkgs[0].GoFiles)+len(pkgs[0].CgoFiles) == 0:
+		return nil, fmt.Errorf("cannot find package %s: %s", opt.Target, strings.TrimSpace(pkgs[0].Error.Err))
+	}
+	return pkgs[0], nil
+}
+
+// tagFlags picks the flags that bear on which files belong to a package.
+func tagFlags(flags []string) []string {
+	var out []string
+	for i, f := range flags {
+		name, _, joined := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		if name != "tags" && name != "mod" && name != "modfile" {
+			continue
+		}
+		out = append(out, f)
+		if !joined && i+1 < len(flags) {
+			out = append(out, flags[i+1])
+		}
+	}
+	return out
+}
+
+func buildPackage(ctx context.Context, opt BuildOptions, dir, pattern string) (*Program, error) {
+	pkg, err := list(ctx, opt, dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	if !opt.Test && pkg.Name != "main" {
+		return nil, fmt.Errorf("cannot run %s: it is package %s, not a main package (its tests can be recorded with -test)", opt.Target, pkg.Name)
+	}
+	return build(ctx, opt, pkg, dir, []string{pattern})
+}
+
+// buildFiles builds .go files, as `go run a.go b.go` does.
+func buildFiles(ctx context.Context, opt BuildOptions) (*Program, error) {
+	if opt.Test {
+		return nil, errors.New("cannot record the tests of single files: give the package")
+	}
+	var names []string
+	dir := ""
+	for _, name := range strings.Split(opt.Target, ",") {
+		abs, err := filepath.Abs(filepath.Join(opt.Dir, name))
+		if filepath.IsAbs(name) {
+			abs, err = name, nil
+		}
+		if err == nil {
+			_, err = os.Stat(abs)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot find %s: %w", name, err)
+		}
+		if dir == "" {
+			dir = filepath.Dir(abs)
+		}
+		if filepath.Dir(abs) != dir {
+			return nil, fmt.Errorf("cannot build %s: the files must lie in one folder", opt.Target)
+		}
+		names = append(names, filepath.Base(abs))
+	}
+	pkg, err := list(ctx, opt, dir, names...)
+	if err != nil {
+		return nil, err
+	}
+	if pkg.Name != "main" {
+		return nil, fmt.Errorf("cannot run %s: it is package %s, not main", opt.Target, pkg.Name)
+	}
+	pkg.Dir = dir
+	return build(ctx, opt, pkg, dir, names)
+}
+
+// attempt is one way to build: from the most that can be recorded to the
+// least.
+type attempt struct{ agent, exitHook bool }
+
+func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string) (*Program, error) {
+	name := filepath.Base(pkg.Dir)
+	if opt.Test {
+		name += ".test"
+	}
+	p := &Program{
+		Path: filepath.Join(opt.Temp, name),
+		Dir:  opt.Dir,
+		Target: recording.Target{
+			Kind: "package", Name: opt.Target, Package: pkg.ImportPath,
+		},
+	}
+	if opt.Test {
+		p.Target.Kind, p.Dir = "test", pkg.Dir
+	}
+	if pkg.Module != nil {
+		p.Root, p.Target.Module = pkg.Module.Dir, pkg.Module.Path
+	} else {
+		p.Root = pkg.Dir
+	}
+	attempts, why := plan(ctx, opt, pkg)
+	if why != "" {
+		p.Notes = append(p.Notes, "built without the agent, "+why)
+	}
+	opt.Progress("building %s", opt.Target)
+	var first error
+	for _, a := range attempts {
+		err := buildOnce(ctx, opt, pkg, dir, what, p.Path, a)
+		if err == nil {
+			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.exitHook, a.agent
+			if first != nil && !a.agent {
+				p.Notes = append(p.Notes, "built without the agent, because the build with it failed: "+firstLine(first))
+			}
+			p.describe()
+			return p, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		opt.Progress("building %s again with less", opt.Target)
+	}
+	// The last attempt was the user's own build: its error is theirs.
+	return nil, fmt.Errorf("cannot build %s:\n%w", opt.Target, first)
+}
+
+// plan lists the ways to build pkg, best first, and why the agent is left out
+// of all of them.
+func plan(ctx context.Context, opt BuildOptions, pkg *goPackage) ([]attempt, string) {
+	plain := []attempt{{}}
+	switch {
+	case opt.NoAgent:
+		return plain, ""
+	case hasFlag(opt.Flags, "overlay"):
+		return plain, "because -overlay is in use"
+	case hasFlag(opt.Flags, "cover"):
+		return plain, "because -cover cannot read overlaid files (golang/go#73802)"
+	case inModuleCache(ctx, pkg.Dir):
+		return plain, "because it lies in the module cache, which Go does not let anyone overlay (copy the module to a folder of your own to get profiles)"
+	}
+	hook := attempt{agent: true, exitHook: true}
+	if len(pkg.CgoFiles) > 0 {
+		return []attempt{{agent: true}, {}}, ""
+	}
+	return []attempt{hook, {agent: true}, {}}, ""
+}
+
+func hasFlag(flags []string, name string) bool {
+	all := slices.Concat(strings.Fields(os.Getenv("GOFLAGS")), flags)
+	return slices.ContainsFunc(all, func(f string) bool {
+		f, _, _ = strings.Cut(f, "=")
+		return strings.TrimLeft(f, "-") == name
+	})
+}
+
+func inModuleCache(ctx context.Context, dir string) bool {
+	out, err := run(goCommand(ctx, dir, "env", "GOMODCACHE", "GOROOT"))
+	if err != nil {
+		return false
+	}
+	for root := range strings.Lines(string(out)) {
+		if rel, err := filepath.Rel(strings.TrimSpace(root), dir); err == nil && !strings.HasPrefix(rel, "..") {
+			return true
+		}
+	}
+	return false
+}
+
+func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string, out string, a attempt) error {
+	args := []string{"build", "-o", out}
+	if opt.Test {
+		// Before Go 1.24 vet does not read overlays.
+		args = []string{"test", "-c", "-vet=off", "-o", out}
+	}
+	flags := opt.Flags
+	if a.agent {
+		overlay, added, err := writeOverlay(opt, pkg, a.exitHook)
+		if err != nil {
+			return err
+		}
+		args = append(args, "-overlay="+overlay)
+		if strings.HasSuffix(what[0], ".go") {
+			what = append(slices.Clone(what), added...)
+		}
+		if a.exitHook && !oldLinker(ctx, dir) {
+			flags = addLinkFlag(flags)
+		}
+	}
+	args = append(append(args, flags...), what...)
+	if _, err := run(goCommand(ctx, dir, args...)); err != nil {
+		return err
+	}
+	if _, err := os.Stat(out); err != nil {
+		return fmt.Errorf("cannot find the built program (does package %s have test files?)", pkg.ImportPath)
+	}
+	return nil
+}
+
+// writeOverlay writes the agent's files and the JSON that lays them over the
+// package's folder. It returns the names of the added files.
+func writeOverlay(opt BuildOptions, pkg *goPackage, exitHook bool) (overlay string, added []string, err error) {
+	replace := map[string]string{}
+	for _, f := range agent.Files(pkg.Name, opt.Test, exitHook) {
+		real := filepath.Join(opt.Temp, f.Name)
+		if err := os.WriteFile(real, []byte(f.Text), 0o600); err != nil {
+			return "", nil, fmt.Errorf("cannot write the agent: %w", err)
+		}
+		replace[filepath.Join(pkg.Dir, f.Name)] = real
+		added = append(added, f.Name)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", nil, err
+	}
+	overlay = filepath.Join(opt.Temp, "overlay.json")
+	return overlay, added, os.WriteFile(overlay, text, 0o600)
+}
+
+// oldLinker tells whether the toolchain that builds in dir is older than
+// Go 1.23 and does not know -checklinkname.
+func oldLinker(ctx context.Context, dir string) bool {
+	out, err := run(goCommand(ctx, dir, "env", "GOVERSION"))
+	if err != nil {
+		return false
+	}
+	var minor int
+	n, _ := fmt.Sscanf(string(out), "go1.%d", &minor)
+	return n == 1 && minor < 23
+}
+
+// addLinkFlag adds the agent's linker flag to the last -ldflags among flags
+// or GOFLAGS, because a second -ldflags would replace the first.
+func addLinkFlag(flags []string) []string {
+	flags = slices.Clone(flags)
+	for i := len(flags) - 1; i >= 0; i-- {
+		name, value, joined := strings.Cut(flags[i], "=")
+		if strings.TrimLeft(name, "-") != "ldflags" {
+			continue
+		}
+		switch {
+		case joined:
+			flags[i] = "-ldflags=" + value + " " + agent.LinkFlag
+		case i+1 < len(flags):
+			flags[i+1] += " " + agent.LinkFlag
+		}
+		return flags
+	}
+	value := agent.LinkFlag
+	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if v, ok := strings.CutPrefix(strings.TrimLeft(f, "-"), "ldflags="); ok {
+			value = v + " " + agent.LinkFlag
+		}
+	}
+	return append(flags, "-ldflags="+value)
+}
+
+func firstLine(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {
+			return l
+		}
+	}
+	return lines[0]
+}

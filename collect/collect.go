@@ -1,0 +1,117 @@
+// Package collect records programs: it builds them with the agent, starts
+// them, reads their runtime's text, switches one profiler on at a time and
+// writes everything into a recording.
+//
+// A target is launched ([Build], [Launch]) or found running ([Attach]); a
+// [Recorder] works through phases on it. The package touches the world and
+// decodes only what it must to do so; analysis happens elsewhere, on the
+// recording. It draws no load: a phase runs whatever function it is given.
+package collect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"loupe/recording"
+	"loupe/unit"
+)
+
+// Phase is what to do in one phase of a recording.
+type Phase struct {
+	// Name is "bare", a profiler ("cpu", "block", "mutex", "trace") or a
+	// profile that is taken at once ("allocs", "heap", "goroutine",
+	// "threadcreate", "goroutineleak").
+	Name string
+	// For is how long a profiler runs, or the bare phase when no load
+	// bounds it.
+	For time.Duration
+}
+
+// snapshot tells whether the phase takes a profile as it stands.
+func (p Phase) snapshot() bool { return phaseKinds[p.Name].snapshot }
+
+// phaseKind says what a phase captures.
+type phaseKind struct {
+	kind     recording.Kind
+	file     string // base name of the entry
+	snapshot bool   // a profile that is always there, taken at once
+	length   time.Duration
+	what     string // for help and progress
+}
+
+// phaseKinds is the table of everything that can be captured.
+var phaseKinds = map[string]phaseKind{
+	"bare":          {what: "nothing switched on but gctrace, schedtrace and metrics"},
+	"cpu":           {recording.CPU, "cpu.pb.gz", false, 5 * time.Second, "CPU profile, 100 samples a second"},
+	"allocs":        {recording.Allocs, "allocs.pb.gz", true, 0, "allocations since the start, one sample in 512 KiB"},
+	"heap":          {recording.Heap, "heap.pb.gz", true, 0, "live heap after a collection"},
+	"block":         {recording.Block, "block.pb.gz", false, 5 * time.Second, "where goroutines wait, one event in 10 µs"},
+	"mutex":         {recording.Mutex, "mutex.pb.gz", false, 5 * time.Second, "who holds contended locks, one event in 10"},
+	"goroutine":     {recording.Goroutine, "goroutine.pb.gz", true, 0, "stacks of all goroutines"},
+	"threadcreate":  {recording.ThreadCreate, "threadcreate.pb.gz", true, 0, "stacks that led to new threads"},
+	"goroutineleak": {recording.GoroutineLeak, "goroutineleak.pb.gz", true, 0, "goroutines that can never run again (Go 1.26 with GOEXPERIMENT=goroutineleakprofile)"},
+	"trace":         {recording.ExecTrace, "trace.out", false, 2 * time.Second, "execution trace"},
+}
+
+// PhaseNames lists all phases in the order in which "all" takes them.
+var PhaseNames = []string{"bare", "allocs", "heap", "goroutine", "threadcreate", "cpu", "block", "mutex", "trace"}
+
+// DefaultPhases is what a recording captures when nothing else is asked.
+const DefaultPhases = "bare,allocs,heap,goroutine,cpu,trace"
+
+// DescribePhases returns one line for each phase, for help texts.
+func DescribePhases() string {
+	var b strings.Builder
+	for _, name := range PhaseNames {
+		k := phaseKinds[name]
+		length := ""
+		if k.length > 0 {
+			length = ", " + k.length.String()
+		}
+		fmt.Fprintf(&b, "  %-13s %s%s\n", name, k.what, length)
+	}
+	return b.String()
+}
+
+// ParsePhases reads a list such as "bare:10s,cpu:5s,trace"; "all" stands for
+// every phase of [PhaseNames]. The bare phase always comes first and is added
+// when it is not named. bare is the length of the bare phase unless the list
+// gives one.
+func ParsePhases(list string, bare time.Duration) ([]Phase, error) {
+	phases := []Phase{{Name: "bare", For: bare}}
+	seen := map[string]bool{}
+	for _, word := range strings.Split(list, ",") {
+		name, length, given := strings.Cut(strings.TrimSpace(word), ":")
+		names := []string{name}
+		switch {
+		case name == "":
+			continue
+		case name == "all":
+			names = PhaseNames
+		}
+		for _, name := range names {
+			kind, ok := phaseKinds[name]
+			if !ok {
+				return nil, fmt.Errorf("unknown phase %q (there are %s, and all)", name, strings.Join(PhaseNames, ", "))
+			}
+			p := Phase{Name: name, For: kind.length}
+			if given {
+				d, err := unit.ParseDuration(length)
+				if err != nil {
+					return nil, fmt.Errorf("phase %s: %w", name, err)
+				}
+				p.For = d
+			}
+			switch {
+			case name == "bare" && given:
+				phases[0].For = p.For
+			case name == "bare" || seen[name]:
+			default:
+				phases = append(phases, p)
+			}
+			seen[name] = true
+		}
+	}
+	return phases, nil
+}

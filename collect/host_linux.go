@@ -1,0 +1,184 @@
+package collect
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"loupe/metrics"
+	"loupe/recording"
+)
+
+// tick is the unit of the CPU times in /proc: USER_HZ is 100 on every
+// architecture that Go supports.
+const tick = 10 * time.Millisecond
+
+func readHost(h *recording.Host) {
+	h.Kernel = readLine("/proc/sys/kernel/osrelease")
+	h.BootID = readLine("/proc/sys/kernel/random/boot_id")
+	h.CPU = cpuinfo("model name")
+	if mem, err := os.ReadFile("/proc/meminfo"); err == nil {
+		h.Memory, _ = metrics.MemInfo(string(mem), "MemTotal")
+	}
+	h.Load = loadAverage()
+	h.Virtual = virtual()
+	h.Quota, h.MemoryLimit = cgroupLimits()
+}
+
+func readLine(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+func cpuinfo(key string) string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func loadAverage() float64 {
+	first, _, _ := strings.Cut(readLine("/proc/loadavg"), " ")
+	load, _ := strconv.ParseFloat(first, 64)
+	return load
+}
+
+// virtual names the hypervisor or container, as far as it shows.
+func virtual() string {
+	var found []string
+	flags := " " + cpuinfo("flags") + " "
+	if vendor := readLine("/sys/class/dmi/id/sys_vendor"); strings.Contains(flags, " hypervisor ") {
+		if vendor == "" {
+			vendor = readLine("/sys/hypervisor/type")
+		}
+		found = append(found, strings.TrimSpace("virtual machine "+vendor))
+	}
+	if _, err := os.Stat("/.dockerenv"); err == nil {
+		found = append(found, "docker")
+	} else if _, err := os.Stat("/run/.containerenv"); err == nil {
+		found = append(found, "podman")
+	} else if os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
+		found = append(found, "kubernetes")
+	}
+	return strings.Join(found, ", ")
+}
+
+// cgroupDir returns the folder of loupe's own cgroup, version 2.
+func cgroupDir() string {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return filepath.Join("/sys/fs/cgroup", path)
+		}
+	}
+	return ""
+}
+
+// cgroupLimits returns the tightest CPU and memory limits of the cgroup and
+// its parents, 0 for none.
+func cgroupLimits() (cpus float64, memory int64) {
+	dir := cgroupDir()
+	for dir != "" && strings.HasPrefix(dir, "/sys/fs/cgroup") {
+		var quota, period float64
+		if n, _ := fmt.Sscan(readLine(filepath.Join(dir, "cpu.max")), &quota, &period); n == 2 && period > 0 {
+			if c := quota / period; cpus == 0 || c < cpus {
+				cpus = c
+			}
+		}
+		if m, err := strconv.ParseInt(readLine(filepath.Join(dir, "memory.max")), 10, 64); err == nil && (memory == 0 || m < memory) {
+			memory = m
+		}
+		dir = filepath.Dir(dir)
+	}
+	return cpus, memory
+}
+
+// sampleOS reads what the system tells now; pid 0 leaves the process out.
+func sampleOS(pid int) metrics.OSSample {
+	s := metrics.OSSample{PID: pid, Load: loadAverage()}
+	if pid > 0 {
+		sampleProcess(&s, pid)
+	}
+	var self syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &self) == nil {
+		s.Self = time.Duration(self.Utime.Nano() + self.Stime.Nano())
+	}
+	sampleMachine(&s)
+	if stat, err := os.ReadFile(filepath.Join(cgroupDir(), "cpu.stat")); err == nil {
+		for line := range strings.Lines(string(stat)) {
+			if us, ok := strings.CutPrefix(line, "throttled_usec "); ok {
+				n, _ := strconv.ParseInt(strings.TrimSpace(us), 10, 64)
+				s.Throttled = time.Duration(n) * time.Microsecond
+			}
+		}
+	}
+	return s
+}
+
+// sampleProcess reads /proc/PID/stat and status, see proc(5).
+func sampleProcess(s *metrics.OSSample, pid int) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return
+	}
+	// The second field is the name in parentheses and may hold anything.
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
+	if f := bytes.Fields(rest); len(f) > 21 {
+		number := func(i int) int64 {
+			n, _ := strconv.ParseInt(string(f[i-3]), 10, 64)
+			return n
+		}
+		s.User = time.Duration(number(14)) * tick
+		s.System = time.Duration(number(15)) * tick
+		s.Threads = int(number(20))
+		s.RSS = number(24) * int64(os.Getpagesize())
+	}
+	if status, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
+		s.MaxRSS, _ = metrics.MemInfo(string(status), "VmHWM")
+	}
+	if f, err := os.Open(filepath.Join(dir, "fd")); err == nil {
+		names, _ := f.Readdirnames(100000)
+		s.FDs = len(names)
+		f.Close()
+	}
+}
+
+// sampleMachine reads the first line of /proc/stat: user nice system idle
+// iowait irq softirq steal.
+func sampleMachine(s *metrics.OSSample) {
+	f := strings.Fields(readLine("/proc/stat"))
+	if len(f) < 9 {
+		return
+	}
+	for i, word := range f[1:9] {
+		n, _ := strconv.ParseInt(word, 10, 64)
+		d := time.Duration(n) * tick
+		switch i {
+		case 3, 4:
+			s.Idle += d
+		case 7:
+			s.Steal += d
+		default:
+			s.Busy += d
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package collect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/stack"
+)
+
+// Bounds of the sources that a recording keeps.
+const (
+	maxSources    = 300
+	maxSourceSize = 1 << 20
+	maxProfile    = 512 << 20 // decoded bytes
+)
+
+// keepSources copies the source files of the user's own module into which the
+// profiles point, so that a line can be shown later and elsewhere. Files that
+// cannot be read are left out: a trimmed or foreign build has none.
+func (r *Recorder) keepSources() error {
+	m := r.w.Manifest()
+	var scope stack.Scope
+	if m.Target.Module != "" {
+		scope.Modules = []string{m.Target.Module}
+	}
+	weights := map[string]int64{}
+	for _, kind := range []recording.Kind{recording.Allocs, recording.CPU, recording.Heap} {
+		for _, e := range m.Of(kind) {
+			r.countFiles(e, scope, weights)
+		}
+	}
+	files := make([]string, 0, len(weights))
+	for f := range weights {
+		files = append(files, f)
+	}
+	// The files with the most samples first: these will be looked at.
+	slices.SortFunc(files, func(a, b string) int {
+		if d := weights[b] - weights[a]; d != 0 {
+			return int(min(max(d, -1), 1))
+		}
+		return strings.Compare(a, b)
+	})
+	kept := 0
+	for _, file := range files {
+		if kept >= maxSources {
+			break
+		}
+		info, err := os.Stat(file)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSourceSize {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil || len(text) == 0 {
+			continue
+		}
+		err = r.w.Put(recording.Entry{Path: "source/" + r.sourceName(file), Kind: recording.Source, Source: file}, text)
+		if err != nil {
+			return err
+		}
+		kept++
+	}
+	return nil
+}
+
+// countFiles adds how many samples of a profile go through each file of the
+// user's own code.
+func (r *Recorder) countFiles(e recording.Entry, scope stack.Scope, weights map[string]int64) {
+	data, err := os.ReadFile(filepath.Join(r.w.Dir(), filepath.FromSlash(e.Path)))
+	if err != nil {
+		return
+	}
+	p, err := profile.Decode(data, profile.Options{MaxBytes: maxProfile})
+	if err != nil {
+		return
+	}
+	for id := range p.Samples(0) {
+		for _, f := range p.Stacks.Frames(id) {
+			frame := p.Stacks.Frame(f)
+			if strings.HasSuffix(frame.File, ".go") && scope.IsUser(frame) {
+				weights[frame.File]++
+			}
+		}
+	}
+}
+
+// sourceName makes a path inside the recording: relative to the module where
+// the file lies in it.
+func (r *Recorder) sourceName(file string) string {
+	if r.prog != nil && r.prog.Root != "" {
+		if rel, err := filepath.Rel(r.prog.Root, file); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	name := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(file)), "/")
+	return "abs/" + strings.ReplaceAll(name, ":", "_")
+}

@@ -1,0 +1,262 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loupe/agent"
+	"loupe/recording"
+)
+
+// LaunchOptions say how a program is started.
+type LaunchOptions struct {
+	Args []string
+	Env  []string // besides that of loupe
+	// Stdin and Stdout are given to the program as they are; nil is the
+	// null device.
+	Stdin, Stdout *os.File
+	// Stderr, if set, is written what the program prints to its standard
+	// error, without the lines that the runtime prints for loupe.
+	Stderr io.Writer
+	// Pipe reads standard error through a pipe even where a socket pair is
+	// possible: for programs that write more than 200 KB at once or open
+	// /dev/stderr.
+	Pipe bool
+	// GODEBUG is merged with the user's own setting, which wins.
+	GODEBUG string
+	// Whole asks the agent for one capture over the whole life of the
+	// program, as a phase name and the file it goes to.
+	Whole, WholeFile string
+}
+
+// stderrSink takes what arrives on the program's standard error.
+type stderrSink interface {
+	// packet takes what one write of the program held, or a piece of the
+	// stream where packets are not kept apart.
+	packet(p []byte, at time.Time)
+	// end is called once after the last packet.
+	end()
+}
+
+// Process is a program that loupe started.
+type Process struct {
+	PID     int
+	Started time.Time
+
+	cmd    *exec.Cmd
+	agent  string // path of the agent's socket
+	done   chan struct{}
+	waited error // of cmd.Wait, set before done is closed
+
+	mu      sync.Mutex
+	stopped bool // loupe asked it to end
+}
+
+// launch starts p. What it prints to standard error goes through reader to
+// sink; the process dies when loupe does (on Linux, whatever way loupe dies).
+func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, sink stderrSink) (*Process, error) {
+	proc := &Process{done: make(chan struct{})}
+	cmd := exec.Command(p.Path, opt.Args...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(os.Environ(), opt.Env...)
+	cmd.Env = append(cmd.Env, "GODEBUG="+mergeGODEBUG(lastEnv(cmd.Env, "GODEBUG"), opt.GODEBUG))
+	// A nil *os.File in an interface would not be a nil interface.
+	if opt.Stdin != nil {
+		cmd.Stdin = opt.Stdin
+	}
+	if opt.Stdout != nil {
+		cmd.Stdout = opt.Stdout
+	}
+	if p.Agent {
+		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
+		cmd.Env = append(cmd.Env, agent.SocketEnv+"="+proc.agent)
+		if opt.Whole != "" {
+			cmd.Env = append(cmd.Env, agent.WholeEnv+"="+opt.Whole+":"+opt.WholeFile)
+		}
+	}
+	cmd.Stderr = reader.child
+	detach(cmd)
+	proc.cmd = cmd
+	if err := proc.start(); err != nil {
+		reader.close()
+		return nil, fmt.Errorf("cannot start %s: %w", p.Target.Name, err)
+	}
+	reader.child.Close()
+	go func() {
+		<-proc.done
+		reader.drain()
+	}()
+	go func() {
+		reader.readAll(sink)
+		sink.end()
+	}()
+	return proc, nil
+}
+
+// start runs the command from a thread that lives as long as the process:
+// Linux sends the parent-death signal when that thread ends, not when the
+// parent process does.
+func (proc *Process) start() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		proc.Started = time.Now()
+		err := proc.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		proc.waited = proc.cmd.Wait()
+		close(proc.done)
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	proc.PID = proc.cmd.Process.Pid
+	return nil
+}
+
+// Done is closed when the process has ended.
+func (proc *Process) Done() <-chan struct{} { return proc.done }
+
+// ended tells whether the process has ended.
+func (proc *Process) ended() bool {
+	select {
+	case <-proc.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// stopGrace is how long a program may take to end after each signal.
+var stopGrace = []struct {
+	signal os.Signal
+	wait   time.Duration
+}{{os.Interrupt, 5 * time.Second}, {terminate, 2 * time.Second}, {os.Kill, 5 * time.Second}}
+
+// Stop ends the process: first politely, so that a server can finish what it
+// is doing, then firmly. It returns when the process has ended, or after the
+// last signal's wait.
+func (proc *Process) Stop() {
+	for _, s := range stopGrace {
+		if proc.ended() {
+			return
+		}
+		proc.mu.Lock()
+		proc.stopped = true
+		proc.mu.Unlock()
+		signalGroup(proc.cmd.Process, s.signal)
+		select {
+		case <-proc.done:
+			// Children of a script may outlive it.
+			signalGroup(proc.cmd.Process, os.Kill)
+			return
+		case <-time.After(s.wait):
+		}
+	}
+}
+
+// Kill ends the process at once.
+func (proc *Process) Kill() {
+	proc.mu.Lock()
+	proc.stopped = true
+	proc.mu.Unlock()
+	signalGroup(proc.cmd.Process, os.Kill)
+}
+
+// run describes the process for the manifest; while it runs only what is
+// known of a running process.
+func (proc *Process) run(w *recording.Writer) recording.Run {
+	r := recording.Run{PID: proc.PID}
+	r.Span.Start = w.At(proc.Started)
+	if !proc.ended() {
+		return r
+	}
+	r.Span.End = w.Now()
+	proc.mu.Lock()
+	r.Stopped = proc.stopped
+	proc.mu.Unlock()
+	state := proc.cmd.ProcessState
+	r.User, r.System, r.MaxRSS = state.UserTime(), state.SystemTime(), maxRSS(state)
+	r.Exit = state.String()
+	return r
+}
+
+// ExitCode returns the code of an ended process, -1 for a signal.
+func (proc *Process) ExitCode() int { return proc.cmd.ProcessState.ExitCode() }
+
+// waitAgent waits until the agent's socket is there. A false answer means
+// that the program has ended or never reached its init functions.
+func (proc *Process) waitAgent(ctx context.Context) bool {
+	if proc.agent == "" {
+		return false
+	}
+	deadline := time.After(10 * time.Second)
+	for {
+		if _, err := os.Stat(proc.agent); err == nil {
+			return true
+		}
+		select {
+		case <-proc.done:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-deadline:
+			return false
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// mergeGODEBUG joins two settings; of a key in both, the user's value counts.
+func mergeGODEBUG(users, ours string) string {
+	have := map[string]bool{}
+	var out []string
+	for _, kv := range strings.Split(users, ",") {
+		if key, _, _ := strings.Cut(kv, "="); key != "" {
+			have[key] = true
+			out = append(out, kv)
+		}
+	}
+	for _, kv := range strings.Split(ours, ",") {
+		if key, _, _ := strings.Cut(kv, "="); key != "" && !have[key] {
+			out = append(out, kv)
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// lastEnv returns the value that counts for a name in an environment.
+func lastEnv(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// runtimeEnv lists the settings in env that steer the Go runtime.
+func runtimeEnv(env []string) []string {
+	var out []string
+	for _, name := range []string{"GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK"} {
+		if v := lastEnv(env, name); v != "" {
+			out = append(out, name+"="+v)
+		}
+	}
+	return out
+}
+
+// errEnded is returned by a phase whose program ended before it began.
+var errEnded = errors.New("the program has ended")

@@ -1,0 +1,19 @@
+package collect
+
+import (
+	"os"
+	"os/exec"
+)
+
+// signalTerm is Kill: Windows has no polite signal for another process.
+var signalTerm = os.Kill
+
+func detach(*exec.Cmd) {}
+
+func signalGroup(p *os.Process, s os.Signal) {
+	if p.Signal(s) != nil {
+		p.Kill()
+	}
+}
+
+func maxRSS(*os.ProcessState) int64 { return 0 }

@@ -1,0 +1,129 @@
+package collect
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func processExists(pid int) bool {
+	_, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
+	return err == nil
+}
+
+// listeningPorts lists the addresses on which a process accepts TCP
+// connections, as "host:port" that can be dialled, in ascending order. It is
+// empty when the process is gone or belongs to somebody else.
+func listeningPorts(pid int) []string {
+	inodes := socketInodes(pid)
+	if len(inodes) == 0 {
+		return nil
+	}
+	var found []string
+	eachListener(pid, func(addr string, inode uint64) {
+		if inodes[inode] && !slices.Contains(found, addr) {
+			found = append(found, addr)
+		}
+	})
+	slices.Sort(found)
+	return found
+}
+
+// listenerPID finds the local process that listens on the port of host:port,
+// 0 when it is not on this machine or not to be seen.
+func listenerPID(hostport string) int {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return 0
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return 0
+	}
+	wanted := map[uint64]bool{}
+	eachListener(os.Getpid(), func(addr string, inode uint64) {
+		if strings.HasSuffix(addr, ":"+port) {
+			wanted[inode] = true
+		}
+	})
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	for _, name := range names {
+		pid, err := strconv.Atoi(filepath.Base(name))
+		if err != nil {
+			continue
+		}
+		for inode := range socketInodes(pid) {
+			if wanted[inode] {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// socketInodes returns the inodes of the sockets that a process has open.
+func socketInodes(pid int) map[uint64]bool {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	inodes := map[uint64]bool{}
+	for _, e := range entries {
+		link, err := os.Readlink(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		var inode uint64
+		if n, _ := fmt.Sscanf(link, "socket:[%d]", &inode); n == 1 {
+			inodes[inode] = true
+		}
+	}
+	return inodes
+}
+
+// eachListener visits the listening TCP sockets in the network namespace of a
+// process (proc_net_tcp in the kernel's documentation).
+func eachListener(pid int, visit func(addr string, inode uint64)) {
+	for _, name := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, name))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			const listen = "0A"
+			if len(f) < 10 || f[3] != listen {
+				continue
+			}
+			inode, err := strconv.ParseUint(f[9], 10, 64)
+			if addr := procAddress(f[1]); err == nil && addr != "" {
+				visit(addr, inode)
+			}
+		}
+	}
+}
+
+// procAddress reads "0100007F:1F90": the bytes of each 32-bit word are in the
+// machine's own order, little-endian on everything Go runs on but a few. An
+// unspecified address is dialled on loopback.
+func procAddress(s string) string {
+	hexIP, hexPort, ok := strings.Cut(s, ":")
+	raw, err := hex.DecodeString(hexIP)
+	port, perr := strconv.ParseUint(hexPort, 16, 16)
+	if !ok || err != nil || perr != nil || len(raw)%4 != 0 {
+		return ""
+	}
+	for i := 0; i < len(raw); i += 4 {
+		slices.Reverse(raw[i : i+4])
+	}
+	ip := net.IP(raw)
+	if ip.IsUnspecified() {
+		ip = net.IPv4(127, 0, 0, 1)
+	}
+	return net.JoinHostPort(ip.String(), strconv.FormatUint(port, 10))
+}

@@ -1,0 +1,585 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// RuntimeDebug is the GODEBUG that a launched program gets, merged with the
+// user's own: it is what the bare phase is made of.
+const RuntimeDebug = "gctrace=1,schedtrace=1000"
+
+// Load puts load on the target until it is done or ctx ends. untilCancelled
+// tells that only ctx bounds it, as in a profiler's phase. It writes what it
+// kept into the recording itself, under the name of the phase.
+type Load func(ctx context.Context, phase string, untilCancelled bool) error
+
+// Plan is what a recorder does with one process of its target.
+type Plan struct {
+	Phases []Phase // the first is the bare one
+	Load   Load    // nil: the program works by itself
+	// WaitFor is an address that must accept connections before the first
+	// phase; empty when there is no load.
+	WaitFor string
+	// Wait is how long to wait for it.
+	Wait time.Duration
+	// Round and Order number the interleaved rounds, see recording.Phase.
+	Round, Order int
+}
+
+// RecorderOptions say how a recorder works.
+type RecorderOptions struct {
+	Launch LaunchOptions
+	// Temp is a private directory for sockets and whole-life captures.
+	Temp string
+	// Interval is the time between samples of the system and the runtime;
+	// a second when zero.
+	Interval time.Duration
+	// Pprof is where the program's own /debug/pprof answers, if it has one
+	// and no agent.
+	Pprof string
+	// Progress, if set, is told what happens.
+	Progress func(format string, args ...any)
+}
+
+// Recorder records one target into one recording. It is used by one goroutine
+// at a time.
+type Recorder struct {
+	w    *recording.Writer
+	prog *Program // nil for a target that was found running
+	opt  RecorderOptions
+
+	proc   *Process // the running process, if loupe started it
+	src    source   // of profiles; nil when there is none
+	run    int      // index in Target.Runs
+	pid    int      // of the running process, 0 when unknown
+	log    *stderrLog
+	follow *background // samples of the runtime
+
+	sampler *sampler
+}
+
+// NewRecorder begins the recording of a program into w.
+func NewRecorder(w *recording.Writer, prog *Program, opt RecorderOptions) (*Recorder, error) {
+	r := newRecorder(w, opt)
+	r.prog = prog
+	env := append(os.Environ(), opt.Launch.Env...)
+	env = append(env, "GODEBUG="+mergeGODEBUG(lastEnv(env, "GODEBUG"), opt.Launch.GODEBUG))
+	err := w.UpdateTarget(func(t *recording.Target) {
+		*t = prog.Target
+		t.Args, t.Dir, t.Env = opt.Launch.Args, prog.Dir, runtimeEnv(env)
+	})
+	for _, note := range prog.Notes {
+		err = errors.Join(err, w.Note(note))
+	}
+	if text := buildInfoText(prog.Path); text != "" && err == nil {
+		err = w.Put(recording.Entry{Path: "buildinfo.txt", Kind: recording.BuildInfo, Source: prog.Target.Name}, []byte(text))
+	}
+	if err == nil {
+		err = r.startSampler()
+	}
+	return r, err
+}
+
+func newRecorder(w *recording.Writer, opt RecorderOptions) *Recorder {
+	if opt.Interval <= 0 {
+		opt.Interval = time.Second
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(string, ...any) {}
+	}
+	return &Recorder{w: w, opt: opt, run: -1}
+}
+
+// Writer returns the recording that is written.
+func (r *Recorder) Writer() *recording.Writer { return r.w }
+
+// start launches the program once more.
+func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
+	opt := r.opt.Launch
+	opt.Whole, opt.WholeFile = whole, wholeFile
+	r.run++
+	reader, err := newStderrReader(opt.Pipe)
+	if err != nil {
+		return fmt.Errorf("cannot start %s: %w", r.prog.Target.Name, err)
+	}
+	log, err := newStderrLog(r.w, r.run, opt.Stderr, !reader.packets)
+	if err != nil {
+		reader.close()
+		return err
+	}
+	proc, err := r.prog.launch(opt, r.opt.Temp, reader, log)
+	if err != nil {
+		log.end()
+		return err
+	}
+	r.proc, r.log, r.pid = proc, log, proc.PID
+	r.sampler.watch(proc.PID)
+	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
+	// The runtime counts its time from a moment after the process began;
+	// readers narrow the error down by the arrival times.
+	err = errors.Join(err, r.w.SetClock(recording.Clock{Path: log.path, Clock: timeline.Clock{
+		Offset: r.w.At(proc.Started), Error: 20 * time.Millisecond,
+	}}))
+	if err == nil && whole == "" {
+		r.findSource(ctx)
+	}
+	return err
+}
+
+// findSource decides where profiles come from: the agent, or the program's
+// own /debug/pprof once it answers.
+func (r *Recorder) findSource(ctx context.Context) {
+	r.src = nil
+	if r.proc.waitAgent(ctx) {
+		r.src = agentSource{r.proc.agent}
+		r.startFollowing()
+	}
+}
+
+// findPprof looks for the /debug/pprof of a program without the agent, now
+// that it serves.
+func (r *Recorder) findPprof(ctx context.Context) {
+	if r.src != nil {
+		return
+	}
+	candidates := listeningPorts(r.pid)
+	if r.opt.Pprof != "" {
+		candidates = slices.Insert(candidates, 0, r.opt.Pprof)
+	}
+	for _, c := range candidates {
+		base, err := PprofURL(c)
+		if err != nil {
+			continue
+		}
+		h := newHTTPSource(base)
+		if h.probe(ctx) == nil {
+			r.src = h
+			r.opt.Progress("profiles come from %s", h)
+			r.startFollowing()
+			return
+		}
+	}
+}
+
+// startFollowing samples the runtime's metrics until the process is stopped.
+func (r *Recorder) startFollowing() {
+	entry, err := r.w.Append(recording.Entry{
+		Path: r.runFile("metrics.ndjson"), Kind: r.src.metricsKind(), Run: max(r.run, 0), Source: r.src.String(),
+	})
+	if err != nil {
+		r.w.Note(err.Error())
+		return
+	}
+	src := r.src
+	r.follow = inBackground(func(ctx context.Context) error {
+		err := src.follow(ctx, r.opt.Interval, r.w.Now, entry)
+		return errors.Join(entry.Close(), err)
+	})
+}
+
+// runFile names a file of the present process: "stderr.log", "stderr-2.log".
+func (r *Recorder) runFile(name string) string { return numbered(name, r.run) }
+
+func numbered(name string, index int) string {
+	if index <= 0 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), index+1, ext)
+}
+
+// Record starts a process of the target, works through the plan and stops the
+// process. What was captured when ctx ends or something fails is kept.
+//
+// A program that ends by itself during the bare phase is started again for
+// each of the other phases, which then cover its whole life.
+func (r *Recorder) Record(ctx context.Context, plan Plan) error {
+	if plan.WaitFor != "" {
+		if err := portFree(plan.WaitFor); err != nil {
+			return err
+		}
+	}
+	if err := r.start(ctx, "", ""); err != nil {
+		return err
+	}
+	err := r.recordRunning(ctx, plan)
+	return errors.Join(err, r.stop())
+}
+
+func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
+	if plan.WaitFor != "" {
+		if err := r.waitPort(ctx, plan.WaitFor, plan.Wait); err != nil {
+			return err
+		}
+	}
+	bare := plan.Phases[0]
+	err := r.bare(ctx, bare, plan)
+	if err != nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	for i, p := range plan.Phases[1:] {
+		if r.proc != nil && r.proc.ended() {
+			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
+		}
+		if r.src == nil {
+			r.findPprof(ctx)
+		}
+		if r.src == nil {
+			return r.w.Note("no profiles: the program has no agent and serves no /debug/pprof that loupe could find (tell it with -pprof)")
+		}
+		err := r.profile(ctx, p, plan)
+		if ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if err != nil && r.proc != nil && r.proc.ended() && plan.Load == nil {
+			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
+		}
+		if err != nil {
+			r.opt.Progress("phase %s: %v", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// phaseName makes a name unique: rounds count from their second on.
+func phaseName(name string, round int) string {
+	if round > 1 {
+		return fmt.Sprintf("%s-%d", name, round)
+	}
+	return name
+}
+
+// begin records the start of a phase and returns how to end it.
+func (r *Recorder) begin(p Phase, plan Plan) (phase recording.Phase, end func(error) error) {
+	phase = recording.Phase{
+		Name: phaseName(p.Name, plan.Round), Round: plan.Round, Order: plan.Order, Run: r.run,
+		Span: timeline.Span{Start: r.w.Now()},
+	}
+	if p.Name != "bare" {
+		phase.Profiler = p.Name
+	}
+	before := r.sampler.take()
+	werr := r.w.SetPhase(phase)
+	return phase, func(err error) error {
+		after := r.sampler.take()
+		phase.Span.End = r.w.Now()
+		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
+		phase.MaxRSS = after.MaxRSS
+		if r.proc != nil && r.proc.ended() {
+			run := r.proc.run(r.w)
+			phase.User, phase.System = max(0, run.User-before.User), max(0, run.System-before.System)
+			phase.MaxRSS = run.MaxRSS
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			phase.Error = err.Error()
+		}
+		return errors.Join(werr, r.w.SetPhase(phase))
+	}
+}
+
+// bare runs the first phase: the load, or a length of time, or the program's
+// own life, whichever ends first.
+func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
+	phase, end := r.begin(p, plan)
+	ctx, cancel := r.whileRunning(ctx)
+	defer cancel()
+	if plan.Load == nil {
+		r.opt.Progress("phase %s: %v", phase.Name, p.For)
+		t := time.NewTimer(p.For)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		return end(nil)
+	}
+	r.opt.Progress("phase %s: load", phase.Name)
+	err := plan.Load(ctx, phase.Name, false)
+	if r.proc != nil && r.proc.ended() {
+		err = fmt.Errorf("%s ended under load: %s", r.prog.Target.Name, r.ending())
+	}
+	return errors.Join(err, end(err))
+}
+
+// ending says how the process ended, with the last lines it printed.
+func (r *Recorder) ending() string {
+	r.log.wait()
+	text := r.proc.cmd.ProcessState.String()
+	if tail := r.log.tail(); tail != "" {
+		text += "; its last words were:\n" + tail
+	}
+	return text
+}
+
+// whileRunning derives a context that also ends with the process.
+func (r *Recorder) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if r.proc != nil {
+		done := r.proc.done
+		go func() {
+			select {
+			case <-done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
+// goroutineSettle is how long the load runs before the goroutines are looked
+// at, so that the picture shows them at work.
+const goroutineSettle = 500 * time.Millisecond
+
+// profile runs one phase with a profiler, under load if there is one.
+func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
+	kind := phaseKinds[p.Name]
+	underLoad := plan.Load != nil && (!kind.snapshot || p.Name == "goroutine")
+	length := ""
+	if !kind.snapshot {
+		length = ": " + p.For.String()
+	}
+	r.opt.Progress("phase %s%s", p.Name, length)
+	phase, end := r.begin(p, plan)
+	entry, err := r.w.Create(recording.Entry{
+		Path: phaseName(strings.TrimSuffix(kind.file, ".pb.gz"), plan.Round) + suffixOf(kind.file),
+		Kind: kind.kind, Phase: phase.Name, Run: max(r.run, 0), Source: r.src.String(),
+	})
+	if err != nil {
+		return errors.Join(err, end(err))
+	}
+	ctx, cancel := r.whileRunning(ctx)
+	defer cancel()
+	var load *background
+	if underLoad {
+		load = inBackground(func(ctx context.Context) error { return plan.Load(ctx, phase.Name, true) })
+		if kind.snapshot {
+			sleep(ctx, goroutineSettle)
+		}
+	}
+	err = r.src.capture(ctx, p.Name, p.For, entry)
+	if load != nil {
+		err = errors.Join(err, load.stop())
+	}
+	if err != nil {
+		err = errors.Join(entry.Abort(err))
+	} else {
+		err = entry.Close()
+	}
+	return errors.Join(err, end(err))
+}
+
+// suffixOf returns ".pb.gz" or ".out".
+func suffixOf(file string) string { return file[strings.IndexByte(file, '.'):] }
+
+// wholeLives starts the program once for each phase and captures each life
+// as a whole: the program ends by itself, so that there is no other way to
+// have one profiler at a time.
+func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	stdin := r.opt.Launch.Stdin
+	switch {
+	case !r.prog.ExitHook:
+		return r.w.Note("no profiles: the program ends by itself, and its end cannot be seen in this build (a ready binary, cgo in package main, or Go before 1.19)")
+	case stdin != nil && !replayable(stdin):
+		return r.w.Note("no profiles: the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)")
+	}
+	var names []string
+	for _, p := range phases {
+		names = append(names, p.Name)
+	}
+	r.opt.Progress("the program ends by itself; starting it again for %s (-phases bare starts it once)", strings.Join(names, ", "))
+	// Its output was shown once.
+	r.opt.Launch.Stdout, r.opt.Launch.Stderr = nil, nil
+	var errs error
+	for _, p := range phases {
+		if ctx.Err() != nil {
+			break
+		}
+		if stdin != nil {
+			stdin.Seek(0, io.SeekStart) // replayable said that this works, or is not needed
+		}
+		err := r.wholeLife(ctx, p, plan)
+		if err != nil {
+			r.opt.Progress("phase %s: %v", p.Name, err)
+		}
+		errs = errors.Join(errs, ctx.Err())
+	}
+	return errs
+}
+
+// replayable tells whether f gives the same again: a file, or nothing.
+func replayable(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeCharDevice != 0)
+}
+
+func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
+	kind := phaseKinds[p.Name]
+	file := filepath.Join(r.opt.Temp, "whole-"+kind.file)
+	r.opt.Progress("phase %s: a whole run", p.Name)
+	r.run++ // for begin; start counts the same run
+	phase, end := r.begin(p, plan)
+	r.run--
+	if err := r.start(ctx, p.Name, file); err != nil {
+		return errors.Join(err, end(err))
+	}
+	select {
+	case <-r.proc.done:
+	case <-ctx.Done():
+	}
+	err := r.stop()
+	if kerr := r.keepWhole(file, kind, phase); err == nil {
+		err = kerr
+	}
+	return errors.Join(err, end(err))
+}
+
+// keepWhole moves a capture over a whole life into the recording.
+func (r *Recorder) keepWhole(file string, kind phaseKind, phase recording.Phase) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return errors.New("the agent wrote nothing (did the program crash or exec another one?)")
+	}
+	defer os.Remove(file)
+	defer f.Close()
+	entry, err := r.w.Create(recording.Entry{
+		Path: kind.file, Kind: kind.kind, Phase: phase.Name, Run: phase.Run, Span: timeline.Span{Start: phase.Span.Start}, Source: "agent",
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(entry, f); err != nil {
+		return entry.Abort(err)
+	}
+	return entry.Close()
+}
+
+// stop ends the process, if loupe started it, and records how it ended.
+func (r *Recorder) stop() error {
+	var err error
+	if r.follow != nil {
+		if ferr := r.follow.stop(); !errors.Is(ferr, errNoMetrics) {
+			err = ferr
+		}
+		r.follow = nil
+	}
+	if r.proc == nil {
+		return err
+	}
+	proc := r.proc
+	proc.Stop()
+	r.sampler.watch(0)
+	lerr := r.log.wait()
+	uerr := r.w.UpdateTarget(func(t *recording.Target) { t.Runs[r.run] = proc.run(r.w) })
+	r.proc, r.src, r.pid = nil, nil, 0
+	return errors.Join(err, lerr, uerr)
+}
+
+// Abort kills the process at once; the recording stays as it is.
+func (r *Recorder) Abort() {
+	if p := r.proc; p != nil {
+		p.Kill()
+	}
+}
+
+// Close ends the recording: the sources that its profiles point into are
+// copied, the manifest is written.
+func (r *Recorder) Close() error {
+	err := r.stop()
+	err = errors.Join(err, r.sampler.close())
+	if serr := r.keepSources(); serr != nil {
+		err = errors.Join(err, serr)
+	}
+	return errors.Join(err, r.w.Close())
+}
+
+// portFree fails when something else answers where the program will listen.
+func portFree(addr string) error {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return nil
+	}
+	c.Close()
+	return fmt.Errorf("cannot record: something listens on %s already (stop it, or record it with `loupe attach`)", addr)
+}
+
+// ErrUnreachable is wrapped by errors that say that the target does not
+// answer.
+var ErrUnreachable = errors.New("the target cannot be reached")
+
+// waitPort waits until the program accepts connections.
+func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration) error {
+	if wait <= 0 {
+		wait = 30 * time.Second
+	}
+	deadline := time.Now().Add(wait)
+	var d net.Dialer
+	for {
+		if r.proc.ended() {
+			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.Target.Name, addr, r.ending())
+		}
+		dctx, cancel := context.WithTimeout(ctx, time.Second)
+		c, err := d.DialContext(dctx, "tcp", addr)
+		cancel()
+		if err == nil {
+			return c.Close()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %s does not listen on %s after %v (is it the right port? -wait gives it longer)", ErrUnreachable, r.prog.Target.Name, addr, wait)
+		}
+		sleep(ctx, 10*time.Millisecond)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// background is a goroutine with an owner.
+type background struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+	once   sync.Once
+}
+
+func inBackground(f func(ctx context.Context) error) *background {
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &background{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		b.err = f(ctx)
+	}()
+	return b
+}
+
+// stop cancels the goroutine and waits for it.
+func (b *background) stop() error {
+	b.once.Do(b.cancel)
+	<-b.done
+	return b.err
+}

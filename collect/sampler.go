@@ -1,0 +1,71 @@
+package collect
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"loupe/metrics"
+	"loupe/recording"
+)
+
+// sampler writes what the operating system tells at an interval, and at the
+// moments it is asked.
+type sampler struct {
+	w     *recording.Writer
+	mu    sync.Mutex
+	entry *recording.EntryWriter
+	pid   int
+	quit  chan struct{}
+	done  chan struct{}
+}
+
+func (r *Recorder) startSampler() error {
+	entry, err := r.w.Append(recording.Entry{Path: "os.ndjson", Kind: recording.OS, Source: "the operating system"})
+	if err != nil {
+		return err
+	}
+	s := &sampler{w: r.w, entry: entry, quit: make(chan struct{}), done: make(chan struct{})}
+	r.sampler = s
+	go func() {
+		defer close(s.done)
+		tick := time.NewTicker(r.opt.Interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.take()
+			case <-s.quit:
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// watch says which process to look at from now on, 0 for none.
+func (s *sampler) watch(pid int) {
+	s.mu.Lock()
+	s.pid = pid
+	s.mu.Unlock()
+}
+
+// take writes a sample and returns it.
+func (s *sampler) take() metrics.OSSample {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sample := sampleOS(s.pid)
+	sample.At = s.w.Now()
+	if line, err := json.Marshal(sample); err == nil {
+		s.entry.Write(append(line, '\n')) // a failure is remembered for close
+	}
+	return sample
+}
+
+func (s *sampler) close() error {
+	close(s.quit)
+	<-s.done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entry.Close()
+}

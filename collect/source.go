@@ -1,0 +1,296 @@
+package collect
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// source is where captures of a running program come from: the agent inside
+// it, or its own /debug/pprof.
+type source interface {
+	// capture writes one capture of the named phase to w. It lasts for d
+	// where it lasts at all; when ctx ends before, what was captured so
+	// far is still written if the source can do that.
+	capture(ctx context.Context, phase string, d time.Duration, w io.Writer) error
+	// follow writes samples of the program's metrics, NDJSON, every
+	// interval until ctx ends. errNoMetrics says that there are none.
+	follow(ctx context.Context, interval time.Duration, now clock, w io.Writer) error
+	// metricsKind says in which form follow writes.
+	metricsKind() recording.Kind
+	// String names the source for the manifest.
+	String() string
+}
+
+// clock tells the present instant on the recording's axis.
+type clock func() timeline.Time
+
+var errNoMetrics = errors.New("no metrics are offered")
+
+// agentSource asks the agent that was built into the program.
+type agentSource struct{ socket string }
+
+func (a agentSource) String() string { return "agent" }
+
+func (a agentSource) capture(ctx context.Context, phase string, d time.Duration, w io.Writer) error {
+	request := phase + " " + strconv.FormatInt(d.Milliseconds(), 10)
+	if phaseKinds[phase].snapshot {
+		request = "profile " + phase
+	}
+	return a.ask(ctx, request, w)
+}
+
+func (a agentSource) metricsKind() recording.Kind { return recording.Metrics }
+
+func (a agentSource) follow(ctx context.Context, interval time.Duration, _ clock, w io.Writer) error {
+	return a.ask(ctx, "metrics "+strconv.FormatInt(interval.Milliseconds(), 10), w)
+}
+
+// hangUpGrace is how long a capture may take to come to its end after it was
+// asked to.
+const hangUpGrace = 10 * time.Second
+
+// ask sends one request and copies the answer, see package agent/inject. When
+// ctx ends it closes its half of the connection, on which the agent writes
+// what it has.
+func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error {
+	c, err := net.Dial("unix", a.socket)
+	if err != nil {
+		return fmt.Errorf("cannot reach the agent: %w", err)
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() {
+		c.(*net.UnixConn).CloseWrite()
+		c.SetReadDeadline(time.Now().Add(hangUpGrace))
+	})
+	defer stop()
+	if _, err := io.WriteString(c, request+"\n"); err != nil {
+		return fmt.Errorf("cannot ask the agent: %w", err)
+	}
+	r := bufio.NewReaderSize(c, 64<<10)
+	status, err := r.ReadString('\n')
+	if err != nil {
+		return errors.New("the program ended before it answered")
+	}
+	if text, failed := strings.CutPrefix(status, "error "); failed {
+		return errors.New(strings.TrimSpace(text))
+	}
+	_, err = r.WriteTo(w)
+	return err
+}
+
+// httpSource asks the program's own /debug/pprof.
+type httpSource struct {
+	base   *url.URL // ends in /debug/pprof/
+	client *http.Client
+}
+
+func newHTTPSource(base *url.URL) *httpSource {
+	// A private transport: no proxy from the environment for a target that
+	// is most often local, and no idle connection left behind in it.
+	return &httpSource{base: base, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+}
+
+func (h *httpSource) String() string { return h.base.String() }
+
+// endpoint returns the address of a phase's capture.
+func (h *httpSource) endpoint(phase string, d time.Duration) string {
+	seconds := strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', -1, 64)
+	u := *h.base
+	switch phase {
+	case "cpu":
+		// net/http/pprof takes whole seconds here and makes 30 of 0.
+		u.Path += "profile"
+		u.RawQuery = "seconds=" + strconv.Itoa(max(1, int(d.Seconds()+0.5)))
+	case "trace":
+		u.Path += "trace"
+		u.RawQuery = "seconds=" + seconds
+	case "block", "mutex":
+		// The difference over the phase; what came before is left out.
+		u.Path += phase
+		u.RawQuery = "seconds=" + strconv.Itoa(max(1, int(d.Seconds()+0.5)))
+	case "heap":
+		u.Path += "heap"
+		u.RawQuery = "gc=1"
+	default:
+		u.Path += phase
+	}
+	return u.String()
+}
+
+// maxHTTPWait is how long an answer may be late beyond its capture.
+const maxHTTPWait = 60 * time.Second
+
+func (h *httpSource) capture(ctx context.Context, phase string, d time.Duration, w io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, d+maxHTTPWait)
+	defer cancel()
+	address := h.endpoint(phase, d)
+	body, err := h.get(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	_, err = io.Copy(w, body)
+	return err
+}
+
+func (h *httpSource) get(ctx context.Context, address string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := h.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("cannot fetch %s: %w", address, unwrapURL(err))
+	}
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+		resp.Body.Close()
+		return nil, fmt.Errorf("cannot fetch %s: %s: %s", address, resp.Status, strings.TrimSpace(string(text)))
+	}
+	return resp.Body, nil
+}
+
+// unwrapURL drops the method and address that net/http puts before an error.
+func unwrapURL(err error) error {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		return ue.Err
+	}
+	return err
+}
+
+func (h *httpSource) metricsKind() recording.Kind { return recording.Vars }
+
+// follow polls /debug/vars, which sits beside /debug/pprof when the program
+// imports expvar. Where there is none, the memory statistics at the end of
+// the text form of the heap profile serve, once at the start and once at the
+// end, because that page is costly to make.
+func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clock, w io.Writer) error {
+	vars, heap := *h.base, *h.base
+	vars.Path = strings.TrimSuffix(vars.Path, "pprof/") + "vars"
+	heap.Path += "allocs"
+	heap.RawQuery = "debug=1"
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	ticks, address, parse := tick.C, vars.String(), compactJSON
+	for first := true; ; first = false {
+		text, err := h.page(context.WithoutCancel(ctx), address)
+		if err == nil {
+			text, err = parse(text)
+		}
+		if err != nil && first {
+			ticks, address, parse = nil, heap.String(), memStats
+			if text, err = h.page(ctx, address); err == nil {
+				text, err = parse(text)
+			}
+			if err != nil {
+				return errNoMetrics
+			}
+		}
+		if err != nil {
+			return nil // the program is gone
+		}
+		if _, err := fmt.Fprintf(w, "{\"t_ns\":%d,\"vars\":%s}\n", now(), text); err != nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticks:
+		}
+	}
+}
+
+func (h *httpSource) page(ctx context.Context, address string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	body, err := h.get(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(io.LimitReader(body, 64<<20))
+}
+
+func compactJSON(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	err := json.Compact(&b, text)
+	return b.Bytes(), err
+}
+
+// memStats makes JSON of the lines "# NumGC = 42" that a heap profile of
+// debug=1 ends with (runtime/pprof, writeHeapInternal).
+func memStats(text []byte) ([]byte, error) {
+	stats := map[string]float64{}
+	_, block, found := bytes.Cut(text, []byte("# runtime.MemStats"))
+	if !found {
+		return nil, errNoMetrics
+	}
+	for line := range bytes.Lines(block) {
+		name, value, ok := strings.Cut(strings.TrimPrefix(string(line), "# "), " = ")
+		if v, err := strconv.ParseFloat(strings.TrimSpace(value), 64); ok && err == nil {
+			stats[name] = v
+		}
+	}
+	return json.Marshal(map[string]any{"memstats": stats})
+}
+
+// probe tells whether /debug/pprof/ answers under the base.
+func (h *httpSource) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	body, err := h.get(ctx, h.base.String())
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	page, err := io.ReadAll(io.LimitReader(body, 64<<10))
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(page), "goroutine") {
+		return fmt.Errorf("what answers at %s is not net/http/pprof", h.base)
+	}
+	return nil
+}
+
+// PprofURL makes the address of a /debug/pprof/ of what users type: ":6060",
+// "6060", "host:6060", a URL of the service, or of any page under its pprof.
+func PprofURL(s string) (*url.URL, error) {
+	if _, err := strconv.ParseUint(s, 10, 16); err == nil {
+		s = ":" + s
+	}
+	if strings.HasPrefix(s, ":") {
+		s = "localhost" + s
+	}
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read address %q: %w", s, err)
+	}
+	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("cannot read address %q: want http://host:port, host:port or :port", s)
+	}
+	u.RawQuery, u.Fragment = "", ""
+	if i := strings.Index(u.Path, "/pprof"); i >= 0 {
+		u.Path = u.Path[:i] + "/pprof/"
+	} else {
+		// A page of the service was given, such as the load's URL.
+		u.Path = "/debug/pprof/"
+	}
+	return u, nil
+}
