@@ -2,19 +2,14 @@ package profile_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/pprof"
 	"slices"
-	"sort"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	google "github.com/google/pprof/profile"
 
@@ -42,7 +37,11 @@ func realProfiles(t testing.TB) map[string][]byte {
 			all[fmt.Sprintf("fixture first=%v unpacked=%v", first, unpacked)] = profiletest.Encode(picture, opt)
 		}
 	}
-	for name, data := range ownProfiles(t) {
+	own, err := profiletest.Runtime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range own {
 		all[name] = data
 		// The same profile in the other wire order and with other ids.
 		p, err := google.ParseData(data)
@@ -82,52 +81,6 @@ func realProfiles(t testing.TB) map[string][]byte {
 		}
 	}
 	return all
-}
-
-// ownProfiles takes every profile that the runtime can take of this process.
-func ownProfiles(t testing.TB) map[string][]byte {
-	t.Helper()
-	runtime.SetBlockProfileRate(1)
-	defer runtime.SetBlockProfileRate(0)
-	defer runtime.SetMutexProfileFraction(runtime.SetMutexProfileFraction(1))
-	var cpu bytes.Buffer
-	if err := pprof.StartCPUProfile(&cpu); err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for i := range 4 {
-		labels := pprof.Labels("worker", fmt.Sprint(i), "kind", "test")
-		wg.Go(func() {
-			pprof.Do(context.Background(), labels, func(context.Context) {
-				for until := time.Now().Add(100 * time.Millisecond); time.Now().Before(until); {
-					mu.Lock()
-					work()
-					mu.Unlock()
-				}
-			})
-		})
-	}
-	wg.Wait()
-	pprof.StopCPUProfile()
-	all := map[string][]byte{"cpu": cpu.Bytes()}
-	for _, name := range []string{"heap", "allocs", "goroutine", "block", "mutex", "threadcreate"} {
-		var buf bytes.Buffer
-		if err := pprof.Lookup(name).WriteTo(&buf, 0); err != nil {
-			t.Fatal(err)
-		}
-		all[name] = buf.Bytes()
-	}
-	return all
-}
-
-var sink []string
-
-func work() {
-	for i := range 200 {
-		sink = append(sink[:i:i], strings.ToLower(fmt.Sprintf("HELLO %d", i)))
-	}
-	sort.Strings(sink)
 }
 
 func compare(t *testing.T, data []byte) {

@@ -1,0 +1,230 @@
+package calltree
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loupe/stack"
+)
+
+// Source returns the text of a source file, by the name that the compiler has
+// recorded: an absolute path, or a path below a module when the program was
+// built with -trimpath.
+type Source func(file string) ([]byte, error)
+
+// FS reads sources from a file system. Absolute names are looked up without
+// their leading slash, so os.DirFS("/") serves the local disk.
+func FS(fsys fs.FS) Source {
+	return func(file string) ([]byte, error) {
+		return fs.ReadFile(fsys, strings.TrimPrefix(path.Clean(file), "/"))
+	}
+}
+
+// Line is one line of source and its weight.
+type Line struct {
+	Number    int
+	Flat, Cum int64  // of the line itself, and with all that it calls
+	Text      string // without the line end; "" when there is no source
+}
+
+// Routine is the part of a function that lies in one file.
+type Routine struct {
+	Func, File string // File is "" when the profile does not know it
+	// Flat and Cum are the sums over the lines. A recursive function can have
+	// a Cum beyond the total, for it is counted once for each of its lines.
+	Flat, Cum int64
+	// Lines run from the first line of the function to five lines behind the
+	// last one with a weight. Without source only lines with a weight are here.
+	Lines []Line
+	Err   error // why there is no source
+}
+
+// Listing is the source of functions with the weight of every line.
+type Listing struct {
+	Total    int64 // sum of the absolute weights of all samples
+	Routines []Routine
+}
+
+// margin is how many lines a listing goes on behind the last weight, and
+// begins before the first one if the start of the function is not known.
+const margin = 5
+
+// List weighs the source lines of all functions whose names match. It fails
+// when none does. A file that cannot be read is an Err of its routine.
+func List(t *stack.Table, samples Samples, match *regexp.Regexp, source Source) (*Listing, error) {
+	w := weigh(t, samples, nil)
+	routines := weighLines(t, w, match)
+	if len(routines) == 0 {
+		return nil, fmt.Errorf("no matches found for regexp: %s", match)
+	}
+	l := &Listing{Total: w.total}
+	texts := map[string]*text{}
+	for _, name := range slices.Sorted(maps.Keys(routines)) {
+		files := routines[name]
+		if len(files) > 1 {
+			delete(files, "") // pprof shows what it has and is silent on the rest
+		}
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			r := files[file]
+			// The compiler has recorded lines before the first one of their
+			// function. Then nothing is shown, and no source is missed.
+			if file != "" && texts[file] == nil && r.first <= r.last {
+				texts[file] = read(source, file)
+			}
+			l.Routines = append(l.Routines, r.routine(name, file, texts[file]))
+		}
+	}
+	return l, nil
+}
+
+// place is what pprof counts once per sample in a listing.
+type place struct {
+	function, file, module string
+	line, start            int
+}
+
+// lineWeights are the places of one function in one file.
+type lineWeights struct {
+	first, last int // lines to show
+	byLine      map[int]*Line
+}
+
+// weighLines returns the weights of all matching functions by name and file.
+func weighLines(t *stack.Table, w *weights, match *regexp.Regexp) map[string]map[string]*lineWeights {
+	matches := map[string]bool{}
+	numbers := map[place]int32{}
+	var places []place
+	placeOf := fill(t.NumFrames(), -1)
+	for id := range placeOf {
+		f := t.Frame(stack.FrameID(id))
+		hit, known := matches[f.Func]
+		if !known {
+			hit = match.MatchString(f.Func)
+			matches[f.Func] = hit
+		}
+		if !hit {
+			continue
+		}
+		p := place{f.Func, f.File, f.Module, f.Line, f.StartLine}
+		if p.file != "" {
+			p.file = path.Clean(p.file)
+		}
+		n, ok := numbers[p]
+		if !ok {
+			n = int32(len(places))
+			numbers[p] = n
+			places = append(places, p)
+		}
+		placeOf[id] = n
+	}
+	nodes := make([]node, len(places))
+	for i, id := range w.live {
+		sum, epoch := w.sum[id], uint32(i+1)
+		for j, f := range t.Frames(id) {
+			p := placeOf[f]
+			if p < 0 {
+				continue
+			}
+			n := &nodes[p]
+			if j == 0 {
+				n.flat += sum
+			}
+			if n.seen != epoch {
+				n.seen = epoch
+				n.cum += sum
+			}
+		}
+	}
+	routines := map[string]map[string]*lineWeights{}
+	for i, p := range places {
+		if n := &nodes[i]; n.flat == 0 && n.cum == 0 {
+			continue
+		}
+		if routines[p.function] == nil {
+			routines[p.function] = map[string]*lineWeights{}
+		}
+		files := routines[p.function]
+		if files[p.file] == nil {
+			files[p.file] = &lineWeights{first: p.firstLine(), byLine: map[int]*Line{}}
+		}
+		files[p.file].add(p, &nodes[i])
+	}
+	return routines
+}
+
+func (p place) firstLine() int {
+	if p.start != 0 {
+		return p.start
+	}
+	return p.line - margin
+}
+
+func (l *lineWeights) add(p place, n *node) {
+	l.first, l.last = min(l.first, p.firstLine()), max(l.last, p.line+margin)
+	line := l.byLine[p.line]
+	if line == nil {
+		line = &Line{Number: p.line}
+		l.byLine[p.line] = line
+	}
+	line.Flat += n.flat
+	line.Cum += n.cum
+}
+
+func (l *lineWeights) routine(name, file string, src *text) Routine {
+	r := Routine{Func: name, File: file}
+	for _, line := range l.byLine {
+		r.Flat += line.Flat
+		r.Cum += line.Cum
+	}
+	if file != "" && l.first > l.last {
+		return r
+	}
+	if src == nil || src.err != nil {
+		for _, line := range l.byLine {
+			r.Lines = append(r.Lines, *line)
+		}
+		slices.SortFunc(r.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
+		if src != nil {
+			r.Err = src.err
+		}
+		return r
+	}
+	for number := max(l.first, 1); number <= min(l.last, len(src.lines)); number++ {
+		line := Line{Number: number}
+		if weight := l.byLine[number]; weight != nil {
+			line = *weight
+		}
+		line.Text = src.lines[number-1]
+		r.Lines = append(r.Lines, line)
+	}
+	return r
+}
+
+// text is a source file cut into lines, or the reason why there is none.
+type text struct {
+	lines []string
+	err   error
+}
+
+func read(source Source, file string) *text {
+	if source == nil {
+		return &text{err: errors.New("no source was given")}
+	}
+	data, err := source(file)
+	if err != nil {
+		return &text{err: err}
+	}
+	t := &text{}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		t.lines = append(t.lines, strings.TrimSuffix(line, "\r"))
+	}
+	return t
+}
