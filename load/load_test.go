@@ -1,0 +1,268 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// serve starts a server and returns its address and a count of requests.
+func serve(t *testing.T, h http.HandlerFunc) (string, *atomic.Int64) {
+	t.Helper()
+	var n atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n.Add(1)
+		h(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, &n
+}
+
+func hello(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "Hello, world!") }
+
+// TestExactly checks that -n is exact: hey sends 200 of 205.
+func TestExactly(t *testing.T) {
+	u, n := serve(t, hello)
+	for _, c := range []Config{{Requests: 205, Concurrency: 10}, {Requests: 1}, {Requests: 3, Concurrency: 50}} {
+		n.Store(0)
+		c.URL = u
+		l, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Len() != c.Requests || int(n.Load()) != c.Requests {
+			t.Errorf("asked for %d: kept %d, the server saw %d", c.Requests, l.Len(), n.Load())
+		}
+		s := l.Summary()
+		if s.Status[200] != c.Requests || s.Bytes != int64(13*c.Requests) || l.ServedLength != s.Bytes {
+			t.Errorf("summary is %+v", s)
+		}
+	}
+}
+
+func TestParts(t *testing.T) {
+	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		io.WriteString(w, "x")
+	})
+	l, err := Run(t.Context(), Config{URL: u, Requests: 50, Concurrency: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dials := 0
+	for i := range l.Begin {
+		if l.Dial[i] > 0 {
+			dials++
+		}
+		if sum := l.Dial[i] + l.Write[i] + l.Wait[i] + l.Read[i]; sum > l.Service[i] || l.Service[i] <= 0 || l.Wait[i] <= 0 {
+			t.Errorf("request %d: the parts sum up to %v of %v", i, sum, l.Service[i])
+		}
+		if i > 0 && l.Span(i).End < l.Span(i-1).End {
+			t.Errorf("request %d ended before the one in front of it", i)
+		}
+	}
+	if dials != 2 {
+		t.Errorf("%d dials for two workers", dials)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	u, _ := serve(t, hello)
+	l, err := Run(t.Context(), Config{URL: u, Duration: 100 * time.Millisecond, Concurrency: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Len() == 0 || l.Elapsed < 90*time.Millisecond {
+		t.Errorf("%d requests in %v", l.Len(), l.Elapsed)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done()
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	l, err := Run(ctx, Config{URL: u + "/slow", Concurrency: 3})
+	if err != nil || l.Len() != 0 {
+		t.Errorf("given-up requests were kept: %d, %v", l.Len(), err)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	l, err := Run(t.Context(), Config{URL: u, Requests: 2, Timeout: 30 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Summary(); s.Errors["timeout"] != 2 || l.Service[0] < 30*time.Millisecond {
+		t.Errorf("summary is %+v, the first took %v", s, l.Service[0])
+	}
+}
+
+// TestRate checks the schedule: under a stall of the server the requests that
+// should have been sent count with the time they waited.
+func TestRate(t *testing.T) {
+	var stalled atomic.Bool
+	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if stalled.CompareAndSwap(false, true) {
+			time.Sleep(200 * time.Millisecond)
+		}
+	})
+	l, err := Run(t.Context(), Config{URL: u, Requests: 100, Concurrency: 1, Rate: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := 0
+	for i := range l.Begin {
+		if l.Latency(i) > 50*time.Millisecond {
+			late++
+		}
+	}
+	if late < 20 {
+		t.Errorf("%d requests show the stall of 200 ms; 40 were due in it", late)
+	}
+	if s := l.Summary(); s.Service.P50 > 50*time.Millisecond {
+		t.Errorf("service time %v holds the wait", s.Service.P50)
+	}
+}
+
+func TestWhatIsSent(t *testing.T) {
+	var got *http.Request
+	var body string
+	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got, body = r, string(b)
+	})
+	h := http.Header{"X-A": {"1", "2"}, "User-Agent": {"mine"}}
+	_, err := Run(t.Context(), Config{
+		URL: u + "/p?q=1", Method: "POST", Body: []byte("data"), Header: h, Host: "other.example",
+		BasicUser: "u", BasicPassword: "p", Requests: 1, Tool: "loupe/x",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, password, _ := got.BasicAuth()
+	sent := fmt.Sprint(got.Method, got.RequestURI, body, got.Host, user, password, got.Header["X-A"], got.UserAgent(), got.Header.Get("Accept-Encoding"))
+	if want := "POST/p?q=1dataother.exampleup[1 2]mine loupe/xgzip"; sent != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	u, n := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/from":
+			http.Redirect(w, r, "/to", http.StatusSeeOther)
+		default:
+			io.WriteString(w, r.Method)
+		}
+	})
+	l, err := Run(t.Context(), Config{URL: u + "/from", Method: "POST", Body: []byte("x"), Requests: 1})
+	if err != nil || l.Status[0] != 200 || n.Load() != 2 {
+		t.Errorf("a redirect gave %v after %d requests, %v", l.Status, n.Load(), err)
+	}
+	if l, _ = Run(t.Context(), Config{URL: u + "/from", Requests: 1, NoRedirects: true}); l.Status[0] != 303 {
+		t.Errorf("an unfollowed redirect has status %d", l.Status[0])
+	}
+	if l, _ = Run(t.Context(), Config{URL: u + "/loop", Requests: 1}); l.Summary().Errors["stopped after 10 redirects"] != 1 {
+		t.Errorf("a loop gave %v", l.Summary().Errors)
+	}
+}
+
+// TestConnections checks that connections that the server closes are
+// replaced, and that every request has its own when asked.
+func TestConnections(t *testing.T) {
+	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		io.WriteString(w, "bye")
+	})
+	l, err := Run(t.Context(), Config{URL: u, Requests: 20, Concurrency: 2})
+	if err != nil || l.Summary().Status[200] != 20 {
+		t.Errorf("a closing server gave %+v, %v", l.Summary(), err)
+	}
+	u, _ = serve(t, hello)
+	l, err = Run(t.Context(), Config{URL: u, Requests: 20, Concurrency: 2, NoKeepAlive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range l.Dial {
+		if l.Dial[i] == 0 {
+			t.Errorf("request %d had no connection of its own", i)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	l, err := Run(t.Context(), Config{URL: "http://" + ln.Addr().String(), Requests: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Summary(); s.Responses != 0 || !strings.Contains(s.CommonError(), "connection refused") || len(s.Errors) != 1 {
+		t.Errorf("refused connections gave %+v", s)
+	}
+}
+
+func TestTLSAndHTTP2(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	for _, h2 := range []bool{false, true} {
+		l, err := Run(t.Context(), Config{URL: s.URL, Requests: 10, Concurrency: 2, HTTP2: h2})
+		if err != nil || l.Summary().Status[200] != 10 || len(l.Notes) != 1 {
+			t.Errorf("HTTP2 %v: %+v, %v", h2, l.Summary(), err)
+		}
+	}
+	l, err := Run(t.Context(), Config{URL: s.URL, Requests: 1, VerifyTLS: true})
+	if err != nil || !strings.Contains(l.Summary().CommonError(), "certificate") {
+		t.Errorf("an unknown certificate was accepted: %+v, %v", l.Summary(), err)
+	}
+}
+
+func TestProxy(t *testing.T) {
+	proxied := ""
+	p, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { proxied = r.RequestURI })
+	u, _ := url.Parse(p)
+	if _, err := Run(t.Context(), Config{URL: "http://nowhere.example/x", Requests: 1, Proxy: u}); err != nil || proxied != "http://nowhere.example/x" {
+		t.Errorf("the proxy was asked for %q, %v", proxied, err)
+	}
+}
+
+func TestBadConfig(t *testing.T) {
+	for _, c := range []Config{{URL: "localhost"}, {URL: "ftp://x/"}, {URL: "http://x/", Method: "A B"}, {URL: "http://x/", Requests: -1}, {URL: "http://%zz/"}} {
+		if _, err := Run(t.Context(), c); err == nil {
+			t.Errorf("%+v was accepted", c)
+		}
+	}
+}
+
+func ExampleRun() {
+	s := httptest.NewServer(http.HandlerFunc(hello))
+	defer s.Close()
+	l, err := Run(context.Background(), Config{URL: s.URL, Requests: 1000, Concurrency: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(l.Summary().Status)
+	// Output: map[200:1000]
+}
