@@ -120,16 +120,18 @@ func (y *Cycle) parse(c *cursor) (near bool) {
 	c.lit(" MB, ")
 	y.Goal = c.mega()
 	c.lit(" MB goal, ")
-	last := c.int()
+	start := c.i
+	y.Procs = c.int32()
 	if c.has(" MB stacks, ") {
 		y.Dialect = Go118
-		y.Stacks = last << 20
+		c.i = start // the number was not that of Ps
+		y.Stacks = c.mega()
+		c.lit(" MB stacks, ")
 		y.Globals = c.mega()
 		c.lit(" MB globals, ")
-		last = c.int()
+		y.Procs = c.int32()
 	}
 	c.lit(" P")
-	y.Procs = int(last)
 	y.Forced = c.has(" (forced)")
 
 	// A concurrent mark phase never takes less than a microsecond, so a
@@ -139,10 +141,15 @@ func (y *Cycle) parse(c *cursor) (near bool) {
 	if y.Forced && y.Mark == 0 && y.Assist|y.Background|y.Idle != 0 {
 		y.Assist, y.Background, y.Idle, y.Stale = 0, 0, 0, true
 	}
-	if y.Procs <= 0 || y.N <= 0 || y.Stacks < 0 || last > 1<<20 {
+	y.check(c)
+	return true
+}
+
+// check refuses numbers that no runtime prints.
+func (y *Cycle) check(c *cursor) {
+	if y.Procs <= 0 || y.N <= 0 {
 		c.bad = true
 	}
-	return true
 }
 
 // parseTimes reads the clock and cpu fields: three phases, or five in Go 1.5.
@@ -223,6 +230,7 @@ func (y *Cycle) parseGo14(c *cursor) (near bool) {
 	c.lit(" steal, ")
 	c.threeInts()
 	c.lit(" yields")
+	y.check(c)
 	return true
 }
 
