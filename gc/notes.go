@@ -1,0 +1,96 @@
+package gc
+
+import (
+	"fmt"
+	"math"
+
+	"loupe/godebug"
+)
+
+// NoteID names a note. The set only grows.
+type NoteID string
+
+// The notes: where a figure, or the gctrace line behind it, may mislead.
+const (
+	// NotePsTime: "ms cpu" is wall time of Ps, not CPU time.
+	NotePsTime NoteID = "ps-time"
+	// NoteCumulative: the line's own percentage is since program start, and
+	// far from that of the window.
+	NoteCumulative NoteID = "cumulative-percent"
+	// NoteResolution: sizes are whole MB, coarse for this heap.
+	NoteResolution NoteID = "mb-resolution"
+	// NoteTruncated: clocks are truncated, so sums of short pauses are low.
+	NoteTruncated NoteID = "truncated-clocks"
+	// NoteFewCycles: fewer than 20 cycles.
+	NoteFewCycles NoteID = "few-cycles"
+	// NoteMissing: lines are missing; sums were scaled.
+	NoteMissing NoteID = "missing-lines"
+	// NoteUnrecognised: lines looked like the runtime's and did not parse.
+	NoteUnrecognised NoteID = "unrecognised-lines"
+	// NoteRuns: the cycles are of several runs; the figures are of one.
+	NoteRuns NoteID = "several-runs"
+	// NoteSpan: no duration was given, so it is first start to last end.
+	NoteSpan NoteID = "duration-from-log"
+	// NoteMarkDuty: marking so often that the live heap holds garbage
+	// allocated during marking.
+	NoteMarkDuty NoteID = "mark-duty"
+	// NoteStale: Go 1.5 to 1.8 repeat old figures for forced cycles.
+	NoteStale NoteID = "stale-assists"
+	// NoteNoTimes: Go 1.4 prints no times.
+	NoteNoTimes NoteID = "no-times"
+	// NoteForced: forced collections are among those counted.
+	NoteForced NoteID = "forced"
+)
+
+// Note is one doubt about the figures, in a sentence.
+type Note struct {
+	ID   NoteID `json:"id"`
+	Text string `json:"text"`
+}
+
+// FewCycles is the number of cycles below which quantiles and trends say
+// little.
+const FewCycles = 20
+
+func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
+	out := []Note{}
+	add := func(when bool, id NoteID, format string, args ...any) {
+		if when {
+			out = append(out, Note{id, fmt.Sprintf(format, args...)})
+		}
+	}
+	d := &s.Derived
+	old := go14(run)
+	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections", len(s.Runs))
+	add(opt.Unrecognised > 0, NoteUnrecognised, "%d lines look like the runtime's but are torn or of an unknown form; no figure was taken from them", opt.Unrecognised)
+	add(d.Missing > 0, NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
+	if d.Lines == 0 {
+		return out
+	}
+	add(d.Lines < FewCycles, NoteFewCycles, "only %d collections: quantiles and trends say little below %d", d.Lines, FewCycles)
+	add(old, NoteNoTimes, "Go 1.4 prints neither times nor goals; every phase stops the world")
+	add(opt.Duration <= 0 && !old, NoteSpan, "the duration is from the first collection's start to the last one's end, for none was given")
+	add(!old, NotePsTime, "gctrace's \"ms cpu\" is wall time of Ps, not CPU time: with fewer CPUs than GOMAXPROCS, or a CPU quota, every share of it is too high")
+	if d.CPUPercent.Known() && d.GCTracePercent.Known() {
+		off := float64(d.GCTracePercent - d.CPUPercent)
+		add(math.Abs(off) >= 2, NoteCumulative,
+			"the last line says %.0f%%, but that is since program start; in this window it is %.1f%%", float64(d.GCTracePercent), float64(d.CPUPercent))
+	}
+	peak, zero, stale := 0.0, 0, 0
+	for i := range run {
+		y := &run[i]
+		peak = max(peak, megs(y.HeapLive))
+		if y.STW1 < 10_000 || y.STW2 < 10_000 {
+			zero++
+		}
+		if y.Stale {
+			stale++
+		}
+	}
+	add(peak < 64, NoteResolution, "sizes are truncated to whole MB: of a live heap of %.0f MB that is up to %.0f%%", peak, 100/max(peak, 1))
+	add(zero*2 > len(run), NoteTruncated, "clocks are truncated to whole microseconds below 0.1 ms and to two digits above; sums of pauses this short are a few percent low")
+	add(d.MarkPercent > 35, NoteMarkDuty, "a mark phase was under way %.0f%% of the time: the live heap includes what was allocated meanwhile, so take it as an upper bound", float64(d.MarkPercent))
+	add(stale > 0, NoteStale, "%d forced collections repeat the assist, background and idle times of the one before (Go 1.5 to 1.8); they are counted as zero", stale)
+	add(d.Forced > 0, NoteForced, "%d of the collections were forced by the program (runtime.GC) or by gcstoptheworld", d.Forced)
+	return out
+}
