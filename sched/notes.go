@@ -1,0 +1,48 @@
+package sched
+
+import "fmt"
+
+// NoteID names a note. The set only grows.
+type NoteID string
+
+// The notes: where a figure, or the SCHED line behind it, may mislead.
+const (
+	// NoteSnapshot: each sample is an instant.
+	NoteSnapshot NoteID = "snapshot"
+	// NoteFewSamples: fewer than 20 samples.
+	NoteFewSamples NoteID = "few-samples"
+	// NoteUnrecognised: lines looked like the runtime's and did not parse.
+	NoteUnrecognised NoteID = "unrecognised-lines"
+	// NoteRuns: the samples are of several runs; the figures are of one.
+	NoteRuns NoteID = "several-runs"
+	// NoteBlocked: blocked goroutines are not in these figures.
+	NoteBlocked NoteID = "blocked-not-shown"
+)
+
+// Note is one doubt about the figures, in a sentence.
+type Note struct {
+	ID   NoteID `json:"id"`
+	Text string `json:"text"`
+}
+
+// FewSamples is the number of samples below which quantiles say little.
+const FewSamples = 20
+
+func notes(s *Summary) []Note {
+	out := []Note{}
+	add := func(when bool, id NoteID, format string, args ...any) {
+		if when {
+			out = append(out, Note{id, fmt.Sprintf(format, args...)})
+		}
+	}
+	d := &s.Derived
+	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most samples", len(s.Runs))
+	add(s.Unrecognised > 0, NoteUnrecognised, "%d lines look like the runtime's but are torn or of an unknown form; no figure was taken from them", s.Unrecognised)
+	if d.Samples == 0 {
+		return out
+	}
+	add(d.Samples < FewSamples, NoteFewSamples, "only %d samples: quantiles and shares say little below %d", d.Samples, FewSamples)
+	add(true, NoteSnapshot, "each sample is an instant, one every %.0f ms: what is shorter is seen by chance", d.IntervalMS)
+	add(d.GoroutinesMax == 0, NoteBlocked, "goroutines that are blocked are in no queue and so in no figure; scheddetail=1 or a goroutine profile shows them")
+	return out
+}
