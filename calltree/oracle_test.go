@@ -145,12 +145,23 @@ func TestOracle(t *testing.T) {
 		}
 		p, err := profile.Decode(data, profile.Options{})
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			// The compiler writes one file for two builds of one package at
+			// times; then the file is no good, and pprof must say so too.
+			if exec.Command(pprof, "-top", file).Run() == nil {
+				t.Errorf("%s: %v, but pprof reads it", name, err)
+			}
+			delete(profiles, name)
 			continue
 		}
 		c := &oracleCase{p, dir}
 		for _, line := range lines {
-			cmd := exec.Command(pprof, append(slices.Clone(line.args), file)...)
+			args := append(slices.Clone(line.args), file)
+			if slices.ContainsFunc(p.Mappings, func(m profile.Mapping) bool { return !m.HasFunctions }) {
+				// With C code inside (the race detector is), pprof asks the
+				// binary for names and forgets what the profile says.
+				args = slices.Insert(args, 0, "-symbolize=none")
+			}
+			cmd := exec.Command(pprof, args...)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir, "PPROF_TMPDIR="+dir, "PPROF_BINARY_PATH="+dir, "PWD="+dir)
 			var stderr bytes.Buffer

@@ -350,7 +350,8 @@ type expander struct {
 
 // expand returns the frames of one run. They are valid until the next call.
 // This is the second hot loop of decoding: it sees every location of every
-// distinct stack, 2.9 million of them in a heap profile of 73,000 samples.
+// distinct stack, 5.2 million of them in a heap profile of 197,028 samples.
+// Finding and interning their stacks takes 46 ms there.
 func (x *expander) expand(s span) ([]stack.FrameID, error) {
 	b := x.d.text.bytes(s)
 	buf := x.buf[:0]

@@ -165,8 +165,8 @@ func (t *Table) init() {
 
 // index is an open-addressing hash table from content to ids that count up
 // from 1. It holds 32 bits of each hash, so that growing never touches the
-// content, and no copy of the key: a map of frames took twice the time and
-// four times the memory.
+// content, and no copy of the key: with a map of frames, decoding a profile of
+// 20,000 locations allocated 11 MB more.
 type index struct {
 	slots  []uint32 // id, 0 is free
 	hashes []uint32 // by id
