@@ -86,7 +86,11 @@ func realProfiles(t testing.TB) map[string][]byte {
 func compare(t *testing.T, data []byte) {
 	want, err := google.ParseData(data)
 	if err != nil {
-		t.Fatal(err)
+		// At times the compiler writes one file for two builds of a package.
+		if _, ours := profile.Decode(data, profile.Options{}); ours == nil {
+			t.Errorf("google/pprof cannot read it: %v, but we can", err)
+		}
+		return
 	}
 	got := mustDecode(t, data)
 	if a, b := headerOfGoogle(want), header(got); a != b {
