@@ -1,0 +1,129 @@
+// Package compare turns recordings into figures that can be laid side by
+// side, and decides whether they differ.
+//
+// The unit of comparison is the round: one bare phase, one process, one load.
+// Requests within a round depend on each other and are never tested singly
+// (docs/statistics.md). The package states for each row which way is better
+// and how sure the verdict is; it does not say why, which is insight's work.
+package compare
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"loupe/gc"
+	"loupe/loadlog"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/session"
+)
+
+// Round is what one bare phase showed.
+type Round struct {
+	Phase recording.Phase
+	// Duration is how long the work took: of the load where there is one,
+	// of the process where it ended by itself, else of the phase.
+	Duration time.Duration
+	// Load is nil without a load, GC and Sched without the runtime's lines.
+	Load  *loadlog.Summary
+	GC    *gc.Summary
+	Sched *sched.Summary
+	// CPU is the CPU time of the program; 0 when unknown.
+	CPU time.Duration
+	// AllocRate is how many bytes a second the program allocated, by
+	// runtime/metrics; NaN when unknown.
+	AllocRate float64
+	// MaxRSS is in bytes; 0 when unknown.
+	MaxRSS int64
+	// Ended tells that the program ended by itself within the phase.
+	Ended bool
+}
+
+// Requests returns the number of answered requests, 0 without a load.
+func (r *Round) Requests() int64 {
+	if r.Load == nil {
+		return 0
+	}
+	return int64(r.Load.Responses)
+}
+
+// Facts are the figures of one recording.
+type Facts struct {
+	Title    string
+	Manifest *recording.Manifest
+	Rounds   []Round
+}
+
+// Gather reads the figures of a recording. An entry that is damaged is an
+// error; one that is absent leaves its figures out.
+func Gather(s *session.Session) (*Facts, error) {
+	m := s.Manifest()
+	f := &Facts{Title: m.Title, Manifest: m}
+	for _, p := range s.BarePhases() {
+		r, err := gatherRound(s, m, p)
+		if err != nil {
+			return nil, err
+		}
+		f.Rounds = append(f.Rounds, *r)
+	}
+	return f, nil
+}
+
+func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (*Round, error) {
+	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN()}
+	if p.Run >= 0 && p.Run < len(m.Target.Runs) {
+		run := m.Target.Runs[p.Run]
+		if run.Exit != "" && !run.Stopped && run.Span.End <= p.Span.End+endSlack {
+			r.Ended = true
+			r.Duration = run.Span.Len()
+			r.CPU = run.User + run.System
+		}
+	}
+	work := p.Span
+	l, err := s.Load(p.Name)
+	switch {
+	case err == nil:
+		r.Load = l.Summary()
+		r.Duration = l.Elapsed
+		for _, c := range m.Clocks {
+			if c.Path == loadPath(m, p.Name) {
+				work.Start = c.Offset
+				work.End = work.Start.Add(l.Elapsed)
+			}
+		}
+	case !errors.Is(err, session.ErrNone):
+		return nil, err
+	}
+	log, err := s.Runtime(p.Run)
+	switch {
+	case err == nil && traced(log):
+		from, to := log.Window(work)
+		r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), gc.Options{
+			Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Stats.Malformed,
+		})
+		r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Stats.Malformed})
+	case err != nil && !errors.Is(err, session.ErrNone):
+		return nil, err
+	}
+	if set, err := s.Metrics(p.Run); err == nil {
+		r.AllocRate = allocRate(set, work)
+	}
+	return r, nil
+}
+
+// endSlack is how much later than the phase the end of the process may have
+// been noticed.
+const endSlack = 200e6
+
+// traced tells whether the log holds anything of the runtime.
+func traced(l *session.RuntimeLog) bool { return len(l.Cycles)+len(l.Samples) > 0 }
+
+func loadPath(m *recording.Manifest, phase string) string {
+	for _, e := range m.Of(recording.Load) {
+		if e.Phase == phase {
+			return e.Path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package compare
+
+import (
+	"time"
+
+	"loupe/gc"
+	"loupe/recording"
+	"loupe/session"
+	"loupe/stats"
+)
+
+// PhaseCost is what a phase did, and what its profiler cost the program.
+type PhaseCost struct {
+	Name     string        `json:"name"`
+	Profiler string        `json:"profiler,omitempty"`
+	Length   time.Duration `json:"length_ns"`
+	Requests int           `json:"requests,omitempty"`
+	// RPS is in requests a second, CPU in CPUs used.
+	RPS gc.Figure `json:"rps"`
+	CPU gc.Figure `json:"cpus"`
+	// PerRequest is the CPU time of one request in ns.
+	PerRequest gc.Figure `json:"cpu_per_request_ns"`
+	// Cost is how much more CPU time a request took than in the bare
+	// phases, as a ratio; without a load, how much more CPU was used.
+	// It is unknown for bare phases and for profiles taken at once.
+	Cost  gc.Figure `json:"cost"`
+	Error string    `json:"error,omitempty"`
+}
+
+// minCostLength is the length of a phase below which its CPU time, counted in
+// ticks of 10 ms, says nothing.
+const minCostLength = 500 * time.Millisecond
+
+// PhaseCosts lists all phases of a recording with what they cost.
+func PhaseCosts(s *session.Session) []PhaseCost {
+	var out []PhaseCost
+	var bareRequest, bareCPU []float64
+	for _, p := range s.Manifest().Phases {
+		c := phaseCost(s, p)
+		if p.Bare() && c.CPU.Known() {
+			bareCPU = append(bareCPU, float64(c.CPU))
+			if c.PerRequest.Known() {
+				bareRequest = append(bareRequest, float64(c.PerRequest))
+			}
+		}
+		out = append(out, c)
+	}
+	for i := range out {
+		c := &out[i]
+		switch {
+		case c.Profiler == "" || c.Length < minCostLength:
+		case c.PerRequest.Known() && len(bareRequest) > 0:
+			c.Cost = c.PerRequest / gc.Figure(stats.Median(bareRequest))
+		case c.CPU.Known() && c.Requests == 0 && len(bareRequest) == 0 && len(bareCPU) > 0 && stats.Median(bareCPU) > 0.05:
+			c.Cost = c.CPU / gc.Figure(stats.Median(bareCPU))
+		}
+	}
+	return out
+}
+
+func phaseCost(s *session.Session, p recording.Phase) PhaseCost {
+	c := PhaseCost{
+		Name: p.Name, Profiler: p.Profiler, Length: p.Span.Len(), Error: p.Error,
+		RPS: gc.Unknown(), CPU: gc.Unknown(), PerRequest: gc.Unknown(), Cost: gc.Unknown(),
+	}
+	if c.Length >= minCostLength && p.User+p.System > 0 {
+		c.CPU = gc.Figure((p.User + p.System).Seconds() / c.Length.Seconds())
+	}
+	if l, err := s.Load(p.Name); err == nil {
+		sum := l.Summary()
+		c.Requests, c.RPS = sum.Responses, gc.Figure(sum.RPS)
+		if sum.Responses > 0 && p.User+p.System > 0 {
+			c.PerRequest = gc.Figure(float64(p.User+p.System) / float64(sum.Responses))
+		}
+	}
+	return c
+}

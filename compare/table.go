@@ -1,0 +1,362 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"loupe/gc"
+	"loupe/stats"
+)
+
+// Unit says how a row's values are to be printed.
+type Unit string
+
+// The units of rows.
+const (
+	Count       Unit = "count"
+	PerSecond   Unit = "per_second"
+	Nanoseconds Unit = "ns"
+	Bytes       Unit = "bytes"
+	Share       Unit = "share" // of 1
+	Number      Unit = "number"
+)
+
+// Better says which direction is an improvement.
+type Better string
+
+// The directions.
+const (
+	Higher  Better = "higher"
+	Lower   Better = "lower"
+	Neither Better = ""
+)
+
+// Verdict is what a comparison of rounds comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	Improved  Verdict = "better"
+	Regressed Verdict = "worse"
+	Changed   Verdict = "changed" // of a row in which neither way is better
+	Same      Verdict = "same"
+	Undecided Verdict = "undecided"
+	NoVerdict Verdict = "" // too few rounds for any
+)
+
+// ROPE is the region of practical equivalence: a change that lies within it
+// is none.
+const ROPE = 0.01
+
+// Confidence is that of the intervals.
+const Confidence = 0.95
+
+// enoughRounds is the number of rounds a side from which a verdict is given:
+// with three, the exact rank test cannot go below p = 0.1.
+const enoughRounds = 4
+
+// Cell is what one recording has in a row.
+type Cell struct {
+	// Median is that of the rounds; NaN when no round has a value. It
+	// marshals as null then.
+	Median gc.Figure `json:"median"`
+	// Rounds are the values of the single rounds.
+	Rounds []float64 `json:"rounds"`
+}
+
+// Change compares a recording with the first one.
+type Change struct {
+	// Ratio is new over old with its interval; unknown where a value is
+	// zero or missing.
+	Ratio      gc.Figure `json:"ratio"`
+	Low        gc.Figure `json:"low"`
+	High       gc.Figure `json:"high"`
+	Confidence float64   `json:"confidence"`
+	P          float64   `json:"p"`
+	Verdict    Verdict   `json:"verdict"`
+}
+
+// Row is one figure of all recordings.
+type Row struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Unit   Unit   `json:"unit"`
+	Better Better `json:"better,omitempty"`
+	// Key rows decide whether the whole is a regression.
+	Key     bool     `json:"key,omitempty"`
+	Cells   []Cell   `json:"cells"`
+	Changes []Change `json:"changes"` // one for each recording but the first
+}
+
+// Table lays recordings side by side; the first is what the others are
+// compared with.
+type Table struct {
+	Schema string   `json:"schema"`
+	Titles []string `json:"titles"`
+	Rows   []Row    `json:"rows"`
+	// Rounds is the number of rounds of each recording, Interleaved tells
+	// that they took turns.
+	Rounds      []int    `json:"rounds"`
+	Interleaved bool     `json:"interleaved"`
+	Notes       []string `json:"notes"`
+}
+
+// Schema names the version of the JSON form of a Table.
+const Schema = "loupe.compare/1"
+
+// metric is how a row gets its value from a round.
+type metric struct {
+	id, name string
+	unit     Unit
+	better   Better
+	key      bool
+	value    func(r *Round) float64
+}
+
+var unknown = math.NaN()
+
+// ofLoad makes a value that needs a load.
+func ofLoad(f func(r *Round) float64) func(*Round) float64 {
+	return func(r *Round) float64 {
+		if r.Load == nil || r.Load.Responses == 0 {
+			return unknown
+		}
+		return f(r)
+	}
+}
+
+// ofGC makes a value that needs gctrace.
+func ofGC(f func(d *gc.Derived) float64) func(*Round) float64 {
+	return func(r *Round) float64 {
+		if r.GC == nil {
+			return unknown
+		}
+		return f(&r.GC.Derived)
+	}
+}
+
+// none is a figure of collections that is zero when there were none.
+func none(d *gc.Derived, f gc.Figure) float64 {
+	if d.Collections == 0 {
+		return 0
+	}
+	return float64(f)
+}
+
+func positive(v float64) float64 {
+	if v <= 0 {
+		return unknown
+	}
+	return v
+}
+
+// metricRows is the table of rows, in the order in which they are shown: the
+// ones of seed document 004's last table, and what it leaves out.
+var metricRows = []metric{
+	{"requests", "Requests", Count, Neither, false, ofLoad(func(r *Round) float64 { return float64(r.Load.Responses) })},
+	{"requests_per_sec", "Requests/sec", PerSecond, Higher, true, ofLoad(func(r *Round) float64 { return r.Load.RPS })},
+	{"duration", "Total duration", Nanoseconds, Lower, false, func(r *Round) float64 {
+		if r.Load == nil && !r.Ended {
+			return unknown // as long as it was asked to be
+		}
+		return float64(r.Duration)
+	}},
+	{"wall_time", "Wall time", Nanoseconds, Lower, true, func(r *Round) float64 {
+		if r.Load != nil || !r.Ended {
+			return unknown
+		}
+		return float64(r.Duration)
+	}},
+	{"latency_p50", "Latency p50", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return positive(float64(r.Load.Latency.P50)) })},
+	{"latency_p99", "Latency p99", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return positive(float64(r.Load.Latency.P99)) })},
+	{"errors", "Errors", Count, Lower, false, func(r *Round) float64 {
+		if r.Load == nil || r.Load.Requests == r.Load.Responses {
+			return unknown
+		}
+		return float64(r.Load.Requests - r.Load.Responses)
+	}},
+	{"cpu_per_request", "CPU time/request", Nanoseconds, Lower, true, ofLoad(func(r *Round) float64 {
+		return positive(float64(r.CPU) / float64(r.Load.Responses))
+	})},
+	{"cpu", "CPU time", Nanoseconds, Lower, true, func(r *Round) float64 {
+		if r.Load != nil || !r.Ended {
+			return unknown
+		}
+		return positive(float64(r.CPU))
+	}},
+	{"bytes_per_request", "Allocated/request", Bytes, Lower, false, ofLoad(func(r *Round) float64 { return r.AllocRate / r.Load.RPS })},
+	{"allocation_rate", "Allocated/sec", Bytes, Neither, false, func(r *Round) float64 { return r.AllocRate }},
+	{"gc_percent", "Time in GC", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCPercent) / 100 })},
+	{"gc_cpu_percent", "GC share of the Ps", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.CPUPercent) / 100 })},
+	{"collections", "Total collections", Count, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.Collections) })},
+	{"gc_total", "Total GC duration", Nanoseconds, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCTotalMS) * 1e6 })},
+	{"gc_pace", "Average pace of GC", Nanoseconds, Neither, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PaceMS) * 1e6 })},
+	{"requests_per_collection", "Requests/collection", Number, Higher, false, ofGC(func(d *gc.Derived) float64 { return float64(d.RequestsPerCollection) })},
+	{"stw_over", "Pauses over 100 µs", Count, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.STW1.Over + d.STW2.Over) })},
+	{"stw_max", "Longest pause", Nanoseconds, Lower, false, ofGC(func(d *gc.Derived) float64 {
+		return none(d, gc.Figure(max(d.STW1.MaxMS, d.STW2.MaxMS))) * 1e6
+	})},
+	{"assist_percent", "Assist share of marking", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.AssistPercent) / 100 })},
+	{"peak_heap", "Peak heap", Bytes, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PeakHeapMB) * (1 << 20) })},
+	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *Round) float64 { return positive(float64(r.MaxRSS)) }},
+}
+
+// Compare lays the recordings side by side. Rows that no recording has are
+// left out.
+func Compare(all ...*Facts) *Table {
+	t := &Table{Schema: Schema, Interleaved: interleaved(all)}
+	fewest := math.MaxInt
+	for _, f := range all {
+		t.Titles = append(t.Titles, f.Title)
+		t.Rounds = append(t.Rounds, len(f.Rounds))
+		fewest = min(fewest, len(f.Rounds))
+	}
+	for _, m := range metricRows {
+		if row, ok := m.row(all); ok {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	t.note(all, fewest)
+	return t
+}
+
+func (m metric) row(all []*Facts) (row Row, ok bool) {
+	row = Row{ID: m.id, Name: m.name, Unit: m.unit, Better: m.better, Key: m.key}
+	for _, f := range all {
+		c := Cell{Rounds: []float64{}}
+		for i := range f.Rounds {
+			if v := m.value(&f.Rounds[i]); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				c.Rounds = append(c.Rounds, v)
+			}
+		}
+		c.Median = gc.Figure(stats.Median(c.Rounds))
+		ok = ok || len(c.Rounds) > 0
+		row.Cells = append(row.Cells, c)
+	}
+	for _, c := range row.Cells[1:] {
+		row.Changes = append(row.Changes, m.change(row.Cells[0].Rounds, c.Rounds))
+	}
+	return row, ok
+}
+
+func (m metric) change(old, new []float64) Change {
+	if len(old) == 0 || len(new) == 0 || stats.Median(old) == 0 || stats.Median(new) == 0 {
+		return Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1, Verdict: zeroVerdict(m, old, new)}
+	}
+	r := stats.CompareRuns(old, new, Confidence)
+	c := Change{Ratio: gc.Figure(r.Estimate), Low: gc.Figure(r.Low), High: gc.Figure(r.High), Confidence: r.Confidence, P: r.P}
+	if r.N < enoughRounds {
+		c.Low, c.High, c.Confidence = gc.Unknown(), gc.Unknown(), 0
+		return c
+	}
+	c.Verdict = m.verdict(r)
+	return c
+}
+
+// zeroVerdict judges rows in which one side is all zeros and the other has
+// none, such as collections with the collector off: a ratio cannot.
+func zeroVerdict(m metric, old, new []float64) Verdict {
+	if len(old) < enoughRounds || len(new) < enoughRounds {
+		return NoVerdict
+	}
+	switch {
+	case slices.Max(old) == 0 && slices.Max(new) == 0:
+		return Same
+	case slices.Max(old) == 0 && slices.Min(new) > 0:
+		return m.direction(true)
+	case slices.Max(new) == 0 && slices.Min(old) > 0:
+		return m.direction(false)
+	}
+	return Undecided
+}
+
+// direction is the verdict on a value that has clearly risen or fallen.
+func (m metric) direction(up bool) Verdict {
+	switch {
+	case m.better == Neither:
+		return Changed
+	case (m.better == Higher) == up:
+		return Improved
+	}
+	return Regressed
+}
+
+func (m metric) verdict(r stats.Ratio) Verdict {
+	switch {
+	case r.Low > 1-ROPE && r.High < 1+ROPE:
+		return Same
+	case r.Low > 1 && r.P < 1-Confidence && r.Estimate > 1+ROPE:
+		return m.direction(true)
+	case r.High < 1 && r.P < 1-Confidence && r.Estimate < 1-ROPE:
+		return m.direction(false)
+	}
+	return Undecided
+}
+
+// interleaved tells whether the rounds of every recording lie among those of
+// the first one, by the clock on the wall.
+func interleaved(all []*Facts) bool {
+	first, last := roundTimes(all[0])
+	for _, f := range all[1:] {
+		from, to := roundTimes(f)
+		if len(f.Rounds) < 2 || len(all[0].Rounds) < 2 || !from.Before(last) || !first.Before(to) {
+			return false
+		}
+	}
+	return len(all) > 1
+}
+
+// roundTimes returns when the first and the last round began.
+func roundTimes(f *Facts) (first, last time.Time) {
+	for i, r := range f.Rounds {
+		at := f.Manifest.Start.Add(time.Duration(r.Phase.Span.Start))
+		if i == 0 || at.Before(first) {
+			first = at
+		}
+		if i == 0 || at.After(last) {
+			last = at
+		}
+	}
+	return first, last
+}
+
+func (t *Table) note(all []*Facts, fewest int) {
+	if fewest < enoughRounds && len(all) > 1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("one run against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", enoughRounds))
+	}
+	if !t.Interleaved && len(all) > 1 && fewest >= enoughRounds {
+		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")
+	}
+	for i, f := range all[1:] {
+		if a, b := all[0].Manifest.Host, f.Manifest.Host; a.CPU != b.CPU || a.CPUs != b.CPUs || a.Quota != b.Quota {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s were recorded on different machines", t.Titles[0], t.Titles[i+1]))
+		}
+		if a, b := all[0].Manifest.Target.Go, f.Manifest.Target.Go; a != b && a != "" && b != "" {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s was built with %s, %s with %s", t.Titles[0], a, t.Titles[i+1], b))
+		}
+	}
+}
+
+// Regressed tells whether a key row of any recording got worse.
+func (t *Table) Regressed() bool {
+	for _, r := range t.Rows {
+		for _, c := range r.Changes {
+			if r.Key && c.Verdict == Regressed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Row returns the row with an id.
+func (t *Table) Row(id string) (Row, bool) {
+	for _, r := range t.Rows {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Row{}, false
+}

@@ -1,0 +1,94 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/calltree"
+	"loupe/compare"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var al09 = &Rule{
+	ID: "AL09", Title: "Text is converted to one case again and again",
+	About: "strings.ToLower and ToUpper allocate a copy of every text that is not in that case already. " +
+		"In a loop over texts that do not change, or in every request, the same copies are made and thrown away.",
+	Needs: []recording.Kind{recording.Allocs},
+	Params: []Param{
+		{"share", 0.03, "share of allocated bytes", "research; staticcheck SA6005 finds the pattern in comparisons"},
+		{"samples", 50, "samples", "research, guard g0: below this a share is an accident"},
+	},
+	Check: checkToLower,
+}
+
+// caseFunctions convert a whole text.
+var caseFunctions = map[string]bool{
+	"strings.ToLower": true, "strings.ToUpper": true, "strings.ToTitle": true,
+	"bytes.ToLower": true, "bytes.ToUpper": true, "bytes.ToTitle": true,
+}
+
+func checkToLower(r *Rule, in *Input) []Finding {
+	p, entry, err := in.Session.Profile(recording.Allocs)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	bytes, err := p.Index("alloc_space")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
+	}
+	report := calltree.Sites(p.Stacks, p.Samples(bytes), calltree.SiteOptions{
+		Callee: func(f stack.Frame) bool { return caseFunctions[f.Func] },
+		User:   in.Session.Scope().IsUser,
+		Counts: sampledObjects(p.Period, p.Samples(bytes)),
+	})
+	if report.All < int64(r.param("samples")) {
+		return []Finding{r.answer(TooLittle, "%s rests on %d samples of allocations, %g are needed: put more load on it", entry.Path, report.All, r.param("samples"))}
+	}
+	var found []Finding
+	for _, site := range report.Sites {
+		if f, ok := r.site(in, entry, report, site); ok {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		share := float64(report.Weight) / float64(max(report.Total, 1))
+		return []Finding{r.answer(Fine, "strings.ToLower and its like allocate %s of all bytes", unit.Percent(share))}
+	}
+	return found
+}
+
+// site makes a finding of one line that calls a conversion.
+func (r *Rule) site(in *Input, entry recording.Entry, report *calltree.SiteReport, site calltree.Site) (Finding, bool) {
+	share := float64(site.Weight) / float64(max(report.Total, 1))
+	interval := stats.Wilson(share*float64(report.All), float64(report.All), compare.Confidence)
+	if site.Caller.Func == "" || interval.Low < r.param("share") {
+		return Finding{}, false
+	}
+	source, loop := in.lineInLoop(site.Caller)
+	if loop == loopNo {
+		return Finding{}, false
+	}
+	where := fmt.Sprintf("%s:%d", baseName(site.Caller.File), site.Caller.Line)
+	how := "in a loop"
+	if loop == loopUnknown {
+		how = "whether in a loop is not known without its source"
+	}
+	f := r.answer(Found, "%s of all allocated bytes (%s): %s called at %s in %s, %s",
+		unit.Percent(share), unit.BytesOf(float64(site.Weight)), site.Callee, where, stack.Short(site.Caller.Func), how)
+	f.Severity, f.Score = Info, score(share, 0.10, 0.40)
+	if share >= 0.10 {
+		f.Severity = Warning
+	}
+	f.Impact = &Impact{share, "share of allocated bytes", interval.Low, interval.High}
+	f.Evidence = []Evidence{{
+		Text: fmt.Sprintf("%d of %d samples", site.Samples, report.All), Path: entry.Path, Phase: entry.Phase,
+		File: site.Caller.File, Line: site.Caller.Line, Function: site.Caller.Func, Source: strings.TrimSpace(source),
+	}}
+	f.Advice = "Convert once, where the text is stored or read, and the search term once before the loop; strings.EqualFold compares without a copy."
+	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and the bytes allocated per request should fall by as much."
+	f.Doubts = []string{"lower-casing is not the same as folding for some letters outside ASCII: compare the results"}
+	return f, true
+}

@@ -1,0 +1,97 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loupe/calltree"
+	"loupe/compare"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var cp01 = &Rule{
+	ID: "CP01", Title: "A function of the program takes much of the CPU",
+	About: "The CPU time of each function of the user's own code, with what it calls in the standard library, the runtime and other modules: " +
+		"that is where the user can change something.",
+	Needs: []recording.Kind{recording.CPU},
+	Params: []Param{
+		{"share", 0.10, "share of CPU samples", "JDK Mission Control, rule HotMethods; the lower bound of the interval counts"},
+		{"samples", 50, "samples", "research, guard g0"},
+	},
+	Check: checkHotFunction,
+}
+
+// hotFunction is a user's function and the heaviest line of it.
+type hotFunction struct {
+	samples int64
+	line    calltree.Site
+}
+
+func checkHotFunction(r *Rule, in *Input) []Finding {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	index, err := p.Index("samples")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
+	}
+	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
+	if report.Total < int64(r.param("samples")) {
+		return []Finding{r.answer(TooLittle, "%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
+	}
+	hot := map[string]*hotFunction{}
+	for _, s := range report.Sites {
+		if s.Caller.Func == "" {
+			continue
+		}
+		h, ok := hot[s.Caller.Func]
+		if !ok {
+			h = &hotFunction{line: s} // the heaviest comes first
+			hot[s.Caller.Func] = h
+		}
+		h.samples += s.Weight
+	}
+	var found []Finding
+	most := 0.0
+	for _, h := range hot {
+		share := stats.Wilson(float64(h.samples), float64(report.Total), compare.Confidence)
+		most = max(most, share.Estimate)
+		if share.Low >= r.param("share") {
+			found = append(found, r.hot(in, entry, report, h, share))
+		}
+	}
+	if len(found) == 0 {
+		return []Finding{r.answer(Fine, "no function of the program has more than %s of the CPU time", unit.Percent(most))}
+	}
+	slices.SortFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Impact.Value, a.Impact.Value), cmp.Compare(a.Summary, b.Summary))
+	})
+	return found[:min(len(found), 5)]
+}
+
+func (r *Rule) hot(in *Input, entry recording.Entry, report *calltree.SiteReport, h *hotFunction, share stats.Interval) Finding {
+	at := h.line.Caller
+	source, _ := in.lineInLoop(at)
+	calls := ""
+	if h.line.Callee != "" {
+		calls = " calling " + h.line.Callee
+	}
+	f := r.answer(Found, "%s of the CPU time goes through %s; the heaviest line is %s:%d with %s%s",
+		unit.Percent(share.Estimate), stack.Short(at.Func), baseName(at.File), at.Line,
+		unit.Percent(float64(h.line.Weight)/float64(report.Total)), calls)
+	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.60)
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.Evidence = []Evidence{{
+		Text: fmt.Sprintf("%d of %d samples", h.samples, report.Total), Path: entry.Path, Phase: entry.Phase,
+		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
+	}}
+	f.Advice = "Look at its lines: loupe pprof -list '" + stack.Local(at.Func) + "' on " + entry.Path + ". A large share is no fault by itself: it is where a gain would show."
+	f.Verify = "Compare rounds before and after a change: CPU time per request should fall (loupe run -vs)."
+	return f
+}

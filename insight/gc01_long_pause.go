@@ -1,0 +1,103 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/compare"
+	"loupe/gc"
+	"loupe/recording"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var gc01 = &Rule{
+	ID: "GC01", Title: "Stop-the-world phase is long",
+	About: "Each collection stops the program twice: before marking, when all goroutines must reach a safe point, and after it. " +
+		"Either should take less than 100 µs. A longer one is added to the latency of everything that was running.",
+	Needs: []recording.Kind{recording.Stderr},
+	Params: []Param{
+		{"pause", 100e-6, "s", "seed document 000: stop-the-world time should never add up to more than 100 µs"},
+		{"p99", 500e-6, "s", "chosen: a warning when one pause in a hundred is five times that"},
+		{"cycles", 20, "collections", "chosen: below this a percentile says little"},
+	},
+	Check: checkLongPause,
+}
+
+// pause is one stop-the-world phase.
+type pause struct {
+	phase string
+	row   gc.Row
+	first bool // sweep termination, else mark termination
+	ms    float64
+}
+
+func (p pause) name() string {
+	if p.first {
+		return "sweep termination"
+	}
+	return "mark termination"
+}
+
+func pauses(rounds []compare.Round) []pause {
+	var all []pause
+	for _, r := range rounds {
+		if r.GC == nil {
+			continue
+		}
+		for _, row := range r.GC.Cycles {
+			all = append(all, pause{r.Phase.Name, row, true, row.STW1MS}, pause{r.Phase.Name, row, false, row.STW2MS})
+		}
+	}
+	return all
+}
+
+func checkLongPause(r *Rule, in *Input) []Finding {
+	all := pauses(in.Facts.Rounds)
+	if len(all) < int(2*r.param("cycles")) {
+		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", len(all)/2, r.param("cycles"))}
+	}
+	limit := r.param("pause") * 1e3
+	ms := make([]float64, len(all))
+	long, first := 0, 0
+	for i, p := range all {
+		ms[i] = p.ms
+		if p.ms > limit {
+			long++
+			if p.first {
+				first++
+			}
+		}
+	}
+	slices.Sort(ms)
+	p99 := stats.Quantile(ms, 0.99)
+	if long == 0 {
+		return []Finding{r.answer(Fine, "none of %s pauses was longer than 100 µs (99%% within %s)", unit.Count(int64(len(all))), inMS(p99))}
+	}
+	f := r.answer(Found, "%s of %s pauses were longer than 100 µs: %s before marking, %s after it; 99%% were within %s, the longest took %s",
+		unit.Count(int64(long)), unit.Count(int64(len(all))), unit.Count(int64(first)), unit.Count(int64(long-first)), inMS(p99), inMS(ms[len(ms)-1]))
+	share := stats.Wilson(float64(long), float64(len(all)), compare.Confidence)
+	f.Impact = &Impact{share.Estimate, "share of pauses over 100 µs", share.Low, share.High}
+	f.Severity, f.Score = Info, score(p99, limit, 5*limit)
+	if p99/1e3 > r.param("p99") {
+		f.Severity = Warning
+	}
+	slices.SortStableFunc(all, func(a, b pause) int { return int(min(max((b.ms-a.ms)*1e6, -1), 1)) })
+	for _, p := range all[:min(3, len(all))] {
+		f.Evidence = append(f.Evidence, Evidence{
+			Text: fmt.Sprintf("gc %d at %.3f s: %s %s", p.row.GC, p.row.AtS, p.name(), inMS(p.ms)), Phase: p.phase, Line: p.row.Line,
+		})
+	}
+	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines. Or nobody ran: see the doubts."
+	f.Verify = "Record again under the same load: 99% of pauses should stay below 100 µs."
+	f.Doubts = in.doubts()
+	if in.busyHost() {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a pause also lasts while the kernel runs something else")
+	}
+	return []Finding{f}
+}
+
+// inMS prints milliseconds with a fitting unit.
+func inMS(ms float64) string { return unit.Nanoseconds(ms * float64(time.Millisecond)) }

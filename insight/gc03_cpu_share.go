@@ -1,0 +1,83 @@
+package insight
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loupe/compare"
+	"loupe/recording"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var gc03 = &Rule{
+	ID: "GC03", Title: "The collector takes a large share of the CPU",
+	About: "The share of the program's busy time that went into collecting garbage, marking on otherwise idle Ps left out. " +
+		"It is what fewer allocations, or a larger heap, could give back.",
+	Needs: []recording.Kind{recording.Stderr},
+	Params: []Param{
+		{"info", 0.05, "share", "JDK Mission Control, GC pause ratio"},
+		{"warning", 0.10, "share", "JDK Mission Control, GC pause ratio"},
+		{"critical", 0.25, "share", "the pacer's own target for background marking (mgcpacer.go)"},
+		{"cycles", 20, "collections", "chosen: below this chance rules"},
+	},
+	Check: checkGCShare,
+}
+
+// gcShare is the collector's share of the busy time of the Ps in one round,
+// and where it comes from.
+func gcShare(in *Input, r *compare.Round) (share float64, source string) {
+	if set, err := in.Session.Metrics(r.Phase.Run); err == nil {
+		gc := set.Delta("/cpu/classes/gc/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/gc/mark/idle:cpu-seconds", r.Phase.Span)
+		busy := set.Delta("/cpu/classes/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/idle:cpu-seconds", r.Phase.Span)
+		if s := gc / busy; !math.IsNaN(s) && busy > 0 {
+			return s, "runtime/metrics"
+		}
+	}
+	if r.GC != nil && r.GC.Derived.CPUPercent.Known() {
+		return float64(r.GC.Derived.CPUPercent) / 100, "gctrace"
+	}
+	return math.NaN(), ""
+}
+
+func checkGCShare(r *Rule, in *Input) []Finding {
+	var shares []float64
+	cycles, source, phase := int64(0), "", ""
+	for i := range in.Facts.Rounds {
+		round := &in.Facts.Rounds[i]
+		if round.GC != nil {
+			cycles += round.GC.Derived.Collections
+		}
+		if s, from := gcShare(in, round); !math.IsNaN(s) {
+			shares, source, phase = append(shares, s), from, round.Phase.Name
+		}
+	}
+	if cycles < int64(r.param("cycles")) {
+		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
+	}
+	if len(shares) == 0 {
+		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}
+	}
+	slices.Sort(shares)
+	share := stats.Quantile(shares, 0.5)
+	if share < r.param("info") {
+		return []Finding{r.answer(Fine, "the collector used %s of the busy time", unit.Percent(share))}
+	}
+	f := r.answer(Found, "the collector used %s of the program's busy time in %s collections", unit.Percent(share), unit.Count(cycles))
+	f.Impact = &Impact{share, "share of busy time", shares[0], shares[len(shares)-1]}
+	f.Score = score(share, r.param("info"), r.param("critical"))
+	switch {
+	case share >= r.param("critical"):
+		f.Severity = Critical
+	case share >= r.param("warning"):
+		f.Severity = Warning
+	default:
+		f.Severity = Info
+	}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("by %s, idle-time marking left out", source), Phase: phase}}
+	f.Advice = "Allocate less where the allocation findings point; or let the heap grow: GOGC=200 halves the collector's work for twice the garbage, GOMEMLIMIT bounds it."
+	f.Verify = "Record again under the same load: the share should fall below 5%."
+	f.Doubts = append(in.doubts(), "the runtime counts the time of Ps: where more threads want to run than there are CPUs, that is more than CPU time")
+	return []Finding{f}
+}

@@ -1,0 +1,67 @@
+package insight
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loupe/recording"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var gc04 = &Rule{
+	ID: "GC04", Title: "Collections follow each other closely",
+	About: "How much time, and how many requests, lie between two collections. A fast pace alone does no harm; " +
+		"it says that each collection buys little work, most often because a small live heap fills up at once.",
+	Needs: []recording.Kind{recording.Stderr},
+	Params: []Param{
+		{"info", 10e-3, "s", "chosen from seed documents 000 and 004, where a pace of 1 to 2 ms is common under load"},
+		{"warning", 3e-3, "s", "as above"},
+		{"cycles", 20, "collections", "research: needs 20 cycles under load"},
+	},
+	Check: checkPace,
+}
+
+func checkPace(r *Rule, in *Input) []Finding {
+	var paces, perGC, live []float64
+	cycles, phase := int64(0), ""
+	for _, round := range in.Facts.Rounds {
+		if round.GC == nil || round.GC.Derived.Collections == 0 {
+			continue
+		}
+		d := round.GC.Derived
+		cycles, phase = cycles+d.Collections, round.Phase.Name
+		paces = append(paces, float64(d.PaceMS)/1e3)
+		if d.RequestsPerCollection.Known() && d.Requests > 0 {
+			perGC = append(perGC, float64(d.RequestsPerCollection))
+		}
+		for _, row := range round.GC.Cycles {
+			live = append(live, row.HeapLiveMB)
+		}
+	}
+	if cycles < int64(r.param("cycles")) {
+		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
+	}
+	slices.Sort(paces)
+	pace := stats.Quantile(paces, 0.5)
+	text := fmt.Sprintf("a collection every %s", unit.Nanoseconds(pace*1e9))
+	if len(perGC) > 0 {
+		text += fmt.Sprintf(", %s requests for each", unit.Number(stats.Median(perGC)))
+	}
+	text += fmt.Sprintf(", live heap %s MB", unit.Number(math.Max(stats.Median(live), 0)))
+	if pace >= r.param("info") {
+		return []Finding{r.answer(Fine, "%s", text)}
+	}
+	f := r.answer(Found, "%s", text)
+	f.Severity, f.Score = Info, score(r.param("info")/pace-1, 1, 10)
+	if pace < r.param("warning") {
+		f.Severity = Warning
+	}
+	f.Impact = &Impact{pace * 1e9, "ns from one collection to the next", paces[0] * 1e9, paces[len(paces)-1] * 1e9}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s collections in the bare phases", unit.Count(cycles)), Phase: phase}}
+	f.Advice = "Allocate less per request, so that more of them fit between two collections. Where the live heap is a few MB, a larger one costs little: GOGC=400, or GOGC=off with GOMEMLIMIT."
+	f.Verify = "Record again under the same load: requests per collection should rise; the pace itself may stay."
+	f.Doubts = in.doubts()
+	return []Finding{f}
+}

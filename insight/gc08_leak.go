@@ -1,0 +1,76 @@
+package insight
+
+import (
+	"fmt"
+
+	"loupe/compare"
+	"loupe/gc"
+	"loupe/recording"
+	"loupe/unit"
+)
+
+var gc08 = &Rule{
+	ID: "GC08", Title: "The live heap grows through forced collections: a leak",
+	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
+		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
+	Needs: []recording.Kind{recording.Stderr},
+	Params: []Param{
+		{"p", 0.01, "probability", "research: Mann–Kendall"},
+		{"cycles", 10, "collections", "research"},
+		{"forced", 3, "forced collections", "seed document 000: the forced collection of an idle program shows a leak"},
+		{"growth", 0.20, "share", "research"},
+	},
+	Check: checkLeak,
+}
+
+func checkLeak(r *Rule, in *Input) []Finding {
+	round := longest(in.Facts.Rounds)
+	if round == nil {
+		return []Finding{r.answer(TooLittle, "no collections were seen in the bare phases")}
+	}
+	d := round.GC.Derived
+	if d.Live == nil || d.Collections < int64(r.param("cycles")) {
+		return []Finding{r.answer(TooLittle, "%d collections in phase %s, %g are needed", d.Collections, round.Phase.Name, r.param("cycles"))}
+	}
+	first, last := ends(round.GC.Cycles)
+	rising := d.Live.Direction == gc.Rising && d.Live.P < r.param("p") && last >= first*(1+r.param("growth"))
+	if !rising {
+		return []Finding{r.answer(Fine, "the live heap went from %s to %s MB over %s collections: no lasting growth", unit.Number(first), unit.Number(last), unit.Count(d.Collections))}
+	}
+	slope := d.Live.Slope.Estimate * 60
+	text := fmt.Sprintf("the live heap rose from %s to %s MB over %s collections, %s MB a minute", unit.Number(first), unit.Number(last), unit.Count(d.Collections), unit.Number(slope))
+	if d.Forced < int(r.param("forced")) {
+		return []Finding{r.answer(TooLittle, "%s, but only %d of them were forced: growth under load may be garbage or warm-up (record longer, or let the program call runtime.GC)", text, d.Forced)}
+	}
+	f := r.answer(Found, "%s, %d of them forced", text, d.Forced)
+	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
+	f.Impact = &Impact{slope, "MB a minute", d.Live.Slope.Low * 60, d.Live.Slope.High * 60}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("live heap after collections %d to %d", round.GC.Cycles[0].GC, round.GC.Cycles[len(round.GC.Cycles)-1].GC), Phase: round.Phase.Name}}
+	f.Advice = "Find what holds the memory: loupe pprof -top -sample_index inuse_space on two heap profiles some time apart. Bound or evict it."
+	f.Verify = "Record for as long again: the interval of the slope should contain zero."
+	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
+	return []Finding{f}
+}
+
+// longest returns the round with the most collections.
+func longest(rounds []compare.Round) *compare.Round {
+	var best *compare.Round
+	for i := range rounds {
+		r := &rounds[i]
+		if r.GC != nil && len(r.GC.Cycles) > 0 && (best == nil || len(r.GC.Cycles) > len(best.GC.Cycles)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// ends returns the mean live heap of the first and the last tenth of the
+// collections, in MB.
+func ends(rows []gc.Row) (first, last float64) {
+	n := max(1, len(rows)/10)
+	for i := range n {
+		first += rows[i].HeapLiveMB
+		last += rows[len(rows)-1-i].HeapLiveMB
+	}
+	return first / float64(n), last / float64(n)
+}

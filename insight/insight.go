@@ -1,0 +1,225 @@
+// Package insight holds the rules that say what is wrong with a program, with
+// evidence: one file per rule, a value in the list [Rules].
+//
+// A rule never stays silent. It finds something, or says that all is fine, or
+// that it does not apply to this recording, or that there is too little data;
+// the last two say what to record. A finding states its impact with an
+// interval, shows where it was seen, gives one piece of advice, and says how
+// to verify it. The thresholds are parameters of the rule, with their source.
+//
+// The catalogue with the reasons is in docs/rules.
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"loupe/compare"
+	"loupe/recording"
+	"loupe/session"
+)
+
+// State is what a rule came to.
+type State string
+
+// The states.
+const (
+	Found         State = "finding"
+	Fine          State = "fine"
+	NotApplicable State = "not_applicable"
+	TooLittle     State = "too_little_data"
+)
+
+// Severity grades a finding.
+type Severity string
+
+// The severities, from mild to grave.
+const (
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// rank orders severities; no severity is the lowest.
+func (s Severity) rank() int {
+	return slices.Index([]Severity{"", Info, Warning, Critical}, s)
+}
+
+// AtLeast tells whether s is as grave as least.
+func (s Severity) AtLeast(least Severity) bool { return s.rank() >= least.rank() }
+
+// Impact is how much a finding matters: a measured value with its interval.
+type Impact struct {
+	Value float64 `json:"value"`
+	// Unit is "share of allocated bytes", "ns", …
+	Unit string  `json:"unit"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Evidence is one place at which a finding can be seen.
+type Evidence struct {
+	// Text says in words what is to be seen there.
+	Text string `json:"text"`
+	// Path is the entry of the recording, Phase the phase.
+	Path     string `json:"path,omitempty"`
+	Phase    string `json:"phase,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Function string `json:"function,omitempty"`
+	// Source is the text of the line.
+	Source string `json:"source,omitempty"`
+	// Span is on the recording's time axis, start and end in ns.
+	Span *[2]int64 `json:"span_ns,omitempty"`
+}
+
+// Finding is the answer of a rule. Of a state other than Found only Rule,
+// Title, State and Summary are set.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Title    string   `json:"title"`
+	State    State    `json:"state"`
+	Severity Severity `json:"severity,omitempty"`
+	// Score orders findings by what could be saved: 0 to 100.
+	Score int `json:"score"`
+	// Summary says what was measured, in one sentence.
+	Summary  string     `json:"summary"`
+	Impact   *Impact    `json:"impact,omitempty"`
+	Evidence []Evidence `json:"evidence,omitempty"`
+	Advice   string     `json:"advice,omitempty"`
+	// Verify says how to see that the advice helped.
+	Verify string `json:"verify,omitempty"`
+	// Doubts are reasons why the finding may be less than it seems.
+	Doubts []string `json:"doubts,omitempty"`
+}
+
+// Param is a threshold of a rule.
+type Param struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	// Source says where the value comes from.
+	Source string `json:"source"`
+}
+
+// Rule is one thing to look for.
+type Rule struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// About says what it looks for and why it matters.
+	About string `json:"about"`
+	// Needs lists the kinds of entries without which the rule does not
+	// apply.
+	Needs  []recording.Kind `json:"needs"`
+	Params []Param          `json:"params"`
+	// Check looks; it returns at least one finding of any state.
+	Check func(r *Rule, in *Input) []Finding `json:"-"`
+}
+
+// param returns the value of a rule's parameter.
+func (r *Rule) param(name string) float64 {
+	for _, p := range r.Params {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	panic("BUG: rule " + r.ID + " has no parameter " + name)
+}
+
+// answer begins a finding of the rule.
+func (r *Rule) answer(state State, format string, args ...any) Finding {
+	return Finding{Rule: r.ID, Title: r.Title, State: state, Summary: fmt.Sprintf(format, args...)}
+}
+
+// Rules lists all rules in the order of the catalogue.
+func Rules() []*Rule {
+	return []*Rule{gc01, gc03, gc04, gc08, al09, cp01, sc01, be06}
+}
+
+// Input is what rules look at.
+type Input struct {
+	Session *session.Session
+	Facts   *compare.Facts
+	// noisy says why the host was not quiet, empty when it was.
+	noisy string
+}
+
+// NewInput gathers what rules need of a recording.
+func NewInput(s *session.Session) (*Input, error) {
+	facts, err := compare.Gather(s)
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{Session: s, Facts: facts}
+	in.noisy = hostNoise(in).reason
+	return in, nil
+}
+
+// Run lets every rule look and returns the answers: findings first, the
+// gravest of them first.
+func Run(in *Input) []Finding {
+	var all []Finding
+	for _, r := range Rules() {
+		if missing := r.missing(in.Session.Manifest()); missing != "" {
+			all = append(all, r.answer(NotApplicable, "%s", missing))
+			continue
+		}
+		all = append(all, r.Check(r, in)...)
+	}
+	order := []State{Found, TooLittle, Fine, NotApplicable}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(
+			slices.Index(order, a.State)-slices.Index(order, b.State),
+			b.Severity.rank()-a.Severity.rank(),
+			b.Score-a.Score,
+		)
+	})
+	return all
+}
+
+// missing says what the recording lacks for the rule; empty when nothing.
+func (r *Rule) missing(m *recording.Manifest) string {
+	for _, kind := range r.Needs {
+		if len(m.Of(kind)) > 0 {
+			continue
+		}
+		return "the recording has no " + describe[kind]
+	}
+	return ""
+}
+
+// describe names what a kind holds and how to get it.
+var describe = map[recording.Kind]string{
+	recording.Stderr: "standard error of the program, where gctrace goes (loupe run records it; attach cannot)",
+	recording.Allocs: "allocs profile (record with -phases allocs)",
+	recording.CPU:    "CPU profile (record with -phases cpu)",
+	recording.OS:     "samples of the operating system",
+}
+
+// score maps a value onto 0..100 so that x25 scores 25 and x75 scores 75,
+// saturating above: the curve of JDK Mission Control's rules (mapExp100).
+func score(v, x25, x75 float64) int {
+	if v <= 0 || math.IsNaN(v) {
+		return 0
+	}
+	a := math.Log(0.75) / x25
+	if v >= x75 {
+		// Beyond x75 the rest closes in on 100.
+		b := math.Log(0.25) / x75
+		return int(math.Round(100 * (1 - math.Exp(b*v))))
+	}
+	if v <= x25 {
+		return int(math.Round(100 * (1 - math.Exp(a*v))))
+	}
+	return int(math.Round(25 + 50*(v-x25)/(x75-x25)))
+}
+
+// doubts lists what speaks against any measurement of time here.
+func (in *Input) doubts() []string {
+	if in.noisy != "" {
+		return []string{"the machine was not quiet: " + in.noisy}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"loupe/collect"
+	"loupe/recording"
+)
+
+var attachCommand = &command{
+	name:  "attach",
+	short: "record a running service through its /debug/pprof",
+	args:  "[flags] URL|:PORT|PID",
+	example: []string{
+		"loupe attach :6060",
+		"loupe attach -phases bare,cpu:30s,heap https://staging.example/debug/pprof/",
+		"loupe attach -load http://localhost:8080/ -n 20000 :6060",
+		"loupe attach 4711                       the process with that id: its ports are tried",
+	},
+	about: `
+The service must import net/http/pprof. When it also imports expvar, its
+/debug/vars is sampled all along; otherwise the runtime's memory statistics are
+read at the start and the end. Phases go one profiler at a time:
+
+` + collect.DescribePhases() + `
+A block or mutex profile shows something only if the program switched the
+profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		var f recordFlags
+		f.declare(fs)
+		return func(e *env, args []string) error {
+			target, err := oneArg(args, "the service")
+			if err != nil {
+				return err
+			}
+			plan, err := f.plan()
+			if err != nil {
+				return err
+			}
+			return withTemp(func(temp string) error { return f.attach(e, target, plan, temp) })
+		}
+	},
+}
+
+func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp string) error {
+	opt, err := f.options(e, temp)
+	if err != nil {
+		return err
+	}
+	plan.WaitFor = "" // it runs already
+	name := f.title
+	if name == "" {
+		name = "attach " + target
+	}
+	// The service is looked at before a directory is made for it.
+	if err := collect.Probe(e.ctx, target); err != nil {
+		return unreachable(err)
+	}
+	dir, zip := place(f.out, name)
+	w, err := recording.Create(dir, recording.Manifest{Title: name, Tool: version(), Host: collect.HostFacts()})
+	if err != nil {
+		return err
+	}
+	plan.Load = f.loadInto(w)
+	r, err := collect.Attach(e.ctx, w, target, opt)
+	if err != nil {
+		return errors.Join(unreachable(err), w.Close())
+	}
+	err = r.RecordAttached(e.ctx, plan)
+	err = errors.Join(err, r.Close())
+	dir, perr := pack(dir, zip)
+	return errors.Join(err, perr, conclude(e, []string{dir}, f.json, f.quiet))
+}
+
+// unreachable gives an error about a target that does not answer its exit
+// code.
+func unreachable(err error) error {
+	if errors.Is(err, collect.ErrUnreachable) {
+		return exitError{exitNothing, fmt.Errorf("%w", err)}
+	}
+	return err
+}

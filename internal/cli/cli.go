@@ -1,0 +1,337 @@
+// Package cli is loupe's command line: one file per subcommand, which parses
+// flags, opens files, calls the libraries and picks the exit code. Nothing is
+// computed here.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Exit codes, see docs/cli.md.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitFound       = 3 // a threshold or finding was hit, or a regression found
+	exitNothing     = 4 // nothing to show, or the target cannot be reached
+	exitInterrupted = 130
+)
+
+// env is the world as a command sees it.
+type env struct {
+	stdin          *os.File
+	stdout, stderr io.Writer
+	// ctx ends at the first Ctrl-C.
+	ctx context.Context
+	// aborted is closed at the second Ctrl-C, onAbort is run before the
+	// program is left.
+	mu      sync.Mutex
+	onAbort []func()
+}
+
+// atAbort registers what to do when the user presses Ctrl-C twice.
+func (e *env) atAbort(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.onAbort = append(e.onAbort, f)
+}
+
+// commands returns every subcommand in the order of the overview.
+func commands() []*command {
+	return []*command{
+		demoCommand, runCommand, attachCommand, loadCommand,
+		reportCommand, compareCommand, gcCommand, schedCommand, pprofCommand,
+		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
+	}
+}
+
+// Main runs loupe with the given arguments, without the program's name, and
+// returns the exit code.
+func Main(args []string, stdin, stdout, stderr *os.File) int {
+	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	e.ctx = ctx
+	stop := e.watchSignals(cancel)
+	defer stop()
+	if len(args) == 0 {
+		overview(stderr)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "help", "-h", "-help", "--help":
+		return help(e, rest)
+	case "-version", "--version":
+		name = "version"
+	}
+	c := find(name)
+	if c == nil {
+		fmt.Fprintf(stderr, "loupe: unknown command %q%s\n", name, suggestion(name))
+		return exitUsage
+	}
+	return c.main(e, rest)
+}
+
+// watchSignals cancels at the first interrupt and leaves at the second.
+func (e *env) watchSignals(cancel func()) (stop func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	quit := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-quit:
+				return
+			case <-signals:
+			}
+			if n == 0 {
+				cancel()
+				continue
+			}
+			e.mu.Lock()
+			for _, f := range e.onAbort {
+				f()
+			}
+			os.Exit(exitInterrupted)
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(quit)
+	}
+}
+
+func find(name string) *command {
+	for _, c := range commands() {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func overview(w io.Writer) {
+	fmt.Fprint(w, `loupe records what a Go program does, puts load on it, says with evidence
+what is wrong, and proves that a fix helped.
+
+	loupe demo                                   see the whole loop in a minute
+	loupe run -load http://localhost:8080/ ./cmd/server
+	loupe attach :6060                           record a running service
+	loupe report DIR                             what a recording shows
+	loupe compare A B                            what a change did
+
+Commands:
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-11s %s\n", c.name, c.short)
+	}
+	fmt.Fprint(w, "\nloupe help COMMAND tells more. Exit codes: 0 fine, 1 failed, 2 wrong usage,\n"+
+		"3 a finding or a regression, 4 nothing to show, 130 interrupted.\n")
+}
+
+func help(e *env, args []string) int {
+	if len(args) == 0 {
+		overview(e.stdout)
+		return exitOK
+	}
+	c := find(args[0])
+	if c == nil {
+		fmt.Fprintf(e.stderr, "loupe: unknown command %q%s\n", args[0], suggestion(args[0]))
+		return exitUsage
+	}
+	c.help(e.stdout)
+	return exitOK
+}
+
+// suggestion returns ", did you mean …?" for a name close to a command.
+func suggestion(name string) string {
+	best, at := "", 3
+	for _, c := range commands() {
+		if d := distance(name, c.name); d < at {
+			best, at = c.name, d
+		}
+	}
+	if best == "" {
+		return " (loupe help lists them)"
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// distance is the edit distance of two short words (Levenshtein 1965).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// usageError is an error that the way of calling caused.
+type usageError struct{ err error }
+
+func (u usageError) Error() string { return u.err.Error() }
+
+func (u usageError) Unwrap() error { return u.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitError carries an exit code through an error return; its error may be
+// nil when everything was said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (x exitError) Error() string {
+	if x.err == nil {
+		return ""
+	}
+	return x.err.Error()
+}
+
+func (x exitError) Unwrap() error { return x.err }
+
+// main parses the arguments, runs the command and turns its error into a
+// message and an exit code.
+func (c *command) main(e *env, args []string) int {
+	fs := c.flagSet()
+	var p selfProfile
+	p.flags(fs)
+	positional, err := c.parse(fs, args)
+	if errors.Is(err, errHelp) {
+		c.help(e.stdout)
+		return exitOK
+	}
+	if err == nil {
+		err = p.start()
+	}
+	if err == nil {
+		err = c.run(e, fs, positional)
+		if perr := p.stop(); err == nil {
+			err = perr
+		}
+	}
+	return c.conclude(e, err)
+}
+
+func (c *command) conclude(e *env, err error) int {
+	if err == nil {
+		if e.ctx.Err() != nil {
+			return exitInterrupted
+		}
+		return exitOK
+	}
+	if u, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintf(e.stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.name, u, c.usageLine(), c.name)
+		return exitUsage
+	}
+	code := exitFailed
+	if x, ok := errors.AsType[exitError](err); ok {
+		code = x.code
+	}
+	if e.ctx.Err() != nil && code == exitFailed {
+		code = exitInterrupted
+	}
+	if text := message(err); text != "" {
+		fmt.Fprintf(e.stderr, "loupe %s: %s\n", c.name, text)
+	}
+	return code
+}
+
+// message is the text of err without what a Ctrl-C leaves behind.
+func message(err error) string {
+	if errors.Is(err, context.Canceled) {
+		var kept []string
+		for line := range strings.Lines(err.Error()) {
+			if !strings.Contains(line, context.Canceled.Error()) {
+				kept = append(kept, line)
+			}
+		}
+		return strings.TrimSpace(strings.Join(kept, ""))
+	}
+	return strings.TrimSpace(err.Error())
+}
+
+// selfProfile profiles loupe itself, on any command.
+type selfProfile struct {
+	cpu, mem, trace string
+	files           []*os.File
+}
+
+func (p *selfProfile) flags(fs *flagSet) {
+	fs.hidden(func() {
+		fs.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of loupe itself to `file`")
+		fs.StringVar(&p.mem, "memprofile", "", "write an allocation profile of loupe itself to `file`")
+		fs.StringVar(&p.trace, "selftrace", "", "write an execution trace of loupe itself to `file`")
+	})
+}
+
+func (p *selfProfile) create(name string) (*os.File, error) {
+	f, err := os.Create(name)
+	if err == nil {
+		p.files = append(p.files, f)
+	}
+	return f, err
+}
+
+func (p *selfProfile) start() error {
+	if p.cpu != "" {
+		f, err := p.create(p.cpu)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+	}
+	if p.trace != "" {
+		f, err := p.create(p.trace)
+		if err != nil {
+			return err
+		}
+		return trace.Start(f)
+	}
+	return nil
+}
+
+func (p *selfProfile) stop() error {
+	var err error
+	if p.cpu != "" {
+		pprof.StopCPUProfile()
+	}
+	if p.trace != "" {
+		trace.Stop()
+	}
+	if p.mem != "" {
+		var f *os.File
+		if f, err = p.create(p.mem); err == nil {
+			err = pprof.Lookup("allocs").WriteTo(f, 0)
+		}
+	}
+	for _, f := range p.files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// command describes one subcommand. The descriptor feeds the parser, the help
+// text, docs/cli.md and shell completion.
+type command struct {
+	name  string
+	short string // one line, lower case
+	args  string // of the usage line: "[flags] URL"
+	// example lines open the help text; each is a command with what it does
+	// after two spaces.
+	example []string
+	// about is the rest of the help text.
+	about string
+	// stopAtFirst ends flag parsing at the first argument: what follows
+	// belongs to the program that is run.
+	stopAtFirst bool
+	// files tells completion that arguments are files.
+	files bool
+	// setup declares the flags and returns what runs the command.
+	setup func(fs *flagSet) func(e *env, args []string) error
+}
+
+// flagSet is a flag.FlagSet that knows which flags the help leaves out.
+type flagSet struct {
+	*flag.FlagSet
+	quiet map[string]bool
+	run   func(e *env, args []string) error
+}
+
+// hidden declares flags that the help does not list.
+func (fs *flagSet) hidden(declare func()) {
+	before := map[string]bool{}
+	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = true })
+	declare()
+	fs.VisitAll(func(f *flag.Flag) {
+		if !before[f.Name] {
+			fs.quiet[f.Name] = true
+		}
+	})
+}
+
+func (c *command) flagSet() *flagSet {
+	fs := &flagSet{FlagSet: flag.NewFlagSet(c.name, flag.ContinueOnError), quiet: map[string]bool{}}
+	fs.SetOutput(io.Discard)
+	fs.run = c.setup(fs)
+	return fs
+}
+
+func (c *command) run(e *env, fs *flagSet, args []string) error { return fs.run(e, args) }
+
+var errHelp = errors.New("help asked for")
+
+// parse reads flags before, between and after the arguments; "--" ends them.
+func (c *command) parse(fs *flagSet, args []string) (positional []string, err error) {
+	for {
+		err := fs.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, errHelp
+		}
+		if err != nil {
+			return nil, usageError{errors.New(strings.TrimPrefix(err.Error(), "flag "))}
+		}
+		rest := fs.Args()
+		ended := len(args) > len(rest) && args[len(args)-len(rest)-1] == "--"
+		if c.stopAtFirst || ended || len(rest) == 0 {
+			return append(positional, rest...), nil
+		}
+		positional = append(positional, rest[0])
+		args = rest[1:]
+	}
+}
+
+func (c *command) usageLine() string { return strings.TrimSpace("loupe " + c.name + " " + c.args) }
+
+// help writes the whole help text, examples first.
+func (c *command) help(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n\n", c.usageLine(), c.short)
+	for _, line := range c.example {
+		fmt.Fprintf(w, "\t%s\n", line)
+	}
+	if c.about != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.about))
+	}
+	fs := c.flagSet()
+	first := true
+	fs.VisitAll(func(f *flag.Flag) {
+		if fs.quiet[f.Name] {
+			return
+		}
+		if first {
+			fmt.Fprint(w, "\nFlags:\n")
+			first = false
+		}
+		fmt.Fprintln(w, flagLine(f))
+	})
+}
+
+// flagLine prints a flag with its value's name, meaning and default.
+func flagLine(f *flag.Flag) string {
+	name, usage := flag.UnquoteUsage(f)
+	head := "  -" + f.Name
+	if name != "" {
+		head += " " + name
+	}
+	if len(head) < 20 {
+		head += strings.Repeat(" ", 20-len(head))
+	} else {
+		head += "\n" + strings.Repeat(" ", 20)
+	}
+	line := head + strings.ReplaceAll(usage, "\n", "\n"+strings.Repeat(" ", 20))
+	if !slices.Contains([]string{"", "0", "false", "0s"}, f.DefValue) {
+		line += fmt.Sprintf(" (default %s)", f.DefValue)
+	}
+	return line
+}
+
+// oneArg returns the only argument, or a usage error that names it.
+func oneArg(args []string, what string) (string, error) {
+	switch len(args) {
+	case 0:
+		return "", usagef("%s is missing", what)
+	case 1:
+		return args[0], nil
+	}
+	return "", usagef("too many arguments: %q", args[1:])
+}
+
+// noArgs fails when there are any.
+func noArgs(args []string) error {
+	if len(args) > 0 {
+		return usagef("unexpected arguments: %q", args)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"io"
+	"slices"
+
+	"loupe/report"
+)
+
+var compareCommand = &command{
+	name:  "compare",
+	short: "put recordings side by side: what changed, and how sure that is",
+	args:  "[flags] BEFORE AFTER…",
+	example: []string{
+		"loupe compare loupe-server-before loupe-server-after",
+		"loupe compare -format md before.zip after.zip > pull-request.md",
+	},
+	about: `
+Every figure of the second recording, and of any further one, is compared with
+that of the first. The unit is the round (loupe run -rounds): from four rounds a
+side a change has its interval and a verdict; one run against another has none,
+because one run against another proves nothing.
+
+Exits with 3 when requests per second, CPU time or wall time got worse.`,
+	files: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		format := fs.String("format", "text", "`form` of the output: text, json or md")
+		asJSON := fs.Bool("json", false, "same as -format json")
+		return func(e *env, args []string) error {
+			if *asJSON {
+				*format = "json"
+			}
+			if !slices.Contains([]string{"text", "json", "md"}, *format) {
+				return usagef("-format: unknown form %q: there are text, json and md", *format)
+			}
+			if len(args) < 2 {
+				return usagef("two recordings are needed")
+			}
+			return compareAll(e, args, *format)
+		}
+	},
+}
+
+func compareAll(e *env, names []string, format string) error {
+	var all []*examined
+	for _, name := range names {
+		x, err := examine(name)
+		if err != nil {
+			return err
+		}
+		defer x.close()
+		all = append(all, x)
+	}
+	c := sideBySide(all)
+	err := buffered(e.stdout, func(w io.Writer) error {
+		switch format {
+		case "json":
+			return report.WriteJSON(w, c)
+		case "md":
+			return report.WriteComparisonMarkdown(w, c)
+		}
+		return report.WriteComparison(w, c, e.style())
+	})
+	if err == nil && c.Table.Regressed() {
+		return exitError{exitFound, nil}
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// newCompletionCommand is a function because what it prints depends on the
+// list of commands, which it is in.
+func newCompletionCommand() *command {
+	return &command{
+		name:  "completion",
+		short: "print a script that completes commands and flags in your shell",
+		args:  "bash|zsh|fish|pwsh",
+		example: []string{
+			"source <(loupe completion bash)                     in ~/.bashrc",
+			"loupe completion zsh > \"${fpath[1]}/_loupe\"         once",
+			"loupe completion fish > ~/.config/fish/completions/loupe.fish",
+			"loupe completion pwsh | Out-String | Invoke-Expression",
+		},
+		setup: func(fs *flagSet) func(*env, []string) error {
+			return func(e *env, args []string) error {
+				shell, err := oneArg(args, "the shell")
+				if err != nil {
+					return err
+				}
+				write, ok := map[string]func(io.Writer){
+					"bash": completeBash, "zsh": completeZsh, "fish": completeFish, "pwsh": completePwsh,
+				}[shell]
+				if !ok {
+					return usagef("unknown shell %q: there are bash, zsh, fish and pwsh", shell)
+				}
+				write(e.stdout)
+				return nil
+			}
+		},
+	}
+}
+
+// eachFlag visits the flags that the help lists.
+func (c *command) eachFlag(visit func(name, usage string)) {
+	fs := c.flagSet()
+	fs.VisitAll(func(f *flag.Flag) {
+		if !fs.quiet[f.Name] {
+			_, usage := flag.UnquoteUsage(f)
+			usage, _, _ = strings.Cut(usage, "\n")
+			visit(f.Name, usage)
+		}
+	})
+}
+
+func (c *command) flagWords() string {
+	var words []string
+	c.eachFlag(func(name, _ string) { words = append(words, "-"+name) })
+	return strings.Join(words, " ")
+}
+
+func commandNames() string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return strings.Join(append(names, "help"), " ")
+}
+
+func completeBash(w io.Writer) {
+	fmt.Fprintf(w, `_loupe() {
+	local cur=${COMP_WORDS[COMP_CWORD]} flags=
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		COMPREPLY=($(compgen -W %q -- "$cur"))
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+`, commandNames())
+	for _, c := range commands() {
+		fmt.Fprintf(w, "\t%s) flags=%q ;;\n", c.name, c.flagWords())
+	}
+	fmt.Fprintf(w, `	help) flags=%q ;;
+	esac
+	case $cur in
+	-*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
+	*)
+		COMPREPLY=($(compgen -f -- "$cur"))
+		[ "${COMP_WORDS[1]}" = help ] && COMPREPLY=($(compgen -W "$flags" -- "$cur"))
+		;;
+	esac
+}
+complete -o filenames -F _loupe loupe
+`, commandNames())
+}
+
+// quoteZsh makes a description safe inside '…[…]'.
+func quoteZsh(s string) string {
+	return strings.NewReplacer("'", "’", "[", "(", "]", ")", ":", "\\:").Replace(s)
+}
+
+func completeZsh(w io.Writer) {
+	fmt.Fprint(w, "#compdef loupe\n_loupe() {\n\tlocal -a commands\n\tcommands=(\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "\t\t'%s:%s'\n", c.name, quoteZsh(c.short))
+	}
+	fmt.Fprint(w, "\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "\t%s) _arguments", c.name)
+		c.eachFlag(func(name, usage string) { fmt.Fprintf(w, " '-%s[%s]'", name, quoteZsh(usage)) })
+		fmt.Fprint(w, " '*:file:_files' ;;\n")
+	}
+	fmt.Fprint(w, "\thelp) _describe command commands ;;\n\tesac\n}\n[ \"$funcstack[1]\" = _loupe ] && _loupe \"$@\" || compdef _loupe loupe\n")
+}
+
+func completeFish(w io.Writer) {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "\\'") + "'" }
+	for _, c := range commands() {
+		fmt.Fprintf(w, "complete -c loupe -n __fish_use_subcommand -f -a %s -d %s\n", c.name, quote(c.short))
+		c.eachFlag(func(name, usage string) {
+			fmt.Fprintf(w, "complete -c loupe -n '__fish_seen_subcommand_from %s' -o %s -d %s\n", c.name, name, quote(usage))
+		})
+	}
+	fmt.Fprintf(w, "complete -c loupe -n '__fish_seen_subcommand_from help' -f -a %s\n", quote(commandNames()))
+}
+
+func completePwsh(w io.Writer) {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	fmt.Fprint(w, "Register-ArgumentCompleter -Native -CommandName loupe -ScriptBlock {\n\tparam($word, $ast, $position)\n\t$words = @{\n")
+	for _, c := range commands() {
+		var flags []string
+		c.eachFlag(func(name, _ string) { flags = append(flags, quote("-"+name)) })
+		fmt.Fprintf(w, "\t\t%s = @(%s)\n", quote(c.name), strings.Join(flags, ", "))
+	}
+	fmt.Fprint(w, `	}
+	$before = $ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() }
+	$choices = if (@($before).Count -le 1) { $words.Keys } else { $words[@($before)[1]] }
+	$choices | Where-Object { $_ -like "$word*" } | Sort-Object | ForEach-Object {
+		[System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+	}
+}
+`)
+}

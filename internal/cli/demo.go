@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"loupe/collect"
+	"loupe/insight"
+	"loupe/labs"
+	"loupe/report"
+)
+
+var demoCommand = &command{
+	name:  "demo",
+	short: "record a web service in its slow and its fixed form, and compare them",
+	args:  "[flags]",
+	example: []string{
+		"loupe demo",
+		"loupe demo -all        also with the collector off: what it costs, and what the allocations cost",
+	},
+	about: `
+Builds the lab newssearch, runs both forms in turns under 10,000 requests from
+100 connections, records both, and prints the comparison and the findings. It
+needs Go and nothing else, and works without a network. Both recordings are
+kept.`,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		var d demo
+		fs.StringVar(&d.out, "o", "", "write the recordings below `dir` (default loupe-demo-TIME)")
+		fs.BoolVar(&d.all, "all", false, "also run both forms with GOGC=off")
+		fs.IntVar(&d.rounds, "rounds", 5, "`number` of rounds; five reach a probability of 0.8%")
+		fs.IntVar(&d.n, "n", 10000, "`number` of requests in each round")
+		fs.IntVar(&d.c, "c", 100, "`number` of connections")
+		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
+		fs.BoolVar(&d.quiet, "quiet", false, "tell no progress")
+		fs.StringVar(&d.addr, "addr", "localhost:5000", "`address` for the service")
+		return func(e *env, args []string) error {
+			if err := noArgs(args); err != nil {
+				return err
+			}
+			if d.rounds < 1 || d.n < 1 || d.c < 1 {
+				return usagef("-rounds, -n and -c want at least 1")
+			}
+			return withTemp(func(temp string) error { return d.run(e, temp) })
+		}
+	},
+}
+
+type demo struct {
+	out, addr        string
+	all, json, quiet bool
+	rounds, n, c     int
+}
+
+// form is one way to run the lab.
+type form struct {
+	name string
+	args []string
+	env  []string
+}
+
+func (d *demo) forms(lab labs.Lab) []form {
+	forms := []form{{"slow", lab.Slow, nil}, {"fixed", lab.Fixed, nil}}
+	if d.all {
+		off := []string{"GOGC=off"}
+		forms = append(forms, form{"slow, GOGC=off", lab.Slow, off}, form{"fixed, GOGC=off", lab.Fixed, off})
+	}
+	return forms
+}
+
+func (d *demo) run(e *env, temp string) error {
+	lab, ok := labs.Named("newssearch")
+	if !ok {
+		return errors.New("BUG: the lab newssearch is gone")
+	}
+	begun := time.Now()
+	progress := e.progress(d.quiet)
+	prog, err := d.build(e, lab, temp)
+	if err != nil {
+		return err
+	}
+	if d.out == "" {
+		d.out = "loupe-demo-" + begun.Format("20060102-150405")
+	}
+	url := strings.Replace(lab.URL, "localhost:5000", d.addr, 1)
+	f := recordFlags{phases: "bare,allocs,heap,goroutine,cpu:4s,trace:1s", length: "10s", wait: "30s", interval: "250ms", load: url, quiet: d.quiet}
+	f.loading = loadFlags{n: d.n, c: d.c, timeout: "20s", method: "POST", contentType: "text/html"}
+	plan, err := f.plan()
+	if err != nil {
+		return err
+	}
+	var turns []*turn
+	var dirs []string
+	for i, form := range d.forms(lab) {
+		sub := filepath.Join(temp, fmt.Sprint(i))
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			return err
+		}
+		opt, err := f.options(e, sub)
+		if err != nil {
+			return err
+		}
+		opt.Progress = quietPhases(progress)
+		opt.Launch = collect.LaunchOptions{
+			Args: append([]string{"-addr", d.addr}, form.args...), Env: form.env, GODEBUG: collect.RuntimeDebug,
+		}
+		t := &turn{prog: prog, name: form.name, dir: filepath.Join(d.out, safeName(form.name)), opt: opt, plan: plan, load: f.loadInto}
+		if len(form.env) > 0 {
+			// What the collector costs is seen in the bare phases.
+			t.plan.Phases = plan.Phases[:2]
+		}
+		turns, dirs = append(turns, t), append(dirs, t.dir)
+	}
+	if err := takeTurns(e, turns, d.rounds, true); err != nil {
+		return err
+	}
+	progress("done in %s", time.Since(begun).Round(time.Second))
+	return d.conclude(e, dirs)
+}
+
+// quietPhases passes on what tells rounds, and the phases that take long.
+func quietPhases(progress func(string, ...any)) func(string, ...any) {
+	return func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !strings.HasPrefix(text, "phase bare") {
+			progress("%s", text)
+		}
+	}
+}
+
+// build makes the lab's program from the sources that loupe itself was built
+// from.
+func (d *demo) build(e *env, lab labs.Lab, temp string) (*collect.Program, error) {
+	dir, err := sourceDir()
+	if err != nil {
+		return nil, err
+	}
+	sub := filepath.Join(temp, "build")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		return nil, err
+	}
+	prog, err := collect.Build(e.ctx, collect.BuildOptions{
+		Target: filepath.Join(dir, "labs", lab.Name), Temp: sub, Progress: e.progress(d.quiet),
+	})
+	if err == nil && !prog.Agent {
+		return nil, fmt.Errorf("the lab was %s", strings.Join(prog.Notes, "; "))
+	}
+	return prog, err
+}
+
+// sourceDir finds loupe's own source: the working directory's module, or
+// where this binary was compiled.
+func sourceDir() (string, error) {
+	var tried []string
+	if dir, err := os.Getwd(); err == nil {
+		for ; ; dir = filepath.Dir(dir) {
+			tried = append(tried, dir)
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	if _, file, _, ok := runtime.Caller(0); ok {
+		tried = append(tried, filepath.Dir(filepath.Dir(filepath.Dir(file))))
+	}
+	for _, dir := range tried {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err != nil || !strings.HasPrefix(string(text), "module loupe\n") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, "labs", "labs.go")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", errors.New("cannot find loupe's own source, which holds the sample service: run this in a checkout of loupe")
+}
+
+// conclude prints the comparison, the findings of the slow form, and what to
+// type next.
+func (d *demo) conclude(e *env, dirs []string) error {
+	var all []*examined
+	for _, dir := range dirs {
+		x, err := examine(dir)
+		if err != nil {
+			return err
+		}
+		defer x.close()
+		all = append(all, x)
+	}
+	c := sideBySide(all)
+	if d.json {
+		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, c) })
+	}
+	err := buffered(e.stdout, func(w io.Writer) error { return report.WriteDemo(w, c, e.style()) })
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "\nBoth recordings are kept:\n")
+	for _, dir := range dirs {
+		fmt.Fprintf(e.stdout, "  %s\n", dir)
+	}
+	fmt.Fprintf(e.stdout, "\nNext:\n  loupe report %s\n", dirs[0])
+	if line := listLine(all[0].report.Findings, dirs[0]); line != "" {
+		fmt.Fprintf(e.stdout, "  %s\n", line)
+	}
+	fmt.Fprintf(e.stdout, "  loupe run -rounds 5 -vs @HEAD -load http://localhost:8080/ ./cmd/server    the same for your own service\n")
+	return nil
+}
+
+// listLine is the command that shows the lines of the first finding with a
+// function.
+func listLine(findings []insight.Finding, dir string) string {
+	for _, f := range findings {
+		for _, x := range f.Evidence {
+			if f.State == insight.Found && f.Rule == "AL09" && x.Function != "" {
+				name := x.Function[strings.LastIndexByte(x.Function, '/')+1:]
+				return fmt.Sprintf("loupe pprof -list '^.*%s$' -sample_index alloc_space %s", strings.ReplaceAll(name, ".", "[.]"), filepath.Join(dir, x.Path))
+			}
+		}
+	}
+	return ""
+}

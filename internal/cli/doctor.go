@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/collect"
+)
+
+var doctorCommand = &command{
+	name:    "doctor",
+	short:   "is this machine fit to measure, and what does its kernel permit",
+	args:    "[-json]",
+	example: []string{"loupe doctor", "loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'"},
+	about: `
+Looks for a second at who else uses the CPUs and how much one and the same work
+varies here. Exits with 3 when something is bad: what is measured will mislead.`,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		asJSON := fs.Bool("json", false, "print JSON")
+		watch := fs.Duration("watch", time.Second, "how `long` to look")
+		return func(e *env, args []string) error {
+			if err := noArgs(args); err != nil {
+				return err
+			}
+			return doctor(e, *watch, *asJSON)
+		}
+	},
+}
+
+func doctor(e *env, watch time.Duration, asJSON bool) error {
+	checks := collect.Examine(e.ctx, watch)
+	worst := collect.Good
+	for _, c := range checks {
+		if c.Verdict == collect.Bad || worst == collect.Good {
+			worst = c.Verdict
+		}
+	}
+	if asJSON {
+		if err := writeJSON(e.stdout, map[string]any{"schema": "loupe.doctor/1", "verdict": worst, "host": collect.HostFacts(), "checks": checks}); err != nil {
+			return err
+		}
+	} else {
+		for _, c := range checks {
+			fmt.Fprintf(e.stdout, "%-8s %-10s %s\n", c.Verdict, c.Name, c.Found)
+			if c.Advice != "" {
+				fmt.Fprintf(e.stdout, "%-19s %s\n", "", c.Advice)
+			}
+		}
+	}
+	if worst == collect.Bad {
+		return exitError{exitFound, nil}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"loupe/compare"
+	"loupe/gc"
+	"loupe/godebug"
+	"loupe/report"
+	"loupe/sched"
+	"loupe/unit"
+)
+
+var gcCommand = &command{
+	name:  "gc",
+	short: "what the collector did, from a gctrace log or a recording",
+	args:  "[flags] FILE|RECORDING",
+	example: []string{
+		"GODEBUG=gctrace=1 ./server 2> server.log; loupe gc server.log",
+		"loupe gc -requests 10000 -duration 5.3s server.log     with what the load tool said",
+		"loupe gc loupe-server-20261120-101500                  the bare phases of a recording",
+		"loupe gc -json server.log | jq .derived",
+	},
+	about: `
+Reads the dialect of every Go version since 1.4; program output in between, and
+lines that begin in the middle of one, do not matter. Lines that are torn or
+unknown are counted and shown, never guessed at. - reads standard input.`,
+	files: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1)")
+		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
+		duration := fs.String("duration", "0", "`time` that the work took; 0 takes it from the log")
+		cycles := fs.Bool("cycles", false, "also list every collection")
+		return func(e *env, args []string) error {
+			name, err := oneArg(args, "the log")
+			if err != nil {
+				return err
+			}
+			d, err := unit.ParseDuration(*duration)
+			if err != nil {
+				return usagef("-duration: %w", err)
+			}
+			return showGC(e, name, gc.Options{Duration: d, Requests: *requests}, *asJSON, *cycles)
+		}
+	},
+}
+
+// runtimeLog is what the runtime printed: of a log file, or of the rounds of
+// a recording.
+type runtimeLog struct {
+	log    *godebug.Log
+	rounds []compare.Round // of a recording
+}
+
+// openRuntime reads a log or the bare phases of a recording.
+func openRuntime(e *env, name string) (*runtimeLog, error) {
+	if name == "-" {
+		log, err := godebug.Collect(e.stdin)
+		return &runtimeLog{log: log}, err
+	}
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var magic [4]byte
+	if n, _ := f.ReadAt(magic[:], 0); info.IsDir() || n == 4 && string(magic[:]) == "PK\x03\x04" {
+		x, err := examine(name)
+		if err != nil {
+			return nil, err
+		}
+		defer x.close()
+		return &runtimeLog{rounds: x.facts.Rounds}, nil
+	}
+	log, err := godebug.Collect(f)
+	return &runtimeLog{log: log}, err
+}
+
+func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
+	l, err := openRuntime(e, name)
+	if err != nil {
+		return err
+	}
+	var all []report.Collections
+	if l.log != nil {
+		opt.Unrecognised = l.log.Stats.Malformed
+		all = append(all, report.Collections{Summary: gc.Analyse(l.log.Cycles, opt), Unrecognised: l.log.Unrecognised})
+	}
+	for _, r := range l.rounds {
+		if r.GC != nil {
+			all = append(all, report.Collections{Title: r.Phase.Name, Summary: r.GC})
+		}
+	}
+	found := false
+	for _, c := range all {
+		found = found || len(c.Summary.Cycles) > 0 || c.Summary.Unrecognised > 0
+	}
+	if asJSON && len(all) > 0 {
+		return buffered(e.stdout, func(w io.Writer) error {
+			if len(all) == 1 {
+				return report.WriteJSON(w, all[0].Summary)
+			}
+			return report.WriteJSON(w, map[string]any{"schema": gc.Schema, "phases": all})
+		})
+	}
+	if !found {
+		return exitError{exitNothing, fmt.Errorf("%s holds no gctrace lines (run the program with GODEBUG=gctrace=1)", name)}
+	}
+	return buffered(e.stdout, func(w io.Writer) error { return report.WriteGC(w, all, cycles, e.style()) })
+}
+
+var schedCommand = &command{
+	name:  "sched",
+	short: "how busy the Ps were, from a schedtrace log or a recording",
+	args:  "[flags] FILE|RECORDING",
+	example: []string{
+		"GODEBUG=schedtrace=1000 ./server 2> server.log; loupe sched server.log",
+		"loupe sched loupe-server-20261120-101500",
+		"loupe sched -json server.log | jq .derived",
+	},
+	files: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		asJSON := fs.Bool("json", false, "print JSON (loupe.sched/1)")
+		return func(e *env, args []string) error {
+			name, err := oneArg(args, "the log")
+			if err != nil {
+				return err
+			}
+			return showSched(e, name, *asJSON)
+		}
+	},
+}
+
+func showSched(e *env, name string, asJSON bool) error {
+	l, err := openRuntime(e, name)
+	if err != nil {
+		return err
+	}
+	var all []report.Samples
+	if l.log != nil {
+		all = append(all, report.Samples{Summary: sched.Analyse(l.log.Samples, sched.Options{Unrecognised: l.log.Stats.Malformed})})
+	}
+	found := false
+	for _, r := range l.rounds {
+		if r.Sched != nil {
+			all = append(all, report.Samples{Title: r.Phase.Name, Summary: r.Sched})
+		}
+	}
+	for _, s := range all {
+		found = found || len(s.Summary.Samples) > 0
+	}
+	if asJSON && len(all) > 0 {
+		return buffered(e.stdout, func(w io.Writer) error {
+			if len(all) == 1 {
+				return report.WriteJSON(w, all[0].Summary)
+			}
+			return report.WriteJSON(w, map[string]any{"schema": sched.Schema, "phases": all})
+		})
+	}
+	if !found {
+		return exitError{exitNothing, fmt.Errorf("%s holds no SCHED lines (run the program with GODEBUG=schedtrace=%d)", name, time.Second.Milliseconds())}
+	}
+	return buffered(e.stdout, func(w io.Writer) error { return report.WriteSched(w, all, e.style()) })
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/labs"
+)
+
+var labsCommand = &command{
+	name:    "labs",
+	short:   "list the sample workloads and how to run them",
+	args:    "[-json] [NAME]",
+	example: []string{"loupe labs", "loupe labs newssearch"},
+	setup: func(fs *flagSet) func(*env, []string) error {
+		asJSON := fs.Bool("json", false, "print JSON")
+		return func(e *env, args []string) error {
+			list := labs.All
+			if len(args) > 0 {
+				name, err := oneArg(args, "the lab")
+				if err != nil {
+					return err
+				}
+				lab, ok := labs.Named(name)
+				if !ok {
+					return usagef("unknown lab %q (loupe labs lists them)", name)
+				}
+				list = []labs.Lab{lab}
+			}
+			return listLabs(e, list, *asJSON)
+		}
+	},
+}
+
+func listLabs(e *env, list []labs.Lab, asJSON bool) error {
+	if asJSON {
+		type row struct {
+			Name, Title, Package string
+			Expect               []labs.Expectation
+		}
+		var rows []row
+		for _, l := range list {
+			expect, err := l.Expect()
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row{l.Name, l.Title, l.Package(), expect})
+		}
+		return writeJSON(e.stdout, map[string]any{"schema": "loupe.labs/1", "labs": rows})
+	}
+	for _, l := range list {
+		fmt.Fprintf(e.stdout, "%s: %s\n", l.Name, l.Title)
+		expect, err := l.Expect()
+		if err != nil {
+			return err
+		}
+		var finds []string
+		for _, x := range expect {
+			if x.Must {
+				finds = append(finds, x.Rule+" in the "+x.Form+" form")
+			}
+		}
+		fmt.Fprintf(e.stdout, "  finds %s\n", strings.Join(finds, ", "))
+		for _, form := range [][]string{l.Slow, l.Fixed} {
+			line := "  loupe run"
+			if l.URL != "" {
+				line += " -n 10000 -c 100 -load '" + l.URL + "'"
+			}
+			fmt.Fprintln(e.stdout, strings.TrimRight(line+" "+l.Package()+" "+strings.Join(form, " "), " "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"loupe/load"
+	"loupe/loadlog"
+	"loupe/report"
+)
+
+var loadCommand = &command{
+	name:  "load",
+	short: "put load on a URL and print what it took; hey's flags",
+	args:  "[flags] URL",
+	example: []string{
+		"loupe load http://localhost:8080/",
+		"loupe load -m POST -c 100 -n 10000 'http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on'",
+		"loupe load -z 30s -q 10 -c 20 http://localhost:8080/     200 requests a second, on schedule",
+		"loupe load -o csv http://localhost:8080/ > requests.csv",
+	},
+	about: `
+Every flag of hey means what it means in hey, and the text has hey's layout.
+Exactly -n requests are sent; every one is kept; -a is really sent; percentiles
+that too few requests lie beyond are left out. Ctrl-C prints what there is.
+Exits with 1 when every request failed.`,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		var f loadFlags
+		f.declare(fs)
+		out := fs.String("o", "", "`form` of the output: csv (every request), hey (hey's text and nothing\nelse), json; the default is hey's text and what it leaves out")
+		asJSON := fs.Bool("json", false, "same as -o json")
+		save := fs.String("save", "", "also write every request to `file` (docs/formats/load.md)")
+		return func(e *env, args []string) error {
+			if *asJSON {
+				*out = "json"
+			}
+			address, err := oneArg(args, "the URL")
+			if err != nil {
+				return err
+			}
+			return f.run(e, address, *out, *save)
+		}
+	},
+}
+
+func (f *loadFlags) run(e *env, address, out, save string) error {
+	write, ok := map[string]func(io.Writer, *loadlog.Log) error{
+		"": report.WriteLoad, "hey": report.WriteHey, "csv": report.WriteHeyCSV, "json": writeLoadJSON,
+	}[out]
+	if !ok {
+		return usagef("-o: unknown form %q: there are csv, hey and json", out)
+	}
+	c, err := f.config(address)
+	if err != nil {
+		return usageError{err}
+	}
+	if f.c > f.n && f.z == "" {
+		e.progress(false)("-c %d is more than -n %d: %d workers are used", f.c, f.n, f.n)
+	}
+	log, err := load.Run(e.ctx, c)
+	if err != nil {
+		return usageError{err}
+	}
+	if save != "" {
+		if err := saveLoad(save, log); err != nil {
+			return err
+		}
+	}
+	w := bufio.NewWriter(e.stdout)
+	if err := errors.Join(write(w, log), w.Flush()); err != nil {
+		return err
+	}
+	s := log.Summary()
+	if s.Requests > 0 && s.Responses == 0 {
+		if strings.Contains(s.CommonError(), "connection refused") || strings.Contains(s.CommonError(), "no such host") {
+			return exitError{exitNothing, fmt.Errorf("cannot reach %s: %s", c.URL, s.CommonError())}
+		}
+		return fmt.Errorf("every one of %d requests failed, most with: %s", s.Requests, s.CommonError())
+	}
+	return nil
+}
+
+func writeLoadJSON(w io.Writer, l *loadlog.Log) error { return writeJSON(w, l.Summary()) }
+
+func saveLoad(name string, l *loadlog.Log) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.Encode(file), file.Close())
+}

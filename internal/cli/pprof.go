@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"loupe/calltree"
+	"loupe/profile"
+)
+
+var pprofCommand = &command{
+	name:  "pprof",
+	short: "print a profile as go tool pprof does, in a fraction of its time",
+	args:  "[flags] [BINARY] FILE",
+	example: []string{
+		"loupe pprof -top allocs.pb.gz                       functions by bytes allocated",
+		"loupe pprof -top -cum -nodecount 20 cpu.pb.gz",
+		"loupe pprof -list 'search.*find' -sample_index alloc_space allocs.pb.gz",
+		"loupe pprof -totals allocs.pb.gz                    every sample type and its total",
+	},
+	about: `
+The text is that of go tool pprof, byte for byte. -top is what happens when no
+report is asked for. BINARY is accepted and not needed: Go's profiles carry
+their names.`,
+	files: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		var f pprofFlags
+		fs.BoolVar(&f.top, "top", false, "functions, the heaviest first")
+		fs.StringVar(&f.list, "list", "", "source of the functions that match `regexp`, with the weight of each line")
+		fs.BoolVar(&f.totals, "totals", false, "the total of every sample type")
+		fs.BoolVar(&f.cum, "cum", false, "order by cumulative weight")
+		fs.BoolVar(&f.flat, "flat", false, "order by flat weight (the default)")
+		fs.IntVar(&f.nodecount, "nodecount", -1, "show at most `n` functions; -1 is no limit")
+		fs.Float64Var(&f.nodefraction, "nodefraction", calltree.PprofDefaults.NodeFraction, "leave out functions below this `share` of the total")
+		fs.StringVar(&f.index, "sample_index", "", "sample `type` to show, by name or position")
+		fs.StringVar(&f.unit, "unit", "minimum", "`unit` to print in")
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+		for _, name := range []string{"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"} {
+			fs.BoolFunc(name, "same as -sample_index="+name, func(string) error {
+				f.index = name
+				return nil
+			})
+		}
+		return f.run
+	},
+}
+
+type pprofFlags struct {
+	top, totals, cum, flat, json bool
+	list, index, unit            string
+	nodecount                    int
+	nodefraction                 float64
+}
+
+func (f *pprofFlags) run(e *env, args []string) error {
+	if len(args) == 2 {
+		args = args[1:] // the binary comes first
+	}
+	name, err := oneArg(args, "the profile")
+	if err != nil {
+		return err
+	}
+	p, err := readProfile(name)
+	if err != nil {
+		return err
+	}
+	index, err := p.Index(f.index)
+	if err != nil {
+		return usagef("-sample_index: %w", err)
+	}
+	out := bufio.NewWriter(e.stdout)
+	switch {
+	case f.totals:
+		err = f.printTotals(out, p)
+	case f.list != "":
+		err = f.printList(out, p, index)
+	default:
+		err = f.printTop(out, p, index)
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// readProfile decodes the profile in a file, - for standard input.
+func readProfile(name string) (*profile.Profile, error) {
+	var data []byte
+	var err error
+	if name == "-" {
+		data, err = io.ReadAll(os.Stdin)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := profile.Decode(data, profile.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read profile %s: %w", name, err)
+	}
+	return p, nil
+}
+
+func (f *pprofFlags) header(p *profile.Profile, index int) calltree.Header {
+	h := calltree.Header{
+		Comments: p.Comments, Type: p.SampleTypes[index].Type, Unit: p.SampleTypes[index].Unit,
+		DocURL: p.DocURL, Time: p.Time, Duration: p.Duration,
+	}
+	if len(p.Mappings) > 0 {
+		h.File, h.BuildID = p.Mappings[0].File, p.Mappings[0].BuildID
+	}
+	if f.unit != "minimum" {
+		h.OutputUnit = f.unit
+	}
+	return h
+}
+
+func (f *pprofFlags) printTop(w io.Writer, p *profile.Profile, index int) error {
+	opt := calltree.PprofDefaults
+	opt.NodeFraction = f.nodefraction
+	opt.NodeCount = max(f.nodecount, 0)
+	if f.cum && !f.flat {
+		opt.Order = calltree.ByCum
+	}
+	r := calltree.Top(p.Stacks, p.Samples(index), opt)
+	if !f.json {
+		return calltree.WriteTop(w, f.header(p, index), r)
+	}
+	type row struct {
+		Name        string `json:"name"`
+		File        string `json:"file,omitempty"`
+		Flat        int64  `json:"flat"`
+		Cum         int64  `json:"cum"`
+		FlatSamples int64  `json:"flat_samples"`
+		CumSamples  int64  `json:"cum_samples"`
+	}
+	rows := []row{}
+	for _, x := range r.Rows {
+		rows = append(rows, row{x.Name, p.Stacks.Frame(x.Frame).File, x.Flat, x.Cum, x.FlatSamples, x.CumSamples})
+	}
+	return writeJSON(w, map[string]any{
+		"schema": "loupe.top/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit,
+		"total": r.Total, "samples": r.Samples, "rows": rows,
+	})
+}
+
+func (f *pprofFlags) printList(w io.Writer, p *profile.Profile, index int) error {
+	re, err := regexp.Compile(f.list)
+	if err != nil {
+		return usagef("-list: %w", err)
+	}
+	l, err := calltree.List(p.Stacks, p.Samples(index), re, func(file string) ([]byte, error) {
+		return os.ReadFile(filepath.FromSlash(file))
+	})
+	if err != nil {
+		return exitError{exitNothing, err}
+	}
+	if !f.json {
+		return calltree.WriteList(w, f.header(p, index), l)
+	}
+	type line struct {
+		Number int    `json:"line"`
+		Flat   int64  `json:"flat"`
+		Cum    int64  `json:"cum"`
+		Text   string `json:"text"`
+	}
+	type routine struct {
+		Func  string `json:"function"`
+		File  string `json:"file"`
+		Flat  int64  `json:"flat"`
+		Cum   int64  `json:"cum"`
+		Lines []line `json:"lines"`
+		Error string `json:"error,omitempty"`
+	}
+	var out []routine
+	for _, r := range l.Routines {
+		x := routine{Func: r.Func, File: r.File, Flat: r.Flat, Cum: r.Cum}
+		for _, n := range r.Lines {
+			x.Lines = append(x.Lines, line{n.Number, n.Flat, n.Cum, n.Text})
+		}
+		if r.Err != nil {
+			x.Error = r.Err.Error()
+		}
+		out = append(out, x)
+	}
+	return writeJSON(w, map[string]any{
+		"schema": "loupe.list/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit, "total": l.Total, "routines": out,
+	})
+}
+
+func (f *pprofFlags) printTotals(w io.Writer, p *profile.Profile) error {
+	type row struct {
+		Type  string `json:"type"`
+		Unit  string `json:"unit"`
+		Total int64  `json:"total"`
+	}
+	var rows []row
+	for i, t := range p.SampleTypes {
+		rows = append(rows, row{t.Type, t.Unit, p.Total(i)})
+	}
+	if f.json {
+		return json.NewEncoder(w).Encode(map[string]any{"schema": "loupe.totals/1", "samples": p.Len(), "totals": rows})
+	}
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-16s %20d %s\n", r.Type, r.Total, r.Unit)
+	}
+	_, err := fmt.Fprintf(w, "%-16s %20d\n", "samples", p.Len())
+	return err
+}

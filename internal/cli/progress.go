@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+)
+
+// isTerminal tells whether w is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// colour tells whether w should get colours: a terminal, and nobody asked
+// for none (no-color.org).
+func colour(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// width returns the width of the terminal behind w, or 100.
+func width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if cols, _, err := term.GetSize(int(f.Fd())); err == nil && cols > 20 {
+			return cols
+		}
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 20 {
+		return n
+	}
+	return 100
+}
+
+// progress returns a function that tells the user on stderr what happens;
+// with quiet it tells nothing.
+func (e *env) progress(quiet bool) func(format string, args ...any) {
+	if quiet {
+		return func(string, ...any) {}
+	}
+	dim, plain := "", ""
+	if colour(e.stderr) {
+		dim, plain = "\x1b[2m", "\x1b[0m"
+	}
+	return func(format string, args ...any) {
+		fmt.Fprintf(e.stderr, "%sloupe: %s%s\n", dim, fmt.Sprintf(format, args...), plain)
+	}
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"loupe/compare"
+	"loupe/insight"
+	"loupe/recording"
+	"loupe/report"
+	"loupe/session"
+)
+
+var reportCommand = &command{
+	name:  "report",
+	short: "what a recording shows: findings first, then the figures",
+	args:  "[flags] RECORDING…",
+	example: []string{
+		"loupe report loupe-server-20261120-101500",
+		"loupe report -format md rec.zip > report.md",
+		"loupe report -fail critical rec && echo good enough",
+	},
+	about: `
+RECORDING is a directory or a .zip file that run, attach or demo wrote; one that
+was cut off, or is still being written, is read as far as it goes.
+
+Exits with 3 when there is a finding of the severity that -fail names or above.`,
+	files: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		format := fs.String("format", "text", "`form` of the output: text, json or md")
+		asJSON := fs.Bool("json", false, "same as -format json")
+		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
+		return func(e *env, args []string) error {
+			if *asJSON {
+				*format = "json"
+			}
+			if !slices.Contains([]string{"text", "json", "md"}, *format) {
+				return usagef("-format: unknown form %q: there are text, json and md", *format)
+			}
+			if !slices.Contains([]string{"info", "warning", "critical", "never"}, *fail) {
+				return usagef("-fail: unknown severity %q", *fail)
+			}
+			if len(args) == 0 {
+				return usagef("the recording is missing")
+			}
+			return reportAll(e, args, *format, *fail)
+		}
+	},
+}
+
+func reportAll(e *env, names []string, format, fail string) error {
+	hit := false
+	for i, name := range names {
+		if i > 0 && format == "text" {
+			fmt.Fprintln(e.stdout)
+		}
+		r, err := examine(name)
+		if err != nil {
+			return err
+		}
+		if err := writeReport(e, r.report, format); err != nil {
+			return err
+		}
+		if err := r.close(); err != nil {
+			return err
+		}
+		for _, f := range r.report.Findings {
+			hit = hit || fail != "never" && f.State == insight.Found && f.Severity.AtLeast(insight.Severity(fail))
+		}
+	}
+	if hit {
+		return exitError{exitFound, nil}
+	}
+	return nil
+}
+
+// examined is an opened recording with everything that is said about it.
+type examined struct {
+	report  *report.Recording
+	facts   *compare.Facts
+	session *session.Session
+	close   func() error
+}
+
+// examine opens a recording, gathers its figures and lets the rules look.
+func examine(name string) (*examined, error) {
+	rec, err := recording.OpenFile(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+		}
+		return nil, err
+	}
+	s := session.New(rec)
+	in, err := insight.NewInput(s)
+	if err != nil {
+		rec.Close()
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return &examined{
+		report: &report.Recording{
+			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in),
+			Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
+		},
+		facts: in.Facts, session: s, close: rec.Close,
+	}, nil
+}
+
+func (e *env) style() report.Style {
+	return report.Style{Width: width(e.stdout), Colour: colour(e.stdout)}
+}
+
+func writeReport(e *env, r *report.Recording, format string) error {
+	return buffered(e.stdout, func(w io.Writer) error {
+		switch format {
+		case "json":
+			return report.WriteJSON(w, r)
+		case "md":
+			return report.WriteRecordingMarkdown(w, r)
+		}
+		return report.WriteRecording(w, r, e.style())
+	})
+}
+
+// buffered writes through a buffer.
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriter(w)
+	return errors.Join(write(b), b.Flush())
+}
+
+// conclude prints what new recordings show, and what to type next.
+func conclude(e *env, dirs []string, asJSON, quiet bool) error {
+	var all []*examined
+	for _, dir := range dirs {
+		x, err := examine(dir)
+		if err != nil {
+			return err
+		}
+		defer x.close()
+		all = append(all, x)
+	}
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(all) == 1 && asJSON:
+		return writeReport(e, all[0].report, "json")
+	case len(all) == 1:
+		if err := writeReport(e, all[0].report, "text"); err != nil {
+			return err
+		}
+	default:
+		c := sideBySide(all)
+		if asJSON {
+			return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, c) })
+		}
+		if err := buffered(e.stdout, func(w io.Writer) error { return report.WriteComparison(w, c, e.style()) }); err != nil {
+			return err
+		}
+	}
+	if !quiet {
+		next(e, dirs)
+	}
+	return nil
+}
+
+// next says where the recordings are and what to do with them.
+func next(e *env, dirs []string) {
+	fmt.Fprintln(e.stdout)
+	for _, d := range dirs {
+		fmt.Fprintf(e.stdout, "recording  %s\n", d)
+	}
+	fmt.Fprintln(e.stdout, "next       loupe report "+dirs[0])
+	if len(dirs) > 1 {
+		fmt.Fprintf(e.stdout, "           loupe compare %s %s\n", dirs[0], dirs[1])
+	}
+}
+
+// sideBySide compares examined recordings with the first.
+func sideBySide(all []*examined) *report.Comparison {
+	c := &report.Comparison{}
+	var facts []*compare.Facts
+	for _, x := range all {
+		facts = append(facts, x.facts)
+		c.Findings = append(c.Findings, x.report.Findings)
+		c.Paths = append(c.Paths, x.report.Path)
+	}
+	c.Table = compare.Compare(facts...)
+	return c
+}

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"loupe/collect"
+	"loupe/recording"
+)
+
+var runCommand = &command{
+	name:  "run",
+	short: "record a program from its start",
+	args:  "[flags] TARGET [the program's arguments]",
+	example: []string{
+		"loupe run ./cmd/server                                 ten seconds bare, then one profiler at a time",
+		"loupe run -load http://localhost:8080/ ./cmd/server    under load in every phase",
+		"loupe run -phases bare,cpu:10s,trace ./cmd/tool -v in.txt",
+		"loupe run -rounds 5 -vs @HEAD -load http://localhost:8080/ ./cmd/server",
+		"                                                       is the working tree faster than the last commit?",
+		"loupe run -test ./parser -run TestBig                  a test",
+	},
+	about: `
+TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it
+belongs to the program. A package is built with a small agent by
+"go build -overlay": no file is touched, no import is needed, and every profile
+can be taken. An executable is run as it is; if it serves /debug/pprof, that is
+used.
+
+The recording goes through phases, one profiler at a time, because profilers
+disturb the program and each other:
+
+` + collect.DescribePhases() + `
+The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
+setting. A program that ends by itself in the bare phase is started again for
+every other phase. Ctrl-C ends the recording and keeps everything; twice aborts.
+
+With -vs a second program takes turns with the first, round by round in the
+order ABBA, so that a drift of the machine hits both alike; -vs takes whatever
+TARGET may be, or @REV for the same package at a revision in git.`,
+	stopAtFirst: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		var f runFlags
+		f.declare(fs)
+		fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
+		fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
+		fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")
+		fs.BoolVar(&f.noAgent, "no-agent", false, "build without the agent")
+		fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process")
+		fs.StringVar(&f.vs, "vs", "", "take turns with this other `target`, or @REV")
+		fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
+			if !strings.Contains(s, "=") {
+				return errors.New("want NAME=value")
+			}
+			f.env = append(f.env, s)
+			return nil
+		})
+		return f.run
+	},
+}
+
+type runFlags struct {
+	recordFlags
+	test, noAgent bool
+	build, stderr string
+	vs            string
+	rounds        int
+	env           []string
+}
+
+func (f *runFlags) run(e *env, args []string) error {
+	if len(args) == 0 {
+		return usagef("the target is missing")
+	}
+	if f.stderr != "auto" && f.stderr != "pipe" {
+		return usagef("-stderr: unknown way %q: there are auto and pipe", f.stderr)
+	}
+	if f.rounds < 1 {
+		return usagef("-rounds: want at least 1")
+	}
+	plan, err := f.plan()
+	if err != nil {
+		return err
+	}
+	return withTemp(func(temp string) error {
+		targets, err := f.targets(e, args, temp)
+		if err != nil {
+			return err
+		}
+		err = f.record(e, targets, plan)
+		var dirs []string
+		for _, t := range targets {
+			if t.rec == nil {
+				continue
+			}
+			dir, perr := pack(t.dir, t.zip)
+			dirs, err = append(dirs, dir), errors.Join(err, perr)
+		}
+		return errors.Join(err, conclude(e, dirs, f.json, f.quiet))
+	})
+}
+
+// turn is one of the programs that take turns.
+type turn struct {
+	prog     *collect.Program
+	name     string
+	dir, zip string
+	opt      collect.RecorderOptions
+	plan     collect.Plan
+	rec      *collect.Recorder
+	load     func(*recording.Writer) collect.Load
+}
+
+// targets builds what is to be run.
+func (f *runFlags) targets(e *env, args []string, temp string) ([]*turn, error) {
+	names := []string{args[0]}
+	if f.vs != "" {
+		names = []string{f.vs, args[0]}
+	}
+	var out []*turn
+	for i, name := range names {
+		sub := filepath.Join(temp, fmt.Sprint(i))
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			return nil, err
+		}
+		t, err := f.target(e, name, args, sub)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 1 {
+			t.name = []string{"before", "after"}[i]
+			if f.out != "" {
+				t.dir, t.zip = place(filepath.Join(strings.TrimSuffix(f.out, ".zip"), t.name), t.name)
+			} else {
+				t.dir, t.zip = place("", targetName(args[0])+"-"+t.name)
+			}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func (f *runFlags) target(e *env, name string, args []string, temp string) (*turn, error) {
+	opt, err := f.options(e, temp)
+	if err != nil {
+		return nil, err
+	}
+	build := collect.BuildOptions{
+		Target: name, Test: f.test, Flags: splitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Progress: opt.Progress,
+	}
+	if build.Dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	runDir := build.Dir
+	if rev, ok := strings.CutPrefix(name, "@"); ok {
+		tree := filepath.Join(temp, "tree")
+		if build.Dir, build.Target, err = collect.Checkout(e.ctx, build.Dir, args[0], rev, tree); err != nil {
+			return nil, err
+		}
+	}
+	prog, err := collect.Build(e.ctx, build)
+	if err != nil {
+		return nil, err
+	}
+	if !f.test {
+		prog.Dir = runDir
+	}
+	for _, note := range prog.Notes {
+		opt.Progress("%s", note)
+	}
+	opt.Launch = collect.LaunchOptions{
+		Args: args[1:], Env: f.env, Stdin: e.stdin, Stdout: f.programStdout(e), Stderr: e.stderr,
+		Pipe: f.stderr == "pipe", GODEBUG: collect.RuntimeDebug,
+	}
+	if f.test {
+		opt.Launch.Args = testFlags(args[1:])
+	}
+	t := &turn{prog: prog, name: f.title, opt: opt, load: f.loadInto}
+	if t.name == "" {
+		t.name = targetName(args[0])
+	}
+	t.dir, t.zip = place(f.out, t.name)
+	return t, nil
+}
+
+// programStdout is where the program's standard output goes: with -json our
+// own must hold nothing but the report.
+func (f *runFlags) programStdout(e *env) *os.File {
+	w := e.stdout
+	if f.json {
+		w = e.stderr
+	}
+	file, _ := w.(*os.File)
+	return file
+}
+
+// record creates the recordings and takes the turns.
+func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
+	for _, t := range targets {
+		t.plan = plan
+	}
+	return takeTurns(e, targets, f.rounds, f.vs != "")
+}
+
+// takeTurns records every target for a number of rounds in the order ABBA.
+// The bare phases are what is compared; the other phases follow the last one,
+// in the same process. A recording that was begun is always closed.
+func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
+	for _, t := range targets {
+		w, cerr := recording.Create(t.dir, recording.Manifest{Title: t.name, Tool: version(), Host: collect.HostFacts()})
+		if cerr != nil {
+			return cerr
+		}
+		t.plan.Load = t.load(w)
+		t.rec, cerr = collect.NewRecorder(w, t.prog, t.opt)
+		if t.rec != nil {
+			defer func() { err = errors.Join(err, t.rec.Close()) }()
+			e.atAbort(t.rec.Abort)
+		}
+		if cerr != nil {
+			return cerr
+		}
+	}
+	order := 0
+	for round := range rounds {
+		for i := range targets {
+			if round%2 == 1 {
+				i = len(targets) - 1 - i
+			}
+			t := targets[i]
+			plan := t.plan
+			order++
+			if number || rounds > 1 {
+				plan.Round, plan.Order = round+1, order
+				t.opt.Progress("round %d of %d: %s", round+1, rounds, t.name)
+			}
+			if round+1 < rounds {
+				plan.Phases = plan.Phases[:1]
+			}
+			if err := t.rec.Record(e.ctx, plan); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// splitFlags splits a line into words; quotes keep blanks together.
+func splitFlags(line string) []string {
+	var words []string
+	var word strings.Builder
+	quote, in := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, in = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if in {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			in = false
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// testFlags gives the flags of `go test` the names that a test binary knows.
+func testFlags(args []string) []string {
+	var out []string
+	for i, a := range args {
+		if a == "-args" || a == "--args" {
+			return append(out, args[i+1:]...)
+		}
+		name := strings.TrimLeft(a, "-")
+		if name != a && !strings.HasPrefix(name, "test.") {
+			a = "-test." + name
+		}
+		out = append(out, a)
+	}
+	return out
+}

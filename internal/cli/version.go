@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+var versionCommand = &command{
+	name:    "version",
+	short:   "print the version of loupe and of the Go it was built with",
+	args:    "[-json]",
+	example: []string{"loupe version"},
+	setup: func(fs *flagSet) func(*env, []string) error {
+		asJSON := fs.Bool("json", false, "print JSON")
+		return func(e *env, args []string) error {
+			if err := noArgs(args); err != nil {
+				return err
+			}
+			if *asJSON {
+				return writeJSON(e.stdout, map[string]string{
+					"schema": "loupe.version/1", "version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+				})
+			}
+			_, err := fmt.Fprintf(e.stdout, "loupe %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		}
+	},
+}
+
+// version is the module's version as the build recorded it: a tag, a
+// revision, or "devel".
+func version() string {
+	bi, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	if v := bi.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	rev, dirty := "", ""
+	for _, s := range bi.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			rev = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	if rev == "" {
+		return "devel"
+	}
+	return "devel-" + rev[:min(12, len(rev))] + dirty
+}
+
+// writeJSON prints v with indentation and a newline.
+func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/insight"
+)
+
+// severityPaint is the colour of each severity.
+var severityPaint = map[insight.Severity]string{
+	insight.Critical: red, insight.Warning: yellow, insight.Info: dim,
+}
+
+// writeFindings prints what the rules came to: findings whole, everything
+// else in a line a state, because a silent rule would read as "fine".
+func writeFindings(w *lines, all []insight.Finding, s Style) {
+	found := 0
+	for _, f := range all {
+		if f.State == insight.Found {
+			writeFinding(w, f, s)
+			found++
+		}
+	}
+	if found == 0 {
+		w.printf("  Nothing was found.\n")
+	}
+	for _, group := range []struct {
+		state insight.State
+		name  string
+	}{{insight.TooLittle, "Too little data"}, {insight.Fine, "Fine"}, {insight.NotApplicable, "Not applicable"}} {
+		for _, f := range all {
+			if f.State != group.state {
+				continue
+			}
+			head := fmt.Sprintf("  %-15s  %s  ", group.name, f.Rule)
+			w.printf("%s%s\n", s.paint(dim, head), s.paint(dim, wrap(clean(f.Summary), s.width()-len(head), strings.Repeat(" ", len(head)))))
+		}
+	}
+}
+
+func writeFinding(w *lines, f insight.Finding, s Style) {
+	const indent = "            "
+	head := fmt.Sprintf("  %-8s  ", f.Severity)
+	body := fmt.Sprintf("%s %s: %s", f.Rule, f.Title, clean(f.Summary))
+	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(body, s.width()-len(head), indent)))
+	for _, e := range f.Evidence {
+		place := clean(e.Text)
+		if e.File != "" {
+			place = fmt.Sprintf("%s:%d  (%s)", clean(e.File), e.Line, clean(e.Text))
+		}
+		w.printf("%s%s\n", indent, place)
+		if e.Source != "" {
+			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
+		}
+	}
+	w.printf("%s→ %s\n", indent, wrap(f.Advice, s.width()-len(indent)-2, indent+"  "))
+	if f.Verify != "" {
+		w.printf("%s✓ %s\n", indent, wrap(f.Verify, s.width()-len(indent)-2, indent+"  "))
+	}
+	for _, d := range f.Doubts {
+		w.printf("%s? %s\n", indent, s.paint(dim, wrap(clean(d), s.width()-len(indent)-2, indent+"  ")))
+	}
+	w.printf("\n")
+}

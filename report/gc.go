@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"loupe/gc"
+	"loupe/godebug"
+	"loupe/sched"
+	"loupe/unit"
+)
+
+// Collections is the analysis of one log or phase.
+type Collections struct {
+	Title        string              `json:"phase,omitempty"`
+	Summary      *gc.Summary         `json:"summary"`
+	Unrecognised []godebug.Malformed `json:"-"`
+}
+
+// WriteGC prints the derived table of each log or phase, with every
+// collection when cycles is set.
+func WriteGC(out io.Writer, all []Collections, cycles bool, s Style) error {
+	w := &lines{w: out}
+	for i, c := range all {
+		if i > 0 {
+			w.printf("\n")
+		}
+		if c.Title != "" {
+			w.printf("%s\n", s.paint(bold, clean(c.Title)))
+		}
+		writeDerived(w, &c.Summary.Derived, s)
+		for _, run := range c.Summary.Runs {
+			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("run %d: %s collections, one every %s", run.Run+1, unit.Count(run.Derived.Collections), msFigure(run.Derived.PaceMS))))
+		}
+		if cycles {
+			w.printf("\n")
+			writeCycles(w, c.Summary.Cycles, s)
+		}
+		for _, n := range c.Summary.Notes {
+			w.printf("  %s\n", s.paint(dim, wrap("Note: "+n.Text, s.width()-2, "  ")))
+		}
+		for _, m := range c.Unrecognised[:min(len(c.Unrecognised), 5)] {
+			w.printf("  %s\n", s.paint(yellow, fmt.Sprintf("line %d was not recognised: %s", m.Line, clean(string(m.Text)))))
+		}
+	}
+	return w.err
+}
+
+func msFigure(f gc.Figure) string {
+	if !f.Known() {
+		return "–"
+	}
+	return unit.Nanoseconds(float64(f) * 1e6)
+}
+
+func percentFigure(f gc.Figure) string {
+	if !f.Known() {
+		return "–"
+	}
+	return unit.Percent(float64(f) / 100)
+}
+
+func numberFigure(f gc.Figure, suffix string) string {
+	if !f.Known() {
+		return "–"
+	}
+	return unit.Number(float64(f)) + suffix
+}
+
+// writeDerived prints the table that engineers work out by hand: the rows of
+// seed document 004, and what they leave out.
+func writeDerived(w *lines, d *gc.Derived, s Style) {
+	var g grid
+	row := func(name, value, remark string) {
+		if value != "–" {
+			g.add(cell{text: name, left: true}, cell{text: value}, cell{text: remark, left: true, paint: dim})
+		}
+	}
+	if d.Requests > 0 {
+		row("Requests", unit.Count(d.Requests), "")
+		row("Requests/sec", numberFigure(d.RequestsPerSec, ""), "")
+	}
+	row("Total duration", msFigure(d.DurationMS), "")
+	row("Percent time in GC", percentFigure(d.GCPercent), "of the wall time a collection was under way")
+	row("GC share of the Ps", percentFigure(d.CPUPercent), fmt.Sprintf("of %d Ps' wall time; gctrace itself says %s since the start", d.Procs, percentFigure(d.GCTracePercent)))
+	missing := ""
+	if d.Missing > 0 {
+		missing = fmt.Sprintf("%d lines are missing", d.Missing)
+	}
+	row("Total collections", unit.Count(d.Collections), missing)
+	if d.Forced > 0 {
+		row("  of them forced", unit.Count(int64(d.Forced)), "by runtime.GC")
+	}
+	row("Total GC duration", msFigure(d.GCTotalMS), "")
+	row("Average pace of GC", msFigure(d.PaceMS), fmt.Sprintf("50%% %s, 90%% %s", msFigure(d.PaceP50MS), msFigure(d.PaceP90MS)))
+	if d.Requests > 0 {
+		row("Requests/collection", numberFigure(d.RequestsPerCollection, ""), "")
+	}
+	row("Pauses before marking", pausesText(d.STW1), pausesRemark(d.STW1))
+	row("Pauses after marking", pausesText(d.STW2), pausesRemark(d.STW2))
+	row("Mark duty", percentFigure(d.MarkPercent), "of the time in the mark phase")
+	row("Assist share", percentFigure(d.AssistPercent), fmt.Sprintf("of mark work done by allocating goroutines; %s of the Ps' time", percentFigure(d.AssistOfPsPercent)))
+	row("Allocated", numberFigure(d.AllocMBPerSec, " MB/s"), "")
+	row("Peak heap", numberFigure(d.PeakHeapMB, " MB"), "goal "+numberFigure(d.PeakGoalMB, " MB"))
+	if d.Overshoot > 0 {
+		row("Beyond the goal", unit.Count(int64(d.Overshoot)), "collections ended more than 5% above it")
+	}
+	if t := d.Live; t != nil {
+		row("Live heap", string(t.Direction), fmt.Sprintf("%.3g MB a minute [%.3g, %.3g], p = %.2g", t.Slope.Estimate*60, t.Slope.Low*60, t.Slope.High*60, t.P))
+	}
+	g.write(w, s, "  ")
+}
+
+func pausesText(p gc.Pauses) string {
+	if p.Count == 0 {
+		return "–"
+	}
+	return msFigure(p.P50MS)
+}
+
+func pausesRemark(p gc.Pauses) string {
+	return fmt.Sprintf("median; 99%% %s, longest %s; %s of %s over 100 µs", msFigure(p.P99MS), msFigure(p.MaxMS), unit.Count(int64(p.Over)), unit.Count(int64(p.Count)))
+}
+
+func writeCycles(w *lines, rows []gc.Row, s Style) {
+	var g grid
+	var head []cell
+	for _, h := range []string{"gc", "at", "stw1", "mark", "stw2", "assist", "background", "idle", "heap", "live", "goal", "Ps"} {
+		head = append(head, cell{text: h, paint: dim})
+	}
+	g.add(append(head, cell{left: true})...)
+	ms := func(v float64) cell { return cell{text: unit.Nanoseconds(v * 1e6)} }
+	mb := func(v float64) cell { return cell{text: unit.Number(v) + " MB"} }
+	for _, r := range rows {
+		forced := ""
+		if r.Forced {
+			forced = "forced"
+		}
+		g.add(cell{text: unit.Count(r.GC)}, cell{text: fmt.Sprintf("%.3f s", r.AtS)}, ms(r.STW1MS), ms(r.MarkMS), ms(r.STW2MS),
+			ms(r.CPUAssist), ms(r.CPUBackground), ms(r.CPUIdle), mb(r.HeapStartMB), mb(r.HeapLiveMB), mb(r.GoalMB),
+			cell{text: fmt.Sprint(r.Procs)}, cell{text: forced, left: true})
+	}
+	g.write(w, s, "  ")
+}
+
+// Samples is the analysis of the scheduler samples of one log or phase.
+type Samples struct {
+	Title   string         `json:"phase,omitempty"`
+	Summary *sched.Summary `json:"summary"`
+}
+
+// WriteSched prints how busy the Ps were in each log or phase.
+func WriteSched(out io.Writer, all []Samples, s Style) error {
+	w := &lines{w: out}
+	for i, x := range all {
+		if i > 0 {
+			w.printf("\n")
+		}
+		if x.Title != "" {
+			w.printf("%s\n", s.paint(bold, clean(x.Title)))
+		}
+		d := x.Summary.Derived
+		var g grid
+		row := func(name, value, remark string) {
+			g.add(cell{text: name, left: true}, cell{text: value}, cell{text: remark, left: true, paint: dim})
+		}
+		row("Samples", unit.Count(int64(d.Samples)), fmt.Sprintf("one every %s", unit.Nanoseconds(d.IntervalMS*1e6)))
+		row("Ps running", fmt.Sprintf("%.2f of %d", d.MeanRunning, d.GOMAXPROCS), "mean; "+unit.Percent(d.UsePercent/100)+" of them")
+		row("Exactly one running", unit.Percent(d.OneRunningPercent/100), fmt.Sprintf("%d of %d busy samples", d.OneRunning, d.Busy))
+		row("All running", unit.Percent(d.AllRunningPercent/100), fmt.Sprintf("%d samples", d.AllRunning))
+		row("Idle while others wait", unit.Percent(d.IdleWhileWaitingPercent/100), fmt.Sprintf("%d samples", d.IdleWhileWaiting))
+		row("Goroutines waiting to run", unit.Number(d.Queue.Mean), fmt.Sprintf("mean; 50%% %s, 95%% %s, most %s", unit.Number(d.Queue.P50), unit.Number(d.Queue.P95), unit.Number(d.Queue.Max)))
+		row("Threads", unit.Count(int64(d.ThreadsMax)), "most")
+		if d.SwitchesPerSec > 0 {
+			row("Goroutine switches/sec", unit.Number(d.SwitchesPerSec), "")
+		}
+		g.write(w, s, "  ")
+		for _, n := range x.Summary.Notes {
+			w.printf("  %s\n", s.paint(dim, wrap("Note: "+n.Text, s.width()-2, "  ")))
+		}
+	}
+	return w.err
+}

@@ -1,0 +1,300 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/loadlog"
+	"loupe/unit"
+)
+
+// heyBar is the character of hey's histogram since version 0.1.1.
+const heyBar = "■"
+
+// heyStats are the figures of hey's report, in seconds.
+type heyStats struct {
+	total, slowest, fastest, average, rps float64
+	latencies                             []float64 // ascending
+	dataBytes                             int64
+	responses                             int
+	parts                                 []heyPart
+	status                                map[int]int
+	errors                                map[string]int
+}
+
+// heyPart is a line of hey's details.
+type heyPart struct {
+	name                      string
+	average, fastest, slowest float64
+}
+
+func newHeyStats(l *loadlog.Log) *heyStats {
+	s := &heyStats{total: l.Elapsed.Seconds(), status: map[int]int{}, errors: map[string]int{}, dataBytes: l.ServedLength}
+	var sum float64
+	for i := range l.Begin {
+		if e := l.Error[i]; e != 0 {
+			s.errors[l.ErrorText(e)]++
+			continue
+		}
+		s.status[int(l.Status[i])]++
+		latency := l.Latency(i).Seconds()
+		s.latencies = append(s.latencies, latency)
+		sum += latency
+	}
+	s.responses = len(s.latencies)
+	slices.Sort(s.latencies)
+	if s.total > 0 {
+		s.rps = float64(s.responses) / s.total
+	}
+	if s.responses > 0 {
+		s.fastest, s.slowest = s.latencies[0], s.latencies[s.responses-1]
+		s.average = sum / float64(s.responses)
+	}
+	for _, part := range []struct {
+		name   string
+		column []time.Duration
+	}{{"DNS+dialup", l.Dial}, {"DNS-lookup", l.DNS}, {"req write", l.Write}, {"resp wait", l.Wait}, {"resp read", l.Read}} {
+		s.parts = append(s.parts, newHeyPart(part.name, part.column, l.Error))
+	}
+	return s
+}
+
+func newHeyPart(name string, column []time.Duration, failed []uint16) heyPart {
+	p := heyPart{name: name}
+	n, lo, hi, sum := 0, time.Duration(math.MaxInt64), time.Duration(0), time.Duration(0)
+	for i, d := range column {
+		if failed[i] != 0 {
+			continue
+		}
+		n++
+		sum += d
+		lo, hi = min(lo, d), max(hi, d)
+	}
+	if n > 0 {
+		p.average, p.fastest, p.slowest = sum.Seconds()/float64(n), lo.Seconds(), hi.Seconds()
+	}
+	return p
+}
+
+// WriteHey prints a load run in the layout of hey 0.1.4, byte for byte, for
+// scripts that read it. Where hey prints NaN, because no request was
+// answered, the sections are left out.
+func WriteHey(w io.Writer, l *loadlog.Log) error {
+	var b strings.Builder
+	s := newHeyStats(l)
+	s.summary(&b)
+	if s.responses > 0 {
+		b.WriteString("Response time histogram:\n")
+		s.histogram(&b)
+		b.WriteString("\n\nLatency distribution:\n")
+		s.heyDistribution(&b)
+		s.details(&b)
+		s.statuses(&b)
+	}
+	b.WriteString("\n\n")
+	s.failures(&b)
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteLoad prints a load run in hey's layout with what hey leaves out: a
+// histogram whose buckets double, percentiles up to 99.9, the response time
+// of a schedule, and what sending cost.
+func WriteLoad(w io.Writer, l *loadlog.Log) error {
+	var b strings.Builder
+	s := newHeyStats(l)
+	s.summary(&b)
+	if s.responses > 0 {
+		b.WriteString("Response time histogram:\n")
+		s.logHistogram(&b)
+		b.WriteString("\nLatency distribution:\n")
+		s.distribution(&b)
+		s.details(&b)
+		s.statuses(&b)
+		b.WriteString("\n")
+	}
+	if len(s.errors) > 0 {
+		b.WriteString("\n")
+		s.failures(&b)
+		b.WriteString("\n")
+	}
+	generator(&b, l)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *heyStats) summary(b *strings.Builder) {
+	fmt.Fprintf(b, "\nSummary:\n  Total:\t%4.4f secs\n", s.total)
+	if s.responses > 0 {
+		fmt.Fprintf(b, "  Slowest:\t%4.4f secs\n  Fastest:\t%4.4f secs\n  Average:\t%4.4f secs\n", s.slowest, s.fastest, s.average)
+	}
+	fmt.Fprintf(b, "  Requests/sec:\t%4.4f\n  \n", s.rps)
+	if s.dataBytes > 0 && s.responses > 0 {
+		fmt.Fprintf(b, "  Total data:\t%d bytes\n  Size/request:\t%d bytes\n", s.dataBytes, s.dataBytes/int64(s.responses))
+	}
+	b.WriteString("\n")
+}
+
+// histogram prints hey's eleven buckets of equal width; the first holds only
+// what equals the fastest.
+func (s *heyStats) histogram(b *strings.Builder) {
+	const buckets = 10
+	step := (s.slowest - s.fastest) / buckets
+	var marks [buckets + 1]float64
+	var counts [buckets + 1]int
+	for i := range marks {
+		marks[i] = s.fastest + step*float64(i)
+	}
+	marks[buckets] = s.slowest
+	at := 0
+	for _, v := range s.latencies {
+		for at < buckets && v > marks[at] {
+			at++
+		}
+		counts[at]++
+	}
+	heyBars(b, marks[:], counts[:])
+}
+
+// logHistogram prints buckets whose width doubles, so that one outlier does
+// not push everything else into one bar.
+func (s *heyStats) logHistogram(b *strings.Builder) {
+	var marks []float64
+	var counts []int
+	mark := 10e-6
+	for mark < s.fastest {
+		mark *= 2
+	}
+	count := 0
+	for _, v := range s.latencies {
+		for v > mark {
+			marks, counts, count = append(marks, mark), append(counts, count), 0
+			mark *= 2
+		}
+		count++
+	}
+	marks, counts = append(marks, mark), append(counts, count)
+	most := slices.Max(counts)
+	for i, m := range marks {
+		fmt.Fprintf(b, "  ≤ %8s [%d]\t|%s\n", unit.Nanoseconds(m*1e9), counts[i], strings.Repeat(heyBar, (counts[i]*40+most/2)/most))
+	}
+}
+
+func heyBars(b *strings.Builder, marks []float64, counts []int) {
+	most := slices.Max(counts)
+	for i, m := range marks {
+		length := 0
+		if most > 0 {
+			length = (counts[i]*40 + most/2) / most
+		}
+		fmt.Fprintf(b, "  %4.3f [%v]\t|%v\n", m, counts[i], strings.Repeat(heyBar, length))
+	}
+}
+
+// heyDistribution prints percentiles as hey finds them: one walk over the
+// sorted values, in which each value can serve for one percentile only, so
+// that with few requests the last ones are missing.
+func (s *heyStats) heyDistribution(b *strings.Builder) {
+	percentiles := []int{10, 25, 50, 75, 90, 95, 99}
+	for i, v := range s.latencies {
+		if len(percentiles) > 0 && i*100/len(s.latencies) >= percentiles[0] {
+			fmt.Fprintf(b, "  %d%% in %4.4f secs\n", percentiles[0], v)
+			percentiles = percentiles[1:]
+		}
+	}
+	for range percentiles {
+		b.WriteString("  0% in 0.0000 secs\n")
+	}
+}
+
+// distribution prints percentiles; one that fewer than ten requests lie
+// beyond says how many it would need.
+func (s *heyStats) distribution(b *strings.Builder) {
+	n := len(s.latencies)
+	for _, p := range []float64{10, 25, 50, 75, 90, 95, 99, 99.9} {
+		if need := int(math.Round(10 / (1 - p/100))); p > 50 && n < need {
+			fmt.Fprintf(b, "  %g%% n/a (needs %d requests)\n", p, need)
+			continue
+		}
+		fmt.Fprintf(b, "  %g%% in %4.4f secs\n", p, s.latencies[min(int(math.Ceil(p*float64(n)/100)), n-1)])
+	}
+}
+
+func (s *heyStats) details(b *strings.Builder) {
+	b.WriteString("\nDetails (average, fastest, slowest):\n")
+	for _, p := range s.parts {
+		fmt.Fprintf(b, "  %s:\t%4.4f secs, %4.4f secs, %4.4f secs\n", p.name, p.average, p.fastest, p.slowest)
+	}
+}
+
+func (s *heyStats) statuses(b *strings.Builder) {
+	b.WriteString("\nStatus code distribution:")
+	for _, code := range slices.Sorted(maps.Keys(s.status)) {
+		fmt.Fprintf(b, "\n  [%d]\t%d responses", code, s.status[code])
+	}
+}
+
+func (s *heyStats) failures(b *strings.Builder) {
+	if len(s.errors) == 0 {
+		return
+	}
+	b.WriteString("Error distribution:")
+	for _, text := range slices.Sorted(maps.Keys(s.errors)) {
+		fmt.Fprintf(b, "\n  [%d]\t%s", s.errors[text], text)
+	}
+}
+
+// generator says what sending cost and what the reader should know of it.
+func generator(b *strings.Builder, l *loadlog.Log) {
+	s := l.Summary()
+	b.WriteString("\nGenerator:\n")
+	share := 0.0
+	if s.Seconds > 0 {
+		share = s.Generator.CPUSeconds / s.Seconds
+	}
+	fmt.Fprintf(b, "  CPU:\t%s, %.2f CPUs; %d collections of its own\n", unit.Nanoseconds(s.Generator.CPUSeconds*1e9), share, s.Generator.GCs)
+	if l.Late != nil {
+		fmt.Fprintf(b, "  Late:\t99%% of requests were sent within %s of their turn\n", unit.Duration(s.Generator.LagP99))
+		fmt.Fprintf(b, "  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n",
+			unit.Duration(s.Service.P50), orNone(s.Service.P99), unit.Duration(s.Service.Max))
+	} else {
+		b.WriteString("  Closed loop: a stall of the service also stops the requests that would have met it; -q keeps a schedule\n")
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(b, "  Note:\t%s\n", note)
+	}
+}
+
+func orNone(d time.Duration) string {
+	if d == 0 {
+		return "n/a"
+	}
+	return unit.Duration(d)
+}
+
+// WriteHeyCSV prints every answered request as hey -o csv does, but with
+// microseconds: hey's four decimals show zeros for a fast service.
+func WriteHeyCSV(w io.Writer, l *loadlog.Log) error {
+	var b strings.Builder
+	b.WriteString("response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n")
+	order := make([]int, 0, l.Len())
+	for i := range l.Begin {
+		if l.Error[i] == 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(l.Begin[i], l.Begin[j]) })
+	for _, i := range order {
+		fmt.Fprintf(&b, "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f\n", l.Latency(i).Seconds(), l.Dial[i].Seconds(), l.DNS[i].Seconds(),
+			l.Write[i].Seconds(), l.Wait[i].Seconds(), l.Read[i].Seconds(), l.Status[i], l.Begin[i].Seconds())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"loupe/compare"
+	"loupe/insight"
+	"loupe/unit"
+)
+
+// escape makes text from a recording plain inside Markdown.
+func escape(text string) string {
+	return strings.NewReplacer("|", "\\|", "*", "\\*", "_", "\\_", "`", "'", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]").Replace(clean(text))
+}
+
+// code makes text from a recording a code span.
+func code(text string) string { return "`" + strings.ReplaceAll(clean(text), "`", "'") + "`" }
+
+// WriteRecordingMarkdown prints a recording for an issue or a pull request.
+func WriteRecordingMarkdown(out io.Writer, r *Recording) error {
+	w := &lines{w: out}
+	w.printf("# %s\n\n%s\n\n## Findings\n\n", escape(r.Manifest.Title), escape(strings.Join(headFacts(r.Manifest), ", ")))
+	markdownFindings(w, r.Findings)
+	w.printf("\n## What happened\n\n")
+	markdownTable(w, r.Figures)
+	w.printf("\n## Phases\n\n| phase | length | requests/sec | cost |\n|---|--:|--:|---|\n")
+	for _, p := range r.Phases {
+		rps, cost := "", ""
+		if p.RPS.Known() {
+			rps = unit.Number(float64(p.RPS))
+		}
+		if p.Cost.Known() {
+			cost = unit.Change(float64(p.Cost)) + " CPU against bare"
+		}
+		if p.Error != "" {
+			cost = p.Error
+		}
+		w.printf("| %s | %s | %s | %s |\n", escape(p.Name), unit.Duration(p.Length), rps, escape(cost))
+	}
+	for _, n := range r.Manifest.Notes {
+		w.printf("\n> %s\n", escape(n))
+	}
+	return w.err
+}
+
+// WriteComparisonMarkdown prints recordings side by side for an issue or a
+// pull request.
+func WriteComparisonMarkdown(out io.Writer, c *Comparison) error {
+	w := &lines{w: out}
+	var titles []string
+	for _, t := range c.Table.Titles {
+		titles = append(titles, escape(t))
+	}
+	w.printf("# %s\n\n", strings.Join(titles, " → "))
+	markdownTable(w, c.Table)
+	for i, all := range c.Findings {
+		w.printf("\n## Findings in %s\n\n", titles[i])
+		markdownFindings(w, all)
+	}
+	return w.err
+}
+
+func markdownTable(w *lines, t *compare.Table) {
+	head, rule := "|", "|---|"
+	for i, title := range t.Titles {
+		head += fmt.Sprintf(" | %s", escape(title))
+		rule += "--:|"
+		if i > 0 {
+			head += " | change | "
+			rule += "---|---|"
+		}
+	}
+	w.printf("%s |\n%s\n", head, rule)
+	for _, r := range t.Rows {
+		w.printf("| %s", r.Name)
+		for i, c := range r.Cells {
+			w.printf(" | %s", quantity(r.Unit, float64(c.Median)))
+			if i > 0 {
+				w.printf(" | %s | %s", change(r.Changes[i-1]), r.Changes[i-1].Verdict)
+			}
+		}
+		w.printf(" |\n")
+	}
+	if text := rounds(t); text != "" {
+		w.printf("\nThe figures are %s.", text)
+	}
+	if text := confidence(t); text != "" {
+		w.printf(" %s.", text)
+	}
+	w.printf("\n")
+	for _, n := range t.Notes {
+		w.printf("\n> %s\n", escape(n))
+	}
+}
+
+func markdownFindings(w *lines, all []insight.Finding) {
+	found := false
+	for _, f := range all {
+		if f.State != insight.Found {
+			continue
+		}
+		found = true
+		w.printf("- **%s %s** (%s): %s\n", f.Rule, f.Title, f.Severity, escape(f.Summary))
+		for _, e := range f.Evidence {
+			if e.File != "" {
+				w.printf("  - %s %s\n", code(fmt.Sprintf("%s:%d", e.File, e.Line)), escape(e.Text))
+			} else {
+				w.printf("  - %s\n", escape(e.Text))
+			}
+			if e.Source != "" {
+				w.printf("    %s\n", code(e.Source))
+			}
+		}
+		w.printf("  - → %s\n", f.Advice)
+	}
+	if !found {
+		w.printf("Nothing was found.\n")
+	}
+	for _, state := range []insight.State{insight.TooLittle, insight.Fine, insight.NotApplicable} {
+		for _, f := range all {
+			if f.State == state {
+				w.printf("- %s %s: %s\n", f.Rule, strings.ReplaceAll(string(state), "_", " "), escape(f.Summary))
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"loupe/compare"
+	"loupe/insight"
+	"loupe/unit"
+)
+
+// quantity prints a value of a row.
+func quantity(u compare.Unit, v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	switch u {
+	case compare.Count:
+		return unit.Count(int64(math.Round(v)))
+	case compare.PerSecond:
+		return unit.Number(v)
+	case compare.Nanoseconds:
+		return unit.Nanoseconds(v)
+	case compare.Bytes:
+		return unit.BytesOf(v)
+	case compare.Share:
+		return unit.Percent(v)
+	}
+	return unit.Number(v)
+}
+
+// change prints a ratio with its interval: "+93% [+85%, +101%]".
+func change(c compare.Change) string {
+	if !c.Ratio.Known() {
+		return "–"
+	}
+	text := unit.Change(float64(c.Ratio))
+	if c.Low.Known() && c.High.Known() {
+		text += fmt.Sprintf(" [%s, %s]", unit.Change(float64(c.Low)), unit.Change(float64(c.High)))
+	}
+	return text
+}
+
+var verdictPaint = map[compare.Verdict]string{compare.Improved: green, compare.Regressed: red, compare.Undecided: dim, compare.Same: dim}
+
+// Comparison is what is printed of several recordings.
+type Comparison struct {
+	Table *compare.Table `json:"table"`
+	// Findings are those of each recording, in the order of the table.
+	Findings [][]insight.Finding `json:"findings"`
+	// Paths say where the recordings are.
+	Paths []string `json:"paths"`
+}
+
+// WriteComparison prints recordings side by side: the figures with their
+// changes, and which findings came and went.
+func WriteComparison(out io.Writer, c *Comparison, s Style) error {
+	w := &lines{w: out}
+	writeTable(w, c.Table, s)
+	w.printf("\n")
+	writeCameAndWent(w, c, s)
+	return w.err
+}
+
+func writeTable(w *lines, t *compare.Table, s Style) {
+	var g grid
+	head := []cell{{text: rounds(t), left: true, paint: dim}}
+	for i, title := range t.Titles {
+		head = append(head, cell{text: clean(title), paint: bold})
+		if i > 0 {
+			head = append(head, cell{text: "change", left: true, paint: dim}, cell{left: true})
+		}
+	}
+	g.add(head...)
+	for _, r := range t.Rows {
+		row := []cell{{text: r.Name, left: true}}
+		for i, c := range r.Cells {
+			row = append(row, cell{text: quantity(r.Unit, float64(c.Median))})
+			if i > 0 {
+				ch := r.Changes[i-1]
+				row = append(row, cell{text: change(ch), left: true}, cell{text: string(ch.Verdict), left: true, paint: verdictPaint[ch.Verdict]})
+			}
+		}
+		g.add(row...)
+	}
+	g.write(w, s, "  ")
+	if text := confidence(t); text != "" {
+		w.printf("\n  %s\n", s.paint(dim, text))
+	}
+	for _, n := range t.Notes {
+		w.printf("  %s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width()-2, "  ")))
+	}
+}
+
+// rounds says how many rounds the medians are of.
+func rounds(t *compare.Table) string {
+	if slices.Max(t.Rounds) <= 1 {
+		return ""
+	}
+	n := fmt.Sprint(t.Rounds[0])
+	for _, r := range t.Rounds[1:] {
+		if r != t.Rounds[0] {
+			n = strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Rounds), " ", ", "), "[]")
+			break
+		}
+	}
+	text := "medians of " + n + " rounds"
+	if t.Interleaved {
+		text += ", taking turns"
+	}
+	return text
+}
+
+// confidence says what the intervals are, from the first row that has one.
+func confidence(t *compare.Table) string {
+	for _, r := range t.Rows {
+		for _, c := range r.Changes {
+			if c.Low.Known() {
+				return fmt.Sprintf("[…] is the interval of the change at %s confidence or more, by the exact rank test over rounds", unit.Percent(min(c.Confidence, compare.Confidence)))
+			}
+		}
+	}
+	return ""
+}
+
+// writeCameAndWent tells which findings of the first recording are gone in
+// the others, and which are new there.
+func writeCameAndWent(w *lines, c *Comparison, s Style) {
+	for i, all := range c.Findings {
+		if i == 0 {
+			continue
+		}
+		title := clean(c.Table.Titles[i])
+		for _, group := range []struct {
+			what     string
+			from, to []insight.Finding
+		}{{"gone in " + title, c.Findings[0], all}, {"new in " + title, all, c.Findings[0]}} {
+			for _, f := range onlyIn(group.from, group.to) {
+				head := fmt.Sprintf("  %s: ", group.what)
+				w.printf("%s%s\n", head, wrap(fmt.Sprintf("%s %s", f.Rule, f.Title), s.width()-len(head), "    "))
+			}
+		}
+	}
+}
+
+// onlyIn returns the findings of rules that found nothing in others, one for
+// each rule.
+func onlyIn(all, others []insight.Finding) []insight.Finding {
+	seen := map[string]bool{}
+	for _, f := range others {
+		if f.State == insight.Found {
+			seen[f.Rule] = true
+		}
+	}
+	var out []insight.Finding
+	for _, f := range all {
+		if f.State == insight.Found && !seen[f.Rule] {
+			seen[f.Rule] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style says how text is laid out.
+type Style struct {
+	// Width is that of the terminal in columns; 100 when zero.
+	Width int
+	// Colour switches ANSI colours on.
+	Colour bool
+}
+
+func (s Style) width() int {
+	if s.Width <= 0 {
+		return 100
+	}
+	return max(s.Width, 40)
+}
+
+// The colours that are used, as SGR codes.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+// paint wraps text in a colour, if colours are on.
+func (s Style) paint(code, text string) string {
+	if !s.Colour || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// clean makes text from a recording safe for a terminal: names and labels in
+// a profile are whatever somebody put there.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u202e' || r == '\u2066' || r == '\u2067':
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// wrap breaks text at blanks so that no line is longer than width; every line
+// but the first begins with indent.
+func wrap(text string, width int, indent string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + indent)
+			column = utf8.RuneCountInString(indent)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// grid is a table of text whose columns are as wide as their widest cell. A
+// cell may hold colours in paint, which do not count.
+type grid struct {
+	rows [][]cell
+}
+
+type cell struct {
+	text  string
+	paint string
+	left  bool
+}
+
+func (g *grid) add(cells ...cell) { g.rows = append(g.rows, cells) }
+
+func (g *grid) write(w io.Writer, s Style, indent string) {
+	var widths []int
+	for _, row := range g.rows {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+		}
+	}
+	for _, row := range g.rows {
+		var b strings.Builder
+		b.WriteString(indent)
+		for i, c := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text))
+			text := c.text
+			if c.paint != "" {
+				text = s.paint(c.paint, text)
+			}
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			if c.left {
+				b.WriteString(text + pad)
+			} else {
+				b.WriteString(pad + text)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+}
+
+// lines is an io.Writer that remembers the first failure, so that a report is
+// written as one sequence and checked once.
+type lines struct {
+	w   io.Writer
+	err error
+}
+
+// Write passes p on until something fails.
+func (l *lines) Write(p []byte) (int, error) {
+	if l.err != nil {
+		return len(p), nil
+	}
+	n, err := l.w.Write(p)
+	l.err = err
+	return n, err
+}
+
+func (l *lines) printf(format string, args ...any) { fmt.Fprintf(l, format, args...) }

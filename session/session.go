@@ -1,0 +1,268 @@
+// Package session is one opened recording: it decodes entries on demand,
+// remembers what it decoded, and places everything on the recording's time
+// axis. It computes no figures; the packages above it do.
+//
+// A session may be shared by several goroutines. What it hands out is shared
+// too and must not be modified.
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"loupe/godebug"
+	"loupe/loadlog"
+	"loupe/metrics"
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// ErrNone is wrapped by errors that say that a recording does not hold what
+// was asked for, as opposed to holding it damaged.
+var ErrNone = errors.New("the recording has none")
+
+// maxEntry bounds how much of one entry is read into memory.
+const maxEntry = 4 << 30
+
+// Session is an opened recording.
+type Session struct {
+	rec *recording.Recording
+
+	mu   sync.Mutex
+	memo map[string]*memo
+}
+
+// memo is one decoded value, decoded once.
+type memo struct {
+	once  sync.Once
+	value any
+	err   error
+}
+
+// New makes a session of a recording. The caller closes the recording.
+func New(rec *recording.Recording) *Session {
+	return &Session{rec: rec, memo: map[string]*memo{}}
+}
+
+// Manifest returns what the recording says of itself.
+func (s *Session) Manifest() *recording.Manifest { return &s.rec.Manifest }
+
+// decoded returns the value of key, made by decode at the first call.
+func decoded[T any](s *Session, key string, decode func() (T, error)) (T, error) {
+	s.mu.Lock()
+	m, ok := s.memo[key]
+	if !ok {
+		m = &memo{}
+		s.memo[key] = m
+	}
+	s.mu.Unlock()
+	m.once.Do(func() { m.value, m.err = decode() })
+	if m.err != nil {
+		var zero T
+		return zero, m.err
+	}
+	return m.value.(T), nil
+}
+
+// BarePhases returns the phases in which no profiler was on, in order of
+// time; those that failed are left out.
+func (s *Session) BarePhases() []recording.Phase {
+	var out []recording.Phase
+	for _, p := range s.rec.Phases {
+		if p.Bare() && p.Error == "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Profile returns the last profile of a kind and its entry.
+func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entry, error) {
+	found := s.rec.Of(kind)
+	if len(found) == 0 {
+		return nil, recording.Entry{}, fmt.Errorf("no %s profile: %w", kind, ErrNone)
+	}
+	e := found[len(found)-1]
+	p, err := decoded(s, e.Path, func() (*profile.Profile, error) {
+		data, err := s.rec.ReadFile(e.Path, maxEntry)
+		if err != nil {
+			return nil, err
+		}
+		p, err := profile.Decode(data, profile.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
+		}
+		return p, nil
+	})
+	return p, e, err
+}
+
+// Scope tells the user's code from that of others.
+func (s *Session) Scope() stack.Scope {
+	if m := s.rec.Target.Module; m != "" {
+		return stack.Scope{Modules: []string{m}}
+	}
+	return stack.Scope{}
+}
+
+// Source returns the text of a source file that was kept, by the path that
+// profiles give it.
+func (s *Session) Source(file string) ([]byte, error) {
+	for _, e := range s.rec.Of(recording.Source) {
+		if e.Source == file {
+			return decoded(s, e.Path, func() ([]byte, error) { return s.rec.ReadFile(e.Path, 16<<20) })
+		}
+	}
+	return nil, fmt.Errorf("source of %s: %w", file, ErrNone)
+}
+
+// RuntimeLog is what the runtime of one process printed, on the axis.
+type RuntimeLog struct {
+	*godebug.Log
+	// Clock maps the runtime's time since program start onto the axis.
+	Clock timeline.Clock
+	// Arrived holds the arrival time of each line, from line 1 at index 0.
+	// It is empty when only the text was kept.
+	Arrived []timeline.Time
+}
+
+// Runtime returns the runtime's lines of the process with the given index in
+// Target.Runs.
+func (s *Session) Runtime(run int) (*RuntimeLog, error) {
+	for _, e := range s.rec.Of(recording.Stderr) {
+		if e.Run == run {
+			return decoded(s, e.Path, func() (*RuntimeLog, error) { return s.readRuntime(e) })
+		}
+	}
+	return nil, fmt.Errorf("standard error of process %d: %w", run+1, ErrNone)
+}
+
+func (s *Session) readRuntime(e recording.Entry) (*RuntimeLog, error) {
+	text, err := s.rec.ReadFile(e.Path, maxEntry)
+	if err != nil {
+		return nil, err
+	}
+	l := &RuntimeLog{Log: godebug.Parse(text)}
+	if data, err := s.rec.ReadFile(e.Path+".times", maxEntry); err == nil {
+		l.Arrived = parseTimes(data)
+	}
+	for _, c := range s.rec.Clocks {
+		if c.Path == e.Path {
+			l.Clock = c.Clock
+		}
+	}
+	l.refineClock()
+	return l, nil
+}
+
+func parseTimes(data []byte) []timeline.Time {
+	out := make([]timeline.Time, 0, bytes.Count(data, []byte("\n")))
+	for line := range bytes.Lines(data) {
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 10, 64)
+		if err != nil {
+			break // cut off
+		}
+		out = append(out, timeline.Time(n))
+	}
+	return out
+}
+
+// refineClock narrows the offset down: no line can arrive before what it
+// tells has happened, so the smallest delay seen is the best estimate of
+// where the runtime's zero lies. The runtime's times are whole milliseconds.
+func (l *RuntimeLog) refineClock() {
+	best, found := timeline.Time(0), false
+	for i := range l.Cycles {
+		c := &l.Cycles[i]
+		at, ok := l.ArrivedAt(c.Position)
+		if !ok || c.At == 0 {
+			continue
+		}
+		offset := at.Add(-c.At - c.Clock())
+		if !found || offset < best {
+			best, found = offset, true
+		}
+	}
+	if found {
+		l.Clock.Offset, l.Clock.Error = best, 3*time.Millisecond
+	}
+}
+
+// ArrivedAt returns when a record's line arrived.
+func (l *RuntimeLog) ArrivedAt(p godebug.Position) (timeline.Time, bool) {
+	if p.Line < 1 || p.Line > len(l.Arrived) {
+		return 0, false
+	}
+	return l.Arrived[p.Line-1], true
+}
+
+// Window returns the part of a span of the axis in the runtime's own time,
+// as the times of collections and scheduler samples are given.
+func (l *RuntimeLog) Window(span timeline.Span) (from, to time.Duration) {
+	return span.Start.Sub(l.Clock.Offset), span.End.Sub(l.Clock.Offset)
+}
+
+// Load returns the requests of a phase.
+func (s *Session) Load(phase string) (*loadlog.Log, error) {
+	for _, e := range s.rec.Of(recording.Load) {
+		if e.Phase == phase {
+			return decoded(s, e.Path, func() (*loadlog.Log, error) {
+				data, err := s.rec.ReadFile(e.Path, maxEntry)
+				if err != nil {
+					return nil, err
+				}
+				l, err := loadlog.Decode(data)
+				if err != nil {
+					return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
+				}
+				return l, nil
+			})
+		}
+	}
+	return nil, fmt.Errorf("requests of phase %s: %w", phase, ErrNone)
+}
+
+// OS returns the samples of the operating system.
+func (s *Session) OS() ([]metrics.OSSample, error) {
+	found := s.rec.Of(recording.OS)
+	if len(found) == 0 {
+		return nil, fmt.Errorf("samples of the operating system: %w", ErrNone)
+	}
+	return decoded(s, found[0].Path, func() ([]metrics.OSSample, error) {
+		data, err := s.rec.ReadFile(found[0].Path, maxEntry)
+		if err != nil {
+			return nil, err
+		}
+		samples, _ := metrics.ParseOS(data)
+		return samples, nil
+	})
+}
+
+// Metrics returns the samples of runtime/metrics, or of /debug/vars where
+// these are all there is, of one process.
+func (s *Session) Metrics(run int) (*metrics.Set, error) {
+	for _, kind := range []recording.Kind{recording.Metrics, recording.Vars} {
+		for _, e := range s.rec.Of(kind) {
+			if e.Run != run {
+				continue
+			}
+			return decoded(s, e.Path, func() (*metrics.Set, error) {
+				data, err := s.rec.ReadFile(e.Path, maxEntry)
+				if err != nil {
+					return nil, err
+				}
+				if kind == recording.Vars {
+					return metrics.ParseVars(data), nil
+				}
+				return metrics.ParseRuntime(data, s.rec.Start), nil
+			})
+		}
+	}
+	return nil, fmt.Errorf("metrics of process %d: %w", run+1, ErrNone)
+}
