@@ -12,6 +12,27 @@ import (
 	"loupe/recording"
 )
 
+// Probe tells whether a target that [Attach] takes can be recorded; the error
+// wraps [ErrUnreachable] when it cannot be reached.
+func Probe(ctx context.Context, target string) error {
+	r := newRecorder(nil, RecorderOptions{})
+	return r.find(ctx, target)
+}
+
+// find reaches the target and sets the source of its profiles.
+func (r *Recorder) find(ctx context.Context, target string) error {
+	if pid, ok := isPID(target); ok {
+		return r.attachPID(ctx, pid)
+	}
+	return r.attachURL(ctx, target)
+}
+
+// isPID tells whether a bare number is a process rather than a port.
+func isPID(target string) (pid int, ok bool) {
+	pid, err := strconv.Atoi(target)
+	return pid, err == nil && pid > 0 && processExists(pid)
+}
+
 // Attach begins the recording of a running service into w. target is the
 // address of its /debug/pprof in any form that [PprofURL] takes, or the
 // number of a local process whose listening ports are tried. Which of the two
@@ -19,14 +40,10 @@ import (
 func Attach(ctx context.Context, w *recording.Writer, target string, opt RecorderOptions) (*Recorder, error) {
 	r := newRecorder(w, opt)
 	t := recording.Target{Kind: "url", Name: target}
-	pid, err := strconv.Atoi(target)
-	if err == nil && pid > 0 && processExists(pid) {
+	if _, ok := isPID(target); ok {
 		t.Kind = "pid"
-		err = r.attachPID(ctx, pid)
-	} else {
-		err = r.attachURL(ctx, target)
 	}
-	if err != nil {
+	if err := r.find(ctx, target); err != nil {
 		return nil, err
 	}
 	if r.pid > 0 {
@@ -34,7 +51,7 @@ func Attach(ctx context.Context, w *recording.Writer, target string, opt Recorde
 		t.Runs = []recording.Run{{PID: r.pid}}
 		r.run = 0
 	}
-	err = w.UpdateTarget(func(old *recording.Target) { *old = t })
+	err := w.UpdateTarget(func(old *recording.Target) { *old = t })
 	if err == nil {
 		err = r.startSampler()
 	}

@@ -254,22 +254,17 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// phaseName makes a name unique: rounds count from their second on.
-func phaseName(name string, round int) string {
-	if round > 1 {
-		return fmt.Sprintf("%s-%d", name, round)
-	}
-	return name
-}
-
 // begin records the start of a phase and returns how to end it.
 func (r *Recorder) begin(p Phase, plan Plan) (phase recording.Phase, end func(error) error) {
 	phase = recording.Phase{
-		Name: phaseName(p.Name, plan.Round), Round: plan.Round, Order: plan.Order, Run: r.run,
+		Name: p.Name, Round: plan.Round, Order: plan.Order, Run: r.run,
 		Span: timeline.Span{Start: r.w.Now()},
 	}
 	if p.Name != "bare" {
 		phase.Profiler = p.Name
+	} else if plan.Round > 1 {
+		// The other phases are there once, after the last round.
+		phase.Name = fmt.Sprintf("%s-%d", p.Name, plan.Round)
 	}
 	before := r.sampler.take()
 	werr := r.w.SetPhase(phase)
@@ -355,8 +350,7 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 	r.opt.Progress("phase %s%s", p.Name, length)
 	phase, end := r.begin(p, plan)
 	entry, err := r.w.Create(recording.Entry{
-		Path: phaseName(strings.TrimSuffix(kind.file, ".pb.gz"), plan.Round) + suffixOf(kind.file),
-		Kind: kind.kind, Phase: phase.Name, Run: max(r.run, 0), Source: r.src.String(),
+		Path: kind.file, Kind: kind.kind, Phase: phase.Name, Run: max(r.run, 0), Source: r.src.String(),
 	})
 	if err != nil {
 		return errors.Join(err, end(err))
@@ -381,9 +375,6 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 	}
 	return errors.Join(err, end(err))
 }
-
-// suffixOf returns ".pb.gz" or ".out".
-func suffixOf(file string) string { return file[strings.IndexByte(file, '.'):] }
 
 // wholeLives starts the program once for each phase and captures each life
 // as a whole: the program ends by itself, so that there is no other way to

@@ -119,7 +119,7 @@ func confidence(t *compare.Table) string {
 	for _, r := range t.Rows {
 		for _, c := range r.Changes {
 			if c.Low.Known() {
-				return fmt.Sprintf("[…] is the interval of the change at %s confidence or more, by the exact rank test over rounds", unit.Percent(min(c.Confidence, compare.Confidence)))
+				return fmt.Sprintf("[…] is the interval of the change with a confidence of at least %.0f%%, by the exact rank test over rounds", 100*min(c.Confidence, compare.Confidence))
 			}
 		}
 	}

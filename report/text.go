@@ -53,8 +53,8 @@ func clean(text string) string {
 	}, text)
 }
 
-// wrap breaks text at blanks so that no line is longer than width; every line
-// but the first begins with indent.
+// wrap breaks text at blanks so that no line has more than width columns;
+// every line but the first has indent in front, which does not count.
 func wrap(text string, width int, indent string) string {
 	var b strings.Builder
 	column := 0
@@ -64,7 +64,7 @@ func wrap(text string, width int, indent string) string {
 		case i == 0:
 		case column+1+n > width:
 			b.WriteString("\n" + indent)
-			column = utf8.RuneCountInString(indent)
+			column = 0
 		default:
 			b.WriteByte(' ')
 			column++

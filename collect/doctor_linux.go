@@ -1,0 +1,109 @@
+package collect
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// selfCPU is the CPU time of loupe itself.
+func selfCPU() time.Duration {
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
+		return 0
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+}
+
+// examineKernel looks at what the Linux kernel is set to.
+func examineKernel() []Check {
+	checks := []Check{checkClock(), checkGovernor(), checkPerf(), checkPtrace(), checkStderr(), checkFiles()}
+	var out []Check
+	for _, c := range checks {
+		if c.Name != "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func checkClock() Check {
+	source := readLine("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+	switch source {
+	case "":
+		return Check{}
+	case "tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page":
+		return Check{"clock", Good, source, ""}
+	}
+	return Check{"clock", Caution, source, "Reading the time is a system call with this clock source; programs that ask often get slower."}
+}
+
+func checkGovernor() Check {
+	governor := readLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+	switch governor {
+	case "":
+		return Check{}
+	case "performance":
+		return Check{"frequency", Good, governor, ""}
+	}
+	return Check{"frequency", Caution, "governor " + governor,
+		"The clock rate follows the load, so that the first seconds are slower: cpupower frequency-set -g performance."}
+}
+
+// checkPerf reads the kernel's own limit, see perf_event_open(2).
+func checkPerf() Check {
+	text := readLine("/proc/sys/kernel/perf_event_paranoid")
+	level, err := strconv.Atoi(text)
+	if err != nil {
+		return Check{}
+	}
+	c := Check{"perf", Good, "perf_event_paranoid " + text, ""}
+	if level > 2 && os.Geteuid() != 0 {
+		c.Verdict, c.Advice = Caution, "Sampling a program from outside is not permitted to you; profiles come from the agent or /debug/pprof."
+	}
+	return c
+}
+
+// checkPtrace reads the Yama setting, see the kernel's Yama.rst.
+func checkPtrace() Check {
+	scope := readLine("/proc/sys/kernel/yama/ptrace_scope")
+	c := Check{"ptrace", Good, "ptrace_scope " + scope, ""}
+	switch {
+	case scope == "":
+		c.Found = "no Yama: any process of the same user may be looked into"
+	case scope != "0" && os.Geteuid() != 0:
+		c.Verdict, c.Advice = Caution, "Only programs that loupe starts can be looked into from outside."
+	}
+	return c
+}
+
+func checkStderr() Check {
+	r, err := newStderrReader(false)
+	if err != nil {
+		return Check{"stderr", Bad, err.Error(), ""}
+	}
+	defer r.close()
+	if !r.packets {
+		return Check{"stderr", Caution, "no SEQPACKET sockets here: a pipe is used", "gctrace lines can be torn by the program's own output; torn ones are counted."}
+	}
+	size, _ := syscall.GetsockoptInt(int(r.child.Fd()), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+	return Check{"stderr", Good, fmt.Sprintf("SEQPACKET sockets, %d KB of buffer", size>>10), ""}
+}
+
+func checkFiles() Check {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return Check{}
+	}
+	c := Check{"files", Good, fmt.Sprintf("%d open files", limit.Cur), ""}
+	if ports := strings.Fields(readLine("/proc/sys/net/ipv4/ip_local_port_range")); len(ports) == 2 {
+		c.Found += fmt.Sprintf(", local ports %s to %s", ports[0], ports[1])
+	}
+	if limit.Cur < 2048 {
+		c.Verdict, c.Advice = Caution, "A load with many connections needs more: ulimit -n 65536."
+	}
+	return c
+}
