@@ -21,8 +21,9 @@ type PhaseCost struct {
 	// PerRequest is the CPU time of one request in ns.
 	PerRequest gc.Figure `json:"cpu_per_request_ns"`
 	// Cost is how much more CPU time a request took than in the bare
-	// phases, as a ratio; without a load, how much more CPU was used.
-	// It is unknown for bare phases and for profiles taken at once.
+	// phases, as a ratio; without a load, how much more CPU was used, by the
+	// whole run where the program ends by itself. It is unknown for bare
+	// phases and for profiles taken at once.
 	Cost  gc.Figure `json:"cost"`
 	Error string    `json:"error,omitempty"`
 }
@@ -34,9 +35,15 @@ const minCostLength = 500 * time.Millisecond
 // PhaseCosts lists all phases of a recording with what they cost.
 func PhaseCosts(s *session.Session) []PhaseCost {
 	var out []PhaseCost
-	var bareRequest, bareCPU []float64
+	var bareRequest, bareCPU, bareRun []float64
+	runs := make([]time.Duration, 0, len(s.Manifest().Phases)) // CPU time of runs that ended by themselves
 	for _, p := range s.Manifest().Phases {
 		c := phaseCost(s, p)
+		run := wholeRun(s.Manifest(), p)
+		runs = append(runs, run)
+		if p.Bare() && run > 0 {
+			bareRun = append(bareRun, float64(run))
+		}
 		if p.Bare() && c.CPU.Known() {
 			bareCPU = append(bareCPU, float64(c.CPU))
 			if c.PerRequest.Known() {
@@ -48,7 +55,9 @@ func PhaseCosts(s *session.Session) []PhaseCost {
 	for i := range out {
 		c := &out[i]
 		switch {
-		case c.Profiler == "" || c.Length < minCostLength:
+		case c.Profiler != "" && runs[i] >= minCostLength && len(bareRun) > 0:
+			c.Cost = gc.Figure(float64(runs[i]) / stats.Median(bareRun))
+		case c.Profiler == "" || c.Length < minCostLength || runs[i] > 0:
 		case c.PerRequest.Known() && len(bareRequest) > 0:
 			c.Cost = c.PerRequest / gc.Figure(stats.Median(bareRequest))
 		case c.CPU.Known() && c.Requests == 0 && len(bareRequest) == 0 && len(bareCPU) > 0 && stats.Median(bareCPU) > 0.05:
@@ -56,6 +65,19 @@ func PhaseCosts(s *session.Session) []PhaseCost {
 		}
 	}
 	return out
+}
+
+// wholeRun returns the CPU time of the phase's process when that ended by
+// itself, else 0.
+func wholeRun(m *recording.Manifest, p recording.Phase) time.Duration {
+	if p.Run < 0 || p.Run >= len(m.Target.Runs) {
+		return 0
+	}
+	run := m.Target.Runs[p.Run]
+	if run.Exit == "" || run.Stopped {
+		return 0
+	}
+	return run.User + run.System
 }
 
 func phaseCost(s *session.Session, p recording.Phase) PhaseCost {

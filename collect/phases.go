@@ -1,0 +1,133 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// begin records the start of a phase and returns how to end it.
+func (r *Recorder) begin(p Phase, plan Plan) (phase recording.Phase, end func(error) error) {
+	phase = recording.Phase{
+		Name: p.Name, Round: plan.Round, Order: plan.Order, Run: r.run,
+		Span: timeline.Span{Start: r.w.Now()},
+	}
+	if p.Name != "bare" {
+		phase.Profiler = p.Name
+	} else if plan.Round > 1 {
+		// The other phases are there once, after the last round.
+		phase.Name = fmt.Sprintf("%s-%d", p.Name, plan.Round)
+	}
+	before := r.sampler.take()
+	werr := r.w.SetPhase(phase)
+	return phase, func(err error) error {
+		after := r.sampler.take()
+		phase.Span.End = r.w.Now()
+		phase.User, phase.System = max(0, after.User-before.User), max(0, after.System-before.System)
+		phase.MaxRSS = after.MaxRSS
+		if r.proc != nil && r.proc.ended() {
+			run := r.proc.run(r.w)
+			phase.User, phase.System = max(0, run.User-before.User), max(0, run.System-before.System)
+			phase.MaxRSS = run.MaxRSS
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			phase.Error = err.Error()
+		}
+		return errors.Join(werr, r.w.SetPhase(phase))
+	}
+}
+
+// bare runs the first phase: the load, or a length of time, or the program's
+// own life, whichever ends first.
+func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
+	phase, end := r.begin(p, plan)
+	ctx, cancel := r.whileRunning(ctx)
+	defer cancel()
+	if plan.Load == nil {
+		r.opt.Progress("phase %s: %v", phase.Name, p.For)
+		t := time.NewTimer(p.For)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		return end(nil)
+	}
+	r.opt.Progress("phase %s: load", phase.Name)
+	err := plan.Load(ctx, phase.Name, false)
+	if r.proc != nil && r.proc.ended() {
+		err = fmt.Errorf("%s ended under load: %s", r.prog.Target.Name, r.ending())
+	}
+	return errors.Join(err, end(err))
+}
+
+// ending says how the process ended, with the last lines it printed.
+func (r *Recorder) ending() string {
+	r.log.wait()
+	text := r.proc.cmd.ProcessState.String()
+	if tail := r.log.tail(); tail != "" {
+		text += "; its last words were:\n" + tail
+	}
+	return text
+}
+
+// whileRunning derives a context that also ends with the process.
+func (r *Recorder) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if r.proc != nil {
+		done := r.proc.done
+		go func() {
+			select {
+			case <-done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
+// goroutineSettle is how long the load runs before the goroutines are looked
+// at, so that the picture shows them at work.
+const goroutineSettle = 500 * time.Millisecond
+
+// profile runs one phase with a profiler, under load if there is one.
+func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
+	kind := phaseKinds[p.Name]
+	underLoad := plan.Load != nil && (!kind.snapshot || p.Name == "goroutine")
+	length := ""
+	if !kind.snapshot {
+		length = ": " + p.For.String()
+	}
+	r.opt.Progress("phase %s%s", p.Name, length)
+	phase, end := r.begin(p, plan)
+	entry, err := r.w.Create(recording.Entry{
+		Path: kind.file, Kind: kind.kind, Phase: phase.Name, Run: max(r.run, 0), Source: r.src.String(),
+	})
+	if err != nil {
+		return errors.Join(err, end(err))
+	}
+	ctx, cancel := r.whileRunning(ctx)
+	defer cancel()
+	var load *background
+	if underLoad {
+		load = inBackground(func(ctx context.Context) error { return plan.Load(ctx, phase.Name, true) })
+		if kind.snapshot {
+			sleep(ctx, goroutineSettle)
+		}
+	}
+	err = r.src.capture(ctx, p.Name, p.For, entry)
+	if load != nil {
+		err = errors.Join(err, load.stop())
+	}
+	if err != nil {
+		err = errors.Join(entry.Abort(err))
+	} else {
+		err = entry.Close()
+	}
+	return errors.Join(err, end(err))
+}

@@ -1,0 +1,50 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// portFree fails when something else answers where the program will listen.
+func portFree(addr string) error {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return nil
+	}
+	c.Close()
+	return fmt.Errorf("cannot record: something listens on %s already (stop it, or record it with `loupe attach`)", addr)
+}
+
+// ErrUnreachable is wrapped by errors that say that the target does not
+// answer.
+var ErrUnreachable = errors.New("the target cannot be reached")
+
+// waitPort waits until the program accepts connections.
+func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration) error {
+	if wait <= 0 {
+		wait = 30 * time.Second
+	}
+	deadline := time.Now().Add(wait)
+	var d net.Dialer
+	for {
+		if r.proc.ended() {
+			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.Target.Name, addr, r.ending())
+		}
+		dctx, cancel := context.WithTimeout(ctx, time.Second)
+		c, err := d.DialContext(dctx, "tcp", addr)
+		cancel()
+		if err == nil {
+			return c.Close()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %s does not listen on %s after %v (is it the right port? -wait gives it longer)", ErrUnreachable, r.prog.Target.Name, addr, wait)
+		}
+		sleep(ctx, 10*time.Millisecond)
+	}
+}

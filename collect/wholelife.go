@@ -1,0 +1,121 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// wholeLives starts the program once for each phase and captures each life
+// as a whole: the program ends by itself, so that there is no other way to
+// have one profiler at a time.
+func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) error {
+	if err := r.stop(); err != nil {
+		return err
+	}
+	stdin := r.opt.Launch.Stdin
+	switch {
+	case !r.prog.ExitHook:
+		return r.w.Note("no profiles: the program ends by itself, and its end cannot be seen in this build (a ready binary, cgo in package main, or Go before 1.19)")
+	case stdin != nil && !replayable(stdin):
+		return r.w.Note("no profiles: the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)")
+	}
+	var names []string
+	for _, p := range phases {
+		names = append(names, p.Name)
+	}
+	r.opt.Progress("the program ends by itself; starting it again for %s (-phases bare starts it once)", strings.Join(names, ", "))
+	// Its output was shown once.
+	r.opt.Launch.Stdout, r.opt.Launch.Stderr = nil, nil
+	first := r.lastRun()
+	var errs error
+	for _, p := range phases {
+		if ctx.Err() != nil {
+			break
+		}
+		if stdin != nil {
+			stdin.Seek(0, io.SeekStart) // replayable said that this works, or is not needed
+		}
+		err := r.wholeLife(ctx, p, plan)
+		if err != nil {
+			r.opt.Progress("phase %s: %v", p.Name, err)
+		}
+		r.noteOtherWork(first, r.lastRun())
+		errs = errors.Join(errs, ctx.Err())
+	}
+	return errs
+}
+
+// lastRun returns the latest process as it ended.
+func (r *Recorder) lastRun() recording.Run {
+	runs := r.w.Manifest().Target.Runs
+	return runs[len(runs)-1]
+}
+
+// otherWork is the ratio of CPU times from which two runs of a program cannot
+// have done the same. Even an execution trace only doubles it.
+const otherWork = 3
+
+// noteOtherWork tells when a later run did much more or less than the first.
+func (r *Recorder) noteOtherWork(first, later recording.Run) {
+	a, b := first.User+first.System, later.User+later.System
+	const enough = 100 * time.Millisecond
+	if max(a, b) > enough && (a > otherWork*b || b > otherWork*a) {
+		r.w.Note(fmt.Sprintf("the program did not do the same in every run: the first took %v of CPU time, another %v (does it keep a cache?)", a.Round(time.Millisecond), b.Round(time.Millisecond)))
+	}
+}
+
+// replayable tells whether f gives the same again: a file, or nothing.
+func replayable(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeCharDevice != 0)
+}
+
+func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
+	kind := phaseKinds[p.Name]
+	file := filepath.Join(r.opt.Temp, "whole-"+kind.file)
+	r.opt.Progress("phase %s: a whole run", p.Name)
+	r.run++ // for begin; start counts the same run
+	phase, end := r.begin(p, plan)
+	r.run--
+	if err := r.start(ctx, p.Name, file); err != nil {
+		return errors.Join(err, end(err))
+	}
+	select {
+	case <-r.proc.done:
+	case <-ctx.Done():
+	}
+	err := r.stop()
+	if kerr := r.keepWhole(file, kind, phase); err == nil {
+		err = kerr
+	}
+	return errors.Join(err, end(err))
+}
+
+// keepWhole moves a capture over a whole life into the recording.
+func (r *Recorder) keepWhole(file string, kind phaseKind, phase recording.Phase) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return errors.New("the agent wrote nothing (did the program crash or exec another one?)")
+	}
+	defer os.Remove(file)
+	defer f.Close()
+	entry, err := r.w.Create(recording.Entry{
+		Path: kind.file, Kind: kind.kind, Phase: phase.Name, Run: phase.Run, Span: timeline.Span{Start: phase.Span.Start}, Source: "agent",
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(entry, f); err != nil {
+		return entry.Abort(err)
+	}
+	return entry.Close()
+}
