@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"loupe/compare"
 	"loupe/recording"
@@ -64,9 +65,11 @@ type Evidence struct {
 	// Text says in words what is to be seen there.
 	Text string `json:"text"`
 	// Path is the entry of the recording, Phase the phase.
-	Path     string `json:"path,omitempty"`
-	Phase    string `json:"phase,omitempty"`
-	File     string `json:"file,omitempty"`
+	Path  string `json:"path,omitempty"`
+	Phase string `json:"phase,omitempty"`
+	File  string `json:"file,omitempty"`
+	// Short is File as the module has it: "search/rss.go".
+	Short    string `json:"short,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Function string `json:"function,omitempty"`
 	// Source is the text of the line.
@@ -168,6 +171,7 @@ func Run(in *Input) []Finding {
 		}
 		all = append(all, r.Check(r, in)...)
 	}
+	in.shorten(all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(
@@ -177,6 +181,19 @@ func Run(in *Input) []Finding {
 		)
 	})
 	return all
+}
+
+// shorten fills in the short paths of files that the recording keeps.
+func (in *Input) shorten(all []Finding) {
+	short := map[string]string{}
+	for _, e := range in.Session.Manifest().Of(recording.Source) {
+		short[e.Source] = strings.TrimPrefix(e.Path, "source/")
+	}
+	for _, f := range all {
+		for i := range f.Evidence {
+			f.Evidence[i].Short = short[f.Evidence[i].File]
+		}
+	}
 }
 
 // missing says what the recording lacks for the rule; empty when nothing.

@@ -47,7 +47,7 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 	for _, e := range f.Evidence {
 		place := clean(e.Text)
 		if e.File != "" {
-			place = fmt.Sprintf("%s:%d  (%s)", clean(e.File), e.Line, clean(e.Text))
+			place = fmt.Sprintf("%s:%d  (%s)", clean(shortFile(e)), e.Line, clean(e.Text))
 		}
 		w.printf("%s%s\n", indent, place)
 		if e.Source != "" {
@@ -62,4 +62,12 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 		w.printf("%s? %s\n", indent, s.paint(dim, wrap(clean(d), s.width()-len(indent)-2, indent+"  ")))
 	}
 	w.printf("\n")
+}
+
+// shortFile is how a file is shown: as the module has it, where that is known.
+func shortFile(e insight.Evidence) string {
+	if e.Short != "" {
+		return e.Short
+	}
+	return e.File
 }

@@ -105,7 +105,7 @@ func markdownFindings(w *lines, all []insight.Finding) {
 		w.printf("- **%s %s** (%s): %s\n", f.Rule, f.Title, f.Severity, escape(f.Summary))
 		for _, e := range f.Evidence {
 			if e.File != "" {
-				w.printf("  - %s %s\n", code(fmt.Sprintf("%s:%d", e.File, e.Line)), escape(e.Text))
+				w.printf("  - %s %s\n", code(fmt.Sprintf("%s:%d", shortFile(e), e.Line)), escape(e.Text))
 			} else {
 				w.printf("  - %s\n", escape(e.Text))
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"loupe/report"
 )
@@ -24,14 +25,14 @@ because one run against another proves nothing.
 Exits with 3 when requests per second, CPU time or wall time got worse.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json or md")
+		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text)")
 		asJSON := fs.Bool("json", false, "same as -format json")
 		return func(e *env, args []string) error {
 			if *asJSON {
 				*format = "json"
 			}
-			if !slices.Contains([]string{"text", "json", "md"}, *format) {
-				return usagef("-format: unknown form %q: there are text, json and md", *format)
+			if !slices.Contains(formats, *format) {
+				return usagef("-format: unknown form %q: there are %s", *format, strings.Join(formats, ", "))
 			}
 			if len(args) < 2 {
 				return usagef("two recordings are needed")
@@ -58,6 +59,8 @@ func compareAll(e *env, names []string, format string) error {
 			return report.WriteJSON(w, c)
 		case "md":
 			return report.WriteComparisonMarkdown(w, c)
+		case "svg":
+			return report.WriteSVG(w, svgColumns, func(w io.Writer, s report.Style) error { return report.WriteDemo(w, c, s) })
 		}
 		return report.WriteComparison(w, c, e.style())
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"loupe/compare"
 	"loupe/insight"
@@ -31,15 +32,15 @@ was cut off, or is still being written, is read as far as it goes.
 Exits with 3 when there is a finding of the severity that -fail names or above.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json or md")
+		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text)")
 		asJSON := fs.Bool("json", false, "same as -format json")
 		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
 		return func(e *env, args []string) error {
 			if *asJSON {
 				*format = "json"
 			}
-			if !slices.Contains([]string{"text", "json", "md"}, *format) {
-				return usagef("-format: unknown form %q: there are text, json and md", *format)
+			if !slices.Contains(formats, *format) {
+				return usagef("-format: unknown form %q: there are %s", *format, strings.Join(formats, ", "))
 			}
 			if !slices.Contains([]string{"info", "warning", "critical", "never"}, *fail) {
 				return usagef("-fail: unknown severity %q", *fail)
@@ -51,6 +52,12 @@ Exits with 3 when there is a finding of the severity that -fail names or above.`
 		}
 	},
 }
+
+// formats are the forms that reports and comparisons are printed in.
+var formats = []string{"text", "json", "md", "svg"}
+
+// svgColumns is the width of the text in a picture.
+const svgColumns = 100
 
 func reportAll(e *env, names []string, format, fail string) error {
 	hit := false
@@ -121,6 +128,8 @@ func writeReport(e *env, r *report.Recording, format string) error {
 			return report.WriteJSON(w, r)
 		case "md":
 			return report.WriteRecordingMarkdown(w, r)
+		case "svg":
+			return report.WriteSVG(w, svgColumns, func(w io.Writer, s report.Style) error { return report.WriteRecording(w, r, s) })
 		}
 		return report.WriteRecording(w, r, e.style())
 	})
