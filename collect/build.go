@@ -359,10 +359,11 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 			return err
 		}
 		args = append(args, "-overlay="+overlay)
+		old := a.exitHook && oldLinker(ctx, dir)
 		if strings.HasSuffix(what[0], ".go") {
-			what = append(slices.Clone(what), added...)
+			what = slices.Concat(what, nameable(added, old))
 		}
-		if a.exitHook && !oldLinker(ctx, dir) {
+		if a.exitHook && !old {
 			flags = addLinkFlag(flags)
 		}
 	}
@@ -394,6 +395,21 @@ func writeOverlay(opt BuildOptions, pkg *goPackage, exitHook bool) (overlay stri
 	}
 	overlay = filepath.Join(opt.Temp, "overlay.json")
 	return overlay, added, os.WriteFile(overlay, text, 0o600)
+}
+
+// nameable picks those of the agent's files that can be named beside .go
+// files of the user. Build constraints do not count there, so that the
+// version is chosen here. Assembly cannot be named at all; the compilers since
+// Go 1.12 do without it: they accept a function without a body that has a
+// linkname (golang/go#23311).
+func nameable(added []string, old bool) []string {
+	other := "_go119"
+	if old {
+		other = "_go123"
+	}
+	return slices.DeleteFunc(slices.Clone(added), func(name string) bool {
+		return strings.HasSuffix(name, ".s") || strings.Contains(name, other)
+	})
 }
 
 // oldLinker tells whether the toolchain that builds in dir is older than
