@@ -183,6 +183,9 @@ func (r *Recorder) startFollowing() {
 	src := r.src
 	r.follow = inBackground(func(ctx context.Context) error {
 		err := src.follow(ctx, r.opt.Interval, r.w.Now, entry)
+		if errors.Is(err, errNoAgent) {
+			err = nil // a program may end before it was asked at all
+		}
 		return errors.Join(entry.Close(), err)
 	})
 }

@@ -59,6 +59,10 @@ func (a agentSource) follow(ctx context.Context, interval time.Duration, _ clock
 	return a.ask(ctx, "metrics "+strconv.FormatInt(interval.Milliseconds(), 10), w)
 }
 
+// errNoAgent says that the agent's socket is not answered: most often the
+// program has ended.
+var errNoAgent = errors.New("cannot reach the agent")
+
 // hangUpGrace is how long a capture may take to come to its end after it was
 // asked to.
 const hangUpGrace = 10 * time.Second
@@ -69,7 +73,7 @@ const hangUpGrace = 10 * time.Second
 func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error {
 	c, err := net.Dial("unix", a.socket)
 	if err != nil {
-		return fmt.Errorf("cannot reach the agent: %w", err)
+		return fmt.Errorf("%w: %w", errNoAgent, err)
 	}
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() {
@@ -83,7 +87,7 @@ func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error
 	r := bufio.NewReaderSize(c, 64<<10)
 	status, err := r.ReadString('\n')
 	if err != nil {
-		return errors.New("the program ended before it answered")
+		return fmt.Errorf("%w: the program ended before it answered", errNoAgent)
 	}
 	if text, failed := strings.CutPrefix(status, "error "); failed {
 		return errors.New(strings.TrimSpace(text))
