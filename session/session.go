@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -122,7 +123,10 @@ func (s *Session) Source(file string) ([]byte, error) {
 	return nil, fmt.Errorf("source of %s: %w", file, ErrNone)
 }
 
-// RuntimeLog is what the runtime of one process printed, on the axis.
+// RuntimeLog is what the runtime of one process printed, on the axis. Go
+// programs that the process started may have printed to the same log, each
+// with a time of its own: Cycles and Samples are those of the one with the
+// most collections.
 type RuntimeLog struct {
 	*godebug.Log
 	// Clock maps the runtime's time since program start onto the axis.
@@ -149,6 +153,7 @@ func (s *Session) readRuntime(e recording.Entry) (*RuntimeLog, error) {
 		return nil, err
 	}
 	l := &RuntimeLog{Log: godebug.Parse(text)}
+	main := l.keepMainRun()
 	if data, err := s.rec.ReadFile(e.Path+".times", maxEntry); err == nil {
 		l.Arrived = parseTimes(data)
 	}
@@ -157,8 +162,28 @@ func (s *Session) readRuntime(e recording.Entry) (*RuntimeLog, error) {
 			l.Clock = c.Clock
 		}
 	}
-	l.refineClock()
+	l.refineClock(main == 0)
 	return l, nil
+}
+
+// keepMainRun drops the lines of all programs but the one with the most
+// collections, and returns its number in the log.
+func (l *RuntimeLog) keepMainRun() int {
+	count := make([]int, l.Stats.Runs+1)
+	for i := range l.Cycles {
+		count[l.Cycles[i].Run]++
+	}
+	main := 0
+	for run, n := range count {
+		if n > count[main] {
+			main = run
+		}
+	}
+	if l.Stats.Runs > 1 {
+		l.Cycles = slices.DeleteFunc(l.Cycles, func(c godebug.Cycle) bool { return c.Run != main })
+		l.Samples = slices.DeleteFunc(l.Samples, func(s godebug.SchedSample) bool { return s.Run != main })
+	}
+	return main
 }
 
 func parseTimes(data []byte) []timeline.Time {
@@ -176,7 +201,11 @@ func parseTimes(data []byte) []timeline.Time {
 // refineClock narrows the offset down: no line can arrive before what it
 // tells has happened, so the smallest delay seen is the best estimate of
 // where the runtime's zero lies. The runtime's times are whole milliseconds.
-func (l *RuntimeLog) refineClock() {
+//
+// The clock that was recorded with the start of the process is kept where
+// every line came later than it allows, as from a log that was held up; it
+// says nothing of a program that the process started (own is false).
+func (l *RuntimeLog) refineClock(own bool) {
 	best, found := timeline.Time(0), false
 	for i := range l.Cycles {
 		c := &l.Cycles[i]
@@ -189,7 +218,8 @@ func (l *RuntimeLog) refineClock() {
 			best, found = offset, true
 		}
 	}
-	if found {
+	late := own && l.Clock.Error > 0 && best > l.Clock.Offset.Add(l.Clock.Error)
+	if found && !late {
 		l.Clock.Offset, l.Clock.Error = best, 3*time.Millisecond
 	}
 }
@@ -245,8 +275,10 @@ func (s *Session) OS() ([]metrics.OSSample, error) {
 }
 
 // Metrics returns the samples of runtime/metrics, or of /debug/vars where
-// these are all there is, of one process.
+// these are all there is, of one process; -1 is the one that loupe did not
+// start, as in a phase.
 func (s *Session) Metrics(run int) (*metrics.Set, error) {
+	run = max(run, 0)
 	for _, kind := range []recording.Kind{recording.Metrics, recording.Vars} {
 		for _, e := range s.rec.Of(kind) {
 			if e.Run != run {

@@ -29,6 +29,9 @@ type Options struct {
 	Time     time.Time
 	Duration time.Duration
 	Comments []string
+	// Period is the number of bytes between two samples of a heap profile; 0
+	// makes it the period of a CPU profile, 10 ms.
+	Period int64
 
 	SamplesFirst bool // the wire order of google/pprof, not that of Go
 	Unpacked     bool // one tag per number, even in long lists

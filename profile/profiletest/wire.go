@@ -81,7 +81,11 @@ func (e *encoder) encode(samples []sample) []byte {
 	if !e.opt.Time.IsZero() {
 		rest = rest.Varint(9, uint64(e.opt.Time.UnixNano()))
 	}
-	rest = rest.Varint(10, uint64(e.opt.Duration)).Bytes(11, e.typ("cpu/nanoseconds")).Varint(12, 10000000)
+	period, every := "cpu/nanoseconds", int64(10000000)
+	if e.opt.Period > 0 {
+		period, every = "space/bytes", e.opt.Period
+	}
+	rest = rest.Varint(10, uint64(e.opt.Duration)).Bytes(11, e.typ(period)).Varint(12, uint64(every))
 	for _, c := range e.opt.Comments {
 		rest = rest.Varint(13, e.str(c))
 	}
