@@ -42,9 +42,9 @@ var (
 // package is first a line here.
 var rooms = map[string]room{
 	"unit":     {0, pure, nil},
-	"stats":    {0, pure, []string{"unit"}},
+	"stats":    {0, pure, nil},
 	"stack":    {0, pure, nil},
-	"timeline": {0, pure, []string{"unit"}},
+	"timeline": {0, pure, nil},
 
 	"profile": {1, pure, []string{"stack", "unit"}},
 	"godebug": {1, pure, []string{"timeline"}},
