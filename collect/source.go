@@ -180,8 +180,8 @@ func (h *httpSource) metricsKind() recording.Kind { return recording.Vars }
 
 // follow polls /debug/vars, which sits beside /debug/pprof when the program
 // imports expvar. Where there is none, the memory statistics at the end of
-// the text form of the heap profile serve, once at the start and once at the
-// end, because that page is costly to make.
+// the text form of the heap profile serve, more seldom, because that page is
+// costly to make.
 func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clock, w io.Writer) error {
 	vars, heap := *h.base, *h.base
 	vars.Path = strings.TrimSuffix(vars.Path, "pprof/") + "vars"
@@ -189,14 +189,15 @@ func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clo
 	heap.RawQuery = "debug=1"
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	ticks, address, parse := tick.C, vars.String(), compactJSON
+	address, parse := vars.String(), compactJSON
 	for first := true; ; first = false {
+		asked := time.Now()
 		text, err := h.page(context.WithoutCancel(ctx), address)
 		if err == nil {
 			text, err = parse(text)
 		}
 		if err != nil && first {
-			ticks, address, parse = nil, heap.String(), memStats
+			address, parse = heap.String(), memStats
 			if text, err = h.page(ctx, address); err == nil {
 				text, err = parse(text)
 			}
@@ -210,12 +211,17 @@ func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clo
 		if _, err := fmt.Fprintf(w, "{\"t_ns\":%d,\"vars\":%s}\n", now(), text); err != nil || ctx.Err() != nil {
 			return err
 		}
+		tick.Reset(max(interval, maxPollShare*time.Since(asked)))
 		select {
 		case <-ctx.Done():
-		case <-ticks:
+		case <-tick.C:
 		}
 	}
 }
+
+// maxPollShare is the least ratio of the time between two polls to the time
+// that one takes, so that looking costs the service at most two per cent.
+const maxPollShare = 50
 
 func (h *httpSource) page(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
