@@ -7,6 +7,17 @@ import (
 	"loupe/timeline"
 )
 
+// collections returns how many collections ended within a span, to within one
+// sample on either side.
+func collections(set *metrics.Set, span timeline.Span) float64 {
+	for _, name := range []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"} {
+		if n := set.Delta(name, span); !math.IsNaN(n) {
+			return n
+		}
+	}
+	return math.NaN()
+}
+
 // allocRate returns the bytes allocated a second within a span: from
 // runtime/metrics, or from the memory statistics in /debug/vars.
 func allocRate(set *metrics.Set, span timeline.Span) float64 {

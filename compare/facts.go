@@ -34,6 +34,9 @@ type Round struct {
 	// AllocRate is how many bytes a second the program allocated, by
 	// runtime/metrics; NaN when unknown.
 	AllocRate float64
+	// Collections is how many there were; NaN when unknown. It comes from
+	// gctrace, or without it from the metrics.
+	Collections float64
 	// MaxRSS is in bytes; 0 when unknown.
 	MaxRSS int64
 	// Ended tells that the program ended by itself within the phase.
@@ -71,7 +74,7 @@ func Gather(s *session.Session) (*Facts, error) {
 }
 
 func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (*Round, error) {
-	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN()}
+	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN(), Collections: math.NaN()}
 	if p.Run >= 0 && p.Run < len(m.Target.Runs) {
 		run := m.Target.Runs[p.Run]
 		if run.Exit != "" && !run.Stopped && run.Span.End <= p.Span.End+endSlack {
@@ -107,7 +110,10 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 		return nil, err
 	}
 	if set, err := s.Metrics(p.Run); err == nil {
-		r.AllocRate = allocRate(set, work)
+		r.AllocRate, r.Collections = allocRate(set, work), collections(set, work)
+	}
+	if r.GC != nil {
+		r.Collections = float64(r.GC.Derived.Collections)
 	}
 	return r, nil
 }

@@ -190,10 +190,12 @@ var metricRows = []metric{
 	{"allocation_rate", "Allocated/sec", Bytes, Neither, false, func(r *Round) float64 { return r.AllocRate }},
 	{"gc_percent", "Time in GC", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCPercent) / 100 })},
 	{"gc_cpu_percent", "GC share of the Ps", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.CPUPercent) / 100 })},
-	{"collections", "Total collections", Count, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.Collections) })},
+	{"collections", "Total collections", Count, Lower, false, func(r *Round) float64 { return r.Collections }},
 	{"gc_total", "Total GC duration", Nanoseconds, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCTotalMS) * 1e6 })},
 	{"gc_pace", "Average pace of GC", Nanoseconds, Neither, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PaceMS) * 1e6 })},
-	{"requests_per_collection", "Requests/collection", Number, Higher, false, ofGC(func(d *gc.Derived) float64 { return float64(d.RequestsPerCollection) })},
+	{"requests_per_collection", "Requests/collection", Number, Higher, false, ofLoad(func(r *Round) float64 {
+		return float64(r.Load.Responses) / r.Collections
+	})},
 	{"stw_over", "Pauses over 100 µs", Count, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.STW1.Over + d.STW2.Over) })},
 	{"stw_max", "Longest pause", Nanoseconds, Lower, false, ofGC(func(d *gc.Derived) float64 {
 		return none(d, gc.Figure(max(d.STW1.MaxMS, d.STW2.MaxMS))) * 1e6

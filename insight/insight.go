@@ -187,7 +187,9 @@ func Run(in *Input) []Finding {
 func (in *Input) shorten(all []Finding) {
 	short := map[string]string{}
 	for _, e := range in.Session.Manifest().Of(recording.Source) {
-		short[e.Source] = strings.TrimPrefix(e.Path, "source/")
+		if rel := strings.TrimPrefix(e.Path, "source/"); !strings.HasPrefix(rel, "abs/") {
+			short[e.Source] = rel
+		}
 	}
 	for _, f := range all {
 		for i := range f.Evidence {
