@@ -282,7 +282,13 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 	}
 	opt.Progress("building %s", opt.Target)
 	var first error
-	for _, a := range attempts {
+	for i, a := range attempts {
+		switch {
+		case i > 0 && a.agent:
+			opt.Progress("building %s again, with less of the agent", opt.Target)
+		case i > 0:
+			opt.Progress("building %s again, without the agent", opt.Target)
+		}
 		err := buildOnce(ctx, opt, pkg, dir, what, p.Path, a)
 		if err == nil {
 			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.exitHook, a.agent
@@ -298,7 +304,6 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		opt.Progress("building %s again with less", opt.Target)
 	}
 	// The last attempt was the user's own build: its error is theirs.
 	return nil, fmt.Errorf("cannot build %s:\n%w", opt.Target, first)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
 	"time"
 
 	"loupe/recording"
@@ -35,7 +38,7 @@ func (r *Recorder) begin(p Phase, plan Plan) (phase recording.Phase, end func(er
 			phase.MaxRSS = run.MaxRSS
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			phase.Error = err.Error()
+			phase.Error = strings.ReplaceAll(err.Error(), "\n", "; ")
 		}
 		return errors.Join(werr, r.w.SetPhase(phase))
 	}
@@ -125,9 +128,29 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 		err = errors.Join(err, load.stop())
 	}
 	if err != nil {
-		err = errors.Join(entry.Abort(err))
+		err = abort(entry, err)
 	} else {
 		err = entry.Close()
 	}
 	return errors.Join(err, end(err))
+}
+
+// abort ends an entry whose source failed. When it was the disk that failed,
+// the entry knows that itself.
+func abort(entry *recording.EntryWriter, err error) error {
+	if diskFailed(err) {
+		return entry.Close()
+	}
+	return entry.Abort(err)
+}
+
+// diskFailed tells whether err is of a file and not of the network.
+func diskFailed(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok
+}
+
+// diskFull tells whether err says that no more can be written.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

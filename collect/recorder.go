@@ -186,6 +186,9 @@ func (r *Recorder) startFollowing() {
 		if errors.Is(err, errNoAgent) {
 			err = nil // a program may end before it was asked at all
 		}
+		if diskFailed(err) {
+			err = nil // the entry knows
+		}
 		return errors.Join(entry.Close(), err)
 	})
 }
@@ -232,6 +235,11 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 	}
 	for i, p := range plan.Phases[1:] {
 		if r.proc != nil && r.proc.ended() {
+			if plan.Load != nil {
+				// A server does not end by itself: starting it again
+				// would wait for an end that never comes.
+				return fmt.Errorf("%s ended between two phases under load: %s", r.prog.Target.Name, r.ending())
+			}
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
 		}
 		if r.src == nil {
@@ -244,8 +252,14 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 		if ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		if err != nil && r.proc != nil && r.proc.ended() && plan.Load == nil {
+		if err != nil && r.proc != nil && r.proc.ended() {
+			if plan.Load != nil {
+				return fmt.Errorf("%s ended in phase %s: %s", r.prog.Target.Name, p.Name, r.ending())
+			}
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
+		}
+		if diskFull(err) {
+			return err // the next one would fail as well
 		}
 		if err != nil {
 			r.opt.Progress("phase %s: %v", p.Name, err)
