@@ -38,7 +38,10 @@ profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 			if err != nil {
 				return err
 			}
-			return withTemp(func(temp string) error { return f.attach(e, target, plan, temp) })
+			if err := checkPlace(f.out); err != nil {
+				return err
+			}
+			return e.withTemp(func(temp string) error { return f.attach(e, target, plan, temp) })
 		}
 	},
 }

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -100,7 +101,7 @@ func (e *env) watchSignals(cancel func()) (stop func()) {
 				continue
 			}
 			e.mu.Lock()
-			for _, f := range e.onAbort {
+			for _, f := range slices.Backward(e.onAbort) {
 				f()
 			}
 			os.Exit(exitInterrupted)
@@ -260,18 +261,35 @@ func (c *command) conclude(e *env, err error) int {
 	return code
 }
 
-// message is the text of err without what a Ctrl-C leaves behind.
+// message is the text of err: every error that was joined into it once,
+// without what a Ctrl-C leaves behind.
 func message(err error) string {
-	if errors.Is(err, context.Canceled) {
-		var kept []string
-		for line := range strings.Lines(err.Error()) {
-			if !strings.Contains(line, context.Canceled.Error()) {
-				kept = append(kept, line)
-			}
+	var kept []string
+	for _, text := range texts(err) {
+		if text != "" && !strings.HasSuffix(text, context.Canceled.Error()) && !slices.Contains(kept, text) {
+			kept = append(kept, text)
 		}
-		return strings.TrimSpace(strings.Join(kept, ""))
 	}
-	return strings.TrimSpace(err.Error())
+	if errors.Is(err, syscall.ENOSPC) {
+		kept = append(kept, "the disk is full; what was recorded before is kept (make room, or choose another place with -o)")
+	}
+	return strings.Join(kept, "\n")
+}
+
+// texts takes joined errors apart.
+func texts(err error) []string {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{strings.TrimSpace(err.Error())}
+	}
+	var out []string
+	for _, part := range joined.Unwrap() {
+		out = append(out, texts(part)...)
+	}
+	if strings.Join(out, "\n") != strings.TrimSpace(err.Error()) {
+		return []string{strings.TrimSpace(err.Error())} // not joined but wrapped
+	}
+	return out
 }
 
 // selfProfile profiles loupe itself, on any command.

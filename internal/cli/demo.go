@@ -46,7 +46,7 @@ kept.`,
 			if d.rounds < 1 || d.n < 1 || d.c < 1 {
 				return usagef("-rounds, -n and -c want at least 1")
 			}
-			return withTemp(func(temp string) error { return d.run(e, temp) })
+			return e.withTemp(func(temp string) error { return d.run(e, temp) })
 		}
 	},
 }
@@ -117,6 +117,9 @@ func (d *demo) run(e *env, temp string) error {
 		turns, dirs = append(turns, t), append(dirs, t.dir)
 	}
 	if err := takeTurns(e, turns, d.rounds, true); err != nil {
+		if os.Remove(d.out) != nil { // it goes when it is empty
+			progress("what was recorded so far is in %s", d.out)
+		}
 		return err
 	}
 	progress("done in %s", time.Since(begun).Round(time.Second))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -148,7 +149,7 @@ func hostPort(address string) (string, error) {
 // zip file to pack it into afterwards, if one was asked for.
 func place(out, name string) (dir, zip string) {
 	if out == "" {
-		out = fmt.Sprintf("loupe-%s-%s", safeName(name), time.Now().Format("20060102-150405"))
+		return freeDir(fmt.Sprintf("loupe-%s-%s", safeName(name), time.Now().Format("20060102-150405"))), ""
 	}
 	if strings.HasSuffix(out, ".zip") {
 		return strings.TrimSuffix(out, ".zip") + ".recording", out
@@ -167,6 +168,35 @@ func safeName(name string) string {
 	return name[:min(len(name), 60)]
 }
 
+// freeDir makes a directory of a new name, so that two recordings that begin
+// in the same second do not meet.
+func freeDir(name string) string {
+	dir := name
+	for n := 2; n < 1000; n++ {
+		if err := os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrExist) {
+			break // any other failure is told when the recording is created
+		}
+		dir = fmt.Sprintf("%s-%d", name, n)
+	}
+	return dir
+}
+
+// checkPlace fails before anything is built or started when there is no room
+// for a recording at what -o says.
+func checkPlace(out string) error {
+	dir := out
+	if base, ok := strings.CutSuffix(out, ".zip"); ok {
+		dir = base + ".recording"
+		if _, err := os.Lstat(out); err == nil {
+			return fmt.Errorf("cannot create recording: %s exists (choose another place with -o)", out)
+		}
+	}
+	if names, err := os.ReadDir(dir); out != "" && err == nil && len(names) > 0 {
+		return fmt.Errorf("cannot create recording: %s exists and is not empty (choose another place with -o)", dir)
+	}
+	return nil
+}
+
 // pack puts a closed recording into a zip file, if one was asked for, and
 // returns where the recording is now.
 func pack(dir, zip string) (string, error) {
@@ -179,9 +209,10 @@ func pack(dir, zip string) (string, error) {
 	return zip, os.RemoveAll(dir)
 }
 
-// withTemp calls f with a private directory that is removed afterwards. Its
+// withTemp calls f with a private directory that is removed afterwards, also
+// when the user aborts. Its
 // name is short: a Unix socket in it must fit into 108 bytes.
-func withTemp(f func(temp string) error) error {
+func (e *env) withTemp(f func(temp string) error) error {
 	temp, err := os.MkdirTemp("", "loupe-")
 	if err != nil {
 		return fmt.Errorf("cannot make a temporary directory: %w", err)
@@ -193,6 +224,7 @@ func withTemp(f func(temp string) error) error {
 			return fmt.Errorf("cannot make a temporary directory: %w", err)
 		}
 	}
+	e.atAbort(func() { os.RemoveAll(temp) })
 	defer os.RemoveAll(temp)
 	return f(temp)
 }

@@ -85,22 +85,50 @@ func (f *runFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return withTemp(func(temp string) error {
+	for _, out := range f.outs() {
+		if err := checkPlace(out); err != nil {
+			return err
+		}
+	}
+	return e.withTemp(func(temp string) error {
 		targets, err := f.targets(e, args, temp)
 		if err != nil {
 			return err
 		}
 		err = f.record(e, targets, plan)
 		var dirs []string
+		phases := 0
 		for _, t := range targets {
 			if t.rec == nil {
 				continue
 			}
+			phases += len(t.rec.Writer().Manifest().Phases)
 			dir, perr := pack(t.dir, t.zip)
 			dirs, err = append(dirs, dir), errors.Join(err, perr)
 		}
+		if err != nil && phases == 0 {
+			// There are no figures; the error says why.
+			for _, dir := range dirs {
+				e.progress(f.quiet)("what there is, is in %s", dir)
+			}
+			return err
+		}
 		return errors.Join(err, conclude(e, dirs, f.json, f.quiet))
 	})
+}
+
+// outs returns what -o means for each target.
+func (f *runFlags) outs() []string {
+	base, zip := strings.CutSuffix(f.out, ".zip")
+	switch {
+	case f.vs == "":
+		return []string{f.out}
+	case f.out == "":
+		return []string{"", ""}
+	case zip:
+		return []string{filepath.Join(base, "before.zip"), filepath.Join(base, "after.zip")}
+	}
+	return []string{filepath.Join(base, "before"), filepath.Join(base, "after")}
 }
 
 // turn is one of the programs that take turns.
@@ -132,13 +160,15 @@ func (f *runFlags) targets(e *env, args []string, temp string) ([]*turn, error) 
 		}
 		if len(names) > 1 {
 			t.name = []string{"before", "after"}[i]
-			if f.out != "" {
-				t.dir, t.zip = place(filepath.Join(strings.TrimSuffix(f.out, ".zip"), t.name), t.name)
-			} else {
-				t.dir, t.zip = place("", targetName(args[0])+"-"+t.name)
-			}
 		}
 		out = append(out, t)
+	}
+	for i, t := range out {
+		name := t.name
+		if len(out) > 1 {
+			name = targetName(args[0]) + "-" + t.name
+		}
+		t.dir, t.zip = place(f.outs()[i], name)
 	}
 	return out, nil
 }
@@ -182,7 +212,6 @@ func (f *runFlags) target(e *env, name string, args []string, temp string) (*tur
 	if t.name == "" {
 		t.name = targetName(args[0])
 	}
-	t.dir, t.zip = place(f.out, t.name)
 	return t, nil
 }
 
@@ -195,6 +224,17 @@ func (f *runFlags) programStdout(e *env) *os.File {
 	}
 	file, _ := w.(*os.File)
 	return file
+}
+
+// close ends the recording. One whose program was never started holds nothing
+// and goes away.
+func (t *turn) close() error {
+	err := t.rec.Close()
+	if len(t.rec.Writer().Manifest().Target.Runs) == 0 {
+		t.rec = nil
+		os.RemoveAll(t.dir) // a mount point stays
+	}
+	return err
 }
 
 // record creates the recordings and takes the turns.
@@ -217,7 +257,7 @@ func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
 		t.plan.Load = t.load(w)
 		t.rec, cerr = collect.NewRecorder(w, t.prog, t.opt)
 		if t.rec != nil {
-			defer func() { err = errors.Join(err, t.rec.Close()) }()
+			defer func() { err = errors.Join(err, t.close()) }()
 			e.atAbort(t.rec.Abort)
 		}
 		if cerr != nil {
