@@ -81,6 +81,7 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 			r.Ended = true
 			r.Duration = run.Span.Len()
 			r.CPU = run.User + run.System
+			r.MaxRSS = max(r.MaxRSS, run.MaxRSS)
 		}
 	}
 	work := p.Span

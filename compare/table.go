@@ -8,6 +8,7 @@ import (
 
 	"loupe/gc"
 	"loupe/stats"
+	"loupe/unit"
 )
 
 // Unit says how a row's values are to be printed.
@@ -152,11 +153,25 @@ func positive(v float64) float64 {
 	return v
 }
 
+// errorsRow is the row that is shown only when it is not zero.
+const errorsRow = "errors"
+
 // metricRows is the table of rows, in the order in which they are shown: the
 // ones of seed document 004's last table, and what it leaves out.
 var metricRows = []metric{
-	{"requests", "Requests", Count, Neither, false, ofLoad(func(r *Round) float64 { return float64(r.Load.Responses) })},
-	{"requests_per_sec", "Requests/sec", PerSecond, Higher, true, ofLoad(func(r *Round) float64 { return r.Load.RPS })},
+	{"requests", "Requests", Count, Neither, false, func(r *Round) float64 {
+		if r.Load == nil {
+			return unknown
+		}
+		return float64(r.Load.Responses)
+	}},
+	// No answer at all is a rate of zero, not an unknown one.
+	{"requests_per_sec", "Requests/sec", PerSecond, Higher, true, func(r *Round) float64 {
+		if r.Load == nil {
+			return unknown
+		}
+		return r.Load.RPS
+	}},
 	{"duration", "Total duration", Nanoseconds, Lower, false, func(r *Round) float64 {
 		if r.Load == nil && !r.Ended {
 			return unknown // as long as it was asked to be
@@ -171,8 +186,8 @@ var metricRows = []metric{
 	}},
 	{"latency_p50", "Latency p50", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return positive(float64(r.Load.Latency.P50)) })},
 	{"latency_p99", "Latency p99", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return positive(float64(r.Load.Latency.P99)) })},
-	{"errors", "Errors", Count, Lower, false, func(r *Round) float64 {
-		if r.Load == nil || r.Load.Requests == r.Load.Responses {
+	{errorsRow, "Errors", Count, Lower, false, func(r *Round) float64 {
+		if r.Load == nil {
 			return unknown
 		}
 		return float64(r.Load.Requests - r.Load.Responses)
@@ -206,7 +221,7 @@ var metricRows = []metric{
 }
 
 // Compare lays the recordings side by side. Rows that no recording has are
-// left out.
+// left out, and so are the errors where there were none.
 func Compare(all ...*Facts) *Table {
 	t := &Table{Schema: Schema, Interleaved: interleaved(all)}
 	fewest := math.MaxInt
@@ -234,7 +249,7 @@ func (m metric) row(all []*Facts) (row Row, ok bool) {
 			}
 		}
 		c.Median = gc.Figure(stats.Median(c.Rounds))
-		ok = ok || len(c.Rounds) > 0
+		ok = ok || len(c.Rounds) > 0 && (m.id != errorsRow || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
 	for _, c := range row.Cells[1:] {
@@ -331,6 +346,9 @@ func (t *Table) note(all []*Facts, fewest int) {
 	if !t.Interleaved && len(all) > 1 && fewest >= enoughRounds {
 		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")
 	}
+	for _, f := range all {
+		t.Notes = append(t.Notes, failures(f)...)
+	}
 	for i, f := range all[1:] {
 		if a, b := all[0].Manifest.Host, f.Manifest.Host; a.CPU != b.CPU || a.CPUs != b.CPUs || a.Quota != b.Quota {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s were recorded on different machines", t.Titles[0], t.Titles[i+1]))
@@ -339,6 +357,35 @@ func (t *Table) note(all []*Facts, fewest int) {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s was built with %s, %s with %s", t.Titles[0], a, t.Titles[i+1], b))
 		}
 	}
+}
+
+// failures says what the load of a recording met instead of answers. The
+// rate alone would praise a service that has learned to fail fast.
+func failures(f *Facts) (notes []string) {
+	requests, failed, bad := 0, 0, 0
+	common := ""
+	for _, r := range f.Rounds {
+		if r.Load == nil {
+			continue
+		}
+		requests += r.Load.Requests
+		failed += r.Load.Requests - r.Load.Responses
+		if text := r.Load.CommonError(); text != "" {
+			common = text
+		}
+		for status, n := range r.Load.Status {
+			if status >= 400 {
+				bad += n
+			}
+		}
+	}
+	if failed > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %s of %s requests failed (%s)", f.Title, unit.Count(int64(failed)), unit.Count(int64(requests)), common))
+	}
+	if bad > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %s of %s answers had a status of 400 or above", f.Title, unit.Count(int64(bad)), unit.Count(int64(requests-failed))))
+	}
+	return notes
 }
 
 // Regressed tells whether a key row of any recording got worse.

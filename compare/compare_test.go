@@ -1,0 +1,231 @@
+package compare_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/compare"
+	"loupe/loadlog/loadlogtest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+)
+
+// gather reads the figures of a recording.
+func gather(t *testing.T, r *recordingtest.Recording) *compare.Facts {
+	t.Helper()
+	f, err := compare.Gather(session.New(r.Open()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// service is a service under load. The phase lasts from 1 to 6 s, the load
+// from 1.5 to 5.5 s: 1,000 requests of 10 ms in 4 s. Of its ten collections
+// seven start under load, one every half second from 2 s on.
+func service() *recordingtest.Recording {
+	at := []time.Duration{500, 1200, 2000, 2500, 3000, 3500, 4000, 4500, 5000, 5800}
+	cycles := recordingtest.Cycles(len(at), 0, 0, func(i int, c *recordingtest.Cycle) {
+		c.At = at[i] * time.Millisecond
+		c.STW1, c.Mark, c.STW2 = 150*time.Microsecond, 9800*time.Microsecond, 50*time.Microsecond
+		c.Assist, c.Background, c.Idle = 2*time.Millisecond, 6*time.Millisecond, 2*time.Millisecond
+		c.Start, c.End, c.Live, c.Goal = 8, 10, 4, 9
+	})
+	r := recordingtest.New(`
+		title service
+		host cpus=4
+		run 0s..7s exit="exit status 0" stopped
+		phase bare 1s..6s user=2s system=500ms rss=67108864
+		clock load.requests 1500ms
+		-- metrics.ndjson metrics --
+		t_ns  /gc/heap/allocs:bytes
+		1s    0
+		2s    1000000000
+		5s    4000000000
+		6s    4000000001
+		-- stderr.log stderr --
+` + cycles)
+	return r.Put(recording.Entry{Path: "load.requests", Kind: recording.Load, Phase: "bare"},
+		loadlogtest.Encode(loadlogtest.Steady(1000, 4*time.Second, 10*time.Millisecond)))
+}
+
+// cells prints a table's first column with full precision.
+func cells(table *compare.Table) string {
+	var b strings.Builder
+	for _, r := range table.Rows {
+		fmt.Fprintf(&b, "%s %.6g\n", r.ID, float64(r.Cells[0].Median))
+	}
+	return b.String()
+}
+
+// TestRows works every row out by hand. A collection takes 10 ms of wall time
+// and 0.6+2+6+0.2 ms of 4 Ps, 2.2 ms of the whole; 7 of them in 4 s.
+func TestRows(t *testing.T) {
+	got := cells(compare.Compare(gather(t, service())))
+	want := `requests 1000
+requests_per_sec 250
+duration 4e+09
+latency_p50 1e+07
+latency_p99 1e+07
+cpu_per_request 2.5e+06
+bytes_per_request 4e+06
+allocation_rate 1e+09
+gc_percent 0.0175
+gc_cpu_percent 0.00385
+collections 7
+gc_total 7e+07
+gc_pace 5.71429e+08
+requests_per_collection 142.857
+stw_over 7
+stw_max 150000
+assist_percent 0.2
+peak_heap 1.04858e+07
+max_rss 6.71089e+07
+`
+	if got != want {
+		t.Errorf("rows:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// TestEnded is a program without a load that ends by itself within the phase:
+// what counts is the whole process.
+func TestEnded(t *testing.T) {
+	r := recordingtest.New(`
+		title batch
+		run 10ms..3010ms user=4s system=1s rss=1048576 exit="exit status 0"
+		phase bare 20ms..3020ms user=3990ms
+	`)
+	want := "duration 3e+09\nwall_time 3e+09\ncpu 5e+09\nmax_rss 1.04858e+06\n"
+	if got := cells(compare.Compare(gather(t, r))); got != want {
+		t.Errorf("rows:\n%s\nwant:\n%s", got, want)
+	}
+	f := func(what string, change func(*recording.Run)) {
+		t.Helper()
+		r := recordingtest.New("title x\nrun 10ms..3010ms user=4s exit=\"exit status 0\"\nphase bare 20ms..3020ms user=3s")
+		change(&r.Manifest.Target.Runs[0])
+		facts := gather(t, r)
+		if facts.Rounds[0].Ended || facts.Rounds[0].Duration != 3*time.Second || facts.Rounds[0].CPU != 3*time.Second {
+			t.Errorf("%s: %+v, want the figures of the phase", what, facts.Rounds[0])
+		}
+		if got := cells(compare.Compare(facts)); got != "" {
+			t.Errorf("%s: rows %s, want none: a phase is as long as it was asked to be", what, got)
+		}
+	}
+	f("stopped by loupe", func(r *recording.Run) { r.Stopped = true })
+	f("its end was not seen", func(r *recording.Run) { r.Exit = "" })
+	f("ended in a later phase", func(r *recording.Run) { r.Span.End = 9e9 })
+}
+
+// TestCollectorOff has scheduler samples, and so a runtime that would have
+// told of collections: zero of them is a figure, the pace between them is not.
+func TestCollectorOff(t *testing.T) {
+	r := recordingtest.New("title off\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2))
+	table := compare.Compare(gather(t, r))
+	for id, want := range map[string]float64{"collections": 0, "gc_percent": 0, "gc_cpu_percent": 0, "gc_total": 0, "stw_over": 0, "stw_max": 0, "assist_percent": 0} {
+		row, ok := table.Row(id)
+		if !ok || float64(row.Cells[0].Median) != want {
+			t.Errorf("%s = %+v, %v, want %v", id, row, ok, want)
+		}
+	}
+	for _, id := range []string{"gc_pace", "requests_per_collection", "peak_heap"} {
+		if row, ok := table.Row(id); ok {
+			t.Errorf("%s = %+v, want no such row", id, row)
+		}
+	}
+	if _, ok := compare.Compare(gather(t, recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"))).Row("collections"); ok {
+		t.Error("a program whose runtime said nothing has a number of collections")
+	}
+}
+
+// TestRounds takes every round's own process, log and load, and leaves out
+// the phases with a profiler.
+func TestRounds(t *testing.T) {
+	r := recordingtest.New(`
+		title rounds
+		phase bare 0s..4s run=0 round=1 order=1
+		phase bare-2 10s..14s run=1 round=2 order=4
+		phase cpu-2 14s..16s run=1 profiler=cpu
+		clock stderr-2.log 10s
+		-- stderr.log stderr run=0 --
+` + recordingtest.Cycles(40, 0, 100*time.Millisecond, nil) + `
+		-- stderr-2.log stderr run=1 --
+` + recordingtest.Cycles(60, 0, 100*time.Millisecond, nil))
+	f := gather(t, r)
+	if len(f.Rounds) != 2 {
+		t.Fatalf("%d rounds", len(f.Rounds))
+	}
+	// The second process collects for two more seconds, in the phase of the
+	// CPU profile.
+	for i, round := range f.Rounds {
+		if n := round.GC.Derived.Collections; n != 40 {
+			t.Errorf("round %d has %d collections, want 40", i+1, n)
+		}
+	}
+}
+
+func TestDamagedIsAnError(t *testing.T) {
+	r := service()
+	r.Files["load.requests"].Data = []byte("garbage")
+	if _, err := compare.Gather(session.New(r.Open())); err == nil || !strings.Contains(err.Error(), "load.requests") {
+		t.Errorf("Gather = %v, want an error that names the file", err)
+	}
+}
+
+// TestPhaseCosts: 10 s at 2 CPUs for 1,000 requests are 20 ms each; under the
+// profiler 5 s at 2.2 CPUs for 400 are 27.5 ms, 1.375 times as much.
+func TestPhaseCosts(t *testing.T) {
+	r := recordingtest.New(`
+		title costs
+		phase bare 0s..10s user=19s system=1s
+		phase cpu 10s..15s profiler=cpu user=11s
+		phase heap 15s..15010ms profiler=heap user=10ms
+		phase mutex 16s..18s profiler=mutex error="no requests"
+	`)
+	r.Put(recording.Entry{Path: "a", Kind: recording.Load, Phase: "bare"}, loadlogtest.Encode(loadlogtest.Steady(1000, 10*time.Second, time.Millisecond)))
+	r.Put(recording.Entry{Path: "b", Kind: recording.Load, Phase: "cpu"}, loadlogtest.Encode(loadlogtest.Steady(400, 5*time.Second, time.Millisecond)))
+	costs := compare.PhaseCosts(session.New(r.Open()))
+	var b strings.Builder
+	for _, c := range costs {
+		fmt.Fprintf(&b, "%s %s %d %.4g %.4g %.4g %.4g %s\n", c.Name, c.Length, c.Requests, c.RPS, c.CPU, c.PerRequest, c.Cost, c.Error)
+	}
+	want := `bare 10s 1000 100 2 2e+07 NaN 
+cpu 5s 400 80 2.2 2.75e+07 1.375 
+heap 10ms 0 NaN NaN NaN NaN 
+mutex 2s 0 NaN NaN NaN NaN no requests
+`
+	if b.String() != want {
+		t.Errorf("costs:\n%s\nwant:\n%s", b.String(), want)
+	}
+}
+
+// TestPhaseCostsWithoutLoad compares CPUs used, when the program is busy.
+func TestPhaseCostsWithoutLoad(t *testing.T) {
+	f := func(bare, cpu string, want float64) {
+		t.Helper()
+		r := recordingtest.New(fmt.Sprintf("title x\nphase bare 0s..10s user=%s\nphase cpu 10s..20s profiler=cpu user=%s", bare, cpu))
+		got := float64(compare.PhaseCosts(session.New(r.Open()))[1].Cost)
+		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("cost of %s against %s = %v, want %v", cpu, bare, got, want)
+		}
+	}
+	f("10s", "12s", 1.2)
+	f("100ms", "400ms", math.NaN()) // an idle program: the ratio says nothing
+}
+
+// TestAttached has no gctrace: collections and bytes come from /debug/vars.
+func TestAttached(t *testing.T) {
+	r := recordingtest.New(`
+		title attached
+		phase bare 0s..10s run=-1
+		-- vars.ndjson vars --
+		{"t_ns":1000000000,"vars":{"memstats":{"TotalAlloc":1000,"NumGC":3}}}
+		{"t_ns":5000000000,"vars":{"memstats":{"TotalAlloc":9000,"NumGC":13}}}
+	`)
+	if got := cells(compare.Compare(gather(t, r))); got != "allocation_rate 2000\ncollections 10\n" {
+		t.Errorf("rows:\n%s", got)
+	}
+}

@@ -1,0 +1,260 @@
+package compare
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/gc"
+	"loupe/loadlog"
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// loaded makes facts with one round for each rate of requests.
+func loaded(title string, rps ...float64) *Facts {
+	f := &Facts{Title: title, Manifest: &recording.Manifest{Title: title}}
+	for i, v := range rps {
+		start := timeline.Time(i) * timeline.Time(20*time.Second)
+		f.Rounds = append(f.Rounds, Round{
+			Phase: recording.Phase{Name: "bare", Span: timeline.Span{Start: start, End: start.Add(10 * time.Second)}},
+			Load:  &loadlog.Summary{Requests: 1000, Responses: 1000, RPS: v}, AllocRate: math.NaN(), Collections: math.NaN(), CPU: time.Duration(1e12 / v),
+		})
+	}
+	return f
+}
+
+// later shifts a recording's start.
+func (f *Facts) later(d time.Duration) *Facts {
+	f.Manifest.Start = f.Manifest.Start.Add(d)
+	return f
+}
+
+func rowOf(t *testing.T, table *Table, id string) Row {
+	t.Helper()
+	row, ok := table.Row(id)
+	if !ok {
+		t.Fatalf("the table has no row %s", id)
+	}
+	return row
+}
+
+// TestVerdicts judges rows by rounds. With 5 rounds a side the exact test can
+// come to p = 2/252 at best; complete separation is that.
+func TestVerdicts(t *testing.T) {
+	f := func(what, row string, old, new []float64, want Verdict) {
+		t.Helper()
+		c := rowOf(t, Compare(loaded("a", old...), loaded("b", new...)), row).Changes[0]
+		if c.Verdict != want {
+			t.Errorf("%s: %s is %q (%+v), want %q", what, row, c.Verdict, c, want)
+		}
+	}
+	base := []float64{100, 101, 99, 102, 98}
+	f("twice as fast", "requests_per_sec", base, []float64{200, 202, 198, 204, 196}, Improved)
+	f("twice as fast", "cpu_per_request", base, []float64{200, 202, 198, 204, 196}, Improved)
+	f("half as fast", "requests_per_sec", base, []float64{50, 51, 49, 52, 48}, Regressed)
+	f("half as fast", "cpu_per_request", base, []float64{50, 51, 49, 52, 48}, Regressed)
+	f("the same to 1%", "requests_per_sec", []float64{100, 100.1, 99.9, 100, 100}, []float64{100.1, 100.2, 99.9, 100, 100}, Same)
+	f("clear but below 1%", "requests_per_sec", []float64{100, 100.01, 99.99, 100, 100}, []float64{100.5, 100.51, 100.49, 100.5, 100.5}, Same)
+	f("noise", "requests_per_sec", []float64{80, 120, 100, 110, 90}, []float64{85, 125, 105, 95, 115}, Undecided)
+	f("requests are neither good nor bad", "requests", base, base, Same)
+	f("three rounds", "requests_per_sec", base[:3], []float64{200, 202, 198}, NoVerdict)
+	f("three against five", "requests_per_sec", base[:3], []float64{200, 202, 198, 204, 196}, NoVerdict)
+	f("four rounds", "requests_per_sec", base[:4], []float64{200, 202, 198, 204}, Improved)
+}
+
+// TestInterval is complete separation of 5 against 5: p = 2/C(10,5), and the
+// interval drops the two most extreme of the 25 ratios at each end, where
+// 2·P(U ≤ 2) = 8/252.
+func TestInterval(t *testing.T) {
+	c := rowOf(t, Compare(loaded("a", 100, 100, 100, 100, 100), loaded("b", 110, 120, 130, 140, 150)), "requests_per_sec").Changes[0]
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s = %v, want %v", what, got, want)
+		}
+	}
+	near("p", c.P, 2.0/252)
+	near("ratio", float64(c.Ratio), 1.3)
+	near("low", float64(c.Low), 1.1) // five ratios are 1.1: dropping two leaves it
+	near("high", float64(c.High), 1.5)
+	near("confidence", c.Confidence, 1-8.0/252)
+	c = rowOf(t, Compare(loaded("a", 100, 100, 100), loaded("b", 110, 120, 130)), "requests_per_sec").Changes[0]
+	if c.Low.Known() || c.High.Known() || math.Abs(float64(c.Ratio)-1.2) > 1e-9 {
+		t.Errorf("three rounds give %+v, want a ratio without an interval", c)
+	}
+}
+
+// collected makes facts whose rounds had these numbers of collections.
+func collected(counts ...int64) *Facts {
+	f := &Facts{Title: "x", Manifest: &recording.Manifest{}}
+	for _, n := range counts {
+		f.Rounds = append(f.Rounds, Round{AllocRate: math.NaN(), Collections: float64(n), GC: &gc.Summary{Derived: gc.Derived{Collections: n}}})
+	}
+	return f
+}
+
+// TestZeros judges rows of which a ratio says nothing.
+func TestZeros(t *testing.T) {
+	f := func(old, new []int64, want Verdict) {
+		t.Helper()
+		c := rowOf(t, Compare(collected(old...), collected(new...)), "collections").Changes[0]
+		if c.Verdict != want || c.Ratio.Known() {
+			t.Errorf("%v against %v is %+v, want %q without a ratio", old, new, c, want)
+		}
+	}
+	f([]int64{9, 8, 7, 9}, []int64{0, 0, 0, 0}, Improved)
+	f([]int64{0, 0, 0, 0}, []int64{9, 8, 7, 9}, Regressed)
+	f([]int64{0, 0, 0, 0}, []int64{0, 0, 0, 0}, Same)
+	f([]int64{0, 0, 0, 1}, []int64{9, 8, 7, 9}, Undecided)
+	f([]int64{9, 8, 7}, []int64{0, 0, 0}, NoVerdict)
+}
+
+// TestFailures: a service that answers nothing is no match for one that does,
+// and requests that failed in one round of many are not forgotten.
+func TestFailures(t *testing.T) {
+	dead := loaded("dead", 0, 0, 0, 0)
+	for i := range dead.Rounds {
+		dead.Rounds[i].Load.Responses = 0
+		dead.Rounds[i].Load.Errors = map[string]int{"connection refused": 1000}
+	}
+	table := Compare(loaded("a", 100, 101, 99, 102), dead)
+	if c := rowOf(t, table, "requests_per_sec").Changes[0]; c.Verdict != Regressed || !table.Regressed() {
+		t.Errorf("no answers at all: %+v", c)
+	}
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "dead: 4,000 of 4,000 requests failed (connection refused)") {
+		t.Errorf("notes = %s", notes)
+	}
+	once := loaded("once", 100, 101, 99, 102)
+	once.Rounds[2].Load.Responses -= 7
+	once.Rounds[2].Load.Errors = map[string]int{"EOF": 7}
+	row := rowOf(t, Compare(loaded("a", 100, 101, 99, 102), once), "errors")
+	if !slices.Equal(row.Cells[0].Rounds, []float64{0, 0, 0, 0}) || !slices.Equal(row.Cells[1].Rounds, []float64{0, 0, 7, 0}) {
+		t.Errorf("errors = %+v, want those of every round", row.Cells)
+	}
+	if _, ok := Compare(loaded("a", 100), loaded("b", 100)).Row("errors"); ok {
+		t.Error("there is a row of errors, and there were none")
+	}
+}
+
+// TestBadStatus: an error page is served fast, which is no gain.
+func TestBadStatus(t *testing.T) {
+	broken := loaded("broken", 900, 901, 899, 902)
+	for i := range broken.Rounds {
+		broken.Rounds[i].Load.Status = map[int]int{200: 100, 500: 900}
+	}
+	table := Compare(loaded("a", 100, 101, 99, 102), broken)
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "broken: 3,600 of 4,000 answers had a status of 400 or above") {
+		t.Errorf("notes = %s", notes)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	base := []float64{100, 101, 99, 102}
+	f := func(what, want string, change func(a, b *Facts)) {
+		t.Helper()
+		a, b := loaded("a", base...), loaded("b", base...).later(10*time.Second)
+		change(a, b)
+		if notes := strings.Join(Compare(a, b).Notes, "\n"); !strings.Contains(notes, want) || want == "" && notes != "" {
+			t.Errorf("%s: notes = %q, want %q", what, notes, want)
+		}
+	}
+	f("in turns on one machine", "", func(a, b *Facts) {})
+	f("another CPU", "a and b were recorded on different machines", func(a, b *Facts) { b.Manifest.Host.CPU = "other" })
+	f("another number of CPUs", "different machines", func(a, b *Facts) { b.Manifest.Host.CPUs = 8 })
+	f("another quota", "different machines", func(a, b *Facts) { b.Manifest.Host.Quota = 1.5 })
+	f("another toolchain", "a was built with go1.25.0, b with go1.26.0", func(a, b *Facts) {
+		a.Manifest.Target.Go, b.Manifest.Target.Go = "go1.25.0", "go1.26.0"
+	})
+	f("a toolchain that is not known", "", func(a, b *Facts) { a.Manifest.Target.Go = "go1.25.0" })
+	f("one after the other", "the rounds did not take turns", func(a, b *Facts) { b.later(time.Hour) })
+	f("few rounds", "one run against another proves nothing: 4 rounds", func(a, b *Facts) { b.Rounds = b.Rounds[:3] })
+}
+
+func TestInterleaved(t *testing.T) {
+	f := func(what string, want bool, all ...*Facts) {
+		t.Helper()
+		if got := Compare(all...).Interleaved; got != want {
+			t.Errorf("%s: Interleaved = %v", what, got)
+		}
+	}
+	two := []float64{100, 100}
+	f("alone", false, loaded("a", two...))
+	f("in turns", true, loaded("a", two...), loaded("b", two...).later(10*time.Second))
+	f("B first", true, loaded("a", two...).later(10*time.Second), loaded("b", two...))
+	f("three in turns", true, loaded("a", two...), loaded("b", two...).later(7*time.Second), loaded("c", two...).later(14*time.Second))
+	f("B afterwards", false, loaded("a", two...), loaded("b", two...).later(time.Minute))
+	f("B before", false, loaded("a", two...).later(time.Minute), loaded("b", two...))
+	f("C afterwards", false, loaded("a", two...), loaded("b", two...).later(7*time.Second), loaded("c", two...).later(time.Hour))
+	f("one round each", false, loaded("a", 100), loaded("b", 100))
+	f("no rounds", false, loaded("a"), loaded("b"))
+}
+
+func TestRegressed(t *testing.T) {
+	base, half := []float64{100, 101, 99, 102}, []float64{50, 51, 49, 52}
+	f := func(what string, want bool, all ...*Facts) {
+		t.Helper()
+		if got := Compare(all...).Regressed(); got != want {
+			t.Errorf("%s: Regressed = %v", what, got)
+		}
+	}
+	f("slower", true, loaded("a", base...), loaded("b", half...))
+	f("faster", false, loaded("a", half...), loaded("b", base...))
+	f("one of several", true, loaded("a", base...), loaded("b", base...), loaded("c", half...))
+	f("too few rounds", false, loaded("a", base[:3]...), loaded("b", half[:3]...))
+	f("more collections alone", false, collected(5, 5, 5, 5), collected(50, 50, 50, 50))
+}
+
+// TestMissingSides is a recording with a load beside one without.
+func TestMissingSides(t *testing.T) {
+	table := Compare(loaded("a", 100, 101, 99, 102), collected(1, 2, 3, 4), loaded("c"))
+	row := rowOf(t, table, "requests_per_sec")
+	for i, c := range row.Changes {
+		if c.Ratio.Known() || c.Verdict != NoVerdict || row.Cells[i+1].Median.Known() {
+			t.Errorf("change %d = %+v, want nothing", i, c)
+		}
+	}
+	data, err := json.Marshal(table)
+	if err != nil || !strings.Contains(string(data), `"median":null`) {
+		t.Errorf("JSON = %s, %v", data, err)
+	}
+}
+
+// TestSameProgram draws two recordings from one distribution, with outliers as
+// on a shared machine, over and over: a verdict has to be rare. The exact test
+// at 5 against 5 gives one in 8/252 = 3.2% of the cases.
+func TestSameProgram(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func(factor float64) []float64 {
+		var v []float64
+		for range 5 {
+			x := factor * 1000 * math.Exp(0.05*r.NormFloat64())
+			if r.IntN(10) == 0 {
+				x *= 0.6
+			}
+			v = append(v, x)
+		}
+		return v
+	}
+	const pairs = 2000
+	verdicts, found := 0, 0
+	for range pairs {
+		a := draw(1)
+		if v := rowOf(t, Compare(loaded("a", a...), loaded("a", draw(1)...)), "requests_per_sec").Changes[0].Verdict; v == Improved || v == Regressed {
+			verdicts++
+		}
+		if rowOf(t, Compare(loaded("a", a...), loaded("b", draw(2)...)), "requests_per_sec").Changes[0].Verdict == Improved {
+			found++
+		}
+	}
+	if share := float64(verdicts) / pairs; share > 0.045 {
+		t.Errorf("%.1f%% of comparisons of a program with itself came to a verdict, want about 3.2%%", 100*share)
+	}
+	if share := float64(found) / pairs; share < 0.95 {
+		t.Errorf("twice the rate was seen in only %.1f%% of comparisons", 100*share)
+	}
+}
