@@ -74,6 +74,8 @@ func Build(ctx context.Context, opt BuildOptions) (*Program, error) {
 		return buildPackage(ctx, opt, name, ".")
 	case strings.HasSuffix(opt.Target, ".go"):
 		return buildFiles(ctx, opt)
+	case strings.Contains(opt.Target, "..."):
+		return buildPackage(ctx, opt, opt.Dir, opt.Target)
 	case err != nil && (strings.HasPrefix(opt.Target, ".") || filepath.IsAbs(opt.Target)):
 		return nil, fmt.Errorf("cannot find %s: want a Go package, a .go file or an executable", opt.Target)
 	}
