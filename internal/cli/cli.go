@@ -157,7 +157,7 @@ func help(e *env, args []string) int {
 
 // suggestion returns ", did you mean …?" for a name close to a command.
 func suggestion(name string) string {
-	best, at := "", 3
+	best, at := "", min(3, len(name)+1)
 	for _, c := range commands() {
 		if d := distance(name, c.name); d < at {
 			best, at = c.name, d

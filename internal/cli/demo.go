@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -221,7 +222,7 @@ func listLine(findings []insight.Finding, dir string) string {
 		for _, x := range f.Evidence {
 			if f.State == insight.Found && f.Rule == "AL09" && x.Function != "" {
 				name := x.Function[strings.LastIndexByte(x.Function, '/')+1:]
-				return fmt.Sprintf("loupe pprof -list '^.*%s$' -sample_index alloc_space %s", strings.ReplaceAll(name, ".", "[.]"), filepath.Join(dir, x.Path))
+				return fmt.Sprintf("loupe pprof -list '^.*%s$' -sample_index alloc_space %s", regexp.QuoteMeta(name), filepath.Join(dir, x.Path))
 			}
 		}
 	}

@@ -5,7 +5,6 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -22,8 +21,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the expectations in testdata and docs/cli.md")
 
 // TestMain makes this test binary do as the programs that the scripts start:
 // loupe itself, and those of helpers_test.go.
