@@ -165,7 +165,7 @@ func run(cmd *exec.Cmd) ([]byte, error) {
 }
 
 func list(ctx context.Context, opt BuildOptions, dir string, args ...string) (*goPackage, error) {
-	words := append([]string{"list", "-e", "-json=Dir,ImportPath,Name,GoFiles,CgoFiles,TestGoFiles,SFiles,Standard,Module,Incomplete,Error"}, tagFlags(opt.Flags)...)
+	words := append([]string{"list", "-e", "-json"}, tagFlags(opt.Flags)...)
 	out, err := run(goCommand(ctx, dir, append(words, args...)...))
 	if err != nil {
 		return nil, fmt.Errorf("cannot find package %s: %w", opt.Target, err)
@@ -283,7 +283,7 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 		p.Notes = append(p.Notes, "built without the agent, "+why)
 	}
 	opt.Progress("building %s", opt.Target)
-	var first error
+	var first, last error
 	for i, a := range attempts {
 		switch {
 		case i > 0 && a.agent:
@@ -303,12 +303,13 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 		if first == nil {
 			first = err
 		}
+		last = err
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
 	// The last attempt was the user's own build: its error is theirs.
-	return nil, fmt.Errorf("cannot build %s:\n%w", opt.Target, first)
+	return nil, fmt.Errorf("cannot build %s:\n%w", opt.Target, last)
 }
 
 // plan lists the ways to build pkg, best first, and why the agent is left out
@@ -326,7 +327,8 @@ func plan(ctx context.Context, opt BuildOptions, pkg *goPackage) ([]attempt, str
 		return plain, "because it lies in the module cache, which Go does not let anyone overlay (copy the module to a folder of your own to get profiles)"
 	}
 	hook := attempt{agent: true, exitHook: true}
-	if len(pkg.CgoFiles) > 0 {
+	// Before Go 1.19 the runtime has no exit hooks.
+	if len(pkg.CgoFiles) > 0 || goMinor(ctx, pkg.Dir) < 19 {
 		return []attempt{{agent: true}, {}}, ""
 	}
 	return []attempt{hook, {agent: true}, {}}, ""
@@ -366,7 +368,7 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 			return err
 		}
 		args = append(args, "-overlay="+overlay)
-		old := a.exitHook && oldLinker(ctx, dir)
+		old := a.exitHook && goMinor(ctx, dir) < 23 // its linker does not know the flag
 		if strings.HasSuffix(what[0], ".go") {
 			what = slices.Concat(what, nameable(added, old))
 		}
@@ -419,16 +421,14 @@ func nameable(added []string, old bool) []string {
 	})
 }
 
-// oldLinker tells whether the toolchain that builds in dir is older than
-// Go 1.23 and does not know -checklinkname.
-func oldLinker(ctx context.Context, dir string) bool {
-	out, err := run(goCommand(ctx, dir, "env", "GOVERSION"))
-	if err != nil {
-		return false
+// goMinor returns the minor version of the toolchain that builds in dir: 26
+// for Go 1.26. One that does not say counts as the newest.
+func goMinor(ctx context.Context, dir string) int {
+	minor := 1 << 20
+	if out, err := run(goCommand(ctx, dir, "env", "GOVERSION")); err == nil {
+		fmt.Sscanf(string(out), "go1.%d", &minor)
 	}
-	var minor int
-	n, _ := fmt.Sscanf(string(out), "go1.%d", &minor)
-	return n == 1 && minor < 23
+	return minor
 }
 
 // addLinkFlag adds the agent's linker flag to the last -ldflags among flags
