@@ -34,9 +34,16 @@ var labsCommand = &command{
 
 func listLabs(e *env, list []labs.Lab, asJSON bool) error {
 	if asJSON {
+		type expectation struct {
+			Form string `json:"form"`
+			Rule string `json:"rule"`
+			Must bool   `json:"must"`
+		}
 		type row struct {
-			Name, Title, Package string
-			Expect               []labs.Expectation
+			Name    string        `json:"name"`
+			Title   string        `json:"title"`
+			Package string        `json:"package"`
+			Expect  []expectation `json:"expect"`
 		}
 		var rows []row
 		for _, l := range list {
@@ -44,7 +51,11 @@ func listLabs(e *env, list []labs.Lab, asJSON bool) error {
 			if err != nil {
 				return err
 			}
-			rows = append(rows, row{l.Name, l.Title, l.Package(), expect})
+			r := row{Name: l.Name, Title: l.Title, Package: l.Package()}
+			for _, x := range expect {
+				r.Expect = append(r.Expect, expectation(x))
+			}
+			rows = append(rows, r)
 		}
 		return writeJSON(e.stdout, map[string]any{"schema": "loupe.labs/1", "labs": rows})
 	}

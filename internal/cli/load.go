@@ -27,7 +27,7 @@ var loadCommand = &command{
 Every flag of hey means what it means in hey, and the text has hey's layout.
 Exactly -n requests are sent; every one is kept; -a is really sent; percentiles
 that too few requests lie beyond are left out. Ctrl-C prints what there is.
-Exits with 1 when every request failed.`,
+Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f loadFlags
 		f.declare(fs)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,6 +95,9 @@ func readProfile(name string) (*profile.Profile, error) {
 		data, err = io.ReadAll(os.Stdin)
 	} else {
 		data, err = os.ReadFile(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
 	}
 	if err != nil {
 		return nil, err
