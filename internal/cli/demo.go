@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -68,10 +69,29 @@ type form struct {
 func (d *demo) forms(lab labs.Lab) []form {
 	forms := []form{{"slow", lab.Slow, nil}, {"fixed", lab.Fixed, nil}}
 	if d.all {
-		off := []string{"GOGC=off"}
+		off := collectorOff()
 		forms = append(forms, form{"slow, GOGC=off", lab.Slow, off}, form{"fixed, GOGC=off", lab.Fixed, off})
 	}
 	return forms
+}
+
+// collectorOff switches the collector off, up to half of the machine's memory:
+// the slow form allocates about four gigabytes in a round.
+func collectorOff() []string {
+	env := []string{"GOGC=off"}
+	host := collect.HostFacts()
+	if limit := min(nonZero(host.Memory), nonZero(host.MemoryLimit)); limit < math.MaxInt64 {
+		env = append(env, fmt.Sprintf("GOMEMLIMIT=%d", limit/2))
+	}
+	return env
+}
+
+// nonZero turns an unknown amount into no bound.
+func nonZero(n int64) int64 {
+	if n <= 0 {
+		return math.MaxInt64
+	}
+	return n
 }
 
 func (d *demo) run(e *env, temp string) error {
