@@ -44,6 +44,19 @@ func change(c compare.Change) string {
 	return text
 }
 
+// shortChange prints a ratio without its interval; "?" marks one that may be
+// chance.
+func shortChange(c compare.Change) string {
+	text := "–"
+	if c.Ratio.Known() {
+		text = unit.Change(float64(c.Ratio))
+	}
+	if c.Verdict == compare.Undecided {
+		text += " ?"
+	}
+	return text
+}
+
 var verdictPaint = map[compare.Verdict]string{compare.Improved: green, compare.Regressed: red, compare.Undecided: dim, compare.Same: dim}
 
 // Comparison is what is printed of several recordings.
@@ -65,12 +78,19 @@ func WriteComparison(out io.Writer, c *Comparison, s Style) error {
 	return w.err
 }
 
+// writeTable prints the figures in columns. Two recordings have their change
+// with its interval and verdict in words; more of them would not fit, so that
+// the change alone stands behind each, marked where it is undecided.
 func writeTable(w *lines, t *compare.Table, s Style) {
 	var g grid
+	short := len(t.Titles) > 2
 	head := []cell{{text: rounds(t), left: true, paint: dim}}
 	for i, title := range t.Titles {
 		head = append(head, cell{text: clean(title), paint: bold})
-		if i > 0 {
+		switch {
+		case i > 0 && short:
+			head = append(head, cell{left: true})
+		case i > 0:
 			head = append(head, cell{text: "change", left: true, paint: dim}, cell{left: true})
 		}
 	}
@@ -79,16 +99,25 @@ func writeTable(w *lines, t *compare.Table, s Style) {
 		row := []cell{{text: r.Name, left: true}}
 		for i, c := range r.Cells {
 			row = append(row, cell{text: quantity(r.Unit, float64(c.Median))})
-			if i > 0 {
-				ch := r.Changes[i-1]
+			if i == 0 {
+				continue
+			}
+			ch := r.Changes[i-1]
+			if short {
+				row = append(row, cell{text: shortChange(ch), left: true, paint: verdictPaint[ch.Verdict]})
+			} else {
 				row = append(row, cell{text: change(ch), left: true}, cell{text: string(ch.Verdict), left: true, paint: verdictPaint[ch.Verdict]})
 			}
 		}
 		g.add(row...)
 	}
 	g.write(w, s, "  ")
-	if text := confidence(t); text != "" {
-		w.printf("\n  %s\n", s.paint(dim, text))
+	text := confidence(t)
+	if short && text != "" {
+		text = "Changes are against " + clean(t.Titles[0]) + "; ? is undecided. -format json or md has the intervals."
+	}
+	if text != "" {
+		w.printf("\n  %s\n", s.paint(dim, wrap(text, s.width()-2, "  ")))
 	}
 	for _, n := range t.Notes {
 		w.printf("  %s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width()-2, "  ")))
@@ -146,19 +175,19 @@ func writeCameAndWent(w *lines, c *Comparison, s Style) {
 	}
 }
 
-// onlyIn returns the findings of rules that found nothing in others, one for
-// each rule.
+// onlyIn returns the findings of rules that say "fine" in others, one for each
+// rule. A rule that could not look there is neither gone nor new.
 func onlyIn(all, others []insight.Finding) []insight.Finding {
-	seen := map[string]bool{}
+	fine := map[string]bool{}
 	for _, f := range others {
-		if f.State == insight.Found {
-			seen[f.Rule] = true
+		if f.State == insight.Fine {
+			fine[f.Rule] = true
 		}
 	}
 	var out []insight.Finding
 	for _, f := range all {
-		if f.State == insight.Found && !seen[f.Rule] {
-			seen[f.Rule] = true
+		if f.State == insight.Found && fine[f.Rule] {
+			delete(fine, f.Rule)
 			out = append(out, f)
 		}
 	}
