@@ -43,17 +43,13 @@ Exits with 3 when requests per second, CPU time or wall time got worse.`,
 }
 
 func compareAll(e *env, names []string, format string) error {
-	var all []*examined
-	for _, name := range names {
-		x, err := examine(name)
-		if err != nil {
-			return err
-		}
-		defer x.close()
-		all = append(all, x)
+	all, closeAll, err := examineAll(names)
+	if err != nil {
+		return err
 	}
+	defer closeAll()
 	c := sideBySide(all)
-	err := buffered(e.stdout, func(w io.Writer) error {
+	err = buffered(e.stdout, func(w io.Writer) error {
 		switch format {
 		case "json":
 			return report.WriteJSON(w, c)

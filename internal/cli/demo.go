@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"loupe/collect"
+	"loupe/compare"
 	"loupe/insight"
 	"loupe/labs"
 	"loupe/report"
+	"loupe/unit"
 )
 
 var demoCommand = &command{
@@ -206,22 +208,21 @@ func sourceDir() (string, error) {
 // conclude prints the comparison, the findings of the slow form, and what to
 // type next.
 func (d *demo) conclude(e *env, dirs []string) error {
-	var all []*examined
-	for _, dir := range dirs {
-		x, err := examine(dir)
-		if err != nil {
-			return err
-		}
-		defer x.close()
-		all = append(all, x)
+	all, closeAll, err := examineAll(dirs)
+	if err != nil {
+		return err
 	}
+	defer closeAll()
 	c := sideBySide(all)
 	if d.json {
 		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, c) })
 	}
-	err := buffered(e.stdout, func(w io.Writer) error { return report.WriteDemo(w, c, e.style()) })
+	err = buffered(e.stdout, func(w io.Writer) error { return report.WriteDemo(w, c, e.style()) })
 	if err != nil {
 		return err
+	}
+	if d.all {
+		collectorCost(e, all)
 	}
 	fmt.Fprintf(e.stdout, "\nBoth recordings are kept:\n")
 	for _, dir := range dirs {
@@ -233,6 +234,24 @@ func (d *demo) conclude(e *env, dirs []string) error {
 	}
 	fmt.Fprintf(e.stdout, "  loupe run -rounds 5 -vs @HEAD -load http://localhost:8080/ ./cmd/server    the same for your own service\n")
 	return nil
+}
+
+// collectorCost says what the collector costs each form: the form with it
+// against the same without. The recordings are in the order of forms.
+func collectorCost(e *env, all []*examined) {
+	half := len(all) / 2
+	fmt.Fprintln(e.stdout)
+	for i := range half {
+		row, ok := compare.Compare(all[i].facts, all[half+i].facts).Row("requests_per_sec")
+		if !ok || !row.Changes[0].Ratio.Known() {
+			continue
+		}
+		doubt := ""
+		if row.Changes[0].Verdict == compare.Undecided {
+			doubt = ", which may be chance"
+		}
+		fmt.Fprintf(e.stdout, "  without the collector %s serves %s requests/sec%s\n", all[i].facts.Title, unit.Change(float64(row.Changes[0].Ratio)), doubt)
+	}
 }
 
 // listLine is the command that shows the lines of the first finding with a

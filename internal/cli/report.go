@@ -117,6 +117,24 @@ func examine(name string) (*examined, error) {
 	}, nil
 }
 
+// examineAll opens several recordings; closeAll closes them.
+func examineAll(names []string) (all []*examined, closeAll func(), err error) {
+	closeAll = func() {
+		for _, x := range all {
+			x.close()
+		}
+	}
+	for _, name := range names {
+		x, err := examine(name)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		all = append(all, x)
+	}
+	return all, closeAll, nil
+}
+
 func (e *env) style() report.Style {
 	return report.Style{Width: width(e.stdout), Colour: colour(e.stdout)}
 }
@@ -143,15 +161,11 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 
 // conclude prints what new recordings show, and what to type next.
 func conclude(e *env, dirs []string, asJSON, quiet bool) error {
-	var all []*examined
-	for _, dir := range dirs {
-		x, err := examine(dir)
-		if err != nil {
-			return err
-		}
-		defer x.close()
-		all = append(all, x)
+	all, closeAll, err := examineAll(dirs)
+	if err != nil {
+		return err
 	}
+	defer closeAll()
 	switch {
 	case len(all) == 0:
 		return nil
@@ -170,17 +184,18 @@ func conclude(e *env, dirs []string, asJSON, quiet bool) error {
 			return err
 		}
 	}
-	if !quiet {
-		next(e, dirs)
-	}
+	next(e, dirs, quiet)
 	return nil
 }
 
-// next says where the recordings are and what to do with them.
-func next(e *env, dirs []string) {
+// next says where the recordings are and, unless quiet, what to do with them.
+func next(e *env, dirs []string, quiet bool) {
 	fmt.Fprintln(e.stdout)
 	for _, d := range dirs {
 		fmt.Fprintf(e.stdout, "recording  %s\n", d)
+	}
+	if quiet {
+		return
 	}
 	fmt.Fprintln(e.stdout, "next       loupe report "+dirs[0])
 	if len(dirs) > 1 {
