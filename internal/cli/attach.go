@@ -21,7 +21,7 @@ var attachCommand = &command{
 	about: `
 The service must import net/http/pprof. When it also imports expvar, its
 /debug/vars is sampled all along; otherwise the runtime's memory statistics are
-read at the start and the end. Phases go one profiler at a time:
+read from the text of its profile, less often. Phases go one profiler at a time:
 
 ` + collect.DescribePhases() + `
 A block or mutex profile shows something only if the program switched the
@@ -33,6 +33,9 @@ profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 			target, err := oneArg(args, "the service")
 			if err != nil {
 				return err
+			}
+			if _, err := collect.PprofURL(target); err != nil {
+				return usageError{err}
 			}
 			plan, err := f.plan()
 			if err != nil {
