@@ -57,6 +57,7 @@ func web() {
 	}
 	l, err := net.Listen("tcp", flag.Arg(0))
 	must(err)
+	server.Listener.Close()
 	server.Listener = l
 	server.EnableHTTP2 = true
 	if *tls {
