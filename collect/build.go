@@ -120,7 +120,10 @@ func (p *Program) describe() {
 	if err != nil {
 		return
 	}
-	p.Target.Go, p.Target.Package, p.Target.Module = bi.GoVersion, bi.Path, bi.Main.Path
+	p.Target.Go, p.Target.Module = bi.GoVersion, bi.Main.Path
+	if p.Target.Package == "" {
+		p.Target.Package = bi.Path // of a test it ends in ".test"
+	}
 	p.Target.BuildSettings = map[string]string{}
 	for _, s := range bi.Settings {
 		p.Target.BuildSettings[s.Key] = s.Value
