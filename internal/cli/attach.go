@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"loupe/collect"
 	"loupe/recording"
@@ -83,7 +82,7 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 // code.
 func unreachable(err error) error {
 	if errors.Is(err, collect.ErrUnreachable) {
-		return exitError{exitNothing, fmt.Errorf("%w", err)}
+		return exitError{exitNothing, err}
 	}
 	return err
 }

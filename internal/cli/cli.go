@@ -278,6 +278,9 @@ func message(err error) string {
 
 // texts takes joined errors apart.
 func texts(err error) []string {
+	if x, ok := err.(exitError); ok && x.err != nil {
+		return texts(x.err)
+	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []string{strings.TrimSpace(err.Error())}

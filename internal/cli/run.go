@@ -111,7 +111,7 @@ func (f *runFlags) run(e *env, args []string) error {
 			for _, dir := range dirs {
 				e.progress(f.quiet)("what there is, is in %s", dir)
 			}
-			return err
+			return unreachable(err)
 		}
 		return errors.Join(err, conclude(e, dirs, f.json, f.quiet))
 	})
