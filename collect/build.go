@@ -136,6 +136,7 @@ type goPackage struct {
 	Dir, ImportPath, Name string
 	GoFiles, CgoFiles     []string
 	TestGoFiles, SFiles   []string
+	XTestGoFiles          []string
 	Standard              bool
 	Module                *struct{ Path, Dir, GoVersion string }
 	Incomplete            bool
@@ -213,6 +214,9 @@ func buildPackage(ctx context.Context, opt BuildOptions, dir, pattern string) (*
 	pkg, err := list(ctx, opt, dir, pattern)
 	if err != nil {
 		return nil, err
+	}
+	if opt.Test && len(pkg.TestGoFiles)+len(pkg.XTestGoFiles) == 0 {
+		return nil, fmt.Errorf("cannot record the tests of %s: package %s has no test files", opt.Target, pkg.ImportPath)
 	}
 	if !opt.Test && pkg.Name != "main" {
 		return nil, fmt.Errorf("cannot run %s: it is package %s, not a main package (its tests can be recorded with -test)", opt.Target, pkg.Name)
