@@ -6,6 +6,7 @@ import (
 
 	"loupe/calltree"
 	"loupe/compare"
+	"loupe/profile"
 	"loupe/recording"
 	"loupe/stack"
 	"loupe/stats"
@@ -42,14 +43,14 @@ func checkToLower(r *Rule, in *Input) []Finding {
 	report := calltree.Sites(p.Stacks, p.Samples(bytes), calltree.SiteOptions{
 		Callee: func(f stack.Frame) bool { return caseFunctions[f.Func] },
 		User:   in.Session.Scope().IsUser,
-		Counts: sampledObjects(p.Period, p.Samples(bytes)),
+		Counts: observed(p, bytes),
 	})
 	if report.All < int64(r.param("samples")) {
 		return []Finding{r.answer(TooLittle, "%s rests on %d samples of allocations, %g are needed: put more load on it", entry.Path, report.All, r.param("samples"))}
 	}
 	var found []Finding
 	for _, site := range report.Sites {
-		if f, ok := r.site(in, entry, report, site); ok {
+		if f, ok := r.site(in, p, bytes, entry, report, site); ok {
 			found = append(found, f)
 		}
 	}
@@ -61,25 +62,22 @@ func checkToLower(r *Rule, in *Input) []Finding {
 }
 
 // site makes a finding of one line that calls a conversion.
-func (r *Rule) site(in *Input, entry recording.Entry, report *calltree.SiteReport, site calltree.Site) (Finding, bool) {
+func (r *Rule) site(in *Input, p *profile.Profile, bytes int, entry recording.Entry, report *calltree.SiteReport, site calltree.Site) (Finding, bool) {
 	share := float64(site.Weight) / float64(max(report.Total, 1))
 	interval := stats.Wilson(share*float64(report.All), float64(report.All), compare.Confidence)
 	if site.Caller.Func == "" || interval.Low < r.param("share") {
 		return Finding{}, false
 	}
-	source, loop := in.lineInLoop(site.Caller)
+	how, loop := in.loopAround(p.Stacks, p.Samples(bytes), site)
 	if loop == loopNo {
 		return Finding{}, false
 	}
+	source, _ := in.lineInLoop(site.Caller)
 	where := fmt.Sprintf("%s:%d", baseName(site.Caller.File), site.Caller.Line)
-	how := "in a loop"
-	if loop == loopUnknown {
-		how = "whether in a loop is not known without its source"
-	}
 	f := r.answer(Found, "%s of all allocated bytes (%s): %s called at %s in %s, %s",
 		unit.Percent(share), unit.BytesOf(float64(site.Weight)), site.Callee, where, stack.Short(site.Caller.Func), how)
 	f.Severity, f.Score = Info, score(share, 0.10, 0.40)
-	if share >= 0.10 {
+	if share >= 0.10 && loop == loopYes {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{share, "share of allocated bytes", interval.Low, interval.High}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/compare"
 	"loupe/metrics"
 	"loupe/recording"
 	"loupe/timeline"
@@ -37,6 +38,7 @@ type noise struct {
 	competing, steal, throttled float64 // shares
 	busy                        float64 // of all CPU time, everything together
 	samples                     int
+	rounds                      []*compare.Round
 	reason                      string // empty when it was quiet
 }
 
@@ -48,8 +50,12 @@ func hostNoise(in *Input) noise {
 	}
 	var all, busy, steal, throttled, ours, wall time.Duration
 	var n noise
-	for _, r := range in.Facts.Rounds {
+	for i := range in.Facts.Rounds {
+		r := &in.Facts.Rounds[i]
 		part := within(samples, r.Phase.Span)
+		if len(part) > 0 {
+			n.rounds = append(n.rounds, r)
+		}
 		n.samples += len(part)
 		for i := 1; i < len(part); i++ {
 			a, b := part[i-1], part[i]
@@ -108,13 +114,17 @@ func checkNoisyHost(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "other programs used %s of the CPUs, the hypervisor took %s", unit.Percent(n.competing), unit.Percent(n.steal))}
 	}
 	f := r.answer(Found, "%s", n.reason)
-	f.Severity, f.Score = Info, score(max(n.competing, 10*n.steal), 0.2, 0.6)
+	f.Severity, f.Score = Info, score(max(n.competing, 10*n.steal, 4*n.throttled), 0.2, 0.6)
 	if n.competing >= r.param("competing_warning") || n.steal > 5*r.param("steal") {
 		f.Severity = Warning
 	}
-	f.Impact = &Impact{n.competing, "share of all CPU time used by others", n.competing, n.competing}
+	taken := n.competing + n.steal
+	f.Impact = &Impact{taken, "share of all CPU time used by others", taken, taken}
+	if taken < competingInfo && n.steal <= stealLimit {
+		f.Impact = &Impact{n.throttled, "share of the time throttled", n.throttled, n.throttled}
+	}
 	m := in.Session.Manifest()
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("load average %.2f at the start, %d CPUs; %d samples", m.Host.Load, m.Host.CPUs, n.samples), Path: m.Of(recording.OS)[0].Path}}
+	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("load average %.2f at the start, %d CPUs; %d samples", m.Host.Load, m.Host.CPUs, n.samples), Path: m.Of(recording.OS)[0].Path}.across(n.rounds)}
 	f.Advice = "Stop what else runs, or compare in interleaved rounds (loupe run -rounds 5 -vs OTHER) and go by CPU time."
 	f.Verify = "loupe doctor tells whether the machine is quiet now."
 	return []Finding{f}

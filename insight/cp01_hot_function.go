@@ -3,6 +3,7 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -91,7 +92,24 @@ func (r *Rule) hot(in *Input, entry recording.Entry, report *calltree.SiteReport
 		Text: fmt.Sprintf("%d of %d samples", h.samples, report.Total), Path: entry.Path, Phase: entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
 	}}
-	f.Advice = "Look at its lines: loupe pprof -list '" + stack.Local(at.Func) + "' on " + entry.Path + ". A large share is no fault by itself: it is where a gain would show."
+	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
+		f.Evidence[0].Span = span(p.Span)
+	}
+	f.Advice = "Look at its lines: loupe pprof -list " + pattern(at.Func) + " on " + entry.Path + ". A large share is no fault by itself: it is where a gain would show."
 	f.Verify = "Compare rounds before and after a change: CPU time per request should fall (loupe run -vs)."
 	return f
+}
+
+// plainName is what Go names its functions with. A profile may hold any other
+// text, which must not become part of a command that somebody copies.
+var plainName = regexp.MustCompile(`^[\pL\pN_./()*\[\],·-]+$`)
+
+// pattern quotes a function's name for a shell, as a regular expression that
+// matches it.
+func pattern(function string) string {
+	name := stack.Local(function)
+	if !plainName.MatchString(name) {
+		return "NAME"
+	}
+	return "'" + regexp.QuoteMeta(name) + "'"
 }

@@ -27,7 +27,7 @@ var gc01 = &Rule{
 
 // pause is one stop-the-world phase.
 type pause struct {
-	phase string
+	round *compare.Round
 	row   gc.Row
 	first bool // sweep termination, else mark termination
 	ms    float64
@@ -42,12 +42,13 @@ func (p pause) name() string {
 
 func pauses(rounds []compare.Round) []pause {
 	var all []pause
-	for _, r := range rounds {
+	for i := range rounds {
+		r := &rounds[i]
 		if r.GC == nil {
 			continue
 		}
 		for _, row := range r.GC.Cycles {
-			all = append(all, pause{r.Phase.Name, row, true, row.STW1MS}, pause{r.Phase.Name, row, false, row.STW2MS})
+			all = append(all, pause{r, row, true, row.STW1MS}, pause{r, row, false, row.STW2MS})
 		}
 	}
 	return all
@@ -86,7 +87,8 @@ func checkLongPause(r *Rule, in *Input) []Finding {
 	slices.SortStableFunc(all, func(a, b pause) int { return int(min(max((b.ms-a.ms)*1e6, -1), 1)) })
 	for _, p := range all[:min(3, len(all))] {
 		f.Evidence = append(f.Evidence, Evidence{
-			Text: fmt.Sprintf("gc %d at %.3f s: %s %s", p.row.GC, p.row.AtS, p.name(), inMS(p.ms)), Phase: p.phase, Line: p.row.Line,
+			Text:  fmt.Sprintf("gc %d at %.3f s: %s %s", p.row.GC, p.row.AtS, p.name(), inMS(p.ms)),
+			Phase: p.round.Phase.Name, Line: p.row.Line, Span: in.pauseSpan(p),
 		})
 	}
 	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines. Or nobody ran: see the doubts."

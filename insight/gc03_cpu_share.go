@@ -29,28 +29,42 @@ var gc03 = &Rule{
 // and where it comes from.
 func gcShare(in *Input, r *compare.Round) (share float64, source string) {
 	if set, err := in.Session.Metrics(r.Phase.Run); err == nil {
-		gc := set.Delta("/cpu/classes/gc/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/gc/mark/idle:cpu-seconds", r.Phase.Span)
-		busy := set.Delta("/cpu/classes/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/idle:cpu-seconds", r.Phase.Span)
+		// Marking on Ps that had nothing else to do counts on neither side.
+		marking := set.Delta("/cpu/classes/gc/mark/idle:cpu-seconds", r.Phase.Span)
+		gc := set.Delta("/cpu/classes/gc/total:cpu-seconds", r.Phase.Span) - marking
+		busy := set.Delta("/cpu/classes/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/idle:cpu-seconds", r.Phase.Span) - marking
 		if s := gc / busy; !math.IsNaN(s) && busy > 0 {
 			return s, "runtime/metrics"
 		}
 	}
-	if r.GC != nil && r.GC.Derived.CPUPercent.Known() {
-		return float64(r.GC.Derived.CPUPercent) / 100, "gctrace"
+	if r.GC == nil || !r.GC.Derived.CPUPercent.Known() {
+		return math.NaN(), ""
 	}
-	return math.NaN(), ""
+	d := r.GC.Derived
+	ofPs := float64(d.CPUPercent) / 100
+	if r.CPU <= 0 {
+		return ofPs, "gctrace, of the time of all Ps"
+	}
+	// A program that leaves most of its Ps idle may still spend most of what
+	// it uses on collecting.
+	collecting := ofPs * float64(d.Procs) * float64(d.DurationMS) * 1e6
+	return min(1, collecting/float64(r.CPU)), "gctrace, of the CPU time used"
 }
 
 func checkGCShare(r *Rule, in *Input) []Finding {
 	var shares []float64
-	cycles, source, phase := int64(0), "", ""
+	cycles, source, most := int64(0), "", 0.0
+	var worst *compare.Round
 	for i := range in.Facts.Rounds {
 		round := &in.Facts.Rounds[i]
 		if round.GC != nil {
 			cycles += round.GC.Derived.Collections
 		}
 		if s, from := gcShare(in, round); !math.IsNaN(s) {
-			shares, source, phase = append(shares, s), from, round.Phase.Name
+			shares, source = append(shares, s), from
+			if worst == nil || s > most {
+				worst, most = round, s
+			}
 		}
 	}
 	if cycles < int64(r.param("cycles")) {
@@ -75,7 +89,11 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	default:
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("by %s, idle-time marking left out", source), Phase: phase}}
+	text := "by " + source + ", idle-time marking left out"
+	if len(shares) > 1 {
+		text += fmt.Sprintf("; most in phase %s, %s", worst.Phase.Name, unit.Percent(most))
+	}
+	f.Evidence = []Evidence{Evidence{Text: text}.at(worst)}
 	f.Advice = "Allocate less where the allocation findings point; or let the heap grow: GOGC=200 halves the collector's work for twice the garbage, GOMEMLIMIT bounds it."
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	f.Doubts = append(in.doubts(), "the runtime counts the time of Ps: where more threads want to run than there are CPUs, that is more than CPU time")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"loupe/compare"
 	"loupe/recording"
 	"loupe/stats"
 	"loupe/unit"
@@ -25,14 +26,19 @@ var gc04 = &Rule{
 
 func checkPace(r *Rule, in *Input) []Finding {
 	var paces, perGC, live []float64
-	cycles, phase := int64(0), ""
-	for _, round := range in.Facts.Rounds {
+	cycles, forced := int64(0), 0
+	var fastest *compare.Round
+	for i := range in.Facts.Rounds {
+		round := &in.Facts.Rounds[i]
 		if round.GC == nil || round.GC.Derived.Collections == 0 {
 			continue
 		}
 		d := round.GC.Derived
-		cycles, phase = cycles+d.Collections, round.Phase.Name
+		cycles, forced = cycles+d.Collections, forced+d.Forced
 		paces = append(paces, float64(d.PaceMS)/1e3)
+		if fastest == nil || d.PaceMS < fastest.GC.Derived.PaceMS {
+			fastest = round
+		}
 		if d.RequestsPerCollection.Known() && d.Requests > 0 {
 			perGC = append(perGC, float64(d.RequestsPerCollection))
 		}
@@ -42,6 +48,9 @@ func checkPace(r *Rule, in *Input) []Finding {
 	}
 	if cycles < int64(r.param("cycles")) {
 		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
+	}
+	if 2*int64(forced) > cycles {
+		return []Finding{r.answer(NotApplicable, "%d of %d collections were forced by the program (runtime.GC): the pace is its own", forced, cycles)}
 	}
 	slices.Sort(paces)
 	pace := stats.Quantile(paces, 0.5)
@@ -59,7 +68,11 @@ func checkPace(r *Rule, in *Input) []Finding {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{pace * 1e9, "ns from one collection to the next", paces[0] * 1e9, paces[len(paces)-1] * 1e9}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s collections in the bare phases", unit.Count(cycles)), Phase: phase}}
+	seen := fmt.Sprintf("%s collections in the bare phases", unit.Count(cycles))
+	if len(paces) > 1 {
+		seen += fmt.Sprintf("; the fastest in phase %s, one every %s", fastest.Phase.Name, unit.Nanoseconds(paces[0]*1e9))
+	}
+	f.Evidence = []Evidence{Evidence{Text: seen}.at(fastest)}
 	f.Advice = "Allocate less per request, so that more of them fit between two collections. Where the live heap is a few MB, a larger one costs little: GOGC=400, or GOGC=off with GOMEMLIMIT."
 	f.Verify = "Record again under the same load: requests per collection should rise; the pace itself may stay."
 	f.Doubts = in.doubts()

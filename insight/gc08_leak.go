@@ -2,10 +2,12 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
 	"loupe/compare"
 	"loupe/gc"
 	"loupe/recording"
+	"loupe/stats"
 	"loupe/unit"
 )
 
@@ -42,10 +44,17 @@ func checkLeak(r *Rule, in *Input) []Finding {
 	if d.Forced < int(r.param("forced")) {
 		return []Finding{r.answer(TooLittle, "%s, but only %d of them were forced: growth under load may be garbage or warm-up (record longer, or let the program call runtime.GC)", text, d.Forced)}
 	}
+	if from, to := forcedEnds(round.GC.Cycles); to < from*(1+r.param("growth")) {
+		return []Finding{r.answer(Fine, "%s, but what survived the forced ones went from %s to %s MB: no lasting growth", text, unit.Number(from), unit.Number(to))}
+	}
+	if low := lowest(round.GC.Cycles); low <= first*(1+r.param("growth")/4) {
+		return []Finding{r.answer(Fine, "%s, but came back to %s MB in between: no lasting growth", text, unit.Number(low))}
+	}
 	f := r.answer(Found, "%s, %d of them forced", text, d.Forced)
 	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
 	f.Impact = &Impact{slope, "MB a minute", d.Live.Slope.Low * 60, d.Live.Slope.High * 60}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("live heap after collections %d to %d", round.GC.Cycles[0].GC, round.GC.Cycles[len(round.GC.Cycles)-1].GC), Phase: round.Phase.Name}}
+	rows := round.GC.Cycles
+	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("live heap after collections %d to %d", rows[0].GC, rows[len(rows)-1].GC)}.at(round)}
 	f.Advice = "Find what holds the memory: loupe pprof -top -sample_index inuse_space on two heap profiles some time apart. Bound or evict it."
 	f.Verify = "Record for as long again: the interval of the slope should contain zero."
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
@@ -73,4 +82,22 @@ func ends(rows []gc.Row) (first, last float64) {
 		last += rows[len(rows)-1-i].HeapLiveMB
 	}
 	return first / float64(n), last / float64(n)
+}
+
+// lowest is the live heap of the second half of the collections at its low
+// tide, in MB: what is leaked does not come back.
+func lowest(rows []gc.Row) float64 {
+	var live []float64
+	for _, r := range rows[len(rows)/2:] {
+		live = append(live, r.HeapLiveMB)
+	}
+	slices.Sort(live)
+	return stats.Quantile(live, 0.05)
+}
+
+// forcedEnds is the live heap after the first and the last forced collection,
+// in MB. There is at least one.
+func forcedEnds(rows []gc.Row) (first, last float64) {
+	forced := slices.DeleteFunc(slices.Clone(rows), func(r gc.Row) bool { return !r.Forced })
+	return forced[0].HeapLiveMB, forced[len(forced)-1].HeapLiveMB
 }

@@ -25,8 +25,9 @@ var sc01 = &Rule{
 func checkOneProc(r *Rule, in *Input) []Finding {
 	busy, one, procs := 0, 0, 0
 	cpu, wall := 0.0, 0.0
-	phase := ""
-	for _, round := range in.Facts.Rounds {
+	var seen []*compare.Round
+	for i := range in.Facts.Rounds {
+		round := &in.Facts.Rounds[i]
 		if round.Sched == nil {
 			continue
 		}
@@ -34,7 +35,7 @@ func checkOneProc(r *Rule, in *Input) []Finding {
 		busy, one, procs = busy+d.Busy, one+d.OneRunning, max(procs, d.GOMAXPROCS)
 		cpu += round.CPU.Seconds()
 		wall += round.Phase.Span.Len().Seconds()
-		phase = round.Phase.Name
+		seen = append(seen, round)
 	}
 	switch {
 	case procs == 1:
@@ -56,7 +57,7 @@ func checkOneProc(r *Rule, in *Input) []Finding {
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Warning, score(1-used/float64(procs), 0.3, 0.8)
 	f.Impact = &Impact{share.Estimate, "share of busy samples with one P running", share.Low, share.High}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("schedtrace: %d of %d samples", one, busy), Phase: phase}}
+	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("schedtrace: %d of %d samples", one, busy)}.across(seen)}
 	f.Advice = "Find what could run side by side: split the work over goroutines, about as many as there are Ps for computing; if they exist already, look for the lock that lets one through at a time (-phases mutex,block)."
 	f.Verify = "Record again: the CPUs used should rise and the wall time fall."
 	f.Doubts = in.doubts()

@@ -1,82 +1,45 @@
 package insight
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"math"
 	"path"
 	"strings"
 
 	"loupe/calltree"
+	"loupe/profile"
 	"loupe/stack"
 )
 
-// sampledObjects counts the samples behind a heap profile's bytes. The
-// runtime takes about one in period bytes (runtime.MemProfileRate) and scales
-// what it took up, so the weight over the period is how many it took: at
-// least one for every stack that is there at all.
-func sampledObjects(period int64, weights calltree.Samples) calltree.Samples {
+// observed counts the samples behind a heap profile's bytes. Of objects of one
+// size the runtime takes a share of 1−e^(−size/period) and scales what it took
+// up by the inverse (scaleHeapSample in runtime/pprof); multiplying by that
+// share gives back how many it took. An object much larger than the period is
+// always taken and counts as one, however many bytes it has.
+func observed(p *profile.Profile, bytes int) calltree.Samples {
+	objects := p.Values[bytes]
+	if i, err := p.Index("alloc_objects"); err == nil {
+		objects = p.Values[i]
+	}
 	return func(yield func(stack.ID, int64) bool) {
-		for id, w := range weights {
-			n := int64(0)
-			if w > 0 {
-				n = max(1, w/max(period, 1))
-			}
-			if !yield(id, n) {
+		for i, id := range p.StackIDs {
+			if !yield(id, taken(objects[i], p.Values[bytes][i], p.Period)) {
 				return
 			}
 		}
 	}
 }
 
-// inLoop says whether a line lies inside a loop.
-type inLoop int
-
-const (
-	loopUnknown inLoop = iota // no source, or it does not parse
-	loopNo
-	loopYes
-)
-
-// lineInLoop returns the text of the frame's line and whether it lies in a
-// for or range statement of its function.
-func (in *Input) lineInLoop(f stack.Frame) (line string, loop inLoop) {
-	text, err := in.Session.Source(f.File)
-	if err != nil {
-		return "", loopUnknown
+// taken is how many samples stand for objects of this many bytes together: at
+// least one for anything that is there at all.
+func taken(objects, bytes, period int64) int64 {
+	if objects <= 0 || bytes <= 0 {
+		return 0
 	}
-	if lines := strings.Split(string(text), "\n"); f.Line >= 1 && f.Line <= len(lines) {
-		line = lines[f.Line-1]
+	if period <= 1 {
+		return objects // every allocation is taken
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
-	if err != nil {
-		return line, loopUnknown
-	}
-	loop = loopNo
-	ast.Inspect(file, func(n ast.Node) bool {
-		var body *ast.BlockStmt
-		switch s := n.(type) {
-		case *ast.ForStmt:
-			body = s.Body
-			// The condition runs once in every turn, like the body.
-			if s.Cond != nil && covers(fset, s.Cond, f.Line) {
-				loop = loopYes
-			}
-		case *ast.RangeStmt:
-			body = s.Body
-		}
-		if body != nil && covers(fset, body, f.Line) {
-			loop = loopYes
-		}
-		return true
-	})
-	return line, loop
-}
-
-// covers tells whether a line lies between the first and the last of a node.
-func covers(fset *token.FileSet, n ast.Node, line int) bool {
-	return fset.Position(n.Pos()).Line <= line && line <= fset.Position(n.End()).Line
+	share := -math.Expm1(-float64(bytes) / float64(objects) / float64(period))
+	return max(1, int64(math.Round(float64(objects)*share)))
 }
 
 // baseName is the last element of a file's path.

@@ -1,0 +1,182 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/loadlog/loadlogtest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// busyHost are samples of a machine all of whose CPUs were in use, half of
+// them by others.
+const busyHost = `
+-- os.ndjson os --
+t_ns  pid  user_ns  busy_ns  idle_ns  self_ns
+1s    7    0s       0s       0s       0s
+2s    7    1s       3900ms   100ms    1s
+3s    7    2s       7800ms   200ms    2s
+4s    7    3s       11700ms  300ms    3s
+`
+
+// collecting is a program on 4 Ps that collects n times within 10 s.
+func collecting(n int, pace time.Duration, change func(i int, c *recordingtest.Cycle), more ...string) *recordingtest.Recording {
+	return recordingtest.New("title x\nhost cpus=4\nphase bare 0s..10s user=20s\nclock stderr.log 5ms error=20ms\n" +
+		"-- stderr.log stderr --\n" + recordingtest.Cycles(n, 10*time.Millisecond, pace, change) + strings.Join(more, ""))
+}
+
+func TestGC01(t *testing.T) {
+	const µs = time.Microsecond
+	one := func(i int, c *recordingtest.Cycle) {
+		if i == 6 {
+			c.STW1, c.Mark, c.STW2 = 312*µs, 2*time.Millisecond, 150*µs
+		}
+	}
+	f := expect(t, "one long collection", collecting(60, 100*time.Millisecond, one), "GC01", Found,
+		"2 of 120 pauses", "1 before marking, 1 after it", "longest took 312 µs")
+	severity(t, "one long collection", f, Info)
+	near(t, "one long collection", f, 2.0/120)
+	// gc 7 began 610 ms after the start of the program, which is 615 ms on
+	// the axis; its second pause came after 312 µs and 2 ms.
+	for i, want := range []string{"gc 7 at 0.610 s: sweep termination 312 µs [615000000 615312000]", "gc 7 at 0.610 s: mark termination 150 µs [617312000 617462000]"} {
+		if got := fmt.Sprint(f.Evidence[i].Text, " ", *f.Evidence[i].Span); got != want {
+			t.Errorf("evidence = %s, want %s", got, want)
+		}
+	}
+	long := func(i int, c *recordingtest.Cycle) { c.STW1 = 900 * µs }
+	f = expect(t, "all are long", collecting(60, 100*time.Millisecond, long), "GC01", Found, "60 of 120")
+	severity(t, "all are long", f, Warning)
+	f = expect(t, "on a busy host", collecting(60, 100*time.Millisecond, long, busyHost), "GC01", Found, "60 of 120")
+	severity(t, "on a busy host", f, Info)
+	doubted(t, f, "all CPUs busy")
+	doubted(t, f, "the machine was not quiet: other programs used")
+	expect(t, "at the limit", collecting(60, 100*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.STW1, c.STW2 = 100*µs, 100*µs }), "GC01", Fine, "none of 120")
+	expect(t, "few collections", collecting(19, 100*time.Millisecond, long), "GC01", TooLittle, "19 collections", "20 are needed")
+	expect(t, "outside of the phase", collecting(40, 500*time.Millisecond, func(i int, c *recordingtest.Cycle) {
+		if c.At > 10*time.Second {
+			c.STW1 = time.Second
+		}
+	}), "GC01", Fine)
+	expect(t, "attached", recordingtest.New("title x\nphase bare 0s..10s run=-1"), "GC01", NotApplicable)
+}
+
+// cpuClasses are runtime/metrics of 10 s on 4 Ps: 20 s idle, and this much of the
+// rest for the collector, part of it marking on idle Ps.
+func cpuClasses(total, idle float64) string {
+	return fmt.Sprintf(`
+-- metrics.ndjson metrics --
+t_ns /cpu/classes/gc/total:cpu-seconds /cpu/classes/gc/mark/idle:cpu-seconds /cpu/classes/total:cpu-seconds /cpu/classes/idle:cpu-seconds
+0s   1        1         100       50
+5s   1        1         120       60
+9s   %g       %g        140       70
+`, 1+total, 1+idle)
+}
+
+func TestGC03(t *testing.T) {
+	pace := 100 * time.Millisecond
+	// (4−1) of (40−20−1) s.
+	f := expect(t, "metrics", collecting(60, pace, nil, cpuClasses(4, 1)), "GC03", Found, "15.8%", "60 collections")
+	severity(t, "metrics", f, Warning)
+	near(t, "metrics", f, 3.0/19)
+	if e := f.Evidence[0]; e.Phase != "bare" || *e.Span != [2]int64{0, 10e9} || !strings.Contains(e.Text, "runtime/metrics") {
+		t.Errorf("evidence = %+v", e)
+	}
+	severity(t, "info", expect(t, "info", collecting(60, pace, nil, cpuClasses(1.4, 0)), "GC03", Found, "7.00%"), Info)
+	severity(t, "critical", expect(t, "critical", collecting(60, pace, nil, cpuClasses(6, 0)), "GC03", Found, "30.0%"), Critical)
+	expect(t, "a small share", collecting(60, pace, nil, cpuClasses(0.9, 0)), "GC03", Fine, "4.50%")
+	expect(t, "marking on idle Ps alone", collecting(60, pace, nil, cpuClasses(5, 5)), "GC03", Fine, "0%")
+	expect(t, "few collections", collecting(19, pace, nil, cpuClasses(6, 0)), "GC03", TooLittle, "19 collections")
+
+	// Without metrics: 60 collections, each of which takes 2×80 µs of pauses
+	// on 4 Ps and 50 ms of background work: 3.0096 s.
+	marking := func(i int, c *recordingtest.Cycle) { c.Background, c.Idle = 50*time.Millisecond, time.Second }
+	r := collecting(60, pace, marking)
+	f = expect(t, "gctrace, of 20 s", r, "GC03", Found, "15.0%")
+	near(t, "gctrace, of 20 s", f, 3.0096/20)
+	r = collecting(60, pace, marking)
+	r.Manifest.Phases[0].User = 4 * time.Second
+	severity(t, "a program that idles otherwise", expect(t, "gctrace, of 4 s", r, "GC03", Found, "75.2%"), Critical)
+	r = collecting(60, pace, marking)
+	r.Manifest.Phases[0].User = 0
+	f = expect(t, "gctrace, of 4 Ps", r, "GC03", Found, "7.5")
+	if !strings.Contains(f.Evidence[0].Text, "of the time of all Ps") {
+		t.Errorf("evidence = %+v", f.Evidence[0])
+	}
+}
+
+func TestGC04(t *testing.T) {
+	// The phase lasts for 10 s, so n collections have a pace of 10 s / n.
+	dense := func(n int, change func(i int, c *recordingtest.Cycle)) *recordingtest.Recording {
+		return collecting(n, 10*time.Second/time.Duration(n+2), change)
+	}
+	f := expect(t, "fast", dense(5000, nil), "GC04", Found, "a collection every 2.00 ms", "live heap 2")
+	severity(t, "fast", f, Warning)
+	near(t, "fast", f, 1e10/4995)
+	if e := f.Evidence[0]; e.Phase != "bare" || *e.Span != [2]int64{0, 10e9} {
+		t.Errorf("evidence = %+v", e)
+	}
+	severity(t, "5 ms", expect(t, "5 ms", dense(2000, nil), "GC04", Found, "5.00 ms"), Info)
+	expect(t, "10 ms", dense(1000, nil), "GC04", Fine, "10.0 ms")
+	expect(t, "few collections", dense(19, nil), "GC04", TooLittle, "19 collections")
+	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\n"+recordingtest.Scheds(4, 2, 2)), "GC04", TooLittle, "0 collections")
+	expect(t, "runtime.GC in a loop", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 > 0 }), "GC04", NotApplicable, "forced by the program")
+	expect(t, "runtime.GC now and then", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 == 0 }), "GC04", Found)
+	r := dense(5000, nil)
+	r.Clock("load.requests", 0).Put(recording.Entry{Path: "load.requests", Kind: recording.Load, Phase: "bare"},
+		loadlogtest.Encode(loadlogtest.Steady(20000, 10*time.Second, time.Millisecond)))
+	expect(t, "under load", r, "GC04", Found, "4.00 requests for each")
+}
+
+// leaking is a program that collects 40 times in 10 s, every fourth time by
+// runtime.GC, while its live heap rises from 10 to 49 MB.
+func leaking(change func(i int, c *recordingtest.Cycle)) *recordingtest.Recording {
+	return collecting(40, 240*time.Millisecond, func(i int, c *recordingtest.Cycle) {
+		c.Live, c.Forced = 10+i, i%4 == 0
+		if change != nil {
+			change(i, c)
+		}
+	})
+}
+
+func TestGC08(t *testing.T) {
+	f := expect(t, "leak", leaking(nil), "GC08", Found, "rose from 11.5 to 47.5 MB", "40 collections", "10 of them forced")
+	severity(t, "leak", f, Warning)
+	if f.Impact.Value < 249 || f.Impact.Value > 251 { // 1 MB in 0.24 s
+		t.Errorf("impact = %+v, want 250 MB a minute", f.Impact)
+	}
+	g := func(what string, state State, words string, change func(i int, c *recordingtest.Cycle)) {
+		t.Helper()
+		expect(t, what, leaking(change), "GC08", state, words)
+	}
+	g("flat", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 30 + i%2 })
+	g("falls", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 60 - i })
+	g("a tenth more", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 300 + i })
+	g("up and down", Fine, "came back to 30.9 MB", func(i int, c *recordingtest.Cycle) { c.Live = 30 + i%20 })
+	g("a jump that stays", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 30 + 30*min(i/39, 1) })
+	g("nothing forced", TooLittle, "only 0 of them were forced", func(i int, c *recordingtest.Cycle) { c.Forced = false })
+	g("two forced", TooLittle, "only 2 of them were forced", func(i int, c *recordingtest.Cycle) { c.Forced = i%20 == 0 })
+	g("garbage under load", Fine, "survived the forced ones went from 10.0 to 10.0 MB", func(i int, c *recordingtest.Cycle) {
+		if c.Forced {
+			c.Live = 10
+		}
+	})
+	few := collecting(9, time.Second, func(i int, c *recordingtest.Cycle) { c.Live, c.Forced = 10*(i+1), true })
+	expect(t, "few collections", few, "GC08", TooLittle, "9 collections")
+	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"), "GC08", TooLittle, "no collections")
+}
+
+// TestGC08Longest looks at the longest of several rounds: each process has a
+// heap of its own.
+func TestGC08Longest(t *testing.T) {
+	flat := recordingtest.Cycles(30, 10*time.Millisecond, 200*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.Live, c.Forced = 5, true })
+	leak := recordingtest.Cycles(40, 10*time.Millisecond, 200*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.Live, c.Forced = 10+i, true })
+	r := recordingtest.New("title x\nphase bare 0s..10s run=0\nphase bare-2 20s..30s run=1\nclock stderr-2.log 20s\n" +
+		"-- stderr.log stderr run=0 --\n" + flat + "-- stderr-2.log stderr run=1 --\n" + leak)
+	f := expect(t, "two rounds", r, "GC08", Found, "40 collections")
+	if e := f.Evidence[0]; e.Phase != "bare-2" || *e.Span != [2]int64{20e9, 30e9} {
+		t.Errorf("evidence = %+v", e)
+	}
+}

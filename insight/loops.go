@@ -1,0 +1,148 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+
+	"loupe/calltree"
+	"loupe/stack"
+)
+
+// inLoop says whether a line lies inside a loop.
+type inLoop int
+
+const (
+	loopUnknown inLoop = iota // no source, or it does not parse
+	loopNo
+	loopYes
+)
+
+// lineInLoop returns the text of the frame's line and whether it lies in a
+// for or range statement of its function.
+func (in *Input) lineInLoop(f stack.Frame) (line string, loop inLoop) {
+	text, err := in.Session.Source(f.File)
+	if err != nil {
+		return "", loopUnknown
+	}
+	if lines := strings.Split(string(text), "\n"); f.Line >= 1 && f.Line <= len(lines) {
+		line = lines[f.Line-1]
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return line, loopUnknown
+	}
+	loop = loopNo
+	ast.Inspect(file, func(n ast.Node) bool {
+		var body *ast.BlockStmt
+		switch s := n.(type) {
+		case *ast.ForStmt:
+			body = s.Body
+			// The condition runs once in every turn, like the body.
+			if s.Cond != nil && covers(fset, s.Cond, f.Line) {
+				loop = loopYes
+			}
+		case *ast.RangeStmt:
+			body = s.Body
+		}
+		if body != nil && covers(fset, body, f.Line) {
+			loop = loopYes
+		}
+		return true
+	})
+	return line, loop
+}
+
+// covers tells whether a line lies between the first and the last of a node.
+func covers(fset *token.FileSet, n ast.Node, line int) bool {
+	return fset.Position(n.Pos()).Line <= line && line <= fset.Position(n.End()).Line
+}
+
+// helperDepth is how many of the user's functions above a call are asked for
+// a loop: a small helper, and one more around it. Further up there is always
+// a loop, that of the program's life.
+const helperDepth = 2
+
+// iterates holds the packages whose functions call back for every element.
+var iterates = []string{"slices", "sort", "maps", "iter"}
+
+// loopAround says in words how the call of a site is repeated: by a loop
+// around its line, or by one in which its function is called. What most of the
+// weight goes through decides.
+func (in *Input) loopAround(t *stack.Table, weights calltree.Samples, site calltree.Site) (how string, loop inLoop) {
+	if _, loop = in.lineInLoop(site.Caller); loop == loopYes {
+		return "in a loop", loop
+	}
+	known := map[stack.FrameID]inLoop{}
+	by := map[string]int64{}
+	total := int64(0)
+	for id, w := range weights {
+		above, ok := callersOf(t, id, site)
+		if !ok || w <= 0 {
+			continue
+		}
+		total += w
+		if how := in.loopAbove(t, above, known); how != "" {
+			by[how] += w
+		}
+	}
+	inLoops, best := int64(0), ""
+	for text, w := range by {
+		inLoops += w
+		if best == "" || w > by[best] || w == by[best] && text < best {
+			best = text
+		}
+	}
+	if best != "" && 2*inLoops >= total {
+		return best, loopYes
+	}
+	return "whether in a loop is not known without its source", loop
+}
+
+// callersOf returns the frames above a site's call in a stack, from the leaf
+// to the root.
+func callersOf(t *stack.Table, id stack.ID, site calltree.Site) ([]stack.FrameID, bool) {
+	frames := t.Frames(id)
+	for i := 1; i < len(frames); i++ {
+		f := t.Frame(frames[i])
+		if f.Func != site.Caller.Func || f.File != site.Caller.File || f.Line != site.Caller.Line {
+			continue
+		}
+		if slices.ContainsFunc(frames[:i], func(id stack.FrameID) bool { return t.Frame(id).Func == site.Callee }) {
+			return frames[i+1:], true
+		}
+	}
+	return nil, false
+}
+
+// loopAbove looks through the callers for the nearest loop; empty when there
+// is none within reach.
+func (in *Input) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.FrameID]inLoop) string {
+	isUser := in.Session.Scope().IsUser
+	users := 0
+	for _, id := range above {
+		f := t.Frame(id)
+		if !isUser(f) {
+			if slices.Contains(iterates, stack.Package(f.Func)) {
+				return "called back for every element by " + stack.FoldGenerics(f.Func)
+			}
+			continue
+		}
+		if users++; users > helperDepth {
+			break
+		}
+		loop, ok := known[id]
+		if !ok {
+			_, loop = in.lineInLoop(f)
+			known[id] = loop
+		}
+		if loop == loopYes {
+			return fmt.Sprintf("called in a loop of %s at %s:%d", stack.Short(f.Func), baseName(f.File), f.Line)
+		}
+	}
+	return ""
+}
