@@ -52,7 +52,7 @@ func compareAll(e *env, names []string, format string) error {
 	err = buffered(e.stdout, func(w io.Writer) error {
 		switch format {
 		case "json":
-			return report.WriteJSON(w, c)
+			return writeComparisonJSON(w, c)
 		case "md":
 			return report.WriteComparisonMarkdown(w, c)
 		case "svg":

@@ -215,7 +215,7 @@ func (d *demo) conclude(e *env, dirs []string) error {
 	defer closeAll()
 	c := sideBySide(all)
 	if d.json {
-		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, c) })
+		return buffered(e.stdout, func(w io.Writer) error { return writeComparisonJSON(w, c) })
 	}
 	err = buffered(e.stdout, func(w io.Writer) error { return report.WriteDemo(w, c, e.style()) })
 	if err != nil {

@@ -178,7 +178,7 @@ func conclude(e *env, dirs []string, asJSON, quiet bool) error {
 	default:
 		c := sideBySide(all)
 		if asJSON {
-			return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, c) })
+			return buffered(e.stdout, func(w io.Writer) error { return writeComparisonJSON(w, c) })
 		}
 		if err := buffered(e.stdout, func(w io.Writer) error { return report.WriteComparison(w, c, e.style()) }); err != nil {
 			return err
@@ -201,6 +201,14 @@ func next(e *env, dirs []string, quiet bool) {
 	if len(dirs) > 1 {
 		fmt.Fprintf(e.stdout, "           loupe compare %s %s\n", dirs[0], dirs[1])
 	}
+}
+
+// writeComparisonJSON prints a comparison with its schema in front.
+func writeComparisonJSON(w io.Writer, c *report.Comparison) error {
+	return report.WriteJSON(w, struct {
+		Schema string `json:"schema"`
+		*report.Comparison
+	}{compare.Schema, c})
 }
 
 // sideBySide compares examined recordings with the first.
