@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,7 +125,8 @@ func mkprofile() {
 }
 
 // checkJSON checks that stdout, stderr or a file holds JSON with fields:
-// json FILE CHECK…. A check is a path such as cycles.0.gc, which must exist;
+// json FILE CHECK…. A check is a path such as cycles.0.gc, which must exist,
+// or findings.rule:AL09.state, which takes the first element with that field;
 // PATH=REGEXP for a value, PATH#=REGEXP for a length, !PATH for a field that
 // must not be there.
 func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
@@ -169,6 +171,12 @@ func follow(v any, path string) (any, bool) {
 			}
 		case []any:
 			i, err := strconv.Atoi(name)
+			if key, value, ok := strings.Cut(name, ":"); ok {
+				i, err = slices.IndexFunc(x, func(v any) bool {
+					got, ok := follow(v, key)
+					return ok && printed(got) == value
+				}), nil
+			}
 			if err != nil || i < 0 || i >= len(x) {
 				return nil, false
 			}
