@@ -54,9 +54,9 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
 		}
 	}
-	w.printf("%s→ %s\n", indent, wrap(f.Advice, s.width()-len(indent)-2, indent+"  "))
+	w.printf("%s→ %s\n", indent, wrap(clean(f.Advice), s.width()-len(indent)-2, indent+"  "))
 	if f.Verify != "" {
-		w.printf("%s✓ %s\n", indent, wrap(f.Verify, s.width()-len(indent)-2, indent+"  "))
+		w.printf("%s✓ %s\n", indent, wrap(clean(f.Verify), s.width()-len(indent)-2, indent+"  "))
 	}
 	for _, d := range f.Doubts {
 		w.printf("%s? %s\n", indent, s.paint(dim, wrap(clean(d), s.width()-len(indent)-2, indent+"  ")))

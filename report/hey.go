@@ -99,7 +99,7 @@ func WriteHey(w io.Writer, l *loadlog.Log) error {
 	}
 	b.WriteString("\n\n")
 	s.failures(&b)
-	b.WriteString("\n")
+	b.WriteString("\n\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -247,7 +247,7 @@ func (s *heyStats) failures(b *strings.Builder) {
 	}
 	b.WriteString("Error distribution:")
 	for _, text := range slices.Sorted(maps.Keys(s.errors)) {
-		fmt.Fprintf(b, "\n  [%d]\t%s", s.errors[text], text)
+		fmt.Fprintf(b, "\n  [%d]\t%s", s.errors[text], clean(text))
 	}
 }
 
@@ -268,7 +268,7 @@ func generator(b *strings.Builder, l *loadlog.Log) {
 		b.WriteString("  Closed loop: a stall of the service also stops the requests that would have met it; -q keeps a schedule\n")
 	}
 	for _, note := range s.Notes {
-		fmt.Fprintf(b, "  Note:\t%s\n", note)
+		fmt.Fprintf(b, "  Note:\t%s\n", clean(note))
 	}
 }
 

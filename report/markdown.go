@@ -12,7 +12,7 @@ import (
 
 // escape makes text from a recording plain inside Markdown.
 func escape(text string) string {
-	return strings.NewReplacer("|", "\\|", "*", "\\*", "_", "\\_", "`", "'", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]").Replace(clean(text))
+	return strings.NewReplacer("\\", "\\\\", "&", "&amp;", "~", "\\~", "|", "\\|", "*", "\\*", "_", "\\_", "`", "'", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]").Replace(clean(text))
 }
 
 // code makes text from a recording a code span.
@@ -113,7 +113,7 @@ func markdownFindings(w *lines, all []insight.Finding) {
 				w.printf("    %s\n", code(e.Source))
 			}
 		}
-		w.printf("  - → %s\n", f.Advice)
+		w.printf("  - → %s\n", escape(f.Advice))
 	}
 	if !found {
 		w.printf("Nothing was found.\n")

@@ -99,7 +99,7 @@ func writePhases(w *lines, phases []compare.PhaseCost, s Style) {
 	g.add(cell{text: "phase", left: true, paint: dim}, cell{text: "length", paint: dim}, cell{text: "requests/sec", paint: dim},
 		cell{text: "CPUs", paint: dim}, cell{text: "CPU/request", paint: dim}, cell{text: "cost", left: true, paint: dim})
 	for _, p := range phases {
-		row := []cell{{text: p.Name, left: true}, {text: unit.Duration(p.Length.Round(time.Microsecond))}}
+		row := []cell{{text: clean(p.Name), left: true}, {text: unit.Duration(p.Length.Round(time.Microsecond))}}
 		for _, f := range []struct {
 			known bool
 			text  string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -44,9 +45,9 @@ func (s Style) paint(code, text string) string {
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\t':
+		case r == '\t' || r == '\n' || r == '\u2028' || r == '\u2029':
 			return ' '
-		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u202e' || r == '\u2066' || r == '\u2067':
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
 			return -1
 		}
 		return r
@@ -54,8 +55,10 @@ func clean(text string) string {
 }
 
 // wrap breaks text at blanks so that no line has more than width columns;
-// every line but the first has indent in front, which does not count.
+// every line but the first has indent in front, which does not count. Where
+// hardly any room is left, lines get longer instead of narrower.
 func wrap(text string, width int, indent string) string {
+	width = max(width, 20)
 	var b strings.Builder
 	column := 0
 	for i, word := range strings.Fields(text) {

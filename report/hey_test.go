@@ -1,0 +1,283 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/loadlog"
+	"loupe/loadlog/loadlogtest"
+	"loupe/timeline"
+)
+
+// heyData is what hey 0.1.4 knows of a run: the value that its templates get.
+type heyData struct {
+	Lats, ConnLats, DnsLats, ReqLats, ResLats, DelayLats, Offsets []float64
+	StatusCodes                                                   []int
+	Total                                                         time.Duration
+	ErrorDist                                                     map[string]int
+	SizeTotal                                                     int64
+}
+
+// log makes a load log of the same requests.
+func (d *heyData) log() *loadlog.Log {
+	l := &loadlog.Log{Header: loadlog.Header{Elapsed: d.Total, ServedLength: d.SizeTotal}}
+	ns := func(seconds []float64) (out []time.Duration) {
+		for _, s := range seconds {
+			out = append(out, time.Duration(math.Round(s*1e9)))
+		}
+		return out
+	}
+	for i, at := range ns(d.Offsets) {
+		l.Begin = append(l.Begin, timeline.Time(at))
+		l.Status = append(l.Status, uint16(d.StatusCodes[i]))
+	}
+	l.Service, l.Dial, l.DNS = ns(d.Lats), ns(d.ConnLats), ns(d.DnsLats)
+	l.Write, l.Wait, l.Read = ns(d.ReqLats), ns(d.DelayLats), ns(d.ResLats)
+	l.Error = make([]uint16, l.Len())
+	for text, n := range d.ErrorDist {
+		l.Errors = append(l.Errors, text)
+		for range n {
+			l.Begin, l.Status, l.Error = append(l.Begin, 0), append(l.Status, 0), append(l.Error, uint16(len(l.Errors)))
+			for _, column := range []*[]time.Duration{&l.Service, &l.Dial, &l.DNS, &l.Write, &l.Wait, &l.Read} {
+				*column = append(*column, 0)
+			}
+		}
+	}
+	l.Bytes = make([]int64, l.Len())
+	return l
+}
+
+// The two lines in which the report means to differ from hey's: hey counts
+// failures as requests served, and prints the fastest and the slowest request
+// where it speaks of connecting.
+var (
+	heyRate    = regexp.MustCompile(`(?m)^  Requests/sec:\t.*$`)
+	heyConnect = regexp.MustCompile(`(?m)^(  DNS\+dialup:\t[^,]*), .*$`)
+)
+
+// TestHey holds WriteHey against the reports of real runs of hey 0.1.4, byte
+// for byte. Each file in testdata/hey is hey's report, printed by its own
+// default template, and behind it the data that the template got.
+func TestHey(t *testing.T) {
+	names, err := filepath.Glob("testdata/hey/*.txt")
+	if err != nil || len(names) < 6 {
+		t.Fatalf("%d reports of hey, %v", len(names), err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, data, ok := strings.Cut(string(text), "-- data --\n")
+		if !ok {
+			continue // all-refused.txt: hey's data are NaN, which is no JSON
+		}
+		var d heyData
+		if err := json.Unmarshal([]byte(data), &d); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := heyText(t, d.log())
+		if len(d.ErrorDist) > 0 {
+			got, want = heyRate.ReplaceAllString(got, "rate"), heyRate.ReplaceAllString(want, "rate")
+		}
+		got, want = heyConnect.ReplaceAllString(got, "$1"), heyConnect.ReplaceAllString(want, "$1")
+		if diff := diffLines(want, got); diff != "" {
+			t.Errorf("%s (- hey, + loupe):\n%s", name, diff)
+		}
+	}
+}
+
+func heyText(t *testing.T, l *loadlog.Log) string {
+	t.Helper()
+	var b strings.Builder
+	if err := WriteHey(&b, l); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestHeyRefused: where no request was answered hey prints NaN and headings
+// without lines. The report has the other lines of it, in the same order and
+// form, and nothing else.
+func TestHeyRefused(t *testing.T) {
+	text, err := os.ReadFile("testdata/hey/all-refused.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loadlogtest.Log(`
+		begin service status
+		20×   0s 1ms - Get "http://127.0.0.1:18474/": dial tcp 127.0.0.1:18474: connect: connection refused
+	`)
+	digits := regexp.MustCompile(`\d+\.\d+`)
+	lines := func(s string) []string {
+		return strings.Split(strings.TrimRight(digits.ReplaceAllString(s, "0"), "\n"), "\n")
+	}
+	theirs := lines(string(text))
+	for _, line := range lines(heyText(t, l)) {
+		found := false
+		for len(theirs) > 0 && !found {
+			found = theirs[0] == line
+			theirs = theirs[1:]
+		}
+		if !found {
+			t.Errorf("line %q is not one of hey's, or out of order", line)
+		}
+	}
+	if got := heyText(t, l); strings.Contains(got, "NaN") || strings.Contains(got, "Slowest") || !strings.Contains(got, "\n  [20]\tGet \"http://127.0.0.1:18474/\": dial tcp") {
+		t.Errorf("report:\n%s", got)
+	}
+}
+
+// TestHeyPercentiles follows hey's walk over ten requests of 1 to 10 ms: the
+// value with index i serves for p when i·100/10 ≥ p, and each for one p only.
+// 90% is the last value, so that nothing is left for 95% and 99%.
+func TestHeyPercentiles(t *testing.T) {
+	f := func(n int, want string) {
+		t.Helper()
+		l := loadlogtest.Steady(n, time.Second, 0)
+		for i := range l.Service {
+			l.Service[i] = time.Duration(i+1) * time.Millisecond
+		}
+		got := section(heyText(t, l), "Latency distribution:\n")
+		if got != want {
+			t.Errorf("%d requests:\n%s\nwant:\n%s", n, got, want)
+		}
+	}
+	f(10, `  10% in 0.0020 secs
+  25% in 0.0040 secs
+  50% in 0.0060 secs
+  75% in 0.0090 secs
+  90% in 0.0100 secs
+  0% in 0.0000 secs
+  0% in 0.0000 secs`)
+	f(1, strings.TrimSuffix(strings.Repeat("  0% in 0.0000 secs\n", 7), "\n"))
+	f(100, `  10% in 0.0110 secs
+  25% in 0.0260 secs
+  50% in 0.0510 secs
+  75% in 0.0760 secs
+  90% in 0.0910 secs
+  95% in 0.0960 secs
+  99% in 0.1000 secs`)
+}
+
+// section returns what stands below a heading, to the next empty line.
+func section(text, heading string) string {
+	_, rest, _ := strings.Cut(text, heading)
+	body, _, _ := strings.Cut(rest, "\n\n")
+	return body
+}
+
+// TestHeyHistogram has requests of 10 to 20 ms, so that a bucket is 1 ms wide:
+// the first holds what equals the fastest, every other one its upper bound.
+func TestHeyHistogram(t *testing.T) {
+	l := loadlogtest.Log(`
+		begin service
+		0s    10ms
+		0s    10ms
+		0s    10500us
+		0s    11ms
+		8×    0s 15ms
+		0s    20ms
+	`)
+	want := strings.Join([]string{
+		"  0.010 [2]\t|" + strings.Repeat("■", 10),
+		"  0.011 [2]\t|" + strings.Repeat("■", 10),
+		"  0.012 [0]\t|", "  0.013 [0]\t|", "  0.014 [0]\t|",
+		"  0.015 [8]\t|" + strings.Repeat("■", 40),
+		"  0.016 [0]\t|", "  0.017 [0]\t|", "  0.018 [0]\t|", "  0.019 [0]\t|",
+		"  0.020 [1]\t|" + strings.Repeat("■", 5),
+	}, "\n")
+	if got := section(heyText(t, l), "Response time histogram:\n"); got != want {
+		t.Errorf("histogram:\n%s\nwant:\n%s", got, want)
+	}
+	same := loadlogtest.Steady(5, time.Second, time.Millisecond)
+	if got := section(heyText(t, same), "Response time histogram:\n"); !strings.HasPrefix(got, "  0.001 [5]\t|■") || strings.Count(got, "[0]") != 10 {
+		t.Errorf("histogram of equal times:\n%s", got)
+	}
+}
+
+// TestHeyCSV prints answered requests in order of their start.
+func TestHeyCSV(t *testing.T) {
+	l := loadlogtest.Log(`
+		begin  service  dial   dns    write  wait   read   status
+		3ms    12ms     2ms    500us  10us   9ms    1ms    200
+		1ms    2us      0s     0s     0s     1us    0s     404
+		2ms    1s       0s     0s     0s     0s     0s     -       timeout
+	`)
+	want := `response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset
+0.000002,0.000000,0.000000,0.000000,0.000001,0.000000,404,0.001000
+0.012000,0.002000,0.000500,0.000010,0.009000,0.001000,200,0.003000
+`
+	var b strings.Builder
+	if err := WriteHeyCSV(&b, l); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != want {
+		t.Errorf("CSV:\n%s\nwant:\n%s", b.String(), want)
+	}
+}
+
+// TestWriteLoad has what hey leaves out: a histogram that doubles, percentiles
+// only where ten requests lie beyond them, what sending cost.
+func TestWriteLoad(t *testing.T) {
+	l := loadlogtest.Log(`
+		begin service status bytes
+		90×   0s 15us 200 10
+		9×    0s 70us 200 10
+		0s    1s 500 10
+		0s    1s - 0 EOF
+	`)
+	l.CPU, l.GCs, l.Notes = 500*time.Millisecond, 3, []string{"TLS was not verified"}
+	want := `
+Summary:
+  Total:	1.0000 secs
+  Slowest:	1.0000 secs
+  Fastest:	0.0000 secs
+  Average:	0.0100 secs
+  Requests/sec:	100.0000
+  
+  Total data:	1000 bytes
+  Size/request:	10 bytes
+
+Response time histogram:
+  ≤  20.0 µs [90]	|■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■
+  ≤  40.0 µs [0]	|
+  ≤  80.0 µs [9]	|■■■■
+`
+	var b strings.Builder
+	if err := WriteLoad(&b, l); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("report:\n%s\nwant it to begin with:\n%s", got, want)
+	}
+	for _, line := range []string{
+		"  10% in 0.0000 secs", "  90% in 0.0001 secs", "  95% n/a (needs 200 requests)", "  99.9% n/a (needs 10000 requests)",
+		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of its own", "  Note:\tTLS was not verified",
+	} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("report lacks %q:\n%s", line, got)
+		}
+	}
+}
+
+// TestWriteLoadSchedule tells of the wait for the turn.
+func TestWriteLoadSchedule(t *testing.T) {
+	l := loadlogtest.Log("begin service late\n2000× 0s 1ms 4ms")
+	var b strings.Builder
+	if err := WriteLoad(&b, l); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"Average:\t0.0050 secs", "99% of requests were sent within 4.00 ms of their turn", "Service time:\t50% 1.00 ms, 99% 1.00 ms, max 1.00 ms"} {
+		if !strings.Contains(b.String(), line) {
+			t.Errorf("report lacks %q:\n%s", line, b.String())
+		}
+	}
+}
