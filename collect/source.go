@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"loupe/recording"
@@ -76,14 +77,15 @@ func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error
 		return fmt.Errorf("%w: %w", errNoAgent, err)
 	}
 	defer c.Close()
+	// Asked first: also a capture that is cancelled at once has its end.
+	if _, err := io.WriteString(c, request+"\n"); err != nil {
+		return fmt.Errorf("%w: %w", errNoAgent, err)
+	}
 	stop := context.AfterFunc(ctx, func() {
 		c.(*net.UnixConn).CloseWrite()
 		c.SetReadDeadline(time.Now().Add(hangUpGrace))
 	})
 	defer stop()
-	if _, err := io.WriteString(c, request+"\n"); err != nil {
-		return fmt.Errorf("cannot ask the agent: %w", err)
-	}
 	r := bufio.NewReaderSize(c, 64<<10)
 	status, err := r.ReadString('\n')
 	if err != nil {
@@ -92,7 +94,9 @@ func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error
 	if text, failed := strings.CutPrefix(status, "error "); failed {
 		return errors.New(strings.TrimSpace(text))
 	}
-	_, err = r.WriteTo(w)
+	if _, err = r.WriteTo(w); errors.Is(err, syscall.ECONNRESET) {
+		return fmt.Errorf("%w: the program ended in the middle of its answer", errNoAgent)
+	}
 	return err
 }
 
