@@ -49,7 +49,7 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 		if e.File != "" {
 			place = fmt.Sprintf("%s:%d  (%s)", clean(shortFile(e)), e.Line, clean(e.Text))
 		}
-		w.printf("%s%s\n", indent, place)
+		w.printf("%s%s\n", indent, wrap(place, s.width()-len(indent), indent+"  "))
 		if e.Source != "" {
 			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
 		}

@@ -48,7 +48,7 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 func writeHead(w *lines, r *Recording, s Style) {
 	m := r.Manifest
 	w.printf("%s\n", s.paint(bold, clean(m.Title)))
-	w.printf("%s\n", s.paint(dim, clean(strings.Join(headFacts(m), ", "))))
+	w.printf("%s\n", s.paint(dim, wrap(clean(strings.Join(headFacts(m), ", ")), s.width(), "")))
 	if !m.Complete {
 		w.printf("%s\n", s.paint(yellow, "The recording was cut off, or is still being written: what is here is good, the end is missing."))
 	}

@@ -37,11 +37,29 @@ func change(c compare.Change) string {
 	if !c.Ratio.Known() {
 		return "–"
 	}
-	text := unit.Change(float64(c.Ratio))
+	print := unit.Change
+	if c.Ratio >= factor || c.High >= factor {
+		print = times // all three in one form
+	}
+	text := print(float64(c.Ratio))
 	if c.Low.Known() && c.High.Known() {
-		text += fmt.Sprintf(" [%s, %s]", unit.Change(float64(c.Low)), unit.Change(float64(c.High)))
+		text += fmt.Sprintf(" [%s, %s]", print(float64(c.Low)), print(float64(c.High)))
 	}
 	return text
+}
+
+// factor is the ratio from which unit.Change prints a factor.
+const factor = 3
+
+// times prints a ratio as a factor.
+func times(ratio float64) string {
+	switch {
+	case ratio >= factor:
+		return unit.Change(ratio)
+	case ratio >= 1:
+		return fmt.Sprintf("×%.1f", ratio)
+	}
+	return fmt.Sprintf("×%.2f", ratio)
 }
 
 // shortChange prints a ratio without its interval; "?" marks one that may be
@@ -82,9 +100,30 @@ func WriteComparison(out io.Writer, c *Comparison, s Style) error {
 // with its interval and verdict in words; more of them would not fit, so that
 // the change alone stands behind each, marked where it is undecided.
 func writeTable(w *lines, t *compare.Table, s Style) {
-	var g grid
 	short := len(t.Titles) > 2
-	head := []cell{{text: rounds(t), left: true, paint: dim}}
+	g := tableGrid(t, rounds(t), short)
+	if text := rounds(t); g.width()+2 > s.width() && text != "" {
+		// The first column need not be as wide as what is said of all.
+		w.printf("  %s\n", s.paint(dim, text))
+		g = tableGrid(t, "", short)
+	}
+	g.write(w, s, "  ")
+	text := confidence(t)
+	if short && text != "" {
+		text = "Changes are against " + clean(t.Titles[0]) + "; ? is undecided. -format json or md has the intervals."
+	}
+	if text != "" {
+		w.printf("\n  %s\n", s.paint(dim, wrap(text, s.width()-2, "  ")))
+	}
+	for _, n := range t.Notes {
+		w.printf("  %s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width()-2, "  ")))
+	}
+}
+
+// tableGrid lays the figures out; corner stands above the names of the rows.
+func tableGrid(t *compare.Table, corner string, short bool) *grid {
+	var g grid
+	head := []cell{{text: corner, left: true, paint: dim}}
 	for i, title := range t.Titles {
 		head = append(head, cell{text: clean(title), paint: bold})
 		switch {
@@ -111,17 +150,7 @@ func writeTable(w *lines, t *compare.Table, s Style) {
 		}
 		g.add(row...)
 	}
-	g.write(w, s, "  ")
-	text := confidence(t)
-	if short && text != "" {
-		text = "Changes are against " + clean(t.Titles[0]) + "; ? is undecided. -format json or md has the intervals."
-	}
-	if text != "" {
-		w.printf("\n  %s\n", s.paint(dim, wrap(text, s.width()-2, "  ")))
-	}
-	for _, n := range t.Notes {
-		w.printf("  %s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width()-2, "  ")))
-	}
+	return &g
 }
 
 // rounds says how many rounds the medians are of.

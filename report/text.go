@@ -92,8 +92,8 @@ type cell struct {
 
 func (g *grid) add(cells ...cell) { g.rows = append(g.rows, cells) }
 
-func (g *grid) write(w io.Writer, s Style, indent string) {
-	var widths []int
+// widths are those of the columns.
+func (g *grid) widths() (widths []int) {
 	for _, row := range g.rows {
 		for i, c := range row {
 			if i == len(widths) {
@@ -102,6 +102,32 @@ func (g *grid) write(w io.Writer, s Style, indent string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
 		}
 	}
+	return widths
+}
+
+// width is that of the longest line.
+func (g *grid) width() int {
+	widths, longest := g.widths(), 0
+	for _, row := range g.rows {
+		end := 0
+		for i, c := range row {
+			if c.text != "" {
+				end = 2 * i
+				for _, w := range widths[:i] {
+					end += w
+				}
+				if end += widths[i]; c.left {
+					end += utf8.RuneCountInString(c.text) - widths[i]
+				}
+			}
+		}
+		longest = max(longest, end)
+	}
+	return longest
+}
+
+func (g *grid) write(w io.Writer, s Style, indent string) {
+	widths := g.widths()
 	for _, row := range g.rows {
 		var b strings.Builder
 		b.WriteString(indent)
