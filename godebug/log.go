@@ -17,8 +17,16 @@ type Log struct {
 	// Unrecognised holds the first [MaxUnrecognised] malformed lines.
 	// Stats.Malformed is their whole number.
 	Unrecognised []Malformed
-	Stats        Stats
+	// Cut tells that there were more than [MaxRecords] of some kind and the
+	// rest was left out. Stats counts everything.
+	Cut   bool
+	Stats Stats
 }
+
+// MaxRecords bounds how many records of one kind a [Log] keeps, so that no
+// log exhausts memory: two million collections are four hours of a program
+// that collects 150 times a second, and some 600 MB.
+const MaxRecords = 2 << 20
 
 // MaxUnrecognised bounds the malformed lines that a [Log] keeps.
 const MaxUnrecognised = 100
@@ -43,7 +51,7 @@ func collect(r *Reader, size int) *Log {
 		// dozen doublings: 1.9 times the speed on a pure gctrace log.
 		if n := len(l.Cycles); n == 1024 && size > 0 {
 			per := float64(r.Stats().Bytes) / float64(n)
-			l.Cycles = slices.Grow(l.Cycles, int(float64(size)/per*1.02))
+			l.Cycles = slices.Grow(l.Cycles, min(int(float64(size)/per*1.02), MaxRecords))
 		}
 		l.add(r.Record())
 	}
@@ -54,22 +62,35 @@ func collect(r *Reader, size int) *Log {
 func (l *Log) add(rec Record) {
 	switch rec := rec.(type) {
 	case *Cycle:
-		l.Cycles = append(l.Cycles, *rec)
+		l.Cycles = keep(l, l.Cycles, *rec)
 	case *SchedSample:
+		if len(l.Samples) == MaxRecords {
+			l.Cut = true
+			break
+		}
 		l.Samples = append(l.Samples, rec.Clone())
 	case *InitTask:
-		l.Inits = append(l.Inits, *rec)
+		l.Inits = keep(l, l.Inits, *rec)
 	case *Scavenge:
-		l.Scavenges = append(l.Scavenges, *rec)
+		l.Scavenges = keep(l, l.Scavenges, *rec)
 	case *Pacer:
-		l.Pacers = append(l.Pacers, *rec)
+		l.Pacers = keep(l, l.Pacers, *rec)
 	case *Scan:
-		l.Scans = append(l.Scans, *rec)
+		l.Scans = keep(l, l.Scans, *rec)
 	case *Notice:
-		l.Notices = append(l.Notices, *rec)
+		l.Notices = keep(l, l.Notices, *rec)
 	case *Malformed:
 		if len(l.Unrecognised) < MaxUnrecognised {
 			l.Unrecognised = append(l.Unrecognised, rec.Clone())
 		}
 	}
+}
+
+// keep appends a record unless there are enough of its kind.
+func keep[T any](l *Log, list []T, rec T) []T {
+	if len(list) >= MaxRecords {
+		l.Cut = true
+		return list
+	}
+	return append(list, rec)
 }

@@ -103,6 +103,9 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 			all = append(all, report.Collections{Title: r.Phase.Name, Summary: r.GC})
 		}
 	}
+	if l.log != nil && l.log.Cut {
+		fmt.Fprintf(e.stderr, "loupe gc: %s holds more than %s collections: only the first ones are counted (look at parts of the log: tail -n 1000000 %s | loupe gc -)\n", name, unit.Count(godebug.MaxRecords), name)
+	}
 	found := false
 	for _, c := range all {
 		found = found || len(c.Summary.Cycles) > 0 || c.Summary.Unrecognised > 0
