@@ -119,9 +119,12 @@ func hostileRecording() *recordingtest.Recording {
 // safe checks that text holds nothing that a terminal would obey.
 func safe(t *testing.T, what, text string) {
 	t.Helper()
+	if !utf8.ValidString(text) {
+		t.Errorf("%s is not UTF-8", what)
+	}
 	for line := range strings.Lines(text) {
 		for _, r := range strings.TrimSuffix(line, "\n") {
-			if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError {
+			if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 				t.Errorf("%s: line %q holds %q", what, line, r)
 				break
 			}
