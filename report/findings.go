@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"loupe/insight"
 )
@@ -45,11 +46,7 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 	body := fmt.Sprintf("%s %s: %s", f.Rule, f.Title, clean(f.Summary))
 	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(body, s.width()-len(head), indent)))
 	for _, e := range f.Evidence {
-		place := clean(e.Text)
-		if e.File != "" {
-			place = fmt.Sprintf("%s:%d  (%s)", clean(shortFile(e)), e.Line, clean(e.Text))
-		}
-		w.printf("%s%s\n", indent, wrap(place, s.width()-len(indent), indent+"  "))
+		writePlace(w, e, indent, s.width())
 		if e.Source != "" {
 			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
 		}
@@ -62,6 +59,22 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 		w.printf("%s? %s\n", indent, s.paint(dim, wrap(clean(d), s.width()-len(indent)-2, indent+"  ")))
 	}
 	w.printf("\n")
+}
+
+// writePlace prints where something was seen: the file and line, which stay
+// whole for whoever copies them, and what is to be seen there.
+func writePlace(w *lines, e insight.Evidence, indent string, width int) {
+	text := clean(e.Text)
+	if e.File == "" {
+		w.printf("%s%s\n", indent, wrap(text, width-len(indent), indent+"  "))
+		return
+	}
+	place := fmt.Sprintf("%s:%d", clean(shortFile(e)), e.Line)
+	gap := "  "
+	if len(indent)+utf8.RuneCountInString(place+gap+text)+2 > width {
+		gap = "\n" + indent + "  "
+	}
+	w.printf("%s%s%s(%s)\n", indent, place, gap, wrap(text, width-len(indent)-4, indent+"   "))
 }
 
 // shortFile is how a file is shown: as the module has it, where that is known.
