@@ -120,10 +120,15 @@ func TestEnded(t *testing.T) {
 	f("ended in a later phase", func(r *recording.Run) { r.Span.End = 9e9 })
 }
 
-// TestCollectorOff has scheduler samples, and so a runtime that would have
-// told of collections: zero of them is a figure, the pace between them is not.
+// TestCollectorOff has a runtime that was asked to tell of collections: zero
+// of them is a figure, the pace between them is not. One that was asked not to
+// tells nothing.
 func TestCollectorOff(t *testing.T) {
-	r := recordingtest.New("title off\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2))
+	silent := recordingtest.New("title off\ntarget package x env=GODEBUG=gctrace=0,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2))
+	if row, ok := compare.Compare(gather(t, silent)).Row("collections"); ok {
+		t.Errorf("with gctrace=0 there are %+v", row)
+	}
+	r := recordingtest.New("title off\ntarget package x env=GODEBUG=gctrace=1,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2))
 	table := compare.Compare(gather(t, r))
 	for id, want := range map[string]float64{"collections": 0, "gc_percent": 0, "gc_cpu_percent": 0, "gc_total": 0, "stw_over": 0, "stw_max": 0, "assist_percent": 0} {
 		row, ok := table.Row(id)

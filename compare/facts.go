@@ -10,6 +10,7 @@ package compare
 import (
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"loupe/gc"
@@ -101,13 +102,17 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 	}
 	log, err := s.Runtime(p.Run)
 	switch {
-	case err == nil && traced(log):
+	case err == nil:
 		from, to := log.Window(work)
-		r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), gc.Options{
-			Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Stats.Malformed,
-		})
-		r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Stats.Malformed})
-	case err != nil && !errors.Is(err, session.ErrNone):
+		if len(log.Cycles) > 0 || asked(m, "gctrace") {
+			r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), gc.Options{
+				Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Stats.Malformed,
+			})
+		}
+		if len(log.Samples) > 0 {
+			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Stats.Malformed})
+		}
+	case !errors.Is(err, session.ErrNone):
 		return nil, err
 	}
 	if set, err := s.Metrics(p.Run); err == nil {
@@ -123,8 +128,22 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 // been noticed.
 const endSlack = 200e6
 
-// traced tells whether the log holds anything of the runtime.
-func traced(l *session.RuntimeLog) bool { return len(l.Cycles)+len(l.Samples) > 0 }
+// asked tells whether the program ran with a GODEBUG setting switched on, so
+// that silence means that nothing happened.
+func asked(m *recording.Manifest, setting string) bool {
+	for _, env := range m.Target.Env {
+		values, ok := strings.CutPrefix(env, "GODEBUG=")
+		if !ok {
+			continue
+		}
+		for _, kv := range strings.Split(values, ",") {
+			if key, value, _ := strings.Cut(kv, "="); key == setting {
+				return value != "0"
+			}
+		}
+	}
+	return false
+}
 
 func loadPath(m *recording.Manifest, phase string) string {
 	for _, e := range m.Of(recording.Load) {

@@ -55,6 +55,9 @@ func pauses(rounds []compare.Round) []pause {
 }
 
 func checkLongPause(r *Rule, in *Input) []Finding {
+	if length, none := in.noCollections(); none {
+		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	}
 	all := pauses(in.Facts.Rounds)
 	if len(all) < int(2*r.param("cycles")) {
 		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", len(all)/2, r.param("cycles"))}

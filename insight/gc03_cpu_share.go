@@ -52,6 +52,9 @@ func gcShare(in *Input, r *compare.Round) (share float64, source string) {
 }
 
 func checkGCShare(r *Rule, in *Input) []Finding {
+	if length, none := in.noCollections(); none {
+		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	}
 	var shares []float64
 	cycles, source, most := int64(0), "", 0.0
 	var worst *compare.Round

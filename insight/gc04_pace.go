@@ -25,6 +25,9 @@ var gc04 = &Rule{
 }
 
 func checkPace(r *Rule, in *Input) []Finding {
+	if length, none := in.noCollections(); none {
+		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	}
 	var paces, perGC, live []float64
 	cycles, forced := int64(0), 0
 	var fastest *compare.Round

@@ -16,6 +16,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/compare"
 	"loupe/recording"
@@ -233,6 +234,21 @@ func score(v, x25, x75 float64) int {
 		return int(math.Round(100 * (1 - math.Exp(a*v))))
 	}
 	return int(math.Round(25 + 50*(v-x25)/(x75-x25)))
+}
+
+// minQuiet is the length from which the absence of collections says something.
+const minQuiet = time.Second
+
+// noCollections tells that gctrace was on in every bare phase and had nothing
+// to say, and for how long.
+func (in *Input) noCollections() (length time.Duration, none bool) {
+	for _, r := range in.Facts.Rounds {
+		if r.GC == nil || r.GC.Derived.Collections > 0 {
+			return 0, false
+		}
+		length += r.Duration
+	}
+	return length, length >= minQuiet
 }
 
 // doubts lists what speaks against any measurement of time here.
