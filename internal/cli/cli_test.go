@@ -354,7 +354,8 @@ func TestLoadConfig(t *testing.T) {
 		c.Proxy.String() != "http://proxy:3128" || !c.HTTP2 || !c.VerifyTLS || !c.NoCompression || !c.NoKeepAlive || !c.NoRedirects {
 		t.Errorf("the load is %+v", c)
 	}
-	if h := c.Header; !slices.Equal(h["X-A"], []string{"1", "2"}) || h.Get("Accept") != "text/plain" || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "me" {
+	if h := c.Header; !slices.Equal(h["X-A"], []string{"1", "2"}) || h.Get("Accept") != "text/plain" ||
+		h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "me" {
 		t.Errorf("the header is %v", c.Header)
 	}
 	if c, err = loaded(t, "-z", "1m30s"); err != nil || c.Duration != 90*time.Second || c.Requests != 0 {

@@ -71,7 +71,8 @@ func TestScripts(t *testing.T) {
 }
 
 // goEnvironment passes what the go command needs on to scripts, whose HOME
-// does not exist. Nothing is fetched from anywhere.
+// does not exist. Nothing is fetched from anywhere, and a build with the race
+// detector does not wait a second at the end of each program.
 func goEnvironment(t *testing.T) []string {
 	t.Helper()
 	names := []string{"GOCACHE", "GOMODCACHE", "GOROOT", "GOPATH"}
@@ -83,7 +84,10 @@ func goEnvironment(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vars := []string{"LOUPE=" + loupe, "GOTOOLCHAIN=local", "GOFLAGS=", "GOPROXY=off", "GOWORK=off", "NO_COLOR=1", "COLUMNS=100", "GOTRACEBACK="}
+	vars := []string{
+		"LOUPE=" + loupe, "GOTOOLCHAIN=local", "GOFLAGS=", "GOPROXY=off", "GOWORK=off",
+		"NO_COLOR=1", "COLUMNS=100", "GOTRACEBACK=", "GORACE=atexit_sleep_ms=0",
+	}
 	for i, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		if names[i] != "GOROOT" {
 			vars = append(vars, names[i]+"="+line)
