@@ -116,7 +116,9 @@ func (proc *Process) start() error {
 		if err != nil {
 			return
 		}
+		stopMinding := mind(proc.cmd.Process.Pid)
 		proc.waited = proc.cmd.Wait()
+		stopMinding()
 		close(proc.done)
 	}()
 	if err := <-started; err != nil {
