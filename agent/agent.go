@@ -39,17 +39,40 @@ type File struct {
 	Text string
 }
 
-// LinkFlag must be among the linker's flags for the exit hook of Go 1.23 and
-// later: the runtime offers its list of exit hooks to its own coverage code
-// only, and this opens the door.
+// Hook is a way to learn of the program's end, through os.Exit or the return
+// from main: a capture over the whole life of a program needs one.
+type Hook int
+
+// The hooks, by the Go version that brought them.
+const (
+	NoHook Hook = iota
+	HookGo119
+	HookGo123
+)
+
+// HookFor returns the hook of a toolchain by its minor version, 26 for Go
+// 1.26.
+func HookFor(minor int) Hook {
+	switch {
+	case minor >= 23:
+		return HookGo123
+	case minor >= 19:
+		return HookGo119
+	}
+	return NoHook
+}
+
+// LinkFlag must be among the linker's flags for [HookGo123]: the runtime offers
+// its list of exit hooks to its own coverage code only, and this opens the
+// door.
 const LinkFlag = "-checklinkname=0"
 
-// Files returns the agent as files of the given package. With exitHook it
-// also learns of the program's end through os.Exit or the return from main,
-// which a capture over the whole life of a short program needs; that takes an
-// assembly file, so it is not possible in a package that uses cgo, and
-// [LinkFlag] when building with Go 1.23 or later.
-func Files(pkg string, test, exitHook bool) []File {
+// Files returns the agent as files of the given package, or of its tests.
+//
+// Note: the hook is a function without a body, which the compiler accepts
+// because it has a linkname (golang/go#23311); no assembly file is needed, so
+// that cgo does not stand in the way.
+func Files(pkg string, test bool, hook Hook) []File {
 	suffix := ".go"
 	if test {
 		suffix = "_test.go"
@@ -58,13 +81,11 @@ func Files(pkg string, test, exitHook bool) []File {
 		return strings.Replace(text, "\npackage inject\n", "\npackage "+pkg+"\n", 1)
 	}
 	files := []File{{"zz_loupe_agent" + suffix, rename(injectSource)}}
-	if exitHook {
-		files = append(files,
-			File{"zz_loupe_exit_go119" + suffix, rename(exitGo119)},
-			File{"zz_loupe_exit_go123" + suffix, rename(exitGo123)},
-			// A function without a body is legal only in a package
-			// with assembly.
-			File{"zz_loupe_empty.s", "// Lets the compiler accept functions that the linker resolves.\n"})
+	switch hook {
+	case HookGo119:
+		files = append(files, File{"zz_loupe_exit" + suffix, rename(exitGo119)})
+	case HookGo123:
+		files = append(files, File{"zz_loupe_exit" + suffix, rename(exitGo123)})
 	}
 	return files
 }

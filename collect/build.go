@@ -263,7 +263,10 @@ func buildFiles(ctx context.Context, opt BuildOptions) (*Program, error) {
 
 // attempt is one way to build: from the most that can be recorded to the
 // least.
-type attempt struct{ agent, exitHook bool }
+type attempt struct {
+	agent bool
+	hook  agent.Hook
+}
 
 func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string) (*Program, error) {
 	name := filepath.Base(pkg.Dir)
@@ -300,7 +303,7 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 		}
 		err := buildOnce(ctx, opt, pkg, dir, what, p.Path, a)
 		if err == nil {
-			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.exitHook, a.agent
+			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.hook != agent.NoHook, a.agent
 			if first != nil && !a.agent {
 				p.Notes = append(p.Notes, "built without the agent, because the build with it failed: "+firstLine(first))
 			}
@@ -333,12 +336,11 @@ func plan(ctx context.Context, opt BuildOptions, pkg *goPackage) ([]attempt, str
 	case inModuleCache(ctx, pkg.Dir):
 		return plain, "because it lies in the module cache, which Go does not let anyone overlay (copy the module to a folder of your own to get profiles)"
 	}
-	hook := attempt{agent: true, exitHook: true}
-	// Before Go 1.19 the runtime has no exit hooks.
-	if len(pkg.CgoFiles) > 0 || goMinor(ctx, pkg.Dir) < 19 {
-		return []attempt{{agent: true}, {}}, ""
+	bare := []attempt{{agent: true}, {}}
+	if hook := agent.HookFor(goMinor(ctx, pkg.Dir)); hook != agent.NoHook {
+		return append([]attempt{{agent: true, hook: hook}}, bare...), ""
 	}
-	return []attempt{hook, {agent: true}, {}}, ""
+	return bare, ""
 }
 
 func hasFlag(flags []string, name string) bool {
@@ -370,16 +372,15 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 	}
 	flags := opt.Flags
 	if a.agent {
-		overlay, added, err := writeOverlay(opt, pkg, a.exitHook)
+		overlay, added, err := writeOverlay(opt, pkg, a.hook)
 		if err != nil {
 			return err
 		}
 		args = append(args, "-overlay="+overlay)
-		old := a.exitHook && goMinor(ctx, dir) < 23 // its linker does not know the flag
 		if strings.HasSuffix(what[0], ".go") {
-			what = slices.Concat(what, nameable(added, old))
+			what = slices.Concat(what, added)
 		}
-		if a.exitHook && !old {
+		if a.hook == agent.HookGo123 {
 			flags = addLinkFlag(flags)
 		}
 	}
@@ -395,9 +396,9 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 
 // writeOverlay writes the agent's files and the JSON that lays them over the
 // package's folder. It returns the names of the added files.
-func writeOverlay(opt BuildOptions, pkg *goPackage, exitHook bool) (overlay string, added []string, err error) {
+func writeOverlay(opt BuildOptions, pkg *goPackage, hook agent.Hook) (overlay string, added []string, err error) {
 	replace := map[string]string{}
-	for _, f := range agent.Files(pkg.Name, opt.Test, exitHook) {
+	for _, f := range agent.Files(pkg.Name, opt.Test, hook) {
 		real := filepath.Join(opt.Temp, f.Name)
 		if err := os.WriteFile(real, []byte(f.Text), 0o600); err != nil {
 			return "", nil, fmt.Errorf("cannot write the agent: %w", err)
@@ -411,21 +412,6 @@ func writeOverlay(opt BuildOptions, pkg *goPackage, exitHook bool) (overlay stri
 	}
 	overlay = filepath.Join(opt.Temp, "overlay.json")
 	return overlay, added, os.WriteFile(overlay, text, 0o600)
-}
-
-// nameable picks those of the agent's files that can be named beside .go
-// files of the user. Build constraints do not count there, so that the
-// version is chosen here. Assembly cannot be named at all; the compilers since
-// Go 1.12 do without it: they accept a function without a body that has a
-// linkname (golang/go#23311).
-func nameable(added []string, old bool) []string {
-	other := "_go119"
-	if old {
-		other = "_go123"
-	}
-	return slices.DeleteFunc(slices.Clone(added), func(name string) bool {
-		return strings.HasSuffix(name, ".s") || strings.Contains(name, other)
-	})
 }
 
 // goMinor returns the minor version of the toolchain that builds in dir: 26
