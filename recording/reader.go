@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"loupe/timeline"
 )
 
 // Recording is an opened recording. Its files are read on demand; it may be
@@ -49,6 +51,18 @@ func Open(fsys fs.FS) (*Recording, error) {
 		if e.Partial {
 			if info, err := fs.Stat(fsys, e.Path); err == nil {
 				m.Entries[i].Bytes = info.Size()
+				if !m.Complete {
+					m.End = max(m.End, timeline.Time(info.ModTime().Sub(m.Start)))
+				}
+			}
+		}
+	}
+	if !m.Complete {
+		// The phase that was cut, or goes on, lasts as long as anything was
+		// written.
+		for i, p := range m.Phases {
+			if p.Span.End == 0 {
+				m.Phases[i].Span.End = max(m.End, p.Span.Start)
 			}
 		}
 	}
