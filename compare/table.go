@@ -339,9 +339,17 @@ func roundTimes(f *Facts) (first, last time.Time) {
 	return first, last
 }
 
+// runs names a number of runs too small to tell anything.
+func runs(n int) string {
+	if n == 1 {
+		return "one run"
+	}
+	return fmt.Sprintf("a set of %d runs", n)
+}
+
 func (t *Table) note(all []*Facts, fewest int) {
 	if fewest < enoughRounds && len(all) > 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("one run against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", enoughRounds))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", runs(fewest), enoughRounds))
 	}
 	if !t.Interleaved && len(all) > 1 && fewest >= enoughRounds {
 		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")

@@ -172,7 +172,7 @@ func TestNotes(t *testing.T) {
 	})
 	f("a toolchain that is not known", "", func(a, b *Facts) { a.Manifest.Target.Go = "go1.25.0" })
 	f("one after the other", "the rounds did not take turns", func(a, b *Facts) { b.later(time.Hour) })
-	f("few rounds", "one run against another proves nothing: 4 rounds", func(a, b *Facts) { b.Rounds = b.Rounds[:3] })
+	f("few rounds", "a set of 3 runs against another proves nothing: 4 rounds", func(a, b *Facts) { b.Rounds = b.Rounds[:3] })
 }
 
 func TestInterleaved(t *testing.T) {

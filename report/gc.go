@@ -106,7 +106,7 @@ func writeDerived(w *lines, d *gc.Derived, s Style) {
 		row("Beyond the goal", unit.Count(int64(d.Overshoot)), "collections ended more than 5% above it")
 	}
 	if t := d.Live; t != nil {
-		row("Live heap", string(t.Direction), fmt.Sprintf("%.3g MB a minute [%.3g, %.3g], p = %.2g", t.Slope.Estimate*60, t.Slope.Low*60, t.Slope.High*60, t.P))
+		row("Live heap", string(t.Direction), fmt.Sprintf("slope %.3g MB a minute [%.3g, %.3g], p = %.2g", t.Slope.Estimate*60, t.Slope.Low*60, t.Slope.High*60, t.P))
 	}
 	g.write(w, s, "  ")
 }
@@ -164,7 +164,11 @@ func WriteSched(out io.Writer, all []Samples, s Style) error {
 		row := func(name, value, remark string) {
 			g.add(cell{text: name, left: true}, cell{text: value}, cell{text: remark, left: true, paint: dim})
 		}
-		row("Samples", unit.Count(int64(d.Samples)), fmt.Sprintf("one every %s", unit.Nanoseconds(d.IntervalMS*1e6)))
+		interval := ""
+		if d.IntervalMS > 0 {
+			interval = "one every " + unit.Nanoseconds(d.IntervalMS*1e6)
+		}
+		row("Samples", unit.Count(int64(d.Samples)), interval)
 		row("Ps running", fmt.Sprintf("%.2f of %d", d.MeanRunning, d.GOMAXPROCS), "mean; "+unit.Percent(d.UsePercent/100)+" of them")
 		row("Exactly one running", unit.Percent(d.OneRunningPercent/100), fmt.Sprintf("%d of %d busy samples", d.OneRunning, d.Busy))
 		row("All running", unit.Percent(d.AllRunningPercent/100), fmt.Sprintf("%d samples", d.AllRunning))

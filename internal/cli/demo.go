@@ -139,7 +139,11 @@ func (d *demo) run(e *env, temp string) error {
 		}
 		turns, dirs = append(turns, t), append(dirs, t.dir)
 	}
-	if err := takeTurns(e, turns, d.rounds, true); err != nil {
+	err = takeTurns(e, turns, d.rounds, true)
+	if e.ctx.Err() != nil && someRounds(turns) {
+		return errors.Join(err, d.conclude(e, dirs)) // what there is
+	}
+	if err != nil {
 		if os.Remove(d.out) != nil { // it goes when it is empty
 			progress("what was recorded so far is in %s", d.out)
 		}
@@ -147,6 +151,16 @@ func (d *demo) run(e *env, temp string) error {
 	}
 	progress("done in %s", time.Since(begun).Round(time.Second))
 	return d.conclude(e, dirs)
+}
+
+// someRounds tells whether every form has a round to show.
+func someRounds(turns []*turn) bool {
+	for _, t := range turns {
+		if t.rec == nil || len(t.rec.Writer().Manifest().Phases) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // quietPhases passes on what tells rounds, and the phases that take long.
