@@ -331,7 +331,7 @@ func loaded(t *testing.T, args ...string) (load.Config, error) {
 	fs := &flagSet{FlagSet: flag.NewFlagSet("load", flag.ContinueOnError), quiet: map[string]bool{}}
 	fs.SetOutput(io.Discard)
 	var f loadFlags
-	f.declare(fs)
+	f.declare(fs, heyRequests)
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)
 	}

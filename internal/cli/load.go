@@ -30,7 +30,7 @@ that too few requests lie beyond are left out. Ctrl-C prints what there is.
 Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f loadFlags
-		f.declare(fs)
+		f.declare(fs, heyRequests)
 		out := fs.String("o", "", "`form` of the output: csv (every request), hey (hey's text and nothing\nelse), json; the default is hey's text and what it leaves out")
 		asJSON := fs.Bool("json", false, "same as -o json")
 		save := fs.String("save", "", "also write every request to `file` (docs/formats/load.md)")
@@ -46,6 +46,9 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 		}
 	},
 }
+
+// heyRequests is how many requests hey sends when it is not told.
+const heyRequests = 200
 
 func (f *loadFlags) run(e *env, address, out, save string) error {
 	write, ok := map[string]func(io.Writer, *loadlog.Log) error{

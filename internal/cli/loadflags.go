@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 
 	"loupe/load"
 	"loupe/unit"
@@ -30,10 +31,18 @@ type loadFlags struct {
 	cpus                  int
 	noCompression, noKeep bool
 	noRedirects           bool
+	// length bounds a load that neither -n nor -z bounds; 0 wants one of
+	// them.
+	length time.Duration
 }
 
-func (f *loadFlags) declare(fs *flagSet) {
-	fs.IntVar(&f.n, "n", 200, "`number` of requests in all")
+// declare declares the flags; n is the default of -n, 0 for none.
+func (f *loadFlags) declare(fs *flagSet, n int) {
+	requests := "`number` of requests in all"
+	if n == 0 {
+		requests += "; without it and -z as many as fit into -for"
+	}
+	fs.IntVar(&f.n, "n", n, requests)
 	fs.IntVar(&f.c, "c", 50, "`number` of workers, each with a connection")
 	fs.Float64Var(&f.q, "q", 0, "`rate` limit of each worker, requests a second; the time a request\nwaits for its turn counts")
 	fs.StringVar(&f.z, "z", "", "`length` of the load, instead of -n: 10s, 3m")
@@ -81,8 +90,10 @@ func (f *loadFlags) config(address string) (load.Config, error) {
 			return c, fmt.Errorf("-z: %w", err)
 		}
 		c.Requests = 0
+	} else if f.n == 0 {
+		c.Duration = f.length
 	}
-	if f.n < 1 || f.c < 1 {
+	if f.c < 1 || f.n < 0 || f.n == 0 && f.length == 0 {
 		return c, errors.New("-n and -c want at least 1")
 	}
 	if f.q < 0 || f.cpus < 0 {

@@ -39,14 +39,14 @@ func (f *recordFlags) declare(fs *flagSet) {
 	fs.StringVar(&f.title, "title", "", "`name` of the recording in reports (default that of the target)")
 	fs.StringVar(&f.phases, "phases", collect.DefaultPhases, "what to capture, one after the other: a `list` of\n"+
 		strings.Join(collect.PhaseNames, ", ")+", or all;\n\"cpu:10s\" gives a length")
-	fs.StringVar(&f.length, "for", "10s", "`length` of the bare phase without a load")
+	fs.StringVar(&f.length, "for", "10s", "`length` of the bare phase, unless -n or -z bounds its load")
 	fs.StringVar(&f.load, "load", "", "put load on this `URL` in every phase, with the flags of loupe load")
 	fs.StringVar(&f.wait, "wait", "30s", "how `long` to wait until the target listens")
 	fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
 	fs.StringVar(&f.interval, "interval", "1s", "`time` between samples of the system and the runtime")
 	fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
-	f.loading.declare(fs)
+	f.loading.declare(fs, 0)
 }
 
 // plan makes the phases and the load of the flags.
@@ -66,6 +66,9 @@ func (f *recordFlags) plan() (collect.Plan, error) {
 		if plan.WaitFor, err = hostPort(f.load); err != nil {
 			return plan, usagef("-load: %w", err)
 		}
+		// hey's 200 requests last a moment, in which no collection and no
+		// sample falls.
+		f.loading.length = plan.Phases[0].For
 		if _, err = f.loading.config(f.load); err != nil {
 			return plan, usagef("-load: %w", err)
 		}
