@@ -220,6 +220,28 @@ var metricRows = []metric{
 	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *Round) float64 { return positive(float64(r.MaxRSS)) }},
 }
 
+// growsWithWork names the rows that grow with the number of requests: neither
+// way is better where that differs, as it does under loads of equal length.
+var growsWithWork = map[string]bool{"collections": true, "gc_total": true, "stw_over": true}
+
+// equalWork tells whether the recordings answered the same number of requests
+// in a round. Without a load that is taken for granted.
+func equalWork(all []*Facts) bool {
+	least, most := math.Inf(1), 0.0
+	for _, f := range all {
+		var requests []float64
+		for _, r := range f.Rounds {
+			if r.Load != nil {
+				requests = append(requests, float64(r.Load.Responses))
+			}
+		}
+		if len(requests) > 0 {
+			least, most = min(least, stats.Median(requests)), max(most, stats.Median(requests))
+		}
+	}
+	return most <= least*(1+ROPE)
+}
+
 // Compare lays the recordings side by side. Rows that no recording has are
 // left out, and so are the errors where there were none.
 func Compare(all ...*Facts) *Table {
@@ -230,7 +252,11 @@ func Compare(all ...*Facts) *Table {
 		t.Rounds = append(t.Rounds, len(f.Rounds))
 		fewest = min(fewest, len(f.Rounds))
 	}
+	equal := equalWork(all)
 	for _, m := range metricRows {
+		if growsWithWork[m.id] && !equal {
+			m.better = Neither
+		}
 		if row, ok := m.row(all); ok {
 			t.Rows = append(t.Rows, row)
 		}

@@ -258,3 +258,27 @@ func TestSameProgram(t *testing.T) {
 		t.Errorf("twice the rate was seen in only %.1f%% of comparisons", 100*share)
 	}
 }
+
+// TestWorkDiffers compares loads of equal length: the faster program answers
+// more requests, and its collections are no regression.
+func TestWorkDiffers(t *testing.T) {
+	collecting := func(title string, requests int, collections ...float64) *Facts {
+		f := loaded(title, make([]float64, len(collections))...)
+		for i := range f.Rounds {
+			r := &f.Rounds[i]
+			r.Load.Requests, r.Load.Responses = requests, requests
+			r.Load.RPS, r.Collections = float64(requests)/10, collections[i]
+		}
+		return f
+	}
+	f := func(what string, a, b *Facts, want Verdict, better Better) {
+		t.Helper()
+		row := rowOf(t, Compare(a, b), "collections")
+		if got := row.Changes[0].Verdict; got != want || row.Better != better {
+			t.Errorf("%s: collections are %q, better is %q; want %q, %q", what, got, row.Better, want, better)
+		}
+	}
+	old := collecting("a", 1000, 50, 51, 49, 52, 48)
+	f("the same work", old, collecting("b", 1000, 90, 91, 89, 92, 88), Regressed, Lower)
+	f("three times the work", old, collecting("b", 3000, 90, 91, 89, 92, 88), Changed, Neither)
+}
