@@ -46,12 +46,12 @@ type Config struct {
 	// none.
 	Timeout time.Duration
 
-	Proxy             *url.URL
-	HTTP2             bool
-	NoCompression     bool // do not ask for gzip
-	NoKeepAlive       bool // a new connection for every request
-	NoRedirects       bool // a redirect is an answer
-	VerifyTLS         bool // hey never does
+	Proxy                    *url.URL
+	HTTP2                    bool
+	NoCompression            bool // do not ask for gzip
+	NoKeepAlive              bool // a new connection for every request
+	NoRedirects              bool // a redirect is an answer
+	VerifyTLS                bool // hey never does
 	BasicUser, BasicPassword string
 	// Tool goes into User-Agent behind what Header has there.
 	Tool string
@@ -99,10 +99,10 @@ type generator struct {
 // must not look like the server's latency.
 const gcPercent = 800
 
-// Run sends the load and returns what happened to every request. When ctx
-// ends, requests in flight are given up and left out, as they are when
-// Duration is over. An error says that nothing could be sent; failed requests
-// are no error.
+// Run sends the load and returns what happened to every request. When Duration
+// is over, requests in flight are finished; when ctx ends, they are given up
+// and left out. An error says that nothing could be sent; failed requests are
+// no error.
 func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -116,9 +116,8 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	}
 	before := takeUsage()
 	g.start = time.Now()
-	g.tickets = tickets{limit: int64(c.Requests), start: g.start, interval: interval(c.Rate)}
-	// The end of the time stops the handing out of requests; those in
-	// flight are finished, as hey does.
+	g.tickets = tickets{limit: int64(c.Requests), start: g.start, interval: interval(c.Rate), alarm: newAlarm()}
+	defer g.tickets.alarm.close()
 	if c.Duration > 0 {
 		g.tickets.end = g.start.Add(c.Duration)
 	}
@@ -202,18 +201,21 @@ type tickets struct {
 	start    time.Time
 	end      time.Time
 	interval time.Duration
+	alarm    *alarm
 
 	mu   sync.Mutex
 	next int64
 }
 
-// take returns the instant at which the next request is to begin; the zero
-// time means now.
-func (t *tickets) take() (begin time.Time, ok bool) {
+// take waits for the turn of the next request and returns the instant at which
+// it was to begin; without a schedule that is now, as the zero time. The lock
+// is kept while waiting: turns come one after the other, so that one worker
+// looks at the clock and the others wait for it.
+func (t *tickets) take(ctx context.Context) (begin time.Time, ok bool) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := t.next
 	t.next++
-	t.mu.Unlock()
 	if t.limit > 0 && n >= t.limit {
 		return time.Time{}, false
 	}
@@ -221,5 +223,20 @@ func (t *tickets) take() (begin time.Time, ok bool) {
 		return time.Time{}, t.end.IsZero() || time.Now().Before(t.end)
 	}
 	begin = t.start.Add(time.Duration(n) * t.interval)
-	return begin, t.end.IsZero() || begin.Before(t.end)
+	if !t.end.IsZero() && !begin.Before(t.end) {
+		return time.Time{}, false
+	}
+	return begin, t.alarm.wait(ctx, begin)
+}
+
+// sleep waits for d, or returns false when ctx ends before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return ctx.Err() == nil
+	}
 }

@@ -100,6 +100,17 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelSchedule cancels while every worker waits for its turn.
+func TestCancelSchedule(t *testing.T) {
+	u, _ := serve(t, hello)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	l, err := Run(ctx, Config{URL: u, Concurrency: 3, Rate: 0.001})
+	if err != nil || l.Len() != 1 {
+		t.Errorf("%d requests were sent, %v; want the first one, whose turn is at once", l.Len(), err)
+	}
+}
+
 func TestTimeout(t *testing.T) {
 	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	l, err := Run(t.Context(), Config{URL: u, Requests: 2, Timeout: 30 * time.Millisecond})
@@ -265,4 +276,22 @@ func ExampleRun() {
 	}
 	fmt.Println(l.Summary().Status)
 	// Output: map[200:1000]
+}
+
+// BenchmarkSchedule tells what keeping a schedule costs the machine: CPU
+// seconds of loupe and of a local service for each second at 1,000 requests a
+// second, and how late requests are sent.
+func BenchmarkSchedule(b *testing.B) {
+	s := httptest.NewServer(http.HandlerFunc(hello))
+	defer s.Close()
+	var cpu, elapsed, late time.Duration
+	for b.Loop() {
+		l, err := Run(b.Context(), Config{URL: s.URL, Duration: time.Second, Concurrency: 50, Rate: 1000})
+		if err != nil {
+			b.Fatal(err)
+		}
+		cpu, elapsed, late = cpu+l.CPU, elapsed+l.Elapsed, late+l.Summary().Generator.LagP99
+	}
+	b.ReportMetric(cpu.Seconds()/elapsed.Seconds(), "CPUs")
+	b.ReportMetric(float64(late.Microseconds())/float64(b.N), "late-p99-µs")
 }

@@ -51,8 +51,8 @@ func newWorker(g *generator) *worker {
 func (w *worker) run(ctx context.Context) {
 	defer w.hangUp()
 	for ctx.Err() == nil {
-		begin, ok := w.g.tickets.take()
-		if !ok || !sleepUntil(ctx, begin) {
+		begin, ok := w.g.tickets.take(ctx)
+		if !ok {
 			return
 		}
 		sent := time.Now()
@@ -72,30 +72,6 @@ func (w *worker) run(ctx context.Context) {
 		}
 		w.rows = append(w.rows, r)
 	}
-}
-
-// sleepUntil waits for an instant; the last stretch is not slept, because a
-// sleep ends up to a millisecond late.
-func sleepUntil(ctx context.Context, at time.Time) bool {
-	if at.IsZero() {
-		return true
-	}
-	if d := time.Until(at) - time.Millisecond; d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-			return false
-		case <-t.C:
-		}
-	}
-	for time.Now().Before(at) {
-		if ctx.Err() != nil {
-			return false
-		}
-		time.Sleep(0) // lets other goroutines run
-	}
-	return true
 }
 
 // request sends one request and follows its redirects.
