@@ -220,26 +220,29 @@ var metricRows = []metric{
 	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *Round) float64 { return positive(float64(r.MaxRSS)) }},
 }
 
-// growsWithWork names the rows that grow with the number of requests: neither
-// way is better where that differs, as it does under loads of equal length.
+// growsWithWork names the rows that grow with the number of requests, which
+// differs under loads of equal length.
 var growsWithWork = map[string]bool{"collections": true, "gc_total": true, "stw_over": true}
 
-// equalWork tells whether the recordings answered the same number of requests
-// in a round. Without a load that is taken for granted.
-func equalWork(all []*Facts) bool {
-	least, most := math.Inf(1), 0.0
-	for _, f := range all {
-		var requests []float64
-		for _, r := range f.Rounds {
-			if r.Load != nil {
-				requests = append(requests, float64(r.Load.Responses))
-			}
-		}
-		if len(requests) > 0 {
-			least, most = min(least, stats.Median(requests)), max(most, stats.Median(requests))
+// explained tells whether a verdict on a row that grows with the work is what
+// the work alone leads to: a program that answered more requests is no worse
+// for having collected more often, one that answered fewer is no better for
+// having collected less.
+func explained(v Verdict, old, new *Facts) bool {
+	a, b := requests(old), requests(new) // NaN without a load
+	return v == Regressed && b > a*(1+ROPE) || v == Improved && b < a*(1-ROPE)
+}
+
+// requests is the median number of answered requests in a round; NaN without a
+// load.
+func requests(f *Facts) float64 {
+	var n []float64
+	for _, r := range f.Rounds {
+		if r.Load != nil {
+			n = append(n, float64(r.Load.Responses))
 		}
 	}
-	return most <= least*(1+ROPE)
+	return stats.Median(n)
 }
 
 // Compare lays the recordings side by side. Rows that no recording has are
@@ -252,11 +255,7 @@ func Compare(all ...*Facts) *Table {
 		t.Rounds = append(t.Rounds, len(f.Rounds))
 		fewest = min(fewest, len(f.Rounds))
 	}
-	equal := equalWork(all)
 	for _, m := range metricRows {
-		if growsWithWork[m.id] && !equal {
-			m.better = Neither
-		}
 		if row, ok := m.row(all); ok {
 			t.Rows = append(t.Rows, row)
 		}
@@ -278,8 +277,12 @@ func (m metric) row(all []*Facts) (row Row, ok bool) {
 		ok = ok || len(c.Rounds) > 0 && (m.id != errorsRow || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
-	for _, c := range row.Cells[1:] {
-		row.Changes = append(row.Changes, m.change(row.Cells[0].Rounds, c.Rounds))
+	for i, f := range all[1:] {
+		c := m.change(row.Cells[0].Rounds, row.Cells[i+1].Rounds)
+		if growsWithWork[m.id] && explained(c.Verdict, all[0], f) {
+			c.Verdict = Changed
+		}
+		row.Changes = append(row.Changes, c)
 	}
 	return row, ok
 }
