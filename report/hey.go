@@ -105,15 +105,17 @@ func WriteHey(w io.Writer, l *loadlog.Log) error {
 }
 
 // WriteLoad prints a load run in hey's layout with what hey leaves out: a
-// histogram whose buckets double, percentiles up to 99.9, the response time
-// of a schedule, and what sending cost.
+// histogram that an outlier does not flatten, percentiles up to 99.9, the bytes
+// of answers without a Content-Length, the response time of a schedule, and
+// what sending cost.
 func WriteLoad(w io.Writer, l *loadlog.Log) error {
 	var b strings.Builder
 	s := newHeyStats(l)
+	s.dataBytes = l.Summary().Bytes
 	s.summary(&b)
 	if s.responses > 0 {
 		b.WriteString("Response time histogram:\n")
-		s.logHistogram(&b)
+		s.wideHistogram(&b)
 		b.WriteString("\nLatency distribution:\n")
 		s.distribution(&b)
 		s.details(&b)
@@ -163,38 +165,63 @@ func (s *heyStats) histogram(b *strings.Builder) {
 	heyBars(b, marks[:], counts[:])
 }
 
-// logHistogram prints buckets whose width doubles, so that one outlier does
-// not push everything else into one bar.
-func (s *heyStats) logHistogram(b *strings.Builder) {
-	var marks []float64
-	var counts []int
-	mark := 10e-6
-	for mark < s.fastest {
-		mark *= 2
-	}
-	count := 0
+// wideHistogram prints buckets that grow as the latencies spread, so that one
+// outlier does not push everything else into one bar.
+func (s *heyStats) wideHistogram(b *strings.Builder) {
+	marks := s.marks()
+	counts := make([]int, len(marks))
+	at := 0
 	for _, v := range s.latencies {
-		for v > mark {
-			marks, counts, count = append(marks, mark), append(counts, count), 0
-			mark *= 2
+		for at < len(marks)-1 && v > marks[at] {
+			at++
 		}
-		count++
+		counts[at]++
 	}
-	marks, counts = append(marks, mark), append(counts, count)
-	most := slices.Max(counts)
 	for i, m := range marks {
-		fmt.Fprintf(b, "  ≤ %8s [%d]\t|%s\n", unit.Nanoseconds(m*1e9), counts[i], strings.Repeat(heyBar, (counts[i]*40+most/2)/most))
+		fmt.Fprintf(b, "  ≤ %8s [%d]\t|%s\n", unit.Nanoseconds(m*1e9), counts[i], bar(counts[i], slices.Max(counts)))
 	}
 }
 
-func heyBars(b *strings.Builder, marks []float64, counts []int) {
-	most := slices.Max(counts)
-	for i, m := range marks {
-		length := 0
-		if most > 0 {
-			length = (counts[i]*40 + most/2) / most
+// marks returns the upper ends of the buckets: of equal width where the slowest
+// took less than eight times as long as the fastest, else growing by a root of
+// two, or, for a wider spread still, doubling.
+func (s *heyStats) marks() (marks []float64) {
+	const narrow, wide = 8, 64
+	spread := s.slowest / s.fastest
+	if spread > 1 && spread < narrow {
+		const buckets = 10
+		step := (s.slowest - s.fastest) / buckets
+		for i := range buckets {
+			marks = append(marks, s.fastest+step*float64(i+1))
 		}
-		fmt.Fprintf(b, "  %4.3f [%v]\t|%v\n", m, counts[i], strings.Repeat(heyBar, length))
+		marks[buckets-1] = s.slowest
+		return marks
+	}
+	growth := 2.0
+	if spread < wide {
+		growth = math.Sqrt2
+	}
+	mark := 10e-6
+	for mark < s.fastest {
+		mark *= growth
+	}
+	for marks = append(marks, mark); mark < s.slowest; marks = append(marks, mark) {
+		mark *= growth
+	}
+	return marks
+}
+
+// bar draws a count; the largest is forty characters long.
+func bar(count, most int) string {
+	if most == 0 {
+		return ""
+	}
+	return strings.Repeat(heyBar, (count*40+most/2)/most)
+}
+
+func heyBars(b *strings.Builder, marks []float64, counts []int) {
+	for i, m := range marks {
+		fmt.Fprintf(b, "  %4.3f [%v]\t|%v\n", m, counts[i], bar(counts[i], slices.Max(counts)))
 	}
 }
 
@@ -261,7 +288,11 @@ func generator(b *strings.Builder, l *loadlog.Log) {
 	}
 	fmt.Fprintf(b, "  CPU:\t%s, %.2f CPUs; %d collections of its own\n", unit.Nanoseconds(s.Generator.CPUSeconds*1e9), share, s.Generator.GCs)
 	if l.Late != nil {
-		fmt.Fprintf(b, "  Late:\t99%% of requests were sent within %s of their turn\n", unit.Duration(s.Generator.LagP99))
+		share, within := "99%", s.Generator.LagP99
+		if l.Len() < 1000 { // too few for a percentile
+			share, within = "all", slices.Max(append(l.Late, 0))
+		}
+		fmt.Fprintf(b, "  Late:\t%s of the requests were sent within %s of their turn\n", share, unit.Duration(within))
 		fmt.Fprintf(b, "  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n",
 			unit.Duration(s.Service.P50), orNone(s.Service.P99), unit.Duration(s.Service.Max))
 	} else {

@@ -275,9 +275,28 @@ func TestWriteLoadSchedule(t *testing.T) {
 	if err := WriteLoad(&b, l); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"Average:\t0.0050 secs", "99% of requests were sent within 4.00 ms of their turn", "Service time:\t50% 1.00 ms, 99% 1.00 ms, max 1.00 ms"} {
+	for _, line := range []string{"Average:\t0.0050 secs", "99% of the requests were sent within 4.00 ms of their turn", "Service time:\t50% 1.00 ms, 99% 1.00 ms, max 1.00 ms"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("report lacks %q:\n%s", line, b.String())
 		}
 	}
+}
+
+// TestWideHistogram has a bucket of its own for what differs, however narrow
+// or wide the latencies spread.
+func TestWideHistogram(t *testing.T) {
+	f := func(fastest, slowest string, buckets int, first, last string) {
+		t.Helper()
+		var b strings.Builder
+		newHeyStats(loadlogtest.Log("begin service\n0s " + fastest + "\n0s " + slowest)).wideHistogram(&b)
+		rows := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		if len(rows) != buckets || !strings.Contains(rows[0], first) || !strings.Contains(rows[len(rows)-1], last) {
+			t.Errorf("%s to %s: want %d buckets from %q to %q:\n%s", fastest, slowest, buckets, first, last, b.String())
+		}
+	}
+	f("20ms", "22ms", 10, "≤  20.2 ms [1]", "≤  22.0 ms [1]")
+	f("1ms", "10ms", 7, "≤  1.28 ms [1]", "≤  10.2 ms [1]")
+	f("15us", "1s", 17, "≤  20.0 µs [1]", "≤   1.31 s [1]")
+	f("3ms", "3ms", 1, "≤  3.62 ms [2]", "≤  3.62 ms [2]")
+	f("0s", "0s", 1, "≤  10.0 µs [2]", "≤  10.0 µs [2]")
 }
