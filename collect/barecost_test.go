@@ -104,3 +104,69 @@ func bareRound(b *testing.B, prog *Program, temp, round string, recorded bool) (
 	run := w.Manifest().Target.Runs[0]
 	return rps, float64(run.User+run.System) / float64(n)
 }
+
+// churnCycles is how many collections a round of BenchmarkCollection has.
+const churnCycles = 10000
+
+// BenchmarkCollection measures what the bare phase costs a program for each of
+// its collections, in microseconds of CPU time: gctrace prints a line then, and
+// loupe reads it. The program does nothing but collect, so that the cost
+// stands out from the noise; multiply by the collections a second of a real
+// one.
+//
+//	go test -run '^$' -bench Collection -benchtime 12x ./collect
+func BenchmarkCollection(b *testing.B) {
+	temp := b.TempDir()
+	prog, err := Build(b.Context(), BuildOptions{Target: "./testdata/churn", Temp: temp})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var cpu [2][]float64
+	for round := 0; b.Loop(); round++ {
+		for turn := range 2 {
+			arm := (round + turn) % 2 // ABBA
+			var used time.Duration
+			if arm == 0 {
+				used = plainChurn(b, prog)
+			} else {
+				used = recordedChurn(b, prog, temp, fmt.Sprint("churn", round))
+			}
+			cpu[arm] = append(cpu[arm], float64(used.Microseconds())/churnCycles)
+		}
+	}
+	r := stats.CompareRuns(cpu[0], cpu[1], 0.95)
+	plain := stats.Median(cpu[0])
+	b.ReportMetric(plain, "plain-µs/gc")
+	b.ReportMetric(plain*(r.Estimate-1), "cost-µs/gc")
+	b.ReportMetric(plain*(r.Low-1), "cost-low-µs/gc")
+	b.ReportMetric(plain*(r.High-1), "cost-high-µs/gc")
+}
+
+func plainChurn(b *testing.B, prog *Program) time.Duration {
+	b.Helper()
+	cmd := exec.Command(prog.Path, fmt.Sprint(churnCycles))
+	if err := cmd.Run(); err != nil {
+		b.Fatal(err)
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+func recordedChurn(b *testing.B, prog *Program, temp, name string) time.Duration {
+	b.Helper()
+	w, err := recording.Create(filepath.Join(temp, name), recording.Manifest{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := NewRecorder(w, prog, RecorderOptions{Temp: temp, Launch: LaunchOptions{Args: []string{fmt.Sprint(churnCycles)}, GODEBUG: RuntimeDebug}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := r.Record(b.Context(), Plan{Phases: []Phase{{Name: "bare", For: time.Hour}}}); err != nil {
+		b.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		b.Fatal(err)
+	}
+	run := w.Manifest().Target.Runs[0]
+	return run.User + run.System
+}

@@ -48,6 +48,20 @@ type stderrSink interface {
 	end()
 }
 
+// readStream hands everything that r gives to sink, in pieces as they come.
+func readStream(r io.Reader, sink stderrSink) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 {
+			sink.packet(buf[:n], time.Now())
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
 // Process is a program that loupe started.
 type Process struct {
 	PID     int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -36,8 +37,11 @@ func maxRSS(s *os.ProcessState) int64 {
 // line that the runtime writes in forty pieces can be told from what other
 // threads write in between (docs/formats/godebug.md).
 type stderrReader struct {
-	child, ours *os.File
-	packets     bool
+	child   *os.File
+	packets bool
+	socket  int      // our end of the pair
+	pipe    *os.File // our end where packets are not kept apart
+	end     atomic.Int64
 }
 
 func newStderrReader(pipe bool) (*stderrReader, error) {
@@ -46,15 +50,16 @@ func newStderrReader(pipe bool) (*stderrReader, error) {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0)
 		if err == nil {
 			growBuffer(fds[1])
-			syscall.SetNonblock(fds[0], true)
-			return &stderrReader{os.NewFile(uintptr(fds[1]), "stderr"), os.NewFile(uintptr(fds[0]), "stderr"), true}, nil
+			wait := syscall.NsecToTimeval(int64(idleWait))
+			syscall.SetsockoptTimeval(fds[0], syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &wait)
+			return &stderrReader{child: os.NewFile(uintptr(fds[1]), "stderr"), packets: true, socket: fds[0]}, nil
 		}
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	return &stderrReader{child: w, ours: r}, nil
+	return &stderrReader{child: w, pipe: r}, nil
 }
 
 // growBuffer lets many small writes wait unread: each packet costs the kernel
@@ -70,59 +75,77 @@ func growBuffer(fd int) {
 
 func (r *stderrReader) close() {
 	r.child.Close()
-	r.ours.Close()
+	r.closeOurs()
 }
+
+func (r *stderrReader) closeOurs() {
+	if r.packets {
+		syscall.Close(r.socket)
+	} else {
+		r.pipe.Close()
+	}
+}
+
+// drainTime is how long what is still on its way may take to arrive after the
+// program has ended.
+const drainTime = 50 * time.Millisecond
 
 // drain makes readAll stop soon: the program has ended, and whoever else
 // holds its standard error is not waited for.
-func (r *stderrReader) drain() { r.ours.SetReadDeadline(time.Now().Add(50 * time.Millisecond)) }
+func (r *stderrReader) drain() {
+	end := time.Now().Add(drainTime)
+	r.end.Store(end.UnixNano())
+	if !r.packets {
+		r.pipe.SetReadDeadline(end)
+	}
+}
 
-// Reading in gulps costs the machine far fewer wake-ups than reading each of
-// the ten thousand packets a second that a busy collector prints.
+func (r *stderrReader) drained() bool {
+	end := r.end.Load()
+	return end != 0 && time.Now().UnixNano() > end
+}
+
+// Reading in gulps costs the program and the machine far less than reading
+// each of the ten thousand packets a second that a busy collector prints. The
+// socket is kept out of Go's poller for the same reason: that would be woken
+// by every packet, at the program's expense (measured: 115 µs of system time
+// for what one collection prints, instead of 65; a plain file takes 62).
 const (
-	gulp      = 128 // packets after which the reader does not pause
+	idleWait  = 100 * time.Millisecond // for a first packet, before drained is asked
+	gulp      = 100                    // packets after which the reader does not pause
 	gulpPause = 2 * time.Millisecond
 )
 
 // readAll hands everything that arrives to sink, until the other end is
 // closed everywhere or drain's time is over.
 func (r *stderrReader) readAll(sink stderrSink) {
-	defer r.ours.Close()
-	buf := make([]byte, 1<<20)
+	defer r.closeOurs()
 	if !r.packets {
-		for {
-			n, err := r.ours.Read(buf)
-			if n > 0 {
-				sink.packet(buf[:n], time.Now())
-			}
-			if err != nil {
-				return
-			}
-		}
-	}
-	conn, err := r.ours.SyscallConn()
-	if err != nil {
+		readStream(r.pipe, sink)
 		return
 	}
-	for {
-		n, ended := 0, false
-		err := conn.Read(func(fd uintptr) (done bool) {
-			n, ended = readPackets(int(fd), buf, sink)
-			return n > 0 || ended
-		})
-		if err != nil || ended {
-			return
+	buf := make([]byte, 1<<20)
+	for !r.drained() {
+		// Blocks until something arrives, or for idleWait.
+		n, ended := readPackets(r.socket, buf, sink, 1)
+		for n > 0 && !ended {
+			syscall.SetNonblock(r.socket, true)
+			n, ended = readPackets(r.socket, buf, sink, 1<<20)
+			syscall.SetNonblock(r.socket, false)
+			if n < gulp {
+				time.Sleep(gulpPause)
+			}
 		}
-		if n < gulp {
-			time.Sleep(gulpPause)
+		if ended {
+			return
 		}
 	}
 }
 
-// readPackets reads until nothing is left for now.
-func readPackets(fd int, buf []byte, sink stderrSink) (n int, ended bool) {
-	now := time.Now()
-	for empty := 0; ; {
+// readPackets reads until nothing is left for now, at most the given number.
+func readPackets(fd int, buf []byte, sink stderrSink, most int) (n int, ended bool) {
+	var now time.Time
+	for empty := 0; n < most; {
 		got, err := syscall.Read(fd, buf)
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
@@ -140,9 +163,11 @@ func readPackets(fd int, buf []byte, sink stderrSink) (n int, ended bool) {
 			continue
 		}
 		empty = 0
-		sink.packet(buf[:got], now)
-		if n++; n%gulp == 0 {
-			now = time.Now()
+		if n%gulp == 0 {
+			now = time.Now() // the read may have waited
 		}
+		sink.packet(buf[:got], now)
+		n++
 	}
+	return n, false
 }

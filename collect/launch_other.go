@@ -39,14 +39,5 @@ func (r *stderrReader) drain() {
 
 func (r *stderrReader) readAll(sink stderrSink) {
 	defer r.ours.Close()
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := r.ours.Read(buf)
-		if n > 0 {
-			sink.packet(buf[:n], time.Now())
-		}
-		if err != nil {
-			return
-		}
-	}
+	readStream(r.ours, sink)
 }
