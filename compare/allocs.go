@@ -7,15 +7,28 @@ import (
 	"loupe/timeline"
 )
 
+// cycleCounts are the names under which collections are counted.
+var cycleCounts = []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"}
+
 // collections returns how many collections ended within a span, to within one
 // sample on either side.
 func collections(set *metrics.Set, span timeline.Span) float64 {
-	for _, name := range []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"} {
+	for _, name := range cycleCounts {
 		if n := set.Delta(name, span); !math.IsNaN(n) {
 			return n
 		}
 	}
 	return math.NaN()
+}
+
+// everCollected tells whether there was any collection at all since the start.
+func everCollected(set *metrics.Set) bool {
+	for _, name := range cycleCounts {
+		if v := set.Series(name).Values; len(v) > 0 && v[len(v)-1] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // allocRate returns the bytes allocated a second within a span: from

@@ -128,6 +128,11 @@ func TestCollectorOff(t *testing.T) {
 	if row, ok := compare.Compare(gather(t, silent)).Row("collections"); ok {
 		t.Errorf("with gctrace=0 there are %+v", row)
 	}
+	closed := recordingtest.New("title off\ntarget package x env=GODEBUG=gctrace=1,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2) +
+		"-- metrics.ndjson metrics --\n{\"t_ns\":0,\"/gc/cycles/total:gc-cycles\":7}\n")
+	if row, ok := compare.Compare(gather(t, closed)).Row("collections"); ok {
+		t.Errorf("a runtime that collected with its standard error closed has %+v", row)
+	}
 	r := recordingtest.New("title off\ntarget package x env=GODEBUG=gctrace=1,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2))
 	table := compare.Compare(gather(t, r))
 	for id, want := range map[string]float64{"collections": 0, "gc_percent": 0, "gc_cpu_percent": 0, "gc_total": 0, "stw_over": 0, "stw_max": 0, "assist_percent": 0} {

@@ -117,6 +117,9 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 	}
 	if set, err := s.Metrics(p.Run); err == nil {
 		r.AllocRate, r.Collections = allocRate(set, work), collections(set, work)
+		if r.GC != nil && len(log.Cycles) == 0 && everCollected(set) {
+			r.GC = nil // the lines went elsewhere: a program may close its standard error
+		}
 	}
 	if r.GC != nil {
 		r.Collections = float64(r.GC.Derived.Collections)
