@@ -133,6 +133,10 @@ func TestCollectorOff(t *testing.T) {
 	if row, ok := compare.Compare(gather(t, closed)).Row("collections"); ok {
 		t.Errorf("a runtime that collected with its standard error closed has %+v", row)
 	}
+	shell := recordingtest.New("title off\ntarget binary x env=GODEBUG=gctrace=1,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n")
+	if row, ok := compare.Compare(gather(t, shell)).Row("collections"); ok {
+		t.Errorf("a program that is not Go has %+v", row)
+	}
 	r := recordingtest.New("title off\ntarget package x env=GODEBUG=gctrace=1,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n" + recordingtest.Scheds(4, 2, 2, 2))
 	table := compare.Compare(gather(t, r))
 	for id, want := range map[string]float64{"collections": 0, "gc_percent": 0, "gc_cpu_percent": 0, "gc_total": 0, "stw_over": 0, "stw_max": 0, "assist_percent": 0} {

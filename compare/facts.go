@@ -104,7 +104,10 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 	switch {
 	case err == nil:
 		from, to := log.Window(work)
-		if len(log.Cycles) > 0 || asked(m, "gctrace") {
+		// A runtime that prints its scheduler's state would also print its
+		// collections. What prints neither need not even be Go.
+		speaks := len(log.Samples) > 0 || !asked(m, "schedtrace")
+		if len(log.Cycles) > 0 || asked(m, "gctrace") && speaks {
 			r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), gc.Options{
 				Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Stats.Malformed,
 			})

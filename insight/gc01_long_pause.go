@@ -55,6 +55,9 @@ func pauses(rounds []compare.Round) []pause {
 }
 
 func checkLongPause(r *Rule, in *Input) []Finding {
+	if why := in.untold(); why != "" {
+		return []Finding{r.answer(TooLittle, "%s", why)}
+	}
 	if length, none := in.noCollections(); none {
 		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
 	}
@@ -94,9 +97,12 @@ func checkLongPause(r *Rule, in *Input) []Finding {
 			Phase: p.round.Phase.Name, Line: p.row.Line, Span: in.pauseSpan(p),
 		})
 	}
-	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines. Or nobody ran: see the doubts."
+	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines."
 	f.Verify = "Record again under the same load: 99% of pauses should stay below 100 µs."
 	f.Doubts = in.doubts()
+	if len(f.Doubts) > 0 || in.busyHost() {
+		f.Advice += " Or nobody ran: see the doubts."
+	}
 	if in.busyHost() {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a pause also lasts while the kernel runs something else")

@@ -52,6 +52,9 @@ func gcShare(in *Input, r *compare.Round) (share float64, source string) {
 }
 
 func checkGCShare(r *Rule, in *Input) []Finding {
+	if why := in.untold(); why != "" {
+		return []Finding{r.answer(TooLittle, "%s", why)}
+	}
 	if length, none := in.noCollections(); none {
 		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
 	}

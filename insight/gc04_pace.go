@@ -25,6 +25,9 @@ var gc04 = &Rule{
 }
 
 func checkPace(r *Rule, in *Input) []Finding {
+	if why := in.untold(); why != "" {
+		return []Finding{r.answer(TooLittle, "%s", why)}
+	}
 	if length, none := in.noCollections(); none {
 		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
 	}

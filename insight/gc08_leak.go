@@ -26,6 +26,9 @@ var gc08 = &Rule{
 }
 
 func checkLeak(r *Rule, in *Input) []Finding {
+	if why := in.untold(); why != "" {
+		return []Finding{r.answer(TooLittle, "%s", why)}
+	}
 	if length, none := in.noCollections(); none {
 		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
 	}

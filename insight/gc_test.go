@@ -121,7 +121,7 @@ func TestGC04(t *testing.T) {
 	severity(t, "5 ms", expect(t, "5 ms", dense(2000, nil), "GC04", Found, "5.00 ms"), Info)
 	expect(t, "10 ms", dense(1000, nil), "GC04", Fine, "10.0 ms")
 	expect(t, "few collections", dense(19, nil), "GC04", TooLittle, "19 collections")
-	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\n"+recordingtest.Scheds(4, 2, 2)), "GC04", TooLittle, "0 collections")
+	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\n"+recordingtest.Scheds(4, 2, 2)), "GC04", TooLittle, "told nothing")
 	expect(t, "runtime.GC in a loop", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 > 0 }), "GC04", NotApplicable, "forced by the program")
 	expect(t, "runtime.GC now and then", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 == 0 }), "GC04", Found)
 	r := dense(5000, nil)
@@ -165,7 +165,7 @@ func TestGC08(t *testing.T) {
 	})
 	few := collecting(9, time.Second, func(i int, c *recordingtest.Cycle) { c.Live, c.Forced = 10*(i+1), true })
 	expect(t, "few collections", few, "GC08", TooLittle, "9 collections")
-	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"), "GC08", TooLittle, "no collections")
+	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"), "GC08", TooLittle, "told nothing")
 }
 
 // TestGC08Longest looks at the longest of several rounds: each process has a
@@ -178,5 +178,16 @@ func TestGC08Longest(t *testing.T) {
 	f := expect(t, "two rounds", r, "GC08", Found, "40 collections")
 	if e := f.Evidence[0]; e.Phase != "bare-2" || *e.Span != [2]int64{20e9, 30e9} {
 		t.Errorf("evidence = %+v", e)
+	}
+}
+
+// TestUntold: a program that is not Go, or whose gctrace is off, is not one that
+// never collects.
+func TestUntold(t *testing.T) {
+	const text = "title x\ntarget binary x env=GODEBUG=gctrace=%d,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n"
+	for _, id := range []string{"GC01", "GC03", "GC04", "GC08"} {
+		expect(t, "a shell", recordingtest.New(fmt.Sprintf(text, 1)+"hello\n"), id, TooLittle, "told nothing")
+		expect(t, "gctrace=0", recordingtest.New(fmt.Sprintf(text, 0)+recordingtest.Scheds(4, 2, 2)), id, TooLittle, "told nothing")
+		expect(t, "a quiet program", recordingtest.New(fmt.Sprintf(text, 1)+recordingtest.Scheds(4, 2, 2)), id, Fine, "no collection")
 	}
 }

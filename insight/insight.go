@@ -251,6 +251,21 @@ func (in *Input) noCollections() (length time.Duration, none bool) {
 	return length, length >= minQuiet
 }
 
+// untold says why nothing is known of the program's collections: gctrace told
+// of none, and the program's answer is not that there were none. It is empty
+// when something is known.
+func (in *Input) untold() string {
+	for _, r := range in.Facts.Rounds {
+		if r.GC != nil {
+			return ""
+		}
+	}
+	if len(in.Facts.Rounds) == 0 {
+		return "" // too little of anything
+	}
+	return "the runtime told nothing of its collections: no Go program, gctrace=0 in GODEBUG, or a closed standard error"
+}
+
 // doubts lists what speaks against any measurement of time here.
 func (in *Input) doubts() []string {
 	if in.noisy != "" {
