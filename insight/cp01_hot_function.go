@@ -95,21 +95,22 @@ func (r *Rule) hot(in *Input, entry recording.Entry, report *calltree.SiteReport
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
 		f.Evidence[0].Span = span(p.Span)
 	}
-	f.Advice = "Look at its lines: loupe pprof -list " + pattern(at.Func) + " on " + entry.Path + ". A large share is no fault by itself: it is where a gain would show."
+	f.Advice = "Look at its lines: loupe pprof -list " + Pattern(at.Func) + " RECORDING/" + entry.Path + ". A large share is no fault by itself: it is where a gain would show."
 	f.Verify = "Compare rounds before and after a change: CPU time per request should fall (loupe run -vs)."
 	return f
 }
 
 // plainName is what Go names its functions with. A profile may hold any other
 // text, which must not become part of a command that somebody copies.
-var plainName = regexp.MustCompile(`^[\pL\pN_./()*\[\],·-]+$`)
+var plainName = regexp.MustCompile(`^[\pL\pN_./()*\[\],·%-]+$`)
 
-// pattern quotes a function's name for a shell, as a regular expression that
-// matches it.
-func pattern(function string) string {
-	name := stack.Local(function)
+// Pattern quotes a function's name for a shell, as the regular expression that
+// loupe pprof -list wants: with its package, for "find" alone would also list
+// the runtime's findRunnable.
+func Pattern(function string) string {
+	name := function[strings.LastIndexByte(function, '/')+1:]
 	if !plainName.MatchString(name) {
 		return "NAME"
 	}
-	return "'" + regexp.QuoteMeta(name) + "'"
+	return "'" + regexp.QuoteMeta(name) + "$'"
 }

@@ -163,7 +163,7 @@ func TestCP01(t *testing.T) {
 	if len(all) != 3 || !strings.Contains(all[0].Summary, "a.f") || !strings.Contains(all[1].Summary, "b.(*T).g") || !strings.Contains(all[2].Summary, "main.h") {
 		t.Errorf("answers = %+v, want three by weight and name", all)
 	}
-	if want := `loupe pprof -list '\(\*T\)\.g' on cpu.pb.gz`; !strings.Contains(all[1].Advice, want) {
+	if want := `loupe pprof -list 'b\.\(\*T\)\.g$' RECORDING/cpu.pb.gz`; !strings.Contains(all[1].Advice, want) {
 		t.Errorf("advice = %s, want %s", all[1].Advice, want)
 	}
 	expect(t, "many small", computing("shop/a.a shop/a.b shop/a.c shop/a.d shop/a.e shop/a.f shop/a.g shop/a.h shop/a.i shop/a.j\n= 10 10 10 10 10 10 10 10 10 10"), "CP01", Fine, "no function", "10.0%")
@@ -183,10 +183,11 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"main.run": `'run'`, "a/b.(*T[...]).M": `'\(\*T\[\.\.\.\]\)\.M'`, "main.run.func1": `'run\.func1'`, "main.Grüße": `'Grüße'`,
+		"main.run": `'main\.run$'`, "a/b.(*T[...]).M": `'b\.\(\*T\[\.\.\.\]\)\.M$'`, "main.run.func1": `'main\.run\.func1$'`,
+		"main.Grüße": `'main\.Grüße$'`, "gopkg.in/yaml%2ev3.Marshal": `'yaml%2ev3\.Marshal$'`,
 	} {
-		if got := pattern(name); got != want {
-			t.Errorf("pattern(%q) = %s, want %s", name, got, want)
+		if got := Pattern(name); got != want {
+			t.Errorf("Pattern(%q) = %s, want %s", name, got, want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -274,8 +273,7 @@ func listLine(findings []insight.Finding, dir string) string {
 	for _, f := range findings {
 		for _, x := range f.Evidence {
 			if f.State == insight.Found && f.Rule == "AL09" && x.Function != "" {
-				name := x.Function[strings.LastIndexByte(x.Function, '/')+1:]
-				return fmt.Sprintf("loupe pprof -list '^.*%s$' -sample_index alloc_space %s", regexp.QuoteMeta(name), filepath.Join(dir, x.Path))
+				return fmt.Sprintf("loupe pprof -list %s -sample_index alloc_space %s", insight.Pattern(x.Function), filepath.Join(dir, x.Path))
 			}
 		}
 	}
