@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,7 +42,7 @@ kept.`,
 		fs.IntVar(&d.c, "c", 100, "`number` of connections")
 		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
 		fs.BoolVar(&d.quiet, "quiet", false, "tell no progress")
-		fs.StringVar(&d.addr, "addr", "localhost:5000", "`address` for the service")
+		fs.StringVar(&d.addr, "addr", "", "`address` for the service (default "+demoAddress+", or a free port where that is taken)")
 		return func(e *env, args []string) error {
 			if err := noArgs(args); err != nil {
 				return err
@@ -102,6 +103,11 @@ func (d *demo) run(e *env, temp string) error {
 	}
 	begun := time.Now()
 	progress := e.progress(d.quiet)
+	if d.addr == "" {
+		if d.addr = freeAddress(demoAddress); d.addr != demoAddress {
+			progress("%s is taken; the service will listen on %s", demoAddress, d.addr)
+		}
+	}
 	prog, err := d.build(e, lab, temp)
 	if err != nil {
 		return err
@@ -109,7 +115,7 @@ func (d *demo) run(e *env, temp string) error {
 	if d.out == "" {
 		d.out = "loupe-demo-" + begun.Format("20060102-150405")
 	}
-	url := strings.Replace(lab.URL, "localhost:5000", d.addr, 1)
+	url := strings.Replace(lab.URL, demoAddress, d.addr, 1)
 	f := recordFlags{phases: "bare,allocs,heap,goroutine,cpu:4s,trace:1s", length: "10s", wait: "30s", interval: "250ms", load: url, quiet: d.quiet}
 	f.loading = loadFlags{n: d.n, c: d.c, timeout: "20s", method: "POST", contentType: "text/html"}
 	plan, err := f.plan()
@@ -150,6 +156,27 @@ func (d *demo) run(e *env, temp string) error {
 	}
 	progress("done in %s", time.Since(begun).Round(time.Second))
 	return d.conclude(e, dirs)
+}
+
+// demoAddress is where the lab listens, as its documents have it.
+const demoAddress = "localhost:5000"
+
+// freeAddress returns address, or another port of the same host where something
+// answers there already: on macOS AirPlay has port 5000.
+func freeAddress(address string) string {
+	c, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return address
+	}
+	c.Close()
+	host, _, _ := net.SplitHostPort(address)
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return address
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return net.JoinHostPort(host, port)
 }
 
 // someRounds tells whether every form has a round to show.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"flag"
+	"net"
 	"testing"
 	"time"
 )
@@ -30,4 +31,19 @@ func TestBareLoad(t *testing.T) {
 	f(0, 2*time.Second, "-phases", "bare:2s,cpu")
 	f(7, 0, "-n", "7")
 	f(0, time.Second, "-z", "1s", "-for", "3s")
+}
+
+func TestFreeAddress(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := l.Addr().String()
+	if got := freeAddress(taken); got == taken {
+		t.Errorf("%s is taken, and was taken for free", taken)
+	}
+	l.Close()
+	if got := freeAddress(taken); got != taken {
+		t.Errorf("%s is free; got %s", taken, got)
+	}
 }
