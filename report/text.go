@@ -23,6 +23,12 @@ func (s Style) width() int {
 	return max(s.Width, 40)
 }
 
+// Wrap breaks text into lines that fit behind an indentation; the first line is
+// left to the caller to indent.
+func (s Style) Wrap(text string, indent int) string {
+	return wrap(text, s.width()-indent, strings.Repeat(" ", indent))
+}
+
 // The colours that are used, as SGR codes.
 const (
 	bold   = "1"

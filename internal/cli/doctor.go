@@ -40,10 +40,11 @@ func doctor(e *env, watch time.Duration, asJSON bool) error {
 			return err
 		}
 	} else {
+		const indent = 20
 		for _, c := range checks {
-			fmt.Fprintf(e.stdout, "%-8s %-10s %s\n", c.Verdict, c.Name, c.Found)
+			fmt.Fprintf(e.stdout, "%-8s %-10s %s\n", c.Verdict, c.Name, e.style().Wrap(c.Found, indent))
 			if c.Advice != "" {
-				fmt.Fprintf(e.stdout, "%-19s %s\n", "", c.Advice)
+				fmt.Fprintf(e.stdout, "%*s%s\n", indent, "", e.style().Wrap(c.Advice, indent))
 			}
 		}
 	}
