@@ -87,6 +87,9 @@ func readJournal(r io.Reader) (*Manifest, error) {
 			var rec record
 			if jerr := json.Unmarshal(text, &rec); jerr == nil {
 				m.fold(rec)
+				if err := m.bounded(); err != nil {
+					return nil, err
+				}
 			} else if !cut {
 				return nil, fmt.Errorf("cannot read %s: line %d: %w", JournalName, line, jerr)
 			}

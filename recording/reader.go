@@ -22,8 +22,22 @@ type Recording struct {
 	close func() error
 }
 
-// maxManifest bounds what is read as a manifest or a journal.
-const maxManifest = 256 << 20
+// maxManifest bounds what is read as a manifest or a journal, in bytes;
+// maxPhases and maxEntries bound what is worked on for it: ten thousand rounds of
+// ten seconds last more than a day, and have five entries each.
+const (
+	maxManifest = 256 << 20
+	maxPhases   = 10_000
+	maxEntries  = 50_000
+)
+
+// bounded fails for a manifest that no loupe has written.
+func (m *Manifest) bounded() error {
+	if len(m.Phases) > maxPhases || len(m.Entries) > maxEntries || len(m.Clocks) > maxEntries {
+		return fmt.Errorf("cannot read recording: it has more than %d phases or %d entries", maxPhases, maxEntries)
+	}
+	return nil
+}
 
 // ErrNotRecording is returned for something that holds neither a manifest nor
 // a journal.
@@ -41,6 +55,9 @@ func Open(fsys fs.FS) (*Recording, error) {
 	}
 	if m.Schema != Schema {
 		return nil, fmt.Errorf("cannot read recording: it has schema %q, this loupe reads %q (use a newer loupe)", m.Schema, Schema)
+	}
+	if err := m.bounded(); err != nil {
+		return nil, err
 	}
 	for _, e := range m.Entries {
 		if !fs.ValidPath(e.Path) {

@@ -186,3 +186,36 @@ func ExampleOpen() {
 	fmt.Println(r.Title, r.Phases[0].Name, r.Phases[0].Span.Len(), r.Complete)
 	// Output: newssearch bare 5s false
 }
+
+// TestBounds has more phases than anybody records: a reader that works on each
+// of them must not be kept busy for hours.
+func TestBounds(t *testing.T) {
+	var journal, manifest strings.Builder
+	journal.WriteString("{\"header\":{\"schema\":\"" + Schema + "\"}}\n")
+	manifest.WriteString("{\"schema\":\"" + Schema + "\",\"phases\":[")
+	for i := range maxPhases + 1 {
+		phase := fmt.Sprintf("{\"name\":\"bare-%d\"}", i)
+		fmt.Fprintf(&journal, "{\"phase\":%s}\n", phase)
+		manifest.WriteString(phase + ",")
+	}
+	manifest.WriteString("{}]}")
+	for name, text := range map[string]string{JournalName: journal.String(), ManifestName: manifest.String()} {
+		if _, err := Open(fstest.MapFS{name: {Data: []byte(text)}}); err == nil || !strings.Contains(err.Error(), "more than 10000 phases") {
+			t.Errorf("%s: %v, want an error about the number of phases", name, err)
+		}
+	}
+}
+
+// TestAbortSaysOnce aborts with the very error that the writing met.
+func TestAbortSaysOnce(t *testing.T) {
+	w := write(t)
+	e, err := w.Create(Entry{Path: "trace.out", Kind: ExecTrace})
+	check(t, err)
+	fmt.Fprint(e, "some")
+	e.f.Close()
+	_, cause := fmt.Fprint(e, "more")
+	if err := e.Abort(cause); err == nil || strings.Count(err.Error(), cause.Error()) != 1 {
+		t.Errorf("Abort = %v, want %q in it once", err, cause)
+	}
+	check(t, w.Close())
+}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,7 +86,11 @@ func (w *Writer) At(t time.Time) timeline.Time { return timeline.Time(t.Sub(w.ep
 func (w *Writer) Manifest() Manifest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.m
+	m := w.m
+	m.Target.Runs = slices.Clone(m.Target.Runs)
+	m.Phases, m.Entries, m.Clocks = slices.Clone(m.Phases), slices.Clone(m.Entries), slices.Clone(m.Clocks)
+	m.Marks, m.Notes = slices.Clone(m.Marks), slices.Clone(m.Notes)
+	return m
 }
 
 // UpdateTarget changes what is known about the target.
@@ -249,7 +254,12 @@ func (ew *EntryWriter) Close() error { return ew.close(ew.err) }
 
 // Abort completes the entry as a partial one, because its source failed. The
 // cause is returned unless a worse error occurs.
-func (ew *EntryWriter) Abort(cause error) error { return ew.close(errors.Join(ew.err, cause)) }
+func (ew *EntryWriter) Abort(cause error) error {
+	if ew.err != nil && !errors.Is(cause, ew.err) {
+		cause = errors.Join(ew.err, cause)
+	}
+	return ew.close(cause)
+}
 
 func (ew *EntryWriter) close(failed error) error {
 	serr := ew.f.Sync()
