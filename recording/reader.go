@@ -2,6 +2,7 @@ package recording
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,15 +176,27 @@ func (r *Recording) ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	tooLarge := fmt.Errorf("cannot read %s: it is larger than %d bytes", name, limit)
+	var b bytes.Buffer
+	// Most often the size is known: a buffer of that size is not copied as it
+	// grows. A zip file can claim any size, so that not all of it is believed.
+	if info, err := f.Stat(); err == nil {
+		if info.Size() > limit {
+			return nil, tooLarge
+		}
+		b.Grow(int(min(info.Size(), maxBelieved)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("cannot read %s: it is larger than %d bytes", name, limit)
+	if int64(b.Len()) > limit {
+		return nil, tooLarge
 	}
-	return data, nil
+	return b.Bytes(), nil
 }
+
+// maxBelieved is the claimed size up to which memory is taken in advance.
+const maxBelieved = 64 << 20
 
 // Zip packs the recording in dir into the file name, which must not exist.
 // Profiles and traces are compressed already or compress well; either way the

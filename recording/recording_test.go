@@ -219,3 +219,17 @@ func TestAbortSaysOnce(t *testing.T) {
 	}
 	check(t, w.Close())
 }
+
+func TestReadFileLimit(t *testing.T) {
+	w := write(t)
+	check(t, w.Close())
+	r, err := OpenFile(w.Dir())
+	check(t, err)
+	defer r.Close()
+	if data, err := r.ReadFile("cpu/cpu.pb.gz", 7); err != nil || string(data) != "profile" {
+		t.Errorf("a file of the limit's size: %q, %v", data, err)
+	}
+	if _, err := r.ReadFile("cpu/cpu.pb.gz", 6); err == nil || !strings.Contains(err.Error(), "larger than 6 bytes") {
+		t.Errorf("a file above the limit: %v", err)
+	}
+}

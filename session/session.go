@@ -28,8 +28,10 @@ import (
 // was asked for, as opposed to holding it damaged.
 var ErrNone = errors.New("the recording has none")
 
-// maxEntry bounds how much of one entry is read into memory.
-const maxEntry = 4 << 30
+// maxEntry bounds how much of one entry is read into memory, and what a profile
+// may inflate to: half a day of samples, and far below what five megabytes in a
+// zip file can claim to be.
+const maxEntry = 1 << 30
 
 // Session is an opened recording.
 type Session struct {
@@ -95,7 +97,7 @@ func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entr
 		if err != nil {
 			return nil, err
 		}
-		p, err := profile.Decode(data, profile.Options{})
+		p, err := profile.Decode(data, profile.Options{MaxBytes: maxEntry})
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
 		}
