@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"loupe/recording"
@@ -66,6 +67,10 @@ type Recorder struct {
 	follow *background // samples of the runtime
 
 	sampler *sampler
+
+	// What Abort needs, which comes from another goroutine.
+	live    atomic.Pointer[Process]
+	aborted atomic.Bool
 }
 
 // NewRecorder begins the recording of a program into w.
@@ -123,6 +128,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 		return err
 	}
 	r.proc, r.log, r.pid = proc, log, proc.PID
+	r.live.Store(proc)
 	r.sampler.watch(proc.PID)
 	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
 	// The runtime counts its time from a moment after the process began;
@@ -286,19 +292,26 @@ func (r *Recorder) stop() error {
 	lerr := r.log.wait()
 	uerr := r.w.UpdateTarget(func(t *recording.Target) { t.Runs[r.run] = proc.run(r.w) })
 	r.proc, r.src, r.pid = nil, nil, 0
+	r.live.Store(nil)
 	return errors.Join(err, lerr, uerr)
 }
 
 // Abort kills the process at once; the recording stays as it is.
 func (r *Recorder) Abort() {
-	if p := r.proc; p != nil {
+	r.aborted.Store(true)
+	if p := r.live.Load(); p != nil {
 		p.Kill()
 	}
 }
 
+var errAborted = errors.New("the recording was aborted")
+
 // Close ends the recording: the sources that its profiles point into are
 // copied, the manifest is written.
 func (r *Recorder) Close() error {
+	if r.aborted.Load() {
+		return errAborted // the journal says how far it came
+	}
 	err := r.stop()
 	err = errors.Join(err, r.sampler.close())
 	if serr := r.keepSources(); serr != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -34,10 +35,19 @@ type env struct {
 	stdout, stderr io.Writer
 	// ctx ends at the first Ctrl-C.
 	ctx context.Context
-	// aborted is closed at the second Ctrl-C, onAbort is run before the
-	// program is left.
+	// leaving is set at the second Ctrl-C; onAbort is run before the program
+	// is left.
+	leaving atomic.Bool
 	mu      sync.Mutex
 	onAbort []func()
+}
+
+// holdWhenLeaving does not return once the program is being left: what was
+// aborted is not to be concluded in the moment before the exit.
+func (e *env) holdWhenLeaving() {
+	if e.leaving.Load() {
+		select {}
+	}
 }
 
 // atAbort registers what to do when the user presses Ctrl-C twice.
@@ -100,6 +110,7 @@ func (e *env) watchSignals(cancel func()) (stop func()) {
 				cancel()
 				continue
 			}
+			e.leaving.Store(true)
 			e.mu.Lock()
 			for _, f := range slices.Backward(e.onAbort) {
 				f()

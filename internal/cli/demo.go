@@ -248,6 +248,7 @@ func sourceDir() (string, error) {
 // conclude prints the comparison, the findings of the slow form, and what to
 // type next.
 func (d *demo) conclude(e *env, dirs []string) error {
+	e.holdWhenLeaving()
 	all, closeAll, err := examineAll(dirs)
 	if err != nil {
 		return err

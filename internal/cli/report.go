@@ -161,6 +161,7 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 
 // conclude prints what new recordings show, and what to type next.
 func conclude(e *env, dirs []string, asJSON, quiet bool) error {
+	e.holdWhenLeaving()
 	all, closeAll, err := examineAll(dirs)
 	if err != nil {
 		return err
