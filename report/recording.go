@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"loupe/compare"
+	"loupe/gc"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/unit"
@@ -55,7 +57,11 @@ func writeHead(w *lines, r *Recording, s Style) {
 }
 
 func headFacts(m *recording.Manifest) []string {
-	facts := []string{m.Start.Local().Format("2006-01-02 15:04:05"), strings.TrimSpace(m.Target.Kind + " " + strings.Join(append([]string{m.Target.Name}, m.Target.Args...), " "))}
+	name := m.Target.Name
+	if m.Target.Kind == "package" && m.Target.Package != "" && m.Target.Package != "command-line-arguments" {
+		name = m.Target.Package // what was typed may be "."
+	}
+	facts := []string{m.Start.Local().Format("2006-01-02 15:04:05"), strings.TrimSpace(m.Target.Kind + " " + strings.Join(append([]string{name}, m.Target.Args...), " "))}
 	if m.Target.Go != "" {
 		facts = append(facts, m.Target.Go)
 	}
@@ -74,7 +80,7 @@ func headFacts(m *recording.Manifest) []string {
 func writeRuns(w *lines, m *recording.Manifest, s Style) {
 	var g grid
 	g.add(cell{text: "process", left: true, paint: dim}, cell{text: "wall", paint: dim}, cell{text: "user", paint: dim},
-		cell{text: "system", paint: dim}, cell{text: "peak memory", paint: dim}, cell{text: "end", left: true, paint: dim})
+		cell{text: "system", paint: dim}, cell{text: "peak RSS", paint: dim}, cell{text: "end", left: true, paint: dim})
 	shown := 0
 	for i, run := range m.Target.Runs {
 		if run.Exit == "" && run.MaxRSS == 0 {
@@ -85,7 +91,7 @@ func writeRuns(w *lines, m *recording.Manifest, s Style) {
 		if run.Stopped {
 			end += " (stopped by loupe)"
 		}
-		g.add(cell{text: fmt.Sprintf("%d", i+1), left: true}, cell{text: unit.Duration(run.Span.Len())}, cell{text: unit.Duration(run.User)},
+		g.add(cell{text: processName(m, i), left: true}, cell{text: unit.Duration(run.Span.Len())}, cell{text: unit.Duration(run.User)},
 			cell{text: unit.Duration(run.System)}, cell{text: unit.BytesOf(float64(run.MaxRSS))}, cell{text: clean(end), left: true})
 	}
 	if shown > 0 {
@@ -94,36 +100,69 @@ func writeRuns(w *lines, m *recording.Manifest, s Style) {
 	}
 }
 
-func writePhases(w *lines, phases []compare.PhaseCost, s Style) {
-	var g grid
-	g.add(cell{text: "phase", left: true, paint: dim}, cell{text: "length", paint: dim}, cell{text: "requests/sec", paint: dim},
-		cell{text: "CPUs", paint: dim}, cell{text: "CPU/request", paint: dim}, cell{text: "cost", left: true, paint: dim})
-	for _, p := range phases {
-		row := []cell{{text: clean(p.Name), left: true}, {text: unit.Duration(p.Length.Round(time.Microsecond))}}
-		for _, f := range []struct {
-			known bool
-			text  string
-		}{
-			{p.RPS.Known(), unit.Number(float64(p.RPS))},
-			{p.CPU.Known(), fmt.Sprintf("%.2f", float64(p.CPU))},
-			{p.PerRequest.Known(), unit.Nanoseconds(float64(p.PerRequest))},
-		} {
-			text := "–"
-			if f.known {
-				text = f.text
-			}
-			row = append(row, cell{text: text})
+// processName is the number of a process, and the phase that it was started for.
+func processName(m *recording.Manifest, run int) string {
+	for _, p := range m.Phases {
+		if p.Run == run {
+			return fmt.Sprintf("%d %s", run+1, clean(p.Name))
 		}
-		cost := ""
-		if p.Cost.Known() {
-			cost = unit.Change(float64(p.Cost)) + " CPU against bare"
-		}
+	}
+	return fmt.Sprint(run + 1)
+}
+
+// phaseColumns are the figures of a phase; one that no phase has is left out.
+var phaseColumns = []struct {
+	name  string
+	left  bool
+	value func(p compare.PhaseCost) (gc.Figure, string)
+}{
+	{"requests/sec", false, func(p compare.PhaseCost) (gc.Figure, string) { return p.RPS, unit.Number(float64(p.RPS)) }},
+	{"CPUs", false, func(p compare.PhaseCost) (gc.Figure, string) { return p.CPU, fmt.Sprintf("%.2f", float64(p.CPU)) }},
+	{"CPU/request", false, func(p compare.PhaseCost) (gc.Figure, string) {
+		return p.PerRequest, unit.Nanoseconds(float64(p.PerRequest))
+	}},
+	{"cost", true, func(p compare.PhaseCost) (gc.Figure, string) {
 		if p.Error != "" {
-			cost = clean(p.Error)
+			return gc.Unknown(), ""
 		}
-		g.add(append(row, cell{text: cost, left: true})...)
+		return p.Cost, unit.Change(float64(p.Cost)) + " CPU against bare"
+	}},
+}
+
+func writePhases(w *lines, phases []compare.PhaseCost, s Style) {
+	head := []cell{{text: "phase", left: true, paint: dim}, {text: "length", paint: dim}}
+	rows := make([][]cell, len(phases))
+	for i, p := range phases {
+		rows[i] = []cell{{text: clean(p.Name), left: true}, {text: unit.Duration(p.Length.Round(time.Microsecond))}}
+	}
+	for _, c := range phaseColumns {
+		if !slices.ContainsFunc(phases, func(p compare.PhaseCost) bool { f, _ := c.value(p); return f.Known() }) {
+			continue
+		}
+		head = append(head, cell{text: c.name, left: c.left, paint: dim})
+		for i, p := range phases {
+			f, text := c.value(p)
+			switch {
+			case f.Known():
+			case c.left:
+				text = ""
+			default:
+				text = "–"
+			}
+			rows[i] = append(rows[i], cell{text: text, left: c.left})
+		}
+	}
+	var g grid
+	g.add(head...)
+	for _, row := range rows {
+		g.add(row...)
 	}
 	g.write(w, s, "  ")
+	for _, p := range phases {
+		if p.Error != "" {
+			w.printf("  %s\n", s.paint(yellow, s.Wrap(clean(p.Name)+": "+clean(p.Error), 4)))
+		}
+	}
 }
 
 // WriteJSON prints any value as JSON with two blanks of indentation.
