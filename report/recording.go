@@ -1,12 +1,15 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"loupe/compare"
 	"loupe/gc"
@@ -165,10 +168,30 @@ func writePhases(w *lines, phases []compare.PhaseCost, s Style) {
 	}
 }
 
-// WriteJSON prints any value as JSON with two blanks of indentation.
+// WriteJSON prints any value as JSON with two blanks of indentation. Control
+// characters that encoding/json leaves as they are, such as CSI, which a
+// terminal obeys like ESC [, are escaped too.
 func WriteJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	text := b.Bytes()
+	obeyed := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	for {
+		i := bytes.IndexFunc(text, obeyed)
+		if i < 0 {
+			_, err := w.Write(text)
+			return err
+		}
+		// They occur within strings only.
+		r, size := utf8.DecodeRune(text[i:])
+		if _, err := fmt.Fprintf(w, "%s\\u%04x", text[:i], r); err != nil {
+			return err
+		}
+		text = text[i+size:]
+	}
 }

@@ -153,7 +153,7 @@ func TestHostile(t *testing.T) {
 		}
 		text := b.String()
 		if what == "report json" {
-			if strings.ContainsAny(text, "\x1b\x07\x9b") {
+			if strings.ContainsAny(text, "\x1b\x07\u009b") {
 				t.Errorf("%s holds raw control characters", what)
 			}
 			continue

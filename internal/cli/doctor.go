@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"loupe/collect"
+	"loupe/report"
 )
 
 var doctorCommand = &command{
@@ -36,7 +37,7 @@ func doctor(e *env, watch time.Duration, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		if err := writeJSON(e.stdout, map[string]any{"schema": "loupe.doctor/1", "verdict": worst, "host": collect.HostFacts(), "checks": checks}); err != nil {
+		if err := report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.doctor/1", "verdict": worst, "host": collect.HostFacts(), "checks": checks}); err != nil {
 			return err
 		}
 	} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loupe/labs"
+	"loupe/report"
 )
 
 var labsCommand = &command{
@@ -57,7 +58,7 @@ func listLabs(e *env, list []labs.Lab, asJSON bool) error {
 			}
 			rows = append(rows, r)
 		}
-		return writeJSON(e.stdout, map[string]any{"schema": "loupe.labs/1", "labs": rows})
+		return report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.labs/1", "labs": rows})
 	}
 	for _, l := range list {
 		fmt.Fprintf(e.stdout, "%s: %s\n", l.Name, l.Title)

@@ -87,7 +87,7 @@ func (f *loadFlags) run(e *env, address, out, save string) error {
 	return nil
 }
 
-func writeLoadJSON(w io.Writer, l *loadlog.Log) error { return writeJSON(w, l.Summary()) }
+func writeLoadJSON(w io.Writer, l *loadlog.Log) error { return report.WriteJSON(w, l.Summary()) }
 
 func saveLoad(name string, l *loadlog.Log) error {
 	file, err := os.Create(name)

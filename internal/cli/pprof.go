@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"loupe/calltree"
 	"loupe/profile"
+	"loupe/report"
 )
 
 var pprofCommand = &command{
@@ -146,7 +146,7 @@ func (f *pprofFlags) printTop(w io.Writer, p *profile.Profile, index int) error 
 	for _, x := range r.Rows {
 		rows = append(rows, row{x.Name, p.Stacks.Frame(x.Frame).File, x.Flat, x.Cum, x.FlatSamples, x.CumSamples})
 	}
-	return writeJSON(w, map[string]any{
+	return report.WriteJSON(w, map[string]any{
 		"schema": "loupe.top/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit,
 		"total": r.Total, "samples": r.Samples, "rows": rows,
 	})
@@ -191,7 +191,7 @@ func (f *pprofFlags) printList(w io.Writer, p *profile.Profile, index int) error
 		}
 		out = append(out, x)
 	}
-	return writeJSON(w, map[string]any{
+	return report.WriteJSON(w, map[string]any{
 		"schema": "loupe.list/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit, "total": l.Total, "routines": out,
 	})
 }
@@ -207,7 +207,7 @@ func (f *pprofFlags) printTotals(w io.Writer, p *profile.Profile) error {
 		rows = append(rows, row{t.Type, t.Unit, p.Total(i)})
 	}
 	if f.json {
-		return json.NewEncoder(w).Encode(map[string]any{"schema": "loupe.totals/1", "samples": p.Len(), "totals": rows})
+		return report.WriteJSON(w, map[string]any{"schema": "loupe.totals/1", "samples": p.Len(), "totals": rows})
 	}
 	for _, r := range rows {
 		fmt.Fprintf(w, "%-16s %20d %s\n", r.Type, r.Total, r.Unit)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loupe/insight"
+	"loupe/report"
 )
 
 var rulesCommand = &command{
@@ -23,7 +24,7 @@ var rulesCommand = &command{
 				}
 			}
 			if *asJSON {
-				return writeJSON(e.stdout, map[string]any{"schema": "loupe.rules/1", "rules": rules})
+				return report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.rules/1", "rules": rules})
 			}
 			for _, r := range rules {
 				fmt.Fprintf(e.stdout, "%s  %s\n", r.ID, r.Title)

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"loupe/report"
 )
 
 var versionCommand = &command{
@@ -19,7 +20,7 @@ var versionCommand = &command{
 				return err
 			}
 			if *asJSON {
-				return writeJSON(e.stdout, map[string]string{
+				return report.WriteJSON(e.stdout, map[string]string{
 					"schema": "loupe.version/1", "version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
@@ -52,12 +53,4 @@ func version() string {
 		return "devel"
 	}
 	return "devel-" + rev[:min(12, len(rev))] + dirty
-}
-
-// writeJSON prints v with indentation and a newline.
-func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }
