@@ -55,6 +55,15 @@ type Program struct {
 	Stripped bool
 }
 
+// name is how messages name the program: as the user typed it, unless that is a
+// directory's dot, with which no sentence begins.
+func (p *Program) name() string {
+	if p.Target.Name == "." && p.Target.Package != "" {
+		return p.Target.Package
+	}
+	return p.Target.Name
+}
+
 // Build makes a Program of a target: an executable is taken as it is, a
 // package is built with the agent. A package that cannot take the agent is
 // built without it, and Notes says why. An error holds the compiler's words.

@@ -28,9 +28,6 @@ type Phase struct {
 	For time.Duration
 }
 
-// snapshot tells whether the phase takes a profile as it stands.
-func (p Phase) snapshot() bool { return phaseKinds[p.Name].snapshot }
-
 // phaseKind says what a phase captures.
 type phaseKind struct {
 	kind     recording.Kind

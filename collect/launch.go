@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -103,7 +102,7 @@ func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, s
 	proc.cmd = cmd
 	if err := proc.start(); err != nil {
 		reader.close()
-		return nil, fmt.Errorf("cannot start %s: %w", p.Target.Name, err)
+		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
 	reader.child.Close()
 	go func() {
@@ -273,6 +272,3 @@ func runtimeEnv(env []string) []string {
 	}
 	return out
 }
-
-// errEnded is returned by a phase whose program ended before it began.
-var errEnded = errors.New("the program has ended")

@@ -63,7 +63,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 	r.opt.Progress("phase %s: load", phase.Name)
 	err := plan.Load(ctx, phase.Name, false)
 	if r.proc != nil && r.proc.ended() {
-		err = fmt.Errorf("%s ended under load: %s", r.prog.Target.Name, r.ending())
+		err = fmt.Errorf("%s ended under load: %s", r.prog.name(), r.ending())
 	}
 	return errors.Join(err, end(err))
 }

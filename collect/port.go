@@ -31,7 +31,7 @@ func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration
 	var d net.Dialer
 	for {
 		if r.proc.ended() {
-			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.Target.Name, addr, r.ending())
+			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.name(), addr, r.ending())
 		}
 		dctx, cancel := context.WithTimeout(ctx, time.Second)
 		c, err := d.DialContext(dctx, "tcp", addr)
@@ -43,7 +43,7 @@ func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration
 			return ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: %s does not listen on %s after %v (is it the right port? -wait gives it longer)", ErrUnreachable, r.prog.Target.Name, addr, wait)
+			return fmt.Errorf("%w: %s does not listen on %s after %v (is it the right port? -wait gives it longer)", ErrUnreachable, r.prog.name(), addr, wait)
 		}
 		sleep(ctx, 10*time.Millisecond)
 	}

@@ -115,7 +115,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 	r.run++
 	reader, err := newStderrReader(opt.Pipe)
 	if err != nil {
-		return fmt.Errorf("cannot start %s: %w", r.prog.Target.Name, err)
+		return fmt.Errorf("cannot start %s: %w", r.prog.name(), err)
 	}
 	log, err := newStderrLog(r.w, r.run, opt.Stderr, !reader.packets)
 	if err != nil {
@@ -244,7 +244,7 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 			if plan.Load != nil {
 				// A server does not end by itself: starting it again
 				// would wait for an end that never comes.
-				return fmt.Errorf("%s ended between two phases under load: %s", r.prog.Target.Name, r.ending())
+				return fmt.Errorf("%s ended between two phases under load: %s", r.prog.name(), r.ending())
 			}
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
 		}
@@ -260,7 +260,7 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 		}
 		if err != nil && r.proc != nil && r.proc.ended() {
 			if plan.Load != nil {
-				return fmt.Errorf("%s ended in phase %s: %s", r.prog.Target.Name, p.Name, r.ending())
+				return fmt.Errorf("%s ended in phase %s: %s", r.prog.name(), p.Name, r.ending())
 			}
 			return r.wholeLives(ctx, plan.Phases[1+i:], plan)
 		}
