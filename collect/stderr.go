@@ -128,8 +128,9 @@ func (l *stderrLog) end() {
 	defer l.mu.Unlock()
 	close(l.quit)
 	l.asm.Flush()
-	if len(l.partial) > 0 {
-		l.endLine()
+	if len(l.partial) > 0 && l.kept+int64(len(l.partial)) <= maxProgramText {
+		// Without a newline, as it came: the runtime may have been cut short.
+		l.keep(l.partial)
 	}
 	l.textBuf.Flush()
 	l.timeBuf.Flush()

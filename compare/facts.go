@@ -109,11 +109,11 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 		speaks := len(log.Samples) > 0 || !asked(m, "schedtrace")
 		if len(log.Cycles) > 0 || asked(m, "gctrace") && speaks {
 			r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), gc.Options{
-				Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Stats.Malformed,
+				Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn,
 			})
 		}
 		if len(log.Samples) > 0 {
-			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Stats.Malformed})
+			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Torn})
 		}
 	case !errors.Is(err, session.ErrNone):
 		return nil, err

@@ -33,7 +33,7 @@ type Options struct {
 	// whatever unit of work the caller counts. Zero means unknown.
 	Requests int64
 	// Unrecognised is how many lines of the log looked like the runtime's
-	// and did not parse; see [godebug.Stats].
+	// and did not parse; see [godebug.Log].
 	Unrecognised int
 }
 

@@ -62,7 +62,7 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	d := &s.Derived
 	old := go14(run)
 	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections", len(s.Runs))
-	add(opt.Unrecognised > 0, NoteUnrecognised, "%d lines look like the runtime's but are torn or of an unknown form; no figure was taken from them", opt.Unrecognised)
+	add(opt.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", opt.Unrecognised)
 	add(d.Missing > 0, NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
 	if d.Lines == 0 {
 		return out

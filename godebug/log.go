@@ -14,9 +14,11 @@ type Log struct {
 	Pacers    []Pacer
 	Scans     []Scan
 	Notices   []Notice
-	// Unrecognised holds the first [MaxUnrecognised] malformed lines.
-	// Stats.Malformed is their whole number.
+	// Unrecognised holds the first [MaxUnrecognised] malformed lines; Torn
+	// is their whole number. A last line that the log ends within is not
+	// among them: programs end while the runtime prints.
 	Unrecognised []Malformed
+	Torn         int
 	// Cut tells that there were more than [MaxRecords] of some kind and the
 	// rest was left out. Stats counts everything.
 	Cut   bool
@@ -80,6 +82,10 @@ func (l *Log) add(rec Record) {
 	case *Notice:
 		l.Notices = keep(l, l.Notices, *rec)
 	case *Malformed:
+		if rec.Cut {
+			break
+		}
+		l.Torn++
 		if len(l.Unrecognised) < MaxUnrecognised {
 			l.Unrecognised = append(l.Unrecognised, rec.Clone())
 		}

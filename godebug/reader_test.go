@@ -471,3 +471,19 @@ func TestReaderAllocations(t *testing.T) {
 		t.Errorf("Next allocates %v times, want 0", n)
 	}
 }
+
+// TestEndsWithinLine: a program may end while the runtime prints, and a log may
+// be read while it is written. That is no torn line.
+func TestEndsWithinLine(t *testing.T) {
+	const whole = "gc 1 @0.001s 2%: 0.01+0.2+0.03 ms clock, 0.02+0.1/0.2/0.3+0.06 ms cpu, 4->4->1 MB, 5 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+	f := func(text string, torn int) {
+		t.Helper()
+		if l := Parse([]byte(text)); len(l.Cycles) != 1 || l.Torn != torn || len(l.Unrecognised) != torn {
+			t.Errorf("%q: %d cycles, %d torn (%d kept); want 1 and %d", text, len(l.Cycles), l.Torn, len(l.Unrecognised), torn)
+		}
+	}
+	f(whole+whole[:60], 0)
+	f(whole+whole[:60]+"\n", 1)
+	f(whole[:60]+"\n"+whole, 1)
+	f(whole+"2025/01/01 12:00:00 listening", 0)
+}

@@ -37,7 +37,7 @@ func notes(s *Summary) []Note {
 	}
 	d := &s.Derived
 	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most samples", len(s.Runs))
-	add(s.Unrecognised > 0, NoteUnrecognised, "%d lines look like the runtime's but are torn or of an unknown form; no figure was taken from them", s.Unrecognised)
+	add(s.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", s.Unrecognised)
 	if d.Samples == 0 {
 		return out
 	}

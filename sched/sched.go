@@ -25,7 +25,7 @@ const Schema = "loupe.sched/1"
 // Options says what the caller knows beyond the samples.
 type Options struct {
 	// Unrecognised is how many lines of the log looked like the runtime's
-	// and did not parse; see [godebug.Stats].
+	// and did not parse; see [godebug.Log].
 	Unrecognised int
 }
 
