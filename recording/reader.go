@@ -128,6 +128,9 @@ func OpenFile(name string) (*Recording, error) {
 		return openWith(name, root.FS(), root.Close)
 	}
 	z, err := zip.OpenReader(name)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, fmt.Errorf("cannot open recording %s: it is neither a directory nor a zip file", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
 	}

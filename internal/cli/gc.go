@@ -6,11 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"loupe/compare"
 	"loupe/gc"
 	"loupe/godebug"
+	"loupe/recording"
 	"loupe/report"
 	"loupe/sched"
 	"loupe/unit"
@@ -55,6 +55,8 @@ unknown are counted and shown, never guessed at. - reads standard input.`,
 type runtimeLog struct {
 	log    *godebug.Log
 	rounds []compare.Round // of a recording
+	// attached tells that the recording has no standard error.
+	attached bool
 }
 
 // openRuntime reads a log or the bare phases of a recording.
@@ -82,10 +84,21 @@ func openRuntime(e *env, name string) (*runtimeLog, error) {
 			return nil, err
 		}
 		defer x.close()
-		return &runtimeLog{rounds: x.facts.Rounds}, nil
+		return &runtimeLog{rounds: x.facts.Rounds, attached: len(x.facts.Manifest.Of(recording.Stderr)) == 0}, nil
 	}
 	log, err := godebug.Collect(f)
 	return &runtimeLog{log: log}, err
+}
+
+// nothing says that there are no lines of a kind, and how to get some.
+func (l *runtimeLog) nothing(name, lines, setting string) error {
+	if l.attached {
+		return exitError{exitNothing, fmt.Errorf("%s holds no %s lines: attach does not see the standard error of a service", name, lines)}
+	}
+	if l.log == nil {
+		return exitError{exitNothing, fmt.Errorf("no %s lines fall into the bare phases of %s (record longer: loupe run -for 30s)", lines, name)}
+	}
+	return exitError{exitNothing, fmt.Errorf("%s holds no %s lines (run the program with GODEBUG=%s)", name, lines, setting)}
 }
 
 func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
@@ -95,7 +108,7 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 	}
 	var all []report.Collections
 	if l.log != nil {
-		opt.Unrecognised = l.log.Stats.Malformed
+		opt.Unrecognised = l.log.Torn
 		all = append(all, report.Collections{Summary: gc.Analyse(l.log.Cycles, opt), Unrecognised: l.log.Unrecognised})
 	}
 	for _, r := range l.rounds {
@@ -119,7 +132,7 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 		})
 	}
 	if !found {
-		return exitError{exitNothing, fmt.Errorf("%s holds no gctrace lines (run the program with GODEBUG=gctrace=1)", name)}
+		return l.nothing(name, "gctrace", "gctrace=1")
 	}
 	return buffered(e.stdout, func(w io.Writer) error { return report.WriteGC(w, all, cycles, e.style()) })
 }
@@ -153,7 +166,7 @@ func showSched(e *env, name string, asJSON bool) error {
 	}
 	var all []report.Samples
 	if l.log != nil {
-		all = append(all, report.Samples{Summary: sched.Analyse(l.log.Samples, sched.Options{Unrecognised: l.log.Stats.Malformed})})
+		all = append(all, report.Samples{Summary: sched.Analyse(l.log.Samples, sched.Options{Unrecognised: l.log.Torn})})
 	}
 	found := false
 	for _, r := range l.rounds {
@@ -173,7 +186,7 @@ func showSched(e *env, name string, asJSON bool) error {
 		})
 	}
 	if !found {
-		return exitError{exitNothing, fmt.Errorf("%s holds no SCHED lines (run the program with GODEBUG=schedtrace=%d)", name, time.Second.Milliseconds())}
+		return l.nothing(name, "SCHED", "schedtrace=1000")
 	}
 	return buffered(e.stdout, func(w io.Writer) error { return report.WriteSched(w, all, e.style()) })
 }

@@ -67,7 +67,7 @@ func (f *pprofFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := readProfile(name)
+	p, err := readProfile(e, name)
 	if err != nil {
 		return err
 	}
@@ -88,16 +88,19 @@ func (f *pprofFlags) run(e *env, args []string) error {
 }
 
 // readProfile decodes the profile in a file, - for standard input.
-func readProfile(name string) (*profile.Profile, error) {
+func readProfile(e *env, name string) (*profile.Profile, error) {
 	var data []byte
 	var err error
 	if name == "-" {
-		data, err = io.ReadAll(os.Stdin)
+		data, err = io.ReadAll(e.stdin)
 	} else {
 		data, err = os.ReadFile(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+	}
+	if info, serr := os.Stat(name); serr == nil && info.IsDir() {
+		return nil, fmt.Errorf("cannot read profile %s: it is a directory (of a recording, name a profile in it: %s)", name, filepath.Join(name, "cpu.pb.gz"))
 	}
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -99,6 +100,9 @@ func examine(name string) (*examined, error) {
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+		}
+		if info, serr := os.Stat(name); serr == nil && info.Mode().IsRegular() && !strings.HasSuffix(name, ".zip") {
+			err = fmt.Errorf("%w (for a profile: loupe pprof -top %s; for a log: loupe gc %s)", err, name, name)
 		}
 		return nil, err
 	}
