@@ -282,8 +282,14 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 	if opt.Test {
 		name += ".test"
 	}
+	// A folder of its own: whatever the package is called, it meets no other
+	// file of ours.
+	bin := filepath.Join(opt.Temp, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot build %s: %w", opt.Target, err)
+	}
 	p := &Program{
-		Path: filepath.Join(opt.Temp, name),
+		Path: filepath.Join(bin, name),
 		Dir:  opt.Dir,
 		Target: recording.Target{
 			Kind: "package", Name: opt.Target, Package: pkg.ImportPath,

@@ -14,8 +14,9 @@ import (
 )
 
 // Checkout writes the git repository that holds the package target, seen from
-// dir, as it was at a revision into tree, and returns where and as what the
-// same package is to be built there. The user's checkout is not touched.
+// dir, as it was at a revision into a folder of its name below tree, and returns
+// where and as what the same package is to be built there. The user's checkout
+// is not touched.
 func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTarget string, err error) {
 	git := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(ctx, "git", args...)
@@ -41,6 +42,7 @@ func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTa
 	if err != nil {
 		return "", "", fmt.Errorf("cannot take revision %s: %w", rev, err)
 	}
+	tree = filepath.Join(tree, filepath.Base(dir)) // a package in it is named by its folder
 	if err := untar(bytes.NewReader(archive), tree); err != nil {
 		return "", "", fmt.Errorf("cannot unpack revision %s: %w", rev, err)
 	}
