@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -294,4 +295,20 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 	b.ReportMetric(cpu.Seconds()/elapsed.Seconds(), "CPUs")
 	b.ReportMetric(float64(late.Microseconds())/float64(b.N), "late-p99-µs")
+}
+
+// TestWasClosed: the request after one of these is sent again on a new
+// connection; anything else is the service's answer to it.
+func TestWasClosed(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http: persistConn.readLoop exiting":                                true,
+		"http: server closed idle connection":                               true,
+		"read tcp 127.0.0.1:1->127.0.0.1:2: read: connection reset by peer": true,
+		"malformed HTTP response \"x\"":                                     false,
+		"timeout":                                                           false,
+	} {
+		if got := wasClosed(errors.New(text)); got != want {
+			t.Errorf("wasClosed(%q) = %v", text, got)
+		}
+	}
 }

@@ -136,7 +136,7 @@ func (w *worker) roundTrip(ctx context.Context, req *http.Request, r *row) (*htt
 			w.hangUp()
 			// As net/http does: a kept connection may have been closed
 			// just now, which is not the request's fault.
-			if reused && try == 0 && ctx.Err() == nil && first.Load() == 0 && closedByPeer(err) {
+			if reused && try == 0 && ctx.Err() == nil && first.Load() == 0 && wasClosed(err) {
 				continue
 			}
 			return nil, err
@@ -147,13 +147,16 @@ func (w *worker) roundTrip(ctx context.Context, req *http.Request, r *row) (*htt
 	}
 }
 
-// closedByPeer tells whether err is what a connection gives that the other
-// side has closed.
-func closedByPeer(err error) bool {
+// wasClosed tells whether err is what a kept connection gives that was closed
+// before the request: by the other side, or by net/http's own reader, which
+// gives one up when the machine is so busy that its writer has not come back
+// within 50 ms (persistConn.wroteRequest).
+func wasClosed(err error) bool {
 	text := err.Error()
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		strings.Contains(text, "reset by peer") || strings.Contains(text, "broken pipe") ||
-		strings.Contains(text, "server closed idle connection") || strings.Contains(text, "connection closed")
+		strings.Contains(text, "server closed idle connection") || strings.Contains(text, "connection closed") ||
+		strings.Contains(text, "persistConn.readLoop exiting")
 }
 
 // dial gets a new connection.
