@@ -177,7 +177,7 @@ func confidence(t *compare.Table) string {
 	for _, r := range t.Rows {
 		for _, c := range r.Changes {
 			if c.Low.Known() {
-				return fmt.Sprintf("[…] is the interval of the change with a confidence of at least %.0f%%, by the exact rank test over rounds", 100*min(c.Confidence, compare.Confidence))
+				return fmt.Sprintf("The change is the median over all pairs of rounds; […] is its interval, with a confidence of at least %.0f%% by the exact rank test", 100*min(c.Confidence, compare.Confidence))
 			}
 		}
 	}

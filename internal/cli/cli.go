@@ -137,7 +137,7 @@ func overview(w io.Writer) {
 	fmt.Fprint(w, `loupe records what a Go program does, puts load on it, says with evidence
 what is wrong, and proves that a fix helped.
 
-	loupe demo                                   see the whole loop in a minute
+	loupe demo                                   see the whole loop in two minutes
 	loupe run -load http://localhost:8080/ ./cmd/server
 	loupe attach :6060                           record a running service
 	loupe report DIR                             what a recording shows
