@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,7 +51,16 @@ func TestExactly(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
+	// The first two requests wait for each other: one worker alone could
+	// otherwise send all of them before the other has begun.
+	var both sync.WaitGroup
+	both.Add(2)
+	var seen atomic.Int64
 	u, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if seen.Add(1) <= 2 {
+			both.Done()
+			both.Wait()
+		}
 		w.WriteHeader(200)
 		w.(http.Flusher).Flush()
 		io.WriteString(w, "x")
