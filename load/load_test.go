@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -50,6 +49,8 @@ func TestExactly(t *testing.T) {
 	}
 }
 
+// TestParts: the parts of a request fit into it, and each worker keeps its
+// connection.
 func TestParts(t *testing.T) {
 	// The first two requests wait for each other: one worker alone could
 	// otherwise send all of them before the other has begun.
@@ -65,7 +66,8 @@ func TestParts(t *testing.T) {
 		w.(http.Flusher).Flush()
 		io.WriteString(w, "x")
 	})
-	l, err := Run(t.Context(), Config{URL: u, Requests: 50, Concurrency: 2})
+	const requests = 50
+	l, err := Run(t.Context(), Config{URL: u, Requests: requests, Concurrency: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,26 +76,38 @@ func TestParts(t *testing.T) {
 		if l.Dial[i] > 0 {
 			dials++
 		}
-		if sum := l.Dial[i] + l.Write[i] + l.Wait[i] + l.Read[i]; sum > l.Service[i] || l.Service[i] <= 0 || l.Wait[i] <= 0 {
+		// Which side of the border between writing and waiting a moment
+		// falls on is up to the scheduler.
+		if sum := l.Dial[i] + l.Write[i] + l.Wait[i] + l.Read[i]; sum > l.Service[i] || l.Write[i]+l.Wait[i] <= 0 {
 			t.Errorf("request %d: the parts sum up to %v of %v", i, sum, l.Service[i])
 		}
 		if i > 0 && l.Span(i).End < l.Span(i-1).End {
 			t.Errorf("request %d ended before the one in front of it", i)
 		}
 	}
-	if dials != 2 {
+	// net/http gives a connection up when the machine keeps its writer from
+	// running for 50 ms (wasClosed): a few dials more can happen.
+	if dials < 2 || dials > requests/2 {
 		t.Errorf("%d dials for two workers", dials)
 	}
 }
 
+// TestDuration: a run is no shorter than it was asked to be.
 func TestDuration(t *testing.T) {
 	u, _ := serve(t, hello)
-	l, err := Run(t.Context(), Config{URL: u, Duration: 100 * time.Millisecond, Concurrency: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l.Len() == 0 || l.Elapsed < 90*time.Millisecond {
-		t.Errorf("%d requests in %v", l.Len(), l.Elapsed)
+	// A machine that stands still for the whole time sends nothing; it gets
+	// longer until it does not.
+	for length := 100 * time.Millisecond; ; length *= 2 {
+		l, err := Run(t.Context(), Config{URL: u, Duration: length, Concurrency: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Elapsed < length {
+			t.Errorf("it took %v of %v", l.Elapsed, length)
+		}
+		if l.Len() > 0 {
+			return
+		}
 	}
 }
 
@@ -111,14 +125,36 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelSchedule cancels while every worker waits for its turn.
+// TestCancelSchedule cancels while every worker waits for its turn, but for
+// the one whose turn is at once.
 func TestCancelSchedule(t *testing.T) {
-	u, _ := serve(t, hello)
+	s := tickets{start: time.Now(), interval: time.Hour, alarm: newAlarm()}
+	defer s.alarm.close()
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	l, err := Run(ctx, Config{URL: u, Concurrency: 3, Rate: 0.001})
-	if err != nil || l.Len() != 1 {
-		t.Errorf("%d requests were sent, %v; want the first one, whose turn is at once", l.Len(), err)
+	defer cancel()
+	turns := make(chan bool)
+	for range 3 {
+		go func() {
+			_, ok := s.take(ctx)
+			turns <- ok
+		}()
+	}
+	if !<-turns {
+		t.Error("the first request has no turn")
+	}
+	cancel()
+	for range 2 {
+		if <-turns {
+			t.Error("a request an hour from now has its turn")
+		}
+	}
+	// So it is for a whole run, which would otherwise take three hours.
+	u, n := serve(t, hello)
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	l, err := Run(ctx, Config{URL: u, Concurrency: 3, Rate: 1. / 3600})
+	if err != nil || l.Len() > 1 || n.Load() > 1 {
+		t.Errorf("%d requests were sent, %d kept, %v; want the first one at most", n.Load(), l.Len(), err)
 	}
 }
 
@@ -155,8 +191,14 @@ func TestRate(t *testing.T) {
 	if late < 20 {
 		t.Errorf("%d requests show the stall of 200 ms; 40 were due in it", late)
 	}
-	if s := l.Summary(); s.Service.P50 > 50*time.Millisecond {
-		t.Errorf("service time %v holds the wait", s.Service.P50)
+	// The one worker serves one request after the other, so that the sum of
+	// the service times is no longer than the run, unless waits are in it.
+	var service time.Duration
+	for _, d := range l.Service {
+		service += d
+	}
+	if service > l.Elapsed {
+		t.Errorf("service times of %v in all hold waits: the run took %v", service, l.Elapsed)
 	}
 }
 
@@ -229,12 +271,8 @@ func TestConnections(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln.Close()
-	l, err := Run(t.Context(), Config{URL: "http://" + ln.Addr().String(), Requests: 5})
+	// Not a port that was free a moment ago: others are looking for one too.
+	l, err := Run(t.Context(), Config{URL: "http://127.0.0.1:1", Requests: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

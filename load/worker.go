@@ -141,8 +141,12 @@ func (w *worker) roundTrip(ctx context.Context, req *http.Request, r *row) (*htt
 			}
 			return nil, err
 		}
-		r.write += time.Duration(wrote.Load())
-		r.wait += time.Duration(max(0, first.Load()-wrote.Load()))
+		// On a busy machine the answer can come before the goroutine that
+		// wrote gets to say so: it had written by then.
+		answered := first.Load()
+		written := min(wrote.Load(), answered)
+		r.write += time.Duration(written)
+		r.wait += time.Duration(answered - written)
 		return resp, nil
 	}
 }
