@@ -122,10 +122,14 @@ func (r *stderrReader) readAll(sink stderrSink) {
 	defer r.closeOurs()
 	if !r.packets {
 		readStream(r.pipe, sink)
+		r.readLeft(sink)
 		return
 	}
 	buf := make([]byte, 1<<20)
-	for !r.drained() {
+	for last := false; !last; {
+		// Asked before the look: on a busy machine the time may be over
+		// before what came in time was read.
+		last = r.drained()
 		// Blocks until something arrives, or for idleWait.
 		n, ended := readPackets(r.socket, buf, sink, 1)
 		for n > 0 && !ended {
@@ -140,6 +144,22 @@ func (r *stderrReader) readAll(sink stderrSink) {
 			return
 		}
 	}
+}
+
+// readLeft reads what lies in the pipe now that its deadline has passed, after
+// which Go's own Read gives nothing any more.
+func (r *stderrReader) readLeft(sink stderrSink) {
+	conn, err := r.pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, 1<<20) // the most that an unprivileged pipe holds
+	conn.Control(func(fd uintptr) {
+		// The pipe does not block: os.Pipe gives it to Go's poller.
+		if n, _ := syscall.Read(int(fd), buf); n > 0 {
+			sink.packet(buf[:n], time.Now())
+		}
+	})
 }
 
 // readPackets reads until nothing is left for now, at most the given number.

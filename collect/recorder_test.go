@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -130,13 +131,29 @@ func TestTool(t *testing.T) {
 	}
 }
 
+// freeAddress returns an address that nothing listens on. Its port lies below
+// those that the system gives to connections, so that none of them takes it.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for port := 20000 + os.Getpid()%10000; port < 32768; port++ {
+		address := fmt.Sprint("127.0.0.1:", port)
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // TestLoad checks that every profiler's phase is under load and that the
 // program's port is waited for.
 func TestLoad(t *testing.T) {
+	address := freeAddress(t)
 	var asked []string
 	load := func(ctx context.Context, phase string, untilCancelled bool) error {
 		asked = append(asked, fmt.Sprint(phase, " ", untilCancelled))
-		resp, err := http.Get("http://127.0.0.1:39417/")
+		resp, err := http.Get("http://" + address + "/")
 		if err != nil {
 			return err
 		}
@@ -147,7 +164,7 @@ func TestLoad(t *testing.T) {
 		}
 		return nil
 	}
-	record(t, "server", Plan{Phases: phases(t, "allocs,cpu:100ms"), Load: load, WaitFor: "127.0.0.1:39417"}, "127.0.0.1:39417")
+	record(t, "server", Plan{Phases: phases(t, "allocs,cpu:100ms"), Load: load, WaitFor: address}, address)
 	if got := strings.Join(asked, ", "); got != "bare false, cpu true" {
 		t.Errorf("load was asked for %s", got)
 	}
@@ -167,7 +184,7 @@ func TestDiesBeforeItListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: "127.0.0.1:39418"})
+	err = r.Record(t.Context(), Plan{Phases: phases(t, "bare"), WaitFor: freeAddress(t)})
 	if err == nil || !strings.Contains(err.Error(), "ended before it listened") || !strings.Contains(err.Error(), "tool says goodbye") {
 		t.Errorf("Record = %v, want the program's last words", err)
 	}

@@ -21,7 +21,7 @@ func main() {
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			for i := 0; time.Now().Before(end); i++ {
+			for i := 0; i < 4 || time.Now().Before(end); i++ {
 				// One write each; the last word lets the test check order.
 				switch i % 4 {
 				case 0, 1:
