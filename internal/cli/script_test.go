@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func goEnvironment(t *testing.T) []string {
 }
 
 // patience bounds every wait for a condition. It is no expectation of speed.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // eventually polls until done tells true, and fails the script otherwise.
 func eventually(ts *testscript.TestScript, what string, done func() bool) {
@@ -306,13 +307,28 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
+// lastPort is the port that freePort gave out last. Ports lie below those that
+// the system gives to connections, so that none of them takes one before the
+// script's program does, and no two scripts get the same.
+var lastPort atomic.Int32
+
+const firstPort, endPort = 10000, 20000
+
 // freePort sets variables to ports of 127.0.0.1 that nothing listens on.
 func freePort(ts *testscript.TestScript, neg bool, args []string) {
+	lastPort.CompareAndSwap(0, int32(firstPort+os.Getpid()%(endPort-firstPort)))
 	for _, name := range args {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		ts.Check(err)
-		defer l.Close() // all are open until all are chosen
-		ts.Setenv(name, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+		for port := lastPort.Add(1); ; port = lastPort.Add(1) {
+			if port >= endPort {
+				lastPort.CompareAndSwap(port, firstPort)
+				continue
+			}
+			if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+				l.Close()
+				ts.Setenv(name, fmt.Sprint(port))
+				break
+			}
+		}
 	}
 }
 
