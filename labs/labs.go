@@ -1,17 +1,18 @@
-// Package labs lists the sample workloads: small real programs, each with a
-// slow and a fixed form, on which loupe shows what it finds. Every lab is a
-// folder with a doc.go that tells what to look for and an expect.txt with the
-// rules that must and must not fire.
+// Package labs lists the sample workloads: small real programs, each in several
+// forms, of which some have something wrong that loupe finds and others repair
+// it. Every lab is a folder with a doc.go that tells what to look for and an
+// expect.txt with the rules that must and must not fire.
 package labs
 
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-//go:embed */expect.txt
-var expectations embed.FS
+//go:embed */expect.txt */doc.go
+var files embed.FS
 
 // Lab is one sample workload.
 type Lab struct {
@@ -19,20 +20,26 @@ type Lab struct {
 	Name string
 	// Title says in one line what the program is.
 	Title string
-	// Slow and Fixed are the arguments that choose a form.
-	Slow, Fixed []string
+	// Forms lists the ways to run it, the one to begin with first.
+	Forms []Form
 	// URL is what to put load on; empty for a program that works by itself.
 	URL string
+	// Slow and Fixed are the arguments of the forms with these names, for
+	// loupe demo; nil in labs whose forms have others.
+	Slow, Fixed []string
 }
 
-// All lists the labs.
-var All = []Lab{{
-	Name:  "newssearch",
-	Title: "a web service that searches three news feeds; allocates where it need not",
-	Slow:  []string{},
-	Fixed: []string{"-fixed"},
-	URL:   "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on",
-}}
+// Form is one way to run a lab.
+type Form struct {
+	// Name is what expect.txt and texts call the form.
+	Name string
+	// Args are the program's arguments that choose it.
+	Args []string
+	// Record are the flags of loupe run that suit it, -load aside.
+	Record []string
+	// About says in a few words what it does.
+	About string
+}
 
 // Named returns the lab of a name.
 func Named(name string) (Lab, bool) {
@@ -47,10 +54,47 @@ func Named(name string) (Lab, bool) {
 // Package returns the import path of the lab.
 func (l Lab) Package() string { return "loupe/labs/" + l.Name }
 
+// Form returns the form of a name.
+func (l Lab) Form(name string) (Form, bool) {
+	for _, f := range l.Forms {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Form{}, false
+}
+
+// Command returns the words of the command line that records a form.
+func (l Lab) Command(f Form) []string {
+	words := slices.Concat([]string{"loupe", "run"}, f.Record)
+	if l.URL != "" {
+		words = append(words, "-load", l.URL)
+	}
+	return slices.Concat(words, []string{l.Package()}, f.Args)
+}
+
+// Doc returns what the lab's doc.go says, without the comment marks.
+func (l Lab) Doc() (string, error) {
+	text, err := files.ReadFile(l.Name + "/doc.go")
+	if err != nil {
+		return "", err
+	}
+	comment, _, ok := strings.Cut(string(text), "\npackage ")
+	if !ok {
+		return "", fmt.Errorf("%s/doc.go: want a comment and then the package", l.Name)
+	}
+	var doc strings.Builder
+	for line := range strings.Lines(comment + "\n") {
+		line = strings.TrimPrefix(line, "//")
+		doc.WriteString(strings.TrimPrefix(line, " "))
+	}
+	return doc.String(), nil
+}
+
 // Expectation says that a rule must or must not find something in one form of
 // a lab.
 type Expectation struct {
-	Form string // "slow" or "fixed"
+	Form string // the name of the form
 	Rule string
 	Must bool
 }
@@ -58,7 +102,7 @@ type Expectation struct {
 // Expect reads the lab's expectations: lines of the form "slow AL09" or
 // "fixed !AL09"; text after # is a remark.
 func (l Lab) Expect() ([]Expectation, error) {
-	text, err := expectations.ReadFile(l.Name + "/expect.txt")
+	text, err := files.ReadFile(l.Name + "/expect.txt")
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +113,11 @@ func (l Lab) Expect() ([]Expectation, error) {
 		if len(f) == 0 {
 			continue
 		}
-		if len(f) != 2 || f[0] != "slow" && f[0] != "fixed" {
-			return nil, fmt.Errorf("%s/expect.txt: line %d: want \"slow RULE\" or \"fixed !RULE\"", l.Name, n+1)
+		if len(f) != 2 {
+			return nil, fmt.Errorf("%s/expect.txt: line %d: want \"FORM RULE\" or \"FORM !RULE\"", l.Name, n+1)
+		}
+		if _, ok := l.Form(f[0]); !ok {
+			return nil, fmt.Errorf("%s/expect.txt: line %d: %s has no form %q", l.Name, n+1, l.Name, f[0])
 		}
 		rule, not := strings.CutPrefix(f[1], "!")
 		out = append(out, Expectation{Form: f[0], Rule: rule, Must: !not})

@@ -1,0 +1,77 @@
+package labs
+
+// The labs that end by themselves are started anew in every phase. Five rounds
+// of a second or two give the scheduler's samples, one a second, enough to
+// say something.
+var (
+	short  = []string{"-rounds", "5", "-phases", "bare,cpu,trace"}
+	loaded = []string{"-n", "10000", "-c", "100"}
+)
+
+// All lists the labs.
+var All = []Lab{{
+	Name:  "newssearch",
+	Title: "a web service that searches three news feeds; allocates where it need not",
+	Forms: []Form{
+		{Name: "slow", Record: loaded, About: "lower-cases every text in every request"},
+		{Name: "fixed", Args: []string{"-fixed"}, Record: loaded, About: "lower-cases each text once, when it is cached"},
+	},
+	URL:   "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on",
+	Fixed: []string{"-fixed"},
+}, {
+	Name:  "newsfreq",
+	Title: "counts a word in hundreds of RSS documents; one goroutine, hundreds, or one for each P",
+	Forms: []Form{
+		{Name: "find", Args: []string{"-mode", "find"}, Record: short, About: "one document after the other"},
+		{Name: "fanout", Args: []string{"-mode", "fanout"}, Record: short, About: "a goroutine for each document"},
+		{Name: "sem", Args: []string{"-mode", "sem"}, Record: short, About: "the same behind a semaphore with room for one on each P"},
+		{Name: "numcpu", Args: []string{"-mode", "numcpu"}, Record: short, About: "a worker for each P"},
+		{Name: "actor", Args: []string{"-mode", "actor"}, Record: short, About: "a pipeline with a goroutine for each step"},
+		{Name: "tasks", Args: []string{"-mode", "tasks"}, Record: short, About: "numcpu with a task for each document and regions for its steps"},
+	},
+}, {
+	Name:  "mandelbrot",
+	Title: "paints the Mandelbrot set; too few goroutines, too many, or too little in a message",
+	Forms: []Form{
+		{Name: "seq", Args: []string{"-mode", "seq"}, Record: short, About: "one goroutine"},
+		{Name: "px", Args: []string{"-mode", "px"}, Record: short, About: "a goroutine for each of a million pixels"},
+		{Name: "row", Args: []string{"-mode", "row"}, Record: short, About: "a goroutine for each of a thousand rows"},
+		{Name: "workers", Args: []string{"-mode", "workers"}, Record: short, About: "one worker, pixels over an unbuffered channel"},
+		{Name: "workers4", Args: []string{"-mode", "workers", "-workers", "4"}, Record: short, About: "four of them"},
+		{Name: "buffered", Args: []string{"-mode", "buffered", "-workers", "4"}, Record: short, About: "four, and room for all pixels in the channel"},
+		{Name: "batched", Args: []string{"-mode", "batched", "-workers", "4"}, Record: short, About: "four, and a row in each message"},
+	},
+}, {
+	Name:  "mandelweb",
+	Title: "a web service that paints the Mandelbrot set; idle Ps, and too few of them",
+	Forms: []Form{
+		{Name: "light", Record: []string{"-c", "1", "-q", "1"}, About: "one request a second, one goroutine for each"},
+		{Name: "rows", Args: []string{"-mode", "row"}, Record: []string{"-c", "1", "-q", "1"}, About: "one request a second, a goroutine for each row"},
+		{Name: "overload", Record: []string{"-c", "5", "-q", "5"}, About: "up to 25 requests a second"},
+	},
+	URL: "http://localhost:8080/mandelbrot",
+}, {
+	Name:  "sieve",
+	Title: "finds primes with a chain of goroutines; all hand-over, no work",
+	Forms: []Form{
+		{Name: "chain", Args: []string{"-mode", "chain"}, Record: short, About: "a goroutine for each prime, unbuffered channels"},
+		{Name: "buffered", Args: []string{"-mode", "buffered"}, Record: short, About: "the same with room for 256 numbers in each channel"},
+		{Name: "segmented", Args: []string{"-mode", "segmented"}, Record: short, About: "no goroutines, an array"},
+	},
+}, {
+	Name:  "daisy",
+	Title: "passes numbers through 50,000 goroutines; one works at a time",
+	Forms: []Form{
+		{Name: "chain", Args: []string{"-mode", "chain"}, Record: short, About: "one number at a time"},
+		{Name: "stream", Args: []string{"-mode", "stream"}, Record: short, About: "all numbers at once"},
+		{Name: "loop", Args: []string{"-mode", "loop"}, Record: short, About: "no goroutines"},
+	},
+}, {
+	Name:  "pingpong",
+	Title: "two goroutines that wait for each other; a switch for every hit",
+	Forms: []Form{
+		{Name: "single", Args: []string{"-mode", "single"}, Record: short, About: "one ball at a time"},
+		{Name: "batched", Args: []string{"-mode", "batched"}, Record: short, About: "256 balls at a time"},
+		{Name: "alone", Args: []string{"-mode", "alone"}, Record: short, About: "one goroutine plays both sides"},
+	},
+}}
