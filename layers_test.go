@@ -71,7 +71,14 @@ var rooms = map[string]room{
 	"agent": {0, roof, nil},
 
 	"labs":            {0, roof, nil},
+	"labs/form":       {0, roof, nil},
 	"labs/newssearch": {0, roof, []string{"labs/newssearch/*"}},
+	"labs/newsfreq":   {1, roof, []string{"labs/form", "labs/newssearch/*"}},
+	"labs/mandelbrot": {1, roof, []string{"labs/form", "labs/mandelbrot/*"}},
+	"labs/mandelweb":  {2, roof, []string{"labs/form", "labs/mandelbrot/*"}},
+	"labs/sieve":      {1, roof, []string{"labs/form"}},
+	"labs/daisy":      {1, roof, []string{"labs/form"}},
+	"labs/pingpong":   {1, roof, []string{"labs/form"}},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }
