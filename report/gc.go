@@ -12,9 +12,18 @@ import (
 
 // Collections is the analysis of one log or phase.
 type Collections struct {
-	Title        string              `json:"phase,omitempty"`
-	Summary      *gc.Summary         `json:"summary"`
+	Title string `json:"phase,omitempty"`
+	*gc.Summary
 	Unrecognised []godebug.Malformed `json:"-"`
+}
+
+// GC is the JSON form of loupe gc: a log, or the first round of a recording,
+// with all rounds of it in the same shape. The first one stands for all because
+// it is there in every recording, so that a script reads logs and recordings
+// alike; one that wants the rounds finds them in Phases.
+type GC struct {
+	Collections
+	Phases []Collections `json:"phases,omitempty"`
 }
 
 // WriteGC prints the derived table of each log or phase, with every
@@ -145,8 +154,14 @@ func writeCycles(w *lines, rows []gc.Row, s Style) {
 
 // Samples is the analysis of the scheduler samples of one log or phase.
 type Samples struct {
-	Title   string         `json:"phase,omitempty"`
-	Summary *sched.Summary `json:"summary"`
+	Title string `json:"phase,omitempty"`
+	*sched.Summary
+}
+
+// Sched is the JSON form of loupe sched, with a recording's rounds as in [GC].
+type Sched struct {
+	Samples
+	Phases []Samples `json:"phases,omitempty"`
 }
 
 // WriteSched prints how busy the Ps were in each log or phase.

@@ -25,11 +25,15 @@ var gcCommand = &command{
 		"loupe gc -requests 10000 -duration 5.3s server.log     with what the load tool said",
 		"loupe gc loupe-server-20261120-101500                  the bare phases of a recording",
 		"loupe gc -json server.log | jq .derived",
+		"loupe gc -json REC | jq '.phases[].derived.gc_percent' each round of a recording",
 	},
 	about: `
 Reads the dialect of every Go version since 1.4; program output in between, and
 lines that begin in the middle of one, do not matter. Lines that are torn or
-unknown are counted and shown, never guessed at. - reads standard input.`,
+unknown are counted and shown, never guessed at. - reads standard input.
+
+JSON of a recording has the fields of a log, with the figures of the first
+round, and beside them "phases": every round with the same fields.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1)")
@@ -124,12 +128,11 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 		found = found || len(c.Summary.Cycles) > 0 || c.Summary.Unrecognised > 0
 	}
 	if asJSON && len(all) > 0 {
-		return buffered(e.stdout, func(w io.Writer) error {
-			if len(all) == 1 {
-				return report.WriteJSON(w, all[0].Summary)
-			}
-			return report.WriteJSON(w, map[string]any{"schema": gc.Schema, "phases": all})
-		})
+		shown := report.GC{Collections: all[0]}
+		if l.log == nil {
+			shown.Phases = all
+		}
+		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, shown) })
 	}
 	if !found {
 		return l.nothing(name, "gctrace", "gctrace=1")
@@ -146,6 +149,9 @@ var schedCommand = &command{
 		"loupe sched loupe-server-20261120-101500",
 		"loupe sched -json server.log | jq .derived",
 	},
+	about: `
+JSON of a recording has the fields of a log, with the figures of the first
+round, and beside them "phases": every round with the same fields.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON (loupe.sched/1)")
@@ -178,12 +184,11 @@ func showSched(e *env, name string, asJSON bool) error {
 		found = found || len(s.Summary.Samples) > 0
 	}
 	if asJSON && len(all) > 0 {
-		return buffered(e.stdout, func(w io.Writer) error {
-			if len(all) == 1 {
-				return report.WriteJSON(w, all[0].Summary)
-			}
-			return report.WriteJSON(w, map[string]any{"schema": sched.Schema, "phases": all})
-		})
+		shown := report.Sched{Samples: all[0]}
+		if l.log == nil {
+			shown.Phases = all
+		}
+		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, shown) })
 	}
 	if !found {
 		return l.nothing(name, "SCHED", "schedtrace=1000")
