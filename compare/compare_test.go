@@ -17,11 +17,7 @@ import (
 // gather reads the figures of a recording.
 func gather(t *testing.T, r *recordingtest.Recording) *compare.Facts {
 	t.Helper()
-	f, err := compare.Gather(session.New(r.Open()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return compare.Gather(session.New(r.Open()))
 }
 
 // service is a service under load. The phase lasts from 1 to 6 s, the load
@@ -181,11 +177,63 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-func TestDamagedIsAnError(t *testing.T) {
+// TestDamaged: what cannot be read is left out and said, and everything else is
+// there.
+func TestDamaged(t *testing.T) {
+	f := func(file string, data []byte, want string, rows ...string) {
+		t.Helper()
+		r := service()
+		if data == nil {
+			delete(r.Files, file)
+		} else {
+			r.Files[file].Data = data
+		}
+		table := compare.Compare(gather(t, r))
+		if len(table.Notes) != 1 || !strings.HasPrefix(table.Notes[0], "service: cannot read "+file) || !strings.HasSuffix(table.Notes[0], want) {
+			t.Errorf("damaged %s: the notes are %q, want one that ends in %q", file, table.Notes, want)
+		}
+		got := cells(table)
+		for _, row := range rows {
+			name, absent := strings.CutPrefix(row, "!")
+			if strings.Contains(got, name) == absent {
+				t.Errorf("damaged %s: %q; the rows are\n%s", file, row, got)
+			}
+		}
+	}
+	whole := "phase bare is shown without its requests"
+	f("load.requests", []byte("garbage"), whole, "!requests", "!cpu_per_request", "collections 9\n", "max_rss")
+	f("load.requests", service().Files["load.requests"].Data[:100], whole, "!requests")
+	f("load.requests", nil, whole, "!requests", "peak_heap")
+	f("stderr.log", nil, "phase bare is shown without its collections and its scheduler", "!gc_percent", "requests 1000\n", "max_rss")
+}
+
+// TestCutLoad keeps the whole chunks of a load log: 8,192 of 10,000 requests,
+// which ended within 3.2768 of 4 s. The CPU time is that of all of them.
+func TestCutLoad(t *testing.T) {
 	r := service()
-	r.Files["load.requests"].Data = []byte("garbage")
-	if _, err := compare.Gather(session.New(r.Open())); err == nil || !strings.Contains(err.Error(), "load.requests") {
-		t.Errorf("Gather = %v, want an error that names the file", err)
+	data := loadlogtest.Encode(loadlogtest.Steady(10000, 4*time.Second, 400*time.Microsecond))
+	r.Files["load.requests"].Data = data[:len(data)-100]
+	table := compare.Compare(gather(t, r))
+	got := cells(table)
+	for _, row := range []string{"requests 8192\n", "requests_per_sec 2500\n", "duration 3.2768e+09\n", "collections 6\n"} {
+		if !strings.Contains(got, row) {
+			t.Errorf("want %q; the rows are\n%s", row, got)
+		}
+	}
+	if strings.Contains(got, "cpu_per_request") {
+		t.Errorf("the CPU time of all requests is that of some:\n%s", got)
+	}
+	if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "shown up to the end of its first 8,192 requests, without its CPU time") {
+		t.Errorf("the notes are %q", table.Notes)
+	}
+}
+
+// TestDamagedPhase is a profiler's phase whose requests cannot be read.
+func TestDamagedPhase(t *testing.T) {
+	r := recordingtest.New("title x\nphase bare 0s..10s user=19s\nphase cpu 10s..15s profiler=cpu user=11s")
+	r.Put(recording.Entry{Path: "b", Kind: recording.Load, Phase: "cpu"}, []byte("garbage"))
+	if c := compare.PhaseCosts(session.New(r.Open()))[1]; c.RPS.Known() || !strings.Contains(c.Error, "cannot read b") {
+		t.Errorf("the phase is %+v", c)
 	}
 }
 

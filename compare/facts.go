@@ -9,6 +9,7 @@ package compare
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"loupe/recording"
 	"loupe/sched"
 	"loupe/session"
+	"loupe/timeline"
+	"loupe/unit"
 )
 
 // Round is what one bare phase showed.
@@ -42,6 +45,9 @@ type Round struct {
 	MaxRSS int64
 	// Ended tells that the program ended by itself within the phase.
 	Ended bool
+	// Damage says which entries could not be read, and what the round is
+	// shown without.
+	Damage []string
 }
 
 // Requests returns the number of answered requests, 0 without a load.
@@ -59,22 +65,18 @@ type Facts struct {
 	Rounds   []Round
 }
 
-// Gather reads the figures of a recording. An entry that is damaged is an
-// error; one that is absent leaves its figures out.
-func Gather(s *session.Session) (*Facts, error) {
+// Gather reads the figures of a recording. An entry that is absent leaves its
+// figures out; so does one that is damaged, which [Round.Damage] tells of.
+func Gather(s *session.Session) *Facts {
 	m := s.Manifest()
 	f := &Facts{Title: m.Title, Manifest: m}
 	for _, p := range s.BarePhases() {
-		r, err := gatherRound(s, m, p)
-		if err != nil {
-			return nil, err
-		}
-		f.Rounds = append(f.Rounds, *r)
+		f.Rounds = append(f.Rounds, *gatherRound(s, m, p))
 	}
-	return f, nil
+	return f
 }
 
-func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (*Round, error) {
+func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *Round {
 	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN(), Collections: math.NaN()}
 	if p.Run >= 0 && p.Run < len(m.Target.Runs) {
 		run := m.Target.Runs[p.Run]
@@ -85,22 +87,42 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 			r.MaxRSS = max(r.MaxRSS, run.MaxRSS)
 		}
 	}
-	work := p.Span
-	l, err := s.Load(p.Name)
-	switch {
-	case err == nil:
-		r.Load = l.Summary()
-		r.Duration = l.Elapsed
-		for _, c := range m.Clocks {
-			if c.Path == loadPath(m, p.Name) {
-				work.Start = c.Offset
-				work.End = work.Start.Add(l.Elapsed)
-			}
+	work := r.gatherLoad(s, m)
+	r.gatherRuntime(s, m, work)
+	return r
+}
+
+// gatherLoad reads the requests and returns when there was work: from the first
+// of them to the last, or without a load all the time.
+func (r *Round) gatherLoad(s *session.Session, m *recording.Manifest) timeline.Span {
+	work := r.Phase.Span
+	l, err := s.Load(r.Phase.Name)
+	damaged := err != nil && !errors.Is(err, session.ErrNone)
+	if l == nil {
+		if damaged {
+			r.damaged(err, "is shown without its requests")
 		}
-	case !errors.Is(err, session.ErrNone):
-		return nil, err
+		return work
 	}
-	log, err := s.Runtime(p.Run)
+	r.Load = l.Summary()
+	r.Duration = l.Elapsed
+	for _, c := range m.Clocks {
+		if c.Path == loadPath(m, r.Phase.Name) {
+			work.Start = c.Offset
+			work.End = work.Start.Add(l.Elapsed)
+		}
+	}
+	if damaged {
+		r.CPU = 0 // known for all requests together, not for those that are left
+		r.damaged(err, "is shown up to the end of its first %s requests, without its CPU time", unit.Count(int64(l.Len())))
+	}
+	return work
+}
+
+// gatherRuntime reads what the runtime told of its collector, its scheduler and
+// its memory during the work.
+func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work timeline.Span) {
+	log, err := s.Runtime(r.Phase.Run)
 	switch {
 	case err == nil:
 		from, to := log.Window(work)
@@ -116,9 +138,9 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Torn})
 		}
 	case !errors.Is(err, session.ErrNone):
-		return nil, err
+		r.damaged(err, "is shown without its collections and its scheduler")
 	}
-	if set, err := s.Metrics(p.Run); err == nil {
+	if set, err := s.Metrics(r.Phase.Run); err == nil {
 		r.AllocRate, r.Collections = allocRate(set, work), collections(set, work)
 		if r.GC != nil && len(log.Cycles) == 0 && everCollected(set) {
 			r.GC = nil // the lines went elsewhere: a program may close its standard error
@@ -127,7 +149,19 @@ func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) (
 	if r.GC != nil {
 		r.Collections = float64(r.GC.Derived.Collections)
 	}
-	return r, nil
+	for _, text := range r.Damage {
+		if r.GC != nil {
+			r.GC.Notes = append(r.GC.Notes, gc.Note{ID: gc.NoteDamaged, Text: text})
+		}
+		if r.Sched != nil {
+			r.Sched.Notes = append(r.Sched.Notes, sched.Note{ID: sched.NoteDamaged, Text: text})
+		}
+	}
+}
+
+// damaged notes what could not be read, and how the round is shown for it.
+func (r *Round) damaged(err error, format string, args ...any) {
+	r.Damage = append(r.Damage, fmt.Sprintf("%v: phase %s %s", err, r.Phase.Name, fmt.Sprintf(format, args...)))
 }
 
 // endSlack is how much later than the phase the end of the process may have

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"time"
 
 	"loupe/gc"
@@ -88,12 +89,16 @@ func phaseCost(s *session.Session, p recording.Phase) PhaseCost {
 	if c.Length >= minCostLength && p.User+p.System > 0 {
 		c.CPU = gc.Figure((p.User + p.System).Seconds() / c.Length.Seconds())
 	}
-	if l, err := s.Load(p.Name); err == nil {
+	l, err := s.Load(p.Name)
+	switch {
+	case err == nil:
 		sum := l.Summary()
 		c.Requests, c.RPS = sum.Responses, gc.Figure(sum.RPS)
 		if sum.Responses > 0 && p.User+p.System > 0 {
 			c.PerRequest = gc.Figure(float64(p.User+p.System) / float64(sum.Responses))
 		}
+	case !errors.Is(err, session.ErrNone) && c.Error == "" && !p.Bare():
+		c.Error = err.Error() // of a bare phase the figures tell it
 	}
 	return c
 }

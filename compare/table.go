@@ -384,6 +384,11 @@ func (t *Table) note(all []*Facts, fewest int) {
 		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")
 	}
 	for _, f := range all {
+		for _, r := range f.Rounds {
+			for _, text := range r.Damage {
+				t.Notes = append(t.Notes, f.Title+": "+text)
+			}
+		}
 		t.Notes = append(t.Notes, failures(f)...)
 	}
 	for i, f := range all[1:] {

@@ -40,6 +40,8 @@ const (
 	NoteNoTimes NoteID = "no-times"
 	// NoteForced: forced collections are among those counted.
 	NoteForced NoteID = "forced"
+	// NoteDamaged: an entry of the recording could not be read.
+	NoteDamaged NoteID = "damaged-entry"
 )
 
 // Note is one doubt about the figures, in a sentence.

@@ -16,11 +16,7 @@ import (
 // examine lets all rules look at a recording.
 func examine(t *testing.T, r *recordingtest.Recording) []Finding {
 	t.Helper()
-	in, err := NewInput(session.New(r.Open()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Run(in)
+	return Run(NewInput(session.New(r.Open())))
 }
 
 // answers are what one rule has to say.
@@ -204,11 +200,11 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestDamaged: what is broken is an error of the whole, and names its file.
+// TestDamaged: every rule has something to say of what is left.
 func TestDamaged(t *testing.T) {
 	r := recordingtest.New("title x\nphase bare 0s..1s")
 	r.Put(recording.Entry{Path: "load.requests", Kind: recording.Load, Phase: "bare"}, []byte("garbage"))
-	if _, err := NewInput(session.New(r.Open())); err == nil || !strings.Contains(err.Error(), "load.requests") {
-		t.Errorf("NewInput = %v", err)
+	if in := NewInput(session.New(r.Open())); len(in.Facts.Rounds) != 1 || len(Run(in)) < len(Rules()) {
+		t.Errorf("the rules say nothing of %+v", in.Facts)
 	}
 }

@@ -128,7 +128,8 @@ func (l *Log) Encode(w io.Writer) error {
 var ErrCut = errors.New("the file ends early")
 
 // Decode reads a log. When the file was cut off, the whole chunks before the
-// cut are returned together with an error that wraps [ErrCut].
+// cut are returned together with an error that wraps [ErrCut]. Such a log ends
+// with the last request that it holds: rates over its Elapsed are true.
 func Decode(data []byte) (*Log, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
@@ -146,10 +147,21 @@ func Decode(data []byte) (*Log, error) {
 	for chunk := 1; len(c.data) > 0; chunk++ {
 		good := *l
 		if err := c.chunk(l); err != nil {
+			good.endEarly()
 			return &good, fmt.Errorf("cannot read load log: chunk %d: %w", chunk, err)
 		}
 	}
 	return l, nil
+}
+
+// endEarly lets the log end with its last request. Requests are in the order in
+// which they ended, so that none of those before is missing.
+func (l *Log) endEarly() {
+	end := time.Duration(0)
+	if n := l.Len(); n > 0 {
+		end = time.Duration(l.Span(n - 1).End)
+	}
+	l.Elapsed = min(l.Elapsed, max(0, end))
 }
 
 // cursor reads varints and remembers the first failure.

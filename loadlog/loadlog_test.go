@@ -68,6 +68,9 @@ func TestCut(t *testing.T) {
 		if !errors.Is(err, ErrCut) || got.Len() != chunkRequests {
 			t.Fatalf("cut by %d: %d requests, %v", cut, got.Len(), err)
 		}
+		if want := time.Duration(l.Span(chunkRequests - 1).End); got.Elapsed != want {
+			t.Fatalf("cut by %d: it took %v, want %v until the last request that is left", cut, got.Elapsed, want)
+		}
 	}
 }
 

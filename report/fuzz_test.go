@@ -36,10 +36,7 @@ func FuzzManifest(f *testing.F) {
 			return
 		}
 		s := session.New(rec)
-		in, err := insight.NewInput(s)
-		if err != nil {
-			return
-		}
+		in := insight.NewInput(s)
 		all := insight.Run(in)
 		shown := &Recording{Schema: Schema, Manifest: s.Manifest(), Findings: all, Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s)}
 		both := &Comparison{Table: compare.Compare(in.Facts, in.Facts), Findings: [][]insight.Finding{all, all}}

@@ -104,10 +104,7 @@ func (f form) record() *recordingtest.Recording {
 func examined(t *testing.T, r *recordingtest.Recording) (*Recording, *compare.Facts) {
 	t.Helper()
 	s := session.New(r.Open())
-	in, err := insight.NewInput(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := insight.NewInput(s)
 	return &Recording{
 		Schema: Schema, Path: r.Manifest.ID, Manifest: s.Manifest(), Findings: insight.Run(in),
 		Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),

@@ -17,6 +17,8 @@ const (
 	NoteRuns NoteID = "several-runs"
 	// NoteBlocked: blocked goroutines are not in these figures.
 	NoteBlocked NoteID = "blocked-not-shown"
+	// NoteDamaged: an entry of the recording could not be read.
+	NoteDamaged NoteID = "damaged-entry"
 )
 
 // Note is one doubt about the figures, in a sentence.

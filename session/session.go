@@ -56,7 +56,8 @@ func New(rec *recording.Recording) *Session {
 // Manifest returns what the recording says of itself.
 func (s *Session) Manifest() *recording.Manifest { return &s.rec.Manifest }
 
-// decoded returns the value of key, made by decode at the first call.
+// decoded returns the value of key, made by decode at the first call. Beside an
+// error the value is what could be read all the same, or zero.
 func decoded[T any](s *Session, key string, decode func() (T, error)) (T, error) {
 	s.mu.Lock()
 	m, ok := s.memo[key]
@@ -66,11 +67,7 @@ func decoded[T any](s *Session, key string, decode func() (T, error)) (T, error)
 	}
 	s.mu.Unlock()
 	m.once.Do(func() { m.value, m.err = decode() })
-	if m.err != nil {
-		var zero T
-		return zero, m.err
-	}
-	return m.value.(T), nil
+	return m.value.(T), m.err
 }
 
 // BarePhases returns the phases in which no profiler was on, in order of
@@ -240,7 +237,8 @@ func (l *RuntimeLog) Window(span timeline.Span) (from, to time.Duration) {
 	return span.Start.Sub(l.Clock.Offset), span.End.Sub(l.Clock.Offset)
 }
 
-// Load returns the requests of a phase.
+// Load returns the requests of a phase. Of a file that is damaged it returns
+// those before the damage beside the error, or nil where there are none.
 func (s *Session) Load(phase string) (*loadlog.Log, error) {
 	for _, e := range s.rec.Of(recording.Load) {
 		if e.Phase == phase {
@@ -251,9 +249,12 @@ func (s *Session) Load(phase string) (*loadlog.Log, error) {
 				}
 				l, err := loadlog.Decode(data)
 				if err != nil {
-					return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
+					err = fmt.Errorf("cannot read %s: %w", e.Path, err)
 				}
-				return l, nil
+				if err != nil && l != nil && l.Len() == 0 {
+					l = nil
+				}
+				return l, err
 			})
 		}
 	}

@@ -107,11 +107,7 @@ func examine(name string) (*examined, error) {
 		return nil, err
 	}
 	s := session.New(rec)
-	in, err := insight.NewInput(s)
-	if err != nil {
-		rec.Close()
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
-	}
+	in := insight.NewInput(s)
 	return &examined{
 		report: &report.Recording{
 			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in),
