@@ -213,23 +213,15 @@ func pack(dir, zip string) (string, error) {
 }
 
 // withTemp calls f with a private directory that is removed afterwards, also
-// when the user aborts. Its
-// name is short: a Unix socket in it must fit into 108 bytes.
+// when the user aborts.
 func (e *env) withTemp(f func(temp string) error) error {
-	temp, err := os.MkdirTemp("", "loupe-")
+	temp, err := collect.NewTemp()
 	if err != nil {
-		return fmt.Errorf("cannot make a temporary directory: %w", err)
+		return err
 	}
-	const longest = 80
-	if len(temp) > longest {
-		os.RemoveAll(temp)
-		if temp, err = os.MkdirTemp("/tmp", "loupe-"); err != nil {
-			return fmt.Errorf("cannot make a temporary directory: %w", err)
-		}
-	}
-	e.atAbort(func() { os.RemoveAll(temp) })
-	defer os.RemoveAll(temp)
-	return f(temp)
+	e.atAbort(temp.Remove)
+	defer temp.Remove()
+	return f(temp.Dir)
 }
 
 // targetName names a recording after its target.

@@ -1,0 +1,82 @@
+package collect
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Temp is a private directory of one run of loupe. A run that is killed leaves
+// it behind; the next one removes it.
+type Temp struct {
+	Dir  string
+	lock *os.File // held as long as the process lives, in whatever way it ends
+}
+
+const (
+	tempPrefix = "loupe-"
+	tempLock   = ".loupe-run"
+	// longestTemp is how long the directory's name may be: a Unix socket in
+	// it must fit into 108 bytes.
+	longestTemp = 80
+)
+
+// NewTemp makes a private directory, after it has removed those that killed
+// runs of this user have left in the same place.
+func NewTemp() (*Temp, error) {
+	parent := os.TempDir()
+	if len(parent)+len("/loupe-1234567890") > longestTemp {
+		parent = "/tmp"
+	}
+	removeAbandoned(parent)
+	dir, err := os.MkdirTemp(parent, tempPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a temporary directory: %w", err)
+	}
+	t := &Temp{Dir: dir}
+	// The lock gets its name when it is held: from its name on, a lock that
+	// is free means that its owner is gone.
+	nameless := filepath.Join(dir, tempLock+".new")
+	if t.lock, err = os.OpenFile(nameless, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600); err == nil && lockFile(t.lock) {
+		err = os.Rename(nameless, filepath.Join(dir, tempLock))
+	}
+	if err != nil {
+		t.Remove()
+		return nil, fmt.Errorf("cannot make a temporary directory: %w", err)
+	}
+	return t, nil
+}
+
+// Remove removes the directory with all that is in it.
+func (t *Temp) Remove() {
+	if t.lock != nil {
+		t.lock.Close()
+	}
+	os.RemoveAll(t.Dir)
+}
+
+// removeAbandoned removes the directories in parent whose owners are gone. One
+// that cannot be removed is left: it is in nobody's way.
+func removeAbandoned(parent string) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if dir := filepath.Join(parent, e.Name()); strings.HasPrefix(e.Name(), tempPrefix) && ownPrivateDir(dir) && abandoned(dir) {
+			os.RemoveAll(dir)
+		}
+	}
+}
+
+// abandoned tells whether dir was made by NewTemp, in a process that is gone.
+// Recordings and folders of others have no such lock.
+func abandoned(dir string) bool {
+	f, err := os.OpenFile(filepath.Join(dir, tempLock), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return lockFile(f)
+}

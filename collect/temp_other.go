@@ -1,0 +1,11 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package collect
+
+import "os"
+
+// lockFile has no lock here that ends with the process.
+func lockFile(*os.File) bool { return false }
+
+// ownPrivateDir tells of no directory that it may be removed.
+func ownPrivateDir(string) bool { return false }
