@@ -34,7 +34,7 @@ type room struct {
 
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "loadlog", "godebug", "metrics"}
+	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics"}
 	eyes    = []string{"session", "calltree", "sched", "gc"}
 )
 
@@ -46,10 +46,11 @@ var rooms = map[string]room{
 	"stack":    {0, pure, nil},
 	"timeline": {0, pure, nil},
 
-	"profile": {1, pure, []string{"stack", "unit"}},
-	"godebug": {1, pure, []string{"timeline"}},
-	"metrics": {1, pure, []string{"timeline", "unit"}},
-	"loadlog": {1, pure, []string{"stats", "timeline", "unit"}},
+	"profile":   {1, pure, []string{"stack", "unit"}},
+	"exectrace": {1, pure, []string{"stack", "timeline"}},
+	"godebug":   {1, pure, []string{"timeline"}},
+	"metrics":   {1, pure, []string{"timeline", "unit"}},
+	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
 
 	"recording": {2, hands, []string{"timeline"}},
 
@@ -57,8 +58,8 @@ var rooms = map[string]room{
 	"collect":  {3, hands, join([]string{"agent", "recording"}, values, formats)},
 	"session":  {3, pure, join([]string{"recording"}, values, formats)},
 	"calltree": {3, pure, []string{"stack", "unit"}},
-	"sched":    {3, pure, []string{"godebug", "stats", "timeline", "unit"}},
-	"gc":       {3, pure, []string{"godebug", "metrics", "stats", "timeline", "unit"}},
+	"sched":    {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
+	"gc":       {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
@@ -66,6 +67,9 @@ var rooms = map[string]room{
 
 	"internal/cli": {8, roof, []string{"*"}},
 	"cmd/loupe":    {9, roof, []string{"internal/cli"}},
+
+	// The oracle of the tests runs the go command.
+	"exectrace/exectracetest": {1, hands, nil},
 
 	// The agent runs inside the recorded program: the standard library alone.
 	"agent": {0, roof, nil},

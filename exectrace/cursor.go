@@ -1,0 +1,148 @@
+package exectrace
+
+import (
+	"fmt"
+
+	"loupe/timeline"
+)
+
+// cursor walks the events that one M wrote in one generation. Its fields hold
+// the event that comes next.
+type cursor struct {
+	time timeline.Time
+	op   byte
+	args [maxArgs]uint64
+
+	thread  ThreadID
+	m       *machine // nil for NoThread
+	data    []byte
+	off     int
+	batches []batch // those not begun yet
+	at      int64   // where data begins in the file, for problems
+}
+
+// next decodes the following event. It returns false at the end, and what is
+// wrong where the data is damaged.
+func (c *cursor) next(g *generation, t *tables) (ok bool, wrong string) {
+	for c.off >= len(c.data) {
+		if len(c.batches) == 0 {
+			return false, ""
+		}
+		b := c.batches[0]
+		c.data, c.off, c.at = g.slice(t.data, b), 0, b.offset
+		c.time = t.clock.ns(b.time)
+		c.batches = c.batches[1:]
+	}
+	b := c.data
+	op := b[c.off]
+	dt, i := uvarint(b, c.off+1)
+	switch argCounts[op] {
+	case 0:
+	case 1:
+		c.args[0], i = uvarint(b, i)
+	case 2:
+		c.args[0], i = uvarint(b, i)
+		c.args[1], i = uvarint(b, i)
+	case 3:
+		c.args[0], i = uvarint(b, i)
+		c.args[1], i = uvarint(b, i)
+		c.args[2], i = uvarint(b, i)
+	case 4:
+		c.args[0], i = uvarint(b, i)
+		c.args[1], i = uvarint(b, i)
+		c.args[2], i = uvarint(b, i)
+		c.args[3], i = uvarint(b, i)
+	default:
+		return false, fmt.Sprintf("%d is no type of a timed event", op)
+	}
+	if i == bad {
+		return false, "an event is cut"
+	}
+	c.op = op
+	c.time += t.clock.ns(dt)
+	c.off = i
+	return true, ""
+}
+
+// left returns how many bytes of events c has not given yet.
+func (c *cursor) left() int64 {
+	n := int64(len(c.data) - c.off)
+	for _, b := range c.batches {
+		n += int64(b.size)
+	}
+	return n
+}
+
+// frontier is a heap of cursors by the time of their next events.
+//
+// Note: where two events have the same time, the shape of the heap decides
+// which comes first, and with it the order of the whole trace. So that our
+// order is that of internal/trace, the operations are exactly those of its
+// heap (batchcursor.go): the same sifts in the same places.
+type frontier []front
+
+type front struct {
+	time timeline.Time
+	c    *cursor
+}
+
+func (f *frontier) insert(c *cursor) {
+	*f = append(*f, front{c.time, c})
+	f.up(len(*f) - 1)
+}
+
+// update restores the heap after the cursor at i has moved on.
+func (f frontier) update(i int) {
+	f[i].time = f[i].c.time
+	if f.up(i) == i {
+		f.down(i)
+	}
+}
+
+func (f *frontier) remove(i int) {
+	h := *f
+	for i > 0 {
+		h[(i-1)/2], h[i] = h[i], h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[0], h[len(h)-1] = h[len(h)-1], h[0]
+	h = h[:len(h)-1]
+	h.down(0)
+	*f = h
+}
+
+func (f frontier) up(i int) int {
+	for i > 0 && f[(i-1)/2].time > f[i].time {
+		f[(i-1)/2], f[i] = f[i], f[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	return i
+}
+
+func (f frontier) down(i int) {
+	for {
+		least, left := i, 2*i+1
+		if left < len(f) && f[left].time < f[least].time {
+			least = left
+		}
+		if left+1 < len(f) && f[left+1].time < f[least].time {
+			least = left + 1
+		}
+		if least == i {
+			return
+		}
+		f[i], f[least] = f[least], f[i]
+		i = least
+	}
+}
+
+// second returns the time of the earliest cursor but the first.
+func (f frontier) second() timeline.Time {
+	switch len(f) {
+	case 1:
+		return maxTime
+	case 2:
+		return f[1].time
+	}
+	return min(f[1].time, f[2].time)
+}

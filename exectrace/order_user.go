@@ -1,0 +1,112 @@
+package exectrace
+
+// task is a user task that has begun and not ended.
+type task struct {
+	name   NameID
+	parent TaskID
+}
+
+// annotation is an event that the running goroutine writes about itself.
+func (r *Reader) annotation(c *cursor) outcome {
+	if !r.needs(c, true, true) {
+		return broken
+	}
+	switch c.op {
+	case evProcsChange:
+		e := r.event(c, KindMetric)
+		e.Name, e.Args[0] = NameGOMAXPROCS, c.args[0]
+		r.at(e, c.args[1])
+	case evGoLabel:
+		r.event(c, KindLabel).Name = r.name(c.args[0])
+	case evUserLog:
+		e := r.event(c, KindLog)
+		e.Args[0], e.Args[2] = c.args[0], c.args[2]
+		e.Name = r.name(c.args[1])
+		if !r.tables.strings.has(c.args[2]) && c.args[2] != 0 {
+			r.missing("string", c.args[2])
+		}
+		r.at(e, c.args[3])
+	}
+	return advanced
+}
+
+func (r *Reader) heapMetric(c *cursor) outcome {
+	if !r.needs(c, true, false) {
+		return broken
+	}
+	e := r.event(c, KindMetric)
+	e.Args[0] = c.args[0]
+	e.Name = NameHeapObjects
+	if c.op == evHeapGoal {
+		e.Name = NameHeapGoal
+	}
+	return advanced
+}
+
+func (r *Reader) experimental(c *cursor) outcome {
+	if !r.needs(c, false, false) {
+		return broken
+	}
+	e := r.event(c, KindExperimental)
+	copy(e.Args[:argCounts[c.op]], c.args[:])
+	e.Name = r.names.intern(specs[c.op].name)
+	return advanced
+}
+
+func (r *Reader) userTask(c *cursor) outcome {
+	if !r.needs(c, true, true) {
+		return broken
+	}
+	id := TaskID(c.args[0])
+	if c.op == evUserTaskBegin {
+		if _, ok := r.tasks[id]; ok {
+			return r.fail(c, "task %d has begun already", id)
+		}
+		parent := TaskID(c.args[1])
+		if parent == BackgroundTask {
+			parent = NoTask // here 0 means that there is none
+		}
+		t := task{name: r.name(c.args[2]), parent: parent}
+		r.tasks[id] = t
+		e := r.event(c, KindTaskBegin)
+		e.Args[0], e.Args[1], e.Name = uint64(id), uint64(t.parent), t.name
+		r.at(e, c.args[3])
+		return advanced
+	}
+	// A task may end more than once, and in another generation than that which
+	// has its name.
+	t, ok := r.tasks[id]
+	if !ok {
+		t.parent = NoTask
+	}
+	delete(r.tasks, id)
+	e := r.event(c, KindTaskEnd)
+	e.Args[0], e.Args[1], e.Name = uint64(id), uint64(t.parent), t.name
+	r.at(e, c.args[1])
+	return advanced
+}
+
+func (r *Reader) userRegion(c *cursor) outcome {
+	if !r.needs(c, true, true) {
+		return broken
+	}
+	g := &r.gs.all[c.m.slot]
+	this := region{TaskID(c.args[0]), r.name(c.args[1])}
+	kind := KindRegionBegin
+	if c.op == evUserRegionBegin {
+		g.regions = append(g.regions, this)
+	} else {
+		kind = KindRegionEnd
+		if n := len(g.regions); n > 0 {
+			if top := g.regions[n-1]; top != this {
+				return r.fail(c, "goroutine %d ends region %q of task %d inside of region %q of task %d",
+					g.id, r.names.list[this.name], this.task, r.names.list[top.name], top.task)
+			}
+			g.regions = g.regions[:n-1]
+		} // else it has begun before the trace
+	}
+	e := r.event(c, kind)
+	e.Args[0], e.Name = c.args[0], this.name
+	r.at(e, c.args[2])
+	return advanced
+}

@@ -1,0 +1,410 @@
+package exectrace
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+const maxTime = timeline.Time(math.MaxInt64)
+
+// Reader gives the events of a trace in order. Many readers may read one
+// trace at the same time, each from its own goroutine.
+type Reader struct {
+	t  *Trace
+	ev Event
+	// The numbers in the generation of the event's stacks, where it has any.
+	stackRef, subjectRef uint64
+
+	// The program as the events so far have it.
+	gs        *goroutines
+	procs     []proc
+	machines  map[ThreadID]*machine
+	tasks     map[TaskID]task
+	collector collector
+	gcSeq     uint64
+	firstGen  uint64 // the generation in which states may be news
+
+	// The generation that is being read.
+	next     int // index of the following one
+	g        *generation
+	gen      uint64
+	buf      []byte
+	tables   tables
+	frontier frontier
+	limit    timeline.Time // the first cursor is first up to here
+	samples  []sample
+	queue    []Event // events that come before those of the frontier
+	queued   int     // how many of them have been given
+
+	last  timeline.Time
+	syncs uint64
+	done  bool
+	err   error
+
+	names    *names
+	stwNames map[NameID]NameID
+	stacks   *stack.Table
+	wrong    string
+	missed   bool // a missing stack or string of this generation was told
+	problems []*Problem
+	old      *oldReader // formats before 1.22
+}
+
+// sample is one sample of the CPU profiler.
+type sample struct {
+	time  timeline.Time
+	m     ThreadID
+	p     ProcID
+	g     GoID
+	stack uint64
+}
+
+// Reader returns a reader of the whole trace.
+func (t *Trace) Reader() *Reader { return t.ReaderAt(0) }
+
+// ReaderAt returns a reader that begins at generation i, counted from 0. What
+// it says is what [Trace.Reader] says of these generations, but that states
+// begin Undetermined, and that an event which falls together with one of an
+// earlier generation may differ by nanoseconds.
+func (t *Trace) ReaderAt(i int) *Reader {
+	r := &Reader{
+		t:        t,
+		names:    newNames(),
+		stacks:   new(stack.Table),
+		stwNames: make(map[NameID]NameID),
+		next:     i,
+	}
+	r.forget()
+	if t.Version < 22 {
+		r.old = newOldReader(r)
+	}
+	return r
+}
+
+// forget drops all that is known of the program.
+func (r *Reader) forget() {
+	r.gs = newGoroutines()
+	r.procs = nil
+	r.machines = make(map[ThreadID]*machine)
+	r.tasks = make(map[TaskID]task)
+	r.collector, r.gcSeq, r.firstGen = collectorUnknown, 0, 0
+}
+
+// Next goes on to the following event and says whether there is one. At the
+// end, see [Reader.Err].
+func (r *Reader) Next() bool {
+	if r.queued < len(r.queue) {
+		r.ev = r.queue[r.queued]
+		if r.queued++; r.queued == len(r.queue) {
+			r.queue, r.queued = r.queue[:0], 0
+		}
+		return r.stamp()
+	}
+	if r.old != nil {
+		return r.old.next() && r.stamp()
+	}
+	for {
+		if len(r.frontier) == 0 {
+			if len(r.samples) == 0 {
+				return r.nextGeneration() && r.stamp()
+			}
+			return r.takeSample()
+		}
+		c := r.frontier[0].c
+		if c.time > r.limit {
+			r.sift()
+			if len(r.samples) > 0 && r.samples[0].time < r.frontier[0].time {
+				return r.takeSample()
+			}
+			c = r.frontier[0].c
+		}
+		switch r.advance(c) {
+		case advanced:
+			if ok, wrong := c.next(r.g, &r.tables); !ok {
+				r.endCursor(0, wrong)
+			}
+			return r.err == nil && r.stamp()
+		case blocked:
+			if r.advanceAnother() {
+				return r.err == nil && r.stamp()
+			}
+		case broken:
+			r.abandon(c, r.wrong)
+		}
+		if r.err != nil {
+			return false
+		}
+	}
+}
+
+// stamp makes the time of the event later than that of the one before.
+func (r *Reader) stamp() bool {
+	if r.ev.Time <= r.last {
+		r.ev.Time = r.last + 1
+	}
+	r.last = r.ev.Time
+	return true
+}
+
+// sift puts the first cursor, which has moved on, where it belongs, and sets
+// the limit up to which the one that is first now stays first.
+func (r *Reader) sift() {
+	r.frontier[0].time = r.frontier[0].c.time
+	r.frontier.down(0)
+	r.limit = r.frontier.second()
+	if len(r.samples) > 0 {
+		r.limit = min(r.limit, r.samples[0].time)
+	}
+}
+
+// resift is sift after any other change of the frontier.
+func (r *Reader) resift() {
+	r.limit = math.MinInt64
+	if len(r.frontier) > 0 {
+		r.frontier[0].time = r.frontier[0].c.time
+	}
+}
+
+// advanceAnother lets another M than the first go on, in the order of time. It
+// returns false when none can, which it has told then.
+func (r *Reader) advanceAnother() bool {
+	f := r.frontier
+	f[0].time = f[0].c.time
+	// A sorted heap is a heap. The sort must break ties as that of
+	// internal/trace does: the same function on the same order.
+	slices.SortFunc(f, func(a, b front) int { return cmp.Compare(a.time, b.time) })
+	r.limit = math.MinInt64
+	for i := 1; i < len(f); i++ {
+		c := f[i].c
+		switch r.advance(c) {
+		case advanced:
+			if ok, wrong := c.next(r.g, &r.tables); ok {
+				f.update(i)
+			} else {
+				r.endCursor(i, wrong)
+			}
+			return true
+		case broken:
+			r.abandon(c, r.wrong)
+			return false
+		}
+	}
+	c := f[0].c
+	r.abandon(c, fmt.Sprintf("%s: goroutine, P or collection %d never gets where this event needs it", specs[c.op].name, c.args[0]))
+	return false
+}
+
+// endCursor takes the cursor at i out of the frontier, at its end or because
+// what follows is damaged.
+func (r *Reader) endCursor(i int, wrong string) {
+	c := r.frontier[i].c
+	if wrong != "" {
+		r.problem(c.at+int64(c.off), fmt.Sprintf("thread %d: %s; %d bytes of its events are lost", c.thread, wrong, c.left()))
+	}
+	r.frontier.remove(i)
+	r.resift()
+}
+
+// abandon gives up the rest of a generation because the event of c cannot
+// happen. The following generations begin with new states.
+func (r *Reader) abandon(c *cursor, wrong string) {
+	var left int64
+	for _, f := range r.frontier {
+		left += f.c.left()
+	}
+	r.problem(c.at+int64(c.off), fmt.Sprintf("%s; %d bytes of events of the generation's %d are lost", wrong, left, r.g.bytes))
+	r.frontier, r.samples, r.queue, r.queued = r.frontier[:0], nil, r.queue[:0], 0
+	r.forget()
+}
+
+// nextGeneration installs the following generation; r.ev becomes the sync
+// event in front of it, or the last one.
+func (r *Reader) nextGeneration() bool {
+	if r.done || r.err != nil {
+		return false
+	}
+	gens := r.t.gens
+	if r.next >= len(gens) || r.t.opts.Live && !gens[r.next].complete {
+		if r.t.opts.Live {
+			return false
+		}
+		r.done = true
+		r.g, r.tables.snap = nil, nil
+		r.sync(r.last)
+		return true
+	}
+	r.g = gens[r.next]
+	r.next++
+	r.gen = r.g.number
+	if r.firstGen == 0 {
+		r.firstGen = r.gen
+	}
+	r.missed = false
+	data, err := r.t.load(r.g, r.buf)
+	if err != nil {
+		r.err = err
+		return false
+	}
+	if r.t.data.at != nil {
+		r.buf = data
+	}
+	r.tables.read(r.g, data, r.t.Version, r.names, r.stacks, r.problem)
+	r.readSamples(data)
+	for i := range r.g.threads {
+		th := &r.g.threads[i]
+		c := &cursor{thread: th.id, batches: th.batches}
+		if th.id != NoThread {
+			if c.m = r.machines[th.id]; c.m == nil {
+				c.m = &machine{g: NoGoroutine, slot: NoSlot, p: NoProc}
+				r.machines[th.id] = c.m
+			}
+		}
+		if ok, wrong := c.next(r.g, &r.tables); ok {
+			r.frontier.insert(c)
+		} else if wrong != "" {
+			r.problem(c.at+int64(c.off), fmt.Sprintf("thread %d: %s; %d bytes of its events are lost", c.thread, wrong, c.left()))
+		}
+	}
+	r.resift()
+	r.sync(r.tables.clock.ns(r.g.minTime))
+	return r.err == nil
+}
+
+// sync makes r.ev a sync event.
+func (r *Reader) sync(at timeline.Time) {
+	r.syncs++
+	r.ev = Event{Time: at, Kind: KindSync, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Args: [3]uint64{r.syncs}}
+}
+
+// readSamples reads the generation's samples and sorts them by time.
+func (r *Reader) readSamples(data []byte) {
+	r.samples = r.samples[:0]
+	for _, b := range r.g.samples {
+		d := r.g.slice(data, b)
+		for i := 1; i < len(d); {
+			if d[i] != evCPUSample {
+				r.problem(b.offset+int64(i), fmt.Sprintf("a CPU sample should begin here, but the byte is %#02x", d[i]))
+				break
+			}
+			var f [5]uint64
+			at := i
+			i++
+			for k := range f {
+				f[k], i = uvarint(d, i)
+			}
+			if i == bad {
+				r.problem(b.offset+int64(at), "a CPU sample is cut")
+				break
+			}
+			s := sample{time: r.tables.clock.ns(f[0]), m: ThreadID(f[1]), p: NoProc, g: GoID(f[3]), stack: f[4]}
+			if f[2] < maxProcs {
+				s.p = ProcID(f[2])
+			}
+			if f[3] == 0 {
+				s.g = NoGoroutine
+			}
+			r.samples = append(r.samples, s)
+		}
+	}
+	slices.SortFunc(r.samples, func(a, b sample) int { return cmp.Compare(a.time, b.time) })
+}
+
+// takeSample makes r.ev the next CPU sample.
+func (r *Reader) takeSample() bool {
+	s := r.samples[0]
+	r.samples = r.samples[1:]
+	r.ev = Event{Time: s.time, Kind: KindStackSample, G: s.g, GSlot: NoSlot, P: s.p, M: s.m, SubjectSlot: NoSlot, op: evCPUSample}
+	if s.g != NoGoroutine {
+		r.ev.GSlot = r.gs.find(s.g)
+	}
+	r.at(&r.ev, s.stack)
+	r.resift()
+	return r.err == nil && r.stamp()
+}
+
+// missing tells once in a generation that an event refers to what is not in
+// the tables. A generation whose end is missing has none, and has told so.
+func (r *Reader) missing(what string, id uint64) {
+	if r.missed || r.tables.absent {
+		return
+	}
+	r.missed = true
+	r.problem(-1, fmt.Sprintf("an event refers to %s %d, which the generation does not have; its name is empty", what, id))
+}
+
+// maxProblems is how many problems a reader keeps.
+const maxProblems = 100
+
+// problem keeps a problem, or ends a strict reading with it.
+func (r *Reader) problem(offset int64, text string) {
+	p := &Problem{Offset: offset, Text: text}
+	if r.g != nil {
+		p.Generation = r.g.number
+	}
+	if len(r.problems) < maxProblems {
+		r.problems = append(r.problems, p)
+	}
+	if r.t.opts.Strict && r.err == nil {
+		r.err = p
+	}
+}
+
+// Event returns the current event. It is overwritten by [Reader.Next].
+func (r *Reader) Event() *Event { return &r.ev }
+
+// Err returns what ended the reading early: a file that cannot be read, or
+// with [Options.Strict] the first problem.
+func (r *Reader) Err() error { return r.err }
+
+// Problems returns what was wrong with the trace so far, at most a hundred.
+func (r *Reader) Problems() []*Problem {
+	return slices.Concat(r.t.problems, r.problems)
+}
+
+// Name returns the string of an id. It stays the same for the whole trace.
+func (r *Reader) Name(id NameID) string { return r.names.list[id] }
+
+// NameID returns the id of a string that some event so far has had, or false.
+func (r *Reader) NameID(s string) (NameID, bool) {
+	id, ok := r.names.ids[s]
+	return id, ok
+}
+
+// Names returns how many names there are: every NameID so far is below it.
+func (r *Reader) Names() int { return len(r.names.list) }
+
+// Stacks returns the table of all stacks so far. The reader adds to it.
+func (r *Reader) Stacks() *stack.Table { return r.stacks }
+
+// Message returns the text of the current log event.
+func (r *Reader) Message() string {
+	if r.ev.Kind != KindLog {
+		return ""
+	}
+	s, _ := r.tables.strings.get(r.ev.Args[2])
+	return string(r.tables.bytes(s))
+}
+
+// PCs appends the addresses of the current event's Stack to dst, leaf first.
+func (r *Reader) PCs(dst []uint64) []uint64 {
+	if r.ev.Stack == 0 {
+		return dst
+	}
+	return r.tables.appendPCs(dst, r.stackRef)
+}
+
+// SubjectPCs appends the addresses of the current event's SubjectStack.
+func (r *Reader) SubjectPCs(dst []uint64) []uint64 {
+	if r.ev.SubjectStack == 0 {
+		return dst
+	}
+	return r.tables.appendPCs(dst, r.subjectRef)
+}
+
+// Clock returns what ties the current generation's clock to others, or nil.
+func (r *Reader) Clock() *ClockSnapshot { return r.tables.snap }

@@ -1,0 +1,178 @@
+package exectrace
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// The states of goroutines and Ps as the format numbers them.
+const (
+	goRunnable = 1 + iota
+	goRunning
+	goSyscall
+	goWaiting
+)
+
+const (
+	procRunning = 1 + iota
+	procIdle
+	procSyscall
+	// procAbandoned is a P in a system call of which the generation does not
+	// say which thread it was on: it is about to be stolen.
+	procAbandoned
+)
+
+var goStates = [...]State{Undetermined, Runnable, Running, Syscall, Waiting}
+
+var procStates = [...]State{Undetermined, Running, Idle, Running, Idle}
+
+// sequence counts the events of a goroutine or a P that must come in a fixed
+// order. It begins anew in each generation.
+type sequence struct {
+	gen, n uint64
+}
+
+// follows says whether n is the next one in generation gen.
+func (s sequence) follows(gen, n uint64) bool { return s.gen == gen && n == s.n+1 }
+
+// goroutine is what the order of events needs to know of a goroutine.
+type goroutine struct {
+	id      GoID
+	seq     sequence
+	status  uint8
+	assists bool   // in a mark assist
+	stw     NameID // the kind of stop-the-world that it has begun, plus one
+	regions []region
+}
+
+type region struct {
+	task TaskID
+	name NameID
+}
+
+// proc is what the order of events needs to know of a P.
+type proc struct {
+	seq    sequence
+	status uint8 // 0: not seen yet
+	sweeps bool
+}
+
+// machine is an M: what it runs.
+type machine struct {
+	slot Slot
+	g    GoID
+	p    ProcID
+}
+
+// goroutines holds those that live. A hash table leads from an id to a slot,
+// and slots are used again, last one first, so that short-lived goroutines
+// stay in the cache and dead ones cost nothing.
+//
+// Note: a paged array indexed by id is a little faster, but it keeps a page
+// for every sixteen short-lived goroutines, and a hostile trace could make it
+// take a page for each.
+type goroutines struct {
+	all  []goroutine
+	free []Slot
+
+	entries []goEntry // a power of two, at most half full, linear probing
+	live    int
+	shift   uint8
+	seed    uint64 // odd and random: no input can be made to collide
+}
+
+type goEntry struct {
+	id   GoID
+	slot Slot // plus one; 0 is free
+}
+
+func newGoroutines() *goroutines {
+	t := &goroutines{seed: rand.Uint64() | 1}
+	t.resize(1024)
+	return t
+}
+
+// home is where the search for id begins. The runtime hands out ids in blocks
+// of sixteen; they stay together.
+func (t *goroutines) home(id GoID) uint64 {
+	return (uint64(id)>>4*t.seed)>>t.shift<<4 | uint64(id)&15
+}
+
+func (t *goroutines) resize(n int) {
+	old := t.entries
+	t.entries = make([]goEntry, n)
+	t.shift = uint8(64 - (bits.Len(uint(n)) - 1) + 4)
+	for _, e := range old {
+		if e.slot != 0 {
+			t.insert(e)
+		}
+	}
+}
+
+func (t *goroutines) insert(e goEntry) {
+	mask := uint64(len(t.entries) - 1)
+	i := t.home(e.id)
+	for t.entries[i&mask].slot != 0 {
+		i++
+	}
+	t.entries[i&mask] = e
+}
+
+// find returns the slot of a living goroutine, or NoSlot.
+func (t *goroutines) find(id GoID) Slot {
+	mask := uint64(len(t.entries) - 1)
+	for i := t.home(id); ; i++ {
+		e := &t.entries[i&mask]
+		if e.id == id && e.slot != 0 {
+			return e.slot - 1
+		}
+		if e.slot == 0 {
+			return NoSlot
+		}
+	}
+}
+
+// add begins a life; id must not live already.
+func (t *goroutines) add(id GoID, status uint8, seq sequence) Slot {
+	if t.live++; 2*t.live > len(t.entries) {
+		t.resize(2 * len(t.entries))
+	}
+	var slot Slot
+	if n := len(t.free); n > 0 {
+		slot, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		slot = Slot(len(t.all))
+		t.all = append(t.all, goroutine{})
+	}
+	g := &t.all[slot]
+	*g = goroutine{id: id, status: status, seq: seq, regions: g.regions[:0]}
+	t.insert(goEntry{id, slot + 1})
+	return slot
+}
+
+// remove ends the life in a slot.
+func (t *goroutines) remove(slot Slot) {
+	t.live--
+	t.free = append(t.free, slot)
+	id := t.all[slot].id
+	t.all[slot].status = 0
+	mask := uint64(len(t.entries) - 1)
+	i := t.home(id)
+	for t.entries[i&mask].id != id || t.entries[i&mask].slot == 0 {
+		i++
+	}
+	// Close the gap: an entry behind it moves up unless its home lies between.
+	gap := i & mask
+	for j := gap; ; {
+		j = (j + 1) & mask
+		e := t.entries[j]
+		if e.slot == 0 {
+			break
+		}
+		if (j-t.home(e.id))&mask >= (j-gap)&mask {
+			t.entries[gap] = e
+			gap = j
+		}
+	}
+	t.entries[gap] = goEntry{}
+}
