@@ -258,7 +258,7 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 		if ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		if err != nil && r.proc != nil && r.proc.ended() {
+		if err != nil && r.endedWith(err) {
 			if plan.Load != nil {
 				return fmt.Errorf("%s ended in phase %s: %s", r.prog.name(), p.Name, r.ending())
 			}
@@ -272,6 +272,24 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 		}
 	}
 	return nil
+}
+
+// endNotice is how long the end of a process may be noticed after its agent has
+// hung up: a program that panics prints its goroutines first.
+const endNotice = 5 * time.Second
+
+// endedWith tells whether the process has ended, now that a capture has failed.
+func (r *Recorder) endedWith(err error) bool {
+	if r.proc == nil {
+		return false
+	}
+	if errors.Is(err, errNoAgent) {
+		select {
+		case <-r.proc.done:
+		case <-time.After(endNotice):
+		}
+	}
+	return r.proc.ended()
 }
 
 // stop ends the process, if loupe started it, and records how it ended.
