@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -211,15 +212,17 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 // ExitCode returns the code of an ended process, -1 for a signal.
 func (proc *Process) ExitCode() int { return proc.cmd.ProcessState.ExitCode() }
 
-// waitAgent waits until the agent's socket is there. A false answer means
-// that the program has ended or never reached its init functions.
+// waitAgent waits until the agent answers: its socket is there a moment before
+// it listens. A false answer means that the program has ended or never reached
+// its init functions.
 func (proc *Process) waitAgent(ctx context.Context) bool {
 	if proc.agent == "" {
 		return false
 	}
 	deadline := time.After(10 * time.Second)
 	for {
-		if _, err := os.Stat(proc.agent); err == nil {
+		if c, err := net.Dial("unix", proc.agent); err == nil {
+			c.Close()
 			return true
 		}
 		select {
