@@ -46,7 +46,7 @@ func checkToLower(r *Rule, in *Input) []Finding {
 		Counts: observed(p, bytes),
 	})
 	if report.All < int64(r.param("samples")) {
-		return []Finding{r.answer(TooLittle, "%s rests on %d samples of allocations, %g are needed: put more load on it", entry.Path, report.All, r.param("samples"))}
+		return []Finding{r.short("%s rests on %d samples of allocations, %g are needed: put more load on it", entry.Path, report.All, r.param("samples"))}
 	}
 	var found []Finding
 	for _, site := range report.Sites {

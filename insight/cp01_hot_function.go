@@ -44,7 +44,7 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 	}
 	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
 	if report.Total < int64(r.param("samples")) {
-		return []Finding{r.answer(TooLittle, "%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
+		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
 	}
 	hot := map[string]*hotFunction{}
 	for _, s := range report.Sites {

@@ -63,7 +63,7 @@ func checkLongPause(r *Rule, in *Input) []Finding {
 	}
 	all := pauses(in.Facts.Rounds)
 	if len(all) < int(2*r.param("cycles")) {
-		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", len(all)/2, r.param("cycles"))}
+		return []Finding{r.short("%d collections were seen in the bare phases, %g are needed", len(all)/2, r.param("cycles"))}
 	}
 	limit := r.param("pause") * 1e3
 	ms := make([]float64, len(all))

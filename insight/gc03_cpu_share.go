@@ -74,7 +74,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		}
 	}
 	if cycles < int64(r.param("cycles")) {
-		return []Finding{r.answer(TooLittle, "%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
+		return []Finding{r.short("%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
 	}
 	if len(shares) == 0 {
 		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}

@@ -34,11 +34,11 @@ func checkLeak(r *Rule, in *Input) []Finding {
 	}
 	round := longest(in.Facts.Rounds)
 	if round == nil {
-		return []Finding{r.answer(TooLittle, "no collections were seen in the bare phases")}
+		return []Finding{r.short("no collections were seen in the bare phases")}
 	}
 	d := round.GC.Derived
 	if d.Live == nil || d.Collections < int64(r.param("cycles")) {
-		return []Finding{r.answer(TooLittle, "%d collections in phase %s, %g are needed", d.Collections, round.Phase.Name, r.param("cycles"))}
+		return []Finding{r.short("%d collections in phase %s, %g are needed", d.Collections, round.Phase.Name, r.param("cycles"))}
 	}
 	first, last := ends(round.GC.Cycles)
 	rising := d.Live.Direction == gc.Rising && d.Live.P < r.param("p") && last >= first*(1+r.param("growth"))

@@ -97,6 +97,9 @@ type Finding struct {
 	Verify string `json:"verify,omitempty"`
 	// Doubts are reasons why the finding may be less than it seems.
 	Doubts []string `json:"doubts,omitempty"`
+	// Short tells, of too little data, that a longer recording would have
+	// enough; otherwise something is damaged, or says nothing at any length.
+	Short bool `json:"-"`
 }
 
 // Param is a threshold of a rule.
@@ -135,6 +138,13 @@ func (r *Rule) param(name string) float64 {
 // answer begins a finding of the rule.
 func (r *Rule) answer(state State, format string, args ...any) Finding {
 	return Finding{Rule: r.ID, Title: r.Title, State: state, Summary: fmt.Sprintf(format, args...)}
+}
+
+// short begins a finding of a recording that is too short for the rule.
+func (r *Rule) short(format string, args ...any) Finding {
+	f := r.answer(TooLittle, format, args...)
+	f.Short = true
+	return f
 }
 
 // Rules lists all rules in the order of the catalogue.

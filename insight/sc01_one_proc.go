@@ -41,7 +41,7 @@ func checkOneProc(r *Rule, in *Input) []Finding {
 	case procs == 1:
 		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1")}
 	case busy < int(r.param("samples")):
-		return []Finding{r.answer(TooLittle, "the program was busy in %d scheduler samples of the bare phases, %g are needed: record longer or under load", busy, r.param("samples"))}
+		return []Finding{r.short("the program was busy in %d scheduler samples of the bare phases, %g are needed: record longer or under load", busy, r.param("samples"))}
 	}
 	used := cpu / max(wall, 1e-9)
 	share := stats.Wilson(float64(one), float64(busy), compare.Confidence)

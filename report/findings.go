@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,8 +14,43 @@ var severityPaint = map[insight.Severity]string{
 	insight.Critical: red, insight.Warning: yellow, insight.Info: dim,
 }
 
+// others are answers without a finding that say the same.
+type others struct {
+	rules []string
+	text  string
+}
+
+// tooShort stands for what each of several rules lacks.
+const tooShort = "the recording is too short for them: record longer or under load (-json says what each of them needs)"
+
+// othersOf gathers the answers of a state. A short tool is too little for most
+// rules; in a line for each they would hide what else is said.
+func othersOf(all []insight.Finding, state insight.State) (out []others) {
+	short := 0
+	for _, f := range all {
+		if f.State == state && f.Short {
+			short++
+		}
+	}
+	for _, f := range all {
+		if f.State != state {
+			continue
+		}
+		text := f.Summary
+		if f.Short && short > 1 {
+			text = tooShort
+		}
+		i := slices.IndexFunc(out, func(o others) bool { return o.text == text })
+		if i < 0 {
+			i, out = len(out), append(out, others{text: text})
+		}
+		out[i].rules = append(out[i].rules, f.Rule)
+	}
+	return out
+}
+
 // writeFindings prints what the rules came to: findings whole, everything
-// else in a line a state, because a silent rule would read as "fine".
+// else in a line for each answer, because a silent rule would read as "fine".
 func writeFindings(w *lines, all []insight.Finding, s Style) {
 	found := 0
 	for _, f := range all {
@@ -30,12 +66,13 @@ func writeFindings(w *lines, all []insight.Finding, s Style) {
 		state insight.State
 		name  string
 	}{{insight.TooLittle, "Too little data"}, {insight.Fine, "Fine"}, {insight.NotApplicable, "Not applicable"}} {
-		for _, f := range all {
-			if f.State != group.state {
-				continue
+		for _, o := range othersOf(all, group.state) {
+			head := fmt.Sprintf("  %-15s  ", group.name)
+			body := strings.Join(o.rules, ", ") + "  " + clean(o.text)
+			if len(o.rules) == 1 {
+				head, body = head+o.rules[0]+"  ", clean(o.text)
 			}
-			head := fmt.Sprintf("  %-15s  %s  ", group.name, f.Rule)
-			w.printf("%s%s\n", s.paint(dim, head), s.paint(dim, wrap(clean(f.Summary), s.width()-len(head), strings.Repeat(" ", len(head)))))
+			w.printf("%s%s\n", s.paint(dim, head), s.paint(dim, wrap(body, s.width()-len(head), strings.Repeat(" ", len(head)))))
 		}
 	}
 }

@@ -119,10 +119,8 @@ func markdownFindings(w *lines, all []insight.Finding) {
 		w.printf("Nothing was found.\n")
 	}
 	for _, state := range []insight.State{insight.TooLittle, insight.Fine, insight.NotApplicable} {
-		for _, f := range all {
-			if f.State == state {
-				w.printf("- %s %s: %s\n", f.Rule, strings.ReplaceAll(string(state), "_", " "), escape(f.Summary))
-			}
+		for _, o := range othersOf(all, state) {
+			w.printf("- %s %s: %s\n", strings.Join(o.rules, ", "), strings.ReplaceAll(string(state), "_", " "), escape(o.text))
 		}
 	}
 }

@@ -324,6 +324,29 @@ func TestEveryState(t *testing.T) {
 		t.Errorf("findings:\n%s\nwant:\n%s", b.String(), want)
 	}
 	b.Reset()
+	short := []insight.Finding{
+		{Rule: "EE05", State: insight.TooLittle, Short: true, Summary: "3 of 20"},
+		{Rule: "FF06", State: insight.TooLittle, Summary: "cannot read x"},
+		{Rule: "GG07", State: insight.TooLittle, Short: true, Summary: "2 of 5"},
+		{Rule: "HH08", State: insight.Fine, Summary: "none"},
+		{Rule: "II09", State: insight.Fine, Summary: "none"},
+	}
+	writeFindings(&lines{w: &b}, short, Style{})
+	want = `  Nothing was found.
+  Too little data  EE05, GG07  the recording is too short for them: record longer or under load
+                   (-json says what each of them needs)
+  Too little data  FF06  cannot read x
+  Fine             HH08, II09  none
+`
+	if b.String() != want {
+		t.Errorf("answers that are alike:\n%s\nwant:\n%s", b.String(), want)
+	}
+	b.Reset()
+	writeFindings(&lines{w: &b}, short[:2], Style{})
+	if !strings.Contains(b.String(), "EE05  3 of 20\n") {
+		t.Errorf("one alone says what it needs:\n%s", b.String())
+	}
+	b.Reset()
 	writeFindings(&lines{w: &b}, all[1:], Style{})
 	if !strings.HasPrefix(b.String(), "  Nothing was found.\n") {
 		t.Errorf("findings:\n%s", b.String())
