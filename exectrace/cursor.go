@@ -14,54 +14,82 @@ type cursor struct {
 	args [maxArgs]uint64
 
 	thread  ThreadID
-	m       *machine // nil for NoThread
+	m       *machine
 	data    []byte
 	off     int
 	batches []batch // those not begun yet
 	at      int64   // where data begins in the file, for problems
+	wrong   string  // why next has returned false, if not for the end
 }
 
-// next decodes the following event. It returns false at the end, and what is
-// wrong where the data is damaged.
-func (c *cursor) next(g *generation, t *tables) (ok bool, wrong string) {
+// next decodes the following event. It returns false at the end, and where the
+// data is damaged: then c.wrong says how.
+func (c *cursor) next(g *generation, t *tables) bool {
 	for c.off >= len(c.data) {
-		if len(c.batches) == 0 {
-			return false, ""
+		if !c.nextBatch(g, t) {
+			return false
 		}
-		b := c.batches[0]
-		c.data, c.off, c.at = g.slice(t.data, b), 0, b.offset
-		c.time = t.clock.ns(b.time)
-		c.batches = c.batches[1:]
 	}
+	if len(c.data)-c.off < window {
+		return c.nextNearEnd(t)
+	}
+	b := (*[window]byte)(c.data[c.off:])
+	op := b[0]
+	dt, i := uint64(b[1]), uint(2)
+	if dt >= 0x80 {
+		dt, i = moreIn(b, dt, i)
+	}
+	n := int(argCounts[op])
+	for k := 0; k < n; k++ {
+		v := uint64(b[i%window])
+		i++
+		if v >= 0x80 {
+			v, i = moreIn(b, v, i)
+		}
+		c.args[k%maxArgs] = v
+	}
+	if n < 0 || i >= window {
+		return c.nextNearEnd(t)
+	}
+	c.op = op
+	c.time += t.clock.ns(dt)
+	c.off += int(i)
+	return true
+}
+
+// nextBatch begins the following batch, if there is one.
+func (c *cursor) nextBatch(g *generation, t *tables) bool {
+	if len(c.batches) == 0 {
+		return false
+	}
+	b := c.batches[0]
+	c.data, c.off, c.at = g.slice(t.data, b), 0, b.offset
+	c.time = t.clock.ns(b.time)
+	c.batches = c.batches[1:]
+	return true
+}
+
+// nextNearEnd is next with every index checked.
+func (c *cursor) nextNearEnd(t *tables) bool {
 	b := c.data
 	op := b[c.off]
+	n := argCounts[op]
+	if n < 0 {
+		c.wrong = fmt.Sprintf("%d is no type of a timed event", op)
+		return false
+	}
 	dt, i := uvarint(b, c.off+1)
-	switch argCounts[op] {
-	case 0:
-	case 1:
-		c.args[0], i = uvarint(b, i)
-	case 2:
-		c.args[0], i = uvarint(b, i)
-		c.args[1], i = uvarint(b, i)
-	case 3:
-		c.args[0], i = uvarint(b, i)
-		c.args[1], i = uvarint(b, i)
-		c.args[2], i = uvarint(b, i)
-	case 4:
-		c.args[0], i = uvarint(b, i)
-		c.args[1], i = uvarint(b, i)
-		c.args[2], i = uvarint(b, i)
-		c.args[3], i = uvarint(b, i)
-	default:
-		return false, fmt.Sprintf("%d is no type of a timed event", op)
+	for k := range n {
+		c.args[k], i = uvarint(b, i)
 	}
 	if i == bad {
-		return false, "an event is cut"
+		c.wrong = "an event is cut"
+		return false
 	}
 	c.op = op
 	c.time += t.clock.ns(dt)
 	c.off = i
-	return true, ""
+	return true
 }
 
 // left returns how many bytes of events c has not given yet.

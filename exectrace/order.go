@@ -95,11 +95,7 @@ func (r *Reader) event(c *cursor, kind Kind) *Event {
 	e := &r.ev
 	*e = Event{}
 	e.Time, e.M, e.Kind, e.op, e.SubjectSlot = c.time, c.thread, kind, c.op, NoSlot
-	if m := c.m; m != nil {
-		e.G, e.GSlot, e.P = m.g, m.slot, m.p
-	} else {
-		e.G, e.GSlot, e.P = NoGoroutine, NoSlot, NoProc
-	}
+	e.G, e.GSlot, e.P = c.m.g, c.m.slot, c.m.p
 	return e
 }
 
@@ -136,19 +132,15 @@ func (r *Reader) name(id uint64) NameID {
 	return n
 }
 
-// needs checks what must run on the M of c for its event: a P, a goroutine.
-func (r *Reader) needs(c *cursor, p, g bool) bool {
+// lacks fails because the M of c does not run what its event needs.
+func (r *Reader) lacks(c *cursor) outcome {
 	switch {
-	case c.m == nil:
-		r.fail(c, "no thread")
-	case p && c.m.p == NoProc:
-		r.fail(c, "thread %d has no P", c.thread)
-	case g && c.m.g == NoGoroutine:
-		r.fail(c, "thread %d runs no goroutine", c.thread)
-	default:
-		return true
+	case c.thread == NoThread:
+		return r.fail(c, "no thread")
+	case c.m.p == NoProc:
+		return r.fail(c, "thread %d has no P", c.thread)
 	}
-	return false
+	return r.fail(c, "thread %d runs no goroutine", c.thread)
 }
 
 // running returns the goroutine that c's M runs, which must be in this state.
@@ -171,8 +163,8 @@ func (r *Reader) goStart(c *cursor) outcome {
 	if g.status != goRunnable || !g.seq.follows(r.gen, c.args[1]) {
 		return blocked
 	}
-	if !r.needs(c, true, false) {
-		return broken
+	if c.m.p == NoProc {
+		return r.lacks(c)
 	}
 	if c.m.g != NoGoroutine {
 		return r.fail(c, "thread %d runs goroutine %d already", c.thread, c.m.g)
@@ -202,8 +194,8 @@ func (r *Reader) goUnblock(c *cursor) outcome {
 
 // goLeave is a goroutine that stops running on its own.
 func (r *Reader) goLeave(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := r.running(c, goRunning)
 	if g == nil {
@@ -230,8 +222,8 @@ func (r *Reader) goLeave(c *cursor) outcome {
 }
 
 func (r *Reader) goCreate(c *cursor) outcome {
-	if !r.needs(c, true, false) {
-		return broken
+	if c.m.p == NoProc {
+		return r.lacks(c)
 	}
 	if c.m.g != NoGoroutine && r.running(c, goRunning) == nil {
 		return broken
@@ -252,8 +244,8 @@ func (r *Reader) goCreate(c *cursor) outcome {
 }
 
 func (r *Reader) goSyscallBegin(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := r.running(c, goRunning)
 	if g == nil {
@@ -276,8 +268,8 @@ func (r *Reader) goSyscallBegin(c *cursor) outcome {
 }
 
 func (r *Reader) goSyscallEnd(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := r.running(c, goSyscall)
 	if g == nil {
@@ -296,7 +288,7 @@ func (r *Reader) goSyscallEnd(c *cursor) outcome {
 // goSyscallEndBlocked is the end of a system call that has lost its P: the
 // loss must have been seen before.
 func (r *Reader) goSyscallEndBlocked(c *cursor) outcome {
-	if c.m != nil && c.m.p != NoProc {
+	if c.m.p != NoProc {
 		p := r.proc(c.m.p)
 		if p == nil || p.status == 0 {
 			return r.fail(c, "P %d has no state", c.m.p)
@@ -305,8 +297,8 @@ func (r *Reader) goSyscallEndBlocked(c *cursor) outcome {
 			return blocked
 		}
 	}
-	if !r.needs(c, false, true) {
-		return broken
+	if c.m.g == NoGoroutine {
+		return r.lacks(c)
 	}
 	g := r.running(c, goSyscall)
 	if g == nil {
@@ -320,8 +312,8 @@ func (r *Reader) goSyscallEndBlocked(c *cursor) outcome {
 
 // goSwitch is a coroutine that hands over to another: three events in one.
 func (r *Reader) goSwitch(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := r.running(c, goRunning)
 	if g == nil {
@@ -358,8 +350,8 @@ func (r *Reader) goSwitch(c *cursor) outcome {
 
 // goCreateSyscall is a C thread that calls into Go.
 func (r *Reader) goCreateSyscall(c *cursor) outcome {
-	if !r.needs(c, false, false) {
-		return broken
+	if c.thread == NoThread {
+		return r.lacks(c)
 	}
 	id := GoID(c.args[0])
 	if c.m.g != NoGoroutine {
@@ -377,8 +369,8 @@ func (r *Reader) goCreateSyscall(c *cursor) outcome {
 // goDestroySyscall is a C thread that goes away. The system may give its id to
 // another thread, so that it must let go of its P here.
 func (r *Reader) goDestroySyscall(c *cursor) outcome {
-	if !r.needs(c, false, true) {
-		return broken
+	if c.m.g == NoGoroutine {
+		return r.lacks(c)
 	}
 	g := r.running(c, goSyscall)
 	if g == nil {
@@ -426,7 +418,7 @@ func (r *Reader) goStatus(c *cursor) outcome {
 	e := r.goes(c, id, slot, from, goStates[status])
 	switch status {
 	case goRunning:
-		if c.m != nil {
+		if c.thread != NoThread {
 			c.m.g, c.m.slot = id, slot
 		}
 	case goSyscall:

@@ -66,8 +66,8 @@ func (r *Reader) sweepRange(c *cursor) outcome {
 		e.Name, e.Subject = NameSweep, int64(id)
 		return advanced
 	}
-	if !r.needs(c, true, false) {
-		return broken
+	if c.m.p == NoProc {
+		return r.lacks(c)
 	}
 	p := r.proc(c.m.p)
 	if p == nil || p.sweeps == (c.op == evGCSweepBegin) {
@@ -105,8 +105,8 @@ func (r *Reader) assistRange(c *cursor) outcome {
 		e.Name, e.Subject, e.SubjectSlot = NameMarkAssist, int64(id), slot
 		return advanced
 	}
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := &r.gs.all[c.m.slot]
 	if g.assists == (c.op == evGCMarkAssistBegin) {
@@ -126,8 +126,8 @@ func (r *Reader) assistRange(c *cursor) outcome {
 }
 
 func (r *Reader) stopTheWorld(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := &r.gs.all[c.m.slot]
 	if (g.stw != 0) == (c.op == evSTWBegin) {

@@ -38,8 +38,8 @@ func (r *Reader) procStart(c *cursor) outcome {
 	if p == nil || p.status != procIdle || !p.seq.follows(r.gen, c.args[1]) {
 		return blocked
 	}
-	if c.m == nil {
-		return r.fail(c, "no thread")
+	if c.thread == NoThread {
+		return r.lacks(c)
 	}
 	if c.m.p != NoProc {
 		return blocked // in a system call whose P is about to be stolen
@@ -52,8 +52,8 @@ func (r *Reader) procStart(c *cursor) outcome {
 }
 
 func (r *Reader) procStop(c *cursor) outcome {
-	if !r.needs(c, true, false) {
-		return broken
+	if c.m.p == NoProc {
+		return r.lacks(c)
 	}
 	p := r.proc(c.m.p)
 	if p == nil || p.status != procRunning && p.status != procSyscall {
@@ -70,8 +70,8 @@ func (r *Reader) procSteal(c *cursor) outcome {
 	if p == nil || p.status != procSyscall && p.status != procAbandoned || !p.seq.follows(r.gen, c.args[1]) {
 		return blocked
 	}
-	if c.m == nil {
-		return r.fail(c, "no thread")
+	if c.thread == NoThread {
+		return r.lacks(c)
 	}
 	from := Running
 	if p.status == procAbandoned {
@@ -139,7 +139,7 @@ func (r *Reader) procStatus(c *cursor) outcome {
 			return r.fail(c, "no thread has P %d, which is about to be stolen", id)
 		}
 	}
-	if (status == procRunning || status == procSyscall) && c.m != nil {
+	if (status == procRunning || status == procSyscall) && c.thread != NoThread {
 		c.m.p = id
 	}
 	return advanced

@@ -8,8 +8,8 @@ type task struct {
 
 // annotation is an event that the running goroutine writes about itself.
 func (r *Reader) annotation(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	switch c.op {
 	case evProcsChange:
@@ -31,8 +31,8 @@ func (r *Reader) annotation(c *cursor) outcome {
 }
 
 func (r *Reader) heapMetric(c *cursor) outcome {
-	if !r.needs(c, true, false) {
-		return broken
+	if c.m.p == NoProc {
+		return r.lacks(c)
 	}
 	e := r.event(c, KindMetric)
 	e.Args[0] = c.args[0]
@@ -44,8 +44,8 @@ func (r *Reader) heapMetric(c *cursor) outcome {
 }
 
 func (r *Reader) experimental(c *cursor) outcome {
-	if !r.needs(c, false, false) {
-		return broken
+	if c.thread == NoThread {
+		return r.lacks(c)
 	}
 	e := r.event(c, KindExperimental)
 	copy(e.Args[:argCounts[c.op]], c.args[:])
@@ -54,8 +54,8 @@ func (r *Reader) experimental(c *cursor) outcome {
 }
 
 func (r *Reader) userTask(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	id := TaskID(c.args[0])
 	if c.op == evUserTaskBegin {
@@ -87,8 +87,8 @@ func (r *Reader) userTask(c *cursor) outcome {
 }
 
 func (r *Reader) userRegion(c *cursor) outcome {
-	if !r.needs(c, true, true) {
-		return broken
+	if !c.m.runsGo() {
+		return r.lacks(c)
 	}
 	g := &r.gs.all[c.m.slot]
 	this := region{TaskID(c.args[0]), r.name(c.args[1])}

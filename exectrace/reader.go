@@ -125,8 +125,8 @@ func (r *Reader) Next() bool {
 		}
 		switch r.advance(c) {
 		case advanced:
-			if ok, wrong := c.next(r.g, &r.tables); !ok {
-				r.endCursor(0, wrong)
+			if !c.next(r.g, &r.tables) {
+				r.endCursor(0)
 			}
 			return r.err == nil && r.stamp()
 		case blocked:
@@ -183,10 +183,10 @@ func (r *Reader) advanceAnother() bool {
 		c := f[i].c
 		switch r.advance(c) {
 		case advanced:
-			if ok, wrong := c.next(r.g, &r.tables); ok {
+			if c.next(r.g, &r.tables) {
 				f.update(i)
 			} else {
-				r.endCursor(i, wrong)
+				r.endCursor(i)
 			}
 			return true
 		case broken:
@@ -201,13 +201,17 @@ func (r *Reader) advanceAnother() bool {
 
 // endCursor takes the cursor at i out of the frontier, at its end or because
 // what follows is damaged.
-func (r *Reader) endCursor(i int, wrong string) {
-	c := r.frontier[i].c
-	if wrong != "" {
-		r.problem(c.at+int64(c.off), fmt.Sprintf("thread %d: %s; %d bytes of its events are lost", c.thread, wrong, c.left()))
-	}
+func (r *Reader) endCursor(i int) {
+	r.damaged(r.frontier[i].c)
 	r.frontier.remove(i)
 	r.resift()
+}
+
+// damaged tells what c has lost, if it has.
+func (r *Reader) damaged(c *cursor) {
+	if c.wrong != "" {
+		r.problem(c.at+int64(c.off), fmt.Sprintf("thread %d: %s; %d bytes of its events are lost", c.thread, c.wrong, c.left()))
+	}
 }
 
 // abandon gives up the rest of a generation because the event of c cannot
@@ -257,22 +261,28 @@ func (r *Reader) nextGeneration() bool {
 	r.readSamples(data)
 	for i := range r.g.threads {
 		th := &r.g.threads[i]
-		c := &cursor{thread: th.id, batches: th.batches}
-		if th.id != NoThread {
-			if c.m = r.machines[th.id]; c.m == nil {
-				c.m = &machine{g: NoGoroutine, slot: NoSlot, p: NoProc}
-				r.machines[th.id] = c.m
-			}
-		}
-		if ok, wrong := c.next(r.g, &r.tables); ok {
+		c := &cursor{thread: th.id, batches: th.batches, m: r.machine(th.id)}
+		if c.next(r.g, &r.tables) {
 			r.frontier.insert(c)
-		} else if wrong != "" {
-			r.problem(c.at+int64(c.off), fmt.Sprintf("thread %d: %s; %d bytes of its events are lost", c.thread, wrong, c.left()))
 		}
+		r.damaged(c)
 	}
 	r.resift()
 	r.sync(r.tables.clock.ns(r.g.minTime))
 	return r.err == nil
+}
+
+// machine returns the state of a thread. That of no thread is never changed.
+func (r *Reader) machine(id ThreadID) *machine {
+	m := r.machines[id]
+	if m == nil {
+		idle := idleMachine
+		m = &idle
+		if id != NoThread {
+			r.machines[id] = m
+		}
+	}
+	return m
 }
 
 // sync makes r.ev a sync event.

@@ -64,6 +64,12 @@ type machine struct {
 	p    ProcID
 }
 
+// idleMachine is an M that runs nothing, and stands for no thread at all.
+var idleMachine = machine{slot: NoSlot, g: NoGoroutine, p: NoProc}
+
+// runsGo says whether m runs a goroutine on a P.
+func (m *machine) runsGo() bool { return m.p != NoProc && m.g != NoGoroutine }
+
 // goroutines holds those that live. A hash table leads from an id to a slot,
 // and slots are used again, last one first, so that short-lived goroutines
 // stay in the cache and dead ones cost nothing.

@@ -17,6 +17,7 @@ func uvarint(b []byte, i int) (uint64, int) {
 	return longUvarint(b, i)
 }
 
+//go:noinline
 func longUvarint(b []byte, i int) (uint64, int) {
 	if i < 0 {
 		return 0, bad
@@ -34,4 +35,35 @@ func longUvarint(b []byte, i int) (uint64, int) {
 		v |= uint64(c&0x7f) << (7 * n)
 	}
 	return 0, bad
+}
+
+// window is enough bytes for the longest event: a type and five numbers of ten
+// bytes each. Inside of one no index needs a check.
+const window = 64
+
+// moreIn goes on with a number of a window whose first byte was v and ended at
+// i. It tells one that is longer than 64 bits by a position of window or more.
+//
+// Note: the first byte is for the caller to read, in place: it is the whole
+// number in two of three cases, and the compiler does not inline this.
+func moreIn(b *[window]byte, v uint64, i uint) (uint64, uint) {
+	v &= 0x7f
+	c := uint64(b[i%window])
+	i++
+	if c < 0x80 {
+		return v | c<<7, i
+	}
+	v |= (c & 0x7f) << 7
+	for n := uint(14); n < 70; n += 7 {
+		c = uint64(b[i%window])
+		i++
+		if c < 0x80 {
+			if n == 63 && c > 1 {
+				break
+			}
+			return v | c<<n, i
+		}
+		v |= (c & 0x7f) << n
+	}
+	return 0, window
 }

@@ -21,7 +21,7 @@ type others struct {
 }
 
 // tooShort stands for what each of several rules lacks.
-const tooShort = "the recording is too short for them: record longer or under load (-json says what each of them needs)"
+const tooShort = "too short a recording, record longer or under load (-json says what each of them needs)"
 
 // othersOf gathers the answers of a state. A short tool is too little for most
 // rules; in a line for each they would hide what else is said.
@@ -68,7 +68,7 @@ func writeFindings(w *lines, all []insight.Finding, s Style) {
 	}{{insight.TooLittle, "Too little data"}, {insight.Fine, "Fine"}, {insight.NotApplicable, "Not applicable"}} {
 		for _, o := range othersOf(all, group.state) {
 			head := fmt.Sprintf("  %-15s  ", group.name)
-			body := strings.Join(o.rules, ", ") + "  " + clean(o.text)
+			body := strings.Join(o.rules, ", ") + ": " + clean(o.text)
 			if len(o.rules) == 1 {
 				head, body = head+o.rules[0]+"  ", clean(o.text)
 			}

@@ -333,10 +333,10 @@ func TestEveryState(t *testing.T) {
 	}
 	writeFindings(&lines{w: &b}, short, Style{})
 	want = `  Nothing was found.
-  Too little data  EE05, GG07  the recording is too short for them: record longer or under load
-                   (-json says what each of them needs)
+  Too little data  EE05, GG07: too short a recording, record longer or under load (-json says
+                   what each of them needs)
   Too little data  FF06  cannot read x
-  Fine             HH08, II09  none
+  Fine             HH08, II09: none
 `
 	if b.String() != want {
 		t.Errorf("answers that are alike:\n%s\nwant:\n%s", b.String(), want)
