@@ -54,9 +54,9 @@ const ROPE = 0.01
 // Confidence is that of the intervals.
 const Confidence = 0.95
 
-// enoughRounds is the number of rounds a side from which a verdict is given:
+// EnoughRounds is the number of rounds a side from which a verdict is given:
 // with three, the exact rank test cannot go below p = 0.1.
-const enoughRounds = 4
+const EnoughRounds = 4
 
 // Cell is what one recording has in a row.
 type Cell struct {
@@ -293,7 +293,7 @@ func (m metric) change(old, new []float64) Change {
 	}
 	r := stats.CompareRuns(old, new, Confidence)
 	c := Change{Ratio: gc.Figure(r.Estimate), Low: gc.Figure(r.Low), High: gc.Figure(r.High), Confidence: r.Confidence, P: r.P}
-	if r.N < enoughRounds {
+	if r.N < EnoughRounds {
 		c.Low, c.High, c.Confidence = gc.Unknown(), gc.Unknown(), 0
 		return c
 	}
@@ -304,7 +304,7 @@ func (m metric) change(old, new []float64) Change {
 // zeroVerdict judges rows in which one side is all zeros and the other has
 // none, such as collections with the collector off: a ratio cannot.
 func zeroVerdict(m metric, old, new []float64) Verdict {
-	if len(old) < enoughRounds || len(new) < enoughRounds {
+	if len(old) < EnoughRounds || len(new) < EnoughRounds {
 		return NoVerdict
 	}
 	switch {
@@ -377,10 +377,10 @@ func runs(n int) string {
 }
 
 func (t *Table) note(all []*Facts, fewest int) {
-	if fewest < enoughRounds && len(all) > 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", runs(fewest), enoughRounds))
+	if fewest < EnoughRounds && len(all) > 1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", runs(fewest), EnoughRounds))
 	}
-	if !t.Interleaved && len(all) > 1 && fewest >= enoughRounds {
+	if !t.Interleaved && len(all) > 1 && fewest >= EnoughRounds {
 		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")
 	}
 	for _, f := range all {

@@ -333,8 +333,8 @@ func TestEveryState(t *testing.T) {
 	}
 	writeFindings(&lines{w: &b}, short, Style{})
 	want = `  Nothing was found.
-  Too little data  EE05, GG07: too short a recording, record longer or under load (-json says
-                   what each of them needs)
+  Too little data  EE05, GG07: too short a recording, record longer or under load (-json says what
+                   each of them needs)
   Too little data  FF06  cannot read x
   Fine             HH08, II09: none
 `

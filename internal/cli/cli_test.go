@@ -404,6 +404,23 @@ func TestMessage(t *testing.T) {
 		"write f: no space left on device\nthe disk is full; what was recorded before is kept (make room, or choose another place with -o)")
 }
 
+// TestFitRounds: two forms have 90 s, 14 of which their profiles take.
+func TestFitRounds(t *testing.T) {
+	f := func(forms int, spent, first time.Duration, want int) {
+		t.Helper()
+		if got := fitRounds(forms, spent, first); got != want {
+			t.Errorf("fitRounds(%d, %v, %v) = %d, want %d", forms, spent, first, got, want)
+		}
+	}
+	f(2, 13*time.Second, 8*time.Second, 5)
+	f(2, 20*time.Second, 14*time.Second, 5)
+	f(2, 20*time.Second, 14001*time.Millisecond, 4)
+	f(2, 2*time.Minute, time.Minute, 4) // no fewer than a verdict needs
+	f(4, 33*time.Second, 28*time.Second, 5)
+	f(4, 40*time.Second, 30*time.Second, 4)
+	f(2, 0, 0, 5)
+}
+
 func TestListLine(t *testing.T) {
 	findings := []insight.Finding{
 		{Rule: "GC01", State: insight.Found, Evidence: []insight.Evidence{{Function: "main.gc"}}},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -32,12 +33,16 @@ var demoCommand = &command{
 Builds the lab newssearch, runs both forms in turns under 10,000 requests from
 100 connections, records both, and prints the comparison and the findings. It
 needs Go and nothing else, and works without a network. Both recordings are
-kept.`,
+kept.
+
+It takes about a minute on a quiet machine. Where five rounds would take longer
+than 90 seconds there are four, the fewest that a verdict can rest on; this is
+said.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var d demo
 		fs.StringVar(&d.out, "o", "", "write the recordings below `dir` (default loupe-demo-TIME)")
 		fs.BoolVar(&d.all, "all", false, "also run both forms with GOGC=off")
-		fs.IntVar(&d.rounds, "rounds", 5, "`number` of rounds; five reach a probability of 0.8%")
+		fs.IntVar(&d.rounds, "rounds", 0, "`number` of rounds (default 5, which reach a probability of 0.8%,\nor 4 on a slow machine)")
 		fs.IntVar(&d.n, "n", 10000, "`number` of requests in each round")
 		fs.IntVar(&d.c, "c", 100, "`number` of connections")
 		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
@@ -46,6 +51,11 @@ kept.`,
 		return func(e *env, args []string) error {
 			if err := noArgs(args); err != nil {
 				return err
+			}
+			given := false
+			fs.Visit(func(f *flag.Flag) { given = given || f.Name == "rounds" })
+			if d.fit = !given; d.fit {
+				d.rounds = demoRounds
 			}
 			if d.rounds < 1 || d.n < 1 || d.c < 1 {
 				return usagef("-rounds, -n and -c want at least 1")
@@ -59,6 +69,35 @@ type demo struct {
 	out, addr        string
 	all, json, quiet bool
 	rounds, n, c     int
+	// fit lets a slow machine have fewer rounds; cut says that it did.
+	fit bool
+	cut string
+}
+
+const (
+	demoRounds = 5
+	// demoBudget is how long two forms should take at most.
+	demoBudget = 90 * time.Second
+	// profilesTime is how long the profilers' phases of a form take: 5 s for
+	// the CPU profile and the trace, and what is around them.
+	profilesTime = 7 * time.Second
+	// requestTime is what a request of the demo takes on a quiet machine of
+	// two CPUs, the mean of both forms.
+	requestTime = 350 * time.Microsecond
+)
+
+// quietTime is about how long the demo takes on a quiet machine.
+func (d *demo) quietTime(forms int) time.Duration {
+	round := 500*time.Millisecond + time.Duration(d.n)*requestTime
+	return time.Duration(forms) * (profilesTime + time.Duration(d.rounds)*round)
+}
+
+// fitRounds returns how many rounds fit into the time of so many forms, when
+// the first one has taken first and everything up to its end spent.
+func fitRounds(forms int, spent, first time.Duration) int {
+	left := time.Duration(forms)*(demoBudget/2-profilesTime) - spent
+	more := int(max(0, left) / max(1, first))
+	return min(demoRounds, max(compare.EnoughRounds, 1+more))
 }
 
 // form is one way to run the lab.
@@ -144,7 +183,20 @@ func (d *demo) run(e *env, temp string) error {
 		}
 		turns, dirs = append(turns, t), append(dirs, t.dir)
 	}
-	err = takeTurns(e, turns, d.rounds, true)
+	progress("%d rounds of %s requests for each of %d forms, then their profiles: about %d s on a quiet machine",
+		d.rounds, unit.Count(int64(d.n)), len(turns), int(d.quietTime(len(turns)).Seconds()))
+	var fit func(first time.Duration) int
+	if d.fit {
+		fit = func(first time.Duration) int {
+			n := fitRounds(len(turns), time.Since(begun), first)
+			if n < d.rounds {
+				d.cut = fmt.Sprintf("The first round took %s on this machine: there are %d rounds instead of %d, to keep it short.", unit.Duration(first), n, d.rounds)
+				progress("%s", d.cut)
+			}
+			return n
+		}
+	}
+	err = takeTurns(e, turns, d.rounds, true, fit)
 	if e.ctx.Err() != nil && someRounds(turns) {
 		return errors.Join(err, d.conclude(e, dirs)) // what there is
 	}
@@ -264,6 +316,9 @@ func (d *demo) conclude(e *env, dirs []string) error {
 	}
 	if d.all {
 		collectorCost(e, all)
+	}
+	if d.cut != "" {
+		fmt.Fprintf(e.stdout, "\n%s\n", d.cut)
 	}
 	fmt.Fprintf(e.stdout, "\nBoth recordings are kept:\n")
 	for _, dir := range dirs {

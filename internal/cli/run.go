@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"loupe/collect"
 	"loupe/recording"
@@ -242,13 +243,14 @@ func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
 	for _, t := range targets {
 		t.plan = plan
 	}
-	return takeTurns(e, targets, f.rounds, f.vs != "")
+	return takeTurns(e, targets, f.rounds, f.vs != "", nil)
 }
 
 // takeTurns records every target for a number of rounds in the order ABBA.
 // The bare phases are what is compared; the other phases follow the last one,
-// in the same process. A recording that was begun is always closed.
-func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
+// in the same process. A recording that was begun is always closed. fit, if not
+// nil, is told how long the first round took, and says how many there will be.
+func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(first time.Duration) int) (err error) {
 	for _, t := range targets {
 		w, cerr := recording.Create(t.dir, recording.Manifest{Title: t.name, Tool: version(), Host: collect.HostFacts()})
 		if cerr != nil {
@@ -264,8 +266,11 @@ func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
 			return cerr
 		}
 	}
-	order := 0
-	for round := range rounds {
+	order, begun := 0, time.Now()
+	for round := 0; round < rounds; round++ {
+		if round == 1 && fit != nil {
+			rounds = fit(time.Since(begun))
+		}
 		for i := range targets {
 			if round%2 == 1 {
 				i = len(targets) - 1 - i
