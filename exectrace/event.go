@@ -134,6 +134,10 @@ func (e *Event) Parent() TaskID { return TaskID(e.Args[1]) }
 // Value returns the value of a metric or the number of a sync.
 func (e *Event) Value() uint64 { return e.Args[0] }
 
+// Reset says of a sync that the rest of the generation before it could not be
+// read, and that all states are Undetermined again.
+func (e *Event) Reset() bool { return e.Kind == KindSync && e.Args[1] != 0 }
+
 // Swept returns the bytes that a sweep has looked at.
 func (e *Event) Swept() uint64 { return e.Args[0] }
 

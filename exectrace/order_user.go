@@ -94,16 +94,20 @@ func (r *Reader) userRegion(c *cursor) outcome {
 	this := region{TaskID(c.args[0]), r.name(c.args[1])}
 	kind := KindRegionBegin
 	if c.op == evUserRegionBegin {
-		g.regions = append(g.regions, this)
+		if g.regions == nil {
+			g.regions = new([]region)
+		}
+		*g.regions = append(*g.regions, this)
 	} else {
 		kind = KindRegionEnd
-		if n := len(g.regions); n > 0 {
-			if top := g.regions[n-1]; top != this {
+		if g.regions != nil && len(*g.regions) > 0 { // else it has begun before the trace
+			in := *g.regions
+			if top := in[len(in)-1]; top != this {
 				return r.fail(c, "goroutine %d ends region %q of task %d inside of region %q of task %d",
 					g.id, r.names.list[this.name], this.task, r.names.list[top.name], top.task)
 			}
-			g.regions = g.regions[:n-1]
-		} // else it has begun before the trace
+			*g.regions = in[:len(in)-1]
+		}
 	}
 	e := r.event(c, kind)
 	e.Args[0], e.Name = c.args[0], this.name

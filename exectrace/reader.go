@@ -27,12 +27,12 @@ type Reader struct {
 	tasks     map[TaskID]task
 	collector collector
 	gcSeq     uint64
-	firstGen  uint64 // the generation in which states may be news
+	firstGen  uint32 // the generation in which states may be news; 0 for the next
 
 	// The generation that is being read.
 	next     int // index of the following one
 	g        *generation
-	gen      uint64
+	gen      uint32 // counts the generations read
 	buf      []byte
 	tables   tables
 	frontier frontier
@@ -43,12 +43,14 @@ type Reader struct {
 
 	last  timeline.Time
 	syncs uint64
+	reset bool // the states were forgotten since the last sync
 	done  bool
 	err   error
 
 	names    *names
 	stwNames map[NameID]NameID
 	stacks   *stack.Table
+	roots    []NameID // by stack, as far as somebody has asked
 	wrong    string
 	missed   bool // a missing stack or string of this generation was told
 	problems []*Problem
@@ -224,6 +226,7 @@ func (r *Reader) abandon(c *cursor, wrong string) {
 	r.problem(c.at+int64(c.off), fmt.Sprintf("%s; %d bytes of events of the generation's %d are lost", wrong, left, r.g.bytes))
 	r.frontier, r.samples, r.queue, r.queued = r.frontier[:0], nil, r.queue[:0], 0
 	r.forget()
+	r.reset = true
 }
 
 // nextGeneration installs the following generation; r.ev becomes the sync
@@ -244,7 +247,7 @@ func (r *Reader) nextGeneration() bool {
 	}
 	r.g = gens[r.next]
 	r.next++
-	r.gen = r.g.number
+	r.gen++
 	if r.firstGen == 0 {
 		r.firstGen = r.gen
 	}
@@ -289,6 +292,9 @@ func (r *Reader) machine(id ThreadID) *machine {
 func (r *Reader) sync(at timeline.Time) {
 	r.syncs++
 	r.ev = Event{Time: at, Kind: KindSync, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Args: [3]uint64{r.syncs}}
+	if r.reset {
+		r.ev.Args[1], r.reset = 1, false
+	}
 }
 
 // readSamples reads the generation's samples and sorts them by time.
@@ -390,6 +396,19 @@ func (r *Reader) Names() int { return len(r.names.list) }
 
 // Stacks returns the table of all stacks so far. The reader adds to it.
 func (r *Reader) Stacks() *stack.Table { return r.stacks }
+
+// Root returns the name of a stack's outermost function: of a goroutine's
+// stack, the function that the goroutine began with.
+func (r *Reader) Root(id stack.ID) NameID {
+	for len(r.roots) <= int(id) {
+		n := NameNone
+		if f := r.stacks.Frames(stack.ID(len(r.roots))); len(f) > 0 {
+			n = r.names.intern(r.stacks.Frame(f[len(f)-1]).Func)
+		}
+		r.roots = append(r.roots, n)
+	}
+	return r.roots[id]
+}
 
 // Message returns the text of the current log event.
 func (r *Reader) Message() string {

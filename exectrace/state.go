@@ -29,20 +29,20 @@ var procStates = [...]State{Undetermined, Running, Idle, Running, Idle}
 // sequence counts the events of a goroutine or a P that must come in a fixed
 // order. It begins anew in each generation.
 type sequence struct {
-	gen, n uint64
+	gen, n uint32 // gen counts the generations that the reader has read
 }
 
 // follows says whether n is the next one in generation gen.
-func (s sequence) follows(gen, n uint64) bool { return s.gen == gen && n == s.n+1 }
+func (s sequence) follows(gen uint32, n uint64) bool { return s.gen == gen && n == uint64(s.n)+1 }
 
 // goroutine is what the order of events needs to know of a goroutine.
 type goroutine struct {
 	id      GoID
 	seq     sequence
+	regions *[]region // those it is in; nil before its first
+	stw     NameID    // the kind of stop-the-world that it has begun, plus one
 	status  uint8
-	assists bool   // in a mark assist
-	stw     NameID // the kind of stop-the-world that it has begun, plus one
-	regions []region
+	assists bool // in a mark assist
 }
 
 type region struct {
@@ -87,8 +87,9 @@ type goroutines struct {
 	seed    uint64 // odd and random: no input can be made to collide
 }
 
+// goEntry leads from an id, of which it has the low bits, to a slot.
 type goEntry struct {
-	id   GoID
+	low  uint32
 	slot Slot // plus one; 0 is free
 }
 
@@ -110,30 +111,30 @@ func (t *goroutines) resize(n int) {
 	t.shift = uint8(64 - (bits.Len(uint(n)) - 1) + 4)
 	for _, e := range old {
 		if e.slot != 0 {
-			t.insert(e)
+			t.insert(t.all[e.slot-1].id, e.slot-1)
 		}
 	}
 }
 
-func (t *goroutines) insert(e goEntry) {
+func (t *goroutines) insert(id GoID, slot Slot) {
 	mask := uint64(len(t.entries) - 1)
-	i := t.home(e.id)
+	i := t.home(id)
 	for t.entries[i&mask].slot != 0 {
 		i++
 	}
-	t.entries[i&mask] = e
+	t.entries[i&mask] = goEntry{uint32(id), slot + 1}
 }
 
 // find returns the slot of a living goroutine, or NoSlot.
 func (t *goroutines) find(id GoID) Slot {
 	mask := uint64(len(t.entries) - 1)
 	for i := t.home(id); ; i++ {
-		e := &t.entries[i&mask]
-		if e.id == id && e.slot != 0 {
-			return e.slot - 1
-		}
+		e := t.entries[i&mask]
 		if e.slot == 0 {
 			return NoSlot
+		}
+		if e.low == uint32(id) && t.all[e.slot-1].id == id {
+			return e.slot - 1
 		}
 	}
 }
@@ -151,8 +152,8 @@ func (t *goroutines) add(id GoID, status uint8, seq sequence) Slot {
 		t.all = append(t.all, goroutine{})
 	}
 	g := &t.all[slot]
-	*g = goroutine{id: id, status: status, seq: seq, regions: g.regions[:0]}
-	t.insert(goEntry{id, slot + 1})
+	*g = goroutine{id: id, status: status, seq: seq}
+	t.insert(id, slot)
 	return slot
 }
 
@@ -164,7 +165,7 @@ func (t *goroutines) remove(slot Slot) {
 	t.all[slot].status = 0
 	mask := uint64(len(t.entries) - 1)
 	i := t.home(id)
-	for t.entries[i&mask].id != id || t.entries[i&mask].slot == 0 {
+	for t.entries[i&mask].slot != slot+1 {
 		i++
 	}
 	// Close the gap: an entry behind it moves up unless its home lies between.
@@ -175,7 +176,7 @@ func (t *goroutines) remove(slot Slot) {
 		if e.slot == 0 {
 			break
 		}
-		if (j-t.home(e.id))&mask >= (j-gap)&mask {
+		if (j-t.home(t.all[e.slot-1].id))&mask >= (j-gap)&mask {
 			t.entries[gap] = e
 			gap = j
 		}
