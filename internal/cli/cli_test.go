@@ -406,19 +406,21 @@ func TestMessage(t *testing.T) {
 
 // TestFitRounds: two forms have 90 s, 14 of which their profiles take.
 func TestFitRounds(t *testing.T) {
-	f := func(forms int, spent, first time.Duration, want int) {
+	f := func(want, forms, done int, took, spent time.Duration) {
 		t.Helper()
-		if got := fitRounds(forms, spent, first); got != want {
-			t.Errorf("fitRounds(%d, %v, %v) = %d, want %d", forms, spent, first, got, want)
+		if got := fitRounds(forms, done, took, spent); got != want {
+			t.Errorf("fitRounds(%d, %d, %v, %v) = %d, want %d", forms, done, took, spent, got, want)
 		}
 	}
-	f(2, 13*time.Second, 8*time.Second, 5)
-	f(2, 20*time.Second, 14*time.Second, 5)
-	f(2, 20*time.Second, 14001*time.Millisecond, 4)
-	f(2, 2*time.Minute, time.Minute, 4) // no fewer than a verdict needs
-	f(4, 33*time.Second, 28*time.Second, 5)
-	f(4, 40*time.Second, 30*time.Second, 4)
-	f(2, 0, 0, 5)
+	f(5, 2, 1, 8*time.Second, 13*time.Second)
+	f(5, 2, 1, 14*time.Second, 20*time.Second)
+	f(4, 2, 1, 14001*time.Millisecond, 20*time.Second)
+	f(5, 2, 3, 42*time.Second, 48*time.Second)
+	f(4, 2, 3, 43*time.Second, 48*time.Second)
+	f(4, 2, 1, time.Minute, 2*time.Minute) // no fewer than a verdict needs
+	f(5, 4, 1, 28*time.Second, 33*time.Second)
+	f(4, 4, 1, 30*time.Second, 40*time.Second)
+	f(5, 2, 1, 0, 0)
 }
 
 func TestListLine(t *testing.T) {

@@ -93,11 +93,11 @@ func (d *demo) quietTime(forms int) time.Duration {
 }
 
 // fitRounds returns how many rounds fit into the time of so many forms, when
-// the first one has taken first and everything up to its end spent.
-func fitRounds(forms int, spent, first time.Duration) int {
+// done of them took took, and everything up to now spent.
+func fitRounds(forms, done int, took, spent time.Duration) int {
 	left := time.Duration(forms)*(demoBudget/2-profilesTime) - spent
-	more := int(max(0, left) / max(1, first))
-	return min(demoRounds, max(compare.EnoughRounds, 1+more))
+	more := int(max(0, left) * time.Duration(done) / max(1, took))
+	return min(demoRounds, max(compare.EnoughRounds, done+more))
 }
 
 // form is one way to run the lab.
@@ -185,12 +185,12 @@ func (d *demo) run(e *env, temp string) error {
 	}
 	progress("%d rounds of %s requests for each of %d forms, then their profiles: about %d s on a quiet machine",
 		d.rounds, unit.Count(int64(d.n)), len(turns), int(d.quietTime(len(turns)).Seconds()))
-	var fit func(first time.Duration) int
+	var fit func(done int, took time.Duration) int
 	if d.fit {
-		fit = func(first time.Duration) int {
-			n := fitRounds(len(turns), time.Since(begun), first)
-			if n < d.rounds {
-				d.cut = fmt.Sprintf("The first round took %s on this machine: there are %d rounds instead of %d, to keep it short.", unit.Duration(first), n, d.rounds)
+		fit = func(done int, took time.Duration) int {
+			n := fitRounds(len(turns), done, took, time.Since(begun))
+			if n < d.rounds && d.cut == "" {
+				d.cut = fmt.Sprintf("a round takes %s on this machine: there are %d of them instead of %d, to keep it short", unit.Duration(took/time.Duration(done)), n, d.rounds)
 				progress("%s", d.cut)
 			}
 			return n
@@ -318,7 +318,7 @@ func (d *demo) conclude(e *env, dirs []string) error {
 		collectorCost(e, all)
 	}
 	if d.cut != "" {
-		fmt.Fprintf(e.stdout, "\n%s\n", d.cut)
+		fmt.Fprintf(e.stdout, "\n  Note: %s.\n", d.cut)
 	}
 	fmt.Fprintf(e.stdout, "\nBoth recordings are kept:\n")
 	for _, dir := range dirs {

@@ -249,8 +249,9 @@ func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
 // takeTurns records every target for a number of rounds in the order ABBA.
 // The bare phases are what is compared; the other phases follow the last one,
 // in the same process. A recording that was begun is always closed. fit, if not
-// nil, is told how long the first round took, and says how many there will be.
-func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(first time.Duration) int) (err error) {
+// nil, is told how long the rounds so far took, and says how many there are to
+// be; it cannot have more of them than rounds.
+func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(done int, took time.Duration) int) (err error) {
 	for _, t := range targets {
 		w, cerr := recording.Create(t.dir, recording.Manifest{Title: t.name, Tool: version(), Host: collect.HostFacts()})
 		if cerr != nil {
@@ -268,8 +269,9 @@ func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(first 
 	}
 	order, begun := 0, time.Now()
 	for round := 0; round < rounds; round++ {
-		if round == 1 && fit != nil {
-			rounds = fit(time.Since(begun))
+		if round > 0 && fit != nil {
+			// Before the round, because the last one has more phases.
+			rounds = min(rounds, max(round+1, fit(round, time.Since(begun))))
 		}
 		for i := range targets {
 			if round%2 == 1 {
