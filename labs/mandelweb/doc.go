@@ -9,16 +9,19 @@
 //   - light: one request a second. The service is idle two thirds of the time,
 //     and yet nobody gets a picture sooner: one P paints, the others look on.
 //   - rows: one request a second, painted by a goroutine for each row. The
-//     same CPU time, but an answer comes sooner by as many Ps as there are.
-//   - overload: five workers send up to five requests a second each, 25 in all,
-//     and two CPUs can paint seven. The rest of an answer's time is waiting:
+//     same CPU time, but with two Ps an answer comes after 150 ms and no longer
+//     after 340.
+//   - overload: five workers want to send five requests a second each, 25 in
+//     all, and two CPUs can paint seven. Most of an answer's time is waiting:
 //     in a trace the goroutines of requests are runnable more than running,
 //     and take turns of ten milliseconds. -mode row does not help here: there
 //     is no idle P left.
 //
-// The load is that of hey -c 1 -q 1 and hey -c 5 -q 5. The rate -q is that of
-// one worker, in hey as in loupe. loupe counts the time a request waits for its
-// turn, so that the latency under overload is as bad as it is for the user.
+// The load is that of hey -c 1 -q 1 and hey -c 5 -q 5: the rate is that of one
+// worker, in hey as in loupe. loupe sends every request that was due in the ten
+// seconds of its phase, late when it must, and counts the time that it waited
+// for its turn: under overload the phase takes a minute, and the latency is as
+// bad as it is for the user.
 //
 //	loupe run -phases bare,trace:5s -c 1 -q 1 -load http://localhost:8080/mandelbrot ./labs/mandelweb
 //	loupe run -phases bare,trace:5s -c 5 -q 5 -load http://localhost:8080/mandelbrot ./labs/mandelweb

@@ -6,8 +6,9 @@
 //
 // A profile of the form find says that encoding/xml takes nearly all of the
 // time, and invites to look for a faster decoder. A trace says what the profile
-// cannot: one goroutine works, on one P at a time, and the other Ps only help
-// the collector.
+// cannot: one goroutine works, on one P at a time, and on the other Ps there is
+// nothing but the collector. (Its workers keep those Ps busy, which is why
+// schedtrace does not see what is wrong.)
 //
 //   - find: one document after the other.
 //   - fanout: a goroutine for each document. All Ps are busy; the run queues
@@ -20,10 +21,11 @@
 //     parallel, and is hardly faster than find: decoding is nearly all of the
 //     work, and has one goroutine.
 //   - tasks: numcpu, with a task for each document and the regions OpenFile,
-//     ReadAll, Unmarshal and Contents in it. Unmarshal takes 98% of a task.
+//     ReadAll, Unmarshal and Contents in it. Unmarshal takes more than four
+//     fifths of a task, and ReadAll nearly all of the rest.
 //
-// The regions answer what the profile could not say of one document: where its
-// time went, waiting included. It is not the system calls.
+// The regions say of each document what the profile says of all together:
+// where its time went, waiting included.
 //
 //	loupe run -phases bare,trace ./labs/newsfreq -mode find
 //	go run ./labs/newsfreq -mode tasks -trace trace.out

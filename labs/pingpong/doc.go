@@ -6,9 +6,9 @@
 //
 // There are two goroutines and two Ps could run them, but a player who has
 // served waits for the answer: they take turns. A hit takes nanoseconds, and
-// each one is followed by a park, a wake-up and a switch. In a trace both
-// goroutines run for well under a microsecond, two million times, each woken by
-// the other at the same line.
+// each one is followed by a park, a wake-up and a switch. In a trace either
+// goroutine runs two million times, for well under a microsecond, woken by the
+// other at the same line.
 //
 //   - single: each ball is played to its end before the next one.
 //   - batched: the players throw a basket of 256 balls, hit every ball in it

@@ -18,7 +18,7 @@ var modes = map[string]func(limit int) []int{
 func main() {
 	log.SetFlags(0)
 	mode := flag.String("mode", "chain", "how to find primes: `one` of "+form.Names(modes))
-	limit := flag.Int("limit", 30000, "find the primes below this `number`")
+	limit := flag.Int("limit", 20000, "find the primes below this `number`")
 	traceFile := flag.String("trace", "", "write an execution trace to `file`")
 	flag.Parse()
 	err := form.Traced(*traceFile, func() error {
