@@ -152,7 +152,10 @@ func (t *goroutines) add(id GoID, status uint8, seq sequence) Slot {
 		t.all = append(t.all, goroutine{})
 	}
 	g := &t.all[slot]
-	*g = goroutine{id: id, status: status, seq: seq}
+	*g = goroutine{id: id, status: status, seq: seq, regions: g.regions}
+	if g.regions != nil {
+		*g.regions = (*g.regions)[:0]
+	}
 	t.insert(id, slot)
 	return slot
 }
