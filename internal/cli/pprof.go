@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"loupe/calltree"
 	"loupe/profile"
@@ -160,9 +161,11 @@ func (f *pprofFlags) printList(w io.Writer, p *profile.Profile, index int) error
 	if err != nil {
 		return usagef("-list: %w", err)
 	}
-	l, err := calltree.List(p.Stacks, p.Samples(index), re, func(file string) ([]byte, error) {
-		return os.ReadFile(filepath.FromSlash(file))
-	})
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	l, err := calltree.List(p.Stacks, p.Samples(index), re, func(file string) ([]byte, error) { return readSource(dir, file) })
 	if err != nil {
 		return exitError{exitNothing, err}
 	}
@@ -197,6 +200,28 @@ func (f *pprofFlags) printList(w io.Writer, p *profile.Profile, index int) error
 	return report.WriteJSON(w, map[string]any{
 		"schema": "loupe.list/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit, "total": l.Total, "routines": out,
 	})
+}
+
+// readSource finds a source file as go tool pprof does (openSourceFile in its
+// internal/report): a name that goes through a folder called like the working
+// directory is taken from there on, so that the program may have been built in
+// another checkout; what is relative is looked for in dir and all above it.
+func readSource(dir, file string) ([]byte, error) {
+	if _, below, found := strings.Cut(file, "/"+filepath.Base(dir)+"/"); found {
+		file = below
+	}
+	file = filepath.FromSlash(file)
+	if filepath.IsAbs(file) {
+		return os.ReadFile(file)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if text, err := os.ReadFile(filepath.Join(at, file)); err == nil {
+			return text, nil
+		}
+		if at == filepath.Dir(at) {
+			return nil, fmt.Errorf("could not find file %s on path %s", file, dir)
+		}
+	}
 }
 
 func (f *pprofFlags) printTotals(w io.Writer, p *profile.Profile) error {
