@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"loupe/timeline"
+	"loupe/unit"
 )
 
 // OSSample is what the operating system told at one instant. Times are
@@ -194,11 +195,11 @@ func MemInfo(text, name string) (int64, error) {
 		if !ok {
 			continue
 		}
-		var kb int64
-		if _, err := fmt.Sscan(rest, &kb); err != nil {
+		b, err := unit.ParseBytes(rest)
+		if err != nil {
 			return 0, fmt.Errorf("cannot read %s: %w", name, err)
 		}
-		return kb << 10, nil
+		return int64(b), nil
 	}
 	return 0, fmt.Errorf("cannot find %s", name)
 }
