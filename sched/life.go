@@ -1,0 +1,192 @@
+package sched
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// life is what the summarizer holds of a living goroutine. There may be
+// millions, so that what few need is behind a pointer.
+type life struct {
+	id                      exectrace.GoID
+	created, started, since timeline.Time
+	syscallBlockedAt        timeline.Time // when its P was taken away
+	exec, schedWait         timeline.Time // times spent, in ns
+	syscall, syscallBlock   timeline.Time
+	blockedFor              [2]timeline.Time // for the two reasons it had first
+	blockedBy               [2]exectrace.NameID
+	more                    *lifeMore
+	name, reason            exectrace.NameID
+	creator, stack          stack.ID
+	proc                    exectrace.ProcID // of its system call
+	state                   exectrace.State
+	known                   bool
+}
+
+// lifeMore is what most goroutines do not have.
+type lifeMore struct {
+	blocked Times // for further reasons
+	ranges  []openRange
+	ranged  Times
+	regions []openRegion
+}
+
+type openRange struct {
+	name  exectrace.NameID
+	since timeline.Time
+}
+
+type openRegion struct {
+	task  exectrace.TaskID
+	name  exectrace.NameID
+	start timeline.Time
+	stack stack.ID
+	at    Stats // of its goroutine when it began
+}
+
+func (g *life) extra() *lifeMore {
+	if g.more == nil {
+		g.more = new(lifeMore)
+	}
+	return g.more
+}
+
+// blocked adds time for one reason.
+func (g *life) blocked(why exectrace.NameID, d time.Duration) {
+	for i := range g.blockedFor {
+		if g.blockedFor[i] == 0 || g.blockedBy[i] == why {
+			g.blockedBy[i] = why
+			g.blockedFor[i] += timeline.Time(d)
+			return
+		}
+	}
+	g.extra().blocked.add(why, d)
+}
+
+// times fills the times by reason and by range.
+func (g *life) times(st *Stats) {
+	if g.more != nil {
+		st.Blocked, st.Ranges = g.more.blocked.clone(), g.more.ranged.clone()
+	}
+	for i, d := range g.blockedFor {
+		if d != 0 {
+			st.Blocked.add(g.blockedBy[i], time.Duration(d))
+		}
+	}
+}
+
+// lives holds the goroutines by the slot that the reader has lent them, in
+// pages, so that growing copies nothing.
+type lives struct {
+	pages [][]life
+}
+
+const lifePage = 256
+
+// at returns the life in a slot.
+func (l *lives) at(slot exectrace.Slot) *life {
+	if page := uint(slot) / lifePage; page < uint(len(l.pages)) {
+		return &l.pages[page][slot%lifePage]
+	}
+	return l.grow(slot)
+}
+
+func (l *lives) grow(slot exectrace.Slot) *life {
+	for len(l.pages) <= int(slot/lifePage) {
+		l.pages = append(l.pages, make([]life, lifePage))
+	}
+	return l.at(slot)
+}
+
+func (l *lives) count() int { return len(l.pages) * lifePage }
+
+// begin makes g a new life.
+func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
+	*g = life{id: id, created: at, known: true}
+}
+
+// end forgets g.
+func (l *lives) end(g *life) {
+	*g = life{}
+}
+
+// Times are durations by name: the few reasons for which one goroutine waits.
+// The zero value is ready for use.
+type Times struct {
+	head [3]nameTime // the first ones, in place
+	n    int         // of head
+	more []nameTime
+}
+
+type nameTime struct {
+	name exectrace.NameID
+	d    time.Duration
+}
+
+func (t *Times) add(n exectrace.NameID, d time.Duration) {
+	for i := range t.n {
+		if t.head[i].name == n {
+			t.head[i].d += d
+			return
+		}
+	}
+	for i := range t.more {
+		if t.more[i].name == n {
+			t.more[i].d += d
+			return
+		}
+	}
+	if t.n < len(t.head) {
+		t.head[t.n] = nameTime{n, d}
+		t.n++
+		return
+	}
+	t.more = append(t.more, nameTime{n, d})
+}
+
+// clone returns a copy that shares nothing with t.
+func (t *Times) clone() Times {
+	c := *t
+	c.more = slices.Clone(t.more)
+	return c
+}
+
+// Get returns the time for one name.
+func (t *Times) Get(n exectrace.NameID) time.Duration {
+	for name, d := range t.All() {
+		if name == n {
+			return d
+		}
+	}
+	return 0
+}
+
+// Sum returns the time for all names together.
+func (t *Times) Sum() (sum time.Duration) {
+	for _, d := range t.All() {
+		sum += d
+	}
+	return sum
+}
+
+// All iterates over the names and their times, in no order that means
+// anything.
+func (t *Times) All() iter.Seq2[exectrace.NameID, time.Duration] {
+	return func(yield func(exectrace.NameID, time.Duration) bool) {
+		for _, e := range t.head[:t.n] {
+			if !yield(e.name, e.d) {
+				return
+			}
+		}
+		for _, e := range t.more {
+			if !yield(e.name, e.d) {
+				return
+			}
+		}
+	}
+}

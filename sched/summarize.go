@@ -1,0 +1,362 @@
+package sched
+
+import (
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// Stats says what a goroutine did with a stretch of time, as
+// internal/trace.GoroutineExecStats does. All but Total and Ranges exclude
+// each other.
+type Stats struct {
+	Exec         time.Duration // running
+	SchedWait    time.Duration // runnable: from creation or wake-up to start
+	Syscall      time.Duration // in a system call, with a P
+	SyscallBlock time.Duration // in a system call, after its P was taken away
+	Total        time.Duration // present in the trace
+	Blocked      Times         // waiting, by reason
+	Ranges       Times         // in mark assists, sweeps, stop-the-worlds, by name
+}
+
+// Unknown returns the time that is in Total and in nothing else.
+func (s *Stats) Unknown() time.Duration {
+	return max(0, s.Total-s.Exec-s.SchedWait-s.Syscall-s.SyscallBlock-s.Blocked.Sum())
+}
+
+// sub takes away what was at an earlier moment.
+func (s *Stats) sub(from *Stats) {
+	s.Exec -= from.Exec
+	s.SchedWait -= from.SchedWait
+	s.Syscall -= from.Syscall
+	s.SyscallBlock -= from.SyscallBlock
+	s.Total -= from.Total
+	for n, d := range from.Blocked.All() {
+		s.Blocked.add(n, -d)
+	}
+	for n, d := range from.Ranges.All() {
+		s.Ranges.add(n, -d)
+	}
+}
+
+// Goroutine is the life of one goroutine as far as the trace saw it.
+type Goroutine struct {
+	ID exectrace.GoID
+	// Name is the function that it began with; empty when no event of it has
+	// had a stack.
+	Name exectrace.NameID
+	// Creator is where the go statement stands, empty for a goroutine older
+	// than the trace.
+	Creator stack.ID
+	// Created is its first appearance. Started is when it first ran, Ended
+	// when it exited; 0 when the trace has not seen that.
+	Created, Started, Ended timeline.Time
+	// State is the last one: where a goroutine that has not ended was left.
+	// Since tells since when, Reason and Stack why and where, if it waits.
+	State  exectrace.State
+	Since  timeline.Time
+	Reason exectrace.NameID
+	Stack  stack.ID
+	Stats
+}
+
+// Region is one user region, or with an empty name the inheritance of a task:
+// a goroutine that was created inside of a region belongs to its task.
+type Region struct {
+	G    exectrace.GoID
+	Task exectrace.TaskID
+	Name exectrace.NameID
+	// Start and End are 0 for a region that the trace has not seen begin or
+	// end.
+	Start, End timeline.Time
+	// Stack is where it began.
+	Stack stack.ID
+	Stats
+}
+
+// Sink takes what a [Summarizer] has finished. The pointers are valid during
+// the call. Functions that are nil are not called.
+type Sink struct {
+	Goroutine func(*Goroutine)
+	Region    func(*Region)
+	Task      func(*Task)
+}
+
+// Options say how to summarise.
+type SummaryOptions struct {
+	// Compat makes the figures those of go tool trace where it is wrong:
+	// a system call that is still blocked when the trace ends counts as
+	// system call in whole, and again as waiting for a P; and when a goroutine
+	// returns from a system call whose P was taken away, the system call that
+	// another goroutine has begun on that P meanwhile is not seen to block.
+	Compat bool
+	// KeepTasks keeps every task until the end of the trace. Otherwise a task
+	// is finished when 65,536 others have ended after it; a mention later than
+	// that makes a second task with the same id.
+	KeepTasks bool
+}
+
+// Summarizer adds up what each goroutine, region and task did with its time.
+// Feed it every event of one reader, in order, and call Finish. What it holds
+// grows with what lives at one time, not with the length of the trace.
+type Summarizer struct {
+	opts SummaryOptions
+	sink Sink
+	r    *exectrace.Reader
+
+	lives    lives
+	procs    []procLife
+	tasks    tasks
+	last     timeline.Time
+	lastSync timeline.Time
+
+	done       Goroutine // what the sinks get; here so that it is not allocated
+	doneRegion Region
+}
+
+// procLife is what is known of a P: the goroutine in a system call on it, and
+// the one that has begun to sweep on it.
+type procLife struct {
+	syscall, sweep exectrace.Slot
+	sweeper        exectrace.GoID
+}
+
+// NewSummarizer returns a summarizer of the events of r.
+func NewSummarizer(r *exectrace.Reader, sink Sink, opts SummaryOptions) *Summarizer {
+	return &Summarizer{opts: opts, sink: sink, r: r, tasks: newTasks(opts.KeepTasks, sink.Task)}
+}
+
+// Event takes the reader's current event.
+func (s *Summarizer) Event(e *exectrace.Event) {
+	if s.lastSync == 0 {
+		s.lastSync = e.Time
+	}
+	s.last = e.Time
+	switch e.Kind {
+	case exectrace.KindGoTransition:
+		if e.From != e.To {
+			s.transition(e)
+		}
+	case exectrace.KindProcTransition:
+		if e.To == exectrace.Idle && e.From != exectrace.Idle {
+			s.procIdles(e)
+		}
+	case exectrace.KindSync:
+		s.lastSync = e.Time
+		if e.Reset() {
+			s.finishAll()
+		}
+	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
+		s.rangeEvent(e)
+	case exectrace.KindRegionBegin:
+		s.regionBegin(e)
+	case exectrace.KindRegionEnd:
+		s.regionEnd(e)
+	case exectrace.KindTaskBegin, exectrace.KindTaskEnd:
+		s.tasks.event(e)
+	case exectrace.KindLog:
+		s.tasks.log(e)
+	}
+}
+
+// Finish hands over what has not ended with the trace.
+func (s *Summarizer) Finish() {
+	s.finishAll()
+	s.tasks.finish()
+}
+
+func (s *Summarizer) finishAll() {
+	for slot := range s.lives.count() {
+		if g := s.lives.at(exectrace.Slot(slot)); g.known {
+			s.finish(g, s.last, 0)
+		}
+	}
+	clear(s.procs)
+}
+
+// transition moves a goroutine from one state to another.
+func (s *Summarizer) transition(e *exectrace.Event) {
+	g := s.lives.at(e.SubjectSlot)
+	switch e.From {
+	case exectrace.Running:
+		g.exec += e.Time - g.since
+	case exectrace.Waiting:
+		if g.since != 0 {
+			g.blocked(g.reason, time.Duration(e.Time-g.since))
+		}
+	case exectrace.Runnable:
+		g.schedWait += e.Time - g.since
+	case exectrace.Syscall:
+		s.leaveSyscall(g, e)
+	case exectrace.NotExist:
+		s.create(g, e)
+	case exectrace.Undetermined:
+		s.discover(g, e)
+	}
+	if g.name == 0 && e.SubjectStack != 0 {
+		g.name = s.r.Root(e.SubjectStack)
+	}
+	g.state, g.since, g.stack = e.To, e.Time, e.SubjectStack
+	switch e.To {
+	case exectrace.Running:
+		if g.started == 0 {
+			g.started = e.Time
+		}
+	case exectrace.Waiting:
+		g.reason = e.Name
+		if e.Name == exectrace.NameForever { // as good as dead
+			s.finish(g, e.Time, e.Time)
+			g.since = 0
+		}
+	case exectrace.NotExist:
+		s.finish(g, e.Time, e.Time)
+	case exectrace.Syscall:
+		g.proc = e.P
+		g.syscallBlockedAt = 0
+		if p := s.proc(e.P); p != nil {
+			p.syscall = e.SubjectSlot + 1
+		}
+	}
+}
+
+// create begins the life of a goroutine.
+func (s *Summarizer) create(g *life, e *exectrace.Event) {
+	s.lives.begin(g, e.Goroutine(), e.Time)
+	g.creator = e.Stack
+	// A goroutine inherits the task of the region in which it was created.
+	if e.GSlot == exectrace.NoSlot || e.To == exectrace.Syscall && e.GSlot == e.SubjectSlot {
+		return
+	}
+	if by := s.lives.at(e.GSlot); by.more != nil && len(by.more.regions) > 0 {
+		top := by.more.regions[len(by.more.regions)-1]
+		m := g.extra()
+		m.regions = append(m.regions, openRegion{task: top.task, start: e.Time})
+	}
+}
+
+// discover begins to watch a goroutine that is older than the trace: it is
+// taken to have been in its state since the last sync.
+func (s *Summarizer) discover(g *life, e *exectrace.Event) {
+	if g.known { // a damaged trace
+		s.finish(g, s.last, 0)
+	}
+	s.lives.begin(g, e.Goroutine(), s.lastSync)
+	d := e.Time - s.lastSync
+	switch e.To {
+	case exectrace.Running:
+		g.exec += d
+	case exectrace.Waiting:
+		g.blocked(e.Name, time.Duration(d))
+	case exectrace.Runnable:
+		g.schedWait += d
+	case exectrace.Syscall:
+		if e.P == exectrace.NoProc {
+			g.syscallBlock += d
+		} else {
+			g.syscall += d
+		}
+	}
+}
+
+// leaveSyscall splits the time in a system call at the loss of its P.
+func (s *Summarizer) leaveSyscall(g *life, e *exectrace.Event) {
+	if at := g.syscallBlockedAt; at != 0 {
+		g.syscallBlock += e.Time - at
+		g.syscall += at - g.since
+	} else {
+		g.syscall += e.Time - g.since
+	}
+	g.syscallBlockedAt = 0
+	if p := s.proc(g.proc); p != nil && (s.opts.Compat || p.syscall == e.SubjectSlot+1) {
+		p.syscall = 0
+	}
+}
+
+// procIdles is a P that was taken away, maybe from a system call.
+func (s *Summarizer) procIdles(e *exectrace.Event) {
+	p := s.proc(e.Proc())
+	if p == nil || p.syscall == 0 {
+		return
+	}
+	s.lives.at(p.syscall - 1).syscallBlockedAt = e.Time
+	p.syscall = 0
+}
+
+// proc returns what is known of a P; nil for no P.
+func (s *Summarizer) proc(id exectrace.ProcID) *procLife {
+	if id < 0 {
+		return nil
+	}
+	for len(s.procs) <= int(id) {
+		s.procs = append(s.procs, procLife{})
+	}
+	return &s.procs[id]
+}
+
+// snapshot sets st to the stats of g as they are at an instant, the pending
+// state included.
+func (s *Summarizer) snapshot(g *life, at timeline.Time, st *Stats) {
+	*st = Stats{
+		Exec:         time.Duration(g.exec),
+		SchedWait:    time.Duration(g.schedWait),
+		Syscall:      time.Duration(g.syscall),
+		SyscallBlock: time.Duration(g.syscallBlock),
+		Total:        time.Duration(at - g.created),
+	}
+	g.times(st)
+	d := time.Duration(at - g.since)
+	switch {
+	case g.since == 0:
+	case g.state == exectrace.Running:
+		st.Exec += d
+	case g.state == exectrace.Runnable:
+		st.SchedWait += d
+	case g.state == exectrace.Waiting:
+		st.Blocked.add(g.reason, d)
+	case g.state == exectrace.Syscall && g.syscallBlockedAt == 0:
+		st.Syscall += d
+	case g.state == exectrace.Syscall && s.opts.Compat:
+		st.Syscall += d
+		st.SchedWait += time.Duration(at - g.syscallBlockedAt)
+	case g.state == exectrace.Syscall:
+		st.Syscall += time.Duration(g.syscallBlockedAt - g.since)
+		st.SyscallBlock += time.Duration(at - g.syscallBlockedAt)
+	}
+	if g.more != nil {
+		for _, o := range g.more.ranges {
+			st.Ranges.add(o.name, time.Duration(at-o.since))
+		}
+	}
+}
+
+// finish hands g over. It has ended at end, or not if that is 0.
+func (s *Summarizer) finish(g *life, at, end timeline.Time) {
+	if !g.known {
+		return
+	}
+	if end != 0 {
+		g.since = 0 // it spends no time in the state that ends it
+	}
+	if s.sink.Goroutine != nil || g.more != nil && len(g.more.regions) > 0 {
+		s.done = Goroutine{
+			ID: g.id, Name: g.name, Creator: g.creator,
+			Created: g.created, Started: g.started, Ended: end,
+			State: g.state, Since: g.since, Reason: g.reason, Stack: g.stack,
+		}
+		s.snapshot(g, at, &s.done.Stats)
+		s.finishRegions(g, end)
+		if s.sink.Goroutine != nil {
+			s.sink.Goroutine(&s.done)
+		}
+	}
+	s.lives.end(g)
+}
+
+// IsSystem says whether a goroutine that began with this function belongs to
+// the runtime, as internal/trace.IsSystemGoroutine does.
+func IsSystem(function string) bool {
+	const runtime = "runtime."
+	return function == "" || function != "runtime.main" && len(function) >= len(runtime) && function[:len(runtime)] == runtime
+}
