@@ -144,6 +144,14 @@ func (e *Event) Swept() uint64 { return e.Args[0] }
 // Reclaimed returns the bytes that a sweep has freed.
 func (e *Event) Reclaimed() uint64 { return e.Args[1] }
 
+// Experiment returns the numbers of an experimental event.
+func (e *Event) Experiment() []uint64 {
+	if e.Kind != KindExperimental {
+		return nil
+	}
+	return e.Args[:argCounts[e.op]]
+}
+
 // Goroutine returns the subject as a goroutine.
 func (e *Event) Goroutine() GoID { return GoID(e.Subject) }
 

@@ -94,6 +94,7 @@ func (r *Reader) fail(c *cursor, format string, args ...any) outcome {
 func (r *Reader) event(c *cursor, kind Kind) *Event {
 	e := &r.ev
 	*e = Event{}
+	r.stackRef, r.subjectRef = 0, 0
 	e.Time, e.M, e.Kind, e.op, e.SubjectSlot = c.time, c.thread, kind, c.op, NoSlot
 	e.G, e.GSlot, e.P = c.m.g, c.m.slot, c.m.p
 	return e

@@ -17,7 +17,7 @@ const maxTime = timeline.Time(math.MaxInt64)
 type Reader struct {
 	t  *Trace
 	ev Event
-	// The numbers in the generation of the event's stacks, where it has any.
+	// The numbers in the generation of the event's stacks, or 0.
 	stackRef, subjectRef uint64
 
 	// The program as the events so far have it.
@@ -101,7 +101,7 @@ func (r *Reader) forget() {
 // end, see [Reader.Err].
 func (r *Reader) Next() bool {
 	if r.queued < len(r.queue) {
-		r.ev = r.queue[r.queued]
+		r.ev, r.stackRef, r.subjectRef = r.queue[r.queued], 0, 0
 		if r.queued++; r.queued == len(r.queue) {
 			r.queue, r.queued = r.queue[:0], 0
 		}
@@ -291,6 +291,7 @@ func (r *Reader) machine(id ThreadID) *machine {
 // sync makes r.ev a sync event.
 func (r *Reader) sync(at timeline.Time) {
 	r.syncs++
+	r.stackRef, r.subjectRef = 0, 0
 	r.ev = Event{Time: at, Kind: KindSync, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Args: [3]uint64{r.syncs}}
 	if r.reset {
 		r.ev.Args[1], r.reset = 1, false
@@ -333,6 +334,7 @@ func (r *Reader) readSamples(data []byte) {
 // takeSample makes r.ev the next CPU sample.
 func (r *Reader) takeSample() bool {
 	s := r.samples[0]
+	r.subjectRef = 0
 	r.samples = r.samples[1:]
 	r.ev = Event{Time: s.time, Kind: KindStackSample, G: s.g, GSlot: NoSlot, P: s.p, M: s.m, SubjectSlot: NoSlot, op: evCPUSample}
 	if s.g != NoGoroutine {
@@ -421,17 +423,11 @@ func (r *Reader) Message() string {
 
 // PCs appends the addresses of the current event's Stack to dst, leaf first.
 func (r *Reader) PCs(dst []uint64) []uint64 {
-	if r.ev.Stack == 0 {
-		return dst
-	}
 	return r.tables.appendPCs(dst, r.stackRef)
 }
 
 // SubjectPCs appends the addresses of the current event's SubjectStack.
 func (r *Reader) SubjectPCs(dst []uint64) []uint64 {
-	if r.ev.SubjectStack == 0 {
-		return dst
-	}
 	return r.tables.appendPCs(dst, r.subjectRef)
 }
 

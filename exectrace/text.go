@@ -44,7 +44,7 @@ func (r *Reader) AppendText(b []byte) []byte {
 			what = "ProcID"
 		}
 		b = fmt.Appendf(b, " %s=%d %v->%v Reason=%q", what, e.Subject, e.From, e.To, r.Name(e.Name))
-		if e.SubjectStack != 0 {
+		if r.subjectRef != 0 || e.op == evGoCreate || e.op == evGoCreateBlocked {
 			b = r.appendFrames(append(b, "\nTransitionStack=\n"...), e.SubjectStack, r.SubjectPCs(nil))
 		}
 	case KindExperimental:
@@ -57,7 +57,7 @@ func (r *Reader) AppendText(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if e.Stack != 0 {
+	if r.stackRef != 0 {
 		b = r.appendFrames(append(b, "\nStack=\n"...), e.Stack, r.PCs(nil))
 	}
 	return b
