@@ -49,15 +49,20 @@ type openRegion struct {
 	at    Stats // of its goroutine when it began
 }
 
-func (g *life) extra() *lifeMore {
+// extra returns what most goroutines do not have, for one that needs it now.
+func (l *lives) extra(g *life) *lifeMore {
 	if g.more == nil {
-		g.more = new(lifeMore)
+		if n := len(l.free); n > 0 {
+			g.more, l.free = l.free[n-1], l.free[:n-1]
+		} else {
+			g.more = new(lifeMore)
+		}
 	}
 	return g.more
 }
 
 // blocked adds time for one reason.
-func (g *life) blocked(why exectrace.NameID, d time.Duration) {
+func (l *lives) blocked(g *life, why exectrace.NameID, d time.Duration) {
 	for i := range g.blockedFor {
 		if g.blockedFor[i] == 0 || g.blockedBy[i] == why {
 			g.blockedBy[i] = why
@@ -65,7 +70,7 @@ func (g *life) blocked(why exectrace.NameID, d time.Duration) {
 			return
 		}
 	}
-	g.extra().blocked.add(why, d)
+	l.extra(g).blocked.add(why, d)
 }
 
 // times fills the times by reason and by range.
@@ -84,6 +89,7 @@ func (g *life) times(st *Stats) {
 // pages, so that growing copies nothing.
 type lives struct {
 	pages [][]life
+	free  []*lifeMore // of goroutines that have ended
 }
 
 const lifePage = 256
@@ -112,13 +118,17 @@ func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
 
 // end forgets g.
 func (l *lives) end(g *life) {
+	if m := g.more; m != nil {
+		*m = lifeMore{ranges: m.ranges[:0], regions: m.regions[:0]}
+		l.free = append(l.free, m)
+	}
 	*g = life{}
 }
 
 // Times are durations by name: the few reasons for which one goroutine waits.
 // The zero value is ready for use.
 type Times struct {
-	head [3]nameTime // the first ones, in place
+	head [2]nameTime // the first ones, in place
 	n    int         // of head
 	more []nameTime
 }

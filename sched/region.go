@@ -37,9 +37,9 @@ func (s *Summarizer) rangeEvent(e *exectrace.Event) {
 	}
 	switch e.Kind {
 	case exectrace.KindRangeBegin:
-		g.extra().open(e.Name, e.Time)
+		s.lives.extra(g).open(e.Name, e.Time)
 	case exectrace.KindRangeActive:
-		m := g.extra()
+		m := s.lives.extra(g)
 		if since, ok := m.close(e.Name); ok {
 			m.ranged.add(e.Name, time.Duration(s.lastSync-since))
 		}
@@ -81,7 +81,7 @@ func (s *Summarizer) regionBegin(e *exectrace.Event) {
 		return
 	}
 	g := s.lives.at(e.GSlot)
-	m := g.extra()
+	m := s.lives.extra(g)
 	m.regions = append(m.regions, openRegion{task: e.Task(), name: e.Name, start: e.Time, stack: e.Stack})
 	s.snapshot(g, e.Time, &m.regions[len(m.regions)-1].at)
 	s.tasks.region(e)

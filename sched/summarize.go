@@ -93,7 +93,7 @@ type SummaryOptions struct {
 	// another goroutine has begun on that P meanwhile is not seen to block.
 	Compat bool
 	// KeepTasks keeps every task until the end of the trace. Otherwise a task
-	// is finished when 65,536 others have ended after it; a mention later than
+	// is finished when 4096 others have ended after it; a mention later than
 	// that makes a second task with the same id.
 	KeepTasks bool
 }
@@ -184,7 +184,7 @@ func (s *Summarizer) transition(e *exectrace.Event) {
 		g.exec += e.Time - g.since
 	case exectrace.Waiting:
 		if g.since != 0 {
-			g.blocked(g.reason, time.Duration(e.Time-g.since))
+			s.lives.blocked(g, g.reason, time.Duration(e.Time-g.since))
 		}
 	case exectrace.Runnable:
 		g.schedWait += e.Time - g.since
@@ -231,7 +231,7 @@ func (s *Summarizer) create(g *life, e *exectrace.Event) {
 	}
 	if by := s.lives.at(e.GSlot); by.more != nil && len(by.more.regions) > 0 {
 		top := by.more.regions[len(by.more.regions)-1]
-		m := g.extra()
+		m := s.lives.extra(g)
 		m.regions = append(m.regions, openRegion{task: top.task, start: e.Time})
 	}
 }
@@ -248,7 +248,7 @@ func (s *Summarizer) discover(g *life, e *exectrace.Event) {
 	case exectrace.Running:
 		g.exec += d
 	case exectrace.Waiting:
-		g.blocked(e.Name, time.Duration(d))
+		s.lives.blocked(g, e.Name, time.Duration(d))
 	case exectrace.Runnable:
 		g.schedWait += d
 	case exectrace.Syscall:

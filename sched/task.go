@@ -31,7 +31,7 @@ type Task struct {
 func (t *Task) Complete() bool { return t.Start != 0 && t.End != 0 }
 
 // retireAfter is how many tasks end before one that has ended is finished.
-const retireAfter = 1 << 16
+const retireAfter = 1 << 12
 
 // tasks holds the tasks that live, and those that ended not long ago: a task
 // may be mentioned after its end.
