@@ -1,0 +1,379 @@
+package sched
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"loupe/timeline"
+)
+
+// MMUCurve answers which part of the machine the program has at least, in any
+// window of a given length: the minimum mutator utilisation (Cheng and
+// Blelloch, "A parallel, real-time garbage collector", 2001). Its figures are
+// those of internal/trace.MMUCurve, digit by digit.
+//
+// The mean utilisation of a window, as the window slides, is piecewise linear,
+// and bends only where one of the window's edges meets a step. To look at all
+// of these places is slow, so that each series is cut into bands. Of a band is
+// known in no time below what no window that begins in it can fall; the bands
+// are looked at from the lowest such bound up, until none can change the
+// answer.
+type MMUCurve struct {
+	// Compat makes the answers those of internal/trace where it is wrong: MUD
+	// leaves its search before it has looked at the distribution, so that every
+	// quantile is the minimum; and as the bands together are up to a
+	// microsecond longer than the trace, a window may reach beyond its end,
+	// where nothing is left to the program.
+	Compat bool
+
+	series []mmuSeries
+}
+
+// mmuSeries is one utilisation over time with its bands.
+type mmuSeries struct {
+	steps   []UtilStep
+	sums    []float64 // by step: utilisation up to it, in ns
+	bands   []mmuBand // one more than there are, for the sum at the end
+	bandLen int64     // ns
+}
+
+// mmuBand sums up one band.
+type mmuBand struct {
+	low float64 // the lowest utilisation in it
+	sum float64 // utilisation up to its left edge, in ns
+	pos int     // the step at its left edge
+}
+
+const mmuBands = 1000
+
+// NewMMUCurve prepares the curve of these utilisations, see [Mutator.Steps].
+func NewMMUCurve(series [][]UtilStep) *MMUCurve {
+	c := &MMUCurve{}
+	for _, s := range series {
+		if len(s) > 0 && s[len(s)-1].Time > s[0].Time { // else no window fits
+			c.series = append(c.series, newMMUSeries(s))
+		}
+	}
+	return c
+}
+
+func newMMUSeries(steps []UtilStep) mmuSeries {
+	s := mmuSeries{steps: steps, sums: make([]float64, len(steps))}
+	var before UtilStep
+	var sum float64
+	for i, step := range steps {
+		sum += float64(before.Util * float64(step.Time-before.Time))
+		s.sums[i] = sum
+		before = step
+	}
+	n := min(mmuBands, len(steps)) // more bands than steps know nothing more
+	s.bandLen = max(1, (int64(s.length())+int64(n)-1)/int64(n))
+	s.bands = make([]mmuBand, n+1)
+	left := utilSum{s: &s}
+	for i := range s.bands {
+		from, to := s.edges(i)
+		b := &s.bands[i]
+		b.sum = left.upTo(from)
+		b.pos = left.pos
+		b.low = 1
+		for _, step := range steps[b.pos:] {
+			if step.Time >= to {
+				break
+			}
+			b.low = min(b.low, step.Util)
+		}
+	}
+	return s
+}
+
+// length is the time between the first step and the last one.
+func (s *mmuSeries) length() time.Duration {
+	return s.steps[len(s.steps)-1].Time.Sub(s.steps[0].Time)
+}
+
+// edges are where a band begins and ends.
+func (s *mmuSeries) edges(band int) (from, to timeline.Time) {
+	from = s.steps[0].Time + timeline.Time(int64(band)*s.bandLen)
+	return from, from + timeline.Time(s.bandLen)
+}
+
+// utilSum adds up the utilisation from the beginning to a moment that only
+// moves on.
+type utilSum struct {
+	s   *mmuSeries
+	pos int // the last step that is not later than the moment
+}
+
+// upTo moves to a time and returns the utilisation up to it, in ns.
+func (u *utilSum) upTo(at timeline.Time) float64 {
+	steps := u.s.steps
+	// The place is nearby most of the time, but may be anywhere.
+	const near = 8
+	if u.pos+near < len(steps) && steps[u.pos+near].Time > at {
+		for steps[u.pos+1].Time <= at {
+			u.pos++
+		}
+	} else {
+		later := sort.Search(len(steps)-u.pos, func(i int) bool { return steps[u.pos+i].Time > at })
+		u.pos += later - 1
+	}
+	if step := steps[u.pos]; at != step.Time {
+		return u.s.sums[u.pos] + float64(step.Util*float64(at-step.Time))
+	}
+	return u.s.sums[u.pos]
+}
+
+// next returns when the first step after a time is.
+func (u *utilSum) next(at timeline.Time) timeline.Time {
+	for _, step := range u.s.steps[u.pos:] {
+		if step.Time > at {
+			return step.Time
+		}
+	}
+	return math.MaxInt64
+}
+
+// UtilWindow is one window: where it begins, and its mean utilisation.
+type UtilWindow struct {
+	Time timeline.Time
+	Util float64
+}
+
+// MMU returns the lowest mean utilisation of any window of this length. A
+// window that is longer than the trace is as long as the trace.
+func (c *MMUCurve) MMU(window time.Duration) float64 {
+	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat}
+	c.search(window, &acc)
+	return acc.min
+}
+
+// Examples returns up to n windows of this length with the lowest utilisation,
+// worst first, that do not overlap.
+func (c *MMUCurve) Examples(window time.Duration, n int) []UtilWindow {
+	if n <= 0 {
+		return nil
+	}
+	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, examples: n}
+	c.search(window, &acc)
+	slices.SortFunc(acc.worst, func(a, b UtilWindow) int {
+		return cmp.Or(cmp.Compare(a.Util, b.Util), cmp.Compare(a.Time, b.Time))
+	})
+	return acc.worst
+}
+
+// MUD returns quantiles of the utilisation of all windows of this length: that
+// for 0.01 is the utilisation below which one window in a hundred stays. The
+// quantile 0 is [MMUCurve.MMU], which is faster.
+func (c *MMUCurve) MUD(window time.Duration, quantiles []float64) []float64 {
+	if len(quantiles) == 0 {
+		return []float64{}
+	}
+	// A window may begin anywhere in this time.
+	var room int64
+	for i := range c.series {
+		room += max(0, int64(c.series[i].length()-window))
+	}
+	// Bands need a closer look only until the highest quantile is certain.
+	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: newUtilDist(float64(room) * slices.Max(quantiles))}
+	c.search(window, &acc)
+	out := make([]float64, len(quantiles))
+	for i, q := range quantiles {
+		out[i] = acc.dist.quantile(float64(room) * q)
+		if math.IsNaN(out[i]) || c.Compat { // only one window fits, or none
+			out[i] = acc.min
+		}
+	}
+	return out
+}
+
+// bandBound says of one band what no window that begins there falls below.
+type bandBound struct {
+	series, band int
+	util         float64
+}
+
+// bandHeap has the lowest bound first. It is a heap of the standard library
+// because ties are then resolved as internal/trace resolves them.
+type bandHeap []bandBound
+
+func (h bandHeap) Len() int           { return len(h) }
+func (h bandHeap) Less(i, j int) bool { return h[i].util < h[j].util }
+func (h bandHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *bandHeap) Push(x any)        { *h = append(*h, x.(bandBound)) }
+func (h *bandHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// search shows acc every window that may matter to it.
+func (c *MMUCurve) search(window time.Duration, acc *mmuSearch) {
+	if window <= 0 {
+		acc.min = 0
+		return
+	}
+	var bands bandHeap
+	windows := make([]time.Duration, len(c.series))
+	for i := range c.series {
+		windows[i] = min(window, c.series[i].length())
+		bands = c.series[i].appendBounds(bands, i, windows[i])
+	}
+	heap.Init(&bands)
+	for len(bands) > 0 && bands[0].util < acc.bound {
+		b := bands[0]
+		c.series[b.series].look(b.band, windows[b.series], acc)
+		heap.Pop(&bands)
+	}
+}
+
+// appendBounds appends the bounds of all bands in which a window can begin.
+func (s *mmuSeries) appendBounds(dst bandHeap, series int, window time.Duration) bandHeap {
+	// A window touches at least few and at most many bands.
+	few := int((int64(window) + s.bandLen - 1) / s.bandLen)
+	many := int((int64(window) + 2*(s.bandLen-1)) / s.bandLen)
+	tail := int64(window) % s.bandLen
+	for i := 0; i+many <= len(s.bands); i++ {
+		// Of the bands at its edges a window has a part, and the worst case is
+		// that it has their lowest utilisation: the lowest band in full, the
+		// second lowest for the rest.
+		l, r1, r2 := s.bands[i].low, s.bands[i+few-1].low, s.bands[i+many-1].low
+		low := min(l, r1, r2)
+		var sum float64
+		if few == 1 {
+			sum += float64(low * float64(int64(window)))
+		} else {
+			second := 0.0
+			switch low {
+			case l:
+				second = min(r1, r2)
+			case r1:
+				second = min(l, r2)
+			case r2:
+				second = min(l, r1)
+			}
+			sum += float64(low * float64(s.bandLen))
+			sum += float64(second * float64(tail))
+		}
+		// The bands between them it has in full.
+		if few > 2 {
+			sum += s.bands[i+few-1].sum - s.bands[i+1].sum
+		}
+		dst = append(dst, bandBound{series, i, sum / float64(window)})
+	}
+	return dst
+}
+
+// look shows acc the windows that begin in a band, at all places where the
+// mean utilisation may have a minimum.
+func (s *mmuSeries) look(band int, window time.Duration, acc *mmuSearch) {
+	width := timeline.Time(window)
+	left := utilSum{s: s, pos: s.bands[band].pos}
+	right := left
+	at, end := s.edges(band)
+	end = min(end, s.steps[len(s.steps)-1].Time-width)
+	if at > end && !acc.overrun {
+		return
+	}
+	acc.jump()
+	for {
+		util := (right.upTo(at+width) - left.upTo(at)) / float64(window)
+		if acc.add(at, util, width) || at == end {
+			return
+		}
+		// The mean changes by 1/window in a nanosecond at most: up to soonest
+		// it cannot get below the bound.
+		soonest := at + timeline.Time((util-acc.bound)*float64(window))
+		at = min(end, max(soonest, min(left.next(at), right.next(at+width)-width)))
+	}
+}
+
+// mmuSearch is shown windows and keeps what was asked for: the minimum always,
+// and the worst examples or the distribution.
+type mmuSearch struct {
+	min float64
+	// bound is the utilisation above which a window changes nothing.
+	bound float64
+	// overrun lets a window reach beyond the end.
+	overrun bool
+
+	examples int
+	worst    windowHeap
+
+	dist     *utilDist
+	jumped   bool // the last window is not next to the following one
+	lastAt   timeline.Time
+	lastUtil float64
+}
+
+// jump says that the next window is not next to the last one.
+func (a *mmuSearch) jump() { a.jumped = true }
+
+// add takes one window; they come in order of time between two jumps. It says
+// whether no other window can change the answer.
+func (a *mmuSearch) add(at timeline.Time, util float64, width timeline.Time) bool {
+	a.min = min(a.min, util)
+	a.bound = a.min
+	if a.examples > 0 {
+		a.example(UtilWindow{at, util}, width)
+		if len(a.worst) < a.examples {
+			a.bound = 1
+			return false
+		}
+		a.bound = max(a.bound, a.worst[0].Util)
+		return a.worst[0].Util == 0
+	}
+	if a.dist == nil {
+		return util == 0
+	}
+	if !a.jumped {
+		a.dist.add(a.lastUtil, util, float64(at-a.lastAt))
+	}
+	a.jumped, a.lastAt, a.lastUtil = false, at, util
+	a.bound = max(a.bound, a.dist.bound())
+	return false
+}
+
+// example keeps w if it is one of the worst. Of two that overlap the worse one
+// stays.
+func (a *mmuSearch) example(w UtilWindow, width timeline.Time) {
+	if len(a.worst) == a.examples && w.Util >= a.worst[0].Util {
+		return
+	}
+	for i, o := range a.worst {
+		if w.Time+width > o.Time && o.Time+width > w.Time {
+			if o.Util <= w.Util {
+				return
+			}
+			heap.Remove(&a.worst, i)
+			break
+		}
+	}
+	heap.Push(&a.worst, w)
+	if len(a.worst) > a.examples {
+		heap.Pop(&a.worst)
+	}
+}
+
+// windowHeap has the highest utilisation first, and the latest of equal ones.
+type windowHeap []UtilWindow
+
+func (h windowHeap) Len() int      { return len(h) }
+func (h windowHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h windowHeap) Less(i, j int) bool {
+	if h[i].Util != h[j].Util {
+		return h[i].Util > h[j].Util
+	}
+	return h[i].Time > h[j].Time
+}
+func (h *windowHeap) Push(x any) { *h = append(*h, x.(UtilWindow)) }
+func (h *windowHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}

@@ -1,0 +1,165 @@
+package sched_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/trace"
+	"sync"
+	"testing"
+	"time"
+)
+
+// traces returns the traces to test with: one of a small program that is made
+// now, and those in the folder that LOUPE_TRACES names.
+func traces(t *testing.T) []string {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("LOUPE_TRACES"), "*.trace"))
+	return append(files, ownTrace(t))
+}
+
+// ownTrace is the trace of this process while it does a little of everything:
+// it blocks on channels, locks and the network, in system calls and for a P,
+// and it collects garbage before, while and after the trace begins.
+var ownTrace = func() func(t *testing.T) string {
+	var once sync.Once
+	var data []byte
+	return func(t *testing.T) string {
+		t.Helper()
+		once.Do(func() { data = record(t) })
+		name := filepath.Join(t.TempDir(), "own.trace")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+}()
+
+func record(t *testing.T) []byte {
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() { allocate(stop) })
+	}
+	wg.Go(func() { transfer(t) })
+	wg.Go(func() { lock() })
+	wg.Go(func() { hand(100) })
+	f, err := os.CreateTemp(t.TempDir(), "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := trace.Start(f); err != nil {
+		t.Skipf("cannot trace this process: %v", err)
+	}
+	trace.WithRegion(context.Background(), "work", func() {
+		wg.Go(func() { transfer(t) })
+		wg.Go(func() { lock() })
+		wg.Go(func() { trace.WithRegion(context.Background(), "hand", func() { hand(300) }) })
+		for range 5 {
+			runtime.GC()
+			f.Sync() // a system call that takes a while
+		}
+	})
+	close(stop)
+	wg.Wait()
+	parked := make(chan struct{})
+	go func() { <-parked }() // still waits when the trace ends
+	runtime.Gosched()
+	trace.Stop()
+	close(parked)
+	data, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+type tree struct{ left, right *tree }
+
+func grow(depth int) *tree {
+	if depth == 0 {
+		return nil
+	}
+	return &tree{grow(depth - 1), grow(depth - 1)}
+}
+
+// allocate keeps the collector busy.
+func allocate(stop chan struct{}) {
+	var keep *tree
+	for {
+		select {
+		case <-stop:
+			runtime.KeepAlive(keep)
+			return
+		default:
+			keep = grow(12)
+		}
+	}
+}
+
+// hand passes a number between two goroutines n times.
+func hand(n int) {
+	c := make(chan int)
+	go func() {
+		for i := range n {
+			c <- i
+		}
+		close(c)
+	}()
+	for range c {
+	}
+}
+
+// lock lets goroutines wait for a mutex.
+func lock() {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 5 {
+				mu.Lock()
+				time.Sleep(50 * time.Microsecond)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// transfer sends bytes over a connection.
+func transfer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer l.Close()
+	go func() {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		for range 50 {
+			time.Sleep(20 * time.Microsecond)
+			c.Write([]byte("hello"))
+		}
+	}()
+	c, err := l.Accept()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close()
+	buf := make([]byte, 5)
+	for {
+		if _, err := c.Read(buf); err != nil {
+			return
+		}
+	}
+}
