@@ -399,6 +399,9 @@ func (r *Reader) Names() int { return len(r.names.list) }
 // Stacks returns the table of all stacks so far. The reader adds to it.
 func (r *Reader) Stacks() *stack.Table { return r.stacks }
 
+// Threads returns how many Ms the events so far have named.
+func (r *Reader) Threads() int { return len(r.machines) }
+
 // Root returns the name of a stack's outermost function: of a goroutine's
 // stack, the function that the goroutine began with.
 func (r *Reader) Root(id stack.ID) NameID {

@@ -1,0 +1,401 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// AnalyzeOptions say what of a trace to look at. The zero value takes all.
+type AnalyzeOptions struct {
+	// Filter restricts what is counted; nil counts all.
+	Filter *Filter
+	// Top is how many of the longest waits and runs are kept; 0 means 20.
+	Top int
+	// Compat is that of [SummaryOptions].
+	Compat bool
+}
+
+// Analysis is what one pass over a trace has found. Names and stacks are those
+// of its Reader.
+type Analysis struct {
+	Reader *exectrace.Reader
+	Info   Info
+
+	Groups   []*Group // by the function that goroutines began with, most run time first
+	Creators []*Group // by the go statement
+	Latency  Latency
+	Blocks   []*Block // where goroutines waited, longest first
+	Parallel Parallel
+	Runs     Runs
+	Tasks    []*TaskGroup
+	Regions  []*RegionGroup
+	GC       GCWork
+	Left     []Left // goroutines that had not ended, by where they were
+}
+
+// Info says what the trace is.
+type Info struct {
+	Format      exectrace.Version
+	Events      int64
+	Generations int
+	Goroutines  int64
+	Procs       int // the largest GOMAXPROCS
+	Threads     int
+	Span        timeline.Span // in the trace's own time
+	Bytes       int64
+	Problems    []*exectrace.Problem
+}
+
+// Group is a set of goroutines that have something in common.
+type Group struct {
+	// Name is the function that they began with; Creator, for groups by go
+	// statement, where it stands.
+	Name    exectrace.NameID
+	Creator stack.ID
+	Count   int64 // goroutines
+	Created int64 // of them in the trace
+	Ended   int64
+	Peak    int64 // most alive at one time
+	Stats
+	Run     Histogram // of single stretches of running
+	Wait    Histogram // of single waits for a P
+	Life    Histogram // of those that the trace has seen whole
+	MaxExec time.Duration
+	MaxG    exectrace.GoID // the goroutine that has run the longest
+
+	alive int64
+}
+
+// Interval is one stay of a goroutine in one state.
+type Interval struct {
+	G          exectrace.GoID
+	Name       exectrace.NameID // of its first function
+	State      exectrace.State
+	Reason     exectrace.NameID
+	Start, End timeline.Time
+	// Stack is where the goroutine was: for a runnable one, where it had
+	// waited before.
+	Stack stack.ID
+	// By is who ended the stay: the goroutine that woke it up, and where that
+	// was. NoGoroutine for the network poller, timers and others.
+	By      exectrace.GoID
+	ByStack stack.ID
+}
+
+// Len returns how long the stay was.
+func (i *Interval) Len() time.Duration { return time.Duration(i.End - i.Start) }
+
+// track is what is known of the goroutine in a slot.
+type track struct {
+	id        exectrace.GoID
+	since     timeline.Time
+	name      exectrace.NameID
+	reason    exectrace.NameID
+	stack     stack.ID // of the state it is in
+	waited    stack.ID // of the last wait
+	group     *Group
+	creator   *Group
+	lastWaker exectrace.GoID
+	assist    timeline.Time // begin of its mark assist
+	stw       timeline.Time // begin of its stop-the-world
+	stwStack  stack.ID
+	state     exectrace.State
+	system    bool
+	counted   bool // as running, of the program's own
+	known     bool
+}
+
+// analyzer makes one pass.
+type analyzer struct {
+	opts   AnalyzeOptions
+	r      *exectrace.Reader
+	out    *Analysis
+	sum    *Summarizer
+	tracks []track
+	byName map[exectrace.NameID]*Group
+	byGo   map[stack.ID]*Group
+	blocks blockTable
+	par    parallelism
+	gc     gcWatch
+	user   userWork
+	left   map[leftKey]*Left
+	last   timeline.Time
+}
+
+// Analyze reads a whole trace.
+func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
+	if opts.Top == 0 {
+		opts.Top = 20
+	}
+	if opts.Filter != nil {
+		if err := opts.Filter.Prepare(t); err != nil {
+			return nil, err
+		}
+	}
+	a := newAnalyzer(t, opts)
+	for a.r.Next() {
+		a.event(a.r.Event())
+	}
+	if err := a.r.Err(); err != nil {
+		return nil, err
+	}
+	return a.finish(t), nil
+}
+
+func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {
+	a := &analyzer{
+		opts: opts, r: t.Reader(), out: &Analysis{},
+		byName: make(map[exectrace.NameID]*Group),
+		byGo:   make(map[stack.ID]*Group),
+		left:   make(map[leftKey]*Left),
+	}
+	a.out.Reader = a.r
+	a.out.Latency.top = opts.Top
+	a.out.Runs.top = opts.Top
+	a.user.init(a)
+	a.sum = NewSummarizer(a.r, Sink{Goroutine: a.goroutine, Region: a.user.region, Task: a.user.task},
+		SummaryOptions{Compat: opts.Compat})
+	return a
+}
+
+// at returns the track of a slot.
+func (a *analyzer) at(slot exectrace.Slot) *track {
+	for len(a.tracks) <= int(slot) {
+		a.tracks = append(a.tracks, track{})
+	}
+	return &a.tracks[slot]
+}
+
+func (a *analyzer) event(e *exectrace.Event) {
+	a.out.Info.Events++
+	if e.Kind == exectrace.KindSync && a.out.Info.Span.Start == 0 {
+		a.out.Info.Span.Start = e.Time
+		if a.opts.Filter != nil {
+			a.opts.Filter.Begin(e.Time)
+		}
+		a.par.start(e.Time)
+	}
+	a.last = e.Time
+	a.sum.Event(e)
+	switch e.Kind {
+	case exectrace.KindGoTransition:
+		if e.From != e.To {
+			a.transition(e)
+		}
+	case exectrace.KindProcTransition:
+		a.par.proc(e)
+	case exectrace.KindMetric:
+		if e.Name == exectrace.NameGOMAXPROCS {
+			a.par.gomaxprocs(e)
+		} else {
+			a.gc.metric(e)
+		}
+	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
+		a.ranges(e)
+	case exectrace.KindSync:
+		if e.Reset() {
+			clear(a.tracks)
+			a.par.reset(e.Time)
+		}
+	}
+}
+
+// transition closes the interval that the goroutine leaves and opens the next.
+func (a *analyzer) transition(e *exectrace.Event) {
+	t := a.at(e.SubjectSlot)
+	switch e.From {
+	case exectrace.NotExist, exectrace.Undetermined:
+		*t = track{id: e.Goroutine(), known: true, lastWaker: exectrace.NoGoroutine}
+		if e.From == exectrace.NotExist {
+			t.creator = a.groupByGo(e.Stack)
+			t.creator.Created++
+		}
+	default:
+		a.leave(t, e)
+	}
+	if t.name == 0 && e.SubjectStack != 0 {
+		a.identify(t, e)
+	}
+	t.state, t.since, t.reason = e.To, e.Time, e.Name
+	t.stack = e.SubjectStack
+	switch e.To {
+	case exectrace.Runnable:
+		if e.From == exectrace.Running { // preempted or yielded: it stays where it was
+			t.waited = e.SubjectStack
+		}
+		t.stack = t.waited
+		a.par.runnable(e.Time, +1)
+	case exectrace.Running:
+		a.par.running(e.Time, t, +1)
+	case exectrace.NotExist:
+		if t.group != nil {
+			t.group.alive--
+			t.group.Ended++
+		}
+		if t.creator != nil {
+			t.creator.alive--
+			t.creator.Ended++
+		}
+		t.known = false
+	}
+}
+
+// identify finds the groups of a goroutine whose first function is known now.
+func (a *analyzer) identify(t *track, e *exectrace.Event) {
+	t.name = a.r.Root(e.SubjectStack)
+	t.system = IsSystem(a.r.Name(t.name))
+	g := a.byName[t.name]
+	if g == nil {
+		g = &Group{Name: t.name}
+		a.byName[t.name] = g
+	}
+	t.group = g
+	g.alive++
+	g.Peak = max(g.Peak, g.alive)
+	if e.From == exectrace.NotExist {
+		g.Created++
+	}
+	if c := t.creator; c != nil {
+		c.Name = t.name
+		c.alive++
+		c.Peak = max(c.Peak, c.alive)
+	}
+}
+
+func (a *analyzer) groupByGo(at stack.ID) *Group {
+	g := a.byGo[at]
+	if g == nil {
+		g = &Group{Creator: at}
+		a.byGo[at] = g
+	}
+	return g
+}
+
+// leave hands the interval that ends to those that count it.
+func (a *analyzer) leave(t *track, e *exectrace.Event) {
+	i := Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: e.Time, Stack: t.stack, By: e.G, ByStack: e.Stack}
+	switch t.state {
+	case exectrace.Running:
+		a.par.running(e.Time, t, -1)
+		i.By, i.ByStack = exectrace.NoGoroutine, 0
+		i.Stack = e.SubjectStack
+		if a.counts(&i) {
+			a.out.Runs.add(&i, t)
+		}
+	case exectrace.Runnable:
+		a.par.runnable(e.Time, -1)
+		if a.counts(&i) {
+			a.out.Latency.add(&i, t)
+		}
+	case exectrace.Waiting:
+		t.waited = t.stack
+		if a.counts(&i) {
+			a.blocks.add(&i, t, a.waker(e))
+		}
+		t.lastWaker = e.G
+	case exectrace.Syscall:
+		t.waited = t.stack
+		if a.counts(&i) {
+			a.blocks.add(&i, t, nil)
+		}
+	}
+}
+
+// waker returns the goroutine that causes e, if one does.
+func (a *analyzer) waker(e *exectrace.Event) *track {
+	if e.GSlot == exectrace.NoSlot {
+		return nil
+	}
+	return a.at(e.GSlot)
+}
+
+// counts applies the filter.
+func (a *analyzer) counts(i *Interval) bool {
+	return a.opts.Filter == nil || a.opts.Filter.Interval(a.r, i)
+}
+
+// goroutine takes a finished summary.
+func (a *analyzer) goroutine(g *Goroutine) {
+	a.out.Info.Goroutines++
+	if f := a.opts.Filter; f != nil && !f.Goroutine(a.r, g) {
+		return
+	}
+	group := a.byName[g.Name]
+	if group == nil {
+		group = &Group{Name: g.Name}
+		a.byName[g.Name] = group
+	}
+	group.add(g)
+	if g.Creator != 0 {
+		a.groupByGo(g.Creator).add(g)
+	}
+	if g.Ended == 0 {
+		a.leftOver(g)
+	}
+}
+
+// add counts one goroutine.
+func (g *Group) add(one *Goroutine) {
+	g.Count++
+	g.Exec += one.Exec
+	g.SchedWait += one.SchedWait
+	g.Syscall += one.Syscall
+	g.SyscallBlock += one.SyscallBlock
+	g.Total += one.Total
+	for n, d := range one.Blocked.All() {
+		g.Blocked.add(n, d)
+	}
+	for n, d := range one.Ranges.All() {
+		g.Ranges.add(n, d)
+	}
+	if one.Exec > g.MaxExec {
+		g.MaxExec, g.MaxG = one.Exec, one.ID
+	}
+	if one.Ended != 0 {
+		g.Life.Add(one.Total)
+	}
+}
+
+// finish puts the results in order.
+func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
+	a.sum.Finish()
+	a.par.advance(a.last)
+	out := a.out
+	i := &out.Info
+	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())
+	i.Span.End = a.last
+	i.Threads = a.r.Threads()
+	i.Problems = a.r.Problems()
+	out.Parallel = a.par.out
+	i.Procs = out.Parallel.Procs
+	for _, g := range a.byName {
+		if g.Count > 0 {
+			out.Groups = append(out.Groups, g)
+		}
+	}
+	for _, g := range a.byGo {
+		if g.Count > 0 {
+			out.Creators = append(out.Creators, g)
+		}
+	}
+	byExec := func(x, y *Group) int {
+		return cmp.Or(cmp.Compare(y.Exec, x.Exec), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Creator, y.Creator))
+	}
+	slices.SortFunc(out.Groups, byExec)
+	slices.SortFunc(out.Creators, byExec)
+	out.Blocks = a.blocks.sorted()
+	out.GC = a.gc.finish(a.last)
+	out.Tasks, out.Regions = a.user.finish()
+	for _, l := range a.left {
+		out.Left = append(out.Left, *l)
+	}
+	slices.SortFunc(out.Left, func(x, y Left) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(y.Longest, x.Longest), cmp.Compare(x.Stack, y.Stack), cmp.Compare(x.Name, y.Name))
+	})
+	return out
+}

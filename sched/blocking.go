@@ -1,0 +1,142 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+)
+
+// Block is one place at which goroutines waited for one reason.
+type Block struct {
+	State  exectrace.State // Waiting or Syscall
+	Reason exectrace.NameID
+	Stack  stack.ID
+	Wait   Histogram
+	// Wakers are the places from which the waits were ended, most frequent
+	// first; NoStack stands for the runtime: poller, timers, other threads.
+	Wakers []Waker
+	// Alternating counts the wake-ups of a goroutine by the one that it had
+	// woken itself last: two that play ping-pong.
+	Alternating int64
+	// Worst is the longest wait.
+	Worst Interval
+}
+
+// Waker is a place from which goroutines at a Block were woken.
+type Waker struct {
+	Stack stack.ID
+	Count int64
+	Time  time.Duration // waited for it
+}
+
+// maxWakers bounds the wakers of one block; the rest is counted as the
+// runtime's.
+const maxWakers = 16
+
+// blockTable finds the block of a stack and reason.
+type blockTable struct {
+	byStack [][]*Block // by stack id; few stacks have more than one reason
+	all     []*Block
+}
+
+func (b *blockTable) get(i *Interval) *Block {
+	for len(b.byStack) <= int(i.Stack) {
+		b.byStack = append(b.byStack, nil)
+	}
+	for _, k := range b.byStack[i.Stack] {
+		if k.Reason == i.Reason && k.State == i.State {
+			return k
+		}
+	}
+	k := &Block{State: i.State, Reason: i.Reason, Stack: i.Stack}
+	b.byStack[i.Stack] = append(b.byStack[i.Stack], k)
+	b.all = append(b.all, k)
+	return k
+}
+
+func (b *blockTable) add(i *Interval, t *track, waker *track) {
+	k := b.get(i)
+	d := i.Len()
+	if d >= k.Worst.Len() {
+		k.Worst = *i
+	}
+	k.Wait.Add(d)
+	by := i.ByStack
+	if waker == nil {
+		by = 0
+	} else if waker.lastWaker == t.id {
+		k.Alternating++
+	}
+	k.woken(by, d)
+}
+
+func (k *Block) woken(by stack.ID, d time.Duration) {
+	for i := range k.Wakers {
+		if w := &k.Wakers[i]; w.Stack == by {
+			w.Count++
+			w.Time += d
+			if i > 0 && w.Count > k.Wakers[0].Count { // the usual one comes first
+				k.Wakers[0], *w = *w, k.Wakers[0]
+			}
+			return
+		}
+	}
+	if len(k.Wakers) >= maxWakers {
+		if by != 0 {
+			k.woken(0, d)
+			return
+		}
+	}
+	k.Wakers = append(k.Wakers, Waker{by, 1, d})
+}
+
+// sorted returns all blocks, longest total first.
+func (b *blockTable) sorted() []*Block {
+	slices.SortFunc(b.all, func(x, y *Block) int {
+		return cmp.Or(cmp.Compare(y.Wait.Sum, x.Wait.Sum), cmp.Compare(x.Stack, y.Stack), cmp.Compare(x.Reason, y.Reason))
+	})
+	for _, k := range b.all {
+		slices.SortFunc(k.Wakers, func(x, y Waker) int {
+			return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Stack, y.Stack))
+		})
+	}
+	return b.all
+}
+
+// Left is a set of goroutines that the end of the trace found in one place.
+type Left struct {
+	Name    exectrace.NameID
+	State   exectrace.State
+	Reason  exectrace.NameID
+	Stack   stack.ID
+	Count   int64
+	Created int64         // of them within the trace
+	Longest time.Duration // in that state
+	Example exectrace.GoID
+}
+
+type leftKey struct {
+	name, reason exectrace.NameID
+	state        exectrace.State
+	stack        stack.ID
+}
+
+// leftOver counts a goroutine that has not ended.
+func (a *analyzer) leftOver(g *Goroutine) {
+	k := leftKey{g.Name, g.Reason, g.State, g.Stack}
+	l := a.left[k]
+	if l == nil {
+		l = &Left{Name: g.Name, State: g.State, Reason: g.Reason, Stack: g.Stack, Example: g.ID}
+		a.left[k] = l
+	}
+	l.Count++
+	if g.Creator != 0 {
+		l.Created++
+	}
+	if d := time.Duration(a.last - g.Since); d > l.Longest {
+		l.Longest, l.Example = d, g.ID
+	}
+}

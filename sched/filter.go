@@ -1,0 +1,430 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// FilterHelp describes the filter language in a few lines.
+const FilterHelp = `A filter is a row of terms, all of which must hold:
+  g=12 g=12,15        goroutines by id
+  func~handle         the function that the goroutine began with (=, !=, ~, !~)
+  stack~json          some function or file of the stack where it is (~, !~)
+  state=waiting       running, runnable, waiting, syscall
+  reason~chan         why it waits (=, !=, ~, !~)
+  dur>1ms dur<=10ms   how long the stay in the state is
+  task=7 task~order   inside of this task, or of tasks of this type
+  region~decode       inside of regions of this type
+  from=1.5s to=2s     between these times since the trace's start
+= compares whole names, ~ takes a regular expression; quote what has spaces.`
+
+// Filter picks goroutines, and the stays in states, by a row of terms: see
+// [FilterHelp]. It is made by [ParseFilter]. It serves one pass at a time.
+type Filter struct {
+	text  string
+	terms []term
+
+	from, to time.Duration // since the trace's start; to is 0 for the end
+	start    timeline.Time
+	ids      map[exectrace.GoID]bool // nil: all
+	windows  map[exectrace.GoID][]timeline.Span
+	inside   []term // task and region terms, which need the windows
+	names    map[nameKey]bool
+	stacks   map[stackKey]bool
+}
+
+type term struct {
+	key, op, value string
+	re             *regexp.Regexp
+	dur            time.Duration
+	id             uint64
+	numeric        bool
+}
+
+type nameKey struct {
+	term int
+	name exectrace.NameID
+}
+
+type stackKey struct {
+	term int
+	id   stack.ID
+}
+
+// String returns the filter as it was written.
+func (f *Filter) String() string { return f.text }
+
+var termPattern = regexp.MustCompile(`^([a-z]+)(!=|!~|<=|>=|=|~|<|>)(.*)$`)
+
+// ParseFilter reads a filter. An empty one is nil, which lets everything
+// through.
+func ParseFilter(text string) (*Filter, error) {
+	words, err := splitWords(text)
+	if err != nil || len(words) == 0 {
+		return nil, err
+	}
+	f := &Filter{text: text}
+	for _, w := range words {
+		m := termPattern.FindStringSubmatch(w)
+		if m == nil {
+			return nil, fmt.Errorf("cannot read the filter term %q: it should be like func~handle or dur>1ms", w)
+		}
+		if err := f.add(term{key: m[1], op: m[2], value: m[3]}); err != nil {
+			return nil, fmt.Errorf("cannot read the filter term %q: %w", w, err)
+		}
+	}
+	return f, nil
+}
+
+// splitWords splits at spaces; quotes hold words together.
+func splitWords(text string) (words []string, err error) {
+	var b strings.Builder
+	var quote rune
+	begun := false
+	for _, c := range text {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, begun = c, true
+		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
+			if begun {
+				words = append(words, b.String())
+			}
+			b.Reset()
+			begun = false
+		default:
+			b.WriteRune(c)
+			begun = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("cannot read the filter %q: a quote is not closed", text)
+	}
+	if begun {
+		words = append(words, b.String())
+	}
+	return words, nil
+}
+
+// allowedOps are the comparisons that each key has.
+var allowedOps = map[string]string{
+	"g": "= !=", "func": "= != ~ !~", "stack": "~ !~", "state": "= !=", "reason": "= != ~ !~",
+	"dur": "< <= > >=", "task": "= ~", "region": "= ~", "from": "=", "to": "=",
+}
+
+func (f *Filter) add(t term) (err error) {
+	ops, ok := allowedOps[t.key]
+	if !ok {
+		keys := make([]string, 0, len(allowedOps))
+		for k := range allowedOps {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		return fmt.Errorf("there is no %q; known are %s", t.key, strings.Join(keys, ", "))
+	}
+	if !slices.Contains(strings.Fields(ops), t.op) {
+		return fmt.Errorf("%s cannot be compared by %s; it takes %s", t.key, t.op, ops)
+	}
+	if t.op == "~" || t.op == "!~" {
+		if t.re, err = regexp.Compile(t.value); err != nil {
+			return err
+		}
+	}
+	switch t.key {
+	case "g":
+		return f.addIDs(t)
+	case "state":
+		if !slices.Contains([]string{"running", "runnable", "waiting", "syscall"}, t.value) {
+			return fmt.Errorf("no state %q; known are running, runnable, waiting, syscall", t.value)
+		}
+	case "dur", "from", "to":
+		if t.dur, err = time.ParseDuration(t.value); err != nil {
+			return err
+		}
+		switch t.key {
+		case "from":
+			f.from = t.dur
+			return nil
+		case "to":
+			f.to = t.dur
+			return nil
+		}
+	case "task", "region":
+		if t.key == "task" && t.op == "=" {
+			if id, err := strconv.ParseUint(t.value, 10, 64); err == nil {
+				t.id, t.numeric = id, true
+			}
+		}
+		f.inside = append(f.inside, t)
+		return nil
+	}
+	f.terms = append(f.terms, t)
+	return nil
+}
+
+func (f *Filter) addIDs(t term) error {
+	if t.op == "!=" {
+		if _, err := strconv.ParseInt(t.value, 10, 64); err != nil {
+			return fmt.Errorf("%q is no goroutine id", t.value)
+		}
+		f.terms = append(f.terms, t)
+		return nil
+	}
+	if f.ids == nil {
+		f.ids = make(map[exectrace.GoID]bool)
+	}
+	for _, s := range strings.Split(t.value, ",") {
+		id, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%q is no goroutine id", s)
+		}
+		f.ids[exectrace.GoID(id)] = true
+	}
+	return nil
+}
+
+// Prepare readies the filter for a pass over t. Terms of tasks and regions
+// cost a pass of their own.
+func (f *Filter) Prepare(t *exectrace.Trace) error {
+	f.names, f.stacks = make(map[nameKey]bool), make(map[stackKey]bool)
+	f.start = 0
+	f.windows = nil
+	if len(f.inside) == 0 {
+		return nil
+	}
+	f.windows = make(map[exectrace.GoID][]timeline.Span)
+	r := t.Reader()
+	names := make(map[exectrace.TaskID]exectrace.NameID)
+	var end timeline.Time
+	add := func(g exectrace.GoID, from, to timeline.Time) {
+		f.windows[g] = append(f.windows[g], timeline.Span{Start: from, End: to})
+	}
+	s := NewSummarizer(r, Sink{Region: func(re *Region) {
+		for _, t := range f.inside {
+			if t.key == "region" && !t.matches(r.Name(re.Name)) || t.key == "task" && !t.matchesTask(re.Task, r.Name(names[re.Task])) {
+				return
+			}
+		}
+		to := re.End
+		if to == 0 {
+			to = end
+		}
+		add(re.G, re.Start, to)
+	}}, SummaryOptions{})
+	for r.Next() {
+		e := r.Event()
+		end = e.Time
+		if e.Kind == exectrace.KindTaskBegin {
+			names[e.Task()] = e.Name
+		}
+		s.Event(e)
+	}
+	if err := r.Err(); err != nil {
+		return err
+	}
+	s.Finish()
+	for g, list := range f.windows {
+		f.windows[g] = outermost(list)
+	}
+	return nil
+}
+
+// outermost sorts spans and drops those that begin inside of another.
+func outermost(list []timeline.Span) []timeline.Span {
+	slices.SortFunc(list, func(a, b timeline.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	out := list[:0]
+	for _, s := range list {
+		if n := len(out); n == 0 || s.Start >= out[n-1].End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (t *term) matches(s string) bool {
+	switch t.op {
+	case "~":
+		return t.re.MatchString(s)
+	case "!~":
+		return !t.re.MatchString(s)
+	case "!=":
+		return s != t.value
+	}
+	return s == t.value
+}
+
+func (t *term) matchesTask(id exectrace.TaskID, name string) bool {
+	if t.numeric {
+		return uint64(id) == t.id
+	}
+	return id != exectrace.BackgroundTask && t.matches(name)
+}
+
+// matchesName is matches with a memory.
+func (f *Filter) matchesName(r *exectrace.Reader, i int, n exectrace.NameID) bool {
+	k := nameKey{i, n}
+	ok, known := f.names[k]
+	if !known {
+		ok = f.terms[i].matches(r.Name(n))
+		f.names[k] = ok
+	}
+	return ok
+}
+
+// matchesStack says whether some frame matches; for !~ whether none does.
+func (f *Filter) matchesStack(r *exectrace.Reader, i int, id stack.ID) bool {
+	k := stackKey{i, id}
+	ok, known := f.stacks[k]
+	if !known {
+		t := &f.terms[i]
+		for _, fr := range r.Stacks().Frames(id) {
+			frame := r.Stacks().Frame(fr)
+			if t.re.MatchString(frame.Func) || t.re.MatchString(frame.File) {
+				ok = true
+				break
+			}
+		}
+		ok = ok == (t.op == "~")
+		f.stacks[k] = ok
+	}
+	return ok
+}
+
+// Begin tells the filter when the trace begins.
+func (f *Filter) Begin(at timeline.Time) { f.start = at }
+
+// span is the time that the filter is interested in.
+func (f *Filter) span() timeline.Span {
+	s := timeline.Span{Start: f.start + timeline.Time(f.from), End: 1<<63 - 1}
+	if f.to > 0 {
+		s.End = f.start + timeline.Time(f.to)
+	}
+	return s
+}
+
+// Interval says whether a stay in a state counts, and cuts it to the times
+// that the filter is interested in.
+func (f *Filter) Interval(r *exectrace.Reader, i *Interval) bool {
+	if f.ids != nil && !f.ids[i.G] {
+		return false
+	}
+	if !cut(i, f.span()) {
+		return false
+	}
+	if f.windows != nil {
+		windows := f.windows[i.G]
+		at, _ := slices.BinarySearchFunc(windows, i.Start, func(w timeline.Span, t timeline.Time) int {
+			if w.End <= t {
+				return -1
+			}
+			return 1
+		})
+		if at == len(windows) || !cut(i, windows[at]) {
+			return false
+		}
+	}
+	for n := range f.terms {
+		if !f.intervalTerm(r, n, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// cut clips i to a span and says whether anything is left.
+func cut(i *Interval, s timeline.Span) bool {
+	i.Start, i.End = max(i.Start, s.Start), min(i.End, s.End)
+	return i.Start < i.End
+}
+
+func (f *Filter) intervalTerm(r *exectrace.Reader, n int, i *Interval) bool {
+	switch t := &f.terms[n]; t.key {
+	case "g":
+		return strconv.FormatInt(int64(i.G), 10) != t.value
+	case "func":
+		return f.matchesName(r, n, i.Name)
+	case "stack":
+		return f.matchesStack(r, n, i.Stack)
+	case "state":
+		return (strings.ToLower(i.State.String()) == t.value) == (t.op == "=")
+	case "reason":
+		return f.matchesName(r, n, i.Reason)
+	case "dur":
+		return compareDur(i.Len(), t.op, t.dur)
+	}
+	return true
+}
+
+func compareDur(a time.Duration, op string, b time.Duration) bool {
+	switch op {
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	}
+	return a >= b
+}
+
+// Goroutine says whether a goroutine as a whole counts: by its id, function,
+// stack, state and reason at its end, life time and presence in the span.
+func (f *Filter) Goroutine(r *exectrace.Reader, g *Goroutine) bool {
+	if f.ids != nil && !f.ids[g.ID] {
+		return false
+	}
+	if f.windows != nil && len(f.windows[g.ID]) == 0 {
+		return false
+	}
+	end := g.Created + timeline.Time(g.Total)
+	if s := f.span(); end < s.Start || g.Created >= s.End {
+		return false
+	}
+	i := Interval{G: g.ID, Name: g.Name, State: g.State, Reason: g.Reason, Start: g.Created, End: end, Stack: g.Stack}
+	for n := range f.terms {
+		if !f.intervalTerm(r, n, &i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Region says whether a region counts: by its goroutine, task and type.
+func (f *Filter) Region(r *exectrace.Reader, re *Region) bool {
+	if f.ids != nil && !f.ids[re.G] {
+		return false
+	}
+	for i := range f.inside {
+		if t := &f.inside[i]; t.key == "region" && !t.matches(r.Name(re.Name)) || t.key == "task" && t.numeric && uint64(re.Task) != t.id {
+			return false
+		}
+	}
+	s := f.span()
+	return re.End == 0 || re.End >= s.Start && re.Start < s.End
+}
+
+// Task says whether a task counts: by its id, type and time.
+func (f *Filter) Task(r *exectrace.Reader, k *Task) bool {
+	for i := range f.inside {
+		if t := &f.inside[i]; t.key == "task" && !t.matchesTask(k.ID, r.Name(k.Name)) {
+			return false
+		}
+	}
+	for i := range f.terms {
+		if t := &f.terms[i]; t.key == "dur" && k.Complete() && !compareDur(k.Duration(), t.op, t.dur) {
+			return false
+		}
+	}
+	s := f.span()
+	return k.End == 0 || k.End >= s.Start && k.Start < s.End
+}

@@ -1,0 +1,189 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// GCWork is what the collector did and cost.
+type GCWork struct {
+	Cycles []Cycle
+	// Pauses are the stop-the-worlds by kind, longest total first; Worst the
+	// longest ones of all kinds.
+	Pauses []Pauses
+	Worst  []Pause
+	// Assists are the mark assists by the function that goroutines began
+	// with, and by where they were.
+	Assists     []Assists
+	AssistTotal time.Duration
+	// HeapGoal and HeapAlloc are the highest values seen, in bytes.
+	HeapGoal, HeapAlloc uint64
+}
+
+// Cycle is one mark phase.
+type Cycle struct {
+	Span timeline.Span
+	// Whole says that the trace has its begin and its end.
+	Whole   bool
+	Assist  time.Duration // by all goroutines
+	Paused  time.Duration // in stop-the-worlds that end within, or right before
+	Heap    uint64        // live and dead objects at its begin
+	Assists int64
+}
+
+// Pauses are the stop-the-worlds of one kind.
+type Pauses struct {
+	Kind exectrace.NameID
+	Histogram
+}
+
+// Pause is one stop-the-world.
+type Pause struct {
+	Kind  exectrace.NameID
+	Span  timeline.Span
+	G     exectrace.GoID
+	Stack stack.ID
+}
+
+// Assists are the mark assists of one kind of goroutine.
+type Assists struct {
+	Name exectrace.NameID
+	Histogram
+}
+
+// gcWatch follows the collector.
+type gcWatch struct {
+	out     GCWork
+	inCycle bool
+	cycle   Cycle
+	heap    uint64
+	assists map[exectrace.NameID]*Assists
+	paused  time.Duration // since the last cycle
+}
+
+// maxCycles bounds the cycles that are kept for themselves.
+const maxCycles = 10_000
+
+func (w *gcWatch) metric(e *exectrace.Event) {
+	switch e.Name {
+	case exectrace.NameHeapObjects:
+		w.heap = e.Value()
+		w.out.HeapAlloc = max(w.out.HeapAlloc, w.heap)
+	case exectrace.NameHeapGoal:
+		if e.Value() < 1<<62 { // without a limit the goal is the largest number
+			w.out.HeapGoal = max(w.out.HeapGoal, e.Value())
+		}
+	}
+}
+
+func (w *gcWatch) endCycle(at timeline.Time, whole bool) {
+	w.cycle.Span.End = at
+	w.cycle.Whole = w.cycle.Whole && whole
+	w.cycle.Paused += w.paused
+	if len(w.out.Cycles) < maxCycles {
+		w.out.Cycles = append(w.out.Cycles, w.cycle)
+	}
+	w.inCycle, w.paused = false, 0
+}
+
+// ranges takes the events of mark phases, assists and stop-the-worlds.
+func (a *analyzer) ranges(e *exectrace.Event) {
+	w := &a.gc
+	switch {
+	case e.Name == exectrace.NameMarkPhase:
+		switch e.Kind {
+		case exectrace.KindRangeEnd:
+			if !w.inCycle {
+				w.cycle = Cycle{Span: timeline.Span{Start: a.out.Info.Span.Start}}
+			}
+			w.endCycle(e.Time, true)
+		case exectrace.KindRangeBegin:
+			w.cycle, w.inCycle = Cycle{Span: timeline.Span{Start: e.Time}, Whole: true, Heap: w.heap}, true
+		default:
+			if !w.inCycle {
+				w.cycle, w.inCycle = Cycle{Span: timeline.Span{Start: a.out.Info.Span.Start}}, true
+			}
+		}
+	case e.Name == exectrace.NameSweep || e.SubjectSlot == exectrace.NoSlot:
+	case e.Name == exectrace.NameMarkAssist:
+		t := a.at(e.SubjectSlot)
+		if e.Kind != exectrace.KindRangeEnd {
+			if t.assist == 0 {
+				t.assist = e.Time
+			}
+			break
+		}
+		if t.assist != 0 {
+			w.assist(t, time.Duration(e.Time-t.assist))
+			t.assist = 0
+		}
+	case e.Kind == exectrace.KindRangeEnd:
+		if t := a.at(e.SubjectSlot); t.stw != 0 {
+			a.pause(e, t)
+			t.stw = 0
+			a.par.stopped(e.Time, -1)
+		}
+	default:
+		t := a.at(e.SubjectSlot)
+		t.stw, t.stwStack = e.Time, e.Stack
+		a.par.stopped(e.Time, +1)
+	}
+}
+
+func (w *gcWatch) assist(t *track, d time.Duration) {
+	if w.assists == nil {
+		w.assists = make(map[exectrace.NameID]*Assists)
+	}
+	k := w.assists[t.name]
+	if k == nil {
+		k = &Assists{Name: t.name}
+		w.assists[t.name] = k
+	}
+	k.Add(d)
+	w.out.AssistTotal += d
+	if w.inCycle {
+		w.cycle.Assist += d
+		w.cycle.Assists++
+	}
+}
+
+// pause counts one stop-the-world.
+func (a *analyzer) pause(e *exectrace.Event, t *track) {
+	w := &a.gc
+	p := Pause{Kind: e.Name, Span: timeline.Span{Start: t.stw, End: e.Time}, G: t.id, Stack: t.stwStack}
+	i := slices.IndexFunc(w.out.Pauses, func(k Pauses) bool { return k.Kind == e.Name })
+	if i < 0 {
+		i = len(w.out.Pauses)
+		w.out.Pauses = append(w.out.Pauses, Pauses{Kind: e.Name})
+	}
+	w.out.Pauses[i].Add(p.Span.Len())
+	w.paused += p.Span.Len()
+	if len(w.out.Worst) == a.opts.Top && p.Span.Len() <= w.out.Worst[len(w.out.Worst)-1].Span.Len() {
+		return
+	}
+	w.out.Worst = append(w.out.Worst, p)
+	slices.SortStableFunc(w.out.Worst, func(x, y Pause) int { return cmp.Compare(y.Span.Len(), x.Span.Len()) })
+	w.out.Worst = w.out.Worst[:min(len(w.out.Worst), a.opts.Top)]
+}
+
+// finish returns the collector's work.
+func (w *gcWatch) finish(at timeline.Time) GCWork {
+	if w.inCycle {
+		w.endCycle(at, false)
+	}
+	for _, k := range w.assists {
+		w.out.Assists = append(w.out.Assists, *k)
+	}
+	slices.SortFunc(w.out.Assists, func(x, y Assists) int {
+		return cmp.Or(cmp.Compare(y.Sum, x.Sum), cmp.Compare(x.Name, y.Name))
+	})
+	slices.SortFunc(w.out.Pauses, func(x, y Pauses) int {
+		return cmp.Or(cmp.Compare(y.Sum, x.Sum), cmp.Compare(x.Kind, y.Kind))
+	})
+	return w.out
+}

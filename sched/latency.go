@@ -1,0 +1,60 @@
+package sched
+
+import (
+	"slices"
+	"time"
+)
+
+// Latency is how long goroutines waited for a P, from their creation or
+// wake-up to their start.
+type Latency struct {
+	All   Histogram
+	Worst []Interval // longest first
+	top   int
+}
+
+func (l *Latency) add(i *Interval, t *track) {
+	d := i.Len()
+	l.All.Add(d)
+	if t.group != nil {
+		t.group.Wait.Add(d)
+	}
+	l.Worst = keepLongest(l.Worst, i, l.top)
+}
+
+// Runs are the stretches for which goroutines ran without giving up their P.
+type Runs struct {
+	All     Histogram // of the program's own goroutines
+	System  Histogram // of the runtime's
+	Longest []Interval
+	top     int
+}
+
+func (r *Runs) add(i *Interval, t *track) {
+	d := i.Len()
+	if t.group != nil {
+		t.group.Run.Add(d)
+	}
+	if t.system {
+		r.System.Add(d)
+		return
+	}
+	r.All.Add(d)
+	r.Longest = keepLongest(r.Longest, i, r.top)
+}
+
+// keepLongest adds i to the n longest, which are in descending order.
+func keepLongest(list []Interval, i *Interval, n int) []Interval {
+	d := i.Len()
+	if len(list) == n && (n == 0 || d <= list[n-1].Len()) {
+		return list
+	}
+	at, _ := slices.BinarySearchFunc(list, d, func(a Interval, d time.Duration) int {
+		if a.Len() >= d {
+			return -1
+		}
+		return 1
+	})
+	list = slices.Insert(list, at, *i)
+	return list[:min(n, len(list))]
+}

@@ -1,0 +1,211 @@
+package sched
+
+import (
+	"time"
+
+	"loupe/exectrace"
+	"loupe/timeline"
+)
+
+// Parallel says how many goroutines ran side by side.
+type Parallel struct {
+	// Procs is the largest GOMAXPROCS; 0 when the trace does not say.
+	Procs int
+	// Running[k] is the time for which exactly k goroutines of the program
+	// ran; the collector's and other goroutines of the runtime are left out.
+	Running []time.Duration
+	// Busy[k] is the same with those of the runtime.
+	Busy []time.Duration
+	// Queued[k] is the time for which k goroutines waited for a P; the last
+	// one is of that many and more.
+	Queued []time.Duration
+	// IdleWhileQueued is the time for which a goroutine waited while a P was
+	// idle; LongestIdle the longest such stretch and when it began.
+	IdleWhileQueued time.Duration
+	LongestIdle     time.Duration
+	LongestIdleAt   timeline.Time
+	// Steals counts the Ps taken away from goroutines in system calls.
+	Steals int64
+	// Use is the number of Ps that ran anything, over time.
+	Use Course
+}
+
+// Mean returns how many goroutines of the program ran at once while any did.
+func (p *Parallel) Mean() float64 {
+	var sum, weighted float64
+	for k, d := range p.Running {
+		if k > 0 {
+			sum += float64(d)
+			weighted += float64(k) * float64(d)
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return weighted / sum
+}
+
+// Share returns the share of the time in which any goroutine of the program
+// ran for which exactly k did.
+func (p *Parallel) Share(k int) float64 {
+	var busy time.Duration
+	for n, d := range p.Running {
+		if n > 0 {
+			busy += d
+		}
+	}
+	if busy == 0 || k >= len(p.Running) {
+		return 0
+	}
+	return float64(p.Running[k]) / float64(busy)
+}
+
+// maxQueued is the longest queue that is counted for itself.
+const maxQueued = 4096
+
+// parallelism counts along.
+type parallelism struct {
+	out      Parallel
+	last     timeline.Time
+	user     int // goroutines of the program that run
+	all      int // with those of the runtime
+	queued   int
+	procs    int // running Ps
+	stops    int // stop-the-worlds in progress: then idle Ps are meant to be
+	idleFrom timeline.Time
+}
+
+func (p *parallelism) start(at timeline.Time) {
+	p.last = at
+	p.out.Use.begin(at)
+}
+
+// reset is the loss of all states.
+func (p *parallelism) reset(at timeline.Time) {
+	p.advance(at)
+	p.user, p.all, p.queued, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0
+}
+
+// advance counts the time up to at in the state that held.
+func (p *parallelism) advance(at timeline.Time) {
+	d := time.Duration(at - p.last)
+	if d <= 0 {
+		return
+	}
+	p.out.Running = addAt(p.out.Running, p.user, d)
+	p.out.Busy = addAt(p.out.Busy, p.all, d)
+	p.out.Queued = addAt(p.out.Queued, min(p.queued, maxQueued), d)
+	p.out.Use.add(p.last, at, p.all)
+	idle := p.queued > 0 && p.procs < p.out.Procs && p.stops == 0
+	if idle {
+		p.out.IdleWhileQueued += d
+		if p.idleFrom == 0 {
+			p.idleFrom = p.last
+		}
+	} else if p.idleFrom != 0 {
+		if l := time.Duration(p.last - p.idleFrom); l > p.out.LongestIdle {
+			p.out.LongestIdle, p.out.LongestIdleAt = l, p.idleFrom
+		}
+		p.idleFrom = 0
+	}
+	p.last = at
+}
+
+func addAt(list []time.Duration, k int, d time.Duration) []time.Duration {
+	k = max(k, 0)
+	for len(list) <= k {
+		list = append(list, 0)
+	}
+	list[k] += d
+	return list
+}
+
+func (p *parallelism) running(at timeline.Time, t *track, by int) {
+	p.advance(at)
+	p.all += by
+	// A goroutine may be known as one of the runtime's only later: what counts
+	// is what it counted as when it began to run.
+	if by > 0 {
+		t.counted = !t.system
+	}
+	if t.counted {
+		p.user += by
+	}
+}
+
+func (p *parallelism) runnable(at timeline.Time, by int) {
+	p.advance(at)
+	p.queued += by
+}
+
+// stopped counts the stop-the-worlds in progress.
+func (p *parallelism) stopped(at timeline.Time, by int) {
+	p.advance(at)
+	p.stops += by
+}
+
+func (p *parallelism) proc(e *exectrace.Event) {
+	if e.From == e.To {
+		return
+	}
+	p.advance(e.Time)
+	switch e.To {
+	case exectrace.Running:
+		p.procs++
+	case exectrace.Idle:
+		if e.From == exectrace.Running {
+			p.procs--
+		}
+		if e.From == exectrace.Running && e.Proc() != e.P {
+			p.out.Steals++
+		}
+	}
+}
+
+func (p *parallelism) gomaxprocs(e *exectrace.Event) {
+	p.advance(e.Time)
+	p.out.Procs = max(p.out.Procs, int(min(e.Value(), 1<<20)))
+}
+
+// Course is a number that changes over time, as means over equal stretches.
+type Course struct {
+	Start timeline.Time
+	Width time.Duration // of a stretch
+	sums  []float64     // number × ns
+}
+
+// maxStretches is where a course halves its resolution.
+const maxStretches = 2048
+
+func (c *Course) begin(at timeline.Time) { c.Start, c.Width = at, 100*time.Microsecond }
+
+func (c *Course) add(from, to timeline.Time, n int) {
+	for time.Duration(to-c.Start) > maxStretches*c.Width {
+		for i := range (len(c.sums) + 1) / 2 {
+			c.sums[i] = c.sums[2*i]
+			if 2*i+1 < len(c.sums) {
+				c.sums[i] += c.sums[2*i+1]
+			}
+		}
+		c.sums = c.sums[:(len(c.sums)+1)/2]
+		c.Width *= 2
+	}
+	for from < to {
+		k := int(time.Duration(from-c.Start) / c.Width)
+		end := min(to, c.Start+timeline.Time(time.Duration(k+1)*c.Width))
+		for len(c.sums) <= k {
+			c.sums = append(c.sums, 0)
+		}
+		c.sums[k] += float64(n) * float64(end-from)
+		from = end
+	}
+}
+
+// Values returns the mean of each stretch.
+func (c *Course) Values() []float64 {
+	out := make([]float64, len(c.sums))
+	for i, s := range c.sums {
+		out[i] = s / float64(c.Width)
+	}
+	return out
+}

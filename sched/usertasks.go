@@ -1,0 +1,150 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+)
+
+// TaskGroup is all tasks of one type.
+type TaskGroup struct {
+	Name  exectrace.NameID
+	Count int64
+	// Incomplete have no begin or no end in the trace.
+	Incomplete int64
+	Latency    Histogram // of the complete ones
+	Worst      []Task    // slowest first
+	// Regions are what goroutines did in these tasks.
+	Regions []*RegionGroup
+}
+
+// RegionGroup is all regions of one type, of one type of task or of all.
+type RegionGroup struct {
+	Name       exectrace.NameID
+	Count      int64
+	Incomplete int64
+	Time       Histogram // of the complete ones, begin to end
+	Stats                // of all: what their goroutines did meanwhile
+}
+
+func (g *RegionGroup) add(r *Region) {
+	g.Count++
+	if r.Start == 0 || r.End == 0 {
+		g.Incomplete++
+	} else {
+		g.Time.Add(time.Duration(r.End - r.Start))
+	}
+	g.Exec += r.Exec
+	g.SchedWait += r.SchedWait
+	g.Syscall += r.Syscall
+	g.SyscallBlock += r.SyscallBlock
+	g.Total += r.Total
+	for n, d := range r.Blocked.All() {
+		g.Blocked.add(n, d)
+	}
+	for n, d := range r.Ranges.All() {
+		g.Ranges.add(n, d)
+	}
+}
+
+// userWork collects tasks and regions by type.
+type userWork struct {
+	a       *analyzer
+	tasks   map[exectrace.NameID]*TaskGroup
+	regions map[exectrace.NameID]*RegionGroup
+	within  map[[2]exectrace.NameID]*RegionGroup // by the types of task and region
+}
+
+func (u *userWork) init(a *analyzer) {
+	u.a = a
+	u.tasks = make(map[exectrace.NameID]*TaskGroup)
+	u.regions = make(map[exectrace.NameID]*RegionGroup)
+	u.within = make(map[[2]exectrace.NameID]*RegionGroup)
+}
+
+func (u *userWork) region(r *Region) {
+	if f := u.a.opts.Filter; f != nil && !f.Region(u.a.r, r) || r.Name == exectrace.NameNone {
+		return
+	}
+	get := func(g *RegionGroup) *RegionGroup {
+		if g == nil {
+			g = &RegionGroup{Name: r.Name}
+		}
+		return g
+	}
+	all := get(u.regions[r.Name])
+	u.regions[r.Name] = all
+	all.add(r)
+	if r.Task == exectrace.BackgroundTask {
+		return
+	}
+	k := [2]exectrace.NameID{u.a.sum.TaskName(r.Task), r.Name}
+	one := get(u.within[k])
+	u.within[k] = one
+	one.add(r)
+}
+
+func (u *userWork) task(t *Task) {
+	if t.ID == exectrace.BackgroundTask {
+		return
+	}
+	if f := u.a.opts.Filter; f != nil && !f.Task(u.a.r, t) {
+		return
+	}
+	g := u.tasks[t.Name]
+	if g == nil {
+		g = &TaskGroup{Name: t.Name}
+		u.tasks[t.Name] = g
+	}
+	g.Count++
+	if !t.Complete() {
+		g.Incomplete++
+		return
+	}
+	d := time.Duration(t.End - t.Start)
+	g.Latency.Add(d)
+	if n := u.a.opts.Top; len(g.Worst) < n || d > g.Worst[n-1].Duration() {
+		keep := *t
+		keep.Goroutines = slices.Clone(t.Goroutines)
+		g.Worst = append(g.Worst, keep)
+		slices.SortStableFunc(g.Worst, func(a, b Task) int { return cmp.Compare(b.Duration(), a.Duration()) })
+		g.Worst = g.Worst[:min(n, len(g.Worst))]
+	}
+}
+
+// Duration returns the time from begin to end of a complete task.
+func (t *Task) Duration() time.Duration { return time.Duration(t.End - t.Start) }
+
+// TaskName returns the type of a task that has begun and not long ended.
+func (s *Summarizer) TaskName(id exectrace.TaskID) exectrace.NameID {
+	if t := s.tasks.byID[id]; t != nil {
+		return t.Name
+	}
+	return exectrace.NameNone
+}
+
+// finish returns the groups, most time first.
+func (u *userWork) finish() (tasks []*TaskGroup, regions []*RegionGroup) {
+	byTime := func(a, b *RegionGroup) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
+	}
+	for k, g := range u.within {
+		if t := u.tasks[k[0]]; t != nil {
+			t.Regions = append(t.Regions, g)
+		}
+	}
+	for _, t := range u.tasks {
+		slices.SortFunc(t.Regions, byTime)
+		tasks = append(tasks, t)
+	}
+	slices.SortFunc(tasks, func(a, b *TaskGroup) int {
+		return cmp.Or(cmp.Compare(b.Latency.Sum, a.Latency.Sum), cmp.Compare(a.Name, b.Name))
+	})
+	for _, g := range u.regions {
+		regions = append(regions, g)
+	}
+	slices.SortFunc(regions, byTime)
+	return tasks, regions
+}
