@@ -214,6 +214,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		if e.From == exectrace.NotExist {
 			t.creator = a.groupByGo(e.Stack)
 			t.creator.Created++
+			t.waited = e.Stack // until it first runs, it is where it was made
 		}
 	default:
 		a.leave(t, e)

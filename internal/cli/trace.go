@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/exectrace"
+	"loupe/recording"
+	"loupe/report"
+	"loupe/sched"
+)
+
+// traceVerb is one verb of loupe trace.
+type traceVerb struct {
+	name  string
+	args  string // behind the file, if it takes any
+	short string
+	run   func(e *env, f *traceFlags, args []string) error
+}
+
+// traceVerbs returns the verbs in the order of the help text.
+func traceVerbs() []traceVerb {
+	return []traceVerb{
+		{"summary", "", "what the trace is, and the heaviest of everything", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSummary(a) })},
+		{"goroutines", "", "groups by function, or with -by creator by go statement", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace {
+			return report.TraceGoroutines(a, f.by == "creator", f.top)
+		})},
+		{"blocked", "", "where goroutines waited, for what, who ended it, and who waits still", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
+		{"sched", "", "waits for a P, how many ran side by side, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
+		{"tasks", "", "user tasks by type, with the regions inside of them", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceTasks(a, f.top) })},
+		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
+		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
+	}
+}
+
+// traceFlags are those of all verbs.
+type traceFlags struct {
+	filter, by, format string
+	json, compat       bool
+	top                int
+
+	parsed *sched.Filter
+}
+
+// newTraceCommand is a function because its help lists the verbs.
+func newTraceCommand() *command {
+	return &command{
+		name:  "trace",
+		short: "what an execution trace of any Go version shows",
+		args:  "VERB [flags] FILE|RECORDING",
+		example: []string{
+			"loupe trace summary trace.out",
+			"loupe trace goroutines -by creator trace.out       which go statement cost what",
+			"loupe trace blocked -filter 'func~handle dur>1ms' trace.out",
+			"loupe trace sched REC                              the trace of a recording",
+			"loupe trace tasks -json trace.out | jq .tasks",
+		},
+		about: traceHelp(),
+		files: true,
+		setup: func(fs *flagSet) func(*env, []string) error {
+			f := &traceFlags{}
+			fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"func~handle state=waiting dur>1ms\"")
+			fs.StringVar(&f.by, "by", "function", "goroutines: group by `function or creator`")
+			fs.IntVar(&f.top, "n", 20, "show at most `n` rows of each table")
+			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.TraceSchema+")")
+			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`")
+			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
+			return func(e *env, args []string) error { return runTrace(e, f, args) }
+		},
+	}
+}
+
+// traceHelp lists the verbs.
+func traceHelp() string {
+	var b strings.Builder
+	b.WriteString("\nVerbs:\n")
+	for _, v := range traceVerbs() {
+		fmt.Fprintf(&b, "  %-12s %s\n", v.name, v.short)
+	}
+	b.WriteString("\n" + sched.FilterHelp + "\n")
+	b.WriteString(`
+FILE is a trace as runtime/trace, net/http/pprof or go test -trace writes it,
+of any Go version since 1.5; or a recording that has one. A trace that is cut or
+damaged is read as far as it goes, and what was lost is said.`)
+	return b.String()
+}
+
+func runTrace(e *env, f *traceFlags, args []string) error {
+	if len(args) == 0 {
+		return usagef("say what to show: %s", verbNames())
+	}
+	i := slices.IndexFunc(traceVerbs(), func(v traceVerb) bool { return v.name == args[0] })
+	if i < 0 {
+		if _, err := os.Stat(args[0]); err == nil { // loupe trace FILE
+			return runTrace(e, f, append([]string{"summary"}, args...))
+		}
+		return usagef("there is no loupe trace %s; known are %s", args[0], verbNames())
+	}
+	if f.json {
+		f.format = "json"
+	}
+	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
+		return usagef("-format %s: known are text, md, csv, json", f.format)
+	}
+	if f.by != "function" && f.by != "creator" {
+		return usagef("-by %s: known are function, creator", f.by)
+	}
+	if f.top < 1 {
+		return usagef("-n %d: at least one row", f.top)
+	}
+	var err error
+	if f.parsed, err = sched.ParseFilter(f.filter); err != nil {
+		return usageError{err}
+	}
+	return traceVerbs()[i].run(e, f, args[1:])
+}
+
+func verbNames() string {
+	var names []string
+	for _, v := range traceVerbs() {
+		names = append(names, v.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// analysed makes a verb of a view of the analysis.
+func analysed(view func(*sched.Analysis, *traceFlags) *report.Trace) func(*env, *traceFlags, []string) error {
+	return func(e *env, f *traceFlags, args []string) error {
+		name, err := oneArg(args, "the trace")
+		if err != nil {
+			return err
+		}
+		t, done, err := openTrace(e, name)
+		if err != nil {
+			return err
+		}
+		defer done()
+		a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: f.top, Compat: f.compat})
+		if err != nil {
+			return err
+		}
+		return f.write(e, view(a, f))
+	}
+}
+
+// write prints a view in the format that was asked for.
+func (f *traceFlags) write(e *env, t *report.Trace) error {
+	return buffered(e.stdout, func(w io.Writer) error {
+		switch f.format {
+		case "json":
+			return report.WriteJSON(w, t)
+		case "md":
+			return report.WriteTraceMarkdown(w, t)
+		case "csv":
+			return report.WriteTraceCSV(w, t)
+		}
+		style := e.style()
+		if !isTerminal(e.stdout) { // nobody's window is too narrow for it
+			style.Width = 200
+		}
+		return report.WriteTrace(w, t, style)
+	})
+}
+
+// openTrace opens a trace file, the trace of a recording, or with "-" what
+// standard input brings.
+func openTrace(e *env, name string) (t *exectrace.Trace, done func() error, err error) {
+	done = func() error { return nil }
+	var data []byte
+	if name == "-" {
+		data, err = io.ReadAll(e.stdin)
+	} else {
+		data, done, err = traceBytes(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if t, err = exectrace.Open(data, exectrace.Options{}); err != nil {
+		done()
+		return nil, nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return t, done, nil
+}
+
+// traceBytes maps a trace file, or finds the trace of a recording.
+func traceBytes(name string) ([]byte, func() error, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+	case err != nil:
+		return nil, nil, err
+	case info.IsDir() || strings.HasSuffix(name, ".zip"):
+		return recordedTrace(name, info.IsDir())
+	}
+	return mapFile(name)
+}
+
+// recordedTrace finds the trace of a recording.
+func recordedTrace(name string, folder bool) ([]byte, func() error, error) {
+	rec, err := recording.OpenFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rec.Close()
+	entries := rec.Of(recording.ExecTrace)
+	if len(entries) == 0 {
+		return nil, nil, exitError{exitNothing, fmt.Errorf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", name)}
+	}
+	path := entries[0].Path
+	if folder {
+		return mapFile(filepath.Join(name, filepath.FromSlash(path)))
+	}
+	data, err := rec.ReadFile(path, 1<<62)
+	return data, func() error { return nil }, err
+}

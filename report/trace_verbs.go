@@ -1,0 +1,211 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/sched"
+	"loupe/unit"
+)
+
+// TraceGoroutines are the groups of goroutines, by function or by the go
+// statement that made them.
+func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
+	if !byCreator {
+		s := groupSheet(a.Reader, a.Groups, top)
+		s.Title = "Goroutines by the function that they began with"
+		return &Trace{Sheets: with(lostSheet(a), s)}
+	}
+	r := a.Reader
+	s := &Sheet{Key: "groups", Title: "Goroutines by the go statement that made them", Columns: []Column{
+		{"creator", "go statement"}, {"function", "function"}, {"count", "count"}, {"peak", "peak"}, {"exec_ns", "running"}, {"exec_mean_ns", "each"},
+		{"sched_wait_ns", "for a P"}, {"blocked_ns", "waiting"}, {"life_p50_ns", "life p50"}, {"life_p99_ns", "life p99"},
+	}}
+	for _, g := range a.Creators[:min(top, len(a.Creators))] {
+		s.Rows = append(s.Rows, []any{StackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
+			g.Life.Quantile(0.5), g.Life.Quantile(0.99)})
+	}
+	if len(a.Creators) == 0 {
+		s.Notes = append(s.Notes, "No goroutine was created while the trace was taken.")
+	}
+	return &Trace{Sheets: with(lostSheet(a), s.more(len(a.Creators)-top, "go statements"))}
+}
+
+// TraceBlocked is where goroutines waited, and where those still are that the
+// end of the trace found there.
+func TraceBlocked(a *sched.Analysis, top int) *Trace {
+	r := a.Reader
+	blocks := blockSheet(r, a.Blocks, top)
+	blocks.Title = "Where goroutines waited"
+	if len(a.Blocks) == 0 {
+		blocks.Notes = append(blocks.Notes, "No wait ended while the trace was taken.")
+	}
+	pairs := &Sheet{Key: "alternating", Title: "Two that wake each other in turn", Columns: []Column{
+		{"reason", "waits for"}, {"count", "count"}, {"share", "of the waits"}, {"stack", "where"}, {"by", "woken from"},
+	}}
+	for _, b := range a.Blocks {
+		if b.Alternating >= 100 && 2*b.Alternating >= b.Wait.Count && len(pairs.Rows) < top {
+			var by any
+			if len(b.Wakers) > 0 {
+				by = StackOf(r, b.Wakers[0].Stack)
+			}
+			pairs.Rows = append(pairs.Rows, []any{reasonOf(r, b.State, b.Reason), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), StackOf(r, b.Stack), by})
+		}
+	}
+	left := &Sheet{Key: "left", Title: "Goroutines that had not ended", Columns: []Column{
+		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "made in the trace"}, {"example", "one of them"},
+	}}
+	for _, l := range a.Left[:min(top, len(a.Left))] {
+		left.Rows = append(left.Rows, []any{l.Count, reasonOf(r, l.State, l.Reason), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
+	}
+	left.more(len(a.Left)-top, "places")
+	sheets := with(lostSheet(a), blocks)
+	if len(pairs.Rows) > 0 {
+		sheets = append(sheets, pairs)
+	}
+	return &Trace{Sheets: append(sheets, left)}
+}
+
+// TraceSched is how long goroutines waited for a P, and how the Ps were used.
+func TraceSched(a *sched.Analysis, top int) *Trace {
+	p := a.Parallel
+	span := float64(max(1, a.Info.Span.Len()))
+	facts := []Fact{
+		{"procs", "GOMAXPROCS", p.Procs},
+		{"running_mean", "running side by side", sideBySide(a)},
+		{"sched_wait", "wait for a P", spread(&a.Latency.All)},
+		{"runs", "runs", spread(&a.Runs.All)},
+		{"short_runs_share", "runs below 10 µs", Share(a.Runs.All.Below(10 * time.Microsecond))},
+		{"idle_while_queued_ns", "", p.IdleWhileQueued},
+		{"idle_while_queued", "a P idle, a goroutine waiting", fmt.Sprintf("%s of the time, at most %s at a stretch", unit.Percent(float64(p.IdleWhileQueued)/span), unit.Duration(p.LongestIdle))},
+		{"steals", "Ps taken from system calls", p.Steals},
+	}
+	side := &Sheet{Key: "parallel", Title: "Goroutines of the program that ran side by side", Columns: []Column{{"running", "running"}, {"time_ns", "for"}, {"share", "of the time"}}}
+	for k, d := range p.Running {
+		if d > 0 {
+			side.Rows = append(side.Rows, []any{k, d, Share(float64(d) / span)})
+		}
+	}
+	return &Trace{Facts: facts, Sheets: with(lostSheet(a), side,
+		latencySheet(a, top),
+		intervalSheet(a, "waits", "The longest waits for a P", a.Latency.Worst),
+		intervalSheet(a, "long_runs", "The longest runs without giving up the P", a.Runs.Longest),
+	)}
+}
+
+// latencySheet is the waits for a P by function.
+func latencySheet(a *sched.Analysis, top int) *Sheet {
+	s := &Sheet{Key: "latency", Title: "Waits for a P by function", Columns: []Column{
+		{"function", "function"}, {"count", "count"}, {"total_ns", "in all"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}, {"runs", "runs"}, {"run_p50_ns", "run p50"}, {"run_max_ns", "longest run"},
+	}}
+	for _, g := range a.Groups[:min(top, len(a.Groups))] {
+		s.Rows = append(s.Rows, []any{nameOf(a.Reader, g.Name), g.Wait.Count, g.Wait.Sum, g.Wait.Quantile(0.5), g.Wait.Quantile(0.99), g.Wait.Max, g.Run.Count, g.Run.Quantile(0.5), g.Run.Max})
+	}
+	return s.more(len(a.Groups)-top, "functions")
+}
+
+// intervalSheet lists single stays in a state.
+func intervalSheet(a *sched.Analysis, key, title string, list []sched.Interval) *Sheet {
+	s := &Sheet{Key: key, Title: title, Columns: []Column{{"length_ns", "length"}, {"at_ns", "at"}, {"goroutine", "goroutine"}, {"function", "function"}, {"stack", "then at"}}}
+	for i := range list {
+		s.Rows = append(s.Rows, []any{list[i].Len(), time.Duration(list[i].Start - a.Info.Span.Start), fmt.Sprint(list[i].G), nameOf(a.Reader, list[i].Name), StackOf(a.Reader, list[i].Stack)})
+	}
+	return s
+}
+
+// TraceTasks are the user tasks, each type with the regions inside of it.
+func TraceTasks(a *sched.Analysis, top int) *Trace {
+	s := taskSheet(a.Reader, a.Tasks)
+	if len(a.Tasks) == 0 {
+		s.Notes = append(s.Notes, "The trace has no user tasks: runtime/trace.NewTask makes one.")
+	}
+	sheets := with(lostSheet(a), s)
+	inside := &Sheet{Key: "regions", Title: "Regions inside of the tasks", Columns: append([]Column{{"task", "task"}}, regionColumns...)}
+	for _, t := range a.Tasks {
+		for _, g := range t.Regions[:min(top, len(t.Regions))] {
+			inside.Rows = append(inside.Rows, append([]any{a.Reader.Name(t.Name)}, regionRow(a.Reader, g, totalOf(t.Regions))...))
+		}
+	}
+	if len(inside.Rows) > 0 {
+		sheets = append(sheets, inside)
+	}
+	slow := &Sheet{Key: "slowest", Title: "The slowest tasks", Columns: []Column{{"task", "task"}, {"id", "id"}, {"time_ns", "took"}, {"at_ns", "at"}, {"goroutines", "goroutines"}, {"regions", "regions"}, {"logs", "messages"}}}
+	for _, t := range a.Tasks {
+		for _, k := range t.Worst[:min(3, len(t.Worst))] {
+			slow.Rows = append(slow.Rows, []any{a.Reader.Name(t.Name), fmt.Sprint(k.ID), k.Duration(), time.Duration(k.Start - a.Info.Span.Start), len(k.Goroutines), k.Regions, k.Logs})
+		}
+	}
+	if len(slow.Rows) > 0 {
+		sheets = append(sheets, slow)
+	}
+	return &Trace{Sheets: sheets}
+}
+
+var regionColumns = []Column{
+	{"region", "region"}, {"count", "count"}, {"incomplete", "cut off"}, {"total_ns", "in all"}, {"share", "share"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"},
+	{"exec_ns", "running"}, {"sched_wait_ns", "for a P"}, {"syscall_ns", "syscall"}, {"blocked_ns", "waiting"},
+}
+
+func totalOf(regions []*sched.RegionGroup) (sum time.Duration) {
+	for _, g := range regions {
+		sum += g.Total
+	}
+	return sum
+}
+
+func regionRow(r *exectrace.Reader, g *sched.RegionGroup, all time.Duration) []any {
+	return []any{r.Name(g.Name), g.Count, g.Incomplete, g.Total, Share(float64(g.Total) / float64(max(1, all))), g.Time.Quantile(0.5), g.Time.Quantile(0.99), g.Time.Max,
+		g.Exec, g.SchedWait, g.Syscall + g.SyscallBlock, g.Blocked.Sum()}
+}
+
+// TraceRegions are the user regions by type.
+func TraceRegions(a *sched.Analysis, top int) *Trace {
+	s := &Sheet{Key: "regions", Title: "Regions", Columns: regionColumns}
+	for _, g := range a.Regions[:min(top, len(a.Regions))] {
+		s.Rows = append(s.Rows, regionRow(a.Reader, g, totalOf(a.Regions)))
+	}
+	if len(a.Regions) == 0 {
+		s.Notes = append(s.Notes, "The trace has no user regions: runtime/trace.WithRegion makes one.")
+	}
+	s.more(len(a.Regions)-top, "regions")
+	return &Trace{Sheets: with(lostSheet(a), s)}
+}
+
+// TraceSTW is what the collector and others have stopped the program for.
+func TraceSTW(a *sched.Analysis, top int) *Trace {
+	r := a.Reader
+	kinds := &Sheet{Key: "stw", Title: "Stop-the-worlds", Columns: []Column{{"kind", "kind"}, {"count", "count"}, {"total_ns", "in all"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}}}
+	for i := range a.GC.Pauses {
+		p := &a.GC.Pauses[i]
+		kinds.Rows = append(kinds.Rows, []any{r.Name(p.Kind), p.Count, p.Sum, p.Quantile(0.5), p.Quantile(0.99), p.Max})
+	}
+	worst := &Sheet{Key: "worst", Title: "The longest ones", Columns: []Column{{"length_ns", "length"}, {"at_ns", "at"}, {"kind", "kind"}, {"goroutine", "goroutine"}, {"stack", "where"}}}
+	for _, p := range a.GC.Worst {
+		worst.Rows = append(worst.Rows, []any{p.Span.Len(), time.Duration(p.Span.Start - a.Info.Span.Start), r.Name(p.Kind), fmt.Sprint(p.G), StackOf(r, p.Stack)})
+	}
+	assists := &Sheet{Key: "assists", Title: "Mark assists by function", Columns: []Column{{"function", "function"}, {"count", "count"}, {"total_ns", "in all"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}}}
+	for i := range a.GC.Assists[:min(top, len(a.GC.Assists))] {
+		k := &a.GC.Assists[i]
+		assists.Rows = append(assists.Rows, []any{nameOf(r, k.Name), k.Count, k.Sum, k.Quantile(0.5), k.Quantile(0.99), k.Max})
+	}
+	if len(assists.Rows) == 0 {
+		assists.Notes = append(assists.Notes, "No goroutine had to help the collector.")
+	}
+	cycles := &Sheet{Key: "cycles", Title: "Collections", Columns: []Column{{"at_ns", "at"}, {"mark_ns", "marking"}, {"assist_ns", "assists"}, {"paused_ns", "stopped"}, {"heap_bytes", "objects"}, {"whole", "whole"}}}
+	for _, c := range a.GC.Cycles[:min(top, len(a.GC.Cycles))] {
+		cycles.Rows = append(cycles.Rows, []any{time.Duration(c.Span.Start - a.Info.Span.Start), c.Span.Len(), c.Assist, c.Paused, Bytes(c.Heap), yes(c.Whole)})
+	}
+	if len(a.GC.Cycles) == 0 {
+		cycles.Notes = append(cycles.Notes, "No collection was marking while the trace was taken.")
+	}
+	cycles.more(len(a.GC.Cycles)-top, "collections")
+	return &Trace{Sheets: with(lostSheet(a), kinds, worst, assists, cycles)}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
