@@ -2,11 +2,13 @@ package sched_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"runtime/trace"
 	"sync"
 	"testing"
@@ -55,6 +57,9 @@ func record(t *testing.T) []byte {
 	defer f.Close()
 	if err := trace.Start(f); err != nil {
 		t.Skipf("cannot trace this process: %v", err)
+	}
+	if pprof.StartCPUProfile(io.Discard) == nil { // its samples are in the trace
+		defer pprof.StopCPUProfile()
 	}
 	trace.WithRegion(context.Background(), "work", func() {
 		wg.Go(func() { transfer(t) })

@@ -1,0 +1,429 @@
+package sched
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// ProfileKind says of what a [StateProfile] is.
+type ProfileKind uint8
+
+// The kinds. The first four are those of go tool trace -pprof: time in a
+// state, by the stack of the event that began it. Of a goroutine that waits to
+// run that is whoever has created it or woken it up.
+const (
+	ProfileNet     ProfileKind = iota // waiting for the network
+	ProfileSync                       // waiting for a channel, a select or a lock
+	ProfileSyscall                    // in a system call
+	ProfileSched                      // ready to run, waiting for a P
+	// ProfileOffCPU is all time in which a goroutine does not run, by the
+	// goroutine's own stack, with the reason as a leaf: "[chan receive]",
+	// "[syscall]", "[runnable]".
+	ProfileOffCPU
+	// ProfileCPU counts the samples of the CPU profiler, if it ran beside the
+	// trace. They have no time.
+	ProfileCPU
+
+	profileKinds
+	noProfile = profileKinds // of waiting for something else
+)
+
+var profileNames = [profileKinds]string{"net", "sync", "syscall", "sched", "offcpu", "cpu"}
+
+// String returns the kind's name: "net".
+func (k ProfileKind) String() string {
+	if k >= profileKinds {
+		return fmt.Sprintf("ProfileKind(%d)", uint8(k))
+	}
+	return profileNames[k]
+}
+
+// StateProfileOptions say what a [StateProfiler] takes in. The zero value is
+// everything.
+type StateProfileOptions struct {
+	// Goroutine chooses goroutines. It is asked once for each.
+	Goroutine func(exectrace.GoID) bool
+	// Span, unless it is empty, and Regions, unless it is nil, choose times:
+	// what begins or ends outside of them counts for the part inside.
+	Span    timeline.Span
+	Regions *RegionSpans
+	// Compat makes the figures those of go tool trace where it leaves out
+	// time: between the creation of a goroutine and its first start, and all
+	// else before the first start that the trace has seen; from a state that is
+	// older than the trace what is before its first mention; and every state
+	// that lasts until the trace ends.
+	Compat bool
+}
+
+// Spent is a number of times and how long they were together.
+type Spent struct {
+	Count int64
+	Time  time.Duration
+}
+
+func (s *Spent) add(d time.Duration) {
+	s.Count++
+	s.Time += d
+}
+
+// StateProfiler adds up by stack the time that goroutines spend in each state,
+// for all kinds of profiles in one pass. Feed it every event of one reader, in
+// order, call Finish and then Profile. It holds 32 bytes for each goroutine
+// and 16 for each stack, reason of waiting and kind.
+type StateProfiler struct {
+	opts StateProfileOptions
+	r    *exectrace.Reader
+
+	stays    []stay // by slot
+	last     timeline.Time
+	lastSync timeline.Time
+
+	causes  []cause
+	causeOf []uint16 // by name: its index in causes, plus one
+	sched   []Spent  // by stack
+	samples []Spent  // by stack
+	open    [profileKinds]Spent
+
+	// clips says that what a goroutine does before it first runs counts only if
+	// it never runs. Until that is known it is in early.
+	clips bool
+	early map[exectrace.Slot][]earlyStay
+}
+
+// stay is a goroutine in a state.
+type stay struct {
+	id    exectrace.GoID
+	since timeline.Time
+	stack stack.ID // of the event that began it
+	own   stack.ID // of the goroutine
+	cause uint16
+	off   bool // it does not run
+	skip  bool // the goroutine was not chosen
+	ran   bool // the goroutine has run already
+}
+
+type earlyStay struct {
+	stay stay
+	d    time.Duration
+}
+
+// cause is why a goroutine does not run.
+type cause struct {
+	leaf string
+	kind ProfileKind
+	by   []Spent // by the goroutine's own stack
+}
+
+// The causes that are states; the others are reasons of waiting.
+const (
+	causeRunnable = iota
+	causeSyscall
+	firstReason
+)
+
+// NewStateProfiler returns a profiler of the events of r.
+func NewStateProfiler(r *exectrace.Reader, opts StateProfileOptions) *StateProfiler {
+	return &StateProfiler{
+		opts: opts,
+		r:    r,
+		causes: []cause{
+			causeRunnable: {leaf: "[runnable]", kind: ProfileSched},
+			causeSyscall:  {leaf: "[syscall]", kind: ProfileSyscall},
+		},
+		clips: opts.Compat && opts.Regions == nil, // go tool trace does not clip those of regions
+		early: make(map[exectrace.Slot][]earlyStay),
+	}
+}
+
+// Event takes the reader's current event.
+func (p *StateProfiler) Event(e *exectrace.Event) {
+	if p.lastSync == 0 {
+		p.lastSync = e.Time
+	}
+	p.last = e.Time
+	switch e.Kind {
+	case exectrace.KindGoTransition:
+		p.transition(e)
+	case exectrace.KindStackSample:
+		p.sample(e)
+	case exectrace.KindSync:
+		p.lastSync = e.Time
+		if e.Reset() {
+			p.finishAll()
+		}
+	}
+}
+
+// Finish takes in the states that last until the end of the trace.
+func (p *StateProfiler) Finish() { p.finishAll() }
+
+// transition ends a stay and begins another.
+func (p *StateProfiler) transition(e *exectrace.Event) {
+	s := p.at(e.SubjectSlot)
+	if e.From == e.To { // repeated at the begin of a generation
+		if s.own == 0 && !p.opts.Compat {
+			s.own = e.SubjectStack // long parked, and now it is said where
+		}
+		return
+	}
+	since := e.Time
+	switch {
+	case e.From == exectrace.NotExist || e.From == exectrace.Undetermined:
+		p.begin(s, e)
+		if e.From == exectrace.Undetermined && !p.opts.Compat {
+			since = p.lastSync // it has been there all the time
+		}
+	case s.off:
+		p.leave(s, e)
+	}
+	if e.SubjectStack != 0 || e.From == exectrace.Running {
+		s.own = e.SubjectStack // woken up or back from a system call, it is still where it was
+	}
+	s.since, s.stack, s.off = since, e.Stack, true
+	switch e.To {
+	case exectrace.Runnable:
+		s.cause = causeRunnable
+	case exectrace.Syscall:
+		s.cause = causeSyscall
+	case exectrace.Waiting:
+		s.cause = p.reason(e.Name)
+		s.off = e.Name != exectrace.NameForever // which is as good as dead
+	case exectrace.Running:
+		s.off, s.ran = false, true
+	case exectrace.NotExist:
+		s.off = false
+		p.commit(e.SubjectSlot)
+	}
+}
+
+// at returns what the goroutine in a slot does.
+func (p *StateProfiler) at(slot exectrace.Slot) *stay {
+	if int(slot) >= len(p.stays) {
+		p.stays = append(p.stays, make([]stay, int(slot)+1-len(p.stays))...)
+	}
+	return &p.stays[slot]
+}
+
+// begin is a goroutine's first appearance.
+func (p *StateProfiler) begin(s *stay, e *exectrace.Event) {
+	*s = stay{id: e.Goroutine()}
+	if p.opts.Goroutine != nil {
+		s.skip = !p.opts.Goroutine(s.id)
+	}
+	delete(p.early, e.SubjectSlot)
+}
+
+// reason returns the cause for a reason of waiting.
+func (p *StateProfiler) reason(id exectrace.NameID) uint16 {
+	for int(id) >= len(p.causeOf) {
+		p.causeOf = append(p.causeOf, make([]uint16, p.r.Names()-len(p.causeOf))...)
+	}
+	if p.causeOf[id] == 0 {
+		name := p.r.Name(id)
+		c := cause{leaf: "[" + name + "]", kind: noProfile}
+		switch {
+		case name == "":
+			c.leaf = "[waiting]" // since before the trace, which does not say why
+		case name == "network":
+			c.kind = ProfileNet
+		case strings.Contains(name, "chan") || strings.Contains(name, "sync") || strings.Contains(name, "select"):
+			c.kind = ProfileSync
+		}
+		if len(p.causes) == 1<<16-2 { // no runtime has so many; a damaged trace may
+			return firstReason
+		}
+		p.causes = append(p.causes, c)
+		p.causeOf[id] = uint16(len(p.causes))
+	}
+	return p.causeOf[id] - 1
+}
+
+// leave is the end of a stay.
+func (p *StateProfiler) leave(s *stay, e *exectrace.Event) {
+	d := p.inside(s, s.since, e.Time)
+	switch {
+	case s.ran || !p.clips:
+		if d > 0 {
+			p.count(s, d)
+		}
+	case e.To == exectrace.Running:
+		delete(p.early, e.SubjectSlot)
+	case d > 0:
+		p.early[e.SubjectSlot] = append(p.early[e.SubjectSlot], earlyStay{*s, d})
+	}
+}
+
+// commit counts what a goroutine has done that never ran.
+func (p *StateProfiler) commit(slot exectrace.Slot) {
+	for _, one := range p.early[slot] {
+		p.count(&one.stay, one.d)
+	}
+	delete(p.early, slot)
+}
+
+// count adds a stay to the profiles.
+func (p *StateProfiler) count(s *stay, d time.Duration) {
+	c := &p.causes[s.cause]
+	if s.cause == causeRunnable {
+		spentAt(&p.sched, s.stack).add(d)
+	}
+	spentAt(&c.by, s.own).add(d)
+}
+
+// spentAt returns the entry of a stack.
+func spentAt(by *[]Spent, id stack.ID) *Spent {
+	if int(id) >= len(*by) {
+		*by = append(*by, make([]Spent, int(id)+1-len(*by))...)
+	}
+	return &(*by)[id]
+}
+
+// inside returns how much of a time counts.
+func (p *StateProfiler) inside(s *stay, from, to timeline.Time) time.Duration {
+	if s.skip {
+		return 0
+	}
+	if p.opts.Span.Len() > 0 {
+		from, to = max(from, p.opts.Span.Start), min(to, p.opts.Span.End)
+	}
+	if p.opts.Regions != nil && from < to {
+		return p.opts.Regions.overlap(s.id, timeline.Span{Start: from, End: to})
+	}
+	return to.Sub(from)
+}
+
+// sample counts a sample of the CPU profiler.
+func (p *StateProfiler) sample(e *exectrace.Event) {
+	s := stay{id: e.G}
+	if e.GSlot != exectrace.NoSlot {
+		s.skip = p.at(e.GSlot).skip
+	} else if p.opts.Goroutine != nil {
+		s.skip = !p.opts.Goroutine(e.G)
+	}
+	if p.inside(&s, e.Time, e.Time+1) > 0 {
+		spentAt(&p.samples, e.Stack).add(0)
+	}
+}
+
+// finishAll ends the stays of all goroutines with the trace.
+func (p *StateProfiler) finishAll() {
+	for slot := range p.stays {
+		s := &p.stays[slot]
+		p.commit(exectrace.Slot(slot))
+		if !s.off || p.opts.Compat {
+			continue
+		}
+		if d := p.inside(s, s.since, p.last); d > 0 {
+			p.count(s, d)
+			p.open[ProfileOffCPU].add(d)
+			if k := p.causes[s.cause].kind; k != noProfile {
+				p.open[k].add(d)
+			}
+		}
+	}
+	clear(p.stays)
+}
+
+// StateProfile is one profile: stacks, and how often and how long goroutines
+// were there.
+type StateProfile struct {
+	Kind ProfileKind
+	// Stacks is the reader's table.
+	Stacks *stack.Table
+	// The columns: entry i of each belongs to stack IDs[i], and no stack comes
+	// twice. Nanos is nil in a profile of kind [ProfileCPU].
+	IDs    []stack.ID
+	Counts []int64
+	Nanos  []int64
+	// Unfinished is what of it lasted until the end of the trace. It may have
+	// gone on for any time.
+	Unfinished Spent
+}
+
+// Profile returns a profile of what was seen so far. For [ProfileOffCPU] it
+// adds stacks to the reader's table, which nobody else may use meanwhile.
+func (p *StateProfiler) Profile(kind ProfileKind) *StateProfile {
+	out := &StateProfile{Kind: kind, Stacks: p.r.Stacks(), Unfinished: p.open[kind]}
+	switch kind {
+	case ProfileSched:
+		out.add(p.sched)
+	case ProfileCPU:
+		out.add(p.samples)
+		out.Nanos = nil
+	case ProfileOffCPU:
+		var frames []stack.FrameID
+		for _, c := range p.causes {
+			leaf := out.Stacks.InternFrame(stack.Frame{Func: c.leaf})
+			for id, s := range c.by {
+				if s.Count > 0 {
+					frames = append(append(frames[:0], leaf), out.Stacks.Frames(stack.ID(id))...)
+					out.append(out.Stacks.Intern(frames), s)
+				}
+			}
+		}
+	default:
+		var by []Spent // different reasons may have the same stack
+		for _, c := range p.causes {
+			if c.kind != kind {
+				continue
+			}
+			for id, s := range c.by {
+				if s.Count > 0 {
+					sum := spentAt(&by, stack.ID(id))
+					sum.Count += s.Count
+					sum.Time += s.Time
+				}
+			}
+		}
+		out.add(by)
+	}
+	return out
+}
+
+// add appends what is known by stack.
+func (p *StateProfile) add(by []Spent) {
+	for id, s := range by {
+		if s.Count > 0 {
+			p.append(stack.ID(id), s)
+		}
+	}
+}
+
+func (p *StateProfile) append(id stack.ID, s Spent) {
+	p.IDs = append(p.IDs, id)
+	p.Counts = append(p.Counts, s.Count)
+	p.Nanos = append(p.Nanos, int64(s.Time))
+}
+
+// ByCount iterates over the stacks and how often goroutines were there.
+func (p *StateProfile) ByCount() iter.Seq2[stack.ID, int64] { return p.column(p.Counts) }
+
+// ByTime iterates over the stacks and the nanoseconds spent there.
+func (p *StateProfile) ByTime() iter.Seq2[stack.ID, int64] { return p.column(p.Nanos) }
+
+func (p *StateProfile) column(values []int64) iter.Seq2[stack.ID, int64] {
+	return func(yield func(stack.ID, int64) bool) {
+		for i, v := range values {
+			if !yield(p.IDs[i], v) {
+				return
+			}
+		}
+	}
+}
+
+// Total returns the sums of the columns.
+func (p *StateProfile) Total() (sum Spent) {
+	for i, n := range p.Counts {
+		sum.Count += n
+		if p.Nanos != nil {
+			sum.Time += time.Duration(p.Nanos[i])
+		}
+	}
+	return sum
+}
