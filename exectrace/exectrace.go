@@ -21,6 +21,7 @@ import (
 	"io"
 	"time"
 
+	"loupe/stack"
 	"loupe/timeline"
 )
 
@@ -81,6 +82,9 @@ type Options struct {
 	// generation at its end is no problem: it is left for later, see
 	// [Trace.Extend].
 	Live bool
+	// Symbolize returns the place in the program of an address. The traces of
+	// Go 1.5 and 1.6 have addresses alone; without it they stand for names.
+	Symbolize func(pc uint64) stack.Frame
 }
 
 // Problem is one thing in a trace that could not be read as it should be.
@@ -116,7 +120,8 @@ type Trace struct {
 	opts     Options
 	gens     []*generation
 	problems []*Problem
-	indexed  int64 // every batch that begins before this offset is indexed
+	indexed  int64     // every batch that begins before this offset is indexed
+	old      *oldTrace // formats before 1.22
 }
 
 // Open reads the header and the index of a trace that lies in memory, best as
@@ -164,6 +169,9 @@ func (t *Trace) Extend(size int64) error {
 		return fmt.Errorf("cannot extend a trace that was opened in memory")
 	}
 	t.data.size = size
+	if t.old != nil {
+		return t.openOld()
+	}
 	return t.index()
 }
 

@@ -82,7 +82,7 @@ func (t *Trace) ReaderAt(i int) *Reader {
 		next:     i,
 	}
 	r.forget()
-	if t.Version < 22 {
+	if t.old != nil {
 		r.old = newOldReader(r)
 	}
 	return r
@@ -420,18 +420,28 @@ func (r *Reader) Message() string {
 	if r.ev.Kind != KindLog {
 		return ""
 	}
+	if o := r.old; o != nil {
+		return string(o.t.data[o.message.start:o.message.end])
+	}
 	s, _ := r.tables.strings.get(r.ev.Args[2])
 	return string(r.tables.bytes(s))
 }
 
 // PCs appends the addresses of the current event's Stack to dst, leaf first.
 func (r *Reader) PCs(dst []uint64) []uint64 {
-	return r.tables.appendPCs(dst, r.stackRef)
+	return r.appendPCs(dst, r.stackRef)
 }
 
 // SubjectPCs appends the addresses of the current event's SubjectStack.
 func (r *Reader) SubjectPCs(dst []uint64) []uint64 {
-	return r.tables.appendPCs(dst, r.subjectRef)
+	return r.appendPCs(dst, r.subjectRef)
+}
+
+func (r *Reader) appendPCs(dst []uint64, id uint64) []uint64 {
+	if r.old != nil {
+		return r.old.appendPCs(dst, id)
+	}
+	return r.tables.appendPCs(dst, id)
 }
 
 // Clock returns what ties the current generation's clock to others, or nil.

@@ -68,6 +68,21 @@ func goroot() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// sortedKeys makes the oracle say the same every time. Of the formats before
+// Go 1.22 the standard library's reader takes two orders from a map: that of
+// goroutines from before the trace, and of events of different Ps with one
+// time. In the oracle it is the order of ids.
+const sortedKeys = `package %s
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+`
+
 // buildOracle copies internal/trace into a module of its own in dir, where
 // nothing is internal to others, and builds the command beside it.
 func buildOracle(dir string) error {
@@ -77,7 +92,9 @@ func buildOracle(dir string) error {
 	}
 	from := filepath.Join(root, "src", "internal", "trace")
 	rename := strings.NewReplacer(`"internal/trace/internal/tracev1"`, `"oracle/trace/tracev1"`,
-		`"internal/trace`, `"oracle/trace`, `"internal/txtar"`, `"oracle/txtar"`)
+		`"internal/trace`, `"oracle/trace`, `"internal/txtar"`, `"oracle/txtar"`,
+		"for pid := range p.batchOffsets {", "for _, pid := range sorted(p.batchOffsets) {",
+		"for gid := range it.createdPreInit {", "for _, gid := range sorted(it.createdPreInit) {")
 	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -105,6 +122,12 @@ func buildOracle(dir string) error {
 	}
 	for name, text := range map[string][]byte{"main.go": oracleMain, "go.mod": []byte("module oracle\n\ngo 1.26\n")} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, pkg := range []string{"trace", "trace/tracev1"} {
+		text := fmt.Sprintf(sortedKeys, filepath.Base(pkg))
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(pkg), "sorted.go"), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
