@@ -1,0 +1,256 @@
+package profile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+
+	"loupe/stack"
+)
+
+// Encode writes the profile as profile.proto, packed with gzip, such that
+// [Decode] and go tool pprof read it. A profile can also be put together by
+// hand from columns and a table of stacks.
+//
+// What a stack table does not hold is not written: addresses, and so
+// everything that depends on them.
+func (p *Profile) Encode(w io.Writer) error {
+	e := encoder{p: p, strings: map[string]uint64{"": 0}, list: []string{""}}
+	if err := e.encode(); err != nil {
+		return fmt.Errorf("cannot encode profile: %w", err)
+	}
+	z := gzip.NewWriter(w)
+	if _, err := z.Write(e.out); err != nil {
+		return fmt.Errorf("cannot write profile: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("cannot write profile: %w", err)
+	}
+	return nil
+}
+
+// encoder numbers what the format keeps in tables, in the order in which the
+// samples ask for it.
+type encoder struct {
+	p   *Profile
+	out []byte
+
+	strings   map[string]uint64
+	list      []string
+	functions map[function]uint64
+	mappings  map[string]uint64 // by file
+	single    []uint64          // location by frame, of those without inlined calls
+	inlined   map[string]uint64 // location by its frames, 4 bytes each
+
+	locations, samples, funcs []byte // as they go into the file
+	numLocations              uint64
+	scratch, inner, key       []byte
+}
+
+// function is what makes an entry in the table of functions.
+type function struct {
+	name, file string
+	start      int
+}
+
+func (e *encoder) encode() error {
+	p := e.p
+	for i, column := range p.Values {
+		if len(column) != p.Len() {
+			return fmt.Errorf("column %d has %d values, but there are %d samples", i, len(column), p.Len())
+		}
+	}
+	if len(p.Values) != len(p.SampleTypes) || p.LabelSets != nil && len(p.LabelSets) != p.Len() {
+		return fmt.Errorf("%d columns for %d sample types, %d label sets for %d samples", len(p.Values), len(p.SampleTypes), len(p.LabelSets), p.Len())
+	}
+	e.functions, e.mappings, e.inlined = map[function]uint64{}, map[string]uint64{}, map[string]uint64{}
+	if p.Stacks != nil {
+		e.single = make([]uint64, p.Stacks.NumFrames())
+	}
+	for i, m := range p.Mappings {
+		if _, ok := e.mappings[m.File]; !ok {
+			e.mappings[m.File] = uint64(i) + 1
+		}
+	}
+	for _, t := range p.SampleTypes {
+		e.out = appendField(e.out, fieldSampleType, e.valueType(t))
+	}
+	for i := range p.StackIDs {
+		e.samples = appendField(e.samples, fieldSample, e.sample(i))
+	}
+	e.out = append(e.out, e.samples...)
+	for i, m := range p.Mappings {
+		e.out = appendField(e.out, fieldMapping, e.mapping(uint64(i)+1, m))
+	}
+	e.out = append(append(e.out, e.locations...), e.funcs...)
+	e.header()
+	for _, s := range e.list {
+		e.out = appendField(e.out, fieldString, []byte(s))
+	}
+	return nil
+}
+
+// header writes what is there once. It is written last but for the strings,
+// since it needs some.
+func (e *encoder) header() {
+	p := e.p
+	e.out = appendNumber(e.out, fieldDropFrames, e.str(p.DropFrames))
+	e.out = appendNumber(e.out, fieldKeepFrames, e.str(p.KeepFrames))
+	if !p.Time.IsZero() {
+		e.out = appendNumber(e.out, fieldTime, uint64(p.Time.UnixNano()))
+	}
+	e.out = appendNumber(e.out, fieldDuration, uint64(p.Duration))
+	e.out = appendField(e.out, fieldPeriodType, e.valueType(p.PeriodType))
+	e.out = appendNumber(e.out, fieldPeriod, uint64(p.Period))
+	for _, c := range p.Comments {
+		e.out = binary.AppendUvarint(append(e.out, fieldComment<<3|varint), e.str(c)) // an empty one too
+	}
+	e.out = appendNumber(e.out, fieldDefaultType, e.str(p.DefaultSampleType))
+	e.out = appendNumber(e.out, fieldDocURL, e.str(p.DocURL))
+}
+
+// valueType and the methods below return one message. It is valid until the
+// next call.
+func (e *encoder) valueType(t ValueType) []byte {
+	e.scratch = appendNumber(e.scratch[:0], 1, e.str(t.Type))
+	e.scratch = appendNumber(e.scratch, 2, e.str(t.Unit))
+	return e.scratch
+}
+
+func (e *encoder) mapping(id uint64, m Mapping) []byte {
+	b := appendNumber(e.scratch[:0], 1, id)
+	b = appendNumber(b, 2, m.Start)
+	b = appendNumber(b, 3, m.Limit)
+	b = appendNumber(b, 4, m.Offset)
+	b = appendNumber(b, 5, e.str(m.File))
+	b = appendNumber(b, 6, e.str(m.BuildID))
+	if m.HasFunctions {
+		b = appendNumber(b, 7, 1)
+	}
+	e.scratch = b
+	return b
+}
+
+func (e *encoder) sample(i int) []byte {
+	p := e.p
+	e.inner = e.inner[:0]
+	if id := p.StackIDs[i]; id != 0 {
+		frames := p.Stacks.Frames(id)
+		for len(frames) > 0 {
+			n := e.inlinedCalls(frames)
+			e.inner = binary.AppendUvarint(e.inner, e.location(frames[:n]))
+			frames = frames[n:]
+		}
+	}
+	b := e.scratch[:0]
+	if len(e.inner) > 0 {
+		b = appendField(b, 1, e.inner)
+	}
+	e.inner = e.inner[:0]
+	for _, column := range p.Values {
+		e.inner = binary.AppendUvarint(e.inner, uint64(column[i]))
+	}
+	b = appendField(b, 2, e.inner)
+	if p.LabelSets != nil {
+		for _, l := range p.Labels(p.LabelSets[i]) {
+			e.inner = appendNumber(e.inner[:0], 1, e.str(l.Key))
+			if l.Numeric {
+				e.inner = appendNumber(e.inner, 3, uint64(l.Num))
+				e.inner = appendNumber(e.inner, 4, e.str(l.Unit))
+			} else {
+				e.inner = appendNumber(e.inner, 2, e.str(l.Str))
+			}
+			b = appendField(b, 3, e.inner)
+		}
+	}
+	e.scratch = b
+	return b
+}
+
+// inlinedCalls returns how many frames, from the leaf on, are one location: a
+// function, and those that were inlined into it.
+func (e *encoder) inlinedCalls(frames []stack.FrameID) int {
+	for i, id := range frames {
+		if !e.p.Stacks.Frame(id).Inlined {
+			return i + 1
+		}
+	}
+	return len(frames)
+}
+
+// location returns the number of the location with these frames.
+func (e *encoder) location(frames []stack.FrameID) uint64 {
+	e.key = e.key[:0]
+	if len(frames) == 1 {
+		if id := e.single[frames[0]]; id != 0 {
+			return id
+		}
+	} else {
+		for _, f := range frames {
+			e.key = binary.LittleEndian.AppendUint32(e.key, uint32(f))
+		}
+		if id := e.inlined[string(e.key)]; id != 0 {
+			return id
+		}
+	}
+	e.numLocations++
+	if len(frames) == 1 {
+		e.single[frames[0]] = e.numLocations
+	} else {
+		e.inlined[string(e.key)] = e.numLocations
+	}
+	b := appendNumber(nil, 1, e.numLocations)
+	b = appendNumber(b, 2, e.mappings[e.p.Stacks.Frame(frames[0]).Module]) // 0 if nobody knows where it was
+	for _, id := range frames {
+		f := e.p.Stacks.Frame(id)
+		if len(frames) == 1 && f == (stack.Frame{Module: f.Module}) {
+			break // no symbol, no line
+		}
+		line := appendNumber(nil, 1, e.function(function{f.Func, f.File, f.StartLine}))
+		b = appendField(b, 4, appendNumber(line, 2, uint64(f.Line)))
+	}
+	e.locations = appendField(e.locations, fieldLocation, b)
+	return e.numLocations
+}
+
+func (e *encoder) function(f function) uint64 {
+	if id := e.functions[f]; id != 0 {
+		return id
+	}
+	id := uint64(len(e.functions)) + 1
+	e.functions[f] = id
+	b := appendNumber(nil, 1, id)
+	b = appendNumber(b, 2, e.str(f.name))
+	b = appendNumber(b, 3, e.str(f.name))
+	b = appendNumber(b, 4, e.str(f.file))
+	e.funcs = appendField(e.funcs, fieldFunction, appendNumber(b, 5, uint64(f.start)))
+	return id
+}
+
+// str returns the number of a string.
+func (e *encoder) str(s string) uint64 {
+	id, ok := e.strings[s]
+	if !ok {
+		id = uint64(len(e.list))
+		e.strings[s] = id
+		e.list = append(e.list, s)
+	}
+	return id
+}
+
+// appendNumber appends a field that is a number; 0 is what readers assume.
+func appendNumber(b []byte, field int, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return binary.AppendUvarint(append(b, byte(field<<3|varint)), v)
+}
+
+// appendField appends a field that is a message, a string or a list. Fields
+// of this format have numbers below 16, whose tags are one byte.
+func appendField(b []byte, field int, content []byte) []byte {
+	b = binary.AppendUvarint(append(b, byte(field<<3|bytes)), uint64(len(content)))
+	return append(b, content...)
+}
