@@ -331,7 +331,9 @@ func (p *StateProfiler) finishAll() {
 }
 
 // StateProfile is one profile: stacks, and how often and how long goroutines
-// were there.
+// were there. The columns have the form of a profile.Profile, which writes them
+// for go tool pprof; this package knows no formats of profiles, see the
+// example.
 type StateProfile struct {
 	Kind ProfileKind
 	// Stacks is the reader's table.

@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	google "github.com/google/pprof/profile"
 
 	"loupe/exectrace"
 	"loupe/profile"
@@ -131,8 +134,38 @@ func TestStateProfiles(t *testing.T) {
 			got := p.Profile(kind)
 			t.Logf("%v: %d stacks, %v", kind, len(got.IDs), got.Total())
 			sameProfile(t, kind.String(), textOf(got), want)
+
+			// And once more, out of the file that is written for pprof.
+			var file bytes.Buffer
+			ours := pprofOf(got)
+			if err := ours.Encode(&file); err != nil {
+				t.Fatal(err)
+			}
+			written, err := google.Parse(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := byText{}
+			for _, s := range written.Sample {
+				again.add(googleText(s), s.Value[0], s.Value[1])
+			}
+			sameProfile(t, kind.String()+" written", again, want)
+			if !slices.Equal(ours.SampleTypes, official.SampleTypes) || ours.PeriodType != official.PeriodType || ours.Period != official.Period {
+				t.Errorf("types %v, want %v", ours.SampleTypes, official.SampleTypes)
+			}
 		}
 	})
+}
+
+// googleText is stackText of a sample as google/pprof has it.
+func googleText(s *google.Sample) string {
+	var b strings.Builder
+	for _, l := range s.Location {
+		for _, line := range l.Line {
+			fmt.Fprintf(&b, "%s %s:%d\n", line.Function.Name, line.Function.Filename, line.Line)
+		}
+	}
+	return b.String()
 }
 
 // TestStateProfileSums holds the profiles against the sums of all goroutines:
