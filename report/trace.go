@@ -134,6 +134,11 @@ func StackOf(r *exectrace.Reader, id stack.ID) Stack {
 	return out
 }
 
+// frames are the lines of a stack, leaf first.
+func frames(r *exectrace.Reader, id stack.ID) []string {
+	return StackOf(r, id).Frames
+}
+
 // nameOf is a function's name in short; of a goroutine that no event has told
 // of, what can be said.
 func nameOf(r *exectrace.Reader, n exectrace.NameID) string {

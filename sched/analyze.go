@@ -18,6 +18,9 @@ type AnalyzeOptions struct {
 	Top int
 	// Compat is that of [SummaryOptions].
 	Compat bool
+	// Each, if set, takes every stay in a state that counts, in the order of
+	// their ends; those that the end of the trace cuts off come last.
+	Each func(r *exectrace.Reader, i *Interval)
 }
 
 // Analysis is what one pass over a trace has found. Names and stacks are those
@@ -78,6 +81,8 @@ type Interval struct {
 	State      exectrace.State
 	Reason     exectrace.NameID
 	Start, End timeline.Time
+	// P is what it ran on; NoProc unless State is Running.
+	P exectrace.ProcID
 	// Stack is where the goroutine was: for a runnable one, where it had
 	// waited before.
 	Stack stack.ID
@@ -101,8 +106,9 @@ type track struct {
 	group     *Group
 	creator   *Group
 	lastWaker exectrace.GoID
-	assist    timeline.Time // begin of its mark assist
-	stw       timeline.Time // begin of its stop-the-world
+	proc      exectrace.ProcID // that it runs on
+	assist    timeline.Time    // begin of its mark assist
+	stw       timeline.Time    // begin of its stop-the-world
 	stwStack  stack.ID
 	state     exectrace.State
 	system    bool
@@ -223,7 +229,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		a.identify(t, e)
 	}
 	t.state, t.since, t.reason = e.To, e.Time, e.Name
-	t.stack = e.SubjectStack
+	t.stack, t.proc = e.SubjectStack, exectrace.NoProc
 	switch e.To {
 	case exectrace.Runnable:
 		if e.From == exectrace.Running { // preempted or yielded: it stays where it was
@@ -232,6 +238,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		t.stack = t.waited
 		a.par.runnable(e.Time, +1)
 	case exectrace.Running:
+		t.proc = e.P
 		a.par.running(e.Time, t, +1)
 	case exectrace.NotExist:
 		if t.group != nil {
@@ -279,7 +286,7 @@ func (a *analyzer) groupByGo(at stack.ID) *Group {
 
 // leave hands the interval that ends to those that count it.
 func (a *analyzer) leave(t *track, e *exectrace.Event) {
-	i := Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: e.Time, Stack: t.stack, By: e.G, ByStack: e.Stack}
+	i := Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: e.Time, P: t.proc, Stack: t.stack, By: e.G, ByStack: e.Stack}
 	switch t.state {
 	case exectrace.Running:
 		a.par.running(e.Time, t, -1)
@@ -317,7 +324,13 @@ func (a *analyzer) waker(e *exectrace.Event) *track {
 
 // counts applies the filter.
 func (a *analyzer) counts(i *Interval) bool {
-	return a.opts.Filter == nil || a.opts.Filter.Interval(a.r, i)
+	if a.opts.Filter != nil && !a.opts.Filter.Interval(a.r, i) {
+		return false
+	}
+	if a.opts.Each != nil {
+		a.opts.Each(a.r, i)
+	}
+	return true
 }
 
 // goroutine takes a finished summary.
@@ -337,6 +350,18 @@ func (a *analyzer) goroutine(g *Goroutine) {
 	}
 	if g.Ended == 0 {
 		a.leftOver(g)
+	}
+}
+
+// cutOff hands out the stays that the end of the trace cuts off.
+func (a *analyzer) cutOff() {
+	if a.opts.Each == nil {
+		return
+	}
+	for n := range a.tracks {
+		if t := &a.tracks[n]; t.known && t.since < a.last {
+			a.counts(&Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: a.last, P: t.proc, Stack: t.stack, By: exectrace.NoGoroutine})
+		}
 	}
 }
 
@@ -364,6 +389,7 @@ func (g *Group) add(one *Goroutine) {
 
 // finish puts the results in order.
 func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
+	a.cutOff()
 	a.sum.Finish()
 	a.par.advance(a.last)
 	out := a.out

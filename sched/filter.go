@@ -40,6 +40,7 @@ type Filter struct {
 	inside   []term // task and region terms, which need the windows
 	names    map[nameKey]bool
 	stacks   map[stackKey]bool
+	owners   []exectrace.NameID // by slot: the functions of the goroutines, for events
 }
 
 type term struct {
@@ -198,7 +199,7 @@ func (f *Filter) addIDs(t term) error {
 func (f *Filter) Prepare(t *exectrace.Trace) error {
 	f.names, f.stacks = make(map[nameKey]bool), make(map[stackKey]bool)
 	f.start = 0
-	f.windows = nil
+	f.windows, f.owners = nil, nil
 	if len(f.inside) == 0 {
 		return nil
 	}
@@ -427,4 +428,54 @@ func (f *Filter) Task(r *exectrace.Reader, k *Task) bool {
 	}
 	s := f.span()
 	return k.End == 0 || k.End >= s.Start && k.Start < s.End
+}
+
+// Has says whether the filter has a term of this key.
+func (f *Filter) Has(key string) bool {
+	return slices.ContainsFunc(f.terms, func(t term) bool { return t.key == key })
+}
+
+// Event says whether an event counts: by its own goroutine or the one that it
+// changes, the new state, the reason, its stack and its time. How long a state
+// will last is not known at an event, so that dur does not apply. It must be
+// shown every event, in order.
+func (f *Filter) Event(r *exectrace.Reader, e *exectrace.Event) bool {
+	i := Interval{G: e.G, Reason: e.Name, State: e.To, Start: e.Time, End: e.Time + 1, Stack: e.Stack}
+	slot := e.GSlot
+	if e.Kind == exectrace.KindGoTransition {
+		i.G, slot = e.Goroutine(), e.SubjectSlot
+		f.learn(r, e)
+	}
+	if slot != exectrace.NoSlot && int(slot) < len(f.owners) {
+		i.Name = f.owners[slot]
+	}
+	if f.ids != nil && !f.ids[i.G] && !f.ids[e.G] {
+		return false
+	}
+	if !cut(&i, f.span()) {
+		return false
+	}
+	if f.windows != nil && !slices.ContainsFunc(f.windows[i.G], func(w timeline.Span) bool { return w.Contains(e.Time) }) {
+		return false
+	}
+	for n := range f.terms {
+		if f.terms[n].key != "dur" && !f.intervalTerm(r, n, &i) {
+			return false
+		}
+	}
+	return true
+}
+
+// learn keeps the function that the goroutine in a slot began with.
+func (f *Filter) learn(r *exectrace.Reader, e *exectrace.Event) {
+	for len(f.owners) <= int(e.SubjectSlot) {
+		f.owners = append(f.owners, exectrace.NameNone)
+	}
+	owner := &f.owners[e.SubjectSlot]
+	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
+		*owner = exectrace.NameNone
+	}
+	if *owner == exectrace.NameNone && e.SubjectStack != 0 {
+		*owner = r.Root(e.SubjectStack)
+	}
 }

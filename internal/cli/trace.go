@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/exectrace"
 	"loupe/recording"
@@ -31,19 +32,26 @@ func traceVerbs() []traceVerb {
 		{"goroutines", "", "groups by function, or with -by creator by go statement", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace {
 			return report.TraceGoroutines(a, f.by == "creator", f.top)
 		})},
+		{"goroutine", "ID", "the life of one goroutine: its states, stacks, and who woke it", traceGoroutine},
 		{"blocked", "", "where goroutines waited, for what, who ended it, and who waits still", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
 		{"sched", "", "waits for a P, how many ran side by side, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
 		{"tasks", "", "user tasks by type, with the regions inside of them", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceTasks(a, f.top) })},
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
+		{"events", "", "every event in words; -raw as the file has them", traceEvents},
+		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
+		{"export", "", "every stay of a goroutine in a state, -format csv, json or perfetto", traceExport},
+		{"compare", "B", "two traces side by side, by function, reason, task and region", traceCompare},
 	}
 }
 
 // traceFlags are those of all verbs.
 type traceFlags struct {
 	filter, by, format string
-	json, compat       bool
+	out                string
+	json, compat, raw  bool
 	top                int
+	from, to           time.Duration
 
 	parsed *sched.Filter
 }
@@ -69,8 +77,12 @@ func newTraceCommand() *command {
 			fs.StringVar(&f.by, "by", "function", "goroutines: group by `function or creator`")
 			fs.IntVar(&f.top, "n", 20, "show at most `n` rows of each table")
 			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.TraceSchema+")")
-			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`")
+			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
 			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
+			fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
+			fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
+			fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
+			fs.BoolVar(&f.raw, "raw", false, "events: the undecoded events, in the text form of the format")
 			return func(e *env, args []string) error { return runTrace(e, f, args) }
 		},
 	}
@@ -105,8 +117,8 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 	if f.json {
 		f.format = "json"
 	}
-	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
-		return usagef("-format %s: known are text, md, csv, json", f.format)
+	if formats := traceFormats(args[0]); !slices.Contains(formats, f.format) {
+		return usagef("-format %s: known are %s", f.format, strings.Join(formats, ", "))
 	}
 	if f.by != "function" && f.by != "creator" {
 		return usagef("-by %s: known are function, creator", f.by)
@@ -114,11 +126,28 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 	if f.top < 1 {
 		return usagef("-n %d: at least one row", f.top)
 	}
+	if f.from > 0 {
+		f.filter += " from=" + f.from.String()
+	}
+	if f.to > 0 {
+		f.filter += " to=" + f.to.String()
+	}
 	var err error
-	if f.parsed, err = sched.ParseFilter(f.filter); err != nil {
+	if f.parsed, err = sched.ParseFilter(strings.TrimSpace(f.filter)); err != nil {
 		return usageError{err}
 	}
 	return traceVerbs()[i].run(e, f, args[1:])
+}
+
+// traceFormats are the formats that a verb has.
+func traceFormats(verb string) []string {
+	switch verb {
+	case "export":
+		return []string{"text", "csv", "json", "perfetto"}
+	case "events":
+		return []string{"text", "json"}
+	}
+	return []string{"text", "md", "csv", "json"}
 }
 
 func verbNames() string {

@@ -1,0 +1,200 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// History is the life of one goroutine.
+type History struct {
+	Reader *exectrace.Reader
+	Start  timeline.Time // of the trace
+	Goroutine
+	// CreatedBy is the goroutine that made it, NoGoroutine if that is not in
+	// the trace.
+	CreatedBy exectrace.GoID
+	// Stays are the states that it was in, in order: the first ones, as many
+	// as were asked for. More is how many there are beyond.
+	Stays []Interval
+	More  int
+	// WokenBy and Woke are the goroutines that ended its waits and those
+	// whose waits it ended, most frequent first.
+	WokenBy, Woke []Contact
+	Regions       []Region // finished ones, at most a thousand
+}
+
+// Contact is another goroutine with which one has to do.
+type Contact struct {
+	G     exectrace.GoID
+	Name  exectrace.NameID
+	Count int64
+	Time  time.Duration // waited
+}
+
+// FindGoroutine reads the history of one goroutine; keep is how many stays to
+// keep. It is an error when the trace does not have the goroutine.
+func FindGoroutine(t *exectrace.Trace, id exectrace.GoID, keep int) (*History, error) {
+	r := t.Reader()
+	h := &History{Reader: r, CreatedBy: exectrace.NoGoroutine}
+	found := false
+	names := map[exectrace.GoID]exectrace.NameID{}
+	wokenBy, woke := map[exectrace.GoID]*Contact{}, map[exectrace.GoID]*Contact{}
+	s := NewSummarizer(r, Sink{
+		Goroutine: func(g *Goroutine) {
+			if g.ID == id {
+				h.Goroutine, found = *g, true
+			} else if wokenBy[g.ID] != nil || woke[g.ID] != nil {
+				names[g.ID] = g.Name
+			}
+		},
+		Region: func(re *Region) {
+			if re.G == id && len(h.Regions) < 1000 {
+				h.Regions = append(h.Regions, *re)
+			}
+		},
+	}, SummaryOptions{})
+	var at track
+	var last timeline.Time
+	stay := func(i Interval) {
+		if len(h.Stays) < keep {
+			h.Stays = append(h.Stays, i)
+		} else {
+			h.More++
+		}
+	}
+	since := map[exectrace.GoID]timeline.Time{} // of those that wait
+	for r.Next() {
+		e := r.Event()
+		last = e.Time
+		if e.Kind == exectrace.KindSync && h.Start == 0 {
+			h.Start = e.Time
+		}
+		s.Event(e)
+		if e.Kind != exectrace.KindGoTransition || e.From == e.To {
+			continue
+		}
+		if e.To == exectrace.Waiting {
+			since[e.Goroutine()] = e.Time
+		}
+		if e.From == exectrace.Waiting && e.G == id && e.Goroutine() != id {
+			meet(woke, e.Goroutine(), e.Time-since[e.Goroutine()])
+		}
+		if e.From == exectrace.Waiting || e.To == exectrace.NotExist {
+			delete(since, e.Goroutine())
+		}
+		if e.Goroutine() != id {
+			continue
+		}
+		if e.From == exectrace.NotExist {
+			h.CreatedBy = e.G
+			at.waited = e.Stack
+		} else if e.From != exectrace.Undetermined {
+			i := at.interval(e)
+			stay(i)
+			if e.From == exectrace.Waiting && e.G != exectrace.NoGoroutine {
+				meet(wokenBy, e.G, e.Time-at.since)
+			}
+		}
+		at.enter(e)
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	if at.state != exectrace.NotExist && at.known {
+		stay(Interval{G: id, State: at.state, Reason: at.reason, Start: at.since, End: last, P: at.proc, Stack: at.stack, By: exectrace.NoGoroutine})
+	}
+	s.Finish()
+	if !found {
+		return nil, fmt.Errorf("the trace has no goroutine %d", id)
+	}
+	h.WokenBy, h.Woke = contacts(wokenBy, names), contacts(woke, names)
+	return h, nil
+}
+
+// interval is the stay that e ends.
+func (t *track) interval(e *exectrace.Event) Interval {
+	i := Interval{G: e.Goroutine(), State: t.state, Reason: t.reason, Start: t.since, End: e.Time, P: t.proc, Stack: t.stack, By: e.G, ByStack: e.Stack}
+	if t.state == exectrace.Running {
+		i.By, i.ByStack, i.Stack = exectrace.NoGoroutine, 0, e.SubjectStack
+	}
+	return i
+}
+
+// enter begins the stay that e begins.
+func (t *track) enter(e *exectrace.Event) {
+	if t.state == exectrace.Waiting || t.state == exectrace.Syscall {
+		t.waited = t.stack
+	}
+	t.known, t.state, t.since, t.reason, t.stack, t.proc = true, e.To, e.Time, e.Name, e.SubjectStack, exectrace.NoProc
+	switch e.To {
+	case exectrace.Runnable:
+		if e.From == exectrace.Running {
+			t.waited = e.SubjectStack
+		}
+		t.stack = t.waited
+	case exectrace.Running:
+		t.proc = e.P
+	}
+}
+
+func meet(m map[exectrace.GoID]*Contact, g exectrace.GoID, d timeline.Time) {
+	c := m[g]
+	if c == nil {
+		c = &Contact{G: g}
+		m[g] = c
+	}
+	c.Count++
+	c.Time += time.Duration(d)
+}
+
+func contacts(m map[exectrace.GoID]*Contact, names map[exectrace.GoID]exectrace.NameID) []Contact {
+	list := make([]Contact, 0, len(m))
+	for g, c := range m {
+		c.Name = names[g]
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b Contact) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.G, b.G)) })
+	return list
+}
+
+// Where sums up the stays of a history by state, reason and place.
+func (h *History) Where() []Place {
+	m := map[Place]*Place{}
+	for i := range h.Stays {
+		s := &h.Stays[i]
+		k := Place{State: s.State, Reason: s.Reason, Stack: s.Stack}
+		if s.State == exectrace.Running {
+			k.Stack, k.Reason = 0, 0
+		}
+		p := m[k]
+		if p == nil {
+			p = &Place{State: k.State, Reason: k.Reason, Stack: k.Stack}
+			m[k] = p
+		}
+		p.Count++
+		p.Time += s.Len()
+		p.Longest = max(p.Longest, s.Len())
+	}
+	list := make([]Place, 0, len(m))
+	for _, p := range m {
+		list = append(list, *p)
+	}
+	slices.SortFunc(list, func(a, b Place) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Stack, b.Stack)) })
+	return list
+}
+
+// Place is a state at one place, with the time spent there.
+type Place struct {
+	State   exectrace.State
+	Reason  exectrace.NameID
+	Stack   stack.ID
+	Count   int64
+	Time    time.Duration
+	Longest time.Duration
+}
