@@ -35,7 +35,7 @@ func traceVerbs() []traceVerb {
 		{"goroutine", "ID", "the life of one goroutine: its states, stacks, and who woke it", traceGoroutine},
 		{"blocked", "", "where goroutines waited, for what, who ended it, and who waits still", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
 		{"sched", "", "waits for a P, how many ran side by side, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
-		{"tasks", "", "user tasks by type, with the regions inside of them", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceTasks(a, f.top) })},
+		{"tasks", "[ID]", "user tasks by type with their regions; with an id, its tree and critical path", traceTasks},
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
 		{"events", "", "every event in words; -raw as the file has them", traceEvents},
@@ -93,7 +93,7 @@ func traceHelp() string {
 	var b strings.Builder
 	b.WriteString("\nVerbs:\n")
 	for _, v := range traceVerbs() {
-		fmt.Fprintf(&b, "  %-12s %s\n", v.name, v.short)
+		fmt.Fprintf(&b, "  %-14s %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
 	}
 	b.WriteString("\n" + sched.FilterHelp + "\n")
 	b.WriteString(`
