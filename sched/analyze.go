@@ -131,6 +131,7 @@ type analyzer struct {
 	user   userWork
 	left   map[leftKey]*Left
 	last   timeline.Time
+	stay   Interval // that is being counted; here so that it is not allocated
 }
 
 // Analyze reads a whole trace.
@@ -286,30 +287,31 @@ func (a *analyzer) groupByGo(at stack.ID) *Group {
 
 // leave hands the interval that ends to those that count it.
 func (a *analyzer) leave(t *track, e *exectrace.Event) {
-	i := Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: e.Time, P: t.proc, Stack: t.stack, By: e.G, ByStack: e.Stack}
+	i := &a.stay
+	*i = Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: e.Time, P: t.proc, Stack: t.stack, By: e.G, ByStack: e.Stack}
 	switch t.state {
 	case exectrace.Running:
 		a.par.running(e.Time, t, -1)
 		i.By, i.ByStack = exectrace.NoGoroutine, 0
 		i.Stack = e.SubjectStack
-		if a.counts(&i) {
-			a.out.Runs.add(&i, t)
+		if a.counts(i) {
+			a.out.Runs.add(i, t)
 		}
 	case exectrace.Runnable:
 		a.par.runnable(e.Time, -1)
-		if a.counts(&i) {
-			a.out.Latency.add(&i, t)
+		if a.counts(i) {
+			a.out.Latency.add(i, t)
 		}
 	case exectrace.Waiting:
 		t.waited = t.stack
-		if a.counts(&i) {
-			a.blocks.add(&i, t, a.waker(e))
+		if a.counts(i) {
+			a.blocks.add(i, t, a.waker(e))
 		}
 		t.lastWaker = e.G
 	case exectrace.Syscall:
 		t.waited = t.stack
-		if a.counts(&i) {
-			a.blocks.add(&i, t, nil)
+		if a.counts(i) {
+			a.blocks.add(i, t, nil)
 		}
 	}
 }
