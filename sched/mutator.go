@@ -94,6 +94,9 @@ type procCount struct {
 	n    int
 }
 
+// maxProcs is more than any machine has. A damaged trace may say more.
+const maxProcs = 1 << 16
+
 // nameClass is what a name means here.
 type nameClass uint8
 
@@ -120,7 +123,9 @@ func (m *Mutator) Event(e *exectrace.Event) {
 	case e.Kind == exectrace.KindSync:
 		m.sync(e)
 	case e.Kind == exectrace.KindMetric && e.Name == exectrace.NameGOMAXPROCS:
-		m.resize(int(e.Value()), e.Time)
+		if e.Value() <= maxProcs {
+			m.resize(int(e.Value()), e.Time)
+		}
 	case len(m.procs) == 0:
 		return // nobody knows yet what a P's share is
 	}

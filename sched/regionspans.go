@@ -34,15 +34,18 @@ func (r *RegionSpans) Region(re *Region) {
 		return
 	}
 	s := timeline.Span{Start: re.Start, End: re.End}
+	if s.Start == 0 {
+		s.Start = math.MinInt64 // older than the trace, which may begin below 0
+	}
 	if s.End == 0 {
-		s.End = math.MaxInt64 // it lasts longer than the trace
+		s.End = math.MaxInt64
 	}
 	r.spans[re.G] = append(r.spans[re.G], s)
 	r.sorted = false
 }
 
 // Spans returns the times of one goroutine, in order and without overlap. A
-// time that is not known to begin or to end begins at 0 or has no end.
+// time that is not known to begin or to end has no bound there.
 func (r *RegionSpans) Spans(g exectrace.GoID) []timeline.Span {
 	if !r.sorted {
 		for id, spans := range r.spans {

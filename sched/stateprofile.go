@@ -77,8 +77,9 @@ func (s *Spent) add(d time.Duration) {
 // order, call Finish and then Profile. It holds 32 bytes for each goroutine
 // and 16 for each stack, reason of waiting and kind.
 type StateProfiler struct {
-	opts StateProfileOptions
-	r    *exectrace.Reader
+	opts  StateProfileOptions
+	picky bool // some time or goroutine is not wanted
+	r     *exectrace.Reader
 
 	stays    []stay // by slot
 	last     timeline.Time
@@ -136,6 +137,7 @@ func NewStateProfiler(r *exectrace.Reader, opts StateProfileOptions) *StateProfi
 			causeRunnable: {leaf: "[runnable]", kind: ProfileSched},
 			causeSyscall:  {leaf: "[syscall]", kind: ProfileSyscall},
 		},
+		picky: opts.Goroutine != nil || opts.Span.Len() > 0 || opts.Regions != nil,
 		clips: opts.Compat && opts.Regions == nil, // go tool trace does not clip those of regions
 		early: make(map[exectrace.Slot][]earlyStay),
 	}
@@ -198,7 +200,9 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 		s.off, s.ran = false, true
 	case exectrace.NotExist:
 		s.off = false
-		p.commit(e.SubjectSlot)
+		if p.clips {
+			p.commit(e.SubjectSlot)
+		}
 	}
 }
 
@@ -216,7 +220,9 @@ func (p *StateProfiler) begin(s *stay, e *exectrace.Event) {
 	if p.opts.Goroutine != nil {
 		s.skip = !p.opts.Goroutine(s.id)
 	}
-	delete(p.early, e.SubjectSlot)
+	if p.clips {
+		delete(p.early, e.SubjectSlot)
+	}
 }
 
 // reason returns the cause for a reason of waiting.
@@ -284,8 +290,16 @@ func spentAt(by *[]Spent, id stack.ID) *Spent {
 	return &(*by)[id]
 }
 
-// inside returns how much of a time counts.
+// inside returns how much of a time counts: most often all of it, and then no
+// call is made.
 func (p *StateProfiler) inside(s *stay, from, to timeline.Time) time.Duration {
+	if !p.picky {
+		return time.Duration(to - from)
+	}
+	return p.chosen(s, from, to)
+}
+
+func (p *StateProfiler) chosen(s *stay, from, to timeline.Time) time.Duration {
 	if s.skip {
 		return 0
 	}

@@ -3,6 +3,7 @@ package sched_test
 import (
 	"context"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,9 +11,13 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"loupe/exectrace"
+	"loupe/sched"
 )
 
 // traces returns the traces to test with: one of a small program that is made
@@ -82,6 +87,60 @@ func record(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestDamaged feeds everything that takes events with traces in which some
+// bytes are wrong: there is no promise but that nothing breaks.
+func TestDamaged(t *testing.T) {
+	whole, err := os.ReadFile(ownTrace(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	resets := 0
+	for range 300 {
+		data := slices.Clone(whole[:len(whole)-rnd.IntN(2)*rnd.IntN(len(whole)/2)])
+		for range 1 + rnd.IntN(4) {
+			data[16+rnd.IntN(len(data)-16)] ^= 1 << rnd.IntN(8)
+		}
+		tr, err := exectrace.Open(data, exectrace.Options{})
+		if err != nil {
+			continue
+		}
+		r := tr.Reader()
+		p := sched.NewStateProfiler(r, sched.StateProfileOptions{})
+		compat := sched.NewStateProfiler(r, sched.StateProfileOptions{Compat: true})
+		const all = sched.CommonLosses | sched.LossSweep
+		ms := []*sched.Mutator{
+			sched.NewMutator(r, sched.MutatorOptions{Count: all}), sched.NewMutator(r, sched.MutatorOptions{Count: all, Compat: true}),
+			sched.NewMutator(r, sched.MutatorOptions{Count: all, PerProc: true}),
+		}
+		for r.Next() {
+			e := r.Event()
+			if e.Reset() {
+				resets++
+			}
+			p.Event(e)
+			compat.Event(e)
+			for _, m := range ms {
+				m.Event(e)
+			}
+		}
+		p.Finish()
+		compat.Finish()
+		p.Profile(sched.ProfileOffCPU)
+		for _, m := range ms {
+			c := m.Curve()
+			if mmu := c.MMU(time.Millisecond); mmu < 0 || mmu > 1 {
+				t.Errorf("MMU = %v", mmu)
+			}
+			c.MUD(time.Millisecond, []float64{0.5})
+			c.Examples(time.Microsecond, 3)
+		}
+	}
+	if resets == 0 {
+		t.Error("no trace was damaged such that the reader began anew")
+	}
 }
 
 type tree struct{ left, right *tree }
