@@ -90,7 +90,7 @@ const oldCut = "the file ends inside of an event"
 func (w *oldWalk) event() string {
 	head := w.data[w.i]
 	kind := head & (oldKinds - 1)
-	want := int(w.format.count[kind])
+	want := int(w.format.shapes[kind].count)
 	w.i++
 	switch {
 	case want < 0:
@@ -99,7 +99,7 @@ func (w *oldWalk) event() string {
 		return w.string()
 	case kind != oldBatch && w.current < 0:
 		return "an event in front of the first batch"
-	case w.format.timed[kind]:
+	case w.format.shapes[kind].effect != noEvent:
 		want += w.format.lead
 	}
 	// The two high bits count the arguments, without what stands in front of

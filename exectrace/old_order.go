@@ -54,6 +54,7 @@ type oldMerge struct {
 
 	gs      *goroutines
 	states  []oldGo // by slot
+	named   []Slot  // by cursor: where the other goroutine that it named was found
 	seqOfGC uint64
 
 	run      *oldCursor // the cursor of the last run
@@ -83,6 +84,7 @@ type lateExit struct {
 func (o *oldTrace) merge(problem func(at int, text string)) {
 	m := oldMerge{oldTrace: o, gs: newGoroutines()}
 	cursors := o.cursors()
+	m.named = make([]Slot, len(cursors))
 	m.calls = make([]oldCall, len(cursors))
 	for i := range cursors {
 		if c := &cursors[i]; c.next() {
@@ -147,34 +149,42 @@ func (m *oldMerge) take() *oldCursor {
 }
 
 // find returns the slot of the goroutine that a rule is about, or NoSlot.
-func (m *oldMerge) find(c *oldCursor, rule oldRule) Slot {
-	id := c.g
+func (m *oldMerge) find(c *oldCursor, rule *oldRule) Slot {
+	id, seen := c.g, &c.slot
 	if rule.whose == ofArgument {
 		id = c.args[0]
+		if id != c.g {
+			seen = &m.named[c.index]
+		}
 	}
-	if s := int(c.slot); s < len(m.states) && m.gs.all[s].id == GoID(id) && m.states[s].status != oldDead {
-		return c.slot
+	if s := int(*seen); s < len(m.states) && m.gs.all[s].id == GoID(id) && m.states[s].status != oldDead {
+		return *seen
 	}
 	slot := m.gs.find(GoID(id))
 	if slot != NoSlot {
-		c.slot = slot
+		*seen = slot
 	}
 	return slot
 }
 
 // possible says whether the state of the program allows the event of c.
 func (m *oldMerge) possible(c *oldCursor) bool {
-	rule := m.format.rules[c.kind]
+	rule := &m.format.rules[c.kind]
 	switch rule.whose {
 	case ofNobody:
 		return true
 	case ofCollector:
 		return c.args[0] == m.seqOfGC
 	}
-	var g oldGo
-	if slot := m.find(c, rule); slot != NoSlot {
-		g = m.states[slot]
+	slot := m.find(c, rule)
+	if slot == NoSlot {
+		return rule.allows(&oldGo{}, c)
 	}
+	return rule.allows(&m.states[slot], c)
+}
+
+// allows says whether a goroutine in the state g can do what the event tells.
+func (rule *oldRule) allows(g *oldGo, c *oldCursor) bool {
 	if g.status != rule.from {
 		return false
 	}
@@ -189,20 +199,7 @@ func (m *oldMerge) possible(c *oldCursor) bool {
 
 // happens lets the event of c happen.
 func (m *oldMerge) happens(c *oldCursor) {
-	if !m.possible(c) {
-		if m.forced == 0 {
-			m.forcedAt = c.at
-		}
-		m.forced++
-	}
-	rule := m.format.rules[c.kind]
-	slot := NoSlot
-	switch rule.whose {
-	case ofCollector:
-		m.seqOfGC = c.args[0] + 1
-	case ofRunning, ofArgument:
-		slot = m.apply(c, rule)
-	}
+	slot := m.apply(c)
 	if m.run != c {
 		m.endRun(c)
 	}
@@ -233,8 +230,20 @@ func (m *oldMerge) happens(c *oldCursor) {
 	}
 }
 
-// apply changes the state of the goroutine that a rule is about.
-func (m *oldMerge) apply(c *oldCursor, rule oldRule) Slot {
+// apply changes the state of the program as the event of c says. It returns
+// the slot of the goroutine whose state it was, or NoSlot.
+func (m *oldMerge) apply(c *oldCursor) Slot {
+	rule := &m.format.rules[c.kind]
+	switch rule.whose {
+	case ofNobody:
+		return NoSlot
+	case ofCollector:
+		if c.args[0] != m.seqOfGC {
+			m.force(c)
+		}
+		m.seqOfGC = c.args[0] + 1
+		return NoSlot
+	}
 	slot := m.find(c, rule)
 	if slot == NoSlot {
 		id := c.g
@@ -246,9 +255,11 @@ func (m *oldMerge) apply(c *oldCursor, rule oldRule) Slot {
 			m.states = append(m.states, oldGo{})
 		}
 		m.states[slot] = oldGo{}
-		c.slot = slot
 	}
 	g := &m.states[slot]
+	if !rule.allows(g, c) {
+		m.force(c)
+	}
 	g.status = rule.to
 	switch rule.seq {
 	case seqGiven:
@@ -257,6 +268,14 @@ func (m *oldMerge) apply(c *oldCursor, rule oldRule) Slot {
 		g.seq++
 	}
 	return slot
+}
+
+// force counts an event that happens although it cannot.
+func (m *oldMerge) force(c *oldCursor) {
+	if m.forced == 0 {
+		m.forcedAt = c.at
+	}
+	m.forced++
 }
 
 // endRun writes the run that has ended; the next one is of c.

@@ -69,66 +69,77 @@ type oldSpec struct {
 	// file. An argument that some formats do not have says so: "seq>=7" is
 	// there since format 7, "seq<7" until then. A last one "stack" is where
 	// the event happened.
-	args  string
-	order oldRule
+	args   string
+	effect oldEffect
+	order  oldRule
 }
+
+// oldEffect says whose event it is, and what its P runs then.
+type oldEffect uint8
+
+const (
+	noEvent     oldEffect = iota // an entry of a table: no time stands in front of its arguments
+	isSample                     // has a time of its own, and is read with the others, see oldWalk.keep
+	stays                        // of the goroutine that the P runs, and goes on to run
+	startsGo                     // of the one that it names, which the P runs now
+	leavesGo                     // the P runs none any more
+	namesGo                      // of the one that it names
+	carriesText                  // stays, and a text follows: its length, its bytes
+)
 
 // oldSpecs has one row for each event type.
 var oldSpecs = [oldKinds]oldSpec{
-	oldBatch:          {"Batch", 5, "p seq<7 ticks", free},
-	oldFrequency:      {"Frequency", 5, "freq unused<7", free},
-	oldStack:          {"Stack", 5, "id n", free}, // and n times pc, since 7 also function, file and line
-	oldTimerGoroutine: {"TimerGoroutine", 5, "g unused<7", free},
-	oldString:         {"String", 7, "id len", free}, // and the bytes
+	oldBatch:          {"Batch", 5, "p seq<7 ticks", noEvent, free},
+	oldFrequency:      {"Frequency", 5, "freq unused<7", noEvent, free},
+	oldStack:          {"Stack", 5, "id n", noEvent, free}, // and n times pc, since 7 also function, file and line
+	oldTimerGoroutine: {"TimerGoroutine", 5, "g unused<7", noEvent, free},
+	oldString:         {"String", 7, "id len", noEvent, free}, // and the bytes
 
-	oldGomaxprocs:     {"Gomaxprocs", 5, "procs stack", free},
-	oldProcStart:      {"ProcStart", 5, "thread", free},
-	oldProcStop:       {"ProcStop", 5, "", free},
-	oldGCStart:        {"GCStart", 5, "seq>=7 stack", oldRule{whose: ofCollector}},
-	oldGCDone:         {"GCDone", 5, "", free},
-	oldSTWStart:       {"STWStart", 5, "kind>=10", free}, // before 10, one for each P that stops
-	oldSTWDone:        {"STWDone", 5, "", free},
-	oldSweepStart:     {"GCSweepStart", 5, "stack", free},
-	oldSweepDone:      {"GCSweepDone", 5, "swept>=9 reclaimed>=9", free},
-	oldGoCreate:       {"GoCreate", 5, "g new_stack stack", oldRule{ofArgument, oldDead, oldRunnable, seqFixed}}, // new_stack is a pc in 5
-	oldGoStart:        {"GoStart", 5, "g seq>=7", starts},
-	oldGoEnd:          {"GoEnd", 5, "", free},
-	oldGoStop:         {"GoStop", 5, "stack", free},
-	oldGoSched:        {"GoSched", 5, "stack", yields},
-	oldGoPreempt:      {"GoPreempt", 5, "stack", yields},
-	oldGoSleep:        {"GoSleep", 5, "stack", blocks},
-	oldGoBlock:        {"GoBlock", 5, "stack", blocks},
-	oldGoUnblock:      {"GoUnblock", 5, "g seq>=7 stack", wakes},
-	oldGoBlockSend:    {"GoBlockSend", 5, "stack", blocks},
-	oldGoBlockRecv:    {"GoBlockRecv", 5, "stack", blocks},
-	oldGoBlockSelect:  {"GoBlockSelect", 5, "stack", blocks},
-	oldGoBlockSync:    {"GoBlockSync", 5, "stack", blocks},
-	oldGoBlockCond:    {"GoBlockCond", 5, "stack", blocks},
-	oldGoBlockNet:     {"GoBlockNet", 5, "stack", blocks},
-	oldGoSysCall:      {"GoSysCall", 5, "stack", free},
-	oldGoSysExit:      {"GoSysExit", 5, "g seq ts", wakes},
-	oldGoSysBlock:     {"GoSysBlock", 5, "", blocks},
-	oldGoWaiting:      {"GoWaiting", 5, "g", oldRule{ofArgument, oldRunnable, oldWaiting, seqFixed}},
-	oldGoInSyscall:    {"GoInSyscall", 5, "g", oldRule{ofArgument, oldRunnable, oldWaiting, seqFixed}},
-	oldHeapAlloc:      {"HeapAlloc", 5, "bytes", free},
-	oldHeapGoal:       {"HeapGoal", 5, "bytes", free},
-	oldFutileWakeup:   {"FutileWakeup", 5, "", free},
-	oldGoStartLocal:   {"GoStartLocal", 7, "g", oldRule{ofArgument, oldRunnable, oldRunning, seqNext}},
-	oldGoUnblockLocal: {"GoUnblockLocal", 7, "g stack", oldRule{ofArgument, oldWaiting, oldRunnable, seqNext}},
-	oldGoSysExitLocal: {"GoSysExitLocal", 7, "g ts", oldRule{ofArgument, oldWaiting, oldRunnable, seqNext}},
-	oldGoStartLabel:   {"GoStartLabel", 8, "g seq label", starts},
-	oldGoBlockGC:      {"GoBlockGC", 8, "stack", blocks},
-	oldAssistStart:    {"GCMarkAssistStart", 9, "stack", free},
-	oldAssistDone:     {"GCMarkAssistDone", 9, "", free},
-	oldTaskCreate:     {"UserTaskCreate", 11, "task parent name stack", free},
-	oldTaskEnd:        {"UserTaskEnd", 11, "task stack", free},
-	oldRegion:         {"UserRegion", 11, "task mode name stack", free},
-	oldUserLog:        {"UserLog", 11, "task category stack", free}, // and the message: its length, its bytes
-	oldCPUSample:      {"CPUSample", 19, "ts p g stack", free},
+	oldGomaxprocs:     {"Gomaxprocs", 5, "procs stack", stays, free},
+	oldProcStart:      {"ProcStart", 5, "thread", stays, free},
+	oldProcStop:       {"ProcStop", 5, "", stays, free},
+	oldGCStart:        {"GCStart", 5, "seq>=7 stack", stays, oldRule{whose: ofCollector}},
+	oldGCDone:         {"GCDone", 5, "", stays, free},
+	oldSTWStart:       {"STWStart", 5, "kind>=10", stays, free}, // before 10, one for each P that stops
+	oldSTWDone:        {"STWDone", 5, "", stays, free},
+	oldSweepStart:     {"GCSweepStart", 5, "stack", stays, free},
+	oldSweepDone:      {"GCSweepDone", 5, "swept>=9 reclaimed>=9", stays, free},
+	oldGoCreate:       {"GoCreate", 5, "g new_stack stack", stays, oldRule{ofArgument, oldDead, oldRunnable, seqFixed}}, // new_stack is a pc in 5
+	oldGoStart:        {"GoStart", 5, "g seq>=7", startsGo, starts},
+	oldGoEnd:          {"GoEnd", 5, "", leavesGo, free},
+	oldGoStop:         {"GoStop", 5, "stack", leavesGo, free},
+	oldGoSched:        {"GoSched", 5, "stack", leavesGo, yields},
+	oldGoPreempt:      {"GoPreempt", 5, "stack", leavesGo, yields},
+	oldGoSleep:        {"GoSleep", 5, "stack", leavesGo, blocks},
+	oldGoBlock:        {"GoBlock", 5, "stack", leavesGo, blocks},
+	oldGoUnblock:      {"GoUnblock", 5, "g seq>=7 stack", stays, wakes},
+	oldGoBlockSend:    {"GoBlockSend", 5, "stack", leavesGo, blocks},
+	oldGoBlockRecv:    {"GoBlockRecv", 5, "stack", leavesGo, blocks},
+	oldGoBlockSelect:  {"GoBlockSelect", 5, "stack", leavesGo, blocks},
+	oldGoBlockSync:    {"GoBlockSync", 5, "stack", leavesGo, blocks},
+	oldGoBlockCond:    {"GoBlockCond", 5, "stack", leavesGo, blocks},
+	oldGoBlockNet:     {"GoBlockNet", 5, "stack", leavesGo, blocks},
+	oldGoSysCall:      {"GoSysCall", 5, "stack", stays, free},
+	oldGoSysExit:      {"GoSysExit", 5, "g seq ts", namesGo, wakes},
+	oldGoSysBlock:     {"GoSysBlock", 5, "", leavesGo, blocks},
+	oldGoWaiting:      {"GoWaiting", 5, "g", namesGo, oldRule{ofArgument, oldRunnable, oldWaiting, seqFixed}},
+	oldGoInSyscall:    {"GoInSyscall", 5, "g", namesGo, oldRule{ofArgument, oldRunnable, oldWaiting, seqFixed}},
+	oldHeapAlloc:      {"HeapAlloc", 5, "bytes", stays, free},
+	oldHeapGoal:       {"HeapGoal", 5, "bytes", stays, free},
+	oldFutileWakeup:   {"FutileWakeup", 5, "", stays, free},
+	oldGoStartLocal:   {"GoStartLocal", 7, "g", startsGo, oldRule{ofArgument, oldRunnable, oldRunning, seqNext}},
+	oldGoUnblockLocal: {"GoUnblockLocal", 7, "g stack", stays, oldRule{ofArgument, oldWaiting, oldRunnable, seqNext}},
+	oldGoSysExitLocal: {"GoSysExitLocal", 7, "g ts", namesGo, oldRule{ofArgument, oldWaiting, oldRunnable, seqNext}},
+	oldGoStartLabel:   {"GoStartLabel", 8, "g seq label", startsGo, starts},
+	oldGoBlockGC:      {"GoBlockGC", 8, "stack", leavesGo, blocks},
+	oldAssistStart:    {"GCMarkAssistStart", 9, "stack", stays, free},
+	oldAssistDone:     {"GCMarkAssistDone", 9, "", stays, free},
+	oldTaskCreate:     {"UserTaskCreate", 11, "task parent name stack", stays, free},
+	oldTaskEnd:        {"UserTaskEnd", 11, "task stack", stays, free},
+	oldRegion:         {"UserRegion", 11, "task mode name stack", stays, free},
+	oldUserLog:        {"UserLog", 11, "task category stack", carriesText, free}, // and the message: its length, its bytes
+	oldCPUSample:      {"CPUSample", 19, "ts p g stack", isSample, free},
 }
-
-// untimed are the types that are no events, and have no time.
-var untimed = map[byte]bool{oldBatch: true, oldFrequency: true, oldStack: true, oldTimerGoroutine: true, oldString: true}
 
 // oldRule says which state a goroutine must be in for an event to happen, and
 // what state it is in then. An event on one P waits until those on the others
@@ -180,11 +191,16 @@ var (
 // oldFormat is the table of one version.
 type oldFormat struct {
 	version Version
-	lead    int               // numbers in front of the arguments: the time, in format 5 also a sequence number
-	count   [oldKinds]int8    // of arguments; -1 for what is no event of this version
-	timed   [oldKinds]bool    // it has a time in front of its arguments
-	stack   [oldKinds]bool    // the last argument is where the event happened
+	lead    int // numbers in front of the arguments: the time, in format 5 also a sequence number
+	shapes  [oldKinds]oldShape
 	rules   [oldKinds]oldRule // all free in format 5, where sequence numbers order all
+}
+
+// oldShape is what decoding needs to know of a type.
+type oldShape struct {
+	count  int8 // of arguments; -1 for what is no event of this version
+	stack  bool // the last one is where the event happened
+	effect oldEffect
 }
 
 // newOldFormat picks what a version has out of oldSpecs.
@@ -194,18 +210,19 @@ func newOldFormat(v Version) *oldFormat {
 		f.lead = 2
 	}
 	for kind, s := range oldSpecs {
-		f.count[kind] = -1
+		shape := &f.shapes[kind]
+		shape.count = -1
 		if s.name == "" || v < s.since {
 			continue
 		}
-		f.count[kind] = 0
+		shape.count = 0
 		for _, arg := range strings.Fields(s.args) {
 			if inFormat(arg, v) {
-				f.count[kind]++
+				shape.count++
 			}
 		}
-		f.timed[kind] = !untimed[byte(kind)]
-		f.stack[kind] = strings.HasSuffix(s.args, "stack")
+		shape.stack = strings.HasSuffix(s.args, "stack")
+		shape.effect = s.effect
 		if v >= 7 {
 			f.rules[kind] = s.order
 		}
