@@ -3,6 +3,7 @@ package sched
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/exectrace"
@@ -104,6 +105,12 @@ func (b *blockTable) sorted() []*Block {
 		})
 	}
 	return b.all
+}
+
+// IsSyncReason says whether a reason of waiting is a channel, a select or a
+// lock, as cmd/trace tells them apart (pprof.go, computePprofBlock).
+func IsSyncReason(reason string) bool {
+	return strings.Contains(reason, "chan") || strings.Contains(reason, "sync") || strings.Contains(reason, "select")
 }
 
 // Left is a set of goroutines that the end of the trace found in one place.

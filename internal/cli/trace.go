@@ -38,7 +38,9 @@ func traceVerbs() []traceVerb {
 		{"tasks", "[ID]", "user tasks by type with their regions; with an id, its tree and critical path", traceTasks},
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
-		{"events", "", "every event in words; -raw as the file has them", traceEvents},
+		{"mmu", "", "what the collector leaves to the program in any window; -sweep, -per-proc", traceMMU},
+		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu", traceProfile},
+		{"events", "", "every event in words", traceEvents},
 		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
 		{"export", "", "every stay of a goroutine in a state, -format csv, json or perfetto", traceExport},
 		{"compare", "B", "two traces side by side, by function, reason, task and region", traceCompare},
@@ -48,8 +50,9 @@ func traceVerbs() []traceVerb {
 // traceFlags are those of all verbs.
 type traceFlags struct {
 	filter, by, format string
-	out                string
-	json, compat, raw  bool
+	out, kind          string
+	json, compat       bool
+	sweep, perProc     bool
 	top                int
 	from, to           time.Duration
 
@@ -80,9 +83,11 @@ func newTraceCommand() *command {
 			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
 			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
 			fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
+			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: of the time in which `state`: net, sync, syscall, sched, off-cpu, cpu")
+			fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
+			fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
 			fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
 			fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
-			fs.BoolVar(&f.raw, "raw", false, "events: the undecoded events, in the text form of the format")
 			return func(e *env, args []string) error { return runTrace(e, f, args) }
 		},
 	}
