@@ -83,7 +83,7 @@ func newTraceCommand() *command {
 			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
 			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
 			fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
-			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: of the time in which `state`: net, sync, syscall, sched, off-cpu, cpu")
+			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu or cpu")
 			fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
 			fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
 			fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
