@@ -149,11 +149,29 @@ func summarize(t *testing.T, data []byte) string {
 	return b.String()
 }
 
+// goTraces are the traces that Go ships for its own reader and accepts.
+func goTraces(t *testing.T) (files []string) {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exectracetest.Oracle(t, "unpack", filepath.Join(exectracetest.Tree(t), "testdata", "tests"), dir); err != nil {
+		t.Fatal(out, err)
+	}
+	all, _ := filepath.Glob(filepath.Join(dir, "*.trace"))
+	for _, f := range all {
+		if _, err := exectracetest.Oracle(t, "count", f); err == nil {
+			files = append(files, f)
+		}
+	}
+	if len(files) < 15 {
+		t.Fatalf("only %d of Go's test traces can be read", len(files))
+	}
+	return files
+}
+
 // TestSummaries compares goroutines, regions and tasks with those of the
 // standard library, field by field.
 func TestSummaries(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("LOUPE_TRACES"), "*.trace"))
-	for _, f := range files {
+	for _, f := range append(traces(t), goTraces(t)...) {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			data, err := os.ReadFile(f)
 			if err != nil {
