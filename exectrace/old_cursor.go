@@ -49,15 +49,17 @@ func (c *oldCursor) next() bool {
 	return true
 }
 
-// nextBatch begins the following batch, if there is one.
+// nextBatch begins the following batch that is not empty, if there is one.
 func (c *oldCursor) nextBatch() bool {
-	if len(c.batches) == 0 {
-		return false
+	for len(c.batches) > 0 {
+		b := c.batches[0]
+		c.batches = c.batches[1:]
+		c.i, c.end, c.time, c.seq = b.start, b.end, b.time, b.seq
+		if c.i < c.end {
+			return true
+		}
 	}
-	b := c.batches[0]
-	c.batches = c.batches[1:]
-	c.i, c.end, c.time, c.seq = b.start, b.end, b.time, b.seq
-	return true
+	return false
 }
 
 // decode reads what stands at c.i and returns false when that is no event.

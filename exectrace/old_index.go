@@ -48,10 +48,12 @@ type oldFrame struct {
 	line           int
 }
 
-// Bounds that internal/trace sets to hostile input.
+// Bounds for hostile input. Those of frames and strings are internal/trace's;
+// it has none for Ps, of which these versions of Go never ran a quarter as many.
 const (
 	maxOldFrames = 1000
 	maxOldString = 1e6
+	maxOldProcs  = 1 << 12
 )
 
 // oldWalk is the walk over the file.
@@ -143,7 +145,11 @@ func (w *oldWalk) number() (v uint64) {
 // broken tells a number that is cut by the end of the file from one that is
 // too long.
 func (w *oldWalk) broken() string {
-	if n := len(w.data); n-w.start < 128 && w.data[n-1] >= 0x80 {
+	n := 0 // bytes at the end of the file that want another behind them
+	for n < 10 && w.data[len(w.data)-1-n] >= 0x80 {
+		n++
+	}
+	if n > 0 && n < 10 && len(w.data)-w.start < 128 {
 		return oldCut
 	}
 	return "a number has more than 64 bits"
@@ -186,7 +192,7 @@ func (w *oldWalk) skip(n uint64) string {
 // batch begins a batch of a P.
 func (w *oldWalk) batch(args *[8]uint64) string {
 	p := args[0]
-	if p > math.MaxInt32 && p != math.MaxUint64 {
+	if p >= maxOldProcs && p != math.MaxUint64 {
 		return fmt.Sprintf("a batch of P %d, which cannot be", p)
 	}
 	w.closeBatch(w.start)

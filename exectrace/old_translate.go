@@ -152,6 +152,9 @@ func (o *oldReader) goes(e *Event, id GoID, slot Slot, from, to State) {
 	switch {
 	case slot != NoSlot:
 		o.known = State(gs.all[slot].status)
+		if from == Undetermined {
+			from = o.known // the end of the list of what there was is lost
+		}
 	case from != NotExist:
 		from = Undetermined
 		o.known = from
@@ -257,10 +260,10 @@ func (o *oldReader) returns(e *Event) {
 }
 
 // bridge puts a transition in front of e that takes the goroutine from the
-// state that is known to the one that e begins with. Only a trace with lost
-// events needs it.
+// state that is known to the one that e begins with. Only a trace with problems
+// needs it: a valid one is translated as it is.
 func (o *oldReader) bridge(e *Event) {
-	if o.t.forced == 0 || o.known == e.From {
+	if len(o.r.t.problems) == 0 || o.known == e.From {
 		return
 	}
 	r := o.r
