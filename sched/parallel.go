@@ -172,6 +172,7 @@ type Course struct {
 	Start timeline.Time
 	Width time.Duration // of a stretch
 	sums  []float64     // number × ns
+	end   timeline.Time // of the last stretch
 }
 
 // maxStretches is where a course halves its resolution.
@@ -179,26 +180,41 @@ const maxStretches = 2048
 
 func (c *Course) begin(at timeline.Time) { c.Start, c.Width = at, 100*time.Microsecond }
 
+// add counts n for the time from one instant to the next; the instants never
+// go back.
 func (c *Course) add(from, to timeline.Time, n int) {
+	if k := len(c.sums) - 1; k >= 0 && to <= c.end { // nearly always
+		c.sums[k] += float64(n) * float64(to-from)
+		return
+	}
 	for time.Duration(to-c.Start) > maxStretches*c.Width {
-		for i := range (len(c.sums) + 1) / 2 {
-			c.sums[i] = c.sums[2*i]
-			if 2*i+1 < len(c.sums) {
-				c.sums[i] += c.sums[2*i+1]
-			}
-		}
-		c.sums = c.sums[:(len(c.sums)+1)/2]
-		c.Width *= 2
+		c.halve()
 	}
 	for from < to {
 		k := int(time.Duration(from-c.Start) / c.Width)
-		end := min(to, c.Start+timeline.Time(time.Duration(k+1)*c.Width))
 		for len(c.sums) <= k {
 			c.sums = append(c.sums, 0)
 		}
-		c.sums[k] += float64(n) * float64(end-from)
-		from = end
+		c.end = c.Start + timeline.Time(time.Duration(k+1)*c.Width)
+		until := min(to, c.end)
+		c.sums[k] += float64(n) * float64(until-from)
+		from = until
 	}
+}
+
+// halve makes each stretch twice as long.
+func (c *Course) halve() {
+	half := c.sums[:(len(c.sums)+1)/2]
+	for i := range half {
+		sum := c.sums[2*i]
+		if 2*i+1 < len(c.sums) {
+			sum += c.sums[2*i+1]
+		}
+		half[i] = sum
+	}
+	c.sums = half
+	c.Width *= 2
+	c.end = c.Start + timeline.Time(time.Duration(len(half))*c.Width)
 }
 
 // Values returns the mean of each stretch.

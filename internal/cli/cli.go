@@ -61,7 +61,7 @@ func (e *env) atAbort(f func()) {
 func commands() []*command {
 	return []*command{
 		demoCommand, runCommand, attachCommand, loadCommand,
-		reportCommand, compareCommand, gcCommand, schedCommand, pprofCommand, newTraceCommand(),
+		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, pprofCommand, newTraceCommand(),
 		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
 	}
 }

@@ -49,6 +49,7 @@ func traceVerbs() []traceVerb {
 
 // traceFlags are those of all verbs.
 type traceFlags struct {
+	verb               string
 	filter, by, format string
 	out, kind          string
 	json, compat       bool
@@ -141,6 +142,7 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 	if f.parsed, err = sched.ParseFilter(strings.TrimSpace(f.filter)); err != nil {
 		return usageError{err}
 	}
+	f.verb = args[0]
 	return traceVerbs()[i].run(e, f, args[1:])
 }
 
@@ -170,22 +172,27 @@ func analysed(view func(*sched.Analysis, *traceFlags) *report.Trace) func(*env, 
 		if err != nil {
 			return err
 		}
-		t, done, err := openTrace(e, name)
-		if err != nil {
-			return err
-		}
-		defer done()
-		a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: f.top, Compat: f.compat})
-		if err != nil {
-			return err
-		}
-		return f.write(e, view(a, f))
+		key := pageKey(name, f.verb, f.filter, f.by, f.format, f.top, f.compat, e.style(), isTerminal(e.stdout))
+		return cachedPage(e.stdout, key, func(w io.Writer) error {
+			t, done, err := openTrace(e, name)
+			if err != nil {
+				return err
+			}
+			defer done()
+			a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: f.top, Compat: f.compat})
+			if err != nil {
+				return err
+			}
+			return f.writeTo(w, e, view(a, f))
+		})
 	}
 }
 
 // write prints a view in the format that was asked for.
-func (f *traceFlags) write(e *env, t *report.Trace) error {
-	return buffered(e.stdout, func(w io.Writer) error {
+func (f *traceFlags) write(e *env, t *report.Trace) error { return f.writeTo(e.stdout, e, t) }
+
+func (f *traceFlags) writeTo(out io.Writer, e *env, t *report.Trace) error {
+	return buffered(out, func(w io.Writer) error {
 		switch f.format {
 		case "json":
 			return report.WriteJSON(w, t)

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// newOpenCommand is a function because it calls other commands.
+func newOpenCommand() *command {
+	return &command{
+		name:  "open",
+		short: "show any file that loupe knows: recording, trace, profile, runtime log",
+		args:  "FILE…",
+		example: []string{
+			"loupe open trace.out",
+			"loupe open cpu.pb.gz",
+			"loupe open loupe-server-20261120-101500",
+		},
+		about: `
+Looks at what each file is and shows its first page: a recording's report, a
+trace's summary, a profile's heaviest functions, the collections and scheduler
+samples of a log. The command that shows more of it is named below.`,
+		files: true,
+		setup: func(fs *flagSet) func(*env, []string) error {
+			return func(e *env, args []string) error {
+				if len(args) == 0 {
+					return usagef("say what to open: loupe open FILE")
+				}
+				for i, name := range args {
+					if i > 0 {
+						fmt.Fprintln(e.stdout)
+					}
+					if err := openFile(e, name); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		},
+	}
+}
+
+// openFile shows the first page of one file.
+func openFile(e *env, name string) error {
+	what, more, err := sniff(name)
+	if err != nil {
+		return err
+	}
+	code := find(what[0]).main(e, append(what[1:], name))
+	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
+	if code != exitOK && code != exitFound {
+		return exitError{code, nil}
+	}
+	return nil
+}
+
+// sniff returns the command that shows a file's first page, and a line that
+// says what shows more.
+func sniff(name string) (command []string, more string, err error) {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	head := make([]byte, 4096)
+	if !info.IsDir() {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, "", err
+		}
+		defer f.Close()
+		n, err := io.ReadFull(f, head)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+			return nil, "", err
+		}
+		head = head[:n]
+	}
+	switch {
+	case info.IsDir(), bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return []string{"report"}, "more: loupe trace summary FILE, loupe gc FILE, loupe sched FILE, loupe compare FILE OTHER", nil
+	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
+		return []string{"trace", "summary"}, "more: loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile FILE", nil
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
+		return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
+	case bytes.Contains(head, []byte("SCHED ")) && !bytes.Contains(head, []byte("gc 1 @")):
+		return []string{"sched"}, "more: loupe gc FILE", nil
+	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")):
+		return []string{"gc"}, "more: loupe gc -cycles FILE, loupe sched FILE", nil
+	}
+	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// worthCaching is the size of a file from which the page that is made of it is
+// kept: a smaller one is read faster than anybody notices.
+const worthCaching = 4 << 20
+
+// maxPages is how many pages are kept.
+const maxPages = 200
+
+// pageKey names what a page shows of a file: it changes when the file does, or
+// the way to look at it, or loupe itself. It is "" for what cannot be kept.
+func pageKey(file string, how ...any) string {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() < worthCaching {
+		return ""
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return ""
+	}
+	self := ""
+	if exe, err := os.Executable(); err == nil {
+		if i, err := os.Stat(exe); err == nil {
+			self = fmt.Sprint(i.Size(), i.ModTime().UnixNano())
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d %s %q", path, info.Size(), info.ModTime().UnixNano(), self, fmt.Sprint(how...)))
+	return fmt.Sprintf("%x", sum[:16])
+}
+
+// pageDir is where pages are kept.
+func pageDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "loupe", "pages"), err
+}
+
+// cachedPage prints the page of this key if it is there; else it makes it,
+// prints it, and keeps it. Nothing that goes wrong with the keeping is told:
+// the page is made again then.
+func cachedPage(w io.Writer, key string, make func(io.Writer) error) error {
+	dir, err := pageDir()
+	if key == "" || err != nil {
+		return make(w)
+	}
+	name := filepath.Join(dir, key)
+	if page, err := os.ReadFile(name); err == nil {
+		_, err = w.Write(page)
+		return err
+	}
+	var page bytes.Buffer
+	if err := make(io.MultiWriter(w, &page)); err != nil {
+		return err
+	}
+	if os.MkdirAll(dir, 0o700) != nil {
+		return nil
+	}
+	tmp, err := os.CreateTemp(dir, "new-*")
+	if err != nil {
+		return nil
+	}
+	_, err = tmp.Write(page.Bytes())
+	if cerr := tmp.Close(); err != nil || cerr != nil || os.Rename(tmp.Name(), name) != nil {
+		os.Remove(tmp.Name())
+	}
+	prunePages(dir)
+	return nil
+}
+
+// prunePages removes the oldest pages beyond [maxPages].
+func prunePages(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= maxPages {
+		return
+	}
+	var infos []fs.FileInfo
+	for _, e := range entries {
+		if i, err := e.Info(); err == nil {
+			infos = append(infos, i)
+		}
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int {
+		return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano())
+	})
+	for _, i := range infos[:max(0, len(infos)-maxPages)] {
+		os.Remove(filepath.Join(dir, i.Name()))
+	}
+}
