@@ -35,7 +35,7 @@ type room struct {
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
 	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics"}
-	eyes    = []string{"session", "calltree", "sched", "gc"}
+	eyes    = []string{"session", "calltree", "sched", "gc", "tiles"}
 )
 
 // rooms is the map of the house (docs/architecture.md explains it). A new
@@ -60,6 +60,7 @@ var rooms = map[string]room{
 	"calltree": {3, pure, []string{"stack", "unit"}},
 	"sched":    {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
 	"gc":       {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
+	"tiles":    {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},

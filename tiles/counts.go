@@ -1,0 +1,258 @@
+package tiles
+
+import "loupe/exectrace"
+
+// firstBase is the level with which counts and counters begin, 1 µs: they
+// have no spans below it. It rises while there are too few changes for it.
+const firstBase = 4
+
+// changeDensity is what density is to lanes of spans. There is nothing below
+// the base, but who looks at so little time sees the goroutines themselves.
+const changeDensity = 128
+
+// fewBuckets is how many buckets such a lane may have however few changes.
+const fewBuckets = 1024
+
+// counts is the lane of a group: how many of its goroutines are in each
+// class. The open bucket is kept as if nothing changed until its end, so that
+// a change costs two additions.
+type counts struct {
+	name    exectrace.NameID
+	gc      bool // they work for the collector
+	n       [classes]int64
+	members uint64
+	changes int64
+	end     tick
+	pyramid pyramid[groupSums, *groupSums]
+}
+
+func newCounts(name exectrace.NameID, at tick) *counts {
+	c := &counts{name: name, pyramid: newPyramid[groupSums, *groupSums](groupRow, firstBase, at)}
+	c.end = c.pyramid.end()
+	return c
+}
+
+// move takes one goroutine from a class to another.
+func (c *counts) move(at tick, from, to uint8) {
+	if at >= c.end {
+		c.advance(at)
+	}
+	c.changes++
+	rest := c.end - at
+	open := c.pyramid.open()
+	open.time[from&7] -= rest
+	open.time[to&7] += rest
+	c.n[from&7]--
+	c.n[to&7]++
+}
+
+// change adds goroutines to a class, or takes them away.
+func (c *counts) change(at tick, class uint8, d int64) {
+	if at >= c.end {
+		c.advance(at)
+	}
+	c.changes++
+	c.pyramid.open().time[class&7] += d * (c.end - at)
+	c.n[class&7] += d
+}
+
+// advance goes on to the bucket that an instant lies in.
+func (c *counts) advance(at tick) {
+	p := &c.pyramid
+	for p.buckets(at) > max(fewBuckets, c.changes/changeDensity) && p.base < maxTop-1 {
+		p.coarsen()
+		c.fill(p.end() - c.end)
+	}
+	for at >= c.end {
+		p.close()
+		c.fill(p.end() - c.end)
+	}
+}
+
+// fill adds what the counts are for so long, and moves the end.
+func (c *counts) fill(d tick) {
+	open := c.pyramid.open()
+	for i, n := range c.n {
+		open.time[i] += n * d
+	}
+	c.end += d
+}
+
+// finish ends the lane at an instant, which must not lie before its last
+// change.
+func (c *counts) finish(at tick, top uint8) {
+	if at >= c.end {
+		c.advance(at)
+	}
+	c.fill(at - c.end)
+	c.pyramid.finish(top)
+}
+
+// gauges are the counters of goroutines in each state. They are one value for
+// each state, but as they change two at a time they share their buckets.
+type gauges struct {
+	n, area, low, high [gaugeStates]int64
+	changes            int64
+	since, end         tick // what is counted here, and not in the pyramids yet
+	pyramids           [gaugeStates]pyramid[counterSums, *counterSums]
+}
+
+// gaugeStates are the states of a goroutine, from Runnable to Syscall.
+const gaugeStates = 4
+
+var gaugeNames = [gaugeStates]string{
+	exectrace.Runnable - exectrace.Runnable: "goroutines runnable",
+	exectrace.Running - exectrace.Runnable:  "goroutines running",
+	exectrace.Waiting - exectrace.Runnable:  "goroutines waiting",
+	exectrace.Syscall - exectrace.Runnable:  "goroutines in system calls",
+}
+
+func newGauges(at tick) *gauges {
+	g := &gauges{}
+	for i := range g.pyramids {
+		g.pyramids[i] = newPyramid[counterSums, *counterSums](counterRow, firstBase, at)
+	}
+	g.since, g.end = at, g.pyramids[0].end()
+	return g
+}
+
+// change adds goroutines to a state, or takes them away.
+func (g *gauges) change(at tick, s exectrace.State, d int64) {
+	if at >= g.end {
+		g.advance(at)
+	}
+	g.changes++
+	i := (s - exectrace.Runnable) % gaugeStates
+	g.area[i] += d * (g.end - at)
+	g.n[i] += d
+	g.low[i], g.high[i] = min(g.low[i], g.n[i]), max(g.high[i], g.n[i])
+}
+
+// move takes a goroutine from one state to another.
+func (g *gauges) move(at tick, from, to exectrace.State) {
+	if at >= g.end {
+		g.advance(at)
+	}
+	g.changes++
+	rest := g.end - at
+	i, k := (from-exectrace.Runnable)%gaugeStates, (to-exectrace.Runnable)%gaugeStates
+	g.area[i] -= rest
+	g.area[k] += rest
+	g.n[i]--
+	g.n[k]++
+	g.low[i] = min(g.low[i], g.n[i])
+	g.high[k] = max(g.high[k], g.n[k])
+}
+
+// advance goes on to the bucket that an instant lies in.
+func (g *gauges) advance(at tick) {
+	g.flush()
+	p := &g.pyramids[0]
+	for p.buckets(at) > max(fewBuckets, g.changes/(gaugeStates*changeDensity)) && p.base < maxTop-1 {
+		for s := range g.pyramids {
+			g.pyramids[s].coarsen()
+		}
+	}
+	for {
+		if p.end() == g.end {
+			for s := range g.pyramids {
+				g.pyramids[s].close()
+			}
+		}
+		g.since, g.end = g.end, p.end()
+		for s, n := range g.n {
+			g.area[s], g.low[s], g.high[s] = n*(g.end-g.since), n, n
+		}
+		if at < g.end {
+			return
+		}
+		g.flush()
+	}
+}
+
+// flush puts what was counted since into the open buckets.
+func (g *gauges) flush() {
+	for s, n := range g.n {
+		g.pyramids[s].open().merge(&counterSums{
+			area: float64(g.area[s]), covered: g.end - g.since,
+			min: float64(g.low[s]), max: float64(g.high[s]), last: float64(n),
+		})
+	}
+}
+
+func (g *gauges) finish(at tick, top uint8) {
+	if at >= g.end {
+		g.advance(at)
+	}
+	for s, n := range g.n {
+		g.area[s] -= n * (g.end - at)
+	}
+	g.end = at
+	g.flush()
+	for s := range g.pyramids {
+		g.pyramids[s].finish(top)
+	}
+}
+
+// counter is the lane of a value. It is kept as counts are.
+type counter struct {
+	name    string
+	value   float64
+	started bool
+	changes int64
+	end     tick
+	pyramid pyramid[counterSums, *counterSums]
+}
+
+// set gives the counter a new value.
+func (c *counter) set(at tick, v float64) {
+	if !c.started {
+		c.started, c.value = true, v
+		c.pyramid = newPyramid[counterSums, *counterSums](counterRow, firstBase, at)
+		c.end = c.pyramid.end()
+		*c.pyramid.open() = counterSums{area: v * float64(c.end-at), covered: c.end - at, min: v, max: v, last: v}
+	}
+	if at >= c.end {
+		c.advance(at)
+	}
+	c.changes++
+	open := c.pyramid.open()
+	open.area += (v - c.value) * float64(c.end-at)
+	open.min, open.max, open.last = min(open.min, v), max(open.max, v), v
+	c.value = v
+}
+
+// add changes the value by d.
+func (c *counter) add(at tick, d float64) { c.set(at, c.value+d) }
+
+func (c *counter) advance(at tick) {
+	p := &c.pyramid
+	for p.buckets(at) > max(fewBuckets, c.changes/changeDensity) && p.base < maxTop-1 {
+		p.coarsen()
+		c.fill(p.end() - c.end)
+	}
+	for at >= c.end {
+		p.close()
+		c.fill(p.end() - c.end)
+	}
+}
+
+// fill lets the value last for so long.
+func (c *counter) fill(d tick) {
+	open, v := c.pyramid.open(), c.value
+	if d < 0 {
+		open.area += v * float64(d)
+		open.covered += d
+	} else if d > 0 {
+		open.merge(&counterSums{area: v * float64(d), covered: d, min: v, max: v, last: v})
+	}
+	c.end += d
+}
+
+func (c *counter) finish(at tick, top uint8) {
+	if at >= c.end {
+		c.advance(at)
+	}
+	c.fill(at - c.end)
+	c.pyramid.finish(top)
+}

@@ -1,0 +1,231 @@
+package tiles
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"math/bits"
+	"slices"
+)
+
+// Finish ends all that goes on and returns the set. The builder is of no use
+// after it.
+func (b *Builder) Finish() *Set {
+	if !b.started {
+		b.begin(0)
+	}
+	b.now++ // the last event has an instant of its own
+	top := uint8(bits.Len64(uint64(b.now - 1)))
+	b.finishLanes(top)
+	b.checkMemory()
+
+	w := &fileWriter{top: top, length: b.now}
+	for _, p := range b.procs {
+		if p != nil && p.known {
+			w.spanLane(laneRecord{kind: KindProc, subject: int64(p.id)}, &p.column)
+		}
+	}
+	threads := slices.SortedFunc(maps.Values(b.threads), func(x, y *thread) int { return cmp.Compare(x.id, y.id) })
+	for _, m := range threads {
+		w.spanLane(laneRecord{kind: KindThread, subject: int64(m.id)}, &m.column)
+	}
+	w.spanLane(laneRecord{kind: KindGC}, &b.gc.column)
+	for _, c := range b.counters() {
+		if c.started {
+			w.counter(c.name, c.changes, &c.pyramid)
+		}
+	}
+	for i, name := range gaugeNames {
+		w.counter(name, b.states.changes, &b.states.pyramids[i])
+	}
+	for _, c := range b.groups {
+		l := laneRecord{kind: KindGroup, first: c.pyramid.first, last: b.now, members: uint32(min(c.members, 1<<32-1)), spans: uint64(c.changes)}
+		l.name, l.nameLen = w.name(b.r.Name(c.name))
+		writePyramid(w, l, &c.pyramid)
+	}
+	slices.SortFunc(b.long, func(x, y *longLife) int { return cmp.Compare(x.id, y.id) })
+	for i, l := range b.long {
+		w.spanLane(laneRecord{kind: KindGoroutine, subject: int64(l.id), group: l.group}, &l.column)
+		b.long[i] = nil // it may be a lot
+	}
+	return b.seal(w)
+}
+
+// finishLanes ends all that goes on, and closes the pyramids.
+func (b *Builder) finishLanes(top uint8) {
+	b.eachLife(func(g *life) { b.end(g, b.now) })
+	columns := []*column{&b.gc.column}
+	for _, p := range b.procs {
+		if p != nil {
+			columns = append(columns, &p.column)
+		}
+	}
+	for _, m := range b.threads {
+		columns = append(columns, &m.column)
+	}
+	for _, c := range columns {
+		c.finish(b.now)
+	}
+	for _, l := range b.long {
+		columns = append(columns, &l.column)
+	}
+	for _, c := range columns {
+		if c.more != nil {
+			c.more.pyramid.finish(top)
+		}
+	}
+	for _, c := range b.groups {
+		c.finish(b.now, top)
+	}
+	for _, c := range b.counters() {
+		if c.started {
+			c.finish(b.now, top)
+		}
+	}
+	b.states.finish(b.now, top)
+}
+
+// counters returns those of one value.
+func (b *Builder) counters() [5]*counter {
+	return [...]*counter{&b.heap, &b.goal, &b.busyProcs, &b.maxProcs, &b.busyMs}
+}
+
+// seal puts the file together and opens it.
+func (b *Builder) seal(w *fileWriter) *Set {
+	for _, at := range b.gens {
+		w.sections[sectionGenerations].u64(uint64(at))
+	}
+	if b.short.n > 0 {
+		b.short.ends = append(b.short.ends, len(b.short.buf))
+	}
+	for _, end := range b.short.ends {
+		w.sections[sectionBlocks].u64(uint64(end))
+	}
+	w.sections[sectionShort].piece(b.short.buf)
+	h := header{
+		key: b.opts.Key, origin: b.origin, length: b.now, top: w.top, short: uint64(b.short.n),
+		dropped: Dropped{
+			Goroutines:     b.short.lost,
+			MinSpans:       b.short.fewer,
+			GoroutineSpans: b.shed.rung >= rungGoroutineSpans,
+			ProcSpans:      b.shed.rung >= rungProcSpans,
+		},
+	}
+	s, err := Open(w.assemble(h))
+	if err != nil {
+		panic("BUG: a set that was just built does not open: " + err.Error())
+	}
+	return s
+}
+
+// section is a section of the file that grows: pieces that are copied once,
+// when all is known, and numbers behind them.
+type section struct {
+	pieces [][]byte
+	tail   []byte
+	size   int // of both
+}
+
+// piece appends bytes, which must not change any more.
+func (s *section) piece(b []byte) {
+	if len(s.tail) > 0 {
+		s.pieces = append(s.pieces, s.tail)
+		s.tail = nil
+	}
+	s.pieces = append(s.pieces, b)
+	s.size += len(b)
+}
+
+func (s *section) u64(v uint64) {
+	s.tail = binary.LittleEndian.AppendUint64(s.tail, v)
+	s.size += 8
+}
+
+func (s *section) u32(v uint32) {
+	s.tail = binary.LittleEndian.AppendUint32(s.tail, v)
+	s.size += 4
+}
+
+// fileWriter collects the sections of a file.
+type fileWriter struct {
+	top      uint8
+	length   tick // of the set
+	sections [sections]section
+}
+
+// name puts a string into the file.
+func (w *fileWriter) name(s string) (at, n uint32) {
+	at = uint32(w.sections[sectionNames].size)
+	w.sections[sectionNames].piece([]byte(s))
+	return at, uint32(len(s))
+}
+
+// spanLane writes a lane of spans.
+func (w *fileWriter) spanLane(l laneRecord, c *column) {
+	l.first, l.last, l.spans = c.first, c.since, uint64(c.spans)
+	spans, m := &w.sections[sectionSpans], c.more
+	l.spansAt = uint64(spans.size)
+	if m == nil {
+		l.whole = true
+		spans.piece(c.buf)
+		l.spansLen = uint64(len(c.buf))
+		w.lane(l)
+		return
+	}
+	l.whole = !m.lost
+	for _, piece := range m.pieces {
+		spans.piece(piece)
+	}
+	l.spansLen = uint64(m.kept)
+	skips := &w.sections[sectionSkips]
+	l.skipAt, l.skips = uint32(skips.size/skipSize), uint32(len(m.skips)/skipSize)
+	skips.piece(m.skips)
+	writePyramid(w, l, &m.pyramid)
+}
+
+func (w *fileWriter) counter(name string, changes int64, p *pyramid[counterSums, *counterSums]) {
+	l := laneRecord{kind: KindCounter, first: p.first, last: w.length, spans: uint64(changes)}
+	l.name, l.nameLen = w.name(name)
+	writePyramid(w, l, p)
+}
+
+// writePyramid writes a lane that has a pyramid.
+func writePyramid[T any, S sums[T]](w *fileWriter, l laneRecord, p *pyramid[T, S]) {
+	levels, tiles, ends := &w.sections[sectionLevels], &w.sections[sectionTiles], &w.sections[sectionTileEnds]
+	l.base, l.levels, l.levelAt = p.base, uint8(len(p.levels)), uint32(levels.size/levelSize)
+	for i := range p.levels {
+		lv := &p.levels[i]
+		levels.u64(uint64(lv.tile))
+		levels.u32(uint32(ends.size / 8))
+		levels.u32(uint32(len(lv.ends)))
+		for _, end := range lv.ends {
+			ends.u64(uint64(tiles.size + end))
+		}
+		tiles.piece(lv.tiles)
+	}
+	w.lane(l)
+}
+
+func (w *fileWriter) lane(l laneRecord) {
+	w.sections[sectionLanes].piece(l.append(nil))
+}
+
+// assemble puts the sections behind the header.
+func (w *fileWriter) assemble(h header) []byte {
+	size := headerSize
+	for i := range w.sections {
+		h.sections[i] = extent{uint64(size), uint64(w.sections[i].size)}
+		size += (w.sections[i].size + 7) &^ 7
+	}
+	data := make([]byte, 0, size)
+	data = h.append(data)
+	for i := range w.sections {
+		s := &w.sections[i]
+		for _, piece := range append(s.pieces, s.tail) {
+			data = append(data, piece...)
+		}
+		data = append(data, make([]byte, (8-len(data)%8)%8)...)
+		*s = section{}
+	}
+	return data
+}

@@ -1,0 +1,382 @@
+package tiles
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"loupe/timeline"
+)
+
+// Set is the timeline of one trace. It is the bytes of a file, which it never
+// changes, and may be asked from several goroutines at the same time.
+type Set struct {
+	header
+	data     []byte
+	sections [sections][]byte
+	lanes    []laneRecord
+	groups   int // index of the first lane of a group
+}
+
+// LaneID names a lane of a set: the lanes are numbered from 0.
+type LaneID uint32
+
+// Open opens a file of tiles that lies in memory, best mapped. The bytes must
+// stay as they are while the set is in use. What opening checks is that every
+// part lies in the file; a lane whose bytes are nonsense shows nonsense.
+func Open(data []byte) (*Set, error) {
+	s := &Set{data: data}
+	if err := s.header.read(data); err != nil {
+		return nil, err
+	}
+	for i, e := range s.header.sections {
+		s.sections[i] = data[e.at : e.at+e.size : e.at+e.size]
+	}
+	if n := uint64(len(s.sections[sectionShort])); s.short > n || uint64(len(s.sections[sectionBlocks])) != (s.short+blockRecords-1)/blockRecords*8 {
+		return nil, fmt.Errorf("the tiles are damaged: %d short lanes in %d bytes", s.short, n)
+	}
+	records := s.sections[sectionLanes]
+	s.lanes = make([]laneRecord, len(records)/laneSize)
+	s.groups = len(s.lanes)
+	for i := range s.lanes {
+		l := &s.lanes[i]
+		l.read(records[i*laneSize:])
+		if err := l.check(s); err != nil {
+			return nil, fmt.Errorf("the tiles are damaged: lane %d: %w", i, err)
+		}
+		if l.kind == KindGroup && s.groups == len(s.lanes) {
+			s.groups = i
+		}
+	}
+	if uint64(len(s.lanes))+s.short >= 1<<32 {
+		return nil, fmt.Errorf("the tiles are damaged: %d lanes", uint64(len(s.lanes))+s.short)
+	}
+	return s, nil
+}
+
+// Key returns the identity of the trace that the set was made of.
+func (s *Set) Key() Key { return s.key }
+
+// Dropped says what the set lacks.
+func (s *Set) Dropped() Dropped { return s.dropped }
+
+// Origin is where the first bucket of every level begins.
+func (s *Set) Origin() timeline.Time { return s.origin }
+
+// Span is the time from the origin to behind the last event.
+func (s *Set) Span() timeline.Span {
+	return timeline.Span{Start: s.origin, End: s.time(s.length)}
+}
+
+// MinLevel is the finest level there is: buckets of one grain.
+const MinLevel = grainShift
+
+// Top returns the level on which one bucket holds all.
+func (s *Set) Top() int { return int(s.top) + grainShift }
+
+// Size returns the length of the file.
+func (s *Set) Size() int { return len(s.data) }
+
+func (s *Set) time(t tick) timeline.Time { return s.origin + timeline.Time(t<<grainShift) }
+
+// tick is the grain in which an instant lies, from 0 to the end.
+func (s *Set) tick(t timeline.Time) tick {
+	if t < s.origin {
+		return 0
+	}
+	return min(s.length, tick(t-s.origin)>>grainShift)
+}
+
+// Generation returns the index of the generation in which an instant lies,
+// for [exectrace.Trace.ReaderAt]: its events are there, with their stacks and
+// reasons. It is counted from where the builder's reader began.
+func (s *Set) Generation(t timeline.Time) int {
+	gens := s.sections[sectionGenerations]
+	at := s.tick(t)
+	n := sort.Search(len(gens)/8, func(i int) bool { return tick(binary.LittleEndian.Uint64(gens[8*i:])) > at })
+	return max(0, n-1)
+}
+
+// Lane describes a lane.
+type Lane struct {
+	ID   LaneID
+	Kind Kind
+	// Subject is the number of the P, the thread or the goroutine.
+	Subject int64
+	// Name is the function that the goroutines of a group began with, or that
+	// a goroutine did; of a counter what it counts; else empty.
+	Name string
+	// Group is the lane of a goroutine's group.
+	Group LaneID
+	// Members counts the goroutines of a group.
+	Members int
+	// Span is where the lane has something to show.
+	Span timeline.Span
+	// Spans counts its spans, or the changes of a count.
+	Spans int
+	// Base is the finest level of its pyramid, -1 without one.
+	Base int
+	// Exact says that the spans are there, and with them levels below Base.
+	Exact bool
+}
+
+// Len returns how many lanes there are.
+func (s *Set) Len() int { return len(s.lanes) + int(s.short) }
+
+// Lane returns a lane, the zero one for an id that is not in the set.
+func (s *Set) Lane(id LaneID) Lane {
+	if int(id) < len(s.lanes) {
+		return s.describe(id)
+	}
+	b, ok := s.brief(id)
+	if !ok {
+		return Lane{}
+	}
+	return s.describeBrief(id, &b)
+}
+
+func (s *Set) describe(id LaneID) Lane {
+	r := &s.lanes[id]
+	l := Lane{
+		ID: id, Kind: r.kind, Subject: r.subject,
+		Name:    string(s.sections[sectionNames][r.name : r.name+r.nameLen]),
+		Members: int(r.members), Span: timeline.Span{Start: s.time(r.first), End: s.time(r.last)},
+		Spans: int(r.spans), Base: -1, Exact: r.whole,
+	}
+	if r.levels > 0 {
+		l.Base = int(r.base) + grainShift
+	}
+	if r.kind == KindGoroutine {
+		l.Group, l.Name = s.groupOf(r.group)
+	}
+	return l
+}
+
+func (s *Set) describeBrief(id LaneID, b *brief) Lane {
+	l := Lane{ID: id, Kind: KindGoroutine, Subject: b.id, Spans: int(b.spans), Base: -1, Exact: true}
+	l.Group, l.Name = s.groupOf(b.group)
+	k := cursor{buf: b.buf, end: b.first}
+	for k.next() {
+	}
+	l.Span = timeline.Span{Start: s.time(b.first), End: s.time(k.end)}
+	return l
+}
+
+// groupOf returns the lane and the function of a group.
+func (s *Set) groupOf(group uint32) (LaneID, string) {
+	i := s.groups + int(group)
+	if i >= len(s.lanes) || s.lanes[i].kind != KindGroup {
+		return 0, ""
+	}
+	r := &s.lanes[i]
+	return LaneID(i), string(s.sections[sectionNames][r.name : r.name+r.nameLen])
+}
+
+// block returns a reader of a block of short lanes.
+func (s *Set) block(i int) briefReader {
+	ends, buf := s.sections[sectionBlocks], s.sections[sectionShort]
+	from := uint64(0)
+	if i > 0 {
+		from = binary.LittleEndian.Uint64(ends[8*(i-1):])
+	}
+	to := binary.LittleEndian.Uint64(ends[8*i:])
+	if from > to || to > uint64(len(buf)) {
+		return briefReader{bad: true}
+	}
+	return briefReader{buf: buf[from:to]}
+}
+
+// brief returns a short lane.
+func (s *Set) brief(id LaneID) (b brief, ok bool) {
+	i := int(id) - len(s.lanes)
+	if i < 0 || uint64(i) >= s.short {
+		return b, false
+	}
+	r := s.block(i / blockRecords)
+	for range i%blockRecords + 1 {
+		if !r.next() {
+			return b, false
+		}
+	}
+	return r.brief, true
+}
+
+// Order is how to sort lanes.
+type Order uint8
+
+// The orders. Where the key is equal the number decides.
+const (
+	ByLane   Order = iota // as they are numbered: kind after kind, goroutines as they have ended
+	ByStart               // the first ones first
+	BySpans               // those with most spans first
+	ByLength              // the longest first
+)
+
+// Filter chooses lanes. The zero value chooses all.
+type Filter struct {
+	Kinds []Kind // none is all
+	// Name is a part of the name, as it is written.
+	Name string
+	// Group chooses the goroutines of one group, when it is one.
+	Group LaneID
+	// Within chooses the lanes that have something to show in it, when it is
+	// not empty.
+	Within timeline.Span
+	Order  Order
+}
+
+// Lanes returns up to n of the lanes that the filter chooses, beginning with
+// number from of them, and how many it chooses. That looks at all lanes: some
+// 30 ns for each goroutine.
+func (s *Set) Lanes(f Filter, from, n int) (page []Lane, total int) {
+	var keys []laneKey
+	take := func(l *Lane) {
+		if f.Order != ByLane {
+			keys = append(keys, laneKey{f.Order.key(l), l.ID})
+		} else if total >= from && len(page) < n {
+			page = append(page, *l)
+		}
+		total++
+	}
+	for i := range s.lanes {
+		if l := s.describe(LaneID(i)); f.chooses(s, &l) {
+			take(&l)
+		}
+	}
+	if f.wants(KindGoroutine) {
+		s.eachShort(func(id LaneID, b *brief) {
+			if l := s.describeBrief(id, b); f.chooses(s, &l) {
+				take(&l)
+			}
+		})
+	}
+	if f.Order == ByLane {
+		return page, total
+	}
+	slices.SortFunc(keys, func(a, b laneKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
+	from = min(max(0, from), len(keys))
+	for _, k := range keys[from:min(from+max(0, n), len(keys))] {
+		page = append(page, s.Lane(k.id))
+	}
+	return page, total
+}
+
+type laneKey struct {
+	key int64
+	id  LaneID
+}
+
+func (o Order) key(l *Lane) int64 {
+	switch o {
+	case ByStart:
+		return int64(l.Span.Start)
+	case BySpans:
+		return -int64(l.Spans)
+	case ByLength:
+		return -int64(l.Span.Len())
+	}
+	return 0
+}
+
+func (s *Set) eachShort(visit func(LaneID, *brief)) {
+	id := len(s.lanes)
+	for i := range len(s.sections[sectionBlocks]) / 8 {
+		r := s.block(i)
+		for range min(blockRecords, s.Len()-id) {
+			if r.next() {
+				visit(LaneID(id), &r.brief)
+			}
+			id++
+		}
+	}
+}
+
+func (f *Filter) wants(k Kind) bool { return len(f.Kinds) == 0 || slices.Contains(f.Kinds, k) }
+
+func (f *Filter) chooses(s *Set, l *Lane) bool {
+	switch {
+	case !f.wants(l.Kind):
+	case f.Name != "" && !strings.Contains(l.Name, f.Name):
+	case s.isGroup(f.Group) && (l.Kind != KindGoroutine || l.Group != f.Group):
+	case f.Within.Len() > 0 && (l.Span.Start >= f.Within.End || l.Span.End <= f.Within.Start):
+	default:
+		return true
+	}
+	return false
+}
+
+// isGroup says whether a filter's group is one: lane 0 is a P in every set
+// that has any.
+func (s *Set) isGroup(id LaneID) bool {
+	return int(id) < len(s.lanes) && s.lanes[id].kind == KindGroup
+}
+
+// At returns the span of a lane in which an instant lies; false when there is
+// none, or the lane has no spans.
+func (s *Set) At(lane LaneID, t timeline.Time) (Span, bool) {
+	list, ok := s.spans(lane)
+	if !ok || t < s.origin {
+		return Span{}, false
+	}
+	at := tick(t-s.origin) >> grainShift
+	k, ok := list.seek(at)
+	for ok && k.end <= at {
+		ok = k.next()
+	}
+	if !ok || k.start > at {
+		return Span{}, false
+	}
+	return s.span(&k), true
+}
+
+func (s *Set) span(k *cursor) Span {
+	return Span{timeline.Span{Start: s.time(k.start), End: s.time(k.end)}, Class(k.class)}
+}
+
+// spanList is the spans of a lane.
+type spanList struct {
+	buf   []byte
+	first tick
+	skips []byte
+}
+
+// spans returns the spans of a lane, if they are there.
+func (s *Set) spans(id LaneID) (spanList, bool) {
+	if int(id) >= len(s.lanes) {
+		b, ok := s.brief(id)
+		return spanList{buf: b.buf, first: b.first}, ok
+	}
+	l := &s.lanes[id]
+	return spanList{
+		buf:   s.sections[sectionSpans][l.spansAt : l.spansAt+l.spansLen],
+		first: l.first,
+		skips: s.sections[sectionSkips][int(l.skipAt)*skipSize:][:int(l.skips)*skipSize],
+	}, l.whole
+}
+
+// before returns how many entries of the index lie before an instant.
+func (l *spanList) before(at tick) int {
+	return sort.Search(len(l.skips)/skipSize, func(i int) bool {
+		return tick(binary.LittleEndian.Uint64(l.skips[i*skipSize:])) >= at
+	})
+}
+
+// seek returns a cursor on the first span that ends behind an instant or
+// begins at it or behind it: one without length may do both.
+func (l *spanList) seek(at tick) (k cursor, ok bool) {
+	k = cursor{buf: l.buf, end: l.first}
+	if i := l.before(at); i > 0 {
+		skip := l.skips[(i-1)*skipSize:]
+		k.end = tick(binary.LittleEndian.Uint64(skip))
+		k.at = int(min(binary.LittleEndian.Uint64(skip[8:]), uint64(len(l.buf))))
+	}
+	for k.next() {
+		if k.end > at || k.start >= at {
+			return k, true
+		}
+	}
+	return k, false
+}
