@@ -128,6 +128,9 @@ type Trace struct {
 // a mapped file. The bytes must stay as they are while the trace is in use. A
 // trace that is damaged somewhere opens nevertheless; an error means that the
 // bytes are no trace at all, or with [Options.Strict] the first problem.
+//
+// A trace of a format before 1.22 is read through once here, to find its
+// batches and its order (docs/formats/exectrace-old.md).
 func Open(data []byte, opts Options) (*Trace, error) {
 	return open(source{mem: data, size: int64(len(data))}, opts)
 }
@@ -187,7 +190,8 @@ func (t *Trace) Problems() []*Problem { return t.problems }
 type GenerationInfo struct {
 	Number uint64 // as in the file, from 1 in a fresh trace
 	Bytes  int64
-	// Batches counts the batches of events, Threads the Ms that wrote them.
+	// Batches counts the batches of events, Threads the Ms that wrote them,
+	// in formats before 1.22 the Ps.
 	Batches, Threads int
 	// Complete says that the end of the generation was seen.
 	Complete bool

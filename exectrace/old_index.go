@@ -118,7 +118,7 @@ func (w *oldWalk) event() string {
 		most, end = math.MaxInt, w.i+int(length)
 	}
 	if kind == oldStack {
-		return w.stack(end)
+		return w.stack(most, end)
 	}
 	var args [8]uint64
 	n := 0
@@ -233,18 +233,21 @@ func (w *oldWalk) string() string {
 	return ""
 }
 
-// stack reads an entry of the stack table, which goes up to end.
-func (w *oldWalk) stack(end int) string {
+// stack reads an entry of the stack table. It has as many numbers as most says,
+// or goes up to end.
+func (w *oldWalk) stack(most, end int) string {
 	id, list := w.number(), w.i
 	depth := w.number()
-	if w.i != bad && depth > maxOldFrames {
+	if depth > maxOldFrames {
 		return fmt.Sprintf("a stack of %d frames", depth)
 	}
+	n := 2 + int(depth)
 	for range depth {
 		pc := w.number()
 		if w.format.version < 7 {
 			continue
 		}
+		n += 3
 		f := oldFrame{function: w.number(), file: w.number(), line: int(w.number())}
 		if _, ok := w.frames[pc]; !ok && w.i != bad {
 			w.frames[pc] = f
@@ -253,7 +256,7 @@ func (w *oldWalk) stack(end int) string {
 	switch {
 	case w.i == bad:
 		return w.broken()
-	case w.data[w.start]>>6 == 3 && w.i != end:
+	case most == math.MaxInt && w.i != end || most < math.MaxInt && n != most:
 		return fmt.Sprintf("stack %d does not have the length that it tells", id)
 	}
 	if id = uint64(uint32(id)); id != 0 && depth > 0 {

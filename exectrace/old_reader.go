@@ -47,7 +47,6 @@ type oldReader struct {
 	names    idTable[NameID]
 	stackIDs idTable[stack.ID]
 	frames   map[uint64]stack.FrameID
-	pcs      map[uint64]stack.ID // stacks of one frame, in format 5
 }
 
 // defaultTicks are the ticks of 64 cycles in a second of a processor with
@@ -57,7 +56,7 @@ const defaultTicks = 2.5e9 / 64
 func newOldReader(r *Reader) *oldReader {
 	t := r.t.old
 	o := &oldReader{r: r, t: t, cursors: t.cursors(), exits: t.exits, starting: true, created: make(map[GoID]bool),
-		frames: make(map[uint64]stack.FrameID), pcs: make(map[uint64]stack.ID)}
+		frames: make(map[uint64]stack.FrameID)}
 	o.threads = make([]ThreadID, len(o.cursors))
 	o.seen = make([]bool, len(o.cursors))
 	for i := range o.threads {

@@ -228,22 +228,15 @@ func (o *oldReader) goTransition(e *Event, c *oldCursor, m *oldMeaning) bool {
 	return true
 }
 
-// begins says where a new goroutine begins.
+// begins says where a new goroutine begins. Format 5 tells the address.
 func (o *oldReader) begins(e *Event, id uint64) {
-	if o.t.format.version < 7 && id != 0 {
-		pc := id
-		id |= singlePC
-		s, ok := o.pcs[pc]
-		if !ok {
-			s = o.stack(id)
-			o.pcs[pc] = s
-		}
-		e.SubjectStack, o.r.subjectRef = s, id
+	if id == 0 {
 		return
 	}
-	if id != 0 {
-		e.SubjectStack, o.r.subjectRef = o.stack(id), id
+	if o.t.format.version < 7 {
+		id |= singlePC
 	}
+	e.SubjectStack, o.r.subjectRef = o.stack(id), id
 }
 
 // returns lets a system call end that has not blocked: the trace tells its
