@@ -31,6 +31,7 @@ type Reader struct {
 
 	// The generation that is being read.
 	next     int // index of the following one
+	until    int // index behind the last one to read; 0 for all
 	g        *generation
 	gen      uint32 // counts the generations read
 	buf      []byte
@@ -236,6 +237,9 @@ func (r *Reader) nextGeneration() bool {
 		return false
 	}
 	gens := r.t.gens
+	if r.until > 0 {
+		gens = gens[:min(r.until, len(gens))]
+	}
 	if r.next >= len(gens) || r.t.opts.Live && !gens[r.next].complete {
 		if r.t.opts.Live {
 			return false
