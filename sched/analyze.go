@@ -35,6 +35,7 @@ type Analysis struct {
 	Blocks   []*Block // where goroutines waited, longest first
 	Parallel Parallel
 	Runs     Runs
+	Hogs     []*Hog // by function, the most delay first
 	Tasks    []*TaskGroup
 	Regions  []*RegionGroup
 	GC       GCWork
@@ -68,6 +69,7 @@ type Group struct {
 	Run     Histogram // of single stretches of running
 	Wait    Histogram // of single waits for a P
 	Life    Histogram // of those that the trace has seen whole
+	Each    Histogram // what each of those ran in all
 	MaxExec time.Duration
 	MaxG    exectrace.GoID // the goroutine that has run the longest
 
@@ -108,11 +110,14 @@ type track struct {
 	lastWaker exectrace.GoID
 	proc      exectrace.ProcID // that it runs on
 	assist    timeline.Time    // begin of its mark assist
+	assistRan time.Duration    // of it, before it last began to run
 	stw       timeline.Time    // begin of its stop-the-world
 	stwStack  stack.ID
 	state     exectrace.State
 	system    bool
-	counted   bool // as running, of the program's own
+	counted   bool          // as running, of the program's own
+	queued    bool          // as waiting for a P, of the program's own
+	delay     time.Duration // of all that waited for a P before it began to run
 	known     bool
 }
 
@@ -127,6 +132,7 @@ type analyzer struct {
 	byGo   map[stack.ID]*Group
 	blocks blockTable
 	par    parallelism
+	hogs   hogs
 	gc     gcWatch
 	user   userWork
 	left   map[leftKey]*Left
@@ -237,10 +243,11 @@ func (a *analyzer) transition(e *exectrace.Event) {
 			t.waited = e.SubjectStack
 		}
 		t.stack = t.waited
-		a.par.runnable(e.Time, +1)
+		a.par.runnable(e.Time, t, +1)
 	case exectrace.Running:
 		t.proc = e.P
 		a.par.running(e.Time, t, +1)
+		t.delay = a.par.delay
 	case exectrace.NotExist:
 		if t.group != nil {
 			t.group.alive--
@@ -292,13 +299,17 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 	switch t.state {
 	case exectrace.Running:
 		a.par.running(e.Time, t, -1)
+		if t.assist != 0 {
+			t.assistRan += e.Time.Sub(max(t.since, t.assist))
+		}
 		i.By, i.ByStack = exectrace.NoGoroutine, 0
 		i.Stack = e.SubjectStack
 		if a.counts(i) {
 			a.out.Runs.add(i, t)
+			a.hogs.add(i, t, a.par.delay-t.delay)
 		}
 	case exectrace.Runnable:
-		a.par.runnable(e.Time, -1)
+		a.par.runnable(e.Time, t, -1)
 		if a.counts(i) {
 			a.out.Latency.add(i, t)
 		}
@@ -386,6 +397,7 @@ func (g *Group) add(one *Goroutine) {
 	}
 	if one.Ended != 0 {
 		g.Life.Add(one.Total)
+		g.Each.Add(one.Exec)
 	}
 }
 
@@ -418,6 +430,7 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	slices.SortFunc(out.Groups, byExec)
 	slices.SortFunc(out.Creators, byExec)
 	out.Blocks = a.blocks.sorted()
+	out.Hogs = a.hogs.sorted()
 	out.GC = a.gc.finish(a.last)
 	out.Tasks, out.Regions = a.user.finish()
 	for _, l := range a.left {

@@ -122,7 +122,9 @@ type Left struct {
 	Count   int64
 	Created int64         // of them within the trace
 	Longest time.Duration // in that state
-	Example exectrace.GoID
+	// Quarters counts in which quarter of the trace they came there.
+	Quarters [4]int64
+	Example  exectrace.GoID
 }
 
 type leftKey struct {
@@ -142,6 +144,9 @@ func (a *analyzer) leftOver(g *Goroutine) {
 	l.Count++
 	if g.Creator != 0 {
 		l.Created++
+	}
+	if span := a.last - a.out.Info.Span.Start; span > 0 {
+		l.Quarters[min(3, max(0, 4*(g.Since-a.out.Info.Span.Start)/span))]++
 	}
 	if d := time.Duration(a.last - g.Since); d > l.Longest {
 		l.Longest, l.Example = d, g.ID

@@ -40,6 +40,8 @@ type Cycle struct {
 type Pauses struct {
 	Kind exectrace.NameID
 	Histogram
+	// Stopping is how long it took until the last P stood still.
+	Stopping Histogram
 }
 
 // Pause is one stop-the-world.
@@ -48,12 +50,17 @@ type Pause struct {
 	Span  timeline.Span
 	G     exectrace.GoID
 	Stack stack.ID
+	// Stopping is the part of it until the last P stood still.
+	Stopping time.Duration
 }
 
 // Assists are the mark assists of one kind of goroutine.
 type Assists struct {
 	Name exectrace.NameID
 	Histogram
+	// Ran is the part of them for which their goroutines ran; for the rest
+	// they waited for work to do or for a P.
+	Ran time.Duration
 }
 
 // gcWatch follows the collector.
@@ -119,8 +126,8 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 			break
 		}
 		if t.assist != 0 {
-			w.assist(t, time.Duration(e.Time-t.assist))
-			t.assist = 0
+			w.assist(t, time.Duration(e.Time-t.assist), t.assistRan+e.Time.Sub(max(t.since, t.assist)))
+			t.assist, t.assistRan = 0, 0
 		}
 	case e.Kind == exectrace.KindRangeEnd:
 		if t := a.at(e.SubjectSlot); t.stw != 0 {
@@ -135,7 +142,7 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 	}
 }
 
-func (w *gcWatch) assist(t *track, d time.Duration) {
+func (w *gcWatch) assist(t *track, d, ran time.Duration) {
 	if w.assists == nil {
 		w.assists = make(map[exectrace.NameID]*Assists)
 	}
@@ -145,6 +152,7 @@ func (w *gcWatch) assist(t *track, d time.Duration) {
 		w.assists[t.name] = k
 	}
 	k.Add(d)
+	k.Ran += ran
 	w.out.AssistTotal += d
 	if w.inCycle {
 		w.cycle.Assist += d
@@ -156,12 +164,14 @@ func (w *gcWatch) assist(t *track, d time.Duration) {
 func (a *analyzer) pause(e *exectrace.Event, t *track) {
 	w := &a.gc
 	p := Pause{Kind: e.Name, Span: timeline.Span{Start: t.stw, End: e.Time}, G: t.id, Stack: t.stwStack}
+	p.Stopping = max(0, a.par.stoodStill.Sub(t.stw))
 	i := slices.IndexFunc(w.out.Pauses, func(k Pauses) bool { return k.Kind == e.Name })
 	if i < 0 {
 		i = len(w.out.Pauses)
 		w.out.Pauses = append(w.out.Pauses, Pauses{Kind: e.Name})
 	}
 	w.out.Pauses[i].Add(p.Span.Len())
+	w.out.Pauses[i].Stopping.Add(p.Stopping)
 	w.paused += p.Span.Len()
 	if len(w.out.Worst) == a.opts.Top && p.Span.Len() <= w.out.Worst[len(w.out.Worst)-1].Span.Len() {
 		return

@@ -23,6 +23,16 @@ func (h *Histogram) Add(d time.Duration) {
 	h.class[classOf(d)]++
 }
 
+// Merge adds what another histogram has counted.
+func (h *Histogram) Merge(o *Histogram) {
+	h.Count += o.Count
+	h.Sum += o.Sum
+	h.Max = max(h.Max, o.Max)
+	for c, n := range o.class {
+		h.class[c] += n
+	}
+}
+
 // classOf is four classes for each power of two: below 4 ns each nanosecond.
 func classOf(d time.Duration) int {
 	v := uint64(d)

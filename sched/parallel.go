@@ -24,11 +24,18 @@ type Parallel struct {
 	IdleWhileQueued time.Duration
 	LongestIdle     time.Duration
 	LongestIdleAt   timeline.Time
+	// IdleLong is the time of those stretches that were no shorter than
+	// [LongIdle].
+	IdleLong time.Duration
 	// Steals counts the Ps taken away from goroutines in system calls.
 	Steals int64
 	// Use is the number of Ps that ran anything, over time.
 	Use Course
 }
+
+// LongIdle is for how long a P may stay idle while a goroutine waits before it
+// is more than the time that the system takes to wake up a thread.
+const LongIdle = 100 * time.Microsecond
 
 // Mean returns how many goroutines of the program ran at once while any did.
 func (p *Parallel) Mean() float64 {
@@ -70,9 +77,13 @@ type parallelism struct {
 	user     int // goroutines of the program that run
 	all      int // with those of the runtime
 	queued   int
-	procs    int // running Ps
-	stops    int // stop-the-worlds in progress: then idle Ps are meant to be
+	waiting  int           // of these, goroutines of the program
+	delay    time.Duration // their waits together, so far
+	procs    int           // running Ps
+	stops    int           // stop-the-worlds in progress: then idle Ps are meant to be
 	idleFrom timeline.Time
+	// stoodStill is when a P last went idle while the world was stopped.
+	stoodStill timeline.Time
 }
 
 func (p *parallelism) start(at timeline.Time) {
@@ -83,7 +94,7 @@ func (p *parallelism) start(at timeline.Time) {
 // reset is the loss of all states.
 func (p *parallelism) reset(at timeline.Time) {
 	p.advance(at)
-	p.user, p.all, p.queued, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0
+	p.user, p.all, p.queued, p.waiting, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0, 0
 }
 
 // advance counts the time up to at in the state that held.
@@ -96,6 +107,7 @@ func (p *parallelism) advance(at timeline.Time) {
 	p.out.Busy = addAt(p.out.Busy, p.all, d)
 	p.out.Queued = addAt(p.out.Queued, min(p.queued, maxQueued), d)
 	p.out.Use.add(p.last, at, p.all)
+	p.delay += d * time.Duration(max(p.waiting, 0))
 	idle := p.queued > 0 && p.procs < p.out.Procs && p.stops == 0
 	if idle {
 		p.out.IdleWhileQueued += d
@@ -103,7 +115,11 @@ func (p *parallelism) advance(at timeline.Time) {
 			p.idleFrom = p.last
 		}
 	} else if p.idleFrom != 0 {
-		if l := time.Duration(p.last - p.idleFrom); l > p.out.LongestIdle {
+		l := time.Duration(p.last - p.idleFrom)
+		if l >= LongIdle {
+			p.out.IdleLong += l
+		}
+		if l > p.out.LongestIdle {
 			p.out.LongestIdle, p.out.LongestIdleAt = l, p.idleFrom
 		}
 		p.idleFrom = 0
@@ -133,9 +149,15 @@ func (p *parallelism) running(at timeline.Time, t *track, by int) {
 	}
 }
 
-func (p *parallelism) runnable(at timeline.Time, by int) {
+func (p *parallelism) runnable(at timeline.Time, t *track, by int) {
 	p.advance(at)
 	p.queued += by
+	if by > 0 {
+		t.queued = !t.system
+	}
+	if t.queued {
+		p.waiting += by
+	}
 }
 
 // stopped counts the stop-the-worlds in progress.
@@ -153,6 +175,9 @@ func (p *parallelism) proc(e *exectrace.Event) {
 	case exectrace.Running:
 		p.procs++
 	case exectrace.Idle:
+		if p.stops > 0 {
+			p.stoodStill = e.Time
+		}
 		if e.From == exectrace.Running {
 			p.procs--
 		}

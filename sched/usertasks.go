@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/exectrace"
+	"loupe/stack"
 )
 
 // TaskGroup is all tasks of one type.
@@ -26,11 +27,15 @@ type RegionGroup struct {
 	Count      int64
 	Incomplete int64
 	Time       Histogram // of the complete ones, begin to end
+	Stack      stack.ID  // where the first of them began
 	Stats                // of all: what their goroutines did meanwhile
 }
 
 func (g *RegionGroup) add(r *Region) {
 	g.Count++
+	if g.Stack == 0 {
+		g.Stack = r.Stack
+	}
 	if r.Start == 0 || r.End == 0 {
 		g.Incomplete++
 	} else {
