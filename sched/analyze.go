@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,6 +22,10 @@ type AnalyzeOptions struct {
 	// Each, if set, takes every stay in a state that counts, in the order of
 	// their ends; those that the end of the trace cuts off come last.
 	Each func(r *exectrace.Reader, i *Interval)
+	// Stop, if set, is asked every 65,536 events whether to end here, for
+	// example because there is no more memory. Then the analysis is of the
+	// events so far, and its problems say so.
+	Stop func() bool
 }
 
 // Analysis is what one pass over a trace has found. Names and stacks are those
@@ -151,13 +156,22 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 		}
 	}
 	a := newAnalyzer(t, opts)
+	var stopped *exectrace.Problem
 	for a.r.Next() {
 		a.event(a.r.Event())
+		if opts.Stop != nil && a.out.Info.Events%(1<<16) == 0 && opts.Stop() {
+			stopped = &exectrace.Problem{Offset: -1, Text: fmt.Sprintf("stopped after %d events, %v into the trace", a.out.Info.Events, time.Duration(a.last-a.out.Info.Span.Start))}
+			break
+		}
 	}
 	if err := a.r.Err(); err != nil {
 		return nil, err
 	}
-	return a.finish(t), nil
+	out := a.finish(t)
+	if stopped != nil {
+		out.Info.Problems = append(out.Info.Problems, stopped)
+	}
+	return out, nil
 }
 
 func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"loupe/recording"
 	"loupe/report"
 	"loupe/sched"
+	"loupe/unit"
 )
 
 // traceVerb is one verb of loupe trace.
@@ -52,6 +55,8 @@ type traceFlags struct {
 	verb               string
 	filter, by, format string
 	out, kind          string
+	maxMemory          string
+	limit              unit.Bytes // maxMemory; 0 for none
 	json, compat       bool
 	sweep, perProc     bool
 	top                int
@@ -84,6 +89,7 @@ func newTraceCommand() *command {
 			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
 			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
 			fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
+			fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
 			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu or cpu")
 			fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
 			fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
@@ -132,13 +138,18 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 	if f.top < 1 {
 		return usagef("-n %d: at least one row", f.top)
 	}
+	var err error
+	if f.maxMemory != "" {
+		if f.limit, err = unit.ParseBytes(f.maxMemory); err != nil {
+			return usagef("-max-memory: %w", err)
+		}
+	}
 	if f.from > 0 {
 		f.filter += " from=" + f.from.String()
 	}
 	if f.to > 0 {
 		f.filter += " to=" + f.to.String()
 	}
-	var err error
 	if f.parsed, err = sched.ParseFilter(strings.TrimSpace(f.filter)); err != nil {
 		return usageError{err}
 	}
@@ -172,19 +183,33 @@ func analysed(view func(*sched.Analysis, *traceFlags) *report.Trace) func(*env, 
 		if err != nil {
 			return err
 		}
-		key := pageKey(name, f.verb, f.filter, f.by, f.format, f.top, f.compat, e.style(), isTerminal(e.stdout))
+		key := pageKey(name, f.verb, f.filter, f.by, f.format, f.top, f.compat, f.limit, e.style(), isTerminal(e.stdout))
 		return cachedPage(e.stdout, key, func(w io.Writer) error {
 			t, done, err := openTrace(e, name)
 			if err != nil {
 				return err
 			}
 			defer done()
-			a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: f.top, Compat: f.compat})
+			a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: f.top, Compat: f.compat, Stop: f.stopAt()})
 			if err != nil {
 				return err
 			}
 			return f.writeTo(w, e, view(a, f))
 		})
+	}
+}
+
+// stopAt returns a function that says when more memory is used than -max-memory
+// allows, and makes the garbage collector keep to it as well as it can.
+func (f *traceFlags) stopAt() func() bool {
+	if f.limit == 0 {
+		return nil
+	}
+	debug.SetMemoryLimit(int64(f.limit))
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	return func() bool {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64() > uint64(f.limit)
 	}
 }
 
