@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"loupe/sched"
 	"loupe/unit"
 )
 
@@ -40,6 +43,78 @@ type Stack struct {
 	Where  string
 }
 
+// Distribution is a histogram: text shows its shape, JSON all of it.
+type Distribution struct {
+	h *sched.Histogram
+}
+
+// Course is a number over time: text shows its shape, JSON its values.
+type Course struct {
+	Start  time.Duration `json:"start_ns"`
+	Width  time.Duration `json:"width_ns"`
+	Values []float64     `json:"values"`
+	// Top is what the highest bar stands for; 0 for the highest value.
+	Top float64 `json:"-"`
+}
+
+// bars are eighths of a line's height.
+var bars = []rune(" ▁▂▃▄▅▆▇█")
+
+// shape draws values as bars, as many as there are columns.
+func shape(values []float64, top float64, columns int) string {
+	if len(values) == 0 {
+		return ""
+	}
+	columns = min(columns, len(values))
+	means := make([]float64, columns)
+	for i := range means {
+		from, to := i*len(values)/columns, (i+1)*len(values)/columns
+		for _, v := range values[from:to] {
+			means[i] += v / float64(to-from)
+		}
+	}
+	if top == 0 {
+		top = slices.Max(means)
+	}
+	var b strings.Builder
+	for _, v := range means {
+		n := 0
+		if top > 0 && v > 0 { // what is there is seen
+			n = min(len(bars)-1, 1+int(v/top*float64(len(bars)-2)+0.5))
+		}
+		b.WriteRune(bars[n])
+	}
+	return b.String()
+}
+
+// shape draws a distribution over powers of two.
+func (d Distribution) shape() string {
+	var counts []float64
+	first := -1
+	d.h.Classes()(func(from, _ time.Duration, n int) bool {
+		octave := bits.Len64(uint64(from))
+		if first < 0 {
+			first = octave
+		}
+		for len(counts) <= octave-first {
+			counts = append(counts, 0)
+		}
+		counts[octave-first] += float64(n)
+		return true
+	})
+	return shape(counts, 0, len(counts))
+}
+
+// classes are the classes of a distribution: from, to and how many.
+func (d Distribution) classes() [][3]int64 {
+	list := [][3]int64{}
+	d.h.Classes()(func(from, to time.Duration, n int) bool {
+		list = append(list, [3]int64{int64(from), int64(to), int64(n)})
+		return true
+	})
+	return list
+}
+
 // Bytes is a number of bytes in a sheet.
 type Bytes = unit.Bytes
 
@@ -52,6 +127,10 @@ func text(v any) (s string, left bool) {
 		return clean(v), true
 	case Stack:
 		return clean(v.Where), true
+	case Distribution:
+		return v.shape(), true
+	case Course:
+		return shape(v.Values, v.Top, 60), true
 	case time.Duration:
 		return unit.Duration(v), false
 	case Share:
@@ -75,6 +154,8 @@ func plain(v any) any {
 		return int64(v)
 	case Stack:
 		return v.Frames
+	case Distribution:
+		return v.classes()
 	case Share:
 		return float64(v)
 	case Bytes:

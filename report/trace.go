@@ -296,7 +296,7 @@ func blockSheet(r *exectrace.Reader, blocks []*sched.Block, top int) *Sheet {
 
 func taskSheet(r *exectrace.Reader, tasks []*sched.TaskGroup) *Sheet {
 	s := &Sheet{Key: "tasks", Title: "Tasks", Columns: []Column{
-		{"task", "task"}, {"count", "count"}, {"incomplete", "cut off"}, {"p50_ns", "p50"}, {"p90_ns", "p90"}, {"p99_ns", "p99"}, {"max_ns", "longest"}, {"slowest", "its id"},
+		{"task", "task"}, {"count", "count"}, {"incomplete", "cut off"}, {"p50_ns", "p50"}, {"p90_ns", "p90"}, {"p99_ns", "p99"}, {"max_ns", "longest"}, {"slowest", "its id"}, {"histogram", "distribution"},
 	}}
 	for _, t := range tasks {
 		var id any
@@ -307,7 +307,10 @@ func taskSheet(r *exectrace.Reader, tasks []*sched.TaskGroup) *Sheet {
 		if t.Name == exectrace.NameNone {
 			name = "(begun before the trace)"
 		}
-		s.Rows = append(s.Rows, []any{name, t.Count, t.Incomplete, t.Latency.Quantile(0.5), t.Latency.Quantile(0.9), t.Latency.Quantile(0.99), t.Latency.Max, id})
+		s.Rows = append(s.Rows, []any{name, t.Count, t.Incomplete, t.Latency.Quantile(0.5), t.Latency.Quantile(0.9), t.Latency.Quantile(0.99), t.Latency.Max, id, Distribution{&t.Latency}})
+	}
+	if len(tasks) > 0 {
+		s.Notes = append(s.Notes, "A distribution has a bar for each power of two of the time.")
 	}
 	return s
 }

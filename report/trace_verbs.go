@@ -80,6 +80,9 @@ func TraceSched(a *sched.Analysis, top int) *Trace {
 		{"idle_while_queued_ns", "", p.IdleWhileQueued},
 		{"idle_while_queued", "a P idle, a goroutine waiting", fmt.Sprintf("%s of the time, at most %s at a stretch", unit.Percent(float64(p.IdleWhileQueued)/span), unit.Duration(p.LongestIdle))},
 		{"steals", "Ps taken from system calls", p.Steals},
+		{"use", "Ps in use over time", Course{time.Duration(0), p.Use.Width, p.Use.Values(), float64(p.Procs)}},
+		{"sched_wait_histogram", "waits, by powers of two", Distribution{&a.Latency.All}},
+		{"runs_histogram", "runs, by powers of two", Distribution{&a.Runs.All}},
 	}
 	side := &Sheet{Key: "parallel", Title: "Goroutines of the program that ran side by side", Columns: []Column{{"running", "running"}, {"time_ns", "for"}, {"share", "of the time"}}}
 	for k, d := range p.Running {
@@ -143,7 +146,7 @@ func TraceTasks(a *sched.Analysis, top int) *Trace {
 }
 
 var regionColumns = []Column{
-	{"region", "region"}, {"count", "count"}, {"incomplete", "cut off"}, {"total_ns", "in all"}, {"share", "share"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"},
+	{"region", "region"}, {"count", "count"}, {"incomplete", "cut off"}, {"total_ns", "in all"}, {"share", "share"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}, {"histogram", "distribution"},
 	{"exec_ns", "running"}, {"sched_wait_ns", "for a P"}, {"syscall_ns", "syscall"}, {"blocked_ns", "waiting"},
 }
 
@@ -155,7 +158,7 @@ func totalOf(regions []*sched.RegionGroup) (sum time.Duration) {
 }
 
 func regionRow(r *exectrace.Reader, g *sched.RegionGroup, all time.Duration) []any {
-	return []any{r.Name(g.Name), g.Count, g.Incomplete, g.Total, Share(float64(g.Total) / float64(max(1, all))), g.Time.Quantile(0.5), g.Time.Quantile(0.99), g.Time.Max,
+	return []any{r.Name(g.Name), g.Count, g.Incomplete, g.Total, Share(float64(g.Total) / float64(max(1, all))), g.Time.Quantile(0.5), g.Time.Quantile(0.99), g.Time.Max, Distribution{&g.Time},
 		g.Exec, g.SchedWait, g.Syscall + g.SyscallBlock, g.Blocked.Sum()}
 }
 
