@@ -16,7 +16,8 @@ var gc01 = &Rule{
 	ID: "GC01", Title: "Stop-the-world phase is long",
 	About: "Each collection stops the program twice: before marking, when all goroutines must reach a safe point, and after it. " +
 		"Either should take less than 100 µs. A longer one is added to the latency of everything that was running.",
-	Needs: []recording.Kind{recording.Stderr},
+	Needs:   []recording.Kind{recording.Stderr},
+	Instead: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
 		{"pause", 100e-6, "s", "seed document 000: stop-the-world time should never add up to more than 100 µs"},
 		{"p99", 500e-6, "s", "chosen: a warning when one pause in a hundred is five times that"},
@@ -33,11 +34,17 @@ type pause struct {
 	ms    float64
 }
 
+// The names of the two.
+const (
+	sweepTermination = "sweep termination"
+	markTermination  = "mark termination"
+)
+
 func (p pause) name() string {
 	if p.first {
-		return "sweep termination"
+		return sweepTermination
 	}
-	return "mark termination"
+	return markTermination
 }
 
 func pauses(rounds []compare.Round) []pause {
@@ -55,6 +62,16 @@ func pauses(rounds []compare.Round) []pause {
 }
 
 func checkLongPause(r *Rule, in *Input) []Finding {
+	if t := in.trace(); t.err == nil {
+		if whole, _ := t.collections(); whole.Count >= int64(2*r.param("cycles")) {
+			return []Finding{checkLongPauseTraced(r, in, t, &whole)}
+		}
+	}
+	return checkLongPauseLogged(r, in)
+}
+
+// checkLongPauseLogged goes by gctrace in the bare phases.
+func checkLongPauseLogged(r *Rule, in *Input) []Finding {
 	if why := in.untold(); why != "" {
 		return []Finding{r.answer(TooLittle, "%s", why)}
 	}
@@ -97,16 +114,7 @@ func checkLongPause(r *Rule, in *Input) []Finding {
 			Phase: p.round.Phase.Name, Line: p.row.Line, Span: in.pauseSpan(p),
 		})
 	}
-	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines."
-	f.Verify = "Record again under the same load: 99% of pauses should stay below 100 µs."
-	f.Doubts = in.doubts()
-	if len(f.Doubts) > 0 || in.busyHost() {
-		f.Advice += " Or nobody ran: see the doubts."
-	}
-	if in.busyHost() {
-		f.Severity = Info
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a pause also lasts while the kernel runs something else")
-	}
+	in.adviseOnPauses(&f, in.doubts())
 	return []Finding{f}
 }
 

@@ -16,6 +16,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"loupe/compare"
@@ -119,8 +120,10 @@ type Rule struct {
 	About string `json:"about"`
 	// Needs lists the kinds of entries without which the rule does not
 	// apply.
-	Needs  []recording.Kind `json:"needs"`
-	Params []Param          `json:"params"`
+	Needs []recording.Kind `json:"needs"`
+	// Instead lists kinds of which one will do in place of all in Needs.
+	Instead []recording.Kind `json:"instead,omitempty"`
+	Params  []Param          `json:"params"`
 	// Check looks; it returns at least one finding of any state.
 	Check func(r *Rule, in *Input) []Finding `json:"-"`
 }
@@ -149,7 +152,10 @@ func (r *Rule) short(format string, args ...any) Finding {
 
 // Rules lists all rules in the order of the catalogue.
 func Rules() []*Rule {
-	return []*Rule{gc01, gc03, gc04, gc08, al09, cp01, sc01, be06}
+	return []*Rule{
+		gc01, gc02, gc03, gc04, gc05, gc08, al09, cp01,
+		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc14, sc15, sc17, lk01, lk04, be06,
+	}
 }
 
 // Input is what rules look at.
@@ -158,12 +164,15 @@ type Input struct {
 	Facts   *compare.Facts
 	// noisy says why the host was not quiet, empty when it was.
 	noisy string
+	// trace analyses the execution trace at the first call.
+	trace func() *traced
 }
 
 // NewInput gathers what rules need of a recording.
 func NewInput(s *session.Session) *Input {
 	in := &Input{Session: s, Facts: compare.Gather(s)}
 	in.noisy = hostNoise(in).reason
+	in.trace = sync.OnceValue(func() *traced { return analyze(s) })
 	return in
 }
 
@@ -200,18 +209,29 @@ func (in *Input) shorten(all []Finding) {
 	}
 	for _, f := range all {
 		for i := range f.Evidence {
-			f.Evidence[i].Short = short[f.Evidence[i].File]
+			if s, ok := short[f.Evidence[i].File]; ok {
+				f.Evidence[i].Short = s
+			}
 		}
 	}
 }
 
 // missing says what the recording lacks for the rule; empty when nothing.
 func (r *Rule) missing(m *recording.Manifest) string {
+	for _, kind := range r.Instead {
+		if len(m.Of(kind)) > 0 {
+			return ""
+		}
+	}
 	for _, kind := range r.Needs {
 		if len(m.Of(kind)) > 0 {
 			continue
 		}
-		return "the recording has no " + describe[kind]
+		missing := "the recording has no " + describe[kind]
+		for _, kind := range r.Instead {
+			missing += ", and no " + describe[kind]
+		}
+		return missing
 	}
 	return ""
 }
@@ -222,6 +242,8 @@ var describe = map[recording.Kind]string{
 	recording.Allocs: "allocs profile (record with -phases allocs)",
 	recording.CPU:    "CPU profile (record with -phases cpu)",
 	recording.OS:     "samples of the operating system",
+
+	recording.ExecTrace: "execution trace (record with -phases trace)",
 }
 
 // score maps a value onto 0..100 so that x25 scores 25 and x75 scores 75,

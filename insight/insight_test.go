@@ -86,6 +86,7 @@ func TestTooLittle(t *testing.T) {
 	r := recordingtest.New("title short\nphase bare 0s..10s\n-- stderr.log stderr --\nlistening\n-- os.ndjson os --\n")
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "allocs.pb.gz", Kind: recording.Allocs}, nil)
+	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace}, emptyTrace)
 	for _, f := range examine(t, r) {
 		if f.State != TooLittle || f.Summary == "" {
 			t.Errorf("%s is %s (%s), want too little data", f.Rule, f.State, f.Summary)

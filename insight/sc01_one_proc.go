@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"time"
 
 	"loupe/compare"
 	"loupe/recording"
@@ -12,17 +13,80 @@ import (
 var sc01 = &Rule{
 	ID: "SC01", Title: "Only one P works, though there are more",
 	About: "While the program is busy, a single P runs goroutines and the others are idle: the work is not spread out, " +
-		"or everything waits for one lock. More cores would change nothing.",
-	Needs: []recording.Kind{recording.Stderr},
+		"or everything waits for one lock. More cores would change nothing. An execution trace tells the program's goroutines " +
+		"from the collector's; samples of schedtrace do not.",
+	Needs:   []recording.Kind{recording.Stderr},
+	Instead: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
-		{"share", 0.80, "share of busy samples", "research, from seed document 000's first trace"},
+		{"share", 0.80, "share of the busy time", "research, from seed document 000's first trace"},
 		{"samples", 5, "busy samples", "chosen: schedtrace gives one a second"},
+		{"busy", 0.3, "s", "chosen: a trace of less may be of the program's start alone"},
 		{"cpus", 0.5, "CPUs", "chosen: a program that uses less is waiting for something else"},
 	},
 	Check: checkOneProc,
 }
 
+// spreadAdvice is what to do when a single P works.
+const (
+	spreadAdvice = "Find what could run side by side: split the work over goroutines, about as many as there are Ps for computing; " +
+		"if they exist already, look for the lock that lets one through at a time (-phases mutex,block)."
+	spreadVerify = "Record again: the CPUs used should rise and the wall time fall."
+)
+
 func checkOneProc(r *Rule, in *Input) []Finding {
+	t, logged := in.trace(), len(in.Session.Manifest().Of(recording.Stderr)) > 0
+	switch {
+	case t.err != nil && !logged:
+		return []Finding{r.answer(TooLittle, "%v", t.err)}
+	case t.err == nil && t.Parallel.Procs > 0:
+		if f := checkOneProcTraced(r, in, t); f.State != TooLittle || !logged {
+			return []Finding{f}
+		}
+	}
+	return checkOneProcSampled(r, in)
+}
+
+// checkOneProcTraced goes by the time for which exactly one goroutine of the
+// program ran.
+func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
+	p := &t.Parallel
+	busy := time.Duration(0)
+	for _, d := range p.Running[min(1, len(p.Running)):] {
+		busy += d
+	}
+	share, used := p.Share(1), t.share(t.running())
+	text := fmt.Sprintf("exactly one of %d Ps ran the program's goroutines in %s of the %s in which any did, %.2f in the mean", p.Procs, unit.Percent(share), unit.Duration(busy), p.Mean())
+	switch {
+	case p.Procs == 1:
+		return r.answer(NotApplicable, "GOMAXPROCS is 1")
+	case busy.Seconds() < r.param("busy"):
+		return r.short("the program's goroutines ran for %s of the trace, %g s are needed", unit.Duration(busy), r.param("busy"))
+	case share < r.param("share"):
+		return r.answer(Fine, "%s", text)
+	case used < r.param("cpus"):
+		return r.answer(Fine, "%s: for the rest of %s it waited for something else than a P", text, unit.Duration(t.length()))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Severity, f.Score = Warning, score(1-p.Mean()/float64(p.Procs), 0.3, 0.8)
+	f.Impact = exactly(share, "share of the busy time with one P at work")
+	if len(t.Runs.Longest) > 0 {
+		run := &t.Runs.Longest[0]
+		f.Evidence = append(f.Evidence, t.seen(run.Stack, "the longest run without giving up the P, %s", unit.Duration(run.Len())).during(t, run.Start, run.End))
+	}
+	groups := t.groups()
+	for _, g := range groups[:min(2, len(groups))] {
+		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.share(g.Exec)), plural(g.Count, "goroutine")))
+	}
+	f.Advice, f.Verify = spreadAdvice, spreadVerify
+	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.rate(h[0].count) >= sc03.param("rate") {
+		f.Advice = "The goroutines exist, but take turns: each waits for the next at " + place(t.site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
+	}
+	f.Doubts = in.traceDoubts(t)
+	return f
+}
+
+// checkOneProcSampled goes by schedtrace.
+func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	busy, one, procs := 0, 0, 0
 	cpu, wall := 0.0, 0.0
 	var seen []*compare.Round
@@ -58,8 +122,7 @@ func checkOneProc(r *Rule, in *Input) []Finding {
 	f.Severity, f.Score = Warning, score(1-used/float64(procs), 0.3, 0.8)
 	f.Impact = &Impact{share.Estimate, "share of busy samples with one P running", share.Low, share.High}
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("schedtrace: %d of %d samples", one, busy)}.across(seen)}
-	f.Advice = "Find what could run side by side: split the work over goroutines, about as many as there are Ps for computing; if they exist already, look for the lock that lets one through at a time (-phases mutex,block)."
-	f.Verify = "Record again: the CPUs used should rise and the wall time fall."
+	f.Advice, f.Verify = spreadAdvice, spreadVerify
 	f.Doubts = in.doubts()
 	return []Finding{f}
 }

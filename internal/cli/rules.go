@@ -54,7 +54,11 @@ func rulesNamed(ids []string) ([]*insight.Rule, error) {
 }
 
 func describeRule(e *env, r *insight.Rule) {
-	fmt.Fprintf(e.stdout, "\n%s\n\nNeeds: %v\n", r.About, r.Needs)
+	fmt.Fprintf(e.stdout, "\n%s\n\nNeeds: %v", r.About, r.Needs)
+	if len(r.Instead) > 0 {
+		fmt.Fprintf(e.stdout, ", or one of %v", r.Instead)
+	}
+	fmt.Fprintln(e.stdout)
 	for _, p := range r.Params {
 		fmt.Fprintf(e.stdout, "  %-18s %g %s  (%s)\n", p.Name, p.Value, p.Unit, p.Source)
 	}

@@ -1,0 +1,66 @@
+package insight
+
+import (
+	"loupe/exectrace"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/unit"
+)
+
+var gc02 = &Rule{
+	ID: "GC02", Title: "Stopping takes longer than what it is for",
+	About: "A stop of the world waits until every P stands still, then does its work, then lets go. Where the waiting is most of it, " +
+		"some goroutine was slow to stop, or its thread had no CPU.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"share", 0.5, "share of the pauses' time", "research"},
+		{"p99", 100e-6, "s", "seed document 000: a pause that is shorter does no harm"},
+		{"pauses", 20, "pauses", "chosen: below this a percentile says little"},
+	},
+	Check: onTrace(checkSlowStop),
+}
+
+// collections are the stops of the world for the collector, those of all
+// kinds together, and how long it took until the last P stood still.
+func (t *traced) collections() (whole, stopping sched.Histogram) {
+	for i := range t.GC.Pauses {
+		if p := &t.GC.Pauses[i]; t.ofCollector(p.Kind) {
+			whole.Merge(&p.Histogram)
+			stopping.Merge(&p.Stopping)
+		}
+	}
+	return whole, stopping
+}
+
+// ofCollector tells the collector's stops from those for a profile, for a
+// change of GOMAXPROCS and for the begin of the trace itself.
+func (t *traced) ofCollector(kind exectrace.NameID) bool {
+	return t.stopName(kind) == sweepTermination || t.stopName(kind) == markTermination
+}
+
+func checkSlowStop(r *Rule, in *Input, t *traced) []Finding {
+	whole, stopping := t.collections()
+	if whole.Count == 0 {
+		return []Finding{r.answer(Fine, "no collection stopped the program while the trace was taken")}
+	}
+	if whole.Count < int64(r.param("pauses")) {
+		return []Finding{r.short("the trace has %d pauses of the collector, %g are needed", whole.Count, r.param("pauses"))}
+	}
+	share := float64(stopping.Sum) / float64(max(1, whole.Sum))
+	p99 := whole.Quantile(0.99)
+	if p99.Seconds() < r.param("p99") || share < r.param("share") {
+		return []Finding{r.answer(Fine, "of %s pauses (99%% within %s) %s was spent on waiting for Ps to stop", unit.Count(whole.Count), unit.Duration(p99), unit.Percent(share))}
+	}
+	f := r.answer(Found, "%s of the time of %s pauses was spent on waiting for Ps to stop, %s of %s at the 99th percentile",
+		unit.Percent(share), unit.Count(whole.Count), unit.Duration(stopping.Quantile(0.99)), unit.Duration(p99))
+	f.Impact = exactly(share, "share of the pauses' time")
+	f.Severity, f.Score = Info, score(stopping.Quantile(0.99).Seconds(), r.param("p99"), 10*r.param("p99"))
+	f.Evidence = t.worstPauses()
+	f.Advice = "Look for what cannot be stopped: a loop in assembly or cgo, and memory that is paged in; and for more running threads than CPUs."
+	f.Verify = "Record again under the same load: /sched/pauses/stopping/gc:seconds and this share should fall."
+	f.Doubts = in.traceDoubts(t, "a trace shows when the last P stood still, not which goroutine was late")
+	if in.busyHost() {
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a P that has to stop waits for the kernel first")
+	}
+	return []Finding{f}
+}

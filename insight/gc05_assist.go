@@ -1,0 +1,61 @@
+package insight
+
+import (
+	"time"
+
+	"loupe/recording"
+	"loupe/unit"
+)
+
+var gc05 = &Rule{
+	ID: "GC05", Title: "Goroutines are made to help the collector",
+	About: "A goroutine that allocates faster than the collector can mark has to mark itself before it goes on (mark assist). " +
+		"That is time taken from whatever it works for.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"info", 0.02, "share of the running time", "research"},
+		{"warning", 0.05, "share of the running time", "research"},
+		{"exec", 0.1, "share of all running time", "chosen: of a function to be worth a look"},
+	},
+	Check: onTrace(checkAssist),
+}
+
+func checkAssist(r *Rule, in *Input, t *traced) []Finding {
+	all := t.running()
+	if all == 0 {
+		return []Finding{r.answer(TooLittle, "no goroutine of the program ran while the trace was taken")}
+	}
+	total := time.Duration(0)
+	worst, most := -1, 0.0
+	for i := range t.GC.Assists {
+		a := &t.GC.Assists[i]
+		g := t.group(a.Name)
+		if g == nil {
+			continue
+		}
+		total += a.Ran
+		if float64(g.Exec) < r.param("exec")*float64(all) {
+			continue
+		}
+		if s := float64(a.Ran) / float64(max(1, g.Exec)); s > most {
+			worst, most = i, s
+		}
+	}
+	share := float64(total) / float64(all)
+	if worst < 0 || share < r.param("info") && most < r.param("warning") {
+		return []Finding{r.answer(Fine, "mark assists took %s, %s of the time that the program's goroutines ran", unit.Duration(total), unit.Percent(share))}
+	}
+	a := &t.GC.Assists[worst]
+	f := r.answer(Found, "mark assists took %s, %s of the time that the program's goroutines ran; for %s it was %s",
+		unit.Duration(total), unit.Percent(share), t.name(a.Name), unit.Percent(most))
+	f.Impact = exactly(share, "share of the running time")
+	f.Severity, f.Score = Info, score(max(share, most), r.param("info"), 4*r.param("warning"))
+	if max(share, most) >= r.param("warning") {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{t.longestOf(t.group(a.Name), "%s, 99%% of them over within %s, waits included; %s in the trace", plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), plural(int64(len(t.GC.Cycles)), "collection"))}
+	f.Advice = "Allocate less in bursts (-phases allocs says where); or give the collector room, so that it starts earlier relative to the heap: GOGC=200, with GOMEMLIMIT as a bound."
+	f.Verify = "Record again under the same load: the assists should fall below 2%."
+	f.Doubts = in.traceDoubts(t, "a program that has just started assists more than later")
+	return []Finding{f}
+}

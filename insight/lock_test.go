@@ -1,0 +1,97 @@
+package insight
+
+import (
+	"testing"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/sched"
+	"loupe/timeline"
+)
+
+// locking is a scene in which goroutines wait at a line for a mutex.
+func locking(t *testing.T, n int, wait time.Duration, method string) *scene {
+	s := newScene(t)
+	s.group("main.serve", 8, 8, 3*time.Second, 0)
+	s.block("main.serve", exectrace.NameSync, n, wait, s.stack("internal/sync.(*Mutex).lockSlow", "sync.("+method, "shop/cache.Get:/src/cache/cache.go:20", "main.serve:/src/main.go:3"),
+		s.stack("sync.(*Mutex).Unlock", "shop/cache.Get:/src/cache/cache.go:25"))
+	// What is no mutex.
+	s.block("main.main", exectrace.NameSync, 1, 2*time.Second, s.stack("sync.runtime_SemacquireWaitGroup", "sync.(*WaitGroup).Wait", "main.main:/src/main.go:9"), 0)
+	s.block("main.serve", exectrace.NameSync, 1000, time.Second, s.stack("runtime.gcMarkDone:/go/mgc.go:1", "main.serve"), 0)
+	return s
+}
+
+func TestLK01(t *testing.T) {
+	s := locking(t, 1000, 2*ms, "*Mutex).Lock")
+	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "25.0% of the time of 4 Ps", "1,000 waits", "here it was let go, 1,000 times")
+	severity(t, "a lock", f, Warning)
+	near(t, "a lock", f, 0.25)
+	if f.Evidence[0].Line != 20 || f.Evidence[1].Line != 25 {
+		t.Errorf("evidence = %+v", f.Evidence)
+	}
+	severity(t, "a small one", locking(t, 1000, 200*us, "*RWMutex).RLock").expect("LK01", Found, "2.50%"), Info)
+	locking(t, 100, 200*us, "*Mutex).Lock").expect("LK01", Fine, "20.0 ms", "0.250%")
+	newScene(t).expect("LK01", Fine, "no goroutine waited for a mutex")
+}
+
+func TestLK04(t *testing.T) {
+	s := locking(t, 4000, 10*ms, "*Mutex).Lock") // forty seconds in two: twenty in the queue
+	f := s.expect("LK04", Found, "20.0 goroutines queued for the lock at cache.Get at cache.go:20", "a wait took 10.0 ms", "held for 500 µs at most")
+	severity(t, "a queue", f, Warning)
+	near(t, "a queue", f, 20)
+	locking(t, 4000, 10*ms, "*RWMutex).RLock").expect("LK04", Fine)
+	locking(t, 4000, ms, "*Mutex).Lock").expect("LK04", Fine, "2.00 goroutines queued")
+	locking(t, 99, time.Second, "*Mutex).Lock").expect("LK04", Fine)
+}
+
+// stopping is a scene with the collector's pauses, of which a part is the wait
+// for Ps to stop.
+func stopping(t *testing.T, n int, whole, stop time.Duration) *scene {
+	s := newScene(t)
+	kind := s.name("stop-the-world (GC sweep termination)")
+	s.GC.Pauses = []sched.Pauses{{Kind: kind, Histogram: times(n, whole), Stopping: times(n, stop)},
+		{Kind: s.name("stop-the-world (start trace)"), Histogram: times(1, time.Second), Stopping: times(1, time.Second)}}
+	s.GC.Worst = []sched.Pause{{Kind: kind, Span: timeline.Span{Start: 2e9, End: timeline.Time(2e9).Add(whole)}, Stack: s.stack("runtime.gcStart", "shop/feed.parse:/src/feed/x.go:5"), Stopping: stop}}
+	return s
+}
+
+func TestGC01Traced(t *testing.T) {
+	f := stopping(t, 50, ms, 900*us).expect("GC01", Found, "100% of 50 pauses in the trace were longer than 100 µs", "the longest took 1.00 ms",
+		"feed.parse: sweep termination took 1.00 ms, of which 900 µs until the last P stood still, 1.00 s after the trace began")
+	severity(t, "long", f, Warning)
+	if e := f.Evidence[0]; e.Line != 5 || e.Short != "feed/x.go" || *e.Span != [2]int64{11e9, 11_001e6} {
+		t.Errorf("evidence = %+v", e)
+	}
+	stopping(t, 50, 90*us, 10*us).expect("GC01", Fine, "none of 50 pauses")
+	stopping(t, 39, ms, 10*us).expect("GC01", TooLittle) // and no gctrace either
+}
+
+func TestGC02(t *testing.T) {
+	f := stopping(t, 50, ms, 900*us).expect("GC02", Found, "90.0% of the time of 50 pauses", "900 µs")
+	severity(t, "slow to stop", f, Info)
+	near(t, "slow to stop", f, 0.9)
+	stopping(t, 50, ms, 400*us).expect("GC02", Fine, "40.0%")
+	stopping(t, 50, 90*us, 80*us).expect("GC02", Fine)
+	stopping(t, 19, ms, 900*us).expect("GC02", TooLittle, "19 pauses")
+	newScene(t).expect("GC02", Fine, "no collection")
+}
+
+func TestGC05(t *testing.T) {
+	s := newScene(t)
+	g := s.group("main.serve", 8, 8, 3*time.Second, 0)
+	s.group("main.main", 1, 1, time.Second, 0)
+	s.Runs.Longest = []sched.Interval{{Name: g.Name, Stack: s.stack("main.parse:/src/main.go:12")}}
+	s.GC.Assists = []sched.Assists{{Name: g.Name, Histogram: times(100, 4*ms), Ran: 300 * ms}, {Name: s.name("runtime.bgsweep"), Ran: time.Second}}
+	f := s.expect("GC05", Found, "mark assists took 300 ms, 7.50%", "for main.serve it was 10.0%", "100 assists")
+	severity(t, "assists", f, Warning)
+	near(t, "assists", f, 0.075)
+	if f.Evidence[0].Line != 12 {
+		t.Errorf("evidence = %+v", f.Evidence[0])
+	}
+	s.GC.Assists[0].Ran = 100 * ms
+	severity(t, "some", s.expect("GC05", Found, "2.50%"), Info)
+	s.GC.Assists[0].Ran = 40 * ms
+	s.expect("GC05", Fine, "1.00%")
+	s.GC.Assists = nil
+	s.expect("GC05", Fine, "took 0")
+}

@@ -1,0 +1,94 @@
+package insight
+
+import (
+	"slices"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var sc02 = &Rule{
+	ID: "SC02", Title: "A goroutine is started for each tiny item",
+	About: "Starting, scheduling and ending a goroutine takes a fraction of a microsecond. Where one is started for work that takes no longer, " +
+		"the program is busy with scheduling.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"rate", 1000, "goroutines a second", "research"},
+		{"run", 10e-6, "s", "research: median running time of a goroutine"},
+	},
+	Check: onTrace(checkTinyGoroutines),
+}
+
+// launch is a go statement with all goroutines that it made.
+type launch struct {
+	site          stack.Frame
+	stack         stack.ID
+	name          exectrace.NameID
+	created, peak int64
+	exec          time.Duration
+	outside       time.Duration // in system calls, on the network, asleep
+	each, life    sched.Histogram
+}
+
+// launches are the go statements of the program, those that made most
+// goroutines first. The same statement may have been reached in many ways.
+func (t *traced) launches() []*launch {
+	bySite := map[stack.Frame]*launch{}
+	var all []*launch
+	for _, g := range t.Creators {
+		if !t.own(g.Name) {
+			continue
+		}
+		site := t.site(g.Creator)
+		l := bySite[site]
+		if l == nil {
+			l = &launch{site: site, stack: g.Creator, name: g.Name}
+			bySite[site] = l
+			all = append(all, l)
+		}
+		l.created += g.Created
+		l.peak += g.Peak
+		l.exec += g.Exec
+		l.outside += g.Syscall + g.SyscallBlock + g.Blocked.Get(exectrace.NameNetwork) + g.Blocked.Get(exectrace.NameSleep)
+		l.each.Merge(&g.Each)
+		l.life.Merge(&g.Life)
+	}
+	slices.SortStableFunc(all, func(a, b *launch) int { return int(min(1, max(-1, b.created-a.created))) })
+	return all
+}
+
+func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
+	all := t.launches()
+	if len(all) == 0 {
+		return []Finding{r.answer(Fine, "no goroutine was started while the trace was taken")}
+	}
+	var found []Finding
+	for _, l := range all {
+		run := l.each.Quantile(0.5)
+		if t.rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec {
+			continue
+		}
+		f := r.answer(Found, "%s goroutines were started at %s, %s a second; half of them ran for less than %s in all, %s for less than 1 µs",
+			unit.Count(l.created), place(l.site), unit.Number(t.rate(l.created)), unit.Duration(run), unit.Percent(l.each.Below(time.Microsecond)))
+		f.Impact = exactly(t.rate(l.created), "goroutines started a second")
+		f.Severity, f.Score = Info, score(t.rate(l.created), 5e3, 1e5)
+		if t.rate(l.created) >= 10*r.param("rate") {
+			f.Severity = Warning
+		}
+		f.Evidence = []Evidence{t.seen(l.stack, "they ran for %s together, half of them lived for less than %s, and %s were alive at once",
+			unit.Duration(l.exec), unit.Duration(l.life.Quantile(0.5)), unit.Count(l.peak))}
+		f.Advice = "Give a goroutine more to do: a row, a block or a range of items each; or start about as many workers as there are Ps and hand them batches."
+		f.Verify = "Record again: CPU time should fall, and the median run be far above 10 µs."
+		f.Doubts = in.traceDoubts(t, "tracing makes the start of a goroutine more expensive than it is without")
+		found = append(found, f)
+	}
+	if len(found) > 0 {
+		return found[:min(3, len(found))]
+	}
+	l := all[0]
+	return []Finding{r.answer(Fine, "most of those started, %s (%s a second), were at %s; half of them ran for less than %s", plural(l.created, "goroutine"), unit.Number(t.rate(l.created)), place(l.site), unit.Duration(l.each.Quantile(0.5)))}
+}

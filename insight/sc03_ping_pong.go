@@ -1,0 +1,134 @@
+package insight
+
+import (
+	"cmp"
+	"slices"
+
+	"loupe/exectrace"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var sc03 = &Rule{
+	ID: "SC03", Title: "Goroutines hand over one item at a time",
+	About: "An unbuffered channel makes sender and receiver wait for each other: each item costs a park, a wake-up and a switch, " +
+		"some hundreds of nanoseconds. Where the work on an item takes no longer, the program is busy with handing over.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"share", 0.5, "share of all wake-ups", "research, from the seeds"},
+		{"run", 5e-6, "s", "median run between; research has 10 µs, but a channel with a buffer of 256 that is worked off in batches comes to 8 (labs/sieve)"},
+		{"rate", 50e3, "hand-overs a second", "chosen: at 0.4 µs each this is 2% of a CPU"},
+	},
+	Check: onTrace(checkPingPong),
+}
+
+// handOver is a set of places that wake each other through channels.
+type handOver struct {
+	blocks      []*sched.Block // most frequent first
+	count       int64          // wake-ups at all of them
+	alternating int64
+	run         sched.Histogram // of the goroutines that wait there
+	all         int64           // wake-ups in the program
+}
+
+// handOvers are the channels of the program, most wake-ups first. A trace does
+// not name channels: places belong together when one wakes the other, or when
+// they are in one function.
+func (t *traced) handOvers() []*handOver {
+	waits := t.blocks(func(b *sched.Block) bool { return b.State == exectrace.Waiting && b.Reason != exectrace.NamePreempted })
+	parent := map[string]string{}
+	var root func(s string) string
+	root = func(s string) string {
+		if p, ok := parent[s]; ok && p != s {
+			parent[s] = root(p)
+			return parent[s]
+		}
+		return s
+	}
+	key := func(id stack.ID) string { return stack.Enclosing(t.site(id).Func) }
+	onChannel := func(b *sched.Block) bool {
+		return b.Reason == exectrace.NameChanSend || b.Reason == exectrace.NameChanReceive || b.Reason == exectrace.NameSelect
+	}
+	total := int64(0)
+	for _, b := range waits {
+		total += b.Wait.Count
+		if onChannel(b) && len(b.Wakers) > 0 && b.Wakers[0].Stack != 0 {
+			parent[root(key(b.Stack))] = root(key(b.Wakers[0].Stack))
+		}
+	}
+	sets := map[string]*handOver{}
+	runs := map[string]map[exectrace.NameID]bool{}
+	for _, b := range waits {
+		if !onChannel(b) || len(b.Wakers) == 0 || b.Wakers[0].Stack == 0 {
+			continue // nobody of the program, a timer
+		}
+		k := root(key(b.Stack))
+		h := sets[k]
+		if h == nil {
+			h = &handOver{all: total}
+			sets[k], runs[k] = h, map[exectrace.NameID]bool{}
+		}
+		h.blocks = append(h.blocks, b)
+		h.count += b.Wait.Count
+		h.alternating += b.Alternating
+		runs[k][b.Worst.Name] = true
+	}
+	var out []*handOver
+	for k, h := range sets {
+		for _, g := range t.Groups {
+			if runs[k][g.Name] {
+				h.run.Merge(&g.Run)
+			}
+		}
+		slices.SortStableFunc(h.blocks, func(a, b *sched.Block) int { return cmp.Compare(b.Wait.Count, a.Wait.Count) })
+		out = append(out, h)
+	}
+	slices.SortFunc(out, func(a, b *handOver) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.blocks[0].Stack, b.blocks[0].Stack))
+	})
+	return out
+}
+
+func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
+	all := t.handOvers()
+	if len(all) == 0 {
+		return []Finding{r.answer(Fine, "no goroutine waited for another at a channel")}
+	}
+	h := all[0]
+	share, run := float64(h.count)/float64(max(1, h.all)), h.run.Quantile(0.5)
+	first := t.site(h.blocks[0].Stack)
+	if t.rate(h.count) < r.param("rate") {
+		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second", place(first), unit.Number(t.rate(h.count)))}
+	}
+	if share < r.param("share") || run.Seconds() >= r.param("run") {
+		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second, %s of all wake-ups, with a median run of %s between", place(first), unit.Number(t.rate(h.count)), unit.Percent(share), unit.Duration(run))}
+	}
+	between := place(first)
+	if by := t.site(h.blocks[0].Wakers[0].Stack); by != first {
+		between += " and " + place(by)
+	}
+	f := r.answer(Found, "%s hand-overs, %s a second, between %s: %s of all wake-ups; half of the runs in between take less than %s",
+		unit.Count(h.count), unit.Number(t.rate(h.count)), between, unit.Percent(share), unit.Duration(run))
+	if 2*h.alternating > h.count {
+		f.Summary += ", and the two take turns"
+	}
+	f.Impact = exactly(t.rate(h.count), "hand-overs a second")
+	f.Severity, f.Score = Warning, score(t.rate(h.count), r.param("rate"), 10*r.param("rate"))
+	for _, b := range h.blocks[:min(4, len(h.blocks))] {
+		if 100*b.Wait.Count < h.count {
+			break
+		}
+		what := t.Reader.Name(b.Reason)
+		e := t.seen(b.Stack, "%s waits at this %s, half of them under %s", unit.Count(b.Wait.Count), what, unit.Duration(b.Wait.Quantile(0.5)))
+		if 2*b.Alternating > b.Wait.Count {
+			e.Text += "; " + unit.Percent(float64(b.Alternating)/float64(b.Wait.Count)) + " were ended by the goroutine that it had woken itself"
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.Advice = "Hand over more at a time: a slice of items (a row, a block of 256) in each message, or a channel with room for some hundred (make(chan T, 256)). Where the order is fixed anyway, let one goroutine do both."
+	f.Verify = "Record again: the hand-overs should fall by about the size of a batch, and CPU time with them."
+	f.Doubts = in.traceDoubts(t, "tracing makes each hand-over more expensive than it is without", "a hand-over may be meant: a message that must have arrived before the sender goes on")
+	return []Finding{f}
+}

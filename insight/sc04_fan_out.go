@@ -1,0 +1,64 @@
+package insight
+
+import (
+	"time"
+
+	"loupe/recording"
+	"loupe/unit"
+)
+
+var sc04 = &Rule{
+	ID: "SC04", Title: "Goroutines are started without a bound",
+	About: "Goroutines that compute are no faster for being many: beyond the number of Ps they only wait in run queues, with their stacks, " +
+		"and delay everybody else. What is hundreds today may be a million tomorrow.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"alive", 100, "goroutines for each P", "research: alive at once, of one go statement"},
+		{"queue", 5, "waiting for each P", "schedstat: a burst of runnable goroutines"},
+		{"time", 0.05, "share of the trace", "research: the queue's 95th percentile"},
+	},
+	Check: onTrace(checkFanOut),
+}
+
+// queued is the share of the trace in which at least n goroutines waited for
+// a P, and how many waited most of that time.
+func (t *traced) queued(n int) (share float64) {
+	sum := time.Duration(0)
+	for k, d := range t.Parallel.Queued {
+		if k >= n {
+			sum += d
+		}
+	}
+	return t.share(sum)
+}
+
+func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
+	procs := max(1, t.Parallel.Procs)
+	limit := int(r.param("queue")) * procs
+	share := t.queued(limit)
+	var most *launch
+	for _, l := range t.launches() {
+		if most == nil || l.peak > most.peak {
+			most = l
+		}
+	}
+	if most == nil {
+		return []Finding{r.answer(Fine, "no goroutine was started while the trace was taken")}
+	}
+	if float64(most.peak) < r.param("alive")*float64(procs) || share < r.param("time") {
+		return []Finding{r.answer(Fine, "at most %s of one go statement (%s) were alive at once; %d and more waited for one of %d Ps in %s of the time",
+			plural(most.peak, "goroutine"), place(most.site), limit, procs, unit.Percent(share))}
+	}
+	f := r.answer(Found, "%s goroutines that were started at %s were alive at once, on %d Ps; in %s of the time %d and more waited for a P",
+		unit.Count(most.peak), place(most.site), procs, unit.Percent(share), limit)
+	f.Impact = exactly(float64(most.peak), "goroutines alive at once")
+	f.Severity, f.Score = Info, score(float64(most.peak)/float64(procs), 100, 5000)
+	if in.serves() || most.peak >= 10_000 {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{t.seen(most.stack, "%s goroutines were started here, and ran for %s each at the median", unit.Count(most.created), unit.Duration(most.each.Quantile(0.5)))}
+	f.Advice = "Bound them: as many workers as there are Ps for computing, or a semaphore (a channel with room for n) before the go statement for what waits for others."
+	f.Verify = "Record again: the number of goroutines should follow the bound, and the wall time stay or fall."
+	f.Doubts = in.traceDoubts(t, "where the number is known and small, some hundreds do little harm")
+	return []Finding{f}
+}

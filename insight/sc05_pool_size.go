@@ -1,0 +1,113 @@
+package insight
+
+import (
+	"fmt"
+
+	"loupe/exectrace"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/unit"
+)
+
+var sc05 = &Rule{
+	ID: "SC05", Title: "There are too many or too few workers for the Ps",
+	About: "For work that computes, about as many goroutines as Ps is right. More of them wait for a P as long as they run, " +
+		"and every one takes longer; fewer leave Ps idle while others wait for them.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"many", 2, "wanting a P, for each P", "research"},
+		{"each", 0.010, "s", "chosen: what a worker runs in the trace; less is an item, not a worker"},
+		{"busy", 0.7, "share of the trace", "chosen: for which each of too few workers runs"},
+		{"waited", 0.2, "share of the trace", "chosen: for which others wait to hand something to them"},
+	},
+	Check: onTrace(checkPoolSize),
+}
+
+func checkPoolSize(r *Rule, in *Input, t *traced) []Finding {
+	if t.Parallel.Procs == 0 {
+		return []Finding{r.answer(TooLittle, "the trace does not say how many Ps there are")}
+	}
+	procs := float64(t.Parallel.Procs)
+	var top *sched.Group
+	want := 0.0
+	for _, g := range t.groups() {
+		if w := t.share(g.Exec + g.SchedWait); w > want && g.Exec.Seconds() >= r.param("each")*float64(g.Count) {
+			top, want = g, w
+		}
+	}
+	if top != nil && want > r.param("many")*procs && !in.computes() {
+		return []Finding{tooMany(r, in, t, top, want)}
+	}
+	if f, ok := tooFew(r, in, t); ok {
+		return []Finding{f}
+	}
+	if top == nil {
+		return []Finding{r.answer(Fine, "no kind of goroutine computes for long")}
+	}
+	text := fmt.Sprintf("%.2f goroutines of %s wanted to run at once, in the mean, on %g Ps; %.2f did", want, t.name(top.Name), procs, t.share(top.Exec))
+	if want > r.param("many")*procs {
+		text += noLoss
+	}
+	return []Finding{r.answer(Fine, "%s", text)}
+}
+
+// tooMany says that more goroutines compute than can.
+func tooMany(r *Rule, in *Input, t *traced, g *sched.Group, want float64) Finding {
+	f := r.answer(Found, "%.1f goroutines of %s wanted to run at once, in the mean, on %d Ps: they ran for %s and waited %s for a P",
+		want, t.name(g.Name), t.Parallel.Procs, unit.Duration(g.Exec), unit.Duration(g.SchedWait))
+	f.Impact = exactly(want/float64(t.Parallel.Procs), "goroutines that want to run for each P")
+	f.Severity, f.Score = Info, score(want/float64(t.Parallel.Procs), 2, 10)
+	if in.serves() {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{t.longestOf(g, "a wait for a P took up to %s, 99%% of them within %s; up to %s of them were alive", unit.Duration(g.Wait.Max), unit.Duration(g.Wait.Quantile(0.99)), unit.Count(g.Peak))}
+	f.Advice = fmt.Sprintf("Let about %d of them compute at a time (a semaphore, a pool), and refuse or queue the rest; more answers a second need less work for each, or more CPUs.", t.Parallel.Procs)
+	f.Verify = "Record again under the same load: waits for a P should fall, and the slowest answers with them."
+	f.Doubts = in.traceDoubts(t, "the load generator and other programs use CPUs too: a goroutine that runs may wait for the kernel")
+	return f
+}
+
+// longestOf is evidence at the longest run of a group, where one is known.
+func (t *traced) longestOf(g *sched.Group, format string, args ...any) Evidence {
+	for i := range t.Runs.Longest {
+		if run := &t.Runs.Longest[i]; run.Name == g.Name {
+			return t.seen(run.Stack, format, args...)
+		}
+	}
+	return t.seen(0, t.name(g.Name)+": "+format, args...)
+}
+
+// tooFew says that senders wait for busy workers while a P is idle.
+func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
+	procs := t.Parallel.Procs
+	for _, b := range t.blocks(func(b *sched.Block) bool { return b.Reason == exectrace.NameChanSend && len(b.Wakers) > 0 }) {
+		worker := t.group(t.Reader.Root(b.Wakers[0].Stack))
+		if worker == nil || worker.Peak == 0 || worker.Peak >= int64(procs) || t.share(b.Wait.Sum) < r.param("waited") ||
+			t.share(worker.Exec) < r.param("busy")*float64(worker.Peak) || t.Parallel.Mean() > float64(procs)-0.5 {
+			continue
+		}
+		f := r.answer(Found, "%s waited %s to hand something to %s, of which there is %d for %d Ps, each busy for %s of the time; %.2f Ps ran in the mean",
+			place(t.site(b.Stack)), unit.Duration(b.Wait.Sum), t.name(worker.Name), worker.Peak, procs, unit.Percent(t.share(worker.Exec)/float64(worker.Peak)), t.Parallel.Mean())
+		f.Impact = exactly(float64(procs)-t.Parallel.Mean(), "Ps idle in the mean")
+		f.Severity, f.Score = Warning, score(1-t.Parallel.Mean()/float64(procs), 0.3, 0.8)
+		f.Evidence = []Evidence{
+			t.seen(b.Stack, "%s waits, the longest %s", unit.Count(b.Wait.Count), unit.Duration(b.Wait.Max)),
+			t.seen(b.Wakers[0].Stack, "here the worker takes what was waited with, %s times", unit.Count(b.Wakers[0].Count)),
+		}
+		f.Advice = fmt.Sprintf("Start about %d of these workers; a step of a pipeline that takes most of the time needs most of the workers.", procs)
+		f.Verify = "Record again: more Ps should run in the mean, and the wall time fall."
+		f.Doubts = in.traceDoubts(t, "where hand-overs dominate (SC03) more workers only wait for each other")
+		return f, true
+	}
+	return Finding{}, false
+}
+
+// group returns the group of a name, or nil.
+func (t *traced) group(name exectrace.NameID) *sched.Group {
+	for _, g := range t.groups() {
+		if g.Name == name {
+			return g
+		}
+	}
+	return nil
+}

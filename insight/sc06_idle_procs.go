@@ -1,0 +1,47 @@
+package insight
+
+import (
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/unit"
+)
+
+var sc06 = &Rule{
+	ID: "SC06", Title: "A P is idle while a goroutine waits for one",
+	About: "A goroutine that can run should be taken by an idle P within some ten microseconds, the time it takes to wake up a thread. " +
+		"Where it is not, the operating system has no CPU for the thread, or goroutines are tied to threads.",
+	Needs: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"stretch", sched.LongIdle.Seconds(), "s", "seed document 000; what is shorter is the waking up of threads"},
+		{"info", 0.01, "share of the trace", "chosen: in such stretches"},
+		{"warning", 0.05, "share of the trace", "research"},
+	},
+	Check: onTrace(checkIdleProcs),
+}
+
+func checkIdleProcs(r *Rule, in *Input, t *traced) []Finding {
+	p := &t.Parallel
+	if p.Procs == 0 {
+		return []Finding{r.answer(TooLittle, "the trace does not say how many Ps there are")}
+	}
+	share := t.share(p.IdleLong)
+	if share < r.param("info") {
+		return []Finding{r.answer(Fine, "a P was idle while a goroutine waited in %s of the time, in stretches of 100 µs and more in %s; the longest took %s",
+			unit.Percent(t.share(p.IdleWhileQueued)), unit.Percent(share), unit.Duration(p.LongestIdle))}
+	}
+	f := r.answer(Found, "in %s of the time a P was idle while a goroutine waited, for 100 µs and more at a stretch; the longest took %s",
+		unit.Percent(share), unit.Duration(p.LongestIdle))
+	f.Impact = exactly(share, "share of the time")
+	f.Severity, f.Score = Info, score(share, r.param("warning"), 0.3)
+	if share >= r.param("warning") {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{t.seen(0, "the longest stretch, %s after the trace began", t.since(p.LongestIdleAt)).during(t, p.LongestIdleAt, p.LongestIdleAt.Add(p.LongestIdle))}
+	f.Advice = "Look for runtime.LockOSThread and for GOMAXPROCS beyond the CPUs that the program may use (cgroup quota, other programs); if neither, the machine is too busy to measure on."
+	f.Verify = "Record again: the share should be below 1%."
+	f.Doubts = in.traceDoubts(t)
+	if v := in.Session.Manifest().Host.Virtual; v != "" {
+		f.Doubts = append(f.Doubts, "the machine is virtual ("+v+"): when its host has no CPU for it, threads wake up late")
+	}
+	return []Finding{f}
+}

@@ -1,0 +1,258 @@
+package insight
+
+import (
+	"testing"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/sched"
+)
+
+const (
+	ms = time.Millisecond
+	us = time.Microsecond
+)
+
+func TestSC01Traced(t *testing.T) {
+	s := newScene(t)
+	s.group("main.main", 1, 1, 1900*ms, 0)
+	s.group("runtime.gcBgMarkWorker", 4, 4, 1500*ms, 0)
+	s.Parallel.Running = []time.Duration{100 * ms, 1800 * ms, 100 * ms}
+	s.Runs.Longest = []sched.Interval{{Name: s.name("main.main"), Start: 1e9, End: 1_020e6, Stack: s.stack("shop/cart.sum:/src/cart/cart.go:12", "main.main:/src/cmd/shop/main.go:5")}}
+	f := s.expect("SC01", Found, "exactly one of 4 Ps", "94.7% of the 1.90 s", "1.05 in the mean", "main.main ran for 95.0% of the time, 1 goroutine")
+	severity(t, "one P", f, Warning)
+	near(t, "one P", f, 1.8/1.9)
+	if e := f.Evidence[0]; e.Line != 12 || e.Function != "shop/cart.sum" || e.Short != "cart/cart.go" || *e.Span != [2]int64{10e9, 10_020e6} || e.Path != "trace.out" {
+		t.Errorf("evidence = %+v", e)
+	}
+
+	s.Parallel.Running = []time.Duration{100 * ms, 1500 * ms, 400 * ms}
+	s.expect("SC01", Fine, "78.9%")
+	s.Parallel.Running = []time.Duration{1500 * ms, 450 * ms, 50 * ms}
+	s.Groups[0].Exec = 550 * ms
+	s.expect("SC01", Fine, "waited for something else than a P")
+	s.Parallel.Running = []time.Duration{1900 * ms, 100 * ms}
+	s.expect("SC01", TooLittle, "100 ms")
+	s.Parallel.Procs = 1
+	s.expect("SC01", NotApplicable, "GOMAXPROCS is 1")
+}
+
+func TestSC02(t *testing.T) {
+	s := newScene(t)
+	at := s.stack("sync.(*WaitGroup).Go:/go/waitgroup.go:237", "shop/paint.pixels:/src/paint/modes.go:32", "main.main:/src/main.go:1")
+	g := &sched.Group{Name: s.name("sync.(*WaitGroup).Go.func1"), Creator: at, Count: 200_000, Created: 200_000, Peak: 900, Each: times(200_000, 300), Life: times(200_000, 4*ms)}
+	g.Exec = 60 * ms
+	s.Creators = []*sched.Group{g}
+	f := s.expect("SC02", Found, "200,000 goroutines were started at paint.pixels at modes.go:32, 100,000 a second", "100% for less than 1 µs", "900 were alive")
+	severity(t, "a goroutine for each pixel", f, Warning)
+	near(t, "a goroutine for each pixel", f, 100_000)
+	if f.Evidence[0].Line != 32 {
+		t.Errorf("evidence = %+v", f.Evidence[0])
+	}
+
+	g.Syscall = time.Second
+	s.expect("SC02", Fine, "200,000 goroutines")
+	g.Syscall = 0
+	g.Each = times(200_000, 20*us)
+	s.expect("SC02", Fine, "100,000 a second")
+	g.Each, g.Created = times(1_000, 300), 1_000
+	s.expect("SC02", Fine, "500 a second")
+}
+
+// pingPong is a scene of two goroutines that take turns.
+func pingPong(t *testing.T, n int, run time.Duration) *scene {
+	s := newScene(t)
+	send := s.stack("runtime.chansend1", "shop/paint.produce:/src/paint/modes.go:71")
+	receive := s.stack("runtime.chanrecv2", "shop/paint.produce.func1:/src/paint/modes.go:64")
+	s.group("main.main", 1, 1, time.Second, 0).Run = times(n, run)
+	s.group("sync.(*WaitGroup).Go.func1", 1, 1, time.Second, 0).Run = times(n, run)
+	s.block("main.main", exectrace.NameChanSend, n, 400, send, receive).Alternating = int64(n)
+	s.block("sync.(*WaitGroup).Go.func1", exectrace.NameChanReceive, n, 400, receive, send).Alternating = int64(n)
+	s.block("runtime.bgsweep", exectrace.NameSync, 100*n, 400, s.stack("runtime.bgsweep"), 0)
+	return s
+}
+
+func TestSC03(t *testing.T) {
+	s := pingPong(t, 100_000, 350)
+	f := s.expect("SC03", Found, "200,000 hand-overs, 100,000 a second, between paint.produce at modes.go:71 and paint.produce.func1 at modes.go:64: 100% of all wake-ups",
+		"take turns", "100,000 waits at this chan send", "100% were ended by the goroutine that it had woken itself")
+	severity(t, "ping-pong", f, Warning)
+	near(t, "ping-pong", f, 100_000)
+
+	pingPong(t, 100_000, 20*us).expect("SC03", Fine, "a median run of")
+	pingPong(t, 1_000, 350).expect("SC03", Fine, "1,000 hand-overs a second")
+	s = pingPong(t, 100_000, 350)
+	s.block("main.main", exectrace.NameSync, 300_000, us, s.stack("sync.(*Mutex).Lock", "main.lock:/src/main.go:3"), s.stack("main.main"))
+	s.expect("SC03", Fine, "40.0% of all wake-ups")
+	newScene(t).expect("SC03", Fine, "no goroutine waited for another")
+}
+
+func TestSC04(t *testing.T) {
+	s := newScene(t)
+	at := s.stack("main.fan:/src/main.go:40")
+	g := &sched.Group{Name: s.name("main.fan.func1"), Creator: at, Count: 9_800, Created: 9_800, Peak: 9_800, Each: times(9_800, ms)}
+	s.Creators = []*sched.Group{g}
+	s.Parallel.Queued = make([]time.Duration, 5000)
+	s.Parallel.Queued[0], s.Parallel.Queued[4000] = 1500*ms, 500*ms
+	f := s.expect("SC04", Found, "9,800 goroutines that were started at main.fan at main.go:40", "on 4 Ps", "25.0% of the time 20 and more")
+	severity(t, "a batch", f, Info)
+	s.manifest = "-- load.requests load phase=bare --\n"
+	severity(t, "a service", s.expect("SC04", Found), Warning)
+	s.Parallel.Queued[0], s.Parallel.Queued[4000] = 1950*ms, 50*ms
+	s.expect("SC04", Fine, "2.50%")
+	s.Parallel.Queued[4000], g.Peak = time.Second, 399
+	s.expect("SC04", Fine, "at most 399 goroutines")
+}
+
+func TestSC05(t *testing.T) {
+	s := newScene(t)
+	g := s.group("net/http.(*conn).serve", 20, 20, 7*time.Second, 20*time.Second)
+	g.Wait = times(1000, 20*ms)
+	s.Parallel.Running = []time.Duration{0, 0, 0, 0, 2 * time.Second}
+	s.manifest = "-- load.requests load phase=bare --\n"
+	f := s.expect("SC05", Found, "13.5 goroutines of http.(*conn).serve wanted to run at once", "on 4 Ps", "waited 20.0 s for a P")
+	severity(t, "too many", f, Warning)
+	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
+	s.expect("SC05", Fine, "nobody waited for one of them")
+	g.SchedWait = time.Second
+	s.expect("SC05", Fine, "4.00 goroutines", "3.50 did")
+	g.Count = 100_000 // items, not workers
+	s.expect("SC05", Fine, "computes for long")
+
+	s = newScene(t)
+	s.group("main.main", 1, 1, 200*ms, 0)
+	s.group("main.work", 1, 1, 1700*ms, 0)
+	s.Parallel.Running = []time.Duration{100 * ms, 1900 * ms}
+	s.block("main.main", exectrace.NameChanSend, 600, 2*ms, s.stack("main.produce:/src/main.go:8"), s.stack("main.take:/src/main.go:20", "main.work:/src/main.go:19"))
+	f = s.expect("SC05", Found, "main.produce at main.go:8 waited 1.20 s to hand something to main.work", "1 for 4 Ps", "85.0%", "600 waits")
+	severity(t, "too few", f, Warning)
+	s.Groups[1].Exec = 900 * ms
+	s.expect("SC05", Fine)
+}
+
+func TestSC06(t *testing.T) {
+	s := newScene(t)
+	s.Parallel.IdleWhileQueued, s.Parallel.IdleLong = 300*ms, 200*ms
+	s.Parallel.LongestIdle, s.Parallel.LongestIdleAt = 4*ms, 1_500e6
+	f := s.expect("SC06", Found, "in 10.0% of the time", "the longest took 4.00 ms", "500 ms after the trace began")
+	severity(t, "often", f, Warning)
+	s.Parallel.IdleLong = 30 * ms
+	severity(t, "sometimes", s.expect("SC06", Found, "1.50%"), Info)
+	s.Parallel.IdleLong = 10 * ms
+	s.expect("SC06", Fine, "in 15.0% of the time", "0.500%")
+}
+
+func TestSC07(t *testing.T) {
+	s := newScene(t)
+	g := s.group("main.serve", 10, 10, time.Second, 2*time.Second)
+	g.Wait = times(100, 20*ms)
+	s.group("runtime.bgsweep", 1, 1, 0, 0).Wait = times(100_000, 10)
+	at := s.stack("main.work:/src/main.go:8", "main.serve:/src/main.go:3")
+	s.Latency.Worst = []sched.Interval{{Name: s.name("runtime.bgsweep")}, {G: 7, Name: g.Name, Stack: at, Start: 2e9, End: 2_020e6}, {G: 8, Name: g.Name, Stack: at, Start: 2e9, End: 2_019e6}}
+	f := s.expect("SC07", Found, "1% of 100 waits", "66.7% of the time", "goroutine 7 waited here for 20.0 ms, 1.00 s after the trace began")
+	severity(t, "long", f, Warning)
+	if len(f.Evidence) != 1 || f.Evidence[0].Line != 8 {
+		t.Errorf("evidence = %+v, want the place once", f.Evidence)
+	}
+	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
+	s.expect("SC07", Fine, "nobody waited for one of them")
+	s.manifest = "run 0s..10s exit=\"signal: interrupt\" stopped\n"
+	s.expect("SC07", Found)
+	g.Wait = times(100, 4*ms)
+	severity(t, "less long", s.expect("SC07", Found), Info)
+	g.Wait = times(100, 500*us)
+	s.expect("SC07", Fine, "99% of 100 waits")
+	g.Wait = times(49, 20*ms)
+	s.expect("SC07", TooLittle, "49 times", "50 are needed")
+}
+
+func TestSC10(t *testing.T) {
+	s := newScene(t)
+	at := s.stack("runtime.chansend1", "shop/feed.fetch.func1:/src/feed/x.go:31")
+	s.Left = []sched.Left{{Name: s.name("shop/feed.fetch.func1"), State: exectrace.Waiting, Reason: exectrace.NameChanSend, Stack: at,
+		Count: 412, Created: 400, Longest: 1900 * ms, Quarters: [4]int64{112, 100, 90, 110}}}
+	l := &s.Left[0]
+	f := s.expect("SC10", Found, "412 goroutines of feed.fetch.func1 wait at feed.fetch.func1 at x.go:31", "400 of them started", "1.90 s", "chan send", "[112 100 90 110]")
+	severity(t, "a leak", f, Warning)
+	near(t, "a leak", f, 200)
+	doubted(t, f, "a trace cannot know")
+	for what, change := range map[string]func(){
+		"a pool":                func() { l.Quarters = [4]int64{412, 0, 0, 0} },
+		"only just there":       func() { l.Longest = 500 * ms },
+		"few":                   func() { l.Created = 99 },
+		"idle connections":      func() { l.Reason = exectrace.NameNetwork },
+		"they can run":          func() { l.State = exectrace.Runnable },
+		"nothing of the sort":   func() { s.Left = nil },
+		"goroutines of Go's":    func() { l.Name = s.name("runtime.bgsweep") },
+		"goroutines of loupe's": func() { l.Name = s.name("main.loupeAgentStart.func1") },
+	} {
+		was := *l
+		change()
+		if f := s.expect("SC10", Fine); t.Failed() {
+			t.Fatalf("%s: %s", what, f.Summary)
+		}
+		s.Left = []sched.Left{was}
+		l = &s.Left[0]
+	}
+}
+
+func TestSC14(t *testing.T) {
+	s := newScene(t)
+	name := s.name("net/http.(*conn).serve")
+	s.group("net/http.(*conn).serve", 5, 5, 3*time.Second, 3*time.Second).Wait = times(100, 30*ms)
+	h := &sched.Hog{Name: name, Runs: times(50, 20*ms), Delay: 2900 * ms, WorstDelay: 60 * ms,
+		Worst: sched.Interval{G: 9, Name: name, Start: 2e9, End: 2_020e6, Stack: s.stack("shop/paint.steps:/src/paint/fractal.go:76")}}
+	s.Hogs = []*sched.Hog{h}
+	f := s.expect("SC14", Found, "http.(*conn).serve ran 50 times for 10 ms and longer, up to 20.0 ms, while 2.90 others waited in the mean: they lost 2.90 s together",
+		"goroutine 9 ran for 20.0 ms, 1.00 s after the trace began; meanwhile 3.00 others waited")
+	severity(t, "a hog", f, Warning)
+	if e := f.Evidence[0]; e.Line != 76 || *e.Span != [2]int64{11e9, 11_020e6} {
+		t.Errorf("evidence = %+v", e)
+	}
+	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
+	s.expect("SC14", Fine, "nobody waited for one of them")
+	s.manifest = ""
+	h.Delay = 250 * ms
+	s.expect("SC14", Fine, "of 3.00 s in all")
+	s.Hogs = nil
+	s.expect("SC14", Fine, "no goroutine ran for 10 ms")
+}
+
+func TestSC15(t *testing.T) {
+	s := newScene(t)
+	s.Parallel.Steals = 5_000
+	s.block("main.main", 0, 10_000, 50*us, s.stack("syscall.write", "main.save:/src/main.go:4"), 0).State = exectrace.Syscall
+	f := s.expect("SC15", Found, "system calls lost 5,000 Ps", "2,500 a second", "main.save: 10,000 system calls, 500 ms in all")
+	severity(t, "often", f, Info)
+	near(t, "often", f, 2_500)
+	s.Parallel.Steals = 1_999
+	s.expect("SC15", Fine, "1,000 a second")
+	s.Parallel.Steals = 1
+	s.expect("SC15", Fine, "lost 1 P,")
+}
+
+func TestSC17(t *testing.T) {
+	s := newScene(t)
+	region := func(name string, total time.Duration) *sched.RegionGroup {
+		g := &sched.RegionGroup{Name: s.name(name), Count: 600, Stack: s.stack("main.search:/src/main.go:90"), Time: times(600, total/600)}
+		g.Total, g.Exec = total, total
+		return g
+	}
+	task := &sched.TaskGroup{Name: s.name("document"), Count: 600, Latency: times(600, ms),
+		Regions: []*sched.RegionGroup{region("Unmarshal", 516*ms), region("ReadAll", 72*ms)}}
+	s.Tasks = []*sched.TaskGroup{task}
+	f := s.expect("SC17", Found, "of the time of 600 tasks document", "Unmarshal 86.0%, ReadAll 12.0%", "region Unmarshal: 516 ms in all, of which 516 ms running")
+	severity(t, "a region", f, Info)
+	near(t, "a region", f, 0.86)
+	top := task.Regions[0]
+	top.Exec, top.SchedWait = 100*ms, 416*ms
+	if f := s.expect("SC17", Found, "416 ms waiting for a P"); f.Advice != "Most of the region is waiting for a P: too much computes at once (SC05, SC07)." {
+		t.Errorf("advice = %s", f.Advice)
+	}
+	top.Total = 290 * ms
+	s.expect("SC17", Fine, "no region is more than half")
+	task.Incomplete = 590
+	s.expect("SC17", TooLittle, "10 whole tasks document")
+	s.Tasks = nil
+	s.expect("SC17", NotApplicable, "marks no regions")
+}
