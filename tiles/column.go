@@ -2,6 +2,7 @@ package tiles
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -75,7 +76,7 @@ func (c *column) block() {
 	if m := c.more; m == nil {
 		c.promote()
 	} else {
-		m.fold(&cursor{buf: c.buf, end: c.blockAt}, c.spans)
+		m.fold(c.buf, c.blockAt, c.spans)
 		m.keep(c.buf, c.blockAt)
 		if c.spans&(c.spans-1) == 0 && !m.lost && m.pyramid.buckets(c.since)*4*density < int64(c.spans) {
 			c.rebuild() // it has become much denser
@@ -128,47 +129,59 @@ func (c *column) rebuild() {
 	m.pyramid = newPyramid[spanSums, *spanSums](spanRow, base, c.first)
 	at := c.first
 	for _, piece := range m.pieces {
-		k := cursor{buf: piece, end: at}
-		m.fold(&k, c.spans)
-		at = k.end
+		at = m.fold(piece, at, c.spans)
 	}
 }
 
-// fold puts spans into the pyramid. The lane has so many now.
-func (m *promoted) fold(k *cursor, spans uint32) {
+// fold puts spans that begin at an instant into the pyramid, and returns where
+// they end. The lane has so many now. It is [cursor.next] and
+// [spanSums.start] in one loop, which takes a third less.
+func (m *promoted) fold(buf []byte, at tick, spans uint32) tick {
 	p := &m.pyramid
 	open, end := p.open(), p.end()
-	for k.next() {
-		if k.start >= end {
+	for i := 0; i < len(buf); {
+		v := uint64(buf[i])
+		if i++; v >= 0x80 {
+			if b := buf[i]; b < 0x80 {
+				v, i = v&0x7f|uint64(b)<<7, i+1
+			} else {
+				long, n := binary.Uvarint(buf[i-1:])
+				v, i = long, i-1+n
+			}
+		}
+		if at >= end {
 			p.close()
 			open, end = p.open(), p.end()
 		}
-		d := k.end - k.start
-		open.start(d, k.class)
-		open.present |= 1 << k.class
-		if k.end <= end {
-			open.time[k.class&7] += uint64(d)
+		class, length := uint8(v&7), tick(v>>3)
+		open.present |= 1 << class
+		if open.starts++; uint64(length) > uint64(open.longest) || open.starts == 1 {
+			open.longest, open.longestClass = uint32(min(length, math.MaxUint32)), class
+		}
+		from := at
+		if at += length; at <= end {
+			open.time[class] += uint64(length)
 			continue
 		}
-		m.cross(k, spans)
+		m.cross(from, at, class, spans)
 		open, end = p.open(), p.end()
 	}
+	return at
 }
 
 // cross divides a span between the open bucket and those behind it.
-func (m *promoted) cross(k *cursor, spans uint32) {
+func (m *promoted) cross(from, to tick, class uint8, spans uint32) {
 	p := &m.pyramid
-	for p.buckets(k.end)*density > int64(spans)+density && p.base < maxTop-1 {
+	for p.buckets(to)*density > int64(spans)+density && p.base < maxTop-1 {
 		p.coarsen()
 	}
-	from := k.start
-	for end := p.end(); k.end > end; end = p.end() {
-		p.open().time[k.class&7] += uint64(end - from)
+	for end := p.end(); to > end; end = p.end() {
+		p.open().time[class&7] += uint64(end - from)
 		p.close()
-		p.open().present |= 1 << k.class
+		p.open().present |= 1 << class
 		from = end
 	}
-	p.open().time[k.class&7] += uint64(k.end - from)
+	p.open().time[class&7] += uint64(to - from)
 }
 
 // finish ends the lane: what is left goes into the pyramid.

@@ -155,6 +155,7 @@ type laneRecord struct {
 	skipAt, skips     uint32
 	levelAt           uint32
 	members           uint32
+	title             string // the name; not in the file
 }
 
 func (l *laneRecord) append(b []byte) []byte {
