@@ -14,6 +14,7 @@ var compareCommand = &command{
 	args:  "[flags] BEFORE AFTER…",
 	example: []string{
 		"loupe compare loupe-server-before loupe-server-after",
+		"loupe compare before.trace after.trace                   two execution traces",
 		"loupe compare -format md before.zip after.zip > pull-request.md",
 	},
 	about: `
@@ -21,6 +22,9 @@ Every figure of the second recording, and of any further one, is compared with
 that of the first. The unit is the round (loupe run -rounds): from four rounds a
 side a change has its interval and a verdict; one run against another has none,
 because one run against another proves nothing.
+
+Two execution traces are laid side by side too, without verdicts: see loupe trace
+compare.
 
 Exits with 3 when requests per second, CPU time or wall time got worse.`,
 	files: true,
@@ -36,6 +40,9 @@ Exits with 3 when requests per second, CPU time or wall time got worse.`,
 			}
 			if len(args) < 2 {
 				return usagef("two recordings are needed")
+			}
+			if len(args) == 2 && isTrace(args[0]) && isTrace(args[1]) {
+				return traceCompare(e, &traceFlags{format: *format, top: 20}, args)
 			}
 			return compareAll(e, args, *format)
 		}
@@ -64,4 +71,10 @@ func compareAll(e *env, names []string, format string) error {
 		return exitError{exitFound, nil}
 	}
 	return err
+}
+
+// isTrace says whether a file is an execution trace.
+func isTrace(name string) bool {
+	command, _, err := sniff(name)
+	return err == nil && command[0] == "trace"
 }
