@@ -162,6 +162,10 @@ func reasonOf(r *exectrace.Reader, s exectrace.State, reason exectrace.NameID) s
 // traceFacts are the figures that every verb may begin with.
 func traceFacts(a *sched.Analysis) []Fact {
 	i := a.Info
+	var procs, threads any = i.Procs, i.Threads
+	if i.Procs == 0 {
+		procs = nil // a short trace of an old format does not say
+	}
 	facts := []Fact{
 		{"format", "format", i.Format.String()},
 		{"bytes", "size", Bytes(i.Bytes)},
@@ -169,8 +173,8 @@ func traceFacts(a *sched.Analysis) []Fact {
 		{"generations", "generations", i.Generations},
 		{"span_ns", "time", i.Span.Len()},
 		{"goroutines", "goroutines", i.Goroutines},
-		{"procs", "GOMAXPROCS", i.Procs},
-		{"threads", "threads", i.Threads},
+		{"procs", "GOMAXPROCS", procs},
+		{"threads", "threads", threads},
 	}
 	lost := make([]string, 0, len(i.Problems))
 	for _, p := range i.Problems {

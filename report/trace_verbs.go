@@ -1,7 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"loupe/exectrace"
@@ -53,6 +57,11 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 			pairs.Rows = append(pairs.Rows, []any{reasonOf(r, b.State, b.Reason), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), StackOf(r, b.Stack), by})
 		}
 	}
+	sheets := with(lostSheet(a), blocks)
+	if len(pairs.Rows) > 0 {
+		sheets = append(sheets, pairs)
+	}
+	sheets = append(sheets, siteSheet(a, top))
 	left := &Sheet{Key: "left", Title: "Goroutines that had not ended", Columns: []Column{
 		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "made in the trace"}, {"example", "one of them"},
 	}}
@@ -60,11 +69,44 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 		left.Rows = append(left.Rows, []any{l.Count, reasonOf(r, l.State, l.Reason), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
 	}
 	left.more(len(a.Left)-top, "places")
-	sheets := with(lostSheet(a), blocks)
-	if len(pairs.Rows) > 0 {
-		sheets = append(sheets, pairs)
+	return &Trace{Sheets: with(append(sheets, left)...)}
+}
+
+// siteSheet counts the waits at channels by the line, whatever leads there: how
+// often a channel hands over, and to whom.
+func siteSheet(a *sched.Analysis, top int) *Sheet {
+	type site struct {
+		where, reason string
+		count         int64
+		sum           time.Duration
 	}
-	return &Trace{Sheets: append(sheets, left)}
+	sites := map[string]*site{}
+	for _, b := range a.Blocks {
+		reason := a.Reader.Name(b.Reason)
+		if b.State != exectrace.Waiting || !strings.Contains(reason, "chan") && reason != "select" {
+			continue
+		}
+		where := StackOf(a.Reader, b.Stack).Where
+		s := sites[where+reason]
+		if s == nil {
+			s = &site{where: where, reason: reason}
+			sites[where+reason] = s
+		}
+		s.count += b.Wait.Count
+		s.sum += b.Wait.Sum
+	}
+	if len(sites) == 0 {
+		return nil
+	}
+	list := slices.SortedFunc(maps.Values(sites), func(x, y *site) int {
+		return cmp.Or(cmp.Compare(y.count, x.count), cmp.Compare(x.where, y.where))
+	})
+	seconds := max(a.Info.Span.Len().Seconds(), 1e-9)
+	out := &Sheet{Key: "sites", Title: "Channels by line", Columns: []Column{{"where", "where"}, {"operation", "operation"}, {"count", "waits"}, {"per_second", "a second"}, {"mean_ns", "each"}}}
+	for _, s := range head(list, top) {
+		out.Rows = append(out.Rows, []any{s.where, s.reason, s.count, float64(s.count) / seconds, s.sum / time.Duration(max(1, s.count))})
+	}
+	return out.more(len(list)-top, "lines")
 }
 
 // TraceSched is how long goroutines waited for a P, and how the Ps were used.
