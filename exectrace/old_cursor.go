@@ -21,7 +21,8 @@ type oldCursor struct {
 	args      [4]uint64
 	message   oldText // of a UserLog
 
-	slot Slot // where g was found last
+	slot Slot         // where g was found last
+	tail [window]byte // the end of the file, when less than a window is left
 }
 
 // cursors returns one for each P and one for the samples.
@@ -64,12 +65,11 @@ func (c *oldCursor) nextBatch() bool {
 
 // decode reads what stands at c.i and returns false when that is no event.
 func (c *oldCursor) decode() bool {
-	var near [window]byte
-	w := &near
+	w := &c.tail
 	if len(c.data)-c.i >= window {
 		w = (*[window]byte)(c.data[c.i:])
 	} else {
-		copy(near[:], c.data[c.i:])
+		copy(w[:], c.data[c.i:])
 	}
 	kind := w[0] & (oldKinds - 1)
 	i := uint(1)

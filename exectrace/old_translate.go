@@ -116,8 +116,10 @@ func (o *oldReader) translate(c *oldCursor) bool {
 // event begins the reader's event: what every event has.
 func (o *oldReader) event(c *oldCursor, m *oldMeaning) *Event {
 	e := &o.r.ev
-	*e = Event{Time: o.ns(c.time), Kind: m.kind, op: m.op, Name: o.reasons[c.kind], P: c.proc, M: o.threads[c.index],
-		G: NoGoroutine, GSlot: NoSlot, SubjectSlot: NoSlot}
+	*e = Event{} // and field by field: a literal is built elsewhere and copied
+	e.Time, e.Kind, e.op, e.Name = o.ns(c.time), m.kind, m.op, o.reasons[c.kind]
+	e.P, e.M, e.SubjectSlot = c.proc, o.threads[c.index], NoSlot
+	e.G, e.GSlot = NoGoroutine, NoSlot
 	if c.g != 0 {
 		e.G, e.GSlot = GoID(c.g), o.slot(c)
 	}
@@ -140,7 +142,12 @@ func (o *oldReader) at(e *Event, id uint64) {
 	if id == 0 {
 		return
 	}
-	if e.Stack = o.stack(id); e.Stack != 0 {
+	if t := &o.stackIDs; id < uint64(len(t.dense)) && t.known[id] {
+		e.Stack = t.dense[id]
+	} else {
+		e.Stack = o.stack(id)
+	}
+	if e.Stack != 0 {
 		o.r.stackRef = id
 	}
 }
