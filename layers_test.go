@@ -73,6 +73,7 @@ var rooms = map[string]room{
 	"exectrace/exectracetest": {1, hands, nil},
 	// What makes traces compiles with older Go: the standard library alone.
 	"exectrace/exectracetest/mktrace": {0, roof, nil},
+	"exectrace/exectracetest/bench":   {4, roof, []string{"exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
 
 	// The agent runs inside the recorded program: the standard library alone.
 	"agent": {0, roof, nil},

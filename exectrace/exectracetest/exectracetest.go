@@ -28,6 +28,10 @@ var build = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "oracle"), buildOracle(dir)
 })
 
+// Build makes the oracle if it is not there yet and returns its path. [Cleanup]
+// removes it.
+func Build() (string, error) { return build() }
+
 // Cleanup removes the oracle. Call it at the end of TestMain.
 func Cleanup() {
 	if path, err := build(); err == nil {

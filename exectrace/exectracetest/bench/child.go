@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"strconv"
+
+	"loupe/exectrace"
+	"loupe/sched"
+)
+
+// child reads a trace in one of our ways, and prints how many events it has
+// and the most memory beyond the file.
+func child(o *options, args []string) error {
+	if len(args) != 1 {
+		return errors.New("-child wants one FILE")
+	}
+	data, err := mapFile(args[0])
+	if err != nil {
+		return err
+	}
+	if o.profile != "" {
+		f, err := os.Create(o.profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	t, err := exectrace.Open(data, exectrace.Options{})
+	if err != nil {
+		return err
+	}
+	var events, beyond int64
+	switch o.child {
+	case "read":
+		events, beyond, err = each(t.Reader(), func(*exectrace.Event) {})
+	case "summarize":
+		r := t.Reader()
+		goroutines, regions, tasks := 0, 0, 0
+		s := sched.NewSummarizer(r, sched.Sink{
+			Goroutine: func(*sched.Goroutine) { goroutines++ },
+			Region:    func(*sched.Region) { regions++ },
+			Task:      func(*sched.Task) { tasks++ },
+		}, sched.SummaryOptions{})
+		events, beyond, err = each(r, s.Event)
+		s.Finish()
+	case "analyze":
+		var a *sched.Analysis
+		if a, err = sched.Analyze(t, sched.AnalyzeOptions{}); err == nil {
+			events, beyond = a.Info.Events, anonymous()
+		}
+	default:
+		err = fmt.Errorf("there is no -child=%s", o.child)
+	}
+	if err == nil {
+		fmt.Println(events, beyond)
+	}
+	return err
+}
+
+// each calls f for every event and looks at the memory now and then.
+func each(r *exectrace.Reader, f func(*exectrace.Event)) (events, beyond int64, err error) {
+	const often = 1 << 18
+	for r.Next() {
+		f(r.Event())
+		if events++; events%often == 0 {
+			beyond = max(beyond, anonymous())
+		}
+	}
+	return events, max(beyond, anonymous()), r.Err()
+}
+
+// anonymous returns the resident memory of this process that belongs to no
+// file, as Linux counts it; 0 elsewhere.
+func anonymous() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("RssAnon:"))
+	number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+	kilobytes, _ := strconv.ParseInt(string(number), 10, 64)
+	return kilobytes << 10
+}
