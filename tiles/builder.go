@@ -89,7 +89,9 @@ func (b *Builder) Event(e *exectrace.Event) {
 	if !b.started {
 		b.begin(e.Time)
 	}
-	b.now = tick(e.Time-b.origin) >> grainShift
+	if now := tick(e.Time-b.origin) >> grainShift; now > b.now {
+		b.now = min(now, maxTick/2) // a broken clock must not make it overflow
+	}
 	switch e.Kind {
 	case exectrace.KindGoTransition:
 		if e.From != e.To {

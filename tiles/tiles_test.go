@@ -417,6 +417,23 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// FuzzBuild makes sets of traces with nonsense in them.
+func FuzzBuild(f *testing.F) {
+	for _, n := range []int{0, 100, 5000} {
+		f.Add(uint32(n), []byte("\xff\x01\x00\x80"))
+	}
+	f.Fuzz(func(t *testing.T, at uint32, damage []byte) {
+		data := bytes.Clone(record()[:100_000])
+		copy(data[int(at)%len(data):], damage)
+		tr, err := exectrace.Open(data, exectrace.Options{})
+		if err != nil {
+			return
+		}
+		s, _ := build(tr, tiles.Options{Memory: int64(at)})
+		s.Lanes(tiles.Filter{}, 0, 10)
+	})
+}
+
 func FuzzOpen(f *testing.F) {
 	s, _ := build(open(f, record()), tiles.Options{Memory: 1})
 	f.Add(s.AppendTo(nil))
