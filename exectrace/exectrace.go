@@ -120,7 +120,7 @@ type Trace struct {
 	opts     Options
 	gens     []*generation
 	problems []*Problem
-	indexed  int64     // every batch that begins before this offset is indexed
+	idx      indexer
 	old      *oldTrace // formats before 1.22
 }
 
@@ -152,7 +152,7 @@ func open(src source, opts Options) (*Trace, error) {
 	}
 	switch t.Version {
 	case 22, 23, 25, 26:
-		t.indexed = headerSize
+		t.idx.off = headerSize
 		err = t.index()
 	case 5, 7, 8, 9, 10, 11, 19, 21:
 		err = t.openOld()

@@ -1,8 +1,12 @@
 package exectrace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"time"
+
+	"loupe/timeline"
 )
 
 // Bounds of the format (internal/trace/tracev2).
@@ -38,9 +42,14 @@ type generation struct {
 	number   uint64
 	start    int64 // offset of its first batch
 	bytes    int64
-	batches  int // of events
+	batches  int   // of events
+	total    int   // batches of all kinds
+	lost     int64 // bytes of events that are not read, because they lie behind damage
 	minTime  uint64
-	complete bool
+	maxTime  uint64   // of a batch; events may be later
+	complete bool     // the end was seen
+	damaged  bool     // some of it is lost
+	torn     bool     // does not follow from the generation before it
 	threads  []thread // in order of appearance, which breaks ties between equal times
 	strings  []batch
 	stacks   []batch
@@ -53,98 +62,254 @@ type generation struct {
 // numbers of up to ten bytes.
 const batchHeader = 2 + 4*10
 
-// index reads the headers of the batches from t.indexed on.
+// indexer finds out what lies where. It is kept between two calls of
+// [Trace.Extend].
+type indexer struct {
+	off      int64            // every batch that begins before is indexed
+	g        *generation      // whose batches are coming, or nil
+	byThread map[ThreadID]int // index in g.threads
+	last     uint64           // number of the last generation that has ended
+	times    [2]uint64        // of the last two batches: one may be damaged
+	torn     bool             // there is damage in front of the next generation
+	head     [batchHeader + 1]byte
+}
+
+// index goes on with the headers of the batches until the end of the file.
 func (t *Trace) index() error {
-	var byThread map[ThreadID]int
-	var g *generation
-	if n := len(t.gens); n > 0 && !t.gens[n-1].complete {
-		g = t.gens[n-1]
-		byThread = make(map[ThreadID]int)
-		for i, th := range g.threads {
-			byThread[th.id] = i
-		}
-	}
-	var buf [batchHeader + 1]byte
-	for t.indexed < t.data.size {
-		off := t.indexed
-		head, err := t.data.read(off, int64(len(buf)), buf[:])
-		if err != nil {
+	for t.idx.off < t.data.size {
+		more, err := t.indexBatch()
+		if err != nil || !more {
 			return err
 		}
-		kind := head[0]
-		if kind == evEndOfGeneration && t.Version >= 26 {
-			t.indexed++
-			if g != nil {
-				g.complete, g.bytes = true, t.indexed-g.start
-			}
-			g = nil
-			continue
-		}
-		h, n, text := parseBatchHeader(head)
-		if text == "" && off+int64(n)+int64(h.size) > t.data.size {
-			n, text = bad, fmt.Sprintf("the file ends inside of a batch: %d of %d bytes are there", t.data.size-off, int64(n)+int64(h.size))
-		}
-		if text == "" && g != nil && h.gen != g.number {
-			text = t.nextGeneration(g, h.gen)
-			g = nil
-		}
-		if text != "" {
-			if n == bad && t.opts.Live {
-				return nil // the rest of it will come
-			}
-			return t.problem(&Problem{Offset: off, Generation: h.gen, Text: text + t.rest(off)})
-		}
-		if g == nil {
-			g = &generation{number: h.gen, start: off}
-			byThread = make(map[ThreadID]int)
-			t.gens = append(t.gens, g)
-		}
-		t.indexed = off + int64(n) + int64(h.size)
-		b := batch{thread: h.thread, time: h.time, offset: off + int64(n), size: h.size}
-		if kind == evExperimentalBatch {
-			g.exps = append(g.exps, expBatch{h.experiment, b})
-		} else if err := t.add(g, byThread, b, h, head[n:]); err != nil {
-			return err
-		}
-		if g.minTime == 0 || h.time < g.minTime { // a batch at 0 does not count, as in the standard library
-			g.minTime = h.time
-		}
-		g.bytes = t.indexed - g.start
 	}
-	if g == nil || t.opts.Live {
+	if t.opts.Live {
 		return nil
 	}
-	if t.Version >= 26 {
-		return t.problem(&Problem{Offset: t.data.size, Generation: g.number, Text: "the file ends before the generation does"})
+	g := t.idx.g
+	switch {
+	case g == nil && len(t.gens) == 0 && t.Version < 26:
+		return t.tell(t.data.size, "the file ends before its first generation")
+	case g == nil:
+		return nil
+	case g.damaged:
+		return t.tellLost()
+	case t.Version >= 26:
+		return t.tell(t.data.size, "the file ends before the generation does")
 	}
 	g.complete = true // nothing but the end of the file says so
 	return nil
 }
 
-// nextGeneration ends g because a batch of another generation has come. It
-// returns what is wrong with that, or "".
-func (t *Trace) nextGeneration(g *generation, next uint64) string {
-	if t.Version >= 26 {
-		return fmt.Sprintf("a batch of generation %d before the end of generation %d", next, g.number)
+// indexBatch reads the header at the current offset. It returns false where
+// the file ends for now.
+func (t *Trace) indexBatch() (more bool, err error) {
+	x := &t.idx
+	head, err := t.data.read(x.off, int64(len(x.head)), x.head[:])
+	if err != nil {
+		return false, err
 	}
-	if next != g.number+1 {
-		return fmt.Sprintf("a batch of generation %d follows generation %d", next, g.number)
+	if len(head) == 0 {
+		return false, t.tell(x.off, "the file has become shorter while it was read")
 	}
-	g.complete = true
-	return ""
+	if head[0] == evEndOfGeneration && t.Version >= 26 {
+		x.off++
+		if x.g == nil {
+			return true, t.tell(x.off-1, "the end of a generation that has not begun")
+		}
+		return true, t.endGeneration()
+	}
+	h, n, wrong := parseBatchHeader(head)
+	b := batch{thread: h.thread, time: h.time, offset: x.off + int64(n), size: h.size}
+	end := b.offset + int64(b.size)
+	if n == bad || wrong == "" && end > t.data.size {
+		if t.opts.Live {
+			return false, nil // the rest of it will come
+		}
+		if next, err := t.findBatch(x.off + 1); err != nil || next < t.data.size {
+			return true, cmp.Or(err, t.skip(next, "a batch that is longer than the file"))
+		}
+		if wrong == "" {
+			wrong = fmt.Sprintf("the file ends inside of a batch: %d of its %d bytes are there", t.data.size-b.offset, b.size)
+			b.size = int32(max(0, t.data.size-b.offset))
+		}
+		if err := t.tell(x.off, wrong); err != nil || n == bad {
+			x.off = t.data.size
+			t.tear()
+			return true, err
+		}
+		end = t.data.size
+		defer t.tear()
+	}
+	if wrong == "" && x.g != nil && h.gen != x.g.number {
+		more, err := t.leave(&h, head, &wrong, end)
+		if err != nil || !more {
+			return false, err
+		}
+	}
+	if wrong != "" {
+		next, err := t.findBatch(x.off + 1)
+		if err != nil || next == t.data.size && t.opts.Live {
+			return false, err // what comes may show where to go on
+		}
+		return true, t.skip(next, wrong)
+	}
+	if x.g == nil {
+		if err := t.enter(h.gen); err != nil {
+			return false, err
+		}
+	}
+	x.off, x.times = end, [2]uint64{h.time, x.times[0]}
+	return true, t.add(b, h, head[n:])
 }
 
-// add files a batch under what it holds, which its first byte tells.
-func (t *Trace) add(g *generation, byThread map[ThreadID]int, b batch, h header, data []byte) error {
+// endGeneration says that the end of the current generation has come.
+func (t *Trace) endGeneration() error {
+	x := &t.idx
+	err := t.tellLost()
+	x.g.complete, x.g.bytes = true, x.off-x.g.start
+	x.last, x.g = max(x.last, x.g.number), nil
+	return err
+}
+
+// tellLost tells of the events that lie behind damage in their generation.
+func (t *Trace) tellLost() error {
+	g := t.idx.g
+	if g.lost == 0 {
+		return nil
+	}
+	return t.tell(-1, fmt.Sprintf("%d bytes of events (%.1f%% of the file) lie behind the damage in their generation and are not read",
+		g.lost, t.share(g.lost)))
+}
+
+// rest says how much of the file is not read because of a problem at off.
+func (t *Trace) rest(off int64) string {
+	n := t.data.size - off
+	return fmt.Sprintf("; the last %d bytes (%.1f%% of the file) are not read", n, t.share(n))
+}
+
+// share returns how many percent of the file n bytes are.
+func (t *Trace) share(n int64) float64 { return 100 * float64(n) / float64(t.data.size) }
+
+// tear says that what comes next does not follow from what was there before.
+func (t *Trace) tear() {
+	if t.idx.torn = t.idx.g == nil; t.idx.g != nil {
+		t.idx.g.damaged = true
+	}
+}
+
+// skip goes on at another place because something is wrong here.
+func (t *Trace) skip(next int64, wrong string) error {
+	x := &t.idx
+	n := next - x.off
+	err := t.tell(x.off, fmt.Sprintf("%s; %d bytes (%.1f%% of the file) are skipped", wrong, n, t.share(n)))
+	t.tear()
+	x.off = next
+	return err
+}
+
+// leave decides what a batch of another generation than the current one means:
+// the end of that, a wrong number, which it corrects, or that there is no batch
+// here at all, which it tells by wrong. It returns false when the file must
+// grow before that can be told.
+func (t *Trace) leave(h *header, head []byte, wrong *string, end int64) (more bool, err error) {
+	x := &t.idx
+	g := x.g
+	within, err := t.continues(end)
+	switch {
+	case err != nil || end >= t.data.size && t.opts.Live:
+		return false, err
+	case within:
+		err = t.tell(x.off, fmt.Sprintf("a batch of generation %d between two of generation %d, to which it is counted", h.gen, g.number))
+		h.gen = g.number
+		return true, err
+	case t.Version < 26 && h.gen == g.number+1:
+		return true, t.endGeneration()
+	}
+	text := fmt.Sprintf("a batch of generation %d before the end of generation %d", h.gen, g.number)
+	alone := g.total == 1 // then it may be its number that is wrong
+	number := g.number
+	if alone {
+		number = x.last
+	}
+	if !t.opts.Strict && !t.opensBatch(head, number) {
+		*wrong = text
+		return true, nil
+	}
+	err = t.tell(x.off, text)
+	if alone {
+		g.number = h.gen
+		if h.gen > x.last && (len(t.gens) == 0 || t.gens[len(t.gens)-1] != g) {
+			t.gens = append(t.gens, g)
+		}
+		return true, err
+	}
+	g.damaged = true
+	err = cmp.Or(err, t.tellLost())
+	x.last, x.g, x.torn = max(x.last, g.number), nil, true
+	return true, err
+}
+
+// continues says whether the current generation goes on or ends at off.
+func (t *Trace) continues(off int64) (bool, error) {
+	var buf [batchHeader + 1]byte
+	b, err := t.data.read(off, int64(len(buf)), buf[:])
+	if err != nil || len(b) == 0 {
+		return false, err
+	}
+	if b[0] == evEndOfGeneration && t.Version >= 26 {
+		return true, nil
+	}
+	h, _, wrong := parseBatchHeader(b)
+	return wrong == "" && h.gen == t.idx.g.number, nil
+}
+
+// enter begins a generation.
+func (t *Trace) enter(number uint64) error {
+	x := &t.idx
+	x.g = &generation{number: number, start: x.off, torn: x.torn}
+	x.torn = false
+	if x.byThread == nil {
+		x.byThread = make(map[ThreadID]int)
+	}
+	clear(x.byThread)
+	// The standard library looks at these numbers before Go 1.26 only.
+	follows := x.last == 0 || number == x.last+1 || t.opts.Strict && t.Version >= 26
+	if number > x.last || follows {
+		t.gens = append(t.gens, x.g)
+	}
+	switch {
+	case follows:
+		return nil
+	case number > x.last:
+		x.g.torn = true
+		return t.tell(x.off, fmt.Sprintf("generation %d follows generation %d; what was between them is lost", number, x.last))
+	}
+	return t.tell(x.off, fmt.Sprintf("generation %d comes again after generation %d; it is not read", number, x.last))
+}
+
+// add files a batch under what it holds, which its first byte tells. data is
+// the beginning of that, or empty.
+func (t *Trace) add(b batch, h header, data []byte) error {
+	g := t.idx.g
+	g.bytes = t.idx.off - g.start
+	g.total++
+	if g.minTime == 0 || b.time < g.minTime { // a batch at 0 does not count, as in the standard library
+		g.minTime = b.time
+	}
+	g.maxTime = max(g.maxTime, b.time)
+	if h.kind == evExperimentalBatch {
+		g.exps = append(g.exps, expBatch{h.experiment, b})
+		return nil
+	}
 	var first byte // 0 for a batch without data, which is one of events
-	if b.size > 0 && len(data) > 0 {
-		first = data[0]
-	} else if b.size > 0 {
-		one, err := t.data.read(b.offset, 1, nil)
-		if err != nil {
+	if b.size > 0 && len(data) == 0 {
+		var err error
+		if data, err = t.data.read(b.offset, 1, nil); err != nil {
 			return err
 		}
-		first = one[0]
+	}
+	if b.size > 0 && len(data) > 0 {
+		first = data[0]
 	}
 	switch {
 	case first == evStrings:
@@ -155,12 +320,16 @@ func (t *Trace) add(g *generation, byThread map[ThreadID]int, b batch, h header,
 		g.samples = append(g.samples, b)
 	case first == evSync && t.Version >= 25, first == evFrequency && t.Version < 25:
 		g.syncs = append(g.syncs, b)
+	case g.damaged:
+		// A batch of this thread may be missing. What is known of the thread
+		// does not hold any more, and its events would be told of others.
+		g.lost += int64(b.size)
 	default:
-		i, ok := byThread[h.thread]
+		i, ok := t.idx.byThread[b.thread]
 		if !ok {
 			i = len(g.threads)
-			byThread[h.thread] = i
-			g.threads = append(g.threads, thread{id: h.thread})
+			t.idx.byThread[b.thread] = i
+			g.threads = append(g.threads, thread{id: b.thread})
 		}
 		g.threads[i].batches = append(g.threads[i].batches, b)
 		g.batches++
@@ -170,6 +339,7 @@ func (t *Trace) add(g *generation, byThread map[ThreadID]int, b batch, h header,
 
 // header is the header of a batch.
 type header struct {
+	kind       byte // evEventBatch or evExperimentalBatch
 	gen        uint64
 	thread     ThreadID
 	time       uint64
@@ -183,6 +353,7 @@ func parseBatchHeader(b []byte) (h header, n int, wrong string) {
 	if b[0] != evEventBatch && b[0] != evExperimentalBatch {
 		return h, 0, fmt.Sprintf("a batch should begin here, but the byte is %#02x", b[0])
 	}
+	h.kind = b[0]
 	i := 1
 	if b[0] == evExperimentalBatch {
 		if len(b) < 2 {
@@ -210,19 +381,44 @@ func parseBatchHeader(b []byte) (h header, n int, wrong string) {
 	return h, i, ""
 }
 
-// rest says how much of the file is not read because of a problem at off.
-func (t *Trace) rest(off int64) string {
-	n := t.data.size - off
-	return fmt.Sprintf("; the last %d bytes (%.1f%% of the file) are not read", n, 100*float64(n)/float64(t.data.size))
+// tell keeps what is wrong at an offset, or makes it the error of a strict
+// reading.
+func (t *Trace) tell(offset int64, text string) error {
+	p := &Problem{Offset: offset, Text: text}
+	if g := t.idx.g; g != nil {
+		p.Generation = g.number
+	}
+	return t.problem(p)
 }
 
-// problem keeps p, or makes it the error of a strict reading.
+// problem is tell for a problem that is made already.
 func (t *Trace) problem(p *Problem) error {
-	t.problems = append(t.problems, p)
+	if len(t.problems) < maxProblems {
+		t.problems = append(t.problems, p)
+	}
 	if t.opts.Strict {
 		return p
 	}
 	return nil
+}
+
+// slack is how long after the last batch of a generation has begun an event of
+// it can be.
+const slack = timeline.Time(time.Hour)
+
+// horizon returns the time that no event of generation i can be later than.
+// The batches tell, and since the time of one may be damaged, those of the
+// following generation are asked too. Strict readings take any time that can
+// be counted on from.
+func (t *Trace) horizon(i int, c clock) timeline.Time {
+	last := t.gens[i].maxTime
+	if i+1 < len(t.gens) {
+		last = min(last, t.gens[i+1].maxTime)
+	}
+	if at := c.ns(last); !t.opts.Strict && at >= 0 {
+		return min(at, maxTime/2) + slack
+	}
+	return maxTime / 2
 }
 
 // load returns the bytes of a generation, from its first batch on. buf is used

@@ -42,11 +42,14 @@ type Reader struct {
 	queue    []Event // events that come before those of the frontier
 	queued   int     // how many of them have been given
 
-	last  timeline.Time
-	syncs uint64
-	reset bool // the states were forgotten since the last sync
-	done  bool
-	err   error
+	last    timeline.Time
+	horizon timeline.Time // no event of the generation can be later
+	syncs   uint64
+	late    bool // a time beyond the horizon was told
+	lossy   bool // events of the generation are lost: its states are not what follows begins with
+	reset   bool // the states were forgotten since the last sync
+	done    bool
+	err     error
 
 	names    *names
 	stwNames map[NameID]NameID
@@ -81,6 +84,7 @@ func (t *Trace) ReaderAt(i int) *Reader {
 		stacks:   new(stack.Table),
 		stwNames: make(map[NameID]NameID),
 		next:     i,
+		horizon:  maxTime / 2,
 	}
 	r.forget()
 	if t.old != nil {
@@ -91,8 +95,11 @@ func (t *Trace) ReaderAt(i int) *Reader {
 
 // forget drops all that is known of the program.
 func (r *Reader) forget() {
-	r.gs = newGoroutines()
-	r.procs = nil
+	if r.gs == nil || len(r.gs.entries) > minEntries {
+		r.gs = newGoroutines()
+	}
+	r.gs.reset()
+	r.procs = r.procs[:0]
 	r.machines = make(map[ThreadID]*machine)
 	r.tasks = make(map[TaskID]task)
 	r.collector, r.gcSeq, r.firstGen = collectorUnknown, 0, 0
@@ -137,7 +144,7 @@ func (r *Reader) Next() bool {
 				return r.err == nil && r.stamp()
 			}
 		case broken:
-			r.abandon(c, r.wrong)
+			r.drop(0, r.wrong)
 		}
 		if r.err != nil {
 			return false
@@ -149,9 +156,21 @@ func (r *Reader) Next() bool {
 func (r *Reader) stamp() bool {
 	if r.ev.Time <= r.last {
 		r.ev.Time = r.last + 1
+	} else if r.ev.Time > r.horizon {
+		r.tooLate()
 	}
 	r.last = r.ev.Time
-	return true
+	return r.err == nil
+}
+
+// tooLate puts an event right behind the one before, because its time cannot
+// be. Without that one damaged byte would move all later events of the trace.
+func (r *Reader) tooLate() {
+	if !r.late {
+		r.late = true
+		r.problem(-1, fmt.Sprintf("an event of thread %d at %v, which is long after the end of its generation; it is told right after the one before", r.ev.M, r.ev.Time))
+	}
+	r.ev.Time = r.last + 1
 }
 
 // sift puts the first cursor, which has moved on, where it belongs, and sets
@@ -193,7 +212,7 @@ func (r *Reader) advanceAnother() bool {
 			}
 			return true
 		case broken:
-			r.abandon(c, r.wrong)
+			r.drop(i, r.wrong)
 			return false
 		}
 	}
@@ -213,21 +232,36 @@ func (r *Reader) endCursor(i int) {
 // damaged tells what c has lost, if it has.
 func (r *Reader) damaged(c *cursor) {
 	if c.wrong != "" {
-		r.problem(c.at+int64(c.off), fmt.Sprintf("thread %d: %s; %d bytes of its events are lost", c.thread, c.wrong, c.left()))
+		r.lose(c, fmt.Sprintf("thread %d: %s", c.thread, c.wrong), c.left())
 	}
 }
 
-// abandon gives up the rest of a generation because the event of c cannot
-// happen. The following generations begin with new states.
+// drop gives up the rest of what the thread at i has written, because its next
+// event cannot happen. The other threads go on.
+func (r *Reader) drop(i int, wrong string) {
+	c := r.frontier[i].c
+	r.lose(c, fmt.Sprintf("thread %d: %s", c.thread, wrong), c.left())
+	r.frontier.remove(i)
+	r.resift()
+}
+
+// abandon gives up the rest of a generation because no thread can go on; c is
+// the one whose turn it was.
 func (r *Reader) abandon(c *cursor, wrong string) {
 	var left int64
 	for _, f := range r.frontier {
 		left += f.c.left()
 	}
-	r.problem(c.at+int64(c.off), fmt.Sprintf("%s; %d bytes of events of the generation's %d are lost", wrong, left, r.g.bytes))
-	r.frontier, r.samples, r.queue, r.queued = r.frontier[:0], nil, r.queue[:0], 0
-	r.forget()
-	r.reset = true
+	r.lose(c, fmt.Sprintf("%s; %d threads cannot go on", wrong, len(r.frontier)), left)
+	r.frontier = r.frontier[:0]
+	r.resift()
+}
+
+// lose tells that events are lost. The following generation begins with new
+// states.
+func (r *Reader) lose(c *cursor, why string, bytes int64) {
+	r.lossy = true
+	r.problem(c.at+int64(c.off), fmt.Sprintf("%s; %d bytes of events (%.1f%% of the file) are lost", why, bytes, r.t.share(bytes)))
 }
 
 // nextGeneration installs the following generation; r.ev becomes the sync
@@ -245,9 +279,14 @@ func (r *Reader) nextGeneration() bool {
 			return false
 		}
 		r.done = true
+		r.reset = r.reset || r.lossy
 		r.g, r.tables.snap = nil, nil
 		r.sync(r.last)
 		return true
+	}
+	if (r.lossy || gens[r.next].torn) && r.gen > 0 {
+		r.forget()
+		r.reset = true
 	}
 	r.g = gens[r.next]
 	r.next++
@@ -255,7 +294,7 @@ func (r *Reader) nextGeneration() bool {
 	if r.firstGen == 0 {
 		r.firstGen = r.gen
 	}
-	r.missed = false
+	r.missed, r.late, r.lossy = false, false, r.g.damaged || r.g.torn
 	data, err := r.t.load(r.g, r.buf)
 	if err != nil {
 		r.err = err
@@ -264,7 +303,12 @@ func (r *Reader) nextGeneration() bool {
 	if r.t.data.at != nil {
 		r.buf = data
 	}
+	if n := r.g.bytes - int64(len(data)); n > 0 {
+		r.lossy = true
+		r.problem(r.g.start+int64(len(data)), fmt.Sprintf("the file has become shorter since it was opened; %d bytes of the generation are lost", n))
+	}
 	r.tables.read(r.g, data, r.t.Version, r.names, r.stacks, r.problem)
+	r.horizon = r.t.horizon(r.next-1, r.tables.clock)
 	r.readSamples(data)
 	for i := range r.g.threads {
 		th := &r.g.threads[i]

@@ -93,10 +93,19 @@ type goEntry struct {
 	slot Slot // plus one; 0 is free
 }
 
+// minEntries is the size that the hash table begins with.
+const minEntries = 1024
+
 func newGoroutines() *goroutines {
 	t := &goroutines{seed: rand.Uint64() | 1}
-	t.resize(1024)
+	t.resize(minEntries)
 	return t
+}
+
+// reset ends all lives.
+func (t *goroutines) reset() {
+	clear(t.entries)
+	t.all, t.free, t.live = t.all[:0], t.free[:0], 0
 }
 
 // home is where the search for id begins. The runtime hands out ids in blocks

@@ -133,14 +133,20 @@ func (t *tables) read(g *generation, data []byte, version Version, n *names, int
 		t.frames = make(map[uint64]stack.FrameID)
 	}
 	clear(t.frames)
+	before := t.clock
 	t.clock, t.snap = clock{}, nil
 	for _, b := range g.syncs {
 		if text := t.readSync(g.slice(data, b), b.time, version); text != "" {
 			problem(b.offset, text)
 		}
 	}
-	t.absent = !g.complete && t.clock == clock{} || !g.complete && len(g.stacks)+len(g.strings) == 0
-	if t.clock == (clock{}) {
+	t.absent = !g.complete && (t.clock == clock{} || len(g.stacks)+len(g.strings) == 0)
+	switch {
+	case t.clock != clock{}:
+	case before != clock{}:
+		problem(-1, "no clock frequency; taken to be that of the generation before")
+		t.clock = before
+	default:
 		problem(-1, "no clock frequency; taken to be 64 ns a unit, that of Linux and macOS")
 		t.clock = newClock(defaultFrequency)
 	}

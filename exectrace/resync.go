@@ -1,0 +1,89 @@
+package exectrace
+
+import "math"
+
+// paddedSize is the length of the size in a batch's header. The runtime leaves
+// room for the longest number and fills it with continuation bytes, so that a
+// header has six bytes 0x80 and a zero in a row: the only mark that there is.
+const paddedSize = 10
+
+// clockSlack is how far, in units of the clock, the times of batches that
+// follow each other may lie apart: more than an hour of 64 ns units.
+const clockSlack = 1 << 36
+
+// farthest is how many generations may be missing. A flight recorder leaves
+// some out.
+const farthest = 1000
+
+// findBatch returns where, from off on, a batch begins again after damage, or
+// the size of the file.
+func (t *Trace) findBatch(off int64) (int64, error) {
+	const block = 64 << 10
+	var buf []byte
+	for ; off < t.data.size; off += block {
+		b, err := t.data.read(off, block+batchHeader+1, buf)
+		if err != nil {
+			return 0, err
+		}
+		if t.data.at != nil {
+			buf = b
+		}
+		for i := range min(len(b), block) {
+			if t.opensBatch(b[i:], t.idx.number()) || t.opensEnd(b[i:], off+int64(i)) {
+				return off + int64(i), nil
+			}
+		}
+	}
+	return t.data.size, nil
+}
+
+// number is the number of the generation that was read last.
+func (x *indexer) number() uint64 {
+	if x.g != nil {
+		return x.g.number
+	}
+	return x.last
+}
+
+// opensEnd says whether b, at off, begins with the end of a generation: what
+// follows is the end of the file or another generation.
+func (t *Trace) opensEnd(b []byte, off int64) bool {
+	return b[0] == evEndOfGeneration && t.Version >= 26 && t.idx.g != nil &&
+		(off+1 == t.data.size || len(b) > 1 && t.opensBatch(b[1:], t.idx.number()+1))
+}
+
+// opensBatch says whether b begins as a batch does that the runtime has
+// written, of generation number or one that can follow it.
+func (t *Trace) opensBatch(b []byte, number uint64) bool {
+	if b[0] != evEventBatch && (b[0] != evExperimentalBatch || t.Version < 23) {
+		return false
+	}
+	h, n, wrong := parseBatchHeader(b)
+	if wrong != "" || n < paddedSize || uvarintSize(b[:n]) != paddedSize {
+		return false
+	}
+	ahead := uint64(farthest)
+	if number == 0 {
+		ahead = math.MaxUint32 // nothing is known of the first one
+	}
+	return h.gen >= number && h.gen-number <= ahead && t.idx.near(h.time)
+}
+
+// uvarintSize returns the length of the number that b ends with.
+func uvarintSize(b []byte) int {
+	n := 1
+	for n < len(b) && b[len(b)-1-n] >= 0x80 {
+		n++
+	}
+	return n
+}
+
+// near says whether a batch of this time can follow those before.
+func (x *indexer) near(time uint64) bool {
+	for _, known := range x.times {
+		if known == 0 || max(time, known)-min(time, known) <= clockSlack {
+			return true
+		}
+	}
+	return false
+}
