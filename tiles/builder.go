@@ -42,6 +42,7 @@ type Builder struct {
 type life struct {
 	column
 	id    exectrace.GoID
+	count *counts // of its group
 	group uint32
 	state exectrace.State
 	flags uint8
@@ -171,7 +172,7 @@ func (b *Builder) transition(e *exectrace.Event) {
 		b.states.move(at, g.state, e.To)
 		class := b.classOf(g, e)
 		g.turn(at, class)
-		b.groups[g.group].move(at, was, class)
+		g.count.move(at, was, class)
 	}
 	g.state = e.To
 	switch {
@@ -195,15 +196,14 @@ func (b *Builder) create(g *life, e *exectrace.Event) tick {
 	if e.From == exectrace.Undetermined {
 		at = b.lastSync
 	}
-	g.group, g.id, g.flags = 0, e.Goroutine(), 0
+	g.id, g.flags, g.group, g.count = e.Goroutine(), 0, 0, b.groups[0]
 	if e.SubjectStack != 0 {
 		b.join(g, e)
 	}
 	g.begin(at, b.classOf(g, e))
 	g.mute = b.opts.Goroutines != nil && !b.opts.Goroutines(g.id)
-	c := b.groups[g.group]
-	c.members++
-	c.change(b.now, g.class, +1)
+	g.count.members++
+	g.count.change(b.now, g.class, +1)
 	b.states.change(b.now, e.To, +1)
 	return at
 }
@@ -211,7 +211,7 @@ func (b *Builder) create(g *life, e *exectrace.Event) tick {
 // end ends a life and files its lane.
 func (b *Builder) end(g *life, at tick) {
 	b.states.change(at, g.state, -1)
-	b.groups[g.group].change(at, g.class, -1)
+	g.count.change(at, g.class, -1)
 	g.finish(at)
 	g.state = exectrace.Undetermined
 	switch {
@@ -229,14 +229,15 @@ func (b *Builder) name(g *life, e *exectrace.Event) {
 	if b.join(g, e); g.group != 0 {
 		b.groups[0].change(b.now, g.class, -1)
 		b.groups[0].members--
-		b.groups[g.group].change(b.now, g.class, +1)
-		b.groups[g.group].members++
+		g.count.change(b.now, g.class, +1)
+		g.count.members++
 	}
 }
 
 // join finds the group that a goroutine belongs to.
 func (b *Builder) join(g *life, e *exectrace.Event) {
-	if g.group = b.group(b.r.Root(e.SubjectStack)); b.groups[g.group].gc {
+	g.group = b.group(b.r.Root(e.SubjectStack))
+	if g.count = b.groups[g.group]; g.count.gc {
 		g.flags |= flagWorker
 	}
 }
@@ -343,7 +344,7 @@ func (b *Builder) flag(e *exectrace.Event, slot exectrace.Slot, flag uint8, on b
 	if g.state == exectrace.Running {
 		was := g.class
 		g.turn(b.now, g.runs())
-		b.groups[g.group].move(b.now, was, g.class)
+		g.count.move(b.now, was, g.class)
 	}
 	if p := b.proc(e.P); p != nil && p.runner == g {
 		b.turnProc(p)

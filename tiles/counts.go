@@ -14,17 +14,22 @@ const changeDensity = 128
 const fewBuckets = 1024
 
 // counts is the lane of a group: how many of its goroutines are in each
-// class. The open bucket is kept as if nothing changed until its end, so that
-// a change costs two additions.
+// class. What a change touches lies together; the open bucket gets it when it
+// ends. The times are as if nothing changed until then, so that a change costs
+// two additions.
 type counts struct {
+	end     tick
+	changes int64
+	cells   [classes]cell
 	name    exectrace.NameID
 	gc      bool // they work for the collector
-	n       [classes]int64
 	members uint64
-	changes int64
-	end     tick
 	pyramid pyramid[groupSums, *groupSums]
 }
+
+// cell is one class: how many goroutines are in it, and for how long they are,
+// added up, until the end of the bucket.
+type cell struct{ n, time int64 }
 
 func newCounts(name exectrace.NameID, at tick) *counts {
 	c := &counts{name: name, pyramid: newPyramid[groupSums, *groupSums](groupRow, firstBase, at)}
@@ -39,11 +44,11 @@ func (c *counts) move(at tick, from, to uint8) {
 	}
 	c.changes++
 	rest := c.end - at
-	open := c.pyramid.open()
-	open.time[from&7] -= rest
-	open.time[to&7] += rest
-	c.n[from&7]--
-	c.n[to&7]++
+	a, b := &c.cells[from&7], &c.cells[to&7]
+	a.n--
+	a.time -= rest
+	b.n++
+	b.time += rest
 }
 
 // change adds goroutines to a class, or takes them away.
@@ -52,30 +57,38 @@ func (c *counts) change(at tick, class uint8, d int64) {
 		c.advance(at)
 	}
 	c.changes++
-	c.pyramid.open().time[class&7] += d * (c.end - at)
-	c.n[class&7] += d
+	c.cells[class&7].n += d
+	c.cells[class&7].time += d * (c.end - at)
 }
 
 // advance goes on to the bucket that an instant lies in.
 func (c *counts) advance(at tick) {
+	c.flush()
 	p := &c.pyramid
 	for p.buckets(at) > max(fewBuckets, c.changes/changeDensity) && p.base < maxTop-1 {
 		p.coarsen()
-		c.fill(p.end() - c.end)
 	}
-	for at >= c.end {
-		p.close()
-		c.fill(p.end() - c.end)
+	for {
+		if p.end() == c.end {
+			p.close()
+		}
+		d := p.end() - c.end
+		for i := range c.cells {
+			c.cells[i].time = c.cells[i].n * d
+		}
+		if c.end = p.end(); at < c.end {
+			return
+		}
+		c.flush()
 	}
 }
 
-// fill adds what the counts are for so long, and moves the end.
-func (c *counts) fill(d tick) {
+// flush puts the times into the open bucket.
+func (c *counts) flush() {
 	open := c.pyramid.open()
-	for i, n := range c.n {
-		open.time[i] += n * d
+	for i := range c.cells {
+		open.time[i] += c.cells[i].time
 	}
-	c.end += d
 }
 
 // finish ends the lane at an instant, which must not lie before its last
@@ -84,18 +97,25 @@ func (c *counts) finish(at tick, top uint8) {
 	if at >= c.end {
 		c.advance(at)
 	}
-	c.fill(at - c.end)
+	for i := range c.cells {
+		c.cells[i].time -= c.cells[i].n * (c.end - at)
+	}
+	c.flush()
 	c.pyramid.finish(top)
 }
 
 // gauges are the counters of goroutines in each state. They are one value for
 // each state, but as they change two at a time they share their buckets.
 type gauges struct {
-	n, area, low, high [gaugeStates]int64
-	changes            int64
-	since, end         tick // what is counted here, and not in the pyramids yet
-	pyramids           [gaugeStates]pyramid[counterSums, *counterSums]
+	since, end tick // what is counted here, and not in the pyramids yet
+	changes    int64
+	cells      [gaugeStates]gauge
+	pyramids   [gaugeStates]pyramid[counterSums, *counterSums]
 }
+
+// gauge is one state: how many goroutines are in it, and since when counting
+// began for how long, added up as in a cell, how few and how many at most.
+type gauge struct{ n, area, low, high int64 }
 
 // gaugeStates are the states of a goroutine, from Runnable to Syscall.
 const gaugeStates = 4
@@ -122,10 +142,10 @@ func (g *gauges) change(at tick, s exectrace.State, d int64) {
 		g.advance(at)
 	}
 	g.changes++
-	i := (s - exectrace.Runnable) % gaugeStates
-	g.area[i] += d * (g.end - at)
-	g.n[i] += d
-	g.low[i], g.high[i] = min(g.low[i], g.n[i]), max(g.high[i], g.n[i])
+	c := &g.cells[(s-exectrace.Runnable)%gaugeStates]
+	c.area += d * (g.end - at)
+	c.n += d
+	c.low, c.high = min(c.low, c.n), max(c.high, c.n)
 }
 
 // move takes a goroutine from one state to another.
@@ -135,13 +155,13 @@ func (g *gauges) move(at tick, from, to exectrace.State) {
 	}
 	g.changes++
 	rest := g.end - at
-	i, k := (from-exectrace.Runnable)%gaugeStates, (to-exectrace.Runnable)%gaugeStates
-	g.area[i] -= rest
-	g.area[k] += rest
-	g.n[i]--
-	g.n[k]++
-	g.low[i] = min(g.low[i], g.n[i])
-	g.high[k] = max(g.high[k], g.n[k])
+	a, b := &g.cells[(from-exectrace.Runnable)%gaugeStates], &g.cells[(to-exectrace.Runnable)%gaugeStates]
+	a.n--
+	a.area -= rest
+	a.low = min(a.low, a.n)
+	b.n++
+	b.area += rest
+	b.high = max(b.high, b.n)
 }
 
 // advance goes on to the bucket that an instant lies in.
@@ -160,8 +180,9 @@ func (g *gauges) advance(at tick) {
 			}
 		}
 		g.since, g.end = g.end, p.end()
-		for s, n := range g.n {
-			g.area[s], g.low[s], g.high[s] = n*(g.end-g.since), n, n
+		for i := range g.cells {
+			n := g.cells[i].n
+			g.cells[i] = gauge{n, n * (g.end - g.since), n, n}
 		}
 		if at < g.end {
 			return
@@ -172,10 +193,10 @@ func (g *gauges) advance(at tick) {
 
 // flush puts what was counted since into the open buckets.
 func (g *gauges) flush() {
-	for s, n := range g.n {
-		g.pyramids[s].open().merge(&counterSums{
-			area: float64(g.area[s]), covered: g.end - g.since,
-			min: float64(g.low[s]), max: float64(g.high[s]), last: float64(n),
+	for i, c := range g.cells {
+		g.pyramids[i].open().merge(&counterSums{
+			area: float64(c.area), covered: g.end - g.since,
+			min: float64(c.low), max: float64(c.high), last: float64(c.n),
 		})
 	}
 }
@@ -184,8 +205,8 @@ func (g *gauges) finish(at tick, top uint8) {
 	if at >= g.end {
 		g.advance(at)
 	}
-	for s, n := range g.n {
-		g.area[s] -= n * (g.end - at)
+	for i := range g.cells {
+		g.cells[i].area -= g.cells[i].n * (g.end - at)
 	}
 	g.end = at
 	g.flush()
