@@ -165,8 +165,9 @@ func open(src source, opts Options) (*Trace, error) {
 	return t, nil
 }
 
-// Extend tells the trace that its file has grown and indexes what is new. It
-// must not run beside any other use of t.
+// Extend tells the trace that its file has grown to this size and indexes what
+// is new. A reader of a live trace whose Next has returned false goes on from
+// there. It must not run beside any other use of t.
 func (t *Trace) Extend(size int64) error {
 	if t.data.mem != nil {
 		return fmt.Errorf("cannot extend a trace that was opened in memory")
@@ -176,6 +177,14 @@ func (t *Trace) Extend(size int64) error {
 		return t.openOld()
 	}
 	return t.index()
+}
+
+// Finish is the last [Trace.Extend]: the file has this size and will not grow
+// any more. Now what is incomplete at its end is a problem, and readers go on
+// to the end as if the trace had been opened then.
+func (t *Trace) Finish(size int64) error {
+	t.opts.Live = false
+	return t.Extend(size)
 }
 
 // Size returns the length of the trace in bytes.
