@@ -324,15 +324,17 @@ func (t *Trace) add(b batch, h header, data []byte) error {
 		// A batch of this thread may be missing. What is known of the thread
 		// does not hold any more, and its events would be told of others.
 		g.lost += int64(b.size)
-	default:
+	default: // an empty batch has no events, but it decides where its thread comes
 		i, ok := t.idx.byThread[b.thread]
 		if !ok {
 			i = len(g.threads)
 			t.idx.byThread[b.thread] = i
 			g.threads = append(g.threads, thread{id: b.thread})
 		}
-		g.threads[i].batches = append(g.threads[i].batches, b)
-		g.batches++
+		if b.size > 0 {
+			g.threads[i].batches = append(g.threads[i].batches, b)
+			g.batches++
+		}
 	}
 	return nil
 }

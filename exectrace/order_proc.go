@@ -12,9 +12,7 @@ func (r *Reader) proc(id ProcID) *proc {
 	if id < 0 || id >= maxProcs {
 		return nil
 	}
-	for len(r.procs) <= int(id) {
-		r.procs = append(r.procs, proc{})
-	}
+	r.procs = append(r.procs, make([]proc, int(id)+1-len(r.procs))...)
 	return &r.procs[id]
 }
 

@@ -312,6 +312,9 @@ func (r *Reader) nextGeneration() bool {
 	r.readSamples(data)
 	for i := range r.g.threads {
 		th := &r.g.threads[i]
+		if len(th.batches) == 0 {
+			continue
+		}
 		c := &cursor{thread: th.id, batches: th.batches, m: r.machine(th.id)}
 		if c.next(r.g, &r.tables) {
 			r.frontier.insert(c)
@@ -427,7 +430,8 @@ func (r *Reader) Event() *Event { return &r.ev }
 // with [Options.Strict] the first problem.
 func (r *Reader) Err() error { return r.err }
 
-// Problems returns what was wrong with the trace so far, at most a hundred.
+// Problems returns what was wrong with the trace so far: at most a hundred of
+// the index and a hundred of the reader.
 func (r *Reader) Problems() []*Problem {
 	return slices.Concat(r.t.problems, r.problems)
 }
