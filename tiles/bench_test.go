@@ -55,7 +55,7 @@ func BenchmarkBound(b *testing.B) {
 func BenchmarkViewport(b *testing.B) {
 	s, _ := build(load(b), tiles.Options{})
 	lanes, _ := s.Lanes(tiles.Filter{Order: tiles.BySpans, Kinds: []tiles.Kind{tiles.KindProc, tiles.KindGoroutine}}, 0, 40)
-	for level := tiles.MinLevel; level <= s.Top(); level += 2 {
+	for level := tiles.MinLevel; level <= s.Top(); level++ {
 		middle := uint32(uint64(s.Span().Len()) >> level >> 11)
 		var ids []tiles.TileID
 		for _, l := range lanes {

@@ -156,38 +156,56 @@ func few(k cursor, w1 tick) []byte {
 	return append(head[:], k.buf[from:end]...)
 }
 
-// aggregate makes a tile of the spans from k to w1.
+// aggregate makes a tile of the spans from k to w1. It is the hot path of a
+// viewport below the bases: a span that lies in one bucket, as most do, costs
+// some additions.
 func aggregate(k cursor, w0, w1 tick, shift uint8) []byte {
-	var rows [tileRows * spanRow]byte
-	var open spanSums
+	a := aggregator{shift: shift, end: w0 + 1<<shift}
 	first := max(0, int((k.start-w0)>>shift))
-	n := 0
-	end := w0 + 1<<shift
-	flush := func() {
-		open.encode(rows[n*spanRow:], shift)
-		open = spanSums{}
-		n++
-		end += 1 << shift
-	}
 	for ok := true; ok && k.start < w1; ok = k.next() {
-		from, to := max(k.start, w0), min(k.end, w1)
-		for from >= end {
-			flush()
+		from, to := k.start, k.end
+		for from >= a.end {
+			a.flush()
 		}
-		if k.start >= w0 {
-			open.start(k.end-k.start, k.class)
+		if from >= w0 {
+			a.open.start(to-from, k.class)
 		}
-		open.present |= 1 << k.class
-		for to > end {
-			open.time[k.class] += uint64(end - from)
-			from = end
-			flush()
-			open.present |= 1 << k.class
+		a.open.present |= 1 << k.class
+		if from, to = max(from, w0), min(to, w1); to > a.end {
+			from = a.cross(from, to, k.class)
 		}
-		open.time[k.class] += uint64(max(0, to-from))
+		a.open.time[k.class&7] += uint64(max(0, to-from))
 	}
-	flush()
-	return packRows(nil, rows[first*spanRow:n*spanRow], spanRow, first)
+	a.flush()
+	return packRows(nil, a.rows[first*spanRow:a.n*spanRow], spanRow, first)
+}
+
+// aggregator makes buckets of spans, one after the other.
+type aggregator struct {
+	open  spanSums
+	end   tick // of the open bucket
+	n     int  // buckets in rows
+	shift uint8
+	rows  [tileRows * spanRow]byte
+}
+
+func (a *aggregator) flush() {
+	a.open.encode(a.rows[a.n*spanRow:], a.shift)
+	a.open = spanSums{}
+	a.n++
+	a.end += 1 << a.shift
+}
+
+// cross puts a span into the buckets that it fills to their end, and returns
+// where the rest begins.
+func (a *aggregator) cross(from, to tick, class uint8) tick {
+	for to > a.end {
+		a.open.time[class&7] += uint64(a.end - from)
+		from = a.end
+		a.flush()
+		a.open.present |= 1 << class
+	}
+	return from
 }
 
 // unpacked is a packed tile, plane by plane.
