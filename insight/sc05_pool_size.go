@@ -17,6 +17,7 @@ var sc05 = &Rule{
 	Params: []Param{
 		{"many", 2, "wanting a P, for each P", "research"},
 		{"each", 0.010, "s", "chosen: what a worker runs in the trace; less is an item, not a worker"},
+		{"run", 0.001, "s", "chosen: the mean run of a worker; shorter ones share a P without harm"},
 		{"busy", 0.7, "share of the trace", "chosen: for which each of too few workers runs"},
 		{"waited", 0.2, "share of the trace", "chosen: for which others wait to hand something to them"},
 	},
@@ -31,7 +32,7 @@ func checkPoolSize(r *Rule, in *Input, t *traced) []Finding {
 	var top *sched.Group
 	want := 0.0
 	for _, g := range t.groups() {
-		if w := t.share(g.Exec + g.SchedWait); w > want && g.Exec.Seconds() >= r.param("each")*float64(g.Count) {
+		if w := t.share(g.Exec + g.SchedWait); w > want && g.Exec.Seconds() >= r.param("each")*float64(g.Count) && g.Run.Mean().Seconds() >= r.param("run") {
 			top, want = g, w
 		}
 	}
@@ -64,6 +65,7 @@ func tooMany(r *Rule, in *Input, t *traced, g *sched.Group, want float64) Findin
 	f.Advice = fmt.Sprintf("Let about %d of them compute at a time (a semaphore, a pool), and refuse or queue the rest; more answers a second need less work for each, or more CPUs.", t.Parallel.Procs)
 	f.Verify = "Record again under the same load: waits for a P should fall, and the slowest answers with them."
 	f.Doubts = in.traceDoubts(t, "the load generator and other programs use CPUs too: a goroutine that runs may wait for the kernel")
+	in.full(&f)
 	return f
 }
 
@@ -86,7 +88,7 @@ func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
 			t.share(worker.Exec) < r.param("busy")*float64(worker.Peak) || t.Parallel.Mean() > float64(procs)-0.5 {
 			continue
 		}
-		f := r.answer(Found, "%s waited %s to hand something to %s, of which there is %d for %d Ps, each busy for %s of the time; %.2f Ps ran in the mean",
+		f := r.answer(Found, "%s waited %s to hand something to %s (%d for %d Ps), each busy for %s of the time; %.2f Ps ran in the mean",
 			place(t.site(b.Stack)), unit.Duration(b.Wait.Sum), t.name(worker.Name), worker.Peak, procs, unit.Percent(t.share(worker.Exec)/float64(worker.Peak)), t.Parallel.Mean())
 		f.Impact = exactly(float64(procs)-t.Parallel.Mean(), "Ps idle in the mean")
 		f.Severity, f.Score = Warning, score(1-t.Parallel.Mean()/float64(procs), 0.3, 0.8)

@@ -45,5 +45,6 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	f.Advice = "Let no more of them compute at once than there are Ps less one, so that short work finds a P; or cut the computation into parts and give up the P in between."
 	f.Verify = "Record again under the same load: waits for a P (SC07) should fall."
 	f.Doubts = in.traceDoubts(t)
+	in.full(&f)
 	return []Finding{f}
 }

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -107,7 +108,7 @@ func TestSC04(t *testing.T) {
 func TestSC05(t *testing.T) {
 	s := newScene(t)
 	g := s.group("net/http.(*conn).serve", 20, 20, 7*time.Second, 20*time.Second)
-	g.Wait = times(1000, 20*ms)
+	g.Wait, g.Run = times(1000, 20*ms), times(1000, 7*ms)
 	s.Parallel.Running = []time.Duration{0, 0, 0, 0, 2 * time.Second}
 	s.manifest = "-- load.requests load phase=bare --\n"
 	f := s.expect("SC05", Found, "13.5 goroutines of http.(*conn).serve wanted to run at once", "on 4 Ps", "waited 20.0 s for a P")
@@ -116,7 +117,9 @@ func TestSC05(t *testing.T) {
 	s.expect("SC05", Fine, "nobody waited for one of them")
 	g.SchedWait = time.Second
 	s.expect("SC05", Fine, "4.00 goroutines", "3.50 did")
-	g.Count = 100_000 // items, not workers
+	g.Run = times(100_000, 70*us) // short turns
+	s.expect("SC05", Fine, "computes for long")
+	g.Run, g.Count = times(1000, 7*ms), 100_000 // items, not workers
 	s.expect("SC05", Fine, "computes for long")
 
 	s = newScene(t)
@@ -124,7 +127,7 @@ func TestSC05(t *testing.T) {
 	s.group("main.work", 1, 1, 1700*ms, 0)
 	s.Parallel.Running = []time.Duration{100 * ms, 1900 * ms}
 	s.block("main.main", exectrace.NameChanSend, 600, 2*ms, s.stack("main.produce:/src/main.go:8"), s.stack("main.take:/src/main.go:20", "main.work:/src/main.go:19"))
-	f = s.expect("SC05", Found, "main.produce at main.go:8 waited 1.20 s to hand something to main.work", "1 for 4 Ps", "85.0%", "600 waits")
+	f = s.expect("SC05", Found, "main.produce at main.go:8 waited 1.20 s to hand something to main.work", "(1 for 4 Ps)", "85.0%", "600 waits")
 	severity(t, "too few", f, Warning)
 	s.Groups[1].Exec = 900 * ms
 	s.expect("SC05", Fine)
@@ -164,6 +167,18 @@ func TestSC07(t *testing.T) {
 	s.expect("SC07", Fine, "99% of 100 waits")
 	g.Wait = times(49, 20*ms)
 	s.expect("SC07", TooLittle, "49 times", "50 are needed")
+}
+
+// TestFullMachine: where all CPUs are in use anyway, waits for a P are an info.
+func TestFullMachine(t *testing.T) {
+	s := newScene(t)
+	s.group("main.serve", 10, 10, time.Second, 2*time.Second).Wait = times(100, 20*ms)
+	s.Latency.Worst = []sched.Interval{{Name: s.name("main.serve"), Start: 2e9, End: 2_020e6}}
+	severity(t, "room", s.expect("SC07", Found), Warning)
+	s.manifest = strings.TrimPrefix(host(4000, 0, 0, 4000, 0, 0), "title x\n")
+	f := s.expect("SC07", Found)
+	severity(t, "none", f, Info)
+	doubted(t, f, "kept all CPUs busy")
 }
 
 func TestSC10(t *testing.T) {

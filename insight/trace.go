@@ -184,6 +184,16 @@ func (in *Input) computes() bool {
 // noLoss is what is said of a program that computes.
 const noLoss = "; nobody waited for one of them, and the Ps were busy"
 
+// full weighs a finding of waits for a P against a machine whose CPUs were all
+// in use: there a load that asks for all it can get makes goroutines wait
+// whatever the program does.
+func (in *Input) full(f *Finding) {
+	if in.busyHost() {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: under a load that asks for all it can get, goroutines wait for a P in every program")
+	}
+}
+
 // waits are the waits of the program's goroutines for a P.
 func (t *traced) waits() (all sched.Histogram) {
 	for _, g := range t.groups() {
