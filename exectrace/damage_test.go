@@ -46,6 +46,9 @@ func read(t testing.TB, data []byte) reading {
 			out.generations = append(out.generations, nil)
 		}
 		n := len(out.generations) - 1
+		if e.Bridged() {
+			continue
+		}
 		out.generations[n] = append(out.generations[n], *e)
 	}
 	if r.Err() != nil {

@@ -122,7 +122,8 @@ type Event struct {
 	Kind     Kind
 	From, To State
 
-	op byte // the event's type in the format
+	op      byte // the event's type in the format
+	bridged bool
 }
 
 // Task returns the task of a task, region or log event.
@@ -137,6 +138,11 @@ func (e *Event) Value() uint64 { return e.Args[0] }
 // Reset says of a sync that the rest of the generation before it could not be
 // read, and that all states are Undetermined again.
 func (e *Event) Reset() bool { return e.Kind == KindSync && e.Args[1] != 0 }
+
+// Bridged says that the event is not in the file: events are lost, and this one
+// says what must have happened for a later one to be possible. It has no
+// stack, and its time is that of the later one.
+func (e *Event) Bridged() bool { return e.bridged }
 
 // Swept returns the bytes that a sweep has looked at.
 func (e *Event) Swept() uint64 { return e.Args[0] }

@@ -42,14 +42,16 @@ type Reader struct {
 	queue    []Event // events that come before those of the frontier
 	queued   int     // how many of them have been given
 
-	last    timeline.Time
-	horizon timeline.Time // no event of the generation can be later
-	syncs   uint64
-	late    bool // a time beyond the horizon was told
-	lossy   bool // events of the generation are lost: its states are not what follows begins with
-	reset   bool // the states were forgotten since the last sync
-	done    bool
-	err     error
+	last            timeline.Time
+	horizon         timeline.Time // no event of the generation can be later
+	syncs           uint64
+	late            bool    // a time beyond the horizon was told
+	forced, skipped int     // events of the generation: see force.go
+	bridges         []Event // scratch
+	lossy           bool    // events of the generation are lost: its states are not what follows begins with
+	reset           bool    // the states were forgotten since the last sync
+	done            bool
+	err             error
 
 	names    *names
 	stwNames map[NameID]NameID
@@ -108,11 +110,7 @@ func (r *Reader) forget() {
 // Next goes on to the following event and says whether there is one. At the
 // end, see [Reader.Err].
 func (r *Reader) Next() bool {
-	if r.queued < len(r.queue) {
-		r.ev, r.stackRef, r.subjectRef = r.queue[r.queued], 0, 0
-		if r.queued++; r.queued == len(r.queue) {
-			r.queue, r.queued = r.queue[:0], 0
-		}
+	if r.popQueue() {
 		return r.stamp()
 	}
 	if r.old != nil {
@@ -217,8 +215,28 @@ func (r *Reader) advanceAnother() bool {
 		}
 	}
 	c := f[0].c
-	r.abandon(c, fmt.Sprintf("%s: goroutine, P or collection %d never gets where this event needs it", specs[c.op].name, c.args[0]))
-	return false
+	if r.t.opts.Strict {
+		r.abandon(c, fmt.Sprintf("%s: goroutine, P or collection %d never gets where this event needs it", specs[c.op].name, c.args[0]))
+		return false
+	}
+	r.lossy = true
+	r.force(c)
+	if !c.next(r.g, &r.tables) {
+		r.endCursor(0)
+	}
+	return r.popQueue()
+}
+
+// popQueue makes the first queued event the current one, if there is one.
+func (r *Reader) popQueue() bool {
+	if r.queued >= len(r.queue) {
+		return false
+	}
+	r.ev, r.stackRef, r.subjectRef = r.queue[r.queued], 0, 0
+	if r.queued++; r.queued == len(r.queue) {
+		r.queue, r.queued = r.queue[:0], 0
+	}
+	return true
 }
 
 // endCursor takes the cursor at i out of the frontier, at its end or because
@@ -240,6 +258,16 @@ func (r *Reader) damaged(c *cursor) {
 // event cannot happen. The other threads go on.
 func (r *Reader) drop(i int, wrong string) {
 	c := r.frontier[i].c
+	if r.lossy && !r.t.opts.Strict { // it may be for what is lost: only this event
+		r.skipped++
+		if c.next(r.g, &r.tables) {
+			r.frontier.update(i)
+			r.limit = math.MinInt64
+		} else {
+			r.endCursor(i)
+		}
+		return
+	}
 	r.lose(c, fmt.Sprintf("thread %d: %s", c.thread, wrong), c.left())
 	r.frontier.remove(i)
 	r.resift()
@@ -270,6 +298,7 @@ func (r *Reader) nextGeneration() bool {
 	if r.done || r.err != nil {
 		return false
 	}
+	r.tellForced()
 	gens := r.t.gens
 	if r.until > 0 {
 		gens = gens[:min(r.until, len(gens))]
