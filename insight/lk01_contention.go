@@ -19,6 +19,7 @@ var lk01 = &Rule{
 	Params: []Param{
 		{"info", 0.01, "share of the time of all Ps", "research"},
 		{"warning", 0.10, "share of the time of all Ps", "research"},
+		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the filling of a cache"},
 	},
 	Check: onTrace(checkContention),
 }
@@ -82,6 +83,9 @@ func checkContention(r *Rule, in *Input, t *traced) []Finding {
 		if share(l) < r.param("info") {
 			break
 		}
+		if float64(l.wait.Count) < r.param("waits") {
+			continue
+		}
 		f := r.answer(Found, "goroutines waited %s for the lock at %s, in a trace of %s: %s of the time of %d Ps; %s waits, 99%% within %s",
 			unit.Duration(l.wait.Sum), place(l.site), unit.Duration(t.length()), unit.Percent(share(l)), max(1, t.Parallel.Procs), unit.Count(l.wait.Count), unit.Duration(l.wait.Quantile(0.99)))
 		f.Impact = exactly(share(l), "share of the time of all Ps")
@@ -101,5 +105,5 @@ func checkContention(r *Rule, in *Input, t *traced) []Finding {
 	if len(found) > 0 {
 		return found[:min(3, len(found))]
 	}
-	return []Finding{r.answer(Fine, "goroutines waited %s for the lock at %s, %s of the time of all Ps; for others less", unit.Duration(all[0].wait.Sum), place(all[0].site), unit.Percent(share(all[0])))}
+	return []Finding{r.answer(Fine, "goroutines waited %s for the lock at %s, %s of the time of all Ps, in %s; for others less", unit.Duration(all[0].wait.Sum), place(all[0].site), unit.Percent(share(all[0])), plural(all[0].wait.Count, "wait"))}
 }

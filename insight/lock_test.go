@@ -31,6 +31,7 @@ func TestLK01(t *testing.T) {
 	}
 	severity(t, "a small one", locking(t, 1000, 200*us, "*RWMutex).RLock").expect("LK01", Found, "2.50%"), Info)
 	locking(t, 100, 200*us, "*Mutex).Lock").expect("LK01", Fine, "20.0 ms", "0.250%")
+	locking(t, 9, 200*ms, "*Mutex).Lock").expect("LK01", Fine, "1.80 s", "in 9 waits")
 	newScene(t).expect("LK01", Fine, "no goroutine waited for a mutex")
 }
 
