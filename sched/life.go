@@ -77,6 +77,8 @@ func (l *lives) blocked(g *life, why exectrace.NameID, d time.Duration) {
 func (g *life) times(st *Stats) {
 	if g.more != nil {
 		st.Blocked, st.Ranges = g.more.blocked.clone(), g.more.ranged.clone()
+	} else {
+		st.Blocked, st.Ranges = Times{}, Times{}
 	}
 	for i, d := range g.blockedFor {
 		if d != 0 {
@@ -113,7 +115,8 @@ func (l *lives) count() int { return len(l.pages) * lifePage }
 
 // begin makes g a new life.
 func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
-	*g = life{id: id, created: at, known: true}
+	*g = life{}
+	g.id, g.created, g.known = id, at, true
 }
 
 // end forgets g.

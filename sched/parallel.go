@@ -103,9 +103,9 @@ func (p *parallelism) advance(at timeline.Time) {
 	if d <= 0 {
 		return
 	}
-	p.out.Running = addAt(p.out.Running, p.user, d)
-	p.out.Busy = addAt(p.out.Busy, p.all, d)
-	p.out.Queued = addAt(p.out.Queued, min(p.queued, maxQueued), d)
+	addAt(&p.out.Running, p.user, d)
+	addAt(&p.out.Busy, p.all, d)
+	addAt(&p.out.Queued, min(p.queued, maxQueued), d)
 	p.out.Use.add(p.last, at, p.all)
 	p.delay += d * time.Duration(max(p.waiting, 0))
 	idle := p.queued > 0 && p.procs < p.out.Procs && p.stops == 0
@@ -127,13 +127,22 @@ func (p *parallelism) advance(at timeline.Time) {
 	p.last = at
 }
 
-func addAt(list []time.Duration, k int, d time.Duration) []time.Duration {
-	k = max(k, 0)
-	for len(list) <= k {
-		list = append(list, 0)
+// addAt adds d to the k-th of a list, the first if k is negative, which only a
+// damaged trace makes it.
+func addAt(list *[]time.Duration, k int, d time.Duration) {
+	if uint(k) >= uint(len(*list)) {
+		k = growTo(list, k)
 	}
-	list[k] += d
-	return list
+	(*list)[k] += d
+}
+
+// growTo makes room for the k-th of a list and returns where that is.
+func growTo(list *[]time.Duration, k int) int {
+	k = max(k, 0)
+	for len(*list) <= k {
+		*list = append(*list, 0)
+	}
+	return k
 }
 
 func (p *parallelism) running(at timeline.Time, t *track, by int) {
@@ -212,6 +221,11 @@ func (c *Course) add(from, to timeline.Time, n int) {
 		c.sums[k] += float64(n) * float64(to-from)
 		return
 	}
+	c.goOn(from, to, n)
+}
+
+// goOn is add where a new stretch begins.
+func (c *Course) goOn(from, to timeline.Time, n int) {
 	for time.Duration(to-c.Start) > maxStretches*c.Width {
 		c.halve()
 	}

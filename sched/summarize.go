@@ -298,13 +298,9 @@ func (s *Summarizer) proc(id exectrace.ProcID) *procLife {
 // snapshot sets st to the stats of g as they are at an instant, the pending
 // state included.
 func (s *Summarizer) snapshot(g *life, at timeline.Time, st *Stats) {
-	*st = Stats{
-		Exec:         time.Duration(g.exec),
-		SchedWait:    time.Duration(g.schedWait),
-		Syscall:      time.Duration(g.syscall),
-		SyscallBlock: time.Duration(g.syscallBlock),
-		Total:        time.Duration(at - g.created),
-	}
+	st.Exec, st.SchedWait = time.Duration(g.exec), time.Duration(g.schedWait)
+	st.Syscall, st.SyscallBlock = time.Duration(g.syscall), time.Duration(g.syscallBlock)
+	st.Total = time.Duration(at - g.created)
 	g.times(st)
 	d := time.Duration(at - g.since)
 	switch {
@@ -340,12 +336,11 @@ func (s *Summarizer) finish(g *life, at, end timeline.Time) {
 		g.since = 0 // it spends no time in the state that ends it
 	}
 	if s.sink.Goroutine != nil || g.more != nil && len(g.more.regions) > 0 {
-		s.done = Goroutine{
-			ID: g.id, Name: g.name, Creator: g.creator,
-			Created: g.created, Started: g.started, Ended: end,
-			State: g.state, Since: g.since, Reason: g.reason, Stack: g.stack,
-		}
-		s.snapshot(g, at, &s.done.Stats)
+		d := &s.done
+		d.ID, d.Name, d.Creator = g.id, g.name, g.creator
+		d.Created, d.Started, d.Ended = g.created, g.started, end
+		d.State, d.Since, d.Reason, d.Stack = g.state, g.since, g.reason, g.stack
+		s.snapshot(g, at, &d.Stats)
 		s.finishRegions(g, end)
 		if s.sink.Goroutine != nil {
 			s.sink.Goroutine(&s.done)
