@@ -401,6 +401,11 @@ func (r *Reader) goStatus(c *cursor) outcome {
 	if status >= uint64(len(goStates)) {
 		return r.fail(c, "goroutine %d is in state %d, which does not exist", id, status)
 	}
+	if status == goSyscall {
+		if out := r.checkSyscall(c, id, thread); out != advanced {
+			return out
+		}
+	}
 	from := goStates[status]
 	slot := r.gs.find(id)
 	switch {
@@ -423,9 +428,7 @@ func (r *Reader) goStatus(c *cursor) outcome {
 			c.m.g, c.m.slot = id, slot
 		}
 	case goSyscall:
-		if out := r.bindSyscall(c, e, thread); out != advanced {
-			return out
-		}
+		r.bindSyscall(c, e, thread)
 	}
 	if c.op == evGoStatusStack {
 		r.at(e, c.args[3])
@@ -434,27 +437,36 @@ func (r *Reader) goStatus(c *cursor) outcome {
 	return advanced
 }
 
-// bindSyscall ties a goroutine in a system call to its thread.
-func (r *Reader) bindSyscall(c *cursor, e *Event, thread ThreadID) outcome {
-	id, slot := e.Goroutine(), e.SubjectSlot
+// checkSyscall says whether a goroutine can be in a system call on this thread.
+func (r *Reader) checkSyscall(c *cursor, id GoID, thread ThreadID) outcome {
 	if thread == NoThread {
 		return r.fail(c, "goroutine %d is in a system call on no thread", id)
 	}
-	if thread == c.thread {
-		if r.gen != r.firstGen && c.m.g != id {
-			return r.fail(c, "goroutine %d is in a system call on thread %d, which runs goroutine %d", id, thread, c.m.g)
+	m := c.m
+	if thread != c.thread {
+		if m = r.machines[thread]; m == nil {
+			return advanced // it has been there since before the trace
 		}
-		c.m.g, c.m.slot = id, slot
+	} else if r.gen == r.firstGen {
 		return advanced
 	}
-	m, seen := r.machines[thread]
-	if !seen {
-		r.machines[thread] = &machine{g: id, slot: slot, p: NoProc}
-	} else if m.g != id {
+	if m.g != id {
 		return r.fail(c, "goroutine %d is in a system call on thread %d, which runs goroutine %d", id, thread, m.g)
+	}
+	return advanced
+}
+
+// bindSyscall ties the goroutine of e to the thread of its system call.
+func (r *Reader) bindSyscall(c *cursor, e *Event, thread ThreadID) {
+	id, slot := e.Goroutine(), e.SubjectSlot
+	if thread == c.thread {
+		c.m.g, c.m.slot = id, slot
+		return
+	}
+	if r.machines[thread] == nil {
+		r.machines[thread] = &machine{g: id, slot: slot, p: NoProc}
 	} else {
 		e.G, e.GSlot = id, slot
 	}
 	e.M = thread
-	return advanced
 }
