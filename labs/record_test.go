@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,10 @@ type said struct {
 func TestRecorded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it records every form of every lab")
+	}
+	info, _ := debug.ReadBuildInfo()
+	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("what it runs is built without the race detector: once is enough")
 	}
 	if runtime.NumCPU() < 2 {
 		t.Skip("with one CPU nothing runs side by side")
