@@ -45,6 +45,7 @@ func traceVerbs() []traceVerb {
 		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu", traceProfile},
 		{"events", "", "every event in words", traceEvents},
 		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
+		{"index", "", "make the timeline, for drawing at any zoom, and keep it beside the trace", traceIndex},
 		{"export", "", "every stay of a goroutine in a state, -format csv, json or perfetto", traceExport},
 		{"compare", "B", "two traces side by side, by function, reason, task and region", traceCompare},
 	}
