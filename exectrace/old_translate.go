@@ -321,6 +321,7 @@ func (o *oldReader) procTransition(e *Event, c *oldCursor, m *oldMeaning) {
 	if c.kind == oldProcStart {
 		e.M = ThreadID(c.args[0])
 		o.threads[c.index] = e.M
+		o.r.machine(e.M) // counts as one of the trace's
 	}
 }
 
