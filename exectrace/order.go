@@ -97,6 +97,7 @@ func (r *Reader) event(c *cursor, kind Kind) *Event {
 	r.stackRef, r.subjectRef = 0, 0
 	e.Time, e.M, e.Kind, e.op, e.SubjectSlot = c.time, c.thread, kind, c.op, NoSlot
 	e.G, e.GSlot, e.P = c.m.g, c.m.slot, c.m.p
+	c.m.known = true
 	return e
 }
 
@@ -444,7 +445,7 @@ func (r *Reader) checkSyscall(c *cursor, id GoID, thread ThreadID) outcome {
 	}
 	m := c.m
 	if thread != c.thread {
-		if m = r.machines[thread]; m == nil {
+		if m = r.machines[thread]; m == nil || !m.known {
 			return advanced // it has been there since before the trace
 		}
 	} else if r.gen == r.firstGen {
@@ -463,10 +464,10 @@ func (r *Reader) bindSyscall(c *cursor, e *Event, thread ThreadID) {
 		c.m.g, c.m.slot = id, slot
 		return
 	}
-	if r.machines[thread] == nil {
-		r.machines[thread] = &machine{g: id, slot: slot, p: NoProc}
-	} else {
+	if m := r.machine(thread); m.known {
 		e.G, e.GSlot = id, slot
+	} else {
+		m.g, m.slot, m.known = id, slot, true
 	}
 	e.M = thread
 }

@@ -66,9 +66,9 @@ func (g *textGeneration) addBatch(time uint64, events ...textEvent) {
 
 // addTable adds a table, in as many batches as it needs.
 func (g *textGeneration) addTable(time uint64, kind byte, entries []textEvent) {
-	const enough = maxBatchSize / (maxFrames * 4 * 10) // none is larger than so many of the largest
+	const entrySize = maxFrames*4*10 + 21 // of the largest
 	for len(entries) > 0 {
-		n := min(enough+8, len(entries))
+		n := min(maxBatchSize/entrySize, len(entries))
 		g.addBatch(time, append([]textEvent{made(kind)}, entries[:n]...)...)
 		entries = entries[n:]
 	}

@@ -59,9 +59,10 @@ type proc struct {
 
 // machine is an M: what it runs.
 type machine struct {
-	slot Slot
-	g    GoID
-	p    ProcID
+	slot  Slot
+	g     GoID
+	p     ProcID
+	known bool // an event of it was seen, or told of it
 }
 
 // idleMachine is an M that runs nothing, and stands for no thread at all.
