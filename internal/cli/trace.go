@@ -43,7 +43,7 @@ func traceVerbs() []traceVerb {
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
 		{"mmu", "", "what the collector leaves to the program in any window; -sweep, -per-proc", traceMMU},
 		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu", traceProfile},
-		{"events", "", "every event in words", traceEvents},
+		{"events", "", "every event in words; -raw as the file has them", traceEvents},
 		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
 		{"index", "", "make the timeline, for drawing at any zoom, and keep it beside the trace", traceIndex},
 		{"export", "", "every stay of a goroutine in a state, -format csv, json or perfetto", traceExport},
@@ -58,7 +58,7 @@ type traceFlags struct {
 	out, kind          string
 	maxMemory          string
 	limit              unit.Bytes // maxMemory; 0 for none
-	json, compat       bool
+	json, compat, raw  bool
 	sweep, perProc     bool
 	top                int
 	from, to           time.Duration
@@ -94,6 +94,7 @@ func newTraceCommand() *command {
 			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu or cpu")
 			fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
 			fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
+			fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
 			fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
 			fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
 			return func(e *env, args []string) error { return runTrace(e, f, args) }

@@ -25,6 +25,12 @@ func traceEvents(e *env, f *traceFlags, args []string) error {
 	}
 	defer done()
 	w := bufio.NewWriterSize(e.stdout, 1<<16)
+	if f.raw {
+		if err := exectrace.WriteText(w, t); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
 	if f.parsed != nil {
 		if err := f.parsed.Prepare(t); err != nil {
 			return err
