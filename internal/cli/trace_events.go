@@ -19,6 +19,9 @@ func traceEvents(e *env, f *traceFlags, args []string) error {
 	if f.parsed != nil && f.parsed.Has("dur") {
 		return usagef("-filter: an event has no duration (loupe trace export lists the stays in states, which have)")
 	}
+	if f.raw && (f.parsed != nil || f.format == "json") {
+		return usagef("-raw prints the whole file as text, without -filter and -json")
+	}
 	t, done, err := openTrace(e, name)
 	if err != nil {
 		return err
