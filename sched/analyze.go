@@ -192,10 +192,17 @@ func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {
 
 // at returns the track of a slot.
 func (a *analyzer) at(slot exectrace.Slot) *track {
+	if uint(slot) >= uint(len(a.tracks)) {
+		a.grow(slot)
+	}
+	return &a.tracks[slot]
+}
+
+// grow makes room for a slot.
+func (a *analyzer) grow(slot exectrace.Slot) {
 	for len(a.tracks) <= int(slot) {
 		a.tracks = append(a.tracks, track{})
 	}
-	return &a.tracks[slot]
 }
 
 func (a *analyzer) event(e *exectrace.Event) {

@@ -63,6 +63,10 @@ func (l *lives) extra(g *life) *lifeMore {
 
 // blocked adds time for one reason.
 func (l *lives) blocked(g *life, why exectrace.NameID, d time.Duration) {
+	if g.blockedBy[0] == why { // nearly always
+		g.blockedFor[0] += timeline.Time(d)
+		return
+	}
 	for i := range g.blockedFor {
 		if g.blockedFor[i] == 0 || g.blockedBy[i] == why {
 			g.blockedBy[i] = why
@@ -90,7 +94,7 @@ func (g *life) times(st *Stats) {
 // lives holds the goroutines by the slot that the reader has lent them, in
 // pages, so that growing copies nothing.
 type lives struct {
-	pages [][]life
+	pages []*[lifePage]life
 	free  []*lifeMore // of goroutines that have ended
 }
 
@@ -98,17 +102,18 @@ const lifePage = 256
 
 // at returns the life in a slot.
 func (l *lives) at(slot exectrace.Slot) *life {
-	if page := uint(slot) / lifePage; page < uint(len(l.pages)) {
-		return &l.pages[page][slot%lifePage]
+	page := uint(slot) / lifePage
+	if page >= uint(len(l.pages)) {
+		l.grow(page)
 	}
-	return l.grow(slot)
+	return &l.pages[page][slot%lifePage]
 }
 
-func (l *lives) grow(slot exectrace.Slot) *life {
-	for len(l.pages) <= int(slot/lifePage) {
-		l.pages = append(l.pages, make([]life, lifePage))
+// grow makes a page and those before it.
+func (l *lives) grow(page uint) {
+	for uint(len(l.pages)) <= page {
+		l.pages = append(l.pages, new([lifePage]life))
 	}
-	return l.at(slot)
 }
 
 func (l *lives) count() int { return len(l.pages) * lifePage }

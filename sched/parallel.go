@@ -99,10 +99,13 @@ func (p *parallelism) reset(at timeline.Time) {
 
 // advance counts the time up to at in the state that held.
 func (p *parallelism) advance(at timeline.Time) {
-	d := time.Duration(at - p.last)
-	if d <= 0 {
-		return
+	if at > p.last {
+		p.pass(at, time.Duration(at-p.last))
 	}
+}
+
+// pass counts a time d up to at.
+func (p *parallelism) pass(at timeline.Time, d time.Duration) {
 	addAt(&p.out.Running, p.user, d)
 	addAt(&p.out.Busy, p.all, d)
 	addAt(&p.out.Queued, min(p.queued, maxQueued), d)
