@@ -3,6 +3,7 @@ package exectrace_test
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +83,8 @@ func subset(t *testing.T, got, want []exectrace.Event) {
 	}
 }
 
-// TestCut cuts a trace at every byte. Whole generations are as they are, and
+// TestCut cuts a trace at two thousand bytes, at every one with
+// LOUPE_EVERY_CUT=1. Whole generations are as they are, and
 // of the last one the more events are there the later the cut is.
 func TestCut(t *testing.T) {
 	data := exectracetest.Record(t)
@@ -104,9 +106,9 @@ func TestCut(t *testing.T) {
 	}
 	// Two generations tell all that there is to be told; the first one, with a
 	// reader that knows nothing yet, and one behind it.
-	stop, step := ends[2], 1+ends[2]/20000
-	if testing.Short() {
-		step = 31
+	stop, step := ends[2], 1+ends[2]/2000
+	if os.Getenv("LOUPE_EVERY_CUT") != "" {
+		step = 1
 	}
 	before, most := 0, 0
 	for cut := 16; cut < stop; cut += step {
