@@ -136,7 +136,7 @@ func (l *lives) end(g *life) {
 // Times are durations by name: the few reasons for which one goroutine waits.
 // The zero value is ready for use.
 type Times struct {
-	head [2]nameTime // the first ones, in place
+	head [4]nameTime // the first ones, in place: few wait for more reasons
 	n    int         // of head
 	more []nameTime
 }
