@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -49,8 +50,17 @@ func traceCut(e *env, f *traceFlags, args []string) (err error) {
 }
 
 // writeFile writes a new file through a temporary name, so that none is left
-// half written.
+// half written. What is no file, such as a pipe or a device, is written to as
+// it is.
 func writeFile(name string, write func(*bufio.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriterSize(file, 1<<20)
+		return errors.Join(write(w), w.Flush(), file.Close())
+	}
 	tmp := name + ".part"
 	file, err := os.Create(tmp)
 	if err != nil {
