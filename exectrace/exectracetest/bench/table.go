@@ -21,6 +21,11 @@ const (
 
 // printTables prints all that was measured as Markdown.
 func printTables(w io.Writer, results []*result) {
+	for _, s := range results[0].samples {
+		alike := make([]float64, len(s))
+		fmt.Fprintf(w, "%d rounds; intervals at %.0f %%.\n\n", len(s), 100*stats.CompareRuns(alike, alike, confidence).Confidence)
+		break
+	}
 	printTimes(w, results)
 	printMemory(w, results)
 	printCommands(w, results)
