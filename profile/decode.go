@@ -80,8 +80,8 @@ type decoder struct {
 type (
 	rawType    struct{ typ, unit uint64 }
 	rawMapping struct {
-		at                int64
-		id, file, buildID uint64
+		at            int64
+		file, buildID uint64
 		Mapping
 	}
 	rawFunction struct {
@@ -93,11 +93,13 @@ type (
 	rawLocation struct {
 		at          int64
 		id, mapping uint64
+		address     uint64
+		folded      bool
 		end         int // lines of location i are lines[locations[i-1].end:end]
 	}
 	rawLine struct {
-		function uint64
-		line     int64
+		function     uint64
+		line, column int64
 	}
 )
 

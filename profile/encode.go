@@ -14,8 +14,9 @@ import (
 // [Decode] and go tool pprof read it. A profile can also be put together by
 // hand from columns and a table of stacks.
 //
-// What a stack table does not hold is not written: addresses, and so
-// everything that depends on them.
+// A profile that was read keeps the ids and addresses of its locations. In one
+// that was put together from stacks, frames that were inlined into each other
+// are one location, without an address.
 func (p *Profile) Encode(w io.Writer) error {
 	e := encoder{p: p, strings: map[string]uint64{"": 0}, list: []string{""}}
 	if err := e.encode(); err != nil {
@@ -45,14 +46,14 @@ type encoder struct {
 	inlined   map[string]uint64 // location by its frames, 4 bytes each
 
 	locations, samples, funcs []byte // as they go into the file
-	numLocations              uint64
+	numLocations              uint64 // of those that are made from frames
 	scratch, inner, key       []byte
 }
 
 // function is what makes an entry in the table of functions.
 type function struct {
-	name, file string
-	start      int
+	name, system, file string
+	start              int
 }
 
 func (e *encoder) encode() error {
@@ -66,12 +67,12 @@ func (e *encoder) encode() error {
 		return fmt.Errorf("%d columns for %d sample types, %d label sets for %d samples", len(p.Values), len(p.SampleTypes), len(p.LabelSets), p.Len())
 	}
 	e.functions, e.mappings, e.inlined = map[function]uint64{}, map[string]uint64{}, map[string]uint64{}
-	if p.Stacks != nil {
+	if p.Stacks != nil && p.Locations == nil {
 		e.single = make([]uint64, p.Stacks.NumFrames())
 	}
 	for i, m := range p.Mappings {
 		if _, ok := e.mappings[m.File]; !ok {
-			e.mappings[m.File] = uint64(i) + 1
+			e.mappings[m.File] = mappingID(m, i)
 		}
 	}
 	for _, t := range p.SampleTypes {
@@ -82,7 +83,10 @@ func (e *encoder) encode() error {
 	}
 	e.out = append(e.out, e.samples...)
 	for i, m := range p.Mappings {
-		e.out = appendField(e.out, fieldMapping, e.mapping(uint64(i)+1, m))
+		e.out = appendField(e.out, fieldMapping, e.mapping(mappingID(m, i), m))
+	}
+	for i := range p.Locations {
+		e.locations = appendField(e.locations, fieldLocation, e.readLocation(&p.Locations[i]))
 	}
 	e.out = append(append(e.out, e.locations...), e.funcs...)
 	e.header()
@@ -126,11 +130,21 @@ func (e *encoder) mapping(id uint64, m Mapping) []byte {
 	b = appendNumber(b, 4, m.Offset)
 	b = appendNumber(b, 5, e.str(m.File))
 	b = appendNumber(b, 6, e.str(m.BuildID))
-	if m.HasFunctions {
-		b = appendNumber(b, 7, 1)
+	for i, has := range [...]bool{m.HasFunctions, m.HasFilenames, m.HasLineNumbers, m.HasInlineFrames} {
+		if has {
+			b = appendNumber(b, 7+i, 1)
+		}
 	}
 	e.scratch = b
 	return b
+}
+
+// mappingID is the number of mapping i, which one made by hand does not have.
+func mappingID(m Mapping, i int) uint64 {
+	if m.ID == 0 {
+		return uint64(i) + 1
+	}
+	return m.ID
 }
 
 func (e *encoder) sample(i int) []byte {
@@ -139,8 +153,16 @@ func (e *encoder) sample(i int) []byte {
 	if id := p.StackIDs[i]; id != 0 {
 		frames := p.Stacks.Frames(id)
 		for len(frames) > 0 {
-			n := e.inlinedCalls(frames)
-			e.inner = binary.AppendUvarint(e.inner, e.location(frames[:n]))
+			var n int
+			var at uint64
+			if p.Locations != nil {
+				l := &p.Locations[p.LocationOf(frames[0])]
+				n, at = l.NumFrames(), l.ID
+			} else {
+				n = e.inlinedCalls(frames)
+				at = e.location(frames[:n])
+			}
+			e.inner = binary.AppendUvarint(e.inner, at)
 			frames = frames[n:]
 		}
 	}
@@ -180,6 +202,34 @@ func (e *encoder) inlinedCalls(frames []stack.FrameID) int {
 	return len(frames)
 }
 
+// readLocation returns the message of a location that was read.
+func (e *encoder) readLocation(l *Location) []byte {
+	b := appendNumber(e.scratch[:0], 1, l.ID)
+	if l.Mapping >= 0 {
+		b = appendNumber(b, 2, mappingID(e.p.Mappings[l.Mapping], l.Mapping))
+	}
+	b = appendNumber(b, 3, l.Address)
+	for i := range l.Lines {
+		b = appendField(b, 4, e.line(e.p.Stacks.Frame(l.First+stack.FrameID(i))))
+	}
+	if l.Folded {
+		b = appendNumber(b, 5, 1)
+	}
+	e.scratch = b
+	return b
+}
+
+func (e *encoder) line(f stack.Frame) []byte {
+	system := f.System
+	if e.p.Locations == nil && system == "" {
+		system = f.Func
+	}
+	e.inner = appendNumber(e.inner[:0], 1, e.function(function{f.Func, system, f.File, f.StartLine}))
+	e.inner = appendNumber(e.inner, 2, uint64(f.Line))
+	e.inner = appendNumber(e.inner, 3, uint64(f.Column))
+	return e.inner
+}
+
 // location returns the number of the location with these frames.
 func (e *encoder) location(frames []stack.FrameID) uint64 {
 	e.key = e.key[:0]
@@ -201,6 +251,8 @@ func (e *encoder) location(frames []stack.FrameID) uint64 {
 	} else {
 		e.inlined[string(e.key)] = e.numLocations
 	}
+	kept := e.inner
+	e.inner = nil // the sample is being written into it
 	b := appendNumber(nil, 1, e.numLocations)
 	b = appendNumber(b, 2, e.mappings[e.p.Stacks.Frame(frames[0]).Module]) // 0 if nobody knows where it was
 	for _, id := range frames {
@@ -208,9 +260,9 @@ func (e *encoder) location(frames []stack.FrameID) uint64 {
 		if len(frames) == 1 && f == (stack.Frame{Module: f.Module}) {
 			break // no symbol, no line
 		}
-		line := appendNumber(nil, 1, e.function(function{f.Func, f.File, f.StartLine}))
-		b = appendField(b, 4, appendNumber(line, 2, uint64(f.Line)))
+		b = appendField(b, 4, e.line(f))
 	}
+	e.inner = kept
 	e.locations = appendField(e.locations, fieldLocation, b)
 	return e.numLocations
 }
@@ -223,7 +275,7 @@ func (e *encoder) function(f function) uint64 {
 	e.functions[f] = id
 	b := appendNumber(nil, 1, id)
 	b = appendNumber(b, 2, e.str(f.name))
-	b = appendNumber(b, 3, e.str(f.name))
+	b = appendNumber(b, 3, e.str(f.system))
 	b = appendNumber(b, 4, e.str(f.file))
 	e.funcs = appendField(e.funcs, fieldFunction, appendNumber(b, 5, uint64(f.start)))
 	return id

@@ -58,7 +58,7 @@ func TestEncode(t *testing.T) {
 func TestEncodeByHand(t *testing.T) {
 	stacks := new(stack.Table)
 	frame := func(name string, line int) stack.FrameID {
-		return stacks.InternFrame(stack.Frame{Func: name, File: "a.go", Line: line})
+		return stacks.InternFrame(stack.Frame{Func: name, System: name, File: "a.go", Line: line})
 	}
 	p := &profile.Profile{
 		SampleTypes: []profile.ValueType{{Type: "contentions", Unit: "count"}, {Type: "delay", Unit: "nanoseconds"}},

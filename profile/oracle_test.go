@@ -114,7 +114,7 @@ func header(p *profile.Profile) string {
 	}
 	fmt.Fprintln(&b, p.SampleTypes, p.DefaultSampleType, p.PeriodType, p.Period, nanos, p.Duration.Nanoseconds(), p.Comments, p.DocURL, p.DropFrames, p.KeepFrames)
 	for _, m := range p.Mappings {
-		fmt.Fprintln(&b, m.Start, m.Limit, m.Offset, m.File, m.BuildID, m.HasFunctions)
+		fmt.Fprintln(&b, m.ID, m.Start, m.Limit, m.Offset, m.File, m.BuildID, m.HasFunctions, m.HasFilenames, m.HasLineNumbers, m.HasInlineFrames)
 	}
 	return b.String()
 }
@@ -127,7 +127,7 @@ func headerOfGoogle(p *google.Profile) string {
 	}
 	fmt.Fprintln(&b, types, p.DefaultSampleType, p.PeriodType.Type+"/"+p.PeriodType.Unit, p.Period, p.TimeNanos, p.DurationNanos, p.Comments, p.DocURL, p.DropFrames, p.KeepFrames)
 	for _, m := range p.Mapping {
-		fmt.Fprintln(&b, m.Start, m.Limit, m.Offset, m.File, m.BuildID, m.HasFunctions)
+		fmt.Fprintln(&b, m.ID, m.Start, m.Limit, m.Offset, m.File, m.BuildID, m.HasFunctions, m.HasFilenames, m.HasLineNumbers, m.HasInlineFrames)
 	}
 	return b.String()
 }
@@ -139,7 +139,7 @@ func sample(p *profile.Profile, i int) string {
 	}
 	for _, id := range p.Stacks.Frames(p.StackIDs[i]) {
 		f := p.Stacks.Frame(id)
-		fmt.Fprintln(&b, f.Func, f.File, f.Module, f.Line, f.StartLine, f.Inlined)
+		fmt.Fprintln(&b, f.Func, f.System, f.File, f.Module, f.Line, f.Column, f.Address, f.StartLine, f.Inlined)
 	}
 	var labels []string
 	if p.LabelSets != nil {
@@ -168,10 +168,10 @@ func sampleOfGoogle(s *google.Sample) string {
 			if name == "" {
 				name = f.SystemName
 			}
-			fmt.Fprintln(&b, name, f.Filename, module, line.Line, f.StartLine, i < len(l.Line)-1)
+			fmt.Fprintln(&b, name, f.SystemName, f.Filename, module, line.Line, line.Column, l.Address, f.StartLine, i < len(l.Line)-1)
 		}
 		if len(l.Line) == 0 {
-			fmt.Fprintln(&b, "", "", module, 0, 0, false)
+			fmt.Fprintln(&b, "", "", "", module, 0, 0, l.Address, 0, false)
 		}
 	}
 	var labels []string

@@ -30,11 +30,32 @@ func (v ValueType) String() string { return v.Type + "/" + v.Unit }
 // Mapping is one executable part of a file that was mapped into the process.
 // The first one is the main binary by convention.
 type Mapping struct {
+	ID                   uint64 // as in the file; 0 in a profile made by hand
 	Start, Limit, Offset uint64 // addresses in memory, offset in the file
 	File                 string // path of the binary or shared object
 	BuildID              string // GNU or Go build id
-	HasFunctions         bool   // the profile brings function names along
+
+	// What the profile brings along of this mapping: names of functions,
+	// of files, numbers of lines, inlined calls. Go sets the first alone.
+	HasFunctions, HasFilenames, HasLineNumbers, HasInlineFrames bool
 }
+
+// Location is one address of the program, with its frames: the function that
+// the address is in, and those that were inlined there.
+type Location struct {
+	ID      uint64 // as in the file
+	Mapping int    // position in Profile.Mappings; -1 means unknown
+	Address uint64
+	Folded  bool // several addresses were folded into this one
+
+	// The frames are First, First+1, … of Profile.Stacks, the innermost call
+	// first. A location without lines has one frame with nothing in it.
+	First stack.FrameID
+	Lines int
+}
+
+// NumFrames returns the number of frames that the location has.
+func (l *Location) NumFrames() int { return max(l.Lines, 1) }
 
 // LabelSet names one distinct set of labels of a profile; 0 is the empty set.
 type LabelSet uint32
@@ -59,14 +80,24 @@ type Profile struct {
 	// frames of their own.
 	Stacks *stack.Table
 
+	// Locations are the addresses that the stacks go through, in the order of
+	// the file. It is nil in a profile that was put together from stacks; in
+	// all others every frame belongs to one location, see [Profile.LocationOf].
+	Locations []Location
+
 	// The columns: entry i of each belongs to sample i. LabelSets is nil when
 	// no sample has labels. Values has one column per sample type.
 	StackIDs  []stack.ID
 	LabelSets []LabelSet
 	Values    [][]int64
 
-	labels labelTable
+	labels     labelTable
+	locationOf []uint32 // by frame
 }
+
+// LocationOf returns the position in Locations of the location that a frame
+// belongs to. It panics when the profile has no locations.
+func (p *Profile) LocationOf(frame stack.FrameID) int { return int(p.locationOf[frame]) }
 
 // Len returns the number of samples.
 func (p *Profile) Len() int { return len(p.StackIDs) }

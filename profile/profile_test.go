@@ -68,7 +68,7 @@ func TestDecode(t *testing.T) {
 		t.Errorf("labels = %s", got)
 	}
 	frame := p.Stacks.Frame(p.Stacks.Frames(p.StackIDs[1])[1])
-	if want := (stack.Frame{Func: "main.parse", File: "main/parse.go", Module: "/bin/search", Line: 12, StartLine: 1}); frame != want {
+	if want := (stack.Frame{Func: "main.parse", System: "main.parse", File: "main/parse.go", Module: "/bin/search", Address: frame.Address, Line: 12, StartLine: 1}); frame != want {
 		t.Errorf("frame = %+v, want %+v", frame, want)
 	}
 	if p.Mappings[0].BuildID != "abc" || p.Duration != 3*time.Second || !p.Time.Equal(time.Unix(1700000000, 5)) ||

@@ -20,6 +20,10 @@ func (d *decoder) location(top *cursor) error {
 			l.id = c.v
 		case 2:
 			l.mapping = c.v
+		case 3:
+			l.address = c.v
+		case 5:
+			l.folded = c.v != 0
 		case 4:
 			line, err := readLine(c.chunk(), l.at+int64(c.start))
 			if err != nil {
@@ -44,6 +48,8 @@ func readLine(m []byte, at int64) (l rawLine, err error) {
 			l.function = c.v
 		case 2:
 			l.line = int64(c.v)
+		case 3:
+			l.column = int64(c.v)
 		}
 	}
 	return l, endOf(&c, at, "line")
@@ -82,7 +88,7 @@ func (d *decoder) mapping(top *cursor) error {
 		}
 		switch c.field {
 		case 1:
-			m.id = c.v
+			m.ID = c.v
 		case 2:
 			m.Start = c.v
 		case 3:
@@ -95,6 +101,12 @@ func (d *decoder) mapping(top *cursor) error {
 			m.buildID = c.v
 		case 7:
 			m.HasFunctions = c.v != 0
+		case 8:
+			m.HasFilenames = c.v != 0
+		case 9:
+			m.HasLineNumbers = c.v != 0
+		case 10:
+			m.HasInlineFrames = c.v != 0
 		}
 	}
 	d.mappings = append(d.mappings, m)
@@ -207,7 +219,7 @@ func (d *decoder) resolve() error {
 func (d *decoder) resolveMappings() (ids, error) {
 	x := newIDs(len(d.mappings))
 	for i, m := range d.mappings {
-		if why := x.add(m.id, i); why != "" {
+		if why := x.add(m.ID, i); why != "" {
 			return x, bad(m.at, "mapping %d %s", i, why)
 		}
 		var err, err2 error
@@ -221,20 +233,17 @@ func (d *decoder) resolveMappings() (ids, error) {
 	return x, nil
 }
 
-// extent is where the frames of one location are. Most locations have one
-// frame, so it is kept right here and saves a load per frame of every stack.
+// extent is where the frames of one location are.
 type extent struct {
-	frame stack.FrameID // the first one, the leaf
+	frame stack.FrameID // the first one, the leaf; the others follow it
 	n     uint32        // 0 means that there is no such location
-	start int           // in locationFrames.frames
 }
 
 // locationFrames finds the frames of a location by its id.
 type locationFrames struct {
 	ids     ids
-	extents []extent        // by index of the location
-	dense   []extent        // by id
-	frames  []stack.FrameID // of all locations, leaf first
+	extents []extent // by index of the location
+	dense   []extent // by id
 }
 
 func (l *locationFrames) find(id uint64) extent {
@@ -247,39 +256,52 @@ func (l *locationFrames) find(id uint64) extent {
 	return extent{}
 }
 
+// resolveFrames adds the frames of all locations to the stack table, one after
+// the other, so that the number of a frame tells its location.
 func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 	functions, names, err := d.resolveFunctions()
 	if err != nil {
 		return nil, err
 	}
-	n := len(d.locations)
-	out := &locationFrames{ids: newIDs(n), extents: make([]extent, n), frames: make([]stack.FrameID, 0, max(n, len(d.lines)))}
-	d.p.Stacks.GrowFrames(min(n, len(d.lines)))
-	start := 0
+	n, p := len(d.locations), d.p
+	out := &locationFrames{ids: newIDs(n), extents: make([]extent, n)}
+	total, start := 0, 0
+	for _, l := range d.locations {
+		total += max(1, l.end-start)
+		start = l.end
+	}
+	p.Stacks.GrowFrames(total)
+	p.Locations, p.locationOf = make([]Location, n), make([]uint32, 0, total)
+	start = 0
 	for i, l := range d.locations {
 		if why := out.ids.add(l.id, i); why != "" {
 			return nil, bad(l.at, "location %d %s", i, why)
 		}
+		where := Location{ID: l.id, Mapping: -1, Address: l.address, Folded: l.folded, Lines: l.end - start}
 		var module string
 		if m, ok := mappings.find(l.mapping); ok {
-			module = d.p.Mappings[m].File
+			where.Mapping, module = m, p.Mappings[m].File
 		}
+		where.First = stack.FrameID(len(p.locationOf))
 		lines := d.lines[start:l.end]
 		start = l.end
-		at := len(out.frames)
 		for j, line := range lines {
 			f, ok := functions.find(line.function)
 			if !ok {
 				return nil, bad(l.at, "location %d: function %d is not in the table of %d functions", l.id, line.function, len(d.functions))
 			}
 			frame := names[f]
-			frame.Module, frame.Line, frame.Inlined = module, int(line.line), j < len(lines)-1
-			out.frames = append(out.frames, d.p.Stacks.InternFrame(frame))
+			frame.Module, frame.Address, frame.Inlined = module, l.address, j < len(lines)-1
+			frame.Line, frame.Column = int(line.line), int(line.column)
+			p.Stacks.AppendFrame(frame)
+			p.locationOf = append(p.locationOf, uint32(i))
 		}
 		if len(lines) == 0 {
-			out.frames = append(out.frames, d.p.Stacks.InternFrame(stack.Frame{Module: module}))
+			p.Stacks.AppendFrame(stack.Frame{Module: module, Address: l.address})
+			p.locationOf = append(p.locationOf, uint32(i))
 		}
-		out.extents[i] = extent{out.frames[at], uint32(len(out.frames) - at), at}
+		p.Locations[i] = where
+		out.extents[i] = extent{where.First, uint32(where.NumFrames())}
 	}
 	out.dense = make([]extent, len(out.ids.dense))
 	for id, i := range out.ids.dense {
@@ -301,10 +323,14 @@ func (d *decoder) resolveFunctions() (ids, []stack.Frame, error) {
 			return x, nil, bad(f.at, "function %d: name %d, %d or file %d is not in the table of %d strings",
 				i, f.name, f.system, f.source, len(d.text.strings))
 		}
-		if f.name == 0 || d.text.strings[f.name].n == 0 {
-			f.name = f.system // as pprof does, before it gives up
+		frame := stack.Frame{Func: d.text.str(f.name), File: d.text.str(f.source), StartLine: int(f.start)}
+		if frame.System = frame.Func; f.system != f.name {
+			frame.System = d.text.str(f.system)
 		}
-		frames[i] = stack.Frame{Func: d.text.str(f.name), File: d.text.str(f.source), StartLine: int(f.start)}
+		if frame.Func == "" {
+			frame.Func = frame.System // as pprof does, before it gives up
+		}
+		frames[i] = frame
 	}
 	return x, frames, nil
 }
@@ -334,7 +360,9 @@ func (d *decoder) resolveStacks(l *locationFrames) ([]stack.ID, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i+1] = d.p.Stacks.Intern(frames)
+		if len(frames) > 0 {
+			out[i+1] = d.p.Stacks.Append(frames)
+		}
 	}
 	return out, nil
 }
@@ -385,7 +413,9 @@ func (x *expander) expand(s span) ([]stack.FrameID, error) {
 			if x.frames > maxInlining*x.refs+someFrames || x.frames >= math.MaxUint32 {
 				return nil, fmt.Errorf("%d locations of stacks expand to %d inlined frames, which no compiler makes", x.refs, x.frames)
 			}
-			buf = append(buf, x.locations.frames[e.start:e.start+int(e.n)]...)
+			for n := range e.n {
+				buf = append(buf, e.frame+stack.FrameID(n))
+			}
 		}
 	}
 	x.buf = buf

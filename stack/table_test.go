@@ -93,3 +93,23 @@ func BenchmarkIntern(b *testing.B) {
 		}
 	}
 }
+
+func TestAppend(t *testing.T) {
+	var table Table
+	f := table.AppendFrame(Frame{Func: "f"})
+	g := table.AppendFrame(Frame{Func: "g"})
+	one := table.Append([]FrameID{f, g})
+	if got := table.Intern([]FrameID{f, g}); got != one {
+		t.Errorf("a stack that was appended is %d, interned again it is %d", one, got)
+	}
+	if got := table.InternFrame(Frame{Func: "g"}); got != g {
+		t.Errorf("a frame that was appended is %d, interned again it is %d", g, got)
+	}
+	other := table.Intern([]FrameID{g})
+	if two := table.Append([]FrameID{g, g}); two != other+1 || table.Intern([]FrameID{g, g}) != two || table.Len() != 4 {
+		t.Errorf("stacks %d and %d of %d", other, two, table.Len())
+	}
+	if got := table.InternFrame(Frame{Func: "h"}); got != g+1 || table.NumFrames() != 3 {
+		t.Errorf("frame %d of %d, want 2 of 3", got, table.NumFrames())
+	}
+}
