@@ -2,7 +2,6 @@ package sched
 
 import (
 	"iter"
-	"slices"
 	"time"
 
 	"loupe/exectrace"
@@ -34,6 +33,7 @@ type lifeMore struct {
 	ranges  []openRange
 	ranged  Times
 	regions []openRegion
+	marks   []time.Duration // those of all regions, see [mark]
 }
 
 type openRange struct {
@@ -42,11 +42,26 @@ type openRange struct {
 }
 
 type openRegion struct {
+	start timeline.Time
 	task  exectrace.TaskID
 	name  exectrace.NameID
-	start timeline.Time
 	stack stack.ID
-	at    Stats // of its goroutine when it began
+	from  mark // of its goroutine when it began
+}
+
+// mark is how far the figures of a goroutine were at one moment. It refers to
+// times by their place: what has a place keeps it. The times of [lifeMore],
+// which are rare, lie in its marks, from first on.
+//
+// Note: a whole [Stats] at the begin of a region, and the difference of two at
+// its end, were a third of the time for a trace that is full of regions.
+type mark struct {
+	exec, schedWait       timeline.Time
+	syscall, syscallBlock timeline.Time
+	total                 timeline.Time
+	blockedFor            [2]timeline.Time
+	first                 uint32
+	blocked, ranged       uint16 // how many marks there are
 }
 
 // extra returns what most goroutines do not have, for one that needs it now.
@@ -75,20 +90,6 @@ func (l *lives) blocked(g *life, why exectrace.NameID, d time.Duration) {
 		}
 	}
 	l.extra(g).blocked.add(why, d)
-}
-
-// times fills the times by reason and by range.
-func (g *life) times(st *Stats) {
-	if g.more != nil {
-		st.Blocked, st.Ranges = g.more.blocked.clone(), g.more.ranged.clone()
-	} else {
-		st.Blocked, st.Ranges = Times{}, Times{}
-	}
-	for i, d := range g.blockedFor {
-		if d != 0 {
-			st.Blocked.add(g.blockedBy[i], time.Duration(d))
-		}
-	}
 }
 
 // lives holds the goroutines by the slot that the reader has lent them, in
@@ -127,7 +128,9 @@ func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
 // end forgets g.
 func (l *lives) end(g *life) {
 	if m := g.more; m != nil {
-		*m = lifeMore{ranges: m.ranges[:0], regions: m.regions[:0]}
+		m.blocked.reset()
+		m.ranged.reset()
+		m.ranges, m.regions, m.marks = m.ranges[:0], m.regions[:0], m.marks[:0]
 		l.free = append(l.free, m)
 	}
 	*g = life{}
@@ -167,11 +170,18 @@ func (t *Times) add(n exectrace.NameID, d time.Duration) {
 	t.more = append(t.more, nameTime{n, d})
 }
 
-// clone returns a copy that shares nothing with t.
-func (t *Times) clone() Times {
-	c := *t
-	c.more = slices.Clone(t.more)
-	return c
+// reset forgets all times. What others may still hold stays as it is.
+func (t *Times) reset() { t.n, t.more = 0, nil }
+
+// count returns how many names there are.
+func (t *Times) count() int { return t.n + len(t.more) }
+
+// at returns the i-th of them, which always has the same name.
+func (t *Times) at(i int) nameTime {
+	if i < len(t.head) {
+		return t.head[i]
+	}
+	return t.more[i-len(t.head)]
 }
 
 // Get returns the time for one name.

@@ -82,8 +82,15 @@ func (s *Summarizer) regionBegin(e *exectrace.Event) {
 	}
 	g := s.lives.at(e.GSlot)
 	m := s.lives.extra(g)
-	m.regions = append(m.regions, openRegion{task: e.Task(), name: e.Name, start: e.Time, stack: e.Stack})
-	s.snapshot(g, e.Time, &m.regions[len(m.regions)-1].at)
+	n := len(m.regions)
+	if n < cap(m.regions) {
+		m.regions = m.regions[:n+1]
+	} else {
+		m.regions = append(m.regions, openRegion{})
+	}
+	o := &m.regions[n]
+	o.start, o.task, o.name, o.stack = e.Time, e.Task(), e.Name, e.Stack
+	s.mark(g, e.Time, &o.from)
 	s.tasks.region(e)
 }
 
@@ -92,37 +99,139 @@ func (s *Summarizer) regionEnd(e *exectrace.Event) {
 		return
 	}
 	g := s.lives.at(e.GSlot)
-	var o openRegion
-	if g.more != nil && len(g.more.regions) > 0 {
-		n := len(g.more.regions) - 1
-		o, g.more.regions = g.more.regions[n], g.more.regions[:n]
-	} else { // it has begun before the trace
-		o = openRegion{task: e.Task(), name: e.Name}
+	m := g.more
+	if m == nil || len(m.regions) == 0 { // it has begun before the trace
 		s.tasks.region(e)
-	}
-	if s.sink.Region == nil {
+		if s.sink.Region != nil {
+			s.region(g, &openRegion{task: e.Task(), name: e.Name}, e.Time, e.Time)
+		}
 		return
 	}
-	r := &s.doneRegion
-	*r = Region{G: g.id, Task: o.task, Name: o.name, Start: o.start, End: e.Time, Stack: o.stack}
-	s.snapshot(g, e.Time, &r.Stats)
-	r.Stats.sub(&o.at)
-	s.sink.Region(r)
+	n := len(m.regions) - 1
+	if s.sink.Region != nil {
+		s.region(g, &m.regions[n], e.Time, e.Time)
+	}
+	m.marks = m.marks[:m.regions[n].from.first]
+	m.regions = m.regions[:n]
 }
 
-// finishRegions hands over the regions that g, whose final stats are in
-// s.done, has left open. A system goroutine is in no region, even though it
-// inherits the task of whoever happened to start it.
-func (s *Summarizer) finishRegions(g *life, end timeline.Time) {
+// finishRegions hands over the regions that g has left open. A system
+// goroutine is in no region, even though it inherits the task of whoever
+// happened to start it.
+func (s *Summarizer) finishRegions(g *life, at, end timeline.Time) {
 	if g.more == nil || s.sink.Region == nil || IsSystem(s.r.Name(g.name)) {
 		return
 	}
 	for i := range g.more.regions {
-		o := &g.more.regions[i]
-		r := &s.doneRegion
-		*r = Region{G: g.id, Task: o.task, Name: o.name, Start: o.start, End: end, Stack: o.stack, Stats: s.done.Stats}
-		r.Blocked, r.Ranges = s.done.Blocked.clone(), s.done.Ranges.clone()
-		r.Stats.sub(&o.at)
-		s.sink.Region(r)
+		s.region(g, &g.more.regions[i], at, end)
+	}
+}
+
+// region hands over a region whose figures are those up to an instant.
+func (s *Summarizer) region(g *life, o *openRegion, at, end timeline.Time) {
+	r := &s.doneRegion
+	r.G, r.Task, r.Name = g.id, o.task, o.name
+	r.Start, r.End, r.Stack = o.start, end, o.stack
+	s.stats(g, at, &o.from, &r.Stats)
+	s.sink.Region(r)
+}
+
+// mark notes the figures of g as they are at an instant. Whoever begins a
+// region runs; only the time of that is pending.
+func (s *Summarizer) mark(g *life, at timeline.Time, m *mark) {
+	m.exec, m.schedWait = g.exec, g.schedWait
+	m.syscall, m.syscallBlock = g.syscall, g.syscallBlock
+	m.total = at - g.created
+	m.blockedFor = g.blockedFor
+	if g.state == exectrace.Running && g.since != 0 {
+		m.exec += at - g.since
+	}
+	m.first, m.blocked, m.ranged = 0, 0, 0
+	if g.more != nil {
+		g.more.mark(at, m)
+	}
+}
+
+// mark is [Summarizer.mark] for what most goroutines do not have.
+func (l *lifeMore) mark(at timeline.Time, m *mark) {
+	for _, o := range l.ranges {
+		l.ranged.add(o.name, 0) // so that it has a place
+	}
+	m.first = uint32(len(l.marks))
+	m.blocked = uint16(min(l.blocked.count(), 1<<16-1))
+	m.ranged = uint16(min(l.ranged.count(), 1<<16-1))
+	for i := range int(m.blocked) {
+		l.marks = append(l.marks, l.blocked.at(i).d)
+	}
+	for i := range int(m.ranged) {
+		n := l.ranged.at(i)
+		for _, o := range l.ranges {
+			if o.name == n.name {
+				n.d += time.Duration(at - o.since)
+			}
+		}
+		l.marks = append(l.marks, n.d)
+	}
+}
+
+// stats sets st to what g has spent from a mark up to an instant, the pending
+// state included.
+func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
+	st.Exec, st.SchedWait = time.Duration(g.exec-from.exec), time.Duration(g.schedWait-from.schedWait)
+	st.Syscall, st.SyscallBlock = time.Duration(g.syscall-from.syscall), time.Duration(g.syscallBlock-from.syscallBlock)
+	st.Total = time.Duration(at - g.created - from.total)
+	st.Blocked.reset()
+	st.Ranges.reset()
+	for i := range g.blockedFor {
+		if d := g.blockedFor[i] - from.blockedFor[i]; d != 0 {
+			st.Blocked.add(g.blockedBy[i], time.Duration(d))
+		}
+	}
+	if g.more != nil {
+		g.more.stats(at, from, st)
+	}
+	if g.since == 0 {
+		return
+	}
+	d := time.Duration(at - g.since)
+	switch g.state {
+	case exectrace.Running:
+		st.Exec += d
+	case exectrace.Runnable:
+		st.SchedWait += d
+	case exectrace.Waiting:
+		st.Blocked.add(g.reason, d)
+	case exectrace.Syscall:
+		switch {
+		case g.syscallBlockedAt == 0:
+			st.Syscall += d
+		case s.opts.Compat:
+			st.Syscall += d
+			st.SchedWait += time.Duration(at - g.syscallBlockedAt)
+		default:
+			st.Syscall += time.Duration(g.syscallBlockedAt - g.since)
+			st.SyscallBlock += time.Duration(at - g.syscallBlockedAt)
+		}
+	}
+}
+
+// stats is [Summarizer.stats] for what most goroutines do not have.
+func (l *lifeMore) stats(at timeline.Time, from *mark, st *Stats) {
+	since := func(t *Times, marks []time.Duration, to *Times) {
+		for i := range t.count() {
+			n := t.at(i)
+			if i < len(marks) {
+				n.d -= marks[i]
+			}
+			if n.d != 0 {
+				to.add(n.name, n.d)
+			}
+		}
+	}
+	ranged := from.first + uint32(from.blocked)
+	since(&l.blocked, l.marks[from.first:ranged], &st.Blocked)
+	since(&l.ranged, l.marks[ranged:ranged+uint32(from.ranged)], &st.Ranges)
+	for _, o := range l.ranges {
+		st.Ranges.add(o.name, time.Duration(at-o.since))
 	}
 }

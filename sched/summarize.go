@@ -26,21 +26,6 @@ func (s *Stats) Unknown() time.Duration {
 	return max(0, s.Total-s.Exec-s.SchedWait-s.Syscall-s.SyscallBlock-s.Blocked.Sum())
 }
 
-// sub takes away what was at an earlier moment.
-func (s *Stats) sub(from *Stats) {
-	s.Exec -= from.Exec
-	s.SchedWait -= from.SchedWait
-	s.Syscall -= from.Syscall
-	s.SyscallBlock -= from.SyscallBlock
-	s.Total -= from.Total
-	for n, d := range from.Blocked.All() {
-		s.Blocked.add(n, -d)
-	}
-	for n, d := range from.Ranges.All() {
-		s.Ranges.add(n, -d)
-	}
-}
-
 // Goroutine is the life of one goroutine as far as the trace saw it.
 type Goroutine struct {
 	ID exectrace.GoID
@@ -112,6 +97,7 @@ type Summarizer struct {
 	last     timeline.Time
 	lastSync timeline.Time
 
+	begin      mark      // of every goroutine: zero
 	done       Goroutine // what the sinks get; here so that it is not allocated
 	doneRegion Region
 }
@@ -295,38 +281,6 @@ func (s *Summarizer) proc(id exectrace.ProcID) *procLife {
 	return &s.procs[id]
 }
 
-// snapshot sets st to the stats of g as they are at an instant, the pending
-// state included.
-func (s *Summarizer) snapshot(g *life, at timeline.Time, st *Stats) {
-	st.Exec, st.SchedWait = time.Duration(g.exec), time.Duration(g.schedWait)
-	st.Syscall, st.SyscallBlock = time.Duration(g.syscall), time.Duration(g.syscallBlock)
-	st.Total = time.Duration(at - g.created)
-	g.times(st)
-	d := time.Duration(at - g.since)
-	switch {
-	case g.since == 0:
-	case g.state == exectrace.Running:
-		st.Exec += d
-	case g.state == exectrace.Runnable:
-		st.SchedWait += d
-	case g.state == exectrace.Waiting:
-		st.Blocked.add(g.reason, d)
-	case g.state == exectrace.Syscall && g.syscallBlockedAt == 0:
-		st.Syscall += d
-	case g.state == exectrace.Syscall && s.opts.Compat:
-		st.Syscall += d
-		st.SchedWait += time.Duration(at - g.syscallBlockedAt)
-	case g.state == exectrace.Syscall:
-		st.Syscall += time.Duration(g.syscallBlockedAt - g.since)
-		st.SyscallBlock += time.Duration(at - g.syscallBlockedAt)
-	}
-	if g.more != nil {
-		for _, o := range g.more.ranges {
-			st.Ranges.add(o.name, time.Duration(at-o.since))
-		}
-	}
-}
-
 // finish hands g over. It has ended at end, or not if that is 0.
 func (s *Summarizer) finish(g *life, at, end timeline.Time) {
 	if !g.known {
@@ -340,8 +294,8 @@ func (s *Summarizer) finish(g *life, at, end timeline.Time) {
 		d.ID, d.Name, d.Creator = g.id, g.name, g.creator
 		d.Created, d.Started, d.Ended = g.created, g.started, end
 		d.State, d.Since, d.Reason, d.Stack = g.state, g.since, g.reason, g.stack
-		s.snapshot(g, at, &d.Stats)
-		s.finishRegions(g, end)
+		s.stats(g, at, &s.begin, &d.Stats)
+		s.finishRegions(g, at, end)
 		if s.sink.Goroutine != nil {
 			s.sink.Goroutine(&s.done)
 		}

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 
 	"loupe/exectrace"
@@ -38,32 +40,36 @@ const retireAfter = 1 << 12
 type tasks struct {
 	keep  bool
 	sink  func(*Task)
-	byID  map[exectrace.TaskID]*Task
+	index taskIndex
+	last  *taskRecord        // the one that was asked for last, or nil
 	ended []exectrace.TaskID // oldest first, from next on
 	next  int
-	free  []*Task
 	// members are the goroutines of a task that has many.
 	members map[exectrace.TaskID]map[exectrace.GoID]bool
 }
 
+// taskRecord is a task and room for the goroutines that most have.
+type taskRecord struct {
+	Task
+	room [2]exectrace.GoID
+}
+
 func newTasks(keep bool, sink func(*Task)) tasks {
-	return tasks{keep: keep, sink: sink, byID: make(map[exectrace.TaskID]*Task),
+	return tasks{keep: keep, sink: sink, index: newTaskIndex(),
 		members: make(map[exectrace.TaskID]map[exectrace.GoID]bool)}
 }
 
 // get returns a task, which may be new.
-func (t *tasks) get(id exectrace.TaskID) *Task {
-	task := t.byID[id]
-	if task == nil {
-		if n := len(t.free); n > 0 {
-			task, t.free = t.free[n-1], t.free[:n-1]
-		} else {
-			task = new(Task)
-		}
-		*task = Task{ID: id, Parent: exectrace.NoTask, Goroutines: task.Goroutines[:0]}
-		t.byID[id] = task
+func (t *tasks) get(id exectrace.TaskID) *taskRecord {
+	if t.last != nil && t.last.ID == id {
+		return t.last
 	}
-	return task
+	rec := t.index.find(id)
+	if rec == nil {
+		rec = t.index.add(id)
+	}
+	t.last = rec
+	return rec
 }
 
 // few is how many goroutines a task may have before they are looked up in a
@@ -71,7 +77,7 @@ func (t *tasks) get(id exectrace.TaskID) *Task {
 const few = 32
 
 // touch notes that g has to do with the task.
-func (t *tasks) touch(task *Task, g exectrace.GoID) {
+func (t *tasks) touch(task *taskRecord, g exectrace.GoID) {
 	n := len(task.Goroutines)
 	if n > 0 && task.Goroutines[n-1] == g {
 		return
@@ -114,7 +120,7 @@ func (t *tasks) event(e *exectrace.Event) {
 		t.get(p)
 	}
 	if e.Kind == exectrace.KindTaskEnd && !t.keep {
-		t.ended = append(t.ended, task.ID)
+		t.ended = append(t.ended, e.Task())
 		if len(t.ended)-t.next > retireAfter {
 			t.retire(t.ended[t.next])
 			if t.next++; t.next == retireAfter {
@@ -139,26 +145,152 @@ func (t *tasks) log(e *exectrace.Event) {
 
 // retire finishes a task.
 func (t *tasks) retire(id exectrace.TaskID) {
-	task := t.byID[id]
-	if task == nil {
+	rec := t.index.find(id)
+	if rec == nil {
 		return // it has ended twice
 	}
 	if t.sink != nil {
-		t.sink(task)
+		t.sink(&rec.Task)
 	}
-	delete(t.byID, id)
-	delete(t.members, id)
-	t.free = append(t.free, task)
+	if len(rec.Goroutines) >= few {
+		delete(t.members, id)
+	}
+	t.index.remove(id)
+	t.last = nil
 }
 
 // finish finishes all tasks, in the order of their ids.
 func (t *tasks) finish() {
-	ids := make([]exectrace.TaskID, 0, len(t.byID))
-	for id := range t.byID {
-		ids = append(ids, id)
+	ids := make([]exectrace.TaskID, 0, t.index.live)
+	for _, e := range t.index.entries {
+		if e.slot != 0 {
+			ids = append(ids, t.index.at(e.slot-1).ID)
+		}
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
 		t.retire(id)
 	}
+}
+
+// taskIndex leads from ids to records, by a hash table with linear probing.
+// Records lie in pages, so that growing copies none of them, and are used
+// again, last one first.
+//
+// Note: with a map of pointers the look-ups alone were a sixth of the time for
+// a trace that is full of tasks, and each task was two allocations.
+type taskIndex struct {
+	pages []*[taskPage]taskRecord
+	used  uint32 // of all pages
+	free  []uint32
+
+	entries []taskEntry // a power of two, at most half full
+	live    int
+	shift   uint8
+	seed    uint64 // odd and random: no input can be made to collide
+}
+
+// taskEntry leads from an id, of which it has the low bits, to a record.
+type taskEntry struct {
+	low, slot uint32 // slot plus one; 0 is free
+}
+
+const taskPage = 64
+
+func newTaskIndex() taskIndex {
+	x := taskIndex{seed: rand.Uint64() | 1}
+	x.resize(128)
+	return x
+}
+
+func (x *taskIndex) at(slot uint32) *taskRecord { return &x.pages[slot/taskPage][slot%taskPage] }
+
+// home is where the search for id begins. The runtime counts ids up; sixteen
+// stay together.
+func (x *taskIndex) home(id exectrace.TaskID) uint64 {
+	return (uint64(id)>>4*x.seed)>>x.shift<<4 | uint64(id)&15
+}
+
+func (x *taskIndex) resize(n int) {
+	old := x.entries
+	x.entries = make([]taskEntry, n)
+	x.shift = uint8(64 - (bits.Len(uint(n)) - 1) + 4)
+	for _, e := range old {
+		if e.slot != 0 {
+			x.insert(x.at(e.slot-1).ID, e.slot)
+		}
+	}
+}
+
+func (x *taskIndex) insert(id exectrace.TaskID, slot uint32) {
+	mask := uint64(len(x.entries) - 1)
+	i := x.home(id)
+	for x.entries[i&mask].slot != 0 {
+		i++
+	}
+	x.entries[i&mask] = taskEntry{uint32(id), slot}
+}
+
+// find returns the record of a task, or nil.
+func (x *taskIndex) find(id exectrace.TaskID) *taskRecord {
+	mask := uint64(len(x.entries) - 1)
+	for i := x.home(id); ; i++ {
+		e := x.entries[i&mask]
+		if e.slot == 0 {
+			return nil
+		}
+		if e.low == uint32(id) {
+			if rec := x.at(e.slot - 1); rec.ID == id {
+				return rec
+			}
+		}
+	}
+}
+
+// add makes a record for a task that has none.
+func (x *taskIndex) add(id exectrace.TaskID) *taskRecord {
+	if x.live++; 2*x.live > len(x.entries) {
+		x.resize(2 * len(x.entries))
+	}
+	var slot uint32
+	if n := len(x.free); n > 0 {
+		slot, x.free = x.free[n-1], x.free[:n-1]
+	} else {
+		slot = x.used
+		if x.used++; slot%taskPage == 0 {
+			x.pages = append(x.pages, new([taskPage]taskRecord))
+		}
+	}
+	rec := x.at(slot)
+	rec.Task = Task{ID: id, Parent: exectrace.NoTask, Goroutines: rec.Goroutines[:0]}
+	if cap(rec.Goroutines) == 0 {
+		rec.Goroutines = rec.room[:0]
+	}
+	x.insert(id, slot+1)
+	return rec
+}
+
+// remove forgets a task that there is.
+func (x *taskIndex) remove(id exectrace.TaskID) {
+	mask := uint64(len(x.entries) - 1)
+	i := x.home(id)
+	for e := x.entries[i&mask]; e.low != uint32(id) || x.at(e.slot-1).ID != id; e = x.entries[i&mask] {
+		i++
+	}
+	x.live--
+	x.free = append(x.free, x.entries[i&mask].slot-1)
+	// Close the gap: an entry behind it moves up unless its home lies between.
+	gap := i & mask
+	for j := gap; ; {
+		j = (j + 1) & mask
+		e := x.entries[j]
+		if e.slot == 0 {
+			break
+		}
+		if (j-x.home(x.at(e.slot-1).ID))&mask >= (j-gap)&mask {
+			x.entries[gap] = e
+			gap = j
+		}
+	}
+	x.entries[gap] = taskEntry{}
 }

@@ -124,7 +124,7 @@ func (t *Task) Duration() time.Duration { return time.Duration(t.End - t.Start) 
 
 // TaskName returns the type of a task that has begun and not long ended.
 func (s *Summarizer) TaskName(id exectrace.TaskID) exectrace.NameID {
-	if t := s.tasks.byID[id]; t != nil {
+	if t := s.tasks.index.find(id); t != nil {
 		return t.Name
 	}
 	return exectrace.NameNone
