@@ -6,6 +6,7 @@ require (
 	github.com/google/pprof v0.0.0-20251114195745-4902fdda35c8
 	github.com/klauspost/compress v1.20.3
 	github.com/rogpeppe/go-internal v1.16.0
+	golang.org/x/arch v0.23.0
 	golang.org/x/term v0.47.0
 )
 

@@ -34,7 +34,7 @@ type room struct {
 
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics"}
+	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics", "symbol"}
 	eyes    = []string{"session", "calltree", "sched", "gc", "tiles"}
 )
 
@@ -50,6 +50,7 @@ var rooms = map[string]room{
 	"exectrace": {1, pure, []string{"stack", "timeline"}},
 	"godebug":   {1, pure, []string{"timeline"}},
 	"metrics":   {1, pure, []string{"timeline", "unit"}},
+	"symbol":    {1, pure, []string{"stack"}},
 	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
 
 	"recording": {2, hands, []string{"timeline"}},
