@@ -18,7 +18,7 @@ import (
 // that was put together from stacks, frames that were inlined into each other
 // are one location, without an address.
 func (p *Profile) Encode(w io.Writer) error {
-	e := encoder{p: p, strings: map[string]uint64{"": 0}, list: []string{""}}
+	e := encoder{p: p.located(), strings: map[string]uint64{"": 0}, list: []string{""}}
 	if err := e.encode(); err != nil {
 		return fmt.Errorf("cannot encode profile: %w", err)
 	}
@@ -41,13 +41,9 @@ type encoder struct {
 	strings   map[string]uint64
 	list      []string
 	functions map[function]uint64
-	mappings  map[string]uint64 // by file
-	single    []uint64          // location by frame, of those without inlined calls
-	inlined   map[string]uint64 // location by its frames, 4 bytes each
 
 	locations, samples, funcs []byte // as they go into the file
-	numLocations              uint64 // of those that are made from frames
-	scratch, inner, key       []byte
+	scratch, inner            []byte
 }
 
 // function is what makes an entry in the table of functions.
@@ -66,15 +62,7 @@ func (e *encoder) encode() error {
 	if len(p.Values) != len(p.SampleTypes) || p.LabelSets != nil && len(p.LabelSets) != p.Len() {
 		return fmt.Errorf("%d columns for %d sample types, %d label sets for %d samples", len(p.Values), len(p.SampleTypes), len(p.LabelSets), p.Len())
 	}
-	e.functions, e.mappings, e.inlined = map[function]uint64{}, map[string]uint64{}, map[string]uint64{}
-	if p.Stacks != nil && p.Locations == nil {
-		e.single = make([]uint64, p.Stacks.NumFrames())
-	}
-	for i, m := range p.Mappings {
-		if _, ok := e.mappings[m.File]; !ok {
-			e.mappings[m.File] = mappingID(m, i)
-		}
-	}
+	e.functions = map[function]uint64{}
 	for _, t := range p.SampleTypes {
 		e.out = appendField(e.out, fieldSampleType, e.valueType(t))
 	}
@@ -86,7 +74,7 @@ func (e *encoder) encode() error {
 		e.out = appendField(e.out, fieldMapping, e.mapping(mappingID(m, i), m))
 	}
 	for i := range p.Locations {
-		e.locations = appendField(e.locations, fieldLocation, e.readLocation(&p.Locations[i]))
+		e.locations = appendField(e.locations, fieldLocation, e.location(&p.Locations[i]))
 	}
 	e.out = append(append(e.out, e.locations...), e.funcs...)
 	e.header()
@@ -153,17 +141,9 @@ func (e *encoder) sample(i int) []byte {
 	if id := p.StackIDs[i]; id != 0 {
 		frames := p.Stacks.Frames(id)
 		for len(frames) > 0 {
-			var n int
-			var at uint64
-			if p.Locations != nil {
-				l := &p.Locations[p.LocationOf(frames[0])]
-				n, at = l.NumFrames(), l.ID
-			} else {
-				n = e.inlinedCalls(frames)
-				at = e.location(frames[:n])
-			}
-			e.inner = binary.AppendUvarint(e.inner, at)
-			frames = frames[n:]
+			l := &p.Locations[p.LocationOf(frames[0])]
+			e.inner = binary.AppendUvarint(e.inner, l.ID)
+			frames = frames[l.NumFrames():]
 		}
 	}
 	b := e.scratch[:0]
@@ -191,19 +171,7 @@ func (e *encoder) sample(i int) []byte {
 	return b
 }
 
-// inlinedCalls returns how many frames, from the leaf on, are one location: a
-// function, and those that were inlined into it.
-func (e *encoder) inlinedCalls(frames []stack.FrameID) int {
-	for i, id := range frames {
-		if !e.p.Stacks.Frame(id).Inlined {
-			return i + 1
-		}
-	}
-	return len(frames)
-}
-
-// readLocation returns the message of a location that was read.
-func (e *encoder) readLocation(l *Location) []byte {
+func (e *encoder) location(l *Location) []byte {
 	b := appendNumber(e.scratch[:0], 1, l.ID)
 	if l.Mapping >= 0 {
 		b = appendNumber(b, 2, mappingID(e.p.Mappings[l.Mapping], l.Mapping))
@@ -220,51 +188,10 @@ func (e *encoder) readLocation(l *Location) []byte {
 }
 
 func (e *encoder) line(f stack.Frame) []byte {
-	system := f.System
-	if e.p.Locations == nil && system == "" {
-		system = f.Func
-	}
-	e.inner = appendNumber(e.inner[:0], 1, e.function(function{f.Func, system, f.File, f.StartLine}))
+	e.inner = appendNumber(e.inner[:0], 1, e.function(function{f.Func, f.System, f.File, f.StartLine}))
 	e.inner = appendNumber(e.inner, 2, uint64(f.Line))
 	e.inner = appendNumber(e.inner, 3, uint64(f.Column))
 	return e.inner
-}
-
-// location returns the number of the location with these frames.
-func (e *encoder) location(frames []stack.FrameID) uint64 {
-	e.key = e.key[:0]
-	if len(frames) == 1 {
-		if id := e.single[frames[0]]; id != 0 {
-			return id
-		}
-	} else {
-		for _, f := range frames {
-			e.key = binary.LittleEndian.AppendUint32(e.key, uint32(f))
-		}
-		if id := e.inlined[string(e.key)]; id != 0 {
-			return id
-		}
-	}
-	e.numLocations++
-	if len(frames) == 1 {
-		e.single[frames[0]] = e.numLocations
-	} else {
-		e.inlined[string(e.key)] = e.numLocations
-	}
-	kept := e.inner
-	e.inner = nil // the sample is being written into it
-	b := appendNumber(nil, 1, e.numLocations)
-	b = appendNumber(b, 2, e.mappings[e.p.Stacks.Frame(frames[0]).Module]) // 0 if nobody knows where it was
-	for _, id := range frames {
-		f := e.p.Stacks.Frame(id)
-		if len(frames) == 1 && f == (stack.Frame{Module: f.Module}) {
-			break // no symbol, no line
-		}
-		b = appendField(b, 4, e.line(f))
-	}
-	e.inner = kept
-	e.locations = appendField(e.locations, fieldLocation, b)
-	return e.numLocations
 }
 
 func (e *encoder) function(f function) uint64 {

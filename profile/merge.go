@@ -1,0 +1,330 @@
+package profile
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+
+	"loupe/stack"
+)
+
+// Merge adds profiles up: samples with the same stack and labels become one.
+// The profiles must have the same sample types and the same period type, see
+// [CommonTypes]; the error says where they differ. The result has the earliest
+// time, the sum of the durations and the longest period. Locations, mappings
+// and samples that add up to nothing are left out, so that Merge of a single
+// profile makes it smaller.
+func Merge(profiles ...*Profile) (*Profile, error) {
+	var m Merger
+	for _, p := range profiles {
+		if err := m.Add(p); err != nil {
+			return nil, err
+		}
+	}
+	return m.Profile()
+}
+
+// Merger adds profiles up one after the other and keeps nothing of them but the
+// sum. The zero Merger is ready for use.
+type Merger struct {
+	sum      *Profile
+	nanos    int64 // time of the sum; 0 means unknown
+	mappings map[mappingKey]int
+	frames   map[string]int // location by its key
+	names    map[nameKey]uint32
+	labels   map[string]LabelSet
+	table    *labelTable
+	strings  map[string]uint64
+
+	rows   map[sampleKey]int32
+	single []int32 // row by stack of the samples without labels, +1
+	key    []byte
+	ids    []stack.FrameID
+}
+
+// What makes two things the same, as google/pprof's Merge sees it.
+type (
+	mappingKey struct {
+		size, offset  uint64
+		buildIDOrFile string
+	}
+	nameKey struct {
+		name, system, file string
+		start              int
+	}
+	sampleKey struct {
+		stack stack.ID
+		set   LabelSet
+	}
+)
+
+// moved is where the parts of one profile went.
+type moved struct {
+	p         *Profile
+	mappings  []int // position in the sum, +1
+	shift     []uint64
+	locations []int // position in the sum, +1
+	stacks    []stack.ID
+	done      []bool
+	sets      []int64 // label set in the sum, +1
+}
+
+// Add adds a profile to the sum, which does not change when there is an error.
+func (m *Merger) Add(p *Profile) error {
+	if m.sum == nil {
+		m.start(p)
+	} else if err := m.sum.compatible(p); err != nil {
+		return err
+	}
+	m.header(p)
+	p = p.located()
+	src := &moved{
+		p: p, mappings: make([]int, len(p.Mappings)), shift: make([]uint64, len(p.Mappings)),
+		locations: make([]int, len(p.Locations)), sets: make([]int64, p.NumLabelSets()),
+	}
+	if p.Stacks != nil {
+		src.stacks, src.done = make([]stack.ID, p.Stacks.Len()), make([]bool, p.Stacks.Len())
+	}
+	if len(m.mappings) == 0 && len(p.Mappings) > 0 {
+		m.mapping(src, 0) // the first one is the main binary
+	}
+	for row := range p.StackIDs {
+		if !p.isZero(row) {
+			m.sample(src, row)
+		}
+	}
+	return nil
+}
+
+func (m *Merger) start(p *Profile) {
+	m.sum = &Profile{
+		SampleTypes: slices.Clone(p.SampleTypes), PeriodType: p.PeriodType,
+		DropFrames: p.DropFrames, KeepFrames: p.KeepFrames,
+		Stacks: new(stack.Table), Values: make([][]int64, len(p.SampleTypes)), Locations: []Location{},
+	}
+	m.mappings, m.frames, m.names = map[mappingKey]int{}, map[string]int{}, map[nameKey]uint32{}
+	m.rows, m.labels, m.strings = map[sampleKey]int32{}, map[string]LabelSet{"": 0}, map[string]uint64{"": 0}
+	m.table = &labelTable{spans: []span{{}}}
+}
+
+// header combines what is there once. A profile without a time counts as the
+// earliest unless it is the first: so does pprof.
+func (m *Merger) header(p *Profile) {
+	s, nanos := m.sum, int64(0)
+	if !p.Time.IsZero() {
+		nanos = p.Time.UnixNano()
+	}
+	if m.nanos == 0 || nanos < m.nanos {
+		if m.nanos, s.Time = nanos, (time.Time{}); nanos != 0 {
+			s.Time = time.Unix(0, nanos)
+		}
+	}
+	s.Duration += p.Duration
+	if s.Period == 0 || s.Period < p.Period {
+		s.Period = p.Period
+	}
+	for _, c := range p.Comments {
+		if !slices.Contains(s.Comments, c) {
+			s.Comments = append(s.Comments, c)
+		}
+	}
+	if s.DefaultSampleType == "" {
+		s.DefaultSampleType = p.DefaultSampleType
+	}
+	if s.DocURL == "" {
+		s.DocURL = p.DocURL
+	}
+}
+
+func (p *Profile) isZero(row int) bool {
+	for _, column := range p.Values {
+		if column[row] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sample adds one sample to the sum.
+func (m *Merger) sample(src *moved, row int) {
+	id := src.p.StackIDs[row]
+	if !src.done[id] {
+		src.stacks[id], src.done[id] = m.stack(src, id), true
+	}
+	id = src.stacks[id]
+	set := m.set(src, src.p.SetOf(row))
+	for len(m.single) <= int(id) {
+		m.single = append(m.single, 0)
+	}
+	at, ok := m.single[id]-1, set == 0 && m.single[id] > 0
+	if set != 0 {
+		at, ok = m.rows[sampleKey{id, set}]
+	}
+	if ok {
+		for c, column := range src.p.Values {
+			m.sum.Values[c][at] += column[row]
+		}
+		return
+	}
+	at = int32(m.sum.Len())
+	if set != 0 {
+		m.rows[sampleKey{id, set}] = at
+	} else {
+		m.single[id] = at + 1
+	}
+	m.sum.StackIDs = append(m.sum.StackIDs, id)
+	if set != 0 && m.sum.LabelSets == nil {
+		m.sum.LabelSets = make([]LabelSet, at, 2*at+1)
+	}
+	if m.sum.LabelSets != nil {
+		m.sum.LabelSets = append(m.sum.LabelSets, set)
+	}
+	for c, column := range src.p.Values {
+		m.sum.Values[c] = append(m.sum.Values[c], column[row])
+	}
+}
+
+func (m *Merger) stack(src *moved, id stack.ID) stack.ID {
+	m.ids = m.ids[:0]
+	src.p.eachLocation(id, func(at int) {
+		if src.locations[at] == 0 {
+			src.locations[at] = m.location(src, at) + 1
+		}
+		l := &m.sum.Locations[src.locations[at]-1]
+		for i := range l.NumFrames() {
+			m.ids = append(m.ids, l.First+stack.FrameID(i))
+		}
+	})
+	return m.sum.Stacks.Intern(m.ids)
+}
+
+// location returns the position of a location in the sum. Two are the same
+// when they are at the same place of the same mapping and have the same lines.
+func (m *Merger) location(src *moved, at int) int {
+	l := src.p.Locations[at]
+	mapping, address := -1, l.Address
+	relative := address
+	if l.Mapping >= 0 {
+		mapping = m.mapping(src, l.Mapping)
+		address += src.shift[l.Mapping]
+		relative = address - m.sum.Mappings[mapping].Start
+	}
+	m.key = binary.AppendVarint(m.key[:0], int64(mapping))
+	m.key = binary.AppendUvarint(m.key, relative)
+	if l.Folded {
+		m.key = append(m.key, 1)
+	}
+	for i := range l.Lines {
+		f := src.p.Stacks.Frame(l.First + stack.FrameID(i))
+		name := nameKey{f.Func, f.System, f.File, f.StartLine}
+		n, ok := m.names[name]
+		if !ok {
+			n = uint32(len(m.names))
+			m.names[name] = n
+		}
+		m.key = binary.AppendUvarint(m.key, uint64(n))
+		m.key = binary.AppendVarint(m.key, int64(f.Line))
+		m.key = binary.AppendVarint(m.key, int64(f.Column))
+	}
+	if have, ok := m.frames[string(m.key)]; ok {
+		return have
+	}
+	to := len(m.sum.Locations)
+	m.frames[string(m.key)] = to
+	first := stack.FrameID(len(m.sum.locationOf))
+	for i := range l.NumFrames() {
+		f := src.p.Stacks.Frame(l.First + stack.FrameID(i))
+		if f.Address = address; mapping >= 0 {
+			f.Module = m.sum.Mappings[mapping].File
+		}
+		m.sum.Stacks.AppendFrame(f)
+		m.sum.locationOf = append(m.sum.locationOf, uint32(to))
+	}
+	m.sum.Locations = append(m.sum.Locations, Location{
+		ID: uint64(to) + 1, Mapping: mapping, Address: address, Folded: l.Folded, First: first, Lines: l.Lines,
+	})
+	return to
+}
+
+// mapping returns the position of a mapping in the sum. Where a binary was
+// loaded does not matter.
+func (m *Merger) mapping(src *moved, at int) int {
+	if src.mappings[at] > 0 {
+		return src.mappings[at] - 1
+	}
+	from := src.p.Mappings[at]
+	const page = 0x1000
+	size := from.Limit - from.Start + page - 1
+	key := mappingKey{size - size%page, from.Offset, from.BuildID}
+	if key.buildIDOrFile == "" {
+		key.buildIDOrFile = from.File
+	}
+	to, ok := m.mappings[key]
+	if ok {
+		src.shift[at] = m.sum.Mappings[to].Start - from.Start
+	} else {
+		to = len(m.sum.Mappings)
+		m.mappings[key] = to
+		from.ID = uint64(to) + 1
+		m.sum.Mappings = append(m.sum.Mappings, from)
+	}
+	src.mappings[at] = to + 1
+	return to
+}
+
+// set returns the label set of the sum that is equal to one of a profile.
+func (m *Merger) set(src *moved, set LabelSet) LabelSet {
+	if set == 0 {
+		return 0
+	}
+	if to := src.sets[set]; to > 0 {
+		return LabelSet(to - 1)
+	}
+	m.key = src.p.canonical(m.key[:0], set)
+	to, ok := m.labels[string(m.key)]
+	if !ok {
+		to = LabelSet(len(m.table.spans))
+		m.labels[string(m.key)] = to
+		var wire []byte
+		for _, l := range src.p.Labels(set) {
+			label := appendNumber(nil, 1, m.str(l.Key))
+			if l.Numeric {
+				label = appendNumber(label, 3, uint64(l.Num))
+				label = appendNumber(label, 4, m.str(l.Unit))
+			} else {
+				label = appendNumber(label, 2, m.str(l.Str))
+			}
+			wire = appendField(wire, 3, label)
+		}
+		m.table.spans = append(m.table.spans, m.table.aside(wire))
+	}
+	src.sets[set] = int64(to) + 1
+	return to
+}
+
+func (m *Merger) str(s string) uint64 {
+	id, ok := m.strings[s]
+	if !ok {
+		id = m.table.addString(s)
+		m.strings[s] = id
+	}
+	return id
+}
+
+// Profile returns the sum. The merger must not be used afterwards. It fails
+// when nothing was added.
+func (m *Merger) Profile() (*Profile, error) {
+	if m.sum == nil {
+		return nil, errors.New("cannot merge profiles: there are none")
+	}
+	if m.sum.LabelSets != nil {
+		m.sum.labels = *m.table
+	}
+	for row := range m.sum.StackIDs {
+		if m.sum.isZero(row) {
+			return Merge(m.sum) // without what only the lost samples have used
+		}
+	}
+	return m.sum, nil
+}
