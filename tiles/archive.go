@@ -6,12 +6,14 @@ import "encoding/binary"
 // are goroutines that live for some microseconds: a record of about twelve
 // bytes for each, one behind the other. Every 64th stands in an index.
 type archive struct {
-	buf   []byte
-	ends  []int // where each block of 64 records ends
-	n     int
-	last  brief // the differences of a block begin with zeros
-	fewer int   // lanes of fewer spans are left out
-	lost  int   // how many
+	buf    []byte   // blocks that are not in a piece yet
+	pieces [][]byte // whole blocks
+	size   int      // of the pieces
+	ends   []int    // where each block of 64 records ends
+	n      int
+	last   brief // the differences of a block begin with zeros
+	fewer  int   // lanes of fewer spans are left out
+	lost   int   // how many
 }
 
 const blockRecords = 64
@@ -33,11 +35,12 @@ func (a *archive) add(b brief) {
 	}
 	if a.n%blockRecords == 0 {
 		a.last = brief{}
-		if a.n > 0 {
-			a.ends = append(a.ends, len(a.buf))
-		}
+		a.endBlock()
 	}
 	a.n++
+	if cap(a.buf)-len(a.buf) < briefHeader+len(b.buf) {
+		a.buf = append(make([]byte, 0, 2*len(a.buf)+archivePiece/8+briefHeader+len(b.buf)), a.buf...)
+	}
 	a.buf = binary.AppendVarint(a.buf, b.id-a.last.id)
 	a.buf = binary.AppendUvarint(a.buf, uint64(b.group))
 	a.buf = binary.AppendVarint(a.buf, b.first-a.last.first)
@@ -48,21 +51,44 @@ func (a *archive) add(b brief) {
 	a.last.buf = nil
 }
 
+// archivePiece is how large a piece of the archive gets, at least: what is in
+// one is not copied any more until all is known.
+const archivePiece = 64 << 10
+
+// briefHeader is how many bytes a record takes at most beside the spans.
+const briefHeader = 5 * binary.MaxVarintLen64
+
+// endBlock ends the block that is open, if there is one.
+func (a *archive) endBlock() {
+	if end := a.bytes(); len(a.ends) == 0 && end > 0 || len(a.ends) > 0 && a.ends[len(a.ends)-1] < end {
+		a.ends = append(a.ends, end)
+	}
+	if len(a.buf) >= archivePiece {
+		a.pieces = append(a.pieces, a.buf)
+		a.size += len(a.buf)
+		a.buf = make([]byte, 0, 2*archivePiece)
+	}
+}
+
+// bytes returns how many bytes the records have.
+func (a *archive) bytes() int { return a.size + len(a.buf) }
+
 // leaveOut drops the lanes of fewer spans, those that come too.
 func (a *archive) leaveOut(fewer int) {
 	old := *a
 	*a = archive{fewer: fewer, lost: old.lost}
-	r := briefReader{buf: old.buf}
-	for i := range old.n {
-		if i%blockRecords == 0 {
-			r.brief = brief{}
+	for _, piece := range append(old.pieces, old.buf) {
+		r := briefReader{buf: piece}
+		for i := 0; len(r.buf) > 0; i++ {
+			if i%blockRecords == 0 {
+				r.brief = brief{}
+			}
+			if !r.next() {
+				return
+			}
+			a.add(r.brief)
 		}
-		if !r.next() {
-			return
-		}
-		a.add(r.brief)
 	}
-	a.buf = append([]byte(nil), a.buf...) // as long as it must be
 }
 
 // briefReader reads records.

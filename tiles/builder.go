@@ -9,7 +9,7 @@ import (
 
 // Builder makes a [Set] out of the events of one reader. Feed it every event,
 // in order, and call Finish. What it holds is what the set will have, and
-// about a hundred bytes for each living goroutine.
+// about 130 bytes for each living goroutine.
 type Builder struct {
 	r    *exectrace.Reader
 	opts Options
@@ -24,28 +24,31 @@ type Builder struct {
 	threads map[exectrace.ThreadID]*thread
 	gc      gcLane
 	groups  []*counts // the first one is of goroutines without a name
-	byName  map[exectrace.NameID]uint32
-	waits   []uint8 // the class of a wait, plus one, by its reason
+	byName  []uint32  // the group of a function, 0 for none
+	waits   []uint8   // the class of a wait, plus one, by its reason
 
 	states            *gauges
 	heap, goal        counter
 	maxProcs          counter
 	busyProcs, busyMs counter
 
-	short archive
-	long  []*longLife
-	gens  []tick // where each generation begins
-	shed  shedder
+	short   archive
+	scratch []byte
+	long    []*longLife
+	gens    []tick // where each generation begins
+	shed    shedder
 }
 
-// life is a goroutine that lives.
+// life is a goroutine that lives. What an event touches lies together, in one
+// line of the processor's cache.
 type life struct {
-	column
-	id    exectrace.GoID
 	count *counts // of its group
 	group uint32
 	state exectrace.State
 	flags uint8
+	column
+	id exectrace.GoID
+	_  [8]byte
 }
 
 // What is known of a goroutine beside its state.
@@ -63,7 +66,7 @@ type longLife struct {
 }
 
 // lives are in pages by the slot that the reader lends a goroutine.
-type lives struct{ pages [][]life }
+type lives struct{ pages []*[lifePage]life }
 
 const lifePage = 256
 
@@ -71,15 +74,19 @@ func (l *lives) at(slot exectrace.Slot) *life {
 	if page := uint(slot) / lifePage; page < uint(len(l.pages)) {
 		return &l.pages[page][slot%lifePage]
 	}
+	return l.grow(slot)
+}
+
+func (l *lives) grow(slot exectrace.Slot) *life {
 	for len(l.pages) <= int(slot/lifePage) {
-		l.pages = append(l.pages, make([]life, lifePage))
+		l.pages = append(l.pages, new([lifePage]life))
 	}
-	return l.at(slot)
+	return &l.pages[slot/lifePage][slot%lifePage]
 }
 
 // NewBuilder returns a builder for the events of r.
 func NewBuilder(r *exectrace.Reader, opts Options) *Builder {
-	b := &Builder{r: r, opts: opts, threads: make(map[exectrace.ThreadID]*thread), byName: make(map[exectrace.NameID]uint32)}
+	b := &Builder{r: r, opts: opts, threads: make(map[exectrace.ThreadID]*thread)}
 	b.heap.name, b.goal.name, b.maxProcs.name = "heap", "heap goal", "GOMAXPROCS"
 	b.busyProcs.name, b.busyMs.name = "Ps used", "threads with a P"
 	return b
@@ -117,7 +124,6 @@ func (b *Builder) Event(e *exectrace.Event) {
 func (b *Builder) begin(at timeline.Time) {
 	b.started, b.origin = true, at&^(Grain-1)
 	b.groups = []*counts{newCounts(exectrace.NameNone, 0)}
-	b.byName[exectrace.NameNone] = 0
 	b.states = newGauges(0)
 	b.gc.begin(0, uint8(ClassRest))
 }
@@ -149,33 +155,31 @@ func (b *Builder) forget() {
 }
 
 // transition takes a goroutine from one state to another. This is the hot
-// path.
+// path, and what is rare is elsewhere.
 func (b *Builder) transition(e *exectrace.Event) {
 	g := b.lives.at(e.SubjectSlot)
-	at := b.now
-	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
-		if at = b.create(g, e); e.To == exectrace.NotExist {
+	if e.From <= exectrace.NotExist || e.To == exectrace.NotExist || g.state == exectrace.Undetermined || g.group == 0 {
+		if g = b.rare(g, e); g == nil {
 			return
 		}
-	} else if g.state == exectrace.Undetermined {
-		return // a damaged trace
-	} else {
-		if g.group == 0 && e.SubjectStack != 0 {
-			b.name(g, e)
-		}
-		was := g.class
-		if e.To == exectrace.NotExist {
-			b.leave(g, e)
-			b.end(g, at)
-			return
-		}
-		b.states.move(at, g.state, e.To)
-		class := b.classOf(g, e)
-		g.turn(at, class)
-		g.count.move(at, was, class)
 	}
+	at, was := b.now, g.class
+	class := b.classOf(g, e)
+	b.states.move(at, g.state, e.To)
 	g.state = e.To
+	g.count.move(at, was, class)
+	if class != was {
+		g.push(at)
+		g.class = class
+	}
 	switch {
+	case e.From == exectrace.Runnable && e.To == exectrace.Running:
+		if p := b.proc(e.P); p != nil && p.runs && !p.sweeps && g.flags == 0 {
+			p.runner, p.syscall, p.fresh = g, false, false
+			p.turn(at, uint8(ProcRuns))
+			return
+		}
+		b.enter(g, e)
 	case e.To == exectrace.Running || e.To == exectrace.Syscall:
 		b.enter(g, e)
 	case e.From == exectrace.Running || e.From == exectrace.Syscall:
@@ -183,14 +187,35 @@ func (b *Builder) transition(e *exectrace.Event) {
 	}
 }
 
+// rare takes the transitions that begin a life or end one, and those of
+// goroutines without a name. It returns the goroutine when there is more to do.
+func (b *Builder) rare(g *life, e *exectrace.Event) *life {
+	switch {
+	case e.From <= exectrace.NotExist:
+		b.create(g, e)
+		return nil
+	case g.state == exectrace.Undetermined:
+		return nil // a damaged trace
+	}
+	if g.group == 0 && e.SubjectStack != 0 {
+		b.name(g, e)
+	}
+	if e.To == exectrace.NotExist {
+		b.leave(g, e)
+		b.end(g, b.now)
+		return nil
+	}
+	return g
+}
+
 // create begins the life of a goroutine. One that is older than the trace is
 // taken to have been in its state since the last sync.
-func (b *Builder) create(g *life, e *exectrace.Event) tick {
+func (b *Builder) create(g *life, e *exectrace.Event) {
 	if g.state != exectrace.Undetermined {
 		b.end(g, b.now) // a damaged trace
 	}
 	if e.To == exectrace.NotExist {
-		return b.now
+		return
 	}
 	at := b.now
 	if e.From == exectrace.Undetermined {
@@ -201,26 +226,33 @@ func (b *Builder) create(g *life, e *exectrace.Event) tick {
 		b.join(g, e)
 	}
 	g.begin(at, b.classOf(g, e))
-	g.mute = b.opts.Goroutines != nil && !b.opts.Goroutines(g.id)
+	if b.opts.Goroutines != nil && !b.opts.Goroutines(g.id) {
+		g.mute, g.words = true, nil
+	}
 	g.count.members++
 	g.count.change(b.now, g.class, +1)
 	b.states.change(b.now, e.To, +1)
-	return at
+	g.state = e.To
+	if e.To == exectrace.Running || e.To == exectrace.Syscall {
+		b.enter(g, e)
+	}
 }
 
 // end ends a life and files its lane.
 func (b *Builder) end(g *life, at tick) {
 	b.states.change(at, g.state, -1)
 	g.count.change(at, g.class, -1)
-	g.finish(at)
+	g.push(at)
 	g.state = exectrace.Undetermined
 	switch {
 	case g.mute:
-	case g.more != nil:
+	case g.spans+uint32(len(g.words)) >= promoteAt:
+		g.flush()
 		b.long = append(b.long, &longLife{g.column, g.id, g.group})
-		g.buf = nil
+		g.words = nil
 	default:
-		b.short.add(brief{id: int64(g.id), group: g.group, first: g.first, spans: g.spans, buf: g.buf})
+		b.scratch = appendSpans(append(b.scratch[:0], g.buf...), g.words)
+		b.short.add(brief{id: int64(g.id), group: g.group, first: g.first, spans: g.spans + uint32(len(g.words)), buf: b.scratch})
 	}
 }
 
@@ -248,14 +280,20 @@ const maxGroups = 1 << 16
 
 // group returns the group of the goroutines that begin with a function.
 func (b *Builder) group(name exectrace.NameID) uint32 {
-	id, ok := b.byName[name]
-	if !ok && len(b.groups) < maxGroups {
-		id = uint32(len(b.groups))
-		c := newCounts(name, b.now)
-		c.gc = worksForGC(b.r.Name(name))
-		b.groups = append(b.groups, c)
-		b.byName[name] = id
+	if int(name) < len(b.byName) && b.byName[name] != 0 {
+		return b.byName[name]
 	}
+	if name == exectrace.NameNone || len(b.groups) >= maxGroups {
+		return 0
+	}
+	for len(b.byName) <= int(name) {
+		b.byName = append(b.byName, 0)
+	}
+	id := uint32(len(b.groups))
+	c := newCounts(name, b.now)
+	c.gc = worksForGC(b.r.Name(name))
+	b.groups = append(b.groups, c)
+	b.byName[name] = id
 	return id
 }
 

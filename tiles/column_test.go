@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -315,7 +316,7 @@ func TestArchive(t *testing.T) {
 	if a.lost != 320 || a.n != 680 {
 		t.Errorf("%d left out and %d kept, want 320 and 680", a.lost, a.n)
 	}
-	r := briefReader{buf: a.buf}
+	r := briefReader{buf: bytes.Join(append(a.pieces, a.buf), nil)}
 	for i := range a.n {
 		if i%blockRecords == 0 {
 			r.brief = brief{}

@@ -71,6 +71,7 @@ func (b *Builder) finishLanes(top uint8) {
 	}
 	for _, c := range columns {
 		if c.more != nil {
+			c.build()
 			c.more.pyramid.finish(top)
 		}
 	}
@@ -95,13 +96,13 @@ func (b *Builder) seal(w *fileWriter) *Set {
 	for _, at := range b.gens {
 		w.sections[sectionGenerations].u64(uint64(at))
 	}
-	if b.short.n > 0 {
-		b.short.ends = append(b.short.ends, len(b.short.buf))
-	}
+	b.short.endBlock()
 	for _, end := range b.short.ends {
 		w.sections[sectionBlocks].u64(uint64(end))
 	}
-	w.sections[sectionShort].piece(b.short.buf)
+	for _, piece := range append(b.short.pieces, b.short.buf) {
+		w.sections[sectionShort].piece(piece)
+	}
 	h := header{
 		key: b.opts.Key, origin: b.origin, length: b.now, top: w.top, short: uint64(b.short.n),
 		dropped: Dropped{
@@ -197,11 +198,11 @@ func writePyramid[T any, S sums[T]](w *fileWriter, l laneRecord, p *pyramid[T, S
 		lv := &p.levels[i]
 		levels.u64(uint64(lv.tile))
 		levels.u32(uint32(ends.size / 8))
-		levels.u32(uint32(len(lv.ends)))
-		for _, end := range lv.ends {
-			ends.u64(uint64(tiles.size + end))
+		levels.u32(uint32(len(lv.tiles)))
+		for _, tile := range lv.tiles {
+			tiles.piece(tile)
+			ends.u64(uint64(tiles.size))
 		}
-		tiles.piece(lv.tiles)
 	}
 	w.lane(l)
 }

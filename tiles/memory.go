@@ -68,7 +68,7 @@ func (b *Builder) eachLife(visit func(*life)) {
 
 // size returns the bytes of what the set will have.
 func (b *Builder) size() int64 {
-	n := int64(len(b.short.buf))
+	n := int64(b.short.bytes())
 	b.eachLife(func(g *life) {
 		if g.more != nil {
 			n += g.size()

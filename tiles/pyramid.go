@@ -12,7 +12,10 @@ const (
 // least: the base is the finest level that has so many. With half as many the
 // pyramids are twice as large, with twice as many the levels that are made of
 // the spans take twice as long.
-const density = 32
+const density = 40
+
+// fewRows is how many buckets a level has room for at first.
+const fewRows = 32
 
 // sums is a bucket that is being built.
 type sums[T any] interface {
@@ -36,11 +39,11 @@ type pyramid[T any, S sums[T]] struct {
 type level[T any] struct {
 	index int64 // of the open bucket
 	open  T
-	from  int64  // index of the bucket that rows begins with
-	rows  []byte // closed buckets of the tile that is not full yet
-	tiles []byte // packed tiles, one after the other
-	ends  []int  // where each of them ends
-	tile  int64  // index of the first of them
+	from  int64    // index of the bucket that rows begins with
+	rows  []byte   // closed buckets of the tile that is not full yet
+	tiles [][]byte // packed tiles, one after the other
+	bytes int      // of them
+	tile  int64    // index of the first of them
 }
 
 func newPyramid[T any, S sums[T]](row int, base uint8, at tick) pyramid[T, S] {
@@ -80,7 +83,10 @@ func (p *pyramid[T, S]) closeAt(i int) {
 		l.from = l.index
 	}
 	n := len(l.rows)
-	l.rows = append(l.rows, make([]byte, p.row)...)
+	if n+p.row > cap(l.rows) { // most levels stay small, the others get a whole tile
+		l.rows = append(make([]byte, 0, min(max(fewRows*p.row, n<<8), tileRows*p.row)), l.rows...)
+	}
+	l.rows = l.rows[:n+p.row]
 	S(&l.open).encode(l.rows[n:], p.base+uint8(i))
 	if (l.index+1)%tileRows == 0 {
 		p.seal(l)
@@ -95,11 +101,12 @@ func (p *pyramid[T, S]) seal(l *level[T]) {
 	if len(l.rows) == 0 {
 		return
 	}
-	if len(l.ends) == 0 {
+	if len(l.tiles) == 0 {
 		l.tile = l.from >> tileShift
 	}
-	l.tiles = packRows(l.tiles, l.rows, p.row, int(l.from%tileRows))
-	l.ends = append(l.ends, len(l.tiles))
+	tile := packRows(l.rows, p.row, int(l.from%tileRows))
+	l.tiles = append(l.tiles, tile)
+	l.bytes += len(tile)
 	l.rows = l.rows[:0]
 }
 
@@ -127,7 +134,7 @@ func (p *pyramid[T, S]) finish(top uint8) {
 func (p *pyramid[T, S]) size() (n int64) {
 	for i := range p.levels {
 		l := &p.levels[i]
-		n += levelSize + int64(len(l.tiles)+len(l.rows)/4+8*len(l.ends))
+		n += levelSize + int64(l.bytes+len(l.rows)/4+8*len(l.tiles))
 	}
 	return n
 }
@@ -136,31 +143,27 @@ func (p *pyramid[T, S]) size() (n int64) {
 // there, their count, which planes are whole, and nothing.
 const packedHeader = 8
 
-// packRows appends the buckets as a packed tile: one plane for each byte of a
+// packRows returns the buckets as a packed tile: one plane for each byte of a
 // bucket, of one byte if all buckets have the same.
-func packRows(dst, rows []byte, row, first int) []byte {
+func packRows(rows []byte, row, first int) []byte {
+	var tile [packedHeader + tileRows*groupRow]byte
 	n := len(rows) / row
-	head := len(dst)
-	dst = append(dst, make([]byte, packedHeader+len(rows))...)
-	planes := dst[head+packedHeader:]
-	var differs [16]byte
-	for i := range n {
-		for p, v := range rows[i*row : i*row+row] {
-			planes[p*n+i] = v
-			differs[p&15] |= v ^ rows[p]
-		}
-	}
-	whole, size := uint16(0), 0
+	whole, size := uint16(0), packedHeader
 	for p := range row {
-		k := 1
-		if differs[p] != 0 {
-			whole |= 1 << p
-			k = n
+		plane := tile[size : size+n]
+		same, differs := rows[p], byte(0)
+		for i, at := 0, p; i < len(plane) && at < len(rows); i, at = i+1, at+row {
+			v := rows[at]
+			plane[i] = v
+			differs |= v ^ same
 		}
-		size += copy(planes[size:], planes[p*n:p*n+k])
+		if size++; differs != 0 {
+			whole |= 1 << p
+			size += n - 1
+		}
 	}
-	binary.LittleEndian.PutUint16(dst[head:], uint16(first))
-	binary.LittleEndian.PutUint16(dst[head+2:], uint16(n))
-	binary.LittleEndian.PutUint16(dst[head+4:], whole)
-	return dst[:head+packedHeader+size]
+	binary.LittleEndian.PutUint16(tile[:], uint16(first))
+	binary.LittleEndian.PutUint16(tile[2:], uint16(n))
+	binary.LittleEndian.PutUint16(tile[4:], whole)
+	return append([]byte(nil), tile[:size]...)
 }

@@ -177,7 +177,7 @@ func aggregate(k cursor, w0, w1 tick, shift uint8) []byte {
 		a.open.time[k.class&7] += uint64(max(0, to-from))
 	}
 	a.flush()
-	return packRows(nil, a.rows[first*spanRow:a.n*spanRow], spanRow, first)
+	return packRows(a.rows[first*spanRow:a.n*spanRow], spanRow, first)
 }
 
 // aggregator makes buckets of spans, one after the other.
