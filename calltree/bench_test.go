@@ -35,7 +35,7 @@ func BenchmarkList(b *testing.B) {
 	match := regexp.MustCompile(`Method4\d\b`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := calltree.List(p.Stacks, p.Samples(1), match, nil); err != nil {
+		if _, err := calltree.List(p.Stacks, calltree.Plain(p.Samples(1)), match, nil, calltree.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -43,7 +43,7 @@ func TestTop(t *testing.T) {
 		main.f
 		= 2        1          3
 		= 50       30         20`, "samples/count", "cpu/nanoseconds")
-	f := func(opt calltree.TopOptions, want string) *calltree.Ranking {
+	f := func(opt calltree.Options, want string) *calltree.Ranking {
 		t.Helper()
 		r := calltree.Top(p.Stacks, p.Samples(1), opt)
 		if got := rows(r); got != want {
@@ -51,17 +51,17 @@ func TestTop(t *testing.T) {
 		}
 		return r
 	}
-	r := f(calltree.TopOptions{}, "main.f 50/80 1/2; main.in 30/30 1/1(inline); main.g 20/20 1/1; main.main 0/100 0/3; ")
+	r := f(calltree.Options{}, "main.f 50/80 1/2; main.in 30/30 1/1(inline); main.g 20/20 1/1; main.main 0/100 0/3; ")
 	if r.Total != 100 || r.Samples != 3 || r.Functions != 4 || r.Dropped != 0 || r.Shown != 100 || r.Share(50) != 0.5 {
 		t.Errorf("ranking = %+v", r)
 	}
-	f(calltree.TopOptions{Order: calltree.ByCum}, "main.main 0/100 0/3; main.f 50/80 1/2; main.in 30/30 1/1(inline); main.g 20/20 1/1; ")
-	f(calltree.TopOptions{Counts: p.Samples(0)}, "main.f 50/80 2/3; main.in 30/30 1/1(inline); main.g 20/20 3/3; main.main 0/100 0/6; ")
-	r = f(calltree.TopOptions{NodeFraction: 0.25, NodeCount: 2}, "main.f 50/80 1/2; main.in 30/30 1/1(inline); ")
+	f(calltree.Options{Order: calltree.ByCum}, "main.main 0/100 0/3; main.f 50/80 1/2; main.in 30/30 1/1(inline); main.g 20/20 1/1; ")
+	f(calltree.Options{Counts: p.Samples(0)}, "main.f 50/80 2/3; main.in 30/30 1/1(inline); main.g 20/20 3/3; main.main 0/100 0/6; ")
+	r = f(calltree.Options{NodeFraction: 0.25, NodeCount: 2}, "main.f 50/80 1/2; main.in 30/30 1/1(inline); ")
 	if r.Dropped != 1 || r.Functions != 3 || r.Shown != 80 {
 		t.Errorf("ranking = %+v", r)
 	}
-	f(calltree.TopOptions{Group: func(f stack.Frame) string { return stack.Package(f.Func) }}, "main 100/100 3/3; ")
+	f(calltree.Options{Group: func(f stack.Frame) string { return stack.Package(f.Func) }}, "main 100/100 3/3; ")
 	if frame := p.Stacks.Frame(r.Rows[0].Frame); frame.Func != "main.f" {
 		t.Errorf("frame of the first row = %+v", frame)
 	}
@@ -78,7 +78,7 @@ func TestList(t *testing.T) {
 		search.rssSearch:search/rss.go:12 search.rssSearch:search/rss.go:12  search.rssSearch:search/rss.go:11
 		strings.ToLower
 		= 1048576                         2048                               1`, "alloc_space/bytes")
-	l, err := calltree.List(p.Stacks, p.Samples(0), regexp.MustCompile("rss"), calltree.FS(source))
+	l, err := calltree.List(p.Stacks, calltree.Plain(p.Samples(0)), regexp.MustCompile("rss"), calltree.FS(source), calltree.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +92,12 @@ func TestList(t *testing.T) {
 	if got := len(r.Lines); got != 15 {
 		t.Errorf("%d lines, want all 15 up to the end of the file", got)
 	}
-	if _, err = calltree.List(p.Stacks, p.Samples(0), regexp.MustCompile("^x$"), nil); err == nil || err.Error() != "no matches found for regexp: ^x$" {
+	if _, err = calltree.List(p.Stacks, calltree.Plain(p.Samples(0)), regexp.MustCompile("^x$"), nil, calltree.Options{}); err == nil || err.Error() != "no matches found for regexp: ^x$" {
 		t.Errorf("error = %v", err)
 	}
 	// Without source there are still the lines that weigh something.
 	for _, src := range []calltree.Source{nil, calltree.FS(fstest.MapFS{})} {
-		l, err = calltree.List(p.Stacks, p.Samples(0), regexp.MustCompile("rss"), src)
+		l, err = calltree.List(p.Stacks, calltree.Plain(p.Samples(0)), regexp.MustCompile("rss"), src, calltree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestUnits(t *testing.T) {
 	p := decode(t, "a.a  b.b\n= 5000000000 11000000", "alloc_space/bytes")
 	var b bytes.Buffer
 	h := calltree.Header{Type: "alloc_space", Unit: "bytes"}
-	if err := calltree.WriteTop(&b, h, calltree.Top(p.Stacks, p.Samples(0), calltree.TopOptions{})); err != nil {
+	if err := calltree.WriteTop(&b, h, calltree.Top(p.Stacks, p.Samples(0), calltree.Options{})); err != nil {
 		t.Fatal(err)
 	}
 	want := `Type: alloc_space
@@ -161,7 +161,7 @@ Showing nodes accounting for 4.67GB, 100% of 4.67GB total
 	}
 	b.Reset()
 	h.OutputUnit = "MB"
-	if err := calltree.WriteTop(&b, h, calltree.Top(p.Stacks, p.Samples(0), calltree.TopOptions{})); err != nil || !strings.Contains(b.String(), "4768.37MB") {
+	if err := calltree.WriteTop(&b, h, calltree.Top(p.Stacks, p.Samples(0), calltree.Options{})); err != nil || !strings.Contains(b.String(), "4768.37MB") {
 		t.Errorf("with a unit: %v\n%s", err, b.String())
 	}
 	broken := errors.New("broken pipe")

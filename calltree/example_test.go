@@ -27,7 +27,7 @@ func example() *profile.Profile {
 
 func Example() {
 	p := example()
-	r := calltree.Top(p.Stacks, p.Samples(0), calltree.TopOptions{Order: calltree.ByCum, NodeCount: 3})
+	r := calltree.Top(p.Stacks, p.Samples(0), calltree.Options{Order: calltree.ByCum, NodeCount: 3})
 	err := calltree.WriteTop(os.Stdout, calltree.Header{Type: "alloc_space", Unit: "bytes"}, r)
 	if err != nil {
 		fmt.Println(err)
@@ -48,7 +48,7 @@ func ExampleList() {
 	for i := range source["project/search/rss.go"].Data {
 		source["project/search/rss.go"].Data[i] = '\n'
 	}
-	l, err := calltree.List(p.Stacks, p.Samples(0), regexp.MustCompile(`search\.rss`), calltree.FS(source))
+	l, err := calltree.List(p.Stacks, calltree.Plain(p.Samples(0)), regexp.MustCompile(`search\.rss`), calltree.FS(source), calltree.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

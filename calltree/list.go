@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"regexp"
@@ -57,14 +58,29 @@ type Listing struct {
 const margin = 5
 
 // List weighs the source lines of all functions whose names match. It fails
-// when none does. A file that cannot be read is an Err of its routine.
-func List(t *stack.Table, samples Samples, match *regexp.Regexp, source Source) (*Listing, error) {
-	w := weigh(t, samples, nil)
-	routines := weighLines(t, w, match)
-	if len(routines) == 0 {
+// when none does. A file that cannot be read is an Err of its routine. Of the
+// options NoInlines, DropNegative and Path count; lines, modules and all nodes
+// are a matter of course.
+func List(t *stack.Table, samples iter.Seq[Sample], match *regexp.Regexp, source Source, opt Options) (*Listing, error) {
+	g := New(t, samples, Options{
+		Granularity: Lines, Modules: true, NoEdges: true, Match: match.MatchString,
+		NoInlines: opt.NoInlines, Columns: opt.Columns, DropNegative: opt.DropNegative, Path: opt.Path,
+	})
+	if len(g.Nodes) == 0 {
 		return nil, fmt.Errorf("no matches found for regexp: %s", match)
 	}
-	l := &Listing{Total: w.total}
+	routines := map[string]map[string]*lineWeights{} // by name and file
+	for _, n := range g.Nodes {
+		if routines[n.Func] == nil {
+			routines[n.Func] = map[string]*lineWeights{}
+		}
+		files := routines[n.Func]
+		if files[n.File] == nil {
+			files[n.File] = &lineWeights{first: n.firstLine(), byLine: map[int]*Line{}}
+		}
+		files[n.File].add(n)
+	}
+	l := &Listing{Total: g.Total}
 	texts := map[string]*text{}
 	for _, name := range slices.Sorted(maps.Keys(routines)) {
 		files := routines[name]
@@ -84,97 +100,31 @@ func List(t *stack.Table, samples Samples, match *regexp.Regexp, source Source) 
 	return l, nil
 }
 
-// place is what pprof counts once per sample in a listing.
-type place struct {
-	function, file, module string
-	line, start            int
-}
-
-// lineWeights are the places of one function in one file.
+// lineWeights are the lines of one function in one file.
 type lineWeights struct {
 	first, last int // lines to show
 	byLine      map[int]*Line
 }
 
-// weighLines returns the weights of all matching functions by name and file.
-func weighLines(t *stack.Table, w *weights, match *regexp.Regexp) map[string]map[string]*lineWeights {
-	matches := map[string]bool{}
-	numbers := map[place]int32{}
-	var places []place
-	placeOf := fill(t.NumFrames(), -1)
-	for id := range placeOf {
-		f := t.Frame(stack.FrameID(id))
-		hit, known := matches[f.Func]
-		if !known {
-			hit = match.MatchString(f.Func)
-			matches[f.Func] = hit
-		}
-		if !hit {
-			continue
-		}
-		p := place{f.Func, f.File, f.Module, f.Line, f.StartLine}
-		if p.file != "" {
-			p.file = path.Clean(p.file)
-		}
-		n, ok := numbers[p]
-		if !ok {
-			n = int32(len(places))
-			numbers[p] = n
-			places = append(places, p)
-		}
-		placeOf[id] = n
+// firstLine is where a listing begins if the node is all that there is.
+func (n *Node) firstLine() int {
+	if n.StartLine != 0 {
+		return n.StartLine
 	}
-	nodes := make([]node, len(places))
-	for i, id := range w.live {
-		sum, epoch := w.sum[id], uint32(i+1)
-		for j, f := range t.Frames(id) {
-			p := placeOf[f]
-			if p < 0 {
-				continue
-			}
-			n := &nodes[p]
-			if j == 0 {
-				n.flat += sum
-			}
-			if n.seen != epoch {
-				n.seen = epoch
-				n.cum += sum
-			}
-		}
-	}
-	routines := map[string]map[string]*lineWeights{}
-	for i, p := range places {
-		if n := &nodes[i]; n.flat == 0 && n.cum == 0 {
-			continue
-		}
-		if routines[p.function] == nil {
-			routines[p.function] = map[string]*lineWeights{}
-		}
-		files := routines[p.function]
-		if files[p.file] == nil {
-			files[p.file] = &lineWeights{first: p.firstLine(), byLine: map[int]*Line{}}
-		}
-		files[p.file].add(p, &nodes[i])
-	}
-	return routines
+	return n.Line - margin
 }
 
-func (p place) firstLine() int {
-	if p.start != 0 {
-		return p.start
-	}
-	return p.line - margin
-}
-
-func (l *lineWeights) add(p place, n *node) {
-	l.first, l.last = min(l.first, p.firstLine()), max(l.last, p.line+margin)
-	line := l.byLine[p.line]
+// add counts a node. Weights are sums even where the total is a mean: so does
+// pprof.
+func (l *lineWeights) add(n *Node) {
+	l.first, l.last = min(l.first, n.firstLine()), max(l.last, n.Line+margin)
+	line := l.byLine[n.Line]
 	if line == nil {
-		line = &Line{Number: p.line}
-		l.byLine[p.line] = line
+		line = &Line{Number: n.Line}
+		l.byLine[n.Line] = line
 	}
-	line.Flat += n.flat
-	line.Cum += n.cum
+	line.Flat += n.Flat
+	line.Cum += n.Cum
 }
 
 func (l *lineWeights) routine(name, file string, src *text) Routine {

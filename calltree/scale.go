@@ -65,15 +65,15 @@ func (f *family) find(name string) (scaleUnit, bool) {
 	return f.units[i], true
 }
 
-// minimum asks for the unit that fits a value best: the largest one of which
-// there is at least one.
-const minimum = "minimum"
+// Minimum asks for the unit that fits a value best: the largest one of which
+// there is at least one. "auto" is the same.
+const Minimum = "minimum"
 
-// scale converts a value into another unit and returns the unit's name, which
-// is "" for plain counts.
-func scale(v int64, from, to string) (float64, string) {
+// Scale converts a value into another unit as pprof does and returns the
+// unit's name, which is "" for plain counts.
+func Scale(v int64, from, to string) (float64, string) {
 	if v < 0 && -v > 0 { // the smallest int64 has no positive twin
-		x, unit := scale(-v, from, to)
+		x, unit := Scale(-v, from, to)
 		return -x, unit
 	}
 	for i := range families {
@@ -83,7 +83,7 @@ func scale(v int64, from, to string) (float64, string) {
 			continue
 		}
 		x := float64(v) * source.factor
-		if to == minimum || to == "auto" {
+		if to == Minimum || to == "auto" {
 			best := f.fallback
 			for i := len(f.units) - 1; i >= 0; i-- {
 				if x/f.units[i].factor >= 1 {
@@ -100,16 +100,39 @@ func scale(v int64, from, to string) (float64, string) {
 		return x / target.factor, target.name
 	}
 	switch to {
-	case "count", "sample", "unit", minimum, "auto":
+	case "count", "sample", "unit", Minimum, "auto":
 		return float64(v), ""
 	}
 	return float64(v), to
 }
 
-// scaled prints a value with two decimals, which are left out if both are
-// zero. Zero has no unit.
-func scaled(v int64, from, to string) string {
-	x, unit := scale(v, from, to)
+// CompatibleUnits tells whether a value can be converted from one unit into
+// the other: they are the same, or of one family, as bytes and kB are.
+func CompatibleUnits(a, b string) bool {
+	if a == b {
+		return true
+	}
+	for i := range families {
+		_, one := families[i].find(a)
+		_, other := families[i].find(b)
+		if one && other {
+			return true
+		}
+	}
+	return false
+}
+
+// UnitRatio returns how many of the unit "to" one of the unit "from" is. From
+// is the finer unit where it is less than 1.
+func UnitRatio(from, to string) float64 {
+	ratio, _ := Scale(1, from, to)
+	return ratio
+}
+
+// Format prints a value as pprof does, with two decimals, which are left out
+// if both are zero. Zero has no unit. A unit of [Minimum] is one that fits.
+func Format(v int64, from, to string) string {
+	x, unit := Scale(v, from, to)
 	s := strings.TrimSuffix(fmt.Sprintf("%.2f", x), ".00")
 	if s == "0" || s == "-0" {
 		return "0"
@@ -117,8 +140,9 @@ func scaled(v int64, from, to string) string {
 	return s + unit
 }
 
-// percent prints a share with at least two digits. The sign is dropped.
-func percent(v, total int64) string {
+// Percent prints a share as pprof does, with at least two digits. The sign is
+// dropped.
+func Percent(v, total int64) string {
 	var share float64
 	if total != 0 {
 		share = math.Abs(float64(v)/float64(total)) * 100

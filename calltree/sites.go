@@ -30,7 +30,7 @@ type SiteOptions struct {
 	// User says whether a frame is the user's code. [stack.Scope] has methods
 	// of this shape. nil means stack.Scope{}.IsUser.
 	User func(stack.Frame) bool
-	// Counts are the observations behind the weights, as in [TopOptions].
+	// Counts are the observations behind the weights, as in [Options].
 	Counts Samples
 }
 
@@ -51,16 +51,16 @@ type SiteReport struct {
 // nearest to the leaf counts, and the site is the user frame that is nearest
 // to it towards the root.
 func Sites(t *stack.Table, samples Samples, opt SiteOptions) *SiteReport {
-	w := weigh(t, samples, opt.Counts)
+	w := weigh(t, Plain(samples), opt.Counts, false)
 	user := opt.User
 	if user == nil {
 		user = stack.Scope{}.IsUser
 	}
 	isUser, isCallee := mark(t, user), mark(t, opt.Callee)
 
-	r := &SiteReport{Total: w.total, All: w.observations}
+	r := &SiteReport{Total: w.whole(), All: w.observations}
 	type key struct {
-		caller place
+		caller Place
 		callee string
 	}
 	sites := map[key]int{}
@@ -77,7 +77,8 @@ func Sites(t *stack.Table, samples Samples, opt SiteOptions) *SiteReport {
 			s.Caller = t.Frame(t.Frames(id)[caller])
 		}
 		// Whether a call was inlined makes no other site.
-		k := key{place{s.Caller.Func, s.Caller.File, s.Caller.Module, s.Caller.Line, s.Caller.StartLine}, s.Callee}
+		c := &s.Caller
+		k := key{Place{Func: c.Func, File: c.File, Module: c.Module, Line: c.Line, StartLine: c.StartLine}, s.Callee}
 		i, ok := sites[k]
 		if !ok {
 			i = len(r.Sites)

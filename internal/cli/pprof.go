@@ -165,7 +165,7 @@ func (f *pprofFlags) printList(w io.Writer, p *profile.Profile, index int) error
 	if err != nil {
 		return err
 	}
-	l, err := calltree.List(p.Stacks, p.Samples(index), re, func(file string) ([]byte, error) { return readSource(dir, file) })
+	l, err := calltree.List(p.Stacks, calltree.Plain(p.Samples(index)), re, func(file string) ([]byte, error) { return readSource(dir, file) }, calltree.Options{})
 	if err != nil {
 		return exitError{exitNothing, err}
 	}

@@ -137,7 +137,7 @@ func topOf(p *sched.StateProfile, about string, top int) *report.Trace {
 	if p.Nanos == nil {
 		weights, value = p.ByCount(), func(v int64) any { return v }
 	}
-	r := calltree.Top(p.Stacks, calltree.Samples(weights), calltree.TopOptions{Order: calltree.ByFlat, Counts: calltree.Samples(p.ByCount())})
+	r := calltree.Top(p.Stacks, calltree.Samples(weights), calltree.Options{Order: calltree.ByFlat, Counts: calltree.Samples(p.ByCount())})
 	s := &report.Sheet{Key: "top", Title: "Functions by time " + about, Columns: []report.Column{
 		{Key: "flat", Head: "flat"}, {Key: "flat_share", Head: "share"}, {Key: "cum", Head: "cum"}, {Key: "cum_share", Head: "share"}, {Key: "count", Head: "times"}, {Key: "function", Head: "function"},
 	}}
