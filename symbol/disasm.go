@@ -55,10 +55,7 @@ func (b *Binary) Disassemble(start, end uint64, syntax Syntax) ([]Inst, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot disassemble: %w", err)
 	}
-	syms, err := b.byAddress()
-	if err != nil {
-		syms = nil // without any names the addresses still print
-	}
+	syms := b.labels() // without any names the addresses still print
 	lookup := func(addr uint64) (string, uint64) {
 		s, _ := findSymbol(syms, addr)
 		return s.Name, s.Addr
@@ -74,8 +71,10 @@ func (b *Binary) Disassemble(start, end uint64, syntax Syntax) ([]Inst, error) {
 	for pc := start; pc < end; {
 		rest := code[pc-sect.addr:]
 		s, size := decode(rest, pc, lookup, syntax)
-		size = min(size, len(rest))
-		in := Inst{PC: pc, Bytes: rest[:size:size], Text: s}
+		// An instruction may reach beyond the end that was asked for.
+		at := pc - sect.addr
+		bytes := text[at:min(at+uint64(size), uint64(len(text)))]
+		in := Inst{PC: pc, Bytes: bytes[:len(bytes):len(bytes)], Text: s}
 		pos.fill(&in)
 		out = append(out, in)
 		pc += uint64(size)
@@ -124,7 +123,7 @@ func (p *positions) fill(in *Inst) {
 		p.file, p.fileName = n, p.f.file(n)
 	}
 	line := p.lines.seek(in.PC)
-	in.File, in.Line, in.Func = p.fileName, int(line), p.name
+	in.File, in.Line, in.Func = p.fileName, int(max(line, 0)), p.name
 	if !p.hasTree {
 		return
 	}

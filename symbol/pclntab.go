@@ -235,7 +235,7 @@ func (f fn) lines() valueIter { return f.t.valuesAt(f.t.uint32(f.field(fieldLine
 // fileLine returns the position of the statement at pc.
 func (f fn) fileLine(pc uint64) (string, int) {
 	files, lines := f.files(), f.lines()
-	return f.file(files.seek(pc)), int(lines.seek(pc))
+	return f.file(files.seek(pc)), int(max(lines.seek(pc), 0))
 }
 
 func (f fn) export() Func {

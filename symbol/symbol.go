@@ -55,7 +55,7 @@ type Options struct {
 	Demangle func(name string) string
 	// MaxDWARF bounds the bytes of DWARF that are held in memory, after
 	// decompression; 0 means 1 GiB. A file with more is treated as one
-	// without DWARF, and [Binary.DWARFError] says so.
+	// without DWARF; the error of [Binary.DWARF] says so.
 	MaxDWARF int64
 }
 
@@ -95,7 +95,8 @@ type Binary struct {
 	table     func() (*pclntab, error)
 	symbols   func() ([]Symbol, error)
 	byAddress func() ([]Symbol, error)
-	dwarf     func() (*dwarfIndex, error)
+	labels    func() []Symbol // those that instructions refer to
+	debug     func() (*dwarfIndex, error)
 	text      func() (section, []byte, error)
 }
 
@@ -120,8 +121,9 @@ func Open(r io.ReaderAt, opt Options) (*Binary, error) {
 	})
 	b.symbols = sync.OnceValues(func() ([]Symbol, error) { return img.readSymbols(img) })
 	b.byAddress = sync.OnceValues(b.sortSymbols)
+	b.labels = sync.OnceValue(b.dropBounds)
 	b.table = sync.OnceValues(b.openTable)
-	b.dwarf = sync.OnceValues(b.openDWARF)
+	b.debug = sync.OnceValues(b.openDWARF)
 	b.text = onceText(img)
 	return b, nil
 }
@@ -185,7 +187,7 @@ func (b *Binary) FuncAt(pc uint64) (Func, bool) {
 		return Func{}, false
 	}
 	f := Func{Name: b.demangle(s.Name), Entry: s.Addr, End: s.Addr + s.Size, C: true}
-	if d, err := b.dwarf(); err == nil {
+	if d, err := b.debug(); err == nil {
 		f.File, _, _ = d.line(s.Addr)
 	}
 	return f, true
@@ -200,7 +202,7 @@ func (b *Binary) Line(pc uint64) (file string, line int) {
 			return f.fileLine(pc)
 		}
 	}
-	if d, err := b.dwarf(); err == nil {
+	if d, err := b.debug(); err == nil {
 		file, line, _ = d.line(pc)
 	}
 	return file, line
@@ -219,7 +221,7 @@ func (b *Binary) Frames(pc uint64) []Frame {
 				return frames
 			}
 			// Before Go 1.18 only DWARF tells of inlined calls.
-			if d, err := b.dwarf(); err == nil {
+			if d, err := b.debug(); err == nil {
 				if frames := d.frames(pc); len(frames) > 1 {
 					return frames
 				}
@@ -227,7 +229,7 @@ func (b *Binary) Frames(pc uint64) []Frame {
 			return []Frame{f.frame(pc)}
 		}
 	}
-	if d, err := b.dwarf(); err == nil {
+	if d, err := b.debug(); err == nil {
 		if frames := d.frames(pc); len(frames) > 0 {
 			return frames
 		}

@@ -101,6 +101,19 @@ func (b *Binary) sortSymbols() ([]Symbol, error) {
 	return syms, nil
 }
 
+// dropBounds returns the symbols by address without those that mark where the
+// code begins and ends: they have the address of a function and would hide it.
+func (b *Binary) dropBounds() []Symbol {
+	syms, _ := b.byAddress()
+	return slices.DeleteFunc(slices.Clone(syms), func(s Symbol) bool {
+		switch s.Name {
+		case "runtime.text", "text", "_text", "runtime.etext", "etext", "_etext":
+			return true
+		}
+		return false
+	})
+}
+
 // symbolAt returns the symbol that covers an address.
 func (b *Binary) symbolAt(addr uint64) (Symbol, bool) {
 	syms, err := b.byAddress()

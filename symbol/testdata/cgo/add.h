@@ -1,0 +1,1 @@
+int add_twice(int a, int b);
