@@ -79,7 +79,7 @@ func (r *Reader) bridgeGo(c *cursor, id GoID, status uint8, seq uint64) {
 	if slot == NoSlot {
 		slot = r.gs.add(id, status, before(r.gen, seq))
 	} else {
-		g := &r.gs.all[slot]
+		g := r.gs.at(slot)
 		g.seq = before(r.gen, seq)
 		if g.status == status {
 			return

@@ -157,7 +157,7 @@ func (m *oldMerge) find(c *oldCursor, rule *oldRule) Slot {
 			seen = &m.named[c.index]
 		}
 	}
-	if s := int(*seen); s < len(m.states) && m.gs.all[s].id == GoID(id) && m.states[s].status != oldDead {
+	if s := int(*seen); s < len(m.states) && m.gs.at(*seen).id == GoID(id) && m.states[s].status != oldDead {
 		return *seen
 	}
 	slot := m.gs.find(GoID(id))

@@ -129,10 +129,13 @@ func (o *oldReader) event(c *oldCursor, m *oldMeaning) *Event {
 
 // slot returns the slot of the goroutine of c.
 func (o *oldReader) slot(c *oldCursor) Slot {
-	all := o.r.gs.all
-	if s := int(c.slot); s >= len(all) || all[s].id != GoID(c.g) || all[s].status == 0 {
-		c.slot = o.r.gs.find(GoID(c.g))
+	gs := o.r.gs
+	if c.slot < gs.used {
+		if g := gs.at(c.slot); g.id == GoID(c.g) && g.status != 0 {
+			return c.slot
+		}
 	}
+	c.slot = gs.find(GoID(c.g))
 	return c.slot
 }
 
@@ -158,7 +161,7 @@ func (o *oldReader) goes(e *Event, id GoID, slot Slot, from, to State) {
 	o.known = from
 	switch {
 	case slot != NoSlot:
-		o.known = State(gs.all[slot].status)
+		o.known = State(gs.at(slot).status)
 		if from == Undetermined {
 			from = o.known // the end of the list of what there was is lost
 		}
@@ -173,7 +176,7 @@ func (o *oldReader) goes(e *Event, id GoID, slot Slot, from, to State) {
 		}
 		o.polled[slot] = false
 	}
-	gs.all[slot].status = uint8(to)
+	gs.at(slot).status = uint8(to)
 	if to == NotExist {
 		gs.remove(slot)
 	}
@@ -254,7 +257,7 @@ func (o *oldReader) returns(e *Event) {
 	end.op, end.From, end.To = evGoSyscallEnd, Syscall, Running
 	end.Stack, end.SubjectStack = 0, 0
 	if end.SubjectSlot != NoSlot {
-		o.r.gs.all[end.SubjectSlot].status = uint8(Running)
+		o.r.gs.at(end.SubjectSlot).status = uint8(Running)
 	}
 	o.r.queue = append(o.r.queue, end)
 }

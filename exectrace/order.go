@@ -147,7 +147,7 @@ func (r *Reader) lacks(c *cursor) outcome {
 
 // running returns the goroutine that c's M runs, which must be in this state.
 func (r *Reader) running(c *cursor, status uint8) *goroutine {
-	g := &r.gs.all[c.m.slot]
+	g := r.gs.at(c.m.slot)
 	if g.status != status || g.id != c.m.g {
 		r.fail(c, "goroutine %d is not %v", c.m.g, goStates[status])
 		return nil
@@ -161,7 +161,7 @@ func (r *Reader) goStart(c *cursor) outcome {
 	if slot == NoSlot {
 		return blocked
 	}
-	g := &r.gs.all[slot]
+	g := r.gs.at(slot)
 	if g.status != goRunnable || !g.seq.follows(r.gen, c.args[1]) {
 		return blocked
 	}
@@ -184,7 +184,7 @@ func (r *Reader) goUnblock(c *cursor) outcome {
 	if slot == NoSlot {
 		return blocked
 	}
-	g := &r.gs.all[slot]
+	g := r.gs.at(slot)
 	if g.status != goWaiting || !g.seq.follows(r.gen, c.args[1]) {
 		return blocked
 	}
@@ -327,7 +327,7 @@ func (r *Reader) goSwitch(c *cursor) outcome {
 	if nextSlot == NoSlot {
 		return blocked
 	}
-	n := &r.gs.all[nextSlot]
+	n := r.gs.at(nextSlot)
 	if n.status != goWaiting || !n.seq.follows(r.gen, c.args[1]) {
 		return blocked
 	}
@@ -411,7 +411,7 @@ func (r *Reader) goStatus(c *cursor) outcome {
 	slot := r.gs.find(id)
 	switch {
 	case slot != NoSlot:
-		g := &r.gs.all[slot]
+		g := r.gs.at(slot)
 		if uint64(g.status) != status {
 			return r.fail(c, "goroutine %d was %v and is %v", id, goStates[g.status], goStates[status])
 		}

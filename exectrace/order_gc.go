@@ -96,7 +96,7 @@ func (r *Reader) assistRange(c *cursor) outcome {
 		if slot == NoSlot {
 			return r.fail(c, "goroutine %d does not exist", id)
 		}
-		g := &r.gs.all[slot]
+		g := r.gs.at(slot)
 		if g.assists == (r.gen == r.firstGen) {
 			return r.fail(c, "goroutine %d assists: %t", id, g.assists)
 		}
@@ -108,7 +108,7 @@ func (r *Reader) assistRange(c *cursor) outcome {
 	if !c.m.runsGo() {
 		return r.lacks(c)
 	}
-	g := &r.gs.all[c.m.slot]
+	g := r.gs.at(c.m.slot)
 	if g.assists == (c.op == evGCMarkAssistBegin) {
 		return r.fail(c, "goroutine %d, out of turn", c.m.g)
 	}
@@ -129,7 +129,7 @@ func (r *Reader) stopTheWorld(c *cursor) outcome {
 	if !c.m.runsGo() {
 		return r.lacks(c)
 	}
-	g := &r.gs.all[c.m.slot]
+	g := r.gs.extra(r.gs.at(c.m.slot))
 	if (g.stw != 0) == (c.op == evSTWBegin) {
 		return r.fail(c, "goroutine %d, out of turn", c.m.g)
 	}

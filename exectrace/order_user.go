@@ -90,23 +90,22 @@ func (r *Reader) userRegion(c *cursor) outcome {
 	if !c.m.runsGo() {
 		return r.lacks(c)
 	}
-	g := &r.gs.all[c.m.slot]
+	g := r.gs.at(c.m.slot)
 	this := region{TaskID(c.args[0]), r.name(c.args[1])}
 	kind := KindRegionBegin
 	if c.op == evUserRegionBegin {
-		if g.regions == nil {
-			g.regions = new([]region)
-		}
-		*g.regions = append(*g.regions, this)
+		m := r.gs.extra(g)
+		m.regions = append(m.regions, this)
 	} else {
 		kind = KindRegionEnd
-		if g.regions != nil && len(*g.regions) > 0 { // else it has begun before the trace
-			in := *g.regions
-			if top := in[len(in)-1]; top != this {
+		if g.more != 0 && len(r.gs.extra(g).regions) > 0 { // else it has begun before the trace
+			m := r.gs.extra(g)
+			n := len(m.regions) - 1
+			if top := m.regions[n]; top != this {
 				return r.fail(c, "goroutine %d ends region %q of task %d inside of region %q of task %d",
 					g.id, r.names.list[this.name], this.task, r.names.list[top.name], top.task)
 			}
-			*g.regions = in[:len(in)-1]
+			m.regions = m.regions[:n]
 		}
 	}
 	e := r.event(c, kind)

@@ -504,8 +504,7 @@ func (r *Reader) Message() string {
 	if o := r.old; o != nil {
 		return string(o.t.data[o.message.start:o.message.end])
 	}
-	s, _ := r.tables.strings.get(r.ev.Args[2])
-	return string(r.tables.bytes(s))
+	return r.tables.text(r.ev.Args[2], r.names)
 }
 
 // PCs appends the addresses of the current event's Stack to dst, leaf first.

@@ -39,10 +39,15 @@ func (s sequence) follows(gen uint32, n uint64) bool { return s.gen == gen && n 
 type goroutine struct {
 	id      GoID
 	seq     sequence
-	regions *[]region // those it is in; nil before its first
-	stw     NameID    // the kind of stop-the-world that it has begun, plus one
+	more    uint32 // index plus one of what few have, see [goroutines.extra]
 	status  uint8
 	assists bool // in a mark assist
+}
+
+// goMore is what most goroutines do not have.
+type goMore struct {
+	regions []region // those it is in
+	stw     NameID   // the kind of stop-the-world that it has begun, plus one
 }
 
 type region struct {
@@ -78,15 +83,22 @@ func (m *machine) runsGo() bool { return m.p != NoProc && m.g != NoGoroutine }
 // Note: a paged array indexed by id is a little faster, but it keeps a page
 // for every sixteen short-lived goroutines, and a hostile trace could make it
 // take a page for each.
+//
+// Slots lie in pages without a pointer: growing copies nothing, and the
+// collector has nothing to look at.
 type goroutines struct {
-	all  []goroutine
-	free []Slot
+	pages []*[goPage]goroutine
+	used  Slot // of the pages
+	free  []Slot
+	more  []goMore
 
 	entries []goEntry // a power of two, at most half full, linear probing
 	live    int
 	shift   uint8
 	seed    uint64 // odd and random: no input can be made to collide
 }
+
+const goPage = 256
 
 // goEntry leads from an id, of which it has the low bits, to a slot.
 type goEntry struct {
@@ -106,7 +118,19 @@ func newGoroutines() *goroutines {
 // reset ends all lives.
 func (t *goroutines) reset() {
 	clear(t.entries)
-	t.all, t.free, t.live = t.all[:0], t.free[:0], 0
+	t.used, t.free, t.live = 0, t.free[:0], 0
+}
+
+// at returns the goroutine in a slot.
+func (t *goroutines) at(slot Slot) *goroutine { return &t.pages[slot/goPage][slot%goPage] }
+
+// extra returns what most goroutines do not have, for one that needs it now.
+func (t *goroutines) extra(g *goroutine) *goMore {
+	if g.more == 0 {
+		t.more = append(t.more, goMore{})
+		g.more = uint32(len(t.more))
+	}
+	return &t.more[g.more-1]
 }
 
 // home is where the search for id begins. The runtime hands out ids in blocks
@@ -121,7 +145,7 @@ func (t *goroutines) resize(n int) {
 	t.shift = uint8(64 - (bits.Len(uint(n)) - 1) + 4)
 	for _, e := range old {
 		if e.slot != 0 {
-			t.insert(t.all[e.slot-1].id, e.slot-1)
+			t.insert(t.at(e.slot-1).id, e.slot-1)
 		}
 	}
 }
@@ -143,7 +167,7 @@ func (t *goroutines) find(id GoID) Slot {
 		if e.slot == 0 {
 			return NoSlot
 		}
-		if e.low == uint32(id) && t.all[e.slot-1].id == id {
+		if e.low == uint32(id) && t.at(e.slot-1).id == id {
 			return e.slot - 1
 		}
 	}
@@ -158,13 +182,16 @@ func (t *goroutines) add(id GoID, status uint8, seq sequence) Slot {
 	if n := len(t.free); n > 0 {
 		slot, t.free = t.free[n-1], t.free[:n-1]
 	} else {
-		slot = Slot(len(t.all))
-		t.all = append(t.all, goroutine{})
+		slot = t.used
+		if t.used++; slot/goPage == Slot(len(t.pages)) {
+			t.pages = append(t.pages, new([goPage]goroutine))
+		}
 	}
-	g := &t.all[slot]
-	*g = goroutine{id: id, status: status, seq: seq, regions: g.regions}
-	if g.regions != nil {
-		*g.regions = (*g.regions)[:0]
+	g := t.at(slot)
+	g.id, g.seq, g.status, g.assists = id, seq, status, false
+	if g.more != 0 { // the slot keeps it
+		m := t.extra(g)
+		m.regions, m.stw = m.regions[:0], 0
 	}
 	t.insert(id, slot)
 	return slot
@@ -174,8 +201,9 @@ func (t *goroutines) add(id GoID, status uint8, seq sequence) Slot {
 func (t *goroutines) remove(slot Slot) {
 	t.live--
 	t.free = append(t.free, slot)
-	id := t.all[slot].id
-	t.all[slot].status = 0
+	g := t.at(slot)
+	id := g.id
+	g.status = 0
 	mask := uint64(len(t.entries) - 1)
 	i := t.home(id)
 	for t.entries[i&mask].slot != slot+1 {
@@ -189,7 +217,7 @@ func (t *goroutines) remove(slot Slot) {
 		if e.slot == 0 {
 			break
 		}
-		if (j-t.home(t.all[e.slot-1].id))&mask >= (j-gap)&mask {
+		if (j-t.home(t.at(e.slot-1).id))&mask >= (j-gap)&mask {
 			t.entries[gap] = e
 			gap = j
 		}

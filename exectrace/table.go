@@ -14,7 +14,7 @@ import (
 type tables struct {
 	data []byte // of the generation; the entries point into it
 
-	strings idTable[text]
+	strings stringTable
 	stacks  idTable[stackEntry]
 	frames  map[uint64]stack.FrameID // by PC; the first wins, as in internal/trace
 	pending []stack.FrameID          // scratch
@@ -24,11 +24,71 @@ type tables struct {
 	absent bool // the generation is cut in front of its tables
 }
 
-// text is one string: where it lies, and its name once it was asked for.
-type text struct {
-	off  uint32
-	len  uint16
-	name NameID // plus one; 0 until then
+// stringTable finds a string by the number that the format gives it, like
+// [idTable] but in four bytes: where its length stands, or its name once it
+// was asked for.
+//
+// Note: a message of runtime/trace.Log is a string of its own. In a trace that
+// is full of them, entries of thirteen bytes that grew by doubling were most of
+// the memory of a reader.
+type stringTable struct {
+	dense    []uint32
+	wide     map[uint64]uint64 // numbers or places that dense has no room for
+	count    int
+	expected int // of all strings, as far as one can tell
+}
+
+// named marks an entry that is a name.
+const named = 1 << 31
+
+func (t *stringTable) reset() {
+	clear(t.dense)
+	t.dense, t.wide, t.count, t.expected = t.dense[:0], nil, 0, 0
+}
+
+// expect says that of the bytes of all strings, so many are read.
+func (t *stringTable) expect(read, all int64) {
+	if read > 0 {
+		t.expected = int(float64(t.count) * float64(all) / float64(read))
+	}
+}
+
+// put adds the string at off; false says that there is one already.
+func (t *stringTable) put(id uint64, off uint32) bool {
+	if t.has(id) {
+		return false
+	}
+	t.count++
+	if off >= named || id >= max(uint64(len(t.dense)), 1024+4*uint64(t.count)) {
+		if t.wide == nil {
+			t.wide = make(map[uint64]uint64)
+		}
+		t.wide[id] = uint64(off)
+		return true
+	}
+	if id >= uint64(len(t.dense)) {
+		t.grow(int(id) + 1)
+	}
+	t.dense[id] = off
+	return true
+}
+
+// grow makes dense n long. What lies behind its length is always zero.
+func (t *stringTable) grow(n int) {
+	if n > cap(t.dense) {
+		dense := make([]uint32, len(t.dense), max(n, t.expected+t.expected/16, cap(t.dense)+cap(t.dense)/4, 1024))
+		copy(dense, t.dense)
+		t.dense = dense
+	}
+	t.dense = t.dense[:n]
+}
+
+func (t *stringTable) has(id uint64) bool {
+	if id < uint64(len(t.dense)) && t.dense[id] != 0 {
+		return true
+	}
+	_, ok := t.wide[id]
+	return ok
 }
 
 // stackEntry is one stack: its interned form, and where its PCs lie.
@@ -153,7 +213,13 @@ func (t *tables) read(g *generation, data []byte, version Version, n *names, int
 	if t.snap == nil && version >= 25 {
 		problem(-1, "no clock snapshot: the trace cannot be laid beside other clocks")
 	}
+	var read, all int64
 	for _, b := range g.strings {
+		all += int64(b.size)
+	}
+	for _, b := range g.strings {
+		t.strings.expect(read, all)
+		read += int64(b.size)
 		if at, text := t.readStrings(g.slice(data, b), b.offset-g.start); text != "" {
 			problem(b.offset+int64(at), text)
 		}
@@ -222,6 +288,7 @@ func (t *tables) readStrings(b []byte, base int64) (at int, wrong string) {
 		}
 		var id, n uint64
 		id, i = uvarint(b, i+1)
+		place := i
 		n, i = uvarint(b, i)
 		switch {
 		case i == bad:
@@ -233,7 +300,7 @@ func (t *tables) readStrings(b []byte, base int64) (at int, wrong string) {
 		case base+int64(i) > math.MaxUint32:
 			return at, "the generation has more than 4 GiB"
 		}
-		if !t.strings.put(id, text{off: uint32(base) + uint32(i), len: uint16(n)}) || id == 0 {
+		if id == 0 || !t.strings.put(id, uint32(base)+uint32(place)) {
 			return at, fmt.Sprintf("two strings with the number %d", id)
 		}
 		i += int(n)
@@ -270,13 +337,12 @@ func (t *tables) readStacks(b []byte, base int64, n *names, into *stack.Table) (
 			}
 			frame, ok := t.frames[pc]
 			if !ok {
-				fn, okFn := t.strings.get(function)
-				fl, okFl := t.strings.get(file)
+				fn, okFn := t.name(function, n)
+				fl, okFl := t.name(file, n)
 				if !okFn || !okFl {
 					wrong = fmt.Sprintf("stack %d names a string that is not there", id)
 				}
-				frame = into.InternFrame(stack.Frame{
-					Func: n.list[t.nameOf(function, fn, n)], File: n.list[t.nameOf(file, fl, n)], Line: int(line)})
+				frame = into.InternFrame(stack.Frame{Func: n.list[fn], File: n.list[fl], Line: int(line)})
 				t.frames[pc] = frame
 			}
 			t.pending = append(t.pending, frame)
@@ -292,37 +358,49 @@ func (t *tables) readStacks(b []byte, base int64, n *names, into *stack.Table) (
 	return 0, ""
 }
 
-func (t *tables) bytes(s text) []byte { return t.data[s.off : s.off+uint32(s.len)] }
+// at returns the string whose length stands at a place.
+func (t *tables) at(place uint64) []byte {
+	n, i := uvarint(t.data, int(place))
+	return t.data[i : i+int(n)]
+}
 
-// nameOf interns the string s, which has this number.
-func (t *tables) nameOf(id uint64, s text, n *names) NameID {
-	if s.name != 0 {
-		return s.name - 1
-	}
-	if s.len == 0 {
-		return NameNone
-	}
-	name := n.internBytes(t.bytes(s))
-	s.name = name + 1
+// text returns the string of a number; "" for one that is not there.
+func (t *tables) text(id uint64, n *names) string {
 	if id < uint64(len(t.strings.dense)) {
-		t.strings.dense[id] = s
+		if s := t.strings.dense[id]; s&named != 0 {
+			return n.list[s&^named]
+		} else if s != 0 {
+			return string(t.at(uint64(s)))
+		}
 	}
-	return name
+	if place, ok := t.strings.wide[id]; ok {
+		return string(t.at(place))
+	}
+	return ""
 }
 
 // name returns the interned string of a number; false for one that is not
-// there.
+// there. Number 0 is the empty string.
 func (t *tables) name(id uint64, n *names) (NameID, bool) {
 	if id < uint64(len(t.strings.dense)) {
-		if s := t.strings.dense[id]; s.name != 0 {
-			return s.name - 1, true
+		if s := t.strings.dense[id]; s&named != 0 {
+			return NameID(s &^ named), true
 		}
 	}
-	s, ok := t.strings.get(id)
-	if !ok {
-		return NameNone, false
+	return t.newName(id, n)
+}
+
+// newName is name for what was not asked for yet.
+func (t *tables) newName(id uint64, n *names) (NameID, bool) {
+	if id < uint64(len(t.strings.dense)) && t.strings.dense[id] != 0 {
+		name := n.internBytes(t.at(uint64(t.strings.dense[id])))
+		t.strings.dense[id] = uint32(name) | named
+		return name, true
 	}
-	return t.nameOf(id, s, n), true
+	if place, ok := t.strings.wide[id]; ok {
+		return n.internBytes(t.at(place)), true
+	}
+	return NameNone, id == 0
 }
 
 // appendPCs appends the addresses of a stack, leaf first.

@@ -132,7 +132,7 @@ type analyzer struct {
 	r      *exectrace.Reader
 	out    *Analysis
 	sum    *Summarizer
-	tracks []track
+	tracks []*[trackPage]track // by slot
 	byName map[exectrace.NameID]*Group
 	byGo   map[stack.ID]*Group
 	blocks blockTable
@@ -190,18 +190,20 @@ func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {
 	return a
 }
 
+const trackPage = 256
+
 // at returns the track of a slot.
 func (a *analyzer) at(slot exectrace.Slot) *track {
-	if uint(slot) >= uint(len(a.tracks)) {
+	if uint(slot)/trackPage >= uint(len(a.tracks)) {
 		a.grow(slot)
 	}
-	return &a.tracks[slot]
+	return &a.tracks[slot/trackPage][slot%trackPage]
 }
 
 // grow makes room for a slot.
 func (a *analyzer) grow(slot exectrace.Slot) {
-	for len(a.tracks) <= int(slot) {
-		a.tracks = append(a.tracks, track{})
+	for len(a.tracks) <= int(slot/trackPage) {
+		a.tracks = append(a.tracks, new([trackPage]track))
 	}
 }
 
@@ -233,7 +235,7 @@ func (a *analyzer) event(e *exectrace.Event) {
 		a.ranges(e)
 	case exectrace.KindSync:
 		if e.Reset() {
-			clear(a.tracks)
+			a.tracks = nil
 			a.par.reset(e.Time)
 		}
 	}
@@ -399,9 +401,11 @@ func (a *analyzer) cutOff() {
 	if a.opts.Each == nil {
 		return
 	}
-	for n := range a.tracks {
-		if t := &a.tracks[n]; t.known && t.since < a.last {
-			a.counts(&Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: a.last, P: t.proc, Stack: t.stack, By: exectrace.NoGoroutine})
+	for _, page := range a.tracks {
+		for n := range page {
+			if t := &page[n]; t.known && t.since < a.last {
+				a.counts(&Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: a.last, P: t.proc, Stack: t.stack, By: exectrace.NoGoroutine})
+			}
 		}
 	}
 }

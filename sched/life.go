@@ -19,7 +19,7 @@ type life struct {
 	syscall, syscallBlock   timeline.Time
 	blockedFor              [2]timeline.Time // for the two reasons it had first
 	blockedBy               [2]exectrace.NameID
-	more                    *lifeMore
+	more                    uint32 // index plus one of its lifeMore
 	name, reason            exectrace.NameID
 	creator, stack          stack.ID
 	proc                    exectrace.ProcID // of its system call
@@ -66,14 +66,23 @@ type mark struct {
 
 // extra returns what most goroutines do not have, for one that needs it now.
 func (l *lives) extra(g *life) *lifeMore {
-	if g.more == nil {
+	if g.more == 0 {
 		if n := len(l.free); n > 0 {
 			g.more, l.free = l.free[n-1], l.free[:n-1]
 		} else {
-			g.more = new(lifeMore)
+			l.more = append(l.more, new(lifeMore))
+			g.more = uint32(len(l.more))
 		}
 	}
-	return g.more
+	return l.more[g.more-1]
+}
+
+// had returns it for one that may do without: nil if it does.
+func (l *lives) had(g *life) *lifeMore {
+	if g.more == 0 {
+		return nil
+	}
+	return l.more[g.more-1]
 }
 
 // blocked adds time for one reason.
@@ -93,31 +102,36 @@ func (l *lives) blocked(g *life, why exectrace.NameID, d time.Duration) {
 }
 
 // lives holds the goroutines by the slot that the reader has lent them, in
-// pages, so that growing copies nothing.
+// pages, so that growing copies nothing. They have no pointers: the collector
+// has nothing to look at. A page is nil as long as its goroutines are asleep,
+// see [sleepers].
 type lives struct {
-	pages []*[lifePage]life
-	free  []*lifeMore // of goroutines that have ended
+	pages  []*[lifePage]life
+	asleep []*sleepers // of the same slots as the page; nil when nobody is
+	more   []*lifeMore
+	root   func(stack.ID) exectrace.NameID // that of the reader
+	free   []uint32                        // indices plus one of those of goroutines that have ended
 }
 
 const lifePage = 256
 
 // at returns the life in a slot.
 func (l *lives) at(slot exectrace.Slot) *life {
-	page := uint(slot) / lifePage
-	if page >= uint(len(l.pages)) {
-		l.grow(page)
+	if page := uint(slot) / lifePage; page < uint(len(l.pages)) {
+		if p := l.pages[page]; p != nil {
+			return &p[slot%lifePage]
+		}
 	}
-	return &l.pages[page][slot%lifePage]
+	return l.wake(slot)
 }
 
-// grow makes a page and those before it.
-func (l *lives) grow(page uint) {
-	for uint(len(l.pages)) <= page {
-		l.pages = append(l.pages, new([lifePage]life))
+// grow makes room for a slot, but not its page.
+func (l *lives) grow(slot exectrace.Slot) {
+	for len(l.pages) <= int(slot/lifePage) {
+		l.pages = append(l.pages, nil)
+		l.asleep = append(l.asleep, nil)
 	}
 }
-
-func (l *lives) count() int { return len(l.pages) * lifePage }
 
 // begin makes g a new life.
 func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
@@ -127,11 +141,11 @@ func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
 
 // end forgets g.
 func (l *lives) end(g *life) {
-	if m := g.more; m != nil {
+	if m := l.had(g); m != nil {
 		m.blocked.reset()
 		m.ranged.reset()
 		m.ranges, m.regions, m.marks = m.ranges[:0], m.regions[:0], m.marks[:0]
-		l.free = append(l.free, m)
+		l.free = append(l.free, g.more)
 	}
 	*g = life{}
 }

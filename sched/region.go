@@ -45,11 +45,12 @@ func (s *Summarizer) rangeEvent(e *exectrace.Event) {
 		}
 		m.open(e.Name, s.lastSync)
 	case exectrace.KindRangeEnd:
-		if g.more == nil {
+		m := s.lives.had(g)
+		if m == nil {
 			return
 		}
-		if since, ok := g.more.close(e.Name); ok {
-			g.more.ranged.add(e.Name, time.Duration(e.Time-since))
+		if since, ok := m.close(e.Name); ok {
+			m.ranged.add(e.Name, time.Duration(e.Time-since))
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (s *Summarizer) regionEnd(e *exectrace.Event) {
 		return
 	}
 	g := s.lives.at(e.GSlot)
-	m := g.more
+	m := s.lives.had(g)
 	if m == nil || len(m.regions) == 0 { // it has begun before the trace
 		s.tasks.region(e)
 		if s.sink.Region != nil {
@@ -119,11 +120,12 @@ func (s *Summarizer) regionEnd(e *exectrace.Event) {
 // goroutine is in no region, even though it inherits the task of whoever
 // happened to start it.
 func (s *Summarizer) finishRegions(g *life, at, end timeline.Time) {
-	if g.more == nil || s.sink.Region == nil || IsSystem(s.r.Name(g.name)) {
+	m := s.lives.had(g)
+	if m == nil || s.sink.Region == nil || IsSystem(s.r.Name(g.name)) {
 		return
 	}
-	for i := range g.more.regions {
-		s.region(g, &g.more.regions[i], at, end)
+	for i := range m.regions {
+		s.region(g, &m.regions[i], at, end)
 	}
 }
 
@@ -147,8 +149,8 @@ func (s *Summarizer) mark(g *life, at timeline.Time, m *mark) {
 		m.exec += at - g.since
 	}
 	m.first, m.blocked, m.ranged = 0, 0, 0
-	if g.more != nil {
-		g.more.mark(at, m)
+	if l := s.lives.had(g); l != nil {
+		l.mark(at, m)
 	}
 }
 
@@ -187,8 +189,8 @@ func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
 			st.Blocked.add(g.blockedBy[i], time.Duration(d))
 		}
 	}
-	if g.more != nil {
-		g.more.stats(at, from, st)
+	if l := s.lives.had(g); l != nil {
+		l.stats(at, from, st)
 	}
 	if g.since == 0 {
 		return

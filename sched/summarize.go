@@ -111,7 +111,7 @@ type procLife struct {
 
 // NewSummarizer returns a summarizer of the events of r.
 func NewSummarizer(r *exectrace.Reader, sink Sink, opts SummaryOptions) *Summarizer {
-	return &Summarizer{opts: opts, sink: sink, r: r, tasks: newTasks(opts.KeepTasks, sink.Task)}
+	return &Summarizer{opts: opts, sink: sink, r: r, lives: lives{root: r.Root}, tasks: newTasks(opts.KeepTasks, sink.Task)}
 }
 
 // Event takes the reader's current event.
@@ -154,16 +154,16 @@ func (s *Summarizer) Finish() {
 }
 
 func (s *Summarizer) finishAll() {
-	for slot := range s.lives.count() {
-		if g := s.lives.at(exectrace.Slot(slot)); g.known {
-			s.finish(g, s.last, 0)
-		}
-	}
+	s.lives.each(func(g *life) { s.finish(g, s.last, 0) })
+	clear(s.lives.asleep)
 	clear(s.procs)
 }
 
 // transition moves a goroutine from one state to another.
 func (s *Summarizer) transition(e *exectrace.Event) {
+	if e.From == exectrace.Undetermined && e.To == exectrace.Waiting && s.sleep(e) {
+		return
+	}
 	g := s.lives.at(e.SubjectSlot)
 	switch e.From {
 	case exectrace.Running:
@@ -215,8 +215,8 @@ func (s *Summarizer) create(g *life, e *exectrace.Event) {
 	if e.GSlot == exectrace.NoSlot || e.To == exectrace.Syscall && e.GSlot == e.SubjectSlot {
 		return
 	}
-	if by := s.lives.at(e.GSlot); by.more != nil && len(by.more.regions) > 0 {
-		top := by.more.regions[len(by.more.regions)-1]
+	if by := s.lives.had(s.lives.at(e.GSlot)); by != nil && len(by.regions) > 0 {
+		top := by.regions[len(by.regions)-1]
 		m := s.lives.extra(g)
 		m.regions = append(m.regions, openRegion{task: top.task, start: e.Time})
 	}
@@ -289,7 +289,8 @@ func (s *Summarizer) finish(g *life, at, end timeline.Time) {
 	if end != 0 {
 		g.since = 0 // it spends no time in the state that ends it
 	}
-	if s.sink.Goroutine != nil || g.more != nil && len(g.more.regions) > 0 {
+	m := s.lives.had(g)
+	if s.sink.Goroutine != nil || m != nil && len(m.regions) > 0 {
 		d := &s.done
 		d.ID, d.Name, d.Creator = g.id, g.name, g.creator
 		d.Created, d.Started, d.Ended = g.created, g.started, end
