@@ -9,19 +9,31 @@ import (
 	"loupe/stack"
 )
 
-// Options bound what [Decode] may use.
+// Options say how [Decode] reads, and bound what it may use.
 type Options struct {
 	// MaxBytes is the most that a profile may inflate to. 0 means 4 GiB,
 	// which is also the upper limit: positions are 32 bits wide.
 	MaxBytes int64
+
+	// Compat makes the text profiles of Go (debug=1) what go tool pprof makes
+	// of them: addresses alone, without names, labels and MemStats.
+	Compat bool
 }
 
-// Decode reads a profile.proto, packed with gzip or not. The data is not kept
-// and not modified.
+// Decode reads a profile, packed with gzip or not, whose format it finds out:
 //
-// An error says at which byte of the inflated data it was found. Input that is
-// no profile.proto at all is named when it is recognized: a text profile
-// (debug=1), a goroutine dump, an execution trace, a web page.
+//   - profile.proto, which Go and most others write;
+//   - the text profiles of Go (debug=1), with their functions, lines and labels;
+//   - dumps of goroutine stacks (debug=2, a panic, SIGQUIT);
+//   - the older formats of C++ and Java that google/pprof reads: binary CPU
+//     profiles, heap, growth, contention and threads;
+//   - the output of perf script, folded stacks, and the files of speedscope.
+//
+// The data is not modified, but a profile.proto with labels keeps it.
+//
+// An error says which format it is, and at which byte or in which line
+// something is wrong. Input that is no profile is named when it is recognized:
+// an execution trace, a binary, a web page.
 func Decode(data []byte, opt Options) (*Profile, error) {
 	limit := opt.MaxBytes
 	if limit <= 0 || limit > math.MaxUint32 {
@@ -43,6 +55,13 @@ func Decode(data []byte, opt Options) (*Profile, error) {
 	p, err := decode(raw)
 	if err == nil {
 		return p, nil
+	}
+	p, other := decodeForeign(raw, opt)
+	if other == nil {
+		return p, nil
+	}
+	if !errors.Is(other, errOther) {
+		return nil, fmt.Errorf("cannot decode profile: %w", other)
 	}
 	if what := looksLike(raw); what != "" {
 		return nil, fmt.Errorf("cannot decode profile: the input looks like %s", what)

@@ -1,10 +1,12 @@
-// Package profile reads pprof's profile.proto into columns: one stack id, one
-// label set id and one value per sample type for every sample, over a shared
-// table of interned stacks. There is no object per sample.
+// Package profile reads profiles into columns: one stack id, one label set id
+// and one value per sample type for every sample, over a shared table of
+// interned stacks. There is no object per sample. It reads pprof's profile.proto
+// and what came before and beside it, see [Decode].
 //
 // It takes bytes and gives values; it opens no file and fetches nothing. What
-// the numbers mean is for calltree and the packages above it. The format and
-// its dialects are described in docs/formats/pprof.md.
+// the numbers mean is for calltree and the packages above it. The formats
+// are described in docs/formats: pprof.md, legacy-profiles.md, go-text.md,
+// folded.md.
 package profile
 
 import (
@@ -84,6 +86,10 @@ type Profile struct {
 	// the file. It is nil in a profile that was put together from stacks; in
 	// all others every frame belongs to one location, see [Profile.LocationOf].
 	Locations []Location
+
+	// MemStats is what Go says of the allocator below a heap profile in text
+	// form; nil in all other profiles.
+	MemStats *MemStats
 
 	// The columns: entry i of each belongs to sample i. LabelSets is nil when
 	// no sample has labels. Values has one column per sample type.

@@ -145,19 +145,14 @@ func TestErrors(t *testing.T) {
 	f(M{}.Bytes(1, M{}.Varint(1, 0)), "there is no string table")
 
 	// What is no profile.proto is named.
-	f([]byte("heap profile: 0: 0 [0: 0] @ heap/1048576\n"), "debug=1")
-	f([]byte("goroutine profile: total 5\n5 @ 0x1\n"), "debug=1")
-	f([]byte("threadcreate profile: total 5\n"), "debug=1")
-	f([]byte("goroutine 1 [running]:\nmain.main()\n"), "a dump of goroutine stacks")
 	f([]byte("<!DOCTYPE html><html>"), "a web page")
 	f([]byte("404 page not found\n"), "is net/http/pprof imported")
 	f([]byte("\x7fELF\x02\x01\x01"), "an ELF binary")
 	f([]byte("go 1.26 trace\x00\x00\x00"), "execution trace")
 	f([]byte("hello"), `text that begins with "hello"`)
 	f(profiletest.Gzip(profiletest.Gzip(good)), "gzip inside gzip")
-	cpu := make([]byte, 40)
-	cpu[8], cpu[24] = 3, 100
-	f(cpu, "before profile.proto")
+	f([]byte("\x28\xb5\x2f\xfd...."), "zstd")
+	f([]byte(`{"a":1}`), "JSON, but not of speedscope")
 }
 
 // TestBombs feeds small inputs that would need much memory if lengths and
