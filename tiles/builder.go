@@ -37,6 +37,9 @@ type Builder struct {
 	long    []*longLife
 	gens    []tick // where each generation begins
 	shed    shedder
+
+	versions []tick // where the snapshots end
+	snapshot bool   // it is the copy that one is made of
 }
 
 // life is a goroutine that lives. What an event touches lies together, in one

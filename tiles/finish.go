@@ -15,11 +15,11 @@ func (b *Builder) Finish() *Set {
 		b.begin(0)
 	}
 	b.now++ // the last event has an instant of its own
-	top := uint8(bits.Len64(uint64(b.now - 1)))
+	top := topOf(b.now)
 	b.finishLanes(top)
 	b.checkMemory()
 
-	w := &fileWriter{top: top, length: b.now}
+	w := &fileWriter{top: top, length: b.now, marks: make(map[LaneID]marks)}
 	for _, p := range b.procs {
 		if p != nil && p.known {
 			w.spanLane(laneRecord{kind: KindProc, subject: int64(p.id)}, &p.column)
@@ -50,6 +50,9 @@ func (b *Builder) Finish() *Set {
 	}
 	return b.seal(w)
 }
+
+// topOf returns the level of one bucket for a set of such a length.
+func topOf(length tick) uint8 { return uint8(bits.Len64(uint64(length - 1))) }
 
 // finishLanes ends all that goes on, and closes the pyramids.
 func (b *Builder) finishLanes(top uint8) {
@@ -116,6 +119,12 @@ func (b *Builder) seal(w *fileWriter) *Set {
 	if err != nil {
 		panic("BUG: a set that was just built does not open: " + err.Error())
 	}
+	if len(b.versions) > 0 {
+		s.versions, s.version, s.marks = slices.Clip(b.versions), len(b.versions)+1, w.marks
+		if b.snapshot {
+			s.version--
+		}
+	}
 	return s
 }
 
@@ -152,6 +161,8 @@ type fileWriter struct {
 	top      uint8
 	length   tick // of the set
 	sections [sections]section
+	lanes    LaneID
+	marks    map[LaneID]marks
 }
 
 // name puts a string into the file.
@@ -204,10 +215,14 @@ func writePyramid[T any, S sums[T]](w *fileWriter, l laneRecord, p *pyramid[T, S
 			ends.u64(uint64(tiles.size))
 		}
 	}
+	if len(p.marks) > 0 {
+		w.marks[w.lanes] = slices.Clip(p.marks)
+	}
 	w.lane(l)
 }
 
 func (w *fileWriter) lane(l laneRecord) {
+	w.lanes++
 	w.sections[sectionLanes].piece(l.append(nil))
 }
 

@@ -32,6 +32,7 @@ type pyramid[T any, S sums[T]] struct {
 	row    int   // bytes of a bucket
 	first  tick  // where the lane begins
 	levels []level[T]
+	marks  marks // of a builder of which there are snapshots
 }
 
 // level is one level of a pyramid. Its open bucket holds what the levels below

@@ -19,6 +19,11 @@ type Set struct {
 	sections [sections][]byte
 	lanes    []laneRecord
 	groups   int // index of the first lane of a group
+
+	// Of snapshots: its number, and where those before it and it itself end.
+	version  int
+	versions []tick
+	marks    map[LaneID]marks
 }
 
 // LaneID names a lane of a set: the lanes are numbered from 0.

@@ -1,0 +1,259 @@
+package tiles
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sort"
+
+	"loupe/exectrace"
+)
+
+// Snapshot returns the set of the events so far, as if the trace ended here,
+// and leaves the builder as it is: it goes on with the next event. That takes
+// as long as to copy the set.
+//
+// Snapshots are numbered, see [Set.Version], and so are what their tiles hold:
+// a viewer that has those of one asks the next for what has changed.
+//
+// Before the first event there is no origin, and the set is empty and has
+// number 0.
+func (b *Builder) Snapshot() *Set {
+	if !b.started {
+		return NewBuilder(b.r, b.opts).Finish()
+	}
+	b.eachColumn(func(c *column) { c.build() })
+	b.versions = append(b.versions, b.now)
+	b.eachPyramid(func(m *marks, base uint8, settled tick) {
+		m.set(len(b.versions), base, settled)
+	})
+	c := b.clone()
+	c.snapshot = true
+	return c.Finish()
+}
+
+// marks say what a pyramid without spans was in the snapshots before.
+type marks []mark
+
+// mark is news of a pyramid in a snapshot.
+type mark struct {
+	version int
+	base    uint8
+	settled tick // what lies in front of it will not change, but by a new base
+}
+
+func (m *marks) set(version int, base uint8, settled tick) {
+	if n := len(*m); n == 0 || (*m)[n-1].base != base || (*m)[n-1].settled != settled {
+		*m = append(*m, mark{version, base, settled})
+	}
+}
+
+// at returns the mark that counts in a snapshot, false in front of the first.
+func (m marks) at(version int) (mark, bool) {
+	n := sort.Search(len(m), func(i int) bool { return m[i].version > version })
+	if n == 0 {
+		return mark{}, false
+	}
+	return m[n-1], true
+}
+
+// always stands for the instant of the snapshot itself: counts know no spans
+// that go on.
+const always = maxTick
+
+// eachColumn visits all lanes of spans.
+func (b *Builder) eachColumn(visit func(*column)) {
+	b.eachLife(func(g *life) { visit(&g.column) })
+	for _, l := range b.long {
+		visit(&l.column)
+	}
+	for _, p := range b.procs {
+		if p != nil {
+			visit(&p.column)
+		}
+	}
+	for _, m := range b.threads {
+		visit(&m.column)
+	}
+	visit(&b.gc.column)
+}
+
+// eachPyramid visits the pyramids that have no spans below them.
+func (b *Builder) eachPyramid(visit func(m *marks, base uint8, settled tick)) {
+	b.eachColumn(func(c *column) {
+		if c.more != nil && c.more.lost {
+			visit(&c.more.pyramid.marks, c.more.pyramid.base, c.since)
+		}
+	})
+	for _, c := range b.groups {
+		visit(&c.pyramid.marks, c.pyramid.base, always)
+	}
+	for _, c := range b.counters() {
+		if c.started {
+			visit(&c.pyramid.marks, c.pyramid.base, always)
+		}
+	}
+	for i := range b.states.pyramids {
+		p := &b.states.pyramids[i]
+		visit(&p.marks, p.base, always)
+	}
+}
+
+// clone returns a copy of all that Finish changes. The two share the bytes of
+// what is there, and the room behind it: so only one of them may go on, and
+// the copy is to be finished before.
+func (b *Builder) clone() *Builder {
+	c := *b
+	c.groups = make([]*counts, len(b.groups))
+	for i, g := range b.groups {
+		g := *g
+		g.pyramid = g.pyramid.clone()
+		c.groups[i] = &g
+	}
+	c.lives.pages = make([]*[lifePage]life, len(b.lives.pages))
+	for i, page := range b.lives.pages {
+		page := *page
+		for k := range page {
+			if g := &page[k]; g.state != exectrace.Undetermined {
+				g.count = c.groups[g.group]
+				g.column = g.column.clone()
+			}
+		}
+		c.lives.pages[i] = &page
+	}
+	c.long = make([]*longLife, len(b.long))
+	for i, l := range b.long {
+		c.long[i] = &longLife{l.column.clone(), l.id, l.group}
+	}
+	c.procs = slices.Clone(b.procs)
+	for i, p := range b.procs {
+		if p != nil {
+			p := *p
+			p.column = p.column.clone()
+			c.procs[i] = &p
+		}
+	}
+	c.threads = maps.Clone(b.threads)
+	for id, m := range b.threads {
+		m := *m
+		m.column = m.column.clone()
+		c.threads[id] = &m
+	}
+	c.gc.column = b.gc.column.clone()
+	for _, k := range c.counters() {
+		k.pyramid = k.pyramid.clone()
+	}
+	states := *b.states
+	for i := range states.pyramids {
+		states.pyramids[i] = states.pyramids[i].clone()
+	}
+	c.states = &states
+	return &c
+}
+
+func (c *column) clone() column {
+	out := *c
+	if c.more != nil {
+		m := *c.more
+		m.pieces = slices.Clone(m.pieces)
+		m.pyramid = m.pyramid.clone()
+		out.more = &m
+	}
+	return out
+}
+
+func (p *pyramid[T, S]) clone() pyramid[T, S] {
+	out := *p
+	out.levels = slices.Clone(p.levels)
+	return out
+}
+
+// Version returns the number of the snapshot that the set is, from 1 on; that
+// of [Builder.Finish] comes after the last. A set that was opened has 0.
+func (s *Set) Version() int { return s.version }
+
+// Find returns the lane that shows something: the P, the thread or the
+// goroutine with a number, or the group or counter of a name. The lanes of a
+// snapshot are numbered anew. Goroutines without a pyramid are looked for one
+// by one.
+func (s *Set) Find(k Kind, subject int64, name string) (LaneID, bool) {
+	for i := range s.lanes {
+		if l := &s.lanes[i]; l.kind == k && l.subject == subject && (l.title == name || k == KindGoroutine) {
+			return LaneID(i), true
+		}
+	}
+	found, ok := LaneID(0), false
+	if k == KindGoroutine {
+		s.eachShort(func(id LaneID, b *brief) {
+			if b.id == subject && !ok {
+				found, ok = id, true
+			}
+		})
+	}
+	return found, ok
+}
+
+// Changed says whether a tile may hold something else than in an earlier
+// snapshot, which had the lane. Who asks for a tile of a set that is not a
+// snapshot, or since version 0, is told so.
+func (s *Set) Changed(id TileID, since int) bool {
+	if since >= s.version {
+		return false
+	}
+	if since <= 0 || since > len(s.versions) {
+		return true
+	}
+	if int(id.Level) > s.Top() || s.topAt(since) < int(id.Level) {
+		return true // it was another one
+	}
+	shift := max(id.Level, MinLevel) - grainShift
+	settled, at := s.versions[since-1], s.versions[since-1]
+	if list, exact := s.spans(id.Lane); exact {
+		k, ok := list.seek(at - 1)
+		if !ok {
+			return false // the lane had ended
+		}
+		settled = min(at, k.start)
+	} else {
+		if int(id.Lane) >= len(s.lanes) {
+			return true
+		}
+		was, ok := s.marks[id.Lane].at(since)
+		base := s.lanes[id.Lane].base
+		if !ok || was.base != base && shift < base {
+			return true
+		}
+		settled = min(at, was.settled)
+		if shift < base { // the answer is the tile of the base
+			id.Index = uint32(uint64(id.Index) >> (base - shift))
+			shift = base
+		}
+	}
+	return (tick(id.Index)+1)<<min(shift+tileShift, maxTop-1) > settled
+}
+
+// topAt returns the top of a snapshot.
+func (s *Set) topAt(version int) int { return int(topOf(s.versions[version-1]+1)) + grainShift }
+
+// TileVersion returns the number of the snapshot since which a tile holds what
+// it does now, this one's for one that may change with the next event.
+func (s *Set) TileVersion(id TileID) int {
+	return sort.Search(s.version, func(v int) bool { return !s.Changed(id, v) })
+}
+
+// AppendChanged appends those of the tiles that have changed since an earlier
+// snapshot, in the form of [Set.AppendTiles]: normally the last one of each
+// lane and level.
+func (s *Set) AppendChanged(dst []byte, since int, ids []TileID) []byte {
+	at, n := len(dst), uint32(0)
+	dst = append(dst, 0, 0, 0, 0)
+	for _, id := range ids {
+		if s.Changed(id, since) {
+			t := s.Tile(id)
+			dst = t.append(dst)
+			n++
+		}
+	}
+	binary.LittleEndian.PutUint32(dst[at:], n)
+	return dst
+}
