@@ -2,6 +2,7 @@ package calltree_test
 
 import (
 	"io"
+	"os"
 	"regexp"
 	"testing"
 
@@ -11,8 +12,17 @@ import (
 	"loupe/stack"
 )
 
+// benchProfile is a made-up heap profile, or the one that LOUPE_BENCH_PROFILE
+// names.
 func benchProfile(b *testing.B) *profile.Profile {
-	p, err := profile.Decode(profiletest.Synthetic(50000, 5000), profile.Options{})
+	data := profiletest.Synthetic(50000, 5000)
+	if name := os.Getenv("LOUPE_BENCH_PROFILE"); name != "" {
+		var err error
+		if data, err = os.ReadFile(name); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p, err := profile.Decode(data, profile.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -28,6 +38,52 @@ func BenchmarkTop(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func BenchmarkGraph(b *testing.B) {
+	p := benchProfile(b)
+	tree, dot, all := calltree.PprofDefaults, calltree.PprofDefaults, calltree.Options{}
+	tree.NodeCount, dot.NodeCount, dot.Visual = 80, 80, true
+	for name, opt := range map[string]calltree.Options{
+		"tree": tree, "dot": dot, "peek": all,
+		"callgrind": {Granularity: calltree.Addresses, Modules: true},
+		"contexts":  {Granularity: calltree.Addresses, Modules: true, CallTree: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				calltree.New(p.Stacks, calltree.Plain(p.Samples(1)), opt)
+			}
+		})
+	}
+}
+
+func BenchmarkFlame(b *testing.B) {
+	p := benchProfile(b)
+	for name, opt := range map[string]calltree.FlameOptions{
+		"pixels":   {MinShare: 1.0 / 2000},
+		"all":      {},
+		"inverted": {MinShare: 1.0 / 2000, Inverted: true},
+		"packages": {MinShare: 1.0 / 2000, Group: calltree.ByPackage},
+		"folded":   {MinShare: 1.0 / 2000, FoldRecursion: true, FoldGenerics: true},
+		"diff":     {MinShare: 1.0 / 2000, Base: p.Samples(0)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var g *calltree.FlameGraph
+			for b.Loop() {
+				g = calltree.Flame(p.Stacks, p.Samples(1), opt)
+			}
+			b.ReportMetric(float64(len(g.Boxes)), "boxes")
+		})
+	}
+	b.Run("zoom", func(b *testing.B) {
+		g := calltree.Flame(p.Stacks, p.Samples(1), calltree.FlameOptions{MinShare: 1.0 / 2000})
+		b.ReportAllocs()
+		for b.Loop() {
+			g.Zoom(len(g.Boxes)/10, 1.0/2000)
+		}
+	})
 }
 
 func BenchmarkList(b *testing.B) {

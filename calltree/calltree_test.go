@@ -202,10 +202,19 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 	}
-	f := func(n int) float64 {
-		return testing.AllocsPerRun(20, func() { calltree.Top(p.Stacks, many(n), calltree.PprofDefaults) })
+	f := func(name string, view func(samples calltree.Samples)) {
+		t.Helper()
+		few := testing.AllocsPerRun(20, func() { view(many(10)) })
+		if lots := testing.AllocsPerRun(20, func() { view(many(10000)) }); lots > few {
+			t.Errorf("%s allocates %v times for 10 samples and %v times for 10,000", name, few, lots)
+		}
 	}
-	if few, lots := f(10), f(10000); lots > few {
-		t.Errorf("Top allocates %v times for 10 samples and %v times for 10,000", few, lots)
-	}
+	f("Top", func(s calltree.Samples) { calltree.Top(p.Stacks, s, calltree.PprofDefaults) })
+	f("Flame", func(s calltree.Samples) { calltree.Flame(p.Stacks, s, calltree.FlameOptions{MinShare: 0.01}) })
+	f("New", func(s calltree.Samples) {
+		calltree.New(p.Stacks, calltree.Plain(s), calltree.Options{
+			Granularity: calltree.Addresses, CallTree: true, Visual: true,
+			Tags: func(uint32) calltree.LabelSet { return calltree.LabelSet{Labels: "a:b"} },
+		})
+	})
 }

@@ -76,3 +76,35 @@ func ExampleSites() {
 	// Output:
 	// 81% of bytes: strings.ToLower called at line 119 of search.rss
 }
+
+func ExampleFlame() {
+	p := example()
+	g := calltree.Flame(p.Stacks, p.Samples(0), calltree.FlameOptions{MinShare: 0.01})
+	for _, box := range g.Boxes {
+		fmt.Printf("%5.1f%% %*s%s\n", 100*float64(box.Weight)/float64(g.Total), 2*box.Depth, "", stack.Short(g.Names[box.Name]))
+	}
+	fmt.Println(g.Levels[1].Narrow, "too narrow below main")
+	// Output:
+	// 100.0% main.main
+	//  81.9%   search.rss
+	//  81.1%     strings.ToLower
+	//  18.1%   service.render
+	//  18.1%     bytes.(*Buffer).grow
+	// 0 too narrow below main
+}
+
+func ExampleNew() {
+	p := example()
+	g := calltree.New(p.Stacks, calltree.Plain(p.Samples(0)), calltree.Options{Granularity: calltree.Lines, Order: calltree.ByCum})
+	for _, n := range g.Nodes {
+		for _, call := range n.Out {
+			fmt.Printf("%s:%d calls %s: %s\n", stack.Short(n.Func), n.Line, stack.Short(call.To.Func), calltree.Format(call.Weight, "bytes", "MB"))
+		}
+	}
+	// Output:
+	// main.main:1 calls search.rss: 4587.52MB
+	// main.main:1 calls service.render: 1024MB
+	// main.main:1 calls search.rss: 45MB
+	// search.rss:119 calls strings.ToLower: 4587.52MB
+	// service.render:1 calls bytes.(*Buffer).grow: 1024MB
+}

@@ -206,3 +206,6 @@ func (o *Options) place(f *stack.Frame, file string) Place {
 	}
 	return p
 }
+
+// PlaceOf returns the place of a frame under the options.
+func (o *Options) PlaceOf(f stack.Frame) Place { return o.place(&f, o.cleanPath(f.File)) }

@@ -1,0 +1,482 @@
+package calltree
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"loupe/stack"
+)
+
+// Grouping says which frames are one box of a flame graph when they are called
+// from the same box.
+type Grouping uint8
+
+// The groupings of a flame graph.
+const (
+	ByFunction Grouping = iota
+	ByPackage           // import path, see [stack.Package]
+	ByModule            // binary or shared object
+)
+
+// FlameOptions say what the boxes of a flame graph are and which are drawn.
+type FlameOptions struct {
+	// MinShare is the share of the whole width below which a box is not drawn,
+	// nor looked into: one pixel of the screen. 0 draws everything.
+	MinShare float64
+
+	// Inverted draws from the leaf up: below a function are its callers.
+	Inverted bool
+	// Focus draws only stacks with a frame that it likes, from the outermost
+	// such frame on: down to the leaf, or up to the root when inverted.
+	Focus func(stack.Frame) bool
+
+	Group        Grouping
+	FoldGenerics bool // one box for all instances of a generic function
+	NoInlines    bool // leave out inlined calls
+	// FoldRecursion draws a function that is on a stack several times once:
+	// what lies between the first and the last time is left out. Frames of one
+	// package or module in a row are always one box.
+	FoldRecursion bool
+	// Name overrides Group: it names the box that a frame belongs to.
+	Name func(stack.Frame) string
+
+	// Base are the weights to compare with, of the same table. A box is drawn
+	// when it is wide enough in either.
+	Base Samples
+}
+
+// FlameGraph is where the weight goes: boxes on levels, each below the one
+// that it was called from (or, inverted, the one that it calls). It is
+// what flame graphs, icicles and call trees are drawn from. Boxes too narrow
+// to be seen are not there, but counted.
+type FlameGraph struct {
+	Boxes  []Box // depth first, the widest of siblings first
+	Levels []Level
+	Names  []string        // by Box.Name
+	Frames []stack.FrameID // by Box.Name: one of the frames
+
+	Total, Base int64 // weight of all stacks that are drawn, and the one to compare with
+	Whole       int64 // sum of the absolute weights of all samples, in focus or not
+
+	stacks *flameStacks
+	order  []uint32 // the stacks, so that those of every box are in a row
+	depth  int32    // of the first level in the stacks
+}
+
+// Box is a run of stacks that begin in the same way.
+type Box struct {
+	Name   int32 // in FlameGraph.Names
+	Parent int32 // in FlameGraph.Boxes; -1 on the first level
+	Depth  int32 // level, counted from 0
+	Inline bool  // every call was inlined
+
+	Weight, Self int64 // with all that it calls, and of the box itself
+	// BaseWeight and BaseSelf are the same of what is compared with.
+	BaseWeight, BaseSelf int64
+
+	// Narrow is how many boxes on the next level are too narrow to be drawn,
+	// NarrowWeight their weight.
+	Narrow                         int32
+	NarrowWeight, NarrowBaseWeight int64
+
+	first, end uint32 // in FlameGraph.order
+}
+
+// Level is what one level of a flame graph shows and hides.
+type Level struct {
+	Boxes, Narrow        int // boxes that are drawn, and those too narrow
+	Weight, NarrowWeight int64
+}
+
+// Flame draws the flame graph of samples. What is drawn costs, not what there
+// is: a box that is too narrow is not looked into.
+func Flame(t *stack.Table, samples Samples, opt FlameOptions) *FlameGraph {
+	s := newFlameStacks(t, samples, &opt)
+	g := &FlameGraph{stacks: s, order: make([]uint32, len(s.weight))}
+	for i := range g.order {
+		g.order[i] = uint32(i)
+	}
+	g.draw(nil, opt.MinShare)
+	return g
+}
+
+// Zoom draws the flame graph of one box alone, which becomes the whole width
+// of the first level, so that boxes below it appear which were too narrow. The
+// graph itself is not changed.
+func (g *FlameGraph) Zoom(box int, minShare float64) *FlameGraph {
+	root := g.Boxes[box]
+	z := &FlameGraph{stacks: g.stacks, depth: g.depth + root.Depth, order: slices.Clone(g.order[root.first:root.end])}
+	root.Parent, root.Depth, root.first, root.end = -1, 0, 0, uint32(len(z.order))
+	z.draw(&root, minShare)
+	return z
+}
+
+// Sandwich draws who calls the functions that are liked, and what they call:
+// callers is inverted, and both begin with those functions. Where one is on a
+// stack several times, the outermost counts.
+func Sandwich(t *stack.Table, samples Samples, focus func(stack.Frame) bool, opt FlameOptions) (callers, callees *FlameGraph) {
+	opt.Focus, opt.Inverted = focus, false
+	callees = Flame(t, samples, opt)
+	opt.Inverted = true
+	return Flame(t, samples, opt), callees
+}
+
+// flameStacks are stacks in the order in which they are drawn: one run of
+// codes for each. A code is twice the name, and one more if the call was
+// inlined. Nobody modifies it.
+type flameStacks struct {
+	arena        []uint32
+	end          []uint32 // stack i ends here, and the next one begins
+	weight, base []int64  // by stack; base may be nil
+	size         []int64  // by stack, what decides on being drawn
+	names        []string
+	frames       []stack.FrameID
+	whole        int64
+}
+
+func (s *flameStacks) run(i uint32) []uint32 {
+	start := uint32(0)
+	if i > 0 {
+		start = s.end[i-1]
+	}
+	return s.arena[start:s.end[i]]
+}
+
+func newFlameStacks(t *stack.Table, samples Samples, opt *FlameOptions) *flameStacks {
+	s := &flameStacks{}
+	codes := s.nameFrames(t, opt)
+	var focus []bool
+	if opt.Focus != nil {
+		focus = mark(t, opt.Focus)
+	}
+	sum := make([]int64, t.Len())
+	var base []int64
+	live := make([]bool, t.Len())
+	var ids []stack.ID
+	add := func(samples Samples, to []int64) (whole int64) {
+		for id, v := range samples {
+			if v == 0 {
+				continue
+			}
+			whole += abs(v)
+			to[id] += v
+			if !live[id] {
+				live[id] = true
+				ids = append(ids, id)
+			}
+		}
+		return whole
+	}
+	s.whole = add(samples, sum)
+	if opt.Base != nil {
+		base = make([]int64, t.Len())
+		add(opt.Base, base)
+	}
+	frames := 0
+	for _, id := range ids {
+		frames += len(t.Frames(id))
+	}
+	s.arena = make([]uint32, 0, frames)
+	s.end = make([]uint32, 0, len(ids))
+	s.weight = make([]int64, 0, len(ids))
+	fold := folder{on: opt.FoldRecursion, inRow: opt.Name == nil && opt.Group != ByFunction, last: make([]int32, len(s.names))}
+	negative := false
+	for _, id := range ids {
+		run := t.Frames(id)
+		if focus != nil {
+			at := len(run) - 1
+			for at >= 0 && !focus[run[at]] {
+				at--
+			}
+			if at < 0 {
+				continue
+			}
+			if opt.Inverted {
+				run = run[at:]
+			} else {
+				run = run[:at+1]
+			}
+		}
+		s.add(run, codes, opt.Inverted, &fold)
+		s.weight = append(s.weight, sum[id])
+		negative = negative || sum[id] < 0
+		if base != nil {
+			s.base = append(s.base, base[id])
+		}
+	}
+	s.size = s.weight
+	if negative || base != nil {
+		s.size = make([]int64, len(s.weight))
+		for i, v := range s.weight {
+			s.size[i] = abs(v)
+			if base != nil {
+				s.size[i] += abs(s.base[i])
+			}
+		}
+	}
+	return s
+}
+
+// noCode stands for a frame that is left out.
+const noCode = ^uint32(0)
+
+// nameFrames gives every frame its code.
+func (s *flameStacks) nameFrames(t *stack.Table, opt *FlameOptions) []uint32 {
+	codes := make([]uint32, t.NumFrames())
+	numbers := map[string]uint32{}
+	folded := map[string]string{}
+	for i := range codes {
+		f := t.Frame(stack.FrameID(i))
+		if opt.NoInlines && f.Inlined {
+			codes[i] = noCode
+			continue
+		}
+		var name string
+		switch {
+		case opt.Name != nil:
+			name = opt.Name(f)
+		case opt.Group == ByModule:
+			name = f.Module
+		case opt.Group == ByPackage:
+			name = stack.Package(f.Func)
+		case opt.FoldGenerics:
+			known := false
+			if name, known = folded[f.Func]; !known {
+				name = stack.FoldGenerics(f.Func)
+				folded[f.Func] = name
+			}
+		default:
+			name = f.Func
+		}
+		if name == "" {
+			name = Place{Module: f.Module}.String()
+		}
+		n, ok := numbers[name]
+		if !ok {
+			n = uint32(len(s.names))
+			numbers[name] = n
+			s.names = append(s.names, name)
+			s.frames = append(s.frames, stack.FrameID(i))
+		}
+		codes[i] = n << 1
+		if f.Inlined {
+			codes[i]++
+		}
+	}
+	return codes
+}
+
+// folder takes repetitions out of a stack.
+type folder struct {
+	on    bool    // all of them
+	inRow bool    // those that follow each other
+	last  []int32 // by name: one more than its position in the stack
+}
+
+// add adds one stack, root first unless inverted.
+func (s *flameStacks) add(frames []stack.FrameID, codes []uint32, inverted bool, fold *folder) {
+	start := len(s.arena)
+	for i := range frames {
+		f := frames[i]
+		if !inverted {
+			f = frames[len(frames)-1-i]
+		}
+		code := codes[f]
+		if code == noCode {
+			continue
+		}
+		if fold.inRow && len(s.arena) > start && s.arena[len(s.arena)-1]>>1 == code>>1 {
+			continue
+		}
+		if fold.on {
+			if at := fold.last[code>>1]; at > 0 {
+				for _, c := range s.arena[start+int(at):] {
+					fold.last[c>>1] = 0
+				}
+				s.arena = s.arena[:start+int(at)]
+				continue
+			}
+			fold.last[code>>1] = int32(len(s.arena) - start + 1)
+		}
+		s.arena = append(s.arena, code)
+	}
+	if fold.on {
+		for _, c := range s.arena[start:] {
+			fold.last[c>>1] = 0
+		}
+	}
+	s.end = append(s.end, uint32(len(s.arena)))
+}
+
+// draw fills in the boxes: those below root, or all.
+func (g *FlameGraph) draw(root *Box, minShare float64) {
+	s := g.stacks
+	g.Names, g.Frames, g.Whole = s.names, s.frames, s.whole
+	var width, baseWidth int64
+	for _, i := range g.order {
+		g.Total += s.weight[i]
+		width += abs(s.weight[i])
+		if s.base != nil {
+			g.Base += s.base[i]
+			baseWidth += abs(s.base[i])
+		}
+	}
+	d := drawer{
+		g: g, s: s, minSize: max(1, int64(minShare*float64(max(width, baseWidth)))),
+		cells: make([]cell, len(s.names)), name: make([]uint32, len(g.order)), moved: make([]uint32, len(g.order)),
+	}
+	if root == nil {
+		d.level(0, uint32(len(g.order)), 0, -1)
+		return
+	}
+	root.Self, root.BaseSelf, root.Narrow, root.NarrowWeight, root.NarrowBaseWeight = 0, 0, 0, 0, 0
+	g.Boxes = append(g.Boxes, *root)
+	g.Levels = append(g.Levels, Level{Boxes: 1, Weight: root.Weight})
+	d.level(0, root.end, 1, 0)
+}
+
+// drawer draws one flame graph.
+type drawer struct {
+	g       *FlameGraph
+	s       *flameStacks
+	minSize int64
+
+	cells   []cell   // by name, in use for one level at a time
+	name    []uint32 // by position in the order: the code at the level
+	moved   []uint32 // the order in the making
+	touched []uint32 // names, a stack of levels
+	groups  []group  // boxes to be, a stack of levels
+}
+
+// cell adds up the stacks of one box. The fields stand together because a scan
+// touches all of them.
+type cell struct {
+	weight, base, size int64
+	count, at          uint32
+	plain              bool
+}
+
+type group struct {
+	name         int32
+	first, end   uint32
+	weight, base int64
+	inline       bool
+}
+
+// level draws the boxes of the stacks from first to end at a depth, and all
+// that is below them.
+func (d *drawer) level(first, end uint32, depth, parent int32) {
+	touched := len(d.touched)
+	ended := d.scan(first, end, depth, parent)
+	names := d.touched[touched:]
+	if len(names) == 0 {
+		return
+	}
+	for int(depth) >= len(d.g.Levels) {
+		d.g.Levels = append(d.g.Levels, Level{})
+	}
+	level := &d.g.Levels[depth]
+	slices.SortFunc(names, func(x, y uint32) int {
+		if c := cmp.Compare(d.cells[y].size, d.cells[x].size); c != 0 {
+			return c
+		}
+		return strings.Compare(d.s.names[x], d.s.names[y])
+	})
+	// The widest come first, so the ones that are too narrow are at the end.
+	groups := len(d.groups)
+	at := first
+	for _, n := range names {
+		c := &d.cells[n]
+		c.at = at
+		at += c.count
+		if c.size < d.minSize {
+			level.Narrow++
+			level.NarrowWeight += c.weight
+			if parent >= 0 {
+				box := &d.g.Boxes[parent]
+				box.Narrow++
+				box.NarrowWeight += c.weight
+				box.NarrowBaseWeight += c.base
+			}
+			continue
+		}
+		level.Boxes++
+		level.Weight += c.weight
+		d.groups = append(d.groups, group{int32(n), c.at, at, c.weight, c.base, !c.plain})
+	}
+	switch {
+	case len(d.groups) == groups: // nothing is wide enough to go on
+	case len(names) == 1 && !ended:
+	default:
+		d.partition(first, end, at)
+	}
+	for _, n := range names {
+		d.cells[n] = cell{}
+	}
+	d.touched = d.touched[:touched]
+	for i := groups; i < len(d.groups); i++ {
+		b := &d.groups[i]
+		d.g.Boxes = append(d.g.Boxes, Box{
+			Name: b.name, Parent: parent, Depth: depth, Inline: b.inline,
+			Weight: b.weight, BaseWeight: b.base, first: b.first, end: b.end,
+		})
+		d.level(b.first, b.end, depth+1, int32(len(d.g.Boxes)-1))
+	}
+	d.groups = d.groups[:groups]
+}
+
+// scan adds up the stacks by their name at a depth, and those that have ended
+// before it as their parent's own weight.
+func (d *drawer) scan(first, end uint32, depth, parent int32) (ended bool) {
+	s, at := d.s, uint32(d.g.depth+depth)
+	for i := first; i < end; i++ {
+		row := d.g.order[i]
+		pos := at
+		if row > 0 {
+			pos += s.end[row-1]
+		}
+		if pos >= s.end[row] {
+			d.name[i] = noCode
+			ended = true
+			if parent >= 0 {
+				box := &d.g.Boxes[parent]
+				box.Self += s.weight[row]
+				if s.base != nil {
+					box.BaseSelf += s.base[row]
+				}
+			}
+			continue
+		}
+		code := s.arena[pos]
+		n := code >> 1
+		d.name[i] = n
+		c := &d.cells[n]
+		if c.count == 0 {
+			d.touched = append(d.touched, n)
+		}
+		c.count++
+		c.weight += s.weight[row]
+		c.size += s.size[row]
+		c.plain = c.plain || code&1 == 0
+		if s.base != nil {
+			c.base += s.base[row]
+		}
+	}
+	return ended
+}
+
+// partition brings the stacks of each box together, in their order, and those
+// that have ended to the end.
+func (d *drawer) partition(first, end, ended uint32) {
+	order := d.g.order
+	for i := first; i < end; i++ {
+		to := &ended
+		if n := d.name[i]; n != noCode {
+			to = &d.cells[n].at
+		}
+		d.moved[*to] = order[i]
+		*to++
+	}
+	copy(order[first:end], d.moved[first:end])
+}
