@@ -8,13 +8,14 @@ import (
 
 // A bucket is what a lane did in a stretch of 2^level ns. While it is built it
 // holds exact sums, so that the bucket above can be made of two without the
-// rounding that its bytes have. There are three: of spans, of counts, and of a
-// counter's values.
+// rounding that its bytes have. There are four: of spans, of counts, of a
+// counter's values, and of latencies.
 
 const (
 	spanRow    = 12 // bytes of a bucket of spans
 	groupRow   = 16
 	counterRow = 16
+	maxRow     = LatencyRows
 )
 
 // spanSums is a bucket of spans.

@@ -31,6 +31,7 @@ type Builder struct {
 	heap, goal        counter
 	maxProcs          counter
 	busyProcs, busyMs counter
+	latency           *latencies
 
 	short   archive
 	scratch []byte
@@ -128,6 +129,7 @@ func (b *Builder) begin(at timeline.Time) {
 	b.started, b.origin = true, at&^(Grain-1)
 	b.groups = []*counts{newCounts(exectrace.NameNone, 0)}
 	b.states = newGauges(0)
+	b.latency = newLatencies()
 	b.gc.begin(0, uint8(ClassRest))
 }
 
@@ -171,12 +173,14 @@ func (b *Builder) transition(e *exectrace.Event) {
 	b.states.move(at, g.state, e.To)
 	g.state = e.To
 	g.count.move(at, was, class)
+	ready := g.since
 	if class != was {
 		g.push(at)
 		g.class = class
 	}
 	switch {
 	case e.From == exectrace.Runnable && e.To == exectrace.Running:
+		b.latency.start(at, ready)
 		if p := b.proc(e.P); p != nil && p.runs && !p.sweeps && g.flags == 0 {
 			p.runner, p.syscall, p.fresh = g, false, false
 			p.turn(at, uint8(ProcRuns))

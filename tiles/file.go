@@ -15,7 +15,7 @@ import (
 
 const (
 	magic      = "loupetls"
-	version    = 1
+	version    = 2
 	headerSize = 256
 	laneSize   = 80
 	levelSize  = 16

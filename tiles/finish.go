@@ -38,6 +38,9 @@ func (b *Builder) Finish() *Set {
 	for i, name := range gaugeNames {
 		w.counter(name, b.states.changes, &b.states.pyramids[i])
 	}
+	l := laneRecord{kind: KindLatency, last: w.length, spans: uint64(b.latency.starts)}
+	l.name, l.nameLen = w.name("scheduling latency")
+	writePyramid(w, l, &b.latency.pyramid)
 	for _, c := range b.groups {
 		l := laneRecord{kind: KindGroup, first: c.pyramid.first, last: b.now, members: uint32(min(c.members, 1<<32-1)), spans: uint64(c.changes)}
 		l.name, l.nameLen = w.name(b.r.Name(c.name))
@@ -87,6 +90,7 @@ func (b *Builder) finishLanes(top uint8) {
 		}
 	}
 	b.states.finish(b.now, top)
+	b.latency.finish(b.now, top)
 }
 
 // counters returns those of one value.

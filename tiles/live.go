@@ -97,6 +97,7 @@ func (b *Builder) eachPyramid(visit func(m *marks, base uint8, settled tick)) {
 		p := &b.states.pyramids[i]
 		visit(&p.marks, p.base, always)
 	}
+	visit(&b.latency.pyramid.marks, b.latency.pyramid.base, always)
 }
 
 // clone returns a copy of all that Finish changes. The two share the bytes of
@@ -148,6 +149,9 @@ func (b *Builder) clone() *Builder {
 		states.pyramids[i] = states.pyramids[i].clone()
 	}
 	c.states = &states
+	latency := *b.latency
+	latency.pyramid = latency.pyramid.clone()
+	c.latency = &latency
 	return &c
 }
 

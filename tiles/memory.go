@@ -94,5 +94,5 @@ func (b *Builder) size() int64 {
 	for i := range b.states.pyramids {
 		n += b.states.pyramids[i].size()
 	}
-	return n + b.gc.size()
+	return n + b.latency.pyramid.size() + b.gc.size()
 }

@@ -141,15 +141,15 @@ func (p *pyramid[T, S]) size() (n int64) {
 }
 
 // packedHeader is what a packed tile begins with: the first bucket that is
-// there, their count, which planes are whole, and nothing.
+// there, their count, and which planes are whole.
 const packedHeader = 8
 
 // packRows returns the buckets as a packed tile: one plane for each byte of a
 // bucket, of one byte if all buckets have the same.
 func packRows(rows []byte, row, first int) []byte {
-	var tile [packedHeader + tileRows*groupRow]byte
+	var tile [packedHeader + tileRows*maxRow]byte
 	n := len(rows) / row
-	whole, size := uint16(0), packedHeader
+	whole, size := uint32(0), packedHeader
 	for p := range row {
 		plane := tile[size : size+n]
 		same, differs := rows[p], byte(0)
@@ -165,6 +165,6 @@ func packRows(rows []byte, row, first int) []byte {
 	}
 	binary.LittleEndian.PutUint16(tile[:], uint16(first))
 	binary.LittleEndian.PutUint16(tile[2:], uint16(n))
-	binary.LittleEndian.PutUint16(tile[4:], whole)
+	binary.LittleEndian.PutUint32(tile[4:], whole)
 	return append([]byte(nil), tile[:size]...)
 }

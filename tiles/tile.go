@@ -15,11 +15,12 @@ type Form uint8
 
 // The forms of tiles.
 const (
-	FormNone    Form = iota // the lane has nothing there
-	FormBuckets             // see [Tile.Buckets]
-	FormSpans               // so few that they are given as they are: [Tile.Spans]
-	FormCounts              // of groups: [Tile.Counts]
-	FormValues              // of counters: [Tile.Values]
+	FormNone      Form = iota // the lane has nothing there
+	FormBuckets               // see [Tile.Buckets]
+	FormSpans                 // so few that they are given as they are: [Tile.Spans]
+	FormCounts                // of groups: [Tile.Counts]
+	FormValues                // of counters: [Tile.Values]
+	FormLatencies             // of the scheduling latency: [Tile.Latencies]
 )
 
 // Tile is 1024 buckets of a lane, or the spans that lie in them.
@@ -100,6 +101,8 @@ func (s *Set) storedTile(t *Tile, l *laneRecord) {
 		t.Form = FormCounts
 	case KindCounter:
 		t.Form = FormValues
+	case KindLatency:
+		t.Form = FormLatencies
 	default:
 		t.Form = FormBuckets
 	}
@@ -211,7 +214,7 @@ func (a *aggregator) cross(from, to tick, class uint8) tick {
 // unpacked is a packed tile, plane by plane.
 type unpacked struct {
 	first, n int
-	planes   [16][]byte
+	planes   [maxRow][]byte
 }
 
 // unpack reads a packed tile with so many planes.
@@ -221,7 +224,7 @@ func unpack(data []byte, row int) (u unpacked, err error) {
 	}
 	u.first = int(binary.LittleEndian.Uint16(data))
 	u.n = int(binary.LittleEndian.Uint16(data[2:]))
-	whole := binary.LittleEndian.Uint16(data[4:])
+	whole := binary.LittleEndian.Uint32(data[4:])
 	if u.n == 0 || u.first+u.n > tileRows {
 		return u, fmt.Errorf("a tile with buckets %d to %d", u.first, u.first+u.n)
 	}
@@ -261,7 +264,7 @@ func (t *Tile) eachRow(form Form, n int) iter.Seq2[int, []byte] {
 		if err != nil {
 			return
 		}
-		var row [16]byte
+		var row [maxRow]byte
 		for i := range u.n {
 			u.row(i, row[:n])
 			if !yield(u.first+i, row[:n]) {

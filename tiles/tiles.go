@@ -1,6 +1,6 @@
 // Package tiles turns an execution trace into a timeline that can be drawn at
 // any zoom: for each lane (a P, a thread, a goroutine, the goroutines of one
-// function, the collector, a counter) the exact spans, and above them a
+// function, the collector, a counter, the scheduling latency) the exact spans, and above them a
 // pyramid of buckets that say how each stretch of time was spent.
 //
 // A [Builder] takes the events of one reader in one pass and gives a [Set],
@@ -29,10 +29,11 @@ const (
 	KindGoroutine             // a goroutine: its Subject is the id
 	KindGroup                 // all goroutines that began with the function Name
 	KindCounter               // the counter Name
+	KindLatency               // how long the goroutines that start to run were ready
 	kinds
 )
 
-var kindNames = [kinds]string{"P", "M", "GC", "goroutine", "group", "counter"}
+var kindNames = [kinds]string{"P", "M", "GC", "goroutine", "group", "counter", "latency"}
 
 // String returns the kind's name: "goroutine".
 func (k Kind) String() string {
@@ -93,6 +94,7 @@ var classNames = [...][classes]string{
 	KindGoroutine: {"runs", "runnable", "GC work", "syscall", "sync", "chan", "network", "rest"},
 	KindGroup:     {"runs", "runnable", "GC work", "syscall", "sync", "chan", "network", "rest"},
 	KindCounter:   {},
+	KindLatency:   {},
 }
 
 // ClassName returns what a class means in lanes of a kind, "" if nothing.

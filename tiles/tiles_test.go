@@ -282,7 +282,7 @@ func TestFile(t *testing.T) {
 			t.Fatalf("lane %d level %d tile %d: other data behind the wire", tile.Lane, tile.Level, tile.Index)
 		}
 	}
-	for form := range tiles.FormValues + 1 {
+	for form := range tiles.FormLatencies + 1 {
 		if forms[form] == 0 {
 			t.Errorf("no tile of form %d", form)
 		}
@@ -459,6 +459,8 @@ func FuzzOpen(f *testing.F) {
 				for range tile.Counts() {
 				}
 				for range tile.Values() {
+				}
+				for range tile.Latencies() {
 				}
 				for range tile.Spans(0) {
 				}

@@ -146,7 +146,7 @@ func indexPage(set *tiles.Set, path string, traceBytes, events int64, made bool,
 		facts = append(facts, report.Fact{Key: "bytes_per_event", Head: "bytes an event", Value: float64(set.Size()) / float64(events)})
 	}
 	kinds := &report.Sheet{Key: "lanes", Title: "Lanes", Columns: []report.Column{{Key: "kind", Head: "of"}, {Key: "lanes", Head: "lanes"}, {Key: "spans", Head: "spans"}, {Key: "pyramids", Head: "with a pyramid"}, {Key: "exact", Head: "exact"}}}
-	for _, k := range []tiles.Kind{tiles.KindProc, tiles.KindThread, tiles.KindGC, tiles.KindGroup, tiles.KindGoroutine, tiles.KindCounter} {
+	for _, k := range []tiles.Kind{tiles.KindProc, tiles.KindThread, tiles.KindGC, tiles.KindGroup, tiles.KindGoroutine, tiles.KindCounter, tiles.KindLatency} {
 		page, total := set.Lanes(tiles.Filter{Kinds: []tiles.Kind{k}}, 0, set.Len())
 		spans, pyramids, exact := int64(0), 0, 0
 		for _, l := range page {
