@@ -34,7 +34,7 @@ type room struct {
 
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics", "symbol"}
+	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics", "compiler", "symbol"}
 	eyes    = []string{"session", "calltree", "sched", "gc", "tiles"}
 )
 
@@ -50,6 +50,7 @@ var rooms = map[string]room{
 	"exectrace": {1, pure, []string{"stack", "timeline"}},
 	"godebug":   {1, pure, []string{"timeline"}},
 	"metrics":   {1, pure, []string{"timeline", "unit"}},
+	"compiler":  {1, pure, nil},
 	"symbol":    {1, pure, []string{"stack"}},
 	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
 
@@ -61,6 +62,7 @@ var rooms = map[string]room{
 	"calltree": {3, pure, []string{"stack", "unit"}},
 	"sched":    {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
 	"gc":       {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
+	"why":      {3, pure, join(values, []string{"profile", "compiler"})},
 	"tiles":    {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
@@ -75,6 +77,9 @@ var rooms = map[string]room{
 	// What makes traces compiles with older Go: the standard library alone.
 	"exectrace/exectracetest/mktrace": {0, roof, nil},
 	"exectrace/exectracetest/bench":   {4, roof, []string{"exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
+
+	// What measures why runs the go command and the benchmarks of modules.
+	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
 
 	// The agent runs inside the recorded program: the standard library alone.
 	"agent": {0, roof, nil},
