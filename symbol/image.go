@@ -261,7 +261,7 @@ func (p *pager) slice(off, n uint64) []byte {
 }
 
 // maxName bounds one name: names of generic functions reach some kilobytes.
-const maxName = 1 << 20
+const maxName = 64 << 10
 
 // cstring returns the string from off to the next zero byte.
 func (p *pager) cstring(off uint64) string {

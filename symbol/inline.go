@@ -8,9 +8,9 @@ const (
 	treeInline      = 3 // where the inline tree of the function is
 )
 
-// maxInline bounds the depth of inlined calls at one address, which a damaged
-// tree could make endless. The compiler reaches some tens.
-const maxInline = 512
+// maxInline bounds the depth of inlined calls at one address, which is some
+// tens at most, in damaged trees.
+const maxInline = 128
 
 // inlineTree is the tree of the calls that the compiler has inlined into a
 // function: one record per call.
@@ -88,7 +88,11 @@ func (t inlineTree) at(index int32, pc uint64) ([]Frame, uint64) {
 		frames = append(frames, Frame{Frame: stack.Frame{Func: name, File: file, Line: line, StartLine: start, Inlined: true}})
 		pc = parent
 		indexes := t.indexes()
-		index = indexes.seek(pc)
+		next := indexes.seek(pc)
+		if next >= index {
+			break // a caller stands before its callees: damaged
+		}
+		index = next
 	}
 	return frames, pc
 }

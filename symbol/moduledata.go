@@ -3,6 +3,7 @@ package symbol
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // openTable finds the pclntab and what it needs from elsewhere: the address
@@ -39,6 +40,10 @@ func (b *Binary) openTable() (*pclntab, error) {
 	return t, nil
 }
 
+// maxCandidates bounds how many places are looked at more closely in a search,
+// for the sake of files that are made to have many.
+const maxCandidates = 64
+
 // findTable returns where the pclntab is in the file and in memory.
 func (b *Binary) findTable() (off, size, addr uint64, err error) {
 	img := b.img
@@ -49,7 +54,7 @@ func (b *Binary) findTable() (off, size, addr uint64, err error) {
 	}
 	// PE has no section for it, and ELF loses its sections to some packers:
 	// the header is searched for in what is not code.
-	for _, s := range img.sections {
+	for _, s := range img.sections[:min(len(img.sections), maxCandidates)] {
 		if s.alloc && s.size > 0 && !s.exec {
 			if d, ok := img.searchHeader(s.off, s.size); ok {
 				return s.off + d, s.size - d, s.addr + d, nil
@@ -57,7 +62,7 @@ func (b *Binary) findTable() (off, size, addr uint64, err error) {
 		}
 	}
 	if len(img.sections) == 0 {
-		for _, s := range img.segments {
+		for _, s := range img.segments[:min(len(img.segments), maxCandidates)] {
 			if d, ok := img.searchHeader(s.Offset, s.FileSize); ok {
 				return s.Offset + d, s.FileSize - d, s.Addr + d, nil
 			}
@@ -79,7 +84,7 @@ func (img *image) searchHeader(off, size uint64) (uint64, bool) {
 	if img.order.Uint16([]byte{0, 1}) == 1 {
 		needle, lead = []byte{0xff, 0xff, 0xff}, 0
 	}
-	for at := uint64(0); at < size; {
+	for at, tries := uint64(0), 0; at < size && tries < maxCandidates; {
 		b := p.tail(at)
 		if len(b) == 0 {
 			return 0, false
@@ -93,6 +98,7 @@ func (img *image) searchHeader(off, size uint64) (uint64, bool) {
 		pos := at + uint64(i)
 		at = pos + 1
 		if start := pos - uint64(lead); pos >= uint64(lead) && start%uint64(img.ptrSize) == 0 {
+			tries++
 			sub := newPager(img.r, off+start, size-start)
 			if t, err := parseHeader(sub); err == nil && t.nfunc > 0 && t.ptrSize == img.ptrSize {
 				if f, ok := t.funcAt(0); ok && f.name() != "" {
@@ -152,11 +158,57 @@ func (b *Binary) moduleData(t *pclntab, addr uint64) (text, trees uint64, ok boo
 			at++
 		}
 	}
+	return b.moduleDataRelocated(t, addr)
+}
+
+// moduleDataRelocated finds the same in the relocations: the C linker leaves
+// the words of a movable program empty in the file, and the loader fills them.
+func (b *Binary) moduleDataRelocated(t *pclntab, addr uint64) (text, trees uint64, ok bool) {
+	img := b.img
+	s := img.section(".rela.dyn")
+	const size = 24 // place, kind, value
+	if s == nil || img.ptrSize != 8 || img.check(s.off, s.size) != nil {
+		return 0, 0, false
+	}
+	p := newPager(img.r, s.off, s.size)
+	each := func(visit func(place, value uint64)) {
+		for at := uint64(0); at+size <= s.size; at += size {
+			if e := p.slice(at, size); e != nil {
+				visit(img.order.Uint64(e), img.order.Uint64(e[16:]))
+			}
+		}
+	}
+	var heads, names []uint64
+	each(func(place, value uint64) {
+		switch {
+		case value == addr && len(heads) < maxCandidates:
+			heads = append(heads, place)
+		case value == addr+t.names && len(names) < maxCandidates:
+			names = append(names, place-8)
+		}
+	})
+	n := uint64(moduleTrees)
+	if t.version == table118 {
+		n = treesIn118
+	}
+	for _, head := range heads {
+		if !slices.Contains(names, head) {
+			continue
+		}
+		each(func(place, value uint64) {
+			switch place {
+			case head + 8*moduleText:
+				text = value
+			case head + 8*n:
+				trees = value
+			}
+		})
+		return text, trees, text != 0
+	}
 	return 0, 0, false
 }
 
-// textFromSymbols takes the same from the symbol table: a movable program that
-// was linked by the C linker has its addresses in relocations only.
+// textFromSymbols takes the same from the symbol table, where all else fails.
 func (b *Binary) textFromSymbols() (text, trees uint64) {
 	syms, err := b.symbols()
 	if err != nil {

@@ -55,6 +55,7 @@ type pclntab struct {
 
 	mu      sync.Mutex
 	strings map[uint64]string // names and files by offset
+	held    uint64            // bytes in strings
 }
 
 // parseHeader checks the header and fills in all but textStart and inlTrees.
@@ -128,9 +129,12 @@ func (t *pclntab) string(off uint64) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s, ok := t.strings[off]
-	if !ok {
+	if !ok && t.held <= t.p.size+maxName {
+		// Names do not overlap, so all together they are smaller than the
+		// table, unless it is made to need much memory.
 		s = t.p.cstring(off)
 		t.strings[off] = s
+		t.held += uint64(len(s))
 	}
 	return s
 }
@@ -266,10 +270,16 @@ func (t *pclntab) valuesAt(off uint32, entry uint64) valueIter {
 // seek moves on to pc and returns the value there; -1 where there is none.
 // Addresses must not decrease from call to call.
 func (it *valueIter) seek(pc uint64) int32 {
-	for pc >= it.pc || it.first {
+	for idle := 0; pc >= it.pc || it.first; {
+		before := it.pc
 		if it.done || !it.next() {
 			it.done = true
 			return -1
+		}
+		if it.pc == before {
+			if idle++; idle > 16 {
+				it.done = true // values without addresses: damaged
+			}
 		}
 	}
 	return it.value
