@@ -35,7 +35,7 @@ type room struct {
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
 	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics", "compiler", "symbol"}
-	eyes    = []string{"session", "calltree", "sched", "gc", "tiles"}
+	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why"}
 )
 
 // rooms is the map of the house (docs/architecture.md explains it). A new
