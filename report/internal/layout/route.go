@@ -1,0 +1,141 @@
+package layout
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// route draws the lines: down from the border of a box, through the places of
+// the virtual vertices, to the border of another.
+func (d *drawing) route() {
+	leave, arrive := d.ports()
+	for i := range d.edges {
+		l := &d.edges[i]
+		from, to := &d.vertices[l.from], &d.vertices[l.to]
+		a := Point{from.x + leave[i], d.middle(from.rank) + from.height/2}
+		b := Point{to.x + arrive[i], d.middle(to.rank) - to.height/2}
+		c := course{points: []Point{a}}
+		if l.loose {
+			c.to(b)
+		} else {
+			// The boxes of a rank differ in height: the line goes on to where
+			// the highest ends before it turns.
+			c.straight(Point{a.X, d.bottom[from.rank]})
+			for _, v := range l.via {
+				x, r := &d.vertices[v], d.vertices[v].rank
+				c.to(Point{x.x, d.top[r]})
+				c.straight(Point{x.x, d.bottom[r]})
+			}
+			c.to(Point{b.X, d.top[to.rank]})
+			c.straight(b)
+		}
+		r := &d.routes[l.edge]
+		r.Points, r.Back = c.points, l.back
+		if l.back {
+			slices.Reverse(r.Points)
+		}
+		e := d.source(l)
+		if l.label >= 0 {
+			v := &d.vertices[l.via[l.label]]
+			r.Label = Point{v.x + 4 + e.LabelWidth/2, d.middle(v.rank)}
+		} else {
+			r.Label = Point{(a.X+b.X)/2 + 4 + e.LabelWidth/2, (a.Y + b.Y) / 2}
+		}
+	}
+	d.drawLoops()
+}
+
+// ports spreads the lines of a box over its lower and its upper side in the
+// order in which they go on, so that they do not cross right away.
+func (d *drawing) ports() (leave, arrive []float64) {
+	leave, arrive = make([]float64, len(d.edges)), make([]float64, len(d.edges))
+	n := len(d.part.nodes)
+	byFrom, byTo := make([][]int, n), make([][]int, n)
+	for i := range d.edges {
+		l := &d.edges[i]
+		byFrom[l.from] = append(byFrom[l.from], i)
+		byTo[l.to] = append(byTo[l.to], i)
+	}
+	first := func(i int) float64 {
+		if l := &d.edges[i]; len(l.via) > 0 {
+			return d.vertices[l.via[0]].x
+		}
+		return d.vertices[d.edges[i].to].x
+	}
+	last := func(i int) float64 {
+		if l := &d.edges[i]; len(l.via) > 0 {
+			return d.vertices[l.via[len(l.via)-1]].x
+		}
+		return d.vertices[d.edges[i].from].x
+	}
+	spread := func(v int, edges []int, toward func(int) float64, out []float64) {
+		slices.SortStableFunc(edges, func(i, j int) int { return cmp.Compare(toward(i), toward(j)) })
+		room := d.vertices[v].left * 1.5
+		step := math.Min(portGap, room/float64(len(edges)))
+		limit := float64(len(edges)-1) / 2 * step
+		for k, i := range edges {
+			out[i] = float64(k)*step - limit
+		}
+		if len(edges) == 1 { // straight down if the box allows
+			out[edges[0]] = math.Max(-room/2, math.Min(room/2, toward(edges[0])-d.vertices[v].x))
+		}
+	}
+	for v := range n {
+		if len(byFrom[v]) > 0 {
+			spread(v, byFrom[v], first, leave)
+		}
+		if len(byTo[v]) > 0 {
+			spread(v, byTo[v], last, arrive)
+		}
+	}
+	return leave, arrive
+}
+
+// course is a line in the making.
+type course struct{ points []Point }
+
+// to goes on in a curve that begins and ends upright.
+func (c *course) to(p Point) {
+	a := c.points[len(c.points)-1]
+	if a.X == p.X {
+		c.straight(p)
+		return
+	}
+	half := (p.Y - a.Y) / 2
+	c.points = append(c.points, Point{a.X, a.Y + half}, Point{p.X, p.Y - half}, p)
+}
+
+// straight goes on in a line, or makes a line that is one already longer.
+func (c *course) straight(p Point) {
+	n := len(c.points)
+	a := c.points[n-1]
+	if a == p {
+		return
+	}
+	if n >= 4 && a.X == p.X && c.points[n-4].X == p.X && c.points[n-3].X == p.X && c.points[n-2].X == p.X {
+		n -= 3
+		a = c.points[n-1]
+		c.points = c.points[:n]
+	}
+	c.points = append(c.points, Point{a.X + (p.X-a.X)/3, a.Y + (p.Y-a.Y)/3}, Point{a.X + (p.X-a.X)*2/3, a.Y + (p.Y-a.Y)*2/3}, p)
+}
+
+// drawLoops draws the calls of a node to itself beside it.
+func (d *drawing) drawLoops() {
+	for v, loops := range d.loops {
+		x := &d.vertices[v]
+		at, y := x.x+x.left, d.middle(x.rank)
+		start := at
+		for _, i := range loops {
+			e := &d.g.Edges[d.part.edges[i]]
+			h := math.Min(x.height/3, 14)
+			far := at + loopWidth - 8
+			r := &d.routes[i]
+			r.Back = true
+			r.Points = []Point{{start, y - h}, {far, y - h*1.5}, {far, y + h*1.5}, {start, y + h}}
+			r.Label = Point{far + e.LabelWidth/2, y}
+			at += loopWidth + e.LabelWidth
+		}
+	}
+}
