@@ -116,7 +116,7 @@ func (b *builder) module(file []byte) uint32 {
 	}
 	id, ok := b.mappingIDs[string(file)]
 	if !ok {
-		b.mappings = append(b.mappings, Mapping{File: string(file)})
+		b.mappings = append(b.mappings, Mapping{File: string(file), HasFunctions: true})
 		id = uint32(len(b.mappings))
 		b.mappingIDs[string(file)] = id
 	}

@@ -39,6 +39,9 @@ type symbolText struct {
 
 // begin takes a sample that comments may follow; the slices are copied.
 func (d *debugText) begin(addrs []uint64, wire []byte, values []int64) {
+	for len(addrs) > 0 && addrs[len(addrs)-1] == 0 {
+		addrs = addrs[:len(addrs)-1] // threadcreate of Go 1.26 has 32 numbers, whatever the depth
+	}
 	d.open, d.comments = true, d.comments[:0]
 	d.addrs = append(d.addrs[:0], addrs...)
 	d.values = append(d.values[:0], values...)
@@ -143,7 +146,8 @@ func (d *debugText) match() (first, last int) {
 	i := 0
 	for j := 0; j < len(d.comments) && i < len(d.addrs); {
 		pc := d.comments[j].pc
-		if d.addrs[i] != pc+1 && d.addrs[i] != pc {
+		next := i+1 < len(d.addrs) && d.addrs[i+1] == pc+1
+		if d.addrs[i] != pc+1 && (d.addrs[i] != pc || next) {
 			i++
 			continue
 		}

@@ -123,7 +123,7 @@ func TestLegacyVariants(t *testing.T) {
 	}
 }
 
-const maps = `
+const mapsText = `
 MAPPED_LIBRARIES:
 build=/usr/local/bin
 I0101 12:00:00.000000 1 prog.cc:12] 7f0000000000-7f0000100000 r-xp 00000000 fc:01 4243 /lib/libc.so.6
@@ -157,25 +157,25 @@ func legacyVariants() (all [][]byte) {
 					all = append(all, append(data, "  0x400010 com.example.Main.run (Main.java:12)\n 0x400200 memcpy (/lib/libc.so)\n0x400100 GC\n"...))
 					continue
 				}
-				all = append(all, append(data, maps[1:]...), data, append(data[:len(data):len(data)], "--- Memory map: ---\n"...))
+				all = append(all, append(data, mapsText[1:]...), data, append(data[:len(data):len(data)], "--- Memory map: ---\n"...))
 			}
 		}
 	}
 	texts := []string{
-		"heap profile: 1: 100 [2: 200] @ heapz_v2/524288\n1: 100 [2: 200] @ 0x400011 0x400022\n 0: 0 [1: 100] @ 0x400011\n" + maps,
+		"heap profile: 1: 100 [2: 200] @ heapz_v2/524288\n1: 100 [2: 200] @ 0x400011 0x400022\n 0: 0 [1: 100] @ 0x400011\n" + mapsText,
 		"heap profile: 1: 100 [1: 100] @ heap_v2/524288\n   1:    100 [   1:    100] @ 0x400011 0x400022 trailing words\n",
 		"heap profile: 1: 100 [0: 0] @ heapprofile\n1: 100 [0: 0] @\n-1: -50 [0: 0] @ 0x1\n",
 		"heap profile: 1: 100 [1: 100] @ growthz\n1: 100 [1: 100] @ 0x400011\n\nMAPPED_LIBRARIES:\n",
 		"heap profile:   1:   100 [  1:   100] @ fragmentationz\nprefix 1: 100 [1: 100] @ 0x400011\n",
 		"heap profile: 3: 300 [9: 900] @ heap/1048576\n3: 300 [9: 900] @ 0x400011 0x400022 0x400011\n#\t0x400010\tmain.f+0x10\t/src/main.go:12\n\n# runtime.MemStats\n# Alloc = 5\n",
 		"heap profile: 3: 300 [9: 900] @ heap/2\n3: 300 [9: 900] @ 0x400011\n",
-		"# comment\n\ngoroutine profile: total 3\n2 @ 0x400011 0x400022\n# labels: {\"a\":\"b\"}\n#\t0x400010\tmain.f+0x10\t/src/main.go:12\n\n1 @ 0x0\n--- the end ---\nrubbish\n" + maps,
+		"# comment\n\ngoroutine profile: total 3\n2 @ 0x400011 0x400022\n# labels: {\"a\":\"b\"}\n#\t0x400010\tmain.f+0x10\t/src/main.go:12\n\n1 @ 0x0\n--- the end ---\nrubbish\n" + mapsText,
 		"my.profile profile: total 0\n",
-		"--- contentionz 1 ---\ncycles/second = 3201000000\nsampling period = 100\nms since reset = 16502830\ndiscarded samples = 0\n  19490304       27 @ 0xbccc97 0xc61202\n--- Memory map: ---" + maps,
+		"--- contentionz 1 ---\ncycles/second = 3201000000\nsampling period = 100\nms since reset = 16502830\ndiscarded samples = 0\n  19490304       27 @ 0xbccc97 0xc61202\n--- Memory map: ---" + mapsText,
 		"--- mutex:\ncycles/second=1000000000\nsampling period=5\n100 2 @ 0x400011\n#\t0x400010\tmain.f+0x10\t/src/main.go:12\n",
 		"--- contention:\ncycles/second=2594000000\n12345 @ 0x1\n1 1 @ 0x2 0x3zz 0x4\n",
 		"--- contention:\n--- done\n1 1 @ 0x2\n",
-		"--- threadz 1 ---\n\n--- Thread 7f00 (name: main/1) stack: ---\n  PC: 0x400010 0x400011\n 0x400022\n--- Thread 7f01 (name: /2) stack: ---\n   creator: 0x400033\n--- Thread 7f02 (name: x/3) stack: ---\n   [same as previous thread]\n--- Memory map: ---" + maps,
+		"--- threadz 1 ---\n\n--- Thread 7f00 (name: main/1) stack: ---\n  PC: 0x400010 0x400011\n 0x400022\n--- Thread 7f01 (name: /2) stack: ---\n   creator: 0x400033\n--- Thread 7f02 (name: x/3) stack: ---\n   [same as previous thread]\n--- Memory map: ---" + mapsText,
 		"--- Thread 7f00 (name: main/1) stack: ---\n 0x400010\n---- no stack trace for 4 ----\n",
 		"--- heapz 1 ---\nformat = java\nresolution=bytes\n\n 1024 2 @ 0x1 0x2\n 64 1 @ 0x3\n\n 0x1 a.B.c (B.java:7)\n 0x2 d.E.f (/lib/e.so)\n 0x1 a.B.c (C.java:-1)\nsomething else\n",
 		"--- contentionz 1 ---\nformat = java\nresolution=microseconds\nsampling period = 100\nms since reset = 6019\n\n 100 3 @ 0x1 0x9\n 0x1 generated stub/JIT",
@@ -197,5 +197,5 @@ func legacyVariants() (all [][]byte) {
 		}
 		heap.WriteByte('\n')
 	}
-	return append(all, append(heap.Bytes(), maps...))
+	return append(all, append(heap.Bytes(), mapsText...))
 }
