@@ -66,6 +66,7 @@ var rooms = map[string]room{
 	"tiles":    {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
+	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "symbol", "unit"}},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
 	"report":  {6, pure, join([]string{"recording", "compare", "insight"}, values, formats, eyes)},
 

@@ -145,8 +145,10 @@ func (p *Profile) eachLocation(id stack.ID, visit func(location int)) {
 type rewriting struct {
 	// lines are the frames that a location keeps, by location: nil means all.
 	lines [][]stack.FrameID
-	// frame changes what is left of a frame; nil means nothing.
-	frame func(*stack.Frame)
+	// location changes a location, before frame changes what is left of its
+	// frames; nil means nothing.
+	location func(*Location)
+	frame    func(*stack.Frame)
 	// stack returns the locations that a stack keeps, out of all of its own,
 	// leaf first, and false to drop the samples with that stack. It may modify
 	// the slice. nil means to keep all.
@@ -210,7 +212,9 @@ func (q *Profile) relocate(p *Profile, r *rewriting) {
 				n = len(chosen)
 			}
 		}
-		l.First, l.Lines = stack.FrameID(len(q.locationOf)), n
+		if l.First, l.Lines = stack.FrameID(len(q.locationOf)), n; r.location != nil {
+			r.location(l)
+		}
 		for i := range max(n, 1) {
 			id := from + stack.FrameID(i)
 			if chosen != nil && n > 0 {
@@ -256,3 +260,94 @@ func nameMatcher(re *regexp.Regexp) *matcher {
 }
 
 func (m *matcher) frame(f stack.Frame) bool { return m.matches(f.Func) || m.matches(f.File) }
+
+// WithMappings returns the profile with other facts about its mappings: the
+// function gets a copy to change. A profile without mappings gets one that all
+// locations belong to, if add says so: with it addresses can be looked up in a
+// binary that was not loaded elsewhere than it was linked for.
+func (p *Profile) WithMappings(add bool, change func([]Mapping)) *Profile {
+	p = p.located()
+	q := p.shallow()
+	q.Mappings = slices.Clone(p.Mappings)
+	only := add && len(q.Mappings) == 0
+	if only {
+		q.Mappings = []Mapping{{ID: 1}}
+	}
+	if change != nil {
+		change(q.Mappings)
+	}
+	if p.Stacks == nil || !only && slices.EqualFunc(p.Mappings, q.Mappings, func(a, b Mapping) bool { return a.File == b.File }) {
+		return q
+	}
+	mappings := q.Mappings
+	of := func(at int) int {
+		if only {
+			return 0
+		}
+		return p.Locations[at].Mapping
+	}
+	at := -1
+	q = p.rewrite(&rewriting{location: func(l *Location) {
+		at++
+		l.Mapping = of(at)
+	}, frame: func(f *stack.Frame) {
+		if m := of(at); m >= 0 {
+			f.Module = mappings[m].File
+		}
+	}})
+	q.Mappings = mappings
+	return q
+}
+
+// WithLines returns the profile with other lines at its locations: the function
+// gets those that a location has, the innermost call first, and returns those
+// that it shall have. Binary, address and inlining are filled in.
+func (p *Profile) WithLines(change func(l *Location, lines []stack.Frame) []stack.Frame) *Profile {
+	p = p.located()
+	q := p.shallow()
+	q.Stacks, q.Locations, q.locationOf = new(stack.Table), slices.Clone(p.Locations), nil
+	var lines []stack.Frame
+	for at := range q.Locations {
+		l := &q.Locations[at]
+		lines = lines[:0]
+		for i := range l.Lines {
+			lines = append(lines, p.Stacks.Frame(l.First+stack.FrameID(i)))
+		}
+		now := change(l, lines)
+		module := p.Stacks.Frame(l.First).Module
+		l.First, l.Lines = stack.FrameID(len(q.locationOf)), len(now)
+		if len(now) == 0 {
+			now = []stack.Frame{{}}
+		}
+		for i, f := range now {
+			f.Module, f.Address, f.Inlined = module, l.Address, i < len(now)-1
+			if f.System == "" {
+				f.System = f.Func
+			}
+			q.Stacks.AppendFrame(f)
+			q.locationOf = append(q.locationOf, uint32(at))
+		}
+	}
+	q.StackIDs = make([]stack.ID, p.Len())
+	moved := make([]stack.ID, p.Stacks.Len())
+	var frames []stack.FrameID
+	for row, id := range p.StackIDs {
+		if id != 0 && moved[id] == 0 {
+			frames = frames[:0]
+			p.eachLocation(id, func(at int) {
+				l := &q.Locations[at]
+				for i := range l.NumFrames() {
+					frames = append(frames, l.First+stack.FrameID(i))
+				}
+			})
+			moved[id] = q.Stacks.Append(frames)
+		}
+		q.StackIDs[row] = moved[id]
+	}
+	return q
+}
+
+// Rename returns the profile with other function names.
+func (p *Profile) Rename(name func(*stack.Frame) string) *Profile {
+	return p.located().rewrite(&rewriting{frame: func(f *stack.Frame) { f.Func = name(f) }})
+}

@@ -1,0 +1,163 @@
+package pprof
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"loupe/calltree"
+	"loupe/profile"
+	"loupe/stack"
+)
+
+// graphOptions say what calltree makes of the report's options.
+func (r *Report) graphOptions() calltree.Options {
+	cfg := &r.Config
+	granularity, err := calltree.ParseGranularity(cfg.Granularity)
+	if err != nil {
+		granularity = calltree.Functions // Config.Set has let nothing else pass
+	}
+	opt := calltree.Options{
+		Granularity: granularity, NoInlines: cfg.NoInlines, Columns: cfg.ShowColumns, DropNegative: cfg.DropNegative,
+		NodeCount: cfg.NodeCount, NodeFraction: cfg.NodeFraction, EdgeFraction: cfg.EdgeFraction,
+		Path: func(file string) string { return TrimPath(file, cfg.TrimPath, cfg.SourcePath) },
+	}
+	if cfg.Sort == "cum" {
+		opt.Order = calltree.ByCum
+	}
+	return opt
+}
+
+// samples are what calltree weighs.
+func (r *Report) samples() iter.Seq[calltree.Sample] {
+	p := r.Profile
+	return func(yield func(calltree.Sample) bool) {
+		for row, id := range p.StackIDs {
+			s := calltree.Sample{Stack: id, Weight: p.Values[r.index][row], Labels: uint32(p.SetOf(row))}
+			if r.mean {
+				s.Divisor = p.Values[0][row]
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Report) graph(opt calltree.Options) *calltree.Graph {
+	return calltree.New(r.Profile.Stacks, r.samples(), opt)
+}
+
+// Graph returns the call graph that the report shows.
+func (r *Report) Graph() *calltree.Graph {
+	switch r.Command.Name {
+	case "dot", "gif", "pdf", "png", "ps", "svg", "web", "eog", "evince", "gv":
+		return r.picture()
+	case "callgrind", "kcachegrind":
+		return r.callgrind()
+	}
+	return r.graph(r.graphOptions())
+}
+
+// Header returns what is printed above the report.
+func (r *Report) Header() calltree.Header { return r.header() }
+
+func (r *Report) writeTop(w io.Writer) error {
+	return calltree.WriteTop(w, r.header(), r.graph(r.graphOptions()).Ranking())
+}
+
+func (r *Report) writeTree(w io.Writer) error {
+	var b bytes.Buffer // nothing is printed when nothing matches
+	if err := calltree.WriteTree(&b, r.header(), r.graph(r.graphOptions()), r.match); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Listing weighs the lines of the functions that the command names.
+func (r *Report) Listing() (*calltree.Listing, error) {
+	return calltree.List(r.Profile.Stacks, r.samples(), r.match, r.source, r.graphOptions())
+}
+
+// CallGraph returns the graph that is drawn, with its labels.
+func (r *Report) CallGraph() *calltree.Graph { return r.picture() }
+
+func (r *Report) source(file string) ([]byte, error) {
+	if r.env.Source == nil {
+		return nil, fmt.Errorf("could not find file %s: there are no sources", file)
+	}
+	return r.env.Source(file, &r.Config)
+}
+
+func (r *Report) writeList(w io.Writer) error {
+	l, err := r.Listing()
+	if err != nil {
+		return err
+	}
+	return calltree.WriteList(w, r.header(), l)
+}
+
+func (r *Report) callgrind() *calltree.Graph {
+	opt := r.graphOptions()
+	opt.Modules, opt.CallTree = true, r.Config.CallTree
+	opt.NodeCount, opt.NodeFraction, opt.EdgeFraction = 0, 0, 0
+	return r.graph(opt)
+}
+
+func (r *Report) writeCallgrind(w io.Writer) error {
+	return calltree.WriteCallgrind(w, r.header(), r.callgrind())
+}
+
+// picture is the graph that is drawn, with labels.
+func (r *Report) picture() *calltree.Graph {
+	opt := r.graphOptions()
+	opt.Visual, opt.CallTree = true, r.Config.CallTree
+	p, unit := r.Profile, r.Config.Unit
+	opt.Tags = func(set uint32) calltree.LabelSet {
+		var words []string
+		var out calltree.LabelSet
+		for _, l := range p.Labels(profile.LabelSet(set)) {
+			switch {
+			case !l.Numeric && l.Key != BaseLabel:
+				words = append(words, l.Key+":"+l.Str)
+			case l.Numeric && l.Key == "bytes":
+				u := r.units[l.Key]
+				out.Numbers = append(out.Numbers, calltree.Number{Name: calltree.Format(l.Num, u, unit), Unit: u, Value: l.Num})
+			}
+		}
+		slices.Sort(words)
+		out.Labels = strings.Join(words, `\n`)
+		return out
+	}
+	return r.graph(opt)
+}
+
+func (r *Report) writeDot(w io.Writer) error {
+	return calltree.WriteDot(w, r.header(), r.picture())
+}
+
+// writeTopProto writes the entries of top as a profile: each is a sample of one
+// frame, with its cumulative and its flat weight in the unit of the text.
+func (r *Report) writeTopProto(w io.Writer) error {
+	p, g := r.Profile, r.graph(r.graphOptions())
+	h := r.header()
+	unit := h.UnitFor(g)
+	out := &profile.Profile{
+		SampleTypes: []profile.ValueType{{Type: "cum", Unit: unit}, {Type: "flat", Unit: unit}},
+		Time:        p.Time, Duration: p.Duration, PeriodType: p.PeriodType, Period: p.Period,
+		Stacks: new(stack.Table), Values: make([][]int64, 2),
+	}
+	for _, n := range g.Nodes {
+		frame := out.Stacks.AppendFrame(stack.Frame{Func: n.Func, File: n.File, Address: n.Address, Line: n.Line, Column: n.Column, StartLine: n.StartLine})
+		out.StackIDs = append(out.StackIDs, out.Stacks.Append([]stack.FrameID{frame}))
+		for c, v := range [...]int64{n.CumValue(), n.FlatValue()} {
+			scaled, _ := calltree.Scale(v, r.Unit, unit)
+			out.Values[c] = append(out.Values[c], int64(scaled))
+		}
+	}
+	return out.Encode(w)
+}
