@@ -76,8 +76,18 @@ type Evidence struct {
 	Function string `json:"function,omitempty"`
 	// Source is the text of the line.
 	Source string `json:"source,omitempty"`
+	// Stack is how the program came there, the leaf first, where the rule
+	// knows it. Function, File and Line are those of one of its frames.
+	Stack []Frame `json:"stack,omitempty"`
 	// Span is on the recording's time axis, start and end in ns.
 	Span *[2]int64 `json:"span_ns,omitempty"`
+}
+
+// Frame is one call of a stack.
+type Frame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
 }
 
 // Finding is the answer of a rule. Of a state other than Found only Rule,

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -270,4 +271,18 @@ func TestSC17(t *testing.T) {
 	s.expect("SC17", TooLittle, "10 whole tasks document")
 	s.Tasks = nil
 	s.expect("SC17", NotApplicable, "marks no regions")
+}
+
+// TestEvidenceStack: evidence of the trace has its whole stack, the leaf first.
+func TestEvidenceStack(t *testing.T) {
+	s := newScene(t)
+	at := s.stack("runtime.chanrecv1:/go/chan.go:506", "shop/cart.wait:/src/cart/cart.go:7", "main.main:/src/cmd/shop/main.go:5")
+	e := s.input().trace().seen(at, "seen")
+	want := []Frame{{"runtime.chanrecv1", "/go/chan.go", 506}, {"shop/cart.wait", "/src/cart/cart.go", 7}, {"main.main", "/src/cmd/shop/main.go", 5}}
+	if !slices.Equal(e.Stack, want) || e.Function != want[1].Function || e.Line != want[1].Line {
+		t.Errorf("stack %v at %s, want %v", e.Stack, e.Function, want)
+	}
+	if e := s.input().trace().seen(0, "seen"); e.Stack != nil {
+		t.Errorf("no stack gives %v", e.Stack)
+	}
 }

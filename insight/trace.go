@@ -136,11 +136,20 @@ func place(f stack.Frame) string {
 func (t *traced) seen(id stack.ID, format string, args ...any) Evidence {
 	f := t.site(id)
 	e := Evidence{Text: fmt.Sprintf(format, args...), Path: t.entry.Path, Phase: t.entry.Phase, Span: t.span(t.Info.Span),
-		File: f.File, Line: f.Line, Function: f.Func, Short: t.short(f)}
+		File: f.File, Line: f.Line, Function: f.Func, Short: t.short(f), Stack: t.stack(id)}
 	if e.Function != "" {
 		e.Text = stack.Short(f.Func) + ": " + e.Text
 	}
 	return e
+}
+
+// stack is all frames of a stack, the leaf first, nil without any.
+func (t *traced) stack(id stack.ID) (frames []Frame) {
+	for _, f := range t.Reader.Stacks().Frames(id) {
+		frame := t.Reader.Stacks().Frame(f)
+		frames = append(frames, Frame{Function: frame.Func, File: frame.File, Line: frame.Line})
+	}
+	return frames
 }
 
 // during narrows evidence down to a part of the trace.

@@ -2,11 +2,13 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"loupe/insight"
+	"loupe/stack"
 )
 
 // severityPaint is the colour of each severity.
@@ -84,6 +86,7 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(body, s.width()-len(head), indent)))
 	for _, e := range f.Evidence {
 		writePlace(w, e, indent, s.width())
+		writeCallers(w, e, indent+"    ", s)
 		if e.Source != "" {
 			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
 		}
@@ -112,6 +115,29 @@ func writePlace(w *lines, e insight.Evidence, indent string, width int) {
 		gap = "\n" + indent + "  "
 	}
 	w.printf("%s%s%s(%s)\n", indent, place, gap, wrap(text, width-len(indent)-4, indent+"   "))
+}
+
+// fewCallers is how many frames are printed of a stack: -json has them all.
+const fewCallers = 3
+
+// writeCallers prints who called the place, if the rule knows it.
+func writeCallers(w *lines, e insight.Evidence, indent string, s Style) {
+	at := slices.IndexFunc(e.Stack, func(f insight.Frame) bool {
+		return f.Function == e.Function && f.File == e.File && f.Line == e.Line
+	})
+	if at < 0 || at+1 == len(e.Stack) {
+		return
+	}
+	callers := e.Stack[at+1:]
+	var words []string
+	for _, f := range callers[:min(len(callers), fewCallers)] {
+		words = append(words, fmt.Sprintf("%s %s:%d", stack.Short(f.Function), path.Base(strings.ReplaceAll(f.File, "\\", "/")), f.Line))
+	}
+	if more := len(callers) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("+%d", more))
+	}
+	text := clean("from " + strings.Join(words, ", "))
+	w.printf("%s%s\n", indent, s.paint(dim, wrap(text, s.width()-len(indent), indent+"  ")))
 }
 
 // shortFile is how a file is shown: as the module has it, where that is known.
