@@ -15,7 +15,7 @@ func TestCallers(t *testing.T) {
 		{Function: "shop/cart.wait", File: "/src/cart.go", Line: 7},
 		{Function: "shop/cart.Add", File: "/src/cart.go", Line: 3},
 		{Function: "shop.serve", File: `C:\src\shop.go`, Line: 40},
-		{Function: "net/http.(*conn).serve", File: "/go/server.go", Line: 2000},
+		{Function: "main.main", File: "/src/main.go", Line: 9},
 		{Function: "runtime.goexit", File: "/go/asm.s", Line: 1},
 	}}
 	f := func(want string) {
@@ -27,7 +27,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
-	f("                from cart.Add cart.go:3, shop.serve shop.go:40, http.(*conn).serve server.go:2000, +1\n")
+	f("                from cart.Add cart.go:3, shop.serve shop.go:40, main.main main.go:9, +1\n")
 	e.Stack = e.Stack[:3]
 	f("                from cart.Add cart.go:3\n")
 	e.Stack = e.Stack[:2]
