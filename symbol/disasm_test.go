@@ -18,16 +18,16 @@ func TestObjdump(t *testing.T) {
 		re  string
 		gnu bool
 	}{
-		{target: linux, re: `^([a-d]|run|net|type)`},
-		{target: linux, re: `^net`, gnu: true},
+		{target: linux, re: `^([a-b]|run|net/h|type)`},
+		{target: linux, re: `^net/`, gnu: true},
 		{target: target{goos: "linux", goarch: "amd64", flags: "-buildmode=pie -trimpath"}, re: `^[e-h]`},
-		{target: target{goos: "linux", goarch: "arm64"}, re: `^[i-n]`},
-		{target: target{goos: "linux", goarch: "arm64"}, re: `^net`, gnu: true},
-		{target: target{goos: "darwin", goarch: "arm64"}, re: `^(ru|t)`},
-		{target: target{goos: "darwin", goarch: "amd64"}, re: `^[c-h]`},
-		{target: target{goos: "windows", goarch: "amd64"}, re: `^(run|os|sys|in)`},
-		{target: target{goos: "linux", goarch: "386"}, re: `^(run|u|s)`},
-		{target: target{goos: "linux", goarch: "arm"}, re: `^(run|u|s)`},
+		{target: target{goos: "linux", goarch: "arm64"}, re: `^(in|m|s)`},
+		{target: target{goos: "linux", goarch: "arm64"}, re: `^net/`, gnu: true},
+		{target: target{goos: "darwin", goarch: "arm64"}, re: `^(ru)`},
+		{target: target{goos: "darwin", goarch: "amd64"}, re: `^[d-fn]`},
+		{target: target{goos: "windows", goarch: "amd64"}, re: `^(run|os)`},
+		{target: target{goos: "linux", goarch: "386"}, re: `^run`},
+		{target: target{goos: "linux", goarch: "arm"}, re: `^run`},
 	} {
 		name := fmt.Sprint(tt.target, tt.re, tt.gnu)
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,9 @@ type unitRange struct {
 // unit is one compilation unit: a C file, a Go package.
 type unit struct {
 	entry *dwarf.Entry
-	once  sync.Once
+
+	onceLines, onceCalls sync.Once
+
 	rows  []lineRow // by address
 	calls []dwarfCall
 	outer []callRange // ranges of the functions of the machine, by low
@@ -156,18 +158,13 @@ func (d *dwarfIndex) readUnits(img *image, info []byte) {
 	slices.SortStableFunc(d.ranges, func(x, y unitRange) int { return cmp.Compare(x.low, y.low) })
 }
 
-// unit returns the decoded compilation unit of an address.
+// unit returns the compilation unit of an address.
 func (d *dwarfIndex) unit(pc uint64) *unit {
 	i := sort.Search(len(d.ranges), func(i int) bool { return pc < d.ranges[i].low }) - 1
 	if i < 0 || pc >= d.ranges[i].high {
 		return nil
 	}
-	u := d.ranges[i].unit
-	u.once.Do(func() {
-		d.readLines(u)
-		d.readCalls(u)
-	})
-	return u
+	return d.ranges[i].unit
 }
 
 func (d *dwarfIndex) readLines(u *unit) {
@@ -308,6 +305,7 @@ func (d *dwarfIndex) line(pc uint64) (file string, line, column int) {
 	if u == nil {
 		return "", 0, 0
 	}
+	u.onceLines.Do(func() { d.readLines(u) })
 	row, ok := u.row(pc)
 	if !ok {
 		return "", 0, 0
@@ -324,6 +322,7 @@ func (d *dwarfIndex) frames(pc uint64) []Frame {
 	if u == nil {
 		return nil
 	}
+	u.onceCalls.Do(func() { d.readCalls(u) })
 	i := sort.Search(len(u.outer), func(i int) bool { return pc < u.outer[i].low }) - 1
 	if i < 0 || pc >= u.outer[i].high {
 		return nil

@@ -83,10 +83,7 @@ func checkGoBesideC(t *testing.T, b *Binary) {
 // TestInlinedByDWARF holds the calls that DWARF tells of against those of Go's
 // own table, and looks for some where the table tells of none.
 func TestInlinedByDWARF(t *testing.T) {
-	for _, g := range append(toolchains(t), target{goos: "linux", goarch: "amd64", pkg: "./testdata/hello"}) {
-		if g.minor() < 12 {
-			continue
-		}
+	for _, g := range append(toolchains(t, 14, 17, 20), target{goos: "linux", goarch: "amd64", pkg: "./testdata/hello"}) {
 		t.Run(g.String(), func(t *testing.T) {
 			t.Parallel()
 			b := g.open(t)
