@@ -124,21 +124,6 @@ func TestAL09Large(t *testing.T) {
 	expect(t, "one large object", allocating(picture), "AL09", TooLittle, "3 samples")
 }
 
-func TestTaken(t *testing.T) {
-	f := func(objects, bytes, period, want int64) {
-		t.Helper()
-		if got := taken(objects, bytes, period); got != want {
-			t.Errorf("taken(%d, %d, %d) = %d, want %d", objects, bytes, period, got, want)
-		}
-	}
-	f(0, 0, 512<<10, 0)
-	f(-3, -9, 512<<10, 0) // of a difference of profiles
-	f(1024, 512<<10, 512<<10, 1)
-	f(1024, 1<<20, 512<<10, 2)
-	f(10, 10<<30, 512<<10, 10) // each is taken
-	f(7, 7000, 1, 7)           // runtime.MemProfileRate = 1
-	f(7, 7000, 0, 7)
-}
 
 // computing is a recording with a CPU profile of 10 ms samples.
 func computing(picture string) *recordingtest.Recording {
