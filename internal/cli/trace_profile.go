@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"loupe/report"
 	"loupe/sched"
 	"loupe/stack"
+	"loupe/timeline"
 	"loupe/unit"
 )
 
@@ -61,10 +64,13 @@ func traceProfile(e *env, f *traceFlags, args []string) error {
 	}
 	defer done()
 	p := &sched.StateProfile{}
-	if f.parsed != nil {
-		p, err = filteredProfile(t, f, kind.counts)
-	} else {
+	switch {
+	case f.parsed == nil:
 		p, err = wholeProfile(t, f.compat, kind.kind)
+	case kind.kind == sched.ProfileSched:
+		p, err = wakerProfile(t, f, kind.counts)
+	default:
+		p, err = filteredProfile(t, f, kind.counts)
 	}
 	if err != nil {
 		return err
@@ -115,6 +121,59 @@ func filteredProfile(t *exectrace.Trace, f *traceFlags, counts func(*sched.Inter
 		p.Nanos[n] += int64(i.Len())
 	}})
 	return p, err
+}
+
+// wakerProfile adds up the waits for a P that the filter lets through by the
+// stack of whoever has created the goroutine or woken it up, as the profile of
+// the whole trace does. The filter knows where the goroutine itself was; so
+// this takes another reading.
+func wakerProfile(t *exectrace.Trace, f *traceFlags, counts func(*sched.Interval, string) bool) (*sched.StateProfile, error) {
+	waits := map[exectrace.GoID][]timeline.Span{}
+	_, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: 1, Each: func(r *exectrace.Reader, i *sched.Interval) {
+		if counts(i, r.Name(i.Reason)) {
+			waits[i.G] = append(waits[i.G], timeline.Span{Start: i.Start, End: i.End})
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	r := t.Reader()
+	by := map[stack.ID]*sched.Spent{}
+	woken := map[exectrace.GoID]stack.ID{}
+	leave := func(g exectrace.GoID, at timeline.Time) {
+		id, ok := woken[g]
+		delete(woken, g)
+		d, n := time.Duration(0), 0
+		for all := waits[g]; n < len(all) && all[n].End <= at; n++ {
+			d += all[n].Len()
+		}
+		if waits[g] = waits[g][n:]; !ok || d == 0 {
+			return
+		}
+		if by[id] == nil {
+			by[id] = &sched.Spent{}
+		}
+		by[id].Count++
+		by[id].Time += d
+	}
+	for r.Next() {
+		e := r.Event()
+		if e.Kind != exectrace.KindGoTransition || e.From == e.To {
+			continue
+		}
+		leave(e.Goroutine(), e.Time)
+		if e.To == exectrace.Runnable {
+			woken[e.Goroutine()] = e.Stack
+		}
+	}
+	for g := range woken {
+		leave(g, math.MaxInt64) // until the trace ends
+	}
+	p := &sched.StateProfile{Kind: sched.ProfileSched, Stacks: r.Stacks()}
+	for _, id := range slices.Sorted(maps.Keys(by)) {
+		p.IDs, p.Counts, p.Nanos = append(p.IDs, id), append(p.Counts, by[id].Count), append(p.Nanos, int64(by[id].Time))
+	}
+	return p, r.Err()
 }
 
 // pprofOf gives a profile the sample types of go tool trace -pprof.
