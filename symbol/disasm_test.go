@@ -70,7 +70,13 @@ func checkObjdump(t *testing.T, name, re string, gnu bool) {
 	var funcs, insts, bad int
 	check := func(got string) {
 		t.Helper()
-		if want := next(); got != want {
+		want := next()
+		if rest, ok := strings.CutPrefix(got, "  :-1\t"); ok {
+			// C code has no table of lines; objdump reads what is at offset 0.
+			_, want, _ = strings.Cut(want, "\t")
+			got = rest
+		}
+		if got != want {
 			if bad++; bad <= 10 {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
