@@ -3,8 +3,11 @@ package calltree_test
 import (
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"loupe/calltree"
 	"loupe/profile"
@@ -38,6 +41,28 @@ func BenchmarkTop(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkPeer is the processor time of go tool pprof -top as a whole, next to
+// reading the same file and BenchmarkTop.
+func BenchmarkPeer(b *testing.B) {
+	name := os.Getenv("LOUPE_BENCH_PROFILE")
+	if name == "" {
+		b.Skip("LOUPE_BENCH_PROFILE names no profile")
+	}
+	out, err := exec.Command("go", "tool", "-n", "pprof").Output()
+	if err != nil {
+		b.Skipf("there is no go tool pprof: %v", err)
+	}
+	var used time.Duration
+	for b.Loop() {
+		cmd := exec.Command(strings.TrimSpace(string(out)), "-symbolize=none", "-top", "-sample_index=1", name)
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	b.ReportMetric(float64(used.Milliseconds())/float64(b.N), "cpu-ms/op")
 }
 
 func BenchmarkGraph(b *testing.B) {

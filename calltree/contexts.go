@@ -78,7 +78,13 @@ func (b *builder) addContextEdges(cut bool) {
 			c.parent, c.residual = p.parent, true
 		}
 		if c.parent >= 0 {
-			e := edge{from: c.parent, to: int32(i), weight: b.nodes[i].cum, residual: c.residual, plain: c.plain}
+			e := edge{from: c.parent, to: int32(i), weight: b.nodes[i].cum}
+			if c.residual {
+				e.flags |= residualCall
+			}
+			if c.plain {
+				e.flags |= plainCall
+			}
 			if b.divs != nil {
 				e.div = b.divs[i].cum
 			}

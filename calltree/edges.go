@@ -23,7 +23,7 @@ type edgeTable struct {
 func (t *edgeTable) at(from, to int32) *edge {
 	var i int
 	if t.matrix != nil {
-		slot := &t.matrix[from*t.nodes+to]
+		slot := &t.matrix[int(from)*int(t.nodes)+int(to)]
 		if *slot == 0 {
 			*slot = int32(len(t.list) + 1)
 		}
@@ -48,7 +48,6 @@ func (b *builder) addEdges(cut bool) {
 		b.addContextEdges(cut)
 		return
 	}
-	// The code of a frame is twice its node, and one more if it is inlined.
 	nodes := b.shown
 	number := b.places.of
 	if cut {
@@ -83,40 +82,59 @@ func (b *builder) addEdges(cut bool) {
 // walkCalls adds up the calls of all stacks. An edge counts once for a stack,
 // and its first call says how it was compiled.
 func (b *builder) walkCalls(table *edgeTable, number []int32) {
+	// The code of a frame is four times its node, with two bits.
+	const inlined, passing = 1, 2
+	wanted := make([]bool, len(b.nodes))
+	for f, n := range number {
+		if n >= 0 && (b.places.inlined[f] || !b.opt.OnlyInlined) {
+			wanted[n] = true
+		}
+	}
 	codes := make([]int32, len(number))
 	for f, n := range number {
 		codes[f] = n
-		if n >= 0 {
-			codes[f] = n << 1
+		if n < 0 {
+			continue
 		}
-	}
-	for f := range codes {
-		if codes[f] >= 0 && b.places.inlined[f] {
-			codes[f]++
+		codes[f] = n << 2
+		if b.places.inlined[f] {
+			codes[f] |= inlined
+		}
+		if !wanted[n] {
+			codes[f] |= passing
 		}
 	}
 	w := b.weights
 	for i, id := range w.live {
-		sum, div, epoch := w.sum[id], w.divisorOf(id), uint32(i+1)
+		sum, epoch := w.sum[id], uint32(i+1)
 		frames := b.table.Frames(id)
-		caller, residual := int32(-1), false
+		caller, flags := int32(-1), uint8(0)
 		for j := len(frames) - 1; j >= 0; j-- {
 			code := codes[frames[j]]
 			if code < 0 {
-				residual = residual || code == dropped
+				if code == dropped {
+					flags = residualCall
+				}
 				continue
 			}
-			callee := code >> 1
-			if caller >= 0 && caller != callee {
-				if e := table.at(caller, callee); e.seen != epoch {
+			callee := code >> 2
+			if code&passing == 0 && caller >= 0 && caller != callee {
+				var e *edge
+				if at := int(caller)*int(table.nodes) + int(callee); at < len(table.matrix) && table.matrix[at] != 0 {
+					e = &table.list[table.matrix[at]-1]
+				} else {
+					e = table.at(caller, callee)
+				}
+				if e.seen != epoch {
 					e.seen = epoch
 					e.weight += sum
-					e.div += div
-					e.residual = e.residual || residual
-					e.plain = e.plain || code&1 == 0
+					e.flags |= flags | uint8(^code&inlined)*plainCall
+					if w.div != nil {
+						e.div += w.div[id]
+					}
 				}
 			}
-			caller, residual = callee, false
+			caller, flags = callee, 0
 		}
 	}
 }

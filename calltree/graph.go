@@ -39,6 +39,9 @@ type Options struct {
 	NodeFraction float64 // drop nodes whose cumulative weight is a smaller share of the whole
 	EdgeFraction float64 // drop edges whose weight is a smaller share of the whole
 	NoEdges      bool    // do not look for edges, which takes half of the time
+	// OnlyInlined looks only for edges to nodes that have been inlined
+	// somewhere: all that [Graph.Ranking] needs.
+	OnlyInlined bool
 
 	// Path cleans the names of source files before they are compared; nil
 	// leaves them.
@@ -163,9 +166,14 @@ type edge struct {
 	from, to    int32
 	weight, div int64
 	seen        uint32 // last stack that has counted
-	residual    bool
-	plain       bool // some call was not inlined
+	flags       uint8
 }
+
+// What an edge has among its calls.
+const (
+	residualCall = 1 << iota // one over nodes that were cut
+	plainCall                // one that was not inlined
+)
 
 // builder is a graph in the making. Nodes are numbers: of places, or of
 // contexts in a call tree.
@@ -399,7 +407,7 @@ func (b *builder) link(g *Graph) {
 	slices.SortFunc(b.edges, func(x, y edge) int { return b.compareEdges(&x, &y) })
 	for i := range b.edges {
 		x, e := &b.edges[i], &edges[i]
-		*e = Edge{&nodes[index[x.from]], &nodes[index[x.to]], x.weight, x.div, x.residual, !x.plain}
+		*e = Edge{&nodes[index[x.from]], &nodes[index[x.to]], x.weight, x.div, x.flags&residualCall != 0, x.flags&plainCall == 0}
 		e.From.Out = append(e.From.Out, e)
 		e.To.In = append(e.To.In, e)
 	}

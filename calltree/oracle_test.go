@@ -142,6 +142,7 @@ func (c *oracleCase) text(kind, match string, a *asked) (string, error) {
 	var b bytes.Buffer
 	switch kind {
 	case "top":
+		opt.OnlyInlined = true
 		err = calltree.WriteTop(&b, h, calltree.New(c.p.Stacks, samples, opt).Ranking())
 	case "tree":
 		err = calltree.WriteTree(&b, h, calltree.New(c.p.Stacks, samples, opt), nil)

@@ -62,6 +62,7 @@ func (r *Ranking) Share(v int64) float64 {
 
 // Top ranks functions by weight.
 func Top(t *stack.Table, samples Samples, opt Options) *Ranking {
+	opt.OnlyInlined = true
 	return New(t, Plain(samples), opt).Ranking()
 }
 
