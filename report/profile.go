@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"loupe/pprof"
+	"loupe/profile"
+	"loupe/stack"
+)
+
+// ProfileTable is the ranking of a profile as a table of its own: what pprof's
+// top says, how far it can be trusted, and whose code it is.
+func ProfileTable(r *pprof.Report) *Sheet {
+	t := r.Table()
+	s := &Sheet{
+		Key: "rows", Title: fmt.Sprintf("%s, %s in all", r.Type, valueText(r.Total, r.Unit)),
+		Columns: []Column{
+			{Key: "flat", Head: "flat"}, {Key: "flat_share", Head: "flat%"}, {Key: "flat_low", Head: "at least"}, {Key: "flat_high", Head: "at most"},
+			{Key: "cum", Head: "cum"}, {Key: "cum_share", Head: "cum%"}, {Key: "samples", Head: "samples"},
+			{Key: "function", Head: "function"}, {Key: "kind", Head: "kind"}, {Key: "package", Head: "package"}, {Key: "file", Head: "file"}, {Key: "line", Head: "line"},
+		},
+	}
+	for _, row := range t.Rows {
+		var low, high any
+		if t.Sampling == profile.Sampled && row.Flat != 0 {
+			low, high = Share(row.FlatShare.Low), Share(row.FlatShare.High)
+		}
+		name := row.Func
+		if name == "" {
+			name = row.Place.String()
+		}
+		s.Rows = append(s.Rows, []any{
+			Value(row.FlatValue(), r.Unit), Share(row.FlatShare.Estimate), low, high,
+			Value(row.CumValue(), r.Unit), Share(row.CumShare.Estimate), row.FlatSamples,
+			stack.FoldGenerics(name), row.Category.String(), row.Package, row.File, row.Line,
+		})
+	}
+	if means := pprof.Meaning(r.Profile, r.Index()); means != "" {
+		s.Notes = append(s.Notes, r.Type+": "+means+".")
+	}
+	switch t.Sampling {
+	case profile.Sampled:
+		s.Notes = append(s.Notes, fmt.Sprintf("The shares of functions themselves are estimates from %d observations, each with its interval of 95%%.", t.Graph.Samples))
+	case profile.Exact:
+		s.Notes = append(s.Notes, "Everything was counted; there is no error of sampling.")
+	default:
+		s.Notes = append(s.Notes, "The profile does not tell how many observations its values were estimated from; their error is unknown.")
+	}
+	if t.Graph.DroppedNodes > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d functions below %.2g%% are left out (-nodefraction=0 shows them).", t.Graph.DroppedNodes, 100*t.Graph.NodeFraction))
+	}
+	dropEmptyColumns(s, "file", "line")
+	return s
+}
+
+// dropEmptyColumns removes columns in which no row has anything.
+func dropEmptyColumns(s *Sheet, keys ...string) {
+	for _, key := range keys {
+		for c, column := range s.Columns {
+			if column.Key != key {
+				continue
+			}
+			empty := true
+			for _, row := range s.Rows {
+				empty = empty && (row[c] == "" || row[c] == 0)
+			}
+			if empty {
+				s.Columns = append(s.Columns[:c:c], s.Columns[c+1:]...)
+				for i, row := range s.Rows {
+					s.Rows[i] = append(row[:c:c], row[c+1:]...)
+				}
+			}
+			break
+		}
+	}
+}
+
+// ProfileCategories is what a profile was spent on: the duties of the runtime,
+// and code by whose it is.
+func ProfileCategories(r *pprof.Report, scope stack.Scope) *Sheet {
+	s := &Sheet{
+		Key: "categories", Title: fmt.Sprintf("%s by kind of work, %s in all", r.Type, valueText(r.Total, r.Unit)),
+		Columns: []Column{{Key: "weight", Head: "weight"}, {Key: "share", Head: "share"}, {Key: "stacks", Head: "stacks"}, {Key: "kind", Head: "kind"}},
+	}
+	for _, row := range r.Categories(scope) {
+		kind := row.Category.String()
+		if row.Category == stack.Plain {
+			kind = row.Origin.String() + " code"
+			if row.Origin == stack.Native {
+				kind = "code without a Go package"
+			}
+		}
+		var share any
+		if r.Total != 0 {
+			share = Share(float64(row.Weight) / float64(r.Total))
+		}
+		s.Rows = append(s.Rows, []any{Value(row.Weight, r.Unit), share, row.Samples, kind})
+	}
+	s.Notes = append(s.Notes, "A stack counts for the duty nearest to its leaf; copying, hashing and the clock count on their own only where plain code has called them.")
+	return s
+}
+
+// Value gives a number of a profile the type that a sheet prints with its unit.
+func Value(v int64, unit string) any {
+	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
+	case "nanosecond", "n":
+		return time.Duration(v)
+	case "microsecond":
+		return time.Duration(v) * time.Microsecond
+	case "millisecond":
+		return time.Duration(v) * time.Millisecond
+	case "second":
+		return time.Duration(v) * time.Second
+	case "byte":
+		return Bytes(v)
+	}
+	return v
+}
+
+func valueText(v int64, unit string) string {
+	s, _ := text(Value(v, unit))
+	return s
+}
