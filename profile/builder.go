@@ -3,6 +3,8 @@ package profile
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -243,6 +245,9 @@ func (b *builder) profile() (*Profile, error) {
 	out = appendNumber(out, fieldKeepFrames, b.str(b.keep))
 	for _, s := range b.list {
 		out = append(binary.AppendUvarint(append(out, fieldString<<3|bytes), uint64(len(s))), s...)
+	}
+	if len(out) > math.MaxUint32 {
+		return nil, fmt.Errorf("the profile would have %d bytes as profile.proto, more than 4 GiB", len(out))
 	}
 	*b = builder{} // its tables may go before those of the profile come
 	return decode(out)

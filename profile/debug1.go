@@ -4,6 +4,7 @@ import (
 	stdbytes "bytes"
 	"errors"
 	"strconv"
+	"strings"
 )
 
 // debugText takes in what Go writes below a sample with debug=1, in comments
@@ -78,49 +79,49 @@ func (d *debugText) comment(line []byte) error {
 // labels reads "k":"v", "l":"w"} with strings as Go quotes them.
 func (d *debugText) labels(list []byte) error {
 	var err error
-	d.wire, _, err = quotedLabels(d.b, d.wire, list)
+	d.wire, err = quotedLabels(d.b, d.wire, list)
 	return err
 }
 
 var errLabels = errors.New(`want labels as {"key":"value", "key":"value"}`)
 
-// quotedLabels appends the labels of a list to a set, and returns what follows
-// the brace that ends it. There may be a space after the colon.
-func quotedLabels(b *builder, set, list []byte) (wire, rest []byte, err error) {
-	s := string(list)
-	for s != "" && s[0] != '}' {
-		var word [2]string
-		for i := range word {
-			quoted, err := strconv.QuotedPrefix(s)
-			if err != nil {
-				return set, nil, errLabels
-			}
-			if word[i], err = strconv.Unquote(quoted); err != nil {
-				return set, nil, errLabels
-			}
-			s = s[len(quoted):]
-			if i == 0 {
-				if s == "" || s[0] != ':' {
-					return set, nil, errLabels
-				}
-				s = s[1:]
-				if s != "" && s[0] == ' ' {
-					s = s[1:]
-				}
-			}
+// quotedLabels appends the labels of a list to a set. The list ends with a
+// brace, and there may be a space after a colon.
+func quotedLabels(b *builder, set, list []byte) ([]byte, error) {
+	s, ok := strings.CutSuffix(string(list), "}")
+	if !ok {
+		return set, errLabels
+	}
+	for s != "" {
+		var key, value string
+		if key, s, ok = cutQuoted(s); ok {
+			s, ok = strings.CutPrefix(s, ":")
 		}
-		set = b.label(set, word[0], []byte(word[1]))
-		switch {
-		case len(s) > 1 && s[0] == ',' && s[1] == ' ':
-			s = s[2:]
-		case s == "" || s[0] != '}':
-			return set, nil, errLabels
+		if ok {
+			value, s, ok = cutQuoted(strings.TrimPrefix(s, " "))
+		}
+		if !ok {
+			return set, errLabels
+		}
+		set = b.label(set, key, []byte(value))
+		if s == "" {
+			break
+		}
+		if s, ok = strings.CutPrefix(s, ", "); !ok || s == "" {
+			return set, errLabels
 		}
 	}
-	if s == "" {
-		return set, nil, errLabels
+	return set, nil
+}
+
+// cutQuoted splits a text behind the string in quotes that it begins with.
+func cutQuoted(s string) (word, rest string, ok bool) {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", s, false
 	}
-	return set, list[len(list)-len(s)+1:], nil
+	word, err = strconv.Unquote(quoted)
+	return word, s[len(quoted):], err == nil
 }
 
 // flush adds the sample that waits.

@@ -36,10 +36,7 @@ func decodeDump(data []byte, opt Options) (*Profile, error) {
 	for ok := true; ok; ok = l.toGoroutine() {
 		// A crash with GOTRACEBACK=crash prints some goroutines once more, and
 		// goroutine 0 of each thread is the scheduler's.
-		id, ok := d.header(l.line)
-		if !ok {
-			return nil, l.bad(`want "goroutine 1 [running]:"`)
-		}
+		id := d.header(l.line)
 		d.goroutine(&l)
 		if id != 0 && !d.seen[id] {
 			d.seen[id] = true
@@ -93,15 +90,16 @@ type dumpCall struct {
 }
 
 // header reads "goroutine 7 gp=0xc0 m=nil [chan receive, 5 minutes, locked to
-// thread]:" with everything that versions of Go have put there.
-func (d *dumpReader) header(line []byte) (id uint64, ok bool) {
+// thread]:" with everything that versions of Go have put there. It returns the
+// id, or 0 when that is no number.
+func (d *dumpReader) header(line []byte) (id uint64) {
 	d.labels = d.labels[:0]
 	line = line[len("goroutine ") : len(line)-len("]:")]
 	number, rest, _ := stdbytes.Cut(line, []byte(" "))
 	id, err := strconv.ParseUint(string(number), 10, 64)
-	_, state, bracket := stdbytes.Cut(rest, []byte("["))
-	if err != nil || !bracket {
-		return 0, false
+	_, state, _ := stdbytes.Cut(rest, []byte("["))
+	if err != nil {
+		return 0
 	}
 	var user []byte
 	if i := stdbytes.Index(state, []byte(" labels:{")); i >= 0 { // GODEBUG=tracebacklabels=1
@@ -138,12 +136,13 @@ func (d *dumpReader) header(line []byte) (id uint64, ok bool) {
 		d.labels = d.b.label(d.labels, string(part), []byte("true")) // "locked to thread"
 	}
 	if user != nil {
-		var err error
-		d.labels, _, err = quotedLabels(d.b, d.labels, user)
-		ok = err == nil
-		return id, ok
+		set, err := quotedLabels(d.b, d.labels, user)
+		if err != nil { // the dump was cut, or somebody has touched it
+			set = d.b.label(d.labels, "labels", user)
+		}
+		d.labels = set
 	}
-	return id, true
+	return id
 }
 
 // goroutine reads the frames up to an empty line or the next goroutine.
