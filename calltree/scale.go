@@ -129,6 +129,12 @@ func UnitRatio(from, to string) float64 {
 	return ratio
 }
 
+// ConvertUnit is [UnitRatio] of units that can be converted, see
+// [CompatibleUnits]. It is what profile.Commensurate asks for.
+func ConvertUnit(from, to string) (ratio float64, ok bool) {
+	return UnitRatio(from, to), CompatibleUnits(from, to)
+}
+
 // Format prints a value as pprof does, with two decimals, which are left out
 // if both are zero. Zero has no unit. A unit of [Minimum] is one that fits.
 func Format(v int64, from, to string) string {

@@ -1,9 +1,6 @@
 package pprof
 
 import (
-	"fmt"
-	"slices"
-
 	"loupe/calltree"
 	"loupe/profile"
 )
@@ -79,50 +76,5 @@ func Subtract(p, base *profile.Profile, normalize bool) (*profile.Profile, error
 
 // commensurate gives profiles the same sample types in the same units.
 func commensurate(list []*profile.Profile) ([]*profile.Profile, error) {
-	list, err := profile.CommonTypes(list)
-	if err != nil {
-		return nil, err
-	}
-	finest := *list[0]
-	finest.SampleTypes = slices.Clone(finest.SampleTypes)
-	for _, p := range list[1:] {
-		if err := finer(&finest.PeriodType, p.PeriodType); err != nil {
-			return nil, fmt.Errorf("period type: %w", err)
-		}
-		for i, t := range p.SampleTypes {
-			if err := finer(&finest.SampleTypes[i], t); err != nil {
-				return nil, fmt.Errorf("sample types: %w", err)
-			}
-		}
-	}
-	out := make([]*profile.Profile, len(list))
-	for i, p := range list {
-		ratios := make([]float64, len(p.SampleTypes))
-		for c, t := range p.SampleTypes {
-			ratios[c] = calltree.UnitRatio(t.Unit, finest.SampleTypes[c].Unit)
-		}
-		q := *p.Scale(ratios...)
-		period, _ := calltree.Scale(q.Period, q.PeriodType.Unit, finest.PeriodType.Unit)
-		q.Period, q.PeriodType, q.SampleTypes = int64(period), finest.PeriodType, finest.SampleTypes
-		out[i] = &q
-	}
-	return out, nil
-}
-
-// finer replaces a type by one with a finer unit. The types may differ by a
-// plural.
-func finer(t *profile.ValueType, other profile.ValueType) error {
-	singular := func(s string) string {
-		if n := len(s); n > 0 && s[n-1] == 's' {
-			return s[:n-1]
-		}
-		return s
-	}
-	if singular(t.Type) != singular(other.Type) || !calltree.CompatibleUnits(t.Unit, other.Unit) {
-		return fmt.Errorf("incompatible types: %s and %s", *t, other)
-	}
-	if calltree.UnitRatio(other.Unit, t.Unit) < 1 {
-		t.Unit = other.Unit
-	}
-	return nil
+	return profile.Commensurate(list, calltree.ConvertUnit)
 }
