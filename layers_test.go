@@ -66,9 +66,9 @@ var rooms = map[string]room{
 	"tiles":    {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
-	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "symbol", "unit"}},
+	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
-	"report":  {6, pure, join([]string{"recording", "compare", "insight"}, values, formats, eyes)},
+	"report":  {6, pure, join([]string{"recording", "compare", "insight", "pprof"}, values, formats, eyes)},
 
 	"internal/cli": {8, roof, []string{"*"}},
 	"cmd/loupe":    {9, roof, []string{"internal/cli"}},
