@@ -298,6 +298,34 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestPackRows packs buckets of any number, and unpacks them.
+func TestPackRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, row := range []int{spanRow, groupRow, counterRow, LatencyRows} {
+		for _, n := range []int{1, 2, 3, 4, 5, 30, 1000, tileRows} {
+			rows := make([]byte, n*row)
+			for i := range rows {
+				if i%row%3 != 0 { // every third plane is the same all over
+					rows[i] = byte(r.IntN(256))
+				}
+			}
+			u, err := unpack(packRows(rows, row, tileRows-n), row)
+			if err != nil || u.first != tileRows-n || u.n != n {
+				t.Fatalf("%d buckets of %d bytes: %d from %d on, %v", n, row, u.n, u.first, err)
+			}
+			got := make([]byte, row)
+			for i := range n {
+				if u.row(i, got); !bytes.Equal(got, rows[i*row:][:row]) {
+					t.Fatalf("bucket %d of %d is %d, want %d", i, n, got, rows[i*row:][:row])
+				}
+			}
+			if n > 1 && len(u.planes[0]) != 1 {
+				t.Errorf("%d buckets with the same byte have %d of it", n, len(u.planes[0]))
+			}
+		}
+	}
+}
+
 func TestLogarithm(t *testing.T) {
 	for v := uint64(257); v < 1<<40; v += v/300 + 1 {
 		if got, want := float64(log88(v)), 256*math.Log2(float64(v)/256); math.Abs(got-want) > 2 || got == 0 {

@@ -1,6 +1,9 @@
 package tiles
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // tileShift is the logarithm of the buckets in a tile.
 const (
@@ -145,26 +148,77 @@ func (p *pyramid[T, S]) size() (n int64) {
 const packedHeader = 8
 
 // packRows returns the buckets as a packed tile: one plane for each byte of a
-// bucket, of one byte if all buckets have the same.
+// bucket, of one byte if all buckets have the same. Rows are of whole words of
+// four bytes.
 func packRows(rows []byte, row, first int) []byte {
-	var tile [packedHeader + tileRows*maxRow]byte
+	le := binary.LittleEndian
 	n := len(rows) / row
+	planes := getPlanes()
+	defer putPlanes(planes)
 	whole, size := uint32(0), packedHeader
-	for p := range row {
-		plane := tile[size : size+n]
-		same, differs := rows[p], byte(0)
-		for i, at := 0, p; i < len(plane) && at < len(rows); i, at = i+1, at+row {
-			v := rows[at]
-			plane[i] = v
-			differs |= v ^ same
-		}
-		if size++; differs != 0 {
-			whole |= 1 << p
-			size += n - 1
+	for p := 0; p < row; p += 4 {
+		differs := splitWords((*[4 * tileRows]byte)(planes[p*tileRows:]), rows[p:], row, n)
+		for k := range 4 {
+			if size++; byte(differs>>(8*k)) != 0 {
+				whole |= 1 << (p + k)
+				size += n - 1
+			}
 		}
 	}
-	binary.LittleEndian.PutUint16(tile[:], uint16(first))
-	binary.LittleEndian.PutUint16(tile[2:], uint16(n))
-	binary.LittleEndian.PutUint32(tile[4:], whole)
-	return append([]byte(nil), tile[:size]...)
+	tile := make([]byte, packedHeader, size)
+	le.PutUint16(tile, uint16(first))
+	le.PutUint16(tile[2:], uint16(n))
+	le.PutUint32(tile[4:], whole)
+	for p := range row {
+		k := 1
+		if whole>>p&1 != 0 {
+			k = n
+		}
+		tile = append(tile, planes[p*tileRows:][:k]...)
+	}
+	return tile
 }
+
+// splitWords puts the four bytes of a word of each row into a plane each, four
+// rows at a time: one by one it takes three times as long. It returns the bits
+// in which words differ from the first.
+func splitWords(planes *[4 * tileRows]byte, rows []byte, row, n int) (differs uint32) {
+	le := binary.LittleEndian
+	a, b := planes[:tileRows], planes[tileRows:2*tileRows]
+	c, d := planes[2*tileRows:3*tileRows], planes[3*tileRows:]
+	same, i := le.Uint32(rows), 0
+	for ; i+4 <= n; i += 4 {
+		at := i * row
+		w, x := le.Uint32(rows[at:]), le.Uint32(rows[at+row:])
+		y, z := le.Uint32(rows[at+2*row:]), le.Uint32(rows[at+3*row:])
+		differs |= (w ^ same) | (x ^ same) | (y ^ same) | (z ^ same)
+		// Exchange halves of words that are two apart, then bytes of neighbours.
+		t := (w>>16 ^ y) & 0xffff
+		w, y = w^t<<16, y^t
+		t = (x>>16 ^ z) & 0xffff
+		x, z = x^t<<16, z^t
+		t = (w>>8 ^ x) & 0xff00ff
+		w, x = w^t<<8, x^t
+		t = (y>>8 ^ z) & 0xff00ff
+		y, z = y^t<<8, z^t
+		le.PutUint32(a[i:], w)
+		le.PutUint32(b[i:], x)
+		le.PutUint32(c[i:], y)
+		le.PutUint32(d[i:], z)
+	}
+	for ; i < n; i++ {
+		w := le.Uint32(rows[i*row:])
+		differs |= w ^ same
+		a[i], b[i], c[i], d[i] = byte(w), byte(w>>8), byte(w>>16), byte(w>>24)
+	}
+	return differs
+}
+
+// planes have room for the planes of any tile.
+type planes [tileRows * maxRow]byte
+
+// planesPool saves to clear 32 KB for each tile, most of which are small.
+var planesPool = sync.Pool{New: func() any { return new(planes) }}
+
+func getPlanes() *planes  { return planesPool.Get().(*planes) }
+func putPlanes(p *planes) { planesPool.Put(p) }
