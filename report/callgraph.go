@@ -48,17 +48,17 @@ const (
 
 // The measures of a box in pixels.
 const (
-	boxPadX, boxPadY   = 8, 6
-	smallText          = 10 // of edges and labels
-	largestText        = 24
-	legendText         = 12
-	sceneMargin        = 16
-	lineHeight         = 1.2 // of the size of letters
-	nameColumns        = 26  // from here on a name goes on in the next line
-	legendColumns      = 110
-	maxNodelets        = 4
-	widestLine         = 6.0
-	labelLine, edgeGap = smallText * lineHeight, 4
+	boxPadX, boxPadY = 8, 6
+	smallText        = 10 // of edges and labels
+	largestText      = 24
+	legendText       = 12
+	sceneMargin      = 16
+	lineHeight       = 1.2 // of the size of letters
+	nameColumns      = 26  // from here on a name goes on in the next line
+	legendColumns    = 110
+	maxNodelets      = 4
+	widestLine       = 6.0
+	labelLine        = smallText * lineHeight
 )
 
 // measure returns the width of a text in letters of a size.
@@ -226,7 +226,7 @@ func (s *scener) addEdge(e *calltree.Edge) {
 
 func (s *scener) addLine(l sceneLine, weight float64) {
 	l.width = 1 + (widestLine-1)*math.Abs(l.share)
-	e := layout.Edge{From: l.from, To: l.to, Weight: weight, LabelHeight: float64(len(l.text)) * labelLine}
+	e := layout.Edge{From: l.from, To: l.to, Weight: weight, Width: l.width, LabelHeight: float64(len(l.text)) * labelLine}
 	for _, t := range l.text {
 		e.LabelWidth = math.Max(e.LabelWidth, s.measure(t, smallText))
 	}

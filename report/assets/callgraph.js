@@ -13,7 +13,6 @@
   const apply = () => view.setAttribute('transform', `matrix(${k} 0 0 ${k} ${x} ${y})`);
   const fit = () => {
     k = Math.min(1, innerWidth / W, (innerHeight - 44) / H);
-    // Letters that cannot be read help nobody: begin at the top then.
     x = Math.max(0, (innerWidth - W * k) / 2);
     y = 44;
     apply();
@@ -79,18 +78,16 @@
   const status = html('span', {});
   status.setAttribute('role', 'status');
   ui.append(input, button('+', 'larger (+)', () => middle(1.25)), button('−', 'smaller (-)', () => middle(0.8)),
-    button('⛶', 'whole picture (0)', fit), button('1:1', 'natural size (1)', () => middle(1 / k)), status);
+    button('fit', 'whole picture (0)', fit), button('1:1', 'natural size (1)', () => middle(1 / k)), status);
   box.append(ui);
   svg.append(box);
 
   const show = (g) => {
-    const r = g.getBoundingClientRect();
-    if (k < 0.7) middle(0.9 / k);
+    if (k < 0.5) middle(0.9 / k);
     const s = g.getBoundingClientRect();
     x += innerWidth / 2 - s.left - s.width / 2;
     y += innerHeight / 2 - s.top - s.height / 2;
     apply();
-    return r;
   };
   let hits = [], at = -1;
   const search = () => {
@@ -173,5 +170,15 @@
     apply();
   });
   fit();
-  addEventListener('resize', apply);
+  // Letters that cannot be read help nobody: begin near the heaviest box then.
+  if (k < 0.5 && nodes.length) {
+    const size = (n) => parseFloat(n.querySelector('text').getAttribute('font-size'));
+    const best = nodes.reduce((a, b) => size(b) > size(a) ? b : a);
+    k = 0.6;
+    x = y = 0;
+    show(best);
+    x = Math.min(x, Math.max(0, (innerWidth - W * k) / 2));
+    y = Math.min(y, 44);
+    apply();
+  }
 })();

@@ -29,6 +29,7 @@ type Edge struct {
 	// Weight says how much the line wants to be short and straight; anything
 	// below 1 counts as 1.
 	Weight float64
+	Width  float64 // of the line itself
 	// LabelWidth and LabelHeight are the size of the text beside the line; 0
 	// is none.
 	LabelWidth, LabelHeight float64

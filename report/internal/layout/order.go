@@ -48,9 +48,9 @@ func (d *drawing) addVirtual() {
 			above = below
 		}
 		for r := from + 1; r < to; r++ {
-			v := vertex{rank: r, node: -1, edge: i, left: 2, right: 2}
+			v := vertex{rank: r, node: -1, edge: i, left: 1 + e.Width/2, right: 1 + e.Width/2}
 			if r == label && e.LabelHeight > 0 {
-				v.right += 4 + e.LabelWidth
+				v.right += 3 + e.LabelWidth
 				v.height = e.LabelHeight
 				l.label = len(l.via)
 			}

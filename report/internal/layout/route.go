@@ -17,17 +17,22 @@ func (d *drawing) route() {
 		b := Point{to.x + arrive[i], d.middle(to.rank) - to.height/2}
 		c := course{points: []Point{a}}
 		if l.loose {
-			c.to(b)
+			c.curve(b, 0)
 		} else {
 			// The boxes of a rank differ in height: the line goes on to where
 			// the highest ends before it turns.
 			c.straight(Point{a.X, d.bottom[from.rank]})
-			for _, v := range l.via {
-				x, r := &d.vertices[v], d.vertices[v].rank
-				c.to(Point{x.x, d.top[r]})
-				c.straight(Point{x.x, d.bottom[r]})
+			above := Point{a.X, d.bottom[from.rank]}
+			for k, v := range l.via {
+				below := Point{b.X, d.top[to.rank]}
+				if k+1 < len(l.via) {
+					next := &d.vertices[l.via[k+1]]
+					below = Point{next.x, d.middle(next.rank)}
+				}
+				d.through(&c, &d.vertices[v], above, below)
+				above = Point{d.vertices[v].x, d.middle(d.vertices[v].rank)}
 			}
-			c.to(Point{b.X, d.top[to.rank]})
+			c.curve(Point{b.X, d.top[to.rank]}, 0)
 			c.straight(b)
 		}
 		r := &d.routes[l.edge]
@@ -38,7 +43,7 @@ func (d *drawing) route() {
 		e := d.source(l)
 		if l.label >= 0 {
 			v := &d.vertices[l.via[l.label]]
-			r.Label = Point{v.x + 4 + e.LabelWidth/2, d.middle(v.rank)}
+			r.Label = Point{v.x + v.left + 2 + e.LabelWidth/2, d.middle(v.rank)}
 		} else {
 			r.Label = Point{(a.X+b.X)/2 + 4 + e.LabelWidth/2, (a.Y + b.Y) / 2}
 		}
@@ -92,18 +97,44 @@ func (d *drawing) ports() (leave, arrive []float64) {
 	return leave, arrive
 }
 
-// course is a line in the making.
-type course struct{ points []Point }
+// through takes a line through a rank: upright or leaning, as far as the boxes
+// beside it allow, so that a way across many ranks has no stairs.
+func (d *drawing) through(c *course, v *vertex, above, below Point) {
+	top, bottom := d.top[v.rank], d.bottom[v.rank]
+	lean, room := (below.X-above.X)/(below.Y-above.Y), d.g.NodeGap*0.4
+	if v.height > 0 { // the label stands beside it
+		room = 3
+	}
+	half := (bottom - top) / 2
+	most := 2.0
+	if half > 0 {
+		most = math.Min(most, room/half)
+	}
+	lean = math.Max(-most, math.Min(most, lean))
+	// Where the line turns back there is nothing to lean to.
+	if (v.x-above.X)*(below.X-v.x) < 0 {
+		lean = 0
+	}
+	c.curve(Point{v.x - lean*half, top}, lean)
+	c.straight(Point{v.x + lean*half, bottom})
+}
 
-// to goes on in a curve that begins and ends upright.
-func (c *course) to(p Point) {
+// course is a line in the making.
+type course struct {
+	points []Point
+	lean   float64 // of its end: x by y
+}
+
+// curve goes on to a point and arrives there leaning.
+func (c *course) curve(p Point, lean float64) {
 	a := c.points[len(c.points)-1]
-	if a.X == p.X {
+	if a.X == p.X && c.lean == 0 && lean == 0 {
 		c.straight(p)
 		return
 	}
 	half := (p.Y - a.Y) / 2
-	c.points = append(c.points, Point{a.X, a.Y + half}, Point{p.X, p.Y - half}, p)
+	c.points = append(c.points, Point{a.X + c.lean*half, a.Y + half}, Point{p.X - lean*half, p.Y - half}, p)
+	c.lean = lean
 }
 
 // straight goes on in a line, or makes a line that is one already longer.
