@@ -30,7 +30,7 @@ var (
 // Assignments ("build=/bin") replace $build in the lines below them. An
 // attacker could make them grow without end.
 const (
-	maxAssignments = 1000
+	maxAssignments = 100
 	maxGrowth      = 1 << 20 // bytes, of all lines
 )
 
@@ -137,7 +137,7 @@ func continues(last, m Mapping) bool {
 // placeLocations finds the mapping of each location that a sample goes
 // through, and makes one of all addresses for those that have none.
 func (b *builder) placeLocations() error {
-	if len(b.numbered)*len(b.mappings) > 1<<31 { // each is looked for in all
+	if len(b.numbered)*len(b.mappings) > 1<<28 { // each is looked for in all
 		return fmt.Errorf("there are %d mappings for %d addresses, which no process has", len(b.mappings), len(b.numbered))
 	}
 	if m := b.mappings; len(m) > 1 && strings.HasPrefix(m[0].File, "/anon_hugepage") && m[0].Limit == m[1].Start {

@@ -15,6 +15,10 @@ import (
 //	search 4242/4243 [001] 12345.678901:     250000 cpu-clock:pppH: 7f12 main+0x5 (/bin/search)
 var perfTitle = regexp.MustCompile(`^\s*(\S.*?)\s+(-?\d+)(?:/\s*(-?\d+))?\s+(?:\[(\d+)\]\s+)?(?:[-dXNnBbhHs.\d]{4,5}\s+)?(?:(\d+)\.(\d+):\s+)?(?:(\d+)\s+)?([^\s:][^\s]*):(?:\s+(.*))?$`)
 
+// perfFields finds the fields of a title. What is beyond 4 KiB can only be the
+// words of a tracepoint.
+func perfFields(line []byte) [][]byte { return perfTitle.FindSubmatch(line[:min(len(line), 1<<12)]) }
+
 // decodePerf reads what perf script prints, with stacks below each sample or
 // with one address in its line. Every event is one sample type more when perf
 // says the period: the cycles, or the nanoseconds, that the sample stands for.
@@ -26,7 +30,7 @@ func decodePerf(data []byte, opt Options) (*Profile, error) {
 		return nil, errOther
 	}
 	// The title alone is no proof: much text ends in a colon.
-	m := perfTitle.FindSubmatch(l.line)
+	m := perfFields(l.line)
 	if m == nil && !isPerfFrame(l.line) {
 		return nil, errOther
 	}
@@ -93,7 +97,7 @@ func (r *perfReader) read() error {
 		case line[0] == '\t':
 			r.below(line)
 		default:
-			m := perfTitle.FindSubmatch(line)
+			m := perfFields(line)
 			if m == nil {
 				if line[0] == ' ' {
 					r.below(line)
