@@ -342,10 +342,10 @@ type drawer struct {
 	s       *flameStacks
 	minSize int64
 
-	cells   []cell   // by name, in use for one level at a time
+	cells   []cell   // by name, for the level at hand
 	name    []uint32 // by position in the order: the code at the level
 	moved   []uint32 // the order in the making
-	touched []uint32 // names, a stack of levels
+	touched []uint32 // names of the level at hand
 	groups  []group  // boxes to be, a stack of levels
 }
 
@@ -365,11 +365,44 @@ type group struct {
 }
 
 // level draws the boxes of the stacks from first to end at a depth, and all
-// that is below them.
+// that is below them. It calls itself only where stacks part, so that its own
+// depth is bound by their number and not by their length.
 func (d *drawer) level(first, end uint32, depth, parent int32) {
-	touched := len(d.touched)
+	for {
+		groups := len(d.groups)
+		d.part(first, end, depth, parent)
+		below := d.groups[groups:]
+		if len(below) == 1 {
+			only := below[0]
+			d.groups = d.groups[:groups]
+			parent = d.box(only, depth, parent)
+			first, end, depth = only.first, only.end, depth+1
+			continue
+		}
+		for i := range below {
+			b := d.groups[groups+i] // the room moves when it grows
+			d.level(b.first, b.end, depth+1, d.box(b, depth, parent))
+		}
+		d.groups = d.groups[:groups]
+		return
+	}
+}
+
+// box draws one box and returns its position.
+func (d *drawer) box(b group, depth, parent int32) int32 {
+	d.g.Boxes = append(d.g.Boxes, Box{
+		Name: b.name, Parent: parent, Depth: depth, Inline: b.inline,
+		Weight: b.weight, BaseWeight: b.base, first: b.first, end: b.end,
+	})
+	return int32(len(d.g.Boxes) - 1)
+}
+
+// part brings the stacks of each box at a depth together and adds the boxes
+// that are wide enough to the groups.
+func (d *drawer) part(first, end uint32, depth, parent int32) {
+	d.touched = d.touched[:0]
 	ended := d.scan(first, end, depth, parent)
-	names := d.touched[touched:]
+	names := d.touched
 	if len(names) == 0 {
 		return
 	}
@@ -390,40 +423,28 @@ func (d *drawer) level(first, end uint32, depth, parent int32) {
 		c := &d.cells[n]
 		c.at = at
 		at += c.count
-		if c.size < d.minSize {
-			level.Narrow++
-			level.NarrowWeight += c.weight
-			if parent >= 0 {
-				box := &d.g.Boxes[parent]
-				box.Narrow++
-				box.NarrowWeight += c.weight
-				box.NarrowBaseWeight += c.base
-			}
+		if c.size >= d.minSize {
+			level.Boxes++
+			level.Weight += c.weight
+			d.groups = append(d.groups, group{int32(n), c.at, at, c.weight, c.base, !c.plain})
 			continue
 		}
-		level.Boxes++
-		level.Weight += c.weight
-		d.groups = append(d.groups, group{int32(n), c.at, at, c.weight, c.base, !c.plain})
+		level.Narrow++
+		level.NarrowWeight += c.weight
+		if parent >= 0 {
+			box := &d.g.Boxes[parent]
+			box.Narrow++
+			box.NarrowWeight += c.weight
+			box.NarrowBaseWeight += c.base
+		}
 	}
-	switch {
-	case len(d.groups) == groups: // nothing is wide enough to go on
-	case len(names) == 1 && !ended:
-	default:
+	// One box alone has its stacks together already.
+	if len(d.groups) > groups && (len(names) > 1 || ended) {
 		d.partition(first, end, at)
 	}
 	for _, n := range names {
 		d.cells[n] = cell{}
 	}
-	d.touched = d.touched[:touched]
-	for i := groups; i < len(d.groups); i++ {
-		b := &d.groups[i]
-		d.g.Boxes = append(d.g.Boxes, Box{
-			Name: b.name, Parent: parent, Depth: depth, Inline: b.inline,
-			Weight: b.weight, BaseWeight: b.base, first: b.first, end: b.end,
-		})
-		d.level(b.first, b.end, depth+1, int32(len(d.g.Boxes)-1))
-	}
-	d.groups = d.groups[:groups]
 }
 
 // scan adds up the stacks by their name at a depth, and those that have ended

@@ -83,6 +83,20 @@ func TestFlame(t *testing.T) {
 	}
 }
 
+// TestFlameDeep draws a stack that is longer than most goroutines' stacks are.
+func TestFlameDeep(t *testing.T) {
+	var table stack.Table
+	f := table.InternFrame(stack.Frame{Func: "main.f"})
+	id := table.Intern(slices.Repeat([]stack.FrameID{f}, 1<<20))
+	samples := func(yield func(stack.ID, int64) bool) { yield(id, 1) }
+	if g := calltree.Flame(&table, samples, calltree.FlameOptions{}); len(g.Boxes) != 1<<20 || len(g.Levels) != 1<<20 {
+		t.Errorf("%d boxes on %d levels", len(g.Boxes), len(g.Levels))
+	}
+	if g := calltree.Flame(&table, samples, calltree.FlameOptions{FoldRecursion: true}); len(g.Boxes) != 1 {
+		t.Errorf("%d boxes without recursion", len(g.Boxes))
+	}
+}
+
 // TestFlameBrute compares with call trees made of maps.
 func TestFlameBrute(t *testing.T) {
 	p, err := profile.Decode(profiletest.Synthetic(3000, 400), profile.Options{})

@@ -148,9 +148,6 @@ func (c *oracleCase) text(kind, match string, a *asked) (string, error) {
 		err = calltree.WriteTree(&b, h, calltree.New(c.p.Stacks, samples, opt), nil)
 	case "peek":
 		err = calltree.WriteTree(&b, h, calltree.New(c.p.Stacks, samples, opt), regexp.MustCompile(match))
-		if err != nil {
-			b.Reset() // pprof shows nothing then
-		}
 	case "dot":
 		opt.Visual = true
 		opt.Tags = c.tags

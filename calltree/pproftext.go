@@ -183,8 +183,8 @@ func WriteTop(w io.Writer, h Header, r *Ranking) error {
 }
 
 // WriteTree prints every node between its callers and its callees exactly as
-// go tool pprof -tree does, or, for the nodes that match, as -peek does. It
-// fails when none matches, after the header is written.
+// go tool pprof -tree does, or, for the nodes that match, as -peek does. When
+// none matches it fails and writes nothing.
 func WriteTree(w io.Writer, h Header, g *Graph, match *regexp.Regexp) error {
 	const separator = "----------------------------------------------------------+-------------\n"
 	total, unit := h.total(g.Total), h.UnitFor(g)
@@ -222,13 +222,11 @@ func WriteTree(w io.Writer, h Header, g *Graph, match *regexp.Regexp) error {
 	if len(g.Nodes) > 0 {
 		b.WriteString(separator)
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return err
-	}
 	if match != nil && !matched {
 		return fmt.Errorf("no matches found for regexp: %s", match)
 	}
-	return nil
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // WriteList prints a listing exactly as go tool pprof -list does. Of the
