@@ -43,6 +43,9 @@ type Inst struct {
 	Inlined []Frame
 }
 
+// maxInst is the length of the longest instruction, which x86 has.
+const maxInst = 15
+
 // Disassemble returns the instructions in the addresses start <= pc < end,
 // which should begin at a function's entry or at an instruction. Addresses
 // outside the section of the program's code are left out.
@@ -51,28 +54,26 @@ func (b *Binary) Disassemble(start, end uint64, syntax Syntax) ([]Inst, error) {
 	if decode == nil {
 		return nil, fmt.Errorf("cannot disassemble %q code: %w", b.Arch, ErrNoDisassembler)
 	}
-	sect, text, err := b.text()
-	if err != nil {
-		return nil, fmt.Errorf("cannot disassemble: %w", err)
+	sect := b.img.section(".text")
+	if sect == nil {
+		return nil, fmt.Errorf("cannot disassemble: the binary has no .text section")
 	}
-	syms := b.labels() // without any names the addresses still print
-	lookup := func(addr uint64) (string, uint64) {
-		s, _ := findSymbol(syms, addr)
-		return s.Name, s.Addr
-	}
-	start = max(start, sect.addr)
-	end = min(end, sect.addr+uint64(len(text)))
+	limit := sect.addr + sect.size
+	start, end = max(start, sect.addr), min(end, limit)
 	if start >= end {
 		return nil, nil
 	}
-	code := text[:end-sect.addr]
+	// The last instruction may reach beyond the end that was asked for.
+	text, err := b.img.bytes(sect.off+start-sect.addr, min(end-start+maxInst, limit-start))
+	if err != nil {
+		return nil, fmt.Errorf("cannot disassemble: %w", err)
+	}
+	code := text[:end-start]
 	out := make([]Inst, 0, (end-start)/4)
 	pos := b.positions()
 	for pc := start; pc < end; {
-		rest := code[pc-sect.addr:]
-		s, size := decode(rest, pc, lookup, syntax)
-		// An instruction may reach beyond the end that was asked for.
-		at := pc - sect.addr
+		at := pc - start
+		s, size := decode(code[at:], pc, b.label, syntax)
 		bytes := text[at:min(at+uint64(size), uint64(len(text)))]
 		in := Inst{PC: pc, Bytes: bytes[:len(bytes):len(bytes)], Text: s}
 		pos.fill(&in)
@@ -94,7 +95,7 @@ type positions struct {
 
 	files, lines, indexes valueIter
 	tree                  inlineTree
-	hasTree               bool
+	hasTree, hasLines     bool
 	file                  int32
 	fileName              string
 	index                 int32
@@ -116,7 +117,8 @@ func (p *positions) fill(in *Inst) {
 	if !p.in || in.PC >= p.f.end || in.PC < p.f.entry {
 		p.enter(in.PC)
 	}
-	if !p.in {
+	if !p.in || !p.hasLines {
+		p.fillC(in)
 		return
 	}
 	if n := p.files.seek(in.PC); n != p.file {
@@ -142,7 +144,7 @@ func (p *positions) enter(pc uint64) {
 	if !p.in {
 		return
 	}
-	p.name = p.f.name()
+	p.name, p.hasLines = p.f.name(), p.f.hasLines()
 	p.files, p.lines = p.f.files(), p.f.lines()
 	p.file, p.fileName, p.index, p.line, p.inlined = -1, "", -1, -1, nil
 	p.tree, p.hasTree = p.f.inlineTree()

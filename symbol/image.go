@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
@@ -179,24 +178,6 @@ func inflater(kind uint32, data []byte) (io.Reader, error) {
 	return nil, fmt.Errorf("unknown compression %d", kind)
 }
 
-// onceText returns a function that reads the section of the program's
-// instructions once.
-func onceText(img *image) func() (section, []byte, error) {
-	var sect section
-	load := sync.OnceValues(func() ([]byte, error) {
-		s := img.section(".text")
-		if s == nil {
-			return nil, fmt.Errorf("the binary has no .text section")
-		}
-		sect = *s
-		return img.bytes(s.off, s.size)
-	})
-	return func() (section, []byte, error) {
-		text, err := load()
-		return sect, text, err
-	}
-}
-
 // pageSize is the unit in which tables are read: one read of the file costs
 // as much as copying some ten kilobytes.
 const pageSize = 64 << 10
@@ -263,20 +244,21 @@ func (p *pager) slice(off, n uint64) []byte {
 // maxName bounds one name: names of generic functions reach some kilobytes.
 const maxName = 64 << 10
 
-// cstring returns the string from off to the next zero byte.
-func (p *pager) cstring(off uint64) string {
+// cstring returns the bytes from off to the next zero byte. They must not be
+// modified.
+func (p *pager) cstring(off uint64) []byte {
 	b := p.tail(off)
 	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return string(b[:i])
+		return b[:i:i]
 	}
 	var out []byte
 	for len(b) > 0 && len(out) < maxName {
 		if i := bytes.IndexByte(b, 0); i >= 0 {
-			return string(append(out, b[:i]...))
+			return append(out, b[:i]...)
 		}
 		out = append(out, b...)
 		off += uint64(len(b))
 		b = p.tail(off)
 	}
-	return string(out)
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"sync"
 )
 
@@ -132,7 +133,7 @@ func (t *pclntab) string(off uint64) string {
 	if !ok && t.held <= t.p.size+maxName {
 		// Names do not overlap, so all together they are smaller than the
 		// table, unless it is made to need much memory.
-		s = t.p.cstring(off)
+		s = string(t.p.cstring(off))
 		t.strings[off] = s
 		t.held += uint64(len(s))
 	}
@@ -201,9 +202,12 @@ func (f fn) field(i int) uint64 {
 	return f.off + uint64(first+4*i)
 }
 
-func (f fn) name() string {
-	return f.t.string(f.t.names + uint64(f.t.uint32(f.field(fieldName))))
-}
+func (f fn) name() string { return f.t.string(f.nameOff()) }
+
+func (f fn) nameOff() uint64 { return f.t.names + uint64(f.t.uint32(f.field(fieldName))) }
+
+// matches says whether the name matches; it makes no string of it.
+func (f fn) matches(re *regexp.Regexp) bool { return re.Match(f.t.p.cstring(f.nameOff())) }
 
 func (f fn) startLine() int {
 	if f.t.version < table120 {
@@ -235,6 +239,9 @@ func (f fn) file(n int32) string {
 // files and lines walk the values along the function.
 func (f fn) files() valueIter { return f.t.valuesAt(f.t.uint32(f.field(fieldFiles)), f.entry) }
 func (f fn) lines() valueIter { return f.t.valuesAt(f.t.uint32(f.field(fieldLines)), f.entry) }
+
+// hasLines says whether the function has positions: C code has none.
+func (f fn) hasLines() bool { return f.t.uint32(f.field(fieldLines)) != 0 }
 
 // fileLine returns the position of the statement at pc.
 func (f fn) fileLine(pc uint64) (string, int) {

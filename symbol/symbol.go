@@ -97,7 +97,6 @@ type Binary struct {
 	byAddress func() ([]Symbol, error)
 	labels    func() []Symbol // those that instructions refer to
 	debug     func() (*dwarfIndex, error)
-	text      func() (section, []byte, error)
 }
 
 // Open reads the headers of a binary. The format is found from the content.
@@ -124,7 +123,6 @@ func Open(r io.ReaderAt, opt Options) (*Binary, error) {
 	b.labels = sync.OnceValue(b.dropBounds)
 	b.table = sync.OnceValues(b.openTable)
 	b.debug = sync.OnceValues(b.openDWARF)
-	b.text = onceText(img)
 	return b, nil
 }
 
@@ -198,7 +196,7 @@ func (b *Binary) FuncAt(pc uint64) (Func, bool) {
 // nothing is known.
 func (b *Binary) Line(pc uint64) (file string, line int) {
 	if t, err := b.table(); err == nil {
-		if f, ok := t.find(pc); ok {
+		if f, ok := t.find(pc); ok && f.hasLines() {
 			return f.fileLine(pc)
 		}
 	}
@@ -217,12 +215,14 @@ func (b *Binary) Line(pc uint64) (file string, line int) {
 func (b *Binary) Frames(pc uint64) []Frame {
 	if t, err := b.table(); err == nil {
 		if f, ok := t.find(pc); ok {
-			if frames, ok := f.frames(pc); ok {
+			lines := f.hasLines()
+			if frames, ok := f.frames(pc); ok && lines {
 				return frames
 			}
-			// Before Go 1.18 only DWARF tells of inlined calls.
+			// Before Go 1.18 only DWARF tells of inlined calls, and of the
+			// lines of C code that Go's linker has taken in.
 			if d, err := b.debug(); err == nil {
-				if frames := d.frames(pc); len(frames) > 1 {
+				if frames := d.frames(pc); len(frames) > 1 || !lines && len(frames) > 0 {
 					return frames
 				}
 			}
@@ -251,7 +251,7 @@ func (b *Binary) Functions(re *regexp.Regexp) ([]Func, error) {
 	if err == nil {
 		for i := range t.nfunc {
 			f, ok := t.funcAt(i)
-			if ok && (re == nil || re.MatchString(f.name())) {
+			if ok && (re == nil || f.matches(re)) {
 				out = append(out, f.export())
 			}
 		}

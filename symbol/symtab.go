@@ -60,7 +60,7 @@ func cut(names string, off uint64) string {
 func (b *Binary) Symbols(re *regexp.Regexp) ([]Symbol, error) {
 	syms, err := b.byAddress()
 	if err != nil {
-		return nil, err
+		return b.functionSymbols(re, err)
 	}
 	var out []Symbol
 	for _, s := range syms {
@@ -73,31 +73,37 @@ func (b *Binary) Symbols(re *regexp.Regexp) ([]Symbol, error) {
 	return out, nil
 }
 
-// sortSymbols returns all symbols by address, or the functions of the pclntab
-// when there is no symbol table.
-func (b *Binary) sortSymbols() ([]Symbol, error) {
-	syms, err := b.symbols()
-	if err == nil && len(syms) > 0 {
-		syms = slices.Clone(syms)
-		// Of several symbols with one address, the one that a disassembly
-		// shows is left to chance by the Go tools: their sort is not stable.
-		// The same sort on the same input gives the same choice.
-		slices.SortFunc(syms, func(x, y Symbol) int { return cmp.Compare(x.Addr, y.Addr) })
-		return syms, nil
-	}
-	t, terr := b.table()
-	if terr != nil {
-		if err == nil {
-			err = errNoSymbols
-		}
+// functionSymbols makes symbols of the functions; err is why there are no real
+// ones.
+func (b *Binary) functionSymbols(re *regexp.Regexp, err error) ([]Symbol, error) {
+	if !b.IsGo() {
 		return nil, err
 	}
-	syms = make([]Symbol, 0, min(t.nfunc, 1<<20))
-	for i := range t.nfunc {
-		if f, ok := t.funcAt(i); ok {
-			syms = append(syms, Symbol{Name: f.name(), Addr: f.entry, Size: f.end - f.entry, Kind: 'T'})
-		}
+	funcs, err := b.Functions(re)
+	if err != nil {
+		return nil, err
 	}
+	out := make([]Symbol, len(funcs))
+	for i, f := range funcs {
+		out[i] = Symbol{Name: f.Name, Addr: f.Entry, Size: f.End - f.Entry, Kind: 'T'}
+	}
+	return out, nil
+}
+
+// sortSymbols returns all symbols by address.
+func (b *Binary) sortSymbols() ([]Symbol, error) {
+	syms, err := b.symbols()
+	if err != nil {
+		return nil, err
+	}
+	if len(syms) == 0 {
+		return nil, errNoSymbols
+	}
+	syms = slices.Clone(syms)
+	// Of several symbols with one address, the one that a disassembly shows is
+	// left to chance by the Go tools: their sort is not stable. The same sort
+	// on the same input gives the same choice.
+	slices.SortFunc(syms, func(x, y Symbol) int { return cmp.Compare(x.Addr, y.Addr) })
 	return syms, nil
 }
 
@@ -112,6 +118,21 @@ func (b *Binary) dropBounds() []Symbol {
 		}
 		return false
 	})
+}
+
+// label returns what an instruction refers to. In a stripped binary that are
+// functions alone.
+func (b *Binary) label(addr uint64) (name string, base uint64) {
+	if syms := b.labels(); len(syms) > 0 {
+		s, _ := findSymbol(syms, addr)
+		return s.Name, s.Addr
+	}
+	if t, err := b.table(); err == nil {
+		if f, ok := t.find(addr); ok {
+			return f.name(), f.entry
+		}
+	}
+	return "", 0
 }
 
 // symbolAt returns the symbol that covers an address.
