@@ -22,8 +22,12 @@ type candidate struct {
 // decide finds the candidates of a site and chooses.
 func (e *explainer) decide(s *Site, size int64) {
 	asked := Mechanism(0)
+	if e.stale(s.Frames[0]) {
+		s.Stale = true
+		return
+	}
 	if s.Runtime != "" {
-		if asked = maskOf(s.Runtime); asked == 0 {
+		if asked = MechanismsOf(s.Runtime); asked == 0 {
 			e.calledByName(s)
 			return
 		}
@@ -31,10 +35,10 @@ func (e *explainer) decide(s *Site, size int64) {
 	found := e.candidates(s.Frames)
 	splitBoxes(found)
 	if asked != 0 {
-		found = slices.DeleteFunc(found, func(c candidate) bool { return c.Mechanism&asked == 0 })
 		for i := range found {
-			found[i].Mechanism &= asked
+			found[i].Mechanism = found[i].serves(asked)
 		}
+		found = slices.DeleteFunc(found, func(c candidate) bool { return c.Mechanism == 0 })
 	}
 	if strong := slices.DeleteFunc(slices.Clone(found), func(c candidate) bool { return c.weak }); len(strong) > 0 {
 		found = strong
@@ -49,7 +53,7 @@ func (e *explainer) decide(s *Site, size int64) {
 		s.Certainty = Runtime
 	case len(found) > 1:
 		s.Certainty = Ambiguous
-	case asked != 0:
+	case asked != 0 && asked&(asked-1) == 0:
 		// The call tells the kind, the source does not tell the expression.
 		s.Certainty = Runtime
 		found = []candidate{{Cause: Cause{Mechanism: asked, Pos: posOf(s.Frames[0])}}}
@@ -60,6 +64,16 @@ func (e *explainer) decide(s *Site, size int64) {
 		}
 		s.Causes = append(s.Causes, c.Cause)
 	}
+}
+
+// stale says whether the source of a function is not the one that the program
+// was built from: the function does not begin where the profile says.
+func (e *explainer) stale(f stack.Frame) bool {
+	if f.StartLine == 0 || stack.Enclosing(f.Func) != f.Func || strings.Contains(f.Func, ".func") || strings.Contains(f.Func, "-") {
+		return false // wrappers and closures begin at odd places
+	}
+	src := e.source(f.File)
+	return src != nil && src.whole && !src.funcs[f.StartLine]
 }
 
 // fitting drops the candidates that objects of this size cannot be.
@@ -100,11 +114,17 @@ next:
 	for _, c := range list {
 		for i := range out {
 			o := &out[i]
-			if o.escapes != c.escapes || o.Mechanism != c.Mechanism || stack.FoldGenerics(o.Expr) != stack.FoldGenerics(c.Expr) {
+			if o.escapes != c.escapes || o.Mechanism != c.Mechanism {
+				continue
+			}
+			// One place is one operation, however its names are printed: code
+			// that was inlined twice names the package, or a temporary.
+			same := c.Pos == o.Pos && c.Diagnostic != nil && o.Diagnostic != nil && c.Mechanism != Variable
+			if !same && sameNames(o.Expr) != sameNames(c.Expr) {
 				continue
 			}
 			if c.Diagnostic != nil && o.Diagnostic != nil && c.Pos == o.Pos {
-				if !sameFlow(c.Diagnostic, o.Diagnostic) {
+				if c.escapes && !sameFlow(c.Diagnostic, o.Diagnostic) {
 					o.also = append(o.also, c.Diagnostic)
 				}
 				continue next
@@ -136,23 +156,8 @@ func outermost(list []candidate) []candidate {
 	})
 }
 
-// splitBoxes tells a conversion from the box of its result, which the compiler
-// prints alike: where both are there, the second is the box.
-func splitBoxes(list []candidate) {
-	for i := range list {
-		op := &list[i]
-		if op.Diagnostic == nil || !op.escapes || op.Mechanism&Interface != 0 {
-			continue
-		}
-		for j := range list {
-			// The box has the place of the conversion, the operation that of its
-			// operand, if they differ.
-			if box := &list[j]; box.escapes && box.Expr == op.Expr && box.Mechanism&Interface != 0 {
-				box.Mechanism = Interface
-			}
-		}
-	}
-}
+// sameNames is an expression without its packages and type arguments.
+func sameNames(expr string) string { return local(stack.FoldGenerics(expr)) }
 
 // sameFlow compares the ways of two escapes, apart from type arguments.
 func sameFlow(a, b *compiler.Diagnostic) bool {
@@ -160,9 +165,9 @@ func sameFlow(a, b *compiler.Diagnostic) bool {
 		return a == b
 	}
 	return slices.EqualFunc(a.Flow, b.Flow, func(x, y compiler.Flow) bool {
-		return stack.FoldGenerics(x.Dst) == stack.FoldGenerics(y.Dst) && stack.FoldGenerics(x.Src) == stack.FoldGenerics(y.Src) &&
+		return sameNames(x.Dst) == sameNames(y.Dst) && sameNames(x.Src) == sameNames(y.Src) &&
 			slices.EqualFunc(x.Steps, y.Steps, func(s, t compiler.Step) bool {
-				return stack.FoldGenerics(s.Expr) == stack.FoldGenerics(t.Expr) && s.Why == t.Why
+				return sameNames(s.Expr) == sameNames(t.Expr) && s.Why == t.Why
 			})
 	})
 }
@@ -187,6 +192,9 @@ func (e *explainer) candidates(frames []stack.Frame) []candidate {
 		}
 		for _, d := range chained {
 			mask := settle(d, maskOfText(d))
+			if mask&Interface != 0 && isConstant(d.Text) {
+				continue
+			}
 			found = append(found, candidate{Cause: Cause{Mechanism: mask, Expr: d.Text, Pos: d.Where(), Diagnostic: d, Alone: alone}, escapes: true})
 		}
 		for _, d := range here {
@@ -201,10 +209,33 @@ func (e *explainer) candidates(frames []stack.Frame) []candidate {
 		if len(frames) > 1 {
 			found = e.bodyOperations(found, here)
 		}
+		found = append(found, e.inLiteral(found, frames)...)
 		found = append(found, e.deeper(frames)...)
 		spoken = spoken || e.speaks(stack.Package(frames[len(frames)-1].Func), file)
 	}
 	return e.addSource(found, inner, spoken)
+}
+
+// inLiteral finds the literals in a map literal of several lines: those that
+// are its values are made first, and under its own line.
+func (e *explainer) inLiteral(found []candidate, frames []stack.Frame) (out []candidate) {
+	if !slices.ContainsFunc(found, func(c candidate) bool { return c.Mechanism&MakeMap != 0 && strings.HasSuffix(c.Expr, "{...}") }) {
+		return nil
+	}
+	src := e.source(frames[0].File)
+	file, ok := e.file(frames[0].File)
+	if src == nil || !ok {
+		return nil
+	}
+	inner := slices.Clone(frames)
+	for inner[0].Line++; inner[0].Line <= src.extent[frames[0].Line][1]; inner[0].Line++ {
+		for _, d := range e.chained(e.set.At(file, inner[0].Line), inner) {
+			if mask := settle(d, maskOfText(d)); mask&Object != 0 {
+				out = append(out, candidate{Cause: Cause{Mechanism: mask, Expr: d.Text, Pos: d.Where(), Diagnostic: d}, escapes: true})
+			}
+		}
+	}
+	return out
 }
 
 // mayGrow says whether an operation that does not escape can still allocate.
@@ -390,6 +421,11 @@ func (e *explainer) addSource(found []candidate, inner stack.Frame, spoken bool)
 		return c.Mechanism&Slice != 0 && slices.Contains(src.extended[inner.Line], c.Pos.Col)
 	})
 	for _, op := range src.byLine[inner.Line] {
+		for i := range found { // the compiler leaves out what is appended
+			if c := &found[i]; c.Expr == "append" && c.Pos.Col == op.col && op.mask == Append {
+				c.Expr = op.text
+			}
+		}
 		if op.mask == Slice && slices.Contains(src.extended[inner.Line], op.col) {
 			continue
 		}
@@ -440,13 +476,21 @@ func (e *explainer) source(name string) *source {
 }
 
 // sizeRange bounds the size of what a candidate allocates, rounded up to the
-// size classes of the runtime; hi 0 means that there is no bound.
+// size classes of the runtime, with pointers of 4 or 8 bytes; hi 0 means that
+// there is no bound.
 func sizeRange(c *candidate) (lo, hi int64) {
+	stays := !c.escapes && c.Diagnostic != nil // what is shorter is kept on the stack
 	switch {
-	case c.Mechanism == Convert && !c.escapes, c.Mechanism == Concat && !c.escapes && c.Diagnostic != nil:
-		return 33, 0 // shorter ones are kept on the stack
-	case c.Mechanism == Slice && !c.escapes && c.Diagnostic != nil && strings.HasPrefix(c.Expr, "make("):
+	case c.Mechanism == Interface && startsWith(c.Expr, "make([]", "append(", "[]", "([]"):
+		return 12, 24 // the three words of a slice
+	case c.Mechanism == Interface && (startsWith(c.Expr, "string(") || outsideBrackets(c.Expr, " + ") && strings.Contains(c.Expr, `"`)):
+		return 8, 16
+	case stays && (c.Mechanism == Convert || c.Mechanism == Concat), stays && c.Mechanism == Slice && startsWith(c.Expr, "make("):
 		return 33, 0
 	}
 	return 0, 0
+}
+
+func startsWith(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }

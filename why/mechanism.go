@@ -1,6 +1,7 @@
 package why
 
 import (
+	"strconv"
 	"strings"
 
 	"loupe/compiler"
@@ -65,7 +66,7 @@ var runtimeFuncs = []struct {
 	mask Mechanism
 }{
 	{"newobject", newobject},
-	{"mallocgc*", newobject},
+	{"mallocgc*", newobject | Slice}, // makes followed by a copy are turned into it
 	{"newarray", Object | Slice | Variadic},
 	{"makeslicecopy", Slice},
 	{"makeslice*", Slice},
@@ -90,9 +91,9 @@ var runtimeFuncs = []struct {
 	{"typeAssert", Assertion}, {"assertE2I*", Assertion}, {"interfaceSwitch", Assertion},
 }
 
-// maskOf says what a function of the runtime serves; 0 means that it is not
-// one of those that the compiler calls.
-func maskOf(function string) Mechanism {
+// MechanismsOf says what a function of the runtime serves; 0 means that it is
+// not one of those that the compiler puts calls to into the code.
+func MechanismsOf(function string) Mechanism {
 	if pkg := stack.Package(function); pkg != "runtime" && !strings.HasPrefix(pkg, "internal/runtime/") {
 		return 0
 	}
@@ -156,11 +157,11 @@ func maskOfText(d *compiler.Diagnostic) Mechanism {
 	case strings.HasPrefix(t, "make(map["):
 		return MakeMap
 	case strings.HasPrefix(t, "make([]"):
-		return Slice
+		return Slice | Interface
 	case strings.HasPrefix(t, "make("): // of a named type
-		return Slice | MakeMap
+		return Slice | MakeMap | Interface
 	case t == "append" || strings.HasPrefix(t, "append("):
-		return Append
+		return Append | Interface
 	case strings.HasPrefix(t, "new("), strings.HasPrefix(t, "&"):
 		return Object
 	case strings.HasPrefix(t, "map[") && strings.HasSuffix(t, "}"):
@@ -173,7 +174,9 @@ func maskOfText(d *compiler.Diagnostic) Mechanism {
 	switch {
 	case strings.HasPrefix(t, "[") && strings.HasSuffix(t, "}"):
 		mask |= Object // the array behind a slice literal
-	case strings.HasSuffix(t, "{...}") || strings.HasSuffix(t, "{}"):
+	case strings.HasSuffix(t, "{}"):
+		mask |= Object | MakeMap // an empty literal of a named type
+	case strings.HasSuffix(t, "{...}"):
 		mask |= Object | MakeMap | MapWrite // a literal of a named type
 	case strings.HasPrefix(t, "string(") || strings.HasPrefix(t, "([]byte)(") || strings.HasPrefix(t, "([]rune)("):
 		mask |= Convert
@@ -197,6 +200,75 @@ func settle(d *compiler.Diagnostic, mask Mechanism) Mechanism {
 		return mask &^ Interface // the operation itself, whose box is another diagnostic
 	}
 	return mask
+}
+
+// splitBoxes tells an operation from the box of its result, which the compiler
+// prints alike: where both are there, the second is the box. A box on the heap
+// has its content there as well, so what makes a slice and is there only once
+// is no box.
+func splitBoxes(list []candidate) {
+	for i := range list {
+		op := &list[i]
+		if op.Diagnostic == nil || !op.escapes || op.Mechanism&Interface != 0 {
+			continue
+		}
+		for j := range list {
+			// The box has the place of the conversion, the operation that of its
+			// operand, if they differ.
+			if box := &list[j]; box.escapes && box.Expr == op.Expr && box.Mechanism&Interface != 0 {
+				box.Mechanism = Interface
+			}
+		}
+	}
+	for i := range list {
+		if c := &list[i]; c.Mechanism != Interface && (c.Mechanism&(Slice|Append) != 0 || strings.HasPrefix(c.Expr, "[]")) {
+			c.Mechanism &^= Interface
+		}
+	}
+}
+
+// serves says as what a candidate may have called a function that serves these
+// mechanisms; 0 means that it has not.
+func (c *Cause) serves(asked Mechanism) Mechanism {
+	if m := c.Mechanism & asked; m != 0 {
+		return m
+	}
+	// The bytes of a constant string are a copy of an array in the binary.
+	if i := strings.LastIndexByte(c.Expr, '('); asked&Object != 0 && c.Mechanism&Convert != 0 && i > 0 {
+		for ; i > 0; i = strings.LastIndexByte(c.Expr[:i], '(') {
+			if strings.HasPrefix(c.Expr[i:], "(\"") && (isConstant(strings.TrimSuffix(c.Expr[i+1:], ")")) || strings.HasSuffix(c.Expr, "...)")) {
+				return Convert
+			}
+		}
+	}
+	return 0
+}
+
+// Agrees says whether the cause can be what has called a function of the
+// runtime.
+func (c *Cause) Agrees(function string) bool { return c.serves(MechanismsOf(function)|Call) != 0 }
+
+// isConstant says whether an expression is a constant, as the compiler prints
+// it. The box of a constant is read-only data of the binary: the compiler says
+// that it escapes, and it allocates nothing. Neither does an empty struct.
+func isConstant(t string) bool {
+	if t == "struct {}{}" || t == "true" || t == "false" || t == "nil" {
+		return true
+	}
+	for _, kind := range []string{"int", "uint", "float", "complex", "byte", "rune", "bool"} {
+		if rest, ok := strings.CutPrefix(t, kind); ok {
+			rest = strings.TrimLeft(rest, "0123456789")
+			if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") {
+				t = rest[1 : len(rest)-1]
+			}
+			break
+		}
+	}
+	if _, err := strconv.Unquote(t); err == nil {
+		return true
+	}
+	_, err := strconv.ParseFloat(t, 64)
+	return err == nil
 }
 
 func isName(t string) bool {

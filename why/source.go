@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"strings"
 )
 
 // operation is something in a source file that may allocate without a word of
@@ -31,17 +32,22 @@ type source struct {
 	extended map[int][]int
 	// parameters are the columns of the names of parameters and results.
 	parameters map[int][]int
+	// funcs are the lines that functions begin on; whole says that the file
+	// was read to its end.
+	funcs map[int]bool
+	whole bool
 }
 
 // readSource finds the operations of a file. Text that is no Go gives what can
 // be made out of it: positions stay right up to the first error.
 func readSource(text []byte) *source {
-	s := &source{byLine: map[int][]operation{}, extent: map[int][2]int{}, extended: map[int][]int{}, parameters: map[int][]int{}}
+	s := &source{byLine: map[int][]operation{}, extent: map[int][2]int{}, extended: map[int][]int{}, parameters: map[int][]int{}, funcs: map[int]bool{}}
 	fset := token.NewFileSet()
-	f, _ := parser.ParseFile(fset, "source.go", text, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, "source.go", text, parser.SkipObjectResolution)
 	if f == nil {
 		return s
 	}
+	s.whole = err == nil
 	v := &operations{source: s, text: text, fset: fset}
 	ast.Inspect(f, v.visit)
 	return s
@@ -51,6 +57,24 @@ type operations struct {
 	*source
 	text []byte
 	fset *token.FileSet
+	// loopEnd is where the loops that have begun so far have ended.
+	loopEnd token.Pos
+}
+
+// isNumber knows the operands that are no strings for sure.
+func isNumber(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return x.Kind != token.STRING
+	case *ast.CallExpr:
+		if f, ok := x.Fun.(*ast.Ident); ok {
+			switch strings.TrimRight(f.Name, "0123456789") {
+			case "len", "cap", "copy", "int", "uint", "float", "uintptr", "byte", "rune":
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (v *operations) add(at token.Pos, node ast.Node, op operation) {
@@ -91,6 +115,7 @@ func (v *operations) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.FuncDecl:
 		v.names(n.Recv)
+		v.funcs[v.fset.PositionFor(n.Pos(), false).Line] = true
 	case *ast.FuncType:
 		v.names(n.Params)
 		v.names(n.Results)
@@ -100,10 +125,16 @@ func (v *operations) visit(n ast.Node) bool {
 		for _, x := range n.Lhs {
 			v.write(x)
 		}
+		if n.Tok == token.ADD_ASSIGN && !isNumber(n.Rhs[0]) {
+			v.add(n.TokPos, n, operation{mask: Concat}) // the compiler never speaks of it
+		}
 		v.statement(n)
 	case *ast.IncDecStmt:
 		v.write(n.X)
+	case *ast.ForStmt:
+		v.loopEnd = max(v.loopEnd, n.End())
 	case *ast.RangeStmt:
+		v.loopEnd = max(v.loopEnd, n.End())
 		v.write(n.Key)
 		v.write(n.Value)
 		v.add(n.For, n.X, operation{mask: Wait, weak: true})
@@ -111,7 +142,8 @@ func (v *operations) visit(n ast.Node) bool {
 		v.add(n.Pos(), n.Call, operation{mask: Goroutine, weak: true})
 		v.statement(n)
 	case *ast.DeferStmt:
-		v.add(n.Pos(), n.Call, operation{mask: Defer, weak: true})
+		// Outside of loops the record is a part of the frame.
+		v.add(n.Pos(), n.Call, operation{mask: Defer, weak: n.Pos() >= v.loopEnd})
 		v.statement(n)
 	case *ast.SendStmt:
 		v.add(n.Arrow, n, operation{mask: Wait, weak: true})
@@ -186,7 +218,7 @@ func (v *operations) call(n *ast.CallExpr) {
 			v.add(n.Lparen, n, operation{mask: Convert, said: true})
 		default:
 			// Some reach for the runtime by //go:linkname, under its names.
-			if mask := maskOf("runtime." + fun.Name); mask != 0 || linkNames[fun.Name] {
+			if mask := MechanismsOf("runtime." + fun.Name); mask != 0 || linkNames[fun.Name] {
 				v.add(n.Lparen, n, operation{mask: mask | Call})
 			}
 		}

@@ -83,7 +83,10 @@ type Site struct {
 	Causes []Cause
 	// Sizes are the sizes of the objects, in bytes, as far as the profile
 	// tells, in ascending order.
-	Sizes  []int64
+	Sizes []int64
+	// Stale says that the source has changed since the program was built:
+	// then nothing is claimed.
+	Stale  bool
 	Weight int64 // of the samples, in the profile's unit
 }
 
@@ -228,18 +231,18 @@ type explainer struct {
 func (e *explainer) explain(id stack.ID, size int64) *answer {
 	ids := e.table.Frames(id)
 	frames := make([]stack.Frame, 0, 8)
-	runtimeFunc, whole := "", ""
+	runtimeFunc := ""
 	rest := ids
 	for len(rest) > 0 {
 		f := e.table.Frame(rest[0])
 		if !isRuntimeFrame(f) {
 			break
 		}
-		runtimeFunc, whole = f.Func, f.Func // the one that the code has called
+		runtimeFunc = f.Func // the one that the code has called
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
-		return e.runtimeOnly(ids, whole)
+		return e.runtimeOnly(ids)
 	}
 	for _, fid := range rest {
 		f := e.table.Frame(fid)
@@ -282,7 +285,7 @@ func chainKey(frames []stack.Frame, runtimeFunc string) string {
 }
 
 // runtimeOnly explains a stack with nothing but the runtime on it.
-func (e *explainer) runtimeOnly(ids []stack.FrameID, function string) *answer {
+func (e *explainer) runtimeOnly(ids []stack.FrameID) *answer {
 	var leaf stack.Frame
 	if len(ids) > 0 {
 		leaf = e.table.Frame(ids[0])
@@ -302,7 +305,7 @@ func (e *explainer) runtimeOnly(ids []stack.FrameID, function string) *answer {
 	if a := e.answers[key]; a != nil {
 		return a
 	}
-	a := &answer{key: key, site: Site{Frames: []stack.Frame{leaf}, Runtime: function}}
+	a := &answer{key: key, site: Site{Frames: []stack.Frame{leaf}, Runtime: leaf.Func}}
 	if len(ids) > 0 && leaf.Func != "" {
 		a.site.Certainty = Runtime
 		a.site.Causes = []Cause{{Mechanism: mechanism, Expr: leaf.Func, Pos: posOf(leaf), Reason: reason}}

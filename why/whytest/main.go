@@ -93,12 +93,24 @@ func (m measurement) explain(ctx context.Context) error {
 	r := why.Explain(p, index, c.Set, opt)
 	fmt.Printf("%s: %d packages (%d fresh, %d cached) in %.1fs, %d diagnostics, %d sites in %.2fs\n",
 		m.name, len(packages), c.Fresh, c.Cached, compiled.Seconds(), c.Set.Len(), len(r.Sites), time.Since(start).Seconds())
+	stale := 0
+	for i := range r.Sites {
+		if r.Sites[i].Stale {
+			stale++
+		}
+	}
+	if stale > 0 {
+		fmt.Printf("  %d sites in sources that have changed\n", stale)
+	}
 	for pkg, reason := range c.Failed {
 		fmt.Printf("  not compiled: %s: %s\n", pkg, reason)
 	}
 	percent := func(w int64) float64 { return 100 * float64(w) / float64(max(r.Total, 1)) }
 	fmt.Printf("  explained %.2f%% of %d bytes: exact %.2f%%, runtime %.2f%%, ambiguous %.2f%%, unexplained %.2f%%\n",
 		100*r.Explained(), r.Total, percent(r.Share[why.Exact]), percent(r.Share[why.Runtime]), percent(r.Share[why.Ambiguous]), percent(r.Share[why.Unexplained]))
+	if opt.Callee != nil {
+		check(why.Explain(p, index, c.Set, why.Options{Source: os.ReadFile}), opt.Callee)
+	}
 	m.printOpen(r)
 	m.printSample(r)
 	return nil
@@ -146,4 +158,27 @@ func (m measurement) printSite(r *why.Report, s *why.Site) {
 	for _, c := range s.Causes {
 		fmt.Printf("        %d: [%s] %s\n", c.Pos.Col, c.Mechanism, c.Reason)
 	}
+}
+
+// check holds the answers that were found without the binary against the calls
+// in it: an answer that names another mechanism is wrong.
+func check(r *why.Report, callee func(uint64) string) {
+	checked, wrong := 0, 0
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		f := s.Frame()
+		if s.Certainty <= why.Ambiguous || s.Runtime != "" || f.Address == 0 {
+			continue
+		}
+		called := callee(f.Address + 1)
+		if called == "" {
+			continue
+		}
+		checked++
+		if !s.Causes[0].Agrees(called) {
+			wrong++
+			fmt.Printf("  WRONG without the binary: %s %s:%d %v: %s, but it calls %s\n", f.Func, f.File, f.Line, s.Sizes, s.Causes[0].Reason, called)
+		}
+	}
+	fmt.Printf("  %d answers without the binary agree with its calls, %d do not\n", checked-wrong, wrong)
 }

@@ -148,7 +148,7 @@ func closure(n int) {
 
 //go:noinline
 func captured() {
-	n := 0 // exact variable
+	n := 0                                  // exact variable
 	sinkFunc = func() int { n++; return n } // exact closure
 }
 
