@@ -190,7 +190,10 @@ func (p *Profile) frameNames() func(stack.FrameID) string {
 	return func(id stack.FrameID) string {
 		if names[id] == "" {
 			f := p.Stacks.Frame(id)
-			name := clean.Replace(nameOf(f))
+			name := strings.TrimSpace(clean.Replace(nameOf(f)))
+			if name == "" {
+				name = "[unknown]"
+			}
 			if f.Module == kernel || strings.HasPrefix(f.Module, "[kernel.kallsyms]") {
 				name += "_[k]"
 			}
