@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,15 +12,16 @@ import (
 )
 
 // ProfileTable is the ranking of a profile as a table of its own: what pprof's
-// top says, how far it can be trusted, and whose code it is.
-func ProfileTable(r *pprof.Report) *Sheet {
+// top says, how far it can be trusted, and whose code it is. With all columns
+// it is for programs; without, it fits a terminal.
+func ProfileTable(r *pprof.Report, all bool) *Sheet {
 	t := r.Table()
 	s := &Sheet{
 		Key: "rows", Title: fmt.Sprintf("%s, %s in all", r.Type, valueText(r.Total, r.Unit)),
 		Columns: []Column{
 			{Key: "flat", Head: "flat"}, {Key: "flat_share", Head: "flat%"}, {Key: "flat_low", Head: "at least"}, {Key: "flat_high", Head: "at most"},
 			{Key: "cum", Head: "cum"}, {Key: "cum_share", Head: "cum%"}, {Key: "samples", Head: "samples"},
-			{Key: "function", Head: "function"}, {Key: "kind", Head: "kind"}, {Key: "package", Head: "package"}, {Key: "file", Head: "file"}, {Key: "line", Head: "line"},
+			{Key: "kind", Head: "kind"}, {Key: "package", Head: "package"}, {Key: "file", Head: "file"}, {Key: "line", Head: "line"}, {Key: "function", Head: "function"},
 		},
 	}
 	for _, row := range t.Rows {
@@ -34,7 +36,7 @@ func ProfileTable(r *pprof.Report) *Sheet {
 		s.Rows = append(s.Rows, []any{
 			Value(row.FlatValue(), r.Unit), Share(row.FlatShare.Estimate), low, high,
 			Value(row.CumValue(), r.Unit), Share(row.CumShare.Estimate), row.FlatSamples,
-			stack.FoldGenerics(name), row.Category.String(), row.Package, row.File, row.Line,
+			kind(row.Category, row.Func), row.Package, row.File, row.Line, stack.FoldGenerics(name),
 		})
 	}
 	if means := pprof.Meaning(r.Profile, r.Index()); means != "" {
@@ -51,28 +53,34 @@ func ProfileTable(r *pprof.Report) *Sheet {
 	if t.Graph.DroppedNodes > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d functions below %.2g%% are left out (-nodefraction=0 shows them).", t.Graph.DroppedNodes, 100*t.Graph.NodeFraction))
 	}
-	dropEmptyColumns(s, "file", "line")
+	dropColumns(s, func(key string, empty bool) bool {
+		return empty && (key == "file" || key == "line") || !all && key == "package"
+	})
 	return s
 }
 
-// dropEmptyColumns removes columns in which no row has anything.
-func dropEmptyColumns(s *Sheet, keys ...string) {
-	for _, key := range keys {
-		for c, column := range s.Columns {
-			if column.Key != key {
-				continue
-			}
-			empty := true
-			for _, row := range s.Rows {
-				empty = empty && (row[c] == "" || row[c] == 0)
-			}
-			if empty {
-				s.Columns = append(s.Columns[:c:c], s.Columns[c+1:]...)
-				for i, row := range s.Rows {
-					s.Rows[i] = append(row[:c:c], row[c+1:]...)
-				}
-			}
-			break
+// kind names what a function does: a duty of the runtime, or whose code it is.
+func kind(c stack.Category, function string) string {
+	if c != stack.Plain {
+		return c.String()
+	}
+	return stack.Scope{}.Origin(function).String()
+}
+
+// dropColumns removes the columns that the function does not want: it gets
+// their keys and whether no row has anything in them.
+func dropColumns(s *Sheet, drop func(key string, empty bool) bool) {
+	for c := len(s.Columns) - 1; c >= 0; c-- {
+		empty := true
+		for _, row := range s.Rows {
+			empty = empty && (row[c] == "" || row[c] == 0)
+		}
+		if !drop(s.Columns[c].Key, empty) {
+			continue
+		}
+		s.Columns = slices.Delete(s.Columns, c, c+1)
+		for i, row := range s.Rows {
+			s.Rows[i] = slices.Delete(row, c, c+1)
 		}
 	}
 }
