@@ -35,16 +35,26 @@ func (c *cursor) next(g *generation, t *tables) bool {
 	}
 	b := (*[window]byte)(c.data[c.off:])
 	op := b[0]
+	// Numbers of one and two bytes are read in place: nearly all are.
 	dt, i := uint64(b[1]), uint(2)
 	if dt >= 0x80 {
-		dt, i = moreIn(b, dt, i)
+		if second := uint64(b[2]); second < 0x80 {
+			dt, i = dt&0x7f|second<<7, 3
+		} else {
+			dt, i = moreIn(b, dt, i)
+		}
 	}
 	n := int(argCounts[op])
-	for k := 0; k < n; k++ {
+	for k := uint(0); int(k) < n; k++ { // unsigned: a remainder without a sign
 		v := uint64(b[i%window])
 		i++
 		if v >= 0x80 {
-			v, i = moreIn(b, v, i)
+			if second := uint64(b[i%window]); second < 0x80 {
+				v = v&0x7f | second<<7
+				i++
+			} else {
+				v, i = moreIn(b, v, i)
+			}
 		}
 		c.args[k%maxArgs] = v
 	}

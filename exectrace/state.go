@@ -95,6 +95,7 @@ type goroutines struct {
 	entries []goEntry // a power of two, at most half full, linear probing
 	live    int
 	shift   uint8
+	wide    bool   // there was an id of more than 32 bits
 	seed    uint64 // odd and random: no input can be made to collide
 }
 
@@ -133,19 +134,31 @@ func (t *goroutines) extra(g *goroutine) *goMore {
 	return &t.more[g.more-1]
 }
 
-// home is where the search for id begins. The runtime hands out ids in blocks
-// of sixteen; they stay together.
+// together is the logarithm of how many ids stay side by side in the table.
+// The runtime hands them out in blocks.
+const together = 2
+
+// home is where the search for id begins.
 func (t *goroutines) home(id GoID) uint64 {
-	return (uint64(id)>>4*t.seed)>>t.shift<<4 | uint64(id)&15
+	return (uint64(id)>>together*t.seed)>>t.shift<<together | uint64(id)&(1<<together-1)
+}
+
+// idOf returns the id that e stands for, if it can from e alone: the goroutine
+// of a neighbour is rarely in the cache.
+func (t *goroutines) idOf(e goEntry) GoID {
+	if t.wide {
+		return t.at(e.slot - 1).id
+	}
+	return GoID(e.low)
 }
 
 func (t *goroutines) resize(n int) {
 	old := t.entries
 	t.entries = make([]goEntry, n)
-	t.shift = uint8(64 - (bits.Len(uint(n)) - 1) + 4)
+	t.shift = uint8(64 - (bits.Len(uint(n)) - 1) + together)
 	for _, e := range old {
 		if e.slot != 0 {
-			t.insert(t.at(e.slot-1).id, e.slot-1)
+			t.insert(t.idOf(e), e.slot-1)
 		}
 	}
 }
@@ -175,6 +188,7 @@ func (t *goroutines) find(id GoID) Slot {
 
 // add begins a life; id must not live already.
 func (t *goroutines) add(id GoID, status uint8, seq sequence) Slot {
+	t.wide = t.wide || uint64(id) > 1<<32-1
 	if t.live++; 2*t.live > len(t.entries) {
 		t.resize(2 * len(t.entries))
 	}
@@ -217,7 +231,7 @@ func (t *goroutines) remove(slot Slot) {
 		if e.slot == 0 {
 			break
 		}
-		if (j-t.home(t.at(e.slot-1).id))&mask >= (j-gap)&mask {
+		if (j-t.home(t.idOf(e)))&mask >= (j-gap)&mask {
 			t.entries[gap] = e
 			gap = j
 		}

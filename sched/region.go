@@ -154,12 +154,18 @@ func (s *Summarizer) mark(g *life, at timeline.Time, m *mark) {
 	}
 }
 
+// plain says that a goroutine has regions alone, as nearly all that are here.
+func (l *lifeMore) plain() bool { return l.blocked.n|l.ranged.n|len(l.ranges) == 0 }
+
 // mark is [Summarizer.mark] for what most goroutines do not have.
 func (l *lifeMore) mark(at timeline.Time, m *mark) {
+	m.first = uint32(len(l.marks))
+	if l.plain() {
+		return
+	}
 	for _, o := range l.ranges {
 		l.ranged.add(o.name, 0) // so that it has a place
 	}
-	m.first = uint32(len(l.marks))
 	m.blocked = uint16(min(l.blocked.count(), 1<<16-1))
 	m.ranged = uint16(min(l.ranged.count(), 1<<16-1))
 	for i := range int(m.blocked) {
@@ -219,6 +225,9 @@ func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
 
 // stats is [Summarizer.stats] for what most goroutines do not have.
 func (l *lifeMore) stats(at timeline.Time, from *mark, st *Stats) {
+	if l.plain() {
+		return
+	}
 	since := func(t *Times, marks []time.Duration, to *Times) {
 		for i := range t.count() {
 			n := t.at(i)

@@ -187,6 +187,7 @@ type taskIndex struct {
 	entries []taskEntry // a power of two, at most half full
 	live    int
 	shift   uint8
+	wide    bool   // there was an id of more than 32 bits
 	seed    uint64 // odd and random: no input can be made to collide
 }
 
@@ -205,19 +206,29 @@ func newTaskIndex() taskIndex {
 
 func (x *taskIndex) at(slot uint32) *taskRecord { return &x.pages[slot/taskPage][slot%taskPage] }
 
-// home is where the search for id begins. The runtime counts ids up; sixteen
-// stay together.
-func (x *taskIndex) home(id exectrace.TaskID) uint64 {
-	return (uint64(id)>>4*x.seed)>>x.shift<<4 | uint64(id)&15
+// home is where the search for id begins.
+//
+// Note: to keep neighbours together, as the reader does with goroutines, makes
+// removal slow: tasks are removed one after the other, each from within a
+// long row of those made right after it.
+func (x *taskIndex) home(id exectrace.TaskID) uint64 { return uint64(id) * x.seed >> x.shift }
+
+// idOf returns the id that e stands for, if it can from e alone: the record of
+// a neighbour is rarely in the cache.
+func (x *taskIndex) idOf(e taskEntry) exectrace.TaskID {
+	if x.wide {
+		return x.at(e.slot - 1).ID
+	}
+	return exectrace.TaskID(e.low)
 }
 
 func (x *taskIndex) resize(n int) {
 	old := x.entries
 	x.entries = make([]taskEntry, n)
-	x.shift = uint8(64 - (bits.Len(uint(n)) - 1) + 4)
+	x.shift = uint8(64 - (bits.Len(uint(n)) - 1))
 	for _, e := range old {
 		if e.slot != 0 {
-			x.insert(x.at(e.slot-1).ID, e.slot)
+			x.insert(x.idOf(e), e.slot)
 		}
 	}
 }
@@ -249,6 +260,7 @@ func (x *taskIndex) find(id exectrace.TaskID) *taskRecord {
 
 // add makes a record for a task that has none.
 func (x *taskIndex) add(id exectrace.TaskID) *taskRecord {
+	x.wide = x.wide || id > 1<<32-1
 	if x.live++; 2*x.live > len(x.entries) {
 		x.resize(2 * len(x.entries))
 	}
@@ -274,7 +286,7 @@ func (x *taskIndex) add(id exectrace.TaskID) *taskRecord {
 func (x *taskIndex) remove(id exectrace.TaskID) {
 	mask := uint64(len(x.entries) - 1)
 	i := x.home(id)
-	for e := x.entries[i&mask]; e.low != uint32(id) || x.at(e.slot-1).ID != id; e = x.entries[i&mask] {
+	for e := x.entries[i&mask]; e.low != uint32(id) || x.idOf(e) != id; e = x.entries[i&mask] {
 		i++
 	}
 	x.live--
@@ -287,7 +299,7 @@ func (x *taskIndex) remove(id exectrace.TaskID) {
 		if e.slot == 0 {
 			break
 		}
-		if (j-x.home(x.at(e.slot-1).ID))&mask >= (j-gap)&mask {
+		if (j-x.home(x.idOf(e)))&mask >= (j-gap)&mask {
 			x.entries[gap] = e
 			gap = j
 		}
