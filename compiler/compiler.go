@@ -87,6 +87,9 @@ type Diagnostic struct {
 	// the innermost last. The text of -m does not tell them: there Inline is
 	// nil, also for inlined code.
 	Inline []Pos
+	// Outer says that the diagnostic comes from text, so that the code at Pos
+	// may be that of an inlined function.
+	Outer bool
 	// Package is the import path of the package that was compiled, Function
 	// the function in it. They are "" where the dialect does not say so.
 	Package  string

@@ -97,7 +97,7 @@ func (p *textParser) line(line string) {
 		p.out.malformed(line)
 		return
 	}
-	d.Pos, d.Package = pos, p.pkg
+	d.Pos, d.Package, d.Outer = pos, p.pkg, true
 	if explains {
 		p.inFlow, p.flowing = true, -1
 		if p.opt.keep(d.Kind) {

@@ -350,7 +350,7 @@ func (e *explainer) fromText(inner string, frames []stack.Frame) (out []*compile
 		return nil
 	}
 	for _, d := range e.set.At(file, root.Line) {
-		if !d.Allocates() || d.Inline != nil {
+		if !d.Allocates() || !d.Outer {
 			continue
 		}
 		for _, body := range e.set.At(inner, frames[0].Line) {
