@@ -13,7 +13,13 @@ import (
 // name, a thread and the event may be switched off:
 //
 //	search 4242/4243 [001] 12345.678901:     250000 cpu-clock:pppH: 7f12 main+0x5 (/bin/search)
-var perfTitle = regexp.MustCompile(`^\s*(\S.*?)\s+(-?\d+)(?:/\s*(-?\d+))?\s+(?:\[(\d+)\]\s+)?(?:[-dXNnBbhHs.\d]{4,5}\s+)?(?:(\d+)\.(\d+):\s+)?(?:(\d+)\s+)?([^\s:][^\s]*):(?:\s+(.*))?$`)
+var perfTitle = regexp.MustCompile(`^\s*(\S.*?)\s+` + // 1 comm
+	`(-?\d+)(?:/\s*(-?\d+))?\s+` + // 2 and 3: pid/tid, or tid
+	`(?:\[(\d+)\]\s+)?` + // 4 cpu
+	`(?:[-dXNnBbhHs.\d]{4,5}\s+)?` + // what the kernel was doing
+	`(?:(\d+)\.(\d+):\s+)?` + // 5 and 6: seconds and their fraction
+	`(?:(\d+)\s+)?` + // 7 period
+	`([^\s:]\S*):(?:\s+(.*))?$`) // 8 event, 9 a frame or the words of a tracepoint
 
 // perfFields finds the fields of a title. What is beyond 4 KiB can only be the
 // words of a tracepoint.
@@ -124,7 +130,8 @@ func (r *perfReader) title(m [][]byte) {
 		r.wire = r.b.label(r.wire, "tid", m[2])
 	}
 	if len(m[4]) > 0 {
-		r.wire = r.b.label(r.wire, "cpu", []byte(strings.TrimLeft(string(m[4][:len(m[4])-1]), "0")+string(m[4][len(m[4])-1:])))
+		last := len(m[4]) - 1 // [007] is 7, and [000] is 0
+		r.wire = r.b.label(r.wire, "cpu", append(stdbytes.TrimLeft(m[4][:last:last], "0"), m[4][last]))
 	}
 	event := perfEvent(string(m[8]))
 	r.events[event] = true
