@@ -115,6 +115,12 @@ func (d Distribution) classes() [][3]int64 {
 	return list
 }
 
+// printer is a value that knows its own forms.
+type printer interface {
+	text() string
+	plain() any
+}
+
 // Bytes is a number of bytes in a sheet.
 type Bytes = unit.Bytes
 
@@ -123,6 +129,8 @@ func text(v any) (s string, left bool) {
 	switch v := v.(type) {
 	case nil:
 		return "–", false
+	case printer:
+		return v.text(), false
 	case string:
 		return clean(v), true
 	case Stack:
@@ -150,6 +158,8 @@ func text(v any) (s string, left bool) {
 // plain is a value as programs read it: durations in ns, shares as ratios.
 func plain(v any) any {
 	switch v := v.(type) {
+	case printer:
+		return v.plain()
 	case time.Duration:
 		return int64(v)
 	case Stack:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,14 +20,18 @@ import (
 // prints.
 const TraceSchema = "loupe.trace/1"
 
-// Trace is what loupe trace says of one trace: facts first, then tables.
+// Trace is what loupe trace says of one trace: facts first, then tables. Other
+// views of facts and tables are of this form too.
 type Trace struct {
+	// Schema is the version of the JSON form; "" is [TraceSchema].
+	Schema string
 	Facts  []Fact
 	Sheets []*Sheet
 }
 
 // Fact is one figure of a trace as a whole.
 type Fact struct {
+	// Key names it in JSON, Head in text; without one it is left out there.
 	Key, Head string
 	Value     any
 }
@@ -34,7 +39,7 @@ type Fact struct {
 // MarshalJSON puts the facts and the tables side by side in one object.
 func (t *Trace) MarshalJSON() ([]byte, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"schema":%q`, TraceSchema)
+	fmt.Fprintf(&b, `{"schema":%q`, cmp.Or(t.Schema, TraceSchema))
 	add := func(key string, v any) error {
 		value, err := json.Marshal(v)
 		if err == nil {
@@ -44,6 +49,9 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 	}
 	var notes []string
 	for _, f := range t.Facts {
+		if f.Key == "" {
+			continue
+		}
 		if err := add(f.Key, plain(f.Value)); err != nil {
 			return nil, err
 		}
