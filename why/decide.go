@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ type candidate struct {
 }
 
 // decide finds the candidates of a site and chooses.
-func (e *explainer) decide(s *Site, size int64) {
+func (e *explainer) decide(s *Site, size int64, chain string) {
 	asked := Mechanism(0)
 	if e.stale(s.Frames[0]) {
 		s.Stale = true
@@ -45,7 +46,15 @@ func (e *explainer) decide(s *Site, size int64) {
 	}
 	// What escapes for sure allocates each time; what the compiler has kept on
 	// the stack as far as it could allocates only beyond a size. Both count.
+	at := map[compiler.Pos]bool{}
+	for _, c := range found {
+		at[c.Pos] = true
+	}
+	places := len(at) // alike ones are joined, but each has a call of its own
 	found = outermost(fitting(distinct(found), size))
+	if len(found) == places {
+		found = inOrder(found, s.Frames[0].Address, e.calls[chain])
+	}
 	switch {
 	case len(found) == 1 && found[0].escapes:
 		s.Certainty = Exact
@@ -74,6 +83,24 @@ func (e *explainer) stale(f stack.Frame) bool {
 	}
 	src := e.source(f.File)
 	return src != nil && src.whole && !src.funcs[f.StartLine]
+}
+
+// inOrder settles several makes on one line: they are carried out from left to
+// right, so if each has a call of its own in the profile, the addresses of the
+// calls are in the order of the columns.
+func inOrder(list []candidate, address uint64, calls []uint64) []candidate {
+	i := slices.Index(calls, address)
+	if len(list) < 2 || len(calls) != len(list) || i < 0 {
+		return list
+	}
+	for _, c := range list {
+		if !c.escapes || c.Mechanism != Slice || !strings.HasPrefix(c.Expr, "make(") || c.Pos.Line != list[0].Pos.Line {
+			return list
+		}
+	}
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(a.Pos.Col, b.Pos.Col) })
+	return list[i : i+1]
 }
 
 // fitting drops the candidates that objects of this size cannot be.

@@ -150,6 +150,7 @@ type Options struct {
 // one caller and stays on the stack in the next.
 func Explain(p *profile.Profile, index int, set *compiler.Set, opt Options) *Report {
 	e := &explainer{table: p.Stacks, set: set, opt: opt, sources: map[string]*source{}, files: map[string]string{}, answers: map[string]*answer{}}
+	e.findCalls()
 	r := &Report{byLine: map[line][]int{}}
 	sites := map[string]int{}
 	sizes := blockSizes(p)
@@ -222,7 +223,10 @@ type explainer struct {
 	answers map[string]*answer
 	// spoken are the files for which the text of -m is known, appends says
 	// that the compiler is one that speaks of them (since Go 1.26).
-	spoken  map[string]bool
+	spoken map[string]bool
+	// calls are the addresses of the calls to makeslice, in ascending order, by
+	// the chain of their frames.
+	calls   map[string][]uint64
 	appends bool
 }
 
@@ -256,12 +260,12 @@ func (e *explainer) explain(id stack.ID, size int64) *answer {
 		runtimeFunc = e.opt.Callee(frames[0].Address + 1)
 	}
 	chain := chainKey(frames, runtimeFunc)
-	key := chain + "\x00" + strconv.FormatInt(size, 10)
+	key := chain + "\x00" + strconv.FormatInt(size, 10) + "\x00" + strconv.FormatUint(frames[0].Address, 16)
 	if a := e.answers[key]; a != nil {
 		return a
 	}
 	a := &answer{site: Site{Frames: frames, Runtime: runtimeFunc}}
-	e.decide(&a.site, size)
+	e.decide(&a.site, size, chain)
 	// Sizes that have the same answer are one site.
 	a.key = chain + "\x00" + a.site.Certainty.String()
 	for _, c := range a.site.Causes {
@@ -269,6 +273,31 @@ func (e *explainer) explain(id stack.ID, size int64) *answer {
 	}
 	e.answers[key] = a
 	return a
+}
+
+// findCalls collects the places from which slices are made.
+func (e *explainer) findCalls() {
+	e.calls = map[string][]uint64{}
+	if e.opt.Callee == nil {
+		return
+	}
+	for id := 1; id < e.table.Len(); id++ {
+		var frames []stack.Frame
+		for _, fid := range e.table.Frames(stack.ID(id)) {
+			f := e.table.Frame(fid)
+			frames = append(frames, f)
+			if !f.Inlined {
+				break
+			}
+		}
+		address := frames[0].Address
+		if callee := e.opt.Callee(address + 1); callee == "runtime.makeslice" {
+			key := chainKey(frames, callee)
+			if i, found := slices.BinarySearch(e.calls[key], address); !found {
+				e.calls[key] = slices.Insert(e.calls[key], i, address)
+			}
+		}
+	}
 }
 
 func chainKey(frames []stack.Frame, runtimeFunc string) string {

@@ -68,6 +68,19 @@ func stays(n int) int {
 	return len(b) + int(b[n/2])
 }
 
+type pair struct{ a, b []byte }
+
+var sinkPair *pair
+
+//go:noinline
+func twoMade(n int) {
+	sinkPair = &pair{
+		b: make([]byte, n), a: make([]byte, 4*n), // exact slice|exact slice
+	}
+	a, b := make([]byte, 2*n), make([]byte, n) // exact slice|exact slice
+	sinkPair.a, sinkPair.b = a, b
+}
+
 //go:noinline
 func array() { sinkInts = []int{1, 2, 3, 4} } // exact object
 
@@ -225,6 +238,7 @@ func main() {
 		parameter(point{1, 2, i})
 		made(100 + i)
 		stays(100 + i)
+		twoMade(1024)
 		array()
 		named()
 		grows(100)
