@@ -39,7 +39,7 @@ func (b *Builder) Finish() *Set {
 		w.counter(name, b.states.changes, &b.states.pyramids[i])
 	}
 	l := laneRecord{kind: KindLatency, last: w.length, spans: uint64(b.latency.starts)}
-	l.name, l.nameLen = w.name("scheduling latency")
+	l.name, l.nameLen = w.name(latencyName)
 	writePyramid(w, l, &b.latency.pyramid)
 	for _, c := range b.groups {
 		l := laneRecord{kind: KindGroup, first: c.pyramid.first, last: b.now, members: uint32(min(c.members, 1<<32-1)), spans: uint64(c.changes)}

@@ -21,6 +21,8 @@ func LatencyRow(i int) (from, to time.Duration) {
 // latencyRow returns the row of a latency.
 func latencyRow(d tick) int { return min(bits.Len64(uint64(max(0, d))), LatencyRows-1) }
 
+const latencyName = "scheduling latency"
+
 // startDensity is what changeDensity is to counters: a bucket has more bytes.
 const startDensity = 256
 

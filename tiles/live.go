@@ -24,12 +24,27 @@ func (b *Builder) Snapshot() *Set {
 	}
 	b.eachColumn(func(c *column) { c.build() })
 	b.versions = append(b.versions, b.now)
-	b.eachPyramid(func(m *marks, base uint8, settled tick) {
-		m.set(len(b.versions), base, settled)
-	})
 	c := b.clone()
 	c.snapshot = true
-	return c.Finish()
+	s := c.Finish()
+	// To end a lane may have made its base coarser than it will be when it has
+	// gone on: what counts is what the snapshot has.
+	bases := make(map[laneName]uint8, len(s.lanes))
+	for i := range s.lanes {
+		l := &s.lanes[i]
+		bases[laneName{l.kind, l.subject, l.title}] = l.base
+	}
+	b.eachPyramid(func(m *marks, l laneName, settled tick) {
+		m.set(len(b.versions), bases[l], settled)
+	})
+	return s
+}
+
+// laneName tells a lane from all others of a set, in every snapshot.
+type laneName struct {
+	kind    Kind
+	subject int64
+	title   string
 }
 
 // marks say what a pyramid without spans was in the snapshots before.
@@ -79,30 +94,42 @@ func (b *Builder) eachColumn(visit func(*column)) {
 }
 
 // eachPyramid visits the pyramids that have no spans below them.
-func (b *Builder) eachPyramid(visit func(m *marks, base uint8, settled tick)) {
-	b.eachColumn(func(c *column) {
+func (b *Builder) eachPyramid(visit func(m *marks, l laneName, settled tick)) {
+	lost := func(c *column, kind Kind, subject int64) {
 		if c.more != nil && c.more.lost {
-			visit(&c.more.pyramid.marks, c.more.pyramid.base, c.since)
+			visit(&c.more.pyramid.marks, laneName{kind: kind, subject: subject}, c.since)
 		}
-	})
+	}
+	b.eachLife(func(g *life) { lost(&g.column, KindGoroutine, int64(g.id)) })
+	for _, l := range b.long {
+		lost(&l.column, KindGoroutine, int64(l.id))
+	}
+	for _, p := range b.procs {
+		if p != nil {
+			lost(&p.column, KindProc, int64(p.id))
+		}
+	}
+	for _, m := range b.threads {
+		lost(&m.column, KindThread, int64(m.id))
+	}
 	for _, c := range b.groups {
-		visit(&c.pyramid.marks, c.pyramid.base, always)
+		visit(&c.pyramid.marks, laneName{kind: KindGroup, title: b.r.Name(c.name)}, always)
 	}
 	for _, c := range b.counters() {
 		if c.started {
-			visit(&c.pyramid.marks, c.pyramid.base, always)
+			visit(&c.pyramid.marks, laneName{kind: KindCounter, title: c.name}, always)
 		}
 	}
 	for i := range b.states.pyramids {
-		p := &b.states.pyramids[i]
-		visit(&p.marks, p.base, always)
+		visit(&b.states.pyramids[i].marks, laneName{kind: KindCounter, title: gaugeNames[i]}, always)
 	}
-	visit(&b.latency.pyramid.marks, b.latency.pyramid.base, always)
+	visit(&b.latency.pyramid.marks, laneName{kind: KindLatency, title: latencyName}, always)
 }
 
 // clone returns a copy of all that Finish changes. The two share the bytes of
-// what is there, and the room behind it: so only one of them may go on, and
-// the copy is to be finished before.
+// what stays as it is, and the room behind it: so the copy is to be finished
+// before the builder goes on. What is used again from its begin they may not
+// share: words, and the rows of tiles that are not full.
 func (b *Builder) clone() *Builder {
 	c := *b
 	c.groups = make([]*counts, len(b.groups))
@@ -157,6 +184,7 @@ func (b *Builder) clone() *Builder {
 
 func (c *column) clone() column {
 	out := *c
+	out.words = append(make([]uint32, 0, cap(c.words)), c.words...)
 	if c.more != nil {
 		m := *c.more
 		m.pieces = slices.Clone(m.pieces)
@@ -169,6 +197,9 @@ func (c *column) clone() column {
 func (p *pyramid[T, S]) clone() pyramid[T, S] {
 	out := *p
 	out.levels = slices.Clone(p.levels)
+	for i := range out.levels {
+		out.levels[i].rows = slices.Clone(out.levels[i].rows)
+	}
 	return out
 }
 
@@ -224,7 +255,7 @@ func (s *Set) Changed(id TileID, since int) bool {
 		}
 		was, ok := s.marks[id.Lane].at(since)
 		base := s.lanes[id.Lane].base
-		if !ok || was.base != base && shift < base {
+		if !ok || was.base != base && shift < max(base, was.base) {
 			return true
 		}
 		settled = min(at, was.settled)
