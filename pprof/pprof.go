@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loupe/calltree"
@@ -160,9 +161,7 @@ const BaseLabel = "pprof::base"
 func (r *Report) total(p *profile.Profile) int64 {
 	base := make([]bool, p.NumLabelSets())
 	for set := range base {
-		for _, l := range p.Labels(profile.LabelSet(set)) {
-			base[set] = base[set] || l.Key == BaseLabel && l.Str == "true"
-		}
+		base[set] = isBase(p, profile.LabelSet(set))
 	}
 	var sum, count, baseSum, baseCount int64
 	for row, v := range p.Values[r.index] {
@@ -184,6 +183,14 @@ func (r *Report) total(p *profile.Profile) int64 {
 	}
 	return sum
 }
+
+func isBase(p *profile.Profile, set profile.LabelSet) bool {
+	return slices.ContainsFunc(p.Labels(set), func(l profile.Label) bool { return l.Key == BaseLabel && l.Str == "true" })
+}
+
+// IsBase says whether samples with these labels are of the base that the
+// profile is compared with; their values are negative.
+func (r *Report) IsBase(set profile.LabelSet) bool { return isBase(r.Profile, set) }
 
 // value prints a weight in the report's unit.
 func (r *Report) value(v int64) string {

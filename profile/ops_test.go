@@ -98,7 +98,9 @@ func TestOperations(t *testing.T) {
 			func(p theirs) { p.PruneFrom(re("parse|grow|Sprintf|mallocgc")) },
 		},
 		"labels": {
-			func(p ours) ours { return p.FilterLabels(func(key string) bool { return key != "kind" && key != "bytes" }) },
+			func(p ours) ours {
+				return p.FilterLabels(func(key string) bool { return key != "kind" && key != "bytes" })
+			},
 			func(p theirs) { p.FilterTagsByName(nil, re("kind|bytes")) },
 		},
 		"no labels": {

@@ -1,245 +1,313 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
+	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
-	"loupe/calltree"
+	"loupe/pprof"
 	"loupe/profile"
-	"loupe/report"
+	"loupe/symbol"
 )
 
 var pprofCommand = &command{
 	name:  "pprof",
-	short: "print a profile as go tool pprof does, in a fraction of its time",
-	args:  "[flags] [BINARY] FILE",
+	short: "all that go tool pprof does, the same text, in a fraction of its time",
+	args:  "[FORMAT] [flags] [BINARY] SOURCE…",
 	example: []string{
 		"loupe pprof -top allocs.pb.gz                       functions by bytes allocated",
-		"loupe pprof -top -cum -nodecount 20 cpu.pb.gz",
-		"loupe pprof -list 'search.*find' -sample_index alloc_space allocs.pb.gz",
-		"loupe pprof -totals allocs.pb.gz                    every sample type and its total",
+		"loupe pprof cpu.pb.gz                               the shell: top10, list Re, web, help",
+		"loupe pprof -list 'search.*find' -alloc_space allocs.pb.gz",
+		"loupe pprof -top -cum -seconds 10 localhost:6060    ten seconds of a running server",
+		"loupe pprof -top -diff_base before.pb.gz after.pb.gz",
+		"loupe pprof -svg -output graph.svg cpu.pb.gz        without Graphviz",
+		"loupe pprof -flame -output flame.html cpu.pb.gz     one file for any browser",
 	},
 	about: `
-The text is that of go tool pprof, byte for byte. -top is what happens when no
-report is asked for. BINARY is accepted and not needed: Go's profiles carry
-their names.`,
+Every format, option and shell command of go tool pprof means what it means
+there, and the text is the same, byte for byte. Without a format a shell opens.
+
+SOURCE is a file in pprof's format, in one of the older text formats, a dump of
+goroutines, folded stacks, the output of perf script, a speedscope file, - for
+standard input, or the URL of a profile; several are added up. BINARY is the
+program, for disasm and weblist, and for profiles without names.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
-		var f pprofFlags
-		fs.BoolVar(&f.top, "top", false, "functions, the heaviest first")
-		fs.StringVar(&f.list, "list", "", "source of the functions that match `regexp`, with the weight of each line")
-		fs.BoolVar(&f.totals, "totals", false, "the total of every sample type")
-		fs.BoolVar(&f.cum, "cum", false, "order by cumulative weight")
-		fs.BoolVar(&f.flat, "flat", false, "order by flat weight (the default)")
-		fs.IntVar(&f.nodecount, "nodecount", -1, "show at most `n` functions; -1 is no limit")
-		fs.Float64Var(&f.nodefraction, "nodefraction", calltree.PprofDefaults.NodeFraction, "leave out functions below this `share` of the total")
-		fs.StringVar(&f.index, "sample_index", "", "sample `type` to show, by name or position")
-		fs.StringVar(&f.unit, "unit", "minimum", "`unit` to print in")
-		fs.BoolVar(&f.json, "json", false, "print JSON")
-		for _, name := range []string{"inuse_space", "inuse_objects", "alloc_space", "alloc_objects"} {
-			fs.BoolFunc(name, "same as -sample_index="+name, func(string) error {
-				f.index = name
-				return nil
-			})
-		}
+		f := &pprofFlags{config: pprof.Defaults(), reports: map[string]*string{}}
+		f.declare(fs)
 		return f.run
 	},
 }
 
+// pprofFlags are the flags of pprof, and a few of our own.
 type pprofFlags struct {
-	top, totals, cum, flat, json bool
-	list, index, unit            string
-	nodecount                    int
-	nodefraction                 float64
+	config  pprof.Config
+	choices []string // options of which one of several values is given by its own name
+
+	reports map[string]*string // by command; nil is one that was not asked for
+	json    bool
+	totals  bool
+	extra   pprofExtra
+
+	bases, diffBases   []string
+	symbolize, buildID string
+	comment            string
+	seconds, timeout   int
+	http               string
+	noBrowser          bool
+	tools              string
+	saved              string
+	sampleIndexes      []string // by the old names
+}
+
+func (f *pprofFlags) declare(fs *flagSet) {
+	for i := range pprof.Commands {
+		c := &pprof.Commands[i]
+		if c.Param {
+			fs.Func(c.Name, c.Help+", matching `regexp`", func(s string) error {
+				f.reports[c.Name] = &s
+				return nil
+			})
+			continue
+		}
+		fs.BoolFunc(c.Name, c.Help, func(s string) error {
+			if s == "true" {
+				f.reports[c.Name] = &s
+			} else {
+				delete(f.reports, c.Name)
+			}
+			return nil
+		})
+	}
+	for i := range pprof.Fields {
+		f.declareField(fs, &pprof.Fields[i])
+	}
+	list := func(name, usage string, to *[]string) {
+		fs.Func(name, usage, func(s string) error {
+			if s != "" {
+				*to = append(*to, s)
+			}
+			return nil
+		})
+	}
+	list("base", "subtract the profile `source`", &f.bases)
+	list("diff_base", "compare with the profile `source`: percentages are of it", &f.diffBases)
+	fs.IntVar(&f.seconds, "seconds", -1, "take a profile of this many seconds from a URL")
+	fs.IntVar(&f.timeout, "timeout", -1, "wait this many seconds for a URL")
+	fs.StringVar(&f.symbolize, "symbolize", "", "where names come from: none, local, fastlocal, remote or force")
+	fs.StringVar(&f.buildID, "buildid", "", "`id` of the main binary, if the profile has none")
+	fs.StringVar(&f.comment, "add_comment", "", "`text` to add to the profile")
+	fs.StringVar(&f.http, "http", "", "show the profile in a browser, at `host:port`")
+	fs.BoolVar(&f.noBrowser, "no_browser", false, "with -http: open no browser")
+	fs.StringVar(&f.tools, "tools", "", "accepted and not needed: no other tools are used")
+	fs.StringVar(&f.saved, "config", "", "start from the options saved under this `name`")
+	fs.BoolVar(&f.json, "json", false, "print JSON (without a format: of -top)")
+	fs.BoolVar(&f.totals, "totals", false, "the total of every sample type")
+	f.extra.declare(fs)
+	for name, index := range oldNames {
+		fs.BoolFunc(name, "same as -sample_index="+index, func(s string) error {
+			if s == "true" {
+				f.sampleIndexes = append(f.sampleIndexes, index)
+				f.config.Mean = f.config.Mean || name == "mean_delay"
+			}
+			return nil
+		})
+	}
+}
+
+// oldNames are flags for sample types, which pprof keeps for old scripts.
+var oldNames = map[string]string{
+	"inuse_space": "inuse_space", "inuse_objects": "inuse_objects", "alloc_space": "alloc_space",
+	"alloc_objects": "alloc_objects", "total_delay": "delay", "contentions": "contentions", "mean_delay": "delay",
+}
+
+// optionFlag sets an option by its name.
+type optionFlag struct {
+	field  *pprof.Field
+	config *pprof.Config
+}
+
+func (o optionFlag) String() string {
+	if o.field == nil {
+		return ""
+	}
+	return o.field.Get(o.config)
+}
+
+func (o optionFlag) Set(s string) error { return o.field.Set(o.config, o.field.Name, s) }
+
+func (o optionFlag) IsBoolFlag() bool { return o.field.IsBool(o.field.Name) }
+
+func (f *pprofFlags) declareField(fs *flagSet, field *pprof.Field) {
+	if len(field.Choices) == 0 {
+		fs.Var(optionFlag{field, &f.config}, field.Name, strings.ReplaceAll(field.Help, "`", "'"))
+		return
+	}
+	for _, choice := range field.Choices {
+		fs.BoolFunc(choice, pprof.ChoiceHelp(choice), func(s string) error {
+			if s == "true" {
+				f.choices = append(f.choices, choice)
+				return field.Set(&f.config, choice, s)
+			}
+			return nil
+		})
+	}
+}
+
+var _ flag.Value = optionFlag{}
+
+// command returns the report that was asked for; nil means the shell.
+func (f *pprofFlags) command() ([]string, error) {
+	var command []string
+	for name, param := range f.reports {
+		if command != nil {
+			return nil, usagef("-%s and -%s: only one format at a time", command[0], name)
+		}
+		if command = []string{name}; pprof.Find(name).Param {
+			command = append(command, *param)
+		}
+	}
+	if command == nil && f.json && !f.totals && !f.extra.any() {
+		command = []string{"top"}
+	}
+	return command, nil
+}
+
+// check finds flags that contradict each other.
+func (f *pprofFlags) check(command []string) error {
+	for i := range pprof.Fields {
+		if field := &pprof.Fields[i]; len(field.Choices) > 0 {
+			var given []string
+			for _, c := range f.choices {
+				if slices.Contains(field.Choices, c) && !slices.Contains(given, c) {
+					given = append(given, c)
+				}
+			}
+			if len(given) > 1 {
+				return usagef("conflicting options set: -%s", strings.Join(given, ", -"))
+			}
+		}
+	}
+	switch {
+	case f.http != "" && command != nil:
+		return usagef("-http is not compatible with an output format on the command line")
+	case f.noBrowser && f.http == "":
+		return usagef("-no_browser only makes sense with -http")
+	case len(f.bases) > 0 && len(f.diffBases) > 0:
+		return usagef("-base and -diff_base flags cannot both be specified")
+	case f.config.Normalize && len(f.bases)+len(f.diffBases) == 0:
+		return usagef("must have base profile to normalize by")
+	}
+	return nil
 }
 
 func (f *pprofFlags) run(e *env, args []string) error {
-	if len(args) == 2 {
-		args = args[1:] // the binary comes first
-	}
-	name, err := oneArg(args, "the profile")
+	command, err := f.command()
 	if err != nil {
 		return err
 	}
-	p, err := readProfile(e, name)
-	if err != nil {
+	if err := f.check(command); err != nil {
 		return err
 	}
-	index, err := p.Index(f.index)
-	if err != nil {
-		return usagef("-sample_index: %w", err)
+	if len(args) == 0 {
+		return usagef("the profile is missing")
 	}
-	out := bufio.NewWriter(e.stdout)
+	if err := f.applySaved(); err != nil {
+		return err
+	}
+	for i, index := range f.sampleIndexes {
+		if f.config.SampleIndex == "" {
+			f.config.SampleIndex = index
+		} else if i > 0 || f.config.SampleIndex != index {
+			fmt.Fprintln(e.stderr, "Multiple value selections, ignoring", index)
+		}
+	}
+	s := &pprofSession{e: e, flags: f, binaries: map[string]*openBinary{}}
+	defer s.close()
+	if s.p, err = s.fetch(args); err != nil {
+		return err
+	}
+	if f.config.SampleIndex != "" {
+		if _, err := s.p.Index(f.config.SampleIndex); err != nil {
+			return usagef("-sample_index: %w", err)
+		}
+	}
 	switch {
 	case f.totals:
-		err = f.printTotals(out, p)
-	case f.list != "":
-		err = f.printList(out, p, index)
-	default:
-		err = f.printTop(out, p, index)
+		return s.totals()
+	case f.extra.any():
+		return f.extra.run(s)
+	case command != nil:
+		return s.generate(command, f.config)
+	case f.http != "":
+		return s.serve()
 	}
-	return errors.Join(err, out.Flush())
+	return s.shell()
 }
 
-// readProfile decodes the profile in a file, - for standard input.
-func readProfile(e *env, name string) (*profile.Profile, error) {
-	var data []byte
-	var err error
-	if name == "-" {
-		data, err = io.ReadAll(e.stdin)
-	} else {
-		data, err = os.ReadFile(name)
+// applySaved starts from saved options, with the flags of the command line on
+// top: those that differ from the defaults.
+func (f *pprofFlags) applySaved() error {
+	if f.saved == "" {
+		return nil
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
-	}
-	if info, serr := os.Stat(name); serr == nil && info.IsDir() {
-		return nil, fmt.Errorf("cannot read profile %s: it is a directory (of a recording, name a profile in it: %s)", name, filepath.Join(name, "cpu.pb.gz"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := profile.Decode(data, profile.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("cannot read profile %s: %w", name, err)
-	}
-	return p, nil
-}
-
-func (f *pprofFlags) header(p *profile.Profile, index int) calltree.Header {
-	h := calltree.Header{
-		Comments: p.Comments, Type: p.SampleTypes[index].Type, Unit: p.SampleTypes[index].Unit,
-		DocURL: p.DocURL, Time: p.Time, Duration: p.Duration,
-	}
-	if len(p.Mappings) > 0 {
-		h.File, h.BuildID = p.Mappings[0].File, p.Mappings[0].BuildID
-	}
-	if f.unit != "minimum" {
-		h.OutputUnit = f.unit
-	}
-	return h
-}
-
-func (f *pprofFlags) printTop(w io.Writer, p *profile.Profile, index int) error {
-	opt := calltree.PprofDefaults
-	opt.NodeFraction = f.nodefraction
-	opt.NodeCount = max(f.nodecount, 0)
-	if f.cum && !f.flat {
-		opt.Order = calltree.ByCum
-	}
-	r := calltree.Top(p.Stacks, p.Samples(index), opt)
-	if !f.json {
-		return calltree.WriteTop(w, f.header(p, index), r)
-	}
-	type row struct {
-		Name        string `json:"name"`
-		File        string `json:"file,omitempty"`
-		Flat        int64  `json:"flat"`
-		Cum         int64  `json:"cum"`
-		FlatSamples int64  `json:"flat_samples"`
-		CumSamples  int64  `json:"cum_samples"`
-	}
-	rows := []row{}
-	for _, x := range r.Rows {
-		rows = append(rows, row{x.Name, p.Stacks.Frame(x.Frame).File, x.Flat, x.Cum, x.FlatSamples, x.CumSamples})
-	}
-	return report.WriteJSON(w, map[string]any{
-		"schema": "loupe.top/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit,
-		"total": r.Total, "samples": r.Samples, "rows": rows,
-	})
-}
-
-func (f *pprofFlags) printList(w io.Writer, p *profile.Profile, index int) error {
-	re, err := regexp.Compile(f.list)
-	if err != nil {
-		return usagef("-list: %w", err)
-	}
-	dir, err := os.Getwd()
+	settings, err := readSettings()
 	if err != nil {
 		return err
 	}
-	l, err := calltree.List(p.Stacks, calltree.Plain(p.Samples(index)), re, func(file string) ([]byte, error) { return readSource(dir, file) }, calltree.Options{})
-	if err != nil {
+	saved, ok := settings.Find(f.saved, f.config)
+	if !ok {
+		return usagef("-config: nothing is saved under %q (there is: %s)", f.saved, strings.Join(settings.Names(), ", "))
+	}
+	defaults := pprof.Defaults()
+	for i := range pprof.Fields {
+		field := &pprof.Fields[i]
+		if now := field.Get(&f.config); now != field.Get(&defaults) {
+			if err := field.Set(&saved, field.Name, now); err != nil {
+				return err
+			}
+		}
+	}
+	f.config = saved
+	return nil
+}
+
+// pprofSession is a profile with what reports need.
+type pprofSession struct {
+	e        *env
+	flags    *pprofFlags
+	p        *profile.Profile
+	program  string // the binary that was named on the command line
+	binaries map[string]*openBinary
+	interact bool            // commands are read from a shell
+	sources  *symbol.Sources // nil before they were asked for
+	temp     []string
+}
+
+// close removes what only viewers needed.
+func (s *pprofSession) close() {
+	for _, b := range s.binaries {
+		if b.file != nil {
+			b.file.Close()
+		}
+	}
+	if !s.interact {
+		return
+	}
+	for _, name := range s.temp {
+		os.Remove(name)
+	}
+}
+
+func (s *pprofSession) warn(message string) { fmt.Fprintln(s.e.stderr, message) }
+
+// noMatch is an error that means that there is nothing to show.
+func noMatch(err error) error {
+	if err != nil && (strings.HasPrefix(err.Error(), "no matches found") || errors.Is(err, os.ErrNotExist)) {
 		return exitError{exitNothing, err}
 	}
-	if !f.json {
-		return calltree.WriteList(w, f.header(p, index), l)
-	}
-	type line struct {
-		Number int    `json:"line"`
-		Flat   int64  `json:"flat"`
-		Cum    int64  `json:"cum"`
-		Text   string `json:"text"`
-	}
-	type routine struct {
-		Func  string `json:"function"`
-		File  string `json:"file"`
-		Flat  int64  `json:"flat"`
-		Cum   int64  `json:"cum"`
-		Lines []line `json:"lines"`
-		Error string `json:"error,omitempty"`
-	}
-	var out []routine
-	for _, r := range l.Routines {
-		x := routine{Func: r.Func, File: r.File, Flat: r.Flat, Cum: r.Cum}
-		for _, n := range r.Lines {
-			x.Lines = append(x.Lines, line{n.Number, n.Flat, n.Cum, n.Text})
-		}
-		if r.Err != nil {
-			x.Error = r.Err.Error()
-		}
-		out = append(out, x)
-	}
-	return report.WriteJSON(w, map[string]any{
-		"schema": "loupe.list/1", "type": p.SampleTypes[index].Type, "unit": p.SampleTypes[index].Unit, "total": l.Total, "routines": out,
-	})
-}
-
-// readSource finds a source file as go tool pprof does (openSourceFile in its
-// internal/report): a name that goes through a folder called like the working
-// directory is taken from there on, so that the program may have been built in
-// another checkout; what is relative is looked for in dir and all above it.
-func readSource(dir, file string) ([]byte, error) {
-	if _, below, found := strings.Cut(file, "/"+filepath.Base(dir)+"/"); found {
-		file = below
-	}
-	file = filepath.FromSlash(file)
-	if filepath.IsAbs(file) {
-		return os.ReadFile(file)
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if text, err := os.ReadFile(filepath.Join(at, file)); err == nil {
-			return text, nil
-		}
-		if at == filepath.Dir(at) {
-			return nil, fmt.Errorf("could not find file %s on path %s", file, dir)
-		}
-	}
-}
-
-func (f *pprofFlags) printTotals(w io.Writer, p *profile.Profile) error {
-	type row struct {
-		Type  string `json:"type"`
-		Unit  string `json:"unit"`
-		Total int64  `json:"total"`
-	}
-	var rows []row
-	for i, t := range p.SampleTypes {
-		rows = append(rows, row{t.Type, t.Unit, p.Total(i)})
-	}
-	if f.json {
-		return report.WriteJSON(w, map[string]any{"schema": "loupe.totals/1", "samples": p.Len(), "totals": rows})
-	}
-	for _, r := range rows {
-		fmt.Fprintf(w, "%-16s %20d %s\n", r.Type, r.Total, r.Unit)
-	}
-	_, err := fmt.Fprintf(w, "%-16s %20d\n", "samples", p.Len())
 	return err
 }

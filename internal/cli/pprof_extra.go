@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"loupe/pprof"
+	"loupe/profile"
+	"loupe/report"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+// pprofExtra are the formats that go tool pprof does not have.
+type pprofExtra struct {
+	table, categories  bool
+	folded, speedscope bool
+	flame              bool
+	pgo                bool
+	pgoMatch           string
+	format             string
+}
+
+func (x *pprofExtra) declare(fs *flagSet) {
+	fs.BoolVar(&x.table, "table", false, "top as a table of our own, with intervals, packages and kinds of work")
+	fs.BoolVar(&x.categories, "categories", false, "what was spent on collection, allocation, scheduling, …, and whose code")
+	fs.StringVar(&x.format, "format", "text", "`form` of -table and -categories: text, md, csv or json")
+	fs.BoolFunc("csv", "same as -table -format=csv", func(string) error {
+		x.table, x.format = true, "csv"
+		return nil
+	})
+	fs.BoolVar(&x.flame, "flame", false, "a flame graph as one page, or as a picture with -output FILE.svg")
+	fs.BoolVar(&x.folded, "folded", false, "stacks in one line each, as flame graph tools read them")
+	fs.BoolVar(&x.speedscope, "speedscope", false, "the file that speedscope reads")
+	fs.BoolVar(&x.pgo, "pgo", false, "a small profile for the compiler (default.pgo), with the last frames of every stack")
+	fs.StringVar(&x.pgoMatch, "pgo_match", "", "how much of the compiler's profile `file` still holds for the program that the source is of")
+}
+
+func (x *pprofExtra) any() bool {
+	return x.table || x.categories || x.flame || x.folded || x.speedscope || x.pgo || x.pgoMatch != ""
+}
+
+func (x *pprofExtra) run(s *pprofSession) error {
+	cfg := s.flags.config
+	switch {
+	case x.pgo:
+		return x.writePGO(s)
+	case x.pgoMatch != "":
+		return x.match(s)
+	}
+	r, err := pprof.New(s.p, []string{"top"}, cfg, s.env())
+	if err != nil {
+		return err
+	}
+	return s.to(cfg.Output, func(w io.Writer) error {
+		switch {
+		case x.flame:
+			return s.flame(w, r)
+		case x.folded:
+			return r.Profile.WriteFolded(w, r.Index())
+		case x.speedscope:
+			return r.Profile.WriteSpeedscope(w, r.Index())
+		case x.categories:
+			return x.sheet(s, w, report.ProfileCategories(r, stack.Scope{}), "loupe.categories/1", r)
+		}
+		return x.sheet(s, w, report.ProfileTable(r, x.format != "text" || s.flags.json), "loupe.table/1", r)
+	})
+}
+
+func (x *pprofExtra) sheet(s *pprofSession, w io.Writer, t *report.Sheet, schema string, r *pprof.Report) error {
+	format := x.format
+	if s.flags.json {
+		format = "json"
+	}
+	switch format {
+	case "text":
+		return report.WriteSheet(w, t, s.e.style())
+	case "md":
+		return report.WriteSheetMarkdown(w, t)
+	case "csv":
+		return report.WriteSheetCSV(w, t)
+	case "json":
+		return report.WriteJSON(w, map[string]any{
+			"schema": schema, "type": r.Type, "unit": r.Unit, "total": r.Total, "filters": r.Filters(), t.Key: t, "notes": t.Notes,
+		})
+	}
+	return usagef("-format: there is no %q; choose text, md, csv or json", format)
+}
+
+func (x *pprofExtra) writePGO(s *pprofSession) error {
+	p, err := pprof.PGO(s.p, pprof.PGODepth)
+	if err != nil {
+		return err
+	}
+	name := s.flags.config.Output
+	if name == "" && isTerminal(s.e.stdout) {
+		name = "default.pgo"
+	}
+	if err := s.to(name, p.Encode); err != nil {
+		return err
+	}
+	if name != "" {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		s.warn(fmt.Sprintf("%s: %s, %d stacks of %d. The go command uses a default.pgo in the folder of package main.",
+			name, unit.BytesOf(float64(info.Size())), p.Len(), s.p.Len()))
+	}
+	return nil
+}
+
+func (x *pprofExtra) match(s *pprofSession) error {
+	data, err := os.ReadFile(x.pgoMatch)
+	if err != nil {
+		return fmt.Errorf("-pgo_match: %w", err)
+	}
+	older, err := profile.Decode(data, profile.Options{})
+	if err != nil {
+		return fmt.Errorf("-pgo_match: cannot read profile %s: %w", x.pgoMatch, err)
+	}
+	m, err := pprof.Match(older, s.p)
+	if err != nil {
+		return err
+	}
+	if m.Total == 0 {
+		return exitError{exitNothing, errors.New("-pgo_match: the profile has no calls")}
+	}
+	return s.to(s.flags.config.Output, func(w io.Writer) error {
+		if s.flags.json {
+			return report.WriteJSON(w, map[string]any{
+				"schema": "loupe.pgo_match/1", "total": m.Total, "calls": m.Calls, "moved": m.Lines, "functions": m.Functions, "gone": m.Gone, "lost": m.Lost,
+			})
+		}
+		return x.sheetOfMatch(s, w, m)
+	})
+}
+
+func (x *pprofExtra) sheetOfMatch(s *pprofSession, w io.Writer, m *pprof.PGOMatch) error {
+	share := func(v int64) report.Share { return report.Share(float64(v) / float64(m.Total)) }
+	name := filepath.Base(x.pgoMatch)
+	sum := &report.Sheet{
+		Key: "match", Title: "How much of " + name + " still holds, by the weight of its calls",
+		Columns: []report.Column{{Key: "share", Head: "share"}, {Key: "what", Head: "calls"}},
+		Rows: [][]any{
+			{share(m.Calls), "are still made at the same line: the compiler uses them"},
+			{share(m.Lines), "are made at another line of the same function: the compiler no longer finds them"},
+			{share(m.Functions), "are between functions that are there, but were not seen calling each other"},
+			{share(m.Gone), "are of functions that were not seen"},
+		},
+	}
+	if err := report.WriteSheet(w, sum, s.e.style()); err != nil || len(m.Lost) == 0 {
+		return err
+	}
+	lost := &report.Sheet{
+		Key: "lost", Title: "The heaviest that are lost",
+		Columns: []report.Column{{Key: "share", Head: "share"}, {Key: "caller", Head: "caller"}, {Key: "callee", Head: "callee"}, {Key: "why", Head: "why"}},
+	}
+	for _, l := range m.Lost[:min(len(m.Lost), 10)] {
+		caller := fmt.Sprintf("%s+%d", stack.FoldGenerics(l.Caller), l.Offset)
+		lost.Rows = append(lost.Rows, []any{share(l.Weight), caller, stack.FoldGenerics(l.Callee), strings.TrimSpace(l.Why)})
+	}
+	if m.Calls < m.Total/2 {
+		lost.Notes = []string{"Record a new profile under load and put it in place: less than half of the old one is of use."}
+	}
+	fmt.Fprintln(w)
+	return report.WriteSheet(w, lost, s.e.style())
+}

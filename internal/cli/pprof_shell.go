@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"loupe/pprof"
+)
+
+// shell reads commands until the user leaves: line by line from a pipe, with
+// editing, history and completion on a terminal.
+func (s *pprofSession) shell() error {
+	s.interact = true
+	if s.e.stdin != nil && isTerminal(s.e.stdin) && isTerminal(s.e.stdout) {
+		return s.terminal()
+	}
+	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.generate)
+	sh.Settings = s.settings
+	sh.Greet()
+	in := bufio.NewReader(s.e.stdin)
+	for {
+		fmt.Fprint(s.e.stdout, prompt)
+		line, err := in.ReadString('\n')
+		if line == "" && err != nil {
+			fmt.Fprintln(s.e.stdout)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if sh.Exec(line) || s.e.ctx.Err() != nil {
+			return s.e.ctx.Err()
+		}
+	}
+}
+
+const prompt = "(pprof) "
+
+// settings is [pprof.Shell.Settings].
+func (s *pprofSession) settings(change func(*pprof.Settings) error) error {
+	return changeSettings(change)
+}
+
+// terminal is the shell on a terminal.
+func (s *pprofSession) terminal() error {
+	fd := int(s.e.stdin.Fd())
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{s.e.stdin, s.e.stdout}, prompt)
+	if w, h, err := term.GetSize(fd); err == nil {
+		_ = t.SetSize(w, h) // it has a default
+	}
+	history := openHistory()
+	defer history.save()
+	t.History = history
+	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.generate)
+	sh.Settings = s.settings
+	t.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
+		if key != '\t' {
+			return "", 0, false
+		}
+		done := sh.Complete(line[:pos])
+		return done + line[pos:], len(done), true
+	}
+	sh.Greet()
+	for {
+		// Raw mode only while a line is read, so that reports and Ctrl-C
+		// during one are as ever.
+		state, err := term.MakeRaw(fd)
+		if err != nil {
+			return err
+		}
+		line, err := t.ReadLine()
+		if err := term.Restore(fd, state); err != nil {
+			return err
+		}
+		if err != nil {
+			fmt.Fprintln(s.e.stdout)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if sh.Exec(line) || s.e.ctx.Err() != nil {
+			return s.e.ctx.Err()
+		}
+	}
+}
+
+// history is the lines that were typed, of this session and of those before.
+type history struct {
+	name  string // of the file; "" when there is no place for it
+	lines []string
+}
+
+const maxHistory = 500
+
+func openHistory() *history {
+	h := &history{}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return h
+	}
+	h.name = filepath.Join(dir, "loupe", "pprof_history")
+	data, err := os.ReadFile(h.name)
+	if err == nil && len(data) > 0 {
+		h.lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	}
+	return h
+}
+
+// Add, Len and At are [term.History].
+func (h *history) Add(line string) {
+	if line == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+}
+
+func (h *history) Len() int { return len(h.lines) }
+
+func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
+
+// save keeps the last lines. That it cannot is no reason to bother the user.
+func (h *history) save() {
+	if h.name == "" || len(h.lines) == 0 {
+		return
+	}
+	lines := h.lines[max(0, len(h.lines)-maxHistory):]
+	if os.MkdirAll(filepath.Dir(h.name), 0o700) == nil {
+		_ = os.WriteFile(h.name, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+	}
+}
