@@ -86,7 +86,7 @@ func TestList(t *testing.T) {
 	if len(l.Routines) != 1 || r.Func != "search.rssSearch" || r.File != "search/rss.go" || r.Flat != 2049 || r.Cum != 1050625 || l.Total != 1050625 {
 		t.Errorf("listing = %+v", l)
 	}
-	if got, want := r.Lines[11], (calltree.Line{Number: 12, Flat: 2048, Cum: 1050624, Text: "\t\tToLower()"}); got != want {
+	if got, want := r.Lines[11], (calltree.Line{Number: 12, Flat: 2048, Cum: 1050624, Text: "\t\tToLower()"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("line = %+v, want %+v", got, want)
 	}
 	if got := len(r.Lines); got != 15 {

@@ -33,6 +33,9 @@ type Line struct {
 	Number    int
 	Flat, Cum int64  // of the line itself, and with all that it calls
 	Text      string // without the line end; "" when there is no source
+	// Notes are printed below the line. pprof has none; they are for whoever
+	// knows more about it.
+	Notes []string
 }
 
 // Routine is the part of a function that lies in one file.

@@ -254,6 +254,9 @@ func WriteList(w io.Writer, h Header, l *Listing) error {
 		}
 		for _, line := range r.Lines {
 			fmt.Fprintf(&b, "%10s %10s %6d:%s\n", dot(line.Flat), dot(line.Cum), line.Number, line.Text)
+			for _, note := range line.Notes {
+				fmt.Fprintf(&b, "%10s %10s %6s ↳ %s\n", "", "", "", note)
+			}
 		}
 	}
 	_, err := w.Write(b.Bytes())

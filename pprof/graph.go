@@ -66,7 +66,9 @@ func (r *Report) Graph() *calltree.Graph {
 func (r *Report) Header() calltree.Header { return r.header() }
 
 func (r *Report) writeTop(w io.Writer) error {
-	return calltree.WriteTop(w, r.header(), r.graph(r.graphOptions()).Ranking())
+	opt := r.graphOptions()
+	opt.OnlyInlined = true // that is all that the table says about calls
+	return calltree.WriteTop(w, r.header(), r.graph(opt).Ranking())
 }
 
 func (r *Report) writeTree(w io.Writer) error {

@@ -21,6 +21,7 @@ var pprofCommand = &command{
 		"loupe pprof -top allocs.pb.gz                       functions by bytes allocated",
 		"loupe pprof cpu.pb.gz                               the shell: top10, list Re, web, help",
 		"loupe pprof -list 'search.*find' -alloc_space allocs.pb.gz",
+		"loupe pprof -list find -why ./search allocs.pb.gz   … and why each line allocates",
 		"loupe pprof -top -cum -seconds 10 localhost:6060    ten seconds of a running server",
 		"loupe pprof -top -diff_base before.pb.gz after.pb.gz",
 		"loupe pprof -svg -output graph.svg cpu.pb.gz        without Graphviz",
@@ -49,6 +50,8 @@ type pprofFlags struct {
 
 	reports map[string]*string // by command; nil is one that was not asked for
 	json    bool
+	why     bool
+	target  string // package that the program was built from
 	totals  bool
 	extra   pprofExtra
 
@@ -105,6 +108,8 @@ func (f *pprofFlags) declare(fs *flagSet) {
 	fs.StringVar(&f.tools, "tools", "", "accepted and not needed: no other tools are used")
 	fs.StringVar(&f.saved, "config", "", "start from the options saved under this `name`")
 	fs.BoolVar(&f.json, "json", false, "print JSON (without a format: of -top)")
+	fs.BoolVar(&f.why, "why", false, "with -list: the compiler's reason below every line that allocates")
+	fs.StringVar(&f.target, "package", "", "with -why: the `package` that the program was built from, if there is no binary")
 	fs.BoolVar(&f.totals, "totals", false, "the total of every sample type")
 	f.extra.declare(fs)
 	for name, index := range oldNames {
@@ -194,6 +199,8 @@ func (f *pprofFlags) check(command []string) error {
 	switch {
 	case f.http != "" && command != nil:
 		return usagef("-http is not compatible with an output format on the command line")
+	case f.why && (command == nil || command[0] != "list"):
+		return usagef("-why goes with -list")
 	case f.noBrowser && f.http == "":
 		return usagef("-no_browser only makes sense with -http")
 	case len(f.bases) > 0 && len(f.diffBases) > 0:

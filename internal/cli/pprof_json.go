@@ -36,10 +36,11 @@ type (
 		Residual bool   `json:"residual,omitempty"`
 	}
 	jsonLine struct {
-		Number int    `json:"line"`
-		Flat   int64  `json:"flat"`
-		Cum    int64  `json:"cum"`
-		Text   string `json:"text"`
+		Number int          `json:"line"`
+		Flat   int64        `json:"flat"`
+		Cum    int64        `json:"cum"`
+		Text   string       `json:"text"`
+		Why    []jsonReason `json:"why,omitempty"`
 	}
 	jsonRoutine struct {
 		Func  string     `json:"function"`
@@ -132,7 +133,7 @@ func jsonRoutines(l *calltree.Listing) (out []jsonRoutine) {
 	for _, r := range l.Routines {
 		x := jsonRoutine{Func: r.Func, File: r.File, Flat: r.Flat, Cum: r.Cum}
 		for _, n := range r.Lines {
-			x.Lines = append(x.Lines, jsonLine{n.Number, n.Flat, n.Cum, n.Text})
+			x.Lines = append(x.Lines, jsonLine{Number: n.Number, Flat: n.Flat, Cum: n.Cum, Text: n.Text})
 		}
 		if r.Err != nil {
 			x.Error = r.Err.Error()

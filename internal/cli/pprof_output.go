@@ -27,6 +27,9 @@ func (s *pprofSession) generate(command []string, cfg pprof.Config) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if s.flags.why && r.Command.Name == "list" {
+		return s.to(cfg.Output, func(w io.Writer) error { return noMatch(s.writeWhy(w, r)) })
+	}
 	if s.flags.json {
 		return s.to(cfg.Output, func(w io.Writer) error { return noMatch(writePprofJSON(w, r)) })
 	}
