@@ -243,6 +243,10 @@ func (c *comparison) delta(cells []cell) ProfileDelta {
 		d.Significance = Untold
 		return d
 	case FromRuns:
+		if c.noise != nil {
+			d.Difference, d.P = c.moderated(cells)
+			break
+		}
 		floorA, floorB := 0.0, 0.0
 		if c.sampling == profile.Sampled {
 			floorA, floorB = a.variance, b.variance

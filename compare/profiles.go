@@ -169,6 +169,9 @@ type ProfileDiff struct {
 	// name of a sample type.
 	Basis string
 	Doubt Doubt
+	// Moderated tells that, of several runs, each row was judged by its own
+	// spread and the usual one of all rows together; otherwise by its own.
+	Moderated bool
 	// Sampling is how the values of a single profile came about.
 	Sampling profile.Sampling
 	A, B     ProfileSide
@@ -207,7 +210,7 @@ func (d *ProfileDiff) GrewBeyond(share float64) bool {
 // sides are runs of the same thing: their spread tells what is chance. With a
 // single one on a side the number of samples tells how far its values can be
 // off, where it is known (see [profile.Profile.Observations]); the profiles of
-// the other side count as one then.
+// the other side count as one then. docs/statistics.md has the methods.
 //
 // An error that wraps [ErrIncomparable] says why the profiles have nothing to
 // be compared, any other what is wrong with the options.
@@ -254,6 +257,7 @@ type comparison struct {
 	sampling profile.Sampling
 	shares   bool // the values are parts of a whole that is itself an estimate
 	names    *names
+	noise    *noise // of several runs a side; nil where nothing was learned
 	// pathNames are the names of the steps of call paths.
 	pathNames []string
 }
@@ -399,26 +403,23 @@ func (c *comparison) which(i int) string {
 // rows fills in the rows of the difference and judges them.
 func (c *comparison) rows(d *ProfileDiff) {
 	flat, cum := c.tallies()
-	d.Rows = make([]ProfileRow, 0, len(c.names.list))
-	for i, name := range c.names.list {
-		if c.empty(flat[i]) && c.empty(cum[i]) {
-			continue
-		}
-		d.Rows = append(d.Rows, ProfileRow{Name: name, Flat: c.delta(flat[i]), Cum: c.delta(cum[i])})
-	}
-	var flats, cums []*ProfileDelta
-	for i := range d.Rows {
-		flats, cums = append(flats, &d.Rows[i].Flat), append(cums, &d.Rows[i].Cum)
-	}
-	judgedFlat, judgedCum := judge(flats, 0), judge(cums, 0)
-	if d.Judged = judgedFlat; d.Cum {
-		d.Judged = judgedCum
-	}
 	total := make([]cell, len(c.runs))
 	for i := range c.runs {
 		total[i] = c.runs[i].total
 	}
 	d.Total = c.delta(total)
+	flats, cums := c.deltas(flat), c.deltas(cum)
+	d.Moderated = c.noise != nil
+	if d.Judged = judge(flats, 0); d.Cum {
+		d.Judged = judge(cums, 0)
+	} else {
+		judge(cums, 0)
+	}
+	for i, name := range c.names.list {
+		if !c.empty(flat[i]) || !c.empty(cum[i]) {
+			d.Rows = append(d.Rows, ProfileRow{Name: name, Flat: *flats[i], Cum: *cums[i]})
+		}
+	}
 	if d.Basis == "share" || d.Basis == "total" || d.Basis == "sample" {
 		d.Total.Significance, d.Total.P = NoDifference, math.NaN()
 		d.Total.Difference.Low, d.Total.Difference.High = math.NaN(), math.NaN()
@@ -428,6 +429,18 @@ func (c *comparison) rows(d *ProfileDiff) {
 	slices.SortFunc(d.Rows, func(x, y ProfileRow) int {
 		return cmp.Or(compareDeltas(d.Key(&x), d.Key(&y)), compareDeltas(&x.Cum, &y.Cum), strings.Compare(x.Name, y.Name))
 	})
+}
+
+// deltas compares rows by what all of them tell of the noise, which the call
+// paths will be compared by too.
+func (c *comparison) deltas(rows [][]cell) []*ProfileDelta {
+	c.noise = c.learn(rows)
+	out := make([]*ProfileDelta, len(rows))
+	for i, cells := range rows {
+		d := c.delta(cells)
+		out[i] = &d
+	}
+	return out
 }
 
 // compareDeltas puts what is beyond chance first, and greater changes before

@@ -336,3 +336,53 @@ func TestProfilesFalseAlarms(t *testing.T) {
 	f("five against five", 50, 5, compare.ProfileOptions{Share: true}, 0.1)
 	f("five against five, equal runs", 50, 5, compare.ProfileOptions{}, 0)
 }
+
+// TestProfilesPower looks for a change that is there: one function of forty got
+// slower, and a new one came, in runs that differ from each other by a tenth.
+func TestProfilesPower(t *testing.T) {
+	t.Parallel()
+	means := make([]float64, 40)
+	for i := range means {
+		means[i] = 12 + 6*float64(i)
+	}
+	slower := append(slices.Clone(means), 15)
+	slower[20] *= 1.5
+	for _, runs := range []int{3, 5} {
+		r := rand.New(rand.NewPCG(11, uint64(runs)))
+		const trials = 30
+		grown, came, others := 0, 0, 0
+		for range trials {
+			var a, b []*profile.Profile
+			for range runs {
+				a, b = append(a, simulated(t, r, means, 0.1)), append(b, simulated(t, r, slower, 0.1))
+			}
+			d := difference(t, a, b, compare.ProfileOptions{})
+			for i := range d.Rows {
+				switch x := &d.Rows[i]; {
+				case !x.Flat.Significance.Beyond():
+				case x.Name == "main.f20":
+					grown++
+				case x.Name == "main.f40":
+					came++
+				default:
+					others++
+				}
+			}
+		}
+		t.Logf("%d runs a side: of %d trials the slower function is found in %d, the new one in %d, %d others", runs, trials, grown, came, others)
+		if grown < trials*runs/8 || came < trials*8/10 || others > trials/4 {
+			t.Errorf("%d runs a side: found %d and %d of %d, and %d others", runs, grown, came, trials, others)
+		}
+	}
+}
+
+// Runs that are the same to the last digit do not make a difference either.
+func TestProfilesEqualRuns(t *testing.T) {
+	same := cpu(t, 10, before)
+	d := difference(t, []*profile.Profile{same, same, same}, []*profile.Profile{same, same, same}, compare.ProfileOptions{})
+	for _, r := range d.Rows {
+		if r.Flat.Significance.Beyond() {
+			t.Errorf("equal runs: %+v", r)
+		}
+	}
+}

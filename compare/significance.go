@@ -121,19 +121,27 @@ func middleP(k, n, probability float64) float64 {
 func runsDifference(a, b []float64, floorA, floorB float64) (stats.Interval, float64) {
 	meanA, varA := spreadOf(a, floorA)
 	meanB, varB := spreadOf(b, floorB)
-	d := meanB - meanA
-	interval := stats.Interval{Estimate: d, Low: d, High: d, Confidence: Confidence}
 	sum := varA + varB
 	if sum == 0 {
 		// All runs of a side are the same to the last digit. How likely that
 		// is by chance, their order tells.
+		interval, _ := student(meanB-meanA, 0, 1)
 		return interval, stats.CompareRuns(a, b, Confidence).P
 	}
-	freedom := sum * sum / (varA*varA/float64(len(a)-1) + varB*varB/float64(len(b)-1))
-	se := math.Sqrt(sum)
+	return student(meanB-meanA, sum, sum*sum/(varA*varA/float64(len(a)-1)+varB*varB/float64(len(b)-1)))
+}
+
+// student returns the interval of a difference with this variance, and the
+// two-sided p that there is none.
+func student(difference, variance, freedom float64) (stats.Interval, float64) {
+	interval := stats.Interval{Estimate: difference, Low: difference, High: difference, Confidence: Confidence}
+	if variance == 0 {
+		return interval, 1
+	}
+	se := math.Sqrt(variance)
 	half := studentQuantile(Confidence, freedom) * se
-	interval.Low, interval.High = d-half, d+half
-	return interval, studentP(d/se, freedom)
+	interval.Low, interval.High = difference-half, difference+half
+	return interval, studentP(difference/se, freedom)
 }
 
 // spreadOf returns the mean and its variance.

@@ -28,6 +28,11 @@ func TestDistributions(t *testing.T) {
 	f("0 of 10", middleP(0, 10, 0.5), 1.0/1024)
 	f("10 of 10", middleP(10, 10, 0.5), 1.0/1024)
 	f("0 of 0", middleP(0, 0, 0.5), 1)
+	f("digamma(1)", digamma(1), -0.5772156649)
+	f("digamma(2.5)", digamma(2.5), 0.7031566406)
+	f("trigamma(1)", trigamma(1), math.Pi*math.Pi/6)
+	f("trigamma(0.5)", trigamma(0.5), math.Pi*math.Pi/2)
+	f("inverse trigamma", inverseTrigamma(trigamma(3.7)), 3.7)
 }
 
 func TestFalseDiscovery(t *testing.T) {
