@@ -45,6 +45,10 @@ type Config struct {
 	NoInlines    bool
 	ShowColumns  bool
 	Granularity  string // "" means functions
+
+	// What go tool pprof does not have.
+	Group        string // "" or "function", "package", "module" or "work"
+	FoldGenerics bool   // one entry for all instances of a generic function
 }
 
 // Defaults are the options of go tool pprof when none is given.
@@ -91,6 +95,7 @@ type Field struct {
 	Name    string
 	Choices []string // the values that it may have, each a name of its own
 	Saved   bool     // part of saved settings
+	Ours    bool     // go tool pprof does not have it
 	Help    string   // the first line stands alone
 
 	at func(c *Config) any // *string, *bool, *int or *float64
@@ -152,7 +157,13 @@ var Fields = []Field{
 	{Name: "showcolumns", Saved: true, Help: "show columns beside line numbers", at: func(c *Config) any { return &c.ShowColumns }},
 	{Name: "granularity", Saved: true, at: func(c *Config) any { return &c.Granularity },
 		Choices: []string{"functions", "filefunctions", "files", "lines", "addresses"}},
+	{Name: "group", Ours: true, at: func(c *Config) any { return &c.Group },
+		Help: "one entry for each function, package, module or kind of work\nThe kinds of work are the duties of the runtime, and code by whose it is."},
+	{Name: "fold_generics", Ours: true, Help: "one entry for all instances of a generic function", at: func(c *Config) any { return &c.FoldGenerics }},
 }
+
+// Groups are the values of the option group.
+var Groups = []string{"function", "package", "module", "work"}
 
 // ChoiceHelp says in a line what a value of an option with choices means.
 func ChoiceHelp(choice string) string { return choiceHelp[choice] }
@@ -212,7 +223,7 @@ func (f *Field) Set(c *Config, name, value string) error {
 	var err error
 	switch v := f.at(c).(type) {
 	case *string:
-		if len(f.Choices) > 0 && !slices.Contains(f.Choices, value) {
+		if len(f.Choices) > 0 && !slices.Contains(f.Choices, value) || f.Name == "group" && value != "" && !slices.Contains(Groups, value) {
 			return fmt.Errorf("invalid %q value %q", f.Name, value)
 		}
 		*v = value

@@ -2,6 +2,7 @@ package pprof
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -28,7 +29,38 @@ func (r *Report) graphOptions() calltree.Options {
 	if cfg.Sort == "cum" {
 		opt.Order = calltree.ByCum
 	}
+	opt.Group = cfg.grouping()
 	return opt
+}
+
+// Grouping names the entry that a frame belongs to; it is nil when that is the
+// function.
+func (r *Report) Grouping() func(stack.Frame) string { return r.Config.grouping() }
+
+// grouping names the entry that a frame belongs to, or is nil for pprof's own.
+func (c *Config) grouping() func(stack.Frame) string {
+	switch c.Group {
+	case "package":
+		return func(f stack.Frame) string {
+			if pkg := stack.Package(f.Func); pkg != "" {
+				return pkg
+			}
+			return f.Func
+		}
+	case "module":
+		return func(f stack.Frame) string { return cmp.Or(stack.Module(f.Func), f.Func) }
+	case "work":
+		return func(f stack.Frame) string {
+			if c := stack.CategoryOf(f.Func); c != stack.Plain {
+				return c.String()
+			}
+			return stack.Scope{}.Origin(f.Func).String() + " code"
+		}
+	}
+	if c.FoldGenerics {
+		return func(f stack.Frame) string { return stack.FoldGenerics(f.Func) }
+	}
+	return nil
 }
 
 // samples are what calltree weighs.

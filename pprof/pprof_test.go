@@ -80,6 +80,15 @@ func TestReports(t *testing.T) {
 	f("digraph", nil, "dot")
 	f("events: alloc_space(kB)", nil, "callgrind")
 	f("alloc_objects/count alloc_space/bytes\n", nil, "raw")
+	f("100%   468.75kB   100%  main\n", m{"group": "package"}, "top")
+	f("user code\n", m{"group": "work"}, "top")
+	generic := decode(t, "main.F[int]  main.F[string]\n= 1 2", "n/count")
+	if got := print(t, generic, m{"fold_generics": "true"}, "top"); !strings.Contains(got, "3   100%   100%          3   100%  main.F[...]\n") {
+		t.Errorf("generics folded:\n%s", got)
+	}
+	if err := pprof.FindField("group").Set(new(pprof.Config), "group", "nonsense"); err == nil {
+		t.Error("group=nonsense, but no error")
+	}
 	if got := print(t, p, m{"focus": "nobody"}, "peek", "nobody"); strings.Contains(got, "flat%") {
 		t.Errorf("peek prints a table before it fails:\n%s", got)
 	}

@@ -251,7 +251,7 @@ func (s *Shell) options() {
 		f := &Fields[i]
 		value, comment := f.Get(&s.Config), ""
 		switch {
-		case f.Name == "source_path":
+		case f.Name == "source_path", f.Ours && f.Get(&s.Config) == f.Get(&Config{}):
 			continue
 		case len(f.Choices) > 0:
 			comment = "[" + strings.Join(slices.Sorted(slices.Values(f.Choices)), " | ") + "]"

@@ -137,3 +137,25 @@ func TestStandardRoots(t *testing.T) {
 		}
 	}
 }
+
+func TestModule(t *testing.T) {
+	f := func(name, want string) {
+		t.Helper()
+		if got := Module(name); got != want {
+			t.Errorf("Module(%q) = %q, want %q", name, got, want)
+		}
+	}
+	f("net/http.(*conn).serve", "std")
+	f("runtime.mallocgc", "std")
+	f("memeqbody", "std")
+	f("vendor/golang.org/x/net/idna.ToASCII", "std")
+	f("main.main", "main")
+	f("project/search.rssSearch", "project")
+	f("github.com/a/b/c/d.F", "github.com/a/b")
+	f("github.com/a/b/v2/c.F", "github.com/a/b/v2")
+	f("golang.org/x/net/http2.F", "golang.org/x/net")
+	f("gopkg.in/yaml%2ev3.(*parser).peek", "gopkg.in/yaml.v3")
+	f("go.uber.org/zap/zapcore.F", "go.uber.org/zap")
+	f("google.golang.org/grpc.F", "google.golang.org/grpc")
+	f("[vdso]", "")
+}

@@ -122,3 +122,34 @@ var runtimeHelpers = []string{
 	"callRet", "cmpbody", "countbody", "debugCall32", "gcWriteBarrier", "gogo",
 	"indexbody", "indexbytebody", "memeqbody", "memhashbody", "setg_gcc",
 }
+
+// Module guesses the module that a function is of from its import path: "std"
+// for the standard library, "github.com/a/b" and "github.com/a/b/v2" where the
+// host tells how long a path is, or else the first two elements. It is "" for
+// symbols without a package. Only the build information of the binary knows for
+// sure.
+func Module(function string) string {
+	pkg := Package(function)
+	if pkg == "" {
+		if isRuntimeHelper(function) {
+			return "std"
+		}
+		return ""
+	}
+	if pkg != "main" && IsStandard(pkg) || IsRuntime(pkg) {
+		return "std"
+	}
+	elements := strings.Split(pkg, "/")
+	n := 2
+	switch host := elements[0]; {
+	case !strings.Contains(host, "."):
+		n = 1 // a module of the user's own, as "project"
+	case host == "github.com" || host == "gitlab.com" || host == "bitbucket.org" || host == "golang.org":
+		n = 3
+	}
+	n = min(n, len(elements))
+	if n < len(elements) && isVersion(elements[n]) {
+		n++
+	}
+	return strings.Join(elements[:n], "/")
+}

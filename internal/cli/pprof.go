@@ -61,6 +61,7 @@ type pprofFlags struct {
 	seconds, timeout   int
 	http               string
 	noBrowser          bool
+	allFrames          bool
 	tools              string
 	saved              string
 	sampleIndexes      []string // by the old names
@@ -105,6 +106,7 @@ func (f *pprofFlags) declare(fs *flagSet) {
 	fs.StringVar(&f.comment, "add_comment", "", "`text` to add to the profile")
 	fs.StringVar(&f.http, "http", "", "show the profile in a browser, at `host:port`")
 	fs.BoolVar(&f.noBrowser, "no_browser", false, "with -http: open no browser")
+	fs.BoolVar(&f.allFrames, "all_frames", false, "keep the frames that the writer of the profile calls uninteresting")
 	fs.StringVar(&f.tools, "tools", "", "accepted and not needed: no other tools are used")
 	fs.StringVar(&f.saved, "config", "", "start from the options saved under this `name`")
 	fs.BoolVar(&f.json, "json", false, "print JSON (without a format: of -top)")

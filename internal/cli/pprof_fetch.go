@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 
 	"loupe/pprof"
 	"loupe/profile"
+	"loupe/stack"
 )
 
 // fetch loads the sources and the bases, adds each up, subtracts, finds names
@@ -49,8 +51,13 @@ func (s *pprofSession) fetch(args []string) (*profile.Profile, error) {
 	if p, err = s.symbolize(p); err != nil {
 		return nil, err
 	}
-	if p, err = p.RemoveUninteresting(); err != nil {
-		s.warn(err.Error())
+	if !f.allFrames {
+		q, err := p.RemoveUninteresting()
+		if err != nil {
+			s.warn(err.Error())
+		} else {
+			p = q
+		}
 	}
 	if f.comment != "" {
 		q := *p
@@ -166,7 +173,78 @@ func (s *pprofSession) load(ctx context.Context, name string) (*profile.Profile,
 	if err != nil {
 		return nil, remote, fmt.Errorf("cannot read profile %s: %w", name, err)
 	}
-	return s.locate(p), remote, nil
+	if p = s.locate(p); remote && s.asksServer() && nameless(p) {
+		p = s.remoteNames(ctx, p, name)
+	}
+	return p, remote, nil
+}
+
+// asksServer says whether -symbolize lets the server name addresses.
+func (s *pprofSession) asksServer() bool {
+	for mode := range strings.SplitSeq(strings.ToLower(s.flags.symbolize), ":") {
+		if mode == "none" || mode == "no" || mode == "local" || mode == "fastlocal" {
+			return false
+		}
+	}
+	return true
+}
+
+// nameless says whether a profile has locations without names that the server
+// it comes from may know. Go's own profiles have none.
+func nameless(p *profile.Profile) bool {
+	for i := range p.Locations {
+		if l := &p.Locations[i]; l.Lines == 0 && l.Address != 0 && (l.Mapping < 0 || !p.Mappings[l.Mapping].HasFunctions) {
+			return true
+		}
+	}
+	return false
+}
+
+// remoteNames asks the server of a profile for the names of its addresses: the
+// handler symbol beside that of the profile, as in net/http/pprof and in
+// gperftools' servers.
+func (s *pprofSession) remoteNames(ctx context.Context, p *profile.Profile, source string) *profile.Profile {
+	address, timeout := profileURL(source, s.flags.seconds, s.flags.timeout)
+	u, err := url.Parse(address)
+	if err != nil {
+		return p
+	}
+	u.Path, u.RawQuery = path.Join(u.Path, "../symbol"), ""
+	var query strings.Builder
+	for i := range p.Locations {
+		if l := &p.Locations[i]; l.Lines == 0 && l.Address != 0 {
+			if query.Len() > 0 {
+				query.WriteByte('+')
+			}
+			fmt.Fprintf(&query, "%#x", l.Address)
+		}
+	}
+	text, err := request(ctx, http.MethodPost, u.String(), strings.NewReader(query.String()), timeout)
+	if err != nil {
+		s.warn("cannot ask the server for names: " + err.Error())
+		return p
+	}
+	names := map[uint64]string{}
+	for line := range strings.Lines(string(text)) {
+		hex, name, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "), " ")
+		if a, err := strconv.ParseUint(hex, 0, 64); err == nil && name != "" {
+			names[a] = strings.TrimSpace(name)
+		}
+	}
+	if len(names) == 0 {
+		return p
+	}
+	p = p.WithLines(func(l *profile.Location, lines []stack.Frame) []stack.Frame {
+		if name := names[l.Address]; name != "" && len(lines) == 0 {
+			return []stack.Frame{{Func: name}}
+		}
+		return lines
+	})
+	return p.WithMappings(false, func(mappings []profile.Mapping) {
+		for i := range mappings {
+			mappings[i].HasFunctions = true
+		}
+	})
 }
 
 // profileURL completes what may be short for a URL: host:port is the CPU
@@ -210,13 +288,17 @@ const maxDownload = 4 << 30
 // download gets the body behind a URL. With https+insecure the certificate is
 // not checked.
 func download(ctx context.Context, address string, timeout time.Duration) ([]byte, error) {
+	return request(ctx, http.MethodGet, address, nil, timeout)
+}
+
+func request(ctx context.Context, method, address string, body io.Reader, timeout time.Duration) ([]byte, error) {
 	transport := &http.Transport{ResponseHeaderTimeout: timeout + 5*time.Second, Proxy: http.ProxyFromEnvironment}
 	defer transport.CloseIdleConnections()
 	if rest, ok := strings.CutPrefix(address, "https+insecure:"); ok {
 		address = "https:" + rest
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the user asks for it by the scheme
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, err
 	}

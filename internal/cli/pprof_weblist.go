@@ -61,6 +61,9 @@ func flameOf(r *pprof.Report) *report.Flame {
 	if diff {
 		opt.Base = weights(true)
 	}
+	if r.Config.Group != "" {
+		opt.Name = r.Grouping()
+	}
 	f := &report.Flame{Header: r.Header(), Diff: diff, Source: func(id stack.FrameID) string {
 		f := p.Stacks.Frame(id)
 		if f.File == "" {
