@@ -4,13 +4,41 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
 )
+
+// recorded returns the traces in testdata/recorded, by name: of the program that
+// [exectracetest.Record] runs, with generations from 500 bytes to 60 kB. Those
+// of the names size8k and size16k have a batch that one flipped bit makes so
+// much longer that it swallows a generation.
+func recorded(t testing.TB) map[string][]byte {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join("testdata", "recorded", "*.trace"))
+	if len(files) == 0 {
+		t.Fatal("no recorded traces")
+	}
+	out := make(map[string][]byte)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[strings.TrimSuffix(filepath.Base(f), ".trace")] = data
+	}
+	return out
+}
+
+// eachRecorded runs f on all of them.
+func eachRecorded(t *testing.T, f func(t *testing.T, data []byte)) {
+	for name, data := range recorded(t) {
+		t.Run(name, func(t *testing.T) { f(t, data) })
+	}
+}
 
 // reading is what a lenient reader says of a trace.
 type reading struct {
@@ -86,8 +114,9 @@ func subset(t *testing.T, got, want []exectrace.Event) {
 // TestCut cuts a trace at two thousand bytes, at every one with
 // LOUPE_EVERY_CUT=1. Whole generations are as they are, and
 // of the last one the more events are there the later the cut is.
-func TestCut(t *testing.T) {
-	data := exectracetest.Record(t)
+func TestCut(t *testing.T) { eachRecorded(t, testCut) }
+
+func testCut(t *testing.T, data []byte) {
 	tr, err := exectrace.Open(data, exectrace.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
@@ -151,8 +180,9 @@ func TestCut(t *testing.T) {
 // TestGarbage damages the middle generation of a trace in many ways. Those
 // before it must stay as they are, and those behind it must come again with
 // all their events.
-func TestGarbage(t *testing.T) {
-	data := exectracetest.Record(t)
+func TestGarbage(t *testing.T) { eachRecorded(t, testGarbage) }
+
+func testGarbage(t *testing.T, data []byte) {
 	tr, err := exectrace.Open(data, exectrace.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
@@ -200,10 +230,44 @@ func TestGarbage(t *testing.T) {
 // tail returns the later half of a generation, without what the reader counts.
 func tail(g []exectrace.Event) []exectrace.Event { return keys(g[len(g)/2:]) }
 
+// bits returns which bits to flip: some hundred anywhere, all with
+// LOUPE_EVERY_BIT=1, and of a small trace those that are the size of a batch.
+func bits(data []byte) (list []int) {
+	step := 8*len(data)/200 + 1
+	switch {
+	case os.Getenv("LOUPE_EVERY_BIT") != "":
+		step = 1
+	case testing.Short():
+		step *= 10
+	}
+	for bit := headerBytes * 8; bit < len(data)*8; bit += step {
+		list = append(list, bit)
+	}
+	if len(data) > 64<<10 || testing.Short() {
+		return list
+	}
+	// The runtime pads sizes to ten bytes, of which three count.
+	padding := []byte("\x80\x80\x80\x80\x80\x80\x00")
+	for at := bytes.Index(data, padding); at >= 3; {
+		for bit := (at - 3) * 8; bit < at*8; bit++ {
+			list = append(list, bit)
+		}
+		next := bytes.Index(data[at+1:], padding)
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return list
+}
+
+const headerBytes = 16 // of a trace
+
 // TestFlip flips single bits anywhere. The generations before the damage stay
 // as they are, and behind the following one all is there again.
-func TestFlip(t *testing.T) {
-	data := exectracetest.Record(t)
+func TestFlip(t *testing.T) { eachRecorded(t, testFlip) }
+
+func testFlip(t *testing.T, data []byte) {
 	tr, err := exectrace.Open(data, exectrace.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -211,12 +275,8 @@ func TestFlip(t *testing.T) {
 	whole := read(t, data)
 	gens := tr.Generations()
 	lost, n := 0, 0
-	step := 8*len(data)/400 + 1
-	if testing.Short() {
-		step *= 10
-	}
 	bad := slices.Clone(data)
-	for bit := 16 * 8; bit < len(data)*8; bit += step {
+	for _, bit := range bits(data) {
 		bad[bit/8] ^= 1 << (bit % 8)
 		got := read(t, bad)
 		bad[bit/8] ^= 1 << (bit % 8)
@@ -266,8 +326,9 @@ func TestStrange(t *testing.T) {
 }
 
 // TestShrink reads a file that loses its end after it was indexed.
-func TestShrink(t *testing.T) {
-	data := exectracetest.Record(t)
+func TestShrink(t *testing.T) { eachRecorded(t, testShrink) }
+
+func testShrink(t *testing.T, data []byte) {
 	whole := read(t, data)
 	for keep := len(data) - 1; keep > 16; keep = keep*9/10 - 1 {
 		file := &shrinking{bytes.NewReader(data)}

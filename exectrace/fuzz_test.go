@@ -46,8 +46,10 @@ func corpus(f *testing.F) (out [][]byte) {
 	if len(out) < 20 {
 		f.Fatalf("%d seeds, there should be 20 at least", len(out))
 	}
-	if real := exectracetest.Record(f); len(real) < 64<<10 {
-		out = append(out, real)
+	for _, real := range recorded(f) {
+		if len(real) < 64<<10 {
+			out = append(out, real)
+		}
 	}
 	return out
 }

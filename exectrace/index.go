@@ -71,7 +71,16 @@ type indexer struct {
 	last     uint64           // number of the last generation that has ended
 	times    [2]uint64        // of the last two batches: one may be damaged
 	torn     bool             // there is damage in front of the next generation
+	padded   bool             // headers are padded, as the runtime does
+	newest   newest
 	head     [batchHeader + 1]byte
+}
+
+// newest is the batch that was read last: its size may turn out to be wrong.
+type newest struct {
+	b    *batch // where it is kept
+	g    *generation
+	lost bool // it counts in g.lost alone
 }
 
 // index goes on with the headers of the batches until the end of the file.
@@ -125,7 +134,10 @@ func (t *Trace) indexBatch() (more bool, err error) {
 		if t.opts.Live {
 			return false, nil // the rest of it will come
 		}
-		if next, err := t.findBatch(x.off + 1); err != nil || next < t.data.size {
+		if shorter, err := t.shorten(); shorter || err != nil {
+			return true, err
+		}
+		if next, err := t.findBatch(x.off+1, t.data.size); err != nil || next < t.data.size {
 			return true, cmp.Or(err, t.skip(next, "a batch that is longer than the file"))
 		}
 		if wrong == "" {
@@ -140,6 +152,10 @@ func (t *Trace) indexBatch() (more bool, err error) {
 		end = t.data.size
 		defer t.tear()
 	}
+	padded := wrong == "" && uvarintSize(head[:n]) == paddedSize
+	if wrong == "" && x.padded && !padded && !t.opts.Strict {
+		wrong = "a batch should begin here, and nothing but its first byte is as in all before"
+	}
 	if wrong == "" && x.g != nil && h.gen != x.g.number {
 		more, err := t.leave(&h, head, &wrong, end)
 		if err != nil || !more {
@@ -147,7 +163,10 @@ func (t *Trace) indexBatch() (more bool, err error) {
 		}
 	}
 	if wrong != "" {
-		next, err := t.findBatch(x.off + 1)
+		if shorter, err := t.shorten(); shorter || err != nil {
+			return true, err
+		}
+		next, err := t.findBatch(x.off+1, t.data.size)
 		if err != nil || next == t.data.size && t.opts.Live {
 			return false, err // what comes may show where to go on
 		}
@@ -158,6 +177,7 @@ func (t *Trace) indexBatch() (more bool, err error) {
 			return false, err
 		}
 	}
+	x.padded = x.padded || padded
 	x.off, x.times = end, [2]uint64{h.time, x.times[0]}
 	return true, t.add(b, h, head[n:])
 }
@@ -299,6 +319,7 @@ func (t *Trace) add(b batch, h header, data []byte) error {
 	g.maxTime = max(g.maxTime, b.time)
 	if h.kind == evExperimentalBatch {
 		g.exps = append(g.exps, expBatch{h.experiment, b})
+		t.idx.newest = newest{b: &g.exps[len(g.exps)-1].batch, g: g}
 		return nil
 	}
 	var first byte // 0 for a batch without data, which is one of events
@@ -311,32 +332,42 @@ func (t *Trace) add(b batch, h header, data []byte) error {
 	if b.size > 0 && len(data) > 0 {
 		first = data[0]
 	}
+	x := &t.idx
+	x.newest = newest{g: g}
 	switch {
 	case first == evStrings:
-		g.strings = append(g.strings, b)
+		x.newest.b = keep(&g.strings, b)
 	case first == evStacks:
-		g.stacks = append(g.stacks, b)
+		x.newest.b = keep(&g.stacks, b)
 	case first == evCPUSamples:
-		g.samples = append(g.samples, b)
+		x.newest.b = keep(&g.samples, b)
 	case first == evSync && t.Version >= 25, first == evFrequency && t.Version < 25:
-		g.syncs = append(g.syncs, b)
+		x.newest.b = keep(&g.syncs, b)
 	case g.damaged:
 		// A batch of this thread may be missing. What is known of the thread
 		// does not hold any more, and its events would be told of others.
 		g.lost += int64(b.size)
+		lost := b
+		x.newest.b, x.newest.lost = &lost, true
 	default: // an empty batch has no events, but it decides where its thread comes
-		i, ok := t.idx.byThread[b.thread]
+		i, ok := x.byThread[b.thread]
 		if !ok {
 			i = len(g.threads)
-			t.idx.byThread[b.thread] = i
+			x.byThread[b.thread] = i
 			g.threads = append(g.threads, thread{id: b.thread})
 		}
 		if b.size > 0 {
-			g.threads[i].batches = append(g.threads[i].batches, b)
+			x.newest.b = keep(&g.threads[i].batches, b)
 			g.batches++
 		}
 	}
 	return nil
+}
+
+// keep appends b to list and returns where it is.
+func keep(list *[]batch, b batch) *batch {
+	*list = append(*list, b)
+	return &(*list)[len(*list)-1]
 }
 
 // header is the header of a batch.

@@ -43,7 +43,7 @@ func (c *counting) ReadAt(b []byte, off int64) (int, error) {
 
 // TestReaderAt reads a file in pieces: never more than a generation.
 func TestReaderAt(t *testing.T) {
-	data := exectracetest.Record(t)
+	data := recorded(t)["medium"]
 	whole := open(t, data)
 	want := all(whole.Reader())
 	file := &counting{ReaderAt: bytes.NewReader(data)}
@@ -65,9 +65,9 @@ func TestReaderAt(t *testing.T) {
 }
 
 // TestLive reads files that grow in pieces of any size while they are read:
-// traces of this Go, and those of older formats that Go ships.
+// traces of Go 1.26, and those of older formats that Go ships.
 func TestLive(t *testing.T) {
-	traces := map[string][]byte{"now": exectracetest.Record(t)}
+	traces := map[string][]byte{"recorded": recorded(t)["medium"]}
 	dir := t.TempDir()
 	if out, err := exectracetest.Oracle(t, "unpack", filepath.Join(exectracetest.Tree(t), "testdata", "tests"), dir); err != nil {
 		t.Fatal(out, err)
@@ -113,7 +113,7 @@ func TestLive(t *testing.T) {
 				t.Errorf("%s in pieces of up to %d bytes: %d events, the finished file has %d", name, piece, len(got), len(want))
 			}
 			// Since Go 1.26 a generation says itself where it ends.
-			if name == "now" && early != len(want)-1 {
+			if name == "recorded" && early != len(want)-1 {
 				t.Errorf("%s: %d of %d events came before the end was told", name, early, len(want))
 			}
 		}
@@ -122,7 +122,7 @@ func TestLive(t *testing.T) {
 
 // TestLiveCut finishes a file that has stopped growing in the middle.
 func TestLiveCut(t *testing.T) {
-	data := exectracetest.Record(t)
+	data := recorded(t)["medium"]
 	data = data[:len(data)-len(data)/5]
 	tr, err := exectrace.OpenReaderAt(bytes.NewReader(data), 100, exectrace.Options{Live: true})
 	if err != nil {

@@ -1,6 +1,9 @@
 package exectrace
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // paddedSize is the length of the size in a batch's header. The runtime leaves
 // room for the longest number and fills it with continuation bytes, so that a
@@ -16,11 +19,11 @@ const clockSlack = 1 << 36
 const farthest = 1000
 
 // findBatch returns where, from off on, a batch begins again after damage, or
-// the size of the file.
-func (t *Trace) findBatch(off int64) (int64, error) {
+// until when none does before.
+func (t *Trace) findBatch(off, until int64) (int64, error) {
 	const block = 64 << 10
 	var buf []byte
-	for ; off < t.data.size; off += block {
+	for ; off < until; off += block {
 		b, err := t.data.read(off, block+batchHeader+1, buf)
 		if err != nil {
 			return 0, err
@@ -28,13 +31,48 @@ func (t *Trace) findBatch(off int64) (int64, error) {
 		if t.data.at != nil {
 			buf = b
 		}
-		for i := range min(len(b), block) {
-			if t.opensBatch(b[i:], t.idx.number()) || t.opensEnd(b[i:], off+int64(i)) {
-				return off + int64(i), nil
+		for i := range min(int64(len(b)), block, until-off) {
+			if t.opensBatch(b[i:], t.idx.number()) || t.opensEnd(b[i:], off+i) {
+				return off + i, nil
 			}
 		}
 	}
-	return t.data.size, nil
+	return until, nil
+}
+
+// shorten looks for a batch inside of the one that was read last, behind which
+// no batch begins. If there is one, the size of the outer one is wrong: it ends
+// there, and reading goes on with the inner one.
+//
+// Note: a single bit can make a batch up to 32 kB longer. In a trace of small
+// generations that is several of them, which were all lost without this.
+func (t *Trace) shorten() (bool, error) {
+	x := &t.idx
+	n := x.newest
+	if n.b == nil || t.opts.Strict {
+		return false, nil
+	}
+	end := n.b.offset + int64(n.b.size)
+	ended := x.g == nil && n.g.complete && x.off == end+1 // the byte behind it was taken for that of an end
+	if x.off != end && !ended {
+		return false, nil
+	}
+	x.newest.b = nil
+	was := x.g
+	x.g = n.g
+	at, err := t.findBatch(n.b.offset, end)
+	if err != nil || at == end {
+		x.g = was
+		return false, err
+	}
+	err = t.tell(n.b.offset, fmt.Sprintf("a batch of %d bytes, and another one begins at byte %d inside of it; its size is taken to be wrong", n.b.size, at))
+	if n.lost {
+		n.g.lost -= end - at
+	}
+	n.b.size = int32(at - n.b.offset)
+	n.g.complete, n.g.damaged, n.g.bytes = false, true, at-n.g.start
+	x.off = at
+	return true, err
 }
 
 // number is the number of the generation that was read last.

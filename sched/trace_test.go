@@ -1,6 +1,8 @@
 package sched_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"math/rand/v2"
@@ -20,23 +22,24 @@ import (
 	"loupe/sched"
 )
 
-// traces returns the traces to test with: one of a small program that is made
-// now, and those in the folder that LOUPE_TRACES names.
+// traces returns the traces to test with: that of a small program, and those in
+// the folder that LOUPE_TRACES names.
 func traces(t *testing.T) []string {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("LOUPE_TRACES"), "*.trace"))
 	return append(files, ownTrace(t))
 }
 
-// ownTrace is the trace of this process while it does a little of everything:
-// it blocks on channels, locks and the network, in system calls and for a P,
-// and it collects garbage before, while and after the trace begins.
+// ownTrace is the trace of a process that does a little of everything: it
+// blocks on channels, locks and the network, in system calls and for a P, and
+// it collects garbage before, while and after the trace begins. It is that of
+// testdata, which LOUPE_RECORD=1 makes anew.
 var ownTrace = func() func(t *testing.T) string {
 	var once sync.Once
 	var data []byte
 	return func(t *testing.T) string {
 		t.Helper()
-		once.Do(func() { data = record(t) })
+		once.Do(func() { data = recorded(t) })
 		name := filepath.Join(t.TempDir(), "own.trace")
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -45,13 +48,42 @@ var ownTrace = func() func(t *testing.T) string {
 	}
 }()
 
+const ownFile = "testdata/own.trace.gz"
+
+// recorded returns the trace in testdata.
+func recorded(t *testing.T) []byte {
+	t.Helper()
+	if os.Getenv("LOUPE_RECORD") != "" {
+		data := record(t)
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		w.Write(data)
+		w.Close()
+		if err := os.WriteFile(ownFile, packed.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed, err := os.ReadFile(ownFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// record traces this process.
 func record(t *testing.T) []byte {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
-	for range 3 {
-		wg.Go(func() { allocate(stop) })
-	}
+	wg.Go(func() { allocate(stop) })
 	wg.Go(func() { transfer(t) })
 	wg.Go(func() { lock() })
 	wg.Go(func() { hand(100) })
@@ -70,7 +102,7 @@ func record(t *testing.T) []byte {
 		wg.Go(func() { transfer(t) })
 		wg.Go(func() { lock() })
 		wg.Go(func() { trace.WithRegion(context.Background(), "hand", func() { hand(300) }) })
-		for range 5 {
+		for range 2 {
 			runtime.GC()
 			f.Sync() // a system call that takes a while
 		}
@@ -161,7 +193,7 @@ func allocate(stop chan struct{}) {
 			runtime.KeepAlive(keep)
 			return
 		default:
-			keep = grow(12)
+			keep = grow(13)
 		}
 	}
 }
