@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"io"
 	"slices"
 	"strings"
@@ -10,11 +11,13 @@ import (
 
 var compareCommand = &command{
 	name:  "compare",
-	short: "put recordings side by side: what changed, and how sure that is",
+	short: "put recordings or profiles side by side: what changed, and how sure that is",
 	args:  "[flags] BEFORE AFTER…",
 	example: []string{
 		"loupe compare loupe-server-before loupe-server-after",
 		"loupe compare before.trace after.trace                   two execution traces",
+		"loupe compare old.pb.gz new.pb.gz                        two profiles",
+		"loupe compare -per second -fail 5% old/ new/             profiles of several runs a side",
 		"loupe compare -format md before.zip after.zip > pull-request.md",
 	},
 	about: `
@@ -26,20 +29,36 @@ because one run against another proves nothing.
 Two execution traces are laid side by side too, without verdicts: see loupe trace
 compare.
 
-Exits with 3 when requests per second, CPU time or wall time got worse.`,
+Exits with 3 when requests per second, CPU time or wall time got worse.
+
+Profiles of one kind, in any format that loupe reads, are laid side by side by
+function: both values, the change with its interval of 95%, and whether it is
+more than chance. A side is a profile, several with commas between, a folder, or
+a pattern in quotes. With several on both sides chance is the spread between
+them; with one it is the error of sampling, which of block and mutex profiles
+nobody knows. The call paths that explain the change follow. With -fail profiles
+exit with 3, without they never do; with 4 when there is nothing to compare.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text)")
+		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text);\nof profiles text, json, md or csv")
 		asJSON := fs.Bool("json", false, "same as -format json")
+		var profiles profileCompare
+		profiles.declare(fs)
 		return func(e *env, args []string) error {
 			if *asJSON {
 				*format = "json"
+			}
+			if areProfiles(args) {
+				return profiles.run(e, args, *format)
 			}
 			if !slices.Contains(formats, *format) {
 				return usagef("-format: unknown form %q: there are %s", *format, strings.Join(formats, ", "))
 			}
 			if len(args) < 2 {
 				return usagef("two recordings are needed")
+			}
+			if err := noProfileFlags(fs); err != nil {
+				return err
 			}
 			if len(args) == 2 && isTrace(args[0]) && isTrace(args[1]) {
 				return traceCompare(e, &traceFlags{format: *format, top: 20}, args)
@@ -70,6 +89,16 @@ func compareAll(e *env, names []string, format string) error {
 	if err == nil && c.Table.Regressed() {
 		return exitError{exitFound, nil}
 	}
+	return err
+}
+
+// noProfileFlags fails when a flag was given that only profiles have.
+func noProfileFlags(fs *flagSet) (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		if slices.Contains(profileFlags, f.Name) {
+			err = usagef("-%s is for profiles alone", f.Name)
+		}
+	})
 	return err
 }
 
