@@ -416,7 +416,7 @@ func breakName(name string) (out []string) {
 	rest := strings.ReplaceAll(strings.ReplaceAll(name, "...", mark), "::", ":\x01")
 	line := ""
 	for _, part := range strings.SplitAfter(strings.ReplaceAll(rest, "\x01", ":."), ".") {
-		if line != "" && utf8.RuneCountInString(line+part) > nameColumns {
+		if n := utf8.RuneCountInString(part); line != "" && n > 3 && utf8.RuneCountInString(line)+n > nameColumns {
 			out = append(out, line)
 			line = ""
 		}

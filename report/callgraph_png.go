@@ -198,7 +198,22 @@ func dashes(flat []layout.Point, on, off float64) (out [][]layout.Point) {
 	return out
 }
 
+// largestMask is how many pixels a line may have around it to be painted as an
+// area. A mask covers the rectangle around what is painted, and 30,000 lines
+// across a large picture would take minutes.
+const largestMask = 60_000
+
 func (p *painter) ribbon(flat []layout.Point, width float64, c color.RGBA) {
+	x0, x1, y0, y1 := flat[0].X, flat[0].X, flat[0].Y, flat[0].Y
+	for _, q := range flat {
+		x0, x1, y0, y1 = math.Min(x0, q.X), math.Max(x1, q.X), math.Min(y0, q.Y), math.Max(y1, q.Y)
+	}
+	if ((x1-x0)*p.scale+8)*((y1-y0)*p.scale+8) > largestMask {
+		for i := 1; i < len(flat); i++ {
+			p.stroke(flat[i-1], flat[i], width, c)
+		}
+		return
+	}
 	n := len(flat)
 	sides := make([]layout.Point, 2*n)
 	for i, q := range flat {
@@ -213,6 +228,44 @@ func (p *painter) ribbon(flat []layout.Point, width float64, c color.RGBA) {
 		sides[2*n-1-i] = layout.Point{X: q.X + dy, Y: q.Y - dx}
 	}
 	p.polygon(sides, c)
+}
+
+// stroke paints a straight line pixel by pixel, column by column or row by row.
+func (p *painter) stroke(a, b layout.Point, width float64, c color.RGBA) {
+	ax, ay, bx, by := a.X*p.scale, a.Y*p.scale, b.X*p.scale, b.Y*p.scale
+	steep := math.Abs(by-ay) > math.Abs(bx-ax)
+	if steep {
+		ax, ay, bx, by = ay, ax, by, bx
+	}
+	if ax > bx {
+		ax, ay, bx, by = bx, by, ax, ay
+	}
+	if ax == bx {
+		return
+	}
+	slope := (by - ay) / (bx - ax)
+	half := width * p.scale / 2 * math.Sqrt(1+slope*slope)
+	for x := int(math.Ceil(ax - 0.5)); float64(x)+0.5 < bx; x++ {
+		y := ay + slope*(float64(x)+0.5-ax)
+		for k := int(math.Floor(y - half)); k <= int(math.Floor(y+half)); k++ {
+			cover := math.Min(float64(k)+1, y+half) - math.Max(float64(k), y-half)
+			if steep {
+				p.blend(k, x, cover, c)
+			} else {
+				p.blend(x, k, cover, c)
+			}
+		}
+	}
+}
+
+func (p *painter) blend(x, y int, cover float64, c color.RGBA) {
+	if !(image.Point{x, y}).In(p.img.Rect) {
+		return
+	}
+	at := p.img.Pix[p.img.PixOffset(x, y):]
+	for i, v := range [3]uint8{c.R, c.G, c.B} {
+		at[i] = uint8(float64(at[i]) + (float64(v)-float64(at[i]))*cover)
+	}
 }
 
 // text draws lines of text from the top down, as svgLines does.

@@ -57,6 +57,7 @@ type flameData struct {
 	Unit     string      `json:"unit"`
 	Divide   float64     `json:"divide"`
 	Total    int64       `json:"total"`
+	Times    int64       `json:"times"` // the columns are in multiples of it
 	Diff     bool        `json:"diff"`
 	Packages []string    `json:"packages"`
 	Names    []string    `json:"names"`
@@ -66,21 +67,44 @@ type flameData struct {
 	Views    []flameView `json:"views"`
 }
 
-// flameView holds the boxes of one graph in columns, depth first. Narrow and
-// NarrowWeight have the position of a box before each number.
+// flameView holds the boxes of one graph in columns, depth first.
 type flameView struct {
-	Key    string  `json:"key"`
-	Name   []int   `json:"name"`
-	Depth  []int   `json:"depth"`
-	Weight []int64 `json:"weight"`
-	Base   []int64 `json:"base,omitempty"`
-	Inline []int   `json:"inline"`
-	// Narrow is position, number of boxes, their weight and, in a difference,
-	// their base.
-	Narrow []int64 `json:"narrow"`
+	Key  string `json:"key"`
+	Name column `json:"name"`
+	// Up is how many levels a box is above the place for the first box below
+	// the one before it.
+	Up     column `json:"up"`
+	Weight column `json:"weight"`
+	Base   column `json:"base,omitempty"`
+	// Inline are the boxes of inlined calls, each counted from the one before.
+	Inline column `json:"inline"`
+	// At are boxes with narrow ones below, counted in the same way; Narrow is
+	// how many those are, and their weight and base. The first is the whole.
+	At           column `json:"at"`
+	Narrow       column `json:"narrow"`
+	NarrowWeight column `json:"narrowWeight"`
+	NarrowBase   column `json:"narrowBase,omitempty"`
 	// Hidden and HiddenWeight are the boxes that are too narrow, of all levels.
 	Hidden       int   `json:"hidden"`
 	HiddenWeight int64 `json:"hiddenWeight"`
+}
+
+// column is a list of numbers that a page gets as one string: in base 36,
+// divided by commas, nothing for 0. It takes half of the room of JSON.
+type column []int64
+
+// MarshalText implements [encoding.TextMarshaler].
+func (c column) MarshalText() ([]byte, error) {
+	b := make([]byte, 0, 4*len(c))
+	for i, v := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if v != 0 {
+			b = strconv.AppendInt(b, v, 36)
+		}
+	}
+	return b, nil
 }
 
 func (f *Flame) title() string {
@@ -164,23 +188,41 @@ func flameClass(s stack.Scope, name string) int {
 }
 
 func (p *flamePacker) view(key string, g *calltree.FlameGraph) {
-	v := flameView{Key: key, Name: []int{}, Depth: []int{}, Weight: []int64{}, Inline: []int{}, Narrow: []int64{}}
+	v := flameView{Key: key}
+	narrow := func(after int64, n int, weight, base int64) {
+		v.At, v.Narrow, v.NarrowWeight = append(v.At, after), append(v.Narrow, int64(n)), append(v.NarrowWeight, weight/p.data.Times)
+		if p.Diff {
+			v.NarrowBase = append(v.NarrowBase, base/p.data.Times)
+		}
+	}
+	topNarrow, topWeight, topBase := 0, g.Total, g.Base
+	if len(g.Levels) > 0 {
+		topNarrow = g.Levels[0].Narrow
+	}
+	for i := range g.Boxes {
+		if g.Boxes[i].Parent < 0 {
+			topWeight -= g.Boxes[i].Weight
+			topBase -= g.Boxes[i].BaseWeight
+		}
+	}
+	narrow(0, topNarrow, topWeight, topBase)
+	depth, lastInline, lastNarrow := int64(0), 0, 0
 	for i := range g.Boxes {
 		b := &g.Boxes[i]
-		v.Name = append(v.Name, p.name(g, b.Name))
-		v.Depth = append(v.Depth, int(b.Depth))
-		v.Weight = append(v.Weight, b.Weight)
+		v.Name = append(v.Name, int64(p.name(g, b.Name)))
+		v.Up = append(v.Up, depth-int64(b.Depth))
+		depth = int64(b.Depth) + 1
+		v.Weight = append(v.Weight, b.Weight/p.data.Times)
 		if b.Inline {
-			v.Inline = append(v.Inline, i)
+			v.Inline = append(v.Inline, int64(i-lastInline))
+			lastInline = i
 		}
 		if p.Diff {
-			v.Base = append(v.Base, b.BaseWeight)
+			v.Base = append(v.Base, b.BaseWeight/p.data.Times)
 		}
 		if b.Narrow > 0 {
-			v.Narrow = append(v.Narrow, int64(i), int64(b.Narrow), b.NarrowWeight)
-			if p.Diff {
-				v.Narrow = append(v.Narrow, b.NarrowBaseWeight)
-			}
+			narrow(int64(i-lastNarrow), int(b.Narrow), b.NarrowWeight, b.NarrowBaseWeight)
+			lastNarrow = i
 		}
 	}
 	for _, l := range g.Levels {
@@ -199,6 +241,7 @@ func FlameHTML(w io.Writer, f *Flame) error {
 		Type: clean(f.Header.Type), Unit: clean(f.Header.Unit), Divide: cmp.Or(f.Header.DivideBy, 1),
 		Total: f.whole(), Diff: f.Diff, Packages: []string{}, Names: []string{}, Package: []int{},
 	}
+	p.data.Times = f.divisor()
 	p.view("callees", f.Graph)
 	if f.Inverted != nil {
 		p.view("callers", f.Inverted)
@@ -209,14 +252,41 @@ func FlameHTML(w io.Writer, f *Flame) error {
 		body: `<header><h1>` + html.EscapeString(f.title()) + `</h1>` + headerFacts(f.Header.Facts(f.whole(), "minimum"), f.Header.Filters) + `</header>
 <div id="bar" role="toolbar" aria-label="flame graph"></div>
 <nav id="crumbs" aria-label="zoomed into"></nav>
+<div id="legend"></div>
 <div id="stage"><canvas id="flame" tabindex="0" role="application" aria-label="flame graph; arrow keys move, Enter zooms, Escape goes back" aria-describedby="details"></canvas></div>
 <div id="details" role="status" aria-live="polite"></div>
-<div id="legend"></div>
 <details id="top"><summary>Functions as a table</summary><div></div></details>
 <div id="tip" hidden></div>
 <noscript>This page draws with a script, which is not allowed to run here.</noscript>
 `,
 	})
+}
+
+// divisor is what all weights are multiples of: in a CPU profile, the time
+// between two samples.
+func (f *Flame) divisor() int64 {
+	var d int64
+	add := func(v int64) {
+		for v = magnitude(v); v != 0; {
+			d, v = v, d%v
+		}
+	}
+	for _, g := range []*calltree.FlameGraph{f.Graph, f.Inverted} {
+		if g == nil {
+			continue
+		}
+		add(g.Total)
+		add(g.Base)
+		for i := range g.Boxes {
+			b := &g.Boxes[i]
+			for _, v := range [...]int64{b.Weight, b.BaseWeight, b.NarrowWeight, b.NarrowBaseWeight} {
+				if v != 0 && d != 1 {
+					add(v)
+				}
+			}
+		}
+	}
+	return max(1, d)
 }
 
 // headerFacts prints the facts about a profile, folded away behind the first.
@@ -288,7 +358,7 @@ func FlameSVG(w io.Writer, f *Flame) error {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", flameWidth, height, flameWidth, height)
 	title := xmlText(f.title())
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n%s</style>\n", title, flameSVGStyle())
-	fmt.Fprintf(&b, `<text class="h" x="%d" y="26" font-size="15">%s</text>`+"\n", sceneMargin, title)
+	fmt.Fprintf(&b, `<text class="h t" x="%d" y="26">%s</text>`+"\n", sceneMargin, title)
 	unit := "minimum"
 	at := make([]float64, len(g.Levels)+1) // where the next box of a level begins
 	starts := make([]float64, len(g.Boxes))
@@ -322,7 +392,7 @@ func FlameSVG(w io.Writer, f *Flame) error {
 		fmt.Fprintf(&b, `<g><title>%s</title><rect x="%s" y="%s" width="%s" height="%d"`, xmlText(tip), num(left), num(top), num(math.Max(0.3, wide-0.5)), flameRow-1)
 		f.svgFill(&b, x, g.Names[x.Name])
 		b.WriteString("/>")
-		if label := fitText(stack.Short(name), wide-8, flameLetter); label != "" {
+		if label := fitName(name, wide-8, flameLetter); label != "" {
 			fmt.Fprintf(&b, `<text x="%s" y="%s">%s</text>`, num(left+4), num(top+12.5), xmlText(label))
 		}
 		b.WriteString("</g>\n")
@@ -374,7 +444,7 @@ func (f *Flame) sizes() (sizes []float64, whole float64) {
 
 func flameSVGStyle() string {
 	var b strings.Builder
-	b.WriteString("svg{background:#fff}text{font:11px Arial,Helvetica,\"Liberation Sans\",sans-serif;fill:#10141b;pointer-events:none}.h{fill:#1b222c}\n")
+	b.WriteString("svg{background:#fff}text{font:11px Arial,Helvetica,\"Liberation Sans\",sans-serif;fill:#10141b;pointer-events:none}.h{fill:#1b222c}.t{font-size:15px}\n")
 	for i, c := range flameColours {
 		fmt.Fprintf(&b, ".c%d{fill:%s}", i, c)
 	}
@@ -412,6 +482,19 @@ func changeColour(now, before int64) string {
 	t = math.Sqrt(math.Abs(t))
 	mix := func(i int, from float64) int { return int(from + (to[i]-from)*t) }
 	return fmt.Sprintf("#%02x%02x%02x", mix(0, 0xd5), mix(1, 0xd9), mix(2, 0xdf))
+}
+
+// fitName returns as much of a function's name as there is room for: with the
+// package, without, or the last part of it.
+func fitName(name string, width, size float64) string {
+	short := stack.Short(name)
+	_, rest, _ := strings.Cut(short, ".")
+	for _, text := range [...]string{short, rest} {
+		if text != "" && sansWidth(text, size) <= width {
+			return text
+		}
+	}
+	return fitText(cmp.Or(rest, short), width, size)
 }
 
 // fitText cuts a text to a width; what would be less than three letters is

@@ -38,24 +38,32 @@
     for (let i = all.length; i-- > 0;) visit(all[i]);
   };
   const trees = {}, hidden = {};
+  const column = (s) => s ? s.split(',').map((x) => x ? parseInt(x, 36) : 0) : [];
   for (const v of D.views) {
     const root = make(-1, null), last = [root], nodes = [];
-    v.name.forEach((n, i) => {
-      const t = make(n, last[v.depth[i]]);
-      t.w = t.own = v.weight[i];
-      t.b = t.ownB = v.base ? v.base[i] : 0;
+    const up = column(v.up), weight = column(v.weight), base = column(v.base);
+    let depth = 0;
+    column(v.name).forEach((n, i) => {
+      depth -= up[i] || 0;
+      const t = make(n, last[depth]);
+      t.w = t.own = (weight[i] || 0) * D.times;
+      t.b = t.ownB = (base[i] || 0) * D.times;
       t.parent.kids.push(t);
-      last[v.depth[i] + 1] = t;
+      last[++depth] = t;
       nodes.push(t);
     });
-    for (const i of v.inline) nodes[i].inline = true;
-    const step = D.diff ? 4 : 3;
-    for (let i = 0; i < v.narrow.length; i += step) {
-      const t = nodes[v.narrow[i]];
-      t.narrow = v.narrow[i + 1];
-      t.nw = v.narrow[i + 2];
-      t.nb = D.diff ? v.narrow[i + 3] : 0;
-    }
+    let at = 0;
+    for (const d of column(v.inline)) nodes[at += d].inline = true;
+    at = 0;
+    const narrow = column(v.narrow), nw = column(v.narrowWeight), nb = column(v.narrowBase);
+    column(v.at).forEach((d, i) => {
+      const t = i ? nodes[at += d] : root;
+      t.narrow = narrow[i];
+      t.nw = (nw[i] || 0) * D.times;
+      t.nb = (nb[i] || 0) * D.times;
+    });
+    root.w = root.nw;
+    root.b = root.nb;
     for (const t of nodes) {
       t.own -= t.nw;
       t.ownB -= t.nb;
@@ -150,11 +158,13 @@
 
   // Drawing.
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const fit = (text, w) => {
-    if (w < 18) return '';
-    const n = Math.floor(w / 6.1);
-    if (text.length <= n) return text;
-    return n < 4 ? '' : text.slice(0, n - 1) + '…';
+  const fit = (name, w) => {
+    const n = Math.floor(w / 6.3), rest = D.names[name];
+    if (n < 3) return '';
+    if (short(name).length <= n) return short(name);
+    if (rest.length <= n) return rest;
+    const last = rest.replace(/^.*\)\./, '');
+    return last.length <= n ? last : last.slice(0, n - 1) + '…';
   };
   const rows = (t) => {
     let most = t.depth;
@@ -214,7 +224,7 @@
       // Inlined calls have no gap to their caller.
       const gap = t.inline ? 0 : 1;
       ctx.fillRect(x, y * ROW + gap, Math.max(w - 0.6, 0.4), ROW - gap);
-      const text = t.n < 0 ? `all ${D.type} · ${format(trees[view === 'callers' ? 'callers' : 'callees'].w)}` : fit(short(t.n), w - 8);
+      const text = t.n < 0 ? `all ${D.type} · ${format(trees[view === 'callers' ? 'callers' : 'callees'].w)}` : fit(t.n, w - 6);
       if (text && w >= 24) {
         ctx.globalAlpha = re && !hit ? 0.75 : 1;
         ctx.fillStyle = re && !hit && dark.matches && !above ? '#e6eaf0' : '#10141b';
@@ -319,7 +329,8 @@
     if (n < 0 || n === undefined) return;
     pair = sandwich(n);
     show('sandwich');
-    canvas.scrollIntoView({block: 'nearest'});
+    const y = drawn.find((d) => d.t === pair.down).y * ROW;
+    scrollBy(0, canvas.getBoundingClientRect().top + y - innerHeight / 2);
   };
   const enter = (t) => {
     if (!t) return;
@@ -378,7 +389,7 @@
     paint();
     say();
     const r = canvas.getBoundingClientRect(), y = r.top + next.y * ROW;
-    if (y < 0 || y > innerHeight - ROW) scrollBy(0, y - innerHeight / 2);
+    if (y < 0 || y > innerHeight - 4 * ROW) scrollBy(0, y - innerHeight / 2);
   };
   canvas.addEventListener('keydown', (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;

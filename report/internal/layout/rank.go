@@ -154,7 +154,7 @@ func (s *simplex) run() {
 	s.tightTree()
 	// Each exchange looks at everything once: the work is bounded by their
 	// number. What is left undone costs beauty, not correctness.
-	limit := min(2*s.n+50, 30_000_000/(s.n+len(s.arcs)))
+	limit := min(2*s.n+50, 15_000_000/(s.n+len(s.arcs)))
 	from := 0
 	for range limit {
 		s.number()

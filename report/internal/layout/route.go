@@ -79,8 +79,17 @@ func (d *drawing) ports() (leave, arrive []float64) {
 		room := d.vertices[v].left * 1.5
 		step := math.Min(portGap, room/float64(len(edges)))
 		limit := float64(len(edges)-1) / 2 * step
+		heaviest := 0
 		for k, i := range edges {
-			out[i] = float64(k)*step - limit
+			if d.edges[i].weight > d.edges[edges[heaviest]].weight {
+				heaviest = k
+			}
+		}
+		// The heaviest goes straight on if the others leave room for that.
+		shift := float64(heaviest)*step - limit
+		shift = math.Max(-(room/2 - limit), math.Min(room/2-limit, shift))
+		for k, i := range edges {
+			out[i] = float64(k)*step - limit - shift
 		}
 		if len(edges) == 1 { // straight down if the box allows
 			out[edges[0]] = math.Max(-room/2, math.Min(room/2, toward(edges[0])-d.vertices[v].x))
