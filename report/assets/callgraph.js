@@ -176,9 +176,11 @@
     const best = nodes.reduce((a, b) => size(b) > size(a) ? b : a);
     k = 0.6;
     x = y = 0;
+    apply();
     show(best);
-    x = Math.min(x, Math.max(0, (innerWidth - W * k) / 2));
-    y = Math.min(y, 44);
+    // No empty margins while there is picture beyond the other side.
+    x = W * k < innerWidth ? (innerWidth - W * k) / 2 : Math.max(innerWidth - W * k, Math.min(0, x));
+    y = H * k < innerHeight - 44 ? 44 : Math.max(innerHeight - H * k, Math.min(44, y));
     apply();
   }
 })();

@@ -304,7 +304,7 @@
       b.onclick = () => inPair() ? show('callees') : zoom(t);
       return b;
     }).flatMap((b, i) => i ? [document.createTextNode('›'), b] : [b]));
-    if (inPair()) $('crumbs').append(`› callers above and callees below ${short(pair.down.n)}`);
+    if (inPair()) $('crumbs').append(`› callers above and callees below ${short(pair.down.n)}${hidden.callees[0] ? ', as far as its boxes are wide enough to be in the file' : ''}`);
   };
   const refresh = () => {
     arrange();
@@ -474,11 +474,17 @@
       if (first) seen.delete(t.n);
     };
     walk(trees.callees, new Set());
+    // The inverted view knows what functions are themselves, wherever they are.
+    for (const t of trees.callers ? trees.callers.kids : []) {
+      own.set(t.n, t.w);
+      if (Math.abs(cum.get(t.n) || 0) < Math.abs(t.w)) cum.set(t.n, t.w);
+    }
+    const least = hidden.callees[0] ? ' (at least)' : '';
     const list = [...cum.keys()].sort((a, b) => Math.abs(own.get(b)) - Math.abs(own.get(a)) || Math.abs(cum.get(b)) - Math.abs(cum.get(a)));
     const row = (tag, cells) => el('tr', {}, ...cells.map((c) => el(tag, {}, c)));
     const body = list.slice(0, 200).map((n) => row('td', [format(own.get(n)), percent(own.get(n), D.total), format(cum.get(n)), percent(cum.get(n), D.total),
       el('button', {textContent: full(n), title: 'callers and callees', onclick: () => split(n)})]));
-    $('top').querySelector('div').replaceChildren(el('table', {}, row('th', ['itself', '', 'with calls', '', 'function']), ...body));
+    $('top').querySelector('div').replaceChildren(el('table', {}, row('th', ['itself' + (trees.callers ? '' : least), '', 'with calls' + least, '', 'function']), ...body));
   };
   $('top').addEventListener('toggle', fillTable, {once: true});
 
