@@ -32,6 +32,8 @@ type pathFinder struct {
 // paths fills in the call paths that explain the change.
 func (c *comparison) paths(d *ProfileDiff) {
 	f := &pathFinder{c: c, calls: c.calls()}
+	a, b := f.weigh(f.calls)
+	d.Rest = b - a
 	f.greatest(f.calls, 0)
 	if f.most == 0 {
 		return
@@ -43,7 +45,6 @@ func (c *comparison) paths(d *ProfileDiff) {
 		return cmp.Or(compareDeltas(&x.ProfileDelta, &y.ProfileDelta), slices.Compare(x.Path, y.Path))
 	})
 	d.Paths = f.found[:min(len(f.found), cmp.Or(max(0, c.opt.Paths), 10))]
-	d.Rest = d.Total.Difference.Estimate
 	for i := range d.Paths {
 		d.Rest -= d.Paths[i].Difference.Estimate
 	}

@@ -11,6 +11,7 @@ import (
 
 	"loupe/calltree"
 	"loupe/profile"
+	"loupe/stack"
 	"loupe/stats"
 )
 
@@ -221,6 +222,13 @@ func Profiles(a, b []*profile.Profile, opt ProfileOptions) (*ProfileDiff, error)
 	list, err := profile.Commensurate(slices.Concat(a, b), calltree.ConvertUnit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomparable, err)
+	}
+	for i, p := range list {
+		if p.Stacks == nil { // one that was made by hand, with no sample
+			q := *p
+			q.Stacks = new(stack.Table)
+			list[i] = &q
+		}
 	}
 	index, err := list[0].Index(opt.SampleIndex)
 	if err != nil {
