@@ -72,7 +72,9 @@ func (f *pprofFlags) declare(fs *flagSet) {
 		c := &pprof.Commands[i]
 		if c.Param {
 			fs.Func(c.Name, c.Help+", matching `regexp`", func(s string) error {
-				f.reports[c.Name] = &s
+				if f.reports[c.Name] = &s; s == "" { // as if it were not there
+					delete(f.reports, c.Name)
+				}
 				return nil
 			})
 			continue
@@ -91,8 +93,8 @@ func (f *pprofFlags) declare(fs *flagSet) {
 	}
 	list := func(name, usage string, to *[]string) {
 		fs.Func(name, usage, func(s string) error {
-			if s != "" {
-				*to = append(*to, s)
+			if *to = append(*to, s); s == "" { // as if it were not there
+				*to = nil
 			}
 			return nil
 		})
@@ -236,6 +238,12 @@ func (f *pprofFlags) run(e *env, args []string) error {
 	}
 	s := &pprofSession{e: e, flags: f, binaries: map[string]*openBinary{}}
 	defer s.close()
+	for _, list := range []*[]string{&f.bases, &f.diffBases} {
+		if n := len(*list); n > 1 {
+			s.warn(fmt.Sprintf("several bases: the last, %s, is taken, as go tool pprof does", (*list)[n-1]))
+			*list = (*list)[n-1:]
+		}
+	}
 	if s.p, err = s.fetch(args); err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ func (s *pprofSession) shell() error {
 		fmt.Fprint(s.e.stdout, prompt)
 		line, err := in.ReadString('\n')
 		if line == "" && err != nil {
-			fmt.Fprintln(s.e.stdout)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
