@@ -164,7 +164,9 @@ func (p *painter) curve(points []layout.Point, width float64, dashed bool, c col
 		return
 	}
 	for _, dash := range dashes(flat, 2+width, 4) {
-		p.ribbon(dash, width, c)
+		for i := 1; i < len(dash); i++ {
+			p.stroke(dash[i-1], dash[i], width, c)
+		}
 	}
 }
 

@@ -89,6 +89,9 @@ func (a amount) text() string {
 	} else if bytes, ok := calltree.ConvertUnit(a.unit, "bytes"); ok {
 		v *= bytes
 		print = unit.BytesOf
+		if v < 1024 && v != math.Trunc(v) { // per request there may be less than one
+			print = func(x float64) string { return unit.Number(x) + " B" }
+		}
 	}
 	switch {
 	case math.IsNaN(a.value):
@@ -350,7 +353,8 @@ func (p *profileDiff) paths() *Sheet {
 	return s
 }
 
-// pathCell shows as much of the end of a path as there is room for.
+// pathCell shows as much of a path as there is room for: its end, and before it
+// the program's own function that is nearest to it.
 func (p *profileDiff) pathCell(names []string, room int) Stack {
 	out := Stack{Frames: slices.Clone(names)}
 	slices.Reverse(out.Frames)
@@ -364,18 +368,52 @@ func (p *profileDiff) pathCell(names []string, room int) Stack {
 		return name
 	}
 	const arrow = " → "
-	for i := len(names) - 1; i >= 0; i-- {
-		next := short(names[i])
-		if out.Where != "" {
-			next += arrow + out.Where
+	// end is the end of the path from a step on.
+	end := func(from int) string {
+		steps := make([]string, 0, len(names)-from)
+		for _, name := range names[from:] {
+			steps = append(steps, short(name))
 		}
-		if i < len(names)-1 && utf8.RuneCountInString(next) > room {
-			out.Where = "…" + arrow + out.Where
+		return strings.Join(steps, arrow)
+	}
+	fits := func(text string) bool { return utf8.RuneCountInString(text) <= room }
+	if out.Where = end(0); fits(out.Where) {
+		return out
+	}
+	// The program's own function nearest to the end is what can be changed.
+	head := "…" + arrow
+	if own := p.ownStep(names); own >= 0 && own < len(names)-1 {
+		head = short(names[own]) + arrow
+		if out.Where = "…" + arrow + end(own); fits(out.Where) {
+			return out
+		}
+		if fits(head + "…" + arrow + end(len(names)-1)) {
+			head += "…" + arrow
+		} else {
+			head = "…" + arrow
+		}
+	}
+	for from := 1; from < len(names); from++ {
+		if out.Where = head + end(from); fits(out.Where) {
 			break
 		}
-		out.Where = next
 	}
 	return out
+}
+
+// ownStep is the last step of a path that is not of the standard library; -1
+// where there is none, or the steps are no functions.
+func (p *profileDiff) ownStep(names []string) int {
+	if p.d.By.By != "function" && p.d.By.By != "label" {
+		return -1
+	}
+	var scope stack.Scope
+	for i := len(names) - 1; i >= 0; i-- {
+		if scope.IsOutsideStandard(stack.Frame{Func: names[i]}) {
+			return i
+		}
+	}
+	return -1
 }
 
 // deltaColumns are all figures of one delta.

@@ -113,3 +113,25 @@ func TestProfileComparisonData(t *testing.T) {
 		t.Errorf("CSV\n%s\nwant %q", b.String(), want)
 	}
 }
+
+func TestProfileComparisonPath(t *testing.T) {
+	o := profiletest.Options{}
+	const deep = "runtime.main\nmain.main\nexample.com/app/shop.(*Cart).Total\nencoding/json.Unmarshal\nencoding/json.(*decodeState).object\nencoding/json.(*decodeState).value\n= "
+	d, err := compare.Profiles(profileOf(t, deep+"10", o), profileOf(t, deep+"500", o), compare.ProfileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for width, want := range map[int]string{
+		100: "shop.(*Cart).Total → … → json.(*decodeState).value",
+		140: "… → shop.(*Cart).Total → json.Unmarshal → json.(*decodeState).object → json.(*decodeState).value",
+		0:   "runtime.main → main.main → shop.(*Cart).Total → json.Unmarshal → json.(*decodeState).object → json.(*decodeState).value",
+	} {
+		var b bytes.Buffer
+		if err := report.WriteTraceMarkdown(&b, report.ProfileComparison(d, report.ProfileView{Width: width})); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "`"+want+"`") {
+			t.Errorf("width %d: want %s in\n%s", width, want, b.String())
+		}
+	}
+}
