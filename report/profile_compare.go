@@ -219,7 +219,7 @@ func (p *profileDiff) normalised() string {
 
 // verdicts says how they are reached.
 func (p *profileDiff) verdicts() string {
-	const looks = "Intervals of 95%% are of each row by itself. %s rows had enough data and were looked at together: of those called grew or shrank at most 5%% are false alarms (Benjamini and Hochberg)."
+	const looks = "Intervals of 95%% are of each row by itself. Rows with enough data to be looked at together: %s; of those called grew or shrank at most 5%% are false alarms (Benjamini and Hochberg)."
 	judged := fmt.Sprintf(looks, unit.Count(int64(p.d.Judged)))
 	switch {
 	case p.d.Doubt == compare.FromRuns && p.d.Moderated:
@@ -261,11 +261,15 @@ func (p *profileDiff) shown() (rows []compare.ProfileRow, more int) {
 // doubtful tells whether there are intervals and verdicts to show.
 func (p *profileDiff) doubtful() bool { return p.d.Doubt != compare.Unfounded }
 
+// wideEnough is the width from which on there is room for columns that follow
+// from others.
+const wideEnough = 112
+
 // rows is the table for people. What the columns of a narrow terminal leave out
 // is in every other form.
 func (p *profileDiff) rows() *Sheet {
 	d := p.d
-	wide, wider := p.v.Width == 0 || p.v.Width >= 112, p.v.Width == 0 || p.v.Width >= 136
+	wide, wider := p.v.Width == 0 || p.v.Width >= wideEnough, p.v.Width == 0 || p.v.Width >= 136
 	wider = wider && d.By.By != "label"
 	key, other := "flat", "cum"
 	if d.Cum {
@@ -327,18 +331,30 @@ func (t rightText) plain() any { return string(t) }
 // paths are the call paths for people.
 func (p *profileDiff) paths() *Sheet {
 	s := &Sheet{Key: "paths", Title: "Call paths that explain the change, each without those that have a line of their own",
-		Columns: []Column{{"a", "A"}, {"b", "B"}, {"difference", "difference"}, {"change", "change"}}}
+		Columns: []Column{{"a", "A"}, {"b", "B"}}}
+	wide := p.v.Width == 0 || p.v.Width >= wideEnough || !p.doubtful()
+	if wide {
+		s.Columns = append(s.Columns, Column{"difference", "difference"})
+	}
+	s.Columns = append(s.Columns, Column{"change", "change"})
 	if p.doubtful() {
 		s.Columns = append(s.Columns, Column{"interval", "B−A, 95%"})
 	}
 	s.Columns = append(s.Columns, Column{"path", "path"})
-	room := 160
-	if p.v.Width > 0 {
-		room = max(40, p.v.Width-60)
+	room := 160 // beside the other columns
+	switch {
+	case p.v.Width > 0 && wide:
+		room = p.v.Width - 62
+	case p.v.Width > 0:
+		room = max(30, p.v.Width-52)
 	}
 	for i := range p.d.Paths {
 		x := &p.d.Paths[i]
-		row := []any{p.amount(x.A), p.amount(x.B), p.change(x.Difference.Estimate), rightText(ratio(&x.ProfileDelta))}
+		row := []any{p.amount(x.A), p.amount(x.B)}
+		if wide {
+			row = append(row, p.change(x.Difference.Estimate))
+		}
+		row = append(row, rightText(ratio(&x.ProfileDelta)))
 		if p.doubtful() {
 			row = append(row, rightText(p.interval(&x.ProfileDelta)))
 		}

@@ -66,14 +66,14 @@ func TestProfileComparisonText(t *testing.T) {
 values      cpu/nanoseconds by function
 flat A  flat B  change            B−A, 95%  verdict              function
 1.00 s  2.50 s   +150%  [+1.14 s, +1.87 s]  grew                 main.find
-1.00 s  2.50 s     +1.50 s   +150%  [+1.14 s, +1.87 s]  main.main → main.find`)
+1.00 s  2.50 s   +150%  [+1.14 s, +1.87 s]  main.main → main.find`)
 	f(cpu, 150, []string{"main.sort"}, `
 3.00 s  3.10 s     +100 ms   +3.3%  [-385 ms, +586 ms]  no difference shown        300  310  3.00 s  3.10 s  main.sort`)
 	share := comparison(t, compare.ProfileOptions{Share: true}, "samples/count", "cpu/nanoseconds")
 	f(share, 100, []string{"main.find", "normalised"}, `
 normalised  shares of the total of each profile
 25.0%   44.6%    +79%  [+13.6%, +25.4%]  grew     main.find
-25.0%  44.6%      +19.6%    +79%  [+13.6%, +25.4%]  main.main → main.find`)
+25.0%  44.6%    +79%  [+13.6%, +25.4%]  main.main → main.find`)
 	delay := comparison(t, compare.ProfileOptions{}, "contentions/count", "delay/nanoseconds")
 	f(delay, 100, []string{"verdict", "interval", "main.find", "chance"}, `
 1.00 s  2.50 s     +1.50 s   +150%  main.find
@@ -122,8 +122,8 @@ func TestProfileComparisonPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for width, want := range map[int]string{
-		100: "shop.(*Cart).Total → … → json.(*decodeState).value",
-		140: "… → shop.(*Cart).Total → json.Unmarshal → json.(*decodeState).object → json.(*decodeState).value",
+		104: "shop.(*Cart).Total → … → json.(*decodeState).value",
+		142: "shop.(*Cart).Total → … → json.(*decodeState).object → json.(*decodeState).value",
 		0:   "runtime.main → main.main → shop.(*Cart).Total → json.Unmarshal → json.(*decodeState).object → json.(*decodeState).value",
 	} {
 		var b bytes.Buffer
