@@ -124,7 +124,6 @@ func TestAL09Large(t *testing.T) {
 	expect(t, "one large object", allocating(picture), "AL09", TooLittle, "3 samples")
 }
 
-
 // computing is a recording with a CPU profile of 10 ms samples.
 func computing(picture string) *recordingtest.Recording {
 	r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase cpu 10s..15s profiler=cpu\n" +
