@@ -26,6 +26,7 @@ type Routine struct {
 // Instruction is one machine instruction and its weight.
 type Instruction struct {
 	symbol.Inst
+	Sampled       string // function that its samples name; "" without samples
 	Flat, FlatDiv int64
 	Cum, CumDiv   int64
 }
@@ -214,8 +215,8 @@ func (r *Routine) annotate(code []symbol.Inst, nodes []addressed) {
 			if out.Line == 0 {
 				out.Line = x.Line
 			}
-			if out.Func == "" {
-				out.Func = x.Func
+			if out.Sampled == "" {
+				out.Sampled = x.Func
 			}
 			r.Flat, r.Cum = r.Flat+x.Flat, r.Cum+x.Cum
 		}
@@ -246,7 +247,7 @@ func (r *Report) writeRoutine(b *bufio.Writer, x *Routine) {
 	for i := range x.Code {
 		in := &x.Code[i]
 		line := fmt.Sprintf("%10s %10s %10x: ", r.dot(in.FlatValue()), r.dot(in.CumValue()), in.PC)
-		here := place{in.Func, "", in.Line}
+		here := place{in.Sampled, "", in.Line}
 		if in.File != "" {
 			here.file = filepath.Base(in.File)
 		}
