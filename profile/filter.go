@@ -321,7 +321,7 @@ func (p *Profile) WithoutInlines(columns bool) *Profile {
 	}
 	r := &rewriting{lines: lines}
 	if !columns {
-		r.frame = func(f *stack.Frame) { f.Column = 0 }
+		r.frame = func(_ int, f *stack.Frame) { f.Column = 0 }
 	}
 	q := p.rewrite(r)
 	q.Mappings = append([]Mapping(nil), p.Mappings...)

@@ -192,7 +192,10 @@ func (p *Profile) LabelFrames(roots, leaves []string, format func(Label) string)
 	if len(roots)+len(leaves) == 0 {
 		return p, false, false
 	}
-	q = p.located().rewrite(&rewriting{}) // tables of its own
+	q = p.located().rewrite(&rewriting{
+		location: func(*Location) {}, frame: func(int, *stack.Frame) {}, // tables of its own
+	})
+	q.StackIDs, q.locationOf = slices.Clone(q.StackIDs), slices.Clip(q.locationOf)
 	frames := labelFrames{q: q, format: format, known: map[[2]string]stack.FrameID{}}
 	for i := range q.Locations {
 		frames.last = max(frames.last, q.Locations[i].ID)

@@ -145,10 +145,10 @@ func (p *Profile) eachLocation(id stack.ID, visit func(location int)) {
 type rewriting struct {
 	// lines are the frames that a location keeps, by location: nil means all.
 	lines [][]stack.FrameID
-	// location changes a location, before frame changes what is left of its
-	// frames; nil means nothing.
+	// location changes a location, then frame what is left of the frames of
+	// all; nil means nothing.
 	location func(*Location)
-	frame    func(*stack.Frame)
+	frame    func(location int, f *stack.Frame)
 	// stack returns the locations that a stack keeps, out of all of its own,
 	// leaf first, and false to drop the samples with that stack. It may modify
 	// the slice. nil means to keep all.
@@ -159,6 +159,10 @@ type rewriting struct {
 // the table, as in pprof, even those that no stack uses any more.
 func (p *Profile) rewrite(r *rewriting) *Profile {
 	q := p.shallow()
+	if r.lines == nil && r.stack == nil { // every stack stays what it is
+		q.reframe(r)
+		return q
+	}
 	q.relocate(p, r)
 	q.StackIDs = make([]stack.ID, p.Len())
 	moved := make([]stack.ID, p.Stacks.Len())
@@ -196,6 +200,19 @@ func (p *Profile) rewrite(r *rewriting) *Profile {
 	return q.filter(func(row int) bool { return q.StackIDs[row] != dropped })
 }
 
+// reframe changes locations and frames, none of which goes.
+func (q *Profile) reframe(r *rewriting) {
+	if r.location != nil {
+		q.Locations = slices.Clone(q.Locations)
+		for at := range q.Locations {
+			r.location(&q.Locations[at])
+		}
+	}
+	if r.frame != nil && q.Stacks != nil {
+		q.Stacks = q.Stacks.WithFrames(func(id stack.FrameID, f *stack.Frame) { r.frame(int(q.locationOf[id]), f) })
+	}
+}
+
 // relocate fills in the locations and the frames of p after r.
 func (q *Profile) relocate(p *Profile, r *rewriting) {
 	q.Stacks = new(stack.Table)
@@ -225,7 +242,7 @@ func (q *Profile) relocate(p *Profile, r *rewriting) {
 				f = stack.Frame{Module: f.Module, Address: f.Address}
 			}
 			if f.Inlined = i < n-1; r.frame != nil {
-				r.frame(&f)
+				r.frame(at, &f)
 			}
 			q.Stacks.AppendFrame(f)
 			q.locationOf = append(q.locationOf, uint32(at))
@@ -279,23 +296,18 @@ func (p *Profile) WithMappings(add bool, change func([]Mapping)) *Profile {
 	if p.Stacks == nil || !only && slices.EqualFunc(p.Mappings, q.Mappings, func(a, b Mapping) bool { return a.File == b.File }) {
 		return q
 	}
-	mappings := q.Mappings
-	of := func(at int) int {
-		if only {
-			return 0
-		}
-		return p.Locations[at].Mapping
+	r := &rewriting{}
+	if only {
+		r.location = func(l *Location) { l.Mapping = 0 }
 	}
-	at := -1
-	q = p.rewrite(&rewriting{location: func(l *Location) {
-		at++
-		l.Mapping = of(at)
-	}, frame: func(f *stack.Frame) {
-		if m := of(at); m >= 0 {
-			f.Module = mappings[m].File
+	if !only || q.Mappings[0].File != "" {
+		r.frame = func(at int, f *stack.Frame) {
+			if m := q.Locations[at].Mapping; m >= 0 {
+				f.Module = q.Mappings[m].File
+			}
 		}
-	}})
-	q.Mappings = mappings
+	}
+	q.reframe(r)
 	return q
 }
 
@@ -349,5 +361,5 @@ func (p *Profile) WithLines(change func(l *Location, lines []stack.Frame) []stac
 
 // Rename returns the profile with other function names.
 func (p *Profile) Rename(name func(*stack.Frame) string) *Profile {
-	return p.located().rewrite(&rewriting{frame: func(f *stack.Frame) { f.Func = name(f) }})
+	return p.located().rewrite(&rewriting{frame: func(_ int, f *stack.Frame) { f.Func = name(f) }})
 }
