@@ -412,15 +412,20 @@ func withoutLast(text, whole []byte) (out []string) {
 		}
 	}
 	last[before] = true
-lines:
+	where := "" // the line above an instruction that says where it is from
 	for line := range strings.Lines(string(text)) {
-		at := address(line)
+		at, cut := address(line), false
 		for i := range uint64(16) { // bytes that an instruction may have
-			if at > i && last[at-i] {
-				continue lines
-			}
+			cut = cut || at > i && last[at-i]
 		}
-		out = append(out, line)
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), ";"):
+			where = line
+			continue
+		case !cut:
+			out = append(out, where, line)
+		}
+		where = ""
 	}
 	return out
 }

@@ -57,14 +57,27 @@ func (s *pprofSession) generate(command []string, cfg pprof.Config) error {
 		}
 		return err
 	}
-	return noMatch(write(s.e.stdout))
+	return noMatch(write(s.stdout()))
+}
+
+// stdout is standard output until the user interrupts: a report of half a
+// gigabyte ends there.
+func (s *pprofSession) stdout() io.Writer { return interruptible{s.e} }
+
+type interruptible struct{ e *env }
+
+func (i interruptible) Write(b []byte) (int, error) {
+	if err := i.e.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.e.stdout.Write(b)
 }
 
 // to writes a report to a file, or to standard output. The file is made when
 // the report is complete: an error leaves what was there before.
 func (s *pprofSession) to(name string, write func(io.Writer) error) error {
 	if name == "" {
-		return write(s.e.stdout)
+		return write(s.stdout())
 	}
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -21,7 +21,7 @@ func (s *pprofSession) shell() error {
 	if s.e.stdin != nil && isTerminal(s.e.stdin) && isTerminal(s.e.stdout) {
 		return s.terminal()
 	}
-	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.generate)
+	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.command)
 	sh.Settings = s.settings
 	sh.Greet()
 	in := bufio.NewReader(s.e.stdin)
@@ -40,6 +40,14 @@ func (s *pprofSession) shell() error {
 	}
 }
 
+// command is generate without a word about an interrupt, which ends the shell.
+func (s *pprofSession) command(words []string, cfg pprof.Config) error {
+	if err := s.generate(words, cfg); s.e.ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
 const prompt = "(pprof) "
 
 // settings is [pprof.Shell.Settings].
@@ -54,13 +62,10 @@ func (s *pprofSession) terminal() error {
 		io.Reader
 		io.Writer
 	}{s.e.stdin, s.e.stdout}, prompt)
-	if w, h, err := term.GetSize(fd); err == nil {
-		_ = t.SetSize(w, h) // it has a default
-	}
 	history := openHistory()
 	defer history.save()
 	t.History = history
-	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.generate)
+	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.command)
 	sh.Settings = s.settings
 	t.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if key != '\t' {
@@ -71,6 +76,10 @@ func (s *pprofSession) terminal() error {
 	}
 	sh.Greet()
 	for {
+		// The window may have another size now. Some say that theirs is none.
+		if w, h, err := term.GetSize(fd); err == nil && w > 0 && h > 0 {
+			_ = t.SetSize(w, h) // it has a default
+		}
 		// Raw mode only while a line is read, so that reports and Ctrl-C
 		// during one are as ever.
 		state, err := term.MakeRaw(fd)
