@@ -288,7 +288,7 @@ func (s *Shell) help(about string) {
 		fmt.Fprint(s.out, "\n  Options, set with name=value:\n")
 		for _, f := range Fields {
 			if len(f.Choices) == 0 {
-				fmt.Fprintf(s.out, "    %-20s %s\n", f.Name, firstLine(f.Help))
+				fmt.Fprintf(s.out, "    %-20s %s\n", f.Name, firstLine(f.plainHelp()))
 			}
 		}
 		for _, f := range Fields {
@@ -319,7 +319,7 @@ func (s *Shell) help(about string) {
 		s.warn("Unknown command: " + about)
 		return
 	}
-	help := f.Help
+	help := f.plainHelp()
 	if len(f.Choices) > 0 {
 		help = "one of " + strings.Join(f.Choices, ", ")
 	}
@@ -330,6 +330,9 @@ func (s *Shell) help(about string) {
 	}
 	fmt.Fprintln(s.out, help+"\n")
 }
+
+// plainHelp is the help without the marks around the value's name.
+func (f *Field) plainHelp() string { return strings.ReplaceAll(f.Help, "`", "") }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")

@@ -11,7 +11,7 @@ import (
 
 var compareCommand = &command{
 	name:  "compare",
-	short: "put recordings or profiles side by side: what changed, and how sure that is",
+	short: "put recordings or profiles side by side, with verdicts",
 	args:  "[flags] BEFORE AFTER…",
 	example: []string{
 		"loupe compare loupe-server-before loupe-server-after",

@@ -34,7 +34,7 @@ func (f *profileCompare) declare(fs *flagSet) {
 	fs.StringVar(&f.by, "by", "function", "of profiles: `what` a row is: function, package, file, line or label:KEY")
 	fs.StringVar(&f.index, "sample_index", "", "of profiles: sample `type` to compare, by name or position")
 	fs.BoolVar(&f.cum, "cum", false, "of profiles: judge and rank by cumulative values")
-	fs.StringVar(&f.per, "per", "none", "of profiles: values per `what`: second of the profile, sample, another sample type, or none")
+	fs.StringVar(&f.per, "per", "none", "of profiles: values per `what`: second, sample, another sample type, none")
 	fs.BoolVar(&f.normalize, "normalize", false, "of profiles: scale every profile to the total of BEFORE")
 	fs.BoolVar(&f.share, "share", false, "of profiles: compare shares of the total")
 	fs.StringVar(&f.divide, "divide", "", "of profiles: divide by `A,B`, such as the requests of each side; one number\nfor each profile is written 900:1100,950:1200")

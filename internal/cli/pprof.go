@@ -15,7 +15,7 @@ import (
 
 var pprofCommand = &command{
 	name:  "pprof",
-	short: "all that go tool pprof does, the same text, in a fraction of its time",
+	short: "all that go tool pprof does, faster, and more",
 	args:  "[FORMAT] [flags] [BINARY] SOURCE…",
 	example: []string{
 		"loupe pprof -top allocs.pb.gz                       functions by bytes allocated",
@@ -101,15 +101,15 @@ func (f *pprofFlags) declare(fs *flagSet) {
 	}
 	list("base", "subtract the profile `source`", &f.bases)
 	list("diff_base", "compare with the profile `source`: percentages are of it", &f.diffBases)
-	fs.IntVar(&f.seconds, "seconds", -1, "take a profile of this many seconds from a URL")
-	fs.IntVar(&f.timeout, "timeout", -1, "wait this many seconds for a URL")
-	fs.StringVar(&f.symbolize, "symbolize", "", "where names come from: none, local, fastlocal, remote or force")
+	fs.IntVar(&f.seconds, "seconds", -1, "take a profile of `n` seconds from a URL")
+	fs.IntVar(&f.timeout, "timeout", -1, "wait `n` seconds for a URL")
+	fs.StringVar(&f.symbolize, "symbolize", "", "where names come from: `mode` is none, local, fastlocal, remote or force")
 	fs.StringVar(&f.buildID, "buildid", "", "`id` of the main binary, if the profile has none")
 	fs.StringVar(&f.comment, "add_comment", "", "`text` to add to the profile")
 	fs.StringVar(&f.http, "http", "", "show the profile in a browser, at `host:port`")
 	fs.BoolVar(&f.noBrowser, "no_browser", false, "with -http: open no browser")
 	fs.BoolVar(&f.allFrames, "all_frames", false, "keep the frames that the writer of the profile calls uninteresting")
-	fs.StringVar(&f.tools, "tools", "", "accepted and not needed: no other tools are used")
+	fs.StringVar(&f.tools, "tools", "", "`folders` of other tools: accepted and not needed")
 	fs.StringVar(&f.saved, "config", "", "start from the options saved under this `name`")
 	fs.BoolVar(&f.json, "json", false, "print JSON (without a format: of -top)")
 	fs.BoolVar(&f.why, "why", false, "with -list: the compiler's reason below every line that allocates")
@@ -152,7 +152,7 @@ func (o optionFlag) IsBoolFlag() bool { return o.field.IsBool(o.field.Name) }
 
 func (f *pprofFlags) declareField(fs *flagSet, field *pprof.Field) {
 	if len(field.Choices) == 0 {
-		fs.Var(optionFlag{field, &f.config}, field.Name, strings.ReplaceAll(field.Help, "`", "'"))
+		fs.Var(optionFlag{field, &f.config}, field.Name, field.Help)
 		return
 	}
 	for _, choice := range field.Choices {
