@@ -21,7 +21,7 @@ func all(r *exectrace.Reader) (out []string) {
 	return out
 }
 
-func open(t *testing.T, data []byte) *exectrace.Trace {
+func open(t testing.TB, data []byte) *exectrace.Trace {
 	t.Helper()
 	tr, err := exectrace.Open(data, exectrace.Options{})
 	if err != nil {

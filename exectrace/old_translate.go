@@ -353,19 +353,19 @@ func (o *oldReader) rangeEvent(e *Event, c *oldCursor) {
 // internal/trace, a task without a parent has none at its beginning and the
 // background task at its end.
 func (o *oldReader) task(e *Event, c *oldCursor) {
-	tasks, id := o.r.tasks, TaskID(c.args[0])
+	tasks, id := &o.r.tasks, TaskID(c.args[0])
 	e.Args[0] = c.args[0]
 	if c.kind == oldTaskCreate {
 		e.Name, e.Args[1] = o.name(c.args[2]), c.args[1]
-		tasks[id] = task{e.Name, TaskID(c.args[1])}
+		tasks.remove(id) // one that begins again takes its place
+		tasks.add(id, task{e.Name, TaskID(c.args[1])})
 		if c.args[1] == 0 {
 			e.Args[1] = uint64(NoTask)
 		}
 		return
 	}
 	e.Args[1] = uint64(NoTask)
-	if begun, ok := tasks[id]; ok {
+	if begun, ok := tasks.remove(id); ok {
 		e.Name, e.Args[1] = begun.name, uint64(begun.parent)
-		delete(tasks, id)
 	}
 }

@@ -24,7 +24,7 @@ type Reader struct {
 	gs        *goroutines
 	procs     []proc
 	machines  map[ThreadID]*machine
-	tasks     map[TaskID]task
+	tasks     taskTable
 	collector collector
 	gcSeq     uint64
 	firstGen  uint32 // the generation in which states may be news; 0 for the next
@@ -38,9 +38,16 @@ type Reader struct {
 	tables   tables
 	frontier frontier
 	limit    timeline.Time // the first cursor is first up to here
-	samples  []sample
-	queue    []Event // events that come before those of the frontier
-	queued   int     // how many of them have been given
+	storm    *storm        // nil at most times
+	// The first cursor when it was blocked last, and where in its data: see
+	// storm.go.
+	stalled          *cursor
+	stalledAt        int
+	stalls, patience int
+	lastStorm        *storm
+	samples          []sample
+	queue            []Event // events that come before those of the frontier
+	queued           int     // how many of them have been given
 
 	last            timeline.Time
 	horizon         timeline.Time // no event of the generation can be later
@@ -103,7 +110,7 @@ func (r *Reader) forget() {
 	r.gs.reset()
 	r.procs = r.procs[:0]
 	r.machines = make(map[ThreadID]*machine)
-	r.tasks = make(map[TaskID]task)
+	r.tasks = newTaskTable()
 	r.collector, r.gcSeq, r.firstGen = collectorUnknown, 0, 0
 }
 
@@ -133,6 +140,9 @@ func (r *Reader) Next() bool {
 		}
 		switch r.advance(c) {
 		case advanced:
+			if r.storm != nil {
+				r.calm()
+			}
 			if !c.next(r.g, &r.tables) {
 				r.endCursor(0)
 			}
@@ -142,6 +152,9 @@ func (r *Reader) Next() bool {
 				return r.err == nil && r.stamp()
 			}
 		case broken:
+			if r.storm != nil {
+				r.calm()
+			}
 			r.drop(0, r.wrong)
 		}
 		if r.err != nil {
@@ -195,25 +208,33 @@ func (r *Reader) resift() {
 func (r *Reader) advanceAnother() bool {
 	f := r.frontier
 	f[0].time = f[0].c.time
-	// A sorted heap is a heap. The sort must break ties as that of
-	// internal/trace does: the same function on the same order.
-	slices.SortFunc(f, func(a, b front) int { return cmp.Compare(a.time, b.time) })
+	if r.storm == nil {
+		// A sorted heap is a heap. The sort must break ties as that of
+		// internal/trace does: the same function on the same order.
+		slices.SortFunc(f, func(a, b front) int { return cmp.Compare(a.time, b.time) })
+		r.gathers()
+	} else {
+		r.storm.changed = false // all are sorted
+	}
 	r.limit = math.MinInt64
 	for i := 1; i < len(f); i++ {
-		c := f[i].c
-		switch r.advance(c) {
-		case advanced:
-			if c.next(r.g, &r.tables) {
-				f.update(i)
-			} else {
-				r.endCursor(i)
+		if r.storm != nil {
+			if i = r.storm.free(i); i == len(f) {
+				break
 			}
+		}
+		c := f[i].c
+		switch r.advanceStormy(c, i) {
+		case advanced:
+			r.goneOn(i)
 			return true
 		case broken:
+			r.endStorm()
 			r.drop(i, r.wrong)
 			return false
 		}
 	}
+	r.endStorm()
 	c := f[0].c
 	if r.t.opts.Strict {
 		r.abandon(c, fmt.Sprintf("%s: goroutine, P or collection %d never gets where this event needs it", specs[c.op].name, c.args[0]))
@@ -225,6 +246,37 @@ func (r *Reader) advanceAnother() bool {
 		r.endCursor(0)
 	}
 	return r.popQueue()
+}
+
+// advanceStormy is advance, which in a storm says what it has done.
+func (r *Reader) advanceStormy(c *cursor, i int) outcome {
+	if r.storm == nil {
+		return r.advance(c)
+	}
+	op, arg, g, p := c.op, c.args[0], c.m.g, c.m.p
+	out := r.advance(c)
+	switch out {
+	case advanced:
+		r.wake(c, op, arg, g, p)
+	case blocked:
+		r.storm.stick(i, c)
+	}
+	return out
+}
+
+// goneOn is what follows the event of the cursor at i, which is not the first.
+func (r *Reader) goneOn(i int) {
+	more := r.frontier[i].c.next(r.g, &r.tables)
+	switch {
+	case more && r.storm != nil:
+		r.moved(i)
+	case more:
+		r.frontier.update(i)
+	case r.storm != nil:
+		r.gone(i)
+	default:
+		r.endCursor(i)
+	}
 }
 
 // popQueue makes the first queued event the current one, if there is one.

@@ -150,7 +150,10 @@ func (s *Summarizer) mark(g *life, at timeline.Time, m *mark) {
 	}
 	m.first, m.blocked, m.ranged = 0, 0, 0
 	if l := s.lives.had(g); l != nil {
-		l.mark(at, m)
+		m.first = uint32(len(l.marks))
+		if !l.plain() {
+			l.mark(at, m)
+		}
 	}
 }
 
@@ -159,10 +162,6 @@ func (l *lifeMore) plain() bool { return l.blocked.n|l.ranged.n|len(l.ranges) ==
 
 // mark is [Summarizer.mark] for what most goroutines do not have.
 func (l *lifeMore) mark(at timeline.Time, m *mark) {
-	m.first = uint32(len(l.marks))
-	if l.plain() {
-		return
-	}
 	for _, o := range l.ranges {
 		l.ranged.add(o.name, 0) // so that it has a place
 	}
@@ -195,7 +194,7 @@ func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
 			st.Blocked.add(g.blockedBy[i], time.Duration(d))
 		}
 	}
-	if l := s.lives.had(g); l != nil {
+	if l := s.lives.had(g); l != nil && !l.plain() {
 		l.stats(at, from, st)
 	}
 	if g.since == 0 {
@@ -225,9 +224,6 @@ func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
 
 // stats is [Summarizer.stats] for what most goroutines do not have.
 func (l *lifeMore) stats(at timeline.Time, from *mark, st *Stats) {
-	if l.plain() {
-		return
-	}
 	since := func(t *Times, marks []time.Duration, to *Times) {
 		for i := range t.count() {
 			n := t.at(i)

@@ -145,7 +145,7 @@ func (t *tasks) log(e *exectrace.Event) {
 
 // retire finishes a task.
 func (t *tasks) retire(id exectrace.TaskID) {
-	rec := t.index.find(id)
+	rec := t.index.remove(id)
 	if rec == nil {
 		return // it has ended twice
 	}
@@ -155,7 +155,6 @@ func (t *tasks) retire(id exectrace.TaskID) {
 	if len(rec.Goroutines) >= few {
 		delete(t.members, id)
 	}
-	t.index.remove(id)
 	t.last = nil
 }
 
@@ -282,11 +281,22 @@ func (x *taskIndex) add(id exectrace.TaskID) *taskRecord {
 	return rec
 }
 
-// remove forgets a task that there is.
-func (x *taskIndex) remove(id exectrace.TaskID) {
+// remove forgets a task and returns its record, which is valid until the next
+// one is added; nil if there is none.
+func (x *taskIndex) remove(id exectrace.TaskID) *taskRecord {
 	mask := uint64(len(x.entries) - 1)
 	i := x.home(id)
-	for e := x.entries[i&mask]; e.low != uint32(id) || x.idOf(e) != id; e = x.entries[i&mask] {
+	var rec *taskRecord
+	for {
+		e := x.entries[i&mask]
+		if e.slot == 0 {
+			return nil
+		}
+		if e.low == uint32(id) {
+			if rec = x.at(e.slot - 1); rec.ID == id {
+				break
+			}
+		}
 		i++
 	}
 	x.live--
@@ -305,4 +315,5 @@ func (x *taskIndex) remove(id exectrace.TaskID) {
 		}
 	}
 	x.entries[gap] = taskEntry{}
+	return rec
 }
