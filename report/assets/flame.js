@@ -434,6 +434,8 @@
     if (e.key === 'Enter' || e.key === 'Escape') canvas.focus();
   });
   const choices = [['kind', 'kind of code'], ['package', 'package'], ['own', 'own weight']];
+  // One kind everywhere tells nothing; then packages are told apart.
+  if (CLASSES.some((_, i) => D.class.split(String(i)).length - 1 > 0.8 * D.class.length)) choices.unshift(...choices.splice(1, 1));
   if (D.diff || trees.callees.kids.some((t) => t.w < 0)) choices.unshift(['change', 'change']);
   const paints = el('select', {onchange: () => { colour = paints.value; paint(); legend(); }}, ...choices.map(([value, text]) => el('option', {value, textContent: text})));
   colour = choices[0][0];
