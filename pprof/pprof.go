@@ -160,8 +160,10 @@ const BaseLabel = "pprof::base"
 // total is the sum of the absolute values, of the base alone if there is one.
 func (r *Report) total(p *profile.Profile) int64 {
 	base := make([]bool, p.NumLabelSets())
-	for set := range base {
-		base[set] = isBase(p, profile.LabelSet(set))
+	if p.HasLabels(BaseLabel) {
+		for set := range base {
+			base[set] = isBase(p, profile.LabelSet(set))
+		}
 	}
 	var sum, count, baseSum, baseCount int64
 	for row, v := range p.Values[r.index] {

@@ -202,6 +202,7 @@ func (d *decoder) count() error {
 	d.functions = make([]rawFunction, 0, d.counts[fieldFunction])
 	d.locations = make([]rawLocation, 0, d.counts[fieldLocation])
 	d.p.StackIDs = make([]stack.ID, 0, samples)
+	d.stacks.expect(samples)
 	d.p.Values = make([][]int64, types)
 	for i := range d.p.Values {
 		d.p.Values[i] = make([]int64, samples)

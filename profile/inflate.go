@@ -5,11 +5,16 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
 
 func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b }
+
+// inflaters keeps the windows and tables of readers, 50 KB each, for the next of
+// many small profiles.
+var inflaters sync.Pool
 
 // inflate unpacks a gzip file into one buffer of at most limit bytes.
 //
@@ -19,8 +24,12 @@ func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data
 // the rest the buffer grows with what has really come out.
 func inflate(data []byte, limit int64) ([]byte, error) {
 	in := stdbytes.NewReader(data)
-	z, err := gzip.NewReader(in)
-	if err != nil {
+	z, _ := inflaters.Get().(*gzip.Reader)
+	if z == nil {
+		z = new(gzip.Reader)
+	}
+	defer inflaters.Put(z)
+	if err := z.Reset(in); err != nil {
 		return nil, fmt.Errorf("cannot inflate profile: %w in the first %d bytes (was the file cut? fetch it again)", err, len(data))
 	}
 	size := int64(0)

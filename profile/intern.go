@@ -20,6 +20,12 @@ func newPieces(t *text) pieces {
 	return pieces{text: t, seed: maphash.MakeSeed(), slots: make([]uint32, 64), hashes: make([]uint32, 1), spans: make([]span, 1)}
 }
 
+// expect makes room for n runs, so that growing leaves no garbage. Room that
+// is not used is not touched and costs no memory.
+func (p *pieces) expect(n int) {
+	p.hashes, p.spans = make([]uint32, 1, n+1), make([]span, 1, n+1)
+}
+
 // intern returns the number of the run at s.
 func (p *pieces) intern(s span) uint32 {
 	b := p.text.bytes(s)

@@ -1,6 +1,9 @@
 package profile
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Label is one piece of context of a sample: a string, such as a goroutine
 // label set with runtime/pprof.Do, or a number with a unit.
@@ -18,6 +21,20 @@ type Label struct {
 type labelTable struct {
 	text  text
 	spans []span // by LabelSet; each is a run of Sample.label fields
+
+	numeric bool // some label may be a number
+}
+
+// HasLabels says whether any label may have this key. It looks at the strings
+// of the profile and not at its label sets, of which there may be many more.
+func (p *Profile) HasLabels(key string) bool {
+	if p.LabelSets == nil {
+		return false
+	}
+	t := &p.labels.text
+	return slices.ContainsFunc(t.strings, func(s span) bool {
+		return int(s.n&^aside) == len(key) && string(t.bytes(s)) == key
+	})
 }
 
 // NumLabelSets returns the number of distinct label sets, the empty one
@@ -87,6 +104,8 @@ func (t *labelTable) check(set LabelSet) error {
 		l := readLabel(c.chunk())
 		if l.str != 0 {
 			l.unit = 0 // it is not looked at
+		} else {
+			t.numeric = true
 		}
 		for _, i := range [...]uint64{l.key, l.str, l.unit} {
 			if i >= uint64(len(t.text.strings)) {

@@ -99,6 +99,10 @@ type Profile struct {
 
 	labels     labelTable
 	locationOf []uint32 // by frame
+
+	// functionOf numbers the functions of the file, by frame: frames of one
+	// function have one number. It is nil when nobody knows.
+	functionOf []uint32
 }
 
 // LocationOf returns the position in Locations of the location that a frame

@@ -13,6 +13,7 @@ import (
 // any change to the one it is made from.
 func (t *labelTable) edit() *labelTable {
 	return &labelTable{
+		numeric: t.numeric,
 		text: text{raw: t.text.raw, side: slices.Clip(t.text.side), strings: slices.Clip(t.text.strings)},
 	}
 }
@@ -147,7 +148,7 @@ func (p *Profile) LabelUnits() (units map[string]string, others map[string][]str
 	t := &p.labels.text
 	known := map[uint64]bool{}   // keys without a unit, by number of the string
 	seen := map[[2]uint64]bool{} // key and unit
-	for set := 1; set < p.NumLabelSets(); set++ {
+	for set := 1; set < p.NumLabelSets() && p.labels.numeric; set++ {
 		c := cursor{b: t.bytes(p.labels.spans[set])}
 		for c.next() {
 			l := readLabel(c.chunk())

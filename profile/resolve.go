@@ -207,7 +207,7 @@ func (d *decoder) resolve() error {
 	if p.LabelSets == nil {
 		return nil // and let the raw profile go
 	}
-	p.labels = labelTable{d.text, d.labels.spans}
+	p.labels = labelTable{text: d.text, spans: d.labels.spans}
 	for set := 1; set < len(p.labels.spans); set++ {
 		if err := p.labels.check(LabelSet(set)); err != nil {
 			return err
@@ -272,6 +272,7 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 	}
 	p.Stacks.GrowFrames(total)
 	p.Locations, p.locationOf = make([]Location, n), make([]uint32, 0, total)
+	p.functionOf = make([]uint32, 0, total)
 	start = 0
 	for i, l := range d.locations {
 		if why := out.ids.add(l.id, i); why != "" {
@@ -295,8 +296,10 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 			frame.Line, frame.Column = int(line.line), int(line.column)
 			p.Stacks.AppendFrame(frame)
 			p.locationOf = append(p.locationOf, uint32(i))
+			p.functionOf = append(p.functionOf, uint32(f))
 		}
 		if len(lines) == 0 {
+			p.functionOf = append(p.functionOf, 0) // nobody asks a location without lines
 			p.Stacks.AppendFrame(stack.Frame{Module: module, Address: l.address})
 			p.locationOf = append(p.locationOf, uint32(i))
 		}

@@ -209,6 +209,7 @@ func (q *Profile) reframe(r *rewriting) {
 		}
 	}
 	if r.frame != nil && q.Stacks != nil {
+		q.functionOf = nil
 		q.Stacks = q.Stacks.WithFrames(func(id stack.FrameID, f *stack.Frame) { r.frame(int(q.locationOf[id]), f) })
 	}
 }
@@ -219,7 +220,7 @@ func (q *Profile) relocate(p *Profile, r *rewriting) {
 	q.Stacks.Grow(p.Stacks.Len(), 0)
 	q.Stacks.GrowFrames(p.Stacks.NumFrames())
 	q.Locations = slices.Clone(p.Locations)
-	q.locationOf = make([]uint32, 0, len(p.locationOf))
+	q.locationOf, q.functionOf = make([]uint32, 0, len(p.locationOf)), nil
 	for at := range q.Locations {
 		l := &q.Locations[at]
 		from, n := l.First, l.Lines
@@ -308,6 +309,7 @@ func (p *Profile) WithMappings(add bool, change func([]Mapping)) *Profile {
 		}
 	}
 	q.reframe(r)
+	q.functionOf = p.functionOf // names stay
 	return q
 }
 
@@ -317,7 +319,7 @@ func (p *Profile) WithMappings(add bool, change func([]Mapping)) *Profile {
 func (p *Profile) WithLines(change func(l *Location, lines []stack.Frame) []stack.Frame) *Profile {
 	p = p.located()
 	q := p.shallow()
-	q.Stacks, q.Locations, q.locationOf = new(stack.Table), slices.Clone(p.Locations), nil
+	q.Stacks, q.Locations, q.locationOf, q.functionOf = new(stack.Table), slices.Clone(p.Locations), nil, nil
 	var lines []stack.Frame
 	for at := range q.Locations {
 		l := &q.Locations[at]

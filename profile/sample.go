@@ -144,6 +144,7 @@ func (d *decoder) add(at int, locations, labels span, values int) error {
 	}
 	if p.LabelSets == nil {
 		p.LabelSets = make([]LabelSet, len(p.StackIDs)-1, cap(p.StackIDs))
+		d.labels.expect(cap(p.StackIDs))
 	}
 	p.LabelSets = append(p.LabelSets, LabelSet(d.labels.intern(labels)))
 	return nil

@@ -178,6 +178,13 @@ func (t *Table) WithFrames(change func(id FrameID, f *Frame)) *Table {
 	return u
 }
 
+// Position returns the line and the column of a frame, without a copy of the
+// rest. It panics when id is not of this table.
+func (t *Table) Position(id FrameID) (line, column int) {
+	f := &t.frames[id]
+	return f.Line, f.Column
+}
+
 // Len returns the number of distinct stacks, the empty one included: every ID
 // of the table is below it.
 func (t *Table) Len() int { return max(len(t.end), 1) }
