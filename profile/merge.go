@@ -64,8 +64,8 @@ type moved struct {
 	p         *Profile
 	mappings  []int // position in the sum, +1
 	shift     []uint64
-	locations []int    // position in the sum, +1
-	functions []uint32 // number of the name, +1
+	frames    []stack.FrameID // number in the sum, +1
+	functions []uint32        // number of the name, +1
 	stacks    []stack.ID
 	done      []bool
 	sets      []int64 // label set in the sum, +1
@@ -82,7 +82,7 @@ func (m *Merger) Add(p *Profile) error {
 	p = p.located()
 	src := &moved{
 		p: p, mappings: make([]int, len(p.Mappings)), shift: make([]uint64, len(p.Mappings)),
-		locations: make([]int, len(p.Locations)), sets: make([]int64, p.NumLabelSets()),
+		sets: make([]int64, p.NumLabelSets()),
 	}
 	for _, f := range p.functionOf {
 		if int(f) >= len(src.functions) {
@@ -90,6 +90,7 @@ func (m *Merger) Add(p *Profile) error {
 		}
 	}
 	if p.Stacks != nil {
+		src.frames = make([]stack.FrameID, p.Stacks.NumFrames())
 		src.stacks, src.done = make([]stack.ID, p.Stacks.Len()), make([]bool, p.Stacks.Len())
 	}
 	if len(m.mappings) == 0 && len(p.Mappings) > 0 {
@@ -193,15 +194,16 @@ func (m *Merger) sample(src *moved, row int) {
 
 func (m *Merger) stack(src *moved, id stack.ID) stack.ID {
 	m.ids = m.ids[:0]
-	src.p.eachLocation(id, func(at int) {
-		if src.locations[at] == 0 {
-			src.locations[at] = m.location(src, at) + 1
+	for _, f := range src.p.Stacks.Frames(id) {
+		if src.frames[f] == 0 {
+			at := src.p.LocationOf(f)
+			from, to := &src.p.Locations[at], m.location(src, at)
+			for i := range from.NumFrames() {
+				src.frames[int(from.First)+i] = m.sum.Locations[to].First + stack.FrameID(i) + 1
+			}
 		}
-		l := &m.sum.Locations[src.locations[at]-1]
-		for i := range l.NumFrames() {
-			m.ids = append(m.ids, l.First+stack.FrameID(i))
-		}
-	})
+		m.ids = append(m.ids, src.frames[f]-1)
+	}
 	return m.sum.Stacks.Intern(m.ids)
 }
 

@@ -122,12 +122,13 @@ type writer struct {
 	strings   map[string]uint64
 	table     []string
 	functions map[stack.Frame]uint64
-	locations []bool
+	locations []uint64 // ids, by position in the seed
+	last      uint64
 }
 
 func (s *seed) encode(types [][2]string, period [2]string, rows iter.Seq[row]) []byte {
 	w := &writer{seed: s, strings: map[string]uint64{"": 0}, table: []string{""},
-		functions: map[stack.Frame]uint64{}, locations: make([]bool, len(s.Locations))}
+		functions: map[stack.Frame]uint64{}, locations: make([]uint64, len(s.Locations))}
 	for _, t := range types {
 		w.out = w.out.Bytes(1, w.typ(t))
 	}
@@ -136,8 +137,7 @@ func (s *seed) encode(types [][2]string, period [2]string, rows iter.Seq[row]) [
 	for r := range rows {
 		ids, values = ids[:0], values[:0]
 		for _, at := range r.locations {
-			w.location(at)
-			ids = append(ids, uint64(at)+1)
+			ids = append(ids, w.location(at))
 		}
 		for _, v := range r.values {
 			values = append(values, uint64(v))
@@ -178,18 +178,20 @@ func (w *writer) typ(t [2]string) profiletest.Message {
 	return profiletest.Message{}.Varint(1, w.str(t[0])).Varint(2, w.str(t[1]))
 }
 
-func (w *writer) location(at int) {
-	if w.locations[at] {
-		return
+func (w *writer) location(at int) uint64 {
+	if id := w.locations[at]; id != 0 {
+		return id
 	}
-	w.locations[at] = true
+	w.last++
+	w.locations[at] = w.last
 	l := w.seed.Locations[at]
-	m := profiletest.Message{}.Varint(1, uint64(at)+1).Varint(2, uint64(l.Mapping)+1).Varint(3, l.Address)
+	m := profiletest.Message{}.Varint(1, w.locations[at]).Varint(2, uint64(l.Mapping)+1).Varint(3, l.Address)
 	for i := range l.Lines {
 		f := w.seed.Stacks.Frame(l.First + stack.FrameID(i))
 		m = m.Bytes(4, profiletest.Message{}.Varint(1, w.function(f)).Varint(2, uint64(f.Line)))
 	}
 	w.out = w.out.Bytes(4, m)
+	return w.locations[at]
 }
 
 func (w *writer) function(f stack.Frame) uint64 {
