@@ -185,6 +185,27 @@ func (f *pprofFlags) command() ([]string, error) {
 	return command, nil
 }
 
+// formats lists the flags that ask for a report, ours with those of pprof.
+func (f *pprofFlags) formats(command []string) (flags []string) {
+	x := &f.extra
+	isTop := command != nil && (command[0] == "top" || command[0] == "text") // -top -csv is a table
+	for _, format := range []struct {
+		given bool
+		flag  string
+	}{
+		{f.totals, "-totals"}, {(x.table || x.categories) && !isTop, "-table or -categories"}, {x.flame, "-flame"}, {x.folded, "-folded"},
+		{x.speedscope, "-speedscope"}, {x.pgo, "-pgo"}, {x.pgoMatch != "", "-pgo_match"},
+	} {
+		if format.given {
+			flags = append(flags, format.flag)
+		}
+	}
+	if command != nil {
+		flags = append(flags, "-"+command[0])
+	}
+	return flags
+}
+
 // check finds flags that contradict each other.
 func (f *pprofFlags) check(command []string) error {
 	for i := range pprof.Fields {
@@ -202,6 +223,10 @@ func (f *pprofFlags) check(command []string) error {
 	}
 	switch {
 	case f.http != "" && command != nil:
+		return usagef("-http is not compatible with an output format on the command line")
+	case len(f.formats(command)) > 1:
+		return usagef("%s: only one format at a time", strings.Join(f.formats(command), " and "))
+	case f.http != "" && len(f.formats(nil)) > 0:
 		return usagef("-http is not compatible with an output format on the command line")
 	case f.why && (command == nil || command[0] != "list"):
 		return usagef("-why goes with -list")

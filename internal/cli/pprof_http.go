@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"loupe/pprof"
@@ -38,12 +39,12 @@ func (s *pprofSession) serve() error {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return err
-	}
-	if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
-		s.warn(fmt.Sprintf("warning: %s can be reached from other machines; the address below is all that protects it", ip))
+		return fmt.Errorf("cannot serve on %s: %w (-http :0 takes a port that is free)", address, err)
 	}
 	h := &pprofPages{s: s, token: rand.Text(), host: l.Addr().String()}
+	if h.open = !l.Addr().(*net.TCPAddr).IP.IsLoopback(); h.open {
+		s.warn(fmt.Sprintf("warning: %s can be reached from other machines; the address below is all that protects it", host))
+	}
 	home := fmt.Sprintf("http://%s/%s/", net.JoinHostPort(host, portOf(l)), h.token)
 	fmt.Fprintln(s.e.stdout, "Serving web UI on", home)
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return s.e.ctx }}
@@ -73,6 +74,9 @@ func portOf(l net.Listener) string {
 type pprofPages struct {
 	s           *pprofSession
 	token, host string
+	open        bool // to other machines
+
+	mu sync.Mutex // of the binaries and places of sources, which a session keeps
 }
 
 // page is one of them.
@@ -105,7 +109,7 @@ var pages = []page{
 	{"tree", "Tree", "", plain, text("tree")},
 	{"peek", "Callers and callees", "function", plain, text("peek")},
 	{"source", "Source", "function", html, (*pprofPages).source},
-	{"disasm", "Instructions", "function", plain, text("disasm")},
+	{"disasm", "Instructions", "function", plain, (*pprofPages).disasm},
 	{"tags", "Labels", "", plain, text("tags")},
 	{"traces", "Stacks", "", plain, text("traces")},
 }
@@ -140,6 +144,9 @@ func (h *pprofPages) isOurs(host string) bool {
 	_, ours, _ := net.SplitHostPort(h.host)
 	if port != "" && port != ours {
 		return false
+	}
+	if h.open && net.ParseIP(strings.Trim(name, "[]")) != nil {
+		return true // no name, so nobody else's
 	}
 	asked, _, _ := net.SplitHostPort(h.s.flags.http)
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || asked != "" && name == asked
@@ -236,7 +243,15 @@ func (h *pprofPages) source(w io.Writer, q url.Values) error {
 	if err != nil {
 		return err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.s.webList(w, r)
+}
+
+func (h *pprofPages) disasm(w io.Writer, q url.Values) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return text("disasm")(h, w, q)
 }
 
 func (h *pprofPages) flame(w io.Writer, q url.Values) error {

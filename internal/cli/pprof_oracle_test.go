@@ -407,9 +407,10 @@ func withoutLast(text, whole []byte) (out []string) {
 			continue
 		}
 		at := address(line)
-		if last[before] = at == 0; at > 0 {
-			before = at
+		if at == 0 && before > 0 {
+			last[before] = true
 		}
+		before = at
 	}
 	last[before] = true
 	where := "" // the line above an instruction that says where it is from
