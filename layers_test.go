@@ -80,7 +80,7 @@ var rooms = map[string]room{
 	"exectrace/exectracetest/bench":   {4, roof, []string{"exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
 
 	// What measures how profiles are read builds both programs.
-	"profile/profiletest/bench": {2, roof, []string{"profile", "profile/profiletest", "stack", "unit"}},
+	"profile/profiletest/bench": {2, roof, []string{"profile", "profile/profiletest*", "stack", "unit"}},
 
 	// What measures why runs the go command and the benchmarks of modules.
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
