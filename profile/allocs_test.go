@@ -8,9 +8,9 @@ import (
 	"loupe/stack"
 )
 
-// TestAllocations guards what makes merging many profiles and renaming a large
+// TestSharing guards what makes merging many profiles and renaming a large
 // one cheap: no allocation for a location, a stack or a sample.
-func TestAllocations(t *testing.T) {
+func TestSharing(t *testing.T) {
 	p := mustDecode(t, profiletest.Synthetic(5000, 300))
 	var m profile.Merger
 	for range 2 {
