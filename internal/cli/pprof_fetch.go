@@ -315,7 +315,11 @@ func request(ctx context.Context, method, address string, body io.Reader, timeou
 		}
 		return nil, exitError{exitNothing, fmt.Errorf("server response: %s%s", resp.Status, why)}
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxDownload))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxDownload))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s to its end: %w (ask again)", address, err)
+	}
+	return data, nil
 }
 
 // save keeps what was fetched, for it cannot be fetched again.
