@@ -122,30 +122,40 @@ func Sandwich(t *stack.Table, samples Samples, focus func(stack.Frame) bool, opt
 	return Flame(t, samples, opt), callees
 }
 
-// flameStacks are stacks in the order in which they are drawn: one run of
-// codes for each. A code is twice the name, and one more if the call was
-// inlined. Nobody modifies it.
+// flameStacks are the stacks that are drawn. Nobody modifies it.
+//
+// A stack without anything to leave out is that of the table: boxes that are too
+// narrow are not looked into, so that most frames are never asked for. Copying
+// them in the order of drawing took a sixth of the time of drawing a heap
+// profile of 190,000 stacks both ways, and 45 MB.
 type flameStacks struct {
-	arena        []uint32
-	end          []uint32 // stack i ends here, and the next one begins
-	weight, base []int64  // by stack; base may be nil
-	size         []int64  // by stack, what decides on being drawn
+	runs     [][]stack.FrameID // by stack
+	backward bool              // runs are drawn from their last frame on
+	// codes are, by frame, twice the name and one more if the call was inlined.
+	codes        []uint32
+	weight, base []int64 // by stack; base may be nil
+	size         []int64 // by stack, what decides on being drawn
 	names        []string
 	frames       []stack.FrameID
 	whole        int64
 }
 
-func (s *flameStacks) run(i uint32) []uint32 {
-	start := uint32(0)
-	if i > 0 {
-		start = s.end[i-1]
+// code returns the code of a stack on a level, or noCode when it has ended
+// above it.
+func (s *flameStacks) code(stack uint32, level int) uint32 {
+	run := s.runs[stack]
+	if level >= len(run) {
+		return noCode
 	}
-	return s.arena[start:s.end[i]]
+	if s.backward {
+		level = len(run) - 1 - level
+	}
+	return s.codes[run[level]]
 }
 
 func newFlameStacks(t *stack.Table, samples Samples, opt *FlameOptions) *flameStacks {
 	s := &flameStacks{}
-	codes := s.nameFrames(t, opt)
+	s.nameFrames(t, opt)
 	var focus []bool
 	if opt.Focus != nil {
 		focus = mark(t, opt.Focus)
@@ -173,14 +183,14 @@ func newFlameStacks(t *stack.Table, samples Samples, opt *FlameOptions) *flameSt
 		base = make([]int64, t.Len())
 		add(opt.Base, base)
 	}
-	frames := 0
-	for _, id := range ids {
-		frames += len(t.Frames(id))
-	}
-	s.arena = make([]uint32, 0, frames)
-	s.end = make([]uint32, 0, len(ids))
+	s.runs = make([][]stack.FrameID, 0, len(ids))
 	s.weight = make([]int64, 0, len(ids))
-	fold := folder{on: opt.FoldRecursion, inRow: opt.Name == nil && opt.Group != ByFunction, last: make([]int32, len(s.names))}
+	fold := folder{
+		codes: s.codes, inverted: opt.Inverted,
+		on: opt.FoldRecursion, inRow: opt.Name == nil && opt.Group != ByFunction, last: make([]int32, len(s.names)),
+	}
+	entire := !opt.NoInlines && !fold.on && !fold.inRow
+	s.backward = entire && !opt.Inverted
 	negative := false
 	for _, id := range ids {
 		run := t.Frames(id)
@@ -198,7 +208,10 @@ func newFlameStacks(t *stack.Table, samples Samples, opt *FlameOptions) *flameSt
 				run = run[:at+1]
 			}
 		}
-		s.add(run, codes, opt.Inverted, &fold)
+		if !entire {
+			run = fold.run(run)
+		}
+		s.runs = append(s.runs, run)
 		s.weight = append(s.weight, sum[id])
 		negative = negative || sum[id] < 0
 		if base != nil {
@@ -218,12 +231,13 @@ func newFlameStacks(t *stack.Table, samples Samples, opt *FlameOptions) *flameSt
 	return s
 }
 
-// noCode stands for a frame that is left out.
+// noCode stands for a frame that is left out, or not there.
 const noCode = ^uint32(0)
 
 // nameFrames gives every frame its code.
-func (s *flameStacks) nameFrames(t *stack.Table, opt *FlameOptions) []uint32 {
+func (s *flameStacks) nameFrames(t *stack.Table, opt *FlameOptions) {
 	codes := make([]uint32, t.NumFrames())
+	s.codes = codes
 	numbers := map[string]uint32{}
 	folded := map[string]string{}
 	for i := range codes {
@@ -264,49 +278,54 @@ func (s *flameStacks) nameFrames(t *stack.Table, opt *FlameOptions) []uint32 {
 			codes[i]++
 		}
 	}
-	return codes
 }
 
-// folder takes repetitions out of a stack.
+// folder takes out of stacks what is not to be seen: inlined calls and
+// repetitions.
 type folder struct {
-	on    bool    // all of them
-	inRow bool    // those that follow each other
-	last  []int32 // by name: one more than its position in the stack
+	codes    []uint32 // by frame
+	inverted bool
+	on       bool    // all repetitions
+	inRow    bool    // those that follow each other
+	last     []int32 // by name: one more than its position in the stack
 }
 
-// add adds one stack, root first unless inverted.
-func (s *flameStacks) add(frames []stack.FrameID, codes []uint32, inverted bool, fold *folder) {
-	start := len(s.arena)
+// run returns what is left of a stack, in the order in which it is drawn: root
+// first unless inverted.
+func (d *folder) run(frames []stack.FrameID) []stack.FrameID {
+	out := make([]stack.FrameID, 0, len(frames))
 	for i := range frames {
 		f := frames[i]
-		if !inverted {
+		if !d.inverted {
 			f = frames[len(frames)-1-i]
 		}
-		code := codes[f]
+		code := d.codes[f]
 		if code == noCode {
 			continue
 		}
-		if fold.inRow && len(s.arena) > start && s.arena[len(s.arena)-1]>>1 == code>>1 {
+		if d.inRow && len(out) > 0 && d.codes[out[len(out)-1]]>>1 == code>>1 {
 			continue
 		}
-		if fold.on {
-			if at := fold.last[code>>1]; at > 0 {
-				for _, c := range s.arena[start+int(at):] {
-					fold.last[c>>1] = 0
-				}
-				s.arena = s.arena[:start+int(at)]
+		if d.on {
+			if at := d.last[code>>1]; at > 0 {
+				d.forget(out[at:])
+				out = out[:at]
 				continue
 			}
-			fold.last[code>>1] = int32(len(s.arena) - start + 1)
+			d.last[code>>1] = int32(len(out) + 1)
 		}
-		s.arena = append(s.arena, code)
+		out = append(out, f)
 	}
-	if fold.on {
-		for _, c := range s.arena[start:] {
-			fold.last[c>>1] = 0
-		}
+	if d.on {
+		d.forget(out)
 	}
-	s.end = append(s.end, uint32(len(s.arena)))
+	return out
+}
+
+func (d *folder) forget(frames []stack.FrameID) {
+	for _, f := range frames {
+		d.last[d.codes[f]>>1] = 0
+	}
 }
 
 // draw fills in the boxes: those below root, or all.
@@ -450,14 +469,11 @@ func (d *drawer) part(first, end uint32, depth, parent int32) {
 // scan adds up the stacks by their name at a depth, and those that have ended
 // before it as their parent's own weight.
 func (d *drawer) scan(first, end uint32, depth, parent int32) (ended bool) {
-	s, at := d.s, uint32(d.g.depth+depth)
+	s, at := d.s, int(d.g.depth+depth)
 	for i := first; i < end; i++ {
 		row := d.g.order[i]
-		pos := at
-		if row > 0 {
-			pos += s.end[row-1]
-		}
-		if pos >= s.end[row] {
+		code := s.code(row, at)
+		if code == noCode {
 			d.name[i] = noCode
 			ended = true
 			if parent >= 0 {
@@ -469,7 +485,6 @@ func (d *drawer) scan(first, end uint32, depth, parent int32) (ended bool) {
 			}
 			continue
 		}
-		code := s.arena[pos]
 		n := code >> 1
 		d.name[i] = n
 		c := &d.cells[n]

@@ -38,11 +38,18 @@ func (s *pprofSession) flame(w io.Writer, r *pprof.Report) error {
 // flameOf makes the boxes of a report: of a comparison, those of both sides.
 func flameOf(r *pprof.Report) *report.Flame {
 	p := r.Profile
+	isBase, diff := make([]bool, p.NumLabelSets()), false // looked up once and not for every sample
+	if p.HasLabels(pprof.BaseLabel) {
+		for set := range isBase {
+			isBase[set] = r.IsBase(profile.LabelSet(set))
+			diff = diff || isBase[set]
+		}
+	}
 	weights := func(base bool) calltree.Samples {
 		column := p.Values[r.Index()]
 		return func(yield func(stack.ID, int64) bool) {
 			for row, id := range p.StackIDs {
-				if v := column[row]; r.IsBase(p.SetOf(row)) == base {
+				if v := column[row]; isBase[p.SetOf(row)] == base {
 					if base {
 						v = -v // it was subtracted
 					}
@@ -54,10 +61,6 @@ func flameOf(r *pprof.Report) *report.Flame {
 		}
 	}
 	opt := calltree.FlameOptions{MinShare: report.FlameShare, NoInlines: r.Config.NoInlines, FoldGenerics: true}
-	diff := false
-	for set := range p.NumLabelSets() {
-		diff = diff || r.IsBase(profile.LabelSet(set))
-	}
 	if diff {
 		opt.Base = weights(true)
 	}
