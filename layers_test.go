@@ -97,6 +97,7 @@ var rooms = map[string]room{
 	"labs/sieve":      {1, roof, []string{"labs/form"}},
 	"labs/daisy":      {1, roof, []string{"labs/form"}},
 	"labs/pingpong":   {1, roof, []string{"labs/form"}},
+	"labs/stream":     {1, roof, []string{"labs/form"}},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

@@ -6,6 +6,8 @@ package labs
 var (
 	short  = []string{"-rounds", "5", "-phases", "bare,cpu,trace"}
 	loaded = []string{"-n", "10000", "-c", "100"}
+	// What a form allocates is seen in its profiles; one round will do.
+	allocating = []string{"-phases", "bare,cpu,allocs"}
 )
 
 // All lists the labs.
@@ -73,5 +75,12 @@ var All = []Lab{{
 		{Name: "single", Args: []string{"-mode", "single"}, Record: short, About: "one ball at a time"},
 		{Name: "batched", Args: []string{"-mode", "batched"}, Record: short, About: "256 balls at a time"},
 		{Name: "alone", Args: []string{"-mode", "alone"}, Record: short, About: "one goroutine plays both sides"},
+	},
+}, {
+	Name:  "stream",
+	Title: "corrects a name in a stream of messages; an interface takes two values to the heap",
+	Forms: []Form{
+		{Name: "one", Args: []string{"-mode", "one"}, Record: allocating, About: "a window that is read with io.ReadFull"},
+		{Name: "two", Args: []string{"-mode", "two"}, Record: allocating, About: "a state, byte by byte"},
 	},
 }}

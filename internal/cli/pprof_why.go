@@ -166,7 +166,9 @@ func (s *pprofSession) readBinary(m profile.Mapping, opt *collect.CompileOptions
 	}
 	if info, err := b.BuildInfo(); err == nil && opt.Target == "" {
 		opt.Target = strings.TrimSuffix(info.Path, ".test")
-		opt.Test = strings.HasSuffix(info.Path, ".test")
+		// The test binary of a command has the path of the command. But there
+		// its symbols have that path too, while in the command they have main.
+		opt.Test = strings.HasSuffix(info.Path, ".test") || slices.Contains(opt.Packages, info.Path)
 	}
 	if callee, err := why.Calls(b.file); err == nil {
 		explain.Callee = callee
