@@ -53,6 +53,9 @@ type Program struct {
 	Notes []string
 	// Stripped tells that the executable has no symbol table.
 	Stripped bool
+	// compile is how the compiler is asked about the program; nil when the
+	// program was built by somebody else.
+	compile *CompileOptions
 }
 
 // name is how messages name the program: as the user typed it, unless that is a
@@ -323,6 +326,7 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 				p.Notes = append(p.Notes, "built without the agent, because the build with it failed: "+firstLine(first))
 			}
 			p.describe()
+			p.compile = &CompileOptions{Dir: dir, Target: strings.Join(what, ","), Test: opt.Test, Flags: opt.Flags}
 			return p, nil
 		}
 		if first == nil {

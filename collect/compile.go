@@ -26,7 +26,7 @@ type CompileOptions struct {
 	// Dir is the directory of the target's module, where the go command runs.
 	Dir string
 	// Target is the package that the program was built from, such as
-	// "./cmd/server". Empty means that Packages are asked for as they are.
+	// "./cmd/server", or its .go files, separated by commas. Empty means that Packages are asked for as they are.
 	Target string
 	// Test says that the program is the test binary of Target.
 	Test bool
@@ -43,6 +43,9 @@ type CompileOptions struct {
 	// Keep says which kinds of diagnostics are wanted; nil means all but
 	// parameters that leak, which are nearly all that there is.
 	Keep func(compiler.Kind) bool
+	// Answers, if set, is given what the compiler has said about each package,
+	// under the name that Packages has it by.
+	Answers func(name string, a *compiler.Answer) error
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
 }
@@ -141,6 +144,9 @@ type listed struct {
 
 // targets are the packages to name to the go command.
 func (c *compilation) targets() []string {
+	if strings.HasSuffix(c.opt.Target, ".go") {
+		return strings.Split(c.opt.Target, ",")
+	}
 	if c.opt.Target != "" {
 		return []string{c.opt.Target}
 	}
@@ -227,7 +233,7 @@ func (c *compilation) resolve(ctx context.Context) ([]compilePackage, error) {
 }
 
 // compileFormat changes when what is kept in the cache does.
-const compileFormat = "1"
+const compileFormat = "2"
 
 // userGCFlags are the -gcflags of the build.
 func (c *compilation) userGCFlags() (flags []string) {
@@ -296,21 +302,21 @@ func (c *compilation) compile(ctx context.Context, pkgs []compilePackage) error 
 		return err
 	}
 	var lost []compilePackage
-	answers := map[string]*compileAnswer{}
+	answers := map[string]*compiler.Answer{}
 	for _, p := range pkgs {
-		a := &compileAnswer{dir: c.opt.Dir, text: said[p.path]}
+		a := &compiler.Answer{Dir: filepath.ToSlash(c.opt.Dir), Text: said[p.path]}
 		answers[p.path] = a
-		files, err := a.readJSON(filepath.Join(dir, escapeUnit(p.unit)))
+		files, err := readJSON(a, filepath.Join(dir, escapeUnit(p.unit)))
 		if err != nil {
 			return err
 		}
-		if len(a.json) == 0 && len(a.text) == 0 {
+		if len(a.JSON) == 0 && len(a.Text) == 0 {
 			c.out.Failed[p.name] = "the compiler says nothing about it: it does not compile, or it has no code"
 			continue
 		}
 		// Two source files of one name, in the package and in one that it
 		// inlines generic code of, share a file of -json, and one is lost.
-		if a.lost = missingFiles(a.text, files, c.opt.Dir); len(a.lost) > 0 {
+		if a.Lost = missingFiles(a.Text, files, c.opt.Dir); len(a.Lost) > 0 {
 			lost = append(lost, p)
 		}
 	}
@@ -320,7 +326,7 @@ func (c *compilation) compile(ctx context.Context, pkgs []compilePackage) error 
 			return err
 		}
 		for _, p := range lost {
-			answers[p.path].flows = said[p.path]
+			answers[p.path].Flows = said[p.path]
 		}
 	}
 	for _, p := range pkgs {
@@ -360,32 +366,23 @@ func (c *compilation) ask(ctx context.Context, pkgs []compilePackage, flag strin
 	return said, nil
 }
 
-// compileAnswer is what the compiler has said about one package.
-type compileAnswer struct {
-	dir   string   // where the relative names of the text start
-	json  []byte   // the files of -json, one after the other
-	text  []byte   // -m
-	flows []byte   // -m=2, if files are lost in json
-	lost  []string // their names
-}
-
 // readJSON joins the files of one package and leaves the leaking parameters
 // out. It returns the source files that they are about.
-func (a *compileAnswer) readJSON(dir string) (files map[string]bool, err error) {
+func readJSON(a *compiler.Answer, dir string) (files map[string]bool, err error) {
 	names, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.json"))
 	if err != nil {
 		return nil, err
 	}
 	files = map[string]bool{}
 	for _, name := range names {
-		if err := a.readFile(name, files); err != nil {
+		if err := readJSONFile(a, name, files); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-func (a *compileAnswer) readFile(name string, files map[string]bool) error {
+func readJSONFile(a *compiler.Answer, name string, files map[string]bool) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -404,7 +401,7 @@ func (a *compileAnswer) readFile(name string, files map[string]bool) error {
 			first = false
 		}
 		if leak := bytes.Contains(line[:min(len(line), 300)], []byte(`"code":"leak"`)); !skipping && !leak {
-			a.json = append(a.json, line...)
+			a.JSON = append(a.JSON, line...)
 			skipping = false
 		} else {
 			skipping = errors.Is(err, bufio.ErrBufferFull)

@@ -2,10 +2,6 @@ package collect
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -40,48 +36,14 @@ func missingFiles(text []byte, have map[string]bool, dir string) (lost []string)
 }
 
 // add decodes an answer into the set.
-func (c *compilation) add(p compilePackage, a *compileAnswer) error {
-	opt := compiler.Options{Dir: filepath.ToSlash(a.dir), Package: p.unit, Keep: c.opt.Keep}
-	if opt.Keep == nil {
-		opt.Keep = func(k compiler.Kind) bool { return k != compiler.LeakingParam }
-	}
-	if len(a.json) > 0 {
-		out, err := compiler.ParseJSON(bytes.NewReader(a.json), opt)
-		if err != nil {
+func (c *compilation) add(p compilePackage, a *compiler.Answer) error {
+	a.Package = p.unit
+	if c.opt.Answers != nil {
+		if err := c.opt.Answers(p.name, a); err != nil {
 			return err
 		}
-		c.out.Set.Add(out.Diagnostics...)
 	}
-	lost := func(d compiler.Diagnostic) bool { return slices.Contains(a.lost, d.Pos.File) }
-	out, err := compiler.ParseText(bytes.NewReader(a.flows), opt)
-	if err != nil {
-		return err
-	}
-	out.Diagnostics = slices.DeleteFunc(out.Diagnostics, func(d compiler.Diagnostic) bool { return !lost(d) })
-	c.out.Set.Add(out.Diagnostics...)
-	out, err = compiler.ParseText(bytes.NewReader(a.text), opt)
-	if err != nil {
-		return err
-	}
-	// What -json says of an escape says more: the way, and where in inlined code.
-	out.Diagnostics = slices.DeleteFunc(out.Diagnostics, func(d compiler.Diagnostic) bool {
-		switch d.Kind {
-		case compiler.Escape, compiler.MovedToHeap, compiler.CanInline:
-			return true
-		}
-		return false
-	})
-	c.out.Set.Add(out.Diagnostics...)
-	return nil
-}
-
-// cachedAnswer is the head of a file of the cache. The sections follow it in
-// this order.
-type cachedAnswer struct {
-	Dir                    string
-	JSON, Text, Flows      int
-	Lost                   []string
-	Package, CompileFormat string
+	return a.AddTo(c.out.Set, c.opt.Keep)
 }
 
 // largestAnswer bounds what is read of one file of the cache.
@@ -92,39 +54,21 @@ func (c *compilation) fromCache(p compilePackage) bool {
 	if c.opt.Cache == "" || p.key == "" {
 		return false
 	}
-	f, err := os.Open(filepath.Join(c.opt.Cache, p.key+".gz"))
+	data, err := os.ReadFile(filepath.Join(c.opt.Cache, p.key+".gz"))
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return false
-	}
-	data, err := io.ReadAll(io.LimitReader(z, largestAnswer))
-	if err != nil {
-		return false // cut short, or damaged: compile it again
-	}
-	line, rest, _ := bytes.Cut(data, []byte("\n"))
-	var h cachedAnswer
-	if json.Unmarshal(line, &h) != nil || h.JSON < 0 || h.Text < 0 || h.Flows < 0 || h.JSON+h.Text+h.Flows != len(rest) {
-		return false
-	}
-	a := &compileAnswer{dir: h.Dir, lost: h.Lost, json: rest[:h.JSON], text: rest[h.JSON : h.JSON+h.Text], flows: rest[h.JSON+h.Text:]}
-	return c.add(p, a) == nil
+	a, err := compiler.DecodeAnswer(data, largestAnswer)
+	// One that is cut short or damaged is compiled again.
+	return err == nil && c.add(p, a) == nil
 }
 
 // toCache keeps an answer. The file gets its name when it is whole.
-func (c *compilation) toCache(p compilePackage, a *compileAnswer) error {
+func (c *compilation) toCache(p compilePackage, a *compiler.Answer) error {
 	if c.opt.Cache == "" || p.key == "" {
 		return nil
 	}
 	if err := os.MkdirAll(c.opt.Cache, 0o700); err != nil {
-		return err
-	}
-	head, err := json.Marshal(cachedAnswer{Dir: a.dir, JSON: len(a.json), Text: len(a.text), Flows: len(a.flows),
-		Lost: a.lost, Package: p.path, CompileFormat: compileFormat})
-	if err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(c.opt.Cache, "new-*")
@@ -132,17 +76,7 @@ func (c *compilation) toCache(p compilePackage, a *compileAnswer) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	z, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
-	if err != nil {
-		return err
-	}
-	for _, part := range [][]byte{head, []byte("\n"), a.json, a.text, a.flows} {
-		if _, err := z.Write(part); err != nil {
-			f.Close()
-			return fmt.Errorf("cannot keep compiler output: %w", err)
-		}
-	}
-	if err := z.Close(); err != nil {
+	if err := a.Encode(f); err != nil {
 		f.Close()
 		return err
 	}

@@ -48,6 +48,8 @@ type RecorderOptions struct {
 	// Pprof is where the program's own /debug/pprof answers, if it has one
 	// and no agent.
 	Pprof string
+	// Diagnose, if set, is how [Recorder.Diagnose] learns what to keep.
+	Diagnose *Diagnosis
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
 }

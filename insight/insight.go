@@ -176,6 +176,9 @@ type Input struct {
 	noisy string
 	// trace analyses the execution trace at the first call.
 	trace func() *traced
+	// reasons says at the first call why the lines of the allocs profile
+	// allocate.
+	reasons func() *reasons
 }
 
 // NewInput gathers what rules need of a recording.
@@ -183,6 +186,7 @@ func NewInput(s *session.Session) *Input {
 	in := &Input{Session: s, Facts: compare.Gather(s)}
 	in.noisy = hostNoise(in).reason
 	in.trace = sync.OnceValue(func() *traced { return analyze(s) })
+	in.reasons = sync.OnceValue(in.explain)
 	return in
 }
 

@@ -49,6 +49,8 @@ const (
 	Load          Kind = "load"         // every request of a load run
 	Source        Kind = "source"       // a source file that profiles point into
 	BuildInfo     Kind = "buildinfo"    // text of `go version -m`
+	Compiler      Kind = "compiler"     // what the compiler says about a package
+	Calls         Kind = "calls"        // what is called in front of addresses of the allocs profile
 )
 
 // Manifest describes a recording.

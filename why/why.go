@@ -88,6 +88,9 @@ type Site struct {
 	// then nothing is claimed.
 	Stale  bool
 	Weight int64 // of the samples, in the profile's unit
+	// Samples are the numbers of the samples in the profile, in ascending
+	// order: their other values and the callers are found there.
+	Samples []int32
 }
 
 // Frame returns the allocating function and its line.
@@ -175,6 +178,7 @@ func Explain(p *profile.Profile, index int, set *compiler.Set, opt Options) *Rep
 		}
 		s := &r.Sites[n]
 		s.Weight += weight
+		s.Samples = append(s.Samples, int32(i))
 		if at, found := slices.BinarySearch(s.Sizes, size); !found && size > 0 {
 			s.Sizes = slices.Insert(s.Sizes, at, size)
 		}

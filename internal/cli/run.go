@@ -10,6 +10,7 @@ import (
 
 	"loupe/collect"
 	"loupe/recording"
+	"loupe/why"
 )
 
 var runCommand = &command{
@@ -50,6 +51,7 @@ TARGET may be, or @REV for the same package at a revision in git.`,
 		fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
 		fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")
 		fs.BoolVar(&f.noAgent, "no-agent", false, "build without the agent")
+		fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the packages of the module that allocate\nonce more to keep why they do; -diagnostics=false leaves it out")
 		fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process")
 		fs.StringVar(&f.vs, "vs", "", "take turns with this other `target`, or @REV")
 		fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
@@ -66,6 +68,7 @@ TARGET may be, or @REV for the same package at a revision in git.`,
 type runFlags struct {
 	recordFlags
 	test, noAgent bool
+	diagnostics   bool
 	build, stderr string
 	vs            string
 	rounds        int
@@ -209,6 +212,9 @@ func (f *runFlags) target(e *env, name string, args []string, temp string) (*tur
 	if f.test {
 		opt.Launch.Args = testFlags(args[1:])
 	}
+	if f.diagnostics {
+		opt.Diagnose = diagnosis()
+	}
 	t := &turn{prog: prog, name: f.title, opt: opt, load: f.loadInto}
 	if t.name == "" {
 		t.name = targetName(args[0])
@@ -292,7 +298,22 @@ func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(done i
 			}
 		}
 	}
+	// When no program runs any more, the compiler takes no time from one.
+	for _, t := range targets {
+		if err := t.rec.Diagnose(e.ctx); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// diagnosis says how the compiler's reasons get into a recording.
+func diagnosis() *collect.Diagnosis {
+	cache, err := collect.CompileCache()
+	if err != nil {
+		cache = "" // then nothing is kept
+	}
+	return &collect.Diagnosis{Packages: why.Packages, Calls: why.Calls, Cache: cache}
 }
 
 // splitFlags splits a line into words; quotes keep blanks together.

@@ -1,0 +1,160 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/compiler"
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/stack"
+)
+
+// Diagnosis says how the compiler's reasons get into a recording. Which
+// packages matter, and what a call in the binary means, is known to those who
+// read profiles, whom this package must not import: they are passed in.
+type Diagnosis struct {
+	// Packages names the packages that the compiler is to be asked about to
+	// explain an allocs profile.
+	Packages func(p *profile.Profile) []string
+	// Calls reads a binary and returns what names the function that is called
+	// in front of a return address.
+	Calls func(r io.ReaderAt) (callee func(returnAddress uint64) string, err error)
+	// Cache is a directory in which the compiler's answers are kept from one
+	// recording to the next; empty means none. [CompileCache] names the usual
+	// one.
+	Cache string
+}
+
+// largestDiagnosis bounds what a recording keeps of the compiler's words for
+// one package, compressed.
+const largestDiagnosis = 32 << 20
+
+// Diagnose keeps what the compiler says about the user's packages that allocate
+// and, of the binary, which function of the runtime each allocating line calls.
+// It is called after the last phase, so that the compiler takes no time from
+// the program. What cannot be had is a note in the recording: the rest of it is
+// as good as before.
+//
+// Only the module of the target is asked about. Its own code is what the user
+// can change, and the packages that it imports are compiled already; to ask
+// about them too would take up to half a minute (go/types and all below it:
+// 31 s of CPU time against 9 s).
+func (r *Recorder) Diagnose(ctx context.Context) error {
+	if r.opt.Diagnose == nil || r.prog == nil || r.aborted.Load() || ctx.Err() != nil {
+		return nil
+	}
+	profiles := r.allocations()
+	if len(profiles) == 0 {
+		return nil
+	}
+	if err := r.keepCalls(profiles); err != nil {
+		return err
+	}
+	if r.prog.compile == nil {
+		return nil // built by somebody else, with flags that nobody knows
+	}
+	opt := *r.prog.compile
+	opt.Packages, opt.Cache, opt.Progress = r.ownPackages(profiles), r.opt.Diagnose.Cache, r.opt.Progress
+	var werr error // of the recording, which is an error of ours
+	opt.Answers = func(name string, a *compiler.Answer) error {
+		var data bytes.Buffer
+		if err := a.Encode(&data); err != nil {
+			return err
+		}
+		if data.Len() > largestDiagnosis {
+			return fmt.Errorf("the compiler says %d MB about it", data.Len()>>20)
+		}
+		werr = errors.Join(werr, r.w.Put(recording.Entry{
+			Path: "compiler/" + name + ".gz", Kind: recording.Compiler, Source: name,
+		}, data.Bytes()))
+		return nil
+	}
+	compiled, err := Compile(ctx, opt)
+	switch {
+	case ctx.Err() != nil:
+		return werr
+	case err != nil:
+		return errors.Join(werr, r.w.Note("why lines allocate is not known: "+oneLine(err.Error())))
+	}
+	for _, name := range slices.Sorted(maps.Keys(compiled.Failed)) {
+		werr = errors.Join(werr, r.w.Note("why lines of "+name+" allocate is not known: "+oneLine(compiled.Failed[name])))
+	}
+	return werr
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// allocations reads the allocs profiles of the recording.
+func (r *Recorder) allocations() (profiles []*profile.Profile) {
+	m := r.w.Manifest()
+	for _, e := range m.Of(recording.Allocs) {
+		data, err := os.ReadFile(filepath.Join(r.w.Dir(), filepath.FromSlash(e.Path)))
+		if err != nil {
+			continue
+		}
+		if p, err := profile.Decode(data, profile.Options{MaxBytes: maxProfile}); err == nil {
+			profiles = append(profiles, p)
+		}
+	}
+	return profiles
+}
+
+// ownPackages names the packages of the profiles that belong to the user.
+func (r *Recorder) ownPackages(profiles []*profile.Profile) []string {
+	var scope stack.Scope
+	if m := r.prog.Target.Module; m != "" {
+		scope.Modules = []string{m}
+	}
+	own := map[string]bool{}
+	for _, p := range profiles {
+		for _, name := range r.opt.Diagnose.Packages(p) {
+			if scope.IsUser(stack.Frame{Func: name + ".f"}) && filepath.IsLocal(filepath.FromSlash(name)) {
+				own[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(own))
+}
+
+// keepCalls writes which function is called where memory is allocated: heap
+// profiles leave the frames of the runtime out.
+func (r *Recorder) keepCalls(profiles []*profile.Profile) error {
+	f, err := os.Open(r.prog.Path)
+	if err != nil {
+		return nil // gone: there is nothing to be said
+	}
+	defer f.Close()
+	callee, err := r.opt.Diagnose.Calls(f)
+	if err != nil {
+		return r.w.Note("of lines on which several things may allocate it is not known which do: " + oneLine(err.Error()))
+	}
+	calls := map[uint64]string{}
+	for _, p := range profiles {
+		for id := 1; id < p.Stacks.Len(); id++ {
+			for _, fid := range p.Stacks.Frames(stack.ID(id)) {
+				address := p.Stacks.Frame(fid).Address
+				if name := callee(address + 1); address != 0 && name != "" {
+					calls[address] = name
+				}
+				break
+			}
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	for _, address := range slices.Sorted(maps.Keys(calls)) {
+		fmt.Fprintf(&text, "%#x %s\n", address, calls[address])
+	}
+	return r.w.Put(recording.Entry{Path: "calls.txt", Kind: recording.Calls, Source: r.prog.Target.Name}, text.Bytes())
+}
