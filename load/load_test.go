@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"loupe/timeline"
 )
 
 // serve starts a server and returns its address and a count of requests.
@@ -72,18 +74,20 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	dials := 0
-	for i := range l.Begin {
-		if l.Dial[i] > 0 {
+	last := timeline.Time(0)
+	for r := range l.All() {
+		if r.Dial > 0 {
 			dials++
 		}
 		// Which side of the border between writing and waiting a moment
 		// falls on is up to the scheduler.
-		if sum := l.Dial[i] + l.Write[i] + l.Wait[i] + l.Read[i]; sum > l.Service[i] || l.Write[i]+l.Wait[i] <= 0 {
-			t.Errorf("request %d: the parts sum up to %v of %v", i, sum, l.Service[i])
+		if r.Write+r.Wait <= 0 {
+			t.Errorf("nothing was written and nothing awaited: %+v", r)
 		}
-		if i > 0 && l.Span(i).End < l.Span(i-1).End {
-			t.Errorf("request %d ended before the one in front of it", i)
+		if r.End() < last {
+			t.Errorf("a request that ended at %v comes after one of %v", r.End(), last)
 		}
+		last = r.End()
 	}
 	// net/http gives a connection up when the machine keeps its writer from
 	// running for 50 ms (wasClosed): a few dials more can happen.
@@ -164,8 +168,8 @@ func TestTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := l.Summary(); s.Errors["timeout"] != 2 || l.Service[0] < 30*time.Millisecond {
-		t.Errorf("summary is %+v, the first took %v", s, l.Service[0])
+	if s := l.Summary(); s.Errors["timeout"] != 2 || s.Failed.Min < 30*time.Millisecond {
+		t.Errorf("summary is %+v, failures %+v", s, s.Failed)
 	}
 }
 
@@ -183,8 +187,8 @@ func TestRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := 0
-	for i := range l.Begin {
-		if l.Latency(i) > 50*time.Millisecond {
+	for r := range l.All() {
+		if r.Latency() > 50*time.Millisecond {
 			late++
 		}
 	}
@@ -194,8 +198,8 @@ func TestRate(t *testing.T) {
 	// The one worker serves one request after the other, so that the sum of
 	// the service times is no longer than the run, unless waits are in it.
 	var service time.Duration
-	for _, d := range l.Service {
-		service += d
+	for r := range l.All() {
+		service += r.Service
 	}
 	if service > l.Elapsed {
 		t.Errorf("service times of %v in all hold waits: the run took %v", service, l.Elapsed)
@@ -236,11 +240,11 @@ func TestRedirects(t *testing.T) {
 		}
 	})
 	l, err := Run(t.Context(), Config{URL: u + "/from", Method: "POST", Body: []byte("x"), Requests: 1})
-	if err != nil || l.Status[0] != 200 || n.Load() != 2 {
-		t.Errorf("a redirect gave %v after %d requests, %v", l.Status, n.Load(), err)
+	if err != nil || l.Summary().Status[200] != 1 || n.Load() != 2 {
+		t.Errorf("a redirect gave %+v after %d requests, %v", l.Summary(), n.Load(), err)
 	}
-	if l, _ = Run(t.Context(), Config{URL: u + "/from", Requests: 1, NoRedirects: true}); l.Status[0] != 303 {
-		t.Errorf("an unfollowed redirect has status %d", l.Status[0])
+	if l, _ = Run(t.Context(), Config{URL: u + "/from", Requests: 1, NoRedirects: true}); l.Summary().Status[303] != 1 {
+		t.Errorf("an unfollowed redirect gave %+v", l.Summary())
 	}
 	if l, _ = Run(t.Context(), Config{URL: u + "/loop", Requests: 1}); l.Summary().Errors["stopped after 10 redirects"] != 1 {
 		t.Errorf("a loop gave %v", l.Summary().Errors)
@@ -263,9 +267,9 @@ func TestConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range l.Dial {
-		if l.Dial[i] == 0 {
-			t.Errorf("request %d had no connection of its own", i)
+	for r := range l.All() {
+		if r.Dial == 0 {
+			t.Errorf("the request of %v had no connection of its own", r.Begin)
 		}
 	}
 }

@@ -280,25 +280,20 @@ func (w *worker) fault(err error) uint16 {
 // merge makes one log of what the workers kept, in the order in which the
 // requests ended.
 func merge(workers []*worker, g *generator) *loadlog.Log {
-	l := &loadlog.Log{Header: loadlog.Header{
+	h := loadlog.Header{
 		Schema: loadlog.Schema, Tool: g.Tool, URL: g.URL, Method: g.Method, Concurrency: g.Concurrency,
-		Requests: g.Requests, Duration: g.Duration, Rate: g.Rate, Start: g.start,
-	}}
-	if !g.VerifyTLS && strings.HasPrefix(g.URL, "https:") {
-		l.Notes = append(l.Notes, "the server's certificate was not verified")
+		Requests: g.Requests, Duration: g.Duration, Rate: g.Rate, Open: g.Rate > 0, Start: g.start,
 	}
-	texts := map[string]uint16{}
+	if !g.VerifyTLS && strings.HasPrefix(g.URL, "https:") {
+		h.Notes = append(h.Notes, "the server's certificate was not verified")
+	}
+	var b loadlog.Builder
 	var rows []row
 	for _, w := range workers {
-		l.ServedLength += w.served
+		h.ServedLength += w.served
 		for _, r := range w.rows {
 			if r.fault != 0 {
-				text := w.texts[r.fault-1]
-				if texts[text] == 0 {
-					l.Errors = append(l.Errors, text)
-					texts[text] = uint16(len(l.Errors))
-				}
-				r.fault = texts[text]
+				r.fault = b.Fault(w.texts[r.fault-1])
 			}
 			rows = append(rows, r)
 		}
@@ -306,18 +301,17 @@ func merge(workers []*worker, g *generator) *loadlog.Log {
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return int(min(max(a.begin.Add(a.late+a.service)-b.begin.Add(b.late+b.service), -1), 1))
 	})
-	if g.Rate > 0 {
-		l.Late = make([]time.Duration, 0, len(rows))
-	}
+	to := b.Recorder()
 	for _, r := range rows {
-		l.Begin = append(l.Begin, r.begin)
-		l.Service = append(l.Service, r.service)
-		l.Dial, l.DNS = append(l.Dial, r.dial), append(l.DNS, r.dns)
-		l.Write, l.Wait, l.Read = append(l.Write, r.write), append(l.Wait, r.wait), append(l.Read, r.read)
-		l.Status, l.Bytes, l.Error = append(l.Status, r.status), append(l.Bytes, r.bytes), append(l.Error, r.fault)
-		if l.Late != nil {
-			l.Late = append(l.Late, r.late)
+		q := loadlog.Request{
+			Begin: r.begin, Service: r.service, Dial: r.dial, DNS: r.dns, Write: r.write, Read: r.read,
+			Status: r.status, Bytes: r.bytes, Error: r.fault,
 		}
+		if h.Open {
+			q.Late = r.late
+		}
+		to.Add(&q)
 	}
+	l, _ := b.Log(h) // nothing is spilled
 	return l
 }

@@ -2,6 +2,7 @@ package loadlog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,254 +15,240 @@ import (
 )
 
 // magic begins every file.
-const magic = Schema + "\n"
+const magic = "loupe.load/2\n"
 
-// chunkRequests is how many requests one chunk holds: few enough to be read
-// into memory at once, enough for the columns to be worth their headers.
-const chunkRequests = 8192
+// The kinds of blocks. A reader skips kinds that it does not know.
+const (
+	blockRows        = 'R'
+	blockConnections = 'C'
+	blockEnd         = 'E' // nothing was lost
+)
 
-// column describes how one column is written. The order is the format.
-type column struct {
-	name string
-	get  func(l *Log, i int) int64
-	add  func(l *Log, v int64) error
+// connectionsPerBlock keeps blocks small enough to be read at once.
+const connectionsPerBlock = 4096
+
+// fileHeader is the second line of a file.
+type fileHeader struct {
+	Header
+	// Streams is how many there are, which tells in a file that was cut off
+	// whether some are missing altogether.
+	Streams int `json:"streams"`
 }
 
-func durations(name string, field func(l *Log) *[]time.Duration) column {
-	return column{name,
-		func(l *Log, i int) int64 { return int64((*field(l))[i]) },
-		func(l *Log, v int64) error {
-			*field(l) = append(*field(l), time.Duration(v))
-			return nil
-		},
-	}
-}
-
-func small(name string, field func(l *Log) *[]uint16) column {
-	return column{name,
-		func(l *Log, i int) int64 { return int64((*field(l))[i]) },
-		func(l *Log, v int64) error {
-			if v < 0 || v > math.MaxUint16 {
-				return fmt.Errorf("%s %d is out of range", name, v)
-			}
-			*field(l) = append(*field(l), uint16(v))
-			return nil
-		},
-	}
-}
-
-// columns is the table of the format. A reader skips columns that it does not
-// know, so new ones go to the end.
-var columns = []column{
-	{"begin", func(l *Log, i int) int64 { return int64(l.Begin[i]) }, func(l *Log, v int64) error {
-		l.Begin = append(l.Begin, timeline.Time(v))
-		return nil
-	}},
-	durations("service", func(l *Log) *[]time.Duration { return &l.Service }),
-	durations("dial", func(l *Log) *[]time.Duration { return &l.Dial }),
-	durations("dns", func(l *Log) *[]time.Duration { return &l.DNS }),
-	durations("write", func(l *Log) *[]time.Duration { return &l.Write }),
-	durations("wait", func(l *Log) *[]time.Duration { return &l.Wait }),
-	durations("read", func(l *Log) *[]time.Duration { return &l.Read }),
-	small("status", func(l *Log) *[]uint16 { return &l.Status }),
-	{"bytes", func(l *Log, i int) int64 { return l.Bytes[i] }, func(l *Log, v int64) error {
-		l.Bytes = append(l.Bytes, v)
-		return nil
-	}},
-	small("error", func(l *Log) *[]uint16 { return &l.Error }),
-	durations("late", func(l *Log) *[]time.Duration { return &l.Late }),
-}
-
-// absent tells that a column of l is not kept.
-func absent(l *Log, name string) bool { return name == "late" && l.Late == nil }
-
-// Encode writes the log. The values of a column are written as differences
-// to the one before in zigzag varints: 22 bytes a request in a run of the demo.
+// Encode writes the log: docs/formats/load.md describes the format. Rows are
+// written as they are kept, about ten bytes each.
 func (l *Log) Encode(w io.Writer) error {
-	head := l.Header
-	head.Schema = Schema
-	text, err := json.Marshal(head)
+	text, err := json.Marshal(fileHeader{l.Header, len(l.streams)})
 	if err != nil {
 		return fmt.Errorf("BUG: cannot encode the header: %w", err)
 	}
 	out := append([]byte(magic), text...)
-	out = append(out, '\n')
-	if _, err := w.Write(out); err != nil {
+	if _, err := w.Write(append(out, '\n')); err != nil {
 		return err
 	}
-	var body []byte
-	for from := 0; from < l.Len(); from += chunkRequests {
-		to := min(from+chunkRequests, l.Len())
-		out = binary.AppendUvarint(out[:0], uint64(to-from))
-		kept := 0
-		for _, c := range columns {
-			if !absent(l, c.name) {
-				kept++
-			}
-		}
-		out = binary.AppendUvarint(out, uint64(kept))
-		for _, c := range columns {
-			if absent(l, c.name) {
-				continue
-			}
-			body = body[:0]
-			last := int64(0)
-			for i := from; i < to; i++ {
-				v := c.get(l, i)
-				body = binary.AppendVarint(body, v-last)
-				last = v
-			}
-			out = binary.AppendUvarint(out, uint64(len(c.name)))
-			out = append(out, c.name...)
-			out = binary.AppendUvarint(out, uint64(len(body)))
-			out = append(out, body...)
-		}
-		if _, err := w.Write(out); err != nil {
+	for from := 0; from < len(l.Connections); from += connectionsPerBlock {
+		if err := writeBlock(w, blockConnections, appendConnections(nil, l.Connections[from:min(from+connectionsPerBlock, len(l.Connections))])); err != nil {
 			return err
 		}
 	}
-	return nil
+	// Streams take turns, so that a file that is cut off lacks the end of
+	// each rather than all of the last.
+	for i, more := 0, true; more; i++ {
+		more = false
+		for number, s := range l.streams {
+			if i >= len(s) {
+				continue
+			}
+			more = true
+			if err := l.writeRows(w, number, s[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return writeBlock(w, blockEnd, nil)
+}
+
+func (l *Log) writeRows(w io.Writer, stream int, c chunk) error {
+	head := binary.AppendUvarint(nil, uint64(stream))
+	head = binary.AppendUvarint(head, uint64(c.rows))
+	if c.data != nil {
+		return writeBlock(w, blockRows, head, c.data)
+	}
+	data := make([]byte, c.size)
+	if n, err := l.spilled.ReadAt(data, c.at); n < c.size {
+		return fmt.Errorf("cannot read requests back from the temporary file: %w", err)
+	}
+	return writeBlock(w, blockRows, head, data)
+}
+
+// writeBlock writes a kind, a length and what the block holds.
+func writeBlock(w io.Writer, kind byte, parts ...[]byte) error {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	out := binary.AppendUvarint([]byte{kind}, uint64(size))
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+func appendConnections(b []byte, conns []Connection) []byte {
+	b = binary.AppendUvarint(b, uint64(len(conns)))
+	for i := range conns {
+		c := &conns[i]
+		b = binary.AppendUvarint(b, uint64(c.ID))
+		b = binary.AppendVarint(b, int64(c.Opened))
+		for _, d := range []time.Duration{c.Dial, c.DNS, c.TLS} {
+			b = binary.AppendUvarint(b, uint64(max(0, d)))
+		}
+		b = binary.AppendUvarint(b, uint64(c.LocalPort))
+		b = binary.AppendUvarint(b, uint64(c.Requests))
+		b = binary.AppendVarint(b, int64(c.Closed))
+		b = binary.AppendUvarint(b, uint64(c.Why))
+	}
+	return b
 }
 
 // ErrCut is wrapped by the error of a file that ends in the middle of a
 // chunk; what came before is returned with it.
 var ErrCut = errors.New("the file ends early")
 
-// Decode reads a log. When the file was cut off, the whole chunks before the
-// cut are returned together with an error that wraps [ErrCut]. Such a log ends
-// with the last request that it holds: rates over its Elapsed are true.
+// Decode reads a log of any version of the format. The log refers to data,
+// which must not change. When the file was cut off or is damaged, everything
+// before that is returned together with an error; where it was cut off, the
+// error wraps [ErrCut]. Such a log ends with the last request up to which none
+// is missing: rates over its Elapsed are true.
 func Decode(data []byte) (*Log, error) {
-	rest, ok := bytes.CutPrefix(data, []byte(magic))
-	if !ok {
-		return nil, fmt.Errorf("cannot read load log: it does not begin with %q", Schema)
+	version1 := bytes.HasPrefix(data, []byte(magic1))
+	if !version1 && !bytes.HasPrefix(data, []byte(magic)) {
+		return nil, errors.New("cannot read load log: it does not begin with \"loupe.load/\" and a version that is known")
 	}
-	head, rest, ok := bytes.Cut(rest, []byte("\n"))
-	l := &Log{}
+	head, rest, ok := bytes.Cut(data[len(magic):], []byte("\n"))
 	if !ok {
 		return nil, fmt.Errorf("cannot read load log: no header line: %w", ErrCut)
 	}
-	if err := json.Unmarshal(head, &l.Header); err != nil {
+	var h fileHeader
+	if err := json.Unmarshal(head, &h); err != nil {
 		return nil, fmt.Errorf("cannot read load log: header: %w", err)
 	}
+	if version1 {
+		return decode1(h.Header, rest)
+	}
+	l := &Log{Header: h.Header}
 	c := cursor{data: rest}
-	for chunk := 1; len(c.data) > 0; chunk++ {
-		good := *l
-		if err := c.chunk(l); err != nil {
-			good.endEarly()
-			return &good, fmt.Errorf("cannot read load log: chunk %d: %w", chunk, err)
+	for n := 1; ; n++ {
+		ended, err := c.block(l)
+		if err != nil {
+			l.endEarly(h.Streams)
+			return l, fmt.Errorf("cannot read load log: block %d: %w", n, err)
+		}
+		if ended {
+			return l, nil
 		}
 	}
-	return l, nil
 }
 
-// endEarly lets the log end with its last request. Requests are in the order in
-// which they ended, so that none of those before is missing.
-func (l *Log) endEarly() {
-	end := time.Duration(0)
-	if n := l.Len(); n > 0 {
-		end = time.Duration(l.Span(n - 1).End)
+// maxStreams bounds the streams of a file: one for each thread that sent.
+const maxStreams = 1 << 12
+
+// block reads one block into l, and tells whether it was the last.
+func (c *cursor) block(l *Log) (ended bool, err error) {
+	if len(c.data) == 0 {
+		return false, ErrCut
 	}
-	l.Elapsed = min(l.Elapsed, max(0, end))
-}
-
-// cursor reads varints and remembers the first failure.
-type cursor struct {
-	data []byte
-	err  error
-}
-
-func (c *cursor) uvarint() uint64 {
-	v, n := binary.Uvarint(c.data)
-	if n <= 0 {
-		c.fail()
-		return 0
+	kind := c.data[0]
+	c.data = c.data[1:]
+	size := c.uvarint()
+	if kind == blockRows && size > uint64(len(c.data)) && c.err == nil {
+		body := cursor{data: c.data}
+		return false, cmp.Or(body.rows(l), ErrCut)
 	}
-	c.data = c.data[n:]
-	return v
-}
-
-func (c *cursor) bytes(n uint64) []byte {
-	if n > uint64(len(c.data)) {
-		c.fail()
-		return nil
+	body := cursor{data: c.bytes(size)}
+	if c.err != nil {
+		return false, c.err
 	}
-	b := c.data[:n]
-	c.data = c.data[n:]
-	return b
-}
-
-func (c *cursor) fail() {
-	if c.err == nil {
-		c.err = ErrCut
+	switch kind {
+	case blockRows:
+		err = body.rows(l)
+	case blockConnections:
+		err = body.connections(l)
+	case blockEnd:
+		return true, nil
 	}
-	c.data = nil
+	return false, err
 }
 
-// chunk reads one chunk into l. Columns that the chunk does not have are
-// filled with zeros, so that all stay of one length.
-func (c *cursor) chunk(l *Log) error {
-	count, cols := c.uvarint(), c.uvarint()
+// rows reads a block of rows and checks each of them. Of a block that is cut
+// off or damaged, the rows before that are kept.
+func (c *cursor) rows(l *Log) error {
+	stream, claimed := c.uvarint(), c.uvarint()
 	if c.err != nil {
 		return c.err
 	}
-	// Every request has at least one byte in each column.
-	if count > uint64(len(c.data)) || count > 1<<24 || cols > 64 {
-		return fmt.Errorf("it claims %d requests in %d columns: %w", count, cols, ErrCut)
+	if stream > uint64(len(l.streams)) || stream >= maxStreams || claimed > math.MaxInt32 {
+		return errors.New("its rows are not what it claims")
 	}
-	before := l.Len()
-	seen := map[string]bool{}
-	for range cols {
-		name := string(c.bytes(c.uvarint()))
-		body := c.bytes(c.uvarint())
+	var state rowState
+	var r Request
+	var err error
+	rest, rows := c.data, 0
+	for err == nil && uint64(rows) < claimed {
+		var after []byte
+		if after, err = readRow(rest, &state, &r); err == nil {
+			rest, rows = after, rows+1
+		}
+	}
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d bytes too many", len(rest))
+	}
+	if rows == 0 {
+		return err
+	}
+	if stream == uint64(len(l.streams)) {
+		l.streams = append(l.streams, nil)
+	}
+	data := c.data[:len(c.data)-len(rest)]
+	l.streams[stream] = append(l.streams[stream], chunk{rows: rows, data: data, size: len(data)})
+	l.n += rows
+	return err
+}
+
+func (c *cursor) connections(l *Log) error {
+	for n := c.below(connectionsPerBlock + 1); n > 0; n-- {
+		k := Connection{ID: uint32(c.below(1 << 32)), Opened: timeline.Time(c.varint())}
+		k.Dial, k.DNS, k.TLS = c.duration(), c.duration(), c.duration()
+		k.LocalPort, k.Requests = uint16(c.below(1<<16)), uint32(c.below(1<<32))
+		k.Closed, k.Why = timeline.Time(c.varint()), Closing(c.below(1<<8))
 		if c.err != nil {
 			return c.err
 		}
-		for _, col := range columns {
-			if col.name != name || seen[name] {
-				continue
-			}
-			seen[name] = true
-			if name == "late" {
-				for len(l.Late) < before {
-					l.Late = append(l.Late, 0)
-				}
-			}
-			if err := readColumn(l, col, body, count); err != nil {
-				return err
-			}
-		}
+		l.Connections = append(l.Connections, k)
 	}
-	if !seen["begin"] || !seen["service"] {
-		return errors.New("it lacks the column begin or service")
-	}
-	for _, col := range columns {
-		if seen[col.name] || col.name == "late" && l.Late == nil {
-			continue
-		}
-		for range count {
-			if err := col.add(l, 0); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return c.err
 }
 
-func readColumn(l *Log, col column, body []byte, count uint64) error {
-	value := int64(0)
-	for range count {
-		d, n := binary.Varint(body)
-		if n <= 0 {
-			return fmt.Errorf("column %s: %w", col.name, ErrCut)
+// endEarly lets the log end where the first of its streams does: behind that,
+// requests are missing.
+func (l *Log) endEarly(streams int) {
+	for i, s := range l.streams {
+		last := timeline.Time(0)
+		for r := l.reader(s[len(s)-1:]); r.next(); {
+			last = r.end
 		}
-		body = body[n:]
-		value += d
-		if err := col.add(l, value); err != nil {
-			return fmt.Errorf("column %s: %w", col.name, err)
+		if i == 0 || last < l.until {
+			l.until = last
 		}
 	}
-	if len(body) > 0 {
-		return fmt.Errorf("column %s: %d bytes too many", col.name, len(body))
+	l.n = 0
+	if l.until > 0 && len(l.streams) >= streams {
+		for range l.All() {
+			l.n++
+		}
+	} else {
+		l.streams, l.until = nil, 0
 	}
-	return nil
+	l.Elapsed = min(l.Elapsed, max(0, time.Duration(l.until)))
 }

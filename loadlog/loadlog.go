@@ -1,20 +1,23 @@
-// Package loadlog is the record of a load run: every request in columns, and
-// the figures that follow from them. It is what package load writes and what
-// every analysis reads; it sends nothing itself.
+// Package loadlog is the record of a load run: every request with its parts,
+// every connection, and the figures that follow from them. It is what package
+// load writes and what every analysis reads; it sends nothing itself.
 //
-// The file format is described in docs/formats/load.md.
+// A run of ten million requests has to fit, so that requests are kept as rows
+// of varints, some ten bytes each, and are handed out one after the other
+// ([Log.All]) rather than as a slice. The file format, which is the same rows,
+// is described in docs/formats/load.md.
 package loadlog
 
 import (
-	"math"
-	"slices"
+	"fmt"
+	"io"
+	"iter"
 	"time"
 
-	"loupe/stats"
 	"loupe/timeline"
 )
 
-// Schema names the version of the format and of the JSON summary.
+// Schema names the version of the JSON summary.
 const Schema = "loupe.load/1"
 
 // Header says what was asked for and what sending it cost.
@@ -26,180 +29,235 @@ type Header struct {
 	Concurrency int           `json:"concurrency"`
 	Requests    int           `json:"requests,omitempty"`    // asked for; 0 when a duration was
 	Duration    time.Duration `json:"duration_ns,omitempty"` // asked for
-	Rate        float64       `json:"rate,omitempty"`        // requests a second asked for; 0 is as fast as it goes
-	// Start is the zero of the log's own time.
-	Start time.Time `json:"start"`
+	Rate        float64       `json:"rate,omitempty"`        // requests a second asked for, the highest of all stages; 0 is as fast as it goes
+	// Model says in words how requests were timed: "closed loop, 50
+	// connections", "1000/s, Poisson arrivals".
+	Model string `json:"model,omitempty"`
+	// Open tells that requests had a schedule, so that Begin is when a
+	// request was due and not when a connection was free.
+	Open bool `json:"open,omitempty"`
+	// Engine is what sent: "epoll", "net", "http2".
+	Engine string `json:"engine,omitempty"`
+	// Targets are the requests that were sent, where there are several or
+	// the only one is a template; Request.Target points into it.
+	Targets []Target `json:"targets,omitempty"`
+	// Start is the zero of the log's own time. Warmup is how much before it
+	// was sent and not kept.
+	Start  time.Time     `json:"start"`
+	Warmup time.Duration `json:"warmup_ns,omitempty"`
 	// Elapsed is the wall time from Start to the end of the last request.
 	Elapsed time.Duration `json:"elapsed_ns"`
-	// Errors holds the texts that the column Error points into, from 1.
+	// Errors holds the texts that Request.Error points into, from 1.
 	Errors []string `json:"errors,omitempty"`
+	// Unsent is how many requests were due within the run and never sent,
+	// because all connections were busy until its end.
+	Unsent int64 `json:"unsent,omitempty"`
 	// CPU is the CPU time that the generator used, GCs how often its
-	// own collector ran.
-	CPU time.Duration `json:"generator_cpu_ns"`
-	GCs int           `json:"generator_gcs"`
+	// own collector ran, Threads how many threads send; Busy is the share of
+	// the time that the busiest of them did not wait, 0 when unknown.
+	CPU     time.Duration `json:"generator_cpu_ns"`
+	GCs     int           `json:"generator_gcs"`
+	Threads int           `json:"generator_threads,omitempty"`
+	Busy    float64       `json:"generator_busy,omitempty"`
 	// ServedLength is the sum of the Content-Length headers, as hey counts
 	// data.
 	ServedLength int64 `json:"served_length"`
+	// Monotonic is the system's monotonic clock at Start, in ns, and BootID
+	// which start of the machine (Linux: /proc/sys/kernel/random/boot_id)
+	// and time namespace it belongs to. Execution traces on Linux have the
+	// same clock, so that a trace of the same boot needs no other join.
+	Monotonic int64  `json:"monotonic_ns,omitempty"`
+	BootID    string `json:"boot_id,omitempty"`
 	// Notes are remarks for the reader: TLS not verified, requests not
 	// sent.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Log is a load run. The columns have one value per request, in the order in
-// which the requests ended.
-type Log struct {
-	Header
-	// Begin is when a request was to begin: in a closed loop when its
-	// worker was free. Times count from Header.Start.
-	Begin []timeline.Time
+// Target is one kind of request of a run.
+type Target struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	// Weight is its part of the requests, in comparison with the others.
+	Weight int `json:"weight,omitempty"`
+}
+
+// Request is one request. Instants count from Header.Start.
+type Request struct {
+	// Begin is when the request was to be sent: when it was due in an open
+	// loop, when its connection was free in a closed one.
+	Begin timeline.Time
+	// Late is how long after Begin it was sent; 0 in a closed loop.
+	Late time.Duration
 	// Service is the time from sending to the last byte of the answer, or
 	// to the failure.
-	Service []time.Duration
-	// Late is how long after Begin the request was sent; nil in a closed
-	// loop, where it is always 0.
-	Late []time.Duration
-	// Dial is the time to get a new connection, name lookup and TLS
-	// included; 0 on one that was used before. DNS is the lookup's part.
-	Dial, DNS []time.Duration
-	// Write, Wait and Read are the parts of Service: the request was
+	Service time.Duration
+	// Dial is the part of Service that went into a new connection, lookup
+	// and TLS included; 0 on a connection that was there before. DNS and
+	// TLS are parts of Dial.
+	Dial, DNS, TLS time.Duration
+	// Write, Wait and Read are the rest of Service: the request was
 	// written, the first byte was waited for, the rest was read.
-	Write, Wait, Read []time.Duration
-	// Status is that of the answer, 0 for a request without one.
-	Status []uint16
-	// Bytes is the length of the body as it came over the wire.
-	Bytes []int64
+	Write, Wait, Read time.Duration
+	// Conn is the connection that answered; see [Connection.ID].
+	Conn uint32
+	// Target is an index into Header.Targets.
+	Target uint16
+	// Status is that of the last answer, 0 for a request without one.
+	Status uint16
 	// Error is 0 for an answered request, else one more than the index
 	// into Header.Errors.
-	Error []uint16
+	Error uint16
+	// Hops is how many redirects were followed within Service.
+	Hops uint8
+	// Bytes is the length of the body as it came over the wire.
+	Bytes int64
+}
+
+// Latency returns how long the request took from when it was to begin: what a
+// user of the service would have seen.
+func (r *Request) Latency() time.Duration { return r.Late + r.Service }
+
+// Sent returns when the request was sent.
+func (r *Request) Sent() timeline.Time { return r.Begin.Add(r.Late) }
+
+// End returns when the last byte was there, or the request had failed.
+func (r *Request) End() timeline.Time { return r.Begin.Add(r.Late + r.Service) }
+
+// Span returns when the request was in flight or due, on the log's own time.
+func (r *Request) Span() timeline.Span { return timeline.Span{Start: r.Begin, End: r.End()} }
+
+// Closing says why a connection ended.
+type Closing uint8
+
+// The reasons.
+const (
+	AtEnd     Closing = iota // the run was over
+	ByServer                 // the answer said so, or the server hung up
+	ByRequest                // without keep-alive
+	ByFailure                // a request on it failed or took too long
+)
+
+// String returns the reason in words.
+func (c Closing) String() string {
+	switch c {
+	case ByServer:
+		return "by the server"
+	case ByRequest:
+		return "after each request"
+	case ByFailure:
+		return "after a failure"
+	}
+	return "at the end"
+}
+
+// Connection is one connection to the target. Those that were opened before
+// Start, so that no request had to wait for them, have a negative Opened.
+type Connection struct {
+	ID     uint32
+	Opened timeline.Time // when dialling began
+	// Dial is the time until it could be used; DNS and TLS are parts of it.
+	Dial, DNS, TLS time.Duration
+	LocalPort      uint16
+	Requests       uint32
+	Closed         timeline.Time
+	Why            Closing
+}
+
+// Log is a load run: a [Builder] or [Decode] makes it. It is read-only, and
+// goroutines may share it.
+type Log struct {
+	Header
+	// Connections are all that were made, in order of their IDs.
+	Connections []Connection
+
+	streams [][]chunk
+	n       int
+	// until is where a damaged log ends: behind it requests of some streams
+	// are missing. 0 is everything.
+	until timeline.Time
+	// spilled holds the chunks that did not fit into memory.
+	spilled io.ReaderAt
+}
+
+// chunk is a run of rows of one stream.
+type chunk struct {
+	rows int
+	data []byte // nil when spilled
+	at   int64  // in the spill file
+	size int
 }
 
 // Len returns the number of requests.
-func (l *Log) Len() int { return len(l.Begin) }
+func (l *Log) Len() int { return l.n }
 
-// Latency returns how long a request took from when it was to begin: what a
-// user of the service would have seen.
-func (l *Log) Latency(i int) time.Duration {
-	if l.Late == nil {
-		return l.Service[i]
-	}
-	return l.Late[i] + l.Service[i]
-}
-
-// Span returns when request i was in flight, on the log's own time.
-func (l *Log) Span(i int) timeline.Span {
-	begin := l.Begin[i]
-	return timeline.Span{Start: begin, End: begin.Add(l.Latency(i))}
-}
-
-// Quantiles are percentiles of a time. A percentile with fewer than ten
-// requests beyond it is left at zero, because it would be an accident.
-type Quantiles struct {
-	Min  time.Duration `json:"min"`
-	Mean time.Duration `json:"mean"`
-	P50  time.Duration `json:"p50"`
-	P90  time.Duration `json:"p90,omitempty"`
-	P95  time.Duration `json:"p95,omitempty"`
-	P99  time.Duration `json:"p99,omitempty"`
-	P999 time.Duration `json:"p99.9,omitempty"`
-	Max  time.Duration `json:"max"`
-}
-
-// enough is the number of requests that must lie beyond a percentile.
-const enough = 10
-
-// quantiles sorts values, in ns.
-func quantiles(values []float64) Quantiles {
-	if len(values) == 0 {
-		return Quantiles{}
-	}
-	slices.Sort(values)
-	at := func(q float64) time.Duration {
-		if q > 0.5 && float64(len(values))*(1-q) < enough-1e-9 {
-			return 0
+// Size returns how many bytes the rows take.
+func (l *Log) Size() (bytes int64) {
+	for _, s := range l.streams {
+		for _, c := range s {
+			bytes += int64(c.size)
 		}
-		return time.Duration(math.Round(stats.Quantile(values, q)))
 	}
-	return Quantiles{
-		Min: at(0), Mean: time.Duration(math.Round(stats.Mean(values))), P50: at(0.5),
-		P90: at(0.9), P95: at(0.95), P99: at(0.99), P999: at(0.999), Max: time.Duration(values[len(values)-1]),
-	}
+	return bytes
 }
 
-// Generator says what sending the load cost, and whether that may have
-// distorted what was measured.
-type Generator struct {
-	CPUSeconds float64       `json:"cpu_s"`
-	LagP99     time.Duration `json:"lag_p99_ns"`
-	GCs        int           `json:"gcs"`
-}
-
-// Summary holds the figures of a load run.
-type Summary struct {
-	Schema   string  `json:"schema"`
-	URL      string  `json:"url"`
-	Requests int     `json:"requests"`
-	Seconds  float64 `json:"seconds"`
-	// RPS counts answered requests, whatever their status.
-	RPS       float64 `json:"rps"`
-	Responses int     `json:"responses"`
-	// Latency and Service are those of answered requests.
-	Latency   Quantiles      `json:"latency_ns"`
-	Service   Quantiles      `json:"service_ns"`
-	Status    map[int]int    `json:"status"`
-	Errors    map[string]int `json:"errors"`
-	Bytes     int64          `json:"bytes"`
-	Generator Generator      `json:"generator"`
-	Notes     []string       `json:"notes,omitempty"`
-}
-
-// Summary computes the figures.
-func (l *Log) Summary() *Summary {
-	s := &Summary{
-		Schema: Schema, URL: l.URL, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
-		Status: map[int]int{}, Errors: map[string]int{},
-		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs}, Notes: l.Notes,
-	}
-	var latency, service, lag []float64
-	for i := range l.Begin {
-		if l.Late != nil {
-			lag = append(lag, float64(l.Late[i]))
+// All returns the requests in the order in which they ended. The request that
+// is handed out is overwritten by the next one. Rows that were spilled to a
+// file that cannot be read any more are left out.
+func (l *Log) All() iter.Seq[*Request] {
+	return func(yield func(*Request) bool) {
+		readers := make([]*rowReader, 0, len(l.streams))
+		for _, s := range l.streams {
+			if r := l.reader(s); r.next() {
+				readers = append(readers, r)
+			}
 		}
-		s.Bytes += l.Bytes[i]
-		if e := l.Error[i]; e != 0 {
-			s.Errors[l.ErrorText(e)]++
-			continue
+		for len(readers) > 0 {
+			first := 0
+			for i := 1; i < len(readers); i++ {
+				if readers[i].end < readers[first].end {
+					first = i
+				}
+			}
+			r := readers[first]
+			if l.until > 0 && r.end > l.until {
+				return
+			}
+			if !yield(&r.row) {
+				return
+			}
+			if !r.next() {
+				readers = append(readers[:first], readers[first+1:]...)
+			}
 		}
-		s.Responses++
-		s.Status[int(l.Status[i])]++
-		latency = append(latency, float64(l.Latency(i)))
-		service = append(service, float64(l.Service[i]))
 	}
-	s.Latency, s.Service = quantiles(latency), quantiles(service)
-	if len(lag) > 0 {
-		s.Generator.LagP99 = quantiles(lag).P99
-	}
-	if s.Seconds > 0 {
-		s.RPS = float64(s.Responses) / s.Seconds
-	}
-	return s
 }
 
-// ErrorText returns the text behind a value of the column Error.
-func (l *Log) ErrorText(e uint16) string {
-	if e == 0 || int(e) > len(l.Errors) {
+// Answered is [Log.All] without the requests that failed.
+func (l *Log) Answered() iter.Seq[*Request] {
+	return func(yield func(*Request) bool) {
+		for r := range l.All() {
+			if r.Error == 0 && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// ErrorText returns the text behind a value of Request.Error.
+func (h *Header) ErrorText(e uint16) string {
+	if e == 0 || int(e) > len(h.Errors) {
 		return "unknown error"
 	}
-	return l.Errors[e-1]
+	return h.Errors[e-1]
 }
 
-// CommonError returns the text of the most frequent error, empty when there
-// was none.
-func (s *Summary) CommonError() string {
-	best, most := "", 0
-	for text, n := range s.Errors {
-		if n > most || n == most && text < best {
-			best, most = text, n
-		}
+// TargetOf returns the target of a request.
+func (h *Header) TargetOf(r *Request) Target {
+	if int(r.Target) < len(h.Targets) {
+		return h.Targets[r.Target]
 	}
-	return best
+	return Target{Method: h.Method, URL: h.URL}
 }
+
+// String returns the method and the URL.
+func (t Target) String() string { return fmt.Sprintf("%s %s", t.Method, t.URL) }

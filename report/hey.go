@@ -31,21 +31,34 @@ type heyStats struct {
 // heyPart is a line of hey's details.
 type heyPart struct {
 	name                      string
+	count                     int
 	average, fastest, slowest float64
 }
 
 func newHeyStats(l *loadlog.Log) *heyStats {
 	s := &heyStats{total: l.Elapsed.Seconds(), status: map[int]int{}, errors: map[string]int{}, dataBytes: l.ServedLength}
 	var sum float64
-	for i := range l.Begin {
-		if e := l.Error[i]; e != 0 {
-			s.errors[l.ErrorText(e)]++
+	parts := [...]*heyPart{{name: "DNS+dialup"}, {name: "DNS-lookup"}, {name: "req write"}, {name: "resp wait"}, {name: "resp read"}}
+	for r := range l.All() {
+		if r.Error != 0 {
+			s.errors[l.ErrorText(r.Error)]++
 			continue
 		}
-		s.status[int(l.Status[i])]++
-		latency := l.Latency(i).Seconds()
+		s.status[int(r.Status)]++
+		latency := r.Latency().Seconds()
 		s.latencies = append(s.latencies, latency)
 		sum += latency
+		for i, d := range [...]time.Duration{r.Dial, r.DNS, r.Write, r.Wait, r.Read} {
+			parts[i].add(d)
+		}
+	}
+	// Connections that were there before the start took their time all the
+	// same.
+	for i := range l.Connections {
+		if c := &l.Connections[i]; c.Opened < 0 {
+			parts[0].more(c.Dial)
+			parts[1].more(c.DNS)
+		}
 	}
 	s.responses = len(s.latencies)
 	slices.Sort(s.latencies)
@@ -56,30 +69,27 @@ func newHeyStats(l *loadlog.Log) *heyStats {
 		s.fastest, s.slowest = s.latencies[0], s.latencies[s.responses-1]
 		s.average = sum / float64(s.responses)
 	}
-	for _, part := range []struct {
-		name   string
-		column []time.Duration
-	}{{"DNS+dialup", l.Dial}, {"DNS-lookup", l.DNS}, {"req write", l.Write}, {"resp wait", l.Wait}, {"resp read", l.Read}} {
-		s.parts = append(s.parts, newHeyPart(part.name, part.column, l.Error))
+	for _, p := range parts {
+		p.average /= float64(max(1, s.responses))
+		s.parts = append(s.parts, *p)
 	}
 	return s
 }
 
-func newHeyPart(name string, column []time.Duration, failed []uint16) heyPart {
-	p := heyPart{name: name}
-	n, lo, hi, sum := 0, time.Duration(math.MaxInt64), time.Duration(0), time.Duration(0)
-	for i, d := range column {
-		if failed[i] != 0 {
-			continue
-		}
-		n++
-		sum += d
-		lo, hi = min(lo, d), max(hi, d)
+// add counts the part of one more request.
+func (p *heyPart) add(d time.Duration) {
+	v := d.Seconds()
+	if p.count == 0 || v < p.fastest {
+		p.fastest = v
 	}
-	if n > 0 {
-		p.average, p.fastest, p.slowest = sum.Seconds()/float64(n), lo.Seconds(), hi.Seconds()
-	}
-	return p
+	p.count++
+	p.more(d)
+}
+
+// more adds time that belongs to a request that is counted already.
+func (p *heyPart) more(d time.Duration) {
+	p.average += d.Seconds()
+	p.slowest = max(p.slowest, d.Seconds())
 }
 
 // WriteHey prints a load run in the layout of hey 0.1.4, byte for byte, for
@@ -287,10 +297,10 @@ func generator(b *strings.Builder, l *loadlog.Log) {
 		share = s.Generator.CPUSeconds / s.Seconds
 	}
 	fmt.Fprintf(b, "  CPU:\t%s, %.2f CPUs; %d collections of its own\n", unit.Nanoseconds(s.Generator.CPUSeconds*1e9), share, s.Generator.GCs)
-	if l.Late != nil {
+	if l.Open {
 		share, within := "99%", s.Generator.LagP99
 		if l.Len() < 1000 { // too few for a percentile
-			share, within = "all", slices.Max(append(l.Late, 0))
+			share, within = "all", s.Generator.LagMax
 		}
 		fmt.Fprintf(b, "  Late:\t%s of the requests were sent within %s of their turn\n", share, unit.Duration(within))
 		fmt.Fprintf(b, "  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n",
@@ -315,16 +325,15 @@ func orNone(d time.Duration) string {
 func WriteHeyCSV(w io.Writer, l *loadlog.Log) error {
 	var b strings.Builder
 	b.WriteString("response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n")
-	order := make([]int, 0, l.Len())
-	for i := range l.Begin {
-		if l.Error[i] == 0 {
-			order = append(order, i)
-		}
+	order := make([]loadlog.Request, 0, l.Len())
+	for r := range l.Answered() {
+		order = append(order, *r)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(l.Begin[i], l.Begin[j]) })
-	for _, i := range order {
-		fmt.Fprintf(&b, "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f\n", l.Latency(i).Seconds(), l.Dial[i].Seconds(), l.DNS[i].Seconds(),
-			l.Write[i].Seconds(), l.Wait[i].Seconds(), l.Read[i].Seconds(), l.Status[i], l.Begin[i].Seconds())
+	slices.SortStableFunc(order, func(a, b loadlog.Request) int { return cmp.Compare(a.Begin, b.Begin) })
+	for i := range order {
+		r := &order[i]
+		fmt.Fprintf(&b, "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f\n", r.Latency().Seconds(), r.Dial.Seconds(), r.DNS.Seconds(),
+			r.Write.Seconds(), r.Wait.Seconds(), r.Read.Seconds(), r.Status, time.Duration(r.Begin).Seconds())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

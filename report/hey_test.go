@@ -26,38 +26,31 @@ type heyData struct {
 
 // log makes a load log of the same requests.
 func (d *heyData) log() *loadlog.Log {
-	l := &loadlog.Log{Header: loadlog.Header{Elapsed: d.Total, ServedLength: d.SizeTotal}}
-	ns := func(seconds []float64) (out []time.Duration) {
-		for _, s := range seconds {
-			out = append(out, time.Duration(math.Round(s*1e9)))
-		}
-		return out
+	ns := func(seconds []float64, i int) time.Duration { return time.Duration(math.Round(seconds[i] * 1e9)) }
+	h := loadlog.Header{Elapsed: d.Total, ServedLength: d.SizeTotal}
+	var rows []loadlog.Request
+	for i := range d.Offsets {
+		rows = append(rows, loadlog.Request{
+			Begin: timeline.Time(ns(d.Offsets, i)), Service: ns(d.Lats, i), Dial: ns(d.ConnLats, i), DNS: ns(d.DnsLats, i),
+			Write: ns(d.ReqLats, i), Read: ns(d.ResLats, i), Status: uint16(d.StatusCodes[i]),
+		})
 	}
-	for i, at := range ns(d.Offsets) {
-		l.Begin = append(l.Begin, timeline.Time(at))
-		l.Status = append(l.Status, uint16(d.StatusCodes[i]))
-	}
-	l.Service, l.Dial, l.DNS = ns(d.Lats), ns(d.ConnLats), ns(d.DnsLats)
-	l.Write, l.Wait, l.Read = ns(d.ReqLats), ns(d.DelayLats), ns(d.ResLats)
-	l.Error = make([]uint16, l.Len())
 	for text, n := range d.ErrorDist {
-		l.Errors = append(l.Errors, text)
+		h.Errors = append(h.Errors, text)
 		for range n {
-			l.Begin, l.Status, l.Error = append(l.Begin, 0), append(l.Status, 0), append(l.Error, uint16(len(l.Errors)))
-			for _, column := range []*[]time.Duration{&l.Service, &l.Dial, &l.DNS, &l.Write, &l.Wait, &l.Read} {
-				*column = append(*column, 0)
-			}
+			rows = append(rows, loadlog.Request{Error: uint16(len(h.Errors))})
 		}
 	}
-	l.Bytes = make([]int64, l.Len())
-	return l
+	return loadlog.New(h, rows)
 }
 
-// The two lines in which the report means to differ from hey's: hey counts
-// failures as requests served, and prints the fastest and the slowest request
-// where it speaks of connecting.
+// The three lines in which the report means to differ from hey's: hey counts
+// failures as requests served, prints the fastest and the slowest request
+// where it speaks of connecting, and lets some time between its hooks belong to
+// no part, which here is waiting.
 var (
 	heyRate    = regexp.MustCompile(`(?m)^  Requests/sec:\t.*$`)
+	heyWait    = regexp.MustCompile(`(?m)^(  resp wait:\t)\d\.\d{4} secs, \d\.\d{4} secs, \d\.\d{4} secs$`)
 	heyConnect = regexp.MustCompile(`(?m)^(  DNS\+dialup:\t[^,]*), .*$`)
 )
 
@@ -87,6 +80,7 @@ func TestHey(t *testing.T) {
 			got, want = heyRate.ReplaceAllString(got, "rate"), heyRate.ReplaceAllString(want, "rate")
 		}
 		got, want = heyConnect.ReplaceAllString(got, "$1"), heyConnect.ReplaceAllString(want, "$1")
+		got, want = heyWait.ReplaceAllString(got, "$1"), heyWait.ReplaceAllString(want, "$1")
 		if diff := diffLines(want, got); diff != "" {
 			t.Errorf("%s (- hey, + loupe):\n%s", name, diff)
 		}
@@ -140,10 +134,11 @@ func TestHeyRefused(t *testing.T) {
 func TestHeyPercentiles(t *testing.T) {
 	f := func(n int, want string) {
 		t.Helper()
-		l := loadlogtest.Steady(n, time.Second, 0)
-		for i := range l.Service {
-			l.Service[i] = time.Duration(i+1) * time.Millisecond
+		rows := make([]loadlog.Request, n)
+		for i := range rows {
+			rows[i].Service = time.Duration(i+1) * time.Millisecond
 		}
+		l := loadlog.New(loadlog.Header{Elapsed: time.Second}, rows)
 		got := section(heyText(t, l), "Latency distribution:\n")
 		if got != want {
 			t.Errorf("%d requests:\n%s\nwant:\n%s", n, got, want)
@@ -206,13 +201,13 @@ func TestHeyHistogram(t *testing.T) {
 func TestHeyCSV(t *testing.T) {
 	l := loadlogtest.Log(`
 		begin  service  dial   dns    write  wait   read   status
-		3ms    12ms     2ms    500us  10us   9ms    1ms    200
-		1ms    2us      0s     0s     0s     1us    0s     404
+		3ms    12ms     2ms    500us  10us   8990us 1ms    200
+		1ms    2us      0s     0s     1us    1us    0s     404
 		2ms    1s       0s     0s     0s     0s     0s     -       timeout
 	`)
 	want := `response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset
-0.000002,0.000000,0.000000,0.000000,0.000001,0.000000,404,0.001000
-0.012000,0.002000,0.000500,0.000010,0.009000,0.001000,200,0.003000
+0.000002,0.000000,0.000000,0.000001,0.000001,0.000000,404,0.001000
+0.012000,0.002000,0.000500,0.000010,0.008990,0.001000,200,0.003000
 `
 	var b strings.Builder
 	if err := WriteHeyCSV(&b, l); err != nil {

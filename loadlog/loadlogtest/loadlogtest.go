@@ -7,7 +7,8 @@
 //	8ms    3ms      0s    -       0     connection refused
 //
 // A row that begins with "20×" stands for 20 requests. A status of "-" is a
-// failure; the words after the last column are its text.
+// failure; the words after the last column are its text. A request's wait is what
+// the other parts leave of its service.
 package loadlogtest
 
 import (
@@ -26,7 +27,8 @@ import (
 // 200. The log has an elapsed time, the end of its last request unless the
 // caller changes it. It panics on a table that it cannot read.
 func Log(table string) *loadlog.Log {
-	l := &loadlog.Log{Header: loadlog.Header{Schema: loadlog.Schema, URL: "http://localhost:5000/", Method: "GET", Concurrency: 1}}
+	h := loadlog.Header{Schema: loadlog.Schema, URL: "http://localhost:5000/", Method: "GET", Concurrency: 1}
+	var rows []loadlog.Request
 	var names []string
 	for line := range strings.Lines(table) {
 		cells := strings.Fields(line)
@@ -34,23 +36,21 @@ func Log(table string) *loadlog.Log {
 		case len(cells) == 0:
 		case names == nil:
 			names = cells
-			if slices.Contains(names, "late") {
-				l.Late = []time.Duration{}
-			}
+			h.Open = slices.Contains(names, "late")
 		default:
 			times := 1
 			if n, ok := strings.CutSuffix(cells[0], "×"); ok {
 				times, cells = number(n, line), cells[1:]
 			}
 			for range times {
-				add(l, names, cells, line)
+				rows = append(rows, request(&h, names, cells, line))
 			}
 		}
 	}
-	for i := range l.Begin {
-		l.Elapsed = max(l.Elapsed, time.Duration(l.Span(i).End))
+	for i := range rows {
+		h.Elapsed = max(h.Elapsed, time.Duration(rows[i].End()))
 	}
-	return l
+	return loadlog.New(h, rows)
 }
 
 func number(text, line string) int {
@@ -61,47 +61,41 @@ func number(text, line string) int {
 	return n
 }
 
-func add(l *loadlog.Log, names, cells []string, line string) {
+func request(h *loadlog.Header, names, cells []string, line string) (r loadlog.Request) {
 	if len(cells) < len(names) {
 		panic(fmt.Sprintf("row %q has %d cells, want %d", line, len(cells), len(names)))
 	}
-	value := map[string]time.Duration{}
-	status, size, failed := 200, 0, uint16(0)
+	times := map[string]*time.Duration{
+		"begin": (*time.Duration)(&r.Begin), "late": &r.Late, "service": &r.Service, "dial": &r.Dial, "dns": &r.DNS,
+		"write": &r.Write, "wait": &r.Wait, "read": &r.Read,
+	}
+	r.Status = 200
 	for i, name := range names {
 		switch cell := cells[i]; {
 		case name == "status" && cell == "-":
-			status, failed = 0, errorOf(l, strings.Join(cells[len(names):], " "))
+			r.Status, r.Error = 0, errorOf(h, strings.Join(cells[len(names):], " "))
 		case name == "status":
-			status = number(cell, line)
+			r.Status = uint16(number(cell, line))
 		case name == "bytes":
-			size = number(cell, line)
+			r.Bytes = int64(number(cell, line))
 		default:
 			d, err := time.ParseDuration(cell)
 			if err != nil {
 				panic(fmt.Sprintf("row %q: %v", line, err))
 			}
-			value[name] = d
+			*times[name] = d
 		}
 	}
-	l.Begin = append(l.Begin, timeline.Time(value["begin"]))
-	if l.Late != nil {
-		l.Late = append(l.Late, value["late"])
-	}
-	for name, column := range map[string]*[]time.Duration{
-		"service": &l.Service, "dial": &l.Dial, "dns": &l.DNS, "write": &l.Write, "wait": &l.Wait, "read": &l.Read,
-	} {
-		*column = append(*column, value[name])
-	}
-	l.Status, l.Bytes, l.Error = append(l.Status, uint16(status)), append(l.Bytes, int64(size)), append(l.Error, failed)
-	l.ServedLength += int64(size)
+	h.ServedLength += r.Bytes
+	return r
 }
 
-// errorOf returns the value of the column Error for a text.
-func errorOf(l *loadlog.Log, text string) uint16 {
-	i := slices.Index(l.Errors, text)
+// errorOf returns the value of Request.Error for a text.
+func errorOf(h *loadlog.Header, text string) uint16 {
+	i := slices.Index(h.Errors, text)
 	if i < 0 {
-		i = len(l.Errors)
-		l.Errors = append(l.Errors, text)
+		i = len(h.Errors)
+		h.Errors = append(h.Errors, text)
 	}
 	return uint16(i + 1)
 }
@@ -109,12 +103,13 @@ func errorOf(l *loadlog.Log, text string) uint16 {
 // Steady is a run of n requests that begin evenly over elapsed, each of which
 // takes service.
 func Steady(n int, elapsed, service time.Duration) *loadlog.Log {
-	l := Log("begin service")
-	for i := range n {
-		add(l, []string{"begin", "service"}, []string{(elapsed * time.Duration(i) / time.Duration(n)).String(), service.String()}, "steady")
+	h := Log("begin service").Header
+	h.Elapsed = elapsed
+	rows := make([]loadlog.Request, n)
+	for i := range rows {
+		rows[i] = loadlog.Request{Begin: timeline.Time(elapsed * time.Duration(i) / time.Duration(n)), Service: service, Status: 200}
 	}
-	l.Elapsed = elapsed
-	return l
+	return loadlog.New(h, rows)
 }
 
 // Encode returns the file of a log.

@@ -15,7 +15,7 @@ func TestLog(t *testing.T) {
 		5ms    10ms     2ms   404     7
 		2×     8ms      3ms   0s      -       0     connection refused
 	`)
-	if l.Len() != 4 || l.Elapsed != 17*time.Millisecond || l.Latency(1) != 12*time.Millisecond || l.ServedLength != 20 {
+	if l.Len() != 4 || l.Elapsed != 17*time.Millisecond || l.Summary().Latency.Min != 12*time.Millisecond || l.ServedLength != 20 {
 		t.Errorf("log = %+v", l)
 	}
 	back, err := loadlog.Decode(loadlogtest.Encode(l))

@@ -1,0 +1,309 @@
+package loadlog
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"loupe/stats"
+)
+
+// Quantiles are percentiles of a time. A percentile with fewer than ten
+// requests beyond it is left at zero, because it would be an accident.
+type Quantiles struct {
+	Min   time.Duration `json:"min"`
+	Mean  time.Duration `json:"mean"`
+	P10   time.Duration `json:"p10,omitempty"`
+	P25   time.Duration `json:"p25,omitempty"`
+	P50   time.Duration `json:"p50"`
+	P75   time.Duration `json:"p75,omitempty"`
+	P90   time.Duration `json:"p90,omitempty"`
+	P95   time.Duration `json:"p95,omitempty"`
+	P99   time.Duration `json:"p99,omitempty"`
+	P999  time.Duration `json:"p99.9,omitempty"`
+	P9999 time.Duration `json:"p99.99,omitempty"`
+	Max   time.Duration `json:"max"`
+}
+
+// Enough is the number of requests that must lie beyond a percentile for it to
+// be told.
+const Enough = 10
+
+// Exact returns the values at shares q, each from 0 to 1, of what value gives
+// for the requests of rows, by the nearest rank: exactly, without keeping all
+// of them. rows is gone through twice; a histogram says in which few buckets
+// the answers lie, and only those values are sorted.
+func Exact(rows iter.Seq[*Request], value func(*Request) time.Duration, q ...float64) []time.Duration {
+	h := Distribution(rows, value)
+	return exact(h, rows, value, q)
+}
+
+// Distribution counts what value gives for the requests.
+func Distribution(rows iter.Seq[*Request], value func(*Request) time.Duration) *stats.Histogram {
+	h := new(stats.Histogram)
+	for r := range rows {
+		h.Add(int64(value(r)))
+	}
+	return h
+}
+
+func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) time.Duration, q []float64) []time.Duration {
+	out := make([]time.Duration, len(q))
+	if h.Count() == 0 {
+		return out
+	}
+	type wanted struct {
+		stats.Range
+		below  uint64
+		values []int64
+	}
+	var buckets []*wanted
+	in := make([]*wanted, len(q))
+	ranks := make([]uint64, len(q))
+	for i, share := range q {
+		ranks[i] = min(max(uint64(math.Ceil(share*float64(h.Count())-1e-9)), 1), h.Count())
+		r, below := h.Bucket(ranks[i])
+		at := slices.IndexFunc(buckets, func(w *wanted) bool { return w.Range == r })
+		if at < 0 {
+			at = len(buckets)
+			buckets = append(buckets, &wanted{Range: r, below: below})
+		}
+		in[i] = buckets[at]
+	}
+	for r := range rows {
+		v := int64(value(r))
+		for _, w := range buckets {
+			if v >= w.Low && v < w.High {
+				w.values = append(w.values, v)
+			}
+		}
+	}
+	for _, w := range buckets {
+		slices.Sort(w.values)
+	}
+	for i, w := range in {
+		if at := ranks[i] - 1 - w.below; at < uint64(len(w.values)) {
+			out[i] = time.Duration(w.values[at])
+		}
+	}
+	return out
+}
+
+// shares are the percentiles of [Quantiles], where they are kept, and the
+// median.
+func (q *Quantiles) shares() []struct {
+	q  float64
+	to *time.Duration
+} {
+	return []struct {
+		q  float64
+		to *time.Duration
+	}{{0.1, &q.P10}, {0.25, &q.P25}, {0.5, &q.P50}, {0.75, &q.P75}, {0.9, &q.P90}, {0.95, &q.P95}, {0.99, &q.P99}, {0.999, &q.P999}, {0.9999, &q.P9999}}
+}
+
+func quantiles(rows iter.Seq[*Request], value func(*Request) time.Duration) Quantiles {
+	var out Quantiles
+	h := Distribution(rows, value)
+	if h.Count() == 0 {
+		return out
+	}
+	var q []float64
+	var to []*time.Duration
+	for _, s := range out.shares() {
+		if s.q <= 0.5 || float64(h.Count())*(1-s.q) >= Enough-1e-6 {
+			q, to = append(q, s.q), append(to, s.to)
+		}
+	}
+	for i, v := range exact(h, rows, value, q) {
+		*to[i] = v
+	}
+	out.Min, out.Max, out.Mean = time.Duration(h.Min()), time.Duration(h.Max()), time.Duration(math.Round(h.Mean()))
+	return out
+}
+
+// Generator says what sending the load cost, and whether that may have
+// distorted what was measured.
+type Generator struct {
+	CPUSeconds float64       `json:"cpu_s"`
+	LagP50     time.Duration `json:"lag_p50_ns"`
+	LagP99     time.Duration `json:"lag_p99_ns"`
+	LagMax     time.Duration `json:"lag_max_ns"`
+	GCs        int           `json:"gcs"`
+	// Busy is the share of the time that the busiest thread that sends did
+	// not wait; 0 when unknown.
+	Busy float64 `json:"busy,omitempty"`
+	// Limited says why the figures are a lower bound of what the service
+	// can do, and its times an upper one; empty when they are not.
+	Limited string `json:"limited,omitempty"`
+}
+
+// Summary holds the figures of a load run.
+type Summary struct {
+	Schema   string  `json:"schema"`
+	URL      string  `json:"url"`
+	Model    string  `json:"model,omitempty"`
+	Engine   string  `json:"engine,omitempty"`
+	Requests int     `json:"requests"`
+	Seconds  float64 `json:"seconds"`
+	// RPS counts answered requests, whatever their status.
+	RPS       float64 `json:"rps"`
+	Responses int     `json:"responses"`
+	// Latency and Service are those of answered requests: since they were
+	// due, and since they were sent. In a closed loop both are the same.
+	Latency Quantiles `json:"latency_ns"`
+	Service Quantiles `json:"service_ns"`
+	// Failed is how long failed requests took.
+	Failed *Quantiles     `json:"failed_ns,omitempty"`
+	Status map[int]int    `json:"status"`
+	Errors map[string]int `json:"errors"`
+	Bytes  int64          `json:"bytes"`
+	// Late is how many requests were sent more than a millisecond after
+	// they were due, Unsent how many never.
+	Late        int             `json:"late,omitempty"`
+	Unsent      int64           `json:"unsent,omitempty"`
+	Connections ConnectionFacts `json:"connections"`
+	Targets     []TargetFacts   `json:"targets,omitempty"`
+	Generator   Generator       `json:"generator"`
+	Notes       []string        `json:"notes,omitempty"`
+}
+
+// ConnectionFacts sums up the connections of a run.
+type ConnectionFacts struct {
+	Opened int `json:"opened"`
+	// During is how many of them were opened after the start.
+	During int           `json:"during"`
+	Dial   time.Duration `json:"dial_p50_ns,omitempty"`
+	Max    time.Duration `json:"dial_max_ns,omitempty"`
+	DNS    time.Duration `json:"dns_p50_ns,omitempty"`
+	TLS    time.Duration `json:"tls_p50_ns,omitempty"`
+}
+
+// TargetFacts are the figures of one target of several.
+type TargetFacts struct {
+	Target
+	Responses int         `json:"responses"`
+	Latency   Quantiles   `json:"latency_ns"`
+	Status    map[int]int `json:"status"`
+}
+
+// lateFrom is the lag from which a request counts as late.
+const lateFrom = time.Millisecond
+
+// Summary computes the figures.
+func (l *Log) Summary() *Summary {
+	s := &Summary{
+		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
+		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Notes: l.Notes,
+		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy},
+	}
+	failed := 0
+	for r := range l.All() {
+		s.Bytes += r.Bytes
+		if r.Late > lateFrom {
+			s.Late++
+		}
+		if r.Error != 0 {
+			s.Errors[l.ErrorText(r.Error)]++
+			failed++
+			continue
+		}
+		s.Responses++
+		s.Status[int(r.Status)]++
+	}
+	s.Service = quantiles(l.Answered(), func(r *Request) time.Duration { return r.Service })
+	s.Latency = s.Service
+	if l.Open {
+		s.Latency = quantiles(l.Answered(), (*Request).Latency)
+		lag := quantiles(l.All(), func(r *Request) time.Duration { return r.Late })
+		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag.P50, lag.P99, lag.Max
+	}
+	if failed > 0 {
+		q := quantiles(l.failures(), (*Request).Latency)
+		s.Failed = &q
+	}
+	if s.Seconds > 0 {
+		s.RPS = float64(s.Responses) / s.Seconds
+	}
+	s.Connections = l.connectionFacts()
+	for i := range l.Targets {
+		if len(l.Targets) > 1 {
+			s.Targets = append(s.Targets, l.targetFacts(i))
+		}
+	}
+	s.Generator.Limited = l.limited(s)
+	return s
+}
+
+func (l *Log) failures() iter.Seq[*Request] {
+	return l.where(func(r *Request) bool { return r.Error != 0 })
+}
+
+func (l *Log) where(keep func(*Request) bool) iter.Seq[*Request] {
+	return func(yield func(*Request) bool) {
+		for r := range l.All() {
+			if keep(r) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+func (l *Log) targetFacts(i int) TargetFacts {
+	f := TargetFacts{Target: l.Targets[i], Status: map[int]int{}}
+	rows := l.where(func(r *Request) bool { return r.Error == 0 && int(r.Target) == i })
+	for r := range rows {
+		f.Responses++
+		f.Status[int(r.Status)]++
+	}
+	f.Latency = quantiles(rows, (*Request).Latency)
+	return f
+}
+
+func (l *Log) connectionFacts() ConnectionFacts {
+	f := ConnectionFacts{Opened: len(l.Connections)}
+	var dial, dns, tls stats.Histogram
+	for _, c := range l.Connections {
+		if c.Opened >= 0 {
+			f.During++
+		}
+		dial.Add(int64(c.Dial))
+		dns.Add(int64(c.DNS))
+		tls.Add(int64(c.TLS))
+	}
+	f.Dial, f.Max = time.Duration(dial.Quantile(0.5)), time.Duration(dial.Max())
+	f.DNS, f.TLS = time.Duration(dns.Quantile(0.5)), time.Duration(tls.Quantile(0.5))
+	return f
+}
+
+// The generator is the limit when a thread that sends has hardly any time left,
+// or when requests are sent so late that it shows in their times (section 6 of
+// the research on load: 80 % busy, a tenth of the median). In an open loop a
+// busy thread is late; in a closed one nothing else tells.
+const (
+	busyLimit = 0.8
+	lagLimit  = 0.1
+)
+
+func (l *Log) limited(s *Summary) string {
+	g := &s.Generator
+	switch {
+	case g.Busy >= busyLimit && !l.Open:
+		return "the thread that sends was busy nearly all of the time"
+	case l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(s.Service.P50) && g.Busy >= busyLimit:
+		return "requests were sent late because the thread that sends was busy"
+	}
+	return ""
+}
+
+// CommonError returns the text of the most frequent error, empty when there
+// was none.
+func (s *Summary) CommonError() string {
+	best, most := "", 0
+	for text, n := range s.Errors {
+		if n > most || n == most && text < best {
+			best, most = text, n
+		}
+	}
+	return best
+}
