@@ -56,14 +56,17 @@ var rooms = map[string]room{
 
 	"recording": {2, hands, []string{"timeline"}},
 
-	"load":     {3, hands, []string{"loadlog", "recording", "stats", "timeline", "unit"}},
-	"collect":  {3, hands, join([]string{"agent", "recording"}, values, formats)},
-	"session":  {3, pure, join([]string{"recording"}, values, formats)},
-	"calltree": {3, pure, []string{"stack", "unit"}},
-	"sched":    {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
-	"gc":       {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
-	"why":      {3, pure, join(values, []string{"profile", "compiler"})},
-	"tiles":    {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
+	"load": {3, hands, []string{"load/*", "loadlog", "recording", "stats", "timeline", "unit"}},
+	// What a load run sends, and when: pure, and tested without a network.
+	"load/plan":   {1, pure, []string{"unit"}},
+	"load/target": {0, pure, nil},
+	"collect":     {3, hands, join([]string{"agent", "recording"}, values, formats)},
+	"session":     {3, pure, join([]string{"recording"}, values, formats)},
+	"calltree":    {3, pure, []string{"stack", "unit"}},
+	"sched":       {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
+	"gc":          {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
+	"why":         {3, pure, join(values, []string{"profile", "compiler"})},
+	"tiles":       {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
