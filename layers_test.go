@@ -96,11 +96,15 @@ var rooms = map[string]room{
 	"labs/newssearch": {0, roof, []string{"labs/newssearch/*"}},
 	"labs/newsfreq":   {1, roof, []string{"labs/form", "labs/newssearch/*"}},
 	"labs/mandelbrot": {1, roof, []string{"labs/form", "labs/mandelbrot/*"}},
-	"labs/mandelweb":  {2, roof, []string{"labs/form", "labs/mandelbrot/*"}},
+	"labs/mandelweb":  {2, roof, []string{"labs/form*", "labs/mandelbrot/*"}},
 	"labs/sieve":      {1, roof, []string{"labs/form"}},
 	"labs/daisy":      {1, roof, []string{"labs/form"}},
 	"labs/pingpong":   {1, roof, []string{"labs/form"}},
 	"labs/stream":     {1, roof, []string{"labs/form"}},
+	"labs/gzippool":   {1, roof, []string{"labs/form"}},
+	"labs/sendjson":   {1, roof, []string{"labs/form*"}},
+	"labs/mutex":      {1, roof, []string{"labs/form"}},
+	"labs/blocking":   {1, roof, []string{"labs/form"}},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

@@ -28,7 +28,7 @@ func (r *Recorder) keepSources() error {
 		scope.Modules = []string{m.Target.Module}
 	}
 	weights := map[string]int64{}
-	for _, kind := range []recording.Kind{recording.Allocs, recording.CPU, recording.Heap} {
+	for _, kind := range []recording.Kind{recording.Allocs, recording.CPU, recording.Heap, recording.Block, recording.Mutex, recording.Goroutine} {
 		for _, e := range m.Of(kind) {
 			r.countFiles(e, scope, weights)
 		}

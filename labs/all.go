@@ -8,6 +8,10 @@ var (
 	loaded = []string{"-n", "10000", "-c", "100"}
 	// What a form allocates is seen in its profiles; one round will do.
 	allocating = []string{"-phases", "bare,cpu,allocs"}
+	// Who waits for whom is in the profiles of blocking and of mutexes, and in
+	// the trace.
+	waiting = []string{"-phases", "bare,goroutine,block,mutex,trace"}
+	posting = []string{"-m", "POST", "-n", "20000", "-c", "8"}
 )
 
 // All lists the labs.
@@ -82,5 +86,41 @@ var All = []Lab{{
 	Forms: []Form{
 		{Name: "one", Args: []string{"-mode", "one"}, Record: allocating, About: "a window that is read with io.ReadFull"},
 		{Name: "two", Args: []string{"-mode", "two"}, Record: allocating, About: "a state, byte by byte"},
+	},
+}, {
+	Name:  "gzippool",
+	Title: "compresses its metrics for each answer; makes what a pool could keep",
+	Forms: []Form{
+		{Name: "slow", Args: []string{"-mode", "slow"}, Record: allocating, About: "gzip.NewWriter for each answer"},
+		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: allocating, About: "a writer and a buffer of a sync.Pool"},
+	},
+	Slow:  []string{"-mode", "slow"},
+	Fixed: []string{"-mode", "fixed"},
+}, {
+	Name:  "sendjson",
+	Title: "a web service that answers with JSON; builds it out of maps and boxes",
+	Forms: []Form{
+		{Name: "slow", Args: []string{"-mode", "slow"}, Record: posting, About: "maps, fmt.Sprintf and an encoder for each request"},
+		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: posting, About: "structs that are made once, and an encoder of a pool"},
+	},
+	URL:   "http://localhost:4000/sendjson",
+	Slow:  []string{"-mode", "slow"},
+	Fixed: []string{"-mode", "fixed"},
+}, {
+	Name:  "mutex",
+	Title: "counts words of pages that it fetches; holds a lock too long, or takes it too often",
+	Forms: []Form{
+		{Name: "held", Args: []string{"-mode", "held"}, Record: waiting, About: "the cache is locked while a page is fetched"},
+		{Name: "each", Args: []string{"-mode", "each"}, Record: waiting, About: "the table is locked for each word"},
+		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: waiting, About: "fetches without a lock, and a table for each reader"},
+	},
+	Fixed: []string{"-mode", "fixed"},
+}, {
+	Name:  "blocking",
+	Title: "asks a database; its workers wait for one connection",
+	Forms: []Form{
+		{Name: "one", Args: []string{"-mode", "one"}, Record: waiting, About: "a pool of one connection for sixteen workers"},
+		{Name: "all", Args: []string{"-mode", "all"}, Record: waiting, About: "a connection for each worker"},
+		{Name: "chan", Args: []string{"-mode", "chan"}, Record: waiting, About: "the same, and every price goes over an unbuffered channel"},
 	},
 }}

@@ -55,13 +55,7 @@ func TestRecorded(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("with one CPU nothing runs side by side")
 	}
-	loupe := filepath.Join(t.TempDir(), "loupe")
-	if runtime.GOOS == "windows" {
-		loupe += ".exe"
-	}
-	if out, err := exec.Command("go", "build", "-o", loupe, "loupe/cmd/loupe").CombinedOutput(); err != nil {
-		t.Fatalf("cannot build loupe: %v\n%s", err, out)
-	}
+	loupe := buildLoupe(t, t.TempDir())
 	for _, l := range labs.All {
 		expected, err := l.Expect()
 		if err != nil {
@@ -117,7 +111,7 @@ func record(t *testing.T, loupe string, l labs.Lab, f labs.Form) (got said) {
 	args := []string{"run", "-quiet", "-env", procs, "-o", rec}
 	program := slices.Concat([]string{l.Package()}, f.Args)
 	if l.URL == "" {
-		args = append(args, "-phases", "bare,trace")
+		args = append(args, "-phases", phases(f))
 	} else {
 		addr := freeAddress(t)
 		u, err := url.Parse(l.URL)
@@ -139,6 +133,20 @@ func record(t *testing.T, loupe string, l labs.Lab, f labs.Form) (got said) {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// phases are those that a form is to be recorded with, but for the CPU's where
+// the trace tells what is expected.
+func phases(f labs.Form) string {
+	i := slices.Index(f.Record, "-phases")
+	if i < 0 {
+		return "bare,trace"
+	}
+	if all := f.Record[i+1]; strings.Contains(all, "trace") {
+		return strings.Replace(all, "cpu,", "", 1)
+	} else {
+		return all
+	}
 }
 
 // freeAddress is one that nobody listens at.

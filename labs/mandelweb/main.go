@@ -1,21 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"image/png"
 	"log"
-	"net"
 	"net/http"
-	_ "net/http/pprof" // /debug/pprof on the default mux
-	"os"
-	"os/signal"
-	"syscall"
-	"time"
 
 	"loupe/labs/form"
+	"loupe/labs/form/web"
 	"loupe/labs/mandelbrot/fractal"
 )
 
@@ -36,7 +29,7 @@ func main() {
 			return fmt.Errorf("-workers %d, -side %d: want at least 1 of each", *workers, *side)
 		}
 		http.Handle("GET /mandelbrot", painter{fill, *workers, *side})
-		return serve(*addr, http.DefaultServeMux)
+		return web.Serve(*addr, "/mandelbrot", http.DefaultServeMux)
 	})
 	if err != nil {
 		log.Fatalln("mandelweb:", err)
@@ -59,31 +52,4 @@ func (p painter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := png.Encode(w, picture); err != nil {
 		log.Println("cannot send the picture:", err)
 	}
-}
-
-// serve answers requests until the program is told to stop, and then finishes
-// those that it has begun.
-func serve(addr string, handler http.Handler) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	log.Printf("listening on http://%s/mandelbrot", listener.Addr())
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	log.Println("stopping")
-	grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	if err := server.Shutdown(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
 }

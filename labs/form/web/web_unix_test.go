@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package web
 
 import (
 	"bufio"
@@ -38,7 +38,7 @@ func stopWith(t *testing.T, sig os.Signal) {
 		}
 	}()
 	ended := make(chan error, 1)
-	go func() { ended <- serve("127.0.0.1:0", handler) }()
+	go func() { ended <- Serve("127.0.0.1:0", "/", handler) }()
 
 	address := regexp.MustCompile(`http://\S+`).FindString(await(t, lines, ended, "listening on"))
 	answered := make(chan string, 1)
@@ -65,7 +65,7 @@ func stopWith(t *testing.T, sig os.Signal) {
 		t.Errorf("the request on its way was answered with %s", status)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("serve = %v", err)
+		t.Errorf("Serve = %v", err)
 	}
 	if _, err := http.Get(address); err == nil {
 		t.Error("the program still answers after its end")
@@ -89,7 +89,7 @@ func await(t *testing.T, lines chan string, ended chan error, words string) stri
 
 // TestTaken: an address that cannot be had is an error.
 func TestTaken(t *testing.T) {
-	if err := serve("127.0.0.1:-1", nil); err == nil {
-		t.Error("serve = nil")
+	if err := Serve("127.0.0.1:-1", "/", nil); err == nil {
+		t.Error("Serve = nil")
 	}
 }
