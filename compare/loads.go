@@ -1,0 +1,149 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"loupe/loadlog"
+	"loupe/recording"
+	"loupe/unit"
+)
+
+// LoadSide is one side of a comparison of load runs: the same load put on one
+// service, once or several times.
+type LoadSide struct {
+	Title string
+	Runs  []*loadlog.Summary
+	// Open tells that the requests had a schedule, so that their rate is not
+	// the service's.
+	Open bool
+}
+
+// Loads lays load runs side by side; the first side is what the others are
+// compared with. interleaved tells that the runs of the sides took turns.
+//
+// The unit is the run: requests within a run depend on each other, and tests
+// over single requests called 85 of 100 pairs of identical runs different. The
+// key rows are requests per second in a closed loop, and the median and the 99th
+// percentile of the response time in an open one; where there are two, each
+// has to clear half the share of error, so that identical services come out
+// different in at most 5 of 100 comparisons.
+func Loads(sides []LoadSide, interleaved bool) *Table {
+	t := &Table{Schema: Schema, Rows: []Row{}, Notes: []string{}, Interleaved: interleaved}
+	all := make([]*Facts, len(sides))
+	fewest, open := math.MaxInt, false
+	for i, s := range sides {
+		f := &Facts{Title: s.Title, Manifest: &recording.Manifest{}}
+		for _, run := range s.Runs {
+			f.Rounds = append(f.Rounds, Round{Load: run, Duration: time.Duration(run.Seconds * float64(time.Second))})
+		}
+		all[i] = f
+		open = open || s.Open
+		fewest = min(fewest, len(s.Runs))
+		t.Titles = append(t.Titles, s.Title)
+		t.Rounds = append(t.Rounds, len(s.Runs))
+	}
+	rows := loadRows(open)
+	keys := 0
+	for _, m := range rows {
+		if m.key {
+			keys++
+		}
+	}
+	for _, m := range rows {
+		row, ok := m.row(all)
+		if !ok {
+			continue
+		}
+		if m.key {
+			for i := range row.Changes {
+				row.Changes[i].share(keys)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.noteLoads(all, fewest)
+	return t
+}
+
+// share takes a verdict back that rests on more than its part of the error that
+// is allowed to all key rows together (Bonferroni).
+func (c *Change) share(keys int) {
+	if (c.Verdict == Improved || c.Verdict == Regressed) && c.P >= (1-Confidence)/float64(keys) {
+		c.Verdict = Undecided
+	}
+}
+
+// loadRows are the figures of load runs, in the order in which they are shown.
+func loadRows(open bool) []metric {
+	quantile := func(id, name string, key bool, value func(l *loadlog.Summary) time.Duration) metric {
+		return metric{id, name, Nanoseconds, Lower, key, ofLoad(func(r *Round) float64 { return positive(float64(value(r.Load))) })}
+	}
+	latency := "Latency "
+	if open {
+		latency = "Response time "
+	}
+	rows := []metric{
+		{"requests", "Requests", Count, Neither, false, func(r *Round) float64 { return float64(r.Load.Responses) }},
+		{"requests_per_sec", "Requests/sec", PerSecond, Higher, !open, func(r *Round) float64 { return r.Load.RPS }},
+		quantile("latency_mean", latency+"mean", false, func(l *loadlog.Summary) time.Duration { return l.Latency.Mean }),
+		quantile("latency_p10", latency+"p10", false, func(l *loadlog.Summary) time.Duration { return l.Latency.P10 }),
+		quantile("latency_p50", latency+"p50", open, func(l *loadlog.Summary) time.Duration { return l.Latency.P50 }),
+		quantile("latency_p90", latency+"p90", false, func(l *loadlog.Summary) time.Duration { return l.Latency.P90 }),
+		quantile("latency_p99", latency+"p99", open, func(l *loadlog.Summary) time.Duration { return l.Latency.P99 }),
+		quantile("latency_p999", latency+"p99.9", false, func(l *loadlog.Summary) time.Duration { return l.Latency.P999 }),
+		quantile("latency_max", latency+"max", false, func(l *loadlog.Summary) time.Duration { return l.Latency.Max }),
+	}
+	if open {
+		rows = append(rows,
+			quantile("service_p50", "Service time p50", false, func(l *loadlog.Summary) time.Duration { return l.Service.P50 }),
+			quantile("service_p99", "Service time p99", false, func(l *loadlog.Summary) time.Duration { return l.Service.P99 }))
+	}
+	return append(rows,
+		metric{errorsRow, "Errors", Count, Lower, false, func(r *Round) float64 { return float64(r.Load.Requests - r.Load.Responses) }},
+		metric{"bytes_per_request", "Bytes/request", Bytes, Neither, false, ofLoad(func(r *Round) float64 {
+			return positive(float64(r.Load.Bytes) / float64(r.Load.Responses))
+		})},
+		metric{"generator_cpu", "CPU time of the generator/request", Nanoseconds, Neither, false, ofLoad(func(r *Round) float64 {
+			return positive(r.Load.Generator.CPUSeconds * 1e9 / float64(r.Load.Responses))
+		})},
+	)
+}
+
+func (t *Table) noteLoads(all []*Facts, fewest int) {
+	if len(all) > 1 && fewest < EnoughRounds {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d of each, in turns, are needed for an interval (loupe load -repeat 5 -against OTHER …)", runs(fewest), EnoughRounds))
+	}
+	if len(all) > 1 && fewest >= EnoughRounds && !t.Interleaved {
+		t.Notes = append(t.Notes, "the runs did not take turns: a drift of the machine between them looks like a difference of the services")
+	}
+	for _, f := range all {
+		t.Notes = append(t.Notes, failures(f)...)
+		for _, r := range f.Rounds {
+			if why := r.Load.Generator.Limited; why != "" {
+				t.Notes = append(t.Notes, f.Title+": generator-limited, so that its rate is a lower bound: "+why)
+				break
+			}
+		}
+	}
+	if len(all) == 2 && fewest >= EnoughRounds {
+		t.noteDetectable()
+	}
+}
+
+// noteDetectable says how small a change these runs could have shown: half the
+// width of the interval, which is what chance alone moves.
+func (t *Table) noteDetectable() {
+	for _, row := range t.Rows {
+		if !row.Key {
+			continue
+		}
+		c := row.Changes[0]
+		if !c.Low.Known() || !c.High.Known() || c.Low <= 0 {
+			continue
+		}
+		half := math.Sqrt(float64(c.High)/float64(c.Low)) - 1
+		t.Notes = append(t.Notes, fmt.Sprintf("a change of %s by less than about %s would not have shown in these runs", row.Name, unit.Percent(half)))
+	}
+}
