@@ -75,9 +75,7 @@ func (c *oldCursor) decode() bool {
 	i := uint(1)
 	var length uint64
 	if w[0]>>6 == 3 {
-		if length, i = uint64(w[1]), 2; length >= 0x80 {
-			length, i = moreIn(w, length, i)
-		}
+		length, i = number(w, i)
 	}
 	shape := c.format.shapes[kind]
 	if shape.effect <= isSample {
@@ -86,20 +84,14 @@ func (c *oldCursor) decode() bool {
 	}
 	var v uint64
 	if c.format.lead == 2 {
-		if v, i = uint64(w[i%window]), i+1; v >= 0x80 {
-			v, i = moreIn(w, v, i)
-		}
+		v, i = number(w, i)
 		c.seq += int64(v)
 	}
-	if v, i = uint64(w[i%window]), i+1; v >= 0x80 {
-		v, i = moreIn(w, v, i)
-	}
+	v, i = number(w, i)
 	c.time += int64(v)
 	c.args = [4]uint64{}
 	for k := range uint(shape.count) {
-		if v, i = uint64(w[i%window]), i+1; v >= 0x80 {
-			v, i = moreIn(w, v, i)
-		}
+		v, i = number(w, i)
 		c.args[k%4] = v
 	}
 	c.stack = 0

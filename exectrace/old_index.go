@@ -154,7 +154,7 @@ func (w *oldWalk) plain() bool {
 	i := uint(1)
 	for range n {
 		start := i
-		for b[i%window] >= 0x80 && i-start < 9 {
+		for b[i%maxEvent] >= 0x80 && i-start < 9 {
 			i++
 		}
 		if i++; i-start > 9 { // the tenth byte may be one too many

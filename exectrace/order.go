@@ -115,8 +115,8 @@ func (r *Reader) at(e *Event, id uint64) {
 
 // stack returns the interned stack with this number.
 func (r *Reader) stack(id uint64) stack.ID {
-	if t := &r.tables.stacks; id < uint64(len(t.dense)) && t.known[id] {
-		return t.dense[id].id
+	if dense := r.tables.stacks.dense; id < uint64(len(dense)) && dense[id].off != 0 { // nearly always
+		return dense[id].id
 	}
 	s, ok := r.tables.stacks.get(id)
 	if !ok {

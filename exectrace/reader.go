@@ -104,7 +104,7 @@ func (t *Trace) ReaderAt(i int) *Reader {
 
 // forget drops all that is known of the program.
 func (r *Reader) forget() {
-	if r.gs == nil || len(r.gs.entries) > minEntries {
+	if r.gs == nil || len(r.gs.blocks) > minBlocks {
 		r.gs = newGoroutines()
 	}
 	r.gs.reset()
@@ -117,61 +117,77 @@ func (r *Reader) forget() {
 // Next goes on to the following event and says whether there is one. At the
 // end, see [Reader.Err].
 func (r *Reader) Next() bool {
-	if r.popQueue() {
+	if r.queued < len(r.queue) {
+		r.popQueue()
 		return r.stamp()
 	}
-	if r.old != nil {
-		return r.old.next() && r.stamp()
-	}
-	for {
-		if len(r.frontier) == 0 {
-			if len(r.samples) == 0 {
-				return r.nextGeneration() && r.stamp()
-			}
-			return r.takeSample()
-		}
+	for len(r.frontier) > 0 {
 		c := r.frontier[0].c
 		if c.time > r.limit {
-			r.sift()
-			if len(r.samples) > 0 && r.samples[0].time < r.frontier[0].time {
+			if c = r.sift(); c == nil {
 				return r.takeSample()
 			}
-			c = r.frontier[0].c
 		}
-		switch r.advance(c) {
-		case advanced:
-			if r.storm != nil {
-				r.calm()
-			}
-			if !c.next(r.g, &r.tables) {
-				r.endCursor(0)
-			}
-			return r.err == nil && r.stamp()
-		case blocked:
-			if r.advanceAnother() {
+		if out := r.advance(c); out != advanced {
+			if r.hindered(c, out) {
 				return r.err == nil && r.stamp()
 			}
-		case broken:
-			if r.storm != nil {
-				r.calm()
+			if r.err != nil {
+				return false
 			}
-			r.drop(0, r.wrong)
+			continue
 		}
-		if r.err != nil {
-			return false
+		if r.storm != nil {
+			r.calm()
 		}
+		if !c.next(r.g, &r.tables) {
+			r.endCursor(0)
+		}
+		return r.stamp()
 	}
+	return r.nextBare()
+}
+
+// nextBare is Next when no M has anything more to say in this generation.
+func (r *Reader) nextBare() bool {
+	switch {
+	case r.old != nil:
+		return r.old.next() && r.stamp()
+	case len(r.samples) > 0:
+		return r.takeSample()
+	}
+	return r.nextGeneration() && r.stamp()
+}
+
+// hindered is what follows when the event of c, which is first, did not happen.
+// It returns whether another has.
+func (r *Reader) hindered(c *cursor, out outcome) bool {
+	if out == blocked {
+		return r.advanceAnother()
+	}
+	if r.storm != nil {
+		r.calm()
+	}
+	r.drop(0, r.wrong)
+	return false
 }
 
 // stamp makes the time of the event later than that of the one before.
 func (r *Reader) stamp() bool {
-	if r.ev.Time <= r.last {
-		r.ev.Time = r.last + 1
-	} else if r.ev.Time > r.horizon {
-		r.tooLate()
+	if t := r.ev.Time; t <= r.last || t > r.horizon {
+		r.move()
 	}
 	r.last = r.ev.Time
 	return r.err == nil
+}
+
+// move gives the event another time.
+func (r *Reader) move() {
+	if r.ev.Time <= r.last {
+		r.ev.Time = r.last + 1
+	} else {
+		r.tooLate()
+	}
 }
 
 // tooLate puts an event right behind the one before, because its time cannot
@@ -185,14 +201,20 @@ func (r *Reader) tooLate() {
 }
 
 // sift puts the first cursor, which has moved on, where it belongs, and sets
-// the limit up to which the one that is first now stays first.
-func (r *Reader) sift() {
-	r.frontier[0].time = r.frontier[0].c.time
-	r.frontier.down(0)
-	r.limit = r.frontier.second()
+// the limit up to which the one that is first now stays first. It returns that
+// one, or nil if a sample comes before it.
+func (r *Reader) sift() *cursor {
+	f := r.frontier
+	f[0].time = f[0].c.time
+	f.down(0)
+	r.limit = f.second()
 	if len(r.samples) > 0 {
 		r.limit = min(r.limit, r.samples[0].time)
+		if r.samples[0].time < f[0].time {
+			return nil
+		}
 	}
+	return f[0].c
 }
 
 // resift is sift after any other change of the frontier.

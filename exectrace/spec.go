@@ -152,13 +152,14 @@ var specs = [256]spec{
 // maxArgs is the most arguments that a timed event has behind its time.
 const maxArgs = 4
 
-// argCounts are the arguments behind the time of each timed event, -1 for
-// what is none: the one row of specs that every decoded event needs.
-var argCounts = func() (n [256]int8) {
+// argCounts are the arguments behind the time of each timed event, and more
+// than maxArgs for what is none: the one row of specs that every decoded event
+// needs.
+var argCounts = func() (n [256]uint8) {
 	for i, s := range specs {
-		n[i] = -1
+		n[i] = maxArgs + 1
 		if s.timed {
-			n[i] = int8(len(s.args) - 1)
+			n[i] = uint8(len(s.args) - 1)
 		}
 	}
 	return n

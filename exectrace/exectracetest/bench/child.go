@@ -40,7 +40,13 @@ func child(o *options, args []string) error {
 	var events, beyond int64
 	switch o.child {
 	case "read":
-		events, beyond, err = each(t.Reader(), func(*exectrace.Event) {})
+		r := t.Reader()
+		for r.Next() {
+			if events++; events%often == 0 {
+				beyond = max(beyond, anonymous())
+			}
+		}
+		beyond, err = max(beyond, anonymous()), r.Err()
 	case "summarize":
 		r := t.Reader()
 		goroutines, regions, tasks := 0, 0, 0
@@ -49,7 +55,13 @@ func child(o *options, args []string) error {
 			Region:    func(*sched.Region) { regions++ },
 			Task:      func(*sched.Task) { tasks++ },
 		}, sched.SummaryOptions{})
-		events, beyond, err = each(r, s.Event)
+		for r.Next() {
+			s.Event(r.Event())
+			if events++; events%often == 0 {
+				beyond = max(beyond, anonymous())
+			}
+		}
+		beyond, err = max(beyond, anonymous()), r.Err()
 		s.Finish()
 	case "analyze":
 		var a *sched.Analysis
@@ -65,17 +77,8 @@ func child(o *options, args []string) error {
 	return err
 }
 
-// each calls f for every event and looks at the memory now and then.
-func each(r *exectrace.Reader, f func(*exectrace.Event)) (events, beyond int64, err error) {
-	const often = 1 << 18
-	for r.Next() {
-		f(r.Event())
-		if events++; events%often == 0 {
-			beyond = max(beyond, anonymous())
-		}
-	}
-	return events, max(beyond, anonymous()), r.Err()
-}
+// often is after how many events to look at the memory.
+const often = 1 << 18
 
 // anonymous returns the resident memory of this process that belongs to no
 // file, as Linux counts it; 0 elsewhere.
