@@ -1,17 +1,14 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"loupe/loadlog"
-	"loupe/unit"
 )
 
 // heyBar is the character of hey's histogram since version 0.1.1.
@@ -38,7 +35,7 @@ type heyPart struct {
 func newHeyStats(l *loadlog.Log) *heyStats {
 	s := &heyStats{total: l.Elapsed.Seconds(), status: map[int]int{}, errors: map[string]int{}, dataBytes: l.ServedLength}
 	var sum float64
-	parts := [...]*heyPart{{name: "DNS+dialup"}, {name: "DNS-lookup"}, {name: "req write"}, {name: "resp wait"}, {name: "resp read"}}
+	parts := heyParts()
 	for r := range l.All() {
 		if r.Error != 0 {
 			s.errors[l.ErrorText(r.Error)]++
@@ -48,18 +45,9 @@ func newHeyStats(l *loadlog.Log) *heyStats {
 		latency := r.Latency().Seconds()
 		s.latencies = append(s.latencies, latency)
 		sum += latency
-		for i, d := range [...]time.Duration{r.Dial, r.DNS, r.Write, r.Wait, r.Read} {
-			parts[i].add(d)
-		}
+		addParts(parts, r)
 	}
-	// Connections that were there before the start took their time all the
-	// same.
-	for i := range l.Connections {
-		if c := &l.Connections[i]; c.Opened < 0 {
-			parts[0].more(c.Dial)
-			parts[1].more(c.DNS)
-		}
-	}
+	addConnections(parts, l)
 	s.responses = len(s.latencies)
 	slices.Sort(s.latencies)
 	if s.total > 0 {
@@ -74,6 +62,29 @@ func newHeyStats(l *loadlog.Log) *heyStats {
 		s.parts = append(s.parts, *p)
 	}
 	return s
+}
+
+// heyParts are the lines of hey's details.
+func heyParts() []*heyPart {
+	return []*heyPart{{name: "DNS+dialup"}, {name: "DNS-lookup"}, {name: "req write"}, {name: "resp wait"}, {name: "resp read"}}
+}
+
+// addParts counts the parts of an answered request.
+func addParts(parts []*heyPart, r *loadlog.Request) {
+	for i, d := range [...]time.Duration{r.Dial, r.DNS, r.Write, r.Wait, r.Read} {
+		parts[i].add(d)
+	}
+}
+
+// addConnections adds what connections took that were there before the start:
+// hey dials within the first requests.
+func addConnections(parts []*heyPart, l *loadlog.Log) {
+	for i := range l.Connections {
+		if c := &l.Connections[i]; c.Opened < 0 {
+			parts[0].more(c.Dial)
+			parts[1].more(c.DNS)
+		}
+	}
 }
 
 // add counts the part of one more request.
@@ -114,34 +125,6 @@ func WriteHey(w io.Writer, l *loadlog.Log) error {
 	return err
 }
 
-// WriteLoad prints a load run in hey's layout with what hey leaves out: a
-// histogram that an outlier does not flatten, percentiles up to 99.9, the bytes
-// of answers without a Content-Length, the response time of a schedule, and
-// what sending cost.
-func WriteLoad(w io.Writer, l *loadlog.Log) error {
-	var b strings.Builder
-	s := newHeyStats(l)
-	s.dataBytes = l.Summary().Bytes
-	s.summary(&b)
-	if s.responses > 0 {
-		b.WriteString("Response time histogram:\n")
-		s.wideHistogram(&b)
-		b.WriteString("\nLatency distribution:\n")
-		s.distribution(&b)
-		s.details(&b)
-		s.statuses(&b)
-		b.WriteString("\n")
-	}
-	if len(s.errors) > 0 {
-		b.WriteString("\n")
-		s.failures(&b)
-		b.WriteString("\n")
-	}
-	generator(&b, l)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 func (s *heyStats) summary(b *strings.Builder) {
 	fmt.Fprintf(b, "\nSummary:\n  Total:\t%4.4f secs\n", s.total)
 	if s.responses > 0 {
@@ -175,52 +158,6 @@ func (s *heyStats) histogram(b *strings.Builder) {
 	heyBars(b, marks[:], counts[:])
 }
 
-// wideHistogram prints buckets that grow as the latencies spread, so that one
-// outlier does not push everything else into one bar.
-func (s *heyStats) wideHistogram(b *strings.Builder) {
-	marks := s.marks()
-	counts := make([]int, len(marks))
-	at := 0
-	for _, v := range s.latencies {
-		for at < len(marks)-1 && v > marks[at] {
-			at++
-		}
-		counts[at]++
-	}
-	for i, m := range marks {
-		fmt.Fprintf(b, "  ≤ %8s [%d]\t|%s\n", unit.Nanoseconds(m*1e9), counts[i], bar(counts[i], slices.Max(counts)))
-	}
-}
-
-// marks returns the upper ends of the buckets: of equal width where the slowest
-// took less than eight times as long as the fastest, else growing by a root of
-// two, or, for a wider spread still, doubling.
-func (s *heyStats) marks() (marks []float64) {
-	const narrow, wide = 8, 64
-	spread := s.slowest / s.fastest
-	if spread > 1 && spread < narrow {
-		const buckets = 10
-		step := (s.slowest - s.fastest) / buckets
-		for i := range buckets {
-			marks = append(marks, s.fastest+step*float64(i+1))
-		}
-		marks[buckets-1] = s.slowest
-		return marks
-	}
-	growth := 2.0
-	if spread < wide {
-		growth = math.Sqrt2
-	}
-	mark := 10e-6
-	for mark < s.fastest {
-		mark *= growth
-	}
-	for marks = append(marks, mark); mark < s.slowest; marks = append(marks, mark) {
-		mark *= growth
-	}
-	return marks
-}
-
 // bar draws a count; the largest is forty characters long.
 func bar(count, most int) string {
 	if most == 0 {
@@ -251,19 +188,6 @@ func (s *heyStats) heyDistribution(b *strings.Builder) {
 	}
 }
 
-// distribution prints percentiles; one that fewer than ten requests lie
-// beyond says how many it would need.
-func (s *heyStats) distribution(b *strings.Builder) {
-	n := len(s.latencies)
-	for _, p := range []float64{10, 25, 50, 75, 90, 95, 99, 99.9} {
-		if need := int(math.Round(10 / (1 - p/100))); p > 50 && n < need {
-			fmt.Fprintf(b, "  %g%% n/a (needs %d requests)\n", p, need)
-			continue
-		}
-		fmt.Fprintf(b, "  %g%% in %4.4f secs\n", p, s.latencies[min(int(math.Ceil(p*float64(n)/100)), n-1)])
-	}
-}
-
 func (s *heyStats) details(b *strings.Builder) {
 	b.WriteString("\nDetails (average, fastest, slowest):\n")
 	for _, p := range s.parts {
@@ -286,55 +210,4 @@ func (s *heyStats) failures(b *strings.Builder) {
 	for _, text := range slices.Sorted(maps.Keys(s.errors)) {
 		fmt.Fprintf(b, "\n  [%d]\t%s", s.errors[text], clean(text))
 	}
-}
-
-// generator says what sending cost and what the reader should know of it.
-func generator(b *strings.Builder, l *loadlog.Log) {
-	s := l.Summary()
-	b.WriteString("\nGenerator:\n")
-	share := 0.0
-	if s.Seconds > 0 {
-		share = s.Generator.CPUSeconds / s.Seconds
-	}
-	fmt.Fprintf(b, "  CPU:\t%s, %.2f CPUs; %d collections of its own\n", unit.Nanoseconds(s.Generator.CPUSeconds*1e9), share, s.Generator.GCs)
-	if l.Open {
-		share, within := "99%", s.Generator.LagP99
-		if l.Len() < 1000 { // too few for a percentile
-			share, within = "all", s.Generator.LagMax
-		}
-		fmt.Fprintf(b, "  Late:\t%s of the requests were sent within %s of their turn\n", share, unit.Duration(within))
-		fmt.Fprintf(b, "  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n",
-			unit.Duration(s.Service.P50), orNone(s.Service.P99), unit.Duration(s.Service.Max))
-	} else {
-		b.WriteString("  Closed loop: a stall of the service also stops the requests that would have met it; -q keeps a schedule\n")
-	}
-	for _, note := range s.Notes {
-		fmt.Fprintf(b, "  Note:\t%s\n", clean(note))
-	}
-}
-
-func orNone(d time.Duration) string {
-	if d == 0 {
-		return "n/a"
-	}
-	return unit.Duration(d)
-}
-
-// WriteHeyCSV prints every answered request as hey -o csv does, but with
-// microseconds: hey's four decimals show zeros for a fast service.
-func WriteHeyCSV(w io.Writer, l *loadlog.Log) error {
-	var b strings.Builder
-	b.WriteString("response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n")
-	order := make([]loadlog.Request, 0, l.Len())
-	for r := range l.Answered() {
-		order = append(order, *r)
-	}
-	slices.SortStableFunc(order, func(a, b loadlog.Request) int { return cmp.Compare(a.Begin, b.Begin) })
-	for i := range order {
-		r := &order[i]
-		fmt.Fprintf(&b, "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f\n", r.Latency().Seconds(), r.Dial.Seconds(), r.DNS.Seconds(),
-			r.Write.Seconds(), r.Wait.Seconds(), r.Read.Seconds(), r.Status, time.Duration(r.Begin).Seconds())
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
