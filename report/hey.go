@@ -140,10 +140,14 @@ func (s *heyStats) summary(b *strings.Builder) {
 // histogram prints hey's eleven buckets of equal width; the first holds only
 // what equals the fastest.
 func (s *heyStats) histogram(b *strings.Builder) {
+	marks, counts := s.buckets()
+	heyBars(b, marks, counts)
+}
+
+func (s *heyStats) buckets() (marks []float64, counts []int) {
 	const buckets = 10
 	step := (s.slowest - s.fastest) / buckets
-	var marks [buckets + 1]float64
-	var counts [buckets + 1]int
+	marks, counts = make([]float64, buckets+1), make([]int, buckets+1)
 	for i := range marks {
 		marks[i] = s.fastest + step*float64(i)
 	}
@@ -155,7 +159,7 @@ func (s *heyStats) histogram(b *strings.Builder) {
 		}
 		counts[at]++
 	}
-	heyBars(b, marks[:], counts[:])
+	return marks, counts
 }
 
 // bar draws a count; the largest is forty characters long.
@@ -176,16 +180,22 @@ func heyBars(b *strings.Builder, marks []float64, counts []int) {
 // sorted values, in which each value can serve for one percentile only, so
 // that with few requests the last ones are missing.
 func (s *heyStats) heyDistribution(b *strings.Builder) {
-	percentiles := []int{10, 25, 50, 75, 90, 95, 99}
+	for _, p := range s.percentiles() {
+		fmt.Fprintf(b, "  %d%% in %4.4f secs\n", p.Percentage, p.Latency)
+	}
+}
+
+func (s *heyStats) percentiles() []LoadLatency {
+	percentiles := [...]int{10, 25, 50, 75, 90, 95, 99}
+	out := make([]LoadLatency, len(percentiles)) // what is missing is 0% in 0 s
+	at := 0
 	for i, v := range s.latencies {
-		if len(percentiles) > 0 && i*100/len(s.latencies) >= percentiles[0] {
-			fmt.Fprintf(b, "  %d%% in %4.4f secs\n", percentiles[0], v)
-			percentiles = percentiles[1:]
+		if at < len(percentiles) && i*100/len(s.latencies) >= percentiles[at] {
+			out[at] = LoadLatency{percentiles[at], v}
+			at++
 		}
 	}
-	for range percentiles {
-		b.WriteString("  0% in 0.0000 secs\n")
-	}
+	return out
 }
 
 func (s *heyStats) details(b *strings.Builder) {

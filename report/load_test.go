@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"loupe/loadlog"
 	"loupe/loadlog/loadlogtest"
 	"loupe/timeline"
@@ -185,5 +187,60 @@ func TestWriteRequests(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(lines[1]), &r); err != nil || r.Error != "EOF" {
 		t.Errorf("the failure is %+v, %v", r, err)
+	}
+}
+
+// TestWriteHdr: the log reads back with the library that defines the format,
+// an interval for each second, with the times within its three digits.
+func TestWriteHdr(t *testing.T) {
+	l := loadlogtest.Steady(3000, 3*time.Second, 40*time.Millisecond)
+	l.Start = time.Unix(1.7e9, 0)
+	var b strings.Builder
+	if err := WriteHdr(&b, l); err != nil {
+		t.Fatal(err)
+	}
+	r := hdrhistogram.NewHistogramLogReader(strings.NewReader(b.String()))
+	total := int64(0)
+	for i := 0; ; i++ {
+		h, err := r.NextIntervalHistogram()
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, b.String())
+		}
+		if h == nil {
+			if i != 3 {
+				t.Errorf("%d intervals for 3 s:\n%s", i, b.String())
+			}
+			break
+		}
+		total += h.TotalCount()
+		if q := h.ValueAtQuantile(50); q < 39.96e6 || q > 40.04e6 {
+			t.Errorf("the median is %d ns", q)
+		}
+	}
+	if total != 3000 {
+		t.Errorf("%d requests, want 3,000", total)
+	}
+}
+
+// TestWriteLoadTemplate prints what hey's users print.
+func TestWriteLoadTemplate(t *testing.T) {
+	l := loadlogtest.Log("begin service status bytes\n100× 0s 20ms 200 13\n0s 1s - 0 EOF")
+	f := func(text, want string) {
+		t.Helper()
+		var b strings.Builder
+		if err := WriteLoadTemplate(&b, text, l); err != nil || b.String() != want {
+			t.Errorf("%s: %q, %v, want %q", text, b.String(), err, want)
+		}
+	}
+	f("{{ formatNumber .Average }} {{ .NumRes }} {{ .SizeReq }}", "0.0200 100 13")
+	f("{{ range .LatencyDistribution }}{{ .Percentage }}:{{ formatNumber .Latency }} {{ end }}", "10:0.0200 25:0.0200 50:0.0200 75:0.0200 90:0.0200 95:0.0200 99:0.0200 ")
+	f("{{ jsonify .StatusCodeDist }} {{ jsonify .ErrorDist }}", `{"200":100} {"EOF":1}`)
+	f("{{ duration .Latency.P90 }} {{ .RPS }}", "20.0 ms 100")
+	f("{{ range .Histogram }}{{ if .Count }}{{ .Count }} {{ formatNumber .Frequency }}{{ end }}{{ end }}", "100 1.0000")
+	if err := WriteLoadTemplate(&strings.Builder{}, "{{ .Nothing }}", l); err == nil || !strings.Contains(err.Error(), "Nothing") {
+		t.Errorf("an unknown field gives %v", err)
+	}
+	if _, err := ParseLoadTemplate("{{"); err == nil {
+		t.Error("half a template is one")
 	}
 }
