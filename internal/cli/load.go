@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"loupe/load"
 	"loupe/loadlog"
-	"loupe/report"
 )
 
 var loadCommand = &command{
@@ -31,7 +29,8 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f loadFlags
 		f.declare(fs, heyRequests)
-		out := fs.String("o", "", "`form` of the output: csv (every request), hey (hey's text and nothing\nelse), json; the default is hey's text and what it leaves out")
+		out := fs.String("o", "", "`form` of the output: "+loadForms)
+		template := fs.String("template", "", "print through the template in `file` (text/template, hey's names)")
 		asJSON := fs.Bool("json", false, "same as -o json")
 		save := fs.String("save", "", "also write every request to `file` (docs/formats/load.md)")
 		return func(e *env, args []string) error {
@@ -42,7 +41,11 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 			if err != nil {
 				return err
 			}
-			return f.run(e, address, *out, *save)
+			write, err := loadOutput(*out, *template)
+			if err != nil {
+				return err
+			}
+			return f.run(e, address, write, *save)
 		}
 	},
 }
@@ -50,13 +53,7 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 // heyRequests is how many requests hey sends when it is not told.
 const heyRequests = 200
 
-func (f *loadFlags) run(e *env, address, out, save string) error {
-	write, ok := map[string]func(io.Writer, *loadlog.Log) error{
-		"": report.WriteLoad, "hey": report.WriteHey, "csv": report.WriteHeyCSV, "json": writeLoadJSON,
-	}[out]
-	if !ok {
-		return usagef("-o: unknown form %q: there are csv, hey and json", out)
-	}
+func (f *loadFlags) run(e *env, address string, write writeLoad, save string) error {
 	c, err := f.config(address)
 	if err != nil {
 		return usageError{err}
@@ -86,8 +83,6 @@ func (f *loadFlags) run(e *env, address, out, save string) error {
 	}
 	return nil
 }
-
-func writeLoadJSON(w io.Writer, l *loadlog.Log) error { return report.WriteJSON(w, l.Summary()) }
 
 func saveLoad(name string, l *loadlog.Log) error {
 	file, err := os.Create(name)

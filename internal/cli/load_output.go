@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"loupe/loadlog"
+	"loupe/report"
+)
+
+// writeLoad prints a load run in one form.
+type writeLoad func(io.Writer, *loadlog.Log) error
+
+// loadForms is what -o says to its help text.
+const loadForms = "csv (every answered request), requests (every request as a line of JSON),\nhdr (an HdrHistogram log), hey (hey's text and nothing else), json, or a\ntemplate with {{ in it, as of hey; the default is hey's text and what it\nleaves out"
+
+// loadOutput returns what prints the form of -o, or through the template in a
+// file. A mistake is told before the load.
+func loadOutput(form, templateFile string) (writeLoad, error) {
+	text := form
+	if templateFile != "" {
+		if form != "" {
+			return nil, usagef("-o and -template cannot both be given")
+		}
+		data, err := os.ReadFile(templateFile)
+		if err != nil {
+			return nil, usagef("-template: %w", err)
+		}
+		text = string(data)
+	}
+	if templateFile != "" || strings.Contains(form, "{{") {
+		if _, err := report.ParseLoadTemplate(text); err != nil {
+			return nil, usageError{err}
+		}
+		return func(w io.Writer, l *loadlog.Log) error { return report.WriteLoadTemplate(w, text, l) }, nil
+	}
+	write, ok := map[string]writeLoad{
+		"": report.WriteLoad, "hey": report.WriteHey, "csv": report.WriteHeyCSV, "json": report.WriteLoadJSON,
+		"requests": report.WriteRequests, "hdr": report.WriteHdr,
+	}[form]
+	if !ok {
+		return nil, usagef("-o: unknown form %q: there are csv, requests, hdr, hey, json, and templates with {{ in them", form)
+	}
+	return write, nil
+}
