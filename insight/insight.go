@@ -164,7 +164,7 @@ func (r *Rule) short(format string, args ...any) Finding {
 func Rules() []*Rule {
 	return []*Rule{
 		gc01, gc02, gc03, gc04, gc05, gc08, al09, cp01,
-		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc14, sc15, sc17, lk01, lk04, be06,
+		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc14, sc15, sc17, lk01, lk02, lk04, lk06, be06,
 	}
 }
 
@@ -258,6 +258,9 @@ var describe = map[recording.Kind]string{
 	recording.OS:     "samples of the operating system",
 
 	recording.ExecTrace: "execution trace (record with -phases trace)",
+	recording.Block:     "block profile (record with -phases block)",
+	recording.Mutex:     "mutex profile (record with -phases mutex)",
+	recording.Goroutine: "goroutine profile (record with -phases goroutine)",
 }
 
 // score maps a value onto 0..100 so that x25 scores 25 and x75 scores 75,

@@ -87,6 +87,8 @@ func TestTooLittle(t *testing.T) {
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "allocs.pb.gz", Kind: recording.Allocs}, nil)
 	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace}, emptyTrace)
+	r.Put(recording.Entry{Path: "block.pb.gz", Kind: recording.Block}, []byte("cut off"))
+	r.Put(recording.Entry{Path: "mutex.pb.gz", Kind: recording.Mutex}, nil)
 	for _, f := range examine(t, r) {
 		if f.State != TooLittle || f.Summary == "" {
 			t.Errorf("%s is %s (%s), want too little data", f.Rule, f.State, f.Summary)

@@ -1,0 +1,113 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var lk06 = &Rule{
+	ID: "LK06", Title: "Queries wait for a connection to the database",
+	About: "A sql.DB with SetMaxOpenConns makes who finds all connections taken wait in (*DB).conn. The database may be idle meanwhile: " +
+		"what is slow is the pool, and neither a CPU profile nor the database's own statistics show it.",
+	Needs:   []recording.Kind{recording.Block},
+	Instead: []recording.Kind{recording.ExecTrace},
+	Params: []Param{
+		{"share", 0.05, "share of the blocked time", "research"},
+		{"warning", 0.25, "share of the blocked time", "chosen: five times the lower limit"},
+		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the start"},
+	},
+	Check: checkPoolWait,
+}
+
+// poolWait is the function that waits for a connection.
+const poolWait = "database/sql.(*DB).conn"
+
+// poolSite is a line of the program whose queries wait.
+type poolSite struct {
+	at      stack.Frame
+	frames  []stack.Frame
+	longest time.Duration
+	time    time.Duration
+	count   int64
+}
+
+func checkPoolWait(r *Rule, in *Input) []Finding {
+	w, err := in.blocked()
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	total := w.total()
+	if total == 0 {
+		return []Finding{r.short("the %s has nobody who waited: put load on the program", w.what)}
+	}
+	sites, waited, count := w.poolSites()
+	share := float64(waited) / float64(total)
+	if share < r.param("share") {
+		return []Finding{r.answer(Fine, "queries waited %s for a connection to the database, %s of the blocked time", unit.Duration(waited), unit.Percent(share))}
+	}
+	if float64(count) < r.param("waits") {
+		return []Finding{r.short("queries waited for a connection in %s, %g are needed: put more load on it", plural(count, "case"), r.param("waits"))}
+	}
+	f := r.answer(Found, "queries waited %s for a connection to the database, %s of the blocked time%s: %s, %s in the mean",
+		unit.Duration(waited), unit.Percent(share), w.of(), plural(count, "wait"), unit.Duration(waited/time.Duration(count)))
+	f.Impact = exactly(share, "share of the blocked time")
+	f.Severity, f.Score = Info, score(share, r.param("share"), 3*r.param("warning"))
+	if share >= r.param("warning") {
+		f.Severity = Warning
+	}
+	for _, s := range sites[:min(3, len(sites))] {
+		e := w.evidence(s.at, s.frames, "%s, %s", plural(s.count, "wait"), unit.Duration(s.time))
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.Advice = "Allow more connections (SetMaxOpenConns, and SetMaxIdleConns as many, or they are closed and opened again), as far as the database can serve them; " +
+		"and hold each for less: close rows and end transactions as soon as may be."
+	f.Verify = "Record again under the same load: DB.Stats().WaitDuration and this share should fall, and the latency with them."
+	f.Doubts = append(in.doubts(), "a limit may be there to protect the database: then the queries are too many or too slow")
+	return []Finding{f}
+}
+
+// poolSites are the lines of the program whose queries wait for a connection,
+// the longest time first, and what they wait together.
+func (w *waits) poolSites() (sites []*poolSite, waited time.Duration, count int64) {
+	isUser := w.in.Session.Scope().IsUser
+	by := map[string]*poolSite{}
+	for _, x := range w.all {
+		pool := slices.IndexFunc(x.frames, func(f stack.Frame) bool { return f.Func == poolWait })
+		if pool < 0 || !waitsHere(x.frames[:pool]) {
+			continue
+		}
+		at := x.frames[pool]
+		for _, f := range x.frames[pool:] {
+			if isUser(f) {
+				at = f
+				break
+			}
+		}
+		key := fmt.Sprintf("%s:%s:%d", at.Func, at.File, at.Line)
+		s := by[key]
+		if s == nil {
+			s = &poolSite{at: at}
+			by[key], sites = s, append(sites, s)
+		}
+		if s.frames == nil || x.time > s.longest {
+			s.frames, s.longest = x.frames, x.time
+		}
+		s.time += x.time
+		s.count += x.count
+		waited += x.time
+		count += x.count
+	}
+	slices.SortStableFunc(sites, func(a, b *poolSite) int { return int(min(max(b.time-a.time, -1), 1)) })
+	return sites, waited, count
+}
+
+// waitsHere tells that nothing lies between a function and its wait but the
+// runtime: it waits for nobody's mutex, and opens no connection.
+func waitsHere(called []stack.Frame) bool {
+	return !slices.ContainsFunc(called, func(f stack.Frame) bool { return !stack.IsRuntime(stack.Package(f.Func)) })
+}
