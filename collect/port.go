@@ -24,14 +24,25 @@ var ErrUnreachable = errors.New("the target cannot be reached")
 
 // waitPort waits until the program accepts connections.
 func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration) error {
+	return dialUntil(ctx, r.prog.name(), addr, wait, func() error {
+		if r.proc.ended() {
+			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.name(), addr, r.ending())
+		}
+		return nil
+	})
+}
+
+// dialUntil waits until the program of a name accepts connections at addr, as long
+// as ended returns no error; a wait of 0 is half a minute.
+func dialUntil(ctx context.Context, name, addr string, wait time.Duration, ended func() error) error {
 	if wait <= 0 {
 		wait = 30 * time.Second
 	}
 	deadline := time.Now().Add(wait)
 	var d net.Dialer
 	for {
-		if r.proc.ended() {
-			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.name(), addr, r.ending())
+		if err := ended(); err != nil {
+			return err
 		}
 		dctx, cancel := context.WithTimeout(ctx, time.Second)
 		c, err := d.DialContext(dctx, "tcp", addr)
@@ -43,7 +54,7 @@ func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration
 			return ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: %s does not listen on %s after %v (is it the right port? -wait gives it longer)", ErrUnreachable, r.prog.name(), addr, wait)
+			return fmt.Errorf("%w: %s does not listen on %s after %v (is it the right port? -wait gives it longer)", ErrUnreachable, name, addr, wait)
 		}
 		sleep(ctx, 10*time.Millisecond)
 	}

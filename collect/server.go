@@ -1,0 +1,129 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is a program that was started so that load can be put on it, without
+// being recorded.
+type Server struct {
+	command string
+	cmd     *exec.Cmd
+	done    chan struct{}
+	output  tail
+}
+
+// StartServer runs a command through the shell and returns when it accepts
+// connections at addr, host:port. It fails when something else answers there
+// already, when the command ends or does not listen within wait.
+func StartServer(ctx context.Context, command, addr string, wait time.Duration) (*Server, error) {
+	if err := portFree(addr); err != nil {
+		return nil, fmt.Errorf("cannot start %q: something listens on %s already", command, addr)
+	}
+	shell := []string{"/bin/sh", "-c", command}
+	if runtime.GOOS == "windows" {
+		shell = []string{"cmd", "/c", command}
+	}
+	s := &Server{command: command, cmd: exec.Command(shell[0], shell[1:]...), done: make(chan struct{})}
+	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
+	s.cmd.WaitDelay = time.Second // children may hold the pipes
+	detach(s.cmd)
+	started := make(chan error)
+	go func() {
+		// The kernel ties the end of the child to the thread that started it.
+		runtime.LockOSThread()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			s.cmd.Wait()
+			close(s.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("cannot start %q: %w", command, err)
+	}
+	ended := func() error {
+		select {
+		case <-s.done:
+			return fmt.Errorf("%q ended before it listened on %s: %s%s", command, addr, s.cmd.ProcessState, s.output.said())
+		default:
+			return nil
+		}
+	}
+	if err := dialUntil(ctx, fmt.Sprintf("%q", command), addr, wait, ended); err != nil {
+		s.Stop()
+		if errors.Is(err, ErrUnreachable) {
+			err = fmt.Errorf("%w%s", err, s.output.said())
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// Ended returns an error when the server has ended by itself.
+func (s *Server) Ended() error {
+	select {
+	case <-s.done:
+		return fmt.Errorf("%q ended during the load: %s%s", s.command, s.cmd.ProcessState, s.output.said())
+	default:
+		return nil
+	}
+}
+
+// Stop ends the server and the children in its group, politely first, and
+// returns when it has ended.
+func (s *Server) Stop() {
+	for _, g := range stopGrace {
+		select {
+		case <-s.done:
+			signalGroup(s.cmd.Process, os.Kill)
+			return
+		default:
+		}
+		signalGroup(s.cmd.Process, g.signal)
+		select {
+		case <-s.done:
+		case <-time.After(g.wait):
+		}
+	}
+}
+
+// tailBytes is how much of a server's output is kept for an error.
+const tailBytes = 2 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write keeps the last bytes of p.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if n := len(t.text) - tailBytes; n > 0 {
+		t.text = append(t.text[:0], t.text[n:]...)
+	}
+	return len(p), nil
+}
+
+// said returns the kept text for an error message.
+func (t *tail) said() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimSpace(string(bytes.ToValidUTF8(t.text, nil)))
+	if text == "" {
+		return ""
+	}
+	return "; it said: " + text
+}
