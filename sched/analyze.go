@@ -133,8 +133,8 @@ type analyzer struct {
 	out    *Analysis
 	sum    *Summarizer
 	tracks []*[trackPage]track // by slot
-	byName map[exectrace.NameID]*Group
-	byGo   map[stack.ID]*Group
+	byName []*Group            // by the name's id; nil for those that begin no goroutine
+	byGo   []*Group            // by the stack's id
 	blocks blockTable
 	par    parallelism
 	hogs   hogs
@@ -177,9 +177,7 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {
 	a := &analyzer{
 		opts: opts, r: t.Reader(), out: &Analysis{},
-		byName: make(map[exectrace.NameID]*Group),
-		byGo:   make(map[stack.ID]*Group),
-		left:   make(map[leftKey]*Left),
+		left: make(map[leftKey]*Left),
 	}
 	a.out.Reader = a.r
 	a.out.Latency.top = opts.Top
@@ -271,7 +269,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 	case exectrace.Running:
 		t.proc = e.P
 		a.par.running(e.Time, t, +1)
-		t.delay = a.par.delay
+		t.delay = a.par.delayAt(e.Time)
 	case exectrace.NotExist:
 		if t.group != nil {
 			t.group.alive--
@@ -289,11 +287,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 func (a *analyzer) identify(t *track, e *exectrace.Event) {
 	t.name = a.r.Root(e.SubjectStack)
 	t.system = IsSystem(a.r.Name(t.name))
-	g := a.byName[t.name]
-	if g == nil {
-		g = &Group{Name: t.name}
-		a.byName[t.name] = g
-	}
+	g := a.groupByName(t.name)
 	t.group = g
 	g.alive++
 	g.Peak = max(g.Peak, g.alive)
@@ -307,13 +301,28 @@ func (a *analyzer) identify(t *track, e *exectrace.Event) {
 	}
 }
 
-func (a *analyzer) groupByGo(at stack.ID) *Group {
-	g := a.byGo[at]
-	if g == nil {
-		g = &Group{Creator: at}
-		a.byGo[at] = g
+func (a *analyzer) groupByName(name exectrace.NameID) *Group {
+	g := placeOf(&a.byName, name)
+	if *g == nil {
+		*g = &Group{Name: name}
 	}
-	return g
+	return *g
+}
+
+func (a *analyzer) groupByGo(at stack.ID) *Group {
+	g := placeOf(&a.byGo, at)
+	if *g == nil {
+		*g = &Group{Creator: at}
+	}
+	return *g
+}
+
+// placeOf returns the place of an id in a list. Ids are dense: a map is slower.
+func placeOf[I ~uint32, T any](list *[]*T, id I) **T {
+	for int(id) >= len(*list) {
+		*list = append(*list, nil)
+	}
+	return &(*list)[id]
 }
 
 // leave hands the interval that ends to those that count it.
@@ -336,7 +345,9 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 		i.Stack = e.SubjectStack
 		if a.counts(i) {
 			a.out.Runs.add(i, t)
-			a.hogs.add(i, t, a.par.delay-t.delay)
+			if i.Len() >= LongRun {
+				a.hogs.add(i, t, a.par.delayAt(e.Time)-t.delay)
+			}
 		}
 	case exectrace.Runnable:
 		a.par.runnable(e.Time, t, -1)
@@ -382,12 +393,7 @@ func (a *analyzer) goroutine(g *Goroutine) {
 	if f := a.opts.Filter; f != nil && !f.Goroutine(a.r, g) {
 		return
 	}
-	group := a.byName[g.Name]
-	if group == nil {
-		group = &Group{Name: g.Name}
-		a.byName[g.Name] = group
-	}
-	group.add(g)
+	a.groupByName(g.Name).add(g)
 	if g.Creator != 0 {
 		a.groupByGo(g.Creator).add(g)
 	}
@@ -447,12 +453,12 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	out.Parallel = a.par.out
 	i.Procs = out.Parallel.Procs
 	for _, g := range a.byName {
-		if g.Count > 0 {
+		if g != nil && g.Count > 0 {
 			out.Groups = append(out.Groups, g)
 		}
 	}
 	for _, g := range a.byGo {
-		if g.Count > 0 {
+		if g != nil && g.Count > 0 {
 			out.Creators = append(out.Creators, g)
 		}
 	}

@@ -70,55 +70,109 @@ func (p *Parallel) Share(k int) float64 {
 // maxQueued is the longest queue that is counted for itself.
 const maxQueued = 4096
 
-// parallelism counts along.
+// parallelism counts along. Each number is counted only when it changes: with
+// all of them at every event, this took twice as long.
 type parallelism struct {
-	out      Parallel
-	last     timeline.Time
-	user     int // goroutines of the program that run
-	all      int // with those of the runtime
-	queued   int
-	waiting  int           // of these, goroutines of the program
-	delay    time.Duration // their waits together, so far
-	procs    int           // running Ps
-	stops    int           // stop-the-worlds in progress: then idle Ps are meant to be
-	idleFrom timeline.Time
+	out     Parallel
+	user    level // goroutines of the program that run
+	all     level // with those of the runtime
+	queued  level
+	waiting level         // of these, goroutines of the program
+	delay   time.Duration // their waits together, up to waiting.since
+
+	// What decides whether a P is idle while a goroutine waits: these and
+	// queued.n, and since when they have been so.
+	procs     int // running Ps
+	stops     int // stop-the-worlds in progress: then idle Ps are meant to be
+	idleSince timeline.Time
+	idleFrom  timeline.Time
 	// stoodStill is when a P last went idle while the world was stopped.
 	stoodStill timeline.Time
 }
 
+// level is a number, and since when it has been that.
+type level struct {
+	n     int
+	since timeline.Time
+}
+
+// pass returns for how long the number has been what it is, and counts anew.
+func (l *level) pass(at timeline.Time) time.Duration {
+	d := max(0, at-l.since)
+	l.since += d
+	return time.Duration(d)
+}
+
 func (p *parallelism) start(at timeline.Time) {
-	p.last = at
+	for _, l := range []*level{&p.user, &p.all, &p.queued, &p.waiting} {
+		l.since = at
+	}
+	p.idleSince = at
 	p.out.Use.begin(at)
 }
 
 // reset is the loss of all states.
 func (p *parallelism) reset(at timeline.Time) {
 	p.advance(at)
-	p.user, p.all, p.queued, p.waiting, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0, 0
+	p.user.n, p.all.n, p.queued.n, p.waiting.n, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0, 0
 }
 
 // advance counts the time up to at in the state that held.
 func (p *parallelism) advance(at timeline.Time) {
-	if at > p.last {
-		p.pass(at, time.Duration(at-p.last))
-	}
+	p.changeUser(at, 0)
+	p.changeAll(at, 0)
+	p.changeQueued(at, 0)
+	p.changeWaiting(at, 0)
 }
 
-// pass counts a time d up to at.
-func (p *parallelism) pass(at timeline.Time, d time.Duration) {
-	addAt(&p.out.Running, p.user, d)
-	addAt(&p.out.Busy, p.all, d)
-	addAt(&p.out.Queued, min(p.queued, maxQueued), d)
-	p.out.Use.add(p.last, at, p.all)
-	p.delay += d * time.Duration(max(p.waiting, 0))
-	idle := p.queued > 0 && p.procs < p.out.Procs && p.stops == 0
-	if idle {
-		p.out.IdleWhileQueued += d
+func (p *parallelism) changeUser(at timeline.Time, by int) {
+	if d := p.user.pass(at); d > 0 {
+		addAt(&p.out.Running, p.user.n, d)
+	}
+	p.user.n += by
+}
+
+func (p *parallelism) changeAll(at timeline.Time, by int) {
+	from := p.all.since
+	if d := p.all.pass(at); d > 0 {
+		addAt(&p.out.Busy, p.all.n, d)
+		p.out.Use.add(from, at, p.all.n)
+	}
+	p.all.n += by
+}
+
+func (p *parallelism) changeQueued(at timeline.Time, by int) {
+	p.idle(at)
+	if d := p.queued.pass(at); d > 0 {
+		addAt(&p.out.Queued, min(p.queued.n, maxQueued), d)
+	}
+	p.queued.n += by
+}
+
+func (p *parallelism) changeWaiting(at timeline.Time, by int) {
+	p.delay += p.waiting.pass(at) * time.Duration(max(p.waiting.n, 0))
+	p.waiting.n += by
+}
+
+// delayAt returns the waits of the program's goroutines together, up to at.
+func (p *parallelism) delayAt(at timeline.Time) time.Duration {
+	p.changeWaiting(at, 0)
+	return p.delay
+}
+
+// idle counts the time up to at in which a P may have been idle while a
+// goroutine waited. It is for whoever changes what decides that.
+func (p *parallelism) idle(at timeline.Time) {
+	if at <= p.idleSince {
+		return
+	}
+	if p.queued.n > 0 && p.procs < p.out.Procs && p.stops == 0 {
+		p.out.IdleWhileQueued += time.Duration(at - p.idleSince)
 		if p.idleFrom == 0 {
-			p.idleFrom = p.last
+			p.idleFrom = p.idleSince
 		}
 	} else if p.idleFrom != 0 {
-		l := time.Duration(p.last - p.idleFrom)
+		l := time.Duration(p.idleSince - p.idleFrom)
 		if l >= LongIdle {
 			p.out.IdleLong += l
 		}
@@ -127,7 +181,7 @@ func (p *parallelism) pass(at timeline.Time, d time.Duration) {
 		}
 		p.idleFrom = 0
 	}
-	p.last = at
+	p.idleSince = at
 }
 
 // addAt adds d to the k-th of a list, the first if k is negative, which only a
@@ -149,32 +203,30 @@ func growTo(list *[]time.Duration, k int) int {
 }
 
 func (p *parallelism) running(at timeline.Time, t *track, by int) {
-	p.advance(at)
-	p.all += by
+	p.changeAll(at, by)
 	// A goroutine may be known as one of the runtime's only later: what counts
 	// is what it counted as when it began to run.
 	if by > 0 {
 		t.counted = !t.system
 	}
 	if t.counted {
-		p.user += by
+		p.changeUser(at, by)
 	}
 }
 
 func (p *parallelism) runnable(at timeline.Time, t *track, by int) {
-	p.advance(at)
-	p.queued += by
+	p.changeQueued(at, by)
 	if by > 0 {
 		t.queued = !t.system
 	}
 	if t.queued {
-		p.waiting += by
+		p.changeWaiting(at, by)
 	}
 }
 
 // stopped counts the stop-the-worlds in progress.
 func (p *parallelism) stopped(at timeline.Time, by int) {
-	p.advance(at)
+	p.idle(at)
 	p.stops += by
 }
 
@@ -182,7 +234,7 @@ func (p *parallelism) proc(e *exectrace.Event) {
 	if e.From == e.To {
 		return
 	}
-	p.advance(e.Time)
+	p.idle(e.Time)
 	switch e.To {
 	case exectrace.Running:
 		p.procs++
@@ -200,7 +252,7 @@ func (p *parallelism) proc(e *exectrace.Event) {
 }
 
 func (p *parallelism) gomaxprocs(e *exectrace.Event) {
-	p.advance(e.Time)
+	p.idle(e.Time)
 	p.out.Procs = max(p.out.Procs, int(min(e.Value(), 1<<20)))
 }
 

@@ -54,18 +54,25 @@ func (g *RegionGroup) add(r *Region) {
 	}
 }
 
+// regionType is all regions with one name: their group, and that of those in
+// the type of task that was last, which is nearly always the next one's.
+type regionType struct {
+	all    RegionGroup
+	task   exectrace.NameID
+	within *RegionGroup
+}
+
 // userWork collects tasks and regions by type.
 type userWork struct {
 	a       *analyzer
 	tasks   map[exectrace.NameID]*TaskGroup
-	regions map[exectrace.NameID]*RegionGroup
+	regions []*regionType                        // by the name's id
 	within  map[[2]exectrace.NameID]*RegionGroup // by the types of task and region
 }
 
 func (u *userWork) init(a *analyzer) {
 	u.a = a
 	u.tasks = make(map[exectrace.NameID]*TaskGroup)
-	u.regions = make(map[exectrace.NameID]*RegionGroup)
 	u.within = make(map[[2]exectrace.NameID]*RegionGroup)
 }
 
@@ -73,22 +80,23 @@ func (u *userWork) region(r *Region) {
 	if f := u.a.opts.Filter; f != nil && !f.Region(u.a.r, r) || r.Name == exectrace.NameNone {
 		return
 	}
-	get := func(g *RegionGroup) *RegionGroup {
-		if g == nil {
-			g = &RegionGroup{Name: r.Name}
-		}
-		return g
+	place := placeOf(&u.regions, r.Name)
+	if *place == nil {
+		*place = &regionType{all: RegionGroup{Name: r.Name}}
 	}
-	all := get(u.regions[r.Name])
-	u.regions[r.Name] = all
-	all.add(r)
+	this := *place
+	this.all.add(r)
 	if r.Task == exectrace.BackgroundTask {
 		return
 	}
-	k := [2]exectrace.NameID{u.a.sum.TaskName(r.Task), r.Name}
-	one := get(u.within[k])
-	u.within[k] = one
-	one.add(r)
+	if task := u.a.sum.TaskName(r.Task); this.within == nil || this.task != task {
+		k := [2]exectrace.NameID{task, r.Name}
+		if u.within[k] == nil {
+			u.within[k] = &RegionGroup{Name: r.Name}
+		}
+		this.task, this.within = task, u.within[k]
+	}
+	this.within.add(r)
 }
 
 func (u *userWork) task(t *Task) {
@@ -124,6 +132,9 @@ func (t *Task) Duration() time.Duration { return time.Duration(t.End - t.Start) 
 
 // TaskName returns the type of a task that has begun and not long ended.
 func (s *Summarizer) TaskName(id exectrace.TaskID) exectrace.NameID {
+	if t := s.tasks.last; t != nil && t.ID == id {
+		return t.Name
+	}
 	if t := s.tasks.index.find(id); t != nil {
 		return t.Name
 	}
@@ -147,8 +158,10 @@ func (u *userWork) finish() (tasks []*TaskGroup, regions []*RegionGroup) {
 	slices.SortFunc(tasks, func(a, b *TaskGroup) int {
 		return cmp.Or(cmp.Compare(b.Latency.Sum, a.Latency.Sum), cmp.Compare(a.Name, b.Name))
 	})
-	for _, g := range u.regions {
-		regions = append(regions, g)
+	for _, t := range u.regions {
+		if t != nil {
+			regions = append(regions, &t.all)
+		}
 	}
 	slices.SortFunc(regions, byTime)
 	return tasks, regions
