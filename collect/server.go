@@ -17,6 +17,7 @@ import (
 // being recorded.
 type Server struct {
 	command string
+	addr    string
 	cmd     *exec.Cmd
 	done    chan struct{}
 	output  tail
@@ -33,7 +34,7 @@ func StartServer(ctx context.Context, command, addr string, wait time.Duration) 
 	if runtime.GOOS == "windows" {
 		shell = []string{"cmd", "/c", command}
 	}
-	s := &Server{command: command, cmd: exec.Command(shell[0], shell[1:]...), done: make(chan struct{})}
+	s := &Server{command: command, addr: addr, cmd: exec.Command(shell[0], shell[1:]...), done: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.WaitDelay = time.Second // children may hold the pipes
 	detach(s.cmd)
@@ -80,20 +81,27 @@ func (s *Server) Ended() error {
 }
 
 // Stop ends the server and the children in its group, politely first, and
-// returns when it has ended.
+// returns when nothing listens any more.
 func (s *Server) Stop() {
+	ended := false
 	for _, g := range stopGrace {
-		select {
-		case <-s.done:
-			signalGroup(s.cmd.Process, os.Kill)
-			return
-		default:
+		if ended {
+			break
 		}
 		signalGroup(s.cmd.Process, g.signal)
 		select {
 		case <-s.done:
-		case <-time.After(g.wait):
+			ended = true
+		case <-time.After(min(g.wait, 2*time.Second)):
 		}
+	}
+	// Children of a shell may outlive it, for a moment even the last signal.
+	signalGroup(s.cmd.Process, os.Kill)
+	for range 100 {
+		if portFree(s.addr) == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
