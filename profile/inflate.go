@@ -3,41 +3,27 @@ package profile
 import (
 	stdbytes "bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
 
 func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b }
 
-// inflaters keeps the windows and tables of readers, 50 KB each, for the next of
-// many small profiles.
-var inflaters sync.Pool
-
 // inflate unpacks a gzip file into one buffer of at most limit bytes.
 //
-// The size in the trailer sizes the buffer, which saves the garbage of
-// growing. An attacker writes the trailer, so it is believed only up to 16
-// times the packed size: real profiles inflate by a factor of 2 to 8, and for
-// the rest the buffer grows with what has really come out.
+// It is for all that [inflater] does not read, the reason why included. The size
+// in the trailer sizes the buffer, and for the rest it grows with what has really
+// come out.
 func inflate(data []byte, limit int64) ([]byte, error) {
 	in := stdbytes.NewReader(data)
-	z, _ := inflaters.Get().(*gzip.Reader)
-	if z == nil {
-		z = new(gzip.Reader)
-	}
-	defer inflaters.Put(z)
-	if err := z.Reset(in); err != nil {
+	z, err := gzip.NewReader(in)
+	if err != nil {
 		return nil, fmt.Errorf("cannot inflate profile: %w in the first %d bytes (was the file cut? fetch it again)", err, len(data))
 	}
-	size := int64(0)
-	if len(data) >= 4 {
-		size = int64(binary.LittleEndian.Uint32(data[len(data)-4:]))
-	}
-	size = min(size, 16*int64(len(data)), limit)
-	out := make([]byte, 0, size+512)
+	out := make([]byte, 0, trailerSize(data, limit)+512)
 	for {
 		if len(out) == cap(out) {
 			grown := make([]byte, len(out), cap(out)+cap(out)/2)
@@ -57,4 +43,62 @@ func inflate(data []byte, limit int64) ([]byte, error) {
 				err, len(data)-in.Len(), len(data))
 		}
 	}
+}
+
+// input is what a decoder reads: a whole file, or the part of a packed one that
+// was inflated last.
+type input struct {
+	buf   []byte
+	base  int64 // bytes that came before buf
+	total int64 // how long all is, if the file does not lie
+
+	packed   bool
+	limit    int64
+	window   []byte // where buf is when the file is packed
+	inflater inflater
+}
+
+// windowSize is for what was inflated, the history that it refers to included.
+const windowSize = 128 << 10
+
+var errTooLong = errors.New("the profile is too long")
+
+func (in *input) unpack(data []byte, limit int64) {
+	in.inflater.reset(data)
+	in.packed, in.limit, in.total = true, limit, trailerSize(data, limit)
+	if in.window == nil {
+		in.window = make([]byte, 0, windowSize)
+	}
+	in.buf = in.window[:0]
+}
+
+// whole says whether nothing comes after buf.
+func (in *input) whole() bool { return !in.packed || in.inflater.done() }
+
+// more inflates the next part. What is before the position from may go. It
+// returns where that is now.
+func (in *input) more(from int) (int, error) {
+	drop := max(0, min(from, len(in.buf)-inflateHistory))
+	in.base += int64(drop)
+	in.buf = in.buf[:copy(in.buf, in.buf[drop:])]
+	if room := cap(in.buf) - len(in.buf); room < windowSize/4 { // a long field
+		in.buf = append(make([]byte, 0, 2*cap(in.buf)), in.buf...)
+	}
+	var err error
+	if in.buf, err = in.inflater.read(in.buf); err == nil && in.base+int64(len(in.buf)) > in.limit {
+		err = errTooLong
+	}
+	return from - drop, err
+}
+
+// trailerSize returns how large the packed file says that it is.
+//
+// An attacker writes the trailer, so it is believed only up to 16 times the
+// packed size: real profiles inflate by a factor of 2 to 8.
+func trailerSize(data []byte, limit int64) int64 {
+	if len(data) < 4 {
+		return 0
+	}
+	size := int64(binary.LittleEndian.Uint32(data[len(data)-4:]))
+	return min(size, 16*int64(len(data)), limit)
 }

@@ -1,65 +1,60 @@
 package profile
 
-import (
-	stdbytes "bytes"
-	"hash/maphash"
-	"slices"
-)
+import "hash/maphash"
 
-// pieces gives equal runs of bytes equal numbers. The content stays where it
-// is, in a text; only spans are kept. Number 0 is the empty run.
+// pieces numbers distinct pieces of the input, by their hashes. The content is
+// elsewhere: whoever looks a piece up compares it. Number 0 is no piece.
+//
+// Hash and number stand together, so that a look at a piece that was not there
+// before, which most label sets are, is one cache miss.
 type pieces struct {
-	text   *text
-	seed   maphash.Seed
-	slots  []uint32 // number of the run, 0 is free
-	hashes []uint32 // by number
-	spans  []span   // by number
+	seed  maphash.Seed
+	slots []pieceSlot
+	used  int
 }
 
-func newPieces(t *text) pieces {
-	return pieces{text: t, seed: maphash.MakeSeed(), slots: make([]uint32, 64), hashes: make([]uint32, 1), spans: make([]span, 1)}
-}
+type pieceSlot struct{ hash, number uint32 }
 
-// expect makes room for n runs, so that growing leaves no garbage. Room that
-// is not used is not touched and costs no memory.
-func (p *pieces) expect(n int) {
-	p.hashes, p.spans = make([]uint32, 1, n+1), make([]span, 1, n+1)
-}
+// somePieces is how many slots are kept for the next profile.
+const somePieces = 1 << 12
 
-// intern returns the number of the run at s.
-func (p *pieces) intern(s span) uint32 {
-	b := p.text.bytes(s)
-	if len(b) == 0 {
-		return 0
+func (p *pieces) reset() {
+	if p.used = 0; p.slots != nil && len(p.slots) <= somePieces {
+		clear(p.slots)
+		return
 	}
-	h := uint32(maphash.Bytes(p.seed, b))
-	mask := uint32(len(p.slots) - 1)
-	i := h & mask
-	for ; p.slots[i] != 0; i = (i + 1) & mask {
-		n := p.slots[i]
-		if p.hashes[n] == h && stdbytes.Equal(p.text.bytes(p.spans[n]), b) {
-			return n
-		}
-	}
-	n := uint32(len(p.spans))
-	p.slots[i] = n
-	p.hashes = append(p.hashes, h)
-	p.spans = append(p.spans, s)
-	if len(p.spans)*4 > len(p.slots)*3 {
-		p.rehash(2 * len(p.slots))
-	}
-	return n
+	p.seed, p.slots = maphash.MakeSeed(), make([]pieceSlot, 64)
 }
 
-func (p *pieces) rehash(size int) {
-	p.slots = slices.Grow(p.slots[:0], size)[:size]
-	clear(p.slots)
+func (p *pieces) hash(b []byte) uint32 { return uint32(maphash.Bytes(p.seed, b)) }
+
+// add puts a number into the free slot where the search for its hash has ended.
+func (p *pieces) add(slot, hash, number uint32) {
+	p.slots[slot] = pieceSlot{hash, number}
+	p.used++
+}
+
+// full says that grow is due before the next look.
+func (p *pieces) full() bool { return p.used*16 > len(p.slots)*13 }
+
+// grow makes room for as many pieces as there are likely to be. Every step that
+// is left out saves garbage.
+func (p *pieces) grow(likely int) {
+	size := 2 * len(p.slots)
+	for likely*16 > size*13 {
+		size *= 2
+	}
+	old := p.slots
+	p.slots = make([]pieceSlot, size)
 	mask := uint32(size - 1)
-	for n := 1; n < len(p.hashes); n++ {
-		i := p.hashes[n] & mask
-		for p.slots[i] != 0 {
+	for _, s := range old {
+		if s.number == 0 {
+			continue
+		}
+		i := s.hash & mask
+		for p.slots[i].number != 0 {
 			i = (i + 1) & mask
 		}
-		p.slots[i] = uint32(n)
+		p.slots[i] = s
 	}
 }

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -33,7 +34,7 @@ func (p *Profile) HasLabels(key string) bool {
 	}
 	t := &p.labels.text
 	return slices.ContainsFunc(t.strings, func(s span) bool {
-		return int(s.n&^aside) == len(key) && string(t.bytes(s)) == key
+		return int(s.n&^aside) == len(key) && string(t.word(s)) == key
 	})
 }
 
@@ -87,19 +88,58 @@ func readLabel(m []byte) (l wireLabel) {
 }
 
 // check walks a label set once, when it is first seen, so that [Profile.Labels]
-// cannot fail later.
+// cannot fail later. The fast path knows labels as all writers make them: it is a
+// tenth of reading a profile in which every sample has labels of its own.
 func (t *labelTable) check(set LabelSet) error {
-	s := t.spans[set]
-	c := cursor{b: t.text.bytes(s)}
+	b := t.text.bytes(t.spans[set])
+	table := uint64(len(t.text.strings))
+	for i := 0; i < len(b); {
+		from, end := chunkAt(b, i+1)
+		if b[i] != tagLabel || end > len(b) {
+			return t.checkSlowly(b)
+		}
+		var l wireLabel
+		for i = from; i < end; {
+			tag := b[i]
+			var v uint64
+			if v, i = uvarint(b[:end], i+1); i > end {
+				return t.checkSlowly(b)
+			}
+			switch tag {
+			case 1 << 3:
+				l.key = v
+			case 2 << 3:
+				l.str = v
+			case 3 << 3:
+			case 4 << 3:
+				l.unit = v
+			default:
+				return t.checkSlowly(b)
+			}
+		}
+		if l.str != 0 {
+			l.unit = 0 // it is not looked at
+		} else {
+			t.numeric = true
+		}
+		if max(l.key, l.str, l.unit) >= table {
+			return t.checkSlowly(b)
+		}
+	}
+	return nil
+}
+
+func (t *labelTable) checkSlowly(b []byte) error {
+	c := cursor{b: b}
 	for c.next() {
 		m := cursor{b: c.chunk()}
 		for m.next() {
 			if m.field >= 1 && m.field <= 4 && m.typ != varint {
-				return bad(s.at(c.at), "label: field %d is not a number", m.field)
+				return fmt.Errorf("label: field %d is not a number", m.field)
 			}
 		}
 		if m.bad() {
-			return bad(s.at(c.at), "label: the field at its byte %d is cut or malformed", m.at)
+			return fmt.Errorf("label: the field at its byte %d is cut or malformed", m.at)
 		}
 		l := readLabel(c.chunk())
 		if l.str != 0 {
@@ -109,12 +149,12 @@ func (t *labelTable) check(set LabelSet) error {
 		}
 		for _, i := range [...]uint64{l.key, l.str, l.unit} {
 			if i >= uint64(len(t.text.strings)) {
-				return bad(s.at(c.at), "label: string %d is not in the table of %d strings", i, len(t.text.strings))
+				return fmt.Errorf("label: string %d is not in the table of %d strings", i, len(t.text.strings))
 			}
 		}
 	}
 	if c.bad() {
-		return bad(s.at(c.at), "labels: the field is cut or malformed")
+		return errors.New("labels: the field is cut or malformed")
 	}
 	return nil
 }

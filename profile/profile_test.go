@@ -178,7 +178,7 @@ func TestBombs(t *testing.T) {
 	for range 1000 {
 		wide = wide.Bytes(1, nil).Bytes(2, nil)
 	}
-	f("types times samples", wide.Bytes(6, nil), profile.Options{}, "cannot have a value for each")
+	f("types times samples", wide.Bytes(6, nil), profile.Options{}, "has 0 values, but there are 1 sample types")
 
 	location := M{}.Varint(1, 1)
 	for range 5000 {

@@ -14,7 +14,7 @@ import (
 func (t *labelTable) edit() *labelTable {
 	return &labelTable{
 		numeric: t.numeric,
-		text:    text{raw: t.text.raw, side: slices.Clip(t.text.side), strings: slices.Clip(t.text.strings)},
+		text:    text{sets: t.text.sets, words: t.text.words, side: slices.Clip(t.text.side), strings: slices.Clip(t.text.strings)},
 	}
 }
 

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"loupe/stack"
 )
@@ -29,10 +30,16 @@ func (d *decoder) location(top *cursor) error {
 			if err != nil {
 				return err
 			}
+			if len(d.lines) == cap(d.lines) {
+				d.lines = grown(d.lines, d.room(len(d.lines)))
+			}
 			d.lines = append(d.lines, line)
 		}
 	}
 	l.end = len(d.lines)
+	if len(d.locations) == cap(d.locations) {
+		d.locations = grown(d.locations, d.room(len(d.locations)))
+	}
 	d.locations = append(d.locations, l)
 	return endOf(&c, l.at, "location")
 }
@@ -74,6 +81,9 @@ func (d *decoder) function(top *cursor) error {
 		case 5:
 			f.start = int64(c.v)
 		}
+	}
+	if len(d.functions) == cap(d.functions) {
+		d.functions = grown(d.functions, d.room(len(d.functions)))
 	}
 	d.functions = append(d.functions, f)
 	return endOf(&c, f.at, "function")
@@ -186,7 +196,7 @@ func (x *ids) find(id uint64) (index int, ok bool) {
 	return int(i) - 1, ok
 }
 
-// resolve turns locations into frames and runs of location ids into stacks.
+// resolve turns locations into frames.
 func (d *decoder) resolve() error {
 	mappings, err := d.resolveMappings()
 	if err != nil {
@@ -196,18 +206,14 @@ func (d *decoder) resolve() error {
 	if err != nil {
 		return err
 	}
-	stacks, err := d.resolveStacks(frames)
-	if err != nil {
+	if err := d.resolveStacks(frames); err != nil {
 		return err
 	}
 	p := d.p
-	for i, piece := range p.StackIDs {
-		p.StackIDs[i] = stacks[piece]
-	}
 	if p.LabelSets == nil {
-		return nil // and let the raw profile go
+		p.labels = labelTable{} // nobody asks for the strings any more
+		return nil
 	}
-	p.labels = labelTable{text: d.text, spans: d.labels.spans}
 	for set := 1; set < len(p.labels.spans); set++ {
 		if err := p.labels.check(LabelSet(set)); err != nil {
 			return err
@@ -233,27 +239,12 @@ func (d *decoder) resolveMappings() (ids, error) {
 	return x, nil
 }
 
-// extent is where the frames of one location are.
-type extent struct {
-	frame stack.FrameID // the first one, the leaf; the others follow it
-	n     uint32        // 0 means that there is no such location
-}
-
-// locationFrames finds the frames of a location by its id.
+// locationFrames finds the frames of a location by its id: the leaf is the first
+// one, and the others follow it. A location that is not there has none.
 type locationFrames struct {
 	ids     ids
-	extents []extent // by index of the location
-	dense   []extent // by id
-}
-
-func (l *locationFrames) find(id uint64) extent {
-	if id < uint64(len(l.dense)) {
-		return l.dense[id]
-	}
-	if i, ok := l.ids.find(id); ok {
-		return l.extents[i]
-	}
-	return extent{}
+	extents []stack.Extent // by index of the location
+	dense   []stack.Extent // by id
 }
 
 // resolveFrames adds the frames of all locations to the stack table, one after
@@ -264,7 +255,7 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 		return nil, err
 	}
 	n, p := len(d.locations), d.p
-	out := &locationFrames{ids: newIDs(n), extents: make([]extent, n)}
+	out := &locationFrames{ids: newIDs(n), extents: make([]stack.Extent, n)}
 	total, start := 0, 0
 	for _, l := range d.locations {
 		total += max(1, l.end-start)
@@ -304,9 +295,9 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 			p.locationOf = append(p.locationOf, uint32(i))
 		}
 		p.Locations[i] = where
-		out.extents[i] = extent{where.First, uint32(where.NumFrames())}
+		out.extents[i] = stack.Extent{First: where.First, N: uint32(where.NumFrames())}
 	}
-	out.dense = make([]extent, len(out.ids.dense))
+	out.dense = make([]stack.Extent, len(out.ids.dense))
 	for id, i := range out.ids.dense {
 		if i != 0 {
 			out.dense[id] = out.extents[i-1]
@@ -317,18 +308,29 @@ func (d *decoder) resolveFrames(mappings ids) (*locationFrames, error) {
 
 func (d *decoder) resolveFunctions() (ids, []stack.Frame, error) {
 	x := newIDs(len(d.functions))
-	frames := make([]stack.Frame, len(d.functions))
+	table, size := d.text.strings, 0
 	for i, f := range d.functions {
 		if why := x.add(f.id, i); why != "" {
 			return x, nil, bad(f.at, "function %d %s", i, why)
 		}
-		if max(f.name, f.system, f.source) >= uint64(len(d.text.strings)) {
+		if max(f.name, f.system, f.source) >= uint64(len(table)) {
 			return x, nil, bad(f.at, "function %d: name %d, %d or file %d is not in the table of %d strings",
-				i, f.name, f.system, f.source, len(d.text.strings))
+				i, f.name, f.system, f.source, len(table))
 		}
-		frame := stack.Frame{Func: d.text.str(f.name), File: d.text.str(f.source), StartLine: int(f.start)}
+		size += int(table[f.name].n) + int(table[f.source].n)
+	}
+	names := nameTable{text: d.text}
+	names.all.Grow(min(size, len(d.text.words)))
+	if len(table) < 1000+8*len(d.functions) {
+		names.few = make([]string, len(table))
+	} else {
+		names.many = map[uint64]string{}
+	}
+	frames := make([]stack.Frame, len(d.functions))
+	for i, f := range d.functions {
+		frame := stack.Frame{Func: names.str(f.name), File: names.str(f.source), StartLine: int(f.start)}
 		if frame.System = frame.Func; f.system != f.name {
-			frame.System = d.text.str(f.system)
+			frame.System = names.str(f.system)
 		}
 		if frame.Func == "" {
 			frame.Func = frame.System // as pprof does, before it gives up
@@ -336,6 +338,37 @@ func (d *decoder) resolveFunctions() (ids, []stack.Frame, error) {
 		frames[i] = frame
 	}
 	return x, frames, nil
+}
+
+// nameTable makes strings of names: pieces of one string, each made once however
+// many functions have it. That is two allocations for a profile and not two for
+// each function.
+type nameTable struct {
+	text *text
+	all  strings.Builder
+	few  []string          // by number in the table
+	many map[uint64]string // instead, when most strings are no names
+}
+
+func (t *nameTable) str(i uint64) string {
+	var s string
+	if t.few != nil {
+		s = t.few[i]
+	} else {
+		s = t.many[i]
+	}
+	if s != "" {
+		return s
+	}
+	from := t.all.Len()
+	t.all.Write(t.text.word(t.text.strings[i]))
+	s = t.all.String()[from:]
+	if t.few != nil {
+		t.few[i] = s
+	} else {
+		t.many[i] = s
+	}
+	return s
 }
 
 // Inlining multiplies: one location of a million lines that a million stacks
@@ -346,81 +379,27 @@ const (
 	someFrames  = 1 << 20
 )
 
-// resolveStacks adds every distinct run of location ids to the stack table and
-// returns the stack ids by run.
-func (d *decoder) resolveStacks(l *locationFrames) ([]stack.ID, error) {
-	x := expander{d: d, locations: l}
-	size := 0
-	for _, s := range d.stacks.spans {
-		size += int(s.n &^ aside)
+// resolveStacks puts frames in place of the locations of all stacks.
+func (d *decoder) resolveStacks(l *locationFrames) error {
+	id := func(f stack.FrameID) uint64 {
+		if f >= farFrames {
+			return d.far[f-farFrames]
+		}
+		return uint64(f)
 	}
-	// An id takes two bytes in most profiles, and a location has less than
-	// two frames, so the bytes are a fair guess at the frames, from above.
-	d.p.Stacks.Grow(len(d.stacks.spans), size)
-	out := make([]stack.ID, len(d.stacks.spans))
-	for i, s := range d.stacks.spans[1:] {
-		frames, err := x.expand(s)
-		if err != nil {
-			return nil, err
+	odd := func(f stack.FrameID) stack.Extent {
+		if i, ok := l.ids.find(id(f)); ok {
+			return l.extents[i]
 		}
-		if len(frames) > 0 {
-			out[i+1] = d.p.Stacks.Append(frames)
-		}
+		return stack.Extent{}
 	}
-	return out, nil
-}
-
-// expander turns runs of location ids into frames.
-type expander struct {
-	d         *decoder
-	locations *locationFrames
-	buf       []stack.FrameID
-	refs      int // locations so far
-	frames    int // frames that they had
-}
-
-// expand returns the frames of one run. They are valid until the next call.
-// This is the second hot loop of decoding: it sees every location of every
-// distinct stack, 5.2 million of them in a heap profile of 197,028 samples.
-// Finding and interning their stacks takes 46 ms there.
-func (x *expander) expand(s span) ([]stack.FrameID, error) {
-	b := x.d.text.bytes(s)
-	buf := x.buf[:0]
-	for i := 0; i < len(b); {
-		to := i
-		if b[i] == tagLocations {
-			i, to = chunkAt(b, i+1)
-		} else {
-			_, to = uvarint(b, i+1)
-			i++
-		}
-		list := b[:min(to, len(b))]
-		for i < len(list) {
-			var id uint64
-			if i+1 < len(list) && list[i] >= 0x80 && list[i+1] < 0x80 { // two bytes, the common case
-				id = uint64(list[i]&0x7f) | uint64(list[i+1])<<7
-				i += 2
-			} else {
-				id, i = uvarint(list, i)
-			}
-			e := x.locations.find(id)
-			if e.n == 0 || i > len(list) {
-				return nil, bad(s.at(0), "stack: location %d is not in the table of %d locations", id, len(x.d.locations))
-			}
-			x.refs++
-			x.frames += int(e.n)
-			if e.n == 1 {
-				buf = append(buf, e.frame)
-				continue
-			}
-			if x.frames > maxInlining*x.refs+someFrames || x.frames >= math.MaxUint32 {
-				return nil, fmt.Errorf("%d locations of stacks expand to %d inlined frames, which no compiler makes", x.refs, x.frames)
-			}
-			for n := range e.n {
-				buf = append(buf, e.frame+stack.FrameID(n))
-			}
-		}
+	most := min(maxInlining*int64(d.frames)+someFrames, math.MaxUint32-1)
+	missing, size := d.p.Stacks.Expand(l.dense, odd, most)
+	switch {
+	case size < 0:
+		return fmt.Errorf("stack: location %d is not in the table of %d locations", id(missing), len(d.locations))
+	case size > most:
+		return fmt.Errorf("%d locations of stacks expand to %d inlined frames, which no compiler makes", d.frames, size)
 	}
-	x.buf = buf
-	return buf, nil
+	return nil
 }

@@ -198,7 +198,11 @@ func (t *Table) NumFrames() int { return len(t.frames) }
 // with 190,000 stacks doubling left 40 MB of garbage.
 func (t *Table) Grow(stacks, frames int) {
 	t.init()
-	t.end = slices.Grow(t.end, stacks)
+	if cap(t.end)-len(t.end) < stacks {
+		end := make([]uint32, len(t.end), len(t.end)+stacks)
+		copy(end, t.end)
+		t.end = end
+	}
 	if cap(t.arena)-len(t.arena) < frames {
 		// Not slices.Grow: it clears the new room, and pages that are never
 		// used would become resident. Here that was 15 of 85 MB.
@@ -206,6 +210,62 @@ func (t *Table) Grow(stacks, frames int) {
 		copy(arena, t.arena)
 		t.arena = arena
 	}
+}
+
+// Extent is a run of frames: N of them, the first is First.
+type Extent struct {
+	First FrameID
+	N     uint32
+}
+
+// Expand replaces every frame of every stack by the frames that it stands for:
+// those of dense[f] or, beyond it, of odd(f). A decoder can append stacks this way
+// before it knows the frames. It needs no memory where Grow has made room enough.
+// It changes nothing and returns the frame in question when one has no
+// extent, and a negative size; or the size that all stacks would have together
+// when that is more than most.
+func (t *Table) Expand(dense []Extent, odd func(FrameID) Extent, most int64) (missing FrameID, size int64) {
+	t.init()
+	of := func(f FrameID) Extent {
+		if int(f) < len(dense) {
+			return dense[f]
+		}
+		return odd(f)
+	}
+	for _, f := range t.arena {
+		n := of(f).N
+		if n == 0 {
+			return f, -1
+		}
+		size += int64(n)
+	}
+	if size > most || size > 1<<32-1 {
+		return 0, size
+	}
+	from, to := t.arena, t.arena[:len(t.arena):cap(t.arena)]
+	if int64(cap(to)) < size {
+		to = make([]FrameID, size)
+	}
+	// From the end on nothing is overwritten that is still to be read.
+	to = to[:size]
+	at := int(size)
+	for id := len(t.end) - 1; id > 0; id-- {
+		start, end := t.end[id-1], t.end[id]
+		t.end[id] = uint32(at)
+		for i := int(end) - 1; i >= int(start); i-- {
+			e := of(from[i])
+			at--
+			if to[at] = e.First + FrameID(e.N) - 1; e.N > 1 {
+				for n := int(e.N) - 2; n >= 0; n-- {
+					at--
+					to[at] = e.First + FrameID(n)
+				}
+			}
+		}
+	}
+	t.arena = to
+	t.stackIDs = index{hashes: make([]uint32, 1)} // they were of other frames
+	return 0, size
 }
 
 // GrowFrames makes room for this many more frames.
