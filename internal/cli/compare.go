@@ -17,6 +17,7 @@ var compareCommand = &command{
 		"loupe compare loupe-server-before loupe-server-after",
 		"loupe compare before.trace after.trace                   two execution traces",
 		"loupe compare old.pb.gz new.pb.gz                        two profiles",
+		"loupe compare 'runs/a-*' 'runs/b-*'                      load runs of loupe load -save",
 		"loupe compare -per second -fail 5% old/ new/             profiles of several runs a side",
 		"loupe compare -format md before.zip after.zip > pull-request.md",
 	},
@@ -25,6 +26,9 @@ Every figure of the second recording, and of any further one, is compared with
 that of the first. The unit is the round (loupe run -rounds): from four rounds a
 side a change has its interval and a verdict; one run against another has none,
 because one run against another proves nothing.
+
+Load runs that loupe load has saved (-save) are compared run by run: a side is a
+file, several with commas between, a folder, or a pattern in quotes.
 
 Two execution traces are laid side by side too, without verdicts: see loupe trace
 compare.
@@ -47,6 +51,12 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 		return func(e *env, args []string) error {
 			if *asJSON {
 				*format = "json"
+			}
+			if areLoads(args) {
+				if !slices.Contains([]string{"text", "json", "md"}, *format) {
+					return usagef("-format: unknown form %q of load runs: there are text, json and md", *format)
+				}
+				return compareLoads(e, args, *format)
 			}
 			if areProfiles(args) {
 				return profiles.run(e, args, *format)

@@ -3,9 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 
 	"loupe/load"
 	"loupe/loadlog"
@@ -20,6 +18,7 @@ var loadCommand = &command{
 		"loupe load -m POST -c 100 -n 10000 'http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on'",
 		"loupe load -z 30s -q 10 -c 20 http://localhost:8080/     200 requests a second, on schedule",
 		"loupe load -o csv http://localhost:8080/ > requests.csv",
+		"loupe load -repeat 5 -against http://localhost:8081/ http://localhost:8080/     which is faster?",
 	},
 	about: `
 Every flag of hey means what it means in hey, and the text has hey's layout.
@@ -32,7 +31,9 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 		out := fs.String("o", "", "`form` of the output: "+loadForms)
 		template := fs.String("template", "", "print through the template in `file` (text/template, hey's names)")
 		asJSON := fs.Bool("json", false, "same as -o json")
-		save := fs.String("save", "", "also write every request to `file` (docs/formats/load.md)")
+		save := fs.String("save", "", "also write every request to `file` (docs/formats/load.md); with -repeat\nthose of each run into a folder")
+		var against againstFlags
+		against.declare(fs)
 		return func(e *env, args []string) error {
 			if *asJSON {
 				*out = "json"
@@ -40,6 +41,16 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 			address, err := oneArg(args, "the URL")
 			if err != nil {
 				return err
+			}
+			if against.used() {
+				if (*out != "" && *out != "json" && *out != "md") || *template != "" {
+					return usagef("-o: runs that are compared are printed as text, json or md")
+				}
+				arms, err := against.arms(address, f.config)
+				if err != nil {
+					return err
+				}
+				return against.run(e, arms, *save, *out)
 			}
 			write, err := loadOutput(*out, *template)
 			if err != nil {
@@ -76,10 +87,7 @@ func (f *loadFlags) run(e *env, address string, write writeLoad, save string) er
 	}
 	s := log.Summary()
 	if s.Requests > 0 && s.Responses == 0 {
-		if strings.Contains(s.CommonError(), "connection refused") || strings.Contains(s.CommonError(), "no such host") {
-			return exitError{exitNothing, fmt.Errorf("cannot reach %s: %s", c.URL, s.CommonError())}
-		}
-		return fmt.Errorf("every one of %d requests failed, most with: %s", s.Requests, s.CommonError())
+		return allFailed(c.URL, s)
 	}
 	return nil
 }

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loupe/collect"
+	"loupe/compare"
+	"loupe/load"
+	"loupe/loadlog"
+	"loupe/unit"
+)
+
+// againstFlags make a load run an experiment: several runs, in turns with those
+// of another service.
+type againstFlags struct {
+	repeat  int
+	against string
+	start   string
+	wait    string
+}
+
+func (a *againstFlags) declare(fs *flagSet) {
+	fs.IntVar(&a.repeat, "repeat", 1, "put the load on `number` times, and print the runs as a table")
+	fs.StringVar(&a.against, "against", "", "do so in turns with another service, and say which is faster: its\n`URL`, or the command that starts it on the same port (see -start)")
+	fs.StringVar(&a.start, "start", "", "run this `command` for each run, wait until it listens on the URL's port,\nand stop it afterwards")
+	fs.StringVar(&a.wait, "start-wait", "30s", "how `long` to wait until a started command listens")
+}
+
+// used tells whether any of the flags was given.
+func (a *againstFlags) used() bool { return a.repeat != 1 || a.against != "" || a.start != "" }
+
+// arm is one of the services that are compared.
+type arm struct {
+	title   string
+	config  load.Config
+	command string // starts it; empty when it runs
+	addr    string // what the command listens on
+	side    compare.LoadSide
+	prefix  string // of the names of saved runs
+}
+
+// arms makes the services of the flags; config makes the load of a URL.
+func (a *againstFlags) arms(address string, config func(address string) (load.Config, error)) ([]*arm, error) {
+	make := func(title, address, command string) (*arm, error) {
+		c, err := config(address)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		addr := ""
+		if command != "" {
+			if addr, err = hostPort(c.URL); err != nil {
+				return nil, usageError{err}
+			}
+		}
+		return &arm{title: title, config: c, command: command, addr: addr}, nil
+	}
+	first := address
+	if a.start != "" {
+		first = a.start
+	}
+	one, err := make(first, address, a.start)
+	if err != nil || a.against == "" {
+		return []*arm{one}, err
+	}
+	var other *arm
+	switch {
+	case strings.Contains(a.against, "://"):
+		other, err = make(a.against, a.against, "")
+	case a.start == "":
+		return nil, usagef("-against %q is a command, which would listen where %s does: start that one with -start COMMAND too, or give the URL of a service that runs", a.against, address)
+	default:
+		other, err = make(a.against, address, a.against)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if one.title == other.title {
+		one.title, other.title = one.title+" (first)", other.title+" (again)"
+	}
+	return []*arm{one, other}, nil
+}
+
+// run puts the load on all services in turns: one, other, other, one, …, so that
+// a drift of the machine falls on both.
+func (a *againstFlags) run(e *env, arms []*arm, save, format string) error {
+	if a.repeat < 1 {
+		return usagef("-repeat wants at least 1")
+	}
+	wait, err := unit.ParseDuration(a.wait)
+	if err != nil {
+		return usagef("-start-wait: %w", err)
+	}
+	if save != "" {
+		if err := os.MkdirAll(save, 0o777); err != nil {
+			return err
+		}
+	}
+	progress := e.progress(false)
+	names := []string{"a", "b"}
+	var failed error
+rounds:
+	for round := range a.repeat {
+		for i := range arms {
+			if round%2 == 1 {
+				i = len(arms) - 1 - i
+			}
+			m := arms[i]
+			m.prefix = names[i]
+			progress("run %d of %d: %s", round+1, a.repeat, m.title)
+			if failed = m.once(e, wait, save, round+1); failed != nil {
+				break rounds
+			}
+			if e.ctx.Err() != nil {
+				break rounds
+			}
+		}
+	}
+	var sides []compare.LoadSide
+	for _, m := range arms {
+		if len(m.side.Runs) == 0 {
+			return errors.Join(failed, e.ctx.Err())
+		}
+		m.side.Title = m.title
+		sides = append(sides, m.side)
+	}
+	return errors.Join(failed, printLoads(e, compare.Loads(sides, len(arms) > 1), format))
+}
+
+// once is one run on one service.
+func (m *arm) once(e *env, wait time.Duration, save string, round int) error {
+	if m.command != "" {
+		server, err := collect.StartServer(e.ctx, m.command, m.addr, wait)
+		if err != nil {
+			return exitError{exitNothing, err}
+		}
+		defer server.Stop()
+		if err := m.load(e, save, round); err != nil {
+			return errors.Join(server.Ended(), err)
+		}
+		return server.Ended()
+	}
+	return m.load(e, save, round)
+}
+
+func (m *arm) load(e *env, save string, round int) error {
+	l, err := load.Run(e.ctx, m.config)
+	if err != nil {
+		return usageError{err}
+	}
+	if save != "" {
+		if err := saveLoad(filepath.Join(save, fmt.Sprintf("%s-%02d.requests", m.prefix, round)), l); err != nil {
+			return err
+		}
+	}
+	if e.ctx.Err() != nil {
+		return nil // half a run is none
+	}
+	s := l.Summary()
+	if s.Requests > 0 && s.Responses == 0 {
+		return allFailed(m.config.URL, s)
+	}
+	m.side.Open = l.Open
+	m.side.Runs = append(m.side.Runs, s)
+	return nil
+}
+
+// allFailed is the error of a run in which nothing was answered: with exit code
+// 4 when nothing answers at all.
+func allFailed(address string, s *loadlog.Summary) error {
+	if strings.Contains(s.CommonError(), "connection refused") || strings.Contains(s.CommonError(), "no such host") {
+		return exitError{exitNothing, fmt.Errorf("cannot reach %s: %s", address, s.CommonError())}
+	}
+	return fmt.Errorf("every one of %d requests failed, most with: %s", s.Requests, s.CommonError())
+}
