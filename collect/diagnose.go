@@ -22,8 +22,8 @@ import (
 // packages matter, and what a call in the binary means, is known to those who
 // read profiles, whom this package must not import: they are passed in.
 type Diagnosis struct {
-	// Packages names the packages that the compiler is to be asked about to
-	// explain an allocs profile.
+	// Packages names the packages that the leaves of a profile were compiled
+	// into, which the compiler is to be asked about.
 	Packages func(p *profile.Profile) []string
 	// Calls reads a binary and returns what names the function that is called
 	// in front of a return address.
@@ -38,8 +38,8 @@ type Diagnosis struct {
 // one package, compressed.
 const largestDiagnosis = 32 << 20
 
-// Diagnose keeps what the compiler says about the user's packages that allocate
-// and, of the binary, which function of the runtime each allocating line calls.
+// Diagnose keeps what the compiler says about the user's packages in which the
+// profiles of allocations and of the CPU end and, of the binary, which function of the runtime each allocating line calls.
 // It is called after the last phase, so that the compiler takes no time from
 // the program. What cannot be had is a note in the recording: the rest of it is
 // as good as before.
@@ -52,18 +52,17 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 	if r.opt.Diagnose == nil || r.prog == nil || r.aborted.Load() || ctx.Err() != nil {
 		return nil
 	}
-	profiles := r.allocations()
-	if len(profiles) == 0 {
-		return nil
+	allocs, cpu := r.profiles(recording.Allocs), r.profiles(recording.CPU)
+	if len(allocs) > 0 {
+		if err := r.keepCalls(allocs); err != nil {
+			return err
+		}
 	}
-	if err := r.keepCalls(profiles); err != nil {
-		return err
-	}
-	if r.prog.compile == nil {
+	if r.prog.compile == nil || len(allocs)+len(cpu) == 0 {
 		return nil // built by somebody else, with flags that nobody knows
 	}
 	opt := *r.prog.compile
-	opt.Packages, opt.Cache, opt.Progress = r.ownPackages(profiles), r.opt.Diagnose.Cache, r.opt.Progress
+	opt.Packages, opt.Cache, opt.Progress = r.ownPackages(slices.Concat(allocs, cpu)), r.opt.Diagnose.Cache, r.opt.Progress
 	var werr error // of the recording, which is an error of ours
 	opt.Answers = func(name string, a *compiler.Answer) error {
 		var data bytes.Buffer
@@ -93,10 +92,10 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// allocations reads the allocs profiles of the recording.
-func (r *Recorder) allocations() (profiles []*profile.Profile) {
+// profiles reads those of a kind.
+func (r *Recorder) profiles(kind recording.Kind) (profiles []*profile.Profile) {
 	m := r.w.Manifest()
-	for _, e := range m.Of(recording.Allocs) {
+	for _, e := range m.Of(kind) {
 		data, err := os.ReadFile(filepath.Join(r.w.Dir(), filepath.FromSlash(e.Path)))
 		if err != nil {
 			continue

@@ -163,7 +163,8 @@ func (r *Rule) short(format string, args ...any) Finding {
 // Rules lists all rules in the order of the catalogue.
 func Rules() []*Rule {
 	return []*Rule{
-		gc01, gc02, gc03, gc04, gc05, gc08, al09, cp01,
+		gc01, gc02, gc03, gc04, gc05, gc08,
+		al01, al02, al03, al04, al05, al06, al07, al08, al09, al10, al18, al19, cp01,
 		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc14, sc15, sc17, lk01, lk02, lk04, lk06, be06,
 	}
 }
@@ -179,11 +180,13 @@ type Input struct {
 	// reasons says at the first call why the lines of the allocs profile
 	// allocate.
 	reasons func() *reasons
+	// parsed are the source files that were looked at.
+	parsed map[string]*syntax
 }
 
 // NewInput gathers what rules need of a recording.
 func NewInput(s *session.Session) *Input {
-	in := &Input{Session: s, Facts: compare.Gather(s)}
+	in := &Input{Session: s, Facts: compare.Gather(s), parsed: map[string]*syntax{}}
 	in.noisy = hostNoise(in).reason
 	in.trace = sync.OnceValue(func() *traced { return analyze(s) })
 	in.reasons = sync.OnceValue(in.explain)
@@ -201,6 +204,7 @@ func Run(in *Input) []Finding {
 		}
 		all = append(all, r.Check(r, in)...)
 	}
+	all = fold(all)
 	in.shorten(all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}
 	slices.SortStableFunc(all, func(a, b Finding) int {
@@ -252,10 +256,11 @@ func (r *Rule) missing(m *recording.Manifest) string {
 
 // describe names what a kind holds and how to get it.
 var describe = map[recording.Kind]string{
-	recording.Stderr: "standard error of the program, where gctrace goes (loupe run records it; attach cannot)",
-	recording.Allocs: "allocs profile (record with -phases allocs)",
-	recording.CPU:    "CPU profile (record with -phases cpu)",
-	recording.OS:     "samples of the operating system",
+	recording.Stderr:   "standard error of the program, where gctrace goes (loupe run records it; attach cannot)",
+	recording.Allocs:   "allocs profile (record with -phases allocs)",
+	recording.CPU:      "CPU profile (record with -phases cpu)",
+	recording.OS:       "samples of the operating system",
+	recording.Compiler: "words of the compiler (loupe run of a package or a test keeps them)",
 
 	recording.ExecTrace: "execution trace (record with -phases trace)",
 	recording.Block:     "block profile (record with -phases block)",

@@ -20,7 +20,7 @@ func (in *Input) compiled() (set *compiler.Set, missing string) {
 	case set != nil:
 		return set, "" // what there is of it
 	case errors.Is(err, session.ErrNone):
-		return nil, "the recording does not hold what the compiler says about the program (loupe run of a package keeps it, with the phase allocs and without -diagnostics=false)"
+		return nil, "the recording has no " + describe[recording.Compiler]
 	}
 	return nil, fmt.Sprintf("what the compiler says about the program cannot be read: %v", err)
 }
@@ -42,6 +42,9 @@ type reasons struct {
 	bytes, objects, counts []int64
 	sites                  []allocSite
 	total                  allocated
+	// effective are the sizes of the sample for shares of bytes and objects.
+	effective [2]float64
+	judged    *judged
 }
 
 // allocated is how much was.
@@ -110,6 +113,8 @@ func (in *Input) explain() *reasons {
 		}
 		r.sites = append(r.sites, site)
 	}
+	r.effective = [2]float64{effectiveSize(r.bytes, r.counts), effectiveSize(r.objects, r.counts)}
+	r.judged = in.judge(r)
 	return r
 }
 

@@ -1,0 +1,156 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loupe/calltree"
+	"loupe/compare"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var al01 = &Rule{
+	ID: "AL01", Title: "Much of the CPU time goes into allocating",
+	About: "The CPU time under the runtime's mallocgc: taking memory, clearing it, and helping the collector. " +
+		"What the collector does by itself is not in it (GC03). The rules AL02 and up say which lines cause it, and why.",
+	Needs: []recording.Kind{recording.CPU},
+	Params: []Param{
+		{"share", 0.15, "share of CPU samples", "Uber PerfInsights, which opens its analysis of memory there; the lower bound of the interval counts"},
+		{"samples", 50, "samples", "research, guard g0"},
+	},
+	Check: checkAllocating,
+}
+
+// allocates tells whether a frame is the allocator. Since Go 1.26 there are
+// copies of mallocgc for each small size.
+func allocates(f stack.Frame) bool { return strings.HasPrefix(f.Func, "runtime.mallocgc") }
+
+func checkAllocating(r *Rule, in *Input) []Finding {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	index, err := p.Index("samples")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
+	}
+	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{Callee: allocates, User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
+	if report.Total < int64(r.param("samples")) {
+		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
+	}
+	share := stats.Wilson(float64(report.Weight), float64(report.Total), compare.Confidence)
+	if share.Low < r.param("share") {
+		return []Finding{r.answer(Fine, "allocating takes %s of the CPU time", unit.Percent(share.Estimate))}
+	}
+	f := r.answer(Found, "%s of the CPU time goes into allocating", unit.Percent(share.Estimate))
+	f.Severity, f.Score = Warning, score(share.Estimate, 0.15, 0.45)
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	lines := 0
+	for _, s := range mergeSites(report.Sites) {
+		if s.Caller.Func == "" || s.Samples < minLineSamples || lines == 3 {
+			continue
+		}
+		lines++
+		source, _ := in.lineInLoop(s.Caller)
+		e := Evidence{
+			Text: fmt.Sprintf("%d of %d samples allocate for this line", s.Samples, report.Total), Path: entry.Path, Phase: entry.Phase,
+			File: s.Caller.File, Line: s.Caller.Line, Function: s.Caller.Func, Source: strings.TrimSpace(source),
+		}
+		if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
+			e.Span = span(p.Span)
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	if len(f.Evidence) == 0 {
+		f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples, spread over many lines", report.Weight, report.Total), Path: entry.Path, Phase: entry.Phase}}
+	}
+	f.Advice = "Begin with the findings of the AL rules: they name the lines that allocate most. Without one, look at loupe pprof -top -sample_index alloc_space RECORDING/allocs.pb.gz."
+	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + ", and CPU time per request with it."
+	return []Finding{f}
+}
+
+// mergeSites joins the sites of one line, which differ in what they call, the
+// heaviest first.
+func mergeSites(sites []calltree.Site) (out []calltree.Site) {
+	type key struct {
+		function, file string
+		line           int
+	}
+	at := map[key]int{}
+	for _, s := range sites {
+		k := key{s.Caller.Func, s.Caller.File, s.Caller.Line}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(out)
+			out = append(out, s)
+			continue
+		}
+		out[i].Weight += s.Weight
+		out[i].Samples += s.Samples
+	}
+	slices.SortStableFunc(out, func(a, b calltree.Site) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}
+
+// fold keeps one cause from having several cards. A line that another rule
+// about allocations has found is not repeated by AL02, which knows less of it,
+// and AL01 points at the findings that explain it.
+func fold(all []Finding) []Finding {
+	var lines []Finding
+	for _, f := range all {
+		if f.State == Found && strings.HasPrefix(f.Rule, "AL") && f.Rule != "AL01" && len(f.Evidence) > 0 {
+			lines = append(lines, f)
+		}
+	}
+	taken := func(f Finding) string {
+		for _, other := range lines {
+			a, b := other.Evidence[0], f.Evidence[0]
+			if other.Rule != "AL02" && a.File == b.File && a.Line == b.Line && a.Line > 0 {
+				return other.Rule
+			}
+		}
+		return ""
+	}
+	out := make([]Finding, 0, len(all))
+	folded, left := "", false
+	for _, f := range all {
+		if f.Rule == "AL02" && f.State == Found && len(f.Evidence) > 0 {
+			if rule := taken(f); rule != "" {
+				folded = rule
+				continue
+			}
+		}
+		left = left || f.Rule == "AL02"
+		out = append(out, f)
+	}
+	if folded != "" && !left {
+		out = append(out, Finding{Rule: "AL02", Title: al02Title, State: Fine, Summary: "what allocates much has a finding of its own (" + folded + ")"})
+	}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(f Finding) bool { return f.Rule == "AL02" && taken(f) != "" })
+	for i := range out {
+		if f := &out[i]; f.Rule == "AL01" && f.State == Found {
+			pointAt(f, lines)
+		}
+	}
+	return out
+}
+
+// pointAt names the findings that explain one.
+func pointAt(f *Finding, lines []Finding) {
+	const most = 4
+	named := map[string]bool{}
+	for _, l := range lines {
+		e := l.Evidence[0]
+		where := fmt.Sprintf("%s:%d", baseName(e.File), e.Line)
+		if e.File == "" || named[where] || len(named) == most {
+			continue
+		}
+		named[where] = true
+		f.Evidence = append(f.Evidence, Evidence{Text: "see " + l.Rule + ": " + strings.ToLower(l.Title[:1]) + l.Title[1:], Path: e.Path, Phase: e.Phase, File: e.File, Line: e.Line, Function: e.Function})
+	}
+}

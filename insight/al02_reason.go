@@ -1,0 +1,81 @@
+package insight
+
+import (
+	"strings"
+
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/why"
+)
+
+// al02Title is used where a finding is folded into another.
+const al02Title = "A line allocates much, for a reason that is known"
+
+var al02 = &Rule{
+	ID: "AL02", Title: al02Title,
+	About: "The lines of the user's code that allocate most, with what the compiler says about them: which expression comes from the heap, and by which way it outlives its function. " +
+		"A line that a narrower rule explains is left to it: boxing to AL03, readers and writers to AL04, and so on. " +
+		"An answer is exact where the compiler names one expression, or one thing that the runtime does; it is called ambiguous where several on the line may be it.",
+	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Params: reasonParams("AL02", "research"),
+	Check: func(r *Rule, in *Input) []Finding {
+		return r.reasoned(in, "lines whose reason is known and no other rule's", tellReason)
+	},
+}
+
+func tellReason(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
+	f.Advice = adviceFor(c)
+	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
+		f.Advice = "It is " + stack.Short(inner) + " that takes the memory for this line: call it less often, keep what it gives for the next time, or do without it on this path."
+	}
+	if g.sites[0].Certainty == why.Ambiguous {
+		f.Doubts = append(f.Doubts, "several things on the line allocate alike: put them on lines of their own to see which one it is")
+	}
+	if c.Alone {
+		f.Doubts = append(f.Doubts, "the reason is that of the function compiled on its own; where it is inlined the way to the heap may be another")
+	}
+}
+
+// adviceFor says what is usually done about an allocation.
+func adviceFor(c *why.Cause) string {
+	has := func(words ...string) bool {
+		return flowHas(c, func(how, _ string) bool {
+			for _, w := range words {
+				if how == w {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	switch {
+	case c.Mechanism&why.Goroutine != 0 || has("go"):
+		return "A goroutine and its closure are made here each time: let a fixed number of workers take the items, or pass the variables as arguments."
+	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
+		return "Give the map its size when it is made, or clear and use one map again; small fixed sets do with a slice."
+	case c.Mechanism&why.Append != 0 && copiesAll(c):
+		return "It is a copy of a slice. Let the caller bring the memory (append to what it gives), or hand out the original where nobody changes it."
+	case c.Mechanism&why.Append != 0:
+		return "Make the slice with room for all that comes (make([]T, 0, n)), or keep it and begin again with s[:0]."
+	case c.Mechanism&why.Concat != 0:
+		return "Write the parts to where the text goes (strconv.Append…, a strings.Builder that is kept), instead of making a string in between."
+	case c.Mechanism&why.MakeChan != 0:
+		return "A channel is always on the heap: keep one for many uses, or call a function where nobody waits."
+	case c.Mechanism&why.Wait != 0:
+		return "The runtime keeps these entries for the next wait; many of them mean that many goroutines wait at once."
+	case has("captured by a closure"):
+		return "Pass the variable to the function as an argument, so that the closure does not hold it."
+	case c.Mechanism&why.Slice != 0:
+		return "Let the caller bring the memory, or keep one buffer per worker and use it again (a field, a sync.Pool)."
+	case has("return"):
+		return "Return a value instead of a pointer where it is small, or fill one that the caller brings: then it can live on the caller's stack."
+	case c.Mechanism&(why.Object|why.Variable) != 0 && has("struct literal element", "append", "assign", "slice-literal-element", "map literal value", "value of map put", "send"):
+		return "It is kept by something that outlives the call: hold values instead of pointers (a slice of structs, one allocation for many), or reuse objects that are done."
+	case c.Mechanism&why.Object != 0 && has("interface-converted", "call parameter"):
+		return "Whoever it is passed to may keep it. Where it is kept, take many at once from a slice of structs; where it is not, pass a value, or take it from a sync.Pool and put it back."
+	case c.Mechanism&why.Call != 0 && strings.HasPrefix(c.Expr, "reflect."):
+		return "Reflection makes the value: use code for the type itself on this path."
+	}
+	return "Keep the value inside the function (pass it by value, to functions that do not keep it), or make it once and use it again."
+}

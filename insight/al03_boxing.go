@@ -1,0 +1,48 @@
+package insight
+
+import (
+	"strings"
+
+	"loupe/recording"
+	"loupe/why"
+)
+
+var al03 = &Rule{
+	ID: "AL03", Title: "Values are boxed into interfaces",
+	About: "A value that is no pointer is copied to the heap when it is put into an interface, as each number that is passed to fmt.Sprintf. " +
+		"Constants and values below 256 that fit a byte cost nothing, and are not counted.",
+	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Params: reasonParams("AL03", "Datadog's boxing rule (5 %)"),
+	Check: func(r *Rule, in *Input) []Finding {
+		return r.reasoned(in, "values that are put into interfaces", tellBoxing)
+	},
+}
+
+// isBox tells whether a value was copied into an interface.
+func isBox(s *allocSite, c *why.Cause) bool {
+	return c.Mechanism == why.Interface || c.Mechanism&why.Interface != 0 && strings.HasPrefix(s.Runtime, "runtime.convT")
+}
+
+func tellBoxing(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+	c := &g.sites[0].Causes[0]
+	to := ""
+	flowHas(c, func(how, expr string) bool {
+		if how == "call parameter" {
+			to = strings.TrimSuffix(expr, "(... argument...)")
+		}
+		return to != ""
+	})
+	switch {
+	case strings.HasPrefix(to, "fmt."):
+		f.Advice = "Format without interfaces: strconv.AppendInt and its like into a buffer that is kept, or a concatenation of strconv.Itoa."
+	case strings.Contains(c.Expr, "[]"):
+		f.Advice = "The header of the slice is copied to the heap: pass a pointer to it (of a sync.Pool: Put(&buf)), or a type of its own."
+	case to == "":
+		f.Advice = "The interface is returned or kept: return the concrete type, or a pointer to one value that is filled again and again (then say so to the callers)."
+	default:
+		f.Advice = "Let the function take the concrete type, or a type parameter; or pass a pointer to a value that is on the heap already."
+	}
+	if to != "" && !strings.HasPrefix(to, "fmt.") {
+		f.Doubts = append(f.Doubts, "if "+to+" keeps the value, it has to be on the heap somewhere")
+	}
+}

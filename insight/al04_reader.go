@@ -1,0 +1,58 @@
+package insight
+
+import (
+	"regexp"
+	"strings"
+
+	"loupe/recording"
+	"loupe/why"
+)
+
+var al04 = &Rule{
+	ID: "AL04", Title: "A reader or writer interface keeps a value off the stack",
+	About: "What is passed to a function through io.Reader or io.Writer may be kept by whatever is behind the interface, as far as the compiler can know. " +
+		"So the reader itself, and each buffer that is handed to Read or Write, comes from the heap, although none of them outlives the call.",
+	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Params: reasonParams("AL04", "research: only where it is hot"),
+	Check: func(r *Rule, in *Input) []Finding {
+		return r.reasoned(in, "values that a reader or writer interface keeps off the stack", tellReader)
+	},
+}
+
+// readerCall is a call of package io's functions on readers and writers, or of
+// the methods themselves, as the compiler prints it. The standard readers that
+// keep what they are given are not among them: bufio.NewReader is there to
+// last.
+var readerCall = regexp.MustCompile(`^(io\.(ReadFull|ReadAtLeast|ReadAll|Copy|CopyN|CopyBuffer|WriteString)\(|[\pL_][\pL\pN_.]*\.(Read|Write|ReadAt|WriteAt|ReadFrom|WriteTo|ReadByte|WriteByte|WriteString)\()`)
+
+// throughReader tells whether a value escapes by being passed to a reader or
+// writer, or as one. What is returned, kept in a field or boxed as well has
+// another reason to be on the heap.
+func throughReader(_ *allocSite, c *why.Cause) bool {
+	if c.Diagnostic == nil || c.Mechanism&(why.Object|why.Variable|why.Slice|why.Convert) == 0 {
+		return false
+	}
+	call := flowHas(c, func(how, expr string) bool {
+		return (how == "call parameter" || how == "receiver in indirect call") && readerCall.MatchString(expr)
+	})
+	kept := flowHas(c, func(how, _ string) bool {
+		switch how {
+		case "return", "send", "captured by a closure", "map literal value", "value of map put", "append", "struct literal element", "range-deref":
+			return true
+		}
+		return false
+	})
+	return call && !kept
+}
+
+func tellReader(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+	c := &g.sites[0].Causes[0]
+	if flowHas(c, func(how, _ string) bool { return how == "interface-converted" }) {
+		f.Advice = "Call the methods of the concrete type (ReadByte, Read of *bytes.Reader, WriteString of *bytes.Buffer), or scan the bytes themselves: then it stays on the stack."
+	} else {
+		f.Advice = "Keep the buffer and use it again: a field of what reads or writes, an argument of the caller's, a sync.Pool. Or work on the concrete reader or writer."
+	}
+	if !strings.Contains(c.Reason, "io.") {
+		f.Doubts = append(f.Doubts, "where the method is that of a concrete type, it is this type that passes the buffer on to an interface")
+	}
+}

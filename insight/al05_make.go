@@ -1,0 +1,50 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/recording"
+	"loupe/unit"
+	"loupe/why"
+)
+
+var al05 = &Rule{
+	ID: "AL05", Title: "A buffer is made anew only because its size is not constant",
+	About: "A slice that does not outlive its function is on the stack if its size is a constant of at most 64 KiB. " +
+		"With a size that is computed it comes from the heap (since Go 1.25 from 32 bytes on), although nothing else speaks for that.",
+	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Params: reasonParams("AL05", "default chosen here"),
+	Check: func(r *Rule, in *Input) []Finding {
+		return r.reasoned(in, "buffers whose size alone puts them on the heap", tellMake)
+	},
+}
+
+// isSizedAtRunTime tells whether a make escapes for its size alone.
+func isSizedAtRunTime(_ *allocSite, c *why.Cause) bool {
+	if c.Mechanism&why.Slice == 0 || c.Diagnostic == nil || !strings.HasPrefix(c.Expr, "make(") {
+		return false
+	}
+	if !c.Diagnostic.Allocates() {
+		return true // the compiler says that it does not escape
+	}
+	return flowHas(c, bySize) && !flowHas(c, func(how, expr string) bool { return !bySize(how, expr) && how != "spill" })
+}
+
+func bySize(how, _ string) bool { return how == "non-constant size" || how == "too large for stack" }
+
+func tellMake(_ *Input, r *reasons, g *reasonLine, f *Finding) {
+	c := &g.sites[0].Causes[0]
+	sizes := r.objectSizes(g)
+	switch {
+	case flowHas(c, func(how, _ string) bool { return how == "too large for stack" }):
+		f.Advice = "It is too large for the stack: make it once and use it again, as a field of what works with it, or in a sync.Pool."
+	case len(sizes) == 1:
+		for size := range sizes {
+			f.Summary += fmt.Sprintf("; every one takes %s", unit.BytesOf(float64(size)))
+		}
+		f.Advice = "If the size has a bound, make a slice of that constant size and cut it ([N]byte on the stack, then buf[:n]); otherwise let the caller bring the buffer."
+	default:
+		f.Advice = "Keep one buffer and let it grow when it must (if cap(buf) < n), as a field or in a sync.Pool; or cut it from an array of constant size where n has a bound."
+	}
+}

@@ -1,0 +1,95 @@
+package insight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"loupe/recording"
+	"loupe/unit"
+	"loupe/why"
+)
+
+var al06 = &Rule{
+	ID: "AL06", Title: "A slice grows step by step",
+	About: "append to a slice without room doubles it again and again: each step allocates, copies and throws the step before away. " +
+		"The sizes of the objects show it as a ladder: 64, 128, 256, 512 bytes from one line.",
+	Needs: []recording.Kind{recording.Allocs},
+	Params: append(reasonParams("AL06", "research"),
+		Param{"rungs", ladderRungs, "sizes", "research: three doublings are a ladder"},
+		Param{"climbs", ladderClimbs, "objects per size", "default chosen here: one slice that grows for ever climbs once, and needs to"},
+		Param{"waste", ladderWaste, "share of the line's bytes", "default chosen here: doubling throws away half; slices of many lengths, each made at once, throw away none"}),
+	Check: func(r *Rule, in *Input) []Finding {
+		return r.reasoned(in, "slices that grow by append", tellLadder)
+	},
+}
+
+const (
+	ladderRungs  = 4
+	ladderClimbs = 10
+	// ladderStep is the most that append makes a slice larger by at once,
+	// after rounding up to a size class.
+	ladderStep = 2.5
+	// ladderWaste is the part of a ladder's bytes that is outgrown at least: a
+	// slice that is doubled to its end throws away half of what it takes. Less
+	// of it is slices of many lengths, each made in one step.
+	ladderWaste = 0.2
+)
+
+// isAppend tells whether a slice grows. What is appended to nothing is a copy.
+func isAppend(s *allocSite, c *why.Cause) bool {
+	return c.Mechanism&why.Append != 0 && !copiesAll(c) && (c.Mechanism == why.Append || strings.HasPrefix(s.Runtime, "runtime.growslice"))
+}
+
+// copiesAll tells whether an append is to nothing.
+func copiesAll(c *why.Cause) bool {
+	return strings.HasPrefix(c.Expr, "append(([]") && strings.Contains(c.Expr, ")(nil)") || strings.HasPrefix(c.Expr, "append([]")
+}
+
+// isLadder tells whether a line's slices went through several sizes, one a
+// step above the other, many times each.
+func (r *reasons) isLadder(g *reasonLine) bool {
+	sizes := r.objectSizes(g)
+	longest, rungs, last := 0, 0, int64(0)
+	for _, size := range slices.Sorted(maps.Keys(sizes)) {
+		if sizes[size].objects < ladderClimbs {
+			continue
+		}
+		if float64(size) > ladderStep*float64(last) {
+			rungs = 0
+		}
+		rungs, last = rungs+1, size
+		longest = max(longest, rungs)
+	}
+	return longest >= ladderRungs && float64(outgrown(sizes)) >= ladderWaste*float64(g.bytes)
+}
+
+// outgrown estimates how much was thrown away for a larger step: of the slices
+// at one size, as many as there are at the next.
+func outgrown(sizes map[int64]allocated) (bytes int64) {
+	steps := slices.Sorted(maps.Keys(sizes))
+	for i := 0; i+1 < len(steps); i++ {
+		if float64(steps[i+1]) <= ladderStep*float64(steps[i]) {
+			bytes += min(sizes[steps[i]].objects, sizes[steps[i+1]].objects) * steps[i]
+		}
+	}
+	return bytes
+}
+
+func tellLadder(_ *Input, r *reasons, g *reasonLine, f *Finding) {
+	sizes := r.objectSizes(g)
+	steps := slices.Sorted(maps.Keys(sizes))
+	f.Summary += fmt.Sprintf("; it was seen at %d sizes from %s to %s, about %s were outgrown", len(steps),
+		unit.BytesOf(float64(steps[0])), unit.BytesOf(float64(steps[len(steps)-1])), unit.BytesOf(float64(outgrown(sizes))))
+	inner := g.sites[0].Frames[0].Func
+	switch {
+	case strings.HasPrefix(inner, "strings.(*Builder)."):
+		f.Advice = "Call Grow of the strings.Builder with the length that the text will have, or a bound of it."
+	case strings.HasPrefix(inner, "bytes.(*Buffer)."):
+		f.Advice = "Call Grow of the bytes.Buffer, or keep the buffer and Reset it."
+	default:
+		f.Advice = "Make the slice with its length at hand: make([]T, 0, n); a bound or a guess from the last time is better than none. Or keep it and begin again with s[:0]."
+	}
+	f.Doubts = append(f.Doubts, "where the length is known only at the end, room for too many costs memory instead")
+}

@@ -1,0 +1,36 @@
+package insight
+
+import (
+	"loupe/recording"
+	"loupe/why"
+)
+
+var al07 = &Rule{
+	ID: "AL07", Title: "A closure is made for every item",
+	About: "A function literal that uses variables around it is an object; it comes from the heap when it is passed to something that may keep it, and the variables that it changes come with it. " +
+		"Closures of go statements are not counted here: there the goroutine is the question (SC02).",
+	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Params: reasonParams("AL07", "research"),
+	Check: func(r *Rule, in *Input) []Finding {
+		return r.reasoned(in, "closures and the variables that they take along", tellClosure)
+	},
+}
+
+// isClosure tells whether a function literal or a method value escapes, or a
+// variable because one has captured it.
+func isClosure(_ *allocSite, c *why.Cause) bool {
+	return c.Mechanism == why.Closure || c.Mechanism == why.Variable &&
+		flowHas(c, func(how, _ string) bool { return how == "captured by a closure" })
+}
+
+func tellClosure(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+	c := &g.sites[0].Causes[0]
+	switch {
+	case c.Mechanism == why.Variable:
+		f.Advice = "Pass the variable as an argument, or copy it to a new one that nobody changes before the closure uses it: then it is captured by value."
+	case flowHas(c, func(how, _ string) bool { return how == "return" }):
+		f.Advice = "Return a type with a method instead of a function, as a value; or make the function once and pass it what differs."
+	default:
+		f.Advice = "Make the function once, before the loop, or give it a name and pass what it needs as arguments; a parameter that is only called keeps the closure on the stack where the callee can be inlined."
+	}
+}

@@ -1,0 +1,183 @@
+package insight
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+)
+
+// syntax is a source file that the recording keeps, parsed.
+type syntax struct {
+	fset *token.FileSet
+	file *ast.File
+}
+
+// parse reads a source file of the recording; nil when there is none, or when
+// it does not parse.
+func (in *Input) parse(file string) *syntax {
+	if s, ok := in.parsed[file]; ok {
+		return s
+	}
+	var s *syntax
+	if text, err := in.Session.Source(file); err == nil {
+		fset := token.NewFileSet()
+		if f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution); err == nil {
+			s = &syntax{fset, f}
+		}
+	}
+	in.parsed[file] = s
+	return s
+}
+
+// lines are the first and the last line of a node. The file's own count: the
+// //line comments of generated code name another file.
+func (s *syntax) lines(n ast.Node) (first, last int) {
+	return s.fset.PositionFor(n.Pos(), false).Line, s.fset.PositionFor(n.End(), false).Line
+}
+
+// onLine calls visit for each node that covers a line, with the nodes around
+// it, the outermost first.
+func (s *syntax) onLine(line int, visit func(n ast.Node, around []ast.Node)) {
+	if s == nil {
+		return
+	}
+	var around []ast.Node
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
+		}
+		if first, last := s.lines(n); line < first || line > last {
+			return false
+		}
+		visit(n, around)
+		around = append(around, n)
+		return true
+	})
+}
+
+// loopBody finds the body of the innermost loop around a node, inside its
+// function.
+func loopBody(around []ast.Node) *ast.BlockStmt {
+	for i := len(around) - 1; i >= 0; i-- {
+		switch n := around[i].(type) {
+		case *ast.ForStmt:
+			return n.Body
+		case *ast.RangeStmt:
+			return n.Body
+		case *ast.FuncLit, *ast.FuncDecl:
+			return nil
+		}
+	}
+	return nil
+}
+
+// declares tells whether a block makes a new variable of this name in each
+// turn: then nothing is carried from one turn to the next.
+func declares(body *ast.BlockStmt, name string) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.AssignStmt:
+			for _, lhs := range n.Lhs {
+				if id, ok := lhs.(*ast.Ident); ok && n.Tok == token.DEFINE && id.Name == name {
+					found = true
+				}
+			}
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				found = found || id.Name == name
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// growsText finds a statement on a line that adds to a variable which an
+// earlier turn of the loop around it has made: s += t, or s = s + t. It
+// returns the variable.
+func (s *syntax) growsText(line int) (variable string) {
+	s.onLine(line, func(n ast.Node, around []ast.Node) {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
+			return
+		}
+		name := types.ExprString(a.Lhs[0])
+		switch a.Tok {
+		case token.ADD_ASSIGN:
+		case token.ASSIGN:
+			// The leftmost or the rightmost operand: s = s + t, s = t + s.
+			x, ok := a.Rhs[0].(*ast.BinaryExpr)
+			if !ok || x.Op != token.ADD || types.ExprString(leftmost(x)) != name && types.ExprString(x.Y) != name {
+				return
+			}
+		default:
+			return
+		}
+		body := loopBody(around)
+		if body == nil || declares(body, rootName(a.Lhs[0])) {
+			return
+		}
+		variable = name
+	})
+	return variable
+}
+
+func leftmost(x ast.Expr) ast.Expr {
+	for {
+		b, ok := x.(*ast.BinaryExpr)
+		if !ok || b.Op != token.ADD {
+			return x
+		}
+		x = b.X
+	}
+}
+
+// rootName is the variable of x, x.field and x[i].
+func rootName(x ast.Expr) string {
+	for {
+		switch e := x.(type) {
+		case *ast.Ident:
+			return e.Name
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.ParenExpr:
+			x = e.X
+		default:
+			return ""
+		}
+	}
+}
+
+// deferInLoop tells whether a line has a defer statement in a loop of its own
+// function.
+func (s *syntax) deferInLoop(line int) (found bool) {
+	s.onLine(line, func(n ast.Node, around []ast.Node) {
+		if d, ok := n.(*ast.DeferStmt); ok && loopBody(around) != nil {
+			// The statement itself, and the head of its function literal, but
+			// not what is inside it.
+			if first, _ := s.lines(d); first == line {
+				found = true
+			}
+		}
+	})
+	return found
+}
+
+// startsGoroutine tells whether a line has a go statement.
+func (s *syntax) startsGoroutine(line int) (found bool) {
+	s.onLine(line, func(n ast.Node, _ []ast.Node) {
+		if g, ok := n.(*ast.GoStmt); ok {
+			first, _ := s.lines(g)
+			found = found || first == line
+		}
+	})
+	return found
+}
