@@ -62,7 +62,9 @@ func loadSummary(w *lines, s *loadlog.Summary) {
 
 // secs is a time as hey prints it, and in a unit in which a fast service has
 // digits.
-func secs(d time.Duration) string { return fmt.Sprintf("%4.4f secs (%s)", d.Seconds(), unit.Duration(d)) }
+func secs(d time.Duration) string {
+	return fmt.Sprintf("%4.4f secs (%s)", d.Seconds(), unit.Duration(d))
+}
 
 // loadHistogram prints buckets that grow as the latencies spread, so that one
 // outlier does not push everything else into one bar.

@@ -36,6 +36,7 @@ const (
 	red    = "31"
 	green  = "32"
 	yellow = "33"
+	cyan   = "36"
 )
 
 // paint wraps text in a colour, if colours are on.
