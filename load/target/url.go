@@ -48,6 +48,9 @@ func Split(text string) (Address, error) {
 		}
 		return bad(err.Error())
 	}
+	if strings.IndexFunc(u.Host, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '%' && u.Host[0] != '[' }) >= 0 {
+		return bad("its host has other characters than those of ASCII; write it in its xn-- form")
+	}
 	if u.Hostname() == "" {
 		return bad("it has no host")
 	}
@@ -58,6 +61,15 @@ func Split(text string) (Address, error) {
 	}
 	a.Path = fitPath(withoutFragment(a.Path))
 	return a, nil
+}
+
+// Hostname returns the host without its port, and without the brackets of an
+// IPv6 address.
+func (a Address) Hostname() string {
+	if u, err := url.Parse(a.Scheme + "://" + a.Host); err == nil {
+		return u.Hostname()
+	}
+	return a.Host
 }
 
 // Port returns what to dial beside the host's name.

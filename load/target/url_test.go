@@ -29,6 +29,7 @@ func TestSplit(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "it has no host", "http://": "it has no host", "ftp://h/": `scheme "ftp"`, "http://{{seq}}/": "its host is a template",
 		"http://h:x/": "invalid port", "http://:80/": "it has no host",
+		"http://h%80/": "xn--", "http://bücher.example/": "xn--",
 	} {
 		if _, err := Split(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Split(%q): %v, want an error with %q", text, err, want)
