@@ -67,7 +67,7 @@ func TestListForms(t *testing.T) {
 	for i := range MaxTargets + 1 {
 		fmt.Fprintf(&many, "/%d\n", i)
 	}
-	f(many.String(), `more than 65536 (a template {{line "file"}}`)
+	f(many.String(), `more than 65535 (a template {{line "file"}}`)
 }
 
 func TestCookies(t *testing.T) {

@@ -8,7 +8,7 @@ import "slices"
 type Order struct{ cycle []uint16 }
 
 // MaxTargets is how many targets a run can tell apart.
-const MaxTargets = 1 << 16
+const MaxTargets = 1<<16 - 1
 
 // maxCycle bounds how many requests it takes until the order begins again.
 const maxCycle = 1 << 20

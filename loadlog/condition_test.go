@@ -1,0 +1,132 @@
+package loadlog
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// conditionLog has 2,000 requests: service times of 1 to 2,000 µs, each a
+// millisecond late; 20 are answered with 500, 10 with 404, and 4 failed.
+func conditionLog(t testing.TB) *Log {
+	t.Helper()
+	var b Builder
+	to := b.Recorder()
+	fault := b.Fault("timeout")
+	for i := range 2000 {
+		r := Request{Late: time.Millisecond, Service: time.Duration(i+1) * time.Microsecond, Status: 200}
+		switch {
+		case i < 20:
+			r.Status = 500
+		case i < 30:
+			r.Status = 404
+		case i < 34:
+			r.Status, r.Error = 0, fault
+		}
+		to.Add(&r)
+	}
+	l, err := b.Log(Header{Open: true, Elapsed: 2 * time.Second, Unsent: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestCondition(t *testing.T) {
+	l := conditionLog(t)
+	s := l.Summary()
+	f := func(text string, met bool, want string) {
+		t.Helper()
+		list, err := ParseConditions(text)
+		if err != nil || len(list) != 1 {
+			t.Errorf("%s: %v, %v", text, list, err)
+			return
+		}
+		if j := list[0].Judge(l, s); j.Met != met || j.String() != want {
+			t.Errorf("%s: met is %v, %q; want %v, %q", text, j.Met, j, met, want)
+		}
+	}
+	f("p50<3ms", true, "p50<3ms: p50 is 2.00 ms")
+	f("P99 < 2ms", false, "p99<2ms: p99 is 2.98 ms")
+	f("service-p99<2ms", true, "service-p99<2ms: service-p99 is 1.98 ms")
+	f("p99.9<4ms", true, "p99.9<4ms: the slowest of 1,996 answers took 3.00 ms")
+	f("p99.9<=2900us", false, "p99.9<=2900us: cannot tell, p99.9 needs 10,000 answers; the slowest of 1,996 answers took 3.00 ms")
+	f("p12.5>1ms", true, "p12.5>1ms: p12.5 is 1.25 ms")
+	f("mean<=2.1ms", true, "mean<=2.1ms: mean is 2.00 ms")
+	f("max<3ms", false, "max<3ms: max is 3.00 ms")
+	f("min>0", true, "min>0: min is 1.00 ms")
+	f("errors<1%", false, "errors<1%: errors is 34 of 2,000 (1.70%)")
+	f("errors<=34", true, "errors<=34: errors is 34 of 2,000")
+	f("failed=4", true, "failed=4: failed is 4 of 2,000")
+	f("5xx<1%", false, "5xx<1%: 5xx is 20 of 1,996 (1.00%)")
+	f("404==10", true, "404=10: 404 is 10 of 1,996")
+	f("2xx>=98%", true, "2xx>=98%: 2xx is 1,966 of 1,996 (98.5%)")
+	f("503!=0", false, "503!=0: 503 is 0 of 1,996")
+	f("rate>=990", true, "rate>=990: rate is 998/s")
+	f("rps>1k/s", false, "rps>1k/s: rps is 998/s")
+	f("requests=2k", true, "requests=2k: requests is 2,000")
+	f("unsent=0", false, "unsent=0: unsent is 5 of 2,005")
+
+	var b Builder
+	empty, err := b.Log(Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, s = empty, empty.Summary()
+	f("p99<1s", false, "p99<1s: cannot tell, nothing was answered")
+	f("errors<1%", false, "errors<1%: cannot tell, nothing was answered")
+	f("errors=0", true, "errors=0: errors is 0 of 0")
+
+	list, err := ParseConditions("p99<50ms,errors<0.1%,rate>=990")
+	if err != nil || len(list) != 3 || list[1].String() != "errors<0.1%" {
+		t.Errorf("three conditions: %v, %v", list, err)
+	}
+}
+
+func TestConditionErrors(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		if list, err := ParseConditions(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v; want an error with %q", text, list, err, want)
+		}
+	}
+	f("", "want a form like p99<50ms")
+	f("p99", `cannot read condition "p99": want a form like`)
+	f("p99<50ms,", `condition ""`)
+	f("p99=<50ms", "there is no =<, only <=")
+	f("p99<>50ms", "there is no <>")
+	f("p99<50", "50 has no unit")
+	f("p99<soon", "cannot parse duration")
+	f("p100<1s", "is no percentile")
+	f("p0<1s", "is no percentile")
+	f("latency<1s", `unknown quantity "latency"`)
+	f("service-errors=0", "unknown quantity")
+	f("6xx=0", "unknown quantity")
+	f("errors<0.001", "a share is written 0.1%")
+	f("errors<101%", "more than everything")
+	f("errors<few", "is no number")
+	f("rate>NaN", "is no number")
+}
+
+func FuzzCondition(f *testing.F) {
+	for _, s := range []string{"p99<50ms,errors<0.1%,rate>=990", "service-mean<=1s", "5xx!=0", "unsent=0", "p99.99>1us"} {
+		f.Add(s)
+	}
+	l := conditionLog(f)
+	s := l.Summary()
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ParseConditions(text)
+		if err != nil {
+			return
+		}
+		for _, c := range list {
+			if j := c.Judge(l, s); j.String() == "" {
+				t.Errorf("%q has no judgement", text)
+			}
+			again, err := ParseConditions(c.String())
+			if err != nil || len(again) != 1 || again[0].String() != c.String() {
+				t.Errorf("%q is %q, which reads as %v, %v", text, c, again, err)
+			}
+		}
+	})
+}
