@@ -35,7 +35,7 @@ type room struct {
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
 	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics", "compiler", "symbol"}
-	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why"}
+	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap"}
 )
 
 // rooms is the map of the house (docs/architecture.md explains it). A new
@@ -67,6 +67,7 @@ var rooms = map[string]room{
 	"gc":          {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
 	"why":         {3, pure, join(values, []string{"profile", "compiler"})},
 	"tiles":       {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
+	"overlap":     {3, pure, []string{"exectrace", "loadlog", "stats", "timeline"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},

@@ -1,0 +1,489 @@
+package overlap
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/timeline"
+)
+
+// Traced is what one pass over an execution trace has found, on the trace's own
+// clock.
+type Traced struct {
+	Span timeline.Span
+	// Clock ties the trace's clock to others; nil in traces before Go 1.25.
+	Clock *exectrace.ClockSnapshot
+	// Events is the number of events, Problems tells what of the trace could
+	// not be read.
+	Events   int64
+	Problems []*exectrace.Problem
+
+	program [programKinds]union
+	served  []*served
+}
+
+// What a program does as a whole.
+const (
+	gcMark = iota
+	stopped
+	assisting
+	sweeping
+	queueing
+	locked
+	allBusy
+	programKinds
+)
+
+var programNames = [programKinds]struct{ key, name string }{
+	gcMark:    {"gc_mark", "GC mark phase"},
+	stopped:   {"stw", "stop the world"},
+	assisting: {"assist", "a mark assist, of any goroutine"},
+	sweeping:  {"sweep", "a sweep"},
+	queueing:  {"sched", "somebody waited for a P"},
+	locked:    {"lock", "somebody waited for a lock"},
+	allBusy:   {"all_busy", "no P was idle"},
+}
+
+// What a goroutine does while it serves a request.
+const (
+	runs = iota
+	ownAssist
+	ownQueue
+	ownLock
+	ownChannel
+	ownSyscall
+	ownNetwork
+	ownOther
+	ownKinds
+)
+
+var ownNames = [ownKinds]struct{ key, name string }{
+	runs:       {"own_run", "it ran"},
+	ownAssist:  {"own_assist", "it helped the collector"},
+	ownQueue:   {"own_sched", "it waited for a P"},
+	ownLock:    {"own_lock", "it waited for a lock"},
+	ownChannel: {"own_chan", "it waited for a goroutine"},
+	ownSyscall: {"own_syscall", "it was in a system call"},
+	ownNetwork: {"own_net", "it waited for the network"},
+	ownOther:   {"own_other", "it slept, or waited otherwise"},
+}
+
+// maxSpans bounds the intervals that are kept of each kind, and of all
+// goroutines together: 32 MB.
+const maxSpans = 2 << 20
+
+// union collects the times at which a number of things is not zero.
+type union struct {
+	n     int
+	since timeline.Time
+	spans []timeline.Span
+	full  bool
+}
+
+func (u *union) add(at timeline.Time, by int) {
+	before := u.n
+	u.n = max(0, u.n+by)
+	switch {
+	case before == 0 && u.n > 0:
+		u.since = at
+	case before > 0 && u.n == 0:
+		u.full = u.full || len(u.spans) >= maxSpans
+		if !u.full && at > u.since {
+			u.spans = append(u.spans, timeline.Span{Start: u.since, End: at})
+		}
+	}
+}
+
+// served is a goroutine that may serve a connection.
+type served struct {
+	http bool
+	// wakes are the instants at which the network woke it up.
+	wakes []timeline.Time
+	spans [ownKinds][]timeline.Span
+	sets  [ownKinds]*Set
+}
+
+// life is what is known of the goroutine in a slot.
+type life struct {
+	state  exectrace.State
+	reason exectrace.NameID
+	since  timeline.Time
+	system bool
+	named  bool
+	waits  int // union that it is counted in, -1 for none
+	assist timeline.Time
+	own    *served
+}
+
+// tracer makes the pass.
+type tracer struct {
+	out     *Traced
+	r       *exectrace.Reader
+	lives   []life // by slot
+	held    int    // spans of goroutines
+	running map[exectrace.ProcID]bool
+	procs   int
+	open    map[rangeOf]bool
+	serve   exectrace.NameID
+}
+
+// rangeOf names a range that is open: its union, and the goroutine or P.
+type rangeOf struct {
+	kind    int
+	subject int64
+}
+
+// Trace takes the intervals out of an execution trace.
+func Trace(t *exectrace.Trace) (*Traced, error) {
+	x := &tracer{out: &Traced{}, r: t.Reader(), running: map[exectrace.ProcID]bool{}, open: map[rangeOf]bool{}}
+	last := timeline.Time(0)
+	for x.r.Next() {
+		e := x.r.Event()
+		if x.out.Events == 0 {
+			x.out.Span.Start = e.Time
+		}
+		if x.out.Clock == nil {
+			x.out.Clock = x.r.Clock()
+		}
+		x.out.Events++
+		last = e.Time
+		x.event(e)
+	}
+	if err := x.r.Err(); err != nil {
+		return nil, err
+	}
+	x.finish(last)
+	return x.out, nil
+}
+
+func (x *tracer) event(e *exectrace.Event) {
+	switch e.Kind {
+	case exectrace.KindGoTransition:
+		if e.From != e.To {
+			x.goroutine(e)
+		}
+	case exectrace.KindProcTransition:
+		if e.From != e.To {
+			x.setRunning(e.Time, e.Proc(), e.To == exectrace.Running)
+		}
+	case exectrace.KindMetric:
+		if e.Name == exectrace.NameGOMAXPROCS {
+			x.procs = int(e.Value())
+			x.busy(e.Time)
+		}
+	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
+		x.ranges(e)
+	case exectrace.KindSync:
+		if e.Reset() {
+			x.reset(e.Time)
+		}
+	}
+}
+
+// reset forgets the states, which are unknown after a gap.
+func (x *tracer) reset(at timeline.Time) {
+	for slot := range x.lives {
+		x.leave(&x.lives[slot], at)
+	}
+	x.lives, x.open, x.running = nil, map[rangeOf]bool{}, map[exectrace.ProcID]bool{}
+	for k := range x.out.program {
+		u := &x.out.program[k]
+		u.add(at, -u.n)
+	}
+}
+
+func (x *tracer) setRunning(at timeline.Time, p exectrace.ProcID, on bool) {
+	if on {
+		x.running[p] = true
+	} else {
+		delete(x.running, p)
+	}
+	x.busy(at)
+}
+
+func (x *tracer) busy(at timeline.Time) {
+	u := &x.out.program[allBusy]
+	if on := x.procs > 0 && len(x.running) >= x.procs; on != (u.n > 0) {
+		u.add(at, 1-2*u.n)
+	}
+}
+
+// ranges follows mark phases, stops of the world, sweeps and assists.
+func (x *tracer) ranges(e *exectrace.Event) {
+	key := rangeOf{stopped, e.Subject}
+	switch {
+	case e.Name == exectrace.NameMarkPhase:
+		key = rangeOf{kind: gcMark}
+	case e.Name == exectrace.NameMarkAssist:
+		key.kind = assisting
+	case e.Name == exectrace.NameSweep:
+		key.kind = sweeping
+	}
+	u := &x.out.program[key.kind]
+	began := !x.open[key]
+	switch {
+	case e.Kind != exectrace.KindRangeEnd && began:
+		x.open[key] = true
+		u.add(e.Time, +1)
+	case e.Kind == exectrace.KindRangeEnd && began:
+		// It began before the trace did, or in a gap.
+		if u.n == 0 && !u.full && len(u.spans) == 0 && key.kind != sweeping {
+			u.spans = append(u.spans, timeline.Span{Start: x.out.Span.Start, End: e.Time})
+		}
+	case e.Kind == exectrace.KindRangeEnd:
+		delete(x.open, key)
+		u.add(e.Time, -1)
+	}
+	if key.kind != assisting || e.SubjectSlot == exectrace.NoSlot {
+		return
+	}
+	l := x.at(e.SubjectSlot)
+	if e.Kind != exectrace.KindRangeEnd {
+		if l.assist == 0 {
+			l.assist = e.Time
+		}
+		return
+	}
+	if l.own != nil && l.assist != 0 {
+		x.keep(l.own, ownAssist, l.assist, e.Time)
+	}
+	l.assist = 0
+}
+
+func (x *tracer) at(slot exectrace.Slot) *life {
+	for int(slot) >= len(x.lives) {
+		x.lives = append(x.lives, make([]life, max(64, len(x.lives)))...)
+	}
+	return &x.lives[slot]
+}
+
+// serves tells whether goroutines that begin with a function are those that
+// net/http serves connections with. The compiler wraps the call of a go
+// statement that has arguments.
+func serves(function string) bool {
+	return function == "net/http.(*conn).serve" || strings.HasPrefix(function, "net/http.(*Server).Serve.gowrap")
+}
+
+// goroutine follows a goroutine from one state to the next.
+func (x *tracer) goroutine(e *exectrace.Event) {
+	l := x.at(e.SubjectSlot)
+	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
+		x.leave(l, e.Time)
+		*l = life{waits: -1}
+	} else {
+		if l.own != nil && l.state == exectrace.Waiting && l.reason == exectrace.NameNetwork {
+			l.own.wakes = append(l.own.wakes, e.Time)
+		}
+		x.leave(l, e.Time)
+	}
+	if !l.named && e.SubjectStack != 0 {
+		l.named = true
+		name := x.r.Name(x.r.Root(e.SubjectStack))
+		l.system = strings.HasPrefix(name, "runtime.") && name != "runtime.main"
+		if serves(name) {
+			x.follow(l, true)
+		}
+	}
+	if e.To == exectrace.Waiting && e.Name == exectrace.NameNetwork && l.own == nil {
+		x.follow(l, false)
+	}
+	l.state, l.reason, l.since, l.waits = e.To, e.Name, e.Time, -1
+	switch {
+	case e.To == exectrace.Runnable && !l.system:
+		l.waits = queueing
+	case e.To == exectrace.Waiting && (e.Name == exectrace.NameSync || e.Name == exectrace.NameCond):
+		l.waits = locked
+	case e.To == exectrace.NotExist:
+		*l = life{waits: -1}
+	}
+	if l.waits >= 0 {
+		x.out.program[l.waits].add(e.Time, +1)
+	}
+}
+
+func (x *tracer) follow(l *life, http bool) {
+	l.own = &served{http: http}
+	x.out.served = append(x.out.served, l.own)
+}
+
+// leave ends the state that a goroutine is in.
+func (x *tracer) leave(l *life, at timeline.Time) {
+	if l.state == exectrace.Undetermined {
+		return
+	}
+	if l.waits >= 0 {
+		x.out.program[l.waits].add(at, -1)
+		l.waits = -1
+	}
+	if l.own != nil {
+		x.keep(l.own, l.kind(), l.since, at)
+	}
+}
+
+// kind says what the goroutine does in its state.
+func (l *life) kind() int {
+	switch l.state {
+	case exectrace.Running:
+		return runs
+	case exectrace.Runnable:
+		return ownQueue
+	case exectrace.Syscall:
+		return ownSyscall
+	}
+	switch l.reason {
+	case exectrace.NameNetwork:
+		return ownNetwork
+	case exectrace.NameSync, exectrace.NameCond:
+		return ownLock
+	case exectrace.NameChanSend, exectrace.NameChanReceive, exectrace.NameSelect:
+		return ownChannel
+	}
+	return ownOther
+}
+
+func (x *tracer) keep(s *served, kind int, from, to timeline.Time) {
+	if x.held < maxSpans && to > from {
+		s.spans[kind] = append(s.spans[kind], timeline.Span{Start: from, End: to})
+		x.held++
+	}
+}
+
+// finish ends what the end of the trace cuts off.
+func (x *tracer) finish(last timeline.Time) {
+	x.out.Span.End = last
+	for slot := range x.lives {
+		x.leave(&x.lives[slot], last)
+	}
+	for k := range x.out.program {
+		u := &x.out.program[k]
+		u.add(last, -u.n)
+	}
+	if x.held >= maxSpans {
+		x.out.served = nil // of some requests only a part would be known
+	}
+	if slices.ContainsFunc(x.out.served, func(s *served) bool { return s.http }) {
+		x.out.served = slices.DeleteFunc(x.out.served, func(s *served) bool { return !s.http })
+	}
+	x.out.Problems = x.r.Problems()
+}
+
+// Kinds returns what requests may have met: what the program did, the parts of
+// the requests themselves, and what the goroutine did that served each, where
+// [Traced.serving] can tell. The requests are on the trace's clock; off bounds
+// how far they may be off it.
+func (t *Traced) Kinds(r *Requests, off time.Duration) []Kind {
+	var out []Kind
+	for k := range t.program {
+		if u := &t.program[k]; len(u.spans) > 0 && !u.full {
+			out = append(out, Kind{Key: programNames[k].key, Name: programNames[k].name, Set: NewSet(u.spans), Error: off})
+		}
+	}
+	out = append(out, Parts()...)
+	serving := t.serving(r, off)
+	if len(serving) == 0 {
+		return out
+	}
+	for k := range ownNames {
+		out = append(out, Kind{Key: ownNames[k].key, Name: ownNames[k].name, Own: func(conn uint32) *Set {
+			s := serving[conn]
+			if s == nil {
+				return nil
+			}
+			if s.sets[k] == nil {
+				s.sets[k] = NewSet(s.spans[k])
+			}
+			return s.sets[k]
+		}})
+	}
+	return out
+}
+
+// Which goroutine serves a connection no trace says. But the one that does is
+// woken up by the network once for each request of the connection, between when
+// that was sent and when it was answered (unless it finds the request there
+// already), and it has run right before the answer came. Hardly any other
+// goroutine does so again and again: the mean of the two shares must be this
+// high, and that much higher than for any other goroutine.
+const (
+	minFit   = 0.4
+	minAhead = 0.15
+	minSends = 5
+	// right before is within this time.
+	rightBefore = 100 * time.Microsecond
+	// Clocks that are further apart show nothing of this.
+	maxApart = 50 * time.Microsecond
+	// At least and at most this many requests of each connection are looked
+	// at, of many connections fewer: maxFits in all.
+	minLooked, maxLooked, maxFits = 20, 200, 20_000_000
+)
+
+// serving finds the goroutine that serves each connection, where one stands out.
+func (t *Traced) serving(r *Requests, off time.Duration) map[uint32]*served {
+	if off > maxApart || len(t.served) == 0 {
+		return nil
+	}
+	byConn := map[uint32][]timeline.Span{}
+	for i := range r.Start {
+		sent := r.Start[i].Add(r.Late[i])
+		if list := byConn[r.Conn[i]]; sent >= t.Span.Start && r.End[i] <= t.Span.End && len(list) < maxLooked {
+			byConn[r.Conn[i]] = append(list, timeline.Span{Start: sent, End: r.End[i]})
+		}
+	}
+	looked := min(max(maxFits/(len(byConn)*len(t.served)+1), minLooked), maxLooked)
+	type pair struct {
+		conn uint32
+		s    *served
+		fit  float64
+	}
+	var sure []pair
+	for conn, list := range byConn {
+		if len(list) < minSends {
+			continue
+		}
+		slices.SortFunc(list, func(a, b timeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+		list = list[:min(len(list), looked)]
+		best, second := pair{conn: conn}, 0.0
+		for _, s := range t.served {
+			switch fit := s.fit(list, off); {
+			case fit > best.fit:
+				second, best.fit, best.s = best.fit, fit, s
+			case fit > second:
+				second = fit
+			}
+		}
+		if best.fit >= minFit && best.fit-second >= minAhead {
+			sure = append(sure, best)
+		}
+	}
+	slices.SortFunc(sure, func(a, b pair) int { return cmp.Or(cmp.Compare(b.fit, a.fit), cmp.Compare(a.conn, b.conn)) })
+	out, taken := map[uint32]*served{}, map[*served]bool{}
+	for _, p := range sure {
+		if !taken[p.s] {
+			out[p.conn], taken[p.s] = p.s, true
+		}
+	}
+	return out
+}
+
+// fit says how well the goroutine's doings go with the requests of a connection.
+func (s *served) fit(list []timeline.Span, off time.Duration) float64 {
+	hits := 0
+	at := func(t timeline.Time) int {
+		i, _ := slices.BinarySearch(s.wakes, t)
+		return i
+	}
+	ran := s.spans[runs]
+	for _, q := range list {
+		if at(q.End.Add(off))-at(q.Start.Add(-off)) == 1 {
+			hits++
+		}
+		i, _ := slices.BinarySearchFunc(ran, q.End.Add(off), func(span timeline.Span, t timeline.Time) int { return cmp.Compare(span.Start, t) })
+		if i > 0 && ran[i-1].End >= q.End.Add(-rightBefore-off) {
+			hits++
+		}
+	}
+	return float64(hits) / float64(2*len(list))
+}
