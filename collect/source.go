@@ -244,18 +244,21 @@ func compactJSON(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// memStats makes JSON of the lines "# NumGC = 42" that a heap profile of
-// debug=1 ends with (runtime/pprof, writeHeapInternal).
+// memStats makes JSON of the lines "# NumGC = 42" and "# PauseNs = [1 2]" that a
+// heap profile of debug=1 ends with (runtime/pprof, writeHeapInternal).
 func memStats(text []byte) ([]byte, error) {
-	stats := map[string]float64{}
+	stats := map[string]any{}
 	_, block, found := bytes.Cut(text, []byte("# runtime.MemStats"))
 	if !found {
 		return nil, errNoMetrics
 	}
 	for line := range bytes.Lines(block) {
 		name, value, ok := strings.Cut(strings.TrimPrefix(string(line), "# "), " = ")
-		if v, err := strconv.ParseFloat(strings.TrimSpace(value), 64); ok && err == nil {
+		value = strings.TrimSpace(value)
+		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
 			stats[name] = v
+		} else if list := "[" + strings.Join(strings.Fields(strings.Trim(value, "[]")), ",") + "]"; strings.HasPrefix(value, "[") && json.Valid([]byte(list)) {
+			stats[name] = json.RawMessage(list)
 		}
 	}
 	return json.Marshal(map[string]any{"memstats": stats})

@@ -109,6 +109,9 @@ func (f *recordFlags) loadInto(w *recording.Writer) collect.Load {
 		if err != nil {
 			return err
 		}
+		if log.Monotonic == 0 {
+			log.Monotonic, log.BootID = collect.Monotonic(log.Start)
+		}
 		entry, err := w.Create(recording.Entry{
 			Path: "load-" + phase + ".requests", Kind: recording.Load, Phase: phase, Source: f.load,
 		})
