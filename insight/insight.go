@@ -180,6 +180,8 @@ type Input struct {
 	// reasons says at the first call why the lines of the allocs profile
 	// allocate.
 	reasons func() *reasons
+	// slow says at the first call what the slowest requests met.
+	slow func() []compare.Slow
 	// parsed are the source files that were looked at.
 	parsed map[string]*syntax
 }
@@ -190,6 +192,7 @@ func NewInput(s *session.Session) *Input {
 	in.noisy = hostNoise(in).reason
 	in.trace = sync.OnceValue(func() *traced { return analyze(s) })
 	in.reasons = sync.OnceValue(in.explain)
+	in.slow = sync.OnceValue(func() []compare.Slow { return compare.SlowRequests(s) })
 	return in
 }
 

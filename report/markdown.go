@@ -25,6 +25,10 @@ func WriteRecordingMarkdown(out io.Writer, r *Recording) error {
 	markdownFindings(w, r.Findings)
 	w.printf("\n## What happened\n\n")
 	markdownTable(w, r.Figures)
+	if len(r.Slow) > 0 {
+		w.printf("\n## What slow requests met\n")
+		markdownSlow(w, r.Slow)
+	}
 	w.printf("\n## Phases\n\n| phase | length | requests/sec | cost |\n|---|--:|--:|---|\n")
 	for _, p := range r.Phases {
 		rps, cost := "", ""

@@ -30,6 +30,8 @@ type Recording struct {
 	// Figures is a table of one column.
 	Figures *compare.Table      `json:"figures"`
 	Phases  []compare.PhaseCost `json:"phases"`
+	// Slow is what the slowest requests met, for each phase that can tell.
+	Slow []compare.Slow `json:"slow_requests,omitempty"`
 }
 
 // WriteRecording prints a recording for people: findings first, then what
@@ -42,6 +44,10 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 	w.printf("\n%s\n\n", s.paint(bold, "What happened"))
 	writeTable(w, r.Figures, s)
 	writeRuns(w, r.Manifest, s)
+	if len(r.Slow) > 0 {
+		w.printf("\n%s\n\n", s.paint(bold, "What slow requests met"))
+		writeSlow(w, r.Slow, s)
+	}
 	w.printf("\n%s\n\n", s.paint(bold, "Phases"))
 	writePhases(w, r.Phases, s)
 	for _, n := range r.Manifest.Notes {

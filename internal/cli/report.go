@@ -111,7 +111,7 @@ func examine(name string) (*examined, error) {
 	return &examined{
 		report: &report.Recording{
 			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in),
-			Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
+			Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s), Slow: in.Slow(),
 		},
 		facts: in.Facts, session: s, close: rec.Close,
 	}, nil

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/compare"
+	"loupe/overlap"
+	"loupe/unit"
+)
+
+// slowTail is the tail that the text shows: the slowest 1 %, or of few requests
+// the slowest 10 %.
+func slowTail(t *overlap.Table) int {
+	if t.Tails[0].Requests >= 10 {
+		return 0
+	}
+	return 1
+}
+
+// slowHead says what a table is of: "phase trace, by the execution trace (the
+// same clock, ±2 µs): 3,500 requests; the slowest 1%, 35, took 60 ms or more".
+func slowHead(s *compare.Slow) string {
+	head := fmt.Sprintf("phase %s, by the %s", clean(s.Phase), s.Source)
+	if s.Clock != "" {
+		head += fmt.Sprintf(" (%s, ±%s)", s.Clock, unit.Duration(s.Error))
+	}
+	if s.Table == nil {
+		return head + ": " + clean(s.Why)
+	}
+	tail := s.Tails[slowTail(s.Table)]
+	head += fmt.Sprintf(": %s requests; the slowest %s, %s, took %s or more", unit.Count(int64(s.Requests)), percent(tail.Share), unit.Count(int64(tail.Requests)), unit.Duration(tail.From))
+	if s.Due {
+		head += " since they were due"
+	}
+	if s.Cut > 0 {
+		head += fmt.Sprintf("; %s more lie partly outside of it and are left out", unit.Count(int64(s.Cut)))
+	}
+	return head
+}
+
+// percent prints a share that is a round number without decimals.
+func percent(v float64) string { return fmt.Sprintf("%.3g%%", 100*v) }
+
+// slowShown is how many rows of either half a text has at most.
+const slowShown = 8
+
+// slowColumns are the heads of the table of what the program did.
+func slowColumns(t *overlap.Table) []string {
+	return []string{"while", "busy", "all", "slowest " + percent(t.Tails[slowTail(t)].Share), "by chance", "lift", "p", "median with", "without"}
+}
+
+// slowRows are the rows of what the program did, as texts.
+func slowRows(t *overlap.Table) (rows [][]string, doubts []string) {
+	tail := slowTail(t)
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if r.Own {
+			continue
+		}
+		m := &r.Slow[tail]
+		row := []string{r.Name, percent(r.Busy), percent(r.All), percent(m.Share), percent(*m.Chance), unit.Number(m.Lift) + "×", pValue(*m.P), length(r.With), length(r.Without)}
+		if r.Doubt != "" {
+			row[6] = "–"
+			doubts = append(doubts, fmt.Sprintf("%s: %s; no claim", r.Name, r.Doubt))
+		}
+		rows = append(rows, row)
+	}
+	return rows, doubts
+}
+
+// spentColumns are the heads of the table of the requests' own time.
+func spentColumns(t *overlap.Table) []string {
+	return []string{"where the time went, in the mean", "all", "", "slowest " + percent(t.Tails[slowTail(t)].Share), ""}
+}
+
+// spentRows are the rows of the requests' own time, most in the slowest first.
+func spentRows(t *overlap.Table) (rows [][]string) {
+	tail := slowTail(t)
+	var own []*overlap.Row
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Own {
+			own = append(own, r)
+		}
+	}
+	slices.SortStableFunc(own, func(a, b *overlap.Row) int { return int(min(max(b.Slow[tail].Time-a.Slow[tail].Time, -1), 1)) })
+	share := func(d, of time.Duration) string {
+		if of <= 0 {
+			return ""
+		}
+		return unit.Percent(min(1, float64(d)/float64(of)))
+	}
+	for _, r := range own {
+		m := &r.Slow[tail]
+		rows = append(rows, []string{r.Name, length(r.Time), share(r.Time, t.Mean), length(m.Time), share(m.Time, t.Tails[tail].Mean)})
+	}
+	return rows[:min(len(rows), slowShown)]
+}
+
+// length prints a time, and no time as a dash.
+func length(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	return unit.Duration(d)
+}
+
+// pValue prints a p-value.
+func pValue(p float64) string {
+	if p < 0.0015 {
+		return "0.001"
+	}
+	return fmt.Sprintf("%.2g", p)
+}
+
+// served says whose time it is.
+func served(t *overlap.Table) string {
+	return fmt.Sprintf("\"it\" is the goroutine that served the request, known for %s of them.", percent(t.Served))
+}
+
+// WriteSlow prints what the slowest requests met.
+func WriteSlow(out io.Writer, all []compare.Slow, s Style) error {
+	w := &lines{w: out}
+	writeSlow(w, all, s)
+	return w.err
+}
+
+func writeSlow(w *lines, all []compare.Slow, s Style) {
+	for i := range all {
+		one := &all[i]
+		if i > 0 {
+			w.printf("\n")
+		}
+		w.printf("  %s\n", s.paint(dim, wrap(slowHead(one), s.width()-2, "  ")))
+		if one.Table == nil {
+			continue
+		}
+		rows, doubts := slowRows(one.Table)
+		writeTexts(w, s, slowColumns(one.Table), rows)
+		for _, d := range doubts {
+			w.printf("  %s\n", s.paint(dim, wrap("– "+d, s.width()-2, "    ")))
+		}
+		if rows := spentRows(one.Table); len(rows) > 0 {
+			writeTexts(w, s, spentColumns(one.Table), rows)
+			if one.Served > 0 {
+				w.printf("  %s\n", s.paint(dim, wrap(served(one.Table), s.width()-2, "  ")))
+			}
+		}
+	}
+}
+
+// writeTexts prints rows of texts, the first of each to the left.
+func writeTexts(w *lines, s Style, head []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	var g grid
+	cells := func(texts []string, paint string) (row []cell) {
+		for i, text := range texts {
+			row = append(row, cell{text: text, left: i == 0, paint: paint})
+		}
+		return row
+	}
+	g.add(cells(head, dim)...)
+	for _, r := range rows {
+		g.add(cells(r, "")...)
+	}
+	g.write(w, s, "  ")
+}
+
+func markdownSlow(w *lines, all []compare.Slow) {
+	for i := range all {
+		one := &all[i]
+		w.printf("\n%s\n\n", escape(slowHead(one)))
+		if one.Table == nil {
+			continue
+		}
+		rows, doubts := slowRows(one.Table)
+		markdownTexts(w, slowColumns(one.Table), rows)
+		for _, d := range doubts {
+			w.printf("\n– %s\n", escape(d))
+		}
+		if rows := spentRows(one.Table); len(rows) > 0 {
+			markdownTexts(w, spentColumns(one.Table), rows)
+			if one.Served > 0 {
+				w.printf("\n%s\n", escape(served(one.Table)))
+			}
+		}
+	}
+}
+
+func markdownTexts(w *lines, head []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	w.printf("\n| %s |\n|---|%s\n", strings.Join(head, " | "), strings.Repeat("--:|", len(head)-1))
+	for _, r := range rows {
+		for i := range r {
+			r[i] = escape(r[i])
+		}
+		w.printf("| %s |\n", strings.Join(r, " | "))
+	}
+}
