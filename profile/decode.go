@@ -365,7 +365,7 @@ func (d *decoder) room(n int) int {
 		return n + 8 + min(64, int(d.total/64))
 	case left == 0 || seen == 0:
 		return n + n/2
-	case seen < 1<<17 && d.total > 1<<20:
+	case seen < min(1<<17, float64(d.total)/8):
 		return 2 * n // too early to tell
 	}
 	// Half as much again: what samples refer to comes before them, so that there

@@ -31,8 +31,10 @@ type Merger struct {
 	sum      *Profile
 	nanos    int64 // time of the sum; 0 means unknown
 	mappings map[mappingKey]int
-	frames   map[string]int // location by its key
+	places   map[placeKey]int32 // the first location at a place
+	frames   map[string]int     // all others there, by a key that says everything
 	names    map[nameKey]uint32
+	nameOf   []uint32 // by frame of the sum
 	labels   map[string]LabelSet
 	table    *labelTable
 	strings  map[string]uint64
@@ -49,9 +51,15 @@ type (
 		size, offset  uint64
 		buildIDOrFile string
 	}
+	placeKey struct {
+		relative uint64 // to the mapping
+		mapping  int32
+	}
 	nameKey struct {
-		name, system, file string
-		start              int
+		name, file string
+		system     string
+		same       bool // the system name is the name, and left out
+		start      int
 	}
 	sampleKey struct {
 		stack stack.ID
@@ -110,7 +118,7 @@ func (m *Merger) start(p *Profile) {
 		DropFrames: p.DropFrames, KeepFrames: p.KeepFrames,
 		Stacks: new(stack.Table), Values: make([][]int64, len(p.SampleTypes)), Locations: []Location{},
 	}
-	m.mappings, m.frames, m.names = map[mappingKey]int{}, map[string]int{}, map[nameKey]uint32{}
+	m.mappings, m.places, m.frames, m.names = map[mappingKey]int{}, map[placeKey]int32{}, map[string]int{}, map[nameKey]uint32{}
 	m.rows, m.labels, m.strings = map[sampleKey]int32{}, map[string]LabelSet{"": 0}, map[string]uint64{"": 0}
 	m.table = &labelTable{spans: []span{{}}, numeric: true}
 }
@@ -209,6 +217,9 @@ func (m *Merger) stack(src *moved, id stack.ID) stack.ID {
 
 // location returns the position of a location in the sum. Two are the same
 // when they are at the same place of the same mapping and have the same lines.
+// There is hardly ever more than one at a place, so that only the others need a
+// key of all this: without, merging a thousand small heap profiles takes a sixth
+// less.
 func (m *Merger) location(src *moved, at int) int {
 	l := src.p.Locations[at]
 	mapping, address := -1, l.Address
@@ -217,6 +228,13 @@ func (m *Merger) location(src *moved, at int) int {
 		mapping = m.mapping(src, l.Mapping)
 		address += src.shift[l.Mapping]
 		relative = address - m.sum.Mappings[mapping].Start
+	}
+	place := placeKey{relative, int32(mapping)}
+	if have, taken := m.places[place]; !taken {
+		m.places[place] = int32(len(m.sum.Locations))
+		return m.newLocation(src, &l, mapping, address)
+	} else if m.same(src, &l, int(have)) {
+		return int(have)
 	}
 	m.key = binary.AppendVarint(m.key[:0], int64(mapping))
 	m.key = binary.AppendUvarint(m.key, relative)
@@ -233,16 +251,43 @@ func (m *Merger) location(src *moved, at int) int {
 	if have, ok := m.frames[string(m.key)]; ok {
 		return have
 	}
+	m.frames[string(m.key)] = len(m.sum.Locations)
+	return m.newLocation(src, &l, mapping, address)
+}
+
+// same says whether a location has the lines of one of the sum.
+func (m *Merger) same(src *moved, l *Location, at int) bool {
+	have := &m.sum.Locations[at]
+	if have.Folded != l.Folded || have.Lines != l.Lines {
+		return false
+	}
+	for i := range l.Lines {
+		a, b := l.First+stack.FrameID(i), have.First+stack.FrameID(i)
+		line, column := src.p.Stacks.Position(a)
+		line2, column2 := m.sum.Stacks.Position(b)
+		if line != line2 || column != column2 || m.name(src, a) != m.nameOf[b] {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Merger) newLocation(src *moved, l *Location, mapping int, address uint64) int {
 	to := len(m.sum.Locations)
-	m.frames[string(m.key)] = to
 	first := stack.FrameID(len(m.sum.locationOf))
 	for i := range l.NumFrames() {
-		f := src.p.Stacks.Frame(l.First + stack.FrameID(i))
+		id := l.First + stack.FrameID(i)
+		f := src.p.Stacks.Frame(id)
 		if f.Address = address; mapping >= 0 {
 			f.Module = m.sum.Mappings[mapping].File
 		}
 		m.sum.Stacks.AppendFrame(f)
 		m.sum.locationOf = append(m.sum.locationOf, uint32(to))
+		name := uint32(0) // nobody asks a location without lines
+		if l.Lines > 0 {
+			name = m.name(src, id)
+		}
+		m.nameOf = append(m.nameOf, name)
 	}
 	m.sum.Locations = append(m.sum.Locations, Location{
 		ID: uint64(to) + 1, Mapping: mapping, Address: address, Folded: l.Folded, First: first, Lines: l.Lines,
@@ -261,7 +306,10 @@ func (m *Merger) name(src *moved, id stack.FrameID) uint32 {
 		}
 	}
 	f := src.p.Stacks.Frame(id)
-	name := nameKey{f.Func, f.System, f.File, f.StartLine}
+	name := nameKey{name: f.Func, file: f.File, start: f.StartLine, same: f.System == f.Func}
+	if !name.same {
+		name.system = f.System
+	}
 	n, ok := m.names[name]
 	if !ok {
 		n = uint32(len(m.names))

@@ -30,7 +30,13 @@ func (s *pprofSession) fetch(args []string) (*profile.Profile, error) {
 	if os.Getenv("GOGC") == "" {
 		// Almost all that decoding allocates stays: collecting it is in vain. A
 		// large heap profile takes a quarter less CPU time and 5% more memory so.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
+		// Of several only the sum stays: 200 is as fast as 400 for a thousand heap
+		// profiles, with a quarter less memory.
+		percent := 400
+		if len(args) > 1 {
+			percent = 200
+		}
+		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	}
 	if len(args) > 1 {
 		if b, err := s.openBinary(args[0]); err == nil && b != nil {
