@@ -464,7 +464,9 @@ func (e *explainer) addSource(found []candidate, inner stack.Frame, spoken bool)
 			continue
 		}
 		if slices.ContainsFunc(found, func(c candidate) bool {
-			return c.Mechanism&op.mask != 0 && (c.Diagnostic != nil || c.Pos.Col == op.col) && op.mask&(MapWrite|MakeChan) != op.mask
+			// Of what the compiler never speaks of, it has not spoken here.
+			silent := op.mask&(MapWrite|MakeChan) == op.mask || op.mask == Concat && !op.said
+			return c.Mechanism&op.mask != 0 && (c.Diagnostic != nil || c.Pos.Col == op.col) && !silent
 		}) {
 			continue
 		}

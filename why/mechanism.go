@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -220,7 +221,13 @@ func splitBoxes(list []candidate) {
 			}
 		}
 	}
+	added := slices.ContainsFunc(list, func(c candidate) bool { return c.Diagnostic == nil && c.Mechanism == Concat })
 	for i := range list {
+		if c := &list[i]; added && c.escapes && c.Mechanism == Interface|Concat && len(c.Diagnostic.Flow) > 0 && c.Diagnostic.Flow[0].Dst == "{storage for ... argument}" {
+			// s += fmt.Sprint(i + j): a sum of strings would have a diagnostic
+			// of its own beside that of its box.
+			c.Mechanism = Interface
+		}
 		if c := &list[i]; c.Mechanism != Interface && (c.Mechanism&(Slice|Append) != 0 || strings.HasPrefix(c.Expr, "[]")) {
 			c.Mechanism &^= Interface
 		}

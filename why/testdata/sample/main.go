@@ -115,6 +115,9 @@ func mixed(s []*point) {
 func concat(s string) { sinkString = s + long } // exact concatenation
 
 //go:noinline
+func adds(i, j int) { sinkString += fmt.Sprintf("%d", i+j) } // exact interface|runtime concatenation
+
+//go:noinline
 func concatStays(s string) bool {
 	t := s + long // runtime concatenation
 	return t == sinkString
@@ -247,6 +250,7 @@ func main() {
 		mixed(nil)
 		concat(long)
 		concatStays(long)
+		adds(i+1000, i)
 		toString(longBytes)
 		toBytes(long)
 		toRunes(long)
