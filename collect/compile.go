@@ -112,12 +112,19 @@ func Compile(ctx context.Context, opt CompileOptions) (*Compiled, error) {
 		}
 	}
 	if len(missing) > 0 {
-		opt.Progress("compiling %d packages again to learn why they allocate", len(missing))
+		opt.Progress("compiling %s again to learn why they allocate", packages(len(missing)))
 		if err := c.compile(ctx, missing); err != nil {
 			return nil, err
 		}
 	}
 	return c.out, nil
+}
+
+func packages(n int) string {
+	if n == 1 {
+		return "1 package"
+	}
+	return fmt.Sprintf("%d packages", n)
 }
 
 type compilation struct {

@@ -172,7 +172,7 @@ func (d *demo) run(e *env, temp string) error {
 		if err != nil {
 			return err
 		}
-		opt.Progress = quietPhases(progress)
+		opt.Progress, opt.Diagnose = quietPhases(progress), diagnosis()
 		opt.Launch = collect.LaunchOptions{
 			Args: append([]string{"-addr", d.addr}, form.args...), Env: form.env, GODEBUG: collect.RuntimeDebug,
 		}
