@@ -109,13 +109,17 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	}
 	used := cpu / max(wall, 1e-9)
 	share := stats.Wilson(float64(one), float64(busy), compare.Confidence)
-	text := fmt.Sprintf("in %s of %d busy samples exactly one of %d Ps ran; the program used %.2f CPUs", unit.Percent(share.Estimate), busy, procs, used)
+	text := fmt.Sprintf("in %s of %d busy samples exactly one of %d Ps ran", unit.Percent(share.Estimate), busy, procs)
+	known := cpu > 0 // of a log that stands alone it is not
+	if known {
+		text += fmt.Sprintf("; the program used %.2f CPUs", used)
+	}
 	// Nearly all of the samples, and the CPU time says the same: one CPU's
 	// worth, the collector's background work included.
 	if share.Estimate < r.param("share") || used > 1.35 {
 		return []Finding{r.answer(Fine, "%s", text)}
 	}
-	if used < r.param("cpus") {
+	if known && used < r.param("cpus") {
 		return []Finding{r.answer(Fine, "%s: it waits for something else than a P", text)}
 	}
 	f := r.answer(Found, "%s", text)
@@ -124,5 +128,9 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("schedtrace: %d of %d samples", one, busy)}.across(seen)}
 	f.Advice, f.Verify = spreadAdvice, spreadVerify
 	f.Doubts = in.doubts()
+	if !known {
+		f.Severity, f.Score = Info, score(1-1/float64(procs), 0.3, 0.8)
+		f.Doubts = append(f.Doubts, "the CPU time is not known: the program may have waited for something else than a P")
+	}
 	return []Finding{f}
 }

@@ -15,6 +15,7 @@ import (
 	"loupe/gc"
 	"loupe/insight"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/unit"
 )
 
@@ -32,6 +33,9 @@ type Recording struct {
 	Phases  []compare.PhaseCost `json:"phases"`
 	// Slow is what the slowest requests met, for each phase that can tell.
 	Slow []compare.Slow `json:"slow_requests,omitempty"`
+	// Files says what each file is, where what is printed is no recording but
+	// files that stand alone.
+	Files []session.File `json:"files,omitempty"`
 }
 
 // WriteRecording prints a recording for people: findings first, then what

@@ -89,18 +89,23 @@ func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entr
 		return nil, recording.Entry{}, fmt.Errorf("no %s profile: %w", kind, ErrNone)
 	}
 	e := found[len(found)-1]
-	p, err := decoded(s, e.Path, func() (*profile.Profile, error) {
-		data, err := s.rec.ReadFile(e.Path, maxEntry)
+	p, err := s.profileAt(e.Path)
+	return p, e, err
+}
+
+// profileAt returns the profile at a path.
+func (s *Session) profileAt(path string) (*profile.Profile, error) {
+	return decoded(s, path, func() (*profile.Profile, error) {
+		data, err := s.rec.ReadFile(path, maxEntry)
 		if err != nil {
 			return nil, err
 		}
 		p, err := profile.Decode(data, profile.Options{MaxBytes: maxEntry})
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
+			return nil, fmt.Errorf("cannot read %s: %w", path, err)
 		}
 		return p, nil
 	})
-	return p, e, err
 }
 
 // Scope tells the user's code from that of others.

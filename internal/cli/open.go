@@ -22,9 +22,11 @@ func newOpenCommand() *command {
 			"loupe open loupe-server-20261120-101500",
 		},
 		about: `
-Looks at what each file is and shows its first page: a recording's report, a
-trace's summary, a profile's heaviest functions, the collections and scheduler
-samples of a log. The command that shows more of it is named below.`,
+Looks at what each file is and shows what is wrong in it, if anything, and its
+first page: a recording's report, a trace's summary, a profile's heaviest
+functions, the collections and scheduler samples of a log. The command that
+shows more of it is named below; loupe report FILE… says how each finding was
+come to, and looks at several files together.`,
 		files: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			return func(e *env, args []string) error {
@@ -50,6 +52,11 @@ func openFile(e *env, name string) error {
 	what, more, err := sniff(name)
 	if err != nil {
 		return err
+	}
+	if what[0] != "report" {
+		if err := writeFound(e, name); err != nil {
+			return err
+		}
 	}
 	code := find(what[0]).main(e, append(what[1:], name))
 	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))

@@ -19,16 +19,21 @@ import (
 
 var reportCommand = &command{
 	name:  "report",
-	short: "what a recording shows: findings first, then the figures",
-	args:  "[flags] RECORDING…",
+	short: "what a recording or a file shows: findings first, then the figures",
+	args:  "[flags] FILE…",
 	example: []string{
 		"loupe report loupe-server-20261120-101500",
+		"loupe report cpu.pb.gz block.pb.gz trace.out",
 		"loupe report -format md rec.zip > report.md",
 		"loupe report -fail critical rec && echo good enough",
 	},
 	about: `
-RECORDING is a directory or a .zip file that run, attach or demo wrote; one that
-was cut off, or is still being written, is read as far as it goes.
+FILE is a recording, a directory or a .zip file that run, attach or demo wrote;
+one that was cut off, or is still being written, is read as far as it goes. Or
+it is a file of some other origin: a profile of any type, an execution trace, or a
+log of GODEBUG=gctrace=1,schedtrace=1000. Several of these are taken to be of one
+program, and get one report. The sources that a profile names are read where
+they are.
 
 Exits with 3 when there is a finding of the severity that -fail names or above.`,
 	files: true,
@@ -47,7 +52,7 @@ Exits with 3 when there is a finding of the severity that -fail names or above.`
 				return usagef("-fail: unknown severity %q", *fail)
 			}
 			if len(args) == 0 {
-				return usagef("the recording is missing")
+				return usagef("say what to report on: loupe report FILE")
 			}
 			return reportAll(e, args, *format, *fail)
 		}
@@ -62,11 +67,11 @@ const svgColumns = 100
 
 func reportAll(e *env, names []string, format, fail string) error {
 	hit := false
-	for i, name := range names {
+	for i, what := range subjects(names) {
 		if i > 0 && format == "text" {
 			fmt.Fprintln(e.stdout)
 		}
-		r, err := examine(name)
+		r, err := what.examine()
 		if err != nil {
 			return err
 		}
@@ -141,15 +146,19 @@ func (e *env) style() report.Style {
 
 func writeReport(e *env, r *report.Recording, format string) error {
 	return buffered(e.stdout, func(w io.Writer) error {
+		text, markdown := report.WriteRecording, report.WriteRecordingMarkdown
+		if r.Files != nil {
+			text, markdown = report.WriteLoose, report.WriteLooseMarkdown
+		}
 		switch format {
 		case "json":
 			return report.WriteJSON(w, r)
 		case "md":
-			return report.WriteRecordingMarkdown(w, r)
+			return markdown(w, r)
 		case "svg":
-			return report.WriteSVG(w, svgColumns, func(w io.Writer, s report.Style) error { return report.WriteRecording(w, r, s) })
+			return report.WriteSVG(w, svgColumns, func(w io.Writer, s report.Style) error { return text(w, r, s) })
 		}
-		return report.WriteRecording(w, r, e.style())
+		return text(w, r, e.style())
 	})
 }
 

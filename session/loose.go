@@ -1,0 +1,317 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// File is what a loose file turned out to be.
+type File struct {
+	Name string `json:"name"`
+	// Kind is what it holds, "pprof.other" for a profile of no kind that a
+	// recording knows.
+	Kind recording.Kind `json:"kind"`
+	// Types are the sample types of a profile: "cpu/nanoseconds".
+	Types []string `json:"types,omitempty"`
+	// Program is the binary that a profile is of.
+	Program string `json:"program,omitempty"`
+	// Time is when a profile was taken; zero where it is not known.
+	Time time.Time `json:"time,omitzero"`
+	// Length is the time that it covers, 0 where it is a state or not known.
+	Length time.Duration `json:"length_ns,omitempty"`
+	// Stacks, Cycles and Samples count the stacks of a profile, and the
+	// collections and the samples of the scheduler in a log.
+	Stacks  int `json:"stacks,omitempty"`
+	Cycles  int `json:"cycles,omitempty"`
+	Samples int `json:"samples,omitempty"`
+	// Format is the version of a trace: "1.26".
+	Format string `json:"format,omitempty"`
+	// Bytes is the size of the file.
+	Bytes int64 `json:"bytes"`
+}
+
+// OtherProfile is the kind of a profile that is none of a recording's.
+const OtherProfile recording.Kind = "pprof.other"
+
+// maxLooseSources bounds the source files that are taken along, as in a
+// recording.
+const maxLooseSources = 300
+
+// Loose makes a recording in memory of files that stand alone, so that
+// everything that looks at recordings can look at them: profiles of any type,
+// execution traces, and logs of the runtime. It tells them apart by what is in
+// them. They are taken to be of one program; of two files of a kind the last
+// one counts.
+//
+// Beside the files fsys may hold sources: the file /home/x/main.go, which
+// profiles name so, as source/abs/home/x/main.go, and C:\x\main.go as
+// source/abs/C_/x/main.go. Those that are there are read when a rule asks.
+//
+// Note: The zero of the axis is the begin of each file. How they lie to each
+// other in time is not known.
+func Loose(fsys fs.FS, names []string) (*Session, []File, error) {
+	title := strings.Join(names, ", ")
+	s := New(recording.Of(recording.Manifest{ID: "files", Title: title, Target: recording.Target{Kind: "files", Name: title}}, fsys))
+	var files []File
+	for _, name := range names {
+		f, err := s.addLoose(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m := &s.rec.Manifest; !f.Time.IsZero() && (m.Start.IsZero() || f.Time.Before(m.Start)) {
+			m.Start = f.Time
+		}
+		s.rec.End = max(s.rec.End, timeline.Time(f.Length))
+		files = append(files, f)
+	}
+	s.addSources()
+	return s, files, nil
+}
+
+// addLoose finds out what a file is and enters it.
+func (s *Session) addLoose(name string) (File, error) {
+	f := File{Name: name}
+	head, err := s.head(name, &f)
+	if err != nil {
+		return f, err
+	}
+	switch Sniff(head) {
+	case recording.ExecTrace:
+		return f, s.addTrace(&f)
+	case recording.Stderr:
+		return f, s.addLog(&f)
+	case OtherProfile:
+		return f, s.addProfile(&f)
+	}
+	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+}
+
+// head reads the begin of a file and notes its size.
+func (s *Session) head(name string, f *File) ([]byte, error) {
+	file, err := s.rec.FS().Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil {
+		f.Bytes = info.Size()
+	}
+	head, err := io.ReadAll(io.LimitReader(file, sniffed))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return head, nil
+}
+
+// sniffed is how much of a file tells what it is. A program may print some of
+// its own before the runtime's first line.
+const sniffed = 64 << 10
+
+// Sniff tells by its begin what a file is: [recording.ExecTrace],
+// [recording.Stderr] for a log with lines of the runtime, [OtherProfile] for a
+// profile of any kind, or "".
+func Sniff(head []byte) recording.Kind {
+	switch {
+	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
+		return recording.ExecTrace
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
+		return OtherProfile
+	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")), bytes.Contains(head, []byte("SCHED ")):
+		return recording.Stderr
+	}
+	return ""
+}
+
+// enter adds an entry and the phase that it is of.
+func (s *Session) enter(f *File, kinds []recording.Kind, run int) {
+	m := &s.rec.Manifest
+	profiler := strings.TrimPrefix(string(kinds[0]), "pprof.")
+	switch kinds[0] {
+	case recording.Stderr:
+		profiler = ""
+	case recording.ExecTrace:
+		profiler = "trace"
+	}
+	phase := cmp.Or(profiler, "bare")
+	for n := 2; ; n++ {
+		if _, taken := m.PhaseNamed(phase); !taken {
+			break
+		}
+		phase = fmt.Sprintf("%s-%d", cmp.Or(profiler, "bare"), n)
+	}
+	covers := timeline.Span{End: timeline.Time(f.Length)}
+	m.Phases = append(m.Phases, recording.Phase{Name: phase, Span: covers, Profiler: profiler, Run: run})
+	for _, kind := range kinds {
+		m.Entries = append(m.Entries, recording.Entry{Path: f.Name, Kind: kind, Phase: phase, Run: max(run, 0), Span: covers, Bytes: f.Bytes})
+	}
+	f.Kind = kinds[0]
+}
+
+// addTrace enters an execution trace, whose first event is the zero.
+func (s *Session) addTrace(f *File) error {
+	s.enter(f, []recording.Kind{recording.ExecTrace}, -1)
+	t, _, err := s.Trace()
+	if err != nil {
+		return err
+	}
+	f.Format = t.Version.String()
+	if r := t.Reader(); r.Next() {
+		s.rec.Clocks = append(s.rec.Clocks, recording.Clock{Path: f.Name, Clock: timeline.Clock{Offset: -r.Event().Time}})
+	}
+	return nil
+}
+
+// addLog enters what the runtime printed, as the bare phase of a process.
+func (s *Session) addLog(f *File) error {
+	m := &s.rec.Manifest
+	run := len(m.Target.Runs)
+	at := len(m.Phases)
+	s.enter(f, []recording.Kind{recording.Stderr}, run)
+	m.Target.Runs = append(m.Target.Runs, recording.Run{})
+	l, err := s.Runtime(run)
+	if err != nil {
+		return err
+	}
+	f.Cycles, f.Samples = len(l.Cycles), len(l.Samples)
+	for i := range l.Cycles {
+		f.Length = max(f.Length, l.Cycles[i].At+l.Cycles[i].Clock())
+	}
+	for i := range l.Samples {
+		f.Length = max(f.Length, l.Samples[i].At)
+	}
+	// The window of a phase ends before its end.
+	covers := timeline.Span{End: timeline.Time(f.Length) + 1}
+	m.Phases[at].Span, m.Entries[len(m.Entries)-1].Span, m.Target.Runs[run].Span = covers, covers, covers
+	m.Target.Env = []string{"GODEBUG=" + strings.Join(slices.DeleteFunc([]string{
+		map[bool]string{true: "gctrace=1"}[f.Cycles > 0], map[bool]string{true: "schedtrace=1000"}[f.Samples > 0],
+	}, func(s string) bool { return s == "" }), ",")}
+	return nil
+}
+
+// addProfile enters a profile under the kinds that it can stand for.
+func (s *Session) addProfile(f *File) error {
+	p, err := s.profileAt(f.Name)
+	if err != nil {
+		return err
+	}
+	f.Length, f.Time, f.Stacks = p.Duration, p.Time, p.Len()
+	for _, t := range p.SampleTypes {
+		f.Types = append(f.Types, t.Type+"/"+t.Unit)
+	}
+	if len(p.Mappings) > 0 {
+		f.Program = path.Base(strings.ReplaceAll(p.Mappings[0].File, `\`, "/"))
+	}
+	s.enter(f, kindsOf(p), -1)
+	return nil
+}
+
+// kindsOf tells by its sample types what a profile is. Profiles of the live
+// heap have all allocations too.
+func kindsOf(p *profile.Profile) []recording.Kind {
+	has := func(name string) bool {
+		return slices.ContainsFunc(p.SampleTypes, func(t profile.ValueType) bool { return t.Type == name })
+	}
+	switch {
+	case has("cpu"):
+		return []recording.Kind{recording.CPU}
+	case has("alloc_space") && p.DefaultSampleType == "alloc_space":
+		return []recording.Kind{recording.Allocs}
+	case has("alloc_space"):
+		return []recording.Kind{recording.Heap, recording.Allocs}
+	case has("inuse_space"):
+		return []recording.Kind{recording.Heap}
+	case has("delay") && unlocks(p):
+		return []recording.Kind{recording.Mutex}
+	case has("delay"):
+		return []recording.Kind{recording.Block}
+	case has("goroutine"):
+		return []recording.Kind{recording.Goroutine}
+	case has("goroutineleak"):
+		return []recording.Kind{recording.GoroutineLeak}
+	case has("threadcreate"):
+		return []recording.Kind{recording.ThreadCreate}
+	}
+	return []recording.Kind{OtherProfile}
+}
+
+// unlocks tells a mutex profile from a block profile, which has the same
+// types: it has where locks were let go.
+func unlocks(p *profile.Profile) bool {
+	n := 0
+	for _, id := range p.StackIDs {
+		if slices.ContainsFunc(p.Stacks.Frames(id), func(f stack.FrameID) bool {
+			name := p.Stacks.Frame(f).Func
+			return strings.HasPrefix(name, "sync.") && strings.HasSuffix(name, "nlock") || name == "runtime.unlock" || name == "runtime._LostContendedRuntimeLock"
+		}) {
+			n++
+		}
+	}
+	return 2*n > p.Len()
+}
+
+// addSources enters the sources of the user's code that are there.
+func (s *Session) addSources() {
+	weights := map[string]int64{}
+	seen := map[string]bool{}
+	scope := s.Scope()
+	for _, e := range s.rec.Entries {
+		if !strings.HasPrefix(string(e.Kind), "pprof.") || seen[e.Path] {
+			continue
+		}
+		seen[e.Path] = true
+		p, err := s.profileAt(e.Path)
+		if err != nil {
+			continue
+		}
+		for _, id := range p.StackIDs {
+			for _, f := range p.Stacks.Frames(id) {
+				if frame := p.Stacks.Frame(f); strings.HasSuffix(frame.File, ".go") && scope.IsUser(frame) {
+					weights[frame.File]++
+				}
+			}
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(a, b))
+	})
+	kept := 0
+	for _, name := range names {
+		at := SourcePath(name)
+		if at == "" {
+			continue
+		}
+		if info, err := fs.Stat(s.rec.FS(), at); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		s.rec.Entries = append(s.rec.Entries, recording.Entry{Path: at, Kind: recording.Source, Source: name})
+		if kept++; kept == maxLooseSources {
+			break
+		}
+	}
+}
+
+// SourcePath is where [Loose] looks for a source file that profiles name so;
+// "" for a name that is not absolute, as in a build with -trimpath.
+func SourcePath(file string) string {
+	name := path.Clean(strings.ReplaceAll(file, `\`, "/"))
+	if len(name) > 2 && name[1] == ':' && name[2] == '/' {
+		name = "/" + name[:1] + "_" + name[2:]
+	}
+	if !path.IsAbs(name) {
+		return ""
+	}
+	return "source/abs" + name
+}
