@@ -1,242 +1,219 @@
 // Package load puts HTTP load on a service and keeps every request.
 //
-// The model is the closed loop: a number of workers, each with a connection of
-// its own, send the next request when the last one is answered. Given a rate,
-// requests have a schedule, and the time that a request waited for its turn
-// counts: a server that stalls does not slow the clock down. Requests go
-// through net/http's pinned client connections.
+// Without a schedule the model is the closed loop: each connection sends its
+// next request when the last one is answered. Given a plan or a rate, requests
+// have their times, and the time that a request waited for a connection
+// counts: a server that stalls does not slow the clock down.
 //
-// The figures that follow from the requests are package loadlog's.
+// Requests are carried by one of three engines: an event loop on Linux's epoll
+// for plain HTTP/1.1, a goroutine per connection for everything that HTTP/1.1
+// can do on every system, and net/http's pinned connections for HTTP/2 and
+// gRPC. What to send when, and what is kept of it, is the same for all of
+// them; so is package http1, which reads and writes the bytes.
+//
+// The figures that follow from the requests are package loadlog's. It runs no
+// scripts, opens no browser and keeps no answers.
 package load
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
 	"runtime/debug"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
+	"loupe/load/target"
 	"loupe/loadlog"
+	"loupe/timeline"
 )
-
-// Config says what to send.
-type Config struct {
-	URL    string
-	Method string // GET when empty
-	Header http.Header
-	Host   string // of the request and of TLS; that of the URL when empty
-	Body   []byte
-
-	// Requests is how many to send in all; 0 means until Duration is over,
-	// or with neither until the context ends.
-	Requests int
-	Duration time.Duration
-	// Concurrency is the number of workers; 50 when zero.
-	Concurrency int
-	// Rate is how many requests a second to begin in all workers together;
-	// 0 is as fast as they are answered.
-	Rate float64
-
-	// Timeout bounds one request with its dialling and its body; 0 is
-	// none.
-	Timeout time.Duration
-
-	Proxy                    *url.URL
-	HTTP2                    bool
-	NoCompression            bool // do not ask for gzip
-	NoKeepAlive              bool // a new connection for every request
-	NoRedirects              bool // a redirect is an answer
-	VerifyTLS                bool // hey never does
-	BasicUser, BasicPassword string
-	// Tool goes into User-Agent behind what Header has there.
-	Tool string
-}
-
-// maxRedirects is how many redirects one request follows.
-const maxRedirects = 10
-
-// check fills in defaults and says what cannot work.
-func (c *Config) check() error {
-	u, err := url.Parse(c.URL)
-	switch {
-	case err != nil:
-		return fmt.Errorf("cannot use URL %q: %w", c.URL, err)
-	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("cannot use URL %q: want http://host:port/path", c.URL)
-	case c.Requests < 0 || c.Concurrency < 0 || c.Rate < 0:
-		return errors.New("counts and rates cannot be negative")
-	}
-	if c.Method == "" {
-		c.Method = http.MethodGet
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 50
-	}
-	if c.Requests > 0 {
-		c.Concurrency = min(c.Concurrency, c.Requests)
-	}
-	if _, err := c.request(context.Background()); err != nil {
-		return err
-	}
-	return nil
-}
-
-// generator is a load run in progress.
-type generator struct {
-	Config
-	start     time.Time
-	transport *http.Transport
-	tickets   tickets
-	template  *http.Request
-}
 
 // gcPercent is that of loupe while it sends: the generator's own collections
 // must not look like the server's latency.
 const gcPercent = 800
+
+// run is a load run in progress: what all of its threads share.
+type run struct {
+	Config
+	messages []*message
+	origins  []*origin
+	order    target.Order
+	dialer   *dialer
+	builder  loadlog.Builder
+	lanes    []*lane
+	engine   engine
+	base     time.Time // the zero of now
+	kept     int64     // when the phase began that is kept; 0 before
+	ids      atomic.Uint32
+	active   atomic.Int64 // connections, for whoever watches
+	busy     float64
+}
+
+// engine carries requests.
+type engine interface {
+	// open makes connections before the clock starts; what it does not
+	// manage is made when it is needed.
+	open(ctx context.Context)
+	// carry sends the requests of a phase and returns when all of them
+	// are answered, or ctx has ended.
+	carry(ctx context.Context, p *phase)
+	// close ends all connections.
+	close()
+	// busy is the share of the last phase that the busiest thread did not
+	// wait, 0 when unknown.
+	busy() float64
+	// threads is how many there are that send.
+	threads() int
+}
+
+// now returns nanoseconds since the run was set up.
+func (r *run) now() int64 { return int64(time.Since(r.base)) }
+
+// at turns an instant of now into a time.
+func (r *run) at(instant int64) time.Time { return r.base.Add(time.Duration(instant)) }
 
 // Run sends the load and returns what happened to every request. When Duration
 // is over, requests in flight are finished; when ctx ends, they are given up
 // and left out. An error says that nothing could be sent; failed requests are
 // no error.
 func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
-	if err := c.check(); err != nil {
+	r, err := newRun(ctx, c)
+	if err != nil {
 		return nil, err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	g := &generator{Config: c, transport: c.newTransport()}
-	defer g.transport.CloseIdleConnections()
-	var err error
-	if g.template, err = c.request(ctx); err != nil {
-		return nil, err
-	}
+	defer r.engine.close()
+	r.engine.open(ctx)
+	stop := r.watch(ctx)
+	warm := r.warmUp(ctx)
 	before := takeUsage()
-	g.start = time.Now()
-	g.tickets = tickets{limit: int64(c.Requests), start: g.start, interval: interval(c.Rate), alarm: newAlarm()}
-	defer g.tickets.alarm.close()
-	if c.Duration > 0 {
-		g.tickets.end = g.start.Add(c.Duration)
-	}
-	workers := make([]*worker, c.Concurrency)
-	var wg sync.WaitGroup
-	for i := range workers {
-		workers[i] = newWorker(g)
-		wg.Go(func() { workers[i].run(ctx) })
-	}
-	wg.Wait()
-	log := merge(workers, g)
-	log.Elapsed = time.Since(g.start)
+	p := r.newPhase(true)
+	start, monotonic := r.at(p.from), monotonicAt(r.base)+p.from
+	r.engine.carry(ctx, p)
+	elapsed := time.Duration(r.now() - p.from)
 	used := takeUsage().since(before)
-	log.CPU, log.GCs = used.cpu, used.gcs
+	busy := r.engine.busy()
+	stop()
+	r.engine.close()
+	h := r.header()
+	h.Start, h.Monotonic, h.BootID = start, monotonic, bootID()
+	if monotonic == p.from {
+		h.Monotonic = 0
+	}
+	h.Warmup, h.Elapsed, h.CPU, h.GCs, h.Busy = warm, elapsed, used.cpu, used.gcs, busy
+	for _, l := range r.lanes {
+		h.Unsent += l.unsent
+		h.ServedLength += l.served
+	}
+	log, err := r.builder.Log(h)
+	if err != nil {
+		log.Notes = append(log.Notes, err.Error())
+	}
 	return log, nil
 }
 
-func interval(rate float64) time.Duration {
-	if rate <= 0 {
-		return 0
+// newRun checks what is asked for and sets everything up that can fail.
+func newRun(ctx context.Context, c Config) (*run, error) {
+	if err := c.check(); err != nil {
+		return nil, err
 	}
-	return max(time.Nanosecond, time.Duration(float64(time.Second)/rate))
-}
-
-// newTransport makes connections; nothing is pooled in it.
-func (c *Config) newTransport() *http.Transport {
-	t := &http.Transport{
-		DisableCompression: true, // bodies are counted as they come over the wire
-		TLSClientConfig:    &tls.Config{InsecureSkipVerify: !c.VerifyTLS},
+	r := &run{Config: c, base: time.Now()}
+	var err error
+	if r.messages, r.origins, err = c.newMessages(); err != nil {
+		return nil, err
 	}
-	if c.Host != "" {
-		t.TLSClientConfig.ServerName, _, _ = strings.Cut(c.Host, ":")
+	if err := r.choose(r.origins); err != nil {
+		return nil, err
 	}
-	if c.Proxy != nil {
-		t.Proxy = http.ProxyURL(c.Proxy)
+	if err := r.checkRemote(ctx); err != nil {
+		return nil, err
 	}
-	p := new(http.Protocols)
-	if c.HTTP2 {
-		p.SetHTTP2(true)
-		p.SetUnencryptedHTTP2(true)
+	weights := make([]int, len(c.Targets))
+	for i, t := range c.Targets {
+		weights[i] = t.Weight
+	}
+	r.order = target.NewOrder(weights)
+	r.dialer = newDialer(&r.Config)
+	r.builder.Spill, r.builder.Memory = c.Spill, spillAbove
+	for i := range r.Loops {
+		r.lanes = append(r.lanes, &lane{r: r, id: i, rec: r.builder.Recorder()})
+	}
+	if r.Engine == engineEpoll {
+		r.engine, err = newEpoll(r)
 	} else {
-		p.SetHTTP1(true)
+		r.engine = newBlocking(r)
 	}
-	t.Protocols = p
-	return t
+	return r, err
 }
 
-// request makes the request that every worker sends.
-func (c *Config) request(ctx context.Context) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, nil)
-	if err != nil {
-		return nil, fmt.Errorf("cannot make the request: %w", err)
+// newPhase begins a phase now.
+func (r *run) newPhase(keep bool) *phase {
+	p := &phase{keep: keep, from: r.now(), limit: noEnd}
+	p.end.Store(noEnd)
+	if keep {
+		r.kept = p.from
+		if r.Requests > 0 {
+			p.limit = int64(r.Requests)
+		}
+		if r.Duration > 0 {
+			p.end.Store(p.from + int64(r.Duration))
+		}
 	}
-	if c.Header != nil {
-		req.Header = c.Header.Clone()
+	for _, l := range r.lanes {
+		l.begin(p)
 	}
-	if !c.NoCompression && req.Header.Get("Accept-Encoding") == "" && req.Header.Get("Range") == "" && c.Method != http.MethodHead {
-		req.Header.Set("Accept-Encoding", "gzip")
-	}
-	tool := c.Tool
-	if tool == "" {
-		tool = "loupe"
-	}
-	if ua := req.Header.Get("User-Agent"); ua != "" {
-		tool = ua + " " + tool
-	}
-	req.Header.Set("User-Agent", tool)
-	if c.BasicUser != "" {
-		req.SetBasicAuth(c.BasicUser, c.BasicPassword)
-	}
-	req.ContentLength = int64(len(c.Body))
-	req.Host = c.Host
-	req.Close = c.NoKeepAlive
-	return req, nil
+	return p
 }
 
-// tickets hands out requests to workers: when the next one is to begin, until
-// there are none left.
-type tickets struct {
-	limit    int64
-	start    time.Time
-	end      time.Time
-	interval time.Duration
-	alarm    *alarm
-
-	mu   sync.Mutex
-	next int64
+// header fills in what was asked for.
+func (r *run) header() loadlog.Header {
+	h := loadlog.Header{
+		Schema: loadlog.Schema, Tool: r.Tool, URL: r.URL, Method: r.Method, Concurrency: r.Concurrency,
+		Requests: r.Requests, Duration: r.Duration, Rate: r.Rate, Open: r.Plan != nil,
+		Model: r.model(), Engine: r.Engine, Threads: r.engine.threads(),
+	}
+	h.URL = cmp.Or(h.URL, r.messages[0].address.String())
+	several := len(r.messages) > 1
+	for i, m := range r.messages {
+		if !several && !m.varies() {
+			continue
+		}
+		t := loadlog.Target{Method: m.method, URL: m.address.String()}
+		if several {
+			t.Weight = max(1, r.Targets[i].Weight)
+		}
+		h.Targets = append(h.Targets, t)
+	}
+	for _, o := range r.origins {
+		if o.scheme == "https" && !r.VerifyTLS {
+			h.Notes = append(h.Notes, "the server's certificate was not verified")
+			break
+		}
+	}
+	if strings.Contains(r.Engine, "http") && r.GRPC {
+		h.Model += ", gRPC"
+	}
+	return h
 }
 
-// take waits for the turn of the next request and returns the instant at which
-// it was to begin; without a schedule that is now, as the zero time. The lock
-// is kept while waiting: turns come one after the other, so that one worker
-// looks at the clock and the others wait for it.
-func (t *tickets) take(ctx context.Context) (begin time.Time, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := t.next
-	t.next++
-	if t.limit > 0 && n >= t.limit {
-		return time.Time{}, false
+// connected returns the record of a connection that was opened at an instant.
+func (r *run) connected(opened int64, took dialling, port uint16) loadlog.Connection {
+	r.active.Add(1)
+	return loadlog.Connection{
+		ID: r.ids.Add(1) - 1, Opened: timeline.Time(opened), Dial: took.whole, DNS: took.dns, TLS: took.tls, LocalPort: port,
 	}
-	if t.interval == 0 {
-		return time.Time{}, t.end.IsZero() || time.Now().Before(t.end)
-	}
-	begin = t.start.Add(time.Duration(n) * t.interval)
-	if !t.end.IsZero() && !begin.Before(t.end) {
-		return time.Time{}, false
-	}
-	return begin, t.alarm.wait(ctx, begin)
 }
 
-// sleep waits for d, or returns false when ctx ends before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return ctx.Err() == nil
+// closed keeps the record of a connection that ends now. Those that ended
+// before the run that is kept are nobody's business.
+func (r *run) closed(c *loadlog.Connection, why loadlog.Closing) {
+	r.active.Add(-1)
+	if r.kept == 0 {
+		return
 	}
+	k := *c
+	k.Opened = timeline.Time(int64(c.Opened) - r.kept)
+	k.Closed = timeline.Time(r.now() - r.kept)
+	k.Why = why
+	r.builder.Connect(k)
 }

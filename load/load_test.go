@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,11 +72,10 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dials := 0
 	last := timeline.Time(0)
 	for r := range l.All() {
 		if r.Dial > 0 {
-			dials++
+			t.Errorf("a request waited for a connection: %+v", r)
 		}
 		// Which side of the border between writing and waiting a moment
 		// falls on is up to the scheduler.
@@ -89,10 +87,8 @@ func TestParts(t *testing.T) {
 		}
 		last = r.End()
 	}
-	// net/http gives a connection up when the machine keeps its writer from
-	// running for 50 ms (wasClosed): a few dials more can happen.
-	if dials < 2 || dials > requests/2 {
-		t.Errorf("%d dials for two workers", dials)
+	if n := len(l.Connections); n != 2 || l.Connections[0].Opened >= 0 {
+		t.Errorf("%d connections for two workers: %+v", n, l.Connections)
 	}
 }
 
@@ -129,32 +125,12 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelSchedule cancels while every worker waits for its turn, but for
-// the one whose turn is at once.
+// TestCancelSchedule cancels while every connection waits for its turn, but
+// for the one whose turn is at once.
 func TestCancelSchedule(t *testing.T) {
-	s := tickets{start: time.Now(), interval: time.Hour, alarm: newAlarm()}
-	defer s.alarm.close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	turns := make(chan bool)
-	for range 3 {
-		go func() {
-			_, ok := s.take(ctx)
-			turns <- ok
-		}()
-	}
-	if !<-turns {
-		t.Error("the first request has no turn")
-	}
-	cancel()
-	for range 2 {
-		if <-turns {
-			t.Error("a request an hour from now has its turn")
-		}
-	}
-	// So it is for a whole run, which would otherwise take three hours.
+	// It would otherwise take three hours.
 	u, n := serve(t, hello)
-	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	l, err := Run(ctx, Config{URL: u, Concurrency: 3, Rate: 1. / 3600})
 	if err != nil || l.Len() > 1 || n.Load() > 1 {
@@ -182,7 +158,7 @@ func TestRate(t *testing.T) {
 			time.Sleep(200 * time.Millisecond)
 		}
 	})
-	l, err := Run(t.Context(), Config{URL: u, Requests: 100, Concurrency: 1, Rate: 200})
+	l, err := Run(t.Context(), Config{URL: u, Requests: 100, Concurrency: 1, MaxConns: 1, Rate: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,20 +323,4 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 	b.ReportMetric(cpu.Seconds()/elapsed.Seconds(), "CPUs")
 	b.ReportMetric(float64(late.Microseconds())/float64(b.N), "late-p99-µs")
-}
-
-// TestWasClosed: the request after one of these is sent again on a new
-// connection; anything else is the service's answer to it.
-func TestWasClosed(t *testing.T) {
-	for text, want := range map[string]bool{
-		"http: persistConn.readLoop exiting":                                true,
-		"http: server closed idle connection":                               true,
-		"read tcp 127.0.0.1:1->127.0.0.1:2: read: connection reset by peer": true,
-		"malformed HTTP response \"x\"":                                     false,
-		"timeout":                                                           false,
-	} {
-		if got := wasClosed(errors.New(text)); got != want {
-			t.Errorf("wasClosed(%q) = %v", text, got)
-		}
-	}
 }

@@ -1,0 +1,113 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"loupe/load/internal/http1"
+	"loupe/loadlog"
+)
+
+// netConn carries HTTP/1.1 over a net.Conn.
+type netConn struct {
+	r     *run
+	conn  net.Conn
+	head  http1.Head
+	buf   []byte
+	armed int64 // the read deadline that is set; noEnd when none is
+	fact  loadlog.Connection
+}
+
+// The first buffer of a connection, and how far it grows when answers fill it.
+const (
+	smallBuffer = 4 << 10
+	largeBuffer = 64 << 10
+)
+
+// longWrite is from how many bytes a write can wait for the server to read:
+// shorter ones fit into what the system buffers.
+const longWrite = 8 << 10
+
+func (b *blocking) dialHTTP1(ctx context.Context, o *origin) (carrier, error) {
+	opened := b.r.now()
+	conn, took, err := b.r.dialer.dial(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &netConn{r: b.r, conn: conn, buf: make([]byte, smallBuffer), armed: noEnd, fact: b.r.connected(opened, took, localPort(conn))}, nil
+}
+
+func (k *netConn) record() *loadlog.Connection { return &k.fact }
+func (k *netConn) interrupt()                  { k.conn.SetDeadline(time.Unix(1, 0)) }
+func (k *netConn) close()                      { k.conn.Close() }
+
+func (k *netConn) roundTrip(ctx context.Context, c *call) (end int64, more bool, err error) {
+	// A deadline costs a timer. The one of an earlier request serves as an
+	// alarm for this one too: it goes off early, and is then set anew.
+	if c.deadline < k.armed {
+		k.arm(c.deadline)
+	}
+	if len(c.request) >= longWrite && c.deadline != noEnd {
+		k.conn.SetWriteDeadline(k.r.at(c.deadline))
+	}
+	c.ask(&k.head)
+	asked := c.sent
+	if c.dialled.whole > 0 || c.hops > 0 || c.retried {
+		asked = k.r.now()
+	}
+	if ctx.Err() != nil { // interrupt may have come before arm
+		return asked, false, ctx.Err()
+	}
+	_, unwritten := k.conn.Write(c.request)
+	c.write += k.r.now() - asked
+	for {
+		n, err := k.conn.Read(k.buf)
+		if n > 0 {
+			end = k.r.now()
+			done, clean, err := c.feed(k.buf[:n], end)
+			if err != nil {
+				return end, false, err
+			}
+			if done {
+				return end, clean && !c.parser.Close() && unwritten == nil, nil
+			}
+			if n == len(k.buf) && n < largeBuffer {
+				k.buf = make([]byte, 2*n)
+			}
+		}
+		if err == nil {
+			continue
+		}
+		end = k.r.now()
+		if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil && end < c.deadline {
+			k.arm(c.deadline)
+			continue
+		}
+		if err == io.EOF {
+			var done bool
+			if done, err = c.parser.End(); done {
+				return end, false, nil
+			}
+		}
+		// A server may answer and hang up before it has read everything;
+		// then writing fails, and is not what went wrong.
+		if unwritten != nil && !c.parser.Begun() {
+			err = unwritten
+		}
+		return end, false, err
+	}
+}
+
+// arm sets the deadline for reading.
+func (k *netConn) arm(deadline int64) {
+	k.armed = deadline
+	if deadline == noEnd {
+		k.conn.SetReadDeadline(time.Time{})
+		return
+	}
+	k.conn.SetReadDeadline(k.r.at(deadline))
+}

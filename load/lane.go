@@ -1,0 +1,186 @@
+package load
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"loupe/load/plan"
+	"loupe/loadlog"
+	"loupe/stats"
+	"loupe/timeline"
+)
+
+// noEnd is an instant that never comes.
+const noEnd = math.MaxInt64
+
+// phase is a part of a run: the warm-up, or what is kept.
+type phase struct {
+	keep  bool
+	from  int64        // when it began
+	end   atomic.Int64 // no request begins from here on
+	limit int64        // of requests; noEnd for none
+	taken atomic.Int64
+}
+
+// turn is the turn of a request.
+type turn struct {
+	begin  int64 // when it is due
+	target int   // or plan.AnyTarget
+	seq    int64 // its number in the phase
+}
+
+// claim takes the number of the next request, unless there is none any more.
+func (p *phase) claim(now int64) (seq int64, ok bool) {
+	if now >= p.end.Load() {
+		return 0, false
+	}
+	seq = p.taken.Add(1) - 1
+	return seq, seq < p.limit
+}
+
+// lane is what requests share that are sent by one thread: their turns, what
+// is kept of them, and counters. An engine whose goroutines share a lane
+// locks mu around its methods; in a loop there is only one.
+type lane struct {
+	r     *run
+	id    int
+	mu    sync.Mutex
+	rec   *loadlog.Recorder
+	phase *phase
+
+	// Of an open loop: what is due next, and what is due and not sent.
+	turns plan.Turns
+	next  turn
+	ended bool // there are no more turns
+	queue queue
+
+	unsent int64
+	served int64
+
+	// For whoever watches: counts since the start, and what happened since
+	// the last look.
+	done, failed, due int64
+	inFlight          atomic.Int64
+	window            *window
+	published, spare  atomic.Pointer[window]
+}
+
+// begin readies the lane for a phase.
+func (l *lane) begin(p *phase) {
+	l.phase, l.queue, l.ended = p, queue{}, false
+	if l.r.Plan != nil {
+		l.turns = l.r.Plan.Part(l.id, len(l.r.lanes))
+		l.advance()
+	}
+}
+
+// advance looks up the next turn.
+func (l *lane) advance() {
+	t, ok := l.turns.Next()
+	l.next = turn{begin: l.phase.from + int64(t.Due), target: t.Target}
+	l.ended = l.ended || !ok || l.next.begin >= l.phase.end.Load()
+}
+
+// take returns the turn that is due, if one is.
+func (l *lane) take(now int64) (t turn, ok bool) {
+	if l.ended || l.next.begin > now {
+		return turn{}, false
+	}
+	t = l.next
+	if t.begin >= l.phase.end.Load() { // it was brought forward
+		l.ended = true
+		return turn{}, false
+	}
+	if t.seq, ok = l.phase.claim(t.begin); !ok {
+		l.ended = true
+		return turn{}, false
+	}
+	l.due++
+	l.advance()
+	return t, true
+}
+
+// giveUp counts what was due and is not going to be sent.
+func (l *lane) giveUp() {
+	if l.phase.keep {
+		l.unsent += int64(l.queue.len())
+	}
+	l.queue = queue{}
+}
+
+// finish keeps what became of a request.
+func (l *lane) finish(c *call, end int64, err error) {
+	l.done++
+	if err != nil {
+		l.failed++
+	}
+	if l.window != nil {
+		l.window.latency.Add(end - c.begin)
+		l.window.service.Add(end - c.sent)
+		l.window.lag.Add(c.sent - c.begin)
+	}
+	if !l.phase.keep {
+		return
+	}
+	q := loadlog.Request{
+		Begin: timeline.Time(c.begin - l.phase.from), Service: c.service(end),
+		Dial: c.dialled.whole, DNS: c.dialled.dns, TLS: c.dialled.tls,
+		Write: time.Duration(c.write), Read: time.Duration(c.read),
+		Conn: c.conn, Target: uint16(c.target), Status: uint16(c.status), Hops: uint8(c.hops), Bytes: c.bytes,
+	}
+	if l.turns != nil {
+		q.Late = time.Duration(c.sent - c.begin)
+	}
+	if err != nil {
+		q.Status, q.Error = 0, l.r.builder.Fault(plain(err))
+	}
+	l.served += c.served
+	l.rec.Add(&q)
+}
+
+// queue holds turns that are due while all connections are busy: their times
+// stay what they were.
+type queue struct {
+	turns []turn
+	head  int
+}
+
+func (q *queue) len() int { return len(q.turns) - q.head }
+
+func (q *queue) push(t turn) {
+	if q.head > 0 && len(q.turns) == cap(q.turns) { // make room before growing
+		q.turns = q.turns[:copy(q.turns, q.turns[q.head:])]
+		q.head = 0
+	}
+	q.turns = append(q.turns, t)
+}
+
+func (q *queue) pop() (t turn, ok bool) {
+	if q.len() == 0 {
+		return turn{}, false
+	}
+	t = q.turns[q.head]
+	if q.head++; q.head == len(q.turns) {
+		q.turns, q.head = q.turns[:0], 0
+	}
+	return t, true
+}
+
+// window is what happened within a quarter of a second.
+type window struct {
+	latency, service, lag stats.Histogram
+	done, failed, due     int64 // since the start
+	queued                int
+}
+
+func (w *window) reset() {
+	w.latency.Reset()
+	w.service.Reset()
+	w.lag.Reset()
+}
+
+// publish hands the window to whoever watches, and returns how long it is
+// until it does so again.
+func (l *lane) publish(now int64) (wait int64) { return noEnd }
