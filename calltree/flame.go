@@ -126,8 +126,8 @@ func Sandwich(t *stack.Table, samples Samples, focus func(stack.Frame) bool, opt
 //
 // A stack without anything to leave out is that of the table: boxes that are too
 // narrow are not looked into, so that most frames are never asked for. Copying
-// them in the order of drawing took a sixth of the time of drawing a heap
-// profile of 190,000 stacks both ways, and 45 MB.
+// them in the order of drawing took a sixth of the time of loupe pprof -flame on
+// a heap profile of 190,000 stacks, and 39 MB.
 type flameStacks struct {
 	runs     [][]stack.FrameID // by stack
 	backward bool              // runs are drawn from their last frame on

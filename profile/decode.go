@@ -79,8 +79,8 @@ func Decode(data []byte, opt Options) (*Profile, error) {
 // anywhere in the file (Go writes the strings last), so they are resolved when
 // all has been read.
 //
-// What is not in the profile in the end is kept for the next one: of a thousand
-// small profiles, making it anew took a sixth of the time.
+// What is not in the profile in the end is kept for the next one, since sums are
+// made of a thousand small profiles.
 type decoder struct {
 	input
 	top  cursor // over the fields of Profile, in input.buf
@@ -373,13 +373,14 @@ func (d *decoder) room(n int) int {
 	return n + n/16 + 16 + int(1.5*float64(n)*left/seen)
 }
 
-// likely is how many there will be of what there are n.
+// likely is how many there will be of what there are n, rather too few: a table
+// of hashes that is too large costs memory, and one too small a step more.
 func (d *decoder) likely(n int) int {
 	seen := float64(d.base) + float64(d.top.at)
 	if seen < 1<<20 {
 		return n
 	}
-	return n + int(float64(n)*float64(d.left())/seen)
+	return n + int(0.7*float64(n)*float64(d.left())/seen)
 }
 
 func (d *decoder) scalar(c *cursor) error {

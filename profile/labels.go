@@ -88,8 +88,9 @@ func readLabel(m []byte) (l wireLabel) {
 }
 
 // check walks a label set once, when it is first seen, so that [Profile.Labels]
-// cannot fail later. The fast path knows labels as all writers make them: it is a
-// tenth of reading a profile in which every sample has labels of its own.
+// cannot fail later. The fast path knows labels as all writers make them: where
+// every sample has labels of its own, the slow one took a seventh of the time of
+// loupe pprof -top, and this a fortieth.
 func (t *labelTable) check(set LabelSet) error {
 	b := t.text.bytes(t.spans[set])
 	table := uint64(len(t.text.strings))

@@ -218,8 +218,8 @@ func (m *Merger) stack(src *moved, id stack.ID) stack.ID {
 // location returns the position of a location in the sum. Two are the same
 // when they are at the same place of the same mapping and have the same lines.
 // There is hardly ever more than one at a place, so that only the others need a
-// key of all this: without, merging a thousand small heap profiles takes a sixth
-// less.
+// key of all this: building it for all was a fifth of the time of adding a
+// thousand small heap profiles, and comparing is a seventh.
 func (m *Merger) location(src *moved, at int) int {
 	l := src.p.Locations[at]
 	mapping, address := -1, l.Address
