@@ -166,6 +166,7 @@ func Rules() []*Rule {
 		gc01, gc02, gc03, gc04, gc05, gc08,
 		al01, al02, al03, al04, al05, al06, al07, al08, al09, al10, al18, al19, cp01,
 		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc14, sc15, sc17, lk01, lk02, lk04, lk06, be06,
+		ld01, ld02, ld03, ld04, ld05, ld06, ld07,
 	}
 }
 
@@ -265,6 +266,7 @@ var describe = map[recording.Kind]string{
 	recording.OS:       "samples of the operating system",
 	recording.Compiler: "words of the compiler (loupe run of a package or a test keeps them)",
 
+	recording.Load:      "load (record with -load URL)",
 	recording.ExecTrace: "execution trace (record with -phases trace)",
 	recording.Block:     "block profile (record with -phases block)",
 	recording.Mutex:     "mutex profile (record with -phases mutex)",

@@ -179,6 +179,8 @@ type Row struct {
 	Without time.Duration `json:"median_without_ns,omitempty"`
 	// Slow is the same of each tail.
 	Slow [2]Met `json:"slow"`
+	// Worst are the slowest requests that met it, at most three.
+	Worst []timeline.Span `json:"worst_ns,omitempty"`
 	// Doubt says why the row proves nothing, empty when it may.
 	Doubt string `json:"doubt,omitempty"`
 }
@@ -243,6 +245,11 @@ func (t *Table) Row(key string) *Row {
 		}
 	}
 	return nil
+}
+
+// On maps a span by a clock.
+func On(c timeline.Clock, s timeline.Span) timeline.Span {
+	return timeline.Span{Start: c.At(int64(s.Start)), End: c.At(int64(s.End))}
 }
 
 // byLatency returns the numbers of the requests, the fastest first.
@@ -331,6 +338,11 @@ func (j *join) row(k *Kind) (row Row, served float64, ok bool) {
 	}
 	if k.Set != nil {
 		row.describe(k, j.window)
+		for i := n - 1; i >= 0 && len(row.Worst) < 3; i-- {
+			if q := j.order[i]; met[q] {
+				row.Worst = append(row.Worst, timeline.Span{Start: j.Start[q], End: j.End[q]})
+			}
+		}
 	}
 	return row, served, true
 }

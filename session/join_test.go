@@ -18,7 +18,7 @@ import (
 func TestOnTrace(t *testing.T) {
 	f := func(mono int64, span, how string, want timeline.Time, off time.Duration) {
 		t.Helper()
-		r := recordingtest.New("title x\nhost os=linux\nphase trace " + span + " profiler=trace\n").
+		r := recordingtest.New("title x\nhost os=linux\nphase trace "+span+" profiler=trace\n").
 			Clock("load.requests", 5*time.Second).Clock("trace.out", 4*time.Second)
 		l := loadlogtest.Steady(10, time.Second, time.Millisecond)
 		l.Monotonic, l.Start = mono, recordingtest.Start.Add(5*time.Second)

@@ -1,0 +1,134 @@
+package insight
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"loupe/compare"
+	"loupe/overlap"
+	"loupe/recording"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var ld02 = &Rule{
+	ID: "LD02", Title: "The slowest requests meet the collector",
+	About: "Each request is laid over the collections on one clock. When the slowest of them met one far more often than all did, and than they would have " +
+		"at any other time, then it is the collector that makes them slow. Requests depend on each other, so that chance is judged by moving all of them along the time axis.",
+	Needs: []recording.Kind{recording.Load},
+	Params: []Param{
+		{"requests", 100, "requests", "research: in the tail, the slowest 1 % or else the slowest 10 %"},
+		{"p", 0.01, "probability", "research: of the shift test and of Fisher's"},
+		{"lift", 1.5, "times", "chosen: the share of the slowest that met it, against that of all"},
+		{"beyond", 0.10, "share", "chosen: by which it is more than by chance"},
+		{"floor", 1e-3, "s", "research: what takes less is nothing to worry about"},
+	},
+	Check: checkSlowRequests,
+}
+
+// ofCollector are the rows of the collector, in the order in which they are
+// named as the cause: the whole before its parts.
+var ofCollector = []string{"gc_mark", "assist", "stw"}
+
+func checkSlowRequests(r *Rule, in *Input) []Finding {
+	var found, rest []Finding
+	for _, s := range in.Slow() {
+		if f := r.slowRequests(in, &s); f.State == Found {
+			found = append(found, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		best := found[0] // by the trace, which is exact, if that has one
+		for _, f := range found {
+			if f.Evidence[0].Path != best.Evidence[0].Path && f.Score > best.Score {
+				best = f
+			}
+		}
+		return []Finding{best}
+	case len(rest) == 0:
+		return []Finding{r.answer(TooLittle, "nothing tells when collections ran while requests were sent: record a trace under load (-phases trace), or start the program with loupe run")}
+	}
+	for _, f := range rest {
+		if f.State == Fine {
+			return []Finding{f}
+		}
+	}
+	return rest[:1]
+}
+
+// slowRequests judges one phase.
+func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
+	if s.Table == nil {
+		return r.short("phase %s: %s", s.Phase, s.Why)
+	}
+	tail := 0
+	if float64(s.Tails[0].Requests) < r.param("requests") {
+		tail = 1
+	}
+	t := s.Tails[tail]
+	if float64(t.Requests) < r.param("requests") {
+		return r.short("phase %s: %d requests are the slowest 10%%, %g are needed", s.Phase, t.Requests, r.param("requests"))
+	}
+	name := fmt.Sprintf("the slowest %s of %s requests (%s or more)", unit.Percent(t.Share), unit.Count(int64(s.Requests)), unit.Duration(t.From))
+	doubt, seen := "", ""
+	for _, key := range ofCollector {
+		row := s.Row(key)
+		switch {
+		case row == nil:
+			continue
+		case row.Doubt != "":
+			doubt = row.Name + ": " + row.Doubt
+			continue
+		}
+		m := &row.Slow[tail]
+		if *m.P > r.param("p") || *m.Fisher > r.param("p") || m.Lift < r.param("lift") || m.Share-*m.Chance < r.param("beyond") || t.From.Seconds() < r.param("floor") {
+			if seen == "" {
+				seen = fmt.Sprintf("%s of %s met a %s, %s of all; by chance it would be %s (p = %.2g)",
+					unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P)
+			}
+			continue
+		}
+		return r.met(in, s, row, tail, name)
+	}
+	switch {
+	case seen != "":
+		return r.answer(Fine, "%s", seen)
+	case doubt != "":
+		return r.answer(TooLittle, "phase %s: %s", s.Phase, doubt)
+	}
+	return r.answer(Fine, "none of %s requests in phase %s met a collection", unit.Count(int64(s.Requests)), s.Phase)
+}
+
+// met is the finding of one row.
+func (r *Rule) met(in *Input, s *compare.Slow, row *overlap.Row, tail int, name string) Finding {
+	m, t := &row.Slow[tail], s.Tails[tail]
+	f := r.answer(Found, "%s of %s met a %s, which %s of all did and %s of them would by chance (p = %.2g); the median is %s with it and %s without",
+		unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P, unit.Duration(row.With), unit.Duration(row.Without))
+	share := stats.Wilson(math.Round(m.Share*float64(t.Requests)), float64(t.Requests), compare.Confidence)
+	f.Impact = &Impact{m.Share, "share of the slowest requests that met it", share.Low, share.High}
+	f.Severity, f.Score = Info, score(m.Share-*m.Chance, 0.2, 0.7)
+	if m.Share >= 0.5 && t.From >= 10*time.Millisecond {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{{
+		Text: fmt.Sprintf("a %s went on for %s of the time, %s times; clocks: %s, ±%s", row.Name, unit.Percent(row.Busy), unit.Count(int64(row.Intervals)), s.Clock, unit.Duration(s.Error)),
+		Path: s.Path, Phase: s.Phase, Span: span(overlap.On(s.Axis, s.Window)),
+	}}
+	for _, w := range row.Worst {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("a request took %s and met it", unit.Duration(w.Len())), Path: s.Path, Phase: s.Phase, Span: span(overlap.On(s.Axis, w))})
+	}
+	f.Advice = "Make fewer collections, or shorter ones: GC03, GC04 and GC05 say what they cost, the allocs profile where the garbage comes from; GOGC=200 with GOMEMLIMIT as a bound buys time."
+	f.Verify = "Record again at the same rate: the slowest 1% should meet no more of it than by chance, and come down."
+	f.Doubts = in.doubts()
+	if !s.Due {
+		f.Doubts = append(f.Doubts, "in a closed loop a service that stalls is sent less: at a given rate more requests would have met it")
+	}
+	if row.Key == "gc_mark" && row.Busy > 0.3 {
+		f.Doubts = append(f.Doubts, "collections go on much of the time: more of the CPU than of the time is what they cost (GC03)")
+	}
+	return f
+}

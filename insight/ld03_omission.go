@@ -1,0 +1,101 @@
+package insight
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/recording"
+	"loupe/stats"
+	"loupe/timeline"
+	"loupe/unit"
+)
+
+var ld03 = &Rule{
+	ID: "LD03", Title: "A closed loop has not seen how long a stall was for users",
+	About: "In a closed loop a connection sends its next request when the last one is answered. While the service stalls nothing is sent, so that a stall of a second " +
+		"makes one slow request for each connection, and not one for each that would have come. Percentiles then say little of what users would have seen (coordinated omission).",
+	Needs: []recording.Kind{recording.Load},
+	Params: []Param{
+		{"longest", 10, "intervals", "research: the slowest request, in mean times between two requests of a connection"},
+		{"requests", 1000, "requests", "chosen: below this there is no 99th percentile to speak of"},
+		{"more", 2, "times", "chosen: the estimate of the 99th percentile, against what was measured"},
+		{"floor", 1e-3, "s", "research: by which it is more"},
+	},
+	Check: onLoads(checkOmission),
+}
+
+func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
+	var worst *loadRound
+	var estimate, interval time.Duration
+	ratio, closed := 0.0, 0
+	for i := range all {
+		l := &all[i]
+		if l.log.Open || float64(l.Load.Responses) < r.param("requests") {
+			continue
+		}
+		closed++
+		every, p99 := withoutOmission(l)
+		if l.Load.Latency.P99 > 0 && float64(p99)/float64(l.Load.Latency.P99) > ratio {
+			worst, estimate, interval, ratio = l, p99, every, float64(p99)/float64(l.Load.Latency.P99)
+		}
+	}
+	switch {
+	case all[0].log.Open:
+		return []Finding{r.answer(Fine, "requests had a schedule: what was due while the service stalled was sent late, and the wait counts")}
+	case closed == 0 || worst == nil:
+		return []Finding{r.short("%d answers came in the closed loop, %g are needed", all[0].Load.Responses, r.param("requests"))}
+	}
+	q := worst.Load.Latency
+	if float64(q.Max) < r.param("longest")*float64(interval) || ratio < r.param("more") || (estimate-q.P99).Seconds() < r.param("floor") {
+		return []Finding{r.answer(Fine, "the slowest of %s requests took %s, %s times what one takes in the mean: a schedule would have a 99th percentile of about %s instead of %s (an estimate)",
+			unit.Count(int64(worst.Load.Responses)), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate), unit.Duration(q.P99))}
+	}
+	f := r.answer(Found, "99%% of the requests took less than %s, but the slowest took %s, in which a connection sends %s others: on a schedule of the same rate the 99th percentile would have been about %s (an estimate)",
+		unit.Duration(q.P99), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate))
+	f.Severity, f.Score = Info, score(ratio, 3, 20)
+	if ratio >= 5 {
+		f.Severity = Warning
+	}
+	f.Impact = &Impact{float64(estimate), "ns, estimate of the 99th percentile on a schedule", float64(q.P99), float64(q.Max)}
+	f.Evidence = []Evidence{worst.seen(fmt.Sprintf("closed loop: %d connections, each sent a request every %s in the mean", worst.log.Concurrency, unit.Duration(interval)))}
+	if begin, end, ok := slowest(worst); ok {
+		f.Evidence = append(f.Evidence, worst.during("the slowest request: "+unit.Duration(end.Sub(begin)), begin, end))
+	}
+	f.Advice = fmt.Sprintf("Send at a given rate below what the service can do, such as %s a second: what is due during a stall then counts from when it was due.", unit.Number(0.7*worst.Load.RPS))
+	f.Verify = "With a schedule the report has response times and service times side by side; this rule is then fine."
+	f.Doubts = append(in.doubts(), "the estimate takes a connection to send at its mean pace; where some requests are slow because they ask for more, and not because of a stall, it is too high")
+	return []Finding{f}
+}
+
+// withoutOmission estimates what a schedule of the same rate would have seen: a
+// request that took longer than the mean time between two of its connection
+// stands for those that would have been due meanwhile, each later by one such
+// time and so shorter (Tene 2013, HdrHistogram's correction for an expected
+// interval).
+//
+// Note: loupe sums up and compares what was measured; this is for the sentence
+// of the finding alone.
+func withoutOmission(l *loadRound) (interval, p99 time.Duration) {
+	interval = time.Duration(float64(l.log.Elapsed) * float64(max(1, l.log.Concurrency)) / float64(max(1, l.log.Len())))
+	var h stats.Histogram
+	left := 10 * l.log.Len() // of a log that is damaged or strange
+	for q := range l.log.Answered() {
+		took := q.Latency()
+		h.Add(int64(took))
+		for took -= interval; interval > 0 && took >= interval && left > 0; took -= interval {
+			h.Add(int64(took))
+			left--
+		}
+	}
+	return interval, time.Duration(h.Quantile(0.99))
+}
+
+// slowest is when the slowest request was under way.
+func slowest(l *loadRound) (begin, end timeline.Time, ok bool) {
+	for q := range l.log.Answered() {
+		if !ok || q.Latency() > end.Sub(begin) {
+			begin, end, ok = q.Begin, q.End(), true
+		}
+	}
+	return begin, end, ok
+}

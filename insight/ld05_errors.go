@@ -1,0 +1,98 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"loupe/compare"
+	"loupe/recording"
+	"loupe/stats"
+	"loupe/timeline"
+	"loupe/unit"
+)
+
+var ld05 = &Rule{
+	ID: "LD05", Title: "Requests failed",
+	About: "A refused request is quick and one that timed out is not in the times at all: with failures among them neither times nor rates can be compared with those of another run.",
+	Needs: []recording.Kind{recording.Load},
+	Params: []Param{
+		{"info", 0.001, "share of the requests", "research: that failed, or got a status from 500 on, or 429"},
+		{"warning", 0.01, "share of the requests", "chosen"},
+		{"critical", 0.5, "share of the requests", "chosen: then it is not the service that is measured"},
+	},
+	Check: onLoads(checkErrors),
+}
+
+// failure is one way in which requests failed.
+type failure struct {
+	text  string
+	count int
+	first timeline.Time
+	last  timeline.Time
+	load  *loadRound
+}
+
+func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
+	ways := map[string]*failure{}
+	n, failed, refused := 0, 0, 0
+	for i := range all {
+		l := &all[i]
+		for q := range l.log.All() {
+			n++
+			text := ""
+			switch {
+			case q.Error != 0:
+				text = l.log.ErrorText(q.Error)
+			case q.Status >= 500 || q.Status == 429:
+				text = fmt.Sprintf("status %d", q.Status)
+			case q.Status >= 400:
+				refused++
+				continue
+			default:
+				continue
+			}
+			failed++
+			w := ways[text]
+			if w == nil {
+				w = &failure{text: text, first: q.Begin, load: l}
+				ways[text] = w
+			}
+			w.count++
+			if w.load == l {
+				w.first, w.last = min(w.first, q.Begin), max(w.last, q.End())
+			}
+		}
+		n += int(l.log.Unsent)
+	}
+	share := stats.Wilson(float64(failed), float64(n), compare.Confidence)
+	if share.Estimate < r.param("info") {
+		text := fmt.Sprintf("%s of %s requests failed", unit.Count(int64(failed)), unit.Count(int64(n)))
+		if refused > 0 {
+			text += fmt.Sprintf("; %s got a status from 400 to 499, which may be what was asked for", unit.Count(int64(refused)))
+		}
+		return []Finding{r.answer(Fine, "%s", text)}
+	}
+	list := make([]*failure, 0, len(ways))
+	for _, w := range ways {
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b *failure) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.text, b.text))
+	})
+	f := r.answer(Found, "%s of %s requests failed (%s), most with: %s", unit.Count(int64(failed)), unit.Count(int64(n)), unit.Percent(share.Estimate), list[0].text)
+	f.Severity, f.Score = Info, score(share.Estimate, 0.01, 0.2)
+	switch {
+	case share.Estimate >= r.param("critical"):
+		f.Severity = Critical
+	case share.Estimate >= r.param("warning"):
+		f.Severity = Warning
+	}
+	f.Impact = &Impact{share.Estimate, "share of the requests that failed", share.Low, share.High}
+	for _, w := range list[:min(3, len(list))] {
+		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, the first %s after the start", w.text, unit.Count(int64(w.count)), unit.Duration(w.first.Sub(0))), w.first, w.last))
+	}
+	f.Advice = "Do not compare this run's times and rates with others. Find out what refuses: limits of connections or files, timeouts, a queue that is full; or send less (LD01 finds the rate)."
+	f.Verify = "Send again: fewer than one in a thousand should fail."
+	return []Finding{f}
+}

@@ -1,0 +1,218 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/compare"
+	"loupe/loadlog"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var ld06 = &Rule{
+	ID: "LD06", Title: "Connections are not used again",
+	About: "A new connection costs a round trip, with TLS two and a millisecond of CPU time, and leaves a port behind that is blocked for a minute. A server that closes after each answer makes " +
+		"its clients pay for it; a server that does not read the answers of others to their end, or keeps too few idle connections, pays itself.",
+	Needs: []recording.Kind{recording.Load},
+	Params: []Param{
+		{"opened", 0.5, "connections for each request", "research"},
+		{"requests", 100, "requests", "chosen: below this connections are those of the start"},
+		{"handshake", 0.05, "share of the CPU time", "research: of TLS handshakes"},
+		{"samples", 50, "samples", "as everywhere: below this a profile says nothing"},
+	},
+	Check: onLoads(checkConnections),
+}
+
+func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
+	var found []Finding
+	if f, ok := r.closedByServer(in, all); ok {
+		found = append(found, f)
+	}
+	outgoing, traced := r.outgoing(in)
+	if traced && outgoing.State == Found {
+		found = append(found, outgoing)
+	}
+	if f, ok := r.handshakes(in); ok {
+		found = append(found, f)
+	}
+	if len(found) > 0 {
+		return found
+	}
+	opened, n := 0, 0
+	for i := range all {
+		opened, n = opened+dials(all[i].log), n+all[i].log.Len()
+	}
+	text := fmt.Sprintf("%s requests of the load opened %s connections", unit.Count(int64(n)), unit.Count(int64(opened)))
+	if byRequest(all) {
+		text = "the load was to open a connection for each request"
+	}
+	if traced {
+		return []Finding{r.answer(Fine, "%s; %s", text, outgoing.Summary)}
+	}
+	return []Finding{r.answer(Fine, "%s; whether the program opens many itself an execution trace under load would tell", text)}
+}
+
+// dials is how many connections were opened while requests were sent.
+func dials(l *loadlog.Log) (n int) {
+	for i := range l.Connections {
+		if l.Connections[i].Opened >= 0 {
+			n++
+		}
+	}
+	if n > 0 {
+		return n
+	}
+	for q := range l.All() {
+		if q.Dial > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// byRequest tells that the load itself closed its connections.
+func byRequest(all []loadRound) bool {
+	n, asked := 0, 0
+	for i := range all {
+		for _, c := range all[i].log.Connections {
+			if n++; c.Why == loadlog.ByRequest {
+				asked++
+			}
+		}
+	}
+	return asked > n/2
+}
+
+// closedByServer looks at the connections of the load.
+func (r *Rule) closedByServer(in *Input, all []loadRound) (Finding, bool) {
+	for i := range all {
+		l := &all[i]
+		n, opened := l.log.Len(), dials(l.log)
+		byServer, spent := 0, int64(0)
+		for _, c := range l.log.Connections {
+			if c.Why == loadlog.ByServer {
+				byServer++
+			}
+		}
+		for q := range l.log.All() {
+			spent += int64(q.Dial)
+		}
+		share := float64(opened) / float64(max(1, n))
+		if float64(n) < r.param("requests") || share < r.param("opened") || byRequest(all[i:i+1]) || len(l.log.Connections) > 0 && float64(byServer) < r.param("opened")*float64(n) {
+			continue
+		}
+		mean := spent / int64(max(1, opened))
+		f := r.answer(Found, "the load opened %s connections for %s requests, because the server closes them; opening one took %s in the mean", unit.Count(int64(opened)), unit.Count(int64(n)), unit.Nanoseconds(float64(mean)))
+		f.Severity, f.Score = Warning, score(share, 0.3, 1)
+		f.Impact = exactly(share, "connections for each request")
+		f.Evidence = []Evidence{l.seen(fmt.Sprintf("%d of %d connections were closed by the server", byServer, len(l.log.Connections)))}
+		f.Advice = "Let the server keep connections: no \"Connection: close\" and no SetKeepAlivesEnabled(false), an IdleTimeout of a minute, and handlers that read the request's body to its end."
+		f.Verify = "Send again: the report's section on connections should name about as many as were asked for."
+		f.Doubts = in.doubts()
+		return f, true
+	}
+	return Finding{}, false
+}
+
+// readLoop is the goroutine that net/http starts for each connection that a
+// client opens; roundTrip is where one waits for an answer.
+const (
+	readLoop  = "net/http.(*persistConn).readLoop"
+	roundTrip = "net/http.(*persistConn).roundTrip"
+)
+
+// outgoing looks at the connections that the program opened while it was traced
+// under load.
+func (r *Rule) outgoing(in *Input) (f Finding, traced bool) {
+	t := in.trace()
+	if t.err != nil || t.length() < minTrace {
+		return Finding{}, false
+	}
+	l, err := in.Session.Load(t.entry.Phase)
+	if l == nil || err != nil && l.Len() == 0 {
+		return Finding{}, false
+	}
+	var opened int64
+	for _, g := range t.Groups {
+		if t.Reader.Name(g.Name) == readLoop {
+			opened += g.Created
+		}
+	}
+	var top *sched.Block
+	var waits int64
+	for _, b := range t.Blocks {
+		if t.through(b, roundTrip) {
+			waits += b.Wait.Count
+			if top == nil || b.Wait.Count > top.Wait.Count {
+				top = b
+			}
+		}
+	}
+	served := int64(l.Len())
+	share := float64(opened) / float64(max(1, min(waits, served)))
+	if waits == 0 {
+		return r.answer(Fine, "the program asked nobody by HTTP"), true
+	}
+	if float64(waits) < r.param("requests") || share < r.param("opened") {
+		return r.answer(Fine, "the program opened %s while it waited %s times for answers of others", plural(opened, "connection"), unit.Count(waits)), true
+	}
+	f = r.answer(Found, "while it answered %s requests the program opened %s connections to others, for %s waits for their answers", unit.Count(served), unit.Count(opened), unit.Count(waits))
+	f.Severity, f.Score = Warning, score(share, 0.3, 1)
+	f.Impact = exactly(share, "connections for each request")
+	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for answers, %s times", unit.Count(top.Wait.Count))}
+	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
+	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
+	f.Doubts = in.traceDoubts(t)
+	return f, true
+}
+
+// through tells whether a stack leads through a function.
+func (t *traced) through(b *sched.Block, function string) bool {
+	for _, f := range t.Reader.Stacks().Frames(b.Stack) {
+		if t.Reader.Stacks().Frame(f).Func == function {
+			return true
+		}
+	}
+	return false
+}
+
+// handshakes looks at the CPU time of TLS handshakes.
+func (r *Rule) handshakes(in *Input) (Finding, bool) {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	if err != nil {
+		return Finding{}, false
+	}
+	index, err := p.Index("samples")
+	if err != nil {
+		return Finding{}, false
+	}
+	var all, of int64
+	client := false
+	for id, n := range p.Samples(index) {
+		all += n
+		for _, f := range p.Stacks.Frames(id) {
+			if name := p.Stacks.Frame(f).Func; strings.HasPrefix(name, "crypto/tls.(*Conn).") && strings.HasSuffix(name, "Handshake") || strings.HasPrefix(name, "crypto/tls.(*Conn).handshakeContext") {
+				of += n
+				client = client || strings.Contains(name, "clientHandshake")
+				break
+			}
+		}
+	}
+	share := stats.Wilson(float64(of), float64(max(1, all)), compare.Confidence)
+	if float64(all) < r.param("samples") || share.Low < r.param("handshake") {
+		return Finding{}, false
+	}
+	f := r.answer(Found, "%s of the CPU time went into TLS handshakes", unit.Percent(share.Estimate))
+	f.Severity, f.Score = Warning, score(share.Estimate, 0.1, 0.4)
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", of, all), Path: entry.Path, Phase: entry.Phase}}
+	f.Advice = "Keep connections open between requests, and let clients resume sessions (a ClientSessionCache, session tickets)."
+	if client {
+		f.Advice = "The program opens TLS connections itself: one http.Client for all, bodies read to their end, MaxIdleConnsPerHost above 2, and a ClientSessionCache."
+	}
+	f.Verify = "Record a CPU profile under the same load: handshakes should be below 5%."
+	return f, true
+}

@@ -1,0 +1,237 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/loadlog"
+	"loupe/loadlog/loadlogtest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/timeline"
+)
+
+// underLoad is a program that is sent the requests of a log in its bare phase,
+// a second after the recording began.
+func underLoad(l *loadlog.Log, more ...string) *recordingtest.Recording {
+	r := recordingtest.New("title x\nhost cpus=4\nphase bare 1s..40s user=4s\nclock load-bare.requests 1s\n" + strings.Join(more, ""))
+	return r.Put(recording.Entry{Path: "load-bare.requests", Kind: recording.Load, Phase: "bare"}, loadlogtest.Encode(l))
+}
+
+// openLoop makes a log of requests that are due at the rates of some seconds, and
+// take what took says for the second and the number in it.
+func openLoop(rates []int, took func(second, i int) time.Duration) *loadlog.Log {
+	h := loadlogtest.Log("begin late service").Header
+	h.Elapsed = time.Duration(len(rates)) * time.Second
+	var rows []loadlog.Request
+	for s, n := range rates {
+		for i := range n {
+			d := took(s, i)
+			rows = append(rows, loadlog.Request{Begin: timeline.Time(time.Duration(s)*time.Second + time.Duration(i)*time.Second/time.Duration(n)), Late: d - min(d, ms), Service: min(d, ms), Status: 200})
+		}
+	}
+	return loadlog.New(h, rows)
+}
+
+func TestLD01(t *testing.T) {
+	// Up to 2,000/s all is well; at 3,000 and 4,000 requests queue for longer
+	// than a second.
+	rates := []int{500, 1000, 2000, 2000, 3000, 3000, 4000}
+	full := openLoop(rates, func(s, i int) time.Duration {
+		if s >= 4 {
+			return ms + time.Duration(s-3)*400*ms
+		}
+		return ms
+	})
+	f := expect(t, "full", underLoad(full), "LD01", Found, "the service is full at about 2,000 answers a second", "with 1.50 times the load", "99th percentile went from 1.00 ms to")
+	if len(f.Evidence) != 2 || *f.Evidence[0].Span != [2]int64{3e9, 5e9} || *f.Evidence[1].Span != [2]int64{5e9, 7e9} {
+		t.Errorf("evidence = %+v", f.Evidence)
+	}
+	calm := openLoop(rates, func(int, int) time.Duration { return 5 * ms })
+	expect(t, "calm", underLoad(calm), "LD01", Fine, "from a load of 500 to 4")
+	expect(t, "one rate", underLoad(openLoop([]int{500, 500, 500}, func(int, int) time.Duration { return ms })), "LD01", NotApplicable, "one load")
+	expect(t, "slow", underLoad(openLoop([]int{50, 60, 70}, func(int, int) time.Duration { return ms })), "LD01", TooLittle)
+	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD01", NotApplicable, "-load")
+}
+
+func TestKnee(t *testing.T) {
+	f := func(want string, steps ...Step) {
+		t.Helper()
+		last, beyond, ok := Knee(steps)
+		if got := fmt.Sprint(last, beyond, ok); got != want {
+			t.Errorf("Knee = %s, want %s", got, want)
+		}
+	}
+	step := func(offered, rps float64, p99 time.Duration) Step { return Step{Offered: offered, RPS: rps, P99: p99} }
+	f("2 3 true", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(4000, 3900, 50*ms), step(8000, 4000, 500*ms))
+	f("1 2 true", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(2400, 2010, 50*ms))
+	f("0 0 false", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(2300, 2010, 50*ms))
+	f("0 0 false", step(1000, 1000, 5*ms), step(2000, 2000, 50*ms))
+	f("0 0 false")
+}
+
+// collections is a program whose collections take 20 ms of marking each, some
+// 100 ms apart, and a load on it: requests that meet one take long, or do not.
+func collections(n int, slow bool) *recordingtest.Recording {
+	at := func(i int) time.Duration { return time.Duration(i)*100*ms + time.Duration(i*i*7%37)*ms }
+	log := recordingtest.Cycles(200, 0, 0, func(i int, c *recordingtest.Cycle) { c.At, c.Mark = at(i)+10*ms, 20*ms })
+	var rows []loadlog.Request
+	h := loadlogtest.Log("begin late service").Header
+	for k := range n {
+		begin := time.Duration(k) * 15 * time.Second / time.Duration(n)
+		q := loadlog.Request{Begin: timeline.Time(begin), Service: ms + time.Duration(k%7)*10*time.Microsecond, Status: 200}
+		axis := begin + time.Second // the log begins a second after the program
+		for i := max(0, int(axis/(100*ms))-1); i < 200 && slow; i++ {
+			if mark := at(i) + 10*ms; axis >= mark && axis < mark+20*ms {
+				q.Service = mark + 30*ms - axis
+			}
+		}
+		rows = append(rows, q)
+	}
+	h.Elapsed = 15 * time.Second
+	return underLoad(loadlog.New(h, rows), "clock stderr.log 0s error=1ms\n-- stderr.log stderr --\n"+log)
+}
+
+func TestLD02(t *testing.T) {
+	f := expect(t, "gctrace", collections(10_000, true), "LD02", Found, "100% of the slowest 1.00% of 10,000 requests", "met a GC mark phase", "by chance")
+	severity(t, "gctrace", f, Warning)
+	if f.Impact.Value != 1 || len(f.Evidence) != 4 || f.Evidence[1].Span == nil || f.Evidence[1].Span[0] < 1e9 || !strings.Contains(f.Evidence[0].Text, "clocks: the recording's clock") {
+		t.Errorf("finding = %+v, evidence %+v", f.Impact, f.Evidence)
+	}
+	expect(t, "the slowest 10% of few", collections(2_000, true), "LD02", Found, "the slowest 10.0% of 2,000")
+	expect(t, "no cause", collections(10_000, false), "LD02", Fine, "met a GC mark phase", "by chance it would be")
+	expect(t, "few", collections(900, true), "LD02", TooLittle, "100 are needed")
+	expect(t, "nothing known of collections", underLoad(loadlogtest.Steady(5000, 5*time.Second, ms)), "LD02", TooLittle, "-phases trace")
+	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD02", NotApplicable)
+}
+
+// closedLoop makes a log of connections that send one request after the other,
+// each of which takes what took says.
+func closedLoop(conns int, length time.Duration, took func(at time.Duration) time.Duration) *loadlog.Log {
+	h := loadlogtest.Log("begin service").Header
+	h.Concurrency, h.Elapsed = conns, length
+	var rows []loadlog.Request
+	for range conns {
+		for at := time.Duration(0); at < length; {
+			d := took(at)
+			rows = append(rows, loadlog.Request{Begin: timeline.Time(at), Service: d, Status: 200})
+			at += d
+		}
+	}
+	return loadlog.New(h, rows)
+}
+
+func TestLD03(t *testing.T) {
+	// A service that takes 10 ms and stalls for a second of ten: of a schedule
+	// 10 % would meet it, and 1 % wait for 900 ms or more.
+	stall := func(at time.Duration) time.Duration {
+		if at >= 4*time.Second && at < 5*time.Second {
+			return 5*time.Second - at + 10*ms
+		}
+		return 10 * ms
+	}
+	l := closedLoop(10, 10*time.Second, stall)
+	f := expect(t, "a stall", underLoad(l), "LD03", Found, "99% of the requests took less than 10.0 ms", "(an estimate)")
+	severity(t, "a stall", f, Warning)
+	if got := time.Duration(f.Impact.Value); got < 850*ms || got > 920*ms {
+		t.Errorf("the estimate is %v, want about 900 ms", got)
+	}
+	doubted(t, f, "the estimate")
+	expect(t, "even", underLoad(closedLoop(10, 10*time.Second, func(time.Duration) time.Duration { return 10 * ms })), "LD03", Fine)
+	expect(t, "a schedule", underLoad(openLoop([]int{1000, 1000}, func(s, i int) time.Duration { return time.Duration(1+s*500) * ms })), "LD03", Fine, "had a schedule")
+	expect(t, "few", underLoad(closedLoop(1, 5*time.Second, stall)), "LD03", TooLittle, "1000 are needed")
+	expect(t, "very few", underLoad(closedLoop(1, 500*ms, stall)), "LD03", TooLittle, "100 are needed")
+}
+
+func TestLD04(t *testing.T) {
+	log := func(change func(l *loadlog.Log)) *loadlog.Log {
+		l := loadlogtest.Steady(2000, 10*time.Second, ms)
+		change(l)
+		return l
+	}
+	f := expect(t, "busy", underLoad(log(func(l *loadlog.Log) { l.Busy = 0.97 })), "LD04", Found, "a lower bound of what the service can do")
+	severity(t, "busy", f, Warning)
+	expect(t, "its CPU time", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 19*time.Second, 2 })), "LD04", Found, "busy for 95.0%")
+	f = expect(t, "beside", underLoad(log(func(l *loadlog.Log) { l.CPU = 6 * time.Second }), busyHost), "LD04", Found, "it took 60.0% of the CPU time")
+	severity(t, "beside", f, Info)
+	expect(t, "beside, with idle CPUs", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 6*time.Second, 2 })), "LD04", Fine, "used 30.0% of its", "60.0% of the CPU time of both")
+	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD04", NotApplicable)
+}
+
+func TestLD05(t *testing.T) {
+	log := func(good, status, refused, failed int) *recordingtest.Recording {
+		return underLoad(loadlogtest.Log(fmt.Sprintf(`
+			begin service status
+			%d×   1s    1ms     200
+			%d×   2s    1ms     503
+			%d×   2s    1ms     404
+			%d×   3s    1s      -    connection refused
+		`, good, status, refused, failed)))
+	}
+	f := expect(t, "some", log(4980, 15, 0, 5), "LD05", Found, "20 of 5,000 requests failed (0.4", "most with: status 503")
+	severity(t, "some", f, Info)
+	if len(f.Evidence) != 2 || f.Evidence[1].Text != "connection refused: 5 requests, the first 3.00 s after the start" || *f.Evidence[1].Span != [2]int64{4e9, 5e9} {
+		t.Errorf("evidence = %+v", f.Evidence)
+	}
+	severity(t, "many", expect(t, "many", log(900, 50, 0, 50), "LD05", Found), Warning)
+	severity(t, "all", expect(t, "all", log(1, 0, 0, 500), "LD05", Found, "connection refused"), Critical)
+	expect(t, "none", log(5000, 0, 0, 0), "LD05", Fine, "0 of 5,000")
+	expect(t, "not found", log(500, 0, 500, 0), "LD05", Fine, "500 got a status from 400 to 499")
+	expect(t, "few", log(10, 10, 0, 10), "LD05", TooLittle)
+}
+
+// connected is a load whose requests each have a connection, closed for a reason.
+func connected(n int, why loadlog.Closing) *loadlog.Log {
+	var b loadlog.Builder
+	to := b.Recorder()
+	for i := range n {
+		at := timeline.Time(time.Duration(i) * ms)
+		to.Add(&loadlog.Request{Begin: at, Service: ms, Dial: 200 * us, Conn: uint32(i), Status: 200})
+		b.Connect(loadlog.Connection{ID: uint32(i), Opened: at, Dial: 200 * us, Requests: 1, Closed: at.Add(ms), Why: why})
+	}
+	h := loadlogtest.Log("begin service").Header
+	h.Elapsed = time.Duration(n) * ms
+	l, _ := b.Log(h)
+	return l
+}
+
+func TestLD06(t *testing.T) {
+	f := expect(t, "closed by the server", underLoad(connected(1000, loadlog.ByServer)), "LD06", Found, "1,000 connections for 1,000 requests", "200 µs in the mean")
+	severity(t, "closed by the server", f, Warning)
+	near(t, "closed by the server", f, 1)
+	expect(t, "asked for", underLoad(connected(1000, loadlog.ByRequest)), "LD06", Fine, "was to open a connection for each request")
+	expect(t, "kept", underLoad(loadlogtest.Steady(1000, time.Second, ms)), "LD06", Fine, "1,000 requests of the load opened 0 connections")
+	expect(t, "few", underLoad(connected(50, loadlog.ByServer)), "LD06", TooLittle)
+	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD06", NotApplicable)
+}
+
+// files are samples of a process, one a second from 1 s on.
+func files(n int, open func(i int) int) string {
+	text := "-- os.ndjson os --\nt_ns pid fds user_ns busy_ns idle_ns\n"
+	for i := range n {
+		text += fmt.Sprintf("%ds 7 %d 0s 0s 1s\n", 1+i, open(i))
+	}
+	return text
+}
+
+func TestLD07(t *testing.T) {
+	l := loadlogtest.Steady(5000, 20*time.Second, ms)
+	f := expect(t, "more and more", underLoad(l, files(21, func(i int) int { return 20 + 10*i })), "LD07", Found, "open files went from 70 to 220", "600 a minute")
+	severity(t, "more and more", f, Warning)
+	near(t, "more and more", f, 10)
+	expect(t, "steady", underLoad(l, files(21, func(i int) int { return 100 + i%3 })), "LD07", Fine, "open files went from")
+	expect(t, "all in the beginning", underLoad(l, files(21, func(i int) int { return min(20+100*i, 300) })), "LD07", Fine)
+	expect(t, "few samples", underLoad(l, files(9, func(i int) int { return 20 + 50*i })), "LD07", TooLittle, "fewer than 8 samples")
+	// More files because the load opens more connections are no leak.
+	var b loadlog.Builder
+	to := b.Recorder()
+	for i := range 200 {
+		to.Add(&loadlog.Request{Begin: timeline.Time(i) * timeline.Time(100*ms), Service: ms, Conn: uint32(i), Status: 200})
+		b.Connect(loadlog.Connection{ID: uint32(i), Opened: timeline.Time(i) * timeline.Time(100*ms), Closed: timeline.Time(time.Minute)})
+	}
+	h := l.Header
+	growing, _ := b.Log(h)
+	expect(t, "of the load", underLoad(growing, files(21, func(i int) int { return 20 + 10*i })), "LD07", Fine)
+}
