@@ -50,6 +50,8 @@ func adviceFor(c *why.Cause) string {
 		})
 	}
 	switch {
+	case has("too large for stack"):
+		return "It is too large for the stack: make it once and use it again, as a field of what works with it, or in a sync.Pool."
 	case c.Mechanism&why.Goroutine != 0 || has("go"):
 		return "A goroutine and its closure are made here each time: let a fixed number of workers take the items, or pass the variables as arguments."
 	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:

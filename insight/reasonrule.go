@@ -48,6 +48,13 @@ const (
 // program does.
 const warnShare = 0.25
 
+// minBytes is the share of the bytes that a line has at least, and lightBytes
+// the one below which many objects are no warning.
+const (
+	minBytes   = 0.01
+	lightBytes = 0.05
+)
+
 // minRate is how much a program allocates at least, in bytes a second, before
 // any of its lines matters: at two nanoseconds a byte (small objects cost 20 to
 // 40 ns for 16 bytes) it is about 1 % of one CPU, the floor of guard g6.
@@ -59,6 +66,7 @@ func reasonParams(id, source string) []Param {
 	return []Param{
 		{"share", l.share, "share of " + strings.Join(l.of, " or "), source + "; the lower bound of the interval counts"},
 		{"samples", 50, "samples", "research, guard g0: below this a share is an accident"},
+		{"floor", minBytes, "share of allocated bytes", "research, guard g6: many objects that are next to nothing in bytes cost next to nothing"},
 		{"rate", minRate, "B/s", "research, guard g6: at 2 ns a byte it is about 1% of one CPU"},
 	}
 }
@@ -185,7 +193,7 @@ func (r *reasons) isFound(g *reasonLine) bool {
 			g.of, g.share = of, share
 		}
 	}
-	if g.samples < minLineSamples || g.share.Low < limit.share {
+	if g.samples < minLineSamples || g.share.Low < limit.share || r.shareOf(g.allocated, inBytes).Estimate < minBytes {
 		return false
 	}
 	return g.kind != "AL06" || r.isLadder(g)
@@ -279,7 +287,7 @@ func (rule *Rule) line(in *Input, r *reasons, g *reasonLine, tell telling) Findi
 		unit.BytesOf(float64(g.bytes)), unit.Count(g.objects), baseName(g.at.File), g.at.Line, stack.Short(g.at.Func), g.sites[0].said())
 	limit := rule.param("share")
 	f.Severity, f.Score = Info, score(g.share.Estimate, 2*limit, 0.5)
-	if g.share.Low >= warnShare {
+	if g.share.Low >= warnShare && r.shareOf(g.allocated, inBytes).Estimate >= lightBytes {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{g.share.Estimate, "share of " + g.of, g.share.Low, g.share.High}
