@@ -179,15 +179,18 @@ func (c *Condition) number(s string) error {
 // String returns the condition as it was written, without blanks.
 func (c Condition) String() string { return c.text }
 
+// MarshalText returns [Condition.String], for JSON.
+func (c Condition) MarshalText() ([]byte, error) { return []byte(c.text), nil }
+
 // Judgement is what a run says to a condition.
 type Judgement struct {
-	Condition Condition
-	Met       bool
+	Condition Condition `json:"condition"`
+	Met       bool      `json:"met"`
 	// Got is what the run has, in words: "p99 is 61.2 ms".
-	Got string
+	Got string `json:"got,omitempty"`
 	// Doubt is not empty when the run is too short to tell; the condition
 	// is not met then.
-	Doubt string
+	Doubt string `json:"doubt,omitempty"`
 }
 
 // Judge tells whether a run meets the condition. s is the summary of l.
@@ -259,11 +262,11 @@ func (c Condition) judgeTime(l *Log, s *Summary) Judgement {
 	case slowest:
 		got = q.Max
 	default:
-		if c.q > 0.5 && float64(s.Responses)*(1-c.q) < Enough-1e-6 {
+		if c.q > 0.5 && int64(s.Responses) < c.Answers() {
 			j.Met = c.op[0] == '<' && c.holds(float64(q.Max)) || c.op[0] == '>' && c.holds(float64(q.Min))
 			j.Got = fmt.Sprintf("the slowest of %s answers took %s", unit.Count(int64(s.Responses)), unit.Duration(q.Max))
 			if !j.Met {
-				j.Doubt = fmt.Sprintf("%s needs %s answers", c.quantity, unit.Count(int64(math.Ceil(Enough/(1-c.q)-1e-6))))
+				j.Doubt = fmt.Sprintf("%s needs %s answers", c.quantity, unit.Count(c.Answers()))
 			}
 			return j
 		}
@@ -301,4 +304,12 @@ func (j Judgement) String() string {
 		return text + "cannot tell, " + j.Doubt
 	}
 	return text + "cannot tell, " + j.Doubt + "; " + j.Got
+}
+
+// Answers returns how many answers it takes at least to judge the condition.
+func (c Condition) Answers() int64 {
+	if c.kind != percentileTime || c.q <= 0.5 {
+		return 1
+	}
+	return int64(math.Ceil(Enough/(1-c.q) - 1e-6))
 }

@@ -68,6 +68,9 @@ type Header struct {
 	// same clock, so that a trace of the same boot needs no other join.
 	Monotonic int64  `json:"monotonic_ns,omitempty"`
 	BootID    string `json:"boot_id,omitempty"`
+	// Wanted are the conditions that the run was to meet, as
+	// [ParseConditions] reads them.
+	Wanted string `json:"wanted,omitempty"`
 	// Notes are remarks for the reader: TLS not verified, requests not
 	// sent.
 	Notes []string `json:"notes,omitempty"`

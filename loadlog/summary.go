@@ -165,7 +165,9 @@ type Summary struct {
 	Connections ConnectionFacts `json:"connections"`
 	Targets     []TargetFacts   `json:"targets,omitempty"`
 	Generator   Generator       `json:"generator"`
-	Notes       []string        `json:"notes,omitempty"`
+	// Conditions are what the run says to those of Header.Wanted.
+	Conditions []Judgement `json:"conditions,omitempty"`
+	Notes      []string    `json:"notes,omitempty"`
 }
 
 // ConnectionFacts sums up the connections of a run.
@@ -232,6 +234,12 @@ func (l *Log) Summary() *Summary {
 		}
 	}
 	s.Generator.Limited = l.limited(s)
+	if l.Wanted != "" {
+		wanted, _ := ParseConditions(l.Wanted) // what cannot be read is not judged
+		for _, c := range wanted {
+			s.Conditions = append(s.Conditions, c.Judge(l, s))
+		}
+	}
 	return s
 }
 
