@@ -32,12 +32,13 @@ type Slow struct {
 	Axis timeline.Clock `json:"-"`
 }
 
-// SlowRequests lays the requests of every phase that has some over what is
-// known of the program in it: over the execution trace in the phase that took
-// it, over gctrace in the bare ones, and without that over the pauses in the
-// samples of /debug/vars.
+// SlowRequests lays requests over what is known of the program while they were
+// sent: over the execution trace in the phase that took it, and over gctrace in
+// the first bare phase under load, or without that over the pauses in the samples
+// of /debug/vars.
 func SlowRequests(s *session.Session) (out []Slow) {
 	trace, hasTrace := lastOf(s.Manifest(), recording.ExecTrace)
+	bare := false
 	for _, p := range s.Manifest().Phases {
 		l, err := s.Load(p.Name)
 		if l == nil || err != nil && !errors.Is(err, session.ErrNone) && l.Len() == 0 {
@@ -47,10 +48,11 @@ func SlowRequests(s *session.Session) (out []Slow) {
 		switch {
 		case hasTrace && trace.Phase == p.Name:
 			slow = slowTraced(s, l, p)
-		case p.Bare() && p.Error == "":
+		case p.Bare() && p.Error == "" && !bare:
 			if slow = slowLogged(s, l, p); slow == nil {
 				slow = slowPaused(s, l, p)
 			}
+			bare = slow != nil
 		}
 		if slow != nil {
 			slow.Phase, slow.Of = p.Name, l

@@ -330,14 +330,14 @@ func (j *join) row(k *Kind) (row Row, served float64, ok bool) {
 			continue // it is the request's own, and no chance about it
 		}
 		fisher := stats.Fisher(tailHits, of, hits, known)
-		chance, p := j.shifts.test(k.Set, j.Requests, tail)
-		m.Chance, m.P, m.Fisher = &chance, &p, &fisher
+		m.Fisher = &fisher
 	}
 	if k.Own != nil {
 		served = float64(known) / float64(n)
 	}
 	if k.Set != nil {
 		row.describe(k, j.window)
+		j.shifts.test(k.Set, j.Requests, j.tails[:], row.Slow[:])
 		for i := n - 1; i >= 0 && len(row.Worst) < 3; i-- {
 			if q := j.order[i]; met[q] {
 				row.Worst = append(row.Worst, timeline.Span{Start: j.Start[q], End: j.End[q]})

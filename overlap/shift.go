@@ -32,7 +32,7 @@ type shifts struct {
 
 // The test looks at no more than this many requests, evenly taken, which bounds
 // its time; its p-values stay exact.
-const maxTested = 4000
+const maxTested = 2000
 
 func newShifts(w timeline.Span, opt Options) *shifts {
 	n, seed := opt.Shifts, opt.Seed
@@ -50,31 +50,39 @@ func newShifts(w timeline.Span, opt Options) *shifts {
 	return s
 }
 
-// test returns the mean share of the tail over all shifts, and the p-value.
-func (s *shifts) test(set *Set, r *Requests, tail []int32) (chance, p float64) {
-	tail = evenly(tail)
+// test sets the chance and the p-value of each tail.
+func (s *shifts) test(set *Set, r *Requests, tails [][]int32, out []Met) {
 	every := make([]int32, 0, maxTested)
 	for k, n := 0, len(r.Start); k < min(n, maxTested); k++ {
 		every = append(every, int32(k*n/min(n, maxTested)))
 	}
-	at := func(by time.Duration) (slow, more float64) {
-		slow = s.share(set, r, tail, by)
-		return slow, slow - s.share(set, r, every, by)
+	of := make([][]int32, len(tails))
+	seen, seenMore, chance := make([]float64, len(tails)), make([]float64, len(tails)), make([]float64, len(tails))
+	asHigh, asMuch := make([]int, len(tails)), make([]int, len(tails))
+	all := s.share(set, r, every, 0)
+	for t := range tails {
+		of[t] = evenly(tails[t])
+		seen[t] = s.share(set, r, of[t], 0)
+		seenMore[t] = seen[t] - all
 	}
 	const same = 1e-12
-	seen, seenMore := at(0)
-	asHigh, asMuch := 0, 0
 	for _, by := range s.by {
-		slow, more := at(by)
-		chance += slow
-		if slow >= seen-same {
-			asHigh++
-		}
-		if more >= seenMore-same {
-			asMuch++
+		all := s.share(set, r, every, by)
+		for t := range tails {
+			slow := s.share(set, r, of[t], by)
+			chance[t] += slow / float64(len(s.by))
+			if slow >= seen[t]-same {
+				asHigh[t]++
+			}
+			if slow-all >= seenMore[t]-same {
+				asMuch[t]++
+			}
 		}
 	}
-	return chance / float64(len(s.by)), float64(1+max(asHigh, asMuch)) / float64(1+len(s.by))
+	for t := range tails {
+		p := float64(1+max(asHigh[t], asMuch[t])) / float64(1+len(s.by))
+		out[t].Chance, out[t].P = &chance[t], &p
+	}
 }
 
 // share returns the share of the requests that meet the set when they are moved.
