@@ -35,6 +35,7 @@ var words = map[string]string{
 	"daisy chain SC03":        "between main.link.func1 at chain.go:",
 	"newsfreq tasks SC17":     "of the time of 600 tasks document",
 	"newsfreq find SC01":      "exactly one of 2 Ps",
+	"stream one AL04":         "passed to io.ReadAtLeast(",
 	"mutex held LK02":         "c.mu.Lock at cache.go:23",
 	"mutex each LK01":         "for the lock at main.(*sharedTable).add",
 	"blocking one LK06":       "for a connection to the database",
