@@ -8,7 +8,6 @@ import (
 
 	"loupe/load/plan"
 	"loupe/loadlog"
-	"loupe/stats"
 	"loupe/timeline"
 )
 
@@ -59,17 +58,21 @@ type lane struct {
 	unsent int64
 	served int64
 
-	// For whoever watches: counts since the start, and what happened since
-	// the last look.
+	// For whoever watches: counts of the phase, and what happened since the
+	// last look (live.go).
 	done, failed, due int64
 	inFlight          atomic.Int64
 	window            *window
+	shown             int64 // when the window was handed out last
 	published, spare  atomic.Pointer[window]
 }
 
 // begin readies the lane for a phase.
 func (l *lane) begin(p *phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.phase, l.queue, l.ended = p, queue{}, false
+	l.done, l.failed, l.due = 0, 0, 0
 	if l.r.Plan != nil {
 		l.turns = l.r.Plan.Part(l.id, len(l.r.lanes))
 		l.advance()
@@ -116,10 +119,12 @@ func (l *lane) finish(c *call, end int64, err error) {
 	if err != nil {
 		l.failed++
 	}
-	if l.window != nil {
-		l.window.latency.Add(end - c.begin)
-		l.window.service.Add(end - c.sent)
-		l.window.lag.Add(c.sent - c.begin)
+	if w := l.window; w != nil {
+		w.latency.Add(end - c.begin)
+		if l.turns != nil {
+			w.service.Add(end - c.sent)
+			w.lag.Add(c.sent - c.begin)
+		}
 	}
 	if !l.phase.keep {
 		return
@@ -167,20 +172,3 @@ func (q *queue) pop() (t turn, ok bool) {
 	}
 	return t, true
 }
-
-// window is what happened within a quarter of a second.
-type window struct {
-	latency, service, lag stats.Histogram
-	done, failed, due     int64 // since the start
-	queued                int
-}
-
-func (w *window) reset() {
-	w.latency.Reset()
-	w.service.Reset()
-	w.lag.Reset()
-}
-
-// publish hands the window to whoever watches, and returns how long it is
-// until it does so again.
-func (l *lane) publish(now int64) (wait int64) { return noEnd }

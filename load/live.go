@@ -1,16 +1,195 @@
 package load
 
 import (
-	"context"
+	"math"
 	"time"
 
 	"loupe/stats"
 )
 
-func (r *run) watch(ctx context.Context) (stop func())  { return func() {} }
-func (r *run) warmUp(ctx context.Context) time.Duration { return 0 }
-
-// Snapshot is the state of a run while it goes on.
+// Snapshot is how a run is going.
 type Snapshot struct {
-	Latency stats.Histogram
+	// Warmup tells that nothing is kept yet. Elapsed and the counts are
+	// those of the warm-up then, and begin again after it.
+	Warmup  bool
+	Elapsed time.Duration
+	// Requests have ended so far, Errors of them failed.
+	Requests, Errors int64
+	// Due requests of an open loop have had their time so far, Queued of
+	// them wait because all connections are busy.
+	Due    int64
+	Queued int
+	// InFlight requests are being answered, on Connections that are open.
+	InFlight, Connections int
+	// Since the last snapshot: how many requests a second were due, 0 in a
+	// closed loop, and have ended; and their times since they were due.
+	Intended, Achieved float64
+	Latency            *stats.Histogram
+	// Lag is the median of how late requests were sent.
+	Lag time.Duration
+}
+
+// liveInterval is the time between two snapshots.
+const liveInterval = 250 * time.Millisecond
+
+// window is what happened in a lane since it was handed out last. A lane has
+// two of them that change hands by atomic pointers: it fills one, hands it out
+// and goes on with the other, which the watcher has given back. Neither side
+// waits for the other. Measured: some 20 ns a request, 0.5 % of its CPU time.
+type window struct {
+	latency, service, lag stats.Histogram
+	phase                 *phase
+	done, failed, due     int64 // of the phase
+	queued                int
+}
+
+// show hands the window out, unless the last one has not been looked at yet.
+func (l *lane) show(now int64) {
+	l.shown = now
+	if l.published.Load() != nil {
+		return
+	}
+	w := l.window
+	w.phase, w.done, w.failed, w.due, w.queued = l.phase, l.done, l.failed, l.due, l.queue.len()
+	if l.window = l.spare.Swap(nil); l.window == nil {
+		l.window = new(window)
+	}
+	l.published.Store(w)
+}
+
+// publish shows the window when it is time, and returns how long it is until
+// it is time again.
+func (l *lane) publish(now int64) (wait int64) {
+	if l.window == nil {
+		return noEnd
+	}
+	if now-l.shown >= int64(liveInterval) {
+		l.show(now)
+	}
+	return int64(liveInterval) - (now - l.shown)
+}
+
+// watcher adds up what the lanes hand out.
+type watcher struct {
+	r      *run
+	counts []window // the last of each lane
+	phase  *phase
+	last   Snapshot
+	at     int64
+	second stats.Histogram // service times, for the warm-up
+	parts  int
+	before int64 // the median of the second before
+}
+
+// watch begins to look after the run, if anyone wants to know, and returns
+// what ends it.
+func (r *run) watch() (stop func()) {
+	if r.Live == nil && r.Warmup != AutoWarmup {
+		return func() {}
+	}
+	for _, l := range r.lanes {
+		l.window = new(window)
+	}
+	w := &watcher{r: r, counts: make([]window, len(r.lanes)), at: r.now()}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(liveInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				w.look(r.Engine != engineEpoll)
+			case <-done:
+				w.look(true) // the lanes stand still
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// look makes a snapshot. With lock it looks into the lanes itself; loops are
+// not disturbed and show themselves.
+func (w *watcher) look(lock bool) {
+	p := w.r.phase.Load()
+	if p == nil {
+		return // connections are being opened
+	}
+	now := w.r.now()
+	if p != w.phase {
+		w.phase, w.last, w.at = p, Snapshot{}, p.from
+		clear(w.counts)
+	}
+	s := Snapshot{Warmup: !p.keep, Elapsed: time.Duration(now - p.from), Latency: new(stats.Histogram), Connections: int(w.r.active.Load())}
+	var lag stats.Histogram
+	for i, l := range w.r.lanes {
+		if lock {
+			l.mu.Lock()
+			l.show(now)
+			l.mu.Unlock()
+		}
+		if x := l.published.Load(); x != nil {
+			if x.phase == p {
+				w.add(&s, &lag, i, x)
+			}
+			x.latency.Reset()
+			x.service.Reset()
+			x.lag.Reset()
+			l.published.Store(nil)
+			l.spare.Store(x)
+		}
+		c := &w.counts[i]
+		s.Requests += c.done
+		s.Errors += c.failed
+		s.Due += c.due
+		s.Queued += c.queued
+		s.InFlight += int(l.inFlight.Load())
+	}
+	if passed := time.Duration(now - w.at).Seconds(); passed > 0 {
+		s.Intended = float64(s.Due-w.last.Due) / passed
+		s.Achieved = float64(s.Requests-w.last.Requests) / passed
+	}
+	s.Lag = time.Duration(lag.Quantile(0.5))
+	w.last, w.at = s, now
+	w.settle(p, now)
+	if w.r.Live != nil {
+		w.r.Live(s)
+	}
+}
+
+// add adds what lane i has handed out.
+func (w *watcher) add(s *Snapshot, lag *stats.Histogram, i int, x *window) {
+	s.Latency.Merge(&x.latency)
+	lag.Merge(&x.lag)
+	if w.r.Plan == nil {
+		w.second.Merge(&x.latency)
+	} else {
+		w.second.Merge(&x.service)
+	}
+	c := &w.counts[i]
+	c.done, c.failed, c.due, c.queued = x.done, x.failed, x.due, x.queued
+}
+
+// alike is how much the medians of two seconds may differ for the warm-up to
+// be over.
+const alike = 0.05
+
+// longestWarmup ends a warm-up that finds no two seconds alike.
+const longestWarmup = 10 * time.Second
+
+// settle ends an automatic warm-up when the service answers evenly.
+func (w *watcher) settle(p *phase, now int64) {
+	if w.parts++; p.keep || w.r.Warmup != AutoWarmup || w.parts < int(time.Second/liveInterval) {
+		return
+	}
+	median := w.second.Quantile(0.5)
+	if w.before > 0 && math.Abs(float64(median-w.before)) <= alike*float64(w.before) {
+		p.end.Store(now)
+	}
+	w.before, w.parts = median, 0
+	w.second.Reset()
 }

@@ -44,9 +44,9 @@ type run struct {
 	engine   engine
 	base     time.Time // the zero of now
 	kept     int64     // when the phase began that is kept; 0 before
+	phase    atomic.Pointer[phase]
 	ids      atomic.Uint32
 	active   atomic.Int64 // connections, for whoever watches
-	busy     float64
 }
 
 // engine carries requests.
@@ -84,7 +84,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	defer r.engine.close()
 	r.engine.open(ctx)
-	stop := r.watch(ctx)
+	stop := r.watch()
 	warm := r.warmUp(ctx)
 	before := takeUsage()
 	p := r.newPhase(true)
@@ -146,6 +146,21 @@ func newRun(ctx context.Context, c Config) (*run, error) {
 	return r, err
 }
 
+// warmUp sends load that is not kept, and returns for how long.
+func (r *run) warmUp(ctx context.Context) time.Duration {
+	if r.Warmup == 0 {
+		return 0
+	}
+	p := r.newPhase(false)
+	end := p.from + int64(r.Warmup)
+	if r.Warmup == AutoWarmup {
+		end = p.from + int64(longestWarmup)
+	}
+	p.end.Store(end)
+	r.engine.carry(ctx, p)
+	return time.Duration(r.now() - p.from)
+}
+
 // newPhase begins a phase now.
 func (r *run) newPhase(keep bool) *phase {
 	p := &phase{keep: keep, from: r.now(), limit: noEnd}
@@ -162,6 +177,7 @@ func (r *run) newPhase(keep bool) *phase {
 	for _, l := range r.lanes {
 		l.begin(p)
 	}
+	r.phase.Store(p)
 	return p
 }
 
