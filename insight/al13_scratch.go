@@ -1,0 +1,52 @@
+package insight
+
+import (
+	"strings"
+
+	"loupe/recording"
+	"loupe/stack"
+)
+
+var al13 = &Rule{
+	ID: "AL13", Title: "Scratch buffers are made for every call",
+	About: "A bufio.Reader or Writer owns four kilobytes, a Scanner its buffer, and a bytes.Buffer doubles until the text fits. " +
+		"Made for every call, they are garbage right after it.",
+	Needs: []recording.Kind{recording.Allocs},
+	Params: []Param{
+		{"share", 0.05, "share of allocated bytes", "research, AL13; the lower bound of the interval counts"},
+		{"warn", 0.20, "share of allocated bytes", "chosen"},
+		{"objects", 100, "objects", "chosen: one buffer that has grown to any size has made fewer"},
+		g0,
+	},
+	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging"},
+		direct: true, perLine: true, objects: 100,
+		through: []string{"io", "fmt", "bufio", "bytes", "text/template", "html/template", "encoding/binary", "encoding/hex", "encoding/base64", "compress/gzip", "compress/flate", "compress/zlib"},
+		reason:  scratchReason, what: "came from buffers", tell: tellScratch}),
+}
+
+// scratchReason tells the kinds of buffers apart.
+func scratchReason(t *stack.Table, frames []stack.FrameID) string {
+	for _, f := range frames {
+		switch name := t.Frame(f).Func; {
+		case strings.HasPrefix(name, "bytes."):
+			return "bytes"
+		case name == "bufio.(*Scanner).Scan":
+			return "scanner"
+		case strings.HasPrefix(name, "bufio."):
+			return "bufio"
+		}
+	}
+	return "-"
+}
+
+func tellScratch(h *hit, f *Finding) {
+	switch h.reasons[0].name {
+	case "scanner":
+		f.Advice = "Hand the Scanner a buffer that is kept (Scanner.Buffer), or keep one bufio.Reader and Reset it; for text that is in memory, cut lines with strings.Lines or bytes.Cut."
+	case "bufio":
+		f.Advice = "Keep it in a sync.Pool or beside the connection and call Reset; where the other side is a bytes.Buffer or a strings.Reader already, no bufio is needed."
+	default:
+		f.Advice = "Keep the buffer in a sync.Pool and Reset it, or call Grow once where the size is known; what is kept of it must be copied before it goes back."
+		f.Doubts = append(f.Doubts, "where the buffer itself is the result, only a good first size helps")
+	}
+}

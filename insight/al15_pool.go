@@ -1,0 +1,158 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+
+	"loupe/compiler"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var al15 = &Rule{
+	ID: "AL15", Title: "A sync.Pool allocates where it should save",
+	About: "A pool helps when what comes out was put in. Where its New makes much of what the program allocates, little comes back, or the collector empties the pool first. " +
+		"And a slice that is put in by value is wrapped into an interface: 24 bytes for each Put.",
+	Needs: []recording.Kind{recording.Allocs},
+	Params: []Param{
+		{"share", 0.10, "share of allocated bytes", "chosen: what New may make; the research asks for a fifth of the Gets, which no profile counts"},
+		{"boxes", 0.03, "share of allocated objects", "chosen: the wrapping of what is put in; staticcheck SA6002 finds the pattern"},
+		{"warn", 0.30, "share of allocated bytes or objects", "chosen"},
+		{"objects", 100, "objects", "chosen: the first objects of a pool are no misuse"},
+		g0,
+	},
+	Check: func(r *Rule, in *Input) []Finding {
+		all := check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "pool.get", skip: []string{"startup"},
+			direct: true, below: true, perLine: true, objects: 100, what: "came from the New of a sync.Pool", tell: tellPool})(r, in)
+		boxed := check(&look{kind: recording.Allocs, sample: "alloc_objects", limit: "boxes", warn: "warn", leaf: true, skip: []string{"startup"},
+			perLine: true, objects: 100, accept: (*hit).boxes, what: "came from wrapping what is put into a sync.Pool", tell: tellBoxes})(r, in)
+		return settle(in2(all, boxed, Found), in2(all, nil, Fine), in2(all, nil, TooLittle))
+	},
+}
+
+// in2 picks the findings of a state from two lists.
+func in2(a, b []Finding, state State) []Finding {
+	return slices.DeleteFunc(slices.Concat(a, b), func(f Finding) bool { return f.State != state })
+}
+
+func tellPool(h *hit, f *Finding) {
+	f.Advice = "See that every path puts back what it took, also those that return early; that what is put in is not larger or smaller than what is asked for next; and that the pool is not made anew for each call."
+	f.Verify = "Record again under the same load: the bytes that New allocates should fall with each Put that was missing."
+	for _, r := range h.in.Facts.Rounds {
+		if r.GC == nil || r.GC.Derived.Collections == 0 || r.Duration <= 0 {
+			continue
+		}
+		every := r.Duration.Seconds() / float64(r.GC.Derived.Collections)
+		if every < 0.05 {
+			f.Doubts = append(f.Doubts, fmt.Sprintf("a collection every %s empties a pool within two of them: see GC04 first", unit.Nanoseconds(every*1e9)))
+		}
+		break
+	}
+	f.Doubts = append(f.Doubts, "while the program starts every pool is empty")
+}
+
+func tellBoxes(h *hit, f *Finding) {
+	f.Advice = "Put a pointer: keep *[]byte or a pointer to a struct around the slice in the pool, and put back the same pointer that came out."
+	set, missing := h.in.compiled()
+	if missing != "" {
+		f.Doubts = append(f.Doubts, "that the pool's argument is what allocates here is judged by the size of the objects: "+missing)
+		return
+	}
+	if d := boxedAt(set, h.lines[0].Caller); d != nil {
+		f.Evidence = append(f.Evidence, Evidence{Text: "the compiler says: " + d.Text + " escapes to heap", File: h.lines[0].Caller.File, Line: h.lines[0].Caller.Line})
+	}
+}
+
+// boxedAt is what the compiler says of a value that escapes on a line.
+func boxedAt(set *compiler.Set, at stack.Frame) *compiler.Diagnostic {
+	file, ok := set.File(at.File)
+	if !ok {
+		return nil
+	}
+	for _, d := range set.At(file, at.Line) {
+		if d.Kind == compiler.Escape && !strings.HasPrefix(d.Text, "&") && !strings.HasPrefix(d.Text, "new(") && !strings.HasPrefix(d.Text, "make(") {
+			return d
+		}
+	}
+	return nil
+}
+
+// boxSizes are those of what an interface is made to point at: a string, a
+// slice.
+var boxSizes = map[int64]bool{16: true, 24: true}
+
+// boxes tells whether a line puts something into a sync.Pool that is not a
+// pointer: the line says so, and all that it allocates has the size of a
+// string or of a slice.
+func (h *hit) boxes(line *hitLine) bool {
+	for size := range line.sizes {
+		if !boxSizes[size] {
+			return false
+		}
+	}
+	text, err := h.in.Session.Source(line.Caller.File)
+	return err == nil && putsIntoPool(string(text), line.Caller.Line)
+}
+
+// putsIntoPool tells whether the line calls Put of something that the file
+// declares as a sync.Pool, or of a name that ends in pool where another file
+// declares it.
+func putsIntoPool(text string, line int) bool {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return false
+	}
+	pools := map[string]bool{}
+	isPool := func(e ast.Expr) bool {
+		s := text[fset.Position(e.Pos()).Offset:fset.Position(e.End()).Offset]
+		return strings.HasPrefix(strings.TrimLeft(s, "&*"), "sync.Pool")
+	}
+	puts := ""
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for i, name := range n.Names {
+				pools[name.Name] = n.Type != nil && isPool(n.Type) || i < len(n.Values) && isPool(n.Values[i]) || pools[name.Name]
+			}
+		case *ast.Field:
+			for _, name := range n.Names {
+				pools[name.Name] = isPool(n.Type) || pools[name.Name]
+			}
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				if id, ok := left.(*ast.Ident); ok && i < len(n.Rhs) && isPool(n.Rhs[i]) {
+					pools[id.Name] = true
+				}
+			}
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Put" && len(n.Args) == 1 && covers(fset, n, line) {
+				puts = last(s.X)
+			}
+		}
+		return true
+	})
+	return puts != "" && (pools[puts] || strings.HasSuffix(strings.ToLower(puts), "pool"))
+}
+
+// last is the name at the end of an expression: p of a.b.p.
+func last(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.IndexExpr:
+		return last(e.X)
+	case *ast.ParenExpr:
+		return last(e.X)
+	case *ast.UnaryExpr:
+		return last(e.X)
+	}
+	return ""
+}

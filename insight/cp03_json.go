@@ -1,0 +1,37 @@
+package insight
+
+import "loupe/recording"
+
+var cp03 = &Rule{
+	ID: "CP03", Title: "JSON or reflection takes much of the CPU",
+	About: "encoding/json looks every value up by reflection, checks each document twice while decoding, and into an interface it makes a map of all that it finds. " +
+		"Reflection that the program itself calls pays the same price.",
+	Needs: []recording.Kind{recording.CPU},
+	Params: []Param{
+		{"share", 0.10, "share of CPU time", "research, CP03; the lower bound of the interval counts"},
+		{"warn", 0.25, "share of CPU time", "chosen"},
+		g0,
+	},
+	Check: check(
+		&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "json", skip: []string{"startup", "logging"},
+			what: "went into encoding/json", tell: tellJSON},
+		&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "reflect", skip: []string{"startup", "logging"}, direct: true,
+			what: "went into package reflect", tell: tellReflect},
+	),
+}
+
+func tellJSON(h *hit, f *Finding) {
+	switch callee := h.lines[0].Callee; callee {
+	case "encoding/json.Marshal", "encoding/json.MarshalIndent", "encoding/json.(*Encoder).Encode":
+		f.Advice = "Encode once and keep the bytes where the value has not changed; leave out fields that nobody reads; a type in the hot path can append itself (strconv.Append…) or have an encoder generated for it."
+	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
+		f.Advice = "Decode into a struct with only the fields that are needed, not into a map or an interface; of large documents read a part with Decoder.Token; a type in the hot path can have a decoder generated for it."
+	default:
+		f.Advice = "Call it less often: " + callee + " runs over the whole document."
+	}
+	f.Doubts = append(f.Doubts, "a service whose work is to answer in JSON has to spend something here: compare it with the requests per second that it serves")
+}
+
+func tellReflect(h *hit, f *Finding) {
+	f.Advice = "Do once what depends on the type alone (its fields, methods, conversions) and keep it by reflect.Type; replace what is hot by a type switch, an interface with a method, or a type parameter."
+}

@@ -1,0 +1,52 @@
+package insight
+
+import (
+	"strings"
+
+	"loupe/recording"
+	"loupe/stack"
+)
+
+var cp05 = &Rule{
+	ID: "CP05", Title: "The scheduler takes much of the CPU",
+	About: "The time in which the runtime looks for a goroutine to run, puts one to sleep, wakes one or starts one, and sends threads to sleep and wakes them. " +
+		"It is the price of handing work over in pieces that are too small.",
+	Needs: []recording.Kind{recording.CPU},
+	Params: []Param{
+		{"share", 0.10, "share of CPU time", "research, CP05; the lower bound of the interval counts"},
+		{"warn", 0.25, "share of CPU time", "chosen"},
+		g0,
+	},
+	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "schedule", skip: []string{"startup"},
+		anyone: true, busy: true, below: true, background: "collector", named: "runtime", reason: scheduleReason, what: "went into the scheduler", tell: tellScheduler}),
+}
+
+// scheduleReason tells starting goroutines from waking them, and both from
+// looking for work.
+func scheduleReason(t *stack.Table, frames []stack.FrameID) string {
+	for _, f := range frames {
+		switch name := t.Frame(f).Func; {
+		case strings.HasPrefix(name, "runtime.newproc"), name == "runtime.goexit0":
+			return "start"
+		case name == "runtime.goready", name == "runtime.ready", name == "runtime.wakep", name == "runtime.startm":
+			return "wake"
+		case name == "runtime.gosched_m":
+			return "yield"
+		}
+	}
+	return "find"
+}
+
+func tellScheduler(h *hit, f *Finding) {
+	switch {
+	case h.reasonShare("start") > 0.3:
+		f.Advice = "Goroutines are started for very little work: give each a batch, or start a worker for each P and hand out the items in batches (SC02 shows where, of an execution trace)."
+	case h.reasonShare("wake") > 0.3:
+		f.Advice = "Goroutines wake each other for very little work: hand over batches, or put room into the channels (SC03 shows which, of an execution trace)."
+	default:
+		f.Advice = "Ps go to sleep and look for work again all the time: hand over larger pieces, and use no more workers than there is work for (record with -phases trace; SC02, SC03 and SC05 then say where)."
+	}
+	if h.lines[0].Caller.Func == "" {
+		f.Doubts = append(f.Doubts, "the scheduler runs on stacks of its own: no line of the program is on them")
+	}
+}

@@ -1,0 +1,156 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loupe/compare"
+	"loupe/compiler"
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/stats"
+	"loupe/unit"
+)
+
+var cp07 = &Rule{
+	ID: "CP07", Title: "Hot lines check bounds in a loop",
+	About: "An index or a slice expression whose bounds the compiler cannot prove is checked in every turn: a comparison and a branch. " +
+		"The compiler says which lines do, the profile says which of them are hot.",
+	Needs: []recording.Kind{recording.CPU, recording.Compiler},
+	Params: []Param{
+		{"share", 0.05, "share of CPU time", "chosen, above the 2 % of the research: the checks are a part of what the line takes; the lower bound of the interval counts"},
+		g0,
+	},
+	Check: checkBounds,
+}
+
+// ownLine is a line of the user's with the CPU time that is its own.
+type ownLine struct {
+	at      stack.Frame
+	samples int64
+	words   []*compiler.Diagnostic // what the compiler says of it
+}
+
+// compiledCPU opens what CP07 and CP08 look at. Where that is not possible it
+// returns the answer.
+func compiledCPU(r *Rule, in *Input) (p *profile.Profile, index int, entry recording.Entry, set *compiler.Set, answer []Finding) {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	if err != nil {
+		return nil, 0, entry, nil, []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	if index, err = p.Index("samples"); err != nil {
+		return nil, 0, entry, nil, []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
+	}
+	if total := p.Total(index); total < int64(r.param("samples")) {
+		return nil, 0, entry, nil, []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, total, r.param("samples"))}
+	}
+	set, missing := in.compiled()
+	if set == nil {
+		return nil, 0, entry, nil, []Finding{r.answer(NotApplicable, "%s", missing)}
+	}
+	return p, index, entry, set, nil
+}
+
+// interrupted is what stands above a line when the sample comes as the
+// goroutine is asked to stop.
+const interrupted = "runtime.asyncPreempt"
+
+// ownLines are the lines of the user that stand at the leaf, by a key, the
+// hottest first.
+func (in *Input) ownLines(p *profile.Profile, index int, key func(stack.Frame) string) []*ownLine {
+	isUser := in.Session.Scope().IsUser
+	lines := map[string]*ownLine{}
+	for id, w := range p.Samples(index) {
+		frames := p.Stacks.Frames(id)
+		if len(frames) > 0 && p.Stacks.Frame(frames[0]).Func == interrupted {
+			frames = frames[1:]
+		}
+		if len(frames) == 0 || w <= 0 || !isUser(p.Stacks.Frame(frames[0])) {
+			continue
+		}
+		f := p.Stacks.Frame(frames[0])
+		k := key(f)
+		if lines[k] == nil {
+			lines[k] = &ownLine{at: f}
+		}
+		lines[k].samples += w
+	}
+	var out []*ownLine
+	for _, l := range lines {
+		out = append(out, l)
+	}
+	slices.SortFunc(out, func(a, b *ownLine) int {
+		return cmp.Or(cmp.Compare(b.samples, a.samples), strings.Compare(a.at.File, b.at.File), a.at.Line-b.at.Line)
+	})
+	return out
+}
+
+func checkBounds(r *Rule, in *Input) []Finding {
+	p, index, entry, set, answer := compiledCPU(r, in)
+	if answer != nil {
+		return answer
+	}
+	total := p.Total(index)
+	sum := int64(0)
+	var hot []*ownLine
+	for _, l := range in.ownLines(p, index, func(f stack.Frame) string { return fmt.Sprint(f.File, ":", f.Line) }) {
+		file, ok := set.File(l.at.File)
+		if !ok {
+			continue
+		}
+		for _, d := range set.At(file, l.at.Line) {
+			if d.Kind == compiler.BoundsCheck || d.Kind == compiler.SliceCheck {
+				l.words = append(l.words, d)
+			}
+		}
+		if len(l.words) == 0 || l.samples < minHits {
+			continue
+		}
+		if _, loop := in.lineInLoop(l.at); loop != loopNo {
+			hot = append(hot, l)
+			sum += l.samples
+		}
+	}
+	share := stats.Wilson(float64(sum), float64(total), compare.Confidence)
+	if share.Low < r.param("share") {
+		return []Finding{r.answer(Fine, "%s of the CPU time is that of lines in loops that check bounds", unit.Percent(share.Estimate))}
+	}
+	top := hot[0].at
+	f := r.answer(Found, "%s of the CPU time is that of lines in loops that check bounds; %s of it at %s:%d in %s, %s",
+		unit.Percent(share.Estimate), unit.Percent(float64(hot[0].samples)/float64(sum)), baseName(top.File), top.Line, stack.Short(top.Func), checkWords(hot[0].words))
+	f.Severity, f.Score = Info, score(share.Estimate, 0.30, 0.90)
+	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
+	for i, l := range hot[:min(len(hot), evidenceLines)] {
+		if i > 0 && l.samples < sum/20 {
+			break
+		}
+		source, _ := in.lineInLoop(l.at)
+		f.Evidence = append(f.Evidence, Evidence{
+			Text: fmt.Sprintf("%d of %d samples; the compiler leaves %s", l.samples, total, checkWords(l.words)), Path: entry.Path, Phase: entry.Phase,
+			File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: strings.TrimSpace(source),
+		})
+	}
+	f.Advice = "Let the compiler prove the bounds once before the loop: range over the slice itself, s = s[:n] with the n of the loop, _ = s[n-1], or an array of fixed size; index by a type or a mask that cannot be too large."
+	f.Verify = "go build -gcflags=-d=ssa/check_bce names the checks that are left; compare rounds for the time (loupe run -vs), or the benchmark."
+	f.Doubts = []string{"the share is that of the lines: a check that is predicted well is a small part of it, often a tenth. Keep the change only if the gain is measured"}
+	return []Finding{f}
+}
+
+// checkWords counts the checks of a line.
+func checkWords(words []*compiler.Diagnostic) string {
+	places := map[compiler.Pos]bool{}
+	for _, d := range words {
+		at := d.Pos
+		if n := len(d.Inline); n > 0 {
+			at = d.Inline[n-1]
+		}
+		places[at] = true
+	}
+	if len(places) == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", len(places))
+}

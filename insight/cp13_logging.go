@@ -1,0 +1,47 @@
+package insight
+
+import (
+	"loupe/recording"
+	"loupe/stack"
+)
+
+var cp13 = &Rule{
+	ID: "CP13", Title: "Logging and telemetry take much of the work",
+	About: "The time and memory that go into packages that log, trace and count: the standard log and slog, zap, zerolog, logrus, OpenTelemetry, Prometheus and their like, " +
+		"with the formatting and writing that they do.",
+	Needs: []recording.Kind{recording.CPU}, Instead: []recording.Kind{recording.Allocs},
+	Params: []Param{
+		{"cpu", 0.10, "share of CPU time", "research, CP13; the lower bound of the interval counts"},
+		{"bytes", 0.15, "share of allocated bytes", "chosen"},
+		{"warn", 0.20, "share of CPU time or bytes", "research, CP13: more than a fifth"},
+		g0,
+	},
+	Check: check(
+		&look{kind: recording.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "logging", skip: []string{"startup"},
+			foreign: true, anyone: true, reason: loggingReason, what: "went into logging and telemetry", tell: tellLogging},
+		&look{kind: recording.Allocs, sample: "alloc_space", limit: "bytes", warn: "warn", set: "logging", skip: []string{"startup"},
+			foreign: true, anyone: true, reason: loggingReason, what: "came from logging and telemetry", tell: tellLogging},
+	),
+}
+
+// loggingReason is the module that logs; the outermost one is what the program
+// has called.
+func loggingReason(t *stack.Table, frames []stack.FrameID) string {
+	for i := len(frames) - 1; i >= 0; i-- {
+		if name := t.Frame(frames[i]).Func; inSet("logging", name) {
+			if module := stack.Module(name); module != "std" {
+				return module
+			}
+			return stack.Package(name)
+		}
+	}
+	return "-"
+}
+
+func tellLogging(h *hit, f *Finding) {
+	f.Summary += "; most of it in " + h.reasons[0].name
+	if len(h.reasons) > 1 && h.reasonShare(h.reasons[1].name) >= 0.1 {
+		f.Summary += ", then " + h.reasons[1].name
+	}
+	f.Advice = "Say less in the hot path: raise the level, check that a level is on before arguments are made for it, log one of many requests, and give traces a sampling rate; write through a buffer. Values with a type (slog.Attr, zap.Field) cost less than formats."
+}

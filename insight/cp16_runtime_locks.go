@@ -1,0 +1,76 @@
+package insight
+
+import (
+	"strings"
+
+	"loupe/recording"
+	"loupe/stack"
+)
+
+var cp16 = &Rule{
+	ID: "CP16", Title: "Threads wait for locks inside the runtime",
+	About: "The runtime's own locks, those of channels, the heap, timers and the scheduler, make a thread spin and then sleep. " +
+		"They show in CPU profiles, not among the program's mutexes.",
+	Needs: []recording.Kind{recording.CPU},
+	Params: []Param{
+		{"share", 0.05, "share of CPU time", "research, CP16; the lower bound of the interval counts"},
+		{"warn", 0.15, "share of CPU time", "chosen"},
+		g0,
+	},
+	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "runtime.lock", skip: []string{"startup"},
+		anyone: true, below: true, busy: true, background: "collector", named: "runtime", reason: runtimeLockReason, what: "went into locks of the runtime", tell: tellRuntimeLock}),
+}
+
+// runtimeLockReason says whose lock it is, by what holds or wants it.
+func runtimeLockReason(t *stack.Table, frames []stack.FrameID) string {
+	for _, f := range frames {
+		if t.Frame(f).Func == "runtime.gosched_m" {
+			return "yield"
+		}
+	}
+	for _, f := range frames {
+		name := t.Frame(f).Func
+		is := func(begins ...string) bool {
+			for _, b := range begins {
+				if strings.HasPrefix(name, "runtime."+b) {
+					return true
+				}
+			}
+			return false
+		}
+		switch {
+		case is("chansend", "chanrecv", "selectgo", "selectnb", "closechan", "sellock", "selunlock"):
+			return "channel"
+		case is("semacquire", "semrelease", "(*semaRoot)", "notifyList", "sync_notify"):
+			return "semaphore"
+		case is("(*timers)", "(*timer)", "modtimer", "deltimer", "resettimer", "addtimer", "runtimer", "checkTimers"):
+			return "timers"
+		case is("(*mheap)", "(*mcentral)", "(*mcache)", "(*pageAlloc)", "mallocgc", "stackalloc", "stackfree", "stackcache", "(*scavenge"):
+			return "heap"
+		case is("schedule", "findRunnable", "findrunnable", "goschedImpl", "globrunq", "injectglist", "startm", "stopm", "wakep", "park_m", "exitsyscall", "runqput", "newproc", "gfget", "gfput"):
+			return "scheduler"
+		}
+	}
+	return "other"
+}
+
+func tellRuntimeLock(h *hit, f *Finding) {
+	owner := h.reasons[0].name
+	f.Summary += "; the lock is mostly that of " + map[string]string{
+		"channel": "a channel", "semaphore": "the goroutines that wait for mutexes", "timers": "timers", "heap": "the heap", "scheduler": "the scheduler", "other": "another part of the runtime",
+	}[owner]
+	switch owner {
+	case "channel":
+		f.Advice = "Many goroutines use one channel: send batches, or give each worker a channel of its own."
+	case "semaphore":
+		f.Advice = "Goroutines queue for a mutex: the lock findings (LK) show which; hold it for less, or split what it guards."
+	case "timers":
+		f.Advice = "Many timers are made and reset: set a deadline once for each request, and keep one ticker for what many wait for."
+	case "heap":
+		f.Advice = "Many threads ask the heap for pages at once: allocate less, and keep large buffers; the allocation findings show the lines."
+	case "scheduler":
+		f.Advice = "Goroutines stop and start too often for the number of Ps: hand over larger pieces (CP05), or try with fewer Ps (GOMAXPROCS)."
+	default:
+		f.Advice = "Look at the callers: loupe pprof -peek 'runtime.lock2' RECORDING/" + h.entry.Path + "."
+	}
+}

@@ -1,0 +1,233 @@
+package insight
+
+import (
+	"strings"
+	"sync"
+
+	"loupe/profile"
+	"loupe/stack"
+)
+
+// signature is a row of the table of the functions that rules look for. Names
+// move from release to release, so each row says in which it is true; a
+// profile does not always tell its release, and a name that was never another
+// function's does no harm in the others. TestSignatures looks every name up in
+// the Go trees that it finds.
+type signature struct {
+	set string
+	// since and until are minor releases of Go 1, both included; 0 is open.
+	since, until int
+	// names are whole names, or beginnings with a "*" behind.
+	names string
+}
+
+// signatures is the table. The sets are in the order of the rules.
+var signatures = []signature{
+	// What runs before main.main happens once.
+	{"startup", 0, 0, "runtime.doInit"},
+	{"startup", 21, 0, "runtime.doInit1"},
+
+	{"fmt", 0, 0, "fmt.Sprintf fmt.Sprint fmt.Sprintln fmt.Fprintf fmt.Fprint fmt.Fprintln fmt.Printf fmt.Print fmt.Println fmt.Errorf " +
+		"fmt.Sscanf fmt.Sscan fmt.Sscanln fmt.Fscanf fmt.Fscan fmt.Fscanln fmt.Scanf fmt.Scan fmt.Scanln"},
+	{"fmt", 19, 0, "fmt.Appendf fmt.Append fmt.Appendln"},
+
+	{"coders", 0, 0, "compress/flate.NewWriter compress/flate.NewWriterDict compress/flate.NewReader compress/flate.NewReaderDict " +
+		"compress/gzip.NewWriterLevel compress/gzip.NewReader compress/zlib.NewWriterLevelDict compress/zlib.NewReaderDict compress/lzw.NewReader compress/lzw.NewWriter compress/bzip2.NewReader"},
+	{"coders", 0, 0, "github.com/klauspost/compress/flate.NewWriter* github.com/klauspost/compress/flate.NewReader* github.com/klauspost/compress/gzip.NewWriterLevel " +
+		"github.com/klauspost/compress/gzip.NewReader github.com/klauspost/compress/zstd.NewWriter github.com/klauspost/compress/zstd.NewReader github.com/andybalholm/brotli.NewWriter*"},
+
+	{"scratch", 0, 0, "bufio.NewReaderSize bufio.NewWriterSize bufio.(*Scanner).Scan bufio.(*Reader).Reset bufio.(*Writer).Reset bytes.(*Buffer).grow"},
+	{"scratch", 19, 0, "bytes.growSlice"},
+	{"scratch", 0, 18, "bytes.makeSlice"},
+
+	{"regexp", 0, 0, "regexp.Compile regexp.MustCompile regexp.CompilePOSIX regexp.MustCompilePOSIX regexp.MatchString regexp.Match regexp.MatchReader"},
+	{"regexp.compile", 0, 0, "regexp.compile"},
+
+	{"pool.get", 0, 0, "sync.(*Pool).Get"},
+
+	{"map.grow", 0, 25, "runtime.hashGrow runtime.growWork runtime.growWork_fast32 runtime.growWork_fast64 runtime.growWork_faststr runtime.evacuate"},
+	{"map.grow", 24, 0, "internal/runtime/maps.(*table).rehash internal/runtime/maps.(*Map).growToTable internal/runtime/maps.(*Map).growToSmall"},
+
+	{"timers", 0, 0, "time.NewTimer time.NewTicker time.After time.Tick time.AfterFunc"},
+
+	{"readall", 16, 0, "io.ReadAll"},
+	{"readall", 0, 15, "io/ioutil.readAll"},
+	{"readall", 0, 0, "io/ioutil.ReadAll"},
+
+	{"encoders", 0, 0, "encoding/json.NewDecoder encoding/json.NewEncoder encoding/json.(*Decoder).refill encoding/xml.NewDecoder encoding/xml.NewEncoder " +
+		"encoding/gob.NewDecoder encoding/gob.NewEncoder encoding/gob.(*Decoder).compileDec encoding/gob.(*Decoder).recvType encoding/gob.(*Encoder).sendTypeDescriptor " +
+		"encoding/csv.NewReader encoding/csv.NewWriter"},
+
+	{"xml.decode", 0, 0, "encoding/xml.Unmarshal encoding/xml.(*Decoder).Decode encoding/xml.(*Decoder).DecodeElement"},
+
+	{"json", 0, 0, "encoding/json.*"},
+	{"reflect", 0, 0, "reflect.*"},
+
+	{"syscall", 0, 0, "syscall.Syscall syscall.Syscall6 syscall.RawSyscall syscall.RawSyscall6 syscall.rawVforkSyscall syscall.rawSyscallNoError"},
+	{"syscall", 0, 0, "syscall.syscall syscall.syscall6 syscall.syscall6X syscall.rawSyscall syscall.rawSyscall6 syscall.syscallPtr runtime.syscall runtime.syscall6 runtime.stdcall*"},
+	{"syscall", 19, 22, "runtime/internal/syscall.Syscall6"},
+	{"syscall", 23, 25, "internal/runtime/syscall.Syscall6"},
+	{"syscall", 26, 0, "internal/runtime/syscall/linux.Syscall6"},
+	{"netpoll", 0, 0, "runtime.netpoll runtime.netpollBreak"},
+	// What a program asks the kernel for, by its name in the library.
+	{"kernel", 0, 0, "os.* net.(*conn).* net.(*netFD).* net.(*TCPListener).Accept net.(*UDPConn).* net.(*sysDialer).* internal/poll.(*FD).* syscall.* golang.org/x/sys/unix.* internal/syscall/unix.* crypto/rand.Read"},
+
+	{"schedule", 0, 0, "runtime.schedule runtime.park_m runtime.goschedImpl runtime.goexit0 runtime.goready runtime.ready runtime.wakep runtime.startm runtime.stopm runtime.handoffp runtime.injectglist runtime.resetspinning runtime.newproc runtime.newproc1"},
+	{"schedule", 19, 0, "runtime.findRunnable"},
+	{"schedule", 0, 18, "runtime.findrunnable"},
+	{"schedule", 17, 0, "runtime.mPark"},
+
+	// The collector's own goroutines, and the threads that serve them.
+	{"collector", 0, 0, "runtime.bgsweep runtime.bgscavenge runtime.gcBgMarkWorker runtime.gcStart"},
+	{"collector", 13, 22, "runtime.gcBgMarkStartWorkers"},
+	{"runtime", 0, 0, "runtime.*"},
+
+	{"move", 0, 0, "runtime.memmove runtime.memclrNoHeapPointers runtime.memclrHasPointers runtime.typedmemmove runtime.typedslicecopy runtime.duffcopy runtime.duffzero"},
+	{"move", 18, 0, "runtime.memclrNoHeapPointersChunked"},
+	{"move", 21, 0, "runtime.wbMove runtime.wbZero"},
+
+	// Who copies, by the name that the program has called.
+	{"copier", 0, 0, "bytes.* strings.* bufio.* io.* os.* slices.* sort.* append runtime.growslice runtime.concatstring* runtime.slicebytetostring runtime.stringtoslice* runtime.chansend* runtime.chanrecv* runtime.selectgo runtime.makeslice runtime.newobject runtime.map*"},
+
+	{"clock", 0, 0, "time.Now time.Since time.Until"},
+	{"clock", 25, 0, "time.runtimeNow"},
+
+	{"logging", 0, 0, "log.*"},
+	{"logging", 21, 0, "log/slog.*"},
+	{"logging", 0, 0, "go.uber.org/zap.* go.uber.org/zap/* github.com/rs/zerolog.* github.com/rs/zerolog/* github.com/sirupsen/logrus.* github.com/go-kit/log.* github.com/go-kit/log/* " +
+		"github.com/go-kit/kit/log.* github.com/golang/glog.* k8s.io/klog* github.com/hashicorp/go-hclog.* github.com/apex/log.* github.com/inconshreveable/log15.* github.com/charmbracelet/log.* " +
+		"github.com/phuslu/log.* go.opentelemetry.io/* go.opencensus.io/* github.com/prometheus/client_golang/* github.com/DataDog/dd-trace-go* gopkg.in/DataDog/dd-trace-go* " +
+		"github.com/getsentry/sentry-go.* github.com/opentracing/* github.com/uber/jaeger-client-go* github.com/newrelic/go-agent/* github.com/VictoriaMetrics/metrics.* github.com/armon/go-metrics.* github.com/uber-go/tally*"},
+
+	{"stack.grow", 0, 0, "runtime.newstack runtime.copystack"},
+	{"preempt", 0, 0, "runtime.gopreempt_m runtime.shrinkstack"},
+	{"preempt", 14, 0, "runtime.preemptPark"},
+
+	{"cgo", 0, 0, "runtime.cgocall runtime.cgocallbackg runtime.cgocallbackg1"},
+	{"cgo.cross", 0, 0, "runtime.entersyscall runtime.reentersyscall runtime.exitsyscall runtime.cgoCheckPointer runtime.cgoCheckArg runtime.cgoIsGoPointer runtime.cgocallbackg runtime.cgocallbackg1 " +
+		"runtime.casgstatus runtime.save runtime.unwindm runtime.needm runtime.dropm runtime.wirep runtime.cgoUse"},
+	{"cgo.cross", 0, 25, "runtime.exitsyscallfast runtime.exitsyscallfast_reacquired runtime.exitsyscallfast_pidle"},
+
+	{"runtime.lock", 0, 0, "runtime.lock2 runtime.unlock2"},
+	{"runtime.lock", 22, 0, "runtime._LostContendedRuntimeLock"},
+	{"runtime.lock", 0, 14, "runtime.lock runtime.unlock"},
+
+	{"hash", 0, 0, "runtime.strhash runtime.strhashFallback runtime.memhash runtime.memhash8 runtime.memhash16 runtime.memhash32 runtime.memhash64 runtime.memhash128 runtime.memhash_varlen runtime.memhashFallback " +
+		"runtime.memhash32Fallback runtime.memhash64Fallback runtime.nilinterhash runtime.interhash runtime.typehash runtime.f32hash runtime.f64hash runtime.c64hash runtime.c128hash aeshashbody runtime.aeshashbody memhashbody"},
+	{"map", 0, 0, "runtime.map*"},
+	{"map", 24, 0, "internal/runtime/maps.*"},
+}
+
+// sets finds the set of a name quickly: whole names in a map, beginnings in a
+// list.
+var sets = sync.OnceValue(func() map[string]*nameSet {
+	m := map[string]*nameSet{}
+	for _, row := range signatures {
+		s := m[row.set]
+		if s == nil {
+			s = &nameSet{whole: map[string]bool{}}
+			m[row.set] = s
+		}
+		for name := range strings.FieldsSeq(row.names) {
+			if begin, ok := strings.CutSuffix(name, "*"); ok {
+				s.begin = append(s.begin, begin)
+			} else {
+				s.whole[name] = true
+			}
+		}
+	}
+	return m
+})
+
+// nameSet is all names of a set, of every release.
+type nameSet struct {
+	whole map[string]bool
+	begin []string
+}
+
+// has tells whether a function is of the set.
+func (s *nameSet) has(function string) bool {
+	if s.whole[function] {
+		return true
+	}
+	for _, begin := range s.begin {
+		if strings.HasPrefix(function, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// inSet tells whether a function is of a set of the table.
+func inSet(set, function string) bool {
+	s := sets()[set]
+	if s == nil {
+		panic("BUG: no signatures of " + set)
+	}
+	return s.has(function)
+}
+
+// anything is a set of all functions.
+const anything = "*"
+
+// view is what rules ask of every frame of a profile, asked once.
+type view struct {
+	t       *stack.Table
+	origins []stack.Origin
+
+	mu    sync.Mutex
+	known map[string][]bool
+}
+
+// views keeps the view of each profile. The zero value is ready for use.
+type views struct {
+	mu sync.Mutex
+	of map[*profile.Profile]*view
+}
+
+// view returns what is known of a profile's frames.
+func (in *Input) view(p *profile.Profile) *view {
+	in.views.mu.Lock()
+	defer in.views.mu.Unlock()
+	if in.views.of == nil {
+		in.views.of = map[*profile.Profile]*view{}
+	}
+	v := in.views.of[p]
+	if v == nil {
+		scope := in.Session.Scope()
+		v = &view{t: p.Stacks, known: map[string][]bool{}, origins: make([]stack.Origin, p.Stacks.NumFrames())}
+		for id := range v.origins {
+			name := p.Stacks.Frame(stack.FrameID(id)).Func
+			if v.origins[id] = scope.Origin(name); generated(name) {
+				v.origins[id] = stack.Runtime
+			}
+		}
+		in.views.of[p] = v
+	}
+	return v
+}
+
+// generated tells whether a function is made by the tool chain and not written
+// by anybody: hash and equality of a type, the way into C.
+func generated(function string) bool {
+	return strings.HasPrefix(function, "type:.") || strings.HasPrefix(function, "type..") ||
+		strings.Contains(function, "._Cfunc_") || strings.Contains(function, "._cgo")
+}
+
+// marks tells of each frame whether it is of a set; no set gives nil.
+func (v *view) marks(set string) []bool {
+	if set == "" {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	m, ok := v.known[set]
+	if !ok {
+		m = make([]bool, v.t.NumFrames())
+		for id := range m {
+			m[id] = set == anything || inSet(set, v.t.Frame(stack.FrameID(id)).Func)
+		}
+		v.known[set] = m
+	}
+	return m
+}
