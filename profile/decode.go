@@ -175,7 +175,7 @@ func newDecoder() *decoder {
 	p := &Profile{Stacks: new(stack.Table)}
 	old := *d
 	*d = decoder{
-		input: input{window: old.window, inflater: old.inflater},
+		input: input{window: old.window, gzip: old.gzip},
 		p:     p, text: &p.labels.text,
 		ids: old.ids[:0], values: old.values[:0], stacks: old.stacks, labels: old.labels,
 		functions: old.functions[:0], locations: old.locations[:0], lines: old.lines[:0],
@@ -188,7 +188,7 @@ func newDecoder() *decoder {
 // free keeps the decoder for the next profile.
 func (d *decoder) free() {
 	d.p, d.text, d.top, d.buf = nil, nil, cursor{}, nil
-	d.inflater.reset(nil)
+	d.file.Reset(nil)
 	decoders.Put(d)
 }
 
@@ -197,8 +197,7 @@ func (d *decoder) free() {
 func decodePacked(data []byte, limit int64) *Profile {
 	d := newDecoder()
 	defer d.free()
-	d.unpack(data, limit)
-	if d.decode() != nil {
+	if d.unpack(data, limit) != nil || d.decode() != nil {
 		return nil
 	}
 	return d.p

@@ -14,9 +14,9 @@ func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data
 
 // inflate unpacks a gzip file into one buffer of at most limit bytes.
 //
-// It is for all that [inflater] does not read, the reason why included. The size
-// in the trailer sizes the buffer, and for the rest it grows with what has really
-// come out.
+// It is for all that is no profile.proto, and for the reason why one cannot be
+// read. The size in the trailer sizes the buffer, and for the rest it grows with
+// what has really come out.
 func inflate(data []byte, limit int64) ([]byte, error) {
 	in := stdbytes.NewReader(data)
 	z, err := gzip.NewReader(in)
@@ -52,43 +52,58 @@ type input struct {
 	base  int64 // bytes that came before buf
 	total int64 // how long all is, if the file does not lie
 
-	packed   bool
-	limit    int64
-	window   []byte // where buf is when the file is packed
-	inflater inflater
+	packed bool
+	limit  int64
+	window []byte // where buf is when the file is packed
+	file   stdbytes.Reader
+	gzip   *gzip.Reader // kept for the next file: its tables are what is large
+	ended  bool
 }
 
-// windowSize is for what was inflated, the history that it refers to included.
+// windowSize is for what was inflated last.
 const windowSize = 128 << 10
 
 var errTooLong = errors.New("the profile is too long")
 
-func (in *input) unpack(data []byte, limit int64) {
-	in.inflater.reset(data)
-	in.packed, in.limit, in.total = true, limit, trailerSize(data, limit)
+// unpack begins a packed file.
+func (in *input) unpack(data []byte, limit int64) error {
+	in.file.Reset(data)
+	in.packed, in.ended, in.limit, in.total = true, false, limit, trailerSize(data, limit)
 	if in.window == nil {
 		in.window = make([]byte, 0, windowSize)
 	}
 	in.buf = in.window[:0]
+	if in.gzip == nil {
+		in.gzip = new(gzip.Reader)
+	}
+	return in.gzip.Reset(&in.file)
 }
 
 // whole says whether nothing comes after buf.
-func (in *input) whole() bool { return !in.packed || in.inflater.done() }
+func (in *input) whole() bool { return !in.packed || in.ended }
 
 // more inflates the next part. What is before the position from may go. It
 // returns where that is now.
 func (in *input) more(from int) (int, error) {
-	drop := max(0, min(from, len(in.buf)-inflateHistory))
-	in.base += int64(drop)
-	in.buf = in.buf[:copy(in.buf, in.buf[drop:])]
+	in.base += int64(from)
+	in.buf = in.buf[:copy(in.buf, in.buf[from:])]
 	if room := cap(in.buf) - len(in.buf); room < windowSize/4 { // a long field
 		in.buf = append(make([]byte, 0, 2*cap(in.buf)), in.buf...)
 	}
-	var err error
-	if in.buf, err = in.inflater.read(in.buf); err == nil && in.base+int64(len(in.buf)) > in.limit {
-		err = errTooLong
+	for !in.ended && len(in.buf) < cap(in.buf) {
+		n, err := in.gzip.Read(in.buf[len(in.buf):cap(in.buf)])
+		in.buf = in.buf[:len(in.buf)+n]
+		switch {
+		case err == io.EOF:
+			in.ended = true
+		case err != nil:
+			return 0, err
+		}
+		if in.base+int64(len(in.buf)) > in.limit {
+			return 0, errTooLong
+		}
 	}
-	return from - drop, err
+	return 0, nil
 }
 
 // trailerSize returns how large the packed file says that it is.
