@@ -70,7 +70,7 @@ var categories = [...]struct {
 		"runtime.lock$ runtime.lock2 runtime.unlock$ runtime.unlock2 runtime.lockWithRank runtime.unlockWithRank runtime.(*mLockProfile) runtime.startTheWorld runtime.stopTheWorld runtime.forEachP"},
 	{Maps, "runtime.map runtime.hashGrow runtime.growWork runtime.evacuate runtime.(*hmap) runtime.makemap internal/runtime/maps. runtime.advanceEvacuationMark runtime.(*bmap)"},
 	{SystemCalls, "runtime.entersyscall runtime.exitsyscall runtime.reentersyscall runtime.syscall syscall.Syscall syscall.RawSyscall syscall.syscall syscall.rawSyscall " +
-		"internal/runtime/syscall. runtime/internal/syscall. runtime.write$ runtime.write1 runtime.read$ runtime.madvise runtime.mmap runtime.munmap runtime.sigaltstack runtime.rt_sig runtime.tgkill"},
+		"internal/runtime/syscall. internal/runtime/syscall/ runtime/internal/syscall. runtime.write$ runtime.write1 runtime.read$ runtime.madvise runtime.mmap runtime.munmap runtime.sigaltstack runtime.rt_sig runtime.tgkill"},
 	{Cgo, "runtime.cgocall runtime.asmcgocall runtime.cgocallback runtime.cgoCheck _cgo_ crosscall"},
 	{Copying, "runtime.memmove runtime.memclr runtime.memequal runtime.typedmemmove runtime.typedslicecopy runtime.typedmemclr runtime.duff memeqbody cmpbody " +
 		"runtime.cmpstring runtime.strequal internal/bytealg. indexbytebody countbody indexbody runtime.efaceeq runtime.ifaceeq runtime.nilinterequal runtime.interequal"},

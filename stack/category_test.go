@@ -29,6 +29,7 @@ func TestCategories(t *testing.T) {
 	f(Schedule, "runtime.lock2", "runtime.schedule", "runtime.mcall")
 	f(Locks, "sync.(*Mutex).Lock", "main.f")
 	f(Channels, "runtime.chansend", "runtime.chansend1", "main.f")
+	f(SystemCalls, "internal/runtime/syscall/linux.Syscall6", "syscall.Syscall", "main.f") // since Go 1.26
 	f(SystemCalls, "internal/runtime/syscall.Syscall6", "syscall.Syscall", "syscall.write", "internal/poll.(*FD).Write", "main.f")
 	f(StackGrowth, "runtime.copystack", "runtime.newstack", "runtime.morestack")
 	f(Cgo, "runtime.asmcgocall", "runtime.cgocall", "main._Cfunc_x", "main.f")
