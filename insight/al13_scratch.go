@@ -18,7 +18,7 @@ var al13 = &Rule{
 		{"objects", 100, "objects", "chosen: one buffer that has grown to any size has made fewer"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging"},
+	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders"},
 		direct: true, perLine: true, objects: 100,
 		through: []string{"io", "fmt", "bufio", "bytes", "text/template", "html/template", "encoding/binary", "encoding/hex", "encoding/base64", "compress/gzip", "compress/flate", "compress/zlib"},
 		reason:  scratchReason, what: "came from buffers", tell: tellScratch}),

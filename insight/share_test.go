@@ -127,6 +127,7 @@ func TestShapesGuarded(t *testing.T) {
 	fine("nobody's line", "AL11", "cpu", "fmt.Sprintf")
 	fine("the transport decompresses", "AL12", "allocs", user, "io.ReadAll", "net/http.(*gzipReader).Read", "compress/gzip.NewReader")
 	fine("the encoder's own buffer", "AL13", "allocs", user, "encoding/json.Marshal", "bytes.(*Buffer).Write", "bytes.(*Buffer).grow")
+	fine("an encoder's, which AL22 tells", "AL13", "allocs", "shop/search.find:/src/rss.go:7", "encoding/xml.NewEncoder", "bufio.NewWriterSize")
 	fine("before main", "AL14", "cpu", "runtime.doInit1", "shop/search.init", "regexp.MustCompile", "regexp.compile")
 	fine("matching", "AL14", "cpu", user, "regexp.MatchString", "regexp.(*Regexp).doExecute")
 	fine("a pool of another package", "AL15", "allocs", user, "fmt.Sprintf", "fmt.newPrinter", "sync.(*Pool).Get", "fmt.init.func1")
