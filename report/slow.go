@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"loupe/compare"
+	"loupe/insight"
+	"loupe/loadlog"
 	"loupe/overlap"
 	"loupe/unit"
 )
@@ -203,4 +205,31 @@ func markdownTexts(w *lines, head []string, rows [][]string) {
 		}
 		w.printf("| %s |\n", strings.Join(r, " | "))
 	}
+}
+
+// RecordedLoad is the JSON form of a load run whose service was recorded: the
+// summary of the load, and beside it what the recording adds.
+type RecordedLoad struct {
+	*loadlog.Summary
+	Slow     []compare.Slow    `json:"slow_requests"`
+	Findings []insight.Finding `json:"findings"`
+	// Recording is where it was kept.
+	Recording string `json:"recording"`
+}
+
+// WriteRecordedLoad prints what follows the text of a load run whose service was
+// recorded: what slow requests met, and the findings of the rules about loads.
+func WriteRecordedLoad(out io.Writer, slow []compare.Slow, found []insight.Finding, s Style) error {
+	w := &lines{w: out}
+	if len(slow) > 0 {
+		w.printf("\n%s\n\n", s.paint(bold, "What slow requests met"))
+		writeSlow(w, slow, s)
+	}
+	if len(found) > 0 {
+		w.printf("\n%s\n\n", s.paint(bold, "Findings"))
+		for _, f := range found {
+			writeFinding(w, f, s)
+		}
+	}
+	return w.err
 }

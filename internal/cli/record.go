@@ -15,7 +15,9 @@ import (
 
 	"loupe/collect"
 	"loupe/load"
+	"loupe/loadlog"
 	"loupe/recording"
+	"loupe/timeline"
 	"loupe/unit"
 )
 
@@ -109,21 +111,7 @@ func (f *recordFlags) loadInto(w *recording.Writer) collect.Load {
 		if err != nil {
 			return err
 		}
-		if log.Monotonic == 0 {
-			log.Monotonic, log.BootID = collect.Monotonic(log.Start)
-		}
-		entry, err := w.Create(recording.Entry{
-			Path: "load-" + phase + ".requests", Kind: recording.Load, Phase: phase, Source: f.load,
-		})
-		if err != nil {
-			return err
-		}
-		if err := log.Encode(entry); err != nil {
-			return entry.Abort(err)
-		}
-		clock := recording.Clock{Path: "load-" + phase + ".requests"}
-		clock.Offset = w.At(log.Start)
-		if err := errors.Join(entry.Close(), w.SetClock(clock)); err != nil {
+		if err := keepLoad(w, phase, f.load, log); err != nil {
 			return err
 		}
 		if s := log.Summary(); s.Requests > 0 && s.Responses == 0 && ctx.Err() == nil {
@@ -131,6 +119,23 @@ func (f *recordFlags) loadInto(w *recording.Writer) collect.Load {
 		}
 		return nil
 	}
+}
+
+// keepLoad puts the requests of a phase into a recording, with where they lie on
+// its time axis.
+func keepLoad(w *recording.Writer, phase, source string, log *loadlog.Log) error {
+	if log.Monotonic == 0 {
+		log.Monotonic, log.BootID = collect.Monotonic(log.Start)
+	}
+	path := "load-" + phase + ".requests"
+	entry, err := w.Create(recording.Entry{Path: path, Kind: recording.Load, Phase: phase, Source: source})
+	if err != nil {
+		return err
+	}
+	if err := log.Encode(entry); err != nil {
+		return entry.Abort(err)
+	}
+	return errors.Join(entry.Close(), w.SetClock(recording.Clock{Path: path, Clock: timeline.Clock{Offset: w.At(log.Start)}}))
 }
 
 // hostPort returns what to dial for a URL.
