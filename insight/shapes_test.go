@@ -129,3 +129,20 @@ func TestGrown(t *testing.T) {
 	f("cp16", "CP16", "select {")
 	f("cp17", "CP17", "byPath[key]")
 }
+
+// TestCompiledShapes: CP07 and CP08 need the compiler's words and enough
+// samples.
+func TestCompiledShapes(t *testing.T) {
+	for _, id := range []string{"CP07", "CP08"} {
+		expect(t, "no words", computing("main.f\n= 100"), id, NotApplicable, "words of the compiler")
+		data, err := os.ReadFile("testdata/shapes/compiler.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := func(picture string) *recordingtest.Recording {
+			return computing(picture).Put(recording.Entry{Path: "compiler/main.gz", Kind: recording.Compiler}, data)
+		}
+		expect(t, "few samples", with("main.f\n= 49"), id, TooLittle, "49 samples", "50 are needed")
+		expect(t, "nothing said of it", with("main.f\n= 100"), id, Fine)
+	}
+}
