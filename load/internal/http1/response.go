@@ -188,8 +188,10 @@ func (p *Parser) feedHead(b []byte) (n int, whole bool, err error) {
 	// It came in parts: only what belongs to it is taken.
 	before := len(p.held)
 	p.held = append(p.held, b...)
-	end, seen := headEnd(p.held, p.seen)
-	p.seen = seen
+	end := -1
+	if bytes.IndexByte(b, '\n') >= 0 { // a line that comes byte by byte is not gone through each time
+		end, p.seen = headEnd(p.held, p.seen)
+	}
 	switch {
 	case end > MaxHead || end < 0 && len(p.held) > MaxHead:
 		return len(b), false, ErrHeadLimit
