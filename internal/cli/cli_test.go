@@ -163,7 +163,7 @@ func TestCompletionBash(t *testing.T) {
 	}
 	f("report", "loupe", "rep")
 	f("run report rules", "loupe", "r")
-	f("-save", "loupe", "load", "-s")
+	f("-save", "loupe", "load", "-sa")
 	f("compare completion", "loupe", "help", "com")
 }
 

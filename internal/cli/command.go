@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,7 +34,33 @@ type command struct {
 type flagSet struct {
 	*flag.FlagSet
 	quiet map[string]bool
-	run   func(e *env, args []string) error
+	// groups are the headings under which the help lists flags, in the
+	// order in which they were declared; in says which flag is where.
+	groups []string
+	in     map[string]string
+	run    func(e *env, args []string) error
+}
+
+// group declares flags that the help lists under a heading of their own.
+func (fs *flagSet) group(heading string, declare func()) {
+	before := map[string]bool{}
+	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = true })
+	declare()
+	if fs.in == nil {
+		fs.in = map[string]string{}
+	}
+	fs.groups = append(fs.groups, heading)
+	fs.VisitAll(func(f *flag.Flag) {
+		if !before[f.Name] {
+			fs.in[f.Name] = heading
+		}
+	})
+}
+
+// given tells whether the user set a flag.
+func (fs *flagSet) given(name string) (yes bool) {
+	fs.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
+	return yes
 }
 
 // hidden declares flags that the help does not list.
@@ -91,17 +118,19 @@ func (c *command) help(w io.Writer) {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.about))
 	}
 	fs := c.flagSet()
-	first := true
-	fs.VisitAll(func(f *flag.Flag) {
-		if fs.quiet[f.Name] {
-			return
-		}
-		if first {
-			fmt.Fprint(w, "\nFlags:\n")
-			first = false
-		}
-		fmt.Fprintln(w, flagLine(f))
-	})
+	for _, heading := range append([]string{""}, fs.groups...) {
+		first := true
+		fs.VisitAll(func(f *flag.Flag) {
+			if fs.quiet[f.Name] || fs.in[f.Name] != heading {
+				return
+			}
+			if first {
+				fmt.Fprintf(w, "\n%s:\n", cmp.Or(heading, "Flags"))
+				first = false
+			}
+			fmt.Fprintln(w, flagLine(f))
+		})
+	}
 }
 
 // flagLine prints a flag with its value's name, meaning and default.

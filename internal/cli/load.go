@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 
 	"loupe/load"
@@ -12,11 +13,16 @@ import (
 var loadCommand = &command{
 	name:  "load",
 	short: "put load on a URL and print what it took; hey's flags",
-	args:  "[flags] URL",
+	args:  "[flags] URL…",
 	example: []string{
 		"loupe load http://localhost:8080/",
 		"loupe load -m POST -c 100 -n 10000 'http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on'",
-		"loupe load -z 30s -q 10 -c 20 http://localhost:8080/     200 requests a second, on schedule",
+		"loupe load -rate 5k/s -z 30s http://localhost:8080/      on schedule, whatever the service does",
+		"loupe load -stages 30s:1k,1m:5k,30s:0 http://localhost:8080/",
+		"loupe load -find-max 'p99<50ms' http://localhost:8080/   how much it can take",
+		"loupe load -fail 'p99<50ms,errors<0.1%' -n 10000 http://localhost:8080/ && echo good enough",
+		"loupe load 'http://localhost:8080/item/{{rand 1 1000}}?id={{uuid}}'",
+		"loupe load -curl \"curl -X POST -H 'Content-Type: application/json' -d '{}' http://localhost:8080/\"",
 		"loupe load -o csv http://localhost:8080/ > requests.csv",
 		"loupe load -repeat 5 -against http://localhost:8081/ http://localhost:8080/     which is faster?",
 	},
@@ -24,39 +30,52 @@ var loadCommand = &command{
 Every flag of hey means what it means in hey, and the text has hey's layout.
 Exactly -n requests are sent; every one is kept; -a is really sent; percentiles
 that too few requests lie beyond are left out. Ctrl-C prints what there is.
-Exits with 1 when every request failed, with 4 when nothing answers at all.`,
+
+Without a rate each worker waits for its answer before it sends again; a service
+that stalls then stops the load, and its times look better than they are. With
+-rate, -stages, -replay or -q requests have their times, and the time that one
+waits for its turn counts.
+
+Several URLs take turns; "3:http://host/path" gets three times as many requests
+as one without a number. URLs, headers and bodies may hold {{seq}} {{uuid}}
+{{rand}} {{rand 1 100}} {{line "file"}} {{csv "column"}} {{now}}, which are
+something else in every request; {{"{{"}} is two braces. docs/guide/load.md
+tells it all.
+
+Exits with 1 when every request failed, with 3 when -fail is not met or -find-max
+finds nothing, with 4 when nothing answers at all.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f loadFlags
 		f.declare(fs, heyRequests)
-		out := fs.String("o", "", "`form` of the output: "+loadForms)
-		template := fs.String("template", "", "print through the template in `file` (text/template, hey's names)")
+		var r loadRun
+		fs.StringVar(&r.out, "o", "", "`form` of the output:\n"+loadForms)
+		fs.StringVar(&r.template, "template", "", "print through the template in `file` (text/template, hey's names)")
 		asJSON := fs.Bool("json", false, "same as -o json")
-		save := fs.String("save", "", "also write every request to `file` (docs/formats/load.md); with -repeat\nthose of each run into a folder")
-		var against againstFlags
-		against.declare(fs)
+		fs.StringVar(&r.save, "save", "", "also write every request to `file` (docs/formats/load.md); with -repeat\nthose of each run into a folder")
+		fs.group("What it is for", func() {
+			r.fail.declare(fs)
+			fs.StringVar(&r.find, "find-max", "", "find the highest rate that meets these `conditions` (see -fail), from -rate or\n100/s on, with -z or 5s at each; tells where the service bends")
+			r.against.declare(fs)
+		})
 		return func(e *env, args []string) error {
 			if *asJSON {
-				*out = "json"
+				r.out = "json"
 			}
-			address, err := oneArg(args, "the URL")
+			f.stdin = e.stdin
+			if r.against.used() {
+				return r.runAgainst(e, &f, args)
+			}
+			c, err := f.config(args...)
 			if err != nil {
-				return err
+				return usageError{err}
 			}
-			if against.used() {
-				if (*out != "" && *out != "json" && *out != "md") || *template != "" {
-					return usagef("-o: runs that are compared are printed as text, json or md")
-				}
-				arms, err := against.arms(address, f.config)
-				if err != nil {
-					return err
-				}
-				return against.run(e, arms, *save, *out)
+			if f.isGiven("c") && c.Requests > 0 && c.Concurrency > c.Requests {
+				e.progress(false)("-c %d is more than -n %d: %d workers are used", f.c, c.Requests, c.Requests)
 			}
-			write, err := loadOutput(*out, *template)
-			if err != nil {
-				return err
+			if r.find != "" {
+				return r.findMax(e, &f, c)
 			}
-			return f.run(e, address, write, *save)
+			return r.run(e, c)
 		}
 	},
 }
@@ -64,20 +83,28 @@ Exits with 1 when every request failed, with 4 when nothing answers at all.`,
 // heyRequests is how many requests hey sends when it is not told.
 const heyRequests = 200
 
-func (f *loadFlags) run(e *env, address string, write writeLoad, save string) error {
-	c, err := f.config(address)
+// loadRun is what becomes of the requests of a load.
+type loadRun struct {
+	out, template, save string
+	find                string
+	fail                failing
+	against             againstFlags
+}
+
+func (r *loadRun) run(e *env, c load.Config) error {
+	write, err := loadOutput(r.out, r.template)
 	if err != nil {
-		return usageError{err}
-	}
-	if f.c > f.n && f.z == "" {
-		e.progress(false)("-c %d is more than -n %d: %d workers are used", f.c, f.n, f.n)
+		return err
 	}
 	log, err := load.Run(e.ctx, c)
 	if err != nil {
-		return usageError{err}
+		return refusal(err)
 	}
-	if save != "" {
-		if err := saveLoad(save, log); err != nil {
+	if e.ctx.Err() == nil { // a part of a run is not judged
+		log.Wanted = r.fail.wanted
+	}
+	if r.save != "" {
+		if err := saveLoad(r.save, log); err != nil {
 			return err
 		}
 	}
@@ -85,11 +112,35 @@ func (f *loadFlags) run(e *env, address string, write writeLoad, save string) er
 	if err := errors.Join(write(w, log), w.Flush()); err != nil {
 		return err
 	}
-	s := log.Summary()
-	if s.Requests > 0 && s.Responses == 0 {
-		return allFailed(c.URL, s)
+	return verdict(e, &c, log.Summary())
+}
+
+// runAgainst puts load on one service or two, several times.
+func (r *loadRun) runAgainst(e *env, f *loadFlags, args []string) error {
+	switch {
+	case r.out != "" && r.out != "json" && r.out != "md" || r.template != "":
+		return usagef("-o: runs that are compared are printed as text, json or md")
+	case r.find != "" || r.fail.wanted != "":
+		return usagef("-repeat, -against and -start exclude -fail and -find-max")
 	}
-	return nil
+	address, err := oneArg(args, "the URL")
+	if err != nil {
+		return err
+	}
+	arms, err := r.against.arms(address, func(address string) (load.Config, error) { return f.config(address) })
+	if err != nil {
+		return err
+	}
+	return r.against.run(e, arms, r.save, r.out)
+}
+
+// refusal is the error of a run that could not begin: what was asked for
+// cannot be.
+func refusal(err error) error {
+	if _, ok := errors.AsType[*load.RemoteError](err); ok {
+		err = fmt.Errorf("%w (-yes-remote allows it)", err)
+	}
+	return usageError{err}
 }
 
 func saveLoad(name string, l *loadlog.Log) error {

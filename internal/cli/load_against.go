@@ -11,7 +11,6 @@ import (
 	"loupe/collect"
 	"loupe/compare"
 	"loupe/load"
-	"loupe/loadlog"
 	"loupe/unit"
 )
 
@@ -150,7 +149,7 @@ func (m *arm) once(e *env, wait time.Duration, save string, round int) error {
 func (m *arm) load(e *env, save string, round int) error {
 	l, err := load.Run(e.ctx, m.config)
 	if err != nil {
-		return usageError{err}
+		return refusal(err)
 	}
 	if save != "" {
 		if err := saveLoad(filepath.Join(save, fmt.Sprintf("%s-%02d.requests", m.prefix, round)), l); err != nil {
@@ -162,18 +161,9 @@ func (m *arm) load(e *env, save string, round int) error {
 	}
 	s := l.Summary()
 	if s.Requests > 0 && s.Responses == 0 {
-		return allFailed(m.config.URL, s)
+		return allFailed(&m.config, s)
 	}
 	m.side.Open = l.Open
 	m.side.Runs = append(m.side.Runs, s)
 	return nil
-}
-
-// allFailed is the error of a run in which nothing was answered: with exit code
-// 4 when nothing answers at all.
-func allFailed(address string, s *loadlog.Summary) error {
-	if strings.Contains(s.CommonError(), "connection refused") || strings.Contains(s.CommonError(), "no such host") {
-		return exitError{exitNothing, fmt.Errorf("cannot reach %s: %s", address, s.CommonError())}
-	}
-	return fmt.Errorf("every one of %d requests failed, most with: %s", s.Requests, s.CommonError())
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -12,11 +14,13 @@ import (
 	"time"
 
 	"loupe/load"
+	"loupe/load/target"
 	"loupe/unit"
 )
 
-// loadFlags are hey's flags with hey's meanings; where hey misbehaves they do
-// what its help says (docs/guide/load.md lists the differences).
+// loadFlags are hey's flags with hey's meanings, and those of what hey cannot
+// do; where hey misbehaves they do what its help says (docs/guide/load.md lists
+// the differences).
 type loadFlags struct {
 	n, c                  int
 	q                     float64
@@ -27,10 +31,19 @@ type loadFlags struct {
 	userAgent             string
 	body, bodyFile        string
 	auth, proxy, host     string
-	h2, verify            bool
+	h2                    bool
 	cpus                  int
 	noCompression, noKeep bool
 	noRedirects           bool
+
+	pace pacing
+	what sending
+	link linking
+
+	// given tells which flags were set; nil when they are no flags.
+	given func(name string) bool
+	// stdin is what the file name - stands for; nil where there is none.
+	stdin io.Reader
 	// length bounds a load that neither -n nor -z bounds; 0 wants one of
 	// them.
 	length time.Duration
@@ -38,6 +51,18 @@ type loadFlags struct {
 
 // declare declares the flags; n is the default of -n, 0 for none.
 func (f *loadFlags) declare(fs *flagSet, n int) {
+	f.given = fs.given
+	of := ""
+	if n == 0 {
+		of = " of -load"
+	}
+	fs.group("As in hey"+of, func() { f.declareHey(fs, n) })
+	fs.group("When requests are due"+of, func() { f.pace.declare(fs) })
+	fs.group("What is sent"+of, func() { f.what.declare(fs) })
+	fs.group("How it gets there"+of, func() { f.link.declare(fs) })
+}
+
+func (f *loadFlags) declareHey(fs *flagSet, n int) {
 	requests := "`number` of requests in all"
 	if n == 0 {
 		requests += "; without it and -z as many as fit into -for"
@@ -61,23 +86,23 @@ func (f *loadFlags) declare(fs *flagSet, n int) {
 	fs.StringVar(&f.proxy, "x", "", "HTTP proxy, `host:port`")
 	fs.BoolVar(&f.h2, "h2", false, "use HTTP/2; without TLS by prior knowledge")
 	fs.StringVar(&f.host, "host", "", "`Host` header and TLS server name")
-	fs.IntVar(&f.cpus, "cpus", 0, "`number` of CPUs to use; 0 is all")
-	fs.BoolVar(&f.verify, "verify", false, "verify the server's TLS certificate")
+	fs.IntVar(&f.cpus, "cpus", 0, "`number` of CPUs to use; 0 leaves it open")
 	fs.BoolVar(&f.noCompression, "disable-compression", false, "do not ask for gzip")
 	fs.BoolVar(&f.noKeep, "disable-keepalive", false, "use a new connection for every request")
 	fs.BoolVar(&f.noRedirects, "disable-redirects", false, "do not follow redirects")
 }
 
+// isGiven tells whether a flag was set.
+func (f *loadFlags) isGiven(name string) bool { return f.given != nil && f.given(name) }
+
 var headerForm = regexp.MustCompile(`^([\w-]+):\s*(.*)$`)
 
-// config makes the load of the flags.
-func (f *loadFlags) config(address string) (load.Config, error) {
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
+// config makes the load of the flags. The addresses are URLs, each with its
+// weight before it if it has one.
+func (f *loadFlags) config(addresses ...string) (load.Config, error) {
 	c := load.Config{
-		URL: address, Method: strings.ToUpper(f.method), Header: http.Header{}, Host: f.host,
-		Requests: f.n, Concurrency: f.c, Rate: f.q * float64(f.c), HTTP2: f.h2, VerifyTLS: f.verify,
+		Method: strings.ToUpper(f.method), Header: http.Header{}, Host: f.host,
+		Concurrency: f.c, HTTP2: f.h2, Loops: f.cpus,
 		NoCompression: f.noCompression, NoKeepAlive: f.noKeep, NoRedirects: f.noRedirects,
 		Tool: "loupe/" + version(),
 	}
@@ -85,6 +110,13 @@ func (f *loadFlags) config(address string) (load.Config, error) {
 	if c.Timeout, err = unit.ParseDuration(f.timeout); err != nil {
 		return c, fmt.Errorf("-t: %w", err)
 	}
+	if f.c < 1 || f.n < 0 || f.n == 0 && f.length == 0 {
+		return c, errors.New("-n and -c want at least 1")
+	}
+	if f.q < 0 || f.cpus < 0 {
+		return c, errors.New("-q and -cpus cannot be negative")
+	}
+	c.Requests = f.n
 	if f.z != "" {
 		if c.Duration, err = unit.ParseDuration(f.z); err != nil {
 			return c, fmt.Errorf("-z: %w", err)
@@ -93,59 +125,86 @@ func (f *loadFlags) config(address string) (load.Config, error) {
 	} else if f.n == 0 {
 		c.Duration = f.length
 	}
-	if f.c < 1 || f.n < 0 || f.n == 0 && f.length == 0 {
-		return c, errors.New("-n and -c want at least 1")
-	}
-	if f.q < 0 || f.cpus < 0 {
-		return c, errors.New("-q and -cpus cannot be negative")
-	}
 	if f.cpus > 0 {
 		runtime.GOMAXPROCS(f.cpus)
 	}
-	if err := f.headerInto(&c); err != nil {
-		return c, err
-	}
-	c.Body = []byte(f.body)
-	if f.bodyFile != "" {
-		if c.Body, err = os.ReadFile(f.bodyFile); err != nil {
-			return c, fmt.Errorf("-D: %w", err)
-		}
-	}
-	if f.proxy != "" {
-		proxy := f.proxy
-		if !strings.Contains(proxy, "://") {
-			proxy = "http://" + proxy
-		}
-		if c.Proxy, err = url.Parse(proxy); err != nil {
-			return c, fmt.Errorf("-x: %w", err)
-		}
-	}
-	return c, nil
-}
-
-func (f *loadFlags) headerInto(c *load.Config) error {
-	for _, h := range f.headers {
-		m := headerForm.FindStringSubmatch(h)
-		if m == nil {
-			return fmt.Errorf("-H: cannot read %q: want 'Name: value'", h)
-		}
-		if strings.EqualFold(m[1], "Host") {
-			c.Host = m[2]
-			continue
-		}
-		c.Header.Add(m[1], m[2])
-	}
-	for name, value := range map[string]string{"Accept": f.accept, "Content-Type": f.contentType, "User-Agent": f.userAgent} {
-		if value != "" && c.Header.Get(name) == "" {
-			c.Header.Set(name, value)
-		}
+	if c.Proxy, err = proxyOf(f.proxy); err != nil {
+		return c, fmt.Errorf("-x: %w", err)
 	}
 	if f.auth != "" {
 		user, password, ok := strings.Cut(f.auth, ":")
 		if !ok {
-			return fmt.Errorf("-a: cannot read %q: want user:password", f.auth)
+			return c, fmt.Errorf("-a: cannot read %q: want user:password", f.auth)
 		}
 		c.BasicUser, c.BasicPassword = user, password
 	}
-	return nil
+	list, err := f.targets(&c, addresses)
+	if err != nil {
+		return c, err
+	}
+	if err := f.setPace(&c, list); err != nil {
+		return c, err
+	}
+	return c, f.setLink(&c)
+}
+
+// proxyOf reads the address of a proxy.
+func proxyOf(s string) (*url.URL, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if !strings.Contains(s, "://") {
+		s = "http://" + s
+	}
+	u, err := url.Parse(s)
+	if err == nil && (u.Scheme != "http" || u.Hostname() == "") {
+		err = fmt.Errorf("cannot use proxy %q: want http://host:port", s)
+	}
+	return u, err
+}
+
+// read reads a file that a flag names, - being standard input.
+func (f *loadFlags) read(name string) ([]byte, error) {
+	if name == "-" && f.stdin != nil {
+		return io.ReadAll(f.stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// headerOf makes the header of the flags: the fields of every request but
+// Host, which it puts into the load.
+func (f *loadFlags) headerOf(c *load.Config, plain bool) ([]target.Field, error) {
+	var out []target.Field
+	for _, h := range f.headers {
+		m := headerForm.FindStringSubmatch(h)
+		if m == nil {
+			return nil, fmt.Errorf("-H: cannot read %q: want 'Name: value'", h)
+		}
+		if strings.EqualFold(m[1], "Host") {
+			c.Host = cmp.Or(f.host, m[2])
+			continue
+		}
+		out = append(out, target.Field{Name: m[1], Value: m[2]})
+	}
+	add := func(flag, name, value string) {
+		has := false
+		for _, o := range out {
+			has = has || strings.EqualFold(o.Name, name)
+		}
+		// Content-Type has a default, which what comes from a file or from
+		// curl does without.
+		if value != "" && !has && (plain || flag != "T" || f.isGiven(flag)) {
+			out = append(out, target.Field{Name: name, Value: value})
+		}
+	}
+	add("A", "Accept", f.accept)
+	add("T", "Content-Type", f.contentType)
+	add("U", "User-Agent", f.userAgent)
+	if f.what.bearer != "" {
+		if f.auth != "" {
+			return nil, errors.New("-a and -bearer exclude each other")
+		}
+		add("bearer", "Authorization", "Bearer "+f.what.bearer)
+	}
+	return out, nil
 }

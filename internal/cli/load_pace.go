@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"loupe/load"
+	"loupe/load/plan"
+	"loupe/load/target"
+	"loupe/unit"
+)
+
+// pacing are the flags of when requests are due.
+type pacing struct {
+	rate, stages, arrival string
+	think, warmup         string
+	replay                string
+	seed                  uint64
+	maxConns              int
+}
+
+func (p *pacing) declare(fs *flagSet) {
+	fs.StringVar(&p.rate, "rate", "", "begin this `number` of requests a second, whatever the service does: 5k/s,\n300/m; for 10s without -n and -z")
+	fs.StringVar(&p.stages, "stages", "", "go from rate to rate in straight lines, from 0 on: 30s:1k,1m:5k,30s:0 is a\n`list` of lengths and the rates at their ends; a length of 0 is a jump")
+	fs.StringVar(&p.arrival, "arrival", "uniform", "how requests of a rate are spread: `uniform` or poisson")
+	fs.Uint64Var(&p.seed, "seed", 1, "`number` that random arrivals follow from")
+	fs.StringVar(&p.think, "think", "", "`time` that each worker waits between an answer and its next request")
+	fs.StringVar(&p.warmup, "warmup", "", "send for this `time` before anything counts; auto until two seconds are alike,\n10s at most")
+	fs.StringVar(&p.replay, "replay", "", "send the requests of a `file` at its times: lines of milliseconds and a URL,\nor each once and in order where it has no times")
+	fs.IntVar(&p.maxConns, "max-conns", 0, "highest `number` of connections when requests have times; ten times -c when 0")
+}
+
+// rateLength is how long a rate lasts that nothing bounds. hey's 200 requests
+// would be over in a moment.
+const rateLength = 10 * time.Second
+
+// setPace puts into c when requests are due. list is what -replay read.
+func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
+	p := &f.pace
+	kinds := 0
+	for _, given := range []bool{f.q > 0, p.rate != "", p.stages != "", p.replay != ""} {
+		if given {
+			kinds++
+		}
+	}
+	if kinds > 1 {
+		return errors.New("-q, -rate, -stages and -replay exclude each other")
+	}
+	arrival, err := plan.ParseArrival(p.arrival)
+	if err != nil {
+		return fmt.Errorf("-arrival: %w", err)
+	}
+	if p.maxConns < 0 {
+		return errors.New("-max-conns cannot be negative")
+	}
+	c.MaxConns = p.maxConns
+	if p.think != "" {
+		if c.Think, err = unit.ParseDuration(p.think); err != nil {
+			return fmt.Errorf("-think: %w", err)
+		}
+		if kinds > 0 {
+			return errors.New("-think is for workers that wait for answers: it and a rate exclude each other")
+		}
+	}
+	switch p.warmup {
+	case "":
+	case "auto":
+		c.Warmup = load.AutoWarmup
+	default:
+		if c.Warmup, err = unit.ParseDuration(p.warmup); err != nil {
+			return fmt.Errorf("-warmup: %w (or auto)", err)
+		}
+	}
+	o := plan.Options{Arrival: arrival, Seed: p.seed}
+	bounded := f.isGiven("n") || f.z != ""
+	switch {
+	case p.rate != "":
+		rate, err := plan.ParseRate(p.rate)
+		if err == nil {
+			c.Plan, err = plan.Constant(rate, o)
+		}
+		if err != nil {
+			return fmt.Errorf("-rate: %w", err)
+		}
+		c.Rate = rate
+		if !bounded && c.Duration == 0 {
+			c.Requests, c.Duration = 0, rateLength
+		}
+	case f.q > 0:
+		c.Rate = f.q * float64(f.c)
+		if arrival != plan.Uniform {
+			c.Plan, err = plan.Constant(c.Rate, o)
+		}
+	case p.stages != "":
+		err = f.setStages(c, o, bounded)
+	case p.replay != "":
+		err = f.setReplay(c, list, bounded)
+	case arrival != plan.Uniform:
+		err = errors.New("-arrival wants a rate (-rate, -stages or -q)")
+	}
+	return err
+}
+
+func (f *loadFlags) setStages(c *load.Config, o plan.Options, bounded bool) error {
+	stages, err := plan.ParseStages(f.pace.stages)
+	if err != nil {
+		return fmt.Errorf("-stages: %w", err)
+	}
+	p, err := plan.Stages(stages, o)
+	if err != nil {
+		return fmt.Errorf("-stages: %w", err)
+	}
+	c.Plan, c.Rate = p, p.Peak()
+	if !bounded { // what is before a stage ends is in the plan
+		c.Requests, c.Duration = 0, p.Length()
+	} else if c.Duration > 0 {
+		c.Duration = min(c.Duration, p.Length())
+	}
+	return nil
+}
+
+func (f *loadFlags) setReplay(c *load.Config, list *target.List, bounded bool) error {
+	if len(list.Turns) == 0 {
+		if !bounded { // each once
+			c.Requests, c.Duration = len(list.Targets), 0
+		}
+		return nil
+	}
+	turns := make([]plan.Turn, len(list.Turns))
+	for i, t := range list.Turns {
+		turns[i] = plan.Turn{Due: t.Due, Target: t.Target}
+	}
+	o := plan.Options{}
+	if bounded {
+		o.Duration, o.Requests = c.Duration, int64(c.Requests)
+	}
+	p, err := plan.Replay(turns, o)
+	if err != nil {
+		return fmt.Errorf("-replay: %w", err)
+	}
+	c.Plan, c.Rate = p, p.Peak()
+	c.Requests, c.Duration = int(p.Count()), 0
+	return nil
+}
