@@ -48,6 +48,7 @@ finds nothing, with 4 when nothing answers at all.`,
 		var f loadFlags
 		f.declare(fs, heyRequests)
 		var r loadRun
+		var rec loadRecord
 		fs.StringVar(&r.out, "o", "", "`form` of the output:\n"+loadForms)
 		fs.StringVar(&r.template, "template", "", "print through the template in `file` (text/template, hey's names)")
 		asJSON := fs.Bool("json", false, "same as -o json")
@@ -56,6 +57,7 @@ finds nothing, with 4 when nothing answers at all.`,
 			r.fail.declare(fs)
 			fs.StringVar(&r.find, "find-max", "", "find the highest rate that meets these `conditions` (see -fail), from -rate or\n100/s on, with -z or 5s at each; tells where the service bends")
 			r.against.declare(fs)
+			rec.declare(fs)
 		})
 		return func(e *env, args []string) error {
 			if *asJSON {
@@ -71,6 +73,9 @@ finds nothing, with 4 when nothing answers at all.`,
 			}
 			if f.isGiven("c") && c.Requests > 0 && c.Concurrency > c.Requests {
 				e.progress(false)("-c %d is more than -n %d: %d workers are used", f.c, c.Requests, c.Requests)
+			}
+			if rec.used() {
+				return rec.run(e, &r, c.URL, func() (load.Config, error) { return f.config(args...) })
 			}
 			if r.find != "" {
 				return r.findMax(e, &f, c)

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"loupe/collect"
+	"loupe/insight"
+	"loupe/load"
+	"loupe/loadlog"
+	"loupe/recording"
+	"loupe/report"
+)
+
+// loadRecord records the service while loupe load sends.
+type loadRecord struct {
+	dir, pprof string
+}
+
+func (r *loadRecord) declare(fs *flagSet) {
+	fs.StringVar(&r.dir, "record", "", "record the service meanwhile into `dir`, a .zip file, or a new folder (auto):\nits metrics during the load, then, under the same load once more, an execution\ntrace of at most 5s; tells what the slowest requests met")
+	fs.StringVar(&r.pprof, "pprof", "", "with -record: `address` of the service's /debug/pprof, if it is not the URL's")
+}
+
+func (r *loadRecord) used() bool { return r.dir != "" }
+
+// Length of the trace under load: long enough for the slowest 1 % of a thousand
+// requests a second, short enough for a file that can be looked at.
+const (
+	maxLoadTrace     = 5 * time.Second
+	defaultLoadTrace = 2 * time.Second
+)
+
+// run puts the load on the service twice, bare and with the tracer on, so that
+// what is printed of it was measured without. config makes the load afresh for
+// each; judge says what the load amounts to for the exit code.
+func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (load.Config, error)) error {
+	write, err := loadOutput(run.out, run.template)
+	if err != nil {
+		return err
+	}
+	if run.find != "" {
+		return usagef("-record and -find-max cannot both be given: find the rate first, then record at it")
+	}
+	c, err := config()
+	if err != nil {
+		return usageError{err}
+	}
+	out := r.dir
+	if out == "auto" {
+		out = ""
+	}
+	if err := checkPlace(out); err != nil {
+		return errors.New(strings.Replace(err.Error(), "with -o)", "with -record)", 1))
+	}
+	target := r.pprof
+	switch {
+	case target == "" && address == "":
+		return usagef("-record: with several URLs, tell with -pprof where the service's /debug/pprof is")
+	case target == "":
+		target = address
+	case address == "":
+		address = target
+	}
+	if err := collect.Probe(e.ctx, target); err != nil {
+		return unreachable(fmt.Errorf("cannot record the service: %w; with -pprof ADDRESS it may be elsewhere, and loupe run -load records programs without it", err))
+	}
+	dir, zip := place(out, "load "+strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))
+	w, err := recording.Create(dir, recording.Manifest{Title: "load on " + address, Tool: version(), Host: collect.HostFacts()})
+	if err != nil {
+		return err
+	}
+	logs := map[string]*loadlog.Log{}
+	plan := collect.Plan{Phases: []collect.Phase{{Name: "bare"}, {Name: "trace", For: traceLength(&c)}}}
+	plan.Load = func(ctx context.Context, phase string, _ bool) error {
+		c, err := config()
+		if err != nil {
+			return err
+		}
+		log, err := load.Run(ctx, c)
+		if err != nil {
+			return err
+		}
+		log.Wanted = ""
+		if phase == "bare" && e.ctx.Err() == nil {
+			log.Wanted = run.fail.wanted
+		}
+		logs[phase] = log
+		return keepLoad(w, phase, address, log)
+	}
+	rec, err := collect.Attach(e.ctx, w, target, collect.RecorderOptions{Progress: e.progress(run.out != "")})
+	if err != nil {
+		return errors.Join(unreachable(err), w.Close())
+	}
+	err = rec.RecordAttached(e.ctx, plan)
+	err = errors.Join(err, rec.Close())
+	dir, perr := pack(dir, zip)
+	if err = errors.Join(err, perr); err != nil && logs["bare"] == nil {
+		return err
+	}
+	log := logs["bare"]
+	if run.save != "" {
+		err = errors.Join(err, saveLoad(run.save, log))
+	}
+	return errors.Join(err, r.tell(e, run.out, log, write, dir), verdict(e, &c, log.Summary()))
+}
+
+// traceLength is how long the load is traced.
+func traceLength(c *load.Config) time.Duration {
+	if c.Duration > 0 {
+		return min(c.Duration, maxLoadTrace)
+	}
+	return defaultLoadTrace
+}
+
+// tell prints the load, and what its slowest requests met where the form has
+// room for it.
+func (r *loadRecord) tell(e *env, form string, log *loadlog.Log, write writeLoad, dir string) error {
+	if form != "" && form != "json" {
+		w := bufio.NewWriter(e.stdout)
+		return errors.Join(write(w, log), w.Flush())
+	}
+	x, err := examine(dir)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	found := loadFindings(x.report.Findings)
+	if form == "json" {
+		return buffered(e.stdout, func(w io.Writer) error {
+			return report.WriteJSON(w, &report.RecordedLoad{Summary: log.Summary(), Slow: x.report.Slow, Findings: found, Recording: dir})
+		})
+	}
+	err = buffered(e.stdout, func(w io.Writer) error {
+		return errors.Join(write(w, log), report.WriteRecordedLoad(w, x.report.Slow, found, e.style()))
+	})
+	next(e, []string{dir}, false)
+	return err
+}
+
+// loadFindings are the answers of the rules about loads.
+func loadFindings(all []insight.Finding) []insight.Finding {
+	out := []insight.Finding{}
+	for _, f := range all {
+		if f.State == insight.Found && strings.HasPrefix(f.Rule, "LD") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
