@@ -15,52 +15,63 @@ import (
 // millisecond instead took a whole CPU from the service at 1,000 requests a
 // second.
 type alarm struct {
-	timer *os.File // nil where there is none: the runtime's timers serve
+	ctx     context.Context
+	timer   *os.File // nil where there is none: the runtime's timers serve
+	conn    syscall.RawConn
+	unwatch func() bool
+
+	// Of set, which is called for every request and allocates nothing:
+	// struct itimerspec is the interval, and the first expiration.
+	spec [2]syscall.Timespec
+	set  func(fd uintptr)
+	ok   bool
+	buf  [8]byte
 }
 
-func newAlarm() *alarm {
+// newAlarm returns an alarm that no longer waits when ctx has ended.
+func newAlarm(ctx context.Context) *alarm {
 	const clockMonotonic = 1
+	a := &alarm{ctx: ctx}
 	fd, _, errno := syscall.Syscall(syscall.SYS_TIMERFD_CREATE, clockMonotonic, syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if errno != 0 {
-		return &alarm{}
+		return a
 	}
-	return &alarm{timer: os.NewFile(fd, "timer")}
+	timer := os.NewFile(fd, "timer")
+	conn, err := timer.SyscallConn()
+	if err != nil {
+		timer.Close()
+		return a
+	}
+	a.timer, a.conn = timer, conn
+	a.set = func(fd uintptr) {
+		_, _, errno := syscall.Syscall6(syscall.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&a.spec)), 0, 0, 0)
+		a.ok = errno == 0
+	}
+	a.unwatch = context.AfterFunc(ctx, func() { timer.SetReadDeadline(time.Now()) })
+	return a
 }
 
-// wait returns at the instant, or false when ctx ends before. It is used by
-// one goroutine at a time.
-func (a *alarm) wait(ctx context.Context, at time.Time) bool {
+// wait returns at the instant, or false when the alarm's context ends before.
+// It is used by one goroutine at a time.
+func (a *alarm) wait(at time.Time) bool {
 	d := time.Until(at)
 	if d <= 0 {
-		return ctx.Err() == nil
+		return a.ctx.Err() == nil
 	}
-	if a.timer == nil || !a.set(d) {
-		return sleep(ctx, d)
+	if a.timer == nil {
+		return sleep(a.ctx, d)
 	}
-	stop := context.AfterFunc(ctx, func() { a.timer.SetReadDeadline(time.Now()) })
-	defer stop()
-	var expirations [8]byte
-	_, err := a.timer.Read(expirations[:])
-	return err == nil && ctx.Err() == nil && binary.NativeEndian.Uint64(expirations[:]) > 0
-}
-
-// set lets the timer expire once after d.
-func (a *alarm) set(d time.Duration) bool {
-	conn, err := a.timer.SyscallConn()
-	if err != nil {
-		return false
+	a.spec[1] = syscall.NsecToTimespec(int64(d))
+	if err := a.conn.Control(a.set); err != nil || !a.ok {
+		return sleep(a.ctx, d)
 	}
-	// struct itimerspec: the interval, and the first expiration.
-	spec := [2]syscall.Timespec{1: syscall.NsecToTimespec(int64(d))}
-	var errno syscall.Errno
-	err = conn.Control(func(fd uintptr) {
-		_, _, errno = syscall.Syscall6(syscall.SYS_TIMERFD_SETTIME, fd, 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
-	})
-	return err == nil && errno == 0
+	_, err := a.timer.Read(a.buf[:])
+	return err == nil && a.ctx.Err() == nil && binary.NativeEndian.Uint64(a.buf[:]) > 0
 }
 
 func (a *alarm) close() {
 	if a.timer != nil {
+		a.unwatch()
 		a.timer.Close()
 	}
 }

@@ -139,12 +139,12 @@ func (b *blocking) carry(ctx context.Context, p *phase) {
 	before, begun := takeUsage(), time.Now()
 	for _, w := range b.crews {
 		w.over = false
-		if b.r.Plan != nil {
-			w.wait.Go(func() { w.pace(ctx, p) })
-		}
 		for _, s := range w.slots {
 			s.wake = make(chan turn, 1)
 			w.wait.Go(func() { s.work(ctx, p, nil) })
+		}
+		if b.r.Plan != nil { // last, because it may hire
+			w.wait.Go(func() { w.pace(ctx, p) })
 		}
 	}
 	for _, w := range b.crews {
@@ -176,13 +176,13 @@ func (b *blocking) close() {
 // pace hands out the turns of an open loop: to a connection that is idle, to a
 // new one while there may be more, and else to the queue.
 func (w *crew) pace(ctx context.Context, p *phase) {
-	a := newAlarm()
+	a := newAlarm(ctx)
 	defer a.close()
 	for !w.ended {
 		if end := p.end.Load(); w.next.begin >= end {
 			break
 		}
-		if !a.wait(ctx, w.r.at(w.next.begin)) {
+		if !a.wait(w.r.at(w.next.begin)) {
 			break
 		}
 		w.mu.Lock()
@@ -197,7 +197,7 @@ func (w *crew) pace(ctx context.Context, p *phase) {
 	}
 	// What is in the queue is sent until the end, and not after it.
 	if end := p.end.Load(); end != noEnd && w.queued() {
-		a.wait(ctx, w.r.at(end))
+		a.wait(w.r.at(end))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -228,7 +228,8 @@ func (w *crew) give(ctx context.Context, p *phase, t turn) {
 	if len(w.slots) < part(w.r.MaxConns, w.id, len(w.r.lanes)) {
 		s := w.hire()
 		s.wake = make(chan turn, 1)
-		w.wait.Go(func() { s.work(ctx, p, &t) })
+		first := t // t itself would be allocated for every turn
+		w.wait.Go(func() { s.work(ctx, p, &first) })
 		return
 	}
 	w.queue.push(t)
