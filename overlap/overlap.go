@@ -92,8 +92,10 @@ type Kind struct {
 	// Own, where Set is nil, is when it went on in the goroutine that served
 	// a connection; nil for a connection whose goroutine is not known.
 	Own func(conn uint32) *Set
-	// part, where both are nil, is the part of a request that it took.
+	// part, where both are nil, is the part of a request that it took; from
+	// on which length the request has met it, from says.
 	part func(r *Requests, i int) time.Duration
+	from time.Duration
 	// Error bounds how far Set lies off the clock of the requests.
 	Error time.Duration
 }
@@ -105,7 +107,7 @@ func (k *Kind) met(r *Requests, i int) (d time.Duration, met, known bool) {
 	switch {
 	case set == nil && k.Own == nil:
 		d = k.part(r, i)
-		return d, d > 0, true
+		return d, d > 0 && d >= k.from, true
 	case set == nil:
 		if set = k.Own(r.Conn[i]); set == nil {
 			return 0, false, false
@@ -402,12 +404,7 @@ func (row *Row) describe(k *Kind, w timeline.Span) {
 // to them before they reached the program.
 func Parts() []Kind {
 	return []Kind{
-		{Key: "late", Name: "waited to be sent", part: func(r *Requests, i int) time.Duration {
-			if r.Late[i] < lateFrom {
-				return 0
-			}
-			return r.Late[i]
-		}},
+		{Key: "late", Name: "waited to be sent", part: func(r *Requests, i int) time.Duration { return r.Late[i] }, from: lateFrom},
 		{Key: "dial", Name: "opened a connection", part: func(r *Requests, i int) time.Duration { return r.Dial[i] }},
 	}
 }

@@ -305,8 +305,11 @@ func (x *tracer) goroutine(e *exectrace.Event) {
 }
 
 func (x *tracer) follow(l *life, http bool) {
-	l.own = &served{http: http}
-	x.out.served = append(x.out.served, l.own)
+	if l.own == nil {
+		l.own = &served{}
+		x.out.served = append(x.out.served, l.own)
+	}
+	l.own.http = l.own.http || http
 }
 
 // leave ends the state that a goroutine is in.
