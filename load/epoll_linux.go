@@ -149,7 +149,6 @@ type loop struct {
 	values *target.Values
 	buf    []byte
 	share  float64
-	waited int64
 
 	seats []*seat
 	idle  []*seat // the last one was the last to be busy

@@ -62,6 +62,7 @@ type lane struct {
 	// last look (live.go).
 	done, failed, due int64
 	inFlight          atomic.Int64
+	waited            int64 // for how long a loop had nothing to do, in the phase
 	window            *window
 	shown             int64 // when the window was handed out last
 	published, spare  atomic.Pointer[window]
@@ -124,6 +125,11 @@ func (l *lane) finish(c *call, end int64, err error) {
 		if l.turns != nil {
 			w.service.Add(end - c.sent)
 			w.lag.Add(c.sent - c.begin)
+		}
+		if err != nil {
+			fail(&w.failures, failure{text: plain(err)}, 1)
+		} else if c.status >= 400 {
+			fail(&w.failures, failure{status: c.status}, 1)
 		}
 	}
 	if !l.phase.keep {

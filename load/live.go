@@ -1,7 +1,9 @@
 package load
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"loupe/stats"
@@ -27,6 +29,19 @@ type Snapshot struct {
 	Latency            *stats.Histogram
 	// Lag is the median of how late requests were sent.
 	Lag time.Duration
+	// Busy is the share of the time since the last snapshot that the busiest
+	// thread did not wait.
+	Busy float64
+	// Failures are what went wrong so far, the most common first.
+	Failures []Failure
+}
+
+// Failure is one way in which requests fail: without an answer, or with a
+// status from 400 on.
+type Failure struct {
+	Status int    // 0 without an answer
+	Error  string // empty with one
+	Count  int64
 }
 
 // liveInterval is the time between two snapshots.
@@ -41,6 +56,29 @@ type window struct {
 	phase                 *phase
 	done, failed, due     int64 // of the phase
 	queued                int
+	waited                int64 // see lane
+	shown                 int64 // when it was handed out
+	failures              map[failure]int64
+}
+
+// failure is a [Failure] without its count.
+type failure struct {
+	status int
+	text   string
+}
+
+// maxFailures bounds how many of them are told apart.
+const maxFailures = 100
+
+// fail counts a failure, in a window or in all of them.
+func fail(m *map[failure]int64, f failure, n int64) {
+	if _, ok := (*m)[f]; !ok && len(*m) >= maxFailures {
+		f = failure{text: "other errors"}
+	}
+	if *m == nil {
+		*m = map[failure]int64{}
+	}
+	(*m)[f] += n
 }
 
 // show hands the window out, unless the last one has not been looked at yet.
@@ -51,6 +89,7 @@ func (l *lane) show(now int64) {
 	}
 	w := l.window
 	w.phase, w.done, w.failed, w.due, w.queued = l.phase, l.done, l.failed, l.due, l.queue.len()
+	w.waited, w.shown = l.waited, now
 	if l.window = l.spare.Swap(nil); l.window == nil {
 		l.window = new(window)
 	}
@@ -79,6 +118,10 @@ type watcher struct {
 	second stats.Histogram // service times, for the warm-up
 	parts  int
 	before int64 // the median of the second before
+
+	failures map[failure]int64 // of the phase
+	used     usage             // at the last snapshot
+	busy     float64
 }
 
 // watch begins to look after the run, if anyone wants to know, and returns
@@ -121,26 +164,20 @@ func (w *watcher) look(lock bool) {
 	}
 	now := w.r.now()
 	if p != w.phase {
-		w.phase, w.last, w.at = p, Snapshot{}, p.from
+		w.phase, w.last, w.at, w.used, w.busy = p, Snapshot{}, p.from, takeUsage(), 0
 		clear(w.counts)
+		clear(w.failures)
 	}
 	s := Snapshot{Warmup: !p.keep, Elapsed: time.Duration(now - p.from), Latency: new(stats.Histogram), Connections: int(w.r.active.Load())}
 	var lag stats.Histogram
+	busy := 0.0
 	for i, l := range w.r.lanes {
+		busy = max(busy, w.gather(&s, &lag, i))
 		if lock {
 			l.mu.Lock()
 			l.show(now)
 			l.mu.Unlock()
-		}
-		if x := l.published.Load(); x != nil {
-			if x.phase == p {
-				w.add(&s, &lag, i, x)
-			}
-			x.latency.Reset()
-			x.service.Reset()
-			x.lag.Reset()
-			l.published.Store(nil)
-			l.spare.Store(x)
+			busy = max(busy, w.gather(&s, &lag, i))
 		}
 		c := &w.counts[i]
 		s.Requests += c.done
@@ -154,6 +191,7 @@ func (w *watcher) look(lock bool) {
 		s.Achieved = float64(s.Requests-w.last.Requests) / passed
 	}
 	s.Lag = time.Duration(lag.Quantile(0.5))
+	s.Busy, s.Failures = w.share(busy, now), w.worst()
 	w.last, w.at = s, now
 	w.settle(p, now)
 	if w.r.Live != nil {
@@ -161,8 +199,57 @@ func (w *watcher) look(lock bool) {
 	}
 }
 
-// add adds what lane i has handed out.
-func (w *watcher) add(s *Snapshot, lag *stats.Histogram, i int, x *window) {
+// share returns how busy the sender is: a loop knows, and of goroutines that
+// nobody can ask there is the CPU time of the process.
+func (w *watcher) share(busy float64, now int64) float64 {
+	if w.r.Engine != engineEpoll {
+		used := takeUsage()
+		if passed := now - w.at; passed > 0 {
+			busy = min(1, float64(used.since(w.used).cpu)/float64(passed)/float64(w.r.engine.threads()))
+		}
+		w.used = used
+	} else if busy == 0 { // no loop has shown itself
+		busy = w.busy
+	}
+	w.busy = busy
+	return busy
+}
+
+// worst returns the failures so far, the most common first.
+func (w *watcher) worst() []Failure {
+	var list []Failure
+	for f, n := range w.failures {
+		list = append(list, Failure{f.status, f.text, n})
+	}
+	slices.SortFunc(list, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Error, b.Error))
+	})
+	return list
+}
+
+// gather takes what lane i has handed out, if it has, adds it, and gives the
+// window back.
+func (w *watcher) gather(s *Snapshot, lag *stats.Histogram, i int) (busy float64) {
+	l := w.r.lanes[i]
+	x := l.published.Load()
+	if x == nil {
+		return 0
+	}
+	if x.phase == w.phase {
+		busy = w.add(s, lag, i, x)
+	}
+	x.latency.Reset()
+	x.service.Reset()
+	x.lag.Reset()
+	clear(x.failures)
+	l.published.Store(nil)
+	l.spare.Store(x)
+	return busy
+}
+
+// add adds what lane i has handed out, and returns how busy its thread was
+// since it did the last time.
+func (w *watcher) add(s *Snapshot, lag *stats.Histogram, i int, x *window) (busy float64) {
 	s.Latency.Merge(&x.latency)
 	lag.Merge(&x.lag)
 	if w.r.Plan == nil {
@@ -170,8 +257,16 @@ func (w *watcher) add(s *Snapshot, lag *stats.Histogram, i int, x *window) {
 	} else {
 		w.second.Merge(&x.service)
 	}
+	for f, n := range x.failures {
+		fail(&w.failures, f, n)
+	}
 	c := &w.counts[i]
+	if passed := x.shown - max(c.shown, w.phase.from); passed > 0 {
+		busy = min(max(0, 1-float64(x.waited-c.waited)/float64(passed)), 1)
+	}
 	c.done, c.failed, c.due, c.queued = x.done, x.failed, x.due, x.queued
+	c.waited, c.shown = x.waited, x.shown
+	return busy
 }
 
 // alike is how much the medians of two seconds may differ for the warm-up to
