@@ -81,7 +81,9 @@ func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
 		case row == nil:
 			continue
 		case row.Doubt != "":
-			doubt = row.Name + ": " + row.Doubt
+			if doubt == "" {
+				doubt = row.Name + ": " + row.Doubt
+			}
 			continue
 		}
 		m := &row.Slow[tail]
