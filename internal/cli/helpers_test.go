@@ -3,7 +3,10 @@
 package cli
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"expvar"
 	"flag"
 	"fmt"
@@ -33,7 +36,9 @@ func web() {
 	pid := flag.String("pid", "", "write the process number to `file`")
 	withPprof := flag.Bool("pprof", false, "serve /debug/pprof")
 	withVars := flag.Bool("expvar", false, "serve /debug/vars")
-	tls := flag.Bool("tls", false, "serve HTTPS, with a certificate that nobody signed")
+	withTLS := flag.Bool("tls", false, "serve HTTPS, with a certificate that nobody signed")
+	pemFile := flag.String("pem", "", "write that certificate and its key to `file`")
+	askClient := flag.Bool("client", false, "want a certificate of the client, any")
 	flag.Parse()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "Hello from %s\n", r.URL.Path) })
@@ -56,13 +61,27 @@ func web() {
 	if *log != "" {
 		server.Config.Handler = logged(server, mux, *log)
 	}
-	l, err := net.Listen("tcp", flag.Arg(0))
+	network := "tcp"
+	if strings.HasSuffix(flag.Arg(0), ".sock") {
+		network = "unix"
+	}
+	l, err := net.Listen(network, flag.Arg(0))
 	must(err)
 	server.Listener.Close()
 	server.Listener = l
 	server.EnableHTTP2 = true
-	if *tls {
+	if *withTLS {
+		if *askClient {
+			server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+		}
 		server.StartTLS()
+		if *pemFile != "" {
+			key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+			must(err)
+			text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+			text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
+			must(os.WriteFile(*pemFile, text, 0o600))
+		}
 	} else {
 		server.Config.Protocols = new(http.Protocols)
 		server.Config.Protocols.SetHTTP1(true)
@@ -94,6 +113,15 @@ func logged(server *httptest.Server, next http.Handler, name string) http.Handle
 		line("%s %s host=%s proto=%s type=%s accept=%s agent=%s encoding=%s auth=%s:%s x=%s body=%s", r.Method, r.RequestURI, r.Host, r.Proto,
 			r.Header.Get("Content-Type"), r.Header.Get("Accept"), r.UserAgent(), r.Header.Get("Accept-Encoding"), user, password,
 			strings.Join(r.Header.Values("X-Loupe"), ","), body)
+		if c := r.Header.Values("Cookie"); len(c) > 0 {
+			line("cookie %s", strings.Join(c, " and "))
+		}
+		if a := r.Header.Get("Authorization"); a != "" && user == "" {
+			line("authorization %s", a)
+		}
+		if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+			line("client certificate")
+		}
 		next.ServeHTTP(w, r)
 	})
 }

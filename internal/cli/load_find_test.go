@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// service is one of a known capacity; unlucky steps fail without a reason.
+func service(capacity float64, unlucky ...int) *finder {
+	f := &finder{}
+	f.run = func(rate float64) (findStep, error) {
+		s := findStep{Rate: rate, Answered: min(rate, capacity), P50: time.Millisecond, P99: 2 * time.Millisecond, Met: rate <= capacity}
+		if rate > capacity {
+			s.P99 = 300 * time.Millisecond
+		}
+		for _, n := range unlucky {
+			s.Met = s.Met && len(f.steps) != n
+		}
+		return s, nil
+	}
+	return f
+}
+
+func TestFindMax(t *testing.T) {
+	for _, capacity := range []float64{1, 7.5, 99, 100, 130, 4321, 65000} {
+		for _, start := range []float64{1, 100, 5000} {
+			f := service(capacity)
+			if err := f.search(start); err != nil {
+				t.Fatal(err)
+			}
+			a := f.answer
+			if a.Rate > capacity || a.TooFar <= capacity || a.TooFar/a.Rate > 1.06 || a.Met != 3 || a.Runs != 3 {
+				t.Errorf("capacity %v from %v: %+v", capacity, start, a)
+			}
+			if most := 12 + int(math.Abs(math.Log2(capacity/start))); len(f.steps) > most {
+				t.Errorf("capacity %v from %v takes %d steps, more than %d", capacity, start, len(f.steps), most)
+			}
+			if _, _, ok := f.bend(); !ok {
+				t.Errorf("capacity %v from %v: no bend in %+v", capacity, start, f.steps)
+			}
+		}
+	}
+}
+
+func TestFindMaxWords(t *testing.T) {
+	f := service(130)
+	if err := f.search(100); err != nil {
+		t.Fatal(err)
+	}
+	text := f.words("p99<50ms", 5*time.Second)
+	for _, want := range []string{
+		"It meets p99<50ms up to 130/s, in 3 of 3 runs of 5s or more, and not at 135/s: the limit lies between them (3.85%).",
+		"The service bends between 130/s and 135/s: p99 goes from 2.00 ms to 300 ms, and answers from 130/s to 130/s.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the words are\n%s\nwant\n%s", text, want)
+		}
+	}
+
+	// Luck at the highest rate is found out; one bad run of three is told.
+	f = service(1000, 0)
+	f.steps = nil
+	if err := f.search(100); err != nil || f.answer.Rate >= 100 || f.answer.TooFar != 100 {
+		t.Errorf("a first step without luck: %+v, %v", f.answer, err)
+	}
+	f = service(110)
+	if err := f.search(100); err != nil {
+		t.Fatal(err)
+	}
+	last := len(f.steps) - 1
+	f = service(110, last)
+	if err := f.search(100); err != nil || f.answer.Met != 2 || !strings.Contains(f.words("p99<50ms", time.Second), "The runs disagree") {
+		t.Errorf("one run of three: %+v, %v", f.answer, err)
+	}
+	f = service(110, last-1, last)
+	if err := f.search(100); err != nil || f.answer.Rate >= f.answer.TooFar || f.answer.TooFar > 110 || f.answer.Met != 3 {
+		t.Errorf("two runs of three: %+v, %v", f.answer, err)
+	}
+
+	f = service(0.1)
+	if err := f.search(100); err != nil || f.answer.Rate != 0 || !strings.Contains(f.words("p99<50ms", time.Second), "at any rate") {
+		t.Errorf("a service that is never good: %+v, %v, %s", f.answer, err, f.words("p99<50ms", time.Second))
+	}
+}
+
+// TestFindMaxLimits checks searches that end otherwise: at the generator's own
+// limit, and when the user stops them.
+func TestFindMaxLimits(t *testing.T) {
+	f := service(1e9)
+	honest := f.run
+	f.run = func(rate float64) (findStep, error) {
+		s, err := honest(rate)
+		if rate > 1000 {
+			s.Met, s.Limited = false, "the thread that sends was busy"
+		}
+		return s, err
+	}
+	if err := f.search(100); err != nil || f.answer.Rate != 800 || f.answer.TooFar != 0 {
+		t.Errorf("a weak generator: %+v, %v", f.answer, err)
+	}
+	if text := f.words("p99<50ms", time.Second); !strings.Contains(text, "up to 800/s, in 3 of 3 runs of 1s or more.\nThe service may take more: beyond that the thread") {
+		t.Errorf("a weak generator: %s", text)
+	}
+	stop := errors.New("stopped")
+	f = service(1000)
+	honest = f.run
+	f.run = func(rate float64) (findStep, error) {
+		if len(f.steps) == 3 {
+			return findStep{}, stop
+		}
+		return honest(rate)
+	}
+	if err := f.search(100); !errors.Is(err, stop) || f.answer.Rate != 400 {
+		t.Errorf("stopped: %+v, %v", f.answer, err)
+	}
+}
+
+func TestTidyRate(t *testing.T) {
+	for in, want := range map[float64]string{0: "0", 0.12345: "0.123", 99.96: "100", 1234.5: "1230", 65536: "65500"} {
+		if got := fmt.Sprint(tidyRate(in)); got != want {
+			t.Errorf("tidyRate(%v) = %s, want %s", in, got, want)
+		}
+	}
+}
