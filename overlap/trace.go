@@ -40,7 +40,7 @@ const (
 var programNames = [programKinds]struct{ key, name string }{
 	gcMark:    {"gc_mark", "GC mark phase"},
 	stopped:   {"stw", "stop the world"},
-	assisting: {"assist", "a mark assist, of any goroutine"},
+	assisting: {"assist", "a mark assist of any goroutine"},
 	sweeping:  {"sweep", "a sweep"},
 	queueing:  {"sched", "somebody waited for a P"},
 	locked:    {"lock", "somebody waited for a lock"},

@@ -27,7 +27,7 @@ func slowTail(t *overlap.Table) int {
 // same clock, ±2 µs): 3,500 requests; the slowest 1%, 35, took 60 ms or more".
 func slowHead(s *compare.Slow) string {
 	head := fmt.Sprintf("phase %s, by the %s", clean(s.Phase), s.Source)
-	if s.Clock != "" {
+	if s.Clock != "" && s.Table != nil {
 		head += fmt.Sprintf(" (%s, ±%s)", s.Clock, unit.Duration(s.Error))
 	}
 	if s.Table == nil {
@@ -50,26 +50,42 @@ func percent(v float64) string { return fmt.Sprintf("%.3g%%", 100*v) }
 // slowShown is how many rows of either half a text has at most.
 const slowShown = 8
 
-// slowColumns are the heads of the table of what the program did.
+// slowColumns are the heads of the table of what the program did. The last ones
+// are left out where there is no room for them.
 func slowColumns(t *overlap.Table) []string {
-	return []string{"while", "busy", "all", "slowest " + percent(t.Tails[slowTail(t)].Share), "by chance", "lift", "p", "median with", "without"}
+	return []string{"while", "busy", "all", "slowest " + percent(t.Tails[slowTail(t)].Share), "by chance", "p", "lift", "median with", "without"}
 }
 
-// slowRows are the rows of what the program did, as texts.
+// The table of what the program did has this many columns, or so few.
+const (
+	slowWide   = 110
+	fewColumns = 6
+)
+
+// slowRows are the rows of what the program did, as texts, and what is not
+// claimed of some of them.
 func slowRows(t *overlap.Table) (rows [][]string, doubts []string) {
 	tail := slowTail(t)
+	doubted := map[string][]string{}
+	var order []string
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if r.Own {
 			continue
 		}
 		m := &r.Slow[tail]
-		row := []string{r.Name, percent(r.Busy), percent(r.All), percent(m.Share), percent(*m.Chance), unit.Number(m.Lift) + "×", pValue(*m.P), length(r.With), length(r.Without)}
+		row := []string{r.Name, unit.Percent(r.Busy), unit.Percent(r.All), unit.Percent(m.Share), unit.Percent(*m.Chance), pValue(*m.P), unit.Number(m.Lift) + "×", length(r.With), length(r.Without)}
 		if r.Doubt != "" {
-			row[6] = "–"
-			doubts = append(doubts, fmt.Sprintf("%s: %s; no claim", r.Name, r.Doubt))
+			row[5] = "–"
+			if doubted[r.Doubt] == nil {
+				order = append(order, r.Doubt)
+			}
+			doubted[r.Doubt] = append(doubted[r.Doubt], r.Name)
 		}
 		rows = append(rows, row)
+	}
+	for _, d := range order {
+		doubts = append(doubts, fmt.Sprintf("no claim of: %s (%s)", strings.Join(doubted[d], "; "), d))
 	}
 	return rows, doubts
 }
@@ -141,7 +157,14 @@ func writeSlow(w *lines, all []compare.Slow, s Style) {
 			continue
 		}
 		rows, doubts := slowRows(one.Table)
-		writeTexts(w, s, slowColumns(one.Table), rows)
+		head := slowColumns(one.Table)
+		if s.width() < slowWide {
+			head = head[:fewColumns]
+			for i := range rows {
+				rows[i] = rows[i][:fewColumns]
+			}
+		}
+		writeTexts(w, s, head, rows)
 		for _, d := range doubts {
 			w.printf("  %s\n", s.paint(dim, wrap("– "+d, s.width()-2, "    ")))
 		}
