@@ -83,6 +83,9 @@ var rooms = map[string]room{
 	"exectrace/exectracetest/mktrace": {0, roof, nil},
 	"exectrace/exectracetest/bench":   {4, roof, []string{"exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
 
+	// What measures load sends it, to a server of its own.
+	"load/loadtest/bench": {4, roof, []string{"load"}},
+
 	// What measures how profiles are read builds both programs.
 	"profile/profiletest/bench": {2, roof, []string{"profile", "profile/profiletest*", "stack", "unit"}},
 
@@ -106,6 +109,7 @@ var rooms = map[string]room{
 	"labs/sendjson":   {1, roof, []string{"labs/form*"}},
 	"labs/mutex":      {1, roof, []string{"labs/form"}},
 	"labs/blocking":   {1, roof, []string{"labs/form"}},
+	"labs/httptrace":  {1, roof, []string{"labs/form"}},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

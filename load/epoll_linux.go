@@ -255,9 +255,7 @@ func (p *loop) run(ctx context.Context) {
 		}
 		events := p.poll.ready()
 		if len(events) == 0 && wait > 0 {
-			before := p.r.now()
-			events = p.poll.wait(max(0, wait-(before-now)))
-			p.waited += p.r.now() - before
+			events = p.sleep(wait, now)
 		}
 		for i := range events {
 			if key := events[i].Fd; key == bellKey {
@@ -271,6 +269,22 @@ func (p *loop) run(ctx context.Context) {
 	if length := p.r.now() - begun; length > 0 {
 		p.share = 1 - float64(p.waited)/float64(length)
 	}
+}
+
+// sleep waits for events, for ns after now.
+//
+// Note: a thread wakes up 25 µs after its time here. Waking up earlier by that
+// much and looking at the clock until it is time sends half of the requests
+// within 0.5 µs on a CPU of its own; where other programs want the CPU it is
+// sent behind them for it, and 200 µs late.
+func (p *loop) sleep(ns, now int64) []syscall.EpollEvent {
+	before := p.r.now()
+	if ns != noEnd {
+		ns = max(0, ns-(before-now))
+	}
+	events := p.poll.wait(ns)
+	p.waited += p.r.now() - before
+	return events
 }
 
 // over tells that no more requests begin.
