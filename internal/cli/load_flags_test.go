@@ -49,6 +49,28 @@ func TestLoadBounds(t *testing.T) {
 	f(0, 2*time.Minute, 5000, "-stages", "30s:1k,1m:5k,30s:0", "-z", "1h")
 }
 
+// TestEndless checks what becomes of bounds when a phase says how long it is.
+func TestEndless(t *testing.T) {
+	f := func(model string, args ...string) {
+		t.Helper()
+		c, err := loadOf(t, []string{"http://h/"}, args...)
+		if err == nil {
+			err = endless(&c)
+		}
+		got := ""
+		if c.Plan != nil {
+			got = c.Plan.String()
+		}
+		if err != nil || c.Requests != 0 || c.Duration != 0 || got != model {
+			t.Errorf("%q goes on with %d requests, %v, %q, %v; want %q", args, c.Requests, c.Duration, got, err, model)
+		}
+	}
+	f("")
+	f("", "-z", "1m")
+	f("5,000/s", "-rate", "5k/s", "-z", "1m")
+	f("0 to 10.0/s, 10s, again every 10.1s", "-stages", "10s:10")
+}
+
 func TestLoadSends(t *testing.T) {
 	f := func(want string, urls []string, args ...string) {
 		t.Helper()

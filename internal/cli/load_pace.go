@@ -23,7 +23,7 @@ type pacing struct {
 func (p *pacing) declare(fs *flagSet) {
 	fs.StringVar(&p.rate, "rate", "", "begin this `number` of requests a second, whatever the service does: 5k/s,\n300/m; for 10s without -n and -z")
 	fs.StringVar(&p.stages, "stages", "", "go from rate to rate in straight lines, from 0 on: 30s:1k,1m:5k,30s:0 is a\n`list` of lengths and the rates at their ends; a length of 0 is a jump")
-	fs.StringVar(&p.arrival, "arrival", "uniform", "how requests of a rate are spread: `uniform` or poisson")
+	fs.StringVar(&p.arrival, "arrival", "uniform", "how requests of a rate are spread: `name` uniform or poisson")
 	fs.Uint64Var(&p.seed, "seed", 1, "`number` that random arrivals follow from")
 	fs.StringVar(&p.think, "think", "", "`time` that each worker waits between an answer and its next request")
 	fs.StringVar(&p.warmup, "warmup", "", "send for this `time` before anything counts; auto until two seconds are alike,\n10s at most")
@@ -141,5 +141,21 @@ func (f *loadFlags) setReplay(c *load.Config, list *target.List, bounded bool) e
 	}
 	c.Plan, c.Rate = p, p.Peak()
 	c.Requests, c.Duration = int(p.Count()), 0
+	return nil
+}
+
+// endless makes a load go on until it is stopped: stages and recorded times
+// begin again when they are over.
+func endless(c *load.Config) error {
+	c.Requests, c.Duration = 0, 0
+	p, ok := c.Plan.(interface{ Length() time.Duration })
+	if !ok || p.Length() == 0 {
+		return nil
+	}
+	again, err := plan.Repeat(c.Plan, p.Length()+time.Duration(1e9/c.Plan.Peak()))
+	if err != nil {
+		return err
+	}
+	c.Plan = again
 	return nil
 }

@@ -105,7 +105,9 @@ func (f *recordFlags) loadInto(w *recording.Writer) collect.Load {
 			return err
 		}
 		if untilCancelled {
-			cfg.Requests, cfg.Duration = 0, 0
+			if err := endless(&cfg); err != nil {
+				return err
+			}
 		}
 		log, err := load.Run(ctx, cfg)
 		if err != nil {
