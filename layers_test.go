@@ -34,7 +34,7 @@ type room struct {
 
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "exectrace", "loadlog", "godebug", "metrics", "compiler", "symbol"}
+	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol"}
 	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap"}
 )
 
@@ -49,6 +49,7 @@ var rooms = map[string]room{
 	"profile":   {1, pure, []string{"stack", "unit"}},
 	"exectrace": {1, pure, []string{"stack", "timeline"}},
 	"godebug":   {1, pure, []string{"timeline"}},
+	"dump":      {1, pure, []string{"stack"}},
 	"metrics":   {1, pure, []string{"timeline", "unit"}},
 	"compiler":  {1, pure, nil},
 	"symbol":    {1, pure, []string{"stack"}},

@@ -11,7 +11,9 @@ var (
 	// Who waits for whom is in the profiles of blocking and of mutexes, and in
 	// the trace.
 	waiting = []string{"-phases", "bare,goroutine,block,mutex,trace"}
-	posting = []string{"-m", "POST", "-n", "20000", "-c", "8"}
+	// Where the time goes that is spent on computing.
+	computing = []string{"-phases", "bare,cpu"}
+	posting   = []string{"-m", "POST", "-n", "20000", "-c", "8"}
 )
 
 // All lists the labs.
@@ -122,5 +124,12 @@ var All = []Lab{{
 		{Name: "one", Args: []string{"-mode", "one"}, Record: waiting, About: "a pool of one connection for sixteen workers"},
 		{Name: "all", Args: []string{"-mode", "all"}, Record: waiting, About: "a connection for each worker"},
 		{Name: "chan", Args: []string{"-mode", "chan"}, Record: waiting, About: "the same, and every price goes over an unbuffered channel"},
+	},
+}, {
+	Name:  "httptrace",
+	Title: "asks a service over TLS, and times the phases; closes bodies that it has not read",
+	Forms: []Form{
+		{Name: "fresh", Args: []string{"-mode", "fresh"}, Record: computing, About: "every request dials and shakes hands"},
+		{Name: "reused", Args: []string{"-mode", "reused"}, Record: computing, About: "reads bodies to their end, and keeps one connection"},
 	},
 }}

@@ -14,7 +14,8 @@
 //   - fresh: the body is closed where the client has seen enough. Every request
 //     has a connect and a handshake, and waits for them.
 //   - reused: the rest of the body is read first. One connection serves all
-//     requests.
+//     requests, and what costs is what has to: the system calls that send the
+//     page (CP04).
 //
 // What the lab prints, loupe load prints of any service, without a line of code:
 //

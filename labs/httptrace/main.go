@@ -20,7 +20,7 @@ var modes = map[string]func(body io.Reader) error{
 func main() {
 	log.SetFlags(0)
 	mode := flag.String("mode", "fresh", "what to do with a body: `one` of "+form.Names(modes))
-	n := flag.Int("n", 1500, "`number` of requests")
+	n := flag.Int("n", 4000, "`number` of requests")
 	serve := flag.String("serve", "", "only serve the page at this `address`, host:port")
 	traceFile := flag.String("trace", "", "write an execution trace to `file`")
 	flag.Parse()
