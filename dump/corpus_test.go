@@ -1,0 +1,185 @@
+package dump
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// samples are real dumps: those of testdata, and all of the folder that they
+// were chosen from where it is there.
+func samples(t testing.TB) []string {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	more, _ := filepath.Glob("../../shared/testdata/stacks/*.txt")
+	return append(files, more...)
+}
+
+var (
+	goroutineLine = regexp.MustCompile(`(?m)^goroutine (\d+) (?:gp=.*)?\[(.*)\]:\r?$`)
+	positionLine  = regexp.MustCompile(`(?m)^(?:\t| {6,8})(?:[^\n:]*:\d+)(?: \+0x[0-9a-f]+)?(?: fp=.*)?\r?$`)
+	createdLine   = regexp.MustCompile(`(?m)^created by (.*?)(?: in goroutine (\d+))?\r?$`)
+	commentLine   = regexp.MustCompile(`(?m)^#\t0x`)
+	minutes       = regexp.MustCompile(`, (\d+) minutes`)
+	stateWord     = regexp.MustCompile(`^(.*?)(?: \((?:leaked|scan|durable)\))*(?:, .*| labels:.*)?$`)
+	raceLine      = regexp.MustCompile(`(?m)^WARNING: DATA RACE`)
+	elidedLine    = regexp.MustCompile(`(?m)^\.\.\..* frames elided\.\.\.`)
+	ancestorLine  = regexp.MustCompile(`(?m)^\[originating from goroutine`)
+)
+
+// TestCorpus counts what is in the samples with regular expressions, and holds
+// the parser against that.
+func TestCorpus(t *testing.T) {
+	for _, file := range samples(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCounts(t, Parse(text), text)
+			f, err := Read(iotest.HalfReader(bytes.NewReader(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCounts(t, f, text)
+			if crlf := bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")); !bytes.Contains(text, []byte("\r")) {
+				checkCounts(t, Parse(crlf), text)
+			}
+		})
+	}
+}
+
+func checkCounts(t *testing.T, f *File, text []byte) {
+	t.Helper()
+	headers := goroutineLine.FindAllSubmatch(text, -1)
+	var got []int // positions of goroutines with a header
+	for g := range f.IDs {
+		if f.State(g).Name != "runtime stack" && (len(f.Dumps) == 0 || f.Dumps[f.DumpOf(g)].Kind != Profile) {
+			got = append(got, g)
+		}
+	}
+	if len(got) != len(headers) {
+		t.Fatalf("%d goroutines, want %d", len(got), len(headers))
+	}
+	for i, m := range headers {
+		g := got[i]
+		if id, _ := strconv.ParseUint(string(m[1]), 10, 64); f.IDs[g] != id {
+			t.Fatalf("goroutine %d has number %d, want %d", g, f.IDs[g], id)
+		}
+		wait := int64(0)
+		if m := minutes.FindSubmatch(m[2]); m != nil {
+			wait, _ = strconv.ParseInt(string(m[1]), 10, 64)
+		}
+		if int64(f.Waits[g]) != wait {
+			t.Errorf("goroutine %d waits %d minutes, want %d", f.IDs[g], f.Waits[g], wait)
+		}
+		if want := string(stateWord.FindSubmatch(m[2])[1]); f.State(g).Name != want {
+			t.Errorf("goroutine %d is in state %q, want %q", f.IDs[g], f.State(g).Name, want)
+		}
+	}
+	created := createdLine.FindAllSubmatch(text, -1)
+	positions := int64(len(positionLine.FindAll(text, -1)) + len(commentLine.FindAll(text, -1)))
+	if f.Frames+f.CreatedBys != positions || f.CreatedBys != int64(len(created)) {
+		t.Errorf("%d frames and %d creators, want %d and %d", f.Frames, f.CreatedBys, positions-int64(len(created)), len(created))
+	}
+	var creators []string
+	for _, m := range created {
+		creators = append(creators, string(m[1])+" "+string(m[2]))
+	}
+	if f.AncestorStacks == 0 {
+		n := 0
+		for g := range f.IDs {
+			frames := f.Stacks.Frames(f.StackIDs[g])
+			if len(frames) == 0 {
+				continue
+			}
+			name, ok := strings.CutPrefix(f.Stacks.Frame(frames[len(frames)-1]).Func, CreatedBy)
+			if !ok {
+				continue
+			}
+			id := ""
+			if f.Creators[g] > 0 {
+				id = strconv.FormatUint(f.Creators[g], 10)
+			}
+			if got := name + " " + id; n >= len(creators) || got != creators[n] {
+				t.Fatalf("creator %d is %q", n, got)
+			}
+			n++
+		}
+		if n != len(creators) {
+			t.Errorf("%d goroutines have a creator, want %d", n, len(creators))
+		}
+	}
+	if want := len(raceLine.FindAll(text, -1)); len(f.Races) != want {
+		t.Errorf("%d races, want %d", len(f.Races), want)
+	}
+	if want := int64(len(ancestorLine.FindAll(text, -1))); f.AncestorStacks != want {
+		t.Errorf("%d stacks of ancestors, want %d", f.AncestorStacks, want)
+	}
+	elided := 0
+	for _, flags := range f.Flags {
+		if flags&Elided != 0 {
+			elided++
+		}
+	}
+	if want := len(elidedLine.FindAll(text, -1)); elided != want {
+		t.Errorf("%d stacks with elided frames, want %d", elided, want)
+	}
+	if f.Unrecognised != 0 {
+		t.Errorf("%d lines not understood: %+v", f.Unrecognised, f.Odd)
+	}
+	if want := int64(bytes.Count(text, []byte("\n"))); f.Lines != want && f.Lines != want+1 {
+		t.Errorf("%d lines read, want %d", f.Lines, want)
+	}
+}
+
+// TestCalls: what is read again is what was read.
+func TestCalls(t *testing.T) {
+	for _, file := range samples(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Parse(text)
+		words := 0
+		for g := range f.IDs {
+			if len(f.Dumps) > 0 && f.Dumps[f.DumpOf(g)].Kind == Profile {
+				continue
+			}
+			calls, err := f.Calls(g)
+			if err != nil {
+				t.Fatalf("%s: goroutine %d: %v", file, f.IDs[g], err)
+			}
+			i := 0
+			for _, id := range f.Stacks.Frames(f.StackIDs[g]) {
+				want := f.Stacks.Frame(id)
+				if want.Func == NoStack {
+					continue
+				}
+				c := calls[i]
+				name := c.Func
+				if c.Created {
+					name = CreatedBy + name
+				}
+				if name != want.Func || c.File != want.File || c.Line != want.Line || c.Inlined != want.Inlined {
+					t.Fatalf("%s: goroutine %d: frame %d is %+v, want %+v", file, f.IDs[g], i, c, want)
+				}
+				if _, err := ParseArgs(c.Args); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+				words += strings.Count(c.Args, "0x")
+				i++
+			}
+		}
+		if words == 0 && bytes.Contains(text, []byte("(0x")) && !bytes.Contains(text, []byte("DATA RACE")) {
+			t.Errorf("%s: no words of arguments", file)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package dump
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"loupe/stack"
+)
+
+// waitsFor are the functions whose first argument is what the goroutine waits
+// for. The outermost one with a word that is alive decides: the runtime's own
+// are given the semaphore inside of the lock.
+var waitsFor = map[string]bool{
+	"sync.(*Mutex).Lock": true, "sync.(*Mutex).lockSlow": true,
+	"internal/sync.(*Mutex).Lock": true, "internal/sync.(*Mutex).lockSlow": true,
+	"sync.(*RWMutex).Lock": true, "sync.(*RWMutex).RLock": true, "sync.(*Cond).Wait": true, "sync.(*WaitGroup).Wait": true,
+	"sync.runtime_SemacquireMutex": true, "internal/sync.runtime_SemacquireMutex": true, "sync.runtime_SemacquireRWMutex": true,
+	"sync.runtime_SemacquireRWMutexR": true, "sync.runtime_Semacquire": true, "sync.runtime_SemacquireWaitGroup": true,
+	"runtime.chanrecv": true, "runtime.chanrecv1": true, "runtime.chanrecv2": true, "runtime.chansend": true, "runtime.chansend1": true,
+}
+
+// isLocking tells that a function takes a lock.
+func isLocking(function string) bool {
+	return strings.HasPrefix(function, "sync.(*Mutex).") || strings.HasPrefix(function, "sync.(*RWMutex).") ||
+		strings.HasPrefix(function, "internal/sync.(*Mutex).") || strings.Contains(function, ".runtime_Semacquire") ||
+		strings.HasPrefix(function, "runtime.sem") || strings.HasPrefix(function, "runtime.gopark") || strings.HasPrefix(function, "runtime.goparkunlock") ||
+		strings.HasPrefix(function, "sync.runtime_")
+}
+
+// Lock is a mutex that goroutines wait for.
+type Lock struct {
+	// Address is 0 where the dump does not show it; the waiters are those at one
+	// place then, and may wait for different locks.
+	Address uint64
+	Waiters int64
+	MaxWait int32    // minutes
+	Stack   stack.ID // where most of them wait
+	// Caller is the function that wants the lock most often, and Line where.
+	Caller string
+	Line   int
+	// Holders are goroutines that may hold it: they are in a function that takes
+	// the lock, at the line where it is taken or beyond, and do not wait for it.
+	// A dump does not say who holds a lock, so that this is a guess, the best
+	// first; at most [MaxMembers] are listed.
+	Holders []int
+}
+
+// lockKey is what waiters have in common.
+type lockKey struct {
+	address uint64
+	stack   stack.ID // where there is no address
+}
+
+// Locks finds the mutexes that at least two goroutines wait for, the one with
+// most waiters first.
+func (f *File) Locks(keep func(g int) bool) []Lock {
+	callers := map[stack.ID]stack.FrameID{} // of the lock, by stack of a waiter
+	byKey := map[lockKey]int{}
+	var all []Lock
+	stacks := []map[stack.ID]int64{}
+	waiting := make(map[int]bool)
+	for g, id := range f.StackIDs {
+		if f.Count(g) == 0 || keep != nil && !keep(g) || !maybeLock(f.State(g).Name) {
+			continue
+		}
+		caller, ok := callers[id]
+		if !ok {
+			caller = f.lockCaller(id)
+			callers[id] = caller
+		}
+		if caller == noFrame {
+			continue
+		}
+		waiting[g] = true
+		k := lockKey{address: f.Objects[g]}
+		if k.address == 0 {
+			k.stack = id
+		}
+		i, ok := byKey[k]
+		if !ok {
+			i = len(all)
+			byKey[k] = i
+			all = append(all, Lock{Address: k.address})
+			stacks = append(stacks, map[stack.ID]int64{})
+		}
+		all[i].Waiters += f.Count(g)
+		all[i].MaxWait = max(all[i].MaxWait, f.Waits[g])
+		stacks[i][id] += f.Count(g)
+	}
+	for i := range all {
+		best := int64(-1)
+		for id, n := range stacks[i] {
+			if n > best || n == best && id < all[i].Stack {
+				best, all[i].Stack = n, id
+			}
+		}
+		r := f.Stacks.Frame(callers[all[i].Stack])
+		all[i].Caller, all[i].Line = r.Func, r.Line
+	}
+	n := 0
+	for i := range all {
+		if all[i].Waiters < 2 {
+			continue
+		}
+		l := all[i]
+		if n < maxHolders {
+			l.Holders = f.holders(keep, waiting, stacks[i], callers)
+		}
+		all[n] = l
+		n++
+	}
+	all = all[:n]
+	slices.SortStableFunc(all, func(a, b Lock) int { return cmp.Compare(b.Waiters, a.Waiters) })
+	return all
+}
+
+// maxHolders is for how many locks holders are looked for.
+const maxHolders = 64
+
+const noFrame = ^stack.FrameID(0)
+
+// maybeLock tells that a goroutine in this state may wait for a mutex. Older
+// versions name no more than the semaphore.
+func maybeLock(state string) bool {
+	return strings.HasPrefix(state, "sync.Mutex") || strings.HasPrefix(state, "sync.RWMutex") || strings.HasPrefix(state, "semacquire")
+}
+
+// lockCaller returns the frame that wants the lock, or noFrame where the stack
+// is of something else.
+func (f *File) lockCaller(id stack.ID) stack.FrameID {
+	locks := false
+	for _, frame := range f.Stacks.Frames(id) {
+		name := f.Stacks.Frame(frame).Func
+		if !isLocking(name) {
+			if locks {
+				return frame
+			}
+			return noFrame
+		}
+		locks = locks || strings.Contains(name, "Mutex)")
+	}
+	return noFrame
+}
+
+// holders guesses who holds a lock that waiters with these stacks want.
+func (f *File) holders(keep func(g int) bool, waiting map[int]bool, stacks map[stack.ID]int64, callers map[stack.ID]stack.FrameID) []int {
+	from := map[string]int{} // the first line where the function takes the lock
+	for id := range stacks {
+		r := f.Stacks.Frame(callers[id])
+		if line, ok := from[r.Func]; !ok || r.Line < line {
+			from[r.Func] = r.Line
+		}
+	}
+	score := map[stack.ID]int{}
+	type candidate struct{ g, score int }
+	var all []candidate
+	for g, id := range f.StackIDs {
+		if waiting[g] || f.Count(g) == 0 || keep != nil && !keep(g) {
+			continue
+		}
+		s, ok := score[id]
+		if !ok {
+			for _, frame := range f.Stacks.Frames(id) {
+				r := f.Stacks.Frame(frame)
+				if line, ok := from[r.Func]; ok && r.Line >= line && line > 0 {
+					s = 1
+				}
+			}
+			score[id] = s
+		}
+		if s > 0 {
+			// Who waits for something outside holds it longest.
+			switch state := f.State(g).Name; {
+			case state == "IO wait" || state == "syscall" || state == "sleep":
+				s = 3
+			case state != "runnable" && state != "running":
+				s = 2
+			}
+			all = append(all, candidate{g, s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	var out []int
+	for _, c := range all[:min(len(all), MaxMembers)] {
+		out = append(out, c.g)
+	}
+	return out
+}
