@@ -147,6 +147,9 @@ func (c *Config) check() error {
 		c.Loops = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	c.Loops = min(c.Loops, c.Concurrency)
+	if c.Proxy != nil && c.Proxy.Scheme != "http" {
+		return fmt.Errorf("cannot use a proxy with scheme %q: want http://host:port", c.Proxy.Scheme)
+	}
 	c.Method = cmp.Or(c.Method, http.MethodGet)
 	if c.GRPC {
 		c.HTTP2, c.Method = true, http.MethodPost

@@ -19,6 +19,7 @@ type netConn struct {
 	head  http1.Head
 	buf   []byte
 	armed int64 // the read deadline that is set; noEnd when none is
+	long  bool  // a write deadline is set, too
 	fact  loadlog.Connection
 }
 
@@ -51,8 +52,12 @@ func (k *netConn) roundTrip(ctx context.Context, c *call) (end int64, more bool,
 	if c.deadline < k.armed {
 		k.arm(c.deadline)
 	}
-	if len(c.request) >= longWrite && c.deadline != noEnd {
+	if long := len(c.request) >= longWrite && c.deadline != noEnd; long {
 		k.conn.SetWriteDeadline(k.r.at(c.deadline))
+		k.long = true
+	} else if k.long {
+		k.conn.SetWriteDeadline(time.Time{})
+		k.long = false
 	}
 	c.ask(&k.head)
 	asked := c.sent

@@ -239,6 +239,9 @@ func (p *loop) deliver(x parcel) {
 
 // run carries the requests of a phase.
 func (p *loop) run(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
 	p.waited, p.idle = 0, p.idle[:0]
 	p.unpack(ctx)
 	now := p.r.now()

@@ -288,7 +288,7 @@ func TestProxy(t *testing.T) {
 }
 
 func TestBadConfig(t *testing.T) {
-	for _, c := range []Config{{URL: "localhost"}, {URL: "ftp://x/"}, {URL: "http://x/", Method: "A B"}, {URL: "http://x/", Requests: -1}, {URL: "http://%zz/"}} {
+	for _, c := range []Config{{URL: "localhost"}, {URL: "ftp://x/"}, {URL: "http://x/", Method: "A B"}, {URL: "http://x/", Requests: -1}, {URL: "http://%zz/"}, {URL: "http://x/", Engine: "x"}, {URL: "https://x/", Engine: "epoll"}, {URL: "http://x/", Proxy: &url.URL{Scheme: "socks5", Host: "x:1"}}} {
 		if _, err := Run(t.Context(), c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
