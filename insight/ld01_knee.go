@@ -26,8 +26,10 @@ var ld01 = &Rule{
 	Check: onLoads(checkKnee),
 }
 
-// What makes a knee.
+// What makes a knee; and what share of an open loop's requests a service answers
+// that keeps up with it.
 const (
+	keptUp   = 0.95
 	kneeP99  = 2
 	kneeGain = 0.10
 	kneeMore = 1.2
@@ -49,13 +51,22 @@ type Step struct {
 }
 
 // Knee finds where more load stops bringing more answers (rule LD01): the step
-// with the lowest load of which another with at least a fifth more load has a
-// 99th percentile twice as long, and less than a tenth more answers. The steps
-// are in ascending order of load; ok is false when there is no such step.
+// with the lowest load beyond which no other has a tenth more answers, and of
+// which one with at least a fifth more load has a 99th percentile twice as long.
+// The steps are in ascending order of load; ok is false when there is no such
+// step.
+//
+// Note: that some other step has more load, longer times and no more answers is
+// not enough. A stall of a second in a load that rises slowly is no limit when
+// the service answers twice as many a few seconds later.
 func Knee(steps []Step) (last, beyond int, ok bool) {
 	for i, a := range steps {
+		more := func(b Step) bool { return b.RPS >= (1+kneeGain)*a.RPS }
+		if slices.ContainsFunc(steps[i+1:], more) {
+			continue
+		}
 		for j, b := range steps[i+1:] {
-			if b.Offered >= kneeMore*a.Offered && float64(b.P99) >= kneeP99*float64(a.P99) && b.RPS < (1+kneeGain)*a.RPS {
+			if b.Offered >= kneeMore*a.Offered && float64(b.P99) >= kneeP99*float64(a.P99) {
 				return i, i + 1 + j, true
 			}
 		}
@@ -92,12 +103,20 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 	if why := at[b.Span].Load.Generator.Limited; why != "" {
 		return []Finding{r.answer(TooLittle, "beyond %s answers a second it gets slower, but %s (LD04): whose limit that is, is not known", unit.Number(a.RPS), why)}
 	}
-	f := r.answer(Found, "the service is full at about %s answers a second: with %s times the load it answered %s, and the 99th percentile went from %s to %s",
-		unit.Number(a.RPS), unit.Number(b.Offered/a.Offered), unit.Number(b.RPS), unit.Duration(a.P99), unit.Duration(b.P99))
+	if at[a.Span].log.Open { // what did keep up shows the times before
+		for i := last; i >= 0; i-- {
+			if steps[i].RPS >= keptUp*steps[i].Offered {
+				a.P99, a.Span, a.Offered = steps[i].P99, steps[i].Span, steps[i].Offered
+				break
+			}
+		}
+	}
+	f := r.answer(Found, "the service is full at about %s answers a second: with a load of %s it answered %s, and the 99th percentile went from %s to %s",
+		unit.Number(a.RPS), unit.Number(b.Offered), unit.Number(b.RPS), unit.Duration(a.P99), unit.Duration(b.P99))
 	f.Severity, f.Score = Info, score(float64(b.P99)/float64(a.P99), 4, 40)
 	f.Impact = &Impact{a.RPS, "answers a second", min(a.RPS, b.RPS), max(a.RPS, b.RPS)}
 	for _, s := range []Step{a, b} {
-		e := at[s.Span].seen(fmt.Sprintf("load %s: %s answers a second, 99%% within %s", unit.Number(s.Offered), unit.Number(s.RPS), unit.Duration(s.P99)))
+		e := at[s.Span].seen(fmt.Sprintf("at a load of %s 99%% were answered within %s", unit.Number(s.Offered), unit.Duration(s.P99)))
 		e.Span = span(s.Span)
 		f.Evidence = append(f.Evidence, e)
 	}

@@ -36,17 +36,17 @@ func openLoop(rates []int, took func(second, i int) time.Duration) *loadlog.Log 
 }
 
 func TestLD01(t *testing.T) {
-	// Up to 2,000/s all is well; at 3,000 and 4,000 requests queue for longer
-	// than a second.
+	// A service that takes 0.45 ms for a request, one after the other: up to
+	// 2,000/s all is well, beyond that they queue.
 	rates := []int{500, 1000, 2000, 2000, 3000, 3000, 4000}
+	free := time.Duration(0)
 	full := openLoop(rates, func(s, i int) time.Duration {
-		if s >= 4 {
-			return ms + time.Duration(s-3)*400*ms
-		}
-		return ms
+		due := time.Duration(s)*time.Second + time.Duration(i)*time.Second/time.Duration(rates[s])
+		free = max(free, due) + 450*us
+		return free - due
 	})
-	f := expect(t, "full", underLoad(full), "LD01", Found, "the service is full at about 2,000 answers a second", "with 1.50 times the load", "99th percentile went from 1.00 ms to")
-	if len(f.Evidence) != 2 || *f.Evidence[0].Span != [2]int64{3e9, 5e9} || *f.Evidence[1].Span != [2]int64{5e9, 7e9} {
+	f := expect(t, "full", underLoad(full), "LD01", Found, "the service is full at about 2,222 answers a second", "with a load of 4,000 it answered 2,222", "99th percentile went from 450 µs to 1.")
+	if len(f.Evidence) != 2 || *f.Evidence[0].Span != [2]int64{3e9, 5e9} || *f.Evidence[1].Span != [2]int64{7e9, 8e9} {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
 	calm := openLoop(rates, func(int, int) time.Duration { return 5 * ms })
@@ -69,6 +69,8 @@ func TestKnee(t *testing.T) {
 	f("1 2 true", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(2400, 2010, 50*ms))
 	f("0 0 false", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(2300, 2010, 50*ms))
 	f("0 0 false", step(1000, 1000, 5*ms), step(2000, 2000, 50*ms))
+	// A stall on the way up, and a service that answers less when it is full.
+	f("2 3 true", step(375, 375, 3*ms), step(730, 344, 670*ms), step(2000, 2000, 9*ms), step(3000, 1500, 900*ms))
 	f("0 0 false")
 }
 
