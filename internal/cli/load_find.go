@@ -23,6 +23,7 @@ type findStep struct {
 	Answered float64       `json:"answered"`
 	Seconds  float64       `json:"seconds"`
 	P50      time.Duration `json:"p50_ns"`
+	P95      time.Duration `json:"p95_ns,omitempty"`
 	P99      time.Duration `json:"p99_ns,omitempty"`
 	Errors   float64       `json:"errors"` // share
 	Met      bool          `json:"met"`
@@ -153,6 +154,15 @@ func tidyRate(rate float64) float64 {
 	return math.Round(rate*scale) / scale
 }
 
+// tail is the 99th percentile, or the 95th of steps that have too few answers
+// for it; 0 when there is neither.
+func tail(a, b findStep) (name string, x, y time.Duration) {
+	if a.P99 > 0 && b.P99 > 0 {
+		return "p99", a.P99, b.P99
+	}
+	return "p95", a.P95, b.P95
+}
+
 // bend is where a service gives out: where a step makes p99 at least twice as
 // long and gives less than a tenth more answers (rule LD01).
 func (f *finder) bend() (before, behind findStep, ok bool) {
@@ -168,7 +178,8 @@ func (f *finder) bend() (before, behind findStep, ok bool) {
 	})
 	for i := 1; i < len(steps); i++ {
 		a, b := steps[i-1], steps[i]
-		if a.Rate < b.Rate && a.P99 > 0 && b.P99 >= 2*a.P99 && b.Answered < a.Answered*1.1 && b.Limited == "" {
+		_, x, y := tail(a, b)
+		if a.Rate < b.Rate && x > 0 && y >= 2*x && b.Answered < a.Answered*1.1 && b.Limited == "" {
 			return a, b, true
 		}
 	}
@@ -202,8 +213,9 @@ func (f *finder) words(wanted string, length time.Duration) string {
 		}
 	}
 	if x, y, ok := f.bend(); ok {
-		fmt.Fprintf(&b, "The service bends between %s and %s: p99 goes from %s to %s, and answers from %s to %s.\n",
-			rate(x.Rate), rate(y.Rate), unit.Duration(x.P99), unit.Duration(y.P99), rate(x.Answered), rate(y.Answered))
+		name, from, to := tail(x, y)
+		fmt.Fprintf(&b, "The service bends between %s and %s: %s goes from %s to %s, and answers from %s to %s.\n",
+			rate(x.Rate), rate(y.Rate), name, unit.Duration(from), unit.Duration(to), rate(x.Answered), rate(y.Answered))
 	}
 	return b.String()
 }
@@ -236,7 +248,7 @@ func (r *loadRun) findMax(e *env, f *loadFlags, c load.Config) error {
 	fd := &finder{}
 	quiet := r.out == "json"
 	if !quiet {
-		fmt.Fprintf(e.stdout, "%10s  %10s  %9s  %9s  %7s\n", "asked", "answered", "p50", "p99", "errors")
+		fmt.Fprintf(e.stdout, "%10s  %10s  %9s  %9s  %9s  %7s\n", "asked", "answered", "p50", "p95", "p99", "errors")
 	}
 	fd.run = func(rate float64) (findStep, error) {
 		s, err := r.findOne(e, f, c, rate, length, len(fd.steps))
@@ -321,7 +333,7 @@ const answeredShare = 0.95
 
 func stepOf(s *loadlog.Summary, rate float64) findStep {
 	out := findStep{
-		Rate: rate, Answered: s.RPS, Seconds: s.Seconds, P50: s.Latency.P50, P99: s.Latency.P99,
+		Rate: rate, Answered: s.RPS, Seconds: s.Seconds, P50: s.Latency.P50, P95: s.Latency.P95, P99: s.Latency.P99,
 		Errors: float64(s.Requests-s.Responses) / float64(max(1, s.Requests)), Limited: s.Generator.Limited,
 	}
 	var why []string
@@ -346,9 +358,12 @@ func printStep(w io.Writer, s findStep) {
 	if s.Limited != "" {
 		verdict += " (" + s.Limited + ")"
 	}
-	p99 := "n/a"
-	if s.P99 > 0 {
-		p99 = unit.Duration(s.P99)
+	told := func(d time.Duration) string { // 0 is a percentile that too few answers lie beyond
+		if d == 0 {
+			return "n/a"
+		}
+		return unit.Duration(d)
 	}
-	fmt.Fprintf(w, "%8s/s  %8s/s  %9s  %9s  %7s  %s\n", unit.Number(s.Rate), unit.Number(s.Answered), unit.Duration(s.P50), p99, unit.Percent(s.Errors), verdict)
+	fmt.Fprintf(w, "%8s/s  %8s/s  %9s  %9s  %9s  %7s  %s\n",
+		unit.Number(s.Rate), unit.Number(s.Answered), told(s.P50), told(s.P95), told(s.P99), unit.Percent(s.Errors), verdict)
 }
