@@ -237,3 +237,39 @@ func TestLD07(t *testing.T) {
 	growing, _ := b.Log(h)
 	expect(t, "of the load", underLoad(growing, files(21, func(i int) int { return 20 + 10*i })), "LD07", Fine)
 }
+
+// TestLD07Recorded: connections that are opened in a trace, and wait when it ends
+// for somebody to close the body.
+func TestLD07Recorded(t *testing.T) {
+	leak := func(n int, end bool) *recordingtest.Recording {
+		const wait = "runtime.selectgo@/go/select.go:1;net/http.(*persistConn).readLoop@/go/transport.go:2441"
+		d := newDrama()
+		a := d.thread(1)
+		for i := range n {
+			g := 10 + i
+			a.create(us, g, "net/http.(*persistConn).readLoop@/go/transport.go:2300", "shop/feed.fetch@/src/feed/x.go:20")
+			a.block(us, "sleep", "time.Sleep@/go/sleep.go:1;main.main@/src/cmd/shop/main.go:9")
+			a.run(us, g)
+			a.block(us, "select", wait)
+			a.wake(10*ms, 1, "")
+			a.run(us, 1)
+			if end {
+				a.wake(us, g, "shop/feed.fetch@/src/feed/x.go:25")
+				a.block(us, "sleep", "time.Sleep@/go/sleep.go:1;main.main@/src/cmd/shop/main.go:9")
+				a.run(us, g)
+				a.act(us, "GoDestroy", "")
+				a.wake(us, 1, "")
+				a.run(us, 1)
+			}
+		}
+		r := underLoad(loadlogtest.Steady(5000, 10*time.Second, ms), "phase trace 40s..42s profiler=trace\n")
+		return r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, d.trace(t))
+	}
+	f := expect(t, "never closed", leak(160, false), "LD07", Found, "160 connections to others", "none was used again or closed")
+	severity(t, "never closed", f, Warning)
+	if e := f.Evidence[0]; e.Line != 2441 || !strings.Contains(e.Text, "[40 40 40 40]") {
+		t.Errorf("evidence = %+v", e)
+	}
+	expect(t, "closed", leak(160, true), "LD07", TooLittle, "fewer than 8 samples")
+	expect(t, "a few", leak(80, false), "LD07", TooLittle)
+}
