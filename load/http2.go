@@ -176,19 +176,39 @@ func (s *stream) drain(body io.ReadCloser) (n int64, err error) {
 // request makes net/http's request of the one that was rendered.
 func (h *http2) request(c *call, o *origin) (*http.Request, []byte, error) {
 	same := !c.m.varies() && c.hops == 0
-	_, fields, body := splitRequest(c.request)
-	if h.r.GRPC {
-		body = grpcMessage(body)
-	}
 	if same {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if req := h.requests[c.m]; req != nil {
+			_, _, body := splitRequest(c.request)
+			if h.r.GRPC {
+				body = grpcMessage(body)
+			}
 			return req, body, nil
 		}
 	}
-	uri := strings.Fields(string(c.request[:bytes.IndexByte(c.request, '\n')]))[1]
-	u, err := url.Parse(o.scheme + "://" + fields[0].Value + uri)
+	req, body, err := c.forNetHTTP(o, h.r.GRPC)
+	if err != nil {
+		return nil, nil, err
+	}
+	if same {
+		h.requests[c.m] = req
+	}
+	return req, body, nil
+}
+
+// forNetHTTP makes net/http's request, and its body, of the one that was
+// rendered.
+func (c *call) forNetHTTP(o *origin, grpc bool) (*http.Request, []byte, error) {
+	line, fields, body := splitRequest(c.request)
+	if grpc {
+		body = grpcMessage(body)
+	}
+	uri := strings.Fields(line)[1]
+	if strings.HasPrefix(uri, "/") { // not one for a proxy
+		uri = o.scheme + "://" + fields[0].Value + uri
+	}
+	u, err := url.Parse(uri)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,12 +220,9 @@ func (h *http2) request(c *call, o *origin) (*http.Request, []byte, error) {
 			req.Header.Add(f.Name, f.Value)
 		}
 	}
-	if h.r.GRPC {
+	if grpc {
 		req.Header.Set("Content-Type", "application/grpc")
 		req.Header.Set("Te", "trailers")
-	}
-	if same {
-		h.requests[c.m] = req
 	}
 	return req, body, nil
 }

@@ -114,12 +114,8 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 
 // newRun checks what is asked for and sets everything up that can fail.
 func newRun(ctx context.Context, c Config) (*run, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	r := &run{Config: c, base: time.Now()}
-	var err error
-	if r.messages, r.origins, err = c.newMessages(); err != nil {
+	r, err := setUp(c)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.choose(r.origins); err != nil {
@@ -128,12 +124,6 @@ func newRun(ctx context.Context, c Config) (*run, error) {
 	if err := r.checkRemote(ctx); err != nil {
 		return nil, err
 	}
-	weights := make([]int, len(c.Targets))
-	for i, t := range c.Targets {
-		weights[i] = t.Weight
-	}
-	r.order = target.NewOrder(weights)
-	r.dialer = newDialer(&r.Config)
 	r.builder.Spill, r.builder.Memory = c.Spill, spillAbove
 	for i := range r.Loops {
 		r.lanes = append(r.lanes, &lane{r: r, id: i, rec: r.builder.Recorder()})
@@ -144,6 +134,26 @@ func newRun(ctx context.Context, c Config) (*run, error) {
 		r.engine = newBlocking(r)
 	}
 	return r, err
+}
+
+// setUp makes a run that knows what to send and how to get there, and has no
+// engine.
+func setUp(c Config) (*run, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	r := &run{Config: c, base: time.Now()}
+	var err error
+	if r.messages, r.origins, err = c.newMessages(); err != nil {
+		return nil, err
+	}
+	weights := make([]int, len(c.Targets))
+	for i, t := range c.Targets {
+		weights[i] = t.Weight
+	}
+	r.order = target.NewOrder(weights)
+	r.dialer = newDialer(&r.Config)
+	return r, nil
 }
 
 // warmUp sends load that is not kept, and returns for how long.
