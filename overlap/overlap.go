@@ -66,17 +66,29 @@ func Of(l *loadlog.Log, at timeline.Clock) *Requests {
 // within keeps the requests that lie in the window as a whole: what the others
 // met is not known. It returns how many it left out.
 func (r *Requests) within(w timeline.Span) (kept *Requests, cut int) {
-	kept = &Requests{Due: r.Due}
+	in := func(i int) bool { return r.Start[i] >= w.Start && r.End[i] <= w.End }
+	n := 0
 	for i := range r.Start {
-		if r.Start[i] < w.Start || r.End[i] > w.End {
-			if r.End[i] > w.Start && r.Start[i] < w.End {
-				cut++
-			}
-			continue
+		switch {
+		case in(i):
+			n++
+		case r.End[i] > w.Start && r.Start[i] < w.End:
+			cut++
 		}
-		kept.Start, kept.End = append(kept.Start, r.Start[i]), append(kept.End, r.End[i])
-		kept.Conn = append(kept.Conn, r.Conn[i])
-		kept.Late, kept.Dial = append(kept.Late, r.Late[i]), append(kept.Dial, r.Dial[i])
+	}
+	if n == len(r.Start) {
+		return r, cut
+	}
+	kept = &Requests{
+		Start: make([]timeline.Time, 0, n), End: make([]timeline.Time, 0, n), Conn: make([]uint32, 0, n),
+		Late: make([]time.Duration, 0, n), Dial: make([]time.Duration, 0, n), Due: r.Due,
+	}
+	for i := range r.Start {
+		if in(i) {
+			kept.Start, kept.End = append(kept.Start, r.Start[i]), append(kept.End, r.End[i])
+			kept.Conn = append(kept.Conn, r.Conn[i])
+			kept.Late, kept.Dial = append(kept.Late, r.Late[i]), append(kept.Dial, r.Dial[i])
+		}
 	}
 	return kept, cut
 }
@@ -222,7 +234,8 @@ func Join(all *Requests, kinds []Kind, opt Options) *Table {
 	if n < MinRequests {
 		return nil
 	}
-	j := &join{Requests: r, window: w, order: r.byLatency(), shifts: newShifts(w, opt)}
+	j := &join{Requests: r, window: w, order: r.byLatency(), shifts: newShifts(w, opt),
+		met: make([]bool, n), unknown: make([]bool, n), times: make([]time.Duration, n)}
 	t := &Table{Window: w, Requests: n, Cut: cut, Due: r.Due, Mean: j.mean(j.order)}
 	for i, share := range tails {
 		k := int(math.Ceil(share*float64(n) - 1e-9))
@@ -273,6 +286,10 @@ type join struct {
 	order  []int32
 	tails  [2][]int32
 	shifts *shifts
+
+	// What each request met of the kind that is being measured.
+	met, unknown []bool
+	times        []time.Duration
 }
 
 func (j *join) mean(of []int32) time.Duration {
@@ -291,10 +308,10 @@ const minOwn = 0.5
 func (j *join) row(k *Kind) (row Row, served float64, ok bool) {
 	n := len(j.Start)
 	row = Row{Key: k.Key, Name: k.Name, Own: k.Set == nil}
-	met, unknown := make([]bool, n), make([]bool, n)
+	met, unknown, times := j.met, j.unknown, j.times
 	known, hits, sum := 0, 0, 0.0
-	times := make([]time.Duration, n)
 	for i := range met {
+		met[i], times[i] = false, 0
 		d, m, ok := k.met(j.Requests, i)
 		if unknown[i] = !ok; ok {
 			known++
