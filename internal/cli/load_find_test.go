@@ -36,7 +36,7 @@ func TestFindMax(t *testing.T) {
 			if a.Rate > capacity || a.TooFar <= capacity || a.TooFar/a.Rate > 1.06 || a.Met != 3 || a.Runs != 3 {
 				t.Errorf("capacity %v from %v: %+v", capacity, start, a)
 			}
-			if most := 12 + int(math.Abs(math.Log2(capacity/start))); len(f.steps) > most {
+			if most := 18 + 2*int(math.Abs(math.Log2(capacity/start))); len(f.steps) > most {
 				t.Errorf("capacity %v from %v takes %d steps, more than %d", capacity, start, len(f.steps), most)
 			}
 			if _, _, ok := f.bend(); !ok {
@@ -63,9 +63,12 @@ func TestFindMaxWords(t *testing.T) {
 
 	// Luck at the highest rate is found out; one bad run of three is told.
 	f = service(1000, 0)
-	f.steps = nil
-	if err := f.search(100); err != nil || f.answer.Rate >= 100 || f.answer.TooFar != 100 {
+	if err := f.search(100); err != nil || f.answer.Rate < 900 {
 		t.Errorf("a first step without luck: %+v, %v", f.answer, err)
+	}
+	f = service(1000, 0, 1)
+	if err := f.search(100); err != nil || f.answer.Rate >= 100 || f.answer.TooFar != 100 {
+		t.Errorf("two steps without luck: %+v, %v", f.answer, err)
 	}
 	f = service(110)
 	if err := f.search(100); err != nil {

@@ -122,6 +122,18 @@ func TestBinaryBody(t *testing.T) {
 	}
 }
 
+// TestStdinTwice checks that a load that is made again has what standard input
+// held.
+func TestStdinTwice(t *testing.T) {
+	f := loadFlags{n: 1, c: 1, timeout: "1s", stdin: strings.NewReader("GET http://stdin/1\nGET http://stdin/2\n")}
+	f.what.file = "-"
+	for range 2 {
+		if c, err := f.config(); err != nil || len(c.Targets) != 2 {
+			t.Errorf("standard input: %+v, %v", c.Targets, err)
+		}
+	}
+}
+
 func TestConnectTo(t *testing.T) {
 	f := func(url, want string, rules ...string) {
 		t.Helper()

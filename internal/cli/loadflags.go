@@ -43,7 +43,9 @@ type loadFlags struct {
 	// given tells which flags were set; nil when they are no flags.
 	given func(name string) bool
 	// stdin is what the file name - stands for; nil where there is none.
+	// input is what it held, for a load that is made more than once.
 	stdin io.Reader
+	input []byte
 	// length bounds a load that neither -n nor -z bounds; 0 wants one of
 	// them.
 	length time.Duration
@@ -165,10 +167,17 @@ func proxyOf(s string) (*url.URL, error) {
 
 // read reads a file that a flag names, - being standard input.
 func (f *loadFlags) read(name string) ([]byte, error) {
-	if name == "-" && f.stdin != nil {
-		return io.ReadAll(f.stdin)
+	if name != "-" || f.stdin == nil {
+		return os.ReadFile(name)
 	}
-	return os.ReadFile(name)
+	if f.input == nil {
+		input, err := io.ReadAll(f.stdin)
+		if err != nil {
+			return nil, err
+		}
+		f.input = input
+	}
+	return f.input, nil
 }
 
 // headerOf makes the header of the flags: the fields of every request but
