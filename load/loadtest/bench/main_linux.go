@@ -16,6 +16,7 @@ type options struct {
 	only, tools, concurrency string
 	rounds, requests         int
 	most                     int
+	first                    bool
 	serverCPU, loadCPU       string
 
 	child             string
@@ -34,6 +35,7 @@ func main() {
 	flag.StringVar(&o.concurrency, "c", "50,100", "`numbers` of connections")
 	flag.IntVar(&o.rounds, "rounds", 5, "run everything `n` times")
 	flag.IntVar(&o.requests, "n", 200_000, "`requests` of a run; hey's is a quarter of it")
+	flag.BoolVar(&o.first, "first", false, "let generators and server go before all other programs (chrt -f), for\nwhat is a matter of time on a machine that others use; needs root")
 	flag.IntVar(&o.most, "most", 10_000_000, "leave out longer runs than of so many `requests` for the memory")
 	flag.StringVar(&o.serverCPU, "server-cpu", "1", "pin the server to this `CPU`")
 	flag.StringVar(&o.loadCPU, "load-cpu", "0", "pin the generators to this `CPU`")

@@ -121,7 +121,7 @@ func installed(only string) (list []*tool, err error) {
 
 // measure runs the tool, pinned to its CPU.
 func (t *tool) measure(o *options, url string, c, n int, rate float64, length time.Duration) (result, error) {
-	args := append([]string{"taskset", "-c", o.loadCPU}, t.args(url, c, n, rate, length)...)
+	args := append(o.pinned(o.loadCPU), t.args(url, c, n, rate, length)...)
 	cmd := exec.Command(args[0], args[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -158,6 +158,15 @@ func (t *tool) measure(o *options, url string, c, n int, rate float64, length ti
 	return r, nil
 }
 
+// pinned begins the command line of a process on one CPU.
+func (o *options) pinned(cpu string) []string {
+	args := []string{"taskset", "-c", cpu}
+	if o.first {
+		args = append(args, "chrt", "-f", "10")
+	}
+	return args
+}
+
 // server is the server in a process of its own.
 type server struct {
 	url string
@@ -165,7 +174,8 @@ type server struct {
 }
 
 func (o *options) server(secure bool, freeze time.Duration) (*server, error) {
-	cmd := exec.Command("taskset", "-c", o.serverCPU, os.Args[0], "-child", "serve", "-freeze", freeze.String(), "-tls="+strconv.FormatBool(secure))
+	args := append(o.pinned(o.serverCPU), os.Args[0], "-child", "serve", "-freeze", freeze.String(), "-tls="+strconv.FormatBool(secure))
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	pipe, err := cmd.StdoutPipe()
