@@ -104,3 +104,23 @@ func TestSpill(t *testing.T) {
 		t.Errorf("%d requests, %d of them readable, %v", l.Len(), l.Summary().Responses, err)
 	}
 }
+
+// BenchmarkFinish is what keeping a request costs, and whoever watches adds.
+func BenchmarkFinish(b *testing.B) {
+	for _, watched := range []bool{false, true} {
+		b.Run(fmt.Sprintf("watched=%v", watched), func(b *testing.B) {
+			r := &run{}
+			l := &lane{r: r, rec: r.builder.Recorder(), phase: &phase{keep: true}}
+			if watched {
+				l.window = new(window)
+			}
+			c := &call{status: 200, bytes: 13, write: 5000}
+			at := int64(0)
+			for b.Loop() {
+				at += 7000
+				c.begin, c.sent = at-300_000-at%1000, at-300_000-at%1000
+				l.finish(c, at, nil)
+			}
+		})
+	}
+}

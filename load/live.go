@@ -50,7 +50,8 @@ const liveInterval = 250 * time.Millisecond
 // window is what happened in a lane since it was handed out last. A lane has
 // two of them that change hands by atomic pointers: it fills one, hands it out
 // and goes on with the other, which the watcher has given back. Neither side
-// waits for the other. Measured: some 20 ns a request, 0.5 % of its CPU time.
+// waits for the other. Measured: keeping a request takes 37 ns
+// with and without (BenchmarkFinish).
 type window struct {
 	latency, service, lag stats.Histogram
 	phase                 *phase

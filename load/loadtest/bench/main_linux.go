@@ -21,7 +21,7 @@ type options struct {
 
 	child             string
 	engine, profile   string
-	c                 int
+	c, maxConns       int
 	rate              float64
 	length            time.Duration
 	freeze, freezeFor time.Duration
@@ -42,6 +42,7 @@ func main() {
 	flag.StringVar(&o.child, "child", "", "be a part of it: serve, or send to the URL that follows")
 	flag.StringVar(&o.engine, "engine", "", "with -child send: the `engine`")
 	flag.IntVar(&o.c, "conns", 50, "with -child send: the `number` of connections")
+	flag.IntVar(&o.maxConns, "max-conns", 0, "with a rate: let loupe have so many `connections`, ten times -c when zero")
 	flag.Float64Var(&o.rate, "rate", 0, "with -child send: requests a second")
 	flag.DurationVar(&o.length, "length", 0, "with -child send: for how `long`, instead of -n")
 	flag.StringVar(&o.profile, "cpuprofile", "", "with -child send: write a CPU profile to this `file`")

@@ -36,7 +36,7 @@ func send(o *options, url string) error {
 	}
 	// What the other tools have too: one thread that sends.
 	runtime.GOMAXPROCS(1)
-	c := load.Config{URL: url, Engine: o.engine, Concurrency: o.c, Requests: o.requests, Rate: o.rate, Timeout: 20 * time.Second}
+	c := load.Config{URL: url, Engine: o.engine, Concurrency: o.c, Requests: o.requests, Rate: o.rate, MaxConns: o.maxConns, Timeout: 20 * time.Second}
 	if o.length > 0 {
 		c.Requests, c.Duration = 0, o.length
 	}

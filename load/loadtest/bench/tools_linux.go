@@ -122,6 +122,9 @@ func installed(only string) (list []*tool, err error) {
 // measure runs the tool, pinned to its CPU.
 func (t *tool) measure(o *options, url string, c, n int, rate float64, length time.Duration) (result, error) {
 	args := append(o.pinned(o.loadCPU), t.args(url, c, n, rate, length)...)
+	if t.ours && rate > 0 {
+		args = slices.Insert(args, len(args)-1, "-max-conns", strconv.Itoa(o.maxConns))
+	}
 	cmd := exec.Command(args[0], args[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
