@@ -205,6 +205,9 @@ type Met struct {
 	// the mean.
 	Share float64       `json:"share"`
 	Time  time.Duration `json:"time_ns"`
+	// Unknown tells that of most requests of the tail the goroutine is not
+	// known; the rest is then zero.
+	Unknown bool `json:"unknown,omitempty"`
 	// Lift is Share as a multiple of that of all requests; 0 when none met
 	// it.
 	Lift float64 `json:"lift"`
@@ -339,10 +342,11 @@ func (j *join) row(k *Kind) (row Row, served float64, ok bool) {
 				tailHits++
 			}
 		}
-		if of == 0 {
+		m := &row.Slow[t]
+		if of == 0 || float64(of) < minOwn*float64(len(tail)) {
+			m.Unknown = true
 			continue
 		}
-		m := &row.Slow[t]
 		m.Share, m.Time = float64(tailHits)/float64(of), time.Duration(sum/float64(of))
 		m.Lift = m.Share / row.All
 		if k.Set == nil {

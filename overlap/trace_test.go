@@ -115,6 +115,15 @@ func TestTrace(t *testing.T) {
 	if row := table.Row("own_chan"); row != nil {
 		t.Errorf("nobody waited for a goroutine: %+v", row)
 	}
+	// The slowest requests are of a connection that sends too few to be found.
+	for i := range r.Start {
+		if r.Conn[i] == 9 && i%10 == 1 {
+			r.Conn[i] = 100 + uint32(i)
+		}
+	}
+	if row := Join(r, found.Kinds(r, us), Options{Window: found.Span}).Row("own_lock"); row == nil || !row.Slow[0].Unknown || row.Slow[0].Share != 0 {
+		t.Errorf("of the slowest the goroutine is known: %+v", row)
+	}
 	// Clocks that are known to 10 ms tell nothing of goroutines.
 	if table := Join(r, found.Kinds(r, 10*ms), Options{Window: found.Span}); table.Served != 0 || table.Row("own_run") != nil || table.Row("gc_mark").Doubt == "" {
 		t.Errorf("with a clock that is 10 ms off: %+v", table)

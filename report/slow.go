@@ -113,7 +113,11 @@ func spentRows(t *overlap.Table) (rows [][]string) {
 	}
 	for _, r := range own {
 		m := &r.Slow[tail]
-		rows = append(rows, []string{r.Name, length(r.Time), share(r.Time, t.Mean), length(m.Time), share(m.Time, t.Tails[tail].Mean)})
+		row := []string{r.Name, length(r.Time), share(r.Time, t.Mean), length(m.Time), share(m.Time, t.Tails[tail].Mean)}
+		if m.Unknown {
+			row[3], row[4] = "unknown", ""
+		}
+		rows = append(rows, row)
 	}
 	return rows[:min(len(rows), slowShown)]
 }
