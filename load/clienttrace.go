@@ -224,8 +224,12 @@ func tlsFacts(s tls.ConnectionState) *loadlog.TLS {
 			names = append(names, a.String())
 		}
 		f.Subject = cmp.Or(cmp.Or(names...), c.Subject.String())
-		f.Issuer = cmp.Or(c.Issuer.CommonName, strings.Join(c.Issuer.Organization, ", "), c.Issuer.String())
 		f.Expires = c.NotAfter
+		if bytes.Equal(c.RawIssuer, c.RawSubject) {
+			f.Issuer = "itself"
+			return f
+		}
+		f.Issuer = cmp.Or(c.Issuer.CommonName, strings.Join(c.Issuer.Organization, ", "), c.Issuer.String())
 	}
 	return f
 }

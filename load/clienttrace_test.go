@@ -259,6 +259,33 @@ func (s slowConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// TestTraceLateReturn: a short write that returns after the answer came was
+// over before.
+func TestTraceLateReturn(t *testing.T) {
+	var now int64
+	x := &tracing{now: func() int64 { return now }}
+	here, there := net.Pipe()
+	defer there.Close()
+	conn := &tap{Conn: slowConn{here, func() {
+		now = 60
+		x.hooks().GotFirstResponseByte()
+		now = 80
+	}}}
+	conn.user.Store(x)
+	x.got, x.current = 1, conn
+	go io.CopyN(io.Discard, there, 3)
+	now = 5
+	if _, err := conn.Write([]byte("GET")); err != nil {
+		t.Fatal(err)
+	}
+	now = 90
+	x.end(nil)
+	want := []loadlog.Phase{{Name: "write", Start: 1, End: 5}, {Name: "wait", Start: 5, End: 60}, {Name: "read", Start: 60, End: 90}}
+	if fmt.Sprint(x.Phases) != fmt.Sprint(want) {
+		t.Errorf("phases are %v, want %v", x.Phases, want)
+	}
+}
+
 // TestTraceFlush: writing ends when the system call returns, which is after
 // net/http says that the request was written.
 func TestTraceFlush(t *testing.T) {

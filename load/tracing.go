@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -178,7 +179,16 @@ func (x *tracing) firstByte(now int64) {
 		return
 	}
 	x.first = now
-	if x.current != nil && x.current.writing.Load() || x.wrote == 0 {
+	if x.frames || x.current == nil {
+		x.wrote = cmp.Or(x.wrote, now)
+		return
+	}
+	// A write that has not returned yet, although the answer is there, waits
+	// for a CPU if the request was short: the answer says that it had gone.
+	// A long one may be answered before it has.
+	if from := x.current.writing.Load(); from != 0 && x.current.length.Load() < longWrite {
+		x.wrote = from
+	} else if from != 0 || x.wrote == 0 {
 		x.wrote = now
 	}
 }
@@ -279,17 +289,22 @@ func (x *tracing) carried(now int64, err error) {
 type tap struct {
 	net.Conn
 	user    atomic.Pointer[tracing]
-	writing atomic.Bool
+	writing atomic.Int64 // when the write began that goes on; 0 without
+	length  atomic.Int64 // of it
 	tls     *loadlog.TLS
 }
 
 // Write passes b on and tells the exchange when that was done.
 func (t *tap) Write(b []byte) (int, error) {
-	t.writing.Store(true)
-	n, err := t.Conn.Write(b)
-	t.writing.Store(false)
-	if x := t.user.Load(); x != nil {
-		x.written(x.now())
+	x := t.user.Load()
+	if x == nil {
+		return t.Conn.Write(b)
 	}
+	t.length.Store(int64(len(b)))
+	t.writing.Store(x.now())
+	n, err := t.Conn.Write(b)
+	now := x.now()
+	t.writing.Store(0)
+	x.written(now)
 	return n, err
 }

@@ -24,6 +24,7 @@ var loadCommand = &command{
 		"loupe load 'http://localhost:8080/item/{{rand 1 1000}}?id={{uuid}}'",
 		"loupe load -curl \"curl -X POST -H 'Content-Type: application/json' -d '{}' http://localhost:8080/\"",
 		"loupe load -o csv http://localhost:8080/ > requests.csv",
+		"loupe load -o trace https://localhost:8443/              where one request spends its time",
 		"loupe load -repeat 5 -against http://localhost:8081/ http://localhost:8080/     which is faster?",
 	},
 	about: `
@@ -51,7 +52,7 @@ finds nothing, with 4 when nothing answers at all.`,
 		var rec loadRecord
 		fs.StringVar(&r.out, "o", "", "`form` of the output:\n"+loadForms)
 		fs.StringVar(&r.template, "template", "", "print through the template in `file` (text/template, hey's names)")
-		asJSON := fs.Bool("json", false, "same as -o json")
+		asJSON := fs.Bool("json", false, "same as -o json; with -o trace its phases as JSON")
 		fs.StringVar(&r.save, "save", "", "also write every request to `file` (docs/formats/load.md); with -repeat\nthose of each run into a folder")
 		fs.group("What it is for", func() {
 			r.fail.declare(fs)
@@ -60,10 +61,13 @@ finds nothing, with 4 when nothing answers at all.`,
 			rec.declare(fs)
 		})
 		return func(e *env, args []string) error {
+			f.stdin = e.stdin
+			if r.out == traceForm {
+				return r.trace(e, &f, args, *asJSON)
+			}
 			if *asJSON {
 				r.out = "json"
 			}
-			f.stdin = e.stdin
 			if r.against.used() {
 				return r.runAgainst(e, &f, args)
 			}

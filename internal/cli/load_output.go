@@ -13,7 +13,7 @@ import (
 type writeLoad func(io.Writer, *loadlog.Log) error
 
 // loadForms is what -o says to its help text.
-const loadForms = "csv (every answered request), requests (every request as a line of JSON),\nhdr (an HdrHistogram log), hey (hey's text and nothing else), json, or a\ntemplate with {{ in it, as of hey; the default is hey's text and what it\nleaves out"
+const loadForms = "csv (every answered request), requests (every request as a line of JSON),\nhdr (an HdrHistogram log), hey (hey's text and nothing else), json, trace (the\nphases of one request, or of -n up to 100), or a template with {{ in it, as of\nhey; the default is hey's text and what it leaves out"
 
 // loadOutput returns what prints the form of -o, or through the template in a
 // file. A mistake is told before the load.
@@ -40,7 +40,7 @@ func loadOutput(form, templateFile string) (writeLoad, error) {
 		"requests": report.WriteRequests, "hdr": report.WriteHdr,
 	}[form]
 	if !ok {
-		return nil, usagef("-o: unknown form %q: there are csv, requests, hdr, hey, json, and templates with {{ in them", form)
+		return nil, usagef("-o: unknown form %q: there are csv, requests, hdr, hey, json, trace, and templates with {{ in them", form)
 	}
 	return write, nil
 }
