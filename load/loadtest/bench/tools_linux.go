@@ -134,7 +134,7 @@ func (t *tool) measure(o *options, url string, c, n int, rate float64, length ti
 	use := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	r := result{
 		cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), user: cmd.ProcessState.UserTime(),
-		memory: use.Maxrss << 10,
+		memory: int64(use.Maxrss) << 10,
 	}
 	m := t.requests.FindSubmatch(out.Bytes())
 	if m == nil {
