@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,8 +85,9 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 	return []*arm{one, other}, nil
 }
 
-// run puts the load on all services in turns: one, other, other, one, …, so that
-// a drift of the machine falls on both.
+// run puts the load on all services in rounds, in an order that is drawn for each
+// round, so that neither a drift of the machine nor what comes back every so often
+// falls on one of them.
 func (a *againstFlags) run(e *env, arms []*arm, save, format string) error {
 	if a.repeat < 1 {
 		return usagef("-repeat wants at least 1")
@@ -104,10 +106,7 @@ func (a *againstFlags) run(e *env, arms []*arm, save, format string) error {
 	var failed error
 rounds:
 	for round := range a.repeat {
-		for i := range arms {
-			if round%2 == 1 {
-				i = len(arms) - 1 - i
-			}
+		for _, i := range rand.Perm(len(arms)) {
 			m := arms[i]
 			m.prefix = names[i]
 			progress("run %d of %d: %s", round+1, a.repeat, m.title)
@@ -147,7 +146,7 @@ func (m *arm) once(e *env, wait time.Duration, save string, round int) error {
 }
 
 func (m *arm) load(e *env, save string, round int) error {
-	l, err := load.Run(e.ctx, m.config)
+	l, err := e.runLoad(e.ctx, m.config)
 	if err != nil {
 		return refusal(err)
 	}
