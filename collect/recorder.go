@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,6 +53,9 @@ type RecorderOptions struct {
 	Diagnose *Diagnosis
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
+	// Sampled, if set, is given each sample of a service's own metrics when it
+	// was written, {"t_ns":…,"vars":{…}}.
+	Sampled func(line []byte)
 }
 
 // Recorder records one target into one recording. It is used by one goroutine
@@ -189,8 +193,12 @@ func (r *Recorder) startFollowing() {
 		return
 	}
 	src := r.src
+	to := io.Writer(entry)
+	if r.opt.Sampled != nil && r.src.metricsKind() == recording.Vars {
+		to = &told{entry, r.opt.Sampled}
+	}
 	r.follow = inBackground(func(ctx context.Context) error {
-		err := src.follow(ctx, r.opt.Interval, r.w.Now, entry)
+		err := src.follow(ctx, r.opt.Interval, r.w.Now, to)
 		if errors.Is(err, errNoAgent) {
 			err = nil // a program may end before it was asked at all
 		}
@@ -199,6 +207,21 @@ func (r *Recorder) startFollowing() {
 		}
 		return errors.Join(entry.Close(), err)
 	})
+}
+
+// told writes lines and tells of each.
+type told struct {
+	w    io.Writer
+	tell func(line []byte)
+}
+
+// Write writes one line.
+func (t *told) Write(line []byte) (int, error) {
+	n, err := t.w.Write(line)
+	if err == nil {
+		t.tell(line)
+	}
+	return n, err
 }
 
 // runFile names a file of the present process: "stderr.log", "stderr-2.log".

@@ -40,6 +40,10 @@ type env struct {
 	leaving atomic.Bool
 	mu      sync.Mutex
 	onAbort []func()
+	// quiet keeps progress off, noLive the picture of a load run; view is the
+	// one that is on the terminal.
+	quiet, noLive bool
+	view          atomic.Pointer[liveView]
 }
 
 // holdWhenLeaving does not return once the program is being left: what was

@@ -53,6 +53,8 @@ finds nothing, with 4 when nothing answers at all.`,
 		fs.StringVar(&r.out, "o", "", "`form` of the output:\n"+loadForms)
 		fs.StringVar(&r.template, "template", "", "print through the template in `file` (text/template, hey's names)")
 		asJSON := fs.Bool("json", false, "same as -o json; with -o trace its phases as JSON")
+		live := fs.Bool("live", true, "show on a terminal how it goes")
+		quiet := fs.Bool("quiet", false, "print nothing but results and errors")
 		fs.StringVar(&r.save, "save", "", "also write every request to `file` (docs/formats/load.md); with -repeat\nthose of each run into a folder")
 		fs.group("What it is for", func() {
 			r.fail.declare(fs)
@@ -61,7 +63,7 @@ finds nothing, with 4 when nothing answers at all.`,
 			rec.declare(fs)
 		})
 		return func(e *env, args []string) error {
-			f.stdin = e.stdin
+			f.stdin, e.noLive, e.quiet = e.stdin, !*live, *quiet
 			if r.out == traceForm {
 				return r.trace(e, &f, args, *asJSON)
 			}
@@ -105,7 +107,7 @@ func (r *loadRun) run(e *env, c load.Config) error {
 	if err != nil {
 		return err
 	}
-	log, err := load.Run(e.ctx, c)
+	log, err := e.runLoad(e.ctx, c)
 	if err != nil {
 		return refusal(err)
 	}

@@ -323,7 +323,7 @@ func (r *loadRun) findOne(e *env, f *loadFlags, c load.Config, rate float64, len
 		return findStep{}, err
 	}
 	c.Plan, c.Rate, c.Duration, c.Requests = p, rate, length, 0
-	log, err := load.Run(e.ctx, c)
+	log, err := e.runLoad(e.ctx, c)
 	if err != nil {
 		return findStep{}, refusal(err)
 	}

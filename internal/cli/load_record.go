@@ -82,7 +82,7 @@ func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (lo
 		if err != nil {
 			return err
 		}
-		log, err := load.Run(ctx, c)
+		log, err := e.runLoad(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (lo
 		logs[phase] = log
 		return keepLoad(w, phase, address, log)
 	}
-	rec, err := collect.Attach(e.ctx, w, target, collect.RecorderOptions{Progress: e.progress(run.out != "")})
+	rec, err := collect.Attach(e.ctx, w, target, collect.RecorderOptions{Progress: e.progress(run.out != ""), Sampled: e.sampled})
 	if err != nil {
 		return errors.Join(unreachable(err), w.Close())
 	}

@@ -37,7 +37,7 @@ func width(w io.Writer) int {
 // progress returns a function that tells the user on stderr what happens;
 // with quiet it tells nothing.
 func (e *env) progress(quiet bool) func(format string, args ...any) {
-	if quiet {
+	if quiet || e.quiet {
 		return func(string, ...any) {}
 	}
 	dim, plain := "", ""
@@ -45,6 +45,11 @@ func (e *env) progress(quiet bool) func(format string, args ...any) {
 		dim, plain = "\x1b[2m", "\x1b[0m"
 	}
 	return func(format string, args ...any) {
-		fmt.Fprintf(e.stderr, "%sloupe: %s%s\n", dim, fmt.Sprintf(format, args...), plain)
+		line := fmt.Sprintf("%sloupe: %s%s\n", dim, fmt.Sprintf(format, args...), plain)
+		if v := e.view.Load(); v != nil {
+			v.note(line)
+			return
+		}
+		io.WriteString(e.stderr, line)
 	}
 }
