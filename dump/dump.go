@@ -143,7 +143,8 @@ const (
 	// GOTRACEBACK=crash does. It has no share in counts.
 	Again
 	// Doubtful marks a goroutine that may be part of the text of a panic: its
-	// value has several lines, and Go before 1.23 did not indent them.
+	// value has several lines, and Go before 1.23 did not indent them. It has no
+	// share in counts.
 	Doubtful
 	// Cut marks a goroutine in the midst of which the text ends.
 	Cut
@@ -227,9 +228,9 @@ const goLimit = 64 << 20
 func (f *File) Len() int { return len(f.IDs) }
 
 // Count returns how many goroutines entry g stands for: 0 where it was there
-// before or is a thread's stack.
+// before, is a thread's stack or is not to be believed.
 func (f *File) Count(g int) int64 {
-	if f.Flags[g]&(System|Again) != 0 {
+	if f.Flags[g]&(System|Again|Doubtful) != 0 {
 		return 0
 	}
 	if f.Counts == nil {

@@ -36,9 +36,9 @@ type Lock struct {
 	Waiters int64
 	MaxWait int32    // minutes
 	Stack   stack.ID // where most of them wait
-	// Caller is the function that wants the lock most often, and Line where.
-	Caller string
-	Line   int
+	// Caller is the function that wants the lock most often, File and Line where.
+	Caller, File string
+	Line         int
 	// Holders are goroutines that may hold it: they are in a function that takes
 	// the lock, at the line where it is taken or beyond, and do not wait for it.
 	// A dump does not say who holds a lock, so that this is a guess, the best
@@ -96,7 +96,7 @@ func (f *File) Locks(keep func(g int) bool) []Lock {
 			}
 		}
 		r := f.Stacks.Frame(callers[all[i].Stack])
-		all[i].Caller, all[i].Line = r.Func, r.Line
+		all[i].Caller, all[i].File, all[i].Line = r.Func, r.File, r.Line
 	}
 	n := 0
 	for i := range all {

@@ -208,6 +208,9 @@ func (p *parser) idle(l []byte) {
 		}
 	case c == 't' && p.profileStart(l):
 		return
+	case c == '^' && bytes.HasPrefix(l, []byte(`^\SIG`)): // what the terminal has echoed
+		p.idle(l[2:])
+		return
 	case p.messageStart(l):
 		return
 	case c == 'W' && string(l) == "WARNING: DATA RACE":
@@ -217,6 +220,9 @@ func (p *parser) idle(l []byte) {
 		p.beginSystem("runtime stack")
 		return
 	case p.open && p.threadLine(l):
+		return
+	case p.open && programEnded(l):
+		p.closeDump()
 		return
 	case c == '-' && p.open && string(l) == "-----":
 		p.crash = true
@@ -479,7 +485,11 @@ func (p *parser) body(l []byte) {
 		p.f.Frames++
 		p.pseudo(NotGo)
 		return
-	case c == 'e' && bytes.HasPrefix(l, []byte("exit status ")), c == 'F' && bytes.HasPrefix(l, []byte("FAIL\t")), c == '=' && bytes.HasPrefix(l, []byte("======")):
+	case programEnded(l):
+		p.endGoroutine(p.at())
+		p.closeDump()
+		return
+	case c == '=' && bytes.HasPrefix(l, []byte("======")):
 		p.endGoroutine(p.at())
 		return
 	case isRegister(l):
@@ -497,6 +507,12 @@ func (p *parser) body(l []byte) {
 	}
 	p.fn = append(p.fn[:0], l...)
 	p.fnAt, p.hasFn = p.at(), true
+}
+
+// programEnded tells that a line is what the go command says of a program that
+// has ended.
+func programEnded(l []byte) bool {
+	return bytes.HasPrefix(l, []byte("exit status ")) || bytes.HasPrefix(l, []byte("FAIL\t"))
 }
 
 // known tells that a line may stand alone inside of a goroutine.
