@@ -90,6 +90,9 @@ var rooms = map[string]room{
 	// What measures how profiles are read builds both programs.
 	"profile/profiletest/bench": {2, roof, []string{"profile", "profile/profiletest*", "stack", "unit"}},
 
+	// What measures how dumps are read builds the other parsers.
+	"dump/dumptest/bench": {2, roof, []string{"dump", "stats"}},
+
 	// What measures why runs the go command and the benchmarks of modules.
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
 
