@@ -187,9 +187,13 @@ func (w *watcher) look(lock bool) {
 		s.Queued += c.queued
 		s.InFlight += int(l.inFlight.Load())
 	}
-	if passed := time.Duration(now - w.at).Seconds(); passed > 0 {
-		s.Intended = float64(s.Due-w.last.Due) / passed
-		s.Achieved = float64(s.Requests-w.last.Requests) / passed
+	passed := time.Duration(now - w.at)
+	if passed < liveInterval/4 && w.last.Elapsed > 0 {
+		// The last look comes whenever the run ends: too soon for a rate.
+		s.Intended, s.Achieved = w.last.Intended, w.last.Achieved
+	} else if passed > 0 {
+		s.Intended = float64(s.Due-w.last.Due) / passed.Seconds()
+		s.Achieved = float64(s.Requests-w.last.Requests) / passed.Seconds()
 	}
 	s.Lag = time.Duration(lag.Quantile(0.5))
 	s.Busy, s.Failures = w.share(busy, now), w.worst()
