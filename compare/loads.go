@@ -26,9 +26,11 @@ type LoadSide struct {
 // The unit is the run: requests within a run depend on each other, and tests
 // over single requests called 85 of 100 pairs of identical runs different. The
 // key rows are requests per second in a closed loop, and the median and the 99th
-// percentile of the response time in an open one; where there are two, each
-// has to clear half the share of error, so that identical services come out
-// different in at most 5 of 100 comparisons. Where runs took turns, the pairs have
+// percentile of the response time in an open one. Each has to clear half the share
+// of error, so that identical services come out different in at most 5 of 100
+// comparisons: where there is only one, the other half is for what no order of runs
+// evens out, such as two equal processes of which one has got the better place on
+// the CPUs for a while. Where runs took turns, the pairs have
 // to agree as well: what disturbs a machine often lasts longer than a run, and
 // then two runs in a row are not two witnesses (see Change.paired).
 func Loads(sides []LoadSide, interleaved bool) *Table {
@@ -60,7 +62,7 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 		}
 		if m.key {
 			for i := range row.Changes {
-				row.Changes[i].share(keys)
+				row.Changes[i].share(max(keys, 2))
 				if interleaved {
 					row.Changes[i].paired(row.Cells[0].Rounds, row.Cells[i+1].Rounds)
 				}
@@ -73,9 +75,9 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 }
 
 // share takes a verdict back that rests on more than its part of the error that
-// is allowed to all key rows together (Bonferroni).
-func (c *Change) share(keys int) {
-	if (c.Verdict == Improved || c.Verdict == Regressed) && c.P >= (1-Confidence)/float64(keys) {
+// is allowed to all together (Bonferroni).
+func (c *Change) share(parts int) {
+	if (c.Verdict == Improved || c.Verdict == Regressed) && c.P >= (1-Confidence)/float64(parts) {
 		c.Verdict = Undecided
 	}
 }
