@@ -97,7 +97,8 @@ func (p *parser) finish(size int64) *File {
 	f := p.f
 	switch p.mode {
 	case inGoroutine:
-		if p.hasFn {
+		ended := len(p.b) > 0 && p.b[len(p.b)-1] == '\n'
+		if p.hasFn && (!ended || argsAt(p.fn) > 0 || bytes.HasPrefix(p.fn, []byte(CreatedBy))) {
 			p.flags |= Cut
 			f.Cut = true
 			p.hasFn = false

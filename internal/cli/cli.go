@@ -65,7 +65,7 @@ func (e *env) atAbort(f func()) {
 func commands() []*command {
 	return []*command{
 		demoCommand, runCommand, attachCommand, loadCommand,
-		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, pprofCommand, newTraceCommand(),
+		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, stacksCommand, pprofCommand, newTraceCommand(),
 		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
 	}
 }

@@ -44,7 +44,7 @@ func loose(name string) bool {
 		return false
 	}
 	what, _, err := sniff(name)
-	return err == nil && what[0] != "report"
+	return err == nil && what[0] != "report" && what[0] != "stacks"
 }
 
 // examineFiles lets the rules look at files that stand alone, all together.

@@ -8,13 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"loupe/dump"
 )
 
 // newOpenCommand is a function because it calls other commands.
 func newOpenCommand() *command {
 	return &command{
 		name:  "open",
-		short: "show any file that loupe knows: recording, trace, profile, runtime log",
+		short: "show any file that loupe knows: recording, trace, profile, dump, runtime log",
 		args:  "FILE…",
 		example: []string{
 			"loupe open trace.out",
@@ -24,8 +26,8 @@ func newOpenCommand() *command {
 		about: `
 Looks at what each file is and shows what is wrong in it, if anything, and its
 first page: a recording's report, a trace's summary, a profile's heaviest
-functions, the collections and scheduler samples of a log. The command that
-shows more of it is named below; loupe report FILE… says how each finding was
+functions, the goroutines of a dump, the collections and scheduler samples of a
+log. The command that shows more of it is named below; loupe report FILE… says how each finding was
 come to, and looks at several files together.`,
 		files: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
@@ -53,7 +55,7 @@ func openFile(e *env, name string) error {
 	if err != nil {
 		return err
 	}
-	if what[0] != "report" {
+	if what[0] != "report" && what[0] != "stacks" {
 		if err := writeFound(e, name); err != nil {
 			return err
 		}
@@ -96,10 +98,12 @@ func sniff(name string) (command []string, more string, err error) {
 		return []string{"trace", "summary"}, "more: loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile FILE", nil
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
 		return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
+	case dump.LooksLike(head):
+		return []string{"stacks"}, "more: loupe stacks -full FILE, loupe stacks -flame OUT.html FILE, loupe stacks FILE LATER", nil
 	case bytes.Contains(head, []byte("SCHED ")) && !bytes.Contains(head, []byte("gc 1 @")):
 		return []string{"sched"}, "more: loupe gc FILE", nil
 	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")):
 		return []string{"gc"}, "more: loupe gc -cycles FILE, loupe sched FILE", nil
 	}
-	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }

@@ -32,8 +32,8 @@ FILE is a recording, a directory or a .zip file that run, attach or demo wrote;
 one that was cut off, or is still being written, is read as far as it goes. Or
 it is a file of some other origin: a profile of any type, an execution trace, or a
 log of GODEBUG=gctrace=1,schedtrace=1000. Several of these are taken to be of one
-program, and get one report. The sources that a profile names are read where
-they are.
+program, and get one report. A goroutine dump is shown by itself. The sources
+that a profile names are read where they are.
 
 Exits with 3 when there is a finding of the severity that -fail names or above.`,
 	files: true,
@@ -70,6 +70,12 @@ func reportAll(e *env, names []string, format, fail string) error {
 	for i, what := range subjects(names) {
 		if i > 0 && format == "text" {
 			fmt.Fprintln(e.stdout)
+		}
+		if !what.loose && isDump(what.names[0]) {
+			if err := reportStacks(e, what.names[0], format); err != nil {
+				return err
+			}
+			continue
 		}
 		r, err := what.examine()
 		if err != nil {

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/dump"
+	"loupe/report"
+	"loupe/unit"
+)
+
+var stacksCommand = &command{
+	name:  "stacks",
+	short: "what goroutines are doing: panics, SIGQUIT dumps, debug=2, race reports",
+	args:  "[flags] FILE|-|URL [NEW]",
+	example: []string{
+		"loupe stacks crash.log",
+		"kubectl logs web-0 | loupe stacks -",
+		"loupe stacks http://localhost:6060/debug/pprof/goroutine?debug=2",
+		"loupe stacks before.txt after.txt                    what grew, is new, is gone",
+		"loupe stacks -filter 'state~chan age>=10m' dump.txt",
+		"loupe stacks -flame goroutines.html dump.txt         also -svg and -proto FILE.pb.gz",
+		"loupe stacks -json dump.txt | jq '.groups[] | {count, state}'",
+	},
+	about: `
+Finds the dumps in any text: what a program printed when it panicked, deadlocked
+or got SIGQUIT, /debug/pprof/goroutine with debug=1 or debug=2, a test that has
+timed out, the race detector, of every Go version since 1.4; behind the prefixes
+of a log, inside JSON, packed with gzip, several in one file. Goroutines are one
+group when they are at the same lines in the same state, whatever their
+arguments. What is suspicious stands first. - reads standard input.
+
+debug=2 stops the program for as long as it takes, seconds with 100,000
+goroutines, and Go cuts it off at 64 MiB without a word; loupe says when that has
+happened.
+
+` + dump.FilterHelp,
+	files: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		f := &stacksFlags{}
+		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.StacksSchema+")")
+		fs.BoolVar(&f.full, "full", false, "also list every goroutine, with the words of its arguments")
+		fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"state~chan func~handle age>=5m\"")
+		fs.StringVar(&f.dump, "dump", "", "`number` of the dump to show, or all; else the last one of the file")
+		fs.IntVar(&f.top, "n", 20, "show at most `n` groups; 0 is all")
+		fs.StringVar(&f.flame, "flame", "", "write a flame graph to this `file` (HTML)")
+		fs.StringVar(&f.svg, "svg", "", "write a flame graph to this `file` (SVG)")
+		fs.StringVar(&f.proto, "proto", "", "write a goroutine profile for loupe pprof or go tool pprof to this\n`file`, with labels for state and wait")
+		fs.StringVar(&f.wait, "timeout", "1m", "the `time` that a URL may take to answer")
+		return func(e *env, args []string) error { return runStacks(e, f, args) }
+	},
+}
+
+type stacksFlags struct {
+	json, full         bool
+	filter, dump, wait string
+	top                int
+	flame, svg, proto  string
+
+	parsed  *dump.Filter
+	timeout time.Duration
+}
+
+func runStacks(e *env, f *stacksFlags, args []string) (err error) {
+	switch {
+	case len(args) == 0:
+		return usagef("say what to read: a file, - for standard input, or http://HOST:PORT/debug/pprof/goroutine?debug=2")
+	case len(args) > 2:
+		return usagef("too many arguments: %q", args[2:])
+	case len(args) == 2 && (f.flame != "" || f.svg != "" || f.proto != "" || f.full):
+		return usagef("-full, -flame, -svg and -proto are of one dump, not of a comparison")
+	case len(args) == 2 && args[0] == "-" && args[1] == "-":
+		return usagef("standard input is one dump: give the other as a file")
+	}
+	if f.parsed, err = dump.ParseFilter(f.filter); err != nil {
+		return usagef("-filter: %w", err)
+	}
+	if f.timeout, err = unit.ParseDuration(f.wait); err != nil || f.timeout <= 0 {
+		return usagef("-timeout %q: want a time such as 30s", f.wait)
+	}
+	if _, err := strconv.ParseUint(f.dump, 10, 31); err != nil && f.dump != "" && f.dump != "all" {
+		return usagef("-dump %q: want a number, or all", f.dump)
+	}
+	var views []*report.Stacks
+	for _, name := range args {
+		v, done, err := openStacks(e, f, name)
+		if err != nil {
+			return err
+		}
+		defer done()
+		views = append(views, v)
+	}
+	if len(views) == 2 {
+		c := report.CompareStacks(views[0], views[1])
+		return buffered(e.stdout, func(w io.Writer) error {
+			if f.json {
+				return report.WriteJSON(w, report.StacksComparisonJSON(c))
+			}
+			return report.WriteStacksComparison(w, c, e.style())
+		})
+	}
+	v := views[0]
+	if written, err := writeStackFiles(f, v); written || err != nil {
+		return err
+	}
+	return buffered(e.stdout, func(w io.Writer) error {
+		if f.json {
+			return report.WriteJSON(w, report.StacksJSON(v))
+		}
+		return report.WriteStacks(w, v, e.style())
+	})
+}
+
+// openStacks reads the dumps of a file, of standard input or behind a URL.
+func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done func() error, err error) {
+	done = func() error { return nil }
+	v = &report.Stacks{Name: name, Top: f.top, Full: f.full, Filter: f.filter}
+	switch {
+	case name == "-":
+		v.Name = "standard input"
+		v.File, err = dump.Read(e.stdin)
+	case isURL(name):
+		v.File, err = fetchStacks(e, name, f.timeout)
+	default:
+		v.File, done, err = readStacks(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.File.Len() == 0 && len(v.File.Races) == 0 && len(v.File.Dumps) == 0 {
+		why := "no goroutine dump and no race report"
+		if v.File.Unrecognised > 0 {
+			why += fmt.Sprintf(", but %d lines that look like a part of one, the first in line %d", v.File.Unrecognised, v.File.Odd[0].Number)
+		}
+		done()
+		return nil, nil, exitError{exitNothing, fmt.Errorf("%s holds %s (kill -QUIT PID makes a Go program print one and end; a server with net/http/pprof has /debug/pprof/goroutine?debug=2)", v.Name, why)}
+	}
+	n := len(v.File.Dumps)
+	switch f.dump {
+	case "all":
+		v.Dump = -1
+	case "":
+		v.Dump = max(n-1, 0)
+	default:
+		v.Dump, _ = strconv.Atoi(f.dump)
+		if v.Dump < 1 || v.Dump > n {
+			done()
+			return nil, nil, usagef("-dump %s: %s has the dumps 1 to %d", f.dump, v.Name, n)
+		}
+		v.Dump--
+	}
+	if f.parsed != nil {
+		v.Keep = f.parsed.Keep(v.File)
+	}
+	return v, done, nil
+}
+
+// readStacks maps a file and reads its dumps. The mapping stays until done, for
+// the arguments of frames.
+func readStacks(name string) (*dump.File, func() error, error) {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, nerr := strconv.ParseUint(name, 10, 32); nerr == nil {
+			return nil, nil, usagef("%s is no file, and processes cannot be read yet: give a dump (kill -QUIT %s makes the program print one to its standard error, and end), or its URL, http://HOST:PORT/debug/pprof/goroutine?debug=2", name, name)
+		}
+		return nil, nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.IsDir() {
+		return nil, nil, usagef("%s is a folder: give a file with a dump (for a recording: loupe report %s)", name, name)
+	}
+	data, done, err := mapFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := parseStacks(name, data)
+	if err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return f, done, nil
+}
+
+// isURL tells an address from the name of a file: http://host:6060 or :6060.
+func isURL(name string) bool {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return true
+	}
+	if port, ok := strings.CutPrefix(name, ":"); ok {
+		_, err := strconv.ParseUint(port, 10, 16)
+		return err == nil
+	}
+	return false
+}
+
+// isDump tells whether a file begins like a dump or a log with one.
+func isDump(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	what, _, err := sniff(name)
+	return err == nil && what[0] == "stacks"
+}
+
+// reportStacks prints a dump in a form of loupe report.
+func reportStacks(e *env, name, format string) error {
+	v, done, err := openStacks(e, &stacksFlags{top: 20}, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	text := func(w io.Writer, s report.Style) error { return report.WriteStacks(w, v, s) }
+	return buffered(e.stdout, func(w io.Writer) error {
+		switch format {
+		case "json":
+			return report.WriteJSON(w, report.StacksJSON(v))
+		case "md":
+			return report.WriteStacksMarkdown(w, v)
+		case "svg":
+			return report.WriteSVG(w, svgColumns, text)
+		}
+		return text(w, e.style())
+	})
+}

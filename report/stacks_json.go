@@ -1,0 +1,220 @@
+package report
+
+import (
+	"loupe/dump"
+	"loupe/stack"
+)
+
+// stacksJSON is the JSON of loupe stacks.
+type stacksJSON struct {
+	Schema       string          `json:"schema"`
+	File         string          `json:"file"`
+	Goroutines   int64           `json:"goroutines"`
+	Groups       []groupJSON     `json:"groups"`
+	Unrecognised int64           `json:"unrecognised"`
+	Odd          []oddJSON       `json:"unrecognised_lines,omitempty"`
+	Cut          bool            `json:"cut"`
+	Filter       string          `json:"filter,omitempty"`
+	Dumps        []dumpJSON      `json:"dumps"`
+	States       []stateJSON     `json:"states"`
+	Ages         []ageJSON       `json:"ages"`
+	Suspects     []suspectJSON   `json:"suspects"`
+	Races        []raceJSON      `json:"races"`
+	All          []goroutineJSON `json:"all,omitempty"`
+}
+
+type frameJSON struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Inlined  bool   `json:"inlined,omitempty"`
+	Created  bool   `json:"created,omitempty"` // the go statement
+}
+
+type groupJSON struct {
+	Count   int64       `json:"count"`
+	State   string      `json:"state"`
+	Leaked  bool        `json:"leaked"`
+	MinWait int32       `json:"min_wait_minutes"`
+	MaxWait int32       `json:"max_wait_minutes"`
+	Locked  int64       `json:"locked_to_thread"`
+	IDs     []uint64    `json:"ids"` // the first ones
+	Stack   []string    `json:"stack"`
+	Frames  []frameJSON `json:"frames"`
+}
+
+type oddJSON struct {
+	Line   int64  `json:"line"`
+	Offset int64  `json:"offset"`
+	Text   string `json:"text"`
+}
+
+type dumpJSON struct {
+	Kind       string      `json:"kind"`
+	Goroutines int64       `json:"goroutines"`
+	Message    string      `json:"message,omitempty"`
+	Panics     []panicJSON `json:"panics,omitempty"`
+	Signal     string      `json:"signal,omitempty"`
+	Offset     int64       `json:"offset"`
+	Prefix     string      `json:"prefix,omitempty"`
+	Threads    int         `json:"threads"`
+}
+
+type panicJSON struct {
+	Value      string `json:"value"`
+	Recovered  bool   `json:"recovered"`
+	Repanicked bool   `json:"repanicked"`
+	Goexit     bool   `json:"goexit"`
+}
+
+type stateJSON struct {
+	State   string `json:"state"`
+	Count   int64  `json:"count"`
+	Waited  int64  `json:"waited_a_minute"`
+	MaxWait int32  `json:"max_wait_minutes"`
+}
+
+type ageJSON struct {
+	From  int32  `json:"from_minutes"`
+	To    *int32 `json:"to_minutes"`
+	Count int64  `json:"count"`
+}
+
+type suspectJSON struct {
+	Concern string   `json:"concern"`
+	Count   int64    `json:"count"`
+	MaxWait int32    `json:"max_wait_minutes"`
+	Text    string   `json:"text"`
+	Address uint64   `json:"address,omitempty"`
+	Holders []uint64 `json:"holders,omitempty"`
+}
+
+type raceJSON struct {
+	Offset   int64        `json:"offset"`
+	Accesses []accessJSON `json:"accesses"`
+}
+
+type accessJSON struct {
+	What    string      `json:"what"`
+	Address uint64      `json:"address"`
+	By      string      `json:"by"`
+	Frames  []frameJSON `json:"frames"`
+}
+
+type goroutineJSON struct {
+	ID      uint64     `json:"id"`
+	State   string     `json:"state"`
+	Wait    int32      `json:"wait_minutes"`
+	Creator uint64     `json:"creator,omitempty"`
+	Object  uint64     `json:"waits_for,omitempty"`
+	Labels  string     `json:"labels,omitempty"`
+	Doubt   bool       `json:"doubtful,omitempty"`
+	Calls   []callJSON `json:"calls"`
+}
+
+type callJSON struct {
+	frameJSON
+	Args   string `json:"args,omitempty"`
+	Offset uint64 `json:"offset,omitempty"`
+	PC     uint64 `json:"pc,omitempty"`
+}
+
+// StacksJSON is what [WriteJSON] prints of a dump, with its schema.
+func StacksJSON(v *Stacks) any {
+	f, keep := v.File, v.Chosen()
+	out := stacksJSON{
+		Schema: StacksSchema, File: v.Name, Unrecognised: f.Unrecognised, Cut: f.Cut, Filter: v.Filter,
+		Groups: []groupJSON{}, Dumps: []dumpJSON{}, States: []stateJSON{}, Ages: []ageJSON{}, Suspects: []suspectJSON{}, Races: []raceJSON{},
+	}
+	for _, l := range f.Odd {
+		out.Odd = append(out.Odd, oddJSON{l.Number, l.Offset, l.Text})
+	}
+	for _, x := range f.Groups(keep) {
+		out.Goroutines += x.Count
+		g := groupJSON{Count: x.Count, State: x.State, Leaked: x.Leaked, MinWait: x.MinWait, MaxWait: x.MaxWait, Locked: x.Locked, IDs: []uint64{}, Stack: []string{}}
+		for _, m := range x.Members {
+			g.IDs = append(g.IDs, f.IDs[m])
+		}
+		g.Frames = framesJSON(f, x.Stack)
+		for _, r := range g.Frames {
+			name := r.Function
+			if r.Created {
+				name = dump.CreatedBy + name
+			}
+			g.Stack = append(g.Stack, name)
+		}
+		out.Groups = append(out.Groups, g)
+	}
+	for i, d := range f.Dumps {
+		j := dumpJSON{Kind: d.Kind.String(), Goroutines: dumpCount(f, i), Message: d.Message, Signal: d.SignalLine, Offset: d.Offset, Prefix: d.Prefix, Threads: len(d.Threads)}
+		for _, p := range d.Panics {
+			j.Panics = append(j.Panics, panicJSON(p))
+		}
+		out.Dumps = append(out.Dumps, j)
+	}
+	for _, x := range f.StateCounts(keep) {
+		out.States = append(out.States, stateJSON{x.State, x.Count, x.Waited, x.MaxWait})
+	}
+	for _, a := range f.AgeCounts(keep) {
+		j := ageJSON{From: a.From, Count: a.Count}
+		if a.To > 0 {
+			j.To = &a.To
+		}
+		out.Ages = append(out.Ages, j)
+	}
+	for _, x := range f.Suspects(keep) {
+		j := suspectJSON{Concern: x.Concern.String(), Count: x.Count, MaxWait: x.MaxWait, Text: suspectText(f, &x)}
+		if x.Lock != nil {
+			j.Address = x.Lock.Address
+			for _, g := range x.Lock.Holders {
+				j.Holders = append(j.Holders, f.IDs[g])
+			}
+		}
+		out.Suspects = append(out.Suspects, j)
+	}
+	for _, r := range f.Races {
+		j := raceJSON{Offset: r.Offset}
+		for _, a := range r.Accesses {
+			j.Accesses = append(j.Accesses, accessJSON{a.What, a.Address, a.By, framesJSON(f, a.Stack)})
+		}
+		out.Races = append(out.Races, j)
+	}
+	if v.Full {
+		out.All = allJSON(f, keep)
+	}
+	return out
+}
+
+func framesJSON(f *dump.File, id stack.ID) []frameJSON {
+	out := []frameJSON{}
+	for _, frame := range f.Stacks.Frames(id) {
+		r := f.Stacks.Frame(frame)
+		j := frameJSON{Function: r.Func, File: r.File, Line: r.Line, Inlined: r.Inlined}
+		if len(r.Func) > len(dump.CreatedBy) && r.Func[:len(dump.CreatedBy)] == dump.CreatedBy {
+			j.Function, j.Created = r.Func[len(dump.CreatedBy):], true
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+func allJSON(f *dump.File, keep func(int) bool) (all []goroutineJSON) {
+	for g := range f.IDs {
+		if !keep(g) || f.Flags[g]&dump.Again != 0 {
+			continue
+		}
+		s := f.State(g)
+		j := goroutineJSON{ID: f.IDs[g], State: s.Name, Wait: f.Waits[g], Creator: f.Creators[g], Object: f.Objects[g], Labels: s.Labels, Doubt: f.Flags[g]&dump.Doubtful != 0, Calls: []callJSON{}}
+		calls, err := f.Calls(g)
+		for _, c := range calls {
+			j.Calls = append(j.Calls, callJSON{frameJSON{c.Func, c.File, c.Line, c.Inlined, c.Created}, c.Args, c.Offset, c.PC})
+		}
+		if err != nil || len(calls) == 0 {
+			for _, r := range framesJSON(f, f.StackIDs[g]) {
+				j.Calls = append(j.Calls, callJSON{frameJSON: r})
+			}
+		}
+		all = append(all, j)
+	}
+	return all
+}
