@@ -183,3 +183,78 @@ func TestCalls(t *testing.T) {
 		}
 	}
 }
+
+// seedListing is how people copy a dump into a text: what the terminal has
+// echoed stands in front of it, and tabs have become blanks.
+const seedListing = `Review the dump.
+
+2020/03/21 00:09:06 listener : Started : Listening on: http://localhost:4000
+^\SIGQUIT: quit
+PC=0x45cec1 m=0 sigcode=128
+
+goroutine 0 [idle]:
+runtime.futex(0x95baa8, 0x80, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x7ffd0258b338, 0x40bf8f, ...)
+        /usr/local/go/src/runtime/sys_linux_amd64.s:535 +0x21
+
+goroutine 1 [IO wait]:
+internal/poll.runtime_pollWait(0x7fb892724f08, 0x72, 0x0)
+        /usr/local/go/src/runtime/netpoll.go:184 +0x55
+main.main()
+        /home/user/example3.go:20 +0x141
+
+rax    0xca
+rbx    0x95b960
+`
+
+func TestListing(t *testing.T) {
+	f := Parse([]byte(seedListing))
+	if f.Goroutines() != 1 || f.Len() != 2 || len(f.Dumps) != 1 || f.Frames != 3 || f.Unrecognised != 0 {
+		t.Fatalf("%d goroutines, %d frames, %+v", f.Goroutines(), f.Frames, f.Odd)
+	}
+	d := f.Dumps[0]
+	if d.Kind != Signal || d.SignalLine != "SIGQUIT: quit" || len(d.Threads) != 1 || d.Threads[0].PC != 0x45cec1 || d.Threads[0].Code != 128 || len(d.Threads[0].Registers) != 2 {
+		t.Errorf("%+v", d)
+	}
+	calls, err := f.Calls(0)
+	if err != nil || len(calls) != 1 {
+		t.Fatal(calls, err)
+	}
+	if args, err := ParseArgs(calls[0].Args); err != nil || len(args) != 11 || args[10].Kind != More || args[1].Value != 0x80 {
+		t.Errorf("%+v, %v", args, err)
+	}
+}
+
+// TestSeeds: the listings of the documents that the product started from.
+func TestSeeds(t *testing.T) {
+	files, _ := filepath.Glob("../../shared/seeds/00[01]_*.txt")
+	if len(files) == 0 {
+		t.Skip("the documents are not here")
+	}
+	header := regexp.MustCompile(`(?m)^goroutine (\d+) \[.*\]:$`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Parse(text)
+		if want := len(header.FindAll(text, -1)); f.Len() != want || want != 4 {
+			t.Errorf("%s: %d goroutines, want %d", file, f.Len(), want)
+		}
+		if len(f.Dumps) != 3 || f.Dumps[0].Kind != Panic || f.Dumps[1].Panics[0].Value != "Want stack trace" || f.Dumps[2].Kind != Signal {
+			t.Errorf("%s: %+v", file, f.Dumps)
+		}
+		want := map[int]string{0: "0xc00003a710, 0x2, 0x4, 0x47365d, 0x5, 0xa", 1: "0xc019010001"}
+		if strings.Contains(file, "001_") {
+			want = nil
+		}
+		for g, args := range want {
+			calls, err := f.Calls(g)
+			if err != nil || len(calls) != 2 || calls[0].Func != "main.example" || calls[0].Args != args {
+				t.Errorf("%s: goroutine %d: %+v, %v", file, g, calls, err)
+			}
+		}
+		if f.Unrecognised != 0 {
+			t.Errorf("%s: not understood: %+v", file, f.Odd)
+		}
+	}
+}
