@@ -130,11 +130,14 @@ type find struct {
 	embedded []byte // a whole dump inside of one string, decoded
 }
 
+// maxTries bounds how often one line is looked at: each look costs its length.
+const maxTries = 8
+
 // wrapped looks for a header, or for the first line of a message, inside a line.
 func wrapped(line []byte, start string) (f find, ok bool) {
-	for from := 0; ; {
+	for from, tries := 0, 0; ; tries++ {
 		i := bytes.Index(line[from:], []byte(start))
-		if i < 0 {
+		if i < 0 || tries == maxTries {
 			return f, false
 		}
 		i += from
@@ -153,14 +156,13 @@ func wrapped(line []byte, start string) (f find, ok bool) {
 			}
 			return find{env: envelope{prefix: string(line[:i])}}, true
 		}
-		text, size := unescape(nil, line[quote+1:])
+		text, _ := unescape(nil, line[quote+1:])
 		if body := bytes.TrimRight(text, "\r\n"); bytes.IndexByte(body, '\n') >= 0 {
 			return find{embedded: text}, true
 		}
 		if start == headerStart && len(bytes.TrimRight(text, "\r\n")) != i-quote-1+n {
 			continue
 		}
-		_ = size
 		if field := fieldBefore(line, quote); field != "" {
 			return find{env: envelope{field: field}}, true
 		}

@@ -46,6 +46,10 @@ func number(b []byte, i int) (n uint64, end int, ok bool) {
 	return n, i, i > start && i < len(b)
 }
 
+// maxHeader is more than a header has with its labels, where it is looked for
+// inside of lines.
+const maxHeader = 4096
+
 // looseHeader returns the length of the header that text begins with, whatever
 // follows it in the line, or 0.
 func looseHeader(text []byte) int {
@@ -56,8 +60,12 @@ func looseHeader(text []byte) int {
 	if !ok || text[i] != ' ' {
 		return 0
 	}
+	text = text[:min(len(text), maxHeader)]
+	if i >= len(text) {
+		return 0
+	}
 	end := bytes.Index(text[i:], []byte("]:"))
-	if end < 0 || bytes.IndexByte(text[i:i+end], '[') < 0 || end > 4096 {
+	if end < 0 || bytes.IndexByte(text[i:i+end], '[') < 0 {
 		return 0
 	}
 	return i + end + 2

@@ -98,21 +98,21 @@ func (f *File) Locks(keep func(g int) bool) []Lock {
 		r := f.Stacks.Frame(callers[all[i].Stack])
 		all[i].Caller, all[i].File, all[i].Line = r.Func, r.File, r.Line
 	}
-	n := 0
+	var order []int
 	for i := range all {
-		if all[i].Waiters < 2 {
-			continue
+		if all[i].Waiters > 1 {
+			order = append(order, i)
 		}
-		l := all[i]
-		if n < maxHolders {
-			l.Holders = f.holders(keep, waiting, stacks[i], callers)
-		}
-		all[n] = l
-		n++
 	}
-	all = all[:n]
-	slices.SortStableFunc(all, func(a, b Lock) int { return cmp.Compare(b.Waiters, a.Waiters) })
-	return all
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Waiters, all[a].Waiters) })
+	var out []Lock
+	for n, i := range order {
+		if n < maxHolders {
+			all[i].Holders = f.holders(keep, waiting, stacks[i], callers)
+		}
+		out = append(out, all[i])
+	}
+	return out
 }
 
 // maxHolders is for how many locks holders are looked for.

@@ -594,9 +594,8 @@ type idSet struct {
 }
 
 func (s *idSet) reset() {
-	clear(s.slots)
-	if s.n > 1<<12 {
-		s.slots = nil
+	if clear(s.slots[:min(len(s.slots), 64)]); len(s.slots) > 64 {
+		s.slots = nil // a file may have a million dumps of one goroutine
 	}
 	s.n = 0
 	if s.key == 0 {
