@@ -80,6 +80,10 @@ func nearHeader(line []byte) bool {
 	return ok && (bytes.IndexByte(line[i:], '[') >= 0)
 }
 
+// maxHeaders is how many distinct texts in brackets are remembered. Labels can
+// make each of them another one, which is not worth remembering then.
+const maxHeaders = 1 << 14
+
 // headerOf interns what the brackets say.
 func (p *parser) headerOf(tail []byte) *header {
 	if h := p.lastHeader; h != nil && string(tail) == h.tail {
@@ -95,8 +99,11 @@ func (p *parser) headerOf(tail []byte) *header {
 			p.stateIDs[s] = id
 			p.f.States = append(p.f.States, s)
 		}
-		h = &header{tail: text, state: id, wait: wait, sentinel: p.newCall(call{})}
-		p.headers[text] = h
+		h = &header{tail: text, state: id, wait: wait}
+		if len(p.headers) < maxHeaders {
+			h.sentinel = p.newCall(call{})
+			p.headers[text] = h
+		}
 	}
 	p.lastHeader = h
 	return h
