@@ -101,8 +101,8 @@ var rooms = map[string]room{
 
 	"labs":            {0, roof, nil},
 	"labs/form":       {0, roof, nil},
-	"labs/newssearch": {0, roof, []string{"labs/newssearch/*"}},
-	"labs/newsfreq":   {1, roof, []string{"labs/form", "labs/newssearch/*"}},
+	"labs/newssearch": {1, roof, []string{"labs/form/*", "labs/newssearch/*"}},
+	"labs/newsfreq":   {2, roof, []string{"labs/form", "labs/newssearch/*"}},
 	"labs/mandelbrot": {1, roof, []string{"labs/form", "labs/mandelbrot/*"}},
 	"labs/mandelweb":  {2, roof, []string{"labs/form*", "labs/mandelbrot/*"}},
 	"labs/sieve":      {1, roof, []string{"labs/form"}},

@@ -1,20 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"net"
 	"net/http"
-	_ "net/http/pprof" // /debug/pprof on the default mux
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
-	"time"
 
+	"loupe/labs/form/web"
 	"loupe/labs/newssearch/feeds"
 	"loupe/labs/newssearch/search"
 	"loupe/labs/newssearch/service"
@@ -32,9 +26,6 @@ func main() {
 }
 
 func run(addr, sources string, fixed bool) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-
 	urls, err := parseFeeds(sources)
 	if err != nil {
 		return err
@@ -52,27 +43,8 @@ func run(addr, sources string, fixed bool) error {
 
 	mux := http.DefaultServeMux
 	service.Register(mux, search.New(urls, fixed))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	log.Printf("listening on http://%s/search (fixed: %v)", listener.Addr(), fixed)
-
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	log.Println("stopping")
-	grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	if err := server.Shutdown(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
+	log.Printf("fixed: %v", fixed)
+	return web.Serve(addr, "/search", mux)
 }
 
 // parseFeeds reads "cnn=URL,bbc=URL".
