@@ -45,6 +45,9 @@ var rooms = map[string]room{
 	"stats":    {0, pure, nil},
 	"stack":    {0, pure, nil},
 	"timeline": {0, pure, nil},
+	// The one place for what differs between systems in mapping files and
+	// counting memory.
+	"system": {0, hands, nil},
 
 	"profile":   {1, pure, []string{"stack", "unit"}},
 	"exectrace": {1, pure, []string{"stack", "timeline"}},
@@ -61,7 +64,7 @@ var rooms = map[string]room{
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {3, hands, join([]string{"agent", "recording"}, values, formats)},
+	"collect":     {3, hands, join([]string{"agent", "recording", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
@@ -82,16 +85,16 @@ var rooms = map[string]room{
 	"exectrace/exectracetest": {1, hands, nil},
 	// What makes traces compiles with older Go: the standard library alone.
 	"exectrace/exectracetest/mktrace": {0, roof, nil},
-	"exectrace/exectracetest/bench":   {4, roof, []string{"exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
+	"exectrace/exectracetest/bench":   {4, roof, []string{"system", "exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
 
 	// What measures load sends it, to a server of its own.
 	"load/loadtest/bench": {4, roof, []string{"load"}},
 
 	// What measures how profiles are read builds both programs.
-	"profile/profiletest/bench": {2, roof, []string{"profile", "profile/profiletest*", "stack", "unit"}},
+	"profile/profiletest/bench": {2, roof, []string{"system", "profile", "profile/profiletest*", "stack", "unit"}},
 
 	// What measures how dumps are read builds the other parsers.
-	"dump/dumptest/bench": {2, roof, []string{"dump", "stats"}},
+	"dump/dumptest/bench": {2, roof, []string{"dump", "stats", "system"}},
 
 	// What measures why runs the go command and the benchmarks of modules.
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},

@@ -16,6 +16,7 @@ import (
 
 	"loupe/agent"
 	"loupe/recording"
+	"loupe/system"
 )
 
 // LaunchOptions say how a program is started.
@@ -204,7 +205,7 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 	r.Stopped = proc.stopped
 	proc.mu.Unlock()
 	state := proc.cmd.ProcessState
-	r.User, r.System, r.MaxRSS = state.UserTime(), state.SystemTime(), maxRSS(state)
+	r.User, r.System, r.MaxRSS = state.UserTime(), state.SystemTime(), system.PeakMemory(state)
 	r.Exit = state.String()
 	return r
 }

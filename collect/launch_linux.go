@@ -24,14 +24,6 @@ func signalGroup(p *os.Process, s os.Signal) {
 	}
 }
 
-// maxRSS returns the largest resident set in bytes.
-func maxRSS(s *os.ProcessState) int64 {
-	if ru, ok := s.SysUsage().(*syscall.Rusage); ok {
-		return int64(ru.Maxrss) << 10
-	}
-	return 0
-}
-
 // stderrReader reads the program's standard error. Through a socket pair of
 // type SEQPACKET every write of the program arrives as one packet, so that a
 // line that the runtime writes in forty pieces can be told from what other

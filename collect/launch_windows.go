@@ -16,7 +16,5 @@ func signalGroup(p *os.Process, s os.Signal) {
 	}
 }
 
-func maxRSS(*os.ProcessState) int64 { return 0 }
-
 // mind has no way to outlive loupe here.
 func mind(int) (stop func()) { return func() {} }

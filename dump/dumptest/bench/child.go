@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loupe/dump"
+	"loupe/system"
 )
 
 // child does one thing in this process.
@@ -23,7 +24,7 @@ func child(o *options, args []string) error {
 	case "make":
 		return makeDump(o.goroutines, args[0])
 	case "parse":
-		data, err := mapFile(args[0])
+		data, _, err := system.Map(args[0]) // as long as the process lives
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"loupe/stats"
+	"loupe/system"
 )
 
 // options are the flags.
@@ -203,6 +204,6 @@ func runWay(args []string) (s sample, err error) {
 		return s, fmt.Errorf("it printed %q, not two numbers", &out)
 	}
 	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	s.rss = peakMemory(cmd.ProcessState)
+	s.rss = system.PeakMemory(cmd.ProcessState)
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"loupe/exectrace"
 	"loupe/sched"
+	"loupe/system"
 )
 
 // child reads a trace in one of our ways, and prints how many events it has
@@ -18,7 +19,7 @@ func child(o *options, args []string) error {
 	if len(args) != 1 {
 		return errors.New("-child wants one FILE")
 	}
-	data, err := mapFile(args[0])
+	data, _, err := system.Map(args[0]) // as long as the process lives
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"loupe/system"
 )
 
 // sample is what one process took.
@@ -82,7 +84,7 @@ func measure(cmd *exec.Cmd, start time.Time) (sample, error) {
 		return sample{}, err
 	}
 	cpu := p.UserTime() + p.SystemTime()
-	return sample{cpu: cpu.Seconds(), wall: time.Since(start).Seconds(), rss: peakMemory(p)}, err
+	return sample{cpu: cpu.Seconds(), wall: time.Since(start).Seconds(), rss: system.PeakMemory(p)}, err
 }
 
 // counted runs a command on one P that prints how many events it has read, and

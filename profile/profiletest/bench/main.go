@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/system"
 	"loupe/unit"
 )
 
@@ -220,7 +221,7 @@ func (b *programs) run(args, files []string) (s sample, output int64, err error)
 		return s, 0, fmt.Errorf("%w: %s", err, &stderr)
 	}
 	p := cmd.ProcessState
-	s = sample{cpu: (p.UserTime() + p.SystemTime()).Seconds(), rss: peakMemory(p)}
+	s = sample{cpu: (p.UserTime() + p.SystemTime()).Seconds(), rss: system.PeakMemory(p)}
 	info, err := os.Stat(name)
 	if err != nil {
 		return s, 0, err

@@ -1,12 +1,10 @@
-//go:build unix
-
 package cli
 
 import (
-	"fmt"
 	"os"
-	"syscall"
 	"time"
+
+	"loupe/system"
 )
 
 // settled is how long a file must not have changed to be mapped: reading a
@@ -15,12 +13,7 @@ const settled = 2 * time.Second
 
 // mapFile returns the bytes of a file, mapped where that is safe.
 func mapFile(name string) ([]byte, func() error, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -28,9 +21,5 @@ func mapFile(name string) ([]byte, func() error, error) {
 		data, err := os.ReadFile(name)
 		return data, func() error { return nil }, err
 	}
-	data, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot map %s: %w", name, err)
-	}
-	return data, func() error { return syscall.Munmap(data) }, nil
+	return system.Map(name)
 }

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package system
+
+import "os"
+
+// Map reads a file and returns its bytes.
+func Map(name string) (data []byte, unmap func() error, err error) {
+	data, err = os.ReadFile(name)
+	return data, func() error { return nil }, err
+}
+
+// PeakMemory is not told here.
+func PeakMemory(*os.ProcessState) int64 { return 0 }
