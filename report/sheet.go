@@ -312,3 +312,10 @@ func (t *Sheet) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(rows)
 }
+
+// Cell returns a value of a sheet in both of its forms, as text for people and
+// as JSON has it, and whether the text stands on the left of its column.
+func Cell(v any) (shown string, value any, left bool) {
+	shown, left = text(v)
+	return shown, plain(v), left
+}

@@ -31,7 +31,7 @@ import (
 )
 
 // web is a server that scripts put load on and record: web [flags] ADDR.
-func web() {
+func webSite() {
 	log := flag.String("log", "", "write a line for each request to `file`")
 	pid := flag.String("pid", "", "write the process number to `file`")
 	withPprof := flag.Bool("pprof", false, "serve /debug/pprof")

@@ -47,19 +47,42 @@ func loose(name string) bool {
 	return err == nil && what[0] != "report" && what[0] != "stacks"
 }
 
-// examineFiles lets the rules look at files that stand alone, all together.
-func examineFiles(names []string) (*examined, error) {
-	files := looseFiles{}
-	var short []string
+// looseSet is a set of files that stand alone, with their short names.
+type looseSet struct {
+	names []string
+	files looseFiles
+	short []string // of each of names
+}
+
+func newLoose(names []string) *looseSet {
+	l := &looseSet{names: names, files: looseFiles{}}
 	for _, name := range names {
 		base := filepath.Base(name)
-		for n := 2; files[base] != ""; n++ {
+		for n := 2; l.files[base] != ""; n++ {
 			base = fmt.Sprintf("%d-%s", n, filepath.Base(name))
 		}
-		files[base] = name
-		short = append(short, base)
+		l.files[base] = name
+		l.short = append(l.short, base)
 	}
-	s, known, err := session.Loose(files, short)
+	return l
+}
+
+// rename puts the names that the user knows into a text of a finding, or in
+// the place of a path.
+func (l *looseSet) rename(text string) string {
+	if file, ok := l.files[text]; ok {
+		return file
+	}
+	for n, base := range l.short {
+		text = strings.ReplaceAll(text, "RECORDING/"+base, l.names[n])
+	}
+	return text
+}
+
+// examineFiles lets the rules look at files that stand alone, all together.
+func examineFiles(names []string) (*examined, error) {
+	l := newLoose(names)
+	s, known, err := session.Loose(l.files, l.short)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +93,9 @@ func examineFiles(names []string) (*examined, error) {
 	findings := insight.Run(in)
 	for i := range findings {
 		f := &findings[i]
-		for n, base := range short {
-			f.Advice, f.Verify = strings.ReplaceAll(f.Advice, "RECORDING/"+base, names[n]), strings.ReplaceAll(f.Verify, "RECORDING/"+base, names[n])
-		}
+		f.Advice, f.Verify = l.rename(f.Advice), l.rename(f.Verify)
 		for n := range f.Evidence {
-			if file, ok := files[f.Evidence[n].Path]; ok {
-				f.Evidence[n].Path = file
-			}
+			f.Evidence[n].Path = l.rename(f.Evidence[n].Path)
 		}
 	}
 	return &examined{

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"loupe/dump"
@@ -16,24 +17,42 @@ import (
 func newOpenCommand() *command {
 	return &command{
 		name:  "open",
-		short: "show any file that loupe knows: recording, trace, profile, dump, runtime log",
-		args:  "FILE…",
+		short: "show files in the browser, on one time axis: recordings, traces, profiles, dumps, logs",
+		args:  "[flags] [FILE…]",
 		example: []string{
-			"loupe open trace.out",
-			"loupe open cpu.pb.gz",
 			"loupe open loupe-server-20261120-101500",
+			"loupe open trace.out cpu.pb.gz heap.pb.gz",
+			"loupe open                                       all recordings in this folder",
+			"loupe open -text trace.out                       the first page on the terminal",
 		},
 		about: `
-Looks at what each file is and shows what is wrong in it, if anything, and its
-first page: a recording's report, a trace's summary, a profile's heaviest
-functions, the goroutines of a dump, the collections and scheduler samples of a
-log. The command that shows more of it is named below; loupe report FILE… says how each finding was
-come to, and looks at several files together.`,
+FILE is anything that loupe knows: a recording, also one that is being written, a
+folder of recordings, an execution trace of any Go version, a profile, a goroutine
+dump, a log of GODEBUG=gctrace=1,schedtrace=1000. Profiles, traces and logs that are named
+together are taken to be of one program.
+
+The pages are served on this machine alone, at the address that is printed, until
+the command is interrupted; the address is secret. A browser is opened when there is
+a terminal. With -text nothing is served: what is wrong in each file and its first
+page are printed, and the commands that show more of it.`,
 		files: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
+			asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
+			port := fs.Int("port", 0, "`number` of the port; 0 takes a free one")
+			browse := fs.String("browser", "auto", "open one: auto (when there is a terminal, and not over ssh), yes or no")
 			return func(e *env, args []string) error {
+				if !slices.Contains([]string{"auto", "yes", "no"}, *browse) {
+					return usagef("-browser: %q is none of auto, yes, no", *browse)
+				}
+				if !*asText {
+					if len(args) == 0 {
+						args = []string{"."}
+					}
+					auto := *browse == "auto" && isTerminal(e.stdout) && os.Getenv("SSH_CONNECTION") == "" && os.Getenv("CI") == ""
+					return openWeb(e, args, *port, *browse == "yes" || auto)
+				}
 				if len(args) == 0 {
-					return usagef("say what to open: loupe open FILE")
+					return usagef("say what to open: loupe open -text FILE")
 				}
 				for i, name := range args {
 					if i > 0 {

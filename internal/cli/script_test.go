@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"loupe":     func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"web":       web,
+		"web":       webSite,
 		"limited":   limited,
 		"mkprofile": mkprofile,
 	})

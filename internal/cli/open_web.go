@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/recording"
+	"loupe/session"
+	"loupe/web"
+)
+
+// openWeb serves the pages of what was named until the user interrupts.
+func openWeb(e *env, names []string, port int, browse bool) error {
+	list := func() ([]web.Source, error) { return webSources(names) }
+	sources, err := list()
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("cannot serve on port %d: %w (without -port any free one is taken)", port, err)
+	}
+	opts := web.Options{Sources: sources, Version: version(), Edit: editor()}
+	if dir := os.Getenv("LOUPE_PAGES"); dir != "" {
+		opts.Pages = os.DirFS(dir) // for those who work on the pages
+	}
+	if slices.ContainsFunc(names, isFolder) {
+		opts.List = func() []web.Source {
+			found, _ := list() // what has gone meanwhile is no news
+			return found
+		}
+	}
+	s, err := web.New(e.ctx, l.Addr().String(), opts)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer s.Close()
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return e.ctx },
+	}
+	go func() {
+		<-e.ctx.Done()
+		server.Close()
+	}()
+	if os.Getenv("SSH_CONNECTION") != "" {
+		port := portOf(l)
+		fmt.Fprintf(e.stderr, "from another machine: ssh -L %s:127.0.0.1:%s HOST, then the same address\n", port, port)
+	}
+	fmt.Fprintln(e.stdout, s.Address())
+	if browse {
+		for _, b := range browsers() {
+			if exec.Command(b[0], append(b[1:], s.Address())...).Start() == nil {
+				break
+			}
+		}
+	}
+	if err := server.Serve(l); err != nil && e.ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// isFolder tells whether a name is that of a folder that is no recording
+// itself.
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir() && !isRecording(name)
+}
+
+func isRecording(dir string) bool {
+	for _, name := range []string{recording.ManifestName, recording.JournalName} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// webSources are what can be looked at in the named files: each recording, all
+// files that stand alone together, and every recording in a folder.
+func webSources(names []string) (all []web.Source, err error) {
+	var plain []string
+	for _, name := range names {
+		if !isFolder(name) {
+			plain = append(plain, name)
+			continue
+		}
+		inside, err := recordingsIn(name)
+		if err != nil {
+			return nil, err
+		}
+		plain = append(plain, inside...)
+	}
+	for _, what := range subjects(plain) {
+		if what.loose {
+			all = append(all, looseSource(what.names))
+			continue
+		}
+		name := what.names[0]
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+		}
+		if _, _, err := sniff(name); err != nil {
+			return nil, err
+		}
+		all = append(all, recordingSource(name))
+	}
+	return all, nil
+}
+
+// recordingsIn lists the recordings in a folder, the newest first.
+func recordingsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	type found struct {
+		name string
+		at   time.Time
+	}
+	var all []found
+	for _, entry := range entries {
+		name := filepath.Join(dir, entry.Name())
+		info, err := entry.Info()
+		if err != nil {
+			continue // gone meanwhile
+		}
+		if entry.IsDir() && isRecording(name) || strings.HasSuffix(name, ".zip") {
+			if what, _, err := sniff(name); err == nil && what[0] == "report" {
+				all = append(all, found{name, info.ModTime()})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(a.name, b.name)) })
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = f.name
+	}
+	return names, nil
+}
+
+// recordingSource is a recording; one without a manifest is being written.
+func recordingSource(name string) web.Source {
+	src := web.Source{Name: name, Files: []string{name}, Kind: "recording", Open: func(context.Context) (*web.Opened, error) {
+		rec, err := recording.OpenFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return &web.Opened{Session: session.New(rec), Close: rec.Close}, nil
+	}}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		_, err := os.Stat(filepath.Join(name, recording.ManifestName))
+		src.Live = errors.Is(err, fs.ErrNotExist)
+	}
+	if src.Live {
+		src.Changed = func() string { return treeState(name) }
+	}
+	return src
+}
+
+// treeState tells one state of a recording that is being written from another:
+// by how many files and bytes it has.
+func treeState(dir string) string {
+	files, bytes := 0, int64(0)
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // gone meanwhile
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			files, bytes = files+1, bytes+info.Size()
+		}
+		return nil
+	})
+	return fmt.Sprint(files, " ", bytes)
+}
+
+// looseSource is a set of files that stand alone.
+func looseSource(names []string) web.Source {
+	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Open: func(context.Context) (*web.Opened, error) {
+		l := newLoose(names)
+		s, known, err := session.Loose(l.files, l.short)
+		if err != nil {
+			return nil, err
+		}
+		for i := range known {
+			known[i].Name = names[i]
+		}
+		return &web.Opened{Session: s, Files: known, Rename: l.rename}, nil
+	}}
+}
+
+// editor returns what opens a file in the user's editor; nil when there is
+// none that has a window of its own.
+func editor() func(file string, line int) error {
+	words := strings.Fields(os.Getenv("LOUPE_EDITOR"))
+	if len(words) == 0 {
+		for _, known := range []string{"code -g {file}:{line}", "zed {file}:{line}", "subl {file}:{line}", "goland --line {line} {file}", "idea --line {line} {file}"} {
+			if _, err := exec.LookPath(strings.Fields(known)[0]); err == nil {
+				words = strings.Fields(known)
+				break
+			}
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return func(file string, line int) error {
+		// Names of files come from profiles: only what is there, and is source,
+		// is handed on, and no shell reads it.
+		info, err := os.Stat(file)
+		if err != nil || !info.Mode().IsRegular() || !slices.Contains([]string{".go", ".s", ".c", ".h"}, filepath.Ext(file)) || !filepath.IsAbs(file) {
+			return fmt.Errorf("%s is no source file of this machine", file)
+		}
+		args := make([]string, len(words))
+		for i, w := range words {
+			args[i] = strings.NewReplacer("{file}", file, "{line}", strconv.Itoa(line)).Replace(w)
+		}
+		c := exec.Command(args[0], args[1:]...)
+		if err := c.Start(); err != nil {
+			return fmt.Errorf("cannot start the editor: %w", err)
+		}
+		go c.Wait()
+		return nil
+	}
+}

@@ -1,0 +1,281 @@
+// Package e2e tests the pages of loupe in a real browser: Chromium, driven by
+// chromedp. It is a module of its own, so that none of it is part of the
+// program.
+//
+//	go -C web/e2e test ./...
+//
+// Pictures of all views go to the folder that LOUPE_SCREENSHOTS names.
+package e2e
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed axe/axe.min.js
+var axe string
+
+// patience is how long anything in the browser may take before a test gives
+// up. The machines are small and shared.
+const patience = 30 * time.Second
+
+// folder holds what the tests of one run share: the program and recordings.
+var folder string
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "loupe-e2e"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// program builds loupe once.
+var program = sync.OnceValues(func() (string, error) {
+	name := filepath.Join(folder, "loupe")
+	cmd := exec.Command("go", "build", "-pgo=off", "-o", name, "./cmd/loupe")
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot build loupe: %v\n%s", err, out)
+	}
+	return name, nil
+})
+
+// loupe runs a command of loupe to its end.
+func loupe(t *testing.T, args ...string) string {
+	t.Helper()
+	name, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir = "../.."
+	out, err := cmd.CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 3) {
+		t.Fatalf("loupe %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// serve starts loupe open and returns the address that it prints.
+func serve(t *testing.T, args ...string) string {
+	t.Helper()
+	name, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(name, append([]string{"open", "-browser", "no"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("loupe open %s prints no address: %v", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// recordings remembers what record has made.
+var recordings struct {
+	sync.Mutex
+	made map[string]string
+}
+
+// record records a lab once for all tests, and returns where.
+func record(t *testing.T, lab string, flags ...string) string {
+	t.Helper()
+	recordings.Lock()
+	defer recordings.Unlock()
+	key := lab + strings.Join(flags, " ")
+	if dir, ok := recordings.made[key]; ok {
+		return dir
+	}
+	dir := filepath.Join(folder, fmt.Sprintf("%s-%d", lab, len(recordings.made)))
+	loupe(t, append(append([]string{"run", "-o", dir}, flags...), "./labs/"+lab)...)
+	if recordings.made == nil {
+		recordings.made = map[string]string{}
+	}
+	recordings.made[key] = dir
+	return dir
+}
+
+// launch starts the browser once.
+var launch = sync.OnceValues(func() (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("force-device-scale-factor", "1"), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-quic", true))
+	ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ = chromedp.NewContext(ctx)
+	return ctx, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+})
+
+// tab is one tab of the browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// open opens a page in a new tab of a size, in light or dark colours.
+func open(t *testing.T, address string, width, height int64, scheme string) *tab {
+	t.Helper()
+	browser, err := launch()
+	if err != nil {
+		t.Fatalf("cannot start Chromium: %v (apt-get install chromium)", err)
+	}
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	b := &tab{t, ctx}
+	// The tab lives as long as the context that it is first used with.
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
+	// Nothing may go wrong unseen in the page's scripts, and nothing be
+	// refused by its policy.
+	if err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page: %s %s", e.ExceptionDetails.Text, describe(e.ExceptionDetails))
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.EntrySourceSecurity {
+				t.Errorf("the page: %s", e.Entry.Text)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	}), chromedp.EmulateViewport(width, height), chromedp.Navigate(address))
+	return b
+}
+
+// describe tells an exception.
+func describe(e *runtime.ExceptionDetails) string {
+	if e.Exception == nil {
+		return ""
+	}
+	return e.Exception.Description
+}
+
+// do does things in the tab; they must succeed.
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%v\non the page: %.2000s", err, b.text("body"))
+	}
+}
+
+// eval evaluates an expression, and awaits a promise.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// text is what a place of the page says.
+func (b *tab) text(selector string) string {
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	defer cancel()
+	v, _ := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
+	return v
+}
+
+// until waits for an expression to be true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
+		b.t.Fatalf("waiting for %s: %v\non the page: %.2000s", expression, err, b.text("main"))
+	}
+}
+
+// settled waits until nothing is being computed or fetched.
+func (b *tab) settled() {
+	b.t.Helper()
+	b.until("document.querySelector('main') && !document.querySelector('main .waiting') && !document.querySelector('main [aria-busy=true]')")
+}
+
+// press presses keys.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// picture keeps a screenshot of the tab.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("LOUPE_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	data, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), data, 0o644)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// accessible lets axe look at the page.
+func (b *tab) accessible() {
+	b.t.Helper()
+	if !eval[bool](b, "typeof axe !== 'undefined'") {
+		// The page's policy forbids scripts of others; the browser's own
+		// tools may evaluate one.
+		eval[string](b, axe+";'loaded'")
+	}
+	found := eval[string](b, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => JSON.stringify(
+		r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 4).map(n => n.html.slice(0, 200) + ' — ' + (n.failureSummary || ''))}))))`)
+	var all []struct {
+		ID, Help string
+		Nodes    []string
+	}
+	if err := json.Unmarshal([]byte(found), &all); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, v := range all {
+		b.t.Errorf("%s: %s\n\t%s", v.ID, v.Help, strings.Join(v.Nodes, "\n\t"))
+	}
+}

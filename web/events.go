@@ -1,0 +1,149 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// notice is what the pages are told without asking.
+type notice struct {
+	// Kind is "changed" for a source with more in it, "sources" for a list
+	// with more sources, "job" for work that goes on.
+	Kind string `json:"kind"`
+	// Source is the id of the source.
+	Source  string `json:"source,omitempty"`
+	Version int    `json:"version,omitempty"`
+	// Job names the work, Done is how much of it is done, from 0 to 1; 1 is
+	// the end of it.
+	Job  string  `json:"job,omitempty"`
+	Done float64 `json:"done,omitempty"`
+}
+
+// hub passes events to all pages that listen.
+type hub struct {
+	mu        sync.Mutex
+	listeners map[chan notice]bool
+}
+
+// send tells everybody. Who does not keep up misses events: each of them
+// only says that there is something to ask for.
+func (h *hub) send(e notice) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.listeners {
+		select {
+		case c <- e:
+		default:
+		}
+	}
+}
+
+// serve streams events to one page.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
+	c := make(chan notice, 64)
+	h.mu.Lock()
+	if h.listeners == nil {
+		h.listeners = map[chan notice]bool{}
+	}
+	h.listeners[c] = true
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.listeners, c)
+		h.mu.Unlock()
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	fmt.Fprint(w, ": hello\n\n")
+	_ = out.Flush()
+	beat := time.NewTicker(15 * time.Second) // tells that the connection is alive, and finds out
+	defer beat.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-beat.C:
+			fmt.Fprint(w, ": still here\n\n")
+		case e := <-c:
+			data, err := json.Marshal(e)
+			if err != nil {
+				return
+			}
+			fmt.Fprintf(w, "data: %s\n\n", data)
+		}
+		if out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// job tells the pages how far some work of a source is. The function that it
+// returns takes how much is done, from 0 to 1.
+func (s *subject) job(name string) func(done float64) {
+	began, last := time.Now(), time.Time{}
+	return func(done float64) {
+		now := time.Now()
+		// What is over at once needs no news.
+		if now.Sub(began) < 300*time.Millisecond || done < 1 && now.Sub(last) < 100*time.Millisecond {
+			return
+		}
+		last = now
+		s.hub.send(notice{Kind: "job", Source: s.id, Job: name, Done: done})
+	}
+}
+
+// watchEvery is how often sources that grow are looked at.
+const watchEvery = 200 * time.Millisecond
+
+// watch looks for sources that have changed, and for new ones.
+func (s *Server) watch(ctx context.Context) {
+	seen := map[string]string{}
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s.mu.Lock()
+		subjects := s.subjects
+		s.mu.Unlock()
+		for _, sub := range subjects {
+			if sub.Changed == nil {
+				continue
+			}
+			state := sub.Changed()
+			if before, known := seen[sub.id]; known && before != state {
+				sub.changed()
+				s.hub.send(notice{Kind: "changed", Source: sub.id, Version: sub.version})
+			}
+			seen[sub.id] = state
+		}
+		if s.opts.List != nil && n%5 == 4 && s.addNew(ctx) {
+			s.hub.send(notice{Kind: "sources"})
+		}
+	}
+}
+
+// addNew adds the sources that were not there before.
+func (s *Server) addNew(ctx context.Context) (any bool) {
+	list := s.opts.List()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := map[string]bool{}
+	for _, sub := range s.subjects {
+		have[sub.Name] = true
+	}
+	for _, src := range list {
+		if !have[src.Name] {
+			s.add(ctx, src)
+			any = true
+		}
+	}
+	return any
+}

@@ -1,0 +1,61 @@
+/** Questions to the server. */
+import type { Answers } from "./types.ts";
+
+export type Params = Record<string, string | number | boolean | undefined | null>;
+
+/** Problem is an answer that is none. Missing is no failure: there is nothing of the kind. */
+export class Problem extends Error {
+  constructor(message: string, readonly missing: boolean) {
+    super(message);
+  }
+}
+
+/** address is where a question is asked, relative to the page. */
+export function address(name: string, params: Params = {}): string {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(params)) {
+    if (v !== undefined && v !== null && v !== "") q.set(k, String(v));
+  }
+  const text = q.toString();
+  return "api/" + name + (text ? "?" + text : "");
+}
+
+async function answered(r: Response): Promise<Response> {
+  if (r.ok) return r;
+  const text = await r.text();
+  try {
+    const p = JSON.parse(text) as { error: string; missing: boolean };
+    throw new Problem(p.error, p.missing);
+  } catch (e) {
+    if (e instanceof Problem) throw e;
+    throw new Problem(text || r.statusText, false);
+  }
+}
+
+async function asked(url: string, init: RequestInit): Promise<Response> {
+  let r: Response;
+  try {
+    r = await fetch(url, init);
+  } catch (e) {
+    if (e instanceof DOMException && e.name === "AbortError") throw e;
+    throw new Problem("loupe does not answer. Is it still running? Start it again with loupe open.", false);
+  }
+  return answered(r);
+}
+
+/** get asks a question whose answer is a value. */
+export async function get<K extends keyof Answers>(name: K, params?: Params, signal?: AbortSignal): Promise<Answers[K]> {
+  return (await asked(address(name, params), signal ? { signal } : {})).json() as Promise<Answers[K]>;
+}
+
+/** post asks for something that acts, or with a body. */
+export async function post<K extends keyof Answers>(name: K, params?: Params, body?: BodyInit): Promise<Answers[K]> {
+  return (await asked(address(name, params), { method: "POST", body: body ?? null })).json() as Promise<Answers[K]>;
+}
+
+/** binary asks a question whose answer is bytes. */
+export async function binary(name: string, params?: Params, body?: BodyInit, signal?: AbortSignal): Promise<ArrayBuffer> {
+  const init: RequestInit = body === undefined ? {} : { method: "POST", body };
+  if (signal) init.signal = signal;
+  return (await asked(address(name, params), init)).arrayBuffer();
+}

@@ -1,0 +1,222 @@
+// Generated from the Go structs of package web by its TestTypes. Times are ns.
+
+export interface Fact {
+  key: string;
+  head: string;
+  shown: string;
+  value: unknown;
+}
+
+export interface Facts {
+  facts: Fact[] | null;
+  tables: (Table | null)[] | null;
+}
+
+export interface InsightEvidence {
+  text: string;
+  path?: string;
+  phase?: string;
+  file?: string;
+  short?: string;
+  line?: number;
+  function?: string;
+  source?: string;
+  stack?: InsightFrame[];
+  span_ns?: number[];
+}
+
+export interface InsightFinding {
+  rule: string;
+  title: string;
+  state: string;
+  severity?: string;
+  score: number;
+  summary: string;
+  impact?: InsightImpact;
+  evidence?: InsightEvidence[];
+  advice?: string;
+  verify?: string;
+  doubts?: string[];
+}
+
+export interface InsightFrame {
+  function: string;
+  file?: string;
+  line?: number;
+}
+
+export interface InsightImpact {
+  value: number;
+  unit: string;
+  low: number;
+  high: number;
+}
+
+export interface InsightParam {
+  name: string;
+  value: number;
+  unit: string;
+  source: string;
+}
+
+export interface InsightRule {
+  id: string;
+  title: string;
+  about: string;
+  needs: string[] | null;
+  instead?: string[];
+  params: InsightParam[] | null;
+}
+
+export interface Notice {
+  kind: string;
+  source?: string;
+  version?: number;
+  job?: string;
+  done?: number;
+}
+
+export interface Problem {
+  error: string;
+  missing: boolean;
+}
+
+export interface RecordingHost {
+  os: string;
+  arch: string;
+  kernel?: string;
+  cpu?: string;
+  cpus: number;
+  quota?: number;
+  memory?: number;
+  memory_limit?: number;
+  virtual?: string;
+  load: number;
+  boot_id?: string;
+}
+
+export interface RecordingMark {
+  at_ns: number;
+  text: string;
+}
+
+export interface RecordingPhase {
+  name: string;
+  span: TimelineSpan;
+  profiler?: string;
+  round?: number;
+  order?: number;
+  run: number;
+  user_ns: number;
+  system_ns: number;
+  max_rss?: number;
+  error?: string;
+}
+
+export interface RecordingRun {
+  pid: number;
+  span: TimelineSpan;
+  user_ns: number;
+  system_ns: number;
+  max_rss: number;
+  exit?: string;
+  stopped?: boolean;
+}
+
+export interface RecordingTarget {
+  kind: string;
+  name: string;
+  args?: string[];
+  dir?: string;
+  env?: string[];
+  package?: string;
+  module?: string;
+  go?: string;
+  build_settings?: Record<string, string>;
+  agent: boolean;
+  runs?: RecordingRun[];
+}
+
+export interface SessionFile {
+  name: string;
+  kind: string;
+  types?: string[];
+  program?: string;
+  time?: string;
+  length_ns?: number;
+  stacks?: number;
+  cycles?: number;
+  samples?: number;
+  format?: string;
+  bytes: number;
+}
+
+export interface SourceEntry {
+  path: string;
+  kind: string;
+  phase?: string;
+  span: TimelineSpan;
+  bytes: number;
+}
+
+export interface SourceInfo {
+  id: string;
+  name: string;
+  title: string;
+  kind: string;
+  live: boolean;
+  version: number;
+  axis: TimelineSpan;
+  start?: string;
+  complete: boolean;
+  target: RecordingTarget;
+  host: RecordingHost;
+  phases: RecordingPhase[] | null;
+  marks: RecordingMark[] | null;
+  entries: SourceEntry[] | null;
+  files: SessionFile[] | null;
+  notes: string[] | null;
+  kinds: string[] | null;
+}
+
+export interface SourceItem {
+  id: string;
+  name: string;
+  kind: string;
+  live: boolean;
+}
+
+export interface SourceList {
+  version: string;
+  editor: boolean;
+  sources: SourceItem[] | null;
+}
+
+export interface Table {
+  key: string;
+  title: string;
+  columns: TableColumn[] | null;
+  shown: (string[] | null)[] | null;
+  values: (unknown[] | null)[] | null;
+  notes: string[] | null;
+}
+
+export interface TableColumn {
+  key: string;
+  head: string;
+  left: boolean;
+}
+
+export interface TimelineSpan {
+  start_ns: number;
+  end_ns: number;
+}
+
+/** Answers is what each endpoint answers. */
+export interface Answers {
+  "edit": boolean;
+  "findings": InsightFinding[] | null;
+  "rules": (InsightRule | null)[] | null;
+  "source": SourceInfo | null;
+  "sources": SourceList | null;
+}

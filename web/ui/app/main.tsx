@@ -1,0 +1,11 @@
+/** The page begins here. */
+import { render } from "preact";
+import { listen } from "../api/events.ts";
+import { begin } from "../model/theme.ts";
+import { Shell } from "./shell.tsx";
+
+begin();
+listen();
+const app = document.getElementById("app")!;
+app.textContent = "";
+render(<Shell />, app);

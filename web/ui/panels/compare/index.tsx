@@ -1,0 +1,5 @@
+import type { PanelProps } from "../panel.ts";
+
+export function Compare(_: PanelProps) {
+  return null;
+}

@@ -1,0 +1,145 @@
+// Package web shows what loupe knows of files in the browser: a server for this
+// machine alone, whose pages (web/ui, built into web/dist) ask it for values of
+// the analysis.
+//
+// The server computes, the browser draws. What is asked for is a list of
+// [endpoint] values, one file for each view; their replies are the types of
+// web/ui/api/types.ts, which the tests generate. Everything is computed when it is
+// first asked for and kept with its [subject]; who no longer waits for an
+// answer does not have it computed.
+//
+// The package opens no file: whoever starts the server says how, see [Source].
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"loupe/session"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// Source is something that can be opened.
+type Source struct {
+	// Name is what people call it: the path that was given.
+	Name string
+	// Files are the files of it: of one recording its folder or zip file.
+	Files []string
+	// Kind is "recording", "files" or "stacks".
+	Kind string
+	// Live tells that it is still being written.
+	Live bool
+	// Open opens it. It is called again after the source has changed.
+	Open func(ctx context.Context) (*Opened, error)
+	// Changed returns something that is another one after the source has
+	// changed; nil for sources that do not change.
+	Changed func() string
+}
+
+// Opened is an opened source.
+type Opened struct {
+	Session *session.Session
+	// Files says what the files are, where they are no recording.
+	Files []session.File
+	// Rename maps names of files in texts of findings to those that people
+	// know; nil for none.
+	Rename func(string) string
+	// Close releases the files.
+	Close func() error
+}
+
+// Options say what is served and how.
+type Options struct {
+	Sources []Source
+	// List finds sources that have come since, such as new recordings in a
+	// folder; nil for none.
+	List func() []Source
+	// Version is that of the program.
+	Version string
+	// Edit opens a source file in the user's editor; nil when that is not
+	// possible.
+	Edit func(file string, line int) error
+	// Token is the secret part of the address; "" makes one.
+	Token string
+	// Pages replaces the embedded pages, for those who work on them.
+	Pages fs.FS
+}
+
+// Server answers requests of the browser. It is an [http.Handler].
+type Server struct {
+	opts    Options
+	pages   fs.FS
+	host    string // and port that the server listens at
+	started time.Time
+	hub     hub
+
+	mu       sync.Mutex
+	subjects []*subject
+}
+
+// New makes a server for a listener at an address, "127.0.0.1:41234". It ends
+// what it computes when ctx is done.
+func New(ctx context.Context, address string, opts Options) (*Server, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return nil, errors.New("the pages are served on loopback only; to see them from elsewhere, forward the port: ssh -L")
+	}
+	if opts.Token == "" {
+		opts.Token = rand.Text()
+	}
+	pages := opts.Pages
+	if pages == nil {
+		if pages, err = fs.Sub(dist, "dist"); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{opts: opts, pages: pages, host: address, started: time.Now()}
+	for _, src := range opts.Sources {
+		s.add(ctx, src)
+	}
+	go s.watch(ctx)
+	return s, nil
+}
+
+// Address is what the user opens.
+func (s *Server) Address() string { return "http://" + s.host + "/" + s.opts.Token + "/" }
+
+// Close releases what is open.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []error
+	for _, sub := range s.subjects {
+		all = append(all, sub.close())
+	}
+	return errors.Join(all...)
+}
+
+// ServeHTTP checks who asks before it answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rest, ok := s.guard(w, r)
+	if !ok {
+		return
+	}
+	switch {
+	case rest == "api/events":
+		s.hub.serve(w, r)
+	case strings.HasPrefix(rest, "api/"):
+		s.api(w, r, strings.TrimPrefix(rest, "api/"))
+	default:
+		s.page(w, r, rest)
+	}
+}
