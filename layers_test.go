@@ -45,6 +45,7 @@ var rooms = map[string]room{
 	"stats":    {0, pure, nil},
 	"stack":    {0, pure, nil},
 	"timeline": {0, pure, nil},
+	"filter":   {0, pure, nil},
 	// The one place for what differs between systems in mapping files and
 	// counting memory.
 	"system": {0, hands, nil},
@@ -52,7 +53,7 @@ var rooms = map[string]room{
 	"profile":   {1, pure, []string{"stack", "unit"}},
 	"exectrace": {1, pure, []string{"stack", "timeline"}},
 	"godebug":   {1, pure, []string{"timeline"}},
-	"dump":      {1, pure, []string{"stack"}},
+	"dump":      {1, pure, []string{"filter", "stack"}},
 	"metrics":   {1, pure, []string{"timeline", "unit"}},
 	"compiler":  {1, pure, nil},
 	"symbol":    {1, pure, []string{"stack"}},
@@ -67,7 +68,7 @@ var rooms = map[string]room{
 	"collect":     {3, hands, join([]string{"agent", "recording", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
-	"sched":       {3, pure, []string{"exectrace", "godebug", "stack", "stats", "timeline", "unit"}},
+	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
 	"gc":          {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
 	"why":         {3, pure, join(values, []string{"profile", "compiler"})},
 	"tiles":       {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},

@@ -1,14 +1,13 @@
 package dump
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"loupe/filter"
 	"loupe/stack"
 )
 
@@ -29,96 +28,42 @@ const FilterHelp = `A filter is a row of terms, all of which must hold:
 type Filter struct{ terms []filterTerm }
 
 type filterTerm struct {
-	key, op, value string
-	re             *regexp.Regexp
-	age            time.Duration
-	ids            []uint64
+	filter.Term
+	age time.Duration
+	ids []uint64
 }
 
-var filterForm = regexp.MustCompile(`^([a-z]+)(?:(!=|!~|>=|<=|=|~|>|<)(.*))?$`)
+var filterGrammar = filter.Grammar{
+	"state": "= != ~ !~", "func": "= != ~ !~", "creator": "= != ~ !~", "label": "= != ~ !~",
+	"age": "> >= < <=", "g": "=", "leaked": "", "locked": "",
+}
 
 // ParseFilter reads a filter. An empty one is nil, which lets everything through.
 func ParseFilter(text string) (*Filter, error) {
-	words, err := filterWords(text)
-	if err != nil || len(words) == 0 {
+	terms, err := filterGrammar.Parse(text)
+	if err != nil || len(terms) == 0 {
 		return nil, err
 	}
 	f := &Filter{}
-	for _, w := range words {
-		t, err := parseTerm(w)
-		if err != nil {
-			return nil, err
+	for _, t := range terms {
+		own := filterTerm{Term: t}
+		switch t.Key {
+		case "age":
+			if own.age, err = time.ParseDuration(t.Value); err != nil {
+				return nil, fmt.Errorf("age%s%s: want a time such as 5m or 2h", t.Op, t.Value)
+			}
+		case "g":
+			for n := range strings.SplitSeq(t.Value, ",") {
+				id, err := strconv.ParseUint(n, 10, 64)
+				if err != nil {
+					return nil, fmt.Errorf("g=%s: want numbers of goroutines", t.Value)
+				}
+				own.ids = append(own.ids, id)
+			}
 		}
-		f.terms = append(f.terms, t)
+		f.terms = append(f.terms, own)
 	}
 	return f, nil
-}
-
-// filterWords cuts a text at blanks outside of quotation marks, which it takes off.
-func filterWords(text string) (words []string, err error) {
-	var b strings.Builder
-	quote, in := rune(0), false
-	for _, r := range text {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			b.WriteRune(r)
-		case r == '"' || r == '\'':
-			quote, in = r, true
-		case r == ' ' || r == '\t':
-			if in {
-				words = append(words, b.String())
-				b.Reset()
-			}
-			in = false
-		default:
-			b.WriteRune(r)
-			in = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("the quotation mark %c is not closed", quote)
-	}
-	if in {
-		words = append(words, b.String())
-	}
-	return words, nil
-}
-
-func parseTerm(word string) (t filterTerm, err error) {
-	m := filterForm.FindStringSubmatch(word)
-	if m == nil {
-		return t, fmt.Errorf("cannot understand %q: want a key, an operator and a value, such as state~chan", word)
-	}
-	t = filterTerm{key: m[1], op: m[2], value: m[3]}
-	ops := map[string]string{"state": "= != ~ !~", "func": "= != ~ !~", "creator": "= != ~ !~", "label": "= != ~ !~", "age": "> >= < <=", "g": "=", "leaked": "", "locked": ""}
-	known, ok := ops[t.key]
-	if !ok {
-		return t, fmt.Errorf("cannot filter by %q: there are state, func, creator, age, g, label, leaked and locked", t.key)
-	}
-	if !slices.Contains(strings.Split(known, " "), t.op) {
-		return t, fmt.Errorf("%q: after %s comes one of: %s", word, t.key, cmp.Or(known, "nothing"))
-	}
-	switch {
-	case t.key == "age":
-		if t.age, err = time.ParseDuration(t.value); err != nil {
-			return t, fmt.Errorf("%q: want a time such as 5m or 2h", word)
-		}
-	case t.key == "g":
-		for n := range strings.SplitSeq(t.value, ",") {
-			id, err := strconv.ParseUint(n, 10, 64)
-			if err != nil {
-				return t, fmt.Errorf("%q: want numbers of goroutines", word)
-			}
-			t.ids = append(t.ids, id)
-		}
-	case strings.HasSuffix(t.op, "~"):
-		if t.re, err = regexp.Compile(t.value); err != nil {
-			return t, fmt.Errorf("%q: %w", word, err)
-		}
-	}
-	return t, nil
 }
 
 // Keep returns what chooses the goroutines of a file that the filter lets
@@ -134,7 +79,7 @@ func (x *Filter) Keep(f *File) func(g int) bool {
 	return func(g int) bool {
 		for i := range x.terms {
 			t := &x.terms[i]
-			switch t.key {
+			switch t.Key {
 			case "func", "creator":
 				yes, ok := seen[i][f.StackIDs[g]]
 				if !ok {
@@ -154,36 +99,26 @@ func (x *Filter) Keep(f *File) func(g int) bool {
 	}
 }
 
-// word tells whether one name fits.
-func (t *filterTerm) word(s string) bool {
-	if t.re != nil {
-		return t.re.MatchString(s)
-	}
-	return s == t.value
-}
-
-func (t *filterTerm) negative() bool { return t.op[0] == '!' }
-
 func (t *filterTerm) stack(f *File, id stack.ID) bool {
 	found := false
 	for _, frame := range f.Stacks.Frames(id) {
 		r := f.Stacks.Frame(frame)
 		name, created := strings.CutPrefix(r.Func, CreatedBy)
-		if created == (t.key == "creator") && (t.word(name) || t.word(r.File)) {
+		if created == (t.Key == "creator") && (t.Fits(name) || t.Fits(r.File)) {
 			found = true
 			break
 		}
 	}
-	return found != t.negative()
+	return found != t.Negative()
 }
 
 func (t *filterTerm) goroutine(f *File, g int) bool {
 	s := f.State(g)
-	switch t.key {
+	switch t.Key {
 	case "state":
-		return t.word(s.Name) != t.negative()
+		return t.Fits(s.Name) != t.Negative()
 	case "label":
-		return t.word(s.Labels) != t.negative()
+		return t.Fits(s.Labels) != t.Negative()
 	case "leaked":
 		return s.Leaked
 	case "locked":
@@ -192,7 +127,7 @@ func (t *filterTerm) goroutine(f *File, g int) bool {
 		return slices.Contains(t.ids, f.IDs[g])
 	}
 	wait := time.Duration(f.Waits[g]) * time.Minute
-	switch t.op {
+	switch t.Op {
 	case ">":
 		return wait > t.age
 	case ">=":

@@ -8,7 +8,6 @@ import (
 
 	"loupe/compare"
 	"loupe/compiler"
-	"loupe/profile"
 	"loupe/recording"
 	"loupe/stack"
 	"loupe/stats"
@@ -28,33 +27,18 @@ var al18 = &Rule{
 	Check: checkCopies,
 }
 
-// copyLine is a line that copies, with the CPU time that is its own.
-type copyLine struct {
-	at      stack.Frame
-	samples int64
-	copies  []*compiler.Diagnostic
-}
-
 func checkCopies(r *Rule, in *Input) []Finding {
-	p, entry, err := in.Session.Profile(recording.CPU)
-	if err != nil {
-		return []Finding{r.answer(TooLittle, "%v", err)}
-	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
-	}
-	set, missing := in.compiled()
-	if set == nil {
-		return []Finding{r.answer(NotApplicable, "%s", missing)}
+	p, index, entry, set, answer := compiledCPU(r, in)
+	if answer != nil {
+		return answer
 	}
 	total := p.Total(index)
-	if total < int64(r.param("samples")) {
-		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, total, r.param("samples"))}
-	}
 	most := 0.0
 	var found []Finding
-	for _, l := range in.copyLines(p, index, set, int64(r.param("bytes"))) {
+	for _, l := range in.ownLines(p, index, copyFunctions, lineOf) {
+		if l.words = copiesOn(set, l.at, int64(r.param("bytes"))); len(l.words) == 0 {
+			continue
+		}
 		share := stats.Wilson(float64(l.samples), float64(total), compare.Confidence)
 		most = max(most, share.Estimate)
 		if share.Low >= r.param("share") && l.samples >= minLineSamples && len(found) < mostLines {
@@ -70,43 +54,7 @@ func checkCopies(r *Rule, in *Input) []Finding {
 // copyFunctions are what the compiler calls to copy, as it does not for small
 // values, where the time stays on the line; and what stands on the line when the
 // sample interrupts it.
-var copyFunctions = []string{"runtime.duffcopy", "runtime.memmove", "runtime.typedmemmove", "runtime.wbMove", "runtime.asyncPreempt"}
-
-// copyLines are the user's lines that copy large values, the hottest first.
-func (in *Input) copyLines(p *profile.Profile, index int, set *compiler.Set, least int64) []*copyLine {
-	type key struct {
-		file string
-		line int
-	}
-	isUser := in.Session.Scope().IsUser
-	lines := map[key]*copyLine{}
-	for id, w := range p.Samples(index) {
-		frames := p.Stacks.Frames(id)
-		for len(frames) > 0 && slices.Contains(copyFunctions, p.Stacks.Frame(frames[0]).Func) {
-			frames = frames[1:]
-		}
-		if len(frames) == 0 || w <= 0 || !isUser(p.Stacks.Frame(frames[0])) {
-			continue
-		}
-		f := p.Stacks.Frame(frames[0])
-		l, ok := lines[key{f.File, f.Line}]
-		if !ok {
-			l = &copyLine{at: f, copies: copiesOn(set, f, least)}
-			lines[key{f.File, f.Line}] = l
-		}
-		l.samples += w
-	}
-	var out []*copyLine
-	for _, l := range lines {
-		if len(l.copies) > 0 {
-			out = append(out, l)
-		}
-	}
-	slices.SortFunc(out, func(a, b *copyLine) int {
-		return cmp.Or(cmp.Compare(b.samples, a.samples), strings.Compare(a.at.File, b.at.File), a.at.Line-b.at.Line)
-	})
-	return out
-}
+var copyFunctions = []string{"runtime.duffcopy", "runtime.memmove", "runtime.typedmemmove", "runtime.wbMove", interrupted}
 
 // copiesOn are the large copies of a line, the largest first.
 func copiesOn(set *compiler.Set, f stack.Frame, least int64) (out []*compiler.Diagnostic) {
@@ -123,15 +71,15 @@ func copiesOn(set *compiler.Set, f stack.Frame, least int64) (out []*compiler.Di
 	return out
 }
 
-func (r *Rule) copies(in *Input, entry recording.Entry, l *copyLine, total int64, share stats.Interval) Finding {
+func (r *Rule) copies(in *Input, entry recording.Entry, l *ownLine, total int64, share stats.Interval) Finding {
 	source, loop := in.lineInLoop(l.at)
 	source = strings.TrimSpace(source)
 	f := r.answer(Found, "%s of the CPU time is spent at %s:%d in %s, which copies %s at a time", unit.Percent(share.Estimate),
-		baseName(l.at.File), l.at.Line, stack.Short(l.at.Func), unit.BytesOf(float64(l.copies[0].Size)))
+		baseName(l.at.File), l.at.Line, stack.Short(l.at.Func), unit.BytesOf(float64(l.words[0].Size)))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.05, 0.30)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.Evidence = []Evidence{{
-		Text: fmt.Sprintf("%d of %d samples; the compiler copies %s here", l.samples, total, unit.BytesOf(float64(l.copies[0].Size))),
+		Text: fmt.Sprintf("%d of %d samples; the compiler copies %s here", l.samples, total, unit.BytesOf(float64(l.words[0].Size))),
 		Path: entry.Path, Phase: entry.Phase, File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: source,
 	}}
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {

@@ -1,14 +1,11 @@
 package insight
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"loupe/compare"
 	"loupe/compiler"
-	"loupe/profile"
 	"loupe/recording"
 	"loupe/stack"
 	"loupe/stats"
@@ -27,67 +24,6 @@ var cp07 = &Rule{
 	Check: checkBounds,
 }
 
-// ownLine is a line of the user's with the CPU time that is its own.
-type ownLine struct {
-	at      stack.Frame
-	samples int64
-	words   []*compiler.Diagnostic // what the compiler says of it
-}
-
-// compiledCPU opens what CP07 and CP08 look at. Where that is not possible it
-// returns the answer.
-func compiledCPU(r *Rule, in *Input) (p *profile.Profile, index int, entry recording.Entry, set *compiler.Set, answer []Finding) {
-	p, entry, err := in.Session.Profile(recording.CPU)
-	if err != nil {
-		return nil, 0, entry, nil, []Finding{r.answer(TooLittle, "%v", err)}
-	}
-	if index, err = p.Index("samples"); err != nil {
-		return nil, 0, entry, nil, []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
-	}
-	if total := p.Total(index); total < int64(r.param("samples")) {
-		return nil, 0, entry, nil, []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, total, r.param("samples"))}
-	}
-	set, missing := in.compiled()
-	if set == nil {
-		return nil, 0, entry, nil, []Finding{r.answer(NotApplicable, "%s", missing)}
-	}
-	return p, index, entry, set, nil
-}
-
-// interrupted is what stands above a line when the sample comes as the
-// goroutine is asked to stop.
-const interrupted = "runtime.asyncPreempt"
-
-// ownLines are the lines of the user that stand at the leaf, by a key, the
-// hottest first.
-func (in *Input) ownLines(p *profile.Profile, index int, key func(stack.Frame) string) []*ownLine {
-	isUser := in.Session.Scope().IsUser
-	lines := map[string]*ownLine{}
-	for id, w := range p.Samples(index) {
-		frames := p.Stacks.Frames(id)
-		if len(frames) > 0 && p.Stacks.Frame(frames[0]).Func == interrupted {
-			frames = frames[1:]
-		}
-		if len(frames) == 0 || w <= 0 || !isUser(p.Stacks.Frame(frames[0])) {
-			continue
-		}
-		f := p.Stacks.Frame(frames[0])
-		k := key(f)
-		if lines[k] == nil {
-			lines[k] = &ownLine{at: f}
-		}
-		lines[k].samples += w
-	}
-	var out []*ownLine
-	for _, l := range lines {
-		out = append(out, l)
-	}
-	slices.SortFunc(out, func(a, b *ownLine) int {
-		return cmp.Or(cmp.Compare(b.samples, a.samples), strings.Compare(a.at.File, b.at.File), a.at.Line-b.at.Line)
-	})
-	return out
-}
-
 func checkBounds(r *Rule, in *Input) []Finding {
 	p, index, entry, set, answer := compiledCPU(r, in)
 	if answer != nil {
@@ -96,7 +32,7 @@ func checkBounds(r *Rule, in *Input) []Finding {
 	total := p.Total(index)
 	sum := int64(0)
 	var hot []*ownLine
-	for _, l := range in.ownLines(p, index, func(f stack.Frame) string { return fmt.Sprint(f.File, ":", f.Line) }) {
+	for _, l := range in.ownLines(p, index, []string{interrupted}, lineOf) {
 		file, ok := set.File(l.at.File)
 		if !ok {
 			continue

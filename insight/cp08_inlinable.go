@@ -35,7 +35,7 @@ func checkInlinable(r *Rule, in *Input) []Finding {
 	}
 	total := p.Total(index)
 	var found []Finding
-	for _, l := range in.ownLines(p, index, func(f stack.Frame) string { return f.Func }) {
+	for _, l := range in.ownLines(p, index, []string{interrupted}, func(f stack.Frame) string { return f.Func }) {
 		d := tooLarge(set, l.at)
 		share := stats.Wilson(float64(l.samples), float64(total), compare.Confidence)
 		if d == nil || float64(d.Cost) > r.param("cost") || share.Low < r.param("share") || l.samples < minHits || len(found) == 3 {

@@ -101,7 +101,8 @@ func (t *tracer) request(ctx context.Context, seq int64) (list []loadlog.Exchang
 	}
 }
 
-// exchange sends what c asks for now.
+// exchange sends the request of c and keeps what happens to it, up to the end of
+// the answer.
 func (t *tracer) exchange(ctx context.Context, c *call) *loadlog.Exchange {
 	o := cmp.Or(c.far, c.m.origin)
 	req, body, err := c.forNetHTTP(o, t.GRPC)

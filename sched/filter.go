@@ -3,13 +3,13 @@ package sched
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"loupe/exectrace"
+	"loupe/filter"
 	"loupe/stack"
 	"loupe/timeline"
 )
@@ -44,11 +44,10 @@ type Filter struct {
 }
 
 type term struct {
-	key, op, value string
-	re             *regexp.Regexp
-	dur            time.Duration
-	id             uint64
-	numeric        bool
+	filter.Term
+	dur     time.Duration
+	id      uint64
+	numeric bool
 }
 
 type nameKey struct {
@@ -64,95 +63,40 @@ type stackKey struct {
 // String returns the filter as it was written.
 func (f *Filter) String() string { return f.text }
 
-var termPattern = regexp.MustCompile(`^([a-z]+)(!=|!~|<=|>=|=|~|<|>)(.*)$`)
+var grammar = filter.Grammar{
+	"g": "= !=", "func": "= != ~ !~", "stack": "~ !~", "state": "= !=", "reason": "= != ~ !~",
+	"dur": "< <= > >=", "task": "= ~", "region": "= ~", "from": "=", "to": "=",
+}
 
 // ParseFilter reads a filter. An empty one is nil, which lets everything
 // through.
 func ParseFilter(text string) (*Filter, error) {
-	words, err := splitWords(text)
-	if err != nil || len(words) == 0 {
+	terms, err := grammar.Parse(text)
+	if err != nil || len(terms) == 0 {
 		return nil, err
 	}
 	f := &Filter{text: text}
-	for _, w := range words {
-		m := termPattern.FindStringSubmatch(w)
-		if m == nil {
-			return nil, fmt.Errorf("cannot read the filter term %q: it should be like func~handle or dur>1ms", w)
-		}
-		if err := f.add(term{key: m[1], op: m[2], value: m[3]}); err != nil {
-			return nil, fmt.Errorf("cannot read the filter term %q: %w", w, err)
+	for _, t := range terms {
+		if err := f.add(term{Term: t}); err != nil {
+			return nil, fmt.Errorf("cannot read the filter term %q: %w", t.Key+t.Op+t.Value, err)
 		}
 	}
 	return f, nil
 }
 
-// splitWords splits at spaces; quotes hold words together.
-func splitWords(text string) (words []string, err error) {
-	var b strings.Builder
-	var quote rune
-	begun := false
-	for _, c := range text {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote, begun = c, true
-		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
-			if begun {
-				words = append(words, b.String())
-			}
-			b.Reset()
-			begun = false
-		default:
-			b.WriteRune(c)
-			begun = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("cannot read the filter %q: a quote is not closed", text)
-	}
-	if begun {
-		words = append(words, b.String())
-	}
-	return words, nil
-}
-
-// allowedOps are the comparisons that each key has.
-var allowedOps = map[string]string{
-	"g": "= !=", "func": "= != ~ !~", "stack": "~ !~", "state": "= !=", "reason": "= != ~ !~",
-	"dur": "< <= > >=", "task": "= ~", "region": "= ~", "from": "=", "to": "=",
-}
-
 func (f *Filter) add(t term) (err error) {
-	ops, ok := allowedOps[t.key]
-	if !ok {
-		keys := make([]string, 0, len(allowedOps))
-		for k := range allowedOps {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		return fmt.Errorf("there is no %q; known are %s", t.key, strings.Join(keys, ", "))
-	}
-	if !slices.Contains(strings.Fields(ops), t.op) {
-		return fmt.Errorf("%s cannot be compared by %s; it takes %s", t.key, t.op, ops)
-	}
-	if t.op == "~" || t.op == "!~" {
-		if t.re, err = regexp.Compile(t.value); err != nil {
-			return err
-		}
-	}
-	switch t.key {
+	switch t.Key {
 	case "g":
 		return f.addIDs(t)
 	case "state":
-		if !slices.Contains([]string{"running", "runnable", "waiting", "syscall"}, t.value) {
-			return fmt.Errorf("no state %q; known are running, runnable, waiting, syscall", t.value)
+		if !slices.Contains([]string{"running", "runnable", "waiting", "syscall"}, t.Value) {
+			return fmt.Errorf("no state %q; known are running, runnable, waiting, syscall", t.Value)
 		}
 	case "dur", "from", "to":
-		if t.dur, err = time.ParseDuration(t.value); err != nil {
+		if t.dur, err = time.ParseDuration(t.Value); err != nil {
 			return err
 		}
-		switch t.key {
+		switch t.Key {
 		case "from":
 			f.from = t.dur
 			return nil
@@ -161,8 +105,8 @@ func (f *Filter) add(t term) (err error) {
 			return nil
 		}
 	case "task", "region":
-		if t.key == "task" && t.op == "=" {
-			if id, err := strconv.ParseUint(t.value, 10, 64); err == nil {
+		if t.Key == "task" && t.Op == "=" {
+			if id, err := strconv.ParseUint(t.Value, 10, 64); err == nil {
 				t.id, t.numeric = id, true
 			}
 		}
@@ -174,9 +118,9 @@ func (f *Filter) add(t term) (err error) {
 }
 
 func (f *Filter) addIDs(t term) error {
-	if t.op == "!=" {
-		if _, err := strconv.ParseInt(t.value, 10, 64); err != nil {
-			return fmt.Errorf("%q is no goroutine id", t.value)
+	if t.Op == "!=" {
+		if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {
+			return fmt.Errorf("%q is no goroutine id", t.Value)
 		}
 		f.terms = append(f.terms, t)
 		return nil
@@ -184,7 +128,7 @@ func (f *Filter) addIDs(t term) error {
 	if f.ids == nil {
 		f.ids = make(map[exectrace.GoID]bool)
 	}
-	for _, s := range strings.Split(t.value, ",") {
+	for _, s := range strings.Split(t.Value, ",") {
 		id, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
 			return fmt.Errorf("%q is no goroutine id", s)
@@ -212,7 +156,7 @@ func (f *Filter) Prepare(t *exectrace.Trace) error {
 	}
 	s := NewSummarizer(r, Sink{Region: func(re *Region) {
 		for _, t := range f.inside {
-			if t.key == "region" && !t.matches(r.Name(re.Name)) || t.key == "task" && !t.matchesTask(re.Task, r.Name(names[re.Task])) {
+			if t.Key == "region" && !t.Holds(r.Name(re.Name)) || t.Key == "task" && !t.matchesTask(re.Task, r.Name(names[re.Task])) {
 				return
 			}
 		}
@@ -252,23 +196,11 @@ func outermost(list []timeline.Span) []timeline.Span {
 	return out
 }
 
-func (t *term) matches(s string) bool {
-	switch t.op {
-	case "~":
-		return t.re.MatchString(s)
-	case "!~":
-		return !t.re.MatchString(s)
-	case "!=":
-		return s != t.value
-	}
-	return s == t.value
-}
-
 func (t *term) matchesTask(id exectrace.TaskID, name string) bool {
 	if t.numeric {
 		return uint64(id) == t.id
 	}
-	return id != exectrace.BackgroundTask && t.matches(name)
+	return id != exectrace.BackgroundTask && t.Holds(name)
 }
 
 // matchesName is matches with a memory.
@@ -276,7 +208,7 @@ func (f *Filter) matchesName(r *exectrace.Reader, i int, n exectrace.NameID) boo
 	k := nameKey{i, n}
 	ok, known := f.names[k]
 	if !known {
-		ok = f.terms[i].matches(r.Name(n))
+		ok = f.terms[i].Holds(r.Name(n))
 		f.names[k] = ok
 	}
 	return ok
@@ -290,12 +222,12 @@ func (f *Filter) matchesStack(r *exectrace.Reader, i int, id stack.ID) bool {
 		t := &f.terms[i]
 		for _, fr := range r.Stacks().Frames(id) {
 			frame := r.Stacks().Frame(fr)
-			if t.re.MatchString(frame.Func) || t.re.MatchString(frame.File) {
+			if t.Re.MatchString(frame.Func) || t.Re.MatchString(frame.File) {
 				ok = true
 				break
 			}
 		}
-		ok = ok == (t.op == "~")
+		ok = ok == (t.Op == "~")
 		f.stacks[k] = ok
 	}
 	return ok
@@ -349,19 +281,19 @@ func cut(i *Interval, s timeline.Span) bool {
 }
 
 func (f *Filter) intervalTerm(r *exectrace.Reader, n int, i *Interval) bool {
-	switch t := &f.terms[n]; t.key {
+	switch t := &f.terms[n]; t.Key {
 	case "g":
-		return strconv.FormatInt(int64(i.G), 10) != t.value
+		return strconv.FormatInt(int64(i.G), 10) != t.Value
 	case "func":
 		return f.matchesName(r, n, i.Name)
 	case "stack":
 		return f.matchesStack(r, n, i.Stack)
 	case "state":
-		return (strings.ToLower(i.State.String()) == t.value) == (t.op == "=")
+		return (strings.ToLower(i.State.String()) == t.Value) == (t.Op == "=")
 	case "reason":
 		return f.matchesName(r, n, i.Reason)
 	case "dur":
-		return compareDur(i.Len(), t.op, t.dur)
+		return compareDur(i.Len(), t.Op, t.dur)
 	}
 	return true
 }
@@ -406,7 +338,7 @@ func (f *Filter) Region(r *exectrace.Reader, re *Region) bool {
 		return false
 	}
 	for i := range f.inside {
-		if t := &f.inside[i]; t.key == "region" && !t.matches(r.Name(re.Name)) || t.key == "task" && t.numeric && uint64(re.Task) != t.id {
+		if t := &f.inside[i]; t.Key == "region" && !t.Holds(r.Name(re.Name)) || t.Key == "task" && t.numeric && uint64(re.Task) != t.id {
 			return false
 		}
 	}
@@ -417,12 +349,12 @@ func (f *Filter) Region(r *exectrace.Reader, re *Region) bool {
 // Task says whether a task counts: by its id, type and time.
 func (f *Filter) Task(r *exectrace.Reader, k *Task) bool {
 	for i := range f.inside {
-		if t := &f.inside[i]; t.key == "task" && !t.matchesTask(k.ID, r.Name(k.Name)) {
+		if t := &f.inside[i]; t.Key == "task" && !t.matchesTask(k.ID, r.Name(k.Name)) {
 			return false
 		}
 	}
 	for i := range f.terms {
-		if t := &f.terms[i]; t.key == "dur" && k.Complete() && !compareDur(k.Duration(), t.op, t.dur) {
+		if t := &f.terms[i]; t.Key == "dur" && k.Complete() && !compareDur(k.Duration(), t.Op, t.dur) {
 			return false
 		}
 	}
@@ -432,7 +364,7 @@ func (f *Filter) Task(r *exectrace.Reader, k *Task) bool {
 
 // Has says whether the filter has a term of this key.
 func (f *Filter) Has(key string) bool {
-	return slices.ContainsFunc(f.terms, func(t term) bool { return t.key == key })
+	return slices.ContainsFunc(f.terms, func(t term) bool { return t.Key == key })
 }
 
 // Event says whether an event counts: by its own goroutine or the one that it
@@ -459,7 +391,7 @@ func (f *Filter) Event(r *exectrace.Reader, e *exectrace.Event) bool {
 		return false
 	}
 	for n := range f.terms {
-		if f.terms[n].key != "dur" && !f.intervalTerm(r, n, &i) {
+		if f.terms[n].Key != "dur" && !f.intervalTerm(r, n, &i) {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ func TestParseFilter(t *testing.T) {
 		"func~(":     "missing closing",
 		"state=lost": `no state "lost"`,
 		"g=x":        `"x" is no goroutine id`,
-		"func~'a":    "a quote is not closed",
+		"func~'a":    "is not closed",
 		"from=never": "invalid duration",
 		"stack=main": "it takes ~ !~",
 	} {
