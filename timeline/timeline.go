@@ -62,6 +62,13 @@ func (c Clock) At(own int64) Time {
 	return c.Offset + Time(own) + Time(c.Drift*float64(own))
 }
 
+// Own maps an instant of the axis onto the clock's own time: the opposite of
+// [Clock.At], and exact where there is no drift.
+func (c Clock) Own(t Time) int64 {
+	d := int64(t - c.Offset)
+	return d - int64(float64(d)*c.Drift/(1+c.Drift))
+}
+
 // Series is a column of values with the instants at which they were taken,
 // in ascending order of time.
 type Series struct {

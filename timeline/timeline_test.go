@@ -36,6 +36,13 @@ func TestClock(t *testing.T) {
 	if got := (Clock{Offset: 100, Drift: 0.5}).At(10); got != 115 {
 		t.Errorf("got %d, want 115", got)
 	}
+	for _, c := range []Clock{{}, {Offset: -7}, {Offset: 1 << 40, Drift: 2e-5}, {Offset: -1 << 60, Drift: -1e-4}} {
+		for _, own := range []int64{0, 1, -5, 1e9, 3600e9} {
+			if got := c.Own(c.At(own)); got < own-1 || got > own+1 {
+				t.Errorf("%+v maps %d to the axis and back to %d", c, own, got)
+			}
+		}
+	}
 }
 
 func TestSeriesIn(t *testing.T) {

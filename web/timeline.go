@@ -8,7 +8,10 @@ import (
 	"loupe/timeline"
 )
 
-var timelineEndpoints = []endpoint{}
+var timelineEndpoints = []endpoint{
+	on("timeline/lanes", timelineLanes),
+	post(raw("timeline/tiles", timelineTiles)),
+}
 
 // traced is the timeline of the source's execution trace.
 type traced struct {
@@ -20,6 +23,11 @@ type traced struct {
 // On returns a span of the trace's time on the axis.
 func (t *traced) On(s timeline.Span) timeline.Span {
 	return timeline.Span{Start: t.Clock.At(int64(s.Start)), End: t.Clock.At(int64(s.End))}
+}
+
+// Own returns a span of the axis in the trace's own time.
+func (t *traced) Own(s timeline.Span) timeline.Span {
+	return timeline.Span{Start: timeline.Time(t.Clock.Own(s.Start)), End: timeline.Time(t.Clock.Own(s.End))}
 }
 
 // traced returns the timeline of the source's trace, [session.ErrNone] when

@@ -68,6 +68,40 @@ export interface InsightRule {
   params: InsightParam[] | null;
 }
 
+export interface LaneDropped {
+  goroutines: number;
+  minSpans: number;
+  goroutineSpans: boolean;
+  procSpans: boolean;
+}
+
+export interface LaneList {
+  origin: number;
+  rate: number;
+  minLevel: number;
+  top: number;
+  span: TimelineSpan;
+  version: number;
+  done: number;
+  dropped: LaneDropped;
+  total: number;
+  lanes: LaneOnAxis[] | null;
+}
+
+export interface LaneOnAxis {
+  id: number;
+  kind: string;
+  subject: number;
+  name: string;
+  group: number;
+  members: number;
+  start: number;
+  end: number;
+  spans: number;
+  base: number;
+  exact: boolean;
+}
+
 export interface Notice {
   kind: string;
   source?: string;
@@ -219,4 +253,5 @@ export interface Answers {
   "rules": (InsightRule | null)[] | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
+  "timeline/lanes": LaneList | null;
 }
