@@ -50,6 +50,7 @@ const (
 	Source        Kind = "source"       // a source file that profiles point into
 	BuildInfo     Kind = "buildinfo"    // text of `go version -m`
 	Compiler      Kind = "compiler"     // what the compiler says about a package
+	Stacks        Kind = "stacks"       // goroutine dumps as text: a panic, SIGQUIT, debug=2
 	Calls         Kind = "calls"        // what is called in front of addresses of the allocs profile
 )
 

@@ -106,6 +106,7 @@ var kindNames = map[recording.Kind]string{
 	recording.ThreadCreate:  "profile of threads",
 	recording.ExecTrace:     "execution trace",
 	recording.Stderr:        "log of the runtime",
+	recording.Stacks:        "goroutine dump",
 	session.OtherProfile:    "profile of another kind",
 }
 
@@ -130,6 +131,9 @@ func DescribeFile(f session.File) string {
 	if f.Kind == recording.Stderr {
 		words = append(words, counted(f.Cycles, "collection"), counted(f.Samples, "sample")+" of the scheduler")
 	}
+	if f.Kind == recording.Stacks {
+		words = append(words, counted(f.Dumps, "dump"), counted(int(f.Goroutines), "goroutine"))
+	}
 	words = append(words, unit.BytesOf(float64(f.Bytes)))
 	if !f.Time.IsZero() {
 		words = append(words, "taken "+f.Time.Local().Format("2006-01-02 15:04:05"))
@@ -152,6 +156,8 @@ func MoreOf(f session.File, name string) string {
 		return "loupe trace summary " + name + ", loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile " + name
 	case recording.Stderr:
 		return "loupe gc " + name + ", loupe sched " + name
+	case recording.Stacks:
+		return "loupe stacks " + name + ", loupe stacks -full " + name
 	}
 	return "loupe pprof -top " + name + ", loupe pprof -list REGEXP " + name + ", loupe pprof -http localhost: " + name
 }

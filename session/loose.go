@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/dump"
 	"loupe/profile"
 	"loupe/recording"
 	"loupe/stack"
@@ -37,6 +38,10 @@ type File struct {
 	Stacks  int `json:"stacks,omitempty"`
 	Cycles  int `json:"cycles,omitempty"`
 	Samples int `json:"samples,omitempty"`
+	// Dumps counts the goroutine dumps of a file of them, Goroutines all that
+	// are in them.
+	Dumps      int   `json:"dumps,omitempty"`
+	Goroutines int64 `json:"goroutines,omitempty"`
 	// Format is the version of a trace: "1.26".
 	Format string `json:"format,omitempty"`
 	// Bytes is the size of the file.
@@ -52,9 +57,9 @@ const maxLooseSources = 300
 
 // Loose makes a recording in memory of files that stand alone, so that
 // everything that looks at recordings can look at them: profiles of any type,
-// execution traces, and logs of the runtime. It tells them apart by what is in
-// them. They are taken to be of one program; of two files of a kind the last
-// one counts.
+// execution traces, goroutine dumps and logs of the runtime. It tells them apart
+// by what is in them. They are taken to be of one program; of two files of a
+// kind the last one counts, but for dumps, which all do.
 //
 // Beside the files fsys may hold sources: the file /home/x/main.go, which
 // profiles name so, as source/abs/home/x/main.go, and C:\x\main.go as
@@ -93,10 +98,12 @@ func (s *Session) addLoose(name string) (File, error) {
 		return f, s.addTrace(&f)
 	case recording.Stderr:
 		return f, s.addLog(&f)
+	case recording.Stacks:
+		return f, s.addStacks(&f)
 	case OtherProfile:
 		return f, s.addProfile(&f)
 	}
-	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
 
 // head reads the begin of a file and notes its size.
@@ -121,8 +128,9 @@ func (s *Session) head(name string, f *File) ([]byte, error) {
 const sniffed = 64 << 10
 
 // Sniff tells by its begin what a file is: [recording.ExecTrace],
-// [recording.Stderr] for a log with lines of the runtime, [OtherProfile] for a
-// profile of any kind, or "".
+// [recording.Stacks] for a goroutine dump or a log with one, [recording.Stderr]
+// for a log with lines of the runtime, [OtherProfile] for a profile of any kind,
+// or "".
 func Sniff(head []byte) recording.Kind {
 	switch {
 	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
@@ -130,7 +138,9 @@ func Sniff(head []byte) recording.Kind {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
 		return OtherProfile
 	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")), bytes.Contains(head, []byte("SCHED ")):
-		return recording.Stderr
+		return recording.Stderr // also with a dump in it: Stacks looks there too
+	case dump.LooksLike(head):
+		return recording.Stacks
 	}
 	return ""
 }
@@ -144,6 +154,8 @@ func (s *Session) enter(f *File, kinds []recording.Kind, run int) {
 		profiler = ""
 	case recording.ExecTrace:
 		profiler = "trace"
+	case recording.Stacks:
+		profiler = "stacks"
 	}
 	phase := cmp.Or(profiler, "bare")
 	for n := 2; ; n++ {

@@ -96,6 +96,9 @@ func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entr
 // profileAt returns the profile at a path.
 func (s *Session) profileAt(path string) (*profile.Profile, error) {
 	return decoded(s, path, func() (*profile.Profile, error) {
+		if slices.ContainsFunc(s.rec.Of(recording.Stacks), func(e recording.Entry) bool { return e.Path == path }) {
+			return s.lastStacks(path)
+		}
 		data, err := s.rec.ReadFile(path, maxEntry)
 		if err != nil {
 			return nil, err
