@@ -181,6 +181,8 @@ export interface SessionFile {
   stacks?: number;
   cycles?: number;
   samples?: number;
+  dumps?: number;
+  goroutines?: number;
   format?: string;
   bytes: number;
 }
