@@ -124,7 +124,7 @@ func post(e endpoint) endpoint {
 
 // endpoints are all questions, view by view.
 var endpoints = index(
-	sourceEndpoints, overviewEndpoints, timelineEndpoints, profileEndpoints, collectorEndpoints, schedulerEndpoints,
+	sourceEndpoints, laneEndpoints, overviewEndpoints, timelineEndpoints, profileEndpoints, collectorEndpoints, schedulerEndpoints,
 	loadEndpoints, goroutineEndpoints, benchmarkEndpoints, compareEndpoints, ruleEndpoints, editorEndpoints,
 )
 

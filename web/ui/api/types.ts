@@ -68,11 +68,42 @@ export interface InsightRule {
   params: InsightParam[] | null;
 }
 
+export interface Lane {
+  key: string;
+  title: string;
+  unit: string;
+  shape: string;
+  source?: string;
+  top?: number;
+  lines?: LaneLine[];
+  heat?: LaneHeat;
+  spans?: LaneSpans;
+  note?: string;
+  missing?: string;
+}
+
 export interface LaneDropped {
   goroutines: number;
   minSpans: number;
   goroutineSpans: boolean;
   procSpans: boolean;
+}
+
+export interface LaneHeat {
+  start: number;
+  width: number;
+  rows: (number | null)[];
+  counts: (number | null)[];
+}
+
+export interface LaneLine {
+  key: string;
+  title: string;
+  step?: boolean;
+  at: number[] | null;
+  mean: (number | null)[];
+  min?: (number | null)[];
+  max?: (number | null)[];
 }
 
 export interface LaneList {
@@ -100,6 +131,20 @@ export interface LaneOnAxis {
   spans: number;
   base: number;
   exact: boolean;
+}
+
+export interface LaneSpans {
+  start: number[] | null;
+  end: number[] | null;
+  count: number[] | null;
+  worst?: (number | null)[];
+  row?: number[];
+  label?: string[];
+}
+
+export interface LaneStack {
+  span: TimelineSpan;
+  lanes: (Lane | null)[] | null;
 }
 
 export interface Notice {
@@ -252,6 +297,7 @@ export interface TimelineSpan {
 export interface Answers {
   "edit": boolean;
   "findings": InsightFinding[] | null;
+  "lanes": LaneStack | null;
   "rules": (InsightRule | null)[] | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
