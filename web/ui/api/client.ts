@@ -1,4 +1,5 @@
 /** Questions to the server. */
+import { signal } from "@preact/signals";
 import type { Answers } from "./types.ts";
 
 export type Params = Record<string, string | number | boolean | undefined | null>;
@@ -32,30 +33,53 @@ async function answered(r: Response): Promise<Response> {
   }
 }
 
-async function asked(url: string, init: RequestInit): Promise<Response> {
-  let r: Response;
+/** asking is how many questions wait for an answer. */
+export const asking = signal(0);
+
+const going = new Set<AbortController>();
+
+/**
+ * stop gives up every question that waits. What the server computes for
+ * nobody it ends.
+ */
+export function stop(): void {
+  for (const g of going) g.abort(new Problem("You have stopped this.", false));
+}
+
+/** asked sends a question and reads the answer. */
+async function asked<T>(url: string, init: RequestInit, read: (r: Response) => Promise<T>): Promise<T> {
+  const own = new AbortController(), outer = init.signal;
+  const giveUp = (): void => own.abort(outer?.reason);
+  if (outer?.aborted) giveUp();
+  outer?.addEventListener("abort", giveUp);
+  going.add(own);
+  asking.value++;
   try {
-    r = await fetch(url, init);
+    return await read(await answered(await fetch(url, { ...init, signal: own.signal })));
   } catch (e) {
-    if (e instanceof DOMException && e.name === "AbortError") throw e;
+    if (own.signal.aborted) throw own.signal.reason;
+    if (e instanceof Problem) throw e;
     throw new Problem("loupe does not answer. Is it still running? Start it again with loupe open.", false);
+  } finally {
+    outer?.removeEventListener("abort", giveUp);
+    going.delete(own);
+    asking.value--;
   }
-  return answered(r);
 }
 
 /** get asks a question whose answer is a value. */
 export async function get<K extends keyof Answers>(name: K, params?: Params, signal?: AbortSignal): Promise<Answers[K]> {
-  return (await asked(address(name, params), signal ? { signal } : {})).json() as Promise<Answers[K]>;
+  return asked(address(name, params), signal ? { signal } : {}, (r) => r.json() as Promise<Answers[K]>);
 }
 
 /** post asks for something that acts, or with a body. */
 export async function post<K extends keyof Answers>(name: K, params?: Params, body?: BodyInit): Promise<Answers[K]> {
-  return (await asked(address(name, params), { method: "POST", body: body ?? null })).json() as Promise<Answers[K]>;
+  return asked(address(name, params), { method: "POST", body: body ?? null }, (r) => r.json() as Promise<Answers[K]>);
 }
 
 /** binary asks a question whose answer is bytes. */
 export async function binary(name: string, params?: Params, body?: BodyInit, signal?: AbortSignal): Promise<ArrayBuffer> {
   const init: RequestInit = body === undefined ? {} : { method: "POST", body };
   if (signal) init.signal = signal;
-  return (await asked(address(name, params), init)).arrayBuffer();
+  return asked(address(name, params), init, (r) => r.arrayBuffer());
 }

@@ -17,7 +17,10 @@ export const lost = signal(false);
 /** listen begins to listen, for as long as the page is there. */
 export function listen(): void {
   const stream = new EventSource("api/events");
-  stream.onopen = () => (lost.value = false);
+  stream.onopen = () => {
+    lost.value = false;
+    jobs.value = new Map(); // their ends may have been missed
+  };
   stream.onerror = () => (lost.value = stream.readyState !== EventSource.OPEN);
   stream.onmessage = (m) => {
     const n = JSON.parse(m.data as string) as Notice;

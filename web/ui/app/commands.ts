@@ -3,10 +3,12 @@
  * Single keys work only where nothing is being typed, and can be turned off.
  */
 import { signal } from "@preact/signals";
-import { typing } from "../base/dom.ts";
-import { go, redo, route, setRange, undo, viewRoute } from "../model/route.ts";
-import { list } from "../model/source.ts";
+import { say, typing } from "../base/dom.ts";
+import { action, keys, setKeys, shownKey } from "../model/keys.ts";
+import { go, range, redo, route, setRange, undo, viewRoute } from "../model/route.ts";
+import { axis } from "../model/source.ts";
 import { toggle } from "../model/theme.ts";
+import { toast } from "../model/toasts.ts";
 import { views } from "./views.ts";
 
 export interface Command {
@@ -17,66 +19,79 @@ export interface Command {
 }
 
 /** open is which window lies over the page. */
-export const open = signal<"" | "palette" | "help">("");
+export const open = signal<"" | "palette" | "sources" | "help">("");
 
-/** local are the commands and keys of the view that is shown; a view sets them when it comes and takes them back when it goes. */
-export { localCommands } from "../model/commands.ts";
-
+/** commands are those of every view. */
 export function commands(): Command[] {
+  const { on, of } = keys.value;
+  const key = (k: string): { keys?: string } => (on ? { keys: k } : {});
   const all: Command[] = [];
   for (const v of views) {
-    all.push({ name: "Go to " + v.name, keys: "g then " + v.key, run: () => go(viewRoute(v.id)) });
+    if (route.value.source || !v.panel) all.push({ name: "Go to " + v.name, ...key(shownKey(of.go) + " then " + v.key), run: () => go(viewRoute(v.id)) });
   }
-  for (const s of list.value?.sources ?? []) {
-    all.push({ name: "Open " + s.name, run: () => go({ source: s.id, view: "overview", params: {} }) });
+  all.push({ name: "Open another source", run: () => (open.value = "sources") });
+  if (axis.value) {
+    all.push({ name: "Show the whole time", ...key(shownKey(of.whole)), run: () => setRange(null) });
+    all.push({ name: "Type a time range", run: () => document.querySelector<HTMLInputElement>(".range input")?.focus() });
   }
   all.push(
-    { name: "Undo navigation", keys: "z", run: undo },
-    { name: "Redo navigation", keys: "Shift z", run: redo },
-    { name: "Show the whole recording", keys: "0", run: () => setRange(null) },
-    { name: "Copy a link to what is shown", keys: "y", run: () => void navigator.clipboard?.writeText(location.href) },
-    { name: "Light or dark", keys: "", run: toggle },
-    { name: "Print", run: () => print() },
-    { name: "Keys and help", keys: "?", run: () => (open.value = "help") },
-    { name: "Turn single keys " + (single.value ? "off" : "on"), run: () => (single.value = !single.value) },
+    { name: "Undo navigation", ...key(shownKey(of.undo)), run: undo },
+    { name: "Redo navigation", ...key(shownKey(of.redo)), run: redo },
+    { name: "Copy a link to what is shown", ...key(shownKey(of.link)), run: copyLink },
+    { name: "Light or dark colours", run: toggle },
+    { name: "Print, or save as PDF", run: () => setTimeout(print) },
+    { name: "Keys and help", ...key(shownKey(of.help)), run: () => (open.value = "help") },
+    { name: "Turn single keys " + (on ? "off" : "on"), run: () => setKeys({ on: !on, of }) },
   );
   return all;
 }
 
-/** single tells whether single keys do anything. */
-export const single = signal(true);
+/** copyLink copies the address of what is shown. */
+export function copyLink(): void {
+  navigator.clipboard.writeText(location.href).then(
+    () => toast("The link is copied. It works on this machine, as long as this loupe runs."),
+    () => toast("The browser lets no page copy: take the link from the address bar.", true),
+  );
+}
 
 let pending = 0; // when g was pressed
 
 /** press does what a key stands for, true when it stands for something. */
 export function press(e: KeyboardEvent): boolean {
-  if (e.code === "KeyK" && (e.ctrlKey || e.metaKey)) {
-    open.value = "palette";
+  if (e.code === "KeyK" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey) {
+    open.value = open.value === "palette" ? "" : "palette";
     return true;
   }
-  if (typing(e) || e.ctrlKey || e.metaKey || e.altKey || !single.value || open.value !== "") return false;
-  if (e.timeStamp - pending < 1500 && pending > 0) {
+  if (typing(e) || e.ctrlKey || e.metaKey || e.altKey || open.value !== "") return false;
+  const a = action(e.key);
+  if (pending > 0 && e.timeStamp - pending < 1500 && keys.value.on) {
     pending = 0;
     const v = views.find((v) => v.key === e.key);
-    if (v && route.value.source) {
+    if (v && (route.value.source || !v.panel)) {
       go(viewRoute(v.id));
       return true;
     }
     return false;
   }
-  switch (e.key) {
-    case "g": pending = e.timeStamp; return true;
-    case "?": open.value = "help"; return true;
-    case "/": {
+  switch (a) {
+    case "go":
+      pending = e.timeStamp;
+      return true;
+    case "help": open.value = "help"; return true;
+    case "search": {
       const field = document.querySelector<HTMLInputElement>("main input[type=search]");
+      if (!field) open.value = "palette";
       field?.focus();
       field?.select();
-      return field !== null;
+      return true;
     }
-    case "z": undo(); return true;
-    case "Z": redo(); return true;
-    case "0": setRange(null); return true;
-    case "y": void navigator.clipboard?.writeText(location.href); return true;
+    case "undo": undo(); return true;
+    case "redo": redo(); return true;
+    case "whole":
+      if (range.value) say("the whole time");
+      setRange(null);
+      return true;
+    case "link": copyLink(); return true;
   }
   return false;
 }

@@ -1,56 +1,98 @@
-/** Everything that can be done, by name. */
-import { useState } from "preact/hooks";
+/** Everything that can be done, by name; every source; and every key. */
+import { localCommands } from "../model/commands.ts";
+import { keys, setKeys, shownKey, standard, type Action } from "../model/keys.ts";
+import { go, route, viewRoute } from "../model/route.ts";
+import { list } from "../model/source.ts";
+import { Chooser, type Option } from "../widgets/chooser.tsx";
 import { Dialog } from "../widgets/dialog.tsx";
-import { commands, localCommands, open } from "./commands.ts";
+import { commands, open } from "./commands.ts";
+import { views } from "./views.ts";
 
-export function Palette() {
-  const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
-  const words = text.toLowerCase().split(/\s+/);
-  const found = [...localCommands.value, ...commands()].filter((c) => words.every((w) => c.name.toLowerCase().includes(w))).slice(0, 40);
-  const close = (): void => void (open.value = "");
-  const run = (i: number): void => {
-    close();
-    found[i]?.run();
-  };
-  const keys = (e: KeyboardEvent): void => {
-    if (e.key === "ArrowDown") setAt(Math.min(found.length - 1, at + 1));
-    else if (e.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (e.key === "Enter") run(at);
-    else return;
-    e.preventDefault();
-  };
-  return (
-    <Dialog title="Do something" onClose={close}>
-      <input type="search" autofocus list={undefined} role="combobox" aria-expanded="true" aria-controls="found" aria-activedescendant={"found" + at} aria-label="command"
-        placeholder="Go to, open, export …" value={text} onInput={(e) => { setText(e.currentTarget.value); setAt(0); }} onKeyDown={keys} />
-      <ul class="palette" id="found" role="listbox" aria-label="commands">
-        {found.map((c, i) => (
-          <li key={c.name} id={"found" + i} role="option" aria-selected={i === at} onClick={() => run(i)} onPointerMove={() => setAt(i)}>
-            {c.name}
-            {c.keys ? <kbd>{c.keys}</kbd> : null}
-          </li>
-        ))}
-      </ul>
-    </Dialog>
-  );
+const close = (): void => void (open.value = "");
+
+/** lastPart is what distinguishes the names of files: the folder is told behind it. */
+export function lastPart(name: string): { last: string; folder: string } {
+  const one = !name.includes(", ");
+  const at = one ? name.replace(/\/+$/, "").lastIndexOf("/") : -1;
+  return at < 0 ? { last: name, folder: "" } : { last: name.slice(at + 1), folder: name.slice(0, at) };
 }
 
+/** sources are what can be opened, in the view that is shown. */
+function sources(prefix: string): Option[] {
+  const { source, view } = route.value;
+  return (list.value?.sources ?? []).map((s) => {
+    const { last, folder } = lastPart(s.name);
+    const stays = views.find((v) => v.id === view)?.panel ? view : "overview";
+    return {
+      id: "source " + s.id, name: prefix + last, detail: [folder, s.live ? "being written" : s.kind === "recording" ? "" : s.kind].filter(Boolean).join(" · "),
+      marked: s.id === source && !prefix, run: () => go(viewRoute(stays, {}, s.id)),
+    };
+  });
+}
+
+export function Palette() {
+  const local: Option[] = localCommands.value.map((c, i) => ({ id: "local " + i + c.name, ...c, detail: "in this view" }));
+  const all: Option[] = commands().map((c) => ({ id: c.name, ...c }));
+  return <Chooser title="Do something" placeholder="Go to, open, export …" of={[...local, ...all, ...sources("Open ")]} onClose={close} />;
+}
+
+export function SourcePicker() {
+  return <Chooser title="What to look at" placeholder="Find a recording or file" of={sources("")} onClose={close} />;
+}
+
+/** changeable says what the keys that can be changed do. */
+const changeable: Record<Action, string> = {
+  go: "Go to a view: then its letter", search: "Search in this view", undo: "Undo navigation", redo: "Redo navigation", whole: "Show the whole time",
+  link: "Copy a link to what is shown", help: "This help",
+};
+
 export function Help() {
-  const close = (): void => void (open.value = "");
-  const list = (title: string, all: readonly { name: string; keys?: string }[]) => (
-    <section>
-      <h3>{title}</h3>
-      <dl class="keys">
-        {all.filter((c) => c.keys).map((c) => <div key={c.name}><dt><kbd>{c.keys}</kbd></dt><dd>{c.name}</dd></div>)}
-      </dl>
-    </section>
+  const { on, of } = keys.value;
+  const twice = new Set(Object.values(of).filter((k, i, all) => all.indexOf(k) !== i));
+  const rows = (all: readonly { name: string; keys?: string }[]) => (
+    <dl class="keys">
+      {all.filter((c) => c.keys).map((c) => <div key={c.name}><dt><kbd>{c.keys}</kbd></dt><dd>{c.name}</dd></div>)}
+    </dl>
   );
   return (
     <Dialog title="Keys" onClose={close} wide>
-      {localCommands.value.length ? list("This view", localCommands.value) : null}
-      {list("Everywhere", [{ name: "Do anything by name", keys: "Ctrl K" }, { name: "Search in this view", keys: "/" }, ...commands()])}
-      <p class="muted">Single keys can be turned off in the list of Ctrl K. Tables: arrows, Page, Home, End, Enter opens, Ctrl C copies a cell.</p>
+      {localCommands.value.some((c) => c.keys) ? <section><h3>This view</h3>{rows(localCommands.value)}</section> : null}
+      <section>
+        <h3>Everywhere</h3>
+        {rows([
+          { name: "Do anything by name", keys: "Ctrl K" }, ...(on ? [{ name: changeable.search, keys: shownKey(of.search) }] : []), ...commands(),
+          { name: "Back and forward, as in any page", keys: "Alt ← →" },
+        ])}
+      </section>
+      <section>
+        <h3>Tables</h3>
+        {rows([
+          { name: "Another cell; up from the first row to the heads", keys: "← ↑ → ↓" }, { name: "First and last cell of the row", keys: "Home End" }, { name: "First and last row", keys: "Ctrl Home End" },
+          { name: "A page of rows", keys: "PageUp PageDown" }, { name: "Open the row; sort, on a head", keys: "Enter" }, { name: "Copy the cell", keys: "Ctrl C" },
+        ])}
+      </section>
+      <section>
+        <h3>Single keys</h3>
+        <p><label><input type="checkbox" checked={on} onChange={() => setKeys({ on: !on, of })} /> work anywhere on the page</label></p>
+        {on ? (
+          <div class="remap">
+            {(Object.keys(changeable) as Action[]).map((a) => (
+              <label key={a}>
+                <input value={of[a]} maxLength={2} size={2} autocomplete="off" spellcheck={false} aria-invalid={twice.has(of[a])}
+                  onFocus={(e) => e.currentTarget.select()} onInput={(e) => {
+                    const typed = [...e.currentTarget.value].filter((c) => c.trim() && c !== of[a]).at(-1);
+                    if (typed) setKeys({ on, of: { ...of, [a]: typed } });
+                    e.currentTarget.value = typed ?? of[a];
+                    e.currentTarget.select();
+                  }} /> {changeable[a]}
+              </label>
+            ))}
+          </div>
+        ) : null}
+        {twice.size ? <p class="bad">{[...twice].map((k) => `"${k}"`).join(", ")} stands for more than one thing: the first of them happens.</p> : null}
+        {on && (Object.keys(standard) as Action[]).some((a) => of[a] !== standard[a]) ? <p><button type="button" onClick={() => setKeys({ on, of: standard })}>As they were</button></p> : null}
+        <p class="muted">Keys of a picture work while it has the focus, whatever is set here.</p>
+      </section>
     </Dialog>
   );
 }

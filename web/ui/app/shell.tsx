@@ -1,23 +1,77 @@
 /** The frame of the page: header, navigation, the view, and what lies over it. */
-import { useEffect, useState } from "preact/hooks";
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem } from "../api/client.ts";
 import { listed, lost, versions } from "../api/events.ts";
-import { exactSpan, duration, parseSpan } from "../base/units.ts";
-import { formatRoute, go, range, route, setRange, viewRoute } from "../model/route.ts";
-import { axis, current, list } from "../model/source.ts";
-import { theme, toggle } from "../model/theme.ts";
+import { say } from "../base/dom.ts";
+import { exactSpan } from "../base/units.ts";
+import { go, range, route } from "../model/route.ts";
+import { current, list } from "../model/source.ts";
 import { Rules } from "../panels/rules/index.tsx";
 import { Sources } from "../panels/sources/index.tsx";
 import { Trouble, Waiting } from "../widgets/ask.tsx";
+import { Toasts } from "../widgets/toasts.tsx";
 import { open, press } from "./commands.ts";
-import { Help, Palette } from "./palette.tsx";
+import { Header } from "./header.tsx";
+import { Navigation } from "./navigation.tsx";
+import { Help, Palette, SourcePicker } from "./palette.tsx";
+import { Progress } from "./progress.tsx";
 import { views } from "./views.ts";
 
 export function Shell() {
   const { source, view } = route.value;
+  const problem = useSources(source);
+  const shownView = views.find((v) => v.id === view);
+
+  useEffect(() => {
+    const key = (e: KeyboardEvent): void => {
+      if (!e.defaultPrevented && press(e)) e.preventDefault();
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, []);
+
+  useEffect(() => {
+    document.title = [shownView?.name, source ? current.value?.title : "", "loupe"].filter(Boolean).join(" · ");
+  });
+
+  // Another view begins at its top, and with what the keyboard and the screen
+  // reader read on from.
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    const main = document.getElementById("main");
+    if (main && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
+    scrollTo(0, 0);
+    say(shownView?.name ?? "all sources");
+  }, [source, view]);
+
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
+      <Header />
+      <Progress />
+      <div class="frame">
+        <Navigation />
+        <main id="main" tabIndex={-1} key={source + view}>
+          <PrintHead />
+          {lost.value ? <div class="trouble" role="alert"><p>loupe does not answer any more. What is shown is what it was; start it again to ask more.</p></div> : null}
+          <Contained><View problem={problem} /></Contained>
+        </main>
+      </div>
+      {open.value === "palette" ? <Palette /> : open.value === "sources" ? <SourcePicker /> : open.value === "help" ? <Help /> : null}
+      <Toasts />
+    </>
+  );
+}
+
+/** useSources keeps the list of the sources, and what the one that is looked at is. */
+function useSources(source: string): Problem | null {
   const [problem, setProblem] = useState<Problem | null>(null);
   const version = versions.value[source] ?? 0;
-
   useEffect(() => {
     const abort = new AbortController();
     get("sources", {}, abort.signal).then((l) => {
@@ -27,7 +81,6 @@ export function Shell() {
     }, (e: unknown) => !abort.signal.aborted && setProblem(e as Problem));
     return () => abort.abort();
   }, [listed.value]);
-
   useEffect(() => {
     setProblem(null);
     if (!source) {
@@ -41,105 +94,40 @@ export function Shell() {
     }, (e: unknown) => !abort.signal.aborted && setProblem(e as Problem));
     return () => abort.abort();
   }, [source, version]);
-
-  useEffect(() => {
-    const key = (e: KeyboardEvent): void => {
-      if (!e.defaultPrevented && press(e)) e.preventDefault();
-    };
-    addEventListener("keydown", key);
-    return () => removeEventListener("keydown", key);
-  }, []);
-
-  const shownView = views.find((v) => v.id === view);
-  useEffect(() => {
-    document.title = [shownView?.name, current.value?.title, "loupe"].filter(Boolean).join(" · ");
-  });
-  const Panel = shownView?.panel;
-  return (
-    <>
-      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
-      <Header />
-      <div class="frame">
-        <Navigation />
-        <main id="main" tabIndex={-1} key={source + view}>
-          {lost.value ? <div class="trouble" role="alert"><p>loupe does not answer any more. What is shown is what it was; start it again to ask more.</p></div> : null}
-          {problem ? <Trouble of={problem} /> :
-            view === "rules" ? <Rules /> :
-            !source ? <Sources /> :
-            !current.value ? <Waiting source={source} /> :
-            Panel ? <Panel source={current.value} /> : <Trouble of={new Problem("There is no view " + view + ".", true)} />}
-        </main>
-      </div>
-      {open.value === "palette" ? <Palette /> : open.value === "help" ? <Help /> : null}
-    </>
-  );
+  return problem;
 }
 
-function Header() {
-  const s = current.value;
-  const sources = list.value?.sources ?? [];
-  return (
-    <header class="top">
-      <a class="logo" href="#/" aria-label="loupe: all sources">loupe</a>
-      {sources.length > 1 ? (
-        <select aria-label="source" value={route.value.source} onChange={(e) => go(viewRoute(route.value.view || "overview", {}, e.currentTarget.value))}>
-          {route.value.source ? null : <option value="">choose …</option>}
-          {sources.map((s) => <option key={s.id} value={s.id}>{s.name}</option>)}
-        </select>
-      ) : s ? <span class="title" title={s.name}>{s.title}</span> : null}
-      {s?.live ? <span class="chip live">being written</span> : null}
-      <RangeField />
-      <span class="grow" />
-      <button type="button" class="quiet" onClick={() => (open.value = "palette")}>Search <kbd>Ctrl K</kbd></button>
-      <button type="button" class="quiet" aria-label={theme.value === "dark" ? "light colours" : "dark colours"} onClick={toggle}>{theme.value === "dark" ? "☀" : "☾"}</button>
-      <button type="button" class="quiet" aria-label="keys and help" onClick={() => (open.value = "help")}>?</button>
-    </header>
-  );
-}
-
-/** RangeField shows the part of the axis that everything is restricted to, and takes one typed. */
-function RangeField() {
-  const all = axis.value, chosen = range.value;
-  const [text, setText] = useState<string | null>(null);
-  if (!all) return null;
-  const bad = text !== null && text.trim() !== "" && parseSpan(text) === null;
-  const enter = (): void => {
-    if (text === null || bad) return;
-    setRange(text.trim() ? parseSpan(text) : null);
-    setText(null);
-  };
-  return (
-    <form class="range" onSubmit={(e) => { e.preventDefault(); enter(); }}>
-      <label>
-        <span class="unseen">time range</span>
-        <input value={text ?? (chosen ? exactSpan(chosen) : "")} placeholder={"all of " + duration(all.end - all.start)} aria-invalid={bad} title="as in 1.2s-3.5s"
-          onInput={(e) => setText(e.currentTarget.value)} onBlur={() => { enter(); setText(null); }} />
-      </label>
-      {chosen ? <button type="button" class="quiet" aria-label="the whole time" onClick={() => setRange(null)}>✕</button> : null}
-    </form>
-  );
-}
-
-function Navigation() {
+/** View is what the address names. */
+function View({ problem }: { problem: Problem | null }) {
   const { source, view } = route.value;
-  return (
-    <nav aria-label="views">
-      <ul>
-        {views.map((v) => {
-          const off = !source && v.id !== "rules";
-          return (
-            <li key={v.id}>
-              {off ? <span class="off">{v.name}</span> : (
-                <a href={formatRoute(viewRoute(v.id))} aria-current={v.id === view ? "page" : undefined} onClick={(e) => {
-                  if (e.ctrlKey || e.metaKey || e.shiftKey) return;
-                  e.preventDefault();
-                  go(viewRoute(v.id));
-                }}>{v.name}</a>
-              )}
-            </li>
-          );
-        })}
-      </ul>
-    </nav>
-  );
+  if (problem) return <Trouble of={problem} />;
+  if (view === "rules") return <Rules />;
+  if (!source) return <Sources />;
+  if (!current.value) return <Waiting source={source} />;
+  const Panel = views.find((v) => v.id === (view || "overview"))?.panel;
+  return Panel ? <Panel source={current.value} /> : <Trouble of={new Problem(`There is no view "${view}".`, true)} />;
+}
+
+/** Contained keeps a mistake in a view from taking the frame with it. */
+class Contained extends Component<{ children: ComponentChildren }, { mistake: string | null }> {
+  override state = { mistake: null };
+
+  static override getDerivedStateFromError(e: unknown): { mistake: string } {
+    return { mistake: e instanceof Error ? e.message : String(e) };
+  }
+
+  override componentDidCatch(e: unknown): void {
+    reportError(e); // the browser's console and the tests hear of it
+  }
+
+  render() {
+    if (this.state.mistake === null) return this.props.children;
+    return <Trouble of={new Problem("loupe has a mistake in this view: " + this.state.mistake, false)} again={() => this.setState({ mistake: null })} />;
+  }
+}
+
+/** PrintHead says on paper what the head of the page says on the screen. */
+function PrintHead() {
+  const s = current.value, r = range.value;
+  return s ? <p class="printhead">loupe · {s.title}{s.start ? " · " + s.start.slice(0, 19).replace("T", " ") : ""}{r ? " · " + exactSpan(r) : ""}</p> : null;
 }

@@ -8,27 +8,31 @@ import { Load } from "../panels/load/index.tsx";
 import { Overview } from "../panels/overview/index.tsx";
 import type { PanelProps } from "../panels/panel.ts";
 import { Profile } from "../panels/profile/index.tsx";
-import { Rules } from "../panels/rules/index.tsx";
 import { Scheduler } from "../panels/scheduler/index.tsx";
 import { Timeline } from "../panels/timeline/index.tsx";
+import type { IconName } from "../widgets/icon.tsx";
 
 export interface View {
   readonly id: string;
   readonly name: string;
+  readonly icon: IconName;
   /** key is pressed after g to come here. */
   readonly key: string;
-  readonly panel: ComponentType<PanelProps>;
+  /** group sets what one recording shows apart from what is seen over several, and from what is of loupe itself. */
+  readonly group: "one" | "several" | "loupe";
+  /** panel is the view of a source; none is of a view that wants no source. */
+  readonly panel?: ComponentType<PanelProps>;
 }
 
 export const views: readonly View[] = [
-  { id: "overview", name: "Overview", key: "o", panel: Overview },
-  { id: "timeline", name: "Timeline", key: "t", panel: Timeline },
-  { id: "profile", name: "Profile", key: "p", panel: Profile },
-  { id: "gc", name: "GC", key: "g", panel: Collector },
-  { id: "scheduler", name: "Scheduler", key: "s", panel: Scheduler },
-  { id: "load", name: "Load", key: "l", panel: Load },
-  { id: "goroutines", name: "Goroutines", key: "r", panel: Goroutines },
-  { id: "benchmarks", name: "Benchmarks", key: "b", panel: Benchmarks },
-  { id: "compare", name: "Compare", key: "c", panel: Compare },
-  { id: "rules", name: "Rules", key: "u", panel: Rules },
+  { id: "overview", name: "Overview", icon: "overview", key: "o", group: "one", panel: Overview },
+  { id: "timeline", name: "Timeline", icon: "timeline", key: "t", group: "one", panel: Timeline },
+  { id: "profile", name: "Profile", icon: "profile", key: "p", group: "one", panel: Profile },
+  { id: "gc", name: "GC", icon: "gc", key: "g", group: "one", panel: Collector },
+  { id: "scheduler", name: "Scheduler", icon: "scheduler", key: "s", group: "one", panel: Scheduler },
+  { id: "load", name: "Load", icon: "load", key: "l", group: "one", panel: Load },
+  { id: "goroutines", name: "Goroutines", icon: "goroutines", key: "r", group: "one", panel: Goroutines },
+  { id: "benchmarks", name: "Benchmarks", icon: "benchmarks", key: "b", group: "one", panel: Benchmarks },
+  { id: "compare", name: "Compare", icon: "compare", key: "c", group: "several", panel: Compare },
+  { id: "rules", name: "Rules", icon: "rules", key: "u", group: "loupe" },
 ];

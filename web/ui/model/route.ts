@@ -13,11 +13,25 @@ export interface Route {
   readonly params: Readonly<Record<string, string>>;
 }
 
+const cut = (text: string): string[] => {
+  const at = text.indexOf("?");
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+};
+
 /** parseRoute reads the part of an address behind "#". */
 export function parseRoute(hash: string): Route {
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const [source = "", view = ""] = path.split("/").map(decodeURIComponent);
+  const [path = "", query = ""] = cut(hash.replace(/^#\/?/, ""));
+  const [source = "", view = ""] = path.split("/").map(decoded);
   return { source, view, params: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** decoded reads what was typed as well as what formatRoute has written. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** formatRoute is the inverse of parseRoute. */
@@ -31,14 +45,42 @@ const hasWindow = typeof window !== "undefined";
 /** route is where the user is. */
 export const route = signal<Route>(parseRoute(hasWindow ? location.hash : ""));
 
-/** depth is how many steps of ours lie behind the current one in the browser's history. */
-let depth = 0;
+const depthOf = (state: unknown): number | undefined => (state as { depth?: number } | null)?.depth;
+
+/**
+ * depth is how many steps of ours lie behind the current one in the browser's
+ * history, far is how deep it goes forward: undo and redo stay on the page.
+ */
+let depth = hasWindow ? depthOf(history.state) ?? 0 : 0;
+let far = depth;
 
 if (hasWindow) {
+  // The page may have been loaded anew in the midst of its steps.
+  try {
+    far = Math.max(depth, Number(sessionStorage.getItem("loupe.far")) || 0);
+  } catch {
+    // then redo begins anew
+  }
   addEventListener("popstate", (e) => {
-    depth = (e.state as { depth?: number } | null)?.depth ?? 0;
+    const to = depthOf(e.state);
+    if (to === undefined) {
+      // A link, or an address that was typed: a step like any other.
+      stepped(++depth);
+      history.replaceState({ depth }, "");
+    } else {
+      depth = to;
+    }
     route.value = parseRoute(location.hash);
   });
+}
+
+function stepped(to: number): void {
+  far = to;
+  try {
+    sessionStorage.setItem("loupe.far", String(to));
+  } catch {
+    // then redo begins anew after a reload
+  }
 }
 
 /** go goes somewhere. A step that only refines the last one replaces it. */
@@ -47,18 +89,22 @@ export function go(to: Route, replace = false): void {
   if (hash === formatRoute(route.value)) return;
   if (hasWindow) {
     if (replace) history.replaceState({ depth }, "", hash);
-    else history.pushState({ depth: ++depth }, "", hash);
+    else {
+      history.pushState({ depth: ++depth }, "", hash);
+      stepped(depth);
+    }
   }
   route.value = to;
 }
 
-/** undo goes back one step, but never off the page; redo is the browser's forward. */
+/** undo goes back one step, but never off the page. */
 export function undo(): void {
   if (depth > 0) history.back();
 }
 
+/** redo goes forward again, but never off the page either. */
 export function redo(): void {
-  history.forward();
+  if (depth < far) history.forward();
 }
 
 /** shared are the settings that a change of view keeps. */

@@ -10,6 +10,8 @@ export interface Asked<T> {
   readonly value: T | null;
   readonly error: Problem | null;
   readonly loading: boolean;
+  /** again asks once more, after a failure. */
+  readonly again?: () => void;
 }
 
 /**
@@ -18,6 +20,7 @@ export interface Asked<T> {
  */
 export function useAsked<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
   const [state, setState] = useState<Asked<T>>({ value: null, error: null, loading: key !== null });
+  const [tries, setTries] = useState(0);
   const latest = useRef(ask);
   latest.current = ask;
   useEffect(() => {
@@ -35,8 +38,8 @@ export function useAsked<T>(key: string | null, ask: (signal: AbortSignal) => Pr
       },
     );
     return () => abort.abort();
-  }, [key]);
-  return state;
+  }, [key, tries]);
+  return { ...state, again: () => setTries(tries + 1) };
 }
 
 /**
@@ -58,17 +61,24 @@ export function Answer<T>({ of, children, source }: { of: Asked<T>; children: (v
       </div>
     );
   }
-  if (of.error) return <Trouble of={of.error} />;
+  if (of.error) return <Trouble of={of.error} {...(of.again ? { again: of.again } : {})} />;
   return of.loading ? <Waiting {...(source !== undefined ? { source } : {})} /> : null;
 }
 
 /** Trouble says why there is nothing to see. */
-export function Trouble({ of }: { of: Problem }) {
+export function Trouble({ of, again }: { of: Problem; again?: () => void }) {
   return (
     <div class={of.missing ? "empty" : "trouble"} role={of.missing ? "note" : "alert"}>
-      <p>{of.message}</p>
+      <p><Prose>{of.message}</Prose></p>
+      {again && !of.missing ? <p><button type="button" onClick={again}>Try again</button></p> : null}
     </div>
   );
+}
+
+/** Prose sets the commands in a text apart: "Record one: loupe run -phases bare,trace ./cmd/server". */
+function Prose({ children }: { children: string }) {
+  const at = /^(.*?: )(loupe (?:run|load|open|attach|record|stacks|trace|pprof|why|compare) .+?)(\.?)$/s.exec(children);
+  return at ? <>{at[1]}<code>{at[2]}</code>{at[3]}</> : <>{children}</>;
 }
 
 /** Empty says in plain words that there is nothing, and what would give something. */

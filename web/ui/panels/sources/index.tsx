@@ -1,22 +1,43 @@
 /** The list of what can be looked at. */
 import { list } from "../../model/source.ts";
-import { formatRoute } from "../../model/route.ts";
+import { formatRoute, param, set } from "../../model/route.ts";
 import { Empty, Waiting } from "../../widgets/ask.tsx";
+import { count } from "../../base/units.ts";
+
+/** searchFrom is the number of sources from which finding one needs help. */
+const searchFrom = 9;
 
 export function Sources() {
-  const all = list.value;
-  if (!all) return <Waiting />;
+  const all = list.value?.sources;
+  if (!list.value) return <Waiting />;
+  const text = param("q").toLowerCase();
+  const found = (all ?? []).filter((s) => s.name.toLowerCase().includes(text));
   return (
     <>
       <h1>What to look at</h1>
-      {all.sources?.length ? (
-        <ul class="sources">
-          {all.sources.map((s) => (
-            <li key={s.id}>
-              <a href={formatRoute({ source: s.id, view: "overview", params: {} })}>{s.name}</a> <span class="muted">{s.live ? "being written" : s.kind}</span>
-            </li>
-          ))}
-        </ul>
+      {all?.length ? (
+        <>
+          {all.length >= searchFrom ? (
+            <p>
+              <input type="search" aria-label="find a source" placeholder="Filter" value={param("q")} onInput={(e) => set({ q: e.currentTarget.value }, true)} />{" "}
+              <span class="muted" role="status">{text ? `${count(found.length)} of ${count(all.length)}` : count(all.length)}</span>
+            </p>
+          ) : null}
+          <ul class="sources">
+            {found.map((s) => {
+              const at = s.name.includes(", ") ? -1 : s.name.replace(/\/+$/, "").lastIndexOf("/");
+              return (
+                <li key={s.id}>
+                  <a href={formatRoute({ source: s.id, view: "overview", params: {} })}>
+                    <b>{s.name.slice(at + 1)}</b>
+                    <span class="muted">{at > 0 ? s.name.slice(0, at) + " · " : ""}</span>
+                    {s.live ? <span class="chip live">being written</span> : <span class="muted">{s.kind}</span>}
+                  </a>
+                </li>
+              );
+            })}
+          </ul>
+        </>
       ) : <Empty><p>There is nothing yet. Record something: <code>loupe run ./cmd/server</code></p></Empty>}
     </>
   );

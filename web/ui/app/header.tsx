@@ -1,0 +1,34 @@
+/** The head of the page: what is looked at, which part of its time, and what can be done. */
+import { list, current } from "../model/source.ts";
+import { theme, toggle } from "../model/theme.ts";
+import { Icon } from "../widgets/icon.tsx";
+import { open } from "./commands.ts";
+import { lastPart } from "./palette.tsx";
+import { Range } from "./range.tsx";
+
+export function Header() {
+  const s = current.value;
+  const many = (list.value?.sources?.length ?? 0) > 1;
+  const title = s ? lastPart(s.title).last : "choose a source";
+  return (
+    <header class="top">
+      <a class="logo" href="#/" aria-label="loupe: all sources"><Icon of="loupe" /><span>loupe</span></a>
+      {many ? (
+        <button type="button" class="picker" aria-haspopup="dialog" title={s?.name} onClick={() => (open.value = "sources")}>
+          <span class="unseen">source: </span><span class="name">{title}</span><Icon of="down" />
+        </button>
+      ) : s ? <span class="title" title={s.name}>{title}</span> : null}
+      {s?.live ? <span class="chip live">being written</span> : s && !s.complete ? <span class="chip">cut short</span> : null}
+      <Range />
+      <div class="doings">
+        <button type="button" class="command" aria-label="do anything by name, Ctrl K" aria-haspopup="dialog" onClick={() => (open.value = "palette")}>
+          <Icon of="search" /><span>Search</span><kbd>Ctrl K</kbd>
+        </button>
+        <button type="button" class="quiet" aria-label={theme.value === "dark" ? "light colours" : "dark colours"} title={theme.value === "dark" ? "light colours" : "dark colours"} onClick={toggle}>
+          <Icon of={theme.value === "dark" ? "sun" : "moon"} />
+        </button>
+        <button type="button" class="quiet" aria-label="keys and help" title="keys and help" aria-haspopup="dialog" onClick={() => (open.value = "help")}><Icon of="help" /></button>
+      </div>
+    </header>
+  );
+}
