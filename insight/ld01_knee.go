@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"loupe/loadlog"
 	"loupe/recording"
 	"loupe/stats"
 	"loupe/timeline"
@@ -136,22 +137,26 @@ const (
 // steps are the loads of a round: one for a closed loop, and of an open one the
 // stretches of equal rate up to the highest of them. What comes after still has
 // its queue to work off.
-func (l *loadRound) steps(enough int) []Step {
-	whole := timeline.Span{End: timeline.Time(l.log.Elapsed)}
-	if !l.log.Open {
-		s := l.Load
+func (l *loadRound) steps(enough int) []Step { return Steps(l.log, l.Load, enough) }
+
+// Steps cuts a load run, of which s is the summary, into the loads that it put on
+// the service, on the log's own time; those with fewer answers than are enough are
+// left out.
+func Steps(log *loadlog.Log, s *loadlog.Summary, enough int) []Step {
+	whole := timeline.Span{End: timeline.Time(log.Elapsed)}
+	if !log.Open {
 		if s.Responses < enough {
 			return nil
 		}
-		return []Step{{Offered: float64(l.log.Concurrency), RPS: s.RPS, P99: s.Latency.P99, Requests: s.Responses, Span: whole}}
+		return []Step{{Offered: float64(log.Concurrency), RPS: s.RPS, P99: s.Latency.P99, Requests: s.Responses, Span: whole}}
 	}
-	length := max(stepLength, l.log.Elapsed/stepBins+1)
+	length := max(stepLength, log.Elapsed/stepBins+1)
 	type bin struct {
 		due, ended int
 		latency    stats.Histogram
 	}
-	bins := make([]bin, l.log.Elapsed/length) // the last one, which is cut off, is left out
-	for q := range l.log.All() {
+	bins := make([]bin, log.Elapsed/length) // the last one, which is cut off, is left out
+	for q := range log.All() {
 		if i := int(q.Begin / timeline.Time(length)); i >= 0 && i < len(bins) {
 			bins[i].due++
 			if q.Error == 0 {

@@ -132,6 +132,25 @@ func (k *Kind) met(r *Requests, i int) (d time.Duration, met, known bool) {
 	return set.Time(from, r.End[i]), set.Meets(from, r.End[i]), true
 }
 
+// Met returns for how long request i met the kind, the first stretch of it that
+// it met, which is empty for a part of the request itself, and whether it met it
+// at all.
+func (k *Kind) Met(r *Requests, i int) (d time.Duration, first timeline.Span, met bool) {
+	d, met, _ = k.met(r, i)
+	set := k.Set
+	if set == nil && k.Own != nil {
+		set = k.Own(r.Conn[i])
+	}
+	if !met || set == nil {
+		return d, timeline.Span{}, met
+	}
+	from := r.Start[i]
+	if k.Set == nil {
+		from = from.Add(r.Late[i])
+	}
+	return d, set.First(from), true
+}
+
 // Options say how to join. The zero value takes all the time that the requests
 // cover.
 type Options struct {

@@ -100,6 +100,15 @@ func (s *Set) Len() int { return len(s.starts) }
 // At returns an interval.
 func (s *Set) At(i int) timeline.Span { return timeline.Span{Start: s.starts[i], End: s.ends[i]} }
 
+// First returns the first interval that ends after t; an empty one when none
+// does.
+func (s *Set) First(t timeline.Time) timeline.Span {
+	if i := s.after(t); i < len(s.starts) {
+		return s.At(i)
+	}
+	return timeline.Span{}
+}
+
 // Meets tells whether any instant of from <= t < to is in the set.
 func (s *Set) Meets(from, to timeline.Time) bool {
 	i := s.after(from)

@@ -99,6 +99,7 @@ func (u *union) add(at timeline.Time, by int) {
 
 // served is a goroutine that may serve a connection.
 type served struct {
+	id   exectrace.GoID
 	http bool
 	// wakes are the instants at which the network woke it up.
 	wakes []timeline.Time
@@ -284,11 +285,11 @@ func (x *tracer) goroutine(e *exectrace.Event) {
 		name := x.r.Name(x.r.Root(e.SubjectStack))
 		l.system = strings.HasPrefix(name, "runtime.") && name != "runtime.main"
 		if serves(name) {
-			x.follow(l, true)
+			x.follow(l, e, true)
 		}
 	}
 	if e.To == exectrace.Waiting && e.Name == exectrace.NameNetwork && l.own == nil {
-		x.follow(l, false)
+		x.follow(l, e, false)
 	}
 	l.state, l.reason, l.since, l.waits = e.To, e.Name, e.Time, -1
 	switch {
@@ -304,9 +305,9 @@ func (x *tracer) goroutine(e *exectrace.Event) {
 	}
 }
 
-func (x *tracer) follow(l *life, http bool) {
+func (x *tracer) follow(l *life, e *exectrace.Event, http bool) {
 	if l.own == nil {
-		l.own = &served{}
+		l.own = &served{id: e.Goroutine()}
 		x.out.served = append(x.out.served, l.own)
 	}
 	l.own.http = l.own.http || http
@@ -400,6 +401,16 @@ func (t *Traced) Kinds(r *Requests, off time.Duration) []Kind {
 			}
 			return s.sets[k]
 		}})
+	}
+	return out
+}
+
+// Goroutines returns the goroutine that served each connection, where one
+// stands out; see [Traced.Kinds] for the arguments.
+func (t *Traced) Goroutines(r *Requests, off time.Duration) map[uint32]exectrace.GoID {
+	out := map[uint32]exectrace.GoID{}
+	for conn, s := range t.serving(r, off) {
+		out[conn] = s.id
 	}
 	return out
 }

@@ -69,15 +69,22 @@ func secs(d time.Duration) string {
 // loadHistogram prints buckets that grow as the latencies spread, so that one
 // outlier does not push everything else into one bar.
 func loadHistogram(w *lines, l *loadlog.Log, s *loadlog.Summary) {
-	marks := loadMarks(s.Latency.Min, s.Latency.Max)
-	counts := make([]int, len(marks))
+	marks, counts := LoadHistogram(l, s)
+	for i, m := range marks {
+		w.printf("  ≤ %8s [%d]\t|%s\n", unit.Duration(m), counts[i], bar(counts[i], slices.Max(counts)))
+	}
+}
+
+// LoadHistogram counts the answered requests of a run by classes of response time,
+// each up to a mark and above the one before.
+func LoadHistogram(l *loadlog.Log, s *loadlog.Summary) (marks []time.Duration, counts []int) {
+	marks = loadMarks(s.Latency.Min, s.Latency.Max)
+	counts = make([]int, len(marks))
 	for r := range l.Answered() {
 		at, _ := slices.BinarySearch(marks, r.Latency())
 		counts[min(at, len(marks)-1)]++
 	}
-	for i, m := range marks {
-		w.printf("  ≤ %8s [%d]\t|%s\n", unit.Duration(m), counts[i], bar(counts[i], slices.Max(counts)))
-	}
+	return marks, counts
 }
 
 // loadMarks returns the upper ends of the buckets: of equal width where the
@@ -107,22 +114,40 @@ func loadMarks(fastest, slowest time.Duration) (marks []time.Duration) {
 	return marks
 }
 
+// percentile is one of the response times and of the service times of a run.
+type percentile struct {
+	percent           float64
+	response, service time.Duration
+	need              int // how many answers it takes to tell
+}
+
+// told tells whether enough requests were answered.
+func (p *percentile) told(answers int) bool { return p.percent <= 50 || answers >= p.need }
+
+// percentiles are those that are shown; hardly anybody misses the last one where
+// it cannot be told.
+func percentiles(s *loadlog.Summary) []percentile {
+	all := []percentile{
+		{10, s.Latency.P10, s.Service.P10, 0}, {25, s.Latency.P25, s.Service.P25, 0}, {50, s.Latency.P50, s.Service.P50, 0},
+		{75, s.Latency.P75, s.Service.P75, 0}, {90, s.Latency.P90, s.Service.P90, 0}, {95, s.Latency.P95, s.Service.P95, 0},
+		{99, s.Latency.P99, s.Service.P99, 0}, {99.9, s.Latency.P999, s.Service.P999, 0}, {99.99, s.Latency.P9999, s.Service.P9999, 0},
+	}
+	for i := range all {
+		all[i].need = int(math.Round(loadlog.Enough / (1 - all[i].percent/100)))
+	}
+	if last := len(all) - 1; !all[last].told(s.Responses) {
+		all = all[:last]
+	}
+	return all
+}
+
 // loadDistribution prints percentiles; one that fewer than ten requests lie
 // beyond says how many it would need.
 func loadDistribution(w *lines, l *loadlog.Log, s *loadlog.Summary) {
-	for _, p := range []struct {
-		percent           float64
-		response, service time.Duration
-	}{
-		{10, s.Latency.P10, s.Service.P10}, {25, s.Latency.P25, s.Service.P25}, {50, s.Latency.P50, s.Service.P50},
-		{75, s.Latency.P75, s.Service.P75}, {90, s.Latency.P90, s.Service.P90}, {95, s.Latency.P95, s.Service.P95},
-		{99, s.Latency.P99, s.Service.P99}, {99.9, s.Latency.P999, s.Service.P999}, {99.99, s.Latency.P9999, s.Service.P9999},
-	} {
-		need := int(math.Round(loadlog.Enough / (1 - p.percent/100)))
+	for _, p := range percentiles(s) {
 		switch {
-		case p.percent > 50 && s.Responses < need && p.percent > 99.9: // hardly anybody misses it
-		case p.percent > 50 && s.Responses < need:
-			w.printf("  %g%% n/a (needs %d requests)\n", p.percent, need)
+		case !p.told(s.Responses):
+			w.printf("  %g%% n/a (needs %d requests)\n", p.percent, p.need)
 		case l.Open:
 			w.printf("  %g%% in %s; since it was sent %s\n", p.percent, secs(p.response), unit.Duration(p.service))
 		default:

@@ -50,22 +50,35 @@ func percent(v float64) string { return fmt.Sprintf("%.3g%%", 100*v) }
 // slowShown is how many rows of either half a text has at most.
 const slowShown = 8
 
-// slowColumns are the heads of the table of what the program did. The last ones
-// are left out where there is no room for them.
-func slowColumns(t *overlap.Table) []string {
-	return []string{"while", "busy", "all", "slowest " + percent(t.Tails[slowTail(t)].Share), "by chance", "p", "lift", "median with", "without"}
-}
-
-// The table of what the program did has this many columns, or so few.
+// The table of what the program did has this many columns, or so few where there
+// is no room for them.
 const (
 	slowWide   = 110
 	fewColumns = 6
 )
 
-// slowRows are the rows of what the program did, as texts, and what is not
-// claimed of some of them.
-func slowRows(t *overlap.Table) (rows [][]string, doubts []string) {
+// SlowSheets are what the slowest requests met: what is said of all, what the
+// program did meanwhile, and where the time of the requests went. Of a phase that
+// has no table the sheets are empty.
+func SlowSheets(s *compare.Slow) (head string, sheets []*Sheet) {
+	if s.Table == nil {
+		return slowHead(s), nil
+	}
+	sheets = []*Sheet{metSheet(s.Table)}
+	if spent := spentSheet(s.Table); len(spent.Rows) > 0 {
+		sheets = append(sheets, spent)
+	}
+	return slowHead(s), sheets
+}
+
+// metSheet is what the program did, with what is not claimed of some rows.
+func metSheet(t *overlap.Table) *Sheet {
 	tail := slowTail(t)
+	slowest := "slowest " + percent(t.Tails[tail].Share)
+	s := &Sheet{Key: "met", Title: "While the slow requests were in flight", Columns: []Column{
+		{"name", "while"}, {"busy", "busy"}, {"all", "all"}, {"slowest", slowest}, {"chance", "by chance"}, {"p", "p"}, {"lift", "lift"},
+		{"median_with_ns", "median with"}, {"median_without_ns", "without"},
+	}}
 	doubted := map[string][]string{}
 	var order []string
 	for i := range t.Rows {
@@ -74,30 +87,83 @@ func slowRows(t *overlap.Table) (rows [][]string, doubts []string) {
 			continue
 		}
 		m := &r.Slow[tail]
-		row := []string{r.Name, unit.Percent(r.Busy), unit.Percent(r.All), unit.Percent(m.Share), unit.Percent(*m.Chance), pValue(*m.P), unit.Number(m.Lift) + "×", length(r.With), length(r.Without)}
+		row := []any{r.Name, Share(r.Busy), Share(r.All), Share(m.Share), Share(*m.Chance), chance(*m.P), lift(m.Lift), some(r.With), some(r.Without)}
 		if r.Doubt != "" {
-			row[5] = "–"
+			row[5] = nil
 			if doubted[r.Doubt] == nil {
 				order = append(order, r.Doubt)
 			}
 			doubted[r.Doubt] = append(doubted[r.Doubt], r.Name)
 		}
-		rows = append(rows, row)
+		s.Rows = append(s.Rows, row)
 	}
 	for _, d := range order {
-		doubts = append(doubts, fmt.Sprintf("no claim of: %s (%s)", strings.Join(doubted[d], "; "), d))
+		s.Notes = append(s.Notes, fmt.Sprintf("no claim of: %s (%s)", strings.Join(doubted[d], "; "), d))
 	}
-	return rows, doubts
+	return s
 }
 
-// spentColumns are the heads of the table of the requests' own time.
-func spentColumns(t *overlap.Table) []string {
-	return []string{"where the time went, in the mean", "all", "", "slowest " + percent(t.Tails[slowTail(t)].Share), ""}
+// chance is a p-value in a sheet, lift a factor.
+type (
+	chance float64
+	lift   float64
+)
+
+func (p chance) text() string { return pValue(float64(p)) }
+func (p chance) plain() any   { return float64(p) }
+func (l lift) text() string   { return unit.Number(float64(l)) + "×" }
+func (l lift) plain() any     { return float64(l) }
+
+// some is a time in a sheet, nil for none.
+func some(d time.Duration) any {
+	if d == 0 {
+		return nil
+	}
+	return d
 }
 
-// spentRows are the rows of the requests' own time, most in the slowest first.
-func spentRows(t *overlap.Table) (rows [][]string) {
+// slowColumns are the heads of the table of what the program did, slowRows its
+// rows as texts, and what is not claimed of some of them.
+func slowColumns(t *overlap.Table) []string { return heads(metSheet(t)) }
+
+func slowRows(t *overlap.Table) (rows [][]string, doubts []string) {
+	s := metSheet(t)
+	return s.texts(), s.Notes
+}
+
+// heads are the heads of the columns.
+func heads(s *Sheet) (names []string) {
+	for _, c := range s.Columns {
+		names = append(names, c.Head)
+	}
+	return names
+}
+
+// texts are the rows as they are shown.
+func (t *Sheet) texts() (rows [][]string) {
+	for _, values := range t.Rows {
+		row := make([]string, len(values))
+		for i, v := range values {
+			row[i], _ = text(v)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// spentColumns are the heads of the table of the requests' own time, spentRows its
+// rows as texts.
+func spentColumns(t *overlap.Table) []string       { return heads(spentSheet(t)) }
+func spentRows(t *overlap.Table) (rows [][]string) { return spentSheet(t).texts() }
+
+// spentSheet is the requests' own time, most in the slowest first.
+func spentSheet(t *overlap.Table) *Sheet {
 	tail := slowTail(t)
+	s := &Sheet{Key: "spent", Columns: []Column{{"name", "where the time went, in the mean"}, {"all_ns", "all"}, {"all_share", ""},
+		{"slowest_ns", "slowest " + percent(t.Tails[tail].Share)}, {"slowest_share", ""}}}
+	if t.Served > 0 {
+		s.Notes = []string{served(t)}
+	}
 	var own []*overlap.Row
 	for i := range t.Rows {
 		if r := &t.Rows[i]; r.Own {
@@ -105,21 +171,21 @@ func spentRows(t *overlap.Table) (rows [][]string) {
 		}
 	}
 	slices.SortStableFunc(own, func(a, b *overlap.Row) int { return int(min(max(b.Slow[tail].Time-a.Slow[tail].Time, -1), 1)) })
-	share := func(d, of time.Duration) string {
+	share := func(d, of time.Duration) any {
 		if of <= 0 {
 			return ""
 		}
-		return unit.Percent(min(1, float64(d)/float64(of)))
+		return Share(min(1, float64(d)/float64(of)))
 	}
-	for _, r := range own {
+	for _, r := range own[:min(len(own), slowShown)] {
 		m := &r.Slow[tail]
-		row := []string{r.Name, length(r.Time), share(r.Time, t.Mean), length(m.Time), share(m.Time, t.Tails[tail].Mean)}
+		row := []any{r.Name, some(r.Time), share(r.Time, t.Mean), some(m.Time), share(m.Time, t.Tails[tail].Mean)}
 		if m.Unknown {
 			row[3], row[4] = "unknown", ""
 		}
-		rows = append(rows, row)
+		s.Rows = append(s.Rows, row)
 	}
-	return rows[:min(len(rows), slowShown)]
+	return s
 }
 
 // length prints a time, and no time as a dash.

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"loupe/loadlog"
+	"loupe/unit"
+)
+
+// Load are the figures of a load run, or of a part of one, for a page: those of
+// [WriteLoad]. What the generator used is known of the whole run alone.
+func Load(part, whole *loadlog.Log) *Trace {
+	s := part.Summary()
+	t := &Trace{Facts: []Fact{
+		{"rps", "answers a second", s.RPS}, {"responses", "answered", int64(s.Responses)}, {"failed", "failed", int64(s.Requests - s.Responses)},
+	}}
+	if s.Responses > 0 {
+		q := s.Latency
+		t.Facts = append(t.Facts, Fact{"p50_ns", "50%", q.P50})
+		for _, p := range []Fact{{"p99_ns", "99%", q.P99}, {"p99.9_ns", "99.9%", q.P999}} {
+			if d := p.Value.(time.Duration); d == 0 {
+				p.Value = nil
+			}
+			t.Facts = append(t.Facts, p)
+		}
+		t.Facts = append(t.Facts, Fact{"max_ns", "slowest", q.Max}, Fact{"mean_ns", "mean", q.Mean})
+	}
+	t.Facts = append(t.Facts, Fact{"length_ns", "length", part.Elapsed})
+	if s.Bytes > 0 && s.Responses > 0 {
+		t.Facts = append(t.Facts, Fact{"bytes", "data", Bytes(s.Bytes)}, Fact{"bytes_per_request", "data a request", Bytes(s.Bytes / int64(s.Responses))})
+	}
+	if s.Responses > 0 {
+		t.Sheets = append(t.Sheets, percentileSheet(part, s), partSheet(part, s), statusSheet(s))
+	}
+	if len(s.Errors) > 0 {
+		e := &Sheet{Key: "errors", Title: "Errors", Columns: []Column{{"error", "error"}, {"requests", "requests"}}}
+		for _, text := range slices.Sorted(maps.Keys(s.Errors)) {
+			e.Rows = append(e.Rows, []any{text, int64(s.Errors[text])})
+		}
+		t.Sheets = append(t.Sheets, e)
+	}
+	if len(s.Targets) > 0 {
+		t.Sheets = append(t.Sheets, targetSheet(s))
+	}
+	if whole != part {
+		w, lag := whole.Summary(), s.Generator
+		s.Generator, s.Unsent, s.Conditions = w.Generator, w.Unsent, w.Conditions
+		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag.LagP50, lag.LagP99, lag.LagMax
+	}
+	t.Sheets = append(t.Sheets, sendingSheet(part, whole, s))
+	return t
+}
+
+func percentileSheet(l *loadlog.Log, s *loadlog.Summary) *Sheet {
+	t := &Sheet{Key: "percentiles", Title: "Latency distribution", Columns: []Column{{"percent", "of the requests"}, {"response_ns", "response time"}}}
+	if l.Open {
+		t.Columns = append(t.Columns, Column{"service_ns", "service time"}, Column{"waited_ns", "difference"})
+		t.Notes = append(t.Notes, "Response time counts from when a request was due, service time from when it was sent: the difference is what a tool hides that waits for an answer before it sends on.")
+	}
+	row := func(name string, response, service time.Duration) {
+		r := []any{name, response}
+		if l.Open {
+			r = append(r, service, response-service)
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	row("fastest", s.Latency.Min, s.Service.Min)
+	for _, p := range percentiles(s) {
+		if !p.told(s.Responses) {
+			t.Notes = append(t.Notes, fmt.Sprintf("%g%%: n/a (needs %d requests)", p.percent, p.need))
+			continue
+		}
+		row(fmt.Sprintf("%g%%", p.percent), p.response, p.service)
+	}
+	row("slowest", s.Latency.Max, s.Service.Max)
+	row("mean", s.Latency.Mean, s.Service.Mean)
+	return t
+}
+
+// partNames say in words what hey's details are.
+var partNames = []string{"dial, with lookup and TLS", "of it lookup", "request out", "wait for the first byte", "answer in"}
+
+func partSheet(l *loadlog.Log, s *loadlog.Summary) *Sheet {
+	t := &Sheet{Key: "parts", Title: "Parts of a request", Columns: []Column{{"part", "part"}, {"mean_ns", "mean"}, {"fastest_ns", "fastest"}, {"slowest_ns", "slowest"}}}
+	parts := heyParts()
+	for r := range l.Answered() {
+		addParts(parts, r)
+	}
+	addConnections(parts, l)
+	in := func(seconds float64) time.Duration { return time.Duration(seconds * 1e9) }
+	for i, p := range parts {
+		t.Rows = append(t.Rows, []any{partNames[i], in(p.average / float64(s.Responses)), in(p.fastest), in(p.slowest)})
+	}
+	return t
+}
+
+func statusSheet(s *loadlog.Summary) *Sheet {
+	t := &Sheet{Key: "status", Title: "Status codes", Columns: []Column{{"status", "status"}, {"responses", "answers"}, {"share", "share"}}}
+	for _, code := range slices.Sorted(maps.Keys(s.Status)) {
+		t.Rows = append(t.Rows, []any{fmt.Sprint(code), int64(s.Status[code]), Share(float64(s.Status[code]) / float64(s.Responses))})
+	}
+	return t
+}
+
+func targetSheet(s *loadlog.Summary) *Sheet {
+	t := &Sheet{Key: "targets", Title: "Targets", Columns: []Column{{"target", "target"}, {"responses", "answers"}, {"p50_ns", "50%"}, {"p99_ns", "99%"}, {"max_ns", "slowest"}, {"refused", "status 400 and more"}}}
+	for _, f := range s.Targets {
+		refused := 0
+		for code, n := range f.Status {
+			if code >= 400 {
+				refused += n
+			}
+		}
+		t.Rows = append(t.Rows, []any{f.Target.String(), int64(f.Responses), some(f.Latency.P50), some(f.Latency.P99), some(f.Latency.Max), int64(refused)})
+	}
+	return t
+}
+
+// sendingSheet says how the load was sent, and what that cost.
+func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
+	t := &Sheet{Key: "sending", Title: "Connections and generator", Columns: []Column{{"what", "what"}, {"figure", "figure"}}}
+	row := func(what, format string, args ...any) {
+		t.Rows = append(t.Rows, []any{what, fmt.Sprintf(format, args...)})
+	}
+	of := ""
+	if whole != part {
+		of = ", whole run"
+	}
+	if c := s.Connections; c.Opened > 0 {
+		row("connections", "%s, %s of them opened after the start", unit.Count(int64(c.Opened)), unit.Count(int64(c.During)))
+		row("to dial", "50%% %s, longest %s", unit.Duration(c.Dial), unit.Duration(c.Max))
+		if c.TLS > 0 {
+			row("of it TLS", "50%% %s", unit.Duration(c.TLS))
+		}
+	}
+	if whole.Model != "" {
+		row("load", "%s", whole.Model)
+	}
+	if whole.Engine != "" {
+		row("sent by", "%s", whole.Engine)
+	}
+	g := s.Generator
+	if seconds := whole.Elapsed.Seconds(); seconds > 0 {
+		row("generator's CPU"+of, "%s, %.2f CPUs; %d collections of its own", unit.Nanoseconds(g.CPUSeconds*1e9), g.CPUSeconds/seconds, g.GCs)
+	}
+	if g.Busy > 0 {
+		row("generator busy"+of, "%s of the time", unit.Percent(g.Busy))
+	}
+	if whole.Open {
+		if s.Requests >= loadlog.Enough*100 {
+			row("sent late", "50%% of the requests within %s of their turn, 99%% within %s, all within %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
+		} else {
+			row("sent late", "all of the requests within %s of their turn", unit.Duration(g.LagMax))
+		}
+		if s.Unsent > 0 {
+			row("never sent"+of, "%s requests were due: all connections were waiting for answers", unit.Count(s.Unsent))
+		}
+	} else {
+		t.Notes = append(t.Notes, closedLoop(part, s))
+	}
+	if g.Limited != "" {
+		t.Notes = append(t.Notes, "Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: "+g.Limited)
+	}
+	for _, c := range s.Conditions {
+		verdict := "met"
+		if !c.Met {
+			verdict = "not met"
+		}
+		row("wanted"+of, "%s: %s", verdict, c.String())
+	}
+	t.Notes = append(t.Notes, whole.Notes...)
+	return t
+}
