@@ -70,13 +70,13 @@ func (s *subject) loads(ctx context.Context) (*loadList, error) {
 				}
 				continue
 			}
-			item := loadItem{Phase: p.Name, Profiler: p.Profiler, Round: p.Round, URL: l.URL, Model: modelOf(l), Open: l.Open, Requests: l.Len(), Span: loadOn(in, l, p.Name)}
+			item := loadItem{Phase: p.Name, Profiler: p.Profiler, Round: p.Round, URL: l.URL, Model: loadModel(l), Open: l.Open, Requests: l.Len(), Span: loadOn(in, l, p.Name)}
 			if err != nil {
 				item.Damage = err.Error()
 			}
 			list.Runs = append(list.Runs, item)
 			sum := l.Summary()
-			sheet.Rows = append(sheet.Rows, []any{p.Name, int64(sum.Requests), sum.RPS, orNil(sum.Latency.P50), orNil(sum.Latency.P99), orNil(sum.Latency.Max), int64(sum.Requests - sum.Responses), cmp.Or(p.Profiler, "none")})
+			sheet.Rows = append(sheet.Rows, []any{p.Name, int64(sum.Requests), sum.RPS, loadTime(sum.Latency.P50), loadTime(sum.Latency.P99), loadTime(sum.Latency.Max), int64(sum.Requests - sum.Responses), cmp.Or(p.Profiler, "none")})
 		}
 		if len(list.Runs) == 0 {
 			return nil, nothing("Nothing was sent in this recording. Send something while it records: loupe run -load http://localhost:8080/ ./cmd/server; or look at a run that loupe load -save has kept: loupe open run.load")
@@ -86,15 +86,16 @@ func (s *subject) loads(ctx context.Context) (*loadList, error) {
 	})
 }
 
-func orNil(d time.Duration) any {
+// loadTime is a time in a table, nil for none.
+func loadTime(d time.Duration) any {
 	if d == 0 {
 		return nil
 	}
 	return d
 }
 
-// modelOf says how requests were timed; older logs do not.
-func modelOf(l *loadlog.Log) string {
+// loadModel says how requests were timed; older logs do not.
+func loadModel(l *loadlog.Log) string {
 	if l.Model == "" && !l.Open {
 		return fmt.Sprintf("closed loop, %d connections", l.Concurrency)
 	}
@@ -160,14 +161,14 @@ func (q *query) load(ctx context.Context, s *subject) (*chosenLoad, error) {
 	}
 	c.span = timeline.Span{Start: max(wanted.Start, c.item.Span.Start), End: min(wanted.End, c.item.Span.End)}
 	if c.span.Len() == 0 {
-		return nil, nothing("The load of phase %s lies outside of the chosen range: it ran from %s to %s.", c.item.Phase, axisTime(c.item.Span.Start), axisTime(c.item.Span.End))
+		return nil, nothing("The load of phase %s lies outside of the chosen range: it ran from %s to %s.", c.item.Phase, loadInstant(c.item.Span.Start), loadInstant(c.item.Span.End))
 	}
 	c.part = l.Within(timeline.Span{Start: c.span.Start - c.start, End: c.span.End - c.start})
 	return c, ctx.Err()
 }
 
-// axisTime prints an instant of the axis.
-func axisTime(t timeline.Time) string { return unit.Duration(time.Duration(t)) }
+// loadInstant prints an instant of the axis.
+func loadInstant(t timeline.Time) string { return unit.Duration(time.Duration(t)) }
 
 // loadView is what is shown of a load run.
 type loadView struct {
@@ -217,15 +218,15 @@ func loadRun(ctx context.Context, s *subject, q *query) (*loadView, error) {
 		for i, m := range marks {
 			v.Bars = append(v.Bars, loadBar{m, counts[i]})
 		}
-		v.Curve = curve(c.part)
+		v.Curve = loadCurve(c.part)
 	}
 	v.steps(c.whole)
 	return v, ctx.Err()
 }
 
-// curve is the distribution as HdrHistogram's plots have it: every further nine
+// loadCurve is the distribution as HdrHistogram's plots have it: every further nine
 // has the same room.
-func curve(l *loadlog.Log) (points []loadPoint) {
+func loadCurve(l *loadlog.Log) (points []loadPoint) {
 	response := loadlog.Distribution(l.Answered(), (*loadlog.Request).Latency)
 	service := loadlog.Distribution(l.Answered(), func(r *loadlog.Request) time.Duration { return r.Service })
 	n := float64(response.Count())
@@ -342,7 +343,7 @@ func loadRequests(ctx context.Context, s *subject, q *query) (*loadPick, error) 
 			return nil, err
 		}
 	}
-	cell, err := cellOf(q, c)
+	cell, err := loadCell(q, c)
 	if err != nil {
 		return nil, err
 	}
@@ -377,9 +378,9 @@ func loadRequests(ctx context.Context, s *subject, q *query) (*loadPick, error) 
 	return pick, nil
 }
 
-// cellOf is the time of which requests are asked for, on the log's own: that of
+// loadCell is the time of which requests are asked for, on the log's own: that of
 // the range, or within it from c0 up to c1. What ended with the run is part of it.
-func cellOf(q *query, c *chosenLoad) (timeline.Span, error) {
+func loadCell(q *query, c *chosenLoad) (timeline.Span, error) {
 	from, err := q.number("c0", int64(c.span.Start))
 	if err != nil {
 		return timeline.Span{}, err
@@ -433,7 +434,7 @@ func (p *loadPick) describe(c *chosenLoad, all []loadlog.Request, served []compa
 		one := loadRequest{ID: fmt.Sprintf("%d.%d", r.Conn, int64(r.Begin)), Span: f.Span, Goroutine: int64(f.Goroutine), Late: r.Late, Dial: r.Dial, Write: r.Write, Wait: r.Wait, Read: r.Read, Met: f.Met}
 		row := []any{time.Duration(f.Span.End), r.Latency()}
 		if open {
-			row = append(row, orNil(r.Late), r.Service)
+			row = append(row, loadTime(r.Late), r.Service)
 		}
 		status := fmt.Sprint(r.Status)
 		if r.Error != 0 {

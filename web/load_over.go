@@ -82,20 +82,20 @@ func overTime(ctx context.Context, c *chosenLoad, columns int) (*loadOver, error
 			o.Failed[col]++
 			continue
 		}
-		o.Status[class(r.Status)][col]++
+		o.Status[statusClass(r.Status)][col]++
 		d := r.Latency()
 		latency[col].Add(int64(d))
 		cell := &o.Cells[o.row(float64(d))*columns+col]
 		*cell++
 		o.Most = max(o.Most, *cell)
 	}
-	sum(o.Flying)
-	sum(o.Waiting)
+	summed(o.Flying)
+	summed(o.Waiting)
 	for _, p := range []struct {
 		name  string
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}} {
-		o.Lines = append(o.Lines, line(p.name, p.share, latency))
+		o.Lines = append(o.Lines, percentileLine(p.name, p.share, latency))
 	}
 	return o, nil
 }
@@ -139,23 +139,23 @@ func (o *loadOver) fly(at func(timeline.Time) int, r *loadlog.Request, length fl
 	}
 }
 
-func sum(list []int) {
+func summed(list []int) {
 	for i := 1; i < len(list); i++ {
 		list[i] += list[i-1]
 	}
 }
 
-// class is the place of a status in loadOver.Status.
-func class(status uint16) int {
+// statusClass is the place of a status in loadOver.Status.
+func statusClass(status uint16) int {
 	if status >= 200 && status < 600 {
 		return int(status/100) - 2
 	}
 	return 4
 }
 
-// line is a percentile in the shortest steps of which half have enough requests
+// percentileLine is a percentile in the shortest steps of which half have enough requests
 // beyond it to tell.
-func line(name string, share float64, latency []stats.Histogram) loadLine {
+func percentileLine(name string, share float64, latency []stats.Histogram) loadLine {
 	out := loadLine{Name: name, Share: share, Need: int(math.Round(loadlog.Enough / (1 - share)))}
 	columns := len(latency)
 	for step := 1; step <= columns; step = max(step+1, step*5/4) {
