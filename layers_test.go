@@ -80,7 +80,7 @@ var rooms = map[string]room{
 	"report":  {6, pure, join([]string{"recording", "compare", "insight", "pprof"}, values, formats, eyes)},
 
 	// The server of the pages. The command line opens the files for it.
-	"web": {7, roof, join([]string{"recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
+	"web": {7, roof, join([]string{"system", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
 
 	"internal/cli": {8, roof, []string{"*"}},
 	"cmd/loupe":    {9, roof, []string{"internal/cli"}},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // Map maps a file for reading and returns its bytes and what ends the mapping.
@@ -44,4 +45,13 @@ func PeakMemory(p *os.ProcessState) int64 {
 		return int64(use.Maxrss)
 	}
 	return int64(use.Maxrss) << 10
+}
+
+// CPUTime returns the CPU time that this process has used, 0 where it is not told.
+func CPUTime() time.Duration {
+	var use syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
+		return 0
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

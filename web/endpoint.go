@@ -162,7 +162,9 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request, name string) {
 			fail(w, fmt.Errorf("loupe has a mistake here: %v", p))
 		}
 	}()
-	if err := e.serve(r.Context(), s, w, &query{r, r.URL.Query()}); err != nil {
+	ctx, release := holding(r.Context(), r.Context())
+	defer release()
+	if err := e.serve(ctx, s, w, &query{r, r.URL.Query()}); err != nil {
 		fail(w, err)
 	}
 }

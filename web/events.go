@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -94,56 +93,4 @@ func (s *subject) job(name string) func(done float64) {
 		last = now
 		s.hub.send(notice{Kind: "job", Source: s.id, Job: name, Done: done})
 	}
-}
-
-// watchEvery is how often sources that grow are looked at.
-const watchEvery = 200 * time.Millisecond
-
-// watch looks for sources that have changed, and for new ones.
-func (s *Server) watch(ctx context.Context) {
-	seen := map[string]string{}
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		s.mu.Lock()
-		subjects := s.subjects
-		s.mu.Unlock()
-		for _, sub := range subjects {
-			if sub.Changed == nil {
-				continue
-			}
-			state := sub.Changed()
-			if before, known := seen[sub.id]; known && before != state {
-				sub.changed()
-				s.hub.send(notice{Kind: "changed", Source: sub.id, Version: sub.version})
-			}
-			seen[sub.id] = state
-		}
-		if s.opts.List != nil && n%5 == 4 && s.addNew(ctx) {
-			s.hub.send(notice{Kind: "sources"})
-		}
-	}
-}
-
-// addNew adds the sources that were not there before.
-func (s *Server) addNew(ctx context.Context) (any bool) {
-	list := s.opts.List()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	have := map[string]bool{}
-	for _, sub := range s.subjects {
-		have[sub.Name] = true
-	}
-	for _, src := range list {
-		if !have[src.Name] {
-			s.add(ctx, src)
-			any = true
-		}
-	}
-	return any
 }

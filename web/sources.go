@@ -17,7 +17,7 @@ var sourceEndpoints = []endpoint{
 		defer s.mu.Unlock()
 		list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Sources: []sourceItem{}}
 		for _, sub := range s.subjects {
-			list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.Live})
+			list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.live()})
 		}
 		return list, nil
 	}),
@@ -82,11 +82,9 @@ func describeSource(ctx context.Context, s *subject, _ *query) (*sourceInfo, err
 		return nil, err
 	}
 	m := o.Session.Manifest()
-	s.mu.Lock()
-	version := s.version
-	s.mu.Unlock()
+	version := s.pinned(ctx).version
 	info := &sourceInfo{
-		ID: s.id, Name: s.Name, Title: cmp.Or(m.Title, s.Name), Kind: s.Kind, Live: s.Live && !m.Complete, Version: version, Axis: axis,
+		ID: s.id, Name: s.Name, Title: cmp.Or(m.Title, s.Name), Kind: s.Kind, Live: s.live() && !m.Complete, Version: version, Axis: axis,
 		Complete: m.Complete || s.Kind != "recording", Target: m.Target, Host: m.Host, Phases: m.Phases, Marks: m.Marks, Files: o.Files, Notes: m.Notes,
 	}
 	if !m.Start.IsZero() {

@@ -19,17 +19,21 @@ type subject struct {
 	ctx context.Context // of the server
 	hub *hub
 
-	mu      sync.Mutex
-	version int // counts the changes of the source
-	opened  *once
-	kept    map[string]*once
-	retired []func() error // closes what earlier versions have opened
+	mu       sync.Mutex
+	writing  bool       // it is being written
+	seen     string     // the state of the source at the last look, of [Server.watch] alone
+	epoch    *epoch     // the current one
+	editions []*edition // those that are open
 }
 
 // add makes a subject of a source. The caller holds s.mu, or nobody else
 // knows the server yet.
 func (s *Server) add(ctx context.Context, src Source) *subject {
-	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, version: 1, kept: map[string]*once{}}
+	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, writing: src.Live, epoch: &epoch{version: 1, kept: map[string]*once{}}}
+	if src.Changed != nil {
+		// Before anybody can open it: what comes from now on is news.
+		sub.seen, sub.writing = src.Changed()
+	}
 	s.subjects = append(s.subjects, sub)
 	return sub
 }
@@ -56,18 +60,26 @@ type once struct {
 }
 
 // memo returns what compute gives, which is called once for a key and version
-// of the source. Everybody who asks while it runs gets the same answer; when
+// of the source: the one that was the latest when ctx first had to do with it. Everybody who asks while it runs gets the same answer; when
 // the last of them no longer waits, it is cancelled and forgotten.
 func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx context.Context) (T, error)) (T, error) {
+	kept := s.pinned(ctx).kept
 	s.mu.Lock()
-	o := s.kept[key]
-	if o == nil {
-		var work context.Context
+	o, known := kept[key]
+	if !known {
 		o = &once{done: make(chan struct{})}
+		kept[key] = o
+	}
+	o.waiting++
+	if !known {
+		var work context.Context
 		work, o.cancel = context.WithCancel(s.ctx)
-		s.kept[key] = o
+		s.mu.Unlock() // holding locks it
+		work, release := holding(work, ctx)
+		s.mu.Lock()
 		go func() {
 			defer close(o.done)
+			defer release()
 			defer o.cancel()
 			defer func() {
 				if p := recover(); p != nil {
@@ -77,7 +89,6 @@ func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx c
 			o.value, o.err = compute(work)
 		}()
 	}
-	o.waiting++
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -88,8 +99,8 @@ func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx c
 		default:
 			if o.waiting == 0 {
 				o.cancel()
-				if s.kept[key] == o {
-					delete(s.kept, key)
+				if kept[key] == o {
+					delete(kept, key)
 				}
 			}
 		}
@@ -106,18 +117,20 @@ func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx c
 	return o.value.(T), nil
 }
 
-// open opens the source.
-func (s *subject) open(ctx context.Context) (*Opened, error) {
-	return memo(ctx, s, "open", func(ctx context.Context) (*Opened, error) {
-		o, err := s.Open(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.mu.Lock()
-		s.retired = append(s.retired, o.Close)
-		s.mu.Unlock()
-		return o, nil
-	})
+// live tells that the source is being written.
+func (s *subject) live() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writing
+}
+
+// setLive says whether it is, and tells whether that is news.
+func (s *subject) setLive(live bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := s.writing != live
+	s.writing = live
+	return news
 }
 
 // session opens the source and returns its session.
@@ -127,32 +140,6 @@ func (s *subject) session(ctx context.Context) (*session.Session, error) {
 		return nil, err
 	}
 	return o.Session, nil
-}
-
-// changed forgets everything that was computed of the source.
-//
-// Note: what is open stays so until the server ends: others may be reading.
-func (s *subject) changed() {
-	s.mu.Lock()
-	s.version++
-	s.kept = map[string]*once{}
-	s.mu.Unlock()
-}
-
-func (s *subject) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var first error
-	for _, c := range s.retired {
-		if c == nil {
-			continue
-		}
-		if err := c(); err != nil && first == nil {
-			first = err
-		}
-	}
-	s.retired = nil
-	return first
 }
 
 // axis returns the span of the source's time axis.

@@ -42,8 +42,10 @@ type Source struct {
 	// Open opens it. It is called again after the source has changed.
 	Open func(ctx context.Context) (*Opened, error)
 	// Changed returns something that is another one after the source has
-	// changed; nil for sources that do not change.
-	Changed func() string
+	// changed, and whether it is still being written; nil for sources that do
+	// not change. It is asked ten times a second while it is written, and else
+	// every second.
+	Changed func() (state string, live bool)
 }
 
 // Opened is an opened source.

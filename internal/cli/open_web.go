@@ -162,29 +162,38 @@ func recordingSource(name string) web.Source {
 		return &web.Opened{Session: session.New(rec), Close: rec.Close}, nil
 	}}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		_, err := os.Stat(filepath.Join(name, recording.ManifestName))
-		src.Live = errors.Is(err, fs.ErrNotExist)
-	}
-	if src.Live {
-		src.Changed = func() string { return treeState(name) }
+		src.Changed = func() (string, bool) { return treeState(name) }
+		_, src.Live = treeState(name)
 	}
 	return src
 }
 
-// treeState tells one state of a recording that is being written from another:
-// by how many files and bytes it has.
-func treeState(dir string) string {
+// quiet is how long nothing has come to a recording without an end that nobody
+// writes any more: whoever writes one looks at the machine every second.
+const quiet = 10 * time.Second
+
+// treeState tells one state of a recording from another, by how many files and
+// bytes it has, and whether it is being written. One that has come to its end
+// does not change.
+func treeState(dir string) (state string, live bool) {
+	if _, err := os.Stat(filepath.Join(dir, recording.ManifestName)); err == nil {
+		return "complete", false
+	}
 	files, bytes := 0, int64(0)
+	var last time.Time
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // gone meanwhile
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
 			files, bytes = files+1, bytes+info.Size()
+			if info.ModTime().After(last) {
+				last = info.ModTime()
+			}
 		}
 		return nil
 	})
-	return fmt.Sprint(files, " ", bytes)
+	return fmt.Sprint(files, " ", bytes), time.Since(last) < quiet
 }
 
 // looseSource is a set of files that stand alone.

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestPace: five notices a second while they cost nothing, and a fifth of a
+// core for those that cost much.
+func TestPace(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cost   time.Duration // CPU time that each notice makes the pages ask for
+		notice int           // in ten seconds
+	}{{"free", 0, 50}, {"cheap", 10 * time.Millisecond, 50}, {"dear", 400 * time.Millisecond, 5}} {
+		var p pace
+		now, cpu, n := time.Unix(1000, 0), time.Second, 0
+		p.ready(now, cpu)
+		for range 100 {
+			now = now.Add(watchEvery)
+			if p.ready(now, cpu) {
+				n++
+				cpu += c.cost
+			}
+		}
+		if n < c.notice-1 || n > c.notice+1 {
+			t.Errorf("%s: %d notices in 10 s, want %d", c.name, n, c.notice)
+		}
+	}
+	var blind pace
+	if !blind.ready(time.Unix(1000, 0), 0) || blind.ready(time.Unix(1000, 5e8), 0) || !blind.ready(time.Unix(1001, 1), 0) {
+		t.Error("without CPU times the pace is not one a second")
+	}
+}
+
+// TestEditions: an older edition of a source stays open for as long as somebody
+// reads it, and no longer.
+func TestEditions(t *testing.T) {
+	var opened, closed atomic.Int64
+	src := Source{Name: "x", Open: func(context.Context) (*Opened, error) {
+		opened.Add(1)
+		return &Opened{Close: func() error { closed.Add(1); return nil }}, nil
+	}}
+	s := &Server{}
+	sub := s.add(t.Context(), src)
+	reader, release := holding(t.Context(), t.Context())
+	if _, err := sub.open(reader); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		sub.changed()
+		ctx, done := holding(t.Context(), t.Context())
+		if _, err := sub.open(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sub.changed()
+	if opened.Load() != 101 || closed.Load() != 100 || len(sub.editions) != 1 {
+		t.Errorf("%d opened, %d closed, %d kept; want 101, 100 and that of the reader", opened.Load(), closed.Load(), len(sub.editions))
+	}
+	// The reader sees the source as it was when it came.
+	o, err := memo(reader, sub, "key", func(context.Context) (int, error) { return 7, nil })
+	if err != nil || o != 7 || sub.epoch.kept["key"] != nil {
+		t.Errorf("what was computed of an old edition is kept for the new one: %d, %v", o, err)
+	}
+	if err := release(); err != nil || closed.Load() != 101 || len(sub.editions) != 0 {
+		t.Errorf("%d closed after the last reader, %d kept: %v", closed.Load(), len(sub.editions), err)
+	}
+}
+
+// TestEditionOfComputation: what is being computed keeps its edition open when
+// the request that asked for it has gone.
+func TestEditionOfComputation(t *testing.T) {
+	var closed atomic.Bool
+	s := &Server{}
+	sub := s.add(t.Context(), Source{Open: func(context.Context) (*Opened, error) {
+		return &Opened{Close: func() error { closed.Store(true); return nil }}, nil
+	}})
+	ctx, release := holding(t.Context(), t.Context())
+	if _, err := sub.open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	began, end, done := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		_, err := memo(ctx, sub, "slow", func(context.Context) (bool, error) {
+			began <- true
+			<-end
+			if closed.Load() {
+				return false, errors.New("closed while it is read")
+			}
+			return true, nil
+		})
+		done <- err
+	}()
+	<-began
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	sub.changed()
+	end <- true
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for !closed.Load() { // the computation lets it go when it has ended
+		time.Sleep(time.Millisecond)
+	}
+}
