@@ -88,7 +88,7 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 		})
 	}
 	l.Heat = h
-	l.Lines = []laneLine{v.percentile("p50", 0.5, times, width), v.percentile("p99", 0.99, times, width)}
+	l.Lines = []laneLine{v.percentile("p50", 0.5, times, parts), v.percentile("p99", 0.99, times, parts)}
 	if len(l.Lines[1].At) == 0 {
 		l.Lines = l.Lines[:1]
 		l.Note = "Too few requests for a 99th percentile."
@@ -98,20 +98,27 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 
 // percentile is a percentile over time. Columns are taken together until ten
 // requests lie beyond it, as everywhere: see [loadlog.Enough].
-func (v *laneView) percentile(title string, q float64, times []stats.Histogram, width float64) laneLine {
+func (v *laneView) percentile(title string, q float64, times []stats.Histogram, parts []loadPart) laneLine {
 	l := laneLine{Key: title, Title: title, Step: true, At: []timeline.Time{}, Mean: numbers{}}
 	enough := uint64(math.Round(loadlog.Enough / (1 - q)))
+	width := float64(v.Len()) / float64(len(times))
 	at := func(c int) timeline.Time { return v.Start + timeline.Time(float64(c)*width) }
+	loaded := func(c int) bool {
+		for _, p := range parts {
+			if p.span.Overlap(timeline.Span{Start: at(c), End: at(c + 1)}) > 0 {
+				return true
+			}
+		}
+		return false
+	}
 	var sum stats.Histogram
 	from, open := 0, false
-	end := func(c int) {
-		if open {
-			l.At, l.Mean, open = append(l.At, at(c)), append(l.Mean, math.NaN()), false
-		}
-	}
 	for c := range times {
-		if times[c].Count() == 0 && sum.Count() == 0 {
-			end(c)
+		if !loaded(c) {
+			if open {
+				l.At, l.Mean, open = append(l.At, at(c)), append(l.Mean, math.NaN()), false
+			}
+			sum.Reset()
 			from = c + 1
 			continue
 		}
@@ -122,7 +129,9 @@ func (v *laneView) percentile(title string, q float64, times []stats.Histogram, 
 			from = c + 1
 		}
 	}
-	end(from)
+	if open {
+		l.At, l.Mean = append(l.At, at(len(times))), append(l.Mean, math.NaN())
+	}
 	return l
 }
 

@@ -70,14 +70,24 @@ func rate(sets []*metrics.Set, names ...string) (c course) {
 	return c
 }
 
+// leastGrowth is the least time over which a rate is taken. The system counts
+// CPU time in ticks of 10 ms, and samples may follow closely where a phase ends.
+const leastGrowth = 50 * time.Millisecond
+
 // grow adds how much a cumulative figure grew a second between two samples.
 func (c *course) grow(at []timeline.Time, values []float64) {
+	from := 0
 	for i := 1; i < len(at); i++ {
-		if d := at[i].Sub(at[i-1]).Seconds(); d > 0 && values[i] >= values[i-1] {
-			c.add(at[i-1], (values[i]-values[i-1])/d)
-		} else {
-			c.add(at[i-1], math.NaN())
+		d := at[i].Sub(at[from])
+		switch {
+		case values[i] < values[from]: // another process
+			c.add(at[from], math.NaN())
+		case d < leastGrowth:
+			continue
+		default:
+			c.add(at[from], (values[i]-values[from])/d.Seconds())
 		}
+		from = i
 	}
 	if n := len(at); n > 0 {
 		c.add(at[n-1], math.NaN())
@@ -220,12 +230,15 @@ func allocLane(_ context.Context, v *laneView) (*lane, error) {
 	return l, nil
 }
 
+// gcKinds are what the collector uses CPUs for: key and title.
+var gcKinds = [][2]string{{"dedicated", "dedicated workers"}, {"assist", "assists"}, {"idlemark", "idle Ps"}, {"pause", "pauses"}}
+
 // gcCPULane is how many CPUs the collector had, by what for.
 func gcCPULane(_ context.Context, v *laneView) (*lane, error) {
 	l := &lane{Title: "CPU of the collector", Unit: "cpus", Shape: "stack", Source: "runtime/metrics, an estimate of the runtime"}
 	sets := v.sets()
-	for _, kind := range [][2]string{{"dedicated", "mark/dedicated"}, {"assist", "mark/assist"}, {"idle", "mark/idle"}, {"pause", "pause"}} {
-		l.with(v, kind[0], kind[0], rate(sets, "/cpu/classes/gc/"+kind[1]+":cpu-seconds"), true)
+	for k, name := range []string{"mark/dedicated", "mark/assist", "mark/idle", "pause"} {
+		l.with(v, gcKinds[k][0], gcKinds[k][1], rate(sets, "/cpu/classes/gc/"+name+":cpu-seconds"), true)
 	}
 	if len(l.Lines) > 0 {
 		return l, nil
@@ -247,8 +260,8 @@ func gcCPULane(_ context.Context, v *laneView) (*lane, error) {
 		}
 	}
 	l.Source = "gctrace: Ps' time in each collection"
-	for k, name := range []string{"dedicated", "assist", "idle", "pause"} {
-		l.with(v, name, name, kinds[k], true)
+	for k, name := range gcKinds {
+		l.with(v, name[0], name[1], kinds[k], true)
 	}
 	if len(l.Lines) == 0 {
 		l.Missing = noMetrics
