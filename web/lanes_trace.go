@@ -171,11 +171,9 @@ func procsLane(ctx context.Context, v *laneView) (*lane, error) {
 		return l, err
 	}
 	sums := make([][8]float64, g.n)
-	procs := g.lanesOf(tiles.KindProc)
-	for _, p := range procs {
+	for _, p := range g.lanesOf(tiles.KindProc) {
 		g.occupied(p.ID, func(c int64, class tiles.Class, share float64) { sums[c][class] += share })
 	}
-	l.Top = float64(len(procs))
 	g.stacked(v, l, procClasses, sums)
 	return l, nil
 }

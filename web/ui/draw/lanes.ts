@@ -81,7 +81,7 @@ export function drawLane(c: CanvasRenderingContext2D, l: Lane, b: Box, label: (v
   }
   const top = topOf(l, b.span) * (l.top ? 1 : 1.08), y = (v: number): number => b.height - v / top * (b.height - 1);
   if (l.shape === "stack") drawStack(c, l.lines ?? [], b, top);
-  const grid = step(top * 16 / b.height, l.unit === "bytes");
+  const grid = step(top * 24 / b.height, l.unit === "bytes");
   for (let v = grid; v <= top * 1.001; v += grid) if (y(v) >= 0) scale(c, b, y(v), label(v));
   if (l.shape === "points") for (const [n, x] of (l.lines ?? []).entries()) drawPoints(c, x, b, y, n);
   else if (l.shape === "lines") for (const x of [...(l.lines ?? [])].reverse()) drawLine(c, x, b, y, false);

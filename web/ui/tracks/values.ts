@@ -9,7 +9,7 @@ export function figure(v: number, unit: string): string {
     case "bytes": return bytes(v);
     case "share": return percent(v);
     case "per_second": return number(v) + "/s";
-    case "cpus": return v.toFixed(2);
+    case "cpus": return number(v);
     default: return Number.isInteger(v) || v >= 1000 ? count(v) : number(v);
   }
 }
