@@ -2,6 +2,7 @@
 // web/dist, which package web embeds.
 //
 //	go -C web/tools run .            builds
+//	go -C web/tools run . -tests     prints the tests of the TypeScript as one script, which web/e2e runs
 //	go -C web/tools test .           fails when web/dist is stale, or the types are wrong
 //	go -C web/tools tool tsgo -p ../ui   checks the types alone
 //
@@ -40,31 +41,14 @@ func Bundle(ui string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	alias := map[string]string{}
-	for name, file := range vendored {
-		alias[name] = filepath.Join(ui, "vendor", filepath.FromSlash(file))
+	o := options(ui)
+	o.EntryPointsAdvanced = []api.EntryPoint{
+		{InputPath: "app/main.tsx", OutputPath: "app"},
+		{InputPath: "app/theme.css", OutputPath: "theme"},
 	}
-	result := api.Build(api.BuildOptions{
-		AbsWorkingDir: ui,
-		EntryPointsAdvanced: []api.EntryPoint{
-			{InputPath: "app/main.tsx", OutputPath: "app"},
-			{InputPath: "app/theme.css", OutputPath: "theme"},
-		},
-		Outdir:            filepath.Join(ui, "out"),
-		Bundle:            true,
-		Alias:             alias,
-		Format:            api.FormatESModule,
-		Target:            api.ES2022,
-		JSX:               api.JSXAutomatic,
-		JSXImportSource:   "preact",
-		MinifyWhitespace:  true,
-		MinifyIdentifiers: true,
-		MinifySyntax:      true,
-		LegalComments:     api.LegalCommentsNone,
-		Charset:           api.CharsetUTF8,
-		LogLevel:          api.LogLevelSilent,
-		Write:             false,
-	})
+	o.Outdir = filepath.Join(ui, "out")
+	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
+	result := api.Build(o)
 	if len(result.Errors) > 0 {
 		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
 	}
@@ -79,7 +63,66 @@ func Bundle(ui string) ([]File, error) {
 	return append(files, File{"index.html", page}), nil
 }
 
+// options are what all bundles have in common.
+func options(ui string) api.BuildOptions {
+	alias := map[string]string{}
+	for name, file := range vendored {
+		alias[name] = filepath.Join(ui, "vendor", filepath.FromSlash(file))
+	}
+	return api.BuildOptions{
+		AbsWorkingDir:   ui,
+		Bundle:          true,
+		Alias:           alias,
+		Format:          api.FormatESModule,
+		Target:          api.ES2022,
+		JSX:             api.JSXAutomatic,
+		JSXImportSource: "preact",
+		LegalComments:   api.LegalCommentsNone,
+		Charset:         api.CharsetUTF8,
+		LogLevel:        api.LogLevelSilent,
+	}
+}
+
+// Tests bundles every file that ends in _test.ts into a script whose value is
+// the results in JSON.
+func Tests(ui string) ([]byte, error) {
+	ui, err := filepath.Abs(ui)
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(ui, "*", "*_test.ts"))
+	if err != nil {
+		return nil, err
+	}
+	inner, err := filepath.Glob(filepath.Join(ui, "*", "*", "*_test.ts"))
+	if err != nil {
+		return nil, err
+	}
+	var entry strings.Builder
+	for _, f := range append(files, inner...) {
+		fmt.Fprintf(&entry, "import %q;\n", filepath.ToSlash(f))
+	}
+	entry.WriteString("import { run } from \"./base/testing.ts\";\nglobalThis.results = run().then(JSON.stringify);\n")
+	o := options(ui)
+	o.Stdin = &api.StdinOptions{Contents: entry.String(), ResolveDir: ui}
+	o.Format = api.FormatIIFE
+	result := api.Build(o)
+	if len(result.Errors) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	}
+	return append(result.OutputFiles[0].Contents, "globalThis.results"...), nil
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "-tests" {
+		script, err := Tests("../ui")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Stdout.Write(script)
+		return
+	}
 	files, err := Bundle("../ui")
 	if err == nil {
 		err = write("../dist", files)

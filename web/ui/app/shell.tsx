@@ -10,6 +10,7 @@ import { current, list } from "../model/source.ts";
 import { Rules } from "../panels/rules/index.tsx";
 import { Sources } from "../panels/sources/index.tsx";
 import { Trouble, Waiting } from "../widgets/ask.tsx";
+import { Tips } from "../widgets/tip.tsx";
 import { Toasts } from "../widgets/toasts.tsx";
 import { open, press } from "./commands.ts";
 import { Header } from "./header.tsx";
@@ -64,6 +65,7 @@ export function Shell() {
       </div>
       {open.value === "palette" ? <Palette /> : open.value === "sources" ? <SourcePicker /> : open.value === "help" ? <Help /> : null}
       <Toasts />
+      <Tips />
     </>
   );
 }

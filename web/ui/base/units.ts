@@ -12,59 +12,82 @@ export interface Span {
   readonly end: Time;
 }
 
-/** digits prints x with three significant digits. */
-function digits(x: number): string {
-  const a = Math.abs(x);
-  if (a >= 100) return x.toFixed(0);
-  if (a >= 10) return x.toFixed(1);
-  return x.toFixed(2);
+/**
+ * even corrects what toFixed and toExponential do with a number that lies
+ * exactly between two texts: Go takes the one with the even digit. The number's
+ * further digits tell: a 5 and nothing behind it.
+ */
+function even(text: string, further: string, unit: number): number {
+  const between = /^50*$/.test(further) && Number(text.at(-1)) % 2 === 1;
+  return between ? Number(text) - unit : Number(text);
 }
 
-/** scale divides x by the largest of the factors that it reaches. */
-function scale(x: number, units: readonly (readonly [number, string])[]): string {
-  const a = Math.abs(x);
-  for (let i = 0; i < units.length; i++) {
-    const [factor, name] = units[i]!;
-    // 999.6 of a unit reads 1.00 of the next one.
-    if (a >= factor * 0.9995 || i === units.length - 1) {
-      return (factor === 1 && Number.isInteger(x) ? String(x) : digits(x / factor)) + " " + name;
-    }
-  }
-  return String(x);
+/** fixed prints x with so many places. */
+function fixed(x: number, places: number): string {
+  const a = Math.abs(x), text = a.toFixed(places), longer = a.toFixed(Math.min(100, places + 30));
+  const rounded = a < 1e15 ? even(text, longer.slice(longer.indexOf(".") + 1 + places), 10 ** -places).toFixed(places) : text;
+  return (x < 0 || Object.is(x, -0) ? "-" : "") + rounded;
 }
 
-const times = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]] as const;
+/** digits prints x with n significant digits and no exponent; with n = 0 it is rounded to a whole number. */
+function digits(x: number, n = 3): string {
+  if (n === 0 || x === 0) return fixed(x, 0);
+  const [mantissa = "", e = ""] = Math.abs(x).toExponential(n - 1).split("e");
+  const further = Math.abs(x).toExponential(n + 30).split("e")[0]!;
+  const rounded = Number(even(mantissa, further.slice(further.indexOf(".") + n), 10 ** (1 - n)).toFixed(n - 1) + "e" + e);
+  // The digits before the point are counted on the rounded value: 9.996 with three digits is 10.0.
+  const before = Math.floor(Math.log10(rounded)) + 1;
+  return (x < 0 ? "-" : "") + fixed(rounded, Math.min(Math.max(n - before, 0), 6));
+}
 
 /** duration prints a length of time: "1.88 ms", "3m12s" from a minute on. */
 export function duration(ns: Time): string {
-  if (ns === 0) return "0";
-  if (Math.abs(ns) < 60e9) return scale(ns, times);
+  const a = Math.abs(ns);
+  if (a === 0) return "0";
+  if (a < 999.5) return digits(ns) + " ns";
+  if (a < 999.5e3) return digits(ns / 1e3) + " µs";
+  if (a < 999.5e6) return digits(ns / 1e6) + " ms";
+  if (a < 60e9) return digits(ns / 1e9) + " s";
   const sign = ns < 0 ? "-" : "";
-  const s = Math.round(Math.abs(ns) / 1e9);
+  const s = Math.round(Math.trunc(a) / 1e9);
   const h = Math.floor(s / 3600), m = Math.floor((s % 3600) / 60);
   return sign + (h > 0 ? `${h}h${m}m${s % 60}s` : `${m}m${s % 60}s`);
 }
 
-const sizes = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]] as const;
+const sizes = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
 
 /** bytes prints an amount of memory: "4.75 MiB". */
 export function bytes(n: number): string {
-  return scale(n, sizes);
+  let i = 0;
+  for (; i < sizes.length - 1 && Math.abs(n) >= 1023.5; i++) n /= 1024;
+  return (i === 0 ? digits(n, 0) : digits(n)) + " " + sizes[i];
 }
 
 /** count prints a whole number with commas: "10,000". */
 export function count(n: number): string {
-  return Math.round(n).toLocaleString("en-US");
+  const a = Math.round(Math.abs(n)); // halves away from zero
+  return (n < 0 && a > 0 ? "-" : "") + String(a).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** number prints x with three digits, or whole with commas beyond that. */
 export function number(x: number): string {
-  return Math.abs(x) >= 1000 ? count(x) : Number.isInteger(x) ? String(x) : digits(x);
+  if (!Number.isFinite(x)) return "n/a";
+  return Math.abs(x) >= 999.5 ? count(x) : digits(x);
 }
 
 /** percent prints a share, where 1 is the whole: "14.3%". */
 export function percent(share: number): string {
-  return digits(share * 100) + "%";
+  return Number.isFinite(share) ? digits(share * 100) + "%" : "n/a";
+}
+
+/** change prints the ratio of a new value to an old one: "+93%", "-45%", "×3.2". */
+export function change(ratio: number): string {
+  if (!Number.isFinite(ratio)) return "n/a";
+  if (ratio >= 3) return "×" + digits(ratio, 2);
+  const p = (ratio - 1) * 100;
+  const s = fixed(p, Math.abs(p) < 9.95 ? 1 : 0);
+  if (s === "-0" || s === "-0.0" || s === "0.0") return "0%";
+  return (p > 0 ? "+" : "") + s + "%";
 }
 
 /**
