@@ -29,12 +29,16 @@ const (
 	// ProfileCPU counts the samples of the CPU profiler, if it ran beside the
 	// trace. They have no time.
 	ProfileCPU
+	// ProfileRunning is the time that goroutines ran, by where each run ended:
+	// at what the goroutine waited for then, or where it was preempted. A run
+	// that ended with its goroutine counts where it began.
+	ProfileRunning
 
 	profileKinds
 	noProfile = profileKinds // of waiting for something else
 )
 
-var profileNames = [profileKinds]string{"net", "sync", "syscall", "sched", "offcpu", "cpu"}
+var profileNames = [profileKinds]string{"net", "sync", "syscall", "sched", "offcpu", "cpu", "running"}
 
 // String returns the kind's name: "net".
 func (k ProfileKind) String() string {
@@ -90,11 +94,19 @@ type StateProfiler struct {
 	sched   []Spent  // by stack
 	samples []Spent  // by stack
 	open    [profileKinds]Spent
+	// each, if set, takes every stay instead of the columns, and every sample.
+	each stayTaker
 
 	// clips says that what a goroutine does before it first runs counts only if
 	// it never runs. Until that is known it is in early.
 	clips bool
 	early map[exectrace.Slot][]earlyStay
+}
+
+// stayTaker is who takes stays one by one: [StaysBuilder].
+type stayTaker interface {
+	take(s *stay, end timeline.Time, unfinished bool)
+	takeSample(at timeline.Time, id stack.ID)
 }
 
 // stay is a goroutine in a state.
@@ -104,7 +116,7 @@ type stay struct {
 	stack stack.ID // of the event that began it
 	own   stack.ID // of the goroutine
 	cause uint16
-	off   bool // it does not run
+	in    bool // it is there and in a state that counts
 	skip  bool // the goroutine was not chosen
 	ran   bool // the goroutine has run already
 }
@@ -125,6 +137,7 @@ type cause struct {
 const (
 	causeRunnable = iota
 	causeSyscall
+	causeRunning
 	firstReason
 )
 
@@ -136,6 +149,7 @@ func NewStateProfiler(r *exectrace.Reader, opts StateProfileOptions) *StateProfi
 		causes: []cause{
 			causeRunnable: {leaf: "[runnable]", kind: ProfileSched},
 			causeSyscall:  {leaf: "[syscall]", kind: ProfileSyscall},
+			causeRunning:  {kind: ProfileRunning},
 		},
 		picky: opts.Goroutine != nil || opts.Span.Len() > 0 || opts.Regions != nil,
 		clips: opts.Compat && opts.Regions == nil, // go tool trace does not clip those of regions
@@ -181,13 +195,18 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 		if e.From == exectrace.Undetermined && !p.opts.Compat {
 			since = p.lastSync // it has been there all the time
 		}
-	case s.off:
+	case s.in && e.From == exectrace.Running:
+		if e.SubjectStack != 0 {
+			s.own = e.SubjectStack
+		}
+		p.leave(s, e)
+	case s.in:
 		p.leave(s, e)
 	}
 	if e.SubjectStack != 0 || e.From == exectrace.Running {
 		s.own = e.SubjectStack // woken up or back from a system call, it is still where it was
 	}
-	s.since, s.stack, s.off = since, e.Stack, true
+	s.since, s.stack, s.in = since, e.Stack, true
 	switch e.To {
 	case exectrace.Runnable:
 		s.cause = causeRunnable
@@ -195,11 +214,11 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 		s.cause = causeSyscall
 	case exectrace.Waiting:
 		s.cause = p.reason(e.Name)
-		s.off = e.Name != exectrace.NameForever // which is as good as dead
+		s.in = e.Name != exectrace.NameForever // which is as good as dead
 	case exectrace.Running:
-		s.off, s.ran = false, true
+		s.cause, s.ran = causeRunning, true
 	case exectrace.NotExist:
-		s.off = false
+		s.in = false
 		if p.clips {
 			p.commit(e.SubjectSlot)
 		}
@@ -252,6 +271,10 @@ func (p *StateProfiler) reason(id exectrace.NameID) uint16 {
 
 // leave is the end of a stay.
 func (p *StateProfiler) leave(s *stay, e *exectrace.Event) {
+	if p.each != nil {
+		p.each.take(s, e.Time, false)
+		return
+	}
 	d := p.inside(s, s.since, e.Time)
 	switch {
 	case s.ran || !p.clips:
@@ -314,6 +337,10 @@ func (p *StateProfiler) chosen(s *stay, from, to timeline.Time) time.Duration {
 
 // sample counts a sample of the CPU profiler.
 func (p *StateProfiler) sample(e *exectrace.Event) {
+	if p.each != nil {
+		p.each.takeSample(e.Time, e.Stack)
+		return
+	}
 	s := stay{id: e.G}
 	if e.GSlot != exectrace.NoSlot {
 		s.skip = p.at(e.GSlot).skip
@@ -330,12 +357,18 @@ func (p *StateProfiler) finishAll() {
 	for slot := range p.stays {
 		s := &p.stays[slot]
 		p.commit(exectrace.Slot(slot))
-		if !s.off || p.opts.Compat {
+		if !s.in || p.opts.Compat {
+			continue
+		}
+		if p.each != nil {
+			p.each.take(s, p.last, true)
 			continue
 		}
 		if d := p.inside(s, s.since, p.last); d > 0 {
 			p.count(s, d)
-			p.open[ProfileOffCPU].add(d)
+			if s.cause != causeRunning {
+				p.open[ProfileOffCPU].add(d)
+			}
 			if k := p.causes[s.cause].kind; k != noProfile {
 				p.open[k].add(d)
 			}
@@ -375,6 +408,9 @@ func (p *StateProfiler) Profile(kind ProfileKind) *StateProfile {
 	case ProfileOffCPU:
 		var frames []stack.FrameID
 		for _, c := range p.causes {
+			if c.kind == ProfileRunning {
+				continue
+			}
 			leaf := out.Stacks.InternFrame(stack.Frame{Func: c.leaf})
 			for id, s := range c.by {
 				if s.Count > 0 {
