@@ -153,7 +153,7 @@ func (p *flamePacker) name(g *calltree.FlameGraph, n int32) int {
 	}
 	p.data.Names = append(p.data.Names, rest)
 	p.data.Package = append(p.data.Package, k)
-	p.class = append(p.class, '0'+byte(flameClass(p.Scope, name)))
+	p.class = append(p.class, '0'+byte(FlameClass(p.Scope, name)))
 	if p.Source != nil {
 		p.data.Source = append(p.data.Source, strings.ToValidUTF8(clean(p.Source(g.Frames[n])), "\ufffd"))
 	}
@@ -167,7 +167,10 @@ var flameClasses = [...]string{"own code", "dependency", "standard library", "ru
 // on all, and every pair can be told apart with any kind of colour vision.
 var flameColours = [...]string{"#4c83fa", "#eddf8d", "#9a9a9a", "#c39bfc", "#fca5c2", "#c76f25", "#6cc465"}
 
-func flameClass(s stack.Scope, name string) int {
+// FlameClass tells whose code a function is, for its colour: 0 is the user's
+// own, 1 a dependency's, 2 the standard library's, 3 the runtime's, 4 garbage
+// collection, 5 system calls, 6 all that is no Go.
+func FlameClass(s stack.Scope, name string) int {
 	switch stack.CategoryOf(name) {
 	case stack.GarbageCollect, stack.Assist:
 		return 4
@@ -458,7 +461,7 @@ func (f *Flame) svgFill(b *bytes.Buffer, x *calltree.Box, name string) {
 		fmt.Fprintf(b, ` fill="%s"`, changeColour(x.Weight, x.BaseWeight))
 		return
 	}
-	fmt.Fprintf(b, ` class="c%d"`, flameClass(f.Scope, name))
+	fmt.Fprintf(b, ` class="c%d"`, FlameClass(f.Scope, name))
 	// A little of its own for each name keeps neighbours apart.
 	h := fnv.New32a()
 	io.WriteString(h, name)

@@ -171,7 +171,9 @@ func (b *StaysBuilder) take(s *stay, end timeline.Time, unfinished bool) {
 }
 
 // takeSample implements [stayTaker].
-func (b *StaysBuilder) takeSample(at timeline.Time, id stack.ID) { b.add(stayClasses, at, 0, uint32(id)) }
+func (b *StaysBuilder) takeSample(at timeline.Time, id stack.ID) {
+	b.add(stayClasses, at, 0, uint32(id))
+}
 
 func (b *StaysBuilder) add(class int, end, d timeline.Time, key uint32) {
 	c := &b.columns[class]

@@ -215,7 +215,7 @@ func (s *Session) addLog(f *File) error {
 
 // addProfile enters a profile under the kinds that it can stand for.
 func (s *Session) addProfile(f *File) error {
-	p, err := s.profileAt(f.Name)
+	p, err := s.ProfileAt(f.Name)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (s *Session) addSources() {
 			continue
 		}
 		seen[e.Path] = true
-		p, err := s.profileAt(e.Path)
+		p, err := s.ProfileAt(e.Path)
 		if err != nil {
 			continue
 		}

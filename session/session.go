@@ -89,12 +89,12 @@ func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entr
 		return nil, recording.Entry{}, fmt.Errorf("no %s profile: %w", kind, ErrNone)
 	}
 	e := found[len(found)-1]
-	p, err := s.profileAt(e.Path)
+	p, err := s.ProfileAt(e.Path)
 	return p, e, err
 }
 
-// profileAt returns the profile at a path.
-func (s *Session) profileAt(path string) (*profile.Profile, error) {
+// ProfileAt returns the profile of the entry at a path.
+func (s *Session) ProfileAt(path string) (*profile.Profile, error) {
 	return decoded(s, path, func() (*profile.Profile, error) {
 		if slices.ContainsFunc(s.rec.Of(recording.Stacks), func(e recording.Entry) bool { return e.Path == path }) {
 			return s.lastStacks(path)

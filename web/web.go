@@ -23,7 +23,9 @@ import (
 	"sync"
 	"time"
 
+	"loupe/profile"
 	"loupe/session"
+	"loupe/symbol"
 )
 
 //go:embed dist
@@ -56,6 +58,11 @@ type Opened struct {
 	// Rename maps names of files in texts of findings to those that people
 	// know; nil for none.
 	Rename func(string) string
+	// Source returns the text of a source file that a profile names, from this
+	// machine; nil for none.
+	Source func(p *profile.Profile, file string) ([]byte, error)
+	// Binary opens the program that a mapping of a profile is of; nil for none.
+	Binary func(m profile.Mapping) (*symbol.Binary, error)
 	// Close releases the files.
 	Close func() error
 }

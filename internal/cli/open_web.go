@@ -23,7 +23,13 @@ import (
 
 // openWeb serves the pages of what was named until the user interrupts.
 func openWeb(e *env, names []string, port int, browse bool) error {
-	list := func() ([]web.Source, error) { return webSources(names) }
+	list := func() ([]web.Source, error) {
+		all, err := webSources(names)
+		for i := range all {
+			all[i].Open = withProgram(e, all[i].Open)
+		}
+		return all, err
+	}
 	sources, err := list()
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func traceVerbs() []traceVerb {
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
 		{"mmu", "", "what the collector leaves to the program in any window; -sweep, -per-proc", traceMMU},
-		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu", traceProfile},
+		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu, running", traceProfile},
 		{"events", "", "every event in words; -raw as the file has them", traceEvents},
 		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
 		{"index", "", "make the timeline, for drawing at any zoom, and keep it beside the trace", traceIndex},
@@ -91,7 +91,7 @@ func newTraceCommand() *command {
 			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
 			fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
 			fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
-			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu or cpu")
+			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu or running")
 			fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
 			fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
 			fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")

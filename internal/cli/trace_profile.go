@@ -35,6 +35,7 @@ var profileKinds = []struct {
 	{"sched", "waiting for a P", sched.ProfileSched, func(i *sched.Interval, _ string) bool { return i.State == exectrace.Runnable }},
 	{"off-cpu", "not running", sched.ProfileOffCPU, func(i *sched.Interval, _ string) bool { return i.State != exectrace.Running }},
 	{"cpu", "samples of the CPU profiler", sched.ProfileCPU, nil},
+	{"running", "running, by where each run ended", sched.ProfileRunning, nil},
 }
 
 // traceProfile prints the functions in which time was spent in some state, or
@@ -52,11 +53,11 @@ func traceProfile(e *env, f *traceFlags, args []string) error {
 		return k.name == f.kind
 	})
 	if i < 0 {
-		return usagef("-kind %q: known are net, sync, syscall, sched, off-cpu, cpu", f.kind)
+		return usagef("-kind %q: known are net, sync, syscall, sched, off-cpu, cpu, running", f.kind)
 	}
 	kind := profileKinds[i]
 	if f.parsed != nil && kind.counts == nil {
-		return usagef("-filter: CPU samples cannot be filtered")
+		return usagef("-filter: -kind %s cannot be filtered", f.kind)
 	}
 	t, done, err := openTrace(e, name)
 	if err != nil {

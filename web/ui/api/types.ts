@@ -1,5 +1,10 @@
 // Generated from the Go structs of package web by its TestTypes. Times are ns.
 
+export interface Amount {
+  value: number;
+  shown: string;
+}
+
 export interface CompareEncounter {
   kind: string;
   name: string;
@@ -18,6 +23,68 @@ export interface Fact {
 export interface Facts {
   facts: Fact[] | null;
   tables: (Table | null)[] | null;
+}
+
+export interface Flame {
+  type: string;
+  unit: string;
+  total: number;
+  shown: string;
+  covers: string;
+  diff: boolean;
+  part: number;
+  part_shown: string;
+  notes: string[] | null;
+  views: FlameView[] | null;
+  path: FlameStep[] | null;
+  lost: boolean;
+  names: string[] | null;
+  files: string[] | null;
+  classes: string;
+  hits: string;
+  flat: number[] | null;
+  cum: number[] | null;
+  signs: string;
+  matched: number;
+  matched_shown: string;
+  base: number;
+  base_shown: string;
+}
+
+export interface FlameStep {
+  name: string;
+  hash: string;
+  weight: number;
+  shown: string;
+}
+
+export interface FlameView {
+  name: number[] | null;
+  depth: number[] | null;
+  weight: number[] | null;
+  self: number[] | null;
+  base: number[] | null;
+  inline: number[] | null;
+  narrow: number[] | null;
+  narrow_weight: number[] | null;
+  top: number;
+  top_weight: number;
+  total: number;
+  width: number;
+}
+
+export interface GraphShown {
+  type: string;
+  unit: string;
+  total: number;
+  shown: string;
+  covers: string;
+  diff: boolean;
+  part: number;
+  part_shown: string;
+  notes: string[] | null;
+  drawing: ReportDrawing | null;
+  classes: string;
 }
 
 export interface InsightEvidence {
@@ -74,6 +141,33 @@ export interface InsightRule {
   needs: string[] | null;
   instead?: string[];
   params: InsightParam[] | null;
+}
+
+export interface LabelKey {
+  key: string;
+  total: Amount;
+  values: LabelValue[] | null;
+  more: number;
+}
+
+export interface LabelValue {
+  value: string;
+  weight: Amount;
+  share: number;
+  filter: string;
+}
+
+export interface LabelsShown {
+  type: string;
+  unit: string;
+  total: number;
+  shown: string;
+  covers: string;
+  diff: boolean;
+  part: number;
+  part_shown: string;
+  notes: string[] | null;
+  keys: LabelKey[] | null;
 }
 
 export interface Lane {
@@ -261,9 +355,54 @@ export interface Notice {
   done?: number;
 }
 
+export interface Peeked {
+  type: string;
+  unit: string;
+  total: number;
+  shown: string;
+  covers: string;
+  diff: boolean;
+  part: number;
+  part_shown: string;
+  notes: string[] | null;
+  nodes: PeekedNode[] | null;
+}
+
+export interface PeekedEdge {
+  name: string;
+  class: number;
+  weight: Amount;
+  share: number;
+  inline: boolean;
+}
+
+export interface PeekedNode {
+  name: string;
+  class: number;
+  flat: Amount;
+  cum: Amount;
+  callers: PeekedEdge[] | null;
+  callees: PeekedEdge[] | null;
+}
+
 export interface Problem {
   error: string;
   missing: boolean;
+}
+
+export interface Ranking {
+  type: string;
+  unit: string;
+  total: number;
+  shown: string;
+  covers: string;
+  diff: boolean;
+  part: number;
+  part_shown: string;
+  notes: string[] | null;
+  table: Table | null;
+  classes: string;
+  names: string[] | null;
 }
 
 export interface RecordingHost {
@@ -322,6 +461,39 @@ export interface RecordingTarget {
   runs?: RecordingRun[];
 }
 
+export interface ReportDrawing {
+  width: number;
+  height: number;
+  legend: string[] | null;
+  boxes: ReportDrawingBox[] | null;
+  lines: ReportDrawingLine[] | null;
+}
+
+export interface ReportDrawingBox {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  text: string[] | null;
+  size: number;
+  share: number;
+  tip: string;
+  function: string;
+}
+
+export interface ReportDrawingLine {
+  from: number;
+  to: number;
+  text: string[] | null;
+  share: number;
+  width: number;
+  dashed: boolean;
+  tip: string;
+  points: number[] | null;
+  head: number[] | null;
+  label: number[] | null;
+}
+
 export interface SessionFile {
   name: string;
   kind: string;
@@ -336,6 +508,14 @@ export interface SessionFile {
   goroutines?: number;
   format?: string;
   bytes: number;
+}
+
+export interface SourceCode {
+  address: string;
+  text: string;
+  flat: Amount;
+  cum: Amount;
+  inlined?: string;
 }
 
 export interface SourceEntry {
@@ -373,10 +553,47 @@ export interface SourceItem {
   live: boolean;
 }
 
+export interface SourceLine {
+  number: number;
+  text: string;
+  flat: Amount;
+  cum: Amount;
+  why?: SourceWhy[];
+  code?: SourceCode[];
+}
+
 export interface SourceList {
   version: string;
   editor: boolean;
   sources: SourceItem[] | null;
+}
+
+export interface SourceRoutine {
+  name: string;
+  file: string;
+  flat: Amount;
+  cum: Amount;
+  lines: SourceLine[] | null;
+  error?: string;
+}
+
+export interface SourceShown {
+  type: string;
+  unit: string;
+  total: number;
+  shown: string;
+  covers: string;
+  diff: boolean;
+  part: number;
+  part_shown: string;
+  notes: string[] | null;
+  routines: SourceRoutine[] | null;
+}
+
+export interface SourceWhy {
+  shown: string;
+  certainty: string;
+  reasons: string[] | null;
 }
 
 export interface Table {
@@ -399,6 +616,25 @@ export interface TimelineSpan {
   end_ns: number;
 }
 
+export interface WeightKind {
+  key: string;
+  title: string;
+  timed: boolean;
+  covers: string;
+  types: WeightType[] | null;
+  type: string;
+  labels: boolean;
+  span: TimelineSpan;
+  error?: string;
+}
+
+export interface WeightType {
+  type: string;
+  unit: string;
+  total: string;
+  means: string;
+}
+
 /** Answers is what each endpoint answers. */
 export interface Answers {
   "edit": boolean;
@@ -408,6 +644,14 @@ export interface Answers {
   "load/requests": LoadPick | null;
   "load/run": LoadView | null;
   "load/runs": LoadList | null;
+  "profile/compare": Facts | null;
+  "profile/flame": Flame | null;
+  "profile/graph": GraphShown | null;
+  "profile/kinds": WeightKind[] | null;
+  "profile/labels": LabelsShown | null;
+  "profile/peek": Peeked | null;
+  "profile/source": SourceShown | null;
+  "profile/top": Ranking | null;
   "rules": (InsightRule | null)[] | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
