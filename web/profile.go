@@ -418,9 +418,7 @@ func (s *Server) report(ctx context.Context, q *query, change func(*pprof.Config
 	}
 	if q.Get("bs") != "" && q.Get("bs") != sub.id {
 		if other, err := s.subject(q.Get("bs")); err == nil {
-			other.mu.Lock()
-			key += fmt.Sprint("\x00", other.version)
-			other.mu.Unlock()
+			key += fmt.Sprint("\x00", other.pinned(ctx).version)
 		}
 	}
 	recent.mu.Lock()
