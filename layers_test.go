@@ -34,7 +34,7 @@ type room struct {
 
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol"}
+	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol", "benchmark"}
 	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap"}
 )
 
@@ -58,6 +58,7 @@ var rooms = map[string]room{
 	"compiler":  {1, pure, nil},
 	"symbol":    {1, pure, []string{"stack"}},
 	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
+	"benchmark": {1, pure, nil},
 
 	"recording": {2, hands, []string{"timeline"}},
 

@@ -107,6 +107,8 @@ var kindNames = map[recording.Kind]string{
 	recording.ExecTrace:     "execution trace",
 	recording.Stderr:        "log of the runtime",
 	recording.Stacks:        "goroutine dump",
+	recording.Load:          "load run",
+	session.BenchmarkOutput: "output of go test -bench",
 	session.OtherProfile:    "profile of another kind",
 }
 
@@ -134,6 +136,12 @@ func DescribeFile(f session.File) string {
 	if f.Kind == recording.Stacks {
 		words = append(words, counted(f.Dumps, "dump"), counted(int(f.Goroutines), "goroutine"))
 	}
+	if f.Kind == recording.Load {
+		words = append(words, counted(f.Requests, "request"))
+	}
+	if f.Kind == session.BenchmarkOutput {
+		words = append(words, counted(f.Results, "result"))
+	}
 	words = append(words, unit.BytesOf(float64(f.Bytes)))
 	if !f.Time.IsZero() {
 		words = append(words, "taken "+f.Time.Local().Format("2006-01-02 15:04:05"))
@@ -156,6 +164,8 @@ func MoreOf(f session.File, name string) string {
 		return "loupe trace summary " + name + ", loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile " + name
 	case recording.Stderr:
 		return "loupe gc " + name + ", loupe sched " + name
+	case recording.Load, session.BenchmarkOutput:
+		return "loupe open " + name + ", loupe compare " + name + " OTHER"
 	case recording.Stacks:
 		return "loupe stacks " + name + ", loupe stacks -full " + name
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/benchmark"
 	"loupe/dump"
 	"loupe/profile"
 	"loupe/recording"
@@ -42,6 +43,10 @@ type File struct {
 	// are in them.
 	Dumps      int   `json:"dumps,omitempty"`
 	Goroutines int64 `json:"goroutines,omitempty"`
+	// Requests counts those of a load run, Results the lines of an output of
+	// go test -bench.
+	Requests int `json:"requests,omitempty"`
+	Results  int `json:"results,omitempty"`
 	// Format is the version of a trace: "1.26".
 	Format string `json:"format,omitempty"`
 	// Bytes is the size of the file.
@@ -57,9 +62,9 @@ const maxLooseSources = 300
 
 // Loose makes a recording in memory of files that stand alone, so that
 // everything that looks at recordings can look at them: profiles of any type,
-// execution traces, goroutine dumps and logs of the runtime. It tells them apart
-// by what is in them. They are taken to be of one program; of two files of a
-// kind the last one counts, but for dumps, which all do.
+// execution traces, goroutine dumps, load runs and logs of the runtime. It tells
+// them apart by what is in them. They are taken to be of one program; of two files of a
+// kind the last one counts, but for dumps and load runs, which all do.
 //
 // Beside the files fsys may hold sources: the file /home/x/main.go, which
 // profiles name so, as source/abs/home/x/main.go, and C:\x\main.go as
@@ -100,10 +105,14 @@ func (s *Session) addLoose(name string) (File, error) {
 		return f, s.addLog(&f)
 	case recording.Stacks:
 		return f, s.addStacks(&f)
+	case recording.Load:
+		return f, s.addRequests(&f)
+	case BenchmarkOutput:
+		return f, s.addBenchmarks(&f)
 	case OtherProfile:
 		return f, s.addProfile(&f)
 	}
-	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
 
 // head reads the begin of a file and notes its size.
@@ -129,10 +138,12 @@ const sniffed = 64 << 10
 
 // Sniff tells by its begin what a file is: [recording.ExecTrace],
 // [recording.Stacks] for a goroutine dump or a log with one, [recording.Stderr]
-// for a log with lines of the runtime, [OtherProfile] for a profile of any kind,
-// or "".
+// for a log with lines of the runtime, [recording.Load] for a load run,
+// [BenchmarkOutput], [OtherProfile] for a profile of any kind, or "".
 func Sniff(head []byte) recording.Kind {
 	switch {
+	case bytes.HasPrefix(head, []byte("loupe.load/")):
+		return recording.Load
 	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
 		return recording.ExecTrace
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
@@ -141,6 +152,8 @@ func Sniff(head []byte) recording.Kind {
 		return recording.Stderr // also with a dump in it: Stacks looks there too
 	case dump.LooksLike(head):
 		return recording.Stacks
+	case benchmark.Looks(head):
+		return BenchmarkOutput
 	}
 	return ""
 }
@@ -156,6 +169,9 @@ func (s *Session) enter(f *File, kinds []recording.Kind, run int) {
 		profiler = "trace"
 	case recording.Stacks:
 		profiler = "stacks"
+	}
+	if kinds[0] == recording.Load {
+		profiler = ""
 	}
 	phase := cmp.Or(profiler, "bare")
 	for n := 2; ; n++ {

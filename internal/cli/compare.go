@@ -17,6 +17,7 @@ var compareCommand = &command{
 		"loupe compare loupe-server-before loupe-server-after",
 		"loupe compare before.trace after.trace                   two execution traces",
 		"loupe compare old.pb.gz new.pb.gz                        two profiles",
+		"loupe compare old.txt new.txt                            outputs of go test -bench -count=10",
 		"loupe compare 'runs/a-*' 'runs/b-*'                      load runs of loupe load -save",
 		"loupe compare -per second -fail 5% old/ new/             profiles of several runs a side",
 		"loupe compare -format md before.zip after.zip > pull-request.md",
@@ -32,6 +33,9 @@ file, several with commas between, a folder, or a pattern in quotes.
 
 Two execution traces are laid side by side too, without verdicts: see loupe trace
 compare.
+
+Outputs of go test -bench become the tables of benchstat: medians, intervals, and what
+is more than chance (Mann and Whitney's test). -count=10 gives enough of each.
 
 Exits with 3 when requests per second, CPU time or wall time got worse.
 
@@ -57,6 +61,12 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 					return usagef("-format: unknown form %q of load runs: there are text, json and md", *format)
 				}
 				return compareLoads(e, args, *format)
+			}
+			if areBenchmarks(args) {
+				if !slices.Contains([]string{"text", "json", "csv", "md"}, *format) {
+					return usagef("-format: unknown form %q of benchmarks: there are text, json, csv and md", *format)
+				}
+				return writeBenchmarks(e, args, *format)
 			}
 			if areProfiles(args) {
 				return profiles.run(e, args, *format)

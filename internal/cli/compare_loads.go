@@ -84,16 +84,9 @@ func compareLoads(e *env, args []string, format string) error {
 		side := compare.LoadSide{Title: name}
 		var starts []time.Time
 		for _, file := range files {
-			data, err := os.ReadFile(file)
+			l, err := readLoad(e, file)
 			if err != nil {
 				return err
-			}
-			l, err := loadlog.Decode(data)
-			if err != nil && (l == nil || l.Len() == 0) {
-				return fmt.Errorf("cannot use %s: %w", file, err)
-			}
-			if err != nil {
-				fmt.Fprintf(e.stderr, "%s: %v; it is used up to there\n", file, err)
 			}
 			side.Open = side.Open || l.Open
 			side.Runs = append(side.Runs, l.Summary())
@@ -102,6 +95,22 @@ func compareLoads(e *env, args []string, format string) error {
 		sides, when = append(sides, side), append(when, starts)
 	}
 	return printLoads(e, compare.Loads(sides, tookTurns(when)), format)
+}
+
+// readLoad reads a load run; of one that is damaged what comes before.
+func readLoad(e *env, file string) (*loadlog.Log, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	l, err := loadlog.Decode(data)
+	if err != nil && (l == nil || l.Len() == 0) {
+		return nil, fmt.Errorf("cannot use %s: %w", file, err)
+	}
+	if err != nil {
+		fmt.Fprintf(e.stderr, "%s: %v; it is used up to there\n", file, err)
+	}
+	return l, nil
 }
 
 // tookTurns tells whether the runs of the sides lie among those of the first.

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/benchmark"
 	"loupe/dump"
+	"loupe/report"
 )
 
 // newOpenCommand is a function because it calls other commands.
@@ -22,14 +24,16 @@ func newOpenCommand() *command {
 		example: []string{
 			"loupe open loupe-server-20261120-101500",
 			"loupe open trace.out cpu.pb.gz heap.pb.gz",
+			"loupe open old.txt new.txt                       outputs of go test -bench -count=10",
 			"loupe open                                       all recordings in this folder",
 			"loupe open -text trace.out                       the first page on the terminal",
 		},
 		about: `
 FILE is anything that loupe knows: a recording, also one that is being written, a
 folder of recordings, an execution trace of any Go version, a profile, a goroutine
-dump, a log of GODEBUG=gctrace=1,schedtrace=1000. Profiles, traces and logs that are named
-together are taken to be of one program.
+dump, a load run of loupe load -save, the output of go test -bench, a log of
+GODEBUG=gctrace=1,schedtrace=1000. Files that are named together are taken to be of one
+program, and outputs of benchmarks to be compared, the others with the first.
 
 The pages are served on this machine alone, at the address that is printed, until
 the command is interrupted; the address is secret. A browser is opened when there is
@@ -74,10 +78,16 @@ func openFile(e *env, name string) error {
 	if err != nil {
 		return err
 	}
-	if what[0] != "report" && what[0] != "stacks" {
+	if what[0] != "report" && what[0] != "stacks" && what[0] != "benchmarks" {
 		if err := writeFound(e, name); err != nil {
 			return err
 		}
+	}
+	if show, ok := firstPages[what[0]]; ok {
+		fmt.Fprintln(e.stdout)
+		err := show(e, name)
+		fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
+		return err
 	}
 	code := find(what[0]).main(e, append(what[1:], name))
 	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
@@ -85,6 +95,18 @@ func openFile(e *env, name string) error {
 		return exitError{code, nil}
 	}
 	return nil
+}
+
+// firstPages print what has no command of its own.
+var firstPages = map[string]func(e *env, name string) error{"load run": showLoad, "benchmarks": showBenchmarks}
+
+// showLoad prints a load run that was saved.
+func showLoad(e *env, name string) error {
+	l, err := readLoad(e, name)
+	if err != nil {
+		return err
+	}
+	return buffered(e.stdout, func(w io.Writer) error { return report.WriteLoad(w, l) })
 }
 
 // sniff returns the command that shows a file's first page, and a line that
@@ -111,6 +133,8 @@ func sniff(name string) (command []string, more string, err error) {
 		head = head[:n]
 	}
 	switch {
+	case bytes.HasPrefix(head, []byte("loupe.load/")):
+		return []string{"load run"}, "more: loupe open FILE, loupe compare FILE OTHER", nil
 	case info.IsDir(), bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return []string{"report"}, "more: loupe trace summary FILE, loupe gc FILE, loupe sched FILE, loupe compare FILE OTHER", nil
 	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
@@ -123,6 +147,8 @@ func sniff(name string) (command []string, more string, err error) {
 		return []string{"sched"}, "more: loupe gc FILE", nil
 	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")):
 		return []string{"gc"}, "more: loupe gc -cycles FILE, loupe sched FILE", nil
+	case benchmark.Looks(head):
+		return []string{"benchmarks"}, "more: loupe open FILE, loupe compare FILE OTHER", nil
 	}
-	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }

@@ -5,6 +5,48 @@ export interface Amount {
   shown: string;
 }
 
+export interface BenchCell {
+  values: number[] | null;
+  center: number;
+  low: number;
+  high: number;
+  shown: string;
+  range: string;
+  delta: string;
+  test: string;
+  verdict: string;
+}
+
+export interface BenchRow {
+  name: string;
+  factor: number;
+  digits: number;
+  prefix: string;
+  cells: BenchCell[] | null;
+}
+
+export interface BenchTable {
+  config: BenchmarkPair[] | null;
+  unit: string;
+  better: number;
+  files: string[] | null;
+  table: Table | null;
+  rows: BenchRow[] | null;
+}
+
+export interface BenchView {
+  files: string[] | null;
+  results: number;
+  varying: string[] | null;
+  problems: string[] | null;
+  tables: BenchTable[] | null;
+}
+
+export interface BenchmarkPair {
+  key: string;
+  value: string;
+}
+
 export interface CompareEncounter {
   kind: string;
   name: string;
@@ -506,6 +548,8 @@ export interface SessionFile {
   samples?: number;
   dumps?: number;
   goroutines?: number;
+  requests?: number;
+  results?: number;
   format?: string;
   bytes: number;
 }
@@ -637,6 +681,7 @@ export interface WeightType {
 
 /** Answers is what each endpoint answers. */
 export interface Answers {
+  "benchmarks/tables": BenchView | null;
   "edit": boolean;
   "findings": InsightFinding[] | null;
   "lanes": LaneStack | null;

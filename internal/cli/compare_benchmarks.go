@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"loupe/benchmark"
+	"loupe/report"
+)
+
+// areBenchmarks says whether the arguments are outputs of go test -bench.
+func areBenchmarks(args []string) bool {
+	return len(args) > 1 && !slices.ContainsFunc(args, func(name string) bool {
+		what, _, err := sniff(name)
+		return err != nil || what[0] != "benchmarks"
+	})
+}
+
+// showBenchmarks prints the tables of one output of go test -bench.
+func showBenchmarks(e *env, name string) error { return writeBenchmarks(e, []string{name}, "text") }
+
+// writeBenchmarks prints outputs of go test -bench side by side, as benchstat does.
+func writeBenchmarks(e *env, names []string, format string) error {
+	var files []benchmark.File
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		files = append(files, benchmark.File{Name: filepath.Base(name), Data: data})
+	}
+	r, err := benchmark.Tabulate(files, benchmark.Options{})
+	if err != nil {
+		return err
+	}
+	t := report.Benchmarks(r)
+	return buffered(e.stdout, func(w io.Writer) error {
+		switch format {
+		case "json":
+			return report.WriteJSON(w, t)
+		case "csv":
+			return report.WriteTraceCSV(w, t)
+		case "md":
+			return report.WriteTraceMarkdown(w, t)
+		}
+		return report.WriteTrace(w, t, e.style())
+	})
+}
