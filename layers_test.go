@@ -53,6 +53,7 @@ var rooms = map[string]room{
 	"profile":   {1, pure, []string{"stack", "unit"}},
 	"exectrace": {1, pure, []string{"stack", "timeline"}},
 	"godebug":   {1, pure, []string{"timeline"}},
+	"alert":     {1, pure, []string{"stats", "timeline", "unit"}},
 	"dump":      {1, pure, []string{"filter", "stack"}},
 	"metrics":   {1, pure, []string{"timeline", "unit"}},
 	"compiler":  {1, pure, nil},
@@ -66,7 +67,7 @@ var rooms = map[string]room{
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {3, hands, join([]string{"agent", "recording", "system"}, values, formats)},
+	"collect":     {3, hands, join([]string{"agent", "alert", "recording", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
@@ -78,7 +79,7 @@ var rooms = map[string]room{
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
-	"report":  {6, pure, join([]string{"recording", "compare", "insight", "pprof"}, values, formats, eyes)},
+	"report":  {6, pure, join([]string{"alert", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
 
 	// The server of the pages. The command line opens the files for it.
 	"web": {7, roof, join([]string{"system", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
@@ -122,6 +123,7 @@ var rooms = map[string]room{
 	"labs/mutex":      {1, roof, []string{"labs/form"}},
 	"labs/blocking":   {1, roof, []string{"labs/form"}},
 	"labs/httptrace":  {1, roof, []string{"labs/form"}},
+	"labs/leak":       {1, roof, []string{"labs/form"}},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

@@ -27,6 +27,9 @@ const (
 //go:embed inject/inject.go
 var injectSource string
 
+//go:embed inject/flight.go
+var flightSource string
+
 //go:embed inject/exit_go119.go.txt
 var exitGo119 string
 
@@ -80,7 +83,8 @@ func Files(pkg string, test bool, hook Hook) []File {
 	rename := func(text string) string {
 		return strings.Replace(text, "\npackage inject\n", "\npackage "+pkg+"\n", 1)
 	}
-	files := []File{{"zz_loupe_agent" + suffix, rename(injectSource)}}
+	// Older toolchains leave the second one out, by its build constraint.
+	files := []File{{"zz_loupe_agent" + suffix, rename(injectSource)}, {"zz_loupe_flight" + suffix, rename(flightSource)}}
 	switch hook {
 	case HookGo119:
 		files = append(files, File{"zz_loupe_exit" + suffix, rename(exitGo119)})

@@ -27,7 +27,7 @@ func readHost(h *recording.Host) {
 	}
 	h.Load = loadAverage()
 	h.Virtual = virtual()
-	h.Quota, h.MemoryLimit = cgroupLimits()
+	h.Quota, h.MemoryLimit = cgroupLimits(cgroupDir("self"))
 }
 
 func readLine(name string) string {
@@ -78,9 +78,9 @@ func virtual() string {
 	return strings.Join(found, ", ")
 }
 
-// cgroupDir returns the folder of loupe's own cgroup, version 2.
-func cgroupDir() string {
-	text, err := os.ReadFile("/proc/self/cgroup")
+// cgroupDir returns the folder of the cgroup of a process, version 2.
+func cgroupDir(pid string) string {
+	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
 	if err != nil {
 		return ""
 	}
@@ -92,10 +92,9 @@ func cgroupDir() string {
 	return ""
 }
 
-// cgroupLimits returns the tightest CPU and memory limits of the cgroup and
-// its parents, 0 for none.
-func cgroupLimits() (cpus float64, memory int64) {
-	dir := cgroupDir()
+// cgroupLimits returns the tightest CPU and memory limits of a cgroup and its
+// parents, 0 for none.
+func cgroupLimits(dir string) (cpus float64, memory int64) {
 	for dir != "" && strings.HasPrefix(dir, "/sys/fs/cgroup") {
 		var quota, period float64
 		if n, _ := fmt.Sscan(readLine(filepath.Join(dir, "cpu.max")), &quota, &period); n == 2 && period > 0 {
@@ -122,7 +121,8 @@ func sampleOS(pid int) metrics.OSSample {
 		s.Self = time.Duration(self.Utime.Nano() + self.Stime.Nano())
 	}
 	sampleMachine(&s)
-	if stat, err := os.ReadFile(filepath.Join(cgroupDir(), "cpu.stat")); err == nil {
+	sampleMemory(&s)
+	if stat, err := os.ReadFile(filepath.Join(cgroupDir("self"), "cpu.stat")); err == nil {
 		for line := range strings.Lines(string(stat)) {
 			if us, ok := strings.CutPrefix(line, "throttled_usec "); ok {
 				n, _ := strconv.ParseInt(strings.TrimSpace(us), 10, 64)
@@ -159,6 +159,34 @@ func sampleProcess(s *metrics.OSSample, pid int) {
 		names, _ := f.Readdirnames(100000)
 		s.FDs = len(names)
 		f.Close()
+	}
+}
+
+// sampleMemory reads how much memory the machine and the process's cgroup have
+// and use, and how often the kernel has killed for want of it.
+func sampleMemory(s *metrics.OSSample) {
+	if mem, err := os.ReadFile("/proc/meminfo"); err == nil {
+		s.Memory, _ = metrics.MemInfo(string(mem), "MemTotal")
+		if free, err := metrics.MemInfo(string(mem), "MemAvailable"); err == nil {
+			s.MemoryUsed = s.Memory - free
+		}
+	}
+	pid := "self"
+	if s.PID > 0 {
+		pid = strconv.Itoa(s.PID)
+	}
+	dir := cgroupDir(pid)
+	if dir == "" {
+		return
+	}
+	s.Cgroup, _ = strconv.ParseInt(readLine(filepath.Join(dir, "memory.current")), 10, 64)
+	_, s.CgroupLimit = cgroupLimits(dir)
+	if events, err := os.ReadFile(filepath.Join(dir, "memory.events")); err == nil {
+		for line := range strings.Lines(string(events)) {
+			if n, ok := strings.CutPrefix(line, "oom_kill "); ok {
+				s.OOMKills, _ = strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+			}
+		}
 	}
 }
 

@@ -62,6 +62,13 @@ func (s *sampler) take() metrics.OSSample {
 	return sample
 }
 
+// write writes a sample that was taken before.
+func (s *sampler) write(line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entry.Write(append(line, '\n'))
+}
+
 func (s *sampler) close() error {
 	close(s.quit)
 	<-s.done

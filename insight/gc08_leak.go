@@ -15,17 +15,33 @@ var gc08 = &Rule{
 	ID: "GC08", Title: "The live heap grows through forced collections: a leak",
 	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
 		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
-	Needs: []recording.Kind{recording.Stderr},
+	Needs: []recording.Kind{recording.Stderr}, Instead: []recording.Kind{recording.Metrics, recording.Vars},
 	Params: []Param{
 		{"p", 0.01, "probability", "research: Mann–Kendall"},
-		{"cycles", 10, "collections", "research"},
+		{"cycles", 10, "collections", "research; of samples, where the runtime's metrics take the place of gctrace"},
 		{"forced", 3, "forced collections", "seed document 000: the forced collection of an idle program shows a leak"},
 		{"growth", 0.20, "share", "research"},
+		{"least", 8, "MB", "chosen, for the runtime's metrics: less is warm-up"},
 	},
 	Check: checkLeak,
 }
 
+// checkLeak asks gctrace, and where that has too little to say the runtime's
+// metrics with the heap profile, which was taken after a forced collection.
 func checkLeak(r *Rule, in *Input) []Finding {
+	if len(in.Session.Manifest().Of(recording.Stderr)) == 0 {
+		return checkLeakMetrics(r, in)
+	}
+	traced := checkLeakTraced(r, in)
+	if traced[0].State == TooLittle {
+		if found := checkLeakMetrics(r, in); found[0].State == Found {
+			return found
+		}
+	}
+	return traced
+}
+
+func checkLeakTraced(r *Rule, in *Input) []Finding {
 	if why := in.untold(); why != "" {
 		return []Finding{r.answer(TooLittle, "%s", why)}
 	}

@@ -267,6 +267,8 @@ var describe = map[recording.Kind]string{
 	recording.Allocs:   "allocs profile (record with -phases allocs)",
 	recording.CPU:      "CPU profile (record with -phases cpu)",
 	recording.OS:       "samples of the operating system",
+	recording.Metrics:  "samples of runtime/metrics",
+	recording.Vars:     "/debug/vars",
 	recording.Compiler: "words of the compiler (loupe run of a package or a test keeps them)",
 
 	recording.Load:      "load (record with -load URL)",

@@ -14,6 +14,9 @@ var (
 	// Where the time goes that is spent on computing.
 	computing = []string{"-phases", "bare,cpu"}
 	posting   = []string{"-m", "POST", "-n", "20000", "-c", "8"}
+	// What is in use, some collections later.
+	growing = []string{"-phases", "bare:12s,heap"}
+	staying = []string{"-phases", "bare:3s,goroutine,trace"}
 )
 
 // All lists the labs.
@@ -132,4 +135,14 @@ var All = []Lab{{
 		{Name: "fresh", Args: []string{"-mode", "fresh"}, Record: computing, About: "every request dials and shakes hands"},
 		{Name: "reused", Args: []string{"-mode", "reused"}, Record: computing, About: "reads bodies to their end, and keeps one connection"},
 	},
+}, {
+	Name:  "leak",
+	Title: "takes orders and keeps what it should let go; to be watched until it is too large",
+	Forms: []Form{
+		{Name: "map", Args: []string{"-mode", "map"}, Record: growing, About: "a map from which nobody deletes"},
+		{Name: "goroutine", Args: []string{"-mode", "goroutine"}, Record: staying, About: "goroutines that wait for a payment for ever"},
+		{Name: "cache", Args: []string{"-mode", "cache"}, Record: growing, About: "a cache without a bound"},
+		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: growing, About: "lets go of what is paid, stops waiting, and bounds the cache"},
+	},
+	Fixed: []string{"-mode", "fixed"},
 }}

@@ -39,6 +39,9 @@ var words = map[string]string{
 	"mutex held LK02":         "c.mu.Lock at cache.go:23",
 	"mutex each LK01":         "for the lock at main.(*sharedTable).add",
 	"blocking one LK06":       "for a connection to the database",
+	"leak map GC08":           "orders.go:",
+	"leak goroutine SC10":     "main.(*shop).await.func1 wait at",
+	"leak cache GC08":         "allocated at orders.go:114 in main.(*shop).price",
 }
 
 // said is what a report has to say, as far as the test reads it.

@@ -46,6 +46,16 @@ type OSSample struct {
 	Load float64 `json:"load"`
 	// Throttled is for how long the cgroup was kept from running.
 	Throttled time.Duration `json:"throttled_ns,omitempty"`
+
+	// Memory of the machine, and what of it is in use, in bytes.
+	Memory     int64 `json:"memory,omitempty"`
+	MemoryUsed int64 `json:"memory_used,omitempty"`
+	// Cgroup is what the process's cgroup is charged with, CgroupLimit the
+	// tightest limit that holds for it, 0 for none, and OOMKills how often the
+	// kernel has killed a process in it for want of memory.
+	Cgroup      int64 `json:"cgroup,omitempty"`
+	CgroupLimit int64 `json:"cgroup_limit,omitempty"`
+	OOMKills    int64 `json:"oom_kills,omitempty"`
 }
 
 // ParseOS reads OS samples. Lines that do not parse are counted, not fatal:

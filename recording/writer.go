@@ -33,7 +33,9 @@ type Writer struct {
 }
 
 // Create starts a recording in dir, which must not exist or be empty. The
-// epoch of its time axis is now. m gives the title, the target and the host.
+// epoch of its time axis is m.Start, now where that is zero; an earlier one, for
+// what was seen before there was a recording, is a time that this process has
+// taken. m gives the title, the target and the host besides.
 func Create(dir string, m Manifest) (*Writer, error) {
 	if err := makeEmptyDir(dir); err != nil {
 		return nil, err
@@ -42,7 +44,10 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create recording: %w", err)
 	}
-	w := &Writer{dir: dir, epoch: time.Now(), m: m, journal: journal}
+	w := &Writer{dir: dir, epoch: m.Start, m: m, journal: journal}
+	if m.Start.IsZero() {
+		w.epoch = time.Now()
+	}
 	w.m.Schema = Schema
 	w.m.Start = w.epoch
 	w.m.ID = newID(w.epoch)

@@ -119,12 +119,54 @@ func loupeSetRate(kind string) (restore func()) {
 	return func() {}
 }
 
+// loupeNewFlight switches the flight recorder on, which keeps the last part of
+// an execution trace in memory. It is nil before Go 1.25.
+var loupeNewFlight func(age loupe_time.Duration, size uint64) (write func(loupe_io.Writer) error, stop func(), err error)
+
+// loupeFlight is the flight recorder that is on; there is one for the program.
+var loupeFlight struct {
+	loupe_sync.Mutex
+	write func(loupe_io.Writer) error
+}
+
+// loupeFlightBytes bounds what the flight recorder holds.
+const loupeFlightBytes = 16 << 20
+
+// loupeRecordFlight keeps the flight recorder on until the asker hangs up.
+func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, hangup chan struct{}) error {
+	if loupeNewFlight == nil {
+		return loupe_fmt.Errorf("the program's Go has no flight recorder, which came with Go 1.25")
+	}
+	loupeFlight.Lock()
+	if loupeFlight.write != nil {
+		loupeFlight.Unlock()
+		return loupe_fmt.Errorf("the flight recorder is on already")
+	}
+	write, stop, err := loupeNewFlight(age, loupeFlightBytes)
+	loupeFlight.write = write
+	loupeFlight.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write([]byte("on\n"))
+	if err == nil {
+		<-hangup
+	}
+	loupeFlight.Lock()
+	loupeFlight.write = nil
+	loupeFlight.Unlock()
+	stop()
+	return err
+}
+
 // loupeServe answers one request, a line of words:
 //
 //	cpu MILLISECONDS            a CPU profile
 //	trace MILLISECONDS          an execution trace
 //	block|mutex MILLISECONDS    switched on for so long, then written
 //	profile NAME                any other profile as it stands
+//	flight MILLISECONDS         keeps so much of a trace in memory until the end of the stream
+//	flown                       the trace that is kept
 //	metrics MILLISECONDS        runtime/metrics at that interval, NDJSON
 //	info                        what the runtime says of itself
 //
@@ -196,6 +238,15 @@ func loupeCapture(c loupe_io.Writer, what, arg string, hangup chan struct{}) err
 			loupe_runtime.GC() // so that what is in use is what is reachable
 		}
 		return p.WriteTo(w, 0)
+	case "flight":
+		return loupeRecordFlight(w, loupe_time.Duration(ms)*loupe_time.Millisecond, hangup)
+	case "flown":
+		loupeFlight.Lock()
+		defer loupeFlight.Unlock()
+		if loupeFlight.write == nil {
+			return loupe_fmt.Errorf("the flight recorder is not on")
+		}
+		return loupeFlight.write(w)
 	case "metrics":
 		return loupeSampleMetrics(w, ms, hangup)
 	case "info":

@@ -111,3 +111,34 @@ func TestErrors(t *testing.T) {
 	f("profile nonsense", "no profile")
 	f("dance", "unknown request")
 }
+
+// TestFlight: the recorder is on for as long as somebody holds the line, and
+// gives the trace of what was.
+func TestFlight(t *testing.T) {
+	if first, _ := ask(t, "flown", 0); !strings.HasPrefix(first, "error") {
+		t.Errorf("without a recorder flown answers %q", first)
+	}
+	c := connect(t)
+	io.WriteString(c, "flight 1000\n")
+	r := bufio.NewReader(c)
+	for _, want := range []string{"ok\n", "on\n"} {
+		if line, err := r.ReadString('\n'); line != want {
+			t.Fatalf("flight answers %q, %v, want %q", line, err, want)
+		}
+	}
+	if first, _ := ask(t, "flight 1000", 0); !strings.HasPrefix(first, "error") {
+		t.Errorf("a second recorder answers %q", first)
+	}
+	for range 2 {
+		if first, data := ask(t, "flown", 0); first != "ok" || !bytes.HasPrefix(data, []byte("go 1.")) {
+			t.Errorf("flown answers %q and %d bytes", first, len(data))
+		}
+	}
+	c.CloseWrite()
+	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+		t.Errorf("after hanging up: %q, %v", rest, err)
+	}
+	if first, _ := ask(t, "flown", 0); !strings.HasPrefix(first, "error") {
+		t.Errorf("after hanging up flown answers %q", first)
+	}
+}

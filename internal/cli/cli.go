@@ -64,7 +64,7 @@ func (e *env) atAbort(f func()) {
 // commands returns every subcommand in the order of the overview.
 func commands() []*command {
 	return []*command{
-		demoCommand, runCommand, attachCommand, loadCommand,
+		demoCommand, runCommand, attachCommand, watchCommand, loadCommand,
 		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, stacksCommand, pprofCommand, newTraceCommand(),
 		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
 	}

@@ -1,0 +1,508 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"loupe/alert"
+	"loupe/metrics"
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// WatchOptions say how a program is watched.
+type WatchOptions struct {
+	Launch LaunchOptions
+	// Temp is a private directory for sockets.
+	Temp string
+	// Interval is the time between two readings; a second when zero.
+	Interval time.Duration
+	// History is for how long readings are kept, for the recording of an
+	// alert; ten minutes when zero.
+	History time.Duration
+	// Flight is how much of an execution trace the program keeps in memory,
+	// so that a recording has what led to the alert; 0 switches it off. It
+	// needs the agent and Go 1.25.
+	Flight time.Duration
+	// Limit is what percentages of memory are of; 0 takes the least of the
+	// cgroup's and the machine's.
+	Limit int64
+}
+
+// Watcher follows one program and keeps in memory what it has seen last. It is
+// used by one goroutine at a time.
+type Watcher struct {
+	opt     WatchOptions
+	cpus    float64  // that the program may use
+	prog    *Program // nil for a target that was found running
+	proc    *Process
+	target  recording.Target
+	src     source // nil when there is only what the system tells
+	pid     int
+	began   time.Time
+	tick    *time.Ticker
+	follow  *background
+	flight  *background
+	flights bool // the flight recorder is on
+
+	mu    sync.Mutex
+	lines []stamped // of the program's metrics
+	last  map[string]float64
+	notes []string
+
+	samples []osAt
+	before  alert.Reading // the reading before, for rates
+	sums    map[string]float64
+	kills   int64 // what the kernel had killed in the cgroup at first
+}
+
+// stamped is a line with when it came.
+type stamped struct {
+	at   time.Time
+	line []byte
+}
+
+type osAt struct {
+	at time.Time
+	metrics.OSSample
+}
+
+// ErrEnded is returned when the watched program is no more.
+var ErrEnded = errors.New("the program has ended")
+
+func newWatcher(opt WatchOptions) *Watcher {
+	if opt.Interval <= 0 {
+		opt.Interval = time.Second
+	}
+	if opt.History <= 0 {
+		opt.History = 10 * time.Minute
+	}
+	cpus := float64(runtime.NumCPU())
+	if quota := HostFacts().Quota; quota > 0 {
+		cpus = min(cpus, quota)
+	}
+	return &Watcher{opt: opt, cpus: cpus, began: time.Now(), kills: -1}
+}
+
+// Watch begins to watch a running program: target is as in [Attach]. A process
+// that serves no /debug/pprof is watched from outside.
+func Watch(ctx context.Context, target string, opt WatchOptions) (*Watcher, error) {
+	w := newWatcher(opt)
+	r := newRecorder(nil, RecorderOptions{})
+	err := r.find(ctx, target)
+	w.target = recording.Target{Kind: "url", Name: target}
+	pid, isProcess := isPID(target)
+	switch {
+	case isProcess && err != nil:
+		w.pid = pid
+		w.notes = append(w.notes, "only what the system tells is known: "+err.Error())
+	case err != nil:
+		return nil, err
+	default:
+		w.src, w.pid = r.src, r.pid
+	}
+	if isProcess {
+		w.target.Kind = "pid"
+	}
+	if w.pid > 0 {
+		describeProcess(&w.target, w.pid)
+		w.target.Runs = []recording.Run{{PID: w.pid}}
+	}
+	w.begin()
+	return w, nil
+}
+
+// Watch starts the program and begins to watch it. It gets no GODEBUG and no
+// profiler; a package has the agent.
+func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error) {
+	w := newWatcher(opt)
+	w.prog, w.target = p, p.Target
+	w.target.Args, w.target.Dir = opt.Launch.Args, p.Dir
+	reader, err := newStderrReader(true)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
+	}
+	if w.proc, err = p.launch(opt.Launch, opt.Temp, reader, passing{opt.Launch.Stderr}); err != nil {
+		return nil, err
+	}
+	w.pid, w.began = w.proc.PID, w.proc.Started
+	w.target.Runs = []recording.Run{{PID: w.pid}}
+	if w.proc.waitAgent(ctx) {
+		w.src = agentSource{w.proc.agent}
+	}
+	w.begin()
+	return w, nil
+}
+
+// passing hands on what the program prints.
+type passing struct{ to io.Writer }
+
+func (p passing) packet(text []byte, _ time.Time) {
+	if p.to != nil {
+		p.to.Write(text)
+	}
+}
+
+func (p passing) end() {}
+
+// begin follows the program's own metrics and switches the flight recorder on.
+func (w *Watcher) begin() {
+	w.tick = time.NewTicker(w.opt.Interval)
+	if w.src == nil {
+		return
+	}
+	w.follow = inBackground(func(ctx context.Context) error {
+		return w.src.follow(ctx, w.opt.Interval, func() timeline.Time { return timeline.Time(time.Since(w.began)) }, &lineWriter{take: w.take})
+	})
+	if a, ok := w.src.(agentSource); ok && w.opt.Flight > 0 {
+		on := make(chan error, 1)
+		w.flight = inBackground(func(ctx context.Context) error {
+			err := a.ask(ctx, "flight "+strconv.FormatInt(w.opt.Flight.Milliseconds(), 10), &lineWriter{take: func([]byte) { on <- nil }})
+			select {
+			case on <- err: // it has not come to being on
+			default:
+			}
+			return err
+		})
+		if err := <-on; err == nil {
+			w.flights = true
+		} else {
+			w.notes = append(w.notes, "no flight recorder: "+err.Error())
+		}
+	}
+}
+
+// lineWriter hands on whole lines.
+type lineWriter struct {
+	take func(line []byte)
+	part []byte
+}
+
+// Write takes a piece of the lines.
+func (l *lineWriter) Write(p []byte) (int, error) {
+	l.part = append(l.part, p...)
+	for {
+		line, rest, found := bytes.Cut(l.part, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		l.take(bytes.Clone(line))
+		l.part = append(l.part[:0], rest...)
+	}
+}
+
+// take keeps a line of the program's metrics.
+func (w *Watcher) take(line []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	w.lines = append(w.lines, stamped{now, line})
+	first := 0
+	for first < len(w.lines) && now.Sub(w.lines[first].at) > w.opt.History {
+		first++
+	}
+	w.lines = append(w.lines[:0], w.lines[first:]...)
+	w.last = figures(line)
+}
+
+// runtimeNames are the metrics that rules know, by the names that the runtime
+// and expvar have for them; those that end in a star are sums that count by how
+// fast they rise.
+var runtimeNames = map[string]string{
+	"/memory/classes/heap/objects:bytes": "heap", "/gc/heap/live:bytes": "live", "/gc/heap/goal:bytes": "goal",
+	"/sched/goroutines:goroutines": "goroutines", "/gc/cycles/total:gc-cycles": "gcs*", "/cpu/classes/gc/total:cpu-seconds": "gccpu*",
+	"HeapAlloc": "heap", "NextGC": "goal", "NumGC": "gcs*",
+}
+
+// figures picks out of a line of metrics what rules know.
+func figures(line []byte) map[string]float64 {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(line, &all) != nil {
+		return nil
+	}
+	if vars, ok := all["vars"]; ok {
+		var inner struct {
+			Memstats map[string]json.RawMessage `json:"memstats"`
+		}
+		if json.Unmarshal(vars, &inner) != nil {
+			return nil
+		}
+		all = inner.Memstats
+	}
+	out := map[string]float64{}
+	for name, known := range runtimeNames {
+		if v, err := strconv.ParseFloat(string(all[name]), 64); err == nil {
+			out[known] = v
+		}
+	}
+	return out
+}
+
+// Notes are remarks on what cannot be seen, and why.
+func (w *Watcher) Notes() []string { return w.notes }
+
+// PID returns the number of the process, 0 where it is not known.
+func (w *Watcher) PID() int { return w.pid }
+
+// Next waits for the next reading. It returns [ErrEnded] when there is none
+// because the program is no more, and the context's error when that ends.
+func (w *Watcher) Next(ctx context.Context) (alert.Reading, error) {
+	var done <-chan struct{}
+	if w.proc != nil {
+		done = w.proc.done
+	}
+	select {
+	case <-ctx.Done():
+		return alert.Reading{}, ctx.Err()
+	case <-done:
+		return alert.Reading{}, ErrEnded
+	case <-w.tick.C:
+	}
+	if w.proc == nil && w.pid > 0 && !processExists(w.pid) {
+		return alert.Reading{}, ErrEnded
+	}
+	r := w.read(ctx)
+	if w.pid == 0 && len(r.Values) <= 1 {
+		return r, fmt.Errorf("%w: %s does not answer any more", ErrEnded, w.target.Name)
+	}
+	return r, nil
+}
+
+// read takes a reading.
+func (w *Watcher) read(ctx context.Context) alert.Reading {
+	s := osAt{time.Now(), sampleOS(w.pid)}
+	w.samples = append(w.samples, s)
+	first := 0
+	for s.at.Sub(w.samples[first].at) > w.opt.History {
+		first++
+	}
+	w.samples = append(w.samples[:0], w.samples[first:]...)
+	if w.kills < 0 {
+		w.kills = s.OOMKills
+	}
+	now := alert.Reading{At: timeline.Time(s.at.Sub(w.began)), Values: map[string]float64{}, Wholes: map[string]float64{}}
+	put := func(name string, v int64) {
+		if v > 0 {
+			now.Values[name] = float64(v)
+		}
+	}
+	put("rss", s.RSS)
+	put("cgroup", s.Cgroup)
+	put("machine", s.MemoryUsed)
+	put("threads", int64(s.Threads))
+	put("files", int64(s.FDs))
+	sums := map[string]float64{}
+	if w.pid > 0 {
+		sums["cpu"] = (s.User + s.System).Seconds()
+	}
+	w.mu.Lock()
+	for name, v := range w.last {
+		if sum, ok := strings.CutSuffix(name, "*"); ok {
+			sums[sum] = v
+		} else {
+			now.Values[name] = v
+		}
+	}
+	w.mu.Unlock()
+	if h, ok := w.src.(*httpSource); ok {
+		if n, ok := h.goroutines(ctx); ok {
+			now.Values["goroutines"] = float64(n)
+		}
+	}
+	for name, v := range sums {
+		if old, ok := w.sums[name]; ok && v >= old && now.At > w.before.At {
+			now.Values[name] = (v - old) / now.At.Sub(w.before.At).Seconds()
+		}
+	}
+	w.wholes(&now, &s.OSSample)
+	w.before, w.sums = now, sums
+	return now
+}
+
+// wholes says what percentages are of.
+func (w *Watcher) wholes(now *alert.Reading, s *metrics.OSSample) {
+	limit := w.opt.Limit
+	if limit == 0 {
+		limit = s.Memory
+		if s.CgroupLimit > 0 && s.CgroupLimit < limit {
+			limit = s.CgroupLimit
+		}
+	}
+	for _, name := range []string{"rss", "cgroup", "heap", "live", "goal"} {
+		now.Wholes[name] = float64(limit)
+	}
+	now.Wholes["machine"] = float64(s.Memory)
+	now.Wholes["cpu"], now.Wholes["gccpu"] = w.cpus, w.cpus
+}
+
+// goroutineCount finds the number of goroutines on the first page of /debug/pprof.
+var goroutineCount = regexp.MustCompile(`<td>(\d+)</td>\s*<td><a href=['"]goroutine\?`)
+
+// goroutines asks how many goroutines there are, which the first page of
+// /debug/pprof tells without stopping anything.
+func (h *httpSource) goroutines(ctx context.Context) (int64, bool) {
+	text, err := h.page(ctx, h.base.String())
+	if err != nil {
+		return 0, false
+	}
+	m := goroutineCount.FindSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(m[1]), 10, 64)
+	return n, err == nil
+}
+
+// Capture writes a recording of the program as it is: the readings that led
+// there as its bare phase, then each of the phases in turn. What fails, because
+// the program dies meanwhile for instance, is noted; what was captured before
+// stays.
+func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, phases []Phase) error {
+	epoch := w.began
+	if len(w.samples) > 0 && w.samples[0].at.After(epoch) {
+		epoch = w.samples[0].at
+	}
+	rec, err := recording.Create(dir, recording.Manifest{Title: title, Tool: tool, Host: HostFacts(), Start: epoch})
+	if err != nil {
+		return err
+	}
+	r := newRecorder(rec, RecorderOptions{})
+	r.prog, r.src, r.pid, r.run = w.prog, w.src, w.pid, 0
+	err = errors.Join(
+		rec.UpdateTarget(func(t *recording.Target) { *t = w.target }),
+		rec.Mark(why),
+		w.keepHistory(r),
+		rec.SetPhase(recording.Phase{Name: "bare", Run: 0, Span: timeline.Span{End: rec.Now()}}),
+	)
+	if err != nil {
+		return errors.Join(err, rec.Close())
+	}
+	for _, p := range phases {
+		switch {
+		case w.src == nil:
+			err = rec.Note("no profiles: the program has no agent and serves no /debug/pprof")
+		case p.Name == "trace" && w.flights:
+			err = w.flown(ctx, r)
+		case p.Name == "bare":
+			continue
+		default:
+			err = r.profile(ctx, p, Plan{})
+		}
+		if diskFull(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	if diskFull(err) {
+		return errors.Join(err, r.Close())
+	}
+	return r.Close()
+}
+
+// keepHistory writes the readings that are in memory.
+func (w *Watcher) keepHistory(r *Recorder) error {
+	if err := r.startSampler(); err != nil {
+		return err
+	}
+	r.sampler.watch(w.pid)
+	for _, s := range w.samples {
+		s.At = r.w.At(s.at)
+		line, err := json.Marshal(s.OSSample)
+		if err != nil {
+			return err
+		}
+		r.sampler.write(line)
+	}
+	w.mu.Lock()
+	lines := w.lines
+	w.mu.Unlock()
+	if len(lines) == 0 {
+		return nil
+	}
+	var all bytes.Buffer
+	for _, l := range lines {
+		if w.src.metricsKind() == recording.Vars {
+			l.line = restamped(l.line, int64(r.w.At(l.at)))
+		}
+		all.Write(append(l.line, '\n'))
+	}
+	return r.w.Put(recording.Entry{Path: "metrics.ndjson", Kind: w.src.metricsKind(), Source: w.src.String()}, all.Bytes())
+}
+
+var stamp = regexp.MustCompile(`^\{"t_ns":\d+`)
+
+// restamped puts a line of samples to another time.
+func restamped(line []byte, at int64) []byte {
+	return stamp.ReplaceAll(line, fmt.Appendf(nil, `{"t_ns":%d`, at))
+}
+
+// flown writes what the flight recorder has kept as the trace.
+func (w *Watcher) flown(ctx context.Context, r *Recorder) error {
+	phase, end := r.begin(Phase{Name: "trace"}, Plan{})
+	kind := phaseKinds["trace"]
+	entry, err := r.w.Create(recording.Entry{Path: kind.file, Kind: kind.kind, Phase: phase.Name, Source: "the flight recorder"})
+	if err != nil {
+		return errors.Join(err, end(err))
+	}
+	if err = w.src.(agentSource).ask(ctx, "flown", entry); err != nil {
+		err = abort(entry, err)
+	} else {
+		err = entry.Close()
+	}
+	return errors.Join(err, end(err))
+}
+
+// Ending says how the program ended, as far as that is known: for one that the
+// kernel killed, what its log tells.
+func (w *Watcher) Ending() string {
+	text := "the program is gone"
+	if w.proc != nil {
+		<-w.proc.done
+		text = w.proc.cmd.ProcessState.String()
+	}
+	now := sampleOS(0)
+	if why := oomKill(w.pid); why != "" {
+		return text + "; the kernel killed it for want of memory: " + why
+	}
+	if w.kills >= 0 && now.OOMKills > w.kills {
+		return text + fmt.Sprintf("; in its cgroup the kernel has killed %d times for want of memory meanwhile", now.OOMKills-w.kills)
+	}
+	return text
+}
+
+// ExitCode returns the code with which a program that was started here ended,
+// -1 for a signal and for one that was found running.
+func (w *Watcher) ExitCode() int {
+	if w.proc == nil || !w.proc.ended() {
+		return -1
+	}
+	return w.proc.ExitCode()
+}
+
+// Close stops watching. A program that was started here is stopped.
+func (w *Watcher) Close() error {
+	w.tick.Stop()
+	if w.flight != nil {
+		w.flight.stop()
+	}
+	var err error
+	if w.follow != nil {
+		if err = w.follow.stop(); errors.Is(err, errNoMetrics) || errors.Is(err, errNoAgent) || errors.Is(err, os.ErrClosed) {
+			err = nil
+		}
+	}
+	if w.proc != nil {
+		w.proc.Stop()
+	}
+	return err
+}

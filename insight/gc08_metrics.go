@@ -1,0 +1,131 @@
+package insight
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"loupe/metrics"
+	"loupe/recording"
+	"loupe/session"
+	"loupe/stack"
+	"loupe/stats"
+	"loupe/timeline"
+	"loupe/unit"
+)
+
+// checkLeakMetrics looks for a leak where nothing but the samples of the
+// runtime tells of collections: a service that was attached to or watched. The
+// profile of the heap is taken after a collection that was asked for, and so
+// says what was in use at the end, and where it was allocated.
+func checkLeakMetrics(r *Rule, in *Input) []Finding {
+	set, err := in.Session.Metrics(0)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	heap, entry, err := in.Session.Profile(recording.Heap)
+	if errors.Is(err, session.ErrNone) {
+		return []Finding{r.answer(NotApplicable, "the recording has no gctrace, and no heap profile (record with -phases heap)")}
+	}
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	index, err := heap.Index("inuse_space")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
+	}
+	bare := timeline.Span{}
+	for _, p := range in.Session.BarePhases() {
+		if p.Span.Len() > bare.Len() {
+			bare = p.Span
+		}
+	}
+	size, live, cycles := heapSeries(set, bare)
+	if len(size.Values) < int(r.param("cycles")) || len(live) < int(r.param("forced")) {
+		return []Finding{r.short("%d samples and %s with another live heap in %s, %g and %g are needed", len(size.Values), plural(int64(len(live)), "collection"), unit.Duration(bare.Len()), r.param("cycles"), r.param("forced"))}
+	}
+	_, p := stats.MannKendall(size.Values)
+	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
+	first, last := live[0], float64(heap.Total(index))
+	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s collections", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Number(cycles))
+	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
+	}
+	f := r.answer(Found, "%s; after a collection %s were still in use", rose, unit.BytesOf(last))
+	at, held := in.holder(heap.Stacks, heap.Samples(index))
+	if held > 0 {
+		f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(float64(held)/last), baseName(at.File), at.Line, stack.Short(at.Func))
+		source, _ := in.lineInLoop(at)
+		f.Evidence = append(f.Evidence, Evidence{
+			Text: unit.BytesOf(float64(held)) + " in use were allocated here", Path: entry.Path, Phase: entry.Phase,
+			File: at.File, Line: at.Line, Function: at.Func, Source: source,
+		})
+	}
+	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
+	f.Impact = &Impact{slope.Estimate * 60 / (1 << 20), "MB a minute", slope.Low * 60 / (1 << 20), slope.High * 60 / (1 << 20)}
+	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
+	f.Advice = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end. Bound or evict it."
+	f.Verify = "Record or watch for as long again: the interval of the slope should contain zero."
+	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: watch past that")
+	return []Finding{f}
+}
+
+// heapSeries returns the size of the heap in a span, the live heap each time it
+// was another one, in bytes, and how many collections ran.
+func heapSeries(set *metrics.Set, bare timeline.Span) (size timeline.Series, live []float64, cycles float64) {
+	for _, name := range []string{"/memory/classes/heap/objects:bytes", "memstats.HeapAlloc"} {
+		if size = set.Series(name).In(bare); len(size.Values) > 0 {
+			break
+		}
+	}
+	for _, name := range []string{"/gc/heap/live:bytes", "memstats.NextGC"} {
+		// The goal follows the live heap, where that is not told.
+		for _, v := range set.Series(name).In(bare).Values {
+			if v > 0 && (len(live) == 0 || v != live[len(live)-1]) {
+				live = append(live, v)
+			}
+		}
+		if len(live) > 0 {
+			break
+		}
+	}
+	for _, name := range []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"} {
+		if n := set.Delta(name, bare); n > 0 {
+			cycles = n
+		}
+	}
+	return size, live, cycles
+}
+
+func seconds(times []timeline.Time) []float64 {
+	out := make([]float64, len(times))
+	for i, t := range times {
+		out[i] = t.Seconds()
+	}
+	return out
+}
+
+// holder returns the line of the user's code that has allocated most of some
+// weight, and how much.
+func (in *Input) holder(t *stack.Table, samples func(func(stack.ID, int64) bool)) (at stack.Frame, most int64) {
+	type line struct {
+		file string
+		line int
+	}
+	isUser := in.Session.Scope().IsUser
+	sums := map[line]int64{}
+	for id, w := range samples {
+		for _, id := range t.Frames(id) {
+			f := t.Frame(id)
+			if !isUser(f) {
+				continue
+			}
+			l := line{f.File, f.Line}
+			if sums[l] += w; sums[l] > most {
+				at, most = f, sums[l]
+			}
+			break
+		}
+	}
+	return at, most
+}

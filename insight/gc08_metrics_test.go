@@ -1,0 +1,57 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/profile/profiletest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// watched is a service of which the runtime's metrics are known for a number of
+// seconds, and what was in use in the end.
+func watched(seconds int, size, live func(second int) int, inUse int64) *recordingtest.Recording {
+	var b strings.Builder
+	fmt.Fprintf(&b, "title x\ntarget url shop module=shop\nphase bare 0s..%ds\nphase heap %ds..%ds profiler=heap\n", seconds, seconds, seconds+1)
+	b.WriteString("-- source/search/rss.go source from=/src/rss.go --\n" + rss)
+	b.WriteString("-- metrics.ndjson metrics --\nt_ns /memory/classes/heap/objects:bytes /gc/heap/live:bytes /gc/cycles/total:gc-cycles\n")
+	for s := range seconds {
+		fmt.Fprintf(&b, "%ds %d %d %d\n", s, size(s)<<20, live(s)<<20, s)
+	}
+	r := recordingtest.New(b.String())
+	if inUse == 0 {
+		return r
+	}
+	stacks := picture(
+		column{"shop.main:/src/main.go:3 shop/search.store:/src/rss.go:21 strings.ToLower", []int64{1, inUse * 3 / 4 << 20}},
+		column{"shop.main:/src/main.go:4 shop/search.find:/src/rss.go:5", []int64{1, inUse / 4 << 20}},
+	)
+	data := profiletest.Encode(stacks, profiletest.Options{Types: []string{"inuse_objects/count", "inuse_space/bytes"}, Period: 512 << 10})
+	return r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, data)
+}
+
+// TestGC08Metrics: without gctrace a leak shows in the runtime's metrics and the
+// heap profile, which names the line.
+func TestGC08Metrics(t *testing.T) {
+	rising := func(s int) int { return 10 + 4*s }
+	saw := func(s int) int { return 10 + 3*(s%10) }
+	still := func(s int) int { return 8 + s%2 }
+
+	f := expect(t, "leak", watched(30, rising, func(s int) int { return 4 * (1 + s) }, 120), "GC08", Found,
+		"the heap went from 10.0 MiB to 126 MiB in 30.0 s", "120 MiB were still in use", "75.0% of them allocated at rss.go:21 in search.store")
+	severity(t, "leak", f, Warning)
+	if f.Impact.Value < 239 || f.Impact.Value > 241 { // 4 MiB a second
+		t.Errorf("impact %+v, want 240 MB a minute", f.Impact)
+	}
+	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Source, "cache = ") || e.Path != "heap.pb.gz" {
+		t.Errorf("evidence %+v", e)
+	}
+	expect(t, "saw-tooth", watched(60, saw, still, 9), "GC08", Fine, "no lasting growth")
+	expect(t, "garbage that nobody needs", watched(30, rising, still, 12), "GC08", Fine, "12.0 MiB were in use")
+	expect(t, "little", watched(30, func(s int) int { return 1 + s/5 }, func(s int) int { return 1 + s/5 }, 6), "GC08", Fine)
+	expect(t, "came back", watched(30, rising, func(s int) int { return 100 - s }, 120), "GC08", Fine)
+	expect(t, "short", watched(5, rising, rising, 120), "GC08", TooLittle, "5 samples")
+	expect(t, "no profile", watched(30, rising, rising, 0), "GC08", NotApplicable, "no heap profile")
+}

@@ -1,0 +1,365 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"loupe/alert"
+	"loupe/collect"
+	"loupe/report"
+	"loupe/unit"
+)
+
+var watchCommand = &command{
+	name:  "watch",
+	short: "follow a program's memory, goroutines, GC and CPU, and capture when something is wrong",
+	args:  "[flags] PID|URL|:PORT|-- TARGET [the program's arguments]",
+	example: []string{
+		"loupe watch :6060                                      what /debug/pprof and the system tell, every second",
+		"loupe watch -alert 'rss>50%' -alert 'goroutines>10000' 4711",
+		"loupe watch -alert 'heap/s>1MB over 2m' -exec 'page-me' -- ./cmd/server",
+		"loupe watch -once -json :6060 | jq .rss                until the first alert",
+	},
+	about: `
+A running program is watched by its process number or through its /debug/pprof;
+one that is named behind -- is started, and a Go package gets the agent, as with
+loupe run. Nothing is recorded until an alert. Then a recording is written: the
+readings that led there, and profiles of the moment (-capture). With the agent and Go
+1.25 an execution trace of the last seconds before the alert is among them, which the
+program keeps in memory all the time (-flight).
+
+` + alert.Help() + `
+
+An alert fires again only after its rule did not hold in between, and not within
+-pause. What -exec names is run by the shell with LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and
+LOUPE_RECORDING set; -webhook gets the same as JSON by POST.
+
+Exits with 3 when there was an alert, with 4 when the program cannot be reached.`,
+	stopAtFirst: true,
+	setup: func(fs *flagSet) func(*env, []string) error {
+		f := &watchFlags{}
+		fs.Func("alert", "`rule` to hold the program against (repeatable; default 'rss>80%')", func(text string) error {
+			r, err := alert.Parse(text)
+			f.rules = append(f.rules, r)
+			return err
+		})
+		fs.StringVar(&f.interval, "interval", "1s", "`time` between two readings")
+		fs.StringVar(&f.history, "history", "10m", "how `long` readings are kept for the recording of an alert")
+		fs.StringVar(&f.capture, "capture", "heap,goroutine,trace,allocs,cpu:2s", "what to capture on an alert, one after the other: a `list` as -phases of loupe run has")
+		fs.StringVar(&f.flight, "flight", "10s", "`time` of execution trace that the program keeps in memory; 0 for none")
+		fs.StringVar(&f.limit, "limit", "", "`memory` that percentages are of, such as 2GB (default the least of the cgroup's and the machine's)")
+		fs.StringVar(&f.pause, "pause", "10m", "least `time` between two recordings")
+		fs.StringVar(&f.forTime, "for", "", "`time` after which to stop watching (default never)")
+		fs.StringVar(&f.out, "o", ".", "`folder` for the recordings")
+		fs.StringVar(&f.exec, "exec", "", "shell `command` to run on an alert")
+		fs.StringVar(&f.webhook, "webhook", "", "`URL` to post the alert to")
+		fs.BoolVar(&f.once, "once", false, "stop after the first alert")
+		fs.BoolVar(&f.json, "json", false, "print readings and alerts as lines of JSON")
+		fs.StringVar(&f.build, "build", "", "`flags` for go build of a target, such as '-tags foo'")
+		return f.run
+	},
+}
+
+type watchFlags struct {
+	rules                                              []*alert.Rule
+	interval, history, capture, flight, pause, forTime string
+	limit, out, exec, webhook, build                   string
+	once, json                                         bool
+	every, kept, flying, resting, until                time.Duration
+	memory                                             unit.Bytes
+	phases                                             []collect.Phase
+}
+
+// read checks the flags.
+func (f *watchFlags) read() (err error) {
+	for _, d := range []struct {
+		name, text string
+		to         *time.Duration
+	}{{"interval", f.interval, &f.every}, {"history", f.history, &f.kept}, {"flight", f.flight, &f.flying}, {"pause", f.pause, &f.resting}, {"for", f.forTime, &f.until}} {
+		if d.text == "" {
+			continue
+		}
+		if *d.to, err = unit.ParseDuration(d.text); err != nil {
+			return usagef("-%s: %w", d.name, err)
+		}
+	}
+	if f.every < 10*time.Millisecond {
+		return usagef("-interval: want at least 10ms")
+	}
+	if f.limit != "" {
+		if f.memory, err = unit.ParseBytes(f.limit); err != nil {
+			return usagef("-limit: %w", err)
+		}
+	}
+	phases, err := collect.ParsePhases(f.capture, 0)
+	if err != nil {
+		return usagef("-capture: %w", err)
+	}
+	f.phases = phases[1:] // the bare one is what led to the alert
+	if len(f.rules) == 0 {
+		r, err := alert.Parse("rss>80%")
+		if err != nil {
+			return err
+		}
+		f.rules = []*alert.Rule{r}
+	}
+	return nil
+}
+
+func (f *watchFlags) run(e *env, args []string) error {
+	if err := f.read(); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return usagef("say what to watch: a process number, a URL, or -- and a program")
+	}
+	ctx := e.ctx
+	if f.until > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.until)
+		defer cancel()
+	}
+	return e.withTemp(func(temp string) error {
+		w, err := f.begin(e, args, temp)
+		if err != nil {
+			return unreachable(err)
+		}
+		for _, n := range w.Notes() {
+			fmt.Fprintln(e.stderr, "note: "+n)
+		}
+		v := &watching{watchFlags: f, e: e, w: w, name: targetName(args[0])}
+		err = v.loop(ctx)
+		return errors.Join(err, w.Close())
+	})
+}
+
+// begin starts the program, or finds the one that runs.
+func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher, error) {
+	opt := collect.WatchOptions{Temp: temp, Interval: f.every, History: f.kept, Flight: f.flying, Limit: int64(f.memory)}
+	if running(args[0]) {
+		if len(args) > 1 {
+			return nil, usagef("too many arguments: %q", args[1:])
+		}
+		return collect.Watch(e.ctx, args[0], opt)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	prog, err := collect.Build(e.ctx, collect.BuildOptions{Target: args[0], Flags: splitFlags(f.build), Dir: dir, Temp: temp, Progress: e.progress(f.json)})
+	if err != nil {
+		return nil, err
+	}
+	prog.Dir = dir
+	for _, note := range prog.Notes {
+		fmt.Fprintln(e.stderr, "note: "+note)
+	}
+	stdout := e.stdout
+	if f.json {
+		stdout = e.stderr
+	}
+	file, _ := stdout.(*os.File)
+	opt.Launch = collect.LaunchOptions{Args: args[1:], Stdin: e.stdin, Stdout: file, Stderr: e.stderr}
+	return prog.Watch(e.ctx, opt)
+}
+
+// running tells whether a target is that of a running program, rather than one
+// to start.
+func running(target string) bool {
+	if strings.Contains(target, "://") || strings.HasPrefix(target, ":") {
+		return true
+	}
+	if _, err := os.Stat(target); err == nil {
+		return false
+	}
+	digits := strings.Trim(target, "0123456789") == ""
+	host, port, found := strings.Cut(target, ":")
+	return digits || found && host != "" && strings.Trim(port, "0123456789") == ""
+}
+
+// watching is a program that is being watched.
+type watching struct {
+	*watchFlags
+	e      *env
+	w      *collect.Watcher
+	name   string
+	alerts int
+	last   time.Time // when the last recording was written
+	shown  time.Time
+}
+
+// loop takes readings until the program or the time ends.
+func (v *watching) loop(ctx context.Context) error {
+	for {
+		now, err := v.w.Next(ctx)
+		switch {
+		case errors.Is(err, collect.ErrEnded):
+			v.tell("ended", map[string]any{"ended": v.w.Ending()}, "watch: "+v.w.Ending())
+			return v.verdict()
+		case err != nil:
+			return v.verdict() // Ctrl-C, or -for is over
+		}
+		v.show(now)
+		for _, r := range v.rules {
+			if why, fires := r.Check(now); fires {
+				if err := v.raise(ctx, r, why); err != nil {
+					return err
+				}
+				if v.once {
+					return v.verdict()
+				}
+			}
+		}
+	}
+}
+
+func (v *watching) verdict() error {
+	if v.alerts > 0 {
+		return exitError{exitFound, nil}
+	}
+	if v.e.ctx.Err() != nil {
+		return v.e.ctx.Err()
+	}
+	return nil
+}
+
+// tell prints a line about something that has happened.
+func (v *watching) tell(kind string, values map[string]any, text string) {
+	if !v.json {
+		if isTerminal(v.e.stdout) {
+			fmt.Fprint(v.e.stdout, "\r\x1b[K")
+		}
+		fmt.Fprintln(v.e.stdout, text)
+		return
+	}
+	values["schema"], values["kind"], values["at"] = watchSchema, kind, time.Now().Format(time.RFC3339Nano)
+	line, err := json.Marshal(values)
+	if err == nil {
+		fmt.Fprintf(v.e.stdout, "%s\n", line)
+	}
+}
+
+// watchSchema names the version of the lines of -json.
+const watchSchema = "loupe.watch/1"
+
+// show prints a reading: on a terminal in place, elsewhere now and then.
+func (v *watching) show(now alert.Reading) {
+	if v.json {
+		values := map[string]any{"t_ns": now.At}
+		for name, x := range now.Values {
+			values[name] = x
+		}
+		v.tell("reading", values, "")
+		return
+	}
+	text := report.WatchLine(now)
+	if isTerminal(v.e.stdout) {
+		if r := []rune(text); len(r) > width(v.e.stdout)-1 {
+			text = string(r[:width(v.e.stdout)-1])
+		}
+		fmt.Fprint(v.e.stdout, "\r\x1b[K"+text)
+		return
+	}
+	if time.Since(v.shown) >= quietEvery {
+		v.shown = time.Now()
+		fmt.Fprintln(v.e.stdout, text)
+	}
+}
+
+// quietEvery is how often a reading is printed where there is no terminal.
+const quietEvery = 10 * time.Second
+
+// raise does what is to be done on an alert.
+func (v *watching) raise(ctx context.Context, r *alert.Rule, why string) error {
+	v.alerts++
+	values := map[string]any{"alert": r.String(), "why": why, "pid": v.w.PID()}
+	v.tell("alert", values, fmt.Sprintf("%s  ALERT %s: %s", time.Now().Format(time.TimeOnly), r, why))
+	dir := ""
+	if v.last.IsZero() || time.Since(v.last) >= v.resting {
+		v.last = time.Now()
+		dir = v.place()
+		err := v.w.Capture(ctx, dir, v.name+": "+why, version(), "alert "+r.String()+": "+why, v.phases)
+		if err != nil {
+			v.tell("failed", map[string]any{"error": err.Error()}, "watch: "+err.Error())
+		}
+		v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+dir)
+	}
+	v.notify(ctx, r, why, dir)
+	return nil
+}
+
+// place names a folder for a recording that is not there yet.
+func (v *watching) place() string {
+	base := fmt.Sprintf("%s%cloupe-watch-%s-%s", strings.TrimSuffix(v.out, string(os.PathSeparator)), os.PathSeparator, v.name, time.Now().Format("20060102-150405"))
+	for n := 1; ; n++ {
+		dir := base
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", base, n)
+		}
+		if _, err := os.Stat(dir); err != nil {
+			return dir
+		}
+	}
+}
+
+// notifyWait bounds what -exec and -webhook may take.
+const notifyWait = 30 * time.Second
+
+// notify runs the user's command and posts the webhook. What fails is told and
+// stops nothing.
+func (v *watching) notify(ctx context.Context, r *alert.Rule, why, dir string) {
+	ctx, cancel := context.WithTimeout(ctx, notifyWait)
+	defer cancel()
+	if v.exec != "" {
+		shell := []string{"sh", "-c"}
+		if runtime.GOOS == "windows" {
+			shell = []string{"cmd", "/c"}
+		}
+		c := exec.CommandContext(ctx, shell[0], shell[1], v.exec)
+		c.Env = append(os.Environ(), "LOUPE_ALERT="+r.String(), "LOUPE_WHY="+why, fmt.Sprintf("LOUPE_PID=%d", v.w.PID()), "LOUPE_RECORDING="+dir)
+		c.Stdout, c.Stderr = v.e.stderr, v.e.stderr
+		if err := c.Run(); err != nil {
+			v.tell("failed", map[string]any{"error": "-exec: " + err.Error()}, "watch: -exec: "+err.Error())
+		}
+	}
+	if v.webhook == "" {
+		return
+	}
+	host, _ := os.Hostname()
+	body, err := json.Marshal(map[string]any{
+		"schema": watchSchema, "kind": "alert", "alert": r.String(), "why": why, "pid": v.w.PID(), "target": v.name, "host": host, "recording": dir,
+		"at": time.Now().Format(time.RFC3339Nano), "text": v.name + " on " + host + ": " + why,
+	})
+	if err == nil {
+		err = postJSON(ctx, v.webhook, body)
+	}
+	if err != nil {
+		v.tell("failed", map[string]any{"error": "-webhook: " + err.Error()}, "watch: -webhook: "+err.Error())
+	}
+}
+
+func postJSON(ctx context.Context, url string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return fmt.Errorf("%s answers %s", url, resp.Status)
+	}
+	return nil
+}
