@@ -2,20 +2,20 @@
  * The colours of the theme as canvases need them. They come from the custom
  * properties of app/theme.css, and are read again when the theme has changed.
  */
+import type { Texture } from "../model/lanes.ts";
+
+export type { Texture };
 
 /** Pattern is eight by eight pixels, row by row, as ImageData has them in a Uint32Array. */
 export type Pattern = Uint32Array;
-
-/** Texture is how a pattern lays its colour over the ground. */
-export type Texture = "solid" | "hatch" | "diagonal" | "sparse" | "dots" | "dashes" | "check";
 
 const textures: Record<Texture, (x: number, y: number) => boolean> = {
   solid: () => true,
   hatch: (x) => x % 4 !== 3,
   diagonal: (x, y) => (x + y) % 4 !== 0,
   sparse: (x, y) => (x - y + 8) % 8 > 1,
-  dots: (x, y) => !(x % 4 === 0 && y % 4 === 0),
-  dashes: (x, y) => !(y % 4 === 1 && x % 8 < 4),
+  dots: (x, y) => !(x % 4 === 0 && y % 8 === (x % 8 === 0 ? 2 : 6)),
+  dashes: (x, y) => !(y % 8 === 3 && x % 8 < 5),
   check: (x, y) => (x % 8 === 0 && y % 8 === 0),
 };
 
