@@ -61,7 +61,7 @@ var rooms = map[string]room{
 	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
 	"benchmark": {1, pure, nil},
 
-	"recording": {2, hands, []string{"timeline"}},
+	"recording": {2, hands, []string{"system", "timeline"}},
 
 	"load": {3, hands, []string{"load/*", "loadlog", "recording", "stats", "timeline", "unit"}},
 	// What a load run sends, and when: pure, and tested without a network.

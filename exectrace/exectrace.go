@@ -190,6 +190,16 @@ func (t *Trace) Finish(size int64) error {
 // Size returns the length of the trace in bytes.
 func (t *Trace) Size() int64 { return t.data.size }
 
+// ReadAt reads bytes of the file, as [io.ReaderAt] says.
+func (t *Trace) ReadAt(p []byte, off int64) (int, error) {
+	data, err := t.data.read(off, int64(len(p)), p[:0:len(p)])
+	n := copy(p, data)
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 // Problems returns what the index found wrong with the trace. What only
 // reading finds is told by [Reader.Problems], which includes these.
 func (t *Trace) Problems() []*Problem { return t.problems }

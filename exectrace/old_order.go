@@ -22,6 +22,7 @@ type oldOrder struct {
 	// blocking has one bit for each start of a system call: it has lost its P.
 	blocking []uint64
 	start    int64 // ticks of the first event
+	end      int64 // and of the last one
 	events   int
 	// forced is the number of events that could not happen and were let
 	// through: others that lead up to them are lost.
@@ -103,6 +104,7 @@ func (o *oldTrace) merge(problem func(at int, text string)) {
 		}
 	}
 	m.endRun(nil)
+	m.end = m.last
 	m.sortExits()
 	if m.unsorted != 0 {
 		problem(m.unsorted, "the clocks of the Ps do not agree: this event is earlier than one that led to it; such times are moved forward")

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
+	"loupe/system"
 	"loupe/timeline"
 )
 
@@ -21,6 +23,9 @@ type Recording struct {
 	Manifest
 	fsys  fs.FS
 	close func() error
+
+	mu    sync.Mutex
+	unmap []func() error // ends the mappings of Bytes
 }
 
 // maxManifest bounds what is read as a manifest or a journal, in bytes;
@@ -173,8 +178,18 @@ func onlyFolder(files []*zip.File) string {
 	return dir
 }
 
-// Close releases the files of r.
-func (r *Recording) Close() error { return r.close() }
+// Close releases the files of r, and with them what [Recording.Bytes] has
+// returned.
+func (r *Recording) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := []error{r.close()}
+	for _, unmap := range r.unmap {
+		all = append(all, unmap())
+	}
+	r.unmap = nil
+	return errors.Join(all...)
+}
 
 // FS returns the tree of the recording.
 func (r *Recording) FS() fs.FS { return r.fsys }
@@ -203,6 +218,29 @@ func (r *Recording) ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, tooLarge
 	}
 	return b.Bytes(), nil
+}
+
+// Bytes returns the bytes of a whole entry until the recording is closed. A
+// file that nobody is writing is mapped, and may have any size; what cannot be
+// mapped, as in a zip file, is read, if it has at most limit bytes.
+func (r *Recording) Bytes(name string, limit int64) ([]byte, error) {
+	f, err := r.fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	defer f.Close()
+	file, ok := f.(*os.File)
+	if info, err := f.Stat(); err != nil || !ok || !system.Settled(info) {
+		return r.ReadFile(name, limit)
+	}
+	data, unmap, err := system.MapFile(file)
+	if err != nil {
+		return r.ReadFile(name, limit)
+	}
+	r.mu.Lock()
+	r.unmap = append(r.unmap, unmap)
+	r.mu.Unlock()
+	return data, nil
 }
 
 // maxBelieved is the claimed size up to which memory is taken in advance.

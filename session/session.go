@@ -53,6 +53,10 @@ func New(rec *recording.Recording) *Session {
 	return &Session{rec: rec, memo: map[string]*memo{}}
 }
 
+// Close closes the recording, for sessions of [Loose]. Traces must not be read
+// any more.
+func (s *Session) Close() error { return s.rec.Close() }
+
 // Manifest returns what the recording says of itself.
 func (s *Session) Manifest() *recording.Manifest { return &s.rec.Manifest }
 

@@ -19,7 +19,7 @@ func (s *Session) Trace() (*exectrace.Trace, recording.Entry, error) {
 	}
 	e := found[len(found)-1]
 	t, err := decoded(s, e.Path, func() (*exectrace.Trace, error) {
-		data, err := s.rec.ReadFile(e.Path, maxEntry)
+		data, err := s.rec.Bytes(e.Path, maxEntry)
 		if err != nil {
 			return nil, err
 		}

@@ -3,3 +3,18 @@
 // It is the one place for the differences between systems in both; it starts no
 // process and parses nothing.
 package system
+
+import (
+	"io/fs"
+	"time"
+)
+
+// settled is how long a file must not have changed to be mapped: reading a
+// mapping beyond the end of a file that shrinks kills the program.
+const settled = 2 * time.Second
+
+// Settled tells whether a file may be mapped: it is regular, has something in
+// it, and nobody seems to be writing it.
+func Settled(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && info.Size() > 0 && time.Since(info.ModTime()) >= settled
+}

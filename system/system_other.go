@@ -3,6 +3,7 @@
 package system
 
 import (
+	"io"
 	"os"
 	"time"
 )
@@ -10,6 +11,16 @@ import (
 // Map reads a file and returns its bytes.
 func Map(name string) (data []byte, unmap func() error, err error) {
 	data, err = os.ReadFile(name)
+	return data, func() error { return nil }, err
+}
+
+// MapFile reads an open file from its begin and returns its bytes.
+func MapFile(f *os.File) (data []byte, unmap func() error, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err = io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
 	return data, func() error { return nil }, err
 }
 

@@ -21,6 +21,12 @@ func Map(name string) (data []byte, unmap func() error, err error) {
 		return nil, nil, err
 	}
 	defer f.Close()
+	return MapFile(f)
+}
+
+// MapFile is [Map] for an open file, which may be closed before the mapping
+// ends.
+func MapFile(f *os.File) (data []byte, unmap func() error, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err
@@ -29,7 +35,7 @@ func Map(name string) (data []byte, unmap func() error, err error) {
 		return nil, func() error { return nil }, nil
 	}
 	if data, err = syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED); err != nil {
-		return nil, nil, fmt.Errorf("cannot map %s: %w", name, err)
+		return nil, nil, fmt.Errorf("cannot map %s: %w", f.Name(), err)
 	}
 	return data, func() error { return syscall.Munmap(data) }, nil
 }

@@ -110,6 +110,18 @@ func (e *edition) keep(ctx context.Context) bool {
 	return true
 }
 
+// editionOf returns the edition that an opened source is, nil when it is closed.
+func (s *subject) editionOf(o *Opened) *edition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.editions {
+		if e.Opened == o {
+			return e
+		}
+	}
+	return nil
+}
+
 func (e *edition) take() bool {
 	e.of.mu.Lock()
 	defer e.of.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -155,6 +156,8 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request, name string) {
 	if r.Method == http.MethodPost {
 		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	}
+	// A file that is cut while it is mapped must not end the server either.
+	debug.SetPanicOnFault(true)
 	defer func() {
 		// A reader that stumbles over a damaged file must not take the other
 		// views with it.

@@ -11,7 +11,8 @@ import (
 // notice is what the pages are told without asking.
 type notice struct {
 	// Kind is "changed" for a source with more in it, "sources" for a list
-	// with more sources, "job" for work that goes on.
+	// with more sources, "job" for work that goes on, "timeline" for more of a
+	// timeline: Version is that of timeline/lanes.
 	Kind string `json:"kind"`
 	// Source is the id of the source.
 	Source  string `json:"source,omitempty"`

@@ -2,9 +2,9 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"sync"
 
@@ -24,6 +24,8 @@ type subject struct {
 	seen     string     // the state of the source at the last look, of [Server.watch] alone
 	epoch    *epoch     // the current one
 	editions []*edition // those that are open
+	builds   int        // counts the timelines that were begun
+	build    *build     // the last of them
 }
 
 // add makes a subject of a source. The caller holds s.mu, or nobody else
@@ -81,6 +83,7 @@ func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx c
 			defer close(o.done)
 			defer release()
 			defer o.cancel()
+			debug.SetPanicOnFault(true) // see api
 			defer func() {
 				if p := recover(); p != nil {
 					o.err = fmt.Errorf("loupe has a mistake here: %v", p)
@@ -149,16 +152,28 @@ func (s *subject) axis(ctx context.Context) (timeline.Span, error) {
 		return timeline.Span{}, err
 	}
 	span := axisOf(in)
-	if span.Len() > 0 {
+	if span.Len() > 0 && s.Kind == "recording" {
 		return span, nil
 	}
-	// A trace that stands alone does not say how long it is.
-	t, err := s.traced(ctx)
-	if errors.Is(err, session.ErrNone) {
-		return span, nil
-	}
-	if err != nil {
-		return span, err
-	}
-	return t.On(t.Span()), nil
+	return memo(ctx, s, "axis", func(context.Context) (timeline.Span, error) {
+		// A trace that stands alone does not say how long it is. One that cannot
+		// be read says so when it is looked at.
+		t, _, err := in.Trace()
+		if err != nil {
+			return span, nil
+		}
+		clock, err := in.TraceClock()
+		if err != nil {
+			return span, nil
+		}
+		own, err := t.Span()
+		if err != nil {
+			return span, nil
+		}
+		on := onAxis(clock, own)
+		if span.Len() == 0 {
+			return on, nil
+		}
+		return timeline.Span{Start: min(span.Start, on.Start), End: max(span.End, on.End)}, nil
+	})
 }

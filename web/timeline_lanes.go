@@ -74,7 +74,7 @@ const maxLanes = 1000
 
 // timelineLanes lists lanes.
 func timelineLanes(ctx context.Context, s *subject, q *query) (*laneList, error) {
-	t, err := s.traced(ctx)
+	t, err := s.timeline(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func timelineLanes(ctx context.Context, s *subject, q *query) (*laneList, error)
 	page, total := t.find(f, q.Get("q"), int(max(0, from)), int(min(max(0, n), maxLanes)))
 	d := t.Dropped()
 	list := &laneList{
-		Origin: t.Clock.At(int64(t.Origin())), Rate: 1 + t.Clock.Drift, MinLevel: tiles.MinLevel, Top: t.Top(), Span: t.On(t.Span()),
-		Version: t.Version(), Done: 1, Dropped: laneDropped{d.Goroutines, d.MinSpans, d.GoroutineSpans, d.ProcSpans}, Total: total, Lanes: make([]laneOnAxis, len(page)),
+		Origin: t.Clock.At(int64(t.Origin())), Rate: 1 + t.Clock.Drift, MinLevel: tiles.MinLevel, Top: t.Top(), Span: t.On(t.Whole),
+		Version: t.Number, Done: t.Done, Dropped: laneDropped{d.Goroutines, d.MinSpans, d.GoroutineSpans, d.ProcSpans}, Total: total, Lanes: make([]laneOnAxis, len(page)),
 	}
 	for i := range page {
 		l := &page[i]
@@ -131,7 +131,7 @@ func (t *traced) filter(q *query) (f tiles.Filter, err error) {
 		f.Group = tiles.LaneID(group)
 	}
 	if q.Has("t0") || q.Has("t1") {
-		on, err := q.span(t.On(t.Span()))
+		on, err := q.span(t.On(t.Whole))
 		if err != nil {
 			return f, err
 		}
@@ -174,14 +174,14 @@ func timelineTiles(ctx context.Context, s *subject, w http.ResponseWriter, q *qu
 	if err != nil {
 		return err
 	}
-	t, err := s.traced(ctx)
+	t, err := s.timeline(ctx, false)
 	if err != nil {
 		return err
 	}
 	// Numbers of lanes are of one version.
-	if v, err := q.number("version", int64(t.Version())); err != nil {
+	if v, err := q.number("version", int64(t.Number)); err != nil {
 		return err
-	} else if v != int64(t.Version()) {
+	} else if v != int64(t.Number) {
 		return &refusal{http.StatusConflict, "there is more of the trace now: ask for the lanes again"}
 	}
 	ids := make([]tiles.TileID, len(body)/tileAsked)
@@ -194,11 +194,17 @@ func timelineTiles(ctx context.Context, s *subject, w http.ResponseWriter, q *qu
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var data []byte
-	if since > 0 {
-		data = t.AppendChanged(nil, int(since), ids)
-	} else {
-		data = t.AppendTiles(nil, ids)
+	return writeBytes(w, q, "application/octet-stream", t.appendTiles(nil, int(since), ids))
+}
+
+// appendTiles appends the tiles that are others than in an earlier state of
+// the timeline, which may be that of another trace.
+func (t *traced) appendTiles(dst []byte, since int, ids []tiles.TileID) []byte {
+	switch {
+	case since == t.Number:
+		return t.AppendTiles(dst, nil)
+	case t.Version() > 0 && since>>versionBits == t.Number>>versionBits:
+		return t.AppendChanged(dst, since&(1<<versionBits-1), ids)
 	}
-	return writeBytes(w, q, "application/octet-stream", data)
+	return t.AppendTiles(dst, ids)
 }

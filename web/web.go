@@ -26,6 +26,7 @@ import (
 	"loupe/profile"
 	"loupe/session"
 	"loupe/symbol"
+	"loupe/tiles"
 )
 
 //go:embed dist
@@ -63,8 +64,20 @@ type Opened struct {
 	Source func(p *profile.Profile, file string) ([]byte, error)
 	// Binary opens the program that a mapping of a profile is of; nil for none.
 	Binary func(m profile.Mapping) (*symbol.Binary, error)
+	// Index keeps the timelines of large traces; nil for none.
+	Index Index
 	// Close releases the files.
 	Close func() error
+}
+
+// Index keeps timelines of traces, so that they need not be made again.
+type Index interface {
+	// Find returns the timeline with a key of the trace that an entry is,
+	// nil when there is none.
+	Find(entry string, key tiles.Key) *tiles.Set
+	// Keep keeps one and returns it as it was kept, best mapped; nil when that
+	// could not be done.
+	Keep(entry string, set *tiles.Set) *tiles.Set
 }
 
 // Options say what is served and how.

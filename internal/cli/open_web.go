@@ -165,7 +165,8 @@ func recordingSource(name string) web.Source {
 		if err != nil {
 			return nil, err
 		}
-		return &web.Opened{Session: session.New(rec), Close: rec.Close}, nil
+		x := &webIndexes{name: func(entry string) string { return filepath.Join(name, filepath.FromSlash(entry)) }}
+		return &web.Opened{Session: session.New(rec), Index: x, Close: func() error { return errors.Join(rec.Close(), x.close()) }}, nil
 	}}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		src.Changed = func() (string, bool) { return treeState(name) }
@@ -213,7 +214,8 @@ func looseSource(names []string) web.Source {
 		for i := range known {
 			known[i].Name = names[i]
 		}
-		return &web.Opened{Session: s, Files: known, Rename: l.rename}, nil
+		x := &webIndexes{name: func(entry string) string { return l.files[entry] }}
+		return &web.Opened{Session: s, Files: known, Rename: l.rename, Index: x, Close: func() error { return errors.Join(s.Close(), x.close()) }}, nil
 	}}
 }
 

@@ -74,14 +74,14 @@ func cachedPage(w io.Writer, key string, make func(io.Writer) error) error {
 	if cerr := tmp.Close(); err != nil || cerr != nil || os.Rename(tmp.Name(), name) != nil {
 		os.Remove(tmp.Name())
 	}
-	prunePages(dir)
+	pruneOldest(dir, maxPages)
 	return nil
 }
 
-// prunePages removes the oldest pages beyond [maxPages].
-func prunePages(dir string) {
+// pruneOldest removes the oldest files of a folder beyond so many.
+func pruneOldest(dir string, keep int) {
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) <= maxPages {
+	if err != nil || len(entries) <= keep {
 		return
 	}
 	var infos []fs.FileInfo
@@ -93,7 +93,7 @@ func prunePages(dir string) {
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int {
 		return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano())
 	})
-	for _, i := range infos[:max(0, len(infos)-maxPages)] {
+	for _, i := range infos[:max(0, len(infos)-keep)] {
 		os.Remove(filepath.Join(dir, i.Name()))
 	}
 }

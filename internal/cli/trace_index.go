@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"loupe/exectrace"
 	"loupe/report"
+	"loupe/system"
 	"loupe/tiles"
 	"loupe/unit"
 )
@@ -48,8 +52,8 @@ func traceIndex(e *env, f *traceFlags, args []string) error {
 		if set, events, err = buildIndex(name, data, tiles.Options{Key: key, Memory: limit}); err != nil {
 			return err
 		}
-		if path, err = keepIndex(e, name, set); err != nil {
-			return err
+		if path, err = keepIndex(indexPaths(name), set); err != nil {
+			return fmt.Errorf("cannot keep the index of %s: %w", name, err)
 		}
 	} else {
 		defer closeSet()
@@ -61,7 +65,7 @@ func traceIndex(e *env, f *traceFlags, args []string) error {
 // openIndex opens the index of a trace, if there is one that fits.
 func openIndex(name string, key tiles.Key) (set *tiles.Set, path string, done func() error) {
 	for _, path := range indexPaths(name) {
-		data, done, err := mapFile(path)
+		data, done, err := system.Map(path) // an index is never written in place
 		if err != nil {
 			continue
 		}
@@ -107,11 +111,10 @@ func buildIndex(name string, data []byte, opts tiles.Options) (*tiles.Set, int64
 	return b.Finish(), events, nil
 }
 
-// keepIndex writes the index beside the trace, or where that cannot be, into
-// the user's cache.
-func keepIndex(e *env, name string, set *tiles.Set) (string, error) {
+// keepIndex writes the index to the first of some paths where that can be.
+func keepIndex(paths []string, set *tiles.Set) (string, error) {
 	var first error
-	for _, path := range indexPaths(name) {
+	for _, path := range paths {
 		err := os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
 			err = writeFile(path, func(w *bufio.Writer) error {
@@ -126,7 +129,57 @@ func keepIndex(e *env, name string, set *tiles.Set) (string, error) {
 			first = err
 		}
 	}
-	return "", fmt.Errorf("cannot keep the index of %s: %w", name, first)
+	return "", first
+}
+
+// webIndexes are the timelines of one source of the pages, whose traces have
+// names by their entries.
+type webIndexes struct {
+	name func(entry string) string
+
+	mu   sync.Mutex
+	done []func() error
+}
+
+// Find implements [web.Index].
+func (x *webIndexes) Find(entry string, key tiles.Key) *tiles.Set {
+	set, _, done := openIndex(x.name(entry), key)
+	if set != nil {
+		x.mu.Lock()
+		x.done = append(x.done, done)
+		x.mu.Unlock()
+	}
+	return set
+}
+
+// Keep implements [web.Index]. Who only looks at a file does not want another
+// one beside it: the user's cache comes first.
+func (x *webIndexes) Keep(entry string, set *tiles.Set) *tiles.Set {
+	paths := indexPaths(x.name(entry))
+	slices.Reverse(paths)
+	path, err := keepIndex(paths, set)
+	if err != nil {
+		return nil
+	}
+	if path == paths[0] && len(paths) > 1 {
+		pruneOldest(filepath.Dir(path), maxIndexes)
+	}
+	return x.Find(entry, set.Key())
+}
+
+// maxIndexes is how many indexes are kept in the user's cache. One has about
+// half the bytes of its trace, of a large one a quarter.
+const maxIndexes = 30
+
+func (x *webIndexes) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []error
+	for _, done := range x.done {
+		all = append(all, done())
+	}
+	x.done = nil
+	return errors.Join(all...)
 }
 
 // indexPage says what the index holds.
