@@ -1,10 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -12,9 +14,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"loupe/session"
 	"loupe/timeline"
+	"loupe/unit"
 )
 
 // endpoint is one question that the browser may ask.
@@ -153,23 +158,45 @@ func (s *Server) api(w http.ResponseWriter, r *http.Request, name string) {
 		fail(w, &refusal{http.StatusMethodNotAllowed, "this changes something and must be asked with POST"})
 		return
 	}
-	if r.Method == http.MethodPost {
-		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
-	}
 	// A file that is cut while it is mapped must not end the server either.
 	debug.SetPanicOnFault(true)
 	defer func() {
 		// A reader that stumbles over a damaged file must not take the other
 		// views with it.
-		if p := recover(); p != nil && p != http.ErrAbortHandler {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(p)
+		default:
 			fail(w, fmt.Errorf("loupe has a mistake here: %v", p))
 		}
 	}()
+	if err := readBody(w, r); err != nil {
+		fail(w, err)
+		return
+	}
 	ctx, release := holding(r.Context(), r.Context())
 	defer release()
 	if err := e.serve(ctx, s, w, &query{r, r.URL.Query()}); err != nil {
 		fail(w, err)
 	}
+}
+
+// largestBody is the most that a page may send: a list of tiles is a few KB.
+const largestBody = 1 << 20
+
+// readBody reads what the page sends within the time that the server gives for
+// that. What is computed then takes as long as it takes.
+func readBody(w http.ResponseWriter, r *http.Request) error {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return &refusal{http.StatusRequestEntityTooLarge, "the question is too long"}
+	}
+	if err != nil {
+		return &refusal{http.StatusBadRequest, "the question has not come whole: " + err.Error()}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	return nil
 }
 
 // problem is the body of an answer that is none.
@@ -182,21 +209,45 @@ type problem struct {
 
 // fail says why there is no answer.
 func fail(w http.ResponseWriter, err error) {
-	if errors.Is(err, context.Canceled) {
-		return // nobody listens
-	}
 	status, text := http.StatusInternalServerError, err.Error()
 	var r *refusal
 	switch {
+	case errors.Is(err, context.Canceled):
+		// Most often nobody listens any more; else the program is about to end.
+		status, text = http.StatusServiceUnavailable, "this was given up: ask again"
 	case errors.As(err, &r):
 		status = r.status
 	case errors.Is(err, session.ErrNone), errors.Is(err, fs.ErrNotExist):
 		status = http.StatusNotFound
 	}
+	if begun(w) {
+		// The first part of an answer is out: only its sudden end tells that
+		// the rest does not come.
+		panic(http.ErrAbortHandler)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(problem{strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):], status == http.StatusNotFound})
+	_ = json.NewEncoder(w).Encode(problem{sentence(text), status == http.StatusNotFound}) // the browser may be gone
 }
+
+// longestProblem is how much of an error's text people read.
+const longestProblem = 2000
+
+// sentence makes a text of a program's error begin like one of people.
+func sentence(text string) string {
+	if len(text) > longestProblem {
+		text = strings.ToValidUTF8(text[:longestProblem], "") + " …"
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 || strings.HasPrefix(text, "loupe ") {
+		return text
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// largestAnswer is the most that is sent as JSON: from about 100 MB on a tab of
+// the browser stands still for seconds.
+const largestAnswer = 128 << 20
 
 // writeJSON sends a value, packed where that is worth it: on one machine the
 // browser reads faster than it inflates.
@@ -204,6 +255,9 @@ func writeJSON(w http.ResponseWriter, q *query, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("cannot send the answer: %w", err)
+	}
+	if len(data) > largestAnswer {
+		return fmt.Errorf("the answer has %s, more than a page can show: choose a shorter time, or ask on the command line", unit.Bytes(len(data)))
 	}
 	return writeBytes(w, q, "application/json", data)
 }

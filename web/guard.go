@@ -4,49 +4,68 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 )
 
-// policy lets the pages load what this server has and nothing else. Styles are
-// set by script in many places, which the policy counts as inline.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
-	"connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+// policy lets the pages load what this server has and nothing else, write no
+// text as HTML, and be in no frame. Styles come from the style sheet and, one
+// property at a time, from the scripts, which is no inline style.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+	"connect-src 'self'; worker-src 'self'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'"
 
 // guard refuses who may not ask, and returns the path behind the token.
 //
 // A page of another site can send requests here. It cannot know the token; it
 // cannot make the browser send a Host that is ours with an address that its own
-// name resolves to; and what acts wants a POST with our Origin.
+// name resolves to, nor have it say that the request comes from this server; and
+// what acts wants a POST with our Origin.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request) (rest string, ok bool) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", policy)
 	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("X-Frame-Options", "DENY")
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	refuse := func(status int, why string) (string, bool) {
+		head.Set("Connection", "close") // who may not ask need not stay
+		http.Error(w, why, status)
+		return "", false
+	}
 	switch {
 	case !s.ours(r.Host):
-		http.Error(w, "this server answers to its own address only", http.StatusForbidden)
+		return refuse(http.StatusForbidden, "this server answers to its own address only")
 	case subtle.ConstantTimeCompare([]byte(token), []byte(s.opts.Token)) != 1:
-		http.Error(w, "the address is not complete: open the one that loupe has printed", http.StatusForbidden)
+		return refuse(http.StatusForbidden, "the address is not complete: open the one that loupe has printed")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
-		http.Error(w, "there is nothing to do with "+r.Method, http.StatusMethodNotAllowed)
-	case r.Header.Get("Origin") != "" && !s.sameOrigin(r.Header.Get("Origin")):
-		http.Error(w, "only the pages of this server may ask", http.StatusForbidden)
+		return refuse(http.StatusMethodNotAllowed, "there is nothing to do with this method")
+	case r.Header.Get("Origin") != "" && r.Header.Get("Origin") != "http://"+r.Host:
+		return refuse(http.StatusForbidden, "only the pages of this server may ask")
 	case r.Method == http.MethodPost && r.Header.Get("Origin") == "":
-		http.Error(w, "only the pages of this server may do that", http.StatusForbidden)
+		return refuse(http.StatusForbidden, "only the pages of this server may do that")
+	case !fetchedByUs(r, rest):
+		return refuse(http.StatusForbidden, "only the pages of this server may ask")
 	case rest != "" && path.Clean("/"+rest) != "/"+rest:
-		http.Error(w, "there is no such page", http.StatusNotFound)
+		return refuse(http.StatusNotFound, "there is no such page")
 	case rest == "" && !strings.HasSuffix(r.URL.Path, "/"):
 		http.Redirect(w, r, "/"+token+"/", http.StatusSeeOther)
-	default:
-		return rest, true
+		return "", false
 	}
-	return "", false
+	return rest, true
+}
+
+// fetchedByUs says whether the browser, where it tells, says that a page of ours
+// or the user asks. A link on another page may lead to the first page: the token
+// is in it then, so that it was the user who put it there.
+func fetchedByUs(r *http.Request, rest string) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return true
+	}
+	return rest == "" && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // ours says whether a Host header names this server: a name that resolves to
@@ -59,10 +78,4 @@ func (s *Server) ours(host string) bool {
 	}
 	own, _, _ := net.SplitHostPort(s.host)
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == own
-}
-
-// sameOrigin says whether an Origin header is of a page of ours.
-func (s *Server) sameOrigin(origin string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Scheme == "http" && s.ours(u.Host)
 }

@@ -150,12 +150,35 @@ func (s *Server) Close() error {
 	return errors.Join(all...)
 }
 
+// Serve answers what comes over a listener until ctx is done. Who sends a request
+// byte by byte has seconds for it; who reads an answer so has a minute for each
+// part.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: readHeader, ReadTimeout: readAll, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(l); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// What a browser on the same machine needs for a request, many times over.
+// The tests have less time.
+var readHeader, readAll = 10 * time.Second, 30 * time.Second
+
 // ServeHTTP checks who asks before it answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rest, ok := s.guard(w, r)
 	if !ok {
 		return
 	}
+	out, done := withPatience(w)
+	defer done()
+	w = out
 	switch {
 	case rest == "api/events":
 		s.hub.serve(w, r)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,14 +52,6 @@ func openWeb(e *env, names []string, port int, browse bool) error {
 		return errors.Join(err, l.Close())
 	}
 	defer s.Close()
-	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return e.ctx },
-	}
-	go func() {
-		<-e.ctx.Done()
-		server.Close()
-	}()
 	if os.Getenv("SSH_CONNECTION") != "" {
 		port := portOf(l)
 		fmt.Fprintf(e.stderr, "from another machine: ssh -L %s:127.0.0.1:%s HOST, then the same address\n", port, port)
@@ -73,10 +64,7 @@ func openWeb(e *env, names []string, port int, browse bool) error {
 			}
 		}
 	}
-	if err := server.Serve(l); err != nil && e.ctx.Err() == nil {
-		return err
-	}
-	return nil
+	return s.Serve(e.ctx, l)
 }
 
 // isFolder tells whether a name is that of a folder that is no recording
