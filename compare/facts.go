@@ -76,6 +76,87 @@ func Gather(s *session.Session) *Facts {
 	return f
 }
 
+// GatherIn is [Gather] for a part of the time: of each bare phase what lies in
+// the span. Where no bare phase does, the rounds are those of the phases with a
+// profiler, whose cost is then in the figures.
+func GatherIn(s *session.Session, span timeline.Span) *Facts {
+	m := s.Manifest()
+	f := &Facts{Title: m.Title, Manifest: m}
+	of := func(p recording.Phase) {
+		if p.Span.Overlap(span) > 0 {
+			f.Rounds = append(f.Rounds, *partOfRound(s, m, p, span))
+		}
+	}
+	for _, p := range s.BarePhases() {
+		of(p)
+	}
+	if len(f.Rounds) == 0 {
+		for _, p := range m.Phases {
+			if p.Error == "" {
+				of(p)
+			}
+		}
+	}
+	return f
+}
+
+// partOfRound is a round restricted to a span.
+func partOfRound(s *session.Session, m *recording.Manifest, p recording.Phase, span timeline.Span) *Round {
+	part := timeline.Span{Start: max(span.Start, p.Span.Start), End: min(span.End, p.Span.End)}
+	if part == p.Span {
+		return gatherRound(s, m, p)
+	}
+	r := &Round{Phase: p, Duration: part.Len(), AllocRate: math.NaN(), Collections: math.NaN()}
+	r.Phase.Span = part
+	if l, _ := s.Load(p.Name); l != nil {
+		clock := s.OnAxis(l, p.Name).Clock
+		load := timeline.Span{Start: clock.At(0), End: clock.At(int64(l.Elapsed))}
+		if load.Overlap(part) > 0 {
+			part = timeline.Span{Start: max(part.Start, load.Start), End: min(part.End, load.End)}
+			r.Load = l.Within(timeline.Span{Start: timeline.Time(part.Start.Sub(load.Start)), End: timeline.Time(part.End.Sub(load.Start))}).Summary()
+			r.Duration = part.Len()
+		}
+	}
+	if p.Run >= 0 && p.Run < len(m.Target.Runs) {
+		r.CPU, r.MaxRSS = used(s, m.Target.Runs[p.Run].PID, part)
+	}
+	r.gatherRuntime(s, m, part)
+	return r
+}
+
+// used is the CPU time of a process in a span, by the samples of the system:
+// between two of them it is taken to have used the CPU evenly. The memory is the
+// largest of a sample.
+func used(s *session.Session, pid int, span timeline.Span) (cpu time.Duration, rss int64) {
+	samples, err := s.OS()
+	if err != nil || pid == 0 {
+		return 0, 0
+	}
+	before := -1
+	sum, covered := 0.0, time.Duration(0)
+	for i, o := range samples {
+		if o.PID != pid {
+			continue
+		}
+		if span.Contains(o.At) {
+			rss = max(rss, o.RSS)
+		}
+		if before >= 0 {
+			b := samples[before]
+			between := timeline.Span{Start: b.At, End: o.At}
+			if d := between.Overlap(span); d > 0 {
+				sum += float64(o.User+o.System-b.User-b.System) * float64(d) / float64(between.Len())
+				covered += d
+			}
+		}
+		before = i
+	}
+	if covered < span.Len()*4/5 {
+		return 0, rss // hardly anything is known of it
+	}
+	return time.Duration(sum * float64(span.Len()) / float64(covered)), rss
+}
+
 func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *Round {
 	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN(), Collections: math.NaN()}
 	if p.Run >= 0 && p.Run < len(m.Target.Runs) {

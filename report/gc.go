@@ -3,6 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
+	"strings"
+	"time"
 
 	"loupe/gc"
 	"loupe/godebug"
@@ -79,10 +82,37 @@ func numberFigure(f gc.Figure, suffix string) string {
 // writeDerived prints the table that engineers work out by hand: the rows of
 // seed document 004, and what they leave out.
 func writeDerived(w *lines, d *gc.Derived, s Style) {
+	figures(derivedRows(d)).write(w, s)
+}
+
+// figures are rows of a name, a value and a remark.
+type figures [][3]string
+
+func (f figures) write(w *lines, s Style) {
 	var g grid
+	for _, r := range f {
+		g.add(cell{text: r[0], left: true}, cell{text: r[1]}, cell{text: r[2], left: true, paint: dim})
+	}
+	g.write(w, s, "  ")
+}
+
+// sheet is the same as a sheet.
+func (f figures) sheet(key string) *Sheet {
+	s := &Sheet{Key: key, Columns: []Column{{"figure", "figure"}, {"value", "value"}, {"remark", ""}}}
+	for _, r := range f {
+		s.Rows = append(s.Rows, []any{strings.TrimSpace(r[0]), r[1], r[2]})
+	}
+	return s
+}
+
+// GCFigures is what loupe gc prints of a log or a phase, as a sheet.
+func GCFigures(d *gc.Derived) *Sheet { return figures(derivedRows(d)).sheet("gc_figures") }
+
+// derivedRows are the figures that are known.
+func derivedRows(d *gc.Derived) (rows [][3]string) {
 	row := func(name, value, remark string) {
 		if value != "–" {
-			g.add(cell{text: name, left: true}, cell{text: value}, cell{text: remark, left: true, paint: dim})
+			rows = append(rows, [3]string{name, value, remark})
 		}
 	}
 	if d.Requests > 0 {
@@ -117,7 +147,7 @@ func writeDerived(w *lines, d *gc.Derived, s Style) {
 	if t := d.Live; t != nil {
 		row("Live heap", string(t.Direction), fmt.Sprintf("slope %.3g MB a minute [%.3g, %.3g], p = %.2g", t.Slope.Estimate*60, t.Slope.Low*60, t.Slope.High*60, t.P))
 	}
-	g.write(w, s, "  ")
+	return rows
 }
 
 func pausesText(p gc.Pauses) string {
@@ -174,29 +204,55 @@ func WriteSched(out io.Writer, all []Samples, s Style) error {
 		if x.Title != "" {
 			w.printf("%s\n", s.paint(bold, clean(x.Title)))
 		}
-		d := x.Summary.Derived
-		var g grid
-		row := func(name, value, remark string) {
-			g.add(cell{text: name, left: true}, cell{text: value}, cell{text: remark, left: true, paint: dim})
-		}
-		interval := ""
-		if d.IntervalMS > 0 {
-			interval = "one every " + unit.Nanoseconds(d.IntervalMS*1e6)
-		}
-		row("Samples", unit.Count(int64(d.Samples)), interval)
-		row("Ps running", fmt.Sprintf("%.2f of %d", d.MeanRunning, d.GOMAXPROCS), "mean; "+unit.Percent(d.UsePercent/100)+" of them")
-		row("Exactly one running", unit.Percent(d.OneRunningPercent/100), fmt.Sprintf("%d of %d busy samples", d.OneRunning, d.Busy))
-		row("All running", unit.Percent(d.AllRunningPercent/100), fmt.Sprintf("%d samples", d.AllRunning))
-		row("Idle while others wait", unit.Percent(d.IdleWhileWaitingPercent/100), fmt.Sprintf("%d samples", d.IdleWhileWaiting))
-		row("Goroutines waiting to run", unit.Number(d.Queue.Mean), fmt.Sprintf("mean; 50%% %s, 95%% %s, most %s", unit.Number(d.Queue.P50), unit.Number(d.Queue.P95), unit.Number(d.Queue.Max)))
-		row("Threads", unit.Count(int64(d.ThreadsMax)), "most")
-		if d.SwitchesPerSec > 0 {
-			row("Goroutine switches/sec", unit.Number(d.SwitchesPerSec), "")
-		}
-		g.write(w, s, "  ")
+		figures(usageRows(&x.Summary.Derived)).write(w, s)
 		for _, n := range x.Summary.Notes {
 			w.printf("  %s\n", s.paint(dim, wrap("Note: "+n.Text, s.width()-2, "  ")))
 		}
 	}
 	return w.err
+}
+
+// SchedFigures is what loupe sched prints of a log or a phase, as a sheet.
+func SchedFigures(d *sched.Derived) *Sheet { return figures(usageRows(d)).sheet("sched_figures") }
+
+// usageRows are the figures of the scheduler's samples.
+func usageRows(d *sched.Derived) (rows [][3]string) {
+	row := func(name, value, remark string) { rows = append(rows, [3]string{name, value, remark}) }
+	interval := ""
+	if d.IntervalMS > 0 {
+		interval = "one every " + unit.Nanoseconds(d.IntervalMS*1e6)
+	}
+	row("Samples", unit.Count(int64(d.Samples)), interval)
+	row("Ps running", fmt.Sprintf("%.2f of %d", d.MeanRunning, d.GOMAXPROCS), "mean; "+unit.Percent(d.UsePercent/100)+" of them")
+	row("Exactly one running", unit.Percent(d.OneRunningPercent/100), fmt.Sprintf("%d of %d busy samples", d.OneRunning, d.Busy))
+	row("All running", unit.Percent(d.AllRunningPercent/100), fmt.Sprintf("%d samples", d.AllRunning))
+	row("Idle while others wait", unit.Percent(d.IdleWhileWaitingPercent/100), fmt.Sprintf("%d samples", d.IdleWhileWaiting))
+	row("Goroutines waiting to run", unit.Number(d.Queue.Mean), fmt.Sprintf("mean; 50%% %s, 95%% %s, most %s", unit.Number(d.Queue.P50), unit.Number(d.Queue.P95), unit.Number(d.Queue.Max)))
+	row("Threads", unit.Count(int64(d.ThreadsMax)), "most")
+	if d.SwitchesPerSec > 0 {
+		row("Goroutine switches/sec", unit.Number(d.SwitchesPerSec), "")
+	}
+	return rows
+}
+
+// Cycles are collections as a sheet: each with its phases, and what the heap was.
+func Cycles(rows []gc.Row) *Sheet {
+	s := &Sheet{Key: "cycles", Title: "Collections", Columns: []Column{
+		{"gc", "gc"}, {"at_ns", "since start"}, {"stw1_ns", "stop 1"}, {"mark_ns", "mark"}, {"stw2_ns", "stop 2"}, {"assist_ns", "assists"}, {"background_ns", "background"},
+		{"idle_ns", "idle Ps"}, {"heap_start_bytes", "heap at begin"}, {"heap_end_bytes", "at end"}, {"heap_live_bytes", "live"}, {"goal_bytes", "goal"}, {"procs", "Ps"}, {"trigger", "because of"},
+	}}
+	ms := func(v float64) time.Duration { return time.Duration(math.Round(v * 1e6)) }
+	mb := func(v float64) Bytes { return Bytes(v * (1 << 20)) }
+	for _, r := range rows {
+		why := "the heap"
+		switch {
+		case r.Leaks:
+			why = "a look for leaks"
+		case r.Forced:
+			why = "runtime.GC"
+		}
+		s.Rows = append(s.Rows, []any{r.GC, ms(1e3 * r.AtS), ms(r.STW1MS), ms(r.MarkMS), ms(r.STW2MS), ms(r.CPUAssist), ms(r.CPUBackground), ms(r.CPUIdle),
+			mb(r.HeapStartMB), mb(r.HeapEndMB), mb(r.HeapLiveMB), mb(r.GoalMB), r.Procs, why})
+	}
+	return s
 }

@@ -32,6 +32,26 @@ func quantity(u compare.Unit, v float64) string {
 	return unit.Number(v)
 }
 
+// Figures is the table of one recording as a sheet, in the words of loupe report.
+func Figures(t *compare.Table) *Sheet {
+	s := &Sheet{Key: "figures", Columns: []Column{{"figure", "figure"}, {"value", "value"}, {"rounds", "rounds"}}, Notes: slices.Clone(t.Notes)}
+	for _, r := range t.Rows {
+		var all []string
+		for _, v := range r.Cells[0].Rounds {
+			all = append(all, quantity(r.Unit, v))
+		}
+		text := ""
+		if len(all) > 1 {
+			text = strings.Join(all, ", ")
+		}
+		s.Rows = append(s.Rows, []any{r.Name, quantity(r.Unit, float64(r.Cells[0].Median)), text})
+	}
+	return s
+}
+
+// Rounds says in words how many rounds a table's medians are of, "" for one.
+func Rounds(t *compare.Table) string { return rounds(t) }
+
 // change prints a ratio with its interval: "+93% [+85%, +101%]".
 func change(c compare.Change) string {
 	if !c.Ratio.Known() {

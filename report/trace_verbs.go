@@ -139,6 +139,20 @@ func TraceSched(a *sched.Analysis, top int) *Trace {
 	)}
 }
 
+// TraceHogs are the functions whose long runs kept others from running.
+func TraceHogs(a *sched.Analysis, top int) *Sheet {
+	s := &Sheet{Key: "hogs", Title: "Who keeps others from running", Columns: []Column{
+		{"function", "function"}, {"runs", "long runs"}, {"p50_ns", "run p50"}, {"longest_ns", "longest run"}, {"delay_ns", "others waited"}, {"worst_delay_ns", "at worst"}, {"at_ns", "at"}, {"stack", "then at"},
+	}}
+	for _, h := range head(a.Hogs, top) {
+		s.Rows = append(s.Rows, []any{nameOf(a.Reader, h.Name), h.Runs.Count, h.Runs.Quantile(0.5), h.Runs.Max, h.Delay, h.WorstDelay, time.Duration(h.Worst.Start - a.Info.Span.Start), StackOf(a.Reader, h.Worst.Stack)})
+	}
+	if len(a.Hogs) == 0 {
+		s.Notes = append(s.Notes, "No goroutine ran for 10 ms or more while another one waited for a P.")
+	}
+	return s.more(len(a.Hogs)-top, "functions")
+}
+
 // latencySheet is the waits for a P by function.
 func latencySheet(a *sched.Analysis, top int) *Sheet {
 	s := &Sheet{Key: "latency", Title: "Waits for a P by function", Columns: []Column{

@@ -2,9 +2,19 @@ package web
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"loupe/compare"
 	"loupe/insight"
+	"loupe/pprof"
+	"loupe/recording"
+	"loupe/report"
+	"loupe/session"
+	"loupe/tiles"
+	"loupe/timeline"
+	"loupe/unit"
 )
 
 var overviewEndpoints = []endpoint{
@@ -15,6 +25,9 @@ var overviewEndpoints = []endpoint{
 		}
 		return seen.findings, nil
 	}),
+	on("overview/figures", overviewFigures),
+	on("overview/time", overviewTime),
+	on("overview/top", overviewTop),
 }
 
 // examined is what the rules and the comparison say of a source.
@@ -26,11 +39,11 @@ type examined struct {
 
 // examined lets the rules look.
 func (s *subject) examined(ctx context.Context) (*examined, error) {
-	o, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return memo(ctx, s, "examined", func(context.Context) (*examined, error) {
+	return memo(ctx, s, "examined", func(ctx context.Context) (*examined, error) {
+		o, err := s.open(ctx)
+		if err != nil {
+			return nil, err
+		}
 		tell := s.job("looking for what is wrong")
 		defer tell(1)
 		in := insight.NewInput(o.Session)
@@ -50,4 +63,221 @@ func rename(f *insight.Finding, known func(string) string) {
 	for i := range f.Evidence {
 		f.Evidence[i].Path = known(f.Evidence[i].Path)
 	}
+}
+
+// chosen returns the range that was asked for; ok is false for all of the axis.
+func (s *subject) chosen(ctx context.Context, q *query) (span timeline.Span, ok bool, err error) {
+	axis, err := s.axis(ctx)
+	if err != nil {
+		return axis, false, err
+	}
+	span, err = q.span(axis)
+	return span, q.Get("t0") != "" || q.Get("t1") != "", err
+}
+
+// factsIn are the figures of the range that was asked for, of all bare phases
+// without one.
+func (s *subject) factsIn(ctx context.Context, q *query) (*compare.Facts, error) {
+	span, part, err := s.chosen(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	key := "facts"
+	if part {
+		key = fmt.Sprint("facts ", span.Start, " ", span.End)
+	}
+	return memo(ctx, s, key, func(ctx context.Context) (*compare.Facts, error) {
+		in, err := s.session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if part {
+			return compare.GatherIn(in, span), nil
+		}
+		return compare.Gather(in), nil
+	})
+}
+
+// figurePage is the key figures.
+type figurePage struct {
+	// Of says what they are of.
+	Of      string `json:"of"`
+	Figures *table `json:"figures"`
+}
+
+func overviewFigures(ctx context.Context, s *subject, q *query) (*figurePage, error) {
+	f, err := s.factsIn(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Rounds) == 0 {
+		return nil, nothing("No phase of the recording lies in this time.")
+	}
+	t := compare.Compare(f)
+	page := &figurePage{Figures: tableOf(report.Figures(t))}
+	_, part, _ := s.chosen(ctx, q)
+	page.Of = ofRounds(f, t, part)
+	return page, nil
+}
+
+// ofRounds says in words what figures are of.
+func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
+	var names, with []string
+	for _, r := range f.Rounds {
+		names = append(names, r.Phase.Name)
+		if r.Phase.Profiler != "" {
+			with = append(with, r.Phase.Profiler)
+		}
+	}
+	text := report.Rounds(t)
+	switch {
+	case len(names) == 1 && part:
+		text = "of the range in phase " + names[0]
+	case part:
+		text = "medians over the phases " + strings.Join(names, ", ") + " in the range"
+	case text == "":
+		text = "of phase " + names[0]
+	}
+	if len(with) > 0 {
+		text += ", whose profiler (" + strings.Join(with, ", ") + ") costs something too"
+	}
+	return text
+}
+
+// timeShare is one part of what time was spent on.
+type timeShare struct {
+	Key   string  `json:"key"`
+	Title string  `json:"title"`
+	Share float64 `json:"share"`
+	Shown string  `json:"shown"` // how long, all together
+}
+
+// timePage is where the time of goroutines and Ps goes.
+type timePage struct {
+	// Span is the part of the range that the trace covers.
+	Span       timeline.Span `json:"span"`
+	Goroutines []timeShare   `json:"goroutines"`
+	Procs      []timeShare   `json:"procs"`
+}
+
+// overviewTime reads where time goes off the tiles of the trace, so that it
+// follows the range at once.
+func overviewTime(ctx context.Context, s *subject, q *query) (*timePage, error) {
+	span, _, err := s.chosen(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, err := (&laneView{Span: span, points: 512, in: in, s: s}).grid(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if g == nil {
+		if _, err := s.traced(ctx); errors.Is(err, session.ErrNone) {
+			return nil, nothing(noTrace)
+		}
+		return nil, nothing("The trace covers none of this time.")
+	}
+	page := &timePage{Span: timeline.Span{Start: max(span.Start, g.at(0)), End: min(span.End, g.at(g.n))}}
+	states, err := g.states(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rest := class{"sleep", "asleep, or other", []tiles.Class{tiles.ClassRest}}
+	page.Goroutines = g.shares(span, append(groupClasses[:len(groupClasses):len(groupClasses)], rest), states)
+	procs := make([][8]float64, g.n)
+	for _, p := range g.lanesOf(tiles.KindProc) {
+		g.occupied(p.ID, func(c int64, class tiles.Class, share float64) { procs[c][class] += share })
+	}
+	page.Procs = g.shares(span, procClasses, procs)
+	return page, nil
+}
+
+// shares adds up columns. Those at the edges count for the part in the span.
+func (g *grid) shares(span timeline.Span, classes []class, sums [][8]float64) []timeShare {
+	var total float64
+	time := make([]float64, len(classes))
+	for i := range sums {
+		column := timeline.Span{Start: g.at(int64(i)), End: g.at(int64(i) + 1)}
+		part := g.covered(int64(i))
+		if part == 0 {
+			continue
+		}
+		d := float64(column.Overlap(span)) / part
+		for k, c := range classes {
+			for _, of := range c.of {
+				time[k] += sums[i][of] * d
+				total += sums[i][of] * d
+			}
+		}
+	}
+	out := []timeShare{}
+	for k, c := range classes {
+		if time[k] > 0 {
+			out = append(out, timeShare{c.key, c.title, time[k] / total, unit.Nanoseconds(time[k])})
+		}
+	}
+	return out
+}
+
+// topPage is the heaviest functions.
+type topPage struct {
+	Table *table `json:"table"`
+	// Note says what a range cannot restrict, View where there is more of it.
+	Note string `json:"note"`
+	View string `json:"view"`
+}
+
+// overviewTop is what ran: of the CPU profile, or in a range, which a profile
+// knows nothing of, of the trace.
+func overviewTop(ctx context.Context, s *subject, q *query) (*topPage, error) {
+	span, part, err := s.chosen(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if part {
+		page, err := s.schedOf(ctx, span)
+		if err == nil {
+			return &topPage{Table: page.groups, Note: "What ran in the part of the range that the trace covers.", View: "timeline"}, nil
+		}
+		var none *refusal
+		if !errors.As(err, &none) && !errors.Is(err, session.ErrNone) {
+			return nil, err
+		}
+	}
+	top, err := memo(ctx, s, "top", func(ctx context.Context) (*table, error) {
+		p, _, err := in.Profile(recording.CPU)
+		if err != nil {
+			return nil, err
+		}
+		cfg := pprof.Defaults()
+		cfg.NodeCount = 12
+		r, err := pprof.New(p, []string{"top"}, cfg, nil)
+		if err != nil {
+			return nil, err
+		}
+		return tableOf(report.ProfileTable(r, false)), nil
+	})
+	if err == nil {
+		note := ""
+		if part {
+			note = "A profile has no times: this is of all of it, not of the range."
+		}
+		return &topPage{top, note, "profile"}, nil
+	}
+	if !errors.Is(err, session.ErrNone) {
+		return nil, err
+	}
+	page, err := s.schedOf(ctx, span)
+	if err != nil {
+		return nil, nothing("No CPU profile and no execution trace: loupe run -phases bare,cpu,trace takes both.")
+	}
+	return &topPage{Table: page.groups, View: "timeline"}, nil
 }

@@ -1,3 +1,219 @@
 package web
 
-var schedulerEndpoints = []endpoint{}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/report"
+	"loupe/sched"
+	"loupe/session"
+	"loupe/timeline"
+)
+
+var schedulerEndpoints = []endpoint{
+	on("sched/trace", func(ctx context.Context, s *subject, q *query) (*schedPage, error) {
+		span, _, err := s.chosen(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return s.schedOf(ctx, span)
+	}),
+	on("sched/samples", schedSamples),
+	on("sched/task", schedTask),
+}
+
+// schedPage is what a trace shows of the scheduler in a range: the pages of
+// loupe trace with -from and -to.
+type schedPage struct {
+	// Start is where the trace begins on the axis, which is the zero of the
+	// times in the tables; Covers is the part of the range that the trace does.
+	Start   timeline.Time `json:"start"`
+	Covers  timeline.Span `json:"covers"`
+	Sched   *facts        `json:"sched"`
+	Blocked *facts        `json:"blocked"`
+	STW     *facts        `json:"stw"`
+	Tasks   *facts        `json:"tasks"`
+	Hogs    *table        `json:"hogs"`
+	Waits   bars          `json:"waits"`
+	Runs    bars          `json:"runs"`
+	Pauses  []bars        `json:"pauses"`
+	// Filter is what of the command line gives the same.
+	Filter string `json:"filter"`
+	groups *table
+}
+
+// bars count durations in classes.
+type bars struct {
+	Key   string  `json:"key"`
+	Title string  `json:"title"`
+	From  numbers `json:"from"` // the least duration of each class, in ns
+	To    numbers `json:"to"`
+	Count numbers `json:"count"`
+	Total int64   `json:"total"`
+	P50   int64   `json:"p50"`
+	P99   int64   `json:"p99"`
+	Max   int64   `json:"max"`
+}
+
+// barsOf makes bars of a histogram.
+func barsOf(key, title string, h *sched.Histogram) bars {
+	b := bars{Key: key, Title: title, From: numbers{}, Total: h.Count, P50: int64(h.Quantile(0.5)), P99: int64(h.Quantile(0.99)), Max: int64(h.Max)}
+	h.Classes()(func(from, to time.Duration, n int) bool {
+		b.From, b.To, b.Count = append(b.From, float64(from)), append(b.To, float64(to)), append(b.Count, float64(n))
+		return true
+	})
+	return b
+}
+
+// schedRows is how many rows the tables of a trace have.
+const schedRows = 20
+
+// schedOf reads the part of the trace that lies in a span of the axis.
+func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, error) {
+	return memo(ctx, s, fmt.Sprint("sched ", span.Start, " ", span.End), func(ctx context.Context) (*schedPage, error) {
+		t, err := s.traced(ctx)
+		if errors.Is(err, session.ErrNone) {
+			return nil, nothing(noTrace)
+		}
+		if err != nil {
+			return nil, err
+		}
+		in, err := s.session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		trace, _, err := in.Trace()
+		if err != nil {
+			return nil, err
+		}
+		all, own := t.Span(), t.Own(span)
+		part := timeline.Span{Start: max(all.Start, own.Start), End: min(all.End, own.End)}
+		if part.Len() <= 0 {
+			return nil, nothing("The trace covers none of this time: it goes from %s to %s.", seconds(t.On(all).Start), seconds(t.On(all).End))
+		}
+		filter, err := sched.ParseFilter(filterOf(trace, all, part))
+		if err != nil {
+			return nil, err
+		}
+		tell := s.job("reading what the scheduler did")
+		defer tell(1)
+		a, err := sched.Analyze(trace, sched.AnalyzeOptions{Filter: filter, Top: schedRows, Stop: func() bool { return ctx.Err() != nil }})
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		page := &schedPage{
+			Start: t.Clock.At(int64(a.Info.Span.Start)), Covers: t.On(part), Filter: filterOf(trace, all, part),
+			Sched: factsOf(report.TraceSched(a, schedRows)), Blocked: factsOf(report.TraceBlocked(a, schedRows)), STW: factsOf(report.TraceSTW(a, 1000)),
+			Hogs: tableOf(report.TraceHogs(a, schedRows)), Waits: barsOf("waits", "Waits for a P", &a.Latency.All), Runs: barsOf("runs", "Runs", &a.Runs.All),
+			Pauses: []bars{},
+		}
+		if len(a.Tasks) > 0 {
+			page.Tasks = factsOf(report.TraceTasks(a, schedRows))
+		}
+		for i := range a.GC.Pauses {
+			p := &a.GC.Pauses[i]
+			page.Pauses = append(page.Pauses, barsOf(fmt.Sprint("pause", i), a.Reader.Name(p.Kind), &p.Histogram))
+		}
+		if tables := factsOf(report.TraceGoroutines(a, false, 12)).Tables; len(tables) > 0 {
+			page.groups = tables[len(tables)-1]
+		}
+		return page, nil
+	})
+}
+
+// filterOf is the filter that restricts a trace to a part of it, "" for all. Its
+// times count from the first synchronisation of the trace.
+func filterOf(t *exectrace.Trace, all, part timeline.Span) string {
+	start, r := all.Start, t.Reader()
+	for r.Next() {
+		if r.Event().Kind == exectrace.KindSync {
+			start = r.Event().Time
+			break
+		}
+	}
+	var terms []string
+	if part.Start > start {
+		terms = append(terms, "from="+part.Start.Sub(start).String())
+	}
+	if part.End < all.End {
+		terms = append(terms, "to="+part.End.Sub(start).String())
+	}
+	return strings.Join(terms, " ")
+}
+
+// schedTask is one user task: its tree, and the critical path.
+func schedTask(ctx context.Context, s *subject, q *query) (*facts, error) {
+	id, err := q.number("id", 0)
+	if err != nil {
+		return nil, err
+	}
+	return memo(ctx, s, fmt.Sprint("task ", id), func(ctx context.Context) (*facts, error) {
+		in, err := s.session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t, _, err := in.Trace()
+		if err != nil {
+			return nil, err
+		}
+		h, err := sched.FindTask(t, exectrace.TaskID(id))
+		if err != nil {
+			return nil, err
+		}
+		return factsOf(report.TraceTask(h, schedRows)), nil
+	})
+}
+
+// seconds prints an instant of the axis.
+func seconds(t timeline.Time) string { return fmt.Sprintf("%.2f s", t.Seconds()) }
+
+// schedParts are the figures of the scheduler's samples.
+type schedParts struct {
+	Parts []samplePart `json:"parts"`
+}
+
+type samplePart struct {
+	Title   string   `json:"title"`
+	Figures *table   `json:"figures"`
+	Waits   *table   `json:"waits"`
+	Notes   []string `json:"notes"`
+}
+
+// schedSamples is what loupe sched prints, of the range.
+func schedSamples(ctx context.Context, s *subject, q *query) (*schedParts, error) {
+	f, err := s.factsIn(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &schedParts{Parts: []samplePart{}}
+	for i := range f.Rounds {
+		r := &f.Rounds[i]
+		if r.Sched == nil || len(r.Sched.Samples) == 0 {
+			continue
+		}
+		d := &r.Sched.Derived
+		p := samplePart{Title: r.Phase.Name, Figures: tableOf(report.SchedFigures(d)), Notes: []string{}}
+		if len(d.Waits) > 0 {
+			w := &report.Sheet{Key: "waits", Title: "What blocked goroutines wait for", Columns: []report.Column{{Key: "reason", Head: "reason"}, {Key: "mean", Head: "mean"}, {Key: "max", Head: "most"}}}
+			for _, x := range d.Waits {
+				w.Rows = append(w.Rows, []any{x.Reason, x.Mean, x.Max})
+			}
+			p.Waits = tableOf(w)
+		}
+		for _, n := range r.Sched.Notes {
+			p.Notes = append(p.Notes, n.Text)
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	if len(out.Parts) == 0 {
+		return nil, nothing("No samples of the scheduler in this time: run the program with GODEBUG=schedtrace=1000, as loupe run does.")
+	}
+	return out, nil
+}

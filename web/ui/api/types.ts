@@ -5,6 +5,18 @@ export interface Amount {
   shown: string;
 }
 
+export interface Bars {
+  key: string;
+  title: string;
+  from: (number | null)[];
+  to: (number | null)[];
+  count: (number | null)[];
+  total: number;
+  p50: number;
+  p99: number;
+  max: number;
+}
+
 export interface BenchCell {
   values: number[] | null;
   center: number;
@@ -55,6 +67,14 @@ export interface CompareEncounter {
   at: TimelineSpan;
 }
 
+export interface CyclesPage {
+  table: Table | null;
+  start: number[] | null;
+  end: number[] | null;
+  pauses: Bars[] | null;
+  cpu: TimeShare[] | null;
+}
+
 export interface Fact {
   key: string;
   head: string;
@@ -65,6 +85,11 @@ export interface Fact {
 export interface Facts {
   facts: Fact[] | null;
   tables: (Table | null)[] | null;
+}
+
+export interface FigurePage {
+  of: string;
+  figures: Table | null;
 }
 
 export interface Flame {
@@ -113,6 +138,16 @@ export interface FlameView {
   top_weight: number;
   total: number;
   width: number;
+}
+
+export interface GcPage {
+  parts: GcPart[] | null;
+}
+
+export interface GcPart {
+  title: string;
+  figures: Table | null;
+  notes: string[] | null;
 }
 
 export interface GraphShown {
@@ -389,6 +424,15 @@ export interface LoadView {
   last: number;
 }
 
+export interface MmuPage {
+  source: string;
+  covers: TimelineSpan;
+  windows: (number | null)[];
+  least: (number | null)[];
+  most: (number | null)[];
+  table: Facts | null;
+}
+
 export interface Notice {
   kind: string;
   source?: string;
@@ -536,6 +580,31 @@ export interface ReportDrawingLine {
   label: number[] | null;
 }
 
+export interface SamplePart {
+  title: string;
+  figures: Table | null;
+  waits: Table | null;
+  notes: string[] | null;
+}
+
+export interface SchedPage {
+  start: number;
+  covers: TimelineSpan;
+  sched: Facts | null;
+  blocked: Facts | null;
+  stw: Facts | null;
+  tasks: Facts | null;
+  hogs: Table | null;
+  waits: Bars;
+  runs: Bars;
+  pauses: Bars[] | null;
+  filter: string;
+}
+
+export interface SchedParts {
+  parts: SamplePart[] | null;
+}
+
 export interface SessionFile {
   name: string;
   kind: string;
@@ -655,9 +724,28 @@ export interface TableColumn {
   left: boolean;
 }
 
+export interface TimePage {
+  span: TimelineSpan;
+  goroutines: TimeShare[] | null;
+  procs: TimeShare[] | null;
+}
+
+export interface TimeShare {
+  key: string;
+  title: string;
+  share: number;
+  shown: string;
+}
+
 export interface TimelineSpan {
   start_ns: number;
   end_ns: number;
+}
+
+export interface TopPage {
+  table: Table | null;
+  note: string;
+  view: string;
 }
 
 export interface WeightKind {
@@ -684,11 +772,17 @@ export interface Answers {
   "benchmarks/tables": BenchView | null;
   "edit": boolean;
   "findings": InsightFinding[] | null;
+  "gc": GcPage | null;
+  "gc/cycles": CyclesPage | null;
+  "gc/mmu": MmuPage | null;
   "lanes": LaneStack | null;
   "load/met": LoadMeeting | null;
   "load/requests": LoadPick | null;
   "load/run": LoadView | null;
   "load/runs": LoadList | null;
+  "overview/figures": FigurePage | null;
+  "overview/time": TimePage | null;
+  "overview/top": TopPage | null;
   "profile/compare": Facts | null;
   "profile/flame": Flame | null;
   "profile/graph": GraphShown | null;
@@ -698,6 +792,9 @@ export interface Answers {
   "profile/source": SourceShown | null;
   "profile/top": Ranking | null;
   "rules": (InsightRule | null)[] | null;
+  "sched/samples": SchedParts | null;
+  "sched/task": Facts | null;
+  "sched/trace": SchedPage | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
   "timeline/lanes": LaneList | null;
