@@ -58,7 +58,7 @@ func BenchmarkSheet(t *benchmark.Table) *Sheet {
 	for i, f := range t.Files {
 		s.Columns = append(s.Columns, Column{fmt.Sprintf("center_%d", i+1), f}, Column{fmt.Sprintf("range_%d", i+1), "±"})
 		if i > 0 {
-			s.Columns = append(s.Columns, Column{fmt.Sprintf("delta_%d", i+1), "vs base"}, Column{fmt.Sprintf("p_%d", i+1), "p"}, Column{fmt.Sprintf("verdict_%d", i+1), ""})
+			s.Columns = append(s.Columns, Column{fmt.Sprintf("delta_%d", i+1), "vs base"}, Column{fmt.Sprintf("p_%d", i+1), "p"}, Column{fmt.Sprintf("verdict_%d", i+1), "verdict"})
 		}
 	}
 	mark := func(warnings ...string) string {

@@ -66,6 +66,8 @@ func SlowSheets(s *compare.Slow) (head string, sheets []*Sheet) {
 	}
 	sheets = []*Sheet{metSheet(s.Table)}
 	if spent := spentSheet(s.Table); len(spent.Rows) > 0 {
+		spent.Title = "Where the time of the requests went, in the mean"
+		spent.Columns[0].Head, spent.Columns[2].Head, spent.Columns[4].Head = "what", "share", "share"
 		sheets = append(sheets, spent)
 	}
 	return slowHead(s), sheets

@@ -424,7 +424,12 @@ func (p *loadPick) describe(c *chosenLoad, all []loadlog.Request, served []compa
 		columns = append(columns, report.Column{Key: "late_ns", Head: "sent late"}, report.Column{Key: "service_ns", Head: "service time"})
 	}
 	columns = append(columns, report.Column{Key: "wait_ns", Head: "first byte"}, report.Column{Key: "read_ns", Head: "answer in"}, report.Column{Key: "status", Head: "status"},
-		report.Column{Key: "connection", Head: "connection"}, report.Column{Key: "goroutine", Head: "served by"}, report.Column{Key: "met", Head: "met"})
+		report.Column{Key: "connection", Head: "connection"})
+	known := slices.ContainsFunc(served, func(s compare.Served) bool { return s.Goroutine != 0 })
+	if known {
+		columns = append(columns, report.Column{Key: "goroutine", Head: "served by"})
+	}
+	columns = append(columns, report.Column{Key: "met", Head: "met"})
 	if len(c.whole.Targets) > 1 {
 		columns = append(columns, report.Column{Key: "target", Head: "target"})
 	}
@@ -445,7 +450,11 @@ func (p *loadPick) describe(c *chosenLoad, all []loadlog.Request, served []compa
 		if f.Goroutine != 0 {
 			goroutine = fmt.Sprintf("g%d", f.Goroutine)
 		}
-		row = append(row, r.Wait, r.Read, status, int64(r.Conn), goroutine, metText(r, f.Met))
+		row = append(row, r.Wait, r.Read, status, int64(r.Conn))
+		if known {
+			row = append(row, goroutine)
+		}
+		row = append(row, metText(r, f.Met))
 		if len(c.whole.Targets) > 1 {
 			one.Target = c.whole.TargetOf(r).String()
 			row = append(row, one.Target)
