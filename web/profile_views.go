@@ -47,12 +47,16 @@ func profileTop(ctx context.Context, s *Server, q *query) (*ranking, error) {
 	}
 	sheet.Title = ""
 	at := slices.IndexFunc(sheet.Columns, func(c report.Column) bool { return c.Key == "function" })
+	kind := slices.IndexFunc(sheet.Columns, func(c report.Column) bool { return c.Key == "kind" })
 	var classes strings.Builder
 	for _, row := range sheet.Rows {
 		name := row[at].(string)
 		classes.WriteByte('0' + byte(classOf(r.scope, name)))
 		out.Names = append(out.Names, clean(name))
 		row[at] = clean(name)
+		if strings.HasPrefix(name, "[") && kind >= 0 {
+			row[kind] = "waiting"
+		}
 	}
 	out.Classes = classes.String()
 	out.Table = tableOf(sheet)
