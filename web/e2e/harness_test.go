@@ -231,6 +231,20 @@ func (b *tab) settled() {
 	b.until("document.querySelector('main') && !document.querySelector('main .waiting') && !document.querySelector('main [aria-busy=true]')")
 }
 
+// fits wants nothing of the page to be wider than it: only tables and pictures
+// scroll within themselves.
+func (b *tab) fits() {
+	b.t.Helper()
+	if wide := eval[string](b, `(() => {
+		const page = document.documentElement;
+		if (page.scrollWidth <= page.clientWidth) return "";
+		const all = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > page.clientWidth + 1);
+		return page.scrollWidth + " of " + page.clientWidth + " px: " + all.slice(0, 5).map(e => e.outerHTML.slice(0, 120)).join("\n\t");
+	})()`); wide != "" {
+		b.t.Errorf("the page scrolls sideways: %s", wide)
+	}
+}
+
 // press presses keys.
 func (b *tab) press(keys string) {
 	b.t.Helper()

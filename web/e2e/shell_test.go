@@ -1,7 +1,14 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestShell goes through the frame of the page by keyboard.
@@ -22,11 +29,132 @@ func TestShell(t *testing.T) {
 		b.until("!document.querySelector('dialog[open]')")
 		b.press("gu")
 		b.until("location.hash.startsWith('#/1/rules') && document.querySelectorAll('.rules details').length > 50")
+		b.until("document.activeElement.id === 'main'")
+		if title := eval[string](b, "document.title"); !strings.HasPrefix(title, "Rules · ") {
+			t.Errorf("title %q", title)
+		}
 		b.accessible()
 		b.picture("rules-" + scheme)
 		b.press("z")
 		b.until("location.hash.startsWith('#/1/overview')")
+		b.press("zzz") // never off the page
 		b.press("Z")
 		b.until("location.hash.startsWith('#/1/rules')")
+		b.press("ZZZ")
+		b.press("gp")
+		b.until("location.hash.startsWith('#/1/profile')")
+
+		// The palette does by name what a key does.
+		b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
+		b.until("document.activeElement?.getAttribute('role') === 'combobox'")
+		b.accessible()
+		b.press("go time")
+		b.until("document.querySelector('[role=option][aria-selected=true]')?.textContent.includes('Timeline')")
+		b.press("\r")
+		b.until("location.hash.startsWith('#/1/timeline') && !document.querySelector('dialog')")
+	}
+}
+
+// TestKeys: single keys can be changed and turned off, and the browser
+// remembers.
+func TestKeys(t *testing.T) {
+	b := open(t, serve(t, record(t, "sieve")), 1280, 800, "light")
+	b.until("location.hash.startsWith('#/1/overview')")
+	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.setItem("loupe.keys", '{"undo":"u"}')`), chromedp.Reload())
+	b.until("document.querySelector('nav a[aria-current]')")
+	b.press("gu")
+	b.until("location.hash.startsWith('#/1/rules')")
+	b.press("z")
+	b.press("u")
+	b.until("location.hash.startsWith('#/1/overview')")
+	b.press("?")
+	b.until("document.querySelector('dialog input[type=checkbox]')")
+	eval[bool](b, "document.querySelector('dialog input[type=checkbox]').click(), true")
+	b.press("\x1b")
+	b.until("!document.querySelector('dialog')")
+	b.press("gu?")
+	time.Sleep(200 * time.Millisecond)
+	if hash := eval[string](b, "location.hash"); !strings.HasPrefix(hash, "#/1/overview") || eval[bool](b, "!!document.querySelector('dialog')") {
+		t.Errorf("keys that are turned off lead to %s", hash)
+	}
+	b.until(`localStorage.getItem("loupe.keys").includes('"on":false')`)
+}
+
+// TestRange types a range, goes further in, and out again by the steps.
+func TestRange(t *testing.T) {
+	b := open(t, serve(t, record(t, "sieve")), 1280, 800, "light")
+	b.until("document.querySelector('.range input')")
+	field := func(n int, text string) {
+		eval[bool](b, "(f => { f.focus(); f.select(); return true })(document.querySelectorAll('.range input')["+strconv.Itoa(n)+"])")
+		b.press(text + "\r")
+	}
+	field(0, "10ms-400ms")
+	b.until("location.hash.includes('t=10ms-400ms')")
+	field(1, "200ms")
+	b.until("location.hash.includes('t=10ms-200ms') && document.querySelectorAll('.steps button').length === 2")
+	field(0, "300ms")
+	b.until("document.querySelector('.range [role=alert]')")
+	b.accessible()
+	field(0, "nonsense")
+	b.until("document.querySelector('.range [role=alert]')?.textContent.includes('nonsense')")
+	eval[bool](b, "document.activeElement.blur(), true")
+	b.until("location.hash.includes('t=10ms-200ms') && !document.querySelector('.range [role=alert]')")
+	eval[bool](b, "document.querySelectorAll('.steps button')[1].click(), true")
+	b.until("location.hash.includes('t=10ms-400ms')")
+	b.press("0")
+	b.until("!location.hash.includes('t=')")
+	b.press("z")
+	b.until("location.hash.includes('t=10ms-400ms')")
+}
+
+// TestManySources finds one of 200 by typing, also on a narrow page.
+func TestManySources(t *testing.T) {
+	from, dir := record(t, "sieve"), t.TempDir()
+	for i := range 200 {
+		if err := os.CopyFS(filepath.Join(dir, "recording-"+strconv.Itoa(i)), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := serve(t, dir)
+	for _, width := range []int64{1280, 320} {
+		b := open(t, address, width, 700, "dark")
+		b.until("document.querySelectorAll('.sources li').length === 200")
+		b.picture("sources-" + strconv.FormatInt(width, 10))
+		eval[bool](b, "document.querySelector('.picker').click(), true")
+		b.until("document.activeElement?.getAttribute('role') === 'combobox'")
+		b.press("ing-177")
+		b.until("document.querySelectorAll('[role=option]').length === 1")
+		b.accessible()
+		b.press("\r")
+		b.until("document.querySelector('.picker')?.title.endsWith('recording-177')")
+	}
+}
+
+// TestReflow: the frame fits on a narrow page, and on a very wide one; nothing
+// of it scrolls sideways.
+func TestReflow(t *testing.T) {
+	address := serve(t, record(t, "sieve"))
+	for _, width := range []int64{320, 360, 768, 1024, 3840} {
+		b := open(t, address+"#/1/rules?t=1ms-300ms", width, 900, "light")
+		b.until("document.querySelectorAll('.rules details').length > 50")
+		b.fits()
+		b.accessible()
+		b.picture("rules-" + strconv.FormatInt(width, 10))
+	}
+}
+
+// TestFirstPaint measures how soon the first page of a recording says
+// something: the frame, and the first figures.
+func TestFirstPaint(t *testing.T) {
+	address := serve(t, record(t, "sieve"))
+	for range 3 {
+		b := open(t, address, 1280, 800, "light")
+		b.settled()
+		b.until("performance.getEntriesByName('first-contentful-paint').length")
+		paint := eval[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
+		t.Logf("first contentful paint after %.0f ms; loaded after %.0f ms", paint, eval[float64](b, "performance.timing.loadEventEnd - performance.timing.navigationStart"))
+		if paint > 3000 {
+			t.Errorf("the first paint takes %.0f ms", paint) // it is 100 ms where nothing else runs
+		}
 	}
 }

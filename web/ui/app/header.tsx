@@ -21,7 +21,7 @@ export function Header() {
       {s?.live ? <span class="chip live">being written</span> : s && !s.complete ? <span class="chip">cut short</span> : null}
       <Range />
       <div class="doings">
-        <button type="button" class="command" aria-label="do anything by name, Ctrl K" aria-haspopup="dialog" onClick={() => (open.value = "palette")}>
+        <button type="button" class="command" title="do anything by name" aria-haspopup="dialog" onClick={() => (open.value = "palette")}>
           <Icon of="search" /><span>Search</span><kbd>Ctrl K</kbd>
         </button>
         <button type="button" class="quiet" aria-label={theme.value === "dark" ? "light colours" : "dark colours"} title={theme.value === "dark" ? "light colours" : "dark colours"} onClick={toggle}>
