@@ -21,6 +21,40 @@ type inlineTree struct {
 	size  uint64 // of one record
 }
 
+// tables returns how many tables of values by PC and how many other data a
+// function has, and where the list of the first begins; that of the others
+// follows it.
+func (f fn) tables() (values, data uint32, off uint64) {
+	last := f.field(fieldStart) // the field with the number of data in its last byte
+	if f.t.version == table120 {
+		last = f.field(fieldStart + 1)
+	}
+	b := f.t.p.slice(last, 4)
+	if b == nil {
+		return 0, 0, 0
+	}
+	return f.t.uint32(f.field(fieldNumData)), uint32(b[3]), last + 4
+}
+
+// values returns the offset of table i of values by PC, or 0.
+func (f fn) values(i uint32) uint32 {
+	values, _, off := f.tables()
+	if i >= values {
+		return 0
+	}
+	return f.t.uint32(off + 4*uint64(i))
+}
+
+// data returns where datum i of the function is: from inlTrees on since Go 1.18.
+func (f fn) data(i uint32) (uint64, bool) {
+	values, data, off := f.tables()
+	if i >= data || f.t.version < table118 {
+		return 0, false
+	}
+	at := f.t.uint32(off + 4*uint64(values) + 4*uint64(i))
+	return uint64(at), at != 1<<32-1
+}
+
 // inlineTree returns the tree of the function. ok says whether the binary can
 // tell; the tree is empty when nothing was inlined.
 func (f fn) inlineTree() (tree inlineTree, ok bool) {
@@ -29,28 +63,15 @@ func (f fn) inlineTree() (tree inlineTree, ok bool) {
 		return inlineTree{}, false
 	}
 	tree = inlineTree{f: f, size: 16}
-	last := f.field(fieldStart) // the field with the number of trees in its last byte
 	if t.version == table118 {
 		tree.size = 20
-	} else {
-		last = f.field(fieldStart + 1)
 	}
-	b := t.p.slice(last, 4)
-	if b == nil {
+	off, ok := f.data(treeInline)
+	index := f.values(dataInlineIndex)
+	if !ok || index == 0 {
 		return tree, true
 	}
-	trees := uint32(b[3])
-	values := t.uint32(f.field(fieldNumData))
-	if values <= dataInlineIndex || trees <= treeInline {
-		return tree, true
-	}
-	tables := last + 4
-	off := t.uint32(tables + 4*uint64(values) + 4*treeInline)
-	index := t.uint32(tables + 4*dataInlineIndex)
-	if off == 1<<32-1 || index == 0 {
-		return tree, true
-	}
-	tree.off, tree.index = uint64(off), index
+	tree.off, tree.index = off, index
 	return tree, true
 }
 

@@ -24,17 +24,17 @@ func (b *Binary) openTable() (*pclntab, error) {
 	if t.version < table118 {
 		return t, nil
 	}
-	text, trees, ok := b.moduleData(t, addr)
+	m, ok := b.moduleData(t, addr)
 	if !ok {
-		text, trees = b.textFromSymbols()
+		m = b.textFromSymbols()
 	}
-	if text == 0 {
+	if m.text == 0 {
 		if s := img.section(".text"); s != nil {
-			text = s.addr
+			m.text = s.addr
 		}
 	}
-	t.textStart = text
-	if off, n, ok := img.offset(trees); ok && trees != 0 && img.check(off, n) == nil {
+	t.textStart, t.types, t.typesEnd = m.text, m.types, m.typesEnd
+	if off, n, ok := img.offset(m.trees); ok && m.trees != 0 && img.check(off, n) == nil {
 		t.inlTrees = newPager(img.r, off, n)
 	}
 	return t, nil
@@ -117,13 +117,21 @@ const (
 	moduleText  = 22 // runtime.text
 	moduleTrees = 40 // go:func.*, since Go 1.20
 	treesIn118  = 38 // the same in Go 1.18 and 1.19
+	// The types are some words before the trees: types, etypes, rodata, trees.
+	typesBefore = 3
 )
+
+// module is what is taken out of runtime.moduledata.
+type module struct {
+	text, trees     uint64
+	types, typesEnd uint64
+}
 
 // moduleData finds runtime.firstmoduledata, which says where the code begins
 // (not always at .text: with cgo, C start-up code comes first) and where the
 // inline trees are. It has no section of its own before Go 1.26 and no symbol
 // in a stripped binary, but its first two words are known.
-func (b *Binary) moduleData(t *pclntab, addr uint64) (text, trees uint64, ok bool) {
+func (b *Binary) moduleData(t *pclntab, addr uint64) (m module, ok bool) {
 	img := b.img
 	want := func(w []byte) bool {
 		return img.word(w) == addr && img.word(w[moduleNames*img.ptrSize:]) == addr+t.names
@@ -152,8 +160,9 @@ func (b *Binary) moduleData(t *pclntab, addr uint64) (text, trees uint64, ok boo
 				if t.version == table118 {
 					n = treesIn118
 				}
-				text, trees := img.word(w[moduleText*img.ptrSize:]), img.word(w[n*img.ptrSize:])
-				return text, trees, text != 0
+				at := func(i int) uint64 { return img.word(w[i*img.ptrSize:]) }
+				m = module{at(moduleText), at(n), at(n - typesBefore), at(n - typesBefore + 1)}
+				return m, m.text != 0
 			}
 			at++
 		}
@@ -163,12 +172,12 @@ func (b *Binary) moduleData(t *pclntab, addr uint64) (text, trees uint64, ok boo
 
 // moduleDataRelocated finds the same in the relocations: the C linker leaves
 // the words of a movable program empty in the file, and the loader fills them.
-func (b *Binary) moduleDataRelocated(t *pclntab, addr uint64) (text, trees uint64, ok bool) {
+func (b *Binary) moduleDataRelocated(t *pclntab, addr uint64) (m module, ok bool) {
 	img := b.img
 	s := img.section(".rela.dyn")
 	const size = 24 // place, kind, value
 	if s == nil || img.ptrSize != 8 || img.check(s.off, s.size) != nil {
-		return 0, 0, false
+		return m, false
 	}
 	p := newPager(img.r, s.off, s.size)
 	each := func(visit func(place, value uint64)) {
@@ -198,31 +207,39 @@ func (b *Binary) moduleDataRelocated(t *pclntab, addr uint64) (text, trees uint6
 		each(func(place, value uint64) {
 			switch place {
 			case head + 8*moduleText:
-				text = value
+				m.text = value
 			case head + 8*n:
-				trees = value
+				m.trees = value
+			case head + 8*(n-typesBefore):
+				m.types = value
+			case head + 8*(n-typesBefore+1):
+				m.typesEnd = value
 			}
 		})
-		return text, trees, text != 0
+		return m, m.text != 0
 	}
-	return 0, 0, false
+	return m, false
 }
 
 // textFromSymbols takes the same from the symbol table, where all else fails.
-func (b *Binary) textFromSymbols() (text, trees uint64) {
+func (b *Binary) textFromSymbols() (m module) {
 	syms, err := b.symbols()
 	if err != nil {
-		return 0, 0
+		return m
 	}
 	for _, s := range syms {
 		switch s.Name {
 		case "runtime.text":
-			text = s.Addr
+			m.text = s.Addr
+		case "runtime.types":
+			m.types = s.Addr
+		case "runtime.etypes":
+			m.typesEnd = s.Addr
 		case "go:func.*", "go.func.*":
-			trees = s.Addr
+			m.trees = s.Addr
 		}
 	}
-	return text, trees
+	return m
 }
 
 func (img *image) word(b []byte) uint64 {

@@ -51,8 +51,12 @@ type pclntab struct {
 	fieldSize int
 	// textStart is what addresses are relative to since Go 1.18.
 	textStart uint64
-	// inlTrees is the base of the inline trees; nil when it is not known.
+	// inlTrees is the base of the inline trees and of other data of functions;
+	// nil when it is not known.
 	inlTrees *pager
+	// types and typesEnd bound the runtime's descriptions of types; 0 when they
+	// are not known.
+	types, typesEnd uint64
 
 	mu      sync.Mutex
 	strings map[uint64]string // names and files by offset
@@ -187,6 +191,7 @@ func (t *pclntab) funcAt(i int) (fn, bool) {
 // field numbers of a function's record behind the entry address, 4 bytes each.
 const (
 	fieldName    = 0
+	fieldArgs    = 1 // bytes of arguments on the stack, with results before Go 1.17
 	fieldFiles   = 4
 	fieldLines   = 5
 	fieldNumData = 6 // how many tables of values by PC follow

@@ -97,6 +97,8 @@ type Binary struct {
 	byAddress func() ([]Symbol, error)
 	labels    func() []Symbol // those that instructions refer to
 	debug     func() (*dwarfIndex, error)
+	params    func() (*paramReader, error)
+	oldTypes  func() module // bounds of types, from symbols
 }
 
 // Open reads the headers of a binary. The format is found from the content.
@@ -123,6 +125,8 @@ func Open(r io.ReaderAt, opt Options) (*Binary, error) {
 	b.labels = sync.OnceValue(b.dropBounds)
 	b.table = sync.OnceValues(b.openTable)
 	b.debug = sync.OnceValues(b.openDWARF)
+	b.params = sync.OnceValues(b.openParams)
+	b.oldTypes = sync.OnceValue(b.textFromSymbols)
 	return b, nil
 }
 
