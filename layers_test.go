@@ -35,7 +35,7 @@ type room struct {
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
 	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol", "benchmark"}
-	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap"}
+	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap", "explain"}
 )
 
 // rooms is the map of the house (docs/architecture.md explains it). A new
@@ -74,7 +74,9 @@ var rooms = map[string]room{
 	"gc":          {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
 	"why":         {3, pure, join(values, []string{"profile", "compiler"})},
 	"tiles":       {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
-	"overlap":     {3, pure, []string{"exectrace", "loadlog", "stats", "timeline"}},
+	// What the words of a dump are, by the binary that has printed it.
+	"explain": {3, pure, []string{"dump", "stack", "symbol"}},
+	"overlap": {3, pure, []string{"exectrace", "loadlog", "stats", "timeline"}},
 
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},

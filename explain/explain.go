@@ -1,0 +1,317 @@
+// Package explain says what the words of a goroutine dump are: which parameter
+// each belongs to, of which type, and what value it has. It joins a dump with
+// the binary that printed it, or, without one, with the source.
+//
+// A traceback shows the places where arguments are kept, and these outlive the
+// arguments. So the package tells a value only where the runtime has said that
+// the word is alive, where the function of the binary is the one that was printed
+// (its lines are held against those of the dump) and where the parameters fit the
+// words one by one. What falls short of that is shown as it was printed, with the
+// reason.
+//
+// A word is what was passed, or what has been stored in its place since: a
+// function that changes a parameter may keep the new value in a register.
+//
+// The package opens nothing: the caller passes the binary and a function that
+// reads sources. docs/formats/stacks.md tells how the words are laid out.
+package explain
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loupe/dump"
+	"loupe/symbol"
+)
+
+// Sources finds source files on this machine. Each function may be nil.
+type Sources struct {
+	// Read returns the text of a file of the dump, or nil. The function is one
+	// that is declared in it.
+	Read func(file, function string) []byte
+	// Beside lists the other files of the package, under names for Read.
+	Beside func(file, function string) []string
+}
+
+// Options are what an explanation is made of, beside the dump.
+type Options struct {
+	Binary  *symbol.Binary // nil for none
+	Sources Sources
+}
+
+// Origin says where the names and types of parameters are from.
+type Origin string
+
+// The origins. Nowhere is none: [Frame.Why] says why.
+const (
+	Nowhere    Origin = ""
+	FromBinary Origin = "binary" // the debug information of the program
+	FromSource Origin = "source" // the source, as it is on this machine now
+)
+
+// State says how far a value is to be believed.
+type State string
+
+// The states. Unmarked are words of which Go does not say whether they are alive,
+// or says it wrongly: all of 1.17, and some of generic functions later on.
+const (
+	Live     State = "live"
+	Partly   State = "partly"   // some of its words are alive; the others have a ?
+	Stale    State = "stale"    // none of them is: it is what happened to be there
+	Unmarked State = "unmarked" // it may be stale, and nothing tells
+	Unset    State = "unset"    // a result, before the function has returned
+	Hidden   State = "hidden"   // not printed
+)
+
+// Param is one parameter with its value.
+type Param struct {
+	Name   string // "" where it has none
+	Type   string
+	Result bool
+	State  State
+	// Text is the value; where it is not alive, the words as they were printed.
+	Text string
+}
+
+// Frame is one call of a goroutine with what its words are.
+type Frame struct {
+	Call   dump.Call
+	From   Origin
+	Params []Param
+	// Why tells why there are no parameters, or "" where the function has none.
+	Why string
+}
+
+// Explainer explains the goroutines of one file. It is not for use by several
+// goroutines at once.
+type Explainer struct {
+	f   *dump.File
+	bin *symbol.Binary
+	src *sourceReader
+
+	version int // 26 of Go 1.26; 0 is not known
+	funcs   map[string][]symbol.Func
+	slides  map[int]slide // by dump
+	fit     Fit
+	marked  bool // there is a ? somewhere, or what is younger than Go 1.17
+	braces  bool // arguments are in the form of Go 1.17 and later
+}
+
+// maxNames bounds the functions that are looked up.
+const maxNames = 1 << 17
+
+// New prepares to explain the goroutines of a file.
+func New(f *dump.File, opt Options) *Explainer {
+	x := &Explainer{f: f, bin: opt.Binary, src: newSourceReader(opt.Sources), slides: map[int]slide{}}
+	x.look()
+	if x.bin == nil {
+		return x
+	}
+	names := map[string]bool{}
+	for id := range f.Stacks.NumFrames() {
+		if r := f.Stacks.Frame(frameID(id)); len(names) < maxNames && !strings.HasPrefix(r.Func, dump.CreatedBy) {
+			names[r.Func] = true
+		}
+	}
+	x.version = goVersion(x.bin)
+	x.funcs, _ = x.bin.FunctionsNamed(names)
+	x.judge()
+	return x
+}
+
+// goVersion returns the minor version of the Go that built a binary, 0 if that
+// is not known.
+func goVersion(b *symbol.Binary) int {
+	info, err := b.BuildInfo()
+	if err != nil {
+		return 0
+	}
+	_, rest, ok := strings.Cut(info.GoVersion, "go1.")
+	if !ok {
+		return 0
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		rest = rest[:end]
+	}
+	n, _ := strconv.Atoi(rest)
+	return n
+}
+
+// maxLooks bounds how many goroutines are read to see how a file prints words.
+const maxLooks = 2000
+
+// look finds out which form the arguments have.
+func (x *Explainer) look() {
+	for g := range min(x.f.Len(), maxLooks) {
+		text := string(x.f.Text(g))
+		if !x.marked {
+			x.marked = strings.Contains(text, "?)") || strings.Contains(text, "?,") || strings.Contains(text, "?}") || strings.Contains(text, "[...]") || strings.Contains(text, " in goroutine ")
+		}
+		x.braces = x.braces || x.marked || strings.Contains(text, "({") || strings.Contains(text, ", {")
+		if x.marked {
+			return
+		}
+	}
+}
+
+// Version returns the minor version of the Go that built the binary: 26 is
+// Go 1.26; 0 is not known.
+func (x *Explainer) Version() int { return x.version }
+
+// Goroutine explains the frames of a goroutine, leaf first.
+func (x *Explainer) Goroutine(g int) ([]Frame, error) {
+	calls, err := x.f.Calls(g)
+	if err != nil {
+		return nil, err
+	}
+	frames := make([]Frame, len(calls))
+	for i, c := range calls {
+		frames[i] = x.frame(g, c)
+	}
+	return frames, nil
+}
+
+// frame explains one call.
+func (x *Explainer) frame(g int, c dump.Call) Frame {
+	out := Frame{Call: c}
+	switch {
+	case c.Created, c.Elided != 0:
+		return out
+	case c.Inlined:
+		out.Why = "inlined into the next call: it has no arguments of its own in memory"
+		return out
+	case !c.HasArgs:
+		return out
+	}
+	args, err := dump.ParseArgs(c.Args)
+	if err != nil {
+		out.Why = err.Error()
+		return out
+	}
+	var why string
+	if x.bin != nil {
+		if out.Params, why = x.fromBinary(g, &c, args); why == "" {
+			out.From = FromBinary
+			return out
+		}
+	}
+	params, srcWhy := x.fromSource(g, &c, args)
+	switch {
+	case srcWhy == "":
+		out.Params, out.From = params, FromSource
+	case why != "" && srcWhy != noSource:
+		out.Why = why + "; " + srcWhy
+	case why != "":
+		out.Why = why
+	default:
+		out.Why = srcWhy
+	}
+	if len(args) == 0 && out.From == Nowhere {
+		out.Why = "" // there is nothing to explain
+	}
+	return out
+}
+
+// structured tells that arguments are printed as values and not as the memory
+// that they are in.
+func (x *Explainer) structured() bool {
+	if x.version > 0 {
+		return x.version >= 17
+	}
+	return x.braces
+}
+
+// fromBinary explains the words by the debug information of the program.
+func (x *Explainer) fromBinary(g int, c *dump.Call, args []dump.Arg) ([]Param, string) {
+	if x.fit.Refused() {
+		return nil, "the binary is of another build"
+	}
+	fits, why := x.candidates(g, c)
+	if why != "" {
+		return nil, why
+	}
+	v := &values{bin: x.bin, slide: x.slide(g), wordSize: x.bin.WordSize()}
+	var first []Param
+	for i, f := range fits {
+		params, why := x.labelled(c, f, args, v)
+		if why != "" {
+			return nil, why
+		}
+		if i > 0 && !same(first, params) {
+			return nil, fmt.Sprintf("it was compiled for %d lists of types, and the dump does not say which this is", len(fits))
+		}
+		first = params
+	}
+	return first, ""
+}
+
+func same(a, b []Param) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// labelled gives the words of a call the parameters of one function.
+func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *values) ([]Param, string) {
+	shape, shaped := x.bin.ArgShape(f.Entry)
+	if shaped && x.version >= 17 && !fitsShape(args, shape) {
+		return nil, "the binary has other arguments for it"
+	}
+	params, err := x.bin.Params(f.Entry)
+	if err != nil {
+		switch {
+		case !x.bin.HasDWARF():
+			return nil, "the binary has no debug information (built with -ldflags=-w or -s, or stripped)"
+		case strings.HasSuffix(c.File, ".s"):
+			return nil, "it is written in assembler, and its declaration is not in the debug information"
+		}
+		return nil, err.Error()
+	}
+	if !x.structured() {
+		bytes, ok := x.bin.ArgBytes(f.Entry)
+		return v.flat(params, args, bytes, ok)
+	}
+	if !shaped {
+		shape = nil
+	}
+	trust := x.trust(c)
+	return v.structured(params, args, shape, trust)
+}
+
+// trust tells how far the marks of a call's words go.
+func (x *Explainer) trust(c *dump.Call) trust {
+	generic := strings.Contains(c.Func, "[...]")
+	switch {
+	case x.version == 17, x.version == 0 && !x.marked:
+		return trustNone
+	case generic && x.version < genericsRight:
+		return trustNone
+	case x.version < unnamedRight:
+		return trustNamed
+	}
+	return trustAll
+}
+
+// From these versions on the marks of words are right in generic functions,
+// whose hidden first argument they did not count before, and of parameters
+// without a name, which had none.
+const (
+	genericsRight = 24
+	unnamedRight  = 26
+)
+
+type trust uint8
+
+const (
+	trustAll   trust = iota
+	trustNamed       // parameters that have a name
+	trustNone
+)
