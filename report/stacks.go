@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"loupe/dump"
+	"loupe/explain"
 	"loupe/stack"
 	"loupe/unit"
 )
@@ -29,6 +30,8 @@ type Stacks struct {
 	Top int
 	// Full lists every goroutine with its arguments.
 	Full bool
+	// Explained says what the arguments are; nil is nothing.
+	Explained *Explained
 }
 
 // Chosen chooses the goroutines that are looked at.
@@ -58,6 +61,7 @@ func WriteStacks(out io.Writer, v *Stacks, s Style) error {
 	groups := f.Groups(keep)
 	if len(groups) > 0 {
 		writeSuspects(w, v, f.Suspects(keep), s)
+		writeExplained(w, v, keep, s)
 		writeStates(w, v, keep, s)
 		writeGroups(w, v, groups, s)
 	} else if v.Filter != "" {
@@ -409,20 +413,33 @@ func writeGoroutines(w *lines, v *Stacks, keep func(int) bool, s Style) {
 			writeFrames(w, f, f.StackIDs[g], s)
 			continue
 		}
-		for _, c := range calls {
-			w.printf("    %s\n", clip(clean(callText(&c)), 400))
-			if c.File != "" {
-				at := fmt.Sprintf("%s:%d", clean(c.File), c.Line)
-				if c.Offset > 0 {
-					at += fmt.Sprintf(" +%#x", c.Offset)
-				}
-				if c.PC > 0 {
-					at += fmt.Sprintf(" pc=%#x", c.PC)
-				}
-				w.printf("        %s\n", s.paint(dim, at))
+		var frames []explain.Frame
+		if v.Explained != nil {
+			frames, _ = v.Explained.By.Goroutine(g)
+		}
+		for i, c := range calls {
+			writeCall(w, &c, s)
+			if i < len(frames) {
+				writeParamTable(w, &frames[i], s, "          ")
 			}
 		}
 	}
+}
+
+// writeCall prints a frame as it stands in the dump.
+func writeCall(w *lines, c *dump.Call, s Style) {
+	w.printf("    %s\n", clip(clean(callText(c)), 400))
+	if c.File == "" {
+		return
+	}
+	at := fmt.Sprintf("%s:%d", clean(c.File), c.Line)
+	if c.Offset > 0 {
+		at += fmt.Sprintf(" +%#x", c.Offset)
+	}
+	if c.PC > 0 {
+		at += fmt.Sprintf(" pc=%#x", c.PC)
+	}
+	w.printf("        %s\n", s.paint(dim, at))
 }
 
 func goroutineTitle(f *dump.File, g int) string {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"loupe/dump"
 	"loupe/stack"
 )
@@ -20,6 +22,8 @@ type stacksJSON struct {
 	Ages         []ageJSON       `json:"ages"`
 	Suspects     []suspectJSON   `json:"suspects"`
 	Races        []raceJSON      `json:"races"`
+	Binary       *binaryJSON     `json:"binary,omitempty"`
+	Explained    []goroutineJSON `json:"explained,omitempty"` // the failed and the suspicious
 	All          []goroutineJSON `json:"all,omitempty"`
 }
 
@@ -114,9 +118,12 @@ type goroutineJSON struct {
 
 type callJSON struct {
 	frameJSON
-	Args   string `json:"args,omitempty"`
-	Offset uint64 `json:"offset,omitempty"`
-	PC     uint64 `json:"pc,omitempty"`
+	Args   string      `json:"args,omitempty"`
+	Offset uint64      `json:"offset,omitempty"`
+	PC     uint64      `json:"pc,omitempty"`
+	From   string      `json:"explained_from,omitempty"` // binary, source
+	Why    string      `json:"not_explained,omitempty"`
+	Params []paramJSON `json:"params,omitempty"`
 }
 
 // StacksJSON is what [WriteJSON] prints of a dump, with its schema.
@@ -179,8 +186,15 @@ func StacksJSON(v *Stacks) any {
 		}
 		out.Races = append(out.Races, j)
 	}
+	out.Binary = fitJSON(v.Explained)
 	if v.Full {
-		out.All = allJSON(f, keep)
+		out.All = allJSON(v, keep)
+	} else if v.Explained != nil {
+		for _, g := range v.explained(keep) {
+			if j := oneGoroutine(v, g); slices.ContainsFunc(j.Calls, func(c callJSON) bool { return len(c.Params) > 0 }) {
+				out.Explained = append(out.Explained, j)
+			}
+		}
 	}
 	return out
 }
@@ -198,23 +212,30 @@ func framesJSON(f *dump.File, id stack.ID) []frameJSON {
 	return out
 }
 
-func allJSON(f *dump.File, keep func(int) bool) (all []goroutineJSON) {
-	for g := range f.IDs {
-		if !keep(g) || f.Flags[g]&dump.Again != 0 {
-			continue
+func allJSON(v *Stacks, keep func(int) bool) (all []goroutineJSON) {
+	for g := range v.File.IDs {
+		if keep(g) && v.File.Flags[g]&dump.Again == 0 {
+			all = append(all, oneGoroutine(v, g))
 		}
-		s := f.State(g)
-		j := goroutineJSON{ID: f.IDs[g], State: s.Name, Wait: f.Waits[g], Creator: f.Creators[g], Object: f.Objects[g], Labels: s.Labels, Doubt: f.Flags[g]&dump.Doubtful != 0, Calls: []callJSON{}}
-		calls, err := f.Calls(g)
-		for _, c := range calls {
-			j.Calls = append(j.Calls, callJSON{frameJSON{c.Func, c.File, c.Line, c.Inlined, c.Created}, c.Args, c.Offset, c.PC})
-		}
-		if err != nil || len(calls) == 0 {
-			for _, r := range framesJSON(f, f.StackIDs[g]) {
-				j.Calls = append(j.Calls, callJSON{frameJSON: r})
-			}
-		}
-		all = append(all, j)
 	}
 	return all
+}
+
+// oneGoroutine is a goroutine with its calls.
+func oneGoroutine(v *Stacks, g int) goroutineJSON {
+	f := v.File
+	s := f.State(g)
+	j := goroutineJSON{ID: f.IDs[g], State: s.Name, Wait: f.Waits[g], Creator: f.Creators[g], Object: f.Objects[g], Labels: s.Labels, Doubt: f.Flags[g]&dump.Doubtful != 0, Calls: []callJSON{}}
+	calls, err := f.Calls(g)
+	for _, c := range calls {
+		j.Calls = append(j.Calls, callJSON{frameJSON: frameJSON{c.Func, c.File, c.Line, c.Inlined, c.Created}, Args: c.Args, Offset: c.Offset, PC: c.PC})
+	}
+	if err != nil || len(calls) == 0 {
+		for _, r := range framesJSON(f, f.StackIDs[g]) {
+			j.Calls = append(j.Calls, callJSON{frameJSON: r})
+		}
+		return j
+	}
+	explainedJSON(v, g, j.Calls)
+	return j
 }

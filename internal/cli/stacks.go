@@ -25,6 +25,7 @@ var stacksCommand = &command{
 		"loupe stacks http://localhost:6060/debug/pprof/goroutine?debug=2",
 		"loupe stacks before.txt after.txt                    what grew, is new, is gone",
 		"loupe stacks -filter 'state~chan age>=10m' dump.txt",
+		"loupe stacks -binary ./server crash.log                 with names, types and values of arguments",
 		"loupe stacks -flame goroutines.html dump.txt         also -svg and -proto FILE.pb.gz",
 		"loupe stacks -json dump.txt | jq '.groups[] | {count, state}'",
 	},
@@ -36,6 +37,11 @@ of a log, inside JSON, packed with gzip, several in one file. Goroutines are one
 group when they are at the same lines in the same state, whatever their
 arguments. What is suspicious stands first. - reads standard input.
 
+With -binary the words of arguments get the names and types of their parameters,
+and values: lengths, constant strings, the types in interfaces. Words that Go
+marks with ? are no facts and are not explained. Without a binary the sources do,
+where the files that the dump names are on this machine.
+
 debug=2 stops the program for as long as it takes, seconds with 100,000
 goroutines, and Go cuts it off at 64 MiB without a word; loupe says when that has
 happened.
@@ -46,6 +52,7 @@ happened.
 		f := &stacksFlags{}
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.StacksSchema+")")
 		fs.BoolVar(&f.full, "full", false, "also list every goroutine, with the words of its arguments")
+		fs.StringVar(&f.binary, "binary", "", "the `program` that printed the dump: it says what the words of\narguments are")
 		fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"state~chan func~handle age>=5m\"")
 		fs.StringVar(&f.dump, "dump", "", "`number` of the dump to show, or all; else the last one of the file")
 		fs.IntVar(&f.top, "n", 20, "show at most `n` groups; 0 is all")
@@ -60,6 +67,7 @@ happened.
 type stacksFlags struct {
 	json, full         bool
 	filter, dump, wait string
+	binary             string
 	top                int
 	flame, svg, proto  string
 
@@ -75,6 +83,8 @@ func runStacks(e *env, f *stacksFlags, args []string) (err error) {
 		return usagef("too many arguments: %q", args[2:])
 	case len(args) == 2 && (f.flame != "" || f.svg != "" || f.proto != "" || f.full):
 		return usagef("-full, -flame, -svg and -proto are of one dump, not of a comparison")
+	case len(args) == 2 && f.binary != "":
+		return usagef("-binary explains one dump, not a comparison")
 	case len(args) == 2 && args[0] == "-" && args[1] == "-":
 		return usagef("standard input is one dump: give the other as a file")
 	}
@@ -106,6 +116,11 @@ func runStacks(e *env, f *stacksFlags, args []string) (err error) {
 		})
 	}
 	v := views[0]
+	explained, err := explainStacks(e, f, v)
+	if err != nil {
+		return err
+	}
+	defer explained()
 	if written, err := writeStackFiles(f, v); written || err != nil {
 		return err
 	}
@@ -217,6 +232,11 @@ func reportStacks(e *env, name, format string) error {
 		return err
 	}
 	defer done()
+	explained, err := explainStacks(e, &stacksFlags{}, v)
+	if err != nil {
+		return err
+	}
+	defer explained()
 	text := func(w io.Writer, s report.Style) error { return report.WriteStacks(w, v, s) }
 	return buffered(e.stdout, func(w io.Writer) error {
 		switch format {
