@@ -288,11 +288,10 @@ func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *va
 
 // trust tells how far the marks of a call's words go.
 func (x *Explainer) trust(c *dump.Call) trust {
-	generic := strings.Contains(c.Func, "[...]")
 	switch {
-	case x.version == 17, x.version == 0 && !x.marked:
-		return trustNone
-	case generic && x.version < genericsRight:
+	case x.version == 17, x.version == 0 && !x.marked, strings.Contains(c.Func, "[...]"):
+		// The marks of generic functions are those of their neighbours: the
+		// hidden first argument is not counted, up to Go 1.26 at least.
 		return trustNone
 	case x.version < unnamedRight:
 		return trustNamed
@@ -300,13 +299,8 @@ func (x *Explainer) trust(c *dump.Call) trust {
 	return trustAll
 }
 
-// From these versions on the marks of words are right in generic functions,
-// whose hidden first argument they did not count before, and of parameters
-// without a name, which had none.
-const (
-	genericsRight = 24
-	unnamedRight  = 26
-)
+// unnamedRight is the version from which on parameters without a name are marked.
+const unnamedRight = 26
 
 type trust uint8
 
@@ -315,3 +309,66 @@ const (
 	trustNamed       // parameters that have a name
 	trustNone
 )
+
+// mayLack tells that words of a type may not be stored and yet not be marked. A
+// struct that is too large for registers inside of a function counts as stored
+// when the function begins, and when nobody uses it, the compiler leaves that
+// out. Those that do not fit into registers at all are stored by the caller.
+func mayLack(t *symbol.Type, wordSize int64) bool {
+	if !isAggregate(t.Kind) || inRegisters(t, wordSize) {
+		return false
+	}
+	n, ok := registers(t, 0)
+	return ok && n <= maxRegisters
+}
+
+// maxRegisters is at least what any machine has for arguments of one kind.
+const maxRegisters = 32
+
+// inRegisters tells that a function can have values of a type in registers: what
+// the compiler calls CanSSA.
+func inRegisters(t *symbol.Type, wordSize int64) bool {
+	if t.Size > 4*wordSize {
+		return false
+	}
+	switch t.Kind {
+	case symbol.Array:
+		return t.Len <= 1 && (t.Len == 0 || inRegisters(t.Elem, wordSize))
+	case symbol.Struct:
+		for _, f := range t.Fields {
+			if !inRegisters(f.Type, wordSize) {
+				return false
+			}
+		}
+		return len(t.Fields) <= 4
+	}
+	return true
+}
+
+// registers counts those that a value takes; ok is false for what is never
+// passed in them.
+func registers(t *symbol.Type, depth int) (n int, ok bool) {
+	switch t.Kind {
+	case symbol.Array:
+		if t.Len > 1 || depth > maxPrinted {
+			return 0, false
+		}
+		if t.Len == 0 {
+			return 0, true
+		}
+		return registers(t.Elem, depth+1)
+	case symbol.Struct:
+		for _, f := range t.Fields {
+			m, ok := registers(f.Type, depth+1)
+			if n += m; !ok || n > maxRegisters {
+				return n, ok
+			}
+		}
+		return n, true
+	case symbol.Slice:
+		return 3, true
+	case symbol.String, symbol.Any, symbol.Interface, symbol.Complex:
+		return 2, true
+	}
+	return 1, true
+}

@@ -42,7 +42,8 @@ func (v *values) structured(params []symbol.Param, args []dump.Arg, shape []symb
 		}
 		in := inputs[p]
 		x := v.param(in, args[i])
-		if trust == trustNone && x.State != Stale && x.State != Hidden || trust == trustNamed && in.Name == "" {
+		doubt := trust == trustNone || trust == trustNamed && in.Name == "" || mayLack(in.Type, int64(v.wordSize))
+		if doubt && (x.State == Live || x.State == Partly) {
 			x.State = Unmarked
 		}
 		out = append(out, x)
