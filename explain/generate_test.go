@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -109,50 +110,62 @@ func stop() {
 
 // arg makes a parameter of a random type.
 func (g *generator) arg() arg {
-	integer := func(typ, kind string, bits uint, signed bool) arg {
-		n := int64(g.Uint64())
-		if g.IntN(3) > 0 {
-			n = int64(g.IntN(100))
-		}
-		if signed {
-			n = n << (64 - bits) >> (64 - bits)
-			return arg{typ: typ, expr: fmt.Sprintf("%s(%d)", typ, n), value: value{Kind: kind, Text: strconv.FormatInt(n, 10)}, number: true}
-		}
-		u := uint64(n) << (64 - bits) >> (64 - bits)
-		return arg{typ: typ, expr: fmt.Sprintf("%s(%d)", typ, u), value: value{Kind: kind, Text: strconv.FormatUint(u, 10)}, number: true}
+	all := slices.Concat(g.numbers(), g.pointers(), g.composites())
+	return all[g.IntN(len(all))]()
+}
+
+// integer makes a parameter of an integer type.
+func (g *generator) integer(typ, kind string, bits uint, signed bool) arg {
+	n := int64(g.Uint64())
+	if g.IntN(3) > 0 {
+		n = int64(g.IntN(100))
 	}
-	text := func() (string, value) {
-		s := strings.Repeat("abc", g.IntN(5)) + strconv.Itoa(g.IntN(1000))
-		return strconv.Quote(s), value{Kind: "string", Text: s, Len: int64(len(s))}
+	if signed {
+		n = n << (64 - bits) >> (64 - bits)
+		return arg{typ: typ, expr: fmt.Sprintf("%s(%d)", typ, n), value: value{Kind: kind, Text: strconv.FormatInt(n, 10)}, number: true}
 	}
-	number := func() (string, value) {
-		f := math.Round(g.NormFloat64()*1000) / 8
-		return strconv.FormatFloat(f, 'f', -1, 64), value{Kind: "float64", Text: strconv.FormatFloat(f, 'g', -1, 64)}
-	}
-	all := []func() arg{
+	u := uint64(n) << (64 - bits) >> (64 - bits)
+	return arg{typ: typ, expr: fmt.Sprintf("%s(%d)", typ, u), value: value{Kind: kind, Text: strconv.FormatUint(u, 10)}, number: true}
+}
+
+// text makes a constant string.
+func (g *generator) text() (string, value) {
+	s := strings.Repeat("abc", g.IntN(5)) + strconv.Itoa(g.IntN(1000))
+	return strconv.Quote(s), value{Kind: "string", Text: s, Len: int64(len(s))}
+}
+
+// number makes a constant with a fraction.
+func (g *generator) number() (string, value) {
+	f := math.Round(g.NormFloat64()*1000) / 8
+	return strconv.FormatFloat(f, 'f', -1, 64), value{Kind: "float64", Text: strconv.FormatFloat(f, 'g', -1, 64)}
+}
+
+// numbers are parameters of one word, strings and slices.
+func (g *generator) numbers() []func() arg {
+	return []func() arg{
 		func() arg {
 			b := g.IntN(2) == 1
 			return arg{typ: "bool", expr: fmt.Sprint(b), value: value{Kind: "bool", Text: fmt.Sprint(b)}}
 		},
-		func() arg { return integer("int", "int", 64, true) },
-		func() arg { return integer("int8", "int8", 8, true) },
-		func() arg { return integer("int16", "int16", 16, true) },
-		func() arg { return integer("int32", "int32", 32, true) },
-		func() arg { return integer("int64", "int64", 64, true) },
-		func() arg { return integer("uint8", "uint8", 8, false) },
-		func() arg { return integer("uint16", "uint16", 16, false) },
-		func() arg { return integer("uint32", "uint32", 32, false) },
-		func() arg { return integer("uint64", "uint64", 64, false) },
-		func() arg { return integer("level", "int", 64, true) },
+		func() arg { return g.integer("int", "int", 64, true) },
+		func() arg { return g.integer("int8", "int8", 8, true) },
+		func() arg { return g.integer("int16", "int16", 16, true) },
+		func() arg { return g.integer("int32", "int32", 32, true) },
+		func() arg { return g.integer("int64", "int64", 64, true) },
+		func() arg { return g.integer("uint8", "uint8", 8, false) },
+		func() arg { return g.integer("uint16", "uint16", 16, false) },
+		func() arg { return g.integer("uint32", "uint32", 32, false) },
+		func() arg { return g.integer("uint64", "uint64", 64, false) },
+		func() arg { return g.integer("level", "int", 64, true) },
 		func() arg {
-			e, v := number()
+			e, v := g.number()
 			return arg{typ: "float64", expr: e, value: v, number: true}
 		},
 		func() arg {
 			return arg{typ: "float32", expr: "1.5", value: value{Kind: "float32", Text: "1.5"}, number: true}
 		},
 		func() arg {
-			e, v := text()
+			e, v := g.text()
 			return arg{typ: "string", expr: e, value: v}
 		},
 		func() arg {
@@ -168,6 +181,12 @@ func (g *generator) arg() arg {
 		func() arg {
 			return arg{typ: "[]byte", expr: "nil", value: value{Kind: "slice", Text: "nil", base: true}}
 		},
+	}
+}
+
+// pointers are what leads elsewhere.
+func (g *generator) pointers() []func() arg {
+	return []func() arg{
 		func() arg { return arg{typ: "*int", expr: "&global", value: value{Kind: "ptr", Text: "main.global"}} },
 		func() arg {
 			return arg{typ: "*[8]int", expr: "&globals", value: value{Kind: "ptr", Text: "main.globals"}}
@@ -203,6 +222,12 @@ func (g *generator) arg() arg {
 		func() arg {
 			return arg{typ: "fmt.Stringer", expr: "level(3)", value: value{Kind: "interface", Text: "main.level"}}
 		},
+	}
+}
+
+// composites are what has parts.
+func (g *generator) composites() []func() arg {
+	return []func() arg{
 		func() arg {
 			return arg{typ: "complex128", expr: "complex(1.5, -2)", value: value{Kind: "complex128", Children: []value{{Kind: "float64", Text: "1.5"}, {Kind: "float64", Text: "-2"}}}}
 		},
@@ -211,13 +236,13 @@ func (g *generator) arg() arg {
 		},
 		func() arg {
 			n := g.IntN(100)
-			s, v := text()
+			s, v := g.text()
 			v.Name = "b"
 			return arg{typ: "small", expr: fmt.Sprintf("small{%d, %s, %d}", n, s, 3*n), value: value{Kind: "struct", Children: []value{{Name: "a", Kind: "int8", Text: strconv.Itoa(n)}, v, {Name: "c", Kind: "uint16", Text: strconv.Itoa(3 * n)}}}}
 		},
 		func() arg {
-			x, vx := number()
-			y, vy := number()
+			x, vx := g.number()
+			y, vy := g.number()
 			vx.Name, vy.Name = "x", "y"
 			return arg{typ: "point", expr: "point{" + x + ", " + y + "}", value: value{Kind: "struct", Children: []value{vx, vy}}}
 		},
@@ -246,7 +271,6 @@ func (g *generator) arg() arg {
 		},
 		func() arg { return arg{typ: "uintptr", expr: "0x1234", value: value{Kind: "uintptr", Text: "4660"}} },
 	}
-	return all[g.IntN(len(all))]()
 }
 
 // chain writes functions that call each other, the last of which stops, and
