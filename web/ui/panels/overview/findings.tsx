@@ -1,0 +1,155 @@
+/** What is wrong, the gravest first: each finding with what it rests on, and the way there. */
+import type { InsightEvidence, InsightFinding, InsightImpact, SourceInfo } from "../../api/types.ts";
+import { post } from "../../api/client.ts";
+import { say } from "../../base/dom.ts";
+import { duration, instant, number, percent, type Span } from "../../base/units.ts";
+import { formatRoute, go, param, range, set, setRange, viewRoute, type Route } from "../../model/route.ts";
+import { axis, list } from "../../model/source.ts";
+
+const severities: Record<string, { icon: string; order: number }> = {
+  critical: { icon: "✖", order: 0 }, warning: { icon: "▲", order: 1 }, info: { icon: "●", order: 2 },
+};
+
+/** impactText is how much a finding matters, with its interval. */
+export function impactText(i: InsightImpact): string {
+  const share = /^share/.test(i.unit), time = /^ns\b/.test(i.unit);
+  const one = (v: number): string => share ? percent(v) : time ? duration(v) : number(v);
+  const unit = share ? i.unit.replace(/^share\s*/, "") : time ? i.unit.replace(/^ns,?\s*/, "") : i.unit;
+  const interval = i.low !== i.high ? ` [${one(i.low)}, ${one(i.high)}]` : "";
+  return `${one(i.value)}${interval} ${unit}`.trim();
+}
+
+export function Findings({ source, all }: { source: SourceInfo; all: readonly InsightFinding[] }) {
+  const found = all.filter((f) => f.state === "finding").sort((a, b) => severities[a.severity ?? "info"]!.order - severities[b.severity ?? "info"]!.order || b.score - a.score);
+  const rest = (state: string): InsightFinding[] => all.filter((f) => f.state === state);
+  const open = param("show");
+  return (
+    <section class="ov-findings" aria-label="Findings">
+      <h2>{found.length ? `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
+      {found.length === 0 ? <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong{rest("fine").length ? `: ${rest("fine").length} rules say that all is fine` : ""}.</p> : null}
+      {found.map((f, i) => {
+        const id = f.rule + (found.findIndex((g) => g.rule === f.rule) === i ? "" : "." + i);
+        return <Finding key={id} id={id} of={f} open={open === id} source={source} />;
+      })}
+      <Rest title="Fine" of={rest("fine")} />
+      <Rest title="Too little data" of={rest("too_little_data")} />
+      <Rest title="Not applicable" of={rest("not_applicable")} />
+    </section>
+  );
+}
+
+/** Rest folds the rules that have found nothing, with what they say. */
+function Rest({ title, of }: { title: string; of: readonly InsightFinding[] }) {
+  if (of.length === 0) return null;
+  return (
+    <details class="ov-rest">
+      <summary>{title} ({of.length})</summary>
+      <ul>
+        {of.map((f, i) => (
+          <li key={f.rule + i}><a href={formatRoute({ source: "", view: "rules", params: { rule: f.rule } })}><code>{f.rule}</code></a> <b>{f.title}</b> {f.summary}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** seenIn says whether evidence lies in the chosen range; what has no time belongs to all of it. */
+function seenIn(e: InsightEvidence, r: Span | null): boolean {
+  return !r || !e.span_ns || e.span_ns[0]! < r.end && e.span_ns[1]! >= r.start;
+}
+
+function Finding({ id, of: f, open, source }: { id: string; of: InsightFinding; open: boolean; source: SourceInfo }) {
+  const grade = f.severity ?? "info", r = range.value;
+  const evidence = f.evidence ?? [], timed = evidence.filter((e) => e.span_ns);
+  const outside = r !== null && timed.length > 0 && timed.length === evidence.length && !timed.some((e) => seenIn(e, r));
+  const named = (text: string): string => text.replaceAll("RECORDING", source.name);
+  return (
+    <article class={"ov-finding " + grade + (outside ? " outside" : "")}>
+      <div class="ov-findinghead">
+        <span class="ov-grade"><span aria-hidden="true">{severities[grade]?.icon}</span> {grade}</span>
+        <h3>{f.title}</h3>
+        {f.impact ? <span class="ov-impact">{impactText(f.impact)}</span> : null}
+        {outside ? <span class="chip">seen outside the range</span> : null}
+        <span class="grow" />
+        <button type="button" aria-expanded={open} onClick={() => set({ show: open ? undefined : id })}>{open ? "hide" : "show"}<span class="unseen"> {f.title}</span></button>
+      </div>
+      <p class="ov-summary">{f.summary}</p>
+      {open ? (
+        <div class="ov-detail">
+          {f.advice ? <><h4>What to do</h4><p>{named(f.advice)}</p></> : null}
+          {f.verify ? <><h4>How to see that it helped</h4><p>{named(f.verify)}</p></> : null}
+          {f.doubts?.length ? <><h4>Doubts</h4><ul>{f.doubts.map((d) => <li key={d}>{d}</li>)}</ul></> : null}
+          {evidence.length ? <h4>Where it is seen</h4> : null}
+          {evidence.map((e, i) => <Evidence key={i} of={e} source={source} rule={f.rule} dim={!seenIn(e, r)} />)}
+          <p><a href={formatRoute({ source: "", view: "rules", params: { rule: f.rule } })}>Rule {f.rule}: what it looks for, and its thresholds</a></p>
+        </div>
+      ) : null}
+    </article>
+  );
+}
+
+/** To is one way from evidence to where it is seen. */
+interface To {
+  readonly name: string;
+  readonly route: Route;
+}
+
+/** ways are the places at which evidence is to be seen. */
+function ways(e: InsightEvidence, source: SourceInfo, rule: string): To[] {
+  const kind = (source.entries ?? []).find((x) => x.path === e.path)?.kind ?? "";
+  const t: Record<string, string> = e.span_ns ? { t: spanText(e) } : {};
+  const out: To[] = [];
+  if (kind.startsWith("pprof.")) {
+    const p: Record<string, string> = { p: e.path! };
+    if (e.function) Object.assign(p, { f: e.function });
+    out.push({ name: "Flame graph", route: { ...viewRoute("profile", p), source: source.id } });
+    if (e.function) out.push({ name: "Source", route: { ...viewRoute("profile", { ...p, tab: "source" }), source: source.id } });
+  }
+  if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", t) });
+  if (rule.startsWith("GC") && kind !== "pprof.cpu") out.push({ name: "GC", route: viewRoute("gc", t) });
+  if (rule.startsWith("SC")) out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
+  if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", e.phase ? { ...t, phase: e.phase } : t) });
+  if (kind === "stacks" || kind === "pprof.goroutine") out.push({ name: "Goroutines", route: viewRoute("goroutines") });
+  return out;
+}
+
+/** spanText is the time of evidence with some room around it, as the address has it. */
+function spanText(e: InsightEvidence): string {
+  return roomAround(e).map((ns) => Math.round(ns) + "ns").join("-");
+}
+
+/** roomAround is the time of evidence; an instant gets a millisecond. */
+function roomAround(e: InsightEvidence): [number, number] {
+  const [start, end] = [e.span_ns![0]!, e.span_ns![1]!], room = end > start ? 0 : 5e5, a = axis.value;
+  return [Math.max(a?.start ?? 0, start - room), Math.min(a?.end ?? Infinity, end + room)];
+}
+
+function Evidence({ of: e, source, rule, dim }: { of: InsightEvidence; source: SourceInfo; rule: string; dim: boolean }) {
+  const a = axis.value;
+  return (
+    <div class={"ov-evidence" + (dim ? " outside" : "")}>
+      <p>
+        {e.text}
+        {e.function ? <> in <code>{e.function}</code></> : null}
+        {e.span_ns && a ? <span class="muted"> at {instant(e.span_ns[0]!, a.end - a.start)}{e.span_ns[1]! > e.span_ns[0]! ? " for " + duration(e.span_ns[1]! - e.span_ns[0]!) : ""}</span> : null}
+        {e.phase ? <span class="muted"> (phase {e.phase})</span> : null}
+        {dim ? <span class="chip">seen outside the range</span> : null}
+      </p>
+      {e.source ? <pre class="ov-source"><span class="muted">{(e.short ?? e.file ?? "") + ":" + e.line}</span>{"\n" + e.source}</pre> :
+        e.file ? <p class="muted"><code>{e.short ?? e.file}:{e.line}</code></p> : null}
+      {e.stack && e.stack.length > 1 ? (
+        <details>
+          <summary>Stack of {e.stack.length} calls, the innermost first</summary>
+          <ol class="ov-stack">{e.stack.map((s, i) => <li key={i}><code>{s.function}</code> <span class="muted">{s.file ? s.file.replace(/^.*\/(?=[^/]+\/[^/]+$)/, "") + ":" + s.line : ""}</span></li>)}</ol>
+        </details>
+      ) : null}
+      <div class="ov-ways">
+        {e.span_ns && a ? <button type="button" onClick={() => { const [start, end] = roomAround(e); setRange({ start, end }); say("the range is where this was seen"); }}>This time</button> : null}
+        {ways(e, source, rule).map((w) => <button type="button" key={w.name} onClick={() => go(w.route)}>{w.name}</button>)}
+        {e.file && list.value?.editor ? (
+          <button type="button" onClick={() => post("edit", { file: e.file, line: e.line }).then(() => say("opened in the editor"), (x: unknown) => say(String(x)))}>Open {e.short ?? "the file"} in the editor</button>
+        ) : null}
+      </div>
+    </div>
+  );
+}
