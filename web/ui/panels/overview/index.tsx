@@ -1,9 +1,10 @@
 /** The first page: what is wrong, how it went, and where the time goes; all of it for any range. */
-import type { SourceInfo, TimeShare, TopPage } from "../../api/types.ts";
-import { bytes, count, duration, instant, percent } from "../../base/units.ts";
+import type { SourceInfo, TopPage } from "../../api/types.ts";
+import { bytes, count, duration, instant } from "../../base/units.ts";
 import { go, rangeParams, viewRoute } from "../../model/route.ts";
 import { axis } from "../../model/source.ts";
-import { Lanes, Swatch } from "../../tracks/lanes.tsx";
+import { Shares } from "../../tracks/figures.tsx";
+import { Lanes } from "../../tracks/lanes.tsx";
 import { Answer, useAnswer } from "../../widgets/ask.tsx";
 import { Table } from "../../widgets/table.tsx";
 import type { PanelProps } from "../panel.ts";
@@ -85,25 +86,6 @@ function Spent({ source }: { source: string }) {
         )}
       </Answer>
     </section>
-  );
-}
-
-/** Shares are parts of a whole as bars with their figures. */
-function Shares({ title, of }: { title: string; of: readonly TimeShare[] }) {
-  return (
-    <table class="ov-shares">
-      <caption>{title}</caption>
-      <tbody>
-        {of.map((x) => (
-          <tr key={x.key}>
-            <th scope="row"><Swatch of={x.key} area /> {x.title}</th>
-            <td class="ov-bar"><span style={{ width: Math.max(0.5, x.share * 100) + "%" }} /></td>
-            <td>{percent(x.share)}</td>
-            <td class="muted">{x.shown}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }
 
