@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,6 +24,8 @@ type History struct {
 	// as were asked for. More is how many there are beyond.
 	Stays []Interval
 	More  int
+	// Spent is the time in each state, of all stays, also those beyond.
+	Spent Spending
 	// WokenBy and Woke are the goroutines that ended its waits and those
 	// whose waits it ended, most frequent first.
 	WokenBy, Woke []Contact
@@ -40,7 +43,29 @@ type Contact struct {
 // FindGoroutine reads the history of one goroutine; keep is how many stays to
 // keep. It is an error when the trace does not have the goroutine.
 func FindGoroutine(t *exectrace.Trace, id exectrace.GoID, keep int) (*History, error) {
-	r := t.Reader()
+	return ReadHistory(t, id, HistoryOptions{Keep: keep})
+}
+
+// HistoryOptions say what of a history is wanted.
+type HistoryOptions struct {
+	// Keep is how many stays to keep.
+	Keep int
+	// Within, unless it is empty, chooses a time: the stays are those in it,
+	// cut at its edges, and contacts and regions are of what was read for it.
+	// The figures of the goroutine are not of its life then: see [History.Spent].
+	Within timeline.Span
+	// First is the generation to begin with, that of the begin of Within.
+	First int
+	// Stop, unless it is nil, is asked now and then whether to end.
+	Stop func() bool
+}
+
+// ErrStopped is what a reading returns that was ended.
+var ErrStopped = errors.New("the reading of the trace was ended")
+
+// ReadHistory is [FindGoroutine] for a part of the trace.
+func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*History, error) {
+	r := t.ReaderAt(opts.First)
 	h := &History{Reader: r, CreatedBy: exectrace.NoGoroutine}
 	found := false
 	names := map[exectrace.GoID]exectrace.NameID{}
@@ -62,15 +87,29 @@ func FindGoroutine(t *exectrace.Trace, id exectrace.GoID, keep int) (*History, e
 	var at track
 	var last timeline.Time
 	stay := func(i Interval) {
-		if len(h.Stays) < keep {
+		if opts.Within.Len() > 0 {
+			if i.Start = max(i.Start, opts.Within.Start); min(i.End, opts.Within.End) <= i.Start {
+				return
+			}
+			i.End = min(i.End, opts.Within.End)
+		}
+		h.Spent.add(&i)
+		if len(h.Stays) < opts.Keep {
 			h.Stays = append(h.Stays, i)
 		} else {
 			h.More++
 		}
 	}
 	since := map[exectrace.GoID]timeline.Time{} // of those that wait
-	for r.Next() {
+	for n := 1; r.Next(); n++ {
 		e := r.Event()
+		if n&0xffff == 0 && opts.Stop != nil && opts.Stop() {
+			return nil, ErrStopped
+		}
+		if opts.Within.Len() > 0 && e.Time > opts.Within.End {
+			last = opts.Within.End
+			break
+		}
 		last = e.Time
 		if e.Kind == exectrace.KindSync && h.Start == 0 {
 			h.Start = e.Time
@@ -115,6 +154,24 @@ func FindGoroutine(t *exectrace.Trace, id exectrace.GoID, keep int) (*History, e
 	}
 	h.WokenBy, h.Woke = contacts(wokenBy, names), contacts(woke, names)
 	return h, nil
+}
+
+// Spending is the time that a goroutine was in each state.
+type Spending struct {
+	Running, Runnable, Syscall, Waiting Spent
+}
+
+func (s *Spending) add(i *Interval) {
+	switch i.State {
+	case exectrace.Running:
+		s.Running.add(i.Len())
+	case exectrace.Runnable:
+		s.Runnable.add(i.Len())
+	case exectrace.Syscall:
+		s.Syscall.add(i.Len())
+	case exectrace.Waiting:
+		s.Waiting.add(i.Len())
+	}
 }
 
 // interval is the stay that e ends.

@@ -16,6 +16,11 @@ import (
 var timelineEndpoints = []endpoint{
 	on("timeline/lanes", timelineLanes),
 	post(raw("timeline/tiles", timelineTiles)),
+	on("timeline/at", timelineAt),
+	on("timeline/goroutine", timelineGoroutine),
+	on("timeline/tasks", timelineTasks),
+	on("timeline/stats", timelineStatsOf),
+	on("timeline/find", timelineFind),
 }
 
 // traced is the timeline of the source's execution trace, or of as much of it

@@ -97,11 +97,15 @@ func timelineLanes(ctx context.Context, s *subject, q *query) (*laneList, error)
 		Version: t.Number, Done: t.Done, Dropped: laneDropped{d.Goroutines, d.MinSpans, d.GoroutineSpans, d.ProcSpans}, Total: total, Lanes: make([]laneOnAxis, len(page)),
 	}
 	for i := range page {
-		l := &page[i]
-		on := t.On(l.Span)
-		list.Lanes[i] = laneOnAxis{l.ID, laneKinds[l.Kind], l.Subject, l.Name, l.Group, l.Members, on.Start, on.End, l.Spans, l.Base, l.Exact}
+		list.Lanes[i] = t.lane(&page[i])
 	}
 	return list, nil
+}
+
+// lane puts a lane onto the axis.
+func (t *traced) lane(l *tiles.Lane) laneOnAxis {
+	on := t.On(l.Span)
+	return laneOnAxis{l.ID, laneKinds[l.Kind], l.Subject, l.Name, l.Group, l.Members, on.Start, on.End, l.Spans, l.Base, l.Exact}
 }
 
 // filter reads which lanes are wanted.
@@ -182,7 +186,7 @@ func timelineTiles(ctx context.Context, s *subject, w http.ResponseWriter, q *qu
 	if v, err := q.number("version", int64(t.Number)); err != nil {
 		return err
 	} else if v != int64(t.Number) {
-		return &refusal{http.StatusConflict, "there is more of the trace now: ask for the lanes again"}
+		return errRenumbered
 	}
 	ids := make([]tiles.TileID, len(body)/tileAsked)
 	for i := range ids {

@@ -59,6 +59,14 @@ export interface BenchmarkPair {
   value: string;
 }
 
+export interface ClassTime {
+  class: number;
+  name: string;
+  spans: number;
+  time_ns: number;
+  longest_ns: number;
+}
+
 export interface CompareEncounter {
   kind: string;
   name: string;
@@ -150,6 +158,14 @@ export interface GcPart {
   notes: string[] | null;
 }
 
+export interface GoroutineLife {
+  goroutine: number;
+  function: string;
+  span: TimelineSpan;
+  within: TimelineSpan;
+  page: Facts | null;
+}
+
 export interface GraphShown {
   type: string;
   unit: string;
@@ -162,6 +178,13 @@ export interface GraphShown {
   notes: string[] | null;
   drawing: ReportDrawing | null;
   classes: string;
+}
+
+export interface GroupTime {
+  lane: number;
+  name: string;
+  members: number;
+  classes: ClassTime[] | null;
 }
 
 export interface InsightEvidence {
@@ -261,6 +284,17 @@ export interface Lane {
   missing?: string;
 }
 
+export interface LaneContact {
+  goroutine: number;
+  function: string;
+  at: number;
+  stack: InsightFrame[] | null;
+  made: boolean;
+  reason: string;
+  waited_ns: number;
+  where: InsightFrame[] | null;
+}
+
 export interface LaneDropped {
   goroutines: number;
   minSpans: number;
@@ -298,6 +332,18 @@ export interface LaneList {
   lanes: LaneOnAxis[] | null;
 }
 
+export interface LaneMoment {
+  version: number;
+  lane: LaneOnAxis;
+  at: number;
+  span: LaneSpan | null;
+  before: LaneSpan | null;
+  after: LaneSpan | null;
+  stay: LaneStay | null;
+  stop: string;
+  cycle: number;
+}
+
 export interface LaneOnAxis {
   id: number;
   kind: string;
@@ -312,6 +358,13 @@ export interface LaneOnAxis {
   exact: boolean;
 }
 
+export interface LaneSpan {
+  start_ns: number;
+  end_ns: number;
+  class: number;
+  name: string;
+}
+
 export interface LaneSpans {
   start: number[] | null;
   end: number[] | null;
@@ -324,6 +377,22 @@ export interface LaneSpans {
 export interface LaneStack {
   span: TimelineSpan;
   lanes: (Lane | null)[] | null;
+}
+
+export interface LaneStay {
+  goroutine: number;
+  function: string;
+  state: string;
+  reason: string;
+  start_ns: number;
+  end_ns: number;
+  begun: boolean;
+  ended: boolean;
+  proc: number;
+  stack: InsightFrame[] | null;
+  by: LaneContact | null;
+  met: LaneContact[] | null;
+  more: number;
 }
 
 export interface LoadBar {
@@ -547,6 +616,19 @@ export interface RecordingTarget {
   runs?: RecordingRun[];
 }
 
+export interface RegionItem {
+  name: string;
+  goroutine: number;
+  task: number;
+  start_ns: number;
+  end_ns: number;
+  begun: boolean;
+  ended: boolean;
+  exec_ns: number;
+  sched_wait_ns: number;
+  blocked_ns: number;
+}
+
 export interface ReportDrawing {
   width: number;
   height: number;
@@ -724,6 +806,19 @@ export interface TableColumn {
   left: boolean;
 }
 
+export interface TaskItem {
+  id: number;
+  name: string;
+  parent: number;
+  start_ns: number;
+  end_ns: number;
+  begun: boolean;
+  ended: boolean;
+  regions: number;
+  logs: number;
+  goroutines: number[] | null;
+}
+
 export interface TimePage {
   span: TimelineSpan;
   goroutines: TimeShare[] | null;
@@ -737,15 +832,43 @@ export interface TimeShare {
   shown: string;
 }
 
+export interface TimelineHit {
+  version: number;
+  total: number;
+  number: number;
+  lane: LaneOnAxis | null;
+  span: LaneSpan | null;
+}
+
 export interface TimelineSpan {
   start_ns: number;
   end_ns: number;
+}
+
+export interface TimelineStats {
+  within: TimelineSpan;
+  exact: boolean;
+  procs: ClassTime[] | null;
+  goroutines: ClassTime[] | null;
+  groups: GroupTime[] | null;
+  groupsTotal: number;
+  stops: ClassTime;
+  marks: ClassTime;
 }
 
 export interface TopPage {
   table: Table | null;
   note: string;
   view: string;
+}
+
+export interface TraceTasks {
+  tasksTotal: number;
+  tasks: TaskItem[] | null;
+  regionsTotal: number;
+  regions: RegionItem[] | null;
+  tasksLeft: number;
+  regionsLeft: number;
 }
 
 export interface WeightKind {
@@ -797,5 +920,10 @@ export interface Answers {
   "sched/trace": SchedPage | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
+  "timeline/at": LaneMoment | null;
+  "timeline/find": TimelineHit | null;
+  "timeline/goroutine": GoroutineLife | null;
   "timeline/lanes": LaneList | null;
+  "timeline/stats": TimelineStats | null;
+  "timeline/tasks": TraceTasks | null;
 }

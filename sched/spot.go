@@ -1,0 +1,270 @@
+package sched
+
+import (
+	"context"
+	"time"
+
+	"loupe/exectrace"
+	"loupe/stack"
+	"loupe/timeline"
+)
+
+// Found is one stay of a goroutine in a state with everything that the trace
+// tells of it. It holds no ids of a reader: begin and end may be from two.
+type Found struct {
+	G        exectrace.GoID
+	Function string // that it began with, "" where it is not known
+	State    exectrace.State
+	Reason   string // of a wait
+	timeline.Span
+	// Begun and Ended say that the trace has its begin and its end.
+	Begun, Ended bool
+	P            exectrace.ProcID // that it ran on; NoProc in other states
+	Stack        []stack.Frame    // where it was: see [Interval.Stack]
+	// By is who ended the wait, or made what is runnable so; ByStack is where
+	// that was.
+	By         exectrace.GoID
+	ByFunction string
+	ByStack    []stack.Frame
+	// Met are the goroutines that it has made or woken up in a stay in which
+	// it ran, the first of them; More counts the others.
+	Met  []Meeting
+	More int
+}
+
+// Meeting is what one goroutine has done to another.
+type Meeting struct {
+	At       timeline.Time
+	G        exectrace.GoID
+	Function string
+	Made     bool // else it has ended its wait
+	// Reason, Waited and Where are of the wait, as far as it is in the
+	// generation.
+	Reason string
+	Waited time.Duration
+	Where  []stack.Frame
+	Stack  []stack.Frame // of the goroutine that did it
+}
+
+// maxMet is how many meetings are told.
+const maxMet = 100
+
+// Spot is a place in a trace: the goroutine G, or what ran
+// on the P or the thread, unless they are none.
+type Spot struct {
+	G exectrace.GoID
+	P exectrace.ProcID
+	M exectrace.ThreadID
+	// Span is about where the stay is, and First and Last the generations in
+	// which it begins and ends.
+	timeline.Span
+	First, Last int
+}
+
+// FindSpot reads what a goroutine did at a spot, out of one generation or
+// two; nil when there is nothing.
+func FindSpot(ctx context.Context, t *exectrace.Trace, at Spot) (*Found, error) {
+	s := seeker{spot: at, r: t.ReaderAt(at.First), g: at.G, from: 1<<63 - 1}
+	if at.Last > at.First {
+		// Nothing between the begin and the end tells more of the stay.
+		s.early = true
+	}
+	m, err := s.seek(ctx)
+	if err != nil || m == nil || m.Ended || at.Last <= at.First {
+		return m, err
+	}
+	e := seeker{spot: at, r: t.ReaderAt(at.Last), g: m.G, from: 1<<63 - 1}
+	end, err := e.seek(ctx)
+	if err != nil || end == nil || end.State != m.State {
+		return m, err
+	}
+	m.End, m.Ended = end.End, end.Ended
+	if m.State == exectrace.Waiting {
+		m.By, m.ByFunction, m.ByStack = end.By, end.ByFunction, end.ByStack
+	}
+	if len(m.Stack) == 0 {
+		m.Stack = end.Stack
+	}
+	m.Met, m.More = append(m.Met, end.Met...), m.More+end.More
+	return m, nil
+}
+
+// seeker reads a generation up to a spot.
+type seeker struct {
+	spot  Spot
+	early bool // the begin is enough
+	r     *exectrace.Reader
+	g     exectrace.GoID // who is looked at
+	now   track
+	from  timeline.Time // of g's stay
+	begun bool
+	by    exectrace.GoID // who has begun it, if it is runnable
+	where stack.ID
+	met   []Meeting
+	more  int
+	waits []waiting // by slot
+
+	best    *Found
+	overlap time.Duration
+}
+
+// waiting is a wait that goes on.
+type waiting struct {
+	since  timeline.Time
+	stack  stack.ID
+	reason exectrace.NameID
+}
+
+// tolerance is how far the span of a spot may lie from the stay: times of
+// timelines are in grains of 64 ns, and a reader that begins later may move an
+// event by some.
+const tolerance = 100
+
+func (s *seeker) seek(ctx context.Context) (*Found, error) {
+	last := timeline.Time(0)
+	for n := 1; s.r.Next(); n++ {
+		e := s.r.Event()
+		last = e.Time
+		if n&0xffff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if e.Kind == exectrace.KindGoTransition && e.From != e.To {
+			s.transition(e)
+		}
+		if s.early && s.best == nil && s.g >= 0 && s.from <= s.spot.Start+tolerance && e.Time > s.spot.Start+tolerance {
+			s.take(nil, e.Time)
+			return s.best, nil
+		}
+		if e.Time > s.spot.End+tolerance && (s.best != nil || s.g < 0 || s.from > s.spot.End) {
+			break
+		}
+	}
+	if err := s.r.Err(); err != nil {
+		return nil, err
+	}
+	if s.g >= 0 && s.now.known {
+		s.take(nil, last)
+	}
+	return s.best, nil
+}
+
+// transition follows the goroutine, and what it does to others.
+func (s *seeker) transition(e *exectrace.Event) {
+	g := e.Goroutine()
+	if s.g >= 0 && e.G == s.g && g != s.g && (e.From == exectrace.Waiting || e.From == exectrace.NotExist) {
+		s.meet(e)
+	}
+	s.wait(e)
+	if s.spot.G < 0 && e.To == exectrace.Running && s.runsHere(e) && (s.best == nil && (s.g < 0 || e.Time <= s.spot.Start+tolerance || !s.now.known)) {
+		s.g = g
+	}
+	if g != s.g {
+		return
+	}
+	if s.now.known {
+		s.take(e, e.Time)
+	}
+	s.now.enter(e)
+	s.from, s.begun = e.Time, e.From != exectrace.Undetermined
+	s.by, s.where = exectrace.NoGoroutine, 0
+	if e.To == exectrace.Runnable && e.From != exectrace.Running && e.From != exectrace.Undetermined {
+		s.by, s.where = e.G, e.Stack
+	}
+	s.met, s.more = nil, 0
+	if e.To == exectrace.NotExist {
+		s.now.known = false
+	}
+	if s.spot.G < 0 && e.To != exectrace.Running && e.To != exectrace.Syscall && s.best == nil {
+		s.g, s.now.known = exectrace.NoGoroutine, false // another one may come here
+	}
+}
+
+// runsHere says whether a goroutine that begins to run does so where it is
+// looked for.
+func (s *seeker) runsHere(e *exectrace.Event) bool {
+	return s.spot.P != exectrace.NoProc && e.P == s.spot.P || s.spot.M != exectrace.NoThread && e.M == s.spot.M
+}
+
+// wait notes where goroutines wait.
+func (s *seeker) wait(e *exectrace.Event) {
+	if e.To != exectrace.Waiting {
+		return
+	}
+	for int(e.SubjectSlot) >= len(s.waits) {
+		s.waits = append(s.waits, make([]waiting, 256)...)
+	}
+	w := waiting{stack: e.SubjectStack, reason: e.Name}
+	if e.From != exectrace.Undetermined {
+		w.since = e.Time
+	}
+	s.waits[e.SubjectSlot] = w
+}
+
+func (s *seeker) meet(e *exectrace.Event) {
+	if len(s.met) == maxMet {
+		s.more++
+		return
+	}
+	m := Meeting{At: e.Time, G: e.Goroutine(), Made: e.From == exectrace.NotExist, Stack: s.frames(e.Stack)}
+	switch {
+	case m.Made:
+		m.Function = s.r.Name(s.r.Root(e.SubjectStack))
+	case int(e.SubjectSlot) < len(s.waits):
+		w := s.waits[e.SubjectSlot]
+		m.Function, m.Reason, m.Where = s.function(w.stack), s.r.Name(w.reason), s.frames(w.stack)
+		if w.since != 0 {
+			m.Waited = e.Time.Sub(w.since)
+		}
+	}
+	s.met = append(s.met, m)
+}
+
+// take takes the stay that ends, with e or with the reading, for the one if
+// it fits better than the one before.
+func (s *seeker) take(e *exectrace.Event, end timeline.Time) {
+	stay := timeline.Span{Start: s.from, End: end}
+	near := timeline.Span{Start: s.spot.Start - tolerance, End: s.spot.End + tolerance}
+	fit := stay.Overlap(near)
+	if fit == 0 && !near.Contains(stay.Start) || s.best != nil && fit <= s.overlap {
+		return
+	}
+	s.overlap = fit
+	m := &Found{G: s.g, State: s.now.state, Reason: s.r.Name(s.now.reason), Span: stay, Begun: s.begun, P: s.now.proc, Stack: s.frames(s.now.stack),
+		Function: s.function(s.now.stack), By: exectrace.NoGoroutine, Met: s.met, More: s.more}
+	if e != nil {
+		i := s.now.interval(e)
+		m.Ended, m.By, m.Stack, m.ByStack = true, i.By, s.frames(i.Stack), s.frames(i.ByStack)
+		if i.Stack != 0 {
+			m.Function = s.function(i.Stack)
+		}
+		if s.now.state != exectrace.Waiting {
+			m.By, m.ByStack = exectrace.NoGoroutine, nil
+		}
+	}
+	if s.now.state == exectrace.Runnable && s.by != exectrace.NoGoroutine {
+		m.By, m.ByStack, m.ByFunction = s.by, s.frames(s.where), s.function(s.where)
+	}
+	if e != nil && s.now.state == exectrace.Waiting {
+		if m.By != exectrace.NoGoroutine {
+			m.ByFunction = s.function(e.Stack)
+		}
+	}
+	s.best = m
+}
+
+func (s *seeker) function(id stack.ID) string {
+	if id == 0 {
+		return ""
+	}
+	return s.r.Name(s.r.Root(id))
+}
+
+func (s *seeker) frames(id stack.ID) []stack.Frame {
+	table := s.r.Stacks()
+	ids := table.Frames(id)
+	out := make([]stack.Frame, len(ids))
+	for i, f := range ids {
+		out[i] = table.Frame(f)
+	}
+	return out
+}
