@@ -16,6 +16,7 @@ import { Trouble, Waiting } from "../../widgets/ask.tsx";
 import type { PanelProps } from "../panel.ts";
 import { Bar } from "./bar.tsx";
 import { chosenOf, Details, type Choice } from "./details.tsx";
+import { expose } from "./dump.ts";
 import { Heads } from "./heads.tsx";
 import { Held, list as keyList, press, type Doings } from "./keys.ts";
 import { toggled } from "./lanerows.ts";
@@ -127,6 +128,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
       removeEventListener("resize", fits);
     };
   }, [stage]);
+  useEffect(() => expose(stage), [stage]);
   useEffect(() => stage.invalidate(), [theme.value]);
   over.range = r;
   over.marks = [...recorded, ...marks];

@@ -58,6 +58,8 @@ export class Stage {
   /** frames counts what was drawn: how many lanes anew. */
   frames = 0;
   drawn = 0;
+  /** took is how many ms the last frame was worked on. */
+  took = 0;
 
   private canvas: HTMLCanvasElement | null = null;
   private readonly scratch = document.createElement("canvas");
@@ -133,6 +135,9 @@ export class Stage {
     if (!this.wanted) this.wanted = requestAnimationFrame(() => this.frame());
   }
 
+  /** busy tells that a frame is to come. */
+  get busy(): boolean { return this.wanted !== 0; }
+
   /** origin of the tiles on the axis. */
   get origin(): Time { return this.lanes.info?.origin ?? 0; }
   get rate(): number { return this.lanes.info?.rate || 1; }
@@ -166,6 +171,7 @@ export class Stage {
   private frame(): void {
     this.wanted = 0;
     if (!this.canvas || this.view.width === 0 || this.height === 0) return;
+    const began = performance.now();
     this.frames++;
     if (this.dirty && this.lanes.info) {
       this.dirty = false;
@@ -173,6 +179,7 @@ export class Stage {
       this.cache.flush();
     }
     for (const part of this.parts) part(this);
+    this.took = performance.now() - began;
   }
 
   private styleOf(kind: LaneKind): Style {
