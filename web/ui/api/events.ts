@@ -11,6 +11,9 @@ export const listed = signal(0);
 /** jobs is what is being computed: by source and name, how much is done. */
 export const jobs = signal<ReadonlyMap<string, { source: string; job: string; done: number }>>(new Map());
 
+/** timelines are the versions of the timelines that are being read: by source. */
+export const timelines = signal<Readonly<Record<string, number>>>({});
+
 /** lost tells that the server is not there. */
 export const lost = signal(false);
 
@@ -27,6 +30,9 @@ export function listen(): void {
     switch (n.kind) {
       case "changed":
         versions.value = { ...versions.value, [n.source!]: n.version! };
+        break;
+      case "timeline":
+        timelines.value = { ...timelines.value, [n.source!]: n.version! };
         break;
       case "sources":
         listed.value++;

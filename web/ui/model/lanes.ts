@@ -7,6 +7,8 @@ export type LaneKind = "proc" | "thread" | "gc" | "goroutine" | "group" | "count
 /** Lane is a lane with a key that stays its own when the lanes are numbered anew. */
 export interface Lane extends LaneOnAxis {
   readonly key: string;
+  /** version is that of the set in which it has its number. */
+  readonly version: number;
 }
 
 /** Texture is how a pattern lays its colour over the ground. */
@@ -86,8 +88,8 @@ export function keyOf(l: { kind: string; subject: number; name: string }): strin
 }
 
 /** laneOf gives a lane of an answer its key. */
-export function laneOf(l: LaneOnAxis): Lane {
-  return { ...l, key: keyOf(l) };
+export function laneOf(l: LaneOnAxis, version: number): Lane {
+  return { ...l, key: keyOf(l), version };
 }
 
 /** short leaves of a function's name what tells it from others: "http.(*conn).serve". */

@@ -8,14 +8,15 @@
 import { Form, readTiles, tileShift, type Tile } from "./tiles.ts";
 
 /** Ask asks for tiles: lane, level and index one after the other. */
-export type Ask = (ids: Uint32Array, since: number, signal: AbortSignal) => Promise<ArrayBuffer>;
+export type Ask = (ids: Uint32Array, version: number, since: number, signal: AbortSignal) => Promise<ArrayBuffer>;
 
 /** Lane is what the cache has to know of a lane. */
 export interface LaneKey {
   /** key stays the same when the lanes are numbered anew. */
   readonly key: string;
-  /** id is the lane's number in the current version. */
+  /** id is the lane's number in a version of the set. */
   id: number;
+  readonly version: number;
   /** base is the finest level of its pyramid, -1 for none; exact says that there are levels below it. */
   base: number;
   exact: boolean;
@@ -61,7 +62,7 @@ export class TileCache {
   /** stamp counts what has come: who has drawn with another stamp may be out of date. */
   stamp = 0;
 
-  constructor(private readonly ask: Ask, private readonly arrived: () => void, private readonly limit = 64 << 20) {}
+  constructor(private readonly ask: Ask, private readonly arrived: () => void, private readonly failed: () => void = () => {}, private readonly limit = 64 << 20) {}
 
   /** size is how many bytes are kept, count how many tiles. */
   get size(): number { return this.bytes; }
@@ -162,6 +163,7 @@ export class TileCache {
   }
 
   private enqueue(key: string, lane: LaneKey, level: number, index: number, urgent: boolean): void {
+    if (lane.version !== this.version) return; // its number now is still to be told
     const w = this.wanted.get(key);
     if (!w || urgent && !w.urgent) this.wanted.set(key, { lane, level, index, urgent });
   }
@@ -210,11 +212,13 @@ export class TileCache {
     });
     let tiles: Tile[];
     try {
-      tiles = readTiles(await this.ask(ids, since, abort.signal));
+      tiles = readTiles(await this.ask(ids, version, since, abort.signal));
     } catch {
       tiles = [];
       if (!abort.signal.aborted) {
-        // It is asked for again when something is drawn, but not at once.
+        // The lanes may have been numbered anew. What is still wanted is asked
+        // for again when something is drawn, but not at once.
+        this.failed();
         await new Promise((later) => setTimeout(later, 1000));
       }
       for (const [key] of list) if (this.asked.get(key) === abort) this.asked.delete(key);

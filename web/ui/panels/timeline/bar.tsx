@@ -26,6 +26,7 @@ export function Bar({ stage, onJump, onWhole, table }: { stage: Stage; onJump: (
       <button type="button" aria-label="zoom in" title="zoom in (w)" onClick={() => step(0.5)}>+</button>
       <button type="button" aria-label="zoom out" title="zoom out (s)" onClick={() => step(2)}>−</button>
       <button type="button" title="the whole trace (0)" onClick={onWhole}>All</button>
+      {stage.done.value < 1 ? <span role="status" class="muted">reading the trace <progress aria-label="how much of the trace is read" value={stage.done.value} /></span> : null}
       <span class="grow" />
       <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>Table</button>
       <button type="button" onClick={() => savePNG(stage)}>PNG</button>

@@ -42,7 +42,7 @@ export function expose(stage: Stage): () => void {
       rows: stage.rows().map((r) => ({
         key: r.lane?.key ?? "", title: r.lane ? title(r.lane) : r.block.of.type === "section" ? r.block.of.name : "", y: r.at, height: r.block.height, pinned: r.pinned,
       })),
-      settled: !stage.cache.pending && !stage.busy, tiles: stage.cache.count, bytes: stage.cache.size, frames: stage.frames, lanes: stage.drawn, level: stage.level, took: stage.took,
+      settled: !stage.cache.pending && !stage.busy && stage.done.value >= 1, tiles: stage.cache.count, bytes: stage.cache.size, frames: stage.frames, lanes: stage.drawn, level: stage.level, took: stage.took,
     }),
     pan: (px) => stage.show(pan(stage.view, px)),
     zoom: (factor) => stage.show(zoom(stage.view, factor, stage.view.width / 2)),

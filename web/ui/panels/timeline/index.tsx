@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Problem } from "../../api/client.ts";
-import { versions } from "../../api/events.ts";
+import { timelines, versions } from "../../api/events.ts";
 import { say } from "../../base/dom.ts";
 import { duration, exactSpan, parse, parseSpan, type Span, type Time } from "../../base/units.ts";
 import { drawAxis, sharp } from "../../draw/axis.ts";
@@ -40,10 +40,10 @@ const tallest = 15_000_000;
 
 export function Timeline({ source }: PanelProps) {
   const stage = useMemo(() => new Stage(source.id), [source.id]);
-  const problem = useLanes(stage, versions.value[source.id] ?? 0);
+  const problem = useLanes(stage, [versions.value[source.id], timelines.value[source.id], stage.stale.value].join());
   const ready = useSignal(false);
   useEffect(() => () => stage.leave(), [stage]);
-  if (problem instanceof Problem) return <><h1>Timeline</h1><Trouble of={problem} /></>;
+  if (problem instanceof Problem && !ready.peek()) return <><h1>Timeline</h1><Trouble of={problem} /></>;
   if (problem !== null && !ready.peek()) return <><h1>Timeline</h1><Waiting source={source.id} /></>;
   ready.value = true;
   return <Seen stage={stage} marks={(source.marks ?? []).map((m) => m.at_ns)} />;

@@ -1,6 +1,6 @@
 /** Which lanes there are and in which order: sections that open and close, groups that open, lanes that are pinned. */
 import { get } from "../../api/client.ts";
-import type { LaneList, LaneOnAxis } from "../../api/types.ts";
+import type { LaneList } from "../../api/types.ts";
 import { heights, laneOf, type Lane, type LaneKind } from "../../model/lanes.ts";
 import { Pages } from "../../model/pages.ts";
 import { Rows, type Block } from "../../model/stack.ts";
@@ -60,19 +60,23 @@ export class LaneRows {
   private fixed: Lane[] = [];
   private groups: Pages<Lane> | null = null;
   private members = new Map<string, Pages<Lane>>();
+  private before: { groups: Pages<Lane> | null; members: Map<string, Pages<Lane>> } | null = null;
   private pinnedLanes = new Map<string, Lane | "asked" | "none">();
   private wish: Wish = { open: [], pins: [], filter: "", order: "", flat: false, t0: undefined, t1: undefined };
   private listed = "";
 
-  constructor(private readonly source: string, private readonly changed: () => void) {}
+  constructor(private readonly source: string, private readonly changed: () => void, private readonly stale: () => void) {}
 
   /** load asks for the lanes anew, when they have been numbered anew. */
   async load(signal: AbortSignal): Promise<LaneList | null> {
     const info = await get("timeline/lanes", { s: this.source, kinds: "proc,thread,gc,counter,latency", n: 1000 }, signal);
+    const before = this.info?.version;
     this.info = info;
-    this.fixed = (info?.lanes ?? []).map(laneOf);
-    this.pinnedLanes.clear();
-    this.listed = "";
+    this.fixed = (info?.lanes ?? []).map((l) => laneOf(l, info!.version));
+    if (info?.version !== before) {
+      this.pinnedLanes.clear();
+      this.listed = "";
+    }
     this.choose(this.wish);
     return info;
   }
@@ -84,11 +88,11 @@ export class LaneRows {
     const listed = [w.filter, w.order, w.flat, w.t0, w.t1].join(" ");
     if (listed !== this.listed) {
       this.listed = listed;
-      this.groups?.stop();
-      for (const m of this.members.values()) m.stop();
-      this.members.clear();
-      const flat = this.flat();
-      this.groups = this.pages({ kinds: flat ? "goroutine" : "group", q: w.filter, order: w.order || (flat ? "spans" : "spans") });
+      // What was listed stays until there is something instead of it.
+      if (this.groups?.total !== -1) this.before = { groups: this.groups, members: this.members };
+      else this.groups.stop();
+      this.members = new Map();
+      this.groups = this.pages({ kinds: this.flat() ? "goroutine" : "group", q: w.filter, order: w.order || "spans" });
     }
     this.build();
   }
@@ -101,7 +105,8 @@ export class LaneRows {
   private pages(params: Record<string, string | number>): Pages<Lane> {
     return new Pages<Lane>(async (from, n, signal) => {
       const l = await get("timeline/lanes", { s: this.source, from, n, t0: this.wish.t0, t1: this.wish.t1, ...params }, signal);
-      return { total: l?.total ?? 0, items: (l?.lanes ?? []).map(laneOf) };
+      if (l && l.version !== this.info?.version) this.stale();
+      return { total: l?.total ?? 0, items: (l?.lanes ?? []).map((one) => laneOf(one, l!.version)) };
     }, () => {
       this.build();
       this.changed();
@@ -131,7 +136,7 @@ export class LaneRows {
     const group = key.startsWith("fn:");
     if (!group && !/^g\d+$/.test(key)) return null;
     get("timeline/lanes", { s: this.source, kinds: group ? "group" : "goroutine", q: group ? key.slice(3) : key, n: 50 }).then((l) => {
-      const found = (l?.lanes ?? []).map((one: LaneOnAxis) => laneOf(one)).find((one) => one.key === key);
+      const found = (l?.lanes ?? []).map((one) => laneOf(one, l!.version)).find((one) => one.key === key);
       this.pinnedLanes.set(key, found ?? "none");
       this.build();
       this.changed();
@@ -140,6 +145,16 @@ export class LaneRows {
   }
 
   private build(): void {
+    // The groups that are open come with those that they stand between.
+    const settled = this.groups !== null && this.groups.total !== -1 && [...this.members.values()].every((m) => m.total !== -1 || m.failed);
+    if (settled || this.groups?.failed) {
+      this.before?.groups?.stop();
+      for (const m of this.before?.members.values() ?? []) m.stop();
+      this.before = null;
+    } else if (this.groups?.total !== -1 && this.before) {
+      // Asks for the members of the groups that are open.
+      for (const [, lane] of this.groups?.seen() ?? []) if (this.wish.open.includes(lane.key)) this.membersOf(lane);
+    }
     const { open, pins, filter } = this.wish, blocks: Block<Content>[] = [], top: Block<Content>[] = [];
     for (const key of pins) {
       const lane = this.known(key);
@@ -149,7 +164,7 @@ export class LaneRows {
     for (const s of sections) {
       const goroutines = s.kind === "goroutine";
       const fixed = goroutines ? [] : this.fixed.filter((l) => l.kind === s.kind);
-      const total = goroutines ? this.groups?.total ?? -1 : fixed.length;
+      const total = goroutines ? (this.before?.groups ?? this.groups)?.total ?? -1 : fixed.length;
       if (total === 0 && !(goroutines && filter)) continue;
       const isOpened = isOpen(s.id, open);
       blocks.push({ key: s.id, count: 1, height: sectionHeight, of: { type: "section", id: s.id, name: s.name, total, open: isOpened } });
@@ -164,8 +179,15 @@ export class LaneRows {
     this.rows = new Rows(blocks);
   }
 
+  /** membersOf are the goroutines of a group. */
+  private membersOf(group: Lane): Pages<Lane> {
+    let m = this.members.get(group.key);
+    if (!m) this.members.set(group.key, m = this.pages({ kinds: "goroutine", group: group.id, order: this.wish.order || "spans" }));
+    return m;
+  }
+
   private goroutines(blocks: Block<Content>[], open: readonly string[]): void {
-    const pages = this.groups!;
+    const pages = this.before?.groups ?? this.groups!;
     if (pages.failed || pages.total === 0) {
       blocks.push({ key: "none", count: 1, height: sectionHeight, of: { type: "note", text: pages.failed ?? `nothing is called ${this.wish.filter}` } });
       return;
@@ -182,8 +204,7 @@ export class LaneRows {
     for (const [i, group] of opened) {
       blocks.push({ key: "groups " + from, count: i + 1 - from, height: heights.group, of: { type: "lanes", from, pages, indent: false } });
       from = i + 1;
-      let m = this.members.get(group.key);
-      if (!m) this.members.set(group.key, m = this.pages({ kinds: "goroutine", group: group.id, order: this.wish.order || "spans" }));
+      const m = this.before?.members.get(group.key) ?? this.membersOf(group);
       if (m.failed) blocks.push({ key: "failed " + group.key, count: 1, height: sectionHeight, of: { type: "note", text: m.failed } });
       else if (m.total > 0) blocks.push({ key: "in " + group.key, count: m.total, height: heights.goroutine, of: { type: "lanes", from: 0, pages: m, indent: true } });
     }

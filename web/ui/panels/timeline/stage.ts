@@ -53,6 +53,10 @@ export class Stage {
   readonly shape = signal(0);
   /** settled is the viewport once it has stayed the same for a moment. */
   readonly settled = signal<Viewport | null>(null);
+  /** done is how much of the trace is read. */
+  readonly done = signal(0);
+  /** stale counts what says that the lanes are other ones by now. */
+  readonly stale = signal(0);
   /** parts are drawn after the lanes. */
   readonly parts = new Set<Part>();
   /** frames counts what was drawn: how many lanes anew. */
@@ -74,8 +78,8 @@ export class Stage {
   private calm = 0;
 
   constructor(readonly source: string) {
-    this.lanes = new LaneRows(source, () => this.reshape());
-    this.cache = new TileCache((ids, since, signal) => binary("timeline/tiles", { s: source, since: since || undefined }, ids.buffer as ArrayBuffer, signal), () => this.invalidate());
+    this.lanes = new LaneRows(source, () => this.reshape(), () => this.stale.value++);
+    this.cache = new TileCache((ids, version, since, signal) => binary("timeline/tiles", { s: source, version: version || undefined, since: since || undefined }, ids.buffer as ArrayBuffer, signal), () => this.invalidate(), () => this.stale.value++);
   }
 
   /** attach begins to draw on a canvas. */
