@@ -73,7 +73,7 @@ export const classesOf: Record<LaneKind, readonly Class[]> = {
 };
 
 /** heights are how high lanes of each kind are, in CSS pixels. */
-export const heights: Record<LaneKind, number> = { proc: 18, thread: 12, gc: 18, goroutine: 18, group: 30, counter: 36, latency: 64 };
+export const heights: Record<LaneKind, number> = { proc: 18, thread: 12, gc: 18, goroutine: 18, group: 30, counter: 36, latency: 66 };
 
 /** keyOf names a lane in an address: "g12", "p3", "m1234", "gc", "latency", "fn:main.worker", "n:goroutines running". */
 export function keyOf(l: { kind: string; subject: number; name: string }): string {

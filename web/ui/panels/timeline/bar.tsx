@@ -1,33 +1,37 @@
 /** The row above the lanes: looking for events, choosing lanes, moving without a mouse, saving. */
 import { useState } from "preact/hooks";
 import type { Signal } from "@preact/signals";
-import { duration, exactSpan, parseSpan, type Span, type Time } from "../../base/units.ts";
+import { duration, parseSpan, type Span, type Time } from "../../base/units.ts";
 import { param, set } from "../../model/route.ts";
 import { seen, zoom } from "../../model/viewport.ts";
+import { Find } from "./find.tsx";
 import { saveCSV, savePNG } from "./save.ts";
 import type { Stage } from "./stage.ts";
+import { shownSpan } from "./tell.ts";
 
-export function Bar({ stage, onJump, onWhole, table }: { stage: Stage; onJump: (s: Span) => void; onWhole: () => void; onFind: (key: string, t: Time) => void; table: Signal<boolean> }) {
+export function Bar({ stage, onJump, onWhole, onFind, table }: { stage: Stage; onJump: (s: Span) => void; onWhole: () => void; onFind: (key: string, t: Time) => void; table: Signal<boolean> }) {
   const step = (factor: number): void => stage.show(zoom(stage.view, factor, stage.view.width / 2));
   return (
     <div class="tl-bar">
+      <Find stage={stage} onGo={onFind} />
       <input type="search" class="tl-lanes" aria-label="lanes with a name" placeholder="Lanes: function or g12" value={param("lanes")} onInput={(e) => set({ lanes: e.currentTarget.value }, true)} />
-      <label>Group <select value={param("group")} onChange={(e) => set({ group: e.currentTarget.value })}>
+      <select aria-label="group goroutines" value={param("group")} onChange={(e) => set({ group: e.currentTarget.value })}>
         <option value="">by function</option>
-        <option value="none">not at all</option>
-      </select></label>
-      <label>Order <select value={param("order", "spans")} onChange={(e) => set({ order: e.currentTarget.value === "spans" ? "" : e.currentTarget.value })}>
+        <option value="none">ungrouped</option>
+      </select>
+      <select aria-label="order of goroutines" value={param("order", "spans")} onChange={(e) => set({ order: e.currentTarget.value === "spans" ? "" : e.currentTarget.value })}>
         <option value="spans">most events</option>
         <option value="start">first</option>
         <option value="length">longest</option>
         <option value="lane">as they ended</option>
-      </select></label>
+      </select>
       <SeenField stage={stage} onJump={onJump} />
       <button type="button" aria-label="zoom in" title="zoom in (w)" onClick={() => step(0.5)}>+</button>
       <button type="button" aria-label="zoom out" title="zoom out (s)" onClick={() => step(2)}>−</button>
       <button type="button" title="the whole trace (0)" onClick={onWhole}>All</button>
       {stage.done.value < 1 ? <span role="status" class="muted">reading the trace <progress aria-label="how much of the trace is read" value={stage.done.value} /></span> : null}
       <span class="grow" />
+      <button type="button" aria-pressed={param("panel") === "range"} title="how the range was spent" onClick={() => set({ panel: param("panel") === "range" ? undefined : "range" })}>Figures</button>
       <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>Table</button>
       <button type="button" onClick={() => savePNG(stage)}>PNG</button>
       <button type="button" onClick={() => saveCSV(stage)}>CSV</button>
@@ -47,7 +51,7 @@ function SeenField({ stage, onJump }: { stage: Stage; onJump: (s: Span) => void 
   };
   return (
     <form class="tl-seen" onSubmit={(e) => { e.preventDefault(); if (!bad) enter(); }}>
-      <label>Seen <input aria-label="what is seen, from and to" size={24} value={text ?? exactSpan({ start: Math.round(s.start), end: Math.round(s.end) })} aria-invalid={bad} title={`as in 1.2s-1.5s; now ${duration(s.end - s.start)}`}
+      <label>Seen <input aria-label="what is seen, from and to" size={24} value={text ?? shownSpan(stage, false)} aria-invalid={bad} title={`as in 1.2s-1.5s; now ${duration(s.end - s.start)}`}
         onInput={(e) => setText(e.currentTarget.value)} onBlur={() => setText(null)} /></label>
     </form>
   );

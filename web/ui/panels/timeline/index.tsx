@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { Problem } from "../../api/client.ts";
 import { timelines, versions } from "../../api/events.ts";
 import { say } from "../../base/dom.ts";
-import { duration, exactSpan, parse, parseSpan, type Span, type Time } from "../../base/units.ts";
+import { duration, exact, exactSpan, parse, parseSpan, type Span, type Time } from "../../base/units.ts";
 import { drawAxis, sharp } from "../../draw/axis.ts";
 import { localCommands } from "../../model/commands.ts";
 import { title } from "../../model/lanes.ts";
@@ -15,7 +15,8 @@ import { axisHeight } from "../../tracks/axis.tsx";
 import { Trouble, Waiting } from "../../widgets/ask.tsx";
 import type { PanelProps } from "../panel.ts";
 import { Bar } from "./bar.tsx";
-import { chosenOf, Details, type Choice } from "./details.tsx";
+import { chosenOf, type Choice } from "./details.tsx";
+import { Side } from "./drawer.tsx";
 import { expose } from "./dump.ts";
 import { Heads } from "./heads.tsx";
 import { Held, list as keyList, press, type Doings } from "./keys.ts";
@@ -27,7 +28,7 @@ import { pointer } from "./pointer.ts";
 import { saveCSV, savePNG } from "./save.ts";
 import { Stage } from "./stage.ts";
 import { TableTwin } from "./table.tsx";
-import { spoken } from "./tell.ts";
+import { shownSpan, spoken } from "./tell.ts";
 import { Tip, type Hovered } from "./tip.tsx";
 import { useLanes } from "./live.ts";
 
@@ -62,11 +63,13 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
   const r = range.value;
 
   const wish = JSON.stringify([open, pins, param("lanes"), param("order"), param("group"), r?.start, r?.end]);
+  // A goroutine that is chosen and not in sight comes to the top.
+  const followed = useMemo(() => (selected && /^g\d/.test(selected.key) && !stage.rows().some((row) => row.lane?.key === selected.key && !row.pinned) ? selected.key : ""), [selected?.key]);
   useMemo(() => {
-    const shown = selected && !pins.includes(selected.key) && /^g\d/.test(selected.key) ? [selected.key, ...pins] : pins;
+    const shown = followed && !pins.includes(followed) ? [followed, ...pins] : pins;
     stage.lanes.choose({ open, pins: shown, filter: param("lanes"), order: param("order"), flat: param("group") === "none", t0: r ? Math.round(r.start) : undefined, t1: r ? Math.round(r.end) : undefined });
     stage.reshape();
-  }, [wish, selected?.key]);
+  }, [wish, followed]);
 
   // The viewport is in the address; where it is not, it is the range.
   const v = param("v");
@@ -136,7 +139,13 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
   over.arrows = chosen?.arrows ?? [];
   useEffect(() => stage.over());
 
-  const choose = (key: string, t: Time): void => set({ sel: `${key}@${Math.round(t)}ns` });
+  const choose = (key: string, t: Time): void => set({ sel: `${key}@${exact(Math.round(t))}`, panel: param("panel") === "life" && /^g\d/.test(key) ? "life" : undefined });
+  // To go somewhere is to choose it and to see it.
+  const go = (key: string, t: Time): void => {
+    over.cursor = { key, t };
+    stage.show(reveal(stage.view, t));
+    choose(key, t);
+  };
   const pin = (key: string): void => {
     const to = pins.includes(key) ? pins.filter((p) => p !== key) : [...pins, key];
     set({ pin: listed(to) });
@@ -212,12 +221,12 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
     },
     waker() {
       const a = chosen?.arrows.find((w) => w.to === chosen.key);
-      if (a) choose(a.from, a.t - 1);
+      if (a) go(a.from, a.t - 1);
       else say("nothing is known of what woke it");
     },
     woken() {
       const a = chosen?.arrows.find((w) => w.from === chosen.key);
-      if (a) choose(a.to, a.t - 1);
+      if (a) go(a.to, a.t - 1);
       else say("it woke nothing here");
     },
     pin() {
@@ -274,7 +283,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
   return (
     <div class="tl" ref={root}>
       <h1 class="unseen">Timeline</h1>
-      <Bar stage={stage} onJump={jump} onWhole={doings.whole} onFind={(key, t) => choose(key, t)} table={asTable} />
+      <Bar stage={stage} onJump={jump} onWhole={doings.whole} onFind={go} table={asTable} />
       <div class="tl-frame" ref={box}>
         <div class="tl-top">
           <div class="tl-corner muted">all of {duration(stage.all.end - stage.all.start)}</div>
@@ -302,15 +311,9 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
       {asTable.value ? <TableTwin stage={stage} /> : null}
       {hovered.value ? <Tip stage={stage} of={hovered.value} pinned={pins.includes(hovered.value.lane.key)} onPin={() => pin(hovered.value!.lane.key)}
         onStay={() => clearTimeout(stay.current)} onLeave={() => hover(null)} /> : null}
-      {selected ? <Details stage={stage} of={selected} onChoice={setChosen} onClose={() => { setChosen(null); set({ sel: undefined }); }} onGo={choose} onFit={(to) => jump(to, 0.25)} onPin={pin} pinned={pins} /> : null}
+      <Side stage={stage} of={selected} onChoice={setChosen} onGo={go} onFit={(to) => jump(to, 0.25)} onPin={pin} pinned={pins} />
     </div>
   );
-}
-
-/** shownSpan is what is seen, for the address; nothing when that is all. */
-function shownSpan(stage: Stage): string {
-  const { start, end } = stage.seen, s = { start: Math.round(start), end: Math.round(end) };
-  return s.start <= stage.all.start && s.end >= stage.all.end ? "" : exactSpan(s);
 }
 
 /** pictured says what is in the picture for people who do not see it. */

@@ -28,11 +28,11 @@ export interface Wish {
   readonly t1: number | undefined;
 }
 
-/** sections are the parts of the timeline that are there, and whether they are open at first. */
+/** sections are the parts of the timeline that are there, and whether they are open at first. What is one lane needs no head. */
 const sections: readonly { id: string; name: string; kind: LaneKind; open: boolean }[] = [
+  { id: "gc", name: "", kind: "gc", open: true },
   { id: "proc", name: "Ps", kind: "proc", open: true },
-  { id: "gc", name: "Collector", kind: "gc", open: true },
-  { id: "latency", name: "Wait for a P", kind: "latency", open: true },
+  { id: "latency", name: "", kind: "latency", open: true },
   { id: "counter", name: "Counters", kind: "counter", open: false },
   { id: "thread", name: "Threads", kind: "thread", open: false },
   { id: "goroutine", name: "Goroutines", kind: "goroutine", open: true },
@@ -144,6 +144,11 @@ export class LaneRows {
     return null;
   }
 
+  /** sought tells whether a lane is still being asked for. */
+  sought(key: string): boolean {
+    return this.pinnedLanes.get(key) === "asked" || !this.info;
+  }
+
   private build(): void {
     // The groups that are open come with those that they stand between.
     const settled = this.groups !== null && this.groups.total !== -1 && [...this.members.values()].every((m) => m.total !== -1 || m.failed);
@@ -167,7 +172,7 @@ export class LaneRows {
       const total = goroutines ? (this.before?.groups ?? this.groups)?.total ?? -1 : fixed.length;
       if (total === 0 && !(goroutines && filter)) continue;
       const isOpened = isOpen(s.id, open);
-      blocks.push({ key: s.id, count: 1, height: sectionHeight, of: { type: "section", id: s.id, name: s.name, total, open: isOpened } });
+      if (s.name) blocks.push({ key: s.id, count: 1, height: sectionHeight, of: { type: "section", id: s.id, name: s.name, total, open: isOpened } });
       if (!isOpened) continue;
       if (goroutines) this.goroutines(blocks, open);
       else for (const lane of fixed) blocks.push({ key: lane.key, count: 1, height: heights[s.kind], of: { type: "lane", lane, pinned: false } });

@@ -39,6 +39,7 @@ async function load(stage: Stage, signal: AbortSignal): Promise<number> {
   if (before && before.version === info.version && before.span.end_ns === info.span.end_ns) return info.done;
   // Tiles of an earlier version of the same trace are mostly what they were.
   stage.cache.renew(info.version, before !== null && before.version > 0 && info.version > before.version);
+  stage.runs.forget();
   stage.cache.minLevel = info.minLevel;
   stage.cache.top = info.top;
   const grown = info.span.end_ns - stage.all.end;

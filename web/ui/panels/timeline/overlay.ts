@@ -30,7 +30,7 @@ export interface Over {
 }
 
 /** mostStops is how many stop-the-world phases may be seen for each to have its rule. */
-const mostStops = 120;
+const mostStops = 40;
 
 export class Overlay {
   private stops: number[] = [];
@@ -45,7 +45,7 @@ export class Overlay {
     const x = (t: Time): number => toX(view, t);
     for (const s of this.stopsSeen(stage)) {
       c.fillStyle = p.css("stw");
-      c.globalAlpha = 0.28;
+      c.globalAlpha = 0.22;
       c.fillRect(s, 0, 1, height);
       c.globalAlpha = 1;
     }

@@ -8,7 +8,7 @@
 import { signal } from "@preact/signals";
 import { binary } from "../../api/client.ts";
 import type { Span, Time } from "../../base/units.ts";
-import { duration, number } from "../../base/units.ts";
+import { count, duration } from "../../base/units.ts";
 import { font, sharp } from "../../draw/axis.ts";
 import { drawCounts, drawHeat, drawStates, drawValues, highOf, mostOf, ramp, round, style, type Picture, type Style } from "../../draw/states.ts";
 import { palette, type Palette } from "../../draw/palette.ts";
@@ -19,6 +19,7 @@ import { TileCache, type Piece } from "../../model/tilecache.ts";
 import { Form, latencyRows, type Tile } from "../../model/tiles.ts";
 import { clamp, resize, seen, toX, type Viewport } from "../../model/viewport.ts";
 import { LaneRows, type Content } from "./lanerows.ts";
+import { Runs } from "./runs.ts";
 
 /** Row is a row that is seen: y is from the top of the stage. */
 export interface Row extends Place<Content> {
@@ -44,6 +45,7 @@ export type Part = (stage: Stage) => void;
 export class Stage {
   readonly lanes: LaneRows;
   readonly cache: TileCache;
+  readonly runs: Runs;
   view: Viewport = { start: 0, perPx: 1e6, width: 0 };
   /** all is what the trace covers on the axis. */
   all: Span = { start: 0, end: 1 };
@@ -79,6 +81,7 @@ export class Stage {
 
   constructor(readonly source: string) {
     this.lanes = new LaneRows(source, () => this.reshape(), () => this.stale.value++);
+    this.runs = new Runs(source, () => this.repaint());
     this.cache = new TileCache((ids, version, since, signal) => binary("timeline/tiles", { s: source, version: version || undefined, since: since || undefined }, ids.buffer as ArrayBuffer, signal), () => this.invalidate(), () => this.stale.value++);
   }
 
@@ -93,6 +96,7 @@ export class Stage {
     cancelAnimationFrame(this.wanted);
     clearTimeout(this.calm);
     this.canvas = null;
+    this.runs.stop();
     this.cache.renew(0, false);
   }
 
@@ -113,7 +117,10 @@ export class Stage {
     this.stamp++;
     this.invalidate();
     clearTimeout(this.calm);
-    this.calm = setTimeout(() => (this.settled.value = this.view), 250);
+    this.calm = setTimeout(() => {
+      this.settled.value = this.view;
+      this.runs.see(this.seen, this.view.perPx);
+    }, 250);
   }
 
   scrollTo(y: number): void {
@@ -125,6 +132,12 @@ export class Stage {
   /** reshape draws, and tells that other rows may be seen. */
   reshape(): void {
     this.shape.value++;
+    this.invalidate();
+  }
+
+  /** repaint draws all lanes anew. */
+  repaint(): void {
+    this.stamp++;
     this.invalidate();
   }
 
@@ -208,7 +221,7 @@ export class Stage {
       c.clearRect(0, 0, width, this.height);
     }
     if (this.columns.width !== width) this.columns = new Columns(width);
-    const grids = new Grids(this.window(this.view)), used = new Set<string>();
+    const grids = new Grids(this.window(this.view)), used = new Set<string>(), fresh = new Set<string>();
     c.font = font;
     const top = this.lanes.pinned.height;
     for (const r of rows) {
@@ -222,8 +235,9 @@ export class Stage {
       }
       const key = lane.key;
       used.add(key);
-      const fresh = this.paint(lane, h, grids);
-      if (!fresh && !anew) continue;
+      // A lane that is pinned may be seen twice.
+      if (this.paint(lane, h, grids)) fresh.add(key);
+      if (!fresh.has(key) && !anew) continue;
       const done = this.painted.get(key)!;
       c.save();
       if (!r.pinned && r.at < top) {
@@ -308,7 +322,7 @@ export class Stage {
     const p = this.theme!;
     c.textBaseline = "middle";
     if (d.most > 0) {
-      const text = number(d.most), w = c.measureText(text).width;
+      const text = d.most >= 1000 ? count(d.most) : String(Number(d.most.toPrecision(3))), w = c.measureText(text).width;
       c.fillStyle = p.css("bg");
       c.globalAlpha = 0.75;
       c.fillRect(0, y, w + 6, 12);
@@ -322,6 +336,10 @@ export class Stage {
       for (const [row, text] of [[4, "1 µs"], [14, "1 ms"], [24, "1 s"]] as const) c.fillText(text, 3, y + (latencyRows - row) * Math.floor((h - 1) / latencyRows));
       return;
     }
+    if (lane.kind === "proc") {
+      this.labelRuns(c, lane, y, h);
+      return;
+    }
     if (h < 16) return;
     const list = classesOf[lane.kind as LaneKind];
     let n = 0;
@@ -329,8 +347,9 @@ export class Stage {
       const s = piece.tile.form === Form.spans ? piece.tile.spans : null;
       if (!s) continue;
       for (let i = 0; i < s.classes.length && n < 60; i++) {
-        const start = this.onAxis(Math.max(s.starts[i]!, piece.from)), end = this.onAxis(Math.min(s.starts[i + 1]!, piece.to));
-        const a = Math.max(0, toX(this.view, start)), b = Math.min(this.view.width, toX(this.view, end));
+        // One that goes on from the tile before has been written there.
+        if (s.starts[i]! < piece.from && piece !== d.pieces[0]) continue;
+        const a = Math.max(0, toX(this.view, this.onAxis(s.starts[i]!))), b = Math.min(this.view.width, toX(this.view, this.onAxis(s.starts[i + 1]!)));
         if (b - a < 48) continue;
         const k = list[s.classes[i]!];
         if (!k?.name || k.share === 0 && lane.kind !== "goroutine") continue;
@@ -341,6 +360,21 @@ export class Stage {
         c.fillText(text, a + 4, y + (solid ? h / 2 : h / 4 + 1));
         n++;
       }
+    }
+  }
+
+  /** labelRuns parts the runs on a P, and writes into wide ones whose they are. */
+  private labelRuns(c: CanvasRenderingContext2D, lane: Lane, y: number, h: number): void {
+    c.fillStyle = this.theme!.css("bg");
+    let last = -10;
+    for (const r of this.runs.on(lane.subject)) {
+      const a = toX(this.view, r.start), b = toX(this.view, r.end);
+      if (b < 0 || a > this.view.width || a - last < 3) continue;
+      last = a;
+      if (b - a >= 4) c.fillRect(Math.round(a), y, 1, h - 1);
+      const from = Math.max(0, a), room = Math.min(this.view.width, b) - from - 8, id = "g" + r.g, whole = id + " " + r.name;
+      const text = whole.length * 6.2 <= room ? whole : id.length * 6.4 <= room ? id : "";
+      if (text) c.fillText(text, from + 4, y + h / 2 + 1);
     }
   }
 

@@ -1,6 +1,6 @@
 /** What lanes show, in words: for the tooltip, the table and people who do not see the picture. */
 import type { Span, Time } from "../../base/units.ts";
-import { count, duration, number, percent } from "../../base/units.ts";
+import { count, duration, exactSpan, number, percent } from "../../base/units.ts";
 import type { Table } from "../../api/types.ts";
 import { rest, type Columns } from "../../model/columns.ts";
 import { classesOf, title, type Lane, type LaneKind } from "../../model/lanes.ts";
@@ -97,4 +97,12 @@ export function tableOf(stage: Stage): Table {
     values: rows.map((r) => [title(r.lane), r.lane.name, ...names.map((n) => cell(r, n)?.value ?? null)]),
     notes: ["Of the time that is seen: shares of it, of groups the mean count of goroutines, of counters their values."],
   };
+}
+
+/** shownSpan is what is seen, for the address; nothing when that is all. */
+export function shownSpan(stage: Stage, short = true): string {
+  // No more digits than there are pixels.
+  const { start, end } = stage.seen, digit = 10 ** Math.max(0, Math.floor(Math.log10(stage.view.perPx)));
+  const s = { start: Math.floor(start / digit) * digit, end: Math.ceil(end / digit) * digit };
+  return short && s.start <= stage.all.start && s.end >= stage.all.end ? "" : exactSpan(s);
 }
