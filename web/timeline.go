@@ -21,6 +21,7 @@ var timelineEndpoints = []endpoint{
 	on("timeline/tasks", timelineTasks),
 	on("timeline/stats", timelineStatsOf),
 	on("timeline/find", timelineFind),
+	on("timeline/runs", timelineRuns),
 }
 
 // traced is the timeline of the source's execution trace, or of as much of it

@@ -662,6 +662,16 @@ export interface ReportDrawingLine {
   label: number[] | null;
 }
 
+export interface RunList {
+  proc: number[] | null;
+  goroutine: number[] | null;
+  start: number[] | null;
+  end: number[] | null;
+  function: number[] | null;
+  names: string[] | null;
+  many: boolean;
+}
+
 export interface SamplePart {
   title: string;
   figures: Table | null;
@@ -924,6 +934,7 @@ export interface Answers {
   "timeline/find": TimelineHit | null;
   "timeline/goroutine": GoroutineLife | null;
   "timeline/lanes": LaneList | null;
+  "timeline/runs": RunList | null;
   "timeline/stats": TimelineStats | null;
   "timeline/tasks": TraceTasks | null;
 }
