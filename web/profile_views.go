@@ -250,7 +250,10 @@ func profileSource(ctx context.Context, s *Server, q *query) (*sourceShown, erro
 	}
 	out := &sourceShown{weightsShown: r.about(), Routines: []sourceRoutine{}}
 	routines, err := r.Disassembly()
-	if err != nil {
+	switch {
+	case err != nil && strings.Contains(err.Error(), "no matches found"):
+		out.Notes = append(out.Notes, "Source without instructions: the binary is not on this machine, or has the function only where it was inlined.")
+	case err != nil:
 		out.Notes = append(out.Notes, "Source without instructions: "+err.Error())
 	}
 	var reasons *why.Report

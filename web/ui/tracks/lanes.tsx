@@ -25,17 +25,19 @@ export interface LanesProps {
   readonly source: string;
   readonly keys: readonly string[];
   readonly label: string;
+  /** within is the part of the axis that is shown instead of all of it. */
+  readonly within?: Span | null;
 }
 
 /** seen is the part of the axis that lanes show: all of it, or the range when it is zoomed into. */
-export function seen(): Span | null {
+export function seen(within?: Span | null): Span | null {
   const r = range.value;
-  return r && param("zoom") ? r : axis.value;
+  return r && param("zoom") ? r : within ?? axis.value;
 }
 
 /** Lanes asks for lanes and shows them. */
-export function Lanes({ source, keys, label }: LanesProps) {
-  const box = useRef<HTMLDivElement>(null), width = useWidth(box), span = seen();
+export function Lanes({ source, keys, label, within }: LanesProps) {
+  const box = useRef<HTMLDivElement>(null), width = useWidth(box), span = seen(within);
   // A window that is dragged wider does not ask for every pixel.
   const points = Math.ceil(Math.max(200, width) / 100) * 100;
   const asked = useAnswer("lanes", { s: source, keys: keys.join(","), w: points, t0: span ? Math.round(span.start) : 0, t1: span ? Math.round(span.end) : 0 }, span !== null && width > 0);

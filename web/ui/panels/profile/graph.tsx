@@ -88,7 +88,7 @@ export function Graph({ of, chosen, onChoose }: GraphProps) {
               <title>{l.tip}</title>
               <path d={curve(l.points ?? [])} stroke-width={l.width} stroke-dasharray={l.dashed ? "4 3" : undefined} />
               <path class="head" d={`M${(l.head ?? []).join(" ")}Z`} />
-              {(l.text ?? []).map((t, k) => <text key={k} x={l.label![0]!} y={l.label![1]! + (k - ((l.text?.length ?? 1) - 1) / 2) * 12 + 3} font-size={10}>{t}</text>)}
+              {(l.text ?? []).map((t, k) => <text key={k} x={l.label![0]!} y={l.label![1]! + (k - ((l.text?.length ?? 1) - 1) / 2) * 12 + 3} font-size={9.5}>{t}</text>)}
             </g>
           ))}
           {boxes.map((b, i) => (
@@ -96,7 +96,7 @@ export function Graph({ of, chosen, onChoose }: GraphProps) {
               aria-label={(b.text ?? []).join(" ") + ". " + b.tip.replaceAll("\n", ", ")} onFocus={() => setAt(i)} onClick={() => b.function && onChoose(b.function)}>
               <title>{b.tip}</title>
               <rect x={b.x - b.w / 2} y={b.y - b.h / 2} width={b.w} height={b.h} rx={b.function ? 3 : 9} style={fill(b, i) ? { fill: fill(b, i)! } : undefined} />
-              {(b.text ?? []).map((t, k) => <text key={k} x={b.x} y={b.y - b.h / 2 + 6 + (k + 0.5) * b.size * 1.2 + b.size * 0.36} font-size={b.size}>{t}</text>)}
+              {(b.text ?? []).map((t, k) => <text key={k} x={b.x} y={b.y - b.h / 2 + 6 + (k + 0.5) * b.size * 1.2 + b.size * 0.36} font-size={b.size * 0.92}>{t}</text>)}
             </g>
           ))}
         </svg>

@@ -15,7 +15,7 @@ import type { PanelProps } from "../panel.ts";
 import { FlameCanvas, Legend, type Colouring } from "./flame.tsx";
 import { Graph } from "./graph.tsx";
 import { Differences, Labels, Peek, Top } from "./lists.tsx";
-import { chainTo, change, either, exactly, share } from "./model.ts";
+import { chainTo, change, either, exactly, share, weight } from "./model.ts";
 import { Source } from "./source.tsx";
 
 const tabs = ["flame", "graph", "top", "sandwich", "peek", "source", "labels", "diff"] as const;
@@ -103,7 +103,7 @@ function Weights({ source, kinds }: { source: string; kinds: readonly WeightKind
       <Filters />
       {kind.timed ? <details open={param("lane") !== "0"} onToggle={(e) => { const shut = !e.currentTarget.open; if (shut !== (param("lane") === "0")) set({ lane: shut ? "0" : undefined }, true); }}>
         <summary class="muted">Choose a range in time</summary>
-        <Lanes source={source} keys={["states"]} label="What goroutines did" />
+        <Lanes source={source} keys={["states"]} label="What goroutines did" within={kind.span.end_ns > kind.span.start_ns ? { start: kind.span.start_ns, end: kind.span.end_ns } : null} />
       </details> : range.value ? (
         <p class="note">The range {exactSpan(range.value)} does not restrict this: a profile has no times. {kinds.some((k) => k.timed) ? <>The execution trace has: <button type="button" class="quiet" onClick={() => set({ p: "trace/running", type: undefined })}>running</button> <button type="button" class="quiet" onClick={() => set({ p: "trace/offcpu", type: undefined })}>off-CPU</button></> : "An execution trace would have them: loupe run -phases bare,trace."}</p>
       ) : null}
@@ -352,7 +352,7 @@ function SandwichTab({ asks, f, choose, onKey }: TabProps & { onKey: (key: strin
   const colours: Colouring = asked.value?.diff ? "diff" : "class";
   const part = (flame: NonNullable<typeof asked.value>, view: number, title: string, nobody: string) => (
     <section>
-      <h3>{title}</h3>
+      <h2 class="ph">{title}</h2>
       {flame.views?.[view]?.name?.length ? (
         <FlameCanvas of={flame} view={view} rows={14} label={title} colours={colours} chosen="" hovered={hovered} onHover={setHovered} onChoose={(n) => choose(n)} onKey={onKey} />
       ) : <p class="muted">{nobody}</p>}
@@ -365,7 +365,7 @@ function SandwichTab({ asks, f, choose, onKey }: TabProps & { onKey: (key: strin
         <Answer of={asked} source={String(asks["s"])}>
           {(flame) => (
             <>
-              <About of={flame!} base={flame!.base} baseShown={flame!.base_shown} />
+              <About of={flame!} base={flame!.base} baseShown={flame!.base_shown} matched={`${weight(flame!.views?.[1]?.total ?? 0, flame!.unit)} (${share(flame!.views?.[1]?.total ?? 0, flame!.total)}) goes through this function`} />
               <div class="psplit">
                 {part(flame!, 0, "Callers, the nearest on top", "Nothing of it is in what is shown.")}
                 {part(flame!, 1, "What it calls", "Nothing of it is in what is shown.")}

@@ -64,7 +64,7 @@ export function Labels({ of, onFilter }: { of: LabelsShown; onFilter: (filter: s
     <div class="plabels">
       {(of.keys ?? []).map((k) => (
         <section key={k.key}>
-          <h3>{k.key} <span class="muted">{k.total.shown} in all</span></h3>
+          <h2 class="ph">{k.key} <span class="muted">{k.total.shown} in all</span></h2>
           <ul>
             {(k.values ?? []).map((v) => (
               <li key={v.value}>

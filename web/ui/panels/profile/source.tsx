@@ -45,7 +45,7 @@ function Routine({ of: r }: { of: SourceRoutine }) {
   const coded = lines.filter((l) => l.code?.length).map((l) => l.number);
   return (
     <section>
-      <h3>{r.name} <span class="muted">{r.file} · {r.flat.shown} itself, {r.cum.shown} with what it calls</span></h3>
+      <h2 class="ph">{r.name} <span class="muted">{r.file} · {r.flat.shown} itself, {r.cum.shown} with what it calls</span></h2>
       {r.error ? <p class="note">No text: {r.error}. The lines with a weight are below.</p> : null}
       {coded.length ? <p><button type="button" onClick={() => setOpen(open.size ? new Set() : new Set(coded))}>{open.size ? "Fold the instructions" : "Unfold all instructions"}</button></p> : null}
       <div class="psource" tabIndex={0} role="region" aria-label={"source of " + r.name}>
