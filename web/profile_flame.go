@@ -137,9 +137,10 @@ func nameOf(f stack.Frame) string {
 	return stack.FoldGenerics(f.Func)
 }
 
-// exactly is an expression for a function as nameOf calls it.
+// exactly is an expression for a function as nameOf calls it, and the pages:
+// what clean has taken away may have been anything.
 func exactly(name string) string {
-	return "^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\[\.\.\.\]`, `\[.*\]`) + "$"
+	return "^" + strings.NewReplacer(`\[\.\.\.\]`, `\[.*\]`, "\ufffd", ".").Replace(regexp.QuoteMeta(name)) + "$"
 }
 
 // profileFlame answers with a flame graph. Parameters beside those of a report:
@@ -176,7 +177,7 @@ func profileFlame(ctx context.Context, s *Server, q *query) (*flame, error) {
 		return nil, err
 	}
 	if f := q.Get("f"); q.Get("view") == "sandwich" {
-		callers, callees := calltree.Sandwich(t, r.weights(false), func(x stack.Frame) bool { return nameOf(x) == f }, opt)
+		callers, callees := calltree.Sandwich(t, r.weights(false), func(x stack.Frame) bool { return clean(nameOf(x)) == f }, opt)
 		p.view(callers)
 		p.view(callees)
 	} else {
@@ -331,9 +332,11 @@ func (p *flamePacker) view(g *calltree.FlameGraph) {
 			v.Width += magnitude(b.Weight)
 		}
 	}
+	// Beside the narrow ones, these are the stacks without any frame.
+	v.TopWeight = top
+	v.Width += magnitude(top)
 	if len(g.Levels) > 0 {
-		v.Top, v.TopWeight = g.Levels[0].Narrow, top
-		v.Width += magnitude(top)
+		v.Top = g.Levels[0].Narrow
 	}
 	p.Views = append(p.Views, v)
 }

@@ -131,7 +131,7 @@ func profilePeek(ctx context.Context, s *Server, q *query) (*peeked, error) {
 	}
 	out := &peeked{weightsShown: r.about(), Nodes: []peekedNode{}}
 	for _, n := range r.Graph().Nodes {
-		if !r.Matches(n.Func) && nameOfNode(n) != f {
+		if !r.Matches(n.Func) && clean(nameOfNode(n)) != f {
 			continue
 		}
 		x := peekedNode{
@@ -384,5 +384,5 @@ func labelFilter(value string) string {
 	if value != "" && value[0] >= '0' && value[0] <= '9' && !strings.ContainsAny(value, " /:") {
 		return value
 	}
-	return exactly(value)
+	return exactly(clean(value))
 }

@@ -180,7 +180,7 @@ function boxesOf(f: Flame, v: FlameView, l: Layout, width: number, colours: Colo
   }
   for (const h of l.hidden) {
     if (h.w * width < 1.5) continue;
-    out.push({ ...plain, x: h.x * width, w: h.w * width, row: above.length + h.depth, label: `${count(h.count)} hidden ${share(h.weight, f.total)}`, colour: "idle", hatch: true, dim: true });
+    out.push({ ...plain, x: h.x * width, w: h.w * width, row: above.length + h.depth, label: h.count ? `${count(h.count)} hidden ${share(h.weight, f.total)}` : `without a stack ${share(h.weight, f.total)}`, colour: "idle", hatch: true, dim: true });
   }
   return out;
 }
@@ -196,6 +196,7 @@ function Tip({ f, v, l, at: p, above, width, bounds }: {
   }
   if (p.i < 0) {
     const x = p.x / width, h = l.hidden.find((h) => h.depth === p.row - above.length && x >= h.x && x < h.x + h.w);
+    if (h && !h.count) return <div class="tip ptip" style={place}><b>without a stack</b><span>{weight(h.weight, f.unit)}, {share(h.weight, f.total)}: the program, or the trace, does not say where</span></div>;
     return h ? <div class="tip ptip" style={place}><b>{count(h.count)} hidden</b><span>too narrow to be drawn, {weight(h.weight, f.unit)} together, {share(h.weight, f.total)}: zoom into their caller to see them</span></div> : null;
   }
   const n = v.name![p.i]!, w = v.weight![p.i]!, cls = classNames[Number(f.classes[n])];

@@ -21,7 +21,7 @@ export function share(v: number, whole: number): string {
 
 /** exactly is an expression of pprof for one function, whatever its type arguments are. */
 export function exactly(name: string): string {
-  return "^" + name.replace(/[\\.+*?()|[\]{}^$]/g, "\\$&").replaceAll("\\[\\.\\.\\.\\]", "\\[.*\\]") + "$";
+  return "^" + name.replace(/[\\.+*?()|[\]{}^$]/g, "\\$&").replaceAll("\\[\\.\\.\\.\\]", "\\[.*\\]").replaceAll("\ufffd", ".") + "$";
 }
 
 /** either is an expression for what one of two expressions fits. */
@@ -80,7 +80,7 @@ export function layout(v: FlameView): Layout {
   next[0] = 0;
   const hidden: Hidden[] = [];
   const hide = (d: number, count: number, weight: number, at: number): void => {
-    if (count > 0) hidden.push({ x: at, w: Math.abs(weight) / whole, depth: d, count, weight });
+    if (count > 0 || weight !== 0) hidden.push({ x: at, w: Math.abs(weight) / whole, depth: d, count, weight });
   };
   for (let i = 0; i < n; i++) {
     const d = depth[i]!;
