@@ -112,6 +112,10 @@ func (s *Session) addLoose(name string) (File, error) {
 	case OtherProfile:
 		return f, s.addProfile(&f)
 	}
+	// Profiles of other tools begin in many ways.
+	if err := s.addProfile(&f); err == nil {
+		return f, nil
+	}
 	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
 

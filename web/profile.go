@@ -77,6 +77,12 @@ var traceKinds = []struct {
 var profileTitles = map[recording.Kind]string{
 	recording.CPU: "CPU", recording.Allocs: "Allocations", recording.Heap: "Heap", recording.Block: "Blocking", recording.Mutex: "Lock contention",
 	recording.Goroutine: "Goroutines", recording.ThreadCreate: "Creation of threads", recording.GoroutineLeak: "Leaked goroutines",
+	recording.Stacks: "Goroutines in a dump",
+}
+
+// isProfile tells whether an entry has weighted stacks.
+func isProfile(e recording.Entry) bool {
+	return strings.HasPrefix(string(e.Kind), "pprof") || e.Kind == recording.Stacks
 }
 
 // profileEntries are the entries of a source that are profiles, each file once,
@@ -86,7 +92,7 @@ func profileEntries(m *recording.Manifest) []recording.Entry {
 	var list []recording.Entry
 	seen := map[string]bool{}
 	for _, e := range m.Entries {
-		if strings.HasPrefix(string(e.Kind), "pprof") && !seen[e.Path] {
+		if isProfile(e) && !seen[e.Path] {
 			seen[e.Path] = true
 			list = append(list, e)
 		}
@@ -198,7 +204,7 @@ func (s *subject) profile(ctx context.Context, at string) (*profile.Profile, err
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(in.Manifest().Entries, func(e recording.Entry) bool { return e.Path == at && strings.HasPrefix(string(e.Kind), "pprof") }) {
+	if !slices.ContainsFunc(in.Manifest().Entries, func(e recording.Entry) bool { return e.Path == at && isProfile(e) }) {
 		return nil, nothing("There is no profile %q here.", at)
 	}
 	return memo(ctx, s, "profile "+at, func(context.Context) (*profile.Profile, error) {

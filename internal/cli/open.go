@@ -12,6 +12,7 @@ import (
 
 	"loupe/benchmark"
 	"loupe/dump"
+	"loupe/profile"
 	"loupe/report"
 )
 
@@ -149,6 +150,12 @@ func sniff(name string) (command []string, more string, err error) {
 		return []string{"gc"}, "more: loupe gc -cycles FILE, loupe sched FILE", nil
 	case benchmark.Looks(head):
 		return []string{"benchmarks"}, "more: loupe open FILE, loupe compare FILE OTHER", nil
+	}
+	// Profiles of other tools begin in many ways.
+	if data, err := os.ReadFile(name); err == nil && info.Size() < 1<<30 {
+		if _, err := profile.Decode(data, profile.Options{}); err == nil {
+			return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
+		}
 	}
 	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
