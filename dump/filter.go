@@ -69,6 +69,12 @@ func ParseFilter(text string) (*Filter, error) {
 // Keep returns what chooses the goroutines of a file that the filter lets
 // through. It looks at each stack once.
 func (x *Filter) Keep(f *File) func(g int) bool {
+	return x.KeepAged(f, func(g int) time.Duration { return time.Duration(f.Waits[g]) * time.Minute })
+}
+
+// KeepAged is Keep for who knows the ages of goroutines better than Go prints
+// them.
+func (x *Filter) KeepAged(f *File, age func(g int) time.Duration) func(g int) bool {
 	if x == nil {
 		return func(int) bool { return true }
 	}
@@ -90,7 +96,7 @@ func (x *Filter) Keep(f *File) func(g int) bool {
 					return false
 				}
 			default:
-				if !t.goroutine(f, g) {
+				if !t.goroutine(f, g, age) {
 					return false
 				}
 			}
@@ -112,7 +118,7 @@ func (t *filterTerm) stack(f *File, id stack.ID) bool {
 	return found != t.Negative()
 }
 
-func (t *filterTerm) goroutine(f *File, g int) bool {
+func (t *filterTerm) goroutine(f *File, g int, age func(g int) time.Duration) bool {
 	s := f.State(g)
 	switch t.Key {
 	case "state":
@@ -126,7 +132,7 @@ func (t *filterTerm) goroutine(f *File, g int) bool {
 	case "g":
 		return slices.Contains(t.ids, f.IDs[g])
 	}
-	wait := time.Duration(f.Waits[g]) * time.Minute
+	wait := age(g)
 	switch t.Op {
 	case ">":
 		return wait > t.age

@@ -24,7 +24,8 @@ type edition struct {
 // an answer about a newer one.
 type epoch struct {
 	version int
-	kept    map[string]*once // guarded by the subject's mu
+	kept    map[string]*once    // guarded by the subject's mu
+	recent  map[string][]string // of families of which few are kept, the newest last
 }
 
 // hold is what one request or one computation reads: of each source one epoch.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -118,6 +119,32 @@ func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx c
 		return none, o.err
 	}
 	return o.value.(T), nil
+}
+
+// memoFew is memo for what there may be any number of, such as answers for a
+// range: of a family only the last few are kept.
+func memoFew[T any](ctx context.Context, s *subject, family, key string, compute func(ctx context.Context) (T, error)) (T, error) {
+	const few = 8
+	e := s.pinned(ctx)
+	key = family + " " + key
+	s.mu.Lock()
+	if e.recent == nil {
+		e.recent = map[string][]string{}
+	}
+	list := slices.DeleteFunc(e.recent[family], func(k string) bool { return k == key })
+	list = append(list, key)
+	for i := 0; i < len(list)-few; {
+		o := e.kept[list[i]]
+		if o != nil && o.waiting > 0 {
+			i++
+			continue
+		}
+		delete(e.kept, list[i])
+		list = slices.Delete(list, i, i+1)
+	}
+	e.recent[family] = list
+	s.mu.Unlock()
+	return memo(ctx, s, key, compute)
 }
 
 // live tells that the source is being written.

@@ -84,7 +84,8 @@ func isRecording(dir string) bool {
 }
 
 // webSources are what can be looked at in the named files: each recording, all
-// files that stand alone together, and every recording in a folder.
+// files that stand alone together, and every recording in a folder. Of several
+// one that cannot be opened is listed with the reason, and the others are there.
 func webSources(names []string) (all []web.Source, err error) {
 	var plain []string
 	for _, name := range names {
@@ -98,21 +99,34 @@ func webSources(names []string) (all []web.Source, err error) {
 		}
 		plain = append(plain, inside...)
 	}
-	for _, what := range subjects(plain) {
-		if what.loose {
-			all = append(all, looseSource(what.names))
-			continue
-		}
-		name := what.names[0]
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
-		}
-		if _, _, err := sniff(name); err != nil {
+	var files []string
+	at := -1
+	for _, name := range plain {
+		what, _, err := sniff(name)
+		switch {
+		case err != nil && len(names) == 1:
 			return nil, err
+		case err != nil:
+			all = append(all, brokenSource(name, err))
+		case what[0] == "report":
+			all = append(all, recordingSource(name))
+		default:
+			if at < 0 {
+				at = len(all)
+				all = append(all, web.Source{})
+			}
+			files = append(files, name)
 		}
-		all = append(all, recordingSource(name))
+	}
+	if at >= 0 {
+		all[at] = looseSource(files)
 	}
 	return all, nil
+}
+
+// brokenSource is something that cannot be looked at, and why.
+func brokenSource(name string, err error) web.Source {
+	return web.Source{Name: name, Files: []string{name}, Kind: "files", Open: func(context.Context) (*web.Opened, error) { return nil, err }}
 }
 
 // recordingsIn lists the recordings in a folder, the newest first.
@@ -191,20 +205,49 @@ func treeState(dir string) (state string, live bool) {
 	return fmt.Sprint(files, " ", bytes), time.Since(last) < quiet
 }
 
-// looseSource is a set of files that stand alone.
+// looseSource is a set of files that stand alone. One of several that cannot be
+// read is left out, and the source says so.
 func looseSource(names []string) web.Source {
 	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Open: func(context.Context) (*web.Opened, error) {
-		l := newLoose(names)
-		s, known, err := session.Loose(l.files, l.short)
-		if err != nil {
+		o, err := openLoose(names)
+		if err == nil || len(names) == 1 {
+			return o, err
+		}
+		var good, notes []string
+		for _, name := range names {
+			one, err := openLoose([]string{name})
+			if err != nil {
+				notes = append(notes, fmt.Sprintf("%s is left out: %v", name, err))
+				continue
+			}
+			good = append(good, name)
+			if err := one.Close(); err != nil {
+				return nil, err
+			}
+		}
+		if len(good) == 0 || len(notes) == 0 {
 			return nil, err
 		}
-		for i := range known {
-			known[i].Name = names[i]
+		if o, err = openLoose(good); err != nil {
+			return nil, err
 		}
-		x := &webIndexes{name: func(entry string) string { return l.files[entry] }}
-		return &web.Opened{Session: s, Files: known, Rename: l.rename, Index: x, Close: func() error { return errors.Join(s.Close(), x.close()) }}, nil
+		m := o.Session.Manifest()
+		m.Notes = append(m.Notes, notes...)
+		return o, nil
 	}}
+}
+
+func openLoose(names []string) (*web.Opened, error) {
+	l := newLoose(names)
+	s, known, err := session.Loose(l.files, l.short)
+	if err != nil {
+		return nil, err
+	}
+	for i := range known {
+		known[i].Name = names[i]
+	}
+	x := &webIndexes{name: func(entry string) string { return l.files[entry] }}
+	return &web.Opened{Session: s, Files: known, Rename: l.rename, Index: x, Close: func() error { return errors.Join(s.Close(), x.close()) }}, nil
 }
 
 // editor returns what opens a file in the user's editor; nil when there is

@@ -1,5 +1,15 @@
 // Generated from the Go structs of package web by its TestTypes. Times are ns.
 
+export interface AccessView {
+  title: string;
+  frames: FrameView[] | null;
+}
+
+export interface AgeBar {
+  text: string;
+  count: number;
+}
+
 export interface Amount {
   value: number;
   shown: string;
@@ -148,6 +158,16 @@ export interface FlameView {
   width: number;
 }
 
+export interface FrameView {
+  function: string;
+  args: string;
+  file: string;
+  line: number;
+  inlined: boolean;
+  created: boolean;
+  pc: string;
+}
+
 export interface GcPage {
   parts: GcPart[] | null;
 }
@@ -164,6 +184,34 @@ export interface GoroutineLife {
   span: TimelineSpan;
   within: TimelineSpan;
   page: Facts | null;
+}
+
+export interface GoroutineRow {
+  key: string;
+  leaked: boolean;
+  suspect: string;
+  entry: string;
+}
+
+export interface GoroutineText {
+  id: number;
+  title: string;
+  frames: FrameView[] | null;
+}
+
+export interface GoroutineView {
+  of: ShotItem;
+  against: ShotItem | null;
+  total: number;
+  before: number;
+  groups: Table | null;
+  rows: GoroutineRow[] | null;
+  states: Table | null;
+  ages: AgeBar[] | null;
+  suspects: string[] | null;
+  panic: PanicView | null;
+  races: RaceView[] | null;
+  notes: string[] | null;
 }
 
 export interface GraphShown {
@@ -185,6 +233,14 @@ export interface GroupTime {
   name: string;
   members: number;
   classes: ClassTime[] | null;
+}
+
+export interface GroupView {
+  title: string;
+  stacks: StackView[] | null;
+  more: number;
+  goroutines: Table | null;
+  places: number[] | null;
 }
 
 export interface InsightEvidence {
@@ -510,6 +566,15 @@ export interface Notice {
   done?: number;
 }
 
+export interface PanicView {
+  kind: string;
+  message: string;
+  signal: string;
+  values: string[] | null;
+  first: GoroutineText | null;
+  threads: ThreadView[] | null;
+}
+
 export interface Peeked {
   type: string;
   unit: string;
@@ -543,6 +608,10 @@ export interface PeekedNode {
 export interface Problem {
   error: string;
   missing: boolean;
+}
+
+export interface RaceView {
+  accesses: AccessView[] | null;
 }
 
 export interface Ranking {
@@ -627,6 +696,11 @@ export interface RegionItem {
   exec_ns: number;
   sched_wait_ns: number;
   blocked_ns: number;
+}
+
+export interface RegisterView {
+  name: string;
+  value: string;
 }
 
 export interface ReportDrawing {
@@ -715,6 +789,15 @@ export interface SessionFile {
   bytes: number;
 }
 
+export interface ShotItem {
+  id: string;
+  kind: string;
+  name: string;
+  title: string;
+  at: number;
+  goroutines: number;
+}
+
 export interface SourceCode {
   address: string;
   text: string;
@@ -801,6 +884,12 @@ export interface SourceWhy {
   reasons: string[] | null;
 }
 
+export interface StackView {
+  count: number;
+  state: string;
+  frames: FrameView[] | null;
+}
+
 export interface Table {
   key: string;
   title: string;
@@ -827,6 +916,11 @@ export interface TaskItem {
   regions: number;
   logs: number;
   goroutines: number[] | null;
+}
+
+export interface ThreadView {
+  title: string;
+  registers: RegisterView[] | null;
 }
 
 export interface TimePage {
@@ -881,6 +975,11 @@ export interface TraceTasks {
   regionsLeft: number;
 }
 
+export interface Trend {
+  entry: string;
+  values: number[] | null;
+}
+
 export interface WeightKind {
   key: string;
   title: string;
@@ -908,6 +1007,12 @@ export interface Answers {
   "gc": GcPage | null;
   "gc/cycles": CyclesPage | null;
   "gc/mmu": MmuPage | null;
+  "goroutines/group": GroupView | null;
+  "goroutines/one": GoroutineText | null;
+  "goroutines/range": Facts | null;
+  "goroutines/shots": ShotItem[] | null;
+  "goroutines/trends": Trend[] | null;
+  "goroutines/view": GoroutineView | null;
   "lanes": LaneStack | null;
   "load/met": LoadMeeting | null;
   "load/requests": LoadPick | null;

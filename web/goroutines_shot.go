@@ -1,0 +1,375 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/dump"
+	"loupe/exectrace"
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/session"
+	"loupe/stack"
+	"loupe/timeline"
+	"loupe/unit"
+)
+
+// shot is what goroutines did at one instant, wherever that is known from: a
+// dump, a goroutine profile or a trace. All have the form of a dump, so that
+// they are grouped, filtered and compared by the same code as on the command
+// line.
+type shot struct {
+	shotItem
+	file *dump.File
+	keep func(g int) bool // chooses the goroutines of the shot
+	// ages are how long goroutines are in their states, nil where only the
+	// minutes of the file are known, and negative where nothing is.
+	ages  []time.Duration
+	notes []string
+}
+
+// shotItem says what a shot is.
+type shotItem struct {
+	// ID is "dump-0-2", "profile-0" or "trace-12000000", at the end an instant of
+	// the axis.
+	ID string `json:"id"`
+	// Kind is "dump", "profile" or "trace".
+	Kind string `json:"kind"`
+	// Name is the file, Title what it says of itself.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// At is where it lies on the axis, -1 where that is not known.
+	At timeline.Time `json:"at"`
+	// Goroutines is how many there are, -1 while nobody has counted.
+	Goroutines int64 `json:"goroutines"`
+}
+
+// shots lists what there is: dumps first, for whoever has one wants to see it.
+func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err error) {
+	in, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listings, err := in.Stacks()
+	if err != nil && !errors.Is(err, session.ErrNone) && len(listings) == 0 {
+		return nil, err
+	}
+	dumped := map[string]bool{}
+	for i, l := range listings {
+		dumped[l.Entry.Path] = true
+		if len(l.Dumps) == 0 {
+			list = append(list, shotItem{fmt.Sprintf("dump-%d-0", i), "dump", l.Entry.Path, unit.Count(int64(len(l.Races))) + " " + plural(int64(len(l.Races)), "data race"), -1, 0})
+		}
+		for n, d := range l.Dumps {
+			title := d.Kind.String()
+			if line, _, _ := strings.Cut(d.Message, "\n"); line != "" && d.Kind != dump.Profile {
+				title += ": " + line
+			}
+			var count int64
+			for g := d.First; g < d.End; g++ {
+				count += l.Count(g)
+			}
+			list = append(list, shotItem{fmt.Sprintf("dump-%d-%d", i, n), "dump", l.Entry.Path, title, -1, count})
+		}
+	}
+	axis, err := s.axis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m := in.Manifest(); len(m.Of(recording.ExecTrace)) > 0 {
+		span, err := q.span(axis)
+		if err != nil {
+			return nil, err
+		}
+		e := m.Of(recording.ExecTrace)[len(m.Of(recording.ExecTrace))-1]
+		name := e.Path
+		if covers, err := s.traceSpan(ctx); err == nil {
+			span.Start, span.End = max(span.Start, covers.Start), min(span.End, covers.End)
+		}
+		if span.End < span.Start {
+			span.Start = span.End // the range is behind the trace
+		}
+		for _, at := range []timeline.Time{span.Start, span.End} {
+			list = append(list, shotItem{fmt.Sprintf("trace-%d", at), "trace", name, "the trace at " + unit.Duration(time.Duration(at)), at, -1})
+		}
+	}
+	for _, kind := range []recording.Kind{recording.Goroutine, recording.GoroutineLeak} {
+		for i, e := range in.Manifest().Of(kind) {
+			if dumped[e.Path] {
+				continue
+			}
+			title := "goroutine profile"
+			if kind == recording.GoroutineLeak {
+				title = "profile of leaked goroutines"
+			}
+			list = append(list, shotItem{fmt.Sprintf("%s-%d", strings.TrimPrefix(string(kind), "pprof."), i), "profile", e.Path, title, e.Span.End, -1})
+		}
+	}
+	if len(list) == 0 {
+		return nil, nothing("this source tells nothing of goroutines. Open a dump (kill -QUIT PID makes a Go program print one; a server with net/http/pprof has /debug/pprof/goroutine?debug=2), or record: loupe run -phases bare,trace,goroutine ./cmd/server")
+	}
+	return list, nil
+}
+
+// traceSpan is where the trace lies on the axis.
+func (s *subject) traceSpan(ctx context.Context) (timeline.Span, error) {
+	t, err := s.traced(ctx)
+	if err != nil {
+		return timeline.Span{}, err
+	}
+	return t.On(t.Span()), nil
+}
+
+// shot makes the shot that an id names.
+func (s *subject) shot(ctx context.Context, item shotItem) (*shot, error) {
+	o, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return memoFew(ctx, s, "shot", item.ID, func(ctx context.Context) (*shot, error) {
+		kind, rest, _ := strings.Cut(item.ID, "-")
+		switch kind {
+		case "dump":
+			return dumpShot(o.Session, item, rest)
+		case "trace":
+			return s.traceShot(ctx, o.Session, item)
+		}
+		n, err := strconv.Atoi(rest)
+		all := o.Session.Manifest().Of(recording.Kind("pprof." + kind))
+		if err != nil || n < 0 || n >= len(all) {
+			return nil, nothing("there is no shot %q", item.ID)
+		}
+		p, err := o.Session.ProfileAt(all[n].Path)
+		if err != nil {
+			return nil, err
+		}
+		return profileShot(item, p), nil
+	})
+}
+
+// dumpShot is one dump of a file.
+func dumpShot(in *session.Session, item shotItem, rest string) (*shot, error) {
+	listings, err := in.Stacks()
+	if len(listings) == 0 {
+		return nil, err
+	}
+	var file, n int
+	if _, err := fmt.Sscanf(rest, "%d-%d", &file, &n); err != nil || file < 0 || file >= len(listings) || n < 0 || n >= max(1, len(listings[file].Dumps)) {
+		return nil, nothing("there is no dump %q", item.ID)
+	}
+	f := listings[file].File
+	if len(f.Dumps) == 0 { // races alone
+		return &shot{shotItem: item, file: f, keep: func(int) bool { return false }}, nil
+	}
+	x := &shot{shotItem: item, file: f, keep: f.InDump(n)}
+	if f.Cut {
+		x.notes = append(x.notes, "The text ends in the midst of a goroutine.")
+	}
+	if f.CutByGo() {
+		x.notes = append(x.notes, "Go has cut this dump off at 64 MiB: there were more goroutines.")
+	}
+	if f.Unrecognised > 0 {
+		x.notes = append(x.notes, fmt.Sprintf("%s lines inside of dumps were not understood; the first is line %d.", unit.Count(f.Unrecognised), f.Odd[0].Number))
+	}
+	x.notes = append(x.notes, "Go prints how long a goroutine has waited in whole minutes, and nothing below one.")
+	return x, nil
+}
+
+// profileShot makes a shot of a goroutine profile.
+func profileShot(item shotItem, p *profile.Profile) *shot {
+	f := &dump.File{Stacks: p.Stacks}
+	states := map[string]dump.StateID{}
+	value := max(0, slices.IndexFunc(p.SampleTypes, func(t profile.ValueType) bool { return strings.HasPrefix(t.Type, "goroutine") }))
+	leaked := slices.ContainsFunc(p.SampleTypes, func(t profile.ValueType) bool { return t.Type == "goroutineleak" })
+	for i, id := range p.StackIDs {
+		name := parked(p.Stacks, id)
+		state, ok := states[name]
+		if !ok {
+			state = dump.StateID(len(f.States))
+			states[name] = state
+			f.States = append(f.States, dump.State{Name: name, Leaked: leaked})
+		}
+		f.Counts = append(f.Counts, p.Values[value][i])
+		appendGoroutine(f, 0, id, state, 0)
+	}
+	f.Dumps = []dump.Dump{{Kind: dump.Profile, End: f.Len()}}
+	return &shot{shotItem: item, file: f, keep: f.InDump(0), ages: slices.Repeat([]time.Duration{-1}, f.Len()), notes: []string{
+		"A profile does not say what goroutines wait for, who made them and since when: the state is told from the function that parks them. A dump says more: /debug/pprof/goroutine?debug=2."}}
+}
+
+// appendGoroutine adds one to the columns of a file.
+func appendGoroutine(f *dump.File, id uint64, at stack.ID, state dump.StateID, creator uint64) {
+	f.IDs, f.StackIDs, f.StateIDs = append(f.IDs, id), append(f.StackIDs, at), append(f.StateIDs, state)
+	f.Waits, f.Creators, f.Objects, f.Flags = append(f.Waits, 0), append(f.Creators, creator), append(f.Objects, 0), append(f.Flags, 0)
+}
+
+// parks are the functions by which a goroutine waits, with the words that dumps
+// have for it.
+var parks = map[string]string{
+	"runtime.chanrecv": "chan receive", "runtime.chanrecv1": "chan receive", "runtime.chanrecv2": "chan receive", "runtime.chansend": "chan send", "runtime.chansend1": "chan send",
+	"runtime.selectgo": "select", "runtime.block": "select (no cases)", "runtime.netpollblock": "IO wait", "internal/poll.runtime_pollWait": "IO wait", "time.Sleep": "sleep",
+	"sync.runtime_SemacquireMutex": "sync.Mutex.Lock", "internal/sync.runtime_SemacquireMutex": "sync.Mutex.Lock", "sync.runtime_SemacquireRWMutex": "sync.RWMutex.Lock",
+	"sync.runtime_SemacquireRWMutexR": "sync.RWMutex.RLock", "sync.runtime_notifyListWait": "sync.Cond.Wait", "sync.runtime_Semacquire": "semacquire", "sync.runtime_SemacquireWaitGroup": "sync.WaitGroup.Wait",
+	"os/signal.signal_recv": "syscall", "syscall.Syscall": "syscall", "syscall.Syscall6": "syscall", "syscall.RawSyscall6": "syscall",
+	"internal/runtime/syscall.Syscall6": "syscall", "internal/runtime/syscall/linux.Syscall6": "syscall", "runtime.cgocall": "syscall",
+}
+
+// parked tells from a stack what its goroutine waits for.
+func parked(t *stack.Table, id stack.ID) string {
+	frames := t.Frames(id)
+	for _, f := range frames[:min(6, len(frames))] {
+		if state, ok := parks[t.Frame(f).Func]; ok {
+			return state
+		}
+	}
+	if len(frames) > 0 && t.Frame(frames[0]).Func == "runtime.gopark" {
+		return "waiting"
+	}
+	return "running or runnable"
+}
+
+// traceShot makes a shot of an instant of the trace.
+func (s *subject) traceShot(ctx context.Context, in *session.Session, item shotItem) (*shot, error) {
+	t, _, err := in.Trace()
+	if err != nil {
+		return nil, err
+	}
+	clock, err := in.TraceClock()
+	if err != nil {
+		return nil, err
+	}
+	tell := s.job("following the goroutines of the trace")
+	defer tell(1)
+	own := timeline.Time(clock.Own(item.At))
+	r, all, err := sched.Moments(t, []timeline.Time{own}, func() bool { return ctx.Err() != nil })
+	if err != nil || len(all) == 0 {
+		return nil, cmp.Or(err, ctx.Err())
+	}
+	b := &shotBuilder{r: r, file: &dump.File{Stacks: &stack.Table{}}, states: map[string]dump.StateID{}, stacks: map[shotStack]stack.ID{}}
+	x := &shot{shotItem: item, file: b.file}
+	system, older := 0, 0
+	for i := range all[0] {
+		l := &all[0][i]
+		if sched.IsSystem(r.Name(l.Name)) {
+			system++
+			continue
+		}
+		if l.Older {
+			older++
+		}
+		b.add(l)
+		x.ages = append(x.ages, max(0, own.Sub(l.Since)))
+	}
+	b.file.Dumps = []dump.Dump{{Kind: dump.Goroutines, End: b.file.Len()}}
+	x.keep = b.file.InDump(0)
+	if system > 0 {
+		x.notes = append(x.notes, unit.Count(int64(system))+" goroutines of the runtime are left out.")
+	}
+	if older > 0 {
+		x.notes = append(x.notes, unit.Count(int64(older))+" have been in their state since before the trace began: they are older than it says here, and the trace may not tell what made them.")
+	}
+	return x, nil
+}
+
+// shotStack is what makes the stack of a goroutine in a shot of a trace.
+type shotStack struct {
+	at, creator stack.ID
+	name        exectrace.NameID
+}
+
+// shotBuilder makes the columns of a shot of a trace.
+type shotBuilder struct {
+	r      *exectrace.Reader
+	file   *dump.File
+	states map[string]dump.StateID
+	stacks map[shotStack]stack.ID
+}
+
+func (b *shotBuilder) add(l *sched.Living) {
+	name := strings.ToLower(l.State.String())
+	if l.State == exectrace.Waiting && l.Reason != exectrace.NameNone {
+		name = b.r.Name(l.Reason)
+	}
+	state, ok := b.states[name]
+	if !ok {
+		state = dump.StateID(len(b.file.States))
+		b.states[name] = state
+		b.file.States = append(b.file.States, dump.State{Name: name})
+	}
+	k := shotStack{l.Stack, l.Creator, l.Name}
+	id, ok := b.stacks[k]
+	if !ok {
+		id = b.stack(k)
+		b.stacks[k] = id
+	}
+	parent := uint64(0)
+	if l.Parent != exectrace.NoGoroutine {
+		parent = uint64(l.Parent)
+	}
+	appendGoroutine(b.file, uint64(l.ID), id, state, parent)
+}
+
+// stack puts a stack together as a dump has it: the go statement is its root.
+func (b *shotBuilder) stack(k shotStack) stack.ID {
+	from, to := b.r.Stacks(), b.file.Stacks
+	var frames []stack.FrameID
+	for _, f := range from.Frames(k.at) {
+		frames = append(frames, to.InternFrame(from.Frame(f)))
+	}
+	if len(frames) == 0 && k.name != exectrace.NameNone { // it runs: all that is known is where it began
+		frames = append(frames, to.InternFrame(stack.Frame{Func: b.r.Name(k.name)}))
+	}
+	if made := from.Frames(k.creator); len(made) > 0 {
+		f := from.Frame(made[0])
+		f.System, f.Func = f.Func, dump.CreatedBy+f.Func
+		frames = append(frames, to.InternFrame(f))
+	}
+	return to.Intern(frames)
+}
+
+// entry is the function that a goroutine began with.
+func entryOf(f *dump.File, id stack.ID) string {
+	name := ""
+	for _, frame := range f.Stacks.Frames(id) {
+		r := f.Stacks.Frame(frame)
+		if strings.HasPrefix(r.Func, dump.CreatedBy) {
+			break
+		}
+		name = r.Func
+	}
+	return name
+}
+
+// madeAt is the go statement that made a goroutine: its function, and the place.
+func madeAt(f *dump.File, id stack.ID) (function, at string) {
+	frames := f.Stacks.Frames(id)
+	if len(frames) == 0 {
+		return "", ""
+	}
+	r := f.Stacks.Frame(frames[len(frames)-1])
+	name, ok := strings.CutPrefix(r.Func, dump.CreatedBy)
+	if !ok {
+		return "", ""
+	}
+	at = stack.Short(name)
+	if r.File != "" {
+		at += " " + path.Base(strings.ReplaceAll(r.File, `\`, "/")) + ":" + strconv.Itoa(r.Line)
+	}
+	return name, at
+}
+
+// age is how long a goroutine is in its state.
+func (x *shot) age(g int) time.Duration {
+	if x.ages == nil {
+		return time.Duration(x.file.Waits[g]) * time.Minute
+	}
+	return x.ages[g]
+}
