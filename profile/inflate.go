@@ -18,6 +18,7 @@ func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data
 // read. The size in the trailer sizes the buffer, and for the rest it grows with
 // what has really come out.
 func inflate(data []byte, limit int64) ([]byte, error) {
+	limit = believable(limit, len(data))
 	in := stdbytes.NewReader(data)
 	z, err := gzip.NewReader(in)
 	if err != nil {
@@ -68,6 +69,7 @@ var errTooLong = errors.New("the profile is too long")
 // unpack begins a packed file.
 func (in *input) unpack(data []byte, limit int64) error {
 	in.file.Reset(data)
+	limit = believable(limit, len(data))
 	in.packed, in.ended, in.limit, in.total = true, false, limit, trailerSize(data, limit)
 	if in.window == nil {
 		in.window = make([]byte, 0, windowSize)
@@ -105,6 +107,11 @@ func (in *input) more(from int) (int, error) {
 	}
 	return 0, nil
 }
+
+// believable is the most that may come out of a packed file of a size. Real
+// profiles inflate by a factor of 2 to 8; a megabyte of gzip can be made to
+// hold a thousand.
+func believable(limit int64, packed int) int64 { return min(limit, max(64<<20, 128*int64(packed))) }
 
 // trailerSize returns how large the packed file says that it is.
 //
