@@ -61,13 +61,16 @@ var rooms = map[string]room{
 	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
 	"benchmark": {1, pure, nil},
 
+	// Looks into running processes.
+	"live": {2, hands, []string{"dump", "profile", "stack", "symbol"}},
+
 	"recording": {2, hands, []string{"system", "timeline"}},
 
 	"load": {3, hands, []string{"load/*", "loadlog", "recording", "stats", "timeline", "unit"}},
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {3, hands, join([]string{"agent", "alert", "recording", "system"}, values, formats)},
+	"collect":     {3, hands, join([]string{"agent", "alert", "live", "recording", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
@@ -103,6 +106,10 @@ var rooms = map[string]room{
 
 	// What measures how dumps are read builds the other parsers.
 	"dump/dumptest/bench": {2, roof, []string{"dump", "stats", "system"}},
+
+	// What measures how processes are read starts one.
+	"live/livetest/bench":        {3, roof, []string{"dump", "live"}},
+	"live/livetest/bench/target": {0, roof, nil},
 
 	// What measures why runs the go command and the benchmarks of modules.
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loupe/live"
 	"loupe/recording"
 )
 
@@ -78,9 +79,6 @@ func (r *Recorder) attachURL(ctx context.Context, target string) error {
 
 func (r *Recorder) attachPID(ctx context.Context, pid int) error {
 	ports := listeningPorts(pid)
-	if len(ports) == 0 {
-		return fmt.Errorf("%w: process %d listens on no TCP port that this user may see (start it with `loupe run` to record it without net/http/pprof)", ErrUnreachable, pid)
-	}
 	var errs []string
 	for _, port := range ports {
 		base, err := PprofURL(port)
@@ -94,7 +92,19 @@ func (r *Recorder) attachPID(ctx context.Context, pid int) error {
 		}
 		errs = append(errs, err.Error())
 	}
-	return fmt.Errorf("%w: process %d listens on %s, but none serves /debug/pprof: %s", ErrUnreachable, pid, strings.Join(ports, ", "), strings.Join(errs, "; "))
+	// Without a server of its own, the kernel may let us look at it.
+	for _, p := range live.Permissions(pid) {
+		if p.OK {
+			r.src, r.pid = kernelSource{pid}, pid
+			return nil
+		}
+		errs = append(errs, p.String())
+	}
+	where := "listens on no TCP port that this user may see"
+	if len(ports) > 0 {
+		where = "listens on " + strings.Join(ports, ", ") + ", but none serves /debug/pprof"
+	}
+	return fmt.Errorf("%w: process %d %s: %s (start it with `loupe run` to record it without net/http/pprof)", ErrUnreachable, pid, where, strings.Join(errs, "; "))
 }
 
 // describeProcess fills in what the executable of a local process says.
@@ -119,6 +129,7 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 	if r.src == nil {
 		return errors.New("BUG: RecordAttached without Attach")
 	}
+	plan.Phases = r.possible(plan.Phases)
 	return r.recordRunning(ctx, plan)
 }
 

@@ -388,7 +388,7 @@ func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, pha
 	if err != nil {
 		return errors.Join(err, rec.Close())
 	}
-	for _, p := range phases {
+	for _, p := range r.possible(phases) {
 		switch {
 		case w.src == nil:
 			err = rec.Note("no profiles: the program has no agent and serves no /debug/pprof")

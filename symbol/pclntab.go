@@ -192,6 +192,7 @@ func (t *pclntab) funcAt(i int) (fn, bool) {
 const (
 	fieldName    = 0
 	fieldArgs    = 1 // bytes of arguments on the stack, with results before Go 1.17
+	fieldFrame   = 3 // how far the stack pointer has moved
 	fieldFiles   = 4
 	fieldLines   = 5
 	fieldNumData = 6 // how many tables of values by PC follow
@@ -221,6 +222,21 @@ func (f fn) startLine() int {
 	return int(int32(f.t.uint32(f.field(fieldStart))))
 }
 
+// special is the runtime's funcID, see [Func.Special].
+func (f fn) special() uint8 {
+	last := fieldStart + 1
+	switch {
+	case f.t.version < table118:
+		return 0
+	case f.t.version == table118:
+		last = fieldStart
+	}
+	if b := f.t.p.slice(f.field(last), 4); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
 // file turns a file number of this function into a name.
 func (f fn) file(n int32) string {
 	t := f.t
@@ -245,6 +261,9 @@ func (f fn) file(n int32) string {
 func (f fn) files() valueIter { return f.t.valuesAt(f.t.uint32(f.field(fieldFiles)), f.entry) }
 func (f fn) lines() valueIter { return f.t.valuesAt(f.t.uint32(f.field(fieldLines)), f.entry) }
 
+// moved walks how many bytes the stack pointer has moved since the entry.
+func (f fn) moved() valueIter { return f.t.valuesAt(f.t.uint32(f.field(fieldFrame)), f.entry) }
+
 // hasLines says whether the function has positions: C code has none.
 func (f fn) hasLines() bool { return f.t.uint32(f.field(fieldLines)) != 0 }
 
@@ -258,7 +277,7 @@ func (f fn) export() Func {
 	files := f.files()
 	return Func{
 		Name: f.name(), Entry: f.entry, End: f.end,
-		File: f.file(files.seek(f.entry)), StartLine: f.startLine(),
+		File: f.file(files.seek(f.entry)), StartLine: f.startLine(), Special: f.special(),
 	}
 }
 

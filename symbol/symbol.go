@@ -163,6 +163,11 @@ type Func struct {
 	// StartLine is the line of the func keyword; 0 means unknown (before
 	// Go 1.20, and in C).
 	StartLine int
+	// Special is the number by which the runtime knows functions that it must
+	// treat in some way (funcID in runtime/symtab.go), 0 for most. The last
+	// of a version are the wrappers that the compiler has made. It is 0
+	// before Go 1.18.
+	Special uint8
 	// C says that the function is not in Go's own table: C and C++ code,
 	// what the linker has made.
 	C bool
@@ -193,6 +198,22 @@ func (b *Binary) FuncAt(pc uint64) (Func, bool) {
 		f.File, _, _ = d.line(s.Addr)
 	}
 	return f, true
+}
+
+// FrameSize returns how many bytes the stack pointer has moved since the entry
+// of the Go function that holds pc, when the instruction there has not run yet:
+// the return address lies so far above it, but on machines with a link register.
+func (b *Binary) FrameSize(pc uint64) (int, bool) {
+	t, err := b.table()
+	if err != nil {
+		return 0, false
+	}
+	f, ok := t.find(pc)
+	if !ok || f.t.uint32(f.field(fieldFrame)) == 0 {
+		return 0, false
+	}
+	it := f.moved()
+	return int(it.seek(pc)), true
 }
 
 // Line returns the file and line of the statement at pc, which may belong to

@@ -15,10 +15,11 @@ var attachCommand = &command{
 		"loupe attach :6060",
 		"loupe attach -phases bare,cpu:30s,heap https://staging.example/debug/pprof/",
 		"loupe attach -load http://localhost:8080/ -n 20000 :6060",
-		"loupe attach 4711                       the process with that id: its ports are tried",
+		"loupe attach 4711                       the process with that id: its ports are tried, then the kernel",
 	},
 	about: `
-The service must import net/http/pprof. When it also imports expvar, its
+The service imports net/http/pprof; of a local process that does not, what the
+kernel shows is recorded: its goroutines and its CPU time (Linux). When it also imports expvar, its
 /debug/vars is sampled all along; otherwise the runtime's memory statistics are
 read from the text of its profile, less often. Phases go one profiler at a time:
 

@@ -1,0 +1,79 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/live"
+	"loupe/profile"
+	"loupe/recording"
+)
+
+// kernelSource looks at a process from outside, through the kernel: its
+// goroutines, and where its CPU time goes. It needs nothing of the program.
+type kernelSource struct{ pid int }
+
+func (k kernelSource) String() string { return fmt.Sprintf("process %d, from outside", k.pid) }
+
+func (k kernelSource) metricsKind() recording.Kind { return recording.Metrics }
+
+// follow has nothing to tell: the runtime's metrics are inside.
+func (k kernelSource) follow(context.Context, time.Duration, clock, io.Writer) error {
+	return errNoMetrics
+}
+
+// kernelPhases are those that can be had from outside.
+var kernelPhases = []string{"bare", "goroutine", "cpu"}
+
+func (k kernelSource) capture(ctx context.Context, phase string, d time.Duration, w io.Writer) error {
+	p, err := live.Open(k.pid)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	var out *profile.Profile
+	switch phase {
+	case "goroutine":
+		out, err = p.GoroutineProfile()
+	case "cpu":
+		out, err = p.CPUProfile(ctx, d)
+	default:
+		return fmt.Errorf("from outside there is no %s", phase)
+	}
+	if err != nil {
+		return err
+	}
+	return out.Encode(w)
+}
+
+// possible leaves out the phases that a source cannot have, and says so.
+func (r *Recorder) possible(phases []Phase) []Phase {
+	k, ok := r.src.(kernelSource)
+	if !ok {
+		return phases
+	}
+	var left []string
+	phases = slices.DeleteFunc(slices.Clone(phases), func(p Phase) bool {
+		out := !slices.Contains(kernelPhases, p.Name)
+		if out {
+			left = append(left, p.Name)
+		}
+		return out
+	})
+	note := fmt.Sprintf("process %d serves no /debug/pprof: what there is was seen from outside, by the kernel", k.pid)
+	if len(left) > 0 {
+		note += "; left out: " + strings.Join(left, ", ")
+	}
+	for _, p := range live.Permissions(k.pid) {
+		if !p.OK {
+			note += "; " + p.String()
+		}
+	}
+	r.w.Note(note)
+	r.opt.Progress("%s", note)
+	return phases
+}

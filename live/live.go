@@ -1,0 +1,48 @@
+// Package live looks into a running Go process from outside: its goroutines
+// with their stacks and what they wait for, read out of its memory, and a CPU
+// profile by the kernel's perf events. The process is neither stopped nor
+// changed, and needs no agent, no import and no port.
+//
+// It works on Linux for a process of the same user (or by root), where the
+// kernel lets one process look into another; [Permissions] says what it lets
+// do, and why not. The binary must have its symbol table; the layout of
+// the runtime's structures is taken from its DWARF, or without that from a table
+// of what each version of Go has.
+//
+// What is read is read while the process runs: a goroutine that moves meanwhile
+// is noticed and given without its stack.
+package live
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotSupported is wrapped by errors on systems that do not let one process
+// look into another, or where loupe does not know how.
+var ErrNotSupported = errors.New("looking into a running process needs Linux on amd64 or arm64")
+
+// ErrNotPermitted is wrapped by errors that say that the kernel refuses.
+var ErrNotPermitted = errors.New("the kernel does not permit it")
+
+// ErrNotGo is wrapped by errors about a process that is not one of Go, or of which
+// the binary says too little.
+var ErrNotGo = errors.New("it is no Go program that can be read")
+
+// Permission says whether one way to look into a process is open.
+type Permission struct {
+	// What is the way: "goroutines", "cpu".
+	What string `json:"what"`
+	How  string `json:"how"`
+	OK   bool   `json:"ok"`
+	// Why says why not, and what would open it.
+	Why string `json:"why,omitempty"`
+}
+
+// String is a permission in one line.
+func (p Permission) String() string {
+	if p.OK {
+		return fmt.Sprintf("%s: yes, %s", p.What, p.How)
+	}
+	return fmt.Sprintf("%s: no, %s", p.What, p.Why)
+}

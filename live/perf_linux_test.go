@@ -1,0 +1,91 @@
+//go:build linux && (amd64 || arm64)
+
+package live
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/profile"
+	"loupe/stack"
+)
+
+// TestCPUProfile: the function that computes is what the profile shows, with its
+// caller.
+func TestCPUProfile(t *testing.T) {
+	dir := t.TempDir()
+	const program = `package main
+
+//go:noinline
+func burn(n int) (sum int) {
+	for i := range n {
+		sum += i * i % 7
+	}
+	return sum
+}
+
+var out int
+
+func work() {
+	for {
+		out += burn(1 << 20)
+	}
+}
+
+func main() {
+	go work()
+	work()
+}
+`
+	bin := filepath.Join(dir, "burn")
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", bin, filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := exec.Command(bin)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	defer c.Process.Kill()
+	p, err := Open(c.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	got, err := p.CPUProfile(t.Context(), time.Second)
+	if errors.Is(err, ErrNotPermitted) {
+		if !strings.Contains(err.Error(), "perf_event_paranoid") && !strings.Contains(err.Error(), "without perf events") {
+			t.Errorf("the refusal does not say why: %v", err)
+		}
+		t.Skipf("this machine does not allow perf events: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var burnt, all int64
+	for id, n := range got.Samples(0) {
+		all += n
+		frames := got.Stacks.Frames(id)
+		if len(frames) > 1 && name(got, frames[0]) == "main.burn" && name(got, frames[1]) == "main.work" {
+			burnt += n
+		}
+	}
+	if all < 10 || burnt*10 < all*8 {
+		t.Errorf("%d of %d samples are in burn, called by work", burnt, all)
+	}
+	for _, p := range Permissions(c.Process.Pid) {
+		if !p.OK {
+			t.Errorf("what was done is said to be impossible: %s", p)
+		}
+	}
+}
+
+func name(p *profile.Profile, id stack.FrameID) string { return p.Stacks.Frame(id).Func }

@@ -1,0 +1,37 @@
+//go:build !linux || !(amd64 || arm64)
+
+package live
+
+import (
+	"context"
+	"time"
+
+	"loupe/dump"
+	"loupe/profile"
+	"loupe/symbol"
+)
+
+// Process is a running Go program that is looked into.
+type Process struct{ Binary *symbol.Binary }
+
+// Open fails with [ErrNotSupported].
+func Open(int) (*Process, error) { return nil, ErrNotSupported }
+
+// Close releases the process.
+func (p *Process) Close() error { return nil }
+
+// Goroutines fails with [ErrNotSupported].
+func (p *Process) Goroutines() (*dump.File, error) { return nil, ErrNotSupported }
+
+// Frequency is how often a second CPUProfile would look.
+const Frequency = 99
+
+// CPUProfile fails with [ErrNotSupported].
+func (p *Process) CPUProfile(context.Context, time.Duration) (*profile.Profile, error) {
+	return nil, ErrNotSupported
+}
+
+// Permissions says that nothing is possible.
+func Permissions(int) []Permission {
+	return []Permission{{What: "goroutines", Why: ErrNotSupported.Error()}, {What: "cpu", Why: ErrNotSupported.Error()}}
+}
