@@ -94,7 +94,7 @@ func compareLoads(e *env, args []string, format string) error {
 		}
 		sides, when = append(sides, side), append(when, starts)
 	}
-	return printLoads(e, compare.Loads(sides, tookTurns(when)), format)
+	return printLoads(e, compare.Loads(sides, loadlog.TookTurns(when)), format)
 }
 
 // readLoad reads a load run; of one that is damaged what comes before.
@@ -111,17 +111,6 @@ func readLoad(e *env, file string) (*loadlog.Log, error) {
 		fmt.Fprintf(e.stderr, "%s: %v; it is used up to there\n", file, err)
 	}
 	return l, nil
-}
-
-// tookTurns tells whether the runs of the sides lie among those of the first.
-func tookTurns(when [][]time.Time) bool {
-	first, last := slices.MinFunc(when[0], time.Time.Compare), slices.MaxFunc(when[0], time.Time.Compare)
-	for _, starts := range when[1:] {
-		if !slices.MinFunc(starts, time.Time.Compare).Before(last) || !first.Before(slices.MaxFunc(starts, time.Time.Compare)) {
-			return false
-		}
-	}
-	return true
 }
 
 // printLoads prints a comparison of load runs, and returns what makes the exit

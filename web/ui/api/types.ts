@@ -77,12 +77,39 @@ export interface ClassTime {
   longest_ns: number;
 }
 
+export interface CompareDiff {
+  kinds: string[] | null;
+  kind: string;
+  types: string[] | null;
+  type: string;
+  page: Facts | null;
+}
+
 export interface CompareEncounter {
   kind: string;
   name: string;
   own?: boolean;
   time_ns: number;
   at: TimelineSpan;
+}
+
+export interface CompareSide {
+  id: string;
+  source: string;
+  name: string;
+  kinds: string[] | null;
+  broken: string;
+}
+
+export interface CompareView {
+  titles: string[] | null;
+  rounds: number[] | null;
+  rows: ReportComparisonRow[] | null;
+  notes: string[] | null;
+  gone: InsightFinding[] | null;
+  new: InsightFinding[] | null;
+  both: InsightFinding[] | null;
+  regressed: boolean;
 }
 
 export interface CyclesPage {
@@ -703,6 +730,22 @@ export interface RegisterView {
   value: string;
 }
 
+export interface ReportComparisonRow {
+  id: string;
+  name: string;
+  better: string;
+  key: boolean;
+  shown: string[] | null;
+  rounds: (number[] | null)[] | null;
+  rounds_shown: (string[] | null)[] | null;
+  change: string;
+  ratio: number | null;
+  p: number | null;
+  p_shown: string;
+  confidence: number;
+  verdict: string;
+}
+
 export interface ReportDrawing {
   width: number;
   height: number;
@@ -1002,6 +1045,12 @@ export interface WeightType {
 /** Answers is what each endpoint answers. */
 export interface Answers {
   "benchmarks/tables": BenchView | null;
+  "compare/benchmarks": BenchView | null;
+  "compare/figures": CompareView | null;
+  "compare/loads": CompareView | null;
+  "compare/profiles": CompareDiff | null;
+  "compare/sides": CompareSide[] | null;
+  "compare/traces": Facts | null;
   "edit": boolean;
   "findings": InsightFinding[] | null;
   "gc": GcPage | null;
