@@ -77,24 +77,28 @@ func Gather(s *session.Session) *Facts {
 }
 
 // GatherIn is [Gather] for a part of the time: of each bare phase what lies in
-// the span. Where no bare phase does, the rounds are those of the phases with a
-// profiler, whose cost is then in the figures.
+// the span. Where most of the span lies in phases with a profiler, the rounds are
+// those of all phases, and the cost of the profilers is in the figures. What is
+// less than a tenth of it is left out: a sliver of a phase is no round.
 func GatherIn(s *session.Session, span timeline.Span) *Facts {
 	m := s.Manifest()
 	f := &Facts{Title: m.Title, Manifest: m}
-	of := func(p recording.Phase) {
-		if p.Span.Overlap(span) > 0 {
-			f.Rounds = append(f.Rounds, *partOfRound(s, m, p, span))
+	var bare, all time.Duration
+	var phases []recording.Phase
+	for _, p := range m.Phases {
+		d := p.Span.Overlap(span)
+		if d == 0 || p.Error != "" {
+			continue
+		}
+		phases = append(phases, p)
+		all += d
+		if p.Profiler == "" {
+			bare += d
 		}
 	}
-	for _, p := range s.BarePhases() {
-		of(p)
-	}
-	if len(f.Rounds) == 0 {
-		for _, p := range m.Phases {
-			if p.Error == "" {
-				of(p)
-			}
+	for _, p := range phases {
+		if (p.Profiler == "" || bare < all/2) && p.Span.Overlap(span) >= all/10 {
+			f.Rounds = append(f.Rounds, *partOfRound(s, m, p, span))
 		}
 	}
 	return f

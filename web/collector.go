@@ -36,7 +36,7 @@ type gcPart struct {
 	Notes   []string `json:"notes"`
 }
 
-const noCycles = "No collections in this time that gctrace tells of: run the program with GODEBUG=gctrace=1, as loupe run does."
+const noCycles = "The runtime tells of no collection in this time (GODEBUG=gctrace=1)."
 
 // collectorPage is the figures of loupe gc, of the range.
 func collectorPage(ctx context.Context, s *subject, q *query) (*gcPage, error) {
@@ -44,13 +44,18 @@ func collectorPage(ctx context.Context, s *subject, q *query) (*gcPage, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, part, _ := s.chosen(ctx, q)
 	page := &gcPage{Parts: []gcPart{}}
 	for i := range f.Rounds {
 		r := &f.Rounds[i]
 		if r.GC == nil || len(r.GC.Cycles) == 0 {
 			continue
 		}
-		page.Parts = append(page.Parts, partOf(r))
+		p := partOf(r)
+		if part {
+			p.Title = partName(r)
+		}
+		page.Parts = append(page.Parts, p)
 	}
 	if len(page.Parts) == 0 {
 		return nil, nothing(noCycles)

@@ -34,7 +34,7 @@ func (v *laneView) loads() (parts []loadPart) {
 	return parts
 }
 
-const noLoad = "No requests: loupe sends them with loupe run -load URL, or loupe load -record."
+const noLoad = "No requests. Send some: loupe run -load URL ./cmd/server"
 
 // loadColumns is how many columns the requests are counted in: so many that
 // their shape is to be seen, and not so many that each has one request.

@@ -15,6 +15,11 @@ import (
 
 // The lanes of what the runtime and the system tell while they run.
 
+const (
+	noCollections = "No collections. The runtime tells of them with GODEBUG=gctrace=1, which is set by: loupe run ./cmd/server"
+	noSamples     = "No samples of the scheduler. The runtime tells of it with GODEBUG=schedtrace=1000, which is set by: loupe run ./cmd/server"
+)
+
 // sets are the samples of runtime/metrics of all processes, one after the other.
 func (v *laneView) sets() (all []*metrics.Set) {
 	for run := range max(1, len(v.in.Manifest().Target.Runs)) {
@@ -101,7 +106,7 @@ func (l *lane) with(v *laneView, key, title string, c course, step bool) {
 	}
 }
 
-const noMetrics = "No samples of runtime/metrics: loupe run and loupe attach take them."
+const noMetrics = "No samples of runtime/metrics. Record them: loupe run ./cmd/server"
 
 // heapLane is how large the heap was, and what it was to grow to.
 func heapLane(ctx context.Context, v *laneView) (*lane, error) {
@@ -146,7 +151,7 @@ func heapLane(ctx context.Context, v *laneView) (*lane, error) {
 		return nil, err
 	}
 	if len(l.Lines) == 0 {
-		l.Missing = "No collections: run the program with GODEBUG=gctrace=1, as loupe run does."
+		l.Missing = noCollections
 	}
 	return l, nil
 }
@@ -165,19 +170,16 @@ func collectionsLane(ctx context.Context, v *laneView) (*lane, error) {
 		}
 	}
 	if len(all) == 0 {
-		found, err := v.collectionsOfTrace(ctx)
-		if err != nil {
-			return nil, err
+		if err := v.collectorOfTrace(ctx, l); err != nil || len(l.Lines) > 0 {
+			return l, err
 		}
-		all, l.Source = found, "execution trace"
+		l.Missing = noCollections
+		return l, nil
 	}
 	slices.SortStableFunc(all, func(a, b stretch) int { return cmp.Compare(a.Start, b.Start) })
 	l.Spans = v.reduce(all)
 	if len(l.Spans.Start) == 0 {
 		l.Missing = "No collection in this time."
-		if len(all) == 0 {
-			l.Missing = "No collections: run the program with GODEBUG=gctrace=1, as loupe run does."
-		}
 	}
 	return l, nil
 }
@@ -281,7 +283,7 @@ func goroutinesLane(ctx context.Context, v *laneView) (*lane, error) {
 	return l, nil
 }
 
-const noOS = "No samples of the system: loupe run and loupe attach take them."
+const noOS = "No samples of the system. Record them: loupe run ./cmd/server"
 
 // cpuLane is how many CPUs were in use, by whom.
 func cpuLane(_ context.Context, v *laneView) (*lane, error) {
@@ -369,7 +371,7 @@ func samplesLane(_ context.Context, v *laneView) (*lane, error) {
 	l.with(v, "spinning", "looking for work", spinning, true)
 	l.with(v, "idle", "idle", idle, true)
 	if len(l.Lines) == 0 {
-		l.Missing = "No samples of the scheduler: run the program with GODEBUG=schedtrace=1000, as loupe run does."
+		l.Missing = noSamples
 	}
 	return l, nil
 }
@@ -392,7 +394,7 @@ func queueLane(_ context.Context, v *laneView) (*lane, error) {
 	l.with(v, "local", "in the Ps' queues", local, true)
 	l.with(v, "global", "in the global queue", global, true)
 	if len(l.Lines) == 0 {
-		l.Missing = "No samples of the scheduler: run the program with GODEBUG=schedtrace=1000, as loupe run does."
+		l.Missing = noSamples
 	}
 	return l, nil
 }
@@ -409,8 +411,10 @@ func phasesLane(_ context.Context, v *laneView) (*lane, error) {
 		s.Start, s.End, s.Count = append(s.Start, span.Start), append(s.End, span.End), append(s.Count, 1)
 		s.Row, s.Label = append(s.Row, row), append(s.Label, label)
 	}
-	for _, p := range m.Phases {
-		add(p.Span, 0, p.Name)
+	if v.s.Kind == "recording" {
+		for _, p := range m.Phases {
+			add(p.Span, 0, p.Name)
+		}
 	}
 	for _, k := range m.Marks {
 		add(timeline.Span{Start: k.At, End: k.At}, 1, k.Text)

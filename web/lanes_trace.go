@@ -14,7 +14,7 @@ import (
 // The lanes of an execution trace are read off its tiles: at any zoom that
 // takes milliseconds.
 
-const noTrace = "No execution trace: loupe run -phases bare,trace takes one."
+const noTrace = "No execution trace. Record one: loupe run -phases bare,trace ./cmd/server"
 
 // grid is columns of a trace: buckets of one level.
 type grid struct {
@@ -310,7 +310,7 @@ func (v *laneView) heapOfTrace(ctx context.Context, l *lane) error {
 		return err
 	}
 	l.Source = "execution trace"
-	for _, k := range [][3]string{{"heap", "objects", "/memory/classes/heap/objects:bytes"}, {"goal", "goal", "/gc/heap/goal:bytes"}} {
+	for _, k := range [][3]string{{"heap", "objects", "heap"}, {"goal", "goal", "heap goal"}} {
 		id, ok := g.Find(tiles.KindCounter, 0, k[2])
 		if !ok {
 			continue
@@ -331,25 +331,23 @@ func (v *laneView) heapOfTrace(ctx context.Context, l *lane) error {
 	return nil
 }
 
-// collectionsOfTrace are the mark phases and stop-the-worlds of the trace.
-func (v *laneView) collectionsOfTrace(ctx context.Context) (all []stretch, err error) {
+var gcClasses = []class{
+	{"mark", "marking", []tiles.Class{tiles.GCMark}},
+	{"stw", "stop-the-world", []tiles.Class{tiles.GCSTW}},
+	{"spinning", "sweeping", []tiles.Class{tiles.GCSweep}},
+}
+
+// collectorOfTrace is how much of the time the collector was at what.
+func (v *laneView) collectorOfTrace(ctx context.Context, l *lane) error {
 	g, err := v.grid(ctx)
 	if err != nil || g == nil {
-		return nil, err
+		return err
 	}
+	l.Title, l.Shape, l.Unit, l.Top, l.Source = "Collector at work", "stack", "share", 1, "execution trace"
+	sums := make([][8]float64, g.n)
 	for _, lane := range g.lanesOf(tiles.KindGC) {
-		last := int64(-2)
-		g.occupied(lane.ID, func(c int64, class tiles.Class, _ float64) {
-			if class != tiles.GCMark && class != tiles.GCSTW {
-				return
-			}
-			if n := len(all); n > 0 && c <= last+1 {
-				all[n-1].End = max(all[n-1].End, g.at(c+1))
-			} else {
-				all = append(all, stretch{Span: timeline.Span{Start: g.at(c), End: g.at(c + 1)}, worst: math.NaN()})
-			}
-			last = c
-		})
+		g.occupied(lane.ID, func(c int64, class tiles.Class, share float64) { sums[c][class] += share })
 	}
-	return all, nil
+	g.stacked(v, l, gcClasses, sums)
+	return nil
 }

@@ -111,7 +111,7 @@ func overviewFigures(ctx context.Context, s *subject, q *query) (*figurePage, er
 		return nil, err
 	}
 	if len(f.Rounds) == 0 {
-		return nil, nothing("No phase of the recording lies in this time.")
+		return s.figuresOfTrace(ctx, q)
 	}
 	t := compare.Compare(f)
 	page := &figurePage{Figures: tableOf(report.Figures(t))}
@@ -120,11 +120,36 @@ func overviewFigures(ctx context.Context, s *subject, q *query) (*figurePage, er
 	return page, nil
 }
 
+// figuresOfTrace are those of a trace that stands alone, as loupe trace summary
+// prints them.
+func (s *subject) figuresOfTrace(ctx context.Context, q *query) (*figurePage, error) {
+	span, _, err := s.chosen(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.schedOf(ctx, span)
+	if err != nil {
+		return nil, nothing("No phase of the recording lies in this time.")
+	}
+	sheet := &report.Sheet{Key: "figures", Columns: []report.Column{{Key: "figure", Head: "figure"}, {Key: "value", Head: "value"}, {Key: "rounds", Head: "rounds"}}}
+	for _, f := range page.summary.Facts {
+		if f.Head != "" {
+			sheet.Rows = append(sheet.Rows, []any{f.Head, f.Shown, ""})
+		}
+	}
+	return &figurePage{Of: "of the execution trace", Figures: tableOf(sheet)}, nil
+}
+
 // ofRounds says in words what figures are of.
 func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
 	var names, with []string
-	for _, r := range f.Rounds {
-		names = append(names, r.Phase.Name)
+	for i := range f.Rounds {
+		r := &f.Rounds[i]
+		name := r.Phase.Name
+		if part {
+			name = partName(r)
+		}
+		names = append(names, name)
 		if r.Phase.Profiler != "" {
 			with = append(with, r.Phase.Profiler)
 		}
@@ -132,9 +157,9 @@ func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
 	text := report.Rounds(t)
 	switch {
 	case len(names) == 1 && part:
-		text = "of the range in phase " + names[0]
+		text = "of phase " + names[0]
 	case part:
-		text = "medians over the phases " + strings.Join(names, ", ") + " in the range"
+		text = "medians over the phases " + strings.Join(names, ", ")
 	case text == "":
 		text = "of phase " + names[0]
 	}
@@ -142,6 +167,11 @@ func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
 		text += ", whose profiler (" + strings.Join(with, ", ") + ") costs something too"
 	}
 	return text
+}
+
+// partName names the part of a phase that figures are of.
+func partName(r *compare.Round) string {
+	return fmt.Sprintf("%s, %s to %s", r.Phase.Name, seconds(r.Phase.Span.Start), seconds(r.Phase.Span.End))
 }
 
 // timeShare is one part of what time was spent on.
@@ -226,9 +256,36 @@ func (g *grid) shares(span timeline.Span, classes []class, sums [][8]float64) []
 // topPage is the heaviest functions.
 type topPage struct {
 	Table *table `json:"table"`
-	// Note says what a range cannot restrict, View where there is more of it.
+	// Note says what a range cannot restrict, View where there is more of it,
+	// Path which profile it is.
 	Note string `json:"note"`
 	View string `json:"view"`
+	Path string `json:"path,omitempty"`
+}
+
+// topKinds are the profiles that a first look takes the heaviest functions
+// from, the most telling first.
+var topKinds = []recording.Kind{recording.CPU, recording.Allocs, recording.Heap, recording.Block, recording.Mutex, recording.Goroutine, session.OtherProfile}
+
+// topOf ranks the functions of a profile.
+func topOf(in *session.Session) (*topPage, error) {
+	for _, kind := range topKinds {
+		p, e, err := in.Profile(kind)
+		if errors.Is(err, session.ErrNone) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		cfg := pprof.Defaults()
+		cfg.NodeCount = 12
+		r, err := pprof.New(p, []string{"top"}, cfg, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &topPage{Table: tableOf(report.ProfileTable(r, false)), View: "profile", Path: e.Path}, nil
+	}
+	return nil, session.ErrNone
 }
 
 // overviewTop is what ran: of the CPU profile, or in a range, which a profile
@@ -252,32 +309,20 @@ func overviewTop(ctx context.Context, s *subject, q *query) (*topPage, error) {
 			return nil, err
 		}
 	}
-	top, err := memo(ctx, s, "top", func(ctx context.Context) (*table, error) {
-		p, _, err := in.Profile(recording.CPU)
-		if err != nil {
-			return nil, err
-		}
-		cfg := pprof.Defaults()
-		cfg.NodeCount = 12
-		r, err := pprof.New(p, []string{"top"}, cfg, nil)
-		if err != nil {
-			return nil, err
-		}
-		return tableOf(report.ProfileTable(r, false)), nil
-	})
+	top, err := memo(ctx, s, "top", func(ctx context.Context) (*topPage, error) { return topOf(in) })
 	if err == nil {
-		note := ""
+		top := *top
 		if part {
-			note = "A profile has no times: this is of all of it, not of the range."
+			top.Note = "A profile has no times: this is of all of it, not of the range."
 		}
-		return &topPage{top, note, "profile"}, nil
+		return &top, nil
 	}
 	if !errors.Is(err, session.ErrNone) {
 		return nil, err
 	}
 	page, err := s.schedOf(ctx, span)
 	if err != nil {
-		return nil, nothing("No CPU profile and no execution trace: loupe run -phases bare,cpu,trace takes both.")
+		return nil, nothing("No profile and no execution trace. Record both: loupe run -phases bare,cpu,trace ./cmd/server")
 	}
 	return &topPage{Table: page.groups, View: "timeline"}, nil
 }

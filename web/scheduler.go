@@ -42,8 +42,9 @@ type schedPage struct {
 	Runs    bars          `json:"runs"`
 	Pauses  []bars        `json:"pauses"`
 	// Filter is what of the command line gives the same.
-	Filter string `json:"filter"`
-	groups *table
+	Filter  string `json:"filter"`
+	groups  *table
+	summary *facts
 }
 
 // bars count durations in classes.
@@ -112,7 +113,7 @@ func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, 
 			Start: t.Clock.At(int64(a.Info.Span.Start)), Covers: t.On(part), Filter: filterOf(trace, all, part),
 			Sched: factsOf(report.TraceSched(a, schedRows)), Blocked: factsOf(report.TraceBlocked(a, schedRows)), STW: factsOf(report.TraceSTW(a, 1000)),
 			Hogs: tableOf(report.TraceHogs(a, schedRows)), Waits: barsOf("waits", "Waits for a P", &a.Latency.All), Runs: barsOf("runs", "Runs", &a.Runs.All),
-			Pauses: []bars{},
+			Pauses: []bars{}, summary: factsOf(report.TraceSummary(a)),
 		}
 		if len(a.Tasks) > 0 {
 			page.Tasks = factsOf(report.TraceTasks(a, schedRows))
@@ -192,6 +193,7 @@ func schedSamples(ctx context.Context, s *subject, q *query) (*schedParts, error
 	if err != nil {
 		return nil, err
 	}
+	_, part, _ := s.chosen(ctx, q)
 	out := &schedParts{Parts: []samplePart{}}
 	for i := range f.Rounds {
 		r := &f.Rounds[i]
@@ -207,13 +209,16 @@ func schedSamples(ctx context.Context, s *subject, q *query) (*schedParts, error
 			}
 			p.Waits = tableOf(w)
 		}
+		if part {
+			p.Title = partName(r)
+		}
 		for _, n := range r.Sched.Notes {
 			p.Notes = append(p.Notes, n.Text)
 		}
 		out.Parts = append(out.Parts, p)
 	}
 	if len(out.Parts) == 0 {
-		return nil, nothing("No samples of the scheduler in this time: run the program with GODEBUG=schedtrace=1000, as loupe run does.")
+		return nil, nothing("The runtime tells nothing of its scheduler in this time (GODEBUG=schedtrace=1000).")
 	}
 	return out, nil
 }

@@ -1007,6 +1007,7 @@ export interface TopPage {
   table: Table | null;
   note: string;
   view: string;
+  path?: string;
 }
 
 export interface TraceTasks {

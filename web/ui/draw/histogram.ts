@@ -34,7 +34,7 @@ function powers(c: CanvasRenderingContext2D, low: number, high: number, x: (v: n
     c.fillStyle = p.css("control");
     c.fillRect(at, height - foot, 1, 4);
     c.fillStyle = p.css("muted");
-    if (at + text.length * 6 < width) c.fillText(text, at + 3, height - 1);
+    if (at + 5 + c.measureText(text).width < width) c.fillText(text, at + 3, height - 1);
   }
 }
 
@@ -58,14 +58,16 @@ export function drawHistogram(c: CanvasRenderingContext2D, h: Histogram, marks: 
   c.fillRect(0, floor, width, 1);
   powers(c, low, high, x, width, height);
   c.textBaseline = "top";
-  let free = -1;
-  for (const m of marks) {
+  // From the right: a name that has no room is left out, its line stays.
+  let free = width;
+  for (const m of [...marks].reverse()) {
     const at = Math.min(width - 1, Math.max(0, Math.round(x(m.at))));
     c.fillStyle = p.css("text");
     for (let y = head; y < floor; y += 4) c.fillRect(at, y, 1, 2);
-    const wide = c.measureText(m.name).width, left = Math.min(width - wide - 2, Math.max(at - wide / 2, free + 6));
+    const wide = c.measureText(m.name).width, left = Math.max(0, Math.min(free - wide - 6, at - wide / 2));
+    if (left + wide < at - 24 || left + wide > free) continue;
     c.fillText(m.name, left, 1);
-    free = left + wide;
+    free = left;
   }
 }
 

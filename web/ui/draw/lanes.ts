@@ -73,9 +73,12 @@ export function drawLane(c: CanvasRenderingContext2D, l: Lane, b: Box, label: (v
     const low = Math.log(l.heat.rows[0]!), high = Math.log(l.heat.rows.at(-1)!);
     const y = (v: number): number => b.height * (1 - (Math.log(Math.max(v, 1e-9)) - low) / (high - low));
     for (const x of l.lines ?? []) drawLine(c, x, b, y, true);
+    let last = Infinity;
     for (let power = Math.ceil(Math.log10(l.heat.rows[0]!)); 10 ** power <= l.heat.rows.at(-1)!; power++) {
       const at = y(10 ** power);
-      if (at > 12 && at < b.height - 4) scale(c, b, at, label(10 ** power));
+      if (at < 12 || at > b.height - 4 || last - at < 16) continue;
+      scale(c, b, at, label(10 ** power));
+      last = at;
     }
     return;
   }
@@ -95,8 +98,8 @@ function step(least: number, binary: boolean): number {
   return 10 * power;
 }
 
-function scale(c: CanvasRenderingContext2D, b: Box, y: number, text: string): void {
-  const p = palette();
+function scale(c: CanvasRenderingContext2D, b: Box, y: number, label: string): void {
+  const p = palette(), text = label.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, ""); // a round value needs no zeros
   c.globalAlpha = 0.5;
   c.fillStyle = p.css("control");
   for (let x = 0; x < b.width; x += 6) c.fillRect(x, Math.round(y), 2, 1);

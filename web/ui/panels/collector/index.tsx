@@ -46,10 +46,10 @@ function Figures({ source }: { source: string }) {
   return (
     <Answer of={page} source={source}>
       {(p) => p && (
-        <div class="figureparts">
+        <div class={"figureparts" + (p.parts?.length === 1 ? " single" : "")}>
           {(p.parts ?? []).map((part) => (
             <section key={part.title} aria-label={"Figures of " + part.title}>
-              <h2>{part.title}{range.value ? <span class="muted"> in the range</span> : null}</h2>
+              <h2>{part.title}</h2>
               <FigureList of={part.figures} />
               <Notes of={part.notes} />
             </section>

@@ -95,8 +95,7 @@ function Top({ source }: { source: SourceInfo }) {
   const open = (p: TopPage, row: number): void => {
     const at = (p.table?.columns ?? []).findIndex((c) => c.key === "function"), name = String(p.table?.values?.[row]?.[at] ?? "");
     if (p.view === "profile") {
-      const cpu = (source.entries ?? []).filter((e) => e.kind === "pprof.cpu").at(-1)?.path ?? "";
-      go(viewRoute("profile", { p: cpu, f: name }));
+      go(viewRoute("profile", { p: p.path ?? "", f: name }));
     } else go(viewRoute(p.view, { lanes: name }));
   };
   return (

@@ -117,10 +117,10 @@ function Samples({ source }: { source: string }) {
       <h2>In the samples of schedtrace</h2>
       <Answer of={page} source={source}>
         {(p) => p && (
-          <div class="figureparts">
+          <div class={"figureparts" + (p.parts?.length === 1 ? " single" : "")}>
             {(p.parts ?? []).map((part) => (
               <section key={part.title} aria-label={"Samples of " + part.title}>
-                <h3>{part.title}{range.value ? <span class="muted"> in the range</span> : null}</h3>
+                <h3>{part.title}</h3>
                 <FigureList of={part.figures} />
                 {part.waits ? <Table of={part.waits} rows={8} /> : null}
                 <Notes of={part.notes} />

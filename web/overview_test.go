@@ -1,0 +1,67 @@
+package web
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"loupe/compare"
+	"loupe/report"
+	"loupe/session"
+	"loupe/timeline"
+)
+
+// TestOverviewFigures holds the figures against those of loupe report, and those
+// of a range against the whole.
+func TestOverviewFigures(t *testing.T) {
+	p := pagesOf(t, busyRecording(t))
+	want := tableOf(report.Figures(compare.Compare(compare.Gather(session.New(busyRecording(t).Open())))))
+	f := func(question, of string) map[string]string {
+		t.Helper()
+		var page figurePage
+		p.get("overview/figures?s=1"+question, &page)
+		if page.Of != of {
+			t.Errorf("%s: %q, want %q", question, page.Of, of)
+		}
+		if (question == "" || question == "&t0=0&t1=8000000000") && !reflect.DeepEqual(page.Figures.Shown, want.Shown) {
+			t.Errorf("%s: %v, want %v", question, page.Figures.Shown, want.Shown)
+		}
+		figures := map[string]string{}
+		for _, r := range page.Figures.Shown {
+			figures[r[0]] = r[1]
+		}
+		return figures
+	}
+	f("", "of phase bare")
+	f("&t0=0&t1=8000000000", "of phase bare, 0.00 s to 8.00 s")
+	part := f("&t0=3000000000&t1=5000000000", "of phase bare, 3.00 s to 5.00 s")
+	if part["Requests"] != "2,000" || part["Total collections"] != "20" || part["Total duration"] != "2.00 s" {
+		t.Errorf("the figures of two seconds are %v", part)
+	}
+	f("&t0=7900000000&t1=10000000000", "of phase trace, 8.00 s to 10.00 s, whose profiler (trace) costs something too")
+}
+
+// TestOverviewTime holds the shares against the small trace, whose Ps run for
+// 5.5 of 6 ms.
+func TestOverviewTime(t *testing.T) {
+	p := pagesOf(t, smallRecording(t, timeline.Clock{Offset: 1e9}))
+	var page timePage
+	p.get("overview/time?s=1", &page)
+	sum := 0.0
+	for _, x := range page.Procs {
+		sum += x.Share
+		if want := 5.5 / 12; x.Key == "running" && math.Abs(x.Share-want) > 0.02 {
+			t.Errorf("the Ps run for %v of the time, want %v", x.Share, want)
+		}
+	}
+	if math.Abs(sum-1) > 1e-9 || len(page.Goroutines) == 0 {
+		t.Errorf("the shares add up to %v; goroutines %+v", sum, page.Goroutines)
+	}
+	var top topPage
+	p.get("overview/top?s=1&t0=1002000000&t1=1004000000", &top)
+	if top.View != "timeline" || len(top.Table.Shown) == 0 {
+		t.Errorf("top = %+v", top)
+	}
+	p.refused(404, "overview/time?s=1&t0=0&t1=1000", nil)
+	p.refused(404, "overview/top?s=1&t0=0&t1=1000", nil)
+}
