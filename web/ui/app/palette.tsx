@@ -1,4 +1,5 @@
 /** Everything that can be done, by name; every source; and every key. */
+import { useState } from "preact/hooks";
 import { localCommands } from "../model/commands.ts";
 import { keys, setKeys, shownKey, standard, type Action } from "../model/keys.ts";
 import { go, route, viewRoute } from "../model/route.ts";
@@ -17,6 +18,15 @@ export function lastPart(name: string): { last: string; folder: string } {
   return at < 0 ? { last: name, folder: "" } : { last: name.slice(at + 1), folder: name.slice(0, at) };
 }
 
+/** searches look for what was typed in the views that can. */
+function searches(text: string): Option[] {
+  if (text.length < 2 || !route.value.source) return [];
+  return (["profile", "timeline", "goroutines"] as const).map((view) => ({
+    id: "find " + view, name: `Find ${text}`, detail: view === "profile" ? "functions of the profile" : "in the " + views.find((v) => v.id === view)!.name.toLowerCase(),
+    run: () => go(viewRoute(view, { q: text })),
+  }));
+}
+
 /** sources are what can be opened, in the view that is shown. */
 function sources(prefix: string): Option[] {
   const { source, view } = route.value;
@@ -33,7 +43,8 @@ function sources(prefix: string): Option[] {
 export function Palette() {
   const local: Option[] = localCommands.value.map((c, i) => ({ id: "local " + i + c.name, ...c, detail: "in this view" }));
   const all: Option[] = commands().map((c) => ({ id: c.name, ...c }));
-  return <Chooser title="Do something" placeholder="Go to, open, export …" of={[...local, ...all, ...sources("Open ")]} onClose={close} />;
+  const [typed, setTyped] = useState("");
+  return <Chooser title="Do something" placeholder="Go to, open, find a function …" of={[...local, ...all, ...sources("Open ")]} more={searches(typed.trim())} onType={setTyped} onClose={close} />;
 }
 
 export function SourcePicker() {
