@@ -93,10 +93,9 @@ export function Graph({ of, chosen, onChoose }: GraphProps) {
           ))}
           {boxes.map((b, i) => (
             <g key={i} data-box={i} class={"pbox" + (b.function ? "" : " label") + (b.function && b.function === chosen ? " on" : "")} tabIndex={i === at ? 0 : -1} role={b.function ? "button" : "img"}
-              aria-label={(b.text ?? []).join(" ") + ". " + b.tip.replaceAll("\n", ", ")} onFocus={() => setAt(i)} onClick={() => b.function && onChoose(b.function)}>
-              <title>{b.tip}</title>
+              data-tip={b.tip} onFocus={() => setAt(i)} onClick={() => b.function && onChoose(b.function)}>
               <rect x={b.x - b.w / 2} y={b.y - b.h / 2} width={b.w} height={b.h} rx={b.function ? 3 : 9} style={fill(b, i) ? { fill: fill(b, i)! } : undefined} />
-              {(b.text ?? []).map((t, k) => <text key={k} x={b.x} y={b.y - b.h / 2 + 6 + (k + 0.5) * b.size * 1.2 + b.size * 0.36} font-size={b.size * 0.92}>{t}</text>)}
+              {(b.text ?? []).map((t, k) => <text key={k} x={b.x} y={b.y - b.h / 2 + 6 + (k + 0.5) * b.size * 1.2 + b.size * 0.36} font-size={b.size * 0.92}>{t + " "}</text>)}
             </g>
           ))}
         </svg>

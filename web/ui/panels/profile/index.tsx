@@ -185,7 +185,7 @@ function Filters() {
       <label><span class="unseen">filter</span>
         <select value={name} title={filterHelp[name]} onChange={(e) => setName(e.currentTarget.value)}>{filters.map((f) => <option key={f} value={f} title={filterHelp[f]}>{f}</option>)}</select>
       </label>
-      <input aria-label={name + ": " + filterHelp[name]} placeholder={filterHelp[name]} value={text} size={34} onInput={(e) => setText(e.currentTarget.value)} />
+      <input aria-label={name + ": " + filterHelp[name]} placeholder={filterHelp[name]} value={text} onInput={(e) => setText(e.currentTarget.value)} />
       <button type="submit">Apply</button>
       {there.map((f) => (
         <span class="chip" key={f}>{f} <code title={param(f)}>{param(f)}</code><button type="button" class="quiet" aria-label={"remove " + f} onClick={() => set({ [f]: undefined, at: undefined })}>✕</button></span>
