@@ -387,6 +387,7 @@ type shown struct {
 	source  func(file string) ([]byte, error)
 	covers  string
 	means   string // what the numbers are
+	timed   bool   // it comes from a trace, whose every stay is known
 	diff    bool
 	warned  []string
 	// a and b are the sides of a comparison, neither filtered.
@@ -489,6 +490,7 @@ func (s *Server) newReport(ctx context.Context, sub *subject, q *query, change f
 	for _, k := range traceKinds {
 		if k.key == q.Get("p") {
 			r.means = traceMeaning(k.kind, r.Type)
+			r.timed = k.kind != sched.ProfileCPU && !r.diff
 		}
 	}
 	if set, _ := in.Compiler(); set != nil && !r.diff && slices.Contains(allocationTypes, r.Type) {

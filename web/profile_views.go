@@ -46,6 +46,9 @@ func profileTop(ctx context.Context, s *Server, q *query) (*ranking, error) {
 		sheet.Notes = append(sheet.Notes, unit.Count(int64(more))+" more functions are not listed: the file of the view has them all.")
 	}
 	sheet.Title = ""
+	if r.timed {
+		countTimes(r, sheet)
+	}
 	at := slices.IndexFunc(sheet.Columns, func(c report.Column) bool { return c.Key == "function" })
 	kind := slices.IndexFunc(sheet.Columns, func(c report.Column) bool { return c.Key == "kind" })
 	var classes strings.Builder
@@ -61,6 +64,31 @@ func profileTop(ctx context.Context, s *Server, q *query) (*ranking, error) {
 	out.Classes = classes.String()
 	out.Table = tableOf(sheet)
 	return out, nil
+}
+
+// countTimes says of the rows of what a trace tells how often goroutines were
+// there: all of it was seen, and nothing estimated.
+func countTimes(r *shown, sheet *report.Sheet) {
+	g := calltree.New(r.Profile.Stacks, calltree.Plain(r.weights(false)), calltree.Options{NoEdges: true, NoInlines: r.Config.NoInlines, Counts: calltree.Samples(r.Profile.Samples(0))})
+	times := map[string]int64{}
+	for _, n := range g.Nodes {
+		times[n.Func] += n.CumSamples
+	}
+	nodes := r.Graph().Nodes
+	at := slices.IndexFunc(sheet.Columns, func(c report.Column) bool { return c.Key == "samples" })
+	sheet.Columns[at] = report.Column{Key: "times", Head: "times"}
+	for i, row := range sheet.Rows {
+		row[at] = times[nodes[i].Func]
+	}
+	for i := len(sheet.Columns) - 1; i >= 0; i-- {
+		if key := sheet.Columns[i].Key; key == "flat_low" || key == "flat_high" {
+			sheet.Columns = slices.Delete(sheet.Columns, i, i+1)
+			for n := range sheet.Rows {
+				sheet.Rows[n] = slices.Delete(sheet.Rows[n], i, i+1)
+			}
+		}
+	}
+	sheet.Notes = []string{"All of it is in the trace; nothing is estimated."}
 }
 
 // profileCompare answers with what differs, as loupe pprof -compare prints it.
@@ -82,7 +110,9 @@ func profileCompare(ctx context.Context, s *Server, q *query) (*facts, error) {
 	if err != nil {
 		return nil, nothing("%v", err)
 	}
-	return factsOf(report.ProfileComparison(d, report.ProfileView{A: "before", B: "after", Meaning: pprof.Meaning(r.b, r.Index())})), nil
+	f := factsOf(report.ProfileComparison(d, report.ProfileView{A: "before", B: "after", Meaning: pprof.Meaning(r.b, r.Index())}))
+	f.Facts = slices.DeleteFunc(f.Facts, func(x fact) bool { return x.Head == "" }) // those are for programs
+	return f, nil
 }
 
 // peeked is a function between its callers and its callees.

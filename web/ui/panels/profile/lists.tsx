@@ -84,6 +84,6 @@ export function Labels({ of, onFilter }: { of: LabelsShown; onFilter: (filter: s
 /** Differences shows what grew and what shrank, and whether that is more than chance. */
 export function Differences({ params }: { params: Params }) {
   const asked = useAnswer("profile/compare", params);
-  return <Answer of={asked}>{(f) => <FactPage of={f!} />}</Answer>;
+  return <Answer of={asked}>{(f) => <><h2 class="unseen">Differences</h2><FactPage of={f!} /></>}</Answer>;
 }
 
