@@ -105,7 +105,7 @@ type seeker struct {
 	waits []waiting // by slot
 
 	best    *Found
-	overlap time.Duration
+	bestOff timeline.Time
 }
 
 // waiting is a wait that goes on.
@@ -135,8 +135,8 @@ func (s *seeker) seek(ctx context.Context) (*Found, error) {
 			s.take(nil, e.Time)
 			return s.best, nil
 		}
-		if e.Time > s.spot.End+tolerance && (s.best != nil || s.g < 0 || s.from > s.spot.End) {
-			break
+		if e.Time > s.spot.End+tolerance && !(s.g >= 0 && s.now.known && s.from < s.spot.End) {
+			break // what goes on has begun behind it
 		}
 	}
 	if err := s.r.Err(); err != nil {
@@ -223,12 +223,11 @@ func (s *seeker) meet(e *exectrace.Event) {
 // it fits better than the one before.
 func (s *seeker) take(e *exectrace.Event, end timeline.Time) {
 	stay := timeline.Span{Start: s.from, End: end}
-	near := timeline.Span{Start: s.spot.Start - tolerance, End: s.spot.End + tolerance}
-	fit := stay.Overlap(near)
-	if fit == 0 && !near.Contains(stay.Start) || s.best != nil && fit <= s.overlap {
+	off, near := s.off(stay, e != nil)
+	if !near || s.best != nil && off >= s.bestOff {
 		return
 	}
-	s.overlap = fit
+	s.bestOff = off
 	m := &Found{G: s.g, State: s.now.state, Reason: s.r.Name(s.now.reason), Span: stay, Begun: s.begun, P: s.now.proc, Stack: s.frames(s.now.stack),
 		Function: s.function(s.now.stack), By: exectrace.NoGoroutine, Met: s.met, More: s.more}
 	if e != nil {
@@ -250,6 +249,31 @@ func (s *seeker) take(e *exectrace.Event, end timeline.Time) {
 		}
 	}
 	s.best = m
+}
+
+// off says how far a stay is from what is looked for, and whether it is near at
+// all. Edges that the trace does not have are not compared.
+func (s *seeker) off(stay timeline.Span, ended bool) (sum timeline.Time, near bool) {
+	at := timeline.Span{Start: s.spot.Start - tolerance, End: s.spot.End + tolerance}
+	if near = stay.Overlap(at) > 0 || at.Contains(stay.Start); !near {
+		return 0, false
+	}
+	if s.spot.G < 0 { // whatever is there
+		return max(0, stay.Start-s.spot.Start, s.spot.Start-stay.End+1), true
+	}
+	if s.begun {
+		sum += distance(stay.Start, s.spot.Start)
+	}
+	if ended {
+		sum += distance(stay.End, s.spot.End)
+	}
+	return sum, true
+}
+
+// distance is how far an instant is from one that was rounded down to a grain
+// of 64 ns.
+func distance(at, rounded timeline.Time) timeline.Time {
+	return max(0, rounded-at, at-rounded-64)
 }
 
 func (s *seeker) function(id stack.ID) string {

@@ -157,6 +157,10 @@ func (t *traced) at(ctx context.Context, l tiles.Lane, on timeline.Time) (*laneM
 		return m, err
 	}
 	m.Stay = t.stay(found)
+	if m.Stay.Function == "" && l.Kind != tiles.KindGoroutine {
+		n, _ := t.Find(tiles.KindGoroutine, m.Stay.Goroutine, "")
+		l = t.Lane(n)
+	}
 	if m.Stay.Function == "" && l.Kind == tiles.KindGoroutine {
 		m.Stay.Function = l.Name
 	}
