@@ -16,11 +16,12 @@ const mostDots = 100;
 /** Benchmarks shows what outputs of go test -bench come to: the tables of one unit, or all. */
 export function BenchTables({ of: v, unit, query }: { of: BenchView; unit: string; query: string }) {
   const wanted = query.toLowerCase();
-  const tables = (v.tables ?? []).filter((t) => !unit || t.unit === unit);
+  const tables = (v.tables ?? []).filter((t) => (!unit || t.unit === unit) && (!wanted || (t.rows ?? []).some((r) => r.name.toLowerCase().includes(wanted))));
   let before = "";
   return (
     <>
       {(v.problems ?? []).slice(0, 5).map((p) => <p class="note" key={p}>{p}</p>)}
+      {tables.length === 0 ? <p class="muted">No benchmark has such a name.</p> : null}
       {tables.map((t, i) => {
         const config = (t.config ?? []).map((c) => c.key + ": " + c.value).join(", ");
         const fresh = config !== before;
