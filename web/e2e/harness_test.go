@@ -223,8 +223,19 @@ func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
-		b.t.Fatalf("waiting for %s: %v\non the page: %.2000s", expression, err, b.text("main"))
+	for {
+		yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("(() => { try { return !!("+expression+") } catch { return false } })()"))
+		// A page that is just being left for another one has no answer.
+		if err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "context") {
+			yes, err = false, nil
+		}
+		if yes {
+			return
+		}
+		if err != nil {
+			b.t.Fatalf("waiting for %s: %v\non the page: %.2000s", expression, err, b.text("main"))
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 

@@ -93,18 +93,18 @@ func TestMatrix(t *testing.T) {
 				}
 				b := open(t, "about:blank", width, 900, scheme)
 				for _, view := range views {
-					// Each view begins on a page of its own: what has gone wrong
-					// in one is told of that one.
-					b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"#/1/"+view))
-					b.shown(view)
-					b.fits()
-					if s.close {
-						b.accessible()
-					}
-					b.picture(fmt.Sprintf("%s-%s-%s-%d", strings.ReplaceAll(s.name, " ", "-"), view, scheme, width))
-					if t.Failed() {
-						t.Logf("in the view %s, %s, %d px", view, scheme, width)
-					}
+					t.Run(fmt.Sprintf("%s %s %d", view, scheme, width), func(t *testing.T) {
+						b := &tab{t: t, ctx: b.ctx}
+						// Each view begins on a page of its own: what has gone
+						// wrong in one is told of that one.
+						b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"#/1/"+view))
+						b.shown(view)
+						b.fits()
+						if s.close {
+							b.accessible()
+						}
+						b.picture(fmt.Sprintf("%s-%s-%s-%d", strings.ReplaceAll(s.name, " ", "-"), view, scheme, width))
+					})
 				}
 			}
 		})
