@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// calm waits until the timeline has all that it shows.
+const calm = "window.__loupe?.snapshot().rows.length > 2 && __loupe.snapshot().settled"
+
+// rowOf is the middle of the first row whose key begins with a text, in the
+// window.
+func (b *tab) rowOf(prefix string, share float64) (x, y float64) {
+	b.t.Helper()
+	at := eval[[]float64](b, fmt.Sprintf(`(() => {
+		const r = __loupe.snapshot().rows.find(r => r.key.startsWith(%q)), f = document.querySelector('.tl-picture').getBoundingClientRect();
+		return r ? [f.left + f.width * %g, f.top + r.y + r.height / 2] : [];
+	})()`, prefix, share))
+	if len(at) != 2 {
+		b.t.Fatalf("no row begins with %q: %s", prefix, eval[string](b, "JSON.stringify(__loupe.snapshot().rows)"))
+	}
+	return at[0], at[1]
+}
+
+// length is how many ms of the trace are seen.
+func (b *tab) length() float64 {
+	return eval[float64](b, "(__loupe.snapshot().seen.end - __loupe.snapshot().seen.start) / 1e6")
+}
+
+// TestTimeline goes through the timeline by pointer and by keyboard.
+func TestTimeline(t *testing.T) {
+	address := serve(t, record(t, "mutex", "-phases", "bare,trace"))
+	b := open(t, address+"#/1/timeline", 1280, 800, "light")
+	b.until(calm)
+	if text := b.text("main"); !strings.Contains(text, "P 0") || !strings.Contains(text, "Goroutines") {
+		t.Errorf("the page does not name its lanes: %.300s", text)
+	}
+	whole := b.length()
+
+	// Pixels are there, and of more than one colour.
+	if n := eval[int](b, `(() => {
+		const c = document.querySelector('.tl-picture canvas'), d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+		return new Set(d).size;
+	})()`); n < 4 {
+		t.Errorf("the picture has %d colours", n)
+	}
+
+	// A click chooses, and tells; a drag is the range.
+	x, y := b.rowOf("p0", 0.5)
+	b.do(chromedp.MouseClickXY(x, y))
+	b.until("location.hash.includes('sel=p0@') && document.querySelector('.drawer .tl-facts')")
+	b.do(chromedp.MouseEvent(chromedp.MousePressed, x-100, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, x+60, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseReleased, x+60, y, chromedp.ButtonLeft))
+	b.until("/[?&]t=/.test(location.hash)")
+	b.until(calm)
+
+	// Keys: fit the chosen one, the whole, zoom, move, pin, mark.
+	b.do(chromedp.Focus(".tl-picture"))
+	b.press("0")
+	b.until("Math.abs(__loupe.snapshot().seen.end - __loupe.snapshot().seen.start - (__loupe.snapshot().all.end - __loupe.snapshot().all.start)) < 10")
+	b.press("w")
+	b.until(fmt.Sprintf("(__loupe.snapshot().seen.end - __loupe.snapshot().seen.start) / 1e6 < %g", whole*0.999))
+	from := eval[float64](b, "__loupe.snapshot().seen.start")
+	b.press("d")
+	b.until(fmt.Sprintf("__loupe.snapshot().seen.start > %f", from))
+	b.until("/[?&]v=/.test(location.hash)") // what is seen is in the address
+	b.press("p")
+	b.until("__loupe.snapshot().rows.some(r => r.pinned && r.key === 'p0')")
+	b.press("m")
+	b.until("location.hash.includes('mark=')")
+	b.press("f")
+	b.until(fmt.Sprintf("(__loupe.snapshot().seen.end - __loupe.snapshot().seen.start) / 1e6 < %g", whole/2))
+
+	// Arrows go through lanes and spans, and say what is there.
+	b.press(kb.ArrowDown) // down
+	b.until("document.getElementById('said').textContent.length > 3")
+	said := b.text("#said")
+	b.press(".")
+	b.press(kb.ArrowDown)
+	b.until(fmt.Sprintf("document.getElementById('said').textContent !== %q", said))
+	b.press("\x1b")
+	b.until("!location.hash.includes('sel=')")
+	b.press("\x1b")
+	b.until("!/[?&]t=/.test(location.hash)")
+
+	// A group opens, and its goroutines are lanes.
+	b.do(chromedp.Click(".tl-head.group .tl-open"))
+	b.until("__loupe.snapshot().rows.some(r => /^g\\d/.test(r.key))")
+	if n := eval[int](b, "document.querySelectorAll('.tl-heads > *').length"); n > 80 {
+		t.Errorf("%d heads of lanes are in the page", n)
+	}
+
+	// What is looked for is chosen and seen.
+	b.do(chromedp.Focus(".tl-find input"), chromedp.SendKeys(".tl-find input", "state:sync>1us"))
+	b.press("\r")
+	b.until("/1 of|\\d of/.test(document.querySelector('.tl-find [role=status]').textContent) && /sel=g\\d/.test(location.hash)")
+	b.until("document.querySelector('.drawer .tl-stack')")
+	b.accessible()
+	b.picture("timeline-chosen")
+
+	// The table says the same.
+	b.do(chromedp.Focus(".tl-picture"))
+	b.press("t")
+	b.until("document.querySelector('.tl-table [role=grid]')")
+	if text := b.text(".tl-table"); !strings.Contains(text, "P 0") {
+		t.Errorf("the table has no P 0: %.300s", text)
+	}
+
+	// The range restricts the figures.
+	b.do(chromedp.Navigate(address + "#/1/timeline?panel=range"))
+	b.until("document.querySelector('.drawer .facts')")
+	all := b.text(".drawer .facts")
+	b.do(chromedp.Evaluate[chromedp.Void](`(() => { const a = __loupe.snapshot().all, m = (a.start + a.end) / 2; location.hash = '#/1/timeline?panel=range&t=' + Math.round(m) + 'ns-' + Math.round(m + 1e6) + 'ns'; })()`))
+	b.until(fmt.Sprintf("document.querySelector('.drawer .facts') && document.querySelector('.drawer .facts').innerText !== %q", all))
+}
+
+// TestTimelineLooks keeps pictures of the timeline and lets axe look, in both
+// themes and two widths; an address shows what it names.
+func TestTimelineLooks(t *testing.T) {
+	address := serve(t, record(t, "mutex", "-phases", "bare,trace"))
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 360} {
+			b := open(t, address+"#/1/timeline?open=thread,counter&panel=range", width, 800, scheme)
+			b.until(calm)
+			b.until("document.querySelector('.drawer .facts')")
+			b.do(chromedp.Click(".tl-legend summary"))
+			b.accessible()
+			b.picture(fmt.Sprintf("timeline-%s-%d", scheme, width))
+			if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+				t.Errorf("at %d px the page is %d px too wide", width, over)
+			}
+		}
+	}
+	b := open(t, address+"#/1/timeline", 1280, 800, "light")
+	b.until(calm)
+	start := eval[float64](b, "__loupe.snapshot().all.start")
+	b.do(chromedp.Navigate(address + fmt.Sprintf("#/1/timeline?v=%.0fns-%.0fns&pin=p0", start+1e6, start+3e6)))
+	b.until(fmt.Sprintf("Math.abs(__loupe.snapshot().seen.start - %.0f) < 1e5 && __loupe.snapshot().rows[0]?.key === 'p0'", start+1e6))
+}
+
+// TestTimelineMissing says in plain words what to record.
+func TestTimelineMissing(t *testing.T) {
+	b := open(t, serve(t, record(t, "sieve", "-phases", "bare"))+"#/1/timeline", 1280, 800, "light")
+	b.until("document.querySelector('main .empty, main .trouble')")
+	if text := b.text("main"); !strings.Contains(text, "trace") {
+		t.Errorf("a recording without a trace shows %q", text)
+	}
+	b.accessible()
+}
