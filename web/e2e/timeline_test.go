@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -50,8 +51,11 @@ func TestTimeline(t *testing.T) {
 	}
 
 	// A click chooses, and tells; a drag is the range.
-	x, y := b.rowOf("p0", 0.5)
-	b.do(chromedp.MouseClickXY(x, y))
+	var x, y float64
+	for n := 0; n < 10 && !eval[bool](b, "location.hash.includes('sel=p0@')"); n++ {
+		x, y = b.rowOf("p0", 0.5)
+		b.do(chromedp.MouseClickXY(x, y), chromedp.Sleep(300*time.Millisecond))
+	}
 	b.until("location.hash.includes('sel=p0@') && document.querySelector('.drawer .tl-facts')")
 	b.do(chromedp.MouseEvent(chromedp.MousePressed, x-100, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseMoved, x+60, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseReleased, x+60, y, chromedp.ButtonLeft))

@@ -1,6 +1,6 @@
 /** Lanes: what they are called, what their classes mean and look like. */
 import type { LaneOnAxis } from "../api/types.ts";
-import { count } from "../base/units.ts";
+import { bytes, count } from "../base/units.ts";
 
 export type LaneKind = "proc" | "thread" | "gc" | "goroutine" | "group" | "counter" | "latency";
 
@@ -73,7 +73,15 @@ export const classesOf: Record<LaneKind, readonly Class[]> = {
 };
 
 /** heights are how high lanes of each kind are, in CSS pixels. */
-export const heights: Record<LaneKind, number> = { proc: 18, thread: 12, gc: 18, goroutine: 18, group: 30, counter: 36, latency: 66 };
+export const heights: Record<LaneKind, number> = { proc: 18, thread: 16, gc: 18, goroutine: 18, group: 30, counter: 36, latency: 66 };
+
+/** dense is how high a goroutine's lane is where many are to be seen at once. */
+export const dense = 8;
+
+/** figure prints a value of a counter: those of the heap are bytes. */
+export function figure(lane: Lane, v: number): string {
+  return /heap|memory|bytes/i.test(lane.name) ? bytes(v) : Math.abs(v) >= 1000 ? count(v) : String(Number(v.toPrecision(3)));
+}
 
 /** keyOf names a lane in an address: "g12", "p3", "m1234", "gc", "latency", "fn:main.worker", "n:goroutines running". */
 export function keyOf(l: { kind: string; subject: number; name: string }): string {

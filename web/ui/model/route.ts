@@ -36,7 +36,7 @@ function decoded(text: string): string {
 
 /** formatRoute is the inverse of parseRoute. */
 export function formatRoute(r: Route): string {
-  const q = new URLSearchParams(r.params).toString().replaceAll("%3A", ":").replaceAll("%2F", "/");
+  const q = new URLSearchParams(r.params).toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%40", "@").replaceAll("%2C", ",");
   return "#/" + encodeURIComponent(r.source) + (r.view ? "/" + r.view : "") + (q ? "?" + q : "");
 }
 

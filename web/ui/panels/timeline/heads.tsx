@@ -38,6 +38,7 @@ function Head({ row, hidden, open, pins, chosen, onToggle, onPin, onLane }: Head
     );
   }
   if (of.type === "note") return <div class="tl-head note" style={style} title={of.text}>{of.text}</div>;
+  if (row.block.height < 14) return lane ? <div class={lane.key === chosen ? "tl-head chosen" : "tl-head"} style={style} title={about(lane)} onClick={() => onLane(lane)} /> : null;
   if (!lane) return <div class="tl-head muted" style={style}>…</div>;
   const opened = lane.kind === "group" && open.includes(lane.key), pinned = pins.includes(lane.key);
   const indent = of.type === "lanes" && of.indent;

@@ -62,12 +62,12 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
   const selected = chosenOf(param("sel"));
   const r = range.value;
 
-  const wish = JSON.stringify([open, pins, param("lanes"), param("order"), param("group"), r?.start, r?.end]);
+  const wish = JSON.stringify([open, pins, param("lanes"), param("order"), param("group"), param("dense"), r?.start, r?.end]);
   // A goroutine that is chosen and not in sight comes to the top.
   const followed = useMemo(() => (selected && /^g\d/.test(selected.key) && !stage.rows().some((row) => row.lane?.key === selected.key && !row.pinned) ? selected.key : ""), [selected?.key]);
   useMemo(() => {
     const shown = followed && !pins.includes(followed) ? [followed, ...pins] : pins;
-    stage.lanes.choose({ open, pins: shown, filter: param("lanes"), order: param("order"), flat: param("group") === "none", t0: r ? Math.round(r.start) : undefined, t1: r ? Math.round(r.end) : undefined });
+    stage.lanes.choose({ open, pins: shown, filter: param("lanes"), order: param("order"), flat: param("group") === "none", dense: param("dense") === "1", t0: r ? Math.round(r.start) : undefined, t1: r ? Math.round(r.end) : undefined });
     stage.reshape();
   }, [wish, followed]);
 
@@ -286,7 +286,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
       <Bar stage={stage} onJump={jump} onWhole={doings.whole} onFind={go} table={asTable} />
       <div class="tl-frame" ref={box}>
         <div class="tl-top">
-          <div class="tl-corner muted">all of {duration(stage.all.end - stage.all.start)}</div>
+          <div class="tl-corner muted" role="status">{stage.done.value < 1 ? <>reading <progress aria-label="how much of the trace is read" value={stage.done.value} /></> : "all of " + duration(stage.all.end - stage.all.start)}</div>
           <canvas ref={mini} class="tl-mini" style={{ height: minimapHeight + "px" }} role="img" aria-label={`the whole trace, ${duration(stage.all.end - stage.all.start)}, and what part of it is seen`} {...drag} />
           <div class="tl-corner muted" title="how much time is seen">{s ? duration(s.end - s.start) + " seen" : ""}</div>
           <canvas ref={axis} class="tl-axis" style={{ height: axisHeight + "px" }} role="img" aria-label={s ? "time axis, " + exactSpan({ start: Math.round(s.start), end: Math.round(s.end) }) : "time axis"} />

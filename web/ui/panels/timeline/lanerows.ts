@@ -1,7 +1,7 @@
 /** Which lanes there are and in which order: sections that open and close, groups that open, lanes that are pinned. */
 import { get } from "../../api/client.ts";
 import type { LaneList } from "../../api/types.ts";
-import { heights, laneOf, type Lane, type LaneKind } from "../../model/lanes.ts";
+import { dense, heights, laneOf, type Lane, type LaneKind } from "../../model/lanes.ts";
 import { Pages } from "../../model/pages.ts";
 import { Rows, type Block } from "../../model/stack.ts";
 
@@ -23,6 +23,8 @@ export interface Wish {
   readonly order: string;
   /** flat lists goroutines without their groups. */
   readonly flat: boolean;
+  /** dense has lanes of goroutines so low that many are seen at once. */
+  readonly dense: boolean;
   /** t0 and t1 are the range; only lanes that have something in it are listed. */
   readonly t0: number | undefined;
   readonly t1: number | undefined;
@@ -62,7 +64,7 @@ export class LaneRows {
   private members = new Map<string, Pages<Lane>>();
   private before: { groups: Pages<Lane> | null; members: Map<string, Pages<Lane>> } | null = null;
   private pinnedLanes = new Map<string, Lane | "asked" | "none">();
-  private wish: Wish = { open: [], pins: [], filter: "", order: "", flat: false, t0: undefined, t1: undefined };
+  private wish: Wish = { open: [], pins: [], filter: "", order: "", flat: false, dense: false, t0: undefined, t1: undefined };
   private listed = "";
 
   constructor(private readonly source: string, private readonly changed: () => void, private readonly stale: () => void) {}
@@ -192,13 +194,13 @@ export class LaneRows {
   }
 
   private goroutines(blocks: Block<Content>[], open: readonly string[]): void {
-    const pages = this.before?.groups ?? this.groups!;
+    const pages = this.before?.groups ?? this.groups!, height = this.wish.dense ? dense : heights.goroutine;
     if (pages.failed || pages.total === 0) {
       blocks.push({ key: "none", count: 1, height: sectionHeight, of: { type: "note", text: pages.failed ?? `nothing is called ${this.wish.filter}` } });
       return;
     }
     if (this.flat()) {
-      blocks.push({ key: "goroutines", count: pages.total, height: heights.goroutine, of: { type: "lanes", from: 0, pages, indent: false } });
+      blocks.push({ key: "goroutines", count: pages.total, height, of: { type: "lanes", from: 0, pages, indent: false } });
       return;
     }
     // Groups that are open part the list of groups.
@@ -211,7 +213,7 @@ export class LaneRows {
       from = i + 1;
       const m = this.before?.members.get(group.key) ?? this.membersOf(group);
       if (m.failed) blocks.push({ key: "failed " + group.key, count: 1, height: sectionHeight, of: { type: "note", text: m.failed } });
-      else if (m.total > 0) blocks.push({ key: "in " + group.key, count: m.total, height: heights.goroutine, of: { type: "lanes", from: 0, pages: m, indent: true } });
+      else if (m.total > 0) blocks.push({ key: "in " + group.key, count: m.total, height, of: { type: "lanes", from: 0, pages: m, indent: true } });
     }
     if (pages.total > from) blocks.push({ key: "groups " + from, count: pages.total - from, height: heights.group, of: { type: "lanes", from, pages, indent: false } });
   }

@@ -8,12 +8,12 @@
 import { signal } from "@preact/signals";
 import { binary } from "../../api/client.ts";
 import type { Span, Time } from "../../base/units.ts";
-import { count, duration } from "../../base/units.ts";
+import { duration } from "../../base/units.ts";
 import { font, sharp } from "../../draw/axis.ts";
 import { drawCounts, drawHeat, drawStates, drawValues, highOf, mostOf, ramp, round, style, type Picture, type Style } from "../../draw/states.ts";
 import { palette, type Palette } from "../../draw/palette.ts";
 import { addPieces, addStarts, Columns, Grids, type Window } from "../../model/columns.ts";
-import { classesOf, type Lane, type LaneKind } from "../../model/lanes.ts";
+import { classesOf, figure, type Lane, type LaneKind } from "../../model/lanes.ts";
 import type { Place } from "../../model/stack.ts";
 import { TileCache, type Piece } from "../../model/tilecache.ts";
 import { Form, latencyRows, type Tile } from "../../model/tiles.ts";
@@ -322,7 +322,7 @@ export class Stage {
     const p = this.theme!;
     c.textBaseline = "middle";
     if (d.most > 0) {
-      const text = d.most >= 1000 ? count(d.most) : String(Number(d.most.toPrecision(3))), w = c.measureText(text).width;
+      const text = figure(lane, d.most), w = c.measureText(text).width;
       c.fillStyle = p.css("bg");
       c.globalAlpha = 0.75;
       c.fillRect(0, y, w + 6, 12);

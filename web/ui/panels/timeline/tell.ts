@@ -3,7 +3,7 @@ import type { Span, Time } from "../../base/units.ts";
 import { count, duration, exactSpan, number, percent } from "../../base/units.ts";
 import type { Table } from "../../api/types.ts";
 import { rest, type Columns } from "../../model/columns.ts";
-import { classesOf, title, type Lane, type LaneKind } from "../../model/lanes.ts";
+import { classesOf, figure, title, type Lane, type LaneKind } from "../../model/lanes.ts";
 import { latencyRows } from "../../model/tiles.ts";
 import type { Stage } from "./stage.ts";
 
@@ -61,7 +61,7 @@ export function told(stage: Stage, lane: Lane, s: Span): Told[] {
   switch (lane.kind as LaneKind) {
     case "counter": {
       if (!(c.low[0]! <= c.high[0]!)) return [];
-      const line = (name: string, v: number): Told => ({ name, colour: "accent", value: v, shown: number(Math.round(v * 1000) / 1000) });
+      const line = (name: string, v: number): Told => ({ name, colour: "accent", value: v, shown: figure(lane, v) });
       return [line("mean", c.mean[0]! / c.known[0]!), line("least", c.low[0]!), line("most", c.high[0]!)];
     }
     case "latency": return waits(c);
