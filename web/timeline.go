@@ -243,7 +243,8 @@ func (b *build) run() {
 		b.builder = tiles.NewBuilder(b.reader, tiles.Options{Key: b.key, Memory: room(b.trace.Size())})
 		b.progress.generations = b.trace.Generations()
 	}
-	next := time.Now().Add(firstSnapshot)
+	began, from := time.Now(), b.progress.done()
+	next := began.Add(firstSnapshot)
 	for n := 1; b.reader.Next(); n++ {
 		e := b.reader.Event()
 		b.builder.Event(e)
@@ -259,7 +260,9 @@ func (b *build) run() {
 		b.progress.events += 0x10000
 		done := b.progress.done()
 		tell(done)
-		if now := time.Now(); now.After(next) {
+		// What is whole within a second needs no part of it, which is a copy.
+		left := time.Duration(float64(time.Since(began)) * (1 - done) / max(done-from, 1e-3))
+		if now := time.Now(); now.After(next) && (left > time.Second || !b.seen()) {
 			set := b.builder.Snapshot()
 			b.publish(set, b.first+set.Version(), done)
 			b.tell()
@@ -297,6 +300,13 @@ const (
 	nextSnapshot  = 400 * time.Millisecond
 	snapshotShare = 9
 )
+
+// seen says whether there is something to see.
+func (b *build) seen() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now != nil
+}
 
 // tell tells the pages that there is more, unless there was nothing to see
 // before.
