@@ -30,7 +30,7 @@ func TestBenchmarks(t *testing.T) {
 	}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
 		b := open(t, address+"#/1/benchmarks", look.width, 900, look.scheme)
 		b.settled()
-		b.until("document.querySelectorAll('svg.dots circle').length >= 20 && document.body.innerText.includes('-17.59%')")
+		b.until("document.querySelectorAll('svg.dots circle').length >= 20 && document.body.innerText.includes('-17.63%')")
 		b.accessible()
 		b.picture(fmt.Sprintf("benchmarks-%s-%d", look.scheme, look.width))
 	}
