@@ -122,11 +122,9 @@ func New(ctx context.Context, address string, opts Options) (*Server, error) {
 	if opts.Token == "" {
 		opts.Token = rand.Text()
 	}
-	pages := opts.Pages
-	if pages == nil {
-		if pages, err = fs.Sub(dist, "dist"); err != nil {
-			return nil, err
-		}
+	pages, err := opts.pagesOrOwn()
+	if err != nil {
+		return nil, err
 	}
 	s := &Server{opts: opts, pages: pages, host: address, started: time.Now()}
 	for _, src := range opts.Sources {
@@ -134,6 +132,14 @@ func New(ctx context.Context, address string, opts Options) (*Server, error) {
 	}
 	go s.watch(ctx)
 	return s, nil
+}
+
+// pagesOrOwn are the pages that are served.
+func (o *Options) pagesOrOwn() (fs.FS, error) {
+	if o.Pages != nil {
+		return o.Pages, nil
+	}
+	return fs.Sub(dist, "dist")
 }
 
 // Address is what the user opens.
@@ -182,6 +188,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case rest == "api/events":
 		s.hub.serve(w, r)
+	case rest == "api/export":
+		s.serveExport(w, r)
 	case strings.HasPrefix(rest, "api/"):
 		s.api(w, r, strings.TrimPrefix(rest, "api/"))
 	default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/insight"
 	"loupe/recording"
 	"loupe/session"
 	"loupe/web"
@@ -38,9 +40,7 @@ func openWeb(e *env, names []string, port int, browse bool) error {
 		return fmt.Errorf("cannot serve on port %d: %w (without -port any free one is taken)", port, err)
 	}
 	opts := web.Options{Sources: sources, Version: version(), Edit: editor()}
-	if dir := os.Getenv("LOUPE_PAGES"); dir != "" {
-		opts.Pages = os.DirFS(dir) // for those who work on the pages
-	}
+	opts.Pages = webPages()
 	if slices.ContainsFunc(names, isFolder) {
 		opts.List = func() []web.Source {
 			found, _ := list() // what has gone meanwhile is no news
@@ -65,6 +65,42 @@ func openWeb(e *env, names []string, port int, browse bool) error {
 		}
 	}
 	return s.Serve(e.ctx, l)
+}
+
+// reportHTML writes the pages of what was named as one file.
+func reportHTML(e *env, names []string, fail string) error {
+	if isTerminal(e.stdout) {
+		return usagef("a page is no text for a terminal: loupe report -format html %s > report.html", names[0])
+	}
+	sources, err := webSources(names)
+	if err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		return exitError{exitNothing, fmt.Errorf("there is no recording in %s", strings.Join(names, ", "))}
+	}
+	opts := web.Options{Sources: sources, Version: version(), Pages: webPages()}
+	var found []insight.Finding
+	if err := buffered(e.stdout, func(w io.Writer) (err error) {
+		found, err = web.Export(e.ctx, w, opts)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, f := range found {
+		if fail != "never" && f.State == insight.Found && f.Severity.AtLeast(insight.Severity(fail)) {
+			return exitError{exitFound, nil}
+		}
+	}
+	return nil
+}
+
+// webPages are other pages than those in the program, for those who work on them.
+func webPages() fs.FS {
+	if dir := os.Getenv("LOUPE_PAGES"); dir != "" {
+		return os.DirFS(dir)
+	}
+	return nil
 }
 
 // isFolder tells whether a name is that of a folder that is no recording

@@ -25,6 +25,7 @@ var reportCommand = &command{
 		"loupe report loupe-server-20261120-101500",
 		"loupe report cpu.pb.gz block.pb.gz trace.out",
 		"loupe report -format md rec.zip > report.md",
+		"loupe report -format html rec > report.html        all views in one file",
 		"loupe report -fail critical rec && echo good enough",
 	},
 	about: `
@@ -35,24 +36,30 @@ log of GODEBUG=gctrace=1,schedtrace=1000. Several of these are taken to be of on
 program, and get one report. A goroutine dump is shown by itself. The sources
 that a profile names are read where they are.
 
+With -format html it is the pages that loupe open shows, as one file that needs no
+server and loads nothing: with what each view shows at first of the whole time.
+
 Exits with 3 when there is a finding of the severity that -fail names or above.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text)")
+		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text) or html\n(the pages of loupe open as one file)")
 		asJSON := fs.Bool("json", false, "same as -format json")
 		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
 		return func(e *env, args []string) error {
 			if *asJSON {
 				*format = "json"
 			}
-			if !slices.Contains(formats, *format) {
-				return usagef("-format: unknown form %q: there are %s", *format, strings.Join(formats, ", "))
+			if known := append(slices.Clone(formats), "html"); !slices.Contains(known, *format) {
+				return usagef("-format: unknown form %q: there are %s", *format, strings.Join(known, ", "))
 			}
 			if !slices.Contains([]string{"info", "warning", "critical", "never"}, *fail) {
 				return usagef("-fail: unknown severity %q", *fail)
 			}
 			if len(args) == 0 {
 				return usagef("say what to report on: loupe report FILE")
+			}
+			if *format == "html" {
+				return reportHTML(e, args, *fail)
 			}
 			return reportAll(e, args, *format, *fail)
 		}

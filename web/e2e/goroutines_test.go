@@ -73,13 +73,11 @@ func TestGoroutines(t *testing.T) {
 					return
 				}
 				// The instant and the range are followed.
-				before := b.text(".gocontrols .goshot select")
 				all := eval[string](b, "document.querySelector('.gocontrols .goshot select').value")
 				span := eval[float64](b, fmt.Sprintf("Number(%q.slice(6)) / 1e9", all))
 				b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("location.hash = '#/1/goroutines?t=%.3fs-%.3fs'", span-0.2, span-0.1)))
 				b.until(fmt.Sprintf("document.querySelector('.gocontrols .goshot select').value !== %q", all))
 				b.settled()
-				_ = before
 				b.do(chromedp.Evaluate[chromedp.Void]("location.hash = '#/1/goroutines?tab=range'"))
 				b.until("document.querySelector('.table') && document.querySelector('.goroutines').innerText.includes('running')")
 				b.settled()

@@ -1,5 +1,6 @@
 /** Questions to the server. */
 import { signal } from "@preact/signals";
+import { heldAnswer, isFile } from "./held.ts";
 import type { Answers } from "./types.ts";
 
 export type Params = Record<string, string | number | boolean | undefined | null>;
@@ -55,7 +56,7 @@ async function asked<T>(url: string, init: RequestInit, read: (r: Response) => P
   going.add(own);
   asking.value++;
   try {
-    return await read(await answered(await fetch(url, { ...init, signal: own.signal })));
+    return await read(await answered(isFile ? heldAnswer(url, init) : await fetch(url, { ...init, signal: own.signal })));
   } catch (e) {
     if (own.signal.aborted) throw own.signal.reason;
     if (e instanceof Problem) throw e;

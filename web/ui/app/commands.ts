@@ -3,9 +3,11 @@
  * Single keys work only where nothing is being typed, and can be turned off.
  */
 import { signal } from "@preact/signals";
+import { address } from "../api/client.ts";
+import { isFile } from "../api/held.ts";
 import { say, typing } from "../base/dom.ts";
 import { action, keys, setKeys, shownKey } from "../model/keys.ts";
-import { go, range, redo, route, setRange, undo, viewRoute } from "../model/route.ts";
+import { go, range, rangeParams, redo, route, setRange, undo, viewRoute } from "../model/route.ts";
 import { axis } from "../model/source.ts";
 import { toggle } from "../model/theme.ts";
 import { toast } from "../model/toasts.ts";
@@ -39,11 +41,21 @@ export function commands(): Command[] {
     { name: "Redo navigation", ...key(shownKey(of.redo)), run: redo },
     { name: "Copy a link to what is shown", ...key(shownKey(of.link)), run: copyLink },
     { name: "Light or dark colours", run: toggle },
+    ...(route.value.source && !isFile ? [{ name: "Export page as one file", run: exportPage }] : []),
     { name: "Print, or save as PDF", run: () => setTimeout(print) },
     { name: "Keys and help", ...key(shownKey(of.help)), run: () => (open.value = "help") },
     { name: "Turn single keys " + (on ? "off" : "on"), run: () => setKeys({ on: !on, of }) },
   );
   return all;
+}
+
+/** exportPage saves everything that the views show at first, of the whole time and the range, as one file. */
+export function exportPage(): void {
+  const a = document.createElement("a");
+  a.href = address("export", { s: route.value.source, ...rangeParams() });
+  a.download = "loupe.html";
+  a.click();
+  toast("The file holds what each view shows at first. It is made now, and then saved by the browser.");
 }
 
 /** copyLink copies the address of what is shown. */

@@ -2,7 +2,8 @@
 import { list, current } from "../model/source.ts";
 import { theme, toggle } from "../model/theme.ts";
 import { Icon } from "../widgets/icon.tsx";
-import { open } from "./commands.ts";
+import { isFile, madeBy } from "../api/held.ts";
+import { exportPage, open } from "./commands.ts";
 import { lastPart } from "./palette.tsx";
 import { Range } from "./range.tsx";
 
@@ -27,6 +28,7 @@ export function Header() {
         <button type="button" class="quiet" aria-label={theme.value === "dark" ? "light colours" : "dark colours"} title={theme.value === "dark" ? "light colours" : "dark colours"} onClick={toggle}>
           <Icon of={theme.value === "dark" ? "sun" : "moon"} />
         </button>
+        {isFile ? <span class="muted">{madeBy()}</span> : s ? <button type="button" class="quiet" aria-label="export as one file" title="export as one file" onClick={exportPage}><Icon of="save" /></button> : null}
         <button type="button" class="quiet" aria-label="keys and help" title="keys and help" aria-haspopup="dialog" onClick={() => (open.value = "help")}><Icon of="help" /></button>
       </div>
     </header>

@@ -51,6 +51,7 @@ function Over({ source }: { source: string }) {
   return (
     <>
       <Tabs label="group by" value={by} onChange={(id) => set({ by: id })} of={[{ id: "function", name: "Function" }, { id: "creator", name: "Go statement" }]} />
+      <h2 class="unseen">Over the time</h2>
       <p class="muted">{range.value ? "All goroutines of the trace that were there in the range, with what they did in it." : "All goroutines of the trace, with what they did while it was taken."}</p>
       <Answer of={page} source={source}>{(p) => (p ? <FactPage of={p} /> : null)}</Answer>
     </>

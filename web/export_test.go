@@ -1,0 +1,65 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"loupe/session"
+)
+
+var heldText = regexp.MustCompile(`id="held">([^<]*)</script>`)
+
+// TestExport: one file holds the answers, and what programs have printed is
+// nowhere read as HTML.
+func TestExport(t *testing.T) {
+	hostile := "panic: </script><script>alert(1)</script>\n\n" + pool(3, 2)
+	var b bytes.Buffer
+	_, err := Export(t.Context(), &b, Options{Version: "v1", Sources: []Source{{Name: "</title><b>", Kind: "files", Open: func(context.Context) (*Opened, error) {
+		s, known, err := session.Loose(fstest.MapFS{"dump": {Data: []byte(hostile)}}, []string{"dump"})
+		return &Opened{Session: s, Files: known}, err
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, bad := range []string{"alert(1)", "</title><b>", "src=\"app.js\""} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the file has %q in its HTML", bad)
+		}
+	}
+	m := heldText.FindStringSubmatch(page)
+	if m == nil {
+		t.Fatal("the file holds no answers")
+	}
+	packed, err := base64.StdEncoding.DecodeString(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data heldData
+	if err := json.NewDecoder(z).Decode(&data); err != nil {
+		t.Fatal(err)
+	}
+	var v goroutineView
+	if err := json.Unmarshal(data.Answers["goroutines/view?by=stack&s=1"].Value, &v); err != nil || v.Total != 4 || v.Panic == nil {
+		t.Errorf("the goroutines in the file: %+v, %v", v, err)
+	}
+	for _, key := range []string{"sources?", "source?s=1", "findings?s=1", "rules?"} {
+		if data.Answers[key].Value == nil {
+			t.Errorf("there is no answer to %s", key)
+		}
+	}
+	if a := data.Answers["gc?s=1"]; a.Error == "" || !a.Missing {
+		t.Errorf("what is missing is told as %+v", a)
+	}
+}
