@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"loupe/timeline"
 )
@@ -231,5 +232,35 @@ func TestReadFileLimit(t *testing.T) {
 	}
 	if _, err := r.ReadFile("cpu/cpu.pb.gz", 6); err == nil || !strings.Contains(err.Error(), "larger than 6 bytes") {
 		t.Errorf("a file above the limit: %v", err)
+	}
+}
+
+// TestBytes reads an entry of a folder, which is mapped when nobody writes it,
+// and of a file system that has no mappings.
+func TestBytes(t *testing.T) {
+	dir := t.TempDir()
+	want := bytes.Repeat([]byte("trace"), 1000)
+	name := filepath.Join(dir, "trace.out")
+	if err := os.WriteFile(name, want, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, age := range []time.Duration{0, time.Hour} { // being written, and not
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+		r := Of(Manifest{}, os.DirFS(dir))
+		// What is mapped may be larger than what would be read.
+		limit := map[time.Duration]int64{0: 1 << 20, time.Hour: 10}[age]
+		got, err := r.Bytes("trace.out", limit)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v old: %d bytes, %v", age, len(got), err)
+		}
+		if _, err := r.Bytes("none", limit); err == nil {
+			t.Error("a file that is not there has bytes")
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
