@@ -52,7 +52,10 @@ func TestLoad(t *testing.T) {
 	b.accessible()
 	b.until("[...document.querySelectorAll('aside.drawer a')].some(a => a.hash.includes('/timeline?') && a.hash.includes('v='))")
 	for _, tab := range []string{"met", "spread", "figures", "runs"} {
-		b := open(t, address+"#/1/load?phase=trace&tab="+tab, 1280, 900, "dark")
+		// In one tab: each holds a connection for what the server tells, of which
+		// a browser has six to one host.
+		eval[string](b, "location.hash = '#/1/load?phase=trace&tab="+tab+"'")
+		b.until("document.querySelector('[role=tab][aria-selected=true]')?.dataset.id === '"+tab+"'")
 		b.settled()
 		b.until("document.querySelector('[role=tabpanel]').innerText.length > 40")
 		b.accessible()
