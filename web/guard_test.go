@@ -332,3 +332,17 @@ func TestPatience(t *testing.T) {
 		t.Error("an answer does not begin")
 	}
 }
+
+// TestShownTitle: a title does not turn what stands behind it, and ends.
+func TestShownTitle(t *testing.T) {
+	for in, want := range map[string]string{
+		"sieve":                  "sieve",
+		"\u202egnp.\x00exe":      "\ufffdgnp.\ufffdexe",
+		"<script>":               "<script>",
+		strings.Repeat("ü", 201): strings.Repeat("ü", 200) + "…",
+	} {
+		if got := shownTitle(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

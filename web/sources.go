@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"loupe/recording"
 	"loupe/session"
@@ -84,7 +86,7 @@ func describeSource(ctx context.Context, s *subject, _ *query) (*sourceInfo, err
 	m := o.Session.Manifest()
 	version := s.pinned(ctx).version
 	info := &sourceInfo{
-		ID: s.id, Name: s.Name, Title: cmp.Or(m.Title, s.Name), Kind: s.Kind, Live: s.live() && !m.Complete, Version: version, Axis: axis,
+		ID: s.id, Name: s.Name, Title: shownTitle(cmp.Or(m.Title, s.Name)), Kind: s.Kind, Live: s.live() && !m.Complete, Version: version, Axis: axis,
 		Complete: m.Complete || s.Kind != "recording", Target: m.Target, Host: m.Host, Phases: m.Phases, Marks: m.Marks, Files: o.Files, Notes: m.Notes,
 	}
 	if !m.Start.IsZero() {
@@ -97,6 +99,24 @@ func describeSource(ctx context.Context, s *subject, _ *query) (*sourceInfo, err
 		}
 	}
 	return info, nil
+}
+
+// longestTitle is how much of a title people read, in characters.
+const longestTitle = 200
+
+// shownTitle makes a title one that can be shown beside others: without what
+// moves the writing of the rest, and not endless.
+func shownTitle(title string) string {
+	runes := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, title))
+	if len(runes) > longestTitle {
+		return string(runes[:longestTitle]) + "…"
+	}
+	return string(runes)
 }
 
 // axisOf returns the span of the time axis as the manifest tells of it.

@@ -10,7 +10,7 @@ import { Range } from "./range.tsx";
 export function Header() {
   const s = current.value;
   const many = (list.value?.sources?.length ?? 0) > 1;
-  const title = s ? lastPart(s.title).last : "choose a source";
+  const title = !s ? "choose a source" : s.title === s.name ? lastPart(s.name).last : s.title;
   return (
     <header class="top">
       <a class="logo" href="#/" aria-label="loupe: all sources"><Icon of="loupe" /><span>loupe</span></a>

@@ -26,7 +26,11 @@ export function Findings({ source, all }: { source: SourceInfo; all: readonly In
   return (
     <section class="ov-findings" aria-label="Findings">
       <h2>{found.length ? `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
-      {found.length === 0 ? <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong{rest("fine").length ? `: ${rest("fine").length} rules say that all is fine` : ""}.</p> : null}
+      {found.length > 0 ? null : rest("fine").length ? (
+        <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong: {rest("fine").length === 1 ? "one rule says" : rest("fine").length + " rules say"} that all is fine.</p>
+      ) : (
+        <p>No rule could judge this: it holds too little of what they need, which is said below.</p>
+      )}
       {found.map((f, i) => {
         const id = f.rule + (found.findIndex((g) => g.rule === f.rule) === i ? "" : "." + i);
         return <Finding key={id} id={id} of={f} open={open === id} source={source} />;
