@@ -250,6 +250,8 @@ function Overlay({ lanes, span, cursor, label }: { lanes: readonly Lane[]; span:
   const x = (t: Time): number => (t - span.start) / length * width;
   const shown = brush.drawing ?? drawn ?? r;
   const left = shown ? Math.min(width, Math.max(0, x(shown.start))) : 0, right = shown ? Math.min(width, Math.max(0, x(shown.end))) : width;
+  // The handles stand outside of the range, so that those of a short one are two.
+  const handle = Math.min(Math.max(0, left - grip), Math.max(0, width - 2 * grip));
   const line = useComputed(() => cursor.value);
   const place = line.value === null ? null : x(line.value);
   return (
@@ -270,8 +272,8 @@ function Overlay({ lanes, span, cursor, label }: { lanes: readonly Lane[]; span:
       ) : null}
       {r && !brush.drawing && !drawn && width > 0 ? (
         <>
-          <Edge which="start" of={r} x={left} time={time} set={choose} span={span} />
-          <Edge which="end" of={r} x={right} time={time} set={choose} span={span} />
+          <Edge which="start" of={r} x={left} at={handle} time={time} set={choose} span={span} />
+          <Edge which="end" of={r} x={right} at={Math.max(handle + grip, Math.min(right, width - grip))} time={time} set={choose} span={span} />
         </>
       ) : null}
       {place !== null ? <div class="cursor" style={{ transform: `translateX(${Math.round(place)}px)` }} /> : null}
@@ -279,15 +281,18 @@ function Overlay({ lanes, span, cursor, label }: { lanes: readonly Lane[]; span:
   );
 }
 
-/** Edge is one end of the range, to be dragged or moved by arrows. */
-function Edge({ which, of, x, time, set, span }: { which: "start" | "end"; of: Span; x: number; time: (x: number) => Time; set: (s: Span) => void; span: Span }) {
+/** grip is how wide the handles of the range are. */
+const grip = 24;
+
+/** Edge is one end of the range, to be dragged or moved by arrows: x is where it is, at where its handle is. */
+function Edge({ which, of, x, at, time, set, span }: { which: "start" | "end"; of: Span; x: number; at: number; time: (x: number) => Time; set: (s: Span) => void; span: Span }) {
   const [to, setTo] = useState<number | null>(null);
   const moved = (t: Time): Span => which === "start" ? { start: Math.min(t, of.end - 1), end: of.end } : { start: of.start, end: Math.max(t, of.start + 1) };
   const place = (e: PointerEvent): number => e.clientX - (e.currentTarget as HTMLElement).parentElement!.getBoundingClientRect().left;
   const step = (span.end - span.start) / 100;
   return (
-    <div class="edge" tabIndex={0} role="slider" aria-label={which + " of the range"} aria-valuemin={Math.round(span.start)} aria-valuemax={Math.round(span.end)}
-      aria-valuenow={Math.round(of[which])} aria-valuetext={instant(of[which], span.end - span.start)} style={{ transform: `translateX(${Math.round((to ?? x) - 12)}px)` }}
+    <div class={"edge " + which} tabIndex={0} role="slider" aria-label={which + " of the range"} aria-valuemin={Math.round(span.start)} aria-valuemax={Math.round(span.end)}
+      aria-valuenow={Math.round(of[which])} aria-valuetext={instant(of[which], span.end - span.start)} style={{ transform: `translateX(${Math.round(at + (to === null ? 0 : to - x))}px)` }}
       onPointerDown={(e) => { e.stopPropagation(); e.currentTarget.setPointerCapture(e.pointerId); setTo(place(e)); }}
       onPointerMove={(e) => { if (to !== null) { e.stopPropagation(); setTo(place(e)); } }}
       onPointerUp={(e) => {

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// loaded is a recording of a service under load, with a trace.
+func loaded(t *testing.T) string {
+	return record(t, "newssearch", append([]string{"-load", "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on", "-c", "4"}, short...)...)
+}
+
+// brush drags over the lanes, from one part of their width to another.
+func (b *tab) brush(from, to float64) {
+	b.t.Helper()
+	eval[bool](b, "document.querySelector('.laneover').scrollIntoView({block: 'center'}), true")
+	place := eval[[]float64](b, "(() => { const r = document.querySelector('.laneover').getBoundingClientRect(); return [r.left, r.width, r.top + 60]; })()")
+	b.do(chromedp.DragAndDropXY(place[0]+from*place[1], place[2], place[0]+to*place[1], place[2]))
+	b.until("location.hash.includes('t=')")
+	b.settled()
+}
+
+// keyed sends a key to the lanes.
+func (b *tab) keyed(key string, shift bool) {
+	b.t.Helper()
+	eval[bool](b, fmt.Sprintf("document.querySelector('.laneover').focus(), document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %q, shiftKey: %v, bubbles: true, cancelable: true})) || true", key, shift))
+}
+
+// TestOverview goes from the findings to their evidence, and chooses ranges.
+func TestOverview(t *testing.T) {
+	address := serve(t, loaded(t))
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 360} {
+			t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
+				b := open(t, address+"#/1/overview", width, 900, scheme)
+				b.until("document.querySelectorAll('.lane canvas').length >= 8 && document.querySelector('.ov-finding') && document.querySelector('.ov-figures dd')")
+				b.settled()
+				b.accessible()
+				b.fits()
+				b.picture(fmt.Sprintf("overview-%s-%d", scheme, width))
+
+				// A finding opens with its evidence, which the address keeps.
+				b.do(chromedp.Click(chromedp.CSS(".ov-finding button")))
+				b.until("location.hash.includes('show=') && document.querySelector('.ov-detail')")
+				b.accessible()
+
+				// A brush restricts everything.
+				figures, top := b.text(".ov-figures"), b.text(".ov-two")
+				b.brush(0.05, 0.3)
+				b.until(fmt.Sprintf("document.querySelector('.ov-figures')?.innerText !== %q", figures))
+				if got := b.text(".ov-figures h2"); !strings.Contains(got, " s to ") {
+					t.Errorf("the figures are %q, want them of the range", got)
+				}
+				if b.text(".ov-two") == top {
+					t.Error("where time goes and what ran are the same in the range")
+				}
+				if eval[int](b, "document.querySelectorAll('.laneover [role=slider]').length") != 2 {
+					t.Error("the range has no edges")
+				}
+				b.accessible()
+				b.picture(fmt.Sprintf("overview-range-%s-%d", scheme, width))
+
+				// The same by keys: Escape takes it back, Shift and arrows make another.
+				b.keyed("Escape", false)
+				b.until("!location.hash.includes('t=')")
+				b.keyed("Home", false)
+				for range 5 {
+					b.keyed("PageDown", true)
+				}
+				b.until("document.getElementById('said').innerText.includes('chosen')")
+				b.keyed("Enter", false)
+				b.until("/t=0s-/.test(location.hash)")
+				b.settled()
+
+				// And as a table.
+				eval[bool](b, "[...document.querySelectorAll('.lanebar button')].find(b => b.innerText === 'As table').click(), true")
+				b.until("document.querySelectorAll('.lanes [role=grid] [role=row]').length > 5")
+				b.accessible()
+			})
+		}
+	}
+}
