@@ -342,7 +342,7 @@ func rssLane(_ context.Context, v *laneView) (*lane, error) {
 	l.with(v, "rss", "resident", rss, false)
 	sets := v.sets()
 	total := gauge(sets, "/memory/classes/total:bytes", "memstats.Sys")
-	l.with(v, "mapped", "mapped by the runtime", total, false)
+	l.with(v, "mapped", "mapped by Go", total, false)
 	if len(l.Lines) == 0 {
 		l.Missing = noOS
 	}

@@ -149,10 +149,14 @@ func (g *grid) stacked(v *laneView, l *lane, classes []class, sums [][8]float64)
 			for _, of := range k.of {
 				n += sums[i][of]
 			}
-			if part := g.covered(int64(i)); part > 0 {
+			present = present || n > 0
+			// Of a column of which the trace has hardly anything, the
+			// rounding of the tiles would be most of the value.
+			if part := g.covered(int64(i)); part < 0.1 {
+				n = math.NaN()
+			} else {
 				n /= part
 			}
-			present = present || n > 0
 			c.add(g.at(int64(i)), n)
 		}
 		c.add(g.at(g.n), math.NaN())
