@@ -9,7 +9,7 @@ import (
 
 // TestGC looks at collections: a row chooses its time, and everything follows.
 func TestGC(t *testing.T) {
-	address := serve(t, loaded(t))
+	address := serve(t, underLoad(t))
 	log := serve(t, "../../godebug/testdata/go1.10.8.gctrace1.txt")
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 360} {

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// loaded is a recording of a service under load, with a trace.
-func loaded(t *testing.T) string {
+// underLoad is a recording of a service under load, with a trace.
+func underLoad(t *testing.T) string {
 	return record(t, "newssearch", append([]string{"-load", "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on", "-c", "4"}, short...)...)
 }
 
@@ -33,7 +33,7 @@ func (b *tab) keyed(key string, shift bool) {
 
 // TestOverview goes from the findings to their evidence, and chooses ranges.
 func TestOverview(t *testing.T) {
-	address := serve(t, loaded(t))
+	address := serve(t, underLoad(t))
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 360} {
 			t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // TestScheduler looks at waits for a P: a row chooses its time, and everything
 // follows.
 func TestScheduler(t *testing.T) {
-	address := serve(t, loaded(t))
+	address := serve(t, underLoad(t))
 	log := serve(t, "../../godebug/testdata/go1.10.8.schedtrace.txt")
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 360} {
