@@ -1,7 +1,7 @@
 /** The timeline: every P, thread, goroutine, counter and the collector on one axis, at any zoom. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { Problem } from "../../api/client.ts";
+import { get, Problem } from "../../api/client.ts";
 import { timelines, versions } from "../../api/events.ts";
 import { say } from "../../base/dom.ts";
 import { duration, exact, exactSpan, parse, parseSpan, type Span, type Time } from "../../base/units.ts";
@@ -55,7 +55,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
   const root = useRef<HTMLDivElement>(null), box = useRef<HTMLDivElement>(null), scroller = useRef<HTMLDivElement>(null), picture = useRef<HTMLDivElement>(null);
   const lanes = useRef<HTMLCanvasElement>(null), above = useRef<HTMLCanvasElement>(null), axis = useRef<HTMLCanvasElement>(null), mini = useRef<HTMLCanvasElement>(null);
   const over = useRef<Over>({ range: null, brush: null, hover: null, cursor: null, focused: false, chosen: null, arrows: [], marks: [] }).current;
-  const hovered = useSignal<Hovered | null>(null), stay = useRef(0), asTable = useSignal(false);
+  const stepping = useRef<AbortController | null>(null), hovered = useSignal<Hovered | null>(null), stay = useRef(0), asTable = useSignal(false);
   const [chosen, setChosen] = useState<Choice | null>(null);
   const open = listOf("open"), pins = listOf("pin"), own = useRef<string>("");
   const marks = param("mark").split(",").filter(Boolean).flatMap((t) => parse(t) ?? []);
@@ -204,6 +204,17 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
       if (now) {
         const next = step > 0 ? now.span.end : stage.spanAt(lane, now.span.start - 1)?.span.start ?? now.span.start - 1;
         moveTo(lane.key, Math.max(lane.start, Math.min(lane.end - 1, next)));
+      } else if (lane.exact && stage.cache.version === lane.version) {
+        // The spans are finer than what is seen: the server has them.
+        stepping.current?.abort();
+        const abort = stepping.current = new AbortController();
+        get("timeline/at", { s: stage.source, lane: lane.id, t: Math.round(t), version: lane.version || undefined }, abort.signal).then((m) => {
+          const to = step > 0 ? m?.after?.start_ns : m?.before?.start_ns;
+          if (to === undefined) return say("there is no other");
+          moveTo(lane.key, to);
+          const s = step > 0 ? m!.after! : m!.before!;
+          say(`${title(lane)} ${s.name} ${duration(s.end_ns - s.start_ns)}`);
+        }, () => {});
       } else {
         moveTo(lane.key, Math.max(lane.start, Math.min(lane.end - 1, t + step * 24 * stage.view.perPx)));
       }
