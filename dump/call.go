@@ -159,6 +159,10 @@ func (p *parser) frame(first, second []byte) bool {
 	}
 	p.key = key
 	n, ok := p.callIDs[string(key)]
+	if !ok && len(p.callIDs) >= maxFrames {
+		p.take(p.foldedCall(isCreator), creator, nil)
+		return true
+	}
 	if !ok {
 		n = p.addCall(string(name), string(where), args, isCreator)
 		p.callIDs[string(key)] = n
@@ -194,7 +198,7 @@ func (p *parser) addCall(name, where string, args, created bool) uint32 {
 		f.Func, f.Inlined = strings.TrimSuffix(name, "(...)"), true
 	}
 	c.waits = args && waitsFor[f.Func]
-	c.frame = p.f.Stacks.InternFrame(f)
+	c.frame = p.intern(f)
 	return p.newCall(c)
 }
 

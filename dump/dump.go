@@ -194,6 +194,8 @@ type File struct {
 	Cut bool
 	// Full tells that there was more than [MaxGoroutines], and the rest was left out.
 	Full bool
+	// Folded counts what was not told apart, for want of memory.
+	Folded Folded
 
 	starts []int64 // of each goroutine's text
 	sizes  []uint32

@@ -93,13 +93,7 @@ func (p *parser) headerOf(tail []byte) *header {
 	if !ok {
 		text := string(tail)
 		s, wait := parseState(text)
-		id, known := p.stateIDs[s]
-		if !known {
-			id = StateID(len(p.f.States))
-			p.stateIDs[s] = id
-			p.f.States = append(p.f.States, s)
-		}
-		h = &header{tail: text, state: id, wait: wait}
+		h = &header{tail: text, state: p.stateOf(s), wait: wait}
 		if len(p.headers) < maxHeaders {
 			h.sentinel = p.newCall(call{})
 			p.headers[text] = h

@@ -254,6 +254,10 @@ func (p *parser) threadLine(l []byte) bool {
 		}
 		if p.open {
 			d := &p.f.Dumps[len(p.f.Dumps)-1]
+			if len(d.Threads) >= maxThreads {
+				p.f.Folded.Threads++
+				return true
+			}
 			d.Threads = append(d.Threads, t)
 		}
 		return true

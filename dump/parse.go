@@ -41,8 +41,10 @@ type parser struct {
 
 	calls   []call
 	callIDs map[string]uint32
-	key     []byte
-	last    uint32
+	// foldedCalls stand for calls and go statements that are too many.
+	foldedCalls [2]uint32
+	key         []byte
+	last        uint32
 
 	headers    map[string]*header
 	lastHeader *header
@@ -66,8 +68,10 @@ type parser struct {
 	crash bool // it prints goroutines again
 	seen  idSet
 	msg   message
-	race  raceReader
-	leaks bool // the profile is of leaked goroutines
+	// merged takes what is said of a dump that is one too many.
+	merged Dump
+	race   raceReader
+	leaks  bool // the profile is of leaked goroutines
 
 	keptKeys map[keptKey]bool
 	keptSize int
@@ -524,7 +528,7 @@ func (p *parser) known(l []byte) bool {
 // pseudo adds a frame that stands for what is not shown.
 func (p *parser) pseudo(name string) {
 	if !p.ancestor {
-		p.stack = append(p.stack, p.f.Stacks.InternFrame(stack.Frame{Func: name}))
+		p.stack = append(p.stack, p.intern(stack.Frame{Func: name}))
 	}
 }
 
@@ -545,6 +549,11 @@ func (p *parser) openDump(k Kind) *Dump {
 	p.open, p.crash = true, false
 	p.seen.reset()
 	n := len(p.f.IDs)
+	if len(p.f.Dumps) >= maxDumps {
+		p.f.Folded.Dumps++
+		p.merged = Dump{Kind: k}
+		return &p.merged
+	}
 	p.f.Dumps = append(p.f.Dumps, Dump{Kind: k, First: n, End: n, Offset: p.at(), Prefix: p.env.String()})
 	p.f.envs = append(p.f.envs, p.env)
 	return &p.f.Dumps[len(p.f.Dumps)-1]
@@ -558,6 +567,9 @@ func (p *parser) closeDump() {
 	p.open = false
 	d := &p.f.Dumps[len(p.f.Dumps)-1]
 	d.End = len(p.f.IDs)
+	if p.f.Folded.Dumps > 0 {
+		return // it is several
+	}
 	if d.Kind != Goroutines && d.Kind != Profile && !p.crash {
 		p.doubt(d)
 	}

@@ -83,7 +83,7 @@ func (p *parser) recordComment(l []byte) {
 	}
 	path, line := fileLine(string(bytes.TrimLeft(file, "\t ")))
 	p.f.Frames++
-	p.stack = append(p.stack, p.f.Stacks.InternFrame(stack.Frame{Func: string(name), File: path, Line: line}))
+	p.stack = append(p.stack, p.intern(stack.Frame{Func: string(name), File: path, Line: line}))
 }
 
 // endRecord adds the record to the columns.

@@ -76,6 +76,10 @@ func (p *parser) raceLine(l []byte) {
 		return
 	}
 	p.endRaceStack()
+	if len(r.r.Accesses)+len(r.r.Goroutines) >= maxAccesses && (bytes.Contains(l, []byte(" at 0x")) || bytes.HasPrefix(l, []byte("Goroutine "))) {
+		p.f.Folded.Races++
+		return
+	}
 	if a, ok := cutAccess(l); ok {
 		r.r.Accesses = append(r.r.Accesses, a)
 		r.access, r.any = true, true
@@ -155,7 +159,9 @@ func (p *parser) endRaceStack() {
 
 func (p *parser) endRace() {
 	p.endRaceStack()
-	if p.race.any {
+	if p.race.any && len(p.f.Races) >= maxRaces {
+		p.f.Folded.Races++
+	} else if p.race.any {
 		p.f.Races = append(p.f.Races, p.race.r)
 	}
 	p.mode = idle

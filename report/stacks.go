@@ -526,6 +526,9 @@ func writeDoubts(w *lines, v *Stacks, s Style) {
 	if f.Full {
 		note(fmt.Sprintf("there is more than loupe keeps: %s goroutines", unit.Count(dump.MaxGoroutines)))
 	}
+	if text := foldedText(f.Folded); text != "" {
+		note(text)
+	}
 	doubtful := 0
 	for g := range f.IDs {
 		if f.Flags[g]&dump.Doubtful != 0 {
@@ -542,6 +545,29 @@ func writeDoubts(w *lines, v *Stacks, s Style) {
 	for _, l := range f.Odd[:min(len(f.Odd), 5)] {
 		w.printf("  %s\n", s.paint(dim, fmt.Sprintf("line %d: %s", l.Number, clip(cleanLine(l.Text), 120))))
 	}
+}
+
+// foldedText says what was not told apart.
+func foldedText(x dump.Folded) string {
+	var parts []string
+	for _, p := range []struct {
+		n         int64
+		one, many string
+	}{
+		{x.Frames, "frame", "frames"}, {x.States, "state of a goroutine", "states of goroutines"},
+		{x.Dumps, "dump", "dumps"}, {x.Races, "data race", "data races"}, {x.Threads, "thread", "threads"},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.one)
+		case p.n > 1:
+			parts = append(parts, unit.Count(p.n)+" "+p.many)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "there is more to tell apart than loupe keeps: " + strings.Join(parts, ", ") + " were added to others (no program has so many; is this a dump?)"
 }
 
 // cleanLine is clean for a line that begins with a tab.

@@ -16,6 +16,7 @@ type stacksJSON struct {
 	Unrecognised int64           `json:"unrecognised"`
 	Odd          []oddJSON       `json:"unrecognised_lines,omitempty"`
 	Cut          bool            `json:"cut"`
+	Folded       *foldedJSON     `json:"folded,omitempty"` // what was not told apart
 	Filter       string          `json:"filter,omitempty"`
 	Dumps        []dumpJSON      `json:"dumps"`
 	States       []stateJSON     `json:"states"`
@@ -25,6 +26,14 @@ type stacksJSON struct {
 	Binary       *binaryJSON     `json:"binary,omitempty"`
 	Explained    []goroutineJSON `json:"explained,omitempty"` // the failed and the suspicious
 	All          []goroutineJSON `json:"all,omitempty"`
+}
+
+type foldedJSON struct {
+	Frames  int64 `json:"frames"`
+	States  int64 `json:"states"`
+	Dumps   int64 `json:"dumps"`
+	Races   int64 `json:"races"`
+	Threads int64 `json:"threads"`
 }
 
 type frameJSON struct {
@@ -185,6 +194,10 @@ func StacksJSON(v *Stacks) any {
 			j.Accesses = append(j.Accesses, accessJSON{a.What, a.Address, a.By, framesJSON(f, a.Stack)})
 		}
 		out.Races = append(out.Races, j)
+	}
+	if f.Folded.Any() {
+		folded := foldedJSON(f.Folded)
+		out.Folded = &folded
 	}
 	out.Binary = fitJSON(v.Explained)
 	if v.Full {
