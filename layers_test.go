@@ -133,6 +133,7 @@ var rooms = map[string]room{
 	"labs/blocking":   {1, roof, []string{"labs/form"}},
 	"labs/httptrace":  {1, roof, []string{"labs/form"}},
 	"labs/leak":       {1, roof, []string{"labs/form"}},
+	"labs/stacktrace": {1, roof, []string{"labs/form*"}},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

@@ -145,4 +145,13 @@ var All = []Lab{{
 		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: growing, About: "lets go of what is paid, stops waiting, and bounds the cache"},
 	},
 	Fixed: []string{"-mode", "fixed"},
+}, {
+	Name:  "stacktrace",
+	Title: "fails, and leaves a stack trace to read; a server that gets a signal",
+	Forms: []Form{
+		{Name: "words", Args: []string{"-mode", "words"}, Dies: true, About: "panics with a slice, a string and an integer on the stack"},
+		{Name: "packed", Args: []string{"-mode", "packed"}, Dies: true, About: "panics with four values of one byte"},
+		{Name: "server", Args: []string{"-mode", "server"}, Record: posting, About: "a web service to be sent SIGQUIT under load"},
+	},
+	URL: "http://localhost:4000/sendjson",
 }}

@@ -39,6 +39,8 @@ type Form struct {
 	Record []string
 	// About says in a few words what it does.
 	About string
+	// Dies tells that it ends at once, with a stack trace: it is run by itself.
+	Dies bool
 }
 
 // Named returns the lab of a name.
@@ -64,8 +66,11 @@ func (l Lab) Form(name string) (Form, bool) {
 	return Form{}, false
 }
 
-// Command returns the words of the command line that records a form.
+// Command returns the words of the command line that records a form, or runs it.
 func (l Lab) Command(f Form) []string {
+	if f.Dies {
+		return slices.Concat([]string{"go", "run", l.Package()}, f.Args)
+	}
 	words := slices.Concat([]string{"loupe", "run"}, f.Record)
 	if l.URL != "" {
 		words = append(words, "-load", l.URL)
