@@ -38,6 +38,7 @@ type parser struct {
 	// behind a prefix that was not known yet; -1 is none.
 	maybe int64
 	again int64 // before it no line is looked at a second time
+	tries int   // how often something was found in the line before it
 
 	calls   []call
 	callIDs map[string]uint32
@@ -284,6 +285,14 @@ func (p *parser) found(f find) {
 	p.closeDump()
 	if f.embedded != nil {
 		p.nested(f.embedded)
+		return
+	}
+	if p.again != p.at()+1 {
+		p.tries = 0
+	}
+	if p.tries++; p.tries > maxTries {
+		// What is inside of it is found again in what was found: let it go.
+		p.env, p.maybe = envelope{}, -1
 		return
 	}
 	p.env = f.env
