@@ -11,10 +11,11 @@ import (
 //
 //	func example(b1, b2, b3 bool, i uint8)
 //	main.example(0xc019010001)
-//	                 ││││││└┴ b1 = 0x01
-//	                 ││││└┴── b2 = 0x00
-//	                 ││└┴──── b3 = 0x01
-//	                 └┴────── i  = 0x19; what is left of it is of nobody
+//	               ││││││││└┴─ b1 = 01, true
+//	               ││││││└┴─── b2 = 00, false
+//	               ││││└┴───── b3 = 01, true
+//	               ││└┴─────── i  = 19, 25
+//	               └┴───────── of nobody
 func (v *values) flat(params []symbol.Param, args []dump.Arg, size int64, sized bool) ([]Param, string) {
 	word := int64(v.wordSize)
 	more := len(args) > 0 && args[len(args)-1].Kind == dump.More

@@ -157,8 +157,13 @@ func receiverName(e ast.Expr, names map[string]bool) string {
 // find returns the function that a frame is of: the innermost one that its line
 // is in. Of several literals in one line it is not known which.
 func (f *sourceFile) find(c *dump.Call) (best sourceFunc, ok bool) {
+	for _, made := range []string{".gowrap", ".deferwrap", "·dwrap", "-range", "-fm"} {
+		if strings.Contains(c.Func, made) {
+			return best, false // the compiler has made it: it is not in the source
+		}
+	}
 	local := stack.Local(c.Func)
-	literal := isLiteral(local)
+	literal := stack.Enclosing(c.Func) != c.Func
 	for _, s := range f.funcs {
 		if c.Line < s.from || c.Line > s.to || s.literal != literal {
 			continue
@@ -172,12 +177,6 @@ func (f *sourceFile) find(c *dump.Call) (best sourceFunc, ok bool) {
 		}
 	}
 	return best, ok
-}
-
-// isLiteral tells that a function has no name of its own: "main.func1",
-// "run.func2.1", "run.gowrap1".
-func isLiteral(local string) bool {
-	return stack.Enclosing(local) != local
 }
 
 // fromSource explains the words by the declaration of the function.
