@@ -69,7 +69,7 @@ func (p *parser) raceLine(l []byte) {
 		p.oddAt(p.fn, p.fnAt)
 		fallthrough
 	case l[0] == ' ' && r.any:
-		if text := bytes.TrimLeft(l, " "); text[0] != '[' { // [failed to restore the stack]
+		if text := bytes.TrimLeft(l, " "); len(text) > 0 && text[0] != '[' { // [failed to restore the stack]
 			p.fn = append(p.fn[:0], text...)
 			p.fnAt, p.hasFn = p.at(), true
 		}
