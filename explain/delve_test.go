@@ -73,7 +73,7 @@ func TestDelve(t *testing.T) {
 		})
 	}
 	t.Logf("all: %+v", total)
-	if total.Passed < 500 || oracle != "" && total.Delve < 500 {
+	if total.Passed < 500 || total.Delve > 0 && total.Delve < 500 {
 		t.Errorf("%d words were held against what was passed, %d against delve: too few to tell", total.Passed, total.Delve)
 	}
 }
@@ -151,6 +151,9 @@ func check(t *testing.T, b build, oracle string) (n tally) {
 	g := generate(b.seed, stops, 8, minor >= 18)
 	program := compile(t, b, dir, g.code.String(), minor)
 	dumpFile := filepath.Join(dir, "dump.txt")
+	if minor < 17 {
+		oracle = "" // what delve reads of their locations is not what was passed
+	}
 	seen := runProgram(t, program, dumpFile, oracle)
 	text, err := os.ReadFile(dumpFile)
 	if err != nil {
@@ -312,7 +315,7 @@ func compareFrame(t *testing.T, x *Explainer, g *generator, f *Frame, of *delveF
 			n.Alone++
 		}
 		// A parameter that the function changes may be either.
-		if len(why) > 0 && !(g.changes[f.Call.Func][p.Name] && (inPassed || inDelve)) {
+		if len(why) > 0 && !(g.changes[f.Call.Func][p.Name] && (inPassed || inDelve || of == nil)) {
 			t.Errorf("%s(%s) line %d: %s %s is told to be %s (%s): %s", f.Call.Func, f.Call.Args, f.Call.Line, p.Name, p.Type, p.Text, p.State, strings.Join(why, "; "))
 		}
 	}

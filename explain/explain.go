@@ -276,6 +276,9 @@ func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *va
 		return nil, err.Error()
 	}
 	if !x.structured() {
+		if x.version < inOrder && !ordered(params) {
+			return nil, "Go before 1.16 lists parameters by name, and where they are is not in the debug information that loupe reads"
+		}
 		bytes, ok := x.bin.ArgBytes(f.Entry)
 		return v.flat(params, args, bytes, ok)
 	}
@@ -284,6 +287,23 @@ func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *va
 	}
 	trust := x.trust(c)
 	return v.structured(params, args, shape, trust)
+}
+
+// inOrder is the version from which on parameters are listed as they are declared.
+const inOrder = 16
+
+// ordered tells that it is certain in which order parameters are.
+func ordered(params []symbol.Param) bool {
+	inputs, placed := 0, 0
+	for _, p := range params {
+		if !p.Result {
+			inputs++
+		}
+		if p.Placed {
+			placed++
+		}
+	}
+	return placed == len(params) || inputs < 2 && len(params)-inputs < 2
 }
 
 // trust tells how far the marks of a call's words go.

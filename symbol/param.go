@@ -60,6 +60,9 @@ type Param struct {
 	Name   string // "" where the source has none, or "_"
 	Type   *Type
 	Result bool
+	// Placed tells that the debug information has one place for it, by which it
+	// was put in order.
+	Placed bool
 }
 
 // ErrNoParams tells that nothing is known of the parameters of a function.
@@ -257,6 +260,7 @@ func (p *paramReader) parameter(e *dwarf.Entry) (x placed, ok bool) {
 	x.Type = p.typ(off, 0)
 	if loc, ok := e.Val(dwarf.AttrLocation).([]byte); ok {
 		x.at, x.fixed = frameOffset(loc)
+		x.Placed = x.fixed
 	}
 	return x, true
 }
