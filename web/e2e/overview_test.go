@@ -23,6 +23,7 @@ func (b *tab) brush(from, to float64) {
 	b.settled()
 	// What the header hides would be too small a target.
 	eval[bool](b, "scrollTo(0, 0), true")
+	b.until("document.getAnimations().length === 0") // older figures fade while newer ones are awaited
 }
 
 // keyed sends a key to the lanes.
@@ -59,6 +60,8 @@ func TestOverview(t *testing.T) {
 				if b.text(".ov-two") == top {
 					t.Error("where time goes and what ran are the same in the range")
 				}
+				b.settled()
+				b.until("document.getAnimations().length === 0")
 				if eval[int](b, "document.querySelectorAll('.laneover [role=slider]').length") != 2 {
 					t.Error("the range has no edges")
 				}
