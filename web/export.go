@@ -195,6 +195,7 @@ func (s *Server) export(ctx context.Context, w io.Writer, subjects []*subject, s
 	}
 	x.data.Answers[heldKey("sources", nil)] = held{Value: data}
 	x.ask(ctx, "rules", nil)
+	x.ask(ctx, "sources/briefs", nil, "n", "0")
 	return x.write(w, title)
 }
 

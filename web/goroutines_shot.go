@@ -70,7 +70,9 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 		}
 		for n, d := range l.Dumps {
 			title := d.Kind.String()
-			if line, _, _ := strings.Cut(d.Message, "\n"); line != "" && d.Kind != dump.Profile {
+			if line, _, _ := strings.Cut(d.Message, "\n"); strings.HasPrefix(line, title) {
+				title = line
+			} else if line != "" && d.Kind != dump.Profile {
 				title += ": " + line
 			}
 			var count int64

@@ -23,6 +23,7 @@ var sourceEndpoints = []endpoint{
 		}
 		return list, nil
 	}),
+	all("sources/briefs", briefs),
 	on("source", describeSource),
 }
 

@@ -69,6 +69,17 @@ export interface BenchmarkPair {
   value: string;
 }
 
+export interface Brief {
+  id: string;
+  title: string;
+  date: string;
+  command: string;
+  length: number;
+  bytes: number;
+  complete: boolean;
+  error: string;
+}
+
 export interface ClassTime {
   class: number;
   name: string;
@@ -1085,6 +1096,7 @@ export interface Answers {
   "sched/trace": SchedPage | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
+  "sources/briefs": Brief[] | null;
   "timeline/at": LaneMoment | null;
   "timeline/find": TimelineHit | null;
   "timeline/goroutine": GoroutineLife | null;

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// brief is what a list of sources tells of one.
+type brief struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Date is when it was recorded, Command what; both "" where that is not known.
+	Date    string `json:"date"`
+	Command string `json:"command"`
+	// Length is how long it is in ns, Bytes how large.
+	Length   int64 `json:"length"`
+	Bytes    int64 `json:"bytes"`
+	Complete bool  `json:"complete"`
+	// Error says why it cannot be opened, "" when it can.
+	Error string `json:"error"`
+}
+
+// briefs tells of every source. Each is opened for that once, and closed again:
+// a folder may have hundreds.
+func briefs(ctx context.Context, s *Server, _ *query) ([]brief, error) {
+	s.mu.Lock()
+	subjects := s.subjects
+	s.mu.Unlock()
+	out := []brief{}
+	for _, sub := range subjects {
+		b, err := memo(ctx, sub, "brief", func(ctx context.Context) (brief, error) { return sub.brief(ctx), nil })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func (s *subject) brief(ctx context.Context) brief {
+	b := brief{ID: s.id, Title: s.Name}
+	o, err := s.Open(ctx)
+	if err != nil {
+		b.Error = err.Error()
+		return b
+	}
+	if o.Close != nil {
+		defer func() { _ = o.Close() }() // read only: there is nothing to lose
+	}
+	m := o.Session.Manifest()
+	b.Complete, b.Length = m.Complete || s.Kind != "recording", int64(axisOf(o.Session).Len())
+	if !m.Start.IsZero() {
+		b.Date = m.Start.Format(time.RFC3339)
+	}
+	if s.Kind == "recording" {
+		b.Title, b.Command = m.Title, fmt.Sprint(m.Target.Name)
+	}
+	for _, e := range m.Entries {
+		b.Bytes += e.Bytes
+	}
+	return b
+}
