@@ -42,9 +42,12 @@ func (h *hub) send(e notice) {
 	}
 }
 
-// serve streams events to one page.
-func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
-	c := make(chan notice, 64)
+// serve streams events to one page: first those that it may have missed.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, missed []notice) {
+	c := make(chan notice, 64+len(missed))
+	for _, e := range missed {
+		c <- e
+	}
 	h.mu.Lock()
 	if h.listeners == nil {
 		h.listeners = map[chan notice]bool{}
@@ -79,6 +82,20 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// states are notices of all sources that have changed since the start.
+func (s *Server) states() (all []notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sub := range s.subjects {
+		sub.mu.Lock()
+		if sub.epoch.version > 1 {
+			all = append(all, notice{Kind: "changed", Source: sub.id, Version: sub.epoch.version})
+		}
+		sub.mu.Unlock()
+	}
+	return all
 }
 
 // job tells the pages how far some work of a source is. The function that it

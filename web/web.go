@@ -187,7 +187,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = out
 	switch {
 	case rest == "api/events":
-		s.hub.serve(w, r)
+		s.hub.serve(w, r, s.states())
 	case rest == "api/export":
 		s.serveExport(w, r)
 	case strings.HasPrefix(rest, "api/"):

@@ -17,8 +17,26 @@ export const timelines = signal<Readonly<Record<string, number>>>({});
 /** lost tells that the server is not there. */
 export const lost = signal(false);
 
-/** listen begins to listen, for as long as the page is there. */
+/**
+ * listen begins to listen, whenever the page is to be seen. A page behind others
+ * does not: a browser has six connections to one server, and each that listens
+ * holds one.
+ */
 export function listen(): void {
+  let stream: EventSource | null = null;
+  const see = (): void => {
+    if (document.visibilityState === "hidden") {
+      stream?.close();
+      stream = null;
+    } else if (!stream) {
+      stream = connect();
+    }
+  };
+  document.addEventListener("visibilitychange", see);
+  see();
+}
+
+function connect(): EventSource {
   const stream = new EventSource("api/events");
   stream.onopen = () => {
     lost.value = false;
@@ -46,4 +64,5 @@ export function listen(): void {
       }
     }
   };
+  return stream;
 }
