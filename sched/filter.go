@@ -236,6 +236,12 @@ func (f *Filter) matchesStack(r *exectrace.Reader, i int, id stack.ID) bool {
 // Begin tells the filter when the trace begins.
 func (f *Filter) Begin(at timeline.Time) { f.start = at }
 
+// Times returns the span of a trace that begins at a time, when the filter
+// restricts nothing but times.
+func (f *Filter) Times(begin timeline.Time) (timeline.Span, bool) {
+	return (&Filter{start: begin, from: f.from, to: f.to}).span(), len(f.terms)+len(f.inside)+len(f.ids) == 0
+}
+
 // span is the time that the filter is interested in.
 func (f *Filter) span() timeline.Span {
 	s := timeline.Span{Start: f.start + timeline.Time(f.from), End: 1<<63 - 1}

@@ -40,6 +40,8 @@ type weightKind struct {
 	// Key names it in questions: the path of a profile, or "trace/offcpu".
 	Key   string `json:"key"`
 	Title string `json:"title"`
+	// Kind is that of the entry, "exectrace" for what a trace tells.
+	Kind recording.Kind `json:"kind"`
 	// Timed tells that the weights have times, so that a range restricts them.
 	Timed bool `json:"timed"`
 	// Covers says in words which time the weights are of.
@@ -127,7 +129,7 @@ func profileKinds(ctx context.Context, s *subject, _ *query) ([]weightKind, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		k := weightKind{Key: e.Path, Title: profileTitle(e), Span: e.Span, Types: []weightType{}}
+		k := weightKind{Key: e.Path, Kind: e.Kind, Title: profileTitle(e), Span: e.Span, Types: []weightType{}}
 		if titles[k.Title] > 1 {
 			k.Title += " (" + e.Path + ")"
 		}
@@ -152,7 +154,7 @@ func profileKinds(ctx context.Context, s *subject, _ *query) ([]weightKind, erro
 	}
 	if traces := (&recording.Recording{Manifest: *m}).Of(recording.ExecTrace); len(traces) > 0 {
 		for _, t := range traceKinds {
-			k := weightKind{Key: t.key, Title: t.title, Timed: true, Covers: "the execution trace", Span: traces[len(traces)-1].Span, Type: traceTypes(t.kind)[len(traceTypes(t.kind))-1].Type}
+			k := weightKind{Key: t.key, Kind: recording.ExecTrace, Title: t.title, Timed: true, Covers: "the execution trace", Span: traces[len(traces)-1].Span, Type: traceTypes(t.kind)[len(traceTypes(t.kind))-1].Type}
 			for _, v := range traceTypes(t.kind) {
 				k.Types = append(k.Types, weightType{Type: v.Type, Unit: v.Unit, Means: traceMeaning(t.kind, v.Type)})
 			}

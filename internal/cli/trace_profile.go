@@ -56,7 +56,11 @@ func traceProfile(e *env, f *traceFlags, args []string) error {
 		return usagef("-kind %q: known are net, sync, syscall, sched, off-cpu, cpu, running", f.kind)
 	}
 	kind := profileKinds[i]
-	if f.parsed != nil && kind.counts == nil {
+	onlyTimes := false
+	if f.parsed != nil {
+		_, onlyTimes = f.parsed.Times(0)
+	}
+	if f.parsed != nil && kind.counts == nil && !onlyTimes {
 		return usagef("-filter: -kind %s cannot be filtered", f.kind)
 	}
 	t, done, err := openTrace(e, name)
@@ -66,8 +70,8 @@ func traceProfile(e *env, f *traceFlags, args []string) error {
 	defer done()
 	p := &sched.StateProfile{}
 	switch {
-	case f.parsed == nil:
-		p, err = wholeProfile(t, f.compat, kind.kind)
+	case f.parsed == nil || onlyTimes:
+		p, err = wholeProfile(t, f.parsed, f.compat, kind.kind)
 	case kind.kind == sched.ProfileSched:
 		p, err = wakerProfile(t, f, kind.counts)
 	default:
@@ -89,12 +93,22 @@ func traceProfile(e *env, f *traceFlags, args []string) error {
 	return f.write(e, topOf(p, kind.about, f.top))
 }
 
-// wholeProfile reads one of a trace's profiles.
-func wholeProfile(t *exectrace.Trace, compat bool, kind sched.ProfileKind) (*sched.StateProfile, error) {
+// wholeProfile reads one of a trace's profiles, restricted to times at most.
+func wholeProfile(t *exectrace.Trace, times *sched.Filter, compat bool, kind sched.ProfileKind) (*sched.StateProfile, error) {
 	r := t.Reader()
-	p := sched.NewStateProfiler(r, sched.StateProfileOptions{Compat: compat})
+	var p *sched.StateProfiler
 	for r.Next() {
+		if p == nil {
+			opts := sched.StateProfileOptions{Compat: compat}
+			if times != nil {
+				opts.Span, _ = times.Times(r.Event().Time)
+			}
+			p = sched.NewStateProfiler(r, opts)
+		}
 		p.Event(r.Event())
+	}
+	if p == nil {
+		return &sched.StateProfile{}, r.Err()
 	}
 	if err := r.Err(); err != nil {
 		return nil, err

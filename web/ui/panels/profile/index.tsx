@@ -49,7 +49,7 @@ function params(source: string, kind: WeightKind): Params {
 }
 
 function Weights({ source, kinds }: { source: string; kinds: readonly WeightKind[] }) {
-  const kind = kinds.find((k) => k.key === param("p")) ?? kinds[0]!;
+  const kind = kinds.find((k) => k.key === param("p")) ?? kinds.find((k) => k.kind === param("kind")) ?? kinds[0]!;
   const tab = (tabs as readonly string[]).includes(param("tab")) ? param("tab") : "flame";
   const comparing = param("bp") !== "";
   const asks = params(source, kind), f = param("f"), search = param("q");
@@ -128,7 +128,7 @@ function Bar({ kind, kinds, asks, comparing, onCompare }: { kind: WeightKind; ki
   return (
     <div class="pbar">
       <label>Weights{" "}
-        <select value={kind.key} onChange={(e) => set({ p: e.currentTarget.value, type: undefined, at: undefined })}>
+        <select value={kind.key} onChange={(e) => set({ p: e.currentTarget.value, kind: undefined, type: undefined, at: undefined })}>
           {plain.length ? <optgroup label="profiles">{plain.map(option)}</optgroup> : null}
           {timed.length ? <optgroup label="from the execution trace, by range">{timed.map(option)}</optgroup> : null}
         </select>
