@@ -1038,6 +1038,7 @@ export interface Trend {
 export interface WeightKind {
   key: string;
   title: string;
+  kind: string;
   timed: boolean;
   covers: string;
   types: WeightType[] | null;
