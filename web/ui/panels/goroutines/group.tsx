@@ -4,6 +4,7 @@ import type { Params } from "../../api/client.ts";
 import type { GroupView } from "../../api/types.ts";
 import { count } from "../../base/units.ts";
 import { formatRoute, set, viewRoute } from "../../model/route.ts";
+import { current } from "../../model/source.ts";
 import { Answer, useAnswer } from "../../widgets/ask.tsx";
 import { Drawer } from "../../widgets/drawer.tsx";
 import { Frames } from "../../widgets/frames.tsx";
@@ -25,6 +26,7 @@ function Opened({ of: g, ask, kind, traced, chosen, choose }: { of: GroupView; a
   const table = g.goroutines, place = chosen === null ? undefined : g.places?.[chosen];
   const name = chosen === null ? "" : table?.shown?.[chosen]?.[0] ?? "";
   const one = useAnswer("goroutines/one", { ...ask, g: place }, place !== undefined && kind === "dump");
+  const profile = current.value?.entries?.findLast((e) => e.kind === "pprof.goroutine");
   return (
     <>
       {(g.stacks ?? []).map((s, i) => (
@@ -34,7 +36,7 @@ function Opened({ of: g, ask, kind, traced, chosen, choose }: { of: GroupView; a
         </section>
       ))}
       {g.more > 0 ? <p class="muted">and {count(g.more)} more stacks: group by stack to see them.</p> : null}
-      {kind !== "trace" ? <p><a href={formatRoute(viewRoute("profile", { kind: "pprof.goroutine" }))}>All as a flame graph</a></p> : null}
+      {kind !== "trace" && profile ? <p><a href={formatRoute(viewRoute("profile", { p: profile.path }))}>All as a flame graph</a></p> : null}
       {table?.shown?.length ? (
         <>
           <h3>Its goroutines, the oldest first</h3>

@@ -108,10 +108,11 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
     stage.parts.add(part);
     stage.attach(lanes.current!);
     const fits = (): void => {
-      const wide = picture.current!.clientWidth, room = innerHeight - box.current!.getBoundingClientRect().top - scrollY;
-      const rest = box.current!.offsetHeight - scroller.current!.clientHeight;
+      if (!picture.current || !box.current || !scroller.current) return; // on its way out
+      const wide = picture.current.clientWidth, room = innerHeight - box.current.getBoundingClientRect().top - scrollY;
+      const rest = box.current.offsetHeight - scroller.current.clientHeight;
       const height = Math.max(260, Math.floor(Math.min(room - rest - 52, 4000)));
-      scroller.current!.style.height = height + "px";
+      scroller.current.style.height = height + "px";
       const first = stage.view.width === 0;
       stage.resizeTo(Math.floor(wide), height);
       if (first && wide > 0) {
