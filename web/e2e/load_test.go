@@ -55,7 +55,7 @@ func TestLoad(t *testing.T) {
 		// In one tab: each holds a connection for what the server tells, of which
 		// a browser has six to one host.
 		eval[string](b, "location.hash = '#/1/load?phase=trace&tab="+tab+"'")
-		b.until("document.querySelector('[role=tab][aria-selected=true]')?.dataset.id === '"+tab+"'")
+		b.until("document.querySelector('[role=tab][aria-selected=true]')?.dataset.id === '" + tab + "'")
 		b.settled()
 		b.until("document.querySelector('[role=tabpanel]').innerText.length > 40")
 		b.accessible()
