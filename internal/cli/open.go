@@ -20,7 +20,7 @@ import (
 func newOpenCommand() *command {
 	return &command{
 		name:  "open",
-		short: "show files in the browser, on one time axis: recordings, traces, profiles, dumps, logs",
+		short: "show recordings, traces, profiles, dumps and logs in the browser",
 		args:  "[flags] [FILE…]",
 		example: []string{
 			"loupe open loupe-server-20261120-101500",
@@ -44,7 +44,7 @@ page are printed, and the commands that show more of it.`,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
 			port := fs.Int("port", 0, "`number` of the port; 0 takes a free one")
-			browse := fs.String("browser", "auto", "open one: auto (when there is a terminal, and not over ssh), yes or no")
+			browse := fs.String("browser", "auto", "open one or not: `when` is auto (on a terminal, and not over ssh), yes or no")
 			return func(e *env, args []string) error {
 				if !slices.Contains([]string{"auto", "yes", "no"}, *browse) {
 					return usagef("-browser: %q is none of auto, yes, no", *browse)

@@ -18,7 +18,7 @@ import (
 
 var stacksCommand = &command{
 	name:  "stacks",
-	short: "what goroutines are doing: panics, SIGQUIT dumps, debug=2, race reports",
+	short: "what goroutines do: panics, dumps, race reports, running processes",
 	args:  "[flags] FILE|-|URL|PID [NEW]",
 	example: []string{
 		"loupe stacks crash.log",

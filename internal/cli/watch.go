@@ -21,8 +21,8 @@ import (
 
 var watchCommand = &command{
 	name:  "watch",
-	short: "follow a program's memory, goroutines, GC and CPU, and capture when something is wrong",
-	args:  "[flags] PID|URL|:PORT|-- TARGET [the program's arguments]",
+	short: "follow memory and goroutines; capture when something goes wrong",
+	args:  "[flags] PID|URL|-- TARGET [args]",
 	example: []string{
 		"loupe watch :6060                                      what /debug/pprof and the system tell, every second",
 		"loupe watch -alert 'rss>50%' -alert 'goroutines>10000' 4711",
@@ -54,9 +54,9 @@ Exits with 3 when there was an alert, with 4 when the program cannot be reached.
 		})
 		fs.StringVar(&f.interval, "interval", "1s", "`time` between two readings")
 		fs.StringVar(&f.history, "history", "10m", "how `long` readings are kept for the recording of an alert")
-		fs.StringVar(&f.capture, "capture", "heap,goroutine,trace,allocs,cpu:2s", "what to capture on an alert, one after the other: a `list` as -phases of loupe run has")
+		fs.StringVar(&f.capture, "capture", "heap,goroutine,trace,allocs,cpu:2s", "what to capture on an alert, in this order: a `list` as -phases of\nloupe run has")
 		fs.StringVar(&f.flight, "flight", "10s", "`time` of execution trace that the program keeps in memory; 0 for none")
-		fs.StringVar(&f.limit, "limit", "", "`memory` that percentages are of, such as 2GB (default the least of the cgroup's and the machine's)")
+		fs.StringVar(&f.limit, "limit", "", "`memory` that percentages are of, such as 2GB (default the least of the\ncgroup's and the machine's)")
 		fs.StringVar(&f.pause, "pause", "10m", "least `time` between two recordings")
 		fs.StringVar(&f.forTime, "for", "", "`time` after which to stop watching (default never)")
 		fs.StringVar(&f.out, "o", ".", "`folder` for the recordings")
