@@ -60,8 +60,9 @@ func TestShell(t *testing.T) {
 func TestKeys(t *testing.T) {
 	b := open(t, serve(t, record(t, "sieve")), 1280, 800, "light")
 	b.until("location.hash.startsWith('#/1/overview')")
-	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.setItem("loupe.keys", '{"undo":"u"}')`), chromedp.Reload())
-	b.until("document.querySelector('nav a[aria-current]')")
+	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.setItem("loupe.keys", '{"undo":"u"}'); window.old = true`), chromedp.Reload())
+	b.until("!window.old && document.querySelector('nav a[aria-current]')")
+	b.settled()
 	b.press("gu")
 	b.until("location.hash.startsWith('#/1/rules')")
 	b.press("z")

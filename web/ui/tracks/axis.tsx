@@ -27,8 +27,9 @@ export function TimeAxis({ span }: { span: Span }) {
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box), colours = theme.value;
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    const frame = requestAnimationFrame(() => drawAxis(sharp(canvas.current!, width, axisHeight), span, width, axisHeight));
+    const target = canvas.current; // the page may have gone on before the frame
+    if (!target || width === 0) return;
+    const frame = requestAnimationFrame(() => drawAxis(sharp(target, width, axisHeight), span, width, axisHeight));
     return () => cancelAnimationFrame(frame);
   }, [width, span.start, span.end, colours]);
   return (

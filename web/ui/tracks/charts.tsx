@@ -12,8 +12,9 @@ function Drawn({ height, label, draw, of }: { height: number; label: string; dra
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box), colours = theme.value;
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    const frame = requestAnimationFrame(() => draw(sharp(canvas.current!, width, height), width));
+    const target = canvas.current; // the page may have gone on before the frame
+    if (!target || width === 0) return;
+    const frame = requestAnimationFrame(() => draw(sharp(target, width, height), width));
     return () => cancelAnimationFrame(frame);
   }, [of, width, height, colours]);
   return (

@@ -108,9 +108,10 @@ function LaneRow({ lane, span, cursor }: { lane: Lane; span: Span; cursor: Signa
   const box = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box), colours = theme.value, high = height(lane);
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
+    const target = canvas.current; // the page may have gone on before the frame
+    if (!target || width === 0) return;
     const frame = requestAnimationFrame(() => {
-      drawLane(sharp(canvas.current!, width, high), lane, { width, height: high, span }, (v) => figure(v, lane.unit));
+      drawLane(sharp(target, width, high), lane, { width, height: high, span }, (v) => figure(v, lane.unit));
     });
     return () => cancelAnimationFrame(frame);
   }, [lane, span.start, span.end, width, colours]);
@@ -168,7 +169,8 @@ function Values({ lane, span, cursor }: { lane: Lane; span: Span; cursor: Signal
 export function Swatch({ of, area }: { of: string; area: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null), colours = theme.value;
   useEffect(() => {
-    const c = sharp(canvas.current!, 14, 10), ink = inkOf(of);
+    if (!canvas.current) return;
+    const c = sharp(canvas.current, 14, 10), ink = inkOf(of);
     c.clearRect(0, 0, 14, 10);
     if (area) {
       c.fillStyle = fillOf(c, ink);

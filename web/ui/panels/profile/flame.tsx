@@ -59,7 +59,8 @@ export function FlameCanvas(props: FlameProps) {
   const pointed = tip && tip.i >= 0 ? f.names![v.name![tip.i]!]! : "";
   const boxes = useMemo(() => (size.width ? boxesOf(f, v, l, size.width, colours, above) : []), [f, v, l, size.width, colours]);
   useEffect(() => {
-    if (!canvas.current || size.width === 0) return;
+    const target = canvas.current; // the page may have gone on before the frame
+    if (!target || size.width === 0) return;
     const frame = requestAnimationFrame(() => {
       const marked = boxes.map((b, n): FlameBox => {
         const i = n - above.length;
@@ -67,7 +68,7 @@ export function FlameCanvas(props: FlameProps) {
         const mark = i === here && focused ? "here" : name !== null && (name === pointed || name === hovered || name === chosen) ? "chosen" : b.mark;
         return mark === b.mark ? b : { ...b, mark };
       });
-      drawFlame(canvas.current!, marked, size.width, Math.max(rowHeight, size.height), top);
+      drawFlame(target, marked, size.width, Math.max(rowHeight, size.height), top);
     });
     return () => cancelAnimationFrame(frame);
   }, [boxes, size, top, here, focused, pointed, hovered, chosen, theme.value]);

@@ -99,9 +99,9 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
 
   // What is drawn beside the lanes.
   useEffect(() => {
-    const minimap = new Minimap(mini.current!), overlay = new Overlay(above.current!);
+    const minimap = new Minimap(mini.current!), overlay = new Overlay(above.current!), ticks = axis.current!;
     const part = (s: Stage): void => {
-      drawAxis(sharp(axis.current!, s.view.width, axisHeight), s.seen, s.view.width, axisHeight);
+      drawAxis(sharp(ticks, s.view.width, axisHeight), s.seen, s.view.width, axisHeight);
       minimap.draw(s, over.brush ?? over.range, over.marks);
       overlay.draw(s, over);
     };
