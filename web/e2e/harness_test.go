@@ -289,6 +289,8 @@ func (b *tab) picture(name string) {
 // accessible lets axe look at the page.
 func (b *tab) accessible() {
 	b.t.Helper()
+	// What is about to be replaced is pale for a moment.
+	b.until("!document.querySelector('main [aria-busy=true]') && document.getAnimations().every(a => a.playState !== 'running')")
 	if !eval[bool](b, "typeof axe !== 'undefined'") {
 		// The page's policy forbids scripts of others; the browser's own
 		// tools may evaluate one.
