@@ -63,6 +63,8 @@ var rooms = map[string]room{
 
 	// Looks into running processes.
 	"live": {2, hands, []string{"dump", "profile", "stack", "symbol"}},
+	// What joins two formats stands above them.
+	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
 	"recording": {2, hands, []string{"system", "timeline"}},
 
@@ -70,8 +72,8 @@ var rooms = map[string]room{
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {3, hands, join([]string{"agent", "alert", "live", "recording", "system"}, values, formats)},
-	"session":     {3, pure, join([]string{"recording"}, values, formats)},
+	"collect":     {3, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "system"}, values, formats)},
+	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
 	"gc":          {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"loupe/dump"
+	"loupe/dump/goroutineprofile"
 	"loupe/live"
 	"loupe/profile"
 	"loupe/recording"
@@ -38,7 +40,10 @@ func (k kernelSource) capture(ctx context.Context, phase string, d time.Duration
 	var out *profile.Profile
 	switch phase {
 	case "goroutine":
-		out, err = p.GoroutineProfile()
+		var f *dump.File
+		if f, err = p.Goroutines(); err == nil {
+			out, err = goroutineprofile.Of(f, nil)
+		}
 	case "cpu":
 		out, err = p.CPUProfile(ctx, d)
 	default:

@@ -74,21 +74,21 @@ func example(slice []string, str string, i int) {
 
 goroutine 1 [running]:
 main.example(0xc00003a710, 0x2, 0x4, 0x47365d, 0x5, 0xa)
-        /home/cedric/m/dev/work/repo/experiments/go/ultimate-go/profiling/stack_trace/example1/example1.go:15 +0x39
+        /home/gopher/stack_trace/example1/example1.go:15 +0x39
 main.main()
-        /home/cedric/m/dev/work/repo/experiments/go/ultimate-go/profiling/stack_trace/example1/example1.go:10 +0x72
+        /home/gopher/stack_trace/example1/example1.go:10 +0x72
 exit status 2
 `
 	trace2 = `panic: Want stack trace
 
 goroutine 1 [running]:
 main.example(0xc019010001)
-        /home/cedric/m/dev/work/repo/experiments/go/ultimate-go/profiling/stack_trace/example2/example2.go:15 +0x39
+        /home/gopher/stack_trace/example2/example2.go:15 +0x39
 main.main()
-        /home/cedric/m/dev/work/repo/experiments/go/ultimate-go/profiling/stack_trace/example2/example2.go:10 +0x29
+        /home/gopher/stack_trace/example2/example2.go:10 +0x29
 exit status 2
 `
-	dir = "/home/cedric/m/dev/work/repo/experiments/go/ultimate-go/profiling/stack_trace/"
+	dir = "/home/gopher/stack_trace/"
 )
 
 // TestListings explains the listings by their source as the documents do by hand.

@@ -3,13 +3,12 @@ package cli
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"path"
 	"strconv"
 
 	"loupe/calltree"
+	"loupe/dump/goroutineprofile"
 	"loupe/report"
-	"loupe/session"
 	"loupe/stack"
 )
 
@@ -33,9 +32,9 @@ func writeStackFiles(f *stacksFlags, v *report.Stacks) (written bool, err error)
 		}
 	}
 	if f.proto != "" {
-		p, err := session.GoroutineProfile(v.File, keep)
-		if errors.Is(err, session.ErrNone) {
-			err = exitError{exitNothing, fmt.Errorf("there is no goroutine to write")}
+		p, err := goroutineprofile.Of(v.File, keep)
+		if errors.Is(err, goroutineprofile.ErrEmpty) {
+			err = exitError{exitNothing, err}
 		}
 		if err == nil {
 			err = writeFile(f.proto, func(w *bufio.Writer) error { return p.Encode(w) })
