@@ -85,6 +85,8 @@ func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*H
 		},
 	}, SummaryOptions{})
 	var at track
+	// A trace tells the state of a goroutine only before its first event, and it
+	// has been that from the begin on.
 	var last timeline.Time
 	stay := func(i Interval) {
 		if opts.Within.Len() > 0 {
@@ -106,14 +108,25 @@ func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*H
 		if n&0xffff == 0 && opts.Stop != nil && opts.Stop() {
 			return nil, ErrStopped
 		}
-		if opts.Within.Len() > 0 && e.Time > opts.Within.End {
-			last = opts.Within.End
-			break
-		}
-		last = e.Time
-		if e.Kind == exectrace.KindSync && h.Start == 0 {
+		if n == 1 {
 			h.Start = e.Time
 		}
+		if opts.Within.Len() > 0 && e.Time > opts.Within.End {
+			last = opts.Within.End
+			if at.known || e.Kind == exectrace.KindSync {
+				break
+			}
+			if e.Kind == exectrace.KindGoTransition && e.Goroutine() == id {
+				if e.From == exectrace.Undetermined {
+					s.Event(e)
+					at.enter(e)
+					at.since = h.Start
+				}
+				break
+			}
+			continue
+		}
+		last = e.Time
 		s.Event(e)
 		if e.Kind != exectrace.KindGoTransition || e.From == e.To {
 			continue
@@ -140,7 +153,10 @@ func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*H
 				meet(wokenBy, e.G, e.Time-at.since)
 			}
 		}
-		at.enter(e)
+		first := !at.known
+		if at.enter(e); first && e.From == exectrace.Undetermined {
+			at.since = h.Start
+		}
 	}
 	if err := r.Err(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -55,6 +56,8 @@ type Spot struct {
 	G exectrace.GoID
 	P exectrace.ProcID
 	M exectrace.ThreadID
+	// State is the one that G is in, Undetermined if that is not known.
+	State exectrace.State
 	// Span is about where the stay is, and First and Last the generations in
 	// which it begins and ends.
 	timeline.Span
@@ -105,7 +108,7 @@ type seeker struct {
 	waits []waiting // by slot
 
 	best    *Found
-	bestOff timeline.Time
+	bestFit misfit
 }
 
 // waiting is a wait that goes on.
@@ -115,10 +118,13 @@ type waiting struct {
 	reason exectrace.NameID
 }
 
-// tolerance is how far the span of a spot may lie from the stay: times of
-// timelines are in grains of 64 ns, and a reader that begins later may move an
-// event by some.
-const tolerance = 100
+const (
+	// grain is what times of timelines are rounded down to.
+	grain = 64
+	// tolerance is how far the span of a spot may lie from the stay: a reader
+	// that begins later may move an event by some nanoseconds.
+	tolerance = 100
+)
 
 func (s *seeker) seek(ctx context.Context) (*Found, error) {
 	last := timeline.Time(0)
@@ -223,11 +229,11 @@ func (s *seeker) meet(e *exectrace.Event) {
 // it fits better than the one before.
 func (s *seeker) take(e *exectrace.Event, end timeline.Time) {
 	stay := timeline.Span{Start: s.from, End: end}
-	off, near := s.off(stay, e != nil)
-	if !near || s.best != nil && off >= s.bestOff {
+	fit, near := s.misfit(stay, e != nil)
+	if !near || s.best != nil && fit.asBadAs(s.bestFit) {
 		return
 	}
-	s.bestOff = off
+	s.bestFit = fit
 	m := &Found{G: s.g, State: s.now.state, Reason: s.r.Name(s.now.reason), Span: stay, Begun: s.begun, P: s.now.proc, Stack: s.frames(s.now.stack),
 		Function: s.function(s.now.stack), By: exectrace.NoGoroutine, Met: s.met, More: s.more}
 	if e != nil {
@@ -251,29 +257,46 @@ func (s *seeker) take(e *exectrace.Event, end timeline.Time) {
 	s.best = m
 }
 
-// off says how far a stay is from what is looked for, and whether it is near at
-// all. Edges that the trace does not have are not compared.
-func (s *seeker) off(stay timeline.Span, ended bool) (sum timeline.Time, near bool) {
-	at := timeline.Span{Start: s.spot.Start - tolerance, End: s.spot.End + tolerance}
-	if near = stay.Overlap(at) > 0 || at.Contains(stay.Start); !near {
-		return 0, false
-	}
-	if s.spot.G < 0 { // whatever is there
-		return max(0, stay.Start-s.spot.Start, s.spot.Start-stay.End+1), true
-	}
-	if s.begun {
-		sum += distance(stay.Start, s.spot.Start)
-	}
-	if ended {
-		sum += distance(stay.End, s.spot.End)
-	}
-	return sum, true
+// misfit is how far a stay is from what is looked for. Edges that the trace
+// does not have are not compared.
+type misfit struct {
+	state   int           // 1 when it is another one
+	outside timeline.Time // of the spot, beyond the stay
+	edges   timeline.Time // from those of the spot to those of the stay
 }
 
-// distance is how far an instant is from one that was rounded down to a grain
-// of 64 ns.
+// asBadAs orders by the edges last: of a long stay the timeline may have drawn
+// a part, because there was an assist in it.
+func (m misfit) asBadAs(o misfit) bool {
+	return cmp.Or(cmp.Compare(m.state, o.state), cmp.Compare(m.outside, o.outside), cmp.Compare(m.edges, o.edges)) >= 0
+}
+
+// misfit says how badly a stay fits the spot, and whether it is near at all.
+func (s *seeker) misfit(stay timeline.Span, ended bool) (m misfit, near bool) {
+	at := timeline.Span{Start: s.spot.Start - tolerance, End: s.spot.End + tolerance}
+	if near = stay.Overlap(at) > 0 || at.Contains(stay.Start); !near {
+		return m, false
+	}
+	if s.spot.G < 0 { // whatever is there
+		return misfit{outside: max(0, stay.Start-s.spot.Start, s.spot.Start-stay.End+1)}, true
+	}
+	if s.spot.State != exectrace.Undetermined && s.spot.State != s.now.state {
+		m.state = 1
+	}
+	if s.begun {
+		m.outside += max(0, stay.Start-s.spot.Start-grain)
+		m.edges += distance(stay.Start, s.spot.Start)
+	}
+	if ended {
+		m.outside += max(0, s.spot.End-stay.End)
+		m.edges += distance(stay.End, s.spot.End)
+	}
+	return m, true
+}
+
+// distance is how far an instant is from one that was rounded down to a grain.
 func distance(at, rounded timeline.Time) timeline.Time {
-	return max(0, rounded-at, at-rounded-64)
+	return max(0, rounded-at, at-rounded-grain)
 }
 
 func (s *seeker) function(id stack.ID) string {

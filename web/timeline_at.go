@@ -127,6 +127,9 @@ func (t *traced) at(ctx context.Context, l tiles.Lane, on timeline.Time) (*laneM
 	switch l.Kind {
 	case tiles.KindGoroutine:
 		spot.G = exectrace.GoID(l.Subject)
+		if ok {
+			spot.State = stateOf(span.Class)
+		}
 	case tiles.KindProc, tiles.KindThread:
 		// Their spans go on when one goroutine runs behind another.
 		spot.Span = timeline.Span{Start: own, End: own + 1}
@@ -169,6 +172,22 @@ func (t *traced) at(ctx context.Context, l tiles.Lane, on timeline.Time) (*laneM
 
 func (t *traced) span(k tiles.Kind, s tiles.Span) *laneSpan {
 	return &laneSpan{t.On(s.Span), s.Class, tiles.ClassName(k, s.Class)}
+}
+
+// stateOf is the state of a goroutine whose lane shows a class, Undetermined
+// when there are several.
+func stateOf(c tiles.Class) exectrace.State {
+	switch c {
+	case tiles.GoRuns:
+		return exectrace.Running
+	case tiles.GoRunnable:
+		return exectrace.Runnable
+	case tiles.GoSyscall:
+		return exectrace.Syscall
+	case tiles.GoGC:
+		return exectrace.Undetermined
+	}
+	return exectrace.Waiting
 }
 
 func (t *traced) neighbour(l tiles.Lane, own timeline.Time) *laneSpan {
