@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"loupe/compare"
 	"loupe/gc"
 	"loupe/godebug"
 	"loupe/report"
@@ -40,22 +39,15 @@ const noCycles = "The runtime tells of no collection in this time (GODEBUG=gctra
 
 // collectorPage is the figures of loupe gc, of the range.
 func collectorPage(ctx context.Context, s *subject, q *query) (*gcPage, error) {
-	f, err := s.factsIn(ctx, q)
+	rounds, err := s.roundsIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	_, part, _ := s.chosen(ctx, q)
 	page := &gcPage{Parts: []gcPart{}}
-	for i := range f.Rounds {
-		r := &f.Rounds[i]
-		if r.GC == nil || len(r.GC.Cycles) == 0 {
-			continue
+	for _, r := range rounds {
+		if r.GC != nil && len(r.GC.Cycles) > 0 {
+			page.Parts = append(page.Parts, partOf(r))
 		}
-		p := partOf(r)
-		if part {
-			p.Title = partName(r)
-		}
-		page.Parts = append(page.Parts, p)
 	}
 	if len(page.Parts) == 0 {
 		return nil, nothing(noCycles)
@@ -64,8 +56,8 @@ func collectorPage(ctx context.Context, s *subject, q *query) (*gcPage, error) {
 }
 
 // partOf is the figures of one round.
-func partOf(r *compare.Round) gcPart {
-	p := gcPart{Title: r.Phase.Name, Figures: tableOf(report.GCFigures(&r.GC.Derived)), Notes: []string{}}
+func partOf(r titledRound) gcPart {
+	p := gcPart{Title: r.title, Figures: tableOf(report.GCFigures(&r.GC.Derived)), Notes: []string{}}
 	for _, n := range r.GC.Notes {
 		p.Notes = append(p.Notes, n.Text)
 	}

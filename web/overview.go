@@ -169,6 +169,31 @@ func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
 	return text
 }
 
+// titledRound is a round of the range that was asked for, with its name.
+type titledRound struct {
+	*compare.Round
+	title string
+}
+
+// roundsIn are the rounds of the range that was asked for, all of them without
+// one. Of a part of a round the name says which.
+func (s *subject) roundsIn(ctx context.Context, q *query) ([]titledRound, error) {
+	f, err := s.factsIn(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	_, part, _ := s.chosen(ctx, q)
+	var all []titledRound
+	for i := range f.Rounds {
+		r := titledRound{&f.Rounds[i], f.Rounds[i].Phase.Name}
+		if part {
+			r.title = partName(r.Round)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
 // partName names the part of a phase that figures are of.
 func partName(r *compare.Round) string {
 	return fmt.Sprintf("%s, %s to %s", r.Phase.Name, seconds(r.Phase.Span.Start), seconds(r.Phase.Span.End))

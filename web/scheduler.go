@@ -189,28 +189,23 @@ type samplePart struct {
 
 // schedSamples is what loupe sched prints, of the range.
 func schedSamples(ctx context.Context, s *subject, q *query) (*schedParts, error) {
-	f, err := s.factsIn(ctx, q)
+	rounds, err := s.roundsIn(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	_, part, _ := s.chosen(ctx, q)
 	out := &schedParts{Parts: []samplePart{}}
-	for i := range f.Rounds {
-		r := &f.Rounds[i]
+	for _, r := range rounds {
 		if r.Sched == nil || len(r.Sched.Samples) == 0 {
 			continue
 		}
 		d := &r.Sched.Derived
-		p := samplePart{Title: r.Phase.Name, Figures: tableOf(report.SchedFigures(d)), Notes: []string{}}
+		p := samplePart{Title: r.title, Figures: tableOf(report.SchedFigures(d)), Notes: []string{}}
 		if len(d.Waits) > 0 {
 			w := &report.Sheet{Key: "waits", Title: "What blocked goroutines wait for", Columns: []report.Column{{Key: "reason", Head: "reason"}, {Key: "mean", Head: "mean"}, {Key: "max", Head: "most"}}}
 			for _, x := range d.Waits {
 				w.Rows = append(w.Rows, []any{x.Reason, x.Mean, x.Max})
 			}
 			p.Waits = tableOf(w)
-		}
-		if part {
-			p.Title = partName(r)
 		}
 		for _, n := range r.Sched.Notes {
 			p.Notes = append(p.Notes, n.Text)
