@@ -34,7 +34,7 @@ type room struct {
 
 var (
 	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol", "benchmark"}
+	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol", "benchmark", "core"}
 	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap", "explain"}
 )
 
@@ -61,18 +61,22 @@ var rooms = map[string]room{
 	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
 	"benchmark": {1, pure, nil},
 
-	// Looks into running processes.
-	"live": {2, hands, []string{"dump", "profile", "stack", "symbol"}},
+	"core": {1, pure, nil},
+
 	// What joins two formats stands above them.
+	"program":               {2, pure, []string{"dump", "stack", "symbol"}},
 	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
 	"recording": {2, hands, []string{"system", "timeline"}},
+
+	// Looks into running processes.
+	"live": {3, hands, []string{"core", "dump", "profile", "program", "stack", "symbol"}},
 
 	"load": {3, hands, []string{"load/*", "loadlog", "recording", "stats", "timeline", "unit"}},
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {3, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "system"}, values, formats)},
+	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
@@ -110,7 +114,7 @@ var rooms = map[string]room{
 	"dump/dumptest/bench": {2, roof, []string{"dump", "stats", "system"}},
 
 	// What measures how processes are read starts one.
-	"live/livetest/bench":        {3, roof, []string{"dump", "live"}},
+	"live/livetest/bench":        {4, roof, []string{"dump", "live"}},
 	"live/livetest/bench/target": {0, roof, nil},
 
 	// What measures why runs the go command and the benchmarks of modules.

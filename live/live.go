@@ -5,9 +5,8 @@
 //
 // It works on Linux for a process of the same user (or by root), where the
 // kernel lets one process look into another; [Permissions] says what it lets
-// do, and why not. The binary must have its symbol table; the layout of
-// the runtime's structures is taken from its DWARF, or without that from a table
-// of what each version of Go has.
+// do, and why not. What the runtime keeps in that memory is read by package
+// program; the binary must have its symbol table.
 //
 // What is read is read while the process runs: a goroutine that moves meanwhile
 // is noticed and given without its stack.
@@ -16,6 +15,8 @@ package live
 import (
 	"errors"
 	"fmt"
+
+	"loupe/program"
 )
 
 // ErrNotSupported is wrapped by errors on systems that do not let one process
@@ -27,7 +28,7 @@ var ErrNotPermitted = errors.New("the kernel does not permit it")
 
 // ErrNotGo is wrapped by errors about a process that is not one of Go, or of which
 // the binary says too little.
-var ErrNotGo = errors.New("it is no Go program that can be read")
+var ErrNotGo = program.ErrNotGo
 
 // Permission says whether one way to look into a process is open.
 type Permission struct {

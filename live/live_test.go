@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"loupe/dump"
-	"loupe/symbol"
 )
 
 // build builds the program that is looked into.
@@ -166,25 +165,7 @@ func TestToolchains(t *testing.T) {
 			env, goCommand = []string{"GOTOOLCHAIN=local", "GOROOT=" + root}, filepath.Join(root, "bin", "go")
 		}
 		t.Run(name, func(t *testing.T) {
-			bin := buildWith(t, goCommand, env)
-			look(t, bin, 70)
-			f, err := os.Open(bin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			b, err := symbol.Open(f, symbol.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			told, err := layoutOf(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			known := *told
-			if err := known.fromTable(b); err != nil || known != *told {
-				t.Errorf("the table says %+v, %v, DWARF %+v", known, err, *told)
-			}
+			look(t, buildWith(t, goCommand, env), 70)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loupe/dump"
+	"loupe/program"
 	"loupe/symbol"
 )
 
@@ -26,7 +27,7 @@ type Process struct {
 	pid  int
 	exe  *os.File
 	bias uint64
-	l    *layout
+	prog *program.Program
 }
 
 // Open opens a process. It fails with [ErrNotPermitted] where the kernel refuses,
@@ -100,18 +101,18 @@ func (p *Process) loaded() (uint64, error) {
 // Goroutines reads all goroutines, the runtime's own left out, as a dump has
 // them. The process runs on meanwhile.
 func (p *Process) Goroutines() (*dump.File, error) {
-	if p.l == nil {
-		l, err := layoutOf(p.Binary)
+	if p.prog == nil {
+		prog, err := program.Open(processMemory(p.pid), p.Binary, p.bias)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the goroutines of process %d: %w", p.pid, err)
 		}
-		p.l = l
+		p.prog = prog
 	}
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 		return nil, err
 	}
-	f, err := goroutines(processMemory(p.pid), p.l, p.Binary, p.bias, now.Nano())
+	f, err := p.prog.Goroutines(now.Nano())
 	if errors.Is(err, unix.EPERM) {
 		err = fmt.Errorf("%w: %s", ErrNotPermitted, whyNot(p.pid))
 	}
@@ -121,10 +122,11 @@ func (p *Process) Goroutines() (*dump.File, error) {
 	return f, nil
 }
 
-// processMemory is the memory of a process by its number.
+// processMemory is the memory of a process by its number: a [program.Memory].
 type processMemory int
 
-func (p processMemory) read(addr uint64, buf []byte) error {
+// Read fills buf with what is at an address.
+func (p processMemory) Read(addr uint64, buf []byte) error {
 	for len(buf) > 0 {
 		local := []unix.Iovec{{Base: &buf[0], Len: uint64(len(buf))}}
 		n, err := unix.ProcessVMReadv(int(p), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}, 0)
@@ -142,7 +144,8 @@ func (p processMemory) read(addr uint64, buf []byte) error {
 // gatherMost is how many places one call may read: IOV_MAX.
 const gatherMost = 1024
 
-func (p processMemory) gather(addrs []uint64, size int, buf []byte) error {
+// Gather fills buf with size bytes of each address.
+func (p processMemory) Gather(addrs []uint64, size int, buf []byte) error {
 	if size <= 0 {
 		return unix.EINVAL
 	}

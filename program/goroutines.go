@@ -1,4 +1,4 @@
-package live
+package program
 
 import (
 	"encoding/binary"
@@ -11,14 +11,6 @@ import (
 	"loupe/stack"
 	"loupe/symbol"
 )
-
-// memory is that of a process.
-type memory interface {
-	// read fills buf with what is at an address.
-	read(addr uint64, buf []byte) error
-	// gather fills buf with size bytes of each address, one behind the other.
-	gather(addrs []uint64, size int, buf []byte) error
-}
 
 // The states of a g (runtime2.go).
 const (
@@ -36,7 +28,7 @@ const maxDepth = 128
 
 // snapshot is the goroutines of a process while they are being read.
 type snapshot struct {
-	mem    memory
+	mem    Memory
 	l      *layout
 	bias   uint64 // what the loader has added to all addresses
 	now    int64  // on the clock of waitsince
@@ -60,7 +52,7 @@ type one struct {
 }
 
 // goroutines reads all goroutines of a process.
-func goroutines(mem memory, l *layout, bin *symbol.Binary, bias uint64, now int64) (*dump.File, error) {
+func goroutines(mem Memory, l *layout, bin *symbol.Binary, bias uint64, now int64) (*dump.File, error) {
 	s := &snapshot{
 		mem: mem, l: l, bias: bias, now: now, bin: bin, names: map[uint64][]stack.FrameID{}, system: map[uint64]bool{}, states: map[dump.State]dump.StateID{},
 		file: &dump.File{Stacks: &stack.Table{}}, special: l.special,
@@ -85,7 +77,7 @@ func goroutines(mem memory, l *layout, bin *symbol.Binary, bias uint64, now int6
 
 func (s *snapshot) u64(addr uint64) (uint64, error) {
 	var b [8]byte
-	err := s.mem.read(addr+s.bias, b[:])
+	err := s.mem.Read(addr+s.bias, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
@@ -96,7 +88,7 @@ func (s *snapshot) reasons() ([]string, error) {
 		return nil, fmt.Errorf("%w: its table of reasons to wait has %d entries", ErrNotGo, n)
 	}
 	buf := make([]byte, 16*n)
-	if err := s.mem.read(s.l.reasons+s.bias, buf); err != nil {
+	if err := s.mem.Read(s.l.reasons+s.bias, buf); err != nil {
 		return nil, err
 	}
 	out := make([]string, n)
@@ -106,7 +98,7 @@ func (s *snapshot) reasons() ([]string, error) {
 			continue
 		}
 		text := make([]byte, length)
-		if err := s.mem.read(at, text); err != nil {
+		if err := s.mem.Read(at, text); err != nil {
 			return nil, err
 		}
 		out[i] = string(text)
@@ -129,7 +121,7 @@ func (s *snapshot) all() ([]one, error) {
 		return nil, fmt.Errorf("%w: it would have %d goroutines", ErrNotGo, n)
 	}
 	buf := make([]byte, 8*n)
-	if err := s.mem.read(list, buf); err != nil {
+	if err := s.mem.Read(list, buf); err != nil {
 		return nil, err
 	}
 	addrs := make([]uint64, n)
@@ -137,7 +129,7 @@ func (s *snapshot) all() ([]one, error) {
 		addrs[i] = binary.LittleEndian.Uint64(buf[8*i:])
 	}
 	gs := make([]byte, int(n)*s.l.size)
-	if err := s.mem.gather(addrs, s.l.size, gs); err != nil {
+	if err := s.mem.Gather(addrs, s.l.size, gs); err != nil {
 		return nil, err
 	}
 	var out []one
@@ -199,7 +191,7 @@ func (s *snapshot) walk(all []one) {
 		for i, o := range live {
 			addrs[i] = o.bp
 		}
-		if s.mem.gather(addrs[:len(live)], 16, buf[:16*len(live)]) != nil {
+		if s.mem.Gather(addrs[:len(live)], 16, buf[:16*len(live)]) != nil {
 			s.walkOne(live, depth)
 			return
 		}
@@ -218,7 +210,7 @@ func (s *snapshot) walkOne(live []*one, depth int) {
 	buf := make([]byte, 16)
 	for _, o := range live {
 		for d := depth; d < maxDepth; d++ {
-			if s.mem.read(o.bp, buf) != nil {
+			if s.mem.Read(o.bp, buf) != nil {
 				o.moving = true
 				break
 			}
@@ -257,7 +249,7 @@ func (s *snapshot) recheck(all []one) {
 		addrs[i] = all[i].addr
 	}
 	buf := make([]byte, len(all)*s.l.size)
-	if s.mem.gather(addrs, s.l.size, buf) != nil {
+	if s.mem.Gather(addrs, s.l.size, buf) != nil {
 		return
 	}
 	for i := range all {

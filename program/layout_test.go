@@ -1,0 +1,67 @@
+package program
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"loupe/symbol"
+)
+
+// build builds a program of one line with some version of Go and opens it.
+func build(t *testing.T, version string, flags ...string) *symbol.Binary {
+	t.Helper()
+	dir := t.TempDir()
+	name, root, isRoot := strings.Cut(version, "=")
+	env, goCommand := []string{"GOTOOLCHAIN=" + name}, "go"
+	if isRoot {
+		env, goCommand = []string{"GOTOOLCHAIN=local", "GOROOT=" + root}, filepath.Join(root, "bin", "go")
+	}
+	for file, text := range map[string]string{"main.go": "package main\n\nfunc main() { println() }\n", "go.mod": "module one\n\ngo 1.18\n"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.Command(goCommand, slices.Concat([]string{"build", "-o", "one"}, flags, []string{"."})...)
+	c.Dir, c.Env = dir, append(os.Environ(), append(env, "GOFLAGS=", "GOOS=linux", "CGO_ENABLED=0")...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f, err := os.Open(filepath.Join(dir, "one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	b, err := symbol.Open(f, symbol.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestLayouts holds the table of layouts against the DWARF of programs that each
+// version has built: LOUPE_TOOLCHAINS=go1.21.13,go1.23.12 (or any from 1.21 on;
+// older ones by their GOROOT: 1.18=/path).
+func TestLayouts(t *testing.T) {
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		list = runtime.Version()
+	}
+	for _, version := range strings.Split(list, ",") {
+		t.Run(version, func(t *testing.T) {
+			b := build(t, version)
+			told, err := layoutOf(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := *told
+			if err := known.fromTable(b); err != nil || known != *told {
+				t.Errorf("the table says %+v, %v, DWARF %+v", known, err, *told)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+// Package program reads what the Go runtime keeps in the memory of a program,
+// whether that runs or lies in a core file: its goroutines with their stacks and
+// what they wait for.
+//
+// It reads through a [Memory], and finds its way by the binary: by its symbol
+// table, and by its DWARF or, without that, by a table of how each version of Go
+// lays out its structures. Nothing is believed that cannot be: a number that is
+// read bounds no allocation before it is checked, and a stack is followed only
+// within its bounds.
+//
+// The package opens nothing. Package live has the memory of running processes,
+// package core that of core files.
+package program
+
+import (
+	"errors"
+
+	"loupe/dump"
+	"loupe/symbol"
+)
+
+// Memory is the memory of a program.
+type Memory interface {
+	// Read fills buf with what is at an address. It fails when a part of it
+	// is not there.
+	Read(addr uint64, buf []byte) error
+	// Gather fills buf with size bytes of each address, one behind the other.
+	Gather(addrs []uint64, size int, buf []byte) error
+}
+
+// ErrNotGo is wrapped by errors about a program that is not one of Go, or of which
+// the binary says too little.
+var ErrNotGo = errors.New("it is no Go program that can be read")
+
+// Program is a Go program in memory. It is used by one goroutine at a time.
+type Program struct {
+	Memory Memory
+	Binary *symbol.Binary
+	// Bias is what the loader has added to the addresses of the binary.
+	Bias uint64
+
+	l *layout
+}
+
+// Open finds out how the runtime of a program lies in its memory.
+func Open(mem Memory, bin *symbol.Binary, bias uint64) (*Program, error) {
+	l, err := layoutOf(bin)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{Memory: mem, Binary: bin, Bias: bias, l: l}, nil
+}
+
+// Goroutines reads all goroutines, the runtime's own left out, as a dump has
+// them. now is the time on the clock that the runtime reads (nanotime), from
+// which it follows how long they have waited.
+func (p *Program) Goroutines(now int64) (*dump.File, error) {
+	return goroutines(p.Memory, p.l, p.Binary, p.Bias, now)
+}
