@@ -356,11 +356,15 @@ type cursor struct {
 	at, from   int  // behind the span, and where it begins
 	start, end tick // of the span; end is where the first begins
 	class      uint8
+
+	chain *chain // of which buf is a part, nil for all
+	piece int    // in which it is
+	left  uint64 // bytes of the list behind buf
 }
 
 // next goes on to the next span and says whether there is one.
 func (k *cursor) next() bool {
-	if k.at >= len(k.buf) {
+	if k.at >= len(k.buf) && !k.more() {
 		return false
 	}
 	v := uint64(k.buf[k.at])
@@ -377,5 +381,18 @@ func (k *cursor) next() bool {
 	k.at += n
 	k.start, k.class = k.end, uint8(v&7)
 	k.end += tick(v >> 3)
+	return true
+}
+
+// more goes on to the next piece and says whether there is one. No span lies
+// in two.
+func (k *cursor) more() bool {
+	if k.left == 0 || k.piece+1 >= len(k.chain.pieces) {
+		return false
+	}
+	k.piece++
+	k.buf, k.at = k.chain.pieces[k.piece], 0
+	k.buf = k.buf[:min(uint64(len(k.buf)), k.left)]
+	k.left -= uint64(len(k.buf))
 	return true
 }

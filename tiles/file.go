@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"loupe/timeline"
 )
@@ -61,13 +62,13 @@ type extent struct{ at, size uint64 }
 
 // header is the head of a file.
 type header struct {
-	key      Key
-	origin   timeline.Time
-	length   tick
-	top      uint8
-	short    uint64 // how many short lanes there are
-	dropped  Dropped
-	sections [sections]extent
+	key     Key
+	origin  timeline.Time
+	length  tick
+	top     uint8
+	short   uint64 // how many short lanes there are
+	dropped Dropped
+	extents [sections]extent
 }
 
 const (
@@ -93,7 +94,7 @@ func (h *header) append(b []byte) []byte {
 	b = le.AppendUint64(b, h.short)
 	b = le.AppendUint32(b, uint32(min(h.dropped.Goroutines, 1<<32-1)))
 	b = le.AppendUint32(b, uint32(h.dropped.MinSpans))
-	for _, s := range h.sections {
+	for _, s := range h.extents {
 		b = le.AppendUint64(b, s.at)
 		b = le.AppendUint64(b, s.size)
 	}
@@ -124,12 +125,12 @@ func (h *header) read(data []byte) error {
 	if h.length < 0 || h.length >= maxTick || h.top > maxTop {
 		return fmt.Errorf("the tiles are damaged: %d ticks, top level %d", h.length, h.top)
 	}
-	for i := range h.sections {
+	for i := range h.extents {
 		at, n := le.Uint64(data[80+16*i:]), le.Uint64(data[88+16*i:])
 		if at > uint64(len(data)) || n > uint64(len(data))-at {
 			return fmt.Errorf("the tiles are cut or damaged: section %d should have %d bytes at %d, and the file has %d", i, n, at, len(data))
 		}
-		h.sections[i] = extent{at, n}
+		h.extents[i] = extent{at, n}
 	}
 	return nil
 }
@@ -194,7 +195,7 @@ func (l *laneRecord) read(b []byte) {
 // check says what is wrong with a lane of s.
 func (l *laneRecord) check(s *Set) error {
 	within := func(at, n uint64, section int) bool {
-		size := uint64(len(s.sections[section]))
+		size := s.sections[section].size()
 		return at <= size && n <= size-at
 	}
 	switch {
@@ -229,16 +230,60 @@ type levelRecord struct {
 }
 
 func (s *Set) level(l *laneRecord, i int) levelRecord {
-	b := s.sections[sectionLevels][(int(l.levelAt)+i)*levelSize:]
+	b := s.sections[sectionLevels].one()[(int(l.levelAt)+i)*levelSize:]
 	le := binary.LittleEndian
 	return levelRecord{int64(le.Uint64(b)), le.Uint32(b[8:]), le.Uint32(b[12:])}
 }
 
-// WriteTo writes the file of the set.
+// layout returns the head of the file, with the sections behind it one after
+// the other, and the length of all.
+func (s *Set) layout() (h header, size int) {
+	h, size = s.header, headerSize
+	for i := range s.sections {
+		n := s.sections[i].size()
+		h.extents[i] = extent{uint64(size), n}
+		size += int(n+7) &^ 7
+	}
+	return h, size
+}
+
+// eachPiece visits the bytes of the file, piece by piece, up to an error.
+func (s *Set) eachPiece(visit func([]byte) error) error {
+	h, _ := s.layout()
+	if err := visit(h.append(nil)); err != nil {
+		return err
+	}
+	for i := range s.sections {
+		for _, piece := range s.sections[i].pieces {
+			if err := visit(piece); err != nil {
+				return err
+			}
+		}
+		if err := visit(make([]byte, -s.sections[i].size()%8)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteTo writes the file of the set. That of a set that was just built comes
+// in many small pieces: w is best buffered.
 func (s *Set) WriteTo(w io.Writer) (int64, error) {
-	n, err := w.Write(s.data)
-	return int64(n), err
+	written := int64(0)
+	err := s.eachPiece(func(piece []byte) error {
+		n, err := w.Write(piece)
+		written += int64(n)
+		return err
+	})
+	return written, err
 }
 
 // AppendTo appends the file of the set.
-func (s *Set) AppendTo(dst []byte) []byte { return append(dst, s.data...) }
+func (s *Set) AppendTo(dst []byte) []byte {
+	dst = slices.Grow(dst, s.Size())
+	_ = s.eachPiece(func(piece []byte) error { // which has none
+		dst = append(dst, piece...)
+		return nil
+	})
+	return dst
+}

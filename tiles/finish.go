@@ -19,7 +19,7 @@ func (b *Builder) Finish() *Set {
 	b.finishLanes(top)
 	b.checkMemory()
 
-	w := &fileWriter{top: top, length: b.now, marks: make(map[LaneID]marks)}
+	w := &setWriter{top: top, length: b.now, marks: make(map[LaneID]marks)}
 	for _, p := range b.procs {
 		if p != nil && p.known {
 			w.spanLane(laneRecord{kind: KindProc, subject: int64(p.id)}, &p.column)
@@ -39,11 +39,11 @@ func (b *Builder) Finish() *Set {
 		w.counter(name, b.states.changes, &b.states.pyramids[i])
 	}
 	l := laneRecord{kind: KindLatency, last: w.length, spans: uint64(b.latency.starts)}
-	l.name, l.nameLen = w.name(latencyName)
+	w.name(&l, latencyName)
 	writePyramid(w, l, &b.latency.pyramid)
 	for _, c := range b.groups {
 		l := laneRecord{kind: KindGroup, first: c.pyramid.first, last: b.now, members: uint32(min(c.members, 1<<32-1)), spans: uint64(c.changes)}
-		l.name, l.nameLen = w.name(b.r.Name(c.name))
+		w.name(&l, b.r.Name(c.name))
 		writePyramid(w, l, &c.pyramid)
 	}
 	slices.SortFunc(b.long, func(x, y *longLife) int { return cmp.Compare(x.id, y.id) })
@@ -98,8 +98,8 @@ func (b *Builder) counters() [5]*counter {
 	return [...]*counter{&b.heap, &b.goal, &b.busyProcs, &b.maxProcs, &b.busyMs}
 }
 
-// seal puts the file together and opens it.
-func (b *Builder) seal(w *fileWriter) *Set {
+// seal puts the set together.
+func (b *Builder) seal(w *setWriter) *Set {
 	for _, at := range b.gens {
 		w.sections[sectionGenerations].u64(uint64(at))
 	}
@@ -108,9 +108,12 @@ func (b *Builder) seal(w *fileWriter) *Set {
 		w.sections[sectionBlocks].u64(uint64(end))
 	}
 	for _, piece := range append(b.short.pieces, b.short.buf) {
-		w.sections[sectionShort].piece(piece)
+		w.sections[sectionShort].add(piece)
 	}
-	h := header{
+	for i := range w.lanes {
+		w.sections[sectionLanes].tail = w.lanes[i].append(w.sections[sectionLanes].tail)
+	}
+	s := &Set{lanes: w.lanes, groups: firstGroup(w.lanes), header: header{
 		key: b.opts.Key, origin: b.origin, length: b.now, top: w.top, short: uint64(b.short.n),
 		dropped: Dropped{
 			Goroutines:     b.short.lost,
@@ -118,10 +121,10 @@ func (b *Builder) seal(w *fileWriter) *Set {
 			GoroutineSpans: b.shed.rung >= rungGoroutineSpans,
 			ProcSpans:      b.shed.rung >= rungProcSpans,
 		},
-	}
-	s, err := Open(w.assemble(h))
-	if err != nil {
-		panic("BUG: a set that was just built does not open: " + err.Error())
+	}}
+	for i := range w.sections {
+		w.sections[i].add(w.sections[i].tail)
+		s.sections[i] = w.sections[i].chain
 	}
 	if len(b.versions) > 0 {
 		s.versions, s.version, s.marks = slices.Clip(b.versions), len(b.versions)+1, w.marks
@@ -132,120 +135,77 @@ func (b *Builder) seal(w *fileWriter) *Set {
 	return s
 }
 
-// section is a section of the file that grows: pieces that are copied once,
-// when all is known, and numbers behind them.
+// section is a section of the set that grows: either of pieces, which must not
+// change any more, or of numbers and names, which are one when all is known.
 type section struct {
-	pieces [][]byte
-	tail   []byte
-	size   int // of both
+	chain
+	tail []byte
 }
 
-// piece appends bytes, which must not change any more.
-func (s *section) piece(b []byte) {
-	if len(s.tail) > 0 {
-		s.pieces = append(s.pieces, s.tail)
-		s.tail = nil
-	}
-	s.pieces = append(s.pieces, b)
-	s.size += len(b)
-}
+func (s *section) u64(v uint64) { s.tail = binary.LittleEndian.AppendUint64(s.tail, v) }
+func (s *section) u32(v uint32) { s.tail = binary.LittleEndian.AppendUint32(s.tail, v) }
 
-func (s *section) u64(v uint64) {
-	s.tail = binary.LittleEndian.AppendUint64(s.tail, v)
-	s.size += 8
-}
-
-func (s *section) u32(v uint32) {
-	s.tail = binary.LittleEndian.AppendUint32(s.tail, v)
-	s.size += 4
-}
-
-// fileWriter collects the sections of a file.
-type fileWriter struct {
+// setWriter collects the sections of a set.
+type setWriter struct {
 	top      uint8
 	length   tick // of the set
 	sections [sections]section
-	lanes    LaneID
+	lanes    []laneRecord
 	marks    map[LaneID]marks
 }
 
-// name puts a string into the file.
-func (w *fileWriter) name(s string) (at, n uint32) {
-	at = uint32(w.sections[sectionNames].size)
-	w.sections[sectionNames].piece([]byte(s))
-	return at, uint32(len(s))
+// name gives a lane its name.
+func (w *setWriter) name(l *laneRecord, name string) {
+	names := &w.sections[sectionNames]
+	l.title, l.name, l.nameLen = name, uint32(len(names.tail)), uint32(len(name))
+	names.tail = append(names.tail, name...)
 }
 
 // spanLane writes a lane of spans.
-func (w *fileWriter) spanLane(l laneRecord, c *column) {
+func (w *setWriter) spanLane(l laneRecord, c *column) {
 	l.first, l.last, l.spans = c.first, c.since, uint64(c.spans)
 	spans, m := &w.sections[sectionSpans], c.more
-	l.spansAt = uint64(spans.size)
+	l.spansAt = spans.size()
 	if m == nil {
 		l.whole = true
-		spans.piece(c.buf)
+		spans.add(c.buf)
 		l.spansLen = uint64(len(c.buf))
-		w.lane(l)
+		w.lanes = append(w.lanes, l)
 		return
 	}
 	l.whole = !m.lost
 	for _, piece := range m.pieces {
-		spans.piece(piece)
+		spans.add(piece)
 	}
 	l.spansLen = uint64(m.kept)
 	skips := &w.sections[sectionSkips]
-	l.skipAt, l.skips = uint32(skips.size/skipSize), uint32(len(m.skips)/skipSize)
-	skips.piece(m.skips)
+	l.skipAt, l.skips = uint32(len(skips.tail)/skipSize), uint32(len(m.skips)/skipSize)
+	skips.tail = append(skips.tail, m.skips...)
 	writePyramid(w, l, &m.pyramid)
 }
 
-func (w *fileWriter) counter(name string, changes int64, p *pyramid[counterSums, *counterSums]) {
+func (w *setWriter) counter(name string, changes int64, p *pyramid[counterSums, *counterSums]) {
 	l := laneRecord{kind: KindCounter, first: p.first, last: w.length, spans: uint64(changes)}
-	l.name, l.nameLen = w.name(name)
+	w.name(&l, name)
 	writePyramid(w, l, p)
 }
 
 // writePyramid writes a lane that has a pyramid.
-func writePyramid[T any, S sums[T]](w *fileWriter, l laneRecord, p *pyramid[T, S]) {
+func writePyramid[T any, S sums[T]](w *setWriter, l laneRecord, p *pyramid[T, S]) {
 	levels, tiles, ends := &w.sections[sectionLevels], &w.sections[sectionTiles], &w.sections[sectionTileEnds]
-	l.base, l.levels, l.levelAt = p.base, uint8(len(p.levels)), uint32(levels.size/levelSize)
+	l.base, l.levels, l.levelAt = p.base, uint8(len(p.levels)), uint32(len(levels.tail)/levelSize)
 	for i := range p.levels {
 		lv := &p.levels[i]
 		levels.u64(uint64(lv.tile))
-		levels.u32(uint32(ends.size / 8))
+		levels.u32(uint32(len(ends.tail) / 8))
 		levels.u32(uint32(len(lv.tiles)))
 		for _, tile := range lv.tiles {
-			tiles.piece(tile)
-			ends.u64(uint64(tiles.size))
+			tiles.add(tile)
+			ends.u64(tiles.size())
 		}
 	}
 	if len(p.marks) > 0 {
-		w.marks[w.lanes] = slices.Clip(p.marks)
+		w.marks[LaneID(len(w.lanes))] = slices.Clip(p.marks)
 	}
-	w.lane(l)
-}
-
-func (w *fileWriter) lane(l laneRecord) {
-	w.lanes++
-	w.sections[sectionLanes].piece(l.append(nil))
-}
-
-// assemble puts the sections behind the header.
-func (w *fileWriter) assemble(h header) []byte {
-	size := headerSize
-	for i := range w.sections {
-		h.sections[i] = extent{uint64(size), uint64(w.sections[i].size)}
-		size += (w.sections[i].size + 7) &^ 7
-	}
-	data := make([]byte, 0, size)
-	data = h.append(data)
-	for i := range w.sections {
-		s := &w.sections[i]
-		for _, piece := range append(s.pieces, s.tail) {
-			data = append(data, piece...)
-		}
-		data = append(data, make([]byte, (8-len(data)%8)%8)...)
-		*s = section{}
-	}
-	return data
+	w.lanes = append(w.lanes, l)
 }

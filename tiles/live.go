@@ -10,8 +10,9 @@ import (
 )
 
 // Snapshot returns the set of the events so far, as if the trace ended here,
-// and leaves the builder as it is: it goes on with the next event. That takes
-// as long as to copy the set.
+// and leaves the builder as it is: it goes on with the next event. The two
+// share all that does not change any more, so that a snapshot costs little
+// beside a copy of each living goroutine.
 //
 // Snapshots are numbered, see [Set.Version], and so are what their tiles hold:
 // a viewer that has those of one asks the next for what has changed.
@@ -127,11 +128,13 @@ func (b *Builder) eachPyramid(visit func(m *marks, l laneName, settled tick)) {
 }
 
 // clone returns a copy of all that Finish changes. The two share the bytes of
-// what stays as it is, and the room behind it: so the copy is to be finished
-// before the builder goes on. What is used again from its begin they may not
-// share: words, and the rows of tiles that are not full.
+// what stays as it is, for as long as the snapshot lives. Of what is used again
+// from its begin (words, the rows of tiles that are not full), and where both
+// append bytes, each has its own. Where both append pieces to a list they share
+// the room behind it: so the copy is to be finished before the builder goes on.
 func (b *Builder) clone() *Builder {
 	c := *b
+	c.short.buf = slices.Clone(b.short.buf)
 	c.groups = make([]*counts, len(b.groups))
 	for i, g := range b.groups {
 		g := *g
@@ -185,9 +188,12 @@ func (b *Builder) clone() *Builder {
 func (c *column) clone() column {
 	out := *c
 	out.words = append(make([]uint32, 0, cap(c.words)), c.words...)
+	out.buf = slices.Clip(c.buf)
 	if c.more != nil {
 		m := *c.more
-		m.pieces = slices.Clone(m.pieces)
+		// What is to come goes to a piece of its own, which is small.
+		m.pieces = append(slices.Clone(m.pieces), make([]byte, 0, (len(c.words)+1)*maxSpan+2*binary.MaxVarintLen64))
+		m.skips = slices.Clip(m.skips)
 		m.pyramid = m.pyramid.clone()
 		out.more = &m
 	}

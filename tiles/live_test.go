@@ -91,6 +91,47 @@ func (v *viewer) update(t *testing.T, s *tiles.Set) {
 	}
 }
 
+// snapshots are sets with the files that they were when they were taken.
+type snapshots struct {
+	sets  []*tiles.Set
+	files [][]byte
+}
+
+func (s *snapshots) take(b *tiles.Builder) *tiles.Set {
+	set := b.Snapshot()
+	s.sets, s.files = append(s.sets, set), append(s.files, set.AppendTo(nil))
+	return set
+}
+
+// check says which of them have become something else, or are not what their
+// file says.
+func (s *snapshots) check(t *testing.T) {
+	t.Helper()
+	for i, set := range s.sets {
+		if !bytes.Equal(set.AppendTo(nil), s.files[i]) {
+			t.Fatalf("snapshot %d has changed since", i+1)
+		}
+		file, err := tiles.Open(s.files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file.Size() != len(s.files[i]) || file.Len() != set.Len() {
+			t.Fatalf("snapshot %d: %d lanes and %d bytes, its file %d and %d", i+1, set.Len(), len(s.files[i]), file.Len(), file.Size())
+		}
+		lanes, _ := set.Lanes(tiles.Filter{}, 0, 300)
+		for _, l := range lanes {
+			if file.Lane(l.ID) != l {
+				t.Fatalf("snapshot %d: lane %+v is %+v in its file", i+1, l, file.Lane(l.ID))
+			}
+			for _, id := range ids(set, l) {
+				if got, want := set.Tile(id), file.Tile(id); got.Form != want.Form || !bytes.Equal(got.Data, want.Data) {
+					t.Fatalf("snapshot %d: tile %+v is another one in its file", i+1, id)
+				}
+			}
+		}
+	}
+}
+
 // TestLive grows a trace in pieces. A viewer that asks each snapshot for what
 // has changed must show what the snapshot has, and the tiles at the end must
 // be those of a set that was made at once.
@@ -105,6 +146,7 @@ func TestLive(t *testing.T) {
 		r := tr.Reader()
 		b := tiles.NewBuilder(r, opts)
 		v := &viewer{tiles: map[shown]kept{}}
+		var shots snapshots
 		for at < int64(len(data)) {
 			at = min(at+step, int64(len(data)))
 			extend := tr.Extend
@@ -117,10 +159,10 @@ func TestLive(t *testing.T) {
 			// A snapshot may be taken anywhere, not only between generations.
 			for n := 1; r.Next(); n++ {
 				if b.Event(r.Event()); n%60_000 == 0 {
-					v.update(t, b.Snapshot())
+					v.update(t, shots.take(b))
 				}
 			}
-			s := b.Snapshot()
+			s := shots.take(b)
 			v.update(t, s)
 			if got := b.Snapshot(); s.Version() > 0 && got.Version() != s.Version()+1 || !bytes.Equal(got.AppendTo(nil), s.AppendTo(nil)) {
 				t.Fatalf("%s: snapshot %d is not the one before, though nothing has happened", name, got.Version())
@@ -128,6 +170,7 @@ func TestLive(t *testing.T) {
 		}
 		s := b.Finish()
 		v.update(t, s)
+		shots.check(t)
 		t.Logf("%s: %d snapshots, %d of %d tiles sent again", name, s.Version(), v.got, v.asked)
 		if opts.Memory == 0 { // else lanes lose their spans on the way
 			if v.got*2 > v.asked {

@@ -12,11 +12,12 @@ import (
 )
 
 // Set is the timeline of one trace. It is the bytes of a file, which it never
-// changes, and may be asked from several goroutines at the same time.
+// changes, and may be asked from several goroutines at the same time. One that
+// was just built has them in pieces, many of which it shares with the builder
+// and its other snapshots.
 type Set struct {
 	header
-	data     []byte
-	sections [sections][]byte
+	sections [sections]chain
 	lanes    []laneRecord
 	groups   int // index of the first lane of a group
 
@@ -33,34 +34,39 @@ type LaneID uint32
 // stay as they are while the set is in use. What opening checks is that every
 // part lies in the file; a lane whose bytes are nonsense shows nonsense.
 func Open(data []byte) (*Set, error) {
-	s := &Set{data: data}
+	s := &Set{}
 	if err := s.header.read(data); err != nil {
 		return nil, err
 	}
-	for i, e := range s.header.sections {
-		s.sections[i] = data[e.at : e.at+e.size : e.at+e.size]
+	for i, e := range s.header.extents {
+		s.sections[i] = chainOf(data[e.at : e.at+e.size : e.at+e.size])
 	}
-	if n := uint64(len(s.sections[sectionShort])); s.short > n || uint64(len(s.sections[sectionBlocks])) != (s.short+blockRecords-1)/blockRecords*8 {
+	if n := s.sections[sectionShort].size(); s.short > n || s.sections[sectionBlocks].size() != (s.short+blockRecords-1)/blockRecords*8 {
 		return nil, fmt.Errorf("the tiles are damaged: %d short lanes in %d bytes", s.short, n)
 	}
-	records := s.sections[sectionLanes]
+	records := s.sections[sectionLanes].one()
 	s.lanes = make([]laneRecord, len(records)/laneSize)
-	s.groups = len(s.lanes)
 	for i := range s.lanes {
 		l := &s.lanes[i]
 		l.read(records[i*laneSize:])
 		if err := l.check(s); err != nil {
 			return nil, fmt.Errorf("the tiles are damaged: lane %d: %w", i, err)
 		}
-		l.title = string(s.sections[sectionNames][l.name : l.name+l.nameLen])
-		if l.kind == KindGroup && s.groups == len(s.lanes) {
-			s.groups = i
-		}
+		l.title = string(s.sections[sectionNames].one()[l.name : l.name+l.nameLen])
 	}
+	s.groups = firstGroup(s.lanes)
 	if uint64(len(s.lanes))+s.short >= 1<<32 {
 		return nil, fmt.Errorf("the tiles are damaged: %d lanes", uint64(len(s.lanes))+s.short)
 	}
 	return s, nil
+}
+
+// firstGroup returns the index of the first lane of a group.
+func firstGroup(lanes []laneRecord) int {
+	if i := slices.IndexFunc(lanes, func(l laneRecord) bool { return l.kind == KindGroup }); i >= 0 {
+		return i
+	}
+	return len(lanes)
 }
 
 // Key returns the identity of the trace that the set was made of.
@@ -84,7 +90,10 @@ const MinLevel = grainShift
 func (s *Set) Top() int { return int(s.top) + grainShift }
 
 // Size returns the length of the file.
-func (s *Set) Size() int { return len(s.data) }
+func (s *Set) Size() int {
+	_, size := s.layout()
+	return size
+}
 
 func (s *Set) time(t tick) timeline.Time { return s.origin + timeline.Time(t<<grainShift) }
 
@@ -100,7 +109,7 @@ func (s *Set) tick(t timeline.Time) tick {
 // for [exectrace.Trace.ReaderAt]: its events are there, with their stacks and
 // reasons. It is counted from where the builder's reader began.
 func (s *Set) Generation(t timeline.Time) int {
-	gens := s.sections[sectionGenerations]
+	gens := s.sections[sectionGenerations].one()
 	at := s.tick(t)
 	n := sort.Search(len(gens)/8, func(i int) bool { return tick(binary.LittleEndian.Uint64(gens[8*i:])) > at })
 	return max(0, n-1)
@@ -182,16 +191,14 @@ func (s *Set) groupOf(group uint32) (LaneID, string) {
 
 // block returns a reader of a block of short lanes.
 func (s *Set) block(i int) briefReader {
-	ends, buf := s.sections[sectionBlocks], s.sections[sectionShort]
+	ends, short := s.sections[sectionBlocks].one(), &s.sections[sectionShort]
 	from := uint64(0)
 	if i > 0 {
 		from = binary.LittleEndian.Uint64(ends[8*(i-1):])
 	}
 	to := binary.LittleEndian.Uint64(ends[8*i:])
-	if from > to || to > uint64(len(buf)) {
-		return briefReader{bad: true}
-	}
-	return briefReader{buf: buf[from:to]}
+	buf := short.run(from, to)
+	return briefReader{buf: buf, bad: buf == nil}
 }
 
 // brief returns a short lane.
@@ -288,8 +295,8 @@ func (o Order) key(l *Lane) int64 {
 
 func (s *Set) eachShort(visit func(LaneID, *brief)) {
 	id := len(s.lanes)
-	for i := range len(s.sections[sectionBlocks]) / 8 {
-		r := s.block(i)
+	for i := range s.sections[sectionBlocks].size() / 8 {
+		r := s.block(int(i))
 		for range min(blockRecords, s.Len()-id) {
 			if r.next() {
 				visit(LaneID(id), &r.brief)
@@ -343,7 +350,9 @@ func (s *Set) span(k *cursor) Span {
 
 // spanList is the spans of a lane.
 type spanList struct {
-	buf   []byte
+	buf   []byte // those of a short lane
+	chain *chain // where those of another are: so many bytes from a place on
+	at, n uint64
 	first tick
 	skips []byte
 }
@@ -356,9 +365,9 @@ func (s *Set) spans(id LaneID) (spanList, bool) {
 	}
 	l := &s.lanes[id]
 	return spanList{
-		buf:   s.sections[sectionSpans][l.spansAt : l.spansAt+l.spansLen],
+		chain: &s.sections[sectionSpans], at: l.spansAt, n: l.spansLen,
 		first: l.first,
-		skips: s.sections[sectionSkips][int(l.skipAt)*skipSize:][:int(l.skips)*skipSize],
+		skips: s.sections[sectionSkips].one()[int(l.skipAt)*skipSize:][:int(l.skips)*skipSize],
 	}, l.whole
 }
 
@@ -372,16 +381,28 @@ func (l *spanList) before(at tick) int {
 // seek returns a cursor on the first span that ends behind an instant or
 // begins at it or behind it: one without length may do both.
 func (l *spanList) seek(at tick) (k cursor, ok bool) {
-	k = cursor{buf: l.buf, end: l.first}
+	begin, from := l.first, uint64(0)
 	if i := l.before(at); i > 0 {
 		skip := l.skips[(i-1)*skipSize:]
-		k.end = tick(binary.LittleEndian.Uint64(skip))
-		k.at = int(min(binary.LittleEndian.Uint64(skip[8:]), uint64(len(l.buf))))
+		begin = tick(binary.LittleEndian.Uint64(skip))
+		from = min(binary.LittleEndian.Uint64(skip[8:]), l.n)
 	}
+	k = l.cursor(from)
+	k.end = begin
 	for k.next() {
 		if k.end > at || k.start >= at {
 			return k, true
 		}
 	}
 	return k, false
+}
+
+// cursor returns a cursor in front of the span at a place in the list.
+func (l *spanList) cursor(from uint64) cursor {
+	if l.chain == nil {
+		return cursor{buf: l.buf}
+	}
+	i, buf := l.chain.from(l.at + from)
+	n := min(uint64(len(buf)), l.n-from)
+	return cursor{buf: buf[:n], chain: l.chain, piece: i, left: l.n - from - n}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"loupe/timeline"
@@ -85,17 +86,16 @@ func (s *Set) storedTile(t *Tile, l *laneRecord) {
 	if n < 0 || n >= int64(lv.n) {
 		return
 	}
-	ends, tiles := s.sections[sectionTileEnds], s.sections[sectionTiles]
+	ends, tiles := s.sections[sectionTileEnds].one(), &s.sections[sectionTiles]
 	k := int(lv.at) + int(n)
 	from := uint64(0)
 	if k > 0 {
 		from = binary.LittleEndian.Uint64(ends[8*(k-1):])
 	}
 	to := binary.LittleEndian.Uint64(ends[8*k:])
-	if from >= to || to > uint64(len(tiles)) {
+	if t.Data = tiles.run(from, to); t.Data == nil {
 		return
 	}
-	t.Data = tiles[from:to:to]
 	switch l.kind {
 	case KindGroup:
 		t.Form = FormCounts
@@ -145,18 +145,17 @@ const spansHeader = 12
 
 // few returns the spans from k to w1 as a tile, nil if they are many.
 func few(k cursor, w1 tick) []byte {
-	var head [spansHeader]byte
-	binary.LittleEndian.PutUint64(head[:], uint64(k.start))
-	n := uint32(0)
-	from, end := k.from, k.at
+	var room [spansHeader + fewSpans*maxSpan]byte
+	binary.LittleEndian.PutUint64(room[:], uint64(k.start))
+	n, data := uint32(0), room[:spansHeader]
 	for ok := true; ok && k.start < w1; ok = k.next() {
 		if n++; n > fewSpans {
 			return nil
 		}
-		end = k.at
+		data = append(data, k.buf[k.from:k.at]...)
 	}
-	binary.LittleEndian.PutUint32(head[8:], n)
-	return append(head[:], k.buf[from:end]...)
+	binary.LittleEndian.PutUint32(data[8:], n)
+	return slices.Clone(data)
 }
 
 // aggregate makes a tile of the spans from k to w1. It is the hot path of a

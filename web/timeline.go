@@ -236,8 +236,8 @@ func (b *build) run() {
 	tell := b.s.job("reading the trace")
 	defer tell(1)
 	// What the builder holds has few pointers: to collect more often costs
-	// little, and the memory is a multiple of that of the timeline otherwise.
-	defer debug.SetGCPercent(debug.SetGCPercent(25))
+	// little, and saves a half of the timeline's size.
+	defer frugal()()
 	if b.reader == nil {
 		b.reader = b.trace.Reader()
 		b.builder = tiles.NewBuilder(b.reader, tiles.Options{Key: b.key, Memory: room(b.trace.Size())})
@@ -260,7 +260,8 @@ func (b *build) run() {
 		b.progress.events += 0x10000
 		done := b.progress.done()
 		tell(done)
-		// What is whole within a second needs no part of it, which is a copy.
+		// What is whole within a second needs no part of it: the pages would ask
+		// for everything twice.
 		left := time.Duration(float64(time.Since(began)) * (1 - done) / max(done-from, 1e-3))
 		if now := time.Now(); now.After(next) && (left > time.Second || !b.seen()) {
 			set := b.builder.Snapshot()
@@ -285,6 +286,29 @@ func (b *build) run() {
 	b.tell()
 	set = nil
 	debug.FreeOSMemory() // all that was taken is free again
+}
+
+// thrift is how many builds run, and what the garbage collector did before.
+var thrift struct {
+	sync.Mutex
+	builds, percent int
+}
+
+// frugal has garbage collected more often until what it returns is called.
+func frugal() (done func()) {
+	const percent = 25
+	thrift.Lock()
+	defer thrift.Unlock()
+	if thrift.builds++; thrift.builds == 1 {
+		thrift.percent = debug.SetGCPercent(percent)
+	}
+	return func() {
+		thrift.Lock()
+		defer thrift.Unlock()
+		if thrift.builds--; thrift.builds == 0 {
+			debug.SetGCPercent(thrift.percent)
+		}
+	}
 }
 
 // room returns how large the timeline of a trace may be. It is taken while it

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"testing"
+	"time"
 
 	"loupe/session"
 	"loupe/system"
@@ -39,6 +41,30 @@ func cpu(b *testing.B) func() {
 	}
 }
 
+// peak measures the most memory of its own that a loop takes: a mapped trace is
+// not in it.
+func peak(b *testing.B) func() {
+	stop, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		top := uint64(0)
+		for {
+			metrics.Read(samples)
+			top = max(top, samples[0].Value.Uint64()-samples[1].Value.Uint64())
+			select {
+			case <-stop:
+				most <- top
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		b.ReportMetric(float64(<-most)/1e6, "peak-MB")
+	}
+}
+
 // question asks once, and forgets the answer.
 func (p *pages) question(b *testing.B, question string, body []byte) int {
 	w := p.ask(b.Context(), question, body)
@@ -67,6 +93,7 @@ func BenchmarkTimelineFirst(b *testing.B) {
 // BenchmarkTimelineWhole reads the trace to its end.
 func BenchmarkTimelineWhole(b *testing.B) {
 	src := bigTrace(b, nil)
+	defer peak(b)()
 	defer cpu(b)()
 	for b.Loop() {
 		p := pagesFrom(b, src)
@@ -74,6 +101,7 @@ func BenchmarkTimelineWhole(b *testing.B) {
 			b.Fatal(err)
 		}
 		p.Close()
+		p.subjects = nil // the benchmark holds p to its end
 	}
 }
 
