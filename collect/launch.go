@@ -68,10 +68,12 @@ type Process struct {
 	PID     int
 	Started time.Time
 
-	cmd    *exec.Cmd
-	agent  string // path of the agent's socket
-	done   chan struct{}
-	waited error // of cmd.Wait, set before done is closed
+	cmd   *exec.Cmd
+	agent string // path of the agent's socket
+	done  chan struct{}
+	// Set before done is closed: what cmd.Wait returned, and when.
+	waited   error
+	finished time.Time
 
 	mu      sync.Mutex
 	stopped bool // loupe asked it to end
@@ -132,7 +134,7 @@ func (proc *Process) start() error {
 			return
 		}
 		stopMinding := mind(proc.cmd.Process.Pid)
-		proc.waited = proc.cmd.Wait()
+		proc.waited, proc.finished = proc.cmd.Wait(), time.Now()
 		stopMinding()
 		close(proc.done)
 	}()
@@ -200,7 +202,7 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 	if !proc.ended() {
 		return r
 	}
-	r.Span.End = w.Now()
+	r.Span.End = w.At(proc.finished)
 	proc.mu.Lock()
 	r.Stopped = proc.stopped
 	proc.mu.Unlock()
