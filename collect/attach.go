@@ -9,44 +9,47 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/live"
 	"loupe/recording"
 )
 
-// Probe tells whether a target that [Attach] takes can be recorded; the error
-// wraps [ErrUnreachable] when it cannot be reached.
-func Probe(ctx context.Context, target string) error {
-	r := newRecorder(nil, RecorderOptions{})
-	return r.find(ctx, target)
+// Service is a running service that was found.
+type Service struct {
+	// Ways are those in which a local process may be looked into; nil for an
+	// address.
+	Ways []Permission
+
+	target string
+	src    source // of its profiles
+	pid    int    // 0 when unknown
 }
 
-// find reaches the target and sets the source of its profiles.
-func (r *Recorder) find(ctx context.Context, target string) error {
+// Find looks for a running service: target is the address of its
+// /debug/pprof in any form that [PprofURL] takes, or the number of a local
+// process whose listening ports are tried, then the kernel. Which of the two a
+// bare number means is decided by whether such a process exists. The error wraps
+// [ErrUnreachable] when nothing can be had of it; the Ways are there all the same.
+func Find(ctx context.Context, target string) (*Service, error) {
+	s := &Service{target: target}
 	if pid, ok := isPID(target); ok {
-		return r.attachPID(ctx, pid)
+		return s, s.findPID(ctx, pid)
 	}
-	return r.attachURL(ctx, target)
+	return s, s.findURL(ctx)
 }
 
 // isPID tells whether a bare number is a process rather than a port.
 func isPID(target string) (pid int, ok bool) {
 	pid, err := strconv.Atoi(target)
-	return pid, err == nil && pid > 0 && processExists(pid)
+	return pid, err == nil && pid > 0 && ProcessExists(pid)
 }
 
-// Attach begins the recording of a running service into w. target is the
-// address of its /debug/pprof in any form that [PprofURL] takes, or the
-// number of a local process whose listening ports are tried. Which of the two
-// a bare number means is decided by whether such a process exists.
-func Attach(ctx context.Context, w *recording.Writer, target string, opt RecorderOptions) (*Recorder, error) {
+// Attach begins the recording of a running service into w.
+func Attach(ctx context.Context, w *recording.Writer, s *Service, opt RecorderOptions) (*Recorder, error) {
 	r := newRecorder(w, opt)
-	t := recording.Target{Kind: "url", Name: target}
-	if _, ok := isPID(target); ok {
+	t := recording.Target{Kind: "url", Name: s.target}
+	if s.Ways != nil {
 		t.Kind = "pid"
 	}
-	if err := r.find(ctx, target); err != nil {
-		return nil, err
-	}
+	r.src, r.pid = s.src, s.pid
 	if r.pid > 0 {
 		describeProcess(&t, r.pid)
 		t.Runs = []recording.Run{{PID: r.pid}}
@@ -63,8 +66,8 @@ func Attach(ctx context.Context, w *recording.Writer, target string, opt Recorde
 	return r, err
 }
 
-func (r *Recorder) attachURL(ctx context.Context, target string) error {
-	base, err := PprofURL(target)
+func (s *Service) findURL(ctx context.Context) error {
+	base, err := PprofURL(s.target)
 	if err != nil {
 		return err
 	}
@@ -72,39 +75,28 @@ func (r *Recorder) attachURL(ctx context.Context, target string) error {
 	if err := h.probe(ctx); err != nil {
 		return fmt.Errorf("%w: %w (does the service import net/http/pprof, and is this its address?)", ErrUnreachable, err)
 	}
-	r.src = h
-	r.pid = listenerPID(base.Host)
+	s.src, s.pid = h, listenerPID(base.Host)
 	return nil
 }
 
-func (r *Recorder) attachPID(ctx context.Context, pid int) error {
-	ports := listeningPorts(pid)
-	var errs []string
-	for _, port := range ports {
-		base, err := PprofURL(port)
-		if err != nil {
-			continue
-		}
-		h := newHTTPSource(base)
-		if err = h.probe(ctx); err == nil {
-			r.src, r.pid = h, pid
-			return nil
-		}
-		errs = append(errs, err.Error())
+func (s *Service) findPID(ctx context.Context, pid int) error {
+	var h *httpSource
+	s.Ways, h = permissions(ctx, pid)
+	if h != nil {
+		s.src, s.pid = h, pid
+		return nil
 	}
 	// Without a server of its own, the kernel may let us look at it.
-	for _, p := range live.Permissions(pid) {
-		if p.OK {
-			r.src, r.pid = kernelSource{pid}, pid
-			return nil
-		}
-		errs = append(errs, p.String())
+	k := kernelSource{pid, s.Ways}
+	if k.phases() != nil {
+		s.src, s.pid = k, pid
+		return nil
 	}
-	where := "listens on no TCP port that this user may see"
-	if len(ports) > 0 {
-		where = "listens on " + strings.Join(ports, ", ") + ", but none serves /debug/pprof"
+	var no []string
+	for _, p := range s.Ways {
+		no = append(no, p.String())
 	}
-	return fmt.Errorf("%w: process %d %s: %s (start it with `loupe run` to record it without net/http/pprof)", ErrUnreachable, pid, where, strings.Join(errs, "; "))
+	return fmt.Errorf("%w: process %d: %s", ErrUnreachable, pid, strings.Join(no, "; "))
 }
 
 // describeProcess fills in what the executable of a local process says.

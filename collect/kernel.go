@@ -17,7 +17,10 @@ import (
 
 // kernelSource looks at a process from outside, through the kernel: its
 // goroutines, and where its CPU time goes. It needs nothing of the program.
-type kernelSource struct{ pid int }
+type kernelSource struct {
+	pid  int
+	ways []Permission
+}
 
 func (k kernelSource) String() string { return fmt.Sprintf("process %d, from outside", k.pid) }
 
@@ -28,8 +31,15 @@ func (k kernelSource) follow(context.Context, time.Duration, clock, io.Writer) e
 	return errNoMetrics
 }
 
-// kernelPhases are those that can be had from outside.
-var kernelPhases = []string{"bare", "goroutine", "cpu"}
+// phases are those that can be had, the bare one apart.
+func (k kernelSource) phases() (names []string) {
+	for _, p := range k.ways {
+		if p.OK && (p.What == "goroutines" || p.What == "cpu") {
+			names = append(names, strings.TrimSuffix(p.What, "s"))
+		}
+	}
+	return names
+}
 
 func (k kernelSource) capture(ctx context.Context, phase string, d time.Duration, w io.Writer) error {
 	p, err := live.Open(k.pid)
@@ -61,9 +71,10 @@ func (r *Recorder) possible(phases []Phase) []Phase {
 	if !ok {
 		return phases
 	}
+	have := append(k.phases(), "bare")
 	var left []string
 	phases = slices.DeleteFunc(slices.Clone(phases), func(p Phase) bool {
-		out := !slices.Contains(kernelPhases, p.Name)
+		out := !slices.Contains(have, p.Name)
 		if out {
 			left = append(left, p.Name)
 		}
@@ -73,12 +84,12 @@ func (r *Recorder) possible(phases []Phase) []Phase {
 	if len(left) > 0 {
 		note += "; left out: " + strings.Join(left, ", ")
 	}
-	for _, p := range live.Permissions(k.pid) {
-		if !p.OK {
-			note += "; " + p.String()
-		}
-	}
 	r.w.Note(note)
 	r.opt.Progress("%s", note)
+	for _, p := range k.ways {
+		if !p.OK {
+			r.w.Note(p.String())
+		}
+	}
 	return phases
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-func processExists(pid int) bool {
+// ProcessExists tells whether a local process has that number.
+func ProcessExists(pid int) bool {
 	_, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
 	return err == nil
 }

@@ -4,9 +4,9 @@ package collect
 
 import "os"
 
-// processExists is true for any number here: other systems do not tell
+// ProcessExists is true for any number here: other systems do not tell
 // without sending a signal, and a small number is more often a port.
-func processExists(pid int) bool {
+func ProcessExists(pid int) bool {
 	_, err := os.FindProcess(pid)
 	return err == nil && pid > 65535
 }

@@ -95,12 +95,11 @@ func newWatcher(opt WatchOptions) *Watcher {
 	return &Watcher{opt: opt, cpus: cpus, began: time.Now(), kills: -1}
 }
 
-// Watch begins to watch a running program: target is as in [Attach]. A process
+// Watch begins to watch a running program: target is as in [Find]. A process
 // that serves no /debug/pprof is watched from outside.
 func Watch(ctx context.Context, target string, opt WatchOptions) (*Watcher, error) {
 	w := newWatcher(opt)
-	r := newRecorder(nil, RecorderOptions{})
-	err := r.find(ctx, target)
+	found, err := Find(ctx, target)
 	w.target = recording.Target{Kind: "url", Name: target}
 	pid, isProcess := isPID(target)
 	switch {
@@ -110,7 +109,7 @@ func Watch(ctx context.Context, target string, opt WatchOptions) (*Watcher, erro
 	case err != nil:
 		return nil, err
 	default:
-		w.src, w.pid = r.src, r.pid
+		w.src, w.pid = found.src, found.pid
 	}
 	if isProcess {
 		w.target.Kind = "pid"
@@ -269,7 +268,7 @@ func (w *Watcher) Next(ctx context.Context) (alert.Reading, error) {
 		return alert.Reading{}, ErrEnded
 	case <-w.tick.C:
 	}
-	if w.proc == nil && w.pid > 0 && !processExists(w.pid) {
+	if w.proc == nil && w.pid > 0 && !ProcessExists(w.pid) {
 		return alert.Reading{}, ErrEnded
 	}
 	r := w.read(ctx)

@@ -14,7 +14,6 @@ package live
 
 import (
 	"errors"
-	"fmt"
 
 	"loupe/program"
 )
@@ -29,21 +28,3 @@ var ErrNotPermitted = errors.New("the kernel does not permit it")
 // ErrNotGo is wrapped by errors about a process that is not one of Go, or of which
 // the binary says too little.
 var ErrNotGo = program.ErrNotGo
-
-// Permission says whether one way to look into a process is open.
-type Permission struct {
-	// What is the way: "goroutines", "cpu".
-	What string `json:"what"`
-	How  string `json:"how"`
-	OK   bool   `json:"ok"`
-	// Why says why not, and what would open it.
-	Why string `json:"why,omitempty"`
-}
-
-// String is a permission in one line.
-func (p Permission) String() string {
-	if p.OK {
-		return fmt.Sprintf("%s: yes, %s", p.What, p.How)
-	}
-	return fmt.Sprintf("%s: no, %s", p.What, p.Why)
-}

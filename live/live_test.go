@@ -49,7 +49,12 @@ func buildWith(t *testing.T, goCommand string, env []string, flags ...string) st
 // start starts it with a number of goroutines and returns where it serves.
 func start(t *testing.T, bin string, n int) (pid int, address string) {
 	t.Helper()
-	c := exec.Command(bin, fmt.Sprint(n))
+	return begin(t, exec.Command(bin, fmt.Sprint(n)))
+}
+
+// begin starts a program that prints a line when it is ready.
+func begin(t *testing.T, c *exec.Cmd) (pid int, line string) {
+	t.Helper()
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()
@@ -61,8 +66,7 @@ func start(t *testing.T, bin string, n int) (pid int, address string) {
 		c.Process.Kill()
 		c.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
+	if line, err = bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	return c.Process.Pid, strings.TrimSpace(line)

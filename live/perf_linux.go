@@ -127,10 +127,7 @@ func sample(tid int) (*ring, error) {
 	attr.Size = uint32(unsafe.Sizeof(attr))
 	fd, err := unix.PerfEventOpen(&attr, tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
-		if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
-			err = fmt.Errorf("%w: %s", ErrNotPermitted, whyNoPerf())
-		}
-		return nil, err
+		return nil, refusedPerf(tid, err)
 	}
 	data, err := unix.Mmap(fd, 0, (1+perfPages)*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -138,17 +135,6 @@ func sample(tid int) (*ring, error) {
 		return nil, fmt.Errorf("cannot map the samples of thread %d: %w (kernel.perf_event_mlock_kb limits how much may be)", tid, err)
 	}
 	return &ring{fd, data}, nil
-}
-
-// whyNoPerf says why perf events are refused.
-func whyNoPerf() string {
-	if level := line("/proc/sys/kernel/perf_event_paranoid"); level != "" {
-		if n, err := strconv.Atoi(level); err == nil && n > 2 && os.Geteuid() != 0 {
-			return "kernel.perf_event_paranoid is " + level + ": run as root, or sysctl kernel.perf_event_paranoid=2"
-		}
-		return "kernel.perf_event_paranoid is " + level + ", so that something else forbids perf events: most often the seccomp filter of a container (docker run --security-opt seccomp=unconfined, or --cap-add PERFMON)"
-	}
-	return "the kernel was built without perf events"
 }
 
 // Where the bookkeeping page has what (struct perf_event_mmap_page).
@@ -322,25 +308,4 @@ func (s *sampling) close() {
 		unix.Munmap(r.data)
 		unix.Close(r.fd)
 	}
-}
-
-// Permissions says what this kernel lets this user do with a process.
-func Permissions(pid int) []Permission {
-	goroutines := Permission{What: "goroutines", How: "its memory is read while it runs"}
-	if p, err := Open(pid); err != nil {
-		goroutines.Why = err.Error()
-	} else if _, err := p.Goroutines(); err != nil {
-		goroutines.Why = err.Error()
-	} else {
-		goroutines.OK = true
-	}
-	cpu := Permission{What: "cpu", How: fmt.Sprintf("perf events look at it %d times a second", Frequency)}
-	if r, err := sample(pid); err != nil {
-		cpu.Why = err.Error()
-	} else {
-		cpu.OK = true
-		unix.Munmap(r.data)
-		unix.Close(r.fd)
-	}
-	return []Permission{goroutines, cpu}
 }

@@ -4,7 +4,6 @@ package live
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -35,10 +34,7 @@ type Process struct {
 func Open(pid int) (*Process, error) {
 	exe, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
-		if errors.Is(err, os.ErrPermission) {
-			return nil, fmt.Errorf("cannot look into process %d: %w: %s", pid, ErrNotPermitted, whyNot(pid))
-		}
-		return nil, fmt.Errorf("cannot look into process %d: %w", pid, err)
+		return nil, fmt.Errorf("cannot look into process %d: %w", pid, refused(pid, err))
 	}
 	p := &Process{pid: pid, exe: exe}
 	if err := p.read(); err != nil {
@@ -113,11 +109,8 @@ func (p *Process) Goroutines() (*dump.File, error) {
 		return nil, err
 	}
 	f, err := p.prog.Goroutines(now.Nano())
-	if errors.Is(err, unix.EPERM) {
-		err = fmt.Errorf("%w: %s", ErrNotPermitted, whyNot(p.pid))
-	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the goroutines of process %d: %w", p.pid, err)
+		return nil, fmt.Errorf("cannot read the goroutines of process %d: %w", p.pid, refused(p.pid, err))
 	}
 	return f, nil
 }
@@ -167,24 +160,4 @@ func (p processMemory) Gather(addrs []uint64, size int, buf []byte) error {
 		addrs, buf = addrs[n:], buf[n*size:]
 	}
 	return nil
-}
-
-// whyNot says why this user may not look into a process.
-func whyNot(pid int) string {
-	var st unix.Stat_t
-	if err := unix.Stat(fmt.Sprintf("/proc/%d", pid), &st); err == nil && int(st.Uid) != os.Geteuid() {
-		return fmt.Sprintf("it belongs to user %d; loupe must run as that user or as root", st.Uid)
-	}
-	if scope := line("/proc/sys/kernel/yama/ptrace_scope"); scope != "" && scope != "0" {
-		return "kernel.yama.ptrace_scope is " + scope + ", so that only a parent may look into its children: run as root, start the program by loupe, or sysctl kernel.yama.ptrace_scope=0"
-	}
-	return "a container or a security module forbids it: run loupe as root or with CAP_SYS_PTRACE, in the same container"
-}
-
-func line(file string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }

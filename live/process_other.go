@@ -32,6 +32,9 @@ func (p *Process) CPUProfile(context.Context, time.Duration) (*profile.Profile, 
 }
 
 // Permissions says that nothing is possible.
-func Permissions(int) []Permission {
-	return []Permission{{What: "goroutines", Why: ErrNotSupported.Error()}, {What: "cpu", Why: ErrNotSupported.Error()}}
+func Permissions(int) (all []Permission) {
+	for _, way := range ways {
+		all = append(all, Permission{What: way[0], How: way[1], Why: ErrNotSupported.Error()})
+	}
+	return all
 }

@@ -5,6 +5,7 @@ import (
 
 	"loupe/collect"
 	"loupe/recording"
+	"loupe/report"
 )
 
 var attachCommand = &command{
@@ -16,6 +17,7 @@ var attachCommand = &command{
 		"loupe attach -phases bare,cpu:30s,heap https://staging.example/debug/pprof/",
 		"loupe attach -load http://localhost:8080/ -n 20000 :6060",
 		"loupe attach 4711                       the process with that id: its ports are tried, then the kernel",
+		"loupe attach -explain 4711              what may be learnt of it, and why not",
 	},
 	about: `
 The service imports net/http/pprof; of a local process that does not, what the
@@ -29,6 +31,7 @@ profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f recordFlags
 		f.declare(fs)
+		explain := fs.Bool("explain", false, "only tell what may be learnt of the process `PID`, and why not")
 		return func(e *env, args []string) error {
 			target, err := oneArg(args, "the service")
 			if err != nil {
@@ -36,6 +39,13 @@ profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 			}
 			if _, err := collect.PprofURL(target); err != nil {
 				return usageError{err}
+			}
+			if *explain {
+				pid, err := processID(target)
+				if err != nil {
+					return err
+				}
+				return explainProcess(e, pid, f.json)
 			}
 			plan, err := f.plan()
 			if err != nil {
@@ -60,7 +70,11 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 		name = "attach " + target
 	}
 	// The service is looked at before a directory is made for it.
-	if err := collect.Probe(e.ctx, target); err != nil {
+	service, err := collect.Find(e.ctx, target)
+	if service.Ways != nil && (err != nil || !f.quiet && !e.quiet) {
+		writePermissions(e.stderr, report.Style{Width: width(e.stderr)}, service.Ways)
+	}
+	if err != nil {
 		return unreachable(err)
 	}
 	dir, zip := place(f.out, name)
@@ -69,7 +83,7 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 		return err
 	}
 	plan.Load = f.loadInto(w)
-	r, err := collect.Attach(e.ctx, w, target, opt)
+	r, err := collect.Attach(e.ctx, w, service, opt)
 	if err != nil {
 		return errors.Join(unreachable(err), w.Close())
 	}

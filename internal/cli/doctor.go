@@ -11,17 +11,28 @@ import (
 var doctorCommand = &command{
 	name:    "doctor",
 	short:   "is this machine fit to measure, and what does its kernel permit",
-	args:    "[-json]",
-	example: []string{"loupe doctor", "loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'"},
+	args:    "[-json] [PID]",
+	example: []string{"loupe doctor", "loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'", "loupe doctor 4711        what may be learnt of that process"},
 	about: `
 Looks for a second at who else uses the CPUs and how much one and the same work
-varies here. Exits with 3 when something is bad: what is measured will mislead.`,
+varies here. Exits with 3 when something is bad: what is measured will mislead.
+
+With the number of a process it says what may be learnt of that process from
+outside: each way, whether it is open, why not, and what would open it.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
 		watch := fs.Duration("watch", time.Second, "how `long` to look")
 		return func(e *env, args []string) error {
-			if err := noArgs(args); err != nil {
-				return err
+			if len(args) > 0 {
+				text, err := oneArg(args, "a process")
+				if err != nil {
+					return err
+				}
+				pid, err := processID(text)
+				if err != nil {
+					return err
+				}
+				return explainProcess(e, pid, *asJSON)
 			}
 			return doctor(e, *watch, *asJSON)
 		}

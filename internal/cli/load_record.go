@@ -67,7 +67,8 @@ func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (lo
 	case address == "":
 		address = target
 	}
-	if err := collect.Probe(e.ctx, target); err != nil {
+	service, err := collect.Find(e.ctx, target)
+	if err != nil {
 		return unreachable(fmt.Errorf("cannot record the service: %w; with -pprof ADDRESS it may be elsewhere, and loupe run -load records programs without it", err))
 	}
 	dir, zip := place(out, "load "+strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))
@@ -93,7 +94,7 @@ func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (lo
 		logs[phase] = log
 		return keepLoad(w, phase, address, log)
 	}
-	rec, err := collect.Attach(e.ctx, w, target, collect.RecorderOptions{Progress: e.progress(run.out != ""), Sampled: e.sampled})
+	rec, err := collect.Attach(e.ctx, w, service, collect.RecorderOptions{Progress: e.progress(run.out != ""), Sampled: e.sampled})
 	if err != nil {
 		return errors.Join(unreachable(err), w.Close())
 	}

@@ -1,0 +1,77 @@
+//go:build linux && (amd64 || arm64)
+
+package live
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Permissions says what this kernel lets this user do with a process, by trying
+// each way: nothing of it leaves a trace in the process.
+func Permissions(pid int) (all []Permission) {
+	tries := map[string]func(int) error{"goroutines": tryGoroutines, "cpu": tryCPU, "counters": tryCounters, "core": tryCore}
+	for _, way := range ways {
+		p := Permission{What: way[0], How: way[1]}
+		err := tries[p.What](pid)
+		p.OK = err == nil
+		if r, is := errors.AsType[*refusal](err); is {
+			p.Why, p.Opens = r.Why, r.Opens
+		} else if err != nil {
+			p.Why = err.Error()
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func tryGoroutines(pid int) error {
+	p, err := Open(pid)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	_, err = p.Goroutines()
+	return err
+}
+
+// tryCPU asks for the binary too, which has the names.
+func tryCPU(pid int) error {
+	p, err := Open(pid)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := sample(pid)
+	if err == nil {
+		unix.Munmap(r.data)
+		unix.Close(r.fd)
+	}
+	return err
+}
+
+func tryCounters(pid int) error {
+	attr := unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_HARDWARE, Config: unix.PERF_COUNT_HW_CPU_CYCLES,
+		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
+	}
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	fd, err := unix.PerfEventOpen(&attr, pid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return refusedPerf(pid, err)
+	}
+	return unix.Close(fd)
+}
+
+// tryCore opens the memory, for which the kernel asks what it asks for reading it.
+func tryCore(pid int) error {
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return refused(pid, err)
+	}
+	return mem.Close()
+}
