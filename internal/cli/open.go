@@ -30,10 +30,10 @@ func newOpenCommand() *command {
 			"loupe open -text trace.out                       the first page on the terminal",
 		},
 		about: `
-FILE is anything that loupe knows: a recording, also one that is being written, a
-folder of recordings, an execution trace of any Go version, a profile, a goroutine
-dump, a load run of loupe load -save, the output of go test -bench, a log of
-GODEBUG=gctrace=1,schedtrace=1000. Files that are named together are taken to be of one
+FILE is anything that loupe knows: a recording, a folder of recordings, an execution
+trace of any Go version, a profile, a goroutine dump, a load run of loupe load -save,
+the output of go test -bench, a log of GODEBUG=gctrace=1,schedtrace=1000. Recordings
+and files that are being written are followed. Files that are named together are taken to be of one
 program, and outputs of benchmarks to be compared, the others with the first.
 
 The pages are served on this machine alone, at the address that is printed, until

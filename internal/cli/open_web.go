@@ -244,7 +244,7 @@ func treeState(dir string) (state string, live bool) {
 // looseSource is a set of files that stand alone. One of several that cannot be
 // read is left out, and the source says so.
 func looseSource(names []string) web.Source {
-	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Open: func(context.Context) (*web.Opened, error) {
+	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Changed: filesState(names), Open: func(context.Context) (*web.Opened, error) {
 		o, err := openLoose(names)
 		if err == nil || len(names) == 1 {
 			return o, err
@@ -271,6 +271,31 @@ func looseSource(names []string) web.Source {
 		m.Notes = append(m.Notes, notes...)
 		return o, nil
 	}}
+}
+
+// filesState tells one state of some files from another, by their sizes and
+// times. They are being written when that was seen to happen: a file alone does
+// not say that it is whole.
+func filesState(names []string) func() (state string, live bool) {
+	look := func() (state string, last time.Time) {
+		for _, name := range names {
+			info, err := os.Stat(name)
+			if err != nil {
+				state += "gone "
+				continue
+			}
+			state += fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ")
+			if info.ModTime().After(last) {
+				last = info.ModTime()
+			}
+		}
+		return state, last
+	}
+	first, _ := look()
+	return func() (string, bool) {
+		state, last := look()
+		return state, state != first && time.Since(last) < quiet
+	}
 }
 
 func openLoose(names []string) (*web.Opened, error) {
