@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/xml"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,6 +49,28 @@ func TestTimeline(t *testing.T) {
 		return new Set(d).size;
 	})()`); n < 4 {
 		t.Errorf("the picture has %d colours", n)
+	}
+
+	// The same as a file shows nearly the same, and needs nothing else.
+	if told := eval[string](b, `(async () => {
+		const text = __loupe.svg();
+		const image = new Image();
+		image.src = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
+		await image.decode();
+		const c = document.querySelector(".tl-picture canvas"), other = document.createElement("canvas");
+		other.width = c.width; other.height = c.height;
+		const left = image.width - c.width, top = image.height - c.height, pen = other.getContext("2d");
+		pen.drawImage(image, -left, -top);
+		const a = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, b = pen.getImageData(0, 0, c.width, c.height).data;
+		let off = 0, n = 0;
+		for (let i = 0; i < a.length; i += 4) if (a[i + 3]) { n++; if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) + Math.abs(a[i + 2] - b[i + 2]) > 90) off++; }
+		return off * 8 < n ? "" : off + " of " + n + " pixels are others";
+	})()`); told != "" {
+		t.Error("the picture as SVG: " + told)
+	}
+	svg := eval[string](b, "__loupe.svg()")
+	if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil || !strings.Contains(svg, ">P 0</text>") || strings.Contains(svg, "href") {
+		t.Errorf("the picture as SVG is no XML, has no P 0 or needs something: %v %.300s", err, svg)
 	}
 
 	// A click chooses, and tells; a drag is the range.

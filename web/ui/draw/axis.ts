@@ -1,6 +1,7 @@
 /** The axis of time: where its ticks are, what they say, and how it is drawn. */
 import { instant, type Span, type Time } from "../base/units.ts";
 import { palette } from "./palette.ts";
+import type { Pen } from "./svg.ts";
 
 /** Tick is one place of the axis that is marked. */
 export interface Tick {
@@ -57,7 +58,7 @@ export function sharp(canvas: HTMLCanvasElement, width: number, height: number):
 export const font = "11px system-ui, 'Segoe UI', Roboto, sans-serif";
 
 /** drawAxis draws ticks with their labels into a strip of the canvas. */
-export function drawAxis(c: CanvasRenderingContext2D, span: Span, width: number, height: number): void {
+export function drawAxis(c: Pen, span: Span, width: number, height: number): void {
   const p = palette();
   c.clearRect(0, 0, width, height);
   c.font = font;

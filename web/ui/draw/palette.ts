@@ -9,7 +9,8 @@ export type { Texture };
 /** Pattern is eight by eight pixels, row by row, as ImageData has them in a Uint32Array. */
 export type Pattern = Uint32Array;
 
-const textures: Record<Texture, (x: number, y: number) => boolean> = {
+/** textures say which of eight by eight pixels are ink. */
+export const textures: Record<Texture, (x: number, y: number) => boolean> = {
   solid: () => true,
   hatch: (x) => x % 4 !== 3,
   diagonal: (x, y) => (x + y) % 4 !== 0,

@@ -15,10 +15,10 @@ export interface Picture {
 export const thin = 12;
 
 /** tick is how high a mark for a rare state is. */
-const tick = 3;
+export const tick = 3;
 
 /** longSyscall is four times the logarithm of 20 µs: from there on a system call has a mark of its own. */
-const longSyscall = 57;
+export const longSyscall = 57;
 
 /** Style is how the classes of one kind look in a theme. */
 export interface Style {

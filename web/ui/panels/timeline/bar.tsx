@@ -5,7 +5,7 @@ import { duration, parseSpan, type Span, type Time } from "../../base/units.ts";
 import { param, set } from "../../model/route.ts";
 import { seen, zoom } from "../../model/viewport.ts";
 import { Find } from "./find.tsx";
-import { saveCSV, savePNG } from "./save.ts";
+import { saveCSV, savePNG, saveSVG } from "./save.ts";
 import type { Stage } from "./stage.ts";
 import { shownSpan } from "./tell.ts";
 
@@ -34,6 +34,7 @@ export function Bar({ stage, onJump, onWhole, onFind, table }: { stage: Stage; o
       <button type="button" aria-pressed={param("panel") === "range"} title="how the range was spent" onClick={() => set({ panel: param("panel") === "range" ? undefined : "range" })}>Figures</button>
       <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>Table</button>
       <button type="button" class="quiet" title="save the picture" onClick={() => savePNG(stage)}>PNG</button>
+      <button type="button" class="quiet" title="save the picture as lines and letters" onClick={() => saveSVG(stage)}>SVG</button>
       <button type="button" class="quiet" title="save what is seen as a table" onClick={() => saveCSV(stage)}>CSV</button>
     </div>
   );

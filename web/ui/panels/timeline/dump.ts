@@ -2,6 +2,7 @@
 import type { Span } from "../../base/units.ts";
 import { title } from "../../model/lanes.ts";
 import { pan, zoom } from "../../model/viewport.ts";
+import { svgOf } from "./save.ts";
 import type { Stage } from "./stage.ts";
 
 /** Dump is what a test may know of the picture. */
@@ -24,6 +25,8 @@ export interface Dump {
     /** took is how many ms the last frame was worked on. */
     readonly took: number;
   };
+  /** svg is the picture as it is saved. */
+  readonly svg: () => string;
   readonly pan: (px: number) => void;
   readonly zoom: (factor: number) => void;
 }
@@ -44,6 +47,7 @@ export function expose(stage: Stage): () => void {
       })),
       settled: !stage.cache.pending && !stage.busy && stage.done.value >= 1, tiles: stage.cache.count, bytes: stage.cache.size, frames: stage.frames, lanes: stage.drawn, level: stage.level, took: stage.took,
     }),
+    svg: () => svgOf(stage),
     pan: (px) => stage.show(pan(stage.view, px)),
     zoom: (factor) => stage.show(zoom(stage.view, factor, stage.view.width / 2)),
   };

@@ -25,7 +25,7 @@ import { Legend } from "./legend.tsx";
 import { Minimap, minimapHeight } from "./minimap.ts";
 import { Overlay, type Over } from "./overlay.ts";
 import { pointer } from "./pointer.ts";
-import { saveCSV, savePNG } from "./save.ts";
+import { saveCSV, savePNG, saveSVG } from "./save.ts";
 import { Stage } from "./stage.ts";
 import { TableTwin } from "./table.tsx";
 import { shownSpan, spoken } from "./tell.ts";
@@ -106,6 +106,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
       overlay.draw(s, over);
     };
     stage.parts.add(part);
+    stage.drawOver = (c) => overlay.drawOn(c, stage, { ...over, hover: null, brush: null, focused: false });
     stage.attach(lanes.current!);
     const fits = (): void => {
       if (!picture.current || !box.current || !scroller.current) return; // on its way out
@@ -284,6 +285,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
     localCommands.value = [
       ...keyList.map((k) => ({ name: k.name, keys: k.keys, run: () => (k.does ? latest.current[k.does](1) : picture.current?.focus()) })),
       { name: "Save the picture as PNG", run: () => savePNG(stage) },
+      { name: "Save the picture as SVG", run: () => saveSVG(stage) },
       { name: "Save what is seen as CSV", run: () => saveCSV(stage) },
     ];
     return () => (localCommands.value = []);

@@ -3,6 +3,7 @@ import type { Span, Time } from "../../base/units.ts";
 import { exact } from "../../base/units.ts";
 import { font, sharp } from "../../draw/axis.ts";
 import { palette } from "../../draw/palette.ts";
+import type { Pen } from "../../draw/svg.ts";
 import { toX } from "../../model/viewport.ts";
 import type { Row, Stage } from "./stage.ts";
 
@@ -39,7 +40,12 @@ export class Overlay {
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
   draw(stage: Stage, o: Over): void {
-    const { view, height } = stage, { width } = view, p = palette(), c = sharp(this.canvas, width, height);
+    this.drawOn(sharp(this.canvas, stage.view.width, stage.height), stage, o);
+  }
+
+  /** drawOn draws on something else than the page. */
+  drawOn(c: Pen, stage: Stage, o: Over): void {
+    const { view, height } = stage, { width } = view, p = palette();
     c.clearRect(0, 0, width, height);
     if (!stage.lanes.info) return;
     const x = (t: Time): number => toX(view, t);
@@ -107,7 +113,7 @@ export class Overlay {
   }
 
   /** instant says at the top when something is. */
-  private instant(c: CanvasRenderingContext2D, x: number, text: string, width: number): void {
+  private instant(c: Pen, x: number, text: string, width: number): void {
     const p = palette();
     c.font = font;
     c.textBaseline = "middle";
@@ -122,7 +128,7 @@ export class Overlay {
   }
 
   /** arrow goes from lane to lane; one that is not seen is shown by an arrow to the edge with its name. */
-  private arrow(c: CanvasRenderingContext2D, stage: Stage, a: Arrow, rowOf: (key: string) => Row | undefined): void {
+  private arrow(c: Pen, stage: Stage, a: Arrow, rowOf: (key: string) => Row | undefined): void {
     const from = rowOf(a.from), to = rowOf(a.to), p = palette(), at = toX(stage.view, a.t);
     if (!from && !to || at < -20 || at > stage.view.width + 20) return;
     const middle = (r: Row): number => r.at + r.block.height / 2;

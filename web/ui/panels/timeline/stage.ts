@@ -12,6 +12,7 @@ import { duration } from "../../base/units.ts";
 import { font, sharp } from "../../draw/axis.ts";
 import { drawCounts, drawHeat, drawStates, drawValues, highOf, mostOf, ramp, round, style, type Picture, type Style } from "../../draw/states.ts";
 import { palette, type Palette } from "../../draw/palette.ts";
+import type { Pen } from "../../draw/svg.ts";
 import { addPieces, addStarts, Columns, Grids, type Window } from "../../model/columns.ts";
 import { classesOf, figure, type Lane, type LaneKind } from "../../model/lanes.ts";
 import type { Place } from "../../model/stack.ts";
@@ -28,15 +29,19 @@ export interface Row extends Place<Content> {
   readonly lane: Lane | null;
 }
 
+/** Labelled is what the labels of a lane are made of. */
+export interface Labelled {
+  /** most is what a count or a counter goes up to, 0 for other lanes. */
+  most: number;
+  pieces: readonly Piece[];
+}
+
 /** Painted is what a lane was drawn of, and the pixels. */
-interface Painted {
+interface Painted extends Labelled {
   stamp: number;
   tiles: readonly Tile[];
   theme: Palette;
   image: ImageData;
-  /** most is what a count or a counter goes up to, 0 for other lanes. */
-  most: number;
-  pieces: readonly Piece[];
 }
 
 /** Part draws something of its own in each frame: the axis, the minimap, what lies over the lanes. */
@@ -66,6 +71,8 @@ export class Stage {
   drawn = 0;
   /** took is how many ms the last frame was worked on. */
   took = 0;
+  /** drawOver draws what lies over the lanes on something else than the page. */
+  drawOver: (c: Pen) => void = () => {};
 
   private canvas: HTMLCanvasElement | null = null;
   private readonly scratch = document.createElement("canvas");
@@ -318,8 +325,8 @@ export class Stage {
   }
 
   /** label writes into wide spans what they are, and beside counts how high they go. */
-  private label(c: CanvasRenderingContext2D, lane: Lane, d: Painted, y: number, h: number): void {
-    const p = this.theme!;
+  label(c: Pen, lane: Lane, d: Labelled, y: number, h: number): void {
+    const p = palette();
     c.textBaseline = "middle";
     if (d.most > 0) {
       const text = figure(lane, d.most), w = c.measureText(text).width;
@@ -364,8 +371,8 @@ export class Stage {
   }
 
   /** labelRuns parts the runs on a P, and writes into wide ones whose they are. */
-  private labelRuns(c: CanvasRenderingContext2D, lane: Lane, y: number, h: number): void {
-    c.fillStyle = this.theme!.css("bg");
+  private labelRuns(c: Pen, lane: Lane, y: number, h: number): void {
+    c.fillStyle = palette().css("bg");
     let last = -10;
     for (const r of this.runs.on(lane.subject)) {
       const a = toX(this.view, r.start), b = toX(this.view, r.end);
@@ -387,6 +394,16 @@ export class Stage {
     addPieces(c, pieces, grids);
     addStarts(c, pieces, grids);
     return c;
+  }
+
+  /** drawnOf is what a lane is drawn of in the time that is seen. */
+  drawnOf(lane: Lane): { columns: Columns; pieces: readonly Piece[] } {
+    const w = this.window(this.view), begin = this.own(lane.start), end = this.own(lane.end), columns = new Columns(w.width);
+    columns.clear();
+    const pieces = this.cache.pieces(lane, this.level, Math.max(w.from, begin), Math.min(w.from + w.width * w.perPx, end), false);
+    addPieces(columns, pieces, new Grids(w));
+    outside(columns, (begin - w.from) / w.perPx, (end - w.from) / w.perPx);
+    return { columns, pieces };
   }
 
   /** spanAt is the span of a lane at an instant when its spans are here, in time of the axis. */
