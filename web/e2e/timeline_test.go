@@ -137,6 +137,36 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("the table has no P 0: %.300s", text)
 	}
 
+	// The strip of the whole trace: drag out what is seen, take an end of it,
+	// by pointer and by key; twice is all, and Shift a range.
+	strip := func(from, to float64, shift chromedp.Modifier) {
+		at := eval[[]float64](b, "(() => { const f = document.querySelector('.tl-mini').getBoundingClientRect(); return [f.left, f.width, f.top + f.height / 2]; })()")
+		a, c := at[0]+from*at[1], at[0]+to*at[1]
+		b.do(chromedp.MouseEvent(chromedp.MousePressed, a, at[2], chromedp.ButtonLeft, chromedp.ButtonModifiers(shift)), chromedp.MouseEvent(chromedp.MouseMoved, (a+c)/2, at[2], chromedp.ButtonLeft, chromedp.ButtonModifiers(shift)),
+			chromedp.MouseEvent(chromedp.MouseMoved, c, at[2], chromedp.ButtonLeft, chromedp.ButtonModifiers(shift)), chromedp.MouseEvent(chromedp.MouseReleased, c, at[2], chromedp.ButtonLeft, chromedp.ButtonModifiers(shift)))
+	}
+	share := func(from, to float64) {
+		t.Helper()
+		b.until(fmt.Sprintf(`(() => { const s = __loupe.snapshot(), n = s.all.end - s.all.start, near = (t, x) => Math.abs((t - s.all.start) / n - x) < 0.02; return near(s.seen.start, %g) && near(s.seen.end, %g); })()`, from, to))
+	}
+	b.do(chromedp.Focus(".tl-picture"))
+	b.press("0")
+	share(0, 1)
+	strip(0.2, 0.6, 0)
+	share(0.2, 0.6)
+	strip(0.6, 0.8, 0)
+	share(0.2, 0.8)
+	strip(0.5, 0.55, 0)
+	share(0.25, 0.85)
+	b.do(chromedp.Focus(".tl-grip"))
+	b.press(kb.Home)
+	share(0, 0.85)
+	b.press(kb.ArrowRight)
+	b.until("document.querySelector('.tl-grip').getAttribute('aria-valuenow') > 0")
+	strip(0.3, 0.4, chromedp.ModifierShift)
+	b.until("/[?&]t=/.test(location.hash)")
+	share(0.01, 0.85)
+
 	// The range restricts the figures.
 	b.do(chromedp.Navigate(address + "#/1/timeline?panel=range"))
 	b.until("document.querySelector('.drawer .facts')")

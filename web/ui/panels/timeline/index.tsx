@@ -22,7 +22,8 @@ import { Heads } from "./heads.tsx";
 import { Held, list as keyList, press, type Doings } from "./keys.ts";
 import { toggled } from "./lanerows.ts";
 import { Legend } from "./legend.tsx";
-import { Minimap, minimapHeight } from "./minimap.ts";
+import { Minimap } from "./minimap.ts";
+import { MiniStrip } from "./ministrip.tsx";
 import { Overlay, type Over } from "./overlay.ts";
 import { pointer } from "./pointer.ts";
 import { saveCSV, savePNG, saveSVG } from "./save.ts";
@@ -291,7 +292,6 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
     return () => (localCommands.value = []);
   }, [stage]);
 
-  const drag = useMiniDrag(stage);
   const s = stage.settled.value ? seen(stage.settled.value) : null;
   stage.shape.value;
   return (
@@ -301,7 +301,7 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
       <div class="tl-frame" ref={box}>
         <div class="tl-top">
           <div class="tl-corner muted" role="status">{stage.done.value < 1 ? <>reading <progress aria-label="how much of the trace is read" value={stage.done.value} /></> : "all of " + duration(stage.all.end - stage.all.start)}</div>
-          <canvas ref={mini} class="tl-mini" style={{ height: minimapHeight + "px" }} role="img" aria-label={`the whole trace, ${duration(stage.all.end - stage.all.start)}, and what part of it is seen`} {...drag} />
+          <MiniStrip stage={stage} canvas={mini} onBrush={(to) => { over.brush = to; stage.over(); }} onRange={setRange} onWhole={doings.whole} />
           <div class="tl-corner muted" title="how much time is seen">{s ? duration(s.end - s.start) + " seen" : ""}</div>
           <canvas ref={axis} class="tl-axis" style={{ height: axisHeight + "px" }} role="img" aria-label={s ? "time axis, " + exactSpan({ start: Math.round(s.start), end: Math.round(s.end) }) : "time axis"} />
         </div>
@@ -334,26 +334,4 @@ function Seen({ stage, marks: recorded }: { stage: Stage; marks: readonly Time[]
 function pictured(stage: Stage): string {
   const seenLanes = stage.rows().flatMap((row) => (row.lane ? [title(row.lane)] : []));
   return `${seenLanes.length} lanes over ${duration(stage.seen.end - stage.seen.start)}: ${seenLanes.slice(0, 12).join(", ")}${seenLanes.length > 12 ? " …" : ""}. The same as a table: press t.`;
-}
-
-/** useMiniDrag moves what is seen by dragging over the minimap. */
-function useMiniDrag(stage: Stage) {
-  const held = useRef(false);
-  const to = (e: PointerEvent): void => {
-    const frame = (e.currentTarget as Element).getBoundingClientRect(), t = stage.all.start + (e.clientX - frame.left) / frame.width * (stage.all.end - stage.all.start);
-    stage.show({ ...stage.view, start: t - stage.view.perPx * stage.view.width / 2 });
-  };
-  return {
-    onPointerDown(e: PointerEvent) {
-      held.current = true;
-      (e.currentTarget as Element).setPointerCapture(e.pointerId);
-      to(e);
-    },
-    onPointerMove(e: PointerEvent) {
-      if (held.current) to(e);
-    },
-    onPointerUp() {
-      held.current = false;
-    },
-  };
 }
