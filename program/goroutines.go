@@ -51,12 +51,22 @@ type one struct {
 	moving bool
 }
 
-// goroutines reads all goroutines of a process.
-func goroutines(mem Memory, l *layout, bin *symbol.Binary, bias uint64, now int64) (*dump.File, error) {
-	s := &snapshot{
-		mem: mem, l: l, bias: bias, now: now, bin: bin, names: map[uint64][]stack.FrameID{}, system: map[uint64]bool{}, states: map[dump.State]dump.StateID{},
-		file: &dump.File{Stacks: &stack.Table{}}, special: l.special,
+// snapshot begins to read the goroutines.
+func (p *Program) snapshot(now int64) *snapshot {
+	return &snapshot{
+		mem: p.Memory, l: p.l, bias: p.Bias, now: now, bin: p.Binary, names: map[uint64][]stack.FrameID{}, system: map[uint64]bool{}, states: map[dump.State]dump.StateID{},
+		file: &dump.File{Stacks: &stack.Table{}}, special: p.l.special,
 	}
+}
+
+// Goroutines reads all goroutines, the runtime's own left out, as a dump has
+// them. now is the time on the clock that the runtime reads (nanotime), from
+// which it follows how long they have waited.
+//
+// The program may run meanwhile: a goroutine that moves is given without its
+// stack, see [Stopped] for programs that do not.
+func (p *Program) Goroutines(now int64) (*dump.File, error) {
+	s := p.snapshot(now)
 	reasons, err := s.reasons()
 	if err != nil {
 		return nil, err
@@ -264,12 +274,9 @@ func (s *snapshot) recheck(all []one) {
 	}
 }
 
-// add puts a goroutine into the columns.
-func (s *snapshot) add(o *one, reasons []string) {
-	f := s.file
-	state := dump.State{Locked: s.word(o, s.l.lockedM) != 0}
-	wait := int32(0)
-	flags := dump.Flags(0)
+// state tells what a goroutine does, and for how many minutes.
+func (s *snapshot) state(o *one, reasons []string) (state dump.State, wait int32) {
+	state.Locked = s.word(o, s.l.lockedM) != 0
 	status := s.status(o)
 	switch status {
 	case gRunnable:
@@ -293,6 +300,14 @@ func (s *snapshot) add(o *one, reasons []string) {
 	if since := int64(s.word(o, s.l.since)); since > 0 && s.now > since && status != gRunning && status != gRunnable {
 		wait = int32(min(time.Duration(s.now-since)/time.Minute, 1<<30))
 	}
+	return state, wait
+}
+
+// add puts a goroutine into the columns.
+func (s *snapshot) add(o *one, reasons []string) {
+	f := s.file
+	state, wait := s.state(o, reasons)
+	flags := dump.Flags(0)
 	var frames []stack.FrameID
 	if o.moving {
 		flags = dump.Unavailable

@@ -3,13 +3,14 @@ package program
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loupe/symbol"
 )
 
-// layout is where the fields of the runtime's g are (runtime2.go), in bytes, and
-// where the variables are from which goroutines are found, as linked.
+// layout is where the fields of the runtime's g, m and _panic are (runtime2.go),
+// in bytes, and where the variables are from which goroutines are found, as linked.
 type layout struct {
 	size                                int
 	goid, status, reason, since, parent int // parent is -1 before Go 1.21
@@ -17,9 +18,24 @@ type layout struct {
 	schedPC, schedBP                    int
 	syscallPC, syscallBP                int // BP is -1 before Go 1.23
 	startPC, goPC, lockedM              int
-	allgptr, allglen, reasons           uint64
-	special                             uint8 // funcID of wrappers that have no name of their own
-	reasonsLen                          int
+
+	// What only programs that do not move are asked for.
+	schedSP, schedLR, syscallSP, m, panics int
+	sig, sigCode, sigAddr, sigPC           int
+	machine                                machineLayout
+	panicArg, panicLink                    int
+
+	allgptr, allglen, reasons uint64
+	allm                      uint64 // 0 where there is no symbol table
+	special                   uint8  // funcID of wrappers that have no name of their own
+	reasonsLen                int
+}
+
+// machineLayout is where the fields of the runtime's m are.
+type machineLayout struct {
+	size                          int // up to the last of them
+	id, thread, g0, signal, cur   int
+	next, clockSP, clockPC, dying int
 }
 
 // symbols are the variables of the runtime that are needed.
@@ -47,6 +63,9 @@ func layoutOf(b *symbol.Binary) (*layout, error) {
 			l.allglen = s.Addr
 		case symbols[2]:
 			l.reasons, l.reasonsLen = s.Addr, int(s.Size/16)
+		case "runtime.allm":
+			l.allm = s.Addr
+			continue
 		default:
 			continue
 		}
@@ -65,44 +84,62 @@ func layoutOf(b *symbol.Binary) (*layout, error) {
 	return l, l.fromTable(b)
 }
 
+// fields finds fields of a struct and remembers which are missing.
+type fields struct {
+	of      *dwarf.StructType
+	missing []string
+}
+
+func (f *fields) at(path ...string) int {
+	off, ok := fieldAt(f.of, path...)
+	if !ok {
+		f.missing = append(f.missing, f.of.StructName+"."+strings.Join(path, "."))
+		return -1
+	}
+	return off
+}
+
 // fromDWARF takes the layout from the debug information.
 func (l *layout) fromDWARF(d *dwarf.Data) error {
-	g, err := structOf(d, "runtime", "runtime.g")
+	types, err := structsOf(d, "runtime", "runtime.g", "runtime.m", "runtime._panic")
 	if err != nil {
 		return err
 	}
-	l.size = int(g.ByteSize)
-	var missing []string
-	at := func(path ...string) int {
-		off, ok := fieldAt(g, path...)
-		if !ok {
-			missing = append(missing, strings.Join(path, "."))
-			return -1
-		}
-		return off
+	g, m, p := fields{of: types[0]}, fields{of: types[1]}, fields{of: types[2]}
+	l.size = int(types[0].ByteSize)
+	l.goid, l.status, l.reason, l.since = g.at("goid"), g.at("atomicstatus"), g.at("waitreason"), g.at("waitsince")
+	l.stackLo, l.stackHi = g.at("stack", "lo"), g.at("stack", "hi")
+	l.schedPC, l.schedBP, l.schedSP, l.schedLR = g.at("sched", "pc"), g.at("sched", "bp"), g.at("sched", "sp"), g.at("sched", "lr")
+	l.syscallPC, l.syscallSP = g.at("syscallpc"), g.at("syscallsp")
+	l.startPC, l.goPC, l.lockedM = g.at("startpc"), g.at("gopc"), g.at("lockedm")
+	l.m, l.panics = g.at("m"), g.at("_panic")
+	l.sig, l.sigCode, l.sigAddr, l.sigPC = g.at("sig"), g.at("sigcode0"), g.at("sigcode1"), g.at("sigpc")
+	l.machine = machineLayout{
+		id: m.at("id"), thread: m.at("procid"), g0: m.at("g0"), signal: m.at("gsignal"), cur: m.at("curg"),
+		next: m.at("alllink"), clockSP: m.at("vdsoSP"), clockPC: m.at("vdsoPC"), dying: m.at("dying"),
 	}
-	l.goid, l.status, l.reason, l.since = at("goid"), at("atomicstatus"), at("waitreason"), at("waitsince")
-	l.stackLo, l.stackHi = at("stack", "lo"), at("stack", "hi")
-	l.schedPC, l.schedBP = at("sched", "pc"), at("sched", "bp")
-	l.syscallPC = at("syscallpc")
-	l.startPC, l.goPC, l.lockedM = at("startpc"), at("gopc"), at("lockedm")
-	if len(missing) > 0 {
-		return fmt.Errorf("%w: its runtime has no g.%s", ErrNotGo, strings.Join(missing, ", no g."))
+	x := &l.machine
+	x.size = max(x.id, x.thread, x.g0, x.signal, x.cur, x.next, x.clockSP, x.clockPC, x.dying) + 8
+	l.panicArg, l.panicLink = p.at("arg"), p.at("link")
+	if missing := slices.Concat(g.missing, m.missing, p.missing); len(missing) > 0 {
+		return fmt.Errorf("%w: its runtime has no %s", ErrNotGo, strings.Join(missing, ", no "))
 	}
-	l.parent, l.syscallBP = at("parentGoid"), at("syscallbp") // newer
+	l.parent, l.syscallBP = g.at("parentGoid"), g.at("syscallbp") // newer
 	return nil
 }
 
-// structOf finds a struct type in the compile unit of a package.
-func structOf(d *dwarf.Data, pkg, name string) (*dwarf.StructType, error) {
+// structsOf finds struct types in the compile unit of a package.
+func structsOf(d *dwarf.Data, pkg string, names ...string) ([]*dwarf.StructType, error) {
+	out := make([]*dwarf.StructType, len(names))
+	found := 0
 	r := d.Reader()
-	for {
+	for found < len(names) {
 		e, err := r.Next()
 		if err != nil {
 			return nil, err
 		}
 		if e == nil {
-			return nil, fmt.Errorf("%w: its debug information does not know %s", ErrNotGo, name)
+			return nil, fmt.Errorf("%w: its debug information does not know %s", ErrNotGo, names[slices.Index(out, nil)])
 		}
 		switch e.Tag {
 		case dwarf.TagCompileUnit:
@@ -110,13 +147,15 @@ func structOf(d *dwarf.Data, pkg, name string) (*dwarf.StructType, error) {
 				r.SkipChildren()
 			}
 		case dwarf.TagStructType:
-			if n, _ := e.Val(dwarf.AttrName).(string); n == name {
+			n, _ := e.Val(dwarf.AttrName).(string)
+			if i := slices.Index(names, n); i >= 0 && out[i] == nil {
 				t, err := d.Type(e.Offset)
 				if err != nil {
 					return nil, err
 				}
 				if s, ok := t.(*dwarf.StructType); ok {
-					return s, nil
+					out[i] = s
+					found++
 				}
 			}
 			r.SkipChildren()
@@ -124,6 +163,7 @@ func structOf(d *dwarf.Data, pkg, name string) (*dwarf.StructType, error) {
 			r.SkipChildren()
 		}
 	}
+	return out, nil
 }
 
 // fieldAt returns where a field of a struct within a struct lies.

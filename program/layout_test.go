@@ -13,7 +13,7 @@ import (
 )
 
 // build builds a program of one line with some version of Go and opens it.
-func build(t *testing.T, version string, flags ...string) *symbol.Binary {
+func build(t *testing.T, version, arch string, flags ...string) *symbol.Binary {
 	t.Helper()
 	dir := t.TempDir()
 	name, root, isRoot := strings.Cut(version, "=")
@@ -27,7 +27,7 @@ func build(t *testing.T, version string, flags ...string) *symbol.Binary {
 		}
 	}
 	c := exec.Command(goCommand, slices.Concat([]string{"build", "-o", "one"}, flags, []string{"."})...)
-	c.Dir, c.Env = dir, append(os.Environ(), append(env, "GOFLAGS=", "GOOS=linux", "CGO_ENABLED=0")...)
+	c.Dir, c.Env = dir, append(os.Environ(), append(env, "GOFLAGS=", "GOOS=linux", "CGO_ENABLED=0", "GOARCH="+arch)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -53,7 +53,7 @@ func TestLayouts(t *testing.T) {
 	}
 	for _, version := range strings.Split(list, ",") {
 		t.Run(version, func(t *testing.T) {
-			b := build(t, version)
+			b := build(t, version, runtime.GOARCH)
 			told, err := layoutOf(b)
 			if err != nil {
 				t.Fatal(err)
@@ -61,6 +61,17 @@ func TestLayouts(t *testing.T) {
 			known := *told
 			if err := known.fromTable(b); err != nil || known != *told {
 				t.Errorf("the table says %+v, %v, DWARF %+v", known, err, *told)
+			}
+			if os.Getenv("LOUPE_TOOLCHAINS") == "" {
+				return
+			}
+			other, err := layoutOf(build(t, version, map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			other.allgptr, other.allglen, other.reasons, other.allm = told.allgptr, told.allglen, told.reasons, told.allm
+			if *other != *told {
+				t.Errorf("the other architecture has %+v, this one %+v", *other, *told)
 			}
 		})
 	}

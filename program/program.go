@@ -15,7 +15,6 @@ package program
 import (
 	"errors"
 
-	"loupe/dump"
 	"loupe/symbol"
 )
 
@@ -49,11 +48,4 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64) (*Program, error) {
 		return nil, err
 	}
 	return &Program{Memory: mem, Binary: bin, Bias: bias, l: l}, nil
-}
-
-// Goroutines reads all goroutines, the runtime's own left out, as a dump has
-// them. now is the time on the clock that the runtime reads (nanotime), from
-// which it follows how long they have waited.
-func (p *Program) Goroutines(now int64) (*dump.File, error) {
-	return goroutines(p.Memory, p.l, p.Binary, p.Bias, now)
 }

@@ -21,7 +21,11 @@ type ArgShape struct {
 	Fields       []ArgShape // of an ArgAggregate
 }
 
-const dataArgInfo = 5 // where the list of printed arguments is
+const (
+	dataArgInfo    = 5 // where the list of printed arguments is
+	dataArgLive    = 6 // and which of them are alive
+	valuesArgIndex = 3 // table of values by PC: where in dataArgLive
+)
 
 // The bytes that are no offset in the list.
 const (
@@ -54,6 +58,57 @@ func (b *Binary) ArgShape(entry uint64) (shape []ArgShape, ok bool) {
 	r := argReader{p: t.inlTrees, off: off}
 	shape = r.list(0)
 	return shape, r.ok
+}
+
+// ArgLiveness says which arguments of a function hold a value at one of its
+// instructions. The others are still printed, with a question mark.
+type ArgLiveness struct {
+	start uint8  // what lies below it in the frame is always alive
+	bits  []byte // of the words from start on; nil is all
+}
+
+// ArgLiveness returns what the runtime asks before it prints arguments. pc is the
+// address of an instruction, as for [Binary.Frames]. Go 1.17 and before do not
+// know; there everything counts as alive.
+func (b *Binary) ArgLiveness(pc uint64) ArgLiveness {
+	all := ArgLiveness{start: 0xff}
+	t, err := b.table()
+	if err != nil || t.inlTrees == nil {
+		return all
+	}
+	f, ok := t.find(pc)
+	if !ok {
+		return all
+	}
+	off, ok := f.data(dataArgLive)
+	index := f.values(valuesArgIndex)
+	if !ok {
+		return all
+	}
+	if head := t.inlTrees.slice(off, 1); head != nil {
+		all.start = head[0]
+	}
+	if index == 0 {
+		return all
+	}
+	it := t.valuesAt(index, f.entry)
+	if at := it.seek(pc); at > 0 {
+		// A bit for each word that may be printed; the list may be the last
+		// thing in its section.
+		for n := uint64(4); n > 0 && all.bits == nil; n-- {
+			all.bits = t.inlTrees.slice(off+uint64(at), n)
+		}
+	}
+	return all
+}
+
+// First returns where in the frame the words begin that may not be alive. Words are
+// counted from there, from 0 on.
+func (l ArgLiveness) First() uint8 { return l.start }
+
+// Alive tells whether word n from [ArgLiveness.First] on holds a value.
+func (l ArgLiveness) Alive(n int) bool {
+	return n/8 >= len(l.bits) || l.bits[n/8]&(1<<(n%8)) != 0
 }
 
 type argReader struct {

@@ -15,7 +15,7 @@ func openELF(r io.ReaderAt) (*image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ELF: %w", err)
 	}
-	img := &image{r: r, format: ELF, order: f.ByteOrder, ptrSize: 8, elfType: uint16(f.Type), readSymbols: elfSymbols}
+	img := &image{r: r, format: ELF, order: f.ByteOrder, ptrSize: 8, elfType: uint16(f.Type), entry: f.Entry, readSymbols: elfSymbols}
 	if f.Class == elf.ELFCLASS32 {
 		img.ptrSize = 4
 	}

@@ -24,6 +24,7 @@ type image struct {
 
 	buildID, goBuildID string
 	hasSymbols         bool
+	entry              uint64 // where the program begins, 0 where the format does not say
 
 	sections []section
 	segments []Segment

@@ -87,6 +87,8 @@ type Binary struct {
 	GoBuildID string
 	// Segments are what the loader maps, by address.
 	Segments []Segment
+	// Entry is the address of the first instruction as linked, in ELF; else 0.
+	Entry uint64
 
 	img *image
 	opt Options
@@ -111,7 +113,7 @@ func Open(r io.ReaderAt, opt Options) (*Binary, error) {
 	b := &Binary{
 		Format: img.format, Arch: img.arch, PIE: img.pie,
 		BuildID: img.buildID, GoBuildID: img.goBuildID,
-		Segments: img.segments, img: img, opt: opt,
+		Segments: img.segments, Entry: img.entry, img: img, opt: opt,
 	}
 	b.build = sync.OnceValues(func() (*debug.BuildInfo, error) {
 		info, err := buildinfo.Read(img.r)

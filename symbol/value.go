@@ -82,25 +82,24 @@ func (b *Binary) FunctionsNamed(names map[string]bool) (map[string][]Func, error
 			out[string(name)] = append(out[string(name)], f.export())
 			continue
 		}
-		if folded := printedName(name); names[folded] {
+		if folded := PrintedName(string(name)); names[folded] {
 			out[folded] = append(out[folded], f.export())
 		}
 	}
 	return out, nil
 }
 
-// printedName is how the runtime prints a name in a traceback where that is not
-// the name itself, else "".
-func printedName(name []byte) string {
-	if string(name) == "runtime.gopanic" {
+// PrintedName returns how the runtime prints the name of a function in a
+// traceback: without type arguments.
+func PrintedName(name string) string {
+	if name == "runtime.gopanic" {
 		return "panic"
 	}
-	s := string(name)
-	open, end := strings.IndexByte(s, '['), strings.LastIndexByte(s, ']')
+	open, end := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
 	if open < 0 || end < open {
-		return ""
+		return name
 	}
-	return s[:open] + "[...]" + s[end+1:]
+	return name[:open] + "[...]" + name[end+1:]
 }
 
 // TypeInfo is what the runtime knows of a type.

@@ -1,0 +1,450 @@
+package program
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"loupe/dump"
+	"loupe/stack"
+	"loupe/symbol"
+)
+
+// Thread is where a thread of a program was when it stopped.
+type Thread struct {
+	ID             int64 // as the kernel numbers it
+	PC, SP, BP, LR uint64
+}
+
+// Machine is a thread with what the runtime knows of it: an m.
+type Machine struct {
+	Addr   uint64 // of the m
+	ID     int64  // as the runtime numbers it
+	Thread int64  // as the kernel does
+	// Goroutine is the number of the one that it runs, 0 for none.
+	Goroutine uint64
+	// Dying tells that it was ending the program: it has panicked or thrown.
+	Dying bool
+
+	g0, signal, cur, clockSP, clockPC uint64
+}
+
+// Stopped is a program that does not move: in a core, or held by a debugger.
+// Its goroutines are read as the runtime would print them, those that were
+// running as well.
+type Stopped struct {
+	// Machines are those of the runtime, the latest first. There are none
+	// where the binary has no symbol table.
+	Machines []Machine
+
+	s       *snapshot
+	all     []one
+	reasons []string
+	threads map[int64]Thread
+	places  map[placeKey]*place
+	now     int64
+}
+
+// maxMachines bounds what is believed of a list that was read.
+const maxMachines = 1 << 20
+
+// Stop looks at a program that does not move. now is the time of its clock
+// (nanotime), 0 where it is not known: then the last one that the runtime has
+// noted stands for it, and goroutines have waited for at least as long.
+func (p *Program) Stop(threads []Thread, now int64) (*Stopped, error) {
+	if p.l.schedSP == 0 {
+		return nil, fmt.Errorf("%w: it has no debug information (-ldflags=-w), and how the runtime of its version of Go lies in memory is known only from 1.21 on", ErrNotGo)
+	}
+	s := p.snapshot(now)
+	out := &Stopped{s: s, threads: map[int64]Thread{}, places: map[placeKey]*place{}}
+	for _, t := range threads {
+		out.threads[t.ID] = t
+	}
+	var err error
+	if out.reasons, err = s.reasons(); err != nil {
+		return nil, err
+	}
+	if out.all, err = s.all(); err != nil {
+		return nil, err
+	}
+	if now == 0 {
+		for i := range out.all {
+			s.now = max(s.now, int64(s.word(&out.all[i], p.l.since)))
+		}
+	}
+	return out, out.readMachines()
+}
+
+// readMachines follows the list of all m. One that cannot be read ends it.
+func (st *Stopped) readMachines() error {
+	s := st.s
+	if s.l.allm == 0 {
+		return nil
+	}
+	x := &s.l.machine
+	buf := make([]byte, x.size)
+	at, err := s.u64(s.l.allm)
+	if err != nil {
+		return err
+	}
+	for at != 0 && len(st.Machines) < maxMachines {
+		if s.mem.Read(at, buf) != nil {
+			break
+		}
+		st.Machines = append(st.Machines, st.machine(at, buf))
+		at = binary.LittleEndian.Uint64(buf[x.next:])
+	}
+	return nil
+}
+
+// machine takes an m apart.
+func (st *Stopped) machine(at uint64, buf []byte) Machine {
+	x := &st.s.l.machine
+	word := func(off int) uint64 { return binary.LittleEndian.Uint64(buf[off:]) }
+	m := Machine{
+		Addr: at, ID: int64(word(x.id)), Thread: int64(word(x.thread)), Dying: binary.LittleEndian.Uint32(buf[x.dying:]) != 0,
+		g0: word(x.g0), signal: word(x.signal), cur: word(x.cur), clockSP: word(x.clockSP), clockPC: word(x.clockPC),
+	}
+	if o, ok := st.g(m.cur); ok {
+		m.Goroutine = st.s.word(&o, st.s.l.goid)
+	}
+	return m
+}
+
+// g reads a g.
+func (st *Stopped) g(addr uint64) (o one, ok bool) {
+	if addr == 0 {
+		return o, false
+	}
+	o = one{addr: addr, g: make([]byte, st.s.l.size)}
+	return o, st.s.mem.Read(addr, o.g) == nil
+}
+
+// machineAt reads the m at an address.
+func (st *Stopped) machineAt(addr uint64) (Machine, bool) {
+	for i := range st.Machines {
+		if st.Machines[i].Addr == addr {
+			return st.Machines[i], true
+		}
+	}
+	buf := make([]byte, st.s.l.machine.size)
+	if addr == 0 || st.s.mem.Read(addr, buf) != nil {
+		return Machine{}, false
+	}
+	return st.machine(addr, buf), true
+}
+
+// On returns the machine of a thread.
+func (st *Stopped) On(thread int64) (Machine, bool) {
+	for _, m := range st.Machines {
+		if m.Thread == thread {
+			return m, true
+		}
+	}
+	return Machine{}, false
+}
+
+// begin is where the stack of a goroutine begins.
+type begin struct {
+	pc, sp, lr uint64
+	// exact tells that the instruction at pc has not run yet, as in the registers
+	// of a thread; else pc is where a call returns to.
+	exact bool
+}
+
+// beginOf finds the innermost frame of a goroutine. ok is false where the core
+// does not tell it.
+func (st *Stopped) beginOf(o *one) (b begin, ok bool) {
+	s, l := st.s, st.s.l
+	if sp := s.word(o, l.syscallSP); sp != 0 {
+		return begin{pc: s.word(o, l.syscallPC), sp: sp}, true
+	}
+	sched := begin{pc: s.word(o, l.schedPC), sp: s.word(o, l.schedSP), lr: s.word(o, l.schedLR)}
+	if s.status(o) != gRunning {
+		return sched, s.inStack(o, sched.sp)
+	}
+	m, ok := st.machineAt(s.word(o, l.m))
+	if !ok {
+		return b, false
+	}
+	t, ok := st.threads[m.Thread]
+	if !ok {
+		return b, false
+	}
+	at := begin{pc: t.PC, sp: t.SP, lr: t.LR, exact: true}
+	if !s.inStack(o, at.sp) {
+		if sig, ok := st.interrupted(&m, at); ok {
+			at = sig
+		}
+	}
+	switch {
+	case s.inStack(o, at.sp):
+		return at, true
+	case m.clockSP != 0 && s.inStack(o, m.clockSP):
+		// Reading the clock, on another stack.
+		return begin{pc: m.clockPC, sp: m.clockSP}, true
+	}
+	// On the stack of the thread: what it does there, it does for the goroutine,
+	// which has noted where it was.
+	return sched, s.inStack(o, sched.sp)
+}
+
+// interrupted finds where a thread was when the signal came that it is handling.
+// The kernel has put its registers above the frame of the handler.
+func (st *Stopped) interrupted(m *Machine, at begin) (begin, bool) {
+	g, ok := st.g(m.signal)
+	if !ok || !st.s.inStack(&g, at.sp) {
+		return begin{}, false
+	}
+	var frame uint64
+	handler := false
+	st.unwind(&g, at, func(f *physical) bool {
+		if handler {
+			return false
+		}
+		if f.place.name == "runtime.sigtramp" || f.place.name == "runtime.cgoSigtramp" {
+			handler, frame = true, f.fp
+		}
+		return true
+	})
+	if !handler {
+		return begin{}, false
+	}
+	var buf [8]byte
+	word := func(off uint64) uint64 {
+		if st.s.mem.Read(frame+off, buf[:]) != nil {
+			ok = false
+		}
+		return binary.LittleEndian.Uint64(buf[:])
+	}
+	if st.arm() {
+		// siginfo_t, then a ucontext, in which the registers begin at 184.
+		const registers = 128 + 184
+		at = begin{lr: word(registers + 8*30), sp: word(registers + 8*31), pc: word(registers + 8*32), exact: true}
+	} else {
+		// A ucontext, in which the registers begin at 40.
+		at = begin{sp: word(40 + 8*15), pc: word(40 + 8*16), exact: true}
+	}
+	return at, ok
+}
+
+func (st *Stopped) arm() bool { return st.s.bin.Arch == "arm64" }
+
+// inStack tells whether an address is one that the stack pointer may have.
+func (s *snapshot) inStack(o *one, sp uint64) bool {
+	return sp > s.word(o, s.l.stackLo) && sp < s.word(o, s.l.stackHi) && sp%8 == 0
+}
+
+// placeKey is a program counter, and whether its instruction has not run yet.
+type placeKey struct {
+	pc    uint64
+	exact bool
+}
+
+// place is everything about a program counter that does not change.
+type place struct {
+	known bool   // the binary has a function there
+	name  string // of the function of the machine
+	entry uint64
+	size  int // of its frame
+	sized bool
+	calls []symbol.Frame // that a dump shows, with names as it prints them
+	shape []symbol.ArgShape
+	live  symbol.ArgLiveness
+}
+
+// at finds a place.
+func (st *Stopped) at(pc uint64, exact bool) *place {
+	key := placeKey{pc, exact}
+	if p := st.places[key]; p != nil {
+		return p
+	}
+	p := &place{}
+	st.places[key] = p
+	s := st.s
+	f, ok := s.bin.FuncAt(pc - s.bias)
+	if !ok || f.C {
+		return p
+	}
+	p.known, p.name, p.entry = true, f.Name, f.Entry
+	p.size, p.sized = s.bin.FrameSize(pc - s.bias)
+	look := pc - s.bias
+	if !exact && look > f.Entry {
+		look--
+	}
+	p.shape, _ = s.bin.ArgShape(f.Entry)
+	p.live = s.bin.ArgLiveness(look)
+	frames := s.bin.Frames(look)
+	for i, fr := range frames {
+		fr.Address = look
+		fr.Inlined = i < len(frames)-1
+		if shown(fr.Func) && !s.wrapper(fr) {
+			fr.Func = symbol.PrintedName(fr.Func)
+			p.calls = append(p.calls, fr)
+		}
+	}
+	return p
+}
+
+// physical is one frame of a stack.
+type physical struct {
+	place      *place
+	pc, sp, fp uint64
+}
+
+// maxUnwind bounds the frames of a stack that grows until it overflows.
+const maxUnwind = 1 << 25
+
+// unwind follows a stack by the sizes of its frames, as the runtime itself does,
+// until visit says that it is enough. It returns false where the stack ends
+// before its first function.
+func (st *Stopped) unwind(o *one, b begin, visit func(*physical) bool) bool {
+	w := window{mem: st.s.mem, hi: st.s.word(o, st.s.l.stackHi)}
+	pc, sp, lr, exact := b.pc, b.sp, b.lr, b.exact
+	for n := range maxUnwind {
+		f := physical{place: st.at(pc, exact), pc: pc, sp: sp}
+		if !f.place.known || !f.place.sized || f.place.size < 0 {
+			return false
+		}
+		f.fp = sp + uint64(f.place.size)
+		if !st.arm() {
+			f.fp += 8
+		}
+		if f.fp < sp || f.fp > w.hi {
+			return false
+		}
+		if !visit(&f) || isTop(f.place.name) {
+			return true
+		}
+		back, ok := lr, true
+		switch {
+		case !st.arm():
+			back, ok = w.word(f.fp - 8)
+		case n == 0 && f.fp > sp || lr == 0:
+			back, ok = w.word(sp)
+		}
+		if !ok || back == 0 {
+			return false
+		}
+		injected := f.place.name == "runtime.sigpanic" || f.place.name == "runtime.asyncPreempt" || f.place.name == "runtime.debugCallV2"
+		pc, sp, lr, exact = back, f.fp, 0, injected
+		if st.arm() && injected {
+			// The handler has put the link register on the stack before it made
+			// this look like a call.
+			link, ok := w.word(sp)
+			if !ok {
+				return false
+			}
+			sp += 16
+			if next := st.at(pc, exact); !next.known {
+				pc = link
+			} else if next.size == 0 {
+				lr = link
+			}
+		}
+	}
+	return false
+}
+
+// isTop tells that a function is the first one of a stack.
+func isTop(name string) bool {
+	switch name {
+	case "runtime.goexit", "runtime.mstart", "runtime.rt0_go", "runtime.mcall", "runtime.morestack":
+		return true
+	}
+	return false
+}
+
+// window reads words of a stack, some kilobytes at a time.
+type window struct {
+	mem  Memory
+	hi   uint64
+	from uint64
+	buf  []byte
+	room [4096]byte
+}
+
+func (w *window) word(addr uint64) (uint64, bool) {
+	b, ok := w.bytes(addr, 8)
+	if !ok {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b), true
+}
+
+// bytes returns n bytes at an address, valid until the next call.
+func (w *window) bytes(addr uint64, n int) ([]byte, bool) {
+	if addr < w.from || addr+uint64(n) > w.from+uint64(len(w.buf)) {
+		size := uint64(len(w.room))
+		if addr < w.hi {
+			size = min(size, w.hi-addr)
+		}
+		w.from, w.buf = addr, w.room[:max(size, uint64(n))]
+		if w.mem.Read(addr, w.buf) != nil {
+			// The end of what is there.
+			if w.buf = w.room[:n]; w.mem.Read(addr, w.buf) != nil {
+				w.buf = nil
+				return nil, false
+			}
+		}
+	}
+	return w.buf[addr-w.from:][:n], true
+}
+
+// Frame is one call on the stack of a thread.
+type Frame struct {
+	stack.Frame
+	PC, SP uint64
+}
+
+// maxThreadFrames is how much of a thread's stack is told.
+const maxThreadFrames = 100
+
+// ThreadStack returns what a thread was executing, leaf first, the functions of the
+// runtime included, on whatever stack it was.
+func (st *Stopped) ThreadStack(t Thread) (out []Frame) {
+	var on one
+	found := false
+	if m, ok := st.On(t.ID); ok {
+		for _, addr := range []uint64{m.cur, m.g0, m.signal} {
+			if on, found = st.g(addr); found && st.s.inStack(&on, t.SP) {
+				break
+			}
+			found = false
+		}
+	}
+	if !found {
+		// A thread of C, or one of which the stack is not known.
+		on = one{g: make([]byte, st.s.l.size)}
+		binary.LittleEndian.PutUint64(on.g[st.s.l.stackHi:], min(t.SP, 1<<63)+1<<20)
+	}
+	first := true
+	st.unwind(&on, begin{pc: t.PC, sp: t.SP, lr: t.LR, exact: true}, func(f *physical) bool {
+		look := f.pc - st.s.bias
+		if !first && look > f.place.entry {
+			look--
+		}
+		first = false
+		for _, fr := range st.s.bin.Frames(look) {
+			out = append(out, Frame{Frame: fr.Frame, PC: f.pc, SP: f.sp})
+		}
+		return len(out) < maxThreadFrames
+	})
+	return out
+}
+
+// createdBy is the go statement of a goroutine, as a dump prints it.
+func (st *Stopped) createdBy(o *one) (text string, ok bool) {
+	pc := st.s.word(o, st.s.l.goPC)
+	f, ok := st.s.bin.FuncAt(pc - st.s.bias)
+	if pc == 0 || !ok || !shown(f.Name) {
+		return "", false
+	}
+	text = dump.CreatedBy + symbol.PrintedName(f.Name)
+	if st.s.l.parent >= 0 {
+		if id := st.s.word(o, st.s.l.parent); id != 0 {
+			text += fmt.Sprintf(" in goroutine %d", id)
+		}
+	}
+	file, line := st.s.bin.Line(pc - 1 - st.s.bias)
+	return fmt.Sprintf("%s\n\t%s:%d +%#x\n", text, file, line, pc-st.s.bias-f.Entry), true
+}

@@ -1,0 +1,202 @@
+package program
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"strconv"
+
+	"loupe/symbol"
+)
+
+// Go prints so many frames of a deep stack, from both ends.
+const innerFrames, outerFrames = 50, 50
+
+// WriteText writes the goroutines as the runtime prints them with SIGQUIT: with
+// the words of their arguments, and question marks behind those that are not
+// alive. Package dump reads it. The goroutines of the list come first.
+//
+// Note: a core could fill the columns of a dump directly, as a running process
+// does. As text, everything that is done with dumps (groups, filters, words with
+// names and values, flame graphs, comparisons) holds for cores as it is; writing
+// and reading it again takes a microsecond per frame.
+func (st *Stopped) WriteText(out io.Writer, first ...uint64) error {
+	w := &writer{st: st, out: bufio.NewWriterSize(out, 64<<10)}
+	rank := map[uint64]bool{}
+	for _, id := range first {
+		for i := range st.all {
+			if o := &st.all[i]; st.s.word(o, st.s.l.goid) == id && !rank[id] {
+				rank[id] = true
+				w.goroutine(o)
+			}
+		}
+	}
+	for i := range st.all {
+		if o := &st.all[i]; !rank[st.s.word(o, st.s.l.goid)] {
+			w.goroutine(o)
+		}
+	}
+	return w.out.Flush()
+}
+
+// writer prints goroutines.
+type writer struct {
+	st  *Stopped
+	out *bufio.Writer
+	buf []byte
+}
+
+func (w *writer) goroutine(o *one) {
+	st := w.st
+	s := st.s
+	b := append(w.buf[:0], "goroutine "...)
+	b = strconv.AppendUint(b, s.word(o, s.l.goid), 10)
+	b = appendHex(append(b, " gp="...), o.addr)
+	if m, ok := st.machineAt(s.word(o, s.l.m)); ok {
+		b = strconv.AppendInt(append(b, " m="...), m.ID, 10)
+		b = appendHex(append(b, " mp="...), m.Addr)
+	} else {
+		b = append(b, " m=nil"...)
+	}
+	state, wait := s.state(o, st.reasons)
+	b = append(append(b, " ["...), state.Name...)
+	if state.Leaked {
+		b = append(b, " (leaked)"...)
+	}
+	if wait > 0 {
+		b = append(strconv.AppendInt(append(b, ", "...), int64(wait), 10), " minutes"...)
+	}
+	if state.Locked {
+		b = append(b, ", locked to thread"...)
+	}
+	b = append(b, "]:\n"...)
+	w.out.Write(b)
+	w.buf = b
+	if from, ok := st.beginOf(o); ok {
+		w.stack(o, from)
+	} else {
+		w.out.WriteString("\tgoroutine running on other thread; stack unavailable\n")
+	}
+	if text, ok := st.createdBy(o); ok {
+		w.out.WriteString(text)
+	}
+	w.out.WriteByte('\n')
+}
+
+// stack prints the frames of a stack. Those in the middle of a deep one are counted.
+func (w *writer) stack(o *one, from begin) {
+	win := &window{mem: w.st.s.mem, hi: w.st.s.word(o, w.st.s.l.stackHi)}
+	printed := 0
+	var last [outerFrames]physical
+	held, calls := 0, 0 // frames behind the first ones, and the calls in them
+	w.st.unwind(o, from, func(f *physical) bool {
+		if n := len(f.place.calls); n == 0 {
+			return true
+		} else if printed >= innerFrames {
+			last[held%outerFrames] = *f
+			held++
+			calls += n
+			return true
+		}
+		printed += len(f.place.calls)
+		w.frame(win, f)
+		return true
+	})
+	keep := min(held, outerFrames)
+	for i := held - keep; i < held; i++ {
+		calls -= len(last[i%outerFrames].place.calls)
+	}
+	if calls > 0 {
+		w.out.WriteString("..." + strconv.Itoa(calls) + " frames elided...\n")
+	}
+	for i := held - keep; i < held; i++ {
+		w.frame(win, &last[i%outerFrames])
+	}
+}
+
+// frame prints the calls of one frame: the inlined ones have no arguments.
+func (w *writer) frame(win *window, f *physical) {
+	for i := range f.place.calls {
+		c := &f.place.calls[i]
+		b := append(w.buf[:0], c.Func...)
+		if c.Inlined {
+			b = append(b, "(...)\n\t"...)
+		} else {
+			b = append(b, '(')
+			b = w.arguments(b, win, f)
+			b = append(b, ")\n\t"...)
+		}
+		b = strconv.AppendInt(append(append(b, c.File...), ':'), int64(c.Line), 10)
+		if !c.Inlined {
+			if off := f.pc - w.st.s.bias - f.place.entry; off > 0 {
+				b = appendHex(append(b, " +"...), off)
+			}
+			b = appendHex(append(b, " fp="...), f.fp)
+			b = appendHex(append(b, " sp="...), f.sp)
+			b = appendHex(append(b, " pc="...), f.pc)
+		}
+		b = append(b, '\n')
+		w.out.Write(b)
+		w.buf = b
+	}
+}
+
+func appendHex(b []byte, n uint64) []byte {
+	return strconv.AppendUint(append(b, "0x"...), n, 16)
+}
+
+// maxArguments is how far from its begin arguments are printed (the place of a word
+// has one byte), and a word more.
+const maxArguments = 256 + 8
+
+// arguments prints the words of a function: printArgs in runtime/traceback.go.
+func (w *writer) arguments(b []byte, win *window, f *physical) []byte {
+	if len(f.place.shape) == 0 {
+		return b
+	}
+	at := f.fp
+	if w.st.arm() {
+		at += 8 // above the link register of the caller
+	}
+	size := min(uint64(maxArguments), win.hi-min(win.hi, at))
+	words, ok := win.bytes(at, int(size))
+	if !ok {
+		words = nil
+	}
+	n := 0
+	return w.list(b, words, f.place.shape, &f.place.live, &n)
+}
+
+// list prints a list of words and of lists; n counts the words that may be dead.
+func (w *writer) list(b, words []byte, shape []symbol.ArgShape, live *symbol.ArgLiveness, n *int) []byte {
+	for i, a := range shape {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		switch a.Kind {
+		case symbol.ArgMore:
+			b = append(b, "..."...)
+		case symbol.ArgFar:
+			b = append(b, '_')
+		case symbol.ArgAggregate:
+			b = append(w.list(append(b, '{'), words, a.Fields, live, n), '}')
+		case symbol.ArgWord:
+			alive := true
+			if a.Offset >= live.First() {
+				alive = live.Alive(*n)
+				*n++
+			}
+			if int(a.Offset)+int(a.Size) > len(words) || a.Size == 0 || a.Size > 8 {
+				b = append(b, '_')
+				continue
+			}
+			var word [8]byte
+			copy(word[:], words[a.Offset:][:a.Size])
+			b = appendHex(b, binary.LittleEndian.Uint64(word[:]))
+			if !alive {
+				b = append(b, '?')
+			}
+		}
+	}
+	return b
+}
