@@ -93,6 +93,9 @@ type File struct {
 	PID    int64
 	// Command is the name of the program, Args the begin of its command line.
 	Command, Args string
+	// Clock is the time when it was written, on the clock that Go reads
+	// (CLOCK_MONOTONIC, in nanoseconds); 0 where the writer has not noted it.
+	Clock int64
 	// Entry is where the program began to run, 0 where nothing says so.
 	Entry uint64
 
@@ -262,11 +265,14 @@ func (f *File) judge() {
 	}
 }
 
-// InFile returns how many bytes of memory the file has, and how many there were.
+// InFile returns how many bytes of memory the file has, and how many the process
+// could reach.
 func (f *File) InFile() (have, all uint64) {
 	for _, s := range f.Segments {
 		have += s.FileSize
-		all += s.Size
+		if s.Read || s.Write || s.Exec || s.FileSize > 0 {
+			all += s.Size
+		}
 	}
 	return have, all
 }

@@ -19,7 +19,7 @@ const (
 	// delve's own (pkg/elfwriter), with these owners: "Delve Header", "".
 	noteDelveHead   = 0x444c5645
 	noteDelveThread = 0x444c5654
-	// ours, of the owner loupeNotes.
+	// ours, of the owner loupeNotes: the clock.
 	noteLoupe  = 1
 	loupeNotes = "loupe"
 )
@@ -93,7 +93,12 @@ func (f *File) reader(owner string, kind uint32) func([]byte) {
 	case kind == noteDelveThread:
 		return f.readDelveThread
 	case owner == loupeNotes && kind == noteLoupe:
-		return func([]byte) { f.Writer = Loupe }
+		return func(b []byte) {
+			f.Writer = Loupe
+			if len(b) >= 8 {
+				f.Clock = int64(binary.LittleEndian.Uint64(b))
+			}
+		}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ type Header struct {
 	Arch          string
 	PID           int64
 	Command, Args string
+	Clock         int64 // see [File.Clock]
 	// Threads are told in their order; of them ID, Signal and Raw are used.
 	Threads []RawThread
 	// Aux is /proc/PID/auxv as it is.
@@ -100,7 +101,7 @@ func appendProgram(out []byte, kind, flags uint32, s *Segment, align uint64) []b
 // threads.
 func (h *Header) notes() []byte {
 	le := binary.LittleEndian
-	out := appendNote(nil, loupeNotes, noteLoupe, []byte("1"))
+	out := appendNote(nil, loupeNotes, noteLoupe, le.AppendUint64(nil, uint64(h.Clock)))
 	for i, t := range h.Threads {
 		status := make([]byte, statusHead, statusHead+len(t.Registers)+8)
 		le.PutUint32(status[32:], uint32(t.ID))

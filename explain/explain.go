@@ -38,6 +38,9 @@ type Sources struct {
 type Options struct {
 	Binary  *symbol.Binary // nil for none
 	Sources Sources
+	// Memory reads what was in the memory of the program when the goroutines
+	// were there, as a core has it; nil for text alone.
+	Memory func(addr uint64, buf []byte) error
 }
 
 // Origin says where the names and types of parameters are from.
@@ -89,6 +92,7 @@ type Explainer struct {
 	f   *dump.File
 	bin *symbol.Binary
 	src *sourceReader
+	mem func(addr uint64, buf []byte) error
 
 	version int // 26 of Go 1.26; 0 is not known
 	funcs   map[string][]symbol.Func
@@ -103,7 +107,7 @@ const maxNames = 1 << 17
 
 // New prepares to explain the goroutines of a file.
 func New(f *dump.File, opt Options) *Explainer {
-	x := &Explainer{f: f, bin: opt.Binary, src: newSourceReader(opt.Sources), slides: map[int]slide{}}
+	x := &Explainer{f: f, bin: opt.Binary, mem: opt.Memory, src: newSourceReader(opt.Sources), slides: map[int]slide{}}
 	x.look()
 	if x.bin == nil {
 		return x

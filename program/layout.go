@@ -26,9 +26,12 @@ type layout struct {
 	panicArg, panicLink                    int
 
 	allgptr, allglen, reasons uint64
-	allm                      uint64 // 0 where there is no symbol table
-	special                   uint8  // funcID of wrappers that have no name of their own
-	reasonsLen                int
+	// Those that not all can do without; 0 where there is no symbol table: all m,
+	// what was printed last and where in that the end is.
+	allm, printed, printedAt uint64
+	printedLen               int
+	special                  uint8 // funcID of wrappers that have no name of their own
+	reasonsLen               int
 }
 
 // machineLayout is where the fields of the runtime's m are.
@@ -65,6 +68,12 @@ func layoutOf(b *symbol.Binary) (*layout, error) {
 			l.reasons, l.reasonsLen = s.Addr, int(s.Size/16)
 		case "runtime.allm":
 			l.allm = s.Addr
+			continue
+		case "runtime.printBacklog":
+			l.printed, l.printedLen = s.Addr, int(s.Size)
+			continue
+		case "runtime.printBacklogIndex":
+			l.printedAt = s.Addr
 			continue
 		default:
 			continue

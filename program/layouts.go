@@ -59,6 +59,7 @@ func (l *layout) fromTable(b *symbol.Binary) error {
 		return fmt.Errorf("%w: it has no debug information (-ldflags=-w), and how the runtime of Go 1.%d lies in memory is not known", ErrNotGo, minor)
 	}
 	known.special, known.allm = l.special, l.allm
+	known.printed, known.printedAt, known.printedLen = l.printed, l.printedAt, l.printedLen
 	known.allgptr, known.allglen, known.reasons, known.reasonsLen = l.allgptr, l.allglen, l.reasons, l.reasonsLen
 	*l = known
 	return nil

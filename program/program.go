@@ -13,7 +13,10 @@
 package program
 
 import (
+	"encoding/binary"
 	"errors"
+	"io"
+	"slices"
 
 	"loupe/symbol"
 )
@@ -48,4 +51,39 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64) (*Program, error) {
 		return nil, err
 	}
 	return &Program{Memory: mem, Binary: bin, Bias: bias, l: l}, nil
+}
+
+// SameBuild tells whether the program in memory is that of the binary, by the
+// tables that the runtime finds its functions with: where they lie and how long
+// they are differs from build to build. known is false where the binary does not
+// say where they are (stripped), or memory does not have them.
+func (p *Program) SameBuild(file io.ReaderAt) (same, known bool) {
+	const words = 24 // pclntab, text, data, bss
+	list, err := p.Binary.Symbols(nil)
+	if err != nil {
+		return false, false
+	}
+	i := slices.IndexFunc(list, func(s symbol.Symbol) bool { return s.Name == "runtime.firstmoduledata" })
+	if i < 0 || list[i].Size < 8*words {
+		return false, false
+	}
+	var linked, loaded [8 * words]byte
+	for _, seg := range p.Binary.Segments {
+		if off := list[i].Addr - seg.Addr; list[i].Addr >= seg.Addr && off+8*words <= seg.FileSize {
+			if _, err := file.ReadAt(linked[:], int64(seg.Offset+off)); err != nil {
+				return false, false
+			}
+			known = true
+		}
+	}
+	if !known || p.Memory.Read(list[i].Addr+p.Bias, loaded[:]) != nil {
+		return false, false
+	}
+	for i := range words {
+		want, got := binary.LittleEndian.Uint64(linked[8*i:]), binary.LittleEndian.Uint64(loaded[8*i:])
+		if got != want && got != want+p.Bias && (want != 0 || !p.Binary.PIE) {
+			return false, true
+		}
+	}
+	return true, true
 }

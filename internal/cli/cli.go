@@ -65,7 +65,7 @@ func (e *env) atAbort(f func()) {
 func commands() []*command {
 	return []*command{
 		demoCommand, runCommand, attachCommand, watchCommand, loadCommand,
-		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, stacksCommand, pprofCommand, newTraceCommand(),
+		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, stacksCommand, newCoreCommand(), pprofCommand, newTraceCommand(),
 		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
 	}
 }

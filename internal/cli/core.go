@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"loupe/dump"
+	"loupe/program"
+	"loupe/report"
+)
+
+// coreVerb is one verb of loupe core.
+type coreVerb struct {
+	name  string
+	args  string
+	short string
+	run   func(e *env, f *coreFlags, args []string) error
+}
+
+// coreVerbs returns the verbs in the order of the help text.
+func coreVerbs() []coreVerb {
+	return []coreVerb{
+		{"summary", "[BIN] CORE", "what the core is of, how it ended, and what the goroutines did", coreSummary},
+		{"goroutines", "[BIN] CORE", "every goroutine, with the names, types and values of its arguments", coreGoroutines},
+		{"threads", "[BIN] CORE", "every thread: its registers, its stack, and its goroutine", coreThreads},
+	}
+}
+
+// coreFlags are those of all verbs.
+type coreFlags struct {
+	json   bool
+	filter string
+	top    int
+
+	parsed *dump.Filter
+}
+
+// newCoreCommand is a function because its help lists the verbs.
+func newCoreCommand() *command {
+	return &command{
+		name:  "core",
+		short: "what a core file shows: the end, goroutines, arguments, threads",
+		args:  "[VERB] [flags] [BIN] CORE",
+		example: []string{
+			"loupe core ./server core.4711",
+			"loupe core core.4711                            if it names its program, and that is there",
+			"loupe core goroutines -filter 'func~handle' ./server core.4711",
+			"loupe core threads -json ./server core.4711",
+		},
+		about: coreHelp(),
+		files: true,
+		setup: func(fs *flagSet) func(*env, []string) error {
+			f := &coreFlags{}
+			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.CoreSchema+")")
+			fs.StringVar(&f.filter, "filter", "", "look at a part of the goroutines: `terms` like \"state~chan func~handle\"")
+			fs.IntVar(&f.top, "n", 20, "show at most `n` groups, or threads; 0 is all")
+			return func(e *env, args []string) error { return runCore(e, f, args) }
+		},
+	}
+}
+
+// coreHelp lists the verbs.
+func coreHelp() string {
+	var b strings.Builder
+	b.WriteString("\nVerbs; without one it is summary:\n")
+	for _, v := range coreVerbs() {
+		fmt.Fprintf(&b, "  %-22s %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
+	}
+	b.WriteString(`
+CORE is a core file of Linux (amd64, arm64) of a program of Go 1.21 or later: one
+that the kernel has written (ulimit -c unlimited; GOTRACEBACK=crash makes a
+panic end in one), gdb's gcore, delve's dump. BIN is the
+program, the very build; the core says whether it is. A core that was cut by a
+limit or a full disk is read as far as it goes.
+
+` + dump.FilterHelp)
+	return b.String()
+}
+
+func runCore(e *env, f *coreFlags, args []string) (err error) {
+	if len(args) == 0 {
+		return usagef("say what to read: loupe core BIN CORE (verbs: %s)", coreVerbNames())
+	}
+	if f.top < 0 {
+		return usagef("-n %d: want 0 for all, or more", f.top)
+	}
+	if f.parsed, err = dump.ParseFilter(f.filter); err != nil {
+		return usagef("-filter: %w", err)
+	}
+	i := slices.IndexFunc(coreVerbs(), func(v coreVerb) bool { return v.name == args[0] })
+	if i >= 0 {
+		return coreVerbs()[i].run(e, f, args[1:])
+	}
+	if _, err := os.Stat(args[0]); err != nil && len(args) > 1 && !strings.ContainsAny(args[0], `/\.`) {
+		return usagef("there is no loupe core %s, and no file of this name; known are %s", args[0], coreVerbNames())
+	}
+	return coreSummary(e, f, args)
+}
+
+func coreVerbNames() string {
+	var names []string
+	for _, v := range coreVerbs() {
+		names = append(names, v.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// coreSummary prints the first page.
+func coreSummary(e *env, f *coreFlags, args []string) error {
+	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
+		out := c.head()
+		var err error
+		if out.Stacks, err = f.stacks(e, c, false); err != nil {
+			return nil, err
+		}
+		if t, ok := c.crashed(); ok {
+			out.Threads = []report.CoreThread{t}
+		}
+		return out, nil
+	})
+}
+
+// coreGoroutines prints every goroutine.
+func coreGoroutines(e *env, f *coreFlags, args []string) error {
+	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
+		out := c.head()
+		var err error
+		out.Stacks, err = f.stacks(e, c, true)
+		return out, err
+	})
+}
+
+// coreThreads prints every thread.
+func coreThreads(e *env, f *coreFlags, args []string) error {
+	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
+		out := c.head()
+		out.AllThreads = true
+		for _, t := range c.file.Threads {
+			if f.top > 0 && len(out.Threads) == f.top {
+				break
+			}
+			out.Threads = append(out.Threads, c.thread(&t))
+		}
+		return out, nil
+	})
+}
+
+// page opens a core, makes a page of it and prints that.
+func (f *coreFlags) page(e *env, args []string, make func(*openedCore) (*report.Core, error)) error {
+	c, err := openCore(e, args)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	page, err := make(c)
+	if err != nil {
+		return err
+	}
+	return buffered(e.stdout, func(w io.Writer) error {
+		if f.json {
+			return report.WriteJSON(w, report.CoreJSON(page))
+		}
+		return report.WriteCore(w, page, e.style())
+	})
+}
+
+// stacks are the goroutines of a core as a dump.
+func (f *coreFlags) stacks(e *env, c *openedCore, full bool) (*report.Stacks, error) {
+	file, err := c.goroutines()
+	if err != nil {
+		return nil, err
+	}
+	v := &report.Stacks{Name: c.name, File: file, Top: f.top, Full: full, Filter: f.filter}
+	if f.parsed != nil {
+		v.Keep = f.parsed.Keep(file)
+	}
+	v.Explained = c.explained(e, file)
+	return v, nil
+}
+
+// goroutines are those of the core, the one that has ended the program first.
+func (c *openedCore) goroutines() (*dump.File, error) {
+	st, err := c.stopped()
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	var first []uint64
+	if crash, ok := st.Crash(); ok {
+		if crash.Message != "" {
+			text.WriteString(crash.Message + "\n")
+		}
+		first = append(first, crash.Goroutine)
+	}
+	if err := st.WriteText(&text, first...); err != nil {
+		return nil, err
+	}
+	return dump.Parse(text.Bytes()), nil
+}
+
+// stopped is the program as the runtime left it.
+func (c *openedCore) stopped() (*program.Stopped, error) {
+	if c.st != nil {
+		return c.st, nil
+	}
+	if c.program == nil {
+		return nil, exitError{exitNothing, fmt.Errorf("cannot read the goroutines of %s: %w", c.name, c.notGo)}
+	}
+	var threads []program.Thread
+	for _, t := range c.file.Threads {
+		threads = append(threads, program.Thread{ID: t.ID, PC: t.PC, SP: t.SP, BP: t.BP, LR: t.LR})
+	}
+	st, err := c.program.Stop(threads, c.file.Clock)
+	if err != nil {
+		return nil, exitError{exitNothing, fmt.Errorf("cannot read the goroutines of %s: %w%s", c.name, err, c.doubt())}
+	}
+	c.st = st
+	return st, nil
+}
+
+// doubt says why what was read may be nonsense.
+func (c *openedCore) doubt() string {
+	switch {
+	case c.identity == report.OtherBuild:
+		return " (" + c.binName + " is another build than the one that ran)"
+	case c.file.Cut > 0:
+		return fmt.Sprintf(" (the core is cut: %d bytes are missing)", c.file.Cut)
+	}
+	return ""
+}

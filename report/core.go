@@ -1,0 +1,317 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"loupe/core"
+	"loupe/unit"
+)
+
+// CoreSchema names the form of the JSON of loupe core.
+const CoreSchema = "loupe.core/1"
+
+// Identity says whether a core is of a binary.
+type Identity string
+
+// What is known of it.
+const (
+	UnknownBuild Identity = ""
+	SameBuild    Identity = "same" // their build ids are equal
+	// SameTables is a core without a build id, in which the runtime's tables
+	// lie where the binary has them.
+	SameTables Identity = "same tables"
+	OtherBuild Identity = "other"
+)
+
+// Core is a page about a core file.
+type Core struct {
+	Name, Binary  string
+	Identity      Identity
+	Writer        string
+	OS, Arch, Go  string
+	Main          string // the module of the program
+	PID           int64
+	Command, Args string
+	Signal        core.Signal
+	// Crashed tells that the runtime was ending the program; Message is what it
+	// has printed.
+	Crashed bool
+	Message string
+
+	Size, Cut      int64  // of the file, in bytes; what is cut off it
+	InFile, Memory uint64 // bytes of memory that the file has, and that there were
+	Odd            []string
+
+	ThreadCount int
+	// Threads are those that the page shows; AllThreads tells that it is about
+	// them.
+	Threads    []CoreThread
+	AllThreads bool
+	// Stacks are the goroutines, nil where the page does not show them.
+	Stacks *Stacks
+}
+
+// CoreThread is one thread of the process.
+type CoreThread struct {
+	ID        int64  // as the kernel numbers it
+	Machine   int64  // as the runtime does; -1 is not known
+	Goroutine uint64 // that it ran; 0 is none
+	Signal    int    // that it was about to take
+	Dying     bool   // it was ending the program
+	Registers []core.Register
+	Frames    []CoreFrame // leaf first
+}
+
+// CoreFrame is a call on the stack of a thread.
+type CoreFrame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	PC       uint64 `json:"pc"`
+	SP       uint64 `json:"sp"`
+}
+
+// WriteCore prints a page about a core.
+func WriteCore(out io.Writer, c *Core, s Style) error {
+	w := &lines{w: out}
+	writeCoreHead(w, c, s)
+	if c.AllThreads {
+		writeCoreThreads(w, c, s)
+	} else {
+		for i := range c.Threads {
+			w.printf("\n%s\n", s.paint(bold, "Where it ended: "+threadTitle(&c.Threads[i])))
+			writeCoreThread(w, &c.Threads[i], s)
+		}
+	}
+	if w.err == nil && c.Stacks != nil {
+		w.printf("\n")
+		return WriteStacks(out, c.Stacks, s)
+	}
+	return w.err
+}
+
+func writeCoreHead(w *lines, c *Core, s Style) {
+	title := clean(c.Name) + ": core"
+	if c.Command != "" {
+		title += " of " + clean(c.Command)
+	}
+	if c.PID > 0 {
+		title += fmt.Sprintf(", process %d", c.PID)
+	}
+	w.printf("%s\n", s.paint(bold, title))
+	g := &grid{}
+	row := func(name, text, paint string) {
+		g.add(cell{text: name, paint: dim, left: true}, cell{text: text, paint: paint, left: true})
+	}
+	row("program", strings.Join(words(clean(c.Binary), clean(c.Main), clean(c.Go), c.OS+"/"+c.Arch), ", "), "")
+	switch c.Identity {
+	case SameBuild:
+		row("", "the very build: the ids are equal", dim)
+	case SameTables:
+		row("", "the core has no build id; the runtime's tables lie where this binary has them", dim)
+	case OtherBuild:
+		row("WARNING", "this is another build than the one that ran: what follows may be nonsense", red)
+	default:
+		row("WARNING", "nothing in the core tells whether this is the build that ran", red)
+	}
+	if c.Args != "" {
+		row("command", clip(clean(c.Args), 200), "")
+	}
+	row("ended by", endText(c), "")
+	size := fmt.Sprintf("%s, with %s of %s of memory", unit.Bytes(c.Size), unit.BytesOf(float64(c.InFile)), unit.BytesOf(float64(c.Memory)))
+	if c.Writer != "" {
+		size += ", written by " + c.Writer
+	}
+	row("file", size, "")
+	if c.Cut > 0 {
+		row("WARNING", fmt.Sprintf("the file is cut: %s are missing (a limit of ulimit -c, or a full disk)", unit.Bytes(c.Cut)), red)
+	}
+	for _, odd := range c.Odd {
+		row("odd", clean(odd), red)
+	}
+	row("threads", unit.Count(int64(c.ThreadCount)), "")
+	fit(g, s.width()-2)
+	g.write(w, s, "  ")
+}
+
+func words(all ...string) (some []string) {
+	for _, word := range all {
+		if word != "" && word != "/" {
+			some = append(some, word)
+		}
+	}
+	return some
+}
+
+// endText says in words how the process has ended.
+func endText(c *Core) string {
+	x := c.Signal
+	switch {
+	case x.Number == 0 && c.Crashed:
+		return "the runtime was ending it"
+	case x.Number == 0:
+		return "nothing: it was copied while it ran"
+	}
+	text := SignalName(x.Number)
+	switch {
+	case x.Sender > 0 && int64(x.Sender) == c.PID:
+		text += ", sent by itself"
+	case x.Sender > 0:
+		text += fmt.Sprintf(", sent by process %d", x.Sender)
+	case x.Number == 4 || x.Number == 7 || x.Number == 8 || x.Number == 11:
+		text += fmt.Sprintf(", code %d, address %#x", x.Code, x.Addr)
+	}
+	return text
+}
+
+var signalNames = map[int]string{
+	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+	10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 19: "SIGSTOP", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+}
+
+// SignalName is a signal of Linux by its name.
+func SignalName(n int) string {
+	if name := signalNames[n]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("signal %d", n)
+}
+
+func threadTitle(t *CoreThread) string {
+	text := fmt.Sprintf("thread %d", t.ID)
+	if t.Machine >= 0 {
+		text += fmt.Sprintf(", m%d", t.Machine)
+	}
+	if t.Goroutine > 0 {
+		text += fmt.Sprintf(", goroutine %d", t.Goroutine)
+	}
+	if t.Signal > 0 {
+		text += ", " + SignalName(t.Signal)
+	}
+	return text
+}
+
+// maxThreadFrames is how much of a thread's stack is printed.
+const maxThreadFrames = 24
+
+func writeCoreThread(w *lines, t *CoreThread, s Style) {
+	for i, fr := range t.Frames {
+		if i == maxThreadFrames {
+			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s", counted(len(t.Frames)-i, "more frame"))))
+			break
+		}
+		at := ""
+		if fr.File != "" {
+			at = fmt.Sprintf("  %s:%d", clean(path.Base(fr.File)), fr.Line)
+		}
+		w.printf("  %s%s\n", clip(clean(fr.Function), 200), s.paint(dim, at))
+	}
+	if len(t.Frames) == 0 {
+		w.printf("  %s\n", s.paint(dim, "no Go function is there"))
+	}
+	var line strings.Builder
+	for _, r := range t.Registers {
+		text := fmt.Sprintf("%-7s%#-18x", clean(r.Name), r.Value)
+		if line.Len() > 0 && line.Len()+2+len(text) > s.width()-4 {
+			w.printf("    %s\n", s.paint(dim, strings.TrimRight(line.String(), " ")))
+			line.Reset()
+		}
+		if line.Len() > 0 {
+			line.WriteString("  ")
+		}
+		line.WriteString(text)
+	}
+	if line.Len() > 0 {
+		w.printf("    %s\n", s.paint(dim, strings.TrimRight(line.String(), " ")))
+	}
+}
+
+func writeCoreThreads(w *lines, c *Core, s Style) {
+	for i := range c.Threads {
+		w.printf("\n%s\n", s.paint(bold, threadTitle(&c.Threads[i])))
+		writeCoreThread(w, &c.Threads[i], s)
+	}
+	if n := c.ThreadCount - len(c.Threads); n > 0 {
+		w.printf("\n%s\n", s.paint(dim, fmt.Sprintf("and %s; -n 0 shows all", counted(n, "more thread"))))
+	}
+}
+
+type coreJSON struct {
+	Schema   string           `json:"schema"`
+	File     string           `json:"file"`
+	Binary   string           `json:"binary"`
+	Identity Identity         `json:"build"`
+	Writer   string           `json:"written_by,omitempty"`
+	OS       string           `json:"os"`
+	Arch     string           `json:"arch"`
+	Go       string           `json:"go,omitempty"`
+	Main     string           `json:"main,omitempty"`
+	PID      int64            `json:"pid"`
+	Command  string           `json:"command,omitempty"`
+	Args     string           `json:"args,omitempty"`
+	Signal   *signalJSON      `json:"signal,omitempty"`
+	Crashed  bool             `json:"crashed"`
+	Message  string           `json:"message,omitempty"`
+	Size     int64            `json:"bytes"`
+	Cut      int64            `json:"bytes_cut"`
+	InFile   uint64           `json:"memory_in_file"`
+	Memory   uint64           `json:"memory"`
+	Odd      []string         `json:"odd,omitempty"`
+	Count    int              `json:"thread_count"`
+	Threads  []coreThreadJSON `json:"threads"`
+	Stacks   any              `json:"stacks,omitempty"`
+}
+
+type signalJSON struct {
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Code    int    `json:"code"`
+	Address uint64 `json:"address,omitempty"`
+	Sender  int    `json:"sender,omitempty"`
+}
+
+type coreThreadJSON struct {
+	ID        int64             `json:"id"`
+	Machine   *int64            `json:"m,omitempty"`
+	Goroutine uint64            `json:"goroutine,omitempty"`
+	Signal    string            `json:"signal,omitempty"`
+	Dying     bool              `json:"dying,omitempty"`
+	Registers map[string]uint64 `json:"registers"`
+	Frames    []CoreFrame       `json:"frames"`
+}
+
+// CoreJSON is what [WriteJSON] prints of a core, with its schema. The goroutines are
+// in the form of loupe stacks.
+func CoreJSON(c *Core) any {
+	out := coreJSON{
+		Schema: CoreSchema, File: c.Name, Binary: c.Binary, Identity: c.Identity, Writer: c.Writer, OS: c.OS, Arch: c.Arch, Go: c.Go, Main: c.Main,
+		PID: c.PID, Command: c.Command, Args: c.Args, Crashed: c.Crashed, Message: c.Message, Size: c.Size, Cut: c.Cut, InFile: c.InFile, Memory: c.Memory,
+		Odd: c.Odd, Count: c.ThreadCount, Threads: []coreThreadJSON{},
+	}
+	if out.Identity == UnknownBuild {
+		out.Identity = "unknown"
+	}
+	if x := c.Signal; x.Number > 0 {
+		out.Signal = &signalJSON{x.Number, SignalName(x.Number), x.Code, x.Addr, x.Sender}
+	}
+	for _, t := range c.Threads {
+		j := coreThreadJSON{ID: t.ID, Goroutine: t.Goroutine, Dying: t.Dying, Registers: map[string]uint64{}, Frames: t.Frames}
+		if t.Machine >= 0 {
+			j.Machine = &t.Machine
+		}
+		if t.Signal > 0 {
+			j.Signal = SignalName(t.Signal)
+		}
+		for _, r := range t.Registers {
+			j.Registers[r.Name] = r.Value
+		}
+		out.Threads = append(out.Threads, j)
+	}
+	if c.Stacks != nil {
+		out.Stacks = StacksJSON(c.Stacks)
+	}
+	return out
+}
