@@ -34,6 +34,9 @@ type BuildOptions struct {
 	Temp string
 	// NoAgent builds the program as it is.
 	NoAgent bool
+	// Leaks builds it so that it can search for leaked goroutines
+	// ("goroutineleak"), where that has to be asked for.
+	Leaks bool
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
 }
@@ -310,6 +313,9 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 	if why != "" {
 		p.Notes = append(p.Notes, "built without the agent, "+why)
 	}
+	if opt.Leaks {
+		p.Notes = append(p.Notes, leakNotes(goMinor(ctx, pkg.Dir))...)
+	}
 	opt.Progress("building %s", opt.Target)
 	var first, last error
 	for i, a := range attempts {
@@ -404,7 +410,11 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 		}
 	}
 	args = append(append(args, flags...), what...)
-	if _, err := run(goCommand(ctx, dir, args...)); err != nil {
+	cmd := goCommand(ctx, dir, args...)
+	if opt.Leaks && goMinor(ctx, dir) == leakMinor {
+		cmd.Env = append(cmd.Env, "GOEXPERIMENT="+addExperiment(ctx, dir))
+	}
+	if _, err := run(cmd); err != nil {
 		return err
 	}
 	if _, err := os.Stat(out); err != nil {
@@ -441,6 +451,33 @@ func goMinor(ctx context.Context, dir string) int {
 		fmt.Sscanf(string(out), "go1.%d", &minor)
 	}
 	return minor
+}
+
+// leakMinor is the minor version of the Go that has the profile of leaked
+// goroutines as an experiment; later ones have it without asking (golang/go#74609).
+const leakMinor = 26
+
+// leakNotes says what is unusual about a build that can search for leaked
+// goroutines.
+func leakNotes(minor int) []string {
+	switch {
+	case minor < leakMinor:
+		return []string{fmt.Sprintf("no search for leaked goroutines: it came with Go 1.%d, this is Go 1.%d", leakMinor, minor)}
+	case minor == leakMinor:
+		return []string{"built with GOEXPERIMENT=goroutineleakprofile for the phase goroutineleak"}
+	}
+	return nil
+}
+
+// addExperiment adds the search for leaked goroutines to the experiments that
+// the user has on.
+func addExperiment(ctx context.Context, dir string) string {
+	const name = "goroutineleakprofile"
+	out, err := run(goCommand(ctx, dir, "env", "GOEXPERIMENT"))
+	if on := strings.TrimSpace(string(out)); err == nil && on != "" {
+		return on + "," + name
+	}
+	return name
 }
 
 // addLinkFlag adds the agent's linker flag to the last -ldflags among flags

@@ -10,6 +10,7 @@ package collect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ import (
 type Phase struct {
 	// Name is "bare", a profiler ("cpu", "block", "mutex", "trace") or a
 	// profile that is taken at once ("allocs", "heap", "goroutine",
-	// "threadcreate", "goroutineleak").
+	// "threadcreate", "goroutineleak", "stacks"), or "growth": heap and
+	// goroutines again and again.
 	Name string
 	// For is how long a profiler runs, or the bare phase when no load
 	// bounds it.
@@ -47,7 +49,9 @@ var phaseKinds = map[string]phaseKind{
 	"mutex":         {recording.Mutex, "mutex.pb.gz", false, 5 * time.Second, "who holds contended locks, one event in 10"},
 	"goroutine":     {recording.Goroutine, "goroutine.pb.gz", true, 0, "stacks of all goroutines"},
 	"threadcreate":  {recording.ThreadCreate, "threadcreate.pb.gz", true, 0, "stacks that led to new threads"},
-	"goroutineleak": {recording.GoroutineLeak, "goroutineleak.pb.gz", true, 0, "goroutines that can never run again (Go 1.26 with GOEXPERIMENT=goroutineleakprofile)"},
+	"growth":        {"", "", false, 10 * time.Second, "heap and goroutines ten times over: what grows, how fast"},
+	"goroutineleak": {recording.GoroutineLeak, "goroutineleak.pb.gz", true, 0, "goroutines that nothing can wake up, by Go 1.26's own search"},
+	"stacks":        {recording.Stacks, "stacks.txt", true, 0, "text of all goroutines, with their waits; stops the program"},
 	"trace":         {recording.ExecTrace, "trace.out", false, 2 * time.Second, "execution trace"},
 }
 
@@ -57,10 +61,13 @@ var PhaseNames = []string{"bare", "allocs", "heap", "goroutine", "threadcreate",
 // DefaultPhases is what a recording captures when nothing else is asked.
 const DefaultPhases = "bare,allocs,heap,goroutine,cpu,trace"
 
+// morePhases are those that "all" leaves out: they cost more, or change the build.
+var morePhases = []string{"growth", "goroutineleak", "stacks"}
+
 // DescribePhases returns one line for each phase, for help texts.
 func DescribePhases() string {
 	var b strings.Builder
-	for _, name := range PhaseNames {
+	for _, name := range slices.Concat(PhaseNames, morePhases) {
 		k := phaseKinds[name]
 		length := ""
 		if k.length > 0 {
@@ -68,6 +75,7 @@ func DescribePhases() string {
 		}
 		fmt.Fprintf(&b, "  %-13s %s%s\n", name, k.what, length)
 	}
+	b.WriteString("\n\"all\" leaves out the last three.\n")
 	return b.String()
 }
 
@@ -90,7 +98,7 @@ func ParsePhases(list string, bare time.Duration) ([]Phase, error) {
 		for _, name := range names {
 			kind, ok := phaseKinds[name]
 			if !ok {
-				return nil, fmt.Errorf("unknown phase %q (there are %s, and all)", name, strings.Join(PhaseNames, ", "))
+				return nil, fmt.Errorf("unknown phase %q (there are %s, and all)", name, strings.Join(slices.Concat(PhaseNames, morePhases), ", "))
 			}
 			p := Phase{Name: name, For: kind.length}
 			if given {

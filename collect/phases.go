@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -94,14 +95,20 @@ func (r *Recorder) whileRunning(ctx context.Context) (context.Context, context.C
 	return ctx, cancel
 }
 
+// atWork are the profiles that are taken at once, but under load if there is one.
+var atWork = []string{"goroutine", "goroutineleak", "stacks"}
+
 // goroutineSettle is how long the load runs before the goroutines are looked
 // at, so that the picture shows them at work.
 const goroutineSettle = 500 * time.Millisecond
 
 // profile runs one phase with a profiler, under load if there is one.
 func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
+	if p.Name == "growth" {
+		return r.growth(ctx, p, plan)
+	}
 	kind := phaseKinds[p.Name]
-	underLoad := plan.Load != nil && (!kind.snapshot || p.Name == "goroutine")
+	underLoad := plan.Load != nil && (!kind.snapshot || slices.Contains(atWork, p.Name))
 	length := ""
 	if !kind.snapshot {
 		length = ": " + p.For.String()

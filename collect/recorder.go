@@ -38,6 +38,11 @@ type Plan struct {
 	Round, Order int
 }
 
+// Has tells whether a phase of that name is planned.
+func (p *Plan) Has(name string) bool {
+	return slices.ContainsFunc(p.Phases, func(p Phase) bool { return p.Name == name })
+}
+
 // RecorderOptions say how a recorder works.
 type RecorderOptions struct {
 	Launch LaunchOptions

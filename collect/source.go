@@ -48,7 +48,7 @@ func (a agentSource) String() string { return "agent" }
 
 func (a agentSource) capture(ctx context.Context, phase string, d time.Duration, w io.Writer) error {
 	request := phase + " " + strconv.FormatInt(d.Milliseconds(), 10)
-	if phaseKinds[phase].snapshot {
+	if phaseKinds[phase].snapshot && phase != "stacks" {
 		request = "profile " + phase
 	}
 	return a.ask(ctx, request, w)
@@ -133,6 +133,9 @@ func (h *httpSource) endpoint(phase string, d time.Duration) string {
 	case "heap":
 		u.Path += "heap"
 		u.RawQuery = "gc=1"
+	case "stacks":
+		u.Path += "goroutine"
+		u.RawQuery = "debug=2"
 	default:
 		u.Path += phase
 	}

@@ -41,6 +41,10 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 		if ctx.Err() != nil {
 			break
 		}
+		if p.Name == "growth" {
+			errs = errors.Join(errs, r.w.Note("no growth: the program ends by itself, and a whole run is looked at only once (give it more to do)"))
+			continue
+		}
 		if stdin != nil {
 			stdin.Seek(0, io.SeekStart) // replayable said that this works, or is not needed
 		}

@@ -15,27 +15,74 @@ var gc08 = &Rule{
 	ID: "GC08", Title: "The live heap grows through forced collections: a leak",
 	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
 		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
-	Needs: []recording.Kind{recording.Stderr}, Instead: []recording.Kind{recording.Metrics, recording.Vars},
+	Needs: []recording.Kind{recording.Stderr}, Instead: []recording.Kind{recording.Metrics, recording.Vars, recording.Heap},
 	Params: []Param{
 		{"p", 0.01, "probability", "research: Mann–Kendall"},
 		{"cycles", 10, "collections", "research; of samples, where the runtime's metrics take the place of gctrace"},
 		{"forced", 3, "forced collections", "seed document 000: the forced collection of an idle program shows a leak"},
 		{"growth", 0.20, "share", "research"},
-		{"least", 8, "MB", "chosen, for the runtime's metrics: less is warm-up"},
+		{"least", 8, "MB", "chosen, without gctrace: less is warm-up"},
+		{"kept", 0.5, "share of the growth", "research, as for GC09: of what the heap took, and is in use in the end"},
+		{"looks", 5, "heap profiles", "research: growth over five of them, one after the other (-phases growth)"},
 	},
 	Check: checkLeak,
 }
 
-// checkLeak asks gctrace, and where that has too little to say the runtime's
-// metrics with the heap profile, which was taken after a forced collection.
+// checkLeak asks the heap profiles of a growth phase, each of which was taken
+// after a forced collection; else gctrace, and where that has too little to say
+// the runtime's metrics with one heap profile. Whoever finds it, the profiles say
+// which lines it comes from.
 func checkLeak(r *Rule, in *Input) []Finding {
+	all := checkLeakSeen(r, in)
+	if all[0].State != Found {
+		if f, ok := checkLeakLooks(r, in); ok {
+			return []Finding{f}
+		}
+		return all
+	}
+	all[0].Evidence = append(in.growingLines(r), all[0].Evidence...)
+	return all
+}
+
+// checkLeakLooks looks at what was in use in a growth phase.
+func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
+	g := in.heapGrowth(r)
+	if g == nil {
+		return Finding{}, false
+	}
+	whole := g.whole()
+	first, last := g.total[0], g.total[len(g.total)-1]
+	if !whole.grows(r.param("p")) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+		return Finding{}, false
+	}
+	f := r.answer(Found, "what was in use after a collection went from %s to %s in %s, %d times looked at", unit.BytesOf(first), unit.BytesOf(last), g.length(), len(g.times))
+	r.leaks(&f, last/max(first, 1)-1, whole.slope)
+	f.Evidence = append(in.growingLines(r), Evidence{Text: "the heap profiles of the phase", Path: g.last.Path, Phase: g.phase.Name, Span: span(g.phase.Span)})
+	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
+	return f, true
+}
+
+// leaks fills in how grave a leak is, and what is to be done: the slope is in
+// bytes a second.
+func (r *Rule) leaks(f *Finding, grown float64, slope stats.Interval) {
+	f.Severity, f.Score = Warning, score(grown, r.param("growth"), 2)
+	f.Impact = &Impact{slope.Estimate * 60 / (1 << 20), "MB a minute", slope.Low * 60 / (1 << 20), slope.High * 60 / (1 << 20)}
+	f.Advice = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end. Bound or evict it."
+	f.Verify = "Record or watch for as long again: the interval of the slope should contain zero."
+}
+
+func checkLeakSeen(r *Rule, in *Input) []Finding {
+	m := in.Session.Manifest()
+	if len(m.Of(recording.Stderr))+len(m.Of(recording.Metrics))+len(m.Of(recording.Vars)) == 0 {
+		return []Finding{r.answer(NotApplicable, "the recording has no gctrace and no samples of the runtime: one heap profile is no trend (record with -phases growth)")}
+	}
 	if len(in.Session.Manifest().Of(recording.Stderr)) == 0 {
 		return checkLeakMetrics(r, in)
 	}
 	traced := checkLeakTraced(r, in)
 	if traced[0].State == TooLittle {
-		if found := checkLeakMetrics(r, in); found[0].State == Found {
-			return found
+		if more := checkLeakMetrics(r, in); more[0].State == Found || more[0].State == Fine {
+			return more
 		}
 	}
 	return traced

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"loupe/metrics"
 	"loupe/recording"
@@ -48,7 +49,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
 	first, last := live[0], float64(heap.Total(index))
 	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s collections", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Number(cycles))
-	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
 	f := r.answer(Found, "%s; after a collection %s were still in use", rose, unit.BytesOf(last))
@@ -58,14 +59,11 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		source, _ := in.lineInLoop(at)
 		f.Evidence = append(f.Evidence, Evidence{
 			Text: unit.BytesOf(float64(held)) + " in use were allocated here", Path: entry.Path, Phase: entry.Phase,
-			File: at.File, Line: at.Line, Function: at.Func, Source: source,
+			File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
 		})
 	}
-	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
-	f.Impact = &Impact{slope.Estimate * 60 / (1 << 20), "MB a minute", slope.Low * 60 / (1 << 20), slope.High * 60 / (1 << 20)}
+	r.leaks(&f, last/max(first, 1)-1, slope)
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
-	f.Advice = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end. Bound or evict it."
-	f.Verify = "Record or watch for as long again: the interval of the slope should contain zero."
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: watch past that")
 	return []Finding{f}
 }

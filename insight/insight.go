@@ -163,10 +163,10 @@ func (r *Rule) short(format string, args ...any) Finding {
 // Rules lists all rules in the order of the catalogue.
 func Rules() []*Rule {
 	return []*Rule{
-		gc01, gc02, gc03, gc04, gc05, gc08,
+		gc01, gc02, gc03, gc04, gc05, gc08, gc09,
 		al01, al02, al03, al04, al05, al06, al07, al08, al09, al10, al11, al12, al13, al14, al15, al16, al17, al18, al19, al21, al22,
 		cp01, cp02, cp03, cp04, cp05, cp06, cp07, cp08, cp12, cp13, cp14, cp15, cp16, cp17,
-		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc14, sc15, sc17, lk01, lk02, lk04, lk06, be06,
+		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc11, sc14, sc15, sc17, lk01, lk02, lk04, lk06, be06,
 		ld01, ld02, ld03, ld04, ld05, ld06, ld07,
 	}
 }
@@ -276,6 +276,10 @@ var describe = map[recording.Kind]string{
 	recording.Block:     "block profile (record with -phases block)",
 	recording.Mutex:     "mutex profile (record with -phases mutex)",
 	recording.Goroutine: "goroutine profile (record with -phases goroutine)",
+	recording.Heap:      "heap profile (record with -phases heap)",
+	recording.Stacks:    "dump of goroutines (record with -phases stacks)",
+
+	recording.GoroutineLeak: "search for leaked goroutines (record with -phases goroutineleak)",
 }
 
 // score maps a value onto 0..100 so that x25 scores 25 and x75 scores 75,

@@ -90,6 +90,8 @@ func TestTooLittle(t *testing.T) {
 	r.Put(recording.Entry{Path: "block.pb.gz", Kind: recording.Block}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "mutex.pb.gz", Kind: recording.Mutex}, nil)
 	r.Put(recording.Entry{Path: "compiler/main.gz", Kind: recording.Compiler}, []byte("cut off"))
+	r.Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Metrics}, []byte("{}\n"))
+	r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "load-bare.requests", Kind: recording.Load, Phase: "bare"}, []byte("cut off"))
 	for _, f := range examine(t, r) {
 		if f.State != TooLittle || f.Summary == "" {

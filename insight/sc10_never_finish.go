@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,24 +9,179 @@ import (
 	"loupe/exectrace"
 	"loupe/recording"
 	"loupe/sched"
+	"loupe/session"
+	"loupe/stack"
 	"loupe/unit"
 )
 
 var sc10 = &Rule{
 	ID: "SC10", Title: "Goroutines never finish",
 	About: "Goroutines that wait at one place for ever are a leak: their stacks, and all that they refer to, stay. " +
+		"Go's own search proves it of those that nothing can wake up any more. Profiles one after the other show where they become more. " +
 		"A trace shows those that came there while it was taken and did not leave; that more come all the time tells a leak from a pool.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Needs: []recording.Kind{recording.ExecTrace}, Instead: []recording.Kind{recording.GoroutineLeak, recording.Goroutine},
 	Params: []Param{
+		{"leaked", 1, "goroutines", "Go: that its search finds (goroutineleak); it is a proof"},
+		{"looks", 5, "goroutine profiles", "research: growth over five of them, one after the other (-phases growth)"},
+		{"p", 0.01, "probability", "research: Mann–Kendall, of their number at one place"},
+		{"more", 20, "goroutines", "chosen: at one place, from the first look to the last"},
 		{"goroutines", 100, "goroutines", "chosen: at one place, started in the trace, when it ends"},
 		{"quarter", 0.10, "share of them", "chosen: that came in each quarter of the trace"},
 		{"stayed", 0.5, "share of the trace", "research: the first has been there for most of it"},
 	},
-	Check: onTrace(checkNeverFinish),
+	Check: checkNeverFinish,
 }
 
-func checkNeverFinish(r *Rule, in *Input, t *traced) []Finding {
+// stuck is a place with goroutines that never finish. What the search, the looks
+// and the trace say of the same place is one finding.
+type stuck struct {
+	at stack.Frame
+	Finding
+}
+
+// mostStuck is how many places are told of.
+const mostStuck = 3
+
+func checkNeverFinish(r *Rule, in *Input) []Finding {
+	var places []stuck
+	var fine []string
+	missing, short := 0, Finding{}
+	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){(*Rule).proved, (*Rule).becomingMore, (*Rule).staying} {
+		more, other := look(r, in)
+		switch other.State {
+		case NotApplicable:
+			missing++
+		case TooLittle:
+			short = other
+		case Fine:
+			fine = append(fine, other.Summary)
+		}
+		for _, m := range more {
+			same := func(p stuck) bool { return p.at.Func == m.at.Func && p.at.Line == m.at.Line }
+			if i := slices.IndexFunc(places, same); i >= 0 {
+				places[i].Evidence = append(places[i].Evidence, m.Evidence...)
+				if places[i].Impact.Unit == leakedUnit {
+					places[i].Impact = m.Impact // how fast says more than how many
+				}
+				continue
+			}
+			places = append(places, m)
+		}
+	}
 	var found []Finding
+	for _, p := range places[:min(mostStuck, len(places))] {
+		found = append(found, p.Finding)
+	}
+	switch {
+	case len(found) > 0:
+		return found
+	case len(fine) > 0:
+		return []Finding{r.answer(Fine, "%s", strings.Join(fine, "; "))}
+	case short.State == TooLittle:
+		return []Finding{short}
+	}
+	return []Finding{r.answer(NotApplicable, "the recording has no execution trace, no search for leaked goroutines, and looks at the goroutines less than %g times (record with -phases trace, goroutineleak or growth)", r.param("looks"))}
+}
+
+// stuck begins the finding of a place. The advice is the same for all.
+func (r *Rule) stuck(at stack.Frame, count float64, format string, args ...any) stuck {
+	f := r.answer(Found, format, args...)
+	f.Severity, f.Score = Warning, score(count, 100, 1000)
+	f.Advice = "Give the wait an end: a context or a channel that is closed when nobody listens any more, or room for one (make(chan T, 1)) so that a sender can leave."
+	f.Verify = "Record again for as long: the number of goroutines should stay the same (-phases growth)."
+	return stuck{at, f}
+}
+
+// leakedUnit is the unit of what Go's search has found.
+const leakedUnit = "leaked goroutines"
+
+// proved reads Go's own search for goroutines that nothing can wake up.
+func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
+	p, entry, err := in.Session.Profile(recording.GoroutineLeak)
+	if errors.Is(err, session.ErrNone) {
+		return nil, Finding{State: NotApplicable}
+	}
+	if err != nil {
+		return nil, r.answer(TooLittle, "%v", err)
+	}
+	w := &waits{in: in, entry: entry}
+	counts := map[stack.Frame]int64{}
+	stacks := map[stack.Frame][]stack.Frame{}
+	var order []stack.Frame
+	for id, n := range p.Samples(0) {
+		frames := framesOf(p.Stacks, id)
+		if len(frames) == 0 || n <= 0 {
+			continue
+		}
+		at := in.userFrame(frames)
+		key := stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
+		if counts[key] == 0 {
+			order, stacks[key] = append(order, key), frames
+		}
+		counts[key] += n
+	}
+	slices.SortStableFunc(order, func(a, b stack.Frame) int { return int(counts[b] - counts[a]) })
+	for _, at := range order {
+		n := counts[at]
+		if float64(n) < r.param("leaked") {
+			continue
+		}
+		s := r.stuck(at, float64(n), "%s at %s can never go on: Go has looked for what could wake them up, and there is nothing", plural(n, "goroutine"), place(at))
+		s.Score = max(s.Score, score(1, 0.5, 1)) // one that is proved counts
+		s.Impact = exactly(float64(n), leakedUnit)
+		s.Evidence = []Evidence{w.evidence(at, stacks[at], "%s leaked here, by Go's own search (goroutineleak)", unit.Count(n))}
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return nil, r.answer(Fine, "Go's own search has found no goroutine that nothing can wake up (it does not see those whose channel or lock somebody still refers to)")
+	}
+	return all, Finding{}
+}
+
+// becomingMore compares the looks of a growth phase.
+func (r *Rule) becomingMore(in *Input) (all []stuck, other Finding) {
+	g := in.growth(recording.Goroutine, "goroutine", r.param("looks"))
+	if g == nil {
+		return nil, Finding{State: NotApplicable}
+	}
+	for _, s := range g.sites {
+		if !s.grows(r.param("p")) || s.grew() < r.param("more") || waitsOutside(s.frames) {
+			continue
+		}
+		f := r.stuck(s.at, s.grew(), "at %s there were %s goroutines, and %s later %s, more at almost every of %d looks",
+			place(s.at), unit.Number(s.values[0]), g.length(), unit.Number(s.values[len(s.values)-1]), len(g.times))
+		f.Impact = &Impact{s.slope.Estimate, "goroutines more every second", s.slope.Low, s.slope.High}
+		f.Evidence = []Evidence{g.seen(in, s, "%s goroutines more every second [%s, %s]", unit.Number(s.slope.Estimate), unit.Number(s.slope.Low), unit.Number(s.slope.High))}
+		f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")
+		all = append(all, f)
+	}
+	if len(all) == 0 {
+		return nil, r.answer(Fine, "at no place did the goroutines become more over %s (%d looks)", g.length(), len(g.times))
+	}
+	return all, Finding{}
+}
+
+// waitsOutside tells that a goroutine is on the network, in a system call or asleep:
+// somebody else decides when it goes on.
+func waitsOutside(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames[:min(6, len(frames))], func(f stack.Frame) bool {
+		return f.Func == "internal/poll.runtime_pollWait" || f.Func == "time.Sleep" || strings.HasPrefix(f.Func, "syscall.")
+	})
+}
+
+// staying looks at the goroutines that came to a place in the trace and did not
+// leave.
+func (r *Rule) staying(in *Input) (found []stuck, other Finding) {
+	if len(in.Session.Manifest().Of(recording.ExecTrace)) == 0 {
+		return nil, Finding{State: NotApplicable}
+	}
+	t := in.trace()
+	if t.err != nil {
+		return nil, r.answer(TooLittle, "%v", t.err)
+	}
+	if t.length() < minTrace {
+		return nil, r.short("the trace is of %s, %s are needed", unit.Duration(t.length()), unit.Duration(minTrace))
+	}
 	var most *sched.Left
 	for i := range t.Left {
 		l := &t.Left[i]
@@ -41,21 +197,18 @@ func checkNeverFinish(r *Rule, in *Input, t *traced) []Finding {
 		if float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) || t.share(l.Longest) < r.param("stayed") {
 			continue
 		}
-		f := r.answer(Found, "%s goroutines of %s wait at %s when the trace ends, %s of them started while it was taken and none gone on; the first has been there for %s",
+		s := r.stuck(t.site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends, %s of them started while it was taken and none gone on; the first has been there for %s",
 			unit.Count(l.Count), t.name(l.Name), place(t.site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
-		f.Impact = exactly(t.rate(l.Created), "goroutines more every second")
-		f.Severity, f.Score = Warning, score(float64(l.Created), 100, 1000)
-		f.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
-		f.Advice = "Give the wait an end: a context or a channel that is closed when nobody listens any more, or room for one (make(chan T, 1)) so that a sender can leave."
-		f.Verify = "Record again for as long: the number of goroutines should stay the same (-phases goroutine before and after)."
-		f.Doubts = in.traceDoubts(t, "a trace cannot know whether somebody will wake them up later: more connections, or a pool that still grows, look the same")
-		found = append(found, f)
+		s.Impact = exactly(t.rate(l.Created), "goroutines more every second")
+		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
+		s.Doubts = in.traceDoubts(t, "a trace cannot know whether somebody will wake them up later: more connections, or a pool that still grows, look the same")
+		found = append(found, s)
 	}
 	if len(found) > 0 {
-		return found[:min(3, len(found))]
+		return found, Finding{}
 	}
 	if most == nil || most.Created == 0 {
-		return []Finding{r.answer(Fine, "no goroutine that was started in the trace waits for another when it ends")}
+		return nil, r.answer(Fine, "no goroutine that was started in the trace waits for another when it ends")
 	}
-	return []Finding{r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", plural(most.Created, "goroutine"), place(t.site(most.Stack)))}
+	return nil, r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", plural(most.Created, "goroutine"), place(t.site(most.Stack)))
 }

@@ -14,9 +14,16 @@ var (
 	// Where the time goes that is spent on computing.
 	computing = []string{"-phases", "bare,cpu"}
 	posting   = []string{"-m", "POST", "-n", "20000", "-c", "8"}
+	// Slow enough for the connections that stay open to fit the limit of files.
+	asking = []string{"-m", "POST", "-rate", "100/s", "-z", "4s", "-c", "8", "-interval", "100ms"}
 	// What is in use, some collections later.
 	growing = []string{"-phases", "bare:12s,heap"}
+	rushing = []string{"-phases", "bare:1s,growth:4s", "-interval", "200ms"}
 	staying = []string{"-phases", "bare:3s,goroutine,trace"}
+	// What Go itself can prove, and how fast it becomes more.
+	searched = []string{"-phases", "bare:1s,growth:2s,goroutineleak"}
+	// The text of the goroutines says how many minutes they have waited.
+	waited = []string{"-phases", "bare:11m,stacks"}
 )
 
 // All lists the labs.
@@ -141,7 +148,10 @@ var All = []Lab{{
 	Forms: []Form{
 		{Name: "map", Args: []string{"-mode", "map"}, Record: growing, About: "a map from which nobody deletes"},
 		{Name: "goroutine", Args: []string{"-mode", "goroutine"}, Record: staying, About: "goroutines that wait for a payment for ever"},
+		{Name: "quote", Args: []string{"-mode", "quote"}, Record: searched, About: "goroutines that answer when nobody listens any more"},
 		{Name: "cache", Args: []string{"-mode", "cache"}, Record: growing, About: "a cache without a bound"},
+		{Name: "queue", Args: []string{"-mode", "queue", "-rate", "20000", "-for", "3s", "-stay", "10m"}, Record: rushing, About: "a rush of orders that wait to be delivered, and then are"},
+		{Name: "stuck", Args: []string{"-mode", "goroutine", "-rate", "1000", "-for", "1s", "-stay", "30m"}, Record: waited, Long: true, About: "goroutines that have waited for more than ten minutes"},
 		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: growing, About: "lets go of what is paid, stops waiting, and bounds the cache"},
 	},
 	Fixed: []string{"-mode", "fixed"},
@@ -152,6 +162,7 @@ var All = []Lab{{
 		{Name: "words", Args: []string{"-mode", "words"}, Dies: true, About: "panics with a slice, a string and an integer on the stack"},
 		{Name: "packed", Args: []string{"-mode", "packed"}, Dies: true, About: "panics with four values of one byte"},
 		{Name: "server", Args: []string{"-mode", "server"}, Record: posting, About: "a web service to be sent SIGQUIT under load"},
+		{Name: "bodies", Args: []string{"-mode", "bodies"}, Record: asking, About: "the same service asks another one, and closes no answer"},
 	},
 	URL: "http://localhost:4000/sendjson",
 }}

@@ -41,6 +41,8 @@ type Form struct {
 	About string
 	// Dies tells that it ends at once, with a stack trace: it is run by itself.
 	Dies bool
+	// Long tells that recording it takes more than ten minutes.
+	Long bool
 }
 
 // Named returns the lab of a name.

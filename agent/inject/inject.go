@@ -95,7 +95,9 @@ func loupeWhole(kind, path string) bool {
 			if kind == "heap" || kind == "allocs" {
 				loupe_runtime.GC() // or the last cycle's allocations are missing
 			}
-			if p := loupe_pprof.Lookup(kind); p != nil {
+			if kind == "stacks" {
+				loupe_pprof.Lookup("goroutine").WriteTo(f, 2)
+			} else if p := loupe_pprof.Lookup(kind); p != nil {
 				p.WriteTo(f, 0)
 			}
 			restore()
@@ -165,6 +167,7 @@ func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, hangup chan s
 //	trace MILLISECONDS          an execution trace
 //	block|mutex MILLISECONDS    switched on for so long, then written
 //	profile NAME                any other profile as it stands
+//	stacks                      the stacks of all goroutines, as text
 //	flight MILLISECONDS         keeps so much of a trace in memory until the end of the stream
 //	flown                       the trace that is kept
 //	metrics MILLISECONDS        runtime/metrics at that interval, NDJSON
@@ -238,6 +241,8 @@ func loupeCapture(c loupe_io.Writer, what, arg string, hangup chan struct{}) err
 			loupe_runtime.GC() // so that what is in use is what is reachable
 		}
 		return p.WriteTo(w, 0)
+	case "stacks":
+		return loupe_pprof.Lookup("goroutine").WriteTo(w, 2)
 	case "flight":
 		return loupeRecordFlight(w, loupe_time.Duration(ms)*loupe_time.Millisecond, hangup)
 	case "flown":

@@ -56,6 +56,9 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s answered %q and %d bytes", request, first, len(data))
 		}
 	}
+	if first, data := ask(t, "stacks", 0); first != "ok" || !bytes.HasPrefix(data, []byte("goroutine ")) {
+		t.Errorf("stacks answered %q and %.20q", first, data)
+	}
 	if first, data := ask(t, "trace 50", 0); first != "ok" || !bytes.HasPrefix(data, []byte("go 1.")) {
 		t.Errorf("trace answered %q and %d bytes", first, len(data))
 	}

@@ -95,7 +95,7 @@ func (f *runFlags) run(e *env, args []string) error {
 		}
 	}
 	return e.withTemp(func(temp string) error {
-		targets, err := f.targets(e, args, temp)
+		targets, err := f.targets(e, args, plan, temp)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ type turn struct {
 }
 
 // targets builds what is to be run.
-func (f *runFlags) targets(e *env, args []string, temp string) ([]*turn, error) {
+func (f *runFlags) targets(e *env, args []string, plan collect.Plan, temp string) ([]*turn, error) {
 	names := []string{args[0]}
 	if f.vs != "" {
 		names = []string{f.vs, args[0]}
@@ -158,7 +158,7 @@ func (f *runFlags) targets(e *env, args []string, temp string) ([]*turn, error) 
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return nil, err
 		}
-		t, err := f.target(e, name, args, sub)
+		t, err := f.target(e, name, args, plan.Has("goroutineleak"), sub)
 		if err != nil {
 			return nil, err
 		}
@@ -177,13 +177,14 @@ func (f *runFlags) targets(e *env, args []string, temp string) ([]*turn, error) 
 	return out, nil
 }
 
-func (f *runFlags) target(e *env, name string, args []string, temp string) (*turn, error) {
+func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp string) (*turn, error) {
 	opt, err := f.options(e, temp)
 	if err != nil {
 		return nil, err
 	}
 	build := collect.BuildOptions{
-		Target: name, Test: f.test, Flags: splitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Progress: opt.Progress,
+		Target: name, Test: f.test, Flags: splitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Leaks: leaks,
+		Progress: opt.Progress,
 	}
 	if build.Dir, err = os.Getwd(); err != nil {
 		return nil, err

@@ -22,10 +22,11 @@ type shop struct {
 	prices map[string]int64 // by customer and basket
 	recent []string         // the keys of prices, the oldest first
 	paid   map[int]chan struct{}
+	queue  []*order // those that are to be delivered, the oldest first
 }
 
 // modes lists the forms.
-var modes = map[string]bool{"map": true, "goroutine": true, "cache": true, "fixed": true}
+var modes = map[string]bool{"map": true, "goroutine": true, "cache": true, "queue": true, "quote": true, "fixed": true}
 
 func newShop(mode string) *shop {
 	return &shop{mode: mode, open: map[int]*order{}, prices: map[string]int64{}, paid: map[int]chan struct{}{}}
@@ -49,6 +50,12 @@ func (s *shop) take(id int) int64 {
 		s.remember(o)
 	case "goroutine":
 		s.await(o, 0)
+	case "quote":
+		s.ask(o, id%unpaid != 0)
+	case "queue":
+		s.mu.Lock()
+		s.queue = append(s.queue, o)
+		s.mu.Unlock()
 	case "fixed":
 		s.remember(o)
 		s.await(o, patience)
@@ -84,6 +91,33 @@ func (s *shop) await(o *order, wait time.Duration) {
 		}
 		s.close(o)
 	}()
+}
+
+// ask gets a quote from a carrier, or does not wait for the answer: then nobody
+// is there to take it, and nobody else knows the channel.
+func (s *shop) ask(o *order, wait bool) {
+	quote := make(chan int64)
+	go func() {
+		quote <- o.basket[0] % 10
+	}()
+	if wait {
+		<-quote
+	}
+}
+
+// deliver works off the oldest of the queue, at most n, and lets go of them.
+func (s *shop) deliver(n int) (note string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n = min(n, len(s.queue))
+	for i, o := range s.queue[:n] {
+		note = fmt.Sprint(o.customer, o.basket)
+		s.queue[i] = nil
+	}
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil // with the room that it had
+	}
+	return note
 }
 
 // close forgets an order.
@@ -142,5 +176,5 @@ func (s *shop) price(o *order) (sum int64) {
 func (s *shop) held() (open, prices, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.open), len(s.prices), len(s.paid)
+	return len(s.open) + len(s.queue), len(s.prices), len(s.paid)
 }

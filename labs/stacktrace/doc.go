@@ -11,6 +11,9 @@
 //     arguments were shown as they lie in memory, and the four share one word:
 //     0xa19010001 is, from the right, 01 true, 00 false, 01 true, 19 the number 25;
 //     what stands before it is of nobody.
+//   - bodies: the same service as server, but each request asks another service what
+//     it has to say and does not close the answer: its connection, two goroutines and
+//     a file stay.
 //   - server: a web service that answers POST /sendjson, to be sent a signal while
 //     it is under load.
 //

@@ -18,6 +18,7 @@ var modes = map[string]func(addr string) error{
 		return nil
 	},
 	"server": serve,
+	"bodies": serveBodies,
 }
 
 func main() {

@@ -1,0 +1,69 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"loupe/recording"
+)
+
+// growthLooks is how often the heap and the goroutines are looked at in the
+// growth phase: with fewer than ten values a trend has to be perfect to be shown
+// at p < 0.01 (Mann and Kendall).
+const growthLooks = 10
+
+// growthKinds are what is looked at. The goroutines come first: the collection
+// that goes before a heap profile takes longer.
+var growthKinds = []string{"goroutine", "heap"}
+
+// growth looks at the heap and the goroutines at equal distances over the phase,
+// under load if there is one: what grows shows in the differences.
+func (r *Recorder) growth(ctx context.Context, p Phase, plan Plan) error {
+	r.opt.Progress("phase %s: %v", p.Name, p.For)
+	phase, end := r.begin(p, plan)
+	ctx, cancel := r.whileRunning(ctx)
+	defer cancel()
+	var load *background
+	if plan.Load != nil {
+		load = inBackground(func(ctx context.Context) error { return plan.Load(ctx, phase.Name, true) })
+	}
+	err := r.looks(ctx, p, phase)
+	if load != nil {
+		err = errors.Join(err, load.stop())
+	}
+	return errors.Join(err, end(err))
+}
+
+func (r *Recorder) looks(ctx context.Context, p Phase, phase recording.Phase) error {
+	began := time.Now()
+	for n := range growthLooks {
+		if n > 0 {
+			sleep(ctx, time.Until(began.Add(p.For*time.Duration(n)/(growthLooks-1))))
+		}
+		for _, name := range growthKinds {
+			if ctx.Err() != nil {
+				return nil // what there is counts
+			}
+			if err := r.snapshot(ctx, name, fmt.Sprintf("growth/%s-%02d.pb.gz", name, n+1), phase.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// snapshot takes a profile that is always there.
+func (r *Recorder) snapshot(ctx context.Context, name, path, phase string) error {
+	entry, err := r.w.Create(recording.Entry{
+		Path: path, Kind: phaseKinds[name].kind, Phase: phase, Run: max(r.run, 0), Source: r.src.String(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.src.capture(ctx, name, 0, entry); err != nil {
+		return abort(entry, err)
+	}
+	return entry.Close()
+}

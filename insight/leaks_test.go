@@ -1,0 +1,134 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/profile/profiletest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/timeline"
+)
+
+// looked is a recording with a growth phase: ten looks, one a second, each of them
+// a picture of what was there.
+func looked(kind recording.Kind, types []string, look func(n int) []column) *recordingtest.Recording {
+	r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase growth 10s..20s profiler=growth\n" +
+		"-- source/search/rss.go source from=/src/rss.go --\n" + rss)
+	for n := range 10 {
+		at := timeline.Time(10+n) * 1e9
+		r.Put(recording.Entry{Path: fmt.Sprintf("growth/look-%02d.pb.gz", n), Kind: kind, Phase: "growth", Span: timeline.Span{Start: at, End: at}},
+			profiletest.Encode(picture(look(n)...), profiletest.Options{Types: types}))
+	}
+	return r
+}
+
+// crowd is ten looks at goroutines of which there are so many.
+func crowd(leaf string, count func(n int) int) *recordingtest.Recording {
+	return looked(recording.Goroutine, []string{"goroutine/count"}, func(n int) []column {
+		return []column{
+			{"shop/feed.fetch.func1:/src/feed/x.go:31 " + leaf, []int64{int64(count(n))}},
+			{"main.main:/src/main.go:3 time.Sleep", []int64{1}},
+			{"main.loupeAgentStart.func1:/src/zz.go:3 runtime.gopark", []int64{int64(100 * n)}},
+		}
+	})
+}
+
+func TestSC10Growth(t *testing.T) {
+	rising := func(n int) int { return 100 + 40*n }
+	f := expect(t, "a leak", crowd("runtime.chansend1", rising), "SC10", Found, "at feed.fetch.func1 at x.go:31 there were 100 goroutines, and 9.00 s later 460")
+	severity(t, "a leak", f, Warning)
+	near(t, "a leak", f, 40)
+	if f.Impact.Low > 40 || f.Impact.High < 40 || f.Evidence[0].Line != 31 || len(f.Evidence[0].Stack) != 2 {
+		t.Errorf("impact %+v, evidence %+v", f.Impact, f.Evidence)
+	}
+	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "at no place did the goroutines become more over 9.00 s")
+	expect(t, "up and down", crowd("runtime.chansend1", func(n int) int { return 100 + 300*(n%2) }), "SC10", Fine)
+	expect(t, "few", crowd("runtime.chansend1", func(n int) int { return 1 + n }), "SC10", Fine)
+	expect(t, "connections", crowd("internal/poll.runtime_pollWait", rising), "SC10", Fine)
+}
+
+// TestSC10Proved: what Go's own search has found is a finding however few they
+// are, and what the looks say of the same place is in it.
+func TestSC10Proved(t *testing.T) {
+	search := func(r *recordingtest.Recording, n int64) *recordingtest.Recording {
+		var all []column
+		if n > 0 {
+			all = []column{{"shop/feed.fetch.func1:/src/feed/x.go:31 runtime.chansend1", []int64{n}}}
+		}
+		return r.Put(recording.Entry{Path: "goroutineleak.pb.gz", Kind: recording.GoroutineLeak, Phase: "goroutineleak"},
+			profiletest.Encode(picture(all...), profiletest.Options{Types: []string{"goroutineleak/count"}}))
+	}
+	empty := func() *recordingtest.Recording {
+		return recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase goroutineleak 10s..11s profiler=goroutineleak\n")
+	}
+	f := expect(t, "one", search(empty(), 1), "SC10", Found, "1 goroutine at feed.fetch.func1 at x.go:31 can never go on")
+	severity(t, "one", f, Warning)
+	if len(f.Doubts) > 0 {
+		t.Errorf("a proof is doubted: %q", f.Doubts)
+	}
+	expect(t, "none", search(empty(), 0), "SC10", Fine, "Go's own search has found no goroutine")
+	r := search(crowd("runtime.chansend1", func(n int) int { return 100 + 40*n }), 460)
+	all := answers(t, r, "SC10")
+	if len(all) != 1 || len(all[0].Evidence) != 2 || all[0].Impact.Unit != "goroutines more every second" {
+		t.Errorf("one place is told as %+v", all)
+	}
+}
+
+func TestSC11(t *testing.T) {
+	dumped := func(waiters, minutes int, state string) *recordingtest.Recording {
+		var b strings.Builder
+		b.WriteString("goroutine 1 [IO wait, 90 minutes]:\nmain.main()\n\t/src/main.go:3 +0x1\n\n")
+		for g := range waiters {
+			fmt.Fprintf(&b, "goroutine %d [%s, %d minutes]:\nshop/feed.fetch.func1()\n\t/src/feed/x.go:31 +0x2\ncreated by shop/feed.fetch in goroutine 1\n\t/src/feed/x.go:30 +0x3\n\n", g+2, state, minutes+g%3)
+		}
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nhost cpus=4\nphase bare 0s..10s\n")
+		return r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks, Phase: "stacks"}, []byte(b.String()))
+	}
+	f := expect(t, "a leak", dumped(96, 20, "chan receive"), "SC11", Found, "96 goroutines have waited for 10 minutes and longer at feed.fetch.func1 at x.go:31 (chan receive), the first for 22")
+	severity(t, "a leak", f, Warning)
+	near(t, "a leak", f, 96)
+	if e := f.Evidence[0]; e.Line != 31 || e.Path != "stacks.txt" || e.Text != "chan receive, 20 to 22 minutes" {
+		t.Errorf("evidence = %+v", e)
+	}
+	expect(t, "some are younger", dumped(96, 8, "select"), "SC11", Found, "32 goroutines have waited")
+	expect(t, "young", dumped(96, 7, "chan receive"), "SC11", Fine, "the longest wait is of 90 minutes")
+	expect(t, "few", dumped(10, 20, "chan receive"), "SC11", Fine)
+	expect(t, "idle connections", dumped(96, 20, "IO wait"), "SC11", Fine)
+	expect(t, "no dump", recordingtest.New("title x\nphase bare 0s..10s\n-- stderr.log stderr --\nlistening\n"), "SC11", NotApplicable, "-phases stacks")
+}
+
+func TestGC08Looks(t *testing.T) {
+	heap := func(mb func(n int) int64) *recordingtest.Recording {
+		return looked(recording.Heap, []string{"inuse_objects/count", "inuse_space/bytes"}, func(n int) []column {
+			return []column{
+				{"shop.main:/src/main.go:3 shop/search.store:/src/rss.go:21 strings.ToLower", []int64{1, mb(n) << 20}},
+				{"shop.main:/src/main.go:4 shop/search.find:/src/rss.go:5", []int64{1, 8 << 20}},
+			}
+		})
+	}
+	f := expect(t, "a leak", heap(func(n int) int64 { return 4 + 4*int64(n) }), "GC08", Found, "what was in use after a collection went from 12.0 MiB to 48.0 MiB in 9.00 s, 10 times looked at")
+	severity(t, "a leak", f, Warning)
+	near(t, "a leak", f, 240)
+	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Source, "cache = ") || !strings.Contains(e.Text, "36.0 MiB more in 9.00 s, 240 MB a minute") {
+		t.Errorf("evidence %+v", e)
+	}
+	expect(t, "full", heap(func(n int) int64 { return 40 }), "GC08", NotApplicable, "no gctrace")
+	expect(t, "little", heap(func(n int) int64 { return int64(n) / 2 }), "GC08", NotApplicable)
+}
+
+func TestGC09(t *testing.T) {
+	tide := func(s int) int { return 10 + 6*min(s, 2*(30-s)) } // up to 130 at 20, and back
+	f := expect(t, "a burst", watched(31, tide, tide, 10), "GC09", Found, "no leak: 10.0 MiB, later 130 MiB and in the end 9.00 MiB were in use after a collection", "100% of the growth were let go of within 11.0 s")
+	severity(t, "a burst", f, Info)
+	near(t, "a burst", f, 120)
+	expect(t, "the same is no leak", watched(31, tide, tide, 10), "GC08", Fine)
+	expect(t, "known by the profile alone", watched(21, tide, tide, 20), "GC09", Found, "in the end 20.0 MiB")
+	rising := func(s int) int { return 10 + 4*s }
+	expect(t, "a leak", watched(30, rising, rising, 126), "GC09", Fine, "it has kept")
+	expect(t, "it gave back a little", watched(30, rising, rising, 80), "GC09", Fine, "it has kept")
+	expect(t, "small", watched(30, func(s int) int { return 3 + s%5 }, func(s int) int { return 3 + s%5 }, 3), "GC09", Fine, "it did not grow")
+	expect(t, "up and down", watched(60, func(s int) int { return 10 + s*37%60 }, func(s int) int { return 10 + s*37%60 }, 10), "GC09", Fine, "without a trend")
+	expect(t, "early", watched(20, func(s int) int { return 100 - 4*s }, func(s int) int { return 10 + 4*s }, 10), "GC09", TooLittle, "largest at sample 1")
+}

@@ -1,0 +1,106 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/dump"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var sc11 = &Rule{
+	ID: "SC11", Title: "Many goroutines have waited for long",
+	About: "A dump says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
+		"a crowd at the same place is a leak or a standstill. Who listens, sleeps or waits for the network is left out.",
+	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
+	Params: []Param{
+		{"minutes", 10, "minutes", "research: [chan receive, 10 minutes]"},
+		{"per", 2, "goroutines for each P", "research: more than this at one place; a pool has as many as there are Ps"},
+		{"least", 10, "goroutines", "chosen: at one place; on a small machine the one above is a handful"},
+	},
+	Check: checkLongWaiters,
+}
+
+func checkLongWaiters(r *Rule, in *Input) []Finding {
+	all, err := in.Session.Stacks()
+	if len(all) == 0 {
+		if len(in.Session.Manifest().Of(recording.Stacks)) > 0 {
+			return []Finding{r.answer(TooLittle, "%v", err)}
+		}
+		return []Finding{r.answer(NotApplicable, "the recording has no %s", describe[recording.Stacks])}
+	}
+	few := max(r.param("least"), r.param("per")*float64(in.procs()))
+	var found []Finding
+	var longest int32
+	for _, l := range all {
+		if len(l.Dumps) == 0 {
+			continue // data races alone
+		}
+		within := l.InDump(len(l.Dumps) - 1)
+		long := func(g int) bool { return within(g) && float64(l.Waits[g]) >= r.param("minutes") }
+		for g := range l.Waits {
+			if within(g) {
+				longest = max(longest, l.Waits[g])
+			}
+		}
+		for _, s := range l.Suspects(long) {
+			if s.Group != nil && float64(s.Count) > few {
+				found = append(found, r.waiters(in, l.Entry, l.File, s))
+			}
+		}
+	}
+	if len(found) > 0 {
+		return found[:min(3, len(found))]
+	}
+	return []Finding{r.answer(Fine, "no place has more than %g goroutines that have waited for %g minutes; the longest wait is of %s", few, r.param("minutes"), plural(int64(longest), "minute"))}
+}
+
+func (r *Rule) waiters(in *Input, entry recording.Entry, d *dump.File, s dump.Suspect) Finding {
+	g := s.Group
+	frames := framesOf(d.Stacks, g.Stack)
+	at := in.userFrame(frames)
+	f := r.answer(Found, "%s goroutines have waited for %g minutes and longer at %s (%s), the first for %d", unit.Count(s.Count), r.param("minutes"), place(at), g.State, s.MaxWait)
+	f.Severity, f.Score = Warning, score(float64(s.Count), 100, 1000)
+	f.Impact = exactly(float64(s.Count), "goroutines that have waited for long")
+	source, _ := in.lineInLoop(at)
+	e := Evidence{Text: fmt.Sprintf("%s, %d to %d minutes", g.State, g.MinWait, g.MaxWait), Path: entry.Path, Phase: entry.Phase,
+		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}
+	for _, fr := range frames {
+		e.Stack = append(e.Stack, Frame{Function: fr.Func, File: fr.File, Line: fr.Line})
+	}
+	f.Evidence = []Evidence{e}
+	f.Advice = "Give the wait an end: a context, a timeout, or a channel that somebody closes."
+	f.Verify = "Take a dump after as long again: no goroutine should be older than what it waits for may take (loupe stacks OLD NEW shows what grew)."
+	f.Doubts = []string{"workers that wait for work through a quiet night look the same: what counts is whether they become more (SC10)"}
+	if g.Leaked {
+		f.Doubts = nil // Go itself says so
+	}
+	return f
+}
+
+// userFrame is the frame of the user's code that is nearest to the leaf, or
+// where there is none the leaf.
+func (in *Input) userFrame(frames []stack.Frame) stack.Frame {
+	isUser := in.Session.Scope().IsUser
+	for _, f := range frames {
+		if isUser(f) && !strings.HasPrefix(f.Func, dump.CreatedBy) {
+			return f
+		}
+	}
+	if len(frames) == 0 {
+		return stack.Frame{}
+	}
+	return frames[0]
+}
+
+// procs is how many Ps the program has, as far as is known.
+func (in *Input) procs() int {
+	for _, r := range in.Facts.Rounds {
+		if r.GC != nil && len(r.GC.Cycles) > 0 {
+			return r.GC.Cycles[0].Procs
+		}
+	}
+	return in.Session.Manifest().Host.CPUs
+}
