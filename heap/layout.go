@@ -1,0 +1,179 @@
+package heap
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loupe/symbol"
+)
+
+// field is where a field of a structure of the runtime lies, in bytes.
+type field struct{ off, size int }
+
+// of reads a field.
+func (f field) of(b []byte) (v uint64) {
+	for i := f.size - 1; i >= 0; i-- {
+		v = v<<8 | uint64(b[f.off+i])
+	}
+	return v
+}
+
+// layout is how the runtime of a program lies in memory.
+type layout struct {
+	types *symbol.Types
+	minor int // of the version of Go
+
+	mheap    uint64 // address of mheap_, as linked
+	allspans int
+	arenas   int // mheap_.arenas[0]; of interest before Go 1.22 alone
+
+	spanSize int
+	startAddr, npages, freeindex, nelems, allocBits,
+	spanclass, state, elemsize, specials, largeType field
+
+	// inlineMarks is the size of the mark bits at the end of the spans of
+	// small objects: 0 but with the collector called Green Tea.
+	inlineMarks uint64
+
+	arenaSize                  int
+	arenaBitmap, arenaNoMore   int
+	specialSize, finalizerSize int
+	specialNext, specialOffset, specialKind,
+	finalizerFn, cleanupFn, weakHandle field
+
+	gSize, goid, status, stackLo, stackHi, schedSP, schedPC, schedBP, syscallSP, syscallPC, startPC field
+	allgs                                                                                           uint64
+}
+
+// Versions of Go whose heap is understood.
+const (
+	oldest, newest = 21, 26
+	headersSince   = 22 // malloc headers and bitmaps within spans
+)
+
+// layoutOf finds out how the runtime of a binary lies in memory.
+func layoutOf(b *symbol.Binary) (*layout, error) {
+	if b.WordSize() != 8 || b.BigEndian() {
+		return nil, fmt.Errorf("%w: only those of little-endian machines with 64 bits can be", ErrNotReadable)
+	}
+	if !b.HasDWARF() {
+		return nil, fmt.Errorf("%w: the binary has no debug information, which says how the runtime and all types lie in memory (build without -ldflags=-w or -s, and do not strip; a build of the same source with the same Go has the same addresses)", ErrNotReadable)
+	}
+	minor, ok := minorOf(b)
+	if !ok || minor < oldest {
+		return nil, fmt.Errorf("%w: that of Go 1.%d and later can be, and the binary is of another one", ErrNotReadable, oldest)
+	}
+	types, err := b.Types()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotReadable, err)
+	}
+	l := &layout{types: types, minor: minor}
+	if missing := l.find(); len(missing) > 0 {
+		return nil, fmt.Errorf("%w: the runtime of Go 1.%d has no %s, so it lies in memory in a way that is not known", ErrNotReadable, minor, strings.Join(missing, ", "))
+	}
+	return l, nil
+}
+
+// find takes the layout out of the debug information, and returns what is not
+// in it.
+func (l *layout) find() (missing []string) {
+	at := func(f *field, typ string, path ...string) {
+		id, ok := l.types.Named("runtime." + typ)
+		if ok {
+			var off int64
+			var ft symbol.TypeID
+			if off, ft, ok = l.types.Field(id, path...); ok {
+				*f = field{int(off), int(l.types.At(ft).Size)}
+				ok = f.size >= 0 && f.off < 1<<30
+			}
+		}
+		if !ok {
+			missing = append(missing, typ+"."+strings.Join(path, "."))
+		}
+	}
+	word := func(f *field, typ string, path ...string) {
+		if at(f, typ, path...); f.size > 8 {
+			missing = append(missing, typ+"."+strings.Join(path, "."))
+		}
+	}
+	size := func(typ string) int {
+		if id, ok := l.types.Named("runtime." + typ); ok {
+			return int(min(l.types.At(id).Size, 1<<30))
+		}
+		return 0
+	}
+	variable := func(name string) uint64 {
+		v, ok := l.types.Variable("runtime." + name)
+		if !ok {
+			missing = append(missing, name)
+		}
+		return v.Addr
+	}
+	l.mheap, l.allgs = variable("mheap_"), variable("allgs")
+	var f field
+	at(&f, "mheap", "allspans")
+	l.allspans = f.off
+	at(&f, "mheap", "arenas")
+	l.arenas = f.off
+
+	l.spanSize = size("mspan")
+	word(&l.startAddr, "mspan", "startAddr")
+	word(&l.npages, "mspan", "npages")
+	word(&l.freeindex, "mspan", "freeindex")
+	word(&l.nelems, "mspan", "nelems")
+	word(&l.allocBits, "mspan", "allocBits")
+	word(&l.spanclass, "mspan", "spanclass")
+	word(&l.state, "mspan", "state")
+	word(&l.elemsize, "mspan", "elemsize")
+	word(&l.specials, "mspan", "specials")
+	if l.minor >= headersSince {
+		word(&l.largeType, "mspan", "largeType")
+		l.inlineMarks = uint64(size("spanInlineMarkBits"))
+	} else {
+		l.arenaSize = size("heapArena")
+		at(&f, "heapArena", "bitmap")
+		l.arenaBitmap = f.off
+		at(&f, "heapArena", "noMorePtrs")
+		l.arenaNoMore = f.off
+	}
+	l.specialSize, l.finalizerSize = size("special"), size("specialfinalizer")
+	word(&l.specialNext, "special", "next")
+	word(&l.specialOffset, "special", "offset")
+	word(&l.specialKind, "special", "kind")
+	// Not every program has these, nor every version.
+	need := missing
+	word(&l.finalizerFn, "specialfinalizer", "fn")
+	word(&l.weakHandle, "specialWeakHandle", "handle")
+	if l.minor >= 26 {
+		word(&l.cleanupFn, "specialCleanup", "cleanup", "fn")
+	} else {
+		word(&l.cleanupFn, "specialCleanup", "fn")
+	}
+	missing = need
+
+	l.gSize.size = size("g")
+	word(&l.goid, "g", "goid")
+	word(&l.status, "g", "atomicstatus")
+	word(&l.stackLo, "g", "stack", "lo")
+	word(&l.stackHi, "g", "stack", "hi")
+	word(&l.schedSP, "g", "sched", "sp")
+	word(&l.schedPC, "g", "sched", "pc")
+	word(&l.schedBP, "g", "sched", "bp")
+	word(&l.syscallSP, "g", "syscallsp")
+	word(&l.syscallPC, "g", "syscallpc")
+	word(&l.startPC, "g", "startpc")
+	return missing
+}
+
+// minorOf returns the version of Go that has built a binary: 26 is Go 1.26.
+func minorOf(b *symbol.Binary) (int, bool) {
+	info, err := b.BuildInfo()
+	if err != nil {
+		return 0, false
+	}
+	rest, ok := strings.CutPrefix(info.GoVersion, "go1.")
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	n, err := strconv.Atoi(rest[:digits])
+	return n, ok && err == nil
+}

@@ -1,0 +1,270 @@
+package heap
+
+import (
+	"fmt"
+	"sort"
+)
+
+// RootKind says what kind of thing holds objects from outside of the heap.
+type RootKind string
+
+// The kinds of roots.
+const (
+	Global    RootKind = "global"    // a global variable
+	Goroutine RootKind = "goroutine" // its stack
+	Finalizer RootKind = "finalizer" // a finalizer, a cleanup or a weak pointer
+)
+
+// Root is something that holds objects from outside of the heap.
+type Root struct {
+	Kind RootKind
+	// Name is that of the variable, "goroutine 7", or what is run for an object.
+	Name string
+	// Func is, of a goroutine, where it began.
+	Func string
+}
+
+// rootEdge is one pointer of a root.
+type rootEdge struct {
+	root   uint32
+	target uint32
+	pc     uint64 // of the frame that it was found in, as linked; 0 for others
+}
+
+// module is the variables of the program, or of a plugin.
+type module struct {
+	ranges [2]maskedRange // data, bss
+}
+
+// maskedRange is memory with bits that tell which words are pointers.
+type maskedRange struct {
+	low, high uint64
+	mask      uint64 // address of the bits
+	bits      uint64
+}
+
+const (
+	maxModules  = 16
+	maxVarBytes = 1 << 36
+)
+
+// readModules reads where the global variables are, from runtime.firstmoduledata.
+func (h *Heap) readModules() error {
+	v, ok := h.l.types.Variable("runtime.firstmoduledata")
+	if !ok {
+		return fmt.Errorf("%w: the debug information has no runtime.firstmoduledata", ErrNotReadable)
+	}
+	word := func(base uint64, path ...string) uint64 {
+		off, _, ok := h.l.types.Field(v.Type, path...)
+		if !ok {
+			return 0
+		}
+		w, err := h.word(base + uint64(off))
+		if err != nil {
+			return 0
+		}
+		return w
+	}
+	for at := v.Addr + h.bias; at != 0 && len(h.modules) < maxModules; at = word(at, "next") {
+		var m module
+		for i, name := range []string{"data", "bss"} {
+			mask := "gc" + name + "mask"
+			r := maskedRange{low: word(at, name), high: word(at, "e"+name), mask: word(at, mask, "bytedata"), bits: word(at, mask, "n") & (1<<32 - 1)}
+			if r.low < r.high && r.high-r.low < maxVarBytes {
+				m.ranges[i] = r
+			}
+		}
+		h.modules = append(h.modules, m)
+	}
+	if h.modules[0].ranges[0].low == 0 {
+		return fmt.Errorf("%w: runtime.firstmoduledata is not in the memory (is it of this binary?)", ErrNotReadable)
+	}
+	return nil
+}
+
+// moduleOf returns the module that a variable is in.
+func (h *Heap) moduleOf(addr uint64) *module {
+	for i := range h.modules {
+		for _, r := range h.modules[i].ranges {
+			if r.low <= addr && addr < r.high {
+				return &h.modules[i]
+			}
+		}
+	}
+	return nil
+}
+
+// rootVisitor notes what a root holds, and tells the marker.
+type rootVisitor struct {
+	m    *marker
+	root uint32
+	pc   uint64
+}
+
+func (v *rootVisitor) pointer(p uint64, kind slotKind, elem typeID) {
+	h := v.m.h
+	if id, _, _ := h.find(p); id != noObject {
+		h.edges = append(h.edges, rootEdge{v.root, id, v.pc})
+	}
+	v.m.pointer(p, kind, elem)
+}
+
+// begin makes a root.
+func (h *Heap) begin(m *marker, r Root) *rootVisitor {
+	h.roots = append(h.roots, r)
+	return &rootVisitor{m: m, root: uint32(len(h.roots) - 1)}
+}
+
+// end forgets a root that holds nothing.
+func (h *Heap) end(v *rootVisitor) {
+	if len(h.edges) == 0 || h.edges[len(h.edges)-1].root != v.root {
+		h.roots = h.roots[:v.root]
+	}
+}
+
+// eachRoot goes through all roots. The typed ones come first.
+func (h *Heap) eachRoot(m *marker) {
+	h.globals(m)
+	h.specials(m)
+	h.unnamed(m)
+	h.goroutines(m)
+}
+
+// globals goes through the variables that the debug information has.
+func (h *Heap) globals(m *marker) {
+	for _, g := range h.l.types.Variables {
+		addr := g.Addr + h.bias
+		if h.moduleOf(addr) == nil {
+			continue
+		}
+		typ := h.types.of(g.Type)
+		if d := h.types.at(typ); typ == 0 || d.size == 0 || d.size > maxStatic || len(h.types.planOf(typ).segments) == 0 {
+			continue
+		}
+		v := h.begin(m, Root{Kind: Global, Name: g.Name})
+		var sc scanner
+		sc.scanVariable(h, addr, typ, v)
+		h.end(v)
+	}
+}
+
+// unnamed goes through the pointers in variables that the debug information does
+// not have: what the compiler makes of composite literals.
+func (h *Heap) unnamed(m *marker) {
+	var buf []byte
+	for _, mod := range h.modules {
+		for _, r := range mod.ranges {
+			var v *rootVisitor
+			name := ""
+			for i := uint64(0); i < r.bits && r.low+8*i < r.high; i++ {
+				if i%8 == 0 && h.cache.bytes(r.mask+i/8, 1, &buf)[0] == 0 {
+					i += 7
+					continue
+				}
+				if h.cache.bytes(r.mask+i/8, 1, &buf)[0]>>(i%8)&1 == 0 {
+					continue
+				}
+				addr := r.low + 8*i
+				if h.declared(addr) {
+					continue
+				}
+				w := le64(h.cache.bytes(addr, 8, &buf))
+				if id, _, _ := h.find(w); id == noObject {
+					continue
+				}
+				if n := h.nameOf(addr); v == nil || n != name {
+					name = n
+					v = h.begin(m, Root{Kind: Global, Name: name})
+				}
+				v.pointer(w, toRaw, 0)
+			}
+		}
+	}
+}
+
+// declared tells whether an address is in a variable of the debug information.
+func (h *Heap) declared(addr uint64) bool {
+	vars := h.l.types.Variables
+	addr -= h.bias
+	i := sort.Search(len(vars), func(i int) bool { return vars[i].Addr > addr })
+	if i == 0 {
+		return false
+	}
+	d := h.l.types.At(vars[i-1].Type)
+	return addr-vars[i-1].Addr < uint64(max(d.Size, 0)) && d.Size <= maxStatic
+}
+
+// nameOf names a place among the global variables.
+func (h *Heap) nameOf(addr uint64) string {
+	if s, ok := h.bin.SymbolAt(addr - h.bias); ok {
+		return s.Name
+	}
+	return fmt.Sprintf("variable at %#x", addr-h.bias)
+}
+
+// The kinds of specials that hold something, by version (mheap.go).
+func (h *Heap) specialKinds() (finalizer, weak, cleanup uint64) {
+	switch {
+	case h.Version >= 25:
+		return 2, 3, 7
+	case h.Version == 24:
+		return 1, 2, 6
+	case h.Version == 23:
+		return 1, 2, 1 << 8
+	}
+	return 1, 1 << 8, 1 << 8
+}
+
+// maxSpecials bounds the list of a span.
+const maxSpecials = 1 << 20
+
+// specials goes through finalizers, cleanups and weak pointers: the functions that
+// are to be run, and for a finalizer what the object leads to.
+func (h *Heap) specials(m *marker) {
+	finalizer, weak, cleanup := h.specialKinds()
+	var buf []byte
+	var sc scanner
+	for i := range h.spans {
+		s := &h.spans[i]
+		at := s.special
+		for n := 0; at != 0 && at>>48 == 0 && n < maxSpecials; n++ {
+			b := h.cache.bytes(at, h.l.specialSize, &buf)
+			next, off, kind := h.l.specialNext.of(b), h.l.specialOffset.of(b), h.l.specialKind.of(b)
+			var fn field
+			switch kind {
+			case finalizer:
+				fn = h.l.finalizerFn
+			case weak:
+				fn = h.l.weakHandle
+			case cleanup:
+				fn = h.l.cleanupFn
+			}
+			if fn.size == 8 {
+				w := le64(h.cache.bytes(at+uint64(fn.off), 8, &buf))
+				if kind == weak {
+					v := h.begin(m, Root{Kind: Finalizer, Name: "weak pointer"})
+					v.pointer(w, toRaw, 0)
+					h.end(v)
+				} else {
+					v := h.begin(m, Root{Kind: Finalizer, Name: h.runs(w)})
+					v.pointer(w, toFunc, h.types.funcs)
+					if id, s, _ := h.find(s.base + off); kind == finalizer && id != noObject && !s.noscan {
+						sc.scan(h, id, s, v)
+					}
+					h.end(v)
+				}
+			}
+			at = next
+		}
+	}
+}
+
+// runs names what a func value calls.
+func (h *Heap) runs(fn uint64) string {
+	if pc, err := h.word(fn); err == nil {
+		if f, ok := h.bin.FuncAt(pc - h.bias); ok {
+			return "finalizer " + f.Name
+		}
+	}
+	return "finalizer"
+}

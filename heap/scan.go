@@ -1,0 +1,340 @@
+package heap
+
+import "math/bits"
+
+// visitor is told of the pointers in an object.
+type visitor interface {
+	pointer(p uint64, kind slotKind, elem typeID)
+}
+
+// scanner reads the pointers in objects.
+type scanner struct {
+	buf []byte
+	h   *Heap
+	v   visitor
+}
+
+// pieceSize is how much of a large object is read at once.
+const pieceSize = 256 << 10
+
+// scan goes through the pointers in an object that has some.
+func (sc *scanner) scan(h *Heap, id uint32, s *span, v visitor) {
+	sc.h, sc.v = h, v
+	addr, room := h.addr(s, id), h.room(s)
+	switch {
+	case s.noscan:
+		sc.closure(id, addr)
+		return
+	case h.Version < headersSince:
+		sc.scanMapped(id, addr, room)
+		return
+	case s.class == 0:
+		h.setSure(id, s, h.types.described(s.largeType))
+	case s.elemsize > headerFrom:
+		b := h.cache.bytes(addr-headerSize, headerSize, &sc.buf)
+		h.setSure(id, s, h.types.described(le64(b)))
+	default:
+		sc.scanSmall(id, s, addr)
+		return
+	}
+	t := h.typeOf[id]
+	if typ := typeID(t & typeMask); typ != 0 && !h.types.at(typ).opaque {
+		sc.typed(addr, room, typ, t&arrayFlag != 0)
+		return
+	}
+	// The allocator zeroes what a type does not reach to.
+	sc.raw(addr, room)
+}
+
+// setSure notes the type that the allocator has kept of an object.
+func (h *Heap) setSure(id uint32, s *span, t typeID) {
+	if t == 0 || h.typeOf[id]>>rankShift == rankSure {
+		return
+	}
+	if d := h.types.at(t); d.size > 0 && d.size <= h.room(s) {
+		h.setType(id, t, !h.fits(d, s), rankSure)
+	}
+}
+
+// scanSmall goes through an object of at most 64 words, whose bits are at the end
+// of the span (heapBitsSmallForAddr in mbitmap.go).
+func (sc *scanner) scanSmall(id uint32, s *span, addr uint64) {
+	h := sc.h
+	size := uint64(s.npages) << pageBits
+	base := s.base + size - size/64
+	if s.elemsize >= 16 {
+		base -= h.l.inlineMarks
+	}
+	word, shift := (addr-s.base)/8/64, (addr-s.base)/8%64
+	n := s.elemsize / 8
+	b := h.cache.bytes(base+8*word, 8, &sc.buf)
+	seen := le64(b) >> shift
+	if shift+n > 64 {
+		b = h.cache.bytes(base+8*word+8, 8, &sc.buf)
+		seen |= le64(b) << (64 - shift)
+	}
+	if n < 64 {
+		seen &= 1<<n - 1
+	}
+	sc.bits(id, addr, s.elemsize, seen)
+}
+
+// bits goes through an object of at most 64 words with the bits of the pointers
+// that are in it.
+func (sc *scanner) bits(id uint32, addr, room, seen uint64) {
+	h := sc.h
+	t := h.typeOf[id]
+	typ := typeID(t & typeMask)
+	if typ == h.types.funcs {
+		sc.closure(id, addr)
+		t = h.typeOf[id]
+		typ = typeID(t & typeMask)
+	}
+	if typ != 0 && !h.types.at(typ).opaque {
+		h.types.planOf(typ)
+		d := h.types.at(typ)
+		array := t&arrayFlag != 0
+		switch {
+		case h.agrees(d, array, room, seen):
+			sc.typed(addr, room, typ, array)
+			return
+		case !array && d.size < room && t>>rankShift&7 == rankWithin && h.agrees(d, true, room, seen):
+			// A pointer to the first of several.
+			h.setType(id, typ, true, rankPart)
+			sc.typed(addr, room, typ, true)
+			return
+		default:
+			h.setType(id, 0, false, t>>rankShift&7-1)
+		}
+	}
+	if seen == 0 {
+		return
+	}
+	b := h.cache.bytes(addr, int(room), &sc.buf)
+	for ; seen != 0; seen &= seen - 1 {
+		if w := le64(b[8*bits.TrailingZeros64(seen):]); w != 0 {
+			sc.v.pointer(w, toRaw, 0)
+		}
+	}
+}
+
+// closure names an object that a func value leads to by the function.
+func (sc *scanner) closure(id uint32, addr uint64) {
+	h := sc.h
+	if typeID(h.typeOf[id]&typeMask) != h.types.funcs {
+		return
+	}
+	b := h.cache.bytes(addr, 8, &sc.buf)
+	t := h.types.closureOf(le64(b))
+	rank := uint32(rankOne)
+	if t == 0 {
+		rank--
+	}
+	h.setType(id, t, false, rank)
+}
+
+// scanMapped goes through an object of Go before 1.22, where each arena has a
+// bitmap of its pointers (heapBitsForAddr in mbitmap.go).
+func (sc *scanner) scanMapped(id uint32, addr, room uint64) {
+	h := sc.h
+	r := h.regions[addr>>regionBits-h.low]
+	if room <= headerFrom {
+		sc.bits(id, addr, room, h.mapped(r, addr, room))
+		return
+	}
+	t := h.typeOf[id]
+	if typ := typeID(t & typeMask); typ == h.types.funcs {
+		sc.closure(id, addr)
+	} else if typ != 0 {
+		h.types.planOf(typ)
+		d := h.types.at(typ)
+		if d.size > headerFrom || h.agrees(d, t&arrayFlag != 0, headerFrom, h.mapped(r, addr, headerFrom)) {
+			sc.typed(addr, room, typ, t&arrayFlag != 0)
+		} else {
+			h.setType(id, 0, false, t>>rankShift&7-1)
+		}
+	}
+	var buf []byte
+	for off := uint64(0); off < room; off += headerFrom {
+		n := min(room-off, headerFrom)
+		r := h.regions[(addr+off)>>regionBits-h.low]
+		seen := h.mapped(r, addr+off, n)
+		if seen != 0 {
+			b := h.cache.bytes(addr+off, int(n), &buf)
+			for ; seen != 0; seen &= seen - 1 {
+				if w := le64(b[8*bits.TrailingZeros64(seen):]); w != 0 {
+					sc.v.pointer(w, toRaw, 0)
+				}
+			}
+		}
+		if h.noMore(r, addr+off) {
+			break
+		}
+	}
+}
+
+// mapped returns the bits of n bytes from the bitmap of an arena.
+func (h *Heap) mapped(r *region, addr, n uint64) uint64 {
+	if r == nil || r.bitmap == nil {
+		return 1<<(n/8) - 1 // all may be pointers
+	}
+	at := addr >> 3 & (1<<(regionBits-3) - 1)
+	seen := le64(r.bitmap[at/64*8:]) >> (at % 64)
+	valid := 64 - at%64
+	if n/8 > valid {
+		i := at / 64
+		if r.noMore[i/8]>>(i%8)&1 == 0 && int(i+1)*8 < len(r.bitmap) {
+			seen |= le64(r.bitmap[(i+1)*8:]) << valid
+		}
+	}
+	if n/8 < 64 {
+		seen &= 1<<(n/8) - 1
+	}
+	return seen
+}
+
+// noMore tells whether an object has no pointers behind the 64 words of the
+// bitmap that an address is in.
+func (h *Heap) noMore(r *region, addr uint64) bool {
+	if r == nil || r.bitmap == nil {
+		return false
+	}
+	i := addr >> 9 & (1<<(regionBits-9) - 1)
+	return r.noMore[i/8]>>(i%8)&1 != 0
+}
+
+// raw takes each word of some memory for a pointer.
+func (sc *scanner) raw(addr, n uint64) {
+	for n >= 8 {
+		size := min(n, blockSize-addr%blockSize)
+		b := sc.h.cache.block(addr)[addr%blockSize:]
+		for i := uint64(0); i+8 <= size; i += 8 {
+			if w := le64(b[i:]); w != 0 {
+				sc.v.pointer(w, toRaw, 0)
+			}
+		}
+		addr, n = addr+size, n-size
+	}
+}
+
+// typed goes through values of a type, one or as many as there is room for.
+func (sc *scanner) typed(addr, room uint64, typ typeID, many bool) {
+	p := sc.h.types.planOf(typ)
+	if len(p.segments) == 0 || p.size == 0 {
+		return
+	}
+	n := uint64(1)
+	if many {
+		n = room / p.size
+	}
+	if p.size > pieceSize {
+		for i := range n {
+			for j := range p.segments {
+				g := &p.segments[j]
+				sc.elements(addr+i*p.size+g.off, g.count, g.stride, g.slots)
+			}
+		}
+		return
+	}
+	for per := max(pieceSize/p.size, 1); n > 0; {
+		k := min(n, per)
+		b := sc.h.cache.bytes(addr, int(k*p.size), &sc.buf)
+		for ; len(b) >= int(p.size); b = b[p.size:] {
+			for j := range p.segments {
+				g := &p.segments[j]
+				e := b[g.off:p.size]
+				for range g.count {
+					sc.slots(e, g.slots)
+					if uint64(len(e)) < g.stride {
+						break
+					}
+					e = e[g.stride:]
+				}
+			}
+		}
+		addr, n = addr+k*p.size, n-k
+	}
+}
+
+// elements goes through equal elements of something large.
+func (sc *scanner) elements(addr, count, stride uint64, slots []slot) {
+	if stride > pieceSize {
+		for i := range count {
+			for _, s := range slots {
+				// A slot is looked at with the words beside it.
+				back := min(s.off, 64)
+				shifted := s
+				shifted.off, shifted.test = back, s.test-(s.off-back)
+				b := sc.h.cache.bytes(addr+i*stride+s.off-back, int(min(back+16, stride-s.off+back)), &sc.buf)
+				sc.slots(b, []slot{shifted})
+			}
+		}
+		return
+	}
+	for per := pieceSize / stride; count > 0; {
+		k := min(count, per)
+		b := sc.h.cache.bytes(addr, int(k*stride), &sc.buf)
+		for ; len(b) >= int(stride); b = b[stride:] {
+			sc.slots(b[:stride], slots)
+		}
+		addr, count = addr+k*stride, count-k
+	}
+}
+
+// slots goes through the pointers of one value.
+func (sc *scanner) slots(b []byte, slots []slot) {
+	for i := range slots {
+		s := &slots[i]
+		if s.off+8 > uint64(len(b)) {
+			continue
+		}
+		w := le64(b[s.off:])
+		if w == 0 {
+			continue
+		}
+		switch s.kind {
+		case toAny, toIface:
+			if s.off+16 > uint64(len(b)) {
+				continue
+			}
+			sc.boxed(w, le64(b[s.off+8:]), s.kind)
+		case toMap:
+			elem, kind := s.elem, toOne
+			if s.test+8 <= uint64(len(b)) && le64(b[s.test:]) != 0 {
+				elem, kind = s.other, toMany
+			}
+			sc.v.pointer(w, kind, elem)
+		default:
+			sc.v.pointer(w, s.kind, s.elem)
+		}
+	}
+}
+
+// boxed goes through an interface: its first word says what the second leads to.
+func (sc *scanner) boxed(first, second uint64, kind slotKind) {
+	t := sc.h.types
+	var typ typeID
+	if kind == toAny {
+		typ = t.described(first)
+		if typ == 0 {
+			sc.v.pointer(first, toRaw, 0) // a type that the program has made
+		}
+	} else {
+		typ = t.table(first)
+	}
+	if second == 0 {
+		return
+	}
+	if typ == 0 {
+		sc.v.pointer(second, toRaw, 0)
+		return
+	}
+	to, elem := t.value(typ)
+	sc.v.pointer(second, to, elem)
+}
+
+// scanVariable goes through a global variable.
+func (sc *scanner) scanVariable(h *Heap, addr uint64, typ typeID, v visitor) {
+	sc.h, sc.v = h, v
+	sc.typed(addr, h.types.at(typ).size, typ, false)
+}

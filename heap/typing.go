@@ -1,0 +1,154 @@
+package heap
+
+import "math/bits"
+
+// What is known of the type of an object is a number: the type, whether the
+// object is an array of it, and how sure that is. A higher rank replaces a lower
+// one. Objects whose words contradict their type lose it.
+const (
+	typeBits   = 26
+	typeMask   = 1<<typeBits - 1
+	arrayFlag  = 1 << 26
+	scanFlag   = 1 << 27 // it has been scanned
+	rankShift  = 28
+	rankMask   = 7 << rankShift
+	rankNone   = 0
+	rankWithin = 1 // a pointer to the first field of something, or to an element
+	rankPart   = 2 // a slice that begins in the middle
+	rankArray  = 4 // a slice
+	rankOne    = 5 // a pointer to a value that takes the object's size
+	rankSure   = 7 // the allocator says so
+)
+
+// sizes are the sizes of small objects (runtime/sizeclasses.go; the same in all
+// versions since Go 1.15).
+var sizes = []uint64{
+	8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480, 512,
+	576, 640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864, 5376, 6144, 6528, 6784, 6912, 8192,
+	9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768,
+}
+
+// tinySize is the size of the objects that small values without pointers share.
+const tinySize = 16
+
+// below returns the size of the class before that of an object: what is allocated
+// in it has more than so many bytes.
+func below(elemsize uint64) uint64 {
+	if elemsize > sizes[len(sizes)-1] {
+		return elemsize - pageSize
+	}
+	low := uint64(0)
+	for _, s := range sizes {
+		if s >= elemsize {
+			break
+		}
+		low = s
+	}
+	return low
+}
+
+// room returns how many bytes of the objects of a span are values.
+func (h *Heap) room(s *span) uint64 {
+	if h.header(s) {
+		return s.elemsize - headerSize
+	}
+	return s.elemsize
+}
+
+// fits tells whether one value of a type is what an object of a span has been
+// allocated for.
+func (h *Heap) fits(d *dataType, s *span) bool {
+	if d.fits == s.elemsize {
+		return d.fitted
+	}
+	extra := s.elemsize - h.room(s)
+	d.fits, d.fitted = s.elemsize, d.size+extra <= s.elemsize && d.size+extra > below(s.elemsize)
+	return d.fitted
+}
+
+// manyFit tells whether a whole number of values may be.
+func (h *Heap) manyFit(d *dataType, s *span) bool {
+	room := h.room(s)
+	n := room / d.size
+	return n*d.size+(s.elemsize-room) > below(s.elemsize)
+}
+
+// propose says that a pointer of a kind leads to an object, off bytes into it. It
+// tells whether that is news.
+func (h *Heap) propose(id uint32, s *span, off uint64, kind slotKind, elem typeID) bool {
+	now := h.typeOf[id]
+	if elem == 0 || now>>rankShift >= rankOne {
+		return false
+	}
+	if h.header(s) {
+		if off < headerSize {
+			return false
+		}
+		off -= headerSize
+	}
+	d := h.types.at(elem)
+	if s.noscan && kind != toFunc && kind != toChan && len(h.types.planOf(elem).segments) > 0 {
+		return false
+	}
+	if s.noscan && s.elemsize == tinySize && d.size < tinySize && kind == toOne {
+		// The allocator puts several such values into one object.
+		elem, d, off = h.types.tiny, h.types.at(h.types.tiny), 0
+	}
+	rank, array := uint32(rankNone), false
+	switch {
+	case kind == toFunc:
+		if off == 0 {
+			rank = rankOne
+		}
+	case d.size == 0:
+	case kind == toMany, kind == toText:
+		array = true
+		switch {
+		case off%d.size != 0 || d.size > h.room(s):
+		case off != 0:
+			rank = rankPart
+		case h.manyFit(d, s):
+			rank = rankArray
+		default:
+			rank = rankWithin
+		}
+	case off != 0:
+	case kind == toChan && d.size <= h.room(s), h.fits(d, s):
+		rank = rankOne
+	case d.size <= h.room(s):
+		rank = rankWithin
+	}
+	if rank <= now>>rankShift&7 {
+		return false
+	}
+	h.setType(id, elem, array, rank)
+	return true
+}
+
+func (h *Heap) setType(id uint32, t typeID, array bool, rank uint32) {
+	v := uint32(t)&typeMask | rank<<rankShift
+	if array {
+		v |= arrayFlag
+	}
+	h.typeOf[id] = v | h.typeOf[id]&scanFlag
+}
+
+// agrees tells whether a type has its pointers where the collector sees them in
+// an object of at most 64 words.
+func (h *Heap) agrees(d *dataType, array bool, room, seen uint64) bool {
+	words := d.size / 8
+	if d.size%8 != 0 {
+		return seen == 0
+	}
+	m := d.mask
+	if array {
+		for at := words; at < room/8; at += words {
+			m |= d.mask << at
+		}
+		// The object may be larger than the array.
+		if seen != 0 {
+			m &= 1<<bits.Len64(seen) - 1
+		}
+	}
+	return m == seen
+}
