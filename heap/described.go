@@ -14,7 +14,9 @@ func (t *typeTable) described(addr uint64) typeID {
 		return id
 	}
 	id := t.describe(addr)
-	t.address[addr] = id
+	if len(t.address) < maxKept {
+		t.address[addr] = id
+	}
 	return id
 }
 
@@ -27,7 +29,7 @@ func (t *typeTable) describe(addr uint64) typeID {
 	if !ok || info.Size == 0 || info.Size > maxTypeSize {
 		return 0
 	}
-	d := &dataType{name: info.Name, size: info.Size}
+	d := &dataType{name: info.Name, size: info.Size, weak: true}
 	d.plan = t.collected(linked, info)
 	d.opaque = d.plan == nil
 	if d.plan == nil {

@@ -51,9 +51,15 @@ func (h *Heap) setSure(id uint32, s *span, t typeID) {
 	if t == 0 || h.typeOf[id]>>rankShift == rankSure {
 		return
 	}
-	if d := h.types.at(t); d.size > 0 && d.size <= h.room(s) {
-		h.setType(id, t, !h.fits(d, s), rankSure)
+	d := h.types.at(t)
+	if d.size == 0 || d.size > h.room(s) {
+		return
 	}
+	if now := h.typeOf[id]; d.weak && now>>rankShift >= rankArray && h.types.at(typeID(now&typeMask)).size == d.size {
+		h.setType(id, typeID(now&typeMask), now&arrayFlag != 0, rankSure)
+		return
+	}
+	h.setType(id, t, !h.fits(d, s), rankSure)
 }
 
 // scanSmall goes through an object of at most 64 words, whose bits are at the end
@@ -316,9 +322,6 @@ func (sc *scanner) boxed(first, second uint64, kind slotKind) {
 	var typ typeID
 	if kind == toAny {
 		typ = t.described(first)
-		if typ == 0 {
-			sc.v.pointer(first, toRaw, 0) // a type that the program has made
-		}
 	} else {
 		typ = t.table(first)
 	}

@@ -21,6 +21,12 @@ type dataType struct {
 	// opaque tells that the words of the type are not known, so that each may
 	// be a pointer.
 	opaque bool
+	// weak tells that the allocator's word for an object says less than what
+	// leads to it: types that the runtime makes of all maps.
+	weak bool
+	// loose tells that the values have no pointers where the debug information
+	// shows one, if what they hold has none: the buckets of maps before Go 1.24.
+	loose bool
 	// fits is the last size of objects that was compared, and fitted is whether
 	// one value takes an object of it.
 	fits   uint64
@@ -117,13 +123,19 @@ func (t *typeTable) of(id symbol.TypeID) typeID {
 	}
 	d := t.src.At(id)
 	if d.Kind != symbol.Unknown && d.Size >= 0 {
-		out = t.add(&dataType{name: d.Name, size: uint64(d.Size), d: d})
+		out = t.add(&dataType{name: d.Name, size: uint64(d.Size), d: d, weak: weak(d.Name), loose: strings.HasPrefix(d.Name, "bucket<")})
 	}
 	t.dwarf[id] = out
 	return out
 }
 
-// carry notes what channels of a kind carry.
+// weak tells by its name whether a type is one that the runtime makes of all maps.
+func weak(name string) bool {
+	name = strings.TrimPrefix(name, "*")
+	return strings.HasPrefix(name, "internal/runtime/maps.") || name == "runtime.bmap"
+}
+
+// channel returns the structure of channels, and notes what they carry.
 func (t *typeTable) channel(d *symbol.DataType) typeID {
 	id := t.of(d.Elem)
 	if id != 0 && d.Value != 0 {
@@ -159,10 +171,12 @@ func (p *plan) mask() (m uint64) {
 		for i := range g.count {
 			for _, s := range g.slots {
 				if off := g.off + i*g.stride + s.off; off < headerFrom {
-					m |= 1 << (off / 8)
+					// The collector does not follow the first word of an
+					// interface: types and tables do not move or die.
 					if s.kind == toAny || s.kind == toIface {
-						m |= 2 << (off / 8)
+						off += 8
 					}
+					m |= 1 << (off / 8)
 				}
 			}
 		}

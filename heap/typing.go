@@ -55,6 +55,9 @@ func (h *Heap) room(s *span) uint64 {
 	return s.elemsize
 }
 
+// headerOf returns how far into an object of a span its value begins.
+func (h *Heap) headerOf(s *span) uint64 { return s.elemsize - h.room(s) }
+
 // fits tells whether one value of a type is what an object of a span has been
 // allocated for.
 func (h *Heap) fits(d *dataType, s *span) bool {
@@ -77,8 +80,11 @@ func (h *Heap) manyFit(d *dataType, s *span) bool {
 // tells whether that is news.
 func (h *Heap) propose(id uint32, s *span, off uint64, kind slotKind, elem typeID) bool {
 	now := h.typeOf[id]
-	if elem == 0 || now>>rankShift >= rankOne {
+	if elem == 0 || now>>rankShift >= rankOne && now>>rankShift != rankSure {
 		return false
+	}
+	if now>>rankShift == rankSure {
+		return off == h.headerOf(s) && h.better(id, kind, elem)
 	}
 	if h.header(s) {
 		if off < headerSize {
@@ -87,7 +93,7 @@ func (h *Heap) propose(id uint32, s *span, off uint64, kind slotKind, elem typeI
 		off -= headerSize
 	}
 	d := h.types.at(elem)
-	if s.noscan && kind != toFunc && kind != toChan && len(h.types.planOf(elem).segments) > 0 {
+	if s.noscan && kind != toFunc && kind != toChan && !d.loose && len(h.types.planOf(elem).segments) > 0 {
 		return false
 	}
 	if s.noscan && s.elemsize == tinySize && d.size < tinySize && kind == toOne {
@@ -122,6 +128,17 @@ func (h *Heap) propose(id uint32, s *span, off uint64, kind slotKind, elem typeI
 		return false
 	}
 	h.setType(id, elem, array, rank)
+	return true
+}
+
+// better replaces a weak type that the allocator has kept by that of a pointer.
+func (h *Heap) better(id uint32, kind slotKind, elem typeID) bool {
+	now := h.typeOf[id]
+	old, d := h.types.at(typeID(now&typeMask)), h.types.at(elem)
+	if !old.weak || d.weak || d.size != old.size || kind != toOne && kind != toMany {
+		return false
+	}
+	h.setType(id, elem, now&arrayFlag != 0, rankSure)
 	return true
 }
 
