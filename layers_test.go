@@ -64,6 +64,8 @@ var rooms = map[string]room{
 	"core": {1, pure, nil},
 
 	// What joins two formats stands above them.
+	// What is in the heap of a program, and what holds it.
+	"heap":                  {2, pure, []string{"symbol"}},
 	"program":               {2, pure, []string{"dump", "stack", "symbol"}},
 	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
@@ -112,6 +114,12 @@ var rooms = map[string]room{
 
 	// What measures how dumps are read builds the other parsers.
 	"dump/dumptest/bench": {2, roof, []string{"dump", "stats", "system"}},
+
+	// What measures how heaps are read makes a core, and tests count one that is
+	// known.
+	"heap/heaptest/bench":        {3, roof, []string{"core", "heap", "symbol"}},
+	"heap/heaptest/bench/target": {0, roof, nil},
+	"heap/heaptest/known":        {0, roof, nil},
 
 	// What measures how processes are read starts one.
 	"live/livetest/bench":        {4, roof, []string{"dump", "live"}},

@@ -95,6 +95,7 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64, opt Options) (*Heap, erro
 	if err := h.readSpans(); err != nil {
 		return nil, err
 	}
+	h.cache.counts = func(addr uint64) bool { return h.spanOf(addr) != nil }
 	h.markAll()
 	h.Missing = h.cache.missing
 	return h, nil

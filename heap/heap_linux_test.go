@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package heap
 
 import (
@@ -6,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -23,11 +27,20 @@ func (m procMemory) Read(addr uint64, buf []byte) error {
 // build builds the program whose heap is known with a version of Go.
 func build(t *testing.T, goCmd string, flags ...string) string {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "known")
+	// Apart from the module, which asks for a newer Go than some that build it.
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "known")
+	source, err := os.ReadFile("heaptest/known/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), source, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	args := append([]string{"build", "-pgo=off", "-o", exe}, flags...)
 	cmd := exec.Command(goCmd, append(args, "main.go")...)
-	cmd.Dir = "heaptest/known"
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOFLAGS=", "CGO_ENABLED=0")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
@@ -35,7 +48,7 @@ func build(t *testing.T, goCmd string, flags ...string) string {
 }
 
 // stopped starts a program, waits for its "ready", and stops it.
-func stopped(t *testing.T, exe string) (Memory, *symbol.Binary) {
+func stopped(t *testing.T, exe string) (Memory, *symbol.Binary, uint64) {
 	t.Helper()
 	cmd := exec.Command(exe)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -67,22 +80,113 @@ func stopped(t *testing.T, exe string) (Memory, *symbol.Binary) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return procMemory{mem}, bin
+	return procMemory{mem}, bin, bias(t, cmd.Process.Pid, bin)
 }
 
-func TestKnown(t *testing.T) {
-	mem, bin := stopped(t, build(t, "go"))
-	h, err := Open(mem, bin, 0, Options{})
+// bias is what the loader has added to the addresses of a child.
+func bias(t *testing.T, pid int, bin *symbol.Binary) uint64 {
+	t.Helper()
+	if !bin.PIE {
+		return 0
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v damaged %d missing %d", h.Totals(), h.Damaged, h.Missing)
-	for _, r := range h.Histogram() {
-		t.Logf("%8d %10d %s", r.Count, r.Bytes, r.Type)
+	for line := range strings.Lines(string(maps)) {
+		if low, rest, _ := strings.Cut(line, "-"); strings.HasSuffix(rest, "/known\n") {
+			at, err := strconv.ParseUint(low, 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at - bin.Segments[0].Addr
+		}
 	}
-	for _, r := range h.roots {
-		if r.Kind != Global {
-			t.Log(r)
+	t.Fatalf("the program is not among its mappings:\n%s", maps)
+	return 0
+}
+
+// TestKnown counts the objects of a program that has been written to be counted.
+func TestKnown(t *testing.T) {
+	check(t, build(t, "go"))
+}
+
+// TestToolchains does the same with the programs of other versions of Go, which it
+// fetches: LOUPE_TOOLCHAINS=go1.21.13,go1.24.11 (1.21 to 1.26).
+func TestToolchains(t *testing.T) {
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		t.Skip("LOUPE_TOOLCHAINS is not set")
+	}
+	for _, version := range strings.Split(list, ",") {
+		t.Run(version, func(t *testing.T) {
+			t.Setenv("GOTOOLCHAIN", version)
+			check(t, build(t, "go"))
+		})
+		t.Run(version+" PIE", func(t *testing.T) {
+			t.Setenv("GOTOOLCHAIN", version)
+			check(t, build(t, "go", "-buildmode=pie"))
+		})
+	}
+}
+
+// rows is a histogram by type.
+func rows(h *Heap) map[string]Row {
+	out := map[string]Row{}
+	for _, r := range h.Histogram() {
+		out[r.Type] = r
+	}
+	return out
+}
+
+func check(t *testing.T, exe string) {
+	t.Helper()
+	mem, bin, bias := stopped(t, exe)
+	h, err := Open(mem, bin, bias, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Damaged > 0 || h.Missing > 0 {
+		t.Errorf("%d spans are damaged, %d bytes are missing", h.Damaged, h.Missing)
+	}
+	got := rows(h)
+	want := map[string]int64{
+		"main.leaf": 3500, "main.node": 1000, "main.wide": 10, "main.square": 206, "main.held": 1, "main.point": 303,
+		"[N]*main.leaf": 1, "[N]*main.wide": 1, "[N]main.shape": 1, "[N]interface {}": 1, "[N]*main.square": 2, "[N]float64": 1,
+		"map[string]*main.leaf": 1, "map[int32]*main.point": 1, "map[int64]int64": 1,
+		"chan *main.square": 1, "chan int64": 1, "func main.fill.func1": 1,
+	}
+	if h.Version < 24 {
+		want["[N]map[string]*main.leaf (bucket)"] = 1
+		want["[N]map[int64]int64 (bucket)"] = 1
+	} else {
+		want["map[int32]*main.point (group)"] = 1
+		// How often tables have been split depends on the seed of the hash.
+		for kind, keys := range map[string]int64{"map[string]*main.leaf": 2000, "map[int64]int64": 5000} {
+			n := got[kind+" (table)"].Count
+			if n < keys/1000 || n > keys/200 || got["[N]"+kind+" (group)"].Count != n {
+				t.Errorf("%s has %d tables, and %d of groups", kind, n, got["[N]"+kind+" (group)"].Count)
+			}
+		}
+	}
+	for name, n := range want {
+		if got[name].Count != n {
+			t.Errorf("%d objects of type %s, want %d", got[name].Count, name, n)
+		}
+	}
+	if n := got["string (text)"].Count; n < 2450 || n > 2600 {
+		t.Errorf("the texts of %d strings, want about 2,450", n)
+	}
+	if r := got["[N]uint8"]; r.Count < 31 || r.Bytes < 1<<20+30*5000 {
+		t.Errorf("slices of bytes are %+v", r)
+	}
+	total := h.Totals()
+	if total.Unknown.Bytes > 16<<10 || total.Garbage.Bytes > 1<<10 {
+		t.Errorf("too much is unknown, or garbage: %+v", total)
+	}
+	if t.Failed() {
+		for _, r := range h.Histogram() {
+			t.Logf("%8d %10d %s", r.Count, r.Bytes, r.Type)
 		}
 	}
 }

@@ -23,6 +23,9 @@ type blockCache struct {
 	next    int      // the block to be given up
 	last    uint64   // address >> blockBits of the last one asked for
 	lastBuf []byte
+	// counts tells which memory is missed when it is not there; blocks reach
+	// over what lies beside it.
+	counts  func(addr uint64) bool
 	missing int64
 }
 
@@ -57,7 +60,7 @@ func (c *blockCache) load(key uint64) int32 {
 	c.slots[key] = int32(i)
 	buf := c.blocks[i]
 	if c.mem.Read(key<<blockBits, buf) != nil {
-		c.missing += readPages(c.mem, key<<blockBits, buf)
+		c.pages(key<<blockBits, buf)
 	}
 	return int32(i)
 }
@@ -69,19 +72,18 @@ const (
 	pageSize = 1 << pageBits
 )
 
-// readPages reads what there is of some memory, and returns how many bytes were
-// not there.
-func readPages(mem Memory, addr uint64, buf []byte) (missing int64) {
+// pages reads what there is of a block.
+func (c *blockCache) pages(addr uint64, buf []byte) {
 	const size = pageSize / 2
-	for len(buf) > 0 {
-		n := min(len(buf), size-int(addr%size))
-		if mem.Read(addr, buf[:n]) != nil {
-			clear(buf[:n])
-			missing += int64(n)
+	for ; len(buf) > 0; addr, buf = addr+size, buf[size:] {
+		if c.mem.Read(addr, buf[:size]) == nil {
+			continue
 		}
-		addr, buf = addr+uint64(n), buf[n:]
+		clear(buf[:size])
+		if c.counts != nil && c.counts(addr) {
+			c.missing += size
+		}
 	}
-	return missing
 }
 
 // bytes returns n bytes at an address, in scratch where they are not within one
