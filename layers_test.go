@@ -128,6 +128,10 @@ var rooms = map[string]room{
 	// What measures why runs the go command and the benchmarks of modules.
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
 
+	// What holds predictions about the collector against runs starts programs.
+	"gc/gctest/bench":      {4, roof, []string{"system", "gc", "godebug", "stats"}},
+	"gc/gctest/bench/work": {0, roof, nil},
+
 	// The agent runs inside the recorded program: the standard library alone.
 	"agent": {0, roof, nil},
 

@@ -86,7 +86,7 @@ func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, s
 	cmd := exec.Command(p.Path, opt.Args...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(os.Environ(), opt.Env...)
-	cmd.Env = append(cmd.Env, "GODEBUG="+mergeGODEBUG(lastEnv(cmd.Env, "GODEBUG"), opt.GODEBUG))
+	cmd.Env = append(cmd.Env, "GODEBUG="+MergeGODEBUG(lastEnv(cmd.Env, "GODEBUG"), opt.GODEBUG))
 	// A nil *os.File in an interface would not be a nil interface.
 	if opt.Stdin != nil {
 		cmd.Stdin = opt.Stdin
@@ -240,8 +240,8 @@ func (proc *Process) waitAgent(ctx context.Context) bool {
 	}
 }
 
-// mergeGODEBUG joins two settings; of a key in both, the user's value counts.
-func mergeGODEBUG(users, ours string) string {
+// MergeGODEBUG joins two values of GODEBUG; of a key in both, the first one counts.
+func MergeGODEBUG(users, ours string) string {
 	have := map[string]bool{}
 	var out []string
 	for _, kv := range strings.Split(users, ",") {

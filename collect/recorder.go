@@ -89,7 +89,7 @@ func NewRecorder(w *recording.Writer, prog *Program, opt RecorderOptions) (*Reco
 	r := newRecorder(w, opt)
 	r.prog = prog
 	env := append(os.Environ(), opt.Launch.Env...)
-	env = append(env, "GODEBUG="+mergeGODEBUG(lastEnv(env, "GODEBUG"), opt.Launch.GODEBUG))
+	env = append(env, "GODEBUG="+MergeGODEBUG(lastEnv(env, "GODEBUG"), opt.Launch.GODEBUG))
 	err := w.UpdateTarget(func(t *recording.Target) {
 		*t = prog.Target
 		t.Args, t.Dir, t.Env = opt.Launch.Args, prog.Dir, runtimeEnv(env)

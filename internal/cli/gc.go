@@ -13,6 +13,7 @@ import (
 	"loupe/recording"
 	"loupe/report"
 	"loupe/sched"
+	"loupe/session"
 	"loupe/unit"
 )
 
@@ -26,6 +27,10 @@ var gcCommand = &command{
 		"loupe gc loupe-server-20261120-101500                  the bare phases of a recording",
 		"loupe gc -json server.log | jq .derived",
 		"loupe gc -json REC | jq '.phases[].derived.gc_percent' each round of a recording",
+		"loupe gc -what-if all REC                              collections, heap and GC CPU under other GOGC",
+		"loupe gc -what-if 'GOGC=200 GOMEMLIMIT=400MiB' server.log",
+		"loupe gc -container 512MiB REC                         what to set in a container of that size",
+		"loupe gc -what-if GOGC=200 -verify -- ./tool -n 5      predict, run, compare",
 	},
 	about: `
 Reads the dialect of every Go version since 1.4; program output in between, and
@@ -33,17 +38,31 @@ lines that begin in the middle of one, do not matter. Lines that are torn or
 unknown are counted and shown, never guessed at. - reads standard input.
 
 JSON of a recording has the fields of a log, with the figures of the first
-round, and beside them "phases": every round with the same fields.`,
+round, and beside them "phases": every round with the same fields.
+
+-what-if replays the recorded program through the pacer of Go 1.18 and later
+with other settings: what was reachable, how fast it allocated and what marking
+cost stay as they were recorded. Each prediction has a grade; -verify runs the
+program to see. Where the log is too short to follow, loupe says so instead.`,
 	files: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
-		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1)")
+		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1)")
 		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
 		duration := fs.String("duration", "0", "`time` that the work took; 0 takes it from the log")
 		cycles := fs.Bool("cycles", false, "also list every collection")
+		var ask whatIfFlags
+		fs.group("Other settings", func() { ask.declare(fs) })
 		return func(e *env, args []string) error {
+			ask.asJSON = *asJSON
+			if ask.verify {
+				return ask.verifyCommand(e, args)
+			}
 			name, err := oneArg(args, "the log")
 			if err != nil {
 				return err
+			}
+			if ask.asked() {
+				return ask.whatIf(e, name)
 			}
 			d, err := unit.ParseDuration(*duration)
 			if err != nil {
@@ -61,13 +80,16 @@ type runtimeLog struct {
 	rounds []compare.Round // of a recording
 	// attached tells that the recording has no standard error.
 	attached bool
+	session  *session.Session // of a recording, until close
+	close    func() error
 }
 
-// openRuntime reads a log or the bare phases of a recording.
+// openRuntime reads a log or the bare phases of a recording, which the caller
+// closes.
 func openRuntime(e *env, name string) (*runtimeLog, error) {
 	if name == "-" {
 		log, err := godebug.Collect(e.stdin)
-		return &runtimeLog{log: log}, err
+		return &runtimeLog{log: log, close: nothingToClose}, err
 	}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,12 +109,16 @@ func openRuntime(e *env, name string) (*runtimeLog, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer x.close()
-		return &runtimeLog{rounds: x.facts.Rounds, attached: len(x.facts.Manifest.Of(recording.Stderr)) == 0}, nil
+		return &runtimeLog{
+			rounds: x.facts.Rounds, attached: len(x.facts.Manifest.Of(recording.Stderr)) == 0,
+			session: x.session, close: x.close,
+		}, nil
 	}
 	log, err := godebug.Collect(f)
-	return &runtimeLog{log: log}, err
+	return &runtimeLog{log: log, close: nothingToClose}, err
 }
+
+func nothingToClose() error { return nil }
 
 // nothing says that there are no lines of a kind, and how to get some.
 func (l *runtimeLog) nothing(name, lines, setting string) error {
@@ -110,6 +136,7 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 	if err != nil {
 		return err
 	}
+	defer l.close()
 	var all []report.Collections
 	if l.log != nil {
 		opt.Unrecognised = l.log.Torn
@@ -170,6 +197,7 @@ func showSched(e *env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	defer l.close()
 	var all []report.Samples
 	if l.log != nil {
 		all = append(all, report.Samples{Summary: sched.Analyse(l.log.Samples, sched.Options{Unrecognised: l.log.Torn})})

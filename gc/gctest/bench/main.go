@@ -1,0 +1,237 @@
+// Command bench holds what package gc predicts about GOGC and GOMEMLIMIT
+// against what happens.
+//
+//	go run ./gc/gctest/bench                      every program, about five minutes on two CPUs
+//	go run ./gc/gctest/bench -only cache,json     some of them
+//	go run ./gc/gctest/bench -markdown            the table of docs/benchmarks.md
+//	go run ./gc/gctest/bench -- ./myprogram -x    a program of yours, which must end by itself
+//
+// Each program runs at GOGC=100 first. From that log alone everything is
+// predicted; then the program runs with the other settings, and the last
+// columns are how far the predictions were off.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/gc"
+	"loupe/godebug"
+	"loupe/stats"
+	"loupe/system"
+)
+
+type options struct {
+	only     string
+	rounds   int
+	markdown bool
+	keep     string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.only, "only", "", "`names` of programs, with commas: "+strings.Join(names(), ", "))
+	flag.IntVar(&o.rounds, "rounds", 3, "run each setting `n` times and take the median")
+	flag.BoolVar(&o.markdown, "markdown", false, "print a table for docs/benchmarks.md")
+	flag.StringVar(&o.keep, "keep", "", "keep the logs in this `folder`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := bench(ctx, &o, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench(ctx context.Context, o *options, command []string) error {
+	temp, err := os.MkdirTemp("", "gc-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	list := programs
+	if len(command) > 0 {
+		list = []program{{filepath.Base(command[0]), func(context.Context, string) ([]string, error) { return command, nil }}}
+	}
+	t := &table{markdown: o.markdown}
+	t.head()
+	for _, p := range list {
+		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), p.name) {
+			continue
+		}
+		command, err := p.prepare(ctx, temp)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s is left out: %v\n", p.name, err)
+			continue
+		}
+		if err := hold(ctx, o, t, p.name, command); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", p.name, err)
+		}
+	}
+	t.foot()
+	return nil
+}
+
+// hold predicts and measures one program.
+func hold(ctx context.Context, o *options, t *table, name string, command []string) error {
+	base := gc.Settings{GOGC: 100}
+	first, err := measure(ctx, o, name, command, base)
+	if err != nil {
+		return err
+	}
+	replay, err := gc.NewReplay(first.summary, gc.ReplayOptions{Base: &base, CPU: first.cpu})
+	if err != nil {
+		return err
+	}
+	t.row(name, replay.Predict(base), first)
+	for _, s := range settings(replay) {
+		var runs []*measured
+		for range o.rounds {
+			m, err := measure(ctx, o, name, command, s)
+			if err != nil {
+				return err
+			}
+			runs = append(runs, m)
+		}
+		slices.SortFunc(runs, func(a, b *measured) int { return int(a.collections - b.collections) })
+		t.row(name, replay.Predict(s), runs[len(runs)/2])
+	}
+	return nil
+}
+
+// settings are those to predict: a few of GOGC, and limits with little and with
+// much room above the live heap.
+func settings(r *gc.Replay) []gc.Settings {
+	out := []gc.Settings{{GOGC: 50}, {GOGC: 200}, {GOGC: 400}}
+	need := float64(r.Predict(gc.Settings{GOGC: 0}).MemoryMB.Estimate)
+	for _, times := range []float64{1.3, 2, 4} {
+		out = append(out, gc.Settings{GOGC: gc.GOGCOff, Limit: int64(math.Ceil(need*times)) << 20})
+	}
+	return append(out, gc.Settings{GOGC: 100, Limit: int64(math.Ceil(need*1.5)) << 20})
+}
+
+// measured is a run of a program.
+type measured struct {
+	collections float64
+	peak        float64 // MB of heap
+	rss         float64 // MB, resident at most
+	gcCPU       float64 // ms
+	cpu, wall   time.Duration
+	summary     *gc.Summary
+}
+
+func measure(ctx context.Context, o *options, name string, command []string, s gc.Settings) (*measured, error) {
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	var log bytes.Buffer
+	c.Env = append(append(os.Environ(), "GODEBUG=gctrace=1"), s.Environ()...)
+	c.Stdout, c.Stderr = io.Discard, &log
+	begun := time.Now()
+	if err := c.Run(); err != nil {
+		return nil, fmt.Errorf("%s with %s: %w: %.300s", command[0], s, err, log.String())
+	}
+	m := &measured{wall: time.Since(begun), cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime()}
+	m.rss = float64(system.PeakMemory(c.ProcessState)) / (1 << 20)
+	if o.keep != "" {
+		file := fmt.Sprintf("%s-%s.log", name, strings.ReplaceAll(s.String(), " ", "-"))
+		if err := os.WriteFile(filepath.Join(o.keep, file), log.Bytes(), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	all, err := godebug.Collect(&log)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.Cycles) == 0 {
+		return nil, errors.New("no collection was seen")
+	}
+	m.summary = gc.Analyse(all.Cycles, gc.Options{})
+	m.collections = float64(m.summary.Derived.Collections)
+	m.peak = float64(m.summary.Derived.PeakHeapMB)
+	for _, y := range m.summary.Cycles {
+		m.gcCPU += y.CPUSTW1MS + y.CPUAssist + y.CPUBackground + y.CPUIdle + y.CPUSTW2MS
+	}
+	return m, nil
+}
+
+// table prints rows, and sums up how far they were off.
+type table struct {
+	markdown bool
+	misses   map[gc.Grade][]miss
+}
+
+// miss is by what share a prediction was off.
+type miss struct{ collections, heap, cpu, cpuOfProcess float64 }
+
+func (t *table) head() {
+	t.misses = map[gc.Grade][]miss{}
+	cells := []string{"program", "settings", "grade", "state", "collections", "", "", "peak heap MB", "", "", "GC CPU ms", "", "", "memory MB", "max RSS MB", "CPU s"}
+	t.print(cells)
+	if t.markdown {
+		t.print(slices.Repeat([]string{"---"}, len(cells)))
+	}
+}
+
+func (t *table) print(cells []string) {
+	if t.markdown {
+		fmt.Println("| " + strings.Join(cells, " | ") + " |")
+		return
+	}
+	for i, c := range cells {
+		if width := []int{8, 26, 5, 9}; i < len(width) {
+			fmt.Printf("%-*s ", width[i], c)
+		} else {
+			fmt.Printf("%9s ", c)
+		}
+	}
+	fmt.Println()
+}
+
+func (t *table) row(name string, p gc.Prediction, m *measured) {
+	off := func(predicted gc.Figure, seen float64) float64 { return float64(predicted)/seen - 1 }
+	x := miss{off(p.Collections.Estimate, m.collections), off(p.PeakHeapMB.Estimate, m.peak), off(p.GCCPUMS.Estimate, m.gcCPU), 0}
+	t.misses[p.Grade] = append(t.misses[p.Grade], x)
+	three := func(predicted gc.Figure, seen, off float64) []string {
+		return []string{fmt.Sprintf("%.0f", float64(predicted)), fmt.Sprintf("%.0f", seen), fmt.Sprintf("%+.0f%%", 100*off)}
+	}
+	cells := []string{name, p.Settings.String(), string(p.Grade), string(p.State)}
+	cells = append(cells, three(p.Collections.Estimate, m.collections, x.collections)...)
+	cells = append(cells, three(p.PeakHeapMB.Estimate, m.peak, x.heap)...)
+	cells = append(cells, three(p.GCCPUMS.Estimate, m.gcCPU, x.cpu)...)
+	t.print(append(cells, fmt.Sprintf("%.0f", float64(p.MemoryMB.Estimate)), fmt.Sprintf("%.0f", m.rss), fmt.Sprintf("%.2f", m.cpu.Seconds())))
+}
+
+// foot prints how far nine of ten predictions of each grade were off at most.
+func (t *table) foot() {
+	fmt.Println()
+	for _, g := range []gc.Grade{gc.Good, gc.Fair, gc.Poor} {
+		all := t.misses[g]
+		if len(all) == 0 {
+			continue
+		}
+		of := func(get func(miss) float64) string {
+			var v []float64
+			for _, m := range all {
+				v = append(v, math.Abs(get(m)))
+			}
+			slices.Sort(v)
+			return fmt.Sprintf("±%.0f%% (half ±%.0f%%)", 100*stats.Quantile(v, 0.9), 100*stats.Quantile(v, 0.5))
+		}
+		fmt.Printf("%s: %d predictions; nine of ten within: collections %s, peak heap %s, GC CPU %s\n", g, len(all),
+			of(func(m miss) float64 { return m.collections }), of(func(m miss) float64 { return m.heap }), of(func(m miss) float64 { return m.cpu }))
+	}
+}

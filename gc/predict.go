@@ -1,0 +1,490 @@
+package gc
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// Recorded is what the log showed, in the units of a [Prediction].
+type Recorded struct {
+	// Settings are nil when the log does not tell which they were.
+	Settings    *Settings `json:"settings"`
+	Collections int64     `json:"collections"`
+	PeakHeapMB  Figure    `json:"peak_heap_mb"`
+	GCCPUMS     Figure    `json:"gc_cpu_ms"`
+	GCPercent   Figure    `json:"gc_percent"`
+	AssistMS    Figure    `json:"assist_ms"`
+	MarkPercent Figure    `json:"mark_percent"`
+	DurationMS  Figure    `json:"duration_ms"`
+	AllocatedMB Figure    `json:"allocated_mb"`
+	// LiveMB is the mean of what marking found reachable, without what was
+	// allocated meanwhile.
+	LiveMB Figure `json:"live_mb"`
+}
+
+// Range is an estimate with what it may miss by, see [Grade].
+type Range struct {
+	Low      Figure `json:"low"`
+	Estimate Figure `json:"estimate"`
+	High     Figure `json:"high"`
+}
+
+func around(x, miss float64) Range {
+	return Range{Figure(x * (1 - miss)), Figure(x), Figure(x * (1 + miss))}
+}
+
+func unknownRange() Range { return Range{Unknown(), Unknown(), Unknown()} }
+
+// State says what a memory limit does to the collector.
+type State string
+
+// The states.
+const (
+	// Unlimited: GOGC alone decides.
+	Unlimited State = "gogc"
+	// Limited: the limit starts some of the collections, or all.
+	Limited State = "limit"
+	// Thrashing: the limit leaves so little above the live heap that the
+	// collector runs without end, until the runtime's limiter (50 % of the
+	// CPU) lets the heap grow beyond the limit.
+	Thrashing State = "thrashing"
+	// Unbounded: no collection at all; the heap grows by what is allocated.
+	Unbounded State = "unbounded"
+)
+
+// Prediction is what a replay under other settings gives, for the same work.
+type Prediction struct {
+	Settings    Settings `json:"settings"`
+	Collections Range    `json:"collections"`
+	PeakHeapMB  Range    `json:"peak_heap_mb"`
+	// MemoryMB is what the Go runtime has mapped, which is what the limit is
+	// compared with and most of the resident memory. Its upper end holds the
+	// tenth that the scavenger leaves mapped.
+	MemoryMB Range `json:"memory_mb"`
+	// GCCPUMS is the Ps' time in marking and pauses, idle Ps included: what
+	// the collector has used of the machine. GCPercent is its share of the
+	// Ps' time in the predicted duration.
+	GCCPUMS    Range  `json:"gc_cpu_ms"`
+	GCPercent  Figure `json:"gc_percent"`
+	DurationMS Figure `json:"duration_ms"`
+	// AssistMS is the part that allocating goroutines do because the
+	// collection would not end in time otherwise; a few assists come with
+	// every collection and are not in it.
+	AssistMS    Figure `json:"assist_ms"`
+	MarkPercent Figure `json:"mark_percent"`
+	// CPUMS is the CPU time of the whole program. It is unknown until a second
+	// run has told what a collection costs, see [Replay.Calibrate].
+	CPUMS Range `json:"cpu_ms"`
+	State State `json:"state"`
+	// LimitedShare is the share of the collections that the limit started.
+	LimitedShare float64 `json:"limited_share,omitempty"`
+	Grade        Grade   `json:"grade"`
+}
+
+// record takes down what the log itself says.
+func (r *Replay) record(rows []Row) {
+	first, last := &rows[0], &rows[len(rows)-1]
+	c := &r.recorded
+	c.Settings = r.base
+	c.Collections = last.GC - first.GC + 1
+	missing := float64(c.Collections) / float64(len(rows))
+	var cpu, assist, mark, peak, live float64
+	for i := range rows {
+		y, p := &rows[i], &r.points[i]
+		cpu, assist, mark = cpu+p.cpu+p.pause, assist+sane(y.CPUAssist), mark+p.mark
+		peak = max(peak, sane(y.HeapStartMB), sane(y.HeapEndMB))
+		live += p.reachable / float64(len(rows))
+	}
+	span := (sane(last.AtS)-sane(first.AtS))*1e3 + r.points[len(rows)-1].mark + r.points[len(rows)-1].stw
+	if r.fromStart {
+		span += sane(first.AtS) * 1e3
+	}
+	c.PeakHeapMB, c.LiveMB = Figure(peak), Figure(live/(1<<20))
+	c.GCCPUMS, c.AssistMS = Figure(cpu*missing), Figure(assist*missing)
+	c.DurationMS, c.AllocatedMB = Figure(span), Figure(r.total/(1<<20))
+	c.MarkPercent, c.GCPercent = ratio(100*mark*missing, span), ratio(100*cpu*missing, span*r.procs)
+}
+
+// Recorded returns what the log itself showed.
+func (r *Replay) Recorded() Recorded { return r.recorded }
+
+// Predict runs the course again under other settings.
+func (r *Replay) Predict(s Settings) Prediction {
+	t := r.run(s)
+	scale := r.scale()
+	p := Prediction{Settings: s, Grade: r.grade(s, t), State: t.state(s)}
+	miss := misses[p.Grade]
+	p.Collections = around(t.cycles*scale, miss.collections)
+	if p.State == Limited || p.State == Thrashing {
+		// Free slots in spans that are in use count against the limit, and
+		// how many there will be no log tells.
+		p.Collections.High = Figure(max(float64(p.Collections.High), t.cycles*scale*tightness(t)))
+	}
+	p.PeakHeapMB = around(t.peak/(1<<20), miss.heap)
+	memory := t.peak + r.overhead(t.peak)
+	p.MemoryMB = around(memory/(1<<20), miss.heap)
+	p.MemoryMB.High = Figure(max(float64(p.MemoryMB.High), 1.1*memory/(1<<20)))
+	p.GCCPUMS = around(t.cpu*scale, miss.cpu)
+	p.DurationMS, p.AssistMS = Figure(t.now*scale), Figure(t.assist*scale)
+	p.MarkPercent, p.GCPercent = ratio(100*t.mark, t.now), ratio(100*t.cpu, t.now*r.procs)
+	p.LimitedShare = t.share(t.limited)
+	if p.CPUMS = unknownRange(); r.perGC > 0 {
+		p.CPUMS = around(r.ownCPU+r.perGC*t.cpu*scale, missOfCPU)
+	}
+	if high := p.Collections.High / p.Collections.Estimate; p.State != Unlimited && high.Known() {
+		p.GCCPUMS.High = max(p.GCCPUMS.High, p.GCCPUMS.Estimate*high)
+		if p.CPUMS.High.Known() {
+			p.CPUMS.High += Figure(r.perGC) * (p.GCCPUMS.High - p.GCCPUMS.Estimate)
+		}
+	}
+	return p
+}
+
+// tightness is by how many times the collections may be more than estimated
+// when a limit starts them: fragmentation, of a tenth to a third of the live
+// heap, takes its part of the room that the limit leaves.
+func tightness(t *turn) float64 {
+	room := (t.peak - t.live) / max(t.live, 1)
+	return 1 + min(2, 0.75/max(room, 0.01))
+}
+
+// Calibrate takes the CPU time that the program used in a second run, under
+// other settings, for the same work. Two runs tell what marking costs in CPU
+// time, which gctrace does not: its times are of Ps, whether they had a CPU or
+// not. The first run's is ReplayOptions.CPU.
+//
+// Note: this is the law of the Go garbage collection guide, CPU = own + cost of
+// collections, with the replay's collections in place of 1/GOGC.
+func (r *Replay) Calibrate(s Settings, cpu time.Duration) {
+	if r.opt.CPU <= 0 || cpu <= 0 || r.base == nil {
+		return
+	}
+	here, there := float64(r.Predict(*r.base).GCCPUMS.Estimate), float64(r.Predict(s).GCCPUMS.Estimate)
+	if apart := math.Abs(here - there); apart < 0.2*max(here, there) || apart == 0 {
+		return // too near to each other
+	}
+	perGC := (float64(r.opt.CPU-cpu) / 1e6) / (here - there)
+	if perGC <= 0 || math.IsInf(perGC, 0) || math.IsNaN(perGC) {
+		return // noise is larger than what the collector costs
+	}
+	r.perGC = perGC
+	r.ownCPU = max(0, float64(r.opt.CPU)/1e6-perGC*here)
+}
+
+// missOfCPU is by what share nine of ten CPU times may be off, of two runs.
+const missOfCPU = 0.15
+
+// overhead is the memory beside the objects of a heap of a size.
+func (r *Replay) overhead(heap float64) float64 {
+	other := r.opt.Overhead.of(heap)
+	if !r.opt.Overhead.Measured {
+		other += r.stacks
+	}
+	return other
+}
+
+// at returns the collection that would begin after so many bytes: its values
+// lie between those of the recorded neighbours.
+func (r *Replay) at(allocated float64) point {
+	i := sort.Search(len(r.points), func(i int) bool { return r.points[i].start >= allocated })
+	switch {
+	case i == 0:
+		return r.points[0]
+	case i == len(r.points):
+		return r.points[i-1]
+	}
+	a, b := &r.points[i-1], &r.points[i]
+	f := 0.0
+	if b.start > a.start {
+		f = (allocated - a.start) / (b.start - a.start)
+	}
+	mix := func(x, y float64) float64 { return x + f*(y-x) }
+	return point{
+		start: allocated, reachable: mix(a.reachable, b.reachable), scan: mix(a.scan, b.scan), black: mix(a.black, b.black), cons: mix(a.cons, b.cons),
+		mark: mix(a.mark, b.mark), util: mix(a.util, b.util), idle: mix(a.idle, b.idle),
+		cpu: mix(a.cpu, b.cpu), pause: mix(a.pause, b.pause), stw: mix(a.stw, b.stw),
+	}
+}
+
+// turn is the state of a replay, and its sums.
+type turn struct {
+	r                 *Replay
+	s                 Settings
+	allocated         float64 // bytes since the start
+	heap, live        float64 // bytes now, and after the last collection
+	scan              float64 // bytes of stacks and globals at the last collection
+	cons              [consMarks]float64
+	last              float64 // ms at the end of the last collection
+	delay             float64 // ms that marking has cost beyond the course
+	bucket            float64 // ms of the CPU limiter
+	forced            int     // index of the next forced collection
+	cycles            float64
+	limited, throttle float64 // collections that the limit started, that the limiter cut short
+	peak              float64
+	cpu, assist, mark float64 // ms
+	now               float64 // ms
+}
+
+// mostCycles bounds a replay. What is left is taken to go on like that.
+const mostCycles = 200_000
+
+// run replays the course.
+func (r *Replay) run(s Settings) *turn {
+	t := &turn{r: r, s: s}
+	first := &r.points[0]
+	if !r.fromStart {
+		t.allocated, t.scan = first.end, first.scan
+		goal, _ := t.goal(first.reachable)
+		t.live = first.reachable + t.room(first, goal, first.reachable)
+		t.heap = t.live
+		t.forced = 1
+	}
+	start := r.clock.at(t.allocated)
+	t.now, t.last = start, start
+	from := t.allocated
+	for t.allocated < r.total && t.cycles < mostCycles {
+		if !t.step() {
+			break
+		}
+	}
+	if left := r.total - t.allocated; left > 0 && t.cycles >= mostCycles {
+		more := (r.total - from) / max(1, t.allocated-from)
+		t.cycles, t.cpu, t.assist, t.mark = t.cycles*more, t.cpu*more, t.assist*more, t.mark*more
+		t.throttle, t.limited, t.delay = t.throttle*more, t.limited*more, t.delay*more
+	}
+	t.peak = max(t.peak, t.heap)
+	t.now = r.clock.at(r.total) + t.delay
+	if !r.fromStart {
+		t.now -= start
+	}
+	return t
+}
+
+// goal is the size that the heap may grow to, and whether the limit says so.
+func (t *turn) goal(live float64) (goal float64, limited bool) {
+	goal = HeapGoal(t.s.GOGC, live, t.scan, 0)
+	if t.s.Limit <= 0 {
+		return goal, false
+	}
+	// What the heap displaces grows with it: fragmentation is of the heap
+	// that there will be.
+	o := t.r.opt.Overhead
+	fixed := t.r.overhead(0)
+	limit := LimitGoal(t.s.Limit, live, fixed)
+	if bounded := limit / (1 + o.Share); bounded < goal {
+		return max(live, bounded), true
+	}
+	return goal, false
+}
+
+// runway is what the pacer expects to be allocated while it marks.
+func (t *turn) runway(p *point) float64 {
+	most := p.cons
+	for _, c := range t.cons {
+		most = max(most, c)
+	}
+	return most * (1 - backgroundShare) / backgroundShare
+}
+
+// room is how much the program gets to allocate while p marks towards a goal.
+func (t *turn) room(p *point, goal, live float64) float64 {
+	return min(p.black, max(goal-Trigger(live, goal, t.runway(p)), minRunway))
+}
+
+// step runs until the end of the next collection, or of the course; then it
+// returns false.
+func (t *turn) step() bool {
+	r := t.r
+	p := r.at(t.allocated)
+	goal, limited := t.goal(t.live)
+	trigger := Trigger(t.live, goal, t.runway(&p))
+	start := t.allocated + max(0, trigger-t.heap)
+	// A collection that the program forces, or that is due by time.
+	forced := false
+	for t.forced < len(r.points) && (!r.points[t.forced].forced || r.points[t.forced].start < t.allocated) {
+		t.forced++
+	}
+	if t.forced < len(r.points) && r.points[t.forced].start <= start {
+		start, forced = r.points[t.forced].start, true
+		t.forced++
+	}
+	if t.s.GOGC >= 0 && r.clock.at(start)+t.delay > t.last+forcePeriod {
+		due := between(r.clock.y, r.clock.x, t.last+forcePeriod-t.delay)
+		start, forced = min(start, max(due, t.allocated+minRunway)), true
+	}
+	if start >= r.total {
+		if whole := start - t.allocated; whole > 0 && !forced && goal < endless {
+			t.part(&p, (r.total-t.allocated)/whole, limited)
+		}
+		t.heap += r.total - t.allocated
+		t.allocated = r.total
+		return false
+	}
+	t.heap += start - t.allocated
+	t.allocated = start
+	p = r.at(start)
+	t.collect(&p, goal, limited && !forced)
+	return true
+}
+
+// part counts the collection that the course ends before.
+func (t *turn) part(p *point, share float64, limited bool) {
+	share = min(1, max(0, share))
+	t.cycles += share
+	t.cpu += share * (p.cpu + p.pause)
+	if limited {
+		t.limited += share
+	}
+}
+
+// collect runs a collection that begins now.
+func (t *turn) collect(p *point, goal float64, limited bool) {
+	procs := t.r.procs
+	black, util := p.black, p.util
+	room := max(goal-t.heap, 0)
+	full := t.bucket >= limiterCapacity*procs
+	switch {
+	case full:
+		// The limiter: no assists, the heap grows beyond its goal.
+		t.throttle++
+		util = backgroundShare
+	case black > room:
+		// Assists hold the program back: with less allocated meanwhile, more
+		// of the Ps mark. It is endCycle's equation, solved for the share.
+		black = max(room, minRunway)
+		util = (p.cons - black*p.idle) / (p.cons + black)
+		util = min(max(util, p.util), 0.95)
+	}
+	mark := p.mark
+	if all := util + p.idle; all > 0 && p.mark > 0 {
+		mark = p.mark * (p.util + p.idle) / all
+	}
+	own := t.r.clock.at(t.allocated+black) - t.r.clock.at(t.allocated)
+	t.delay += max(0, mark-own) + p.stw
+	if util > p.util {
+		t.assist += (util - p.util) * mark * procs
+	}
+	cpu := p.cpu + p.pause
+	clock := mark + p.stw
+	// The limiter weighs what the collector takes against what the program
+	// gets; marking for want of other work takes nothing.
+	taken := min(util*mark*procs+p.pause, clock*procs)
+	quiet := max(0, t.r.clock.at(t.allocated)+t.delay-clock-t.last)
+	t.bucket += taken - (clock*procs - taken) - quiet*procs
+	t.bucket = min(max(t.bucket, 0), limiterCapacity*procs)
+	t.cycles++
+	if limited {
+		t.limited++
+	}
+	t.cpu += cpu
+	t.mark += mark
+	t.heap += black
+	t.allocated += black
+	t.peak = max(t.peak, t.heap)
+	t.live = min(t.heap, p.reachable+black)
+	t.heap, t.scan = t.live, p.scan
+	t.last = t.r.clock.at(t.allocated) + t.delay
+	copy(t.cons[:], t.cons[1:])
+	t.cons[len(t.cons)-1] = p.cons
+}
+
+func (t *turn) share(n float64) float64 {
+	if t.cycles == 0 {
+		return 0
+	}
+	return n / t.cycles
+}
+
+// thrashDuty is the share of time in the mark phase from which on a limit is
+// taken to be too low: the collector has no time to rest.
+const thrashDuty = 0.8
+
+func (t *turn) state(s Settings) State {
+	switch {
+	case t.cycles == 0 || s.GOGC < 0 && s.Limit <= 0:
+		return Unbounded
+	case t.limited > 0 && (t.throttle > 0 || t.mark > thrashDuty*t.now):
+		return Thrashing
+	case t.limited > 0:
+		return Limited
+	}
+	return Unlimited
+}
+
+// Grade says how far a prediction is to be trusted.
+type Grade string
+
+// The grades.
+const (
+	Good Grade = "good"
+	Fair Grade = "fair"
+	Poor Grade = "poor"
+)
+
+// misses are by what share of it each estimate may be wrong: nine of ten of the
+// predictions in docs/benchmarks.md were nearer.
+var misses = map[Grade]struct{ collections, heap, cpu float64 }{
+	Good: {0.12, 0.10, 0.25},
+	Fair: {0.25, 0.20, 0.40},
+	Poor: {0.60, 0.50, 0.80},
+}
+
+// Misses are by what share of it the collections, the peak heap and the GC CPU
+// of a prediction may be off, nine times of ten.
+func (g Grade) Misses() (collections, heap, cpu float64) {
+	m := misses[g]
+	return m.collections, m.heap, m.cpu
+}
+
+// SelfCheck is what the replay of the recording's own settings gives:
+// predicted by recorded collections; unknown when the settings are not known.
+func (r *Replay) SelfCheck() Figure { return r.self }
+
+// checkSelf replays the settings of the recording itself.
+func (r *Replay) checkSelf() {
+	r.self = Unknown()
+	if r.base != nil {
+		r.self = ratio(r.run(*r.base).cycles*r.scale(), float64(r.recorded.Collections))
+	}
+}
+
+// scale is for a log that begins in the middle: it holds one collection more
+// than there are stretches between collections, which is what is replayed.
+func (r *Replay) scale() float64 {
+	if n := float64(r.recorded.Collections); !r.fromStart && n > 1 {
+		return n / (n - 1)
+	}
+	return 1
+}
+
+// grade judges a replay.
+func (r *Replay) grade(s Settings, t *turn) Grade {
+	c := &r.recorded
+	worse := 0
+	if c.Collections < FewCycles {
+		worse++
+	}
+	switch duty := float64(c.MarkPercent); {
+	case duty > 60:
+		worse += 2
+	case duty > 35:
+		worse++
+	}
+	if t.state(s) == Thrashing {
+		worse += 2
+	}
+	if t.limited > 0 && !r.opt.Overhead.Measured {
+		worse++
+	}
+	if !r.self.Known() || math.Abs(float64(r.self)-1) > 0.1 {
+		worse++
+	}
+	switch {
+	case worse == 0:
+		return Good
+	case worse == 1:
+		return Fair
+	}
+	return Poor
+}

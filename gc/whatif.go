@@ -1,0 +1,134 @@
+package gc
+
+import "fmt"
+
+// WhatIfSchema is the version of the JSON form of [WhatIf].
+const WhatIfSchema = "loupe.gc-what-if/1"
+
+// WhatIf is what other settings would do to a recorded program.
+type WhatIf struct {
+	Schema   string   `json:"schema"`
+	Phase    string   `json:"phase,omitempty"` // of a recording
+	Recorded Recorded `json:"recorded"`
+	// SelfCheck is what the replay gives for the recording's own settings, by
+	// what was recorded: collections predicted by collections seen.
+	SelfCheck   Figure       `json:"self_check"`
+	Predictions []Prediction `json:"predictions"`
+	Choice      *Choice      `json:"choice,omitempty"`
+	// Outcomes are runs with these settings, where there were any.
+	Outcomes []Outcome `json:"outcomes,omitempty"`
+	Notes    []Note    `json:"notes"`
+}
+
+// Outcome is a run beside what was predicted of it.
+type Outcome struct {
+	Predicted Prediction `json:"predicted"`
+	Measured  Recorded   `json:"measured"`
+	// MaxRSSMB and CPUMS are the system's figures of the process.
+	MaxRSSMB Figure `json:"max_rss_mb"`
+	CPUMS    Figure `json:"cpu_ms"`
+}
+
+// The notes about predictions.
+const (
+	// NoteSameWork: what a prediction is about.
+	NoteSameWork NoteID = "same-work"
+	// NoteSettings: the goals follow from no usual GOGC.
+	NoteSettings NoteID = "settings-unknown"
+	// NoteSelfCheck: the replay does not give what was recorded.
+	NoteSelfCheck NoteID = "self-check"
+	// NoteLive: the live heap rises, which goes on beyond the window.
+	NoteLive NoteID = "live-heap-rises"
+	// NoteOverhead: how much memory there is beside the heap is assumed.
+	NoteOverhead NoteID = "memory-assumed"
+	// NoteFragmentation: what a limit does is less certain.
+	NoteFragmentation NoteID = "limit-and-fragmentation"
+)
+
+// WhatIf predicts each of the settings.
+func (r *Replay) WhatIf(settings []Settings) *WhatIf {
+	w := &WhatIf{Schema: WhatIfSchema, Recorded: r.recorded, SelfCheck: r.SelfCheck()}
+	for _, s := range settings {
+		w.Predictions = append(w.Predictions, r.Predict(s))
+	}
+	w.Notes = r.notes(w.Predictions)
+	return w
+}
+
+// Outcome sets what a run showed beside its prediction. A run of another amount
+// of work, as of a server under load, is compared by what it allocated.
+func (r *Replay) Outcome(s Settings, measured *Summary) (Outcome, error) {
+	m, err := measure(measured)
+	if err != nil {
+		return Outcome{}, err
+	}
+	p := r.Predict(s)
+	if mine := float64(r.recorded.AllocatedMB); (!r.fromStart || !m.fromStart) && mine > 0 {
+		work := float64(m.recorded.AllocatedMB) / mine
+		p.Collections, p.GCCPUMS = p.Collections.times(work), p.GCCPUMS.times(work)
+		p.DurationMS *= Figure(work)
+		p.CPUMS = p.CPUMS.times(work)
+	}
+	m.recorded.Settings = &s
+	return Outcome{Predicted: p, Measured: m.recorded, MaxRSSMB: Unknown(), CPUMS: Unknown()}, nil
+}
+
+// measure reads a log of which nothing is to be predicted: a few collections
+// are enough.
+func measure(s *Summary) (*Replay, error) {
+	rows := mainRows(s.Cycles)
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("cannot compare: the run showed no collection")
+	}
+	r := &Replay{fromStart: rows[0].GC == 1}
+	r.read(rows)
+	r.record(rows)
+	return r, nil
+}
+
+func (r Range) times(x float64) Range {
+	return Range{r.Low * Figure(x), r.Estimate * Figure(x), r.High * Figure(x)}
+}
+
+// notes are the doubts about predictions.
+func (r *Replay) notes(all []Prediction) []Note {
+	out := []Note{}
+	add := func(when bool, id NoteID, format string, args ...any) {
+		if when {
+			out = append(out, Note{id, fmt.Sprintf(format, args...)})
+		}
+	}
+	limited := false
+	for _, p := range all {
+		limited = limited || p.LimitedShare > 0
+	}
+	add(true, NoteSameWork, "the figures are of the same work again, %.0f MB allocated", float64(r.recorded.AllocatedMB))
+	add(r.base == nil, NoteSettings, "the goals follow from no usual GOGC: the program sets it by itself, has a memory limit, or keeps a ballast; what it would do under other settings is less certain")
+	if c := r.SelfCheck(); c.Known() {
+		add(c < 0.9 || c > 1.1, NoteSelfCheck, "replayed with its own settings, the program makes %.2f times the collections that were recorded", float64(c))
+	}
+	add(r.rises(), NoteLive, "the live heap rises in the recording: a program that goes on like this needs more, whatever the settings")
+	add(r.recorded.Collections < FewCycles, NoteFewCycles, "%d collections are few to follow; %d make a fair base", r.recorded.Collections, FewCycles)
+	add(r.recorded.MarkPercent > 35, NoteMarkDuty, "a mark phase was under way %.0f%% of the time: how the program slows down then, and how large its heap gets, a replay tells roughly", float64(r.recorded.MarkPercent))
+	add(!r.opt.Overhead.Measured, NoteOverhead, "memory beside the heap is assumed: %.0f MB and %.0f%% of the heap", r.overhead(0)/(1<<20), 100*r.opt.Overhead.Share)
+	add(limited, NoteFragmentation, "a limit counts free slots in memory that is in use, too, which no log tells: there may be more collections than estimated, up to the upper figure")
+	add(true, NotePsTime, "GC CPU is time of Ps, marking on idle ones included: where more threads want to run than there are CPUs, it is more than CPU time")
+	return out
+}
+
+// rises tells whether the live heap of the last third is far above that of the
+// second.
+func (r *Replay) rises() bool {
+	third := len(r.points) / 3
+	if third == 0 {
+		return false
+	}
+	mean := func(points []point) (sum float64) {
+		for _, p := range points {
+			sum += p.reachable / float64(len(points))
+		}
+		return sum
+	}
+	before, after := mean(r.points[third:2*third]), mean(r.points[2*third:])
+	return after > 1.15*before && after-before > 2<<20
+}

@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"loupe/gc"
+	"loupe/unit"
+)
+
+// rangeText is an estimate and what it may be off by.
+func rangeText(r gc.Range, text func(float64) string) string {
+	if !r.Estimate.Known() {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%s–%s)", text(float64(r.Estimate)), text(float64(r.Low)), text(float64(r.High)))
+}
+
+func mbText(mb float64) string { return unit.Number(mb) + " MB" }
+func msText(ms float64) string { return unit.Nanoseconds(ms * 1e6) }
+
+// rounded is a number of collections that is an estimate.
+func rounded(n float64) string { return unit.Count(int64(n + 0.5)) }
+
+// stateTexts say what starts the collections.
+var stateTexts = map[gc.State]string{
+	gc.Unlimited: "GOGC", gc.Limited: "the limit", gc.Thrashing: "the limit, without end", gc.Unbounded: "nothing: memory grows",
+}
+
+// WhatIfSheet is the table of predictions. The first row is what was recorded.
+func WhatIfSheet(w *gc.WhatIf) *Sheet {
+	s := &Sheet{Key: "gc_what_if", Columns: []Column{
+		{"settings", "settings"}, {"collections", "collections"}, {"peak_heap", "peak heap"}, {"memory", "memory"},
+		{"gc_cpu", "GC CPU"}, {"gc_percent", "of the Ps"},
+	}}
+	cpu, grades := false, map[gc.Grade]bool{}
+	for _, p := range w.Predictions {
+		cpu = cpu || p.CPUMS.Estimate.Known()
+	}
+	if cpu {
+		s.Columns = append(s.Columns, Column{"cpu", "program CPU"})
+	}
+	s.Columns = append(s.Columns, Column{"state", "started by"}, Column{"grade", "grade"})
+	row := func(cells []any, program, state, grade string) {
+		if cpu {
+			cells = append(cells, program)
+		}
+		s.Rows = append(s.Rows, append(cells, state, grade))
+	}
+	// Ranges of every figure make a table that no terminal holds: JSON has
+	// them, and a note says what each grade is worth.
+	c := &w.Recorded
+	row([]any{recordedName(c), unit.Count(c.Collections), mbText(float64(c.PeakHeapMB)), "", msFigure(c.GCCPUMS), percentFigure(c.GCPercent)}, "", "", "measured")
+	for i := range w.Predictions {
+		p := &w.Predictions[i]
+		row([]any{
+			p.Settings.String(), collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), "≤ " + mbText(float64(p.MemoryMB.High)),
+			msFigure(p.GCCPUMS.Estimate), percentFigure(p.GCPercent),
+		}, msFigure(p.CPUMS.Estimate), stateTexts[p.State], string(p.Grade))
+		grades[p.Grade] = true
+	}
+	for _, g := range []gc.Grade{gc.Good, gc.Fair, gc.Poor} {
+		if c, h, m := g.Misses(); grades[g] {
+			s.Notes = append(s.Notes, fmt.Sprintf("grade %s: nine of ten such predictions were within %s (collections), %s (peak heap), %s (GC CPU) of what was measured", g, plusMinus(c), plusMinus(h), plusMinus(m)))
+		}
+	}
+	for _, n := range w.Notes {
+		s.Notes = append(s.Notes, n.Text)
+	}
+	return s
+}
+
+func plusMinus(share float64) string { return fmt.Sprintf("±%.0f%%", 100*share) }
+
+// collectionsText is the number of collections, and how many there may be
+// where a limit starts them.
+func collectionsText(p *gc.Prediction) string {
+	text := rounded(float64(p.Collections.Estimate))
+	if p.State == gc.Limited || p.State == gc.Thrashing {
+		text += " to " + rounded(float64(p.Collections.High))
+	}
+	return text
+}
+
+func recordedName(c *gc.Recorded) string {
+	if c.Settings == nil {
+		return "as recorded"
+	}
+	return "recorded, " + c.Settings.String()
+}
+
+// OutcomeSheet sets predictions beside runs: predicted, measured, and by how
+// much the prediction was off.
+func OutcomeSheet(all []gc.Outcome) *Sheet {
+	s := &Sheet{Key: "gc_outcomes", Title: "Predicted and measured", Columns: []Column{
+		{"settings", "settings"}, {"figure", "figure"}, {"predicted", "predicted"}, {"measured", "measured"}, {"off", "off"}, {"grade", "grade"},
+	}}
+	for i := range all {
+		o := &all[i]
+		name, grade := o.Predicted.Settings.String(), string(o.Predicted.Grade)
+		row := func(figure string, p gc.Range, m gc.Figure, text func(float64) string) {
+			if !p.Estimate.Known() || !m.Known() {
+				return
+			}
+			off := "–"
+			if m > 0 {
+				off = unit.Change(float64(p.Estimate / m))
+			}
+			if p.Low > m || m > p.High {
+				off += ", outside"
+			}
+			s.Rows = append(s.Rows, []any{name, figure, rangeText(p, text), text(float64(m)), off, grade})
+			name, grade = "", ""
+		}
+		row("collections", o.Predicted.Collections, gc.Figure(o.Measured.Collections), rounded)
+		row("peak heap", o.Predicted.PeakHeapMB, o.Measured.PeakHeapMB, mbText)
+		row("memory, max RSS", o.Predicted.MemoryMB, o.MaxRSSMB, mbText)
+		row("GC CPU", o.Predicted.GCCPUMS, o.Measured.GCCPUMS, msText)
+		row("program CPU", o.Predicted.CPUMS, o.CPUMS, msText)
+	}
+	return s
+}
+
+// ChoiceText says what to set in a container, in sentences.
+func ChoiceText(c *gc.Choice) string {
+	size := unit.BytesOf(float64(c.Container))
+	need := mbText(float64(c.NeedMB))
+	switch c.Verdict {
+	case gc.TooSmall:
+		return fmt.Sprintf("A container of %s is too small: the live heap and what is around it take about %s, and the limit would start collections without end. Give it twice that, or keep less alive.", size, need)
+	case gc.Tight:
+		return fmt.Sprintf("In a container of %s set %s. It is tight: even at GOGC=%d the limit, not GOGC, would start collections, and they would use about %s of the Ps.",
+			size, c.Prediction.Settings, gc.SweepGOGC[0], percentFigure(c.Prediction.GCPercent))
+	}
+	return fmt.Sprintf("In a container of %s set %s: about %s of memory and %s of the Ps' time for the collector (grade: %s). The limit is a net for the day on which more is alive; a tenth of the container is left to what the Go runtime does not see.",
+		size, c.Prediction.Settings, mbText(float64(c.Prediction.MemoryMB.Estimate)), percentFigure(c.Prediction.GCPercent), c.Prediction.Grade)
+}
+
+// WriteWhatIf prints predictions, a choice, and runs beside them.
+func WriteWhatIf(out io.Writer, w *gc.WhatIf, s Style) error {
+	l := &lines{w: out}
+	if w.Phase != "" {
+		l.printf("%s\n", s.paint(bold, clean(w.Phase)))
+	}
+	if w.Choice != nil {
+		l.printf("%s\n\n", wrap(ChoiceText(w.Choice), s.width(), ""))
+	}
+	sheet := WhatIfSheet(w)
+	if len(w.Predictions) > 0 {
+		writeGrid(l, sheet, s)
+	}
+	if len(w.Outcomes) > 0 {
+		l.printf("\n%s\n", s.paint(bold, "Predicted and measured"))
+		writeGrid(l, OutcomeSheet(w.Outcomes), s)
+	}
+	for _, n := range sheet.Notes {
+		l.printf("  %s\n", s.paint(dim, wrap("Note: "+n, s.width()-2, "  ")))
+	}
+	return l.err
+}
+
+// writeGrid prints a sheet of text, the first column to the left.
+func writeGrid(l *lines, sheet *Sheet, s Style) {
+	var g grid
+	var head []cell
+	for i, c := range sheet.Columns {
+		head = append(head, cell{text: c.Head, paint: dim, left: i == 0 || c.Key == "state" || c.Key == "figure"})
+	}
+	g.add(head...)
+	for _, row := range sheet.Rows {
+		var cells []cell
+		for i, v := range row {
+			cells = append(cells, cell{text: fmt.Sprint(v), left: head[i].left})
+		}
+		g.add(cells...)
+	}
+	g.write(l, s, "  ")
+}
