@@ -60,14 +60,15 @@ const (
 )
 
 // FindTask reads one task: its tree, regions, messages and critical path. It
-// reads the trace twice. It is an error when the trace does not have the task.
-func FindTask(t *exectrace.Trace, id exectrace.TaskID) (*TaskHistory, error) {
+// reads the trace twice. It is an error when the trace does not have the task,
+// and [ErrStopped] when stop, unless it is nil, has said so.
+func FindTask(t *exectrace.Trace, id exectrace.TaskID, stop func() bool) (*TaskHistory, error) {
 	h := &TaskHistory{}
-	owner, err := h.readTree(t, id)
+	owner, err := h.readTree(t, id, stop)
 	if err != nil {
 		return nil, err
 	}
-	stays, err := h.readStays(t)
+	stays, err := h.readStays(t, stop)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func FindTask(t *exectrace.Trace, id exectrace.TaskID) (*TaskHistory, error) {
 
 // readTree finds the task and what is below it, and the goroutine that has
 // ended it.
-func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID) (owner exectrace.GoID, err error) {
+func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID, stop func() bool) (owner exectrace.GoID, err error) {
 	r := t.Reader()
 	h.Reader = r
 	owner = exectrace.NoGoroutine
@@ -98,7 +99,10 @@ func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID) (owner e
 		},
 	}, SummaryOptions{KeepTasks: true})
 	var last timeline.Time
-	for r.Next() {
+	for n := 1; r.Next(); n++ {
+		if n&0xffff == 0 && stop != nil && stop() {
+			return owner, ErrStopped
+		}
 		e := r.Event()
 		last = e.Time
 		switch e.Kind {
@@ -155,17 +159,20 @@ func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID) (owner e
 }
 
 // readStays collects what all goroutines did during the task.
-func (h *TaskHistory) readStays(t *exectrace.Trace) (map[exectrace.GoID][]Interval, error) {
+func (h *TaskHistory) readStays(t *exectrace.Trace, stop func() bool) (map[exectrace.GoID][]Interval, error) {
 	stays := map[exectrace.GoID][]Interval{}
 	n := 0
 	filter := &Filter{from: time.Duration(h.Span.Start - h.Start), to: time.Duration(h.Span.End - h.Start)}
-	a, err := Analyze(t, AnalyzeOptions{Filter: filter, Top: 1, Each: func(_ *exectrace.Reader, i *Interval) {
+	a, err := Analyze(t, AnalyzeOptions{Filter: filter, Top: 1, Stop: stop, Each: func(_ *exectrace.Reader, i *Interval) {
 		if n++; n <= maxTaskStays {
 			stays[i.G] = append(stays[i.G], *i)
 		}
 	}})
 	if err != nil {
 		return nil, err
+	}
+	if stop != nil && stop() {
+		return nil, ErrStopped
 	}
 	if n > maxTaskStays {
 		return nil, fmt.Errorf("goroutines changed their states %d times during the task, and %d is the most that is followed", n, maxTaskStays)

@@ -23,7 +23,6 @@ var schedulerEndpoints = []endpoint{
 		return s.schedOf(ctx, span)
 	}),
 	on("sched/samples", schedSamples),
-	on("sched/task", schedTask),
 }
 
 // schedPage is what a trace shows of the scheduler in a range: the pages of
@@ -147,29 +146,6 @@ func filterOf(t *exectrace.Trace, all, part timeline.Span) string {
 		terms = append(terms, "to="+part.End.Sub(start).String())
 	}
 	return strings.Join(terms, " ")
-}
-
-// schedTask is one user task: its tree, and the critical path.
-func schedTask(ctx context.Context, s *subject, q *query) (*facts, error) {
-	id, err := q.number("id", 0)
-	if err != nil {
-		return nil, err
-	}
-	return memo(ctx, s, fmt.Sprint("task ", id), func(ctx context.Context) (*facts, error) {
-		in, err := s.session(ctx)
-		if err != nil {
-			return nil, err
-		}
-		t, _, err := in.Trace()
-		if err != nil {
-			return nil, err
-		}
-		h, err := sched.FindTask(t, exectrace.TaskID(id))
-		if err != nil {
-			return nil, err
-		}
-		return factsOf(report.TraceTask(h, schedRows)), nil
-	})
 }
 
 // seconds prints an instant of the axis.

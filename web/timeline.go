@@ -19,6 +19,8 @@ var timelineEndpoints = []endpoint{
 	on("timeline/at", timelineAt),
 	on("timeline/goroutine", timelineGoroutine),
 	on("timeline/tasks", timelineTasks),
+	on("timeline/tasklanes", timelineTaskLanes),
+	on("timeline/task", timelineTask),
 	on("timeline/stats", timelineStatsOf),
 	on("timeline/find", timelineFind),
 	on("timeline/runs", timelineRuns),
@@ -37,6 +39,9 @@ type traced struct {
 	Number int
 	// Done says how much of the trace is in the set: 1 is all.
 	Done float64
+	// Tasks counts the user's tasks that begin in it, -1 where that is not
+	// known: of a timeline that was kept.
+	Tasks int
 }
 
 // On returns a span of the trace's time on the axis.
@@ -113,6 +118,7 @@ type build struct {
 	// Of the goroutine that runs.
 	reader  *exectrace.Reader
 	builder *tiles.Builder
+	tasks   int // of the user's that have begun, -1 where that is not known
 	progress
 }
 
@@ -162,6 +168,7 @@ func (s *subject) buildOf(o *Opened, t *exectrace.Trace, entry string) (*build, 
 	}
 	if b.index != nil {
 		if set := b.index.Find(entry, key); set != nil {
+			b.tasks = -1
 			b.publish(set, b.first, 1)
 		}
 	}
@@ -173,7 +180,7 @@ func (b *build) publish(set *tiles.Set, number int, done float64) {
 	b.mu.Lock()
 	covers := set.Span()
 	whole := timeline.Span{Start: min(b.whole.Start, covers.Start), End: max(b.whole.End, covers.End)}
-	b.now = &traced{Set: set, Trace: b.trace, Whole: whole, Number: number, Done: done}
+	b.now = &traced{Set: set, Trace: b.trace, Whole: whole, Number: number, Done: done, Tasks: b.tasks}
 	close(b.more)
 	b.more = make(chan struct{})
 	b.mu.Unlock()
@@ -248,8 +255,11 @@ func (b *build) run() {
 	for n := 1; b.reader.Next(); n++ {
 		e := b.reader.Event()
 		b.builder.Event(e)
-		if e.Kind == exectrace.KindSync {
+		switch e.Kind {
+		case exectrace.KindSync:
 			b.progress.sync()
+		case exectrace.KindTaskBegin:
+			b.tasks++
 		}
 		if n&0xffff != 0 {
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -225,4 +226,92 @@ func TestTimelineTasks(t *testing.T) {
 	if all.TasksTotal != 0 || all.RegionsTotal != 1 {
 		t.Errorf("pong: %d tasks, %d regions", all.TasksTotal, all.RegionsTotal)
 	}
+
+	// As a lane: the region, and the task in front of it and behind it.
+	p.get("timeline/tasks?s=1", &all)
+	task, region := all.Tasks[0], all.Regions[0]
+	var l laneList
+	p.get("timeline/lanes?s=1&kinds=gc", &l)
+	if l.Tasks != 1 {
+		t.Errorf("the list of lanes knows of %d tasks", l.Tasks)
+	}
+	var lanes taskLanes
+	p.get("timeline/tasklanes?s=1", &lanes)
+	if lanes.Total != 1 || len(lanes.Lanes) != 1 || lanes.Lanes[0].ID != task.ID || lanes.Version != l.Version {
+		t.Fatalf("lanes %+v", lanes)
+	}
+	at := task.Start
+	for i, s := range lanes.Lanes[0].Spans {
+		if s.Start != at || (s.Region != "") != (s.Span == region.Span) {
+			t.Errorf("span %d of %+v: %+v", i, task, s)
+		}
+		at = s.End
+	}
+	if at != task.End {
+		t.Errorf("the lane ends at %v, the task at %v", at, task.End)
+	}
+	p.get(fmt.Sprintf("timeline/tasklanes?s=1&t0=%d&t1=%d", task.End, task.End+1000), &lanes)
+	if lanes.Total != 0 {
+		t.Errorf("behind its end there are %d tasks", lanes.Total)
+	}
+
+	// Its page is that of the command line, and its path has no gaps.
+	var page struct {
+		Page json.RawMessage
+		Path []pathStep
+		Left int
+	}
+	p.get(fmt.Sprintf("timeline/task?s=1&id=%d", task.ID), &page)
+	tr, err := p.subjects[0].traced(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := sched.FindTask(tr.Trace, exectrace.TaskID(task.ID), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := json.Marshal(factsOf(report.TraceTask(h, taskRows))); !bytes.Equal(page.Page, want) {
+		t.Errorf("another page than that of the command line: %s", page.Page)
+	}
+	at = task.Start
+	for i, s := range page.Path {
+		if s.Start != at {
+			t.Errorf("step %d of the path begins at %v, the one before ends at %v", i, s.Start, at)
+		}
+		at = s.End
+	}
+	if at != task.End && (page.Left == 0 || len(page.Path) != maxPath) {
+		t.Errorf("the path ends at %v, the task at %v", at, task.End)
+	}
+	p.refused(http.StatusNotFound, "timeline/task?s=1&id=77", nil)
+}
+
+// TestTaskSpans cuts tasks at their regions, which may overlap.
+func TestTaskSpans(t *testing.T) {
+	f := func(task string, want string, regions ...string) {
+		t.Helper()
+		span := func(text string) (s timeline.Span) {
+			fmt.Sscanf(text, "%d-%d", &s.Start, &s.End)
+			return s
+		}
+		var list []*regionItem
+		for i, r := range regions {
+			list = append(list, &regionItem{Name: string(rune('a' + i)), Goroutine: 1, Span: span(r)})
+		}
+		spans, left := taskSpans(span(task), list)
+		var got []string
+		for _, s := range spans {
+			got = append(got, fmt.Sprintf("%d-%d%s", s.Start, s.End, s.Region))
+		}
+		if strings.Join(got, " ") != want || left != 0 {
+			t.Errorf("%s with %v: %v, %d left, want %s", task, regions, got, left, want)
+		}
+	}
+	f("0-9", "0-9")
+	f("5-5", "")
+	f("0-9", "0-2 2-4a 4-9", "2-4")
+	f("0-9", "0-1 1-3a 3-5b 5-7a 7-9", "1-7", "3-5")
+	f("0-9", "0-1 1-3a 3-8b 8-9", "1-5", "3-8")
+	f("2-8", "2-5a 5-8b", "0-5", "5-12")
+	f("0-9", "0-9", "4-4")
 }

@@ -31,10 +31,12 @@ type laneList struct {
 	// Lanes are numbered anew then.
 	Version int `json:"version"`
 	// Done says how much of the trace is read: 1 is all.
-	Done    float64      `json:"done"`
-	Dropped laneDropped  `json:"dropped"`
-	Total   int          `json:"total"` // lanes that were chosen
-	Lanes   []laneOnAxis `json:"lanes"`
+	Done    float64     `json:"done"`
+	Dropped laneDropped `json:"dropped"`
+	// Tasks counts the user's tasks, -1 where that is not known.
+	Tasks int          `json:"tasks"`
+	Total int          `json:"total"` // lanes that were chosen
+	Lanes []laneOnAxis `json:"lanes"`
 }
 
 // laneDropped says what the timeline lacks.
@@ -94,7 +96,7 @@ func timelineLanes(ctx context.Context, s *subject, q *query) (*laneList, error)
 	d := t.Dropped()
 	list := &laneList{
 		Origin: t.Clock.At(int64(t.Origin())), Rate: 1 + t.Clock.Drift, MinLevel: tiles.MinLevel, Top: t.Top(), Span: t.On(t.Whole),
-		Version: t.Number, Done: t.Done, Dropped: laneDropped{d.Goroutines, d.MinSpans, d.GoroutineSpans, d.ProcSpans}, Total: total, Lanes: make([]laneOnAxis, len(page)),
+		Version: t.Number, Done: t.Done, Dropped: laneDropped{d.Goroutines, d.MinSpans, d.GoroutineSpans, d.ProcSpans}, Tasks: t.Tasks, Total: total, Lanes: make([]laneOnAxis, len(page)),
 	}
 	for i := range page {
 		list.Lanes[i] = t.lane(&page[i])

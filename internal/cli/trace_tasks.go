@@ -25,7 +25,7 @@ func traceTasks(e *env, f *traceFlags, args []string) error {
 		return err
 	}
 	defer done()
-	h, err := sched.FindTask(t, exectrace.TaskID(id))
+	h, err := sched.FindTask(t, exectrace.TaskID(id), nil)
 	if err != nil {
 		return exitError{exitNothing, err}
 	}

@@ -3,6 +3,8 @@ package e2e
 import (
 	"encoding/xml"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -207,4 +209,28 @@ func TestTimelineMissing(t *testing.T) {
 		t.Errorf("a recording without a trace shows %q", text)
 	}
 	b.accessible()
+}
+
+// TestTimelineTasks shows the user's tasks as lanes: a click on one tells of its
+// tree and its critical path, and a step of that goes to its goroutine.
+func TestTimelineTasks(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "news.trace")
+	lab := exec.Command("go", "run", "./labs/newsfreq", "-mode", "tasks", "-docs", "40", "-trace", name)
+	lab.Dir = "../.."
+	if out, err := lab.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	b := open(t, serve(t, name)+"#/1/timeline?open=-proc,task", 1280, 800, "light")
+	b.until(calm)
+	b.until("__loupe.snapshot().rows.some(r => /^t\\d/.test(r.key))")
+	x, y := b.rowOf("t", 0.5)
+	b.do(chromedp.MouseClickXY(x, y))
+	b.until("/sel=t\\d+@/.test(location.hash)")
+	b.until("[...document.querySelectorAll('.drawer h2, .drawer h3, .drawer caption')].some(e => e.textContent.includes('critical path'))")
+	b.press("f")
+	b.until(calm)
+	b.accessible()
+	b.picture("timeline-task")
+	b.do(chromedp.Evaluate[chromedp.Void]("[...document.querySelectorAll('.drawer [role=grid]')].at(-1).querySelector('[role=row] [role=gridcell]').click()"))
+	b.until("/sel=g\\d+@/.test(location.hash)")
 }

@@ -422,6 +422,7 @@ export interface LaneList {
   version: number;
   done: number;
   dropped: LaneDropped;
+  tasks: number;
   total: number;
   lanes: LaneOnAxis[] | null;
 }
@@ -611,6 +612,16 @@ export interface PanicView {
   values: string[] | null;
   first: GoroutineText | null;
   threads: ThreadView[] | null;
+}
+
+export interface PathStep {
+  start_ns: number;
+  end_ns: number;
+  goroutine: number;
+  state: string;
+  reason: string;
+  function: string;
+  depth: number;
 }
 
 export interface Peeked {
@@ -972,6 +983,43 @@ export interface TaskItem {
   goroutines: number[] | null;
 }
 
+export interface TaskLane {
+  id: number;
+  name: string;
+  parent: number;
+  start_ns: number;
+  end_ns: number;
+  begun: boolean;
+  ended: boolean;
+  regions: number;
+  logs: number;
+  goroutines: number[] | null;
+  spans: TaskSpan[] | null;
+  left: number;
+}
+
+export interface TaskLanes {
+  total: number;
+  version: number;
+  lanes: TaskLane[] | null;
+}
+
+export interface TaskPage {
+  id: number;
+  start_ns: number;
+  end_ns: number;
+  page: Facts | null;
+  path: PathStep[] | null;
+  left: number;
+}
+
+export interface TaskSpan {
+  start_ns: number;
+  end_ns: number;
+  region: string;
+  goroutine: number;
+}
+
 export interface ThreadView {
   title: string;
   registers: RegisterView[] | null;
@@ -1093,7 +1141,6 @@ export interface Answers {
   "profile/top": Ranking | null;
   "rules": (InsightRule | null)[] | null;
   "sched/samples": SchedParts | null;
-  "sched/task": Facts | null;
   "sched/trace": SchedPage | null;
   "source": SourceInfo | null;
   "sources": SourceList | null;
@@ -1104,5 +1151,7 @@ export interface Answers {
   "timeline/lanes": LaneList | null;
   "timeline/runs": RunList | null;
   "timeline/stats": TimelineStats | null;
+  "timeline/task": TaskPage | null;
+  "timeline/tasklanes": TaskLanes | null;
   "timeline/tasks": TraceTasks | null;
 }

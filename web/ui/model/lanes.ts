@@ -1,14 +1,16 @@
 /** Lanes: what they are called, what their classes mean and look like. */
-import type { LaneOnAxis } from "../api/types.ts";
-import { bytes, count } from "../base/units.ts";
+import type { LaneOnAxis, TaskLane } from "../api/types.ts";
+import { bytes, count, duration } from "../base/units.ts";
 
-export type LaneKind = "proc" | "thread" | "gc" | "goroutine" | "group" | "counter" | "latency";
+export type LaneKind = "proc" | "thread" | "gc" | "goroutine" | "group" | "counter" | "latency" | "task";
 
 /** Lane is a lane with a key that stays its own when the lanes are numbered anew. */
 export interface Lane extends LaneOnAxis {
   readonly key: string;
   /** version is that of the set in which it has its number. */
   readonly version: number;
+  /** task is the user's task that the lane is of. Its spans are all here; lanes of other kinds have tiles. */
+  readonly task?: TaskLane;
 }
 
 /** Texture is how a pattern lays its colour over the ground. */
@@ -70,10 +72,16 @@ export const classesOf: Record<LaneKind, readonly Class[]> = {
   ],
   counter: [],
   latency: [],
+  task: [
+    { name: "in a region", colour: "running", texture: "solid", share: 1 },
+    { name: "task", colour: "net", texture: "dashes", share: 0.5 },
+    none, none, none, none, none,
+    { name: "not begun or over", colour: "idle", texture: "solid", share: 0 },
+  ],
 };
 
 /** heights are how high lanes of each kind are, in CSS pixels. */
-export const heights: Record<LaneKind, number> = { proc: 18, thread: 16, gc: 18, goroutine: 18, group: 30, counter: 36, latency: 66 };
+export const heights: Record<LaneKind, number> = { proc: 18, thread: 16, gc: 18, goroutine: 18, group: 30, counter: 36, latency: 66, task: 18 };
 
 /** dense is how high a goroutine's lane is where many are to be seen at once. */
 export const dense = 8;
@@ -91,6 +99,7 @@ export function keyOf(l: { kind: string; subject: number; name: string }): strin
     case "goroutine": return "g" + l.subject;
     case "group": return "fn:" + l.name;
     case "counter": return "n:" + l.name;
+    case "task": return "t" + l.subject;
     default: return l.kind;
   }
 }
@@ -98,6 +107,14 @@ export function keyOf(l: { kind: string; subject: number; name: string }): strin
 /** laneOf gives a lane of an answer its key. */
 export function laneOf(l: LaneOnAxis, version: number): Lane {
   return { ...l, key: keyOf(l), version };
+}
+
+/** laneOfTask makes a lane of a task. */
+export function laneOfTask(t: TaskLane, version: number): Lane {
+  return {
+    id: -1, kind: "task", subject: t.id, name: t.name, group: 0, members: 0, start: t.start_ns, end: t.end_ns, spans: t.spans?.length ?? 0, base: -1, exact: false,
+    key: "t" + t.id, version, task: t,
+  };
 }
 
 /** short leaves of a function's name what tells it from others: "http.(*conn).serve". */
@@ -113,6 +130,7 @@ export function title(l: Lane): string {
     case "gc": return "GC";
     case "latency": return "wait for a P";
     case "goroutine": return "g" + l.subject;
+    case "task": return (l.name || "task") + " " + l.subject;
     case "group": return (short(l.name) || "unknown") + " ×" + count(l.members);
     default: return l.name;
   }
@@ -124,6 +142,7 @@ export function about(l: Lane): string {
     case "goroutine": return l.name ? "g" + l.subject + " " + l.name : "g" + l.subject;
     case "group": return `${l.name || "unknown"}: ${count(l.members)} ${l.members === 1 ? "goroutine" : "goroutines"} that began with this function`;
     case "latency": return "how long goroutines that start to run had been ready: brighter is more of them, higher is longer";
+    case "task": return `task ${l.subject} ${l.name}: ${count(l.task?.regions ?? 0)} ${l.task?.regions === 1 ? "region" : "regions"}, ${duration(l.end - l.start)}`;
     case "gc": return "the collector: mark phases, stop-the-world and sweep";
     default: return title(l);
   }

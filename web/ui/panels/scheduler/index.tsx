@@ -82,7 +82,7 @@ function Timed({ of: t, page, length }: { of: Sheet; page: SchedPage; length: st
 /** Tasks are the user tasks; one of them opens with its tree and its critical path. */
 function Tasks({ page, source }: { page: SchedPage; source: string }) {
   const id = param("task");
-  const task = useAnswer("sched/task", { s: source, id }, id !== "");
+  const task = useAnswer("timeline/task", { s: source, id }, id !== "");
   const [none, setNone] = useState("");
   return (
     <>
@@ -102,7 +102,7 @@ function Tasks({ page, source }: { page: SchedPage; source: string }) {
       {id ? (
         <section aria-label={"Task " + id}>
           <h3>Task {id}: its tree and its critical path <button type="button" class="quiet" aria-label="close the task" onClick={() => set({ task: undefined })}>✕</button></h3>
-          <Answer of={task} source={source}>{(p) => p && <FactPage of={{ ...p, facts: (p.facts ?? []).filter((f) => f.head) }} />}</Answer>
+          <Answer of={task} source={source}>{(p) => p?.page && <FactPage of={{ ...p.page, facts: (p.page.facts ?? []).filter((f) => f.head) }} />}</Answer>
         </section>
       ) : null}
     </>

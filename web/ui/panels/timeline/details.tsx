@@ -35,7 +35,8 @@ export function chosenOf(text: string): Selected | null {
 
 /** addressed says what a lane does in a span. */
 export function addressed(lane: Lane, k: number, s: Span): string {
-  return (classesOf[lane.kind as LaneKind][k]?.name ?? "") + " " + duration(s.end - s.start);
+  const region = lane.task?.spans?.find((r) => r.region && r.start_ns <= s.start + 1 && s.start < r.end_ns);
+  return (region ? `region ${region.region} of g${region.goroutine}` : classesOf[lane.kind as LaneKind][k]?.name ?? "") + " " + duration(s.end - s.start);
 }
 
 const spanOf = (s: { start_ns: number; end_ns: number }): Span => ({ start: s.start_ns, end: s.end_ns });

@@ -6,7 +6,8 @@ import { param, range, set } from "../../model/route.ts";
 import { Drawer } from "../../widgets/drawer.tsx";
 import { Tabs } from "../../widgets/tabs.tsx";
 import { Details, type Choice, type Selected } from "./details.tsx";
-import { Life, RangeFigures, Tasks } from "./figures.tsx";
+import { Life, RangeFigures } from "./figures.tsx";
+import { TaskDetails, Tasks } from "./tasks.tsx";
 import type { Stage } from "./stage.ts";
 
 export interface SideProps {
@@ -39,7 +40,7 @@ export function Side({ stage, of, pinned, onChoice, onGo, onFit, onPin }: SidePr
     <Drawer title={lane ? title(lane) : of ? of.key : r ? duration(r.end - r.start) : "the whole trace"} onClose={close}>
       <Tabs of={choices} value={panel} label="details" onChange={(id) => set({ panel: id === "here" ? undefined : id }, true)} />
       {panel === "here" && of ? (
-        lane ? (
+        lane?.task ? <TaskDetails key={lane.key} source={stage.source} task={lane.task} onChoice={onChoice} onGo={onGo} onFit={onFit} /> : lane ? (
           <>
             <p class="muted"><bdi>{about(lane)}</bdi> <button type="button" class="quiet" aria-pressed={pinned.includes(lane.key)} onClick={() => onPin(lane.key)}>{pinned.includes(lane.key) ? "◆ pinned" : "◇ pin"}</button></p>
             <Details key={lane.key} stage={stage} source={stage.source} lane={lane} of={of} onChoice={onChoice} onGo={onGo} onFit={onFit} onSimilar={(q) => set({ q })} />

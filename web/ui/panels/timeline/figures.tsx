@@ -1,25 +1,25 @@
-/** How the range was spent, in figures; the life of one goroutine; tasks and regions. */
+/** How the range was spent, in figures; the life of one goroutine. */
 import type { ClassTime, Table as Sheet } from "../../api/types.ts";
-import { count, duration, percent, type Time } from "../../base/units.ts";
+import { count, duration, percent } from "../../base/units.ts";
 import { short } from "../../model/lanes.ts";
-import { param, rangeParams, set } from "../../model/route.ts";
+import { rangeParams } from "../../model/route.ts";
 import { Answer, useAnswer } from "../../widgets/ask.tsx";
 import { FactPage } from "../../widgets/facts.tsx";
 import { Table } from "../../widgets/table.tsx";
 
-type Cell = readonly [shown: string, value: unknown];
+export type Cell = readonly [shown: string, value: unknown];
 
 /** sheet makes a table of rows. */
-function sheet(key: string, title: string, heads: readonly string[], rows: readonly (readonly Cell[])[], notes: readonly string[] = []): Sheet {
+export function sheet(key: string, title: string, heads: readonly string[], rows: readonly (readonly Cell[])[], notes: readonly string[] = []): Sheet {
   return {
     key, title, notes: [...notes], columns: heads.map((h, i) => ({ key: h, head: h, left: i === 0 })),
     shown: rows.map((r) => r.map((c) => c[0])), values: rows.map((r) => r.map((c) => c[1])),
   } as Sheet;
 }
 
-const time = (ns: number): Cell => [duration(ns), ns];
-const number = (n: number): Cell => [count(n), n];
-const text = (s: string): Cell => [s, s];
+export const time = (ns: number): Cell => [duration(ns), ns];
+export const number = (n: number): Cell => [count(n), n];
+export const text = (s: string): Cell => [s, s];
 
 function classSheet(key: string, title: string, of: readonly ClassTime[]): Sheet {
   const all = of.reduce((sum, c) => sum + c.time_ns, 0);
@@ -59,31 +59,4 @@ export function RangeFigures({ source, onLane }: { source: string; onLane: (name
 export function Life({ source, g }: { source: string; g: number }) {
   const asked = useAnswer("timeline/goroutine", { s: source, g, ...rangeParams() });
   return <Answer of={asked} source={source}>{(l) => (l ? <>{l.function ? <p class="muted"><bdi>{l.function}</bdi></p> : null}{l.page ? <FactPage of={l.page} /> : null}</> : null)}</Answer>;
-}
-
-/** Tasks lists the tasks and regions of the range, the longest first. */
-export function Tasks({ source, onGo }: { source: string; onGo: (key: string, t: Time, length: Time) => void }) {
-  const q = param("task");
-  const asked = useAnswer("timeline/tasks", { s: source, q, ...rangeParams() });
-  return (
-    <>
-      <input type="search" aria-label="tasks with a name" placeholder="Tasks with a name" value={q} onInput={(e) => set({ task: e.currentTarget.value }, true)} />
-      <Answer of={asked} source={source}>
-        {(l) => {
-          const tasks = l?.tasks ?? [], regions = l?.regions ?? [];
-          return (
-            <>
-              <Table of={sheet("tasks", `Tasks, ${count(l?.tasksTotal ?? 0)}`, ["task", "length", "regions", "logs", "goroutines"],
-                tasks.map((t) => [text(t.name), time(t.end_ns - t.start_ns), number(t.regions), number(t.logs), [(t.goroutines ?? []).slice(0, 4).map((g) => "g" + g).join(" "), t.goroutines?.length ?? 0]]),
-                tasks.length === 0 ? ["The program made no tasks here: runtime/trace.NewTask makes them."] : [])} rows={10}
-                onRow={(i) => { const t = tasks[i]!, g = t.goroutines?.[0]; if (g !== undefined) onGo("g" + g, t.start_ns, t.end_ns - t.start_ns); }} />
-              <Table of={sheet("regions", `Regions, ${count(l?.regionsTotal ?? 0)}`, ["region", "length", "ran", "waited for a P", "blocked", "goroutine"],
-                regions.map((r) => [text(r.name), time(r.end_ns - r.start_ns), time(r.exec_ns), time(r.sched_wait_ns), time(r.blocked_ns), ["g" + r.goroutine, r.goroutine]]))} rows={10}
-                onRow={(i) => { const r = regions[i]!; onGo("g" + r.goroutine, r.start_ns, r.end_ns - r.start_ns); }} />
-            </>
-          );
-        }}
-      </Answer>
-    </>
-  );
 }

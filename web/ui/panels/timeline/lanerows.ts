@@ -1,7 +1,7 @@
 /** Which lanes there are and in which order: sections that open and close, groups that open, lanes that are pinned. */
 import { get } from "../../api/client.ts";
 import type { LaneList } from "../../api/types.ts";
-import { dense, heights, laneOf, type Lane, type LaneKind } from "../../model/lanes.ts";
+import { dense, heights, laneOf, laneOfTask, type Lane, type LaneKind } from "../../model/lanes.ts";
 import { Pages } from "../../model/pages.ts";
 import { Rows, type Block } from "../../model/stack.ts";
 
@@ -37,6 +37,7 @@ const sections: readonly { id: string; name: string; kind: LaneKind; open: boole
   { id: "latency", name: "", kind: "latency", open: true },
   { id: "counter", name: "Counters", kind: "counter", open: false },
   { id: "thread", name: "Threads", kind: "thread", open: false },
+  { id: "task", name: "User tasks", kind: "task", open: false },
   { id: "goroutine", name: "Goroutines", kind: "goroutine", open: true },
 ];
 
@@ -61,6 +62,7 @@ export class LaneRows {
   pinned = new Rows<Content>([]);
   private fixed: Lane[] = [];
   private groups: Pages<Lane> | null = null;
+  private tasks: Pages<Lane> | null = null;
   private members = new Map<string, Pages<Lane>>();
   private before: { groups: Pages<Lane> | null; members: Map<string, Pages<Lane>> } | null = null;
   private pinnedLanes = new Map<string, Lane | "asked" | "none">();
@@ -94,6 +96,8 @@ export class LaneRows {
       if (this.groups?.total !== -1) this.before = { groups: this.groups, members: this.members };
       else this.groups.stop();
       this.members = new Map();
+      this.tasks?.stop();
+      this.tasks = null;
       this.groups = this.pages({ kinds: this.flat() ? "goroutine" : "group", q: w.filter, order: w.order || "spans" });
     }
     this.build();
@@ -109,6 +113,18 @@ export class LaneRows {
       const l = await get("timeline/lanes", { s: this.source, from, n, t0: this.wish.t0, t1: this.wish.t1, ...params }, signal);
       if (l && l.version !== this.info?.version) this.stale();
       return { total: l?.total ?? 0, items: (l?.lanes ?? []).map((one) => laneOf(one, l!.version)) };
+    }, () => {
+      this.build();
+      this.changed();
+    });
+  }
+
+  /** tasksAsked are the tasks, which are read out of the trace when they are asked for. */
+  private tasksAsked(): Pages<Lane> {
+    const order = this.wish.order === "start" || this.wish.order === "lane" ? "start" : "";
+    return this.tasks ??= new Pages<Lane>(async (from, n, signal) => {
+      const l = await get("timeline/tasklanes", { s: this.source, from, n, q: this.flat() ? "" : this.wish.filter, order, t0: this.wish.t0, t1: this.wish.t1 }, signal);
+      return { total: l?.total ?? 0, items: (l?.lanes ?? []).map((one) => laneOfTask(one, l!.version)) };
     }, () => {
       this.build();
       this.changed();
@@ -131,18 +147,22 @@ export class LaneRows {
     if (fixed) return fixed;
     const have = this.pinnedLanes.get(key);
     if (have) return typeof have === "string" ? null : have;
-    for (const pages of [this.groups, ...this.members.values()]) {
+    for (const pages of [this.groups, this.tasks, ...this.members.values()]) {
       for (const [, lane] of pages?.seen() ?? []) if (lane.key === key) return lane;
     }
     this.pinnedLanes.set(key, "asked");
-    const group = key.startsWith("fn:");
-    if (!group && !/^g\d+$/.test(key)) return null;
-    get("timeline/lanes", { s: this.source, kinds: group ? "group" : "goroutine", q: group ? key.slice(3) : key, n: 50 }).then((l) => {
-      const found = (l?.lanes ?? []).map((one) => laneOf(one, l!.version)).find((one) => one.key === key);
+    const arrived = (found: Lane | undefined): void => {
       this.pinnedLanes.set(key, found ?? "none");
       this.build();
       this.changed();
-    }, () => this.pinnedLanes.set(key, "none"));
+    };
+    if (/^t\d+$/.test(key)) {
+      get("timeline/tasklanes", { s: this.source, id: Number(key.slice(1)) }).then((l) => arrived(l?.lanes?.map((one) => laneOfTask(one, l.version))[0]), () => this.pinnedLanes.set(key, "none"));
+      return null;
+    }
+    const group = key.startsWith("fn:");
+    if (!group && !/^g\d+$/.test(key)) return null;
+    get("timeline/lanes", { s: this.source, kinds: group ? "group" : "goroutine", q: group ? key.slice(3) : key, n: 50 }).then((l) => arrived((l?.lanes ?? []).map((one) => laneOf(one, l!.version)).find((one) => one.key === key)), () => this.pinnedLanes.set(key, "none"));
     return null;
   }
 
@@ -170,6 +190,10 @@ export class LaneRows {
     this.pinned = new Rows(top);
     for (const s of sections) {
       const goroutines = s.kind === "goroutine";
+      if (s.kind === "task") {
+        this.taskRows(blocks, isOpen(s.id, open));
+        continue;
+      }
       const fixed = goroutines ? [] : this.fixed.filter((l) => l.kind === s.kind);
       const total = goroutines ? (this.before?.groups ?? this.groups)?.total ?? -1 : fixed.length;
       if (total === 0 && !(goroutines && filter)) continue;
@@ -184,6 +208,18 @@ export class LaneRows {
       blocks.push({ key: "dropped", count: 1, height: sectionHeight, of: { type: "note", text: `${d.goroutines.toLocaleString("en-US")} goroutines of fewer than ${d.minSpans} spans have no lane of their own` } });
     }
     this.rows = new Rows(blocks);
+  }
+
+  /** taskRows are the tasks, when there may be any. */
+  private taskRows(blocks: Block<Content>[], open: boolean): void {
+    const known = this.info?.tasks ?? 0;
+    if (known === 0) return;
+    const pages = open ? this.tasksAsked() : this.tasks, total = pages?.total ?? -1;
+    blocks.push({ key: "task", count: 1, height: sectionHeight, of: { type: "section", id: "task", name: "User tasks", total: total >= 0 ? total : known, open } });
+    if (!open || !pages) return;
+    const text = pages.failed ?? (total === 0 ? "no task is called so, or runs in this range" : total < 0 ? "reading the trace for tasks…" : "");
+    if (text) blocks.push({ key: "no task", count: 1, height: sectionHeight, of: { type: "note", text } });
+    else blocks.push({ key: "tasks", count: total, height: heights.task, of: { type: "lanes", from: 0, pages, indent: false } });
   }
 
   /** membersOf are the goroutines of a group. */

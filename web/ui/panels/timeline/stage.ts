@@ -7,6 +7,7 @@
  */
 import { signal } from "@preact/signals";
 import { binary } from "../../api/client.ts";
+import type { TaskLane } from "../../api/types.ts";
 import type { Span, Time } from "../../base/units.ts";
 import { duration } from "../../base/units.ts";
 import { font, sharp } from "../../draw/axis.ts";
@@ -80,6 +81,7 @@ export class Stage {
   private styles = new Map<string, Style>();
   private theme: Palette | null = null;
   private columns = new Columns(0);
+  private readonly taskTiles = new WeakMap<TaskLane, Tile>();
   private stamp = 0;
   private layout = "";
   private wanted = 0;
@@ -206,6 +208,18 @@ export class Stage {
     this.took = performance.now() - began;
   }
 
+  /** pieces are what shows a stretch of a lane. */
+  private pieces(lane: Lane, from: number, to: number, ahead = true): readonly Piece[] {
+    if (!lane.task) return this.cache.pieces(lane, this.level, from, to, ahead);
+    let tile = this.taskTiles.get(lane.task);
+    if (!tile) {
+      const spans = lane.task.spans ?? [];
+      const starts = Float64Array.from([...spans.map((s) => s.start_ns), lane.end], (t) => this.own(t)), classes = Uint8Array.from(spans, (s) => (s.region ? 0 : 1));
+      this.taskTiles.set(lane.task, tile = { lane: -1, level: 0, index: 0, form: Form.spans, bytes: 0, packed: null, spans: { starts, classes } });
+    }
+    return to > from ? [{ tile, from, to }] : [];
+  }
+
   private styleOf(kind: LaneKind): Style {
     let s = this.styles.get(kind);
     if (!s) this.styles.set(kind, s = style(classesOf[kind], this.theme!, kind === "goroutine"));
@@ -288,7 +302,7 @@ export class Stage {
   /** paint draws the pixels of a lane if they may be other ones than the last time. */
   private paint(lane: Lane, height: number, grids: Grids): boolean {
     const w = grids.window, begin = this.own(lane.start), end = this.own(lane.end);
-    const pieces = this.cache.pieces(lane, this.level, Math.max(w.from, begin), Math.min(w.from + w.width * w.perPx, end));
+    const pieces = this.pieces(lane, Math.max(w.from, begin), Math.min(w.from + w.width * w.perPx, end));
     let d = this.painted.get(lane.key);
     if (d && d.stamp === this.stamp && d.theme === this.theme && d.image.height === height && d.image.width === w.width
       && d.tiles.length === pieces.length && pieces.every((p, i) => p.tile === d!.tiles[i])) return false;
@@ -360,7 +374,7 @@ export class Stage {
         if (b - a < 48) continue;
         const k = list[s.classes[i]!];
         if (!k?.name || k.share === 0 && lane.kind !== "goroutine") continue;
-        const text = k.name + " " + duration((s.starts[i + 1]! - s.starts[i]!) * this.rate);
+        const text = (lane.task?.spans?.[i]?.region || k.name) + " " + duration((s.starts[i + 1]! - s.starts[i]!) * this.rate);
         if (text.length * 6.2 > b - a - 8) continue;
         const solid = k.share === 1;
         c.fillStyle = p.css(solid ? "bg" : "text");
@@ -390,7 +404,7 @@ export class Stage {
     const v = { start: s.start, perPx: Math.max(1e-3, (s.end - s.start) / width), width }, w = this.window(v), grids = new Grids(w), c = new Columns(width);
     c.clear();
     const begin = this.own(lane.start), end = this.own(lane.end);
-    const pieces = this.cache.pieces(lane, this.level, Math.max(w.from, begin), Math.min(w.from + width * w.perPx, end), false);
+    const pieces = this.pieces(lane, Math.max(w.from, begin), Math.min(w.from + width * w.perPx, end), false);
     addPieces(c, pieces, grids);
     addStarts(c, pieces, grids);
     return c;
@@ -400,7 +414,7 @@ export class Stage {
   drawnOf(lane: Lane): { columns: Columns; pieces: readonly Piece[] } {
     const w = this.window(this.view), begin = this.own(lane.start), end = this.own(lane.end), columns = new Columns(w.width);
     columns.clear();
-    const pieces = this.cache.pieces(lane, this.level, Math.max(w.from, begin), Math.min(w.from + w.width * w.perPx, end), false);
+    const pieces = this.pieces(lane, Math.max(w.from, begin), Math.min(w.from + w.width * w.perPx, end), false);
     addPieces(columns, pieces, new Grids(w));
     outside(columns, (begin - w.from) / w.perPx, (end - w.from) / w.perPx);
     return { columns, pieces };
@@ -409,7 +423,7 @@ export class Stage {
   /** spanAt is the span of a lane at an instant when its spans are here, in time of the axis. */
   spanAt(lane: Lane, t: Time): { span: Span; class: number } | null {
     const own = this.own(t);
-    for (const piece of this.cache.pieces(lane, this.level, own, own + 1, false)) {
+    for (const piece of this.pieces(lane, own, own + 1, false)) {
       const s = piece.tile.spans;
       if (!s) continue;
       for (let i = 0; i < s.classes.length; i++) {
