@@ -188,9 +188,88 @@ func check(t *testing.T, exe string) {
 	if total.Unknown.Bytes > 16<<10 || total.Garbage.Bytes > 1<<10 {
 		t.Errorf("too much is unknown, or garbage: %+v", total)
 	}
+	checkGraph(t, h)
+	checkTexts(t, h)
 	if t.Failed() {
 		for _, r := range h.Histogram() {
 			t.Logf("%8d %10d %s", r.Count, r.Bytes, r.Type)
 		}
 	}
+}
+
+// checkGraph looks at what is held, and by what.
+func checkGraph(t *testing.T, h *Heap) {
+	t.Helper()
+	g, err := h.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, want := g.held[0], h.Totals().Reached.Bytes; all != want {
+		t.Errorf("%d bytes are held in all, and %d reached", all, want)
+	}
+	held := map[string]int64{}
+	for _, x := range g.Holders(true) {
+		held[x.Name+x.Func] = x.Retained
+	}
+	want := map[string]int64{
+		"main.list":    1000 * (48 + 32),
+		"main.blob":    1 << 20,
+		"main.floats":  802816,
+		"main.buffers": 30*5376 + 896,
+	}
+	if h.Version < headersSince {
+		want["main.buffers"] = 30*5376 + 768
+	}
+	for name, n := range want {
+		if held[name] != n {
+			t.Errorf("%s holds %d bytes, want %d", name, held[name], n)
+		}
+	}
+	types := map[string]Row{}
+	for _, r := range g.ByType() {
+		types[r.Type] = r
+	}
+	if r := types["main.node"]; r.Retained != 1000*(48+32) {
+		t.Errorf("nodes retain %d bytes, want %d", r.Retained, 1000*(48+32))
+	}
+	ways := g.Ways("main.leaf")
+	if len(ways) != 3 || ways[0].Root.Name != "main.large" || ways[0].Count != 2000 || ways[1].Root.Name != "main.list" || ways[1].Count != 1000 || ways[1].Retained != 1000*32 || len(ways[1].Steps) != 2 {
+		t.Errorf("leaves are held so: %+v", ways)
+	}
+	o := g.Largest("main.node", 2)
+	if len(o) != 2 || o[0].Retained != 1000*80 || o[1].Retained != 999*80 {
+		t.Fatalf("the nodes that hold most are %+v", o)
+	}
+	for _, leaf := range g.Largest("main.leaf", 3500) {
+		p, err := g.Path(leaf.Addr + 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Root.Name != "main.list" || p.Steps[0].Times < 500 {
+			continue
+		}
+		if len(p.Steps) != 2 || p.Steps[0].Through != ".next" || p.Steps[1].Field != ".leaf" || p.Retained != 32 {
+			t.Errorf("a leaf is held so: %+v", p)
+		}
+		return
+	}
+	t.Error("no leaf is held by the far end of the list")
+}
+
+// checkTexts looks at strings.
+func checkTexts(t *testing.T, h *Heap) {
+	t.Helper()
+	x, err := h.Texts(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Longest) != 5 || x.Longest[0].Length != 1<<20 || x.Longest[0].Text[:13] != "a blob begins" || x.Longest[1].Length != 5000 {
+		t.Errorf("the longest texts are %+v", x.Longest)
+	}
+	for _, s := range x.Repeated {
+		if s.Kind == "string" && s.Count == 50 && s.Length == 2000 && s.Wasted == 49*2048 {
+			return
+		}
+	}
+	t.Errorf("the text that is there 50 times is not among %+v", x.Repeated)
 }

@@ -13,8 +13,9 @@ type marker struct {
 	h       *Heap
 	pending bitset
 	chunks  []uint32 // how many of a chunk are pending
-	statics map[uint64]typeID
+	statics map[uint64]static
 	queue   []static // to be looked at for types
+	from    string   // the variable that is being looked at
 }
 
 // static is a variable that has no name of its own, or a part of one.
@@ -22,10 +23,11 @@ type static struct {
 	addr uint64
 	typ  typeID
 	many bool
+	from string // the variable with a name that has led to it
 }
 
 func (h *Heap) markAll() {
-	m := &marker{h: h, pending: newBitset(h.objects), chunks: make([]uint32, h.objects>>chunkBits+1), statics: map[uint64]typeID{}}
+	m := &marker{h: h, pending: newBitset(h.objects), chunks: make([]uint32, h.objects>>chunkBits+1), statics: map[uint64]static{}}
 	h.eachRoot(m)
 	m.drainStatics()
 	for again := true; again; {
@@ -100,8 +102,9 @@ func (m *marker) static(p uint64, kind slotKind, elem typeID) {
 	if _, known := m.statics[p]; known || len(m.statics) >= maxKept {
 		return
 	}
-	m.statics[p] = elem
-	m.queue = append(m.queue, static{p, elem, kind == toMany})
+	s := static{p, elem, kind == toMany, m.from}
+	m.statics[p] = s
+	m.queue = append(m.queue, s)
 }
 
 func (m *marker) drainStatics() {
@@ -118,6 +121,7 @@ func (m *marker) drainStatics() {
 				n = (sym.Addr + sym.Size - (s.addr - m.h.bias)) / d.size
 			}
 		}
+		m.from = s.from
 		sc := scanner{h: m.h, v: m}
 		sc.typed(s.addr, min(n*d.size, maxStatic), s.typ, s.many)
 	}

@@ -125,6 +125,8 @@ func (h *Heap) end(v *rootVisitor) {
 // eachRoot goes through all roots. The typed ones come first.
 func (h *Heap) eachRoot(m *marker) {
 	h.globals(m)
+	m.drainStatics()
+	m.from = ""
 	h.specials(m)
 	h.unnamed(m)
 	h.goroutines(m)
@@ -142,6 +144,7 @@ func (h *Heap) globals(m *marker) {
 			continue
 		}
 		v := h.begin(m, Root{Kind: Global, Name: g.Name})
+		m.from = g.Name
 		var sc scanner
 		sc.scanVariable(h, addr, typ, v)
 		h.end(v)
@@ -172,7 +175,7 @@ func (h *Heap) unnamed(m *marker) {
 				if id, _, _ := h.find(w); id == noObject {
 					continue
 				}
-				if n := h.nameOf(addr); v == nil || n != name {
+				if n := m.nameOf(addr); v == nil || n != name {
 					name = n
 					v = h.begin(m, Root{Kind: Global, Name: name})
 				}
@@ -194,13 +197,26 @@ func (h *Heap) declared(addr uint64) bool {
 	return addr-vars[i-1].Addr < uint64(max(d.Size, 0)) && d.Size <= maxStatic
 }
 
-// nameOf names a place among the global variables.
-func (h *Heap) nameOf(addr uint64) string {
+// nameOf names a place among the global variables: by what leads there, else by
+// the symbol table.
+func (m *marker) nameOf(addr uint64) string {
+	h := m.h
+	for back := uint64(0); back < maxLiteral; back += 8 {
+		if s, ok := m.statics[addr-back]; ok {
+			if d := h.types.at(s.typ); back < d.size && s.from != "" {
+				return "*" + s.from
+			}
+			break
+		}
+	}
 	if s, ok := h.bin.SymbolAt(addr - h.bias); ok {
 		return s.Name
 	}
 	return fmt.Sprintf("variable at %#x", addr-h.bias)
 }
+
+// maxLiteral is how far back a composite literal is looked for that has a pointer.
+const maxLiteral = 4096
 
 // The kinds of specials that hold something, by version (mheap.go).
 func (h *Heap) specialKinds() (finalizer, weak, cleanup uint64) {

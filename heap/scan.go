@@ -12,6 +12,9 @@ type scanner struct {
 	buf []byte
 	h   *Heap
 	v   visitor
+	// texts is told of strings and slices where it is not nil: where their
+	// elements are, and how many.
+	texts func(p, n uint64, elem typeID)
 }
 
 // pieceSize is how much of a large object is read at once.
@@ -311,6 +314,9 @@ func (sc *scanner) slots(b []byte, slots []slot) {
 			}
 			sc.v.pointer(w, kind, elem)
 		default:
+			if sc.texts != nil && (s.kind == toText || s.kind == toMany) && s.off+16 <= uint64(len(b)) {
+				sc.texts(w, le64(b[s.off+8:]), s.elem)
+			}
 			sc.v.pointer(w, s.kind, s.elem)
 		}
 	}

@@ -1,0 +1,315 @@
+package heap
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loupe/symbol"
+)
+
+// ErrNoObject is wrapped by errors about addresses and types that nothing in the
+// heap has.
+var ErrNoObject = errors.New("nothing in the heap is there")
+
+// Step is one object on the way from a root to another.
+type Step struct {
+	// Type is its type, Addr where it is.
+	Type string `json:"type"`
+	Addr uint64 `json:"addr"`
+	// Field is where in the thing before it the pointer is: ".next", "[3].name".
+	Field string `json:"field,omitempty"`
+	// Times is how many objects of one type follow each other, through the
+	// field Through, as those of a list do; Addr is the first one's.
+	Times   int    `json:"times"`
+	Through string `json:"through,omitempty"`
+}
+
+// Path is a shortest way from a root to an object.
+type Path struct {
+	Root Holder `json:"root"`
+	// Frame is the function on whose stack the first pointer is.
+	Frame string `json:"frame,omitempty"`
+	Steps []Step `json:"steps"`
+	// Count and Bytes are of the objects that are held in this way, Retained is
+	// what would be free without the last one.
+	Count    int64 `json:"count"`
+	Bytes    int64 `json:"bytes"`
+	Retained int64 `json:"retained"`
+}
+
+// Object is one object of the heap.
+type Object struct {
+	Addr     uint64 `json:"addr"`
+	Type     string `json:"type"`
+	Bytes    int64  `json:"bytes"`
+	Retained int64  `json:"retained"`
+}
+
+// maxSteps bounds how many steps of a path are told. Runs of one type count once.
+const maxSteps = 1000
+
+// At returns the object that an address is in.
+func (g *Graph) At(addr uint64) (Object, error) {
+	id, s, _ := g.h.find(addr)
+	if id == noObject {
+		return Object{}, fmt.Errorf("%#x: %w: no object is allocated there", addr, ErrNoObject)
+	}
+	if !g.h.marked.has(id) {
+		return Object{}, fmt.Errorf("%#x: %w that is held: it is garbage (%s, %d bytes)", addr, ErrNoObject, g.h.typeName(id, s), s.elemsize)
+	}
+	return g.describe(g.first[g.nodeOf(id)]), nil
+}
+
+// describe says what the object of a node is.
+func (g *Graph) describe(node uint32) Object {
+	id, ok := g.object(node)
+	if !ok {
+		return Object{}
+	}
+	s := g.h.spanOfObject(id)
+	return Object{g.h.addr(s, id), g.h.exactName(id, s), int64(s.elemsize), g.held[node]}
+}
+
+// exactName is the type of an object with the length of an array.
+func (h *Heap) exactName(id uint32, s *span) string {
+	name := h.typeName(id, s)
+	if rest, ok := strings.CutPrefix(name, "[N]"); ok {
+		if d := h.types.at(typeID(h.typeOf[id] & typeMask)); d.size > 0 {
+			return fmt.Sprintf("[%d]%s", h.room(s)/d.size, rest)
+		}
+	}
+	return name
+}
+
+// Largest returns the objects that retain most, of one type or of all; n is how
+// many. What is within another one of them is told too.
+func (g *Graph) Largest(typ string, n int) []Object {
+	match := g.matcher(typ)
+	var nodes []uint32
+	g.h.eachObject(g.h.marked, func(id uint32, s *span) {
+		if !match(id, s) {
+			return
+		}
+		nodes = append(nodes, g.first[g.nodeOf(id)])
+		if len(nodes) >= 2*n+1024 {
+			nodes = g.most(nodes, n)
+		}
+	})
+	var out []Object
+	for _, v := range g.most(nodes, n) {
+		out = append(out, g.describe(v))
+	}
+	return out
+}
+
+func (g *Graph) most(nodes []uint32, n int) []uint32 {
+	slices.SortFunc(nodes, func(x, y uint32) int { return cmp.Or(cmp.Compare(g.held[y], g.held[x]), cmp.Compare(x, y)) })
+	return nodes[:min(len(nodes), n)]
+}
+
+// matcher tells whether an object has a type, with or without its package's path.
+func (g *Graph) matcher(typ string) func(uint32, *span) bool {
+	type key struct {
+		kind   uint32
+		size   uint64
+		noscan bool
+	}
+	known := map[key]bool{}
+	return func(id uint32, s *span) bool {
+		if typ == "" {
+			return true
+		}
+		k := key{kind: g.h.kind(id)}
+		if k.kind == 0 {
+			k.size, k.noscan = s.elemsize, s.noscan
+		}
+		is, ok := known[k]
+		if !ok {
+			is = SameType(g.h.typeName(id, s), typ)
+			known[k] = is
+		}
+		return is
+	}
+}
+
+// SameType tells whether a type is the one that a user has asked for: by its whole
+// name, or by that without the path of the package, "server.Conn".
+func SameType(name, asked string) bool {
+	if name == asked {
+		return true
+	}
+	return shorten(name) == asked
+}
+
+// shorten leaves the paths of packages out of a type.
+func shorten(name string) string {
+	var b strings.Builder
+	word := 0
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && !strings.ContainsRune("[]*(){},; <>", rune(name[i])) {
+			continue
+		}
+		w := name[word:i]
+		b.WriteString(w[strings.LastIndexByte(w, '/')+1:])
+		if i < len(name) {
+			b.WriteByte(name[i])
+		}
+		word = i + 1
+	}
+	return b.String()
+}
+
+// Path returns a shortest way from a root to the object at an address.
+func (g *Graph) Path(addr uint64) (Path, error) {
+	id, s, _ := g.h.find(addr)
+	if id == noObject || !g.h.marked.has(id) {
+		_, err := g.At(addr)
+		return Path{}, err
+	}
+	node := g.first[g.nodeOf(id)]
+	p := g.path(node)
+	p.Count, p.Bytes, p.Retained = 1, int64(s.elemsize), g.held[node]
+	return p, nil
+}
+
+// path follows the parents of a node back to the root, and tells the steps.
+func (g *Graph) path(node uint32) (p Path) {
+	var nodes []uint32
+	for v := node; v != 0; v = g.parent[v] {
+		nodes = append(nodes, v)
+	}
+	slices.Reverse(nodes)
+	root, ok := g.root(nodes[0])
+	if !ok {
+		return p
+	}
+	p.Root = Holder{root.Kind, root.Name, root.Func, g.held[nodes[0]]}
+	for i, v := range nodes[1:] {
+		id, ok := g.object(v)
+		if !ok {
+			break
+		}
+		s := g.h.spanOfObject(id)
+		step := Step{Type: g.h.exactName(id, s), Addr: g.h.addr(s, id), Times: 1}
+		if i == 0 {
+			p.Frame, step.Field = g.rootField(nodes[0], id)
+		} else if len(p.Steps) < maxSteps {
+			from, _ := g.object(nodes[i])
+			step.Field = g.h.fieldOf(from, id)
+		}
+		if n := len(p.Steps); n > 0 && v != node {
+			last := &p.Steps[n-1]
+			if last.Type == step.Type && (last.Times == 1 || last.Through == step.Field) {
+				last.Through = step.Field
+				last.Times++
+				continue
+			}
+		}
+		if len(p.Steps) >= maxSteps && v != node {
+			continue
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	return p
+}
+
+// rootField says on which frame of a goroutine, or in which field of a variable,
+// the pointer of a root to an object is.
+func (g *Graph) rootField(node uint32, id uint32) (frame, field string) {
+	h := g.h
+	root := g.number[node] - 1
+	i, _ := slices.BinarySearchFunc(h.edges, root, func(e rootEdge, r uint32) int { return cmp.Compare(e.root, r) })
+	for ; i < len(h.edges) && h.edges[i].root == root; i++ {
+		if h.edges[i].target != id {
+			continue
+		}
+		if e := h.edges[i]; e.pc != 0 {
+			if f, ok := h.bin.FuncAt(e.pc); ok {
+				frame = f.Name
+			}
+		}
+		break
+	}
+	if h.roots[root].Kind == Global {
+		if v, ok := h.l.types.Variable(h.roots[root].Name); ok {
+			field = h.search(v.Addr+h.bias, uint64(max(h.l.types.At(v.Type).Size, 0)), h.types.of(v.Type), false, id)
+		}
+	}
+	return frame, field
+}
+
+// fieldOf names the field of an object that leads to another one.
+func (h *Heap) fieldOf(from, to uint32) string {
+	s := h.spanOfObject(from)
+	t := h.typeOf[from]
+	if h.kind(from) == 0 {
+		return ""
+	}
+	return h.search(h.addr(s, from), h.room(s), typeID(t&typeMask), t&arrayFlag != 0, to)
+}
+
+// maxSearch bounds how much of an object is searched for a pointer.
+const maxSearch = 64 << 20
+
+// search looks for a pointer to an object among some words, and names its place.
+func (h *Heap) search(addr, size uint64, typ typeID, many bool, to uint32) string {
+	d := h.types.at(typ)
+	if d.d == nil || d.size == 0 {
+		return ""
+	}
+	var buf []byte
+	for off := uint64(0); off+8 <= min(size, maxSearch); {
+		n := min(size-off, pieceSize)
+		b := h.cache.bytes(addr+off, int(n&^7), &buf)
+		for i := 0; i+8 <= len(b); i += 8 {
+			w := le64(b[i:])
+			if w == 0 {
+				continue
+			}
+			if id, _, _ := h.find(w); id != to {
+				continue
+			}
+			at := off + uint64(i)
+			if many {
+				return fmt.Sprintf("[%d]%s", at/d.size, h.fieldName(d.d, at%d.size))
+			}
+			return h.fieldName(d.d, at)
+		}
+		off += n
+	}
+	return ""
+}
+
+// fieldName names what is so many bytes within a value of a type.
+func (h *Heap) fieldName(d *symbol.DataType, off uint64) string {
+	var b strings.Builder
+	for range maxNesting {
+		switch d.Kind {
+		case symbol.Struct:
+			i := slices.IndexFunc(d.Fields, func(f symbol.DataField) bool {
+				size := h.l.types.At(f.Type).Size
+				return uint64(f.Offset) <= off && off < uint64(f.Offset+size)
+			})
+			if i < 0 {
+				return b.String()
+			}
+			b.WriteString("." + d.Fields[i].Name)
+			off -= uint64(d.Fields[i].Offset)
+			d = h.l.types.At(d.Fields[i].Type)
+		case symbol.Array:
+			elem := h.l.types.At(d.Elem)
+			if elem.Size <= 0 {
+				return b.String()
+			}
+			fmt.Fprintf(&b, "[%d]", off/uint64(elem.Size))
+			off %= uint64(elem.Size)
+			d = elem
+		default:
+			return b.String()
+		}
+	}
+	return b.String()
+}
