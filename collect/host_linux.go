@@ -2,7 +2,6 @@ package collect
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,7 +26,7 @@ func readHost(h *recording.Host) {
 	}
 	h.Load = loadAverage()
 	h.Virtual = virtual()
-	h.Quota, h.MemoryLimit = cgroupLimits(cgroupDir("self"))
+	h.Quota, h.MemoryLimit = theCgroups.of("self", "cpu").quota(), theCgroups.of("self", "memory").memoryLimit()
 }
 
 func readLine(name string) string {
@@ -78,38 +77,6 @@ func virtual() string {
 	return strings.Join(found, ", ")
 }
 
-// cgroupDir returns the folder of the cgroup of a process, version 2.
-func cgroupDir(pid string) string {
-	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-			return filepath.Join("/sys/fs/cgroup", path)
-		}
-	}
-	return ""
-}
-
-// cgroupLimits returns the tightest CPU and memory limits of a cgroup and its
-// parents, 0 for none.
-func cgroupLimits(dir string) (cpus float64, memory int64) {
-	for dir != "" && strings.HasPrefix(dir, "/sys/fs/cgroup") {
-		var quota, period float64
-		if n, _ := fmt.Sscan(readLine(filepath.Join(dir, "cpu.max")), &quota, &period); n == 2 && period > 0 {
-			if c := quota / period; cpus == 0 || c < cpus {
-				cpus = c
-			}
-		}
-		if m, err := strconv.ParseInt(readLine(filepath.Join(dir, "memory.max")), 10, 64); err == nil && (memory == 0 || m < memory) {
-			memory = m
-		}
-		dir = filepath.Dir(dir)
-	}
-	return cpus, memory
-}
-
 // sampleOS reads what the system tells now; pid 0 leaves the process out.
 func sampleOS(pid int) metrics.OSSample {
 	s := metrics.OSSample{PID: pid, Load: loadAverage()}
@@ -122,14 +89,8 @@ func sampleOS(pid int) metrics.OSSample {
 	}
 	sampleMachine(&s)
 	sampleMemory(&s)
-	if stat, err := os.ReadFile(filepath.Join(cgroupDir("self"), "cpu.stat")); err == nil {
-		for line := range strings.Lines(string(stat)) {
-			if us, ok := strings.CutPrefix(line, "throttled_usec "); ok {
-				n, _ := strconv.ParseInt(strings.TrimSpace(us), 10, 64)
-				s.Throttled = time.Duration(n) * time.Microsecond
-			}
-		}
-	}
+	cpu := theCgroups.of("self", "cpu") // there as long as we are
+	s.Throttled = cpu.throttled()
 	return s
 }
 
@@ -171,23 +132,16 @@ func sampleMemory(s *metrics.OSSample) {
 			s.MemoryUsed = s.Memory - free
 		}
 	}
-	pid := "self"
-	if s.PID > 0 {
-		pid = strconv.Itoa(s.PID)
+	g := theCgroups.of(processName(s.PID), "memory")
+	s.Cgroup, s.CgroupLimit, s.OOMKills = g.memory(), g.memoryLimit(), g.oomKills()
+}
+
+// processName is the folder of a process below /proc; 0 is our own.
+func processName(pid int) string {
+	if pid <= 0 {
+		return "self"
 	}
-	dir := cgroupDir(pid)
-	if dir == "" {
-		return
-	}
-	s.Cgroup, _ = strconv.ParseInt(readLine(filepath.Join(dir, "memory.current")), 10, 64)
-	_, s.CgroupLimit = cgroupLimits(dir)
-	if events, err := os.ReadFile(filepath.Join(dir, "memory.events")); err == nil {
-		for line := range strings.Lines(string(events)) {
-			if n, ok := strings.CutPrefix(line, "oom_kill "); ok {
-				s.OOMKills, _ = strconv.ParseInt(strings.TrimSpace(n), 10, 64)
-			}
-		}
-	}
+	return strconv.Itoa(pid)
 }
 
 // sampleMachine reads the first line of /proc/stat: user nice system idle

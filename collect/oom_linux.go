@@ -32,6 +32,13 @@ func openKernelLog() (int, error) {
 	return syscall.Open(kernelLogFile, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 }
 
+// oomCounter returns how to ask how often the kernel has killed for want of memory
+// in the cgroup that a process is in now. The cgroup stays when the process is gone.
+func oomCounter(pid int) func() int64 {
+	g := theCgroups.of(processName(pid), "memory")
+	return g.oomKills
+}
+
 // oomKill looks into the kernel's log for the process that was killed for want
 // of memory, and returns the line. Users who may not read the log get "".
 //

@@ -61,10 +61,11 @@ type Watcher struct {
 	last  map[string]float64
 	notes []string
 
-	samples []osAt
-	before  alert.Reading // the reading before, for rates
-	sums    map[string]float64
-	kills   int64 // what the kernel had killed in the cgroup at first
+	samples  []osAt
+	before   alert.Reading // the reading before, for rates
+	sums     map[string]float64
+	oomKills func() int64 // how often the kernel has killed in the program's cgroup
+	kills    int64        // and had at first
 }
 
 // stamped is a line with when it came.
@@ -92,7 +93,7 @@ func newWatcher(opt WatchOptions) *Watcher {
 	if quota := HostFacts().Quota; quota > 0 {
 		cpus = min(cpus, quota)
 	}
-	return &Watcher{opt: opt, cpus: cpus, began: time.Now(), kills: -1}
+	return &Watcher{opt: opt, cpus: cpus, began: time.Now()}
 }
 
 // Watch begins to watch a running program: target is as in [Find]. A process
@@ -158,6 +159,8 @@ func (p passing) end() {}
 // begin follows the program's own metrics and switches the flight recorder on.
 func (w *Watcher) begin() {
 	w.tick = time.NewTicker(w.opt.Interval)
+	w.oomKills = oomCounter(w.pid)
+	w.kills = w.oomKills()
 	if w.src == nil {
 		return
 	}
@@ -287,9 +290,6 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 		first++
 	}
 	w.samples = append(w.samples[:0], w.samples[first:]...)
-	if w.kills < 0 {
-		w.kills = s.OOMKills
-	}
 	now := alert.Reading{At: timeline.Time(s.at.Sub(w.began)), Values: map[string]float64{}, Wholes: map[string]float64{}}
 	put := func(name string, v int64) {
 		if v > 0 {
@@ -469,12 +469,11 @@ func (w *Watcher) Ending() string {
 		<-w.proc.done
 		text = w.proc.cmd.ProcessState.String()
 	}
-	now := sampleOS(0)
 	if why := oomKill(w.pid); why != "" {
 		return text + "; the kernel killed it for want of memory: " + why
 	}
-	if w.kills >= 0 && now.OOMKills > w.kills {
-		return text + fmt.Sprintf("; in its cgroup the kernel has killed %d times for want of memory meanwhile", now.OOMKills-w.kills)
+	if n := w.oomKills() - w.kills; n > 0 {
+		return text + fmt.Sprintf("; in its cgroup the kernel has killed %d times for want of memory meanwhile", n)
 	}
 	return text
 }
