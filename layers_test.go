@@ -66,7 +66,7 @@ var rooms = map[string]room{
 	// What joins two formats stands above them.
 	// What is in the heap of a program, and what holds it.
 	"heap":                  {2, pure, []string{"symbol"}},
-	"program":               {2, pure, []string{"dump", "stack", "symbol"}},
+	"program":               {2, pure, []string{"dump", "profile", "stack", "symbol"}},
 	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
 	"recording": {2, hands, []string{"system", "timeline"}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,10 @@ func Attach(ctx context.Context, w *recording.Writer, s *Service, opt RecorderOp
 		t.Kind = "pid"
 	}
 	r.src, r.pid = s.src, s.pid
+	if k, ok := s.src.(kernelSource); ok {
+		k.profiles, k.tell = opt.HeapProfiling, r.tell
+		r.src = k
+	}
 	if r.pid > 0 {
 		describeProcess(&t, r.pid)
 		t.Runs = []recording.Run{{PID: r.pid}}
@@ -87,8 +92,8 @@ func (s *Service) findPID(ctx context.Context, pid int) error {
 		return nil
 	}
 	// Without a server of its own, the kernel may let us look at it.
-	k := kernelSource{pid, s.Ways}
-	if k.phases() != nil {
+	k := kernelSource{pid: pid, ways: s.Ways}
+	if slices.ContainsFunc(s.Ways, func(p Permission) bool { return p.OK && kernelPhases[p.What] != nil }) {
 		s.src, s.pid = k, pid
 		return nil
 	}

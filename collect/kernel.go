@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,10 +17,15 @@ import (
 )
 
 // kernelSource looks at a process from outside, through the kernel: its
-// goroutines, and where its CPU time goes. It needs nothing of the program.
+// goroutines, its heap profile, and where its CPU time goes. It needs nothing of
+// the program.
 type kernelSource struct {
 	pid  int
 	ways []Permission
+	// profiles says that heap profiling may be switched on for the length of a
+	// phase; tell is told.
+	profiles bool
+	tell     func(format string, args ...any)
 }
 
 func (k kernelSource) String() string { return fmt.Sprintf("process %d, from outside", k.pid) }
@@ -31,11 +37,14 @@ func (k kernelSource) follow(context.Context, time.Duration, clock, io.Writer) e
 	return errNoMetrics
 }
 
+// kernelPhases are what can be had from outside, by the way that it takes.
+var kernelPhases = map[string][]string{"goroutines": {"goroutine"}, "heap": {"allocs", "heap"}, "cpu": {"cpu"}}
+
 // phases are those that can be had, the bare one apart.
 func (k kernelSource) phases() (names []string) {
 	for _, p := range k.ways {
-		if p.OK && (p.What == "goroutines" || p.What == "cpu") {
-			names = append(names, strings.TrimSuffix(p.What, "s"))
+		if p.OK || k.profiles && p.Flag == live.HeapProfilingFlag {
+			names = append(names, kernelPhases[p.What]...)
 		}
 	}
 	return names
@@ -56,6 +65,10 @@ func (k kernelSource) capture(ctx context.Context, phase string, d time.Duration
 		}
 	case "cpu":
 		out, err = p.CPUProfile(ctx, d)
+	case "heap", "allocs":
+		if out, err = k.heap(ctx, p, d); err == nil && phase == "allocs" {
+			out.DefaultSampleType = "alloc_space"
+		}
 	default:
 		return fmt.Errorf("from outside there is no %s", phase)
 	}
@@ -63,6 +76,39 @@ func (k kernelSource) capture(ctx context.Context, phase string, d time.Duration
 		return err
 	}
 	return out.Encode(w)
+}
+
+// heapProfiling is how long heap profiling stays switched on when the phase has no
+// length of its own.
+const heapProfiling = 10 * time.Second
+
+// heap reads the heap profile. Where there is none and it is allowed, it is
+// switched on for a time; a shell stands by to switch it off again if loupe should
+// die meanwhile.
+func (k kernelSource) heap(ctx context.Context, p *live.Process, d time.Duration) (out *profile.Profile, err error) {
+	out, err = p.HeapProfile()
+	if !k.profiles || !errors.Is(err, live.ErrHeapProfileOff) {
+		return out, err
+	}
+	if d <= 0 {
+		d = heapProfiling
+	}
+	h, err := p.StartHeapProfiling()
+	if err != nil {
+		return nil, err
+	}
+	stop := whenGone(h.Undo())
+	defer func() {
+		err = errors.Join(err, h.Stop())
+		stop()
+		if err == nil {
+			k.tell("process %d: runtime.MemProfileRate is %d again", k.pid, h.Before)
+		}
+	}()
+	k.tell("WROTE INTO PROCESS %d: runtime.MemProfileRate (at %#x) was %d and is %d for %v, so that its allocations are sampled; "+
+		"what it allocated before is not seen", k.pid, h.Addr, h.Before, h.Rate, d)
+	sleep(ctx, d)
+	return p.HeapProfile()
 }
 
 // possible leaves out the phases that a source cannot have, and says so.
@@ -84,12 +130,18 @@ func (r *Recorder) possible(phases []Phase) []Phase {
 	if len(left) > 0 {
 		note += "; left out: " + strings.Join(left, ", ")
 	}
-	r.w.Note(note)
-	r.opt.Progress("%s", note)
+	r.tell("%s", note)
 	for _, p := range k.ways {
 		if !p.OK {
 			r.w.Note(p.String())
 		}
 	}
 	return phases
+}
+
+// tell notes something in the recording and tells the user.
+func (r *Recorder) tell(format string, args ...any) {
+	note := fmt.Sprintf(format, args...)
+	r.w.Note(note)
+	r.opt.Progress("%s", note)
 }

@@ -18,3 +18,6 @@ func signalGroup(p *os.Process, s os.Signal) {
 
 // mind has no way to outlive loupe here.
 func mind(int) (stop func()) { return func() {} }
+
+// whenGone does not either.
+func whenGone(string) (stop func()) { return func() {} }

@@ -56,6 +56,9 @@ type RecorderOptions struct {
 	Pprof string
 	// Diagnose, if set, is how [Recorder.Diagnose] learns what to keep.
 	Diagnose *Diagnosis
+	// HeapProfiling allows to switch on the heap profile of a process that is
+	// looked at from outside and keeps none, by writing to its memory.
+	HeapProfiling bool
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
 	// Sampled, if set, is given each sample of a service's own metrics when it

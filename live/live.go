@@ -1,7 +1,8 @@
 // Package live looks into a running Go process from outside: its goroutines
-// with their stacks and what they wait for, read out of its memory, and a CPU
-// profile by the kernel's perf events. The process is neither stopped nor
-// changed, and needs no agent, no import and no port.
+// with their stacks and what they wait for and its heap profile, read out of its
+// memory, and a CPU profile by the kernel's perf events. The process is neither stopped nor
+// changed, and needs no agent, no import and no port. The one exception is
+// [Process.StartHeapProfiling], which nobody calls unasked.
 //
 // It works on Linux for a process of the same user (or by root), where the
 // kernel lets one process look into another; [Permissions] says what it lets
@@ -28,3 +29,14 @@ var ErrNotPermitted = errors.New("the kernel does not permit it")
 // ErrNotGo is wrapped by errors about a process that is not one of Go, or of which
 // the binary says too little.
 var ErrNotGo = program.ErrNotGo
+
+// ErrHeapProfileOff is wrapped by the error about a process that keeps no heap
+// profile, ErrHeapProfileOn by that about one that keeps one already.
+var (
+	ErrHeapProfileOff = program.ErrHeapProfileOff
+	ErrHeapProfileOn  = errors.New("it is on already")
+)
+
+// HeapProfileRate is how many bytes are allocated between two samples of a heap
+// profile that is switched on from outside: Go's own default.
+const HeapProfileRate = 512 << 10

@@ -22,28 +22,54 @@ import (
 // build builds the program that is looked into.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
-	return buildWith(t, "go", nil, flags...)
+	return toolchain{command: "go"}.build(t, "waiters", flags...)
 }
 
-func buildWith(t *testing.T, goCommand string, env []string, flags ...string) string {
+// toolchain is a version of Go.
+type toolchain struct {
+	name, command string
+	env           []string
+}
+
+// toolchains are those that LOUPE_TOOLCHAINS names, or the one that runs the test:
+// go1.21.13,go1.23.12 are fetched (any from 1.21 on), older ones are given by their
+// GOROOT: 1.18=/path.
+func toolchains() (all []toolchain) {
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		list = runtime.Version()
+	}
+	for _, version := range strings.Split(list, ",") {
+		name, root, isRoot := strings.Cut(version, "=")
+		t := toolchain{name, "go", []string{"GOTOOLCHAIN=" + version}}
+		if isRoot {
+			t.command, t.env = filepath.Join(root, "bin", "go"), []string{"GOTOOLCHAIN=local", "GOROOT=" + root}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// build builds a program of testdata.
+func (v toolchain) build(t *testing.T, program string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	text, err := os.ReadFile("testdata/waiters/main.go")
+	text, err := os.ReadFile("testdata/" + program + "/main.go")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "main.go"), text, 0o644)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module waiters\n\ngo 1.18\n"), 0o644)
+		err = os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+program+"\n\ngo 1.18\n"), 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(goCommand, slices.Concat([]string{"build", "-o", "waiters"}, flags, []string{"."})...)
-	c.Dir, c.Env = dir, append(os.Environ(), append(env, "GOFLAGS=")...)
+	c := exec.Command(v.command, slices.Concat([]string{"build", "-o", program}, flags, []string{"."})...)
+	c.Dir, c.Env = dir, append(os.Environ(), append(v.env, "GOFLAGS=")...)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return filepath.Join(dir, "waiters")
+	return filepath.Join(dir, program)
 }
 
 // start starts it with a number of goroutines and returns where it serves.
@@ -154,23 +180,10 @@ func TestGoroutines(t *testing.T) {
 	t.Run("without DWARF", func(t *testing.T) { look(t, build(t, "-ldflags=-w"), 70) })
 }
 
-// TestToolchains does the same with the programs of other versions of Go, which
-// it fetches: LOUPE_TOOLCHAINS=go1.21.13,go1.23.12 (or any from 1.21 on; older ones
-// by their GOROOT: 1.18=/path).
+// TestToolchains does the same with the programs of other versions of Go.
 func TestToolchains(t *testing.T) {
-	list := os.Getenv("LOUPE_TOOLCHAINS")
-	if list == "" {
-		list = runtime.Version()
-	}
-	for _, version := range strings.Split(list, ",") {
-		name, root, isRoot := strings.Cut(version, "=")
-		env, goCommand := []string{"GOTOOLCHAIN=" + version}, "go"
-		if isRoot {
-			env, goCommand = []string{"GOTOOLCHAIN=local", "GOROOT=" + root}, filepath.Join(root, "bin", "go")
-		}
-		t.Run(name, func(t *testing.T) {
-			look(t, buildWith(t, goCommand, env), 70)
-		})
+	for _, v := range toolchains() {
+		t.Run(v.name, func(t *testing.T) { look(t, v.build(t, "waiters"), 70) })
 	}
 }
 

@@ -82,7 +82,7 @@ func main() {
 		t.Errorf("%d of %d samples are in burn, called by work", burnt, all)
 	}
 	for _, p := range Permissions(c.Process.Pid) {
-		if !p.OK && p.What != "counters" {
+		if !p.OK && p.What != "counters" && p.What != "heap" {
 			t.Errorf("what was done is said to be impossible: %s", p)
 		}
 	}

@@ -4,7 +4,8 @@ import "fmt"
 
 // Permission says whether one way to look into a process is open.
 type Permission struct {
-	// What is the way: "goroutines", "heap", "cpu", "counters", "core".
+	// What is the way: "goroutines", "heap", "cpu", "counters",
+	// "core".
 	What string `json:"what"`
 	How  string `json:"how"`
 	OK   bool   `json:"ok"`
@@ -12,6 +13,8 @@ type Permission struct {
 	// would.
 	Why   string `json:"why,omitempty"`
 	Opens string `json:"opens,omitempty"`
+	// Flag is the flag of loupe attach that opens it, if there is one.
+	Flag string `json:"flag,omitempty"`
 }
 
 // String is a permission in one line.
@@ -25,9 +28,14 @@ func (p Permission) String() string {
 	return fmt.Sprintf("%s: no, %s", p.What, p.Why)
 }
 
+// HeapProfilingFlag is the flag of loupe attach that asks for
+// [Process.StartHeapProfiling].
+const HeapProfilingFlag = "-heap-profiling"
+
 // ways are what [Permissions] looks at, each with how it is done.
 var ways = [][2]string{
 	{"goroutines", "its memory is read while it runs"},
+	{"heap", "the heap profile that its runtime keeps is read out of its memory"},
 	{"cpu", fmt.Sprintf("perf events look at it %d times a second", Frequency)},
 	{"counters", "the processor counts its cycles and instructions"},
 	{"core", "its memory is copied into a file"},

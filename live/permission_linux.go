@@ -14,12 +14,15 @@ import (
 // Permissions says what this kernel lets this user do with a process, by trying
 // each way: nothing of it leaves a trace in the process.
 func Permissions(pid int) (all []Permission) {
-	tries := map[string]func(int) error{"goroutines": tryGoroutines, "cpu": tryCPU, "counters": tryCounters, "core": tryCore}
+	tries := map[string]func(int) error{"goroutines": tryGoroutines, "heap": tryHeap, "cpu": tryCPU, "counters": tryCounters, "core": tryCore}
 	for _, way := range ways {
 		p := Permission{What: way[0], How: way[1]}
 		err := tries[p.What](pid)
 		p.OK = err == nil
-		if r, is := errors.AsType[*refusal](err); is {
+		if errors.Is(err, ErrHeapProfileOff) {
+			p.Why = ErrHeapProfileOff.Error() + ", most often because nothing in the program asks for it and the linker leaves it out"
+			p.Opens, p.Flag = "loupe attach "+HeapProfilingFlag+" writes to its memory and switches it on", HeapProfilingFlag
+		} else if r, is := errors.AsType[*refusal](err); is {
 			p.Why, p.Opens = r.Why, r.Opens
 		} else if err != nil {
 			p.Why = err.Error()
@@ -35,8 +38,28 @@ func tryGoroutines(pid int) error {
 		return err
 	}
 	defer p.Close()
-	_, err = p.Goroutines()
-	return err
+	prog, err := p.program()
+	if err != nil {
+		return err
+	}
+	return refused(pid, prog.Check())
+}
+
+func tryHeap(pid int) error {
+	p, err := Open(pid)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	prog, err := p.program()
+	if err != nil {
+		return err
+	}
+	rate, _, err := prog.MemProfileRate()
+	if err == nil && rate == 0 {
+		err = ErrHeapProfileOff
+	}
+	return refused(pid, err)
 }
 
 // tryCPU asks for the binary too, which has the names.

@@ -4,6 +4,7 @@ package live
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
@@ -94,21 +95,30 @@ func (p *Process) loaded() (uint64, error) {
 	return 0, fmt.Errorf("%w: its binary is not among its mappings", ErrNotGo)
 }
 
-// Goroutines reads all goroutines, the runtime's own left out, as a dump has
-// them. The process runs on meanwhile.
-func (p *Process) Goroutines() (*dump.File, error) {
+// program is what the runtime keeps in the process.
+func (p *Process) program() (*program.Program, error) {
 	if p.prog == nil {
 		prog, err := program.Open(processMemory(p.pid), p.Binary, p.bias)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the goroutines of process %d: %w", p.pid, err)
+			return nil, err
 		}
 		p.prog = prog
+	}
+	return p.prog, nil
+}
+
+// Goroutines reads all goroutines, the runtime's own left out, as a dump has
+// them. The process runs on meanwhile.
+func (p *Process) Goroutines() (*dump.File, error) {
+	prog, err := p.program()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the goroutines of process %d: %w", p.pid, err)
 	}
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 		return nil, err
 	}
-	f, err := p.prog.Goroutines(now.Nano())
+	f, err := prog.Goroutines(now.Nano())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the goroutines of process %d: %w", p.pid, refused(p.pid, err))
 	}
@@ -132,6 +142,18 @@ func (p processMemory) Read(addr uint64, buf []byte) error {
 		buf, addr = buf[n:], addr+uint64(n)
 	}
 	return nil
+}
+
+// write puts a word at an address.
+func (p processMemory) write(addr, word uint64) error {
+	var buf [8]byte
+	binary.NativeEndian.PutUint64(buf[:], word)
+	local := []unix.Iovec{{Base: &buf[0], Len: 8}}
+	n, err := unix.ProcessVMWritev(int(p), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: 8}}, 0)
+	if err == nil && n != 8 {
+		err = unix.EFAULT
+	}
+	return err
 }
 
 // gatherMost is how many places one call may read: IOV_MAX.

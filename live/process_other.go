@@ -23,6 +23,24 @@ func (p *Process) Close() error { return nil }
 // Goroutines fails with [ErrNotSupported].
 func (p *Process) Goroutines() (*dump.File, error) { return nil, ErrNotSupported }
 
+// HeapProfile fails with [ErrNotSupported].
+func (p *Process) HeapProfile() (*profile.Profile, error) { return nil, ErrNotSupported }
+
+// HeapProfiling is heap profiling that was switched on from outside.
+type HeapProfiling struct {
+	Addr         uint64
+	Before, Rate int64
+}
+
+// StartHeapProfiling fails with [ErrNotSupported].
+func (p *Process) StartHeapProfiling() (*HeapProfiling, error) { return nil, ErrNotSupported }
+
+// Stop does nothing.
+func (h *HeapProfiling) Stop() error { return nil }
+
+// Undo is a command that does nothing.
+func (h *HeapProfiling) Undo() string { return "true" }
+
 // Frequency is how often a second CPUProfile would look.
 const Frequency = 99
 

@@ -87,6 +87,54 @@ func (p *Profile) WithLabel(key, value string) *Profile {
 	})
 }
 
+// WithLabels returns the profile with these labels on its samples, instead of
+// those that were there. It is asked for the labels of each sample.
+func (p *Profile) WithLabels(labels func(row int) []Label) *Profile {
+	t := (&labelTable{}).edit()
+	t.spans = []span{{}}
+	numbers := map[string]uint64{"": 0}
+	number := func(s string) uint64 {
+		n, ok := numbers[s]
+		if !ok {
+			n = t.addString(s)
+			numbers[s] = n
+		}
+		return n
+	}
+	q := p.shallow()
+	interned := map[string]LabelSet{"": 0}
+	q.LabelSets = make([]LabelSet, p.Len())
+	var wire, label []byte
+	for row := range q.LabelSets {
+		wire = wire[:0]
+		for _, l := range labels(row) {
+			label = appendNumber(label[:0], 1, number(l.Key))
+			if l.Numeric {
+				t.numeric = true
+				label = appendNumber(label, 3, uint64(l.Num))
+				if l.Unit != "" {
+					label = appendNumber(label, 4, number(l.Unit))
+				}
+			} else {
+				label = appendNumber(label, 2, number(l.Str))
+			}
+			wire = appendField(wire, 3, label)
+		}
+		set, ok := interned[string(wire)]
+		if !ok {
+			set = LabelSet(len(t.spans))
+			interned[string(wire)] = set
+			t.spans = append(t.spans, t.aside(wire))
+		}
+		q.LabelSets[row] = set
+	}
+	q.labels = *t
+	if len(t.spans) == 1 {
+		q.LabelSets, q.labels = nil, labelTable{}
+	}
+	return q
+}
+
 // FilterLabels returns the profile with the labels only whose keys the function
 // keeps. It is asked once for every key.
 func (p *Profile) FilterLabels(keep func(key string) bool) *Profile {

@@ -41,47 +41,19 @@ type machineLayout struct {
 	next, clockSP, clockPC, dying int
 }
 
-// symbols are the variables of the runtime that are needed.
-var symbols = []string{"runtime.allgptr", "runtime.allglen", "runtime.waitReasonStrings"}
-
 // wrapper18 is the funcID of the compiler's wrappers in Go 1.18 to 1.21.
 const wrapper18 = 21
 
 // layoutOf finds out how the runtime of a binary lies in memory.
-func layoutOf(b *symbol.Binary) (*layout, error) {
-	l := &layout{}
+func layoutOf(b *symbol.Binary, v variables) (*layout, error) {
+	l := &layout{
+		allgptr: v[allgptr].Addr, allglen: v[allglen].Addr,
+		reasons: v[reasons].Addr, reasonsLen: int(v[reasons].Size / 16),
+		allm:    v[allm].Addr,
+		printed: v[printed].Addr, printedAt: v[printedAt].Addr, printedLen: int(v[printed].Size),
+	}
 	if minor, ok := minorOf(b); ok && minor <= 21 {
 		l.special = wrapper18
-	}
-	found := 0
-	list, err := b.Symbols(nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range list {
-		switch s.Name {
-		case symbols[0]:
-			l.allgptr = s.Addr
-		case symbols[1]:
-			l.allglen = s.Addr
-		case symbols[2]:
-			l.reasons, l.reasonsLen = s.Addr, int(s.Size/16)
-		case "runtime.allm":
-			l.allm = s.Addr
-			continue
-		case "runtime.printBacklog":
-			l.printed, l.printedLen = s.Addr, int(s.Size)
-			continue
-		case "runtime.printBacklogIndex":
-			l.printedAt = s.Addr
-			continue
-		default:
-			continue
-		}
-		found++
-	}
-	if found < len(symbols) {
-		return nil, fmt.Errorf("%w: the binary has no symbol table (-ldflags=-s or strip removes it), or is not of Go 1.18 or later", ErrNotGo)
 	}
 	if b.HasDWARF() {
 		d, err := b.DWARF()

@@ -43,6 +43,14 @@ func build(t *testing.T, version, arch string, flags ...string) *symbol.Binary {
 	return b
 }
 
+func layoutIn(b *symbol.Binary) (*layout, error) {
+	v, err := variablesOf(b)
+	if err != nil {
+		return nil, err
+	}
+	return layoutOf(b, v)
+}
+
 // TestLayouts holds the table of layouts against the DWARF of programs that each
 // version has built: LOUPE_TOOLCHAINS=go1.21.13,go1.23.12 (or any from 1.21 on;
 // older ones by their GOROOT: 1.18=/path).
@@ -54,7 +62,7 @@ func TestLayouts(t *testing.T) {
 	for _, version := range strings.Split(list, ",") {
 		t.Run(version, func(t *testing.T) {
 			b := build(t, version, runtime.GOARCH)
-			told, err := layoutOf(b)
+			told, err := layoutIn(b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +73,7 @@ func TestLayouts(t *testing.T) {
 			if os.Getenv("LOUPE_TOOLCHAINS") == "" {
 				return
 			}
-			other, err := layoutOf(build(t, version, map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]))
+			other, err := layoutIn(build(t, version, map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]))
 			if err != nil {
 				t.Fatal(err)
 			}

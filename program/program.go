@@ -1,6 +1,6 @@
 // Package program reads what the Go runtime keeps in the memory of a program,
 // whether that runs or lies in a core file: its goroutines with their stacks and
-// what they wait for.
+// what they wait for, and its heap profile.
 //
 // It reads through a [Memory], and finds its way by the binary: by its symbol
 // table, and by its DWARF or, without that, by a table of how each version of Go
@@ -15,6 +15,7 @@ package program
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -42,15 +43,36 @@ type Program struct {
 	Bias uint64
 
 	l *layout
+	v variables
 }
 
 // Open finds out how the runtime of a program lies in its memory.
 func Open(mem Memory, bin *symbol.Binary, bias uint64) (*Program, error) {
-	l, err := layoutOf(bin)
+	v, err := variablesOf(bin)
 	if err != nil {
 		return nil, err
 	}
-	return &Program{Memory: mem, Binary: bin, Bias: bias, l: l}, nil
+	l, err := layoutOf(bin, v)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{Memory: mem, Binary: bin, Bias: bias, l: l, v: v}, nil
+}
+
+// Check tells whether the goroutines can be read, without reading them.
+func (p *Program) Check() error {
+	n, err := p.Word(p.v[allglen].Addr + p.Bias)
+	if err == nil && n > maxGoroutines {
+		err = fmt.Errorf("%w: it would have %d goroutines", ErrNotGo, n)
+	}
+	return err
+}
+
+// Word reads a word at an address of the memory.
+func (p *Program) Word(addr uint64) (uint64, error) {
+	var b [8]byte
+	err := p.Memory.Read(addr, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
 }
 
 // SameBuild tells whether the program in memory is that of the binary, by the

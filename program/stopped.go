@@ -277,7 +277,7 @@ func (st *Stopped) at(pc uint64, exact bool) *place {
 	for i, fr := range frames {
 		fr.Address = look
 		fr.Inlined = i < len(frames)-1
-		if shown(fr.Func) && !s.wrapper(fr) {
+		if shown(fr.Func) && !wrapper(s.bin, s.special, fr) {
 			fr.Func = symbol.PrintedName(fr.Func)
 			p.calls = append(p.calls, fr)
 		}

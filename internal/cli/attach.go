@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"loupe/collect"
 	"loupe/recording"
@@ -21,7 +22,10 @@ var attachCommand = &command{
 	},
 	about: `
 The service imports net/http/pprof; of a local process that does not, what the
-kernel shows is recorded: its goroutines and its CPU time (Linux). When it also imports expvar, its
+kernel shows is recorded: its goroutines, its heap profile and its CPU time (Linux). A
+program that nowhere asks for its heap profile keeps none: -heap-profiling switches
+it on from outside while the phases heap and allocs last (heap:30s), and what was
+allocated before is not seen. When it also imports expvar, its
 /debug/vars is sampled all along; otherwise the runtime's memory statistics are
 read from the text of its profile, less often. Phases go one profiler at a time:
 
@@ -32,7 +36,9 @@ profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 		var f recordFlags
 		f.declare(fs)
 		explain := fs.Bool("explain", false, "only tell what may be learnt of the process `PID`, and why not")
+		heapProfiling := fs.Bool("heap-profiling", false, "allow loupe to WRITE TO THE MEMORY of the process: a heap profile that it\ndoes not keep is switched on for the length of the phases heap and allocs,\nand off again (Linux)")
 		return func(e *env, args []string) error {
+			f.heapProfiling = *heapProfiling
 			target, err := oneArg(args, "the service")
 			if err != nil {
 				return err
@@ -40,12 +46,14 @@ profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 			if _, err := collect.PprofURL(target); err != nil {
 				return usageError{err}
 			}
-			if *explain {
+			if *explain || f.heapProfiling {
 				pid, err := processID(target)
 				if err != nil {
 					return err
 				}
-				return explainProcess(e, pid, f.json)
+				if *explain {
+					return explainProcess(e, pid, f.json)
+				}
 			}
 			plan, err := f.plan()
 			if err != nil {
@@ -65,6 +73,7 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 		return err
 	}
 	plan.WaitFor = "" // it runs already
+	opt.HeapProfiling = f.heapProfiling
 	name := f.title
 	if name == "" {
 		name = "attach " + target
@@ -76,6 +85,9 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 	}
 	if err != nil {
 		return unreachable(err)
+	}
+	if f.heapProfiling {
+		fmt.Fprintln(e.stderr, "loupe: WARNING: -heap-profiling lets loupe write to the memory of the running process, if that keeps no heap profile; it is undone at the end of the phase, and if loupe is killed")
 	}
 	dir, zip := place(f.out, name)
 	w, err := recording.Create(dir, recording.Manifest{Title: name, Tool: version(), Host: collect.HostFacts()})

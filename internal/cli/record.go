@@ -34,6 +34,8 @@ type recordFlags struct {
 	json     bool
 	loading  loadFlags
 	interval string
+	// heapProfiling is of loupe attach alone.
+	heapProfiling bool
 }
 
 func (f *recordFlags) declare(fs *flagSet) {

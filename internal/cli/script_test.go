@@ -57,6 +57,13 @@ func TestScripts(t *testing.T) {
 			t.Cleanup(func() { checkNothingLeft(t, work) })
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "ptrace" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+			return os.Geteuid() == 0 || len(scope) == 0 || scope[0] == '0', nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"start":     start,
