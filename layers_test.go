@@ -92,7 +92,7 @@ var rooms = map[string]room{
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
-	"report":  {6, pure, join([]string{"alert", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
+	"report":  {6, pure, join([]string{"alert", "heap", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
 
 	// The server of the pages. The command line opens the files for it.
 	"web": {7, roof, join([]string{"system", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},

@@ -23,11 +23,11 @@ type coreVerb struct {
 
 // coreVerbs returns the verbs in the order of the help text.
 func coreVerbs() []coreVerb {
-	return []coreVerb{
+	return append([]coreVerb{
 		{"summary", "[BIN] CORE", "what the core is of, how it ended, and what the goroutines did", coreSummary},
 		{"goroutines", "[BIN] CORE", "every goroutine, with the names, types and values of its arguments", coreGoroutines},
 		{"threads", "[BIN] CORE", "every thread: its registers, its stack, and its goroutine", coreThreads},
-	}
+	}, coreHeapVerbs()...)
 }
 
 // coreFlags are those of all verbs.
@@ -36,6 +36,7 @@ type coreFlags struct {
 	filter string
 	top    int
 
+	heap   heapFlags
 	parsed *dump.Filter
 }
 
@@ -50,6 +51,9 @@ func newCoreCommand() *command {
 			"loupe core core.4711                            if it names its program, and that is there",
 			"loupe core goroutines -filter 'func~handle' ./server core.4711",
 			"loupe core threads -json ./server core.4711",
+			"loupe core heap -by retained ./server core.4711",
+			"loupe core holds server.Session ./server core.4711",
+			"loupe core diff ./server core.old core.new",
 		},
 		about: coreHelp(),
 		files: true,
@@ -57,7 +61,8 @@ func newCoreCommand() *command {
 			f := &coreFlags{}
 			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.CoreSchema+")")
 			fs.StringVar(&f.filter, "filter", "", "look at a part of the goroutines: `terms` like \"state~chan func~handle\"")
-			fs.IntVar(&f.top, "n", 20, "show at most `n` groups, or threads; 0 is all")
+			fs.IntVar(&f.top, "n", 20, "show at most `n` groups, threads or types; 0 is all")
+			f.heap.register(fs)
 			return func(e *env, args []string) error { return runCore(e, f, args) }
 		},
 	}
@@ -68,7 +73,7 @@ func coreHelp() string {
 	var b strings.Builder
 	b.WriteString("\nVerbs; without one it is summary:\n")
 	for _, v := range coreVerbs() {
-		fmt.Fprintf(&b, "  %-22s %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
+		fmt.Fprintf(&b, "  %-26s %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
 	}
 	b.WriteString(`
 CORE is a core file of Linux (amd64, arm64) of a program of Go 1.21 or later: one
@@ -77,7 +82,7 @@ panic end in one), gdb's gcore, delve's dump. BIN is the
 program, the very build; the core says whether it is. A core that was cut by a
 limit or a full disk is read as far as it goes.
 
-` + dump.FilterHelp)
+` + strings.TrimPrefix(coreHeapHelp, "\n") + "\n" + dump.FilterHelp)
 	return b.String()
 }
 

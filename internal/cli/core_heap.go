@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loupe/heap"
+	"loupe/report"
+)
+
+// coreHeapVerbs are those about the heap.
+func coreHeapVerbs() []coreVerb {
+	return []coreVerb{
+		{"heap", "[BIN] CORE", "what is in the heap by type: objects, bytes, what they retain", coreHeap},
+		{"holds", "ADDR|TYPE [BIN] CORE", "what holds an object, or the objects of a type", coreHolds},
+		{"strings", "[BIN] CORE", "long strings and []byte with their text, and what is there twice", coreStrings},
+		{"diff", "BIN OLD NEW", "two cores of one program: which types grew, and what holds them", coreDiff},
+	}
+}
+
+// coreHeapHelp is what the help says of those verbs.
+const coreHeapHelp = `
+The heap needs the debug information of the program. Types come from the global
+variables on, through the debug information, and from what the allocator keeps;
+an object that nothing with a type leads to is "unknown", and its size is told.
+Retained is what would be free without an object, or without all of a type. What
+stacks hold is found by taking each word for a pointer that could be one.
+`
+
+// heapFlags are those of the verbs about the heap.
+type heapFlags struct {
+	by  string
+	typ string
+}
+
+func (f *heapFlags) register(fs *flagSet) {
+	fs.StringVar(&f.by, "by", "bytes", "sort the types of a heap by `what`: bytes, count or retained")
+	fs.StringVar(&f.typ, "type", "", "show the types of a heap whose name contains a `text`")
+}
+
+func (f *heapFlags) check() error {
+	switch f.by {
+	case "bytes", "count", "retained":
+		return nil
+	}
+	return usagef("-by %q: want bytes, count or retained", f.by)
+}
+
+// heap reads the heap of a core.
+func (c *openedCore) heap() (*heap.Heap, error) {
+	if c.program == nil {
+		return nil, fmt.Errorf("cannot read the heap of %s: %w", c.name, c.notGo)
+	}
+	// The tables are large and have no pointers: collecting often costs little.
+	debug.SetGCPercent(20)
+	var opt heap.Options
+	for i := range c.file.Threads {
+		opt.Threads = append(opt.Threads, c.file.Threads[i].SP)
+	}
+	h, err := heap.Open(c.memory, c.binary, c.program.Bias, opt)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the heap of %s: %w", c.name, err)
+	}
+	return h, nil
+}
+
+// heapPage opens a core and its heap, makes a page and prints it.
+func (f *coreFlags) heapPage(e *env, args []string, make func(*heap.Heap, *report.Heap) error) error {
+	c, err := openCore(e, args)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	h, err := c.heap()
+	if err != nil {
+		return err
+	}
+	p := &report.Heap{Name: c.name, Totals: h.Totals(), Damaged: h.Damaged, Missing: h.Missing}
+	if err := make(h, p); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return f.printHeap(e, p)
+}
+
+func (f *coreFlags) printHeap(e *env, p *report.Heap) error {
+	return buffered(e.stdout, func(w io.Writer) error {
+		if f.json {
+			return report.WriteJSON(w, report.HeapJSON(p))
+		}
+		return report.WriteHeap(w, p, e.style())
+	})
+}
+
+// first cuts a list to what -n asks for.
+func first[T any](f *coreFlags, list []T) []T {
+	if f.top > 0 {
+		return list[:min(len(list), f.top)]
+	}
+	return list
+}
+
+// most is how many of a list are to be found where not all can be.
+func (f *coreFlags) most() int {
+	if f.top > 0 {
+		return f.top
+	}
+	return 1000
+}
+
+// coreHeap prints the histogram.
+func coreHeap(e *env, f *coreFlags, args []string) error {
+	if err := f.heap.check(); err != nil {
+		return err
+	}
+	return f.heapPage(e, args, func(h *heap.Heap, p *report.Heap) error {
+		if f.heap.by == "retained" {
+			g, err := h.Graph()
+			if err != nil {
+				return err
+			}
+			p.Retained = true
+			p.Rows, p.Holders = g.ByType(), first(f, g.Holders(true))
+		} else {
+			p.Rows = h.Histogram()
+		}
+		p.Rows = f.heap.choose(p.Rows)
+		p.RowCount = len(p.Rows)
+		p.Rows = first(f, p.Rows)
+		return nil
+	})
+}
+
+// choose sorts a histogram and leaves out what is not asked for.
+func (f *heapFlags) choose(rows []heap.Row) []heap.Row {
+	rows = slices.DeleteFunc(rows, func(r heap.Row) bool { return !strings.Contains(r.Type, f.typ) })
+	slices.SortStableFunc(rows, func(x, y heap.Row) int {
+		switch f.by {
+		case "count":
+			return cmp.Compare(y.Count, x.Count)
+		case "retained":
+			return cmp.Compare(y.Retained, x.Retained)
+		}
+		return 0
+	})
+	return rows
+}
+
+// coreHolds prints what holds an object, or the objects of a type.
+func coreHolds(e *env, f *coreFlags, args []string) error {
+	if len(args) < 2 {
+		return usagef("say what is held, and in which core: loupe core holds ADDR|TYPE BIN CORE (loupe core heap has the types)")
+	}
+	asked := args[0]
+	return f.heapPage(e, args[1:], func(h *heap.Heap, p *report.Heap) error {
+		g, err := h.Graph()
+		if err != nil {
+			return err
+		}
+		p.Asked = asked
+		if addr, err := strconv.ParseUint(asked, 0, 64); err == nil {
+			o, err := g.At(addr)
+			if err != nil {
+				return exitError{exitNothing, err}
+			}
+			way, err := g.Path(addr)
+			p.Object, p.Ways, p.WayCount = &o, []heap.Path{way}, 1
+			return err
+		}
+		all := g.Ways(asked)
+		if len(all) == 0 {
+			return exitError{exitNothing, noSuchType(h, asked)}
+		}
+		p.Ways, p.WayCount = first(f, all), len(all)
+		p.Objects = g.Largest(asked, min(f.most(), 10))
+		return nil
+	})
+}
+
+// noSuchType says which types are called like one that is not there.
+func noSuchType(h *heap.Heap, asked string) error {
+	var like []string
+	for _, r := range h.Histogram() {
+		if strings.Contains(strings.ToLower(r.Type), strings.ToLower(asked)) && len(like) < 5 {
+			like = append(like, strconv.Quote(r.Type))
+		}
+	}
+	if len(like) == 0 {
+		return fmt.Errorf("no object has the type %q (loupe core heap -n 0 lists the types)", asked)
+	}
+	return fmt.Errorf("no object has the type %q; there are %s", asked, strings.Join(like, ", "))
+}
+
+// coreStrings prints texts.
+func coreStrings(e *env, f *coreFlags, args []string) error {
+	return f.heapPage(e, args, func(h *heap.Heap, p *report.Heap) (err error) {
+		p.Texts, err = h.Texts(f.most())
+		return err
+	})
+}
+
+// coreDiff compares two cores.
+func coreDiff(e *env, f *coreFlags, args []string) error {
+	if len(args) != 3 {
+		return usagef("say which program, and which two cores: loupe core diff BIN OLD NEW")
+	}
+	type side struct {
+		totals  heap.Totals
+		rows    []heap.Row
+		holders []heap.Holder
+	}
+	read := func(name string) (s side, err error) {
+		c, err := openCore(e, []string{args[0], name})
+		if err != nil {
+			return s, err
+		}
+		defer c.close()
+		h, err := c.heap()
+		if err != nil {
+			return s, err
+		}
+		g, err := h.Graph()
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", name, err)
+		}
+		return side{h.Totals(), h.Histogram(), g.Holders(false)}, nil
+	}
+	before, err1 := read(args[1])
+	if err1 != nil {
+		return err1
+	}
+	// The tables of the first are garbage now, and as large as those to come.
+	debug.FreeOSMemory()
+	after, err2 := read(args[2])
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	p := &report.Heap{Name: args[2], Old: args[1], OldTotals: before.totals, Totals: after.totals}
+	match := func(c heap.Change) bool { return !strings.Contains(c.Name, f.heap.typ) }
+	types := slices.DeleteFunc(heap.Diff(before.rows, after.rows), match)
+	p.Types, p.TypeCount = first(f, types), len(types)
+	p.Roots = first(f, heap.DiffHolders(before.holders, after.holders))
+	return f.printHeap(e, p)
+}
