@@ -50,6 +50,10 @@ type Core struct {
 	// them.
 	Threads    []CoreThread
 	AllThreads bool
+	// Heap is what is in the heap, nil where the page does not show it; NoHeap
+	// says why it could not be read.
+	Heap   *Heap
+	NoHeap string
 	// Stacks are the goroutines, nil where the page does not show them.
 	Stacks *Stacks
 }
@@ -85,6 +89,12 @@ func WriteCore(out io.Writer, c *Core, s Style) error {
 			w.printf("\n%s\n", s.paint(bold, "Where it ended: "+threadTitle(&c.Threads[i])))
 			writeCoreThread(w, &c.Threads[i], s)
 		}
+	}
+	if c.Heap != nil {
+		w.printf("\n%s\n", s.paint(bold, "Heap"))
+		writeHeap(w, c.Heap, s)
+	} else if c.NoHeap != "" {
+		w.printf("\n%s\n", s.paint(dim, s.Wrap(clean(c.NoHeap), 0)))
 	}
 	if w.err == nil && c.Stacks != nil {
 		w.printf("\n")
@@ -262,6 +272,7 @@ type coreJSON struct {
 	Odd      []string         `json:"odd,omitempty"`
 	Count    int              `json:"thread_count"`
 	Threads  []coreThreadJSON `json:"threads"`
+	Heap     any              `json:"heap,omitempty"`
 	Stacks   any              `json:"stacks,omitempty"`
 }
 
@@ -309,6 +320,9 @@ func CoreJSON(c *Core) any {
 			j.Registers[r.Name] = r.Value
 		}
 		out.Threads = append(out.Threads, j)
+	}
+	if c.Heap != nil {
+		out.Heap = HeapJSON(c.Heap)
 	}
 	if c.Stacks != nil {
 		out.Stacks = StacksJSON(c.Stacks)

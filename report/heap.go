@@ -30,6 +30,8 @@ type Heap struct {
 	RowCount int
 	Retained bool
 	Holders  []heap.Holder
+	// Short tells that the page is a part of another one.
+	Short bool
 
 	// Asked is what it is asked who holds it: a type, or an object.
 	Asked    string
@@ -114,6 +116,10 @@ func writeHeapRows(w *lines, p *Heap, s Style) {
 	}
 	fit(g, s.width()-2)
 	g.write(w, s, "  ")
+	if p.Short {
+		w.printf("  %s\n", s.paint(dim, "loupe core heap shows more"))
+		return
+	}
 	writeRest(w, p.RowCount-len(p.Rows), "type", s)
 }
 
@@ -291,6 +297,9 @@ func writeHeapDiff(w *lines, p *Heap, s Style) {
 		}
 		fit(g, s.width()-2)
 		g.write(w, s, "  ")
+	}
+	if len(p.Types)+len(p.Roots) == 0 {
+		w.printf("  nothing has changed\n")
 	}
 	if len(p.Types) > 0 {
 		table("By type: bytes more, objects more, bytes before and after", p.Types, true)

@@ -122,6 +122,7 @@ func coreSummary(e *env, f *coreFlags, args []string) error {
 		if out.Stacks, err = f.stacks(e, c, false); err != nil {
 			return nil, err
 		}
+		out.Heap, out.NoHeap = c.heapSummary()
 		if t, ok := c.crashed(); ok {
 			out.Threads = []report.CoreThread{t}
 		}

@@ -70,6 +70,21 @@ func (c *openedCore) heap() (*heap.Heap, error) {
 	return h, nil
 }
 
+// shortHeap is how many types the first page of a core shows.
+const shortHeap = 5
+
+// heapSummary is the heap as the first page of a core shows it, or why not.
+func (c *openedCore) heapSummary() (*report.Heap, string) {
+	h, err := c.heap()
+	if err != nil {
+		return nil, err.Error()
+	}
+	rows := h.Histogram()
+	return &report.Heap{
+		Name: c.name, Totals: h.Totals(), Damaged: h.Damaged, Missing: h.Missing, Rows: rows[:min(len(rows), shortHeap)], RowCount: len(rows), Short: true,
+	}, ""
+}
+
 // heapPage opens a core and its heap, makes a page and prints it.
 func (f *coreFlags) heapPage(e *env, args []string, make func(*heap.Heap, *report.Heap) error) error {
 	c, err := openCore(e, args)
