@@ -19,8 +19,9 @@ const (
 	// delve's own (pkg/elfwriter), with these owners: "Delve Header", "".
 	noteDelveHead   = 0x444c5645
 	noteDelveThread = 0x444c5654
-	// ours, of the owner loupeNotes: the clock.
-	noteLoupe  = 1
+	// ours, of the owner loupeNotes: the clock. The number is one that nobody
+	// has, as delve takes notes by their number alone.
+	noteLoupe  = 0x4c4f5550
 	loupeNotes = "loupe"
 )
 
@@ -77,6 +78,9 @@ func (f *File) readNotes(s Segment) {
 
 // reader returns what reads a note, nil for those that nobody needs.
 func (f *File) reader(owner string, kind uint32) func([]byte) {
+	if owner == "" {
+		owner = "CORE" // delve leaves it out
+	}
 	switch {
 	case owner == "CORE" && kind == noteStatus:
 		return f.readStatus

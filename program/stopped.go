@@ -189,42 +189,44 @@ func (st *Stopped) beginOf(o *one) (b begin, ok bool) {
 }
 
 // interrupted finds where a thread was when the signal came that it is handling.
-// The kernel has put its registers above the frame of the handler.
 func (st *Stopped) interrupted(m *Machine, at begin) (begin, bool) {
 	g, ok := st.g(m.signal)
 	if !ok || !st.s.inStack(&g, at.sp) {
 		return begin{}, false
 	}
 	var frame uint64
-	handler := false
 	st.unwind(&g, at, func(f *physical) bool {
-		if handler {
-			return false
+		if isHandler(f.place.name) {
+			frame = f.fp
 		}
-		if f.place.name == "runtime.sigtramp" || f.place.name == "runtime.cgoSigtramp" {
-			handler, frame = true, f.fp
-		}
-		return true
+		return frame == 0
 	})
-	if !handler {
+	if frame == 0 {
 		return begin{}, false
 	}
-	var buf [8]byte
+	return st.saved(frame)
+}
+
+// isHandler tells that a function is what the kernel calls for a signal.
+func isHandler(name string) bool {
+	return name == "runtime.sigtramp" || name == "runtime.cgoSigtramp"
+}
+
+// saved reads the registers that the kernel has put above the frame of a handler.
+func (st *Stopped) saved(frame uint64) (at begin, ok bool) {
+	ok = true
 	word := func(off uint64) uint64 {
-		if st.s.mem.Read(frame+off, buf[:]) != nil {
-			ok = false
-		}
-		return binary.LittleEndian.Uint64(buf[:])
+		n, there := st.word(frame + off)
+		ok = ok && there
+		return n
 	}
 	if st.arm() {
 		// siginfo_t, then a ucontext, in which the registers begin at 184.
 		const registers = 128 + 184
-		at = begin{lr: word(registers + 8*30), sp: word(registers + 8*31), pc: word(registers + 8*32), exact: true}
-	} else {
-		// A ucontext, in which the registers begin at 40.
-		at = begin{sp: word(40 + 8*15), pc: word(40 + 8*16), exact: true}
+		return begin{lr: word(registers + 8*30), sp: word(registers + 8*31), pc: word(registers + 8*32), exact: true}, ok
 	}
-	return at, ok
+	// A ucontext, in which the registers begin at 40.
+	return begin{sp: word(40 + 8*15), pc: word(40 + 8*16), exact: true}, ok
 }
 
 func (st *Stopped) arm() bool { return st.s.bin.Arch == "arm64" }
@@ -400,36 +402,56 @@ type Frame struct {
 const maxThreadFrames = 100
 
 // ThreadStack returns what a thread was executing, leaf first, the functions of the
-// runtime included, on whatever stack it was.
+// runtime included: from the stack of a signal handler down to what the signal
+// has interrupted.
 func (st *Stopped) ThreadStack(t Thread) (out []Frame) {
-	var on one
-	found := false
-	if m, ok := st.On(t.ID); ok {
-		for _, addr := range []uint64{m.cur, m.g0, m.signal} {
-			if on, found = st.g(addr); found && st.s.inStack(&on, t.SP) {
-				break
+	m, _ := st.On(t.ID)
+	at := begin{pc: t.PC, sp: t.SP, lr: t.LR, exact: true}
+	const most = 4 // signals within signals
+	for range most {
+		on := st.stackOf(&m, at.sp)
+		var frame uint64
+		before := len(out)
+		st.unwind(&on, at, func(f *physical) bool {
+			look := f.pc - st.s.bias
+			if exact := len(out) == before && at.exact; !exact && look > f.place.entry {
+				look--
 			}
-			found = false
+			for _, fr := range st.s.bin.Frames(look) {
+				out = append(out, Frame{Frame: fr.Frame, PC: f.pc, SP: f.sp})
+			}
+			if isHandler(f.place.name) {
+				frame = f.fp
+			}
+			return len(out) < maxThreadFrames && frame == 0
+		})
+		ok := false
+		switch {
+		case frame != 0:
+			at, ok = st.saved(frame)
+		case len(out) == before && m.clockSP != 0:
+			out = append(out, Frame{Frame: stack.Frame{Func: "[kernel's clock]"}, PC: at.pc, SP: at.sp})
+			at, ok = begin{pc: m.clockPC, sp: m.clockSP}, true
+			m.clockSP = 0
+		}
+		if !ok {
+			break
 		}
 	}
-	if !found {
-		// A thread of C, or one of which the stack is not known.
-		on = one{g: make([]byte, st.s.l.size)}
-		binary.LittleEndian.PutUint64(on.g[st.s.l.stackHi:], min(t.SP, 1<<63)+1<<20)
-	}
-	first := true
-	st.unwind(&on, begin{pc: t.PC, sp: t.SP, lr: t.LR, exact: true}, func(f *physical) bool {
-		look := f.pc - st.s.bias
-		if !first && look > f.place.entry {
-			look--
-		}
-		first = false
-		for _, fr := range st.s.bin.Frames(look) {
-			out = append(out, Frame{Frame: fr.Frame, PC: f.pc, SP: f.sp})
-		}
-		return len(out) < maxThreadFrames
-	})
 	return out
+}
+
+// stackOf is the one of a machine's stacks that an address is on.
+func (st *Stopped) stackOf(m *Machine, sp uint64) one {
+	for _, addr := range []uint64{m.cur, m.g0, m.signal} {
+		if on, ok := st.g(addr); ok && st.s.inStack(&on, sp) {
+			return on
+		}
+	}
+	// A thread of C, or one of which the stack is not known.
+	on := one{g: make([]byte, st.s.l.size)}
+	binary.LittleEndian.PutUint64(on.g[st.s.l.stackHi:], min(sp, 1<<63)+1<<20)
+	return on
 }
 
 // createdBy is the go statement of a goroutine, as a dump prints it.

@@ -156,13 +156,16 @@ func words(all ...string) (some []string) {
 	return some
 }
 
+// sigStop is what a debugger stops a process with before it copies it.
+const sigStop = 19
+
 // endText says in words how the process has ended.
 func endText(c *Core) string {
 	x := c.Signal
 	switch {
 	case x.Number == 0 && c.Crashed:
 		return "the runtime was ending it"
-	case x.Number == 0:
+	case x.Number == 0 || x.Number == sigStop:
 		return "nothing: it was copied while it ran"
 	}
 	text := SignalName(x.Number)
@@ -224,7 +227,7 @@ func writeCoreThread(w *lines, t *CoreThread, s Style) {
 	}
 	var line strings.Builder
 	for _, r := range t.Registers {
-		text := fmt.Sprintf("%-7s%#-18x", clean(r.Name), r.Value)
+		text := fmt.Sprintf("%-8s%#-18x", clean(r.Name), r.Value)
 		if line.Len() > 0 && line.Len()+2+len(text) > s.width()-4 {
 			w.printf("    %s\n", s.paint(dim, strings.TrimRight(line.String(), " ")))
 			line.Reset()

@@ -27,6 +27,7 @@ func coreVerbs() []coreVerb {
 		{"summary", "[BIN] CORE", "what the core is of, how it ended, and what the goroutines did", coreSummary},
 		{"goroutines", "[BIN] CORE", "every goroutine, with the names, types and values of its arguments", coreGoroutines},
 		{"threads", "[BIN] CORE", "every thread: its registers, its stack, and its goroutine", coreThreads},
+		{"capture", "PID", "write the core of a running process, which goes on; -o", coreCapture},
 	}, coreHeapVerbs()...)
 }
 
@@ -35,6 +36,7 @@ type coreFlags struct {
 	json   bool
 	filter string
 	top    int
+	out    string
 
 	heap   heapFlags
 	parsed *dump.Filter
@@ -54,6 +56,7 @@ func newCoreCommand() *command {
 			"loupe core heap -by retained ./server core.4711",
 			"loupe core holds server.Session ./server core.4711",
 			"loupe core diff ./server core.old core.new",
+			"loupe core capture -o now.core 4711             of a process that goes on running",
 		},
 		about: coreHelp(),
 		files: true,
@@ -63,6 +66,7 @@ func newCoreCommand() *command {
 			fs.StringVar(&f.filter, "filter", "", "look at a part of the goroutines: `terms` like \"state~chan func~handle\"")
 			fs.IntVar(&f.top, "n", 20, "show at most `n` groups, threads or types; 0 is all")
 			f.heap.register(fs)
+			fs.StringVar(&f.out, "o", "", "capture: `file` to write; else PID.core")
 			return func(e *env, args []string) error { return runCore(e, f, args) }
 		},
 	}
@@ -78,9 +82,15 @@ func coreHelp() string {
 	b.WriteString(`
 CORE is a core file of Linux (amd64, arm64) of a program of Go 1.21 or later: one
 that the kernel has written (ulimit -c unlimited; GOTRACEBACK=crash makes a
-panic end in one), gdb's gcore, delve's dump. BIN is the
+panic end in one), gdb's gcore, delve's dump, or loupe core capture. BIN is the
 program, the very build; the core says whether it is. A core that was cut by a
 limit or a full disk is read as far as it goes.
+
+capture copies the memory of a process of the same user (Linux). The process stands
+still for as long as that takes, which is said, and goes on whatever happens to
+loupe. Untouched and empty pages take no room in the file. A core holds everything
+that the process knew, passwords and keys as well: it is written for your eyes
+alone, and so should its copies be.
 
 ` + strings.TrimPrefix(coreHeapHelp, "\n") + "\n" + dump.FilterHelp)
 	return b.String()

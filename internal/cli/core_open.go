@@ -68,38 +68,12 @@ func isCore(name string) bool {
 }
 
 // openCoreOf opens a core with a program, or with the one that it names itself.
-func openCoreOf(e *env, name, binName string) (c *openedCore, err error) {
-	c = &openedCore{name: name, binName: binName}
-	defer func() {
-		if err != nil {
-			c.close()
-		}
-	}()
-	f, size, err := c.open(name)
-	if err != nil {
+func openCoreOf(e *env, name, binName string) (*openedCore, error) {
+	c := &openedCore{name: name, binName: binName}
+	if err := c.openBoth(); err != nil {
+		c.close()
 		return nil, err
 	}
-	if c.file, err = core.Open(f, size); err != nil {
-		if errors.Is(err, core.ErrNotCore) {
-			err = usagef("%s is no core file: loupe core BIN CORE (loupe open -text %s says what it is)", name, name)
-		}
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
-	}
-	var bin *os.File
-	if binName == "" {
-		if bin, err = c.find(); err != nil {
-			return nil, err
-		}
-	} else if bin, _, err = c.open(binName); err != nil {
-		return nil, err
-	}
-	if c.binary, err = symbol.Open(bin, symbol.Options{}); err != nil {
-		return nil, fmt.Errorf("cannot use %s as the program of %s: %w", c.binName, name, err)
-	}
-	if c.binary.Arch != c.file.Arch {
-		return nil, fmt.Errorf("cannot use %s as the program of %s: one is of %s, the other of %s", c.binName, name, c.binary.Arch, c.file.Arch)
-	}
-	c.join(bin)
 	if c.identity == report.OtherBuild {
 		fmt.Fprintf(e.stderr, "loupe core: WARNING: %s is another build than the program of this core: what follows may be nonsense\n", c.binName)
 	}
@@ -107,6 +81,38 @@ func openCoreOf(e *env, name, binName string) (c *openedCore, err error) {
 		fmt.Fprintf(e.stderr, "loupe core: WARNING: the core is cut: %d bytes are missing at its end\n", c.file.Cut)
 	}
 	return c, nil
+}
+
+// openBoth opens the core and its program.
+func (c *openedCore) openBoth() error {
+	name := c.name
+	f, size, err := c.open(name)
+	if err != nil {
+		return err
+	}
+	if c.file, err = core.Open(f, size); err != nil {
+		if errors.Is(err, core.ErrNotCore) {
+			return usagef("%s is no core file: loupe core BIN CORE (loupe open -text %s says what it is)", name, name)
+		}
+		return fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	var bin *os.File
+	if c.binName == "" {
+		bin, err = c.find()
+	} else {
+		bin, _, err = c.open(c.binName)
+	}
+	if err != nil {
+		return err
+	}
+	if c.binary, err = symbol.Open(bin, symbol.Options{}); err != nil {
+		return fmt.Errorf("cannot use %s as the program of %s: %w", c.binName, name, err)
+	}
+	if c.binary.Arch != c.file.Arch {
+		return fmt.Errorf("cannot use %s as the program of %s: one is of %s, the other of %s", c.binName, name, c.binary.Arch, c.file.Arch)
+	}
+	c.join(bin)
+	return nil
 }
 
 func (c *openedCore) open(name string) (*os.File, int64, error) {
@@ -134,8 +140,7 @@ func (c *openedCore) find() (*os.File, error) {
 	if where == "" {
 		return nil, usagef("%s does not say which program it is of: loupe core BIN %s", c.name, c.name)
 	}
-	_, id := c.file.BuildIDs()
-	gnu, _ := c.file.BuildIDs()
+	gnu, id := c.file.BuildIDs()
 	for _, name := range []string{where, filepath.Join(filepath.Dir(c.name), filepath.Base(where)), filepath.Base(where)} {
 		f, _, err := c.open(name)
 		if err != nil {

@@ -1,6 +1,9 @@
 // Delve runs a program until it stops itself, and prints the arguments of all
 // frames of the goroutine that has stopped, as a debugger sees them: the oracle of
 // the tests of package explain. What the program prints goes to standard error.
+//
+// With "core BINARY CORE" it prints all goroutines of a core, with "dump PID FILE"
+// it writes the core of a process: for the tests of package program.
 package main
 
 import (
@@ -9,9 +12,11 @@ import (
 	"go/constant"
 	"os"
 	"reflect"
+	"strconv"
 
 	"github.com/go-delve/delve/pkg/logflags"
 	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/pkg/proc/core"
 	"github.com/go-delve/delve/pkg/proc/native"
 )
 
@@ -31,7 +36,63 @@ type Frame struct {
 	Func    string
 	Line    int
 	Inlined bool
-	Args    []Value
+	Args    []Value `json:",omitempty"`
+}
+
+// Goroutine is one of a core.
+type Goroutine struct {
+	ID     int64
+	System bool
+	Frames []Frame
+}
+
+func openCore(binary, file string) error {
+	group, err := core.OpenCore(file, binary, nil)
+	if err != nil {
+		return err
+	}
+	defer group.Detach(false)
+	t := group.Selected
+	all, _, err := proc.GoroutinesInfo(t, 0, 0)
+	if err != nil {
+		return err
+	}
+	out := []Goroutine{}
+	for _, g := range all {
+		stack, err := proc.GoroutineStacktrace(t, g, 200, 0)
+		if err != nil {
+			return err
+		}
+		one := Goroutine{ID: g.ID, System: g.System(t)}
+		for _, s := range stack {
+			f := Frame{Line: s.Call.Line, Inlined: s.Inlined}
+			if s.Call.Fn != nil {
+				f.Func = s.Call.Fn.Name
+			}
+			one.Frames = append(one.Frames, f)
+		}
+		out = append(out, one)
+	}
+	return json.NewEncoder(os.Stdout).Encode(out)
+}
+
+func dump(pid, file string) error {
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		return err
+	}
+	group, err := native.Attach(n, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer group.Detach(false)
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	var state proc.DumpState
+	group.Selected.Dump(f, 0, &state)
+	return state.Err
 }
 
 func main() {
@@ -43,6 +104,12 @@ func main() {
 
 func run(args []string) error {
 	logflags.Setup(false, "", "")
+	switch {
+	case len(args) == 3 && args[0] == "core":
+		return openCore(args[1], args[2])
+	case len(args) == 3 && args[0] == "dump":
+		return dump(args[1], args[2])
+	}
 	group, err := native.Launch(args, ".", 0, []string{}, "", "", proc.OutputRedirect{}, proc.OutputRedirect{})
 	if err != nil {
 		return err

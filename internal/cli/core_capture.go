@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"loupe/live"
+	"loupe/unit"
+)
+
+// coreCapture writes the core of a running process.
+func coreCapture(e *env, f *coreFlags, args []string) error {
+	arg, err := oneArg(args, "the number of the process")
+	if err != nil {
+		return err
+	}
+	pid, err := strconv.ParseUint(arg, 10, 31)
+	if err != nil || pid == 0 {
+		return usagef("%q is no number of a process", arg)
+	}
+	name := f.out
+	if name == "" {
+		name = arg + ".core"
+	}
+	// Nobody else may read what a process knew, and nothing is overwritten.
+	out, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return usagef("%s is there already: name another file with -o", name)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := live.Capture(e.ctx, int(pid), out)
+	if err != nil {
+		os.Remove(name) // nothing of the process is in it
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, live.ErrNotPermitted) || errors.Is(err, live.ErrNotSupported) {
+			err = exitError{exitNothing, err}
+		}
+		return errors.Join(err, out.Close())
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	fmt.Fprintf(e.stdout, "%s: %s of memory, %s on the disk, %d threads; the process stood still for %s\n",
+		name, unit.BytesOf(float64(c.Written)), unit.Bytes(c.Disk), c.Threads, unit.Duration(c.Stopped))
+	fmt.Fprintf(e.stderr, "loupe core: it holds everything that the process knew, passwords and keys as well\n")
+	if c.Unreadable > 0 {
+		fmt.Fprintf(e.stderr, "loupe core: the kernel has refused to read %s of its memory\n", unit.BytesOf(float64(c.Unreadable)))
+	}
+	if c.Cut != nil {
+		return fmt.Errorf("%s is cut after %s: %w (what is in it can be read)", name, unit.Bytes(c.Size), c.Cut)
+	}
+	fmt.Fprintf(e.stderr, "look into it: loupe core %s\n", name)
+	return nil
+}
