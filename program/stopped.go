@@ -249,9 +249,15 @@ type place struct {
 	entry uint64
 	size  int // of its frame
 	sized bool
-	calls []symbol.Frame // that a dump shows, with names as it prints them
+	calls []call
 	shape []symbol.ArgShape
 	live  symbol.ArgLiveness
+}
+
+// call is a call at a place: several, where some are inlined.
+type call struct {
+	symbol.Frame      // with the name as dumps print it
+	hidden       bool // dumps leave it out
 }
 
 // at finds a place.
@@ -279,10 +285,9 @@ func (st *Stopped) at(pc uint64, exact bool) *place {
 	for i, fr := range frames {
 		fr.Address = look
 		fr.Inlined = i < len(frames)-1
-		if shown(fr.Func) && !wrapper(s.bin, s.special, fr) {
-			fr.Func = symbol.PrintedName(fr.Func)
-			p.calls = append(p.calls, fr)
-		}
+		hidden := !shown(fr.Func) || wrapper(s.bin, s.special, fr)
+		fr.Func = symbol.PrintedName(fr.Func)
+		p.calls = append(p.calls, call{fr, hidden})
 	}
 	return p
 }

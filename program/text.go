@@ -9,8 +9,8 @@ import (
 	"loupe/symbol"
 )
 
-// Go prints so many frames of a deep stack, from both ends.
-const innerFrames, outerFrames = 50, 50
+// Go prints so many calls of a deep stack, from both ends; those that it hides count.
+const innerCalls, outerCalls = 50, 50
 
 // WriteText writes the goroutines as the runtime prints them with SIGQUIT: with
 // the words of their arguments, and question marks behind those that are not
@@ -83,62 +83,62 @@ func (w *writer) goroutine(o *one) {
 	w.out.WriteByte('\n')
 }
 
-// stack prints the frames of a stack. Those in the middle of a deep one are counted.
+// stack prints the calls of a stack. Those in the middle of a deep one are counted.
 func (w *writer) stack(o *one, from begin) {
 	win := &window{mem: w.st.s.mem, hi: w.st.s.word(o, w.st.s.l.stackHi)}
-	printed := 0
-	var last [outerFrames]physical
-	held, calls := 0, 0 // frames behind the first ones, and the calls in them
+	type entry struct {
+		frame physical
+		call  int
+	}
+	var last [outerCalls]entry
+	n := 0
 	w.st.unwind(o, from, func(f *physical) bool {
-		if n := len(f.place.calls); n == 0 {
-			return true
-		} else if printed >= innerFrames {
-			last[held%outerFrames] = *f
-			held++
-			calls += n
-			return true
+		for i := range f.place.calls {
+			if n < innerCalls {
+				w.call(win, f, i)
+			} else {
+				last[n%outerCalls] = entry{*f, i}
+			}
+			n++
 		}
-		printed += len(f.place.calls)
-		w.frame(win, f)
 		return true
 	})
-	keep := min(held, outerFrames)
-	for i := held - keep; i < held; i++ {
-		calls -= len(last[i%outerFrames].place.calls)
+	first := max(innerCalls, n-outerCalls)
+	if elided := first - innerCalls; elided > 0 {
+		w.out.WriteString("..." + strconv.Itoa(elided) + " frames elided...\n")
 	}
-	if calls > 0 {
-		w.out.WriteString("..." + strconv.Itoa(calls) + " frames elided...\n")
-	}
-	for i := held - keep; i < held; i++ {
-		w.frame(win, &last[i%outerFrames])
+	for i := first; i < n; i++ {
+		x := &last[i%outerCalls]
+		w.call(win, &x.frame, x.call)
 	}
 }
 
-// frame prints the calls of one frame: the inlined ones have no arguments.
-func (w *writer) frame(win *window, f *physical) {
-	for i := range f.place.calls {
-		c := &f.place.calls[i]
-		b := append(w.buf[:0], c.Func...)
-		if c.Inlined {
-			b = append(b, "(...)\n\t"...)
-		} else {
-			b = append(b, '(')
-			b = w.arguments(b, win, f)
-			b = append(b, ")\n\t"...)
-		}
-		b = strconv.AppendInt(append(append(b, c.File...), ':'), int64(c.Line), 10)
-		if !c.Inlined {
-			if off := f.pc - w.st.s.bias - f.place.entry; off > 0 {
-				b = appendHex(append(b, " +"...), off)
-			}
-			b = appendHex(append(b, " fp="...), f.fp)
-			b = appendHex(append(b, " sp="...), f.sp)
-			b = appendHex(append(b, " pc="...), f.pc)
-		}
-		b = append(b, '\n')
-		w.out.Write(b)
-		w.buf = b
+// call prints call i of a frame: the inlined ones have no arguments.
+func (w *writer) call(win *window, f *physical, i int) {
+	c := &f.place.calls[i]
+	if c.hidden {
+		return
 	}
+	b := append(w.buf[:0], c.Func...)
+	if c.Inlined {
+		b = append(b, "(...)\n\t"...)
+	} else {
+		b = append(b, '(')
+		b = w.arguments(b, win, f)
+		b = append(b, ")\n\t"...)
+	}
+	b = strconv.AppendInt(append(append(b, c.File...), ':'), int64(c.Line), 10)
+	if !c.Inlined {
+		if off := f.pc - w.st.s.bias - f.place.entry; off > 0 {
+			b = appendHex(append(b, " +"...), off)
+		}
+		b = appendHex(append(b, " fp="...), f.fp)
+		b = appendHex(append(b, " sp="...), f.sp)
+		b = appendHex(append(b, " pc="...), f.pc)
+	}
+	b = append(b, '\n')
+	w.out.Write(b)
+	w.buf = b
 }
 
 func appendHex(b []byte, n uint64) []byte {
