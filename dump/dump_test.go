@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -231,6 +232,29 @@ func lockPicture(waiters int) string {
 	b.WriteString("goroutine 7 [IO wait]:\ninternal/poll.runtime_pollWait(0x7f, 0x72)\n\t/go/netpoll.go:1 +0x1\nnet/http.Get({0x1, 0x2})\n\t/go/client.go:5 +0x1\nmain.(*Cache).Get(0x1, {0x1, 0x2})\n\t/m.go:24 +0x4d\n\n")
 	b.WriteString("goroutine 8 [select]:\nmain.idle()\n\t/m.go:50 +0x4d\n")
 	return b.String()
+}
+
+// TestHolderWants: who was woken to take the lock, at the line where the others
+// wait, does not hold it.
+func TestHolderWants(t *testing.T) {
+	text := lockPicture(5) + "\ngoroutine 9 [runnable]:\nsync.(*Mutex).Lock(...)\n\t/go/mutex.go:46\nmain.(*Cache).Get(0x9, {0x1, 0x2})\n\t/m.go:20 +0x2d\n" +
+		"\ngoroutine 10 [runnable]:\nsync.(*Mutex).Lock(...)\n\t/go/mutex.go:46\nmain.(*Cache).Get(0xa, {0x1, 0x2})\n\t/m.go:22 +0x2d\n"
+	f := Parse([]byte(text))
+	var ids []uint64
+	for _, g := range f.Locks(nil)[0].Holders {
+		ids = append(ids, f.IDs[g])
+	}
+	if !slices.Equal(ids, []uint64{7, 10}) { // 10 is beyond, at another lock
+		t.Errorf("the goroutines %v may hold it, want 7 and 10", ids)
+	}
+}
+
+// TestSuspectsOfRuntime: goroutines of the runtime may wait as long as they like.
+func TestSuspectsOfRuntime(t *testing.T) {
+	f := Parse([]byte("goroutine 5 [GOMAXPROCS updater (idle), 12 minutes]:\nruntime.goexit({})\n\t/go/asm.s:1 +0x1\n\ngoroutine 6 [finalizer wait, 12 minutes]:\nruntime.goexit({})\n\t/go/asm.s:1 +0x1\n"))
+	if s := f.Suspects(nil); len(s) > 0 {
+		t.Errorf("it suspects %+v", s)
+	}
 }
 
 func TestLocks(t *testing.T) {

@@ -146,8 +146,14 @@ func (f *File) lockCaller(id stack.ID) stack.FrameID {
 // holders guesses who holds a lock that waiters with these stacks want.
 func (f *File) holders(keep func(g int) bool, waiting map[int]bool, stacks map[stack.ID]int64, callers map[stack.ID]stack.FrameID) []int {
 	from := map[string]int{} // the first line where the function takes the lock
+	type place struct {
+		function string
+		line     int
+	}
+	wants := map[place]bool{}
 	for id := range stacks {
 		r := f.Stacks.Frame(callers[id])
+		wants[place{r.Func, r.Line}] = true
 		if line, ok := from[r.Func]; !ok || r.Line < line {
 			from[r.Func] = r.Line
 		}
@@ -160,6 +166,14 @@ func (f *File) holders(keep func(g int) bool, waiting map[int]bool, stacks map[s
 			continue
 		}
 		s, ok := score[id]
+		if caller := f.lockCaller(id); !ok && caller != noFrame {
+			// Who is in Lock at the same line was woken a moment ago, or is
+			// just coming: it wants the lock like the others.
+			r := f.Stacks.Frame(caller)
+			if ok = wants[place{r.Func, r.Line}]; ok {
+				score[id] = 0
+			}
+		}
 		if !ok {
 			for _, frame := range f.Stacks.Frames(id) {
 				r := f.Stacks.Frame(frame)

@@ -107,7 +107,7 @@ func (f *File) Suspects(keep func(g int) bool) []Suspect {
 // ofRuntime tells that only the runtime's own goroutines are in this state.
 func ofRuntime(state string) bool {
 	return strings.HasPrefix(state, "GC ") || strings.HasPrefix(state, "force gc") || strings.HasPrefix(state, "finalizer wait") ||
-		strings.HasPrefix(state, "cleanup wait") || state == "idle" || state == "runtime stack" || state == "trace reader (blocked)" || strings.HasPrefix(state, "debug call")
+		strings.HasPrefix(state, "cleanup wait") || strings.HasPrefix(state, "GOMAXPROCS updater") || state == "idle" || state == "runtime stack" || state == "trace reader (blocked)" || strings.HasPrefix(state, "debug call")
 }
 
 // isListening tells that a group waits for the world outside, as listeners,

@@ -1,7 +1,11 @@
 package insight
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -97,6 +101,29 @@ func TestSC11(t *testing.T) {
 	expect(t, "few", dumped(10, 20, "chan receive"), "SC11", Fine)
 	expect(t, "idle connections", dumped(96, 20, "IO wait"), "SC11", Fine)
 	expect(t, "no dump", recordingtest.New("title x\nphase bare 0s..10s\n-- stderr.log stderr --\nlistening\n"), "SC11", NotApplicable, "-phases stacks")
+}
+
+// TestSC11Kept reads a real dump of the lab leak; testdata/leaks tells how it was
+// made.
+func TestSC11Kept(t *testing.T) {
+	packed, err := os.ReadFile("testdata/leaks/stuck.txt.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := recordingtest.New("title x\ntarget package ./labs/leak module=loupe\nhost cpus=2\nphase bare 0s..660s\n")
+	r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks}, text)
+	all := answers(t, r, "SC11")
+	if len(all) != 1 || all[0].State != Found || !strings.HasPrefix(all[0].Summary, "122 goroutines have waited for 10 minutes and longer at main.(*shop).await.func1 at orders.go:88 (select)") {
+		t.Errorf("it says %+v", all)
+	}
 }
 
 func TestGC08Looks(t *testing.T) {

@@ -23,7 +23,7 @@ var (
 	// What Go itself can prove, and how fast it becomes more.
 	searched = []string{"-phases", "bare:1s,growth:2s,goroutineleak"}
 	// The text of the goroutines says how many minutes they have waited.
-	waited = []string{"-phases", "bare:11m,stacks"}
+	waited = []string{"-phases", "bare:13m,stacks"}
 )
 
 // All lists the labs.
@@ -151,7 +151,7 @@ var All = []Lab{{
 		{Name: "quote", Args: []string{"-mode", "quote"}, Record: searched, About: "goroutines that answer when nobody listens any more"},
 		{Name: "cache", Args: []string{"-mode", "cache"}, Record: growing, About: "a cache without a bound"},
 		{Name: "queue", Args: []string{"-mode", "queue", "-rate", "20000", "-for", "3s", "-stay", "10m"}, Record: rushing, About: "a rush of orders that wait to be delivered, and then are"},
-		{Name: "stuck", Args: []string{"-mode", "goroutine", "-rate", "1000", "-for", "1s", "-stay", "30m"}, Record: waited, Long: true, About: "goroutines that have waited for more than ten minutes"},
+		{Name: "stuck", Args: []string{"-mode", "goroutine", "-for", "2s", "-stay", "30m"}, Record: waited, Long: true, About: "goroutines that have waited for more than ten minutes"},
 		{Name: "fixed", Args: []string{"-mode", "fixed"}, Record: growing, About: "lets go of what is paid, stops waiting, and bounds the cache"},
 	},
 	Fixed: []string{"-mode", "fixed"},

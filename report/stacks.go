@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"loupe/dump"
@@ -61,9 +62,14 @@ func WriteStacks(out io.Writer, v *Stacks, s Style) error {
 	groups := f.Groups(keep)
 	if len(groups) > 0 {
 		writeSuspects(w, v, f.Suspects(keep), s)
-		writeExplained(w, v, keep, s)
+		if v.failed() {
+			writeExplained(w, v, keep, s)
+		}
 		writeStates(w, v, keep, s)
 		writeGroups(w, v, groups, s)
+		if !v.failed() {
+			writeExplained(w, v, keep, s) // of those that are to be looked at first
+		}
 	} else if v.Filter != "" {
 		w.printf("\n%s\n", s.paint(dim, "no goroutine fits the filter "+clean(v.Filter)))
 	}
@@ -73,6 +79,14 @@ func WriteStacks(out io.Writer, v *Stacks, s Style) error {
 	writeRaces(w, v, s)
 	writeDoubts(w, v, s)
 	return w.err
+}
+
+// failed tells that a program has failed, or was made to: then what it was doing
+// with which arguments is the first question. One that just runs is looked at as
+// a whole first.
+func (v *Stacks) failed() bool {
+	from, to := v.shown()
+	return slices.ContainsFunc(v.File.Dumps[from:to], func(d dump.Dump) bool { return d.Kind != dump.Profile })
 }
 
 // WriteStacksMarkdown prints the same for an issue or a pull request.
@@ -371,32 +385,76 @@ func writeFrames(w *lines, f *dump.File, id stack.ID, s Style) {
 	for first+1 < len(frames) && strings.HasPrefix(f.Stacks.Frame(frames[first]).Func, "runtime.gopark") {
 		first++
 	}
-	g := &grid{}
+	var rows []frameRow
 	for i, frame := range frames[first:] {
 		r := f.Stacks.Frame(frame)
 		last := i == len(frames)-first-1
 		if i >= groupFrames && !last && len(frames)-first > groupFrames+2 {
 			if i == groupFrames {
-				g.add(cell{text: fmt.Sprintf("… %d more frames", len(frames)-first-groupFrames-1), paint: dim, left: true}, cell{left: true})
+				rows = append(rows, frameRow{note: fmt.Sprintf("… %d more frames", len(frames)-first-groupFrames-1)})
 			}
 			continue
 		}
 		name, created := strings.CutPrefix(r.Func, dump.CreatedBy)
-		name = clip(clean(stack.FoldGenerics(name)), 100)
+		x := frameRow{name: clip(clean(stack.FoldGenerics(name)), 100), file: clip(clean(r.File), 120), line: r.Line}
 		if created {
-			name = dump.CreatedBy + name
+			x.before = dump.CreatedBy
 		}
-		where := ""
-		if r.File != "" {
-			where = clip(clean(r.File), 120)
-		}
-		if r.Line > 0 {
-			where += fmt.Sprint(":", r.Line)
-		}
-		g.add(cell{text: name, left: true}, cell{text: where, paint: dim, left: true})
+		rows = append(rows, x)
 	}
+	g := frameGrid(rows, s.width()-6)
 	fit(g, s.width()-6)
 	g.write(w, s, "      ")
+}
+
+// frameRow is one line of a stack: a frame, or a note in place of some.
+type frameRow struct {
+	before, name, file string
+	line               int
+	note               string
+}
+
+// frameGrid lays out frames in a width. What tells one frame from the other is
+// the end of its file and of its function: where there is little room, the
+// folders go first, then the path of the package.
+func frameGrid(rows []frameRow, width int) *grid {
+	var g *grid
+	for _, short := range []struct {
+		folders int // how many of the file's are left; -1 is all
+		name    bool
+	}{{-1, false}, {1, false}, {1, true}, {0, true}} {
+		g = &grid{}
+		for _, r := range rows {
+			if r.note != "" {
+				g.add(cell{text: r.note, paint: dim, left: true}, cell{left: true})
+				continue
+			}
+			name, where := r.name, lastFolders(r.file, short.folders)
+			if short.name {
+				name = stack.Short(name)
+			}
+			if r.line > 0 {
+				where += fmt.Sprint(":", r.line)
+			}
+			g.add(cell{text: r.before + name, left: true}, cell{text: where, paint: dim, left: true})
+		}
+		if g.width() <= width {
+			break
+		}
+	}
+	return g
+}
+
+// lastFolders is a file with the last n of its folders; all where n is negative.
+func lastFolders(file string, n int) string {
+	if n < 0 {
+		return file
+	}
+	at := len(file)
+	for ; n >= 0 && at > 0; n-- {
+		at = strings.LastIndexAny(file[:at], `/\\`)
+	}
+	return file[at+1:]
 }
 
 // writeGoroutines prints every goroutine as it stands in the dump.

@@ -8,6 +8,7 @@ import (
 
 	"loupe/dump"
 	"loupe/explain"
+	"loupe/stack"
 	"loupe/unit"
 )
 
@@ -77,7 +78,9 @@ func writeExplained(w *lines, v *Stacks, keep func(int) bool, s Style) {
 		w.printf("\n%s\n", s.paint(bold, "Arguments of "+goroutineTitle(v.File, g)))
 		shown := 0
 		for _, x := range frames {
-			if len(x.Params) == 0 && (x.Why == "" || x.Call.Inlined) {
+			if len(x.Params) == 0 && (x.Why == "" || x.Call.Inlined || strings.HasPrefix(stack.Local(x.Call.Func), "runtime_")) {
+				// What the runtime has lent to another package has no
+				// parameters there either.
 				continue
 			}
 			if shown++; shown > maxExplainedFrames {
