@@ -14,15 +14,7 @@ import (
 )
 
 var sourceEndpoints = []endpoint{
-	all("sources", func(_ context.Context, s *Server, _ *query) (*sourceList, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Sources: []sourceItem{}}
-		for _, sub := range s.subjects {
-			list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.live()})
-		}
-		return list, nil
-	}),
+	all("sources", func(_ context.Context, s *Server, _ *query) (*sourceList, error) { return s.list(), nil }),
 	all("sources/briefs", briefs),
 	on("source", describeSource),
 }
@@ -34,6 +26,17 @@ type sourceList struct {
 	// Editor tells that the program can open the user's editor.
 	Editor  bool         `json:"editor"`
 	Sources []sourceItem `json:"sources"`
+}
+
+// list lists the sources.
+func (s *Server) list() *sourceList {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Sources: []sourceItem{}}
+	for _, sub := range s.subjects {
+		list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.live()})
+	}
+	return list
 }
 
 type sourceItem struct {

@@ -4,7 +4,7 @@
 //
 // The server computes, the browser draws. What is asked for is a list of
 // [endpoint] values, one file for each view; their replies are the types of
-// web/ui/api/types.ts, which the tests generate. Everything is computed when it is
+// web/ui/api/types, which the tests generate. Everything is computed when it is
 // first asked for and kept with its [subject]; who no longer waits for an
 // answer does not have it computed.
 //
@@ -104,6 +104,7 @@ type Server struct {
 	host    string // and port that the server listens at
 	started time.Time
 	hub     hub
+	pack    sync.Map // by the name of a page's file func() []byte
 
 	mu       sync.Mutex
 	subjects []*subject

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestLive looks at a recording while it is being written, and after.
@@ -14,6 +16,7 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := open(t, "about:blank", 1280, 800, "light") // the browser takes a while to start, and the recording does not wait
 	dir := filepath.Join(folder, "live")
 	run := exec.Command(name, "run", "-quiet", "-phases", "bare:8s,heap", "-interval", "200ms", "-o", dir, "./labs/leak", "-mode", "map")
 	run.Dir = "../.."
@@ -32,7 +35,7 @@ func TestLive(t *testing.T) {
 			t.Fatal("loupe run does not begin")
 		}
 	}
-	b := open(t, serve(t, dir), 1280, 800, "light")
+	b.do(chromedp.Navigate(serve(t, dir)))
 	b.until("document.querySelector('header')?.innerText.includes('being written')")
 	// News come while it grows, and what is shown grows with it.
 	eval[bool](b, `(() => { window.news = 0; new EventSource("api/events").onmessage = (m) => { if (JSON.parse(m.data).kind === "changed") window.news++; }; return true; })()`)

@@ -1,8 +1,11 @@
 /** The page begins here. */
 import { render } from "preact";
 import { listen } from "../api/events.ts";
+import { first } from "../api/first.ts";
 import { isFile, unpack } from "../api/held.ts";
 import { watchPrinting } from "../model/printing.ts";
+import { go, route } from "../model/route.ts";
+import { current, list } from "../model/source.ts";
 import { begin } from "../model/theme.ts";
 import { Shell } from "./shell.tsx";
 
@@ -10,6 +13,16 @@ begin();
 if (isFile) await unpack();
 else listen();
 watchPrinting();
+start();
 const app = document.getElementById("app")!;
 app.textContent = "";
 render(<Shell />, app);
+
+/** start shows what the page was sent with; the only source there is need not be chosen. */
+function start(): void {
+  const { sources, source } = first;
+  list.value = sources ?? null;
+  if (!source) return;
+  if (!route.value.source && route.value.view !== "rules") go({ source: source.id, view: "overview", params: {} }, true);
+  if (route.value.source === source.id) current.value = source;
+}

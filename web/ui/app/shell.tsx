@@ -75,6 +75,7 @@ function useSources(source: string): Problem | null {
   const [problem, setProblem] = useState<Problem | null>(null);
   const version = versions.value[source] ?? 0;
   useEffect(() => {
+    if (listed.value === 0 && list.value) return; // the page was sent with it
     const abort = new AbortController();
     get("sources", {}, abort.signal).then((l) => {
       list.value = l;
@@ -90,6 +91,7 @@ function useSources(source: string): Problem | null {
       return;
     }
     if (current.value?.id !== source) current.value = null;
+    else if (current.value.version >= version) return; // the page was sent with it
     const abort = new AbortController();
     get("source", { s: source }, abort.signal).then((s) => {
       current.value = s;
