@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"loupe/godebug"
 	"loupe/metrics"
 	"loupe/sched"
 	"loupe/session"
@@ -38,6 +39,23 @@ func (v *laneView) logs() (all []*session.RuntimeLog) {
 		}
 	}
 	return all
+}
+
+// eachCycle visits the collections of all processes with their instants on the
+// axis, and ends the courses behind those of each.
+func (v *laneView) eachCycle(visit func(at timeline.Time, y *godebug.Cycle), ends ...*course) {
+	for _, log := range v.logs() {
+		for i := range log.Cycles {
+			visit(log.Clock.At(int64(log.Cycles[i].At)), &log.Cycles[i])
+		}
+		endAll(ends)
+	}
+}
+
+func endAll(courses []*course) {
+	for _, c := range courses {
+		c.end()
+	}
 }
 
 // gauge is the course of a metric that is a state, of all processes. The names
@@ -106,32 +124,33 @@ func (l *lane) with(v *laneView, key, title string, c course, step bool) {
 	}
 }
 
+// or says what to record when the lane has no line.
+func (l *lane) or(missing string) *lane {
+	if len(l.Lines) == 0 {
+		l.Missing = missing
+	}
+	return l
+}
+
 const noMetrics = "No samples of runtime/metrics. Record them: loupe run ./cmd/server"
 
 // heapLane is how large the heap was, and what it was to grow to.
 func heapLane(ctx context.Context, v *laneView) (*lane, error) {
 	l := &lane{Title: "Heap", Unit: "bytes", Shape: "lines"}
 	var saw, live, goal course
-	for _, log := range v.logs() {
-		for i := range log.Cycles {
-			y := &log.Cycles[i]
-			at := log.Clock.At(int64(y.At))
-			if y.HeapEnd == 0 { // the dialect of Go 1.4
-				continue
-			}
-			end := at.Add(y.Clock())
-			saw.add(at, float64(y.HeapStart))
-			saw.add(end, float64(y.HeapEnd))
-			saw.add(end, float64(y.HeapLive))
-			live.add(end, float64(y.HeapLive))
-			if y.Goal > 0 {
-				goal.add(at, float64(y.Goal))
-			}
+	v.eachCycle(func(at timeline.Time, y *godebug.Cycle) {
+		if y.HeapEnd == 0 { // the dialect of Go 1.4
+			return
 		}
-		saw.end()
-		live.end()
-		goal.end()
-	}
+		end := at.Add(y.Clock())
+		saw.add(at, float64(y.HeapStart))
+		saw.add(end, float64(y.HeapEnd))
+		saw.add(end, float64(y.HeapLive))
+		live.add(end, float64(y.HeapLive))
+		if y.Goal > 0 {
+			goal.add(at, float64(y.Goal))
+		}
+	}, &saw, &live, &goal)
 	if saw.known(v.Span) {
 		l.Source = "gctrace: whole MB, at each collection"
 		l.with(v, "heap", "heap", saw, false)
@@ -150,10 +169,7 @@ func heapLane(ctx context.Context, v *laneView) (*lane, error) {
 	if err := v.heapOfTrace(ctx, l); err != nil {
 		return nil, err
 	}
-	if len(l.Lines) == 0 {
-		l.Missing = noCollections
-	}
-	return l, nil
+	return l.or(noCollections), nil
 }
 
 // collectionsLane is when the collector was at work, and how long it stopped the
@@ -161,14 +177,9 @@ func heapLane(ctx context.Context, v *laneView) (*lane, error) {
 func collectionsLane(ctx context.Context, v *laneView) (*lane, error) {
 	l := &lane{Title: "Collections", Unit: "ns", Shape: "spans", Source: "gctrace"}
 	var all []stretch
-	logs := v.logs()
-	for _, log := range logs {
-		for i := range log.Cycles {
-			y := &log.Cycles[i]
-			at := log.Clock.At(int64(y.At))
-			all = append(all, stretch{timeline.Span{Start: at, End: at.Add(y.Clock())}, float64(max(y.STW1, y.STW2))})
-		}
-	}
+	v.eachCycle(func(at timeline.Time, y *godebug.Cycle) {
+		all = append(all, stretch{timeline.Span{Start: at, End: at.Add(y.Clock())}, float64(max(y.STW1, y.STW2))})
+	})
 	if len(all) == 0 {
 		if err := v.collectorOfTrace(ctx, l); err != nil || len(l.Lines) > 0 {
 			return l, err
@@ -188,20 +199,13 @@ func collectionsLane(ctx context.Context, v *laneView) (*lane, error) {
 func pausesLane(_ context.Context, v *laneView) (*lane, error) {
 	l := &lane{Title: "Pauses", Unit: "ns", Shape: "points", Source: "gctrace"}
 	var before, after course
-	for _, log := range v.logs() {
-		for i := range log.Cycles {
-			y := &log.Cycles[i]
-			at := log.Clock.At(int64(y.At))
-			before.add(at, float64(y.STW1))
-			after.add(at.Add(y.STW1+y.Mark), float64(y.STW2))
-		}
-	}
+	v.eachCycle(func(at timeline.Time, y *godebug.Cycle) {
+		before.add(at, float64(y.STW1))
+		after.add(at.Add(y.STW1+y.Mark), float64(y.STW2))
+	})
 	l.with(v, "stw1", "before marking", before, false)
 	l.with(v, "stw2", "after marking", after, false)
-	if len(l.Lines) == 0 {
-		l.Missing = "No pauses of gctrace in this time."
-	}
-	return l, nil
+	return l.or("No pauses of gctrace in this time."), nil
 }
 
 // allocLane is how much the program allocated a second.
@@ -226,10 +230,7 @@ func allocLane(_ context.Context, v *laneView) (*lane, error) {
 	}
 	l.Source = "gctrace: growth from one collection to the next"
 	l.with(v, "alloc", "allocated", c, true)
-	if len(l.Lines) == 0 {
-		l.Missing = noMetrics
-	}
-	return l, nil
+	return l.or(noMetrics), nil
 }
 
 // gcKinds are what the collector uses CPUs for: key and title.
@@ -247,28 +248,21 @@ func gcCPULane(_ context.Context, v *laneView) (*lane, error) {
 	}
 	// The lines of gctrace have it too: Ps' time in each collection.
 	var kinds [4]course
-	for _, log := range v.logs() {
-		for i := range log.Cycles {
-			y := &log.Cycles[i]
-			clock := y.Clock()
-			if clock <= 0 {
-				continue
-			}
-			at := log.Clock.At(int64(y.At))
-			for k, d := range []time.Duration{y.Background, y.Assist, y.Idle, y.CPUSTW1 + y.CPUSTW2} {
-				kinds[k].add(at, float64(d)/float64(clock))
-				kinds[k].add(at.Add(clock), 0)
-			}
+	v.eachCycle(func(at timeline.Time, y *godebug.Cycle) {
+		clock := y.Clock()
+		if clock <= 0 {
+			return
 		}
-	}
+		for k, d := range []time.Duration{y.Background, y.Assist, y.Idle, y.CPUSTW1 + y.CPUSTW2} {
+			kinds[k].add(at, float64(d)/float64(clock))
+			kinds[k].add(at.Add(clock), 0)
+		}
+	})
 	l.Source = "gctrace: Ps' time in each collection"
 	for k, name := range gcKinds {
 		l.with(v, name[0], name[1], kinds[k], true)
 	}
-	if len(l.Lines) == 0 {
-		l.Missing = noMetrics
-	}
-	return l, nil
+	return l.or(noMetrics), nil
 }
 
 // goroutinesLane is how many goroutines there were.
@@ -277,10 +271,7 @@ func goroutinesLane(ctx context.Context, v *laneView) (*lane, error) {
 	sets := v.sets()
 	l.with(v, "goroutines", "goroutines", gauge(sets, "/sched/goroutines:goroutines", "goroutines"), false)
 	l.with(v, "runnable", "ready to run", gauge(sets, "/sched/goroutines/runnable:goroutines"), false)
-	if len(l.Lines) == 0 {
-		l.Missing = noMetrics
-	}
-	return l, nil
+	return l.or(noMetrics), nil
 }
 
 const noOS = "No samples of the system. Record them: loupe run ./cmd/server"
@@ -318,10 +309,7 @@ func cpuLane(_ context.Context, v *laneView) (*lane, error) {
 	l.with(v, "machine", "the machine", machine, true)
 	l.with(v, "program", "the program", program, true)
 	l.with(v, "loupe", "loupe and its load", self, true)
-	if len(l.Lines) == 0 {
-		l.Missing = noOS
-	}
-	return l, nil
+	return l.or(noOS), nil
 }
 
 // rssLane is how much memory the process had.
@@ -343,60 +331,55 @@ func rssLane(_ context.Context, v *laneView) (*lane, error) {
 	sets := v.sets()
 	total := gauge(sets, "/memory/classes/total:bytes", "memstats.Sys")
 	l.with(v, "mapped", "mapped by Go", total, false)
-	if len(l.Lines) == 0 {
-		l.Missing = noOS
+	return l.or(noOS), nil
+}
+
+// sampled is what one line of a lane shows of a sample of schedtrace.
+type sampled struct {
+	key, title string
+	of         func(m *godebug.SchedSample) float64
+}
+
+// sampleLane shows figures of the samples of all processes, one upon the other,
+// up to the number of Ps if they are of them.
+func (v *laneView) sampleLane(title string, ofPs bool, lines ...sampled) *lane {
+	l := &lane{Title: title, Unit: "count", Shape: "stack", Source: "schedtrace"}
+	courses := make([]course, len(lines))
+	for _, log := range v.logs() {
+		for i := range log.Samples {
+			m := &log.Samples[i]
+			for k := range lines {
+				courses[k].add(log.Clock.At(int64(m.At)), lines[k].of(m))
+			}
+			if ofPs {
+				l.Top = max(l.Top, float64(m.Procs))
+			}
+		}
+		for k := range courses {
+			courses[k].end()
+		}
 	}
-	return l, nil
+	for k, line := range lines {
+		l.with(v, line.key, line.title, courses[k], true)
+	}
+	return l.or(noSamples)
 }
 
 // samplesLane is how many Ps ran in each sample of schedtrace.
 func samplesLane(_ context.Context, v *laneView) (*lane, error) {
-	l := &lane{Title: "Ps at samples", Unit: "count", Shape: "stack", Source: "schedtrace"}
-	var running, spinning, idle course
-	for _, log := range v.logs() {
-		for i := range log.Samples {
-			m := &log.Samples[i]
-			at := log.Clock.At(int64(m.At))
-			n := sched.Running(m)
-			running.add(at, float64(n))
-			spinning.add(at, float64(max(0, m.Procs-m.IdleProcs-n)))
-			idle.add(at, float64(m.IdleProcs))
-			l.Top = max(l.Top, float64(m.Procs))
-		}
-		running.end()
-		spinning.end()
-		idle.end()
-	}
-	l.with(v, "running", "running", running, true)
-	l.with(v, "spinning", "looking for work", spinning, true)
-	l.with(v, "idle", "idle", idle, true)
-	if len(l.Lines) == 0 {
-		l.Missing = noSamples
-	}
-	return l, nil
+	return v.sampleLane("Ps at samples", true,
+		sampled{"running", "running", func(m *godebug.SchedSample) float64 { return float64(sched.Running(m)) }},
+		sampled{"spinning", "looking for work", func(m *godebug.SchedSample) float64 { return float64(max(0, m.Procs-m.IdleProcs-sched.Running(m))) }},
+		sampled{"idle", "idle", func(m *godebug.SchedSample) float64 { return float64(m.IdleProcs) }},
+	), nil
 }
 
 // queueLane is how many goroutines waited for a P in each sample of schedtrace.
 func queueLane(_ context.Context, v *laneView) (*lane, error) {
-	l := &lane{Title: "Run queues", Unit: "count", Shape: "stack", Source: "schedtrace"}
-	var global, local course
-	for _, log := range v.logs() {
-		for i := range log.Samples {
-			m := &log.Samples[i]
-			at := log.Clock.At(int64(m.At))
-			all := sched.Waiting(m)
-			global.add(at, float64(m.RunQueue))
-			local.add(at, float64(all)-float64(m.RunQueue))
-		}
-		global.end()
-		local.end()
-	}
-	l.with(v, "local", "in the Ps' queues", local, true)
-	l.with(v, "global", "in the global queue", global, true)
-	if len(l.Lines) == 0 {
-		l.Missing = noSamples
-	}
-	return l, nil
+	return v.sampleLane("Run queues", false,
+		sampled{"local", "in the Ps' queues", func(m *godebug.SchedSample) float64 { return float64(sched.Waiting(m) - m.RunQueue) }},
+		sampled{"global", "in the global queue", func(m *godebug.SchedSample) float64 { return float64(m.RunQueue) }},
+	), nil
 }
 
 // phasesLane is what was done when.

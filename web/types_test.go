@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,18 +22,33 @@ import (
 
 var update = flag.Bool("update", false, "rewrite generated files")
 
-// TestTypes holds the types of the pages against those of the server.
+// TestTypes holds the types of the pages against those of the server: a file for
+// each package that they come from, and in package web for each view, and one
+// that has them all.
 func TestTypes(t *testing.T) {
-	const file = "ui/api/types.ts"
+	const dir = "ui/api/types"
 	want := types(t)
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range want {
+			if err := os.WriteFile(filepath.Join("ui/api", name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	have, err := os.ReadFile(file)
-	if err != nil || string(have) != want {
-		t.Errorf("web/%s is stale: go test ./web -run TestTypes -update", file)
+	have, err := os.ReadDir(dir)
+	if err != nil || len(have) != len(want)-1 {
+		t.Errorf("web/%s has %d files, want %d", dir, len(have), len(want)-1)
+	}
+	for name, text := range want {
+		if have, err := os.ReadFile(filepath.Join("ui/api", name)); err != nil || string(have) != text {
+			t.Errorf("web/ui/api/%s is stale: go test ./web -run TestTypes -update", name)
+		}
 	}
 }
 
@@ -47,28 +65,93 @@ type typer struct {
 	t    *testing.T
 	done map[string]reflect.Type
 	text map[string]string
+	view map[string]string // whose answers have it, "several" for more than one
 }
 
-// types returns the file of types: an interface for each struct that an
-// endpoint's answer has, and the answer of each endpoint.
-func types(t *testing.T) string {
-	y := &typer{t, map[string]reflect.Type{}, map[string]string{}}
+// names finds the names of interfaces in a text.
+var names = regexp.MustCompile(`\b[A-Z]\w+`)
+
+// types returns the files of types, by name: an interface for each struct that
+// an endpoint's answer has, and the answer of each endpoint.
+func types(t *testing.T) map[string]string {
+	y := &typer{t, map[string]reflect.Type{}, map[string]string{}, map[string]string{}}
 	var answers strings.Builder
+	views := map[string]string{} // what the answers of each view are
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
 		if r := endpoints[name].reply; r != nil {
-			fmt.Fprintf(&answers, "  %q: %s;\n", name, y.of(r))
+			of := y.of(r)
+			fmt.Fprintf(&answers, "  %q: %s;\n", name, of)
+			view, _, _ := strings.Cut(name, "/")
+			views[view] += of + " "
 		}
 	}
 	// What no endpoint answers by itself.
 	for _, r := range []reflect.Type{reflect.TypeFor[notice](), reflect.TypeFor[problem](), reflect.TypeFor[facts]()} {
 		y.of(r)
 	}
-	var b strings.Builder
-	b.WriteString("// Generated from the Go structs of package web by its TestTypes. Times are ns.\n\n")
+	y.place(views)
+	const head = "// Generated from the Go structs that package web answers with by its TestTypes. Times are ns.\n\n"
+	texts := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(y.text)) {
-		b.WriteString(y.text[name] + "\n")
+		texts[y.origin(name)] += "\n" + y.text[name]
 	}
-	fmt.Fprintf(&b, "/** Answers is what each endpoint answers. */\nexport interface Answers {\n%s}\n", answers.String())
+	files := map[string]string{}
+	all := head + y.imports("", answers.String(), "./types/")
+	for _, origin := range slices.Sorted(maps.Keys(texts)) {
+		files["types/"+origin+".ts"] = head + y.imports(origin, texts[origin], "./") + strings.TrimPrefix(texts[origin], "\n")
+		all += fmt.Sprintf("export type * from \"./types/%s.ts\";\n", origin)
+	}
+	files["types.ts"] = all + fmt.Sprintf("\n/** Answers is what each endpoint answers. */\nexport interface Answers {\n%s}\n", answers.String())
+	return files
+}
+
+// place says which interfaces are of one view alone.
+func (y *typer) place(views map[string]string) {
+	for view, text := range views {
+		seen := map[string]bool{}
+		for todo := names.FindAllString(text, -1); len(todo) > 0; todo = todo[1:] {
+			if name := todo[0]; y.done[name] != nil && !seen[name] {
+				seen[name] = true
+				todo = append(todo, names.FindAllString(y.text[name], -1)...)
+				if y.view[name] == "" {
+					y.view[name] = view
+				} else if y.view[name] != view {
+					y.view[name] = "several"
+				}
+			}
+		}
+	}
+}
+
+// origin is the package that an interface comes from; of package web itself with
+// the view whose answers alone have it.
+func (y *typer) origin(name string) string {
+	origin := path.Base(y.done[name].PkgPath())
+	if v := y.view[name]; origin == "web" && v != "" && v != "several" {
+		return origin + "_" + v
+	}
+	return origin
+}
+
+// imports imports what a text of one package names of others.
+func (y *typer) imports(own, text, dir string) string {
+	from := map[string][]string{}
+	for _, name := range names.FindAllString(text, -1) {
+		if y.done[name] == nil || y.origin(name) == own {
+			continue
+		}
+		if origin := y.origin(name); !slices.Contains(from[origin], name) {
+			from[origin] = append(from[origin], name)
+		}
+	}
+	var b strings.Builder
+	for _, origin := range slices.Sorted(maps.Keys(from)) {
+		slices.Sort(from[origin])
+		fmt.Fprintf(&b, "import type { %s } from \"%s%s.ts\";\n", strings.Join(from[origin], ", "), dir, origin)
+	}
+	if len(from) > 0 {
+		b.WriteString("\n")
+	}
 	return b.String()
 }
 

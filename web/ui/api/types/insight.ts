@@ -1,0 +1,57 @@
+// Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
+
+export interface InsightEvidence {
+  text: string;
+  path?: string;
+  phase?: string;
+  file?: string;
+  short?: string;
+  line?: number;
+  function?: string;
+  source?: string;
+  stack?: InsightFrame[];
+  span_ns?: number[];
+}
+
+export interface InsightFinding {
+  rule: string;
+  title: string;
+  state: string;
+  severity?: string;
+  score: number;
+  summary: string;
+  impact?: InsightImpact;
+  evidence?: InsightEvidence[];
+  advice?: string;
+  verify?: string;
+  doubts?: string[];
+}
+
+export interface InsightFrame {
+  function: string;
+  file?: string;
+  line?: number;
+}
+
+export interface InsightImpact {
+  value: number;
+  unit: string;
+  low: number;
+  high: number;
+}
+
+export interface InsightParam {
+  name: string;
+  value: number;
+  unit: string;
+  source: string;
+}
+
+export interface InsightRule {
+  id: string;
+  title: string;
+  about: string;
+  needs: string[] | null;
+  instead?: string[];
+  params: InsightParam[] | null;
+}

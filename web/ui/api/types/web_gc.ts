@@ -1,0 +1,31 @@
+// Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
+
+import type { TimelineSpan } from "./timeline.ts";
+import type { Bars, Facts, Table, TimeShare } from "./web.ts";
+
+export interface CyclesPage {
+  table: Table | null;
+  start: number[] | null;
+  end: number[] | null;
+  pauses: Bars[] | null;
+  cpu: TimeShare[] | null;
+}
+
+export interface GcPage {
+  parts: GcPart[] | null;
+}
+
+export interface GcPart {
+  title: string;
+  figures: Table | null;
+  notes: string[] | null;
+}
+
+export interface MmuPage {
+  source: string;
+  covers: TimelineSpan;
+  windows: (number | null)[];
+  least: (number | null)[];
+  most: (number | null)[];
+  table: Facts | null;
+}
