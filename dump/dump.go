@@ -270,10 +270,14 @@ func (f *File) DumpOf(g int) int {
 }
 
 // Text returns the text of a goroutine with the prefixes of its log, or nil
-// when it was not kept: [Read] keeps one of each group.
+// when it was not kept: [Read] keeps one of each group. What was read out of a
+// process has none.
 func (f *File) Text(g int) []byte {
 	if kept, ok := f.kept[g]; ok {
 		return kept
+	}
+	if g >= len(f.starts) {
+		return nil
 	}
 	from := f.starts[g]
 	text := f.text

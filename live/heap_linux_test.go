@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -60,14 +61,23 @@ func fetch(t *testing.T, address string) *profile.Profile {
 	return p
 }
 
+// stripped are the flags of a build without symbols, where such a program is
+// understood.
+func stripped(yes bool) []string {
+	if !yes || runtime.GOARCH != "amd64" {
+		return nil
+	}
+	return []string{"-ldflags=-s -w"}
+}
+
 // TestHeapProfile holds the profile that is read out of the memory against the
 // one that the program gives: before its first collection, after several, and
-// with the usual rate and with every allocation.
+// with the usual rate, and with every allocation of a stripped one.
 func TestHeapProfile(t *testing.T) {
 	for _, v := range toolchains() {
 		t.Run(v.name, func(t *testing.T) {
-			bin := v.build(t, "heap")
 			for _, rate := range []string{"", "1"} {
+				bin := v.build(t, "heap", stripped(rate != "")...)
 				pid, address := begin(t, exec.Command(bin, rate))
 				p, err := Open(pid)
 				if err != nil {
@@ -112,7 +122,7 @@ func TestHeapProfile(t *testing.T) {
 func TestHeapProfiling(t *testing.T) {
 	for _, v := range toolchains() {
 		t.Run(v.name, func(t *testing.T) {
-			c := exec.Command(v.build(t, "unprofiled"))
+			c := exec.Command(v.build(t, "unprofiled", stripped(true)...))
 			in, err := c.StdinPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -7,7 +7,7 @@
 // It works on Linux for a process of the same user (or by root), where the
 // kernel lets one process look into another; [Permissions] says what it lets
 // do, and why not. What the runtime keeps in that memory is read by package
-// program; the binary must have its symbol table.
+// program; a binary without a symbol table is understood on amd64.
 //
 // What is read is read while the process runs: a goroutine that moves meanwhile
 // is noticed and given without its stack.

@@ -85,3 +85,40 @@ func TestLayouts(t *testing.T) {
 		})
 	}
 }
+
+// TestVariablesInCode holds the variables that the code tells against those that
+// the symbol table tells, in programs of one line and of many.
+func TestVariablesInCode(t *testing.T) {
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		list = runtime.Version()
+	}
+	for _, version := range strings.Split(list, ",") {
+		for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
+			t.Run(version+strings.Join(flags, " "), func(t *testing.T) {
+				b := build(t, version, "amd64", flags...)
+				want, err := variablesOf(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := variablesInCode(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, u := range uses {
+					name := u.name
+					if _, ok := got[name]; !ok && name == profCycle {
+						name = profCycle8
+					}
+					if g, w := got[name], want[name]; g.Addr != w.Addr || g.Addr == 0 || u.kind == symbol.Takes && g.Size != w.Size {
+						t.Errorf("the code says that %s is %d bytes at %#x, the symbol table %d at %#x", name, g.Size, g.Addr, w.Size, w.Addr)
+					}
+				}
+				stripped, err := variablesOf(build(t, version, "amd64", append(flags, "-ldflags=-s -w")...))
+				if err != nil || len(stripped) != len(got) {
+					t.Errorf("%v, %v", stripped, err)
+				}
+			})
+		}
+	}
+}

@@ -3,8 +3,9 @@
 // what they wait for, and its heap profile.
 //
 // It reads through a [Memory], and finds its way by the binary: by its symbol
-// table, and by its DWARF or, without that, by a table of how each version of Go
-// lays out its structures. Nothing is believed that cannot be: a number that is
+// table, or where that was stripped by the code that uses the variables; and by its
+// DWARF or, without that, by a table of how each version of Go lays out its
+// structures. Nothing is believed that cannot be: a number that is
 // read bounds no allocation before it is checked, and a stack is followed only
 // within its bounds.
 //
