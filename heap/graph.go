@@ -75,6 +75,7 @@ func (h *Heap) Graph() (*Graph, error) {
 	g.shortest(n, out)
 	g.reverse(n, out)
 	g.dominators(tree)
+	g.preds = adjacency{} // they are as large as all the rest
 	g.sum()
 	return g, nil
 }

@@ -48,7 +48,14 @@ func build(t *testing.T, goCmd string, flags ...string) string {
 }
 
 // stopped starts a program, waits for its "ready", and stops it.
-func stopped(t *testing.T, exe string) (Memory, *symbol.Binary, uint64) {
+func stopped(t testing.TB, exe string) (Memory, *symbol.Binary, uint64) {
+	t.Helper()
+	mem, bin, bias, _ := child(t, exe)
+	return mem, bin, bias
+}
+
+// child does so, and tells the number of the process.
+func child(t testing.TB, exe string) (Memory, *symbol.Binary, uint64, int) {
 	t.Helper()
 	cmd := exec.Command(exe)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -80,11 +87,11 @@ func stopped(t *testing.T, exe string) (Memory, *symbol.Binary, uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return procMemory{mem}, bin, bias(t, cmd.Process.Pid, bin)
+	return procMemory{mem}, bin, bias(t, cmd.Process.Pid, bin), cmd.Process.Pid
 }
 
 // bias is what the loader has added to the addresses of a child.
-func bias(t *testing.T, pid int, bin *symbol.Binary) uint64 {
+func bias(t testing.TB, pid int, bin *symbol.Binary) uint64 {
 	t.Helper()
 	if !bin.PIE {
 		return 0

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -140,9 +141,23 @@ func readCore(way, bin, file string) error {
 	for _, g := range s.Segments {
 		mem.Back(core.Backing{Addr: g.Addr, Size: g.FileSize, From: b, Offset: int64(g.Offset)})
 	}
+	debug.SetGCPercent(20) // as loupe core does
 	h, err := heap.Open(mem, s, 0, heap.Options{})
 	if err != nil {
 		return err
+	}
+	if way == "retained" {
+		g, err := h.Graph()
+		if err != nil {
+			return err
+		}
+		for _, x := range g.Holders(true)[:10] {
+			fmt.Printf("%12d %s\n", x.Retained, x.Name)
+		}
+		for _, r := range g.ByType()[:10] {
+			fmt.Printf("%12d %s\n", r.Retained, r.Type)
+		}
+		return nil
 	}
 	rows := h.Histogram()
 	t := h.Totals()

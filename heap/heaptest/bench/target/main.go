@@ -56,7 +56,7 @@ func main() {
 	if len(os.Args) > 1 {
 		mb, _ = strconv.Atoi(os.Args[1])
 	}
-	n := mb * 1000
+	n := mb * 2400
 	var last *record
 	for i := 0; i < n; i++ {
 		r := &record{id: int64(i), name: "the record of number " + strconv.Itoa(i), parent: last}
