@@ -27,14 +27,20 @@ func (m procMemory) Read(addr uint64, buf []byte) error {
 // build builds the program whose heap is known with a version of Go.
 func build(t *testing.T, goCmd string, flags ...string) string {
 	t.Helper()
-	// Apart from the module, which asks for a newer Go than some that build it.
-	dir := t.TempDir()
-	exe := filepath.Join(dir, "known")
 	source, err := os.ReadFile("heaptest/known/main.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), source, 0o644); err != nil {
+	return buildSource(t, goCmd, string(source), flags...)
+}
+
+// buildSource builds a program of one file, apart from the module, which asks for
+// a newer Go than some that build it.
+func buildSource(t *testing.T, goCmd, source string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "known")
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"build", "-pgo=off", "-o", exe}, flags...)

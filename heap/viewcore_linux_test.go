@@ -1,0 +1,163 @@
+//go:build linux && (amd64 || arm64)
+
+package heap
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// plain is a program without maps whose objects have no header: what viewcore
+// types as well. It does not find the types of objects of more than 512 bytes with
+// pointers, nor what they lead to, and calls that garbage.
+const plain = `package main
+
+import (
+	"fmt"
+	"time"
+)
+
+type node struct {
+	next *node
+	leaf *leaf
+	pad  [4]int64
+}
+
+type leaf struct{ key, value, more [1]int64 }
+
+type tree struct {
+	left, right *tree
+	key         uint64
+	name        string
+}
+
+type row struct {
+	cells []int64
+	leaf  *leaf
+}
+
+var (
+	list *node
+	root *tree
+	rows [60]*row
+	many []float64
+	blob []byte
+)
+
+func insert(t **tree, key uint64) {
+	for *t != nil {
+		if key < (*t).key {
+			t = &(*t).left
+		} else {
+			t = &(*t).right
+		}
+	}
+	*t = &tree{key: key, name: fmt.Sprintf("the name of the tree at %d", key)}
+}
+
+func main() {
+	key := uint64(1)
+	for i := 0; i < 5000; i++ {
+		list = &node{next: list, leaf: &leaf{}}
+		key = key*6364136223846793005 + 1442695040888963407
+		insert(&root, key)
+	}
+	for i := range rows {
+		rows[i] = &row{cells: make([]int64, 100), leaf: &leaf{}}
+	}
+	many, blob = make([]float64, 100000), make([]byte, 300000)
+	fmt.Println("ready")
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+`
+
+// TestViewcore compares with viewcore of golang.org/x/debug, a program that
+// LOUPE_VIEWCORE names: what is allocated in all, in every program, and the types
+// of a program that it understands. It needs gcore of gdb, and reads programs of
+// Go 1.23 and later; LOUPE_TOOLCHAINS says of which versions.
+func TestViewcore(t *testing.T) {
+	peer := os.Getenv("LOUPE_VIEWCORE")
+	if peer == "" {
+		t.Skip("LOUPE_VIEWCORE is not set")
+	}
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		list = "local"
+	}
+	known, err := os.ReadFile("heaptest/known/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range strings.Split(list, ",") {
+		t.Run(version, func(t *testing.T) {
+			t.Setenv("GOTOOLCHAIN", version)
+			compareAll(t, peer, buildSource(t, "go", string(known)), nil)
+			compareAll(t, peer, buildSource(t, "go", plain), []string{"main.node", "main.leaf", "main.tree", "main.row", "[N]int64", "[N]float64"})
+		})
+	}
+}
+
+var (
+	allocLine = regexp.MustCompile(`(?m)^ +alloc +(\d+) `)
+	typeLine  = regexp.MustCompile(`(?m)^ *(\d+) +\d+ +(\d+) (.+)$`)
+	arrayName = regexp.MustCompile(`^\[\d+(\+\d+\?)?\]`)
+)
+
+// compareAll compares the sums of a program, and some types of it.
+func compareAll(t *testing.T, peer, exe string, types []string) {
+	t.Helper()
+	mem, bin, bias, pid := child(t, exe)
+	file := filepath.Join(t.TempDir(), "core")
+	if out, err := exec.Command("gcore", "-o", file, strconv.Itoa(pid)).CombinedOutput(); err != nil {
+		t.Skipf("gcore: %v\n%s", err, out)
+	}
+	h, err := Open(mem, bin, bias, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(what string) string {
+		out, err := exec.Command(peer, fmt.Sprintf("%s.%d", file, pid), "--exe", exe, what).CombinedOutput()
+		if err != nil {
+			// It panics over the heaps of some versions.
+			t.Logf("viewcore %s: %v: %.200s", what, err, out)
+			return ""
+		}
+		return string(out)
+	}
+	total := h.Totals()
+	m := allocLine.FindStringSubmatch(ask("breakdown"))
+	if ours := total.Reached.Bytes + total.Garbage.Bytes; m != nil && m[1] != strconv.FormatInt(ours, 10) {
+		t.Errorf("%d bytes are allocated, viewcore says %v", ours, m)
+	}
+	if types == nil {
+		return
+	}
+	theirs := map[string]Total{}
+	text := ask("histogram")
+	if text == "" {
+		return
+	}
+	for _, m := range typeLine.FindAllStringSubmatch(text, -1) {
+		name := arrayName.ReplaceAllString(m[3], "[N]")
+		count, _ := strconv.ParseInt(m[1], 10, 64)
+		bytes, _ := strconv.ParseInt(m[2], 10, 64)
+		x := theirs[name]
+		theirs[name] = Total{x.Count + count, x.Bytes + bytes}
+	}
+	ours := rows(h)
+	for _, name := range types {
+		r := ours[name]
+		t.Logf("%-12s %6d objects %8d bytes, viewcore %6d and %8d", name, r.Count, r.Bytes, theirs[name].Count, theirs[name].Bytes)
+		if (Total{r.Count, r.Bytes}) != theirs[name] {
+			t.Errorf("%s: %d objects of %d bytes, viewcore says %+v", name, r.Count, r.Bytes, theirs[name])
+		}
+	}
+}
