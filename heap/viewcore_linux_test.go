@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"loupe/core"
 )
 
 // plain is a program without maps whose objects have no header: what viewcore
@@ -20,6 +22,8 @@ const plain = `package main
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"time"
 )
 
@@ -72,6 +76,9 @@ func main() {
 		rows[i] = &row{cells: make([]int64, 100), leaf: &leaf{}}
 	}
 	many, blob = make([]float64, 100000), make([]byte, 300000)
+	runtime.GC()
+	runtime.GC()
+	debug.SetGCPercent(-1)
 	fmt.Println("ready")
 	for {
 		time.Sleep(time.Hour)
@@ -114,12 +121,25 @@ var (
 // compareAll compares the sums of a program, and some types of it.
 func compareAll(t *testing.T, peer, exe string, types []string) {
 	t.Helper()
-	mem, bin, bias, pid := child(t, exe)
+	_, bin, bias, pid := child(t, exe)
 	file := filepath.Join(t.TempDir(), "core")
 	if out, err := exec.Command("gcore", "-o", file, strconv.Itoa(pid)).CombinedOutput(); err != nil {
 		t.Skipf("gcore: %v\n%s", err, out)
 	}
-	h, err := Open(mem, bin, bias, Options{})
+	f, err := os.Open(fmt.Sprintf("%s.%d", file, pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := core.Open(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(c.Memory(), bin, bias, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
