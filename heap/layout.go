@@ -58,7 +58,7 @@ func layoutOf(b *symbol.Binary) (*layout, error) {
 		return nil, fmt.Errorf("%w: only those of little-endian machines with 64 bits can be", ErrNotReadable)
 	}
 	if !b.HasDWARF() {
-		return nil, fmt.Errorf("%w: the binary has no debug information, which says how the runtime and all types lie in memory (build without -ldflags=-w or -s, and do not strip; a build of the same source with the same Go has the same addresses)", ErrNotReadable)
+		return nil, fmt.Errorf("%w: the binary has no debug information, which says how the runtime and all types lie in memory (build without -ldflags=-w and -s; of a program that strip has stripped, name the file from before)", ErrNotReadable)
 	}
 	minor, ok := minorOf(b)
 	if !ok || minor < oldest {
