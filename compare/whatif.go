@@ -16,6 +16,18 @@ func (r *Round) Replay(s *session.Session) (*gc.Replay, error) {
 	return gc.NewReplay(r.GC, gc.ReplayOptions{CPU: r.CPU, Base: r.settings(s), Overhead: r.overhead(s)})
 }
 
+// MostCollections is the round with the most collections that a log has lines
+// of: the one that tells most of the collector. nil when none has any.
+func MostCollections(rounds []Round) (best *Round) {
+	for i := range rounds {
+		r := &rounds[i]
+		if r.GC != nil && len(r.GC.Cycles) > 0 && (best == nil || len(r.GC.Cycles) > len(best.GC.Cycles)) {
+			best = r
+		}
+	}
+	return best
+}
+
 // settings are those that the runtime itself tells, or those of the environment;
 // nil when they cannot be told.
 func (r *Round) settings(s *session.Session) *gc.Settings {

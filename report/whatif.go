@@ -136,6 +136,19 @@ func ChoiceText(c *gc.Choice) string {
 		size, c.Prediction.Settings, mbText(float64(c.Prediction.MemoryMB.Estimate)), percentFigure(c.Prediction.GCPercent), c.Prediction.Grade)
 }
 
+// PredictionText is a prediction in a sentence.
+func PredictionText(p *gc.Prediction) string {
+	text := fmt.Sprintf("%s: %s collections, peak heap %s, memory up to %s, %s of the Ps' time for the collector; prediction of grade %s.",
+		p.Settings, collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), mbText(float64(p.MemoryMB.High)), percentFigure(p.GCPercent), p.Grade)
+	switch p.State {
+	case gc.Thrashing:
+		text += " The limit leaves next to no room above the live heap: the collector would run without end, until the runtime lets the heap grow beyond it."
+	case gc.Unbounded:
+		text += " Nothing would start a collection: memory grows by all that is allocated."
+	}
+	return text
+}
+
 // WriteWhatIf prints predictions, a choice, and runs beside them.
 func WriteWhatIf(out io.Writer, w *gc.WhatIf, s Style) error {
 	l := &lines{w: out}

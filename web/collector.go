@@ -21,6 +21,7 @@ var collectorEndpoints = []endpoint{
 	on("gc", collectorPage),
 	on("gc/cycles", collectorCycles),
 	on("gc/mmu", collectorMMU),
+	on("gc/whatif", collectorWhatIf),
 }
 
 // gcPage is the figures of the collector.

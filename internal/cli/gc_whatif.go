@@ -157,13 +157,7 @@ func (l *runtimeLog) collections() (*gc.Summary, *compare.Round) {
 		}
 		return gc.Analyse(l.log.Cycles, gc.Options{}), nil
 	}
-	var best *compare.Round
-	for i := range l.rounds {
-		r := &l.rounds[i]
-		if r.GC != nil && len(r.GC.Cycles) > 0 && (best == nil || len(r.GC.Cycles) > len(best.GC.Cycles)) {
-			best = r
-		}
-	}
+	best := compare.MostCollections(l.rounds)
 	if best == nil {
 		return nil, nil
 	}

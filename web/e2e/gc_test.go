@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestGC looks at collections: a row chooses its time, and everything follows.
@@ -37,5 +38,38 @@ func TestGC(t *testing.T) {
 				b.picture(fmt.Sprintf("gc-log-%s-%d", scheme, width))
 			})
 		}
+	}
+}
+
+// TestWhatIf moves the knobs: what they do is said, drawn, in the table and in
+// the address.
+func TestWhatIf(t *testing.T) {
+	log := serve(t, "../../gc/testdata/go1.26.0-gogc25.log")
+	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
+		t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
+			b := open(t, log+"#/1/gc", width, 900, scheme)
+			b.until("document.querySelector('.gc-whatif [role=status]')?.innerText.startsWith('GOGC=200:') && document.querySelector('.gc-whatif canvas')")
+			// The slider's steps are keys.
+			eval[bool](b, "document.querySelector('.gc-whatif input[type=range]').focus(), true")
+			b.press(kb.ArrowRight)
+			b.until("location.hash.includes('gogc=300') && document.querySelector('.gc-whatif [role=status]').innerText.startsWith('GOGC=300:')")
+			// Any number can be typed, and a limit beside it.
+			typed := func(name, value string) {
+				eval[bool](b, fmt.Sprintf("(i => { i.focus(); i.value = %q; i.dispatchEvent(new Event('input', {bubbles: true})); i.form.requestSubmit(); return true })(document.querySelector('.gc-whatif input[name=%s]'))", value, name))
+			}
+			typed("gogc", "120")
+			b.until("location.hash.includes('gogc=120') && document.querySelector('.gc-whatif [role=status]').innerText.startsWith('GOGC=120:')")
+			typed("memlimit", "64MB")
+			b.until("document.querySelector('.gc-whatif').innerText.includes('KiB, MiB, GiB or TiB')")
+			typed("memlimit", "64MiB")
+			b.until("document.querySelector('.gc-whatif [role=status]')?.innerText.startsWith('GOGC=120 GOMEMLIMIT=64MiB:')")
+			typed("container", "256MiB")
+			b.until("document.querySelector('.gc-whatif').innerText.includes('In a container of 256 MiB set GOGC=')")
+			b.settled()
+			b.accessible()
+			b.fits()
+			eval[bool](b, "document.querySelector('.gc-whatif').scrollIntoView(), true")
+			b.picture(fmt.Sprintf("gc-whatif-%s-%d", scheme, width))
+		})
 	}
 }

@@ -51,8 +51,9 @@ func gofmt(ctx context.Context, dir string) ([]string, error) {
 	if _, err := run(ctx, "", "go", "build", "-o", file, "cmd/gofmt"); err != nil {
 		return nil, err
 	}
-	root, err := run(ctx, "", "go", "env", "GOROOT")
-	return []string{file, "-l", filepath.Join(strings.TrimSpace(root), "src")}, err
+	// Folders would do, but for test data that is no Go.
+	files, err := run(ctx, "", "go", "list", "-f", "{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}\n{{end}}", "std", "cmd/compile/...")
+	return append([]string{file, "-l"}, strings.Fields(files)...), err
 }
 
 // compile is the Go compiler at work on net/http. It starts with a larger heap

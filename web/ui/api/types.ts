@@ -3,7 +3,7 @@
 import type { InsightFinding, InsightRule } from "./types/insight.ts";
 import type { BenchView, Facts } from "./types/web.ts";
 import type { CompareDiff, CompareSide, CompareView } from "./types/web_compare.ts";
-import type { CyclesPage, GcPage, MmuPage } from "./types/web_gc.ts";
+import type { CyclesPage, GcPage, MmuPage, WhatIfPage } from "./types/web_gc.ts";
 import type { GoroutineText, GoroutineView, GroupView, ShotItem, Trend } from "./types/web_goroutines.ts";
 import type { LaneStack } from "./types/web_lanes.ts";
 import type { LoadList, LoadMeeting, LoadPick, LoadView } from "./types/web_load.ts";
@@ -48,6 +48,7 @@ export interface Answers {
   "gc": GcPage | null;
   "gc/cycles": CyclesPage | null;
   "gc/mmu": MmuPage | null;
+  "gc/whatif": WhatIfPage | null;
   "goroutines/group": GroupView | null;
   "goroutines/one": GoroutineText | null;
   "goroutines/range": Facts | null;

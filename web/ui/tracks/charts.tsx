@@ -1,9 +1,10 @@
 /** Pictures that are no lanes: distributions and curves. */
 import { useEffect, useRef } from "preact/hooks";
-import type { Bars } from "../api/types.ts";
+import type { Bars, WhatIfPage } from "../api/types.ts";
 import { count, duration, percent } from "../base/units.ts";
 import { sharp } from "../draw/axis.ts";
 import { drawCurves, drawHistogram, type Curve } from "../draw/histogram.ts";
+import { drawTradeOffs } from "../draw/tradeoff.ts";
 import { theme } from "../model/theme.ts";
 import { useWidth } from "./axis.tsx";
 
@@ -54,5 +55,14 @@ export function ShareCurves({ at, curves, label }: { at: readonly (number | null
       <Drawn height={180} of={at} label={`${label}: from ${percent(first[0] ?? 0)} in windows of ${duration(at[0] ?? 0)} to ${percent(first[last] ?? 0)} in windows of ${duration(at[last] ?? 0)}. The table below has the values.`}
         draw={(c, width) => drawCurves(c, at, curves, width, 180)} />
     </>
+  );
+}
+
+/** TradeOffs shows memory against the collector's share of the Ps, with what was recorded and what is asked about. */
+export function TradeOffs({ of: p, label }: { of: WhatIfPage; label: string }) {
+  return (
+    <Drawn height={200} of={p} label={label} draw={(c, width) => drawTradeOffs(c, p.curve ?? [], [
+      { at: p.recorded, name: "recorded", round: false }, { at: p.chosen, name: p.chosen.settings, round: true },
+    ], width, 200)} />
   );
 }

@@ -29,3 +29,21 @@ export interface MmuPage {
   most: (number | null)[];
   table: Facts | null;
 }
+
+export interface TradeOff {
+  settings: string;
+  gogc: number;
+  heap_mb: number;
+  share: number;
+  grade: string;
+}
+
+export interface WhatIfPage {
+  title: string;
+  table: Table | null;
+  recorded: TradeOff;
+  chosen: TradeOff;
+  curve: TradeOff[] | null;
+  choice: string;
+  said: string;
+}

@@ -10,6 +10,7 @@ import { Lanes } from "../../tracks/lanes.tsx";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
 import { Table } from "../../widgets/table.tsx";
 import type { PanelProps } from "../panel.ts";
+import { WhatIf } from "./whatif.tsx";
 
 const lanes = ["phases", "heap", "gc", "pauses", "gccpu", "alloc"];
 
@@ -35,6 +36,7 @@ export function Collector({ source }: PanelProps) {
         <Utilisation source={source.id} />
         <Traced source={source.id} />
       </div>
+      <WhatIf source={source.id} />
     </>
   );
 }
