@@ -23,7 +23,8 @@ type Recorded struct {
 	LiveMB Figure `json:"live_mb"`
 }
 
-// Range is an estimate with what it may miss by, see [Grade].
+// Range is an estimate with what it may miss by, see [Grade]. An upper end that
+// is unknown is one that cannot be told.
 type Range struct {
 	Low      Figure `json:"low"`
 	Estimate Figure `json:"estimate"`
@@ -111,16 +112,11 @@ func (r *Replay) Recorded() Recorded { return r.recorded }
 
 // Predict runs the course again under other settings.
 func (r *Replay) Predict(s Settings) Prediction {
-	t := r.run(s)
+	t := r.run(s, 0)
 	scale := r.scale()
 	p := Prediction{Settings: s, Grade: r.grade(s, t), State: t.state(s)}
 	miss := misses[p.Grade]
 	p.Collections = around(t.cycles*scale, miss.collections)
-	if p.State == Limited || p.State == Thrashing {
-		// Free slots in spans that are in use count against the limit, and
-		// how many there will be no log tells.
-		p.Collections.High = Figure(max(float64(p.Collections.High), t.cycles*scale*tightness(t)))
-	}
 	p.PeakHeapMB = around(t.peak/(1<<20), miss.heap)
 	memory := t.peak + r.overhead(t.peak)
 	p.MemoryMB = around(memory/(1<<20), miss.heap)
@@ -132,22 +128,30 @@ func (r *Replay) Predict(s Settings) Prediction {
 	if p.CPUMS = unknownRange(); r.perGC > 0 {
 		p.CPUMS = around(r.ownCPU+r.perGC*t.cpu*scale, missOfCPU)
 	}
-	if high := p.Collections.High / p.Collections.Estimate; p.State != Unlimited && high.Known() {
-		p.GCCPUMS.High = max(p.GCCPUMS.High, p.GCCPUMS.Estimate*high)
+	if p.State == Limited || p.State == Thrashing {
+		worst := r.run(s, fragmentation)
+		p.Collections.High = Figure(max(float64(p.Collections.High), worst.cycles*scale*(1+miss.collections)))
+		p.GCCPUMS.High = Figure(max(float64(p.GCCPUMS.High), worst.cpu*scale*(1+miss.collections)))
 		if p.CPUMS.High.Known() {
-			p.CPUMS.High += Figure(r.perGC) * (p.GCCPUMS.High - p.GCCPUMS.Estimate)
+			p.CPUMS.High = Figure(max(float64(p.CPUMS.High), (r.ownCPU+r.perGC*worst.cpu*scale)*(1+missOfCPU)))
+		}
+		if worst.state(s) == Thrashing {
+			p.State = Thrashing
+		}
+		if r.rises() {
+			// The closer it comes to the limit the more collections there are,
+			// and where it ends the recording does not tell.
+			p.Collections.High, p.GCCPUMS.High, p.CPUMS.High = Unknown(), Unknown(), Unknown()
 		}
 	}
 	return p
 }
 
-// tightness is by how many times the collections may be more than estimated
-// when a limit starts them: fragmentation, of a tenth to a third of the live
-// heap, takes its part of the room that the limit leaves.
-func tightness(t *turn) float64 {
-	room := (t.peak - t.live) / max(t.live, 1)
-	return 1 + min(2, 0.75/max(room, 0.01))
-}
+// fragmentation is the part of the live heap that free slots in spans in use
+// take at worst, and with it of the room that a limit leaves. In what
+// docs/benchmarks.md ran it was next to nothing in programs whose objects die
+// together, and this where they die at random.
+const fragmentation = 0.35
 
 // Calibrate takes the CPU time that the program used in a second run, under
 // other settings, for the same work. Two runs tell what marking costs in CPU
@@ -211,6 +215,7 @@ func (r *Replay) at(allocated float64) point {
 type turn struct {
 	r                 *Replay
 	s                 Settings
+	lost              float64 // see fragmentation
 	allocated         float64 // bytes since the start
 	heap, live        float64 // bytes now, and after the last collection
 	scan              float64 // bytes of stacks and globals at the last collection
@@ -229,9 +234,10 @@ type turn struct {
 // mostCycles bounds a replay. What is left is taken to go on like that.
 const mostCycles = 200_000
 
-// run replays the course.
-func (r *Replay) run(s Settings) *turn {
-	t := &turn{r: r, s: s}
+// run replays the course. lost is the share of the live heap that a limit
+// counts beside it.
+func (r *Replay) run(s Settings, lost float64) *turn {
+	t := &turn{r: r, s: s, lost: lost}
 	first := &r.points[0]
 	if !r.fromStart {
 		t.allocated, t.scan = first.end, first.scan
@@ -271,7 +277,7 @@ func (t *turn) goal(live float64) (goal float64, limited bool) {
 	// that there will be.
 	o := t.r.opt.Overhead
 	fixed := t.r.overhead(0)
-	limit := LimitGoal(t.s.Limit, live, fixed)
+	limit := LimitGoal(t.s.Limit, live, fixed+t.lost*live)
 	if bounded := limit / (1 + o.Share); bounded < goal {
 		return max(live, bounded), true
 	}
@@ -445,7 +451,7 @@ func (r *Replay) SelfCheck() Figure { return r.self }
 func (r *Replay) checkSelf() {
 	r.self = Unknown()
 	if r.base != nil {
-		r.self = ratio(r.run(*r.base).cycles*r.scale(), float64(r.recorded.Collections))
+		r.self = ratio(r.run(*r.base, 0).cycles*r.scale(), float64(r.recorded.Collections))
 	}
 }
 

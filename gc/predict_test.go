@@ -102,6 +102,26 @@ func TestSteadyProgram(t *testing.T) {
 	near("CPU at 50", r.Predict(Settings{GOGC: 50}).CPUMS.Estimate, 56_000, 1000)
 }
 
+func TestLimitOnAGrowingHeap(t *testing.T) {
+	rows := steady(60)
+	for i := range rows {
+		y := &rows[i]
+		y.HeapLiveMB += float64(i)
+		y.HeapStartMB, y.HeapEndMB, y.GoalMB = y.HeapStartMB+2*float64(i), y.HeapEndMB+2*float64(i), y.GoalMB+2*float64(i)
+	}
+	r, err := NewReplay(&Summary{Cycles: rows}, ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.Predict(Settings{GOGC: 200}); !p.Collections.High.Known() {
+		t.Errorf("GOGC=200: %+v", p)
+	}
+	// How near the live heap comes to the limit is not in the log.
+	if p := r.Predict(Settings{GOGC: GOGCOff, Limit: 180 << 20}); p.Collections.High.Known() || p.Collections.Estimate < 20 {
+		t.Errorf("GOMEMLIMIT=180MiB: %+v", p)
+	}
+}
+
 func TestForcedCollectionsStay(t *testing.T) {
 	rows := steady(60)
 	for i := 0; i < len(rows); i += 3 {
@@ -151,7 +171,8 @@ func TestChoose(t *testing.T) {
 	}
 	f(1, TooSmall, 0)
 	f(70, TooSmall, 0)
-	f(100, Tight, 100)
+	f(100, TooSmall, 0)
+	f(120, Tight, 100)
 	f(150, Fits, 50)
 	// More than GOGC=100 spares this program less than half a percent.
 	f(4000, Fits, 100)

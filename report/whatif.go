@@ -13,6 +13,9 @@ func rangeText(r gc.Range, text func(float64) string) string {
 	if !r.Estimate.Known() {
 		return "–"
 	}
+	if !r.High.Known() {
+		return fmt.Sprintf("%s (%s or more)", text(float64(r.Estimate)), text(float64(r.Low)))
+	}
 	return fmt.Sprintf("%s (%s–%s)", text(float64(r.Estimate)), text(float64(r.Low)), text(float64(r.High)))
 }
 
@@ -24,7 +27,7 @@ func rounded(n float64) string { return unit.Count(int64(n + 0.5)) }
 
 // stateTexts say what starts the collections.
 var stateTexts = map[gc.State]string{
-	gc.Unlimited: "GOGC", gc.Limited: "the limit", gc.Thrashing: "the limit, without end", gc.Unbounded: "nothing: memory grows",
+	gc.Unlimited: "GOGC", gc.Limited: "the limit", gc.Thrashing: "the limit, endlessly", gc.Unbounded: "nothing: memory grows",
 }
 
 // WhatIfSheet is the table of predictions. The first row is what was recorded.
@@ -76,7 +79,11 @@ func plusMinus(share float64) string { return fmt.Sprintf("±%.0f%%", 100*share)
 // where a limit starts them.
 func collectionsText(p *gc.Prediction) string {
 	text := rounded(float64(p.Collections.Estimate))
-	if p.State == gc.Limited || p.State == gc.Thrashing {
+	switch {
+	case p.State != gc.Limited && p.State != gc.Thrashing:
+	case !p.Collections.High.Known():
+		text += " or more"
+	default:
 		text += " to " + rounded(float64(p.Collections.High))
 	}
 	return text
@@ -127,7 +134,7 @@ func ChoiceText(c *gc.Choice) string {
 	need := mbText(float64(c.NeedMB))
 	switch c.Verdict {
 	case gc.TooSmall:
-		return fmt.Sprintf("A container of %s is too small: the live heap and what is around it take about %s, and the limit would start collections without end. Give it twice that, or keep less alive.", size, need)
+		return fmt.Sprintf("A container of %s is too small: the live heap and what is around it take about %s, and the limit could start collections without end. Give it twice that, or keep less alive.", size, need)
 	case gc.Tight:
 		return fmt.Sprintf("In a container of %s set %s. It is tight: even at GOGC=%d the limit, not GOGC, would start collections, and they would use about %s of the Ps.",
 			size, c.Prediction.Settings, gc.SweepGOGC[0], percentFigure(c.Prediction.GCPercent))
@@ -142,7 +149,7 @@ func PredictionText(p *gc.Prediction) string {
 		p.Settings, collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), mbText(float64(p.MemoryMB.High)), percentFigure(p.GCPercent), p.Grade)
 	switch p.State {
 	case gc.Thrashing:
-		text += " The limit leaves next to no room above the live heap: the collector would run without end, until the runtime lets the heap grow beyond it."
+		text += " The limit leaves next to no room above the live heap: the collector may run without end, until the runtime lets the heap grow beyond it."
 	case gc.Unbounded:
 		text += " Nothing would start a collection: memory grows by all that is allocated."
 	}
