@@ -236,7 +236,7 @@ func (x *Explainer) fromBinary(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 	if why != "" {
 		return nil, why
 	}
-	v := &values{bin: x.bin, slide: x.slide(g), wordSize: x.bin.WordSize()}
+	v := &values{bin: x.bin, mem: x.mem, slide: x.slide(g), wordSize: x.bin.WordSize()}
 	var first []Param
 	for i, f := range fits {
 		params, why := x.labelled(c, f, args, v)

@@ -14,7 +14,8 @@ import (
 
 // values turns words into text.
 type values struct {
-	bin      *symbol.Binary // nil for none
+	bin      *symbol.Binary                      // nil for none
+	mem      func(addr uint64, buf []byte) error // nil for none
 	slide    slide
 	wordSize int
 
@@ -114,7 +115,7 @@ func (v *values) text(t *symbol.Type, a dump.Arg) string {
 	case symbol.String:
 		return v.str(a)
 	case symbol.Slice:
-		return v.slice(a)
+		return v.slice(t, a)
 	case symbol.Any, symbol.Interface:
 		return v.iface(t, a)
 	case symbol.Complex:
@@ -177,7 +178,7 @@ func (v *values) word(t *symbol.Type, a dump.Arg) string {
 	case symbol.FuncValue:
 		return v.function(a.Value)
 	case symbol.Pointer, symbol.Chan, symbol.Map:
-		return v.pointer(a.Value)
+		return v.pointer(a.Value) + v.behind(t, a.Value)
 	}
 	return hex(a)
 }
@@ -261,6 +262,9 @@ func (v *values) str(a dump.Arg) string {
 		if text, ok := v.constant(ptr.Value, n.Value); ok {
 			return text
 		}
+		if text, ok := v.storedText(ptr.Value, n.Value); ok {
+			return text
+		}
 	}
 	if okLen {
 		v.odd = v.odd || int64(n.Value) < 0 || n.Value > 1<<48 || okPtr && ptr.Value == 0 && n.Value > 0
@@ -295,7 +299,7 @@ func (v *values) constant(addr, n uint64) (string, bool) {
 	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(string(data)), n), true
 }
 
-func (v *values) slice(a dump.Arg) string {
+func (v *values) slice(t *symbol.Type, a dump.Arg) string {
 	if len(a.Fields) != 3 || a.Fields[2].Kind != dump.Word {
 		v.count(a)
 		return printed(a)
@@ -315,7 +319,11 @@ func (v *values) slice(a dump.Arg) string {
 	if okLen && okCap && n.Value > room.Value || okPtr && ptr.Value == 0 && okLen && n.Value > 0 {
 		v.odd = true
 	}
-	return fmt.Sprintf("len %s, cap %s, at %s", text(n, okLen), text(room, okCap), hex(ptr))
+	out := fmt.Sprintf("len %s, cap %s, at %s", text(n, okLen), text(room, okCap), hex(ptr))
+	if okPtr && okLen && !v.odd {
+		out += v.elements(t, ptr.Value, n.Value)
+	}
+	return out
 }
 
 // iface tells the type of the value in an interface, and the value where it is a
@@ -350,6 +358,9 @@ func (v *values) iface(t *symbol.Type, a dump.Arg) string {
 		return info.Name + " " + v.function(data.Value)
 	}
 	if text, ok := v.boxed(info, data.Value); ok {
+		return info.Name + " " + text
+	}
+	if text, ok := v.storedBox(info, data.Value); ok {
 		return info.Name + " " + text
 	}
 	return fmt.Sprintf("%s, at %s", info.Name, hex(data))

@@ -35,7 +35,7 @@ const (
 )
 
 // Type is the type of a parameter, as far as it says what the words of one are.
-// What pointers, slices and maps lead to is in the name alone.
+// What pointers and slices lead to is not read with them, see [Binary.Leads].
 type Type struct {
 	// Name is the type as Go prints it: "[]string", "*main.Table". That of a
 	// type parameter's value is its underlying one, with a tilde: "~string".
@@ -46,6 +46,8 @@ type Type struct {
 	Elem   *Type   // of an array
 	Len    int64   // of an array
 	Fields []Field // of a struct; of a large one the first ones
+
+	leads dwarf.Offset // see Binary.Leads; 0 is nowhere
 }
 
 // Field is a field of a struct.
@@ -295,6 +297,18 @@ func sleb(b []byte) (v int64, ok bool) {
 	return 0, false
 }
 
+// Leads returns the type of what a pointer leads to, or of the elements of a slice.
+func (b *Binary) Leads(t *Type) (*Type, bool) {
+	p, err := b.params()
+	if err != nil || t.leads == 0 {
+		return nil, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	to := p.typ(t.leads, 0)
+	return to, to.Kind != Unknown
+}
+
 // typ reads a type. Types refer to each other in circles, which pointers alone
 // can close; the depth ends those that are damaged.
 func (p *paramReader) typ(off dwarf.Offset, depth int) *Type {
@@ -335,7 +349,7 @@ func (p *paramReader) readType(off dwarf.Offset, depth int) *Type {
 	case dwarf.TagTypedef:
 		return p.typedef(t, kind, inner, hasInner, depth)
 	case dwarf.TagPointerType:
-		t.Kind, t.Size = Pointer, p.ptrSize
+		t.Kind, t.Size, t.leads = Pointer, p.ptrSize, inner
 	case dwarf.TagSubroutineType:
 		t.Kind, t.Size = FuncValue, p.ptrSize
 	case dwarf.TagArrayType:
@@ -356,6 +370,7 @@ func (p *paramReader) readType(off dwarf.Offset, depth int) *Type {
 		t.Size = 2 * p.ptrSize
 	case Slice:
 		t.Size = 3 * p.ptrSize
+		t.leads, _ = e.Val(attrGoElem).(dwarf.Offset)
 	case Struct:
 		if e.Children && !p.fields(r, t, depth) {
 			t.Kind = Unknown

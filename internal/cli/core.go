@@ -130,7 +130,7 @@ func coreSummary(e *env, f *coreFlags, args []string) error {
 		out := c.head()
 		var err error
 		if out.Stacks, err = f.stacks(e, c, false); err != nil {
-			return nil, err
+			out.Odd = append(out.Odd, err.Error()) // the rest is worth telling
 		}
 		out.Heap, out.NoHeap = c.heapSummary()
 		if t, ok := c.crashed(); ok {
@@ -196,6 +196,21 @@ func (f *coreFlags) stacks(e *env, c *openedCore, full bool) (*report.Stacks, er
 	}
 	v.Explained = c.explained(e, file)
 	return v, nil
+}
+
+// coreStacks reads the goroutines of a core for loupe stacks.
+func coreStacks(e *env, f *stacksFlags, name string, v *report.Stacks) (done func() error, err error) {
+	c, err := openCoreOf(e, name, f.binary)
+	if err != nil {
+		return nil, err
+	}
+	done = func() error { c.close(); return nil }
+	if v.File, err = c.goroutines(); err != nil {
+		c.close()
+		return nil, err
+	}
+	v.Explained = c.explained(e, v.File)
+	return done, nil
 }
 
 // goroutines are those of the core, the one that has ended the program first.

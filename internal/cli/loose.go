@@ -44,7 +44,7 @@ func loose(name string) bool {
 		return false
 	}
 	what, _, err := sniff(name)
-	return err == nil && what[0] != "report" && what[0] != "stacks"
+	return err == nil && what[0] != "report" && what[0] != "stacks" && what[0] != "core"
 }
 
 // looseSet is a set of files that stand alone, with their short names.

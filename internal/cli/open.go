@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"loupe/benchmark"
+	"loupe/core"
 	"loupe/dump"
 	"loupe/profile"
 	"loupe/report"
@@ -39,7 +40,8 @@ program, and outputs of benchmarks to be compared, the others with the first.
 The pages are served on this machine alone, at the address that is printed, until
 the command is interrupted; the address is secret. A browser is opened when there is
 a terminal. With -text nothing is served: what is wrong in each file and its first
-page are printed, and the commands that show more of it.`,
+page are printed, and the commands that show more of it; of core files there is
+nothing else.`,
 		files: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
@@ -79,7 +81,7 @@ func openFile(e *env, name string) error {
 	if err != nil {
 		return err
 	}
-	if what[0] != "report" && what[0] != "stacks" && what[0] != "benchmarks" {
+	if what[0] != "report" && what[0] != "stacks" && what[0] != "benchmarks" && what[0] != "core" {
 		if err := writeFound(e, name); err != nil {
 			return err
 		}
@@ -142,6 +144,8 @@ func sniff(name string) (command []string, more string, err error) {
 		return []string{"trace", "summary"}, "more: loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile FILE", nil
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
 		return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
+	case core.LooksLike(head):
+		return []string{"core"}, "more: loupe core goroutines|threads|heap FILE, loupe stacks FILE", nil
 	case dump.LooksLike(head):
 		return []string{"stacks"}, "more: loupe stacks -full FILE, loupe stacks -flame OUT.html FILE, loupe stacks FILE LATER", nil
 	case bytes.Contains(head, []byte("SCHED ")) && !bytes.Contains(head, []byte("gc 1 @")):

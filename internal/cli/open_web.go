@@ -146,6 +146,12 @@ func webSources(names []string) (all []web.Source, err error) {
 			all = append(all, brokenSource(name, err))
 		case what[0] == "report":
 			all = append(all, recordingSource(name))
+		case what[0] == "core":
+			err := fmt.Errorf("%s is a core file, which has no page yet: loupe core %s shows it", name, name)
+			if len(names) == 1 {
+				return nil, err
+			}
+			all = append(all, brokenSource(name, err))
 		default:
 			if at < 0 {
 				at = len(all)

@@ -48,6 +48,9 @@ With the number of a process its goroutines are read out of its memory while it 
 (Linux; Go 1.18 and later; the same user, or root). It is neither stopped nor changed
 and needs no port and no import. What runs at that moment has no stack.
 
+A core file shows its goroutines as well, with -binary or by the program that it
+names; loupe core tells more of it.
+
 debug=2 stops the program for as long as it takes, seconds with 100,000
 goroutines, and Go cuts it off at 64 MiB without a word; loupe says when that has
 happened.
@@ -148,6 +151,8 @@ func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done fun
 		v.File, err = dump.Read(e.stdin)
 	case isURL(name):
 		v.File, err = fetchStacks(e, name, f.timeout)
+	case isCore(name):
+		done, err = coreStacks(e, f, name, v)
 	default:
 		v.File, done, err = readStacks(name)
 	}

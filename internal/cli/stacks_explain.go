@@ -19,6 +19,9 @@ import (
 // this machine. A binary that does not fit is said aloud.
 func explainStacks(e *env, f *stacksFlags, v *report.Stacks) (done func() error, err error) {
 	done = func() error { return nil }
+	if v.Explained != nil {
+		return done, nil // a core comes with its binary
+	}
 	opt := explain.Options{}
 	places := symbol.Sources{}
 	if f.binary != "" {

@@ -90,11 +90,14 @@ func main() {
 		}
 	}()
 	go func() { os.Stdin.Read(make([]byte, 10)) }()
-	time.Sleep(100 * time.Millisecond)
-	fmt.Println("ready")
 	if len(os.Args) > 1 {
+		time.Sleep(100 * time.Millisecond)
 		debug.SetTraceback("crash")
 		die(&request{id: 7, name: "seven"}, []int{1, 2, 3})
 	}
+	go func() {
+		time.Sleep(200 * time.Millisecond) // all the others wait by then
+		fmt.Println("ready")
+	}()
 	wait(&request{}, make(chan int), nil, 0, nil, nil, nil)
 }
