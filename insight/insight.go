@@ -12,6 +12,7 @@ package insight
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,7 +22,9 @@ import (
 
 	"loupe/compare"
 	"loupe/recording"
+	"loupe/sched"
 	"loupe/session"
+	"loupe/timeline"
 )
 
 // State is what a rule came to.
@@ -134,6 +137,9 @@ type Rule struct {
 	// Instead lists kinds of which one will do in place of all in Needs.
 	Instead []recording.Kind `json:"instead,omitempty"`
 	Params  []Param          `json:"params"`
+	// Part tells that the rule can judge a part of a recording's time: all that
+	// it counts is of that part then, see [RunPart].
+	Part bool `json:"part,omitempty"`
 	// Check looks; it returns at least one finding of any state.
 	Check func(r *Rule, in *Input) []Finding `json:"-"`
 }
@@ -222,6 +228,27 @@ func Run(in *Input) []Finding {
 		)
 	})
 	return all
+}
+
+// RunPart lets the rules that can judge a part of the recording's time look at
+// one, on its axis, and returns their answers in the order of the catalogue. That
+// reads the execution trace, unless stop says to end, with [sched.ErrStopped].
+func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error) {
+	t := analyzePart(in.Session, part, stop)
+	if errors.Is(t.err, sched.ErrStopped) {
+		return nil, t.err
+	}
+	within := &Input{
+		Session: in.Session, Facts: in.Facts, noisy: in.noisy, trace: func() *traced { return t }, reasons: in.reasons, slow: in.slow, parsed: map[string]*syntax{},
+	}
+	var all []Finding
+	for _, r := range Rules() {
+		if r.Part && r.missing(in.Session.Manifest()) == "" {
+			all = append(all, r.Check(r, within)...)
+		}
+	}
+	in.shorten(all)
+	return all, nil
 }
 
 // shorten fills in the short paths of files that the recording keeps.

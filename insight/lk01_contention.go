@@ -21,6 +21,7 @@ var lk01 = &Rule{
 		{"warning", 0.10, "share of the time of all Ps", "research"},
 		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the filling of a cache"},
 	},
+	Part:  true,
 	Check: onTrace(checkContention),
 }
 

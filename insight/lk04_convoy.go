@@ -17,6 +17,7 @@ var lk04 = &Rule{
 		{"ratio", 10, "mean wait to mean hold", "research"},
 		{"waits", 100, "waits", "chosen: below this chance rules"},
 	},
+	Part:  true,
 	Check: onTrace(checkConvoy),
 }
 

@@ -21,6 +21,7 @@ var sc03 = &Rule{
 		{"run", 5e-6, "s", "median run between; research has 10 µs, but a channel with a buffer of 256 that is worked off in batches comes to 8 (labs/sieve)"},
 		{"rate", 50e3, "hand-overs a second", "chosen: at 0.4 µs each this is 2% of a CPU"},
 	},
+	Part:  true,
 	Check: onTrace(checkPingPong),
 }
 

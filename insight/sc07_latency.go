@@ -19,6 +19,7 @@ var sc07 = &Rule{
 		{"waits", 50, "waits", "chosen: below this a percentile says little"},
 		{"share", 0.05, "share of the time they wanted to run", "chosen: less is no loss worth a change"},
 	},
+	Part:  true,
 	Check: onTrace(checkLatency),
 }
 

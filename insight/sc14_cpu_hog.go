@@ -18,6 +18,7 @@ var sc14 = &Rule{
 		{"delay", 0.10, "share of the trace", "chosen: what others waited meanwhile"},
 		{"part", 0.10, "share of all waits for a P", "chosen: less is not what makes them wait"},
 	},
+	Part:  true,
 	Check: onTrace(checkHog),
 }
 

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -25,11 +26,16 @@ type traced struct {
 	// module and pkg are the paths of the target's module and package, to
 	// show files as the module has them.
 	module, pkg string
+	part        bool  // it is of a part of the trace
 	err         error // why there is no analysis
 }
 
 // analyze reads the execution trace of a recording.
-func analyze(s *session.Session) *traced {
+func analyze(s *session.Session) *traced { return analyzePart(s, timeline.Span{}, nil) }
+
+// analyzePart reads it and counts what is in a part of the axis, when that is not
+// empty.
+func analyzePart(s *session.Session, part timeline.Span, stop func() bool) *traced {
 	target := &s.Manifest().Target
 	t := &traced{scope: s.Scope(), module: target.Module, pkg: target.Package}
 	trace, entry, err := s.Trace()
@@ -40,7 +46,23 @@ func analyze(s *session.Session) *traced {
 	if t.clock, t.err = s.TraceClock(); t.err != nil {
 		return t
 	}
-	t.Analysis, t.err = sched.Analyze(trace, sched.AnalyzeOptions{})
+	opts := sched.AnalyzeOptions{Stop: stop}
+	if t.part = part.Len() > 0; t.part {
+		part = timeline.Span{Start: timeline.Time(t.clock.Own(part.Start)), End: timeline.Time(t.clock.Own(part.End))}
+		opts.Filter = sched.During(part)
+	}
+	t.Analysis, t.err = sched.Analyze(trace, opts)
+	switch {
+	case t.err != nil:
+	case stop != nil && stop():
+		t.err = sched.ErrStopped
+	case t.part:
+		whole := t.Info.Span
+		t.Info.Span = timeline.Span{Start: max(whole.Start, part.Start), End: min(whole.End, part.End)}
+		if t.length() <= 0 {
+			t.err = errors.New("the execution trace covers none of this time")
+		}
+	}
 	return t
 }
 
@@ -56,7 +78,11 @@ func onTrace(check func(r *Rule, in *Input, t *traced) []Finding) func(r *Rule, 
 			return []Finding{r.answer(TooLittle, "%v", t.err)}
 		}
 		if t.length() < minTrace {
-			return []Finding{r.short("the trace is of %s, %s are needed", unit.Duration(t.length()), unit.Duration(minTrace))}
+			what := "the trace"
+			if t.part {
+				what = "this part of the trace"
+			}
+			return []Finding{r.short("%s is of %s, %s are needed", what, unit.Duration(t.length()), unit.Duration(minTrace))}
 		}
 		return check(r, in, t)
 	}
@@ -102,7 +128,11 @@ func (t *traced) blocks(keep func(b *sched.Block) bool) (own []*sched.Block) {
 // running is for how long the program's goroutines ran, all together.
 func (t *traced) running() (sum time.Duration) {
 	for _, g := range t.groups() {
-		sum += g.Exec
+		if t.part { // Exec is of whole lives
+			sum += time.Duration(g.Run.Sum)
+		} else {
+			sum += g.Exec
+		}
 	}
 	return sum
 }

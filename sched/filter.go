@@ -41,6 +41,7 @@ type Filter struct {
 	names    map[nameKey]bool
 	stacks   map[stackKey]bool
 	owners   []exectrace.NameID // by slot: the functions of the goroutines, for events
+	during   *timeline.Span     // in the trace's own time, in place of from and to; nil for none
 }
 
 type term struct {
@@ -233,6 +234,10 @@ func (f *Filter) matchesStack(r *exectrace.Reader, i int, id stack.ID) bool {
 	return ok
 }
 
+// During returns a filter that restricts nothing but the time, which is that of
+// the trace's clock.
+func During(span timeline.Span) *Filter { return &Filter{during: &span} }
+
 // Begin tells the filter when the trace begins.
 func (f *Filter) Begin(at timeline.Time) { f.start = at }
 
@@ -244,6 +249,9 @@ func (f *Filter) Times(begin timeline.Time) (timeline.Span, bool) {
 
 // span is the time that the filter is interested in.
 func (f *Filter) span() timeline.Span {
+	if f.during != nil {
+		return *f.during
+	}
 	s := timeline.Span{Start: f.start + timeline.Time(f.from), End: 1<<63 - 1}
 	if f.to > 0 {
 		s.End = f.start + timeline.Time(f.to)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"loupe/insight"
 )
 
 // brief is what a list of sources tells of one.
@@ -19,6 +21,40 @@ type brief struct {
 	Complete bool  `json:"complete"`
 	// Error says why it cannot be opened, "" when it can.
 	Error string `json:"error"`
+}
+
+// grades counts the findings of a source.
+type grades struct {
+	Critical int `json:"critical"`
+	Warning  int `json:"warning"`
+	Info     int `json:"info"`
+}
+
+// gradesOf lets the rules look at a source for a list of many: it is opened for
+// that, and closed again.
+func gradesOf(ctx context.Context, s *subject, _ *query) (*grades, error) {
+	return memo(ctx, s, "grades", func(ctx context.Context) (*grades, error) {
+		o, err := s.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if o.Close != nil {
+			defer func() { _ = o.Close() }() // read only: there is nothing to lose
+		}
+		g := &grades{}
+		for _, f := range insight.Run(insight.NewInput(o.Session)) {
+			switch {
+			case f.State != insight.Found:
+			case f.Severity == insight.Critical:
+				g.Critical++
+			case f.Severity == insight.Warning:
+				g.Warning++
+			default:
+				g.Info++
+			}
+		}
+		return g, ctx.Err()
+	})
 }
 
 // briefs tells of every source. Each is opened for that once, and closed again:

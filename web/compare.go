@@ -191,7 +191,9 @@ type compareDiff struct {
 	// Types are the sample types, of which one is compared.
 	Types []string `json:"types"`
 	Type  string   `json:"type"`
-	Page  *facts   `json:"page"`
+	// Paths are those of the two profiles in their sources.
+	Paths [2]string `json:"paths"`
+	Page  *facts    `json:"page"`
 }
 
 func compareProfiles(ctx context.Context, a, b *side, q *query) (*compareDiff, error) {
@@ -209,9 +211,11 @@ func compareProfiles(ctx context.Context, a, b *side, q *query) (*compareDiff, e
 	var both [2]*profile.Profile
 	for i, s := range []*side{a, b} {
 		var err error
-		if both[i], _, err = s.in.Profile(d.Kind); err != nil {
+		var e recording.Entry
+		if both[i], e, err = s.in.Profile(d.Kind); err != nil {
 			return nil, err
 		}
+		d.Paths[i] = e.Path
 	}
 	for _, t := range both[0].SampleTypes {
 		d.Types = append(d.Types, t.Type)

@@ -11,6 +11,7 @@ import (
 	"loupe/pprof"
 	"loupe/recording"
 	"loupe/report"
+	"loupe/sched"
 	"loupe/session"
 	"loupe/tiles"
 	"loupe/timeline"
@@ -25,6 +26,7 @@ var overviewEndpoints = []endpoint{
 		}
 		return seen.findings, nil
 	}),
+	on("findings/part", findingsOfPart),
 	on("overview/figures", overviewFigures),
 	on("overview/time", overviewTime),
 	on("overview/top", overviewTop),
@@ -54,6 +56,64 @@ func (s *subject) examined(ctx context.Context) (*examined, error) {
 			}
 		}
 		return &examined{in, in.Facts, found}, nil
+	})
+}
+
+// partFindings is what rules say of the chosen range.
+type partFindings struct {
+	// Checked are the rules that can judge a range; what the others say is of
+	// the whole recording.
+	Checked  []string          `json:"checked"`
+	Findings []insight.Finding `json:"findings"`
+	// Covers is the part of the range that the trace has, which they look at.
+	Covers timeline.Span `json:"covers"`
+}
+
+// findingsOfPart lets the rules that can do so judge the chosen range.
+func findingsOfPart(ctx context.Context, s *subject, q *query) (*partFindings, error) {
+	span, _, err := s.chosen(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.timeline(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	whole := t.On(t.Whole)
+	covers := timeline.Span{Start: max(span.Start, whole.Start), End: min(span.End, whole.End)}
+	if covers.Len() <= 0 {
+		return nil, nothing("The execution trace covers none of this time: it goes from %s to %s.", seconds(whole.Start), seconds(whole.End))
+	}
+	seen, err := s.examined(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return memoFew(ctx, s, "part", fmt.Sprint(covers), func(ctx context.Context) (*partFindings, error) {
+		tell := s.job("looking for what is wrong in the range")
+		defer tell(1)
+		o, err := s.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := insight.RunPart(seen.input, covers, func() bool { return ctx.Err() != nil })
+		if errors.Is(err, sched.ErrStopped) {
+			return nil, context.Canceled
+		}
+		if err != nil {
+			return nil, err
+		}
+		p := &partFindings{Findings: found, Covers: covers, Checked: []string{}}
+		for _, r := range insight.Rules() {
+			if r.Part {
+				p.Checked = append(p.Checked, r.ID)
+			}
+		}
+		if o.Rename != nil {
+			for i := range found {
+				rename(&found[i], o.Rename)
+			}
+		}
+		return p, nil
 	})
 }
 

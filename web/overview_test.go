@@ -1,11 +1,15 @@
 package web
 
 import (
+	"fmt"
 	"math"
+	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 
 	"loupe/compare"
+	"loupe/insight"
 	"loupe/report"
 	"loupe/session"
 	"loupe/timeline"
@@ -64,4 +68,42 @@ func TestOverviewTime(t *testing.T) {
 	}
 	p.refused(404, "overview/time?s=1&t0=0&t1=1000", nil)
 	p.refused(404, "overview/top?s=1&t0=0&t1=1000", nil)
+}
+
+// TestFindingsOfPart: of all of the trace the rules that can judge a part say
+// what they say of the recording, and of a part what lies in it.
+func TestFindingsOfPart(t *testing.T) {
+	p := pagesOf(t, recordingOf(busy()))
+	var all []insight.Finding
+	p.get("findings?s=1", &all)
+	var l laneList
+	p.get("timeline/lanes?s=1&kinds=gc", &l)
+	of := func(from, to timeline.Time) (f partFindings) {
+		p.get(fmt.Sprintf("findings/part?s=1&t0=%d&t1=%d", from, to), &f)
+		return f
+	}
+	whole := of(l.Span.Start, l.Span.End)
+	if len(whole.Checked) < 5 || whole.Covers != l.Span {
+		t.Fatalf("checked %v over %v of %v", whole.Checked, whole.Covers, l.Span)
+	}
+	for _, f := range whole.Findings {
+		i := slices.IndexFunc(all, func(g insight.Finding) bool { return g.Rule == f.Rule })
+		if i < 0 || all[i].State != f.State || f.Rule != "SC07" && f.State != insight.TooLittle && all[i].Summary != f.Summary {
+			t.Errorf("%s says %q of all of the time, and %q of the recording", f.Rule, f.Summary, all[max(0, i)].Summary)
+		}
+	}
+	middle := (l.Span.Start + l.Span.End) / 2
+	for _, f := range of(l.Span.Start, middle).Findings {
+		for _, e := range f.Evidence {
+			if e.Span != nil && timeline.Time(e.Span[1]) > middle+1 {
+				t.Errorf("%s of the first half has evidence up to %d, behind %d", f.Rule, e.Span[1], middle)
+			}
+		}
+	}
+	for _, f := range of(middle, middle+1000).Findings {
+		if f.State != insight.TooLittle {
+			t.Errorf("of a microsecond %s says %q", f.Rule, f.Summary)
+		}
+	}
+	p.refused(http.StatusNotFound, fmt.Sprintf("findings/part?s=1&t0=%d&t1=%d", l.Span.End+1, l.Span.End+2), nil)
 }

@@ -17,6 +17,7 @@ var sourceEndpoints = []endpoint{
 	all("sources", func(_ context.Context, s *Server, _ *query) (*sourceList, error) { return s.list(), nil }),
 	all("sources/briefs", briefs),
 	on("source", describeSource),
+	on("source/grades", gradesOf),
 }
 
 // sourceList says what can be looked at.

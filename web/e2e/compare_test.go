@@ -1,6 +1,11 @@
 package e2e
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
 
 // TestCompare lays two recordings side by side, and goes through all that is
 // compared.
@@ -26,4 +31,17 @@ func TestCompare(t *testing.T) {
 	b.settled()
 	b.accessible()
 	b.picture("compare-narrow")
+
+	// The profiles have their flame graphs of the difference in the other view.
+	dir := record(t, "sieve")
+	files, err := filepath.Glob(filepath.Join(dir, "*allocs*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no profile of allocations in %s: %v", dir, err)
+	}
+	b = open(t, serve(t, dir, files[0])+"#/1/compare?tab=profiles", 1280, 900, "light")
+	b.until("document.querySelector('.benchbar a[href*=\"/profile?\"]')")
+	b.do(chromedp.Click(".benchbar a[href*='/profile?']"))
+	b.until("location.hash.includes('/profile') && location.hash.includes('bs=') && document.querySelector('[aria-label=\"compare with\"]')")
+	b.settled()
+	b.until("document.querySelector('main').innerText.includes('before')")
 }

@@ -89,3 +89,16 @@ func TestOverview(t *testing.T) {
 		}
 	}
 }
+
+// TestFindingsInRange: with a range each finding says what it is of, and rules
+// that look at the trace alone are checked on it.
+func TestFindingsInRange(t *testing.T) {
+	b := open(t, serve(t, record(t, "mutex", "-phases", "bare,trace"))+"#/1/overview", 1280, 800, "light")
+	b.settled()
+	b.until("document.querySelectorAll('.ov-finding, .ov-fine').length > 0")
+	eval[string](b, `fetch("api/timeline/lanes?s=1&kinds=gc").then(r => r.json()).then(l => (location.hash = "#/1/overview?t=" + Math.round(l.span.start_ns) + "ns-" + Math.round((l.span.start_ns + l.span.end_ns) / 2) + "ns"))`)
+	b.until("document.querySelector('.ov-findings .note')?.innerText.includes('were checked on the chosen range')")
+	b.until("[...document.querySelectorAll('.ov-finding .chip')].every(c => /of the range|whole recording|outside/.test(c.innerText))")
+	b.accessible()
+	b.picture("overview-range")
+}

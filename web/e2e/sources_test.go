@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestSources: a folder of recordings is a list, in which new ones appear; one
@@ -27,6 +29,12 @@ func TestSources(t *testing.T) {
 	b.picture("sources-light")
 	loupe(t, "run", "-quiet", "-phases", "bare:1s", "-o", filepath.Join(home, "two.zip"), "./labs/pingpong")
 	b.until("document.querySelectorAll('main a[href*=overview]').length === 3")
+	// Each says how many findings it has, and those with the gravest come first.
+	b.until("document.querySelectorAll('.sourcegrades').length >= 1")
+	b.do(chromedp.SetValue("main select", "findings"), chromedp.Evaluate[chromedp.Void]("document.querySelector('main select').dispatchEvent(new Event('change', {bubbles: true}))"))
+	b.until("location.hash.includes('sort=findings')")
+	b.until("[...document.querySelectorAll('main a[href*=overview]')].at(-1).innerText.includes('broken')")
+	b.picture("sources-graded")
 	eval[bool](b, "(() => { [...document.querySelectorAll('main a[href*=overview]')].find(a => a.innerText.includes('broken')).click(); return true; })()")
 	b.until("document.querySelector('main [role=alert], main .trouble, main .empty')")
 	b.press("gu")

@@ -3,6 +3,7 @@
 import type { InsightFinding, InsightRule } from "./types/insight.ts";
 import type { BenchView, Facts } from "./types/web.ts";
 import type { CompareDiff, CompareSide, CompareView } from "./types/web_compare.ts";
+import type { PartFindings } from "./types/web_findings.ts";
 import type { CyclesPage, GcPage, MmuPage, WhatIfPage } from "./types/web_gc.ts";
 import type { GoroutineText, GoroutineView, GroupView, ShotItem, Trend } from "./types/web_goroutines.ts";
 import type { LaneStack } from "./types/web_lanes.ts";
@@ -10,7 +11,7 @@ import type { LoadList, LoadMeeting, LoadPick, LoadView } from "./types/web_load
 import type { FigurePage, TimePage, TopPage } from "./types/web_overview.ts";
 import type { Flame, GraphShown, LabelsShown, Peeked, Ranking, SourceShown, WeightKind } from "./types/web_profile.ts";
 import type { SchedPage, SchedParts } from "./types/web_sched.ts";
-import type { SourceInfo } from "./types/web_source.ts";
+import type { Grades, SourceInfo } from "./types/web_source.ts";
 import type { Brief, SourceList } from "./types/web_sources.ts";
 import type { GoroutineLife, LaneList, LaneMoment, RunList, TaskLanes, TaskPage, TimelineHit, TimelineStats, TraceTasks } from "./types/web_timeline.ts";
 
@@ -23,6 +24,7 @@ export type * from "./types/session.ts";
 export type * from "./types/timeline.ts";
 export type * from "./types/web.ts";
 export type * from "./types/web_compare.ts";
+export type * from "./types/web_findings.ts";
 export type * from "./types/web_gc.ts";
 export type * from "./types/web_goroutines.ts";
 export type * from "./types/web_lanes.ts";
@@ -45,6 +47,7 @@ export interface Answers {
   "compare/traces": Facts | null;
   "edit": boolean;
   "findings": InsightFinding[] | null;
+  "findings/part": PartFindings | null;
   "gc": GcPage | null;
   "gc/cycles": CyclesPage | null;
   "gc/mmu": MmuPage | null;
@@ -75,6 +78,7 @@ export interface Answers {
   "sched/samples": SchedParts | null;
   "sched/trace": SchedPage | null;
   "source": SourceInfo | null;
+  "source/grades": Grades | null;
   "sources": SourceList | null;
   "sources/briefs": Brief[] | null;
   "timeline/at": LaneMoment | null;

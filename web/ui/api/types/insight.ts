@@ -54,4 +54,5 @@ export interface InsightRule {
   needs: string[] | null;
   instead?: string[];
   params: InsightParam[] | null;
+  part?: boolean;
 }

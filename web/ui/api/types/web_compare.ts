@@ -9,6 +9,7 @@ export interface CompareDiff {
   kind: string;
   types: string[] | null;
   type: string;
+  paths: string[];
   page: Facts | null;
 }
 

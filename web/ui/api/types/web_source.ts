@@ -4,6 +4,12 @@ import type { RecordingHost, RecordingMark, RecordingPhase, RecordingTarget } fr
 import type { SessionFile } from "./session.ts";
 import type { TimelineSpan } from "./timeline.ts";
 
+export interface Grades {
+  critical: number;
+  warning: number;
+  info: number;
+}
+
 export interface SourceEntry {
   path: string;
   kind: string;

@@ -3,8 +3,9 @@ import type { InsightEvidence, InsightFinding, InsightImpact, SourceInfo } from 
 import { post } from "../../api/client.ts";
 import { say } from "../../base/dom.ts";
 import { duration, instant, number, percent, type Span } from "../../base/units.ts";
-import { formatRoute, go, param, range, set, setRange, viewRoute, type Route } from "../../model/route.ts";
-import { axis, list } from "../../model/source.ts";
+import { formatRoute, go, param, range, rangeParams, set, setRange, viewRoute, type Route } from "../../model/route.ts";
+import { axis, has, list } from "../../model/source.ts";
+import { useAnswer } from "../../widgets/ask.tsx";
 
 const severities: Record<string, { icon: string; order: number }> = {
   critical: { icon: "✖", order: 0 }, warning: { icon: "▲", order: 1 }, info: { icon: "●", order: 2 },
@@ -19,13 +20,39 @@ export function impactText(i: InsightImpact): string {
   return `${one(i.value)}${interval} ${unit}`.trim();
 }
 
-export function Findings({ source, all }: { source: SourceInfo; all: readonly InsightFinding[] }) {
+/** Seen is what the rules say, where there is a range of that for those that can judge one. */
+interface Seen {
+  readonly all: readonly InsightFinding[];
+  /** checked are the rules whose answers are of the range. */
+  readonly checked: ReadonlySet<string>;
+  /** note says what is of what. */
+  readonly note: string;
+}
+
+/** useSeen asks the rules that can judge a range to do so. */
+function useSeen(source: string, all: readonly InsightFinding[]): Seen {
+  const r = range.value, part = useAnswer("findings/part", { s: source, ...rangeParams() }, r !== null && has("exectrace"));
+  if (!r) return { all, checked: new Set(), note: "" };
+  const none = { all, checked: new Set<string>(), note: "Findings are of the whole recording: no rule could judge the chosen range. Evidence that lies outside of it is marked." };
+  if (part.error) return { ...none, note: none.note + (part.error.missing ? " " + part.error.message : "") };
+  const p = part.value;
+  if (!p) return part.loading ? { ...none, note: "Looking at the chosen range …" } : none;
+  const checked = new Set(p.checked ?? []);
+  return {
+    all: [...all.filter((f) => !checked.has(f.rule)), ...(p.findings ?? [])], checked,
+    note: `${checked.size} rules look at the execution trace alone: they were checked on the chosen range, of which ${duration(p.covers.end_ns - p.covers.start_ns)} are traced. The others rest on profiles and logs of the whole recording.`,
+  };
+}
+
+export function Findings({ source, all: whole }: { source: SourceInfo; all: readonly InsightFinding[] }) {
+  const { all, checked, note } = useSeen(source.id, whole);
   const found = all.filter((f) => f.state === "finding").sort((a, b) => severities[a.severity ?? "info"]!.order - severities[b.severity ?? "info"]!.order || b.score - a.score);
   const rest = (state: string): InsightFinding[] => all.filter((f) => f.state === state);
   const open = param("show");
   return (
     <section class="ov-findings" aria-label="Findings">
       <h2>{found.length ? `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
+      {note ? <p class="note" role="status">{note}</p> : null}
       {found.length > 0 ? null : rest("fine").length ? (
         <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong: {rest("fine").length === 1 ? "one rule says" : rest("fine").length + " rules say"} that all is fine.</p>
       ) : (
@@ -33,7 +60,7 @@ export function Findings({ source, all }: { source: SourceInfo; all: readonly In
       )}
       {found.map((f, i) => {
         const id = f.rule + (found.findIndex((g) => g.rule === f.rule) === i ? "" : "." + i);
-        return <Finding key={id} id={id} of={f} open={open === id} source={source} />;
+        return <Finding key={id} id={id} of={f} open={open === id} source={source} checked={checked.has(f.rule)} />;
       })}
       <Rest title="Fine" of={rest("fine")} />
       <Rest title="Too little data" of={rest("too_little_data")} />
@@ -62,7 +89,7 @@ function seenIn(e: InsightEvidence, r: Span | null): boolean {
   return !r || !e.span_ns || e.span_ns[0]! < r.end && e.span_ns[1]! >= r.start;
 }
 
-function Finding({ id, of: f, open, source }: { id: string; of: InsightFinding; open: boolean; source: SourceInfo }) {
+function Finding({ id, of: f, open, source, checked }: { id: string; of: InsightFinding; open: boolean; source: SourceInfo; checked: boolean }) {
   const grade = f.severity ?? "info", r = range.value;
   const evidence = f.evidence ?? [], timed = evidence.filter((e) => e.span_ns);
   const outside = r !== null && timed.length > 0 && timed.length === evidence.length && !timed.some((e) => seenIn(e, r));
@@ -73,7 +100,7 @@ function Finding({ id, of: f, open, source }: { id: string; of: InsightFinding; 
         <span class="ov-grade"><span aria-hidden="true">{severities[grade]?.icon}</span> {grade}</span>
         <h3>{f.title}</h3>
         {f.impact ? <span class="ov-impact">{impactText(f.impact)}</span> : null}
-        {outside ? <span class="chip">seen outside the range</span> : null}
+        {r ? <span class="chip">{checked ? "of the range" : outside ? "seen outside the range" : "of the whole recording"}</span> : null}
         <span class="grow" />
         <button type="button" aria-expanded={open} onClick={() => set({ show: open ? undefined : id })}>{open ? "hide" : "show"}<span class="unseen"> {f.title}</span></button>
       </div>
