@@ -28,7 +28,8 @@ type Options struct {
 //   - dumps of goroutine stacks (debug=2, a panic, SIGQUIT);
 //   - the older formats of C++ and Java that google/pprof reads: binary CPU
 //     profiles, heap, growth, contention and threads;
-//   - the output of perf script, folded stacks, and the files of speedscope.
+//   - perf.data and the output of perf script, folded stacks, and the files of
+//     speedscope.
 //
 // The data is not modified and not kept. A packed profile.proto is taken in while
 // it is unpacked, so that it is never in memory as a whole.

@@ -17,6 +17,7 @@ var foreign = []struct {
 	name   string
 	decode func(data []byte, opt Options) (*Profile, error)
 }{
+	{"perf.data file", decodePerfData}, // before binary formats without a mark
 	{"binary CPU profile", decodeCPU},
 	{"heap profile in text form", decodeHeap},
 	{"count profile in text form", decodeCount},

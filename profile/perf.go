@@ -272,13 +272,18 @@ func (r *perfReader) finish() (*Profile, error) {
 		b.types, b.values = b.types[:1], b.values[:b.len()]
 	} else if len(r.events) == 1 {
 		for event := range r.events {
-			b.types[1].Type = event
-			if event == "cpu-clock" || event == "task-clock" {
-				b.types[1] = ValueType{"cpu", "nanoseconds"}
-			}
+			b.types[1] = perfType(event)
 		}
 	}
 	b.periodType, b.period = b.types[len(b.types)-1], 0
 	b.duration = time.Duration(r.last - r.first)
 	return b.profile()
+}
+
+// perfType is what the periods of an event count.
+func perfType(event string) ValueType {
+	if event == "cpu-clock" || event == "task-clock" {
+		return ValueType{"cpu", "nanoseconds"}
+	}
+	return ValueType{event, "count"}
 }

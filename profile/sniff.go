@@ -41,7 +41,6 @@ var signatures = []signature{
 	{"\xcf\xfa\xed\xfe", "a Mach-O binary; give the profile, not the program"},
 	{"MZ", "a Windows binary; give the profile, not the program"},
 	{"go 1.", "a Go execution trace or heap dump, not a profile"},
-	{"PERFILE2", "a perf.data file (write it as text: perf script -i perf.data)"},
 }
 
 // texts are the beginnings of text formats.

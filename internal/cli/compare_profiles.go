@@ -225,7 +225,7 @@ func profileIn(e *env, name string) (*profile.Profile, error) {
 	case err != nil:
 		return nil, err
 	}
-	p, err := profile.Decode(data, profile.Options{})
+	p, err := decodeProfile(data)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read profile %s: %w", name, err)
 	}

@@ -23,7 +23,7 @@ type looseFiles map[string]string
 // Profiles name their sources, and may name anything: nothing but Go is read.
 func (l looseFiles) Open(name string) (fs.File, error) {
 	if file, ok := l[name]; ok {
-		return os.Open(file)
+		return openNamed(file)
 	}
 	rest, ok := strings.CutPrefix(name, "source/abs/")
 	if !ok || !strings.HasSuffix(name, ".go") {

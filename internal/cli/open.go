@@ -142,7 +142,7 @@ func sniff(name string) (command []string, more string, err error) {
 		return []string{"report"}, "more: loupe trace summary FILE, loupe gc FILE, loupe sched FILE, loupe compare FILE OTHER", nil
 	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
 		return []string{"trace", "summary"}, "more: loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile FILE", nil
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a, isPerfData(head):
 		return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
 	case core.LooksLike(head):
 		return []string{"core"}, "more: loupe core goroutines|threads|heap FILE, loupe stacks FILE", nil

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"loupe/pprof"
+	"loupe/profile"
+	"loupe/symbol"
+)
+
+// isPerfData tells whether a file is one of perf record, which has addresses
+// where other profiles have names.
+func isPerfData(head []byte) bool { return bytes.HasPrefix(head, []byte("PERFILE2")) }
+
+// decodeProfile decodes a profile. What perf has recorded gets its names from the
+// binaries of this machine, if they are those that ran.
+func decodeProfile(data []byte) (*profile.Profile, error) {
+	p, err := profile.Decode(data, profile.Options{})
+	if err != nil || !isPerfData(data) {
+		return p, err
+	}
+	s := &pprofSession{flags: &pprofFlags{config: pprof.Defaults()}, binaries: map[string]*openBinary{}}
+	defer s.close()
+	binary := func(m profile.Mapping) (*symbol.Binary, error) {
+		// A profile may name any file, also one that never ends.
+		if info, err := os.Stat(m.File); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no program", m.File)
+		}
+		return s.binary(m)
+	}
+	p = pprof.Symbolize(p, false, binary, func(string) {})
+	return pprof.Demangle(p, "", false), nil
+}
+
+// named is a file of perf record as profile.proto, with names.
+type named struct {
+	*bytes.Reader
+	info fs.FileInfo
+	size int64
+}
+
+// openNamed opens a file; what perf has recorded is turned into a profile.
+func openNamed(name string) (fs.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 8)
+	if n, _ := f.ReadAt(head, 0); !isPerfData(head[:n]) {
+		return f, nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, done, err := mapFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p, err := decodeProfile(data)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := p.Encode(&b); err != nil {
+		return nil, err
+	}
+	return &named{bytes.NewReader(b.Bytes()), info, int64(b.Len())}, nil
+}
+
+// Stat says how long the profile is, and else what is known of the file.
+func (n *named) Stat() (fs.FileInfo, error) { return namedInfo{n.info, n.size}, nil }
+
+// Close has nothing to do.
+func (n *named) Close() error { return nil }
+
+type namedInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+// Size is that of the profile.
+func (n namedInfo) Size() int64 { return n.size }
