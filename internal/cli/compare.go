@@ -2,6 +2,7 @@ package cli
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 					return usagef("-format: unknown form %q of benchmarks: there are text, json, csv and md", *format)
 				}
 				return writeBenchmarks(e, args, *format)
+			}
+			if bench, other := mixedBenchmarks(args); other != "" {
+				return fmt.Errorf("%s is the output of go test -bench and %s is not: each is compared with its like", bench, other)
 			}
 			if areProfiles(args) {
 				return profiles.run(e, args, *format)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,6 +21,25 @@ func areBenchmarks(args []string) bool {
 
 // showBenchmarks prints the tables of one output of go test -bench.
 func showBenchmarks(e *env, name string) error { return writeBenchmarks(e, []string{name}, "text") }
+
+// mixedBenchmarks returns an output of go test -bench and a file that is none,
+// of files that are there; "" where they are all alike.
+func mixedBenchmarks(names []string) (bench, other string) {
+	for _, name := range names {
+		what, _, err := sniff(name)
+		gone := exitError{}
+		switch {
+		case err == nil && what[0] == "benchmarks":
+			bench = name
+		case !errors.As(err, &gone) || gone.code != exitNothing:
+			other = name
+		}
+	}
+	if bench == "" || other == "" {
+		return "", ""
+	}
+	return bench, other
+}
 
 // writeBenchmarks prints outputs of go test -bench side by side, as benchstat does.
 func writeBenchmarks(e *env, names []string, format string) error {
