@@ -2,7 +2,6 @@ package cli
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -69,8 +68,8 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 				}
 				return writeBenchmarks(e, args, *format)
 			}
-			if bench, other := mixedBenchmarks(args); other != "" {
-				return fmt.Errorf("%s is the output of go test -bench and %s is not: each is compared with its like", bench, other)
+			if err := allBenchmarks(args); err != nil {
+				return err
 			}
 			if areProfiles(args) {
 				return profiles.run(e, args, *format)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,23 +23,26 @@ func areBenchmarks(args []string) bool {
 // showBenchmarks prints the tables of one output of go test -bench.
 func showBenchmarks(e *env, name string) error { return writeBenchmarks(e, []string{name}, "text") }
 
-// mixedBenchmarks returns an output of go test -bench and a file that is none,
-// of files that are there; "" where they are all alike.
-func mixedBenchmarks(names []string) (bench, other string) {
-	for _, name := range names {
+// allBenchmarks fails when one of the arguments is an output of go test -bench and
+// another is not.
+func allBenchmarks(args []string) error {
+	bench, other := "", ""
+	for _, name := range args {
 		what, _, err := sniff(name)
 		gone := exitError{}
 		switch {
 		case err == nil && what[0] == "benchmarks":
 			bench = name
-		case !errors.As(err, &gone) || gone.code != exitNothing:
+		case errors.As(err, &gone) && gone.code == exitNothing && bench != "":
+			return err
+		default:
 			other = name
 		}
 	}
-	if bench == "" || other == "" {
-		return "", ""
+	if bench != "" && other != "" {
+		return fmt.Errorf("%s is the output of go test -bench and %s is not: each is compared with its like", bench, other)
 	}
-	return bench, other
+	return nil
 }
 
 // writeBenchmarks prints outputs of go test -bench side by side, as benchstat does.
