@@ -73,8 +73,9 @@ type Rule struct {
 	// Value is the bound, Percent tells that it is of the whole.
 	Value   float64
 	Percent bool
-	// Less tells that it holds below the bound.
-	Less bool
+	// Less tells that it holds below the bound, Equal that it also does at it (a
+	// slope is never exactly at one).
+	Less, Equal bool
 	// For is how long it must hold without a break, Over the window in
 	// which a rise is looked at.
 	For, Over time.Duration
@@ -101,7 +102,7 @@ const DefaultOver = time.Minute
 // Help describes the rules in a few lines.
 func Help() string {
 	var b strings.Builder
-	b.WriteString("A rule is METRIC>VALUE (or <), such as rss>50%, goroutines>10000, or\n" +
+	b.WriteString("A rule is METRIC>VALUE (or <, >=, <=), such as rss>50%, goroutines>10000, or\n" +
 		"cpu>90% for 30s, which must hold for so long. METRIC/s>VALUE over TIME is of\n" +
 		"how fast it rises: heap/s>1MB over 2m holds when the trend over two minutes is\n" +
 		"that steep with 95 % confidence. The metrics:\n")
@@ -130,7 +131,7 @@ func Parse(text string) (*Rule, error) {
 		}
 		return nil, fmt.Errorf("cannot read the rule %q: there is no %q; known are %s", text, m[1], strings.Join(names, ", "))
 	}
-	r := &Rule{Metric: metric, Rate: m[2] != "", Less: m[3][0] == '<', Over: DefaultOver, text: strings.TrimSpace(text)}
+	r := &Rule{Metric: metric, Rate: m[2] != "", Less: m[3][0] == '<', Equal: strings.HasSuffix(m[3], "="), Over: DefaultOver, text: strings.TrimSpace(text)}
 	if err := r.value(m[4], m[5]); err != nil {
 		return nil, fmt.Errorf("cannot read the rule %q: %w", text, err)
 	}
@@ -198,7 +199,7 @@ func (r *Rule) Check(now Reading) (why string, fires bool) {
 		holds = known && (slope.Low > bound && !r.Less || slope.High < bound && r.Less)
 		why = fmt.Sprintf("%s changes by %s/s [%s, %s] over %s", r.Metric.Name, r.shown(slope.Estimate), r.shown(slope.Low), r.shown(slope.High), r.Over)
 	} else {
-		holds = v > bound && !r.Less || v < bound && r.Less
+		holds = v > bound && !r.Less || v < bound && r.Less || v == bound && r.Equal
 		why = fmt.Sprintf("%s is %s%s", r.Metric.Name, r.shown(v), of)
 	}
 	if !holds {

@@ -32,9 +32,37 @@ func (k kernelSource) String() string { return fmt.Sprintf("process %d, from out
 
 func (k kernelSource) metricsKind() recording.Kind { return recording.Metrics }
 
-// follow has nothing to tell: the runtime's metrics are inside.
-func (k kernelSource) follow(context.Context, time.Duration, clock, io.Writer) error {
-	return errNoMetrics
+// follow counts the goroutines, which is all that is seen of the runtime's metrics
+// from outside. It does so less often where there are many.
+func (k kernelSource) follow(ctx context.Context, interval time.Duration, _ clock, w io.Writer) error {
+	p, err := live.Open(k.pid)
+	if err != nil {
+		return errNoMetrics
+	}
+	defer p.Close()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for told := false; ; {
+		asked := time.Now()
+		f, err := p.Goroutines()
+		switch {
+		case err == nil:
+			if _, err := fmt.Fprintf(w, "{\"t_ns\":%d,\"/sched/goroutines:goroutines\":%d}\n", asked.UnixNano(), f.Goroutines()); err != nil {
+				return err
+			}
+			told = true
+		case !told:
+			return errNoMetrics
+		case !ProcessExists(k.pid):
+			return nil
+		}
+		tick.Reset(max(interval, maxPollShare*time.Since(asked)))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
 }
 
 // kernelPhases are what can be had from outside, by the way that it takes.

@@ -212,12 +212,15 @@ func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clo
 				return errNoMetrics
 			}
 		}
-		if err != nil {
-			return nil // the program is gone
+		if err == nil {
+			if _, err := fmt.Fprintf(w, "{\"t_ns\":%d,\"vars\":%s}\n", now(), text); err != nil {
+				return err
+			}
 		}
-		if _, err := fmt.Fprintf(w, "{\"t_ns\":%d,\"vars\":%s}\n", now(), text); err != nil || ctx.Err() != nil {
-			return err
+		if ctx.Err() != nil {
+			return nil
 		}
+		// One that is late, or fails, is left out: the next may be there again.
 		tick.Reset(max(interval, maxPollShare*time.Since(asked)))
 		select {
 		case <-ctx.Done():

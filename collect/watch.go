@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"loupe/alert"
@@ -60,6 +62,9 @@ type Watcher struct {
 	lines []stamped // of the program's metrics
 	last  map[string]float64
 	notes []string
+
+	unreached  error // why the service did not answer the last time
+	unanswered int   // how often in a row
 
 	samples  []osAt
 	before   alert.Reading // the reading before, for rates
@@ -254,6 +259,20 @@ func figures(line []byte) map[string]float64 {
 // Notes are remarks on what cannot be seen, and why.
 func (w *Watcher) Notes() []string { return w.notes }
 
+// Name says in a word what is watched: the program's name where it runs on this
+// machine, else the address.
+func (w *Watcher) Name() string {
+	if w.pid > 0 {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", w.pid)); err == nil {
+			return filepath.Base(strings.TrimSuffix(exe, " (deleted)"))
+		}
+	}
+	if u, err := PprofURL(w.target.Name); w.target.Kind == "url" && err == nil {
+		return u.Host
+	}
+	return filepath.Base(w.target.Name)
+}
+
 // PID returns the number of the process, 0 where it is not known.
 func (w *Watcher) PID() int { return w.pid }
 
@@ -275,11 +294,23 @@ func (w *Watcher) Next(ctx context.Context) (alert.Reading, error) {
 		return alert.Reading{}, ErrEnded
 	}
 	r := w.read(ctx)
-	if w.pid == 0 && len(r.Values) <= 1 {
+	if w.pid == 0 && w.unanswered > 0 && (w.unanswered >= patience || errors.Is(w.unreached, syscall.ECONNREFUSED)) {
 		return r, fmt.Errorf("%w: %s does not answer any more", ErrEnded, w.target.Name)
 	}
-	return r, nil
+	return r, ctx.Err()
 }
+
+// patience is how many times in a row a service elsewhere may not answer: a
+// network has its moments.
+const patience = 5
+
+// staleAfter is for how long figures of the program count when no others come.
+// They come more seldom than once an interval where they are costly to make.
+const staleAfter = time.Minute
+
+// shortWait bounds how long a reading waits for the service: what the system
+// tells must not be late because the program is busy dying.
+const shortWait = time.Second
 
 // read takes a reading.
 func (w *Watcher) read(ctx context.Context) alert.Reading {
@@ -306,6 +337,9 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 		sums["cpu"] = (s.User + s.System).Seconds()
 	}
 	w.mu.Lock()
+	if n := len(w.lines); n > 0 && s.at.Sub(w.lines[n-1].at) > max(staleAfter, 10*w.opt.Interval) {
+		w.last = nil
+	}
 	for name, v := range w.last {
 		if sum, ok := strings.CutSuffix(name, "*"); ok {
 			sums[sum] = v
@@ -315,9 +349,7 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 	}
 	w.mu.Unlock()
 	if h, ok := w.src.(*httpSource); ok {
-		if n, ok := h.goroutines(ctx); ok {
-			now.Values["goroutines"] = float64(n)
-		}
+		w.ask(ctx, h, &now)
 	}
 	for name, v := range sums {
 		if old, ok := w.sums[name]; ok && v >= old && now.At > w.before.At {
@@ -327,6 +359,19 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 	w.wholes(&now, &s.OSSample)
 	w.before, w.sums = now, sums
 	return now
+}
+
+// ask adds what the service's own page tells.
+func (w *Watcher) ask(ctx context.Context, h *httpSource, now *alert.Reading) {
+	ctx, cancel := context.WithTimeout(ctx, max(shortWait, w.opt.Interval))
+	defer cancel()
+	n, err := h.goroutines(ctx)
+	if w.unreached = err; err != nil {
+		w.unanswered++
+		return
+	}
+	w.unanswered = 0
+	now.Values["goroutines"] = float64(n)
 }
 
 // wholes says what percentages are of.
@@ -350,17 +395,16 @@ var goroutineCount = regexp.MustCompile(`<td>(\d+)</td>\s*<td><a href=['"]gorout
 
 // goroutines asks how many goroutines there are, which the first page of
 // /debug/pprof tells without stopping anything.
-func (h *httpSource) goroutines(ctx context.Context) (int64, bool) {
+func (h *httpSource) goroutines(ctx context.Context) (int64, error) {
 	text, err := h.page(ctx, h.base.String())
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
 	m := goroutineCount.FindSubmatch(text)
 	if m == nil {
-		return 0, false
+		return 0, fmt.Errorf("the page at %s has no number of goroutines", h.base)
 	}
-	n, err := strconv.ParseInt(string(m[1]), 10, 64)
-	return n, err == nil
+	return strconv.ParseInt(string(m[1]), 10, 64)
 }
 
 // Capture writes a recording of the program as it is: the readings that led
@@ -387,10 +431,11 @@ func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, pha
 	if err != nil {
 		return errors.Join(err, rec.Close())
 	}
+	if w.src == nil {
+		phases, err = nil, rec.Note("no profiles: the program has no agent and serves no /debug/pprof")
+	}
 	for _, p := range r.possible(phases) {
 		switch {
-		case w.src == nil:
-			err = rec.Note("no profiles: the program has no agent and serves no /debug/pprof")
 		case p.Name == "trace" && w.flights:
 			err = w.flown(ctx, r)
 		case p.Name == "bare":

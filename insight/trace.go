@@ -152,7 +152,13 @@ func (t *traced) site(id stack.ID) stack.Frame {
 }
 
 // name is a function in short.
-func (t *traced) name(id exectrace.NameID) string { return stack.Short(t.Reader.Name(id)) }
+func (t *traced) name(id exectrace.NameID) string {
+	name := stack.Short(t.Reader.Name(id))
+	if name == "" {
+		return "goroutines of unknown functions" // the trace was cut, or began later
+	}
+	return name
+}
 
 // place names a frame in a sentence: "search.find at rss.go:5".
 func place(f stack.Frame) string {

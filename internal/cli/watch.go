@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode"
 
 	"loupe/alert"
 	"loupe/collect"
@@ -136,7 +137,10 @@ func (f *watchFlags) run(e *env, args []string) error {
 		for _, n := range w.Notes() {
 			fmt.Fprintln(e.stderr, "note: "+n)
 		}
-		v := &watching{watchFlags: f, e: e, w: w, name: targetName(args[0])}
+		v := &watching{watchFlags: f, e: e, w: w, name: targetName(args[0]), known: map[string]bool{}}
+		if running(args[0]) {
+			v.name = w.Name()
+		}
 		err = v.loop(ctx)
 		return errors.Join(err, w.Close())
 	})
@@ -195,6 +199,10 @@ type watching struct {
 	alerts int
 	last   time.Time // when the last recording was written
 	shown  time.Time
+
+	readings int
+	asked    bool            // whether there are rules of what is not known
+	known    map[string]bool // the metrics that have had a value
 }
 
 // loop takes readings until the program or the time ends.
@@ -209,6 +217,7 @@ func (v *watching) loop(ctx context.Context) error {
 			return v.verdict() // Ctrl-C, or -for is over
 		}
 		v.show(now)
+		v.unknown(now)
 		for _, r := range v.rules {
 			if why, fires := r.Check(now); fires {
 				if err := v.raise(ctx, r, why); err != nil {
@@ -218,6 +227,27 @@ func (v *watching) loop(ctx context.Context) error {
 					return v.verdict()
 				}
 			}
+		}
+	}
+}
+
+// settled is how long it takes until a figure that is known at all has come: rates
+// need two readings, and to find out what a program is takes a moment.
+const settled, settledReadings = 5 * time.Second, 10
+
+// unknown says once of which rules the figure is not known: they would be silent
+// for ever.
+func (v *watching) unknown(now alert.Reading) {
+	for name := range now.Values {
+		v.known[name] = true
+	}
+	if v.readings++; v.asked || v.readings < settledReadings || now.At.Sub(0) < settled {
+		return
+	}
+	v.asked = true
+	for _, r := range v.rules {
+		if !v.known[r.Metric.Name] {
+			v.tell("unknown", map[string]any{"alert": r.String()}, fmt.Sprintf("watch: %s cannot fire so far: nothing tells the %s of this program", r, r.Metric.Name))
 		}
 	}
 }
@@ -299,7 +329,7 @@ func (v *watching) raise(ctx context.Context, r *alert.Rule, why string) error {
 
 // place names a folder for a recording that is not there yet.
 func (v *watching) place() string {
-	base := fmt.Sprintf("%s%cloupe-watch-%s-%s", strings.TrimSuffix(v.out, string(os.PathSeparator)), os.PathSeparator, v.name, time.Now().Format("20060102-150405"))
+	base := fmt.Sprintf("%s%cloupe-watch-%s-%s", strings.TrimSuffix(v.out, string(os.PathSeparator)), os.PathSeparator, fileName(v.name), time.Now().Format("20060102-150405"))
 	for n := 1; ; n++ {
 		dir := base
 		if n > 1 {
@@ -309,6 +339,17 @@ func (v *watching) place() string {
 			return dir
 		}
 	}
+}
+
+// fileName makes of a name one that every system takes for a file: an address has
+// a colon.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '-'
+	}, name)
 }
 
 // notifyWait bounds what -exec and -webhook may take.

@@ -1,0 +1,122 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loupe/alert"
+)
+
+// pprofPage is what of the first page of /debug/pprof is read.
+const pprofPage = `<tr><td>42</td><td><a href='goroutine?debug=1'>goroutine</a></td></tr>`
+
+// elsewhere watches a service that runs on another machine, as far as is known.
+func elsewhere(t *testing.T, handler http.HandlerFunc) (*Watcher, *httptest.Server) {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	w, err := Watch(t.Context(), s.URL, WatchOptions{Interval: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	w.pid = 0
+	return w, s
+}
+
+// until takes readings until one has what is asked for.
+func until(t *testing.T, w *Watcher, ok func(alert.Reading) bool) {
+	t.Helper()
+	for {
+		r, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok(r) {
+			return
+		}
+	}
+}
+
+// TestWatchPatience: a service that does not answer for a moment is watched on,
+// also what it tells of its memory.
+func TestWatchPatience(t *testing.T) {
+	var broken atomic.Int32
+	var polls atomic.Int64
+	w, _ := elsewhere(t, func(rw http.ResponseWriter, r *http.Request) {
+		switch {
+		case broken.Add(-1) >= 0:
+			http.Error(rw, "busy", http.StatusServiceUnavailable)
+		case r.URL.Path == "/debug/vars":
+			polls.Add(1)
+			rw.Write([]byte(`{"memstats":{"HeapAlloc":7}}`))
+		default:
+			rw.Write([]byte(pprofPage))
+		}
+	})
+	has := func(name string) func(alert.Reading) bool {
+		return func(r alert.Reading) bool { return r.Values[name] > 0 }
+	}
+	until(t, w, has("goroutines"))
+	until(t, w, has("heap"))
+	broken.Store(3)
+	until(t, w, func(alert.Reading) bool { return broken.Load() < 0 })
+	seen := polls.Load()
+	until(t, w, func(r alert.Reading) bool { return r.Values["goroutines"] == 42 && polls.Load() > seen })
+}
+
+// TestWatchGone: a service that is no more ends the watch, at once where nobody
+// listens, and after some readings where it only fails.
+func TestWatchGone(t *testing.T) {
+	f := func(what string, end func(s *httptest.Server, broken *atomic.Bool)) {
+		t.Helper()
+		var broken atomic.Bool
+		w, s := elsewhere(t, func(rw http.ResponseWriter, r *http.Request) {
+			if broken.Load() {
+				http.Error(rw, "no more", http.StatusBadGateway)
+				return
+			}
+			rw.Write([]byte(pprofPage))
+		})
+		until(t, w, func(r alert.Reading) bool { return r.Values["goroutines"] == 42 })
+		end(s, &broken)
+		for {
+			if _, err := w.Next(t.Context()); err != nil {
+				if !errors.Is(err, ErrEnded) {
+					t.Errorf("%s: %v", what, err)
+				}
+				return
+			}
+		}
+	}
+	f("closed", func(s *httptest.Server, _ *atomic.Bool) { s.Close() })
+	f("fails", func(_ *httptest.Server, broken *atomic.Bool) { broken.Store(true) })
+}
+
+// TestWatchStale: figures of which no new ones come are forgotten.
+func TestWatchStale(t *testing.T) {
+	w := newWatcher(WatchOptions{Interval: time.Second})
+	w.oomKills = func() int64 { return 0 }
+	w.take([]byte(`{"/memory/classes/heap/objects:bytes":7}`))
+	if r := w.read(context.Background()); r.Values["heap"] != 7 {
+		t.Errorf("the heap is %v, want 7", r.Values["heap"])
+	}
+	w.lines[0].at = w.lines[0].at.Add(-2 * staleAfter)
+	if v, ok := w.read(context.Background()).Values["heap"]; ok {
+		t.Errorf("the heap is still %v after minutes", v)
+	}
+}
+
+// TestWatchName: what is watched has a name that says more than its number.
+func TestWatchName(t *testing.T) {
+	w := newWatcher(WatchOptions{})
+	w.target.Kind, w.target.Name = "url", "http://shop.example:6060/debug/pprof/"
+	if got := w.Name(); got != "shop.example:6060" {
+		t.Errorf("it is called %q", got)
+	}
+}
