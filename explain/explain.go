@@ -290,7 +290,7 @@ func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *va
 		shape = nil
 	}
 	trust := x.trust(c)
-	return v.structured(params, args, shape, trust)
+	return v.structured(x.asPrinted(f.Name, params), args, shape, trust)
 }
 
 // inOrder is the version from which on parameters are listed as they are declared.

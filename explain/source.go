@@ -203,6 +203,7 @@ func (x *Explainer) fromSource(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 	if fn.hiddenParam && len(params) != len(args) {
 		return nil, "the function is called where it stands, and what it uses of its surroundings is passed as well"
 	}
+	params = x.asPrinted(c.Func, params)
 	var out []Param
 	why := ""
 	if x.structured() || hasBraces(args) {
