@@ -428,11 +428,13 @@ const (
 	Poor Grade = "poor"
 )
 
-// misses are by what share of it each estimate may be wrong: nine of ten of the
-// predictions in docs/benchmarks.md were nearer.
+// misses are by what share of it each estimate may be wrong: of collections and
+// heap, nine of ten of the predictions in docs/benchmarks.md were nearer. The
+// Ps' time of gctrace differs by more from one run to the next wherever the
+// machine does other work.
 var misses = map[Grade]struct{ collections, heap, cpu float64 }{
-	Good: {0.12, 0.10, 0.25},
-	Fair: {0.25, 0.20, 0.40},
+	Good: {0.12, 0.10, 0.50},
+	Fair: {0.30, 0.30, 0.70},
 	Poor: {0.60, 0.50, 0.80},
 }
 

@@ -112,7 +112,7 @@ func (r *Replay) notes(all []Prediction) []Note {
 	add(r.recorded.MarkPercent > 35, NoteMarkDuty, "a mark phase was under way %.0f%% of the time: how the program slows down then, and how large its heap gets, a replay tells roughly", float64(r.recorded.MarkPercent))
 	add(!r.opt.Overhead.Measured, NoteOverhead, "memory beside the heap is assumed: %.0f MB and %.0f%% of the heap", r.overhead(0)/(1<<20), 100*r.opt.Overhead.Share)
 	add(limited, NoteFragmentation, "a limit counts free slots in memory that is in use, too, which no log tells: there may be more collections than estimated, up to the upper figure")
-	add(true, NotePsTime, "GC CPU is time of Ps, marking on idle ones included: where more threads want to run than there are CPUs, it is more than CPU time")
+	add(true, NotePsTime, "GC CPU is gctrace's time of Ps, marking on idle ones included: on a machine that does other work, it is far more than CPU time and differs from run to run; two runs (-verify) tell the CPU time")
 	return out
 }
 

@@ -99,7 +99,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	if len(shares) > 1 {
 		text += fmt.Sprintf("; most in phase %s, %s", worst.Phase.Name, unit.Percent(most))
 	}
-	f.Evidence = []Evidence{Evidence{Text: text}.at(worst)}
+	f.Evidence = append([]Evidence{Evidence{Text: text}.at(worst)}, in.predicted(worst, 200)...)
 	f.Advice = "Allocate less where the allocation findings point; or let the heap grow: GOGC=200 halves the collector's work for twice the garbage, GOMEMLIMIT bounds it."
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	f.Doubts = append(in.doubts(), "the runtime counts the time of Ps: where more threads want to run than there are CPUs, that is more than CPU time")

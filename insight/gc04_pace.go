@@ -78,7 +78,7 @@ func checkPace(r *Rule, in *Input) []Finding {
 	if len(paces) > 1 {
 		seen += fmt.Sprintf("; the fastest in phase %s, one every %s", fastest.Phase.Name, unit.Nanoseconds(paces[0]*1e9))
 	}
-	f.Evidence = []Evidence{Evidence{Text: seen}.at(fastest)}
+	f.Evidence = append([]Evidence{Evidence{Text: seen}.at(fastest)}, in.predicted(fastest, 400)...)
 	f.Advice = "Allocate less per request, so that more of them fit between two collections. Where the live heap is a few MB, a larger one costs little: GOGC=400, or GOGC=off with GOMEMLIMIT."
 	f.Verify = "Record again under the same load: requests per collection should rise; the pace itself may stay."
 	f.Doubts = in.doubts()

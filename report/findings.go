@@ -106,7 +106,7 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 func writePlace(w *lines, e insight.Evidence, indent string, width int) {
 	text := clean(e.Text)
 	if e.File == "" {
-		w.printf("%s%s\n", indent, wrap(text, width-len(indent), indent+"  "))
+		w.printf("%s%s\n", indent, wrap(text, width-len(indent)-2, indent+"  "))
 		return
 	}
 	place := fmt.Sprintf("%s:%d", clean(shortFile(e)), e.Line)

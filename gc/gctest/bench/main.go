@@ -8,8 +8,9 @@
 //
 // Each program runs at GOGC=100 first. From that log alone everything is
 // predicted but the CPU time, which needs a second run, at GOGC=400. Then the
-// program runs with the other settings, and each figure has three columns:
-// predicted, measured, and how far the prediction was off.
+// program runs with the other settings. Each figure is written as what was
+// predicted, the range in brackets, what was measured, and by how much the
+// estimate was off.
 package main
 
 import (
@@ -194,7 +195,7 @@ type miss struct{ collections, heap, gcCPU, cpu float64 }
 
 func (t *table) head() {
 	t.misses = map[gc.Grade][]miss{}
-	cells := []string{"program", "settings", "grade", "state", "collections", "", "", "peak heap MB", "", "", "GC CPU ms", "", "", "CPU ms", "", "", "memory MB", "max RSS MB"}
+	cells := []string{"program", "settings", "grade", "collections", "peak heap, MB", "GC, Ps' ms", "CPU, ms", "memory, max RSS, MB"}
 	t.print(cells)
 	if t.markdown {
 		t.print(slices.Repeat([]string{"---"}, len(cells)))
@@ -207,31 +208,39 @@ func (t *table) print(cells []string) {
 		return
 	}
 	for i, c := range cells {
-		if width := []int{8, 26, 5, 9}; i < len(width) {
-			fmt.Printf("%-*s ", width[i], c)
-		} else {
-			fmt.Printf("%9s ", c)
-		}
+		fmt.Printf("%-*s ", []int{8, 28, 5, 28, 28, 34, 34, 24}[i], c)
 	}
 	fmt.Println()
 }
 
 func (t *table) row(name string, p gc.Prediction, m *measured) {
-	off := func(predicted gc.Figure, seen float64) float64 { return float64(predicted)/seen - 1 }
-	x := miss{off(p.Collections.Estimate, m.collections), off(p.PeakHeapMB.Estimate, m.peak), off(p.GCCPUMS.Estimate, m.gcCPU), off(p.CPUMS.Estimate, float64(m.cpu)/1e6)}
-	t.misses[p.Grade] = append(t.misses[p.Grade], x)
-	three := func(predicted gc.Figure, seen, off float64) []string {
-		if !predicted.Known() || seen == 0 || math.IsNaN(seen) {
-			return []string{fmt.Sprintf("%.0f", float64(predicted)), fmt.Sprintf("%.0f", seen), "–"}
-		}
-		return []string{fmt.Sprintf("%.0f", float64(predicted)), fmt.Sprintf("%.0f", seen), fmt.Sprintf("%+.0f%%", 100*off)}
+	off := func(predicted gc.Range, seen float64) float64 { return float64(predicted.Estimate)/seen - 1 }
+	cpu := float64(m.cpu) / 1e6
+	t.misses[p.Grade] = append(t.misses[p.Grade], miss{off(p.Collections, m.collections), off(p.PeakHeapMB, m.peak), off(p.GCCPUMS, m.gcCPU), off(p.CPUMS, cpu)})
+	t.print([]string{
+		name, p.Settings.String(), string(p.Grade), cell(p.Collections, m.collections), cell(p.PeakHeapMB, m.peak),
+		cell(p.GCCPUMS, m.gcCPU), cell(p.CPUMS, cpu), fmt.Sprintf("≤ %.0f: %.0f", float64(p.MemoryMB.High), m.rss),
+	})
+}
+
+// cell is what was predicted, with its range, what was measured, and by how much
+// the estimate was off.
+func cell(p gc.Range, seen float64) string {
+	if !p.Estimate.Known() {
+		return fmt.Sprintf("–: %.0f", seen)
 	}
-	cells := []string{name, p.Settings.String(), string(p.Grade), string(p.State)}
-	cells = append(cells, three(p.Collections.Estimate, m.collections, x.collections)...)
-	cells = append(cells, three(p.PeakHeapMB.Estimate, m.peak, x.heap)...)
-	cells = append(cells, three(p.GCCPUMS.Estimate, m.gcCPU, x.gcCPU)...)
-	cells = append(cells, three(p.CPUMS.Estimate, float64(m.cpu)/1e6, x.cpu)...)
-	t.print(append(cells, fmt.Sprintf("%.0f", float64(p.MemoryMB.Estimate)), fmt.Sprintf("%.0f", m.rss)))
+	high := "?"
+	if p.High.Known() {
+		high = fmt.Sprintf("%.0f", float64(p.High))
+	}
+	text := fmt.Sprintf("%.0f (%.0f–%s): %.0f", float64(p.Estimate), float64(p.Low), high, seen)
+	if seen > 0 {
+		text += fmt.Sprintf(", %+.0f%%", 100*(float64(p.Estimate)/seen-1))
+	}
+	if gc.Figure(seen) < p.Low || p.High.Known() && gc.Figure(seen) > p.High {
+		text += " outside"
+	}
+	return text
 }
 
 // foot prints how far nine of ten predictions of each grade were off at most.
