@@ -85,7 +85,7 @@ func (h *Heap) exactName(id uint32, s *span) string {
 }
 
 // Largest returns the objects that retain most, of one type or of all; n is how
-// many. What is within another one of them is told too.
+// many. Of a type, those that another one of it holds are left out.
 func (g *Graph) Largest(typ string, n int) []Object {
 	match := g.matcher(typ)
 	var nodes []uint32
@@ -93,7 +93,11 @@ func (g *Graph) Largest(typ string, n int) []Object {
 		if !match(id, s) {
 			return
 		}
-		nodes = append(nodes, g.first[g.nodeOf(id)])
+		node := g.first[g.nodeOf(id)]
+		if typ != "" && g.within(node, match) {
+			return
+		}
+		nodes = append(nodes, node)
 		if len(nodes) >= 2*n+1024 {
 			nodes = g.most(nodes, n)
 		}
