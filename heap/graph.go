@@ -11,6 +11,11 @@ import (
 //
 // The nodes are numbered in the order of a depth-first search. Node 0 leads to
 // all roots.
+//
+// What a global variable or a finalizer leads to, is held by that: pointers on
+// stacks count for what nothing else holds. A worker that looks at an entry of a
+// cache does not keep it from being the cache's, and a stale word on a stack, which
+// nobody can tell from a used one, does not divide a list.
 type Graph struct {
 	h *Heap
 
@@ -71,6 +76,7 @@ func (h *Heap) Graph() (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.leaveStacks(n, out)
 	tree := g.search(n, out)
 	g.shortest(n, out)
 	g.reverse(n, out)
@@ -147,6 +153,39 @@ func (g *Graph) edges(n uint32) (out adjacency, err error) {
 		return out, h.take(1<<62, "the graph")
 	}
 	return out, nil
+}
+
+// leaveStacks makes the edges from goroutines to what other roots reach lead to
+// node 0, where they mean nothing.
+func (g *Graph) leaveStacks(n uint32, out adjacency) {
+	seen := newBitset(n)
+	var stack []uint32
+	for r := range g.h.roots {
+		if g.h.roots[r].Kind != Goroutine {
+			seen.set(uint32(1 + r))
+			stack = append(stack, uint32(1+r))
+		}
+	}
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for e := out.start[v]; e < out.start[v+1]; e++ {
+			if w := out.to.at(e); !seen.has(w) {
+				seen.set(w)
+				stack = append(stack, w)
+			}
+		}
+	}
+	for r := range g.h.roots {
+		if g.h.roots[r].Kind != Goroutine {
+			continue
+		}
+		for e := out.start[1+r]; e < out.start[2+r]; e++ {
+			if p := &out.to.pages[e>>listBits][e&listMask]; seen.has(*p) {
+				*p = 0
+			}
+		}
+	}
 }
 
 // tree is a depth-first search: the node before each.
