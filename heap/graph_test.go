@@ -50,7 +50,7 @@ func reachable(n uint32, edges [][2]uint32, without uint32) []bool {
 // dominated by all the others.
 func TestDominators(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for round := range 300 {
+	for round := range 120 {
 		n := uint32(2 + r.IntN(24))
 		var edges [][2]uint32
 		for v := uint32(1); v < n; v++ {
