@@ -18,7 +18,6 @@ package explain
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"loupe/dump"
@@ -118,29 +117,10 @@ func New(f *dump.File, opt Options) *Explainer {
 			names[r.Func] = true
 		}
 	}
-	x.version = goVersion(x.bin)
+	x.version, _ = x.bin.GoMinor()
 	x.funcs, _ = x.bin.FunctionsNamed(names)
 	x.judge()
 	return x
-}
-
-// goVersion returns the minor version of the Go that built a binary, 0 if that
-// is not known.
-func goVersion(b *symbol.Binary) int {
-	info, err := b.BuildInfo()
-	if err != nil {
-		return 0
-	}
-	_, rest, ok := strings.Cut(info.GoVersion, "go1.")
-	if !ok {
-		return 0
-	}
-	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
-	if end >= 0 {
-		rest = rest[:end]
-	}
-	n, _ := strconv.Atoi(rest)
-	return n
 }
 
 // maxLooks bounds how many goroutines are read to see how a file prints words.

@@ -2,7 +2,6 @@ package heap
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"loupe/symbol"
@@ -60,7 +59,7 @@ func layoutOf(b *symbol.Binary) (*layout, error) {
 	if !b.HasDWARF() {
 		return nil, fmt.Errorf("%w: the binary has no debug information, which says how the runtime and all types lie in memory (build without -ldflags=-w and -s; of a program that strip has stripped, name the file from before)", ErrNotReadable)
 	}
-	minor, ok := minorOf(b)
+	minor, ok := b.GoMinor()
 	if !ok || minor < oldest {
 		return nil, fmt.Errorf("%w: that of Go 1.%d and later can be, and the binary is of another one", ErrNotReadable, oldest)
 	}
@@ -164,16 +163,4 @@ func (l *layout) find() (missing []string) {
 	word(&l.syscallPC, "g", "syscallpc")
 	word(&l.startPC, "g", "startpc")
 	return missing
-}
-
-// minorOf returns the version of Go that has built a binary: 26 is Go 1.26.
-func minorOf(b *symbol.Binary) (int, bool) {
-	info, err := b.BuildInfo()
-	if err != nil {
-		return 0, false
-	}
-	rest, ok := strings.CutPrefix(info.GoVersion, "go1.")
-	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-	n, err := strconv.Atoi(rest[:digits])
-	return n, ok && err == nil
 }

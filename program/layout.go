@@ -52,7 +52,7 @@ func layoutOf(b *symbol.Binary, v variables) (*layout, error) {
 		allm:    v[allm].Addr,
 		printed: v[printed].Addr, printedAt: v[printedAt].Addr, printedLen: int(v[printed].Size),
 	}
-	if minor, ok := minorOf(b); ok && minor <= 21 {
+	if minor, ok := b.GoMinor(); ok && minor <= 21 {
 		l.special = wrapper18
 	}
 	if b.HasDWARF() {

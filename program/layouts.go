@@ -2,8 +2,6 @@ package program
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"loupe/symbol"
 )
@@ -50,7 +48,7 @@ var layout18 = layout{size: 392, goid: 152, status: 144, reason: 176, since: 168
 
 // fromTable takes the layout from what is known of a version of Go.
 func (l *layout) fromTable(b *symbol.Binary) error {
-	minor, ok := minorOf(b)
+	minor, ok := b.GoMinor()
 	if !ok {
 		return fmt.Errorf("%w: it has no debug information (-ldflags=-w), and does not say by which version of Go it was built", ErrNotGo)
 	}
@@ -63,16 +61,4 @@ func (l *layout) fromTable(b *symbol.Binary) error {
 	known.allgptr, known.allglen, known.reasons, known.reasonsLen = l.allgptr, l.allglen, l.reasons, l.reasonsLen
 	*l = known
 	return nil
-}
-
-// minorOf returns the version of Go that has built a binary: 26 is Go 1.26.
-func minorOf(b *symbol.Binary) (int, bool) {
-	info, err := b.BuildInfo()
-	if err != nil {
-		return 0, false
-	}
-	rest, ok := strings.CutPrefix(info.GoVersion, "go1.")
-	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-	n, err := strconv.Atoi(rest[:digits])
-	return n, ok && err == nil
 }

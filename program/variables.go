@@ -75,7 +75,7 @@ var uses = []use{
 
 // variablesInCode finds the variables by the instructions that use them.
 func variablesInCode(b *symbol.Binary) (variables, error) {
-	minor, ok := minorOf(b)
+	minor, ok := b.GoMinor()
 	if !ok || minor < 18 || layouts[minor] == (layout{}) {
 		return nil, fmt.Errorf("%w: the binary has no symbol table (-ldflags=-s or strip removes it), and is not known to be of Go 1.18 to 1.26", ErrNotGo)
 	}

@@ -22,6 +22,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -136,6 +137,20 @@ func Open(r io.ReaderAt, opt Options) (*Binary, error) {
 // version, main module, dependencies, build settings. It is an error when the
 // binary has none: built by hand with the compiler, or not Go at all.
 func (b *Binary) BuildInfo() (*debug.BuildInfo, error) { return b.build() }
+
+// GoMinor returns the version of Go that has built the binary: 26 is Go 1.26. ok is
+// false where the binary does not say it.
+func (b *Binary) GoMinor() (minor int, ok bool) {
+	info, err := b.BuildInfo()
+	if err != nil {
+		return 0, false
+	}
+	// "go1.26.8", "devel go1.27-3f2a1b"
+	_, rest, ok := strings.Cut(info.GoVersion, "go1.")
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	minor, err = strconv.Atoi(rest[:digits])
+	return minor, ok && err == nil
+}
 
 // IsGo says whether the binary holds Go code with its table of functions.
 func (b *Binary) IsGo() bool {
