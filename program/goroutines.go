@@ -134,27 +134,40 @@ func (s *snapshot) all() ([]one, error) {
 	if err := s.mem.Read(list, buf); err != nil {
 		return nil, err
 	}
-	addrs := make([]uint64, n)
-	for i := range addrs {
-		addrs[i] = binary.LittleEndian.Uint64(buf[8*i:])
-	}
-	gs := make([]byte, int(n)*s.l.size)
-	if err := s.mem.Gather(addrs, s.l.size, gs); err != nil {
-		return nil, err
+	addrs := make([]uint64, 0, n)
+	seen := make(map[uint64]bool, n)
+	for i := range n {
+		// The same one twice is in no program, and would make a small file
+		// need much memory.
+		if at := binary.LittleEndian.Uint64(buf[8*i:]); !seen[at] {
+			seen[at] = true
+			addrs = append(addrs, at)
+		}
 	}
 	var out []one
-	for i := range addrs {
-		o := one{g: gs[i*s.l.size : (i+1)*s.l.size : (i+1)*s.l.size], addr: addrs[i]}
-		switch s.status(&o) {
-		case gIdle, gDead, gDeadExtra:
-			continue
+	for len(addrs) > 0 {
+		some := addrs[:min(len(addrs), maxGathered)]
+		addrs = addrs[len(some):]
+		gs := make([]byte, len(some)*s.l.size)
+		if err := s.mem.Gather(some, s.l.size, gs); err != nil {
+			return nil, err
 		}
-		if !s.isSystem(s.word(&o, s.l.startPC)) {
-			out = append(out, o)
+		for i := range some {
+			o := one{g: gs[i*s.l.size : (i+1)*s.l.size : (i+1)*s.l.size], addr: some[i]}
+			switch s.status(&o) {
+			case gIdle, gDead, gDeadExtra:
+				continue
+			}
+			if !s.isSystem(s.word(&o, s.l.startPC)) {
+				out = append(out, o)
+			}
 		}
 	}
 	return out, nil
 }
+
+// maxGathered is how many g are read at once.
+const maxGathered = 1 << 12
 
 func (s *snapshot) word(o *one, off int) uint64 { return binary.LittleEndian.Uint64(o.g[off:]) }
 

@@ -41,7 +41,7 @@ type Stopped struct {
 	reasons []string
 	threads map[int64]Thread
 	places  map[placeKey]*place
-	now     int64
+	byAddr  map[uint64]int // of Machines
 }
 
 // maxMachines bounds what is believed of a list that was read.
@@ -55,7 +55,7 @@ func (p *Program) Stop(threads []Thread, now int64) (*Stopped, error) {
 		return nil, fmt.Errorf("%w: it has no debug information (-ldflags=-w), and how the runtime of its version of Go lies in memory is known only from 1.21 on", ErrNotGo)
 	}
 	s := p.snapshot(now)
-	out := &Stopped{s: s, threads: map[int64]Thread{}, places: map[placeKey]*place{}}
+	out := &Stopped{s: s, threads: map[int64]Thread{}, places: map[placeKey]*place{}, byAddr: map[uint64]int{}}
 	for _, t := range threads {
 		out.threads[t.ID] = t
 	}
@@ -87,9 +87,10 @@ func (st *Stopped) readMachines() error {
 		return err
 	}
 	for at != 0 && len(st.Machines) < maxMachines {
-		if s.mem.Read(at, buf) != nil {
+		if _, again := st.byAddr[at]; again || s.mem.Read(at, buf) != nil {
 			break
 		}
+		st.byAddr[at] = len(st.Machines)
 		st.Machines = append(st.Machines, st.machine(at, buf))
 		at = binary.LittleEndian.Uint64(buf[x.next:])
 	}
@@ -121,10 +122,8 @@ func (st *Stopped) g(addr uint64) (o one, ok bool) {
 
 // machineAt reads the m at an address.
 func (st *Stopped) machineAt(addr uint64) (Machine, bool) {
-	for i := range st.Machines {
-		if st.Machines[i].Addr == addr {
-			return st.Machines[i], true
-		}
+	if i, ok := st.byAddr[addr]; ok {
+		return st.Machines[i], true
 	}
 	buf := make([]byte, st.s.l.machine.size)
 	if addr == 0 || st.s.mem.Read(addr, buf) != nil {
@@ -316,8 +315,8 @@ func (st *Stopped) unwind(o *one, b begin, visit func(*physical) bool) bool {
 		if !st.arm() {
 			f.fp += 8
 		}
-		if f.fp < sp || f.fp > w.hi {
-			return false
+		if f.fp < sp || f.fp == sp && n > 0 || f.fp > w.hi {
+			return false // every call takes room on a stack
 		}
 		if !visit(&f) || isTop(f.place.name) {
 			return true

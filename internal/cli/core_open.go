@@ -190,8 +190,8 @@ func (c *openedCore) join(bin *os.File) {
 	for _, s := range c.binary.Segments {
 		c.memory.Back(core.Backing{Addr: s.Addr + bias, Size: s.FileSize, From: bin, Offset: int64(s.Offset)})
 	}
-	if c.program == nil && c.notGo == nil {
-		c.notGo = program.ErrNotGo
+	if c.program == nil && !c.binary.HasSymbols() {
+		c.program, c.notGo = program.Search(c.memory, c.binary, bias)
 	}
 }
 
