@@ -13,7 +13,7 @@ import (
 // The program must not move, and be of a version of Go that the table of layouts has.
 func Search(mem Memory, bin *symbol.Binary, bias uint64) (*Program, error) {
 	l := &layout{}
-	if minor, ok := minorOf(bin); ok && minor <= 21 {
+	if minor, ok := bin.GoMinor(); ok && minor <= 21 {
 		l.special = wrapper18
 	}
 	if err := l.fromTable(bin); err != nil {
