@@ -74,7 +74,7 @@ export function LaneStack({ lanes, span, label }: { lanes: readonly Lane[]; span
     <section class="lanes" aria-label={label}>
       <div class="lanebar">
         <h2>{label}</h2>
-        {r ? <span class="muted">range {duration(r.end - r.start)}</span> : <span class="muted">drag to choose a range</span>}
+        {r ? <span class="muted">range {duration(r.end - r.start)}</span> : <span class="muted screen">drag to choose a range</span>}
         <span class="grow" />
         {r ? <button type="button" aria-pressed={zoom} onClick={() => set({ zoom: zoom ? undefined : "1" })}>{zoom ? "Zoom out" : "Zoom to the range"}</button> : null}
         {r ? <button type="button" onClick={() => set({ t: undefined, zoom: undefined })}>Whole time</button> : null}

@@ -1,4 +1,4 @@
-/** The pointer over the lanes: drag is a range, Shift or the middle button moves, Ctrl and the wheel zoom, two fingers too. */
+/** The pointer over the lanes: drag is a range, Shift or the middle button moves, Ctrl and the wheel zoom, two fingers too; one that stays and then moves is a range. */
 import type { Span, Time } from "../../base/units.ts";
 import { pan, toTime, zoom } from "../../model/viewport.ts";
 import { slop } from "../../tracks/brush.ts";
@@ -14,10 +14,14 @@ export interface Handlers {
   readonly scroll: (dy: number) => void;
 }
 
+/** longPress is for how many ms a finger stays where it is before it chooses a range. */
+const longPress = 450;
+
 /** pointer listens on an element, whose pixels are those of the stage; what it returns stops that. */
 export function pointer(element: HTMLElement, stage: Stage, on: Handlers): () => void {
   let mode: "" | "press" | "brush" | "pan" | "pinch" = "";
   let fromX = 0, fromT: Time = 0, lastX = 0, lastY = 0;
+  let held = 0; // the timer of a finger that may stay where it is
   const fingers = new Map<number, { x: number; y: number }>();
   const place = (e: MouseEvent): { x: number; y: number } => {
     const box = element.getBoundingClientRect();
@@ -32,7 +36,15 @@ export function pointer(element: HTMLElement, stage: Stage, on: Handlers): () =>
     element.focus({ preventScroll: true });
     if (e.pointerType === "touch") {
       fingers.set(e.pointerId, { x, y });
+      if (mode === "brush") on.brush(null);
+      on.hover(null);
       mode = fingers.size > 1 ? "pinch" : "press";
+      clearTimeout(held);
+      // A finger that stays chooses a range from there on.
+      if (mode === "press") held = setTimeout(() => {
+        mode = "brush";
+        on.brush(span(lastX));
+      }, longPress);
     } else if (e.button === 1 || e.button === 0 && e.shiftKey) {
       e.preventDefault();
       mode = "pan";
@@ -62,6 +74,7 @@ export function pointer(element: HTMLElement, stage: Stage, on: Handlers): () =>
       return;
     }
     if (mode === "press" && Math.abs(x - fromX) > slop) {
+      clearTimeout(held);
       mode = e.pointerType === "touch" ? "pan" : "brush";
       on.hover(null);
     }
@@ -76,24 +89,33 @@ export function pointer(element: HTMLElement, stage: Stage, on: Handlers): () =>
   };
   const up = (e: PointerEvent): void => {
     const { x, y } = place(e), was = mode;
+    clearTimeout(held);
     fingers.delete(e.pointerId);
     mode = "";
     element.classList.remove("moving");
     if (was === "brush") {
       on.brush(null);
       const s = span(x);
-      if (s.end > s.start) on.range(s);
+      if (Math.abs(x - fromX) > slop) on.range(s);
+      else on.hover({ x, y }); // a finger that has stayed asks what is there
     } else if (was === "press") {
       on.click(toTime(stage.view, x), y);
     }
   };
   const cancel = (e: PointerEvent): void => {
+    clearTimeout(held);
     fingers.delete(e.pointerId);
     if (mode === "brush") on.brush(null);
     mode = "";
     element.classList.remove("moving");
   };
-  const leave = (): void => on.hover(null);
+  // Where a finger stays some browsers offer a menu.
+  const menu = (e: Event): void => {
+    if (fingers.size > 0) e.preventDefault();
+  };
+  const leave = (e: PointerEvent): void => {
+    if (e.pointerType !== "touch") on.hover(null);
+  };
   const twice = (e: MouseEvent): void => {
     const { x, y } = place(e);
     on.open(toTime(stage.view, x), y);
@@ -110,10 +132,11 @@ export function pointer(element: HTMLElement, stage: Stage, on: Handlers): () =>
   };
   const events: [string, EventListener, AddEventListenerOptions?][] = [
     ["pointerdown", down as EventListener], ["pointermove", move as EventListener], ["pointerup", up as EventListener], ["pointercancel", cancel as EventListener],
-    ["pointerleave", leave], ["dblclick", twice as EventListener], ["wheel", wheel as EventListener, { passive: false }],
+    ["pointerleave", leave as EventListener], ["contextmenu", menu], ["dblclick", twice as EventListener], ["wheel", wheel as EventListener, { passive: false }],
   ];
   for (const [name, f, options] of events) element.addEventListener(name, f, options);
   return () => {
+    clearTimeout(held);
     for (const [name, f, options] of events) element.removeEventListener(name, f, options);
   };
 }
