@@ -25,7 +25,7 @@ func (in *Input) predicted(r *compare.Round, gogc int) []Evidence {
 	text := "predicted for " + p.Settings.String() + " and the same work: " +
 		unit.Count(int64(p.Collections.Estimate+0.5)) + " collections instead of " + unit.Count(was.Collections) +
 		", " + unit.Percent(float64(p.GCPercent)/100) + " of the Ps' time for the collector instead of " + unit.Percent(float64(was.GCPercent)/100) +
-		", a peak heap of " + unit.Number(float64(p.PeakHeapMB.Estimate)) + " MB instead of " + unit.Number(float64(was.PeakHeapMB)) + " MB" + " MB" +
+		", a peak heap of " + unit.Number(float64(p.PeakHeapMB.Estimate)) + " MB instead of " + unit.Number(float64(was.PeakHeapMB)) + " MB" +
 		" (grade: " + string(p.Grade) + "; loupe gc -what-if has more)"
 	return []Evidence{Evidence{Text: text}.at(r)}
 }

@@ -243,6 +243,9 @@ func (f *whatIfFlags) verifyCommand(e *env, command []string) error {
 			return exitError{exitNothing, fmt.Errorf("with %s: %w", s, err)}
 		}
 		o.MaxRSSMB, o.CPUMS = gc.Figure(float64(run.rss)/(1<<20)), gc.Figure(float64(run.cpu)/1e6)
+		if run == second {
+			o.CPUMS = gc.Unknown() // it is what the prediction was made from
+		}
 		if run.rss == 0 {
 			o.MaxRSSMB = gc.Unknown()
 		}
