@@ -3,10 +3,11 @@ package collect
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"loupe/live"
 )
 
 // selfCPU is the CPU time of loupe itself.
@@ -20,7 +21,7 @@ func selfCPU() time.Duration {
 
 // examineKernel looks at what the Linux kernel is set to.
 func examineKernel() []Check {
-	checks := []Check{checkClock(), checkGovernor(), checkPerf(), checkPtrace(), checkStderr(), checkFiles()}
+	checks := []Check{checkClock(), checkGovernor(), checkPerf(), checkPtrace(), checkOOM(), checkStderr(), checkFiles()}
 	var out []Check
 	for _, c := range checks {
 		if c.Name != "" {
@@ -53,18 +54,35 @@ func checkGovernor() Check {
 		"The clock rate follows the load, so that the first seconds are slower: cpupower frequency-set -g performance."}
 }
 
-// checkPerf reads the kernel's own limit, see perf_event_open(2).
+// checkPerf tries perf events on loupe itself: a container may forbid what the
+// kernel's own limit (perf_event_open(2)) allows.
 func checkPerf() Check {
 	text := readLine("/proc/sys/kernel/perf_event_paranoid")
-	level, err := strconv.Atoi(text)
-	if err != nil {
+	if text == "" {
 		return Check{}
 	}
 	c := Check{"perf", Good, "perf_event_paranoid " + text, ""}
-	if level > 2 && os.Geteuid() != 0 {
-		c.Verdict, c.Advice = Caution, "Sampling a program from outside is not permitted to you; profiles come from the agent or /debug/pprof."
+	for _, p := range live.Permissions(os.Getpid()) {
+		switch {
+		case p.What == "counters" && p.OK:
+			c.Found += "; the processor's counters are there"
+		case p.What == "counters":
+			c.Found += "; no counters of the processor"
+		case p.What == "cpu" && !p.OK:
+			c.Verdict, c.Found = Caution, p.Why
+			c.Advice = "Programs cannot be sampled from outside; profiles come from the agent or /debug/pprof. To open it: " + p.Opens
+		}
 	}
 	return c
+}
+
+// checkOOM tells whether it will be known when the kernel kills a program.
+func checkOOM() Check {
+	p := kernelLog()
+	if p.OK {
+		return Check{"oom", Good, "the kernel's log can be read", ""}
+	}
+	return Check{"oom", Caution, p.Why, "What the kernel kills for want of memory is not told by name. To open it: " + p.Opens}
 }
 
 // checkPtrace reads the Yama setting, see the kernel's Yama.rst.
