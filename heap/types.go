@@ -89,6 +89,7 @@ type typeTable struct {
 	closure map[uint64]typeID // by program counter
 	carried map[typeID]symbol.TypeID
 	notHeap map[symbol.TypeID]bool
+	nested  int // calls of outside within each other
 
 	text, funcs, tiny typeID // special ones
 }
@@ -353,9 +354,11 @@ func (b *planner) swiss(d *symbol.DataType, off uint64, field func(string) (symb
 // sys.NotInHeap, and the collector does not follow pointers to them.
 func (t *typeTable) outside(id symbol.TypeID) bool {
 	is, known := t.notHeap[id]
-	if known {
+	if known || t.nested > maxNesting {
 		return is
 	}
+	t.nested++
+	defer func() { t.nested-- }()
 	t.notHeap[id] = false // for types within themselves
 	d := t.src.At(id)
 	switch d.Kind {

@@ -157,9 +157,24 @@ func exercise(data []byte) {
 		}
 		b.Disassemble(f.Entry, min(f.End, f.Entry+256), GoSyntax)
 	}
+	exerciseTypes(b)
 	for _, s := range b.Segments[:min(len(b.Segments), 4)] {
 		b.Frames(s.Addr)
 		b.Translate(Mapping{Start: s.Addr, Limit: s.Addr + s.Size, Offset: s.Offset}, s.Addr+8)
+	}
+}
+
+// exerciseTypes reads the types of a binary.
+func exerciseTypes(b *Binary) {
+	types, err := b.Types()
+	if err != nil {
+		return
+	}
+	for id := range TypeID(min(len(types.offs), 1000)) {
+		types.Field(id, "a", "b")
+	}
+	for off := range min(len(types.runtime), 1000) {
+		types.Runtime(uint64(off))
 	}
 }
 

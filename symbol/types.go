@@ -56,6 +56,7 @@ type Types struct {
 	named   map[string]dwarf.Offset
 	runtime map[uint64]dwarf.Offset
 	base    uint64 // of the descriptions of the runtime
+	depth   int    // of types within types that are being read
 }
 
 // What Go's compiler adds to DWARF: what a channel carries, and where from the
@@ -67,8 +68,9 @@ const (
 
 // Bounds of what is read of a type.
 const (
-	maxDataFields = 1 << 16
-	maxTypedefs   = 16
+	maxDataFields  = 1 << 16
+	maxTypedefs    = 16
+	maxTypeNesting = 256
 )
 
 // Types reads which types and variables there are. It goes through the whole
@@ -183,8 +185,13 @@ func (t *Types) At(id TypeID) *DataType {
 		return &DataType{Name: "unknown"}
 	}
 	if t.types[id] == nil {
-		d := t.read(t.offs[id], 0)
-		t.types[id] = &d
+		d := &DataType{Name: "unknown"}
+		if t.depth++; t.depth < maxTypeNesting {
+			t.types[id] = d // for one that is made of itself
+			*d = t.read(t.offs[id], 0)
+		}
+		t.depth--
+		return d
 	}
 	return t.types[id]
 }
