@@ -27,6 +27,7 @@ type growth struct {
 // site is a line of the program, and how much there was of it at each look.
 type site struct {
 	at     stack.Frame
+	user   bool          // whether at is the user's code
 	frames []stack.Frame // of the heaviest stack of the last look that has it
 	values []float64
 	slope  stats.Interval // a second
@@ -76,7 +77,7 @@ func (in *Input) growth(kind recording.Kind, sample string, least float64) *grow
 			key := stack.Frame{Func: frames[i].Func, File: frames[i].File, Line: frames[i].Line}
 			s := at[key]
 			if s == nil {
-				s = &site{at: frames[i]}
+				s = &site{at: frames[i], user: isUser(frames[i])}
 				at[key], g.sites = s, append(g.sites, s)
 			}
 			s.values = append(s.values, make([]float64, n-len(s.values))...)
@@ -129,15 +130,20 @@ func (in *Input) heapGrowth(r *Rule) *growth {
 	return in.growth(recording.Heap, "inuse_space", r.param("looks"))
 }
 
-// growingLines are the lines at which memory was allocated of which more and
-// more is in use, at most three of them.
+// growingLines are the lines of the user's code at which memory was allocated of
+// which more and more is in use, at most three of them. What grows besides them is
+// most often a consequence: what the runtime has for each goroutine.
 func (in *Input) growingLines(r *Rule) (all []Evidence) {
 	g := in.heapGrowth(r)
 	if g == nil {
 		return nil
 	}
+	steepest := 0.0
 	for _, s := range g.sites {
-		if len(all) == 3 || !s.grows(r.param("p")) || s.slope.Estimate < 0.05*g.sites[0].slope.Estimate {
+		if !s.user || !s.grows(r.param("p")) {
+			continue
+		}
+		if steepest = max(steepest, s.slope.Estimate); len(all) == 3 || s.slope.Estimate < 0.05*steepest {
 			break
 		}
 		all = append(all, g.seen(in, s, "in use of what is allocated here: %s more in %s, %s MB a minute [%s, %s]",

@@ -80,6 +80,29 @@ func TestSC10Proved(t *testing.T) {
 	}
 }
 
+// TestLeaks: what several rules say of leaks is one verdict, the proof first.
+func TestLeaks(t *testing.T) {
+	proof := Finding{Rule: "SC10", State: Found, Impact: exactly(412, leakedUnit), Evidence: []Evidence{{Text: "412 leaked here, " + bySearch, File: "/src/feed/x.go", Short: "feed/x.go", Line: 31}}}
+	heap := Finding{Rule: "GC08", State: Found, Impact: &Impact{240, "MB a minute", 230, 250}, Evidence: []Evidence{{File: "/src/rss.go", Line: 21}}}
+	fine := Finding{Rule: "LD07", State: Fine}
+	verdict, leaks := Leaks([]Finding{heap, fine, proof})
+	if !strings.HasPrefix(verdict, "It leaks, and Go has proved it: of goroutines and heap there is more and more.") || len(leaks) != 2 {
+		t.Fatalf("%q, %+v", verdict, leaks)
+	}
+	if l := leaks[0]; !l.Proved || l.File != "feed/x.go" || l.Much != "412 leaked goroutines" {
+		t.Errorf("%+v", l)
+	}
+	if l := leaks[1]; l.Proved || l.Line != 21 || l.Much != "240 MB a minute [230, 250]" {
+		t.Errorf("%+v", l)
+	}
+	if verdict, _ := Leaks([]Finding{heap}); verdict != "It leaks: of heap there is more and more." {
+		t.Error(verdict)
+	}
+	if verdict, leaks := Leaks([]Finding{fine}); verdict != "" || leaks != nil {
+		t.Errorf("%q, %+v", verdict, leaks)
+	}
+}
+
 func TestSC11(t *testing.T) {
 	dumped := func(waiters, minutes int, state string) *recordingtest.Recording {
 		var b strings.Builder

@@ -95,6 +95,9 @@ func (r *Rule) stuck(at stack.Frame, count float64, format string, args ...any) 
 // leakedUnit is the unit of what Go's search has found.
 const leakedUnit = "leaked goroutines"
 
+// bySearch ends the text of evidence that is a proof.
+const bySearch = "by Go's own search (goroutineleak)"
+
 // proved reads Go's own search for goroutines that nothing can wake up.
 func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
 	p, entry, err := in.Session.Profile(recording.GoroutineLeak)
@@ -129,7 +132,7 @@ func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
 		s := r.stuck(at, float64(n), "%s at %s can never go on: Go has looked for what could wake them up, and there is nothing", plural(n, "goroutine"), place(at))
 		s.Score = max(s.Score, score(1, 0.5, 1)) // one that is proved counts
 		s.Impact = exactly(float64(n), leakedUnit)
-		s.Evidence = []Evidence{w.evidence(at, stacks[at], "%s leaked here, by Go's own search (goroutineleak)", unit.Count(n))}
+		s.Evidence = []Evidence{w.evidence(at, stacks[at], "%s leaked here, %s", unit.Count(n), bySearch)}
 		all = append(all, s)
 	}
 	if len(all) == 0 {

@@ -64,6 +64,7 @@ func writeFindings(w *lines, all []insight.Finding, s Style) {
 	if found == 0 {
 		w.printf("  Nothing was found.\n")
 	}
+	writeLeaks(w, all, s)
 	for _, group := range []struct {
 		state insight.State
 		name  string
@@ -77,6 +78,29 @@ func writeFindings(w *lines, all []insight.Finding, s Style) {
 			w.printf("%s%s\n", s.paint(dim, head), s.paint(dim, wrap(body, s.width()-len(head), strings.Repeat(" ", len(head)))))
 		}
 	}
+}
+
+// writeLeaks puts together what several rules say of leaks.
+func writeLeaks(w *lines, all []insight.Finding, s Style) {
+	verdict, leaks := insight.Leaks(all)
+	if len(leaks) < 2 {
+		return // the finding says it
+	}
+	w.printf("  %s\n\n", s.paint(bold, wrap(verdict, s.width()-2, "  ")))
+	g := &grid{}
+	for _, l := range leaks {
+		where, by := "", l.Rule
+		if l.File != "" {
+			where = fmt.Sprintf("%s:%d", clean(lastFolders(l.File, 0)), l.Line)
+		}
+		if l.Proved {
+			by += ", proved"
+		}
+		g.add(cell{text: l.What, left: true}, cell{text: l.Much, left: true}, cell{text: where, left: true}, cell{text: by, paint: dim, left: true})
+	}
+	fit(g, s.width()-4)
+	g.write(w, s, "    ")
+	w.printf("\n")
 }
 
 func writeFinding(w *lines, f insight.Finding, s Style) {
