@@ -487,8 +487,9 @@ func oracle(t *testing.T, bin, file, text string) {
 			found := -1
 			for k := at; k < len(g.Frames) && found < 0; k++ {
 				// Of a function that a signal has interrupted delve tells the line
-				// of the instruction before.
-				if x := g.Frames[k]; symbol.PrintedName(x.Func) == c.Func && (x.Line == c.Line || c.Func == "main.spin") {
+				// of the instruction before, of one in a system call where its
+				// thread is and not, as Go does, where it went into the call.
+				if x := g.Frames[k]; symbol.PrintedName(x.Func) == c.Func && (x.Line == c.Line || c.Func == "main.spin" || c.Func == "syscall.Syscall") {
 					found = k
 				}
 			}
