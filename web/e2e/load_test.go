@@ -8,9 +8,9 @@ import (
 )
 
 // loaded records a server under load, once for all tests.
-func loaded(t *testing.T) string {
-	return record(t, "newssearch", "-load", "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on", "-c", "4", "-for", "3s", "-phases", "bare,trace:2s")
-}
+func loaded(t *testing.T) string { return record(t, loadedRun[0], loadedRun[1:]...) }
+
+var loadedRun = []string{"newssearch", "-load", "http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on", "-c", "4", "-for", "3s", "-phases", "bare,trace:2s"}
 
 // TestLoad goes through the view of a load: the heat map, a cell of it, a range, a
 // request and its goroutine in the timeline.
