@@ -51,6 +51,15 @@ func layoutIn(b *symbol.Binary) (*layout, error) {
 	return layoutOf(b, v)
 }
 
+// running is what of a layout is asked of a running program, which is all that
+// the table has of Go before 1.21.
+func (l layout) running() layout {
+	l.schedSP, l.schedLR, l.syscallSP, l.m, l.panics = 0, 0, 0, 0, 0
+	l.sig, l.sigCode, l.sigAddr, l.sigPC, l.panicArg, l.panicLink = 0, 0, 0, 0, 0, 0
+	l.machine = machineLayout{}
+	return l
+}
+
 // TestLayouts holds the table of layouts against the DWARF of programs that each
 // version has built: LOUPE_TOOLCHAINS=go1.21.13,go1.23.12 (or any from 1.21 on;
 // older ones by their GOROOT: 1.18=/path).
@@ -67,8 +76,11 @@ func TestLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			known := *told
-			if err := known.fromTable(b); err != nil || known != *told {
-				t.Errorf("the table says %+v, %v, DWARF %+v", known, err, *told)
+			if err := known.fromTable(b); err != nil {
+				t.Fatal(err)
+			}
+			if want := *told; known != want && (known.machine != machineLayout{} || known != want.running()) {
+				t.Errorf("the table says %+v, DWARF %+v", known, want)
 			}
 			if os.Getenv("LOUPE_TOOLCHAINS") == "" {
 				return

@@ -227,7 +227,7 @@ func writeCoreThread(w *lines, t *CoreThread, s Style) {
 	}
 	var line strings.Builder
 	for _, r := range t.Registers {
-		text := fmt.Sprintf("%-8s%#-18x", clean(r.Name), r.Value)
+		text := fmt.Sprintf("%-9s%#-18x", clean(r.Name), r.Value)
 		if line.Len() > 0 && line.Len()+2+len(text) > s.width()-4 {
 			w.printf("    %s\n", s.paint(dim, strings.TrimRight(line.String(), " ")))
 			line.Reset()
