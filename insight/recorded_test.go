@@ -162,7 +162,7 @@ func TestSC03Recorded(t *testing.T) {
 	if e := f.Evidence[0]; e.Line != 64 || len(e.Stack) != 3 || e.Stack[0].Function != "runtime.chanrecv1" || e.Stack[2].Function != "main.main" {
 		t.Errorf("evidence = %+v", e)
 	}
-	takeTurns(11_000, 8*us, 2*us).expect(t, "SC03", Fine, "a median run of")
+	takeTurns(11_000, 8*us, 2*us).expect(t, "SC03", Fine, "in the mean between")
 	takeTurns(1_000, 2*us, 100*us).expect(t, "SC03", Fine, "hand-overs a second")
 }
 

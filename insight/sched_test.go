@@ -81,7 +81,7 @@ func TestSC03(t *testing.T) {
 	severity(t, "ping-pong", f, Warning)
 	near(t, "ping-pong", f, 100_000)
 
-	pingPong(t, 100_000, 20*us).expect("SC03", Fine, "a median run of")
+	pingPong(t, 100_000, 20*us).expect("SC03", Fine, "in the mean between")
 	pingPong(t, 1_000, 350).expect("SC03", Fine, "1,000 hand-overs a second")
 	s = pingPong(t, 100_000, 350)
 	s.block("main.main", exectrace.NameSync, 300_000, us, s.stack("sync.(*Mutex).Lock", "main.lock:/src/main.go:3"), s.stack("main.main"))
