@@ -61,7 +61,7 @@ func gradesOf(ctx context.Context, s *subject, _ *query) (*grades, error) {
 // a folder may have hundreds.
 func briefs(ctx context.Context, s *Server, _ *query) ([]brief, error) {
 	s.mu.Lock()
-	subjects := s.subjects
+	subjects := s.listed()
 	s.mu.Unlock()
 	out := []brief{}
 	for _, sub := range subjects {

@@ -45,7 +45,7 @@ type compareSide struct {
 // compareSides lists what can be compared.
 func compareSides(ctx context.Context, s *Server, _ *query) ([]compareSide, error) {
 	s.mu.Lock()
-	subjects := slices.Clone(s.subjects)
+	subjects := s.listed()
 	s.mu.Unlock()
 	list := []compareSide{}
 	for _, sub := range subjects {

@@ -34,7 +34,7 @@ func (s *Server) list() *sourceList {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Sources: []sourceItem{}}
-	for _, sub := range s.subjects {
+	for _, sub := range s.listed() {
 		list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.live()})
 	}
 	return list

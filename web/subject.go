@@ -20,6 +20,8 @@ type subject struct {
 	ctx context.Context // of the server
 	hub *hub
 
+	gone bool // its folder has it no more; of the server's mu
+
 	mu       sync.Mutex
 	writing  bool       // it is being written
 	seen     string     // the state of the source at the last look, of [Server.watch] alone

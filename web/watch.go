@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"loupe/system"
@@ -66,7 +67,7 @@ func (s *Server) watch(ctx context.Context) {
 		if s.lookAt(rest, func() bool { return p.ready(now, system.CPUTime()) }) {
 			s.hub.send(notice{Kind: "sources"})
 		}
-		if rest && s.opts.List != nil && s.addNew(ctx) {
+		if rest && s.opts.List != nil && s.relist(ctx) {
 			s.hub.send(notice{Kind: "sources"})
 		}
 	}
@@ -100,20 +101,36 @@ func (s *Server) lookAt(rest bool, due func() bool) (turned bool) {
 	return turned
 }
 
-// addNew adds the sources that were not there before.
-func (s *Server) addNew(ctx context.Context) (any bool) {
+// relist adds the sources that were not there before, and leaves out those that
+// are there no more: a recording that has become a zip file. Who looks at one of
+// them still can.
+func (s *Server) relist(ctx context.Context) (news bool) {
 	list := s.opts.List()
+	if list == nil {
+		return false // the folder itself cannot be read
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	have := map[string]bool{}
+	known, there := map[string]bool{}, map[string]bool{}
 	for _, sub := range s.subjects {
-		have[sub.Name] = true
+		known[sub.Name] = true
 	}
 	for _, src := range list {
-		if !have[src.Name] {
+		there[src.Name] = true
+		if !known[src.Name] {
 			s.add(ctx, src)
-			any = true
+			known[src.Name], news = true, true
 		}
 	}
-	return any
+	for _, sub := range s.subjects {
+		if sub.gone == there[sub.Name] {
+			sub.gone, news = !sub.gone, true
+		}
+	}
+	return news
+}
+
+// listed are the sources that are there. The caller holds s.mu.
+func (s *Server) listed() []*subject {
+	return slices.DeleteFunc(slices.Clone(s.subjects), func(sub *subject) bool { return sub.gone })
 }

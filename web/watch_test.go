@@ -111,3 +111,45 @@ func TestEditionOfComputation(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// TestRelist: what comes into a folder is listed, what leaves it is not, and
+// keeps its number when it comes back.
+func TestRelist(t *testing.T) {
+	var names []string
+	unreadable := false
+	s := &Server{opts: Options{List: func() []Source {
+		if unreadable {
+			return nil
+		}
+		all := []Source{}
+		for _, n := range names {
+			all = append(all, Source{Name: n, Open: func(context.Context) (*Opened, error) { return nil, errors.New("no") }})
+		}
+		return all
+	}}}
+	for _, step := range []struct {
+		names []string
+		fails bool
+		news  bool
+		want  string
+	}{
+		{[]string{"a", "a"}, false, true, "1a "},
+		{[]string{"a"}, false, false, "1a "},
+		{[]string{"b", "c"}, false, true, "2b 3c "},
+		{nil, true, false, "2b 3c "},
+		{[]string{"c", "a"}, false, true, "1a 3c "},
+		{nil, false, true, ""},
+	} {
+		names, unreadable = step.names, step.fails
+		if news := s.relist(t.Context()); news != step.news {
+			t.Errorf("%v: news %v", step.names, news)
+		}
+		have := ""
+		for _, src := range s.list().Sources {
+			have += src.ID + src.Name + " "
+		}
+		if have != step.want {
+			t.Errorf("%v: listed are %q, want %q", step.names, have, step.want)
+		}
+	}
+}

@@ -83,8 +83,9 @@ type Index interface {
 // Options say what is served and how.
 type Options struct {
 	Sources []Source
-	// List finds sources that have come since, such as new recordings in a
-	// folder; nil for none.
+	// List finds the sources again, such as the recordings in a folder: new ones
+	// are added, and those that are there no more left out. It returns nil when
+	// it cannot say. It is nil itself where nothing comes or goes.
 	List func() []Source
 	// Version is that of the program.
 	Version string

@@ -43,8 +43,11 @@ func openWeb(e *env, names []string, port int, browse bool) error {
 	opts.Pages = webPages()
 	if slices.ContainsFunc(names, isFolder) {
 		opts.List = func() []web.Source {
-			found, _ := list() // what has gone meanwhile is no news
-			return found
+			found, err := list()
+			if err != nil {
+				return nil
+			}
+			return append([]web.Source{}, found...)
 		}
 	}
 	s, err := web.New(e.ctx, l.Addr().String(), opts)
@@ -147,7 +150,7 @@ func webSources(names []string) (all []web.Source, err error) {
 		case what[0] == "report":
 			all = append(all, recordingSource(name))
 		case what[0] == "core":
-			err := fmt.Errorf("%s is a core file, which has no page yet: loupe core %s shows it", name, name)
+			err := fmt.Errorf("%s is a core file, which has no page: loupe core %s shows it", name, name)
 			if len(names) == 1 {
 				return nil, err
 			}

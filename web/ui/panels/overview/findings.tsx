@@ -166,7 +166,7 @@ function Evidence({ of: e, source, rule, dim }: { of: InsightEvidence; source: S
         {e.phase ? <span class="muted"> (phase {e.phase})</span> : null}
         {dim ? <span class="chip">seen outside the range</span> : null}
       </p>
-      {e.source ? <pre class="ov-source"><span class="muted">{(e.short ?? e.file ?? "") + ":" + e.line}</span>{"\n" + e.source}</pre> :
+      {e.source ? <pre class="ov-source" tabIndex={0} role="region" aria-label="source"><span class="muted">{(e.short ?? e.file ?? "") + ":" + e.line}</span>{"\n" + e.source}</pre> :
         e.file ? <p class="muted"><code>{e.short ?? e.file}:{e.line}</code></p> : null}
       {e.stack && e.stack.length > 1 ? (
         <details>
