@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // ParseText turns the text of a trace into its bytes. It is the opposite of
@@ -97,15 +96,18 @@ func (p *textParser) next() ([]string, error) {
 	return nil, p.lines.Err()
 }
 
+// blanks separate words.
+const blanks = " \t\r\v\f"
+
 // splitWords splits a line at blanks that are not in quotes, up to a comment.
 func splitWords(s string) (words []string, err error) {
 	for {
-		s = strings.TrimLeftFunc(s, unicode.IsSpace)
+		s = strings.TrimLeft(s, blanks)
 		if s == "" || s[0] == '#' {
 			return words, nil
 		}
 		i := 0
-		for i < len(s) && !unicode.IsSpace(rune(s[i])) && s[i] != '#' {
+		for i < len(s) && strings.IndexByte(blanks, s[i]) < 0 && s[i] != '#' {
 			if s[i] == '"' {
 				quoted, err := strconv.QuotedPrefix(s[i:])
 				if err != nil {
