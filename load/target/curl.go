@@ -393,6 +393,11 @@ func (w *curlWords) targets() error {
 		t.Method = w.method
 	}
 	t.Header = w.header0(t.Body != "" || len(w.data) > 0 && !w.get)
+	for _, f := range t.Header {
+		if strings.ContainsAny(f.Value, "\r\n\x00") {
+			return fmt.Errorf("the value of header %s has a line break or a zero byte: %s", f.Name, quoted(f.Value))
+		}
+	}
 	for _, u := range w.urls {
 		to := t
 		var err error
