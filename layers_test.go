@@ -130,7 +130,7 @@ var rooms = map[string]room{
 
 	// What holds predictions about the collector against runs starts programs.
 	"gc/gctest/bench":      {4, roof, []string{"system", "gc", "godebug", "stats"}},
-	"gc/gctest/bench/work": {0, roof, nil},
+	"gc/gctest/bench/target": {0, roof, nil},
 
 	// The agent runs inside the recorded program: the standard library alone.
 	"agent": {0, roof, nil},

@@ -124,7 +124,7 @@ func compareAll(t *testing.T, peer, exe string, types []string) {
 	_, bin, bias, pid := child(t, exe)
 	file := filepath.Join(t.TempDir(), "core")
 	if out, err := exec.Command("gcore", "-o", file, strconv.Itoa(pid)).CombinedOutput(); err != nil {
-		t.Skipf("gcore: %v\n%s", err, out)
+		t.Fatalf("gcore: %v\n%s", err, out)
 	}
 	f, err := os.Open(fmt.Sprintf("%s.%d", file, pid))
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"loupe/program"
 )
 
 // Permissions says what this kernel lets this user do with a process, by trying
@@ -32,7 +34,8 @@ func Permissions(pid int) (all []Permission) {
 	return all
 }
 
-func tryGoroutines(pid int) error {
+// tryProgram tries something with the program that a process runs.
+func tryProgram(pid int, what func(*program.Program) error) error {
 	p, err := Open(pid)
 	if err != nil {
 		return err
@@ -42,24 +45,19 @@ func tryGoroutines(pid int) error {
 	if err != nil {
 		return err
 	}
-	return refused(pid, prog.Check())
+	return refused(pid, what(prog))
 }
 
+func tryGoroutines(pid int) error { return tryProgram(pid, (*program.Program).Check) }
+
 func tryHeap(pid int) error {
-	p, err := Open(pid)
-	if err != nil {
+	return tryProgram(pid, func(p *program.Program) error {
+		rate, _, err := p.MemProfileRate()
+		if err == nil && rate == 0 {
+			err = ErrHeapProfileOff
+		}
 		return err
-	}
-	defer p.Close()
-	prog, err := p.program()
-	if err != nil {
-		return err
-	}
-	rate, _, err := prog.MemProfileRate()
-	if err == nil && rate == 0 {
-		err = ErrHeapProfileOff
-	}
-	return refused(pid, err)
+	})
 }
 
 // tryCPU asks for the binary too, which has the names.

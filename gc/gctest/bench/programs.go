@@ -39,8 +39,8 @@ func names() (out []string) {
 // own is one of the ways of the program work.
 func own(way string) func(context.Context, string) ([]string, error) {
 	return func(ctx context.Context, dir string) ([]string, error) {
-		file := filepath.Join(dir, "work")
-		_, err := run(ctx, "", "go", "build", "-pgo=off", "-o", file, "loupe/gc/gctest/bench/work")
+		file := filepath.Join(dir, "target")
+		_, err := run(ctx, "", "go", "build", "-pgo=off", "-o", file, "loupe/gc/gctest/bench/target")
 		return []string{file, way}, err
 	}
 }

@@ -1,11 +1,11 @@
-// Command work does a fixed amount of work that makes garbage, in one of
+// Command target does a fixed amount of work that makes garbage, in one of
 // several ways: it is what predictions of package gc are held against.
 //
-//	work trees       binary trees: short lives, a live heap of a few MB
-//	work cache       a cache of 400,000 entries that two goroutines fill as fast as they can
-//	work paced       the same cache at a fixed rate: the CPUs are idle most of the time
-//	work json        an HTTP server that answers with JSON, and its clients
-//	work growing     an index that grows to 200 MB
+//	target trees       binary trees: short lives, a live heap of a few MB
+//	target cache       a cache of 400,000 entries that two goroutines fill as fast as they can
+//	target paced       the same cache at a fixed rate: the CPUs are idle most of the time
+//	target json        an HTTP server that answers with JSON, and its clients
+//	target growing     an index that grows to 200 MB
 package main
 
 import (
