@@ -129,7 +129,7 @@ var rooms = map[string]room{
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
 
 	// What holds predictions about the collector against runs starts programs.
-	"gc/gctest/bench":      {4, roof, []string{"system", "gc", "godebug", "stats"}},
+	"gc/gctest/bench":        {4, roof, []string{"system", "gc", "godebug", "stats"}},
 	"gc/gctest/bench/target": {0, roof, nil},
 
 	// The agent runs inside the recorded program: the standard library alone.
