@@ -89,13 +89,16 @@ var rooms = map[string]room{
 	"explain": {3, pure, []string{"dump", "stack", "symbol"}},
 	"overlap": {3, pure, []string{"exectrace", "loadlog", "stats", "timeline"}},
 
+	// A core with the program that it is of: for the command line and the pages.
+	"postmortem": {4, pure, []string{"core", "dump", "explain", "heap", "program", "symbol"}},
+
 	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
-	"report":  {6, pure, join([]string{"alert", "heap", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
+	"report":  {6, pure, join([]string{"alert", "heap", "postmortem", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
 
 	// The server of the pages. The command line opens the files for it.
-	"web": {7, roof, join([]string{"system", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
+	"web": {7, roof, join([]string{"system", "heap", "postmortem", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
 
 	"internal/cli": {8, roof, []string{"*"}},
 	"cmd/loupe":    {9, roof, []string{"internal/cli"}},

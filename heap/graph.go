@@ -66,8 +66,14 @@ func newPaged(n uint32) paged {
 
 // Graph reads the pointers of all reached objects once more, and finds out what
 // dominates what.
-func (h *Heap) Graph() (*Graph, error) {
-	g := &Graph{h: h}
+func (h *Heap) Graph() (g *Graph, err error) {
+	taken := h.taken
+	defer func() {
+		if err != nil {
+			h.taken = taken // it may be asked for again
+		}
+	}()
+	g = &Graph{h: h}
 	n := g.count()
 	if err := h.take(int64(n)*44, "the graph"); err != nil {
 		return nil, err
@@ -76,11 +82,16 @@ func (h *Heap) Graph() (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.leaveStacks(n, out)
-	tree := g.search(n, out)
-	g.shortest(n, out)
-	g.reverse(n, out)
-	g.dominators(tree)
+	// The rest is numbers in memory: it takes about as long as reading them.
+	var t tree
+	for i, f := range []func(){
+		func() { g.leaveStacks(n, out) }, func() { t = g.search(n, out) }, func() { g.shortest(n, out) }, func() { g.reverse(n, out) }, func() { g.dominators(t) },
+	} {
+		if p := h.pace(0.5+0.1*float64(i), 1, 1); p.err != nil {
+			return nil, p.err
+		}
+		f()
+	}
 	g.preds = adjacency{} // they are as large as all the rest
 	g.sum()
 	return g, nil
@@ -142,8 +153,9 @@ func (g *Graph) edges(n uint32) (out adjacency, err error) {
 		out.start = append(out.start, out.to.n)
 	}
 	var sc scanner
+	p := h.pace(0, 0.5, int64(n))
 	h.eachObject(h.marked, func(id uint32, s *span) {
-		if !s.noscan && !v.full {
+		if p.next() && !s.noscan && !v.full {
 			v.last = noObject
 			sc.scan(h, id, s, &v)
 		}
@@ -152,7 +164,7 @@ func (g *Graph) edges(n uint32) (out adjacency, err error) {
 	if v.full {
 		return out, h.take(1<<62, "the graph")
 	}
-	return out, nil
+	return out, p.err
 }
 
 // leaveStacks makes the edges from goroutines to what other roots reach lead to

@@ -38,6 +38,10 @@ type Options struct {
 	// Threads are the stack pointers of the threads: of a goroutine that runs,
 	// the stack is known from there on.
 	Threads []uint64
+	// Step is told every few milliseconds how much of reading the heap, of making
+	// its graph or of looking for texts is done, from 0 to 1. An error that it
+	// returns ends the work, and is what that returns. It may be nil.
+	Step func(done float64) error
 }
 
 const defaultMaxMemory = 8 << 30
@@ -96,7 +100,9 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64, opt Options) (*Heap, erro
 		return nil, err
 	}
 	h.cache.counts = func(addr uint64) bool { return h.spanOf(addr) != nil }
-	h.markAll()
+	if err := h.markAll(); err != nil {
+		return nil, err
+	}
 	h.Missing = h.cache.missing
 	return h, nil
 }

@@ -16,6 +16,7 @@ type marker struct {
 	statics map[uint64]static
 	queue   []static // to be looked at for types
 	from    string   // the variable that is being looked at
+	pace    *pace    // over the objects that are scanned
 }
 
 // static is a variable that has no name of its own, or a part of one.
@@ -26,8 +27,9 @@ type static struct {
 	from string // the variable with a name that has led to it
 }
 
-func (h *Heap) markAll() {
+func (h *Heap) markAll() error {
 	m := &marker{h: h, pending: newBitset(h.objects), chunks: make([]uint32, h.objects>>chunkBits+1), statics: map[uint64]static{}}
+	m.pace = h.pace(0, 1, h.pointed())
 	h.eachRoot(m)
 	m.drainStatics()
 	for again := true; again; {
@@ -35,10 +37,23 @@ func (h *Heap) markAll() {
 		for c := range m.chunks {
 			if m.chunks[c] > 0 {
 				again = true
-				m.chunk(uint32(c))
+				if m.chunk(uint32(c)); m.pace.err != nil {
+					return m.pace.err
+				}
 			}
 		}
 	}
+	return m.pace.err
+}
+
+// pointed is how many allocated objects have pointers: about so many are scanned.
+func (h *Heap) pointed() (n int64) {
+	for i := range h.spans {
+		if s := &h.spans[i]; !s.noscan {
+			n += h.used.between(s.first, s.nelems)
+		}
+	}
+	return n
 }
 
 // chunk scans what is pending in a chunk, and what that brings.
@@ -58,6 +73,9 @@ func (m *marker) chunk(c uint32) {
 				m.h.typeOf[id] |= scanFlag
 				sc.scan(m.h, id, s, m)
 				m.drainStatics()
+				if !m.pace.next() {
+					return
+				}
 			}
 		}
 	}

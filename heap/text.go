@@ -50,9 +50,14 @@ func (h *Heap) Texts(n int) (*Texts, error) {
 	if err := h.take(int64(h.objects)*4+int64(h.objects)/4, "the table of texts"); err != nil {
 		return nil, err
 	}
-	lengths := h.lengths()
+	defer func() { h.taken -= int64(h.objects)*4 + int64(h.objects)/4 }()
+	lengths, err := h.lengths()
+	if err != nil {
+		return nil, err
+	}
 	out := &Texts{}
-	h.eachText(lengths, func(id uint32, s *span) {
+	p := h.pace(0.4, 0.5, int64(h.objects))
+	h.eachText(lengths, p, func(id uint32, s *span) {
 		t := &out.Bytes
 		if h.isString(id) {
 			t = &out.Strings
@@ -63,13 +68,14 @@ func (h *Heap) Texts(n int) (*Texts, error) {
 			out.Longest = h.insert(out.Longest, n, h.text(id, s, length))
 		}
 	})
-	h.repeated(lengths, n, out)
-	h.taken -= int64(h.objects)*4 + int64(h.objects)/4
-	return out, nil
+	if p.err != nil {
+		return nil, p.err
+	}
+	return out, h.repeated(lengths, n, out)
 }
 
 // lengths finds how many bytes of each object strings and slices reach to.
-func (h *Heap) lengths() []uint32 {
+func (h *Heap) lengths() ([]uint32, error) {
 	lengths := make([]uint32, h.objects)
 	note := func(p, n uint64, elem typeID) {
 		if elem != h.types.text && h.types.at(elem).size != 1 {
@@ -87,12 +93,13 @@ func (h *Heap) lengths() []uint32 {
 			sc.scanVariable(h, g.Addr+h.bias, h.types.of(g.Type), nothing{})
 		}
 	}
+	p := h.pace(0, 0.4, int64(h.objects))
 	h.eachObject(h.marked, func(id uint32, s *span) {
-		if !s.noscan {
+		if p.next() && !s.noscan {
 			sc.scan(h, id, s, nothing{})
 		}
 	})
-	return lengths
+	return lengths, p.err
 }
 
 // isString tells whether an object is the text of strings.
@@ -101,9 +108,9 @@ func (h *Heap) isString(id uint32) bool {
 }
 
 // eachText calls f for all objects that are texts.
-func (h *Heap) eachText(lengths []uint32, f func(id uint32, s *span)) {
+func (h *Heap) eachText(lengths []uint32, p *pace, f func(id uint32, s *span)) {
 	h.eachObject(h.marked, func(id uint32, s *span) {
-		if lengths[id] == 0 || h.kind(id) == 0 {
+		if !p.next() || lengths[id] == 0 || h.kind(id) == 0 {
 			return
 		}
 		if d := h.types.at(typeID(h.typeOf[id] & typeMask)); d.size == 1 {
@@ -133,7 +140,7 @@ func (h *Heap) insert(list []Text, n int, t Text) []Text {
 
 // repeated finds texts that are there several times. Those that are there once are
 // most: they leave two bits each, and the rest is counted in a second round.
-func (h *Heap) repeated(lengths []uint32, n int, out *Texts) {
+func (h *Heap) repeated(lengths []uint32, n int, out *Texts) error {
 	seed := maphash.MakeSeed()
 	var buf []byte
 	sum := func(id uint32, s *span) uint64 {
@@ -152,7 +159,8 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) {
 		first        uint32
 	}
 	more := map[uint64]*repeat{}
-	h.eachText(lengths, func(id uint32, s *span) {
+	p := h.pace(0.5, 1, 2*int64(h.objects))
+	h.eachText(lengths, p, func(id uint32, s *span) {
 		k := sum(id, s)
 		a, b := uint32(k&(size-1)), uint32(k>>32&(size-1))
 		if once.has(a) && once.has(b) && len(more) < maxRepeats {
@@ -161,7 +169,7 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) {
 		once.set(a)
 		once.set(b)
 	})
-	h.eachText(lengths, func(id uint32, s *span) {
+	h.eachText(lengths, p, func(id uint32, s *span) {
 		if r := more[sum(id, s)]; r != nil {
 			if r.count == 0 {
 				r.first = id
@@ -170,6 +178,9 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) {
 			r.bytes += int64(s.elemsize)
 		}
 	})
+	if p.err != nil {
+		return p.err
+	}
 	var all []*repeat
 	for _, r := range more {
 		if r.count > 1 {
@@ -185,6 +196,7 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) {
 		t.Count, t.Wasted = r.count, r.bytes
 		out.Repeated = append(out.Repeated, t)
 	}
+	return nil
 }
 
 // maxRepeats bounds how many texts that are there several times are counted.

@@ -7,29 +7,17 @@ import (
 	"strings"
 
 	"loupe/core"
+	"loupe/postmortem"
 	"loupe/unit"
 )
 
 // CoreSchema names the form of the JSON of loupe core.
 const CoreSchema = "loupe.core/1"
 
-// Identity says whether a core is of a binary.
-type Identity string
-
-// What is known of it.
-const (
-	UnknownBuild Identity = ""
-	SameBuild    Identity = "same" // their build ids are equal
-	// SameTables is a core without a build id, in which the runtime's tables
-	// lie where the binary has them.
-	SameTables Identity = "same tables"
-	OtherBuild Identity = "other"
-)
-
 // Core is a page about a core file.
 type Core struct {
 	Name, Binary  string
-	Identity      Identity
+	Identity      postmortem.Identity
 	Writer        string
 	OS, Arch, Go  string
 	Main          string // the module of the program
@@ -48,7 +36,7 @@ type Core struct {
 	ThreadCount int
 	// Threads are those that the page shows; AllThreads tells that it is about
 	// them.
-	Threads    []CoreThread
+	Threads    []postmortem.Thread
 	AllThreads bool
 	// Heap is what is in the heap, nil where the page does not show it; NoHeap
 	// says why it could not be read.
@@ -58,24 +46,25 @@ type Core struct {
 	Stacks *Stacks
 }
 
-// CoreThread is one thread of the process.
-type CoreThread struct {
-	ID        int64  // as the kernel numbers it
-	Machine   int64  // as the runtime does; -1 is not known
-	Goroutine uint64 // that it ran; 0 is none
-	Signal    int    // that it was about to take
-	Dying     bool   // it was ending the program
-	Registers []core.Register
-	Frames    []CoreFrame // leaf first
-}
-
-// CoreFrame is a call on the stack of a thread.
-type CoreFrame struct {
-	Function string `json:"function"`
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	PC       uint64 `json:"pc"`
-	SP       uint64 `json:"sp"`
+// NewCore is what every page about a core begins with.
+func NewCore(c *postmortem.Core) *Core {
+	f := c.File
+	out := &Core{
+		Name: c.Name, Binary: c.Program, Identity: c.Identity, Writer: string(f.Writer), OS: f.OS, Arch: f.Arch,
+		PID: f.PID, Command: f.Command, Args: f.Args, ThreadCount: len(f.Threads), Size: f.Size, Cut: f.Cut, Odd: f.Odd,
+		Signal: f.Signal,
+	}
+	out.InFile, out.Memory = f.InFile()
+	if c.Binary != nil {
+		if info, err := c.Binary.BuildInfo(); err == nil {
+			out.Go = info.GoVersion
+			out.Main = info.Main.Path
+		}
+	}
+	if crash, ok := c.Crash(); ok {
+		out.Crashed, out.Message = true, crash.Message
+	}
+	return out
 }
 
 // WriteCore prints a page about a core.
@@ -118,11 +107,11 @@ func writeCoreHead(w *lines, c *Core, s Style) {
 	}
 	row("program", strings.Join(words(clean(c.Binary), clean(c.Main), clean(c.Go), c.OS+"/"+c.Arch), ", "), "")
 	switch c.Identity {
-	case SameBuild:
+	case postmortem.SameBuild:
 		row("", "the very build: the ids are equal", dim)
-	case SameTables:
+	case postmortem.SameTables:
 		row("", "the core has no build id; the runtime's tables lie where this binary has them", dim)
-	case OtherBuild:
+	case postmortem.OtherBuild:
 		row("WARNING", "this is another build than the one that ran: what follows may be nonsense", red)
 	default:
 		row("WARNING", "nothing in the core tells whether this is the build that ran", red)
@@ -193,7 +182,7 @@ func SignalName(n int) string {
 	return fmt.Sprintf("signal %d", n)
 }
 
-func threadTitle(t *CoreThread) string {
+func threadTitle(t *postmortem.Thread) string {
 	text := fmt.Sprintf("thread %d", t.ID)
 	if t.Machine >= 0 {
 		text += fmt.Sprintf(", m%d", t.Machine)
@@ -210,7 +199,7 @@ func threadTitle(t *CoreThread) string {
 // maxThreadFrames is how much of a thread's stack is printed.
 const maxThreadFrames = 24
 
-func writeCoreThread(w *lines, t *CoreThread, s Style) {
+func writeCoreThread(w *lines, t *postmortem.Thread, s Style) {
 	for i, fr := range t.Frames {
 		if i == maxThreadFrames {
 			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s", counted(len(t.Frames)-i, "more frame"))))
@@ -253,30 +242,30 @@ func writeCoreThreads(w *lines, c *Core, s Style) {
 }
 
 type coreJSON struct {
-	Schema   string           `json:"schema"`
-	File     string           `json:"file"`
-	Binary   string           `json:"binary"`
-	Identity Identity         `json:"build"`
-	Writer   string           `json:"written_by,omitempty"`
-	OS       string           `json:"os"`
-	Arch     string           `json:"arch"`
-	Go       string           `json:"go,omitempty"`
-	Main     string           `json:"main,omitempty"`
-	PID      int64            `json:"pid"`
-	Command  string           `json:"command,omitempty"`
-	Args     string           `json:"args,omitempty"`
-	Signal   *signalJSON      `json:"signal,omitempty"`
-	Crashed  bool             `json:"crashed"`
-	Message  string           `json:"message,omitempty"`
-	Size     int64            `json:"bytes"`
-	Cut      int64            `json:"bytes_cut"`
-	InFile   uint64           `json:"memory_in_file"`
-	Memory   uint64           `json:"memory"`
-	Odd      []string         `json:"odd,omitempty"`
-	Count    int              `json:"thread_count"`
-	Threads  []coreThreadJSON `json:"threads"`
-	Heap     any              `json:"heap,omitempty"`
-	Stacks   any              `json:"stacks,omitempty"`
+	Schema   string              `json:"schema"`
+	File     string              `json:"file"`
+	Binary   string              `json:"binary"`
+	Identity postmortem.Identity `json:"build"`
+	Writer   string              `json:"written_by,omitempty"`
+	OS       string              `json:"os"`
+	Arch     string              `json:"arch"`
+	Go       string              `json:"go,omitempty"`
+	Main     string              `json:"main,omitempty"`
+	PID      int64               `json:"pid"`
+	Command  string              `json:"command,omitempty"`
+	Args     string              `json:"args,omitempty"`
+	Signal   *signalJSON         `json:"signal,omitempty"`
+	Crashed  bool                `json:"crashed"`
+	Message  string              `json:"message,omitempty"`
+	Size     int64               `json:"bytes"`
+	Cut      int64               `json:"bytes_cut"`
+	InFile   uint64              `json:"memory_in_file"`
+	Memory   uint64              `json:"memory"`
+	Odd      []string            `json:"odd,omitempty"`
+	Count    int                 `json:"thread_count"`
+	Threads  []coreThreadJSON    `json:"threads"`
+	Heap     any                 `json:"heap,omitempty"`
+	Stacks   any                 `json:"stacks,omitempty"`
 }
 
 type signalJSON struct {
@@ -288,13 +277,13 @@ type signalJSON struct {
 }
 
 type coreThreadJSON struct {
-	ID        int64             `json:"id"`
-	Machine   *int64            `json:"m,omitempty"`
-	Goroutine uint64            `json:"goroutine,omitempty"`
-	Signal    string            `json:"signal,omitempty"`
-	Dying     bool              `json:"dying,omitempty"`
-	Registers map[string]uint64 `json:"registers"`
-	Frames    []CoreFrame       `json:"frames"`
+	ID        int64              `json:"id"`
+	Machine   *int64             `json:"m,omitempty"`
+	Goroutine uint64             `json:"goroutine,omitempty"`
+	Signal    string             `json:"signal,omitempty"`
+	Dying     bool               `json:"dying,omitempty"`
+	Registers map[string]uint64  `json:"registers"`
+	Frames    []postmortem.Frame `json:"frames"`
 }
 
 // CoreJSON is what [WriteJSON] prints of a core, with its schema. The goroutines are
@@ -305,7 +294,7 @@ func CoreJSON(c *Core) any {
 		PID: c.PID, Command: c.Command, Args: c.Args, Crashed: c.Crashed, Message: c.Message, Size: c.Size, Cut: c.Cut, InFile: c.InFile, Memory: c.Memory,
 		Odd: c.Odd, Count: c.ThreadCount, Threads: []coreThreadJSON{},
 	}
-	if out.Identity == UnknownBuild {
+	if out.Identity == postmortem.UnknownBuild {
 		out.Identity = "unknown"
 	}
 	if x := c.Signal; x.Number > 0 {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +8,7 @@ import (
 	"strings"
 
 	"loupe/dump"
-	"loupe/program"
+	"loupe/postmortem"
 	"loupe/report"
 )
 
@@ -127,14 +126,14 @@ func coreVerbNames() string {
 // coreSummary prints the first page.
 func coreSummary(e *env, f *coreFlags, args []string) error {
 	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
-		out := c.head()
+		out := report.NewCore(c.Core)
 		var err error
 		if out.Stacks, err = f.stacks(e, c, false); err != nil {
 			out.Odd = append(out.Odd, err.Error()) // the rest is worth telling
 		}
 		out.Heap, out.NoHeap = c.heapSummary()
-		if t, ok := c.crashed(); ok {
-			out.Threads = []report.CoreThread{t}
+		if t, ok := c.Ended(); ok {
+			out.Threads = []postmortem.Thread{t}
 		}
 		return out, nil
 	})
@@ -143,7 +142,7 @@ func coreSummary(e *env, f *coreFlags, args []string) error {
 // coreGoroutines prints every goroutine.
 func coreGoroutines(e *env, f *coreFlags, args []string) error {
 	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
-		out := c.head()
+		out := report.NewCore(c.Core)
 		var err error
 		out.Stacks, err = f.stacks(e, c, true)
 		return out, err
@@ -153,14 +152,8 @@ func coreGoroutines(e *env, f *coreFlags, args []string) error {
 // coreThreads prints every thread.
 func coreThreads(e *env, f *coreFlags, args []string) error {
 	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
-		out := c.head()
-		out.AllThreads = true
-		for _, t := range c.file.Threads {
-			if f.top > 0 && len(out.Threads) == f.top {
-				break
-			}
-			out.Threads = append(out.Threads, c.thread(&t))
-		}
+		out := report.NewCore(c.Core)
+		out.AllThreads, out.Threads = true, c.Threads(f.top)
 		return out, nil
 	})
 }
@@ -171,7 +164,7 @@ func (f *coreFlags) page(e *env, args []string, make func(*openedCore) (*report.
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.files.close()
 	page, err := make(c)
 	if err != nil {
 		return err
@@ -186,15 +179,15 @@ func (f *coreFlags) page(e *env, args []string, make func(*openedCore) (*report.
 
 // stacks are the goroutines of a core as a dump.
 func (f *coreFlags) stacks(e *env, c *openedCore, full bool) (*report.Stacks, error) {
-	file, err := c.goroutines()
+	file, err := c.Goroutines()
 	if err != nil {
-		return nil, err
+		return nil, exitError{exitNothing, err}
 	}
-	v := &report.Stacks{Name: c.name, File: file, Top: f.top, Full: full, Filter: f.filter}
+	v := &report.Stacks{Name: c.Name, File: file, Top: f.top, Full: full, Filter: f.filter}
 	if f.parsed != nil {
 		v.Keep = f.parsed.Keep(file)
 	}
-	v.Explained = c.explained(e, file)
+	v.Explained = explained(e, c.Core, file)
 	return v, nil
 }
 
@@ -204,62 +197,11 @@ func coreStacks(e *env, f *stacksFlags, name string, v *report.Stacks) (done fun
 	if err != nil {
 		return nil, err
 	}
-	done = func() error { c.close(); return nil }
-	if v.File, err = c.goroutines(); err != nil {
-		c.close()
-		return nil, err
+	done = func() error { c.files.close(); return nil }
+	if v.File, err = c.Goroutines(); err != nil {
+		c.files.close()
+		return nil, exitError{exitNothing, err}
 	}
-	v.Explained = c.explained(e, v.File)
+	v.Explained = explained(e, c.Core, v.File)
 	return done, nil
-}
-
-// goroutines are those of the core, the one that has ended the program first.
-func (c *openedCore) goroutines() (*dump.File, error) {
-	st, err := c.stopped()
-	if err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	var first []uint64
-	if crash, ok := st.Crash(); ok {
-		if crash.Message != "" {
-			text.WriteString(crash.Message + "\n")
-		}
-		first = append(first, crash.Goroutine)
-	}
-	if err := st.WriteText(&text, first...); err != nil {
-		return nil, err
-	}
-	return dump.Parse(text.Bytes()), nil
-}
-
-// stopped is the program as the runtime left it.
-func (c *openedCore) stopped() (*program.Stopped, error) {
-	if c.st != nil {
-		return c.st, nil
-	}
-	if c.program == nil {
-		return nil, exitError{exitNothing, fmt.Errorf("cannot read the goroutines of %s: %w", c.name, c.notGo)}
-	}
-	var threads []program.Thread
-	for _, t := range c.file.Threads {
-		threads = append(threads, program.Thread{ID: t.ID, PC: t.PC, SP: t.SP, BP: t.BP, LR: t.LR})
-	}
-	st, err := c.program.Stop(threads, c.file.Clock)
-	if err != nil {
-		return nil, exitError{exitNothing, fmt.Errorf("cannot read the goroutines of %s: %w%s", c.name, err, c.doubt())}
-	}
-	c.st = st
-	return st, nil
-}
-
-// doubt says why what was read may be nonsense.
-func (c *openedCore) doubt() string {
-	switch {
-	case c.identity == report.OtherBuild:
-		return " (" + c.binName + " is another build than the one that ran)"
-	case c.file.Cut > 0:
-		return fmt.Sprintf(" (the core is cut: %d bytes are missing)", c.file.Cut)
-	}
-	return ""
 }

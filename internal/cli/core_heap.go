@@ -54,20 +54,9 @@ func (f *heapFlags) check() error {
 
 // heap reads the heap of a core.
 func (c *openedCore) heap() (*heap.Heap, error) {
-	if c.program == nil {
-		return nil, fmt.Errorf("cannot read the heap of %s: %w", c.name, c.notGo)
-	}
 	// The tables are large and have no pointers: collecting often costs little.
 	debug.SetGCPercent(20)
-	var opt heap.Options
-	for i := range c.file.Threads {
-		opt.Threads = append(opt.Threads, c.file.Threads[i].SP)
-	}
-	h, err := heap.Open(c.memory, c.binary, c.program.Bias, opt)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the heap of %s: %w", c.name, err)
-	}
-	return h, nil
+	return c.Heap(nil)
 }
 
 // shortHeap is how many types the first page of a core shows.
@@ -81,7 +70,7 @@ func (c *openedCore) heapSummary() (*report.Heap, string) {
 	}
 	rows := h.Histogram()
 	return &report.Heap{
-		Name: c.name, Totals: h.Totals(), Damaged: h.Damaged, Missing: h.Missing, Rows: rows[:min(len(rows), shortHeap)], RowCount: len(rows), Short: true,
+		Name: c.Name, Totals: h.Totals(), Damaged: h.Damaged, Missing: h.Missing, Rows: rows[:min(len(rows), shortHeap)], RowCount: len(rows), Short: true,
 	}, ""
 }
 
@@ -91,14 +80,14 @@ func (f *coreFlags) heapPage(e *env, args []string, make func(*heap.Heap, *repor
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.files.close()
 	h, err := c.heap()
 	if err != nil {
 		return err
 	}
-	p := &report.Heap{Name: c.name, Totals: h.Totals(), Damaged: h.Damaged, Missing: h.Missing}
+	p := &report.Heap{Name: c.Name, Totals: h.Totals(), Damaged: h.Damaged, Missing: h.Missing}
 	if err := make(h, p); err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return f.printHeap(e, p)
 }
@@ -234,7 +223,7 @@ func coreDiff(e *env, f *coreFlags, args []string) error {
 		if err != nil {
 			return s, err
 		}
-		defer c.close()
+		defer c.files.close()
 		h, err := c.heap()
 		if err != nil {
 			return s, err

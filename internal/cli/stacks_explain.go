@@ -23,7 +23,6 @@ func explainStacks(e *env, f *stacksFlags, v *report.Stacks) (done func() error,
 		return done, nil // a core comes with its binary
 	}
 	opt := explain.Options{}
-	places := symbol.Sources{}
 	if f.binary != "" {
 		file, err := os.Open(f.binary)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -41,10 +40,8 @@ func explainStacks(e *env, f *stacksFlags, v *report.Stacks) (done func() error,
 			return nil, usagef("-binary %s is no Go program", f.binary)
 		}
 		done = file.Close
-		places.Build, _ = opt.Binary.BuildInfo()
 	}
-	s := &stackSources{e: e, places: places, found: map[string]string{}}
-	opt.Sources = explain.Sources{Read: s.read, Beside: s.beside}
+	opt.Sources = sourcesOf(e, opt.Binary).explain()
 	v.Explained = &report.Explained{By: explain.New(v.File, opt), Binary: f.binary}
 	if text := report.FitText(v.Explained); text != "" {
 		fmt.Fprintf(e.stderr, "loupe stacks: WARNING: %s\n", text)
@@ -62,6 +59,20 @@ type stackSources struct {
 	places symbol.Sources
 	asked  bool
 	found  map[string]string // where a file is; "" is nowhere
+}
+
+// sourcesOf finds sources, with a program also those of one that was built
+// elsewhere. The program may be nil.
+func sourcesOf(e *env, bin *symbol.Binary) *stackSources {
+	s := &stackSources{e: e, found: map[string]string{}}
+	if bin != nil {
+		s.places.Build, _ = bin.BuildInfo()
+	}
+	return s
+}
+
+func (s *stackSources) explain() explain.Sources {
+	return explain.Sources{Read: s.read, Beside: s.beside}
 }
 
 func (s *stackSources) read(file, function string) []byte {
