@@ -73,3 +73,24 @@ func TestWhatIf(t *testing.T) {
 		})
 	}
 }
+
+// TestRounds reads rounds side by side, and one of them with its remarks, which
+// the address keeps.
+func TestRounds(t *testing.T) {
+	address := serve(t, record(t, "newssearch", "-phases", "bare", "-rounds", "2", "-load", "http://localhost:5000/search?term=topic&cnn=on", "-n", "300", "-c", "10"))
+	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
+		t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
+			b := open(t, address+"#/1/gc", width, 900, scheme)
+			b.until("document.querySelector('.figureparts [role=grid]')?.innerText.includes('bare-2')")
+			b.settled()
+			b.accessible()
+			b.fits()
+			b.picture(fmt.Sprintf("gc-rounds-%s-%d", scheme, width))
+			eval[bool](b, "(s => { s.value = 'bare-2'; s.dispatchEvent(new Event('change', {bubbles: true})); return true })(document.querySelector('.figureparts select'))")
+			b.until("location.hash.includes('round=bare-2') && document.querySelector('.figureparts h3').innerText === 'bare-2' && document.querySelector('.figurelist dd')")
+			b.settled()
+			b.accessible()
+			b.fits()
+		})
+	}
+}

@@ -5,7 +5,7 @@ import { exactSpan, instant } from "../../base/units.ts";
 import { range, rangeParams, setRange } from "../../model/route.ts";
 import { axis, has } from "../../model/source.ts";
 import { Distribution, ShareCurves } from "../../tracks/charts.tsx";
-import { FigureList, Notes, Shares } from "../../tracks/figures.tsx";
+import { Parts, Shares } from "../../tracks/figures.tsx";
 import { Lanes } from "../../tracks/lanes.tsx";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
 import { Table } from "../../widgets/table.tsx";
@@ -29,8 +29,8 @@ export function Collector({ source }: PanelProps) {
   return (
     <>
       <h1>GC</h1>
-      <Figures source={source.id} />
       <Lanes source={source.id} keys={lanes} label="The collector over time" />
+      <Figures source={source.id} />
       <Cycles source={source.id} />
       <div class="gc-two">
         <Utilisation source={source.id} />
@@ -46,19 +46,10 @@ function Figures({ source }: { source: string }) {
   const page = useAnswer("gc", { s: source, ...rangeParams() });
   if (page.error?.missing) return <p class="muted gc-none">{page.error.message}</p>;
   return (
-    <Answer of={page} source={source}>
-      {(p) => p && (
-        <div class={"figureparts" + (p.parts?.length === 1 ? " single" : "")}>
-          {(p.parts ?? []).map((part) => (
-            <section key={part.title} aria-label={"Figures of " + part.title}>
-              <h2>{part.title}</h2>
-              <FigureList of={part.figures} />
-              <Notes of={part.notes} />
-            </section>
-          ))}
-        </div>
-      )}
-    </Answer>
+    <section aria-label="In gctrace">
+      <h2>In gctrace</h2>
+      <Answer of={page} source={source}>{(p) => p && <Parts of={p.parts ?? []} />}</Answer>
+    </section>
   );
 }
 

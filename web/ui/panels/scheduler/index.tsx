@@ -5,7 +5,7 @@ import { instant } from "../../base/units.ts";
 import { param, range, rangeParams, set, setRange } from "../../model/route.ts";
 import { axis } from "../../model/source.ts";
 import { Distribution } from "../../tracks/charts.tsx";
-import { FigureList, Notes } from "../../tracks/figures.tsx";
+import { Parts } from "../../tracks/figures.tsx";
 import { Lanes } from "../../tracks/lanes.tsx";
 import { Answer, Empty, useAnswer } from "../../widgets/ask.tsx";
 import { FactPage } from "../../widgets/facts.tsx";
@@ -116,18 +116,7 @@ function Samples({ source }: { source: string }) {
     <section aria-label="In schedtrace">
       <h2>In the samples of schedtrace</h2>
       <Answer of={page} source={source}>
-        {(p) => p && (
-          <div class={"figureparts" + (p.parts?.length === 1 ? " single" : "")}>
-            {(p.parts ?? []).map((part) => (
-              <section key={part.title} aria-label={"Samples of " + part.title}>
-                <h3>{part.title}</h3>
-                <FigureList of={part.figures} />
-                {part.waits ? <Table of={part.waits} rows={8} /> : null}
-                <Notes of={part.notes} />
-              </section>
-            ))}
-          </div>
-        )}
+        {(p) => p && <Parts of={p.parts ?? []} more={(part) => part.waits ? <Table of={part.waits} rows={8} /> : null} />}
       </Answer>
     </section>
   );
