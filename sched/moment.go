@@ -28,47 +28,83 @@ type Living struct {
 
 // Moments returns what goroutines did at instants of a trace, in its own time
 // and in order, and the reader that has the names and stacks. Events at an
-// instant have happened. Those who no longer want to know say so by stop, which
-// may be nil: then there are fewer moments than instants.
+// instant have happened, and one before the trace is its begin. Those who no
+// longer want to know say so by stop, which may be nil: then there are fewer
+// moments than instants.
 //
 // Note: every generation tells all states anew, so that a reader could begin
 // with that of the instant; but it would not know why and since when they wait.
 func Moments(t *exectrace.Trace, at []timeline.Time, stop func() bool) (*exectrace.Reader, [][]Living, error) {
-	r := t.Reader()
-	var out [][]Living
-	var all []Living // by slot; the state NotExist marks an empty one
-	snap := func() {
-		var now []Living
-		for i := range all {
-			if all[i].State != exectrace.NotExist {
-				now = append(now, all[i])
-			}
-		}
-		out = append(out, now)
-	}
-	for n := 0; len(out) < len(at) && r.Next(); n++ {
+	m := moments{r: t.Reader(), at: at}
+	for n := 0; !m.done && m.r.Next(); n++ {
 		if n&0xffff == 0xffff && stop != nil && stop() {
-			return r, out, nil
+			return m.r, m.out, nil
 		}
-		e := r.Event()
-		for len(out) < len(at) && e.Time > at[len(out)] {
-			snap()
-		}
-		if e.Kind != exectrace.KindGoTransition || e.SubjectSlot == exectrace.NoSlot {
-			continue
-		}
-		for int(e.SubjectSlot) >= len(all) {
-			all = append(all, Living{State: exectrace.NotExist})
-		}
-		all[e.SubjectSlot].follow(r, e)
+		m.event(m.r.Event())
 	}
-	if err := r.Err(); err != nil {
-		return r, nil, err
+	if err := m.r.Err(); err != nil {
+		return m.r, nil, err
 	}
-	for len(out) < len(at) {
-		snap()
+	for len(m.out) < len(at) {
+		m.snap()
 	}
-	return r, out, nil
+	return m.r, m.out, nil
+}
+
+// moments collects what goroutines do at instants.
+type moments struct {
+	r   *exectrace.Reader
+	at  []timeline.Time
+	out [][]Living
+	all []Living // by slot; the state NotExist marks an empty one
+	// begin is that of the generation, and first the first moment in it. Most of
+	// a trace's goroutines are told of only when they do something, or at the end of
+	// the generation: they have been there all the same.
+	begin timeline.Time
+	first int
+	begun bool
+	done  bool
+}
+
+func (m *moments) snap() {
+	var now []Living
+	for i := range m.all {
+		if m.all[i].State != exectrace.NotExist {
+			now = append(now, m.all[i])
+		}
+	}
+	m.out = append(m.out, now)
+}
+
+func (m *moments) event(e *exectrace.Event) {
+	if !m.begun {
+		m.begun, m.begin = true, e.Time
+	}
+	for len(m.out) < len(m.at) && e.Time > max(m.at[len(m.out)], m.begin) {
+		m.snap()
+	}
+	if e.Kind == exectrace.KindSync {
+		m.done = len(m.at) == len(m.out)
+		m.begin, m.first = e.Time, len(m.out)
+	}
+	if m.done || e.Kind != exectrace.KindGoTransition || e.SubjectSlot == exectrace.NoSlot {
+		return
+	}
+	for int(e.SubjectSlot) >= len(m.all) {
+		m.all = append(m.all, Living{State: exectrace.NotExist})
+	}
+	l := &m.all[e.SubjectSlot]
+	l.follow(m.r, e)
+	if e.From != exectrace.Undetermined {
+		return
+	}
+	l.Since = m.begin
+	if e.To == exectrace.NotExist {
+		return
+	}
+	for i := m.first; i < len(m.out); i++ {
+		m.out[i] = append(m.out[i], *l)
+	}
 }
 
 // follow takes a goroutine into its next state.

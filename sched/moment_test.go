@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"maps"
 	"testing"
 
 	"loupe/exectrace"
@@ -86,6 +87,47 @@ func TestMomentsAgree(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no stay is %+v", l)
+		}
+	}
+}
+
+// TestMomentsBegin: who is told of late has been there from the begin on.
+func TestMomentsBegin(t *testing.T) {
+	tr, err := exectrace.Open(fixture.Trace(t, `Trace Go1.26
+EventBatch m=1 time=1000
+ProcStatus dt=1 p=0 pstatus=running
+GoStatus dt=1 g=1 m=1 gstatus=running
+GoCreate dt=1000 new_g=7 new_stack=main.work@f.go:3 stack=main.main@f.go:9
+GoStatus dt=1000 g=5 m=18446744073709551615 gstatus=waiting
+GoUnblock dt=1 g=5 g_seq=1 stack=main.main@f.go:10
+GoBlock dt=1000 reason_string="chan receive" stack=main.main@f.go:12
+`), exectrace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []timeline.Time
+	for r := tr.Reader(); r.Next(); {
+		times = append(times, r.Event().Time)
+	}
+	begin, end := times[0], times[len(times)-1]
+	_, all, err := Moments(tr, []timeline.Time{begin - 1, begin, end}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []map[exectrace.GoID]exectrace.State{
+		{1: exectrace.Running, 5: exectrace.Waiting},
+		{1: exectrace.Running, 5: exectrace.Waiting},
+		{1: exectrace.Waiting, 5: exectrace.Runnable, 7: exectrace.Runnable},
+	} {
+		got := map[exectrace.GoID]exectrace.State{}
+		for _, l := range all[i] {
+			got[l.ID] = l.State
+			if l.Since < begin {
+				t.Errorf("moment %d: goroutine %d since %v, which is before the trace", i, l.ID, l.Since)
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("moment %d: %v, want %v", i, got, want)
 		}
 	}
 }
