@@ -4,9 +4,7 @@ package live
 
 import (
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,38 +16,7 @@ import (
 // TestCPUProfile: the function that computes is what the profile shows, with its
 // caller.
 func TestCPUProfile(t *testing.T) {
-	dir := t.TempDir()
-	const program = `package main
-
-//go:noinline
-func burn(n int) (sum int) {
-	for i := range n {
-		sum += i * i % 7
-	}
-	return sum
-}
-
-var out int
-
-func work() {
-	for {
-		out += burn(1 << 20)
-	}
-}
-
-func main() {
-	go work()
-	work()
-}
-`
-	bin := filepath.Join(dir, "burn")
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-o", bin, filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	c := exec.Command(bin)
+	c := exec.Command(toolchain{command: "go"}.build(t, "burn"))
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

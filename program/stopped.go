@@ -315,10 +315,11 @@ func (st *Stopped) unwind(o *one, b begin, visit func(*physical) bool) bool {
 		if !st.arm() {
 			f.fp += 8
 		}
-		if f.fp < sp || f.fp == sp && n > 0 || f.fp > w.hi {
-			return false // every call takes room on a stack
+		top := isTop(f.place.name)
+		if f.fp < sp || f.fp == sp && n > 0 && !top || f.fp > w.hi {
+			return false // every call takes room on a stack, but the first one on arm64
 		}
-		if !visit(&f) || isTop(f.place.name) {
+		if !visit(&f) || top {
 			return true
 		}
 		back, ok := lr, true
