@@ -1,10 +1,8 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -12,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"loupe/benchmark"
-	"loupe/dump"
 	"loupe/profile"
 	"loupe/recording"
 	"loupe/stack"
@@ -94,11 +90,11 @@ func Loose(fsys fs.FS, names []string) (*Session, []File, error) {
 // addLoose finds out what a file is and enters it.
 func (s *Session) addLoose(name string) (File, error) {
 	f := File{Name: name}
-	head, err := s.head(name, &f)
+	kind, err := s.identify(name, &f)
 	if err != nil {
 		return f, err
 	}
-	switch Sniff(head) {
+	switch kind {
 	case recording.ExecTrace:
 		return f, s.addTrace(&f)
 	case recording.Stderr:
@@ -119,47 +115,21 @@ func (s *Session) addLoose(name string) (File, error) {
 	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
 
-// head reads the begin of a file and notes its size.
-func (s *Session) head(name string, f *File) ([]byte, error) {
+// identify tells what a file is and notes its size.
+func (s *Session) identify(name string, f *File) (recording.Kind, error) {
 	file, err := s.rec.FS().Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		return "", fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil {
 		f.Bytes = info.Size()
 	}
-	head, err := io.ReadAll(io.LimitReader(file, sniffed))
+	kind, _, err := Identify(file)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		return "", fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	return head, nil
-}
-
-// sniffed is how much of a file tells what it is. A program may print some of
-// its own before the runtime's first line.
-const sniffed = 64 << 10
-
-// Sniff tells by its begin what a file is: [recording.ExecTrace],
-// [recording.Stacks] for a goroutine dump or a log with one, [recording.Stderr]
-// for a log with lines of the runtime, [recording.Load] for a load run,
-// [BenchmarkOutput], [OtherProfile] for a profile of any kind, or "".
-func Sniff(head []byte) recording.Kind {
-	switch {
-	case bytes.HasPrefix(head, []byte("loupe.load/")):
-		return recording.Load
-	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
-		return recording.ExecTrace
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a:
-		return OtherProfile
-	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")), bytes.Contains(head, []byte("SCHED ")):
-		return recording.Stderr // also with a dump in it: Stacks looks there too
-	case dump.LooksLike(head):
-		return recording.Stacks
-	case benchmark.Looks(head):
-		return BenchmarkOutput
-	}
-	return ""
+	return kind, nil
 }
 
 // enter adds an entry and the phase that it is of.

@@ -99,7 +99,7 @@ func TestGoroutinesAsStacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if session.Sniff(data[:min(len(data), 64<<10)]) == "" {
+		if kind, _, err := session.Identify(bytes.NewReader(data)); err != nil || kind == "" {
 			continue
 		}
 		file := dump.Parse(data)

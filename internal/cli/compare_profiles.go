@@ -215,9 +215,9 @@ func profileIn(e *env, name string) (*profile.Profile, error) {
 	var data []byte
 	var err error
 	if name == "-" {
-		data, err = io.ReadAll(e.stdin)
+		data, err = readStream(e.stdin, "standard input", maxStream)
 	} else {
-		data, err = os.ReadFile(name)
+		data, err = readFile(name)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

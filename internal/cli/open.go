@@ -10,11 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/benchmark"
 	"loupe/core"
-	"loupe/dump"
+	"loupe/godebug"
 	"loupe/profile"
+	"loupe/recording"
 	"loupe/report"
+	"loupe/session"
 )
 
 // newOpenCommand is a function because it calls other commands.
@@ -88,15 +89,16 @@ func openFile(e *env, name string) error {
 	}
 	if show, ok := firstPages[what[0]]; ok {
 		fmt.Fprintln(e.stdout)
-		err := show(e, name)
+		if err := show(e, name); err != nil {
+			return err
+		}
 		fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
-		return err
+		return nil
 	}
-	code := find(what[0]).main(e, append(what[1:], name))
-	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
-	if code != exitOK && code != exitFound {
+	if code := find(what[0]).main(e, append(slices.Clone(what[1:]), name)); code != exitOK && code != exitFound {
 		return exitError{code, nil}
 	}
+	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
 	return nil
 }
 
@@ -112,54 +114,83 @@ func showLoad(e *env, name string) error {
 	return buffered(e.stdout, func(w io.Writer) error { return report.WriteLoad(w, l) })
 }
 
+// known is a kind of file: the command that shows its first page, and
+// what shows more of it.
+type known struct {
+	command []string
+	more    string
+}
+
+var (
+	knownRecording = known{[]string{"report"}, "more: loupe trace summary FILE, loupe gc FILE, loupe sched FILE, loupe compare FILE OTHER"}
+	knownCore      = known{[]string{"core"}, "more: loupe core goroutines|threads|heap FILE, loupe stacks FILE"}
+	knownProfile   = known{[]string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE"}
+	knownGC        = known{[]string{"gc"}, "more: loupe gc -cycles FILE, loupe sched FILE"}
+	knownSched     = known{[]string{"sched"}, "more: loupe gc FILE"}
+)
+
+var knownKinds = map[recording.Kind]known{
+	recording.Load:          {[]string{"load run"}, "more: loupe open FILE, loupe compare FILE OTHER"},
+	recording.ExecTrace:     {[]string{"trace", "summary"}, "more: loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile FILE"},
+	recording.Stacks:        {[]string{"stacks"}, "more: loupe stacks -full FILE, loupe stacks -flame OUT.html FILE, loupe stacks FILE LATER"},
+	session.BenchmarkOutput: {[]string{"benchmarks"}, "more: loupe open FILE, loupe compare FILE OTHER"},
+	session.OtherProfile:    knownProfile,
+}
+
 // sniff returns the command that shows a file's first page, and a line that
 // says what shows more.
 func sniff(name string) (command []string, more string, err error) {
+	k, err := identify(name)
+	return k.command, k.more, err
+}
+
+// identify tells what a file is.
+func identify(name string) (known, error) {
 	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	head := make([]byte, 4096)
-	if !info.IsDir() {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, "", err
-		}
-		defer f.Close()
-		n, err := io.ReadFull(f, head)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-			return nil, "", err
-		}
-		head = head[:n]
-	}
 	switch {
-	case bytes.HasPrefix(head, []byte("loupe.load/")):
-		return []string{"load run"}, "more: loupe open FILE, loupe compare FILE OTHER", nil
-	case info.IsDir(), bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return []string{"report"}, "more: loupe trace summary FILE, loupe gc FILE, loupe sched FILE, loupe compare FILE OTHER", nil
-	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):
-		return []string{"trace", "summary"}, "more: loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile FILE", nil
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), len(head) > 0 && head[0] == 0x0a, isPerfData(head):
-		return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return known{}, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+	case err != nil:
+		return known{}, err
+	case info.IsDir():
+		return knownRecording, nil
+	case !info.Mode().IsRegular():
+		return known{}, fmt.Errorf("%s is no file but a pipe or a device: put what comes out of it into a file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return known{}, err
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return known{}, err
+	}
+	switch head = head[:n]; {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return knownRecording, nil
 	case core.LooksLike(head):
-		return []string{"core"}, "more: loupe core goroutines|threads|heap FILE, loupe stacks FILE", nil
-	case dump.LooksLike(head):
-		return []string{"stacks"}, "more: loupe stacks -full FILE, loupe stacks -flame OUT.html FILE, loupe stacks FILE LATER", nil
-	case bytes.Contains(head, []byte("SCHED ")) && !bytes.Contains(head, []byte("gc 1 @")):
-		return []string{"sched"}, "more: loupe gc FILE", nil
-	case bytes.Contains(head, []byte("gc ")) && bytes.Contains(head, []byte("%: ")):
-		return []string{"gc"}, "more: loupe gc -cycles FILE, loupe sched FILE", nil
-	case benchmark.Looks(head):
-		return []string{"benchmarks"}, "more: loupe open FILE, loupe compare FILE OTHER", nil
+		return knownCore, nil
+	}
+	kind, part, err := session.Identify(f)
+	if err != nil {
+		return known{}, err
+	}
+	if kind == recording.Stderr {
+		if gctrace, _ := godebug.Looks(part); !gctrace {
+			return knownSched, nil
+		}
+		return knownGC, nil
+	}
+	if k, ok := knownKinds[kind]; ok {
+		return k, nil
 	}
 	// Profiles of other tools begin in many ways.
 	if data, err := os.ReadFile(name); err == nil && info.Size() < 1<<30 {
 		if _, err := profile.Decode(data, profile.Options{}); err == nil {
-			return []string{"pprof", "-top", "-nodecount", "20"}, "more: loupe pprof -list REGEXP FILE, loupe pprof -totals FILE", nil
+			return knownProfile, nil
 		}
 	}
-	return nil, "", fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return known{}, fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump, core, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }

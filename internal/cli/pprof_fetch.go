@@ -158,11 +158,11 @@ func (s *pprofSession) load(ctx context.Context, name string) (*profile.Profile,
 	info, statErr := os.Stat(name)
 	switch {
 	case name == "-":
-		data, err = io.ReadAll(s.e.stdin)
+		data, err = readStream(s.e.stdin, "standard input", maxStream)
 	case statErr == nil && info.IsDir():
 		return nil, false, fmt.Errorf("cannot read profile %s: it is a directory (of a recording, name a profile in it: %s)", name, filepath.Join(name, "cpu.pb.gz"))
 	case statErr == nil:
-		data, err = os.ReadFile(name)
+		data, err = readFile(name)
 	default:
 		address, timeout := profileURL(name, s.flags.seconds, s.flags.timeout)
 		if address == "" || errors.Is(statErr, fs.ErrPermission) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -119,8 +118,8 @@ func examine(name string) (*examined, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
 		}
-		if info, serr := os.Stat(name); serr == nil && info.Mode().IsRegular() && !strings.HasSuffix(name, ".zip") {
-			err = fmt.Errorf("%w (for a profile: loupe pprof -top %s; for a log: loupe gc %s)", err, name, name)
+		if _, _, unknown := sniff(name); unknown != nil && !strings.HasSuffix(name, ".zip") {
+			err = unknown
 		}
 		return nil, err
 	}

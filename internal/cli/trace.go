@@ -242,7 +242,7 @@ func openTrace(e *env, name string) (t *exectrace.Trace, done func() error, err 
 	done = func() error { return nil }
 	var data []byte
 	if name == "-" {
-		data, err = io.ReadAll(e.stdin)
+		data, err = readStream(e.stdin, "standard input", maxStream)
 	} else {
 		data, done, err = traceBytes(name)
 	}
