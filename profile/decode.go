@@ -56,7 +56,7 @@ func Decode(data []byte, opt Options) (*Profile, error) {
 		}
 	}
 	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("cannot decode profile: it has %d bytes, more than %d (raise Options.MaxBytes if that is right)", len(raw), limit)
+		return nil, fmt.Errorf("cannot decode profile: it has %d bytes, more than %d (Options.MaxBytes is the bound)", len(raw), limit)
 	}
 	p, err := decode(raw)
 	if err == nil {
@@ -305,6 +305,10 @@ func (d *decoder) read() error {
 
 // field takes in a field of Profile.
 func (d *decoder) field(c *cursor) (err error) {
+	if c.field == 0 { // no message has it, and gigabytes of zeroes are told at once
+		d.noProfile = true
+		return bad(int64(c.at), "there is no field of the number 0")
+	}
 	if c.field >= 1 && c.field < len(fieldNames) {
 		if err := checkTop(c); err != nil {
 			d.noProfile = true

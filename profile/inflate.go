@@ -34,7 +34,7 @@ func inflate(data []byte, limit int64) ([]byte, error) {
 		n, err := z.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]
 		if int64(len(out)) > limit {
-			return nil, fmt.Errorf("cannot inflate profile: more than %d bytes come out of %d (raise Options.MaxBytes if that is right)", limit, len(data))
+			return nil, fmt.Errorf("cannot inflate profile: more than %d bytes come out of %d (Options.MaxBytes is the bound)", limit, len(data))
 		}
 		if err == io.EOF {
 			return out, nil

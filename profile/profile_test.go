@@ -143,6 +143,7 @@ func TestErrors(t *testing.T) {
 	f(M{}.Bytes(1, M{}.Varint(1, 99)).Bytes(6, nil), "sample_type: string 99")
 	f(M{}.Bytes(6, []byte("x")), "want it empty")
 	f(M{}.Bytes(1, M{}.Varint(1, 0)), "there is no string table")
+	f(make([]byte, 1000), "byte 0: there is no field of the number 0")
 
 	// What is no profile.proto is named.
 	f([]byte("<!DOCTYPE html><html>"), "a web page")
@@ -168,7 +169,7 @@ func TestBombs(t *testing.T) {
 	}
 	zeros := profiletest.Gzip(make([]byte, 10<<20))
 	f("inflate", zeros, profile.Options{MaxBytes: 1 << 20}, "more than 1048576 bytes come out")
-	f("raw size", make([]byte, 100), profile.Options{MaxBytes: 50}, "raise Options.MaxBytes")
+	f("raw size", make([]byte, 100), profile.Options{MaxBytes: 50}, "Options.MaxBytes")
 
 	lying := profiletest.Gzip([]byte("x"))
 	copy(lying[len(lying)-4:], "\xff\xff\xff\xff")
