@@ -243,5 +243,8 @@ func (r *Rule) shown(v float64) string {
 	if r.Metric.Bytes {
 		return unit.BytesOf(v)
 	}
+	if v == math.Trunc(v) { // a number of things: 14, and not 14.0
+		return unit.Count(int64(v))
+	}
 	return unit.Number(v)
 }

@@ -80,9 +80,13 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	f("goroutines>10", "goroutines is 12", []int{2, 5}, 3, 10, 11, 12, 9, 12)
+	f("goroutines>1", "goroutines is 1,500", []int{1}, 1, 1500)
 	f("goroutines>=10", "goroutines is 10", []int{1}, 3, 10, 11)
 	f("goroutines<=10", "goroutines is 10", []int{2}, 12, 11, 10, 9)
 	f("goroutines<10", "goroutines is 9", []int{1}, 10, 9, 8)
+	if _, why := feed(t, "threads>7", 1, 8); why != "threads is 8" {
+		t.Errorf("%q", why)
+	}
 	f("rss>50%", "rss is 501 B, 50.1% of 1000 B", []int{1}, 500, 501, 900)
 	f("goroutines>10 for 2s", "for 2.00 s", []int{5}, 11, 12, 3, 11, 12, 13, 14)
 

@@ -3,6 +3,7 @@ package insight
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	_, p := stats.MannKendall(size.Values)
 	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
 	first, last := live[0], float64(heap.Total(index))
-	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s collections", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Number(cycles))
+	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), plural(int64(math.Round(cycles)), "collection"))
 	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}

@@ -41,7 +41,7 @@ func crowd(leaf string, count func(n int) int) *recordingtest.Recording {
 
 func TestSC10Growth(t *testing.T) {
 	rising := func(n int) int { return 100 + 40*n }
-	f := expect(t, "a leak", crowd("runtime.chansend1", rising), "SC10", Found, "at feed.fetch.func1 at x.go:31 there were 100 goroutines, and 9.00 s later 460")
+	f := expect(t, "a leak", crowd("runtime.chansend1", rising), "SC10", Found, "at feed.fetch.func1 at x.go:31 there were 100 goroutines, and 9.00 s later 460, more")
 	severity(t, "a leak", f, Warning)
 	near(t, "a leak", f, 40)
 	if f.Impact.Low > 40 || f.Impact.High < 40 || f.Evidence[0].Line != 31 || len(f.Evidence[0].Stack) != 2 {

@@ -152,7 +152,7 @@ func (r *Rule) becomingMore(in *Input) (all []stuck, other Finding) {
 			continue
 		}
 		f := r.stuck(s.at, s.grew(), "at %s there were %s goroutines, and %s later %s, more at almost every of %d looks",
-			place(s.at), unit.Number(s.values[0]), g.length(), unit.Number(s.values[len(s.values)-1]), len(g.times))
+			place(s.at), unit.Count(int64(s.values[0])), g.length(), unit.Count(int64(s.values[len(s.values)-1])), len(g.times))
 		f.Impact = &Impact{s.slope.Estimate, "goroutines more every second", s.slope.Low, s.slope.High}
 		f.Evidence = []Evidence{g.seen(in, s, "%s goroutines more every second [%s, %s]", unit.Number(s.slope.Estimate), unit.Number(s.slope.Low), unit.Number(s.slope.High))}
 		f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")

@@ -190,14 +190,6 @@ func spentSheet(t *overlap.Table) *Sheet {
 	return s
 }
 
-// length prints a time, and no time as a dash.
-func length(d time.Duration) string {
-	if d == 0 {
-		return "–"
-	}
-	return unit.Duration(d)
-}
-
 // pValue prints a p-value.
 func pValue(p float64) string {
 	if p < 0.0015 {

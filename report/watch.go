@@ -23,14 +23,15 @@ func WatchLine(now alert.Reading) string {
 		}
 		parts = append(parts, text)
 	}
+	count := func(v float64) string { return unit.Count(int64(v)) }
 	two := func(v float64) string { return fmt.Sprintf("%.2f", v) }
 	add("RSS", "rss", unit.BytesOf)
 	add("heap", "heap", unit.BytesOf)
 	add("goal", "goal", unit.BytesOf)
-	add("goroutines", "goroutines", func(v float64) string { return unit.Count(int64(v)) })
+	add("goroutines", "goroutines", count)
 	add("CPUs", "cpu", two)
 	add("GC", "gcs", func(v float64) string { return two(v) + "/s" })
-	add("threads", "threads", unit.Number)
+	add("threads", "threads", count)
 	add("machine", "machine", unit.BytesOf)
 	return strings.Join(parts, "  ")
 }
