@@ -139,12 +139,13 @@ func (r *Recorder) keepCalls(profiles []*profile.Profile) error {
 	calls := map[uint64]string{}
 	for _, p := range profiles {
 		for id := 1; id < p.Stacks.Len(); id++ {
-			for _, fid := range p.Stacks.Frames(stack.ID(id)) {
-				address := p.Stacks.Frame(fid).Address
-				if name := callee(address + 1); address != 0 && name != "" {
-					calls[address] = name
-				}
-				break
+			frames := p.Stacks.Frames(stack.ID(id))
+			if len(frames) == 0 {
+				continue
+			}
+			address := p.Stacks.Frame(frames[0]).Address
+			if name := callee(address + 1); address != 0 && name != "" {
+				calls[address] = name
 			}
 		}
 	}

@@ -145,9 +145,6 @@ func (proc *Process) start() error {
 	return nil
 }
 
-// Done is closed when the process has ended.
-func (proc *Process) Done() <-chan struct{} { return proc.done }
-
 // ended tells whether the process has ended.
 func (proc *Process) ended() bool {
 	select {
@@ -211,9 +208,6 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 	r.Exit = state.String()
 	return r
 }
-
-// ExitCode returns the code of an ended process, -1 for a signal.
-func (proc *Process) ExitCode() int { return proc.cmd.ProcessState.ExitCode() }
 
 // waitAgent waits until the agent answers: its socket is there a moment before
 // it listens. A false answer means that the program has ended or never reached

@@ -523,15 +523,6 @@ func (w *Watcher) Ending() string {
 	return text
 }
 
-// ExitCode returns the code with which a program that was started here ended,
-// -1 for a signal and for one that was found running.
-func (w *Watcher) ExitCode() int {
-	if w.proc == nil || !w.proc.ended() {
-		return -1
-	}
-	return w.proc.ExitCode()
-}
-
 // Close stops watching. A program that was started here is stopped.
 func (w *Watcher) Close() error {
 	w.tick.Stop()

@@ -244,7 +244,7 @@ func (p *parser) idle(l []byte) {
 
 // strayPosition tells that a line is the second of a frame.
 func strayPosition(l []byte) bool {
-	if l[0] != '\t' || bytes.Index(l, []byte(" +0x")) < 0 {
+	if l[0] != '\t' || !bytes.Contains(l, []byte(" +0x")) {
 		return false
 	}
 	where, ok := cutPosition(l)

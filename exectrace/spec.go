@@ -71,9 +71,6 @@ const (
 	evGoroutineStackFree
 )
 
-// experimentNames are the experiments by their number in a batch's header.
-var experimentNames = [...]string{"None", "AllocFree"}
-
 // spec describes one event type.
 type spec struct {
 	name  string

@@ -128,7 +128,6 @@ type tracer struct {
 	running map[exectrace.ProcID]bool
 	procs   int
 	open    map[rangeOf]bool
-	serve   exectrace.NameID
 }
 
 // rangeOf names a range that is open: its union, and the goroutine or P.

@@ -13,11 +13,10 @@ import (
 
 // filters are the options that choose samples, frames and labels, compiled.
 type filters struct {
-	names                   profile.NameFilter
-	showFrom, pruneFrom     *regexp.Regexp
-	tagShow, tagHide        *regexp.Regexp
-	tagFocus, tagIgnore     tagFilter
-	hasTagFocus, hasTagSkip bool
+	names               profile.NameFilter
+	showFrom, pruneFrom *regexp.Regexp
+	tagShow, tagHide    *regexp.Regexp
+	tagFocus, tagIgnore tagFilter
 }
 
 // tagFilter says whether the labels of a sample match.

@@ -61,9 +61,6 @@ type stackKey struct {
 	id   stack.ID
 }
 
-// String returns the filter as it was written.
-func (f *Filter) String() string { return f.text }
-
 var grammar = filter.Grammar{
 	"g": "= !=", "func": "= != ~ !~", "stack": "~ !~", "state": "= !=", "reason": "= != ~ !~",
 	"dur": "< <= > >=", "task": "= ~", "region": "= ~", "from": "=", "to": "=",

@@ -248,7 +248,8 @@ func (s *Set) Changed(id TileID, since int) bool {
 		return true // it was another one
 	}
 	shift := max(id.Level, MinLevel) - grainShift
-	settled, at := s.versions[since-1], s.versions[since-1]
+	var settled tick
+	at := s.versions[since-1]
 	if list, exact := s.spans(id.Lane); exact {
 		k, ok := list.seek(at - 1)
 		if !ok {
