@@ -120,9 +120,10 @@ var rooms = map[string]room{
 
 	// What measures how heaps are read makes a core, and tests count one that is
 	// known.
-	"heap/heaptest/bench":        {3, roof, []string{"core", "heap", "symbol"}},
+	"heap/heaptest/bench":        {3, roof, []string{"core", "heap", "program", "symbol"}},
 	"heap/heaptest/bench/target": {0, roof, nil},
 	"heap/heaptest/known":        {0, roof, nil},
+	"heap/heaptest/held":         {0, roof, nil},
 
 	// What measures how processes are read starts one.
 	"live/livetest/bench":        {4, roof, []string{"dump", "live"}},

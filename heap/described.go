@@ -163,10 +163,30 @@ func (t *typeTable) closureOf(pc uint64) typeID {
 	}
 	var id typeID
 	if f, ok := t.h.bin.FuncAt(pc - t.h.bias); ok && f.Entry == pc-t.h.bias {
-		id = t.add(&dataType{name: "func " + f.Name, opaque: true})
+		id = t.add(t.captured(f))
 	}
 	if len(t.closure) < maxKept {
 		t.closure[pc] = id
 	}
 	return id
+}
+
+// captured returns the type of the closures of a function: what they have taken with
+// them, as far as the debug information tells.
+func (t *typeTable) captured(f symbol.Func) *dataType {
+	d := &dataType{name: "func " + f.Name, opaque: true}
+	fields := t.src.Captured(f.Entry)
+	if len(fields) == 0 {
+		return d
+	}
+	// The first word is the address of the function.
+	s := symbol.DataType{Name: d.name, Kind: symbol.Struct, Size: 8}
+	for _, x := range fields {
+		if size := t.src.At(x.Type).Size; size > 0 && x.Offset >= 8 && x.Offset+size <= maxFrameValue {
+			s.Fields = append(s.Fields, x)
+			s.Size = max(s.Size, (x.Offset+size+7)&^7)
+		}
+	}
+	d.d, d.size, d.closure, d.opaque = &s, uint64(s.Size), true, false
+	return d
 }

@@ -42,6 +42,10 @@ type Options struct {
 	// its graph or of looking for texts is done, from 0 to 1. An error that it
 	// returns ends the work, and is what that returns. It may be nil.
 	Step func(done float64) error
+	// Unwind goes through the frames of the goroutine whose g is at an address,
+	// from the innermost on, until visit returns false. Without it each word of
+	// a stack counts as a pointer, and no variable on one is known.
+	Unwind func(g uint64, visit func(Frame) bool)
 }
 
 const defaultMaxMemory = 8 << 30
@@ -77,6 +81,11 @@ type Heap struct {
 	roots   []Root
 	edges   []rootEdge
 	modules []module
+	rodata  uint64 // runtime.rodata, as linked
+
+	kinds      map[uint64]*frameKind // of frames, by program counter
+	places     []place               // where pointers on stacks are
+	placeIndex map[place]uint32
 }
 
 // Open reads the heap of a program. The binary must have its debug information;
@@ -85,7 +94,10 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64, opt Options) (*Heap, erro
 	if opt.MaxMemory <= 0 {
 		opt.MaxMemory = defaultMaxMemory
 	}
-	h := &Heap{mem: mem, bin: bin, bias: bias, opt: opt}
+	h := &Heap{
+		mem: mem, bin: bin, bias: bias, opt: opt,
+		kinds: map[uint64]*frameKind{}, places: make([]place, 1), placeIndex: map[place]uint32{},
+	}
 	h.cache.mem = mem
 	var err error
 	if h.l, err = layoutOf(bin); err != nil {

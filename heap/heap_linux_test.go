@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"loupe/program"
 	"loupe/symbol"
 )
 
@@ -22,6 +23,48 @@ type procMemory struct{ f *os.File }
 func (m procMemory) Read(addr uint64, buf []byte) error {
 	_, err := m.f.ReadAt(buf, int64(addr))
 	return err
+}
+
+func (m procMemory) Gather(addrs []uint64, size int, buf []byte) error {
+	return gather(m, addrs, size, buf)
+}
+
+func gather(m Memory, addrs []uint64, size int, buf []byte) error {
+	for i, addr := range addrs {
+		if err := m.Read(addr, buf[i*size:(i+1)*size]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unwound are options with which stacks are gone through by their frames.
+func unwound(mem program.Memory, bin *symbol.Binary, bias uint64) (opt Options, err error) {
+	p, err := program.Open(mem, bin, bias)
+	if err != nil {
+		return opt, err
+	}
+	unwind, err := p.Unwinder(nil)
+	opt.Unwind = func(g uint64, visit func(Frame) bool) {
+		unwind(g, func(a program.Activation) bool {
+			return visit(Frame{PC: a.PC, Exact: a.Exact, Low: a.SP, CFA: a.CFA})
+		})
+	}
+	return opt, err
+}
+
+// openUnwound opens a heap so.
+func openUnwound(t testing.TB, mem program.Memory, bin *symbol.Binary, bias uint64) *Heap {
+	t.Helper()
+	opt, err := unwound(mem, bin, bias)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(mem, bin, bias, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
 }
 
 // build builds the program whose heap is known with a version of Go.
@@ -54,14 +97,14 @@ func buildSource(t *testing.T, goCmd, source string, flags ...string) string {
 }
 
 // stopped starts a program, waits for its "ready", and stops it.
-func stopped(t testing.TB, exe string) (Memory, *symbol.Binary, uint64) {
+func stopped(t testing.TB, exe string) (program.Memory, *symbol.Binary, uint64) {
 	t.Helper()
 	mem, bin, bias, _ := child(t, exe)
 	return mem, bin, bias
 }
 
 // child does so, and tells the number of the process.
-func child(t testing.TB, exe string) (Memory, *symbol.Binary, uint64, int) {
+func child(t testing.TB, exe string) (program.Memory, *symbol.Binary, uint64, int) {
 	t.Helper()
 	cmd := exec.Command(exe)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -155,10 +198,7 @@ func rows(h *Heap) map[string]Row {
 func check(t *testing.T, exe string) {
 	t.Helper()
 	mem, bin, bias := stopped(t, exe)
-	h, err := Open(mem, bin, bias, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := openUnwound(t, mem, bin, bias)
 	if h.Damaged > 0 || h.Missing > 0 {
 		t.Errorf("%d spans are damaged, %d bytes are missing", h.Damaged, h.Missing)
 	}

@@ -30,9 +30,11 @@ type Step struct {
 // Path is a shortest way from a root to an object.
 type Path struct {
 	Root Holder `json:"root"`
-	// Frame is the function on whose stack the first pointer is.
-	Frame string `json:"frame,omitempty"`
-	Steps []Step `json:"steps"`
+	// Frame is the function on whose stack the first pointer is, Variable its
+	// variable there, where it is known.
+	Frame    string `json:"frame,omitempty"`
+	Variable string `json:"variable,omitempty"`
+	Steps    []Step `json:"steps"`
 	// Count and Bytes are of the objects that are held in this way, Retained is
 	// what would be free without the last one.
 	Count    int64 `json:"count"`
@@ -199,7 +201,7 @@ func (g *Graph) path(node uint32) (p Path) {
 		s := g.h.spanOfObject(id)
 		step := Step{Type: g.h.exactName(id, s), Addr: g.h.addr(s, id), Times: 1}
 		if i == 0 {
-			p.Frame, step.Field = g.rootField(nodes[0], id)
+			p.Frame, p.Variable, step.Field = g.rootField(nodes[0], id)
 		} else if len(p.Steps) < maxSteps {
 			from, _ := g.object(nodes[i])
 			step.Field = g.h.fieldOf(from, id)
@@ -220,9 +222,9 @@ func (g *Graph) path(node uint32) (p Path) {
 	return p
 }
 
-// rootField says on which frame of a goroutine, or in which field of a variable,
-// the pointer of a root to an object is.
-func (g *Graph) rootField(node uint32, id uint32) (frame, field string) {
+// rootField says on which frame of a goroutine and in which variable there, or in
+// which field of a global variable, the pointer of a root to an object is.
+func (g *Graph) rootField(node uint32, id uint32) (frame, variable, field string) {
 	h := g.h
 	root := g.number[node] - 1
 	i, _ := slices.BinarySearchFunc(h.edges, root, func(e rootEdge, r uint32) int { return cmp.Compare(e.root, r) })
@@ -230,19 +232,20 @@ func (g *Graph) rootField(node uint32, id uint32) (frame, field string) {
 		if h.edges[i].target != id {
 			continue
 		}
-		if e := h.edges[i]; e.pc != 0 {
-			if f, ok := h.bin.FuncAt(e.pc); ok {
-				frame = f.Name
-			}
+		at := h.places[h.edges[i].place]
+		if f, ok := h.bin.FuncAt(at.pc); ok && at.pc != 0 && (frame == "" || at.name != "") {
+			frame, variable = f.Name, at.name
 		}
-		break
+		if variable != "" || at.pc == 0 {
+			break
+		}
 	}
 	if h.roots[root].Kind == Global {
 		if v, ok := h.l.types.Variable(h.roots[root].Name); ok {
 			field = h.search(v.Addr+h.bias, uint64(max(h.l.types.At(v.Type).Size, 0)), h.types.of(v.Type), false, id)
 		}
 	}
-	return frame, field
+	return frame, variable, field
 }
 
 // fieldOf names the field of an object that leads to another one.

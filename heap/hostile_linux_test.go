@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"loupe/program"
 	"loupe/symbol"
 )
 
@@ -57,6 +58,10 @@ func (c *copied) Read(addr uint64, buf []byte) error {
 	return nil
 }
 
+func (c *copied) Gather(addrs []uint64, size int, buf []byte) error {
+	return gather(c, addrs, size, buf)
+}
+
 // copyOf copies the memory of a child that can be written to, and what of the
 // program is beside it.
 func copyOf(t testing.TB, mem Memory, maps string) *copied {
@@ -82,8 +87,13 @@ func copyOf(t testing.TB, mem Memory, maps string) *copied {
 }
 
 // everything reads all that can be read of a heap.
-func everything(mem Memory, bin *symbol.Binary) error {
-	h, err := Open(mem, bin, 0, Options{MaxMemory: 256 << 20})
+func everything(mem program.Memory, bin *symbol.Binary) error {
+	opt, err := unwound(mem, bin, 0)
+	if err != nil {
+		opt = Options{}
+	}
+	opt.MaxMemory = 256 << 20
+	h, err := Open(mem, bin, 0, opt)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,10 @@ type layout struct {
 	specialNext, specialOffset, specialKind,
 	finalizerFn, cleanupFn, weakHandle field
 
-	gSize, goid, status, stackLo, stackHi, schedSP, schedPC, schedBP, syscallSP, syscallPC, startPC field
-	allgs                                                                                           uint64
+	deferFn, deferLink field
+
+	gSize, goid, status, stackLo, stackHi, schedSP, schedPC, schedBP, syscallSP, syscallPC, startPC, firstDefer field
+	allgs                                                                                                       uint64
 }
 
 // Versions of Go whose heap is understood.
@@ -162,5 +164,10 @@ func (l *layout) find() (missing []string) {
 	word(&l.syscallSP, "g", "syscallsp")
 	word(&l.syscallPC, "g", "syscallpc")
 	word(&l.startPC, "g", "startpc")
+	need = missing
+	word(&l.firstDefer, "g", "_defer")
+	word(&l.deferFn, "_defer", "fn")
+	word(&l.deferLink, "_defer", "link")
+	missing = need
 	return missing
 }

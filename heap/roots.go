@@ -28,7 +28,7 @@ type Root struct {
 type rootEdge struct {
 	root   uint32
 	target uint32
-	pc     uint64 // of the frame that it was found in, as linked; 0 for others
+	place  uint32 // on a stack, an index of Heap.places; 0 for others
 }
 
 // module is the variables of the program, or of a plugin.
@@ -65,6 +65,7 @@ func (h *Heap) readModules() error {
 		}
 		return w
 	}
+	h.rodata = word(v.Addr+h.bias, "rodata") - h.bias
 	for at := v.Addr + h.bias; at != 0 && len(h.modules) < maxModules; at = word(at, "next") {
 		var m module
 		for i, name := range []string{"data", "bss"} {
@@ -96,15 +97,20 @@ func (h *Heap) moduleOf(addr uint64) *module {
 
 // rootVisitor notes what a root holds, and tells the marker.
 type rootVisitor struct {
-	m    *marker
-	root uint32
-	pc   uint64
+	m     *marker
+	root  uint32
+	place uint32
+	stack *stackReader // where pointers into the stack itself are of interest
 }
 
 func (v *rootVisitor) pointer(p uint64, kind slotKind, elem typeID) {
 	h := v.m.h
+	if s := v.stack; s != nil && s.lo <= p && p < s.hi {
+		s.queue = append(s.queue, stackPointer{p, kind, elem})
+		return
+	}
 	if id, _, _ := h.find(p); id != noObject {
-		h.edges = append(h.edges, rootEdge{v.root, id, v.pc})
+		h.edges = append(h.edges, rootEdge{v.root, id, v.place})
 	}
 	v.m.pointer(p, kind, elem)
 }

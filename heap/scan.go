@@ -104,6 +104,12 @@ func (sc *scanner) bits(id uint32, addr, room, seen uint64) {
 		d := h.types.at(typ)
 		array := t&arrayFlag != 0
 		switch {
+		case d.closure:
+			// What else it has taken is not known by type.
+			if d.size <= room && d.mask&^seen == 0 {
+				sc.typed(addr, d.size, typ, false)
+				seen &^= d.mask
+			}
 		case h.agrees(d, array, room, seen):
 			sc.typed(addr, room, typ, array)
 			return

@@ -14,12 +14,13 @@ const (
 	maxStack      = 1 << 30
 )
 
-// goroutines goes through the stacks, from the stack pointer on.
+// goroutines goes through the stacks, by their frames where those can be told.
 //
-// Note: each word of a stack that could be a pointer is taken for one. The runtime
-// knows by tables which ones are in use at a call; what is no longer used, or is
-// no pointer, may hold an object here that nothing holds in truth. It is rare, and
-// shown with the function, where it can be judged.
+// Note: where they cannot, and in frames that the collector has no masks of (of the
+// function that was interrupted, of assembler), each word that could be a pointer
+// is taken for one. What is no longer used, or is no pointer, may hold an object
+// there that nothing holds in truth. It is rare, and shown with the function,
+// where it can be judged.
 func (h *Heap) goroutines(m *marker) {
 	list, err1 := h.word(h.l.allgs + h.bias)
 	n, err2 := h.word(h.l.allgs + h.bias + 8)
@@ -39,14 +40,23 @@ func (h *Heap) goroutines(m *marker) {
 		case gIdle, gDead, gDeadExtra:
 			continue
 		}
-		h.goroutine(m, g)
+		h.goroutine(m, at, g)
 	}
 }
 
-func (h *Heap) goroutine(m *marker, g []byte) {
+func (h *Heap) goroutine(m *marker, at uint64, g []byte) {
 	lo, hi := h.l.stackLo.of(g), h.l.stackHi.of(g)
 	if lo == 0 || hi <= lo || hi-lo > maxStack || hi>>48 != 0 || lo%8 != 0 {
 		h.Damaged++
+		return
+	}
+	start := ""
+	if f, ok := h.bin.FuncAt(h.l.startPC.of(g) - h.bias); ok {
+		start = f.Name
+	}
+	v := h.begin(m, Root{Kind: Goroutine, Name: fmt.Sprintf("goroutine %d", h.l.goid.of(g)), Func: start})
+	defer h.end(v)
+	if h.frames(m, v, at, g, lo, hi) {
 		return
 	}
 	sp, pc, bp := h.l.schedSP.of(g), h.l.schedPC.of(g), h.l.schedBP.of(g)
@@ -64,20 +74,14 @@ func (h *Heap) goroutine(m *marker, g []byte) {
 	if sp < lo || sp >= hi {
 		sp, bp = lo, 0
 	}
-	start := ""
-	if f, ok := h.bin.FuncAt(h.l.startPC.of(g) - h.bias); ok {
-		start = f.Name
-	}
-	v := h.begin(m, Root{Kind: Goroutine, Name: fmt.Sprintf("goroutine %d", h.l.goid.of(g)), Func: start})
 	h.stack(v, sp&^7, hi, pc, bp)
-	h.end(v)
 }
 
 // stack goes through the words of a stack. The chain of frame pointers tells where
 // each frame ends: the return address lies above the pointer.
 func (h *Heap) stack(v *rootVisitor, sp, hi, pc, bp uint64) {
 	if pc != 0 {
-		v.pc = pc - h.bias
+		v.place = h.placeOf(pc-h.bias, "")
 	}
 	var buf []byte
 	for sp+8 <= hi {
@@ -89,7 +93,7 @@ func (h *Heap) stack(v *rootVisitor, sp, hi, pc, bp uint64) {
 				// The caller's frame begins here: its frame pointer, and
 				// where it goes on.
 				if i+16 <= n {
-					v.pc = le64(b[i+8:]) - 1 - h.bias
+					v.place = h.placeOf(le64(b[i+8:])-1-h.bias, "")
 				}
 				if bp = w; bp <= sp+i || bp >= hi {
 					bp = 0

@@ -21,6 +21,9 @@ type dataType struct {
 	// opaque tells that the words of the type are not known, so that each may
 	// be a pointer.
 	opaque bool
+	// closure tells that the type is what the debug information says of a func
+	// value, which may have more pointers.
+	closure bool
 	// weak tells that the allocator's word for an object says less than what
 	// leads to it: types that the runtime makes of all maps.
 	weak bool

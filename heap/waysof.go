@@ -58,7 +58,7 @@ func (g *Graph) Ways(typ string) []Path {
 	for w, x := range sums {
 		p := t.path(w)
 		p.Count, p.Bytes, p.Retained = x.count, x.bytes, x.retained
-		p.Frame = g.path1(x.example)
+		p.Frame, p.Variable = g.path1(x.example)
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(x, y Path) int {
@@ -74,20 +74,19 @@ func (g *Graph) within(node uint32, match func(uint32, *span) bool) bool {
 	return ok && match(id, g.h.spanOfObject(id))
 }
 
-// path1 is the frame of a goroutine that a path begins with.
-func (g *Graph) path1(node uint32) string {
+// path1 is the frame of a goroutine that a path begins with, and its variable.
+func (g *Graph) path1(node uint32) (frame, variable string) {
 	below := node
 	for v := node; v != 0; v = g.parent[v] {
 		if r, ok := g.root(v); ok {
 			if id, ok := g.object(below); ok && r.Kind == Goroutine {
-				frame, _ := g.rootField(v, id)
-				return frame
+				frame, variable, _ = g.rootField(v, id)
 			}
-			return ""
+			return frame, variable
 		}
 		below = v
 	}
-	return ""
+	return "", ""
 }
 
 // way returns the way to a node, with those to the nodes before it.

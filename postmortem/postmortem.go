@@ -113,16 +113,20 @@ func (c *Core) stop() (*program.Stopped, error) {
 	if c.program == nil {
 		return nil, fmt.Errorf("cannot read the goroutines of %s: %w", c.Name, c.NotGo)
 	}
-	var threads []program.Thread
-	for i := range c.File.Threads {
-		threads = append(threads, at(&c.File.Threads[i]))
-	}
-	st, err := c.program.Stop(threads, c.File.Clock)
+	st, err := c.program.Stop(c.threads(), c.File.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the goroutines of %s: %w%s", c.Name, err, c.doubt())
 	}
 	c.stopped = st
 	return st, nil
+}
+
+// threads are those of the core, as package program has them.
+func (c *Core) threads() (out []program.Thread) {
+	for i := range c.File.Threads {
+		out = append(out, at(&c.File.Threads[i]))
+	}
+	return out
 }
 
 func at(t *core.Thread) program.Thread {
@@ -159,6 +163,14 @@ func (c *Core) Heap(step func(done float64) error) (*heap.Heap, error) {
 	opt := heap.Options{Step: step}
 	for i := range c.File.Threads {
 		opt.Threads = append(opt.Threads, c.File.Threads[i].SP)
+	}
+	// Without it all words of stacks count.
+	if unwind, err := c.program.Unwinder(c.threads()); err == nil {
+		opt.Unwind = func(g uint64, visit func(heap.Frame) bool) {
+			unwind(g, func(a program.Activation) bool {
+				return visit(heap.Frame{PC: a.PC, Exact: a.Exact, Low: a.SP, CFA: a.CFA})
+			})
+		}
 	}
 	h, err := heap.Open(c.Memory, c.Binary, c.program.Bias, opt)
 	if err != nil {

@@ -55,10 +55,7 @@ func (p *Program) Stop(threads []Thread, now int64) (*Stopped, error) {
 		return nil, fmt.Errorf("%w: it has no debug information (-ldflags=-w), and how the runtime of its version of Go lies in memory is known only from 1.21 on", ErrNotGo)
 	}
 	s := p.snapshot(now)
-	out := &Stopped{s: s, threads: map[int64]Thread{}, places: map[placeKey]*place{}, byAddr: map[uint64]int{}}
-	for _, t := range threads {
-		out.threads[t.ID] = t
-	}
+	out := s.stopped(threads)
 	var err error
 	if out.reasons, err = s.reasons(); err != nil {
 		return nil, err
@@ -72,6 +69,60 @@ func (p *Program) Stop(threads []Thread, now int64) (*Stopped, error) {
 		}
 	}
 	return out, out.readMachines()
+}
+
+// stopped is a program of which the goroutines have not been read.
+func (s *snapshot) stopped(threads []Thread) *Stopped {
+	st := &Stopped{s: s, threads: map[int64]Thread{}, places: map[placeKey]*place{}, byAddr: map[uint64]int{}}
+	for _, t := range threads {
+		st.threads[t.ID] = t
+	}
+	return st
+}
+
+// Activation is one function on a stack: where it lies.
+type Activation struct {
+	// PC is where the call that it has made returns to, or the instruction that
+	// comes next, where Exact is set.
+	PC    uint64
+	Exact bool
+	// SP is the stack pointer, CFA what it was before the function was called.
+	SP, CFA uint64
+}
+
+// Unwinder returns a function that goes through the stack of a goroutine of a program
+// that does not move: of that whose g lies at an address, innermost function first,
+// until visit returns false. It reads no other goroutines.
+func (p *Program) Unwinder(threads []Thread) (func(g uint64, visit func(Activation) bool), error) {
+	if p.l.schedSP == 0 {
+		return nil, fmt.Errorf("%w: how the runtime of its version of Go lies in memory is not known", ErrNotGo)
+	}
+	st := p.snapshot(0).stopped(threads)
+	if err := st.readMachines(); err != nil {
+		return nil, err
+	}
+	return func(g uint64, visit func(Activation) bool) {
+		o, ok := st.g(g)
+		if !ok {
+			return
+		}
+		at, ok := st.beginOf(&o)
+		if !ok {
+			return
+		}
+		exact := at.exact
+		st.unwind(&o, at, func(f *physical) bool {
+			a := Activation{PC: f.pc, Exact: exact, SP: f.sp, CFA: f.fp}
+			exact = isInjected(f.place.name)
+			return visit(a)
+		})
+	}, nil
+}
+
+// isInjected tells that a function was called in the middle of another one, which
+// has not made the call itself.
+func isInjected(name string) bool {
+	return name == "runtime.sigpanic" || name == "runtime.asyncPreempt" || name == "runtime.debugCallV2"
 }
 
 // readMachines follows the list of all m. One that cannot be read ends it.
@@ -332,7 +383,7 @@ func (st *Stopped) unwind(o *one, b begin, visit func(*physical) bool) bool {
 		if !ok || back == 0 {
 			return false
 		}
-		injected := f.place.name == "runtime.sigpanic" || f.place.name == "runtime.asyncPreempt" || f.place.name == "runtime.debugCallV2"
+		injected := isInjected(f.place.name)
 		pc, sp, lr, exact = back, f.fp, 0, injected
 		if st.arm() && injected {
 			// The handler has put the link register on the stack before it made

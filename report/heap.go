@@ -203,6 +203,9 @@ func writeWay(w *lines, x *heap.Path, s Style) {
 	if x.Frame != "" {
 		root += ", in " + x.Frame
 	}
+	if x.Variable != "" {
+		root += ", variable " + x.Variable
+	}
 	w.printf("  %s\n", clip(clean(root), 300))
 	for i, step := range x.Steps {
 		if n := len(x.Steps); n > maxWaySteps && i >= maxWaySteps/2 && i < n-maxWaySteps/2 {

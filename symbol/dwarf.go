@@ -31,7 +31,8 @@ type unitRange struct {
 
 // unit is one compilation unit: a C file, a Go package.
 type unit struct {
-	entry *dwarf.Entry
+	entry   *dwarf.Entry
+	version uint16 // of DWARF
 
 	onceLines, onceCalls sync.Once
 
@@ -132,7 +133,8 @@ func (d *dwarfIndex) readUnits(img *image, info []byte) {
 			return
 		}
 		first := body + 2 + width + 1 // version, offset of abbreviations, address size
-		if version := img.order.Uint16(head[4:]); version >= 5 {
+		version := img.order.Uint16(head[4:])
+		if version >= 5 {
 			first++
 			if kind := head[6]; kind == 4 || kind == 5 {
 				first += 8 // split units have an id
@@ -148,7 +150,7 @@ func (d *dwarfIndex) readUnits(img *image, info []byte) {
 		if err != nil {
 			continue
 		}
-		u := &unit{entry: entry}
+		u := &unit{entry: entry, version: version}
 		for _, lh := range ranges {
 			if lh[0] < lh[1] {
 				d.ranges = append(d.ranges, unitRange{lh[0], lh[1], u})

@@ -113,20 +113,26 @@ func (b *Binary) Params(entry uint64) ([]Param, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	u := p.d.unit(entry)
-	if u == nil {
-		return nil, ErrNoParams
-	}
-	funcs, ok := p.units[u]
-	if !ok {
-		funcs = p.functions(u)
-		p.units[u] = funcs
-	}
-	off, ok := funcs[entry]
+	_, off, ok := p.find(entry)
 	if !ok {
 		return nil, ErrNoParams
 	}
 	return p.function(off)
+}
+
+// find returns where the function that begins at entry is in the debug
+// information.
+func (p *paramReader) find(entry uint64) (u *unit, off dwarf.Offset, ok bool) {
+	if u = p.d.unit(entry); u == nil {
+		return nil, 0, false
+	}
+	funcs, known := p.units[u]
+	if !known {
+		funcs = p.functions(u)
+		p.units[u] = funcs
+	}
+	off, ok = funcs[entry]
+	return u, off, ok
 }
 
 func (b *Binary) openParams() (*paramReader, error) {

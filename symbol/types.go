@@ -49,6 +49,8 @@ type Types struct {
 	Variables []Variable
 
 	data    *dwarf.Data
+	bin     *Binary
+	lists   *locationLists // nil until it is asked for
 	ptrSize int64
 	ids     map[dwarf.Offset]TypeID
 	offs    []dwarf.Offset // by TypeID
@@ -81,7 +83,7 @@ func (b *Binary) Types() (*Types, error) {
 		return nil, err
 	}
 	t := &Types{
-		data: data, ptrSize: int64(b.img.ptrSize),
+		data: data, bin: b, ptrSize: int64(b.img.ptrSize),
 		ids: map[dwarf.Offset]TypeID{}, offs: []dwarf.Offset{0}, types: []*DataType{nil},
 		named: map[string]dwarf.Offset{}, runtime: map[uint64]dwarf.Offset{},
 	}

@@ -29,8 +29,9 @@ const coreHeapHelp = `
 The heap needs the debug information of the program. Types come from the global
 variables on, through the debug information, and from what the allocator keeps;
 an object that nothing with a type leads to is "unknown", and its size is told.
-Retained is what would be free without an object, or without all of a type. What
-stacks hold is found by taking each word for a pointer that could be one.
+Retained is what would be free without an object, or without all of a type.
+Stacks are read by the collector's tables, and told with the variable, where
+that is known.
 `
 
 // heapFlags are those of the verbs about the heap.

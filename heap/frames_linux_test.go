@@ -1,0 +1,84 @@
+//go:build linux && (amd64 || arm64)
+
+package heap
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestHeld counts what variables on stacks alone hold, and asks which.
+func TestHeld(t *testing.T) {
+	checkHeld(t, buildHeld(t))
+}
+
+// TestHeldToolchains does the same with programs of other versions of Go, as they
+// are, without optimization and as PIE: LOUPE_TOOLCHAINS=go1.21.13,go1.24.11.
+func TestHeldToolchains(t *testing.T) {
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		t.Skip("LOUPE_TOOLCHAINS is not set")
+	}
+	for _, version := range strings.Split(list, ",") {
+		for name, flag := range map[string]string{"": "-trimpath", " -N -l": "-gcflags=all=-N -l", " PIE": "-buildmode=pie"} {
+			t.Run(version+name, func(t *testing.T) {
+				t.Setenv("GOTOOLCHAIN", version)
+				checkHeld(t, buildHeld(t, flag))
+			})
+		}
+	}
+}
+
+func buildHeld(t *testing.T, flags ...string) string {
+	t.Helper()
+	source, err := os.ReadFile("heaptest/held/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buildSource(t, "go", string(source), flags...)
+}
+
+func checkHeld(t *testing.T, exe string) {
+	mem, bin, bias := stopped(t, exe)
+	h := openUnwound(t, mem, bin, bias)
+	g, err := h.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := rows(h)
+	want := map[string]int64{
+		"main.parcel": 3, "main.box": 20, "main.cup": 1, "main.lid": 22, "main.kite": 2, "[N]*main.box": 1,
+		"main.bean": 4, "main.ghost": 0,
+	}
+	if h.Version < 23 {
+		// What closures have taken is not in the debug information.
+		want["main.bean"] = 0
+	}
+	for name, n := range want {
+		if got[name].Count != n {
+			t.Errorf("%d objects of type %s, want %d", got[name].Count, name, n)
+		}
+	}
+	// What is held, the function and its variable.
+	for typ, want := range map[string][2]string{
+		"main.parcel": {"main.inParameter", "first"}, "main.box": {"main.inSlice", "boxes"}, "main.cup": {"main.inInterface", "s"},
+	} {
+		for _, way := range g.Ways(typ) {
+			if way.Frame != want[0] || way.Variable != want[1] {
+				t.Errorf("%s: held in %s by %q, want %s", typ, way.Frame, way.Variable, want)
+			}
+		}
+	}
+	if t.Failed() {
+		for _, r := range h.Histogram() {
+			t.Logf("%8d %10d %s", r.Count, r.Bytes, r.Type)
+			if strings.HasPrefix(r.Type, "main.") || strings.HasPrefix(r.Type, "unknown") {
+				for _, way := range g.Ways(r.Type) {
+					t.Logf("   %d: %s %s, %s in %q", way.Count, way.Root.Name, way.Root.Func, way.Frame, way.Variable)
+				}
+			}
+		}
+		t.Log(h.Totals())
+	}
+}
