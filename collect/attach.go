@@ -34,6 +34,15 @@ func Find(ctx context.Context, target string) (*Service, error) {
 	if pid, ok := isPID(target); ok {
 		return s, s.findPID(ctx, pid)
 	}
+	if _, err := strconv.ParseUint(target, 10, 16); err == nil {
+		if err := s.findURL(ctx); err != nil {
+			return s, fmt.Errorf("%w; nor is there a process %s", err, target)
+		}
+		return s, nil
+	}
+	if _, err := strconv.ParseUint(target, 10, 64); err == nil { // beyond all ports
+		return s, fmt.Errorf("%w: there is no process %s", ErrUnreachable, target)
+	}
 	return s, s.findURL(ctx)
 }
 
@@ -97,11 +106,7 @@ func (s *Service) findPID(ctx context.Context, pid int) error {
 		s.src, s.pid = k, pid
 		return nil
 	}
-	var no []string
-	for _, p := range s.Ways {
-		no = append(no, p.String())
-	}
-	return fmt.Errorf("%w: process %d: %s", ErrUnreachable, pid, strings.Join(no, "; "))
+	return fmt.Errorf("%w: process %d serves no /debug/pprof, and cannot be looked into from outside (loupe attach -explain %d says why)", ErrUnreachable, pid, pid)
 }
 
 // describeProcess fills in what the executable of a local process says.

@@ -111,7 +111,7 @@ func Watch(ctx context.Context, target string, opt WatchOptions) (*Watcher, erro
 	switch {
 	case isProcess && err != nil:
 		w.pid = pid
-		w.notes = append(w.notes, "only what the system tells is known: "+err.Error())
+		w.notes = append(w.notes, "only what the system tells is known; "+err.Error())
 	case err != nil:
 		return nil, err
 	default:

@@ -172,34 +172,56 @@ func help(e *env, args []string) int {
 
 // suggestion returns ", did you mean …?" for a name close to a command.
 func suggestion(name string) string {
-	best, at := "", min(3, len(name)+1)
+	var names []string
 	for _, c := range commands() {
-		if d := distance(name, c.name); d < at {
-			best, at = c.name, d
-		}
+		names = append(names, c.name)
 	}
-	if best == "" {
-		return " (loupe help lists them)"
+	if near := nearest(name, names); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
+	return " (loupe help lists them)"
 }
 
-// distance is the edit distance of two short words (Levenshtein 1965).
+// nearest returns the one of the names that a mistyped one is close to, or "": a
+// slip of the finger, or two in a long name.
+func nearest(name string, names []string) string {
+	best, most := "", 1
+	switch {
+	case len(name) < 2:
+		return ""
+	case len(name) > 4:
+		most = 2
+	}
+	for _, n := range names {
+		if d := distance(name, n); d <= most {
+			best, most = n, d-1
+		}
+	}
+	return best
+}
+
+// distance is the edit distance of two short words, where two neighbours that
+// changed places are one edit (Damerau 1964, as optimal string alignment).
 func distance(a, b string) int {
+	var before []int
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+			next[j+1] = min(row[j+1]+1, next[j]+1, row[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

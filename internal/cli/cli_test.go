@@ -177,6 +177,9 @@ func TestSuggestion(t *testing.T) {
 	f("raport", `, did you mean "report"?`)
 	f("rn", `, did you mean "run"?`)
 	f("comapre", `, did you mean "compare"?`)
+	f("rnu", `, did you mean "run"?`)
+	f("wtach", `, did you mean "watch"?`)
+	f("mcp", " (loupe help lists them)")
 	f("frobnicate", " (loupe help lists them)")
 	f("", " (loupe help lists them)")
 }

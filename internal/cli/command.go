@@ -94,7 +94,7 @@ func (c *command) parse(fs *flagSet, args []string) (positional []string, err er
 			return nil, errHelp
 		}
 		if err != nil {
-			return nil, usageError{errors.New(strings.TrimPrefix(err.Error(), "flag "))}
+			return nil, usageError{fs.explained(err)}
 		}
 		rest := fs.Args()
 		ended := len(args) > len(rest) && args[len(args)-len(rest)-1] == "--"
@@ -104,6 +104,21 @@ func (c *command) parse(fs *flagSet, args []string) (positional []string, err er
 		positional = append(positional, rest[0])
 		args = rest[1:]
 	}
+}
+
+// explained says of an unknown flag which one may have been meant.
+func (fs *flagSet) explained(err error) error {
+	text := strings.TrimPrefix(err.Error(), "flag ")
+	name, ok := strings.CutPrefix(text, "provided but not defined: -")
+	if !ok {
+		return errors.New(text)
+	}
+	var names []string
+	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	if near := nearest(name, names); near != "" {
+		return fmt.Errorf("there is no flag -%s, did you mean -%s?", name, near)
+	}
+	return fmt.Errorf("there is no flag -%s", name)
 }
 
 func (c *command) usageLine() string { return strings.TrimSpace("loupe " + c.name + " " + c.args) }
