@@ -16,6 +16,9 @@ func Read(r io.Reader) (*File, error) {
 	skip := false // the rest of a line that is too long
 	for empty := 0; ; {
 		n, err := r.Read(buf[len(buf):cap(buf)])
+		if empty++; n > 0 {
+			empty = 0
+		}
 		fresh := buf[len(buf) : len(buf)+n]
 		if skip {
 			i := bytes.IndexByte(fresh, '\n')
@@ -39,9 +42,7 @@ func Read(r io.Reader) (*File, error) {
 			}
 			return f, err
 		}
-		if empty++; n > 0 {
-			empty = 0
-		} else if empty > 100 {
+		if empty > 100 {
 			return p.finish(p.base + int64(len(buf))), io.ErrNoProgress
 		}
 		p.run(false)

@@ -129,6 +129,9 @@ func TestSource(t *testing.T) {
 	f("func G(a int)", "p.F", "0x1", otherSource)
 	f("func F(a, b int)", "p.F", "0x1", oddSource)
 	f("func F(a string)", "p.F", "{0x1, 0x2, 0x3}", oddSource)
+	f("//go:linkname timeSleep time.Sleep\nfunc timeSleep(ns int64)", "time.Sleep", "0x5", "ns int64 = 5 (live);")
+	f("//go:linkname F\nfunc F(n int)", "p.F", "0x5", "n int = 5 (live);")
+	f("func timeSleep(ns int64)", "time.Sleep", "0x5", otherSource)
 	f("var v = func(n int)", "p.init.func1", "0x5", "n int = 5 (live);")
 }
 

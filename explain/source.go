@@ -43,6 +43,7 @@ type sourceFile struct {
 // sourceFunc is a function with a body: a declaration, or a literal inside of one.
 type sourceFunc struct {
 	name        string // "(*Cache).Get", "" of a literal
+	linked      string // the name that it has for the linker by go:linkname: "time.Sleep"
 	recv        *ast.FieldList
 	typ         *ast.FuncType
 	from, to    int // lines
@@ -68,7 +69,7 @@ func (r *sourceReader) open(name, function string) *sourceFile {
 	}
 	r.read += len(text)
 	f = &sourceFile{fset: token.NewFileSet()}
-	f.file, _ = parser.ParseFile(f.fset, name, text, parser.SkipObjectResolution)
+	f.file, _ = parser.ParseFile(f.fset, name, text, parser.SkipObjectResolution|parser.ParseComments)
 	if f.file == nil {
 		return nil
 	}
@@ -80,6 +81,7 @@ func (r *sourceReader) open(name, function string) *sourceFile {
 // collect lists the functions of a file.
 func (f *sourceFile) collect() {
 	line := func(p token.Pos) int { return f.fset.PositionFor(p, false).Line }
+	linked := linkNames(f.file)
 	for _, d := range f.file.Decls {
 		params := map[string]bool{}
 		fn, ok := d.(*ast.FuncDecl)
@@ -88,6 +90,8 @@ func (f *sourceFile) collect() {
 			s := sourceFunc{name: fn.Name.Name, recv: fn.Recv, typ: fn.Type, typeParams: params}
 			if fn.Recv != nil && len(fn.Recv.List) == 1 {
 				s.name = receiverName(fn.Recv.List[0].Type, params) + "." + fn.Name.Name
+			} else {
+				s.linked = linked[s.name]
 			}
 			if fn.Body == nil {
 				continue
@@ -114,6 +118,20 @@ func (f *sourceFile) collect() {
 			return true
 		})
 	}
+}
+
+// linkNames are the other names that a file gives to its functions: time.Sleep is
+// written as timeSleep in package runtime.
+func linkNames(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if words := strings.Fields(c.Text); len(words) == 3 && words[0] == "//go:linkname" {
+				names[words[1]] = words[2]
+			}
+		}
+	}
+	return names
 }
 
 func addNames(names map[string]bool, list *ast.FieldList) {
@@ -169,7 +187,7 @@ func (f *sourceFile) find(c *dump.Call) (best sourceFunc, ok bool) {
 			continue
 		}
 		switch {
-		case !literal && s.name != strings.TrimSuffix(local, "[...]"):
+		case !literal && s.linked != c.Func && s.name != strings.TrimSuffix(local, "[...]"):
 		case !ok || s.to-s.from < best.to-best.from:
 			best, ok = s, true
 		case s.to-s.from == best.to-best.from:

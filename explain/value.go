@@ -37,6 +37,9 @@ func (v *values) structured(params []symbol.Param, args []dump.Arg, shape []symb
 	}
 	var out []Param
 	for i, p := range at {
+		if p < 0 && args[i].Kind == dump.Aggregate && len(args[i].Fields) == 0 {
+			continue // runtime.goexit({}) has no words
+		}
 		if p < 0 {
 			out = append(out, Param{Type: "unknown", State: Unmarked, Text: printed(args[i])})
 			continue
