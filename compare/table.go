@@ -157,7 +157,7 @@ func positive(v float64) float64 {
 const errorsRow = "errors"
 
 // metricRows is the table of rows, in the order in which they are shown: the
-// ones of seed document 004's last table, and what it leaves out.
+// ones that a comparison by hand begins with, and what it leaves out.
 var metricRows = []metric{
 	{"requests", "Requests", Count, Neither, false, func(r *Round) float64 {
 		if r.Load == nil {

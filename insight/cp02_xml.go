@@ -8,7 +8,7 @@ var cp02 = &Rule{
 		"A service that decodes the same documents for every request mostly does that.",
 	Needs: []recording.Kind{recording.CPU},
 	Params: []Param{
-		{"share", 0.20, "share of CPU time", "the first seed, a news search; the lower bound of the interval counts"},
+		{"share", 0.20, "share of CPU time", "measured on the lab newssearch; the lower bound of the interval counts"},
 		{"warn", 0.40, "share of CPU time", "chosen: twice the first threshold"},
 		g0,
 	},

@@ -19,7 +19,7 @@ var gc01 = &Rule{
 	Needs:   []recording.Kind{recording.Stderr},
 	Instead: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
-		{"pause", 100e-6, "s", "seed document 000: stop-the-world time should never add up to more than 100 µs"},
+		{"pause", 100e-6, "s", "what the runtime aims at: stop-the-world time should not add up to more than 100 µs"},
 		{"p99", 500e-6, "s", "chosen: a warning when one pause in a hundred is five times that"},
 		{"cycles", 20, "collections", "chosen: below this a percentile says little"},
 	},

@@ -14,7 +14,7 @@ var gc02 = &Rule{
 	Needs: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
 		{"share", 0.5, "share of the pauses' time", "research"},
-		{"p99", 100e-6, "s", "seed document 000: a pause that is shorter does no harm"},
+		{"p99", 100e-6, "s", "as for GC01: a pause that is shorter does no harm"},
 		{"pauses", 20, "pauses", "chosen: below this a percentile says little"},
 	},
 	Check: onTrace(checkSlowStop),

@@ -17,7 +17,7 @@ var gc04 = &Rule{
 		"it says that each collection buys little work, most often because a small live heap fills up at once.",
 	Needs: []recording.Kind{recording.Stderr},
 	Params: []Param{
-		{"info", 10e-3, "s", "chosen from seed documents 000 and 004, where a pace of 1 to 2 ms is common under load"},
+		{"info", 10e-3, "s", "chosen: a pace of 1 to 2 ms is common under load"},
 		{"warning", 3e-3, "s", "as above"},
 		{"cycles", 20, "collections", "research: needs 20 cycles under load"},
 	},

@@ -19,7 +19,7 @@ var gc08 = &Rule{
 	Params: []Param{
 		{"p", 0.01, "probability", "research: Mann–Kendall"},
 		{"cycles", 10, "collections", "research; of samples, where the runtime's metrics take the place of gctrace"},
-		{"forced", 3, "forced collections", "seed document 000: the forced collection of an idle program shows a leak"},
+		{"forced", 3, "forced collections", "what stays after the forced collections of an idle program shows a leak"},
 		{"growth", 0.20, "share", "research"},
 		{"least", 8, "MB", "chosen, without gctrace: less is warm-up"},
 		{"kept", 0.5, "share of the growth", "research, as for GC09: of what the heap took, and is in use in the end"},

@@ -279,9 +279,9 @@ func (r *Rule) missing(m *recording.Manifest) string {
 		if len(m.Of(kind)) > 0 {
 			continue
 		}
-		missing := "the recording has no " + describe[kind]
+		missing := "the recording has no " + Describe(kind)
 		for _, kind := range r.Instead {
-			missing += ", and no " + describe[kind]
+			missing += ", and no " + Describe(kind)
 		}
 		return missing
 	}
@@ -307,6 +307,14 @@ var describe = map[recording.Kind]string{
 	recording.Stacks:    "dump of goroutines (record with -phases stacks)",
 
 	recording.GoroutineLeak: "search for leaked goroutines (record with -phases goroutineleak)",
+}
+
+// Describe names what a kind of entry holds and says how to get it.
+func Describe(kind recording.Kind) string {
+	if text, ok := describe[kind]; ok {
+		return text
+	}
+	return string(kind)
 }
 
 // score maps a value onto 0..100 so that x25 scores 25 and x75 scores 75,
@@ -353,6 +361,9 @@ func (in *Input) untold() string {
 	}
 	if len(in.Facts.Rounds) == 0 {
 		return "" // too little of anything
+	}
+	if len(in.Session.Manifest().Of(recording.Stderr)) == 0 {
+		return "nothing tells of single collections: that takes gctrace, and the recording has no " + describe[recording.Stderr]
 	}
 	return "the runtime told nothing of its collections: no Go program, gctrace=0 in GODEBUG, or a closed standard error"
 }

@@ -17,7 +17,7 @@ var sc03 = &Rule{
 		"some hundreds of nanoseconds. Where the work on an item takes no longer, the program is busy with handing over.",
 	Needs: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
-		{"share", 0.5, "share of all wake-ups", "research, from the seeds"},
+		{"share", 0.5, "share of all wake-ups", "research"},
 		{"run", 5e-6, "s", "mean run between; research has 10 µs, but a channel with a buffer of 256 that is worked off in batches comes to 7 (labs/sieve), one without to 1"},
 		{"rate", 50e3, "hand-overs a second", "chosen: at 0.4 µs each this is 2% of a CPU"},
 	},

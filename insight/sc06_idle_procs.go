@@ -12,7 +12,7 @@ var sc06 = &Rule{
 		"Where it is not, the operating system has no CPU for the thread, or goroutines are tied to threads.",
 	Needs: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
-		{"stretch", sched.LongIdle.Seconds(), "s", "seed document 000; what is shorter is the waking up of threads"},
+		{"stretch", sched.LongIdle.Seconds(), "s", "chosen: what is shorter is the waking up of threads"},
 		{"info", 0.01, "share of the trace", "chosen: in such stretches"},
 		{"warning", 0.05, "share of the trace", "research"},
 	},

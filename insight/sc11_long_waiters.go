@@ -54,7 +54,11 @@ func checkLongWaiters(r *Rule, in *Input) []Finding {
 	if len(found) > 0 {
 		return found[:min(3, len(found))]
 	}
-	return []Finding{r.answer(Fine, "no place has more than %g goroutines that have waited for %g minutes; the longest wait is of %s", few, r.param("minutes"), plural(int64(longest), "minute"))}
+	most := "none has waited for a minute"
+	if longest > 0 {
+		most = "the longest wait is of " + plural(int64(longest), "minute")
+	}
+	return []Finding{r.answer(Fine, "no place has more than %g goroutines that have waited for %g minutes; %s", few, r.param("minutes"), most)}
 }
 
 func (r *Rule) waiters(in *Input, entry recording.Entry, d *dump.File, s dump.Suspect) Finding {

@@ -79,8 +79,8 @@ func numberFigure(f gc.Figure, suffix string) string {
 	return unit.Number(float64(f)) + suffix
 }
 
-// writeDerived prints the table that engineers work out by hand: the rows of
-// seed document 004, and what they leave out.
+// writeDerived prints the table that engineers work out by hand, and what they
+// leave out.
 func writeDerived(w *lines, d *gc.Derived, s Style) {
 	figures(derivedRows(d)).write(w, s)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/pprof"
@@ -17,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unicode"
 )
 
 // Exit codes, see docs/cli.md.
@@ -282,7 +284,7 @@ func (c *command) conclude(e *env, err error) int {
 		return exitOK
 	}
 	if u, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintf(e.stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.name, u, c.usageLine(), c.name)
+		fmt.Fprintf(e.stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.name, printable(u.Error()), c.usageLine(), c.name)
 		return exitUsage
 	}
 	code := exitFailed
@@ -304,30 +306,56 @@ func message(err error) string {
 	var kept []string
 	for _, text := range texts(err) {
 		if text != "" && !strings.HasSuffix(text, context.Canceled.Error()) && !slices.Contains(kept, text) {
-			kept = append(kept, text)
+			kept = append(kept, printable(text))
 		}
 	}
-	if errors.Is(err, syscall.ENOSPC) {
+	if full, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(full, syscall.ENOSPC) && full.Path != os.Stdout.Name() {
 		kept = append(kept, "the disk is full; what was recorded before is kept (make room, or choose another place with -o)")
 	}
 	return strings.Join(kept, "\n")
 }
 
-// texts takes joined errors apart.
+// printable takes out of a message what a terminal would obey: names of files and
+// answers of servers are whatever somebody put there.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// texts are the messages of joined errors.
 func texts(err error) []string {
+	var out []string
+	for _, part := range apart(err) {
+		text := strings.TrimSpace(part.Error())
+		if x, ok := part.(*fs.PathError); ok {
+			text = fmt.Sprintf("cannot %s %s: %v", x.Op, x.Path, x.Err)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// apart takes joined errors apart, and leaves those whole that wrap several.
+func apart(err error) []error {
 	if x, ok := err.(exitError); ok && x.err != nil {
-		return texts(x.err)
+		return apart(x.err)
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return []string{strings.TrimSpace(err.Error())}
+		return []error{err}
 	}
-	var out []string
+	var out []error
+	var lines []string
 	for _, part := range joined.Unwrap() {
-		out = append(out, texts(part)...)
+		out = append(out, apart(part)...)
+		lines = append(lines, part.Error())
 	}
-	if strings.Join(out, "\n") != strings.TrimSpace(err.Error()) {
-		return []string{strings.TrimSpace(err.Error())} // not joined but wrapped
+	if strings.Join(lines, "\n") != err.Error() {
+		return []error{err}
 	}
 	return out
 }

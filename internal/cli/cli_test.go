@@ -404,7 +404,9 @@ func TestMessage(t *testing.T) {
 	f(context.Canceled, "")
 	f(errors.Join(a, fmt.Errorf("cannot fetch: %w", context.Canceled)), "a")
 	f(&os.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC},
-		"write f: no space left on device\nthe disk is full; what was recorded before is kept (make room, or choose another place with -o)")
+		"cannot write f: no space left on device\nthe disk is full; what was recorded before is kept (make room, or choose another place with -o)")
+	f(&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}, "cannot write /dev/stdout: no space left on device")
+	f(&os.PathError{Op: "open", Path: "x\x1b[31m\u202ey", Err: os.ErrPermission}, "cannot open x[31my: permission denied")
 }
 
 // TestFitRounds: two forms have 90 s, 14 of which their profiles take.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"loupe/insight"
@@ -26,13 +27,21 @@ var rulesCommand = &command{
 			if *asJSON {
 				return report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.rules/1", "rules": rules})
 			}
-			for _, r := range rules {
-				fmt.Fprintf(e.stdout, "%s  %s\n", r.ID, r.Title)
-				if len(args) > 0 {
-					describeRule(e, r)
+			return buffered(e.stdout, func(w io.Writer) error {
+				for i, r := range rules {
+					switch {
+					case len(args) == 0:
+						fmt.Fprintf(w, "%s  %s\n", r.ID, r.Title)
+						continue
+					case i > 0:
+						fmt.Fprintln(w)
+					}
+					if err := report.WriteRule(w, r, e.style()); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
+				return nil
+			})
 		}
 	},
 }
@@ -51,15 +60,4 @@ func rulesNamed(ids []string) ([]*insight.Rule, error) {
 		}
 	}
 	return out, nil
-}
-
-func describeRule(e *env, r *insight.Rule) {
-	fmt.Fprintf(e.stdout, "\n%s\n\nNeeds: %v", r.About, r.Needs)
-	if len(r.Instead) > 0 {
-		fmt.Fprintf(e.stdout, ", or one of %v", r.Instead)
-	}
-	fmt.Fprintln(e.stdout)
-	for _, p := range r.Params {
-		fmt.Fprintf(e.stdout, "  %-18s %g %s  (%s)\n", p.Name, p.Value, p.Unit, p.Source)
-	}
 }
