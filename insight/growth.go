@@ -119,9 +119,7 @@ func (g *growth) seen(in *Input, s *site, format string, args ...any) Evidence {
 		Text: fmt.Sprintf(format, args...), Path: g.last.Path, Phase: g.phase.Name, Span: span(g.phase.Span),
 		File: s.at.File, Line: s.at.Line, Function: s.at.Func, Source: strings.TrimSpace(source),
 	}
-	for _, f := range s.frames {
-		e.Stack = append(e.Stack, Frame{Function: f.Func, File: f.File, Line: f.Line})
-	}
+	e.Stack = evidenceStack(s.frames)
 	return e
 }
 

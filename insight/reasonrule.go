@@ -351,9 +351,7 @@ func (in *Input) reasonEvidence(r *reasons, g *reasonLine) (out []Evidence) {
 			e.Span = span(p.Span)
 		}
 		if len(s.Frames) > 1 {
-			for _, f := range s.Frames {
-				e.Stack = append(e.Stack, Frame{f.Func, f.File, f.Line})
-			}
+			e.Stack = evidenceStack(s.Frames)
 		}
 		out = append(out, e)
 	}

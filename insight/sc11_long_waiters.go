@@ -71,9 +71,7 @@ func (r *Rule) waiters(in *Input, entry recording.Entry, d *dump.File, s dump.Su
 	source, _ := in.lineInLoop(at)
 	e := Evidence{Text: fmt.Sprintf("%s, %d to %d minutes", g.State, g.MinWait, g.MaxWait), Path: entry.Path, Phase: entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}
-	for _, fr := range frames {
-		e.Stack = append(e.Stack, Frame{Function: fr.Func, File: fr.File, Line: fr.Line})
-	}
+	e.Stack = evidenceStack(frames)
 	f.Evidence = []Evidence{e}
 	f.Advice = "Give the wait an end: a context, a timeout, or a channel that somebody closes."
 	f.Verify = "Take a dump after as long again: no goroutine should be older than what it waits for may take (loupe stacks OLD NEW shows what grew)."

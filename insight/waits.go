@@ -110,6 +110,15 @@ func framesOf(t *stack.Table, id stack.ID) []stack.Frame {
 	return frames
 }
 
+// evidenceStack is a stack for a finding.
+func evidenceStack(frames []stack.Frame) []Frame {
+	var out []Frame
+	for _, f := range frames {
+		out = append(out, Frame{Function: f.Func, File: f.File, Line: f.Line})
+	}
+	return out
+}
+
 // recorders tells whether a goroutine belongs to what records the program.
 func recorders(frames []stack.Frame) bool {
 	if len(frames) == 0 {
@@ -151,9 +160,7 @@ func (w *waits) evidence(at stack.Frame, frames []stack.Frame, format string, ar
 	source, _ := w.in.lineInLoop(at)
 	e := Evidence{Text: fmt.Sprintf(format, args...), Path: w.entry.Path, Phase: w.entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}
-	for _, f := range frames {
-		e.Stack = append(e.Stack, Frame{Function: f.Func, File: f.File, Line: f.Line})
-	}
+	e.Stack = evidenceStack(frames)
 	if p, ok := w.in.Session.Manifest().PhaseNamed(w.entry.Phase); ok {
 		e.Span = span(p.Span)
 	}

@@ -82,7 +82,7 @@ func openFile(e *env, name string) error {
 	if err != nil {
 		return err
 	}
-	if what[0] != "report" && what[0] != "stacks" && what[0] != "benchmarks" && what[0] != "core" {
+	if what[0] != "report" && what[0] != "benchmarks" && what[0] != "core" {
 		if err := writeFound(e, name); err != nil {
 			return err
 		}

@@ -77,17 +77,18 @@ func reportAll(e *env, names []string, format, fail string) error {
 		if i > 0 && format == "text" {
 			fmt.Fprintln(e.stdout)
 		}
-		if !what.loose && isDump(what.names[0]) {
-			if err := reportStacks(e, what.names[0], format); err != nil {
-				return err
-			}
-			continue
-		}
+		dump := !what.loose && isDump(what.names[0])
+		what.loose = what.loose || dump
 		r, err := what.examine()
 		if err != nil {
 			return err
 		}
-		if err := writeReport(e, r.report, format); err != nil {
+		if dump {
+			err = reportStacks(e, r.report, what.names[0], format)
+		} else {
+			err = writeReport(e, r.report, format)
+		}
+		if err != nil {
 			return err
 		}
 		if err := r.close(); err != nil {

@@ -254,8 +254,9 @@ func isDump(name string) bool {
 	return err == nil && what[0] == "stacks"
 }
 
-// reportStacks prints a dump in a form of loupe report.
-func reportStacks(e *env, name, format string) error {
+// reportStacks prints a dump in a form of loupe report, after what was found in
+// it. The JSON is that of loupe stacks.
+func reportStacks(e *env, r *report.Recording, name, format string) error {
 	v, done, err := openStacks(e, &stacksFlags{top: 20}, name)
 	if err != nil {
 		return err
@@ -266,13 +267,15 @@ func reportStacks(e *env, name, format string) error {
 		return err
 	}
 	defer explained()
-	text := func(w io.Writer, s report.Style) error { return report.WriteStacks(w, v, s) }
+	text := func(w io.Writer, s report.Style) error {
+		return errors.Join(report.WriteFound(w, r, s), report.WriteStacks(w, v, s))
+	}
 	return buffered(e.stdout, func(w io.Writer) error {
 		switch format {
 		case "json":
 			return report.WriteJSON(w, report.StacksJSON(v))
 		case "md":
-			return report.WriteStacksMarkdown(w, v)
+			return errors.Join(report.WriteFoundMarkdown(w, r), report.WriteStacksMarkdown(w, v))
 		case "svg":
 			return report.WriteSVG(w, svgColumns, text)
 		}

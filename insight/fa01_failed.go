@@ -1,0 +1,180 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loupe/dump"
+	"loupe/recording"
+	"loupe/session"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var fa01 = &Rule{
+	ID: "FA01", Title: "The program failed",
+	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as its standard error or a dump tells: " +
+		"nothing else that is measured of it matters as much. The panic of a handler that net/http has caught is told too, with less weight.",
+	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
+	Check: checkFailed,
+}
+
+// mostFailures is how many different failures are told of.
+const mostFailures = 3
+
+// mishap is one way in which the program failed, which may be there several
+// times: of each round, of each request.
+type mishap struct {
+	kind   dump.Kind
+	caught bool // by net/http, which goes on
+	text   string
+	at     stack.Frame
+	frames []stack.Frame
+	entry  recording.Entry
+	count  int // goroutines in the same dump, with this one
+	times  int
+}
+
+func checkFailed(r *Rule, in *Input) []Finding {
+	all, err := in.Session.Stacks()
+	var found []*mishap
+	dumps := 0
+	for _, l := range all {
+		for i := range l.Dumps {
+			dumps++
+			f := in.mishapOf(&l, &l.Dumps[i])
+			if f == nil {
+				continue
+			}
+			same := slices.IndexFunc(found, func(o *mishap) bool {
+				return o.kind == f.kind && o.caught == f.caught && o.at.Func == f.at.Func && o.at.Line == f.at.Line
+			})
+			if same < 0 {
+				found = append(found, f)
+			} else {
+				found[same].times++
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *mishap) int { return cmp.Compare(weight(a), weight(b)) })
+	var findings []Finding
+	for _, f := range found[:min(mostFailures, len(found))] {
+		findings = append(findings, r.failed(in, f))
+	}
+	switch m := in.Session.Manifest(); {
+	case len(findings) > 0:
+		return findings
+	case dumps > 0:
+		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", plural(int64(dumps), "dump"))}
+	case err != nil && len(m.Of(recording.Stacks)) > 0:
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	case len(m.Of(recording.Stderr)) > 0:
+		return []Finding{r.answer(Fine, "the standard error tells of no failure")}
+	}
+	return []Finding{r.answer(NotApplicable, "the recording has no %s", describe[recording.Stacks])}
+}
+
+// weight orders failures: those that ended the program first.
+func weight(f *mishap) int {
+	if f.caught {
+		return 1
+	}
+	return 0
+}
+
+// mishapOf is what a dump tells of a failure; nil for one that was asked for.
+func (in *Input) mishapOf(l *session.Listing, d *dump.Dump) *mishap {
+	if d.Kind == dump.Goroutines || d.Kind == dump.Profile || d.Kind == dump.Signal && strings.HasPrefix(d.SignalLine, "SIGQUIT") {
+		return nil
+	}
+	f := &mishap{kind: d.Kind, entry: l.Entry, times: 1, text: messageLine(strings.TrimSpace(d.Message))}
+	if n := len(d.Panics); n > 0 && d.Kind == dump.Panic {
+		f.text = messageLine(d.Panics[n-1].Value)
+	}
+	f.caught = strings.Contains(messageLine(d.Message), "http: panic serving")
+	test := ""
+	if d.Kind == dump.Timeout {
+		test = runningTest(d.Message)
+		f.text = cmp.Or(test, f.text)
+	}
+	test, _, _ = strings.Cut(test, " ")
+	test, _, _ = strings.Cut(test, "/") // a part of it has no function of its own
+	for g := d.First; g < d.End; g++ {
+		if l.Count(g) == 0 {
+			continue // the stack of a thread
+		}
+		frames := framesOf(l.Stacks, l.StackIDs[g])
+		runs := test != "" && slices.ContainsFunc(frames, func(fr stack.Frame) bool { return strings.HasSuffix(fr.Func, "."+test) })
+		if f.frames == nil || runs {
+			f.frames = frames
+		}
+		f.count++
+	}
+	// The function that cgo has made for a call is none of the program.
+	made := func(fr stack.Frame) bool { return strings.HasSuffix(fr.File, "_cgo_gotypes.go") }
+	f.at = in.userFrame(slices.DeleteFunc(slices.Clone(f.frames), made))
+	return f
+}
+
+// runningTest is the first test that was running when the time was over, with
+// its time: "TestX (1m0s)".
+func runningTest(message string) string {
+	_, list, _ := strings.Cut(message, "running tests:\n")
+	line, _, _ := strings.Cut(list, "\n")
+	return messageLine(strings.TrimSpace(line))
+}
+
+// longestReason is how many bytes of a message a summary repeats; the dump has
+// the rest.
+const longestReason = 200
+
+// messageLine is the first line of a message, and not too much of it.
+func messageLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if len(line) > longestReason {
+		n := longestReason
+		for !utf8.RuneStart(line[n]) {
+			n--
+		}
+		line = line[:n] + "…"
+	}
+	return line
+}
+
+// told are the words for each kind of failure, and what to do.
+var told = map[dump.Kind][2]string{
+	dump.Panic:         {"it panicked", "Mend what the line does; the arguments of its callers tell with what (loupe stacks -binary BIN FILE)."},
+	dump.Fatal:         {"the runtime ended it", "No recover catches this: mend the line. Of concurrent map writes go test -race finds both sides."},
+	dump.Deadlock:      {"nothing could go on", "Look what each goroutine waits for, and who should have ended that: the group of each is in the dump."},
+	dump.StackOverflow: {"a stack grew without end", "Give the recursion an end, or make it a loop."},
+	dump.Timeout:       {"a test took too long", "Look at the goroutine of the test, and what it waits for."},
+	dump.Signal:        {"a signal ended it", "If nobody sent it, C code or the hardware did: the registers and the thread are in the dump (loupe stacks -full FILE)."},
+}
+
+func (r *Rule) failed(in *Input, f *mishap) Finding {
+	words := told[f.kind]
+	if f.caught {
+		words = [2]string{"a handler panicked, and net/http went on", "Mend the line: the request was lost, and what it held locked stays so."}
+	}
+	find := r.answer(Found, "%s at %s: %s", words[0], place(f.at), f.text)
+	if f.times > 1 {
+		find.Summary += fmt.Sprintf(" (%s times)", unit.Count(int64(f.times)))
+	}
+	find.Severity, find.Score = Critical, 100
+	if f.caught {
+		find.Severity, find.Score = Warning, 75
+	}
+	e := Evidence{Text: "the goroutine that failed", Path: f.entry.Path, Phase: f.entry.Phase, File: f.at.File, Line: f.at.Line, Function: f.at.Func}
+	if f.count > 1 {
+		e.Text += ", one of " + unit.Count(int64(f.count))
+	}
+	source, _ := in.lineInLoop(f.at)
+	e.Source = strings.TrimSpace(source)
+	e.Stack = evidenceStack(f.frames)
+	find.Evidence = []Evidence{e}
+	find.Advice, find.Verify = words[1], "Run it again with the same input: the standard error should tell of no failure."
+	return find
+}

@@ -1,0 +1,79 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/dump"
+	"loupe/recording"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+var fa02 = &Rule{
+	ID: "FA02", Title: "Goroutines race for data",
+	About: "Two goroutines use the same memory, one of them writes, and nothing puts them in an order: what the program then does is undefined. " +
+		"The race detector reports only what has happened, so that each report is a mistake.",
+	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
+	Check: checkRaces,
+}
+
+func checkRaces(r *Rule, in *Input) []Finding {
+	all, _ := in.Session.Stacks()
+	type places [2]string
+	var order []places
+	found, times := map[places]Finding{}, map[places]int64{}
+	for _, l := range all {
+		for i := range l.Races {
+			race := &l.Races[i]
+			if len(race.Accesses) == 0 {
+				continue
+			}
+			var at places
+			var evidence []Evidence
+			for n, a := range race.Accesses[:min(2, len(race.Accesses))] {
+				e := in.accessed(l.Stacks, &a)
+				e.Path, e.Phase = l.Entry.Path, l.Entry.Phase
+				at[n] = place(stack.Frame{Func: e.Function, File: e.File, Line: e.Line})
+				evidence = append(evidence, e)
+			}
+			if times[at]++; times[at] > 1 {
+				continue
+			}
+			order = append(order, at)
+			f := r.answer(Found, "%s at %s", strings.ToLower(race.Accesses[0].What), at[0])
+			if at[1] != "" {
+				f.Summary += fmt.Sprintf(" and %s at %s are in no order", strings.ToLower(race.Accesses[1].What), at[1])
+			}
+			f.Severity, f.Score, f.Evidence = Critical, 90, evidence
+			f.Advice = "Guard both places with the same lock, hand the data over through a channel, or use package sync/atomic for a single word."
+			f.Verify = "Run it with -race again, for as long and with as much load: no report should come."
+			found[at] = f
+		}
+	}
+	if len(order) == 0 {
+		return []Finding{r.answer(NotApplicable, "there is no report of the race detector (go build -race)")}
+	}
+	var findings []Finding
+	for _, at := range order[:min(mostFailures, len(order))] {
+		f := found[at]
+		if times[at] > 1 {
+			f.Summary += fmt.Sprintf(", %s times", unit.Count(times[at]))
+		}
+		findings = append(findings, f)
+	}
+	if more := len(order) - len(findings); more > 0 {
+		last := &findings[len(findings)-1]
+		last.Summary += fmt.Sprintf(" (and %s at other places)", unit.Count(int64(more)))
+	}
+	return findings
+}
+
+// accessed is one side of a race.
+func (in *Input) accessed(t *stack.Table, a *dump.Access) Evidence {
+	frames := framesOf(t, a.Stack)
+	at := in.userFrame(frames)
+	source, _ := in.lineInLoop(at)
+	return Evidence{Text: fmt.Sprintf("%s by %s", strings.ToLower(a.What), a.By), File: at.File, Line: at.Line, Function: at.Func,
+		Source: strings.TrimSpace(source), Stack: evidenceStack(frames)}
+}
