@@ -19,11 +19,9 @@ var fa01 = &Rule{
 	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as its standard error or a dump tells: " +
 		"nothing else that is measured of it matters as much. The panic of a handler that net/http has caught is told too, with less weight.",
 	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
-	Check: checkFailed,
+	Params: []Param{{"most", 3, "failures", "chosen: different ones that are told of, those that ended the program first"}},
+	Check:  checkFailed,
 }
-
-// mostFailures is how many different failures are told of.
-const mostFailures = 3
 
 // mishap is one way in which the program failed, which may be there several
 // times: of each round, of each request.
@@ -61,7 +59,7 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	}
 	slices.SortStableFunc(found, func(a, b *mishap) int { return cmp.Compare(weight(a), weight(b)) })
 	var findings []Finding
-	for _, f := range found[:min(mostFailures, len(found))] {
+	for _, f := range found[:min(int(r.param("most")), len(found))] {
 		findings = append(findings, r.failed(in, f))
 	}
 	switch m := in.Session.Manifest(); {

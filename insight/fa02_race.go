@@ -15,11 +15,12 @@ var fa02 = &Rule{
 	About: "Two goroutines use the same memory, one of them writes, and nothing puts them in an order: what the program then does is undefined. " +
 		"The race detector reports only what has happened, so that each report is a mistake.",
 	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
-	Check: checkRaces,
+	Params: []Param{{"most", 3, "pairs of lines", "chosen: that are told of, the first ones reported"}},
+	Check:  checkRaces,
 }
 
 func checkRaces(r *Rule, in *Input) []Finding {
-	all, _ := in.Session.Stacks()
+	all, err := in.Session.Stacks()
 	type places [2]string
 	var order []places
 	found, times := map[places]Finding{}, map[places]int64{}
@@ -51,11 +52,14 @@ func checkRaces(r *Rule, in *Input) []Finding {
 			found[at] = f
 		}
 	}
+	if len(order) == 0 && err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
 	if len(order) == 0 {
 		return []Finding{r.answer(NotApplicable, "there is no report of the race detector (go build -race)")}
 	}
 	var findings []Finding
-	for _, at := range order[:min(mostFailures, len(order))] {
+	for _, at := range order[:min(int(r.param("most")), len(order))] {
 		f := found[at]
 		if times[at] > 1 {
 			f.Summary += fmt.Sprintf(", %s times", unit.Count(times[at]))

@@ -55,34 +55,29 @@ func WriteLooseMarkdown(out io.Writer, r *Recording) error {
 	return w.err
 }
 
-// WriteFound prints the findings of a file in front of its first page, and
-// nothing where there are none.
+// WriteFound prints the findings of a file in front of its first page.
 func WriteFound(out io.Writer, r *Recording, s Style) error {
-	found := foundIn(r)
-	if len(found) == 0 {
-		return nil
-	}
 	w := &lines{w: out}
 	w.printf("%s\n\n", s.paint(bold, "Findings"))
+	found := r.Found()
 	writeFindings(w, found, s)
+	if len(found) == 0 {
+		w.printf("\n")
+	}
 	return w.err
 }
 
 // WriteFoundMarkdown is WriteFound for an issue or a pull request.
 func WriteFoundMarkdown(out io.Writer, r *Recording) error {
-	found := foundIn(r)
-	if len(found) == 0 {
-		return nil
-	}
 	w := &lines{w: out}
 	w.printf("## Findings\n\n")
-	markdownFindings(w, found)
+	markdownFindings(w, r.Found())
 	w.printf("\n")
 	return w.err
 }
 
-// foundIn are the findings that say that something is wrong.
-func foundIn(r *Recording) (found []insight.Finding) {
+// Found are the findings that say that something is wrong.
+func (r *Recording) Found() (found []insight.Finding) {
 	for _, f := range r.Findings {
 		if f.State == insight.Found {
 			found = append(found, f)

@@ -267,15 +267,26 @@ func reportStacks(e *env, r *report.Recording, name, format string) error {
 		return err
 	}
 	defer explained()
+	found := len(r.Found()) > 0
 	text := func(w io.Writer, s report.Style) error {
-		return errors.Join(report.WriteFound(w, r, s), report.WriteStacks(w, v, s))
+		if found {
+			if err := report.WriteFound(w, r, s); err != nil {
+				return err
+			}
+		}
+		return report.WriteStacks(w, v, s)
 	}
 	return buffered(e.stdout, func(w io.Writer) error {
 		switch format {
 		case "json":
 			return report.WriteJSON(w, report.StacksJSON(v))
 		case "md":
-			return errors.Join(report.WriteFoundMarkdown(w, r), report.WriteStacksMarkdown(w, v))
+			if found {
+				if err := report.WriteFoundMarkdown(w, r); err != nil {
+					return err
+				}
+			}
+			return report.WriteStacksMarkdown(w, v)
 		case "svg":
 			return report.WriteSVG(w, svgColumns, text)
 		}
