@@ -306,6 +306,7 @@ var describe = map[recording.Kind]string{
 	recording.Goroutine: "goroutine profile (record with -phases goroutine)",
 	recording.Heap:      "heap profile (record with -phases heap)",
 	recording.Stacks:    "dump of goroutines (record with -phases stacks)",
+	session.CoreFile:    "core file (loupe open CORE)",
 
 	recording.GoroutineLeak: "search for leaked goroutines (record with -phases goroutineleak)",
 }

@@ -6,6 +6,7 @@ import (
 
 	"loupe/dump"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/stack"
 	"loupe/unit"
 )
@@ -14,7 +15,7 @@ var sc11 = &Rule{
 	ID: "SC11", Title: "Many goroutines have waited for long",
 	About: "A dump says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
 		"a crowd at the same place is a leak or a standstill. Who listens, sleeps or waits for the network is left out.",
-	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
+	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr, session.CoreFile},
 	Params: []Param{
 		{"minutes", 10, "minutes", "research: [chan receive, 10 minutes]"},
 		{"per", 2, "goroutines for each P", "research: more than this at one place; a pool has as many as there are Ps"},

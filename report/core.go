@@ -75,7 +75,7 @@ func WriteCore(out io.Writer, c *Core, s Style) error {
 		writeCoreThreads(w, c, s)
 	} else {
 		for i := range c.Threads {
-			w.printf("\n%s\n", s.paint(bold, "Where it ended: "+threadTitle(&c.Threads[i])))
+			w.printf("\n%s\n", s.paint(bold, "Where it ended: "+ThreadTitle(&c.Threads[i])))
 			writeCoreThread(w, &c.Threads[i], s)
 		}
 	}
@@ -93,6 +93,24 @@ func WriteCore(out io.Writer, c *Core, s Style) error {
 }
 
 func writeCoreHead(w *lines, c *Core, s Style) {
+	w.printf("%s\n", s.paint(bold, CoreTitle(c)))
+	g := &grid{}
+	for _, f := range CoreFacts(c) {
+		paint := ""
+		switch {
+		case f.Grave:
+			paint = red
+		case f.Head == "":
+			paint = dim
+		}
+		g.add(cell{text: f.Head, paint: dim, left: true}, cell{text: f.Text, paint: paint, left: true})
+	}
+	fit(g, s.width()-2)
+	g.write(w, s, "  ")
+}
+
+// CoreTitle says what a core is of.
+func CoreTitle(c *Core) string {
 	title := clean(c.Name) + ": core"
 	if c.Command != "" {
 		title += " of " + clean(c.Command)
@@ -100,40 +118,49 @@ func writeCoreHead(w *lines, c *Core, s Style) {
 	if c.PID > 0 {
 		title += fmt.Sprintf(", process %d", c.PID)
 	}
-	w.printf("%s\n", s.paint(bold, title))
-	g := &grid{}
-	row := func(name, text, paint string) {
-		g.add(cell{text: name, paint: dim, left: true}, cell{text: text, paint: paint, left: true})
-	}
-	row("program", strings.Join(words(clean(c.Binary), clean(c.Main), clean(c.Go), c.OS+"/"+c.Arch), ", "), "")
+	return title
+}
+
+// CoreFact is something that a page about a core begins with. One without a Head
+// belongs to that before it; a Grave one is a reason to doubt the rest.
+type CoreFact struct {
+	Head, Text string
+	Grave      bool
+}
+
+// CoreFacts is what a core is of, how it ended, and whether it is whole.
+func CoreFacts(c *Core) (all []CoreFact) {
+	add := func(head, text string) { all = append(all, CoreFact{head, text, head == "WARNING" || head == "odd"}) }
+	add("program", strings.Join(words(clean(c.Binary), clean(c.Main), clean(c.Go), c.OS+"/"+c.Arch), ", "))
 	switch c.Identity {
 	case postmortem.SameBuild:
-		row("", "the very build: the ids are equal", dim)
+		add("", "the very build: the ids are equal")
 	case postmortem.SameTables:
-		row("", "the core has no build id; the runtime's tables lie where this binary has them", dim)
+		add("", "the core has no build id; the runtime's tables lie where this binary has them")
 	case postmortem.OtherBuild:
-		row("WARNING", "this is another build than the one that ran: what follows may be nonsense", red)
+		add("WARNING", "this is another build than the one that ran: what follows may be nonsense")
 	default:
-		row("WARNING", "nothing in the core tells whether this is the build that ran", red)
+		if c.Binary != "" {
+			add("WARNING", "nothing in the core tells whether this is the build that ran")
+		}
 	}
 	if c.Args != "" {
-		row("command", clip(clean(c.Args), 200), "")
+		add("command", clip(clean(c.Args), 200))
 	}
-	row("ended by", endText(c), "")
+	add("ended by", EndText(c))
 	size := fmt.Sprintf("%s, with %s of %s of memory", unit.Bytes(c.Size), unit.BytesOf(float64(c.InFile)), unit.BytesOf(float64(c.Memory)))
 	if c.Writer != "" {
 		size += ", written by " + c.Writer
 	}
-	row("file", size, "")
+	add("file", size)
 	if c.Cut > 0 {
-		row("WARNING", fmt.Sprintf("the file is cut: %s are missing (a limit of ulimit -c, or a full disk)", unit.Bytes(c.Cut)), red)
+		add("WARNING", fmt.Sprintf("the file is cut: %s are missing (a limit of ulimit -c, or a full disk)", unit.Bytes(c.Cut)))
 	}
 	for _, odd := range c.Odd {
-		row("odd", clean(odd), red)
+		add("odd", clean(odd))
 	}
-	row("threads", unit.Count(int64(c.ThreadCount)), "")
-	fit(g, s.width()-2)
-	g.write(w, s, "  ")
+	add("threads", unit.Count(int64(c.ThreadCount)))
+	return all
 }
 
 func words(all ...string) (some []string) {
@@ -148,8 +175,8 @@ func words(all ...string) (some []string) {
 // sigStop is what a debugger stops a process with before it copies it.
 const sigStop = 19
 
-// endText says in words how the process has ended.
-func endText(c *Core) string {
+// EndText says in words how the process has ended.
+func EndText(c *Core) string {
 	x := c.Signal
 	switch {
 	case x.Number == 0 && c.Crashed:
@@ -182,7 +209,8 @@ func SignalName(n int) string {
 	return fmt.Sprintf("signal %d", n)
 }
 
-func threadTitle(t *postmortem.Thread) string {
+// ThreadTitle names a thread, with its goroutine and the signal that it took.
+func ThreadTitle(t *postmortem.Thread) string {
 	text := fmt.Sprintf("thread %d", t.ID)
 	if t.Machine >= 0 {
 		text += fmt.Sprintf(", m%d", t.Machine)
@@ -233,7 +261,7 @@ func writeCoreThread(w *lines, t *postmortem.Thread, s Style) {
 
 func writeCoreThreads(w *lines, c *Core, s Style) {
 	for i := range c.Threads {
-		w.printf("\n%s\n", s.paint(bold, threadTitle(&c.Threads[i])))
+		w.printf("\n%s\n", s.paint(bold, ThreadTitle(&c.Threads[i])))
 		writeCoreThread(w, &c.Threads[i], s)
 	}
 	if n := c.ThreadCount - len(c.Threads); n > 0 {

@@ -68,59 +68,60 @@ func WriteHeap(out io.Writer, p *Heap, s Style) error {
 
 // writeHeap prints the sums, the histogram and the holders.
 func writeHeap(w *lines, p *Heap, s Style) {
-	t := p.Totals
-	g := &grid{}
-	row := func(name string, t heap.Total, note string) {
-		g.add(cell{text: name, paint: dim, left: true}, cell{text: unit.Count(t.Count)}, cell{text: size(t.Bytes)}, cell{text: note, paint: dim, left: true})
+	writeRows(w, HeapSums(p), s)
+	for _, d := range HeapDoubts(p) {
+		w.printf("  %s\n", s.paint(red, d))
 	}
-	row("reached", t.Reached, fmt.Sprintf("objects that something leads to, in spans of %s", size(t.Spans)))
-	if t.Garbage.Count > 0 {
-		row("garbage", t.Garbage, "objects that nothing leads to and that are not freed yet")
-	}
-	if t.Unknown.Count > 0 {
-		row("unknown", t.Unknown, "of those reached, objects that no typed pointer leads to")
-	}
-	g.write(w, s, "  ")
-	writeHeapDoubts(w, p, s)
 	w.printf("\n")
-	writeHeapRows(w, p, s)
+	writeHeaded(w, HeapTypes(p), s)
+	if p.Short {
+		w.printf("  %s\n", s.paint(dim, "loupe core heap shows more"))
+	} else {
+		writeRest(w, p.RowCount-len(p.Rows), "type", s)
+	}
 	if len(p.Holders) > 0 {
 		w.printf("\n%s\n", s.paint(bold, "What holds most"))
-		writeHolders(w, p.Holders, s)
+		writeRows(w, HeapHolders(p.Holders), s)
 	}
 }
 
-func writeHeapDoubts(w *lines, p *Heap, s Style) {
-	if p.Missing > 0 {
-		w.printf("  %s\n", s.paint(red, fmt.Sprintf("%s of the heap are not in the core, and were taken to be zero", size(p.Missing))))
-	}
-	if p.Damaged > 0 {
-		w.printf("  %s\n", s.paint(red, fmt.Sprintf("%s of the runtime's tables made no sense and were left out", counted(p.Damaged, "entry"))))
-	}
-}
-
-func writeHeapRows(w *lines, p *Heap, s Style) {
+// writeRows prints the rows of a sheet without their heads, writeHeaded with them.
+func writeRows(w *lines, t *Sheet, s Style) {
 	g := &grid{}
-	head := func(text string) cell { return cell{text: text, paint: dim} }
-	cells := []cell{head("count"), head("bytes"), head("")}
-	if p.Retained {
-		cells = append(cells, head("retained"))
-	}
-	g.add(append(cells, cell{text: "type", paint: dim, left: true})...)
-	for _, r := range p.Rows {
-		cells := []cell{{text: unit.Count(r.Count)}, {text: size(r.Bytes)}, {text: share(r.Bytes, p.Totals.Reached.Bytes), paint: dim}}
-		if p.Retained {
-			cells = append(cells, cell{text: size(r.Retained)})
-		}
-		g.add(append(cells, cell{text: clean(r.Type), left: true})...)
+	for _, row := range t.Rows {
+		g.add(sheetCells(row)...)
 	}
 	fit(g, s.width()-2)
 	g.write(w, s, "  ")
-	if p.Short {
-		w.printf("  %s\n", s.paint(dim, "loupe core heap shows more"))
-		return
+}
+
+func writeHeaded(w *lines, t *Sheet, s Style) {
+	g := &grid{}
+	head := make([]cell, len(t.Columns))
+	for i, c := range t.Columns {
+		head[i] = cell{text: c.Head, paint: dim, left: i == len(t.Columns)-1}
 	}
-	writeRest(w, p.RowCount-len(p.Rows), "type", s)
+	g.add(head...)
+	for _, row := range t.Rows {
+		g.add(sheetCells(row)...)
+	}
+	fit(g, s.width()-2)
+	g.write(w, s, "  ")
+}
+
+func sheetCells(row []any) []cell {
+	cells := make([]cell, len(row))
+	for i, v := range row {
+		txt, left := text(v)
+		cells[i] = cell{text: txt, left: left}
+		switch n, ok := v.(MoreBytes); {
+		case ok && n < 0:
+			cells[i].paint = green
+		case ok:
+			cells[i].paint = red
+		}
+	}
+	return cells
 }
 
 func writeRest(w *lines, n int, noun string, s Style) {
@@ -130,13 +131,6 @@ func writeRest(w *lines, n int, noun string, s Style) {
 }
 
 func size(n int64) string { return unit.BytesOf(float64(n)) }
-
-func share(part, whole int64) string {
-	if whole <= 0 {
-		return ""
-	}
-	return unit.Percent(float64(part) / float64(whole))
-}
 
 // holderText names a root.
 func holderText(x *heap.Holder) string {
@@ -149,42 +143,24 @@ func holderText(x *heap.Holder) string {
 	return x.Name
 }
 
-func writeHolders(w *lines, all []heap.Holder, s Style) {
-	g := &grid{}
-	for i := range all {
-		g.add(cell{text: size(all[i].Retained)}, cell{text: clean(holderText(&all[i])), left: true})
-	}
-	fit(g, s.width()-2)
-	g.write(w, s, "  ")
-}
-
 // writeHolds prints who holds an object, or those of a type.
 func writeHolds(w *lines, p *Heap, s Style) {
 	w.printf("%s\n", s.paint(bold, clean(p.Name)+": what holds "+clean(p.Asked)))
 	if o := p.Object; o != nil {
-		w.printf("  %#x is in %s %s of %s; without it %s would be free\n", o.Addr, article(o.Type), clean(o.Type), size(o.Bytes), size(o.Retained))
+		w.printf("  %s\n", HeldText(o))
 	}
 	for i := range p.Ways {
 		x := &p.Ways[i]
 		w.printf("\n")
 		if p.Object == nil {
-			w.printf("%s, %s", counted(int(x.Count), "object"), size(x.Bytes))
-			if x.Retained > x.Bytes {
-				w.printf(", without which %s would be free", size(x.Retained))
-			}
-			w.printf("\n")
+			w.printf("%s\n", WayText(x))
 		}
 		writeWay(w, x, s)
 	}
 	writeRest(w, p.WayCount-len(p.Ways), "way", s)
 	if len(p.Objects) > 0 {
 		w.printf("\n%s\n", s.paint(bold, "Those that retain most"))
-		g := &grid{}
-		for _, o := range p.Objects {
-			g.add(cell{text: size(o.Retained)}, cell{text: size(o.Bytes), paint: dim}, cell{text: fmt.Sprintf("%#x", o.Addr), left: true}, cell{text: clean(o.Type), left: true})
-		}
-		fit(g, s.width()-2)
-		g.write(w, s, "  ")
+		writeRows(w, HeapObjects(p.Objects), s)
 	}
 }
 
@@ -199,29 +175,17 @@ func article(name string) string {
 const maxWaySteps = 24
 
 func writeWay(w *lines, x *heap.Path, s Style) {
-	root := holderText(&x.Root)
-	if x.Frame != "" {
-		root += ", in " + x.Frame
-	}
-	if x.Variable != "" {
-		root += ", variable " + x.Variable
-	}
-	w.printf("  %s\n", clip(clean(root), 300))
-	for i, step := range x.Steps {
-		if n := len(x.Steps); n > maxWaySteps && i >= maxWaySteps/2 && i < n-maxWaySteps/2 {
-			if i == maxWaySteps/2 {
-				w.printf("    %s\n", s.paint(dim, fmt.Sprintf("… %s …", counted(n-maxWaySteps, "more step"))))
-			}
+	w.printf("  %s\n", WayRoot(x))
+	for _, step := range WaySteps(x) {
+		if step.Skipped > 0 {
+			w.printf("    %s\n", s.paint(dim, step.Text))
 			continue
 		}
-		text := clip(clean(step.Type), 200)
-		if step.Times > 1 {
-			text = fmt.Sprintf("%s, %s times%s", text, unit.Count(int64(step.Times)), clean(prefixed(" through ", step.Through)))
+		txt := step.Text
+		if step.Addr != "" {
+			txt += s.paint(dim, "  "+step.Addr)
 		}
-		if step.Addr != 0 {
-			text += s.paint(dim, fmt.Sprintf("  %#x", step.Addr))
-		}
-		w.printf("    %s %s%s\n", s.paint(dim, "→"), s.paint(cyan, clean(prefixed("", step.Field+" ", step.Field == ""))), text)
+		w.printf("    %s %s%s\n", s.paint(dim, "→"), s.paint(cyan, prefixed("", step.Field+" ", step.Field == "")), txt)
 	}
 }
 
@@ -239,32 +203,15 @@ const shownText = 72
 
 // writeHeapTexts prints strings and slices of bytes.
 func writeHeapTexts(w *lines, t *heap.Texts, s Style) {
-	g := &grid{}
-	row := func(name string, t heap.Total) {
-		g.add(cell{text: name, paint: dim, left: true}, cell{text: unit.Count(t.Count)}, cell{text: size(t.Bytes)})
-	}
-	row("strings", t.Strings)
-	row("[]byte", t.Bytes)
-	row("said again", t.Wasted)
-	g.write(w, s, "  ")
-	list := func(title string, all []heap.Text, repeated bool) {
-		if len(all) == 0 {
-			return
+	writeRows(w, TextSums(t), s)
+	list := func(title string, t *Sheet) {
+		if len(t.Rows) > 0 {
+			w.printf("\n%s\n", s.paint(bold, title))
+			writeRows(w, t, s)
 		}
-		w.printf("\n%s\n", s.paint(bold, title))
-		g := &grid{}
-		for _, x := range all {
-			first := cell{text: size(x.Length)}
-			if repeated {
-				g.add(cell{text: size(x.Wasted)}, cell{text: unit.Count(x.Count) + "×"}, first, cell{text: x.Kind, paint: dim, left: true}, cell{text: textBegin(x), left: true})
-			} else {
-				g.add(first, cell{text: fmt.Sprintf("%#x", x.Addr), paint: dim, left: true}, cell{text: x.Kind, paint: dim, left: true}, cell{text: textBegin(x), left: true})
-			}
-		}
-		g.write(w, s, "  ")
 	}
-	list("The longest", t.Longest, false)
-	list("There several times: wasted, times, length", t.Repeated, true)
+	list("The longest", LongestTexts(t.Longest))
+	list("There several times: wasted, times, length", RepeatedTexts(t.Repeated))
 }
 
 // textBegin is the begin of a text as Go would write it: it is untrusted.
@@ -281,48 +228,17 @@ func textBegin(x heap.Text) string {
 // writeHeapDiff prints what has changed between two cores.
 func writeHeapDiff(w *lines, p *Heap, s Style) {
 	w.printf("%s\n", s.paint(bold, clean(p.Old)+" → "+clean(p.Name)+": heap"))
-	from, to := p.OldTotals.Reached, p.Totals.Reached
-	w.printf("  reached %s → %s (%s), objects %s → %s\n", size(from.Bytes), size(to.Bytes), signedSize(to.Bytes-from.Bytes), unit.Count(from.Count), unit.Count(to.Count))
-	table := func(title string, all []heap.Change, count bool) {
-		w.printf("\n%s\n", s.paint(bold, title))
-		g := &grid{}
-		for _, c := range all {
-			paint := red
-			if c.Bytes() < 0 {
-				paint = green
-			}
-			cells := []cell{{text: signedSize(c.Bytes()), paint: paint}}
-			if count {
-				cells = append(cells, cell{text: signedCount(c.Count())})
-			}
-			cells = append(cells, cell{text: size(c.Old.Bytes), paint: dim}, cell{text: size(c.New.Bytes)}, cell{text: clean(c.Name), left: true})
-			g.add(cells...)
-		}
-		fit(g, s.width()-2)
-		g.write(w, s, "  ")
-	}
+	w.printf("  %s\n", HeapGrowth(p))
 	if len(p.Types)+len(p.Roots) == 0 {
 		w.printf("  nothing has changed\n")
 	}
 	if len(p.Types) > 0 {
-		table("By type: bytes more, objects more, bytes before and after", p.Types, true)
+		w.printf("\n%s\n", s.paint(bold, "By type: bytes more, objects more, bytes before and after"))
+		writeRows(w, ChangedTypes(p.Types), s)
 		writeRest(w, p.TypeCount-len(p.Types), "type", s)
 	}
 	if len(p.Roots) > 0 {
-		table("What holds them: bytes more, before and after", p.Roots, false)
+		w.printf("\n%s\n", s.paint(bold, "What holds them: bytes more, before and after"))
+		writeRows(w, ChangedHolders(p.Roots), s)
 	}
-}
-
-func signedSize(n int64) string {
-	if n < 0 {
-		return "-" + size(-n)
-	}
-	return "+" + size(n)
-}
-
-func signedCount(n int64) string {
-	if n < 0 {
-		return "-" + unit.Count(-n)
-	}
-	return "+" + unit.Count(n)
 }

@@ -123,6 +123,7 @@ var kindNames = map[recording.Kind]string{
 	recording.Stacks:        "goroutine dump",
 	recording.Load:          "load run",
 	session.BenchmarkOutput: "output of go test -bench",
+	session.CoreFile:        "core file",
 	session.OtherProfile:    "profile of another kind",
 }
 
@@ -180,6 +181,8 @@ func MoreOf(f session.File, name string) string {
 		return "loupe gc " + name + ", loupe sched " + name
 	case recording.Load, session.BenchmarkOutput:
 		return "loupe open " + name + ", loupe compare " + name + " OTHER"
+	case session.CoreFile:
+		return "loupe core " + name + ", loupe core goroutines|threads|heap " + name
 	case recording.Stacks:
 		return "loupe stacks " + name + ", loupe stacks -full " + name
 	}

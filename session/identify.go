@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"loupe/benchmark"
+	"loupe/core"
 	"loupe/dump"
 	"loupe/godebug"
 	"loupe/recording"
@@ -21,8 +22,8 @@ const (
 
 // Identify tells what a file is: [recording.ExecTrace], [recording.Stacks] for
 // a goroutine dump or a log with one, [recording.Stderr] for a log with lines of the
-// runtime, [recording.Load] for a load run, [BenchmarkOutput], [OtherProfile] for a
-// profile of any kind, or "". Its begin tells, but for text that begins with
+// runtime, [recording.Load] for a load run, [BenchmarkOutput], [CoreFile],
+// [OtherProfile] for a profile of any kind, or "". Its begin tells, but for text that begins with
 // none of that: a service logs for an hour before it panics. Such a file is read
 // to its end, or to the part that tells, which is returned.
 func Identify(r io.Reader) (kind recording.Kind, part []byte, err error) {
@@ -60,6 +61,8 @@ func readAtMost(r io.Reader, buf []byte) (int, error) {
 // sniffBinary tells files that begin as nothing else does.
 func sniffBinary(head []byte) recording.Kind {
 	switch {
+	case core.LooksLike(head):
+		return CoreFile
 	case bytes.HasPrefix(head, []byte("loupe.load/")):
 		return recording.Load
 	case bytes.HasPrefix(head, []byte("go 1.")) && bytes.Contains(head[:min(16, len(head))], []byte(" trace\x00")):

@@ -58,9 +58,10 @@ const maxLooseSources = 300
 
 // Loose makes a recording in memory of files that stand alone, so that
 // everything that looks at recordings can look at them: profiles of any type,
-// execution traces, goroutine dumps, load runs and logs of the runtime. It tells
+// execution traces, goroutine dumps, cores, load runs and logs of the runtime. It tells
 // them apart by what is in them. They are taken to be of one program; of two files of a
-// kind the last one counts, but for dumps and load runs, which all do.
+// kind the last one counts, but for dumps, cores and load runs, which all do. Of
+// cores, fsys says what the goroutines did: see [Cores].
 //
 // Beside the files fsys may hold sources: the file /home/x/main.go, which
 // profiles name so, as source/abs/home/x/main.go, and C:\x\main.go as
@@ -105,6 +106,8 @@ func (s *Session) addLoose(name string) (File, error) {
 		return f, s.addRequests(&f)
 	case BenchmarkOutput:
 		return f, s.addBenchmarks(&f)
+	case CoreFile:
+		return f, s.addCore(&f)
 	case OtherProfile:
 		return f, s.addProfile(&f)
 	}
@@ -112,7 +115,7 @@ func (s *Session) addLoose(name string) (File, error) {
 	if err := s.addProfile(&f); err == nil {
 		return f, nil
 	}
-	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump, core, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
 
 // identify tells what a file is and notes its size.

@@ -100,7 +100,7 @@ func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entr
 // ProfileAt returns the profile of the entry at a path.
 func (s *Session) ProfileAt(path string) (*profile.Profile, error) {
 	return decoded(s, path, func() (*profile.Profile, error) {
-		if slices.ContainsFunc(s.rec.Of(recording.Stacks), func(e recording.Entry) bool { return e.Path == path }) {
+		if s.isOf(recording.Stacks, path) || s.isOf(CoreFile, path) {
 			return s.lastStacks(path)
 		}
 		data, err := s.rec.ReadFile(path, maxEntry)

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"loupe/dump"
 	"loupe/dump/goroutineprofile"
@@ -17,14 +18,14 @@ type Listing struct {
 }
 
 // Stacks returns the dumps of goroutines that the recording holds, in the order
-// of their capture: the files that are dumps, and the standard error of
+// of their capture: the files that are dumps, cores, and the standard error of
 // processes that have panicked or were sent SIGQUIT. An entry that cannot be
 // read is left out and told in the error beside the others.
 func (s *Session) Stacks() ([]Listing, error) {
 	var all []Listing
 	var wrong []error
 	for _, e := range s.rec.Entries {
-		if e.Kind != recording.Stacks && e.Kind != recording.Stderr {
+		if e.Kind != recording.Stacks && e.Kind != recording.Stderr && e.Kind != CoreFile {
 			continue
 		}
 		f, err := s.dumpAt(e.Path)
@@ -44,12 +45,20 @@ func (s *Session) Stacks() ([]Listing, error) {
 // dumpAt returns the dumps in an entry.
 func (s *Session) dumpAt(path string) (*dump.File, error) {
 	return decoded(s, "dumps in "+path, func() (*dump.File, error) {
+		if s.isOf(CoreFile, path) {
+			return s.coreStacks(path)
+		}
 		data, err := s.rec.ReadFile(path, maxEntry)
 		if err != nil {
 			return &dump.File{}, err
 		}
 		return dump.Parse(data), nil
 	})
+}
+
+// isOf tells whether the entry at a path is of a kind.
+func (s *Session) isOf(kind recording.Kind, path string) bool {
+	return slices.ContainsFunc(s.rec.Of(kind), func(e recording.Entry) bool { return e.Path == path })
 }
 
 // addStacks enters a file of dumps. The last of them stands for a goroutine

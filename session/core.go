@@ -1,0 +1,43 @@
+package session
+
+import (
+	"fmt"
+
+	"loupe/dump"
+	"loupe/recording"
+)
+
+// CoreFile is the kind of a core file, which no recording holds.
+const CoreFile recording.Kind = "core"
+
+// Cores is what the files of [Loose] are as well where there are cores among them:
+// a core is read with the program that it is of, and whoever has opened the files
+// knows where that is.
+type Cores interface {
+	// Goroutines returns what the goroutines of a core did, as a dump, the one
+	// that has ended the program first. It takes about a second for a hundred
+	// thousand of them.
+	Goroutines(name string) (*dump.File, error)
+}
+
+// addCore enters a core. What is in it is read when somebody asks.
+func (s *Session) addCore(f *File) error {
+	if _, ok := s.rec.FS().(Cores); !ok {
+		return fmt.Errorf("%s is a core file: loupe core %s shows it", f.Name, f.Name)
+	}
+	s.enter(f, []recording.Kind{CoreFile, recording.Goroutine}, -1)
+	return nil
+}
+
+// coreStacks returns the goroutines of a core.
+func (s *Session) coreStacks(path string) (*dump.File, error) {
+	cores, ok := s.rec.FS().(Cores)
+	if !ok {
+		return &dump.File{}, fmt.Errorf("goroutines of %s: %w", path, ErrNone)
+	}
+	f, err := cores.Goroutines(path)
+	if f == nil {
+		f = &dump.File{}
+	}
+	return f, err
+}
