@@ -125,6 +125,10 @@ var rooms = map[string]room{
 	"heap/heaptest/known":        {0, roof, nil},
 	"heap/heaptest/held":         {0, roof, nil},
 
+	// Tests look into cores of a program that is known.
+	"postmortem/postmortemtest":      {4, roof, []string{"live"}},
+	"postmortem/postmortemtest/held": {0, roof, nil},
+
 	// What measures how processes are read starts one.
 	"live/livetest/bench":        {4, roof, []string{"dump", "live"}},
 	"live/livetest/bench/target": {0, roof, nil},

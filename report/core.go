@@ -175,14 +175,17 @@ func words(all ...string) (some []string) {
 // sigStop is what a debugger stops a process with before it copies it.
 const sigStop = 19
 
+// Ran tells that the program was copied while it ran: nothing was about to end it.
+func (c *Core) Ran() bool { return c.Signal.Number == sigStop || c.Signal.Number == 0 && !c.Crashed }
+
 // EndText says in words how the process has ended.
 func EndText(c *Core) string {
 	x := c.Signal
 	switch {
-	case x.Number == 0 && c.Crashed:
-		return "the runtime was ending it"
-	case x.Number == 0 || x.Number == sigStop:
+	case c.Ran():
 		return "nothing: it was copied while it ran"
+	case x.Number == 0:
+		return "the runtime was ending it"
 	}
 	text := SignalName(x.Number)
 	switch {

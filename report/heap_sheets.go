@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"loupe/heap"
 	"loupe/unit"
@@ -136,6 +138,8 @@ type WayStep struct {
 	// Field is where in the thing before it the pointer is, "" where that is not
 	// told, and Addr the address of the object, "" for several.
 	Field, Text, Addr string
+	// Type is the type of the object as the heap has it.
+	Type string
 	// Skipped is how many steps are left out here.
 	Skipped int
 }
@@ -150,7 +154,7 @@ func WaySteps(x *heap.Path) (all []WayStep) {
 			}
 			continue
 		}
-		s := WayStep{Field: clean(step.Field), Text: clip(clean(step.Type), 200)}
+		s := WayStep{Field: clean(step.Field), Text: clip(clean(step.Type), 200), Type: step.Type}
 		if step.Times > 1 {
 			s.Text = fmt.Sprintf("%s, %s times%s", s.Text, unit.Count(int64(step.Times)), clean(prefixed(" through ", step.Through)))
 		}
@@ -160,6 +164,20 @@ func WaySteps(x *heap.Path) (all []WayStep) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// NoSuchType says which types of a histogram are called like one that is not there.
+func NoSuchType(rows []heap.Row, asked string) error {
+	var like []string
+	for _, r := range rows {
+		if strings.Contains(strings.ToLower(r.Type), strings.ToLower(asked)) && len(like) < 5 {
+			like = append(like, strconv.Quote(r.Type))
+		}
+	}
+	if len(like) == 0 {
+		return fmt.Errorf("no object has the type %q (loupe core heap -n 0 lists the types)", asked)
+	}
+	return fmt.Errorf("no object has the type %q; there are %s", asked, strings.Join(like, ", "))
 }
 
 // TextSums are how many texts there are, and what they take.

@@ -169,6 +169,16 @@ func paramName(p *explain.Param) string {
 	return clip(clean(p.Name), 40)
 }
 
+// longestValue is how much of a value pages show.
+const longestValue = 2000
+
+// ParamText is a parameter as people read it: its name, and its value with how far
+// that is to be believed; sure tells that all of it was alive.
+func ParamText(p *explain.Param) (name, value string, sure bool) {
+	value, _ = paramText(p)
+	return paramName(p), clip(clean(value), longestValue), p.State == explain.Live
+}
+
 // paramText is a value with how far it is to be believed.
 func paramText(p *explain.Param) (text, paint string) {
 	switch p.State {

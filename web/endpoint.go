@@ -131,7 +131,7 @@ func post(e endpoint) endpoint {
 // endpoints are all questions, view by view.
 var endpoints = index(
 	sourceEndpoints, laneEndpoints, overviewEndpoints, timelineEndpoints, profileEndpoints, collectorEndpoints, schedulerEndpoints,
-	loadEndpoints, goroutineEndpoints, benchmarkEndpoints, compareEndpoints, ruleEndpoints, editorEndpoints,
+	loadEndpoints, goroutineEndpoints, benchmarkEndpoints, compareEndpoints, ruleEndpoints, editorEndpoints, coreEndpoints, heapEndpoints,
 )
 
 func index(lists ...[]endpoint) map[string]endpoint {

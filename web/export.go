@@ -54,7 +54,7 @@ func Export(ctx context.Context, w io.Writer, opts Options) (found []insight.Fin
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, pages: pages, started: time.Now()}
+	s := &Server{opts: opts, pages: pages, started: time.Now(), heaps: newHeldHeap()}
 	for _, src := range opts.Sources {
 		src.Changed = nil
 		s.add(ctx, src)
@@ -110,6 +110,12 @@ type exporter struct {
 	data heldData
 }
 
+type handedOnKey struct{}
+
+// handedOn tells that an answer becomes part of a file that people hand on: what a
+// program knew is left out of it.
+func handedOn(ctx context.Context) bool { return ctx.Value(handedOnKey{}) != nil }
+
 // recorder keeps an answer instead of sending it.
 type recorder struct {
 	head   http.Header
@@ -142,7 +148,7 @@ func (x *exporter) ask(ctx context.Context, name string, v any, params ...string
 	if !ok {
 		return
 	}
-	ctx, release := holding(ctx, ctx)
+	ctx, release := holding(context.WithValue(ctx, handedOnKey{}, true), ctx)
 	defer release()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/?"+q.Encode(), nil)
 	if err != nil {
@@ -239,6 +245,12 @@ func (x *exporter) source(ctx context.Context, s *subject, span timeline.Span) {
 	}
 	ask("goroutines/range", nil, "by", "function")
 	ask("goroutines/range", nil, "by", "creator")
+	var ends []coreEnd
+	x.ask(ctx, "core/ends", &ends, "s", s.id)
+	for _, end := range ends {
+		x.ask(ctx, "heap/types", nil, "s", s.id, "core", end.Path)
+		x.ask(ctx, "heap/strings", nil, "s", s.id, "core", end.Path) // the file says why it has none
+	}
 	var kinds []weightKind
 	x.ask(ctx, "profile/kinds", &kinds, "s", s.id)
 	for i, k := range kinds {

@@ -109,6 +109,19 @@ type frameView struct {
 	Inlined  bool   `json:"inlined"`
 	Created  bool   `json:"created"`
 	PC       string `json:"pc"`
+	// Params are what the words of Args are, and Why says why they are not told.
+	Params []paramView `json:"params,omitempty"`
+	Why    string      `json:"why,omitempty"`
+}
+
+// paramView is a parameter with its value as it was in the memory of the program.
+type paramView struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+	// Sure tells that the value was alive; else Text says how far it is to be
+	// believed.
+	Sure bool `json:"sure"`
 }
 
 // look is what a question about goroutines is of.
@@ -172,7 +185,7 @@ func (s *subject) look(ctx context.Context, q *query) (*look, error) {
 func firstShot(list []shotItem) string {
 	id := list[0].ID
 	for _, x := range list {
-		if x.Kind == list[0].Kind && (x.Kind == "trace" || x.Kind == "dump" && x.Name == list[0].Name) {
+		if x.Kind == list[0].Kind && (x.Kind == "trace" || (x.Kind == "dump" || x.Kind == "core") && x.Name == list[0].Name) {
 			id = x.ID
 		}
 	}
@@ -398,7 +411,7 @@ func viewGoroutines(ctx context.Context, s *subject, q *query) (*goroutineView, 
 		v.Rows = append(v.Rows, o.goroutineRow)
 	}
 	l.summary(v)
-	v.Panic, v.Races = failure(l.of), races(l.of)
+	v.Panic, v.Races = failure(l.of, !handedOn(ctx)), races(l.of)
 	return v, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loupe/dump"
+	"loupe/explain"
 	"loupe/report"
 	"loupe/sched"
 	"loupe/stack"
@@ -151,11 +152,12 @@ func viewGoroutine(ctx context.Context, s *subject, q *query) (*goroutineText, e
 	if g < 0 || g >= int64(l.of.file.Len()) || !l.of.keep(int(g)) {
 		return nil, nothing("there is no such goroutine here")
 	}
-	return l.of.text(int(g)), nil
+	return l.of.text(int(g), !handedOn(ctx)), nil
 }
 
-// text is a goroutine with its frames.
-func (x *shot) text(g int) *goroutineText {
+// text is a goroutine with its frames, with the values of arguments where they are
+// asked for.
+func (x *shot) text(g int, values bool) *goroutineText {
 	f := x.file
 	t := &goroutineText{ID: f.IDs[g], Title: f.State(g).Name, Frames: []frameView{}}
 	if f.Waits[g] > 0 {
@@ -167,7 +169,11 @@ func (x *shot) text(g int) *goroutineText {
 		t.Title += ", locked to thread"
 	}
 	calls, err := f.Calls(g)
-	for _, c := range calls {
+	var known []explain.Frame
+	if values {
+		known = x.explained(g, len(calls))
+	}
+	for i, c := range calls {
 		v := frameView{Function: c.Func, File: c.File, Line: c.Line, Inlined: c.Inlined, Created: c.Created}
 		switch {
 		case c.Elided != 0:
@@ -178,6 +184,9 @@ func (x *shot) text(g int) *goroutineText {
 		if c.PC != 0 {
 			v.PC = fmt.Sprintf("%#x", c.PC)
 		}
+		if known != nil {
+			v.Params, v.Why = paramsOf(&known[i]), shownText(known[i].Why)
+		}
 		t.Frames = append(t.Frames, v)
 	}
 	if err != nil || len(calls) == 0 {
@@ -186,15 +195,44 @@ func (x *shot) text(g int) *goroutineText {
 	return t
 }
 
+// explained are the frames of a goroutine with what their words are; nil where
+// nothing tells.
+func (x *shot) explained(g, calls int) []explain.Frame {
+	if x.explain == nil {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e := x.explain()
+	if e == nil {
+		return nil
+	}
+	frames, err := e.By.Goroutine(g)
+	if err != nil || len(frames) != calls {
+		return nil
+	}
+	return frames
+}
+
+func paramsOf(f *explain.Frame) (all []paramView) {
+	for i := range f.Params {
+		p := &f.Params[i]
+		name, text, sure := report.ParamText(p)
+		all = append(all, paramView{name, shownText(p.Type), text, sure})
+	}
+	return all
+}
+
 // shownText is the text of a cell.
 func shownText(v any) string {
 	shown, _, _ := report.Cell(v)
 	return shown
 }
 
-// failure is why a dump was printed; nil for one without a reason.
-func failure(x *shot) *panicView {
-	if x.Kind != "dump" {
+// failure is why a dump was printed, or how the program of a core ended; nil for one
+// without a reason.
+func failure(x *shot, values bool) *panicView {
+	if x.Kind != "dump" && x.Kind != "core" {
 		return nil
 	}
 	i := slices.IndexFunc(x.file.Dumps, func(d dump.Dump) bool { return d.First < d.End && x.keep(d.First) })
@@ -218,7 +256,7 @@ func failure(x *shot) *panicView {
 	}
 	for g := d.First; g < d.End; g++ { // the stack of a thread is none of a goroutine
 		if x.file.Count(g) > 0 {
-			v.First = x.text(g)
+			v.First = x.text(g, values)
 			break
 		}
 	}

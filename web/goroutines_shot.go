@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"loupe/dump"
 	"loupe/exectrace"
 	"loupe/profile"
 	"loupe/recording"
+	"loupe/report"
 	"loupe/sched"
 	"loupe/session"
 	"loupe/stack"
@@ -34,6 +36,9 @@ type shot struct {
 	// minutes of the file are known, and negative where nothing is.
 	ages  []time.Duration
 	notes []string
+
+	explain func() *report.Explained // once; nil where nothing says more
+	mu      sync.Mutex               // of what explain returns
 }
 
 // shotItem says what a shot is.
@@ -41,7 +46,7 @@ type shotItem struct {
 	// ID is "dump-0-2", "profile-0" or "trace-12000000", at the end an instant of
 	// the axis.
 	ID string `json:"id"`
-	// Kind is "dump", "profile" or "trace".
+	// Kind is "dump", "core", "profile" or "trace".
 	Kind string `json:"kind"`
 	// Name is the file, Title what it says of itself.
 	Name  string `json:"name"`
@@ -63,8 +68,15 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 		return nil, err
 	}
 	dumped := map[string]bool{}
+	for _, e := range in.Manifest().Of(session.CoreFile) {
+		dumped[e.Path] = true // also one whose goroutines cannot be read
+	}
 	for i, l := range listings {
 		dumped[l.Entry.Path] = true
+		kind := "dump"
+		if l.Entry.Kind == session.CoreFile {
+			kind = "core"
+		}
 		if len(l.Dumps) == 0 {
 			list = append(list, shotItem{fmt.Sprintf("dump-%d-0", i), "dump", l.Entry.Path, unit.Count(int64(len(l.Races))) + " " + plural(int64(len(l.Races)), "data race"), -1, 0})
 		}
@@ -79,7 +91,7 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 			for g := d.First; g < d.End; g++ {
 				count += l.Count(g)
 			}
-			list = append(list, shotItem{fmt.Sprintf("dump-%d-%d", i, n), "dump", l.Entry.Path, title, -1, count})
+			list = append(list, shotItem{fmt.Sprintf("dump-%d-%d", i, n), kind, l.Entry.Path, title, -1, count})
 		}
 	}
 	axis, err := s.axis(ctx)
@@ -140,7 +152,7 @@ func (s *subject) shot(ctx context.Context, item shotItem) (*shot, error) {
 		kind, rest, _ := strings.Cut(item.ID, "-")
 		switch kind {
 		case "dump":
-			return dumpShot(o.Session, item, rest)
+			return dumpShot(o, item, rest)
 		case "trace":
 			return s.traceShot(ctx, o.Session, item)
 		}
@@ -158,8 +170,8 @@ func (s *subject) shot(ctx context.Context, item shotItem) (*shot, error) {
 }
 
 // dumpShot is one dump of a file.
-func dumpShot(in *session.Session, item shotItem, rest string) (*shot, error) {
-	listings, err := in.Stacks()
+func dumpShot(o *Opened, item shotItem, rest string) (*shot, error) {
+	listings, err := o.Session.Stacks()
 	if len(listings) == 0 {
 		return nil, err
 	}
@@ -167,11 +179,14 @@ func dumpShot(in *session.Session, item shotItem, rest string) (*shot, error) {
 	if _, err := fmt.Sscanf(rest, "%d-%d", &file, &n); err != nil || file < 0 || file >= len(listings) || n < 0 || n >= max(1, len(listings[file].Dumps)) {
 		return nil, nothing("there is no dump %q", item.ID)
 	}
-	f := listings[file].File
+	f, entry := listings[file].File, listings[file].Entry.Path
 	if len(f.Dumps) == 0 { // races alone
 		return &shot{shotItem: item, file: f, keep: func(int) bool { return false }}, nil
 	}
 	x := &shot{shotItem: item, file: f, keep: f.InDump(n)}
+	if o.Explain != nil {
+		x.explain = sync.OnceValue(func() *report.Explained { return o.Explain(entry, f) })
+	}
 	if f.Cut {
 		x.notes = append(x.notes, "The text ends in the midst of a goroutine.")
 	}
@@ -180,6 +195,19 @@ func dumpShot(in *session.Session, item shotItem, rest string) (*shot, error) {
 	}
 	if f.Unrecognised > 0 {
 		x.notes = append(x.notes, fmt.Sprintf("%s lines inside of dumps were not understood; the first is line %d.", unit.Count(f.Unrecognised), f.Odd[0].Number))
+	}
+	if c := o.Cores[entry]; c != nil {
+		if c.File.Clock == 0 {
+			x.notes = append(x.notes, "The core does not say what time it was: goroutines have waited for at least as long as is told.")
+		}
+		return x, nil
+	}
+	if x.explain != nil {
+		if e := x.explain(); e != nil {
+			if text := report.FitText(e); text != "" {
+				x.notes = append(x.notes, text)
+			}
+		}
 	}
 	x.notes = append(x.notes, "Go prints how long a goroutine has waited in whole minutes, and nothing below one.")
 	return x, nil

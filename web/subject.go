@@ -19,6 +19,8 @@ type subject struct {
 	id  string
 	ctx context.Context // of the server
 	hub *hub
+	// heaps has the heap of a core in memory, of all sources.
+	heaps *heldHeap
 
 	gone bool // its folder has it no more; of the server's mu
 
@@ -34,7 +36,7 @@ type subject struct {
 // add makes a subject of a source. The caller holds s.mu, or nobody else
 // knows the server yet.
 func (s *Server) add(ctx context.Context, src Source) *subject {
-	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, writing: src.Live, epoch: &epoch{version: 1, kept: map[string]*once{}}}
+	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, heaps: s.heaps, writing: src.Live, epoch: &epoch{version: 1, kept: map[string]*once{}}}
 	if src.Changed != nil {
 		// Before anybody can open it: what comes from now on is news.
 		sub.seen, sub.writing = src.Changed()

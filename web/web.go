@@ -23,7 +23,10 @@ import (
 	"sync"
 	"time"
 
+	"loupe/dump"
+	"loupe/postmortem"
 	"loupe/profile"
+	"loupe/report"
 	"loupe/session"
 	"loupe/symbol"
 	"loupe/tiles"
@@ -64,6 +67,11 @@ type Opened struct {
 	Source func(p *profile.Profile, file string) ([]byte, error)
 	// Binary opens the program that a mapping of a profile is of; nil for none.
 	Binary func(m profile.Mapping) (*symbol.Binary, error)
+	// Cores are the core files among the files, by the paths of their entries.
+	Cores map[string]*postmortem.Core
+	// Explain says what the words of the goroutines in an entry are; nil for none.
+	// What it returns is used by one at a time.
+	Explain func(entry string, f *dump.File) *report.Explained
 	// Index keeps the timelines of large traces; nil for none.
 	Index Index
 	// Close releases the files.
@@ -106,6 +114,7 @@ type Server struct {
 	started time.Time
 	hub     hub
 	pack    sync.Map // by the name of a page's file func() []byte
+	heaps   *heldHeap
 
 	mu       sync.Mutex
 	subjects []*subject
@@ -128,7 +137,7 @@ func New(ctx context.Context, address string, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, pages: pages, host: address, started: time.Now()}
+	s := &Server{opts: opts, pages: pages, host: address, started: time.Now(), heaps: newHeldHeap()}
 	for _, src := range opts.Sources {
 		s.add(ctx, src)
 	}

@@ -179,26 +179,12 @@ func coreHolds(e *env, f *coreFlags, args []string) error {
 		}
 		all := g.Ways(asked)
 		if len(all) == 0 {
-			return exitError{exitNothing, noSuchType(h, asked)}
+			return exitError{exitNothing, report.NoSuchType(h.Histogram(), asked)}
 		}
 		p.Ways, p.WayCount = first(f, all), len(all)
 		p.Objects = g.Largest(asked, min(f.most(), 10))
 		return nil
 	})
-}
-
-// noSuchType says which types are called like one that is not there.
-func noSuchType(h *heap.Heap, asked string) error {
-	var like []string
-	for _, r := range h.Histogram() {
-		if strings.Contains(strings.ToLower(r.Type), strings.ToLower(asked)) && len(like) < 5 {
-			like = append(like, strconv.Quote(r.Type))
-		}
-	}
-	if len(like) == 0 {
-		return fmt.Errorf("no object has the type %q (loupe core heap -n 0 lists the types)", asked)
-	}
-	return fmt.Errorf("no object has the type %q; there are %s", asked, strings.Join(like, ", "))
 }
 
 // coreStrings prints texts.

@@ -62,11 +62,15 @@ nothing else.`,
 				if len(args) == 0 {
 					return usagef("say what to open: loupe open -text FILE")
 				}
-				for i, name := range args {
+				files, programs, err := splitPrograms(args)
+				if err != nil {
+					return err
+				}
+				for i, name := range files {
 					if i > 0 {
 						fmt.Fprintln(e.stdout)
 					}
-					if err := openFile(e, name); err != nil {
+					if err := openFile(e, name, programs); err != nil {
 						return err
 					}
 				}
@@ -76,8 +80,9 @@ nothing else.`,
 	}
 }
 
-// openFile shows the first page of one file.
-func openFile(e *env, name string) error {
+// openFile shows the first page of one file. The programs say what cores and dumps
+// mean.
+func openFile(e *env, name string, programs []string) error {
 	what, more, err := sniff(name)
 	if err != nil {
 		return err
@@ -95,7 +100,14 @@ func openFile(e *env, name string) error {
 		fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
 		return nil
 	}
-	if code := find(what[0]).main(e, append(slices.Clone(what[1:]), name)); code != exitOK && code != exitFound {
+	args := append(slices.Clone(what[1:]), name)
+	switch {
+	case len(programs) > 0 && what[0] == "core":
+		args = []string{programs[0], name}
+	case len(programs) > 0 && what[0] == "stacks":
+		args = []string{"-binary", programs[0], name}
+	}
+	if code := find(what[0]).main(e, args); code != exitOK && code != exitFound {
 		return exitError{code, nil}
 	}
 	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))

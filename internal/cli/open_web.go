@@ -16,8 +16,10 @@ import (
 	"strings"
 	"time"
 
+	"loupe/dump"
 	"loupe/insight"
 	"loupe/recording"
+	"loupe/report"
 	"loupe/session"
 	"loupe/web"
 )
@@ -25,7 +27,7 @@ import (
 // openWeb serves the pages of what was named until the user interrupts.
 func openWeb(e *env, names []string, port int, browse bool) error {
 	list := func() ([]web.Source, error) {
-		all, err := webSources(names)
+		all, err := webSources(e, names)
 		for i := range all {
 			all[i].Open = withProgram(e, all[i].Open)
 		}
@@ -75,7 +77,7 @@ func reportHTML(e *env, names []string, fail string) error {
 	if isTerminal(e.stdout) {
 		return usagef("a page is no text for a terminal: loupe report -format html %s > report.html", names[0])
 	}
-	sources, err := webSources(names)
+	sources, err := webSources(e, names)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func isRecording(dir string) bool {
 // webSources are what can be looked at in the named files: each recording, all
 // files that stand alone together, and every recording in a folder. Of several
 // one that cannot be opened is listed with the reason, and the others are there.
-func webSources(names []string) (all []web.Source, err error) {
+func webSources(e *env, names []string) (all []web.Source, err error) {
 	var plain []string
 	for _, name := range names {
 		if !isFolder(name) {
@@ -138,6 +140,10 @@ func webSources(names []string) (all []web.Source, err error) {
 		}
 		plain = append(plain, inside...)
 	}
+	plain, programs, err := splitPrograms(plain)
+	if err != nil {
+		return nil, err
+	}
 	var files []string
 	at := -1
 	for _, name := range plain {
@@ -149,12 +155,6 @@ func webSources(names []string) (all []web.Source, err error) {
 			all = append(all, brokenSource(name, err))
 		case what[0] == "report":
 			all = append(all, recordingSource(name))
-		case what[0] == "core":
-			err := fmt.Errorf("%s is a core file, which has no page: loupe core %s shows it", name, name)
-			if len(names) == 1 {
-				return nil, err
-			}
-			all = append(all, brokenSource(name, err))
 		default:
 			if at < 0 {
 				at = len(all)
@@ -164,7 +164,7 @@ func webSources(names []string) (all []web.Source, err error) {
 		}
 	}
 	if at >= 0 {
-		all[at] = looseSource(files)
+		all[at] = looseSource(e, files, programs)
 	}
 	return all, nil
 }
@@ -252,15 +252,15 @@ func treeState(dir string) (state string, live bool) {
 
 // looseSource is a set of files that stand alone. One of several that cannot be
 // read is left out, and the source says so.
-func looseSource(names []string) web.Source {
-	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Changed: filesState(names), Open: func(context.Context) (*web.Opened, error) {
-		o, err := openLoose(names)
+func looseSource(e *env, names, programs []string) web.Source {
+	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Changed: filesState(slices.Concat(names, programs)), Open: func(context.Context) (*web.Opened, error) {
+		o, err := openLoose(e, names, programs)
 		if err == nil || len(names) == 1 {
 			return o, err
 		}
 		var good, notes []string
 		for _, name := range names {
-			one, err := openLoose([]string{name})
+			one, err := openLoose(e, []string{name}, programs)
 			if err != nil {
 				notes = append(notes, fmt.Sprintf("%s is left out: %v", name, err))
 				continue
@@ -273,7 +273,7 @@ func looseSource(names []string) web.Source {
 		if len(good) == 0 || len(notes) == 0 {
 			return nil, err
 		}
-		if o, err = openLoose(good); err != nil {
+		if o, err = openLoose(e, good, programs); err != nil {
 			return nil, err
 		}
 		m := o.Session.Manifest()
@@ -307,17 +307,25 @@ func filesState(names []string) func() (state string, live bool) {
 	}
 }
 
-func openLoose(names []string) (*web.Opened, error) {
+func openLoose(e *env, names, programs []string) (*web.Opened, error) {
 	l := newLoose(names)
-	s, known, err := session.Loose(l.files, l.short)
+	cores, err := openCores(l, programs)
 	if err != nil {
 		return nil, err
+	}
+	s, known, err := session.Loose(cores, l.short)
+	if err != nil {
+		return nil, errors.Join(err, cores.close())
 	}
 	for i := range known {
 		known[i].Name = names[i]
 	}
 	x := &webIndexes{name: func(entry string) string { return l.files[entry] }}
-	return &web.Opened{Session: s, Files: known, Rename: l.rename, Index: x, Close: func() error { return errors.Join(s.Close(), x.close()) }}, nil
+	return &web.Opened{
+		Session: s, Files: known, Rename: l.rename, Index: x, Cores: cores.cores,
+		Explain: func(entry string, f *dump.File) *report.Explained { return cores.explained(e, entry, f, programs) },
+		Close:   func() error { return errors.Join(s.Close(), x.close(), cores.close()) },
+	}, nil
 }
 
 // editor returns what opens a file in the user's editor; nil when there is

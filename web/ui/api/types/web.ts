@@ -63,6 +63,18 @@ export interface Facts {
   tables: (Table | null)[] | null;
 }
 
+export interface FrameView {
+  function: string;
+  args: string;
+  file: string;
+  line: number;
+  inlined: boolean;
+  created: boolean;
+  pc: string;
+  params?: ParamView[];
+  why?: string;
+}
+
 export interface Notice {
   kind: string;
   source?: string;
@@ -71,9 +83,21 @@ export interface Notice {
   done?: number;
 }
 
+export interface ParamView {
+  name: string;
+  type: string;
+  text: string;
+  sure: boolean;
+}
+
 export interface Problem {
   error: string;
   missing: boolean;
+}
+
+export interface RegisterView {
+  name: string;
+  value: string;
 }
 
 export interface Table {

@@ -1,6 +1,6 @@
 // Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
 
-import type { Table } from "./web.ts";
+import type { FrameView, RegisterView, Table } from "./web.ts";
 
 export interface AccessView {
   title: string;
@@ -10,16 +10,6 @@ export interface AccessView {
 export interface AgeBar {
   text: string;
   count: number;
-}
-
-export interface FrameView {
-  function: string;
-  args: string;
-  file: string;
-  line: number;
-  inlined: boolean;
-  created: boolean;
-  pc: string;
 }
 
 export interface GoroutineRow {
@@ -69,11 +59,6 @@ export interface PanicView {
 
 export interface RaceView {
   accesses: AccessView[] | null;
-}
-
-export interface RegisterView {
-  name: string;
-  value: string;
 }
 
 export interface ShotItem {
