@@ -49,15 +49,21 @@ func openCore(e *env, args []string) (*openedCore, error) {
 }
 
 // isCore tells whether a file begins as a core does.
-func isCore(name string) bool {
+func isCore(name string) bool { return core.LooksLike(headOf(name)) }
+
+// headOf is the begin of a file; nothing of what is none, such as a pipe.
+func headOf(name string) []byte {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	f, err := os.Open(name)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 64)
 	n, _ := io.ReadFull(f, head)
-	return core.LooksLike(head[:n])
+	return head[:n]
 }
 
 // openCoreOf opens a core with a program, or with the one that it names itself.

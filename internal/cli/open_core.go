@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -18,14 +16,7 @@ import (
 
 // isProgram tells whether a file begins as programs do.
 func isProgram(name string) bool {
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(f, head)
-	head = head[:n]
+	head := headOf(name)
 	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return !core.LooksLike(head)
