@@ -133,6 +133,9 @@ var rooms = map[string]room{
 	"live/livetest/bench":        {4, roof, []string{"dump", "live"}},
 	"live/livetest/bench/target": {0, roof, nil},
 
+	// What runs tests in a virtual machine starts it.
+	"live/livetest/vm": {0, roof, nil},
+
 	// What measures why runs the go command and the benchmarks of modules.
 	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
 

@@ -85,15 +85,20 @@ func checkOOM() Check {
 	return Check{"oom", Caution, p.Why, "What the kernel kills for want of memory is not told by name. To open it: " + p.Opens}
 }
 
-// checkPtrace reads the Yama setting, see the kernel's Yama.rst.
+// checkPtrace tells whether other programs than those that loupe starts can be
+// looked into.
 func checkPtrace() Check {
 	scope := readLine("/proc/sys/kernel/yama/ptrace_scope")
 	c := Check{"ptrace", Good, "ptrace_scope " + scope, ""}
-	switch {
-	case scope == "":
+	if scope == "" {
 		c.Found = "no Yama: any process of the same user may be looked into"
-	case scope != "0" && os.Geteuid() != 0:
-		c.Verdict, c.Advice = Caution, "Only programs that loupe starts can be looked into from outside."
+	}
+	if p := live.Unrelated(); p.Why != "" {
+		c.Verdict, c.Found = Caution, p.Why
+		c.Advice = "Programs that run already can be looked into only through what they serve."
+		if p.Opens != "" {
+			c.Advice += " To open it: " + p.Opens
+		}
 	}
 	return c
 }

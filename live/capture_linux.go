@@ -5,6 +5,7 @@ package live
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,10 +117,7 @@ func (h *held) seize(tid int) error {
 	case err == unix.ESRCH:
 		return nil
 	case err == unix.EPERM:
-		if by := tracer(tid); by != "" {
-			return fmt.Errorf("%w: process %s debugs it already", ErrNotPermitted, by)
-		}
-		return refused(h.pid, err)
+		return cmp.Or(debugged(tid), refused(h.pid, err))
 	case err != nil:
 		return fmt.Errorf("cannot hold thread %d: %w", tid, err)
 	}
@@ -151,16 +149,16 @@ func (h *held) seize(tid int) error {
 	}
 }
 
-// tracer is the process that debugs a thread, "" for none.
-func tracer(tid int) string {
+// debugged fails with [ErrNotPermitted] for a thread that a debugger holds.
+func debugged(tid int) error {
 	for l := range strings.Lines(line(fmt.Sprintf("/proc/%d/status", tid))) {
 		if by, ok := strings.CutPrefix(l, "TracerPid:"); ok {
 			if by = strings.TrimSpace(by); by != "0" {
-				return by
+				return &refusal{Why: fmt.Sprintf("process %s debugs it already", by), Opens: "end that first", kind: ErrNotPermitted}
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // release lets all threads go on.

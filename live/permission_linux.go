@@ -34,6 +34,15 @@ func Permissions(pid int) (all []Permission) {
 	return all
 }
 
+// Unrelated says whether this user may look into processes of its own that are
+// no children of the one that looks, and if not why, and what would change that.
+func Unrelated() Permission {
+	p := Permission{What: "ptrace", How: "processes of the same user may be looked into"}
+	p.Why, p.Opens = rulesHere().related(partyOf("self"))
+	p.OK = p.Why == ""
+	return p
+}
+
 // tryProgram tries something with the program that a process runs.
 func tryProgram(pid int, what func(*program.Program) error) error {
 	p, err := Open(pid)
@@ -60,19 +69,20 @@ func tryHeap(pid int) error {
 	})
 }
 
-// tryCPU asks for the binary too, which has the names.
+// tryCPU asks for the binary too, which has the names. More parties may have perf
+// events of a process than may read its memory, so that these come first.
 func tryCPU(pid int) error {
+	r, err := sample(pid)
+	if err != nil {
+		return err
+	}
+	unix.Munmap(r.data)
+	unix.Close(r.fd)
 	p, err := Open(pid)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	r, err := sample(pid)
-	if err == nil {
-		unix.Munmap(r.data)
-		unix.Close(r.fd)
-	}
-	return err
+	return p.Close()
 }
 
 func tryCounters(pid int) error {
@@ -88,8 +98,12 @@ func tryCounters(pid int) error {
 	return unix.Close(fd)
 }
 
-// tryCore opens the memory, for which the kernel asks what it asks for reading it.
+// tryCore opens the memory, for which the kernel asks what it asks for holding the
+// process still. Only one may hold it.
 func tryCore(pid int) error {
+	if err := debugged(pid); err != nil {
+		return err
+	}
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {
 		return refused(pid, err)

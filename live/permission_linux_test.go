@@ -124,7 +124,7 @@ func TestPermissionsAsOthers(t *testing.T) {
 		if what == "counters" && strings.Contains(p.Why, "no counters") {
 			continue // the machine has none, whoever asks
 		}
-		if p.OK || !strings.Contains(p.Why, "belongs to user 0, and loupe runs as user 65534") && !strings.Contains(p.Why, "perf_event_paranoid") || p.Opens == "" {
+		if p.OK || !strings.Contains(p.Why, "belongs to user 0, and loupe runs as user 65534") && !strings.Contains(p.Why, "perf_event_paranoid") && !strings.Contains(p.Why, "ptrace_scope is 3") {
 			t.Errorf("of root's process, nobody may: %+v", p)
 		}
 	}
@@ -138,39 +138,64 @@ func TestPermissionsAsOthers(t *testing.T) {
 			t.Errorf("of nobody's process, nobody may not %s: %+v", what, p)
 		}
 	}
+	// One's own process that the kernel closes, as its user may not read the binary.
+	if err := os.Chmod(program, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	c = exec.Command(program, "1")
+	c.SysProcAttr = other
+	sealed, _ := begin(t, c)
+	all := asked(t, sealed, other)
+	for _, what := range []string{"goroutines", "heap", "cpu", "core"} {
+		known := strings.Contains(all[what].Why, "PR_SET_DUMPABLE") || strings.Contains(all[what].Why, "ptrace_scope is 3") || strings.Contains(all[what].Why, "perf_event_paranoid")
+		if p := all[what]; p.OK || !known {
+			t.Errorf("of nobody's process that cannot be read, nobody may: %+v", p)
+		}
+	}
 }
 
 // TestReasons holds the reasons against what the kernel is set to.
 func TestReasons(t *testing.T) {
-	me, other := party{user: 1000}, party{user: 1001}
-	filtered, confined := party{user: 1000, seccomp: true}, party{user: 1000, profile: "docker-default (enforce)"}
-	root, able := party{caps: 1<<41 - 1}, party{user: 1000, caps: capSysAdmin}
+	me, other, group := party{user: 1000, group: 1000}, party{user: 1001, group: 1000}, party{user: 1000, group: 5}
+	filtered, confined := party{user: 1000, group: 1000, seccomp: true}, party{user: 1000, group: 1000, profile: "docker-default (enforce)"}
+	root, able, sealed := party{may: 1<<41 - 1, has: 1<<41 - 1}, party{user: 1000, group: 1000, may: capSysAdmin, has: capSysAdmin}, party{user: 1000, group: 1000, sealed: true}
+	contained := party{may: capSysAdmin, has: capSysAdmin} // root in a container
+	check := func(r *refusal, why, opens string) {
+		t.Helper()
+		if !strings.Contains(r.Why, why) || opens == "" && r.Opens != "" || !strings.Contains(r.Opens, opens) {
+			t.Errorf("%q, %q, want %q, %q", r.Why, r.Opens, why, opens)
+		}
+	}
 	memory := func(k rules, self, target party, why, opens string) {
 		t.Helper()
-		r := k.noMemory(self, target)
-		if !strings.Contains(r.Why, why) || !strings.Contains(r.Opens, opens) {
-			t.Errorf("%+v of %+v by %+v: %q, %q", k, target, self, r.Why, r.Opens)
-		}
+		check(k.noMemory(self, target), why, opens)
 	}
 	memory(rules{}, me, other, "belongs to user 1001", "as that user or as root")
+	memory(rules{}, me, group, "has the group 5", "as root or with CAP_SYS_PTRACE")
+	memory(rules{}, contained, me, "belongs to user 1000", "docker run --cap-add SYS_PTRACE")
+	memory(rules{scope: "1"}, me, other, "belongs to user 1001", "run loupe as root or with CAP_SYS_PTRACE")
 	memory(rules{scope: "1"}, me, me, "ptrace_scope is 1", "start the program by loupe")
-	memory(rules{scope: "2"}, me, me, "ptrace_scope is 2", "CAP_SYS_PTRACE")
+	memory(rules{scope: "1"}, contained, contained, "ptrace_scope is 1", "docker run --cap-add SYS_PTRACE, start the program by loupe")
+	memory(rules{scope: "2"}, me, me, "ptrace_scope is 2", "CAP_SYS_PTRACE, or sysctl")
 	memory(rules{scope: "3"}, root, me, "until the machine starts again", "")
+	memory(rules{scope: "3"}, me, other, "until the machine starts again", "")
 	memory(rules{scope: "0"}, me, able, "capabilities that loupe does not have", "as root")
+	memory(rules{scope: "1"}, me, sealed, "PR_SET_DUMPABLE", "run loupe as root or with CAP_SYS_PTRACE")
 	memory(rules{}, filtered, me, "seccomp", "--cap-add SYS_PTRACE")
-	memory(rules{}, confined, me, `AppArmor: loupe has the profile "docker-default (enforce)"`, "apparmor=unconfined")
+	memory(rules{}, confined, me, `loupe has the profile "docker-default (enforce)"`, "apparmor=unconfined")
 	memory(rules{scope: "1"}, root, me, "another container", "in the container of the process")
-	memory(rules{scope: "0"}, me, me, "a container or a security module", "in the same container")
+	memory(rules{scope: "0"}, me, confined, "a container or a security module", "in the same container")
 	perf := func(k rules, self, target party, why, opens string) {
 		t.Helper()
-		r := k.noPerf(self, target)
-		if !strings.Contains(r.Why, why) || !strings.Contains(r.Opens, opens) {
-			t.Errorf("%+v of %+v by %+v: %q, %q", k, target, self, r.Why, r.Opens)
-		}
+		check(k.noPerf(self, target), why, opens)
 	}
 	perf(rules{}, me, me, "without perf events", "")
-	perf(rules{paranoid: "4"}, me, me, "paranoid is 4", "CAP_PERFMON")
-	perf(rules{paranoid: "2"}, me, other, "belongs to user 1001", "")
+	perf(rules{paranoid: "4"}, me, me, "paranoid is 4", "CAP_PERFMON, or sysctl kernel.perf_event_paranoid=2")
+	perf(rules{paranoid: "3"}, me, other, "paranoid is 3", "run loupe as root or with CAP_PERFMON")
+	perf(rules{paranoid: "2"}, me, other, "belongs to user 1001", "as that user or as root")
+	perf(rules{paranoid: "2", scope: "3"}, me, other, "belongs to user 1001", "as that user or as root")
+	perf(rules{paranoid: "2"}, me, sealed, "PR_SET_DUMPABLE", "as root")
+	perf(rules{paranoid: "2"}, confined, me, "profile", "apparmor=unconfined")
 	perf(rules{paranoid: "2"}, me, me, "something else", "seccomp=unconfined")
 	perf(rules{paranoid: "4"}, able, me, "something else", "--cap-add PERFMON")
 }

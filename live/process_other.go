@@ -56,3 +56,8 @@ func Permissions(int) (all []Permission) {
 	}
 	return all
 }
+
+// Unrelated says that nothing is possible.
+func Unrelated() Permission {
+	return Permission{What: "ptrace", How: "processes of the same user may be looked into", Why: ErrNotSupported.Error()}
+}

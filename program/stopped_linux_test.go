@@ -224,7 +224,8 @@ func TestCaptured(t *testing.T) {
 		}
 		compare(t, calls(t, text, false), calls(t, s.quit(t), false), 15)
 		for _, want := range []string{"main.spin(", "main.main.func"} {
-			if !strings.Contains(text, want) {
+			// On a busy machine one may not have begun yet.
+			if !strings.Contains(text, want) && !strings.Contains(text, "[runnable]:\ncreated by main.main") {
 				t.Errorf("what was running has no stack: there is no %s in\n%s", want, text)
 			}
 		}
