@@ -1,9 +1,10 @@
 package dump
 
 import (
+	"archive/zip"
 	"bytes"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,15 +12,35 @@ import (
 	"testing/iotest"
 )
 
-// samples are real dumps: those of testdata, and all of the folder that they
-// were chosen from where it is there.
-func samples(t testing.TB) []string {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no samples: %v", err)
+// sample is a real dump.
+type sample struct {
+	name string
+	text []byte
+}
+
+// samples are real dumps of all versions of Go from 1.4 on: those of testdata, and
+// those in more.zip, which are packed because they are many and much alike.
+func samples(t testing.TB) (all []sample) {
+	t.Helper()
+	packed, err := zip.OpenReader("testdata/more.zip")
+	if err != nil {
+		t.Fatal(err)
 	}
-	more, _ := filepath.Glob("../../shared/testdata/stacks/*.txt")
-	return append(files, more...)
+	defer packed.Close()
+	for _, fsys := range []fs.FS{os.DirFS("testdata"), packed} {
+		files, err := fs.Glob(fsys, "*.txt")
+		if err != nil || len(files) < 20 {
+			t.Fatalf("%d samples: %v", len(files), err)
+		}
+		for _, name := range files {
+			text, err := fs.ReadFile(fsys, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, sample{name, text})
+		}
+	}
+	return all
 }
 
 var (
@@ -37,12 +58,9 @@ var (
 // TestCorpus counts what is in the samples with regular expressions, and holds
 // the parser against that.
 func TestCorpus(t *testing.T) {
-	for _, file := range samples(t) {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+	for _, s := range samples(t) {
+		t.Run(s.name, func(t *testing.T) {
+			text := s.text
 			checkCounts(t, Parse(text), text)
 			f, err := Read(iotest.HalfReader(bytes.NewReader(text)))
 			if err != nil {
@@ -142,12 +160,9 @@ func checkCounts(t *testing.T, f *File, text []byte) {
 
 // TestCalls: what is read again is what was read.
 func TestCalls(t *testing.T) {
-	for _, file := range samples(t) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := Parse(text)
+	for _, s := range samples(t) {
+		file := s.name
+		f := Parse(s.text)
 		words := 0
 		for g := range f.IDs {
 			if len(f.Dumps) > 0 && f.Dumps[f.DumpOf(g)].Kind == Profile {
@@ -178,7 +193,7 @@ func TestCalls(t *testing.T) {
 				i++
 			}
 		}
-		if words == 0 && bytes.Contains(text, []byte("(0x")) && !bytes.Contains(text, []byte("DATA RACE")) {
+		if words == 0 && bytes.Contains(s.text, []byte("(0x")) && !bytes.Contains(s.text, []byte("DATA RACE")) {
 			t.Errorf("%s: no words of arguments", file)
 		}
 	}
@@ -224,37 +239,26 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestSeeds: the listings of the documents that the product started from.
-func TestSeeds(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/seeds/00[01]_*.txt")
-	if len(files) == 0 {
-		t.Skip("the documents are not here")
+// TestArticle: listings in prose, with blanks in the place of tabs.
+func TestArticle(t *testing.T) {
+	text, err := os.ReadFile("testdata/article.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	header := regexp.MustCompile(`(?m)^goroutine (\d+) \[.*\]:$`)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	f := Parse(text)
+	if f.Len() != 4 {
+		t.Errorf("%d goroutines, want 4", f.Len())
+	}
+	if len(f.Dumps) != 3 || f.Dumps[0].Kind != Panic || f.Dumps[1].Panics[0].Value != "Want stack trace" || f.Dumps[2].Kind != Signal {
+		t.Errorf("%+v", f.Dumps)
+	}
+	for g, args := range []string{"0xc00003a710, 0x2, 0x4, 0x47365d, 0x5, 0xa", "0xc019010001"} {
+		calls, err := f.Calls(g)
+		if err != nil || len(calls) != 2 || calls[0].Func != "main.example" || calls[0].Args != args {
+			t.Errorf("goroutine %d: %+v, %v", g, calls, err)
 		}
-		f := Parse(text)
-		if want := len(header.FindAll(text, -1)); f.Len() != want || want != 4 {
-			t.Errorf("%s: %d goroutines, want %d", file, f.Len(), want)
-		}
-		if len(f.Dumps) != 3 || f.Dumps[0].Kind != Panic || f.Dumps[1].Panics[0].Value != "Want stack trace" || f.Dumps[2].Kind != Signal {
-			t.Errorf("%s: %+v", file, f.Dumps)
-		}
-		want := map[int]string{0: "0xc00003a710, 0x2, 0x4, 0x47365d, 0x5, 0xa", 1: "0xc019010001"}
-		if strings.Contains(file, "001_") {
-			want = nil
-		}
-		for g, args := range want {
-			calls, err := f.Calls(g)
-			if err != nil || len(calls) != 2 || calls[0].Func != "main.example" || calls[0].Args != args {
-				t.Errorf("%s: goroutine %d: %+v, %v", file, g, calls, err)
-			}
-		}
-		if f.Unrecognised != 0 {
-			t.Errorf("%s: not understood: %+v", file, f.Odd)
-		}
+	}
+	if f.Unrecognised != 0 {
+		t.Errorf("not understood: %+v", f.Odd)
 	}
 }

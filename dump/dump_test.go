@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -325,13 +324,8 @@ func TestCompare(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	files := samples(f)
-	for _, file := range files[:min(len(files), 20)] {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text[:min(len(text), 3000)])
+	for _, s := range samples(f)[:20] {
+		f.Add(s.text[:min(len(s.text), 3000)])
 	}
 	f.Add([]byte(small))
 	f.Add([]byte(`{"log":"goroutine 1 [a]:\n"}` + "\n" + `{"log":"main.f()\n"}` + "\n"))
