@@ -21,7 +21,7 @@ func TestOracle(t *testing.T) {
 	}
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/perf").Output()
 	if err != nil {
-		t.Skipf("no golang.org/x/perf: %v", err)
+		t.Fatalf("no golang.org/x/perf: %v", err)
 	}
 	data := filepath.Join(strings.TrimSpace(string(dir)), "cmd", "benchstat", "testdata")
 	own := t.TempDir()

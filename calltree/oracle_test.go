@@ -271,7 +271,7 @@ func TestOracle(t *testing.T) {
 	}
 	out, err := exec.Command("go", "tool", "-n", "pprof").Output()
 	if err != nil {
-		t.Skipf("there is no go tool pprof: %v", err)
+		t.Fatalf("there is no go tool pprof: %v", err)
 	}
 	pprof := strings.TrimSpace(string(out))
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -38,7 +38,7 @@ var googleTestdata = sync.OnceValue(func() map[string][]byte {
 // TestLegacy compares what google/pprof tests its older formats with.
 func TestLegacy(t *testing.T) {
 	if len(googleTestdata()) == 0 {
-		t.Skip("the files of google/pprof are not there")
+		t.Fatal("the files of google/pprof are not there")
 	}
 	for name, data := range googleTestdata() {
 		t.Run(name, func(t *testing.T) { compareLegacy(t, data) })

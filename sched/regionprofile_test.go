@@ -26,7 +26,7 @@ func viewTrace(t *testing.T, name string) string {
 	// The go command would leave the tool behind when it is killed.
 	out, err := exec.Command("go", "tool", "-n", "trace").Output()
 	if err != nil {
-		t.Skipf("cannot build cmd/trace: %v", err)
+		t.Fatalf("cannot build cmd/trace: %v", err)
 	}
 	tool, _, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	cmd := exec.Command(tool, "-http=127.0.0.1:0", name)
@@ -36,7 +36,7 @@ func viewTrace(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("cannot run cmd/trace: %v", err)
+		t.Fatalf("cannot run cmd/trace: %v", err)
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()

@@ -68,7 +68,7 @@ heap.flat.inuse_space.dot.focus.ignore     -dot -inuse_space -flat -tagfocus=30k
 func TestPprofGoldens(t *testing.T) {
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()
 	if err != nil || len(bytes.TrimSpace(module)) == 0 {
-		t.Skipf("google/pprof is not in the module cache: %v", err)
+		t.Fatalf("google/pprof is not in the module cache: %v", err)
 	}
 	goldens := filepath.Join(string(bytes.TrimSpace(module)), "internal", "driver", "testdata")
 	o := &oracleRun{dir: t.TempDir()}

@@ -484,7 +484,7 @@ func TestPprofOracle(t *testing.T) {
 	dir := t.TempDir()
 	tool, err := exec.Command("go", "tool", "-n", "pprof").Output()
 	if err != nil {
-		t.Skipf("there is no go tool pprof: %v", err)
+		t.Fatalf("there is no go tool pprof: %v", err)
 	}
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
