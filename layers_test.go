@@ -120,7 +120,7 @@ var rooms = map[string]room{
 
 	// What measures how heaps are read makes a core, and tests count one that is
 	// known.
-	"heap/heaptest/bench":        {3, roof, []string{"core", "heap", "program", "symbol"}},
+	"heap/heaptest/bench":        {4, roof, []string{"core", "heap", "live/livetest", "program", "symbol"}},
 	"heap/heaptest/bench/target": {0, roof, nil},
 	"heap/heaptest/known":        {0, roof, nil},
 	"heap/heaptest/held":         {0, roof, nil},
@@ -130,7 +130,8 @@ var rooms = map[string]room{
 	"postmortem/postmortemtest/held": {0, roof, nil},
 
 	// What measures how processes are read starts one.
-	"live/livetest/bench":        {4, roof, []string{"dump", "live"}},
+	"live/livetest":              {0, hands, nil},
+	"live/livetest/bench":        {4, roof, []string{"dump", "live", "live/livetest"}},
 	"live/livetest/bench/target": {0, roof, nil},
 
 	// What runs tests in a virtual machine starts it.

@@ -3,7 +3,6 @@
 package live
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"testing"
 
 	"loupe/dump"
+	"loupe/live/livetest"
 )
 
 // build builds the program that is looked into.
@@ -81,21 +81,12 @@ func start(t *testing.T, bin string, n int) (pid int, address string) {
 // begin starts a program that prints a line when it is ready.
 func begin(t *testing.T, c *exec.Cmd) (pid int, line string) {
 	t.Helper()
-	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
+	line, err := livetest.Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.Process.Kill()
-		c.Wait()
-	})
-	if line, err = bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	return c.Process.Pid, strings.TrimSpace(line)
+	t.Cleanup(func() { livetest.Stop(c) })
+	return c.Process.Pid, line
 }
 
 // groups counts goroutines by state and stack, in words; those that serve the

@@ -11,7 +11,6 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"log"
@@ -25,6 +24,7 @@ import (
 
 	"loupe/core"
 	"loupe/heap"
+	"loupe/live/livetest"
 	"loupe/symbol"
 )
 
@@ -42,37 +42,29 @@ func main() {
 	case flag.NArg() == 2:
 		err = compare(flag.Arg(0), flag.Arg(1), *peer, *rounds)
 	default:
-		err = make1(*mb, *peer, *rounds)
+		err = makeCore(*mb, *peer, *rounds)
 	}
 	if err != nil {
 		log.Fatalln("bench:", err)
 	}
 }
 
-// make1 makes a core and reads it.
-func make1(mb int, peer string, rounds int) error {
+// makeCore makes a core and reads it.
+func makeCore(mb int, peer string, rounds int) error {
 	dir, err := os.MkdirTemp("", "loupe-heap-bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	bin := filepath.Join(dir, "target")
-	if out, err := exec.Command("go", "build", "-o", bin, "./heap/heaptest/bench/target").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	c := exec.Command(bin, strconv.Itoa(mb))
-	out, err := c.StdoutPipe()
+	bin, err := livetest.Build(dir, "loupe/heap/heaptest/bench/target")
 	if err != nil {
 		return err
 	}
-	if err := c.Start(); err != nil {
+	c := exec.Command(bin, strconv.Itoa(mb))
+	if _, err := livetest.Start(c); err != nil {
 		return err
 	}
-	defer c.Wait()
-	defer c.Process.Kill()
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		return err
-	}
+	defer livetest.Stop(c)
 	file := filepath.Join(dir, "core")
 	if out, err := exec.Command("gcore", "-o", file, strconv.Itoa(c.Process.Pid)).CombinedOutput(); err != nil {
 		return fmt.Errorf("gcore: %w\n%s", err, out)

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"io"
@@ -16,14 +15,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"loupe/dump"
 	"loupe/live"
+	"loupe/live/livetest"
 )
 
 func main() {
@@ -42,25 +40,17 @@ func run(n, rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	bin := filepath.Join(dir, "target")
-	if out, err := exec.Command("go", "build", "-o", bin, "./live/livetest/bench/target").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
+	bin, err := livetest.Build(dir, "loupe/live/livetest/bench/target")
+	if err != nil {
+		return err
 	}
 	c := exec.Command(bin, fmt.Sprint(n))
-	out, err := c.StdoutPipe()
+	address, err := livetest.Start(c)
 	if err != nil {
 		return err
 	}
-	if err := c.Start(); err != nil {
-		return err
-	}
-	defer c.Wait()
-	defer c.Process.Kill()
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	base := "http://" + strings.TrimSpace(address)
+	defer livetest.Stop(c)
+	base := "http://" + address
 	fmt.Println("way              CPU of the reader  took       longest pause of the target  goroutines")
 	for range rounds {
 		if err := measure(base, "nothing", func() (int64, error) { time.Sleep(time.Second); return 0, nil }); err != nil {
