@@ -368,7 +368,9 @@ func topOf(in *session.Session) (*topPage, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &topPage{Table: tableOf(report.ProfileTable(r, false)), View: "profile", Path: e.Path}, nil
+		// There is no room for the intervals, which the view of profiles has.
+		t := tableOf(report.ProfileTable(r, false)).only("flat", "flat_share", "cum", "cum_share", "function")
+		return &topPage{Table: t, View: "profile", Path: e.Path}, nil
 	}
 	return nil, session.ErrNone
 }

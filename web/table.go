@@ -1,6 +1,10 @@
 package web
 
-import "loupe/report"
+import (
+	"slices"
+
+	"loupe/report"
+)
 
 // table is a sheet for the pages: what each cell shows, and what it is sorted
 // by.
@@ -38,6 +42,20 @@ func tableOf(s *report.Sheet) *table {
 			}
 		}
 		t.Shown, t.Values = append(t.Shown, shown), append(t.Values, values)
+	}
+	return t
+}
+
+// only leaves out all other columns.
+func (t *table) only(keys ...string) *table {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if slices.Contains(keys, t.Columns[i].Key) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, i, i+1)
+		for n := range t.Shown {
+			t.Shown[n], t.Values[n] = slices.Delete(t.Shown[n], i, i+1), slices.Delete(t.Values[n], i, i+1)
+		}
 	}
 	return t
 }

@@ -102,3 +102,23 @@ func TestFindingsInRange(t *testing.T) {
 	b.accessible()
 	b.picture("overview-range")
 }
+
+// TestFailure: how a program ended is the first thing that its dump shows, as
+// text, one click away from the goroutine.
+func TestFailure(t *testing.T) {
+	address := serve(t, poolDump(t, "crash.log", 40, 41))
+	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
+		t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
+			b := open(t, address+"#/1/overview", width, 900, scheme)
+			b.until("document.querySelector('.ov-finding.critical .ov-summary')?.innerText.includes('<img src=x onerror=alert(1)> no connection left')")
+			b.settled()
+			eval[bool](b, "document.querySelector('.ov-finding.critical button').click(), true")
+			b.until("location.hash.includes('show=FA01') && document.querySelector('.ov-evidence')?.innerText.includes('main.go:9')")
+			b.accessible()
+			b.fits()
+			b.picture(fmt.Sprintf("overview-failure-%s-%d", scheme, width))
+			eval[bool](b, "[...document.querySelectorAll('.ov-ways button')].find(x => x.innerText === 'Goroutines').click(), true")
+			b.until("location.hash.includes('/goroutines') && document.querySelector('.gopanic')")
+		})
+	}
+}

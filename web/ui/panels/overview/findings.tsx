@@ -54,7 +54,7 @@ export function Findings({ source, all: whole }: { source: SourceInfo; all: read
       <h2>{found.length ? `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
       {note ? <p class="note" role="status">{note}</p> : null}
       {found.length > 0 ? null : rest("fine").length ? (
-        <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong: {rest("fine").length === 1 ? "one rule says" : rest("fine").length + " rules say"} that all is fine.</p>
+        <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong by {rest("fine").length === 1 ? "the one rule that has what it needs" : `the ${rest("fine").length} rules that have what they need`}.</p>
       ) : (
         <p>No rule could judge this: it holds too little of what they need, which is said below.</p>
       )}
@@ -138,9 +138,9 @@ function ways(e: InsightEvidence, source: SourceInfo, rule: string): To[] {
   }
   if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", t) });
   if (rule.startsWith("GC") && kind !== "pprof.cpu") out.push({ name: "GC", route: viewRoute("gc", t) });
-  if (rule.startsWith("SC")) out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
+  if (rule.startsWith("SC") && kind !== "stacks") out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
   if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", e.phase ? { ...t, phase: e.phase } : t) });
-  if (kind === "stacks" || kind === "pprof.goroutine") out.push({ name: "Goroutines", route: viewRoute("goroutines") });
+  if (kind === "stacks" || kind === "pprof.goroutine" || rule.startsWith("FA")) out.push({ name: "Goroutines", route: viewRoute("goroutines") });
   return out;
 }
 

@@ -122,11 +122,12 @@ function viewOf(kind: string): string {
 
 /** Contents is what there is, each with the view that shows it. */
 function Contents({ of: s }: { of: SourceInfo }) {
-  const entries = (s.entries ?? []).filter((e) => e.kind !== "source" && e.kind !== "stderr.times" && e.kind !== "compiler");
+  const entries = (s.entries ?? []).filter((e, i, all) => e.kind !== "source" && e.kind !== "stderr.times" && e.kind !== "compiler" &&
+    all.findIndex((o) => o.path === e.path) === i); // a dump can be read as a profile too
   if (entries.length === 0) return null;
   return (
     <details class="ov-rest" open={!axis.value}>
-      <summary>What there is ({count(entries.length)} files)</summary>
+      <summary>What there is ({count(entries.length)} {entries.length === 1 ? "file" : "files"})</summary>
       <ul class="ov-files">
         {entries.map((e) => {
           const view = viewOf(e.kind), params: Record<string, string> = view === "profile" ? { p: e.path } : {};
