@@ -25,6 +25,7 @@ import (
 	"loupe/core"
 	"loupe/heap"
 	"loupe/live/livetest"
+	"loupe/program"
 	"loupe/symbol"
 )
 
@@ -134,7 +135,19 @@ func readCore(way, bin, file string) error {
 		mem.Back(core.Backing{Addr: g.Addr, Size: g.FileSize, From: b, Offset: int64(g.Offset)})
 	}
 	debug.SetGCPercent(20) // as loupe core does
-	h, err := heap.Open(mem, s, 0, heap.Options{})
+	p, err := program.Open(mem, s, 0)
+	if err != nil {
+		return err
+	}
+	unwind, err := p.Unwinder(nil)
+	if err != nil {
+		return err
+	}
+	h, err := heap.Open(mem, s, 0, heap.Options{Unwind: func(g uint64, visit func(heap.Frame) bool) {
+		unwind(g, func(a program.Activation) bool {
+			return visit(heap.Frame{PC: a.PC, Exact: a.Exact, Low: a.SP, CFA: a.CFA})
+		})
+	}})
 	if err != nil {
 		return err
 	}
