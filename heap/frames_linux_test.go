@@ -3,6 +3,7 @@
 package heap
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -80,5 +81,47 @@ func checkHeld(t *testing.T, exe string) {
 			}
 		}
 		t.Log(h.Totals())
+	}
+}
+
+// TestLeaves: what has no pointers and one holder is no node of the graph, and
+// nothing that the graph tells is different for it.
+func TestLeaves(t *testing.T) {
+	for _, exe := range []string{build(t, "go"), buildHeld(t)} {
+		mem, bin, bias := stopped(t, exe)
+		h := openUnwound(t, mem, bin, bias)
+		tell := func() (n int, text string) {
+			g, err := h.Graph()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			fmt.Fprintln(&b, g.Holders(false), g.Holders(true))
+			largest := g.Largest("", 4000)
+			fmt.Fprintln(&b, g.ByType(), largest)
+			for _, o := range largest[:100] {
+				p, err := g.Path(o.Addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Several ways may be equally short.
+				fmt.Fprintln(&b, p.Retained, len(p.Steps), p.Root.Kind)
+			}
+			for _, typ := range []string{"string (text)", "[N]uint8", "main.leaf", "main.lid"} {
+				for _, w := range g.Ways(typ) {
+					fmt.Fprintln(&b, w.Count, w.Bytes, w.Retained)
+				}
+			}
+			return len(g.idom), b.String()
+		}
+		n, got := tell()
+		h.shared = h.marked
+		all, want := tell()
+		if n >= all {
+			t.Errorf("%d nodes of %d: no leaf was found", n, all)
+		}
+		if got != want {
+			t.Errorf("with leaves:\n%s\nwithout:\n%s", got, want)
+		}
 	}
 }

@@ -1,31 +1,81 @@
 package heap
 
 import (
-	"cmp"
 	"math/bits"
+	"runtime/debug"
 	"slices"
 )
 
 // Graph is what leads to what in a heap, with the dominators: of an object, that
 // one without which it would be free.
 //
-// The nodes are numbered in the order of a depth-first search. Node 0 leads to
-// all roots.
+// Nodes are the roots and the reached objects, in the order of their addresses;
+// node 0 leads to all roots. An object without pointers that one other thing alone
+// leads to is no node: it is that one's leaf. In most heaps a third of all objects
+// are leaves.
 //
 // What a global variable or a finalizer leads to, is held by that: pointers on
 // stacks count for what nothing else holds. A worker that looks at an entry of a
-// cache does not keep it from being the cache's, and a stale word on a stack, which
-// nobody can tell from a used one, does not divide a list.
+// cache does not keep it from being the cache's.
 type Graph struct {
 	h *Heap
 
-	before []uint32 // by 64 objects: how many are reached before them
-	number []uint32 // of a node as it was first counted: root, or object
-	first  []uint32 // the reverse: by number
-	preds  adjacency
-	parent []uint32 // on a shortest path from node 0
-	idom   []uint32
-	held   []int64 // by node: bytes that would be free without it
+	nodes bitset // the objects that are nodes
+	rank  rank   // of nodes, behind node 0 and the roots
+	idom  []uint32
+	held  sums // by node: bytes that would be free without it
+
+	paths *paths // nil until it is asked for
+}
+
+// rank numbers the members of a set.
+type rank []uint32 // by 64 members: how many are before them
+
+// newRank numbers a set from first on; n is the number behind the last.
+func newRank(set bitset, first uint32) (r rank, n uint32) {
+	r = make(rank, len(set))
+	for i, w := range set {
+		r[i] = first
+		first += uint32(bits.OnesCount64(w))
+	}
+	return r, first
+}
+
+// of is the number of a member.
+func (r rank) of(set bitset, id uint32) uint32 {
+	return r[id>>6] + uint32(bits.OnesCount64(set[id>>6]&(1<<(id&63)-1)))
+}
+
+// member returns the member of a number that is one.
+func (r rank) member(set bitset, n uint32) uint32 {
+	// The last 64 that begin with no more than n.
+	w, _ := slices.BinarySearch(r, n+1)
+	w--
+	left := n - r[w]
+	word := set[w]
+	for range left {
+		word &= word - 1
+	}
+	return uint32(w)<<6 + uint32(bits.TrailingZeros64(word))
+}
+
+// sums are numbers of bytes, each a multiple of 8. Nearly all are below 32 GB.
+type sums struct {
+	low  []uint32          // in 8 bytes
+	high map[uint32]uint32 // what does not fit
+}
+
+func (s *sums) at(i uint32) int64 { return int64(s.high[i])<<35 + int64(s.low[i])<<3 }
+
+func (s *sums) add(i uint32, n int64) {
+	v := uint64(s.low[i]) + uint64(n)>>3
+	s.low[i] = uint32(v)
+	if v >>= 32; v != 0 {
+		if s.high == nil {
+			s.high = map[uint32]uint32{}
+		}
+		s.high[i] += uint32(v)
+	}
 }
 
 // adjacency is, for each node, a run of others.
@@ -46,6 +96,8 @@ const (
 )
 
 func (p *paged) at(i uint32) uint32 { return p.pages[i>>listBits][i&listMask] }
+
+func (p *paged) place(i uint32) *uint32 { return &p.pages[i>>listBits][i&listMask] }
 
 func (p *paged) add(v uint32) {
 	if p.n&listMask == 0 {
@@ -74,60 +126,106 @@ func (h *Heap) Graph() (g *Graph, err error) {
 		}
 	}()
 	g = &Graph{h: h}
-	n := g.count()
-	if err := h.take(int64(n)*44, "the graph"); err != nil {
-		return nil, err
+	var n uint32
+	var out adjacency
+	for again := true; again; {
+		h.taken = taken
+		n = g.count()
+		giveBack(n)
+		// At the most: what leads to it and is led to, its numbers, and what the
+		// search for dominators needs.
+		if err := h.take(int64(n)*32, "the graph"); err != nil {
+			return nil, err
+		}
+		if out, again, err = g.edges(n); err != nil {
+			return nil, err
+		}
 	}
-	out, err := g.edges(n)
-	if err != nil {
-		return nil, err
-	}
+	h.cache.drop()
 	// The rest is numbers in memory: it takes about as long as reading them.
 	var t tree
+	var preds adjacency
 	for i, f := range []func(){
-		func() { g.leaveStacks(n, out) }, func() { t = g.search(n, out) }, func() { g.shortest(n, out) }, func() { g.reverse(n, out) }, func() { g.dominators(t) },
+		func() { t = search(n, out, g.stacks()) },
+		func() { preds, out.to = reverse(t, out), paged{} },
+		func() { g.dominators(t, preds, out.start[:n]); t, preds = tree{}, adjacency{} },
 	} {
-		if p := h.pace(0.5+0.1*float64(i), 1, 1); p.err != nil {
+		if p := h.pace(0.5+0.15*float64(i), 1, 1); p.err != nil {
 			return nil, p.err
 		}
 		f()
+		if i > 0 {
+			giveBack(n)
+		}
 	}
-	g.preds = adjacency{} // they are as large as all the rest
-	g.sum()
 	return g, nil
 }
 
-// count numbers the reached objects, behind node 0 and the roots.
-func (g *Graph) count() uint32 {
-	h := g.h
-	n := uint32(1 + len(h.roots))
-	g.before = make([]uint32, len(h.marked))
-	for i, w := range h.marked {
-		g.before[i] = n
-		n += uint32(bits.OnesCount64(w))
+// giveBack returns memory that large tables have left to the system: the garbage of
+// one step would be there beside the tables of the next.
+func giveBack(n uint32) {
+	if n > 1<<20 {
+		debug.FreeOSMemory()
 	}
+}
+
+// count numbers the nodes.
+func (g *Graph) count() (n uint32) {
+	h := g.h
+	g.nodes = slices.Clone(h.marked)
+	for i := range h.spans {
+		if s := &h.spans[i]; s.noscan {
+			h.marked.each(s.first, s.first+s.nelems, func(id uint32) {
+				if !h.shared.has(id) {
+					g.nodes.clear(id)
+				}
+			})
+		}
+	}
+	g.rank, n = newRank(g.nodes, uint32(1+len(h.roots)))
 	return n
 }
 
-// nodeOf is the number of an object.
-func (g *Graph) nodeOf(id uint32) uint32 {
-	return g.before[id>>6] + uint32(bits.OnesCount64(g.h.marked[id>>6]&(1<<(id&63)-1)))
+// stacks is the first root that is a goroutine: they are the last ones.
+func (g *Graph) stacks() uint32 {
+	i := slices.IndexFunc(g.h.roots, func(r Root) bool { return r.Kind == Goroutine })
+	if i < 0 {
+		i = len(g.h.roots)
+	}
+	return uint32(1 + i)
 }
 
-// edgeVisitor collects what an object leads to.
+// nodeOf is the number of an object that is a node.
+func (g *Graph) nodeOf(id uint32) uint32 { return g.rank.of(g.nodes, id) }
+
+// edgeVisitor collects what a node leads to.
 type edgeVisitor struct {
 	g    *Graph
 	to   *paged
+	node uint32
 	last uint32
 	full bool
+	leaf func(id, node uint32, s *span)
 }
 
 func (v *edgeVisitor) pointer(p uint64, _ slotKind, _ typeID) {
-	id, _, _ := v.g.h.find(p)
-	if id == noObject || id == v.last || !v.g.h.marked.has(id) {
+	id, s, _ := v.g.h.locate(p)
+	if id == noObject || id == v.last {
 		return
 	}
 	v.last = id
+	v.target(id, s)
+}
+
+// target adds an edge to an object, if it is reached.
+
+func (v *edgeVisitor) target(id uint32, s *span) {
+	if !v.g.nodes.has(id) {
+		if v.g.h.marked.has(id) {
+			v.leaf(id, v.node, s)
+		}
+		return
+	}
 	if v.to.n&listMask == 0 && v.g.h.take(8<<listBits, "the graph") != nil || v.to.n == noObject {
 		v.full = true
 		return
@@ -135,8 +233,41 @@ func (v *edgeVisitor) pointer(p uint64, _ slotKind, _ typeID) {
 	v.to.add(v.g.nodeOf(id))
 }
 
-// edges reads the pointers, in the order of addresses.
-func (g *Graph) edges(n uint32) (out adjacency, err error) {
+// edges reads the pointers, in the order of addresses, and adds up what nodes and
+// their leaves take themselves. again is set where a leaf turned out to be led to by
+// several: it is none then, and all are to be counted anew. An object that is known
+// by its type only after it was looked at may show more pointers.
+func (g *Graph) edges(n uint32) (out adjacency, again bool, err error) {
+	h := g.h
+	g.held = sums{low: make([]uint32, n)}
+	known := newBitset(h.objects)
+	out, err = g.read(n, 0.5, func(id, node uint32, s *span) {
+		if known.has(id) {
+			h.shared.set(id)
+			again = true
+			return
+		}
+		known.set(id)
+		g.held.add(node, int64(s.elemsize))
+	})
+	if err != nil || again {
+		return out, again, err
+	}
+	h.eachObject(h.marked, func(id uint32, s *span) {
+		switch {
+		case g.nodes.has(id):
+			g.held.add(g.nodeOf(id), int64(s.elemsize))
+		case !known.has(id):
+			// Nothing else was marked, but memory that changes while it is
+			// read may tell otherwise the second time.
+			g.held.add(0, int64(s.elemsize))
+		}
+	})
+	return out, false, nil
+}
+
+// read goes through the pointers of all nodes; leaf is told of those to leaves.
+func (g *Graph) read(n uint32, part float64, leaf func(id, node uint32, s *span)) (out adjacency, err error) {
 	h := g.h
 	out.start = make([]uint32, 1, n+1)
 	// Node 0 leads to the roots, which are in order, as their edges are.
@@ -145,16 +276,19 @@ func (g *Graph) edges(n uint32) (out adjacency, err error) {
 	}
 	out.start = append(out.start, out.to.n)
 	at := 0
-	v := edgeVisitor{g: g, to: &out.to}
+	v := edgeVisitor{g: g, to: &out.to, leaf: leaf}
 	for r := range h.roots {
+		v.node++
 		for ; at < len(h.edges) && h.edges[at].root == uint32(r); at++ {
-			out.to.add(g.nodeOf(h.edges[at].target))
+			id := h.edges[at].target
+			v.target(id, h.spanOfObject(id))
 		}
 		out.start = append(out.start, out.to.n)
 	}
 	var sc scanner
-	p := h.pace(0, 0.5, int64(n))
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	p := h.pace(0, part, int64(n))
+	h.eachObject(g.nodes, func(id uint32, s *span) {
+		v.node++
 		if p.next() && !s.noscan && !v.full {
 			v.last = noObject
 			sc.scan(h, id, s, &v)
@@ -167,128 +301,127 @@ func (g *Graph) edges(n uint32) (out adjacency, err error) {
 	return out, p.err
 }
 
-// leaveStacks makes the edges from goroutines to what other roots reach lead to
-// node 0, where they mean nothing.
-func (g *Graph) leaveStacks(n uint32, out adjacency) {
-	seen := newBitset(n)
-	var stack []uint32
-	for r := range g.h.roots {
-		if g.h.roots[r].Kind != Goroutine {
-			seen.set(uint32(1 + r))
-			stack = append(stack, uint32(1+r))
-		}
-	}
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for e := out.start[v]; e < out.start[v+1]; e++ {
-			if w := out.to.at(e); !seen.has(w) {
-				seen.set(w)
-				stack = append(stack, w)
-			}
-		}
-	}
-	for r := range g.h.roots {
-		if g.h.roots[r].Kind != Goroutine {
-			continue
-		}
-		for e := out.start[1+r]; e < out.start[2+r]; e++ {
-			if p := &out.to.pages[e>>listBits][e&listMask]; seen.has(*p) {
-				*p = 0
-			}
-		}
-	}
+// tree is a depth-first search. Nodes have new numbers in it, in the order in which
+// they are found.
+type tree struct {
+	number []uint32 // by old number
+	parent []uint32 // by new number: the node before each, a new number
+	into   []uint32 // by new number, one further: how many edges lead there
 }
 
-// tree is a depth-first search: the node before each.
-type tree struct{ parent []uint32 }
+// cursor is a node on the way of a search, and the edge that is next.
+type cursor struct{ node, edge uint32 }
 
-// search numbers the nodes in the order of a depth-first search.
-func (g *Graph) search(n uint32, out adjacency) tree {
-	g.number = make([]uint32, 0, n) // by node in the new order
-	g.first = make([]uint32, n)     // by node in the old one
-	parent := make([]uint32, 0, n)  // new numbers
-	cursor := slices.Clone(out.start[:n])
-	seen := newBitset(n)
-	var stack []uint32 // old numbers
+// cursors is a stack that grows without being copied: lists are as deep as they are
+// long.
+type cursors struct {
+	pages [][]cursor
+	n     uint32
+}
+
+const (
+	pathBits = 14
+	pathMask = 1<<pathBits - 1
+)
+
+func (c *cursors) push(x cursor) {
+	if int(c.n>>pathBits) == len(c.pages) {
+		c.pages = append(c.pages, make([]cursor, 1<<pathBits))
+	}
+	c.pages[c.n>>pathBits][c.n&pathMask] = x
+	c.n++
+}
+
+func (c *cursors) top() *cursor { return &c.pages[(c.n-1)>>pathBits][(c.n-1)&pathMask] }
+
+// search numbers the nodes in the order of a depth-first search. stacks is the
+// first of the nodes, behind all others that node 0 leads to, that hold only what
+// those do not.
+//
+// It turns the targets of edges into new numbers, and into 0 those of edges that
+// say nothing of dominators: of the tree, and from stacks to what others hold.
+func search(n uint32, out adjacency, stacks uint32) tree {
+	t := tree{number: make([]uint32, n), parent: make([]uint32, 1, n), into: make([]uint32, n+1)}
+	var path cursors
+	path.push(cursor{0, out.start[0]})
 	enter := func(v, from uint32) {
-		seen.set(v)
-		g.first[v] = uint32(len(g.number))
-		g.number = append(g.number, v)
-		parent = append(parent, from)
-		stack = append(stack, v)
+		t.number[v] = uint32(len(t.parent))
+		t.parent = append(t.parent, from)
 	}
-	enter(0, 0)
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
-		if cursor[v] == out.start[v+1] {
-			stack = stack[:len(stack)-1]
+	late := uint32(noObject) // the first number of stacks
+	for path.n > 0 {
+		top := path.top()
+		if top.edge == out.start[top.node+1] {
+			path.n--
 			continue
 		}
-		w := out.to.at(cursor[v])
-		cursor[v]++
-		if !seen.has(w) {
-			enter(w, g.first[v])
+		edge := out.to.place(top.edge)
+		top.edge++
+		w := *edge
+		if at := t.number[w]; at != 0 {
+			if path.n == 2 && top.node >= stacks && at < late {
+				at = 0
+			} else {
+				t.into[at+1]++
+			}
+			*edge = at
+			continue
 		}
+		*edge = 0
+		if w == 0 {
+			continue
+		}
+		if w == stacks {
+			late = uint32(len(t.parent))
+		}
+		enter(w, t.number[top.node])
+		path.push(cursor{w, out.start[w]})
 	}
-	// Nothing else was marked, but memory that changes while it is read may
-	// tell otherwise the second time: such objects hang on node 0.
-	for v := range n {
-		if !seen.has(v) {
+	// What the second reading of changing memory has not shown hangs on node 0.
+	for v := uint32(1); v < n; v++ {
+		if t.number[v] == 0 {
 			enter(v, 0)
-			stack = stack[:0]
-		}
-	}
-	return tree{parent}
-}
-
-// shortest finds a shortest path to each node, from node 0 on.
-func (g *Graph) shortest(n uint32, out adjacency) {
-	g.parent = make([]uint32, n)
-	seen := newBitset(n)
-	queue := make([]uint32, 1, n) // old numbers
-	seen.set(0)
-	for i := 0; i < len(queue); i++ {
-		v := queue[i]
-		for e := out.start[v]; e < out.start[v+1]; e++ {
-			if w := out.to.at(e); !seen.has(w) {
-				seen.set(w)
-				g.parent[g.first[w]] = g.first[v]
-				queue = append(queue, w)
+			for e := out.start[v]; e < out.start[v+1]; e++ {
+				*out.to.place(e) = 0
 			}
 		}
 	}
+	return t
 }
 
 // reverse makes the edges lead back, in the new numbers.
-func (g *Graph) reverse(n uint32, out adjacency) {
-	start := make([]uint32, n+1)
-	for e := range out.to.n {
-		start[g.first[out.to.at(e)]+1]++
-	}
+func reverse(t tree, out adjacency) (preds adjacency) {
+	n := uint32(len(t.parent))
+	start := t.into
 	for i := range n {
 		start[i+1] += start[i]
 	}
-	to := newPaged(out.to.n)
-	fill := slices.Clone(start[:n])
+	to := newPaged(start[n])
+	// Each start moves to the end of its run, and is the next one's then.
 	for v := range n {
+		from := t.number[v]
 		for e := out.start[v]; e < out.start[v+1]; e++ {
-			w := g.first[out.to.at(e)]
-			to.pages[fill[w]>>listBits][fill[w]&listMask] = g.first[v]
-			fill[w]++
+			if w := out.to.at(e); w != 0 {
+				*to.place(start[w]) = from
+				start[w]++
+			}
 		}
 	}
-	g.preds = adjacency{start, to}
+	copy(start[1:], start[:n])
+	start[0] = 0
+	return adjacency{start, to}
 }
 
 // dominators finds them by the semidominators (Georgiadis, Tarjan and Werneck,
 // "Finding Dominators in Practice", 2006: SEMI-NCA). Nodes before the one in work
 // are not linked yet; paths among the others are compressed as they are walked.
-func (g *Graph) dominators(t tree) {
+// Then it adds up what is held. It uses up the tree, and semi, which has room for a
+// number for each node.
+func (g *Graph) dominators(t tree, preds adjacency, semi []uint32) {
 	n := uint32(len(t.parent))
 	ancestor := t.parent
-	g.idom = slices.Clone(t.parent)
-	semi, label := make([]uint32, n), make([]uint32, n)
+	idom := slices.Clone(t.parent)
+	label := make([]uint32, n)
 	for i := range n {
 		semi[i], label[i] = i, i
 	}
@@ -317,160 +450,54 @@ func (g *Graph) dominators(t tree) {
 	}
 	for i := n - 1; i >= 1; i-- {
 		s := ancestor[i]
-		for e := g.preds.start[i]; e < g.preds.start[i+1]; e++ {
-			s = min(s, semi[best(g.preds.to.at(e), i+1)])
+		for e := preds.start[i]; e < preds.start[i+1]; e++ {
+			s = min(s, semi[best(preds.to.at(e), i+1)])
 		}
 		semi[i] = s
 	}
 	for i := uint32(1); i < n; i++ {
-		d := g.idom[i]
+		d := idom[i]
 		for d > semi[i] {
-			d = g.idom[d]
+			d = idom[d]
 		}
-		g.idom[i] = d
+		idom[i] = d
 	}
-}
-
-// sum adds the sizes up along the dominators.
-func (g *Graph) sum() {
-	h := g.h
-	g.held = make([]int64, len(g.idom))
-	h.eachObject(h.marked, func(id uint32, s *span) {
-		g.held[g.first[g.nodeOf(id)]] = int64(s.elemsize)
-	})
-	for i := len(g.idom) - 1; i >= 1; i-- {
-		g.held[g.idom[i]] += g.held[i]
+	// Back to the old numbers.
+	old := label
+	for v, i := range t.number {
+		old[i] = uint32(v)
 	}
+	g.idom = semi
+	for i := n - 1; i >= 1; i-- {
+		idom[i] = old[idom[i]]
+		g.held.add(idom[i], g.held.at(old[i]))
+	}
+	for i := uint32(1); i < n; i++ {
+		g.idom[old[i]] = idom[i]
+	}
+	g.idom[0] = 0
 }
 
 // object returns the object of a node; ok is false for node 0 and for roots.
 func (g *Graph) object(node uint32) (id uint32, ok bool) {
-	v := g.number[node]
-	if v <= uint32(len(g.h.roots)) {
+	if node <= uint32(len(g.h.roots)) {
 		return 0, false
 	}
-	// The last 64 objects that begin with no more than v.
-	w, _ := slices.BinarySearch(g.before, v+1)
-	w--
-	left := v - g.before[w]
-	word := g.h.marked[w]
-	for range left {
-		word &= word - 1
-	}
-	return uint32(w)<<6 + uint32(bits.TrailingZeros64(word)), true
+	return g.rank.member(g.nodes, node), true
 }
 
 // root returns the root of a node.
 func (g *Graph) root(node uint32) (r *Root, ok bool) {
-	v := g.number[node]
-	if v == 0 || v > uint32(len(g.h.roots)) {
+	if node == 0 || node > uint32(len(g.h.roots)) {
 		return nil, false
 	}
-	return &g.h.roots[v-1], true
+	return &g.h.roots[node-1], true
 }
 
-// Holder is something that holds memory.
-type Holder struct {
-	Kind RootKind `json:"kind"`
-	Name string   `json:"name"`
-	// Func is where a goroutine began.
-	Func string `json:"func,omitempty"`
-	// Retained is how many bytes would be free without it.
-	Retained int64 `json:"retained"`
-}
-
-// Holders returns the roots by what they alone hold, the most first. Goroutines
-// that began at one function are one when together is set.
-func (g *Graph) Holders(together bool) []Holder {
-	var out []Holder
-	at := map[string]int{}
-	for r := range g.h.roots {
-		root := &g.h.roots[r]
-		hold := Holder{root.Kind, root.Name, root.Func, g.held[g.first[1+r]]}
-		if hold.Retained == 0 {
-			continue
-		}
-		if key := string(root.Kind) + root.Func + "\x00"; together && root.Kind == Goroutine {
-			if i, ok := at[key]; ok {
-				out[i].Retained += hold.Retained
-				out[i].Name = "goroutines"
-				continue
-			}
-			at[key] = len(out)
-		}
-		out = append(out, hold)
+// retained is how many bytes would be free without an object.
+func (g *Graph) retained(id uint32, s *span) int64 {
+	if !g.nodes.has(id) {
+		return int64(s.elemsize)
 	}
-	slices.SortStableFunc(out, func(x, y Holder) int { return cmp.Compare(y.Retained, x.Retained) })
-	return out
-}
-
-// ByType returns the histogram with what the objects of each type retain: what is
-// held by one of them within another one counts once.
-func (g *Graph) ByType() []Row {
-	n := uint32(len(g.idom))
-	start := make([]uint32, n+1)
-	for i := uint32(1); i < n; i++ {
-		start[g.idom[i]+1]++
-	}
-	for i := range n {
-		start[i+1] += start[i]
-	}
-	child := make([]uint32, n)
-	fill := slices.Clone(start[:n])
-	for i := uint32(1); i < n; i++ {
-		child[fill[g.idom[i]]] = i
-		fill[g.idom[i]]++
-	}
-	rows := g.h.Histogram()
-	index := make(map[string]int, len(rows))
-	for i := range rows {
-		index[rows[i].Type] = i
-	}
-	kinds := g.kindsOf(index)
-	open := make([]int32, len(rows)+1)
-	cursor := slices.Clone(start[:n])
-	stack := []uint32{0}
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
-		if cursor[v] < start[v+1] {
-			w := child[cursor[v]]
-			cursor[v]++
-			if k := kinds[w]; k > 0 {
-				if open[k] == 0 {
-					rows[k-1].Retained += g.held[w]
-				}
-				open[k]++
-			}
-			stack = append(stack, w)
-			continue
-		}
-		open[kinds[v]]--
-		stack = stack[:len(stack)-1]
-	}
-	return rows
-}
-
-// kindsOf returns, by node, the row of its type in a histogram, plus one.
-func (g *Graph) kindsOf(index map[string]int) []uint32 {
-	h := g.h
-	kinds := make([]uint32, len(g.idom))
-	type key struct {
-		kind   uint32
-		size   uint64
-		noscan bool
-	}
-	known := map[key]uint32{}
-	h.eachObject(h.marked, func(id uint32, s *span) {
-		k := key{kind: h.kind(id)}
-		if k.kind == 0 {
-			k.size, k.noscan = s.elemsize, s.noscan
-		}
-		row, ok := known[k]
-		if !ok {
-			row = uint32(index[h.typeName(id, s)]) + 1
-			known[k] = row
-		}
-		kinds[g.first[g.nodeOf(id)]] = row
-	})
-	return kinds
+	return g.held.at(g.nodeOf(id))
 }

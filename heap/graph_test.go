@@ -19,11 +19,9 @@ func graphOf(n uint32, edges [][2]uint32) *Graph {
 		}
 		out.start = append(out.start, out.to.n)
 	}
-	g := &Graph{}
-	t := g.search(n, out)
-	g.shortest(n, out)
-	g.reverse(n, out)
-	g.dominators(t)
+	g := &Graph{held: sums{low: make([]uint32, n)}}
+	t := search(n, out, noObject)
+	g.dominators(t, reverse(t, out), out.start[:n])
 	return g
 }
 
@@ -72,7 +70,7 @@ func TestDominators(t *testing.T) {
 			}
 		}
 		for v := uint32(1); v < n; v++ {
-			d := g.number[g.idom[g.first[v]]]
+			d := g.idom[v]
 			if !doms[v][d] || len(doms[d]) != len(doms[v])-1 {
 				t.Fatalf("round %d: node %d has the dominator %d, and is dominated by %v; edges %v", round, v, d, doms[v], edges)
 			}
@@ -93,5 +91,39 @@ func TestDeep(t *testing.T) {
 	g := graphOf(n, edges)
 	if d := g.idom[n-1]; d != n-2 {
 		t.Errorf("the last node has the dominator %d", d)
+	}
+}
+
+// TestSums: what does not fit into 32 bits is carried.
+func TestSums(t *testing.T) {
+	s := sums{low: make([]uint32, 2)}
+	want := int64(0)
+	for range 20 {
+		s.add(1, 7<<32)
+		want += 7 << 32
+	}
+	s.add(1, 24)
+	if got := s.at(1); got != want+24 || s.at(0) != 0 {
+		t.Errorf("the sum is %d, want %d; beside it %d", got, want+24, s.at(0))
+	}
+}
+
+// TestRank: numbers of members lead back to them.
+func TestRank(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	set := newBitset(1000)
+	for range 300 {
+		set.set(uint32(r.IntN(100)*(1+r.IntN(2)*9)) % 1000)
+	}
+	ranks, n := newRank(set, 5)
+	next := uint32(5)
+	set.each(0, 1000, func(id uint32) {
+		if ranks.of(set, id) != next || ranks.member(set, next) != id {
+			t.Errorf("%d has the number %d, and %d leads to %d", id, ranks.of(set, id), next, ranks.member(set, next))
+		}
+		next++
+	})
+	if n != next {
+		t.Errorf("the last number is %d, want %d", n, next)
 	}
 }

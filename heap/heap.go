@@ -77,6 +77,7 @@ type Heap struct {
 
 	used    bitset   // by object: allocated
 	marked  bitset   // reached from a root
+	shared  bitset   // of those without pointers: reached from several things
 	typeOf  []uint32 // by object: see typing.go
 	roots   []Root
 	edges   []rootEdge

@@ -257,7 +257,7 @@ func checkGraph(t *testing.T, h *Heap) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, want := g.held[0], h.Totals().Reached.Bytes; all != want {
+	if all, want := g.held.at(0), h.Totals().Reached.Bytes; all != want {
 		t.Errorf("%d bytes are held in all, and %d reached", all, want)
 	}
 	held := map[string]int64{}

@@ -62,17 +62,13 @@ func (g *Graph) At(addr uint64) (Object, error) {
 	if !g.h.marked.has(id) {
 		return Object{}, fmt.Errorf("%#x: %w that is held: it is garbage (%s, %d bytes)", addr, ErrNoObject, g.h.typeName(id, s), s.elemsize)
 	}
-	return g.describe(g.first[g.nodeOf(id)]), nil
+	return g.describe(id), nil
 }
 
-// describe says what the object of a node is.
-func (g *Graph) describe(node uint32) Object {
-	id, ok := g.object(node)
-	if !ok {
-		return Object{}
-	}
+// describe says what an object is.
+func (g *Graph) describe(id uint32) Object {
 	s := g.h.spanOfObject(id)
-	return Object{g.h.addr(s, id), g.h.exactName(id, s), int64(s.elemsize), g.held[node]}
+	return Object{g.h.addr(s, id), g.h.exactName(id, s), int64(s.elemsize), g.retained(id, s)}
 }
 
 // exactName is the type of an object with the length of an array.
@@ -90,48 +86,42 @@ func (h *Heap) exactName(id uint32, s *span) string {
 // many. Of a type, those that another one of it holds are left out.
 func (g *Graph) Largest(typ string, n int) []Object {
 	match := g.matcher(typ)
-	var nodes []uint32
+	var list []large
 	g.h.eachObject(g.h.marked, func(id uint32, s *span) {
-		if !match(id, s) {
+		if !match(id, s) || typ != "" && g.within(id, match) {
 			return
 		}
-		node := g.first[g.nodeOf(id)]
-		if typ != "" && g.within(node, match) {
-			return
-		}
-		nodes = append(nodes, node)
-		if len(nodes) >= 2*n+1024 {
-			nodes = g.most(nodes, n)
+		list = append(list, large{id, g.retained(id, s)})
+		if len(list) >= 2*n+1024 {
+			list = most(list, n)
 		}
 	})
 	var out []Object
-	for _, v := range g.most(nodes, n) {
-		out = append(out, g.describe(v))
+	for _, x := range most(list, n) {
+		out = append(out, g.describe(x.id))
 	}
 	return out
 }
 
-func (g *Graph) most(nodes []uint32, n int) []uint32 {
-	slices.SortFunc(nodes, func(x, y uint32) int { return cmp.Or(cmp.Compare(g.held[y], g.held[x]), cmp.Compare(x, y)) })
-	return nodes[:min(len(nodes), n)]
+// large is an object with what it retains.
+type large struct {
+	id       uint32
+	retained int64
+}
+
+func most(list []large, n int) []large {
+	slices.SortFunc(list, func(x, y large) int { return cmp.Or(cmp.Compare(y.retained, x.retained), cmp.Compare(x.id, y.id)) })
+	return list[:min(len(list), n)]
 }
 
 // matcher tells whether an object has a type, with or without its package's path.
 func (g *Graph) matcher(typ string) func(uint32, *span) bool {
-	type key struct {
-		kind   uint32
-		size   uint64
-		noscan bool
-	}
-	known := map[key]bool{}
+	known := map[kindKey]bool{}
 	return func(id uint32, s *span) bool {
 		if typ == "" {
 			return true
 		}
-		k := key{kind: g.h.kind(id)}
-		if k.kind == 0 {
-			k.size, k.noscan = s.elemsize, s.noscan
-		}
+		k := g.h.keyOf(id, s)
 		is, ok := known[k]
 		if !ok {
 			is = SameType(g.h.typeName(id, s), typ)
@@ -175,38 +165,32 @@ func (g *Graph) Path(addr uint64) (Path, error) {
 		_, err := g.At(addr)
 		return Path{}, err
 	}
-	node := g.first[g.nodeOf(id)]
-	p := g.path(node)
-	p.Count, p.Bytes, p.Retained = 1, int64(s.elemsize), g.held[node]
+	ways, err := g.findPaths()
+	if err != nil {
+		return Path{}, err
+	}
+	p := g.path(g.chain(ways, id))
+	p.Count, p.Bytes, p.Retained = 1, int64(s.elemsize), g.retained(id, s)
 	return p, nil
 }
 
-// path follows the parents of a node back to the root, and tells the steps.
-func (g *Graph) path(node uint32) (p Path) {
-	var nodes []uint32
-	for v := node; v != 0; v = g.parent[v] {
-		nodes = append(nodes, v)
-	}
-	slices.Reverse(nodes)
-	root, ok := g.root(nodes[0])
+// path tells the steps from a root on.
+func (g *Graph) path(node uint32, ids []uint32) (p Path) {
+	root, ok := g.root(node)
 	if !ok {
 		return p
 	}
-	p.Root = Holder{root.Kind, root.Name, root.Func, g.held[nodes[0]]}
-	for i, v := range nodes[1:] {
-		id, ok := g.object(v)
-		if !ok {
-			break
-		}
+	p.Root = Holder{root.Kind, root.Name, root.Func, g.held.at(node)}
+	for i, id := range ids {
 		s := g.h.spanOfObject(id)
 		step := Step{Type: g.h.exactName(id, s), Addr: g.h.addr(s, id), Times: 1}
 		if i == 0 {
-			p.Frame, p.Variable, step.Field = g.rootField(nodes[0], id)
+			p.Frame, p.Variable, step.Field = g.rootField(node, id)
 		} else if len(p.Steps) < maxSteps {
-			from, _ := g.object(nodes[i])
-			step.Field = g.h.fieldOf(from, id)
+			step.Field = g.h.fieldOf(ids[i-1], id)
 		}
-		if n := len(p.Steps); n > 0 && v != node {
+		end := i == len(ids)-1
+		if n := len(p.Steps); n > 0 && !end {
 			last := &p.Steps[n-1]
 			if last.Type == step.Type && (last.Times == 1 || last.Through == step.Field) {
 				last.Through = step.Field
@@ -214,7 +198,7 @@ func (g *Graph) path(node uint32) (p Path) {
 				continue
 			}
 		}
-		if len(p.Steps) >= maxSteps && v != node {
+		if len(p.Steps) >= maxSteps && !end {
 			continue
 		}
 		p.Steps = append(p.Steps, step)
@@ -226,7 +210,7 @@ func (g *Graph) path(node uint32) (p Path) {
 // which field of a global variable, the pointer of a root to an object is.
 func (g *Graph) rootField(node uint32, id uint32) (frame, variable, field string) {
 	h := g.h
-	root := g.number[node] - 1
+	root := node - 1
 	i, _ := slices.BinarySearchFunc(h.edges, root, func(e rootEdge, r uint32) int { return cmp.Compare(e.root, r) })
 	for ; i < len(h.edges) && h.edges[i].root == root; i++ {
 		if h.edges[i].target != id {

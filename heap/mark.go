@@ -15,6 +15,7 @@ type marker struct {
 	chunks  []uint32 // how many of a chunk are pending
 	statics map[uint64]static
 	queue   []static // to be looked at for types
+	again   bool     // the object was scanned before: its pointers are known
 	from    string   // the variable that is being looked at
 	pace    *pace    // over the objects that are scanned
 }
@@ -70,8 +71,10 @@ func (m *marker) chunk(c uint32) {
 				if s == nil || id < s.first || id >= s.first+s.nelems {
 					s = m.h.spanOfObject(id)
 				}
+				m.again = m.h.typeOf[id]&scanFlag != 0
 				m.h.typeOf[id] |= scanFlag
 				sc.scan(m.h, id, s, m)
+				m.again = false
 				m.drainStatics()
 				if !m.pace.next() {
 					return
@@ -91,7 +94,7 @@ func (m *marker) pend(id uint32) {
 // pointer is told of every pointer: what a root or a reached object leads to.
 func (m *marker) pointer(p uint64, kind slotKind, elem typeID) {
 	h := m.h
-	id, s, off := h.find(p)
+	id, s, off := h.locate(p)
 	if id == noObject {
 		if elem != 0 && s == nil {
 			m.static(p, kind, elem)
@@ -100,8 +103,13 @@ func (m *marker) pointer(p uint64, kind slotKind, elem typeID) {
 	}
 	news := false
 	if !h.marked.has(id) {
+		if !h.used.has(id) {
+			return
+		}
 		h.marked.set(id)
 		news = !s.noscan
+	} else if s.noscan && !m.again {
+		h.shared.set(id)
 	}
 	if elem != 0 && h.propose(id, s, off, kind, elem) && (!s.noscan || kind == toFunc) {
 		news = true

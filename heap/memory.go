@@ -46,6 +46,11 @@ func (c *blockCache) block(addr uint64) []byte {
 	return c.lastBuf
 }
 
+// drop gives the blocks up.
+func (c *blockCache) drop() {
+	c.slots, c.blocks, c.holds, c.next, c.lastBuf = nil, nil, nil, 0, nil
+}
+
 func (c *blockCache) load(key uint64) int32 {
 	i := len(c.blocks)
 	if i < maxBlocks {

@@ -229,6 +229,7 @@ func (h *Heap) readBitmap(r *region, addr uint64) error {
 func (h *Heap) readAllocated(order []uint32, alloc []uint64, free []uint32) error {
 	h.used = newBitset(h.objects)
 	h.marked = newBitset(h.objects)
+	h.shared = newBitset(h.objects)
 	h.typeOf = make([]uint32, h.objects)
 	var scratch []byte
 	for i := range h.spans {
@@ -272,6 +273,14 @@ func (h *Heap) spanOf(p uint64) *span {
 
 // find returns the allocated object that an address is in, and how far in.
 func (h *Heap) find(p uint64) (id uint32, s *span, off uint64) {
+	if id, s, off = h.locate(p); id != noObject && !h.used.has(id) {
+		return noObject, nil, 0
+	}
+	return id, s, off
+}
+
+// locate does so whether it is allocated or not.
+func (h *Heap) locate(p uint64) (id uint32, s *span, off uint64) {
 	s = h.spanOf(p)
 	if s == nil {
 		return noObject, nil, 0
@@ -281,13 +290,10 @@ func (h *Heap) find(p uint64) (id uint32, s *span, off uint64) {
 	if s.nelems == 1 {
 		i = 0
 	}
-	if i >= uint64(s.nelems) || o-i*s.elemsize >= s.elemsize {
+	if off = o - i*s.elemsize; i >= uint64(s.nelems) || off >= s.elemsize {
 		return noObject, nil, 0
 	}
-	if id = s.first + uint32(i); !h.used.has(id) {
-		return noObject, nil, 0
-	}
-	return id, s, o - i*s.elemsize
+	return s.first + uint32(i), s, off
 }
 
 // spanOfObject returns the span of an object.

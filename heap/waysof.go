@@ -19,6 +19,7 @@ type way struct {
 // wayTable knows the ways to nodes.
 type wayTable struct {
 	g     *Graph
+	p     *paths
 	index map[way]uint32
 	ways  []way
 	of    []uint32 // by node; 0 is not known yet
@@ -30,35 +31,40 @@ type wayTable struct {
 // Addresses and lengths of arrays are left out, goroutines that began at one
 // function are one, and objects of one type in a row are one.
 func (g *Graph) Ways(typ string) []Path {
-	t := wayTable{g: g, index: map[way]uint32{}, ways: make([]way, 1), of: make([]uint32, len(g.idom)), names: map[uint32]string{}}
+	p, err := g.findPaths()
+	if err != nil {
+		return nil
+	}
+	t := wayTable{g: g, p: p, index: map[way]uint32{}, ways: make([]way, 1), of: make([]uint32, len(g.idom)), names: map[uint32]string{}}
 	match := g.matcher(typ)
 	type sum struct {
 		count, bytes, retained int64
-		example                uint32
+		example                uint32 // an object
 	}
 	sums := map[uint32]*sum{}
 	g.h.eachObject(g.h.marked, func(id uint32, s *span) {
 		if !match(id, s) {
 			return
 		}
-		node := g.first[g.nodeOf(id)]
-		w := t.way(node)
+		w := t.to(id)
 		x := sums[w]
 		if x == nil {
-			x = &sum{example: node}
+			x = &sum{example: id}
 			sums[w] = x
 		}
 		x.count++
 		x.bytes += int64(s.elemsize)
-		if !g.within(node, match) {
-			x.retained += g.held[node]
+		if !g.within(id, match) {
+			x.retained += g.retained(id, s)
 		}
 	})
 	var out []Path
 	for w, x := range sums {
 		p := t.path(w)
 		p.Count, p.Bytes, p.Retained = x.count, x.bytes, x.retained
-		p.Frame, p.Variable = g.path1(x.example)
+		if v, ids := g.chain(t.p, x.example); p.Root.Kind == Goroutine && v != 0 {
+			p.Frame, p.Variable, _ = g.rootField(v, ids[0])
+		}
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(x, y Path) int {
@@ -67,37 +73,38 @@ func (g *Graph) Ways(typ string) []Path {
 	return out
 }
 
-// within tells whether the object that dominates a node matches too: what it
-// holds is counted there.
-func (g *Graph) within(node uint32, match func(uint32, *span) bool) bool {
-	id, ok := g.object(g.idom[node])
-	return ok && match(id, g.h.spanOfObject(id))
+// within tells whether the object that dominates another one matches too: what it
+// holds is counted there. What is no node has no pointers, and is held by nothing
+// of its type.
+func (g *Graph) within(id uint32, match func(uint32, *span) bool) bool {
+	if !g.nodes.has(id) {
+		return false
+	}
+	d, ok := g.object(g.idom[g.nodeOf(id)])
+	return ok && match(d, g.h.spanOfObject(d))
 }
 
-// path1 is the frame of a goroutine that a path begins with, and its variable.
-func (g *Graph) path1(node uint32) (frame, variable string) {
-	below := node
-	for v := node; v != 0; v = g.parent[v] {
-		if r, ok := g.root(v); ok {
-			if id, ok := g.object(below); ok && r.Kind == Goroutine {
-				frame, variable, _ = g.rootField(v, id)
-			}
-			return frame, variable
-		}
-		below = v
+// to returns the way to an object.
+func (t *wayTable) to(id uint32) uint32 {
+	if t.g.nodes.has(id) {
+		return t.way(t.g.nodeOf(id))
 	}
-	return "", ""
+	before, step := t.way(t.g.before(t.p, id)), t.typeName(id)
+	if before != 0 && t.ways[before].step == step {
+		return before
+	}
+	return t.intern(way{before, step})
 }
 
 // way returns the way to a node, with those to the nodes before it.
 func (t *wayTable) way(node uint32) uint32 {
 	var path []uint32
-	for v := node; t.of[v] == 0 && v != 0; v = t.g.parent[v] {
+	for v := node; t.of[v] == 0 && v != 0; v = t.p.parent[v] {
 		path = append(path, v)
 	}
 	slices.Reverse(path)
 	for _, v := range path {
-		before := t.of[t.g.parent[v]]
+		before := t.of[t.p.parent[v]]
 		step := t.name(v)
 		if before != 0 && t.ways[before].step == step {
 			t.of[v] = before
@@ -138,6 +145,11 @@ func (t *wayTable) name(node uint32) string {
 	if !ok {
 		return "unknown"
 	}
+	return t.typeName(id)
+}
+
+func (t *wayTable) typeName(id uint32) string {
+	g := t.g
 	k := g.h.kind(id)
 	if k == 0 {
 		return g.h.typeName(id, g.h.spanOfObject(id))

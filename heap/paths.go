@@ -1,0 +1,101 @@
+package heap
+
+import "slices"
+
+// paths are shortest ways from the roots. What nothing but goroutines leads to comes
+// after all else, so that a way begins at a goroutine only if there is no other.
+type paths struct {
+	parent []uint32 // by node
+	leaves bitset   // the reached objects that are no nodes
+	rank   rank     // of leaves, from 0 on
+	holder []uint32 // by leaf: the node that leads to it
+}
+
+// findPaths reads the pointers once more.
+func (g *Graph) findPaths() (*paths, error) {
+	if g.paths != nil {
+		return g.paths, nil
+	}
+	h := g.h
+	taken := h.taken
+	defer func() { h.taken = taken }()
+	p := &paths{leaves: slices.Clone(h.marked)}
+	for i, w := range g.nodes {
+		p.leaves[i] &^= w
+	}
+	var leaves uint32
+	p.rank, leaves = newRank(p.leaves, 0)
+	p.holder = make([]uint32, leaves)
+	n := uint32(len(g.idom))
+	out, err := g.read(n, 0.9, func(id, node uint32, _ *span) {
+		if at := &p.holder[p.rank.of(p.leaves, id)]; *at == 0 {
+			*at = node
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.parent = shortest(n, out, g.stacks())
+	giveBack(n)
+	g.paths = p
+	return p, nil
+}
+
+// shortest finds a shortest path to each node, from node 0 on: first without the
+// nodes from stacks on that node 0 leads to.
+func shortest(n uint32, out adjacency, stacks uint32) []uint32 {
+	parent := make([]uint32, n)
+	seen := newBitset(n)
+	seen.set(0)
+	var now, next []uint32
+	spread := func() {
+		for len(now) > 0 {
+			next = next[:0]
+			for _, v := range now {
+				for e := out.start[v]; e < out.start[v+1]; e++ {
+					if w := out.to.at(e); !seen.has(w) {
+						seen.set(w)
+						parent[w] = v
+						next = append(next, w)
+					}
+				}
+			}
+			now, next = next, now
+		}
+	}
+	for _, late := range []bool{false, true} {
+		now = now[:0]
+		for e := out.start[0]; e < out.start[1]; e++ {
+			if w := out.to.at(e); (w >= stacks) == late {
+				seen.set(w)
+				now = append(now, w)
+			}
+		}
+		spread()
+	}
+	return parent
+}
+
+// before is the node that leads to an object.
+func (g *Graph) before(p *paths, id uint32) uint32 {
+	if !g.nodes.has(id) {
+		return p.holder[p.rank.of(p.leaves, id)]
+	}
+	return p.parent[g.nodeOf(id)]
+}
+
+// chain is the way to an object: the root's node, 0 where there is none, and the
+// objects up to it.
+func (g *Graph) chain(p *paths, id uint32) (root uint32, ids []uint32) {
+	ids = []uint32{id}
+	v := g.before(p, id)
+	for {
+		next, ok := g.object(v)
+		if !ok {
+			slices.Reverse(ids)
+			return v, ids
+		}
+		ids = append(ids, next)
+		v = p.parent[v]
+	}
+}
