@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -173,7 +174,11 @@ func (s *Session) readRuntime(e recording.Entry) (*RuntimeLog, error) {
 			l.Clock = c.Clock
 		}
 	}
-	l.refineClock(main == 0)
+	end := timeline.Time(math.MaxInt64)
+	if e.Run >= 0 && e.Run < len(s.rec.Target.Runs) && s.rec.Target.Runs[e.Run].Exit != "" {
+		end = s.rec.Target.Runs[e.Run].Span.End
+	}
+	l.refineClock(main == 0, end)
 	return l, nil
 }
 
@@ -215,11 +220,15 @@ func parseTimes(data []byte) []timeline.Time {
 //
 // The clock that was recorded with the start of the process is kept where
 // every line came later than it allows, as from a log that was held up; it
-// says nothing of a program that the process started (own is false).
-func (l *RuntimeLog) refineClock(own bool) {
+// says nothing of a program that the process started (own is false). When loupe
+// comes to read only after the process has ended, on a busy machine, then its end
+// says more than the lines do.
+func (l *RuntimeLog) refineClock(own bool, end timeline.Time) {
 	best, found := timeline.Time(0), false
+	last := time.Duration(0)
 	for i := range l.Cycles {
 		c := &l.Cycles[i]
+		last = max(last, c.At+c.Clock())
 		at, ok := l.ArrivedAt(c.Position)
 		if !ok || c.At == 0 {
 			continue
@@ -228,6 +237,9 @@ func (l *RuntimeLog) refineClock(own bool) {
 		if !found || offset < best {
 			best, found = offset, true
 		}
+	}
+	if latest := end.Add(-last); own && best > latest {
+		best = max(latest, l.Clock.Offset)
 	}
 	late := own && l.Clock.Error > 0 && best > l.Clock.Offset.Add(l.Clock.Error)
 	if found && !late {

@@ -217,6 +217,23 @@ func TestClockKept(t *testing.T) {
 	f("1.0105s | "+cycle, 10*time.Millisecond)
 }
 
+// TestClockEnded reads all lines only when the process has ended: none of them
+// tells of a time after that.
+func TestClockEnded(t *testing.T) {
+	r := recordingtest.New("title x\nclock stderr.log 5ms error=200ms\n-- stderr.log stderr --\n" +
+		"150ms | " + recordingtest.Cycle{N: 1, At: 10 * time.Millisecond, Mark: time.Millisecond}.String() + "\n" +
+		"150ms | " + recordingtest.Cycle{N: 2, At: 30 * time.Millisecond, Mark: time.Millisecond}.String() + "\n")
+	r.Manifest.Target.Runs = []recording.Run{{Span: timeline.Span{Start: timeline.Time(5 * time.Millisecond), End: timeline.Time(40 * time.Millisecond)}, Exit: "exit 0"}}
+	l, err := session.New(r.Open()).Runtime(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := l.Cycles[1]
+	if end := l.Clock.At(int64(last.At + last.Clock())); end != timeline.Time(40*time.Millisecond) {
+		t.Errorf("the last collection ended at %v, want the end of the process", time.Duration(end))
+	}
+}
+
 // TestChildren has a Go program that the target has started print into the
 // same log; its collections are on another clock.
 func TestChildren(t *testing.T) {
