@@ -1,11 +1,13 @@
 package insight
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"loupe/dump"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/stack"
 	"loupe/unit"
 )
@@ -52,7 +54,7 @@ func checkRaces(r *Rule, in *Input) []Finding {
 			found[at] = f
 		}
 	}
-	if len(order) == 0 && err != nil {
+	if len(order) == 0 && err != nil && !errors.Is(err, session.ErrNone) {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	if len(order) == 0 {
