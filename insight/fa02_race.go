@@ -1,13 +1,11 @@
 package insight
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"loupe/dump"
 	"loupe/recording"
-	"loupe/session"
 	"loupe/stack"
 	"loupe/unit"
 )
@@ -54,7 +52,7 @@ func checkRaces(r *Rule, in *Input) []Finding {
 			found[at] = f
 		}
 	}
-	if len(order) == 0 && err != nil && !errors.Is(err, session.ErrNone) {
+	if len(order) == 0 && err != nil && len(in.Session.Manifest().Of(recording.Stacks)) > 0 {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	if len(order) == 0 {
