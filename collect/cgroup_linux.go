@@ -150,15 +150,18 @@ func (g cgroup) parents(f func(g *cgroup)) {
 const noLimit = 1 << 62
 
 // memoryLimit is the tightest of a memory cgroup and its parents in bytes, 0 for
-// none.
+// none. At memory.high of version 2 nothing is killed, but the kernel slows the
+// programs down until they nearly stand still, which is an end as well.
 func (g cgroup) memoryLimit() (limit int64) {
-	name := "memory.max"
+	names := []string{"memory.max", "memory.high"}
 	if g.v1 {
-		name = "memory.limit_in_bytes"
+		names = []string{"memory.limit_in_bytes"}
 	}
 	g.parents(func(g *cgroup) {
-		if m, ok := g.number(name); ok && m < noLimit && (limit == 0 || m < limit) {
-			limit = m
+		for _, name := range names {
+			if m, ok := g.number(name); ok && m < noLimit && (limit == 0 || m < limit) {
+				limit = m
+			}
 		}
 	})
 	return limit

@@ -53,6 +53,13 @@ func TestCgroups(t *testing.T) {
 		"sys/fs/cgroup/app.slice/shop.service/memory.events":  "low 0\noom 4\noom_kill 3\noom_group_kill 0\n",
 		"sys/fs/cgroup/app.slice/shop.service/cpu.stat":       "usage_usec 9\nthrottled_usec 250\n",
 	}, cgroupFacts{209715200, 1000, 3, 1.5, 250 * time.Microsecond})
+	f("version 2, slowed down before it is killed", map[string]string{
+		"proc/7/cgroup":                     "0::/shop\n",
+		"proc/self/mountinfo":               "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+		"sys/fs/cgroup/shop/memory.max":     "209715200\n",
+		"sys/fs/cgroup/shop/memory.high":    "157286400\n",
+		"sys/fs/cgroup/shop/memory.current": "5000\n",
+	}, cgroupFacts{limit: 157286400, used: 5000})
 	f("version 1, each controller by itself, and version 2 beside it without any", map[string]string{
 		"proc/7/cgroup": "5:memory:/shop\n3:cpuacct,cpu:/shop\n1:name=systemd:/\n0::/\n",
 		"proc/self/mountinfo": "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n" +

@@ -517,8 +517,11 @@ func (w *Watcher) Ending() string {
 	if why := oomKill(w.pid); why != "" {
 		return text + "; the kernel killed it for want of memory: " + why
 	}
-	if n := w.oomKills() - w.kills; n > 0 {
-		return text + fmt.Sprintf("; in its cgroup the kernel has killed %d times for want of memory meanwhile", n)
+	switch n := w.oomKills() - w.kills; {
+	case n == 1:
+		text += "; in its cgroup the kernel has killed once for want of memory meanwhile"
+	case n > 1:
+		text += fmt.Sprintf("; in its cgroup the kernel has killed %d times for want of memory meanwhile", n)
 	}
 	return text
 }
