@@ -77,15 +77,14 @@ func heapSeries(set *metrics.Set, bare timeline.Span) (size timeline.Series, liv
 			break
 		}
 	}
-	for _, name := range []string{"/gc/heap/live:bytes", "memstats.NextGC"} {
-		// The goal follows the live heap, where that is not told.
-		for _, v := range set.Series(name).In(bare).Values {
-			if v > 0 && (len(live) == 0 || v != live[len(live)-1]) {
-				live = append(live, v)
-			}
-		}
-		if len(live) > 0 {
-			break
+	values, share := set.Series("/gc/heap/live:bytes").In(bare).Values, 1.0
+	if len(values) == 0 {
+		goals := set.Series("memstats.NextGC").In(bare)
+		values, share = goals.Values, liveShare(goals, size)
+	}
+	for _, v := range values {
+		if v *= share; v > 0 && (len(live) == 0 || v != live[len(live)-1]) {
+			live = append(live, v)
 		}
 	}
 	for _, name := range []string{"/gc/cycles/total:gc-cycles", "memstats.NumGC"} {
@@ -94,6 +93,25 @@ func heapSeries(set *metrics.Set, bare timeline.Span) (size timeline.Series, liv
 		}
 	}
 	return size, live, cycles
+}
+
+// liveShare returns which share of its goal the live heap is, where only the goal is
+// told: it follows the live heap by GOGC, which is not told either. Right after a
+// collection the heap is little more than what lives, so that the smallest share
+// that was seen is it, or nearly. Goals below half of the largest have no say, since a
+// small heap may grow to 4 MiB whatever lives.
+func liveShare(goals, size timeline.Series) float64 {
+	if len(goals.Values) == 0 {
+		return 1
+	}
+	share, enough := 1.0, slices.Max(goals.Values)/2
+	for i, at := range goals.Times {
+		k, ok := slices.BinarySearch(size.Times, at)
+		if ok && goals.Values[i] >= enough && size.Values[k] > 0 {
+			share = min(share, size.Values[k]/goals.Values[i])
+		}
+	}
+	return share
 }
 
 func seconds(times []timeline.Time) []float64 {

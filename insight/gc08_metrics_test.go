@@ -13,10 +13,15 @@ import (
 // watched is a service of which the runtime's metrics are known for a number of
 // seconds, and what was in use in the end.
 func watched(seconds int, size, live func(second int) int, inUse int64) *recordingtest.Recording {
+	return sampled("/memory/classes/heap/objects:bytes /gc/heap/live:bytes /gc/cycles/total:gc-cycles", seconds, size, live, inUse)
+}
+
+// sampled is such a service with metrics of these names.
+func sampled(names string, seconds int, size, live func(second int) int, inUse int64) *recordingtest.Recording {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title x\ntarget url shop module=shop\nphase bare 0s..%ds\nphase heap %ds..%ds profiler=heap\n", seconds, seconds, seconds+1)
 	b.WriteString("-- source/search/rss.go source from=/src/rss.go --\n" + rss)
-	b.WriteString("-- metrics.ndjson metrics --\nt_ns /memory/classes/heap/objects:bytes /gc/heap/live:bytes /gc/cycles/total:gc-cycles\n")
+	b.WriteString("-- metrics.ndjson metrics --\nt_ns " + names + "\n")
 	for s := range seconds {
 		fmt.Fprintf(&b, "%ds %d %d %d\n", s, size(s)<<20, live(s)<<20, s)
 	}
@@ -54,4 +59,22 @@ func TestGC08Metrics(t *testing.T) {
 	expect(t, "came back", watched(30, rising, func(s int) int { return 100 - s }, 120), "GC08", Fine)
 	expect(t, "short", watched(5, rising, rising, 120), "GC08", TooLittle, "5 samples")
 	expect(t, "no profile", watched(30, rising, rising, 0), "GC08", NotApplicable, "no heap profile")
+}
+
+// TestGC08Goal: where the program's own /debug/pprof alone is asked, the goal of the
+// next collection is told and not what lives, which is half of it as a rule.
+func TestGC08Goal(t *testing.T) {
+	// A collection every five seconds doubles what was in use.
+	live := func(s int) int { return 12 + 4*(s/5*5) }
+	polled := func(seconds, percent int, inUse int64) *recordingtest.Recording {
+		size := func(s int) int { return live(s) + 4*(s%5) }
+		goal := func(s int) int { return live(s) * (100 + percent) / 100 }
+		return sampled("memstats.HeapAlloc memstats.NextGC memstats.NumGC", seconds, size, goal, inUse)
+	}
+	for _, percent := range []int{100, 50, 400} {
+		what := fmt.Sprintf("leak, GOGC=%d", percent)
+		expect(t, what, polled(30, percent, 116), "GC08", Found, "116 MiB were still in use")
+		expect(t, what, polled(30, percent, 116), "GC09", Fine, "12.0 MiB, later 112 MiB")
+	}
+	expect(t, "came back", polled(30, 100, 20), "GC08", Fine, "20.0 MiB were in use")
 }
