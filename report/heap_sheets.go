@@ -70,7 +70,7 @@ func HeapDoubts(p *Heap) (all []string) {
 
 // HeapTypes is the histogram.
 func HeapTypes(p *Heap) *Sheet {
-	out := &Sheet{Key: "types", Columns: []Column{{"count", "count"}, {"bytes", "bytes"}, {"share", ""}}}
+	out := &Sheet{Key: "types", Columns: []Column{{"count", "count"}, {"bytes", "bytes"}, {"share", "share"}}}
 	if p.Retained {
 		out.Columns = append(out.Columns, Column{"retained", "retained"})
 	}

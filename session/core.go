@@ -14,6 +14,8 @@ const CoreFile recording.Kind = "core"
 // a core is read with the program that it is of, and whoever has opened the files
 // knows where that is.
 type Cores interface {
+	// Readable tells whether the goroutines of a core can be read.
+	Readable(name string) bool
 	// Goroutines returns what the goroutines of a core did, as a dump, the one
 	// that has ended the program first. It takes about a second for a hundred
 	// thousand of them.
@@ -22,10 +24,15 @@ type Cores interface {
 
 // addCore enters a core. What is in it is read when somebody asks.
 func (s *Session) addCore(f *File) error {
-	if _, ok := s.rec.FS().(Cores); !ok {
+	cores, ok := s.rec.FS().(Cores)
+	if !ok {
 		return fmt.Errorf("%s is a core file: loupe core %s shows it", f.Name, f.Name)
 	}
-	s.enter(f, []recording.Kind{CoreFile, recording.Goroutine}, -1)
+	kinds := []recording.Kind{CoreFile}
+	if cores.Readable(f.Name) {
+		kinds = append(kinds, recording.Goroutine)
+	}
+	s.enter(f, kinds, -1)
 	return nil
 }
 

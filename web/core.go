@@ -31,8 +31,8 @@ type coreEnd struct {
 	Facts   []coreFact `json:"facts"`
 	// Thread is the one that has ended it; null where that is not known.
 	Thread *coreThread `json:"thread"`
-	// Trouble says why the goroutines cannot be read and NoHeap why the heap
-	// cannot, "" where they can.
+	// Trouble says why neither goroutines nor the heap can be read, and NoHeap why
+	// the heap alone cannot; "" where they can.
 	Trouble string `json:"trouble"`
 	NoHeap  string `json:"no_heap"`
 	// Next is what to do about what is wrong with the files, "" for nothing.
@@ -130,11 +130,11 @@ func endOf(path string, c *postmortem.Core) coreEnd {
 func (e *coreEnd) advise(c *postmortem.Core) {
 	switch {
 	case c.Binary == nil:
-		e.Trouble, e.NoHeap = c.NotGo.Error(), "The heap and the goroutines are read with the program."
-		e.Next = fmt.Sprintf("Name the program, the very build that ran: loupe open BIN %s", c.Name)
+		e.Trouble = sentence(c.NotGo.Error())
+		e.Next = fmt.Sprintf("Goroutines, arguments and the heap are read with the program. Name the very build that ran: loupe open BIN %s", c.Name)
 		return
 	case c.NotGo != nil:
-		e.Trouble, e.NoHeap = c.NotGo.Error(), "The heap cannot be read either."
+		e.Trouble = sentence(c.NotGo.Error())
 	case !c.Binary.HasDWARF():
 		e.NoHeap = "The program has no debug information: types, names of arguments and the heap need it."
 		e.Next = "Of a program that was stripped, name the file from before; else build it without -ldflags=-w and -s."

@@ -38,6 +38,8 @@ type heldCores struct {
 	cores map[string]*postmortem.Core
 }
 
+func (c heldCores) Readable(name string) bool { return c.cores[name].NotGo == nil }
+
 func (c heldCores) Goroutines(name string) (*dump.File, error) { return c.cores[name].Goroutines() }
 
 // joined opens a core; without a program it stands alone.
@@ -387,7 +389,7 @@ func TestCoreAlone(t *testing.T) {
 	p := pagesFrom(t, sourceOfCores(map[string]*postmortem.Core{"core": joined(t, filepath.Join(dir, "core"), "")}, "core"))
 	var ends []coreEnd
 	p.get("core/ends?s=1", &ends)
-	if len(ends) != 1 || ends[0].Trouble != "its program is not there" || !strings.Contains(ends[0].Next, "loupe open BIN ") || ends[0].Grade != "info" {
+	if len(ends) != 1 || ends[0].Trouble != "Its program is not there" || !strings.Contains(ends[0].Next, "loupe open BIN ") || ends[0].Grade != "info" {
 		t.Errorf("it says %+v", ends)
 	}
 	var threads threadPage

@@ -123,6 +123,12 @@ func (c *looseCores) close() error {
 	return nil
 }
 
+// Readable tells whether the runtime of a core's program can be read.
+func (c *looseCores) Readable(name string) bool {
+	one, ok := c.cores[name]
+	return ok && one.NotGo == nil
+}
+
 // Goroutines returns what the goroutines of a core did.
 func (c *looseCores) Goroutines(name string) (*dump.File, error) {
 	one, ok := c.cores[name]

@@ -11,7 +11,7 @@ import { go, range, rangeParams, redo, route, setRange, undo, viewRoute } from "
 import { axis } from "../model/source.ts";
 import { toggle } from "../model/theme.ts";
 import { toast } from "../model/toasts.ts";
-import { views } from "./views.ts";
+import { there } from "./views.ts";
 
 export interface Command {
   readonly name: string;
@@ -28,7 +28,7 @@ export function commands(): Command[] {
   const { on, of } = keys.value;
   const key = (k: string): { keys?: string } => (on ? { keys: k } : {});
   const all: Command[] = [];
-  for (const v of views) {
+  for (const v of there()) {
     if (route.value.source || !v.panel) all.push({ name: "Go to " + v.name, ...key(shownKey(of.go) + " then " + v.key), run: () => go(viewRoute(v.id)) });
   }
   all.push({ name: "Open another source", run: () => (open.value = "sources") });
@@ -78,7 +78,7 @@ export function press(e: KeyboardEvent): boolean {
   const a = action(e.key);
   if (pending > 0 && e.timeStamp - pending < 1500 && keys.value.on) {
     pending = 0;
-    const v = views.find((v) => v.key === e.key);
+    const v = there().find((v) => v.key === e.key);
     if (v && (route.value.source || !v.panel)) {
       go(viewRoute(v.id));
       return true;

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { formatRoute, go, route, viewRoute } from "../model/route.ts";
 import { store, stored } from "../model/prefs.ts";
 import { Icon } from "../widgets/icon.tsx";
-import { views, type View } from "./views.ts";
+import { there, type View } from "./views.ts";
 
 /** folded is a navigation of pictures alone. */
 const folded = signal(stored("nav") === "folded");
@@ -33,7 +33,7 @@ export function Navigation() {
   };
   return (
     <nav aria-label="views" class={folded.value ? "folded" : ""}>
-      <ul ref={list}>{views.map((v, i) => item(v, i > 0 && views[i - 1]!.group !== v.group))}</ul>
+      <ul ref={list}>{there().map((v, i, all) => item(v, i > 0 && all[i - 1]!.group !== v.group))}</ul>
       <button type="button" class="quiet fold" aria-label={folded.value ? "show the names of the views" : "show pictures of the views alone"} aria-expanded={!folded.value}
         onClick={() => { folded.value = !folded.value; store("nav", folded.value ? "folded" : ""); }}><Icon of={folded.value ? "unfold" : "fold"} /></button>
     </nav>

@@ -4,12 +4,14 @@ import { Benchmarks } from "../panels/benchmarks/index.tsx";
 import { Collector } from "../panels/collector/index.tsx";
 import { Compare } from "../panels/compare/index.tsx";
 import { Goroutines } from "../panels/goroutines/index.tsx";
+import { Heap } from "../panels/heap/index.tsx";
 import { Load } from "../panels/load/index.tsx";
 import { Overview } from "../panels/overview/index.tsx";
 import type { PanelProps } from "../panels/panel.ts";
 import { Profile } from "../panels/profile/index.tsx";
 import { Scheduler } from "../panels/scheduler/index.tsx";
 import { Timeline } from "../panels/timeline/index.tsx";
+import { has } from "../model/source.ts";
 import type { IconName } from "../widgets/icon.tsx";
 
 export interface View {
@@ -22,6 +24,8 @@ export interface View {
   readonly group: "one" | "several" | "loupe";
   /** panel is the view of a source; none is of a view that wants no source. */
   readonly panel?: ComponentType<PanelProps>;
+  /** of is the kind of entry without which there is nothing of the view: it is then left out. */
+  readonly of?: string;
 }
 
 export const views: readonly View[] = [
@@ -32,7 +36,11 @@ export const views: readonly View[] = [
   { id: "scheduler", name: "Scheduler", icon: "scheduler", key: "s", group: "one", panel: Scheduler },
   { id: "load", name: "Load", icon: "load", key: "l", group: "one", panel: Load },
   { id: "goroutines", name: "Goroutines", icon: "goroutines", key: "r", group: "one", panel: Goroutines },
+  { id: "heap", name: "Heap", icon: "heap", key: "h", group: "one", panel: Heap, of: "core" },
   { id: "benchmarks", name: "Benchmarks", icon: "benchmarks", key: "b", group: "one", panel: Benchmarks },
   { id: "compare", name: "Compare", icon: "compare", key: "c", group: "several", panel: Compare },
   { id: "rules", name: "Rules", icon: "rules", key: "u", group: "loupe" },
 ];
+
+/** there are the views that the source has something for. */
+export const there = (): View[] => views.filter((v) => !v.of || has(v.of));

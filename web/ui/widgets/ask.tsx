@@ -77,7 +77,7 @@ export function Trouble({ of, again }: { of: Problem; again?: () => void }) {
 
 /** Prose sets the commands in a text apart: "Record one: loupe run -phases bare,trace ./cmd/server". */
 function Prose({ children }: { children: string }) {
-  const at = /^(.*?: )((?:loupe (?:run|load|open|attach|watch|stacks|trace|pprof|why|compare)|go test) .+?)(\.?)$/s.exec(children);
+  const at = /^(.*?: )((?:loupe (?:run|load|open|attach|watch|stacks|core|trace|pprof|why|compare)|go test) .+?)(\.?)$/s.exec(children);
   return at ? <>{at[1]}<code>{at[2]}</code>{at[3]}</> : <>{children}</>;
 }
 

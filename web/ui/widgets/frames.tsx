@@ -1,6 +1,7 @@
 /** A call stack, leaf first, with ways to the source. */
 import { post } from "../api/client.ts";
-import type { FrameView } from "../api/types.ts";
+import type { FrameView, ParamView } from "../api/types.ts";
+import { formatRoute, viewRoute } from "../model/route.ts";
 import { list } from "../model/source.ts";
 import { failed } from "../model/toasts.ts";
 
@@ -17,8 +18,25 @@ export function Place({ file, line }: { file: string; line: number }) {
   return <button type="button" class="link" title={"open " + file + " in the editor"} onClick={() => openSource(file, line)}>{short}</button>;
 }
 
-/** Frames lists a stack. */
-export function Frames({ of }: { of: readonly FrameView[] }) {
+/** Params are the arguments of a call with their values; what was perhaps not alive says so, and is paler. Core is where to ask what holds them. */
+function Params({ of, core }: { of: readonly ParamView[]; core: string | undefined }) {
+  return (
+    <ul class="params" aria-label="arguments">
+      {of.map((p, i) => {
+        const addr = core && p.sure && /^(\*|\[\]|map\[|chan |<-chan )/.test(p.type) ? /0x[0-9a-f]{6,}/.exec(p.text)?.[0] : undefined;
+        return (
+          <li key={i} class={p.sure ? "" : "unsure"}>
+            <code><b>{p.name}</b> <span class="muted">{p.type}</span> {p.text}</code>
+            {addr ? <> <a href={formatRoute(viewRoute("heap", { core: core!, hold: addr }))} title={"what holds " + addr}>what holds it</a></> : null}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Frames lists a stack. Core is the core that it is from. */
+export function Frames({ of, core }: { of: readonly FrameView[]; core?: string | undefined }) {
   if (of.length === 0) return <p class="muted">No frames: where it runs is not known.</p>;
   return (
     <ol class="frames">
@@ -27,6 +45,7 @@ export function Frames({ of }: { of: readonly FrameView[] }) {
           <code>{f.created ? <span class="muted">go statement in </span> : null}{f.function}<span class="muted">{f.args}{f.inlined ? " inlined" : ""}</span></code>
           <Place file={f.file} line={f.line} />
           {f.pc ? <span class="muted pc">{f.pc}</span> : null}
+          {f.params?.length ? <Params of={f.params} core={core} /> : f.why && f.args && !f.inlined ? <span class="muted why">{f.why}</span> : null}
         </li>
       ))}
     </ol>

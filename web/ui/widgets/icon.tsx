@@ -10,6 +10,7 @@ const paths = {
   scheduler: "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z",
   load: "M2 13V9M5 13V6M8 13V3M11 13V7M14 13v-3",
   goroutines: "M3 3v10M3 5c4 0 3 4 7 4h3M10.500 6.500 13 9l-2.500 2.500",
+  heap: "M8 1.500 14 5v6l-6 3.500L2 11V5zM2 5l6 3.500L14 5M8 8.500v6",
   benchmarks: "M8 4a5 5 0 1 0 0 10A5 5 0 0 0 8 4M8 9V6M6.500 1.500h3",
   compare: "M8 2v12M6 5H2M6 8H3M6 11H1.500M10 5h2M10 8h4M10 11h1",
   rules: "M2 4l1 1 2-2M2 8.500l1 1 2-2M2 13l1 1 2-2M8 4h6M8 8.500h6M8 13h6",

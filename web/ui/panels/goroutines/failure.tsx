@@ -1,9 +1,9 @@
 /** Why a dump was printed: the message and the goroutine that failed, before all others. */
-import type { PanicView, RaceView } from "../../api/types.ts";
+import type { PanicView, RaceView, RegisterView } from "../../api/types.ts";
 import { count } from "../../base/units.ts";
 import { Frames } from "../../widgets/frames.tsx";
 
-export function Failure({ of: p }: { of: PanicView }) {
+export function Failure({ of: p, core }: { of: PanicView; core: string | undefined }) {
   return (
     <section class="gopanic" aria-label={p.kind}>
       <h2>{p.kind}</h2>
@@ -17,7 +17,7 @@ export function Failure({ of: p }: { of: PanicView }) {
       {p.first ? (
         <>
           <h3>{p.first.id ? "Goroutine " + p.first.id : "Thread"}, {p.first.title}</h3>
-          <Frames of={p.first.frames ?? []} />
+          <Frames of={p.first.frames ?? []} core={core} />
         </>
       ) : null}
       {p.threads?.length ? (
@@ -26,13 +26,17 @@ export function Failure({ of: p }: { of: PanicView }) {
           {p.threads.map((t, i) => (
             <section key={i}>
               <h3>{t.title}</h3>
-              <dl class="registers">{(t.registers ?? []).map((r) => <div key={r.name}><dt>{r.name}</dt><dd>{r.value}</dd></div>)}</dl>
+              <Registers of={t.registers ?? []} />
             </section>
           ))}
         </details>
       ) : null}
     </section>
   );
+}
+
+export function Registers({ of }: { of: readonly RegisterView[] }) {
+  return <dl class="registers">{of.map((r) => <div key={r.name}><dt>{r.name}</dt><dd>{r.value}</dd></div>)}</dl>;
 }
 
 export function Races({ of }: { of: readonly RaceView[] }) {

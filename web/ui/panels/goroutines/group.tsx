@@ -10,22 +10,22 @@ import { Drawer } from "../../widgets/drawer.tsx";
 import { Frames } from "../../widgets/frames.tsx";
 import { Table } from "../../widgets/table.tsx";
 
-export function Group({ ask, id, kind, traced }: { ask: Params; id: string; kind: string; traced: boolean }) {
+export function Group({ ask, id, kind, core, traced }: { ask: Params; id: string; kind: string; core: string | undefined; traced: boolean }) {
   const group = useAnswer("goroutines/group", { ...ask, key: id });
   const [chosen, choose] = useState<number | null>(null);
   return (
     <Drawer title={group.value?.title ?? "Group"} onClose={() => set({ group: undefined })}>
       <Answer of={group} source={String(ask["s"])}>
-        {(g) => (g ? <Opened of={g} ask={ask} kind={kind} traced={traced} chosen={chosen} choose={choose} key={id} /> : null)}
+        {(g) => (g ? <Opened of={g} ask={ask} kind={kind} core={core} traced={traced} chosen={chosen} choose={choose} key={id} /> : null)}
       </Answer>
     </Drawer>
   );
 }
 
-function Opened({ of: g, ask, kind, traced, chosen, choose }: { of: GroupView; ask: Params; kind: string; traced: boolean; chosen: number | null; choose: (row: number | null) => void }) {
+function Opened({ of: g, ask, kind, core, traced, chosen, choose }: { of: GroupView; ask: Params; kind: string; core: string | undefined; traced: boolean; chosen: number | null; choose: (row: number | null) => void }) {
   const table = g.goroutines, place = chosen === null ? undefined : g.places?.[chosen];
   const name = chosen === null ? "" : table?.shown?.[chosen]?.[0] ?? "";
-  const one = useAnswer("goroutines/one", { ...ask, g: place }, place !== undefined && kind === "dump");
+  const one = useAnswer("goroutines/one", { ...ask, g: place }, place !== undefined && kind === "dump" || kind === "core");
   const profile = current.value?.entries?.findLast((e) => e.kind === "pprof.goroutine");
   return (
     <>
@@ -47,7 +47,7 @@ function Opened({ of: g, ask, kind, traced, chosen, choose }: { of: GroupView; a
         <section>
           <h3>{name}</h3>
           {traced ? <p><a href={formatRoute(viewRoute("timeline", { sel: name }))}>Show {name} in the timeline</a></p> : null}
-          {kind === "dump" ? <Answer of={one}>{(o) => (o ? <><p class="muted">{o.title}</p><Frames of={o.frames ?? []} /></> : null)}</Answer> : null}
+          {kind === "dump" || kind === "core" ? <Answer of={one}>{(o) => (o ? <><p class="muted">{o.title}</p><Frames of={o.frames ?? []} core={core} /></> : null)}</Answer> : null}
         </section>
       ) : null}
     </>

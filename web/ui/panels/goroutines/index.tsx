@@ -4,7 +4,7 @@ import type { GoroutineView, ShotItem, Trend } from "../../api/types.ts";
 import { count, duration, exact, parse } from "../../base/units.ts";
 import { localCommands } from "../../model/commands.ts";
 import { param, range, rangeParams, set } from "../../model/route.ts";
-import { axis } from "../../model/source.ts";
+import { axis, has } from "../../model/source.ts";
 import { Answer, useAnswer, type Asked } from "../../widgets/ask.tsx";
 import { FactPage } from "../../widgets/facts.tsx";
 import { Table } from "../../widgets/table.tsx";
@@ -13,35 +13,28 @@ import type { PanelProps } from "../panel.ts";
 import { Failure, Races } from "./failure.tsx";
 import { Group } from "./group.tsx";
 import { Spark, States } from "./pictures.tsx";
+import { Threads } from "./threads.tsx";
 
 const groupings = [
   { id: "stack", name: "Stack" }, { id: "state", name: "State" }, { id: "creator", name: "Go statement" }, { id: "function", name: "Function" },
 ] as const;
 
 export function Goroutines({ source }: PanelProps) {
-  const shots = useAnswer("goroutines/shots", { s: source.id, ...rangeParams() });
+  const traced = has("exectrace"), cores = has("core");
+  const tabs = [{ id: "now", name: traced ? "At an instant" : "Goroutines" }, ...(traced ? [{ id: "range", name: "Over the time" }] : []), ...(cores ? [{ id: "threads", name: "Threads" }] : [])];
+  const tab = tabs.find((t) => t.id === param("tab"))?.id ?? "now";
   return (
     <div class="goroutines">
       <h1>Goroutines</h1>
-      <Answer of={shots} source={source.id}>
-        {(list) => <Shown source={source.id} shots={list ?? []} />}
-      </Answer>
+      {tabs.length > 1 ? <Tabs label="when" value={tab} onChange={(id) => set({ tab: id === "now" ? undefined : id, group: undefined })} of={tabs} /> : null}
+      {tab === "threads" ? <Threads source={source.id} /> : tab === "range" ? <Over source={source.id} /> : <Shots source={source.id} />}
     </div>
   );
 }
 
-function Shown({ source, shots }: { source: string; shots: readonly ShotItem[] }) {
-  const traced = shots.some((s) => s.kind === "trace");
-  const over = param("tab") === "range" && traced;
-  return (
-    <>
-      {traced ? (
-        <Tabs label="when" value={over ? "range" : "now"} onChange={(id) => set({ tab: id === "range" ? id : undefined, group: undefined })}
-          of={[{ id: "now", name: "At an instant" }, { id: "range", name: "Over the time" }]} />
-      ) : null}
-      {over ? <Over source={source} /> : <Now source={source} shots={shots} />}
-    </>
-  );
+function Shots({ source }: { source: string }) {
+  const shots = useAnswer("goroutines/shots", { s: source, ...rangeParams() });
+  return <Answer of={shots} source={source}>{(list) => <Now source={source} shots={list ?? []} />}</Answer>;
 }
 
 /** Over is what loupe trace goroutines prints. */
@@ -87,7 +80,7 @@ function Now({ source, shots }: { source: string; shots: readonly ShotItem[] }) 
       <Answer of={view} source={source}>
         {(v) => (v ? <View of={v} trends={trends} by={by} group={group} /> : null)}
       </Answer>
-      {group ? <Group ask={ask} id={group} kind={view.value?.of.kind ?? ""} traced={shots.some((s) => s.kind === "trace")} /> : null}
+      {group ? <Group ask={ask} id={group} kind={view.value?.of.kind ?? ""} core={coreOf(view.value?.of)} traced={shots.some((s) => s.kind === "trace")} /> : null}
     </>
   );
 }
@@ -138,7 +131,7 @@ function View({ of: v, trends, by, group }: { of: GoroutineView; trends: Asked<T
   const last = (withTrend?.columns?.length ?? 0) - 1, moved = (table?.columns ?? []).findIndex((c) => c.key === "change");
   return (
     <>
-      {v.panic ? <Failure of={v.panic} /> : null}
+      {v.panic ? <Failure of={v.panic} core={coreOf(v.of)} /> : null}
       <Races of={v.races ?? []} />
       {v.suspects?.length ? (
         <section class="gofirst" aria-label="look at first">
@@ -162,11 +155,14 @@ function View({ of: v, trends, by, group }: { of: GoroutineView; trends: Asked<T
             c === moved && shown.startsWith("+") ? <span class="goworse">{shown}</span> : c === moved && shown.startsWith("-") ? <span class="gobetter">{shown}</span> : shown)} />
       ) : null}
       {(v.notes ?? []).map((n) => <p class="note" key={n}>{n}</p>)}
-      {v.of.kind === "dump" && range.value ? <p class="note">A dump is one instant: it does not follow the range.</p> : null}
+      {(v.of.kind === "dump" || v.of.kind === "core") && range.value ? <p class="note">A {v.of.kind} is one instant: it does not follow the range.</p> : null}
       {v.of.kind === "profile" && range.value ? <p class="note">A profile was taken at one instant: it does not follow the range.</p> : null}
     </>
   );
 }
+
+/** coreOf is the core that a shot is of. */
+const coreOf = (s: ShotItem | undefined): string | undefined => (s?.kind === "core" ? s.name : undefined);
 
 /** courseText says in words what a sparkline shows. */
 function courseText(values: readonly number[] | undefined): string {

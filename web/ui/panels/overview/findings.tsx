@@ -138,9 +138,9 @@ function ways(e: InsightEvidence, source: SourceInfo, rule: string): To[] {
   }
   if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", t) });
   if (rule.startsWith("GC") && kind !== "pprof.cpu") out.push({ name: "GC", route: viewRoute("gc", t) });
-  if (rule.startsWith("SC") && kind !== "stacks") out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
+  if (rule.startsWith("SC") && kind !== "stacks" && kind !== "core") out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
   if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", e.phase ? { ...t, phase: e.phase } : t) });
-  if (kind === "stacks" || kind === "pprof.goroutine" || rule.startsWith("FA")) out.push({ name: "Goroutines", route: viewRoute("goroutines") });
+  if (kind === "stacks" || kind === "core" || kind === "pprof.goroutine" || rule.startsWith("FA")) out.push({ name: "Goroutines", route: viewRoute("goroutines") });
   return out;
 }
 

@@ -8,6 +8,7 @@ import { Lanes } from "../../tracks/lanes.tsx";
 import { Answer, useAnswer } from "../../widgets/ask.tsx";
 import { Table } from "../../widgets/table.tsx";
 import type { PanelProps } from "../panel.ts";
+import { Cores } from "./cores.tsx";
 import { Findings } from "./findings.tsx";
 
 const lanes = ["phases", "latency", "rps", "heap", "gc", "goroutines", "procs", "samples", "cpu", "rss", "states"];
@@ -18,6 +19,7 @@ export function Overview({ source }: PanelProps) {
     <>
       <h1>{source.title}</h1>
       <Head of={source} />
+      <Cores of={source} />
       <Answer of={findings} source={source.id}>{(all) => <Findings source={source} all={all ?? []} />}</Answer>
       {axis.value ? <Figures source={source.id} /> : null}
       {axis.value ? <Lanes source={source.id} keys={lanes} label="Over time" /> : null}
@@ -34,7 +36,7 @@ export function Overview({ source }: PanelProps) {
 function Head({ of: s }: { of: SourceInfo }) {
   const t = s.target, h = s.host;
   const parts = [
-    s.start ? new Date(s.start).toLocaleString() : "", t.package && t.package !== "command-line-arguments" ? t.package : t.name, (t.args ?? []).join(" "), t.go ?? "",
+    s.start ? new Date(s.start).toLocaleString() : "", t.package && t.package !== "command-line-arguments" ? t.package : t.name === s.title ? "" : t.name, (t.args ?? []).join(" "), t.go ?? "",
     h.cpus ? h.cpus + " CPUs" : "", h.cpu ?? "", h.memory ? bytes(h.memory) + " of memory" : "", (t.env ?? []).join(" "),
   ].filter(Boolean);
   return (
@@ -115,7 +117,7 @@ function Top({ source }: { source: SourceInfo }) {
 
 /** viewOf is the view that shows a kind of entry. */
 function viewOf(kind: string): string {
-  if (kind.startsWith("pprof.goroutine") || kind === "stacks") return "goroutines";
+  if (kind.startsWith("pprof.goroutine") || kind === "stacks" || kind === "core") return "goroutines";
   if (kind.startsWith("pprof.")) return "profile";
   return ({ exectrace: "timeline", stderr: "gc", load: "load" } as Record<string, string>)[kind] ?? "";
 }
