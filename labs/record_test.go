@@ -47,6 +47,8 @@ var words = map[string]string{
 	"leak queue GC09":         "allocated at orders.go:",
 	"leak stuck SC11":         "at main.(*shop).await.func1 at orders.go:",
 	"stacktrace bodies LD07":  "open files went from",
+	"stacktrace words FA01":   "it panicked at main.fail at fail.go:23: Want stack trace",
+	"stacktrace packed FA01":  "it panicked at main.fail at fail.go:",
 }
 
 // said is what a report has to say, as far as the test reads it.
@@ -123,7 +125,7 @@ func record(t *testing.T, loupe string, l labs.Lab, f labs.Form) (got said) {
 	rec := filepath.Join(t.TempDir(), "rec")
 	args := []string{"run", "-quiet", "-env", procs, "-o", rec}
 	program := slices.Concat([]string{l.Package()}, f.Args)
-	if l.URL == "" {
+	if l.URL == "" || f.Dies {
 		args = slices.Concat(args, f.Record, []string{"-phases", phases(f)})
 	} else {
 		addr := freeAddress(t)
