@@ -49,7 +49,7 @@ func checkHeld(t *testing.T, exe string) {
 	}
 	got := rows(h)
 	want := map[string]int64{
-		"main.parcel": 3, "main.box": 20, "main.cup": 1, "main.lid": 22, "main.kite": 2, "[N]*main.box": 1,
+		"main.parcel": 3, "main.box": 24, "main.cup": 1, "main.lid": 26, "main.kite": 2, "[N]*main.box": 1,
 		"main.bean": 4, "main.ghost": 0,
 	}
 	if h.Version < 23 {
@@ -66,6 +66,9 @@ func checkHeld(t *testing.T, exe string) {
 		"main.parcel": {"main.inParameter", "first"}, "main.box": {"main.inSlice", "boxes"}, "main.cup": {"main.inInterface", "s"},
 	} {
 		for _, way := range g.Ways(typ) {
+			if way.Frame == "main.inArray" && way.Variable == "four" {
+				continue
+			}
 			if way.Frame != want[0] || way.Variable != want[1] {
 				t.Errorf("%s: held in %s by %q, want %s", typ, way.Frame, way.Variable, want)
 			}

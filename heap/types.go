@@ -28,7 +28,8 @@ type dataType struct {
 	// leads to it: types that the runtime makes of all maps.
 	weak bool
 	// loose tells that the values have no pointers where the debug information
-	// shows one, if what they hold has none: the buckets of maps before Go 1.24.
+	// shows one, if what they hold has none: the buckets of maps before Go 1.24,
+	// and channels.
 	loose bool
 	// fits is the last size of objects that was compared, and fitted is whether
 	// one value takes an object of it.
@@ -127,7 +128,7 @@ func (t *typeTable) of(id symbol.TypeID) typeID {
 	}
 	d := t.src.At(id)
 	if d.Kind != symbol.Unknown && d.Size >= 0 {
-		out = t.add(&dataType{name: d.Name, size: uint64(d.Size), d: d, weak: weak(d.Name), loose: strings.HasPrefix(d.Name, "bucket<")})
+		out = t.add(&dataType{name: d.Name, size: uint64(d.Size), d: d, weak: weak(d.Name), loose: strings.HasPrefix(d.Name, "bucket<") || d.Name == "runtime.hchan"})
 	}
 	t.dwarf[id] = out
 	return out

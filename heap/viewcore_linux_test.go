@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"loupe/core"
+	"loupe/symbol"
 )
 
 // plain is a program without maps whose objects have no header: what viewcore
@@ -137,19 +138,25 @@ func allocated(breakdown string) (bytes int64, ok bool) {
 	return 0, false
 }
 
-// compareAll compares the sums of a program, and some types of it.
-func compareAll(t *testing.T, peer, exe string, types []string) {
+// coreOf starts a program, takes its core by gcore and opens the heap in it.
+func coreOf(t *testing.T, exe string) (file string, bin *symbol.Binary, h *Heap) {
 	t.Helper()
 	_, bin, bias, pid := child(t, exe)
-	file := filepath.Join(t.TempDir(), "core")
+	file = filepath.Join(t.TempDir(), "core")
 	if out, err := exec.Command("gcore", "-o", file, strconv.Itoa(pid)).CombinedOutput(); err != nil {
 		t.Fatalf("gcore: %v\n%s", err, out)
 	}
-	f, err := os.Open(fmt.Sprintf("%s.%d", file, pid))
+	file = fmt.Sprintf("%s.%d", file, pid)
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
+	image, err := os.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { image.Close() })
 	info, err := f.Stat()
 	if err != nil {
 		t.Fatal(err)
@@ -158,12 +165,19 @@ func compareAll(t *testing.T, peer, exe string, types []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Open(c.Memory(), bin, bias, Options{})
-	if err != nil {
-		t.Fatal(err)
+	mem := c.Memory()
+	for _, s := range bin.Segments {
+		mem.Back(core.Backing{Addr: s.Addr + bias, Size: s.FileSize, From: image, Offset: int64(s.Offset)})
 	}
+	return file, bin, openUnwound(t, mem, bin, bias)
+}
+
+// compareAll compares the sums of a program, and some types of it.
+func compareAll(t *testing.T, peer, exe string, types []string) {
+	t.Helper()
+	file, _, h := coreOf(t, exe)
 	ask := func(what string) string {
-		out, err := exec.Command(peer, fmt.Sprintf("%s.%d", file, pid), "--exe", exe, what).CombinedOutput()
+		out, err := exec.Command(peer, file, "--exe", exe, what).CombinedOutput()
 		if err != nil {
 			// It panics over the heaps of some versions.
 			t.Logf("viewcore %s: %v: %.200s", what, err, out)

@@ -228,11 +228,30 @@ func (x *functionReader) local(e *dwarf.Entry) {
 		if behind, sure := x.listed(loc, size, x.after); inMemory(behind) > inMemory(v.Pieces) {
 			v.Pieces, v.Sure = behind, sure
 		}
-		v.Sure = v.Sure || size <= t.ptrSize || x.plain()
+		v.Sure = v.Sure || size <= t.ptrSize || x.plain() || len(v.Pieces) == 1 && v.Pieces[0].Size == size && !t.divided(v.Type, 0)
 	}
 	if len(v.Pieces) > 0 {
 		x.locals = append(x.locals, v)
 	}
+}
+
+// divided tells whether the compiler may keep the parts of a variable of a type apart
+// (CanSSA in cmd/compile/internal/ssa/value.go): others are in memory as a whole.
+func (t *Types) divided(id TypeID, depth int) bool {
+	d := t.At(id)
+	if d.Size > 4*t.ptrSize || depth > maxTypedefs {
+		return false
+	}
+	switch d.Kind {
+	case Array:
+		return d.Len <= 1 && t.divided(d.Elem, depth+1)
+	case Struct:
+		if len(d.Fields) > 4 && d.Size > t.ptrSize {
+			return false
+		}
+		return !slices.ContainsFunc(d.Fields, func(f DataField) bool { return !t.divided(f.Type, depth+1) })
+	}
+	return true
 }
 
 // plain tells that the code was compiled as it is written, so that nothing is

@@ -89,6 +89,18 @@ func inSlice(n int) {
 	}
 }
 
+// inArray holds four boxes.
+//
+//go:noinline
+func inArray(n int) {
+	var four [4]*box
+	for i := range four {
+		four[i] = &box{lid: newLid()}
+	}
+	wait()
+	total += four[n%4].side[0]
+}
+
 // inInterface holds a cup.
 //
 //go:noinline
@@ -159,12 +171,13 @@ func main() {
 	debug.SetGCPercent(-1)
 	go inParameter(&parcel{next: &parcel{next: &parcel{}}})
 	go inSlice(len(os.Args) * 20)
+	go inArray(len(os.Args))
 	go inInterface(&cup{saucer: &lid{}})
 	go inStruct(int64(len(os.Args)))
 	go inClosure(newBean())
 	go escaped(int64(len(os.Args)))
 	boiled = newBean()
-	for i := 0; i < 7; i++ {
+	for i := 0; i < 8; i++ {
 		<-ready
 	}
 	runtime.GC()
