@@ -16,9 +16,9 @@ import (
 
 var fa01 = &Rule{
 	ID: "FA01", Title: "The program failed",
-	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as its standard error or a dump tells: " +
+	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as its standard error, a dump or a core tells: " +
 		"nothing else that is measured of it matters as much. The panic of a handler that net/http has caught is told too, with less weight.",
-	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
+	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr, session.CoreFile},
 	Params: []Param{{"most", 3, "failures", "chosen: different ones that are told of, those that ended the program first"}},
 	Check:  checkFailed,
 }
@@ -67,7 +67,7 @@ func checkFailed(r *Rule, in *Input) []Finding {
 		return findings
 	case dumps > 0:
 		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", plural(int64(dumps), "dump"))}
-	case err != nil && len(m.Of(recording.Stacks)) > 0:
+	case err != nil && len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0:
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	case len(m.Of(recording.Stderr)) > 0:
 		return []Finding{r.answer(Fine, "the standard error tells of no failure")}

@@ -13,7 +13,7 @@ import (
 
 var sc11 = &Rule{
 	ID: "SC11", Title: "Many goroutines have waited for long",
-	About: "A dump says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
+	About: "A dump or a core says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
 		"a crowd at the same place is a leak or a standstill. Who listens, sleeps or waits for the network is left out.",
 	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr, session.CoreFile},
 	Params: []Param{
@@ -27,7 +27,7 @@ var sc11 = &Rule{
 func checkLongWaiters(r *Rule, in *Input) []Finding {
 	all, err := in.Session.Stacks()
 	if len(all) == 0 {
-		if len(in.Session.Manifest().Of(recording.Stacks)) > 0 {
+		if m := in.Session.Manifest(); len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 {
 			return []Finding{r.answer(TooLittle, "%v", err)}
 		}
 		return []Finding{r.answer(NotApplicable, "the recording has no %s", describe[recording.Stacks])}

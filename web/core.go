@@ -120,6 +120,7 @@ func endOf(path string, c *postmortem.Core) coreEnd {
 	}
 	if t, ok := c.Ended(); ok {
 		v := threadOf(&t)
+		v.Registers = nil // they are told with the threads: a page that is handed on has none
 		end.Thread = &v
 	}
 	end.advise(c)

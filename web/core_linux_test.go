@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"loupe/dump"
 	"loupe/explain"
 	"loupe/heap"
+	"loupe/insight"
 	"loupe/postmortem"
 	"loupe/postmortem/postmortemtest"
 	"loupe/report"
@@ -131,14 +133,14 @@ func endsAsPrinted(t *testing.T, p *pages, c *postmortem.Core) {
 	if e.Grade != "critical" || !strings.Contains(e.Message, "no session left: <b>pool <i>empty</i></b>") || e.Trouble != "" || e.NoHeap != "" || e.Next != "" {
 		t.Errorf("it ended so: %+v", e)
 	}
-	if e.Thread == nil || !e.Thread.Dying || e.Thread.Goroutine == 0 || len(e.Thread.Registers) == 0 {
+	if e.Thread == nil || !e.Thread.Dying || e.Thread.Goroutine == 0 || e.Thread.Registers != nil {
 		t.Fatalf("the thread that ended it is %+v", e.Thread)
 	}
-	found := false
+	seen := false
 	for _, f := range e.Thread.Frames {
-		found = found || f.Function == "runtime.printpanics" && f.Line > 0
+		seen = seen || f.Function == "runtime.printpanics" && f.Line > 0
 	}
-	if !found {
+	if !seen {
 		t.Errorf("it does not say why it fails: %+v", e.Thread.Frames)
 	}
 	var b bytes.Buffer
@@ -149,6 +151,13 @@ func endsAsPrinted(t *testing.T, p *pages, c *postmortem.Core) {
 		if !strings.Contains(b.String(), f.Text) {
 			t.Errorf("loupe core does not print %q", f.Text)
 		}
+	}
+	var found []insight.Finding
+	p.get("findings?s=1", &found)
+	if !slices.ContainsFunc(found, func(f insight.Finding) bool {
+		return f.Rule == "FA01" && f.State == insight.Found && strings.Contains(f.Summary, "main.fail")
+	}) {
+		t.Error("no rule says that the program has failed")
 	}
 	var threads threadPage
 	p.get("core/threads?s=1&core=end", &threads)

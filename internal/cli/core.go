@@ -79,6 +79,8 @@ func coreHelp() string {
 		fmt.Fprintf(&b, "  %-26s %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
 	}
 	b.WriteString(`
+In the browser: loupe open BIN CORE.
+
 CORE is a core file of Linux (amd64, arm64) of a program of Go 1.21 or later: one
 that the kernel has written (ulimit -c unlimited; GOTRACEBACK=crash makes a
 panic end in one), gdb's gcore, delve's dump, or loupe core capture. BIN is the

@@ -22,27 +22,29 @@ import (
 func newOpenCommand() *command {
 	return &command{
 		name:  "open",
-		short: "show recordings, traces, profiles, dumps and logs in the browser",
+		short: "show recordings, traces, profiles, dumps, cores and logs in the browser",
 		args:  "[flags] [FILE…]",
 		example: []string{
 			"loupe open loupe-server-20261120-101500",
 			"loupe open trace.out cpu.pb.gz heap.pb.gz",
 			"loupe open old.txt new.txt                       outputs of go test -bench -count=10",
+			"loupe open ./server core.4711                    how it ended, goroutines, heap; two to compare",
 			"loupe open                                       all recordings in this folder",
 			"loupe open -text trace.out                       the first page on the terminal",
 		},
 		about: `
 FILE is anything that loupe knows: a recording, a folder of recordings, an execution
-trace of any Go version, a profile, a goroutine dump, a load run of loupe load -save,
-the output of go test -bench, a log of GODEBUG=gctrace=1,schedtrace=1000. Recordings
-and files that are being written are followed. Files that are named together are taken to be of one
-program, and outputs of benchmarks to be compared, the others with the first.
+trace of any Go version, a profile, a goroutine dump, a core file, a load run of loupe
+load -save, the output of go test -bench, a log of GODEBUG=gctrace=1,schedtrace=1000.
+Recordings and files that are being written are followed. Files that are named
+together are taken to be of one program, and outputs of benchmarks to be compared, the
+others with the first. A program among them says what the cores and dumps mean; without
+one a core is read with the program that it names, if that build is still there.
 
 The pages are served on this machine alone, at the address that is printed, until
 the command is interrupted; the address is secret. A browser is opened when there is
 a terminal. With -text nothing is served: what is wrong in each file and its first
-page are printed, and the commands that show more of it; of core files there is
-nothing else.`,
+page are printed, and the commands that show more of it.`,
 		files: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
