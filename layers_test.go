@@ -124,6 +124,7 @@ var rooms = map[string]room{
 	"heap/heaptest/bench/target": {0, roof, nil},
 	"heap/heaptest/known":        {0, roof, nil},
 	"heap/heaptest/held":         {0, roof, nil},
+	"heap/heaptest/busy":         {0, roof, nil},
 
 	// Tests look into cores of a program that is known.
 	"postmortem/postmortemtest":      {4, roof, []string{"live"}},

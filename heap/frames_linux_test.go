@@ -31,6 +31,44 @@ func TestHeldToolchains(t *testing.T) {
 	}
 }
 
+// TestBusy reads a program of hundreds of goroutines in the standard library, with
+// the frames of stacks and with all of their words: what the collector has kept is
+// reached in both ways. Of what stacks alone hold, frames leave little unknown. It
+// runs with LOUPE_TOOLCHAINS as well, and builds much.
+func TestBusy(t *testing.T) {
+	list := os.Getenv("LOUPE_TOOLCHAINS")
+	if list == "" {
+		t.Skip("LOUPE_TOOLCHAINS is not set")
+	}
+	source, err := os.ReadFile("heaptest/busy/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range strings.Split(list, ",") {
+		for name, flag := range map[string]string{"": "-trimpath", " -N -l": "-gcflags=all=-N -l"} {
+			t.Run(version+name, func(t *testing.T) {
+				t.Setenv("GOTOOLCHAIN", version)
+				mem, bin, bias := stopped(t, buildSource(t, "go", string(source), flag))
+				h := openUnwound(t, mem, bin, bias)
+				frames := h.Totals()
+				h, err := Open(mem, bin, bias, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := h.Totals()
+				t.Logf("frames: %+v", frames)
+				t.Logf("words:  %+v", words)
+				if lost := words.Reached.Count - frames.Reached.Count; lost > 20 || frames.Garbage.Bytes > 8<<10 {
+					t.Errorf("%d objects that words lead to are not reached by frames, %d bytes are garbage", lost, frames.Garbage.Bytes)
+				}
+				if frames.Unknown.Bytes*4 > words.Unknown.Bytes {
+					t.Errorf("%d bytes are unknown, %d without frames", frames.Unknown.Bytes, words.Unknown.Bytes)
+				}
+			})
+		}
+	}
+}
+
 func buildHeld(t *testing.T, flags ...string) string {
 	t.Helper()
 	source, err := os.ReadFile("heaptest/held/main.go")
@@ -55,6 +93,10 @@ func checkHeld(t *testing.T, exe string) {
 	if h.Version < 23 {
 		// What closures have taken is not in the debug information.
 		want["main.bean"] = 0
+	}
+	// The ghosts, and what was printed.
+	if garbage := h.Totals().Garbage; garbage.Bytes > 1<<10 {
+		t.Errorf("%+v is garbage", garbage)
 	}
 	for name, n := range want {
 		if got[name].Count != n {
