@@ -2,6 +2,7 @@ package cli
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -70,6 +71,9 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 			}
 			if err := allBenchmarks(args); err != nil {
 				return err
+			}
+			if len(args) == 2 && isCore(args[0]) && isCore(args[1]) {
+				return fmt.Errorf("%s and %s are cores: loupe core diff %s %s compares them", args[0], args[1], args[0], args[1])
 			}
 			if areProfiles(args) {
 				return profiles.run(e, args, *format)

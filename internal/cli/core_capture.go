@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"time"
 
 	"loupe/live"
+	"loupe/report"
 	"loupe/unit"
 )
 
@@ -44,8 +46,9 @@ func coreCapture(e *env, f *coreFlags, args []string) error {
 	if err := out.Close(); err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
-	fmt.Fprintf(e.stdout, "%s: %s of memory, %s on the disk, %d threads; the process stood still for %s\n",
-		name, unit.BytesOf(float64(c.Written)), unit.Bytes(c.Disk), c.Threads, unit.Duration(c.Stopped))
+	if err := captured(e, f, name, c); err != nil {
+		return err
+	}
 	fmt.Fprintf(e.stderr, "loupe core: it holds everything that the process knew, passwords and keys as well\n")
 	if c.Unreadable > 0 {
 		fmt.Fprintf(e.stderr, "loupe core: the kernel has refused to read %s of its memory\n", unit.BytesOf(float64(c.Unreadable)))
@@ -55,4 +58,28 @@ func coreCapture(e *env, f *coreFlags, args []string) error {
 	}
 	fmt.Fprintf(e.stderr, "look into it: loupe core %s\n", name)
 	return nil
+}
+
+// captured tells what was written, and for how long the process stood still.
+func captured(e *env, f *coreFlags, name string, c live.Captured) error {
+	if f.json {
+		return report.WriteJSON(e.stdout, struct {
+			Schema     string        `json:"schema"`
+			File       string        `json:"file"`
+			Bytes      int64         `json:"bytes"`
+			Memory     uint64        `json:"memory_in_file"`
+			Disk       int64         `json:"bytes_on_disk"`
+			Unreadable uint64        `json:"bytes_refused"`
+			Cut        bool          `json:"cut"`
+			Threads    int           `json:"threads"`
+			Stopped    time.Duration `json:"stopped_ns"`
+		}{report.CoreSchema, name, c.Size, c.Written, c.Disk, c.Unreadable, c.Cut != nil, c.Threads, c.Stopped})
+	}
+	threads := "threads"
+	if c.Threads == 1 {
+		threads = "thread"
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s: %s of memory, %s on the disk, %d %s; the process stood still for %s\n",
+		name, unit.BytesOf(float64(c.Written)), unit.Bytes(c.Disk), c.Threads, threads, unit.Duration(c.Stopped))
+	return err
 }

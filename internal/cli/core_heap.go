@@ -20,7 +20,7 @@ func coreHeapVerbs() []coreVerb {
 		{"heap", "[BIN] CORE", "what is in the heap by type: objects, bytes, what they retain", coreHeap},
 		{"holds", "ADDR|TYPE [BIN] CORE", "what holds an object, or the objects of a type", coreHolds},
 		{"strings", "[BIN] CORE", "long strings and []byte with their text, and what is there twice", coreStrings},
-		{"diff", "BIN OLD NEW", "two cores of one program: which types grew, and what holds them", coreDiff},
+		{"diff", "[BIN] OLD NEW", "two cores of one program: which types grew, and what holds them", coreDiff},
 	}
 }
 
@@ -197,16 +197,17 @@ func coreStrings(e *env, f *coreFlags, args []string) error {
 
 // coreDiff compares two cores.
 func coreDiff(e *env, f *coreFlags, args []string) error {
-	if len(args) != 3 {
-		return usagef("say which program, and which two cores: loupe core diff BIN OLD NEW")
+	if len(args) != 2 && len(args) != 3 {
+		return usagef("say which two cores: loupe core diff [BIN] OLD NEW")
 	}
+	bin, args := args[:len(args)-2], args[len(args)-2:]
 	type side struct {
 		totals  heap.Totals
 		rows    []heap.Row
 		holders []heap.Holder
 	}
 	read := func(name string) (s side, err error) {
-		c, err := openCore(e, []string{args[0], name})
+		c, err := openCore(e, append(slices.Clone(bin), name))
 		if err != nil {
 			return s, err
 		}
@@ -221,17 +222,17 @@ func coreDiff(e *env, f *coreFlags, args []string) error {
 		}
 		return side{h.Totals(), h.Histogram(), g.Holders(false)}, nil
 	}
-	before, err1 := read(args[1])
+	before, err1 := read(args[0])
 	if err1 != nil {
 		return err1
 	}
 	// The tables of the first are garbage now, and as large as those to come.
 	debug.FreeOSMemory()
-	after, err2 := read(args[2])
+	after, err2 := read(args[1])
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	p := &report.Heap{Name: args[2], Old: args[1], OldTotals: before.totals, Totals: after.totals}
+	p := &report.Heap{Name: args[1], Old: args[0], OldTotals: before.totals, Totals: after.totals}
 	match := func(c heap.Change) bool { return !strings.Contains(c.Name, f.heap.typ) }
 	types := slices.DeleteFunc(heap.Diff(before.rows, after.rows), match)
 	p.Types, p.TypeCount = first(f, types), len(types)

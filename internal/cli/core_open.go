@@ -14,6 +14,7 @@ import (
 	"loupe/postmortem"
 	"loupe/report"
 	"loupe/symbol"
+	"loupe/unit"
 )
 
 // openedCore is a core with the program that it is of.
@@ -77,7 +78,7 @@ func openCoreOf(e *env, name, binName string) (*openedCore, error) {
 		fmt.Fprintf(e.stderr, "loupe core: WARNING: %s is another build than the program of this core: what follows may be nonsense\n", c.Program)
 	}
 	if c.File.Cut > 0 {
-		fmt.Fprintf(e.stderr, "loupe core: WARNING: the core is cut: %d bytes are missing at its end\n", c.File.Cut)
+		fmt.Fprintf(e.stderr, "loupe core: WARNING: the core is cut: %s are missing at its end\n", unit.Bytes(c.File.Cut))
 	}
 	return c, nil
 }

@@ -119,7 +119,10 @@ func examine(name string) (*examined, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
 		}
-		if _, _, unknown := sniff(name); unknown != nil && !strings.HasSuffix(name, ".zip") {
+		switch _, _, unknown := sniff(name); {
+		case isCore(name):
+			err = fmt.Errorf("%s is a core: loupe core %s shows it", name, name)
+		case unknown != nil && !strings.HasSuffix(name, ".zip"):
 			err = unknown
 		}
 		return nil, err
