@@ -223,7 +223,11 @@ func suspectText(f *dump.File, x *dump.Suspect) string {
 		return text + "; nobody is seen who could hold it"
 	}
 	g := l.Holders[0]
-	text += fmt.Sprintf("; goroutine %d may hold it: %s", f.IDs[g], clean(f.State(g).Name))
+	who := "one goroutine" // a profile has no numbers
+	if f.IDs[g] != 0 {
+		who = fmt.Sprintf("goroutine %d", f.IDs[g])
+	}
+	text += fmt.Sprintf("; %s may hold it: %s", who, clean(f.State(g).Name))
 	if f.Waits[g] > 0 {
 		text += " for " + waitText(f.Waits[g])
 	}

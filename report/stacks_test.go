@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -69,5 +71,29 @@ M odd
 	b.Reset()
 	if err := WriteJSON(&b, StacksJSON(v)); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\x07\u009b") {
 		t.Errorf("%v %q", err, b.String())
+	}
+}
+
+// TestHolderWithoutNumber: in a profile goroutines have no numbers, and none is made
+// up for who may hold a lock.
+func TestHolderWithoutNumber(t *testing.T) {
+	text := "goroutine 7 [sleep]:\ntime.Sleep(0x1)\n\t/go/src/runtime/time.go:363 +0x1\nmain.locked()\n\t/src/main.go:5 +0x1\n\n"
+	for id := 10; id < 25; id++ {
+		text += fmt.Sprintf("goroutine %d [sync.Mutex.Lock]:\nsync.(*Mutex).Lock(...)\n\t/go/src/sync/mutex.go:46\nmain.locked()\n\t/src/main.go:5 +0x1\n\n", id)
+	}
+	f := dump.Parse([]byte(text))
+	print := func() string {
+		var b bytes.Buffer
+		if err := WriteStacks(&b, &Stacks{Name: "x", File: f}, Style{Width: 200}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if got := print(); !strings.Contains(got, "; goroutine 7 may hold it: sleep") {
+		t.Errorf("%s", got)
+	}
+	clear(f.IDs)
+	if got := print(); !strings.Contains(got, "; one goroutine may hold it: sleep") {
+		t.Errorf("%s", got)
 	}
 }

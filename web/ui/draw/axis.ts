@@ -57,6 +57,20 @@ export function sharp(canvas: HTMLCanvasElement, width: number, height: number):
 /** font is that of labels on canvases. */
 export const font = "11px system-ui, 'Segoe UI', Roboto, sans-serif";
 
+/** fits tells whether a text is at most so wide, without measuring short ones. */
+export function fits(c: Pick<CanvasRenderingContext2D, "measureText">, text: string, width: number): boolean {
+  return text.length * 12 <= width || c.measureText(text).width <= width;
+}
+
+/** shorten cuts the end of a text that is too wide; "" where not more than least letters would stay. */
+export function shorten(c: Pick<CanvasRenderingContext2D, "measureText">, text: string, width: number, least = 1): string {
+  if (fits(c, text, width)) return text;
+  // A letter has five pixels or more: begin near the truth, for this is most of the time.
+  let n = Math.min(text.length, Math.ceil(width / 5));
+  while (n > least && c.measureText(text.slice(0, n) + "…").width > width) n--;
+  return n > least ? text.slice(0, n) + "…" : "";
+}
+
 /** drawAxis draws ticks with their labels into a strip of the canvas. */
 export function drawAxis(c: Pen, span: Span, width: number, height: number): void {
   const p = palette();

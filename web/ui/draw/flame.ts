@@ -1,5 +1,5 @@
 /** The boxes of a flame graph: pixels first, then their names. */
-import { font, sharp } from "./axis.ts";
+import { fits, font, sharp, shorten } from "./axis.ts";
 import { channels, palette } from "./palette.ts";
 
 /** Box is one rectangle to draw; x and w are in CSS pixels, row is its level. */
@@ -86,12 +86,7 @@ export function drawFlame(canvas: HTMLCanvasElement, boxes: readonly FlameBox[],
 
 /** fit shortens a name so that what tells it from others stays: first the path of its package goes, then its end. */
 function fit(c: CanvasRenderingContext2D, prefix: string, text: string, width: number): string {
-  const fits = (t: string): boolean => t.length * 12 <= width || c.measureText(t).width <= width;
-  if (fits(prefix + text)) return prefix + text;
-  const short = prefix + text.slice(text.lastIndexOf("/") + 1);
-  if (fits(short)) return short;
-  // A letter has five pixels or more: begin near the truth, for this is most of the time.
-  let n = Math.min(short.length, Math.ceil(width / 5));
-  while (n > prefix.length + 1 && c.measureText(short.slice(0, n) + "…").width > width) n--;
-  return n > prefix.length + 1 ? short.slice(0, n) + "…" : prefix && fits(prefix.trim()) ? prefix.trim() : "";
+  if (fits(c, prefix + text, width)) return prefix + text;
+  const short = shorten(c, prefix + text.slice(text.lastIndexOf("/") + 1), width, prefix.length + 1);
+  return short || (prefix && fits(c, prefix.trim(), width) ? prefix.trim() : "");
 }

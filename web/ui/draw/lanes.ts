@@ -1,7 +1,7 @@
 /** Lanes of the time axis: lines, stacks, heat maps and stretches of time. */
 import type { Lane, LaneHeat, LaneLine, LaneSpans } from "../api/types.ts";
 import type { Span, Time } from "../base/units.ts";
-import { font } from "./axis.ts";
+import { fits, font, shorten } from "./axis.ts";
 import { channels, palette, type Texture } from "./palette.ts";
 
 /** Ink is how a line or an area looks: each differs from its neighbours by more than its colour. */
@@ -305,7 +305,10 @@ function drawSpans(c: CanvasRenderingContext2D, s: LaneSpans, b: Box): void {
       c.lineTo(x0 + 4, y + 4);
       c.lineTo(x0, y + 12);
       c.fill();
-      c.fillText(label, x0 + 6, y + spanRow / 2, Math.max(40, b.width - x0 - 8));
+      // On the side that has the room, and shortened there: squeezed nobody can read it.
+      const right = b.width - x0 - 8, before = x0 - 8 > right && !fits(c, label, right);
+      const text = shorten(c, label, before ? x0 - 8 : right);
+      c.fillText(text, before ? x0 - 6 - c.measureText(text).width : x0 + 6, y + spanRow / 2);
       continue;
     }
     const left = Math.max(0, x0), wide = Math.min(b.width, x1) - left;
