@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +49,7 @@ func build(t *testing.T, version string, flags ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("go", slices.Concat([]string{"build", "-o", "held"}, flags, []string{"."})...)
+	c := exec.Command("go", slices.Concat([]string{"build", "-o", "held"}, flags, []string{"main.go"})...)
 	c.Dir, c.Env = dir, append(os.Environ(), "GOTOOLCHAIN="+version, "GOFLAGS=")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -98,6 +99,51 @@ func (s *started) quit(t *testing.T) string {
 	return s.text.String()
 }
 
+// opened is a core with what was read of it.
+type opened struct {
+	core    *core.File
+	bin     *symbol.Binary
+	program *program.Program
+	threads []program.Thread
+	stopped *program.Stopped
+	text    string // its goroutines
+}
+
+// openCore reads a core of some size.
+func openCore(bin, file io.ReaderAt, size int64) (o opened, err error) {
+	if o.bin, err = symbol.Open(bin, symbol.Options{}); err != nil {
+		return o, err
+	}
+	if o.core, err = core.Open(file, size); err != nil {
+		return o, err
+	}
+	bias := uint64(0)
+	if o.bin.PIE {
+		bias = o.core.Entry - o.bin.Entry
+	}
+	mem := o.core.Memory()
+	for _, s := range o.bin.Segments {
+		mem.Back(core.Backing{Addr: s.Addr + bias, Size: s.FileSize, From: bin, Offset: int64(s.Offset)})
+	}
+	find := program.Open
+	if !o.bin.HasSymbols() {
+		find = program.Search
+	}
+	if o.program, err = find(mem, o.bin, bias); err != nil {
+		return o, err
+	}
+	for _, th := range o.core.Threads {
+		o.threads = append(o.threads, program.Thread{ID: th.ID, PC: th.PC, SP: th.SP, BP: th.BP, LR: th.LR})
+	}
+	if o.stopped, err = o.program.Stop(o.threads, o.core.Clock); err != nil {
+		return o, err
+	}
+	var text bytes.Buffer
+	err = o.stopped.WriteText(&text)
+	o.text = text.String()
+	return o, err
+}
+
 // read opens a core and writes its goroutines as text.
 func read(t *testing.T, bin, file string) (*core.File, *program.Stopped, string) {
 	t.Helper()
@@ -114,54 +160,23 @@ func read(t *testing.T, bin, file string) (*core.File, *program.Stopped, string)
 		return f, info.Size()
 	}
 	bf, _ := open(bin)
-	b, err := symbol.Open(bf, symbol.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	cf, size := open(file)
-	c, err := core.Open(cf, size)
+	o, err := openCore(bf, cf, size)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := o.core
 	if len(c.Odd) > 0 || c.Cut != 0 || len(c.Threads) < 3 {
 		t.Errorf("%d threads, %d bytes cut, %q", len(c.Threads), c.Cut, c.Odd)
 	}
-	if _, id := c.BuildIDs(); id != b.GoBuildID && (id != "" || c.Writer != core.Delve) {
-		t.Errorf("the core says that it is of the build %q, the binary is %q", id, b.GoBuildID)
+	if _, id := c.BuildIDs(); id != o.bin.GoBuildID && (id != "" || c.Writer != core.Delve) {
+		t.Errorf("the core says that it is of the build %q, the binary is %q", id, o.bin.GoBuildID)
 	}
-	bias := uint64(0)
-	if b.PIE {
-		bias = c.Entry - b.Entry
-	}
-	mem := c.Memory()
-	for _, s := range b.Segments {
-		mem.Back(core.Backing{Addr: s.Addr + bias, Size: s.FileSize, From: bf, Offset: int64(s.Offset)})
-	}
-	find := program.Open
-	if !b.HasSymbols() {
-		find = program.Search
-	}
-	p, err := find(mem, b, bias)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if same, known := p.SameBuild(bf); !same && b.HasSymbols() {
+	if same, known := o.program.SameBuild(bf); !same && o.bin.HasSymbols() {
 		t.Errorf("the program of the core is held for another (%v)", known)
 	}
-	var threads []program.Thread
-	for _, th := range c.Threads {
-		threads = append(threads, program.Thread{ID: th.ID, PC: th.PC, SP: th.SP, BP: th.BP, LR: th.LR})
-	}
-	st, err := p.Stop(threads, c.Clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text bytes.Buffer
-	if err := st.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
-	beDamaged(t, p, threads, 100)
-	return c, st, text.String()
+	beDamaged(t, o.program, o.threads, 100)
+	return c, o.stopped, o.text
 }
 
 // calls are the frames of each goroutine in words, with their arguments and how far
