@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command held is a program whose core is known: tests copy its memory and look for
 // what they know of it. It says "ready"; with SIGUSR1 it keeps more and says "more";
 // with the argument "panic" it fails.
