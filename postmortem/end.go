@@ -2,6 +2,7 @@ package postmortem
 
 import (
 	"bytes"
+	"fmt"
 
 	"loupe/core"
 	"loupe/dump"
@@ -18,6 +19,15 @@ func (c *Core) Crash() (crash program.Crash, ok bool) {
 		return crash, false
 	}
 	return st.Crash()
+}
+
+// Check tells why goroutines cannot be read, without reading their stacks; nil where
+// they can.
+func (c *Core) Check() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.stop()
+	return err
 }
 
 // Goroutines are those of the core, the one that has ended the program first.
@@ -39,7 +49,11 @@ func (c *Core) Goroutines() (*dump.File, error) {
 	if err := st.WriteText(&text, first...); err != nil {
 		return nil, err
 	}
-	return dump.Parse(text.Bytes()), nil
+	f := dump.Parse(text.Bytes())
+	if f.Len() == 0 {
+		return nil, fmt.Errorf("cannot read the goroutines of %s: there are none where the program has them%s", c.Name, c.doubt())
+	}
+	return f, nil
 }
 
 // Thread is one thread of the process.

@@ -51,6 +51,7 @@ type Core struct {
 	mu      sync.Mutex // of what follows: a program is used by one at a time
 	program *program.Program
 	stopped *program.Stopped
+	failed  error // why there is no stopped one, after it was asked for
 }
 
 // Join puts a program behind a core and finds out whether it is the one. image is
@@ -107,15 +108,17 @@ func Identify(file *core.File, bin *symbol.Binary) Identity {
 
 // stop looks at the program as the runtime left it. The caller holds c.mu.
 func (c *Core) stop() (*program.Stopped, error) {
-	if c.stopped != nil {
-		return c.stopped, nil
+	if c.stopped != nil || c.failed != nil {
+		return c.stopped, c.failed
 	}
 	if c.program == nil {
-		return nil, fmt.Errorf("cannot read the goroutines of %s: %w", c.Name, c.NotGo)
+		c.failed = fmt.Errorf("cannot read the goroutines of %s: %w", c.Name, c.NotGo)
+		return nil, c.failed
 	}
 	st, err := c.program.Stop(c.threads(), c.File.Clock)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the goroutines of %s: %w%s", c.Name, err, c.doubt())
+		c.failed = fmt.Errorf("cannot read the goroutines of %s: %w%s", c.Name, err, c.doubt())
+		return nil, c.failed
 	}
 	c.stopped = st
 	return st, nil

@@ -273,8 +273,8 @@ func (s *Session) addSources() {
 	seen := map[string]bool{}
 	scope := s.Scope()
 	for _, e := range s.rec.Entries {
-		if !strings.HasPrefix(string(e.Kind), "pprof.") || seen[e.Path] {
-			continue
+		if !strings.HasPrefix(string(e.Kind), "pprof.") || seen[e.Path] || s.isOf(CoreFile, e.Path) {
+			continue // the goroutines of a core are read when somebody asks
 		}
 		seen[e.Path] = true
 		p, err := s.ProfileAt(e.Path)

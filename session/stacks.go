@@ -83,6 +83,9 @@ func (s *Session) lastStacks(path string) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(d.Dumps) == 0 {
+		return nil, fmt.Errorf("goroutines: %w", ErrNone)
+	}
 	p, err := goroutineprofile.Of(d, d.InDump(len(d.Dumps)-1))
 	if errors.Is(err, goroutineprofile.ErrEmpty) {
 		return nil, fmt.Errorf("goroutines: %w", ErrNone)

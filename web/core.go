@@ -129,14 +129,17 @@ func endOf(path string, c *postmortem.Core) coreEnd {
 
 // advise says what of a core cannot be read, and what to do.
 func (e *coreEnd) advise(c *postmortem.Core) {
-	switch {
-	case c.Binary == nil:
+	if c.Binary == nil {
 		e.Trouble = sentence(c.NotGo.Error())
 		e.Next = fmt.Sprintf("Goroutines, arguments and the heap are read with the program. Name the very build that ran: loupe open BIN %s", c.Name)
 		return
-	case c.NotGo != nil:
-		e.Trouble = sentence(c.NotGo.Error())
-	case !c.Binary.HasDWARF():
+	}
+	if err := c.Check(); err != nil {
+		e.Trouble = sentence(err.Error())
+	}
+	if minor, ok := c.Binary.GoMinor(); ok && minor < oldestHeap {
+		e.NoHeap = fmt.Sprintf("The heap is read of programs of Go 1.%d and later; this one is of Go 1.%d.", oldestHeap, minor)
+	} else if !c.Binary.HasDWARF() {
 		e.NoHeap = "The program has no debug information: types, names of arguments and the heap need it."
 		e.Next = "Of a program that was stripped, name the file from before; else build it without -ldflags=-w and -s."
 	}
@@ -146,6 +149,9 @@ func (e *coreEnd) advise(c *postmortem.Core) {
 		e.Next = "What is left is read as far as it goes. For a whole one: ulimit -c unlimited, and room on the disk."
 	}
 }
+
+// oldestHeap is the minor version of Go from which on heaps are read.
+const oldestHeap = 21
 
 // threadFrames is how much of a stack is shown.
 const threadFrames = 100
