@@ -101,7 +101,7 @@ func (s *Service) findPID(ctx context.Context, pid int) error {
 		return nil
 	}
 	// Without a server of its own, the kernel may let us look at it.
-	k := kernelSource{pid: pid, ways: s.Ways}
+	k := kernelSource{pid: pid, ways: s.Ways, tell: func(string, ...any) {}}
 	if slices.ContainsFunc(s.Ways, func(p Permission) bool { return p.OK && kernelPhases[p.What] != nil }) {
 		s.src, s.pid = k, pid
 		return nil

@@ -92,7 +92,9 @@ func (k kernelSource) capture(ctx context.Context, phase string, d time.Duration
 			out, err = goroutineprofile.Of(f, nil)
 		}
 	case "cpu":
-		out, err = p.CPUProfile(ctx, d)
+		if out, err = p.CPUProfile(ctx, d); err == nil && len(out.Comments) > 1 {
+			k.tell("%s", out.Comments[1])
+		}
 	case "heap", "allocs":
 		if out, err = k.heap(ctx, p, d); err == nil && phase == "allocs" {
 			out.DefaultSampleType = "alloc_space"

@@ -22,8 +22,13 @@ import (
 )
 
 // perfPages is the size of the ring of each thread: 16 pages hold three seconds
-// of one that is always busy.
-const perfPages = 16
+// of one that is always busy. A user may have kernel.perf_event_mlock_kb of them for
+// each CPU, and what ulimit -l allows besides: where that is not enough for all
+// threads the rings are made smaller, down to leastPages.
+const (
+	perfPages  = 16
+	leastPages = 1
+)
 
 // drainEvery is how often the rings are emptied and new threads are looked for.
 const drainEvery = 50 * time.Millisecond
@@ -36,10 +41,13 @@ const Frequency = 99
 // pointers that Go keeps. Time in the kernel counts for the call that went
 // there. The process does not notice.
 //
+// The comments of the profile say what was lost: the first one how many samples, a
+// second one, if any, how many threads.
+//
 // Note: what waits is not seen; C code without frame pointers ends a stack; there
 // are no labels. Threads that start and end between two looks are missed.
 func (p *Process) CPUProfile(ctx context.Context, length time.Duration) (*profile.Profile, error) {
-	s := &sampling{p: p, threads: map[int]*ring{}, stacks: map[string]*weighed{}}
+	s := &sampling{p: p, pages: perfPages, threads: map[int]*ring{}, unseen: map[int]bool{}, stacks: map[string]*weighed{}}
 	defer s.close()
 	began := time.Now()
 	end := time.NewTimer(length)
@@ -67,7 +75,9 @@ func (p *Process) CPUProfile(ctx context.Context, length time.Duration) (*profil
 // sampling is a CPU profile that is being taken.
 type sampling struct {
 	p       *Process
-	threads map[int]*ring // nil for one that could not be opened any more
+	pages   int // of a ring
+	threads map[int]*ring
+	unseen  map[int]bool // threads that could not be opened any more
 	stacks  map[string]*weighed
 	lost    uint64
 	buf     []byte
@@ -94,29 +104,38 @@ func (s *sampling) attach() error {
 		}
 		return err
 	}
-	opened := 0
 	for _, e := range entries {
 		tid, err := strconv.Atoi(e.Name())
-		if err != nil || s.threads[tid] != nil {
+		if err != nil || s.threads[tid] != nil || s.unseen[tid] {
 			continue
 		}
-		r, err := sample(tid)
+		r, err := sample(tid, s.pages)
 		switch {
 		case errors.Is(err, unix.ESRCH):
 			continue // it has ended meanwhile
+		case errors.Is(err, errNoRoom) && s.pages > leastPages:
+			s.drain()
+			s.close()
+			clear(s.threads)
+			s.pages /= 2
+			return s.attach()
 		case err != nil && len(s.threads) == 0:
 			return err
 		case err != nil:
+			s.unseen[tid] = true
 			continue
 		}
 		s.threads[tid] = r
-		opened++
 	}
 	return nil
 }
 
-// sample asks the kernel to sample one thread.
-func sample(tid int) (*ring, error) {
+// errNoRoom is wrapped where the kernel gives this user no more memory for rings.
+var errNoRoom = errors.New("kernel.perf_event_mlock_kb and ulimit -l allow no more memory for samples")
+
+// sample asks the kernel to sample one thread, into a ring of some pages, a power of
+// two.
+func sample(tid, pages int) (*ring, error) {
 	attr := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: Frequency,
 		Sample_type:      unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER,
@@ -129,10 +148,13 @@ func sample(tid int) (*ring, error) {
 	if err != nil {
 		return nil, refusedPerf(tid, err)
 	}
-	data, err := unix.Mmap(fd, 0, (1+perfPages)*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	data, err := unix.Mmap(fd, 0, (1+pages)*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		unix.Close(fd)
-		return nil, fmt.Errorf("cannot map the samples of thread %d: %w (kernel.perf_event_mlock_kb limits how much may be)", tid, err)
+		if err == unix.EPERM {
+			err = errNoRoom
+		}
+		return nil, fmt.Errorf("cannot map the samples of thread %d: %w", tid, err)
 	}
 	return &ring{fd, data}, nil
 }
@@ -273,6 +295,10 @@ func (s *sampling) profile(began time.Time, took time.Duration) *profile.Profile
 		PeriodType:  profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: period,
 		Time: began, Duration: took, Stacks: &stack.Table{}, Values: make([][]int64, 2),
 		Comments: []string{fmt.Sprintf("process %d, by perf events; %d samples lost", s.p.pid, s.lost)},
+	}
+	if n := len(s.unseen); n > 0 {
+		out.Comments = append(out.Comments, fmt.Sprintf("%d of %d threads of process %d were not looked at: the kernel allows no more perf events to this user (kernel.perf_event_mlock_kb, ulimit -l and -n)",
+			n, n+len(s.threads), s.p.pid))
 	}
 	keys := make([]string, 0, len(s.stacks))
 	for k := range s.stacks {

@@ -72,7 +72,7 @@ func tryHeap(pid int) error {
 // tryCPU asks for the binary too, which has the names. More parties may have perf
 // events of a process than may read its memory, so that these come first.
 func tryCPU(pid int) error {
-	r, err := sample(pid)
+	r, err := sample(pid, leastPages)
 	if err != nil {
 		return err
 	}

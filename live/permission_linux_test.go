@@ -19,13 +19,17 @@ import (
 )
 
 // TestMain lets the test binary run as another party: it prints what it may do
-// with the process that LOUPE_LOOKS_AT names.
+// with the process that LOUPE_LOOKS_AT names, or how many of its threads it can sample.
 func TestMain(m *testing.M) {
 	if pid, err := strconv.Atoi(os.Getenv("LOUPE_LOOKS_AT")); err == nil {
 		if os.Getenv("LOUPE_FILTERED") != "" {
 			filterCalls()
 		}
-		json.NewEncoder(os.Stdout).Encode(Permissions(pid))
+		if os.Getenv("LOUPE_ATTACHES") != "" {
+			attachTo(pid)
+		} else {
+			json.NewEncoder(os.Stdout).Encode(Permissions(pid))
+		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -53,9 +57,8 @@ func filterCalls() {
 	}
 }
 
-// asked runs the test binary as a user and returns what it may do with a
-// process.
-func asked(t *testing.T, pid int, attr *syscall.SysProcAttr, env ...string) map[string]Permission {
+// answer runs the test binary as a user and returns what it prints of a process.
+func answer(t *testing.T, pid int, attr *syscall.SysProcAttr, env ...string) []byte {
 	t.Helper()
 	c := exec.Command(shared(t, "/proc/self/exe"))
 	c.Env = append(append(os.Environ(), "LOUPE_LOOKS_AT="+strconv.Itoa(pid)), env...)
@@ -64,8 +67,14 @@ func asked(t *testing.T, pid int, attr *syscall.SysProcAttr, env ...string) map[
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return out
+}
+
+// asked is what a user may do with a process.
+func asked(t *testing.T, pid int, attr *syscall.SysProcAttr, env ...string) map[string]Permission {
+	t.Helper()
 	var all []Permission
-	if err := json.Unmarshal(out, &all); err != nil {
+	if err := json.Unmarshal(answer(t, pid, attr, env...), &all); err != nil {
 		t.Fatal(err)
 	}
 	m := map[string]Permission{}
