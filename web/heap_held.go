@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"loupe/heap"
@@ -22,9 +21,7 @@ type heldHeap struct {
 	graph   *heap.Graph
 	step    func(done float64) error // of the question that is being answered
 	percent int                      // the collector's setting before
-
-	mu    sync.Mutex
-	timer *time.Timer // forgets it
+	until   time.Time                // it is kept, unless there are more questions
 }
 
 // heapIdle is how long a heap is kept without a question. The tests have less time.
@@ -46,8 +43,10 @@ func (h *heldHeap) use(ctx context.Context, c *postmortem.Core, parts int, tell 
 		return ctx.Err()
 	}
 	defer func() { h.turn <- struct{}{} }()
-	h.rest(nil)
-	defer func() { h.rest(time.AfterFunc(heapIdle, h.idle)) }()
+	defer func() {
+		h.until = time.Now().Add(heapIdle)
+		time.AfterFunc(heapIdle, h.idle)
+	}()
 	if h.of != c {
 		h.forget()
 	}
@@ -86,24 +85,13 @@ func (h *heldHeap) edges() (*heap.Graph, error) {
 	return h.graph, nil
 }
 
-// rest puts a timer in the place of the one that runs.
-func (h *heldHeap) rest(t *time.Timer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.timer != nil {
-		h.timer.Stop()
-	}
-	h.timer = t
-}
-
-// idle forgets the heap, unless a question is being answered.
+// idle forgets the heap, unless there was a question meanwhile.
 func (h *heldHeap) idle() {
-	select {
-	case <-h.turn:
+	<-h.turn
+	if !time.Now().Before(h.until) {
 		h.forget()
-		h.turn <- struct{}{}
-	default:
 	}
+	h.turn <- struct{}{}
 }
 
 // forget gives the memory back.
