@@ -357,3 +357,50 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestProfileStates: the text of a profile names no states; the functions tell those
+// that are among its frames, and who waits for a lock is seen.
+func TestProfileStates(t *testing.T) {
+	const text = `goroutine profile: total 32
+20 @ 0x1 0x2 0x3
+# labels: {"route":"/a"}
+#	0x1	internal/sync.runtime_SemacquireMutex+0x25	/go/src/runtime/sema.go:95
+#	0x2	sync.(*Mutex).Lock+0x1	/go/src/sync/mutex.go:46
+#	0x3	main.locked+0x1	/src/main.go:5
+
+10 @ 0x4
+#	0x4	main.worker+0x1	/src/main.go:9
+
+1 @ 0x5 0x3
+#	0x5	time.Sleep+0x1	/go/src/runtime/time.go:363
+#	0x3	main.locked+0x1	/src/main.go:5
+
+1 @ 0x6
+#	0x6	main.run+0x1	/src/main.go:20
+`
+	states := func(text string) string {
+		f := Parse([]byte(text))
+		var out []string
+		for _, g := range f.Groups(nil) {
+			out = append(out, fmt.Sprintf("%d %s", g.Count, g.State))
+		}
+		return strings.Join(out, "; ")
+	}
+	const want = "20 sync.Mutex.Lock; 10 goroutine; 1 sleep; 1 goroutine"
+	if got := states(text); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	f := Parse([]byte(text))
+	if s := f.Suspects(nil); len(s) != 1 || s[0].Concern != ConcernLock || len(s[0].Lock.Holders) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if got := states(strings.Replace(text, "goroutine profile", "threadcreate profile", 1)); strings.Contains(got, "Lock") || strings.Contains(got, "sleep") {
+		t.Errorf("threads: %s", got)
+	}
+	if s := f.State(0); s.Leaked {
+		t.Errorf("%+v", s)
+	}
+	if leaked := Parse([]byte(strings.Replace(text, "goroutine profile", "goroutineleak profile", 1))); !leaked.State(0).Leaked || leaked.State(0).Name != "sync.Mutex.Lock" {
+		t.Errorf("%+v", leaked.State(0))
+	}
+}

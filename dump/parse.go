@@ -73,6 +73,8 @@ type parser struct {
 	merged Dump
 	race   raceReader
 	leaks  bool // the profile is of leaked goroutines
+	// threads tells that the profile is of threads, which wait for nothing.
+	threads bool
 
 	keptKeys map[keptKey]bool
 	keptSize int

@@ -25,10 +25,13 @@ func (p *parser) profileStart(l []byte) bool {
 	}
 	d := p.openDump(Profile)
 	d.Message, d.Total = string(l), total
-	p.leaks = name == "goroutineleak"
+	p.leaks, p.threads = name == "goroutineleak", name == "threadcreate"
 	p.mode, p.count = inProfile, 0
 	return true
 }
+
+// profiled is the state of goroutines in a text profile, which does not tell it.
+const profiled = "goroutine"
 
 // recordLine reads a line of a text profile.
 func (p *parser) recordLine(l []byte) {
@@ -43,9 +46,9 @@ func (p *parser) recordLine(l []byte) {
 	p.endRecord(p.at())
 	if n, rest, ok := bytes.Cut(l, []byte(" @")); ok && (len(rest) == 0 || rest[0] == ' ') {
 		if count, err := strconv.ParseInt(string(n), 10, 64); err == nil && count > 0 && count < 1<<40 {
-			tail := []byte("goroutine")
+			tail := []byte(profiled)
 			if p.leaks {
-				tail = []byte("goroutine (leaked)")
+				tail = []byte(profiled + " (leaked)")
 			}
 			p.head = p.headerOf(tail)
 			p.id, p.start, p.count, p.flags = 0, p.at(), count, 0
@@ -89,6 +92,10 @@ func (p *parser) recordComment(l []byte) {
 // endRecord adds the record to the columns.
 func (p *parser) endRecord(end int64) {
 	if p.count > 0 {
+		if state := Parked(p.f.Stacks, p.stack); state != "" && !p.threads {
+			rest := strings.TrimPrefix(p.head.tail, profiled)
+			p.head = p.headerOf([]byte(state + rest))
+		}
 		p.add(p.head, p.count, end)
 		p.count = 0
 	}

@@ -241,24 +241,11 @@ func appendGoroutine(f *dump.File, id uint64, at stack.ID, state dump.StateID, c
 	f.Waits, f.Creators, f.Objects, f.Flags = append(f.Waits, 0), append(f.Creators, creator), append(f.Objects, 0), append(f.Flags, 0)
 }
 
-// parks are the functions by which a goroutine waits, with the words that dumps
-// have for it.
-var parks = map[string]string{
-	"runtime.chanrecv": "chan receive", "runtime.chanrecv1": "chan receive", "runtime.chanrecv2": "chan receive", "runtime.chansend": "chan send", "runtime.chansend1": "chan send",
-	"runtime.selectgo": "select", "runtime.block": "select (no cases)", "runtime.netpollblock": "IO wait", "internal/poll.runtime_pollWait": "IO wait", "time.Sleep": "sleep",
-	"sync.runtime_SemacquireMutex": "sync.Mutex.Lock", "internal/sync.runtime_SemacquireMutex": "sync.Mutex.Lock", "sync.runtime_SemacquireRWMutex": "sync.RWMutex.Lock",
-	"sync.runtime_SemacquireRWMutexR": "sync.RWMutex.RLock", "sync.runtime_notifyListWait": "sync.Cond.Wait", "sync.runtime_Semacquire": "semacquire", "sync.runtime_SemacquireWaitGroup": "sync.WaitGroup.Wait",
-	"os/signal.signal_recv": "syscall", "syscall.Syscall": "syscall", "syscall.Syscall6": "syscall", "syscall.RawSyscall6": "syscall",
-	"internal/runtime/syscall.Syscall6": "syscall", "internal/runtime/syscall/linux.Syscall6": "syscall", "runtime.cgocall": "syscall",
-}
-
 // parked tells from a stack what its goroutine waits for.
 func parked(t *stack.Table, id stack.ID) string {
 	frames := t.Frames(id)
-	for _, f := range frames[:min(6, len(frames))] {
-		if state, ok := parks[t.Frame(f).Func]; ok {
-			return state
-		}
+	if state := dump.Parked(t, frames); state != "" {
+		return state
 	}
 	if len(frames) > 0 && t.Frame(frames[0]).Func == "runtime.gopark" {
 		return "waiting"
