@@ -3,6 +3,7 @@ package postmortem
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"loupe/core"
 	"loupe/dump"
@@ -30,30 +31,72 @@ func (c *Core) Check() error {
 	return err
 }
 
-// Goroutines are those of the core, the one that has ended the program first.
+// Goroutines are those of the core, the one that has ended the program first. All of
+// their text is kept, for the arguments of each.
 func (c *Core) Goroutines() (*dump.File, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	st, err := c.stop()
+	write, err := c.printer()
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	var first []uint64
-	if crash, ok := st.Crash(); ok {
-		if crash.Message != "" {
-			text.WriteString(crash.Message + "\n")
-		}
-		first = append(first, crash.Goroutine)
-	}
-	if err := st.WriteText(&text, first...); err != nil {
+	if err := write(&text); err != nil {
 		return nil, err
 	}
-	f := dump.Parse(text.Bytes())
+	return c.some(dump.Parse(text.Bytes()))
+}
+
+// some refuses a core without goroutines.
+func (c *Core) some(f *dump.File) (*dump.File, error) {
 	if f.Len() == 0 {
 		return nil, fmt.Errorf("cannot read the goroutines of %s: there are none where the program has them%s", c.Name, c.doubt())
 	}
 	return f, nil
+}
+
+// Stacks are the same, with the arguments of one goroutine of each stack and state
+// alone: a hundred thousand goroutines need not be in memory at once.
+func (c *Core) Stacks() (*dump.File, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	write, err := c.printer()
+	if err != nil {
+		return nil, err
+	}
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.CloseWithError(write(w))
+	}()
+	f, err := dump.Read(r)
+	r.Close() // should there be more
+	<-done
+	if err != nil {
+		return nil, err
+	}
+	return c.some(f)
+}
+
+// printer returns what writes the goroutines as a dump. The caller holds c.mu.
+func (c *Core) printer() (write func(io.Writer) error, err error) {
+	st, err := c.stop()
+	if err != nil {
+		return nil, err
+	}
+	return func(w io.Writer) error {
+		var first []uint64
+		if crash, ok := st.Crash(); ok {
+			if crash.Message != "" {
+				if _, err := io.WriteString(w, crash.Message+"\n"); err != nil {
+					return err
+				}
+			}
+			first = append(first, crash.Goroutine)
+		}
+		return st.WriteText(w, first...)
+	}, nil
 }
 
 // Thread is one thread of the process.

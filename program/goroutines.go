@@ -116,8 +116,17 @@ func (s *snapshot) reasons() ([]string, error) {
 	return out, nil
 }
 
-// all reads the g of every goroutine.
-func (s *snapshot) all() ([]one, error) {
+// all reads every goroutine that is not dead and not the runtime's own.
+func (s *snapshot) all() (out []one, err error) {
+	addrs, err := s.list()
+	if err != nil {
+		return nil, err
+	}
+	return out, s.each(addrs, func(o *one) { out = append(out, *o) })
+}
+
+// list returns where the goroutines are.
+func (s *snapshot) list() ([]uint64, error) {
 	// The list only grows. Its length is written after the list itself.
 	n, err := s.u64(s.l.allglen)
 	if err != nil {
@@ -144,13 +153,18 @@ func (s *snapshot) all() ([]one, error) {
 			addrs = append(addrs, at)
 		}
 	}
-	var out []one
+	return addrs, nil
+}
+
+// each reads the goroutines at some addresses, but for those that are dead or the
+// runtime's own. f may keep what it is given.
+func (s *snapshot) each(addrs []uint64, f func(*one)) error {
 	for len(addrs) > 0 {
 		some := addrs[:min(len(addrs), maxGathered)]
 		addrs = addrs[len(some):]
 		gs := make([]byte, len(some)*s.l.size)
 		if err := s.mem.Gather(some, s.l.size, gs); err != nil {
-			return nil, err
+			return err
 		}
 		for i := range some {
 			o := one{g: gs[i*s.l.size : (i+1)*s.l.size : (i+1)*s.l.size], addr: some[i]}
@@ -159,11 +173,11 @@ func (s *snapshot) all() ([]one, error) {
 				continue
 			}
 			if !s.isSystem(s.word(&o, s.l.startPC)) {
-				out = append(out, o)
+				f(&o)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // maxGathered is how many g are read at once.

@@ -22,19 +22,25 @@ const innerCalls, outerCalls = 50, 50
 // and reading it again takes a microsecond per frame.
 func (st *Stopped) WriteText(out io.Writer, first ...uint64) error {
 	w := &writer{st: st, out: bufio.NewWriterSize(out, 64<<10)}
-	rank := map[uint64]bool{}
+	printed := map[uint64]bool{}
 	for _, id := range first {
-		for i := range st.all {
-			if o := &st.all[i]; st.s.word(o, st.s.l.goid) == id && !rank[id] {
-				rank[id] = true
+		err := st.s.each(st.all, func(o *one) {
+			if st.s.word(o, st.s.l.goid) == id && !printed[id] {
+				printed[id] = true
 				w.goroutine(o)
 			}
+		})
+		if err != nil {
+			return err
 		}
 	}
-	for i := range st.all {
-		if o := &st.all[i]; !rank[st.s.word(o, st.s.l.goid)] {
+	err := st.s.each(st.all, func(o *one) {
+		if !printed[st.s.word(o, st.s.l.goid)] {
 			w.goroutine(o)
 		}
+	})
+	if err != nil {
+		return err
 	}
 	return w.out.Flush()
 }

@@ -200,7 +200,11 @@ func coreStacks(e *env, f *stacksFlags, name string, v *report.Stacks) (done fun
 		return nil, err
 	}
 	done = func() error { c.files.close(); return nil }
-	if v.File, err = c.Goroutines(); err != nil {
+	read := c.Stacks
+	if f.full {
+		read = c.Goroutines
+	}
+	if v.File, err = read(); err != nil {
 		c.files.close()
 		return nil, exitError{exitNothing, err}
 	}
