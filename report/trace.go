@@ -263,7 +263,7 @@ func collector(a *sched.Analysis) string {
 		worst = max(worst, p.Span.Len())
 	}
 	return fmt.Sprintf("%d cycles, marking in %s of the time; longest stop %s; assists %s", n,
-		unit.Percent(float64(marking)/float64(max(1, a.Info.Span.Len()))), unit.Duration(worst), unit.Duration(a.GC.AssistTotal))
+		unit.Percent(float64(marking)/float64(max(1, a.Covers.Len()))), unit.Duration(worst), unit.Duration(a.GC.AssistTotal))
 }
 
 func groupSheet(r *exectrace.Reader, groups []*sched.Group, top int) *Sheet {

@@ -101,7 +101,7 @@ func siteSheet(a *sched.Analysis, top int) *Sheet {
 	list := slices.SortedFunc(maps.Values(sites), func(x, y *site) int {
 		return cmp.Or(cmp.Compare(y.count, x.count), cmp.Compare(x.where, y.where))
 	})
-	seconds := max(a.Info.Span.Len().Seconds(), 1e-9)
+	seconds := max(a.Covers.Len().Seconds(), 1e-9)
 	out := &Sheet{Key: "sites", Title: "Channels by line", Columns: []Column{{"where", "where"}, {"operation", "operation"}, {"count", "waits"}, {"per_second", "a second"}, {"mean_ns", "each"}}}
 	for _, s := range head(list, top) {
 		out.Rows = append(out.Rows, []any{s.where, s.reason, s.count, float64(s.count) / seconds, s.sum / time.Duration(max(1, s.count))})
@@ -112,7 +112,7 @@ func siteSheet(a *sched.Analysis, top int) *Sheet {
 // TraceSched is how long goroutines waited for a P, and how the Ps were used.
 func TraceSched(a *sched.Analysis, top int) *Trace {
 	p := a.Parallel
-	span := float64(max(1, a.Info.Span.Len()))
+	span := float64(max(1, a.Covers.Len()))
 	facts := []Fact{
 		{"procs", "GOMAXPROCS", p.Procs},
 		{"running_mean", "running side by side", sideBySide(a)},
@@ -122,7 +122,7 @@ func TraceSched(a *sched.Analysis, top int) *Trace {
 		{"idle_while_queued_ns", "", p.IdleWhileQueued},
 		{"idle_while_queued", "a P idle, a goroutine waiting", fmt.Sprintf("%s of the time, at most %s at a stretch", unit.Percent(float64(p.IdleWhileQueued)/span), unit.Duration(p.LongestIdle))},
 		{"steals", "Ps taken from system calls", p.Steals},
-		{"use", "Ps in use over time", Course{time.Duration(0), p.Use.Width, p.Use.Values(), float64(p.Procs)}},
+		{"use", "Ps in use over time", Course{p.Use.Start.Sub(a.Info.Span.Start), p.Use.Width, p.Use.Values(), float64(p.Procs)}},
 		{"sched_wait_histogram", "waits, by powers of two", Distribution{&a.Latency.All}},
 		{"runs_histogram", "runs, by powers of two", Distribution{&a.Runs.All}},
 	}

@@ -33,6 +33,9 @@ type AnalyzeOptions struct {
 type Analysis struct {
 	Reader *exectrace.Reader
 	Info   Info
+	// Covers is the part of the trace's time that is counted: all of it, or what
+	// the filter leaves.
+	Covers timeline.Span
 
 	Groups   []*Group // by the function that goroutines began with, most run time first
 	Creators []*Group // by the go statement
@@ -118,6 +121,7 @@ type track struct {
 	assistRan time.Duration    // of it, before it last began to run
 	stw       timeline.Time    // begin of its stop-the-world
 	stwStack  stack.ID
+	stwKind   exectrace.NameID
 	state     exectrace.State
 	system    bool
 	counted   bool          // as running, of the program's own
@@ -141,6 +145,7 @@ type analyzer struct {
 	gc     gcWatch
 	user   userWork
 	left   map[leftKey]*Left
+	window window
 	last   timeline.Time
 	stay   Interval // that is being counted; here so that it is not allocated
 }
@@ -209,10 +214,11 @@ func (a *analyzer) event(e *exectrace.Event) {
 	a.out.Info.Events++
 	if e.Kind == exectrace.KindSync && a.out.Info.Span.Start == 0 {
 		a.out.Info.Span.Start = e.Time
-		if a.opts.Filter != nil {
-			a.opts.Filter.Begin(e.Time)
-		}
 		a.par.start(e.Time)
+		a.openWindow(e.Time)
+	}
+	if e.Time >= a.window.edge {
+		a.crossEdge(e.Time)
 	}
 	a.last = e.Time
 	a.sum.Event(e)
@@ -443,14 +449,13 @@ func (g *Group) add(one *Goroutine) {
 func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	a.cutOff()
 	a.sum.Finish()
-	a.par.advance(a.last)
+	a.closeWindow()
 	out := a.out
 	i := &out.Info
 	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())
 	i.Span.End = a.last
 	i.Threads = a.r.Threads()
 	i.Problems = a.r.Problems()
-	out.Parallel = a.par.out
 	i.Procs = out.Parallel.Procs
 	for _, g := range a.byName {
 		if g != nil && g.Count > 0 {
@@ -469,7 +474,6 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	slices.SortFunc(out.Creators, byExec)
 	out.Blocks = a.blocks.sorted()
 	out.Hogs = a.hogs.sorted()
-	out.GC = a.gc.finish(a.last)
 	out.Tasks, out.Regions = a.user.finish()
 	for _, l := range a.left {
 		out.Left = append(out.Left, *l)

@@ -96,7 +96,7 @@ func pair(a, b *Analysis, rows func(*Analysis, func(string, int64, time.Duration
 		return m
 	}
 	as, bs := collect(a), collect(b)
-	secondsA, secondsB := max(a.Info.Span.Len().Seconds(), 1e-9), max(b.Info.Span.Len().Seconds(), 1e-9)
+	secondsA, secondsB := max(a.Covers.Len().Seconds(), 1e-9), max(b.Covers.Len().Seconds(), 1e-9)
 	var out []Delta
 	for name, s := range as {
 		d := Delta{Name: name, CountA: float64(s.count) / secondsA, A: s.figure(secondsA)}

@@ -69,6 +69,7 @@ type gcWatch struct {
 	inCycle bool
 	cycle   Cycle
 	heap    uint64
+	goal    uint64
 	assists map[exectrace.NameID]*Assists
 	paused  time.Duration // since the last cycle
 }
@@ -83,9 +84,18 @@ func (w *gcWatch) metric(e *exectrace.Event) {
 		w.out.HeapAlloc = max(w.out.HeapAlloc, w.heap)
 	case exectrace.NameHeapGoal:
 		if e.Value() < 1<<62 { // without a limit the goal is the largest number
-			w.out.HeapGoal = max(w.out.HeapGoal, e.Value())
+			w.goal = e.Value()
+			w.out.HeapGoal = max(w.out.HeapGoal, w.goal)
 		}
 	}
+}
+
+// restart forgets what was counted before an instant. A mark phase that is under
+// way is cut.
+func (w *gcWatch) restart(at timeline.Time) {
+	w.out = GCWork{HeapAlloc: w.heap, HeapGoal: w.goal}
+	w.assists, w.paused = nil, 0
+	w.cycle = Cycle{Span: timeline.Span{Start: at}, Heap: w.cycle.Heap}
 }
 
 func (w *gcWatch) endCycle(at timeline.Time, whole bool) {
@@ -126,23 +136,29 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 			break
 		}
 		if t.assist != 0 {
-			w.assist(t, time.Duration(e.Time-t.assist), t.assistRan+e.Time.Sub(max(t.since, t.assist)))
+			a.assist(e.Time, t)
 			t.assist, t.assistRan = 0, 0
 		}
 	case e.Kind == exectrace.KindRangeEnd:
 		if t := a.at(e.SubjectSlot); t.stw != 0 {
-			a.pause(e, t)
+			a.pause(e.Time, t)
 			t.stw = 0
 			a.par.stopped(e.Time, -1)
 		}
 	default:
 		t := a.at(e.SubjectSlot)
-		t.stw, t.stwStack = e.Time, e.Stack
+		t.stw, t.stwStack, t.stwKind = e.Time, e.Stack, e.Name
 		a.par.stopped(e.Time, +1)
 	}
 }
 
-func (w *gcWatch) assist(t *track, d, ran time.Duration) {
+// assist counts one mark assist, up to an instant.
+func (a *analyzer) assist(at timeline.Time, t *track) {
+	w := &a.gc
+	d, ran := at.Sub(t.assist), t.assistRan
+	if t.state == exectrace.Running {
+		ran += at.Sub(max(t.since, t.assist))
+	}
 	if w.assists == nil {
 		w.assists = make(map[exectrace.NameID]*Assists)
 	}
@@ -160,15 +176,15 @@ func (w *gcWatch) assist(t *track, d, ran time.Duration) {
 	}
 }
 
-// pause counts one stop-the-world.
-func (a *analyzer) pause(e *exectrace.Event, t *track) {
+// pause counts one stop-the-world, up to an instant.
+func (a *analyzer) pause(at timeline.Time, t *track) {
 	w := &a.gc
-	p := Pause{Kind: e.Name, Span: timeline.Span{Start: t.stw, End: e.Time}, G: t.id, Stack: t.stwStack}
+	p := Pause{Kind: t.stwKind, Span: timeline.Span{Start: t.stw, End: at}, G: t.id, Stack: t.stwStack}
 	p.Stopping = max(0, a.par.stoodStill.Sub(t.stw))
-	i := slices.IndexFunc(w.out.Pauses, func(k Pauses) bool { return k.Kind == e.Name })
+	i := slices.IndexFunc(w.out.Pauses, func(k Pauses) bool { return k.Kind == p.Kind })
 	if i < 0 {
 		i = len(w.out.Pauses)
-		w.out.Pauses = append(w.out.Pauses, Pauses{Kind: e.Name})
+		w.out.Pauses = append(w.out.Pauses, Pauses{Kind: p.Kind})
 	}
 	w.out.Pauses[i].Add(p.Span.Len())
 	w.out.Pauses[i].Stopping.Add(p.Stopping)

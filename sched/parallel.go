@@ -111,6 +111,22 @@ func (p *parallelism) start(at timeline.Time) {
 	p.out.Use.begin(at)
 }
 
+// restart forgets what was counted before an instant, but not what holds there.
+func (p *parallelism) restart(at timeline.Time) {
+	p.advance(at)
+	p.out = Parallel{Procs: p.out.Procs}
+	p.out.Use.begin(at)
+	if p.idleFrom != 0 {
+		p.idleFrom = at
+	}
+}
+
+// end counts up to an instant, a stretch that is not over included.
+func (p *parallelism) end(at timeline.Time) {
+	p.advance(at)
+	p.stretch()
+}
+
 // reset is the loss of all states.
 func (p *parallelism) reset(at timeline.Time) {
 	p.advance(at)
@@ -171,17 +187,25 @@ func (p *parallelism) idle(at timeline.Time) {
 		if p.idleFrom == 0 {
 			p.idleFrom = p.idleSince
 		}
-	} else if p.idleFrom != 0 {
-		l := time.Duration(p.idleSince - p.idleFrom)
-		if l >= LongIdle {
-			p.out.IdleLong += l
-		}
-		if l > p.out.LongestIdle {
-			p.out.LongestIdle, p.out.LongestIdleAt = l, p.idleFrom
-		}
-		p.idleFrom = 0
+	} else {
+		p.stretch()
 	}
 	p.idleSince = at
+}
+
+// stretch ends the one in which a P was idle while a goroutine waited.
+func (p *parallelism) stretch() {
+	if p.idleFrom == 0 {
+		return
+	}
+	l := time.Duration(p.idleSince - p.idleFrom)
+	if l >= LongIdle {
+		p.out.IdleLong += l
+	}
+	if l > p.out.LongestIdle {
+		p.out.LongestIdle, p.out.LongestIdleAt = l, p.idleFrom
+	}
+	p.idleFrom = 0
 }
 
 // addAt adds d to the k-th of a list, the first if k is negative, which only a

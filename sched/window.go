@@ -1,0 +1,98 @@
+package sched
+
+import (
+	"math"
+
+	"loupe/exectrace"
+	"loupe/timeline"
+)
+
+// window is the part of a trace's time that an analysis counts. Stays are cut to
+// it one by one, by [Filter.Interval]; what is counted along, how many goroutines
+// ran side by side and what the collector did, begins anew at its start and is put
+// away at its end, so that most events cost one comparison.
+type window struct {
+	timeline.Span
+	edge   timeline.Time // the next of the two, or far away
+	opened bool
+	closed bool
+}
+
+const never = timeline.Time(math.MaxInt64)
+
+// openWindow finds out what the window is, when the trace begins.
+func (a *analyzer) openWindow(begin timeline.Time) {
+	w := &a.window
+	w.Span = timeline.Span{Start: begin, End: never}
+	if f := a.opts.Filter; f != nil {
+		f.Begin(begin)
+		w.Span = f.span()
+	}
+	w.edge = w.Start
+	if w.Start <= begin {
+		w.Start, w.edge, w.opened = begin, w.End, true
+	}
+}
+
+// crossEdge begins or ends the window, when the trace has come so far.
+func (a *analyzer) crossEdge(at timeline.Time) {
+	w := &a.window
+	if !w.opened && at >= w.Start {
+		a.countAnew(w.Start)
+		w.opened, w.edge = true, w.End
+	}
+	if w.opened && !w.closed && at >= w.End {
+		a.putAway(w.End)
+	}
+}
+
+// closeWindow puts away what has not been yet, at the end of the trace.
+func (a *analyzer) closeWindow() {
+	w := &a.window
+	if !w.opened { // it begins behind the trace
+		a.countAnew(a.last)
+		w.Start = a.last
+	}
+	if !w.closed {
+		a.putAway(max(w.Start, a.last))
+	}
+}
+
+// countAnew forgets what was counted before the window. What goes on is cut: its
+// begin is the window's.
+func (a *analyzer) countAnew(at timeline.Time) {
+	a.par.restart(at)
+	a.gc.restart(at)
+	for _, page := range a.tracks {
+		for i := range page {
+			t := &page[i]
+			if t.assist != 0 {
+				t.assist, t.assistRan = at, 0
+			}
+			if t.stw != 0 {
+				t.stw = at
+			}
+		}
+	}
+}
+
+// putAway keeps what was counted. What goes on is counted up to here.
+func (a *analyzer) putAway(at timeline.Time) {
+	for _, page := range a.tracks {
+		for i := range page {
+			t := &page[i]
+			if t.assist != 0 && t.state != exectrace.NotExist && a.window.End != never {
+				a.assist(at, t)
+			}
+			if t.stw != 0 && a.window.End != never {
+				a.pause(at, t)
+			}
+		}
+	}
+	a.par.end(at)
+	a.out.Parallel, a.par.out = a.par.out, Parallel{Procs: a.par.out.Procs}
+	a.par.out.Use.begin(at)
+	a.out.GC, a.gc = a.gc.finish(at), gcWatch{}
+	a.out.Covers = timeline.Span{Start: a.window.Start, End: max(a.window.Start, at)}
+	a.window.closed, a.window.edge = true, never
+}
