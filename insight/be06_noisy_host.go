@@ -23,6 +23,7 @@ var be06 = &Rule{
 		{"steal", stealLimit, "share of all CPU time", "research"},
 		{"throttled", throttledLimit, "share of time", "research, rule SC08"},
 	},
+	Part:  true,
 	Check: checkNoisyHost,
 }
 
@@ -108,7 +109,7 @@ func (in *Input) busyHost() bool { return hostNoise(in).busy > 0.9 }
 func checkNoisyHost(r *Rule, in *Input) []Finding {
 	n := hostNoise(in)
 	if n.samples < 4 {
-		return []Finding{r.short("%d samples of the operating system lie in the bare phases, 4 are needed", n.samples)}
+		return []Finding{r.short("%d samples of the operating system lie in %s, 4 are needed", n.samples, in.where())}
 	}
 	if n.reason == "" {
 		return []Finding{r.answer(Fine, "other programs used %s of the CPUs, the hypervisor took %s", unit.Percent(n.competing), unit.Percent(n.steal))}

@@ -23,6 +23,7 @@ var gc01 = &Rule{
 		{"p99", 500e-6, "s", "chosen: a warning when one pause in a hundred is five times that"},
 		{"cycles", 20, "collections", "chosen: below this a percentile says little"},
 	},
+	Part:  true,
 	Check: checkLongPause,
 }
 
@@ -80,7 +81,7 @@ func checkLongPauseLogged(r *Rule, in *Input) []Finding {
 	}
 	all := pauses(in.Facts.Rounds)
 	if len(all) < int(2*r.param("cycles")) {
-		return []Finding{r.short("%d collections were seen in the bare phases, %g are needed", len(all)/2, r.param("cycles"))}
+		return []Finding{r.short("%d collections were seen in %s, %g are needed", len(all)/2, in.where(), r.param("cycles"))}
 	}
 	limit := r.param("pause") * 1e3
 	ms := make([]float64, len(all))

@@ -17,6 +17,7 @@ var gc02 = &Rule{
 		{"p99", 100e-6, "s", "as for GC01: a pause that is shorter does no harm"},
 		{"pauses", 20, "pauses", "chosen: below this a percentile says little"},
 	},
+	Part:  true,
 	Check: onTrace(checkSlowStop),
 }
 

@@ -22,6 +22,7 @@ var gc03 = &Rule{
 		{"critical", 0.25, "share", "the pacer's own target for background marking (mgcpacer.go)"},
 		{"cycles", 20, "collections", "chosen: below this chance rules"},
 	},
+	Part:  true,
 	Check: checkGCShare,
 }
 
@@ -74,7 +75,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		}
 	}
 	if cycles < int64(r.param("cycles")) {
-		return []Finding{r.short("%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
+		return []Finding{r.short("%d collections were seen in %s, %g are needed", cycles, in.where(), r.param("cycles"))}
 	}
 	if len(shares) == 0 {
 		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}

@@ -21,6 +21,7 @@ var gc04 = &Rule{
 		{"warning", 3e-3, "s", "as above"},
 		{"cycles", 20, "collections", "research: needs 20 cycles under load"},
 	},
+	Part:  true,
 	Check: checkPace,
 }
 
@@ -53,7 +54,7 @@ func checkPace(r *Rule, in *Input) []Finding {
 		}
 	}
 	if cycles < int64(r.param("cycles")) {
-		return []Finding{r.short("%d collections were seen in the bare phases, %g are needed", cycles, r.param("cycles"))}
+		return []Finding{r.short("%d collections were seen in %s, %g are needed", cycles, in.where(), r.param("cycles"))}
 	}
 	if 2*int64(forced) > cycles {
 		return []Finding{r.answer(NotApplicable, "%d of %d collections were forced by the program (runtime.GC): the pace is its own", forced, cycles)}
@@ -74,7 +75,7 @@ func checkPace(r *Rule, in *Input) []Finding {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{pace * 1e9, "ns from one collection to the next", paces[0] * 1e9, paces[len(paces)-1] * 1e9}
-	seen := fmt.Sprintf("%s collections in the bare phases", unit.Count(cycles))
+	seen := fmt.Sprintf("%s collections in %s", unit.Count(cycles), in.where())
 	if len(paces) > 1 {
 		seen += fmt.Sprintf("; the fastest in phase %s, one every %s", fastest.Phase.Name, unit.Nanoseconds(paces[0]*1e9))
 	}

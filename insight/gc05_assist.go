@@ -17,6 +17,7 @@ var gc05 = &Rule{
 		{"warning", 0.05, "share of the running time", "research"},
 		{"exec", 0.1, "share of all running time", "chosen: of a function to be worth a look"},
 	},
+	Part:  true,
 	Check: onTrace(checkAssist),
 }
 
@@ -34,10 +35,10 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 			continue
 		}
 		total += a.Ran
-		if float64(g.Exec) < r.param("exec")*float64(all) {
+		if float64(t.ran(g)) < r.param("exec")*float64(all) {
 			continue
 		}
-		if s := float64(a.Ran) / float64(max(1, g.Exec)); s > most {
+		if s := float64(a.Ran) / float64(max(1, t.ran(g))); s > most {
 			worst, most = i, s
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // predicted is what another GOGC would do to a round's program, as evidence;
 // nothing where its collections cannot be replayed.
 func (in *Input) predicted(r *compare.Round, gogc int) []Evidence {
-	if r == nil || r.GC == nil {
+	if r == nil || r.GC == nil || in.part { // a replay wants the whole of a round
 		return nil
 	}
 	replay, err := r.Replay(in.Session)

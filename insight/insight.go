@@ -182,6 +182,8 @@ func Rules() []*Rule {
 type Input struct {
 	Session *session.Session
 	Facts   *compare.Facts
+	// part tells that Facts are of a part of the recording's time alone.
+	part bool
 	// noisy says why the host was not quiet, empty when it was.
 	noisy string
 	// trace analyses the execution trace at the first call.
@@ -233,15 +235,18 @@ func Run(in *Input) []Finding {
 
 // RunPart lets the rules that can judge a part of the recording's time look at
 // one, on its axis, and returns their answers in the order of the catalogue. That
-// reads the execution trace, unless stop says to end, with [sched.ErrStopped].
+// reads the execution trace, where there is one, unless stop says to end, with
+// [sched.ErrStopped]. What the trace does not cover the rules that need it say so.
 func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error) {
 	t := analyzePart(in.Session, part, stop)
 	if errors.Is(t.err, sched.ErrStopped) {
 		return nil, t.err
 	}
 	within := &Input{
-		Session: in.Session, Facts: in.Facts, noisy: in.noisy, trace: func() *traced { return t }, reasons: in.reasons, slow: in.slow, parsed: map[string]*syntax{},
+		Session: in.Session, Facts: compare.GatherIn(in.Session, part), part: true,
+		trace: func() *traced { return t }, reasons: in.reasons, slow: in.slow, parsed: map[string]*syntax{},
 	}
+	within.noisy = hostNoise(within).reason
 	var all []Finding
 	for _, r := range Rules() {
 		if r.Part && r.missing(in.Session.Manifest()) == "" {
@@ -371,9 +376,22 @@ func (in *Input) untold() string {
 }
 
 // doubts lists what speaks against any measurement of time here.
-func (in *Input) doubts() []string {
+func (in *Input) doubts() (all []string) {
 	if in.noisy != "" {
-		return []string{"the machine was not quiet: " + in.noisy}
+		all = append(all, "the machine was not quiet: "+in.noisy)
 	}
-	return nil
+	for _, r := range in.Facts.Rounds {
+		if in.part && r.Phase.Profiler != "" {
+			return append(all, "most of this time lies in phases with a profiler, which costs something too")
+		}
+	}
+	return all
+}
+
+// where says what time the figures are of.
+func (in *Input) where() string {
+	if in.part {
+		return "this time"
+	}
+	return "the bare phases"
 }

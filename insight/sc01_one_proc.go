@@ -23,6 +23,7 @@ var sc01 = &Rule{
 		{"busy", 0.3, "s", "chosen: a trace of less may be of the program's start alone"},
 		{"cpus", 0.5, "CPUs", "chosen: a program that uses less is waiting for something else"},
 	},
+	Part:  true,
 	Check: checkOneProc,
 }
 
@@ -75,7 +76,7 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	}
 	groups := t.groups()
 	for _, g := range groups[:min(2, len(groups))] {
-		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.share(g.Exec)), plural(g.Count, "goroutine")))
+		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.share(t.ran(g))), plural(g.Count, "goroutine")))
 	}
 	f.Advice, f.Verify = spreadAdvice, spreadVerify
 	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.rate(h[0].count) >= sc03.param("rate") {
@@ -105,7 +106,7 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	case procs == 1:
 		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1")}
 	case busy < int(r.param("samples")):
-		return []Finding{r.short("the program was busy in %d scheduler samples of the bare phases, %g are needed: record longer or under load", busy, r.param("samples"))}
+		return []Finding{r.short("the program was busy in %d scheduler samples of %s, %g are needed: record longer or under load", busy, in.where(), r.param("samples"))}
 	}
 	used := cpu / max(wall, 1e-9)
 	share := stats.Wilson(float64(one), float64(busy), compare.Confidence)

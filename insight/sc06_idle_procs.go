@@ -16,6 +16,7 @@ var sc06 = &Rule{
 		{"info", 0.01, "share of the trace", "chosen: in such stretches"},
 		{"warning", 0.05, "share of the trace", "research"},
 	},
+	Part:  true,
 	Check: onTrace(checkIdleProcs),
 }
 

@@ -15,6 +15,7 @@ var sc15 = &Rule{
 		"Thousands of that a second are small reads or writes that a buffer would gather.",
 	Needs:  []recording.Kind{recording.ExecTrace},
 	Params: []Param{{"rate", 1000, "Ps taken away a second", "research"}},
+	Part:   true,
 	Check:  onTrace(checkStolen),
 }
 

@@ -56,12 +56,8 @@ func analyzePart(s *session.Session, part timeline.Span, stop func() bool) *trac
 	case t.err != nil:
 	case stop != nil && stop():
 		t.err = sched.ErrStopped
-	case t.part:
-		whole := t.Info.Span
-		t.Info.Span = timeline.Span{Start: max(whole.Start, part.Start), End: min(whole.End, part.End)}
-		if t.length() <= 0 {
-			t.err = errors.New("the execution trace covers none of this time")
-		}
+	case t.part && t.length() <= 0:
+		t.err = errors.New("the execution trace covers none of this time")
 	}
 	return t
 }
@@ -89,7 +85,7 @@ func onTrace(check func(r *Rule, in *Input, t *traced) []Finding) func(r *Rule, 
 }
 
 // length is the time that the trace covers.
-func (t *traced) length() time.Duration { return t.Info.Span.Len() }
+func (t *traced) length() time.Duration { return t.Covers.Len() }
 
 // share is d as a share of the trace.
 func (t *traced) share(d time.Duration) float64 { return float64(d) / float64(max(1, t.length())) }
@@ -128,13 +124,17 @@ func (t *traced) blocks(keep func(b *sched.Block) bool) (own []*sched.Block) {
 // running is for how long the program's goroutines ran, all together.
 func (t *traced) running() (sum time.Duration) {
 	for _, g := range t.groups() {
-		if t.part { // Exec is of whole lives
-			sum += time.Duration(g.Run.Sum)
-		} else {
-			sum += g.Exec
-		}
+		sum += t.ran(g)
 	}
 	return sum
+}
+
+// ran is the time for which the goroutines of a group ran.
+func (t *traced) ran(g *sched.Group) time.Duration {
+	if t.part { // Exec is of whole lives
+		return g.Run.Sum
+	}
+	return g.Exec
 }
 
 // site is the frame of a stack that says most to the user: the one of the
@@ -171,7 +171,7 @@ func place(f stack.Frame) string {
 // seen is evidence at a stack, of the trace as a whole.
 func (t *traced) seen(id stack.ID, format string, args ...any) Evidence {
 	f := t.site(id)
-	e := Evidence{Text: fmt.Sprintf(format, args...), Path: t.entry.Path, Phase: t.entry.Phase, Span: t.span(t.Info.Span),
+	e := Evidence{Text: fmt.Sprintf(format, args...), Path: t.entry.Path, Phase: t.entry.Phase, Span: t.span(t.Covers),
 		File: f.File, Line: f.Line, Function: f.Func, Short: t.short(f), Stack: t.stack(id)}
 	if e.Function != "" {
 		e.Text = stack.Short(f.Func) + ": " + e.Text

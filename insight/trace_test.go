@@ -36,6 +36,7 @@ func newScene(t *testing.T) *scene {
 	}
 	s := &scene{t: t, Analysis: &sched.Analysis{Reader: trace.Reader()}}
 	s.Info.Span = timeline.Span{Start: 1e9, End: 3e9}
+	s.Covers = s.Info.Span
 	s.Parallel.Procs = 4
 	return s
 }
@@ -182,6 +183,7 @@ func TestSite(t *testing.T) {
 func TestTraceDoubts(t *testing.T) {
 	s := newScene(t)
 	s.Info.Span.End = timeline.Time(1500e6)
+	s.Covers = s.Info.Span
 	s.Info.Problems = []*exectrace.Problem{{Offset: 9, Generation: 2, Text: "a batch is cut"}}
 	in := s.input()
 	got := strings.Join(in.traceDoubts(in.trace(), "and more"), "\n")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loupe/compare"
@@ -61,11 +62,12 @@ func (s *subject) examined(ctx context.Context) (*examined, error) {
 
 // partFindings is what rules say of the chosen range.
 type partFindings struct {
-	// Checked are the rules that can judge a range; what the others say is of
-	// the whole recording.
+	// Checked are the rules that have judged the range; what the others say is
+	// of the whole recording.
 	Checked  []string          `json:"checked"`
 	Findings []insight.Finding `json:"findings"`
-	// Covers is the part of the range that the trace has, which they look at.
+	// Covers is the part of the range that the execution trace has; empty without
+	// one.
 	Covers timeline.Span `json:"covers"`
 }
 
@@ -75,27 +77,29 @@ func findingsOfPart(ctx context.Context, s *subject, q *query) (*partFindings, e
 	if err != nil {
 		return nil, err
 	}
+	var covers timeline.Span
 	t, err := s.timeline(ctx, false)
-	if err != nil {
+	switch {
+	case err == nil:
+		whole := t.On(t.Whole)
+		if covers = (timeline.Span{Start: max(span.Start, whole.Start), End: min(span.End, whole.End)}); covers.Len() <= 0 {
+			covers = timeline.Span{}
+		}
+	case !errors.Is(err, session.ErrNone):
 		return nil, err
-	}
-	whole := t.On(t.Whole)
-	covers := timeline.Span{Start: max(span.Start, whole.Start), End: min(span.End, whole.End)}
-	if covers.Len() <= 0 {
-		return nil, nothing("The execution trace covers none of this time: it goes from %s to %s.", seconds(whole.Start), seconds(whole.End))
 	}
 	seen, err := s.examined(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return memoFew(ctx, s, "part", fmt.Sprint(covers), func(ctx context.Context) (*partFindings, error) {
+	return memoFew(ctx, s, "part", fmt.Sprint(span), func(ctx context.Context) (*partFindings, error) {
 		tell := s.job("looking for what is wrong in the range")
 		defer tell(1)
 		o, err := s.open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found, err := insight.RunPart(seen.input, covers, func() bool { return ctx.Err() != nil })
+		found, err := insight.RunPart(seen.input, span, func() bool { return ctx.Err() != nil })
 		if errors.Is(err, sched.ErrStopped) {
 			return nil, context.Canceled
 		}
@@ -103,9 +107,9 @@ func findingsOfPart(ctx context.Context, s *subject, q *query) (*partFindings, e
 			return nil, err
 		}
 		p := &partFindings{Findings: found, Covers: covers, Checked: []string{}}
-		for _, r := range insight.Rules() {
-			if r.Part {
-				p.Checked = append(p.Checked, r.ID)
+		for _, f := range found {
+			if !slices.Contains(p.Checked, f.Rule) {
+				p.Checked = append(p.Checked, f.Rule)
 			}
 		}
 		if o.Rename != nil {

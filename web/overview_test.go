@@ -3,13 +3,14 @@ package web
 import (
 	"fmt"
 	"math"
-	"net/http"
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"loupe/compare"
 	"loupe/insight"
+	"loupe/recording/recordingtest"
 	"loupe/report"
 	"loupe/session"
 	"loupe/timeline"
@@ -105,5 +106,30 @@ func TestFindingsOfPart(t *testing.T) {
 			t.Errorf("of a microsecond %s says %q", f.Rule, f.Summary)
 		}
 	}
-	p.refused(http.StatusNotFound, fmt.Sprintf("findings/part?s=1&t0=%d&t1=%d", l.Span.End+1, l.Span.End+2), nil)
+	if f := of(l.Span.End+1, l.Span.End+2); f.Covers.Len() != 0 || slices.ContainsFunc(f.Findings, func(f insight.Finding) bool { return f.State != insight.TooLittle }) {
+		t.Errorf("behind the trace it says %+v", f)
+	}
+}
+
+// TestFindingsOfPartOfLog: without a trace the log of the collector is judged.
+func TestFindingsOfPartOfLog(t *testing.T) {
+	r := recordingtest.New("title x\nhost cpus=4\nphase bare 0s..10s user=20s\nclock stderr.log 5ms error=20ms\n-- stderr.log stderr --\n" +
+		recordingtest.Cycles(1000, 10*time.Millisecond, 5*time.Millisecond, func(i int, c *recordingtest.Cycle) {
+			if i >= 500 {
+				c.STW1 = time.Millisecond
+			}
+		}))
+	p := pagesOf(t, r)
+	of := func(from, to time.Duration) insight.State {
+		var f partFindings
+		p.get(fmt.Sprintf("findings/part?s=1&t0=%d&t1=%d", from, to), &f)
+		i := slices.IndexFunc(f.Findings, func(f insight.Finding) bool { return f.Rule == "GC01" })
+		if i < 0 || !slices.Contains(f.Checked, "GC01") || f.Covers.Len() != 0 {
+			t.Fatalf("of %v to %v it says %+v", from, to, f)
+		}
+		return f.Findings[i].State
+	}
+	if quiet, slow := of(0, 2*time.Second), of(3*time.Second, 5*time.Second); quiet != insight.Fine || slow != insight.Found {
+		t.Errorf("GC01 is %s of the time without long pauses, and %s of that with them", quiet, slow)
+	}
 }

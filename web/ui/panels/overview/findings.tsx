@@ -4,7 +4,7 @@ import { post } from "../../api/client.ts";
 import { say } from "../../base/dom.ts";
 import { duration, instant, number, percent, type Span } from "../../base/units.ts";
 import { formatRoute, go, param, range, rangeParams, set, setRange, viewRoute, type Route } from "../../model/route.ts";
-import { axis, has, list } from "../../model/source.ts";
+import { axis, list } from "../../model/source.ts";
 import { useAnswer } from "../../widgets/ask.tsx";
 
 const severities: Record<string, { icon: string; order: number }> = {
@@ -31,7 +31,7 @@ interface Seen {
 
 /** useSeen asks the rules that can judge a range to do so. */
 function useSeen(source: string, all: readonly InsightFinding[]): Seen {
-  const r = range.value, part = useAnswer("findings/part", { s: source, ...rangeParams() }, r !== null && has("exectrace"));
+  const r = range.value, part = useAnswer("findings/part", { s: source, ...rangeParams() }, r !== null && axis.value !== null);
   if (!r) return { all, checked: new Set(), note: "" };
   const none = { all, checked: new Set<string>(), note: "Findings are of the whole recording: no rule could judge the chosen range. Evidence that lies outside of it is marked." };
   if (part.error) return { ...none, note: none.note + (part.error.missing ? " " + part.error.message : "") };
@@ -40,7 +40,7 @@ function useSeen(source: string, all: readonly InsightFinding[]): Seen {
   const checked = new Set(p.checked ?? []);
   return {
     all: [...all.filter((f) => !checked.has(f.rule)), ...(p.findings ?? [])], checked,
-    note: `${checked.size} rules look at the execution trace alone: they were checked on the chosen range, of which ${duration(p.covers.end_ns - p.covers.start_ns)} are traced. The others rest on profiles and logs of the whole recording.`,
+    note: `${checked.size} rules were checked on the chosen range, of which ${p.covers.end_ns > p.covers.start_ns ? duration(p.covers.end_ns - p.covers.start_ns) : "nothing"} is traced. The others rest on profiles, or on what only the whole shows.`,
   };
 }
 
