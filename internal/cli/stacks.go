@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -232,16 +233,22 @@ func liveStacks(pid int) (*dump.File, error) {
 	return f, nil
 }
 
-// isURL tells an address from the name of a file: http://host:6060 or :6060.
+// isURL tells an address from the name of a file: http://host:6060, :6060, and
+// host:6060 with what may follow, where no file has that name.
 func isURL(name string) bool {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return true
 	}
-	if port, ok := strings.CutPrefix(name, ":"); ok {
-		_, err := strconv.ParseUint(port, 10, 16)
+	address, _, _ := strings.Cut(name, "/")
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil || host == "" {
 		return err == nil
 	}
-	return false
+	_, err = os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // isDump tells whether a file begins like a dump or a log with one.

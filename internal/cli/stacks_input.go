@@ -67,10 +67,14 @@ func fromUTF16(data []byte) []byte {
 	return []byte(string(utf16.Decode(words)))
 }
 
-// stacksURL completes an address: :6060 and http://host:6060 are the dump there.
+// stacksURL completes an address: :6060, host:6060 and http://host:6060 are the dump
+// there.
 func stacksURL(name string) (string, error) {
 	if strings.HasPrefix(name, ":") {
-		name = "http://localhost" + name
+		name = "localhost" + name
+	}
+	if !strings.Contains(name, "://") {
+		name = "http://" + name
 	}
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {

@@ -179,15 +179,13 @@ func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher
 // running tells whether a target is that of a running program, rather than one
 // to start.
 func running(target string) bool {
-	if strings.Contains(target, "://") || strings.HasPrefix(target, ":") {
+	if strings.Contains(target, "://") || isURL(target) {
 		return true
 	}
 	if _, err := os.Stat(target); err == nil {
 		return false
 	}
-	digits := strings.Trim(target, "0123456789") == ""
-	host, port, found := strings.Cut(target, ":")
-	return digits || found && host != "" && strings.Trim(port, "0123456789") == ""
+	return strings.Trim(target, "0123456789") == ""
 }
 
 // watching is a program that is being watched.
