@@ -104,6 +104,9 @@ func writeCoreHead(w *lines, c *Core, s Style) {
 			paint = dim
 		}
 		g.add(cell{text: f.Head, paint: dim, left: true}, cell{text: f.Text, paint: paint, left: true})
+		if said, _, _ := strings.Cut(c.Message, "\n"); f.Head == "ended by" && said != "" {
+			g.add(cell{text: "it said", paint: dim, left: true}, cell{text: clip(clean(said), 200), paint: red, left: true})
+		}
 	}
 	fit(g, s.width()-2)
 	g.write(w, s, "  ")
