@@ -201,10 +201,19 @@ func identify(name string) (known, error) {
 		return k, nil
 	}
 	// Profiles of other tools begin in many ways.
-	if data, err := os.ReadFile(name); err == nil && info.Size() < 1<<30 {
-		if _, err := profile.Decode(data, profile.Options{}); err == nil {
+	if info.Size() >= 1<<30 {
+		return known{}, cannotTell(name)
+	}
+	if data, done, err := mapFile(name); err == nil {
+		_, err := profile.Decode(data, profile.Options{})
+		if err := errors.Join(err, done()); err == nil {
 			return knownProfile, nil
 		}
 	}
-	return known{}, fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump, core, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return known{}, cannotTell(name)
+}
+
+// cannotTell is the error of a file that is nothing of what loupe knows.
+func cannotTell(name string) error {
+	return fmt.Errorf("cannot tell what %s is: it is no recording, execution trace, profile, goroutine dump, core, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
 }
