@@ -65,6 +65,25 @@ func (k kernelSource) follow(ctx context.Context, interval time.Duration, _ cloc
 	}
 }
 
+// outside looks at a program that was just started here, when its runtime has begun
+// or half a second has passed. ok is false where nothing can be seen.
+func outside(ctx context.Context, pid int) (k kernelSource, ok bool) {
+	p, err := live.Open(pid)
+	if err != nil {
+		return k, false
+	}
+	defer p.Close()
+	for range 20 {
+		if f, err := p.Goroutines(); err == nil && f.Goroutines() > 0 {
+			return kernelSource{pid: pid, ways: live.Permissions(pid), tell: func(string, ...any) {}}, true
+		}
+		if sleep(ctx, 25*time.Millisecond); ctx.Err() != nil || !ProcessExists(pid) {
+			break
+		}
+	}
+	return k, false
+}
+
 // kernelPhases are what can be had from outside, by the way that it takes.
 var kernelPhases = map[string][]string{"goroutines": {"goroutine"}, "heap": {"allocs", "heap"}, "cpu": {"cpu"}}
 

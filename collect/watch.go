@@ -143,8 +143,13 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 	}
 	w.pid, w.began = w.proc.PID, w.proc.Started
 	w.target.Runs = []recording.Run{{PID: w.pid}}
-	if w.proc.waitAgent(ctx) {
+	switch {
+	case w.proc.waitAgent(ctx):
 		w.src = agentSource{w.proc.agent}
+	case p.Target.Go != "":
+		if k, ok := outside(ctx, w.pid); ok {
+			w.src = k
+		}
 	}
 	w.begin()
 	return w, nil
