@@ -10,6 +10,7 @@ import (
 	"loupe/postmortem"
 	"loupe/report"
 	"loupe/session"
+	"loupe/unit"
 )
 
 var coreEndpoints = []endpoint{
@@ -148,6 +149,17 @@ func (e *coreEnd) advise(c *postmortem.Core) {
 	} else if c.File.Cut > 0 {
 		e.Next = "What is left is read as far as it goes. For a whole one: ulimit -c unlimited, and room on the disk."
 	}
+}
+
+// coreDoubts say why what a core tells may be wrong.
+func coreDoubts(c *postmortem.Core) (all []string) {
+	if c.Identity == postmortem.OtherBuild {
+		all = append(all, fmt.Sprintf("%s is another build than the one that ran: what is here may be nonsense, and no arguments are told.", c.Program))
+	}
+	if c.File.Cut > 0 {
+		all = append(all, fmt.Sprintf("The core is cut: %s are missing at its end.", unit.Bytes(c.File.Cut)))
+	}
+	return all
 }
 
 // oldestHeap is the minor version of Go from which on heaps are read.

@@ -202,6 +202,10 @@ func goroutinesOfCore(t *testing.T, p *pages, c *postmortem.Core) {
 	if !strings.Contains(told, "main.fail r *main.request 0x") || !strings.Contains(told, `{id: 42, name: "the very last request"} true`) {
 		t.Errorf("its arguments are\n%s", told)
 	}
+	p.get("goroutines/view?s=1&of=new", &v)
+	if v.Of.Name != "new" || v.Panic != nil {
+		t.Errorf("the core that is named is %+v", v.Of)
+	}
 	p.get("goroutines/view?s=1&vs=none&q="+url.QueryEscape("func:main.serve"), &v)
 	var group groupView
 	p.get("goroutines/group?s=1&vs=none&key="+v.Rows[0].Key, &group)

@@ -139,7 +139,8 @@ func (s *subject) look(ctx context.Context, q *query) (*look, error) {
 		return nil, err
 	}
 	find := func(id string) (shotItem, error) {
-		if i := slices.IndexFunc(list, func(x shotItem) bool { return x.ID == id }); i >= 0 {
+		// A core is named by its file as well: it is one shot.
+		if i := slices.IndexFunc(list, func(x shotItem) bool { return x.ID == id || x.Kind == "core" && x.Name == id }); i >= 0 {
 			return list[i], nil
 		}
 		if rest, ok := strings.CutPrefix(id, "trace-"); ok && slices.ContainsFunc(list, func(x shotItem) bool { return x.Kind == "trace" }) {

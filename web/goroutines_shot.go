@@ -197,6 +197,7 @@ func dumpShot(o *Opened, item shotItem, rest string) (*shot, error) {
 		x.notes = append(x.notes, fmt.Sprintf("%s lines inside of dumps were not understood; the first is line %d.", unit.Count(f.Unrecognised), f.Odd[0].Number))
 	}
 	if c := o.Cores[entry]; c != nil {
+		x.notes = append(x.notes, coreDoubts(c)...)
 		if c.File.Clock == 0 {
 			x.notes = append(x.notes, "The core does not say what time it was: goroutines have waited for at least as long as is told.")
 		}

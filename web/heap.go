@@ -76,7 +76,7 @@ func heapTypes(ctx context.Context, s *subject, q *query) (*heapPage, error) {
 	}
 	return ofHeap(ctx, s, path, c, fmt.Sprint("types ", retained), doing, parts, func(h *heldHeap) (*heapPage, error) {
 		p := pageOf(h)
-		page := &heapPage{Name: c.Name, Sums: tableOf(report.HeapSums(p)), Doubts: report.HeapDoubts(p)}
+		page := &heapPage{Name: c.Name, Sums: tableOf(report.HeapSums(p)), Doubts: append(coreDoubts(c), report.HeapDoubts(p)...)}
 		if !retained {
 			p.Rows = h.heap.Histogram()
 			page.Types = tableOf(cut(report.HeapTypes(p), "types"))
@@ -249,7 +249,7 @@ func heapDiff(ctx context.Context, s *subject, q *query) (*heapChanges, error) {
 				return nil, err
 			}
 			p := pageOf(h)
-			return &heapSide{p.Totals, h.heap.Histogram(), g.Holders(false), report.HeapDoubts(p)}, nil
+			return &heapSide{p.Totals, h.heap.Histogram(), g.Holders(false), append(coreDoubts(c), report.HeapDoubts(p)...)}, nil
 		})
 	}
 	// The newer one is read last: it is the one that is asked about then.

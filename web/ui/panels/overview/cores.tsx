@@ -44,7 +44,7 @@ function End({ of: e, named }: { of: CoreEnd; named: boolean }) {
         </details>
       ) : null}
       <p class="ov-ways">
-        {e.trouble ? null : <a class="button" href={formatRoute(viewRoute("goroutines"))}>Goroutines{e.thread?.goroutine ? ", the one that failed first" : ""}</a>}
+        {e.trouble ? null : <a class="button" href={formatRoute(viewRoute("goroutines", named ? { of: e.path } : {}))}>Goroutines{e.thread?.goroutine ? ", the one that failed first" : ""}</a>}
         <a class="button" href={formatRoute(viewRoute("goroutines", { tab: "threads", core: e.path }))}>Threads and registers</a>
         {e.no_heap || e.trouble ? null : <a class="button" href={formatRoute(viewRoute("heap", { core: e.path }))}>Heap</a>}
       </p>
