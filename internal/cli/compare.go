@@ -73,7 +73,7 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 				return err
 			}
 			if len(args) == 2 && isCore(args[0]) && isCore(args[1]) {
-				return fmt.Errorf("%s and %s are cores: loupe core diff %s %s compares them", args[0], args[1], args[0], args[1])
+				return fmt.Errorf("%s and %s are cores: loupe core diff %s %s compares them", args[0], args[1], shellWord(args[0]), shellWord(args[1]))
 			}
 			if areProfiles(args) {
 				return profiles.run(e, args, *format)

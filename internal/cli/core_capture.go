@@ -56,7 +56,7 @@ func coreCapture(e *env, f *coreFlags, args []string) error {
 	if c.Cut != nil {
 		return fmt.Errorf("%s is cut after %s: %w (what is in it can be read)", name, unit.Bytes(c.Size), c.Cut)
 	}
-	fmt.Fprintf(e.stderr, "look into it: loupe core %s\n", name)
+	fmt.Fprintf(e.stderr, "look into it: loupe core %s\n", shellWord(name))
 	return nil
 }
 

@@ -324,7 +324,7 @@ func (d *demo) conclude(e *env, dirs []string) error {
 	for _, dir := range dirs {
 		fmt.Fprintf(e.stdout, "  %s\n", dir)
 	}
-	fmt.Fprintf(e.stdout, "\nNext:\n  loupe report %s\n", dirs[0])
+	fmt.Fprintf(e.stdout, "\nNext:\n  loupe report %s\n", shellWord(dirs[0]))
 	if line := listLine(all[0].report.Findings, dirs[0]); line != "" {
 		fmt.Fprintf(e.stdout, "  %s\n", line)
 	}

@@ -146,7 +146,7 @@ func writeFound(e *env, name string) error {
 		return err
 	}
 	if info.Size() > maxFound {
-		fmt.Fprintf(e.stderr, "%s is large; loupe report %s looks for what is wrong\n", name, name)
+		fmt.Fprintf(e.stderr, "%s is large; loupe report %s looks for what is wrong\n", name, shellWord(name))
 		return nil
 	}
 	x, err := examineFiles([]string{name})

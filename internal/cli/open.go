@@ -99,7 +99,7 @@ func openFile(e *env, name string, programs []string) error {
 		if err := show(e, name); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
+		fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", shellWord(name)))
 		return nil
 	}
 	args := append(slices.Clone(what[1:]), name)
@@ -112,7 +112,7 @@ func openFile(e *env, name string, programs []string) error {
 	if code := find(what[0]).main(e, args); code != exitOK && code != exitFound {
 		return exitError{code, nil}
 	}
-	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", name))
+	fmt.Fprintf(e.stderr, "\n%s\n", strings.ReplaceAll(more, "FILE", shellWord(name)))
 	return nil
 }
 

@@ -121,7 +121,7 @@ func examine(name string) (*examined, error) {
 		}
 		switch _, _, unknown := sniff(name); {
 		case isCore(name):
-			err = fmt.Errorf("%s is a core: loupe core %s shows it", name, name)
+			err = fmt.Errorf("%s is a core: loupe core %s shows it", name, shellWord(name))
 		case unknown != nil && !strings.HasSuffix(name, ".zip"):
 			err = unknown
 		}
@@ -223,9 +223,9 @@ func next(e *env, dirs []string, quiet bool) {
 	if quiet {
 		return
 	}
-	fmt.Fprintln(e.stdout, "next       loupe report "+dirs[0])
+	fmt.Fprintln(e.stdout, "next       loupe report "+shellWord(dirs[0]))
 	if len(dirs) > 1 {
-		fmt.Fprintf(e.stdout, "           loupe compare %s %s\n", dirs[0], dirs[1])
+		fmt.Fprintf(e.stdout, "           loupe compare %s %s\n", shellWord(dirs[0]), shellWord(dirs[1]))
 	}
 }
 

@@ -319,7 +319,7 @@ func (v *watching) raise(ctx context.Context, r *alert.Rule, why string) error {
 		if err != nil {
 			v.tell("failed", map[string]any{"error": err.Error()}, "watch: "+err.Error())
 		}
-		v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+dir)
+		v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+shellWord(dir))
 	}
 	v.notify(ctx, r, why, dir)
 	return nil
