@@ -35,10 +35,10 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 			continue
 		}
 		total += a.Ran
-		if float64(t.ran(g)) < r.param("exec")*float64(all) {
+		if float64(g.Exec) < r.param("exec")*float64(all) {
 			continue
 		}
-		if s := float64(a.Ran) / float64(max(1, t.ran(g))); s > most {
+		if s := float64(a.Ran) / float64(max(1, g.Exec)); s > most {
 			worst, most = i, s
 		}
 	}

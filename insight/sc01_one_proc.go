@@ -76,7 +76,7 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	}
 	groups := t.groups()
 	for _, g := range groups[:min(2, len(groups))] {
-		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.share(t.ran(g))), plural(g.Count, "goroutine")))
+		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.share(g.Exec)), plural(g.Count, "goroutine")))
 	}
 	f.Advice, f.Verify = spreadAdvice, spreadVerify
 	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.rate(h[0].count) >= sc03.param("rate") {

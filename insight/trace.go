@@ -124,17 +124,9 @@ func (t *traced) blocks(keep func(b *sched.Block) bool) (own []*sched.Block) {
 // running is for how long the program's goroutines ran, all together.
 func (t *traced) running() (sum time.Duration) {
 	for _, g := range t.groups() {
-		sum += t.ran(g)
+		sum += g.Exec
 	}
 	return sum
-}
-
-// ran is the time for which the goroutines of a group ran.
-func (t *traced) ran(g *sched.Group) time.Duration {
-	if t.part { // Exec is of whole lives
-		return g.Run.Sum
-	}
-	return g.Exec
 }
 
 // site is the frame of a stack that says most to the user: the one of the

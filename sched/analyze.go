@@ -127,6 +127,7 @@ type track struct {
 	counted   bool          // as running, of the program's own
 	queued    bool          // as waiting for a P, of the program's own
 	delay     time.Duration // of all that waited for a P before it began to run
+	did       *Stats        // in the window, where that is a part of the time
 	known     bool
 }
 
@@ -221,7 +222,12 @@ func (a *analyzer) event(e *exectrace.Event) {
 		a.crossEdge(e.Time)
 	}
 	a.last = e.Time
-	a.sum.Event(e)
+	a.follow(e)
+	a.sum.Event(e) // behind: it hands over goroutines that have ended, with what they did
+}
+
+// follow moves what is counted along.
+func (a *analyzer) follow(e *exectrace.Event) {
 	switch e.Kind {
 	case exectrace.KindGoTransition:
 		if e.From != e.To {
@@ -239,6 +245,7 @@ func (a *analyzer) event(e *exectrace.Event) {
 		a.ranges(e)
 	case exectrace.KindSync:
 		if e.Reset() {
+			a.untilNow(e.Time)
 			a.tracks = nil
 			a.par.reset(e.Time)
 		}
@@ -254,8 +261,10 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		t.id, t.known, t.lastWaker = e.Goroutine(), true, exectrace.NoGoroutine
 		if e.From == exectrace.NotExist {
 			t.creator = a.groupByGo(e.Stack)
-			t.creator.Created++
+			t.creator.Created += a.window.one()
 			t.waited = e.Stack // until it first runs, it is where it was made
+		} else if a.window.timed {
+			a.early(t, e)
 		}
 	default:
 		a.leave(t, e)
@@ -279,11 +288,11 @@ func (a *analyzer) transition(e *exectrace.Event) {
 	case exectrace.NotExist:
 		if t.group != nil {
 			t.group.alive--
-			t.group.Ended++
+			t.group.Ended += a.window.one()
 		}
 		if t.creator != nil {
 			t.creator.alive--
-			t.creator.Ended++
+			t.creator.Ended += a.window.one()
 		}
 		t.known = false
 	}
@@ -296,14 +305,18 @@ func (a *analyzer) identify(t *track, e *exectrace.Event) {
 	g := a.groupByName(t.name)
 	t.group = g
 	g.alive++
-	g.Peak = max(g.Peak, g.alive)
 	if e.From == exectrace.NotExist {
-		g.Created++
+		g.Created += a.window.one()
 	}
 	if c := t.creator; c != nil {
 		c.Name = t.name
 		c.alive++
-		c.Peak = max(c.Peak, c.alive)
+	}
+	if !a.window.closed {
+		g.Peak = max(g.Peak, g.alive)
+		if c := t.creator; c != nil {
+			c.Peak = max(c.Peak, c.alive)
+		}
 	}
 }
 
@@ -341,6 +354,9 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 	i.Start, i.End = t.since, e.Time
 	i.P, i.Stack = t.proc, t.stack
 	i.By, i.ByStack = e.G, e.Stack
+	if a.window.timed {
+		a.within(t, e.Time)
+	}
 	switch t.state {
 	case exectrace.Running:
 		a.par.running(e.Time, t, -1)
@@ -399,6 +415,9 @@ func (a *analyzer) goroutine(g *Goroutine) {
 	if f := a.opts.Filter; f != nil && !f.Goroutine(a.r, g) {
 		return
 	}
+	if a.window.timed {
+		g = a.cut(g)
+	}
 	a.groupByName(g.Name).add(g)
 	if g.Creator != 0 {
 		a.groupByGo(g.Creator).add(g)
@@ -440,7 +459,7 @@ func (g *Group) add(one *Goroutine) {
 		g.MaxExec, g.MaxG = one.Exec, one.ID
 	}
 	if one.Ended != 0 {
-		g.Life.Add(one.Total)
+		g.Life.Add(one.Ended.Sub(one.Created))
 		g.Each.Add(one.Exec)
 	}
 }

@@ -62,7 +62,12 @@ func TestWindow(t *testing.T) {
 		want := measured{}
 		want.add(whole)
 		if !maps.Equal(sum, want) {
-			t.Errorf("the parts add up to\n%v, not\n%v", sum, want)
+			for k := range want {
+				if sum[k] != want[k] {
+					t.Errorf("the parts add up to %v of %s, not to %v", sum[k], k, want[k])
+				}
+			}
+			t.Errorf("%d figures of the parts, %d of the whole", len(sum), len(want))
 		}
 	})
 }
@@ -135,6 +140,18 @@ func (m measured) add(a *sched.Analysis) {
 	}
 	for _, c := range a.GC.Cycles {
 		m["marking"] += c.Span.Len()
+	}
+	for _, g := range a.Groups {
+		name := a.Reader.Name(g.Name)
+		m["exec of "+name] += g.Exec
+		m["for a P of "+name] += g.SchedWait
+		m["syscall of "+name] += g.Syscall + g.SyscallBlock
+		m["wait of "+name] += g.Blocked.Sum()
+		m["total of "+name] += g.Total
+		m["ended of "+name] += time.Duration(g.Ended)
+	}
+	for _, g := range a.Creators {
+		m["created"] += time.Duration(g.Created)
 	}
 	m["idle"] += a.Parallel.IdleWhileQueued
 	m["steals"] += time.Duration(a.Parallel.Steals)
