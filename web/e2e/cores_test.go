@@ -114,6 +114,29 @@ func TestCores(t *testing.T) {
 	}
 }
 
+// TestCoreHandedOn: the page that people hand on has the types of the heap and no text
+// of it, and what can be done in the view is found by name.
+func TestCoreHandedOn(t *testing.T) {
+	dir := t.TempDir()
+	exe := heldProgram(t, dir)
+	before, after := filepath.Join(dir, "before.core"), filepath.Join(dir, "after.core")
+	captured(t, exe, before, after)
+	name := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(name, []byte(loupe(t, "report", "-format", "html", exe, after)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, "file://"+name, 1280, 900, "light")
+	b.until("document.querySelector('.ov-finding h3').innerText.includes('Copied while it ran')")
+	b.press("gh")
+	b.until("[...document.querySelectorAll('.heap td')].some(e => e.innerText === 'main.session')")
+	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
+	b.until("document.querySelector('dialog input')")
+	b.do(chromedp.SendKeys(chromedp.CSS("dialog input"), "long texts"))
+	b.until("document.querySelector('.chooser li[aria-selected=true]').innerText.includes('Long texts')")
+	b.press("\r")
+	b.until("document.querySelector('.heap .empty').innerText.includes('they are not put into a file')")
+}
+
 // cutCore is a core that is cut, of a program that is not there.
 func cutCore(t *testing.T, dir, whole string) string {
 	t.Helper()
