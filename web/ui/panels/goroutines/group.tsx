@@ -26,7 +26,7 @@ function Opened({ of: g, ask, kind, core, traced, chosen, choose }: { of: GroupV
   const table = g.goroutines, place = chosen === null ? undefined : g.places?.[chosen];
   const name = chosen === null ? "" : table?.shown?.[chosen]?.[0] ?? "";
   const one = useAnswer("goroutines/one", { ...ask, g: place }, place !== undefined && kind === "dump" || kind === "core");
-  const profile = current.value?.entries?.findLast((e) => e.kind === "pprof.goroutine");
+  const profile = current.value?.entries?.findLast((e) => e.kind === "pprof.goroutine" && (!core || e.path === core));
   return (
     <>
       {(g.stacks ?? []).map((s, i) => (
