@@ -142,6 +142,7 @@ func (h *Heap) Graph() (g *Graph, err error) {
 		}
 	}
 	h.cache.drop()
+	giveBack(n)
 	// The rest is numbers in memory: it takes about as long as reading them.
 	var t tree
 	var preds adjacency
@@ -154,9 +155,7 @@ func (h *Heap) Graph() (g *Graph, err error) {
 			return nil, p.err
 		}
 		f()
-		if i > 0 {
-			giveBack(n)
-		}
+		giveBack(n)
 	}
 	return g, nil
 }

@@ -35,6 +35,8 @@ func (g *Graph) findPaths() (*paths, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.cache.drop()
+	giveBack(n)
 	p.parent = shortest(n, out, g.stacks())
 	giveBack(n)
 	g.paths = p

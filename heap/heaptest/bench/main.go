@@ -34,7 +34,7 @@ func main() {
 	mb := flag.Int("mb", 900, "megabytes that the `program` fills")
 	rounds := flag.Int("rounds", 3, "`number` of rounds")
 	peer := flag.String("viewcore", "", "`program` to compare with")
-	read := flag.String("read", "", "read a core in one `way` and end: histogram or retained")
+	read := flag.String("read", "", "read a core in one `way` and end: histogram, retained or holds")
 	flag.Parse()
 	var err error
 	switch {
@@ -86,7 +86,7 @@ func compare(bin, file, peer string, rounds int) error {
 	}
 	fmt.Printf("a core of %d MB\nway         CPU      took     most memory  of the core\n", st.Size()>>20)
 	for range rounds {
-		for _, way := range []string{"histogram", "retained", "viewcore"} {
+		for _, way := range []string{"histogram", "retained", "holds", "viewcore"} {
 			c := exec.Command(self, "-read", way, bin, file)
 			if way == "viewcore" {
 				if peer == "" {
@@ -151,10 +151,16 @@ func readCore(way, bin, file string) error {
 	if err != nil {
 		return err
 	}
-	if way == "retained" {
+	if way != "histogram" {
 		g, err := h.Graph()
 		if err != nil {
 			return err
+		}
+		if way == "holds" {
+			for _, x := range g.Ways("main.record") {
+				fmt.Printf("%12d %s\n", x.Count, x.Root.Name)
+			}
+			return nil
 		}
 		for _, x := range g.Holders(true)[:10] {
 			fmt.Printf("%12d %s\n", x.Retained, x.Name)
