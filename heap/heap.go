@@ -4,10 +4,10 @@
 //
 // [Open] reads the tables of the runtime (docs/formats/heap.md says where they
 // lie in each version of Go), finds what the roots reach, and names types along
-// the way: from the global variables on through the debug information, and of
-// larger objects from the header that the allocator keeps since Go 1.22. What no
-// typed pointer leads to stays unknown, and is called by its size: nothing is
-// guessed. [Heap.Graph] has the edges, for who holds what.
+// the way: from the global variables and those on stacks on through the debug
+// information, and of larger objects from the header that the allocator keeps since
+// Go 1.22. What no typed pointer leads to stays unknown, and is called by its size:
+// nothing is guessed. [Heap.Graph] has the edges, for who holds what.
 //
 // The package opens nothing and trusts nothing: every address and every count is
 // checked before it is used, and what the tables take is bounded.
