@@ -21,13 +21,8 @@ import (
 // TestCPUProfile: the function that computes is what the profile shows, with its
 // caller.
 func TestCPUProfile(t *testing.T) {
-	c := exec.Command(toolchain{command: "go"}.build(t, "burn"))
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer c.Wait()
-	defer c.Process.Kill()
-	p, err := Open(c.Process.Pid)
+	pid, _ := begin(t, exec.Command(toolchain{command: "go"}.build(t, "burn"), "0"))
+	p, err := Open(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +48,7 @@ func TestCPUProfile(t *testing.T) {
 	if all < 10 || burnt*10 < all*8 {
 		t.Errorf("%d of %d samples are in burn, called by work", burnt, all)
 	}
-	for _, p := range Permissions(c.Process.Pid) {
+	for _, p := range Permissions(pid) {
 		if !p.OK && p.What != "counters" && p.What != "heap" {
 			t.Errorf("what was done is said to be impossible: %s", p)
 		}

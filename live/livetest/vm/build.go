@@ -25,6 +25,8 @@ var looked = map[string][][]string{
 	"live/testdata/unprofiled": {{}, {"-ldflags=-s -w"}},
 	"program/testdata/held":    {{}, {"-buildmode=pie", "-ldflags=-w"}, {"-buildmode=pie", "-ldflags=-s"}, {"-ldflags=-s"}, {"-gcflags=all=-N -l"}},
 	"heap/heaptest/known":      {{}, {"-buildmode=pie"}},
+	"heap/heaptest/held":       {{}, {"-trimpath"}, {"-buildmode=pie"}, {"-gcflags=all=-N -l"}},
+	"heap/heaptest/busy":       {{"-trimpath"}, {"-gcflags=all=-N -l"}},
 }
 
 // builder fills the root of the machine's file system.

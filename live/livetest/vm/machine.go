@@ -56,16 +56,16 @@ poweroff -f
 
 // testScript runs the tests, but those that need the go command itself and would say
 // the same on every machine.
-func testScript(versions []string) string {
+func testScript(versions []string, tests string) string {
 	list := strings.Join(versions, ",")
 	return fmt.Sprintf(`export LOUPE_TOOLCHAINS=%s LOUPE_CORES=%s
 bad=0
 for pkg in %s; do
 	echo "--- $pkg"
-	(cd $pkg && ./tests -test.v -test.timeout 30m -test.skip 'TestLayouts|TestVariablesInCode') || bad=1
+	(cd $pkg && ./tests -test.v -test.timeout 30m -test.skip 'TestLayouts|TestVariablesInCode' -test.run '%s') || bad=1
 done
 exit $bad
-`, list, list, strings.Join(packages, " "))
+`, list, list, strings.Join(packages, " "), tests)
 }
 
 // furnish adds what starts the machine to its file system, and the files that a

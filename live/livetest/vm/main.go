@@ -45,16 +45,17 @@ func main() {
 	flag.IntVar(&m.memory, "memory", 2048, "memory in `MiB`")
 	flag.DurationVar(&m.patience, "timeout", 20*time.Minute, "`time` after which the machine is stopped")
 	versions := flag.String("go", runtime.Version(), "`versions` of Go that build the programs which are looked into")
+	tests := flag.String("run", "", "run only the tests whose names match this `pattern`")
 	script := flag.String("script", "", "shell `script` to run instead of the tests")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, &m, strings.Split(*versions, ","), *script, flag.Args()); err != nil {
+	if err := run(ctx, &m, strings.Split(*versions, ","), *tests, *script, flag.Args()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, m *machine, versions []string, script string, files []string) error {
+func run(ctx context.Context, m *machine, versions []string, tests, script string, files []string) error {
 	dir, err := os.MkdirTemp("", "loupe-vm-")
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func run(ctx context.Context, m *machine, versions []string, script string, file
 	if err := b.programs(); err != nil {
 		return err
 	}
-	text := testScript(versions)
+	text := testScript(versions, tests)
 	if script == "" {
 		if err := b.tests(versions); err != nil {
 			return err
