@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -64,6 +65,12 @@ func die(r *request, list []int) int {
 	return r.next.id + len(list)
 }
 
+// settled says that all goroutines have begun, and that those wait which do not
+// spin: there are two of these, and one that asks.
+func settled(text string) bool {
+	return !strings.Contains(text, "[runnable]:\ncreated by") && strings.Count(text, " [runnable]:")+strings.Count(text, " [running]:") <= 3
+}
+
 func main() {
 	ch := make(chan int, 3)
 	for i := 0; i < 10; i++ {
@@ -96,7 +103,9 @@ func main() {
 		die(&request{id: 7, name: "seven"}, []int{1, 2, 3})
 	}
 	go func() {
-		time.Sleep(200 * time.Millisecond) // all the others wait by then
+		for text := make([]byte, 1<<20); !settled(string(text[:runtime.Stack(text, true)])); {
+			time.Sleep(20 * time.Millisecond)
+		}
 		fmt.Println("ready")
 	}()
 	wait(&request{}, make(chan int), nil, 0, nil, nil, nil)
