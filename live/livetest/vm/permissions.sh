@@ -3,7 +3,7 @@
 #
 #	go run ./live/livetest/vm -arch amd64 … -script live/livetest/vm/permissions.sh
 bad=0
-mkdir -m 1777 /tmp/work
+mkdir -m 1777 /tmp/try
 cp /bin/leak /bin/sealed && chmod 711 /bin/sealed
 echo 'group:x:65534:5::/tmp:/bin/sh' >>/etc/passwd # nobody, in another group
 
@@ -15,7 +15,7 @@ sleep 4
 # check NAME PID says what the table tells of a process, and what works.
 cat >/bin/check <<'END'
 #!/bin/sh
-dir=$(mktemp -d /tmp/work/XXXXXX) && cd $dir || exit 1
+dir=$(mktemp -d /tmp/try/XXXXXX) && cd $dir || exit 1
 loupe attach -explain $2 >table 2>&1
 said=$(awk '/^(goroutines|cpu|core|oom)/ {printf "%s=%s ", $1, $2}' table)
 works() { "$@" >log 2>&1 && echo yes || echo no; }
