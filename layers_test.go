@@ -127,7 +127,7 @@ var rooms = map[string]room{
 	"heap/heaptest/busy":         {0, roof, nil},
 
 	// Tests look into cores of a program that is known.
-	"postmortem/postmortemtest":      {4, roof, []string{"live"}},
+	"postmortem/postmortemtest":      {5, roof, []string{"core", "live", "postmortem", "symbol"}},
 	"postmortem/postmortemtest/held": {0, roof, nil},
 
 	// What measures how processes are read starts one.

@@ -4,45 +4,14 @@ package postmortem_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"loupe/core"
 	"loupe/explain"
 	"loupe/postmortem"
 	"loupe/postmortem/postmortemtest"
-	"loupe/symbol"
 )
-
-// join opens a core with a program, both from files.
-func join(t *testing.T, name, exe string) (*postmortem.Core, error) {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := core.Open(f, info.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := os.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { image.Close() })
-	bin, err := symbol.Open(image, symbol.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return postmortem.Join(name, file, exe, bin, image)
-}
 
 // TestFailing: the end of a program that was copied while it said why it fails, by
 // several readers at once.
@@ -53,7 +22,7 @@ func TestFailing(t *testing.T) {
 	p.Failing()
 	name := filepath.Join(dir, "core")
 	p.Capture(name)
-	c, err := join(t, name, exe)
+	c, err := postmortemtest.Join(t, name, exe)
 	if err != nil || c.NotGo != nil || c.Identity != postmortem.SameBuild {
 		t.Fatalf("%v, %v, %q", err, c.NotGo, c.Identity)
 	}
@@ -104,7 +73,7 @@ func TestDoubts(t *testing.T) {
 	exe := postmortemtest.Build(t, dir)
 	name := filepath.Join(dir, "core")
 	postmortemtest.Start(t, exe).Capture(name)
-	c, err := join(t, name, postmortemtest.Build(t, t.TempDir(), "-ldflags=-w"))
+	c, err := postmortemtest.Join(t, name, postmortemtest.Build(t, t.TempDir(), "-ldflags=-w"))
 	if err != nil || c.Identity != postmortem.OtherBuild {
 		t.Fatalf("%v, %q", err, c.Identity)
 	}

@@ -13,7 +13,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,7 +21,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"loupe/core"
 	"loupe/dump"
 	"loupe/explain"
 	"loupe/heap"
@@ -31,7 +29,6 @@ import (
 	"loupe/postmortem/postmortemtest"
 	"loupe/report"
 	"loupe/session"
-	"loupe/symbol"
 )
 
 // heldCores are cores as the command line opens them.
@@ -47,32 +44,10 @@ func (c heldCores) Goroutines(name string) (*dump.File, error) { return c.cores[
 // joined opens a core; without a program it stands alone.
 func joined(t *testing.T, name, exe string) *postmortem.Core {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := core.Open(f, info.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
 	if exe == "" {
-		return postmortem.Alone(name, file, errors.New("its program is not there"))
+		return postmortem.Alone(name, postmortemtest.Open(t, name), errors.New("its program is not there"))
 	}
-	image, err := os.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { image.Close() })
-	bin, err := symbol.Open(image, symbol.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := postmortem.Join(name, file, exe, bin, image)
+	c, err := postmortemtest.Join(t, name, exe)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"loupe/core"
 	"loupe/live"
+	"loupe/postmortem"
+	"loupe/symbol"
 )
 
 //go:embed held/main.go
@@ -37,6 +40,41 @@ func Build(t testing.TB, dir string, flags ...string) string {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	return exe
+}
+
+// Open opens a core for as long as the test lasts.
+func Open(t testing.TB, name string) *core.File {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := core.Open(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Join opens a core with a program.
+func Join(t testing.TB, name, exe string) (*postmortem.Core, error) {
+	t.Helper()
+	file := Open(t, name)
+	image, err := os.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { image.Close() })
+	bin, err := symbol.Open(image, symbol.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return postmortem.Join(name, file, exe, bin, image)
 }
 
 // Process is the program while it runs.
