@@ -39,6 +39,13 @@ type mishap struct {
 func checkFailed(r *Rule, in *Input) []Finding {
 	all, err := in.Session.Stacks()
 	var found []*mishap
+	type spot struct {
+		kind   dump.Kind
+		caught bool
+		at     string
+		line   int
+	}
+	known := map[spot]*mishap{}
 	dumps := 0
 	for _, l := range all {
 		for i := range l.Dumps {
@@ -47,14 +54,13 @@ func checkFailed(r *Rule, in *Input) []Finding {
 			if f == nil {
 				continue
 			}
-			same := slices.IndexFunc(found, func(o *mishap) bool {
-				return o.kind == f.kind && o.caught == f.caught && o.at.Func == f.at.Func && o.at.Line == f.at.Line
-			})
-			if same < 0 {
-				found = append(found, f)
-			} else {
-				found[same].times++
+			at := spot{f.kind, f.caught, f.at.Func, f.at.Line}
+			if same := known[at]; same != nil {
+				same.times++
+				continue
 			}
+			known[at] = f
+			found = append(found, f)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b *mishap) int { return cmp.Compare(weight(a), weight(b)) })
@@ -92,7 +98,8 @@ func (in *Input) mishapOf(l *session.Listing, d *dump.Dump) *mishap {
 	if n := len(d.Panics); n > 0 && d.Kind == dump.Panic {
 		f.text = messageLine(d.Panics[n-1].Value)
 	}
-	f.caught = strings.Contains(messageLine(d.Message), "http: panic serving")
+	line := messageLine(d.Message)
+	f.caught = strings.Contains(line, "http: panic serving") || strings.Contains(line, "http2: panic serving")
 	test := ""
 	if d.Kind == dump.Timeout {
 		test = runningTest(d.Message)
@@ -104,12 +111,15 @@ func (in *Input) mishapOf(l *session.Listing, d *dump.Dump) *mishap {
 		if l.Count(g) == 0 {
 			continue // the stack of a thread
 		}
+		f.count++
+		if f.frames != nil && test == "" {
+			continue
+		}
 		frames := framesOf(l.Stacks, l.StackIDs[g])
 		runs := test != "" && slices.ContainsFunc(frames, func(fr stack.Frame) bool { return strings.HasSuffix(fr.Func, "."+test) })
 		if f.frames == nil || runs {
 			f.frames = frames
 		}
-		f.count++
 	}
 	// The function that cgo has made for a call is none of the program.
 	made := func(fr stack.Frame) bool { return strings.HasSuffix(fr.File, "_cgo_gotypes.go") }
