@@ -114,13 +114,7 @@ func (v *values) storedText(addr, n uint64) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if n <= maxString {
-		return strconv.Quote(string(data)), true
-	}
-	for len(data) > maxString-utf8.UTFMax && !utf8.Valid(data) {
-		data = data[:len(data)-1]
-	}
-	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(string(data)), n), true
+	return quoted(data, n), true
 }
 
 // storedBox reads the value that an interface leads to.

@@ -293,13 +293,18 @@ func (v *values) constant(addr, n uint64) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	return quoted(data, n), true
+}
+
+// quoted is a text of n bytes, of which data has as many as are shown.
+func quoted(data []byte, n uint64) string {
 	if n <= maxString {
-		return strconv.Quote(string(data)), true
+		return strconv.Quote(string(data))
 	}
 	for len(data) > maxString-utf8.UTFMax && !utf8.Valid(data) {
 		data = data[:len(data)-1]
 	}
-	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(string(data)), n), true
+	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(string(data)), n)
 }
 
 func (v *values) slice(t *symbol.Type, a dump.Arg) string {

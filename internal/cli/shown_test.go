@@ -177,7 +177,7 @@ func wrongCommand(words []string) error {
 		words = words[1:]
 	}
 	if strings.ToUpper(words[0]) == words[0] {
-		return nil // a placeholder
+		return nil // a word that stands for any command
 	}
 	c := find(words[0])
 	if c == nil {
