@@ -33,18 +33,13 @@ func TestHeldToolchains(t *testing.T) {
 
 // TestBusy reads a program of hundreds of goroutines in the standard library, with
 // the frames of stacks and with all of their words: what the collector has kept is
-// reached in both ways. Of what stacks alone hold, frames leave little unknown. It
-// runs with LOUPE_TOOLCHAINS as well, and builds much.
+// reached in both ways. Of what stacks alone hold, frames leave little unknown.
 func TestBusy(t *testing.T) {
-	list := os.Getenv("LOUPE_TOOLCHAINS")
-	if list == "" {
-		t.Skip("LOUPE_TOOLCHAINS is not set")
-	}
 	source, err := os.ReadFile("heaptest/busy/main.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, version := range strings.Split(list, ",") {
+	for _, version := range toolchains() {
 		for name, flag := range map[string]string{"": "-trimpath", " -N -l": "-gcflags=all=-N -l"} {
 			t.Run(version+name, func(t *testing.T) {
 				t.Setenv("GOTOOLCHAIN", version)

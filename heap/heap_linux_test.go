@@ -167,14 +167,20 @@ func TestKnown(t *testing.T) {
 	check(t, build(t, "go"))
 }
 
-// TestToolchains does the same with the programs of other versions of Go, which it
-// fetches: LOUPE_TOOLCHAINS=go1.21.13,go1.24.11 (1.21 to 1.26).
-func TestToolchains(t *testing.T) {
-	list := os.Getenv("LOUPE_TOOLCHAINS")
-	if list == "" {
-		t.Skip("LOUPE_TOOLCHAINS is not set")
+// toolchains are the version of Go at hand and those that the environment names:
+// LOUPE_TOOLCHAINS=go1.21.13,go1.24.11 (1.21 to 1.26).
+func toolchains() []string {
+	all := []string{"local"}
+	if list := os.Getenv("LOUPE_TOOLCHAINS"); list != "" {
+		all = append(all, strings.Split(list, ",")...)
 	}
-	for _, version := range strings.Split(list, ",") {
+	return all
+}
+
+// TestToolchains does the same as PIE, and with the programs of other versions of
+// Go, which it fetches.
+func TestToolchains(t *testing.T) {
+	for _, version := range toolchains() {
 		t.Run(version, func(t *testing.T) {
 			t.Setenv("GOTOOLCHAIN", version)
 			check(t, build(t, "go"))
