@@ -79,6 +79,9 @@ func ParseFilter(text string) (*Filter, error) {
 			return nil, fmt.Errorf("cannot read the filter term %q: %w", t.Key+t.Op+t.Value, err)
 		}
 	}
+	if f.to > 0 && f.to <= f.from {
+		return nil, fmt.Errorf("nothing lies between from=%v and to=%v: to must be the later one", f.from, f.to)
+	}
 	return f, nil
 }
 

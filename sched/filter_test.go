@@ -14,16 +14,17 @@ func TestParseFilter(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"nonsense":   "it should be like func~handle",
-		"colour=red": `there is no "colour"`,
-		"dur=1ms":    "dur cannot be compared by =",
-		"dur>soon":   "invalid duration",
-		"func~(":     "missing closing",
-		"state=lost": `no state "lost"`,
-		"g=x":        `"x" is no goroutine id`,
-		"func~'a":    "is not closed",
-		"from=never": "invalid duration",
-		"stack=main": "it takes ~ !~",
+		"nonsense":      "it should be like func~handle",
+		"colour=red":    `there is no "colour"`,
+		"dur=1ms":       "dur cannot be compared by =",
+		"dur>soon":      "invalid duration",
+		"func~(":        "missing closing",
+		"state=lost":    `no state "lost"`,
+		"g=x":           `"x" is no goroutine id`,
+		"func~'a":       "is not closed",
+		"from=never":    "invalid duration",
+		"stack=main":    "it takes ~ !~",
+		"from=5s to=1s": "nothing lies between from=5s and to=1s",
 	} {
 		if _, err := sched.ParseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
