@@ -57,7 +57,7 @@ func (r *Recorder) keepSources() error {
 		if err != nil || len(text) == 0 {
 			continue
 		}
-		err = r.w.Put(recording.Entry{Path: "source/" + r.sourceName(file), Kind: recording.Source, Source: file}, text)
+		err = r.w.Put(recording.Entry{Path: recording.SourcePath(r.sourceName(file)), Kind: recording.Source, Source: file}, text)
 		if err != nil {
 			return err
 		}

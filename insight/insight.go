@@ -261,7 +261,7 @@ func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error)
 func (in *Input) shorten(all []Finding) {
 	short := map[string]string{}
 	for _, e := range in.Session.Manifest().Of(recording.Source) {
-		if rel := strings.TrimPrefix(e.Path, "source/"); !strings.HasPrefix(rel, "abs/") {
+		if rel := e.SourceName(); !strings.HasPrefix(rel, "abs/") {
 			short[e.Source] = rel
 		}
 	}

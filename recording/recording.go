@@ -9,6 +9,7 @@
 package recording
 
 import (
+	"strings"
 	"time"
 
 	"loupe/timeline"
@@ -200,6 +201,25 @@ type Clock struct {
 type Mark struct {
 	At   timeline.Time `json:"at_ns"`
 	Text string        `json:"text"`
+}
+
+// A source that is kept lies under sourceFolder, and its name ends in
+// sourceSuffix: a recording may lie anywhere in a module, and neither the go
+// command nor an editor or a linter must take its copies for packages.
+const (
+	sourceFolder = "source/"
+	sourceSuffix = ".txt"
+)
+
+// SourcePath returns the path of the entry that keeps a source file; name is
+// slash-separated, and begins with "abs/" where the file lies outside the
+// module.
+func SourcePath(name string) string { return sourceFolder + name + sourceSuffix }
+
+// SourceName returns the name that [SourcePath] was given. Recordings of loupe
+// before 2026-11-22 have sources without the suffix.
+func (e Entry) SourceName() string {
+	return strings.TrimSuffix(strings.TrimPrefix(e.Path, sourceFolder), sourceSuffix)
 }
 
 // PhaseNamed returns the phase with the given name.

@@ -40,6 +40,9 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	if err := makeEmptyDir(dir); err != nil {
 		return nil, err
 	}
+	if err := hideFromGit(dir); err != nil {
+		return nil, err
+	}
 	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create recording: %w", err)
@@ -68,6 +71,16 @@ func makeEmptyDir(dir string) error {
 	}
 	if len(names) > 0 {
 		return fmt.Errorf("cannot create recording: %s exists and is not empty (choose another place with -o)", dir)
+	}
+	return nil
+}
+
+// hideFromGit has git leave out the recording, with the file that says so: it
+// may lie in somebody's working tree, which is as clean afterwards as before.
+func hideFromGit(dir string) error {
+	text := "# A recording of loupe is not part of the repository around it.\n*\n"
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("cannot create recording: %w", err)
 	}
 	return nil
 }
