@@ -158,31 +158,6 @@ type goPackage struct {
 	Error                 *struct{ Err string }
 }
 
-// goCommand prepares a call of the go command in dir.
-func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PWD="+dir)
-	return cmd
-}
-
-// run executes cmd and returns its output; an error holds what it printed.
-func run(cmd *exec.Cmd) ([]byte, error) {
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return nil, errors.New("cannot find the go command: install Go, or give a ready binary")
-		}
-		text := strings.TrimSpace(errs.String())
-		if text == "" {
-			text = err.Error()
-		}
-		return nil, errors.New(text)
-	}
-	return out.Bytes(), nil
-}
-
 func list(ctx context.Context, opt BuildOptions, dir string, args ...string) (*goPackage, error) {
 	words := append([]string{"list", "-e", "-json"}, tagFlags(opt.Flags)...)
 	out, err := run(goCommand(ctx, dir, append(words, args...)...))
@@ -411,6 +386,7 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 	}
 	args = append(append(args, flags...), what...)
 	cmd := goCommand(ctx, dir, args...)
+	cmd.Env = append(cmd.Env, "GOTMPDIR="+opt.Temp)
 	if opt.Leaks && goMinor(ctx, dir) == leakMinor {
 		cmd.Env = append(cmd.Env, "GOEXPERIMENT="+addExperiment(ctx, dir))
 	}

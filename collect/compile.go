@@ -169,10 +169,10 @@ func (c *compilation) list(ctx context.Context, flags ...string) (pkgs []listed,
 	}
 	words = slices.Concat(words, c.otherFlags(), flags, []string{"--"}, c.targets())
 	cmd := goCommand(ctx, c.opt.Dir, words...)
-	cmd.Env = append(cmd.Env, c.opt.Env...)
+	cmd.Env = append(append(cmd.Env, "GOTMPDIR="+c.temp), c.opt.Env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	failed := cmd.Run()
+	failed := execute(cmd)
 	dec := json.NewDecoder(&out)
 	for {
 		var p listed

@@ -13,7 +13,7 @@ const signalTerm = syscall.SIGTERM
 
 // detach puts the child into a process group of its own, so that Ctrl-C
 // reaches loupe alone.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func detach(cmd *exec.Cmd) { ownGroup(cmd) }
 
 // signalGroup sends a signal to the process and the children in its group.
 func signalGroup(p *os.Process, s os.Signal) {

@@ -10,6 +10,8 @@ var signalTerm = os.Kill
 
 func detach(*exec.Cmd) {}
 
+func ownGroup(*exec.Cmd) {}
+
 func signalGroup(p *os.Process, s os.Signal) {
 	if p.Signal(s) != nil {
 		p.Kill()

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// Temp is a private directory of one run of loupe. A run that is killed leaves
-// it behind; the next one removes it.
+// Temp is a private directory of one run of loupe. When the run is killed, a
+// shell that minds it removes the directory; where that is killed too, as when
+// the machine goes down, the next run does.
 type Temp struct {
 	Dir  string
 	lock *os.File // held as long as the process lives, in whatever way it ends
+	stop func()   // ends the watch
 }
 
 const (
@@ -26,6 +28,9 @@ const (
 // runs of this user have left in the same place.
 func NewTemp() (*Temp, error) {
 	parent := os.TempDir()
+	if dir := os.Getenv("GOTMPDIR"); dir != "" {
+		parent = dir // where the user wants programs to be built
+	}
 	if len(parent)+len("/loupe-1234567890") > longestTemp {
 		parent = "/tmp"
 	}
@@ -34,7 +39,7 @@ func NewTemp() (*Temp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a temporary directory: %w", err)
 	}
-	t := &Temp{Dir: dir}
+	t := &Temp{Dir: dir, stop: whenGone(removeCommand(dir))}
 	// The lock gets its name when it is held: from its name on, a lock that
 	// is free means that its owner is gone.
 	nameless := filepath.Join(dir, tempLock+".new")
@@ -50,10 +55,18 @@ func NewTemp() (*Temp, error) {
 
 // Remove removes the directory with all that is in it.
 func (t *Temp) Remove() {
+	t.stop()
 	if t.lock != nil {
 		t.lock.Close()
 	}
 	os.RemoveAll(t.Dir)
+}
+
+// removeCommand is the shell's way to remove dir. A compiler that is being
+// killed may write into it once more.
+func removeCommand(dir string) string {
+	remove := "rm -rf '" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
+	return remove + "; sleep 1; " + remove
 }
 
 // removeAbandoned removes the directories in parent whose owners are gone. One

@@ -71,6 +71,7 @@ func TestScripts(t *testing.T) {
 			"ends":      ends,
 			"waitfor":   waitFor,
 			"gone":      gone,
+			"vanish":    vanish,
 			"freeport":  freePort,
 			"json":      checkJSON,
 			"smalldisk": smallDisk,
@@ -311,6 +312,20 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 		_, state, _ := bytes.Cut(stat, []byte(") "))
 		return err != nil || bytes.HasPrefix(state, []byte("Z"))
+	})
+}
+
+// vanish waits until exactly so many files match a pattern.
+func vanish(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: vanish NUMBER PATTERN")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	eventually(ts, "the removal of "+args[1], func() bool {
+		found, err := filepath.Glob(ts.MkAbs(args[1]))
+		ts.Check(err)
+		return len(found) == want
 	})
 }
 

@@ -1,0 +1,76 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// goCommand prepares a call of the go command in dir. One that may build gets
+// GOTMPDIR besides, a [Temp], or a folder go-build… is left behind when it is
+// killed.
+func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PWD="+dir)
+	if v := os.Getenv("GODEBUG"); v != "" {
+		cmd.Env = append(cmd.Env, "GODEBUG="+quietGODEBUG(v))
+	}
+	return cmd
+}
+
+// tracers are the keys of GODEBUG that make every Go program print to standard
+// error.
+var tracers = []string{"gctrace", "schedtrace", "scheddetail", "inittrace", "scavtrace", "gcpacertrace", "allocfreetrace"}
+
+// quietGODEBUG leaves the tracers out. They are meant for the program: the go
+// command keeps what its compiler prints, and repeats it in every later build.
+func quietGODEBUG(value string) string {
+	var kept []string
+	for _, kv := range strings.Split(value, ",") {
+		if key, _, _ := strings.Cut(kv, "="); !slices.Contains(tracers, key) {
+			kept = append(kept, kv)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
+// run executes cmd and returns its output; an error holds what it printed.
+func run(cmd *exec.Cmd) ([]byte, error) {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := execute(cmd); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, errors.New("cannot find the go command: install Go, or give a ready binary")
+		}
+		text := strings.TrimSpace(errs.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return nil, errors.New(text)
+	}
+	return out.Bytes(), nil
+}
+
+// execute runs a command to its end. It is the leader of a process group, which
+// goes as a whole when the context ends and when loupe is killed: the go command
+// alone would leave its compilers working.
+func execute(cmd *exec.Cmd) error {
+	ownGroup(cmd)
+	cmd.Cancel = func() error {
+		signalGroup(cmd.Process, os.Kill)
+		return cmd.Process.Kill()
+	}
+	cmd.WaitDelay = 2 * time.Second
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stop := mind(cmd.Process.Pid)
+	defer stop()
+	return cmd.Wait()
+}
