@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -255,7 +256,8 @@ func buildFiles(ctx context.Context, opt BuildOptions) (*Program, error) {
 // least.
 type attempt struct {
 	agent bool
-	hook  agent.Hook
+	opt   agent.Options
+	flag  string // for the linker
 }
 
 func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string) (*Program, error) {
@@ -284,12 +286,13 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 	} else {
 		p.Root = pkg.Dir
 	}
-	attempts, why := plan(ctx, opt, pkg)
+	goes := toolchainIn(ctx, pkg.Dir)
+	attempts, why := plan(opt, pkg, goes)
 	if why != "" {
 		p.Notes = append(p.Notes, "built without the agent, "+why)
 	}
 	if opt.Leaks {
-		p.Notes = append(p.Notes, leakNotes(goMinor(ctx, pkg.Dir))...)
+		p.Notes = append(p.Notes, leakNotes(goes.minor)...)
 	}
 	opt.Progress("building %s", opt.Target)
 	var first, last error
@@ -300,9 +303,9 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 		case i > 0:
 			opt.Progress("building %s again, without the agent", opt.Target)
 		}
-		err := buildOnce(ctx, opt, pkg, dir, what, p.Path, a)
+		err := buildOnce(ctx, opt, pkg, goes, dir, what, p.Path, a)
 		if err == nil {
-			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.hook != agent.NoHook, a.agent
+			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.opt.Hook, a.agent
 			if first != nil && !a.agent {
 				p.Notes = append(p.Notes, "built without the agent, because the build with it failed: "+firstLine(first))
 			}
@@ -324,7 +327,7 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 
 // plan lists the ways to build pkg, best first, and why the agent is left out
 // of all of them.
-func plan(ctx context.Context, opt BuildOptions, pkg *goPackage) ([]attempt, string) {
+func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) {
 	plain := []attempt{{}}
 	switch {
 	case opt.NoAgent:
@@ -333,14 +336,22 @@ func plan(ctx context.Context, opt BuildOptions, pkg *goPackage) ([]attempt, str
 		return plain, "because -overlay is in use"
 	case hasFlag(opt.Flags, "cover"):
 		return plain, "because -cover cannot read overlaid files (golang/go#73802)"
-	case inModuleCache(ctx, pkg.Dir):
+	case goes.keeps(pkg.Dir):
 		return plain, "because it lies in the module cache, which Go does not let anyone overlay (copy the module to a folder of your own to get profiles)"
 	}
-	bare := []attempt{{agent: true}, {}}
-	if hook := agent.HookFor(goMinor(ctx, pkg.Dir)); hook != agent.NoHook {
-		return append([]attempt{{agent: true, hook: hook}}, bare...), ""
+	o := agent.Options{Package: pkg.Name, Test: opt.Test, OS: runtime.GOOS, Minor: goes.minor}
+	ways := []attempt{{agent: true, opt: o}, {}}
+	hooked, flag := o.Hooked()
+	if !hooked {
+		return ways, ""
 	}
-	return bare, ""
+	o.Hook = true
+	ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag})
+	if goes.overlays() {
+		o.Share = true
+		ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag})
+	}
+	return ways, ""
 }
 
 func hasFlag(flags []string, name string) bool {
@@ -351,20 +362,7 @@ func hasFlag(flags []string, name string) bool {
 	})
 }
 
-func inModuleCache(ctx context.Context, dir string) bool {
-	out, err := run(goCommand(ctx, dir, "env", "GOMODCACHE", "GOROOT"))
-	if err != nil {
-		return false
-	}
-	for root := range strings.Lines(string(out)) {
-		if rel, err := filepath.Rel(strings.TrimSpace(root), dir); err == nil && !strings.HasPrefix(rel, "..") {
-			return true
-		}
-	}
-	return false
-}
-
-func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string, out string, a attempt) error {
+func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, goes toolchain, dir string, what []string, out string, a attempt) error {
 	args := []string{"build", "-o", out}
 	if opt.Test {
 		// Before Go 1.24 vet does not read overlays.
@@ -372,7 +370,7 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 	}
 	flags := opt.Flags
 	if a.agent {
-		overlay, added, err := writeOverlay(opt, pkg, a.hook)
+		overlay, added, err := writeOverlay(opt, pkg, goes, a)
 		if err != nil {
 			return err
 		}
@@ -380,14 +378,14 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 		if strings.HasSuffix(what[0], ".go") {
 			what = slices.Concat(what, added)
 		}
-		if a.hook == agent.HookGo123 {
-			flags = addLinkFlag(flags)
+		if a.flag != "" {
+			flags = addLinkFlag(flags, a.flag)
 		}
 	}
 	args = append(append(args, flags...), what...)
 	cmd := goCommand(ctx, dir, args...)
 	cmd.Env = append(cmd.Env, "GOTMPDIR="+opt.Temp)
-	if opt.Leaks && goMinor(ctx, dir) == leakMinor {
+	if opt.Leaks && goes.minor == leakMinor {
 		cmd.Env = append(cmd.Env, "GOEXPERIMENT="+addExperiment(ctx, dir))
 	}
 	if _, err := run(cmd); err != nil {
@@ -397,36 +395,6 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string
 		return fmt.Errorf("cannot find the built program (does package %s have test files?)", pkg.ImportPath)
 	}
 	return nil
-}
-
-// writeOverlay writes the agent's files and the JSON that lays them over the
-// package's folder. It returns the names of the added files.
-func writeOverlay(opt BuildOptions, pkg *goPackage, hook agent.Hook) (overlay string, added []string, err error) {
-	replace := map[string]string{}
-	for _, f := range agent.Files(pkg.Name, opt.Test, hook) {
-		real := filepath.Join(opt.Temp, f.Name)
-		if err := os.WriteFile(real, []byte(f.Text), 0o600); err != nil {
-			return "", nil, fmt.Errorf("cannot write the agent: %w", err)
-		}
-		replace[filepath.Join(pkg.Dir, f.Name)] = real
-		added = append(added, f.Name)
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", nil, err
-	}
-	overlay = filepath.Join(opt.Temp, "overlay.json")
-	return overlay, added, os.WriteFile(overlay, text, 0o600)
-}
-
-// goMinor returns the minor version of the toolchain that builds in dir: 26
-// for Go 1.26. One that does not say counts as the newest.
-func goMinor(ctx context.Context, dir string) int {
-	minor := 1 << 20
-	if out, err := run(goCommand(ctx, dir, "env", "GOVERSION")); err == nil {
-		fmt.Sscanf(string(out), "go1.%d", &minor)
-	}
-	return minor
 }
 
 // leakMinor is the minor version of the Go that has the profile of leaked
@@ -456,9 +424,9 @@ func addExperiment(ctx context.Context, dir string) string {
 	return name
 }
 
-// addLinkFlag adds the agent's linker flag to the last -ldflags among flags
+// addLinkFlag adds a linker flag to the last -ldflags among flags
 // or GOFLAGS, because a second -ldflags would replace the first.
-func addLinkFlag(flags []string) []string {
+func addLinkFlag(flags []string, flag string) []string {
 	flags = slices.Clone(flags)
 	for i := len(flags) - 1; i >= 0; i-- {
 		name, value, joined := strings.Cut(flags[i], "=")
@@ -467,16 +435,16 @@ func addLinkFlag(flags []string) []string {
 		}
 		switch {
 		case joined:
-			flags[i] = "-ldflags=" + value + " " + agent.LinkFlag
+			flags[i] = "-ldflags=" + value + " " + flag
 		case i+1 < len(flags):
-			flags[i+1] += " " + agent.LinkFlag
+			flags[i+1] += " " + flag
 		}
 		return flags
 	}
-	value := agent.LinkFlag
+	value := flag
 	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
 		if v, ok := strings.CutPrefix(strings.TrimLeft(f, "-"), "ldflags="); ok {
-			value = v + " " + agent.LinkFlag
+			value = v + " " + flag
 		}
 	}
 	return append(flags, "-ldflags="+value)

@@ -38,6 +38,9 @@ type LaunchOptions struct {
 	// Whole asks the agent for one capture over the whole life of the
 	// program, as a phase name and the file it goes to.
 	Whole, WholeFile string
+	// Own is a directory in which the agent keeps what the program captures
+	// of itself; empty for nothing.
+	Own string
 }
 
 // stderrSink takes what arrives on the program's standard error.
@@ -86,6 +89,10 @@ func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, s
 	cmd := exec.Command(p.Path, opt.Args...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(os.Environ(), opt.Env...)
+	users := "-"
+	if v, ok := lookupEnv(cmd.Env, "GODEBUG"); ok {
+		users = "=" + v
+	}
 	cmd.Env = append(cmd.Env, "GODEBUG="+MergeGODEBUG(lastEnv(cmd.Env, "GODEBUG"), opt.GODEBUG))
 	// A nil *os.File in an interface would not be a nil interface.
 	if opt.Stdin != nil {
@@ -96,7 +103,7 @@ func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, s
 	}
 	if p.Agent {
 		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
-		cmd.Env = append(cmd.Env, agent.SocketEnv+"="+proc.agent)
+		cmd.Env = append(cmd.Env, agent.SocketEnv+"="+proc.agent, agent.OwnEnv+"="+opt.Own, agent.GodebugEnv+"="+users)
 		if opt.Whole != "" {
 			cmd.Env = append(cmd.Env, agent.WholeEnv+"="+opt.Whole+":"+opt.WholeFile)
 		}
@@ -252,14 +259,20 @@ func MergeGODEBUG(users, ours string) string {
 	return strings.Join(out, ",")
 }
 
-// lastEnv returns the value that counts for a name in an environment.
-func lastEnv(env []string, name string) string {
+// lookupEnv returns the value that counts for a name in an environment.
+func lookupEnv(env []string, name string) (string, bool) {
 	for _, kv := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// lastEnv returns the value that counts, "" where there is none.
+func lastEnv(env []string, name string) string {
+	v, _ := lookupEnv(env, name)
+	return v
 }
 
 // runtimeEnv lists the settings in env that steer the Go runtime.

@@ -82,6 +82,11 @@ type Recorder struct {
 
 	sampler *sampler
 
+	// What the program captured of itself: the phases by profiler, and how many
+	// captures were kept.
+	own     map[string][]string
+	ownKept int
+
 	// What Abort needs, which comes from another goroutine.
 	live    atomic.Pointer[Process]
 	aborted atomic.Bool
@@ -127,6 +132,10 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 	opt := r.opt.Launch
 	opt.Whole, opt.WholeFile = whole, wholeFile
 	r.run++
+	opt.Own = r.ownDir()
+	if err := os.Mkdir(opt.Own, 0o700); err != nil {
+		return fmt.Errorf("cannot start %s: %w", r.prog.name(), err)
+	}
 	reader, err := newStderrReader(opt.Pipe)
 	if err != nil {
 		return fmt.Errorf("cannot start %s: %w", r.prog.name(), err)
@@ -340,7 +349,7 @@ func (r *Recorder) stop() error {
 	proc := r.proc
 	proc.Stop()
 	r.sampler.watch(0)
-	lerr := r.log.wait()
+	lerr := errors.Join(r.log.wait(), r.keepOwn())
 	uerr := r.w.UpdateTarget(func(t *recording.Target) { t.Runs[r.run] = proc.run(r.w) })
 	r.proc, r.src, r.pid = nil, nil, 0
 	r.live.Store(nil)
@@ -364,7 +373,7 @@ func (r *Recorder) Close() error {
 		return errAborted // the journal says how far it came
 	}
 	err := r.stop()
-	err = errors.Join(err, r.sampler.close())
+	err = errors.Join(err, r.sampler.close(), r.noteOwn())
 	if serr := r.keepSources(); serr != nil {
 		err = errors.Join(err, serr)
 	}

@@ -97,15 +97,17 @@ func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
 	case <-r.proc.done:
 	case <-ctx.Done():
 	}
+	own, instead := r.ownSince(p.Name, phase.Span.Start)
 	err := r.stop()
-	if kerr := r.keepWhole(file, kind, phase); err == nil {
+	if kerr := r.keepWhole(file, kind, phase, own); err == nil && !instead {
 		err = kerr
 	}
 	return errors.Join(err, end(err))
 }
 
-// keepWhole moves a capture over a whole life into the recording.
-func (r *Recorder) keepWhole(file string, kind phaseKind, phase recording.Phase) error {
+// keepWhole moves a capture over a whole life into the recording. It ended at
+// cut, if that is not zero.
+func (r *Recorder) keepWhole(file string, kind phaseKind, phase recording.Phase, cut timeline.Time) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return errors.New("the agent wrote nothing (did the program crash or exec another one?)")
@@ -113,7 +115,7 @@ func (r *Recorder) keepWhole(file string, kind phaseKind, phase recording.Phase)
 	defer os.Remove(file)
 	defer f.Close()
 	entry, err := r.w.Create(recording.Entry{
-		Path: kind.file, Kind: kind.kind, Phase: phase.Name, Run: phase.Run, Span: timeline.Span{Start: phase.Span.Start}, Source: "agent",
+		Path: kind.file, Kind: kind.kind, Phase: phase.Name, Run: phase.Run, Span: timeline.Span{Start: phase.Span.Start, End: cut}, Source: "agent",
 	})
 	if err != nil {
 		return err

@@ -66,9 +66,7 @@ type Overlay struct {
 // NewOverlay makes an overlay of a recording.
 func NewOverlay(s *session.Session) *Overlay {
 	o := &Overlay{s: s, grounds: map[string]*ground{}}
-	if all := s.Manifest().Of(recording.ExecTrace); len(all) > 0 {
-		o.trace = all[len(all)-1]
-	}
+	o.trace, _ = s.Manifest().Main(recording.ExecTrace)
 	return o
 }
 

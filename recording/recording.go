@@ -185,6 +185,8 @@ type Entry struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Source says where it came from: a URL, "agent", a path.
 	Source string `json:"source,omitempty"`
+	// Own marks a capture that the program took of itself.
+	Own bool `json:"own,omitempty"`
 	// Partial marks an entry that was not closed: what is there is good,
 	// the end may be missing.
 	Partial bool `json:"partial,omitempty"`
@@ -230,6 +232,25 @@ func (m *Manifest) PhaseNamed(name string) (Phase, bool) {
 		}
 	}
 	return Phase{}, false
+}
+
+// Main returns the entry that speaks for the others of its kind: the last one,
+// but of those that the program captured itself only one that is longer than
+// what loupe captured.
+func (m *Manifest) Main(kind Kind) (Entry, bool) {
+	var ours, own Entry
+	for _, e := range m.Of(kind) {
+		switch {
+		case !e.Own:
+			ours = e
+		case e.Span.Len() >= own.Span.Len():
+			own = e
+		}
+	}
+	if own.Path != "" && (ours.Path == "" || own.Span.Len() > ours.Span.Len()) {
+		return own, true
+	}
+	return ours, ours.Path != ""
 }
 
 // Of returns the entries of a kind in the order of their capture.

@@ -262,6 +262,9 @@ func (ew *EntryWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// EndAt says when the capture ended, where that is not when it is closed.
+func (ew *EntryWriter) EndAt(t timeline.Time) { ew.e.Span.End = t }
+
 // Bytes returns how much was written.
 func (ew *EntryWriter) Bytes() int64 { return ew.e.Bytes }
 

@@ -87,13 +87,13 @@ func (s *Session) BarePhases() []recording.Phase {
 	return out
 }
 
-// Profile returns the last profile of a kind and its entry.
+// Profile returns the main profile of a kind ([recording.Manifest.Main]) and its
+// entry.
 func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entry, error) {
-	found := s.rec.Of(kind)
-	if len(found) == 0 {
+	e, ok := s.rec.Main(kind)
+	if !ok {
 		return nil, recording.Entry{}, fmt.Errorf("no %s profile: %w", kind, ErrNone)
 	}
-	e := found[len(found)-1]
 	p, err := s.ProfileAt(e.Path)
 	return p, e, err
 }

@@ -9,15 +9,14 @@ import (
 	"loupe/timeline"
 )
 
-// Trace returns the last execution trace and its entry. One that is damaged or
+// Trace returns the main execution trace ([recording.Manifest.Main]) and its entry. One that is damaged or
 // cut off is read as far as it goes: see its Problems. An error means that
 // there is none, or that it is none.
 func (s *Session) Trace() (*exectrace.Trace, recording.Entry, error) {
-	found := s.rec.Of(recording.ExecTrace)
-	if len(found) == 0 {
+	e, ok := s.rec.Main(recording.ExecTrace)
+	if !ok {
 		return nil, recording.Entry{}, fmt.Errorf("no execution trace: %w", ErrNone)
 	}
-	e := found[len(found)-1]
 	t, err := decoded(s, e.Path, func() (*exectrace.Trace, error) {
 		data, err := s.rec.Bytes(e.Path, maxEntry)
 		if err != nil {

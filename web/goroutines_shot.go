@@ -98,12 +98,11 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 	if err != nil {
 		return nil, err
 	}
-	if m := in.Manifest(); len(m.Of(recording.ExecTrace)) > 0 {
+	if e, ok := in.Manifest().Main(recording.ExecTrace); ok {
 		span, err := q.span(axis)
 		if err != nil {
 			return nil, err
 		}
-		e := m.Of(recording.ExecTrace)[len(m.Of(recording.ExecTrace))-1]
 		name := e.Path
 		if covers, err := s.traceSpan(ctx); err == nil {
 			span.Start, span.End = max(span.Start, covers.Start), min(span.End, covers.End)

@@ -152,9 +152,9 @@ func profileKinds(ctx context.Context, s *subject, _ *query) ([]weightKind, erro
 		}
 		list = append(list, k)
 	}
-	if traces := (&recording.Recording{Manifest: *m}).Of(recording.ExecTrace); len(traces) > 0 {
+	if trace, ok := m.Main(recording.ExecTrace); ok {
 		for _, t := range traceKinds {
-			k := weightKind{Key: t.key, Kind: recording.ExecTrace, Title: t.title, Timed: true, Covers: "the execution trace", Span: traces[len(traces)-1].Span, Type: traceTypes(t.kind)[len(traceTypes(t.kind))-1].Type}
+			k := weightKind{Key: t.key, Kind: recording.ExecTrace, Title: t.title, Timed: true, Covers: "the execution trace", Span: trace.Span, Type: traceTypes(t.kind)[len(traceTypes(t.kind))-1].Type}
 			for _, v := range traceTypes(t.kind) {
 				k.Types = append(k.Types, weightType{Type: v.Type, Unit: v.Unit, Means: traceMeaning(t.kind, v.Type)})
 			}

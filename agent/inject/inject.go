@@ -1,14 +1,12 @@
 // Package inject is the agent's code as it runs inside a recorded program,
 // see package agent. Every name at the top level begins with "loupe", because
 // the file becomes part of somebody else's package; the imports are renamed
-// for the same reason. The code keeps to Go 1.16 and its language.
+// for the same reason. The code keeps to Go 1.17 and its language.
 package inject
 
 import (
-	loupe_bufio "bufio"
 	loupe_fmt "fmt"
 	loupe_io "io"
-	loupe_net "net"
 	loupe_os "os"
 	loupe_runtime "runtime"
 	loupe_metrics "runtime/metrics"
@@ -17,7 +15,9 @@ import (
 	loupe_strconv "strconv"
 	loupe_strings "strings"
 	loupe_sync "sync"
+	loupe_atomic "sync/atomic"
 	loupe_time "time"
+	_ "unsafe" // for linkname
 )
 
 // loupeAtExit registers a function to run at the end of the program. It is
@@ -25,69 +25,147 @@ import (
 // they cannot.
 var loupeAtExit = func(f func()) bool { return false }
 
-var loupeStartOnce loupe_sync.Once
+// loupeSetting takes a variable that is meant for the agent out of the
+// environment, so that children do not see it.
+var loupeSetting = func(name string) string {
+	value := loupe_os.Getenv(name)
+	loupe_os.Unsetenv(name)
+	return value
+}
 
-func init() { loupeAgentStart() }
+// loupeSettings are the variables that were taken.
+var loupeSettings = map[string]string{}
 
-// loupeAgentStart begins the capture over the whole life of the program, if
-// one is asked for, and listens for requests. It may be called by the init
-// function of each file of the agent, whichever the compiler puts first: with
-// a hook that is not known yet, the last call counts.
-func loupeAgentStart() {
-	if whole := loupe_os.Getenv("LOUPE_AGENT_WHOLE"); whole != "" {
-		kind, path, _ := loupeCut(whole, ":")
-		if loupeWhole(kind, path) {
-			loupe_os.Unsetenv("LOUPE_AGENT_WHOLE")
-		}
+// loupeGODEBUG gives the program back the GODEBUG that it would have without
+// loupe; the runtime has read the other when it began.
+func loupeGODEBUG() {
+	switch value := loupeSettings["LOUPE_AGENT_GODEBUG"]; {
+	case value == "":
+	case value[0] == '=':
+		loupe_os.Setenv("GODEBUG", value[1:])
+	default:
+		loupe_os.Unsetenv("GODEBUG")
 	}
-	path := loupe_os.Getenv("LOUPE_AGENT")
+}
+
+// init begins the capture over the whole life of the program, if one is asked
+// for, and listens for requests.
+func init() {
+	for _, name := range []string{"LOUPE_AGENT", "LOUPE_AGENT_WHOLE", "LOUPE_AGENT_OWN", "LOUPE_AGENT_GODEBUG"} {
+		loupeSettings[name] = loupeSetting(name)
+	}
+	loupeGODEBUG()
+	path := loupeSettings["LOUPE_AGENT"]
 	if path == "" {
 		return
 	}
-	loupeStartOnce.Do(func() {
-		loupe_os.Unsetenv("LOUPE_AGENT")
-		l, err := loupe_net.Listen("unix", path)
-		if err != nil {
-			return
-		}
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				go loupeServe(c)
+	if whole := loupeSettings["LOUPE_AGENT_WHOLE"]; whole != "" {
+		kind, file, _ := loupeCut(whole, ":")
+		loupeWhole(kind, file)
+	}
+	accept, err := loupeListen(path)
+	if err != nil {
+		return
+	}
+	loupeGo(func() {
+		for {
+			c, err := accept()
+			if err != nil {
+				return
 			}
-		}()
+			loupeGo(func() { loupeServe(c) })
+		}
 	})
+	loupeGo(loupeWatchForDeadlock)
 }
 
-// loupeWhole starts the capture of one kind until the end of the program.
-// It reports false when the program's end cannot be seen (yet).
-func loupeWhole(kind, path string) bool {
+// loupeJobs holds what the goroutines of loupeRun are to do.
+var loupeJobs = make(chan func(), 64)
+
+// loupeRun counts as a goroutine of the runtime by its name: it is in no dump,
+// no profile and no number of goroutines of the program, and no test for leaks
+// finds it. It has no parameter because a go statement with arguments starts a
+// function of another name.
+//
+//go:linkname loupeRun runtime.loupeRun
+func loupeRun() { (<-loupeJobs)() }
+
+func loupeGo(f func()) {
+	loupeJobs <- f
+	go loupeRun()
+}
+
+// loupeConn is the connection of one asker. Nothing that the agent does while
+// it waits may be seen by the program's scheduler as a timer or a wait for the
+// network: the runtime would not notice any more that the program has come to a
+// deadlock.
+type loupeConn interface {
+	loupe_io.ReadWriteCloser
+	// wait returns true when the asker has hung up, and false after d; a
+	// negative d is forever.
+	wait(d loupe_time.Duration) (hungUp bool)
+}
+
+// loupeCPU and loupeTrace begin and end the agent's own captures. Where the
+// standard library could be told of the agent, the program's own captures go
+// before them.
+var (
+	loupeCPU   = loupeCapturer{loupe_pprof.StartCPUProfile, loupe_pprof.StopCPUProfile}
+	loupeTrace = loupeCapturer{loupe_trace.Start, loupe_trace.Stop}
+)
+
+type loupeCapturer struct {
+	start func(loupe_io.Writer) error
+	stop  func()
+}
+
+// loupeTraces counts the traces of the agent that are on: 0 or 1.
+var loupeTraces int32
+
+func loupeTracing() bool { return loupe_atomic.LoadInt32(&loupeTraces) > 0 }
+
+// loupeStartTrace begins a trace and returns how to end it.
+func loupeStartTrace(w loupe_io.Writer) (stop func(), err error) {
+	if err := loupeTrace.start(w); err != nil {
+		return nil, err
+	}
+	loupe_atomic.StoreInt32(&loupeTraces, 1)
+	return func() {
+		loupe_atomic.StoreInt32(&loupeTraces, 0)
+		loupeTrace.stop()
+	}, nil
+}
+
+// loupeLastWords ends the capture over the whole life of the program.
+var loupeLastWords = func() {}
+
+// loupeWhole starts the capture of one kind until the end of the program, unless
+// that cannot be seen.
+func loupeWhole(kind, path string) {
 	var f *loupe_os.File
 	stop := func() {}
-	if !loupeAtExit(func() {
+	loupeLastWords = func() {
 		stop()
 		if f != nil {
 			f.Close()
 		}
-	}) {
-		return false
+	}
+	if !loupeAtExit(loupeLastWords) {
+		return
 	}
 	f, err := loupe_os.OpenFile(path, loupe_os.O_CREATE|loupe_os.O_WRONLY|loupe_os.O_TRUNC, 0600)
 	if err != nil {
 		f = nil
-		return true
+		return
 	}
 	switch kind {
 	case "cpu":
-		if loupe_pprof.StartCPUProfile(f) == nil {
-			stop = loupe_pprof.StopCPUProfile
+		if loupeCPU.start(f) == nil {
+			stop = loupeCPU.stop
 		}
 	case "trace":
-		if loupe_trace.Start(f) == nil {
-			stop = loupe_trace.Stop
+		if end, err := loupeStartTrace(f); err == nil {
+			stop = end
 		}
 	default:
 		restore := loupeSetRate(kind)
@@ -103,20 +181,39 @@ func loupeWhole(kind, path string) bool {
 			restore()
 		}
 	}
-	return true
 }
+
+// loupeBlockRate is where the runtime has the rate of the block profile; nil
+// where it cannot be reached.
+var loupeBlockRate *uint64
 
 // loupeSetRate switches the block or mutex profiler on and returns how to
 // switch it off. One event in about 10 µs of blocking, or one contention in
-// ten, keeps the cost to the program small.
+// ten, keeps the cost to the program small. A rate that the program has set
+// itself stays, and so does one that it sets later.
 func loupeSetRate(kind string) (restore func()) {
 	switch kind {
 	case "block":
+		if loupeBlockRate != nil && loupe_atomic.LoadUint64(loupeBlockRate) != 0 {
+			break
+		}
 		loupe_runtime.SetBlockProfileRate(10000)
-		return func() { loupe_runtime.SetBlockProfileRate(0) }
+		if loupeBlockRate == nil {
+			return func() { loupe_runtime.SetBlockProfileRate(0) }
+		}
+		ours := loupe_atomic.LoadUint64(loupeBlockRate)
+		return func() { loupe_atomic.CompareAndSwapUint64(loupeBlockRate, ours, 0) }
 	case "mutex":
-		old := loupe_runtime.SetMutexProfileFraction(10)
-		return func() { loupe_runtime.SetMutexProfileFraction(old) }
+		const ours = 10
+		if loupe_runtime.SetMutexProfileFraction(-1) != 0 {
+			break
+		}
+		loupe_runtime.SetMutexProfileFraction(ours)
+		return func() {
+			if loupe_runtime.SetMutexProfileFraction(-1) == ours {
+				loupe_runtime.SetMutexProfileFraction(0)
+			}
+		}
 	}
 	return func() {}
 }
@@ -129,13 +226,14 @@ var loupeNewFlight func(age loupe_time.Duration, size uint64) (write func(loupe_
 var loupeFlight struct {
 	loupe_sync.Mutex
 	write func(loupe_io.Writer) error
+	stop  func()
 }
 
 // loupeFlightBytes bounds what the flight recorder holds.
 const loupeFlightBytes = 16 << 20
 
 // loupeRecordFlight keeps the flight recorder on until the asker hangs up.
-func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, hangup chan struct{}) error {
+func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, c loupeConn) error {
 	if loupeNewFlight == nil {
 		return loupe_fmt.Errorf("the program's Go has no flight recorder, which came with Go 1.25")
 	}
@@ -145,20 +243,30 @@ func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, hangup chan s
 		return loupe_fmt.Errorf("the flight recorder is on already")
 	}
 	write, stop, err := loupeNewFlight(age, loupeFlightBytes)
-	loupeFlight.write = write
+	loupeFlight.write, loupeFlight.stop = write, stop
 	loupeFlight.Unlock()
 	if err != nil {
 		return err
 	}
 	_, err = w.Write([]byte("on\n"))
 	if err == nil {
-		<-hangup
+		c.wait(-1)
 	}
-	loupeFlight.Lock()
-	loupeFlight.write = nil
-	loupeFlight.Unlock()
-	stop()
+	loupeEndFlight()
 	return err
+}
+
+// loupeEndFlight switches the agent's flight recorder off; it reports false when
+// it was not on.
+func loupeEndFlight() bool {
+	loupeFlight.Lock()
+	defer loupeFlight.Unlock()
+	if loupeFlight.write == nil {
+		return false
+	}
+	loupeFlight.stop()
+	loupeFlight.write, loupeFlight.stop = nil, nil
+	return true
 }
 
 // loupeServe answers one request, a line of words:
@@ -176,60 +284,55 @@ func loupeRecordFlight(w loupe_io.Writer, age loupe_time.Duration, hangup chan s
 // The answer is the line "ok" and the data up to the end of the stream, or a
 // line that begins with "error". The asker ends a capture early by closing its
 // half of the connection.
-func loupeServe(c loupe_net.Conn) {
+func loupeServe(c loupeConn) {
 	defer c.Close()
-	r := loupe_bufio.NewReader(c)
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return
+	var line []byte
+	for b := make([]byte, 256); ; {
+		n, err := c.Read(b)
+		line = append(line, b[:n]...)
+		if n > 0 && b[n-1] == '\n' {
+			break // nothing follows: the asker waits for the answer
+		}
+		if err != nil || len(line) > 4096 {
+			return
+		}
 	}
-	words := loupe_strings.Fields(line)
+	words := loupe_strings.Fields(string(line))
 	if len(words) == 0 {
 		return
 	}
-	hangup := make(chan struct{})
-	go func() {
-		r.ReadByte() // nothing more is sent: this waits for the end
-		close(hangup)
-	}()
 	arg := ""
 	if len(words) > 1 {
 		arg = words[1]
 	}
-	if err := loupeCapture(c, words[0], arg, hangup); err != nil {
+	if err := loupeCapture(c, words[0], arg); err != nil {
 		loupe_fmt.Fprintf(c, "error %v\n", err)
 	}
 }
 
-func loupeCapture(c loupe_io.Writer, what, arg string, hangup chan struct{}) error {
+func loupeCapture(c loupeConn, what, arg string) error {
 	ms, _ := loupe_strconv.Atoi(arg)
-	wait := func() {
-		t := loupe_time.NewTimer(loupe_time.Duration(ms) * loupe_time.Millisecond)
-		select {
-		case <-t.C:
-		case <-hangup:
-			t.Stop()
-		}
-	}
+	length := loupe_time.Duration(ms) * loupe_time.Millisecond
 	// The "ok" goes out with the first byte of data, because an error must
 	// still be possible until then.
 	w := &loupeAnswer{w: c}
 	switch what {
 	case "cpu":
-		if err := loupe_pprof.StartCPUProfile(w); err != nil {
+		if err := loupeCPU.start(w); err != nil {
 			return err
 		}
-		wait()
-		loupe_pprof.StopCPUProfile()
+		c.wait(length)
+		loupeCPU.stop()
 	case "trace":
-		if err := loupe_trace.Start(w); err != nil {
+		stop, err := loupeStartTrace(w)
+		if err != nil {
 			return err
 		}
-		wait()
-		loupe_trace.Stop()
+		c.wait(length)
+		stop()
 	case "block", "mutex":
 		restore := loupeSetRate(what)
-		wait()
+		c.wait(length)
 		restore()
 		return loupe_pprof.Lookup(what).WriteTo(w, 0)
 	case "profile":
@@ -244,7 +347,7 @@ func loupeCapture(c loupe_io.Writer, what, arg string, hangup chan struct{}) err
 	case "stacks":
 		return loupe_pprof.Lookup("goroutine").WriteTo(w, 2)
 	case "flight":
-		return loupeRecordFlight(w, loupe_time.Duration(ms)*loupe_time.Millisecond, hangup)
+		return loupeRecordFlight(w, length, c)
 	case "flown":
 		loupeFlight.Lock()
 		defer loupeFlight.Unlock()
@@ -253,7 +356,7 @@ func loupeCapture(c loupe_io.Writer, what, arg string, hangup chan struct{}) err
 		}
 		return loupeFlight.write(w)
 	case "metrics":
-		return loupeSampleMetrics(w, ms, hangup)
+		return loupeSampleMetrics(w, length, c)
 	case "info":
 		_, err := loupe_fmt.Fprintf(w, "%s %d %d\n", loupe_runtime.Version(), loupe_os.Getpid(), loupe_runtime.GOMAXPROCS(0))
 		return err
@@ -283,9 +386,9 @@ func (a *loupeAnswer) Write(p []byte) (int, error) {
 // loupeSampleMetrics writes one JSON object a line: "t_ns", the wall clock in
 // ns, and every metric of a plain number. Histograms are written as count,
 // p50, p99 and max of the whole process so far, under the metric's name.
-func loupeSampleMetrics(w loupe_io.Writer, ms int, hangup chan struct{}) error {
-	if ms < 10 {
-		ms = 10
+func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeConn) error {
+	if every < 10*loupe_time.Millisecond {
+		every = 10 * loupe_time.Millisecond
 	}
 	var samples []loupe_metrics.Sample
 	for _, d := range loupe_metrics.All() {
@@ -293,10 +396,8 @@ func loupeSampleMetrics(w loupe_io.Writer, ms int, hangup chan struct{}) error {
 			samples = append(samples, loupe_metrics.Sample{Name: d.Name})
 		}
 	}
-	tick := loupe_time.NewTicker(loupe_time.Duration(ms) * loupe_time.Millisecond)
-	defer tick.Stop()
 	var line []byte
-	for {
+	for next := loupe_time.Now(); ; {
 		loupe_metrics.Read(samples)
 		line = append(line[:0], `{"t_ns":`...)
 		line = loupe_strconv.AppendInt(line, loupe_time.Now().UnixNano(), 10)
@@ -307,9 +408,10 @@ func loupeSampleMetrics(w loupe_io.Writer, ms int, hangup chan struct{}) error {
 		if _, err := w.Write(line); err != nil {
 			return nil // the asker is gone
 		}
-		select {
-		case <-tick.C:
-		case <-hangup:
+		if next = next.Add(every); loupe_time.Until(next) < 0 {
+			next = loupe_time.Now() // late: samples are left out, not made up for
+		}
+		if c.wait(loupe_time.Until(next)) {
 			return nil
 		}
 	}

@@ -15,21 +15,26 @@ import (
 // connect returns a connection to an agent of its own.
 func connect(t *testing.T) *net.UnixConn {
 	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "a"))
+	path := filepath.Join(t.TempDir(), "a")
+	accept, err := loupeListen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		if c, err := l.Accept(); err == nil {
+	served := make(chan struct{})
+	loupeGo(func() {
+		defer close(served)
+		if c, err := accept(); err == nil {
 			loupeServe(c)
 		}
-	}()
-	c, err := net.Dial("unix", l.Addr().String())
+	})
+	c, err := net.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	t.Cleanup(func() {
+		c.Close()
+		<-served
+	})
 	return c.(*net.UnixConn)
 }
 

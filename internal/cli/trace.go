@@ -277,11 +277,11 @@ func recordedTrace(name string, folder bool) ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	defer rec.Close()
-	entries := rec.Of(recording.ExecTrace)
-	if len(entries) == 0 {
+	main, ok := rec.Main(recording.ExecTrace)
+	if !ok {
 		return nil, nil, exitError{exitNothing, fmt.Errorf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", name)}
 	}
-	path := entries[0].Path
+	path := main.Path
 	if folder {
 		return mapFile(filepath.Join(name, filepath.FromSlash(path)))
 	}

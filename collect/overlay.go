@@ -1,0 +1,76 @@
+package collect
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"loupe/agent"
+)
+
+// overlay is what `go build -overlay` lays over the files of others.
+type overlay struct {
+	dir     string            // for our files
+	replace map[string]string // by the path that they are laid over
+}
+
+// put lays text over a path.
+func (o *overlay) put(path, text string) error {
+	name := filepath.Join(o.dir, fmt.Sprintf("%d-%s", len(o.replace), filepath.Base(path)))
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("cannot write the agent: %w", err)
+	}
+	o.replace[path] = name
+	return nil
+}
+
+// writeOverlay writes the agent's files and the JSON that lays them over the
+// package's folder, and over the standard library where the attempt wants that.
+// It returns the name of the JSON, and of the files that the package gets.
+func writeOverlay(opt BuildOptions, pkg *goPackage, goes toolchain, a attempt) (name string, added []string, err error) {
+	o := &overlay{opt.Temp, map[string]string{}}
+	for _, f := range a.opt.Files() {
+		if err := o.put(filepath.Join(pkg.Dir, f.Name), f.Text); err != nil {
+			return "", nil, err
+		}
+		added = append(added, f.Name)
+	}
+	if a.opt.Share {
+		for _, c := range a.opt.Std() {
+			if err := o.change(c, filepath.Join(goes.root, "src", filepath.FromSlash(c.Package))); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": o.replace})
+	if err != nil {
+		return "", nil, err
+	}
+	name = filepath.Join(opt.Temp, "overlay.json")
+	return name, added, os.WriteFile(name, text, 0o600)
+}
+
+// change lays a change over the package in dir.
+func (o *overlay) change(c agent.Change, dir string) error {
+	for file := range c.Rename {
+		path := filepath.Join(dir, file)
+		old, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("cannot read the standard library: %w", err)
+		}
+		text, err := c.Apply(file, string(old))
+		if err != nil {
+			return err
+		}
+		if err := o.put(path, text); err != nil {
+			return err
+		}
+	}
+	for _, f := range c.Add {
+		if err := o.put(filepath.Join(dir, f.Name), f.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/recording"
+	"loupe/timeline"
+)
+
+// ownCapture is a profile or trace that the program took of itself, as package
+// agent keeps it (agent.OwnEnv).
+type ownCapture struct {
+	file  string
+	phase string // the profiler that it is the same as: "cpu" or "trace"
+	span  timeline.Span
+	whole bool // the program has ended it
+}
+
+// maxOwn bounds how many captures of a kind are kept of one process: something
+// that asks a service for a profile every few seconds does so without end.
+const maxOwn = 10
+
+// ownCaptures lists what the present process has captured of itself up to now,
+// in order of time. A capture that is not whole ends at end.
+func (r *Recorder) ownCaptures(end timeline.Time) []ownCapture {
+	if r.proc == nil {
+		return nil // it was found running, and has no agent
+	}
+	names, err := os.ReadDir(r.ownDir())
+	if err != nil {
+		return nil
+	}
+	var found []ownCapture
+	for _, n := range names {
+		kind, times, ok := strings.Cut(n.Name(), "-")
+		if _, known := phaseKinds[kind]; !ok || !known {
+			continue
+		}
+		c := ownCapture{file: filepath.Join(r.ownDir(), n.Name()), phase: kind, span: timeline.Span{End: end}}
+		begin, last, whole := strings.Cut(times, "-")
+		ns, err := strconv.ParseInt(begin, 10, 64)
+		if err != nil {
+			continue
+		}
+		c.span.Start = r.w.At(time.Unix(0, ns))
+		if ns, err := strconv.ParseInt(last, 10, 64); whole && err == nil {
+			c.span.End, c.whole = r.w.At(time.Unix(0, ns)), true
+		}
+		found = append(found, c)
+	}
+	slices.SortFunc(found, func(a, b ownCapture) int { return int(a.span.Start - b.span.Start) })
+	return found
+}
+
+// ownDir is where the agent of the present process keeps them.
+func (r *Recorder) ownDir() string { return filepath.Join(r.opt.Temp, fmt.Sprintf("own-%d", r.run)) }
+
+// ownSince returns when the program began a capture like that of the phase which
+// began at start: loupe's ended there.
+func (r *Recorder) ownSince(phase string, start timeline.Time) (timeline.Time, bool) {
+	for _, c := range r.ownCaptures(r.w.Now()) {
+		if c.phase == phase && c.span.Start >= start {
+			return c.span.Start, true
+		}
+	}
+	return 0, false
+}
+
+// ownInstead tells whether a capture of the phase that began at start failed
+// because the program was at it itself.
+func (r *Recorder) ownInstead(phase string, start timeline.Time, err error) bool {
+	return err != nil && slices.ContainsFunc(r.ownCaptures(r.w.Now()), func(c ownCapture) bool {
+		return c.phase == phase && c.span.End > start
+	})
+}
+
+// keepOwn moves what the process has captured of itself into the recording, now
+// that it has ended. In the phase of another profiler it is only told of: the
+// bare phase has the same already.
+func (r *Recorder) keepOwn() error {
+	var errs error
+	kept := map[string]int{}
+	for _, c := range r.ownCaptures(r.w.Now()) {
+		in := r.phasesOf(c)
+		if r.own == nil {
+			r.own = map[string][]string{}
+		}
+		for _, p := range in {
+			if !slices.Contains(r.own[c.phase], p.Name) {
+				r.own[c.phase] = append(r.own[c.phase], p.Name)
+			}
+		}
+		i := slices.IndexFunc(in, func(p recording.Phase) bool { return p.Profiler == c.phase })
+		if i < 0 {
+			i = slices.IndexFunc(in, recording.Phase.Bare)
+		}
+		if i < 0 || kept[c.phase] == maxOwn {
+			continue
+		}
+		if ok, err := r.keepOne(c, in[i]); err != nil {
+			errs = errors.Join(errs, err)
+		} else if ok {
+			kept[c.phase]++
+		}
+	}
+	return errors.Join(errs, os.RemoveAll(r.ownDir()))
+}
+
+// phasesOf returns the phases of the present process during which a capture was
+// on.
+func (r *Recorder) phasesOf(c ownCapture) []recording.Phase {
+	return slices.DeleteFunc(r.w.Manifest().Phases, func(p recording.Phase) bool {
+		return p.Run != r.run || p.Span.Start >= c.span.End || p.Span.End != 0 && p.Span.End <= c.span.Start
+	})
+}
+
+func (r *Recorder) keepOne(c ownCapture, in recording.Phase) (kept bool, err error) {
+	f, err := os.Open(c.file)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return false, err // a CPU profile that was not ended
+	}
+	kind := phaseKinds[c.phase]
+	entry, err := r.w.Create(recording.Entry{
+		Path: numbered("own-"+kind.file, r.ownKept), Kind: kind.kind, Phase: in.Name, Run: in.Run, Span: c.span,
+		Source: "the program's own " + ownCalls[c.phase], Own: true,
+	})
+	if err != nil {
+		return false, err
+	}
+	r.ownKept++
+	if _, err := io.Copy(entry, f); err != nil {
+		return false, entry.Abort(err)
+	}
+	if !c.whole {
+		cut := errors.New("the program did not end it")
+		if err := entry.Abort(cut); !errors.Is(err, cut) {
+			return false, err
+		}
+		return true, nil
+	}
+	return true, entry.Close()
+}
+
+// ownCalls are the functions that begin the captures.
+var ownCalls = map[string]string{"cpu": "runtime/pprof.StartCPUProfile", "trace": "runtime/trace.Start"}
+
+// noteOwn says in the recording that the program profiles itself.
+func (r *Recorder) noteOwn() error {
+	var errs error
+	for _, phase := range []string{"cpu", "trace"} {
+		in := r.own[phase]
+		if len(in) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("the program profiles itself: %s in phase %s; what it takes is kept, and goes before loupe's own", ownCalls[phase], strings.Join(in, ", "))
+		if slices.ContainsFunc(in, func(name string) bool { return name == "bare" || strings.HasPrefix(name, "bare-") }) {
+			text += "; the figures of the bare phase include its cost"
+		}
+		errs = errors.Join(errs, r.w.Note(text))
+	}
+	return errs
+}
