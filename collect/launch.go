@@ -26,6 +26,10 @@ type LaunchOptions struct {
 	// Stdin and Stdout are given to the program as they are; nil is the
 	// null device.
 	Stdin, Stdout *os.File
+	// KeepStdout keeps the standard output in the recording instead; Show, if
+	// set, is written the same.
+	KeepStdout bool
+	Show       io.Writer
 	// Stderr, if set, is written what the program prints to its standard
 	// error, without the lines that the runtime prints for loupe.
 	Stderr io.Writer
@@ -51,6 +55,10 @@ type stderrSink interface {
 	// end is called once after the last packet.
 	end()
 }
+
+// drainTime is how long what is still on its way may take to arrive after the
+// program has ended.
+const drainTime = 50 * time.Millisecond
 
 // readStream hands everything that r gives to sink, in pieces as they come.
 func readStream(r io.Reader, sink stderrSink) {
@@ -82,18 +90,53 @@ type Process struct {
 	stopped bool // loupe asked it to end
 }
 
-// launch starts p. What it prints to standard error goes through reader to
-// sink; the process dies when loupe does (on Linux, whatever way loupe dies).
-func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, sink stderrSink) (*Process, error) {
+// output is where a process writes to: its standard error goes through reader to
+// sink, its standard output to out, unless that is nil.
+type output struct {
+	reader *stderrReader
+	sink   stderrSink
+	out    *stdoutLog
+}
+
+// close gives up before anything was started.
+func (o output) close() {
+	o.reader.close()
+	if o.out != nil {
+		o.out.close()
+	}
+}
+
+// begin reads what the process writes, now that it has its ends.
+func (o output) begin(ended <-chan struct{}) {
+	o.reader.child.Close()
+	if o.out != nil {
+		o.out.begin(ended)
+	}
+	go func() {
+		<-ended
+		o.reader.drain()
+	}()
+	go func() {
+		o.reader.readAll(o.sink)
+		o.sink.end()
+	}()
+}
+
+// launch starts p. The process dies when loupe does (on Linux, whatever way
+// loupe dies).
+func (p *Program) launch(opt LaunchOptions, temp string, to output) (*Process, error) {
 	proc := &Process{done: make(chan struct{})}
+	if p.Agent {
+		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
+	}
 	cmd := exec.Command(p.Path, opt.Args...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(os.Environ(), opt.Env...)
-	users := "-"
-	if v, ok := lookupEnv(cmd.Env, "GODEBUG"); ok {
-		users = "=" + v
+	env, err := p.environment(opt, temp, proc.agent)
+	if err != nil {
+		to.close()
+		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
-	cmd.Env = append(cmd.Env, "GODEBUG="+MergeGODEBUG(lastEnv(cmd.Env, "GODEBUG"), opt.GODEBUG))
+	cmd.Env = env
 	// A nil *os.File in an interface would not be a nil interface.
 	if opt.Stdin != nil {
 		cmd.Stdin = opt.Stdin
@@ -101,30 +144,49 @@ func (p *Program) launch(opt LaunchOptions, temp string, reader *stderrReader, s
 	if opt.Stdout != nil {
 		cmd.Stdout = opt.Stdout
 	}
-	if p.Agent {
-		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
-		cmd.Env = append(cmd.Env, agent.SocketEnv+"="+proc.agent, agent.OwnEnv+"="+opt.Own, agent.GodebugEnv+"="+users)
-		if opt.Whole != "" {
-			cmd.Env = append(cmd.Env, agent.WholeEnv+"="+opt.Whole+":"+opt.WholeFile)
-		}
+	if to.out != nil {
+		cmd.Stdout = to.out.child
 	}
-	cmd.Stderr = reader.child
+	cmd.Stderr = to.reader.child
 	detach(cmd)
 	proc.cmd = cmd
 	if err := proc.start(); err != nil {
-		reader.close()
+		to.close()
 		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
-	reader.child.Close()
-	go func() {
-		<-proc.done
-		reader.drain()
-	}()
-	go func() {
-		reader.readAll(sink)
-		sink.end()
-	}()
+	to.begin(proc.done)
 	return proc, nil
+}
+
+// environment is that of the program, with what is for the runtime and for the
+// agent that listens on socket, if there is one.
+func (p *Program) environment(opt LaunchOptions, temp, socket string) ([]string, error) {
+	env := append(os.Environ(), opt.Env...)
+	users := "-"
+	if v, ok := lookupEnv(env, "GODEBUG"); ok {
+		users = "=" + v
+	}
+	if socket != "" {
+		env = append(env, agent.SocketEnv+"="+socket, agent.OwnEnv+"="+opt.Own, agent.GodebugEnv+"="+users)
+		if opt.Whole != "" {
+			env = append(env, agent.WholeEnv+"="+opt.Whole+":"+opt.WholeFile)
+		}
+	}
+	ours := p.debugs(opt.GODEBUG)
+	if ours == "" {
+		return env, nil
+	}
+	env = append(env, "GODEBUG="+MergeGODEBUG(lastEnv(env, "GODEBUG"), ours))
+	if socket == "" {
+		path, err := keepOut(temp, lastEnv(env, "PATH"), users)
+		if err != nil {
+			return nil, err
+		}
+		if path != "" {
+			env = append(env, "PATH="+path)
+		}
+	}
+	return env, nil
 }
 
 // start runs the command from a thread that lives as long as the process:

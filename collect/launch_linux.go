@@ -78,10 +78,6 @@ func (r *stderrReader) closeOurs() {
 	}
 }
 
-// drainTime is how long what is still on its way may take to arrive after the
-// program has ended.
-const drainTime = 50 * time.Millisecond
-
 // drain makes readAll stop soon: the program has ended, and whoever else
 // holds its standard error is not waited for.
 func (r *stderrReader) drain() {

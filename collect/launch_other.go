@@ -32,8 +32,8 @@ func (r *stderrReader) close() {
 
 // drain makes readAll stop soon.
 func (r *stderrReader) drain() {
-	if r.ours.SetReadDeadline(time.Now().Add(50*time.Millisecond)) != nil {
-		time.AfterFunc(50*time.Millisecond, func() { r.ours.Close() })
+	if r.ours.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		time.AfterFunc(drainTime, func() { r.ours.Close() })
 	}
 }
 

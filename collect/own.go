@@ -87,12 +87,9 @@ func (r *Recorder) ownInstead(phase string, start timeline.Time, err error) bool
 // bare phase has the same already.
 func (r *Recorder) keepOwn() error {
 	var errs error
-	kept := map[string]int{}
+	kept := map[string]int{} // of this process
 	for _, c := range r.ownCaptures(r.w.Now()) {
 		in := r.phasesOf(c)
-		if r.own == nil {
-			r.own = map[string][]string{}
-		}
 		for _, p := range in {
 			if !slices.Contains(r.own[c.phase], p.Name) {
 				r.own[c.phase] = append(r.own[c.phase], p.Name)
@@ -133,13 +130,13 @@ func (r *Recorder) keepOne(c ownCapture, in recording.Phase) (kept bool, err err
 	}
 	kind := phaseKinds[c.phase]
 	entry, err := r.w.Create(recording.Entry{
-		Path: numbered("own-"+kind.file, r.ownKept), Kind: kind.kind, Phase: in.Name, Run: in.Run, Span: c.span,
+		Path: ownPath(kind.file, r.ownKept[c.phase]), Kind: kind.kind, Phase: in.Name, Run: in.Run, Span: c.span,
 		Source: "the program's own " + ownCalls[c.phase], Own: true,
 	})
 	if err != nil {
 		return false, err
 	}
-	r.ownKept++
+	r.ownKept[c.phase]++
 	if _, err := io.Copy(entry, f); err != nil {
 		return false, entry.Abort(err)
 	}
@@ -151,6 +148,12 @@ func (r *Recorder) keepOne(c ownCapture, in recording.Phase) (kept bool, err err
 		return true, nil
 	}
 	return true, entry.Close()
+}
+
+// ownPath names an entry: own-cpu.pb.gz, own-cpu-2.pb.gz, own-trace-3.out.
+func ownPath(file string, index int) string {
+	base, rest, _ := strings.Cut(file, ".")
+	return "own-" + numbered(base, index) + "." + rest
 }
 
 // ownCalls are the functions that begin the captures.

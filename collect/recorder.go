@@ -78,14 +78,17 @@ type Recorder struct {
 	run    int      // index in Target.Runs
 	pid    int      // of the running process, 0 when unknown
 	log    *stderrLog
+	out    *stdoutLog  // nil when it is not kept
 	follow *background // samples of the runtime
 
 	sampler *sampler
 
-	// What the program captured of itself: the phases by profiler, and how many
-	// captures were kept.
+	// What the program captured of itself, by profiler: in which phases, and how
+	// many captures were kept.
 	own     map[string][]string
-	ownKept int
+	ownKept map[string]int
+
+	failure string // how the first process that failed did
 
 	// What Abort needs, which comes from another goroutine.
 	live    atomic.Pointer[Process]
@@ -97,12 +100,20 @@ func NewRecorder(w *recording.Writer, prog *Program, opt RecorderOptions) (*Reco
 	r := newRecorder(w, opt)
 	r.prog = prog
 	env := append(os.Environ(), opt.Launch.Env...)
-	env = append(env, "GODEBUG="+MergeGODEBUG(lastEnv(env, "GODEBUG"), opt.Launch.GODEBUG))
+	notes := prog.Notes
+	if ours := prog.debugs(opt.Launch.GODEBUG); ours != "" {
+		env = append(env, "GODEBUG="+MergeGODEBUG(lastEnv(env, "GODEBUG"), ours))
+		if !prog.Agent {
+			notes = append(slices.Clone(notes), environmentNote)
+		}
+	} else if prog.isToolchain() {
+		notes = append(slices.Clone(notes), "no gctrace and schedtrace: the go command would keep what its compiler prints, for every later build")
+	}
 	err := w.UpdateTarget(func(t *recording.Target) {
 		*t = prog.Target
 		t.Args, t.Dir, t.Env = opt.Launch.Args, prog.Dir, runtimeEnv(env)
 	})
-	for _, note := range prog.Notes {
+	for _, note := range notes {
 		err = errors.Join(err, w.Note(note))
 	}
 	if text := buildInfoText(prog.Path); text != "" && err == nil {
@@ -121,7 +132,7 @@ func newRecorder(w *recording.Writer, opt RecorderOptions) *Recorder {
 	if opt.Progress == nil {
 		opt.Progress = func(string, ...any) {}
 	}
-	return &Recorder{w: w, opt: opt, run: -1}
+	return &Recorder{w: w, opt: opt, run: -1, own: map[string][]string{}, ownKept: map[string]int{}}
 }
 
 // Writer returns the recording that is written.
@@ -145,12 +156,20 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 		reader.close()
 		return err
 	}
-	proc, err := r.prog.launch(opt, r.opt.Temp, reader, log)
+	to := output{reader: reader, sink: log}
+	if opt.KeepStdout {
+		if to.out, err = newStdoutLog(r.w, r.run, opt.Show); err != nil {
+			to.close()
+			log.end()
+			return err
+		}
+	}
+	proc, err := r.prog.launch(opt, r.opt.Temp, to)
 	if err != nil {
 		log.end()
 		return err
 	}
-	r.proc, r.log, r.pid = proc, log, proc.PID
+	r.proc, r.log, r.out, r.pid = proc, log, to.out, proc.PID
 	r.live.Store(proc)
 	r.sampler.watch(proc.PID)
 	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
@@ -350,11 +369,34 @@ func (r *Recorder) stop() error {
 	proc.Stop()
 	r.sampler.watch(0)
 	lerr := errors.Join(r.log.wait(), r.keepOwn())
+	if r.out != nil {
+		lerr = errors.Join(lerr, r.out.wait())
+	}
+	r.noteFailure()
 	uerr := r.w.UpdateTarget(func(t *recording.Target) { t.Runs[r.run] = proc.run(r.w) })
 	r.proc, r.src, r.pid = nil, nil, 0
 	r.live.Store(nil)
 	return errors.Join(err, lerr, uerr)
 }
+
+// noteFailure remembers that the process, now that it is stopped, ended by itself
+// and not well. The first time it is told at once.
+func (r *Recorder) noteFailure() {
+	state := r.proc.cmd.ProcessState
+	if r.failure != "" || !r.proc.ended() || r.proc.run(r.w).Stopped || state.Success() {
+		return
+	}
+	r.failure = state.String()
+	if r.opt.Launch.Stderr == nil {
+		r.opt.Progress("%s failed: %s", r.prog.name(), r.ending())
+	} else {
+		r.opt.Progress("%s failed: %s", r.prog.name(), state)
+	}
+}
+
+// Failure says how the program failed, in whichever of its processes was the
+// first: "exit status 2". It is empty where each ended well or was stopped.
+func (r *Recorder) Failure() string { return r.failure }
 
 // Abort kills the process at once; the recording stays as it is.
 func (r *Recorder) Abort() {

@@ -65,7 +65,7 @@ func (t *Temp) Remove() {
 // removeCommand is the shell's way to remove dir. A compiler that is being
 // killed may write into it once more.
 func removeCommand(dir string) string {
-	remove := "rm -rf '" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
+	remove := "rm -rf " + shellQuote(dir)
 	return remove + "; sleep 1; " + remove
 }
 

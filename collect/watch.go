@@ -138,7 +138,7 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
-	if w.proc, err = p.launch(opt.Launch, opt.Temp, reader, passing{opt.Launch.Stderr}); err != nil {
+	if w.proc, err = p.launch(opt.Launch, opt.Temp, output{reader: reader, sink: passing{opt.Launch.Stderr}}); err != nil {
 		return nil, err
 	}
 	w.pid, w.began = w.proc.PID, w.proc.Started

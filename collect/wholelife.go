@@ -34,7 +34,7 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 	}
 	r.opt.Progress("the program ends by itself; starting it again for %s (-phases bare starts it once)", strings.Join(names, ", "))
 	// Its output was shown once.
-	r.opt.Launch.Stdout, r.opt.Launch.Stderr = nil, nil
+	r.opt.Launch.Stdout, r.opt.Launch.Stderr, r.opt.Launch.Show = nil, nil, nil
 	first := r.lastRun()
 	var errs error
 	for _, p := range phases {

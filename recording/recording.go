@@ -43,6 +43,7 @@ const (
 	GoroutineLeak Kind = "pprof.goroutineleak"
 	ExecTrace     Kind = "exectrace"
 	Stderr        Kind = "stderr"       // raw text; gctrace and schedtrace are read out of it
+	Stdout        Kind = "stdout"       // what the program printed to its standard output
 	StderrTimes   Kind = "stderr.times" // arrival time of each line of it, ns, one a line
 	Metrics       Kind = "metrics"      // runtime/metrics samples, NDJSON
 	Vars          Kind = "vars"         // /debug/vars samples, NDJSON

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,7 @@ TARGET may be, or @REV for the same package at a revision in git.`,
 		fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
 		fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")
+		fs.StringVar(&f.output, "output", "keep", "what the program prints: `keep` it in the recording, show it while it\nruns as well, or discard its standard output")
 		fs.BoolVar(&f.noAgent, "no-agent", false, "build without the agent")
 		fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the packages of the module that allocate\nonce more to keep why they do; -diagnostics=false leaves it out")
 		fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process")
@@ -70,6 +72,7 @@ type runFlags struct {
 	test, noAgent bool
 	diagnostics   bool
 	build, stderr string
+	output        string
 	vs            string
 	rounds        int
 	env           []string
@@ -81,6 +84,9 @@ func (f *runFlags) run(e *env, args []string) error {
 	}
 	if f.stderr != "auto" && f.stderr != "pipe" {
 		return usagef("-stderr: unknown way %q: there are auto and pipe", f.stderr)
+	}
+	if !slices.Contains([]string{"keep", "show", "discard"}, f.output) {
+		return usagef("-output: unknown way %q: there are keep, show and discard", f.output)
 	}
 	if f.rounds < 1 {
 		return usagef("-rounds: want at least 1")
@@ -117,8 +123,19 @@ func (f *runFlags) run(e *env, args []string) error {
 			}
 			return unreachable(err)
 		}
-		return errors.Join(err, conclude(e, dirs, f.json, f.quiet))
+		return errors.Join(err, conclude(e, dirs, f.json, f.quiet), failures(targets))
 	})
+}
+
+// failures says which of the programs failed, after the report on them.
+func failures(targets []*turn) error {
+	var errs error
+	for _, t := range targets {
+		if t.rec != nil && t.rec.Failure() != "" {
+			errs = errors.Join(errs, fmt.Errorf("the program failed: %s", t.rec.Failure()))
+		}
+	}
+	return errs
 }
 
 // outs returns what -o means for each target.
@@ -207,8 +224,11 @@ func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp s
 		opt.Progress("%s", note)
 	}
 	opt.Launch = collect.LaunchOptions{
-		Args: args[1:], Env: f.env, Stdin: e.stdin, Stdout: f.programStdout(e), Stderr: e.stderr,
+		Args: args[1:], Env: f.env, Stdin: e.stdin, KeepStdout: f.output != "discard",
 		Pipe: f.stderr == "pipe", GODEBUG: collect.RuntimeDebug,
+	}
+	if f.output == "show" {
+		opt.Launch.Show, opt.Launch.Stderr = e.stderr, e.stderr
 	}
 	if f.test {
 		opt.Launch.Args = testFlags(args[1:])
@@ -221,17 +241,6 @@ func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp s
 		t.name = targetName(args[0])
 	}
 	return t, nil
-}
-
-// programStdout is where the program's standard output goes: with -json our
-// own must hold nothing but the report.
-func (f *runFlags) programStdout(e *env) *os.File {
-	w := e.stdout
-	if f.json {
-		w = e.stderr
-	}
-	file, _ := w.(*os.File)
-	return file
 }
 
 // close ends the recording. One whose program was never started holds nothing
