@@ -18,6 +18,9 @@ func mind(group int) (stop func()) { return whenGone(fmt.Sprintf("kill -9 -%d", 
 // ownGroup makes the command the leader of a process group.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// askForStacks has a Go program print its goroutines and end.
+func askForStacks(p *os.Process) { p.Signal(syscall.SIGQUIT) }
+
 // whenGone starts a shell that runs a command when loupe dies, in whatever way: it
 // waits for the end of a pipe that only loupe holds open. stop ends the watch.
 func whenGone(command string) (stop func()) {

@@ -125,7 +125,7 @@ func recorders(frames []stack.Frame) bool {
 		return true
 	}
 	root := frames[len(frames)-1].Func
-	return strings.HasPrefix(root, "main.loupe") || stack.Package(root) == "runtime/trace"
+	return strings.HasPrefix(root, "main.loupe") || strings.HasPrefix(root, "runtime.loupe") || stack.Package(root) == "runtime/trace"
 }
 
 // total is what all waited together, the network and system calls left out.

@@ -111,6 +111,13 @@ func TestScope(t *testing.T) {
 	f(project, "github.com/a/b.(*T).M", Dependency)
 	f(project, "main.main", User)
 	f(project, "strings.ToLower", Standard)
+	// The agent in a program is nobody's code that could be changed.
+	f(project, "main.loupeServe", Standard)
+	f(project, "project/search.(*loupeTap).Write", Standard)
+	f(none, "main.loupeSocket.wait", Standard)
+	f(none, "runtime.loupeRun", Standard)
+	f(project, "main.loupe", User)
+	f(none, "main.(*loupes).find", User)
 	if !none.IsUser(Frame{Func: "main.main"}) || project.IsUser(Frame{Func: "github.com/a/b.F"}) {
 		t.Error("IsUser disagrees with Origin")
 	}

@@ -44,6 +44,9 @@ func (s Scope) Origin(function string) Origin {
 		}
 		return Native
 	}
+	if isAgent(function[len(pkg):]) {
+		return Standard
+	}
 	// The user comes first: a module may be called "log" or "internal/x".
 	for _, module := range s.Modules {
 		if within(pkg, module) || within(pkg, module+"_test") {
@@ -61,6 +64,14 @@ func (s Scope) Origin(function string) Origin {
 		return Dependency
 	}
 	return User
+}
+
+// isAgent tells whether a function is of loupe's own agent, which is built into
+// the user's package: names there begin so (package agent/inject). name is what
+// stands behind the package: ".loupeServe", ".(*loupeTap).Write".
+func isAgent(name string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "."), "(*"), "loupe")
+	return ok && rest != "" && 'A' <= rest[0] && rest[0] <= 'Z'
 }
 
 // IsUser says whether the frame runs the user's own code. It has the shape

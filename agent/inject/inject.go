@@ -88,7 +88,10 @@ var loupeJobs = make(chan func(), 64)
 // function of another name.
 //
 //go:linkname loupeRun runtime.loupeRun
-func loupeRun() { (<-loupeJobs)() }
+func loupeRun() {
+	loupeLeaveSignals()
+	(<-loupeJobs)()
+}
 
 func loupeGo(f func()) {
 	loupeJobs <- f

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"loupe/collect"
@@ -9,20 +10,48 @@ import (
 )
 
 var doctorCommand = &command{
-	name:    "doctor",
-	short:   "is this machine fit to measure, and what does its kernel permit",
-	args:    "[-json] [PID]",
-	example: []string{"loupe doctor", "loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'", "loupe doctor 4711        what may be learnt of that process"},
+	name:  "doctor",
+	short: "is this machine fit to measure, and what does its kernel permit",
+	args:  "[-json] [PID]",
+	example: []string{
+		"loupe doctor",
+		"loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'",
+		"loupe doctor 4711                   what may be learnt of that process",
+		"loupe doctor -agent ./cmd/server    does the agent change what the program does?",
+	},
 	about: `
 Looks for a second at who else uses the CPUs and how much one and the same work
 varies here. Exits with 3 when something is bad: what is measured will mislead.
 
 With the number of a process it says what may be learnt of that process from
-outside: each way, whether it is open, why not, and what would open it.`,
+outside: each way, whether it is open, why not, and what would open it.
+
+With -agent the package is built with loupe's agent and without. Both are run
+three times, with the arguments behind the package, and compared: exit code,
+standard output and error, goroutines, the order in which packages are
+initialized. A run that lasts longer than -for is asked for its goroutines and
+killed. Exits with 3 where they differ.`,
+	stopAtFirst: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
 		watch := fs.Duration("watch", time.Second, "how `long` to look")
+		agent := fs.Bool("agent", false, "compare a package with the agent and without")
+		test := fs.Bool("test", false, "with -agent: the tests of the package")
+		build := fs.String("build", "", "with -agent: `flags` for go build")
+		length := fs.Duration("for", 5*time.Second, "with -agent: how `long` a run may take")
 		return func(e *env, args []string) error {
+			if !*agent && (*test || *build != "") {
+				return usagef("-test and -build go with -agent")
+			}
+			if *agent {
+				if len(args) == 0 {
+					return usagef("the package is missing")
+				}
+				return compareAgent(e, collect.CompareAgentOptions{
+					Build: collect.BuildOptions{Target: args[0], Test: *test, Flags: splitFlags(*build), Progress: e.progress(*asJSON)},
+					Args:  args[1:], For: *length,
+				}, *asJSON)
+			}
 			if len(args) > 0 {
 				text, err := oneArg(args, "a process")
 				if err != nil {
@@ -39,8 +68,30 @@ outside: each way, whether it is open, why not, and what would open it.`,
 	},
 }
 
+// compareAgent holds a program with the agent against the same without.
+func compareAgent(e *env, opt collect.CompareAgentOptions, asJSON bool) error {
+	return e.withTemp(func(temp string) (err error) {
+		opt.Build.Temp = temp
+		if opt.Build.Dir, err = os.Getwd(); err != nil {
+			return err
+		}
+		if opt.Build.Test {
+			opt.Args = testFlags(opt.Args)
+		}
+		checks, err := collect.CompareAgent(e.ctx, opt)
+		if err != nil {
+			return err
+		}
+		return writeChecks(e, checks, asJSON)
+	})
+}
+
 func doctor(e *env, watch time.Duration, asJSON bool) error {
-	checks := collect.Examine(e.ctx, watch)
+	return writeChecks(e, collect.Examine(e.ctx, watch), asJSON)
+}
+
+// writeChecks prints checks; the exit code is 3 when one is bad.
+func writeChecks(e *env, checks []collect.Check, asJSON bool) error {
 	worst := collect.Good
 	for _, c := range checks {
 		if c.Verdict == collect.Bad || worst == collect.Good {
