@@ -73,7 +73,7 @@ func (o Options) Hooked() (ok bool, linkFlag string) {
 	switch {
 	case o.Minor >= 23:
 		return true, "-checklinkname=0"
-	case o.Minor >= 19:
+	case o.Minor >= 20:
 		return true, ""
 	}
 	return false, ""
@@ -102,7 +102,7 @@ func (o Options) Files() []File {
 		if o.Minor >= 23 {
 			names = append(names, "exit_go123.go.txt")
 		} else {
-			names = append(names, "exit_go119.go.txt")
+			names = append(names, "exit_go120.go.txt")
 		}
 	}
 	if o.Share {
@@ -138,7 +138,7 @@ func source(name string) string {
 
 // Change is how one package of the standard library is built for the agent.
 type Change struct {
-	// Package is its import path; one that is not there is new.
+	// Package is its import path.
 	Package string
 	// Rename has functions of the package get another name: their
 	// declarations, up to the parameters, by file.
@@ -150,9 +150,13 @@ type Change struct {
 // Renamed is a declaration and what it becomes.
 type Renamed struct{ From, To string }
 
-// EnvPackage is the import path of a new package of the standard library. It
-// sorts before all others, so that it is initialized first.
-const EnvPackage = "0loupe"
+// envPackage is a package of the standard library that is empty, but for an
+// experiment: nobody imports it, it may have any import, and its path sorts before
+// nearly all others, so that it is initialized before them.
+//
+// Note: a package of our own would do the same, but Go before 1.26 looks for
+// those of the standard library in the file system alone.
+const envPackage = "arena"
 
 // Std returns how the standard library is built for [Options.Share]. A program
 // that profiles or traces itself gets its way, and loupe a copy of it.
@@ -172,7 +176,7 @@ func (o Options) Std() []Change {
 		trace.Add = append(trace.Add, File{"zz_loupe_flight.go", source("std/flight.go.txt")})
 	}
 	return []Change{
-		{Package: EnvPackage, Add: []File{{"env.go", source("std/env.go.txt")}}},
+		{Package: envPackage, Add: []File{{"zz_loupe_env.go", source("std/env.go.txt")}}},
 		{
 			Package: "runtime/pprof",
 			Rename: map[string][]Renamed{"pprof.go": {

@@ -24,7 +24,7 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 	stdin := r.opt.Launch.Stdin
 	switch {
 	case !r.prog.ExitHook:
-		return r.w.Note("no profiles: the program ends by itself, and its end cannot be seen in this build (a ready binary, or Go before 1.19)")
+		return r.w.Note("no profiles: the program ends by itself, and its end cannot be seen in this build (a ready binary, or Go before 1.20)")
 	case stdin != nil && !replayable(stdin):
 		return r.w.Note("no profiles: the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)")
 	}

@@ -39,7 +39,9 @@ disturb the program and each other:
 ` + collect.DescribePhases() + `
 The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
 setting. A program that ends by itself in the bare phase is started again for
-every other phase. Ctrl-C ends the recording and keeps everything; twice aborts.
+every other phase. What it prints is kept in the recording; -output show prints it
+while it runs as well. Ctrl-C ends the recording and keeps everything; twice
+aborts. The exit code is 1 when the program failed.
 
 With -vs a second program takes turns with the first, round by round in the
 order ABBA, so that a drift of the machine hits both alike; -vs takes whatever
