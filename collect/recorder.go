@@ -387,15 +387,20 @@ func (r *Recorder) noteFailure() {
 		return
 	}
 	r.failure = state.String()
+	for _, p := range r.w.Manifest().Phases {
+		if p.Run == r.run && !p.Bare() {
+			r.failure += " in phase " + p.Name
+		}
+	}
 	if r.opt.Launch.Stderr == nil {
 		r.opt.Progress("%s failed: %s", r.prog.name(), r.ending())
 	} else {
-		r.opt.Progress("%s failed: %s", r.prog.name(), state)
+		r.opt.Progress("%s failed: %s", r.prog.name(), r.failure)
 	}
 }
 
 // Failure says how the program failed, in whichever of its processes was the
-// first: "exit status 2". It is empty where each ended well or was stopped.
+// first: "exit status 2 in phase cpu". It is empty where each ended well or was stopped.
 func (r *Recorder) Failure() string { return r.failure }
 
 // Abort kills the process at once; the recording stays as it is.
