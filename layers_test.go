@@ -46,6 +46,8 @@ var rooms = map[string]room{
 	"stack":    {0, pure, nil},
 	"timeline": {0, pure, nil},
 	"filter":   {0, pure, nil},
+	// What must not be written down, and how to take it out of a text.
+	"secret": {0, pure, nil},
 	// The one place for what differs between systems in mapping files and
 	// counting memory.
 	"system": {0, hands, nil},
@@ -69,16 +71,16 @@ var rooms = map[string]room{
 	"program":               {2, pure, []string{"dump", "profile", "stack", "symbol"}},
 	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
-	"recording": {2, hands, []string{"system", "timeline"}},
+	"recording": {2, hands, []string{"secret", "system", "timeline"}},
 
 	// Looks into running processes.
 	"live": {3, hands, []string{"core", "dump", "profile", "program", "stack", "symbol"}},
 
-	"load": {3, hands, []string{"load/*", "loadlog", "recording", "stats", "timeline", "unit"}},
+	"load": {3, hands, []string{"load/*", "loadlog", "recording", "secret", "stats", "timeline", "unit"}},
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "system"}, values, formats)},
+	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "secret", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},

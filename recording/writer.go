@@ -40,7 +40,7 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	if err := makeEmptyDir(dir); err != nil {
 		return nil, err
 	}
-	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create recording: %w", err)
 	}
@@ -51,7 +51,7 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	w.m.Schema = Schema
 	w.m.Start = w.epoch
 	w.m.ID = newID(w.epoch)
-	if err := w.log(record{Header: w.m.header()}); err != nil {
+	if err := w.add(record{Header: w.m.header()}); err != nil {
 		journal.Close()
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Create(dir string, m Manifest) (*Writer, error) {
 }
 
 func makeEmptyDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("cannot create recording: %w (choose another place with -o)", err)
 	}
 	names, err := os.ReadDir(dir)
@@ -103,7 +103,7 @@ func (w *Writer) UpdateTarget(change func(*Target)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change(&w.m.Target)
-	return w.log(record{Header: w.m.header()})
+	return w.put(record{Header: w.m.header()})
 }
 
 // SetPhase records a phase, or replaces the one of the same name. It is
@@ -124,6 +124,12 @@ func (w *Writer) Note(text string) error { return w.add(record{Note: text}) }
 func (w *Writer) add(r record) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.put(r)
+}
+
+// put keeps r without what is secret in it; w.mu is held.
+func (w *Writer) put(r record) error {
+	r = r.redacted()
 	w.m.fold(r)
 	return w.log(r)
 }
@@ -172,7 +178,7 @@ func (w *Writer) writeManifest() error {
 		return fmt.Errorf("BUG: cannot encode manifest: %w", err)
 	}
 	name := filepath.Join(w.dir, ManifestName)
-	f, err := os.Create(name + partSuffix)
+	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
 	if err != nil {
 		return fmt.Errorf("cannot write manifest: %w", err)
 	}
@@ -214,7 +220,7 @@ func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
 	}
 	name := filepath.Join(w.dir, filepath.FromSlash(e.Path))
 	if dir := path.Dir(e.Path); dir != "." {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(name), dirMode); err != nil {
 			return nil, fmt.Errorf("cannot create entry: %w", err)
 		}
 	}
@@ -224,7 +230,7 @@ func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
 	if !stream {
 		name += partSuffix
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create entry: %w", err)
 	}

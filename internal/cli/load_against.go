@@ -12,6 +12,7 @@ import (
 	"loupe/collect"
 	"loupe/compare"
 	"loupe/load"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -57,7 +58,7 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 				return nil, usageError{err}
 			}
 		}
-		return &arm{title: title, config: c, command: command, addr: addr}, nil
+		return &arm{title: secret.Text(title), config: c, command: command, addr: addr}, nil
 	}
 	first := address
 	if a.start != "" {
@@ -97,7 +98,7 @@ func (a *againstFlags) run(e *env, arms []*arm, save, format string) error {
 		return usagef("-start-wait: %w", err)
 	}
 	if save != "" {
-		if err := os.MkdirAll(save, 0o777); err != nil {
+		if err := os.MkdirAll(save, 0o700); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"golang.org/x/term"
+
+	"loupe/secret"
 )
 
 // isTerminal tells whether w is a terminal.
@@ -45,7 +47,7 @@ func (e *env) progress(quiet bool) func(format string, args ...any) {
 		dim, plain = "\x1b[2m", "\x1b[0m"
 	}
 	return func(format string, args ...any) {
-		line := fmt.Sprintf("%sloupe: %s%s\n", dim, fmt.Sprintf(format, args...), plain)
+		line := fmt.Sprintf("%sloupe: %s%s\n", dim, secret.Text(fmt.Sprintf(format, args...)), plain)
 		if v := e.view.Load(); v != nil {
 			v.note(line)
 			return

@@ -73,6 +73,7 @@ func TestScripts(t *testing.T) {
 			"gone":      gone,
 			"freeport":  freePort,
 			"json":      checkJSON,
+			"nowhere":   nowhere,
 			"smalldisk": smallDisk,
 		},
 	})

@@ -17,6 +17,7 @@ import (
 	"loupe/alert"
 	"loupe/collect"
 	"loupe/report"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -66,6 +67,7 @@ Exits with 3 when there was an alert, with 4 when the program cannot be reached.
 		fs.BoolVar(&f.once, "once", false, "stop after the first alert")
 		fs.BoolVar(&f.json, "json", false, "print readings and alerts as lines of JSON")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build of a target, such as '-tags foo'")
+		f.asking.declareAccess(fs)
 		return f.run
 	},
 }
@@ -78,6 +80,7 @@ type watchFlags struct {
 	every, kept, flying, resting, until                time.Duration
 	memory                                             unit.Bytes
 	phases                                             []collect.Phase
+	asking                                             loadFlags
 }
 
 // read checks the flags.
@@ -153,7 +156,17 @@ func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher
 		if len(args) > 1 {
 			return nil, usagef("too many arguments: %q", args[1:])
 		}
+		if f.build != "" {
+			return nil, usagef("-build is for programs that are started: %s runs already", secret.URL(args[0]))
+		}
+		var err error
+		if opt.Access, err = f.asking.access(args[0]); err != nil {
+			return nil, usageError{err}
+		}
 		return collect.Watch(e.ctx, args[0], opt)
+	}
+	if given := f.asking.givenAccess(); len(given) > 0 {
+		return nil, usagef("-%s is for services that run already: %s is started here", given[0], args[0])
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -398,7 +411,7 @@ func postJSON(ctx context.Context, url string, body []byte) error {
 	}
 	resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+		return fmt.Errorf("%s answers %s", secret.URL(url), resp.Status)
 	}
 	return nil
 }
