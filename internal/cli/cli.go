@@ -48,6 +48,8 @@ type env struct {
 	// one that is on the terminal.
 	quiet, noLive bool
 	view          atomic.Pointer[liveView]
+	// pulse is the line that is there while a user waits.
+	pulse atomic.Pointer[pulse]
 }
 
 // holdWhenLeaving does not return once the program is being left: what was

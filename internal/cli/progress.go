@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"sync"
+	"time"
 
 	"golang.org/x/term"
 
@@ -52,6 +54,38 @@ func (e *env) progress(quiet bool) func(format string, args ...any) {
 			v.note(line)
 			return
 		}
+		if p := e.pulse.Load(); p != nil {
+			p.note(line)
+			return
+		}
 		io.WriteString(e.stderr, line)
+	}
+}
+
+// showPulse shows on a terminal, every second, that something goes on, until stop
+// is called, which may be more than once.
+func (e *env) showPulse(quiet bool) (stop func()) {
+	if quiet || e.quiet || !isTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	p := startPulse(e.stderr, func() int { return width(e.stderr) })
+	e.pulse.Store(p)
+	return sync.OnceFunc(func() {
+		e.pulse.Store(nil)
+		p.stop()
+	})
+}
+
+// doing says what goes on, for those who wait.
+func (e *env) doing(what string) {
+	if p := e.pulse.Load(); p != nil {
+		p.do(what)
+	}
+}
+
+// expect says how long it will take.
+func (e *env) expect(about time.Duration) {
+	if p := e.pulse.Load(); p != nil {
+		p.expect(about)
 	}
 }
