@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -365,6 +366,39 @@ func eachFile(t *testing.T, visit func(dir, file string, f *ast.File, test bool)
 	}
 }
 
+// isModule tells whether a folder is a module of its own, which may import what its
+// go.mod says.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// TestMapSeesAll wants that no folder is left out by its name: each package of the
+// module is under the map.
+func TestMapSeesAll(t *testing.T) {
+	seen := map[string]bool{}
+	for _, file := range goFiles(t) {
+		seen[path.Dir(file)] = true
+	}
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range strings.Fields(string(out)) {
+		name, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name = filepath.ToSlash(name); !seen[name] && !strings.Contains("/"+name+"/", "/testdata/") {
+			t.Errorf("package %s is not looked at", name)
+		}
+	}
+}
+
 func goFiles(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
@@ -372,7 +406,7 @@ func goFiles(t *testing.T) (files []string) {
 			return err
 		}
 		base := d.Name()
-		if d.IsDir() && name != "." && (base == "testdata" || base == "web" || base[0] == '.' || base[0] == '_') {
+		if d.IsDir() && name != "." && (base == "testdata" || base[0] == '.' || base[0] == '_' || isModule(name)) {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() && strings.HasSuffix(base, ".go") {
