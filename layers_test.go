@@ -104,6 +104,8 @@ var rooms = map[string]room{
 	"web": {7, roof, join([]string{"system", "heap", "postmortem", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
 
 	"internal/cli": {8, roof, []string{"*"}},
+	// Which tests are left out of a quick run.
+	"internal/long": {0, roof, nil},
 	"cmd/loupe":    {9, roof, []string{"internal/cli"}},
 
 	// The oracle of the tests runs the go command.
