@@ -106,7 +106,7 @@ var rooms = map[string]room{
 	"internal/cli": {8, roof, []string{"*"}},
 	// Which tests are left out of a quick run.
 	"internal/long": {0, roof, nil},
-	"cmd/loupe":    {9, roof, []string{"internal/cli"}},
+	"cmd/loupe":     {9, roof, []string{"internal/cli"}},
 
 	// The oracle of the tests runs the go command.
 	"exectrace/exectracetest": {1, hands, nil},
