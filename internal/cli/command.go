@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -90,6 +91,17 @@ func (fs *flagSet) useless() (err error) {
 		}
 	})
 	return err
+}
+
+// onlyFor fails when a flag was given that does nothing for a verb: of lists the verbs
+// of such flags.
+func onlyFor(verb string, of map[string][]string, given func(flag string) bool) error {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if given(name) && !slices.Contains(of[name], verb) {
+			return usagef("-%s is for %s: %s does nothing with it", name, strings.Join(of[name], ", "), verb)
+		}
+	}
+	return nil
 }
 
 // given tells whether the user set a flag.

@@ -30,6 +30,7 @@ func (a *againstFlags) declare(fs *flagSet) {
 	fs.StringVar(&a.against, "against", "", "do so in turns with another service, and say which is faster: its\n`URL`, or the command that starts it on the same port (see -start)")
 	fs.StringVar(&a.start, "start", "", "run this `command` for each run, wait until it listens on the URL's port,\nand stop it afterwards")
 	fs.StringVar(&a.wait, "start-wait", "30s", "how `long` to wait until a started command listens")
+	fs.needs([]string{"start-wait"}, "start")
 }
 
 // used tells whether any of the flags was given.
