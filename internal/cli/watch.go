@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -399,19 +400,23 @@ func (v *watching) notify(ctx context.Context, r *alert.Rule, why, dir string) {
 	}
 }
 
-func postJSON(ctx context.Context, url string, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+func postJSON(ctx context.Context, address string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	// Who has the path of a webhook may post to it: messages name the host alone.
 	resp, err := http.DefaultClient.Do(req)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot post to %s: %w", req.URL.Host, err)
 	}
 	resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s answers %s", secret.URL(url), resp.Status)
+		return fmt.Errorf("%s answers %s", req.URL.Host, resp.Status)
 	}
 	return nil
 }
