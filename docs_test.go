@@ -2,6 +2,8 @@ package loupe_test
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -94,4 +96,36 @@ func exportedNames(t *testing.T) map[string][]string {
 		})
 	})
 	return names
+}
+
+// TestPrivacyPage wants that the page about what a recording holds speaks of every
+// kind of entry.
+func TestPrivacyPage(t *testing.T) {
+	text, err := os.ReadFile("docs/privacy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "recording/recording.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := 0
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if typ, ok := spec.Type.(*ast.Ident); !ok || typ.Name != "Kind" {
+			return true
+		}
+		kinds++
+		kind := strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`)
+		if !strings.Contains(string(text), "`"+kind+"`") {
+			t.Errorf("docs/privacy.md does not say what entries of the kind %s hold", kind)
+		}
+		return true
+	})
+	if kinds == 0 {
+		t.Error("BUG: found no kinds of entries")
+	}
 }

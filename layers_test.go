@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,8 @@ var rooms = map[string]room{
 	"stack":    {0, pure, nil},
 	"timeline": {0, pure, nil},
 	"filter":   {0, pure, nil},
+	// What must not be written down, and how to take it out of a text.
+	"secret": {0, pure, nil},
 	// The one place for what differs between systems in mapping files and
 	// counting memory.
 	"system": {0, hands, nil},
@@ -69,16 +72,16 @@ var rooms = map[string]room{
 	"program":               {2, pure, []string{"dump", "profile", "stack", "symbol"}},
 	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
-	"recording": {2, hands, []string{"system", "timeline"}},
+	"recording": {2, hands, []string{"secret", "system", "timeline"}},
 
 	// Looks into running processes.
 	"live": {3, hands, []string{"core", "dump", "profile", "program", "stack", "symbol"}},
 
-	"load": {3, hands, []string{"load/*", "loadlog", "recording", "stats", "timeline", "unit"}},
+	"load": {3, hands, []string{"load/*", "loadlog", "recording", "secret", "stats", "timeline", "unit"}},
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "system"}, values, formats)},
+	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "secret", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
@@ -101,7 +104,9 @@ var rooms = map[string]room{
 	"web": {7, roof, join([]string{"system", "heap", "postmortem", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
 
 	"internal/cli": {8, roof, []string{"*"}},
-	"cmd/loupe":    {9, roof, []string{"internal/cli"}},
+	// Which tests are left out of a quick run.
+	"internal/long": {0, roof, nil},
+	"cmd/loupe":     {9, roof, []string{"internal/cli"}},
 
 	// The oracle of the tests runs the go command.
 	"exectrace/exectracetest": {1, hands, nil},
@@ -363,6 +368,39 @@ func eachFile(t *testing.T, visit func(dir, file string, f *ast.File, test bool)
 	}
 }
 
+// isModule tells whether a folder is a module of its own, which may import what its
+// go.mod says.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// TestMapSeesAll wants that no folder is left out by its name: each package of the
+// module is under the map.
+func TestMapSeesAll(t *testing.T) {
+	seen := map[string]bool{}
+	for _, file := range goFiles(t) {
+		seen[path.Dir(file)] = true
+	}
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range strings.Fields(string(out)) {
+		name, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name = filepath.ToSlash(name); !seen[name] && !strings.Contains("/"+name+"/", "/testdata/") {
+			t.Errorf("package %s is not looked at", name)
+		}
+	}
+}
+
 func goFiles(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
@@ -370,7 +408,7 @@ func goFiles(t *testing.T) (files []string) {
 			return err
 		}
 		base := d.Name()
-		if d.IsDir() && name != "." && (base == "testdata" || base == "web" || base[0] == '.' || base[0] == '_') {
+		if d.IsDir() && name != "." && (base == "testdata" || base[0] == '.' || base[0] == '_' || isModule(name)) {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() && strings.HasSuffix(base, ".go") {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"loupe/recording"
+	"loupe/secret"
 )
 
 // Service is a running service that was found.
@@ -20,6 +21,7 @@ type Service struct {
 	Ways []Permission
 
 	target string
+	access Access
 	src    source // of its profiles
 	pid    int    // 0 when unknown
 }
@@ -27,10 +29,10 @@ type Service struct {
 // Find looks for a running service: target is the address of its
 // /debug/pprof in any form that [PprofURL] takes, or the number of a local
 // process whose listening ports are tried, then the kernel. Which of the two a
-// bare number means is decided by whether such a process exists. The error wraps
-// [ErrUnreachable] when nothing can be had of it; the Ways are there all the same.
-func Find(ctx context.Context, target string) (*Service, error) {
-	s := &Service{target: target}
+// bare number means is decided by whether such a process exists. access is how the
+// service is asked. The error wraps [ErrUnreachable] when nothing can be had of it; the Ways are there all the same.
+func Find(ctx context.Context, target string, access Access) (*Service, error) {
+	s := &Service{target: target, access: access}
 	if pid, ok := isPID(target); ok {
 		return s, s.findPID(ctx, pid)
 	}
@@ -44,6 +46,13 @@ func Find(ctx context.Context, target string) (*Service, error) {
 		return s, fmt.Errorf("%w: there is no process %s", ErrUnreachable, target)
 	}
 	return s, s.findURL(ctx)
+}
+
+// Asked tells whether the service is asked over HTTP, rather than looked into from
+// outside.
+func (s *Service) Asked() bool {
+	_, ok := s.src.(*httpSource)
+	return ok
 }
 
 // isPID tells whether a bare number is a process rather than a port.
@@ -85,7 +94,7 @@ func (s *Service) findURL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := newHTTPSource(base)
+	h := newHTTPSource(base, s.access)
 	if err := h.probe(ctx); err != nil {
 		return fmt.Errorf("%w: %w (does the service import net/http/pprof, and is this its address?)", ErrUnreachable, err)
 	}
@@ -95,7 +104,7 @@ func (s *Service) findURL(ctx context.Context) error {
 
 func (s *Service) findPID(ctx context.Context, pid int) error {
 	var h *httpSource
-	s.Ways, h = permissions(ctx, pid)
+	s.Ways, h = permissions(ctx, pid, s.access)
 	if h != nil {
 		s.src, s.pid = h, pid
 		return nil
@@ -135,11 +144,12 @@ func (r *Recorder) RecordAttached(ctx context.Context, plan Plan) error {
 	return r.recordRunning(ctx, plan)
 }
 
-// buildInfoText is what `go version -m` prints of an executable.
+// buildInfoText is what `go version -m` prints of an executable, without what was
+// put into it at link time and is secret.
 func buildInfoText(path string) string {
 	bi, err := buildinfo.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	return bi.String()
+	return secret.Text(bi.String())
 }

@@ -54,6 +54,8 @@ type RecorderOptions struct {
 	// Pprof is where the program's own /debug/pprof answers, if it has one
 	// and no agent.
 	Pprof string
+	// Access is how that is reached.
+	Access Access
 	// Diagnose, if set, is how [Recorder.Diagnose] learns what to keep.
 	Diagnose *Diagnosis
 	// HeapProfiling allows to switch on the heap profile of a process that is
@@ -209,7 +211,7 @@ func (r *Recorder) findPprof(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		h := newHTTPSource(base)
+		h := newHTTPSource(base, r.opt.Access)
 		if h.probe(ctx) == nil {
 			r.src = h
 			r.opt.Progress("profiles come from %s", h)

@@ -11,12 +11,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"loupe/recording"
+	"loupe/secret"
 	"loupe/timeline"
 )
 
@@ -103,16 +105,16 @@ func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error
 // httpSource asks the program's own /debug/pprof.
 type httpSource struct {
 	base   *url.URL // ends in /debug/pprof/
+	access Access
 	client *http.Client
 }
 
-func newHTTPSource(base *url.URL) *httpSource {
-	// A private transport: no proxy from the environment for a target that
-	// is most often local, and no idle connection left behind in it.
-	return &httpSource{base: base, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+func newHTTPSource(base *url.URL, access Access) *httpSource {
+	return &httpSource{base: base, access: access, client: access.Client()}
 }
 
-func (h *httpSource) String() string { return h.base.String() }
+// String is the address without what is secret in it.
+func (h *httpSource) String() string { return secret.URL(h.base.String()) }
 
 // endpoint returns the address of a phase's capture.
 func (h *httpSource) endpoint(phase string, d time.Duration) string {
@@ -163,6 +165,8 @@ func (h *httpSource) get(ctx context.Context, address string) (io.ReadCloser, er
 	if err != nil {
 		return nil, err
 	}
+	h.access.Show(req)
+	address = secret.URL(address)
 	resp, err := h.client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("cannot fetch %s: %w", address, unwrapURL(err))
@@ -196,7 +200,7 @@ func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clo
 	heap.RawQuery = "debug=1"
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	address, parse := vars.String(), compactJSON
+	address, parse := vars.String(), varsJSON
 	for first := true; ; first = false {
 		asked := time.Now()
 		text, err := h.page(context.WithoutCancel(ctx), address)
@@ -244,10 +248,26 @@ func (h *httpSource) page(ctx context.Context, address string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(body, 64<<20))
 }
 
-func compactJSON(text []byte) ([]byte, error) {
+// varsJSON makes one line of the page of expvar, which begins with the arguments of
+// the program: what is secret in them is left out.
+func varsJSON(text []byte) ([]byte, error) {
 	var b bytes.Buffer
-	err := json.Compact(&b, text)
-	return b.Bytes(), err
+	if err := json.Compact(&b, text); err != nil {
+		return nil, err
+	}
+	var vars struct {
+		Args json.RawMessage `json:"cmdline"`
+	}
+	var args []string
+	if json.Unmarshal(b.Bytes(), &vars) != nil || json.Unmarshal(vars.Args, &args) != nil {
+		return b.Bytes(), nil
+	}
+	shown := secret.Args(args)
+	if slices.Equal(shown, args) {
+		return b.Bytes(), nil
+	}
+	line, err := json.Marshal(shown)
+	return bytes.Replace(b.Bytes(), vars.Args, line, 1), err
 }
 
 // memStats makes JSON of the lines "# NumGC = 42" and "# PauseNs = [1 2]" that a
@@ -284,7 +304,7 @@ func (h *httpSource) probe(ctx context.Context) error {
 		return err
 	}
 	if !strings.Contains(string(page), "goroutine") {
-		return fmt.Errorf("what answers at %s is not net/http/pprof", h.base)
+		return fmt.Errorf("what answers at %s is not net/http/pprof", h)
 	}
 	return nil
 }

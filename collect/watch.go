@@ -20,6 +20,7 @@ import (
 	"loupe/alert"
 	"loupe/metrics"
 	"loupe/recording"
+	"loupe/secret"
 	"loupe/timeline"
 )
 
@@ -40,6 +41,8 @@ type WatchOptions struct {
 	// Limit is what percentages of memory are of; 0 takes the least of the
 	// cgroup's and the machine's.
 	Limit int64
+	// Access is how a service is asked that was found running.
+	Access Access
 }
 
 // Watcher follows one program and keeps in memory what it has seen last. It is
@@ -105,8 +108,8 @@ func newWatcher(opt WatchOptions) *Watcher {
 // that serves no /debug/pprof is watched from outside.
 func Watch(ctx context.Context, target string, opt WatchOptions) (*Watcher, error) {
 	w := newWatcher(opt)
-	found, err := Find(ctx, target)
-	w.target = recording.Target{Kind: "url", Name: target}
+	found, err := Find(ctx, target, opt.Access)
+	w.target = recording.Target{Kind: "url", Name: secret.URL(target)}
 	pid, isProcess := isPID(target)
 	switch {
 	case isProcess && err != nil:
@@ -407,7 +410,7 @@ func (h *httpSource) goroutines(ctx context.Context) (int64, error) {
 	}
 	m := goroutineCount.FindSubmatch(text)
 	if m == nil {
-		return 0, fmt.Errorf("the page at %s has no number of goroutines", h.base)
+		return 0, fmt.Errorf("the page at %s has no number of goroutines", h)
 	}
 	return strconv.ParseInt(string(m[1]), 10, 64)
 }

@@ -12,6 +12,7 @@ import (
 
 	"loupe/exectrace"
 	"loupe/exectrace/exectracetest"
+	"loupe/internal/long"
 	"loupe/stack"
 )
 
@@ -227,9 +228,7 @@ func TestGoTestdata(t *testing.T) {
 
 // TestGoPackages traces the tests of packages of the standard library.
 func TestGoPackages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs tests of the standard library")
-	}
+	long.Only(t, "it runs tests of the standard library")
 	for _, pkg := range []string{"sync", "context", "net/http/httptest", "runtime/trace", "bufio", "io", "os/exec", "iter", "encoding/json", "log/slog"} {
 		t.Run(strings.ReplaceAll(pkg, "/", "_"), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "trace")

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"loupe/internal/long"
 )
 
 // TestHeld counts what variables on stacks alone hold, and asks which.
@@ -35,6 +37,7 @@ func TestHeldToolchains(t *testing.T) {
 // the frames of stacks and with all of their words: what the collector has kept is
 // reached in both ways. Of what stacks alone hold, frames leave little unknown.
 func TestBusy(t *testing.T) {
+	long.Only(t, "it builds the standard library without optimization, and stops a program at work")
 	source, err := os.ReadFile("heaptest/busy/main.go")
 	if err != nil {
 		t.Fatal(err)

@@ -104,10 +104,15 @@ type Expectation struct {
 	Form string // the name of the form
 	Rule string
 	Must bool
+	// Usually tells that it depends on the machine and on what else runs there: a
+	// share or a time that lies within a factor of three of the rule's threshold.
+	// What the rule says on either side of it is for synthetic recordings to test.
+	Usually bool
 }
 
 // Expect reads the lab's expectations: lines of the form "slow AL09" or
-// "fixed !AL09"; text after # is a remark.
+// "fixed !AL09", with a ~ in front of what is so usually, "reused ~CP04"; text after #
+// is a remark.
 func (l Lab) Expect() ([]Expectation, error) {
 	text, err := files.ReadFile(l.Name + "/expect.txt")
 	if err != nil {
@@ -121,13 +126,14 @@ func (l Lab) Expect() ([]Expectation, error) {
 			continue
 		}
 		if len(f) != 2 {
-			return nil, fmt.Errorf("%s/expect.txt: line %d: want \"FORM RULE\" or \"FORM !RULE\"", l.Name, n+1)
+			return nil, fmt.Errorf("%s/expect.txt: line %d: want \"FORM RULE\", \"FORM !RULE\", or either with ~ before the rule", l.Name, n+1)
 		}
 		if _, ok := l.Form(f[0]); !ok {
 			return nil, fmt.Errorf("%s/expect.txt: line %d: %s has no form %q", l.Name, n+1, l.Name, f[0])
 		}
-		rule, not := strings.CutPrefix(f[1], "!")
-		out = append(out, Expectation{Form: f[0], Rule: rule, Must: !not})
+		rule, usually := strings.CutPrefix(f[1], "~")
+		rule, not := strings.CutPrefix(rule, "!")
+		out = append(out, Expectation{Form: f[0], Rule: rule, Must: !not, Usually: usually})
 	}
 	return out, nil
 }

@@ -32,18 +32,20 @@ func TestExpectations(t *testing.T) {
 		if len(all) == 0 {
 			t.Errorf("%s expects nothing at all", l.Name)
 		}
-		seen := map[labs.Expectation]bool{}
+		seen := map[string]bool{}
 		repaired := map[string]bool{}
 		for _, e := range all {
 			if !slices.Contains(rules, e.Rule) {
 				t.Errorf("%s expects something of rule %s, which does not exist", l.Name, e.Rule)
 			}
-			contrary := e
-			contrary.Must = !e.Must
-			if seen[e] || seen[contrary] {
+			key := e.Form + " " + e.Rule
+			if seen[key] {
 				t.Errorf("%s says twice what it expects of %s in its form %s", l.Name, e.Rule, e.Form)
 			}
-			seen[e] = true
+			seen[key] = true
+			if e.Usually && l.Name == "newssearch" {
+				t.Errorf("%s %s: what the demo shows has to be so on every machine", l.Name, key)
+			}
 			if !e.Must {
 				repaired[e.Rule] = true
 			}

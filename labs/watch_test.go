@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loupe/internal/long"
 )
 
 // watchedLeak are the arguments that let the lab run into a limit.
@@ -20,8 +22,9 @@ var watchedLeak = []string{"-capture", "heap,goroutine,trace", "-json", "-alert"
 // TestWatched lets the map of the lab leak grow to half of a limit that nobody
 // enforces.
 func TestWatched(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("it builds and watches a lab; elsewhere the memory of a process is not known")
+	long.Only(t, "it watches a lab until it has grown")
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere the memory of a process is not known")
 	}
 	loupe := buildLoupe(t, t.TempDir())
 	out := t.TempDir()

@@ -18,6 +18,7 @@ import (
 	"loupe/load/plan"
 	"loupe/load/target"
 	"loupe/loadlog"
+	"loupe/secret"
 )
 
 // MaxTraced is how many requests [Trace] sends at most: it is for looking at
@@ -94,6 +95,7 @@ func (t *tracer) request(ctx context.Context, seq int64) (list []loadlog.Exchang
 				x.Error = plain(err)
 			}
 		}
+		x.Location, x.Error = secret.URL(x.Location), secret.Text(x.Error)
 		list = append(list, *x)
 		if !again {
 			return list
@@ -143,7 +145,7 @@ func (t *tracer) shown(c *call, req *http.Request) string {
 	if c.hops == 0 {
 		u.Host = c.m.address.Host
 	}
-	return u.String()
+	return secret.URL(u.String())
 }
 
 // transport returns the client of an origin. Each has its own, because

@@ -25,6 +25,7 @@ import (
 
 	"loupe/load/target"
 	"loupe/loadlog"
+	"loupe/secret"
 	"loupe/timeline"
 )
 
@@ -109,6 +110,9 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	if err != nil {
 		log.Notes = append(log.Notes, err.Error())
 	}
+	for i, text := range log.Errors {
+		log.Errors[i] = secret.Text(text)
+	}
 	return log, nil
 }
 
@@ -191,20 +195,21 @@ func (r *run) newPhase(keep bool) *phase {
 	return p
 }
 
-// header fills in what was asked for.
+// header fills in what was asked for. What is secret in addresses does not leave
+// the run: they are shown, saved and passed on.
 func (r *run) header() loadlog.Header {
 	h := loadlog.Header{
 		Schema: loadlog.Schema, Tool: r.Tool, URL: r.URL, Method: r.Method, Concurrency: r.Concurrency,
 		Requests: r.Requests, Duration: r.Duration, Rate: r.Rate, Open: r.Plan != nil,
 		Model: r.model(), Engine: r.Engine, Threads: r.engine.threads(),
 	}
-	h.URL = cmp.Or(h.URL, r.messages[0].address.String())
+	h.URL = secret.URL(cmp.Or(h.URL, r.messages[0].address.String()))
 	several := len(r.messages) > 1
 	for i, m := range r.messages {
 		if !several && !m.varies() {
 			continue
 		}
-		t := loadlog.Target{Method: m.method, URL: m.address.String()}
+		t := loadlog.Target{Method: m.method, URL: secret.URL(m.address.String())}
 		if several {
 			t.Weight = max(1, r.Targets[i].Weight)
 		}

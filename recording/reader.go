@@ -250,7 +250,7 @@ const maxBelieved = 64 << 20
 // Profiles and traces are compressed already or compress well; either way the
 // zip is not larger than the tree.
 func Zip(dir, name string) (err error) {
-	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
 	if err != nil {
 		return fmt.Errorf("cannot pack recording: %w", err)
 	}

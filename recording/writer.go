@@ -43,7 +43,7 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	if err := hideFromGit(dir); err != nil {
 		return nil, err
 	}
-	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
+	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create recording: %w", err)
 	}
@@ -54,7 +54,7 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	w.m.Schema = Schema
 	w.m.Start = w.epoch
 	w.m.ID = newID(w.epoch)
-	if err := w.log(record{Header: w.m.header()}); err != nil {
+	if err := w.add(record{Header: w.m.header()}); err != nil {
 		journal.Close()
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Create(dir string, m Manifest) (*Writer, error) {
 }
 
 func makeEmptyDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("cannot create recording: %w (choose another place with -o)", err)
 	}
 	names, err := os.ReadDir(dir)
@@ -79,7 +79,7 @@ func makeEmptyDir(dir string) error {
 // may lie in somebody's working tree, which is as clean afterwards as before.
 func hideFromGit(dir string) error {
 	text := "# A recording of loupe is not part of the repository around it.\n*\n"
-	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), fileMode); err != nil {
 		return fmt.Errorf("cannot create recording: %w", err)
 	}
 	return nil
@@ -116,7 +116,7 @@ func (w *Writer) UpdateTarget(change func(*Target)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change(&w.m.Target)
-	return w.log(record{Header: w.m.header()})
+	return w.put(record{Header: w.m.header()})
 }
 
 // SetPhase records a phase, or replaces the one of the same name. It is
@@ -137,6 +137,12 @@ func (w *Writer) Note(text string) error { return w.add(record{Note: text}) }
 func (w *Writer) add(r record) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.put(r)
+}
+
+// put keeps r without what is secret in it; w.mu is held.
+func (w *Writer) put(r record) error {
+	r = r.redacted()
 	w.m.fold(r)
 	return w.log(r)
 }
@@ -185,7 +191,7 @@ func (w *Writer) writeManifest() error {
 		return fmt.Errorf("BUG: cannot encode manifest: %w", err)
 	}
 	name := filepath.Join(w.dir, ManifestName)
-	f, err := os.Create(name + partSuffix)
+	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
 	if err != nil {
 		return fmt.Errorf("cannot write manifest: %w", err)
 	}
@@ -227,7 +233,7 @@ func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
 	}
 	name := filepath.Join(w.dir, filepath.FromSlash(e.Path))
 	if dir := path.Dir(e.Path); dir != "." {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(name), dirMode); err != nil {
 			return nil, fmt.Errorf("cannot create entry: %w", err)
 		}
 	}
@@ -237,7 +243,7 @@ func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
 	if !stream {
 		name += partSuffix
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create entry: %w", err)
 	}

@@ -8,18 +8,27 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"loupe/internal/long"
 )
 
 // TestObjdump holds every instruction of whole programs against go tool
 // objdump, which prints through the same code as go tool pprof.
 func TestObjdump(t *testing.T) {
+	t.Parallel()
+	checkObjdump(t, linux.build(t), `^net/`, true)
+}
+
+// TestObjdumpEverywhere does so for other systems and processors, and for all of a
+// program: it takes go tool objdump minutes.
+func TestObjdumpEverywhere(t *testing.T) {
+	long.Only(t, "it builds for other systems, and disassembles millions of instructions twice")
 	for _, tt := range []struct {
 		target
 		re  string
 		gnu bool
 	}{
 		{target: linux, re: `^([a-b]|run|net/h|type)`},
-		{target: linux, re: `^net/`, gnu: true},
 		{target: target{goos: "linux", goarch: "amd64", flags: "-buildmode=pie -trimpath"}, re: `^[e-h]`},
 		{target: target{goos: "linux", goarch: "arm64"}, re: `^(in|m|s)`},
 		{target: target{goos: "linux", goarch: "arm64"}, re: `^net/`, gnu: true},

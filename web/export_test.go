@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,5 +62,26 @@ func TestExport(t *testing.T) {
 	}
 	if a := data.Answers["gc?s=1"]; a.Error == "" || !a.Missing {
 		t.Errorf("what is missing is told as %+v", a)
+	}
+}
+
+// TestExportLicences wants the terms of what is in an exported page to be in it.
+func TestExportLicences(t *testing.T) {
+	var b bytes.Buffer
+	_, err := Export(t.Context(), &b, Options{Sources: []Source{{Name: "x", Kind: "files", Open: func(context.Context) (*Opened, error) {
+		s, known, err := session.Loose(fstest.MapFS{}, nil)
+		return &Opened{Session: s, Files: known}, err
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../LICENSE", "ui/vendor/preact/LICENSE", "ui/vendor/signals/LICENSE", "ui/vendor/signals-core/LICENSE"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(b.Bytes(), bytes.TrimSpace(text)) {
+			t.Errorf("the page does not have %s", name)
+		}
 	}
 }

@@ -75,6 +75,10 @@ func TestOverviewTime(t *testing.T) {
 // what they say of the recording, and of a part what lies in it.
 func TestFindingsOfPart(t *testing.T) {
 	p := pagesOf(t, recordingOf(busy()))
+	// Where the trace ends is an estimate until all of it is read.
+	if _, err := p.subjects[0].traced(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	var all []insight.Finding
 	p.get("findings?s=1", &all)
 	var l laneList

@@ -3,10 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"loupe/collect"
 	"loupe/recording"
 	"loupe/report"
+	"loupe/secret"
 )
 
 var attachCommand = &command{
@@ -34,7 +36,7 @@ A block or mutex profile shows something only if the program switched the
 profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f recordFlags
-		f.declare(fs)
+		f.declare(fs, false)
 		explain := fs.Bool("explain", false, "only tell what may be learnt of the process `PID`, and why not")
 		heapProfiling := fs.Bool("heap-profiling", false, "allow loupe to WRITE TO THE MEMORY of the process: a heap profile that it\ndoes not keep is switched on for the length of the phases heap and allocs,\nand off again (Linux)")
 		return func(e *env, args []string) error {
@@ -76,15 +78,22 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 	opt.HeapProfiling = f.heapProfiling
 	name := f.title
 	if name == "" {
-		name = "attach " + target
+		name = "attach " + secret.URL(target)
+	}
+	access, err := f.loading.access(target)
+	if err != nil {
+		return usageError{err}
 	}
 	// The service is looked at before a directory is made for it.
-	service, err := collect.Find(e.ctx, target)
+	service, err := collect.Find(e.ctx, target, access)
 	if service.Ways != nil && (err != nil || !f.quiet && !e.quiet) {
 		writePermissions(e.stderr, report.Style{Width: width(e.stderr)}, service.Ways)
 	}
 	if err != nil {
 		return unreachable(err)
+	}
+	if given := f.loading.givenAccess(); len(given) > 0 && !service.Asked() && f.load == "" {
+		fmt.Fprintf(e.stderr, "loupe: WARNING: -%s is of no use here: the process serves no /debug/pprof, the kernel is asked\n", strings.Join(given, ", -"))
 	}
 	if f.heapProfiling {
 		fmt.Fprintln(e.stderr, "loupe: WARNING: -heap-profiling lets loupe write to the memory of the running process, if that keeps no heap profile; it is undone at the end of the phase, and if loupe is killed")

@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"unicode"
+
+	"loupe/secret"
 )
 
 // Exit codes, see docs/cli.md.
@@ -46,6 +48,8 @@ type env struct {
 	// one that is on the terminal.
 	quiet, noLive bool
 	view          atomic.Pointer[liveView]
+	// pulse is the line that is there while a user waits.
+	pulse atomic.Pointer[pulse]
 }
 
 // holdWhenLeaving does not return once the program is being left: what was
@@ -265,6 +269,9 @@ func (c *command) main(e *env, args []string) int {
 		return exitOK
 	}
 	if err == nil {
+		err = fs.useless()
+	}
+	if err == nil {
 		err = p.start()
 	}
 	if err == nil {
@@ -284,7 +291,7 @@ func (c *command) conclude(e *env, err error) int {
 		return exitOK
 	}
 	if u, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintf(e.stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.name, printable(u.Error()), c.usageLine(), c.name)
+		fmt.Fprintf(e.stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.name, printable(secret.Text(u.Error())), c.usageLine(), c.name)
 		return exitUsage
 	}
 	code := exitFailed
@@ -294,7 +301,7 @@ func (c *command) conclude(e *env, err error) int {
 	if e.ctx.Err() != nil && code == exitFailed {
 		code = exitInterrupted
 	}
-	if text := message(err); text != "" {
+	if text := secret.Text(message(err)); text != "" {
 		fmt.Fprintf(e.stderr, "loupe %s: %s\n", c.name, text)
 	}
 	return code
@@ -360,6 +367,12 @@ func apart(err error) []error {
 	return out
 }
 
+// createFile makes a file, or empties the one that is there. What loupe writes tells
+// what a program does and has in memory: a new file is for its owner alone.
+func createFile(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
 // selfProfile profiles loupe itself, on any command.
 type selfProfile struct {
 	cpu, mem, trace string
@@ -375,7 +388,7 @@ func (p *selfProfile) flags(fs *flagSet) {
 }
 
 func (p *selfProfile) create(name string) (*os.File, error) {
-	f, err := os.Create(name)
+	f, err := createFile(name)
 	if err == nil {
 		p.files = append(p.files, f)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loupe/insight"
@@ -409,23 +410,71 @@ func TestMessage(t *testing.T) {
 	f(&os.PathError{Op: "open", Path: "x\x1b[31m\u202ey", Err: os.ErrPermission}, "cannot open x[31my: permission denied")
 }
 
-// TestFitRounds: two forms have 90 s, 14 of which their profiles take.
+// TestFitRounds: there are no fewer than a verdict needs.
 func TestFitRounds(t *testing.T) {
-	f := func(want, forms, done int, took, spent time.Duration) {
+	f := func(want, planned, done int, took, left time.Duration) {
 		t.Helper()
-		if got := fitRounds(forms, done, took, spent); got != want {
-			t.Errorf("fitRounds(%d, %d, %v, %v) = %d, want %d", forms, done, took, spent, got, want)
+		if got := fitRounds(planned, done, took, left); got != want {
+			t.Errorf("fitRounds(%d, %d, %v, %v) = %d, want %d", planned, done, took, left, got, want)
 		}
 	}
-	f(5, 2, 1, 8*time.Second, 13*time.Second)
-	f(5, 2, 1, 14*time.Second, 20*time.Second)
-	f(4, 2, 1, 14001*time.Millisecond, 20*time.Second)
-	f(5, 2, 3, 42*time.Second, 48*time.Second)
-	f(4, 2, 3, 43*time.Second, 48*time.Second)
-	f(4, 2, 1, time.Minute, 2*time.Minute) // no fewer than a verdict needs
-	f(5, 4, 1, 28*time.Second, 33*time.Second)
-	f(4, 4, 1, 30*time.Second, 40*time.Second)
-	f(5, 2, 1, 0, 0)
+	f(5, 5, 1, 8*time.Second, 60*time.Second)
+	f(5, 5, 1, 14*time.Second, 56*time.Second)
+	f(4, 5, 1, 14*time.Second, 55*time.Second)
+	f(4, 5, 3, 42*time.Second, 14*time.Second)
+	f(5, 5, 3, 42*time.Second, 28*time.Second)
+	f(4, 5, 1, time.Minute, -time.Minute)
+	f(4, 4, 1, time.Second, time.Hour)
+}
+
+// TestFitDemo: what is planned fits as long as anything can, and it is all of it on a
+// quiet machine.
+func TestFitDemo(t *testing.T) {
+	full := fullDemo(10000)
+	if p := fitDemo(10000, 2, requestTime, demoBudget-15*time.Second); p != full || p.less(full, requestTime) != "" {
+		t.Errorf("a quiet machine gets %+v", p)
+	}
+	before := full
+	for slow := time.Duration(1); slow <= 64; slow++ {
+		request, left := slow*requestTime, demoBudget-15*time.Second
+		p := fitDemo(10000, 2, request, left)
+		if p.time(2, request) > left && p.n > 500 {
+			t.Errorf("%d times slower: %+v takes %v of %v", slow, p, p.time(2, request), left)
+		}
+		if p.rounds < 4 || p.n < 500 || p.n*p.rounds > before.n*before.rounds {
+			t.Errorf("%d times slower: %+v after %+v", slow, p, before)
+		}
+		if p != full && !strings.Contains(p.less(full, request), "to be done in two minutes") {
+			t.Errorf("%d times slower: nothing is said", slow)
+		}
+		before = p
+	}
+}
+
+// TestPulse: something is shown in every second, with what goes on, and nothing stays.
+func TestPulse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shown bytes.Buffer
+		p := startPulse(&shown, func() int { return 60 })
+		p.do("building")
+		p.expect(time.Minute)
+		for i := range 30 {
+			before := shown.Len()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if shown.Len() == before {
+				t.Fatalf("nothing in second %d", i)
+			}
+		}
+		if !strings.HasSuffix(shown.String(), "\r\x1b[K30 s of about 60 s  building, for 30 s") {
+			t.Errorf("the last line is %q", shown.String()[max(0, shown.Len()-60):])
+		}
+		p.note("a line\n")
+		p.stop()
+		if !strings.Contains(shown.String(), "\r\x1b[Ka line\n30 s") || !strings.HasSuffix(shown.String(), "\r\x1b[K") {
+			t.Errorf("at the end there is %q", shown.String()[max(0, shown.Len()-80):])
+		}
+	})
 }
 
 func TestListLine(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,7 +39,10 @@ type flagSet struct {
 	// order in which they were declared; in says which flag is where.
 	groups []string
 	in     map[string]string
-	run    func(e *env, args []string) error
+	// wants says which flags do something only with another one: any of those
+	// that are listed.
+	wants map[string][]string
+	run   func(e *env, args []string) error
 }
 
 // group declares flags that the help lists under a heading of their own.
@@ -55,6 +59,49 @@ func (fs *flagSet) group(heading string, declare func()) {
 			fs.in[f.Name] = heading
 		}
 	})
+}
+
+// under lists the flags of the groups whose headings end in a text.
+func (fs *flagSet) under(heading string) (names []string) {
+	for name, in := range fs.in {
+		if strings.HasSuffix(in, heading) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// needs declares that flags do nothing unless one of others is given: to accept them
+// then would be to ignore them in silence.
+func (fs *flagSet) needs(names []string, others ...string) {
+	if fs.wants == nil {
+		fs.wants = map[string][]string{}
+	}
+	for _, name := range names {
+		fs.wants[name] = others
+	}
+}
+
+// useless says which of the given flags does nothing.
+func (fs *flagSet) useless() (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		others := fs.wants[f.Name]
+		if err == nil && len(others) > 0 && !slices.ContainsFunc(others, fs.given) {
+			err = usagef("-%s does nothing without -%s", f.Name, strings.Join(others, " or -"))
+		}
+	})
+	return err
+}
+
+// onlyFor fails when a flag was given that does nothing for a verb: of lists the verbs
+// of such flags.
+func onlyFor(verb string, of map[string][]string, given func(flag string) bool) error {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if given(name) && !slices.Contains(of[name], verb) {
+			return usagef("-%s is for %s: %s does nothing with it", name, strings.Join(of[name], ", "), verb)
+		}
+	}
+	return nil
 }
 
 // given tells whether the user set a flag.

@@ -32,6 +32,7 @@ func coreVerbs() []coreVerb {
 
 // coreFlags are those of all verbs.
 type coreFlags struct {
+	given  func(flag string) bool
 	json   bool
 	filter string
 	top    int
@@ -66,6 +67,7 @@ func newCoreCommand() *command {
 			fs.IntVar(&f.top, "n", 20, "show at most `n` groups, threads or types; 0 is all")
 			f.heap.register(fs)
 			fs.StringVar(&f.out, "o", "", "capture: `file` to write; else PID.core")
+			f.given = fs.given
 			return func(e *env, args []string) error { return runCore(e, f, args) }
 		},
 	}
@@ -108,6 +110,13 @@ func runCore(e *env, f *coreFlags, args []string) (err error) {
 		return usagef("-filter: %w", err)
 	}
 	i := slices.IndexFunc(coreVerbs(), func(v coreVerb) bool { return v.name == args[0] })
+	verb := "summary"
+	if i >= 0 {
+		verb = args[0]
+	}
+	if err := onlyFor(verb, map[string][]string{"o": {"capture"}}, f.given); err != nil {
+		return err
+	}
 	if i >= 0 {
 		return coreVerbs()[i].run(e, f, args[1:])
 	}

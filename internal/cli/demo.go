@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
-	"flag"
+
 	"fmt"
 	"io"
 	"math"
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
+
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	"loupe/compare"
 	"loupe/insight"
 	"loupe/labs"
+	"loupe/load"
+	"loupe/loadlog"
 	"loupe/report"
 	"loupe/unit"
 )
@@ -32,18 +35,18 @@ var demoCommand = &command{
 	about: `
 Builds the lab newssearch, runs both forms in turns under 10,000 requests from
 100 connections, records both, and prints the comparison and the findings. It
-needs Go and nothing else, and works without a network. Both recordings are
-kept.
+needs Go and nothing else: no checkout of loupe, for the lab's sources are in the
+program, and no network. Both recordings are kept.
 
-It takes about a minute on a quiet machine. Where five rounds would take longer
-than 90 seconds there are four, the fewest that a verdict can rest on; this is
-said.`,
+It takes about a minute on a quiet machine and two minutes at most on any, but for
+the time of a first build. A slow or busy machine gets fewer requests and fewer
+rounds, which is said. With -n, -rounds or -all it takes what it takes.`,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var d demo
 		fs.StringVar(&d.out, "o", "", "write the recordings below `dir` (default loupe-demo-TIME)")
 		fs.BoolVar(&d.all, "all", false, "also run both forms with GOGC=off")
-		fs.IntVar(&d.rounds, "rounds", 0, "`number` of rounds (default 5, which reach a probability of 0.8%,\nor 4 on a slow machine)")
-		fs.IntVar(&d.n, "n", 10000, "`number` of requests in each round")
+		fs.IntVar(&d.rounds, "rounds", 0, "`number` of rounds (default 5, which reach a probability of 0.8%,\nor fewer on a slow machine)")
+		fs.IntVar(&d.n, "n", 10000, "`number` of requests in each round; fewer on a slow machine")
 		fs.IntVar(&d.c, "c", 100, "`number` of connections")
 		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
 		fs.BoolVar(&d.quiet, "quiet", false, "tell no progress")
@@ -52,9 +55,8 @@ said.`,
 			if err := noArgs(args); err != nil {
 				return err
 			}
-			given := false
-			fs.Visit(func(f *flag.Flag) { given = given || f.Name == "rounds" })
-			if d.fit = !given; d.fit {
+			d.fit = !fs.given("rounds") && !fs.given("n") && !d.all
+			if !fs.given("rounds") {
 				d.rounds = demoRounds
 			}
 			if d.rounds < 1 || d.n < 1 || d.c < 1 {
@@ -69,35 +71,9 @@ type demo struct {
 	out, addr        string
 	all, json, quiet bool
 	rounds, n, c     int
-	// fit lets a slow machine have fewer rounds; cut says that it did.
+	// fit lets a slow machine have less; cut says what.
 	fit bool
-	cut string
-}
-
-const (
-	demoRounds = 5
-	// demoBudget is how long two forms should take at most.
-	demoBudget = 90 * time.Second
-	// profilesTime is how long the profilers' phases of a form take: 5 s for
-	// the CPU profile and the trace, and what is around them.
-	profilesTime = 7 * time.Second
-	// requestTime is what a request of the demo takes on a quiet machine of
-	// two CPUs, the mean of both forms.
-	requestTime = 350 * time.Microsecond
-)
-
-// quietTime is about how long the demo takes on a quiet machine.
-func (d *demo) quietTime(forms int) time.Duration {
-	round := 500*time.Millisecond + time.Duration(d.n)*requestTime
-	return time.Duration(forms) * (profilesTime + time.Duration(d.rounds)*round)
-}
-
-// fitRounds returns how many rounds fit into the time of so many forms, when
-// done of them took took, and everything up to now spent.
-func fitRounds(forms, done int, took, spent time.Duration) int {
-	left := time.Duration(forms)*(demoBudget/2-profilesTime) - spent
-	more := int(max(0, left) * time.Duration(done) / max(1, took))
-	return min(demoRounds, max(compare.EnoughRounds, done+more))
+	cut []string
 }
 
 // form is one way to run the lab.
@@ -141,6 +117,8 @@ func (d *demo) run(e *env, temp string) error {
 		return errors.New("BUG: the lab newssearch is gone")
 	}
 	begun := time.Now()
+	stopPulse := e.showPulse(d.quiet)
+	defer stopPulse()
 	progress := e.progress(d.quiet)
 	if d.addr == "" {
 		if d.addr = freeAddress(demoAddress); d.addr != demoAddress {
@@ -154,50 +132,22 @@ func (d *demo) run(e *env, temp string) error {
 	if d.out == "" {
 		d.out = "loupe-demo-" + begun.Format("20060102-150405")
 	}
-	url := strings.Replace(lab.URL, demoAddress, d.addr, 1)
-	f := recordFlags{phases: "bare,allocs,heap,goroutine,cpu:4s,trace:1s", length: "10s", wait: "30s", interval: "250ms", load: url, quiet: d.quiet}
-	f.loading = loadFlags{n: d.n, c: d.c, timeout: "20s", method: "POST", contentType: "text/html"}
-	plan, err := f.plan()
+	forms := d.forms(lab)
+	plan := d.plan(e, prog, lab, forms, begun)
+	turns, err := d.turns(e, prog, lab, forms, plan, temp)
 	if err != nil {
 		return err
 	}
-	var turns []*turn
 	var dirs []string
-	for i, form := range d.forms(lab) {
-		sub := filepath.Join(temp, fmt.Sprint(i))
-		if err := os.Mkdir(sub, 0o700); err != nil {
-			return err
-		}
-		opt, err := f.options(e, sub)
-		if err != nil {
-			return err
-		}
-		opt.Progress, opt.Diagnose = quietPhases(progress), diagnosis()
-		opt.Launch = collect.LaunchOptions{
-			Args: append([]string{"-addr", d.addr}, form.args...), Env: form.env, GODEBUG: collect.RuntimeDebug,
-		}
-		t := &turn{prog: prog, name: form.name, dir: filepath.Join(d.out, safeName(form.name)), opt: opt, plan: plan, load: f.loadInto}
-		if len(form.env) > 0 {
-			// What the collector costs is seen in the bare phases.
-			t.plan.Phases = plan.Phases[:2]
-		}
-		turns, dirs = append(turns, t), append(dirs, t.dir)
+	for _, t := range turns {
+		dirs = append(dirs, t.dir)
 	}
-	progress("%d rounds of %s requests for each of %d forms, then their profiles: about %d s on a quiet machine",
-		d.rounds, unit.Count(int64(d.n)), len(turns), int(d.quietTime(len(turns)).Seconds()))
-	var fit func(done int, took time.Duration) int
-	if d.fit {
-		fit = func(done int, took time.Duration) int {
-			n := fitRounds(len(turns), done, took, time.Since(begun))
-			if n < d.rounds && d.cut == "" {
-				d.cut = fmt.Sprintf("a round takes %s on this machine: there are %d of them instead of %d, to keep it short", unit.Duration(took/time.Duration(done)), n, d.rounds)
-				progress("%s", d.cut)
-			}
-			return n
+	err = d.record(e, turns, plan, begun)
+	if (e.ctx.Err() != nil || errors.Is(err, errDemoDeadline)) && someRounds(turns) {
+		if errors.Is(err, errDemoDeadline) {
+			err = nil // it is said
 		}
-	}
-	err = takeTurns(e, turns, d.rounds, true, fit)
-	if e.ctx.Err() != nil && someRounds(turns) {
+		stopPulse()
 		return errors.Join(err, d.conclude(e, dirs)) // what there is
 	}
 	if err != nil {
@@ -207,7 +157,143 @@ func (d *demo) run(e *env, temp string) error {
 		return err
 	}
 	progress("done in %s", time.Since(begun).Round(time.Second))
-	return d.conclude(e, dirs)
+	e.doing("comparing")
+	return d.conclude(e, dirs, stopPulse)
+}
+
+// plan decides how much there is to be, by how long a few requests take now.
+func (d *demo) plan(e *env, prog *collect.Program, lab labs.Lab, forms []form, begun time.Time) demoPlan {
+	progress := e.progress(d.quiet)
+	full := fullDemo(d.n)
+	full.rounds = d.rounds
+	plan := full
+	if d.fit {
+		e.doing("trying how fast this machine is")
+		request := d.try(e, prog, lab, forms)
+		plan = fitDemo(d.n, len(forms), request, max(demoBudget-time.Since(begun), leastRecorded-10*time.Second))
+		if less := plan.less(full, request); less != "" {
+			d.cut = append(d.cut, less)
+			progress("%s", less)
+		}
+	}
+	quiet := plan.time(len(forms), requestTime)
+	e.expect(time.Since(begun) + quiet)
+	progress("%d rounds of %s requests for each of %d forms, then their profiles: about %d s on a quiet machine",
+		plan.rounds, unit.Count(int64(plan.n)), len(forms), int(quiet.Seconds()))
+	return plan
+}
+
+// try returns how long a request takes now, the mean of the forms. Where it cannot
+// be found out it is as on a quiet machine: the recording will say what is wrong.
+func (d *demo) try(e *env, prog *collect.Program, lab labs.Lab, forms []form) time.Duration {
+	const requests, longest = 500, 3 * time.Second
+	var sum time.Duration
+	for _, form := range forms {
+		words := []string{shellWord(prog.Path), "-addr", d.addr}
+		for _, a := range form.args {
+			words = append(words, shellWord(a))
+		}
+		server, err := collect.StartServer(e.ctx, strings.Join(words, " "), d.addr, 10*time.Second)
+		if err != nil {
+			return requestTime
+		}
+		flags := d.loading(requests)
+		c, err := flags.config(d.url(lab))
+		if err == nil {
+			c.Duration = longest
+			var log *loadlog.Log
+			if log, err = load.Run(e.ctx, c); err == nil {
+				sum += log.Elapsed / time.Duration(max(1, log.Len()))
+			}
+		}
+		server.Stop()
+		if err != nil {
+			return requestTime
+		}
+	}
+	return sum / time.Duration(len(forms))
+}
+
+func (d *demo) url(lab labs.Lab) string { return strings.Replace(lab.URL, demoAddress, d.addr, 1) }
+
+// loading are the flags of a load of so many requests.
+func (d *demo) loading(requests int) loadFlags {
+	return loadFlags{n: requests, c: d.c, timeout: "20s", method: "POST", contentType: "text/html"}
+}
+
+// turns makes what is recorded of each form.
+func (d *demo) turns(e *env, prog *collect.Program, lab labs.Lab, forms []form, plan demoPlan, temp string) ([]*turn, error) {
+	f := recordFlags{
+		phases: fmt.Sprintf("bare,allocs,heap,goroutine,cpu:%v,trace:%v", plan.cpu, plan.trace),
+		length: "10s", wait: "30s", interval: "250ms", load: d.url(lab), quiet: d.quiet, loading: d.loading(plan.n),
+	}
+	phases, err := f.plan()
+	if err != nil {
+		return nil, err
+	}
+	var turns []*turn
+	for i, form := range forms {
+		sub := filepath.Join(temp, fmt.Sprint(i))
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			return nil, err
+		}
+		opt, err := f.options(e, sub)
+		if err != nil {
+			return nil, err
+		}
+		opt.Progress, opt.Diagnose = e.quietPhases(d.quiet), diagnosis()
+		opt.Launch = collect.LaunchOptions{
+			Args: append([]string{"-addr", d.addr}, form.args...), Env: form.env, GODEBUG: collect.RuntimeDebug,
+		}
+		t := &turn{prog: prog, name: form.name, dir: filepath.Join(d.out, safeName(form.name)), opt: opt, plan: phases, load: f.loadInto}
+		if len(form.env) > 0 {
+			// What the collector costs is seen in the bare phases.
+			t.plan.Phases = phases.Phases[:2]
+		}
+		turns = append(turns, t)
+	}
+	return turns, nil
+}
+
+// errDemoDeadline ends a demo that takes longer than it may.
+var errDemoDeadline = errors.New("the demo is over")
+
+// record takes the turns. On a machine that has become slower since there are fewer
+// of them, and none when the time is over.
+func (d *demo) record(e *env, turns []*turn, plan demoPlan, begun time.Time) error {
+	if !d.fit {
+		return takeTurns(e, turns, plan.rounds, true, nil)
+	}
+	progress := e.progress(d.quiet)
+	profiles := time.Duration(len(turns)) * (profilesTime + plan.cpu + plan.trace)
+	deadline := begun.Add(demoDeadline)
+	if least := time.Now().Add(leastRecorded); deadline.Before(least) {
+		deadline = least
+	}
+	rounds := plan.rounds
+	fit := func(done int, took time.Duration) int {
+		n := fitRounds(plan.rounds, done, took, time.Until(deadline)-profiles)
+		if n < rounds {
+			rounds = n
+			less := fmt.Sprintf("a round takes %s on this machine: there are %d of them instead of %d, to keep it short", unit.Duration(took/time.Duration(done)), n, plan.rounds)
+			d.cut = append(d.cut, less)
+			progress("%s", less)
+		}
+		return n
+	}
+	outer := e.ctx
+	ctx, cancel := context.WithDeadline(outer, deadline)
+	defer cancel()
+	e.ctx = ctx
+	err := takeTurns(e, turns, plan.rounds, true, fit)
+	e.ctx = outer
+	if ctx.Err() == nil || outer.Err() != nil {
+		return err
+	}
+	late := fmt.Sprintf("this machine is too busy for all of it in two minutes: recording ended after %d s, with what there was by then", int(time.Since(begun).Seconds()))
+	d.cut = append(d.cut, late)
+	progress("%s", late)
+	return errDemoDeadline
 }
 
 // demoAddress is where the lab listens, as its documents have it.
@@ -241,19 +327,24 @@ func someRounds(turns []*turn) bool {
 	return true
 }
 
-// quietPhases passes on what tells rounds, and the phases that take long.
-func quietPhases(progress func(string, ...any)) func(string, ...any) {
+// quietPhases passes on what tells rounds, and the phases that take long. The line of
+// who waits tells all of them.
+func (e *env) quietPhases(quiet bool) func(string, ...any) {
+	progress := e.progress(quiet)
 	return func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); !strings.HasPrefix(text, "phase bare") {
+		text := fmt.Sprintf(format, args...)
+		e.doing(text)
+		if !strings.HasPrefix(text, "phase bare") {
 			progress("%s", text)
 		}
 	}
 }
 
-// build makes the lab's program from the sources that loupe itself was built
-// from.
+// build makes the lab's program of the sources that are in loupe itself. They
+// stand in the user's cache, so that the next time there is nothing to build.
 func (d *demo) build(e *env, lab labs.Lab, temp string) (*collect.Program, error) {
-	dir, err := sourceDir()
+	e.doing("building the service")
+	dir, err := demoSources(temp)
 	if err != nil {
 		return nil, err
 	}
@@ -261,45 +352,38 @@ func (d *demo) build(e *env, lab labs.Lab, temp string) (*collect.Program, error
 	if err := os.Mkdir(sub, 0o700); err != nil {
 		return nil, err
 	}
+	// What the user has set for other modules is not for this one.
+	for name, value := range map[string]string{"GOFLAGS": "-buildvcs=false", "GOWORK": "off", "GO111MODULE": "on", "GOOS": "", "GOARCH": ""} {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
+	}
 	prog, err := collect.Build(e.ctx, collect.BuildOptions{
-		Target: filepath.Join(dir, "labs", lab.Name), Temp: sub, Progress: e.progress(d.quiet),
+		Target: "./labs/" + lab.Name, Dir: dir, Temp: sub, Progress: e.progress(d.quiet),
 	})
 	if err == nil && !prog.Agent {
 		return nil, fmt.Errorf("the lab was %s", strings.Join(prog.Notes, "; "))
 	}
+	if prog != nil {
+		prog.Dir = "" // it runs where the user is
+	}
 	return prog, err
 }
 
-// sourceDir finds loupe's own source: the working directory's module, or
-// where this binary was compiled.
-func sourceDir() (string, error) {
-	var tried []string
-	if dir, err := os.Getwd(); err == nil {
-		for ; ; dir = filepath.Dir(dir) {
-			tried = append(tried, dir)
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	if _, file, _, ok := runtime.Caller(0); ok {
-		tried = append(tried, filepath.Dir(filepath.Dir(filepath.Dir(file))))
-	}
-	for _, dir := range tried {
-		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err != nil || !strings.HasPrefix(string(text), "module loupe\n") {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(dir, "labs", "labs.go")); err == nil {
+// demoSources writes the sources of the service into the user's cache, or into
+// temp where there is none.
+func demoSources(temp string) (string, error) {
+	if cache, err := os.UserCacheDir(); err == nil {
+		if dir, err := labs.WriteDemoSources(filepath.Join(cache, "loupe")); err == nil {
 			return dir, nil
 		}
 	}
-	return "", errors.New("cannot find loupe's own source, which holds the sample service: run this in a checkout of loupe")
+	return labs.WriteDemoSources(temp)
 }
 
 // conclude prints the comparison, the findings of the slow form, and what to
 // type next.
-func (d *demo) conclude(e *env, dirs []string) error {
+func (d *demo) conclude(e *env, dirs []string, ready ...func()) error {
 	e.holdWhenLeaving()
 	all, closeAll, err := examineAll(dirs)
 	if err != nil {
@@ -307,6 +391,9 @@ func (d *demo) conclude(e *env, dirs []string) error {
 	}
 	defer closeAll()
 	c := sideBySide(all)
+	for _, f := range ready {
+		f()
+	}
 	if d.json {
 		return buffered(e.stdout, func(w io.Writer) error { return writeComparisonJSON(w, c) })
 	}
@@ -317,8 +404,8 @@ func (d *demo) conclude(e *env, dirs []string) error {
 	if d.all {
 		collectorCost(e, all)
 	}
-	if d.cut != "" {
-		fmt.Fprintf(e.stdout, "\n  Note: %s.\n", d.cut)
+	for _, less := range d.cut {
+		fmt.Fprintf(e.stdout, "\n  Note: %s.\n", less)
 	}
 	fmt.Fprintf(e.stdout, "\nBoth recordings are kept:\n")
 	for _, dir := range dirs {

@@ -3,20 +3,26 @@
 package cli
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"expvar"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/pprof"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -150,6 +156,67 @@ func mkprofile() {
 	picture, err := os.ReadFile(os.Args[1])
 	must(err)
 	must(os.WriteFile(os.Args[2], profiletest.Profile(string(picture), os.Args[3:]...), 0o600))
+}
+
+// nowhere wants that a word stands in no file below the named ones, as it is or in
+// base64, packed or not, nor in their names: nowhere WORD PATH…. Nobody but their owner may
+// read them.
+func nowhere(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: nowhere WORD PATH…")
+	}
+	word := args[0]
+	shapes := []string{word}
+	for shift := range 3 { // base64 has three forms, by where the word begins
+		coded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + word))
+		shapes = append(shapes, coded[(shift*8+5)/6:len(coded)-1])
+	}
+	files := 0
+	look := func(name string, text []byte) {
+		files++
+		for _, shape := range shapes {
+			if i := bytes.Index(text, []byte(shape)); i >= 0 {
+				ts.Fatalf("%s has %q: %q", name, word, text[max(0, i-80):min(len(text), i+80)])
+			}
+		}
+	}
+	for _, root := range args[1:] {
+		ts.Check(filepath.WalkDir(ts.MkAbs(root), func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			ts.Check(err)
+			if info.Mode().Perm()&0o077 != 0 {
+				ts.Fatalf("%s has the mode %v: others may read it", name, info.Mode())
+			}
+			look("the name of "+name, []byte(name))
+			if d.IsDir() {
+				return nil
+			}
+			text, err := os.ReadFile(name)
+			ts.Check(err)
+			look(name, text)
+			if z, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
+				if plain, err := io.ReadAll(z); err == nil {
+					look(name, plain)
+				}
+			}
+			if z, err := zip.NewReader(bytes.NewReader(text), int64(len(text))); err == nil {
+				for _, f := range z.File {
+					r, err := f.Open()
+					ts.Check(err)
+					plain, err := io.ReadAll(r)
+					ts.Check(err)
+					look(name+":"+f.Name, plain)
+				}
+			}
+			return nil
+		}))
+	}
+	if files == 0 {
+		ts.Fatalf("there is no file to look into")
+	}
 }
 
 // checkJSON checks that stdout, stderr or a file holds JSON with fields:

@@ -113,6 +113,8 @@ func writeLabsJSON(w io.Writer, list []labs.Lab) error {
 		Form string `json:"form"`
 		Rule string `json:"rule"`
 		Must bool   `json:"must"`
+		// Usually: it depends on the machine.
+		Usually bool `json:"usually,omitempty"`
 	}
 	type row struct {
 		Name    string        `json:"name"`

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
 	"loupe/load"
 	"loupe/loadlog"
@@ -81,7 +80,7 @@ finds nothing, with 4 when nothing answers at all.`,
 				e.progress(false)("-c %d is more than -n %d: %d workers are used", f.c, c.Requests, c.Requests)
 			}
 			if rec.used() {
-				return rec.run(e, &r, c.URL, func() (load.Config, error) { return f.config(args...) })
+				return rec.run(e, &r, &f, c.URL, func() (load.Config, error) { return f.config(args...) })
 			}
 			if r.find != "" {
 				return r.findMax(e, &f, c)
@@ -155,7 +154,7 @@ func refusal(err error) error {
 }
 
 func saveLoad(name string, l *loadlog.Log) error {
-	file, err := os.Create(name)
+	file, err := createFile(name)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"loupe/collect"
 	"loupe/compare"
 	"loupe/load"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -29,6 +30,7 @@ func (a *againstFlags) declare(fs *flagSet) {
 	fs.StringVar(&a.against, "against", "", "do so in turns with another service, and say which is faster: its\n`URL`, or the command that starts it on the same port (see -start)")
 	fs.StringVar(&a.start, "start", "", "run this `command` for each run, wait until it listens on the URL's port,\nand stop it afterwards")
 	fs.StringVar(&a.wait, "start-wait", "30s", "how `long` to wait until a started command listens")
+	fs.needs([]string{"start-wait"}, "start")
 }
 
 // used tells whether any of the flags was given.
@@ -57,7 +59,7 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 				return nil, usageError{err}
 			}
 		}
-		return &arm{title: title, config: c, command: command, addr: addr}, nil
+		return &arm{title: secret.Text(title), config: c, command: command, addr: addr}, nil
 	}
 	first := address
 	if a.start != "" {
@@ -97,7 +99,7 @@ func (a *againstFlags) run(e *env, arms []*arm, save, format string) error {
 		return usagef("-start-wait: %w", err)
 	}
 	if save != "" {
-		if err := os.MkdirAll(save, 0o777); err != nil {
+		if err := os.MkdirAll(save, 0o700); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"loupe/load/plan"
 	"loupe/loadlog"
 	"loupe/report"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -284,7 +285,7 @@ func (r *loadRun) findMax(e *env, f *loadFlags, c load.Config) error {
 			Conditions string     `json:"conditions"`
 			Answer     findAnswer `json:"answer"`
 			Steps      []findStep `json:"steps"`
-		}{"loupe.load.find/1", c.URL, text, fd.answer, fd.steps})
+		}{"loupe.load.find/1", secret.URL(c.URL), text, fd.answer, fd.steps})
 	} else {
 		_, err = fmt.Fprintf(e.stdout, "\n%s", fd.words(text, length))
 	}

@@ -25,7 +25,14 @@ type linking struct {
 }
 
 func (l *linking) declare(fs *flagSet) {
+	l.declareWay(fs)
 	fs.BoolVar(&l.verify, "verify", false, "verify the server's TLS certificate")
+	fs.StringVar(&l.engine, "engine", "", "what sends: epoll, net or http2; an empty `name` leaves the choice open")
+	fs.BoolVar(&l.remote, "yes-remote", false, "allow heavy load on hosts that are neither this machine nor in a private\nnetwork: it is yours to be there")
+}
+
+// declareWay declares those of them that every client has a use for.
+func (l *linking) declareWay(fs *flagSet) {
 	fs.StringVar(&l.ca, "cacert", "", "verify it with the authorities in this PEM `file`")
 	fs.StringVar(&l.cert, "cert", "", "show the server the certificate in this PEM `file`")
 	fs.StringVar(&l.key, "key", "", "PEM `file` with the key of -cert; that of -cert when empty")
@@ -34,8 +41,6 @@ func (l *linking) declare(fs *flagSet) {
 		l.connectTo = append(l.connectTo, v)
 		return nil
 	})
-	fs.StringVar(&l.engine, "engine", "", "what sends: epoll, net or http2; an empty `name` leaves the choice open")
-	fs.BoolVar(&l.remote, "yes-remote", false, "allow heavy load on hosts that are neither this machine nor in a private\nnetwork: it is yours to be there")
 }
 
 // setLink puts into c how requests get there.

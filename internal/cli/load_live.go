@@ -16,6 +16,7 @@ import (
 	"loupe/load"
 	"loupe/loadlog"
 	"loupe/report"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -59,9 +60,9 @@ func (e *env) sampled(sample []byte) {
 // liveTitle says what is sent.
 func liveTitle(c *load.Config) string {
 	if len(c.Targets) > 1 {
-		return fmt.Sprintf("%d targets, the first of them %s", len(c.Targets), c.Targets[0].URL)
+		return fmt.Sprintf("%d targets, the first of them %s", len(c.Targets), secret.URL(c.Targets[0].URL))
 	}
-	return strings.TrimSpace(c.Method + " " + c.URL)
+	return strings.TrimSpace(c.Method + " " + secret.URL(c.URL))
 }
 
 // terminalSize returns that of the terminal behind w.

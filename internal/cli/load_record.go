@@ -15,6 +15,7 @@ import (
 	"loupe/loadlog"
 	"loupe/recording"
 	"loupe/report"
+	"loupe/secret"
 )
 
 // loadRecord records the service while loupe load sends.
@@ -25,6 +26,7 @@ type loadRecord struct {
 func (r *loadRecord) declare(fs *flagSet) {
 	fs.StringVar(&r.dir, "record", "", "record the service meanwhile into `dir`, a .zip file, or a new folder (auto):\nits metrics during the load, then, under the same load once more, an execution\ntrace of at most 5s; tells what the slowest requests met")
 	fs.StringVar(&r.pprof, "pprof", "", "with -record: `address` of the service's /debug/pprof, if it is not the URL's")
+	fs.needs([]string{"pprof"}, "record")
 }
 
 func (r *loadRecord) used() bool { return r.dir != "" }
@@ -39,7 +41,7 @@ const (
 // run puts the load on the service twice, bare and with the tracer on, so that
 // what is printed of it was measured without. config makes the load afresh for
 // each; judge says what the load amounts to for the exit code.
-func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (load.Config, error)) error {
+func (r *loadRecord) run(e *env, run *loadRun, f *loadFlags, address string, config func() (load.Config, error)) error {
 	write, err := loadOutput(run.out, run.template)
 	if err != nil {
 		return err
@@ -67,10 +69,15 @@ func (r *loadRecord) run(e *env, run *loadRun, address string, config func() (lo
 	case address == "":
 		address = target
 	}
-	service, err := collect.Find(e.ctx, target)
+	access, err := f.access(target)
+	if err != nil {
+		return usageError{err}
+	}
+	service, err := collect.Find(e.ctx, target, access)
 	if err != nil {
 		return unreachable(fmt.Errorf("cannot record the service: %w; with -pprof ADDRESS it may be elsewhere, and loupe run -load records programs without it", err))
 	}
+	address = secret.URL(address)
 	dir, zip := place(out, "load "+strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))
 	w, err := recording.Create(dir, recording.Manifest{Title: "load on " + address, Tool: version(), Host: collect.HostFacts()})
 	if err != nil {

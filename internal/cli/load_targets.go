@@ -28,15 +28,20 @@ func (s *sending) declare(fs *flagSet) {
 	})
 	fs.StringVar(&s.file, "targets", "", "`file` of targets: vegeta's, as text or JSON, or a URL a line; they are sent\nin turn, and the URL on the line goes before paths without a host")
 	fs.StringVar(&s.curl, "curl", "", "send what a curl `command` sends: -curl \"curl -X POST -d a=b http://host/\"")
+	s.declareWho(fs)
+	fs.StringVar(&s.feed, "feed", "", "CSV `file` whose first row names the columns of {{csv \"column\"}};\neach request takes the next row")
+	fs.BoolVar(&s.feedRandom, "feed-random", false, "take rows of the feed and lines of files at random")
+	fs.BoolVar(&s.literal, "literal", false, "take {{ in URLs, headers and bodies as it stands")
+	fs.BoolVar(&s.grpc, "grpc", false, "a unary gRPC call; -d or -D has one message as it goes over the wire")
+}
+
+// declareWho declares those of them that say who asks.
+func (s *sending) declareWho(fs *flagSet) {
 	fs.Func("cookie", "cookies, 'name=value; name=value', or a `file` of them (repeatable)", func(v string) error {
 		s.cookies = append(s.cookies, v)
 		return nil
 	})
 	fs.StringVar(&s.bearer, "bearer", "", "`token` for Authorization: Bearer")
-	fs.StringVar(&s.feed, "feed", "", "CSV `file` whose first row names the columns of {{csv \"column\"}};\neach request takes the next row")
-	fs.BoolVar(&s.feedRandom, "feed-random", false, "take rows of the feed and lines of files at random")
-	fs.BoolVar(&s.literal, "literal", false, "take {{ in URLs, headers and bodies as it stands")
-	fs.BoolVar(&s.grpc, "grpc", false, "a unary gRPC call; -d or -D has one message as it goes over the wire")
 }
 
 // targets puts into c what to send, and returns the list behind it when it

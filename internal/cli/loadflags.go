@@ -75,23 +75,28 @@ func (f *loadFlags) declareHey(fs *flagSet, n int) {
 	fs.StringVar(&f.z, "z", "", "`length` of the load, instead of -n: 10s, 3m")
 	fs.StringVar(&f.timeout, "t", "20s", "`time` that a request may take, dialling and body included; 0 is forever")
 	fs.StringVar(&f.method, "m", "GET", "HTTP `method`")
-	fs.Func("H", "`header` such as 'Accept: text/html' (repeatable)", func(s string) error {
-		f.headers = append(f.headers, s)
-		return nil
-	})
+	f.declareWho(fs)
 	fs.StringVar(&f.accept, "A", "", "Accept `header`")
 	fs.StringVar(&f.contentType, "T", "text/html", "Content-Type `header`")
-	fs.StringVar(&f.userAgent, "U", "", "User-Agent `header`")
 	fs.StringVar(&f.body, "d", "", "`body` of the request")
 	fs.StringVar(&f.bodyFile, "D", "", "`file` with the body of the request")
-	fs.StringVar(&f.auth, "a", "", "basic authentication, `user:password`")
-	fs.StringVar(&f.proxy, "x", "", "HTTP proxy, `host:port`")
 	fs.BoolVar(&f.h2, "h2", false, "use HTTP/2; without TLS by prior knowledge")
-	fs.StringVar(&f.host, "host", "", "`Host` header and TLS server name")
 	fs.IntVar(&f.cpus, "cpus", 0, "`number` of CPUs to use; 0 leaves it open")
 	fs.BoolVar(&f.noCompression, "disable-compression", false, "do not ask for gzip")
 	fs.BoolVar(&f.noKeep, "disable-keepalive", false, "use a new connection for every request")
 	fs.BoolVar(&f.noRedirects, "disable-redirects", false, "do not follow redirects")
+}
+
+// declareWho declares those of hey's flags that say who asks.
+func (f *loadFlags) declareWho(fs *flagSet) {
+	fs.Func("H", "`header` such as 'Accept: text/html' (repeatable)", func(s string) error {
+		f.headers = append(f.headers, s)
+		return nil
+	})
+	fs.StringVar(&f.userAgent, "U", "", "User-Agent `header`")
+	fs.StringVar(&f.auth, "a", "", "basic authentication, `user:password`")
+	fs.StringVar(&f.proxy, "x", "", "HTTP proxy, `host:port`")
+	fs.StringVar(&f.host, "host", "", "`Host` header and TLS server name")
 }
 
 // isGiven tells whether a flag was set.
@@ -134,11 +139,9 @@ func (f *loadFlags) config(addresses ...string) (load.Config, error) {
 		return c, fmt.Errorf("-x: %w", err)
 	}
 	if f.auth != "" {
-		user, password, ok := strings.Cut(f.auth, ":")
-		if !ok {
-			return c, fmt.Errorf("-a: cannot read %q: want user:password", f.auth)
+		if c.BasicUser, c.BasicPassword, err = f.basic(); err != nil {
+			return c, err
 		}
-		c.BasicUser, c.BasicPassword = user, password
 	}
 	list, err := f.targets(&c, addresses)
 	if err != nil {
@@ -148,6 +151,15 @@ func (f *loadFlags) config(addresses ...string) (load.Config, error) {
 		return c, err
 	}
 	return c, f.setLink(&c)
+}
+
+// basic is what -a says.
+func (f *loadFlags) basic() (user, password string, err error) {
+	user, password, ok := strings.Cut(f.auth, ":")
+	if !ok {
+		return "", "", errors.New("-a: there is no colon: want user:password")
+	}
+	return user, password, nil
 }
 
 // proxyOf reads the address of a proxy.

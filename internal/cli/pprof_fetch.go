@@ -20,6 +20,7 @@ import (
 
 	"loupe/pprof"
 	"loupe/profile"
+	"loupe/secret"
 	"loupe/stack"
 )
 
@@ -172,7 +173,7 @@ func (s *pprofSession) load(ctx context.Context, name string) (*profile.Profile,
 			return nil, false, statErr
 		}
 		remote = true
-		s.warn("Fetching profile over HTTP from " + address)
+		s.warn("Fetching profile over HTTP from " + secret.URL(address))
 		if s.flags.seconds > 0 {
 			s.warn(fmt.Sprintf("Please wait... (%v)", time.Duration(s.flags.seconds)*time.Second))
 		}
@@ -329,7 +330,7 @@ func request(ctx context.Context, method, address string, body io.Reader, timeou
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxDownload))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s to its end: %w (ask again)", address, err)
+		return nil, fmt.Errorf("cannot read %s to its end: %w (ask again)", secret.URL(address), err)
 	}
 	return data, nil
 }
@@ -351,7 +352,7 @@ func (s *pprofSession) save(p *profile.Profile) {
 		if dir == "" {
 			continue
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			s.warn("Could not use temp dir " + dir + ": " + err.Error())
 			continue
 		}
@@ -381,7 +382,7 @@ func fileNameRune(r rune) rune {
 func numberedFile(dir, prefix, suffix string) (*os.File, error) {
 	for i := 1; i < 10000; i++ {
 		name := filepath.Join(dir, fmt.Sprintf("%s%03d%s", prefix, i, suffix))
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			return file, err
 		}

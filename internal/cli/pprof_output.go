@@ -83,7 +83,7 @@ func (s *pprofSession) to(name string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	file, err := os.Create(name)
+	file, err := createFile(name)
 	if err != nil {
 		return err
 	}
@@ -230,5 +230,5 @@ func changeSettings(change func(*pprof.Settings) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(name, data, 0o644)
+	return os.WriteFile(name, data, 0o600)
 }

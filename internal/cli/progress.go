@@ -5,8 +5,12 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"sync"
+	"time"
 
 	"golang.org/x/term"
+
+	"loupe/secret"
 )
 
 // isTerminal tells whether w is a terminal.
@@ -45,11 +49,43 @@ func (e *env) progress(quiet bool) func(format string, args ...any) {
 		dim, plain = "\x1b[2m", "\x1b[0m"
 	}
 	return func(format string, args ...any) {
-		line := fmt.Sprintf("%sloupe: %s%s\n", dim, fmt.Sprintf(format, args...), plain)
+		line := fmt.Sprintf("%sloupe: %s%s\n", dim, secret.Text(fmt.Sprintf(format, args...)), plain)
 		if v := e.view.Load(); v != nil {
 			v.note(line)
 			return
 		}
+		if p := e.pulse.Load(); p != nil {
+			p.note(line)
+			return
+		}
 		io.WriteString(e.stderr, line)
+	}
+}
+
+// showPulse shows on a terminal, every second, that something goes on, until stop
+// is called, which may be more than once.
+func (e *env) showPulse(quiet bool) (stop func()) {
+	if quiet || e.quiet || !isTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	p := startPulse(e.stderr, func() int { return width(e.stderr) })
+	e.pulse.Store(p)
+	return sync.OnceFunc(func() {
+		e.pulse.Store(nil)
+		p.stop()
+	})
+}
+
+// doing says what goes on, for those who wait.
+func (e *env) doing(what string) {
+	if p := e.pulse.Load(); p != nil {
+		p.do(what)
+	}
+}
+
+// expect says how long it will take.
+func (e *env) expect(about time.Duration) {
+	if p := e.pulse.Load(); p != nil {
+		p.expect(about)
 	}
 }

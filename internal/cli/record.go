@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,19 +40,33 @@ type recordFlags struct {
 	heapProfiling bool
 }
 
-func (f *recordFlags) declare(fs *flagSet) {
+// declare declares the flags of loupe run, and of loupe attach those that are of
+// use there.
+func (f *recordFlags) declare(fs *flagSet, starts bool) {
 	fs.StringVar(&f.out, "o", "", "write the recording to `dir`, or to one file that ends in .zip\n(default loupe-NAME-TIME)")
 	fs.StringVar(&f.title, "title", "", "`name` of the recording in reports (default that of the target)")
 	fs.StringVar(&f.phases, "phases", collect.DefaultPhases, "what to capture, one after the other: a `list` of\n"+
 		strings.Join(collect.PhaseNames, ", ")+", or all;\n\"cpu:10s\" gives a length")
 	fs.StringVar(&f.length, "for", "10s", "`length` of the bare phase, unless -n or -z bounds its load")
 	fs.StringVar(&f.load, "load", "", "put load on this `URL` in every phase, with the flags of loupe load")
-	fs.StringVar(&f.wait, "wait", "30s", "how `long` to wait until the target listens")
-	fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
+	f.wait = "30s"
+	if starts {
+		fs.StringVar(&f.wait, "wait", f.wait, "with -load: how `long` to wait until the target listens")
+		fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
+		fs.needs([]string{"wait"}, "load")
+	}
 	fs.StringVar(&f.interval, "interval", "1s", "`time` between samples of the system and the runtime")
 	fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	f.loading.declare(fs, 0)
+	for _, name := range fs.under(" of -load") {
+		switch {
+		case !slices.Contains(accessFlags, name):
+			fs.needs([]string{name}, "load")
+		case starts: // the agent wants no access
+			fs.needs([]string{name}, "load", "pprof")
+		}
+	}
 }
 
 // plan makes the phases and the load of the flags.
@@ -90,8 +106,12 @@ func (f *recordFlags) options(e *env, temp string) (collect.RecorderOptions, err
 	if err != nil {
 		return collect.RecorderOptions{}, usagef("-interval: %w", err)
 	}
+	access, err := f.loading.access(cmp.Or(f.pprof, "localhost"))
+	if err != nil {
+		return collect.RecorderOptions{}, usageError{err}
+	}
 	return collect.RecorderOptions{
-		Temp: temp, Interval: interval, Pprof: f.pprof, Progress: e.progress(f.quiet),
+		Temp: temp, Interval: interval, Pprof: f.pprof, Access: access, Progress: e.progress(f.quiet),
 	}, nil
 }
 
@@ -188,7 +208,7 @@ func safeName(name string) string {
 func freeDir(name string) string {
 	dir := name
 	for n := 2; n < 1000; n++ {
-		if err := os.Mkdir(dir, 0o755); !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
 			break // any other failure is told when the recording is created
 		}
 		dir = fmt.Sprintf("%s-%d", name, n)

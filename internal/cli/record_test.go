@@ -14,7 +14,7 @@ func TestBareLoad(t *testing.T) {
 		t.Helper()
 		fs := &flagSet{FlagSet: flag.NewFlagSet("run", flag.ContinueOnError), quiet: map[string]bool{}}
 		var r recordFlags
-		r.declare(fs)
+		r.declare(fs, true)
 		if err := fs.Parse(append(args, "-load", "http://localhost:8080/")); err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ TARGET may be, or @REV for the same package at a revision in git.`,
 	stopAtFirst: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f runFlags
-		f.declare(fs)
+		f.declare(fs, true)
 		fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
 		fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")

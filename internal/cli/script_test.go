@@ -74,6 +74,7 @@ func TestScripts(t *testing.T) {
 			"vanish":    vanish,
 			"freeport":  freePort,
 			"json":      checkJSON,
+			"nowhere":   nowhere,
 			"smalldisk": smallDisk,
 		},
 	})

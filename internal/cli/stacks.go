@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"loupe/dump"
 	"loupe/live"
 	"loupe/report"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -70,6 +72,8 @@ happened.
 		fs.StringVar(&f.svg, "svg", "", "write a flame graph to this `file` (SVG)")
 		fs.StringVar(&f.proto, "proto", "", "write a goroutine profile for loupe pprof or go tool pprof to this\n`file`, with labels for state and wait")
 		fs.StringVar(&f.wait, "timeout", "1m", "the `time` that a URL may take to answer")
+		f.given = fs.given
+		f.asking.declareAccess(fs)
 		return func(e *env, args []string) error { return runStacks(e, f, args) }
 	},
 }
@@ -80,6 +84,8 @@ type stacksFlags struct {
 	binary             string
 	top                int
 	flame, svg, proto  string
+	asking             loadFlags
+	given              func(flag string) bool
 
 	parsed  *dump.Filter
 	timeout time.Duration
@@ -106,6 +112,13 @@ func runStacks(e *env, f *stacksFlags, args []string) (err error) {
 	}
 	if _, err := strconv.ParseUint(f.dump, 10, 31); err != nil && f.dump != "" && f.dump != "all" {
 		return usagef("-dump %q: want a number, or all", f.dump)
+	}
+	if !slices.ContainsFunc(args, isURL) {
+		for _, name := range append(f.asking.givenAccess(), "timeout") {
+			if f.given(name) {
+				return usagef("-%s is for the URL of a service, and there is none", name)
+			}
+		}
 	}
 	var views []*report.Stacks
 	for _, name := range args {
@@ -151,7 +164,8 @@ func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done fun
 		v.Name = "standard input"
 		v.File, err = dump.Read(e.stdin)
 	case isURL(name):
-		v.File, err = fetchStacks(e, name, f.timeout)
+		v.Name = secret.URL(name)
+		v.File, err = fetchStacks(e, f, name)
 	case isCore(name):
 		done, err = coreStacks(e, f, name, v)
 	default:

@@ -10,12 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"github.com/klauspost/compress/gzip"
 
 	"loupe/dump"
+	"loupe/secret"
 )
 
 // parseStacks reads the dumps of a file that may be packed.
@@ -98,33 +98,31 @@ const maxStacks = 512 << 20
 
 // fetchStacks gets a dump from a server. It asks the host that was named and
 // nobody else: no proxy, and no other host that it is sent on to.
-func fetchStacks(e *env, name string, timeout time.Duration) (*dump.File, error) {
+func fetchStacks(e *env, f *stacksFlags, name string) (*dump.File, error) {
 	address, err := stacksURL(name)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, timeout)
+	access, err := f.asking.access(address)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, f.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, CheckRedirect: func(to *http.Request, via []*http.Request) error {
-		if to.URL.Host != req.URL.Host || len(via) > 3 {
-			return fmt.Errorf("it sends on to %s, which was not named", to.URL.Host)
-		}
-		return nil
-	}}
+	access.Show(req)
+	address = secret.URL(address)
 	late := func(err error) error {
 		if errors.Is(err, context.DeadlineExceeded) && e.ctx.Err() == nil {
 			err = fmt.Errorf("no answer within %s (debug=2 stops the program while it collects; give it more time with -timeout, or take the profile, which is quick: loupe pprof %s)",
-				timeout, strings.Replace(address, "debug=2", "debug=0", 1))
+				f.timeout, strings.Replace(address, "debug=2", "debug=0", 1))
 		}
 		return exitError{exitNothing, fmt.Errorf("cannot get %s: %w", address, err)}
 	}
-	resp, err := client.Do(req)
+	resp, err := access.Client().Do(req)
 	if err != nil {
 		return nil, late(err)
 	}

@@ -60,6 +60,7 @@ type traceFlags struct {
 	limit              unit.Bytes // maxMemory; 0 for none
 	json, compat, raw  bool
 	sweep, perProc     bool
+	given              func(flag string) bool
 	top                int
 	from, to           time.Duration
 
@@ -97,6 +98,7 @@ func newTraceCommand() *command {
 			fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
 			fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
 			fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
+			f.given = fs.given
 			return func(e *env, args []string) error { return runTrace(e, f, args) }
 		},
 	}
@@ -128,6 +130,9 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 		}
 		return usagef("there is no loupe trace %s; known are %s", args[0], verbNames())
 	}
+	if err := onlyFor(args[0], traceVerbFlags, f.given); err != nil {
+		return err
+	}
 	if f.json {
 		f.format = "json"
 	}
@@ -157,6 +162,12 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 	}
 	f.verb = args[0]
 	return traceVerbs()[i].run(e, f, args[1:])
+}
+
+// traceVerbFlags are the flags that some verbs alone know.
+var traceVerbFlags = map[string][]string{
+	"by": {"goroutines"}, "kind": {"profile"}, "sweep": {"mmu"}, "per-proc": {"mmu"}, "raw": {"events"},
+	"o": {"cut", "profile", "export"},
 }
 
 // traceFormats are the formats that a verb has.

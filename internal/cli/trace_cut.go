@@ -62,7 +62,7 @@ func writeFile(name string, write func(*bufio.Writer) error) error {
 		return errors.Join(write(w), w.Flush(), file.Close())
 	}
 	tmp := name + ".part"
-	file, err := os.Create(tmp)
+	file, err := createFile(tmp)
 	if err != nil {
 		return err
 	}

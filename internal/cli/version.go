@@ -1,22 +1,41 @@
 package cli
 
 import (
+	_ "embed" // licences
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
 	"loupe/report"
 )
 
+//go:embed licence.txt
+var ownLicence string
+
+//go:embed third_party.txt
+var thirdPartyLicences string
+
+// licences are the terms of all that is in the program.
+var licences = ownLicence + "\n" + thirdPartyLicences
+
 var versionCommand = &command{
 	name:    "version",
 	short:   "print the version of loupe and of the Go it was built with",
-	args:    "[-json]",
-	example: []string{"loupe version"},
+	args:    "[-json|-licenses]",
+	example: []string{"loupe version", "loupe version -licenses     the terms of loupe and of all that is in it"},
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
+		terms := fs.Bool("licenses", false, "print the licences of loupe and of everything in it")
 		return func(e *env, args []string) error {
 			if err := noArgs(args); err != nil {
+				return err
+			}
+			if *terms {
+				if *asJSON {
+					return usagef("-licenses are texts, and no JSON")
+				}
+				_, err := io.WriteString(e.stdout, licences)
 				return err
 			}
 			if *asJSON {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"loupe/alert"
 	"loupe/collect"
 	"loupe/report"
+	"loupe/secret"
 	"loupe/unit"
 )
 
@@ -66,6 +68,7 @@ Exits with 3 when there was an alert, with 4 when the program cannot be reached.
 		fs.BoolVar(&f.once, "once", false, "stop after the first alert")
 		fs.BoolVar(&f.json, "json", false, "print readings and alerts as lines of JSON")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build of a target, such as '-tags foo'")
+		f.asking.declareAccess(fs)
 		return f.run
 	},
 }
@@ -78,6 +81,7 @@ type watchFlags struct {
 	every, kept, flying, resting, until                time.Duration
 	memory                                             unit.Bytes
 	phases                                             []collect.Phase
+	asking                                             loadFlags
 }
 
 // read checks the flags.
@@ -153,7 +157,17 @@ func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher
 		if len(args) > 1 {
 			return nil, usagef("too many arguments: %q", args[1:])
 		}
+		if f.build != "" {
+			return nil, usagef("-build is for programs that are started: %s runs already", secret.URL(args[0]))
+		}
+		var err error
+		if opt.Access, err = f.asking.access(args[0]); err != nil {
+			return nil, usageError{err}
+		}
 		return collect.Watch(e.ctx, args[0], opt)
+	}
+	if given := f.asking.givenAccess(); len(given) > 0 {
+		return nil, usagef("-%s is for services that run already: %s is started here", given[0], args[0])
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -386,19 +400,23 @@ func (v *watching) notify(ctx context.Context, r *alert.Rule, why, dir string) {
 	}
 }
 
-func postJSON(ctx context.Context, url string, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+func postJSON(ctx context.Context, address string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	// Who has the path of a webhook may post to it: messages name the host alone.
 	resp, err := http.DefaultClient.Do(req)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot post to %s: %w", req.URL.Host, err)
 	}
 	resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+		return fmt.Errorf("%s answers %s", req.URL.Host, resp.Status)
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func Bundle(ui string) ([]File, error) {
 		{InputPath: "app/theme.css", OutputPath: "theme"},
 	}
 	o.Outdir = filepath.Join(ui, "out")
+	if o.Banner, err = banner(ui); err != nil {
+		return nil, err
+	}
 	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
 	result := api.Build(o)
 	if len(result.Errors) > 0 {
@@ -61,6 +64,33 @@ func Bundle(ui string) ([]File, error) {
 		return nil, err
 	}
 	return append(files, File{"index.html", page}), nil
+}
+
+// banner is what the script begins with: the licences of all that is in it, which
+// travel with it into every page that is exported.
+func banner(ui string) (map[string]string, error) {
+	own, err := os.ReadFile(filepath.Join(ui, "..", "..", "LICENSE"))
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString("/*!\nloupe\n\n" + strings.TrimSpace(string(own)) + "\n")
+	folders, err := filepath.Glob(filepath.Join(ui, "vendor", "*", "LICENSE"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range folders {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(string(text), "*/") {
+			return nil, fmt.Errorf("%s would end the comment that it stands in", name)
+		}
+		fmt.Fprintf(&b, "\n--\n\n%s\n\n%s\n", filepath.Base(filepath.Dir(name)), strings.TrimSpace(string(text)))
+	}
+	b.WriteString("*/")
+	return map[string]string{"js": b.String()}, nil
 }
 
 // options are what all bundles have in common.

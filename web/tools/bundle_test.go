@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,33 @@ func TestFresh(t *testing.T) {
 	}
 	if total > payload {
 		t.Errorf("the pages are %d bytes packed, want at most %d", total, payload)
+	}
+}
+
+// TestLicences wants the licence of each vendored package, and our own, in the
+// script, word by word.
+func TestLicences(t *testing.T) {
+	files, err := Bundle("../ui")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"../../LICENSE"}
+	folders := map[string]bool{}
+	for _, file := range vendored {
+		folder, _, _ := strings.Cut(file, "/")
+		if !folders[folder] {
+			folders[folder] = true
+			names = append(names, "../ui/vendor/"+folder+"/LICENSE")
+		}
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(files[0].Data, bytes.TrimSpace(text)) {
+			t.Errorf("%s does not have %s", files[0].Name, name)
+		}
 	}
 }
 
