@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"loupe/source"
 	"loupe/system"
 	"loupe/timeline"
 )
@@ -32,7 +33,7 @@ type Recording struct {
 // maxPhases and maxEntries bound what is worked on for it: ten thousand rounds of
 // ten seconds last more than a day, and have five entries each.
 const (
-	maxManifest = 256 << 20
+	maxManifest = 32 << 20
 	maxPhases   = 10_000
 	maxEntries  = 50_000
 )
@@ -137,7 +138,10 @@ func OpenFile(name string) (*Recording, error) {
 		if err != nil {
 			return nil, err
 		}
-		return openWith(name, root.FS(), root.Close)
+		return openWith(name, folder{root}, root.Close)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot open recording %s: %w", name, source.NotRegular(info.Mode()))
 	}
 	z, err := zip.OpenReader(name)
 	if errors.Is(err, zip.ErrFormat) {
@@ -146,9 +150,9 @@ func OpenFile(name string) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
 	}
-	fsys := fs.FS(z)
+	fsys := fs.FS(packed{&z.Reader})
 	if dir := onlyFolder(z.File); dir != "" {
-		if fsys, err = fs.Sub(z, dir); err != nil {
+		if fsys, err = fs.Sub(fsys, dir); err != nil {
 			z.Close()
 			return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
 		}

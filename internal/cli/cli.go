@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unicode"
 )
 
@@ -40,6 +41,9 @@ type env struct {
 	// leaving is set at the second Ctrl-C; onAbort is run before the program
 	// is left.
 	leaving atomic.Bool
+	// keeping counts what must come to its end after the first Ctrl-C: a
+	// recording is completed and shown.
+	keeping atomic.Int32
 	mu      sync.Mutex
 	onAbort []func()
 	// quiet keeps progress off, noLive the picture of a load run; view is the
@@ -54,6 +58,21 @@ func (e *env) holdWhenLeaving() {
 	if e.leaving.Load() {
 		select {}
 	}
+}
+
+// keeps lets a command come to its end after an interrupt, until the function that
+// it returns is called: what was recorded is completed and shown.
+func (e *env) keeps() (done func()) {
+	e.keeping.Add(1)
+	return func() { e.keeping.Add(-1) }
+}
+
+// lateness returns when a command that was interrupted is ended.
+func (e *env) lateness() <-chan time.Time {
+	if e.keeping.Load() > 0 {
+		return time.After(keepingTime)
+	}
+	return time.After(windUp)
 }
 
 // atAbort registers what to do when the user presses Ctrl-C twice.
@@ -97,31 +116,33 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		fmt.Fprintf(stderr, "loupe: unknown command %q%s\n", name, suggestion(name))
 		return exitUsage
 	}
+	if c.reads {
+		defer e.boundMemory(rest)()
+	}
 	return c.main(e, rest)
 }
 
-// watchSignals cancels at the first interrupt and leaves at the second.
+// watchSignals cancels at the first interrupt and leaves at the second, or when the
+// command has not ended soon after the first one.
 func (e *env) watchSignals(cancel func()) (stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit := make(chan struct{})
 	go func() {
+		var late <-chan time.Time
 		for n := 0; ; n++ {
 			select {
 			case <-quit:
 				return
+			case <-late:
 			case <-signals:
 			}
 			if n == 0 {
 				cancel()
+				late = e.lateness()
 				continue
 			}
-			e.leaving.Store(true)
-			e.mu.Lock()
-			for _, f := range slices.Backward(e.onAbort) {
-				f()
-			}
-			os.Exit(exitInterrupted)
+			e.leave(exitInterrupted, "")
 		}
 	}()
 	return func() {

@@ -55,6 +55,13 @@ var forms = map[string][]string{
 // a command says something and ends with a code of its own.
 func printAll(t *testing.T, name string) {
 	t.Helper()
+	for i, line := range formsOf(name) {
+		printForm(t, name, line, i)
+	}
+}
+
+// formsOf are all forms of a file.
+func formsOf(name string) []string {
 	kind := ""
 	if what, _, err := sniff(name); err == nil {
 		kind = what[0]
@@ -63,22 +70,26 @@ func printAll(t *testing.T, name string) {
 	if kind != "" {
 		lines = append(lines[:len(lines):len(lines)], forms[""]...)
 	}
+	return lines
+}
+
+// printForm shows a file in one form, with the i-th width.
+func printForm(t *testing.T, name, line string, i int) {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	for i, line := range lines {
-		args := strings.Fields(line)
-		for i := range args {
-			args[i] = strings.NewReplacer("FILE", name, "OUT", out).Replace(args[i])
-		}
-		t.Setenv("COLUMNS", []string{"40", "80", "200"}[i%3])
-		var stdout, stderr bytes.Buffer
-		code := runForm(t, line, args, &stdout, &stderr)
-		program := code == exitUsage && strings.Contains(stderr.String(), "is a program") // and says what to name besides
-		if code < exitOK || code > exitNothing || code == exitUsage && !program {
-			t.Errorf("loupe %s: exit code %d: %s", line, code, stderr.String())
-		}
-		if code == exitFailed && stderr.Len() == 0 {
-			t.Errorf("loupe %s fails and does not say why", line)
-		}
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.NewReplacer("FILE", name, "OUT", out).Replace(args[i])
+	}
+	t.Setenv("COLUMNS", []string{"40", "80", "200"}[i%3])
+	var stdout, stderr bytes.Buffer
+	code := runForm(t, line, args, &stdout, &stderr)
+	program := code == exitUsage && strings.Contains(stderr.String(), "is a program") // and says what to name besides
+	if code < exitOK || code > exitNothing || code == exitUsage && !program {
+		t.Errorf("loupe %s: exit code %d: %s", line, code, stderr.String())
+	}
+	if code == exitFailed && stderr.Len() == 0 {
+		t.Errorf("loupe %s fails and does not say why", line)
 	}
 }
 
@@ -171,14 +182,18 @@ func written(t *testing.T, name string, data []byte) string {
 	return file
 }
 
-// FuzzForms prints whatever a parser accepts in all forms.
+// FuzzForms prints whatever a parser accepts in any of the forms.
 func FuzzForms(f *testing.F) {
 	for _, data := range seeds(f) {
 		if len(data) < 16<<10 {
-			f.Add(data)
+			f.Add(data, uint(0))
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { printAll(t, written(t, "input", data)) })
+	f.Fuzz(func(t *testing.T, data []byte, form uint) {
+		name := written(t, "input", data)
+		lines := formsOf(name)
+		printForm(t, name, lines[form%uint(len(lines))], int(form%3))
+	})
 }
 
 // peers are modules of other tools that read the same files, whose samples are

@@ -21,6 +21,7 @@ import (
 
 // runLoad is load.Run, shown on the terminal while it goes on.
 func (e *env) runLoad(ctx context.Context, c load.Config) (*loadlog.Log, error) {
+	defer e.keeps()()
 	if !e.showsLive() {
 		return load.Run(ctx, c)
 	}

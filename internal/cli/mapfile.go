@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"loupe/source"
 	"loupe/system"
 )
 
@@ -15,33 +17,18 @@ func mapFile(name string) ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	if !system.Settled(info) {
-		data, err := readFile(name)
+		data, err := source.ReadNamed(name)
 		return data, func() error { return nil }, err
 	}
 	return system.Map(name)
 }
 
-// readFile reads a file, and what is none, a pipe or a device, up to maxStream.
-func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return os.ReadFile(name)
-	}
-	return readStream(f, name, maxStream)
-}
-
-// maxStream is how much is taken from what may have no end.
-const maxStream = 1 << 30
-
-// readStream reads a stream that should end before it has more than limit bytes.
-func readStream(r io.Reader, name string, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, fmt.Errorf("more than %d MB come out of %s: put them into a file, which needs no memory", limit>>20, name)
+// readStream reads a stream that should end before it has more than
+// [source.MaxStream] bytes.
+func readStream(r io.Reader, name string) ([]byte, error) {
+	data, err := source.ReadAll(r, name, source.MaxStream)
+	if errors.Is(err, source.ErrTooLong) {
+		return nil, fmt.Errorf("more than %d MB come out of %s: put them into a file, which needs no memory", source.MaxStream>>20, name)
 	}
 	return data, err
 }

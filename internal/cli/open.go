@@ -46,6 +46,7 @@ the command is interrupted; the address is secret. A browser is opened when ther
 a terminal. With -text nothing is served: what is wrong in each file and its first
 page are printed, and the commands that show more of it.`,
 		files: true,
+		reads: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
 			port := fs.Int("port", 0, "`number` of the port; 0 takes a free one")

@@ -75,6 +75,7 @@ func (s *pprofSession) terminal() error {
 		return done + line[pos:], len(done), true
 	}
 	sh.Greet()
+	raw := false
 	for {
 		// The window may have another size now. Some say that theirs is none.
 		if w, h, err := term.GetSize(fd); err == nil && w > 0 && h > 0 {
@@ -85,6 +86,10 @@ func (s *pprofSession) terminal() error {
 		state, err := term.MakeRaw(fd)
 		if err != nil {
 			return err
+		}
+		if !raw { // as it is now, so is it every time
+			raw = true
+			s.e.atAbort(func() { _ = term.Restore(fd, state) })
 		}
 		line, err := t.ReadLine()
 		if err := term.Restore(fd, state); err != nil {

@@ -40,6 +40,7 @@ server and loads nothing: with what each view shows at first of the whole time.
 
 Exits with 3 when there is a finding of the severity that -fail names or above.`,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text) or html\n(the pages of loupe open as one file)")
 		asJSON := fs.Bool("json", false, "same as -format json")

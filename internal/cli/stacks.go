@@ -58,6 +58,7 @@ happened.
 
 ` + dump.FilterHelp,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		f := &stacksFlags{}
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.StacksSchema+")")

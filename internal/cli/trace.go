@@ -17,6 +17,7 @@ import (
 	"loupe/recording"
 	"loupe/report"
 	"loupe/sched"
+	"loupe/source"
 	"loupe/unit"
 )
 
@@ -81,6 +82,7 @@ func newTraceCommand() *command {
 		},
 		about: traceHelp(),
 		files: true,
+		reads: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			f := &traceFlags{}
 			fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"func~handle state=waiting dur>1ms\"")
@@ -242,7 +244,7 @@ func openTrace(e *env, name string) (t *exectrace.Trace, done func() error, err 
 	done = func() error { return nil }
 	var data []byte
 	if name == "-" {
-		data, err = readStream(e.stdin, "standard input", maxStream)
+		data, err = readStream(e.stdin, "standard input")
 	} else {
 		data, done, err = traceBytes(name)
 	}
@@ -285,6 +287,6 @@ func recordedTrace(name string, folder bool) ([]byte, func() error, error) {
 	if folder {
 		return mapFile(filepath.Join(name, filepath.FromSlash(path)))
 	}
-	data, err := rec.ReadFile(path, 1<<62)
+	data, err := rec.ReadFile(path, source.MaxStream)
 	return data, func() error { return nil }, err
 }

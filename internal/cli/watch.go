@@ -141,6 +141,7 @@ func (f *watchFlags) run(e *env, args []string) error {
 		if running(args[0]) {
 			v.name = w.Name()
 		}
+		defer e.keeps()()
 		err = v.loop(ctx)
 		return errors.Join(err, w.Close())
 	})

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestInterruptedWhileReading: the first Ctrl-C and the first SIGTERM end a command
+// that reads a pipe into which nothing comes. A second one was needed.
+func TestInterruptedWhileReading(t *testing.T) {
+	for _, line := range []string{
+		"stacks PIPE", "stacks -json FILE PIPE", "pprof -top PIPE", "pprof -top -base PIPE FILE", "trace summary PIPE", "trace export PIPE",
+		"gc PIPE", "sched PIPE", "compare FILE PIPE", "load -D PIPE http://127.0.0.1:1",
+	} {
+		for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			t.Run(line+" "+s.String(), func(t *testing.T) {
+				t.Parallel()
+				interruptedWhileReading(t, line, s)
+			})
+		}
+	}
+}
+
+func interruptedWhileReading(t *testing.T, line string, s syscall.Signal) {
+	dir := t.TempDir()
+	pipe, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "file")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("main;parse 1\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "loupe", strings.Fields(strings.NewReplacer("PIPE", pipe, "FILE", file).Replace(line))...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// This waits until the command has opened the other side.
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("it ends with %v, want exit code %d", err, exitInterrupted)
+	}
+}
