@@ -225,7 +225,7 @@ var errOutside = errors.New("it is not in a Go module, nor in a folder that was 
 // places, symbolic links followed: a profile may name any file of the machine.
 func (p Places) Read(name string) ([]byte, error) {
 	if err := p.check(name); err != nil {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return Read(name, MaxText)
 }
@@ -252,6 +252,9 @@ func (p Places) check(name string) error {
 		return errors.New("it does not have the name of a source file")
 	}
 	real, err := patiently(name, func() (string, error) { return filepath.EvalSymlinks(name) })
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err // the caller names the file
+	}
 	if err != nil {
 		return err
 	}

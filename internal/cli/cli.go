@@ -94,7 +94,7 @@ func commands() []*command {
 // Main runs loupe with the given arguments, without the program's name, and
 // returns the exit code.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
-	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+	e := &env{stdin: stdin, stdout: shownOn(stdout), stderr: shownOn(stderr)}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	e.ctx = ctx

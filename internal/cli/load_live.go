@@ -25,7 +25,8 @@ func (e *env) runLoad(ctx context.Context, c load.Config) (*loadlog.Log, error) 
 	if !e.showsLive() {
 		return load.Run(ctx, c)
 	}
-	v := newLiveView(e.stderr, func() (int, int) { return terminalSize(e.stderr) }, colour(e.stderr))
+	terminal, _ := fileOf(e.stderr) // it moves the cursor itself
+	v := newLiveView(terminal, func() (int, int) { return terminalSize(e.stderr) }, colour(e.stderr))
 	v.state.Title, v.state.Requests, v.state.Duration = liveTitle(&c), int64(c.Requests), c.Duration
 	c.Live = v.tick
 	e.view.Store(v)
@@ -41,7 +42,7 @@ func (e *env) showsLive() bool {
 	if e.noLive || e.quiet || !isTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	f, ok := e.stdout.(*os.File)
+	f, ok := fileOf(e.stdout)
 	if !ok {
 		return true
 	}
@@ -68,7 +69,7 @@ func liveTitle(c *load.Config) string {
 // terminalSize returns that of the terminal behind w.
 func terminalSize(w io.Writer) (columns, rows int) {
 	columns, rows = width(w), 24
-	if f, ok := w.(*os.File); ok {
+	if f, ok := fileOf(w); ok {
 		if _, h, err := term.GetSize(int(f.Fd())); err == nil && h > 0 {
 			rows = h
 		}

@@ -58,10 +58,11 @@ func (s *pprofSession) settings(change func(*pprof.Settings) error) error {
 // terminal is the shell on a terminal.
 func (s *pprofSession) terminal() error {
 	fd := int(s.e.stdin.Fd())
+	screen, _ := fileOf(s.e.stdout) // the line that is edited moves the cursor
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{s.e.stdin, s.e.stdout}, prompt)
+	}{s.e.stdin, screen}, prompt)
 	history := openHistory()
 	defer history.save()
 	t.History = history

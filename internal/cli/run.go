@@ -230,7 +230,7 @@ func (f *runFlags) programStdout(e *env) *os.File {
 	if f.json {
 		w = e.stderr
 	}
-	file, _ := w.(*os.File)
+	file, _ := fileOf(w)
 	return file
 }
 

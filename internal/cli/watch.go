@@ -172,7 +172,7 @@ func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher
 	if f.json {
 		stdout = e.stderr
 	}
-	file, _ := stdout.(*os.File)
+	file, _ := fileOf(stdout)
 	opt.Launch = collect.LaunchOptions{Args: args[1:], Stdin: e.stdin, Stdout: file, Stderr: e.stderr}
 	return prog.Watch(e.ctx, opt)
 }
