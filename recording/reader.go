@@ -138,7 +138,11 @@ func OpenFile(name string) (*Recording, error) {
 		if err != nil {
 			return nil, err
 		}
-		return openWith(name, folder{root}, root.Close)
+		r, err := openWith(name, folder{root}, root.Close)
+		if err == nil {
+			r.glance()
+		}
+		return r, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("cannot open recording %s: %w", name, source.NotRegular(info.Mode()))

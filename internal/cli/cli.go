@@ -87,7 +87,7 @@ func commands() []*command {
 	return []*command{
 		demoCommand, runCommand, attachCommand, watchCommand, loadCommand,
 		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, stacksCommand, newCoreCommand(), pprofCommand, newTraceCommand(),
-		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
+		verifyCommand, rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
 	}
 }
 

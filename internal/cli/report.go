@@ -130,6 +130,10 @@ func examine(name string) (*examined, error) {
 	}
 	s := session.New(rec)
 	in := insight.NewInput(s)
+	for _, stray := range s.Strays() {
+		m := s.Manifest()
+		m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", stray.Path, strayText(stray)))
+	}
 	return &examined{
 		report: &report.Recording{
 			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in),
