@@ -19,11 +19,11 @@ func (s *Session) Trace() (*exectrace.Trace, recording.Entry, error) {
 	}
 	e := found[len(found)-1]
 	t, err := decoded(s, e.Path, func() (*exectrace.Trace, error) {
-		data, err := s.rec.Bytes(e.Path, maxEntry)
+		data, size, err := s.rec.ReaderAt(e.Path, maxEntry)
 		if err != nil {
 			return nil, err
 		}
-		t, err := exectrace.Open(data, exectrace.Options{})
+		t, err := exectrace.OpenReaderAt(data, size, exectrace.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
 		}

@@ -46,6 +46,7 @@ type env struct {
 	keeping atomic.Int32
 	mu      sync.Mutex
 	onAbort []func()
+	files   []readFile // that are read piece by piece
 	// quiet keeps progress off, noLive the picture of a load run; view is the
 	// one that is on the terminal.
 	quiet, noLive bool
@@ -289,7 +290,7 @@ func (c *command) main(e *env, args []string) int {
 		err = p.start()
 	}
 	if err == nil {
-		err = c.run(e, fs, positional)
+		err = errors.Join(survive(func() error { return c.run(e, fs, positional) }), e.shrunk())
 		if perr := p.stop(); err == nil {
 			err = perr
 		}

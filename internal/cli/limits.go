@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -123,6 +124,61 @@ func bytesIn(name string) (size int64) {
 		return nil
 	})
 	return size
+}
+
+// survive turns a fault in a mapping into an error: the index of a trace is mapped, and
+// whoever makes its file shorter takes the memory away. Everything else that panics is
+// a mistake of ours, and stays one.
+func survive(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case interface {
+			error
+			Addr() uintptr
+		}:
+			if r.Addr() < firstMapping {
+				panic(r) // a nil pointer
+			}
+			err = errors.New("a file became shorter while it was read (does something write it? run this again when that is done)")
+		default:
+			panic(r)
+		}
+	}()
+	return f()
+}
+
+// firstMapping is below every address of a mapping, and above what a nil pointer to a
+// structure leads to.
+const firstMapping = 1 << 20
+
+// readFile is a regular file that a command reads piece by piece.
+type readFile struct {
+	name string
+	info fs.FileInfo
+}
+
+// reads notes that a command reads a file piece by piece.
+func (e *env) reads(name string, info fs.FileInfo) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.files = append(e.files, readFile{name, info})
+}
+
+// shrunk is the error of the files that became shorter since a command began to read
+// them: what it has shown is of the part that it came to see.
+func (e *env) shrunk() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []error
+	for _, f := range e.files {
+		if now, err := os.Stat(f.name); err == nil && os.SameFile(now, f.info) && now.Size() < f.info.Size() {
+			all = append(all, fmt.Errorf("%s became shorter while it was read, from %s to %s: what is shown is of the part that was read "+
+				"(does something write it? run this again when that is done)", f.name, unit.Bytes(f.info.Size()), unit.Bytes(now.Size())))
+		}
+	}
+	return errors.Join(all...)
 }
 
 // leave ends the program: with what is to be done then, and a sentence if there is

@@ -150,6 +150,7 @@ func writeFound(e *env, name string) error {
 		fmt.Fprintf(e.stderr, "%s is large; loupe report %s looks for what is wrong\n", name, shellWord(name))
 		return nil
 	}
+	e.reads(name, info)
 	x, err := examineFiles([]string{name})
 	if err != nil {
 		return nil // the page says what is wrong with the file

@@ -16,6 +16,7 @@ import (
 	"loupe/recording"
 	"loupe/report"
 	"loupe/session"
+	"loupe/source"
 )
 
 // newOpenCommand is a function because it calls other commands.
@@ -205,9 +206,8 @@ func identify(name string) (known, error) {
 	if info.Size() >= 1<<30 {
 		return known{}, cannotTell(name)
 	}
-	if data, done, err := mapFile(name); err == nil {
-		_, err := profile.Decode(data, profile.Options{})
-		if err := errors.Join(err, done()); err == nil {
+	if data, err := source.ReadNamed(name); err == nil {
+		if _, err := profile.Decode(data, profile.Options{}); err == nil {
 			return knownProfile, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"loupe/pprof"
 	"loupe/profile"
+	"loupe/source"
 )
 
 // isPerfData tells whether a file is one of perf record, which has addresses
@@ -48,11 +49,10 @@ func openNamed(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, done, err := mapFile(name)
+	data, err := source.ReadNamed(name)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
 	p, err := decodeProfile(data)
 	if err != nil {
 		return nil, err

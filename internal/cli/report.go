@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -80,6 +81,11 @@ func reportAll(e *env, names []string, format, fail string) error {
 		}
 		dump := !what.loose && isDump(what.names[0])
 		what.loose = what.loose || dump
+		for _, name := range what.names {
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				e.reads(name, info)
+			}
+		}
 		r, err := what.examine()
 		if err != nil {
 			return err
