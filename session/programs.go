@@ -21,7 +21,7 @@ func (s *Session) Strays() (all []Stray) {
 	count := map[string]int{}
 	var order []recording.Entry
 	for _, e := range s.rec.Entries {
-		if !strings.HasPrefix(string(e.Kind), "pprof.") || ids[e.Path] != "" {
+		if !strings.HasPrefix(string(e.Kind), "pprof.") || ids[e.Path] != "" || e.Partial {
 			continue
 		}
 		p, err := s.ProfileAt(e.Path)

@@ -32,7 +32,7 @@ const (
 	MaxStream = 1 << 30
 	// MaxAnswer is how much is taken from a server for one profile or dump. Go
 	// cuts its largest, the dump of goroutines, off at 64 MiB.
-	MaxAnswer = 256 << 20
+	MaxAnswer = 128 << 20
 	// MaxText is the size of the largest source file that is read.
 	MaxText = 16 << 20
 )

@@ -313,7 +313,7 @@ func (c *command) conclude(e *env, err error) int {
 	if x, ok := errors.AsType[exitError](err); ok {
 		code = x.code
 	}
-	if e.ctx.Err() != nil && code == exitFailed {
+	if e.ctx.Err() != nil && (code == exitFailed || code == exitNothing) { // what does not answer, because nobody waits
 		code = exitInterrupted
 	}
 	if text := message(err); text != "" {
