@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
@@ -31,7 +30,7 @@ const keepingTime = 15 * time.Second
 // so much more for each byte of it. Real files need a tenth of that; what needs
 // more was made to.
 const (
-	memoryBase    = 512 << 20
+	memoryBase    = 256 << 20
 	memoryPerByte = 64
 )
 
@@ -58,24 +57,27 @@ func memoryBudget(bytes, machine int64) int64 {
 func (e *env) boundMemory(args []string) (stop func()) {
 	size := namedBytes(args)
 	machine := system.MemoryLimit()
+	userLimit := debug.SetMemoryLimit(-1) // GOMEMLIMIT
 	quit := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(memoryLooks)
 		defer tick.Stop()
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		// The collector keeps to the budget as well as it can, so that what is beyond
+		// is no garbage.
+		last := int64(0)
 		for {
+			budget := memoryBudget(size+source.Taken(), machine)
+			if budget != last {
+				debug.SetMemoryLimit(min(budget, userLimit))
+				last = budget
+			}
 			select {
 			case <-quit:
+				debug.SetMemoryLimit(userLimit)
 				return
 			case <-tick.C:
 			}
-			budget := memoryBudget(size+source.Taken(), machine)
-			if metrics.Read(sample); sample[0].Value.Uint64() <= uint64(budget) {
-				continue
-			}
-			// Much of it may be garbage: from here on it is collected sooner.
-			debug.SetGCPercent(25)
-			runtime.GC()
 			if metrics.Read(sample); sample[0].Value.Uint64() <= uint64(budget) {
 				continue
 			}
