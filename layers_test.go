@@ -72,7 +72,10 @@ var rooms = map[string]room{
 	"program":               {2, pure, []string{"dump", "profile", "stack", "symbol"}},
 	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
 
-	"recording": {2, hands, []string{"secret", "system", "timeline"}},
+	// How files are opened that others name: kind, bytes, ratio, time.
+	"source": {1, hands, []string{"system"}},
+
+	"recording": {2, hands, []string{"secret", "source", "system", "timeline"}},
 
 	// Looks into running processes.
 	"live": {3, hands, []string{"core", "dump", "profile", "program", "stack", "symbol"}},
@@ -81,7 +84,7 @@ var rooms = map[string]room{
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
 	"load/target": {0, pure, nil},
-	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "secret", "system"}, values, formats)},
+	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "secret", "source", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},
 	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},

@@ -8,6 +8,7 @@ import (
 
 	"loupe/profile"
 	"loupe/recording"
+	sources "loupe/source"
 	"loupe/stack"
 )
 
@@ -44,17 +45,18 @@ func (r *Recorder) keepSources() error {
 		}
 		return strings.Compare(a, b)
 	})
+	// What profiles of a service name is whatever somebody put there.
+	var allowed sources.Places
+	if r.prog != nil {
+		allowed.Roots = []string{r.prog.Root}
+	}
 	kept := 0
 	for _, file := range files {
 		if kept >= maxSources {
 			break
 		}
-		info, err := os.Stat(file)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSourceSize {
-			continue
-		}
-		text, err := os.ReadFile(file)
-		if err != nil || len(text) == 0 {
+		text, err := allowed.Read(file)
+		if err != nil || len(text) == 0 || len(text) > maxSourceSize {
 			continue
 		}
 		err = r.w.Put(recording.Entry{Path: recording.SourcePath(r.sourceName(file)), Kind: recording.Source, Source: file}, text)

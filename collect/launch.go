@@ -80,7 +80,8 @@ type Process struct {
 	Started time.Time
 
 	cmd   *exec.Cmd
-	agent string // path of the agent's socket
+	hurry <-chan struct{} // closed when the user wants to end; nil is never
+	agent string          // path of the agent's socket
 	done  chan struct{}
 	// Set before done is closed: what cmd.Wait returned, and when.
 	waited   error
@@ -230,9 +231,13 @@ var stopGrace = []struct {
 	wait   time.Duration
 }{{os.Interrupt, 5 * time.Second}, {terminate, 2 * time.Second}, {os.Kill, 5 * time.Second}}
 
+// hurriedGrace is the same for each of them when the user has pressed Ctrl-C,
+// and waits.
+const hurriedGrace = 250 * time.Millisecond
+
 // Stop ends the process: first politely, so that a server can finish what it
-// is doing, then firmly. It returns when the process has ended, or after the
-// last signal's wait.
+// is doing, then firmly, and sooner when the user waits. It returns when the process
+// has ended, or after the last signal's wait.
 func (proc *Process) Stop() {
 	for _, s := range stopGrace {
 		if proc.ended() {
@@ -242,12 +247,26 @@ func (proc *Process) Stop() {
 		proc.stopped = true
 		proc.mu.Unlock()
 		signalGroup(proc.cmd.Process, s.signal)
-		select {
-		case <-proc.done:
+		if proc.endsWithin(s.wait) {
 			// Children of a script may outlive it.
 			signalGroup(proc.cmd.Process, os.Kill)
 			return
-		case <-time.After(s.wait):
+		}
+	}
+}
+
+// endsWithin waits for the end of the process, but not long when there is a hurry.
+func (proc *Process) endsWithin(wait time.Duration) bool {
+	late := time.After(wait)
+	hurry := proc.hurry
+	for {
+		select {
+		case <-proc.done:
+			return true
+		case <-late:
+			return false
+		case <-hurry:
+			late, hurry = time.After(min(wait, hurriedGrace)), nil
 		}
 	}
 }

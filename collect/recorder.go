@@ -171,6 +171,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 		log.end()
 		return err
 	}
+	proc.hurry = ctx.Done()
 	r.proc, r.log, r.out, r.pid = proc, log, to.out, proc.PID
 	r.live.Store(proc)
 	r.sampler.watch(proc.PID)

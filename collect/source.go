@@ -19,6 +19,7 @@ import (
 
 	"loupe/recording"
 	"loupe/secret"
+	sources "loupe/source"
 	"loupe/timeline"
 )
 
@@ -96,7 +97,7 @@ func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error
 	if text, failed := strings.CutPrefix(status, "error "); failed {
 		return errors.New(strings.TrimSpace(text))
 	}
-	if _, err = r.WriteTo(w); errors.Is(err, syscall.ECONNRESET) {
+	if _, err = io.Copy(w, bounded(r, a.String(), request)); errors.Is(err, syscall.ECONNRESET) {
 		return fmt.Errorf("%w: the program ended in the middle of its answer", errNoAgent)
 	}
 	return err
@@ -156,8 +157,21 @@ func (h *httpSource) capture(ctx context.Context, phase string, d time.Duration,
 		return err
 	}
 	defer body.Close()
-	_, err = io.Copy(w, body)
+	_, err = io.Copy(w, bounded(body, address, phase))
 	return err
+}
+
+// maxTrace is more than a trace of some seconds has.
+const maxTrace = 1 << 30
+
+// bounded ends an answer that does not: what came up to then is kept, with the
+// reason. A trace, and samples that come all the time, may be longer than a profile.
+func bounded(r io.Reader, from, request string) io.Reader {
+	limit := int64(sources.MaxAnswer)
+	if name, _, _ := strings.Cut(request, " "); name == "trace" || name == "flight" || name == "metrics" {
+		limit = maxTrace
+	}
+	return sources.Limit(r, from, limit)
 }
 
 func (h *httpSource) get(ctx context.Context, address string) (io.ReadCloser, error) {
@@ -203,7 +217,7 @@ func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clo
 	address, parse := vars.String(), varsJSON
 	for first := true; ; first = false {
 		asked := time.Now()
-		text, err := h.page(context.WithoutCancel(ctx), address)
+		text, err := h.last(ctx, address)
 		if err == nil {
 			text, err = parse(text)
 		}
@@ -237,6 +251,29 @@ func (h *httpSource) follow(ctx context.Context, interval time.Duration, now clo
 // that one takes, so that looking costs the service at most two per cent.
 const maxPollShare = 50
 
+// lastPage is how long a page may take that was asked for before the end came: the
+// last sample is worth that much.
+const lastPage = 300 * time.Millisecond
+
+// last gets a page, also when ctx ends meanwhile, unless that takes long.
+func (h *httpSource) last(ctx context.Context, address string) ([]byte, error) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(lastPage)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-longer.Done():
+		}
+	})()
+	return h.page(longer, address)
+}
+
+// maxPage is the most that is kept of a page of metrics.
+const maxPage = 64 << 20
+
 func (h *httpSource) page(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -245,7 +282,7 @@ func (h *httpSource) page(ctx context.Context, address string) ([]byte, error) {
 		return nil, err
 	}
 	defer body.Close()
-	return io.ReadAll(io.LimitReader(body, 64<<20))
+	return sources.ReadAll(body, address, maxPage)
 }
 
 // varsJSON makes one line of the page of expvar, which begins with the arguments of

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,8 @@ func checkFailed(r *Rule, in *Input) []Finding {
 		return findings
 	case dumps > 0:
 		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", plural(int64(dumps), "dump"))}
-	case err != nil && len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0:
+	case err != nil && (len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 || !errors.Is(err, session.ErrNone)):
+		// What cannot be read tells of nothing.
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	case len(m.Of(recording.Stderr)) > 0:
 		return []Finding{r.answer(Fine, "the standard error tells of no failure")}

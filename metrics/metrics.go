@@ -58,12 +58,16 @@ type OSSample struct {
 	OOMKills    int64 `json:"oom_kills,omitempty"`
 }
 
+// maxOSSamples bounds how many samples are kept: of three days, one a second.
+const maxOSSamples = 250_000
+
 // ParseOS reads OS samples. Lines that do not parse are counted, not fatal:
-// the rest of the file is still good.
+// the rest of the file is still good. So are lines beyond a bound that no recording
+// reaches: a short line takes hundreds of bytes of memory.
 func ParseOS(data []byte) (samples []OSSample, bad int) {
 	eachLine(data, func(line []byte) {
 		var s OSSample
-		if json.Unmarshal(line, &s) != nil {
+		if len(samples) == maxOSSamples || json.Unmarshal(line, &s) != nil {
 			bad++
 			return
 		}

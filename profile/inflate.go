@@ -110,8 +110,9 @@ func (in *input) more(from int) (int, error) {
 
 // believable is the most that may come out of a packed file of a size. Real
 // profiles inflate by a factor of 2 to 8; a megabyte of gzip can be made to
-// hold a thousand.
-func believable(limit int64, packed int) int64 { return min(limit, max(64<<20, 128*int64(packed))) }
+// hold a thousand. The least that is believed keeps small: what is decoded takes
+// up to thirty times the bytes that came out.
+func believable(limit int64, packed int) int64 { return min(limit, max(16<<20, 128*int64(packed))) }
 
 // trailerSize returns how large the packed file says that it is.
 //

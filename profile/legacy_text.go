@@ -114,13 +114,20 @@ func hexNumbers(list []uint64, s []byte) ([]uint64, error) {
 
 var countTitle = regexp.MustCompile(`^(\S+) profile: total \d+$`)
 
+// maxTitle is more than the first line of a profile has. What is no text may have a
+// line of a hundred megabytes, in which nobody looks for a title.
+const maxTitle = 4 << 10
+
 // decodeCount reads the profiles of Go that count stacks: goroutine,
 // threadcreate, and those of pprof.NewProfile.
 func decodeCount(data []byte, opt Options) (*Profile, error) {
 	t := newTextProfile(data, opt)
 	for t.next() && isRemark(t.line) {
 	}
-	m := countTitle.FindSubmatch(t.line)
+	var m [][]byte
+	if len(t.line) <= maxTitle {
+		m = countTitle.FindSubmatch(t.line)
+	}
 	if m == nil {
 		return nil, errOther
 	}

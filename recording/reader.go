@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"loupe/system"
+	"loupe/source"
 	"loupe/timeline"
 )
 
@@ -24,15 +24,15 @@ type Recording struct {
 	fsys  fs.FS
 	close func() error
 
-	mu    sync.Mutex
-	unmap []func() error // ends the mappings of Bytes
+	mu      sync.Mutex
+	closers []func() error // of the files of ReaderAt
 }
 
 // maxManifest bounds what is read as a manifest or a journal, in bytes;
 // maxPhases and maxEntries bound what is worked on for it: ten thousand rounds of
 // ten seconds last more than a day, and have five entries each.
 const (
-	maxManifest = 256 << 20
+	maxManifest = 32 << 20
 	maxPhases   = 10_000
 	maxEntries  = 50_000
 )
@@ -137,7 +137,14 @@ func OpenFile(name string) (*Recording, error) {
 		if err != nil {
 			return nil, err
 		}
-		return openWith(name, root.FS(), root.Close)
+		r, err := openWith(name, folder{root}, root.Close)
+		if err == nil {
+			r.glance()
+		}
+		return r, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot open recording %s: %w", name, source.NotRegular(info.Mode()))
 	}
 	z, err := zip.OpenReader(name)
 	if errors.Is(err, zip.ErrFormat) {
@@ -146,9 +153,9 @@ func OpenFile(name string) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
 	}
-	fsys := fs.FS(z)
+	fsys := fs.FS(packed{&z.Reader})
 	if dir := onlyFolder(z.File); dir != "" {
-		if fsys, err = fs.Sub(z, dir); err != nil {
+		if fsys, err = fs.Sub(fsys, dir); err != nil {
 			z.Close()
 			return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
 		}
@@ -178,16 +185,16 @@ func onlyFolder(files []*zip.File) string {
 	return dir
 }
 
-// Close releases the files of r, and with them what [Recording.Bytes] has
+// Close releases the files of r, and with them what [Recording.ReaderAt] has
 // returned.
 func (r *Recording) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := []error{r.close()}
-	for _, unmap := range r.unmap {
-		all = append(all, unmap())
+	for _, closeFile := range r.closers {
+		all = append(all, closeFile())
 	}
-	r.unmap = nil
+	r.closers = nil
 	return errors.Join(all...)
 }
 
@@ -220,27 +227,28 @@ func (r *Recording) ReadFile(name string, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Bytes returns the bytes of a whole entry until the recording is closed. A
-// file that nobody is writing is mapped, and may have any size; what cannot be
-// mapped, as in a zip file, is read, if it has at most limit bytes.
-func (r *Recording) Bytes(name string, limit int64) ([]byte, error) {
+// ReaderAt returns the bytes of a whole entry, and how many there are, until the
+// recording is closed. A file may have any size; what has no place in a file, as in a
+// zip file, is read, if it has at most limit bytes.
+//
+// Note: A file is not mapped. It may become shorter while it is read, which with a
+// mapping kills the program.
+func (r *Recording) ReaderAt(name string, limit int64) (io.ReaderAt, int64, error) {
 	f, err := r.fsys.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		return nil, 0, fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	defer f.Close()
-	file, ok := f.(*os.File)
-	if info, err := f.Stat(); err != nil || !ok || !system.Settled(info) {
-		return r.ReadFile(name, limit)
+	if file, ok := f.(*os.File); ok {
+		if info, err := f.Stat(); err == nil {
+			r.mu.Lock()
+			r.closers = append(r.closers, file.Close)
+			r.mu.Unlock()
+			return file, info.Size(), nil
+		}
 	}
-	data, unmap, err := system.MapFile(file)
-	if err != nil {
-		return r.ReadFile(name, limit)
-	}
-	r.mu.Lock()
-	r.unmap = append(r.unmap, unmap)
-	r.mu.Unlock()
-	return data, nil
+	f.Close()
+	data, err := r.ReadFile(name, limit)
+	return bytes.NewReader(data), int64(len(data)), err
 }
 
 // maxBelieved is the claimed size up to which memory is taken in advance.

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"loupe/timeline"
 )
@@ -235,32 +235,32 @@ func TestReadFileLimit(t *testing.T) {
 	}
 }
 
-// TestBytes reads an entry of a folder, which is mapped when nobody writes it,
-// and of a file system that has no mappings.
-func TestBytes(t *testing.T) {
+// TestReaderAt reads an entry of a folder, of any size and also when it becomes
+// shorter, and one of a file system that has no files.
+func TestReaderAt(t *testing.T) {
 	dir := t.TempDir()
 	want := bytes.Repeat([]byte("trace"), 1000)
 	name := filepath.Join(dir, "trace.out")
-	if err := os.WriteFile(name, want, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, age := range []time.Duration{0, time.Hour} { // being written, and not
-		at := time.Now().Add(-age)
-		if err := os.Chtimes(name, at, at); err != nil {
-			t.Fatal(err)
+	check(t, os.WriteFile(name, want, 0o666))
+	for _, fsys := range []fs.FS{os.DirFS(dir), fstest.MapFS{"trace.out": &fstest.MapFile{Data: want}}} {
+		r := Of(Manifest{}, fsys)
+		data, size, err := r.ReaderAt("trace.out", 1<<20)
+		check(t, err)
+		got := make([]byte, size)
+		if _, err := data.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, %v", len(got), err)
 		}
-		r := Of(Manifest{}, os.DirFS(dir))
-		// What is mapped may be larger than what would be read.
-		limit := map[time.Duration]int64{0: 1 << 20, time.Hour: 10}[age]
-		got, err := r.Bytes("trace.out", limit)
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%v old: %d bytes, %v", age, len(got), err)
-		}
-		if _, err := r.Bytes("none", limit); err == nil {
+		if _, _, err := r.ReaderAt("none", 1<<20); err == nil {
 			t.Error("a file that is not there has bytes")
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		check(t, r.Close())
+	}
+	r := Of(Manifest{}, os.DirFS(dir))
+	defer r.Close()
+	data, _, err := r.ReaderAt("trace.out", 10) // the limit is of what takes memory
+	check(t, err)
+	check(t, os.Truncate(name, 3))
+	if n, err := data.ReadAt(make([]byte, 5), 0); n != 3 || err != io.EOF {
+		t.Errorf("of a file that became shorter %d bytes are read, %v", n, err)
 	}
 }

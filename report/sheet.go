@@ -261,7 +261,8 @@ func WriteSheetMarkdown(out io.Writer, t *Sheet) error {
 }
 
 // WriteSheetCSV prints a sheet as CSV: a line of keys, then the plain values;
-// a stack is one field, its frames divided by semicolons.
+// a stack is one field, its frames divided by semicolons. What a name holds is text:
+// no control characters, and no formula.
 func WriteSheetCSV(out io.Writer, t *Sheet) error {
 	w := csv.NewWriter(out)
 	head := make([]string, len(t.Columns))
@@ -275,11 +276,11 @@ func WriteSheetCSV(out io.Writer, t *Sheet) error {
 			switch v := plain(v).(type) {
 			case nil:
 			case []string:
-				fields[i] = strings.Join(v, ";")
+				fields[i] = csvText(strings.Join(v, ";"))
 			case float64:
 				fields[i] = strconv.FormatFloat(v, 'g', -1, 64)
 			default:
-				fields[i] = fmt.Sprint(v)
+				fields[i] = csvText(fmt.Sprint(v))
 			}
 		}
 		w.Write(fields)

@@ -450,12 +450,13 @@ func frameGrid(rows []frameRow, width int) *grid {
 }
 
 // lastFolders is a file with the last n of its folders; all where n is negative.
+// A frame may have no file: "...additional frames elided...", "non-Go function".
 func lastFolders(file string, n int) string {
 	if n < 0 {
 		return file
 	}
 	at := len(file)
-	for ; n >= 0 && at > 0; n-- {
+	for ; n >= 0 && at >= 0; n-- {
 		at = strings.LastIndexAny(file[:at], `/\\`)
 	}
 	return file[at+1:]

@@ -56,9 +56,9 @@ func (c *csvIntervals) Interval(r *exectrace.Reader, i *sched.Interval) {
 	if i.By != exectrace.NoGoroutine {
 		by = strconv.FormatInt(int64(i.By), 10)
 	}
-	c.w.Write([]string{strconv.FormatInt(int64(i.G), 10), r.Name(i.Name), strings.ToLower(i.State.String()), r.Name(i.Reason),
+	c.w.Write([]string{strconv.FormatInt(int64(i.G), 10), csvText(r.Name(i.Name)), strings.ToLower(i.State.String()), csvText(r.Name(i.Reason)),
 		strconv.FormatInt(int64(i.Start), 10), strconv.FormatInt(int64(i.End), 10), p, by,
-		strings.Join(frames(r, i.Stack), ";"), strings.Join(frames(r, i.ByStack), ";")})
+		csvText(strings.Join(frames(r, i.Stack), ";")), csvText(strings.Join(frames(r, i.ByStack), ";"))})
 }
 
 func (c *csvIntervals) Close() error {

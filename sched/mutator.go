@@ -255,6 +255,9 @@ func (m *Mutator) rangeEvent(e *exectrace.Event) {
 
 // assist is the begin (d = 1) or the end (d = -1) of an assist.
 func (m *Mutator) assist(e *exectrace.Event, d int) {
+	if e.SubjectSlot == exectrace.NoSlot { // a damaged trace: nobody knows whose it is
+		return
+	}
 	role := m.role(e.SubjectSlot)
 	here := true // the goroutine is on the P that tells
 	if e.Kind == exectrace.KindRangeActive {

@@ -52,6 +52,17 @@ func readMutators(t testing.TB, data []byte, opts ...sched.MutatorOptions) []*sc
 	return ms
 }
 
+// TestMutatorOfNobody: an assist of a goroutine that a damaged trace does not have
+// takes no memory. Four gigabytes were made for its slot.
+func TestMutatorOfNobody(t *testing.T) {
+	m := sched.NewMutator(nil, sched.MutatorOptions{})
+	m.Event(&exectrace.Event{Kind: exectrace.KindMetric, Name: exectrace.NameGOMAXPROCS, Args: [3]uint64{2}})
+	e := &exectrace.Event{Kind: exectrace.KindRangeBegin, Name: exectrace.NameMarkAssist, SubjectSlot: exectrace.NoSlot, GSlot: exectrace.NoSlot}
+	if n := testing.AllocsPerRun(1, func() { m.Event(e) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // mmuText is what the oracle prints in its mode mmu.
 func mmuText(t testing.TB, data []byte) string {
 	var b strings.Builder

@@ -18,11 +18,11 @@ func (s *Session) Trace() (*exectrace.Trace, recording.Entry, error) {
 		return nil, recording.Entry{}, fmt.Errorf("no execution trace: %w", ErrNone)
 	}
 	t, err := decoded(s, e.Path, func() (*exectrace.Trace, error) {
-		data, err := s.rec.Bytes(e.Path, maxEntry)
+		data, size, err := s.rec.ReaderAt(e.Path, maxEntry)
 		if err != nil {
 			return nil, err
 		}
-		t, err := exectrace.Open(data, exectrace.Options{})
+		t, err := exectrace.OpenReaderAt(data, size, exectrace.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
 		}

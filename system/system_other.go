@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+const nonBlocking = 0 // a name of a file is never that of a pipe
+
 // Map reads a file and returns its bytes.
 func Map(name string) (data []byte, unmap func() error, err error) {
 	data, err = os.ReadFile(name)

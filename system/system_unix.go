@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+const nonBlocking = syscall.O_NONBLOCK
+
 // Map maps a file for reading and returns its bytes and what ends the mapping.
 // The file must be regular and must not shrink: reading a mapping beyond the end
 // of its file kills the program. An empty file has no bytes.

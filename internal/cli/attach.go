@@ -98,6 +98,7 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 	if f.heapProfiling {
 		fmt.Fprintln(e.stderr, "loupe: WARNING: -heap-profiling lets loupe write to the memory of the running process, if that keeps no heap profile; it is undone at the end of the phase, and if loupe is killed")
 	}
+	defer e.keeps()()
 	dir, zip := place(f.out, name)
 	w, err := recording.Create(dir, recording.Manifest{Title: name, Tool: version(), Host: collect.HostFacts()})
 	if err != nil {

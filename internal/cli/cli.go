@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unicode"
 
 	"loupe/secret"
@@ -42,8 +43,12 @@ type env struct {
 	// leaving is set at the second Ctrl-C; onAbort is run before the program
 	// is left.
 	leaving atomic.Bool
+	// keeping counts what must come to its end after the first Ctrl-C: a
+	// recording is completed and shown.
+	keeping atomic.Int32
 	mu      sync.Mutex
 	onAbort []func()
+	files   []readFile // that are read piece by piece
 	// quiet keeps progress off, noLive the picture of a load run; view is the
 	// one that is on the terminal.
 	quiet, noLive bool
@@ -60,6 +65,21 @@ func (e *env) holdWhenLeaving() {
 	}
 }
 
+// keeps lets a command come to its end after an interrupt, until the function that
+// it returns is called: what was recorded is completed and shown.
+func (e *env) keeps() (done func()) {
+	e.keeping.Add(1)
+	return func() { e.keeping.Add(-1) }
+}
+
+// lateness returns when a command that was interrupted is ended.
+func (e *env) lateness() <-chan time.Time {
+	if e.keeping.Load() > 0 {
+		return time.After(keepingTime)
+	}
+	return time.After(windUp)
+}
+
 // atAbort registers what to do when the user presses Ctrl-C twice.
 func (e *env) atAbort(f func()) {
 	e.mu.Lock()
@@ -72,14 +92,14 @@ func commands() []*command {
 	return []*command{
 		demoCommand, runCommand, attachCommand, watchCommand, loadCommand,
 		newOpenCommand(), reportCommand, compareCommand, gcCommand, schedCommand, stacksCommand, newCoreCommand(), pprofCommand, newTraceCommand(),
-		rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
+		verifyCommand, rulesCommand, labsCommand, doctorCommand, newCompletionCommand(), versionCommand,
 	}
 }
 
 // Main runs loupe with the given arguments, without the program's name, and
 // returns the exit code.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
-	e := &env{stdin: stdin, stdout: stdout, stderr: stderr}
+	e := &env{stdin: stdin, stdout: shownOn(stdout), stderr: shownOn(stderr)}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	e.ctx = ctx
@@ -101,31 +121,33 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		fmt.Fprintf(stderr, "loupe: unknown command %q%s\n", name, suggestion(name))
 		return exitUsage
 	}
+	if c.reads {
+		defer e.boundMemory(rest)()
+	}
 	return c.main(e, rest)
 }
 
-// watchSignals cancels at the first interrupt and leaves at the second.
+// watchSignals cancels at the first interrupt and leaves at the second, or when the
+// command has not ended soon after the first one.
 func (e *env) watchSignals(cancel func()) (stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit := make(chan struct{})
 	go func() {
+		var late <-chan time.Time
 		for n := 0; ; n++ {
 			select {
 			case <-quit:
 				return
+			case <-late:
 			case <-signals:
 			}
 			if n == 0 {
 				cancel()
+				late = e.lateness()
 				continue
 			}
-			e.leaving.Store(true)
-			e.mu.Lock()
-			for _, f := range slices.Backward(e.onAbort) {
-				f()
-			}
-			os.Exit(exitInterrupted)
+			e.leave(exitInterrupted, "")
 		}
 	}()
 	return func() {
@@ -275,7 +297,7 @@ func (c *command) main(e *env, args []string) int {
 		err = p.start()
 	}
 	if err == nil {
-		err = c.run(e, fs, positional)
+		err = errors.Join(survive(func() error { return c.run(e, fs, positional) }), e.shrunk())
 		if perr := p.stop(); err == nil {
 			err = perr
 		}
@@ -298,7 +320,7 @@ func (c *command) conclude(e *env, err error) int {
 	if x, ok := errors.AsType[exitError](err); ok {
 		code = x.code
 	}
-	if e.ctx.Err() != nil && code == exitFailed {
+	if e.ctx.Err() != nil && (code == exitFailed || code == exitNothing) { // what does not answer, because nobody waits
 		code = exitInterrupted
 	}
 	if text := secret.Text(message(err)); text != "" {

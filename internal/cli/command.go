@@ -27,6 +27,9 @@ type command struct {
 	stopAtFirst bool
 	// files tells completion that arguments are files.
 	files bool
+	// reads tells that the command looks at files from anywhere: their size bounds
+	// the memory that it may need.
+	reads bool
 	// setup declares the flags and returns what runs the command.
 	setup func(fs *flagSet) func(e *env, args []string) error
 }

@@ -48,6 +48,7 @@ them; with one it is the error of sampling, which of block and mutex profiles
 nobody knows. The call paths that explain the change follow. With -fail profiles
 exit with 3, without they never do; with 4 when there is nothing to compare.`,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text);\nof profiles text, json, md or csv")
 		asJSON := fs.Bool("json", false, "same as -format json")

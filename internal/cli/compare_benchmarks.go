@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"loupe/benchmark"
 	"loupe/report"
+	"loupe/source"
 )
 
 // areBenchmarks says whether the arguments are outputs of go test -bench.
@@ -49,7 +49,7 @@ func allBenchmarks(args []string) error {
 func writeBenchmarks(e *env, names []string, format string) error {
 	var files []benchmark.File
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := source.ReadNamed(name)
 		if err != nil {
 			return err
 		}

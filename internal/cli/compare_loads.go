@@ -14,6 +14,7 @@ import (
 	"loupe/compare"
 	"loupe/loadlog"
 	"loupe/report"
+	"loupe/source"
 )
 
 // areLoads says whether the arguments are load runs that were saved: each a
@@ -33,7 +34,7 @@ func areLoads(args []string) bool {
 
 // isLoad says whether a file is a load log.
 func isLoad(name string) bool {
-	f, err := os.Open(name)
+	f, err := source.Open(name)
 	if err != nil {
 		return false
 	}
@@ -99,7 +100,7 @@ func compareLoads(e *env, args []string, format string) error {
 
 // readLoad reads a load run; of one that is damaged what comes before.
 func readLoad(e *env, file string) (*loadlog.Log, error) {
-	data, err := os.ReadFile(file)
+	data, err := source.ReadNamed(file)
 	if err != nil {
 		return nil, err
 	}

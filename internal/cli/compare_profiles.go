@@ -15,6 +15,7 @@ import (
 	"loupe/pprof"
 	"loupe/profile"
 	"loupe/report"
+	"loupe/source"
 )
 
 // profileCompare is what the flags of a comparison of profiles say.
@@ -215,9 +216,9 @@ func profileIn(e *env, name string) (*profile.Profile, error) {
 	var data []byte
 	var err error
 	if name == "-" {
-		data, err = readStream(e.stdin, "standard input", maxStream)
+		data, err = readStream(e.stdin, "standard input")
 	} else {
-		data, err = readFile(name)
+		data, err = source.ReadNamed(name)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -242,8 +243,9 @@ func profileFiles(part string) (files []string, folder bool, err error) {
 			return nil, true, err
 		}
 		for _, x := range entries {
-			if !x.IsDir() && !strings.HasPrefix(x.Name(), ".") {
-				files = append(files, filepath.Join(part, x.Name()))
+			file := filepath.Join(part, x.Name())
+			if info, err := source.Stat(file); err == nil && info.Mode().IsRegular() && !strings.HasPrefix(x.Name(), ".") {
+				files = append(files, file)
 			}
 		}
 		return files, true, nil

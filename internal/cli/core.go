@@ -60,6 +60,7 @@ func newCoreCommand() *command {
 		},
 		about: coreHelp(),
 		files: true,
+		reads: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			f := &coreFlags{}
 			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.CoreSchema+")")

@@ -35,6 +35,7 @@ func coreCapture(e *env, f *coreFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer e.keeps()() // the process goes on before anything else
 	c, err := live.Capture(e.ctx, int(pid), out)
 	if err != nil {
 		os.Remove(name) // nothing of the process is in it

@@ -13,6 +13,7 @@ import (
 	"loupe/dump"
 	"loupe/postmortem"
 	"loupe/report"
+	"loupe/source"
 	"loupe/symbol"
 	"loupe/unit"
 )
@@ -54,10 +55,7 @@ func isCore(name string) bool { return core.LooksLike(headOf(name)) }
 
 // headOf is the begin of a file; nothing of what is none, such as a pipe.
 func headOf(name string) []byte {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(name)
+	f, err := source.Open(name)
 	if err != nil {
 		return nil
 	}
@@ -140,7 +138,7 @@ func (o *openFiles) program(name, of string) (*programFile, error) {
 
 // open opens a file that is one.
 func (o *openFiles) open(name string) (*os.File, int64, error) {
-	f, err := os.Open(name)
+	f, err := source.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
 	}
@@ -149,9 +147,6 @@ func (o *openFiles) open(name string) (*os.File, int64, error) {
 	}
 	*o = append(*o, f)
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = usagef("%s is no file", name)
-	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -45,6 +45,7 @@ with other settings: what was reachable, how fast it allocated and what marking
 cost stay as they were recorded. Each prediction has a grade; -verify runs the
 program to see. Where the log is too short to follow, loupe says so instead.`,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1)")
 		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
@@ -180,6 +181,7 @@ var schedCommand = &command{
 JSON of a recording has the fields of a log, with the figures of the first
 round, and beside them "phases": every round with the same fields.`,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON (loupe.sched/1)")
 		return func(e *env, args []string) error {

@@ -22,10 +22,12 @@ import (
 
 // runLoad is load.Run, shown on the terminal while it goes on.
 func (e *env) runLoad(ctx context.Context, c load.Config) (*loadlog.Log, error) {
+	defer e.keeps()()
 	if !e.showsLive() {
 		return load.Run(ctx, c)
 	}
-	v := newLiveView(e.stderr, func() (int, int) { return terminalSize(e.stderr) }, colour(e.stderr))
+	terminal, _ := fileOf(e.stderr) // it moves the cursor itself
+	v := newLiveView(terminal, func() (int, int) { return terminalSize(e.stderr) }, colour(e.stderr))
 	v.state.Title, v.state.Requests, v.state.Duration = liveTitle(&c), int64(c.Requests), c.Duration
 	c.Live = v.tick
 	e.view.Store(v)
@@ -41,7 +43,7 @@ func (e *env) showsLive() bool {
 	if e.noLive || e.quiet || !isTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	f, ok := e.stdout.(*os.File)
+	f, ok := fileOf(e.stdout)
 	if !ok {
 		return true
 	}
@@ -68,7 +70,7 @@ func liveTitle(c *load.Config) string {
 // terminalSize returns that of the terminal behind w.
 func terminalSize(w io.Writer) (columns, rows int) {
 	columns, rows = width(w), 24
-	if f, ok := w.(*os.File); ok {
+	if f, ok := fileOf(w); ok {
 		if _, h, err := term.GetSize(int(f.Fd())); err == nil && h > 0 {
 			rows = h
 		}

@@ -83,6 +83,7 @@ func (r *loadRecord) run(e *env, run *loadRun, f *loadFlags, address string, con
 	if err != nil {
 		return err
 	}
+	defer e.keeps()()
 	logs := map[string]*loadlog.Log{}
 	plan := collect.Plan{Phases: []collect.Phase{{Name: "bare"}, {Name: "trace", For: traceLength(&c)}}}
 	plan.Load = func(ctx context.Context, phase string, _ bool) error {

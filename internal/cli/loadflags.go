@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"runtime"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"loupe/load"
 	"loupe/load/target"
+	"loupe/source"
 	"loupe/unit"
 )
 
@@ -180,10 +180,10 @@ func proxyOf(s string) (*url.URL, error) {
 // read reads a file that a flag names, - being standard input.
 func (f *loadFlags) read(name string) ([]byte, error) {
 	if name != "-" || f.stdin == nil {
-		return os.ReadFile(name)
+		return source.ReadNamed(name)
 	}
 	if f.input == nil {
-		input, err := io.ReadAll(f.stdin)
+		input, err := source.ReadAll(f.stdin, "standard input", source.MaxStream)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"loupe/insight"
 	"loupe/report"
 	"loupe/session"
+	"loupe/source"
 )
 
 // looseFiles are files of this machine as session.Loose wants them: each by a
@@ -33,7 +34,7 @@ func (l looseFiles) Open(name string) (fs.File, error) {
 	if filepath.Separator == '\\' {
 		file = strings.Replace(rest, "_/", ":/", 1)
 	}
-	return os.Open(filepath.FromSlash(file))
+	return source.Places{Roots: []string{"."}}.Open(filepath.FromSlash(file))
 }
 
 // loose tells whether a name is that of a file that can be looked at by
@@ -149,6 +150,7 @@ func writeFound(e *env, name string) error {
 		fmt.Fprintf(e.stderr, "%s is large; loupe report %s looks for what is wrong\n", name, shellWord(name))
 		return nil
 	}
+	e.reads(name, info)
 	x, err := examineFiles([]string{name})
 	if err != nil {
 		return nil // the page says what is wrong with the file

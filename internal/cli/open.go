@@ -16,6 +16,7 @@ import (
 	"loupe/recording"
 	"loupe/report"
 	"loupe/session"
+	"loupe/source"
 )
 
 // newOpenCommand is a function because it calls other commands.
@@ -46,6 +47,7 @@ the command is interrupted; the address is secret. A browser is opened when ther
 a terminal. With -text nothing is served: what is wrong in each file and its first
 page are printed, and the commands that show more of it.`,
 		files: true,
+		reads: true,
 		setup: func(fs *flagSet) func(*env, []string) error {
 			asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
 			port := fs.Int("port", 0, "`number` of the port; 0 takes a free one")
@@ -204,9 +206,8 @@ func identify(name string) (known, error) {
 	if info.Size() >= 1<<30 {
 		return known{}, cannotTell(name)
 	}
-	if data, done, err := mapFile(name); err == nil {
-		_, err := profile.Decode(data, profile.Options{})
-		if err := errors.Join(err, done()); err == nil {
+	if data, err := source.ReadNamed(name); err == nil {
+		if _, err := profile.Decode(data, profile.Options{}); err == nil {
 			return knownProfile, nil
 		}
 	}

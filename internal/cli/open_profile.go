@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"sync"
 
 	"loupe/pprof"
@@ -29,10 +27,6 @@ func withProgram(e *env, open func(context.Context) (*web.Opened, error)) func(c
 			return s.source(file, &s.flags.config)
 		}
 		o.Binary = func(m profile.Mapping) (*symbol.Binary, error) {
-			// A profile may name any file, also one that never ends.
-			if info, err := os.Stat(m.File); err == nil && !info.Mode().IsRegular() {
-				return nil, fmt.Errorf("%s is no program", m.File)
-			}
 			mu.Lock()
 			defer mu.Unlock()
 			return s.binary(m)

@@ -2,13 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 
 	"loupe/pprof"
 	"loupe/profile"
-	"loupe/symbol"
+	"loupe/source"
 )
 
 // isPerfData tells whether a file is one of perf record, which has addresses
@@ -24,14 +23,7 @@ func decodeProfile(data []byte) (*profile.Profile, error) {
 	}
 	s := &pprofSession{flags: &pprofFlags{config: pprof.Defaults()}, binaries: map[string]*openBinary{}}
 	defer s.close()
-	binary := func(m profile.Mapping) (*symbol.Binary, error) {
-		// A profile may name any file, also one that never ends.
-		if info, err := os.Stat(m.File); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no program", m.File)
-		}
-		return s.binary(m)
-	}
-	p = pprof.Symbolize(p, false, binary, func(string) {})
+	p = pprof.Symbolize(p, false, s.binary, func(string) {})
 	return pprof.Demangle(p, "", false), nil
 }
 
@@ -57,11 +49,10 @@ func openNamed(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, done, err := mapFile(name)
+	data, err := source.ReadNamed(name)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
 	p, err := decodeProfile(data)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ goroutines, folded stacks, the output of perf script, a speedscope file, - for
 standard input, or the URL of a profile; several are added up. BINARY is the
 program, for disasm and weblist, and for profiles without names.`,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		f := &pprofFlags{config: pprof.Defaults(), reports: map[string]*string{}}
 		f.declare(fs)

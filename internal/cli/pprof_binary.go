@@ -9,6 +9,7 @@ import (
 
 	"loupe/pprof"
 	"loupe/profile"
+	"loupe/source"
 	"loupe/symbol"
 )
 
@@ -19,12 +20,13 @@ type openBinary struct {
 	err error
 }
 
-// openBinary opens a binary once.
+// openBinary opens a binary once. A profile may name any file, also one that never
+// ends.
 func (s *pprofSession) openBinary(name string) (*openBinary, error) {
 	b, ok := s.binaries[name]
 	if !ok {
 		b = &openBinary{}
-		if b.file, b.err = os.Open(name); b.err == nil {
+		if b.file, b.err = source.Open(name); b.err == nil {
 			b.Binary, b.err = symbol.Open(b.file, symbol.Options{})
 		}
 		s.binaries[name] = b
@@ -71,7 +73,7 @@ func (s *pprofSession) search(m *profile.Mapping, path []string) {
 	bare := strings.TrimPrefix(m.File, filepath.VolumeName(m.File))
 	base, dir := filepath.Base(bare), filepath.Dir(bare)
 	for _, root := range path {
-		if _, err := os.Stat(root); err != nil {
+		if _, err := source.Stat(root); err != nil {
 			continue
 		}
 		var names []string

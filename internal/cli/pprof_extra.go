@@ -11,6 +11,7 @@ import (
 	"loupe/pprof"
 	"loupe/profile"
 	"loupe/report"
+	"loupe/source"
 	"loupe/stack"
 	"loupe/unit"
 )
@@ -115,7 +116,7 @@ func (x *pprofExtra) writePGO(s *pprofSession) error {
 }
 
 func (x *pprofExtra) match(s *pprofSession) error {
-	data, err := os.ReadFile(x.pgoMatch)
+	data, err := source.ReadNamed(x.pgoMatch)
 	if err != nil {
 		return fmt.Errorf("-pgo_match: %w", err)
 	}

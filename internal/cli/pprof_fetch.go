@@ -21,6 +21,7 @@ import (
 	"loupe/pprof"
 	"loupe/profile"
 	"loupe/secret"
+	"loupe/source"
 	"loupe/stack"
 )
 
@@ -159,11 +160,11 @@ func (s *pprofSession) load(ctx context.Context, name string) (*profile.Profile,
 	info, statErr := os.Stat(name)
 	switch {
 	case name == "-":
-		data, err = readStream(s.e.stdin, "standard input", maxStream)
+		data, err = readStream(s.e.stdin, "standard input")
 	case statErr == nil && info.IsDir():
 		return nil, false, fmt.Errorf("cannot read profile %s: it is a directory (of a recording, name a profile in it: %s)", name, filepath.Join(name, "cpu.pb.gz"))
 	case statErr == nil:
-		data, err = readFile(name)
+		data, err = source.ReadNamed(name)
 	default:
 		address, timeout := profileURL(name, s.flags.seconds, s.flags.timeout)
 		if address == "" || errors.Is(statErr, fs.ErrPermission) {
@@ -295,9 +296,6 @@ func profileURL(source string, seconds, timeout int) (string, time.Duration) {
 	return u.String(), limit
 }
 
-// maxDownload is more than any profile has.
-const maxDownload = 4 << 30
-
 // download gets the body behind a URL. With https+insecure the certificate is
 // not checked.
 func download(ctx context.Context, address string, timeout time.Duration) ([]byte, error) {
@@ -328,7 +326,10 @@ func request(ctx context.Context, method, address string, body io.Reader, timeou
 		}
 		return nil, exitError{exitNothing, fmt.Errorf("server response: %s%s", resp.Status, why)}
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxDownload))
+	data, err := source.ReadAll(resp.Body, address, source.MaxAnswer)
+	if errors.Is(err, source.ErrTooLong) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s to its end: %w (ask again)", secret.URL(address), err)
 	}

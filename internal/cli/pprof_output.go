@@ -62,15 +62,19 @@ func (s *pprofSession) generate(command []string, cfg pprof.Config) error {
 
 // stdout is standard output until the user interrupts: a report of half a
 // gigabyte ends there.
-func (s *pprofSession) stdout() io.Writer { return interruptible{s.e} }
+// On a terminal it shows text alone.
+func (s *pprofSession) stdout() io.Writer { return interruptible{s.e, s.e.plain()} }
 
-type interruptible struct{ e *env }
+type interruptible struct {
+	e *env
+	w io.Writer
+}
 
 func (i interruptible) Write(b []byte) (int, error) {
 	if err := i.e.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return i.e.stdout.Write(b)
+	return i.w.Write(b)
 }
 
 // to writes a report to a file, or to standard output. The file is made when

@@ -58,10 +58,11 @@ func (s *pprofSession) settings(change func(*pprof.Settings) error) error {
 // terminal is the shell on a terminal.
 func (s *pprofSession) terminal() error {
 	fd := int(s.e.stdin.Fd())
+	screen, _ := fileOf(s.e.stdout) // the line that is edited moves the cursor
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{s.e.stdin, s.e.stdout}, prompt)
+	}{s.e.stdin, screen}, prompt)
 	history := openHistory()
 	defer history.save()
 	t.History = history
@@ -75,6 +76,7 @@ func (s *pprofSession) terminal() error {
 		return done + line[pos:], len(done), true
 	}
 	sh.Greet()
+	raw := false
 	for {
 		// The window may have another size now. Some say that theirs is none.
 		if w, h, err := term.GetSize(fd); err == nil && w > 0 && h > 0 {
@@ -85,6 +87,10 @@ func (s *pprofSession) terminal() error {
 		state, err := term.MakeRaw(fd)
 		if err != nil {
 			return err
+		}
+		if !raw { // as it is now, so is it every time
+			raw = true
+			s.e.atAbort(func() { _ = term.Restore(fd, state) })
 		}
 		line, err := t.ReadLine()
 		if err := term.Restore(fd, state); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"loupe/pprof"
+	"loupe/source"
 	"loupe/symbol"
 )
 
@@ -26,11 +27,13 @@ func (s *pprofSession) source(file string, cfg *pprof.Config) ([]byte, error) {
 		search = dir
 	}
 	text, err := searchSource(file, cfg.TrimPath, search)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return text, err
+	if err == nil {
+		return text, nil
 	}
-	for _, name := range s.places(cfg).Candidates(file, "") {
-		if text, err := os.ReadFile(name); err == nil {
+	places := s.places(cfg)
+	allowed := source.Places{Roots: append(filepath.SplitList(search), places.GOROOT, places.GOMODCACHE, places.MainDir)}
+	for _, name := range places.Candidates(file, "") {
+		if text, err := allowed.Read(name); err == nil {
 			return text, nil
 		}
 	}
@@ -74,15 +77,16 @@ func (n notFound) Error() string {
 func (n notFound) Unwrap() error { return fs.ErrNotExist }
 
 // searchSource looks for a file in each folder of a search path and in all
-// folders above them.
+// folders above them. What a profile may name so is bounded: see [source.Places].
 func searchSource(file, trim, search string) ([]byte, error) {
 	file = filepath.FromSlash(pprof.TrimPath(file, trim, search))
+	allowed := source.Places{Roots: filepath.SplitList(search)}
 	if filepath.IsAbs(file) {
-		return os.ReadFile(file)
+		return allowed.Read(file)
 	}
 	for _, dir := range filepath.SplitList(search) {
 		for {
-			text, err := os.ReadFile(filepath.Join(dir, file))
+			text, err := allowed.Read(filepath.Join(dir, file))
 			if err == nil {
 				return text, nil
 			}

@@ -15,7 +15,7 @@ import (
 
 // isTerminal tells whether w is a terminal.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -27,7 +27,7 @@ func colour(w io.Writer) bool {
 
 // width returns the width of the terminal behind w, or 100.
 func width(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := fileOf(w); ok {
 		if cols, _, err := term.GetSize(int(f.Fd())); err == nil && cols > 20 {
 			return cols
 		}
@@ -49,7 +49,7 @@ func (e *env) progress(quiet bool) func(format string, args ...any) {
 		dim, plain = "\x1b[2m", "\x1b[0m"
 	}
 	return func(format string, args ...any) {
-		line := fmt.Sprintf("%sloupe: %s%s\n", dim, secret.Text(fmt.Sprintf(format, args...)), plain)
+		line := fmt.Sprintf("%sloupe: %s%s\n", dim, printable(secret.Text(fmt.Sprintf(format, args...))), plain)
 		if v := e.view.Load(); v != nil {
 			v.note(line)
 			return

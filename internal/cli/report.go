@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -40,6 +41,7 @@ server and loads nothing: with what each view shows at first of the whole time.
 
 Exits with 3 when there is a finding of the severity that -fail names or above.`,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text) or html\n(the pages of loupe open as one file)")
 		asJSON := fs.Bool("json", false, "same as -format json")
@@ -79,6 +81,11 @@ func reportAll(e *env, names []string, format, fail string) error {
 		}
 		dump := !what.loose && isDump(what.names[0])
 		what.loose = what.loose || dump
+		for _, name := range what.names {
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+				e.reads(name, info)
+			}
+		}
 		r, err := what.examine()
 		if err != nil {
 			return err
@@ -129,6 +136,10 @@ func examine(name string) (*examined, error) {
 	}
 	s := session.New(rec)
 	in := insight.NewInput(s)
+	for _, stray := range s.Strays() {
+		m := s.Manifest()
+		m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", stray.Path, strayText(stray)))
+	}
 	return &examined{
 		report: &report.Recording{
 			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in),

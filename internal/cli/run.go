@@ -270,6 +270,7 @@ func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
 // nil, is told how long the rounds so far took, and says how many there are to
 // be; it cannot have more of them than rounds.
 func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(done int, took time.Duration) int) (err error) {
+	defer e.keeps()()
 	for _, t := range targets {
 		w, cerr := recording.Create(t.dir, recording.Manifest{Title: t.name, Tool: version(), Host: collect.HostFacts()})
 		if cerr != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
 	"loupe/dump"
 	"loupe/live"
 	"loupe/report"
 	"loupe/secret"
+	"loupe/source"
 	"loupe/unit"
 )
 
@@ -60,6 +64,7 @@ happened.
 
 ` + dump.FilterHelp,
 	files: true,
+	reads: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		f := &stacksFlags{}
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.StacksSchema+")")
@@ -169,7 +174,7 @@ func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done fun
 	case isCore(name):
 		done, err = coreStacks(e, f, name, v)
 	default:
-		v.File, done, err = readStacks(name)
+		v.File, done, err = readStacks(e, name)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -202,9 +207,12 @@ func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done fun
 	return v, done, nil
 }
 
-// readStacks maps a file and reads its dumps. The mapping stays until done, for
-// the arguments of frames.
-func readStacks(name string) (*dump.File, func() error, error) {
+// wholeDump is the size up to which a file of dumps is kept while it is shown, for
+// the arguments of all frames; of a longer one as much is known as of a stream.
+const wholeDump = 256 << 20
+
+// readStacks reads the dumps of a file.
+func readStacks(e *env, name string) (*dump.File, func() error, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if pid, nerr := strconv.ParseUint(name, 10, 31); nerr == nil {
@@ -219,15 +227,33 @@ func readStacks(name string) (*dump.File, func() error, error) {
 	if info.IsDir() {
 		return nil, nil, usagef("%s is a folder: give a file with a dump (for a recording: loupe report %s)", name, name)
 	}
-	data, done, err := mapFile(name)
+	if info.Mode().IsRegular() && info.Size() > wholeDump {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer file.Close()
+		e.reads(name, info)
+		var text io.Reader = file
+		head := headOf(name)
+		if !bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
+			if _, err := parseStacks(name, head); err != nil { // it is something else
+				return nil, nil, err
+			}
+		} else {
+			if text, err = gzip.NewReader(file); err != nil {
+				return nil, nil, fmt.Errorf("cannot unpack %s: %w", name, err)
+			}
+		}
+		f, err := dump.Read(text) // which keeps little of it, however much comes
+		return f, nothingToClose, err
+	}
+	data, err := source.ReadNamed(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	f, err := parseStacks(name, data)
-	if err != nil {
-		return nil, nil, errors.Join(err, done())
-	}
-	return f, done, nil
+	return f, nothingToClose, err
 }
 
 // liveStacks reads the goroutines of a running process out of its memory.

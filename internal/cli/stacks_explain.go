@@ -11,6 +11,7 @@ import (
 
 	"loupe/explain"
 	"loupe/report"
+	"loupe/source"
 	"loupe/symbol"
 )
 
@@ -24,7 +25,7 @@ func explainStacks(e *env, f *stacksFlags, v *report.Stacks) (done func() error,
 	}
 	opt := explain.Options{}
 	if f.binary != "" {
-		file, err := os.Open(f.binary)
+		file, err := source.Open(f.binary)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, exitError{exitNothing, fmt.Errorf("cannot find the binary %s", f.binary)}
 		}
@@ -48,9 +49,6 @@ func explainStacks(e *env, f *stacksFlags, v *report.Stacks) (done func() error,
 	}
 	return done, nil
 }
-
-// maxSource is more than a file of Go has.
-const maxSource = 8 << 20
 
 // stackSources finds the files that a dump names. A dump may come from anywhere
 // and name anything: nothing is opened but regular files that end in .go.
@@ -80,7 +78,7 @@ func (s *stackSources) read(file, function string) []byte {
 	if name == "" {
 		return nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := s.allowed().Read(name)
 	if err != nil {
 		return nil
 	}
@@ -93,13 +91,13 @@ func (s *stackSources) find(file, function string) string {
 	if ok || !strings.HasSuffix(file, ".go") {
 		return name
 	}
-	if filepath.IsAbs(file) && isSourceFile(file) {
+	if filepath.IsAbs(file) && s.isSource(file) {
 		name = file
 	} else if s.places.Build != nil {
 		// Built elsewhere, or with -trimpath.
 		s.ask()
 		for _, c := range s.places.Candidates(file, function) {
-			if isSourceFile(c) {
+			if s.isSource(c) {
 				name = c
 				break
 			}
@@ -109,9 +107,14 @@ func (s *stackSources) find(file, function string) string {
 	return name
 }
 
-func isSourceFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && strings.HasSuffix(name, ".go") && info.Mode().IsRegular() && info.Size() <= maxSource
+// isSource tells whether a file is there and may be read.
+func (s *stackSources) isSource(name string) bool {
+	return strings.HasSuffix(name, ".go") && s.allowed().Has(name)
+}
+
+// allowed are the places where a dump may name files.
+func (s *stackSources) allowed() source.Places {
+	return source.Places{Roots: []string{".", s.places.GOROOT, s.places.GOMODCACHE, s.places.MainDir}}
 }
 
 // ask asks the go command where sources are, once.
@@ -144,7 +147,7 @@ func (s *stackSources) beside(file, function string) (names []string) {
 	}
 	for _, d := range list {
 		other := filepath.Join(filepath.Dir(name), d.Name())
-		if strings.HasSuffix(d.Name(), ".go") && other != name && isSourceFile(other) {
+		if strings.HasSuffix(d.Name(), ".go") && other != name && s.isSource(other) {
 			s.found[other] = other
 			names = append(names, other)
 		}

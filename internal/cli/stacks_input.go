@@ -16,6 +16,7 @@ import (
 
 	"loupe/dump"
 	"loupe/secret"
+	"loupe/source"
 )
 
 // parseStacks reads the dumps of a file that may be packed.
@@ -31,7 +32,7 @@ func parseStacks(name string, data []byte) (*dump.File, error) {
 		if head = head[:n]; isProfile(head) {
 			return nil, fmt.Errorf("%s is a profile and no text: loupe pprof -top %s shows it", name, name)
 		}
-		f, err := dump.Read(io.MultiReader(bytes.NewReader(head), z))
+		f, err := dump.Read(source.Limit(io.MultiReader(bytes.NewReader(head), z), name, source.Unpacked(int64(len(data)))))
 		if err != nil {
 			return nil, fmt.Errorf("cannot unpack %s: %w (was it cut?)", name, err)
 		}
@@ -93,9 +94,6 @@ func stacksURL(name string) (string, error) {
 	return u.String(), nil
 }
 
-// maxStacks is more than Go sends: it cuts debug=2 off at 64 MiB.
-const maxStacks = 512 << 20
-
 // fetchStacks gets a dump from a server. It asks the host that was named and
 // nobody else: no proxy, and no other host that it is sent on to.
 func fetchStacks(e *env, f *stacksFlags, name string) (*dump.File, error) {
@@ -130,7 +128,10 @@ func fetchStacks(e *env, f *stacksFlags, name string) (*dump.File, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, exitError{exitNothing, fmt.Errorf("cannot get %s: the server says %s (is net/http/pprof imported, is the path right?)", address, resp.Status)}
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxStacks))
+	data, err := source.ReadAll(resp.Body, address, source.MaxAnswer)
+	if errors.Is(err, source.ErrTooLong) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, late(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"loupe/timeline"
@@ -66,6 +67,8 @@ func writeFile(name string, write func(*bufio.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	unfinished.Store(tmp, true)
+	defer unfinished.Delete(tmp)
 	w := bufio.NewWriterSize(file, 1<<20)
 	err = write(w)
 	if err == nil {
@@ -82,6 +85,11 @@ func writeFile(name string, write func(*bufio.Writer) error) error {
 	}
 	return err
 }
+
+// unfinished are the names of files that are being written: they go away when the
+// program is left in the middle. A file that is written knows nothing of the command
+// that is left, so that this is one set for all.
+var unfinished sync.Map
 
 // offset is a flag value: a time since the start of the trace.
 type offset struct{ d *time.Duration }

@@ -27,7 +27,7 @@ func traceEvents(e *env, f *traceFlags, args []string) error {
 		return err
 	}
 	defer done()
-	w := bufio.NewWriterSize(e.stdout, 1<<16)
+	w := bufio.NewWriterSize(e.plain(), 1<<16)
 	if f.raw {
 		if err := exectrace.WriteText(w, t); err != nil {
 			return err

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,13 +30,13 @@ func traceIndex(e *env, f *traceFlags, args []string) error {
 	if f.parsed != nil {
 		return usagef("-filter: an index is of the whole trace")
 	}
-	data, done, err := traceBytes(name)
+	data, size, done, err := traceBytes(e, name)
 	if err != nil {
 		return err
 	}
 	defer done()
 	began := time.Now()
-	key, err := tiles.Identify(bytes.NewReader(data), int64(len(data)))
+	key, err := tiles.Identify(data, size)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func traceIndex(e *env, f *traceFlags, args []string) error {
 	if made {
 		limit := int64(f.limit)
 		if limit == 0 {
-			limit = max(1<<20, int64(len(data)/6)) // an event of a trace has about six bytes
+			limit = max(1<<20, size/6) // an event of a trace has about six bytes
 		}
-		if set, events, err = buildIndex(name, data, tiles.Options{Key: key, Memory: limit}); err != nil {
+		if set, events, err = buildIndex(name, data, size, tiles.Options{Key: key, Memory: limit}); err != nil {
 			return err
 		}
 		if path, err = keepIndex(indexPaths(name), set); err != nil {
@@ -59,7 +59,7 @@ func traceIndex(e *env, f *traceFlags, args []string) error {
 		defer closeSet()
 		path = from
 	}
-	return f.write(e, indexPage(set, path, int64(len(data)), events, made, time.Since(began)))
+	return f.write(e, indexPage(set, path, size, events, made, time.Since(began)))
 }
 
 // openIndex opens the index of a trace, if there is one that fits.
@@ -93,8 +93,8 @@ func indexPaths(name string) []string {
 }
 
 // buildIndex reads the trace once.
-func buildIndex(name string, data []byte, opts tiles.Options) (*tiles.Set, int64, error) {
-	t, err := exectrace.Open(data, exectrace.Options{})
+func buildIndex(name string, data io.ReaderAt, size int64, opts tiles.Options) (*tiles.Set, int64, error) {
+	t, err := exectrace.OpenReaderAt(data, size, exectrace.Options{})
 	if err != nil {
 		return nil, 0, fmt.Errorf("cannot read %s: %w", name, err)
 	}

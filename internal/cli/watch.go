@@ -145,6 +145,7 @@ func (f *watchFlags) run(e *env, args []string) error {
 		if running(args[0]) {
 			v.name = w.Name()
 		}
+		defer e.keeps()()
 		err = v.loop(ctx)
 		return errors.Join(err, w.Close())
 	})
@@ -185,7 +186,7 @@ func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher
 	if f.json {
 		stdout = e.stderr
 	}
-	file, _ := stdout.(*os.File)
+	file, _ := fileOf(stdout)
 	opt.Launch = collect.LaunchOptions{Args: args[1:], Stdin: e.stdin, Stdout: file, Stderr: e.stderr}
 	return prog.Watch(e.ctx, opt)
 }

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package system
+
+func memoryLimit() int64 { return 0 }
