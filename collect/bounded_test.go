@@ -35,10 +35,10 @@ func TestEndlessAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got counter
-	if err := newHTTPSource(base).capture(t.Context(, Access{}), "heap", 0, &got); !errors.Is(err, sources.ErrTooLong) || got != sources.MaxAnswer {
+	if err := newHTTPSource(base, Access{}).capture(t.Context(), "heap", 0, &got); !errors.Is(err, sources.ErrTooLong) || got != sources.MaxAnswer {
 		t.Errorf("%d bytes and %v", got, err)
 	}
-	if _, err := newHTTPSource(base).page(t.Context(, Access{}), base.String()); !errors.Is(err, sources.ErrTooLong) {
+	if _, err := newHTTPSource(base, Access{}).page(t.Context(), base.String()); !errors.Is(err, sources.ErrTooLong) {
 		t.Errorf("a page without an end: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ type Checked struct {
 func (r *Recording) Verify(ctx context.Context) ([]Checked, error) {
 	journal := r.journal()
 	var all []Checked
-	known := map[string]bool{ManifestName: true, JournalName: true}
+	known := map[string]bool{ManifestName: true, JournalName: true, ignoreName: true}
 	for _, e := range r.Entries {
 		if err := ctx.Err(); err != nil {
 			return all, err

@@ -75,11 +75,14 @@ func makeEmptyDir(dir string) error {
 	return nil
 }
 
+// ignoreName is the file that hides a recording from git.
+const ignoreName = ".gitignore"
+
 // hideFromGit has git leave out the recording, with the file that says so: it
 // may lie in somebody's working tree, which is as clean afterwards as before.
 func hideFromGit(dir string) error {
 	text := "# A recording of loupe is not part of the repository around it.\n*\n"
-	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(text), fileMode); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ignoreName), []byte(text), fileMode); err != nil {
 		return fmt.Errorf("cannot create recording: %w", err)
 	}
 	return nil
