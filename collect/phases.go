@@ -27,6 +27,12 @@ func (r *Recorder) begin(p Phase, plan Plan) (phase recording.Phase, end func(er
 		phase.Name = fmt.Sprintf("%s-%d", p.Name, plan.Round)
 	}
 	before := r.sampler.take()
+	if p.Name == "bare" && plan.Load == nil && r.proc != nil {
+		// It begins with the process: what a short program does may be over
+		// before loupe has looked.
+		phase.Span.Start = r.w.At(r.proc.Started)
+		before.User, before.System = 0, 0
+	}
 	werr := r.w.SetPhase(phase)
 	return phase, func(err error) error {
 		after := r.sampler.take()
