@@ -51,10 +51,11 @@ const (
 // Unpacked is the most that may come out of so many packed bytes.
 func Unpacked(packed int64) int64 { return unpacked + ratio*max(0, packed) }
 
-// taken counts what came from outside beside the files of the command line.
+// taken counts the bytes of what is read beside the files of the command line.
 var taken atomic.Int64
 
-// Taken returns how many bytes came out of streams and answers so far.
+// Taken returns how many bytes came out of streams and answers so far, and are in
+// the files that [Open] has opened.
 func Taken() int64 { return taken.Load() }
 
 // ErrTooLong is wrapped by the errors of what has more bytes than it may.
@@ -131,6 +132,7 @@ func Open(name string) (*os.File, error) {
 			f.Close()
 			return nil, err
 		}
+		taken.Add(info.Size())
 		return f, nil
 	})
 }

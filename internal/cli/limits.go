@@ -30,7 +30,7 @@ const keepingTime = 15 * time.Second
 // so much more for each byte of it. Real files need a tenth of that; what needs
 // more was made to.
 const (
-	memoryBase    = 256 << 20
+	memoryBase    = 512 << 20
 	memoryPerByte = 64
 )
 
