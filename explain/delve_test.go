@@ -85,7 +85,9 @@ func toolchain(t *testing.T, version string) string {
 		t.Fatal(err)
 	}
 	root := filepath.Join(strings.TrimSpace(string(out)), "golang.org", "toolchain@v0.0.1-"+version+".linux-amd64")
-	if _, err := os.Stat(filepath.Join(root, "bin", "go")); err != nil {
+	// The go command makes it executable when it is the one to use; as a module
+	// it is not.
+	if info, err := os.Stat(filepath.Join(root, "bin", "go")); err != nil || info.Mode()&0o111 == 0 {
 		return ""
 	}
 	return root
