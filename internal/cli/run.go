@@ -260,6 +260,9 @@ func (t *turn) close() error {
 func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
 	for _, t := range targets {
 		t.plan = plan
+		if f.output == "keep" {
+			t.opt.Progress("what it prints goes into %s (-output show prints it here too)", t.dir)
+		}
 	}
 	return takeTurns(e, targets, f.rounds, f.vs != "", nil)
 }
