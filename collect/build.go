@@ -258,6 +258,7 @@ type attempt struct {
 	agent bool
 	opt   agent.Options
 	flag  string // for the linker
+	root  string // GOROOT, where that is overlaid
 }
 
 func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string) (*Program, error) {
@@ -347,9 +348,9 @@ func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) 
 	}
 	o.Hook = true
 	ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag})
-	if goes.overlays() {
+	if root := goes.overlaid(opt.Temp); root != "" {
 		o.Share = true
-		ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag})
+		ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag, root: root})
 	}
 	return ways, ""
 }
@@ -370,7 +371,7 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, goes toolc
 	}
 	flags := opt.Flags
 	if a.agent {
-		overlay, added, err := writeOverlay(opt, pkg, goes, a)
+		overlay, added, err := writeOverlay(opt, pkg, a)
 		if err != nil {
 			return err
 		}
@@ -383,7 +384,7 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, goes toolc
 		}
 	}
 	args = append(append(args, flags...), what...)
-	cmd := goCommand(ctx, dir, args...)
+	cmd := goes.command(ctx, a.root, dir, args...)
 	cmd.Env = append(cmd.Env, "GOTMPDIR="+opt.Temp)
 	if opt.Leaks && goes.minor == leakMinor {
 		cmd.Env = append(cmd.Env, "GOEXPERIMENT="+addExperiment(ctx, dir))

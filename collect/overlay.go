@@ -28,7 +28,7 @@ func (o *overlay) put(path, text string) error {
 // writeOverlay writes the agent's files and the JSON that lays them over the
 // package's folder, and over the standard library where the attempt wants that.
 // It returns the name of the JSON, and of the files that the package gets.
-func writeOverlay(opt BuildOptions, pkg *goPackage, goes toolchain, a attempt) (name string, added []string, err error) {
+func writeOverlay(opt BuildOptions, pkg *goPackage, a attempt) (name string, added []string, err error) {
 	o := &overlay{opt.Temp, map[string]string{}}
 	for _, f := range a.opt.Files() {
 		if err := o.put(filepath.Join(pkg.Dir, f.Name), f.Text); err != nil {
@@ -38,7 +38,7 @@ func writeOverlay(opt BuildOptions, pkg *goPackage, goes toolchain, a attempt) (
 	}
 	if a.opt.Share {
 		for _, c := range a.opt.Std() {
-			if err := o.change(c, filepath.Join(goes.root, "src", filepath.FromSlash(c.Package))); err != nil {
+			if err := o.change(c, filepath.Join(a.root, "src", filepath.FromSlash(c.Package))); err != nil {
 				return "", nil, err
 			}
 		}

@@ -20,8 +20,8 @@ func TestWays(t *testing.T) {
 }
 
 // TestOlderToolchains does the same with Go from the first version that the agent
-// can reach into. The standard library of a toolchain in the module cache cannot be
-// overlaid; that of a copy elsewhere can.
+// can reach into, in a copy of the toolchain. TestDownloadedToolchain does it with
+// one that the go command has chosen and keeps in the module cache.
 func TestOlderToolchains(t *testing.T) {
 	long.Only(t, "downloads and copies toolchains")
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -54,6 +54,18 @@ func TestOlderToolchains(t *testing.T) {
 			eachWay(t, 4)
 		})
 	}
+}
+
+func TestDownloadedToolchain(t *testing.T) {
+	long.Only(t, "downloads a toolchain")
+	t.Setenv("GOTOOLCHAIN", "go1.24.9")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	// The build cache is found by the same variable.
+	t.Setenv("GOCACHE", filepath.Join(t.TempDir(), "build"))
+	if goes := toolchainIn(t.Context(), "."); !below(goes.modCache, goes.root) {
+		t.Fatalf("the toolchain is %+v, not in the module cache", goes)
+	}
+	eachWay(t, 4)
 }
 
 // eachWay builds testdata/guest, which is copied into a module of its own.
