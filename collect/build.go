@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -153,6 +154,9 @@ type goPackage struct {
 	GoFiles, CgoFiles     []string
 	TestGoFiles, SFiles   []string
 	XTestGoFiles          []string
+	EmbedPatterns         []string
+	TestEmbedPatterns     []string
+	XTestEmbedPatterns    []string
 	Standard              bool
 	Module                *struct{ Path, Dir, GoVersion string }
 	Incomplete            bool
@@ -161,7 +165,7 @@ type goPackage struct {
 
 func list(ctx context.Context, opt BuildOptions, dir string, args ...string) (*goPackage, error) {
 	words := append([]string{"list", "-e", "-json"}, tagFlags(opt.Flags)...)
-	out, err := run(goCommand(ctx, dir, append(words, args...)...))
+	out, err := run(goCommand(ctx, opt.Temp, dir, append(words, args...)...))
 	if err != nil {
 		return nil, fmt.Errorf("cannot find package %s: %w", opt.Target, err)
 	}
@@ -287,7 +291,7 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 	} else {
 		p.Root = pkg.Dir
 	}
-	goes := toolchainIn(ctx, pkg.Dir)
+	goes := toolchainIn(ctx, opt.Temp, pkg.Dir)
 	attempts, why := plan(opt, pkg, goes)
 	if why != "" {
 		p.Notes = append(p.Notes, "built without the agent, "+why)
@@ -337,6 +341,8 @@ func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) 
 		return plain, "because -overlay is in use"
 	case hasFlag(opt.Flags, "cover"):
 		return plain, "because -cover cannot read overlaid files (golang/go#73802)"
+	case pkg.embeds(agentFile(opt.Test)):
+		return plain, "because a pattern of go:embed would take the agent's files along"
 	case goes.keeps(pkg.Dir):
 		return plain, "because it lies in the module cache, which Go does not let anyone overlay (copy the module to a folder of your own to get profiles)"
 	}
@@ -353,6 +359,19 @@ func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) 
 		ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag, root: root})
 	}
 	return ways, ""
+}
+
+// agentFile is the name of one of the agent's files in a package.
+func agentFile(test bool) string {
+	return agent.Options{Test: test, OS: runtime.GOOS}.Files()[0].Name
+}
+
+// embeds tells whether the package embeds a file of that name in its folder.
+func (p *goPackage) embeds(name string) bool {
+	return slices.ContainsFunc(slices.Concat(p.EmbedPatterns, p.TestEmbedPatterns, p.XTestEmbedPatterns), func(pattern string) bool {
+		ok, err := path.Match(strings.TrimPrefix(pattern, "all:"), name)
+		return err == nil && ok
+	})
 }
 
 func hasFlag(flags []string, name string) bool {
@@ -384,10 +403,9 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, goes toolc
 		}
 	}
 	args = append(append(args, flags...), what...)
-	cmd := goes.command(ctx, a.root, dir, args...)
-	cmd.Env = append(cmd.Env, "GOTMPDIR="+opt.Temp)
+	cmd := goes.command(ctx, a.root, opt.Temp, dir, args...)
 	if opt.Leaks && goes.minor == leakMinor {
-		cmd.Env = append(cmd.Env, "GOEXPERIMENT="+addExperiment(ctx, dir))
+		cmd.Env = append(cmd.Env, "GOEXPERIMENT="+addExperiment(ctx, opt.Temp, dir))
 	}
 	if _, err := run(cmd); err != nil {
 		return err
@@ -416,9 +434,9 @@ func leakNotes(minor int) []string {
 
 // addExperiment adds the search for leaked goroutines to the experiments that
 // the user has on.
-func addExperiment(ctx context.Context, dir string) string {
+func addExperiment(ctx context.Context, temp, dir string) string {
 	const name = "goroutineleakprofile"
-	out, err := run(goCommand(ctx, dir, "env", "GOEXPERIMENT"))
+	out, err := run(goCommand(ctx, temp, dir, "env", "GOEXPERIMENT"))
 	if on := strings.TrimSpace(string(out)); err == nil && on != "" {
 		return on + "," + name
 	}

@@ -168,8 +168,8 @@ func (c *compilation) list(ctx context.Context, flags ...string) (pkgs []listed,
 		words = append(words, "-test")
 	}
 	words = slices.Concat(words, c.otherFlags(), flags, []string{"--"}, c.targets())
-	cmd := goCommand(ctx, c.opt.Dir, words...)
-	cmd.Env = append(append(cmd.Env, "GOTMPDIR="+c.temp), c.opt.Env...)
+	cmd := goCommand(ctx, c.temp, c.opt.Dir, words...)
+	cmd.Env = append(cmd.Env, c.opt.Env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	failed := execute(cmd)

@@ -59,7 +59,7 @@ func Examine(ctx context.Context, watch time.Duration) []Check {
 }
 
 func checkGo(ctx context.Context) Check {
-	out, err := run(goCommand(ctx, "", "version"))
+	out, err := run(goCommand(ctx, "", "", "version"))
 	if err != nil {
 		return Check{"go", Bad, err.Error(), "Without Go only ready binaries and running services can be recorded."}
 	}

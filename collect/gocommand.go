@@ -11,13 +11,16 @@ import (
 	"time"
 )
 
-// goCommand prepares a call of the go command in dir. One that may build gets
-// GOTMPDIR besides, a [Temp], or a folder go-build… is left behind when it is
-// killed.
-func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+// goCommand prepares a call of the go command in dir. It works in temp, a [Temp], or
+// a folder go-build… is left behind when it is killed; also go list and go env make
+// one.
+func goCommand(ctx context.Context, temp, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PWD="+dir)
+	if temp != "" {
+		cmd.Env = append(cmd.Env, "GOTMPDIR="+temp)
+	}
 	if v := os.Getenv("GODEBUG"); v != "" {
 		cmd.Env = append(cmd.Env, "GODEBUG="+quietGODEBUG(v))
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const terminate = syscall.SIGTERM
@@ -150,6 +152,17 @@ func (r *stderrReader) readLeft(sink stderrSink) {
 	})
 }
 
+// maxEmpty is more than there can be of empty writes that wait to be read: each costs
+// the kernel some 800 bytes of the buffer (growBuffer).
+const maxEmpty = 1 << 15
+
+// hungUp tells whether nobody holds the other side of a socket.
+func hungUp(fd int) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	_, err := unix.Poll(p, 0)
+	return err == nil && p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP) != 0
+}
+
 // readPackets reads until nothing is left for now, at most the given number.
 func readPackets(fd int, buf []byte, sink stderrSink, most int) (n int, ended bool) {
 	var now time.Time
@@ -163,9 +176,9 @@ func readPackets(fd int, buf []byte, sink stderrSink, most int) (n int, ended bo
 		case err != nil:
 			return n, true
 		case got == 0:
-			// The end, or the program wrote nothing at all. The end
-			// repeats itself.
-			if empty++; empty > 8 {
+			// The end, or a write of nothing at all. The end repeats itself
+			// when nobody holds the other side any more.
+			if empty++; empty > maxEmpty && hungUp(fd) {
 				return n, true
 			}
 			continue

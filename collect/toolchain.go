@@ -19,9 +19,9 @@ type toolchain struct {
 	modCache string
 }
 
-func toolchainIn(ctx context.Context, dir string) toolchain {
+func toolchainIn(ctx context.Context, temp, dir string) toolchain {
 	t := toolchain{minor: 1 << 20}
-	out, err := run(goCommand(ctx, dir, "env", "-json", "GOVERSION", "GOROOT", "GOMODCACHE"))
+	out, err := run(goCommand(ctx, temp, dir, "env", "-json", "GOVERSION", "GOROOT", "GOMODCACHE"))
 	var v struct{ GOVERSION, GOROOT, GOMODCACHE string }
 	if err != nil || json.Unmarshal(out, &v) != nil {
 		return t
@@ -69,8 +69,8 @@ func (t toolchain) overlaid(temp string) string {
 }
 
 // command is the go command of the toolchain, by the name root for its GOROOT.
-func (t toolchain) command(ctx context.Context, root, dir string, args ...string) *exec.Cmd {
-	cmd := goCommand(ctx, dir, args...)
+func (t toolchain) command(ctx context.Context, root, temp, dir string, args ...string) *exec.Cmd {
+	cmd := goCommand(ctx, temp, dir, args...)
 	if root != "" && root != t.root {
 		cmd.Path, cmd.Err = filepath.Join(root, "bin", "go"), nil
 		cmd.Env = append(cmd.Env, "GOROOT="+root, "GOTOOLCHAIN=local")

@@ -62,7 +62,7 @@ func TestDownloadedToolchain(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	// The build cache is found by the same variable.
 	t.Setenv("GOCACHE", filepath.Join(t.TempDir(), "build"))
-	if goes := toolchainIn(t.Context(), "."); !below(goes.modCache, goes.root) {
+	if goes := toolchainIn(t.Context(), t.TempDir(), "."); !below(goes.modCache, goes.root) {
 		t.Fatalf("the toolchain is %+v, not in the module cache", goes)
 	}
 	eachWay(t, 4)
@@ -81,7 +81,7 @@ func eachWay(t *testing.T, want int) {
 			t.Fatal(err)
 		}
 	}
-	goes := toolchainIn(t.Context(), dir)
+	goes := toolchainIn(t.Context(), t.TempDir(), dir)
 	opt := BuildOptions{Target: ".", Dir: dir, Temp: t.TempDir()}
 	pkg, err := list(t.Context(), opt, dir, ".")
 	if err != nil {

@@ -72,6 +72,8 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	switch m := in.Session.Manifest(); {
 	case len(findings) > 0:
 		return findings
+	case badEnd(m) != "":
+		return []Finding{r.answer(TooLittle, "the program ended with %s, and nothing in its standard error says why", badEnd(m))}
 	case dumps > 0:
 		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", plural(int64(dumps), "dump"))}
 	case err != nil && (len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 || !errors.Is(err, session.ErrNone)):
@@ -81,6 +83,17 @@ func checkFailed(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "the standard error tells of no failure")}
 	}
 	return []Finding{r.answer(NotApplicable, "the recording has no %s", describe[recording.Stacks])}
+}
+
+// badEnd is how the first process ended that ended by itself and not well; "" when
+// none is known.
+func badEnd(m *recording.Manifest) string {
+	for _, run := range m.Target.Runs {
+		if run.Exit != "" && !run.Stopped && run.Exit != "exit status 0" {
+			return run.Exit
+		}
+	}
+	return ""
 }
 
 // weight orders failures: those that ended the program first.

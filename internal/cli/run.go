@@ -229,6 +229,11 @@ func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp s
 		Args: args[1:], Env: f.env, Stdin: e.stdin, KeepStdout: f.output != "discard",
 		Pipe: f.stderr == "pipe", GODEBUG: collect.RuntimeDebug,
 	}
+	if isTerminal(e.stdin) {
+		// It is in a process group of its own, which the terminal would stop
+		// as soon as it read.
+		opt.Launch.Stdin = nil
+	}
 	if f.output == "show" {
 		opt.Launch.Show, opt.Launch.Stderr = e.stderr, e.stderr
 	}
@@ -360,6 +365,15 @@ func splitFlags(line string) []string {
 	return words
 }
 
+// ofGoTest are the flags of `go test` that a test binary has with "test." before
+// them (go help testflag, and the package testing). All others are the test's own.
+var ofGoTest = []string{
+	"artifacts", "bench", "benchmem", "benchtime", "blockprofile", "blockprofilerate", "count", "coverprofile", "cpu", "cpuprofile",
+	"failfast", "fullpath", "fuzz", "fuzzcachedir", "fuzzminimizetime", "fuzztime", "gocoverdir", "list", "memprofile",
+	"memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "run", "short", "shuffle", "skip",
+	"timeout", "trace", "v",
+}
+
 // testFlags gives the flags of `go test` the names that a test binary knows.
 func testFlags(args []string) []string {
 	var out []string
@@ -368,7 +382,7 @@ func testFlags(args []string) []string {
 			return append(out, args[i+1:]...)
 		}
 		name := strings.TrimLeft(a, "-")
-		if name != a && !strings.HasPrefix(name, "test.") {
+		if word, _, _ := strings.Cut(name, "="); name != a && slices.Contains(ofGoTest, word) {
 			a = "-test." + name
 		}
 		out = append(out, a)
