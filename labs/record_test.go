@@ -186,10 +186,16 @@ func record(dir, loupe string, l labs.Lab, f labs.Form) (got said, err error) {
 		args = slices.Concat(args, []string{"-phases", "bare:2s,allocs,trace:2s"}, f.Record, []string{"-t", "0", "-load", u.String()}) // however long an answer takes
 		program = append(program, "-addr", addr)
 	}
-	if out, err := exec.Command(loupe, slices.Concat(args, program)...).CombinedOutput(); err != nil && !strings.Contains(err.Error(), "exit status 3") {
-		return got, fmt.Errorf("%v: %w\n%s", args, err, out)
+	cmd := exec.Command(loupe, slices.Concat(args, program)...)
+	out, err := cmd.CombinedOutput()
+	want := []int{0, 3}
+	if f.Dies {
+		want = []int{1} // it says that the program failed
 	}
-	out, err := exec.Command(loupe, "report", "-json", "-fail", "never", rec).Output()
+	if !slices.Contains(want, cmd.ProcessState.ExitCode()) {
+		return got, fmt.Errorf("%v: %w, want one of %d\n%s", args, err, want, out)
+	}
+	out, err = exec.Command(loupe, "report", "-json", "-fail", "never", rec).Output()
 	if err != nil {
 		return got, fmt.Errorf("report: %w", err)
 	}

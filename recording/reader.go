@@ -23,6 +23,7 @@ type Recording struct {
 	Manifest
 	fsys  fs.FS
 	close func() error
+	twice []string // names that a zip file has more than once
 
 	mu      sync.Mutex
 	closers []func() error // of the files of ReaderAt
@@ -160,7 +161,23 @@ func OpenFile(name string) (*Recording, error) {
 			return nil, fmt.Errorf("cannot open recording %s: %w", name, err)
 		}
 	}
-	return openWith(name, fsys, z.Close)
+	r, err := openWith(name, fsys, z.Close)
+	if err == nil {
+		r.twice = repeated(z.File)
+	}
+	return r, err
+}
+
+// repeated are the names that a zip file has more than once: which of them is read
+// depends on who reads.
+func repeated(files []*zip.File) (names []string) {
+	seen := map[string]int{}
+	for _, f := range files {
+		if seen[f.Name]++; seen[f.Name] == 2 {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 func openWith(name string, fsys fs.FS, close func() error) (*Recording, error) {

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -42,8 +43,7 @@ type Checked struct {
 // manifest against the journal beside it. Files that nobody has recorded come last.
 // The error is that of ctx alone.
 func (r *Recording) Verify(ctx context.Context) ([]Checked, error) {
-	journal := r.journal()
-	var all []Checked
+	journal, all := r.journal()
 	known := map[string]bool{ManifestName: true, JournalName: true, ignoreName: true}
 	for _, e := range r.Entries {
 		if err := ctx.Err(); err != nil {
@@ -55,6 +55,14 @@ func (r *Recording) Verify(ctx context.Context) ([]Checked, error) {
 			c.State, c.Why = Changed, fmt.Sprintf("it fits the manifest, but the journal says that its sha256 was %s", short(j))
 		}
 		all = append(all, c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(journal)) {
+		if !known[name] {
+			all = append(all, Checked{Path: ManifestName, State: Changed, Why: "it does not have " + name + ", which the journal has"})
+		}
+	}
+	for _, name := range r.twice {
+		all = append(all, Checked{Path: name, State: Changed, Why: "the zip file has it more than once"})
 	}
 	_ = fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !known[name] {
@@ -69,30 +77,49 @@ func (r *Recording) Verify(ctx context.Context) ([]Checked, error) {
 	return all, ctx.Err()
 }
 
-// journal returns the sha256 of each entry as the journal has it; none where there
-// is no journal, or where it is all that there is.
-func (r *Recording) journal() map[string]string {
-	if f, err := r.fsys.Open(ManifestName); err != nil {
-		return nil
-	} else {
+// journal returns the sha256 of each entry as the journal has it, and what is wrong
+// with the journal or the manifest as such. A recording that was not closed has the
+// journal alone, and nothing to hold it against.
+func (r *Recording) journal() (sums map[string]string, wrong []Checked) {
+	if f, err := r.fsys.Open(ManifestName); err == nil {
 		f.Close()
+	} else {
+		if r.Complete {
+			wrong = append(wrong, Checked{Path: ManifestName, State: Missing, Why: "the journal says that the recording was closed"})
+		}
+		return nil, wrong
+	}
+	bad := func(state State, format string, args ...any) {
+		wrong = append(wrong, Checked{Path: JournalName, State: state, Why: fmt.Sprintf(format, args...)})
 	}
 	j, err := r.fsys.Open(JournalName)
-	if err != nil {
-		return nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		bad(Missing, "it is not there")
+		return nil, wrong
+	case err != nil:
+		bad(Unreadable, "%s", reason(err))
+		return nil, wrong
 	}
 	defer j.Close()
 	m, err := readJournal(io.LimitReader(j, maxManifest))
 	if err != nil {
-		return nil
+		bad(Unreadable, "%s", reason(err))
+		return nil, wrong
 	}
-	sums := map[string]string{}
+	sums = map[string]string{}
 	for _, e := range m.Entries {
 		if e.SHA256 != "" && !e.Partial {
 			sums[e.Path] = e.SHA256
 		}
 	}
-	return sums
+	for _, e := range r.Entries {
+		if _, ok := sums[e.Path]; !ok && e.SHA256 != "" && !e.Partial {
+			bad(Changed, "it does not have %s, which the manifest has", e.Path)
+			break
+		}
+	}
+	return sums, wrong
 }
 
 // check reads one entry.

@@ -1,7 +1,10 @@
 package recording_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -89,6 +92,53 @@ func TestVerify(t *testing.T) {
 		copy(text[at:], "0123456789")
 		return errors.Join(err, os.WriteFile(name, text, 0o600))
 	})
+	// Of the two that hold each other, one is gone or knows less.
+	change("missing "+recording.ManifestName, "", func(dir string) error { return os.Remove(filepath.Join(dir, recording.ManifestName)) })
+	change("missing "+recording.JournalName, "", func(dir string) error { return os.Remove(filepath.Join(dir, recording.JournalName)) })
+	change("changed "+recording.JournalName, "", func(dir string) error {
+		text, err := os.ReadFile(filepath.Join(dir, recording.JournalName))
+		header, _, _ := strings.Cut(string(text), "\n")
+		return errors.Join(err, write(dir, recording.JournalName, header+"\n"))
+	})
+	change("changed "+recording.ManifestName+", unlisted cpu.pb.gz", "", func(dir string) error {
+		text, err := os.ReadFile(filepath.Join(dir, recording.ManifestName))
+		var m recording.Manifest
+		err = errors.Join(err, json.Unmarshal(text, &m))
+		m.Entries = slices.DeleteFunc(m.Entries, func(e recording.Entry) bool { return e.Path == "cpu.pb.gz" })
+		text, merr := json.Marshal(m)
+		return errors.Join(err, merr, write(dir, recording.ManifestName, string(text)))
+	})
+}
+
+// TestVerifyTwice: which of two files of one name is read depends on who reads.
+func TestVerifyTwice(t *testing.T) {
+	good := filepath.Join(t.TempDir(), "rec.zip")
+	if err := recording.Zip(recorded(t), good); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range z.File {
+		if err := w.Copy(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, err := w.Create("cpu.pb.gz")
+	if err == nil {
+		_, err = second.Write([]byte("another"))
+	}
+	bad := filepath.Join(t.TempDir(), "rec.zip")
+	if err := errors.Join(err, w.Close(), os.WriteFile(bad, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if wrong, _ := verified(t, bad); strings.Join(wrong, ", ") != "changed cpu.pb.gz" {
+		t.Errorf("%q", wrong)
+	}
 }
 
 func TestVerifyZip(t *testing.T) {

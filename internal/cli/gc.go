@@ -14,6 +14,7 @@ import (
 	"loupe/report"
 	"loupe/sched"
 	"loupe/session"
+	"loupe/source"
 	"loupe/unit"
 )
 
@@ -89,7 +90,7 @@ type runtimeLog struct {
 // closes.
 func openRuntime(e *env, name string) (*runtimeLog, error) {
 	if name == "-" {
-		log, err := godebug.Collect(e.stdin)
+		log, err := godebug.Collect(source.Limit(e.stdin, "standard input", source.MaxStream))
 		return &runtimeLog{log: log, close: nothingToClose}, err
 	}
 	info, err := os.Stat(name)
@@ -115,7 +116,11 @@ func openRuntime(e *env, name string) (*runtimeLog, error) {
 			session: x.session, close: x.close,
 		}, nil
 	}
-	log, err := godebug.Collect(f)
+	var text io.Reader = f
+	if !info.Mode().IsRegular() {
+		text = source.Limit(f, name, source.MaxStream)
+	}
+	log, err := godebug.Collect(text)
 	return &runtimeLog{log: log, close: nothingToClose}, err
 }
 

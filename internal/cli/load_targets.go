@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -288,7 +289,11 @@ func (f *loadFlags) addCookies(list []target.Target) error {
 		}
 		content, err := f.read(v)
 		if err != nil {
-			return fmt.Errorf("-cookie: %w (cookies themselves are written name=value)", err)
+			// What was typed may be the cookie.
+			if path, ok := errors.AsType[*fs.PathError](err); ok {
+				err = path.Err
+			}
+			return fmt.Errorf("-cookie: cannot read the file that it names: %w (cookies themselves are written name=value)", err)
 		}
 		cookies, err := target.ParseCookies(content)
 		if err != nil {

@@ -199,7 +199,7 @@ func (f *loadFlags) headerOf(c *load.Config, plain bool) ([]target.Field, error)
 	for _, h := range f.headers {
 		m := headerForm.FindStringSubmatch(h)
 		if m == nil {
-			return nil, fmt.Errorf("-H: cannot read %q: want 'Name: value'", h)
+			return nil, fmt.Errorf("-H: cannot read a header of %d bytes: want 'Name: value'", len(h)) // it may be secret
 		}
 		if strings.EqualFold(m[1], "Host") {
 			c.Host = cmp.Or(f.host, m[2])

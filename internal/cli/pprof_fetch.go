@@ -265,6 +265,9 @@ func (s *pprofSession) remoteNames(ctx context.Context, p *profile.Profile, sour
 // profile there. It returns "" for what can be none.
 func profileURL(source string, seconds, timeout int) (string, time.Duration) {
 	u, err := url.Parse(source)
+	if err != nil && strings.Contains(source, "://") {
+		return "", 0 // a URL, and not a good one
+	}
 	if err != nil || u.Host == "" && u.Scheme != "" && u.Scheme != "file" {
 		u, err = url.Parse("http://" + source) // host:port looks like a scheme
 	}

@@ -79,11 +79,11 @@ func Parse(text string, in Place, s *Sources) (*Template, error) {
 		}
 		inner, tail, ok := cutGap(after)
 		if !ok {
-			return nil, fmt.Errorf("cannot read template %s: {{ has no }} (two braces that are no template are written {{\"{{\"}})", quoted(text))
+			return nil, fmt.Errorf("cannot read template: the {{ has no }}: the one in front of byte %d of %d (two braces that are no template are written {{\"{{\"}})", len(text)-len(after)+1, len(text))
 		}
 		p, err := parseGap(inner, in, s)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read template {{%s}}: %w", clip(inner), err)
+			return nil, fmt.Errorf("cannot read template {{%s}}: %w", firstWord(inner), err)
 		}
 		if p.kind == literal {
 			t.literal(p.text)
@@ -297,6 +297,19 @@ func (t *Template) Append(dst []byte, v *Values) []byte {
 
 // quoted shortens a text for an error.
 func quoted(s string) string { return strconv.Quote(clip(s)) }
+
+// firstWord is what an error may tell of a template, whose other words may be
+// secret.
+func firstWord(s string) string {
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return ""
+	}
+	if len(words) == 1 && !strings.ContainsAny(words[0], "\"'`(") {
+		return clip(words[0])
+	}
+	return clip(words[0]) + " …"
+}
 
 func clip(s string) string {
 	const most = 80
