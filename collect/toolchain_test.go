@@ -24,12 +24,9 @@ func TestWays(t *testing.T) {
 // one that the go command has chosen and keeps in the module cache.
 func TestOlderToolchains(t *testing.T) {
 	long.Only(t, "downloads and copies toolchains")
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the toolchains are named for linux/amd64")
-	}
 	for _, version := range []string{"1.20.14", "1.22.12", "1.24.9"} {
 		t.Run(version, func(t *testing.T) {
-			out, err := exec.Command("go", "mod", "download", "-json", "golang.org/toolchain@v0.0.1-go"+version+".linux-amd64").Output()
+			out, err := exec.Command("go", "mod", "download", "-json", "golang.org/toolchain@v0.0.1-go"+version+"."+runtime.GOOS+"-"+runtime.GOARCH).Output()
 			var module struct{ Dir string }
 			if err != nil || json.Unmarshal(out, &module) != nil {
 				t.Fatalf("cannot download Go %s: %v\n%s", version, err, out)
@@ -38,7 +35,7 @@ func TestOlderToolchains(t *testing.T) {
 			if err := os.CopyFS(root, os.DirFS(module.Dir)); err != nil {
 				t.Fatal(err)
 			}
-			for _, dir := range []string{"bin", "pkg/tool/linux_amd64"} {
+			for _, dir := range []string{"bin", "pkg/tool/" + runtime.GOOS + "_" + runtime.GOARCH} {
 				names, err := filepath.Glob(filepath.Join(root, dir, "*"))
 				if err != nil || len(names) == 0 {
 					t.Fatalf("%s is empty: %v", dir, err)
@@ -47,7 +44,7 @@ func TestOlderToolchains(t *testing.T) {
 					os.Chmod(name, 0o755) // a module has no executable files
 				}
 			}
-			t.Setenv("PATH", filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+			t.Setenv("PATH", filepath.Join(root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 			t.Setenv("GOTOOLCHAIN", "local")
 			t.Setenv("GOROOT", "")
 			t.Setenv("GOFLAGS", "-mod=mod")
