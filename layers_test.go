@@ -83,7 +83,7 @@ var rooms = map[string]room{
 	"load": {3, hands, []string{"load/*", "loadlog", "recording", "secret", "stats", "timeline", "unit"}},
 	// What a load run sends, and when: pure, and tested without a network.
 	"load/plan":   {1, pure, []string{"unit"}},
-	"load/target": {0, pure, nil},
+	"load/target": {1, pure, []string{"secret"}},
 	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "secret", "source", "system"}, values, formats)},
 	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
 	"calltree":    {3, pure, []string{"stack", "unit"}},

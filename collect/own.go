@@ -167,7 +167,7 @@ func (r *Recorder) noteOwn() error {
 		if len(in) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("the program profiles itself: %s in phase %s; what it takes is kept, and goes before loupe's own", ownCalls[phase], strings.Join(in, ", "))
+		text := fmt.Sprintf("the program profiles itself: %s in phase %s; that goes before loupe's own, and of its captures %d are in the recording", ownCalls[phase], strings.Join(in, ", "), r.ownKept[phase])
 		if slices.ContainsFunc(in, func(name string) bool { return name == "bare" || strings.HasPrefix(name, "bare-") }) {
 			text += "; the figures of the bare phase include its cost"
 		}

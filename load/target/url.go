@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"loupe/secret"
 )
 
 // Address is a URL taken apart. Scheme and Host are fixed; Path, with its
@@ -17,31 +19,12 @@ type Address struct {
 	HasUser        bool
 }
 
-// withoutUser leaves out of a URL, which need not be a valid one, what stands before
-// the last @ of its host.
-func withoutUser(text string) string {
-	scheme, rest, ok := strings.Cut(text, "://")
-	if ok {
-		scheme += "://"
-	} else {
-		scheme, rest = "", text
-	}
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
-		rest = "xxxxx" + rest[at:]
-	}
-	return scheme + rest
-}
-
 // Split takes a URL apart. Without a scheme it is http. Templates may stand
 // behind the host alone: a run cannot look up a new host for every request.
 func Split(text string) (Address, error) {
 	var a Address
 	bad := func(why string) (Address, error) {
-		return Address{}, fmt.Errorf("cannot use URL %s: %s (want http://host:port/path)", quoted(withoutUser(text)), why)
+		return Address{}, fmt.Errorf("cannot use URL %s: %s (want http://host:port/path)", quoted(secret.URL(text)), why)
 	}
 	rest := strings.TrimSpace(text)
 	before, after, ok := strings.Cut(rest, "://")
