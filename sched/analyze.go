@@ -467,8 +467,8 @@ func (g *Group) add(one *Goroutine) {
 // finish puts the results in order.
 func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	a.cutOff()
+	a.closeWindow() // before the goroutines are handed over, with what they did in it
 	a.sum.Finish()
-	a.closeWindow()
 	out := a.out
 	i := &out.Info
 	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())

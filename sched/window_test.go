@@ -26,6 +26,13 @@ func TestWindow(t *testing.T) {
 		if !reflect.DeepEqual(same.Parallel, whole.Parallel) || !reflect.DeepEqual(same.GC, whole.GC) || same.Covers != all {
 			t.Errorf("all of it as a part is\n%+v, not\n%+v", same.Parallel, whole.Parallel)
 		}
+		// Nor does it matter that a part is asked for that ends behind the trace.
+		exact := analyzed(t, data, sched.During(all))
+		for i, g := range exact.Groups {
+			if h := same.Groups[i]; h.Exec != g.Exec || h.SchedWait != g.SchedWait || h.Syscall != g.Syscall || !reflect.DeepEqual(h.Blocked, g.Blocked) {
+				t.Errorf("a goroutine that goes on at the end ran for %v, and for %v in a part that ends behind it", g.Exec, h.Exec)
+			}
+		}
 		for _, empty := range []timeline.Span{{Start: all.Start - 50, End: all.Start - 5}, {Start: all.End + 5, End: all.End + 50}} {
 			a := analyzed(t, data, sched.During(empty))
 			if total(a.Parallel.Running) != 0 || len(a.GC.Pauses) != 0 || a.GC.AssistTotal != 0 || a.Covers.Len() != 0 {
