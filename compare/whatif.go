@@ -13,7 +13,7 @@ import (
 // Replay follows the collections of a round, with all that its recording tells
 // beside them: the settings, the CPU time, the memory that is not heap.
 func (r *Round) Replay(s *session.Session) (*gc.Replay, error) {
-	return gc.NewReplay(r.GC, gc.ReplayOptions{CPU: r.CPU, Base: r.settings(s), Overhead: r.overhead(s)})
+	return gc.NewReplay(r.GC, gc.ReplayOptions{CPU: r.CPU, Base: r.Settings(s), Overhead: r.overhead(s)})
 }
 
 // MostCollections is the round with the most collections that a log has lines
@@ -28,9 +28,9 @@ func MostCollections(rounds []Round) (best *Round) {
 	return best
 }
 
-// settings are those that the runtime itself tells, or those of the environment;
+// Settings are those that the runtime itself tells, or those of the environment;
 // nil when they cannot be told.
-func (r *Round) settings(s *session.Session) *gc.Settings {
+func (r *Round) Settings(s *session.Session) *gc.Settings {
 	if set, err := s.Metrics(r.Phase.Run); err == nil {
 		gogc, limit := set.Series("/gc/gogc:percent"), set.Series("/gc/gomemlimit:bytes")
 		if n, m := len(gogc.Values), len(limit.Values); n > 0 && m > 0 {

@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -62,11 +63,11 @@ func rowOf(y *godebug.Cycle) Row {
 // sums are what derive adds up over a run.
 type sums struct {
 	clock, mark, pause time.Duration
-	// Shares of the Ps' wall time: each cycle's CPU divided by its P, for
-	// GOMAXPROCS may change.
-	cpu, assist float64 // nanoseconds
-	assistCPU   time.Duration
-	markCPU     time.Duration
+	// assist is of each P's time, in nanoseconds: each cycle's divided by its
+	// Ps, for GOMAXPROCS may change.
+	assist    float64
+	assistCPU time.Duration
+	markCPU   time.Duration
 }
 
 // derive computes the figures of one run.
@@ -102,29 +103,52 @@ func (d *Derived) shares(run []godebug.Cycle, span float64) {
 	for i := range run {
 		t.add(&run[i])
 	}
-	// Missing lines are taken to be like the others.
-	scale := 1.0
-	if d.Missing > 0 {
-		scale = float64(d.Collections) / float64(d.Lines)
+	rows := make([]Row, len(run))
+	for i := range run {
+		rows[i] = rowOf(&run[i])
+	}
+	scale := d.scale()
+	took := accountOf(rows, scale)
+	d.CPUPercent, d.CPULowPercent, d.CPUHighPercent = took.share(span / 1e6)
+	d.counted, d.disagree = took.counted, took.disagree
+	if d.sparse() {
+		// The count of the runtime knows of all collections, the lines of a few.
+		scale = math.NaN()
+		if !took.counted {
+			d.CPUPercent, d.CPUHighPercent = Unknown(), Unknown()
+		}
 	}
 	of := func(part float64) Figure { return ratio(100*part*scale, span) }
 	d.GCTotalMS = Figure(millis(t.clock) * scale)
 	d.GCPercent = of(float64(t.clock))
 	d.MarkPercent = of(float64(t.mark))
 	d.STWPercent = of(float64(t.pause))
-	d.CPUPercent = of(t.cpu)
 	d.AssistOfPsPercent = of(t.assist)
 	d.AssistPercent = ratio(100*float64(t.assistCPU), float64(t.markCPU))
 	d.GCTracePercent, d.GCTraceTotalMS = Unknown(), Unknown()
 	switch {
 	case go14(run):
-		d.CPUPercent, d.AssistOfPsPercent, d.AssistPercent = Unknown(), Unknown(), Unknown()
+		d.AssistOfPsPercent, d.AssistPercent = Unknown(), Unknown()
 	case len(run) > 0:
 		d.GCTracePercent = Figure(run[len(run)-1].Percent)
 		if span > 0 {
 			d.GCTraceTotalMS = d.GCTracePercent / 100 * Figure(span/1e6)
 		}
 	}
+}
+
+// scale is how many collections each line stands for.
+func (d *Derived) scale() float64 {
+	if d.Missing == 0 || d.Lines == 0 {
+		return 1
+	}
+	return float64(d.Collections) / float64(d.Lines)
+}
+
+// sparse tells that too few collections have a line for the others to be taken to
+// be like them: fewer than half, or than [FewCycles].
+func (d *Derived) sparse() bool {
+	return d.Missing > 0 && (d.Lines < FewCycles || int64(d.Lines) < d.Missing)
 }
 
 // pace fills in how often collections came, per time and per request.
@@ -150,7 +174,6 @@ func (t *sums) add(y *godebug.Cycle) {
 	t.mark += y.Mark
 	t.pause += y.Pause()
 	p := float64(max(y.Procs, 1))
-	t.cpu += float64(y.CPU()) / p
 	t.assist += float64(y.Assist) / p
 	t.assistCPU += y.Assist
 	t.markCPU += y.MarkCPU()

@@ -127,13 +127,21 @@ type Derived struct {
 	DurationMS Figure `json:"duration_ms"`
 	// GCTotalMS is the sum of the clocks, GCPercent its share of the
 	// duration: how much of the time a collection was under way. Where lines
-	// are missing, sums are scaled to the number of collections.
+	// are missing, sums are scaled to the number of collections; where most are,
+	// or fewer than FewCycles are left, they are unknown.
 	GCPercent Figure `json:"gc_percent"`
 	GCTotalMS Figure `json:"gc_total_ms"`
 	// CPUPercent is the share of the Ps' wall time that collections took
-	// from the program, idle-time marking excluded. It is not CPU time: on
-	// fewer CPUs than Ps, or throttled, it overstates.
-	CPUPercent Figure `json:"cpu_percent"`
+	// from the program, idle-time marking excluded: by what the lines say of
+	// marking, within the bounds that the runtime's own count sets. It is
+	// between CPULowPercent and CPUHighPercent. It is not CPU time: where Ps
+	// wait for a CPU, that is in it.
+	CPUPercent     Figure `json:"cpu_percent"`
+	CPULowPercent  Figure `json:"cpu_percent_low"`
+	CPUHighPercent Figure `json:"cpu_percent_high"`
+	// counted tells that the runtime's count has set a bound, disagree that the
+	// lines add up to something else.
+	counted, disagree bool
 	// GCTracePercent is what the last line says, cumulative since program
 	// start; GCTraceTotalMS is that share of the duration, as the tables
 	// made by hand have it.

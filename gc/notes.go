@@ -2,7 +2,6 @@ package gc
 
 import (
 	"fmt"
-	"math"
 
 	"loupe/godebug"
 )
@@ -23,7 +22,12 @@ const (
 	NoteTruncated NoteID = "truncated-clocks"
 	// NoteFewCycles: fewer than 20 cycles.
 	NoteFewCycles NoteID = "few-cycles"
-	// NoteMissing: lines are missing; sums were scaled.
+	// NoteStops: the stops of the lines hold time in which Ps still ran the
+	// program, so that the collector's share is known between bounds.
+	NoteStops NoteID = "stops-include-running"
+	// NoteDisagree: the lines and the runtime's count contradict each other.
+	NoteDisagree NoteID = "lines-contradict-count"
+	// NoteMissing: lines are missing; sums were scaled, or are unknown.
 	NoteMissing NoteID = "missing-lines"
 	// NoteUnrecognised: lines looked like the runtime's and did not parse.
 	NoteUnrecognised NoteID = "unrecognised-lines"
@@ -65,18 +69,23 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	old := go14(run)
 	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections", len(s.Runs))
 	add(opt.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", opt.Unrecognised)
-	add(d.Missing > 0, NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
+	add(d.Missing > 0 && !d.sparse(), NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
+	add(d.sparse(), NoteMissing, "%d of %d collections have no line: the others are too few to stand for them, and no sum is told", d.Missing, d.Collections)
 	if d.Lines == 0 {
 		return out
 	}
 	add(d.Lines < FewCycles, NoteFewCycles, "only %d collections: quantiles and trends say little below %d", d.Lines, FewCycles)
 	add(old, NoteNoTimes, "Go 1.4 prints neither times nor goals; every phase stops the world")
 	add(opt.Duration <= 0 && !old, NoteSpan, "the duration is from the first collection's start to the last one's end, for none was given")
-	add(!old, NotePsTime, "gctrace's \"ms cpu\" is wall time of Ps, not CPU time: with fewer CPUs than GOMAXPROCS, or a CPU quota, every share of it is too high")
+	add(!old, NotePsTime, "gctrace's \"ms cpu\" is wall time of Ps, not CPU time: where Ps wait for a CPU (fewer of them than GOMAXPROCS, a CPU quota, other programs), that is in it")
+	wide := float64(d.CPUHighPercent - d.CPULowPercent)
+	add(d.disagree, NoteDisagree, "the lines add up to another share than the runtime's own count in them; the share is by the count")
+	add(!d.disagree && wide >= 1, NoteStops,
+		"the collector's share lies between %.1f%% and %.1f%%: the stops in the lines last from before the world is asked to stop, and count Ps that still ran the program; the percentage in each line does not, and sets bounds", float64(d.CPULowPercent), float64(d.CPUHighPercent))
 	if d.CPUPercent.Known() && d.GCTracePercent.Known() {
-		off := float64(d.GCTracePercent - d.CPUPercent)
-		add(math.Abs(off) >= 2, NoteCumulative,
-			"the last line says %.0f%%, but that is since program start; in this window it is %.1f%%", float64(d.GCTracePercent), float64(d.CPUPercent))
+		off := max(float64(d.CPULowPercent-d.GCTracePercent-1), float64(d.GCTracePercent-d.CPUHighPercent))
+		add(off >= 1, NoteCumulative,
+			"the last line says %.0f%%, but that is since program start, with what came before the first line; comparing such figures of two runs compares their starts too", float64(d.GCTracePercent))
 	}
 	peak, zero, stale := 0.0, 0, 0
 	for i := range run {

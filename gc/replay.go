@@ -88,7 +88,7 @@ type point struct {
 	util       float64 // share of the Ps that marked, idle ones included
 	idle       float64 // share of the Ps that marked for want of other work
 	cpu        float64 // ms of all marking, idle Ps included
-	pause      float64 // ms of CPU in both pauses
+	pause      float64 // ms of CPU in both stops, as far as they were stops
 	stw        float64 // ms of clock in both pauses
 	forced     bool
 }
@@ -216,9 +216,12 @@ func (r *Replay) read(rows []Row) {
 		now = sane(rows[0].AtS) * 1e3
 		r.clock.add(allocated, now)
 	}
+	took := accountOf(rows, 1)
+	stopped := took.stopped()
 	for i := range rows {
 		y := &rows[i]
 		p := pointOf(y)
+		p.pause *= stopped
 		p.start, p.end = allocated, allocated+max(0, sane(y.HeapEndMB)-sane(y.HeapStartMB))*(1<<20)
 		// What the mark phase would have taken without marking.
 		now += min(p.mark, (p.end-p.start)*rate)

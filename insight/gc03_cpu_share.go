@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"loupe/compare"
 	"loupe/recording"
+	"loupe/stack"
 	"loupe/stats"
 	"loupe/unit"
 )
@@ -21,6 +23,7 @@ var gc03 = &Rule{
 		{"warning", 0.10, "share", "JDK Mission Control, GC pause ratio"},
 		{"critical", 0.25, "share", "the pacer's own target for background marking (mgcpacer.go)"},
 		{"cycles", 20, "collections", "chosen: below this chance rules"},
+		{"samples", 200, "samples", "chosen: a CPU profile with fewer contradicts nothing"},
 	},
 	Part:  true,
 	Check: checkGCShare,
@@ -35,7 +38,7 @@ func gcShare(in *Input, r *compare.Round) (share float64, source string) {
 		gc := set.Delta("/cpu/classes/gc/total:cpu-seconds", r.Phase.Span) - marking
 		busy := set.Delta("/cpu/classes/total:cpu-seconds", r.Phase.Span) - set.Delta("/cpu/classes/idle:cpu-seconds", r.Phase.Span) - marking
 		if s := gc / busy; !math.IsNaN(s) && busy > 0 {
-			return s, "runtime/metrics"
+			return min(1, s), "runtime/metrics, of the busy time"
 		}
 	}
 	if r.GC == nil || !r.GC.Derived.CPUPercent.Known() {
@@ -43,13 +46,52 @@ func gcShare(in *Input, r *compare.Round) (share float64, source string) {
 	}
 	d := r.GC.Derived
 	ofPs := float64(d.CPUPercent) / 100
-	if r.CPU <= 0 {
+	// A program that leaves most of its Ps idle may still spend most of what
+	// it uses on collecting. But Ps that wait for a CPU collect no less by
+	// gctrace's clock: CPU time is a base for it only where nobody waits.
+	if host := in.Session.Manifest().Host; r.CPU <= 0 || in.noisy != "" || in.busyHost() || host.Quota > 0 || d.Procs > host.CPUs {
 		return ofPs, "gctrace, of the time of all Ps"
 	}
-	// A program that leaves most of its Ps idle may still spend most of what
-	// it uses on collecting.
 	collecting := ofPs * float64(d.Procs) * float64(d.DurationMS) * 1e6
 	return min(1, collecting/float64(r.CPU)), "gctrace, of the CPU time used"
+}
+
+// collectorSampled is the collector's share of a CPU profile, marking on idle Ps
+// left out. It is unknown below a number of samples.
+func (in *Input) collectorSampled(least float64) (share float64, path string) {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	if err != nil {
+		return math.NaN(), ""
+	}
+	index, err := p.Index("samples")
+	if err != nil {
+		return math.NaN(), ""
+	}
+	known := map[stack.FrameID]stack.Category{}
+	category := func(f stack.FrameID) stack.Category {
+		c, ok := known[f]
+		if !ok {
+			c = stack.CategoryOf(p.Stacks.Frame(f).Func)
+			known[f] = c
+		}
+		return c
+	}
+	onIdle := func(f stack.FrameID) bool { return p.Stacks.Frame(f).Func == "runtime.gcDrainMarkWorkerIdle" }
+	var all, collecting int64
+	for i, id := range p.StackIDs {
+		frames := p.Stacks.Frames(id)
+		if slices.ContainsFunc(frames, onIdle) {
+			continue
+		}
+		all += p.Values[index][i]
+		if c := stack.Categorize(frames, category); c == stack.GarbageCollect || c == stack.Assist {
+			collecting += p.Values[index][i]
+		}
+	}
+	if float64(all) < least {
+		return math.NaN(), ""
+	}
+	return float64(collecting) / float64(all), entry.Path
 }
 
 func checkGCShare(r *Rule, in *Input) []Finding {
@@ -82,11 +124,18 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	}
 	slices.Sort(shares)
 	share := stats.Quantile(shares, 0.5)
-	if share < r.param("info") {
-		return []Finding{r.answer(Fine, "the collector used %s of the busy time", unit.Percent(share))}
+	sampled, path := in.collectorSampled(r.param("samples"))
+	refuted := share >= r.param("info") && sampled < share/2
+	if refuted {
+		shares = []float64{sampled, share}
+		share, source = sampled, "the CPU profile "+path+", of the CPU time used"
 	}
-	f := r.answer(Found, "the collector used %s of the program's busy time in %s collections", unit.Percent(share), unit.Count(cycles))
-	f.Impact = &Impact{share, "share of busy time", shares[0], shares[len(shares)-1]}
+	_, base, _ := strings.Cut(source, ", of the ")
+	if share < r.param("info") {
+		return []Finding{r.answer(Fine, "the collector used %s of the %s", unit.Percent(share), base)}
+	}
+	f := r.answer(Found, "the collector used %s of the %s in %s collections", unit.Percent(share), base, unit.Count(cycles))
+	f.Impact = &Impact{share, "share of the " + base, shares[0], shares[len(shares)-1]}
 	f.Score = score(share, r.param("info"), r.param("critical"))
 	switch {
 	case share >= r.param("critical"):
@@ -97,12 +146,16 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		f.Severity = Info
 	}
 	text := "by " + source + ", idle-time marking left out"
-	if len(shares) > 1 {
+	if len(shares) > 1 && !refuted {
 		text += fmt.Sprintf("; most in phase %s, %s", worst.Phase.Name, unit.Percent(most))
 	}
-	f.Evidence = append([]Evidence{Evidence{Text: text}.at(worst)}, in.predicted(worst, 200)...)
-	f.Advice = "Allocate less where the allocation findings point; or let the heap grow: GOGC=200 halves the collector's work for twice the garbage, GOMEMLIMIT bounds it."
+	f.Evidence = []Evidence{Evidence{Text: text}.at(worst)}
+	f.Advice = "Allocate less where the allocation findings point."
+	in.adviseRoom(&f, worst, 200)
 	f.Verify = "Record again under the same load: the share should fall below 5%."
-	f.Doubts = append(in.doubts(), "the runtime counts the time of Ps: where more threads want to run than there are CPUs, that is more than CPU time")
+	if refuted {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the clocks of the runtime say up to %s, which holds waiting for a CPU", unit.Percent(most)))
+	}
+	f.Doubts = append(append(f.Doubts, in.doubts()...), "the runtime counts the time of Ps: where more threads want to run than there are CPUs, that is more than CPU time")
 	return []Finding{f}
 }

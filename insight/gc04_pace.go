@@ -18,7 +18,6 @@ var gc04 = &Rule{
 	Needs: []recording.Kind{recording.Stderr},
 	Params: []Param{
 		{"info", 10e-3, "s", "chosen: a pace of 1 to 2 ms is common under load"},
-		{"warning", 3e-3, "s", "as above"},
 		{"cycles", 20, "collections", "research: needs 20 cycles under load"},
 	},
 	Part:  true,
@@ -71,16 +70,13 @@ func checkPace(r *Rule, in *Input) []Finding {
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Info, score(r.param("info")/pace-1, 1, 10)
-	if pace < r.param("warning") {
-		f.Severity = Warning
-	}
 	f.Impact = &Impact{pace * 1e9, "ns from one collection to the next", paces[0] * 1e9, paces[len(paces)-1] * 1e9}
 	seen := fmt.Sprintf("%s collections in %s", unit.Count(cycles), in.where())
 	if len(paces) > 1 {
 		seen += fmt.Sprintf("; the fastest in phase %s, one every %s", fastest.Phase.Name, unit.Nanoseconds(paces[0]*1e9))
 	}
-	f.Evidence = append([]Evidence{Evidence{Text: seen}.at(fastest)}, in.predicted(fastest, 400)...)
-	f.Advice = "Allocate less per request, so that more of them fit between two collections. Where the live heap is a few MB, a larger one costs little: GOGC=400, or GOGC=off with GOMEMLIMIT."
+	f.Evidence = []Evidence{Evidence{Text: seen}.at(fastest)}
+	f.Advice = "The pace alone is no fault: GC03 says what the collections cost. Where that is much, allocate less for each piece of work, so that more of them fit between two collections."
 	f.Verify = "Record again under the same load: requests per collection should rise; the pace itself may stay."
 	f.Doubts = in.doubts()
 	return []Finding{f}

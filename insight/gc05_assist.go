@@ -3,6 +3,7 @@ package insight
 import (
 	"time"
 
+	"loupe/compare"
 	"loupe/recording"
 	"loupe/unit"
 )
@@ -55,8 +56,9 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.longestOf(t.group(a.Name), "%s, 99%% of them over within %s, waits included; %s in the trace", plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), plural(int64(len(t.GC.Cycles)), "collection"))}
-	f.Advice = "Allocate less in bursts (-phases allocs says where); or give the collector room, so that it starts earlier relative to the heap: GOGC=200, with GOMEMLIMIT as a bound."
+	f.Advice = "Allocate less in bursts (-phases allocs says where)."
+	in.adviseRoom(&f, compare.MostCollections(in.Facts.Rounds), 200)
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
-	f.Doubts = in.traceDoubts(t, "a program that has just started assists more than later")
+	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started assists more than later")...)
 	return []Finding{f}
 }

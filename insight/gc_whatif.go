@@ -1,31 +1,76 @@
 package insight
 
 import (
+	"fmt"
+
 	"loupe/compare"
 	"loupe/gc"
 	"loupe/unit"
 )
 
-// predicted is what another GOGC would do to a round's program, as evidence;
-// nothing where its collections cannot be replayed.
-func (in *Input) predicted(r *compare.Round, gogc int) []Evidence {
-	if r == nil || r.GC == nil || in.part { // a replay wants the whole of a round
-		return nil
+// room is what a larger GOGC would do to a round's program.
+type room struct {
+	// Advice tells to set it, and how; it is empty where that gains nothing, or
+	// where nobody can tell.
+	Advice string
+	// Evidence is the prediction behind it.
+	Evidence []Evidence
+	// Why is the reason why there is no advice.
+	Why string
+}
+
+// moreRoom asks what a GOGC would do to the program of a round, with the settings
+// that were in force: with a limit of memory, with collections that the program
+// forces, or with room enough, a larger GOGC gains nothing.
+func (in *Input) moreRoom(r *compare.Round, gogc int) room {
+	if r == nil || r.GC == nil {
+		return room{}
+	}
+	d := &r.GC.Derived
+	set := r.Settings(in.Session)
+	switch {
+	case 2*int64(d.Forced) > d.Collections:
+		return room{Why: fmt.Sprintf("%d of %d collections were forced by the program (runtime.GC): GOGC does not decide about those", d.Forced, d.Collections)}
+	case set == nil:
+		return room{Why: "which GOGC and which GOMEMLIMIT were in force is not known"}
+	case set.Limit > 0:
+		return room{Why: fmt.Sprintf("a limit of memory was in force (%s): where it starts the collections, a larger GOGC changes nothing", set)}
+	case set.GOGC < 0 || set.GOGC >= gogc:
+		return room{Why: fmt.Sprintf("%s was in force already", set)}
+	}
+	if in.part { // a replay wants the whole of a round
+		return room{Why: "a part of a round is too short for a prediction"}
 	}
 	replay, err := r.Replay(in.Session)
 	if err != nil {
-		return nil
+		return room{Why: "what a larger GOGC would do: " + err.Error()}
 	}
 	was := replay.Recorded()
 	p := replay.Predict(gc.Settings{GOGC: gogc})
-	// A program that has this much room already gains nothing by it.
-	if p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || !p.GCPercent.Known() || !was.GCPercent.Known() {
-		return nil
+	if !p.GCPercent.Known() || !was.GCPercent.Known() || p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || p.GCPercent > 0.9*was.GCPercent {
+		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings)}
 	}
 	text := "predicted for " + p.Settings.String() + " and the same work: " +
 		unit.Count(int64(p.Collections.Estimate+0.5)) + " collections instead of " + unit.Count(was.Collections) +
-		", " + unit.Percent(float64(p.GCPercent)/100) + " of the Ps' time for the collector instead of " + unit.Percent(float64(was.GCPercent)/100) +
+		", " + unit.Percent(float64(p.GCPercent)/100) + " of the Ps' time for the collector, marking on idle Ps included, instead of " + unit.Percent(float64(was.GCPercent)/100) +
 		", a peak heap of " + unit.Number(float64(p.PeakHeapMB.Estimate)) + " MB instead of " + unit.Number(float64(was.PeakHeapMB)) + " MB" +
 		" (grade: " + string(p.Grade) + "; loupe gc -what-if has more)"
-	return []Evidence{Evidence{Text: text}.at(r)}
+	return room{
+		Advice:   fmt.Sprintf("Or let the heap grow, where the memory is there: GOGC=%d.", gogc),
+		Evidence: []Evidence{Evidence{Text: text}.at(r)},
+	}
+}
+
+// adviseRoom adds to a finding what a larger GOGC would do, or why that is not
+// advised.
+func (in *Input) adviseRoom(f *Finding, r *compare.Round, gogc int) {
+	m := in.moreRoom(r, gogc)
+	if m.Advice == "" {
+		if m.Why != "" {
+			f.Doubts = append(f.Doubts, "no advice on GOGC: "+m.Why)
+		}
+		return
+	}
+	f.Advice += " " + m.Advice
+	f.Evidence = append(f.Evidence, m.Evidence...)
 }

@@ -121,7 +121,7 @@ func derivedRows(d *gc.Derived) (rows [][3]string) {
 	}
 	row("Total duration", msFigure(d.DurationMS), "")
 	row("Percent time in GC", percentFigure(d.GCPercent), "of the wall time a collection was under way")
-	row("GC share of the Ps", percentFigure(d.CPUPercent), fmt.Sprintf("of %d Ps' wall time; gctrace itself says %s since the start", d.Procs, percentFigure(d.GCTracePercent)))
+	row("GC share of the Ps", percentFigure(d.CPUPercent), shareRemark(d))
 	missing := ""
 	if d.Missing > 0 {
 		missing = fmt.Sprintf("%d lines are missing", d.Missing)
@@ -148,6 +148,18 @@ func derivedRows(d *gc.Derived) (rows [][3]string) {
 		row("Live heap", string(t.Direction), fmt.Sprintf("slope %.3g MB a minute [%.3g, %.3g], p = %.2g", t.Slope.Estimate*60, t.Slope.Low*60, t.Slope.High*60, t.P))
 	}
 	return rows
+}
+
+// shareRemark says how well the collector's share is known.
+func shareRemark(d *gc.Derived) string {
+	text := fmt.Sprintf("of the time of %d Ps", d.Procs)
+	if low, high := percentFigure(d.CPULowPercent), percentFigure(d.CPUHighPercent); low != high {
+		text += fmt.Sprintf(", between %s and %s", low, high)
+	}
+	if d.GCTracePercent.Known() {
+		text += fmt.Sprintf("; the last line says %s of all time since the start", percentFigure(d.GCTracePercent))
+	}
+	return text
 }
 
 func pausesText(p gc.Pauses) string {

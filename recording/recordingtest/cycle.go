@@ -20,6 +20,9 @@ type Cycle struct {
 	Start, End, Live, Goal int
 	Procs                  int // 4 when zero
 	Forced                 bool
+	// Percent is the collector's share of all time since the program's start;
+	// [Cycles] fills it in.
+	Percent int
 }
 
 // String returns the line of gctrace=1 as Go 1.18 and later print it.
@@ -31,8 +34,8 @@ func (c Cycle) String() string {
 	if c.Forced {
 		forced = " (forced)"
 	}
-	return fmt.Sprintf("gc %d @%.3fs 1%%: %s+%s+%s ms clock, %s+%s/%s/%s+%s ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, %d P%s",
-		c.N, c.At.Seconds(), ms(stw1), ms(mark), ms(stw2),
+	return fmt.Sprintf("gc %d @%.3fs %d%%: %s+%s+%s ms clock, %s+%s/%s/%s+%s ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, %d P%s",
+		c.N, c.At.Seconds(), c.Percent, ms(stw1), ms(mark), ms(stw2),
 		ms(stw1*time.Duration(procs)), ms(c.Assist), ms(c.Background), ms(c.Idle), ms(stw2*time.Duration(procs)),
 		or(c.Start, 4), or(c.End, 4), or(c.Live, 2), or(c.Goal, 4), procs, forced)
 }
@@ -46,14 +49,20 @@ func or[T comparable](v, otherwise T) T {
 }
 
 // Cycles prints n collections, one every pace from the first one on, each
-// changed by change, which may be nil.
+// changed by change, which may be nil. The collector's share since the start is
+// what they add up to.
 func Cycles(n int, first, pace time.Duration, change func(i int, c *Cycle)) string {
 	var b strings.Builder
+	var took time.Duration
 	for i := range n {
 		c := Cycle{N: i + 1, At: first + time.Duration(i)*pace}
 		if change != nil {
 			change(i, &c)
 		}
+		procs := time.Duration(or(c.Procs, 4))
+		clock := or(c.STW1, 20*time.Microsecond) + or(c.Mark, 500*time.Microsecond) + or(c.STW2, 20*time.Microsecond)
+		took += c.Assist + c.Background + procs*(or(c.STW1, 20*time.Microsecond)+or(c.STW2, 20*time.Microsecond))
+		c.Percent = or(c.Percent, int(100*took/max(1, procs*(c.At+clock))))
 		fmt.Fprintln(&b, c)
 	}
 	return b.String()

@@ -1,0 +1,142 @@
+package gc
+
+import (
+	"math"
+
+	"loupe/godebug"
+)
+
+// account is the time of the Ps that the collections of one run took from the
+// program, in ms, by all that the log says of it.
+//
+// Two sources are laid over each other. The lines add up what each collection
+// took; but the clock of both stops starts before the world is asked to stop
+// (mgc.go sets tSweepTerm and tMarkTerm and calls stopTheWorldWithSema then), and
+// the line multiplies it by all Ps, which go on with the program until they have
+// heard of it. So the stops took between nothing and what the line says. And the
+// percentage of each line is the runtime's own count, over all time since the
+// program began, truncated: of its first and last line follows what lies between
+// them.
+type account struct {
+	mark Range // ms of marking, idle Ps left out
+	stop float64
+	// all is what the collections took, by both sources.
+	all Range
+	// counted tells that the runtime's count has narrowed it down, disagree that it
+	// contradicts the lines.
+	counted, disagree bool
+}
+
+// printed is by how much the runtime may have truncated a time of a line, in ms:
+// fmtNSAsMS (mgc.go) prints whole milliseconds from 10 ms on, and below that two
+// digits, of which the last is at least a microsecond.
+func printed(ms float64) float64 {
+	switch {
+	case ms >= 10:
+		return 1
+	case ms >= 1:
+		return 0.1
+	case ms >= 0.1:
+		return 0.01
+	}
+	return 0.001
+}
+
+// accountOf lays the lines of one run and the runtime's count over each other.
+// Where lines are missing, those that are there stand for them: complete is the
+// number of collections for each line.
+func accountOf(rows []Row, complete float64) account {
+	var a account
+	if len(rows) == 0 || rows[0].Dialect == godebug.Go14.String() {
+		a.mark, a.all, a.stop = unknownRange(), unknownRange(), math.NaN()
+		return a
+	}
+	high := 0.0
+	for i := range rows {
+		mark, stop := perP(&rows[i])
+		a.mark.Low += mark.Low
+		a.mark.Estimate += mark.Estimate
+		a.mark.High += mark.High
+		a.stop += float64(stop.Estimate)
+		high += float64(mark.High + stop.High)
+	}
+	a.all = Range{a.mark.Low, a.mark.Estimate * Figure(complete), Figure(high * complete)}
+	low, top, ok := counted(rows)
+	if !ok {
+		return a
+	}
+	if low > float64(a.all.High) || top < float64(a.all.Low) {
+		a.all, a.counted, a.disagree = Range{Figure(low), Figure((low + top) / 2), Figure(top)}, true, true
+		return a
+	}
+	a.counted = low > float64(a.all.Low) || top < float64(a.all.High)
+	a.all.Low, a.all.High = max(a.all.Low, Figure(low)), min(a.all.High, Figure(top))
+	a.all.Estimate = min(max(a.all.Estimate, a.all.Low), a.all.High)
+	return a
+}
+
+// perP is what one line says of each P's time in ms: of marking, which was
+// truncated, and of the stops, which are at most that long.
+func perP(y *Row) (mark, stop Range) {
+	ps := Figure(max(y.Procs, 1))
+	for _, ms := range []float64{y.CPUAssist, y.CPUBackground} {
+		if ms > 0 {
+			mark.Low += Figure(ms) / ps
+			mark.Estimate += Figure(ms+printed(ms)/2) / ps
+			mark.High += Figure(ms+printed(ms)) / ps
+		}
+	}
+	for _, ms := range []float64{y.CPUSTW1MS, y.CPUSTW2MS} {
+		stop.Estimate += Figure(ms) / ps
+		stop.High += Figure(ms+printed(ms)) / ps
+	}
+	return mark, stop
+}
+
+// counted returns the bounds that the runtime's own count sets, in ms of each P:
+// its share of all time since the program began, at the end of the first and of
+// the last collection. It tells nothing where GOMAXPROCS has changed, since the
+// time before counts by what it was then.
+func counted(rows []Row) (low, high float64, ok bool) {
+	first, last := &rows[0], &rows[len(rows)-1]
+	for i := range rows {
+		if rows[i].Procs != first.Procs {
+			return 0, 0, false
+		}
+	}
+	ends := func(y *Row) float64 { return 1e3*y.AtS + y.STW1MS + y.MarkMS + y.STW2MS }
+	share := func(y *Row, more float64) float64 { return (float64(y.GCTracePercent) + more) / 100 * ends(y) }
+	if last.AtS <= 0 {
+		return 0, 0, false
+	}
+	if first.GC == 1 { // before which there was nothing
+		return share(last, 0), share(last, 1), true
+	}
+	mark, stop := perP(first)
+	low = share(last, 0) - share(first, 1) + float64(mark.Low)
+	high = share(last, 1) - share(first, 0) + float64(mark.High+stop.High)
+	return max(0, low), high, true
+}
+
+// stopped is the part of the stops' printed time by which the estimate is more
+// than the marking: what of them was a stop.
+func (a *account) stopped() float64 {
+	if a.stop <= 0 || !a.all.Estimate.Known() {
+		return 0
+	}
+	return min(1, max(0, float64(a.all.Estimate-a.mark.Estimate)/a.stop))
+}
+
+// share fills in the collector's share of the time of all Ps, of a span in ms.
+func (a *account) share(span float64) (estimate, low, high Figure) {
+	of := func(f Figure) Figure {
+		if !f.Known() {
+			return Unknown()
+		}
+		return ratio(100*float64(f), span)
+	}
+	if a.all.High > Figure(span) {
+		a.all.High = Figure(max(span, float64(a.all.Low)))
+	}
+	return of(min(a.all.Estimate, a.all.High)), of(a.all.Low), of(a.all.High)
+}
