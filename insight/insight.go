@@ -184,6 +184,8 @@ type Input struct {
 	Facts   *compare.Facts
 	// part tells that Facts are of a part of the recording's time alone.
 	part bool
+	// waiters says at the first call who waited for the program's answers.
+	waiters func() (audience, string)
 	// noisy says why the host was not quiet, empty when it was.
 	noisy string
 	// trace analyses the execution trace at the first call.
@@ -206,6 +208,7 @@ func NewInput(s *session.Session) *Input {
 	in.trace = sync.OnceValue(func() *traced { return analyze(s) })
 	in.reasons = sync.OnceValue(in.explain)
 	in.slow = sync.OnceValue(func() []compare.Slow { return compare.SlowRequests(s) })
+	in.waiters = sync.OnceValues(in.findWaiters)
 	return in
 }
 
@@ -247,6 +250,7 @@ func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error)
 		trace: func() *traced { return t }, reasons: in.reasons, slow: in.slow, parsed: map[string]*syntax{},
 	}
 	within.noisy = hostNoise(within).reason
+	within.waiters = sync.OnceValues(within.findWaiters)
 	var all []Finding
 	for _, r := range Rules() {
 		if r.Part && r.missing(in.Session.Manifest()) == "" {

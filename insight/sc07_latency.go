@@ -56,5 +56,6 @@ func checkLatency(r *Rule, in *Input, t *traced) []Finding {
 	f.Verify = "Record again under the same load: the 99th percentile should fall below 1 ms."
 	f.Doubts = in.traceDoubts(t)
 	in.full(&f)
+	in.forWaiting(&f)
 	return []Finding{f}
 }

@@ -47,5 +47,6 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	f.Verify = "Record again under the same load: waits for a P (SC07) should fall."
 	f.Doubts = in.traceDoubts(t)
 	in.full(&f)
+	in.forWaiting(&f)
 	return []Finding{f}
 }

@@ -115,6 +115,8 @@ func TestSC05(t *testing.T) {
 	f := s.expect("SC05", Found, "13.5 goroutines of http.(*conn).serve wanted to run at once", "on 4 Ps", "waited 20.0 s for a P")
 	severity(t, "too many", f, Warning)
 	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
+	s.expect("SC05", Found) // it was asked, and then ended
+	g.Name = s.name("main.compute")
 	s.expect("SC05", Fine, "nobody waited for one of them")
 	g.SchedWait = time.Second
 	s.expect("SC05", Fine, "4.00 goroutines", "3.50 did")
@@ -152,6 +154,7 @@ func TestSC07(t *testing.T) {
 	g.Wait = times(100, 20*ms)
 	s.group("runtime.bgsweep", 1, 1, 0, 0).Wait = times(100_000, 10)
 	at := s.stack("main.work:/src/main.go:8", "main.serve:/src/main.go:3")
+	s.manifest = "-- load.requests load phase=bare --\n"
 	s.Latency.Worst = []sched.Interval{{Name: s.name("runtime.bgsweep")}, {G: 7, Name: g.Name, Stack: at, Start: 2e9, End: 2_020e6}, {G: 8, Name: g.Name, Stack: at, Start: 2e9, End: 2_019e6}}
 	f := s.expect("SC07", Found, "1% of 100 waits", "66.7% of the time", "goroutine 7 waited here for 20.0 ms, 1.00 s after the trace began")
 	severity(t, "long", f, Warning)
@@ -161,7 +164,9 @@ func TestSC07(t *testing.T) {
 	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
 	s.expect("SC07", Fine, "nobody waited for one of them")
 	s.manifest = "run 0s..10s exit=\"signal: interrupt\" stopped\n"
-	s.expect("SC07", Found)
+	f = s.expect("SC07", Found)
+	severity(t, "nothing tells that anybody waited", f, Info)
+	doubted(t, f, "nothing tells whether anybody waited")
 	g.Wait = times(100, 4*ms)
 	severity(t, "less long", s.expect("SC07", Found), Info)
 	g.Wait = times(100, 500*us)
@@ -175,6 +180,7 @@ func TestFullMachine(t *testing.T) {
 	s := newScene(t)
 	s.group("main.serve", 10, 10, time.Second, 2*time.Second).Wait = times(100, 20*ms)
 	s.Latency.Worst = []sched.Interval{{Name: s.name("main.serve"), Start: 2e9, End: 2_020e6}}
+	s.manifest = "-- load.requests load phase=bare --\n"
 	severity(t, "room", s.expect("SC07", Found), Warning)
 	s.manifest = strings.TrimPrefix(host(4000, 0, 0, 4000, 0, 0), "title x\n")
 	f := s.expect("SC07", Found)
@@ -226,8 +232,11 @@ func TestSC14(t *testing.T) {
 		t.Errorf("evidence = %+v", e)
 	}
 	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
+	severity(t, "a hog among requests", s.expect("SC14", Found), Warning)
+	s.Groups[0].Name, h.Name = s.name("main.compute"), s.name("main.compute")
 	s.expect("SC14", Fine, "nobody waited for one of them")
 	s.manifest = ""
+	severity(t, "nothing tells that anybody waited", s.expect("SC14", Found), Info)
 	h.Delay = 250 * ms
 	s.expect("SC14", Fine, "of 3.00 s in all")
 	s.Hogs = nil

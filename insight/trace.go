@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -204,18 +203,6 @@ func (t *traced) short(f stack.Frame) string {
 		return ""
 	}
 	return path.Join(strings.TrimPrefix(strings.TrimPrefix(pkg, t.module), "/"), baseName(f.File))
-}
-
-// serves tells that somebody waited for answers while the program was
-// recorded.
-func (in *Input) serves() bool { return len(in.Session.Manifest().Of(recording.Load)) > 0 }
-
-// computes tells that the program worked by itself and came to its end: nobody
-// waited for one of its goroutines in particular, so that it is no loss when
-// some wait while all Ps are busy.
-func (in *Input) computes() bool {
-	ended := func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }
-	return !in.serves() && slices.ContainsFunc(in.Session.Manifest().Target.Runs, ended)
 }
 
 // noLoss is what is said of a program that computes.

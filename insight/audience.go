@@ -1,0 +1,167 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loupe/exectrace"
+	"loupe/recording"
+	"loupe/sched"
+	"loupe/stack"
+	"loupe/unit"
+)
+
+// audience tells whether somebody waited for the program's answers while it was
+// recorded. Only then is a long wait inside it a loss by itself; a program that
+// computes for itself loses nothing as long as its Ps are busy.
+type audience int
+
+// The audiences.
+const (
+	// unsure is where nothing tells of anybody, and nothing tells of nobody: a
+	// rule about latency says no more than an [Info].
+	unsure audience = iota
+	// nobody is where the program worked by itself and came to its end.
+	nobody
+	// somebody is where requests came.
+	somebody
+)
+
+// serverRoots are the functions that goroutines of servers begin with: one for
+// each connection, stream or request. Names of closures go on behind them.
+var serverRoots = []string{
+	"net/http.(*conn).serve", "net/http.(*http2serverConn).", "net/http/internal/http2.(*serverConn).", "golang.org/x/net/http2.(*serverConn).",
+	"google.golang.org/grpc.(*Server).", "net/rpc.(*service).call", "github.com/valyala/fasthttp.(*workerPool).", "github.com/quic-go/quic-go/http3.(*Server).",
+}
+
+// acceptors wait for somebody who connects.
+var acceptors = []string{"internal/poll.(*FD).Accept", "net.(*netFD).accept"}
+
+// audience tells who waited for the program's answers; why says what tells, as a
+// clause.
+func (in *Input) audience() (who audience, why string) { return in.waiters() }
+
+// findWaiters looks for who waited: a load, requests in the trace, listeners in
+// the trace or the goroutine profile, and how the program came to its end.
+func (in *Input) findWaiters() (who audience, why string) {
+	m := in.Session.Manifest()
+	if len(m.Of(recording.Load)) > 0 {
+		return somebody, "a load was put on it"
+	}
+	t := in.traceIfAny()
+	if t != nil {
+		if n := t.served(); n > 0 {
+			return somebody, fmt.Sprintf("it served %s", plural(n, "connection"))
+		}
+	}
+	ended := func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }
+	switch {
+	case slices.ContainsFunc(m.Target.Runs, ended):
+		return nobody, "the program worked by itself and came to its end"
+	case m.Target.Kind == "test":
+		return nobody, "it is a test"
+	case len(m.Target.Runs) == 0 && m.Target.Kind == "":
+		return unsure, "nothing tells whether anybody waited for its answers" // a file that stands alone
+	}
+	if t != nil && len(t.Tasks) > 0 {
+		return somebody, "it marks tasks, and had not come to its end"
+	}
+	if n := in.listeners(t); n > 0 && !(n == 1 && m.Target.Kind == "url") { // one is what the recording came through
+		return somebody, "it listens on " + unit.Count(n) + " of its sockets"
+	}
+	return unsure, "nothing tells whether anybody waited for its answers"
+}
+
+// traceIfAny is the analysis of the execution trace, or nil.
+func (in *Input) traceIfAny() *traced {
+	if len(in.Session.Manifest().Of(recording.ExecTrace)) == 0 {
+		return nil
+	}
+	if t := in.trace(); t.err == nil {
+		return t
+	}
+	return nil
+}
+
+// served counts the connections that the program served in the trace: those
+// that fetched the trace or a profile do not count.
+func (t *traced) served() (n int64) {
+	for _, g := range t.groups() {
+		if startsWithAny(t.Reader.Name(g.Name), serverRoots) {
+			n += g.Count
+		}
+	}
+	if n > 2 {
+		return n // more than who records
+	}
+	handles := func(b *sched.Block) bool {
+		frames := framesOf(t.Reader.Stacks(), b.Stack)
+		return len(frames) > 0 && startsWithAny(frames[len(frames)-1].Func, serverRoots) &&
+			slices.ContainsFunc(frames, t.scope.IsUser) && !slices.ContainsFunc(frames, isDebug)
+	}
+	if len(t.blocks(handles)) == 0 {
+		return 0
+	}
+	return n
+}
+
+// isDebug tells whether a frame is of what hands out profiles.
+func isDebug(f stack.Frame) bool {
+	return slices.Contains([]string{"net/http/pprof", "runtime/pprof", "runtime/trace"}, stack.Package(f.Func))
+}
+
+// listeners counts the goroutines that wait for connections.
+func (in *Input) listeners(t *traced) (n int64) {
+	accepts := func(frames []stack.Frame) bool {
+		return slices.ContainsFunc(frames, func(f stack.Frame) bool { return slices.Contains(acceptors, f.Func) })
+	}
+	if t != nil {
+		n += int64(len(t.blocks(func(b *sched.Block) bool {
+			return b.Reason == exectrace.NameNetwork && accepts(framesOf(t.Reader.Stacks(), b.Stack))
+		})))
+		for i := range t.Left {
+			if l := &t.Left[i]; t.own(l.Name) && accepts(framesOf(t.Reader.Stacks(), l.Stack)) {
+				n = max(n, l.Count)
+			}
+		}
+	}
+	if w := in.goroutines(); w != nil {
+		seen := int64(0)
+		for _, x := range w.all {
+			if accepts(x.frames) {
+				seen += x.count
+			}
+		}
+		n = max(n, seen)
+	}
+	return n
+}
+
+// startsWithAny tells whether a name begins with one of several.
+func startsWithAny(name string, with []string) bool {
+	return slices.ContainsFunc(with, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// serves tells that somebody waited for answers while the program was recorded.
+func (in *Input) serves() bool {
+	who, _ := in.audience()
+	return who == somebody
+}
+
+// computes tells that the program worked by itself and came to its end: nobody
+// waited for one of its goroutines in particular, so that it is no loss when
+// some wait while all Ps are busy.
+func (in *Input) computes() bool {
+	who, _ := in.audience()
+	return who == nobody
+}
+
+// forWaiting weighs a finding about latency by who waited: where nothing tells
+// of anybody it is an [Info], and says so. A rule asks [Input.computes] before.
+func (in *Input) forWaiting(f *Finding) {
+	if who, why := in.audience(); who != somebody {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, why+": where nobody does, a wait inside the program is no loss")
+	}
+}
