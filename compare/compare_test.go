@@ -72,7 +72,7 @@ cpu_per_request 2.5e+06
 bytes_per_request 4e+06
 allocation_rate 1e+09
 gc_percent 0.0175
-gc_cpu_percent 0.00385
+gc_cpu_percent 0.00354375
 collections 7
 gc_total 7e+07
 gc_pace 5.71429e+08

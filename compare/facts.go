@@ -215,9 +215,16 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 		// collections. What prints neither need not even be Go.
 		speaks := len(log.Samples) > 0 || !asked(m, "schedtrace")
 		if len(log.Cycles) > 0 || asked(m, "gctrace") && speaks {
-			r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), gc.Options{
-				Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn,
-			})
+			opt := gc.Options{Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn}
+			if alone(m) {
+				// Nobody has seen the program begin: from the first collection to the
+				// last, as loupe gc has it.
+				opt.Duration = 0
+			}
+			r.GC = gc.Analyse(gc.Window(log.Cycles, from, to), opt)
+			if d := r.GC.Derived.DurationMS; alone(m) && d.Known() {
+				r.Duration = time.Duration(float64(d) * 1e6)
+			}
 		}
 		if len(log.Samples) > 0 {
 			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Torn})
@@ -243,6 +250,9 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 		}
 	}
 }
+
+// alone tells that nothing was recorded: a log that stands alone.
+func alone(m *recording.Manifest) bool { return m.Target.Kind == "files" }
 
 // damaged notes what could not be read, and how the round is shown for it.
 func (r *Round) damaged(err error, format string, args ...any) {

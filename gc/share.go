@@ -61,7 +61,7 @@ func accountOf(rows []Row, complete float64) account {
 		high += float64(mark.High + stop.High)
 	}
 	a.all = Range{a.mark.Low, a.mark.Estimate * Figure(complete), Figure(high * complete)}
-	low, top, ok := counted(rows)
+	low, top, ok := countBounds(rows)
 	if !ok {
 		return a
 	}
@@ -71,7 +71,9 @@ func accountOf(rows []Row, complete float64) account {
 	}
 	a.counted = low > float64(a.all.Low) || top < float64(a.all.High)
 	a.all.Low, a.all.High = max(a.all.Low, Figure(low)), min(a.all.High, Figure(top))
-	a.all.Estimate = min(max(a.all.Estimate, a.all.Low), a.all.High)
+	if a.all.Estimate < a.all.Low || a.all.Estimate > a.all.High {
+		a.all.Estimate = (a.all.Low + a.all.High) / 2 // how much of the stops it was nobody knows
+	}
 	return a
 }
 
@@ -93,11 +95,11 @@ func perP(y *Row) (mark, stop Range) {
 	return mark, stop
 }
 
-// counted returns the bounds that the runtime's own count sets, in ms of each P:
+// countBounds returns the bounds that the runtime's own count sets, in ms of each P:
 // its share of all time since the program began, at the end of the first and of
 // the last collection. It tells nothing where GOMAXPROCS has changed, since the
 // time before counts by what it was then.
-func counted(rows []Row) (low, high float64, ok bool) {
+func countBounds(rows []Row) (low, high float64, ok bool) {
 	first, last := &rows[0], &rows[len(rows)-1]
 	for i := range rows {
 		if rows[i].Procs != first.Procs {

@@ -55,6 +55,7 @@ func (in *Input) adviseOnPauses(f *Finding, doubts []string) {
 	if len(f.Doubts) > 0 || in.busyHost() {
 		f.Advice += " Or nobody ran: see the doubts."
 	}
+	in.forWaiting(f)
 	if in.busyHost() {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a pause also lasts while the kernel runs something else")

@@ -60,5 +60,6 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	in.adviseRoom(&f, compare.MostCollections(in.Facts.Rounds), 200)
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
 	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started assists more than later")...)
+	in.forWaiting(&f)
 	return []Finding{f}
 }

@@ -57,7 +57,10 @@ func stopping(t *testing.T, n int, whole, stop time.Duration) *scene {
 }
 
 func TestGC01Traced(t *testing.T) {
-	f := stopping(t, 50, ms, 900*us).expect("GC01", Found, "100% of 50 pauses in the trace were longer than 100 µs", "the longest took 1.00 ms",
+	s := stopping(t, 50, ms, 900*us)
+	severity(t, "nothing tells that anybody waited", s.expect("GC01", Found), Info)
+	s.manifest = "-- load.requests load phase=bare --\n"
+	f := s.expect("GC01", Found, "100% of 50 pauses in the trace were longer than 100 µs", "the longest took 1.00 ms",
 		"feed.parse: sweep termination took 1.00 ms, of which 900 µs until the last P stood still, 1.00 s after the trace began")
 	severity(t, "long", f, Warning)
 	if e := f.Evidence[0]; e.Line != 5 || e.Short != "feed/x.go" || *e.Span != [2]int64{11e9, 11_001e6} {
@@ -83,6 +86,8 @@ func TestGC05(t *testing.T) {
 	s.group("main.main", 1, 1, time.Second, 0)
 	s.Runs.Longest = []sched.Interval{{Name: g.Name, Stack: s.stack("main.parse:/src/main.go:12")}}
 	s.GC.Assists = []sched.Assists{{Name: g.Name, Histogram: times(100, 4*ms), Ran: 300 * ms}, {Name: s.name("runtime.bgsweep"), Ran: time.Second}}
+	severity(t, "nothing tells that anybody waited", s.expect("GC05", Found), Info)
+	s.manifest = "-- load.requests load phase=bare --\n"
 	f := s.expect("GC05", Found, "mark assists took 300 ms, 7.50%", "for main.serve it was 10.0%", "100 assists")
 	severity(t, "assists", f, Warning)
 	near(t, "assists", f, 0.075)

@@ -258,7 +258,7 @@ func gcCPULane(_ context.Context, v *laneView) (*lane, error) {
 			kinds[k].add(at.Add(clock), 0)
 		}
 	})
-	l.Source = "gctrace: Ps' time in each collection"
+	l.Source = "gctrace: Ps' time in each collection; of stops at most this"
 	for k, name := range gcKinds {
 		l.with(v, name[0], name[1], kinds[k], true)
 	}

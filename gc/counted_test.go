@@ -1,0 +1,111 @@
+package gc
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loupe/godebug"
+	"loupe/internal/long"
+)
+
+// TestCounted runs a program that prints what the runtime has counted, and holds
+// what its gctrace lines are made to say against it, for the whole of the run and
+// for each stretch of it.
+func TestCounted(t *testing.T) {
+	testCounted(t, "")
+}
+
+// TestCountedByOlder does the same with older versions of Go.
+func TestCountedByOlder(t *testing.T) {
+	long.Only(t, "downloads toolchains")
+	for _, version := range []string{"1.18.10", "1.19.13", "1.20.14", "1.21.13", "1.22.12", "1.23.12", "1.24.9", "1.25.4"} {
+		t.Run(version, func(t *testing.T) { testCounted(t, "go"+version) })
+	}
+}
+
+// counted is what testdata/counted prints.
+type counted struct {
+	GC, Idle, Total, Fraction float64
+}
+
+func testCounted(t *testing.T, toolchain string) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "counted")
+	source, err := os.ReadFile("testdata/counted/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"main.go": string(source), "go.mod": "module counted\n\ngo 1.18\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-o", bin, "main.go")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if toolchain != "" {
+		build.Env = append(build.Env, "GOTOOLCHAIN="+toolchain)
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.Command(bin)
+	run.Env = append(os.Environ(), "GODEBUG=gctrace=1", "GOGC=100", "GOMEMLIMIT=off")
+	var stdout, stderr bytes.Buffer
+	run.Stdout, run.Stderr = &stdout, &stderr
+	if err := run.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.Bytes())
+	}
+	var told []counted
+	for d := json.NewDecoder(&stdout); d.More(); {
+		var c counted
+		if err := d.Decode(&c); err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, c)
+	}
+	log := godebug.Parse(stderr.Bytes())
+	all := Analyse(log.Cycles, Options{}).Cycles
+	from, before := 0, 0.0
+	stretch := 0
+	for i := range all {
+		if !all[i].Forced || i+1 < len(all) && all[i+1].Forced {
+			continue // runtime.GC may collect twice
+		}
+		if stretch == len(told) {
+			t.Fatalf("collection %d was forced, after %d stretches", all[i].GC, stretch)
+		}
+		now := told[stretch].took(&all[i])
+		holdCounted(t, stretch, all[from:i+1], now-before)
+		holdCounted(t, -1, all[:i+1], now)
+		from, before = i+1, now
+		stretch++
+	}
+	if stretch != len(told) {
+		t.Errorf("%d collections were forced, and the program told of %d\n%s", stretch, len(told), strings.Join(strings.SplitN(stderr.String(), "\n", 9)[:8], "\n"))
+	}
+}
+
+// took is what the collector has taken of each P until the end of a collection, in
+// ms, by what the runtime says: the classes, or before Go 1.20 its fraction.
+func (c *counted) took(y *Row) float64 {
+	if c.Total > 0 {
+		return 1e3 * (c.GC - c.Idle) / float64(y.Procs)
+	}
+	return c.Fraction * (1e3*y.AtS + y.STW1MS + y.MarkMS + y.STW2MS)
+}
+
+func holdCounted(t *testing.T, stretch int, rows []Row, want float64) {
+	t.Helper()
+	a := accountOf(rows, 1)
+	// What is printed is truncated, the time of a collection to milliseconds.
+	slack := Figure(2 + 0.02*want)
+	if Figure(want) < a.all.Low-slack || Figure(want) > a.all.High+slack || a.disagree {
+		t.Errorf("stretch %d, collections %d to %d: %.2f ms of each P, by the lines between %.2f and %.2f ms (marking %.2f, stops at most %.2f, contradiction %v)",
+			stretch, rows[0].GC, rows[len(rows)-1].GC, want, a.all.Low, a.all.High, a.mark.Estimate, a.stop, a.disagree)
+	}
+}
