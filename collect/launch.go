@@ -49,9 +49,13 @@ type LaunchOptions struct {
 
 // stderrSink takes what arrives on the program's standard error.
 type stderrSink interface {
+	// started is called before the first packet, with the process that was
+	// started.
+	started(pid int)
 	// packet takes what one write of the program held, or a piece of the
-	// stream where packets are not kept apart.
-	packet(p []byte, at time.Time)
+	// stream where packets are not kept apart. from is the process that wrote
+	// it, which may be a child of the program; 0 where that is not known.
+	packet(p []byte, at time.Time, from int)
 	// end is called once after the last packet.
 	end()
 }
@@ -66,7 +70,7 @@ func readStream(r io.Reader, sink stderrSink) {
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
-			sink.packet(buf[:n], time.Now())
+			sink.packet(buf[:n], time.Now(), 0)
 		}
 		if err != nil {
 			return
@@ -155,6 +159,7 @@ func (p *Program) launch(opt LaunchOptions, temp string, to output) (*Process, e
 		to.close()
 		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
+	to.sink.started(proc.PID)
 	to.begin(proc.done)
 	return proc, nil
 }

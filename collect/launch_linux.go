@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,6 +46,9 @@ func newStderrReader(pipe bool) (*stderrReader, error) {
 		if err == nil {
 			growBuffer(fds[1])
 			wait := syscall.NsecToTimeval(int64(idleWait))
+			// With each write comes who wrote it: children have the same standard
+			// error, and the same GODEBUG.
+			syscall.SetsockoptInt(fds[0], syscall.SOL_SOCKET, syscall.SO_PASSCRED, 1)
 			syscall.SetsockoptTimeval(fds[0], syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &wait)
 			return &stderrReader{child: os.NewFile(uintptr(fds[1]), "stderr"), packets: true, socket: fds[0]}, nil
 		}
@@ -147,7 +151,7 @@ func (r *stderrReader) readLeft(sink stderrSink) {
 	conn.Control(func(fd uintptr) {
 		// The pipe does not block: os.Pipe gives it to Go's poller.
 		if n, _ := syscall.Read(int(fd), buf); n > 0 {
-			sink.packet(buf[:n], time.Now())
+			sink.packet(buf[:n], time.Now(), 0)
 		}
 	})
 }
@@ -166,8 +170,9 @@ func hungUp(fd int) bool {
 // readPackets reads until nothing is left for now, at most the given number.
 func readPackets(fd int, buf []byte, sink stderrSink, most int) (n int, ended bool) {
 	var now time.Time
+	who := make([]byte, syscall.CmsgSpace(syscall.SizeofUcred))
 	for empty := 0; n < most; {
-		got, err := syscall.Read(fd, buf)
+		got, rest, _, _, err := syscall.Recvmsg(fd, buf, who, 0)
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
 			return n, false
@@ -187,8 +192,20 @@ func readPackets(fd int, buf []byte, sink stderrSink, most int) (n int, ended bo
 		if n%gulp == 0 {
 			now = time.Now() // the read may have waited
 		}
-		sink.packet(buf[:got], now)
+		sink.packet(buf[:got], now, sender(who[:rest]))
 		n++
 	}
 	return n, false
+}
+
+// sender is the process that sent a packet, 0 where the kernel does not say.
+func sender(control []byte) int {
+	if len(control) < syscall.CmsgLen(syscall.SizeofUcred) {
+		return 0
+	}
+	h := (*syscall.Cmsghdr)(unsafe.Pointer(&control[0]))
+	if h.Level != syscall.SOL_SOCKET || h.Type != syscall.SCM_CREDENTIALS {
+		return 0
+	}
+	return int((*syscall.Ucred)(unsafe.Pointer(&control[syscall.CmsgLen(0)])).Pid)
 }

@@ -9,7 +9,8 @@ import (
 // text is a sink that keeps everything.
 type text struct{ strings.Builder }
 
-func (s *text) packet(p []byte, _ time.Time) { s.Write(p) }
+func (s *text) started(int)                           {}
+func (s *text) packet(p []byte, _ time.Time, _ int) { s.Write(p) }
 func (s *text) end()                         {}
 
 // TestReadsWhatCameInTime: the program has written and ended, its standard

@@ -153,7 +153,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 	if err != nil {
 		return fmt.Errorf("cannot start %s: %w", r.prog.name(), err)
 	}
-	log, err := newStderrLog(r.w, r.run, opt.Stderr, !reader.packets)
+	log, err := newStderrLog(r.w, r.run, opt.Stderr, !reader.packets, r.prog.Target.Go != "")
 	if err != nil {
 		reader.close()
 		return err

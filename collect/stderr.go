@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,10 @@ type stderrLog struct {
 	w    *recording.Writer
 
 	mu      sync.Mutex
-	asm     godebug.Assembler
+	stream  bool
+	writers []*writer // who has written, the latest last
+	whose   int       // the process whose lines of the runtime are the program's; 0 until it is known
+	kids    childLines
 	now     time.Time
 	text    *recording.EntryWriter
 	times   *recording.EntryWriter
@@ -38,14 +42,16 @@ type stderrLog struct {
 	last    lastLines
 	user    io.Writer // may be nil
 
+	goProgram bool
+
 	done chan struct{}
 	quit chan struct{}
 	err  error
 }
 
-func newStderrLog(w *recording.Writer, run int, user io.Writer, stream bool) (*stderrLog, error) {
-	l := &stderrLog{path: numbered("stderr.log", run), w: w, user: user, done: make(chan struct{}), quit: make(chan struct{})}
-	l.asm.Stream = stream
+func newStderrLog(w *recording.Writer, run int, user io.Writer, stream, goProgram bool) (*stderrLog, error) {
+	l := &stderrLog{path: numbered("stderr.log", run), w: w, user: user, goProgram: goProgram, done: make(chan struct{}), quit: make(chan struct{})}
+	l.stream = stream
 	var err error
 	if l.text, err = w.Append(recording.Entry{Path: l.path, Kind: recording.Stderr, Run: run, Source: "standard error"}); err != nil {
 		return nil, err
@@ -54,8 +60,6 @@ func newStderrLog(w *recording.Writer, run int, user io.Writer, stream bool) (*s
 		return nil, err
 	}
 	l.textBuf, l.timeBuf = bufio.NewWriterSize(l.text, 64<<10), bufio.NewWriterSize(l.times, 16<<10)
-	l.asm.Program = l.program
-	l.asm.Line = func(line []byte) { l.keep(line) }
 	go l.flushNowAndThen()
 	return l, nil
 }
@@ -79,11 +83,95 @@ func (l *stderrLog) flushNowAndThen() {
 	}
 }
 
-func (l *stderrLog) packet(p []byte, at time.Time) {
+// writer is a process that has written to the program's standard error, with the
+// lines of its runtime in the making.
+type writer struct {
+	pid int
+	asm godebug.Assembler
+}
+
+// maxWriters is how many processes may be in the middle of lines at once.
+const maxWriters = 64
+
+// started tells which process was started: where that is a Go program, nobody
+// else's lines are its own. A script has none, and what it starts speaks for it.
+func (l *stderrLog) started(pid int) {
+	if l.goProgram {
+		l.whose = pid
+	}
+}
+
+func (l *stderrLog) packet(p []byte, at time.Time, from int) {
 	l.mu.Lock()
 	l.now = at
-	l.asm.Feed(p)
+	l.writerOf(from).asm.Feed(p)
 	l.mu.Unlock()
+}
+
+// writerOf returns the writer with a pid.
+func (l *stderrLog) writerOf(pid int) *writer {
+	if n := len(l.writers); n > 0 && l.writers[n-1].pid == pid {
+		return l.writers[n-1]
+	}
+	at := slices.IndexFunc(l.writers, func(w *writer) bool { return w.pid == pid })
+	if at < 0 {
+		if at = 0; len(l.writers) < maxWriters {
+			l.writers = slices.Insert(l.writers, 0, &writer{})
+		}
+		l.writers[at].asm.Flush()
+		w := &writer{pid: pid}
+		w.asm.Stream, w.asm.Program = l.stream, l.program
+		w.asm.Line = func(line []byte) { l.line(pid, line) }
+		l.writers[at] = w
+	}
+	w := l.writers[at]
+	l.writers = append(slices.Delete(l.writers, at, at+1), w)
+	return w
+}
+
+// line takes a whole line of the runtime of a process.
+func (l *stderrLog) line(pid int, line []byte) {
+	if l.whose == 0 {
+		l.whose = pid
+	}
+	if pid == 0 || pid == l.whose {
+		l.keep(line)
+		return
+	}
+	l.kids.add(l.w, l.path, pid, line)
+}
+
+// childLines keeps what the runtimes of the program's children say.
+type childLines struct {
+	to    *recording.EntryWriter
+	err   error
+	lines int
+	pids  map[int]bool
+}
+
+// add keeps a line, with the process in front of it.
+func (c *childLines) add(w *recording.Writer, path string, pid int, line []byte) {
+	if c.pids == nil {
+		c.pids = map[int]bool{}
+		c.to, c.err = w.Append(recording.Entry{Path: path + ".children", Kind: recording.StderrChildren, Source: "standard error, of child processes"})
+	}
+	c.pids[pid] = true
+	c.lines++
+	if c.err == nil {
+		fmt.Fprintf(c.to, "%d %s", pid, line)
+	}
+}
+
+// end closes the file and says what is in it.
+func (c *childLines) end(w *recording.Writer, path string) error {
+	if c.pids == nil {
+		return nil
+	}
+	w.Note(fmt.Sprintf("%s.children has what the runtimes of other processes printed, which the program started with its GODEBUG (processes: %d, lines: %d); it counts nowhere", path, len(c.pids), c.lines))
+	if c.err != nil {
+		return c.err
+	}
+	return c.to.Close()
 }
 
 // program takes what the program itself wrote: it goes to the user at once
@@ -127,7 +215,9 @@ func (l *stderrLog) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(l.quit)
-	l.asm.Flush()
+	for _, w := range l.writers {
+		w.asm.Flush()
+	}
 	if len(l.partial) > 0 && l.kept+int64(len(l.partial)) <= maxProgramText {
 		// Without a newline, as it came: the runtime may have been cut short.
 		l.keep(l.partial)
@@ -137,7 +227,7 @@ func (l *stderrLog) end() {
 	if l.kept > maxProgramText {
 		l.w.Note(fmt.Sprintf("%s: only the first %d MiB of the program's own output are kept", l.path, maxProgramText>>20))
 	}
-	l.err = errors.Join(l.text.Close(), l.times.Close())
+	l.err = errors.Join(l.text.Close(), l.times.Close(), l.kids.end(l.w, l.path))
 	close(l.done)
 }
 

@@ -161,7 +161,9 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 // passing hands on what the program prints.
 type passing struct{ to io.Writer }
 
-func (p passing) packet(text []byte, _ time.Time) {
+func (p passing) started(int) {}
+
+func (p passing) packet(text []byte, _ time.Time, _ int) {
 	if p.to != nil {
 		p.to.Write(text)
 	}

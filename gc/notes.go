@@ -85,7 +85,7 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	if d.CPUPercent.Known() && d.GCTracePercent.Known() {
 		off := max(float64(d.CPULowPercent-d.GCTracePercent-1), float64(d.GCTracePercent-d.CPUHighPercent))
 		add(off >= 1, NoteCumulative,
-			"the last line says %.0f%%, but that is since program start, with what came before the first line; comparing such figures of two runs compares their starts too", float64(d.GCTracePercent))
+			"the last line says %.0f%%, but that is of all time since the program began, not of this window; such figures of two runs compare their starts too", float64(d.GCTracePercent))
 	}
 	peak, zero, stale := 0.0, 0, 0
 	for i := range run {

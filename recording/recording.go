@@ -33,27 +33,28 @@ type Kind string
 // The kinds of entries. The text after "pprof." is the name under
 // /debug/pprof.
 const (
-	CPU           Kind = "pprof.cpu"
-	Allocs        Kind = "pprof.allocs"
-	Heap          Kind = "pprof.heap"
-	Block         Kind = "pprof.block"
-	Mutex         Kind = "pprof.mutex"
-	Goroutine     Kind = "pprof.goroutine"
-	ThreadCreate  Kind = "pprof.threadcreate"
-	GoroutineLeak Kind = "pprof.goroutineleak"
-	ExecTrace     Kind = "exectrace"
-	Stderr        Kind = "stderr"       // raw text; gctrace and schedtrace are read out of it
-	Stdout        Kind = "stdout"       // what the program printed to its standard output
-	StderrTimes   Kind = "stderr.times" // arrival time of each line of it, ns, one a line
-	Metrics       Kind = "metrics"      // runtime/metrics samples, NDJSON
-	Vars          Kind = "vars"         // /debug/vars samples, NDJSON
-	OS            Kind = "os"           // samples of the machine and the process, NDJSON
-	Load          Kind = "load"         // every request of a load run
-	Source        Kind = "source"       // a source file that profiles point into
-	BuildInfo     Kind = "buildinfo"    // text of `go version -m`
-	Compiler      Kind = "compiler"     // what the compiler says about a package
-	Stacks        Kind = "stacks"       // goroutine dumps as text: a panic, SIGQUIT, debug=2
-	Calls         Kind = "calls"        // what is called in front of addresses of the allocs profile
+	CPU            Kind = "pprof.cpu"
+	Allocs         Kind = "pprof.allocs"
+	Heap           Kind = "pprof.heap"
+	Block          Kind = "pprof.block"
+	Mutex          Kind = "pprof.mutex"
+	Goroutine      Kind = "pprof.goroutine"
+	ThreadCreate   Kind = "pprof.threadcreate"
+	GoroutineLeak  Kind = "pprof.goroutineleak"
+	ExecTrace      Kind = "exectrace"
+	Stderr         Kind = "stderr"          // raw text; gctrace and schedtrace are read out of it
+	Stdout         Kind = "stdout"          // what the program printed to its standard output
+	StderrChildren Kind = "stderr.children" // lines of the runtimes of child processes, each behind its pid
+	StderrTimes    Kind = "stderr.times"    // arrival time of each line of it, ns, one a line
+	Metrics        Kind = "metrics"         // runtime/metrics samples, NDJSON
+	Vars           Kind = "vars"            // /debug/vars samples, NDJSON
+	OS             Kind = "os"              // samples of the machine and the process, NDJSON
+	Load           Kind = "load"            // every request of a load run
+	Source         Kind = "source"          // a source file that profiles point into
+	BuildInfo      Kind = "buildinfo"       // text of `go version -m`
+	Compiler       Kind = "compiler"        // what the compiler says about a package
+	Stacks         Kind = "stacks"          // goroutine dumps as text: a panic, SIGQUIT, debug=2
+	Calls          Kind = "calls"           // what is called in front of addresses of the allocs profile
 )
 
 // Manifest describes a recording.
