@@ -215,7 +215,7 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 		// collections. What prints neither need not even be Go.
 		speaks := len(log.Samples) > 0 || !asked(m, "schedtrace")
 		if len(log.Cycles) > 0 || asked(m, "gctrace") && speaks {
-			opt := gc.Options{Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn}
+			opt := gc.Options{Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn, Doubtful: log.Stats.Doubtful}
 			if alone(m) {
 				// Nobody has seen the program begin: from the first collection to the
 				// last, as loupe gc has it.

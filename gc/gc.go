@@ -35,6 +35,9 @@ type Options struct {
 	// Unrecognised is how many lines of the log looked like the runtime's
 	// and did not parse; see [godebug.Log].
 	Unrecognised int
+	// Doubtful is how many of the log's collections could as well be of another
+	// run; see [godebug.Stats].
+	Doubtful int
 }
 
 // Figure is a number that may be unknown: NaN, which is null in JSON.

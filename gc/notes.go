@@ -33,6 +33,8 @@ const (
 	NoteUnrecognised NoteID = "unrecognised-lines"
 	// NoteRuns: the cycles are of several runs; the figures are of one.
 	NoteRuns NoteID = "several-runs"
+	// NoteDoubtful: which process a line is of is a guess for some.
+	NoteDoubtful NoteID = "doubtful-lines"
 	// NoteSpan: no duration was given, so it is first start to last end.
 	NoteSpan NoteID = "duration-from-log"
 	// NoteMarkDuty: marking so often that the live heap holds garbage
@@ -68,6 +70,7 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	d := &s.Derived
 	old := go14(run)
 	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections", len(s.Runs))
+	add(opt.Doubtful > 0, NoteDoubtful, "%d lines could as well be of another process that ran at the same time: what is said of one may hold lines of others (record each by itself)", opt.Doubtful)
 	add(opt.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", opt.Unrecognised)
 	add(d.Missing > 0 && !d.sparse(), NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
 	add(d.sparse(), NoteMissing, "%d of %d collections have no line: the others are too few to stand for them, and no sum is told", d.Missing, d.Collections)

@@ -66,6 +66,8 @@ type Stats struct {
 	TextLines int   `json:"text_lines"` // lines that hold nothing of the runtime
 	Malformed int   `json:"malformed"`
 	Runs      int   `json:"runs"`
+	// Doubtful is how many collections could as well be of another run.
+	Doubtful int `json:"doubtful"`
 }
 
 // NewReader returns a Reader of the log that src delivers. Next returns a
@@ -90,7 +92,7 @@ func (r *Reader) Err() error { return r.err }
 // Stats returns the counts so far.
 func (r *Reader) Stats() Stats {
 	s := r.stats
-	s.Runs = max(r.runs.n, 1)
+	s.Runs, s.Doubtful = max(r.runs.n, 1), r.runs.doubtful
 	return s
 }
 
@@ -236,7 +238,7 @@ func (r *Reader) found(kind Kind, start int) {
 	*pos = r.position(start)
 	switch kind {
 	case KindCycle:
-		pos.Run = r.runs.cycle(r.recs.cycle.N, r.recs.cycle.At)
+		pos.Run = r.runs.cycle(&r.recs.cycle)
 	case KindInit:
 		pos.Run = r.runs.initTask(r.recs.initTask.At)
 	case KindSched:

@@ -437,6 +437,31 @@ func TestRuns(t *testing.T) {
 		"init a @0.1 ms, 0 ms clock, 0 bytes, 0 allocs\n"+line(1, 1), 0, 0, 0, 1, 1)
 }
 
+// TestRunsSideBySide: lines of processes that run at the same time are told apart
+// by their numbers and heaps, and counted where neither tells.
+func TestRunsSideBySide(t *testing.T) {
+	line := func(n, at, start, live int) string {
+		return fmt.Sprintf("gc %d @%d.000s 0%%: 0+1+0 ms clock, 0+0/0/0+0 ms cpu, %d->%d->%d MB, 99 MB goal, 2 P\n", n, at, start, start, live)
+	}
+	f := func(doubtful int, text string, want ...int) {
+		t.Helper()
+		l := Parse([]byte(text))
+		var got []int
+		for _, y := range l.Cycles {
+			got = append(got, y.Run)
+		}
+		if !reflect.DeepEqual(got, want) || l.Stats.Doubtful != doubtful {
+			t.Errorf("runs %v, %d in doubt, want %v and %d of\n%s", got, l.Stats.Doubtful, want, doubtful, text)
+		}
+	}
+	// The next number of the first run is no gap of the second.
+	f(0, line(1, 1, 4, 2)+line(2, 2, 4, 2)+line(1, 1, 4, 2)+line(3, 3, 4, 2)+line(2, 3, 4, 2), 0, 0, 1, 0, 1)
+	// A heap of 80 MB does not become one of 4 without a collection.
+	f(0, line(1, 1, 100, 80)+line(1, 1, 4, 2)+line(2, 2, 90, 80)+line(2, 2, 4, 2), 0, 1, 0, 1)
+	// Of the two that may be next of three, and of the two that are left then.
+	f(2, line(1, 1, 4, 2)+line(1, 1, 5, 2)+line(1, 1, 6, 2)+line(2, 2, 4, 2)+line(2, 2, 5, 2), 0, 1, 2, 0, 1)
+}
+
 // TestDetailAcrossRecords has other records between the lines of a sample.
 func TestDetailAcrossRecords(t *testing.T) {
 	head := "SCHED %dms: gomaxprocs=1 idleprocs=0 threads=1 spinningthreads=0 idlethreads=0 runqueue=0 gcwaiting=0 nmidlelocked=0 stopwait=0 sysmonwait=0\n"

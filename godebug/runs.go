@@ -10,19 +10,21 @@ const openRuns = 8
 // the go command and its children). Lines carry no process id, so a line is
 // given to the run that it continues best.
 //
-// Note: two programs of the same age can be confused for a while. That is
-// rare, and there is nothing in the text to prevent it.
+// Note: programs that run side by side and do the same can be confused, and there
+// is nothing in the text to prevent it; [Stats.Doubtful] counts such lines.
 type runTracker struct {
 	runs [openRuns]runState
 	cur  int // index in runs
 	n    int // runs seen
+	// doubtful counts the collections that continue several runs equally well.
+	doubtful int
 }
 
 type runState struct {
 	id    int
 	used  bool
 	gc    int64         // last collection number
-	gcAt  time.Duration // of that collection
+	last  Cycle         // that collection
 	sched time.Duration // time of the last SCHED line, -1 before the first
 	init  time.Duration // time of the last init line
 }
@@ -35,33 +37,88 @@ func (t *runTracker) current() int {
 	return t.runs[t.cur].id
 }
 
-// cycle returns the run of a collection.
-func (t *runTracker) cycle(n int64, at time.Duration) int {
-	follows := func(r *runState) bool { return r.used && n > r.gc && at >= r.gcAt }
-	best := -1
-	if c := &t.runs[t.cur]; follows(c) {
-		best = t.cur
-	}
-	// The next number is the best evidence. A gap within the current run
-	// comes second: its lines may be torn.
-	if best < 0 || n > t.runs[best].gc+3 {
-		for i := range t.runs {
-			if r := &t.runs[i]; follows(r) && n == r.gc+1 && r.gc > 0 {
-				best = i
-				break
-			}
+// cycle returns the run of a collection: the one whose next number it has, where
+// the heap can have become what it is, and of these the one that printed last. A
+// gap in the numbers of the latest run comes second: its lines may be torn.
+func (t *runTracker) cycle(y *Cycle) int {
+	best, most := -1, 0
+	for i := range t.runs {
+		if score := t.continues(i, y); score > most {
+			best, most = i, score
 		}
 	}
-	if c := &t.runs[t.cur]; best < 0 && c.used && n == c.gc && at == c.gcAt {
-		best = t.cur // the same line twice
+	if most >= fitting {
+		best = t.nearest(best, y)
 	}
 	if best < 0 {
 		best = t.start()
 	}
 	t.cur = best
 	r := &t.runs[best]
-	r.gc, r.gcAt = n, at
+	r.gc, r.last = y.N, *y
 	return r.id
+}
+
+// nearest is the run, of all that a collection continues in every respect, whose
+// last collection began with the most similar heap. It counts a doubt where
+// another one's is nearly as similar.
+func (t *runTracker) nearest(best int, y *Cycle) int {
+	apart := func(i int) int64 {
+		return max(y.HeapStart-t.runs[i].last.HeapStart, t.runs[i].last.HeapStart-y.HeapStart)
+	}
+	for i := range t.runs {
+		if t.continues(i, y) >= fitting && apart(i) < apart(best) {
+			best = i
+		}
+	}
+	for i := range t.runs {
+		if i != best && t.continues(i, y) >= fitting && apart(i) <= 2*apart(best)+2<<20 {
+			t.doubtful++
+			break
+		}
+	}
+	return best
+}
+
+// fitting is the score of a run that a collection continues in every respect.
+const fitting = 6
+
+// continues says how well a collection continues a run; 0 is not at all.
+func (t *runTracker) continues(i int, y *Cycle) int {
+	r := &t.runs[i]
+	latest := i == t.cur
+	if !r.used || y.N < r.gc || y.At < r.last.At {
+		return 0
+	}
+	if y.N == r.gc {
+		if again := *y; latest {
+			again.Position = r.last.Position
+			if again != r.last {
+				return 0
+			}
+			return 1 // the same line twice
+		}
+		return 0
+	}
+	// What was live is still there when the next collection begins, but for what
+	// the line cuts off.
+	plausible := r.gc == 0 || y.Procs == r.last.Procs && y.HeapStart+1<<20 >= r.last.HeapLive
+	next := y.N == r.gc+1 && (r.gc > 0 || latest)
+	score := 0
+	switch {
+	case next && plausible:
+		score = fitting
+	case next && latest, latest && plausible && y.N <= r.gc+3:
+		score = 4
+	case next:
+		score = 3
+	case latest:
+		score = 2
+	}
+	if score == fitting && latest {
+		score++
+	}
+	return score
 }
 
 // sample returns the run of a scheduler sample.

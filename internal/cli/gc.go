@@ -145,7 +145,7 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 	defer l.close()
 	var all []report.Collections
 	if l.log != nil {
-		opt.Unrecognised = l.log.Torn
+		opt.Unrecognised, opt.Doubtful = l.log.Torn, l.log.Stats.Doubtful
 		all = append(all, report.Collections{Summary: gc.Analyse(l.log.Cycles, opt), Unrecognised: l.log.Unrecognised})
 	}
 	for _, r := range l.rounds {
