@@ -101,6 +101,9 @@ type Target struct {
 	// BuildSettings are the settings of the build as debug/buildinfo has
 	// them (-tags, vcs.revision, GOARCH …).
 	BuildSettings map[string]string `json:"build_settings,omitempty"`
+	// Build names the very build: two targets with the same one ran the same
+	// program. Empty where that is not known.
+	Build string `json:"build,omitempty"`
 	// Agent tells whether loupe's agent was built into the program.
 	Agent bool `json:"agent"`
 	// Runs are the processes that were started, in order.

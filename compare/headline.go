@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/stats"
+	"loupe/unit"
+)
+
+const (
+	// shortRound is the length below which a round is mostly the start of the
+	// program, and its CPU time a few ticks of the kernel's clock (10 ms).
+	shortRound = time.Second
+	// shortROPE is then what a change has to be beyond.
+	shortROPE = 0.10
+)
+
+// settle holds the verdicts of the rows that decide to what all of them together
+// allow.
+func (t *Table) settle(all []*Facts) {
+	for i, f := range all[1:] {
+		if sameBuild(all[0], f) {
+			t.withdraw(i, false, func(*Change) bool { return true })
+			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s are the same build, run in the same way: whatever differs between them is chance, or the machine", t.Titles[0], t.Titles[i+1]))
+			continue
+		}
+		if short := min(typical(all[0]), typical(f)); short < shortRound {
+			beyond := func(c *Change) bool { return c.Low < 1+shortROPE && c.High > 1-shortROPE }
+			if t.withdraw(i, true, beyond) {
+				t.Notes = append(t.Notes, fmt.Sprintf("a round took %s: with less than %s the start of the program and the kernel's clock are much of it, and a verdict wants a change of more than %s (give it more to do)",
+					unit.Duration(short), unit.Duration(shortRound), unit.Percent(shortROPE)))
+			}
+		}
+		t.holm(i)
+	}
+	if note := t.spread(); note != "" {
+		t.Notes = append(t.Notes, note)
+	}
+}
+
+// withdraw makes the verdicts of a recording undecided for which doubtful is
+// true, of all rows or of those that decide. It tells whether there were any.
+func (t *Table) withdraw(i int, keys bool, doubtful func(*Change) bool) (any bool) {
+	for r := range t.Rows {
+		c := &t.Rows[r].Changes[i]
+		if decided(c.Verdict) && (t.Rows[r].Key || !keys) && doubtful(c) {
+			c.Verdict, any = Undecided, true
+		}
+	}
+	return any
+}
+
+// decided tells whether a verdict says that there is a difference.
+func decided(v Verdict) bool { return v == Improved || v == Regressed || v == Changed }
+
+// holm keeps one error rate for all rows that decide: with each of them at 5 %
+// one of two would call a change too often (Holm, 1979).
+func (t *Table) holm(i int) {
+	var keys []*Change
+	for r := range t.Rows {
+		if c := &t.Rows[r].Changes[i]; t.Rows[r].Key && c.Ratio.Known() && c.Low.Known() {
+			keys = append(keys, c)
+		}
+	}
+	slices.SortFunc(keys, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	for k, c := range keys {
+		if c.P*float64(len(keys)-k) < 1-Confidence {
+			continue
+		}
+		for _, c := range keys[k:] {
+			if decided(c.Verdict) {
+				c.Verdict = Undecided
+			}
+		}
+		return
+	}
+}
+
+// typical is the median length of the rounds; far more than any limit where there
+// are none.
+func typical(f *Facts) time.Duration {
+	var all []float64
+	for _, r := range f.Rounds {
+		all = append(all, float64(r.Duration))
+	}
+	if len(all) == 0 {
+		return math.MaxInt64
+	}
+	return time.Duration(stats.Median(all))
+}
+
+// sameBuild tells that two recordings are of one and the same program, run in
+// the same way.
+func sameBuild(a, b *Facts) bool {
+	x, y := &a.Manifest.Target, &b.Manifest.Target
+	return x.Build != "" && x.Build == y.Build && slices.Equal(x.Args, y.Args) && slices.Equal(x.Env, y.Env) && maps.Equal(x.BuildSettings, y.BuildSettings)
+}
+
+// spread says how far apart the rounds of one side lie, in the rows that decide:
+// what is not much larger than that nobody can tell from chance.
+func (t *Table) spread() string {
+	var parts []string
+	for _, r := range t.Rows {
+		most := 0.0
+		for _, c := range r.Cells {
+			if len(c.Rounds) < EnoughRounds || float64(c.Median) == 0 {
+				continue
+			}
+			sorted := slices.Sorted(slices.Values(c.Rounds))
+			most = max(most, (stats.Quantile(sorted, 0.75)-stats.Quantile(sorted, 0.25))/math.Abs(float64(c.Median)))
+		}
+		if r.Key && most > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", r.Name, unit.Percent(most)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "noise: the middle half of one side's rounds spreads over " + strings.Join(parts, ", ")
+}
+
+// unended says which recordings stopped their program before it came to its end:
+// of those neither the wall time nor the CPU time of the work is known.
+func unended(all []*Facts) (notes []string) {
+	for _, f := range all {
+		for _, r := range f.Rounds {
+			run := r.Phase.Run
+			if r.Load != nil || r.Ended || run < 0 || run >= len(f.Manifest.Target.Runs) || !f.Manifest.Target.Runs[run].Stopped {
+				continue
+			}
+			notes = append(notes, fmt.Sprintf("%s had not ended after %s, and was stopped: how long its work takes, and what CPU time, is not known (-for gives it longer; a service wants -load)", f.Title, unit.Duration(r.Duration)))
+			break
+		}
+	}
+	return notes
+}
