@@ -249,7 +249,7 @@ func TestExact(t *testing.T) {
 	}
 	slices.Sort(values)
 	q := []float64{0, 0.1, 0.5, 0.99, 0.999, 1}
-	for i, got := range Exact(l.All(), (*Request).Latency, q...) {
+	for i, got := range observe(l.All(), (*Request).Latency, 0).at(q...) {
 		at := max(0, int(q[i]*float64(len(values))+0.999999)-1)
 		if got != values[at] {
 			t.Errorf("at %v: %v, want %v", q[i], got, values[at])
@@ -269,7 +269,7 @@ func TestSummary(t *testing.T) {
 	if s.Requests != 2000 || s.Responses != 1999 || s.RPS != 1999 || s.Status[500] != 1 || s.Errors["refused"] != 1 || s.CommonError() != "refused" {
 		t.Errorf("summary is %+v", s)
 	}
-	if s.Latency.P50 != 1001*time.Microsecond || s.Latency.Max != 2*time.Millisecond || s.Latency.P99 == 0 {
+	if s.Latency.P50 != 1001*time.Microsecond || s.Latency.Max != Never || s.Latency.MaxAnswered != 2*time.Millisecond || s.Latency.P99 == 0 {
 		t.Errorf("latency is %+v", s.Latency)
 	}
 	if s.Latency.P999 != 0 {

@@ -2,15 +2,16 @@ package loadlog
 
 import (
 	"iter"
-	"math"
 	"slices"
 	"time"
 
 	"loupe/stats"
 )
 
-// Quantiles are percentiles of a time. A percentile with fewer than ten
-// requests beyond it is left at zero, because it would be an accident.
+// Quantiles are percentiles of a time, over all requests that were due. One that
+// falls among those that were never answered is [Never] (null in JSON). A
+// percentile with fewer than ten requests beyond it is left at zero, because it
+// would be an accident.
 type Quantiles struct {
 	Min   time.Duration `json:"min"`
 	Mean  time.Duration `json:"mean"`
@@ -24,20 +25,20 @@ type Quantiles struct {
 	P999  time.Duration `json:"p99.9,omitempty"`
 	P9999 time.Duration `json:"p99.99,omitempty"`
 	Max   time.Duration `json:"max"`
+	// Unanswered is how many of the requests were never answered. Then there is
+	// no mean and no slowest; AtLeast is what is known of a time that is Never,
+	// MeanAtLeast what is known of the mean.
+	Unanswered  int           `json:"unanswered,omitempty"`
+	AtLeast     time.Duration `json:"at_least,omitempty"`
+	MeanAtLeast time.Duration `json:"mean_at_least,omitempty"`
+	// MeanAnswered and MaxAnswered are those of the answered requests alone.
+	MeanAnswered time.Duration `json:"mean_answered"`
+	MaxAnswered  time.Duration `json:"max_answered"`
 }
 
 // Enough is the number of requests that must lie beyond a percentile for it to
 // be told.
 const Enough = 10
-
-// Exact returns the values at shares q, each from 0 to 1, of what value gives
-// for the requests of rows, by the nearest rank: exactly, without keeping all
-// of them. rows is gone through twice; a histogram says in which few buckets
-// the answers lie, and only those values are sorted.
-func Exact(rows iter.Seq[*Request], value func(*Request) time.Duration, q ...float64) []time.Duration {
-	h := Distribution(rows, value)
-	return exact(h, rows, value, q)
-}
 
 // Distribution counts what value gives for the requests.
 func Distribution(rows iter.Seq[*Request], value func(*Request) time.Duration) *stats.Histogram {
@@ -48,9 +49,12 @@ func Distribution(rows iter.Seq[*Request], value func(*Request) time.Duration) *
 	return h
 }
 
-func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) time.Duration, q []float64) []time.Duration {
-	out := make([]time.Duration, len(q))
-	if h.Count() == 0 {
+// exact returns the values of ranks, counted from 1, of what value gives for the
+// requests of rows, without keeping all of them: h, which has counted them, says
+// in which few buckets the answers lie, and only those values are sorted.
+func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) time.Duration, ranks []uint64) []time.Duration {
+	out := make([]time.Duration, len(ranks))
+	if len(ranks) == 0 {
 		return out
 	}
 	type wanted struct {
@@ -59,11 +63,9 @@ func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) tim
 		values []int64
 	}
 	var buckets []*wanted
-	in := make([]*wanted, len(q))
-	ranks := make([]uint64, len(q))
-	for i, share := range q {
-		ranks[i] = min(max(uint64(math.Ceil(share*float64(h.Count())-1e-9)), 1), h.Count())
-		r, below := h.Bucket(ranks[i])
+	in := make([]*wanted, len(ranks))
+	for i, rank := range ranks {
+		r, below := h.Bucket(rank)
 		at := slices.IndexFunc(buckets, func(w *wanted) bool { return w.Range == r })
 		if at < 0 {
 			at = len(buckets)
@@ -102,26 +104,6 @@ func (q *Quantiles) shares() []struct {
 	}{{0.1, &q.P10}, {0.25, &q.P25}, {0.5, &q.P50}, {0.75, &q.P75}, {0.9, &q.P90}, {0.95, &q.P95}, {0.99, &q.P99}, {0.999, &q.P999}, {0.9999, &q.P9999}}
 }
 
-func quantiles(rows iter.Seq[*Request], value func(*Request) time.Duration) Quantiles {
-	var out Quantiles
-	h := Distribution(rows, value)
-	if h.Count() == 0 {
-		return out
-	}
-	var q []float64
-	var to []*time.Duration
-	for _, s := range out.shares() {
-		if s.q <= 0.5 || float64(h.Count())*(1-s.q) >= Enough-1e-6 {
-			q, to = append(q, s.q), append(to, s.to)
-		}
-	}
-	for i, v := range exact(h, rows, value, q) {
-		*to[i] = v
-	}
-	out.Min, out.Max, out.Mean = time.Duration(h.Min()), time.Duration(h.Max()), time.Duration(math.Round(h.Mean()))
-	return out
-}
-
 // Generator says what sending the load cost, and whether that may have
 // distorted what was measured.
 type Generator struct {
@@ -149,19 +131,23 @@ type Summary struct {
 	// RPS counts answered requests, whatever their status.
 	RPS       float64 `json:"rps"`
 	Responses int     `json:"responses"`
-	// Latency and Service are those of answered requests: since they were
-	// due, and since they were sent. In a closed loop both are the same.
+	// Latency is since the requests were due, of all that were; Service since
+	// they were sent, of all that were sent. In a closed loop both are the same.
 	Latency Quantiles `json:"latency_ns"`
 	Service Quantiles `json:"service_ns"`
-	// Failed is how long failed requests took.
+	// Failed is how long failed requests took until they failed, which is not
+	// how long their answers would have taken.
 	Failed *Quantiles     `json:"failed_ns,omitempty"`
 	Status map[int]int    `json:"status"`
 	Errors map[string]int `json:"errors"`
 	Bytes  int64          `json:"bytes"`
 	// Late is how many requests were sent more than a millisecond after
 	// they were due, Unsent how many never.
-	Late        int             `json:"late,omitempty"`
-	Unsent      int64           `json:"unsent,omitempty"`
+	Late   int   `json:"late,omitempty"`
+	Unsent int64 `json:"unsent,omitempty"`
+	// Resent is how often requests were sent again, because that was asked for;
+	// each was more work for the service, and counts in Requests once.
+	Resent      int64           `json:"resent,omitempty"`
 	Connections ConnectionFacts `json:"connections"`
 	Targets     []TargetFacts   `json:"targets,omitempty"`
 	Generator   Generator       `json:"generator"`
@@ -185,6 +171,7 @@ type ConnectionFacts struct {
 type TargetFacts struct {
 	Target
 	Responses int         `json:"responses"`
+	Failed    int         `json:"failed,omitempty"`
 	Latency   Quantiles   `json:"latency_ns"`
 	Status    map[int]int `json:"status"`
 }
@@ -196,7 +183,7 @@ const lateFrom = time.Millisecond
 func (l *Log) Summary() *Summary {
 	s := &Summary{
 		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
-		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Notes: l.Notes,
+		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Resent: l.Resent, Notes: l.Notes,
 		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy},
 	}
 	failed := 0
@@ -213,15 +200,15 @@ func (l *Log) Summary() *Summary {
 		s.Responses++
 		s.Status[int(r.Status)]++
 	}
-	s.Service = quantiles(l.Answered(), func(r *Request) time.Duration { return r.Service })
+	s.Service = observe(l.Answered(), service, failed).quantiles(l.leastWait(service, nil))
 	s.Latency = s.Service
-	if l.Open {
-		s.Latency = quantiles(l.Answered(), (*Request).Latency)
-		lag := quantiles(l.All(), func(r *Request) time.Duration { return r.Late })
+	if l.Open || l.Unsent > 0 {
+		s.Latency = observe(l.Answered(), (*Request).Latency, failed+int(l.Unsent)).quantiles(l.leastAll())
+		lag := observe(l.All(), func(r *Request) time.Duration { return r.Late }, 0).quantiles(0)
 		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag.P50, lag.P99, lag.Max
 	}
 	if failed > 0 {
-		q := quantiles(l.failures(), (*Request).Latency)
+		q := observe(l.failures(), (*Request).Latency, 0).quantiles(0)
 		s.Failed = &q
 	}
 	if s.Seconds > 0 {
@@ -243,6 +230,18 @@ func (l *Log) Summary() *Summary {
 	return s
 }
 
+func service(r *Request) time.Duration { return r.Service }
+
+// leastAll is leastWait since requests were due.
+func (l *Log) leastAll() time.Duration { return l.leastWait((*Request).Latency, nil) }
+
+// Due is how many requests should have been answered: those that were sent, and
+// those that never were.
+func (s *Summary) Due() int64 { return int64(s.Requests) + s.Unsent }
+
+// Unanswered is how many of them were not: they failed, or were never sent.
+func (s *Summary) Unanswered() int64 { return s.Due() - int64(s.Responses) }
+
 func (l *Log) failures() iter.Seq[*Request] {
 	return l.where(func(r *Request) bool { return r.Error != 0 })
 }
@@ -259,12 +258,17 @@ func (l *Log) where(keep func(*Request) bool) iter.Seq[*Request] {
 
 func (l *Log) targetFacts(i int) TargetFacts {
 	f := TargetFacts{Target: l.Targets[i], Status: map[int]int{}}
-	rows := l.where(func(r *Request) bool { return r.Error == 0 && int(r.Target) == i })
-	for r := range rows {
+	of := func(r *Request) bool { return int(r.Target) == i }
+	for r := range l.where(of) {
+		if r.Error != 0 {
+			f.Failed++
+			continue
+		}
 		f.Responses++
 		f.Status[int(r.Status)]++
 	}
-	f.Latency = quantiles(rows, (*Request).Latency)
+	answered := l.where(func(r *Request) bool { return r.Error == 0 && of(r) })
+	f.Latency = observe(answered, (*Request).Latency, f.Failed).quantiles(l.leastWait((*Request).Latency, of))
 	return f
 }
 
