@@ -14,7 +14,7 @@ type loadJSON struct {
 	Header loadHeaderJSON `json:"run"`
 	// Histogram counts response times in buckets at most 0.8 % wide, Never the
 	// requests that have none.
-	Never int64 `json:"never_answered"`
+	Never     int64           `json:"never_answered"`
 	Histogram []bucketJSON    `json:"histogram"`
 	OverTime  []loadSliceJSON `json:"over_time"`
 }
