@@ -18,6 +18,9 @@ type carrier interface {
 	// came at the instant that is returned. more tells that the connection
 	// can take another request.
 	roundTrip(ctx context.Context, c *call) (end int64, more bool, err error)
+	// alive tells whether a connection that was idle can be written to, as far as
+	// that is known without writing.
+	alive() bool
 	// record is what is kept of the connection.
 	record() *loadlog.Connection
 	// interrupt makes roundTrip return early; any goroutine may call it.
@@ -306,8 +309,10 @@ func (s *slot) do(ctx context.Context, t turn) {
 func (s *slot) carry(ctx context.Context, c *call) (end int64, err error) {
 	r, n := s.crew.r, c.m.number
 	for {
-		kept := s.carriers[n] != nil
-		if !kept {
+		if k := s.carriers[n]; k != nil && !k.alive() {
+			s.hangUp(n, loadlog.ByServer) // before anything was sent
+		}
+		if s.carriers[n] == nil {
 			took, err := s.connectFor(ctx, c, n)
 			c.dialled.add(took)
 			if err != nil {
@@ -318,13 +323,14 @@ func (s *slot) carry(ctx context.Context, c *call) (end int64, err error) {
 		record := k.record()
 		c.conn = record.ID
 		end, more, err := k.roundTrip(ctx, c)
+		used := record.Requests > 0
 		record.Requests++
 		if err != nil {
 			s.hangUp(n, loadlog.ByFailure)
-			if ctx.Err() == nil && c.retry(kept, err) {
+			if ctx.Err() == nil && c.retry(r, err) {
 				continue
 			}
-			return max(end, r.now()), err
+			return max(end, r.now()), c.dropped(used, err)
 		}
 		if r.NoKeepAlive {
 			s.hangUp(n, loadlog.ByRequest)

@@ -47,6 +47,7 @@ type run struct {
 	kept     int64     // when the phase began that is kept; 0 before
 	phase    atomic.Pointer[phase]
 	ids      atomic.Uint32
+	resent   atomic.Int64 // how often requests were sent again
 	active   atomic.Int64 // connections, for whoever watches
 }
 
@@ -102,6 +103,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 		h.Monotonic = 0
 	}
 	h.Warmup, h.Elapsed, h.CPU, h.GCs, h.Busy = warm, elapsed, used.cpu, used.gcs, busy
+	h.Retry, h.Resent = r.Retry, r.resent.Load()
 	for _, l := range r.lanes {
 		h.Unsent += l.unsent
 		h.ServedLength += l.served
