@@ -168,6 +168,12 @@ func (t *Table) noteLoads(all []*Facts, fewest int) {
 	for _, f := range all {
 		t.Notes = append(t.Notes, failures(f)...)
 		for _, r := range f.Rounds {
+			if why := r.Load.Generator.Starved; why != "" {
+				t.Notes = append(t.Notes, f.Title+": its times are upper bounds: "+why)
+				break
+			}
+		}
+		for _, r := range f.Rounds {
 			if why := r.Load.Generator.Limited; why != "" {
 				t.Notes = append(t.Notes, f.Title+": generator-limited, so that its rate is a lower bound: "+why)
 				break

@@ -37,6 +37,10 @@ type blocking struct {
 
 	crews []*crew
 	share float64
+	// waited is for how long threads waited for a CPU in the last phase, where
+	// told.
+	waited time.Duration
+	told   bool
 
 	mu       sync.Mutex
 	carriers map[carrier]struct{}
@@ -85,6 +89,9 @@ func (w *crew) hire() *slot {
 
 func (b *blocking) threads() int  { return runtime.GOMAXPROCS(0) }
 func (b *blocking) busy() float64 { return b.share }
+
+// delay is the sum of all threads: no goroutine belongs to one.
+func (b *blocking) delay() (sum time.Duration, known bool) { return b.waited, b.told }
 
 // openAtOnce is how many connections are opened at a time, so that the queue
 // of connections that the server has not accepted yet does not run over.
@@ -139,7 +146,7 @@ func (r *run) openAll(ctx context.Context, n int, dial func(ctx context.Context,
 func (b *blocking) carry(ctx context.Context, p *phase) {
 	stop := context.AfterFunc(ctx, b.interrupt)
 	defer stop()
-	before, begun := takeUsage(), time.Now()
+	before, delay, begun := takeUsage(), takeRunDelay(), time.Now()
 	for _, w := range b.crews {
 		w.over = false
 		for _, s := range w.slots {
@@ -153,6 +160,7 @@ func (b *blocking) carry(ctx context.Context, p *phase) {
 	for _, w := range b.crews {
 		w.wait.Wait()
 	}
+	b.waited, b.told = takeRunDelay().since(delay)
 	// No thread can be asked how long it waited, the process can.
 	used := takeUsage().since(before)
 	b.share = min(1, used.cpu.Seconds()/time.Since(begun).Seconds()/float64(b.threads()))

@@ -59,6 +59,16 @@ func (e *epoll) busy() (share float64) {
 	return share
 }
 
+func (e *epoll) delay() (longest time.Duration, known bool) {
+	for _, p := range e.loops {
+		if !p.known {
+			return 0, false
+		}
+		longest = max(longest, p.delay)
+	}
+	return longest, len(e.loops) > 0
+}
+
 func (e *epoll) open(ctx context.Context) {
 	type place struct {
 		s *seat
@@ -126,7 +136,7 @@ func (e *epoll) carry(ctx context.Context, p *phase) {
 			// The thread ends with the goroutine, and its exact timers.
 			runtime.LockOSThread()
 			exactTimers()
-			l.run(ctx)
+			l.measured(ctx)
 		})
 	}
 	wait.Wait()
@@ -149,6 +159,8 @@ type loop struct {
 	values *target.Values
 	buf    []byte
 	share  float64
+	delay  time.Duration // that this thread waited for a CPU, in the phase
+	known  bool          // it is
 
 	seats []*seat
 	idle  []*seat // the last one was the last to be busy
@@ -234,6 +246,20 @@ func (p *loop) deliver(x parcel) {
 	p.mail.Unlock()
 	if first {
 		ring(p.bell)
+	}
+}
+
+// measured is run, with what the system knows of the thread: a thread that waits for
+// a CPU looks busy to itself.
+func (p *loop) measured(ctx context.Context) {
+	before, known := threadDelay()
+	begun := p.r.now()
+	p.run(ctx)
+	length := time.Duration(p.r.now() - begun)
+	after, also := threadDelay()
+	p.known = known && also
+	if p.delay = after.waited - before.waited; p.known && length > 0 {
+		p.share = min(1, float64(after.ran-before.ran)/float64(length))
 	}
 }
 

@@ -64,6 +64,10 @@ type engine interface {
 	// busy is the share of the last phase that the busiest thread did not
 	// wait, 0 when unknown.
 	busy() float64
+	// delay is for how long the threads that send had no CPU in the last phase
+	// although they could have run: the worst of them, or the sum where nobody
+	// can tell them apart.
+	delay() (d time.Duration, known bool)
 	// threads is how many there are that send.
 	threads() int
 }
@@ -95,6 +99,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	elapsed := time.Duration(r.now() - p.from)
 	used := takeUsage().since(before)
 	busy := r.engine.busy()
+	delay, delayKnown := r.engine.delay()
 	stop()
 	r.engine.close()
 	h := r.header()
@@ -103,6 +108,9 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 		h.Monotonic = 0
 	}
 	h.Warmup, h.Elapsed, h.CPU, h.GCs, h.Busy = warm, elapsed, used.cpu, used.gcs, busy
+	if delayKnown {
+		h.RunDelay = &delay
+	}
 	h.Retry, h.Resent = r.Retry, r.resent.Load()
 	for _, l := range r.lanes {
 		h.Unsent += l.unsent

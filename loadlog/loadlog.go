@@ -63,9 +63,9 @@ type Header struct {
 	GCs     int           `json:"generator_gcs"`
 	Threads int           `json:"generator_threads,omitempty"`
 	Busy    float64       `json:"generator_busy,omitempty"`
-	// RunDelay is for how long the threads of the generator could run and had no
-	// CPU (Linux: /proc/PID/task/*/schedstat), that of the worst of those that
-	// send where they are known; nil where nobody knows.
+	// RunDelay is for how long the threads that send could have run and had no CPU
+	// (Linux: /proc/PID/task/*/schedstat): that of the worst of them with the
+	// engine epoll, and else the sum of all; nil where nobody knows.
 	RunDelay *time.Duration `json:"generator_run_delay_ns,omitempty"`
 	// ServedLength is the sum of the Content-Length headers, as hey counts
 	// data.

@@ -1,11 +1,13 @@
 package loadlog
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"time"
 
 	"loupe/stats"
+	"loupe/unit"
 )
 
 // Quantiles are percentiles of a time, over all requests that were due. One that
@@ -115,9 +117,16 @@ type Generator struct {
 	// Busy is the share of the time that the busiest thread that sends did
 	// not wait; 0 when unknown.
 	Busy float64 `json:"busy,omitempty"`
+	// RunDelay is for how long what sends could have run and had no CPU, which
+	// is part of the times; nil where the system does not tell.
+	RunDelay *time.Duration `json:"run_delay_ns,omitempty"`
 	// Limited says why the figures are a lower bound of what the service
 	// can do, and its times an upper one; empty when they are not.
 	Limited string `json:"limited,omitempty"`
+	// Starved says why the times are an upper bound, although the rate is
+	// true: the generator waited for a CPU. Empty when it did not, or nobody
+	// knows.
+	Starved string `json:"starved,omitempty"`
 }
 
 // Summary holds the figures of a load run.
@@ -184,7 +193,7 @@ func (l *Log) Summary() *Summary {
 	s := &Summary{
 		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
 		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Resent: l.Resent, Notes: l.Notes,
-		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy},
+		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy, RunDelay: l.RunDelay},
 	}
 	failed := 0
 	for r := range l.All() {
@@ -220,7 +229,7 @@ func (l *Log) Summary() *Summary {
 			s.Targets = append(s.Targets, l.targetFacts(i))
 		}
 	}
-	s.Generator.Limited = l.limited(s)
+	s.Generator.Limited, s.Generator.Starved = l.limited(s)
 	if l.Wanted != "" {
 		wanted, _ := ParseConditions(l.Wanted) // what cannot be read is not judged
 		for _, c := range wanted {
@@ -291,21 +300,54 @@ func (l *Log) connectionFacts() ConnectionFacts {
 // The generator is the limit when a thread that sends has hardly any time left,
 // or when requests are sent so late that it shows in their times (section 6 of
 // the research on load: 80 % busy, a tenth of the median). In an open loop a
-// busy thread is late; in a closed one nothing else tells.
+// busy thread is late; in a closed one nothing else tells. A thread without a CPU
+// looks busy to itself; how long it waited for one the system tells.
 const (
 	busyLimit = 0.8
 	lagLimit  = 0.1
+	// starvedLimit is the share of the time without a CPU from which on times
+	// have to be doubted.
+	starvedLimit = 0.1
+	// keptRate is the share of what was asked for that was answered in time, from
+	// which on the rate was kept.
+	keptRate = 0.95
 )
 
-func (l *Log) limited(s *Summary) string {
+func (l *Log) limited(s *Summary) (limited, starved string) {
 	g := &s.Generator
-	switch {
-	case g.Busy >= busyLimit && !l.Open:
-		return "the thread that sends was busy nearly all of the time"
-	case l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(s.Service.P50) && g.Busy >= busyLimit:
-		return "requests were sent late because the thread that sends was busy"
+	// Of several threads that cannot be told apart the sum is known.
+	delay := 0.0
+	if g.RunDelay != nil && l.Elapsed > 0 {
+		delay = g.RunDelay.Seconds() / l.Elapsed.Seconds()
+		if l.Engine != "epoll" {
+			delay /= float64(max(1, l.Threads))
+		}
 	}
-	return ""
+	if delay >= starvedLimit {
+		starved = fmt.Sprintf("what sends waited for a CPU for %s in %s, in which it had %s of work", unit.Duration(*g.RunDelay), unit.Duration(l.Elapsed), unit.Duration(l.CPU))
+	}
+	lagging := l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(min(s.Service.P50, max(s.Service.MaxAnswered, 1)))
+	switch {
+	case l.Open && l.kept(s):
+		if lagging && starved == "" && g.Busy >= busyLimit {
+			starved = "requests were sent late because the thread that sends was busy"
+		}
+		return "", starved
+	case l.Open && !lagging, g.Busy+delay < busyLimit:
+		return "", starved
+	case starved != "" && delay > g.Busy:
+		return starved, ""
+	case l.Open:
+		return "requests were sent late because the thread that sends was busy", ""
+	}
+	return "the thread that sends was busy nearly all of the time", ""
+}
+
+// kept tells whether all that an open loop was to send was answered in about the
+// time in which it was due: then the generator was no limit of the rate.
+func (l *Log) kept(s *Summary) bool {
+	return s.Due() > 0 && float64(s.Responses) >= keptRate*float64(s.Due()) &&
+		(l.Duration == 0 && l.Rate == 0 || l.Duration > 0 && float64(l.Duration) >= keptRate*float64(l.Elapsed) || l.Rate > 0 && l.Duration == 0 && s.RPS >= keptRate*l.Rate)
 }
 
 // CommonError returns the text of the most frequent error, empty when there

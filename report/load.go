@@ -240,7 +240,7 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	if g.Busy > 0 {
 		w.printf("; busy %s of the time", unit.Percent(g.Busy))
 	}
-	w.printf("\n")
+	w.printf("; %s\n", waitedForCPU(&g))
 	if l.Open {
 		loadLag(w, s)
 	} else {
@@ -249,9 +249,20 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	if g.Limited != "" {
 		w.printf("  Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: %s\n", clean(g.Limited))
 	}
+	if g.Starved != "" {
+		w.printf("  Starved:\tthe times are upper bounds, and part of them is not the service's: %s\n", clean(g.Starved))
+	}
 	for _, note := range s.Notes {
 		w.printf("  Note:\t%s\n", clean(note))
 	}
+}
+
+// waitedForCPU says for how long what sends had no CPU.
+func waitedForCPU(g *loadlog.Generator) string {
+	if g.RunDelay == nil {
+		return "how long it waited for a CPU is unknown"
+	}
+	return "waited " + unit.Duration(*g.RunDelay) + " for a CPU"
 }
 
 // loadLag says how well the schedule was kept.

@@ -157,6 +157,11 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 	if g.Busy > 0 {
 		row("generator busy"+of, "%s of the time", unit.Percent(g.Busy))
 	}
+	delay := "unknown"
+	if g.RunDelay != nil {
+		delay = unit.Duration(*g.RunDelay)
+	}
+	row("waited for a CPU"+of, "%s", delay)
 	if whole.Open {
 		if s.Requests >= loadlog.Enough*100 {
 			row("sent late", "50%% of the requests within %s of their turn, 99%% within %s, all within %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
@@ -171,6 +176,9 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 	}
 	if g.Limited != "" {
 		t.Notes = append(t.Notes, "Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: "+g.Limited)
+	}
+	if g.Starved != "" {
+		t.Notes = append(t.Notes, "The times are upper bounds, and part of them is not the service's: "+g.Starved)
 	}
 	for _, c := range s.Conditions {
 		verdict := "met"

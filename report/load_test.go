@@ -60,7 +60,7 @@ Response time histogram:
 	}
 	for _, line := range []string{
 		"  10% in 0.0000 secs (15.0 µs)", "  90% in 0.0001 secs (70.0 µs)", "  95% n/a (needs 200 requests)", "  99.9% n/a (needs 10000 requests)",
-		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of its own", "  Note:\tTLS was not verified",
+		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of its own; how long it waited for a CPU is unknown", "  Note:\tTLS was not verified",
 	} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("report lacks %q:\n%s", line, got)
@@ -153,7 +153,7 @@ func TestWriteLoadMore(t *testing.T) {
 	for _, want := range []string{
 		"  GET http://x/a:\t500, 1.00 ms, n/a, 1.00 ms\n", "  POST http://x/b", "; [500] 500\n",
 		"  Opened:\t1, 0 of them after the start; to dial took 50% 2.00 ms, longest 2.00 ms; TLS of it 50% 1.00 ms\n",
-		"  Load:\tclosed loop, 2 connections, sent by epoll\n", "busy 93.0% of the time", "Generator-limited: the rate is a lower bound",
+		"  Load:\tclosed loop, 2 connections, sent by epoll\n", "busy 93.0% of the time; how long it waited for a CPU is unknown", "Generator-limited: the rate is a lower bound",
 		"DNS+dialup:\t0.0000 secs, 0.0000 secs, 0.0020 secs",
 	} {
 		if !strings.Contains(got, want) {
