@@ -365,3 +365,37 @@ func ExampleLog_Summary() {
 	fmt.Println(s.Requests, s.Latency.P50, s.Latency.P99)
 	// Output: 1000 500µs 990µs
 }
+
+// TestLimited tells a generator that was the limit from one that had no CPU, and
+// from one that kept its schedule.
+func TestLimited(t *testing.T) {
+	f := func(name string, open bool, share, busy float64, delay time.Duration, late time.Duration, limited, starved bool) {
+		t.Helper()
+		h := Header{Open: open, Engine: "epoll", Threads: 1, Elapsed: 10 * time.Second, Duration: 10 * time.Second, CPU: 100 * time.Millisecond, Busy: busy}
+		if delay >= 0 {
+			h.RunDelay = &delay
+		}
+		n := int(2000 * share)
+		h.Unsent = int64(2000 - n)
+		if !open {
+			h.Unsent = 0
+		}
+		var rows []Request
+		for i := range n {
+			rows = append(rows, Request{Begin: timeline.Time(i) * 5e6, Late: late, Service: time.Millisecond, Status: 200})
+		}
+		g := New(h, rows).Summary().Generator
+		if (g.Limited != "") != limited || (g.Starved != "") != starved {
+			t.Errorf("%s: limited %q, starved %q", name, g.Limited, g.Starved)
+		}
+	}
+	f("a kept schedule, busy and late", true, 1, 0.95, -1, time.Millisecond, false, true)
+	f("a kept schedule without a CPU", true, 1, 0.02, 1970*time.Millisecond, time.Millisecond, false, true)
+	f("a kept schedule", true, 1, 0.02, time.Millisecond, time.Microsecond, false, false)
+	f("behind, busy and late", true, 0.5, 0.95, time.Millisecond, time.Millisecond, true, false)
+	f("behind and without a CPU", true, 0.5, 0.1, 8*time.Second, time.Millisecond, true, false)
+	f("behind, with time left", true, 0.5, 0.1, time.Millisecond, time.Millisecond, false, false)
+	f("a closed loop, busy", false, 1, 0.95, -1, 0, true, false)
+	f("a closed loop without a CPU", false, 1, 0.01, 9*time.Second, 0, true, false)
+	f("a closed loop with time left", false, 1, 0.5, time.Millisecond, 0, false, false)
+}
