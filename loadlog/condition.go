@@ -177,6 +177,9 @@ func (c *Condition) number(s string) error {
 	return nil
 }
 
+// OfTime tells whether the condition is about how long requests took.
+func (c Condition) OfTime() bool { return c.kindIsTime(c.kind) }
+
 // String returns the condition as it was written, without blanks.
 func (c Condition) String() string { return c.text }
 
@@ -279,7 +282,8 @@ func (c Condition) judgeTime(l *Log, s *Summary) Judgement {
 	if c.kind == percentileTime && due < c.Answers() {
 		// A percentile that is not told is not met; it can be missed by so
 		// many that chance is no excuse.
-		if low.missed(c) {
+		if missed, many := low.missed(c); many {
+			j.Got = fmt.Sprintf("%s of %s requests took longer", unit.Count(int64(missed)), unit.Count(due))
 			return j
 		}
 		slowest, _ := low.slowest()
@@ -329,19 +333,20 @@ func (s *observed) slowest() (time.Duration, int) {
 // byChance is how seldom chance alone may miss a percentile for it to be an excuse.
 const byChance = 0.01
 
-// missed tells that so many requests miss a limit that a service that meets it
-// would hardly have done so.
-func (s *observed) missed(c Condition) bool {
+// missed returns how many requests miss a limit, and whether they are so many that a
+// service that meets it would hardly have done so.
+func (s *observed) missed(c Condition) (bad int, many bool) {
 	if c.op[0] != '<' {
-		return false
+		return 0, false
 	}
-	n, bad := s.due(), s.beyond
+	n := s.due()
+	bad = s.beyond
 	for r := range s.rows {
 		if !c.holds(float64(s.value(r))) {
 			bad++
 		}
 	}
-	return bad > 0 && stats.BinomialTail(bad, n, 1-c.q) < byChance
+	return bad, bad > 0 && stats.BinomialTail(bad, n, 1-c.q) < byChance
 }
 
 // took is a time in words; of one that never came what is known of it.

@@ -410,6 +410,7 @@ func stepOf(s *loadlog.Summary, rate float64) findStep {
 		Errors: float64(s.Unanswered()) / float64(max(1, s.Due())), Limited: s.Generator.Limited,
 	}
 	var missed, doubted []string
+	slow := false
 	for _, j := range s.Conditions {
 		switch {
 		case j.Met:
@@ -417,6 +418,7 @@ func stepOf(s *loadlog.Summary, rate float64) findStep {
 			doubted = append(doubted, j.String())
 		default:
 			missed = append(missed, j.String())
+			slow = slow || j.Condition.OfTime()
 		}
 	}
 	if due := s.Due(); float64(s.Responses) < answeredShare*float64(due) {
@@ -425,8 +427,8 @@ func stepOf(s *loadlog.Summary, rate float64) findStep {
 	out.Met = len(missed)+len(doubted) == 0
 	out.Unknown = len(missed) == 0 && len(doubted) > 0
 	out.Why = strings.Join(append(missed, doubted...), "; ")
-	if starved := s.Generator.Starved; starved != "" && !out.Met && !out.Unknown {
-		// Whose fault that is nobody knows.
+	if starved := s.Generator.Starved; starved != "" && slow {
+		// Whose fault it is that times were too long nobody knows.
 		out.Limited = cmp.Or(out.Limited, starved)
 	}
 	return out
