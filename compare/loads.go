@@ -64,7 +64,7 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 			for i := range row.Changes {
 				row.Changes[i].share(max(keys, 2))
 				if interleaved {
-					row.Changes[i].paired(row.Cells[0].Rounds, row.Cells[i+1].Rounds)
+					row.Changes[i].paired(row.Cells[0].all, row.Cells[i+1].all, row.Better)
 				}
 			}
 		}
@@ -86,21 +86,22 @@ func (c *Change) share(parts int) {
 // other, do not say the same: by an exact sign test where there are enough pairs
 // for one, and else when a single pair disagrees. Seven pairs that agree have a
 // probability of 1.6 %, five of 6.3 %, which the rank test makes up for.
-func (c *Change) paired(old, new []float64) {
+func (c *Change) paired(old, new []float64, better Better) {
 	if c.Verdict != Improved && c.Verdict != Regressed || len(old) != len(new) {
 		return
 	}
-	up, n := 0, 0
+	rises := (c.Verdict == Improved) == (better == Higher)
+	same, n := 0, 0
 	for i := range old {
 		if old[i] == new[i] {
 			continue
 		}
 		n++
-		if (new[i] > old[i]) == (c.Ratio > 1) {
-			up++
+		if (new[i] > old[i]) == rises {
+			same++
 		}
 	}
-	if least := math.Ldexp(2, -n); signTest(up, n) > max(1-Confidence, least) {
+	if least := math.Ldexp(2, -n); signTest(same, n) > max(1-Confidence, least) {
 		c.Verdict = Undecided
 	}
 }
@@ -119,16 +120,21 @@ func signTest(same, n int) float64 {
 // loadRows are the figures of load runs, in the order in which they are shown.
 func loadRows(open bool) []metric {
 	quantile := func(id, name string, key bool, value func(l *loadlog.Summary) time.Duration) metric {
-		return metric{id, name, Nanoseconds, Lower, key, ofLoad(func(r *Round) float64 { return positive(float64(value(r.Load))) })}
+		return metric{id, name, Nanoseconds, Lower, key, func(r *Round) float64 { return took(value(r.Load)) }}
 	}
 	latency := "Latency "
 	if open {
 		latency = "Response time "
 	}
 	rows := []metric{
-		{"requests", "Requests", Count, Neither, false, func(r *Round) float64 { return float64(r.Load.Responses) }},
+		{"requests", "Answered requests", Count, Neither, false, func(r *Round) float64 { return float64(r.Load.Responses) }},
 		{"requests_per_sec", "Requests/sec", PerSecond, Higher, !open, func(r *Round) float64 { return r.Load.RPS }},
-		quantile("latency_mean", latency+"mean", false, func(l *loadlog.Summary) time.Duration { return l.Latency.Mean }),
+		quantile("latency_mean", latency+"mean", false, func(l *loadlog.Summary) time.Duration {
+			if l.Latency.Unanswered > 0 {
+				return 0 // there is none
+			}
+			return l.Latency.Mean
+		}),
 		quantile("latency_p10", latency+"p10", false, func(l *loadlog.Summary) time.Duration { return l.Latency.P10 }),
 		quantile("latency_p50", latency+"p50", open, func(l *loadlog.Summary) time.Duration { return l.Latency.P50 }),
 		quantile("latency_p90", latency+"p90", false, func(l *loadlog.Summary) time.Duration { return l.Latency.P90 }),
@@ -142,7 +148,7 @@ func loadRows(open bool) []metric {
 			quantile("service_p99", "Service time p99", false, func(l *loadlog.Summary) time.Duration { return l.Service.P99 }))
 	}
 	return append(rows,
-		metric{errorsRow, "Errors", Count, Lower, false, func(r *Round) float64 { return float64(r.Load.Requests - r.Load.Responses) }},
+		metric{errorsRow, "Errors, all runs", Count, Lower, false, func(r *Round) float64 { return float64(r.Load.Unanswered()) }},
 		metric{"bytes_per_request", "Bytes/request", Bytes, Neither, false, ofLoad(func(r *Round) float64 {
 			return positive(float64(r.Load.Bytes) / float64(r.Load.Responses))
 		})},
@@ -161,6 +167,12 @@ func (t *Table) noteLoads(all []*Facts, fewest int) {
 	}
 	for _, f := range all {
 		t.Notes = append(t.Notes, failures(f)...)
+		for _, r := range f.Rounds {
+			if why := r.Load.Generator.Starved; why != "" {
+				t.Notes = append(t.Notes, f.Title+": its times are upper bounds: "+why)
+				break
+			}
+		}
 		for _, r := range f.Rounds {
 			if why := r.Load.Generator.Limited; why != "" {
 				t.Notes = append(t.Notes, f.Title+": generator-limited, so that its rate is a lower bound: "+why)

@@ -111,3 +111,113 @@ func TestLoadsFalseAlarms(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadsNeverAnswered: a service that lets requests time out is not faster than
+// one that answers all of them, however fast the rest is.
+func TestLoadsNeverAnswered(t *testing.T) {
+	good, bad := compare.LoadSide{Title: "good", Open: true}, compare.LoadSide{Title: "bad", Open: true}
+	for i := range 5 {
+		base := time.Duration(i) * time.Microsecond
+		var a, b []loadlog.Request
+		for n := range 2000 {
+			a = append(a, loadlog.Request{Service: 100*time.Millisecond + base, Status: 200})
+			q := loadlog.Request{Service: time.Millisecond + base, Status: 200}
+			if n%4 == 0 {
+				q = loadlog.Request{Service: time.Second, Error: 1}
+			}
+			b = append(b, q)
+		}
+		h := loadlog.Header{Open: true, Elapsed: 2 * time.Second, Errors: []string{loadlog.TimedOut}}
+		good.Runs, bad.Runs = append(good.Runs, loadlog.New(h, a).Summary()), append(bad.Runs, loadlog.New(h, b).Summary())
+	}
+	table := compare.Loads([]compare.LoadSide{good, bad}, true)
+	for _, id := range []string{"latency_p99", "latency_max", "service_p99"} {
+		row, _ := table.Row(id)
+		if c := row.Changes[0]; c.Verdict != compare.Regressed || c.Ratio.Known() || !row.Cells[1].NeverCame() || row.Cells[1].Never != 5 {
+			t.Errorf("%s: %+v %+v", id, row.Cells, c)
+		}
+	}
+	if row, _ := table.Row("latency_mean"); row.Cells[1].Median.Known() || row.Changes[0].Verdict != compare.NoVerdict {
+		t.Errorf("a mean without a quarter of the requests: %+v", row)
+	}
+	if v := verdict(t, table, "latency_p50"); v != compare.Improved {
+		t.Errorf("the median is %q", v)
+	}
+	if !table.Regressed() {
+		t.Error("a 99th percentile that never comes is no regression")
+	}
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "bad: 2,500 of 10,000 requests failed (timeout): they count as slower than all answers") {
+		t.Errorf("notes: %s", notes)
+	}
+	back := compare.Loads([]compare.LoadSide{bad, good}, true)
+	if v := verdict(t, back, "latency_p99"); v != compare.Improved {
+		t.Errorf("the other way round p99 is %q", v)
+	}
+}
+
+// TestLoadsErrors: one run of five with failures is no zero, and counts of one
+// thing are equal.
+func TestLoadsErrors(t *testing.T) {
+	a, b := compare.LoadSide{Title: "a"}, compare.LoadSide{Title: "b"}
+	for range 5 {
+		a.Runs, b.Runs = append(a.Runs, loadRun(800, 1e6, 2e6)), append(b.Runs, loadRun(800, 1e6, 2e6))
+	}
+	b.Runs[2].Responses -= 5
+	b.Runs[2].Errors = map[string]int{"EOF": 5}
+	table := compare.Loads([]compare.LoadSide{a, b}, true)
+	row, ok := table.Row("errors")
+	if !ok || row.Cells[1].Median != 5 || !strings.Contains(strings.Join(table.Notes, "\n"), "b: 5 of 40,000 requests failed") {
+		t.Errorf("%+v, notes %q", row.Cells, table.Notes)
+	}
+}
+
+// TestLoadsAgree: in random tables percentiles are in order, and no change
+// contradicts the medians beside it.
+func TestLoadsAgree(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	heap := func() time.Duration { // runs fall into two heaps
+		at := 440e6
+		if rnd.IntN(2) == 0 {
+			at = 300e6 + 300e6*rnd.Float64()
+		}
+		return time.Duration(at * math.Exp(rnd.NormFloat64()*0.05))
+	}
+	contradicted := 0
+	for range 2000 {
+		sides := []compare.LoadSide{{Title: "a"}, {Title: "b"}}
+		for i := range sides {
+			for range 4 + rnd.IntN(3) {
+				p50 := heap()
+				run := loadRun(1000*math.Exp(rnd.NormFloat64()), p50, p50+heap())
+				if rnd.IntN(2) == 0 { // some runs have enough requests for it
+					run.Latency.P999 = run.Latency.P99 + heap()/10
+				}
+				sides[i].Runs = append(sides[i].Runs, run)
+			}
+		}
+		table := compare.Loads(sides, true)
+		last := [2]float64{}
+		for _, row := range table.Rows {
+			for i, c := range row.Cells {
+				if strings.HasPrefix(row.ID, "latency_p") && c.Median.Known() {
+					if float64(c.Median) < last[i] {
+						t.Errorf("%s is %v, below the row before it (%v)", row.ID, c.Median, last[i])
+					}
+					last[i] = float64(c.Median)
+				}
+			}
+			c := row.Changes[0]
+			if !c.Ratio.Known() {
+				continue
+			}
+			medians := float64(row.Cells[1].Median) / float64(row.Cells[0].Median)
+			if (medians > 1+compare.ROPE && c.Ratio < 1 || medians < 1-compare.ROPE && c.Ratio > 1) || math.Abs(medians-1) <= compare.ROPE && math.Abs(float64(c.Ratio)-1) > 5*compare.ROPE && (medians-1)*(float64(c.Ratio)-1) <= 0 {
+				contradicted++
+				t.Errorf("%s goes from %v to %v by %v", row.ID, row.Cells[0].Median, row.Cells[1].Median, c.Ratio)
+			}
+		}
+		if contradicted > 3 {
+			break
+		}
+	}
+}

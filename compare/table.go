@@ -61,11 +61,16 @@ const EnoughRounds = 5
 
 // Cell is what one recording has in a row.
 type Cell struct {
-	// Median is that of the rounds; NaN when no round has a value. It
-	// marshals as null then.
+	// Median is that of the rounds, of failures their sum; NaN when no round has
+	// a value, or most have a time that never came. It marshals as null then.
 	Median gc.Figure `json:"median"`
-	// Rounds are the values of the single rounds.
+	// Rounds are the values of the single rounds. Never is how many more have a
+	// time that never came, such as a percentile that falls among requests that
+	// were not answered; it counts as longer than all others.
 	Rounds []float64 `json:"rounds"`
+	Never  int       `json:"never,omitempty"`
+
+	all []float64 // round by round, with never
 }
 
 // Change compares a recording with the first one.
@@ -185,13 +190,13 @@ var metricRows = []metric{
 		}
 		return float64(r.Duration)
 	}},
-	{"latency_p50", "Latency p50", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return positive(float64(r.Load.Latency.P50)) })},
-	{"latency_p99", "Latency p99", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return positive(float64(r.Load.Latency.P99)) })},
-	{errorsRow, "Errors", Count, Lower, false, func(r *Round) float64 {
+	{"latency_p50", "Latency p50", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return took(r.Load.Latency.P50) })},
+	{"latency_p99", "Latency p99", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return took(r.Load.Latency.P99) })},
+	{errorsRow, "Errors, all rounds", Count, Lower, false, func(r *Round) float64 {
 		if r.Load == nil {
 			return unknown
 		}
-		return float64(r.Load.Requests - r.Load.Responses)
+		return float64(r.Load.Unanswered())
 	}},
 	{"cpu_per_request", "CPU time/request", Nanoseconds, Lower, true, ofLoad(func(r *Round) float64 {
 		return positive(float64(r.CPU) / float64(r.Load.Responses))
@@ -269,18 +274,18 @@ func Compare(all ...*Facts) *Table {
 func (m metric) row(all []*Facts) (row Row, ok bool) {
 	row = Row{ID: m.id, Name: m.name, Unit: m.unit, Better: m.better, Key: m.key}
 	for _, f := range all {
-		c := Cell{Rounds: []float64{}}
+		var values []float64
 		for i := range f.Rounds {
-			if v := m.value(&f.Rounds[i]); !math.IsNaN(v) && !math.IsInf(v, 0) {
-				c.Rounds = append(c.Rounds, v)
-			}
+			values = append(values, m.value(&f.Rounds[i]))
 		}
-		c.Median = gc.Figure(stats.Median(c.Rounds))
-		ok = ok || len(c.Rounds) > 0 && (m.id != errorsRow || slices.Max(c.Rounds) > 0)
+		var c Cell
+		c.fill(m.id, values)
+		ok = ok || len(c.all) > 0 && (m.id != errorsRow || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {
-		c := m.change(row.Cells[0].Rounds, row.Cells[i+1].Rounds)
+		c := m.change(row.Cells[0].all, row.Cells[i+1].all)
+		c.agree(row.Cells[0].Median, row.Cells[i+1].Median)
 		if growsWithWork[m.id] && explained(c.Verdict, all[0], f) {
 			c.Verdict = Changed
 		}
@@ -290,6 +295,9 @@ func (m metric) row(all []*Facts) (row Row, ok bool) {
 }
 
 func (m metric) change(old, new []float64) Change {
+	if slices.Contains(old, never) || slices.Contains(new, never) {
+		return m.compareNever(old, new)
+	}
 	if len(old) == 0 || len(new) == 0 || stats.Median(old) == 0 || stats.Median(new) == 0 {
 		return Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1, Verdict: zeroVerdict(m, old, new)}
 	}
@@ -409,14 +417,14 @@ func (t *Table) note(all []*Facts, fewest int) {
 // failures says what the load of a recording met instead of answers. The
 // rate alone would praise a service that has learned to fail fast.
 func failures(f *Facts) (notes []string) {
-	requests, failed, bad := 0, 0, 0
-	common := ""
+	due, failed, bad := int64(0), int64(0), 0
+	common := "never sent"
 	for _, r := range f.Rounds {
 		if r.Load == nil {
 			continue
 		}
-		requests += r.Load.Requests
-		failed += r.Load.Requests - r.Load.Responses
+		due += r.Load.Due()
+		failed += r.Load.Unanswered()
 		if text := r.Load.CommonError(); text != "" {
 			common = text
 		}
@@ -427,10 +435,10 @@ func failures(f *Facts) (notes []string) {
 		}
 	}
 	if failed > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %s of %s requests failed (%s)", f.Title, unit.Count(int64(failed)), unit.Count(int64(requests)), common))
+		notes = append(notes, fmt.Sprintf("%s: %s of %s requests failed (%s): they count as slower than all answers", f.Title, unit.Count(failed), unit.Count(due), common))
 	}
 	if bad > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %s of %s answers had a status of 400 or above", f.Title, unit.Count(int64(bad)), unit.Count(int64(requests-failed))))
+		notes = append(notes, fmt.Sprintf("%s: %s of %s answers had a status of 400 or above", f.Title, unit.Count(int64(bad)), unit.Count(due-failed)))
 	}
 	return notes
 }

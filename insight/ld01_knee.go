@@ -98,7 +98,7 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 	last, beyond, ok := Knee(steps)
 	if !ok {
 		return []Finding{r.answer(Fine, "from a load of %s to %s the answers went from %s to %s a second, and the 99th percentile from %s to %s",
-			unit.Number(low.Offered), unit.Number(high.Offered), unit.Number(low.RPS), unit.Number(high.RPS), unit.Duration(low.P99), unit.Duration(high.P99))}
+			unit.Number(low.Offered), unit.Number(high.Offered), unit.Number(low.RPS), unit.Number(high.RPS), tookText(low.P99), tookText(high.P99))}
 	}
 	a, b := steps[last], steps[beyond]
 	if why := at[b.Span].Load.Generator.Limited; why != "" {
@@ -113,11 +113,11 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 		}
 	}
 	f := r.answer(Found, "the service is full at about %s answers a second: with a load of %s it answered %s, and the 99th percentile went from %s to %s",
-		unit.Number(a.RPS), unit.Number(b.Offered), unit.Number(b.RPS), unit.Duration(a.P99), unit.Duration(b.P99))
+		unit.Number(a.RPS), unit.Number(b.Offered), unit.Number(b.RPS), tookText(a.P99), tookText(b.P99))
 	f.Severity, f.Score = Info, score(float64(b.P99)/float64(a.P99), 4, 40)
 	f.Impact = &Impact{a.RPS, "answers a second", min(a.RPS, b.RPS), max(a.RPS, b.RPS)}
 	for _, s := range []Step{a, b} {
-		e := at[s.Span].seen(fmt.Sprintf("at a load of %s 99%% were answered within %s", unit.Number(s.Offered), unit.Duration(s.P99)))
+		e := at[s.Span].seen(fmt.Sprintf("at a load of %s 99%% were answered within %s", unit.Number(s.Offered), tookText(s.P99)))
 		e.Span = span(s.Span)
 		f.Evidence = append(f.Evidence, e)
 	}
@@ -154,6 +154,7 @@ func Steps(log *loadlog.Log, s *loadlog.Summary, enough int) []Step {
 	type bin struct {
 		due, ended int
 		latency    stats.Histogram
+		failed     int
 	}
 	bins := make([]bin, log.Elapsed/length) // the last one, which is cut off, is left out
 	for q := range log.All() {
@@ -161,6 +162,8 @@ func Steps(log *loadlog.Log, s *loadlog.Summary, enough int) []Step {
 			bins[i].due++
 			if q.Error == 0 {
 				bins[i].latency.Add(int64(q.Latency()))
+			} else {
+				bins[i].failed++
 			}
 		}
 		if i := int(q.End() / timeline.Time(length)); i >= 0 && i < len(bins) && q.Error == 0 {
@@ -178,21 +181,37 @@ func Steps(log *loadlog.Log, s *loadlog.Summary, enough int) []Step {
 	}
 	var steps []Step
 	for i := 0; i < len(bins) && i <= top; {
-		from, due, ended := i, 0, 0
+		from, due, ended, failed := i, 0, 0, 0
 		var latency stats.Histogram
 		for ; i <= top && same(bins[i].due, bins[from].due); i++ {
-			due, ended = due+bins[i].due, ended+bins[i].ended
+			due, ended, failed = due+bins[i].due, ended+bins[i].ended, failed+bins[i].failed
 			latency.Merge(&bins[i].latency)
 		}
 		took := time.Duration(i-from) * length
 		if latency.Count() >= uint64(enough) {
 			steps = append(steps, Step{
-				Offered: float64(due) / took.Seconds(), RPS: float64(ended) / took.Seconds(), Requests: int(latency.Count()), P99: time.Duration(latency.Quantile(0.99)),
+				Offered: float64(due) / took.Seconds(), RPS: float64(ended) / took.Seconds(), Requests: int(latency.Count()), P99: before(&latency, 0.99, failed),
 				Span: timeline.Span{Start: timeline.Time(length) * timeline.Time(from), End: timeline.Time(length) * timeline.Time(i)},
 			})
 		}
 	}
 	return steps
+}
+
+// before is a percentile of answers and of so many requests that had none.
+func before(h *stats.Histogram, q float64, failed int) time.Duration {
+	if v, ok := h.QuantileBefore(q, uint64(failed)); ok {
+		return time.Duration(v)
+	}
+	return loadlog.Never
+}
+
+// tookText is a time in words that may never have come.
+func tookText(d time.Duration) string {
+	if d == loadlog.Never {
+		return "never"
+	}
+	return unit.Duration(d)
 }
 
 // same tells whether two counts are those of one load.

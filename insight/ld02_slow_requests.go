@@ -74,7 +74,7 @@ func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
 		return r.short("phase %s: %d requests are the slowest 10%%, %g are needed", s.Phase, t.Requests, r.param("requests"))
 	}
 	name := fmt.Sprintf("the slowest %s of %s requests (%s or more)", unit.Percent(t.Share), unit.Count(int64(s.Requests)), unit.Duration(t.From))
-	doubt, seen := "", ""
+	doubt, seen, blind := "", "", ""
 	for _, key := range ofCollector {
 		row := s.Row(key)
 		switch {
@@ -87,6 +87,15 @@ func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
 			continue
 		}
 		m := &row.Slow[tail]
+		if 1-*m.Chance < r.param("beyond") || row.All*r.param("lift") > 1 {
+			// Where nearly every request meets one anyway, the slowest cannot
+			// stand out, whatever makes them slow.
+			if blind == "" {
+				blind = fmt.Sprintf("a %s went on for %s of the time, and %s of all requests met one: that more of the slowest do cannot be seen; LD02 needs a lower rate, or fewer collections",
+					row.Name, unit.Percent(row.Busy), unit.Percent(row.All))
+			}
+			continue
+		}
 		if *m.P > r.param("p") || *m.Fisher > r.param("p") || m.Lift < r.param("lift") || m.Share-*m.Chance < r.param("beyond") || t.From.Seconds() < r.param("floor") {
 			if seen == "" {
 				seen = fmt.Sprintf("%s of %s met a %s, %s of all; by chance it would be %s (p = %.2g)",
@@ -97,6 +106,8 @@ func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
 		return r.met(in, s, row, tail, name)
 	}
 	switch {
+	case blind != "":
+		return r.answer(TooLittle, "phase %s: %s", s.Phase, blind)
 	case seen != "":
 		return r.answer(Fine, "%s", seen)
 	case doubt != "":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"loupe/loadlog"
 	"loupe/recording"
 	"loupe/stats"
 	"loupe/timeline"
@@ -25,7 +26,7 @@ var ld03 = &Rule{
 }
 
 func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
-	var worst *loadRound
+	var worst, lost *loadRound // lost is one whose 99th percentile never came
 	var estimate, interval time.Duration
 	ratio, closed := 0.0, 0
 	for i := range all {
@@ -33,7 +34,10 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 		if l.log.Open || float64(l.Load.Responses) < r.param("requests") {
 			continue
 		}
-		closed++
+		if closed++; l.Load.Latency.P99 == loadlog.Never {
+			lost = l
+			continue
+		}
 		every, p99 := withoutOmission(l)
 		if l.Load.Latency.P99 > 0 && float64(p99)/float64(l.Load.Latency.P99) > ratio {
 			worst, estimate, interval, ratio = l, p99, every, float64(p99)/float64(l.Load.Latency.P99)
@@ -42,10 +46,13 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 	switch {
 	case all[0].log.Open:
 		return []Finding{r.answer(Fine, "requests had a schedule: what was due while the service stalled was sent late, and the wait counts")}
+	case worst == nil && lost != nil:
+		return []Finding{r.answer(TooLittle, "%s of %s requests were never answered (LD05): what a schedule would have made of the others says nothing of users", unit.Count(lost.Load.Unanswered()), unit.Count(lost.Load.Due()))}
 	case closed == 0 || worst == nil:
 		return []Finding{r.short("%d answers came in the closed loop, %g are needed", all[0].Load.Responses, r.param("requests"))}
 	}
 	q := worst.Load.Latency
+	q.Max = q.MaxAnswered
 	if float64(q.Max) < r.param("longest")*float64(interval) || ratio < r.param("more") || (estimate-q.P99).Seconds() < r.param("floor") {
 		return []Finding{r.answer(Fine, "the slowest of %s requests took %s, %s times what one takes in the mean: a schedule would have a 99th percentile of about %s instead of %s (an estimate)",
 			unit.Count(int64(worst.Load.Responses)), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate), unit.Duration(q.P99))}
@@ -87,7 +94,11 @@ func withoutOmission(l *loadRound) (interval, p99 time.Duration) {
 			left--
 		}
 	}
-	return interval, time.Duration(h.Quantile(0.99))
+	p, ok := h.QuantileBefore(0.99, uint64(l.Load.Unanswered()))
+	if !ok {
+		p = h.Max()
+	}
+	return interval, time.Duration(p)
 }
 
 // slowest is when the slowest request was under way.

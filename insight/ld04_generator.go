@@ -2,7 +2,9 @@ package insight
 
 import (
 	"fmt"
+	"time"
 
+	"loupe/loadlog"
 	"loupe/recording"
 	"loupe/unit"
 )
@@ -13,6 +15,8 @@ var ld04 = &Rule{
 	Needs: []recording.Kind{recording.Load},
 	Params: []Param{
 		{"busy", 0.9, "share of a thread's time", "research: of the CPU time that the threads that send can have"},
+		{"waited", 0.5, "share of the slowest requests' time", "chosen: that they waited to be sent, from which on it has to be known why"},
+		{"floor", 1e-3, "s", "research: what takes less is nothing to worry about"},
 		{"half", 0.5, "share of the CPU time", "chosen: what the generator may take of the CPU time of both, where no CPU is idle"},
 	},
 	Check: onLoads(checkGenerator),
@@ -20,6 +24,8 @@ var ld04 = &Rule{
 
 func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 	most, beside := 0.0, 0.0
+	delayed := ""
+	var unknown *Finding
 	for i := range all {
 		l := &all[i]
 		g := &l.Load.Generator
@@ -38,17 +44,30 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		switch {
 		case g.Limited != "":
 			why = g.Limited
+		case g.Starved != "":
+			why, severity = g.Starved, Warning
 		case used >= r.param("busy"):
 			why = "the thread that sends was busy for " + unit.Percent(used) + " of the time"
 		case ofBoth >= r.param("half") && in.busyHost():
 			why, severity = "no CPU was idle, and it took "+unit.Percent(ofBoth)+" of the CPU time that it and the service used", Info
 		default:
+			why = r.lateness(l, &delayed, &unknown)
+			severity = Info
+		}
+		if why == "" {
 			continue
 		}
-		f := r.answer(Found, "%s: %s answers a second are a lower bound of what the service can do, and its times an upper one", why, unit.Number(l.Load.RPS))
+		verdict := fmt.Sprintf("%s answers a second are a lower bound of what the service can do, and its times an upper one", unit.Number(l.Load.RPS))
+		if g.Limited == "" && g.Starved != "" {
+			verdict = "the times are an upper bound of the service's"
+		}
+		f := r.answer(Found, "%s: %s", why, verdict)
 		f.Severity, f.Score = severity, score(max(used, ofBoth), 0.5, 1)
 		f.Impact = exactly(max(used, ofBoth), "share of the generator's time in use, or of the CPU time of both")
 		text := fmt.Sprintf("the generator used %.2f s of CPU time in %s", g.CPUSeconds, unit.Duration(l.log.Elapsed))
+		if g.RunDelay != nil {
+			text += fmt.Sprintf(" and waited %s for a CPU", unit.Duration(*g.RunDelay))
+		}
 		if l.log.Open {
 			text += fmt.Sprintf("; requests were sent late by %s in the median, 99%% by less than %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99))
 		}
@@ -58,6 +77,9 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		f.Doubts = in.doubts()
 		return []Finding{f}
 	}
+	if unknown != nil {
+		return []Finding{*unknown}
+	}
 	text := "the generator had time left"
 	if most > 0 {
 		text += ": the busiest thread used " + unit.Percent(most) + " of its"
@@ -65,5 +87,48 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 	if beside > 0 {
 		text += "; it used " + unit.Percent(beside) + " of the CPU time of both"
 	}
-	return []Finding{r.answer(Fine, "%s", text)}
+	return []Finding{r.answer(Fine, "%s%s", text, delayed)}
+}
+
+// lateness looks at the slowest requests of a schedule that waited to be sent for
+// most of their time: either no connection was free, which is the service's doing,
+// or what sends had no CPU. It returns why it was the generator, adds to said what
+// is known, and sets unknown where nobody can tell.
+func (r *Rule) lateness(l *loadRound, said *string, unknown **Finding) string {
+	g := &l.Load.Generator
+	if g.RunDelay != nil {
+		*said = fmt.Sprintf("; it waited %s for a CPU", unit.Duration(*g.RunDelay))
+	}
+	late, took := lateOfSlowest(l.log)
+	if took == 0 || late.Seconds() < r.param("floor") || float64(late) < r.param("waited")*float64(took) {
+		return ""
+	}
+	text := fmt.Sprintf("the slowest requests waited to be sent for %s of their time", unit.Percent(float64(late)/float64(took)))
+	switch {
+	case g.RunDelay == nil:
+		f := r.answer(TooLittle, "%s; whether no connection was free or the generator had no CPU is not known: the system does not tell, or the log is from before that was noted", text)
+		*unknown = &f
+	case *g.RunDelay >= late/2:
+		return text + fmt.Sprintf(", and what sends had no CPU for %s", unit.Duration(*g.RunDelay))
+	default:
+		*said += "; " + text + ", for a connection and not for a CPU"
+	}
+	return ""
+}
+
+// lateOfSlowest returns how long the slowest hundredth of the requests waited to be
+// sent in the mean, and how long they took.
+func lateOfSlowest(log *loadlog.Log) (late, took time.Duration) {
+	if !log.Open {
+		return 0, 0
+	}
+	all := loadlog.Distribution(log.All(), (*loadlog.Request).Latency)
+	from := time.Duration(all.Quantile(0.99))
+	n := time.Duration(0)
+	for q := range log.All() {
+		if q.Latency() >= from {
+			late, took, n = late+q.Late, took+q.Latency(), n+1
+		}
+	}
+	return late / max(1, n), took / max(1, n)
 }

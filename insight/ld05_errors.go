@@ -33,6 +33,10 @@ type failure struct {
 	load  *loadRound
 }
 
+// neverSent is what became of requests that were due while all connections waited
+// for answers, until the run was over.
+const neverSent = "due and never sent"
+
 func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	ways := map[string]*failure{}
 	n, failed, refused := 0, 0, 0
@@ -63,7 +67,16 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 				w.first, w.last = min(w.first, q.Begin), max(w.last, q.End())
 			}
 		}
-		n += int(l.log.Unsent)
+		if unsent := int(l.log.Unsent); unsent > 0 {
+			n, failed = n+unsent, failed+unsent
+			end := timeline.Time(l.log.Elapsed)
+			w := ways[neverSent]
+			if w == nil {
+				w = &failure{text: neverSent, first: end, last: end, load: l}
+				ways[neverSent] = w
+			}
+			w.count += unsent
+		}
 	}
 	share := stats.Wilson(float64(failed), float64(n), compare.Confidence)
 	if share.Estimate < r.param("info") {

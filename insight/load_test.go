@@ -162,6 +162,48 @@ func TestLD04(t *testing.T) {
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD04", NotApplicable)
 }
 
+// TestLD04Starved: a generator without a CPU has no time left, and what is not known
+// of it is not fine.
+func TestLD04Starved(t *testing.T) {
+	// Of 10,000 requests 300 wait for 50 ms to be sent.
+	late := func(delay *time.Duration) *recordingtest.Recording {
+		h := loadlogtest.Log("begin late service").Header
+		h.Elapsed, h.Duration, h.CPU, h.Threads, h.RunDelay, h.Engine = 10*time.Second, 10*time.Second, 100*ms, 1, delay, "epoll"
+		var rows []loadlog.Request
+		for i := range 10_000 {
+			q := loadlog.Request{Begin: timeline.Time(i) * 1e6, Service: ms, Status: 200}
+			if i >= 5000 && i < 5300 {
+				q.Late = 50 * ms
+			}
+			rows = append(rows, q)
+		}
+		return underLoad(loadlog.New(h, rows))
+	}
+	of := func(d time.Duration) *time.Duration { return &d }
+	f := expect(t, "starved", late(of(1970*ms)), "LD04", Found, "waited for a CPU for 1.97 s in 10.0 s, in which it had 100 ms of work", "the times are an upper bound of the service's")
+	severity(t, "starved", f, Warning)
+	if strings.Contains(f.Summary, "lower bound") {
+		t.Errorf("a rate that was kept is no lower bound: %s", f.Summary)
+	}
+	f = expect(t, "for a moment", late(of(60*ms)), "LD04", Found, "the slowest requests waited to be sent for 98.0% of their time, and what sends had no CPU for 60.0 ms")
+	severity(t, "for a moment", f, Info)
+	expect(t, "for a connection", late(of(ms)), "LD04", Fine, "it waited 1.00 ms for a CPU", "for a connection and not for a CPU")
+	expect(t, "unknown", late(nil), "LD04", TooLittle, "waited to be sent for 98.0% of their time", "is not known")
+}
+
+// TestLD02Blind: where collections go on nearly all the time every request meets one,
+// and that says nothing.
+func TestLD02Blind(t *testing.T) {
+	log := recordingtest.Cycles(200, 0, 0, func(i int, c *recordingtest.Cycle) { c.At, c.Mark = time.Duration(i)*100*ms, 95*ms })
+	h := loadlogtest.Log("begin late service").Header
+	h.Elapsed = 15 * time.Second
+	var rows []loadlog.Request
+	for k := range 10_000 {
+		rows = append(rows, loadlog.Request{Begin: timeline.Time(k) * 1.5e6, Service: 10*ms + time.Duration(k%97)*ms/10, Status: 200})
+	}
+	expect(t, "always", underLoad(loadlog.New(h, rows), "clock stderr.log 0s error=1ms\n-- stderr.log stderr --\n"+log), "LD02", TooLittle)
+}
+
 func TestLD05(t *testing.T) {
 	log := func(good, status, refused, failed int) *recordingtest.Recording {
 		return underLoad(loadlogtest.Log(fmt.Sprintf(`

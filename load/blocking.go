@@ -18,6 +18,9 @@ type carrier interface {
 	// came at the instant that is returned. more tells that the connection
 	// can take another request.
 	roundTrip(ctx context.Context, c *call) (end int64, more bool, err error)
+	// alive tells whether a connection that was idle can be written to, as far as
+	// that is known without writing.
+	alive() bool
 	// record is what is kept of the connection.
 	record() *loadlog.Connection
 	// interrupt makes roundTrip return early; any goroutine may call it.
@@ -34,6 +37,10 @@ type blocking struct {
 
 	crews []*crew
 	share float64
+	// waited is for how long threads waited for a CPU in the last phase, where
+	// told.
+	waited time.Duration
+	told   bool
 
 	mu       sync.Mutex
 	carriers map[carrier]struct{}
@@ -82,6 +89,9 @@ func (w *crew) hire() *slot {
 
 func (b *blocking) threads() int  { return runtime.GOMAXPROCS(0) }
 func (b *blocking) busy() float64 { return b.share }
+
+// delay is the sum of all threads: no goroutine belongs to one.
+func (b *blocking) delay() (sum time.Duration, known bool) { return b.waited, b.told }
 
 // openAtOnce is how many connections are opened at a time, so that the queue
 // of connections that the server has not accepted yet does not run over.
@@ -136,7 +146,7 @@ func (r *run) openAll(ctx context.Context, n int, dial func(ctx context.Context,
 func (b *blocking) carry(ctx context.Context, p *phase) {
 	stop := context.AfterFunc(ctx, b.interrupt)
 	defer stop()
-	before, begun := takeUsage(), time.Now()
+	before, delay, begun := takeUsage(), takeRunDelay(), time.Now()
 	for _, w := range b.crews {
 		w.over = false
 		for _, s := range w.slots {
@@ -150,6 +160,7 @@ func (b *blocking) carry(ctx context.Context, p *phase) {
 	for _, w := range b.crews {
 		w.wait.Wait()
 	}
+	b.waited, b.told = takeRunDelay().since(delay)
 	// No thread can be asked how long it waited, the process can.
 	used := takeUsage().since(before)
 	b.share = min(1, used.cpu.Seconds()/time.Since(begun).Seconds()/float64(b.threads()))
@@ -306,8 +317,10 @@ func (s *slot) do(ctx context.Context, t turn) {
 func (s *slot) carry(ctx context.Context, c *call) (end int64, err error) {
 	r, n := s.crew.r, c.m.number
 	for {
-		kept := s.carriers[n] != nil
-		if !kept {
+		if k := s.carriers[n]; k != nil && !k.alive() {
+			s.hangUp(n, loadlog.ByServer) // before anything was sent
+		}
+		if s.carriers[n] == nil {
 			took, err := s.connectFor(ctx, c, n)
 			c.dialled.add(took)
 			if err != nil {
@@ -318,13 +331,14 @@ func (s *slot) carry(ctx context.Context, c *call) (end int64, err error) {
 		record := k.record()
 		c.conn = record.ID
 		end, more, err := k.roundTrip(ctx, c)
+		used := record.Requests > 0
 		record.Requests++
 		if err != nil {
 			s.hangUp(n, loadlog.ByFailure)
-			if ctx.Err() == nil && c.retry(kept, err) {
+			if ctx.Err() == nil && c.retry(r, err) {
 				continue
 			}
-			return max(end, r.now()), err
+			return max(end, r.now()), c.dropped(used, err)
 		}
 		if r.NoKeepAlive {
 			s.hangUp(n, loadlog.ByRequest)

@@ -41,7 +41,7 @@ type call struct {
 	status      int
 	hops        int
 	conn        uint32
-	retried     bool
+	tries       int // how often a hop was sent again
 
 	rendered, body []byte // memory for requests that vary
 }
@@ -70,7 +70,7 @@ func (c *call) start(r *run, t turn, now int64) {
 	}
 	c.far, c.dialled = nil, dialling{}
 	c.write, c.read, c.bytes, c.served = 0, 0, 0, 0
-	c.status, c.hops, c.conn, c.retried = 0, 0, 0, false
+	c.status, c.hops, c.conn, c.tries = 0, 0, 0, 0
 }
 
 // ask begins a hop: the request is about to be written.
@@ -103,14 +103,31 @@ func (c *call) answered(r *run, at int64) (again bool, err error) {
 	return c.redirect(r, string(p.Location()))
 }
 
-// retry tells whether a failed hop may be sent again on a new connection: a
-// kept one may have been closed just before, which is not the request's fault.
-func (c *call) retry(kept bool, err error) bool {
-	if !kept || c.retried || c.parser.Begun() || !hungUp(err) {
+// dropped names the failure of a hop on a connection that ended before a byte of
+// the answer came; used tells that it had carried requests before.
+func (c *call) dropped(used bool, err error) error {
+	if used && c.unanswered(err) {
+		return errDropped
+	}
+	return err
+}
+
+// retry tells whether a failed hop is to be sent again on a new connection, and
+// counts that.
+func (c *call) retry(r *run, err error) bool {
+	if c.tries >= r.Retry || !c.unanswered(err) {
 		return false
 	}
-	c.retried = true
+	c.tries++
+	if p := r.phase.Load(); p != nil && p.keep {
+		r.resent.Add(1)
+	}
 	return true
+}
+
+// unanswered tells that the connection ended before a byte of the answer came.
+func (c *call) unanswered(err error) bool {
+	return c.first == 0 && !c.parser.Begun() && hungUp(err)
 }
 
 // redirect makes c the request that the answer asks for. A POST becomes a GET

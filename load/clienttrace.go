@@ -108,7 +108,7 @@ func (t *tracer) request(ctx context.Context, seq int64) (list []loadlog.Exchang
 func (t *tracer) exchange(ctx context.Context, c *call) *loadlog.Exchange {
 	o := cmp.Or(c.far, c.m.origin)
 	req, body, err := c.forNetHTTP(o, t.GRPC)
-	x := &tracing{now: t.now, begin: t.now(), frames: t.HTTP2}
+	x := &tracing{now: t.now, begin: t.now(), frames: t.HTTP2, once: t.Retry == 0}
 	if !t.begun {
 		t.begun, t.first = true, time.Duration(x.begin)
 	}
@@ -133,6 +133,9 @@ func (t *tracer) exchange(ctx context.Context, c *call) *loadlog.Exchange {
 		if err == nil && t.GRPC {
 			err = grpcStatus(resp)
 		}
+	}
+	if x.wasRefused() {
+		err = errDropped
 	}
 	x.end(err)
 	return &x.Exchange

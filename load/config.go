@@ -57,6 +57,11 @@ type Config struct {
 	// none.
 	Timeout time.Duration
 
+	// Retry is how often a request is sent again whose connection was dropped
+	// before a byte of the answer came. The service may have done its work each
+	// time: without it nothing is sent twice.
+	Retry int
+
 	// Engine is who sends: "epoll", "net" or "http2"; the fastest that can
 	// when empty. Loops is how many threads of epoll do, 1 on up to two CPUs
 	// and half of them beyond when zero.
@@ -112,7 +117,7 @@ const defaultConcurrency = 50
 // check fills in defaults and says what cannot work.
 func (c *Config) check() error {
 	switch {
-	case c.Requests < 0 || c.Concurrency < 0 || c.Rate < 0 || c.MaxConns < 0 || c.Loops < 0:
+	case c.Requests < 0 || c.Concurrency < 0 || c.Rate < 0 || c.MaxConns < 0 || c.Loops < 0 || c.Retry < 0:
 		return errors.New("counts and rates cannot be negative")
 	case c.Duration < 0 || c.Think < 0 || c.Timeout < 0 || c.Warmup < 0 && c.Warmup != AutoWarmup:
 		return errors.New("times cannot be negative")

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -20,6 +21,7 @@ type netConn struct {
 	buf   []byte
 	armed int64 // the read deadline that is set; noEnd when none is
 	long  bool  // a write deadline is set, too
+	idle  int64 // since when nothing is asked
 	fact  loadlog.Connection
 }
 
@@ -39,12 +41,40 @@ func (b *blocking) dialHTTP1(ctx context.Context, o *origin) (carrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &netConn{r: b.r, conn: conn, buf: make([]byte, smallBuffer), armed: noEnd, fact: b.r.connected(opened, took, localPort(conn))}, nil
+	return &netConn{r: b.r, conn: conn, buf: make([]byte, smallBuffer), armed: noEnd, idle: b.r.now(), fact: b.r.connected(opened, took, localPort(conn))}, nil
 }
 
 func (k *netConn) record() *loadlog.Connection { return &k.fact }
 func (k *netConn) interrupt()                  { k.conn.SetDeadline(time.Unix(1, 0)) }
 func (k *netConn) close()                      { k.conn.Close() }
+
+// idleCheck is from how long on a connection that had nothing to do is looked at
+// before it is written to: the server may have closed it meanwhile, as it does with
+// connections that are idle for long, and then a request that was written would be
+// lost. In a closed loop a connection is hardly ever idle that long.
+const idleCheck = 100 * time.Microsecond
+
+// alive tells whether the connection can still be written to, as far as that is
+// known.
+func (k *netConn) alive() bool {
+	if k.r.now()-k.idle < int64(idleCheck) {
+		return true
+	}
+	secured, isTLS := k.conn.(*tls.Conn)
+	if !isTLS {
+		closed, waiting := peek(k.conn)
+		return !closed && !waiting // nothing was asked
+	}
+	closed, waiting := peek(secured.NetConn())
+	if closed || !waiting {
+		return !closed
+	}
+	// What waits is the end of the connection, or a ticket for the next one.
+	k.arm(k.r.now() + int64(time.Millisecond))
+	_, err := k.conn.Read(k.buf)
+	k.arm(noEnd)
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
 
 func (k *netConn) roundTrip(ctx context.Context, c *call) (end int64, more bool, err error) {
 	// A deadline costs a timer. The one of an earlier request serves as an
@@ -60,8 +90,9 @@ func (k *netConn) roundTrip(ctx context.Context, c *call) (end int64, more bool,
 		k.long = false
 	}
 	c.ask(&k.head)
+	defer func() { k.idle = k.r.now() }()
 	asked := c.sent
-	if c.dialled.whole > 0 || c.hops > 0 || c.retried {
+	if c.dialled.whole > 0 || c.hops > 0 || c.tries > 0 {
 		asked = k.r.now()
 	}
 	if ctx.Err() != nil { // interrupt may have come before arm

@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"loupe/loadlog"
 )
 
 // dialer opens the connections of every engine.
@@ -154,4 +156,8 @@ func localPort(conn net.Conn) uint16 {
 }
 
 // errTimeout is what became of a request that took longer than it may.
-var errTimeout = errors.New("timeout")
+var errTimeout = errors.New(loadlog.TimedOut)
+
+// errDropped is what became of a request whose connection, which had carried others,
+// ended without a byte of an answer: the server may have done its work or not.
+var errDropped = errors.New(loadlog.Dropped)

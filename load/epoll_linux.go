@@ -59,6 +59,16 @@ func (e *epoll) busy() (share float64) {
 	return share
 }
 
+func (e *epoll) delay() (longest time.Duration, known bool) {
+	for _, p := range e.loops {
+		if !p.known {
+			return 0, false
+		}
+		longest = max(longest, p.delay)
+	}
+	return longest, len(e.loops) > 0
+}
+
 func (e *epoll) open(ctx context.Context) {
 	type place struct {
 		s *seat
@@ -126,7 +136,7 @@ func (e *epoll) carry(ctx context.Context, p *phase) {
 			// The thread ends with the goroutine, and its exact timers.
 			runtime.LockOSThread()
 			exactTimers()
-			l.run(ctx)
+			l.measured(ctx)
 		})
 	}
 	wait.Wait()
@@ -149,6 +159,8 @@ type loop struct {
 	values *target.Values
 	buf    []byte
 	share  float64
+	delay  time.Duration // that this thread waited for a CPU, in the phase
+	known  bool          // it is
 
 	seats []*seat
 	idle  []*seat // the last one was the last to be busy
@@ -173,8 +185,7 @@ type seat struct {
 	conns []*conn
 	// on is what carries the request now; nil while it is dialled for or
 	// followed elsewhere.
-	on   *conn
-	kept bool // on was there before
+	on *conn
 	// Of timers.
 	next, before *seat
 	when         int64
@@ -189,6 +200,7 @@ type conn struct {
 	key    int32
 	rest   []byte // of the request, when the socket took only a part
 	asked  int64
+	idle   int64 // since when nothing is asked
 }
 
 // parcel is what a goroutine hands to a loop: a socket, or a request that was
@@ -234,6 +246,20 @@ func (p *loop) deliver(x parcel) {
 	p.mail.Unlock()
 	if first {
 		ring(p.bell)
+	}
+}
+
+// measured is run, with what the system knows of the thread: a thread that waits for
+// a CPU looks busy to itself.
+func (p *loop) measured(ctx context.Context) {
+	before, known := threadDelay()
+	begun := p.r.now()
+	p.run(ctx)
+	length := time.Duration(p.r.now() - begun)
+	after, also := threadDelay()
+	p.known = known && also
+	if p.delay = after.waited - before.waited; p.known && length > 0 {
+		p.share = min(1, float64(after.ran-before.ran)/float64(length))
 	}
 }
 
@@ -360,13 +386,16 @@ func (p *loop) send(ctx context.Context, s *seat, t turn) {
 	p.busy++
 	p.inFlight.Store(int64(p.busy))
 	s.call.start(p.r, t, now)
-	s.kept = true
 	p.ask(ctx, s, now)
 }
 
 // ask writes the seat's request, over a new connection if there is none.
 func (p *loop) ask(ctx context.Context, s *seat, now int64) {
 	k := s.conns[s.call.m.number]
+	if k != nil && now-k.idle >= int64(idleCheck) && p.gone(k) {
+		p.hangUp(k, loadlog.ByServer) // before anything was sent
+		k = nil
+	}
 	if k == nil {
 		p.dial(ctx, s)
 		return
@@ -379,6 +408,13 @@ func (p *loop) ask(ctx context.Context, s *seat, now int64) {
 	}
 	k.rest = s.call.request
 	p.write(ctx, k)
+}
+
+// gone tells that the server has closed a connection on which nothing is asked, or
+// says something on its own.
+func (p *loop) gone(k *conn) bool {
+	_, errno := readFD(k.fd, p.buf)
+	return errno != syscall.EAGAIN && errno != syscall.EINTR
 }
 
 // write writes what the socket takes.
@@ -405,7 +441,7 @@ func (p *loop) write(ctx context.Context, k *conn) {
 
 // dial has a connection opened for the seat's request.
 func (p *loop) dial(ctx context.Context, s *seat) {
-	s.on, s.kept = nil, false
+	s.on = nil
 	p.dials.Go(func() {
 		within, cancel := p.r.within(ctx, &s.call)
 		defer cancel()
@@ -458,7 +494,7 @@ func (p *loop) unpack(ctx context.Context) {
 
 // attach makes a socket a connection of its seat.
 func (p *loop) attach(x *parcel) {
-	k := &conn{socket: *x.socket, seat: x.seat, origin: x.origin}
+	k := &conn{socket: *x.socket, seat: x.seat, origin: x.origin, idle: p.r.now()}
 	if n := len(p.free); n > 0 {
 		k.key = p.free[n-1]
 		p.free = p.free[:n-1]
@@ -512,7 +548,7 @@ func (p *loop) event(ctx context.Context, k *conn, events uint32) {
 	if err != nil {
 		p.failed(ctx, k, err)
 	} else if done {
-		p.answered(ctx, k, now, clean && !s.call.parser.Close() && len(k.rest) == 0)
+		p.answered(ctx, k, now, clean && !s.call.parser.Close() && len(k.rest) == 0 && events&syscall.EPOLLRDHUP == 0)
 	}
 }
 
@@ -520,6 +556,7 @@ func (p *loop) event(ctx context.Context, k *conn, events uint32) {
 func (p *loop) answered(ctx context.Context, k *conn, now int64, more bool) {
 	s := k.seat
 	k.fact.Requests++
+	k.idle = now
 	p.awaited.remove(s)
 	if !more {
 		p.hangUp(k, loadlog.ByServer)
@@ -540,15 +577,16 @@ func (p *loop) answered(ctx context.Context, k *conn, now int64, more bool) {
 // it can be sent again.
 func (p *loop) failed(ctx context.Context, k *conn, err error) {
 	s := k.seat
+	used := k.fact.Requests > 0
 	k.fact.Requests++
 	p.awaited.remove(s)
 	p.hangUp(k, loadlog.ByFailure)
 	s.on = nil
-	if s.call.retry(s.kept, err) {
+	if s.call.retry(p.r, err) {
 		p.dial(ctx, s)
 		return
 	}
-	p.finished(ctx, s, p.r.now(), err)
+	p.finished(ctx, s, p.r.now(), s.call.dropped(used, err))
 }
 
 // finished keeps a request and lets its seat go on.

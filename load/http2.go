@@ -96,6 +96,7 @@ func hostOf(address string) string {
 
 func (s *stream) record() *loadlog.Connection { return &s.fact }
 func (s *stream) interrupt()                  { s.stop() }
+func (s *stream) alive() bool                 { return s.conn.Err() == nil }
 func (s *stream) close()                      { s.stop(); s.conn.Close() }
 
 func (s *stream) roundTrip(ctx context.Context, c *call) (end int64, more bool, err error) {

@@ -121,9 +121,13 @@ func (l *lane) finish(c *call, end int64, err error) {
 		l.failed++
 	}
 	if w := l.window; w != nil {
-		w.latency.Add(end - c.begin)
+		if err == nil { // a failure after 3 ms is no answer within 3 ms
+			w.latency.Add(end - c.begin)
+			if l.turns != nil {
+				w.service.Add(end - c.sent)
+			}
+		}
 		if l.turns != nil {
-			w.service.Add(end - c.sent)
 			w.lag.Add(c.sent - c.begin)
 		}
 		if err != nil {

@@ -24,7 +24,8 @@ type Snapshot struct {
 	// InFlight requests are being answered, on Connections that are open.
 	InFlight, Connections int
 	// Since the last snapshot: how many requests a second were due, 0 in a
-	// closed loop, and have ended; and their times since they were due.
+	// closed loop, and have ended; and the times of the answers since they were
+	// due, without the requests that failed.
 	Intended, Achieved float64
 	Latency            *stats.Histogram
 	// Lag is the median of how late requests were sent.

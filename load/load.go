@@ -47,6 +47,7 @@ type run struct {
 	kept     int64     // when the phase began that is kept; 0 before
 	phase    atomic.Pointer[phase]
 	ids      atomic.Uint32
+	resent   atomic.Int64 // how often requests were sent again
 	active   atomic.Int64 // connections, for whoever watches
 }
 
@@ -63,6 +64,10 @@ type engine interface {
 	// busy is the share of the last phase that the busiest thread did not
 	// wait, 0 when unknown.
 	busy() float64
+	// delay is for how long the threads that send had no CPU in the last phase
+	// although they could have run: the worst of them, or the sum where nobody
+	// can tell them apart.
+	delay() (d time.Duration, known bool)
 	// threads is how many there are that send.
 	threads() int
 }
@@ -94,6 +99,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	elapsed := time.Duration(r.now() - p.from)
 	used := takeUsage().since(before)
 	busy := r.engine.busy()
+	delay, delayKnown := r.engine.delay()
 	stop()
 	r.engine.close()
 	h := r.header()
@@ -102,6 +108,10 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 		h.Monotonic = 0
 	}
 	h.Warmup, h.Elapsed, h.CPU, h.GCs, h.Busy = warm, elapsed, used.cpu, used.gcs, busy
+	if delayKnown {
+		h.RunDelay = &delay
+	}
+	h.Retry, h.Resent = r.Retry, r.resent.Load()
 	for _, l := range r.lanes {
 		h.Unsent += l.unsent
 		h.ServedLength += l.served

@@ -38,6 +38,9 @@ type tracing struct {
 	wrote   int64            // the last of the request; 0 before
 	first   int64            // the first byte of the answer
 	current *tap
+	// once tells that the request may be sent once only, and refused that it
+	// would have been sent again; sent, that bytes of it were written.
+	once, refused, sent bool
 }
 
 // since makes a phase's end of an instant.
@@ -147,7 +150,14 @@ func (x *tracing) hooks() *httptrace.ClientTrace {
 // was closed before the request, and it goes over another one.
 func (x *tracing) gotConn(i httptrace.GotConnInfo, now int64) {
 	if x.got != 0 {
-		x.add("write", x.got, now, "the kept connection had been closed: once more on another one", nil)
+		// net/http sends again what it takes to be harmless; a kept connection
+		// that was closed before the first byte was written is no such thing.
+		x.refused = x.once && x.sent
+		detail := "the kept connection had been closed: once more on another one"
+		if x.refused {
+			detail = "the kept connection was dropped without an answer"
+		}
+		x.add("write", x.got, now, detail, nil)
 		x.wrote, x.first = 0, 0
 	}
 	x.got = now
@@ -191,6 +201,21 @@ func (x *tracing) firstByte(now int64) {
 	} else if from != 0 || x.wrote == 0 {
 		x.wrote = now
 	}
+}
+
+// refuses tells whether bytes must not be written because the request was sent
+// before; else they count as sent.
+func (x *tracing) refuses(bytes int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sent = x.sent || bytes > 0
+	return x.refused
+}
+
+func (x *tracing) wasRefused() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.refused
 }
 
 // written is told of each write to the connection.
@@ -299,6 +324,9 @@ func (t *tap) Write(b []byte) (int, error) {
 	x := t.user.Load()
 	if x == nil {
 		return t.Conn.Write(b)
+	}
+	if x.refuses(len(b)) {
+		return 0, errDropped
 	}
 	t.length.Store(int64(len(b)))
 	t.writing.Store(x.now())

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/stats"
 	"loupe/unit"
 )
 
@@ -33,8 +34,8 @@ const (
 	slowest
 	perSecond
 	allRequests
-	notAnswered // failed requests
-	notGood     // failed, or answered with a status from 400 on
+	notAnswered // failed, or never sent
+	notGood     // that, or answered with a status from 400 on
 	neverSent
 	statusCode
 	statusClass
@@ -176,6 +177,9 @@ func (c *Condition) number(s string) error {
 	return nil
 }
 
+// OfTime tells whether the condition is about how long requests took.
+func (c Condition) OfTime() bool { return c.kindIsTime(c.kind) }
+
 // String returns the condition as it was written, without blanks.
 func (c Condition) String() string { return c.text }
 
@@ -209,19 +213,18 @@ func (c Condition) Judge(l *Log, s *Summary) Judgement {
 	case allRequests:
 		return say(float64(s.Requests), unit.Count(int64(s.Requests)))
 	case neverSent:
-		return c.judgeCount(s.Unsent, int64(s.Requests)+s.Unsent)
+		return c.judgeCount(s.Unsent, s.Due())
 	}
-	n, of := int64(0), int64(s.Responses)
-	switch c.kind {
-	case notAnswered, notGood:
-		n, of = int64(s.Requests-s.Responses), int64(s.Requests)
+	n := int64(0)
+	if c.kind == notAnswered || c.kind == notGood {
+		n = s.Unanswered()
 	}
 	for status, count := range s.Status {
 		if c.kind == notGood && status >= 400 || c.kind == statusCode && status == c.status || c.kind == statusClass && status/100 == c.status {
 			n += int64(count)
 		}
 	}
-	return c.judgeCount(n, of)
+	return c.judgeCount(n, s.Due())
 }
 
 // judgeCount judges n of so many requests.
@@ -230,7 +233,7 @@ func (c Condition) judgeCount(n, of int64) Judgement {
 	got := float64(n)
 	if c.share {
 		if of == 0 {
-			j.Got, j.Doubt = "", "nothing was answered"
+			j.Got, j.Doubt = "", "nothing was sent"
 			return j
 		}
 		got /= float64(of)
@@ -240,41 +243,121 @@ func (c Condition) judgeCount(n, of int64) Judgement {
 	return j
 }
 
-// judgeTime judges a time of answered requests. A percentile that fewer than
-// ten requests lie beyond is not told; but when the slowest request meets the
-// condition, so does every percentile.
+// judgeTime judges a time of all requests that were due. Those that were never
+// answered lie beyond all answers. What one that timed out would have taken is
+// known to be more than it had waited: a condition that holds, or does not, whatever
+// these would have taken, is decided, and else nobody can tell.
 func (c Condition) judgeTime(l *Log, s *Summary) Judgement {
 	j := Judgement{Condition: c}
-	if s.Responses == 0 {
-		j.Doubt = "nothing was answered"
+	q, value, unsent := &s.Latency, (*Request).Latency, s.Unsent
+	if c.service {
+		q, value, unsent = &s.Service, service, 0
+	}
+	due := int64(s.Requests) + unsent
+	if due == 0 {
+		j.Doubt = "nothing was sent"
 		return j
 	}
-	q, value := &s.Latency, (*Request).Latency
-	if c.service {
-		q, value = &s.Service, func(r *Request) time.Duration { return r.Service }
+	late := l.where(func(r *Request) bool { return r.Error == 0 || l.TimedOut(r) })
+	high := observe(l.Answered(), value, q.Unanswered)
+	low := high
+	timeouts := 0
+	if q.Unanswered > 0 {
+		low = observe(late, value, 0)
+		timeouts = low.due() - s.Responses
+		low.beyond = q.Unanswered - timeouts
 	}
-	var got time.Duration
-	switch c.kind {
-	case average:
-		got = q.Mean
-	case fastest:
-		got = q.Min
-	case slowest:
-		got = q.Max
-	default:
-		if c.q > 0.5 && int64(s.Responses) < c.Answers() {
-			j.Met = c.op[0] == '<' && c.holds(float64(q.Max)) || c.op[0] == '>' && c.holds(float64(q.Min))
-			j.Got = fmt.Sprintf("the slowest of %s answers took %s", unit.Count(int64(s.Responses)), unit.Duration(q.Max))
-			if !j.Met {
-				j.Doubt = fmt.Sprintf("%s needs %s answers", c.quantity, unit.Count(c.Answers()))
-			}
+	from, to := c.of(low), c.of(high)
+	least := q.AtLeast
+	if c.kind == average {
+		least = q.MeanAtLeast
+	}
+	if from != Never {
+		least = max(least, from)
+	}
+	j.Got = c.quantity + " is " + took(to, least)
+	if q.Unanswered > 0 {
+		j.Got += fmt.Sprintf(" (%s of %s were never answered)", unit.Count(int64(q.Unanswered)), unit.Count(due))
+	}
+	if c.kind == percentileTime && due < c.Answers() {
+		// A percentile that is not told is not met; it can be missed by so
+		// many that chance is no excuse.
+		if missed, many := low.missed(c); many {
+			j.Got = fmt.Sprintf("%s of %s requests took longer", unit.Count(int64(missed)), unit.Count(due))
 			return j
 		}
-		got = Exact(l.Answered(), value, c.q)[0]
+		slowest, _ := low.slowest()
+		j.Got = fmt.Sprintf("the slowest of %s requests took %s", unit.Count(due), took(slowest, q.AtLeast))
+		j.Doubt = fmt.Sprintf("%s needs %s requests", c.quantity, unit.Count(c.Answers()))
+		return j
 	}
-	j.Met = c.holds(float64(got))
-	j.Got = c.quantity + " is " + unit.Duration(got)
+	met := c.holds(float64(to))
+	switch {
+	case from == to, c.holds(float64(from)) == met && c.op[0] != '=' && c.op != "!=", float64(from) > c.limit:
+		j.Met = met
+	default:
+		j.Doubt = fmt.Sprintf("%s timed out, and what they would have taken is not known", unit.Count(int64(timeouts)))
+	}
 	return j
+}
+
+// of returns what a condition on a time is about.
+func (c Condition) of(s *observed) time.Duration {
+	switch c.kind {
+	case average:
+		if s.beyond > 0 {
+			return Never
+		}
+		return time.Duration(math.Round(s.h.Mean()))
+	case fastest:
+		if s.h.Count() == 0 {
+			return Never
+		}
+		return time.Duration(s.h.Min())
+	case slowest:
+		d, _ := s.slowest()
+		return d
+	}
+	return s.at(c.q)[0]
+}
+
+// slowest is the longest time, and how many requests have it or one that is not
+// known.
+func (s *observed) slowest() (time.Duration, int) {
+	if s.beyond > 0 {
+		return Never, s.beyond
+	}
+	return time.Duration(s.h.Max()), 1
+}
+
+// byChance is how seldom chance alone may miss a percentile for it to be an excuse.
+const byChance = 0.01
+
+// missed returns how many requests miss a limit, and whether they are so many that a
+// service that meets it would hardly have done so.
+func (s *observed) missed(c Condition) (bad int, many bool) {
+	if c.op[0] != '<' {
+		return 0, false
+	}
+	n := s.due()
+	bad = s.beyond
+	for r := range s.rows {
+		if !c.holds(float64(s.value(r))) {
+			bad++
+		}
+	}
+	return bad, bad > 0 && stats.BinomialTail(bad, n, 1-c.q) < byChance
+}
+
+// took is a time in words; of one that never came what is known of it.
+func took(d, atLeast time.Duration) string {
+	if d != Never {
+		return unit.Duration(d)
+	}
+	if atLeast == 0 {
+		return "never"
+	}
+	return "over " + unit.Duration(atLeast)
 }
 
 func (c Condition) holds(got float64) bool {
@@ -306,7 +389,7 @@ func (j Judgement) String() string {
 	return text + "cannot tell, " + j.Doubt + "; " + j.Got
 }
 
-// Answers returns how many answers it takes at least to judge the condition.
+// Answers returns how many requests it takes at least to judge the condition.
 func (c Condition) Answers() int64 {
 	if c.kind != percentileTime || c.q <= 0.5 {
 		return 1

@@ -1,6 +1,7 @@
 package loadlog
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,26 +47,60 @@ func TestCondition(t *testing.T) {
 			t.Errorf("%s: met is %v, %q; want %v, %q", text, j.Met, j, met, want)
 		}
 	}
-	f("p50<3ms", true, "p50<3ms: p50 is 2.00 ms")
-	f("P99 < 2ms", false, "p99<2ms: p99 is 2.98 ms")
-	f("service-p99<2ms", true, "service-p99<2ms: service-p99 is 1.98 ms")
-	f("p99.9<4ms", true, "p99.9<4ms: the slowest of 1,996 answers took 3.00 ms")
-	f("p99.9<=2900us", false, "p99.9<=2900us: cannot tell, p99.9 needs 10,000 answers; the slowest of 1,996 answers took 3.00 ms")
-	f("p12.5>1ms", true, "p12.5>1ms: p12.5 is 1.25 ms")
-	f("mean<=2.1ms", true, "mean<=2.1ms: mean is 2.00 ms")
-	f("max<3ms", false, "max<3ms: max is 3.00 ms")
-	f("min>0", true, "min>0: min is 1.00 ms")
-	f("errors<1%", false, "errors<1%: errors is 34 of 2,000 (1.70%)")
-	f("errors<=34", true, "errors<=34: errors is 34 of 2,000")
-	f("failed=4", true, "failed=4: failed is 4 of 2,000")
-	f("5xx<1%", false, "5xx<1%: 5xx is 20 of 1,996 (1.00%)")
-	f("404==10", true, "404=10: 404 is 10 of 1,996")
-	f("2xx>=98%", true, "2xx>=98%: 2xx is 1,966 of 1,996 (98.5%)")
-	f("503!=0", false, "503!=0: 503 is 0 of 1,996")
+	f("p50<3ms", true, "p50<3ms: p50 is 2.01 ms (9 of 2,005 were never answered)")
+	f("P99 < 2ms", false, "p99<2ms: p99 is 2.99 ms (9 of 2,005 were never answered)")
+	f("service-p99<2ms", true, "service-p99<2ms: service-p99 is 1.98 ms (4 of 2,000 were never answered)")
+	f("p99.9<4ms", false, "p99.9<4ms: cannot tell, p99.9 needs 10,000 requests; the slowest of 2,005 requests took over 3.00 ms")
+	f("p99.9<=1ms", false, "p99.9<=1ms: 2,005 of 2,005 requests took longer")
+	f("p12.5>1ms", true, "p12.5>1ms: p12.5 is 1.25 ms (9 of 2,005 were never answered)")
+	f("mean<=2.1ms", false, "mean<=2.1ms: mean is over 2.01 ms (9 of 2,005 were never answered)")
+	f("max<3s", false, "max<3s: max is over 3.00 ms (9 of 2,005 were never answered)")
+	f("service-max<=1ms", false, "service-max<=1ms: service-max is over 2.00 ms (4 of 2,000 were never answered)")
+	f("service-max<3s", false, "service-max<3s: cannot tell, 4 timed out, and what they would have taken is not known; service-max is over 2.00 ms (4 of 2,000 were never answered)")
+	f("service-max>1ms", true, "service-max>1ms: service-max is over 2.00 ms (4 of 2,000 were never answered)")
+	f("min>0", true, "min>0: min is 1.00 ms (9 of 2,005 were never answered)")
+	f("errors<1%", false, "errors<1%: errors is 39 of 2,005 (1.95%)")
+	f("errors<=39", true, "errors<=39: errors is 39 of 2,005")
+	f("failed=9", true, "failed=9: failed is 9 of 2,005")
+	f("5xx<1%", true, "5xx<1%: 5xx is 20 of 2,005 (0.998%)")
+	f("404==10", true, "404=10: 404 is 10 of 2,005")
+	f("2xx>=98%", true, "2xx>=98%: 2xx is 1,966 of 2,005 (98.1%)")
+	f("503!=0", false, "503!=0: 503 is 0 of 2,005")
 	f("rate>=990", true, "rate>=990: rate is 998/s")
 	f("rps>1k/s", false, "rps>1k/s: rps is 998/s")
 	f("requests=2k", true, "requests=2k: requests is 2,000")
 	f("unsent=0", false, "unsent=0: unsent is 5 of 2,005")
+
+	// One request tells nothing of a percentile, and much of two that are bad is
+	// no accident.
+	one := Request{Service: time.Millisecond, Status: 200}
+	l = New(Header{Elapsed: time.Second}, []Request{one})
+	s = l.Summary()
+	f("p99.99<1s", false, "p99.99<1s: cannot tell, p99.99 needs 100,000 requests; the slowest of 1 requests took 1.00 ms")
+	f("max<1s", true, "max<1s: max is 1.00 ms")
+	f("p50<1s", true, "p50<1s: p50 is 1.00 ms")
+	l = New(Header{Elapsed: time.Second}, slices.Repeat([]Request{one}, 5))
+	s = l.Summary()
+	f("p99<1ms", false, "p99<1ms: 5 of 5 requests took longer")
+	f("p99<2ms", false, "p99<2ms: cannot tell, p99 needs 1,000 requests; the slowest of 5 requests took 1.00 ms")
+
+	// A quarter timed out after a second.
+	var quarter []Request
+	for i := range 2000 {
+		r := one
+		if i%4 == 0 {
+			r.Service, r.Status, r.Error = time.Second, 0, 1
+		}
+		quarter = append(quarter, r)
+	}
+	l = New(Header{Elapsed: 10 * time.Second, Errors: []string{TimedOut}}, quarter)
+	s = l.Summary()
+	f("p99<500ms", false, "p99<500ms: p99 is over 1.00 s (500 of 2,000 were never answered)")
+	f("p99<2s", false, "p99<2s: cannot tell, 500 timed out, and what they would have taken is not known; p99 is over 1.00 s (500 of 2,000 were never answered)")
+	f("p50<2ms", true, "p50<2ms: p50 is 1.00 ms (500 of 2,000 were never answered)")
+	f("mean<100ms", false, "mean<100ms: mean is over 251 ms (500 of 2,000 were never answered)")
+	f("mean<1s", false, "mean<1s: cannot tell, 500 timed out, and what they would have taken is not known; mean is over 251 ms (500 of 2,000 were never answered)")
+	f("2xx>=98%", false, "2xx>=98%: 2xx is 1,500 of 2,000 (75.0%)")
 
 	var b Builder
 	empty, err := b.Log(Header{})
@@ -73,8 +108,8 @@ func TestCondition(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, s = empty, empty.Summary()
-	f("p99<1s", false, "p99<1s: cannot tell, nothing was answered")
-	f("errors<1%", false, "errors<1%: cannot tell, nothing was answered")
+	f("p99<1s", false, "p99<1s: cannot tell, nothing was sent")
+	f("errors<1%", false, "errors<1%: cannot tell, nothing was sent")
 	f("errors=0", true, "errors=0: errors is 0 of 0")
 
 	list, err := ParseConditions("p99<50ms,errors<0.1%,rate>=990")

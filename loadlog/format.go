@@ -251,4 +251,5 @@ func (l *Log) endEarly(streams int) {
 		l.streams, l.until = nil, 0
 	}
 	l.Elapsed = min(l.Elapsed, max(0, time.Duration(l.until)))
+	l.RunDelay = nil // that is of the whole run
 }

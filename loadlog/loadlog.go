@@ -52,6 +52,10 @@ type Header struct {
 	// Unsent is how many requests were due within the run and never sent,
 	// because all connections were busy until its end.
 	Unsent int64 `json:"unsent,omitempty"`
+	// Retry is how often a request was to be sent again whose connection was
+	// dropped without an answer, Resent how often requests were.
+	Retry  int   `json:"retry,omitempty"`
+	Resent int64 `json:"resent,omitempty"`
 	// CPU is the CPU time that the generator used, GCs how often its
 	// own collector ran, Threads how many threads send; Busy is the share of
 	// the time that the busiest of them did not wait, 0 when unknown.
@@ -59,6 +63,10 @@ type Header struct {
 	GCs     int           `json:"generator_gcs"`
 	Threads int           `json:"generator_threads,omitempty"`
 	Busy    float64       `json:"generator_busy,omitempty"`
+	// RunDelay is for how long the threads that send could have run and had no CPU
+	// (Linux: /proc/PID/task/*/schedstat): that of the worst of them with the
+	// engine epoll, and else the sum of all; nil where nobody knows.
+	RunDelay *time.Duration `json:"generator_run_delay_ns,omitempty"`
 	// ServedLength is the sum of the Content-Length headers, as hey counts
 	// data.
 	ServedLength int64 `json:"served_length"`

@@ -249,7 +249,7 @@ func TestExact(t *testing.T) {
 	}
 	slices.Sort(values)
 	q := []float64{0, 0.1, 0.5, 0.99, 0.999, 1}
-	for i, got := range Exact(l.All(), (*Request).Latency, q...) {
+	for i, got := range observe(l.All(), (*Request).Latency, 0).at(q...) {
 		at := max(0, int(q[i]*float64(len(values))+0.999999)-1)
 		if got != values[at] {
 			t.Errorf("at %v: %v, want %v", q[i], got, values[at])
@@ -269,7 +269,7 @@ func TestSummary(t *testing.T) {
 	if s.Requests != 2000 || s.Responses != 1999 || s.RPS != 1999 || s.Status[500] != 1 || s.Errors["refused"] != 1 || s.CommonError() != "refused" {
 		t.Errorf("summary is %+v", s)
 	}
-	if s.Latency.P50 != 1001*time.Microsecond || s.Latency.Max != 2*time.Millisecond || s.Latency.P99 == 0 {
+	if s.Latency.P50 != 1001*time.Microsecond || s.Latency.Max != Never || s.Latency.MaxAnswered != 2*time.Millisecond || s.Latency.P99 == 0 {
 		t.Errorf("latency is %+v", s.Latency)
 	}
 	if s.Latency.P999 != 0 {
@@ -364,4 +364,38 @@ func ExampleLog_Summary() {
 	s := New(Header{}, requests).Summary()
 	fmt.Println(s.Requests, s.Latency.P50, s.Latency.P99)
 	// Output: 1000 500µs 990µs
+}
+
+// TestLimited tells a generator that was the limit from one that had no CPU, and
+// from one that kept its schedule.
+func TestLimited(t *testing.T) {
+	f := func(name string, open bool, share, busy float64, delay time.Duration, late time.Duration, limited, starved bool) {
+		t.Helper()
+		h := Header{Open: open, Engine: "epoll", Threads: 1, Elapsed: 10 * time.Second, Duration: 10 * time.Second, CPU: 100 * time.Millisecond, Busy: busy}
+		if delay >= 0 {
+			h.RunDelay = &delay
+		}
+		n := int(2000 * share)
+		h.Unsent = int64(2000 - n)
+		if !open {
+			h.Unsent = 0
+		}
+		var rows []Request
+		for i := range n {
+			rows = append(rows, Request{Begin: timeline.Time(i) * 5e6, Late: late, Service: time.Millisecond, Status: 200})
+		}
+		g := New(h, rows).Summary().Generator
+		if (g.Limited != "") != limited || (g.Starved != "") != starved {
+			t.Errorf("%s: limited %q, starved %q", name, g.Limited, g.Starved)
+		}
+	}
+	f("a kept schedule, busy and late", true, 1, 0.95, -1, time.Millisecond, false, true)
+	f("a kept schedule without a CPU", true, 1, 0.02, 1970*time.Millisecond, time.Millisecond, false, true)
+	f("a kept schedule", true, 1, 0.02, time.Millisecond, time.Microsecond, false, false)
+	f("behind, busy and late", true, 0.5, 0.95, time.Millisecond, time.Millisecond, true, false)
+	f("behind and without a CPU", true, 0.5, 0.1, 8*time.Second, time.Millisecond, true, false)
+	f("behind, with time left", true, 0.5, 0.1, time.Millisecond, time.Millisecond, false, false)
+	f("a closed loop, busy", false, 1, 0.95, -1, 0, true, false)
+	f("a closed loop without a CPU", false, 1, 0.01, 9*time.Second, 0, true, false)
+	f("a closed loop with time left", false, 1, 0.5, time.Millisecond, 0, false, false)
 }

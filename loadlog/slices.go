@@ -26,6 +26,20 @@ func (s *Slice) Rate() float64 {
 	return 0
 }
 
+// Quantile returns the response time at a share of the requests that ended in the
+// slice, of which those that failed are slower than all others: [Never] where it
+// is one of those, and 0 when there are none.
+func (s *Slice) Quantile(q float64) time.Duration {
+	v, ok := s.Latency.QuantileBefore(q, uint64(s.Failed))
+	if !ok {
+		return Never
+	}
+	return time.Duration(v)
+}
+
+// Ended is how many requests ended in the slice.
+func (s *Slice) Ended() int { return int(s.Latency.Count()) + s.Failed }
+
 // maxSlices bounds how finely a run can be cut, since each slice has a
 // histogram.
 const maxSlices = 1 << 16

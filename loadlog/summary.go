@@ -1,16 +1,19 @@
 package loadlog
 
 import (
+	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
 	"loupe/stats"
+	"loupe/unit"
 )
 
-// Quantiles are percentiles of a time. A percentile with fewer than ten
-// requests beyond it is left at zero, because it would be an accident.
+// Quantiles are percentiles of a time, over all requests that were due. One that
+// falls among those that were never answered is [Never] (null in JSON). A
+// percentile with fewer than ten requests beyond it is left at zero, because it
+// would be an accident.
 type Quantiles struct {
 	Min   time.Duration `json:"min"`
 	Mean  time.Duration `json:"mean"`
@@ -24,20 +27,20 @@ type Quantiles struct {
 	P999  time.Duration `json:"p99.9,omitempty"`
 	P9999 time.Duration `json:"p99.99,omitempty"`
 	Max   time.Duration `json:"max"`
+	// Unanswered is how many of the requests were never answered. Then there is
+	// no mean and no slowest; AtLeast is what is known of a time that is Never,
+	// MeanAtLeast what is known of the mean.
+	Unanswered  int           `json:"unanswered,omitempty"`
+	AtLeast     time.Duration `json:"at_least,omitempty"`
+	MeanAtLeast time.Duration `json:"mean_at_least,omitempty"`
+	// MeanAnswered and MaxAnswered are those of the answered requests alone.
+	MeanAnswered time.Duration `json:"mean_answered"`
+	MaxAnswered  time.Duration `json:"max_answered"`
 }
 
 // Enough is the number of requests that must lie beyond a percentile for it to
 // be told.
 const Enough = 10
-
-// Exact returns the values at shares q, each from 0 to 1, of what value gives
-// for the requests of rows, by the nearest rank: exactly, without keeping all
-// of them. rows is gone through twice; a histogram says in which few buckets
-// the answers lie, and only those values are sorted.
-func Exact(rows iter.Seq[*Request], value func(*Request) time.Duration, q ...float64) []time.Duration {
-	h := Distribution(rows, value)
-	return exact(h, rows, value, q)
-}
 
 // Distribution counts what value gives for the requests.
 func Distribution(rows iter.Seq[*Request], value func(*Request) time.Duration) *stats.Histogram {
@@ -48,9 +51,12 @@ func Distribution(rows iter.Seq[*Request], value func(*Request) time.Duration) *
 	return h
 }
 
-func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) time.Duration, q []float64) []time.Duration {
-	out := make([]time.Duration, len(q))
-	if h.Count() == 0 {
+// exact returns the values of ranks, counted from 1, of what value gives for the
+// requests of rows, without keeping all of them: h, which has counted them, says
+// in which few buckets the answers lie, and only those values are sorted.
+func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) time.Duration, ranks []uint64) []time.Duration {
+	out := make([]time.Duration, len(ranks))
+	if len(ranks) == 0 {
 		return out
 	}
 	type wanted struct {
@@ -59,11 +65,9 @@ func exact(h *stats.Histogram, rows iter.Seq[*Request], value func(*Request) tim
 		values []int64
 	}
 	var buckets []*wanted
-	in := make([]*wanted, len(q))
-	ranks := make([]uint64, len(q))
-	for i, share := range q {
-		ranks[i] = min(max(uint64(math.Ceil(share*float64(h.Count())-1e-9)), 1), h.Count())
-		r, below := h.Bucket(ranks[i])
+	in := make([]*wanted, len(ranks))
+	for i, rank := range ranks {
+		r, below := h.Bucket(rank)
 		at := slices.IndexFunc(buckets, func(w *wanted) bool { return w.Range == r })
 		if at < 0 {
 			at = len(buckets)
@@ -102,26 +106,6 @@ func (q *Quantiles) shares() []struct {
 	}{{0.1, &q.P10}, {0.25, &q.P25}, {0.5, &q.P50}, {0.75, &q.P75}, {0.9, &q.P90}, {0.95, &q.P95}, {0.99, &q.P99}, {0.999, &q.P999}, {0.9999, &q.P9999}}
 }
 
-func quantiles(rows iter.Seq[*Request], value func(*Request) time.Duration) Quantiles {
-	var out Quantiles
-	h := Distribution(rows, value)
-	if h.Count() == 0 {
-		return out
-	}
-	var q []float64
-	var to []*time.Duration
-	for _, s := range out.shares() {
-		if s.q <= 0.5 || float64(h.Count())*(1-s.q) >= Enough-1e-6 {
-			q, to = append(q, s.q), append(to, s.to)
-		}
-	}
-	for i, v := range exact(h, rows, value, q) {
-		*to[i] = v
-	}
-	out.Min, out.Max, out.Mean = time.Duration(h.Min()), time.Duration(h.Max()), time.Duration(math.Round(h.Mean()))
-	return out
-}
-
 // Generator says what sending the load cost, and whether that may have
 // distorted what was measured.
 type Generator struct {
@@ -133,9 +117,16 @@ type Generator struct {
 	// Busy is the share of the time that the busiest thread that sends did
 	// not wait; 0 when unknown.
 	Busy float64 `json:"busy,omitempty"`
+	// RunDelay is for how long what sends could have run and had no CPU, which
+	// is part of the times; nil where the system does not tell.
+	RunDelay *time.Duration `json:"run_delay_ns,omitempty"`
 	// Limited says why the figures are a lower bound of what the service
 	// can do, and its times an upper one; empty when they are not.
 	Limited string `json:"limited,omitempty"`
+	// Starved says why the times are an upper bound, although the rate is
+	// true: the generator waited for a CPU. Empty when it did not, or nobody
+	// knows.
+	Starved string `json:"starved,omitempty"`
 }
 
 // Summary holds the figures of a load run.
@@ -149,19 +140,23 @@ type Summary struct {
 	// RPS counts answered requests, whatever their status.
 	RPS       float64 `json:"rps"`
 	Responses int     `json:"responses"`
-	// Latency and Service are those of answered requests: since they were
-	// due, and since they were sent. In a closed loop both are the same.
+	// Latency is since the requests were due, of all that were; Service since
+	// they were sent, of all that were sent. In a closed loop both are the same.
 	Latency Quantiles `json:"latency_ns"`
 	Service Quantiles `json:"service_ns"`
-	// Failed is how long failed requests took.
+	// Failed is how long failed requests took until they failed, which is not
+	// how long their answers would have taken.
 	Failed *Quantiles     `json:"failed_ns,omitempty"`
 	Status map[int]int    `json:"status"`
 	Errors map[string]int `json:"errors"`
 	Bytes  int64          `json:"bytes"`
 	// Late is how many requests were sent more than a millisecond after
 	// they were due, Unsent how many never.
-	Late        int             `json:"late,omitempty"`
-	Unsent      int64           `json:"unsent,omitempty"`
+	Late   int   `json:"late,omitempty"`
+	Unsent int64 `json:"unsent,omitempty"`
+	// Resent is how often requests were sent again, because that was asked for;
+	// each was more work for the service, and counts in Requests once.
+	Resent      int64           `json:"resent,omitempty"`
 	Connections ConnectionFacts `json:"connections"`
 	Targets     []TargetFacts   `json:"targets,omitempty"`
 	Generator   Generator       `json:"generator"`
@@ -185,6 +180,7 @@ type ConnectionFacts struct {
 type TargetFacts struct {
 	Target
 	Responses int         `json:"responses"`
+	Failed    int         `json:"failed,omitempty"`
 	Latency   Quantiles   `json:"latency_ns"`
 	Status    map[int]int `json:"status"`
 }
@@ -196,8 +192,8 @@ const lateFrom = time.Millisecond
 func (l *Log) Summary() *Summary {
 	s := &Summary{
 		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
-		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Notes: l.Notes,
-		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy},
+		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Resent: l.Resent, Notes: l.Notes,
+		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy, RunDelay: l.RunDelay},
 	}
 	failed := 0
 	for r := range l.All() {
@@ -213,15 +209,15 @@ func (l *Log) Summary() *Summary {
 		s.Responses++
 		s.Status[int(r.Status)]++
 	}
-	s.Service = quantiles(l.Answered(), func(r *Request) time.Duration { return r.Service })
+	s.Service = observe(l.Answered(), service, failed).quantiles(l.leastWait(service, nil))
 	s.Latency = s.Service
-	if l.Open {
-		s.Latency = quantiles(l.Answered(), (*Request).Latency)
-		lag := quantiles(l.All(), func(r *Request) time.Duration { return r.Late })
+	if l.Open || l.Unsent > 0 {
+		s.Latency = observe(l.Answered(), (*Request).Latency, failed+int(l.Unsent)).quantiles(l.leastAll())
+		lag := observe(l.All(), func(r *Request) time.Duration { return r.Late }, 0).quantiles(0)
 		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag.P50, lag.P99, lag.Max
 	}
 	if failed > 0 {
-		q := quantiles(l.failures(), (*Request).Latency)
+		q := observe(l.failures(), (*Request).Latency, 0).quantiles(0)
 		s.Failed = &q
 	}
 	if s.Seconds > 0 {
@@ -233,7 +229,7 @@ func (l *Log) Summary() *Summary {
 			s.Targets = append(s.Targets, l.targetFacts(i))
 		}
 	}
-	s.Generator.Limited = l.limited(s)
+	s.Generator.Limited, s.Generator.Starved = l.limited(s)
 	if l.Wanted != "" {
 		wanted, _ := ParseConditions(l.Wanted) // what cannot be read is not judged
 		for _, c := range wanted {
@@ -242,6 +238,18 @@ func (l *Log) Summary() *Summary {
 	}
 	return s
 }
+
+func service(r *Request) time.Duration { return r.Service }
+
+// leastAll is leastWait since requests were due.
+func (l *Log) leastAll() time.Duration { return l.leastWait((*Request).Latency, nil) }
+
+// Due is how many requests should have been answered: those that were sent, and
+// those that never were.
+func (s *Summary) Due() int64 { return int64(s.Requests) + s.Unsent }
+
+// Unanswered is how many of them were not: they failed, or were never sent.
+func (s *Summary) Unanswered() int64 { return s.Due() - int64(s.Responses) }
 
 func (l *Log) failures() iter.Seq[*Request] {
 	return l.where(func(r *Request) bool { return r.Error != 0 })
@@ -259,12 +267,17 @@ func (l *Log) where(keep func(*Request) bool) iter.Seq[*Request] {
 
 func (l *Log) targetFacts(i int) TargetFacts {
 	f := TargetFacts{Target: l.Targets[i], Status: map[int]int{}}
-	rows := l.where(func(r *Request) bool { return r.Error == 0 && int(r.Target) == i })
-	for r := range rows {
+	of := func(r *Request) bool { return int(r.Target) == i }
+	for r := range l.where(of) {
+		if r.Error != 0 {
+			f.Failed++
+			continue
+		}
 		f.Responses++
 		f.Status[int(r.Status)]++
 	}
-	f.Latency = quantiles(rows, (*Request).Latency)
+	answered := l.where(func(r *Request) bool { return r.Error == 0 && of(r) })
+	f.Latency = observe(answered, (*Request).Latency, f.Failed).quantiles(l.leastWait((*Request).Latency, of))
 	return f
 }
 
@@ -287,21 +300,54 @@ func (l *Log) connectionFacts() ConnectionFacts {
 // The generator is the limit when a thread that sends has hardly any time left,
 // or when requests are sent so late that it shows in their times (section 6 of
 // the research on load: 80 % busy, a tenth of the median). In an open loop a
-// busy thread is late; in a closed one nothing else tells.
+// busy thread is late; in a closed one nothing else tells. A thread without a CPU
+// looks busy to itself; how long it waited for one the system tells.
 const (
 	busyLimit = 0.8
 	lagLimit  = 0.1
+	// starvedLimit is the share of the time without a CPU from which on times
+	// have to be doubted.
+	starvedLimit = 0.1
+	// keptRate is the share of what was asked for that was answered in time, from
+	// which on the rate was kept.
+	keptRate = 0.95
 )
 
-func (l *Log) limited(s *Summary) string {
+func (l *Log) limited(s *Summary) (limited, starved string) {
 	g := &s.Generator
-	switch {
-	case g.Busy >= busyLimit && !l.Open:
-		return "the thread that sends was busy nearly all of the time"
-	case l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(s.Service.P50) && g.Busy >= busyLimit:
-		return "requests were sent late because the thread that sends was busy"
+	// Of several threads that cannot be told apart the sum is known.
+	delay := 0.0
+	if g.RunDelay != nil && l.Elapsed > 0 {
+		delay = g.RunDelay.Seconds() / l.Elapsed.Seconds()
+		if l.Engine != "epoll" {
+			delay /= float64(max(1, l.Threads))
+		}
 	}
-	return ""
+	if delay >= starvedLimit {
+		starved = fmt.Sprintf("what sends waited for a CPU for %s in %s, in which it had %s of work", unit.Duration(*g.RunDelay), unit.Duration(l.Elapsed), unit.Duration(l.CPU))
+	}
+	lagging := l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(min(s.Service.P50, max(s.Service.MaxAnswered, 1)))
+	switch {
+	case l.Open && l.kept(s):
+		if lagging && starved == "" && g.Busy >= busyLimit {
+			starved = "requests were sent late because the thread that sends was busy"
+		}
+		return "", starved
+	case l.Open && !lagging, g.Busy+delay < busyLimit:
+		return "", starved
+	case starved != "" && delay > g.Busy:
+		return starved, ""
+	case l.Open:
+		return "requests were sent late because the thread that sends was busy", ""
+	}
+	return "the thread that sends was busy nearly all of the time", ""
+}
+
+// kept tells whether all that an open loop was to send was answered in about the
+// time in which it was due: then the generator was no limit of the rate.
+func (l *Log) kept(s *Summary) bool {
+	return s.Due() > 0 && float64(s.Responses) >= keptRate*float64(s.Due()) &&
+		(l.Duration == 0 && l.Rate == 0 || l.Duration > 0 && float64(l.Duration) >= keptRate*float64(l.Elapsed) || l.Rate > 0 && l.Duration == 0 && s.RPS >= keptRate*l.Rate)
 }
 
 // CommonError returns the text of the most frequent error, empty when there

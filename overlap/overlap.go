@@ -41,7 +41,8 @@ type Requests struct {
 // maxRequests bounds the requests that are laid over anything: 100 MB.
 const maxRequests = 2_000_000
 
-// Of takes the answered requests of a log, of more than two million every second,
+// Of takes the requests of a log that were answered or timed out, which are the
+// slowest of all and met something until they were given up; of more than two million every second,
 // third or so on; at maps the log's own time onto the clock of what they are laid
 // over.
 func Of(l *loadlog.Log, at timeline.Clock) *Requests {
@@ -52,7 +53,10 @@ func Of(l *loadlog.Log, at timeline.Clock) *Requests {
 		Late: make([]time.Duration, 0, n), Dial: make([]time.Duration, 0, n), Due: l.Open,
 	}
 	i := 0
-	for q := range l.Answered() {
+	for q := range l.All() {
+		if q.Error != 0 && !l.TimedOut(q) {
+			continue // how long it would have taken is not known at all
+		}
 		if i++; i%every != 0 {
 			continue
 		}

@@ -34,7 +34,7 @@ func ComparisonRows(t *compare.Table) []ComparisonRow {
 	for _, r := range t.Rows {
 		row := ComparisonRow{ID: r.ID, Name: r.Name, Better: r.Better, Key: r.Key}
 		for _, c := range r.Cells {
-			row.Shown = append(row.Shown, quantity(r.Unit, float64(c.Median)))
+			row.Shown = append(row.Shown, median(r.Unit, &c))
 			values, shown := []float64{}, []string{}
 			for _, v := range c.Rounds {
 				if v == v { // is known

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ const heyBar = "■"
 // heyStats are the figures of hey's report, in seconds.
 type heyStats struct {
 	total, slowest, fastest, average, rps float64
-	latencies                             []float64 // ascending
+	latencies                             []float64 // ascending, of the answers
+	never                                 int       // requests without an answer
 	dataBytes                             int64
 	responses                             int
 	parts                                 []heyPart
@@ -39,6 +41,7 @@ func newHeyStats(l *loadlog.Log) *heyStats {
 	for r := range l.All() {
 		if r.Error != 0 {
 			s.errors[l.ErrorText(r.Error)]++
+			s.never++
 			continue
 		}
 		s.status[int(r.Status)]++
@@ -56,6 +59,9 @@ func newHeyStats(l *loadlog.Log) *heyStats {
 	if s.responses > 0 {
 		s.fastest, s.slowest = s.latencies[0], s.latencies[s.responses-1]
 		s.average = sum / float64(s.responses)
+		if s.never += int(l.Unsent); s.never > 0 {
+			s.slowest, s.average = math.Inf(1), math.Inf(1)
+		}
 	}
 	for _, p := range parts {
 		p.average /= float64(max(1, s.responses))
@@ -104,7 +110,9 @@ func (p *heyPart) more(d time.Duration) {
 }
 
 // WriteHey prints a load run in the layout of hey 0.1.4, byte for byte, for
-// scripts that read it. Where hey prints NaN, because no request was
+// scripts that read it. Where requests were never answered, which hey leaves out of
+// its times, they are slower than all others: times that never came, the slowest
+// and the average are "+Inf secs". Where hey prints NaN, because no request was
 // answered, the sections are left out.
 func WriteHey(w io.Writer, l *loadlog.Log) error {
 	var b strings.Builder
@@ -146,12 +154,13 @@ func (s *heyStats) histogram(b *strings.Builder) {
 
 func (s *heyStats) buckets() (marks []float64, counts []int) {
 	const buckets = 10
-	step := (s.slowest - s.fastest) / buckets
+	slowest := s.latencies[s.responses-1]
+	step := (slowest - s.fastest) / buckets
 	marks, counts = make([]float64, buckets+1), make([]int, buckets+1)
 	for i := range marks {
 		marks[i] = s.fastest + step*float64(i)
 	}
-	marks[buckets] = s.slowest
+	marks[buckets] = slowest
 	at := 0
 	for _, v := range s.latencies {
 		for at < buckets && v > marks[at] {
@@ -189,11 +198,19 @@ func (s *heyStats) percentiles() []LoadLatency {
 	percentiles := [...]int{10, 25, 50, 75, 90, 95, 99}
 	out := make([]LoadLatency, len(percentiles)) // what is missing is 0% in 0 s
 	at := 0
-	for i, v := range s.latencies {
-		if at < len(percentiles) && i*100/len(s.latencies) >= percentiles[at] {
-			out[at] = LoadLatency{percentiles[at], v}
-			at++
+	due := len(s.latencies) + s.never
+	for i := range due {
+		if at == len(percentiles) {
+			break
 		}
+		if i*100/due < percentiles[at] {
+			continue
+		}
+		out[at] = LoadLatency{percentiles[at], math.Inf(1)}
+		if i < len(s.latencies) {
+			out[at].Latency = s.latencies[i]
+		}
+		at++
 	}
 	return out
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // WriteLoad prints a load run in hey's layout with what hey leaves out: a
-// histogram that an outlier does not flatten, percentiles up to 99.9 and only
-// where enough requests lie beyond them, the bytes of answers without a
+// histogram that an outlier does not flatten, percentiles up to 99.9 of all
+// requests that were due and only where enough lie beyond them, the bytes of answers without a
 // Content-Length, response and service time of a schedule side by side, the
 // connections, how it went over time, and what sending cost. Lines that scripts
 // look for in hey's text ("Requests/sec:", "99% in") are in it.
@@ -50,8 +50,19 @@ func WriteLoad(out io.Writer, l *loadlog.Log) error {
 func loadSummary(w *lines, s *loadlog.Summary) {
 	w.printf("\nSummary:\n  Total:\t%4.4f secs\n", s.Seconds)
 	if s.Responses > 0 {
-		q := s.Latency
-		w.printf("  Slowest:\t%s\n  Fastest:\t%s\n  Average:\t%s\n", secs(q.Max), secs(q.Min), secs(q.Mean))
+		q := &s.Latency
+		slowest, average := secs(q.Max), secs(q.Mean)
+		if q.Unanswered > 0 {
+			slowest = fmt.Sprintf("%s; of the answers %s", tookSecs(q.Max, q), secs(q.MaxAnswered))
+			average = fmt.Sprintf("≥ %s, as some were never answered; of the answers %s", secs(q.MeanAtLeast), secs(q.MeanAnswered))
+		}
+		w.printf("  Slowest:\t%s\n  Fastest:\t%s\n  Average:\t%s\n", slowest, secs(q.Min), average)
+	}
+	if s.Unanswered() > 0 {
+		w.printf("  Never answered:\t%s; they count as slower than all answers\n", neverAnswered(s))
+	}
+	if s.Resent > 0 {
+		w.printf("  Sent again:\t%s times, because a connection was dropped without an answer (-retry)\n", unit.Count(s.Resent))
 	}
 	w.printf("  Requests/sec:\t%4.4f\n  \n", s.RPS)
 	if s.Bytes > 0 && s.Responses > 0 {
@@ -70,15 +81,20 @@ func secs(d time.Duration) string {
 // outlier does not push everything else into one bar.
 func loadHistogram(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	marks, counts := LoadHistogram(l, s)
+	never := s.Latency.Unanswered
+	most := max(slices.Max(counts), never)
 	for i, m := range marks {
-		w.printf("  ≤ %8s [%d]\t|%s\n", unit.Duration(m), counts[i], bar(counts[i], slices.Max(counts)))
+		w.printf("  ≤ %8s [%d]\t|%s\n", unit.Duration(m), counts[i], bar(counts[i], most))
+	}
+	if never > 0 {
+		w.printf("  %10s [%d]\t|%s\n", "never", never, bar(never, most))
 	}
 }
 
 // LoadHistogram counts the answered requests of a run by classes of response time,
 // each up to a mark and above the one before.
 func LoadHistogram(l *loadlog.Log, s *loadlog.Summary) (marks []time.Duration, counts []int) {
-	marks = loadMarks(s.Latency.Min, s.Latency.Max)
+	marks = loadMarks(s.Latency.Min, s.Latency.MaxAnswered)
 	counts = make([]int, len(marks))
 	for r := range l.Answered() {
 		at, _ := slices.BinarySearch(marks, r.Latency())
@@ -118,11 +134,11 @@ func loadMarks(fastest, slowest time.Duration) (marks []time.Duration) {
 type percentile struct {
 	percent           float64
 	response, service time.Duration
-	need              int // how many answers it takes to tell
+	need              int // how many requests it takes to tell
 }
 
-// told tells whether enough requests were answered.
-func (p *percentile) told(answers int) bool { return p.percent <= 50 || answers >= p.need }
+// told tells whether there were enough requests.
+func (p *percentile) told(due int64) bool { return p.percent <= 50 || due >= int64(p.need) }
 
 // percentiles are those that are shown; hardly anybody misses the last one where
 // it cannot be told.
@@ -135,7 +151,7 @@ func percentiles(s *loadlog.Summary) []percentile {
 	for i := range all {
 		all[i].need = int(math.Round(loadlog.Enough / (1 - all[i].percent/100)))
 	}
-	if last := len(all) - 1; !all[last].told(s.Responses) {
+	if last := len(all) - 1; !all[last].told(s.Due()) {
 		all = all[:last]
 	}
 	return all
@@ -146,12 +162,12 @@ func percentiles(s *loadlog.Summary) []percentile {
 func loadDistribution(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	for _, p := range percentiles(s) {
 		switch {
-		case !p.told(s.Responses):
+		case !p.told(s.Due()):
 			w.printf("  %g%% n/a (needs %d requests)\n", p.percent, p.need)
 		case l.Open:
-			w.printf("  %g%% in %s; since it was sent %s\n", p.percent, secs(p.response), unit.Duration(p.service))
+			w.printf("  %g%% in %s; since it was sent %s\n", p.percent, tookSecs(p.response, &s.Latency), tookText(p.service, &s.Service))
 		default:
-			w.printf("  %g%% in %s\n", p.percent, secs(p.response))
+			w.printf("  %g%% in %s\n", p.percent, tookSecs(p.response, &s.Latency))
 		}
 	}
 }
@@ -163,7 +179,11 @@ func loadDetails(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 		addParts(parts, r)
 	}
 	addConnections(parts, l)
-	w.printf("\nDetails (average, fastest, slowest):\n")
+	of := ""
+	if s.Unanswered() > 0 {
+		of = "; of the answers alone"
+	}
+	w.printf("\nDetails (average, fastest, slowest%s):\n", of)
 	for _, p := range parts {
 		w.printf("  %s:\t%4.4f secs, %4.4f secs, %4.4f secs\n", p.name, p.average/float64(s.Responses), p.fastest, p.slowest)
 	}
@@ -175,7 +195,11 @@ func loadTargets(w *lines, s *loadlog.Summary) {
 	}
 	w.printf("\nTargets (responses, 50%%, 99%%, slowest):\n")
 	for _, t := range s.Targets {
-		w.printf("  %s:\t%d, %s, %s, %s", clean(t.String()), t.Responses, orNone(t.Latency.P50), orNone(t.Latency.P99), orNone(t.Latency.Max))
+		q := &t.Latency
+		w.printf("  %s:\t%d, %s, %s, %s", clean(t.String()), t.Responses, tookText(q.P50, q), tookText(q.P99, q), tookText(q.Max, q))
+		if t.Failed > 0 {
+			w.printf("; %d failed", t.Failed)
+		}
 		for _, code := range slices.Sorted(maps.Keys(t.Status)) {
 			if code >= 400 {
 				w.printf("; [%d] %d", code, t.Status[code])
@@ -216,7 +240,7 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	if g.Busy > 0 {
 		w.printf("; busy %s of the time", unit.Percent(g.Busy))
 	}
-	w.printf("\n")
+	w.printf("; %s\n", waitedForCPU(&g))
 	if l.Open {
 		loadLag(w, s)
 	} else {
@@ -225,9 +249,20 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	if g.Limited != "" {
 		w.printf("  Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: %s\n", clean(g.Limited))
 	}
+	if g.Starved != "" {
+		w.printf("  Starved:\tthe times are upper bounds, and part of them is not the service's: %s\n", clean(g.Starved))
+	}
 	for _, note := range s.Notes {
 		w.printf("  Note:\t%s\n", clean(note))
 	}
+}
+
+// waitedForCPU says for how long what sends had no CPU.
+func waitedForCPU(g *loadlog.Generator) string {
+	if g.RunDelay == nil {
+		return "how long it waited for a CPU is unknown"
+	}
+	return "waited " + unit.Duration(*g.RunDelay) + " for a CPU"
 }
 
 // loadLag says how well the schedule was kept.
@@ -242,7 +277,7 @@ func loadLag(w *lines, s *loadlog.Summary) {
 	if s.Unsent > 0 {
 		w.printf("  Unsent:\t%d requests were due and never sent: all connections were waiting for answers\n", s.Unsent)
 	}
-	w.printf("  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n", unit.Duration(s.Service.P50), orNone(s.Service.P99), unit.Duration(s.Service.Max))
+	w.printf("  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n", tookText(s.Service.P50, &s.Service), tookText(s.Service.P99, &s.Service), tookText(s.Service.Max, &s.Service))
 }
 
 // closedLoop says what a closed loop cannot see, in figures of the run where
@@ -250,20 +285,17 @@ func loadLag(w *lines, s *loadlog.Summary) {
 // so that a stall of the service has one request on each connection.
 func closedLoop(l *loadlog.Log, s *loadlog.Summary) string {
 	const long = 10 // times the mean: the interval between requests of one connection
-	q := s.Latency
-	if s.Responses < 100 || q.Max < long*q.Mean || l.Concurrency == 0 {
+	q := &s.Latency
+	longest := q.Max
+	if longest == loadlog.Never {
+		longest = q.AtLeast
+	}
+	if s.Responses < 100 || longest < long*q.MeanAnswered || l.Concurrency == 0 {
 		return "Closed loop: a stall of the service also stops the requests that would have met it; -rate keeps a schedule"
 	}
-	missed := s.RPS * q.Max.Seconds()
+	missed := s.RPS * longest.Seconds()
 	return fmt.Sprintf("Closed loop: while the slowest took %s, users who come at %s/s would have sent %s requests, of which at most %d were; -rate %.0f counts them all",
-		unit.Duration(q.Max), unit.Number(s.RPS), unit.Number(missed), l.Concurrency, s.RPS)
-}
-
-func orNone(d time.Duration) string {
-	if d == 0 {
-		return "n/a"
-	}
-	return unit.Duration(d)
+		tookText(q.Max, q), unit.Number(s.RPS), unit.Number(missed), l.Concurrency, s.RPS)
 }
 
 // The picture over time has so many columns and rows, and is left out of runs

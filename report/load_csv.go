@@ -10,21 +10,31 @@ import (
 	"loupe/loadlog"
 )
 
-// WriteHeyCSV prints every answered request in the order in which they ended,
+// WriteHeyCSV prints every request that was due in the order in which they ended,
 // in hey's columns, but with microseconds: hey's four decimals show zeros for a
-// fast service.
+// fast service. One that was never answered, which hey leaves out, has an infinite
+// response time ("inf", which spreadsheets and readers of CSV sort behind all
+// numbers) and the status 0, so that percentiles of the column are true.
 func WriteHeyCSV(out io.Writer, l *loadlog.Log) error {
 	w := bufio.NewWriter(out)
 	w.WriteString("response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n")
 	var b []byte
-	for r := range l.Answered() {
+	for r := range l.All() {
 		b = b[:0]
-		for _, d := range [...]time.Duration{r.Latency(), r.Dial, r.DNS, r.Write, r.Wait, r.Read} {
+		if r.Error != 0 {
+			b = append(b, "inf,"...)
+		} else {
+			b = append(strconv.AppendFloat(b, r.Latency().Seconds(), 'f', 6, 64), ',')
+		}
+		for _, d := range [...]time.Duration{r.Dial, r.DNS, r.Write, r.Wait, r.Read} {
 			b = append(strconv.AppendFloat(b, d.Seconds(), 'f', 6, 64), ',')
 		}
 		b = append(strconv.AppendUint(b, uint64(r.Status), 10), ',')
 		b = append(strconv.AppendFloat(b, time.Duration(r.Begin).Seconds(), 'f', 6, 64), '\n')
 		w.Write(b)
+	}
+	for range l.Unsent { // nobody knows when each was due
+		w.WriteString("inf,0,0,0,0,0,0," + strconv.FormatFloat(l.Elapsed.Seconds(), 'f', 6, 64) + "\n")
 	}
 	return w.Flush()
 }
@@ -47,10 +57,13 @@ type requestJSON struct {
 	Hops    uint8  `json:"redirects,omitempty"`
 	Bytes   int64  `json:"bytes"`
 	Error   string `json:"error,omitempty"`
+	// Censored tells that the request was never answered: latency_ns is when it
+	// was given up, and its answer would have come later or never.
+	Censored bool `json:"censored,omitempty"`
 }
 
 // WriteRequests prints every request, answered or not, as a line of JSON, in
-// the order in which they ended.
+// the order in which they ended, and a line for each that was never sent.
 func WriteRequests(out io.Writer, l *loadlog.Log) error {
 	w := bufio.NewWriter(out)
 	enc := json.NewEncoder(w)
@@ -61,11 +74,17 @@ func WriteRequests(out io.Writer, l *loadlog.Log) error {
 			Conn: r.Conn, Target: r.Target, Status: r.Status, Hops: r.Hops, Bytes: r.Bytes,
 		}
 		if r.Error != 0 {
-			q.Error = l.ErrorText(r.Error)
+			q.Error, q.Censored = l.ErrorText(r.Error), true
 		}
 		if err := enc.Encode(&q); err != nil {
 			return err
 		}
 	}
+	for range l.Unsent {
+		w.WriteString(unsentLine)
+	}
 	return w.Flush()
 }
+
+// unsentLine stands for a request that was due within the run and never sent.
+const unsentLine = `{"unsent":true,"censored":true,"error":"due and never sent"}` + "\n"

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -19,7 +20,9 @@ const (
 
 // WriteHdr prints the response times as an HdrHistogram log, version 1.3 of the
 // format, with an interval for every second, in ns: what HdrHistogram's plotter and
-// log analyser read. Longer times than an hour count as an hour.
+// log analyser read. Longer times than an hour count as an hour, and so do requests that
+// were never answered: the format has no place for them, and without them its
+// percentiles would be those of the answers alone. A comment says how many.
 func WriteHdr(out io.Writer, l *loadlog.Log) error {
 	w := hdrhistogram.NewHistogramLogWriter(out)
 	at := func(d time.Duration) int64 { return l.Start.Add(d).UnixMilli() }
@@ -29,6 +32,17 @@ func WriteHdr(out io.Writer, l *loadlog.Log) error {
 		w.OutputComment("Logged with loupe"), w.OutputLogFormatVersion(), w.OutputStartTime(start), w.OutputBaseTime(start), w.OutputLegend(),
 	} {
 		if err != nil {
+			return err
+		}
+	}
+	never := l.Unsent
+	for r := range l.All() {
+		if r.Error != 0 {
+			never++
+		}
+	}
+	if never > 0 {
+		if err := w.OutputComment(fmt.Sprintf("%d requests were never answered: they count as an hour", never)); err != nil {
 			return err
 		}
 	}
@@ -42,16 +56,23 @@ func WriteHdr(out io.Writer, l *loadlog.Log) error {
 		h.Reset()
 		return err
 	}
-	for r := range l.Answered() {
+	for r := range l.All() {
 		for next < len(slices)-1 && r.End() >= slices[next].Span.End {
 			if err := flush(&slices[next]); err != nil {
 				return err
 			}
 			next++
 		}
-		if err := h.RecordValue(min(max(int64(r.Latency()), hdrLow), hdrHigh)); err != nil {
+		took := min(max(int64(r.Latency()), hdrLow), hdrHigh)
+		if r.Error != 0 {
+			took = hdrHigh
+		}
+		if err := h.RecordValue(took); err != nil {
 			return err
 		}
+	}
+	if err := h.RecordValues(hdrHigh, l.Unsent); err != nil {
+		return err
 	}
 	return flush(&slices[next])
 }

@@ -12,7 +12,9 @@ import (
 type loadJSON struct {
 	*loadlog.Summary
 	Header loadHeaderJSON `json:"run"`
-	// Histogram counts response times in buckets at most 0.8 % wide.
+	// Histogram counts response times in buckets at most 0.8 % wide, Never the
+	// requests that have none.
+	Never     int64           `json:"never_answered"`
 	Histogram []bucketJSON    `json:"histogram"`
 	OverTime  []loadSliceJSON `json:"over_time"`
 }
@@ -39,9 +41,9 @@ type loadSliceJSON struct {
 	Start   int64   `json:"start_ns"`
 	End     int64   `json:"end_ns"`
 	RPS     float64 `json:"rps"`
-	P50     int64   `json:"p50_ns"`
-	P99     int64   `json:"p99_ns,omitempty"`
-	Max     int64   `json:"max_ns"`
+	P50     *int64  `json:"p50_ns"` // null: never answered, as half of them were not
+	P99     any     `json:"p99_ns,omitempty"`
+	Max     *int64  `json:"max_ns"`
 	Failed  int     `json:"failed,omitempty"`
 	LateMax int64   `json:"late_max_ns,omitempty"`
 }
@@ -57,6 +59,7 @@ func WriteLoadJSON(w io.Writer, l *loadlog.Log) error {
 		Method: l.Method, Concurrency: l.Concurrency, Requests: l.Requests, Duration: int64(l.Duration), Rate: l.Rate,
 		Open: l.Open, Start: l.Start, Warmup: int64(l.Warmup),
 	}}
+	out.Never = out.Unanswered()
 	for r, n := range loadlog.Distribution(l.Answered(), (*loadlog.Request).Latency).Buckets {
 		out.Histogram = append(out.Histogram, bucketJSON{r.Low, r.High, n})
 	}
@@ -64,13 +67,22 @@ func WriteLoadJSON(w io.Writer, l *loadlog.Log) error {
 	for i := range slices {
 		s := &slices[i]
 		j := loadSliceJSON{
-			Start: int64(s.Span.Start), End: int64(s.Span.End), RPS: s.Rate(), P50: s.Latency.Quantile(0.5), Max: s.Latency.Max(),
+			Start: int64(s.Span.Start), End: int64(s.Span.End), RPS: s.Rate(), P50: answeredIn(s.Quantile(0.5)), Max: answeredIn(s.Quantile(1)),
 			Failed: s.Failed, LateMax: int64(s.Late),
 		}
-		if s.Latency.Count() >= 100*loadlog.Enough {
-			j.P99 = s.Latency.Quantile(0.99)
+		if s.Ended() >= 100*loadlog.Enough {
+			j.P99 = answeredIn(s.Quantile(0.99))
 		}
 		out.OverTime = append(out.OverTime, j)
 	}
 	return WriteJSON(w, out)
+}
+
+// answeredIn is a time of a slice, null where it never came.
+func answeredIn(d time.Duration) *int64 {
+	if d == loadlog.Never {
+		return nil
+	}
+	ns := int64(d)
+	return &ns
 }

@@ -176,14 +176,7 @@ func (l *LoadLive) Lines(s Style, height int) []string {
 	}
 	add("  %s", rate)
 	if l.latency.Count() > 0 {
-		text := "  "
-		for _, p := range []int{50, 90, 99} {
-			// One that fewer than ten requests lie beyond is not told.
-			if p == 50 || int(l.latency.Count())*(100-p) >= 100*loadlog.Enough {
-				text += fmt.Sprintf("%d%% %s   ", p, unit.Duration(time.Duration(l.latency.Quantile(float64(p)/100))))
-			}
-		}
-		add("%smax %s", text, unit.Duration(time.Duration(l.latency.Max())))
+		add("  %s", l.times())
 	}
 	sender := fmt.Sprintf("sender busy %s of the time", unit.Percent(t.Busy))
 	if t.Intended > 0 {
@@ -211,6 +204,30 @@ func (l *LoadLive) Lines(s Style, height int) []string {
 	out[0] = s.paint(bold, out[0])
 	out = append(out, l.heatMap(s, height-len(out))...)
 	return out[:min(len(out), max(height, 1))]
+}
+
+// times are the percentiles so far, of all requests that ended: those that failed
+// were slower than all answers.
+func (l *LoadLive) times() string {
+	failed := uint64(max(0, l.tick.Errors))
+	ended := int(l.latency.Count() + failed)
+	slowest := unit.Duration(time.Duration(l.latency.Max()))
+	text := ""
+	for _, p := range []int{50, 90, 99} {
+		// One that fewer than ten requests lie beyond is not told.
+		if p > 50 && ended*(100-p) < 100*loadlog.Enough {
+			continue
+		}
+		shown := "never"
+		if v, ok := l.latency.QuantileBefore(float64(p)/100, failed); ok {
+			shown = unit.Duration(time.Duration(v))
+		}
+		text += fmt.Sprintf("%d%% %s   ", p, shown)
+	}
+	if failed > 0 {
+		return text + "answers max " + slowest
+	}
+	return text + "max " + slowest
 }
 
 // String is the failure in words.

@@ -129,3 +129,18 @@ func BenchmarkLoadLive(b *testing.B) {
 		}
 	}
 }
+
+// TestLoadLiveNever: what failed is slower than all answers while the run goes on,
+// too.
+func TestLoadLiveNever(t *testing.T) {
+	var l LoadLive
+	h := new(stats.Histogram)
+	for range 1500 {
+		h.Add(1e6)
+	}
+	l.Add(LoadTick{Elapsed: time.Second, Requests: 2000, Errors: 500, Latency: h})
+	text := strings.Join(l.Lines(Style{Width: 100}, 20), "\n")
+	if !strings.Contains(text, "50% 1.00 ms   90% never   99% never   answers max 1.00 ms") {
+		t.Errorf("shown is\n%s", text)
+	}
+}

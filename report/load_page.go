@@ -17,16 +17,16 @@ func Load(part, whole *loadlog.Log) *Trace {
 	t := &Trace{Facts: []Fact{
 		{"rps", "answers a second", s.RPS}, {"responses", "answered", int64(s.Responses)}, {"failed", "failed", int64(s.Requests - s.Responses)},
 	}}
+	if s.Unsent > 0 {
+		t.Facts = append(t.Facts, Fact{"unsent", "never sent", s.Unsent})
+	}
+	if s.Resent > 0 {
+		t.Facts = append(t.Facts, Fact{"resent", "sent again", s.Resent})
+	}
 	if s.Responses > 0 {
-		q := s.Latency
-		t.Facts = append(t.Facts, Fact{"p50_ns", "50%", q.P50})
-		for _, p := range []Fact{{"p99_ns", "99%", q.P99}, {"p99.9_ns", "99.9%", q.P999}} {
-			if d := p.Value.(time.Duration); d == 0 {
-				p.Value = nil
-			}
-			t.Facts = append(t.Facts, p)
-		}
-		t.Facts = append(t.Facts, Fact{"max_ns", "slowest", q.Max}, Fact{"mean_ns", "mean", q.Mean})
+		q := &s.Latency
+		t.Facts = append(t.Facts, Fact{"p50_ns", "50%", replyOf(q.P50, q)}, Fact{"p99_ns", "99%", replyOf(q.P99, q)}, Fact{"p99.9_ns", "99.9%", replyOf(q.P999, q)},
+			Fact{"max_ns", "slowest", replyOf(q.Max, q)}, Fact{"mean_ns", "mean", reply{q.Mean, q.MeanAtLeast}})
 	}
 	t.Facts = append(t.Facts, Fact{"length_ns", "length", part.Elapsed})
 	if s.Bytes > 0 && s.Responses > 0 {
@@ -60,23 +60,31 @@ func percentileSheet(l *loadlog.Log, s *loadlog.Summary) *Sheet {
 		t.Columns = append(t.Columns, Column{"service_ns", "service time"}, Column{"waited_ns", "difference"})
 		t.Notes = append(t.Notes, "Response time counts from when a request was due, service time from when it was sent: the difference is what a tool hides that waits for an answer before it sends on.")
 	}
-	row := func(name string, response, service time.Duration) {
+	row := func(name string, response, service reply) {
 		r := []any{name, response}
-		if l.Open {
-			r = append(r, service, response-service)
+		if l.Open && response.took != loadlog.Never && service.took != loadlog.Never {
+			r = append(r, service, response.took-service.took)
+		} else if l.Open {
+			r = append(r, service, nil)
 		}
 		t.Rows = append(t.Rows, r)
 	}
-	row("fastest", s.Latency.Min, s.Service.Min)
+	times := func(name string, response, service time.Duration) {
+		row(name, replyOf(response, &s.Latency), replyOf(service, &s.Service))
+	}
+	if s.Unanswered() > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s were never answered; they count as slower than all answers.", neverAnswered(s)))
+	}
+	times("fastest", s.Latency.Min, s.Service.Min)
 	for _, p := range percentiles(s) {
-		if !p.told(s.Responses) {
+		if !p.told(s.Due()) {
 			t.Notes = append(t.Notes, fmt.Sprintf("%g%%: n/a (needs %d requests)", p.percent, p.need))
 			continue
 		}
-		row(fmt.Sprintf("%g%%", p.percent), p.response, p.service)
+		times(fmt.Sprintf("%g%%", p.percent), p.response, p.service)
 	}
-	row("slowest", s.Latency.Max, s.Service.Max)
-	row("mean", s.Latency.Mean, s.Service.Mean)
+	times("slowest", s.Latency.Max, s.Service.Max)
+	row("mean", reply{s.Latency.Mean, s.Latency.MeanAtLeast}, reply{s.Service.Mean, s.Service.MeanAtLeast})
 	return t
 }
 
@@ -106,7 +114,7 @@ func statusSheet(s *loadlog.Summary) *Sheet {
 }
 
 func targetSheet(s *loadlog.Summary) *Sheet {
-	t := &Sheet{Key: "targets", Title: "Targets", Columns: []Column{{"target", "target"}, {"responses", "answers"}, {"p50_ns", "50%"}, {"p99_ns", "99%"}, {"max_ns", "slowest"}, {"refused", "status 400 and more"}}}
+	t := &Sheet{Key: "targets", Title: "Targets", Columns: []Column{{"target", "target"}, {"responses", "answers"}, {"p50_ns", "50%"}, {"p99_ns", "99%"}, {"max_ns", "slowest"}, {"refused", "status 400 and more"}, {"failed", "failed"}}}
 	for _, f := range s.Targets {
 		refused := 0
 		for code, n := range f.Status {
@@ -114,7 +122,7 @@ func targetSheet(s *loadlog.Summary) *Sheet {
 				refused += n
 			}
 		}
-		t.Rows = append(t.Rows, []any{f.Target.String(), int64(f.Responses), some(f.Latency.P50), some(f.Latency.P99), some(f.Latency.Max), int64(refused)})
+		t.Rows = append(t.Rows, []any{f.Target.String(), int64(f.Responses), replyOf(f.Latency.P50, &f.Latency), replyOf(f.Latency.P99, &f.Latency), replyOf(f.Latency.Max, &f.Latency), int64(refused), int64(f.Failed)})
 	}
 	return t
 }
@@ -149,6 +157,11 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 	if g.Busy > 0 {
 		row("generator busy"+of, "%s of the time", unit.Percent(g.Busy))
 	}
+	delay := "unknown"
+	if g.RunDelay != nil {
+		delay = unit.Duration(*g.RunDelay)
+	}
+	row("waited for a CPU"+of, "%s", delay)
 	if whole.Open {
 		if s.Requests >= loadlog.Enough*100 {
 			row("sent late", "50%% of the requests within %s of their turn, 99%% within %s, all within %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
@@ -163,6 +176,9 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 	}
 	if g.Limited != "" {
 		t.Notes = append(t.Notes, "Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: "+g.Limited)
+	}
+	if g.Starved != "" {
+		t.Notes = append(t.Notes, "The times are upper bounds, and part of them is not the service's: "+g.Starved)
 	}
 	for _, c := range s.Conditions {
 		verdict := "met"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/template"
 	"time"
@@ -22,7 +23,9 @@ type LoadReport struct {
 	AvgConn, AvgDNS, AvgReq, AvgRes, AvgDelay        float64
 	ConnMax, ConnMin, DnsMax, DnsMin, ReqMax, ReqMin float64
 	ResMax, ResMin, DelayMax, DelayMin               float64
-	// Lats and the others are those of every answered request.
+	// Slowest, Average and AvgTotal are infinite when some request was never
+	// answered. Lats and the others are those of every answered request, so that
+	// only LatencyDistribution is of all.
 	Lats, ConnLats, DnsLats, ReqLats, ResLats, DelayLats, Offsets []float64
 	StatusCodes                                                   []int
 	Total                                                         time.Duration
@@ -36,7 +39,31 @@ type LoadReport struct {
 // LoadLatency is one of hey's percentiles.
 type LoadLatency struct {
 	Percentage int
-	Latency    float64 // in seconds
+	Latency    float64 // in seconds; infinite when it never came
+}
+
+// MarshalJSON writes null for a latency that never came.
+func (p LoadLatency) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Percentage int
+		Latency    *float64
+	}{p.Percentage, finite(p.Latency)})
+}
+
+// MarshalJSON writes null for times that never came.
+func (r *LoadReport) MarshalJSON() ([]byte, error) {
+	type plain LoadReport
+	return json.Marshal(struct {
+		*plain
+		Slowest, Average, AvgTotal *float64
+	}{(*plain)(r), finite(r.Slowest), finite(r.Average), finite(r.AvgTotal)})
+}
+
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
 }
 
 // LoadBucket is one of hey's buckets.
@@ -67,9 +94,9 @@ func ParseLoadTemplate(text string) (*template.Template, error) {
 	t, err := template.New("load").Funcs(template.FuncMap{
 		"formatNumber":    func(x float64) string { return fmt.Sprintf("%4.4f", x) },
 		"formatNumberInt": func(x int) string { return fmt.Sprintf("%d", x) },
-		"jsonify": func(v any) string {
-			b, _ := json.Marshal(v)
-			return string(b)
+		"jsonify": func(v any) (string, error) {
+			b, err := json.Marshal(v)
+			return string(b), err
 		},
 		"histogram": func(buckets []LoadBucket) string {
 			marks, counts := make([]float64, len(buckets)), make([]int, len(buckets))
@@ -80,7 +107,12 @@ func ParseLoadTemplate(text string) (*template.Template, error) {
 			heyBars(&b, marks, counts)
 			return b.String()
 		},
-		"duration": func(d time.Duration) string { return unit.Duration(d) },
+		"duration": func(d time.Duration) string {
+			if d == loadlog.Never {
+				return unanswered(0)
+			}
+			return unit.Duration(d)
+		},
 	}).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the template: %w", err)

@@ -36,9 +36,10 @@ func TestWriteLoad(t *testing.T) {
 	want := `
 Summary:
   Total:	1.0000 secs
-  Slowest:	1.0000 secs (1.00 s)
+  Slowest:	≥ 1.0000 secs (1.00 s), never answered; of the answers 1.0000 secs (1.00 s)
   Fastest:	0.0000 secs (15.0 µs)
-  Average:	0.0100 secs (10.0 ms)
+  Average:	≥ 0.0198 secs (19.8 ms), as some were never answered; of the answers 0.0100 secs (10.0 ms)
+  Never answered:	1 of 101 requests (all of them failed); they count as slower than all answers
   Requests/sec:	100.0000
   
   Total data:	1000 bytes
@@ -58,8 +59,8 @@ Response time histogram:
 		t.Errorf("report:\n%s\nwant it to begin with:\n%s", got, want)
 	}
 	for _, line := range []string{
-		"  10% in 0.0000 secs (15.0 µs)", "  90% in 0.0000 secs (15.0 µs)", "  95% n/a (needs 200 requests)", "  99.9% n/a (needs 10000 requests)",
-		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of its own", "  Note:\tTLS was not verified",
+		"  10% in 0.0000 secs (15.0 µs)", "  90% in 0.0001 secs (70.0 µs)", "  95% n/a (needs 200 requests)", "  99.9% n/a (needs 10000 requests)",
+		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of its own; how long it waited for a CPU is unknown", "  Note:\tTLS was not verified",
 	} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("report lacks %q:\n%s", line, got)
@@ -152,7 +153,7 @@ func TestWriteLoadMore(t *testing.T) {
 	for _, want := range []string{
 		"  GET http://x/a:\t500, 1.00 ms, n/a, 1.00 ms\n", "  POST http://x/b", "; [500] 500\n",
 		"  Opened:\t1, 0 of them after the start; to dial took 50% 2.00 ms, longest 2.00 ms; TLS of it 50% 1.00 ms\n",
-		"  Load:\tclosed loop, 2 connections, sent by epoll\n", "busy 93.0% of the time", "Generator-limited: the rate is a lower bound",
+		"  Load:\tclosed loop, 2 connections, sent by epoll\n", "busy 93.0% of the time; how long it waited for a CPU is unknown", "Generator-limited: the rate is a lower bound",
 		"DNS+dialup:\t0.0000 secs, 0.0000 secs, 0.0020 secs",
 	} {
 		if !strings.Contains(got, want) {
@@ -232,8 +233,8 @@ func TestWriteLoadTemplate(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", text, b.String(), err, want)
 		}
 	}
-	f("{{ formatNumber .Average }} {{ .NumRes }} {{ .SizeReq }}", "0.0200 100 13")
-	f("{{ range .LatencyDistribution }}{{ .Percentage }}:{{ formatNumber .Latency }} {{ end }}", "10:0.0200 25:0.0200 50:0.0200 75:0.0200 90:0.0200 95:0.0200 99:0.0200 ")
+	f("{{ formatNumber .Average }} {{ .NumRes }} {{ .SizeReq }}", "+Inf 100 13")
+	f("{{ range .LatencyDistribution }}{{ .Percentage }}:{{ formatNumber .Latency }} {{ end }}", "10:0.0200 25:0.0200 50:0.0200 75:0.0200 90:0.0200 95:0.0200 99:+Inf ")
 	f("{{ jsonify .StatusCodeDist }} {{ jsonify .ErrorDist }}", `{"200":100} {"EOF":1}`)
 	f("{{ duration .Latency.P90 }} {{ .RPS }}", "20.0 ms 100")
 	f("{{ range .Histogram }}{{ if .Count }}{{ .Count }} {{ formatNumber .Frequency }}{{ end }}{{ end }}", "100 1.0000")

@@ -80,7 +80,7 @@ func markdownTable(w *lines, t *compare.Table) {
 	for _, r := range t.Rows {
 		w.printf("| %s", r.Name)
 		for i, c := range r.Cells {
-			w.printf(" | %s", quantity(r.Unit, float64(c.Median)))
+			w.printf(" | %s", median(r.Unit, &c))
 			if i > 0 {
 				w.printf(" | %s | %s", change(r.Changes[i-1]), r.Changes[i-1].Verdict)
 			}

@@ -32,6 +32,15 @@ func quantity(u compare.Unit, v float64) string {
 	return unit.Number(v)
 }
 
+// median is what a cell shows: "never" where most of the rounds have a time that
+// never came.
+func median(u compare.Unit, c *compare.Cell) string {
+	if c.NeverCame() {
+		return "never"
+	}
+	return quantity(u, float64(c.Median))
+}
+
 // Figures is the table of one recording as a sheet, in the words of loupe report.
 func Figures(t *compare.Table) *Sheet {
 	s := &Sheet{Key: "figures", Columns: []Column{{"figure", "figure"}, {"value", "value"}, {"rounds", "rounds"}}, Notes: slices.Clone(t.Notes)}
@@ -44,7 +53,7 @@ func Figures(t *compare.Table) *Sheet {
 		if len(all) > 1 {
 			text = strings.Join(all, ", ")
 		}
-		s.Rows = append(s.Rows, []any{r.Name, quantity(r.Unit, float64(r.Cells[0].Median)), text})
+		s.Rows = append(s.Rows, []any{r.Name, median(r.Unit, &r.Cells[0]), text})
 	}
 	return s
 }
@@ -157,7 +166,7 @@ func tableGrid(t *compare.Table, corner string, short bool) *grid {
 	for _, r := range t.Rows {
 		row := []cell{{text: r.Name, left: true}}
 		for i, c := range r.Cells {
-			row = append(row, cell{text: quantity(r.Unit, float64(c.Median))})
+			row = append(row, cell{text: median(r.Unit, &c)})
 			if i == 0 {
 				continue
 			}

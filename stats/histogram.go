@@ -118,8 +118,30 @@ func (h *Histogram) Quantile(q float64) int64 {
 	if h.count == 0 {
 		return 0
 	}
-	rank := uint64(math.Ceil(q * float64(h.count)))
-	rank = min(max(rank, 1), h.count)
+	return h.at(Rank(q, h.count))
+}
+
+// QuantileBefore is [Histogram.Quantile] of the values and of so many others
+// beyond, all of which are larger; ok is false where it is one of those.
+func (h *Histogram) QuantileBefore(q float64, beyond uint64) (v int64, ok bool) {
+	rank := Rank(q, h.count+beyond)
+	if rank == 0 || rank > h.count {
+		return 0, rank == 0
+	}
+	return h.at(rank), true
+}
+
+// Rank is the rank of the q-quantile among n values, counted from 1, by the
+// nearest rank; 0 when there are none.
+func Rank(q float64, n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return min(max(uint64(math.Ceil(q*float64(n)-1e-9)), 1), n)
+}
+
+// at returns the middle of the bucket of a rank.
+func (h *Histogram) at(rank uint64) int64 {
 	switch rank {
 	case 1:
 		return h.min

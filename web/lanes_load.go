@@ -51,15 +51,20 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 	}
 	columns := v.loadColumns()
 	width := float64(v.Len()) / float64(columns)
-	times := make([]stats.Histogram, columns)
+	times, failed := make([]stats.Histogram, columns), make([]uint64, columns)
 	n := 0
 	for _, p := range parts {
-		for r := range p.log.Answered() {
+		for r := range p.log.All() {
 			if n++; n&0xffff == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			if at := p.clock.At(int64(r.End())); v.Contains(at) {
-				times[min(columns-1, int(float64(at-v.Start)/width))].Add(int64(r.Latency()))
+				column := min(columns-1, int(float64(at-v.Start)/width))
+				if r.Error != 0 {
+					failed[column]++
+					continue
+				}
+				times[column].Add(int64(r.Latency()))
 			}
 		}
 	}
@@ -88,7 +93,7 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 		})
 	}
 	l.Heat = h
-	l.Lines = []laneLine{v.percentile("p50", 0.5, times, parts), v.percentile("p99", 0.99, times, parts)}
+	l.Lines = []laneLine{v.percentile("p50", 0.5, times, failed, parts), v.percentile("p99", 0.99, times, failed, parts)}
 	if len(l.Lines[1].At) == 0 {
 		l.Lines = l.Lines[:1]
 		l.Note = "Too few requests for a 99th percentile."
@@ -98,7 +103,7 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 
 // percentile is a percentile over time. Columns are taken together until ten
 // requests lie beyond it, as everywhere: see [loadlog.Enough].
-func (v *laneView) percentile(title string, q float64, times []stats.Histogram, parts []loadPart) laneLine {
+func (v *laneView) percentile(title string, q float64, times []stats.Histogram, failed []uint64, parts []loadPart) laneLine {
 	l := laneLine{Key: title, Title: title, Step: true, At: []timeline.Time{}, Mean: numbers{}}
 	enough := uint64(math.Round(loadlog.Enough / (1 - q)))
 	width := float64(v.Len()) / float64(len(times))
@@ -112,6 +117,7 @@ func (v *laneView) percentile(title string, q float64, times []stats.Histogram, 
 		return false
 	}
 	var sum stats.Histogram
+	never := uint64(0) // of sum, requests that were not answered
 	from, open := 0, false
 	for c := range times {
 		if !loaded(c) {
@@ -119,13 +125,19 @@ func (v *laneView) percentile(title string, q float64, times []stats.Histogram, 
 				l.At, l.Mean, open = append(l.At, at(c)), append(l.Mean, math.NaN()), false
 			}
 			sum.Reset()
-			from = c + 1
+			never, from = 0, c+1
 			continue
 		}
 		sum.Merge(&times[c])
-		if sum.Count() >= enough {
-			l.At, l.Mean, open = append(l.At, at(from)), append(l.Mean, float64(sum.Quantile(q))), true
+		never += failed[c]
+		if sum.Count()+never >= enough {
+			value := math.NaN() // it never came
+			if took, ok := sum.QuantileBefore(q, never); ok {
+				value = float64(took)
+			}
+			l.At, l.Mean, open = append(l.At, at(from)), append(l.Mean, value), true
 			sum.Reset()
+			never = 0
 			from = c + 1
 		}
 	}

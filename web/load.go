@@ -76,7 +76,7 @@ func (s *subject) loads(ctx context.Context) (*loadList, error) {
 			}
 			list.Runs = append(list.Runs, item)
 			sum := l.Summary()
-			sheet.Rows = append(sheet.Rows, []any{p.Name, int64(sum.Requests), sum.RPS, loadTime(sum.Latency.P50), loadTime(sum.Latency.P99), loadTime(sum.Latency.Max), int64(sum.Requests - sum.Responses), cmp.Or(p.Profiler, "none")})
+			sheet.Rows = append(sheet.Rows, []any{p.Name, int64(sum.Requests), sum.RPS, report.Never(sum.Latency.P50, sum.Latency.AtLeast), report.Never(sum.Latency.P99, sum.Latency.AtLeast), report.Never(sum.Latency.Max, sum.Latency.AtLeast), sum.Unanswered(), cmp.Or(p.Profiler, "none")})
 		}
 		if len(list.Runs) == 0 {
 			return nil, nothing("Nothing was sent in this recording. Send something while it records: loupe run -load http://localhost:8080/ ./cmd/server; or look at a run that loupe load -save has kept: loupe open run.load")
@@ -92,6 +92,12 @@ func loadTime(d time.Duration) any {
 		return nil
 	}
 	return d
+}
+
+// loadWords is a time in a sentence, which may never have come.
+func loadWords(d time.Duration) string {
+	shown, _, _ := report.Cell(report.Never(d, 0))
+	return shown
 }
 
 // loadModel says how requests were timed; older logs do not.
@@ -229,13 +235,30 @@ func loadRun(ctx context.Context, s *subject, q *query) (*loadView, error) {
 func loadCurve(l *loadlog.Log) (points []loadPoint) {
 	response := loadlog.Distribution(l.Answered(), (*loadlog.Request).Latency)
 	service := loadlog.Distribution(l.Answered(), func(r *loadlog.Request) time.Duration { return r.Service })
-	n := float64(response.Count())
+	// Of the requests that were never answered there is no point: the curve ends
+	// where they begin.
+	never := uint64(0)
+	for r := range l.All() {
+		if r.Error != 0 {
+			never++
+		}
+	}
+	unsent := uint64(l.Unsent)
+	n := float64(response.Count() + never + unsent)
 	const perNine = 24
 	beyond := 1.0
 	for i := 1; beyond*n >= 1; i++ {
 		share := 1 - beyond
-		points = append(points, loadPoint{share, response.Quantile(share), service.Quantile(share), beyond*n >= loadlog.Enough})
+		took, ok := response.QuantileBefore(share, never+unsent)
+		sent, also := service.QuantileBefore(share, never)
+		if !ok || !also {
+			return points
+		}
+		points = append(points, loadPoint{share, took, sent, beyond*n >= loadlog.Enough})
 		beyond = math.Pow(10, -float64(i)/perNine)
+	}
+	if never+unsent > 0 {
+		return points
 	}
 	return append(points, loadPoint{1 - 1/max(n, 1)/2, response.Max(), service.Max(), false})
 }
@@ -252,12 +275,12 @@ func (v *loadView) steps(l *loadlog.Log) {
 	sheet := &report.Sheet{Key: "steps", Title: "How the service did under each load", Columns: []report.Column{{Key: "offered", Head: "due/s"}, {Key: "rps", Head: "answered/s"},
 		{Key: "p99_ns", Head: "99%"}, {Key: "requests", Head: "answers"}, {Key: "start_ns", Head: "from"}, {Key: "end_ns", Head: "to"}}}
 	for _, st := range steps {
-		sheet.Rows = append(sheet.Rows, []any{st.Offered, st.RPS, st.P99, int64(st.Requests), time.Duration(st.Span.Start), time.Duration(st.Span.End)})
+		sheet.Rows = append(sheet.Rows, []any{st.Offered, st.RPS, report.Never(st.P99, 0), int64(st.Requests), time.Duration(st.Span.Start), time.Duration(st.Span.End)})
 	}
 	if last, beyond, ok := insight.Knee(steps); ok {
 		v.Last = last
 		sheet.Notes = []string{fmt.Sprintf("The service is full at about %s answers a second: beyond a load of %s it answers hardly more, and with %s the 99th percentile is %s instead of %s (rule LD01).",
-			unit.Number(steps[last].RPS), unit.Number(steps[last].Offered), unit.Number(steps[beyond].Offered), unit.Duration(steps[beyond].P99), unit.Duration(steps[last].P99))}
+			unit.Number(steps[last].RPS), unit.Number(steps[last].Offered), unit.Number(steps[beyond].Offered), loadWords(steps[beyond].P99), loadWords(steps[last].P99))}
 	} else {
 		sheet.Notes = []string{"No load of these was too much: answers kept growing with it, or the 99th percentile stayed below twice what it was (rule LD01)."}
 	}

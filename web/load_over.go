@@ -41,7 +41,8 @@ type loadLine struct {
 	Name  string  `json:"name"`
 	Share float64 `json:"share"`
 	// Step is how many columns one value is of; 0 when the whole has too few
-	// requests for it. Values has -1 where a step has.
+	// requests for it. Values has -1 where a step has,
+	// and where the percentile falls among requests that failed.
 	Step   int     `json:"step"`
 	Values []int64 `json:"values"`
 	// Need is how many answers one step needs.
@@ -95,7 +96,7 @@ func overTime(ctx context.Context, c *chosenLoad, columns int) (*loadOver, error
 		name  string
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}} {
-		o.Lines = append(o.Lines, percentileLine(p.name, p.share, latency))
+		o.Lines = append(o.Lines, percentileLine(p.name, p.share, latency, o.Failed))
 	}
 	return o, nil
 }
@@ -155,7 +156,7 @@ func statusClass(status uint16) int {
 
 // percentileLine is a percentile in the shortest steps of which half have enough requests
 // beyond it to tell.
-func percentileLine(name string, share float64, latency []stats.Histogram) loadLine {
+func percentileLine(name string, share float64, latency []stats.Histogram, failed []int) loadLine {
 	out := loadLine{Name: name, Share: share, Need: int(math.Round(loadlog.Enough / (1 - share)))}
 	columns := len(latency)
 	for step := 1; step <= columns; step = max(step+1, step*5/4) {
@@ -163,13 +164,17 @@ func percentileLine(name string, share float64, latency []stats.Histogram) loadL
 		out.Values = out.Values[:0]
 		for from := 0; from < columns; from += step {
 			var h stats.Histogram
+			never := uint64(0)
 			for i := from; i < min(from+step, columns); i++ {
 				h.Merge(&latency[i])
+				never += uint64(failed[i])
 			}
-			v := int64(-1)
-			if h.Count() >= uint64(out.Need) {
-				v = h.Quantile(share)
+			v := int64(-1) // also where it never came
+			if h.Count()+never >= uint64(out.Need) {
 				told++
+				if took, ok := h.QuantileBefore(share, never); ok {
+					v = took
+				}
 			}
 			out.Values = append(out.Values, v)
 		}

@@ -379,7 +379,7 @@ func TestLoadConfigRefuses(t *testing.T) {
 	}
 	f("-n and -c", "-n", "0")
 	f("-n and -c", "-c", "-1")
-	f("-q and -cpus", "-q", "-1")
+	f("-q, -cpus and -retry", "-q", "-1")
 	f("-t: ", "-t", "soon")
 	f("-z: ", "-z", "soon")
 	f("want 'Name: value'", "-H", "nonsense")

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,22 +22,48 @@ import (
 
 // findStep is one run at one rate.
 type findStep struct {
-	Rate     float64       `json:"rate"` // asked for
-	Answered float64       `json:"answered"`
-	Seconds  float64       `json:"seconds"`
-	P50      time.Duration `json:"p50_ns"`
-	P95      time.Duration `json:"p95_ns,omitempty"`
-	P99      time.Duration `json:"p99_ns,omitempty"`
-	Errors   float64       `json:"errors"` // share
-	Met      bool          `json:"met"`
-	Why      string        `json:"why,omitempty"` // it is not met
+	Rate     float64  `json:"rate"` // asked for
+	Answered float64  `json:"answered"`
+	Seconds  float64  `json:"seconds"`
+	P50      findTime `json:"p50_ns"`
+	P95      findTime `json:"p95_ns,omitempty"`
+	P99      findTime `json:"p99_ns,omitempty"`
+	Errors   float64  `json:"errors"` // share
+	Met      bool     `json:"met"`
+	// Unknown tells that the step cannot tell: it is neither met nor missed.
+	Unknown bool   `json:"unknown,omitempty"`
+	Why     string `json:"why,omitempty"` // it is not met, or not known to be
 	// Limited says that the generator and not the service gave out.
 	Limited string `json:"limited,omitempty"`
 }
 
+// findTime is a percentile of a step; null in JSON where it falls among requests that
+// were never answered.
+type findTime time.Duration
+
+// MarshalJSON writes ns, or null.
+func (d findTime) MarshalJSON() ([]byte, error) {
+	if time.Duration(d) == loadlog.Never {
+		return []byte("null"), nil
+	}
+	return json.Marshal(int64(d))
+}
+
+// String is the time in words; 0 is a percentile that too few requests lie beyond.
+func (d findTime) String() string {
+	switch time.Duration(d) {
+	case 0:
+		return "n/a"
+	case loadlog.Never:
+		return "never"
+	}
+	return unit.Duration(time.Duration(d))
+}
+
 // finder looks for the highest rate that is met: in steps of two up to the
 // first that is not, and from there by halves of the ratio. What is not met is
-// tried twice.
+// tried twice. A step that cannot tell is no step that is not met: at a higher rate
+// more requests come, and may.
 type finder struct {
 	run   func(rate float64) (findStep, error)
 	steps []findStep
@@ -49,6 +77,10 @@ type findAnswer struct {
 	Met    int     `json:"met"`  // so many runs at it
 	Runs   int     `json:"runs"`
 	TooFar float64 `json:"too_far,omitempty"` // 0: none was too far
+	// Unknown is the last rate at which no step could tell, and Why; 0 when all
+	// did.
+	Unknown float64 `json:"unknown,omitempty"`
+	Why     string  `json:"why,omitempty"`
 	// Limited is set where the search ended because the generator could
 	// send no more.
 	Limited string `json:"limited,omitempty"`
@@ -59,6 +91,8 @@ const (
 	findLowest   = 0.5
 	findClose    = 1.05 // ratio at which a search ends
 	findConfirms = 2    // more runs at the answer
+	// unknownMost is how many times the first rate is tried while no step can tell.
+	unknownMost = 64
 )
 
 // measure makes one step.
@@ -94,16 +128,23 @@ func (f *finder) search(start float64) error {
 			a.Rate = rate
 		case s.Limited != "":
 			a.Limited = s.Limited
+		case s.Unknown:
+			a.Unknown, a.Why = rate, s.Why
 		default:
 			a.TooFar = rate
 		}
 		if a.Limited != "" || a.Rate > 0 && a.TooFar > 0 {
 			break
 		}
-		if s.Met {
-			rate = tidyRate(rate * 2)
-		} else {
+		// Down where it was too much, unless even less could not tell.
+		down := a.TooFar > 0
+		if down && a.Unknown > 0 || s.Unknown && rate >= unknownMost*tidyRate(start) {
+			break
+		}
+		if down {
 			rate = tidyRate(rate / 2)
+		} else {
+			rate = tidyRate(rate * 2)
 		}
 		if rate > 1e9 || rate < findLowest {
 			break
@@ -118,9 +159,13 @@ func (f *finder) search(start float64) error {
 		if err != nil {
 			return err
 		}
-		if s.Met {
+		switch {
+		case s.Met:
 			a.Rate = rate
-		} else {
+		case s.Unknown || s.Limited != "":
+			a.Unknown, a.Why = rate, cmp.Or(s.Limited, s.Why)
+			return f.confirm()
+		default:
 			a.TooFar = rate
 		}
 	}
@@ -137,6 +182,9 @@ func (f *finder) confirm() error {
 			s, err := f.measure(a.Rate)
 			if err != nil {
 				return err
+			}
+			if s.Unknown {
+				a.Why = s.Why
 			}
 			a.Runs++
 			if s.Met {
@@ -168,7 +216,7 @@ func tidyRate(rate float64) float64 {
 
 // tail is the 99th percentile, or the 95th of steps that have too few answers
 // for it; 0 when there is neither.
-func tail(a, b findStep) (name string, x, y time.Duration) {
+func tail(a, b findStep) (name string, x, y findTime) {
 	if a.P99 > 0 && b.P99 > 0 {
 		return "p99", a.P99, b.P99
 	}
@@ -191,7 +239,7 @@ func (f *finder) bend() (before, behind findStep, ok bool) {
 	for i := 1; i < len(steps); i++ {
 		a, b := steps[i-1], steps[i]
 		_, x, y := tail(a, b)
-		if a.Rate < b.Rate && x > 0 && y >= 2*x && b.Answered < a.Answered*1.1 && b.Limited == "" {
+		if a.Rate < b.Rate && x > 0 && y/2 >= x && b.Answered < a.Answered*1.1 && b.Limited == "" {
 			return a, b, true
 		}
 	}
@@ -206,6 +254,10 @@ func (f *finder) words(wanted string, length time.Duration) string {
 	switch {
 	case a.Rate == 0 && a.Limited != "":
 		fmt.Fprintf(&b, "No answer: at the first rate already %s.\n", a.Limited)
+	case a.Rate == 0 && a.Unknown > 0 && a.TooFar > 0:
+		fmt.Fprintf(&b, "Cannot tell: at %s it does not meet %s, and at %s a step could not tell: %s. Take longer steps (-z), or begin at a higher rate (-rate).\n", rate(a.TooFar), wanted, rate(a.Unknown), a.Why)
+	case a.Rate == 0 && a.Unknown > 0:
+		fmt.Fprintf(&b, "Cannot tell whether it meets %s, up to %s no step could: %s. Take longer steps (-z), or begin at a higher rate (-rate).\n", wanted, rate(a.Unknown), a.Why)
 	case a.Rate == 0 && a.TooFar == 0:
 		b.WriteString("No answer: no step was finished.\n")
 	case a.Rate == 0:
@@ -220,6 +272,9 @@ func (f *finder) words(wanted string, length time.Duration) string {
 		if a.Met < a.Runs {
 			b.WriteString("The runs disagree: take a lower rate, or longer steps (-z).\n")
 		}
+		if a.Unknown > a.Rate {
+			fmt.Fprintf(&b, "It may take more: at %s a step could not tell: %s.\n", rate(a.Unknown), a.Why)
+		}
 		if a.Limited != "" {
 			fmt.Fprintf(&b, "The service may take more: beyond that %s.\n", a.Limited)
 		}
@@ -227,7 +282,7 @@ func (f *finder) words(wanted string, length time.Duration) string {
 	if x, y, ok := f.bend(); ok {
 		name, from, to := tail(x, y)
 		fmt.Fprintf(&b, "The service bends between %s and %s: %s goes from %s to %s, and answers from %s to %s.\n",
-			rate(x.Rate), rate(y.Rate), name, unit.Duration(from), unit.Duration(to), rate(x.Answered), rate(y.Answered))
+			rate(x.Rate), rate(y.Rate), name, from, to, rate(x.Answered), rate(y.Answered))
 	}
 	return b.String()
 }
@@ -295,8 +350,8 @@ func (r *loadRun) findMax(e *env, f *loadFlags, c load.Config) error {
 	return err
 }
 
-// findOne runs one step. One that a percentile needs more answers for is
-// longer, unless -z says how long steps are.
+// findOne runs one step. One that a percentile needs more requests for is longer
+// than was asked for.
 func (r *loadRun) findOne(e *env, f *loadFlags, c load.Config, rate float64, length time.Duration, done int) (findStep, error) {
 	if done > 0 { // what the step before left in the service's queues
 		select {
@@ -305,16 +360,11 @@ func (r *loadRun) findOne(e *env, f *loadFlags, c load.Config, rate float64, len
 			return findStep{}, context.Canceled
 		}
 	}
-	if f.z == "" {
-		wanted, err := loadlog.ParseConditions(r.find)
-		if err != nil {
-			return findStep{}, err
-		}
-		for _, w := range wanted {
-			needs := time.Duration(1.1 * float64(w.Answers()) / rate * 1e9)
-			length = max(length, min(needs, findMost))
-		}
+	wanted, err := loadlog.ParseConditions(r.find)
+	if err != nil {
+		return findStep{}, err
 	}
+	length = stepLength(wanted, rate, length)
 	arrival, err := plan.ParseArrival(f.pace.arrival)
 	if err != nil {
 		return findStep{}, usagef("-arrival: %w", err)
@@ -339,43 +389,62 @@ func (r *loadRun) findOne(e *env, f *loadFlags, c load.Config, rate float64, len
 	return stepOf(s, rate), nil
 }
 
+// stepLength is how long a step at a rate must be for the conditions to be judged:
+// as long as was asked for at least, and a minute at most if that is shorter.
+func stepLength(wanted []loadlog.Condition, rate float64, asked time.Duration) time.Duration {
+	length := asked
+	for _, w := range wanted {
+		needs := 1.1*float64(w.Answers())/rate + 1/rate
+		length = max(length, time.Duration(min(needs, findMost.Seconds())*1e9))
+	}
+	return length
+}
+
 // answeredShare is how much of what was asked for must be answered for a rate
 // to be met: a service that falls behind has not met it, whatever its times.
 const answeredShare = 0.95
 
 func stepOf(s *loadlog.Summary, rate float64) findStep {
 	out := findStep{
-		Rate: rate, Answered: s.RPS, Seconds: s.Seconds, P50: s.Latency.P50, P95: s.Latency.P95, P99: s.Latency.P99,
-		Errors: float64(s.Requests-s.Responses) / float64(max(1, s.Requests)), Limited: s.Generator.Limited,
+		Rate: rate, Answered: s.RPS, Seconds: s.Seconds, P50: findTime(s.Latency.P50), P95: findTime(s.Latency.P95), P99: findTime(s.Latency.P99),
+		Errors: float64(s.Unanswered()) / float64(max(1, s.Due())), Limited: s.Generator.Limited,
 	}
-	var why []string
+	var missed, doubted []string
+	slow := false
 	for _, j := range s.Conditions {
-		if !j.Met {
-			why = append(why, j.String())
+		switch {
+		case j.Met:
+		case j.Doubt != "":
+			doubted = append(doubted, j.String())
+		default:
+			missed = append(missed, j.String())
+			slow = slow || j.Condition.OfTime()
 		}
 	}
-	due := int64(s.Requests) + s.Unsent
-	if float64(s.Responses) < answeredShare*float64(due) {
-		why = append(why, fmt.Sprintf("%s of %s requests were answered", unit.Count(int64(s.Responses)), unit.Count(due)))
+	if due := s.Due(); float64(s.Responses) < answeredShare*float64(due) {
+		missed = append(missed, fmt.Sprintf("%s of %s requests were answered", unit.Count(int64(s.Responses)), unit.Count(due)))
 	}
-	out.Met, out.Why = len(why) == 0, strings.Join(why, "; ")
+	out.Met = len(missed)+len(doubted) == 0
+	out.Unknown = len(missed) == 0 && len(doubted) > 0
+	out.Why = strings.Join(append(missed, doubted...), "; ")
+	if starved := s.Generator.Starved; starved != "" && slow {
+		// Whose fault it is that times were too long nobody knows.
+		out.Limited = cmp.Or(out.Limited, starved)
+	}
 	return out
 }
 
 func printStep(w io.Writer, s findStep) {
 	verdict := "met"
-	if !s.Met {
+	switch {
+	case s.Unknown:
+		verdict = "cannot tell: " + s.Why
+	case !s.Met:
 		verdict = s.Why
 	}
 	if s.Limited != "" {
 		verdict += " (" + s.Limited + ")"
 	}
-	told := func(d time.Duration) string { // 0 is a percentile that too few answers lie beyond
-		if d == 0 {
-			return "n/a"
-		}
-		return unit.Duration(d)
-	}
 	fmt.Fprintf(w, "%8s/s  %8s/s  %9s  %9s  %9s  %7s  %s\n",
-		unit.Number(s.Rate), unit.Number(s.Answered), told(s.P50), told(s.P95), told(s.P99), unit.Percent(s.Errors), verdict)
+		unit.Number(s.Rate), unit.Number(s.Answered), s.P50, s.P95, s.P99, unit.Percent(s.Errors), verdict)
 }

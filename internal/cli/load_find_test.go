@@ -7,15 +7,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"loupe/loadlog"
+	"loupe/loadlog/loadlogtest"
 )
 
 // service is one of a known capacity; unlucky steps fail without a reason.
 func service(capacity float64, unlucky ...int) *finder {
 	f := &finder{}
 	f.run = func(rate float64) (findStep, error) {
-		s := findStep{Rate: rate, Answered: min(rate, capacity), P50: time.Millisecond, P99: 2 * time.Millisecond, Met: rate <= capacity}
+		s := findStep{Rate: rate, Answered: min(rate, capacity), P50: findTime(time.Millisecond), P99: findTime(2 * time.Millisecond), Met: rate <= capacity}
 		if rate > capacity {
-			s.P99 = 300 * time.Millisecond
+			s.P99 = findTime(300 * time.Millisecond)
 		}
 		for _, n := range unlucky {
 			s.Met = s.Met && len(f.steps) != n
@@ -127,5 +130,66 @@ func TestTidyRate(t *testing.T) {
 		if got := fmt.Sprint(tidyRate(in)); got != want {
 			t.Errorf("tidyRate(%v) = %s, want %s", in, got, want)
 		}
+	}
+}
+
+// TestFindMaxCannotTell: a step that has too few requests to tell is none that is not
+// met, so that a strong service is not taken for a weak one.
+func TestFindMaxCannotTell(t *testing.T) {
+	few := func(f *finder, below float64) *finder {
+		honest := f.run
+		f.run = func(rate float64) (findStep, error) {
+			s, err := honest(rate)
+			if rate < below {
+				s.Met, s.Unknown, s.Why = false, true, "p99<50ms: cannot tell, p99 needs 1,000 requests"
+			}
+			return s, err
+		}
+		return f
+	}
+	f := few(service(6400), 500)
+	if err := f.search(100); err != nil || f.answer.Rate < 6000 || f.answer.Rate > 6400 {
+		t.Errorf("a service that holds 6,400/s: %+v, %v", f.answer, err)
+	}
+	f = few(service(300), 250)
+	if err := f.search(100); err != nil || f.answer.Rate != 0 || f.answer.TooFar == 0 || !strings.Contains(f.words("p99<50ms", time.Second), "Cannot tell: at 400/s it does not meet p99<50ms, and at 200/s a step could not tell") {
+		t.Errorf("between what cannot be told and what is too much: %+v, %v: %s", f.answer, err, f.words("p99<50ms", time.Second))
+	}
+	f = few(service(1e6), 1e9)
+	if err := f.search(100); err != nil || f.answer.Rate != 0 || len(f.steps) > 16 || !strings.Contains(f.words("p99<50ms", time.Second), "Cannot tell whether") {
+		t.Errorf("nothing can be told: %+v, %d steps, %v", f.answer, len(f.steps), err)
+	}
+}
+
+func TestStepLength(t *testing.T) {
+	wanted, err := loadlog.ParseConditions("p99<50ms,errors<1%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rate, want := range map[float64]time.Duration{100: 11010 * time.Millisecond, 1e4: time.Second, 1: time.Minute} {
+		if got := stepLength(wanted, rate, time.Second); got != want {
+			t.Errorf("at %v/s a step takes %v, want %v", rate, got, want)
+		}
+	}
+	if got := stepLength(wanted, 1, 2*time.Minute); got != 2*time.Minute {
+		t.Errorf("steps of two minutes take %v", got)
+	}
+}
+
+// TestStepOf tells what is not met from what cannot be told.
+func TestStepOf(t *testing.T) {
+	l := loadlogtest.Log("begin service late\n3× 0s 1ms 0s")
+	l.Wanted = "p99<50ms"
+	if s := stepOf(l.Summary(), 1); s.Met || !s.Unknown || !strings.Contains(s.Why, "p99 needs 1,000 requests") {
+		t.Errorf("three answers: %+v", s)
+	}
+	l = loadlogtest.Log("begin service late\n1000× 0s 1ms 0s")
+	l.Wanted = "p99<50ms"
+	if s := stepOf(l.Summary(), 1); !s.Met || s.Unknown {
+		t.Errorf("a thousand answers: %+v", s)
+	}
+	l.Unsent = 200
+	if s := stepOf(l.Summary(), 1); s.Met || s.Unknown || s.P99.String() != "never" || !strings.Contains(s.Why, "1,000 of 1,200 requests were answered") {
+		t.Errorf("a sixth unsent: %+v", s)
 	}
 }

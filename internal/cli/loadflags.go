@@ -23,6 +23,7 @@ import (
 // the differences).
 type loadFlags struct {
 	n, c                  int
+	retry                 int
 	q                     float64
 	z, timeout            string
 	method                string
@@ -61,7 +62,10 @@ func (f *loadFlags) declare(fs *flagSet, n int) {
 	fs.group("As in hey"+of, func() { f.declareHey(fs, n) })
 	fs.group("When requests are due"+of, func() { f.pace.declare(fs) })
 	fs.group("What is sent"+of, func() { f.what.declare(fs) })
-	fs.group("How it gets there"+of, func() { f.link.declare(fs) })
+	fs.group("How it gets there"+of, func() {
+		f.link.declare(fs)
+		fs.IntVar(&f.retry, "retry", 0, "send a request again up to this `number` of times when its connection was\ndropped without an answer; the service may do its work each time")
+	})
 }
 
 func (f *loadFlags) declareHey(fs *flagSet, n int) {
@@ -120,9 +124,10 @@ func (f *loadFlags) config(addresses ...string) (load.Config, error) {
 	if f.c < 1 || f.n < 0 || f.n == 0 && f.length == 0 {
 		return c, errors.New("-n and -c want at least 1")
 	}
-	if f.q < 0 || f.cpus < 0 {
-		return c, errors.New("-q and -cpus cannot be negative")
+	if f.q < 0 || f.cpus < 0 || f.retry < 0 {
+		return c, errors.New("-q, -cpus and -retry cannot be negative")
 	}
+	c.Retry = f.retry
 	c.Requests = f.n
 	if f.z != "" {
 		if c.Duration, err = unit.ParseDuration(f.z); err != nil {

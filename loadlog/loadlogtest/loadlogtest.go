@@ -14,6 +14,7 @@ package loadlogtest
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,4 +120,36 @@ func Encode(l *loadlog.Log) []byte {
 		panic(err.Error())
 	}
 	return b.Bytes()
+}
+
+// Mixed is a run of a random mix of answered, failed, timed-out and unsent
+// requests, in a closed or an open loop.
+func Mixed(rnd *rand.Rand) *loadlog.Log {
+	h := Log("begin service").Header
+	h.Start, h.Open, h.Errors = time.Unix(1.7e9, 0), rnd.IntN(2) == 0, []string{loadlog.TimedOut, "connection reset by peer"}
+	timeouts, resets := 0.0, 0.0
+	if rnd.IntN(3) > 0 {
+		timeouts, resets = rnd.Float64()*rnd.Float64(), rnd.Float64()*rnd.Float64()
+	}
+	var rows []loadlog.Request
+	for range rnd.IntN(3000) {
+		r := loadlog.Request{Begin: timeline.Time(rnd.IntN(5e9)), Service: 1000 + time.Duration(rnd.ExpFloat64()*1e6), Status: 200, Bytes: 10}
+		if h.Open {
+			r.Late = time.Duration(rnd.ExpFloat64() * 1e5)
+		}
+		switch x := rnd.Float64(); {
+		case x < timeouts:
+			r.Status, r.Error, r.Service, r.Bytes = 0, 1, time.Second, 0
+		case x < timeouts+resets:
+			r.Status, r.Error, r.Bytes = 0, 2, 0
+		case x > 0.95:
+			r.Status = 500
+		}
+		h.Elapsed = max(h.Elapsed, time.Duration(r.End()))
+		rows = append(rows, r)
+	}
+	if h.Open && rnd.IntN(2) == 0 {
+		h.Unsent = int64(rnd.IntN(300))
+	}
+	return loadlog.New(h, rows)
 }
