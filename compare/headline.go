@@ -82,12 +82,14 @@ func (t *Table) holm(i int) {
 	}
 }
 
-// typical is the median length of the rounds; far more than any limit where there
-// are none.
+// typical is the median length of the rounds; far more than any limit where that is
+// not known.
 func typical(f *Facts) time.Duration {
 	var all []float64
 	for _, r := range f.Rounds {
-		all = append(all, float64(r.Duration))
+		if r.Duration > 0 {
+			all = append(all, float64(r.Duration))
+		}
 	}
 	if len(all) == 0 {
 		return math.MaxInt64

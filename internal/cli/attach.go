@@ -112,7 +112,7 @@ func (f *recordFlags) attach(e *env, target string, plan collect.Plan, temp stri
 	err = r.RecordAttached(e.ctx, plan)
 	err = errors.Join(err, r.Close())
 	dir, perr := pack(dir, zip)
-	return errors.Join(err, perr, conclude(e, []string{dir}, f.json, f.quiet))
+	return errors.Join(err, perr, conclude(e, []string{dir}, f.json, f.quiet), failedPhases(w.Manifest()))
 }
 
 // unreachable gives an error about a target that does not answer its exit

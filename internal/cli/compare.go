@@ -25,7 +25,7 @@ var compareCommand = &command{
 	},
 	about: `
 Every figure of the second recording, and of any further one, is compared with
-that of the first. The unit is the round (loupe run -rounds): from four rounds a
+that of the first. The unit is the round (loupe run -rounds): from five rounds a
 side a change has its interval and a verdict; one run against another has none,
 because one run against another proves nothing.
 

@@ -59,7 +59,6 @@ func fitDemo(n, forms int, request, left time.Duration) demoPlan {
 		cpu, trace    time.Duration
 	}{
 		{demoRounds, least(4), p.cpu, p.trace},
-		{compare.EnoughRounds, least(4), p.cpu, p.trace},
 		{compare.EnoughRounds, least(20), 2 * time.Second, time.Second / 2},
 	} {
 		p.rounds, p.cpu, p.trace = step.rounds, step.cpu, step.trace

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -203,6 +204,7 @@ func conclude(e *env, dirs []string, asJSON, quiet bool) error {
 		return err
 	}
 	defer closeAll()
+	var regressed error
 	switch {
 	case len(all) == 0:
 		return nil
@@ -214,15 +216,18 @@ func conclude(e *env, dirs []string, asJSON, quiet bool) error {
 		}
 	default:
 		c := sideBySide(all)
+		if c.Table.Regressed() {
+			regressed = exitError{exitFound, nil}
+		}
 		if asJSON {
-			return buffered(e.stdout, func(w io.Writer) error { return writeComparisonJSON(w, c) })
+			return cmp.Or(buffered(e.stdout, func(w io.Writer) error { return writeComparisonJSON(w, c) }), regressed)
 		}
 		if err := buffered(e.stdout, func(w io.Writer) error { return report.WriteComparison(w, c, e.style()) }); err != nil {
 			return err
 		}
 	}
 	next(e, dirs, quiet)
-	return nil
+	return regressed
 }
 
 // next says where the recordings are and, unless quiet, what to do with them.

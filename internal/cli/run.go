@@ -41,11 +41,12 @@ The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
 setting. A program that ends by itself in the bare phase is started again for
 every other phase. What it prints is kept in the recording; -output show prints it
 while it runs as well. Ctrl-C ends the recording and keeps everything; twice
-aborts. The exit code is 1 when the program failed.
+aborts. The exit code is 1 when the program or a phase failed.
 
 With -vs a second program takes turns with the first, round by round in the
 order ABBA, so that a drift of the machine hits both alike; -vs takes whatever
-TARGET may be, or @REV for the same package at a revision in git.`,
+TARGET may be, or @REV for the same package at a revision in git. The exit code is
+3 when requests per second, CPU time or wall time got worse, as of loupe compare.`,
 	stopAtFirst: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		var f runFlags
@@ -129,12 +130,27 @@ func (f *runFlags) run(e *env, args []string) error {
 	})
 }
 
-// failures says which of the programs failed, after the report on them.
+// failures says which of the programs and phases failed, after the report on them.
 func failures(targets []*turn) error {
 	var errs error
 	for _, t := range targets {
-		if t.rec != nil && t.rec.Failure() != "" {
+		if t.rec == nil {
+			continue
+		}
+		if t.rec.Failure() != "" {
 			errs = errors.Join(errs, fmt.Errorf("the program failed: %s", t.rec.Failure()))
+		}
+		errs = errors.Join(errs, failedPhases(t.rec.Writer().Manifest()))
+	}
+	return errs
+}
+
+// failedPhases says which phases of a recording have failed.
+func failedPhases(m recording.Manifest) error {
+	var errs error
+	for _, p := range m.Phases {
+		if p.Error != "" {
+			errs = errors.Join(errs, fmt.Errorf("phase %s failed: %s", p.Name, p.Error))
 		}
 	}
 	return errs
