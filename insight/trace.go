@@ -145,6 +145,9 @@ func (t *traced) site(id stack.ID) stack.Frame {
 // name is a function in short.
 func (t *traced) name(id exectrace.NameID) string {
 	name := stack.Short(t.Reader.Name(id))
+	if name == "runtime.doInit1" || name == "runtime.doInit" {
+		return "the main goroutine" // which ran init functions when it was first seen
+	}
 	if name == "" {
 		return "goroutines of unknown functions" // the trace was cut, or began later
 	}
