@@ -3,13 +3,16 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/profile"
 	"loupe/recording"
 	"loupe/session"
 	"loupe/stack"
+	"loupe/timeline"
 	"loupe/unit"
 )
 
@@ -138,6 +141,11 @@ func (in *Input) lacks(r *Rule) string {
 			return why
 		}
 	}
+	if r == gc08 || r == gc09 {
+		if why := in.outside(); why != "" {
+			return why
+		}
+	}
 	if slices.Contains(kinds, recording.Compiler) {
 		if _, err := in.Session.Compiler(); err != nil {
 			return fmt.Sprintf("not all that the compiler said can be read (%v): record again", err)
@@ -147,6 +155,52 @@ func (in *Input) lacks(r *Rule) string {
 		}
 	}
 	return ""
+}
+
+// outsideLeast is by how much the memory of a process has to grow beyond what Go
+// knows of before that is told: by so many bytes, and by a fifth of what it was.
+const (
+	outsideLeast  = 32 << 20
+	outsideGrowth = 0.2
+)
+
+// outside says that the process has taken memory of which Go knows nothing: that
+// of C code, or files that were mapped. No profile of Go shows it.
+func (in *Input) outside() string {
+	samples, err := in.Session.OS()
+	set, serr := in.Session.Metrics(0)
+	if err != nil || serr != nil || len(samples) == 0 {
+		return ""
+	}
+	total, released := set.Series("/memory/classes/total:bytes"), set.Series("/memory/classes/heap/released:bytes")
+	if len(total.Values) == 0 {
+		total, released = set.Series("memstats.Sys"), set.Series("memstats.HeapReleased")
+	}
+	last := func(s timeline.Series, at timeline.Time) float64 {
+		before := s.In(timeline.Span{Start: math.MinInt64, End: at + 1})
+		if len(before.Values) == 0 {
+			return 0
+		}
+		return before.Values[len(before.Values)-1]
+	}
+	var rss, beyond []float64
+	for _, s := range samples {
+		if s.PID != samples[0].PID || s.RSS == 0 || len(total.Times) == 0 || s.At < total.Times[0] || s.At > total.Times[len(total.Times)-1].Add(2*time.Second) {
+			continue
+		}
+		rss = append(rss, float64(s.RSS))
+		// What Go has mapped and not given back may all be resident.
+		beyond = append(beyond, max(0, float64(s.RSS)-(last(total, s.At)-last(released, s.At))))
+	}
+	if len(rss) < 2 {
+		return ""
+	}
+	end := len(rss) - 1
+	if grown := beyond[end] - beyond[0]; grown < outsideLeast || grown < outsideGrowth*rss[0] {
+		return ""
+	}
+	return fmt.Sprintf("the process grew from %s to %s resident, %s of which Go knows nothing of (C code, or files mapped into memory): no profile of Go shows that; a profiler of malloc does, such as heaptrack",
+		unit.BytesOf(rss[0]), unit.BytesOf(rss[end]), unit.BytesOf(beyond[end]-beyond[0]))
 }
 
 // unaskedShare is the share of the CPU time in code about which the compiler was

@@ -216,7 +216,9 @@ func (j *judged) hidden(r *reasons, id string) (most *reasonLine) {
 }
 
 // isFound applies the limits of a line's rule.
-func (r *reasons) isFound(g *reasonLine) bool { return r.isLarge(g) && (g.kind != "AL06" || r.isLadder(g)) }
+func (r *reasons) isFound(g *reasonLine) bool {
+	return r.isLarge(g) && (g.kind != "AL06" || r.isLadder(g))
+}
 
 // isLarge tells whether a line is large enough for its rule, and sets its share.
 func (r *reasons) isLarge(g *reasonLine) bool {

@@ -76,6 +76,9 @@ func (in *Input) blockProfile(kind recording.Kind, what string) (*waits, error) 
 			w.all = append(w.all, wait{frames: frames, time: time.Duration(p.Values[delay][i]), count: p.Values[count][i]})
 		}
 	}
+	if len(p.StackIDs) == 0 && entry.Source != "agent" {
+		return w, fmt.Errorf("%s is empty: either nobody waited, or the program does not ask for it (runtime.SetBlockProfileRate, SetMutexProfileFraction); record with -phases trace", entry.Path)
+	}
 	return w, nil
 }
 
