@@ -28,6 +28,9 @@ const minKnown = 0.8
 // Incomplete says what of the recording was cut, lost or damaged, one clause for
 // each file, with what to do about it. It is empty where all is there.
 func (in *Input) Incomplete() (all []string) {
+	if !in.Session.Manifest().Complete {
+		all = append(all, "the recording was cut off, or is still being written: what is here is good, the end is missing")
+	}
 	seen := map[string]bool{}
 	for _, e := range in.Session.Manifest().Entries {
 		if seen[e.Path] {
@@ -116,7 +119,7 @@ func named(p *profile.Profile) float64 {
 				continue
 			}
 			all += w
-			if slices.ContainsFunc(p.Stacks.Frames(id), func(f stack.FrameID) bool { return p.Stacks.Frame(f).Func != "" }) {
+			if slices.ContainsFunc(p.Stacks.Frames(id), func(f stack.FrameID) bool { return isName(p.Stacks.Frame(f).Func) }) {
 				known += w
 			}
 		}
@@ -126,6 +129,10 @@ func named(p *profile.Profile) float64 {
 	}
 	return 1
 }
+
+// isName tells a name from none, and from an address that somebody has put in
+// its place.
+func isName(function string) bool { return function != "" && !strings.HasPrefix(function, "0x") }
 
 // lacks says what of the evidence that a rule judges is missing; empty when
 // nothing is.
