@@ -29,7 +29,7 @@ var sc01 = &Rule{
 
 // spreadAdvice is what to do when a single P works.
 const (
-	spreadAdvice = "Find what could run side by side: split the work over goroutines, about as many as there are Ps for computing; " +
+	spreadAdvice = "Find what could run side by side: split the work over goroutines; " +
 		"if they exist already, look for the lock that lets one through at a time (-phases mutex,block)."
 	spreadVerify = "Record again: the CPUs used should rise and the wall time fall."
 )
