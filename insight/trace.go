@@ -51,6 +51,9 @@ func analyzePart(s *session.Session, part timeline.Span, stop func() bool) *trac
 		opts.Filter = sched.During(part)
 	}
 	t.Analysis, t.err = sched.Analyze(trace, opts)
+	if t.Analysis != nil && t.Parallel.InForce > 0 {
+		t.Parallel.Procs = t.Parallel.InForce // a P that was there for a moment cannot work
+	}
 	switch {
 	case t.err != nil:
 	case stop != nil && stop():
