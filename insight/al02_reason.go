@@ -51,7 +51,7 @@ func adviceFor(c *why.Cause) string {
 	}
 	switch {
 	case has("too large for stack"):
-		return "It is too large for the stack: make it once and use it again, as a field of what works with it, or in a sync.Pool."
+		return "It is too large for the stack: make it smaller, if it need not be so large. To use one again is safe only where nothing keeps it or a part of it."
 	case c.Mechanism&why.Goroutine != 0 || has("go"):
 		return "A goroutine and its closure are made here each time: let a fixed number of workers take the items, or pass the variables as arguments."
 	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
@@ -59,9 +59,9 @@ func adviceFor(c *why.Cause) string {
 	case c.Mechanism&why.Append != 0 && copiesAll(c):
 		return "It is a copy of a slice. Let the caller bring the memory (append to what it gives), or hand out the original where nobody changes it."
 	case c.Mechanism&why.Append != 0:
-		return "Make the slice with room for all that comes (make([]T, 0, n)), or keep it and begin again with s[:0]."
+		return "Make the slice with room for all that comes (make([]T, 0, n)). To begin again with s[:0] is safe only where nothing keeps the slice or a part of it."
 	case c.Mechanism&why.Concat != 0:
-		return "Write the parts to where the text goes (strconv.Append…, a strings.Builder that is kept), instead of making a string in between."
+		return "Write the parts to where the text goes (strconv.Append…, a strings.Builder), instead of making a string in between."
 	case c.Mechanism&why.MakeChan != 0:
 		return "A channel is always on the heap: keep one for many uses, or call a function where nobody waits."
 	case c.Mechanism&why.Wait != 0:
@@ -69,15 +69,15 @@ func adviceFor(c *why.Cause) string {
 	case has("captured by a closure"):
 		return "Pass the variable to the function as an argument, so that the closure does not hold it."
 	case c.Mechanism&why.Slice != 0:
-		return "Let the caller bring the memory, or keep one buffer per worker and use it again (a field, a sync.Pool)."
+		return "Make it smaller, or less often. Where nothing keeps it or a part of it, the caller can bring the memory and use it for the next one."
 	case has("return"):
 		return "Return a value instead of a pointer where it is small, or fill one that the caller brings: then it can live on the caller's stack."
 	case c.Mechanism&(why.Object|why.Variable) != 0 && has("struct literal element", "append", "assign", "slice-literal-element", "map literal value", "value of map put", "send"):
-		return "It is kept by something that outlives the call: hold values instead of pointers (a slice of structs, one allocation for many), or reuse objects that are done."
+		return "It is kept by something that outlives the call: hold values instead of pointers (a slice of structs, one allocation for many)."
 	case c.Mechanism&why.Object != 0 && has("interface-converted", "call parameter"):
-		return "Whoever it is passed to may keep it. Where it is kept, take many at once from a slice of structs; where it is not, pass a value, or take it from a sync.Pool and put it back."
+		return "Whoever it is passed to may keep it. Where it is kept, take many at once from a slice of structs; where it is not, pass a value."
 	case c.Mechanism&why.Call != 0 && strings.HasPrefix(c.Expr, "reflect."):
 		return "Reflection makes the value: use code for the type itself on this path."
 	}
-	return "Keep the value inside the function (pass it by value, to functions that do not keep it), or make it once and use it again."
+	return "Keep the value inside the function (pass it by value, to functions that do not keep it), or make one and share it where nobody changes it."
 }

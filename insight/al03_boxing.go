@@ -34,11 +34,11 @@ func tellBoxing(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	})
 	switch {
 	case strings.HasPrefix(to, "fmt."):
-		f.Advice = "Format without interfaces: strconv.AppendInt and its like into a buffer that is kept, or a concatenation of strconv.Itoa."
+		f.Advice = "Format without interfaces: strconv.AppendInt and its like into a []byte, or a concatenation of strconv.Itoa."
 	case strings.Contains(c.Expr, "[]"):
 		f.Advice = "The header of the slice is copied to the heap: pass a pointer to it (of a sync.Pool: Put(&buf)), or a type of its own."
 	case to == "":
-		f.Advice = "The interface is returned or kept: return the concrete type, or a pointer to one value that is filled again and again (then say so to the callers)."
+		f.Advice = "The interface is returned or kept: return the concrete type, or a type parameter."
 	default:
 		f.Advice = "Let the function take the concrete type, or a type parameter; or pass a pointer to a value that is on the heap already."
 	}

@@ -45,12 +45,12 @@ func throughReader(_ *allocSite, c *why.Cause) bool {
 	return call && !kept
 }
 
-func tellReader(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
 	if flowHas(c, func(how, _ string) bool { return how == "interface-converted" }) {
 		f.Advice = "Call the methods of the concrete type (ReadByte, Read of *bytes.Reader, WriteString of *bytes.Buffer), or scan the bytes themselves: then it stays on the stack."
 	} else {
-		f.Advice = "Keep the buffer and use it again: a field of what reads or writes, an argument of the caller's, a sync.Pool. Or work on the concrete reader or writer."
+		f.Advice = "Work on the concrete reader or writer: then it stays on the stack. " + reuse(in, g)
 	}
 	if !strings.Contains(c.Reason, "io.") {
 		f.Doubts = append(f.Doubts, "where the method is that of a concrete type, it is this type that passes the buffer on to an interface")

@@ -33,18 +33,18 @@ func isSizedAtRunTime(_ *allocSite, c *why.Cause) bool {
 
 func bySize(how, _ string) bool { return how == "non-constant size" || how == "too large for stack" }
 
-func tellMake(_ *Input, r *reasons, g *reasonLine, f *Finding) {
+func tellMake(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
 	sizes := r.objectSizes(g)
 	switch {
 	case flowHas(c, func(how, _ string) bool { return how == "too large for stack" }):
-		f.Advice = "It is too large for the stack: make it once and use it again, as a field of what works with it, or in a sync.Pool."
+		f.Advice = "It is too large for the stack: make it smaller, if it need not be so large. " + reuse(in, g)
 	case len(sizes) == 1:
 		for size := range sizes {
 			f.Summary += fmt.Sprintf("; every one takes %s", unit.BytesOf(float64(size)))
 		}
-		f.Advice = "If the size has a bound, make a slice of that constant size and cut it ([N]byte on the stack, then buf[:n]); otherwise let the caller bring the buffer."
+		f.Advice = "If the size has a bound, make a slice of that constant size and cut it ([N]byte on the stack, then buf[:n]). That holds as long as nothing keeps it: what is returned, stored or sent goes to the heap again."
 	default:
-		f.Advice = "Keep one buffer and let it grow when it must (if cap(buf) < n), as a field or in a sync.Pool; or cut it from an array of constant size where n has a bound."
+		f.Advice = "Where n has a bound, cut it from an array of constant size, as long as nothing keeps it. " + reuse(in, g)
 	}
 }

@@ -87,9 +87,9 @@ func tellLadder(_ *Input, r *reasons, g *reasonLine, f *Finding) {
 	case strings.HasPrefix(inner, "strings.(*Builder)."):
 		f.Advice = "Call Grow of the strings.Builder with the length that the text will have, or a bound of it."
 	case strings.HasPrefix(inner, "bytes.(*Buffer)."):
-		f.Advice = "Call Grow of the bytes.Buffer, or keep the buffer and Reset it."
+		f.Advice = "Call Grow of the bytes.Buffer, with the length that it will have, or a bound of it."
 	default:
-		f.Advice = "Make the slice with its length at hand: make([]T, 0, n); a bound or a guess from the last time is better than none. Or keep it and begin again with s[:0]."
+		f.Advice = "Make the slice with its length at hand: make([]T, 0, n); a bound or a guess from the last time is better than none."
 	}
 	f.Doubts = append(f.Doubts, "where the length is known only at the end, room for too many costs memory instead")
 }

@@ -46,7 +46,7 @@ func tellConversion(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	case strings.HasSuffix(g.sites[0].Runtime, "stringtoslicebyte"):
 		f.Advice = "Write the string itself (io.WriteString, WriteString, append(b, s...)), or keep the data as bytes from the start."
 	default:
-		f.Advice = "Stay with one of the two: package bytes has nearly all of package strings; look up with m[string(b)] in one expression; convert once and keep the result."
+		f.Advice = "Stay with one of the two: package bytes has nearly all of package strings; look up with m[string(b)] in one expression; convert once and pass the result on."
 	}
 	f.Doubts = append(f.Doubts, "where a function needs the other type, it is this function that has to change")
 }

@@ -54,7 +54,7 @@ func tellFmt(h *hit, f *Finding) {
 	case "scan":
 		f.Advice = "Cut the text with strings.Cut or a bufio.Scanner and convert the parts with strconv.Atoi, ParseFloat and their like: they look at every byte once."
 	default:
-		f.Advice = "Append to a buffer that is kept: strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the operator + is enough."
+		f.Advice = "Append to a []byte: strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the operator + is enough."
 		f.Doubts = append(f.Doubts, "formats with a width, a precision or %v of a structure are not worth writing by hand unless the line is hot")
 	}
 }

@@ -18,7 +18,7 @@ var al13 = &Rule{
 		{"objects", 100, "objects", "chosen: one buffer that has grown to any size has made fewer"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders"},
+	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders", "pool.get"},
 		direct: true, perLine: true, objects: 100,
 		through: []string{"io", "fmt", "bufio", "bytes", "text/template", "html/template", "encoding/binary", "encoding/hex", "encoding/base64", "compress/gzip", "compress/flate", "compress/zlib"},
 		reason:  scratchReason, what: "came from buffers", tell: tellScratch}),
@@ -42,11 +42,11 @@ func scratchReason(t *stack.Table, frames []stack.FrameID) string {
 func tellScratch(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "scanner":
-		f.Advice = "Hand the Scanner a buffer that is kept (Scanner.Buffer), or keep one bufio.Reader and Reset it; for text that is in memory, cut lines with strings.Lines or bytes.Cut."
+		f.Advice = "For text that is in memory, cut lines with strings.Lines or bytes.Cut. Where lines are copied before the next one is read, a Scanner can be handed a buffer that is used again (Scanner.Buffer)."
 	case "bufio":
 		f.Advice = "Keep it in a sync.Pool or beside the connection and call Reset; where the other side is a bytes.Buffer or a strings.Reader already, no bufio is needed."
 	default:
-		f.Advice = "Keep the buffer in a sync.Pool and Reset it, or call Grow once where the size is known; what is kept of it must be copied before it goes back."
+		f.Advice = "Call Grow once where the size is known. A sync.Pool helps only where nothing keeps what Bytes has returned: else copy that before the buffer goes back and is Reset."
 		f.Doubts = append(f.Doubts, "where the buffer itself is the result, only a good first size helps")
 	}
 }

@@ -14,7 +14,7 @@ var al16 = &Rule{
 	},
 	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "map.grow", skip: []string{"startup"},
 		direct: true, through: []string{"maps"}, what: "went into growing maps", tell: func(h *hit, f *Finding) {
-			f.Advice = "Where the number of entries is known, or an upper bound: make(map[K]V, n). A map that is filled again and again can be kept and emptied with clear."
+			f.Advice = "Where the number of entries is known, or an upper bound: make(map[K]V, n). Where it is not known, a guess from the last time: too large a one costs memory."
 			f.Doubts = append(f.Doubts, "a map whose size nobody knows beforehand, or that lives long, grows with reason")
 		}}),
 }

@@ -18,7 +18,7 @@ var al22 = &Rule{
 		{"objects", 100, "objects", "chosen: fewer are no habit"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "encoders", skip: []string{"startup"},
+	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "encoders", skip: []string{"startup", "pool.get"},
 		direct: true, perLine: true, objects: 100, through: []string{"encoding/json", "encoding/xml", "encoding/gob", "encoding/csv", "bufio"},
 		reason: encoderReason, what: "came from making encoders and decoders", tell: tellEncoders}),
 }

@@ -61,7 +61,7 @@ func (in *Input) findWaiters() (who audience, why string) {
 		return nobody, "the program worked by itself and came to its end"
 	case m.Target.Kind == "test":
 		return nobody, "it is a test"
-	case len(m.Target.Runs) == 0 && m.Target.Kind == "":
+	case len(m.Target.Runs) == 0 && (m.Target.Kind == "" || m.Target.Kind == "files"):
 		return unsure, "nothing tells whether anybody waited for its answers" // a file that stands alone
 	}
 	if t != nil && len(t.Tasks) > 0 {

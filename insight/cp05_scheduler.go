@@ -40,7 +40,7 @@ func scheduleReason(t *stack.Table, frames []stack.FrameID) string {
 func tellScheduler(h *hit, f *Finding) {
 	switch {
 	case h.reasonShare("start") > 0.3:
-		f.Advice = "Goroutines are started for very little work: give each a batch, or start a worker for each P and hand out the items in batches (SC02 shows where, of an execution trace)."
+		f.Advice = "Goroutines are started for very little work: give each a batch, or hand out the items in batches to workers (SC02 shows where, of an execution trace)."
 	case h.reasonShare("wake") > 0.3:
 		f.Advice = "Goroutines wake each other for very little work: hand over batches, or put room into the channels (SC03 shows which, of an execution trace)."
 	default:

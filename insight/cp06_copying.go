@@ -47,7 +47,7 @@ func moveReason(t *stack.Table, frames []stack.FrameID) string {
 func tellMoves(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "grow":
-		f.Advice = "Slices and buffers grow and are copied each time: make them as large as they become (make with a capacity, Grow), or keep them for the next use."
+		f.Advice = "Slices and buffers grow and are copied each time: make them as large as they become (make with a capacity, Grow), or a bound of it."
 	case "convert":
 		f.Advice = "Strings are put together or converted: append to one []byte or strings.Builder, and stay with either []byte or string along the whole way."
 	case "channel":
@@ -55,7 +55,7 @@ func tellMoves(h *hit, f *Finding) {
 	case "map":
 		f.Advice = "Large keys or values are copied into and out of maps: keep pointers or indexes in the map, and give it its size when it is made."
 	case "new":
-		f.Advice = "Large memory is cleared because it is new: keep and use it again (sync.Pool, a field, a buffer handed in by the caller). The allocation findings show the lines."
+		f.Advice = "Large memory is cleared because it is new: ask for less of it. The allocation findings show the lines, and whether somebody keeps what they make; only what nobody keeps can be used again."
 	default:
 		f.Advice = "Copy less: pass on slices of the same memory, write where the data has to go in the end, and take one buffer out of a chain of several."
 		f.Doubts = append(f.Doubts, "where moving data is the work itself, this is its price")

@@ -7,6 +7,7 @@ import (
 	"loupe/compare"
 	"loupe/gc"
 	"loupe/recording"
+	"loupe/stack"
 	"loupe/stats"
 	"loupe/unit"
 )
@@ -38,11 +39,42 @@ func checkLeak(r *Rule, in *Input) []Finding {
 		if f, ok := checkLeakLooks(r, in); ok {
 			return []Finding{f}
 		}
+		if all[0].State != Fine {
+			if held := in.heldNow(); held != "" { // one look is no trend, but whoever asks wants to know
+				all[0].State = TooLittle
+				all[0].Summary += "; " + held
+			}
+		}
 		return all
 	}
 	all[0].Evidence = append(in.growingLines(r), all[0].Evidence...)
 	return all
 }
+
+// heldNow says where most of what is in use was allocated, of the heap profile
+// of a recording that cannot tell whether it grows; empty where no line has most
+// of it, or where it is little.
+func (in *Input) heldNow() string {
+	heap, entry, err := in.Session.Profile(recording.Heap)
+	if err != nil {
+		return ""
+	}
+	index, err := heap.Index("inuse_space")
+	if err != nil {
+		return ""
+	}
+	total := float64(heap.Total(index))
+	at, held := in.holder(heap.Stacks, heap.Samples(index))
+	if total < heldLeast || float64(held) < total/2 {
+		return ""
+	}
+	return fmt.Sprintf("of %s in use in %s, %s were allocated at %s:%d in %s: whether that grows a second profile some time later would tell", unit.BytesOf(total), entry.Path,
+		unit.Percent(float64(held)/total), baseName(at.File), at.Line, stack.Short(at.Func))
+}
+
+// heldLeast is how much must be in use before one look at it is told of. Chosen:
+// less is no reason for an alert.
+const heldLeast = 16 << 20
 
 // checkLeakLooks looks at what was in use in a growth phase.
 func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {

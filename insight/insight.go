@@ -221,7 +221,7 @@ func Run(in *Input) []Finding {
 			all = append(all, r.answer(NotApplicable, "%s", missing))
 			continue
 		}
-		all = append(all, r.Check(r, in)...)
+		all = append(all, in.settleFine(r, r.Check(r, in))...)
 	}
 	all = fold(all)
 	in.shorten(all)
@@ -254,7 +254,7 @@ func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error)
 	var all []Finding
 	for _, r := range Rules() {
 		if r.Part && r.missing(in.Session.Manifest()) == "" {
-			all = append(all, r.Check(r, within)...)
+			all = append(all, within.settleFine(r, r.Check(r, within))...)
 		}
 	}
 	in.shorten(all)

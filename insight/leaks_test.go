@@ -164,7 +164,7 @@ func TestGC08Looks(t *testing.T) {
 	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Source, "cache = ") || !strings.Contains(e.Text, "36.0 MiB more in 9.00 s, 240 MB a minute") {
 		t.Errorf("evidence %+v", e)
 	}
-	expect(t, "full", heap(func(n int) int64 { return 40 }), "GC08", NotApplicable, "no gctrace")
+	expect(t, "full", heap(func(n int) int64 { return 40 }), "GC08", TooLittle, "no gctrace")
 	expect(t, "little", heap(func(n int) int64 { return int64(n) / 2 }), "GC08", NotApplicable)
 }
 

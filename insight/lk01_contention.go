@@ -39,7 +39,9 @@ type lock struct {
 func (t *traced) locks() []*lock {
 	bySite := map[stack.Frame]*lock{}
 	var all []*lock
-	for _, b := range t.blocks(func(b *sched.Block) bool { return b.Reason == exectrace.NameSync && t.calls(b.Stack, "Mutex).") }) {
+	for _, b := range t.blocks(func(b *sched.Block) bool {
+		return b.Reason == exectrace.NameSync && t.calls(b.Stack, "Mutex).") && !exectrace.IsCollectorWait(t.Reader.Stacks(), b.Stack, b.Reason)
+	}) {
 		site := t.site(b.Stack)
 		l := bySite[site]
 		if l == nil {

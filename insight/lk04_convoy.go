@@ -1,8 +1,6 @@
 package insight
 
 import (
-	"time"
-
 	"loupe/recording"
 	"loupe/unit"
 )
@@ -10,11 +8,11 @@ import (
 var lk04 = &Rule{
 	ID: "LK04", Title: "A queue stands before a lock",
 	About: "Where goroutines come to a lock as fast as it is let go, a queue forms and never ends: each holds the lock for a moment and waits for it " +
-		"many times as long. A trace does not see who holds a lock, but as one holds it at a time, those who waited cannot have held it, " +
-		"together, for longer than the trace is: what they waited, as a multiple of the trace, is the least that wait and hold can differ by.",
+		"many times as long. What all waited, as a multiple of the trace, is how many queued in the mean. A trace does not see who holds a lock, nor for how long: " +
+		"who never had to wait for it, such as a reader of a RWMutex, may hold it for most of the time.",
 	Needs: []recording.Kind{recording.ExecTrace},
 	Params: []Param{
-		{"ratio", 10, "mean wait to mean hold", "research"},
+		{"ratio", 10, "goroutines that queue, in the mean", "research"},
 		{"waits", 100, "waits", "chosen: below this chance rules"},
 	},
 	Part:  true,
@@ -27,18 +25,18 @@ func checkConvoy(r *Rule, in *Input, t *traced) []Finding {
 		if l.shared || ratio < r.param("ratio") || l.wait.Count < int64(r.param("waits")) {
 			continue
 		}
-		hold := t.length() / time.Duration(l.wait.Count)
-		f := r.answer(Found, "%s goroutines queued for the lock at %s in the mean: a wait took %s, and the lock was held for %s at most",
-			unit.Number(ratio), place(l.site), unit.Duration(l.wait.Mean()), unit.Duration(hold))
-		f.Impact = exactly(ratio, "mean wait to mean hold, at least")
+		f := r.answer(Found, "%s goroutines queued for the lock at %s in the mean: a wait took %s",
+			unit.Number(ratio), place(l.site), unit.Duration(l.wait.Mean()))
+		f.Impact = exactly(ratio, "goroutines that queue, in the mean")
 		f.Severity, f.Score = Warning, score(ratio, r.param("ratio"), 10*r.param("ratio"))
 		f.Evidence = []Evidence{t.seen(l.worst.Stack, "%s waits, the longest %s", unit.Count(l.wait.Count), unit.Duration(l.worst.Len())).during(t, l.worst.Start, l.worst.End)}
 		if len(l.holders) > 0 && l.holders[0].Stack != 0 {
 			f.Evidence = append(f.Evidence, t.seen(l.holders[0].Stack, "here it was let go, %s times", unit.Count(l.holders[0].Count)))
 		}
 		f.Advice = "Do more under the lock in one go (collect, then apply a batch), or split what it guards, so that fewer come to the same lock."
-		f.Verify = "Record again under the same load: the mean wait should come near the time for which the lock is held."
-		f.Doubts = in.traceDoubts(t, "if this line locks several mutexes, the queues are as many and shorter")
+		f.Verify = "Record again under the same load: the mean wait should fall, and fewer goroutines queue."
+		f.Doubts = in.traceDoubts(t, "if this line locks several mutexes, the queues are as many and shorter",
+			"a trace does not see who holds a lock, nor for how long: of a RWMutex a reader that never waited may hold it, and no finding names it")
 		return []Finding{f}
 	}
 	if all := t.locks(); len(all) > 0 {

@@ -51,10 +51,10 @@ func reasoned(t *testing.T, picture string) *recordingtest.Recording {
 	return r.Put(recording.Entry{Path: "compiler/shop/page.gz", Kind: recording.Compiler}, b.Bytes())
 }
 
-// boxing is a picture of numbers that are boxed on line 5 beside other objects,
-// both of 1 KiB.
+// boxing is a picture of numbers that are boxed on line 5 beside the objects of
+// a library, both of 1 KiB.
 func boxing(boxed, other int64) string {
-	return fmt.Sprintf("shop/page.write:/src/page.go:5  shop/other.f:/src/other.go:9\n= %d %d\n= %d %d\n", boxed, other, boxed<<10, other<<10)
+	return fmt.Sprintf("shop/page.write:/src/page.go:5  example.com/other.f:/src/other.go:9\n= %d %d\n= %d %d\n", boxed, other, boxed<<10, other<<10)
 }
 
 func TestReasonedLine(t *testing.T) {
@@ -78,6 +78,18 @@ func TestReasonedLine(t *testing.T) {
 	expect(t, "no profile", recordingtest.New("title x"), "AL03", NotApplicable, "allocs profile")
 }
 
+// TestReasonedUnknown: where the reason of a line is not known that is large
+// enough to be any rule's, no rule is fine.
+func TestReasonedUnknown(t *testing.T) {
+	unknown := strings.NewReplacer("example.com/other", "shop/other")
+	r := reasoned(t, unknown.Replace(boxing(80_000, 920_000)))
+	expect(t, "a finding stands", r, "AL03", Found, "8")
+	for _, id := range []string{"AL04", "AL05", "AL06", "AL07", "AL08", "AL10", "AL19"} {
+		expect(t, "most is unknown", r, id, TooLittle, "why other.go:9 in other.f allocates is not known, which is 92", "loupe run within the module")
+		expect(t, "little is unknown", reasoned(t, unknown.Replace(boxing(980_000, 20_000))), id, Fine, "the reason is known for 98.0%")
+	}
+}
+
 // TestReasonedRate has the same shares of next to nothing: 977 MiB in an hour.
 func TestReasonedRate(t *testing.T) {
 	r := reasoned(t, boxing(540_000, 460_000))
@@ -89,7 +101,7 @@ func TestReasonedRate(t *testing.T) {
 // TestLargeObject: the share of one object of 500 MB is an accident, however
 // many other samples there are.
 func TestLargeObject(t *testing.T) {
-	picture := fmt.Sprintf("shop/page.write:/src/page.go:5  shop/other.f:/src/other.go:9\n= 1 500000\n= 500000000 %d\n", 500_000<<10)
+	picture := fmt.Sprintf("shop/page.write:/src/page.go:5  example.com/other.f:/src/other.go:9\n= 1 500000\n= 500000000 %d\n", 500_000<<10)
 	expect(t, "one large object", reasoned(t, picture), "AL02", Fine)
 }
 

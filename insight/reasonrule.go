@@ -130,11 +130,14 @@ type judged struct {
 	found map[string][]*reasonLine
 	seen  map[string]*allocated // by rule, in findings and out of them
 	known allocated             // of all lines whose reason is known
+	// unknown are the lines whose reason is not known, by rule: "" for those
+	// that may be any rule's.
+	unknown map[string][]*reasonLine
 }
 
 // judge gives every line to one rule.
 func (in *Input) judge(r *reasons) *judged {
-	j := &judged{found: map[string][]*reasonLine{}, seen: map[string]*allocated{}}
+	j := &judged{found: map[string][]*reasonLine{}, seen: map[string]*allocated{}, unknown: map[string][]*reasonLine{}}
 	for id := range reasonLimits {
 		j.seen[id] = &allocated{}
 	}
@@ -149,7 +152,11 @@ func (in *Input) judge(r *reasons) *judged {
 		if !ok {
 			g = &reasonLine{kind: kind, at: s.at}
 			groups[k] = g
-			list = append(list, g)
+			if isRule := reasonLimits[kind].share > 0; isRule {
+				list = append(list, g)
+			} else {
+				j.unknown[strings.TrimPrefix(kind, mayBe)] = append(j.unknown[strings.TrimPrefix(kind, mayBe)], g)
+			}
 		}
 		g.sites = append(g.sites, s)
 		g.add(s.allocated)
@@ -160,7 +167,12 @@ func (in *Input) judge(r *reasons) *judged {
 			put(kind, s)
 			j.seen[kind].add(s.allocated)
 			j.known.add(s.allocated)
+			if kind == "AL02" && in.parse(s.at.File) == nil && !slices.ContainsFunc(s.Causes, func(c why.Cause) bool { return !isConcat(s, &c) }) {
+				put(mayBe+"AL08", s) // only the source says whether it is in a loop
+			}
+			continue
 		}
+		put(mayBe, s)
 	}
 	for _, g := range list { // what is put to AL02 meanwhile comes below
 		if g.kind != "AL02" && !r.isFound(g) {
@@ -184,8 +196,32 @@ func (in *Input) judge(r *reasons) *judged {
 	return j
 }
 
-// isFound applies the limits of a line's rule, and sets its share.
+// mayBe begins the kind of a line that may be a rule's: what would tell is
+// missing.
+const mayBe = "may be "
+
+// hidden returns the largest line that might be a finding of a rule if its
+// reason were known, or nil.
+func (j *judged) hidden(r *reasons, id string) (most *reasonLine) {
+	for _, g := range slices.Concat(j.unknown[""], j.unknown[id]) {
+		one := *g
+		if one.kind = id; !r.isLarge(&one) {
+			continue
+		}
+		if most == nil || one.share.Estimate > most.share.Estimate {
+			most = &one
+		}
+	}
+	return most
+}
+
+// isFound applies the limits of a line's rule.
 func (r *reasons) isFound(g *reasonLine) bool {
+	return r.isLarge(g) && (g.kind != "AL06" || r.isLadder(g))
+}
+
+// isLarge tells whether a line is large enough for its rule, and sets its share.
+func (r *reasons) isLarge(g *reasonLine) bool {
 	limit := reasonLimits[g.kind]
 	for _, of := range limit.of {
 		share := r.shareOf(g.allocated, of)
@@ -193,10 +229,7 @@ func (r *reasons) isFound(g *reasonLine) bool {
 			g.of, g.share = of, share
 		}
 	}
-	if g.samples < minLineSamples || g.share.Low < limit.share || r.shareOf(g.allocated, inBytes).Estimate < minBytes {
-		return false
-	}
-	return g.kind != "AL06" || r.isLadder(g)
+	return g.samples >= minLineSamples && g.share.Low >= limit.share && r.shareOf(g.allocated, inBytes).Estimate >= minBytes
 }
 
 // minLineSamples is how many samples a line rests on at least: of fewer than ten, one
@@ -269,6 +302,10 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 	}
 	lines := r.judged.found[rule.ID]
 	if len(lines) == 0 {
+		if g := r.judged.hidden(r, rule.ID); g != nil {
+			return []Finding{rule.answer(TooLittle, "cannot tell: why %s:%d in %s allocates is not known, which is %s of the %s: %s", baseName(g.at.File), g.at.Line,
+				stack.Short(g.at.Func), unit.Percent(g.share.Estimate), g.of, in.whyUnknown(r, g))}
+		}
 		of := reasonLimits[rule.ID].of[0]
 		seen := r.shareOf(*r.judged.seen[rule.ID], of)
 		return []Finding{rule.answer(Fine, "%s take %s of the %s, and no line enough to matter; the reason is known for %s",
@@ -279,6 +316,23 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 		found = append(found, rule.line(in, r, g, tell))
 	}
 	return found
+}
+
+// whyUnknown says what would tell why a line allocates.
+func (in *Input) whyUnknown(r *reasons, g *reasonLine) string {
+	s := g.sites[0]
+	pkg := stack.Package(s.Frames[len(s.Frames)-1].Func)
+	switch {
+	case s.Stale:
+		return "its source is not that of the recording: record again"
+	case len(r.set.Packages) == 0:
+		return "the compiler was not asked; record with loupe run of the package"
+	case !r.set.Packages[pkg]:
+		return "the compiler was not asked about package " + pkg + "; record with loupe run within the module of that package"
+	case in.parse(g.at.File) == nil:
+		return "the recording has no source of it; record where the source is"
+	}
+	return "what the compiler says of it fits no allocation there"
 }
 
 // line makes the finding of a line.

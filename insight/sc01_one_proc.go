@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"loupe/compare"
@@ -29,7 +30,7 @@ var sc01 = &Rule{
 
 // spreadAdvice is what to do when a single P works.
 const (
-	spreadAdvice = "Find what could run side by side: split the work over goroutines, about as many as there are Ps for computing; " +
+	spreadAdvice = "Find what could run side by side: split the work over goroutines; " +
 		"if they exist already, look for the lock that lets one through at a time (-phases mutex,block)."
 	spreadVerify = "Record again: the CPUs used should rise and the wall time fall."
 )
@@ -70,9 +71,10 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Warning, score(1-p.Mean()/float64(p.Procs), 0.3, 0.8)
 	f.Impact = exactly(share, "share of the busy time with one P at work")
-	if len(t.Runs.Longest) > 0 {
-		run := &t.Runs.Longest[0]
-		f.Evidence = append(f.Evidence, t.seen(run.Stack, "the longest run without giving up the P, %s", unit.Duration(run.Len())).during(t, run.Start, run.End))
+	if e, ok := in.hottest(); ok {
+		f.Evidence = append(f.Evidence, e)
+	} else {
+		f.Doubts = append(f.Doubts, "where in it the time goes a trace does not say: a CPU profile does (record with -phases cpu)")
 	}
 	groups := t.groups()
 	for _, g := range groups[:min(2, len(groups))] {
@@ -82,8 +84,28 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.rate(h[0].count) >= sc03.param("rate") {
 		f.Advice = "The goroutines exist, but take turns: each waits for the next at " + place(t.site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
 	}
-	f.Doubts = in.traceDoubts(t)
+	f.Doubts = in.traceDoubts(t, f.Doubts...)
 	return f
+}
+
+// hottest is the line of the user's that the CPU profile has most of. A run that
+// a trace shows has a stack for where it ended, which is another place.
+func (in *Input) hottest() (Evidence, bool) {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	if err != nil {
+		return Evidence{}, false
+	}
+	index, err := p.Index("samples")
+	if err != nil {
+		return Evidence{}, false
+	}
+	at, most := in.holder(p.Stacks, p.Samples(index))
+	if total := p.Total(index); most >= minHits && total > 0 {
+		source, _ := in.lineInLoop(at)
+		return Evidence{Text: fmt.Sprintf("%s of the CPU time goes through this line", unit.Percent(float64(most)/float64(total))), Path: entry.Path, Phase: entry.Phase,
+			File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}, true
+	}
+	return Evidence{}, false
 }
 
 // checkOneProcSampled goes by schedtrace.

@@ -81,7 +81,7 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 		}
 		f.Evidence = []Evidence{t.seen(l.stack, "they ran for %s together, half of them lived for less than %s, and %s were alive at once",
 			unit.Duration(l.exec), unit.Duration(l.life.Quantile(0.5)), unit.Count(l.peak))}
-		f.Advice = "Give a goroutine more to do: a row, a block or a range of items each; or start about as many workers as there are Ps and hand them batches."
+		f.Advice = "Give a goroutine more to do: a row, a block or a range of items each; or hand batches to workers. Measure with several sizes of a batch."
 		f.Verify = "Record again: CPU time should fall, and the median run be far above 10 µs."
 		f.Doubts = in.traceDoubts(t, "tracing makes the start of a goroutine more expensive than it is without")
 		found = append(found, f)

@@ -57,7 +57,7 @@ func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.seen(most.stack, "%s goroutines were started here, and ran for %s each at the median", unit.Count(most.created), unit.Duration(most.each.Quantile(0.5)))}
-	f.Advice = "Bound them: as many workers as there are Ps for computing, or a semaphore (a channel with room for n) before the go statement for what waits for others."
+	f.Advice = "Bound them with a semaphore (a channel with room for n) before the go statement, and measure the throughput at several n: what only computes gains nothing from more than there are Ps, what waits for others needs many more."
 	f.Verify = "Record again: the number of goroutines should follow the bound, and the wall time stay or fall."
 	f.Doubts = in.traceDoubts(t, "where the number is known and small, some hundreds do little harm")
 	return []Finding{f}

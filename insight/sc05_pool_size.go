@@ -62,7 +62,7 @@ func tooMany(r *Rule, in *Input, t *traced, g *sched.Group, want float64) Findin
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.longestOf(g, "a wait for a P took up to %s, 99%% of them within %s; up to %s of them were alive", unit.Duration(g.Wait.Max), unit.Duration(g.Wait.Quantile(0.99)), unit.Count(g.Peak))}
-	f.Advice = fmt.Sprintf("Let about %d of them compute at a time (a semaphore, a pool), and refuse or queue the rest; more answers a second need less work for each, or more CPUs.", t.Parallel.Procs)
+	f.Advice = "Find out what bound serves best, by trying: measure throughput and the slow answers with a semaphore around what computes, at several sizes. None may wait for others while it holds a place: what waits for the network, a lock or a file needs far more of them than there are Ps. More answers a second need less work for each, or more CPUs."
 	f.Verify = "Record again under the same load: waits for a P should fall, and the slowest answers with them."
 	f.Doubts = in.traceDoubts(t, "the load generator and other programs use CPUs too: a goroutine that runs may wait for the kernel")
 	in.full(&f)
@@ -96,7 +96,7 @@ func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
 			t.seen(b.Stack, "%s waits, the longest %s", unit.Count(b.Wait.Count), unit.Duration(b.Wait.Max)),
 			t.seen(b.Wakers[0].Stack, "here the worker takes what was waited with, %s times", unit.Count(b.Wakers[0].Count)),
 		}
-		f.Advice = fmt.Sprintf("Start about %d of these workers; a step of a pipeline that takes most of the time needs most of the workers.", procs)
+		f.Advice = "Start more of these workers, and measure the throughput at several numbers of them: they are busy while a P is idle. Workers that also wait, for the network or a file, need more than there are Ps. A step of a pipeline that takes most of the time needs most of the workers."
 		f.Verify = "Record again: more Ps should run in the mean, and the wall time fall."
 		f.Doubts = in.traceDoubts(t, "where hand-overs dominate (SC03) more workers only wait for each other")
 		return f, true

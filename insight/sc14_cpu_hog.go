@@ -43,7 +43,7 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	w := &h.Worst
 	f.Evidence = []Evidence{t.seen(w.Stack, "goroutine %s ran for %s, %s after the trace began; meanwhile %s others waited in the mean",
 		unit.Count(int64(w.G)), unit.Duration(w.Len()), t.since(w.Start), unit.Number(float64(h.WorstDelay)/float64(max(1, w.Len())))).during(t, w.Start, w.End)}
-	f.Advice = "Let no more of them compute at once than there are Ps less one, so that short work finds a P; or cut the computation into parts and give up the P in between."
+	f.Advice = "Cut the computation into parts and give up the P in between (runtime.Gosched costs less than a microsecond); or bound how many compute at once, and measure the throughput at several bounds: too small a one lowers it."
 	f.Verify = "Record again under the same load: waits for a P (SC07) should fall."
 	f.Doubts = in.traceDoubts(t)
 	in.full(&f)

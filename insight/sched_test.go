@@ -24,9 +24,12 @@ func TestSC01Traced(t *testing.T) {
 	f := s.expect("SC01", Found, "exactly one of 4 Ps", "94.7% of the 1.90 s", "1.05 in the mean", "main.main ran for 95.0% of the time, 1 goroutine")
 	severity(t, "one P", f, Warning)
 	near(t, "one P", f, 1.8/1.9)
-	if e := f.Evidence[0]; e.Line != 12 || e.Function != "shop/cart.sum" || e.Short != "cart/cart.go" || *e.Span != [2]int64{10e9, 10_020e6} || e.Path != "trace.out" {
-		t.Errorf("evidence = %+v", e)
+	for _, e := range f.Evidence { // the longest run has a stack for where it ended
+		if e.Line != 0 {
+			t.Errorf("without a CPU profile it names a place: %+v", e)
+		}
 	}
+	doubted(t, f, "where in it the time goes a trace does not say")
 
 	s.Parallel.Running = []time.Duration{100 * ms, 1500 * ms, 400 * ms}
 	s.expect("SC01", Fine, "78.9%")

@@ -147,9 +147,16 @@ func check(looks ...*look) func(*Rule, *Input) []Finding {
 				found = append(found, got...)
 				continue
 			}
+			if why := h.unsaid(); why != "" {
+				short = append(short, r.answer(TooLittle, "%s", why))
+				continue
+			}
 			f = r.answer(Fine, nothing+"%s", h.entry.Path)
 			if h.weight > 0 {
 				f.Summary = fmt.Sprintf("%s of the %s %s", unit.Percent(h.part(h.weight)), ofUnit[l.sample], l.what)
+				if h.interval(h.weight).Low >= r.param(l.limit) {
+					f.Summary += ", but no line of it by itself, in a loop and often enough"
+				}
 			}
 			fine = append(fine, f)
 		}
@@ -177,7 +184,7 @@ func settle(found, fine, short []Finding) []Finding {
 			best[same].Evidence = append(best[same].Evidence, Evidence{Text: "also " + f.Summary, Path: f.Evidence[0].Path, Phase: f.Evidence[0].Phase})
 		}
 		return best[:min(len(best), 3)]
-	case len(fine) > 0:
+	case len(fine) > 0 && !slices.ContainsFunc(short, func(f Finding) bool { return !f.Short }):
 		all := fine[0]
 		for _, f := range fine[1:] {
 			switch {
@@ -188,6 +195,9 @@ func settle(found, fine, short []Finding) []Finding {
 			}
 		}
 		return []Finding{all}
+	}
+	if at := slices.IndexFunc(short, func(f Finding) bool { return !f.Short }); at > 0 {
+		return short[at : at+1]
 	}
 	return short[:1]
 }
@@ -474,6 +484,24 @@ func (h *hit) findings(r *Rule) []Finding {
 		}
 	}
 	return found
+}
+
+// unsaid says why a share above the limit is neither a finding nor fine; empty
+// where it is below, or where a line's source says that it is in order.
+func (h *hit) unsaid() string {
+	limit := h.rule.param(h.limit)
+	if h.perLine || h.interval(h.weight).Low < limit {
+		return ""
+	}
+	seen := fmt.Sprintf("%s of the %s %s", unit.Percent(h.part(h.weight)), ofUnit[h.sample], h.what)
+	switch {
+	case h.busy && h.nearlyIdle():
+		used, _ := h.cpus()
+		return fmt.Sprintf("%s, but the program used %.2f CPUs: that is of a program at rest; put load on it", seen, used)
+	case h.background != "" && h.behind >= h.weight:
+		return fmt.Sprintf("%s, but the collector's own are as many, and the rest may be theirs too: record a time with fewer collections", seen)
+	}
+	return seen + fmt.Sprintf(", which rests on %d samples, %d are needed: record longer or under load", h.samples, minHits)
 }
 
 // finding makes a finding of the hit where it is above the threshold.

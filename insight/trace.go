@@ -51,6 +51,9 @@ func analyzePart(s *session.Session, part timeline.Span, stop func() bool) *trac
 		opts.Filter = sched.During(part)
 	}
 	t.Analysis, t.err = sched.Analyze(trace, opts)
+	if t.Analysis != nil && t.Parallel.InForce > 0 {
+		t.Parallel.Procs = t.Parallel.InForce // a P that was there for a moment cannot work
+	}
 	switch {
 	case t.err != nil:
 	case stop != nil && stop():
@@ -145,6 +148,9 @@ func (t *traced) site(id stack.ID) stack.Frame {
 // name is a function in short.
 func (t *traced) name(id exectrace.NameID) string {
 	name := stack.Short(t.Reader.Name(id))
+	if name == "runtime.doInit1" || name == "runtime.doInit" {
+		return "the main goroutine" // which ran init functions when it was first seen
+	}
 	if name == "" {
 		return "goroutines of unknown functions" // the trace was cut, or began later
 	}

@@ -76,6 +76,9 @@ func (in *Input) blockProfile(kind recording.Kind, what string) (*waits, error) 
 			w.all = append(w.all, wait{frames: frames, time: time.Duration(p.Values[delay][i]), count: p.Values[count][i]})
 		}
 	}
+	if len(p.StackIDs) == 0 && entry.Source != "agent" {
+		return w, fmt.Errorf("%s is empty: either nobody waited, or the program does not ask for it (runtime.SetBlockProfileRate, SetMutexProfileFraction); record with -phases trace", entry.Path)
+	}
 	return w, nil
 }
 
@@ -92,7 +95,7 @@ func (in *Input) tracedWaits() (*waits, error) {
 	w := &waits{in: in, entry: t.entry, what: "execution trace", length: t.length()}
 	among := []exectrace.NameID{exectrace.NameSync, exectrace.NameCond, exectrace.NameSelect, exectrace.NameChanSend, exectrace.NameChanReceive, exectrace.NameNetwork}
 	for _, b := range t.blocks(func(b *sched.Block) bool { return b.State == exectrace.Syscall || slices.Contains(among, b.Reason) }) {
-		if b.Reason == exectrace.NameSync && !t.calls(b.Stack, "") {
+		if b.Reason == exectrace.NameSync && (!t.calls(b.Stack, "") || exectrace.IsCollectorWait(t.Reader.Stacks(), b.Stack, b.Reason)) {
 			continue // the runtime's own
 		}
 		io := b.State == exectrace.Syscall || b.Reason == exectrace.NameNetwork

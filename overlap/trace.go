@@ -114,7 +114,8 @@ type life struct {
 	since  timeline.Time
 	system bool
 	named  bool
-	waits  int // union that it is counted in, -1 for none
+	waits  int  // union that it is counted in, -1 for none
+	gc     bool // it waits for the collector, not for a lock
 	assist timeline.Time
 	own    *served
 }
@@ -291,10 +292,11 @@ func (x *tracer) goroutine(e *exectrace.Event) {
 		x.follow(l, e, false)
 	}
 	l.state, l.reason, l.since, l.waits = e.To, e.Name, e.Time, -1
+	l.gc = e.To == exectrace.Waiting && exectrace.IsCollectorWait(x.r.Stacks(), e.SubjectStack, e.Name)
 	switch {
 	case e.To == exectrace.Runnable && !l.system:
 		l.waits = queueing
-	case e.To == exectrace.Waiting && (e.Name == exectrace.NameSync || e.Name == exectrace.NameCond):
+	case e.To == exectrace.Waiting && (e.Name == exectrace.NameSync || e.Name == exectrace.NameCond) && !l.gc:
 		l.waits = locked
 	case e.To == exectrace.NotExist:
 		*l = life{waits: -1}
@@ -340,6 +342,9 @@ func (l *life) kind() int {
 	case exectrace.NameNetwork:
 		return ownNetwork
 	case exectrace.NameSync, exectrace.NameCond:
+		if l.gc {
+			return ownOther // the collector
+		}
 		return ownLock
 	case exectrace.NameChanSend, exectrace.NameChanReceive, exectrace.NameSelect:
 		return ownChannel

@@ -37,8 +37,9 @@ func server(pairs int) (text string, r *Requests) {
 		seq[g]++
 		return act(after, "GoUnblock", "g=%d g_seq=%d", g, seq[g])
 	}
+	leaf := map[string]string{"network": "x", "sync": "sync.(*Mutex).Lock"}
 	block := func(after time.Duration, why string) timeline.Time {
-		return act(after, "GoBlock", "reason_string=%q stack=x@/x.go:2;%s", why, serve)
+		return act(after, "GoBlock", "reason_string=%q stack=%s@/x.go:2;%s", why, leaf[why], serve)
 	}
 	for _, g := range []int{2, 3} {
 		act(us, "GoCreate", "new_g=%d new_stack=%s stack=main.main@/m.go:1", g, serve)

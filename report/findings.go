@@ -53,7 +53,7 @@ func othersOf(all []insight.Finding, state insight.State) (out []others) {
 
 // writeFindings prints what the rules came to: findings whole, everything
 // else in a line for each answer, because a silent rule would read as "fine".
-func writeFindings(w *lines, all []insight.Finding, s Style) {
+func writeFindings(w *lines, all []insight.Finding, headline string, s Style) {
 	found := 0
 	for _, f := range all {
 		if f.State == insight.Found {
@@ -62,7 +62,7 @@ func writeFindings(w *lines, all []insight.Finding, s Style) {
 		}
 	}
 	if found == 0 {
-		w.printf("  Nothing was found.\n")
+		w.printf("  %s\n", wrap(headline, s.width()-2, "  "))
 	}
 	writeLeaks(w, all, s)
 	for _, group := range []struct {

@@ -16,9 +16,11 @@ import (
 // then what each file is and which command shows more of it.
 func WriteLoose(out io.Writer, r *Recording, s Style) error {
 	w := &lines{w: out}
-	w.printf("%s\n\n%s\n\n", s.paint(bold, clean(r.Manifest.Title)), s.paint(bold, "Findings"))
+	w.printf("%s\n", s.paint(bold, clean(r.Manifest.Title)))
+	writeIncomplete(w, r.Incomplete, s)
+	w.printf("\n%s\n\n", s.paint(bold, "Findings"))
 	said, silent := applicable(r.Findings)
-	writeFindings(w, said, s)
+	writeFindings(w, said, r.headline(), s)
 	if silent > 0 {
 		head := fmt.Sprintf("  %-15s  ", "Not applicable")
 		w.printf("%s\n", s.paint(dim, head+wrap(otherRules(silent), s.width()-len(head), strings.Repeat(" ", len(head)))))
@@ -38,9 +40,11 @@ func WriteLoose(out io.Writer, r *Recording, s Style) error {
 // WriteLooseMarkdown prints the same for an issue or a pull request.
 func WriteLooseMarkdown(out io.Writer, r *Recording) error {
 	w := &lines{w: out}
-	w.printf("# %s\n\n## Findings\n\n", escape(r.Manifest.Title))
+	w.printf("# %s\n\n", escape(r.Manifest.Title))
+	markdownIncomplete(w, r.Incomplete)
+	w.printf("## Findings\n\n")
 	said, silent := applicable(r.Findings)
-	markdownFindings(w, said)
+	markdownFindings(w, said, r.headline())
 	if silent > 0 {
 		w.printf("\n%s\n", otherRules(silent))
 	}
@@ -60,7 +64,7 @@ func WriteFound(out io.Writer, r *Recording, s Style) error {
 	w := &lines{w: out}
 	w.printf("%s\n\n", s.paint(bold, "Findings"))
 	found := r.Found()
-	writeFindings(w, found, s)
+	writeFindings(w, found, r.headline(), s)
 	if len(found) == 0 {
 		w.printf("\n")
 	}
@@ -71,7 +75,7 @@ func WriteFound(out io.Writer, r *Recording, s Style) error {
 func WriteFoundMarkdown(out io.Writer, r *Recording) error {
 	w := &lines{w: out}
 	w.printf("## Findings\n\n")
-	markdownFindings(w, r.Found())
+	markdownFindings(w, r.Found(), r.headline())
 	w.printf("\n")
 	return w.err
 }

@@ -21,8 +21,10 @@ func code(text string) string { return "`" + strings.ReplaceAll(clean(text), "`"
 // WriteRecordingMarkdown prints a recording for an issue or a pull request.
 func WriteRecordingMarkdown(out io.Writer, r *Recording) error {
 	w := &lines{w: out}
-	w.printf("# %s\n\n%s\n\n## Findings\n\n", escape(r.Manifest.Title), escape(strings.Join(headFacts(r.Manifest), ", ")))
-	markdownFindings(w, r.Findings)
+	w.printf("# %s\n\n%s\n\n", escape(r.Manifest.Title), escape(strings.Join(headFacts(r.Manifest), ", ")))
+	markdownIncomplete(w, r.Incomplete)
+	w.printf("## Findings\n\n")
+	markdownFindings(w, r.Findings, r.headline())
 	w.printf("\n## What happened\n\n")
 	markdownTable(w, r.Figures)
 	if len(r.Slow) > 0 {
@@ -61,7 +63,7 @@ func WriteComparisonMarkdown(out io.Writer, c *Comparison) error {
 	markdownTable(w, c.Table)
 	for i, all := range c.Findings {
 		w.printf("\n## Findings in %s\n\n", titles[i])
-		markdownFindings(w, all)
+		markdownFindings(w, all, headlineOf(all))
 	}
 	return w.err
 }
@@ -99,7 +101,14 @@ func markdownTable(w *lines, t *compare.Table) {
 	}
 }
 
-func markdownFindings(w *lines, all []insight.Finding) {
+// markdownIncomplete marks a report of which something is missing.
+func markdownIncomplete(w *lines, all []string) {
+	for _, why := range all {
+		w.printf("> %s%s\n\n", incomplete, escape(why))
+	}
+}
+
+func markdownFindings(w *lines, all []insight.Finding, headline string) {
 	found := false
 	for _, f := range all {
 		if f.State != insight.Found {
@@ -120,7 +129,7 @@ func markdownFindings(w *lines, all []insight.Finding) {
 		w.printf("  - → %s\n", escape(f.Advice))
 	}
 	if !found {
-		w.printf("Nothing was found.\n")
+		w.printf("%s\n", escape(headline))
 	}
 	for _, state := range []insight.State{insight.TooLittle, insight.Fine, insight.NotApplicable} {
 		for _, o := range othersOf(all, state) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,12 @@ type Recording struct {
 	Path     string              `json:"path"`
 	Manifest *recording.Manifest `json:"manifest"`
 	Findings []insight.Finding   `json:"findings"`
+	// Incomplete says what was cut, lost or damaged, one clause each; where
+	// there is any, what was not found may be in it.
+	Incomplete []string `json:"incomplete,omitempty"`
+	// Headline says what it means that nothing was found; empty where something
+	// was.
+	Headline string `json:"headline,omitempty"`
 	// Figures is a table of one column.
 	Figures *compare.Table      `json:"figures"`
 	Phases  []compare.PhaseCost `json:"phases"`
@@ -43,8 +50,9 @@ type Recording struct {
 func WriteRecording(out io.Writer, r *Recording, s Style) error {
 	w := &lines{w: out}
 	writeHead(w, r, s)
+	writeIncomplete(w, r.Incomplete, s)
 	w.printf("\n%s\n\n", s.paint(bold, "Findings"))
-	writeFindings(w, r.Findings, s)
+	writeFindings(w, r.Findings, r.headline(), s)
 	w.printf("\n%s\n\n", s.paint(bold, "What happened"))
 	writeTable(w, r.Figures, s)
 	writeRuns(w, r.Manifest, s)
@@ -60,13 +68,32 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 	return w.err
 }
 
+// incomplete begins the mark of what was cut, lost or damaged, in every form.
+const incomplete = "Incomplete: "
+
+// writeIncomplete marks a report of which something is missing.
+func writeIncomplete(w *lines, all []string, s Style) {
+	for _, why := range all {
+		w.printf("%s\n", s.paint(yellow, wrap(incomplete+clean(why), s.width(), "  ")))
+	}
+}
+
+// headline says what it means that nothing was found.
+func (r *Recording) headline() string {
+	return cmp.Or(r.Headline, insight.Judge(r.Manifest, r.Findings).Headline())
+}
+
+// headlineOf is the same of answers alone.
+func headlineOf(all []insight.Finding) string {
+	j := insight.Judge(&recording.Manifest{}, all)
+	j.Record = nil
+	return j.Headline()
+}
+
 func writeHead(w *lines, r *Recording, s Style) {
 	m := r.Manifest
 	w.printf("%s\n", s.paint(bold, clean(m.Title)))
 	w.printf("%s\n", s.paint(dim, wrap(clean(strings.Join(headFacts(m), ", ")), s.width(), "")))
-	if !m.Complete {
-		w.printf("%s\n", s.paint(yellow, "The recording was cut off, or is still being written: what is here is good, the end is missing."))
-	}
 }
 
 func headFacts(m *recording.Manifest) []string {

@@ -106,7 +106,7 @@ func examined(t *testing.T, r *recordingtest.Recording) (*Recording, *compare.Fa
 	s := session.New(r.Open())
 	in := insight.NewInput(s)
 	return &Recording{
-		Schema: Schema, Path: r.Manifest.ID, Manifest: s.Manifest(), Findings: insight.Run(in),
+		Schema: Schema, Path: r.Manifest.ID, Manifest: s.Manifest(), Findings: insight.Run(in), Incomplete: in.Incomplete(),
 		Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
 	}, in.Facts
 }

@@ -261,9 +261,15 @@ func TestFits(t *testing.T) {
 // TestUnfinished says that the end is missing.
 func TestUnfinished(t *testing.T) {
 	r, _ := examined(t, recordingtest.New("title cut\nincomplete\nphase bare 0s..1s"))
-	var b strings.Builder
-	if err := WriteRecording(&b, r, Style{}); err != nil || !strings.Contains(b.String(), "The recording was cut off") {
-		t.Errorf("%v:\n%s", err, b.String())
+	for name, write := range map[string]func(io.Writer) error{
+		"text": func(w io.Writer) error { return WriteRecording(w, r, Style{}) },
+		"md":   func(w io.Writer) error { return WriteRecordingMarkdown(w, r) },
+		"json": func(w io.Writer) error { return WriteJSON(w, r) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil || !strings.Contains(strings.ToLower(b.String()), "incomplete") || !strings.Contains(b.String(), "the recording was cut off") {
+			t.Errorf("%s: %v:\n%s", name, err, b.String())
+		}
 	}
 }
 
@@ -311,7 +317,7 @@ func TestEveryState(t *testing.T) {
 		{Rule: "DD04", Title: "None", State: insight.NotApplicable, Summary: "no such thing"},
 	}
 	var b strings.Builder
-	writeFindings(&lines{w: &b}, all, Style{})
+	writeFindings(&lines{w: &b}, all, "Nothing.", Style{})
 	want := `  critical  AA01 Grave: it is grave
             → act
             ? or not
@@ -331,8 +337,8 @@ func TestEveryState(t *testing.T) {
 		{Rule: "HH08", State: insight.Fine, Summary: "none"},
 		{Rule: "II09", State: insight.Fine, Summary: "none"},
 	}
-	writeFindings(&lines{w: &b}, short, Style{})
-	want = `  Nothing was found.
+	writeFindings(&lines{w: &b}, short, "Nothing.", Style{})
+	want = `  Nothing.
   Too little data  EE05, GG07: too short a recording, record longer or under load (-json says what
                    each of them needs)
   Too little data  FF06  cannot read x
@@ -342,13 +348,13 @@ func TestEveryState(t *testing.T) {
 		t.Errorf("answers that are alike:\n%s\nwant:\n%s", b.String(), want)
 	}
 	b.Reset()
-	writeFindings(&lines{w: &b}, short[:2], Style{})
+	writeFindings(&lines{w: &b}, short[:2], "Nothing.", Style{})
 	if !strings.Contains(b.String(), "EE05  3 of 20\n") {
 		t.Errorf("one alone says what it needs:\n%s", b.String())
 	}
 	b.Reset()
-	writeFindings(&lines{w: &b}, all[1:], Style{})
-	if !strings.HasPrefix(b.String(), "  Nothing was found.\n") {
+	writeFindings(&lines{w: &b}, all[1:], "Nothing.", Style{})
+	if !strings.HasPrefix(b.String(), "  Nothing.\n") {
 		t.Errorf("findings:\n%s", b.String())
 	}
 	b.Reset()

@@ -167,6 +167,15 @@ func reasonOf(r *exectrace.Reader, s exectrace.State, reason exectrace.NameID) s
 	return strings.ToLower(s.String())
 }
 
+// reasonAt is reasonOf at a stack, which tells waits for the collector from those
+// for a lock.
+func reasonAt(r *exectrace.Reader, s exectrace.State, reason exectrace.NameID, at stack.ID) string {
+	if s == exectrace.Waiting && exectrace.IsCollectorWait(r.Stacks(), at, reason) {
+		return exectrace.CollectorReason
+	}
+	return reasonOf(r, s, reason)
+}
+
 // traceFacts are the figures that every verb may begin with.
 func traceFacts(a *sched.Analysis) []Fact {
 	i := a.Info
@@ -300,7 +309,7 @@ func blockSheet(r *exectrace.Reader, blocks []*sched.Block, top int) *Sheet {
 			}
 			share = Share(float64(b.Wakers[0].Count) / float64(b.Wait.Count))
 		}
-		s.Rows = append(s.Rows, []any{reasonOf(r, b.State, b.Reason), b.Wait.Count, b.Wait.Sum, b.Wait.Quantile(0.5), b.Wait.Quantile(0.99), b.Wait.Max,
+		s.Rows = append(s.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Wait.Count, b.Wait.Sum, b.Wait.Quantile(0.5), b.Wait.Quantile(0.99), b.Wait.Max,
 			StackOf(r, b.Stack), by, share})
 	}
 	return s.more(len(blocks)-top, "places")

@@ -32,7 +32,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 	}
 	places := &Sheet{Key: "where", Title: "Where its time went", Columns: []Column{{"state", "state"}, {"count", "count"}, {"total_ns", "in all"}, {"max_ns", "longest"}, {"stack", "where"}}}
 	for _, p := range head(h.Where(), top) {
-		places.Rows = append(places.Rows, []any{reasonOf(r, p.State, p.Reason), p.Count, p.Time, p.Longest, StackOf(r, p.Stack)})
+		places.Rows = append(places.Rows, []any{reasonAt(r, p.State, p.Reason, p.Stack), p.Count, p.Time, p.Longest, StackOf(r, p.Stack)})
 	}
 	stays := &Sheet{Key: "stays", Title: "What it did", Columns: []Column{{"at_ns", "at"}, {"length_ns", "for"}, {"state", "state"}, {"p", "P"}, {"stack", "where"}, {"by", "ended by"}, {"by_stack", "from"}}}
 	for _, i := range head(h.Stays, top) {
@@ -47,7 +47,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 		if i.ByStack != 0 {
 			from = StackOf(r, i.ByStack)
 		}
-		stays.Rows = append(stays.Rows, []any{time.Duration(i.Start - h.Start), i.Len(), reasonOf(r, i.State, i.Reason), p, StackOf(r, i.Stack), by, from})
+		stays.Rows = append(stays.Rows, []any{time.Duration(i.Start - h.Start), i.Len(), reasonAt(r, i.State, i.Reason, i.Stack), p, StackOf(r, i.Stack), by, from})
 	}
 	stays.more(len(h.Stays)+h.More-top, "stays in a state")
 	sheets := []*Sheet{places}

@@ -54,7 +54,7 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 			if len(b.Wakers) > 0 {
 				by = StackOf(r, b.Wakers[0].Stack)
 			}
-			pairs.Rows = append(pairs.Rows, []any{reasonOf(r, b.State, b.Reason), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), StackOf(r, b.Stack), by})
+			pairs.Rows = append(pairs.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), StackOf(r, b.Stack), by})
 		}
 	}
 	sheets := with(lostSheet(a), blocks)
@@ -66,7 +66,7 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "made in the trace"}, {"example", "one of them"},
 	}}
 	for _, l := range a.Left[:min(top, len(a.Left))] {
-		left.Rows = append(left.Rows, []any{l.Count, reasonOf(r, l.State, l.Reason), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
+		left.Rows = append(left.Rows, []any{l.Count, reasonAt(r, l.State, l.Reason, l.Stack), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
 	}
 	left.more(len(a.Left)-top, "places")
 	return &Trace{Sheets: with(append(sheets, left)...)}

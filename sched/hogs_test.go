@@ -51,7 +51,7 @@ func TestDelay(t *testing.T) {
 // TestIdleLong: stretches from 100 µs on are added up.
 func TestIdleLong(t *testing.T) {
 	var p parallelism
-	p.out.Procs = 2
+	p.out.Procs, p.max.n = 2, 2
 	p.start(0)
 	stretch := func(from timeline.Time, d time.Duration) {
 		p.runnable(from, &track{}, +1)

@@ -11,6 +11,9 @@ import (
 type Parallel struct {
 	// Procs is the largest GOMAXPROCS; 0 when the trace does not say.
 	Procs int
+	// InForce is the GOMAXPROCS that held for the longest part of the time; 0
+	// when the trace does not say.
+	InForce int
 	// Running[k] is the time for which exactly k goroutines of the program
 	// ran; the collector's and other goroutines of the runtime are left out.
 	Running []time.Duration
@@ -82,8 +85,10 @@ type parallelism struct {
 
 	// What decides whether a P is idle while a goroutine waits: these and
 	// queued.n, and since when they have been so.
-	procs     int // running Ps
-	stops     int // stop-the-worlds in progress: then idle Ps are meant to be
+	procs     int                   // running Ps
+	max       level                 // GOMAXPROCS
+	held      map[int]time.Duration // for how long each GOMAXPROCS held
+	stops     int                   // stop-the-worlds in progress: then idle Ps are meant to be
 	idleSince timeline.Time
 	idleFrom  timeline.Time
 	// stoodStill is when a P last went idle while the world was stopped.
@@ -104,7 +109,7 @@ func (l *level) pass(at timeline.Time) time.Duration {
 }
 
 func (p *parallelism) start(at timeline.Time) {
-	for _, l := range []*level{&p.user, &p.all, &p.queued, &p.waiting} {
+	for _, l := range []*level{&p.user, &p.all, &p.queued, &p.waiting, &p.max} {
 		l.since = at
 	}
 	p.idleSince = at
@@ -114,7 +119,9 @@ func (p *parallelism) start(at timeline.Time) {
 // restart forgets what was counted before an instant, but not what holds there.
 func (p *parallelism) restart(at timeline.Time) {
 	p.advance(at)
-	p.out = Parallel{Procs: p.out.Procs}
+	p.changeMax(at, p.max.n)
+	p.out = Parallel{Procs: p.max.n}
+	clear(p.held)
 	p.out.Use.begin(at)
 	if p.idleFrom != 0 {
 		p.idleFrom = at
@@ -125,6 +132,24 @@ func (p *parallelism) restart(at timeline.Time) {
 func (p *parallelism) end(at timeline.Time) {
 	p.advance(at)
 	p.stretch()
+	p.changeMax(at, p.max.n)
+	for n, d := range p.held {
+		if was := p.held[p.out.InForce]; n > 0 && (d > was || d == was && n > p.out.InForce) {
+			p.out.InForce = n
+		}
+	}
+	if p.out.InForce == 0 {
+		p.out.InForce = p.out.Procs
+	}
+}
+
+// changeMax counts for how long GOMAXPROCS has been what it was.
+func (p *parallelism) changeMax(at timeline.Time, to int) {
+	if p.held == nil {
+		p.held = map[int]time.Duration{}
+	}
+	p.held[p.max.n] += p.max.pass(at)
+	p.max.n = to
 }
 
 // reset is the loss of all states.
@@ -182,7 +207,7 @@ func (p *parallelism) idle(at timeline.Time) {
 	if at <= p.idleSince {
 		return
 	}
-	if p.queued.n > 0 && p.procs < p.out.Procs && p.stops == 0 {
+	if p.queued.n > 0 && p.procs < p.max.n && p.stops == 0 {
 		p.out.IdleWhileQueued += time.Duration(at - p.idleSince)
 		if p.idleFrom == 0 {
 			p.idleFrom = p.idleSince
@@ -277,7 +302,9 @@ func (p *parallelism) proc(e *exectrace.Event) {
 
 func (p *parallelism) gomaxprocs(e *exectrace.Event) {
 	p.idle(e.Time)
-	p.out.Procs = max(p.out.Procs, int(min(e.Value(), 1<<20)))
+	n := int(min(e.Value(), 1<<20))
+	p.changeMax(e.Time, n)
+	p.out.Procs = max(p.out.Procs, n)
 }
 
 // Course is a number that changes over time, as means over equal stretches.

@@ -121,7 +121,7 @@ func (s *Summarizer) regionEnd(e *exectrace.Event) {
 // happened to start it.
 func (s *Summarizer) finishRegions(g *life, at, end timeline.Time) {
 	m := s.lives.had(g)
-	if m == nil || s.sink.Region == nil || IsSystem(s.r.Name(g.name)) {
+	if m == nil || s.sink.Region == nil || isSystemGoroutine(s.r.Name(g.name)) {
 		return
 	}
 	for i := range m.regions {

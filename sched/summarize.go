@@ -305,8 +305,16 @@ func (s *Summarizer) finish(g *life, at, end timeline.Time) {
 }
 
 // IsSystem says whether a goroutine that began with this function belongs to
-// the runtime, as internal/trace.IsSystemGoroutine does.
+// the runtime, as internal/trace.IsSystemGoroutine does. The main goroutine
+// never does: where the program is still in its init functions when a trace
+// begins, or has nothing but these on the stacks that it shows, its first
+// function is the one that runs them.
 func IsSystem(function string) bool {
+	return isSystemGoroutine(function) && function != "runtime.doInit1" && function != "runtime.doInit"
+}
+
+// isSystemGoroutine is internal/trace.IsSystemGoroutine.
+func isSystemGoroutine(function string) bool {
 	const runtime = "runtime."
 	return function == "" || function != "runtime.main" && len(function) >= len(runtime) && function[:len(runtime)] == runtime
 }

@@ -112,7 +112,8 @@ func (a *analyzer) putAway(at timeline.Time) {
 		}
 	}
 	a.par.end(at)
-	a.out.Parallel, a.par.out = a.par.out, Parallel{Procs: a.par.out.Procs}
+	a.out.Parallel, a.par.out = a.par.out, Parallel{Procs: a.par.max.n}
+	clear(a.par.held)
 	a.par.out.Use.begin(at)
 	a.out.GC, a.gc = a.gc.finish(at), gcWatch{}
 	a.out.Covers = timeline.Span{Start: a.window.Start, End: max(a.window.Start, at)}

@@ -71,7 +71,7 @@ const maxLooseSources = 300
 // other in time is not known.
 func Loose(fsys fs.FS, names []string) (*Session, []File, error) {
 	title := strings.Join(names, ", ")
-	s := New(recording.Of(recording.Manifest{ID: "files", Title: title, Target: recording.Target{Kind: "files", Name: title}}, fsys))
+	s := New(recording.Of(recording.Manifest{ID: "files", Complete: true, Title: title, Target: recording.Target{Kind: "files", Name: title}}, fsys))
 	var files []File
 	for _, name := range names {
 		f, err := s.addLoose(name)

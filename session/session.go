@@ -8,9 +8,11 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -116,13 +118,42 @@ func (s *Session) ProfileAt(path string) (*profile.Profile, error) {
 	})
 }
 
-// Scope tells the user's code from that of others.
+// Scope tells the user's code from that of others. Besides the target's module
+// the user's are those that were built from a folder and not from a version: the
+// modules of a go.work, and what a replace in go.mod names by a path.
 func (s *Session) Scope() stack.Scope {
-	if m := s.rec.Target.Module; m != "" {
-		return stack.Scope{Modules: []string{m}}
+	m := s.rec.Target.Module
+	if m == "" {
+		return stack.Scope{}
 	}
-	return stack.Scope{}
+	local, _ := decoded(s, "modules", func() ([]string, error) { return s.localModules() })
+	return stack.Scope{Modules: append([]string{m}, local...)}
 }
+
+// localModules reads the build information for modules other than the target's
+// that have no version.
+func (s *Session) localModules() (local []string, err error) {
+	for _, e := range s.rec.Of(recording.BuildInfo) {
+		data, err := s.rec.ReadFile(e.Path, maxBuildInfo)
+		if err != nil {
+			return nil, err
+		}
+		info, err := debug.ParseBuildInfo(string(data))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
+		}
+		for _, d := range info.Deps {
+			// A folder has no sum, whatever version its module is asked for in.
+			if used := cmp.Or(d.Replace, d); used.Sum == "" && (used.Version == "" || used.Version == "(devel)") && !slices.Contains(local, d.Path) {
+				local = append(local, d.Path)
+			}
+		}
+	}
+	return local, nil
+}
+
+// maxBuildInfo is more than the build information of any program.
+const maxBuildInfo = 4 << 20
 
 // Source returns the text of a source file that was kept, by the path that
 // profiles give it.

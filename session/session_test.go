@@ -380,3 +380,21 @@ func FuzzRuntime(f *testing.F) {
 }
 
 func frame(function string) stack.Frame { return stack.Frame{Func: function} }
+
+// TestScopeLocal: what was built from a folder, by a go.work or a replace, is the
+// user's; a fork that was fetched is not.
+func TestScopeLocal(t *testing.T) {
+	r := recordingtest.New("title x\ntarget package ./app module=example.com/app")
+	r.Put(recording.Entry{Path: "buildinfo.txt", Kind: recording.BuildInfo}, []byte("go\tgo1.26.1\npath\texample.com/app\nmod\texample.com/app\t(devel)\t\n"+
+		"dep\texample.com/lib\tv0.0.0\n=>\t../lib\t(devel)\t\ndep\texample.com/work\t(devel)\t\ndep\texample.com/log\tv1.2.0\th1:x\n"+
+		"dep\texample.com/fork\tv1.0.0\n=>\texample.com/mine\tv1.0.1\th1:y\n"))
+	scope := session.New(r.Open()).Scope()
+	for name, want := range map[string]stack.Origin{
+		"example.com/app/x.f": stack.User, "example.com/lib.f": stack.User, "example.com/work/y.f": stack.User,
+		"example.com/log.f": stack.Dependency, "example.com/fork.f": stack.Dependency,
+	} {
+		if got := scope.Origin(name); got != want {
+			t.Errorf("%s is of %s, want %s", name, got, want)
+		}
+	}
+}

@@ -102,7 +102,7 @@ func examineFiles(names []string) (*examined, error) {
 	return &examined{
 		report: &report.Recording{
 			Schema: report.Schema, Path: strings.Join(names, " "), Manifest: s.Manifest(), Files: known,
-			Findings: findings, Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
+			Findings: findings, Incomplete: in.Incomplete(), Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
 		},
 		facts: in.Facts, session: s, close: func() error { return nil },
 	}, nil

@@ -143,7 +143,7 @@ func examine(name string) (*examined, error) {
 	}
 	return &examined{
 		report: &report.Recording{
-			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in),
+			Schema: report.Schema, Path: name, Manifest: s.Manifest(), Findings: insight.Run(in), Incomplete: in.Incomplete(),
 			Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s), Slow: in.Slow(),
 		},
 		facts: in.Facts, session: s, close: rec.Close,
@@ -180,6 +180,9 @@ func writeReport(e *env, r *report.Recording, format string) error {
 		}
 		switch format {
 		case "json":
+			if len(r.Found()) == 0 {
+				r.Headline = insight.Judge(r.Manifest, r.Findings).Headline()
+			}
 			return report.WriteJSON(w, r)
 		case "md":
 			return markdown(w, r)

@@ -1,0 +1,42 @@
+package exectrace
+
+import (
+	"slices"
+	"strings"
+
+	"loupe/stack"
+)
+
+// semaphores are the packages whose functions wait at a semaphore of the runtime
+// for their callers: locks, and what keeps a file from being closed meanwhile.
+var semaphores = []string{"sync", "internal/sync", "internal/poll"}
+
+// IsCollectorWait tells whether a goroutine that waits for the reason "sync"
+// waits for the collector: at one of the runtime's own semaphores, below an
+// allocation that has to start, help or end a collection. The runtime gives such
+// waits the reason of locks; only the stack tells them apart. It begins at the
+// leaf, as the frames of the runtime may be left out of a trace: then nothing of
+// package sync is above the code that waits.
+func IsCollectorWait(t *stack.Table, id stack.ID, reason NameID) bool {
+	if reason != NameSync {
+		return false
+	}
+	for _, f := range t.Frames(id) {
+		name := t.Frame(f).Func
+		pkg := stack.Package(name)
+		switch {
+		case slices.Contains(semaphores, pkg):
+			return false
+		case strings.HasPrefix(name, "runtime.gc"), strings.HasPrefix(name, "runtime.mallocgc"), strings.HasPrefix(name, "runtime.GC"):
+			return true
+		case strings.HasPrefix(name, "sync_runtime_") || strings.Contains(name, "_runtime_Semacquire"):
+			return false
+		case !stack.IsRuntime(pkg) && pkg != "":
+			return true
+		}
+	}
+	return false // nothing tells
+}
+
+// CollectorReason is the name of such a wait in tables.
+const CollectorReason = "GC (runtime semaphore)"

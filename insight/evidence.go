@@ -1,0 +1,338 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/profile"
+	"loupe/recording"
+	"loupe/session"
+	"loupe/stack"
+	"loupe/timeline"
+	"loupe/unit"
+)
+
+// A rule is fine only where it could have found something. What was cut, lost or
+// damaged, and functions without names, may hold what it looks for: then it is
+// unknown ([TooLittle]) and not [Fine]. A finding that stands is one all the same.
+
+// minKnown is the share of a profile that must have names before the absence of
+// something says anything. Chosen: the limits of the rules are some hundredths,
+// but C code and the kernel have no names in good profiles either.
+const minKnown = 0.8
+
+// Incomplete says what of the recording was cut, lost or damaged, one clause for
+// each file, with what to do about it. It is empty where all is there.
+func (in *Input) Incomplete() (all []string) {
+	if !in.Session.Manifest().Complete {
+		all = append(all, "the recording was cut off, or is still being written: what is here is good, the end is missing")
+	}
+	seen := map[string]bool{}
+	for _, e := range in.Session.Manifest().Entries {
+		if seen[e.Path] {
+			continue
+		}
+		seen[e.Path] = true
+		if why := in.cut(e); why != "" {
+			all = append(all, why)
+		}
+		if main, ok := in.Session.Manifest().Main(e.Kind); ok && main.Path == e.Path {
+			if why := in.unnamed(e.Kind); why != "" {
+				all = append(all, why)
+			}
+		}
+	}
+	if flags := in.Session.Manifest().Target.BuildSettings["-ldflags"]; stripped(flags) {
+		all = append(all, "the program is stripped (-ldflags "+flags+"): C functions and variables have no names; build it without -s and -w")
+	}
+	return all
+}
+
+// stripped tells whether flags of the linker leave the tables of symbols out.
+func stripped(flags string) bool {
+	return slices.ContainsFunc(strings.Fields(flags), func(f string) bool {
+		f = "-" + strings.TrimLeft(strings.Trim(f, `"'`), "-")
+		return f == "-s" || f == "-s=true" || f == "-w" || f == "-w=true"
+	})
+}
+
+// cut says what is missing of an entry, and what to do; empty when nothing is.
+func (in *Input) cut(e recording.Entry) string {
+	if p, ok := in.Session.Manifest().PhaseNamed(e.Phase); ok && p.Error != "" && isCapture(e.Kind) {
+		return fmt.Sprintf("phase %s, which %s is of, failed (%s): record it again", p.Name, e.Path, p.Error)
+	}
+	if e.Kind == recording.ExecTrace {
+		if main, ok := in.Session.Manifest().Main(recording.ExecTrace); !ok || main.Path != e.Path {
+			return partial(e)
+		}
+		t := in.trace()
+		if t.err == nil && len(t.Info.Problems) > 0 {
+			return fmt.Sprintf("not all of %s could be read (%v): record the trace again", e.Path, t.Info.Problems[0])
+		}
+	}
+	return partial(e)
+}
+
+// partial says of a capture that was not closed that its end is missing. A log
+// that ends early is a shorter log.
+func partial(e recording.Entry) string {
+	if e.Partial && isCapture(e.Kind) {
+		return fmt.Sprintf("%s was cut off, its end is missing: record it again", e.Path)
+	}
+	return ""
+}
+
+// isCapture tells whether an entry of a kind is one piece, which is worth little
+// without its end: a trace or a profile, not a log.
+func isCapture(kind recording.Kind) bool {
+	return kind == recording.ExecTrace || strings.HasPrefix(string(kind), "pprof.")
+}
+
+// unnamed says that too much of the main profile of a kind has no names of
+// functions; empty when enough has.
+func (in *Input) unnamed(kind recording.Kind) string {
+	if !strings.HasPrefix(string(kind), "pprof.") {
+		return ""
+	}
+	p, entry, err := in.Session.Profile(kind)
+	if err != nil || len(p.SampleTypes) == 0 {
+		return ""
+	}
+	if known := named(p); known < minKnown {
+		return fmt.Sprintf("of %s of %s no function has a name: symbolize it with the program that it is of (loupe pprof -proto PROGRAM %s)",
+			unit.Percent(1-known), entry.Path, baseName(entry.Path))
+	}
+	return ""
+}
+
+// named is the share of a profile with a named function on its stacks, by the
+// first type of sample that has any weight; 1 where none has.
+func named(p *profile.Profile) float64 {
+	for index := range p.SampleTypes {
+		all, known := int64(0), int64(0)
+		for id, w := range p.Samples(index) {
+			if w <= 0 {
+				continue
+			}
+			all += w
+			if slices.ContainsFunc(p.Stacks.Frames(id), func(f stack.FrameID) bool { return isName(p.Stacks.Frame(f).Func) }) {
+				known += w
+			}
+		}
+		if all > 0 {
+			return float64(known) / float64(all)
+		}
+	}
+	return 1
+}
+
+// isName tells a name from none, and from an address that somebody has put in
+// its place.
+func isName(function string) bool { return function != "" && !strings.HasPrefix(function, "0x") }
+
+// lacks says what of the evidence that a rule judges is missing; empty when
+// nothing is.
+func (in *Input) lacks(r *Rule) string {
+	m := in.Session.Manifest()
+	kinds := slices.Concat(r.Needs, r.Instead)
+	for _, kind := range kinds {
+		e, ok := m.Main(kind)
+		if !ok {
+			continue
+		}
+		if why := cmp.Or(in.cut(e), in.unnamed(kind)); why != "" {
+			return why
+		}
+	}
+	if r == gc08 || r == gc09 {
+		if why := in.outside(); why != "" {
+			return why
+		}
+	}
+	if slices.Contains(kinds, recording.Compiler) {
+		if _, err := in.Session.Compiler(); err != nil {
+			return fmt.Sprintf("not all that the compiler said can be read (%v): record again", err)
+		}
+		if slices.Contains(kinds, recording.CPU) {
+			return in.unasked()
+		}
+	}
+	return ""
+}
+
+// outsideLeast is by how much the memory of a process has to grow beyond what Go
+// knows of before that is told: by so many bytes, and by a fifth of what it was.
+const (
+	outsideLeast  = 32 << 20
+	outsideGrowth = 0.2
+)
+
+// outside says that the process has taken memory of which Go knows nothing: that
+// of C code, or files that were mapped. No profile of Go shows it.
+func (in *Input) outside() string {
+	samples, err := in.Session.OS()
+	set, serr := in.Session.Metrics(0)
+	if err != nil || serr != nil || len(samples) == 0 {
+		return ""
+	}
+	total, released := set.Series("/memory/classes/total:bytes"), set.Series("/memory/classes/heap/released:bytes")
+	if len(total.Values) == 0 {
+		total, released = set.Series("memstats.Sys"), set.Series("memstats.HeapReleased")
+	}
+	last := func(s timeline.Series, at timeline.Time) float64 {
+		before := s.In(timeline.Span{Start: math.MinInt64, End: at + 1})
+		if len(before.Values) == 0 {
+			return 0
+		}
+		return before.Values[len(before.Values)-1]
+	}
+	var rss, beyond []float64
+	for _, s := range samples {
+		if s.PID != samples[0].PID || s.RSS == 0 || len(total.Times) == 0 || s.At < total.Times[0] || s.At > total.Times[len(total.Times)-1].Add(2*time.Second) {
+			continue
+		}
+		rss = append(rss, float64(s.RSS))
+		// What Go has mapped and not given back may all be resident.
+		beyond = append(beyond, max(0, float64(s.RSS)-(last(total, s.At)-last(released, s.At))))
+	}
+	if len(rss) < 2 {
+		return ""
+	}
+	end := len(rss) - 1
+	if grown := beyond[end] - beyond[0]; grown < outsideLeast || grown < outsideGrowth*rss[0] {
+		return ""
+	}
+	return fmt.Sprintf("the process grew from %s to %s resident, %s of which Go knows nothing of (C code, or files mapped into memory): no profile of Go shows that; a profiler of malloc does, such as heaptrack",
+		unit.BytesOf(rss[0]), unit.BytesOf(rss[end]), unit.BytesOf(beyond[end]-beyond[0]))
+}
+
+// unaskedShare is the share of the CPU time in code about which the compiler was
+// not asked from which on its silence says nothing: the smallest limit of the
+// rules that hold one against the other.
+const unaskedShare = 0.05
+
+// unasked says that much of the CPU time is that of the user's packages about
+// which the compiler has said nothing.
+func (in *Input) unasked() string {
+	p, entry, err := in.Session.Profile(recording.CPU)
+	set, _ := in.compiled()
+	if err != nil || set == nil {
+		return ""
+	}
+	index, err := p.Index("samples")
+	if err != nil {
+		return ""
+	}
+	missing, most, heaviest := int64(0), "", int64(0)
+	by := map[string]int64{}
+	for _, l := range in.ownLines(p, index, []string{interrupted}, lineOf) {
+		pkg := stack.Package(l.at.Func)
+		if set.Packages[pkg] {
+			continue
+		}
+		missing += l.samples
+		if by[pkg] += l.samples; by[pkg] > heaviest {
+			most, heaviest = pkg, by[pkg]
+		}
+	}
+	share := float64(missing) / float64(max(1, p.Total(index)))
+	if share < unaskedShare {
+		return ""
+	}
+	return fmt.Sprintf("the compiler has said nothing of package %s and its like, which take %s of the CPU time in %s: record with loupe run in the module of that package",
+		most, unit.Percent(share), entry.Path)
+}
+
+// settleFine turns answers that are fine into unknown ones where evidence is
+// missing.
+func (in *Input) settleFine(r *Rule, answers []Finding) []Finding {
+	if !slices.ContainsFunc(answers, func(f Finding) bool { return f.State == Fine }) {
+		return answers
+	}
+	why := in.lacks(r)
+	if why == "" {
+		return answers
+	}
+	for i := range answers {
+		if f := &answers[i]; f.State == Fine {
+			f.State, f.Summary = TooLittle, "cannot tell: "+why+". Of what is there: "+f.Summary
+		}
+	}
+	return answers
+}
+
+// Judged is how many rules could judge a recording, of how many.
+type Judged struct {
+	// Could is the number of rules that found something or are fine, Unknown of
+	// those that had too little, Without of those whose data were not recorded.
+	Could, Unknown, Without int
+	// Record are what most rules are without, most wanted first: "execution
+	// trace (record with -phases trace)".
+	Record []string
+}
+
+// Judge counts what rules could answer.
+func Judge(m *recording.Manifest, all []Finding) (j Judged) {
+	state := map[string]State{}
+	for _, f := range all {
+		if was, ok := state[f.Rule]; !ok || was != Found && was != Fine {
+			state[f.Rule] = f.State
+		}
+	}
+	wanted := map[recording.Kind]int{}
+	for _, r := range Rules() {
+		switch state[r.ID] {
+		case Found, Fine:
+			j.Could++
+		case TooLittle:
+			j.Unknown++
+		case NotApplicable:
+			if r.missing(m) == "" {
+				break // it has no say here, whatever is recorded
+			}
+			j.Without++
+			for _, kind := range r.Needs {
+				if len(m.Of(kind)) == 0 {
+					wanted[kind]++
+				}
+			}
+		}
+	}
+	delete(wanted, session.CoreFile)
+	var kinds []recording.Kind
+	for kind := range wanted {
+		kinds = append(kinds, kind)
+	}
+	slices.SortFunc(kinds, func(a, b recording.Kind) int {
+		return cmp.Or(wanted[b]-wanted[a], strings.Compare(string(a), string(b)))
+	})
+	for _, kind := range kinds[:min(3, len(kinds))] {
+		j.Record = append(j.Record, Describe(kind))
+	}
+	return j
+}
+
+// Headline says what a report without findings is worth, in one or two
+// sentences: a recording in which few rules could look is no clean bill.
+func (j Judged) Headline() string {
+	all := j.Could + j.Unknown + j.Without
+	var text string
+	switch {
+	case j.Could == 0:
+		text = fmt.Sprintf("No rule could judge this: none of %s has what it needs.", plural(int64(all), "rule"))
+	case 2*j.Could < all:
+		text = fmt.Sprintf("Little could be judged: %d of %s found nothing, and %d could not look.", j.Could, plural(int64(all), "rule"), all-j.Could)
+	default:
+		text = fmt.Sprintf("Nothing was found by the %d of %s that could judge.", j.Could, plural(int64(all), "rule"))
+	}
+	if len(j.Record) > 0 && j.Without > 0 {
+		text += " Not recorded: " + strings.Join(j.Record, "; ") + "."
+	} else if j.Unknown > 0 {
+		text += " What the others lack is said below."
+	}
+	return text
+}
