@@ -3,10 +3,13 @@ package collect
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"debug/buildinfo"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -133,6 +136,7 @@ func existing(opt BuildOptions, path string, info fs.FileInfo) (*Program, error)
 
 // describe fills in what the executable says about itself.
 func (p *Program) describe() {
+	p.Target.Build = digest(p.Path)
 	bi, err := buildinfo.ReadFile(p.Path)
 	if err != nil {
 		return
@@ -146,6 +150,20 @@ func (p *Program) describe() {
 		p.Target.BuildSettings[s.Key] = s.Value
 	}
 	p.Stripped = stripped(p.Path)
+}
+
+// digest is the SHA-256 of a file in hexadecimal, empty when it cannot be read.
+func digest(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // goPackage is the part of `go list -json` that matters here.

@@ -49,6 +49,19 @@ func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTa
 	return filepath.Join(tree, strings.TrimSpace(string(prefix))), target, nil
 }
 
+// Unchanged tells that the working tree around dir is what a revision has: then
+// building both makes the same program, under other paths.
+func Unchanged(ctx context.Context, dir, rev string) bool {
+	for _, args := range [][]string{{"diff", "--quiet", rev, "--", ":/"}, {"ls-files", "--others", "--exclude-standard", "--", ":/"}} {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir = dir
+		if out, err := run(cmd); err != nil || len(out) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // untar unpacks folders and plain files; everything else in an archive of
 // sources does not matter to a build.
 func untar(r io.Reader, dir string) error {

@@ -211,6 +211,9 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 	switch {
 	case err == nil:
 		from, to := log.Window(work)
+		if r.Ended && r.Load == nil {
+			to = math.MaxInt64 // nothing came later, and the clocks are good to some ms
+		}
 		// A runtime that prints its scheduler's state would also print its
 		// collections. What prints neither need not even be Go.
 		speaks := len(log.Samples) > 0 || !asked(m, "schedtrace")

@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -64,7 +63,7 @@ func decided(v Verdict) bool { return v == Improved || v == Regressed || v == Ch
 func (t *Table) holm(i int) {
 	var keys []*Change
 	for r := range t.Rows {
-		if c := &t.Rows[r].Changes[i]; t.Rows[r].Key && c.Ratio.Known() && c.Low.Known() {
+		if c := &t.Rows[r].Changes[i]; t.Rows[r].Key && c.P < 1 {
 			keys = append(keys, c)
 		}
 	}
@@ -101,7 +100,7 @@ func typical(f *Facts) time.Duration {
 // the same way.
 func sameBuild(a, b *Facts) bool {
 	x, y := &a.Manifest.Target, &b.Manifest.Target
-	return x.Build != "" && x.Build == y.Build && slices.Equal(x.Args, y.Args) && slices.Equal(x.Env, y.Env) && maps.Equal(x.BuildSettings, y.BuildSettings)
+	return x.Build != "" && x.Build == y.Build && slices.Equal(x.Args, y.Args) && slices.Equal(x.Env, y.Env)
 }
 
 // spread says how far apart the rounds of one side lie, in the rows that decide:

@@ -74,9 +74,9 @@ var ofAllRounds = map[string]bool{
 // NeverCame tells that most rounds have a time that never came.
 func (c *Cell) NeverCame() bool { return c.Never > 0 && !c.Median.Known() }
 
-// compareNever judges values of which some never came, which has no ratio: by
-// their ranks alone.
-func (m metric) compareNever(old, new []float64) Change {
+// byRanks judges values of which some have no ratio, since they never came or are
+// zero: by their ranks alone.
+func (m metric) byRanks(old, new []float64) Change {
 	c := Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1}
 	if min(len(old), len(new)) < EnoughRounds {
 		return c

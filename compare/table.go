@@ -296,10 +296,16 @@ func (m metric) row(all []*Facts) (row Row, ok bool) {
 
 func (m metric) change(old, new []float64) Change {
 	if slices.Contains(old, never) || slices.Contains(new, never) {
-		return m.compareNever(old, new)
+		return m.byRanks(old, new)
 	}
 	if len(old) == 0 || len(new) == 0 || stats.Median(old) == 0 || stats.Median(new) == 0 {
 		return Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1, Verdict: zeroVerdict(m, old, new)}
+	}
+	if slices.Min(old) <= 0 || slices.Min(new) <= 0 {
+		// The ratio to a round of zero is no number: that of the medians is.
+		c := m.byRanks(old, new)
+		c.Ratio = gc.Figure(stats.Median(new) / stats.Median(old))
+		return c
 	}
 	r := stats.CompareRuns(old, new, Confidence)
 	c := Change{Ratio: gc.Figure(r.Estimate), Low: gc.Figure(r.Low), High: gc.Figure(r.High), Confidence: r.Confidence, P: r.P}

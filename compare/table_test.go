@@ -112,6 +112,67 @@ func TestZeros(t *testing.T) {
 	f([]int64{0, 0, 0, 0, 0}, []int64{0, 0, 0, 0, 0}, Same)
 	f([]int64{0, 0, 0, 0, 1}, []int64{9, 8, 7, 9, 8}, Undecided)
 	f([]int64{9, 8, 7}, []int64{0, 0, 0}, NoVerdict)
+	// A single zero makes no ratio of 308 digits.
+	c := rowOf(t, Compare(collected(9, 8, 7, 9, 8), collected(0, 20, 21, 22, 23)), "collections").Changes[0]
+	if c.Ratio != 21.0/8 || c.Low.Known() || c.Verdict != Undecided {
+		t.Errorf("a round of zero: %+v", c)
+	}
+	c = rowOf(t, Compare(collected(0, 8, 7, 9, 8), collected(19, 20, 21, 22, 23)), "collections").Changes[0]
+	if c.Ratio != 21.0/8 || c.Verdict != Regressed {
+		t.Errorf("all are more: %+v", c)
+	}
+}
+
+// TestHeadline: what withdraws the verdicts of the rows that decide.
+func TestHeadline(t *testing.T) {
+	fast, slow := []float64{100, 101, 99, 102, 98}, []float64{95, 96, 94, 97, 93}
+	f := func(what string, want Verdict, note string, change func(a, b *Facts)) {
+		t.Helper()
+		a, b := loaded("a", fast...), loaded("b", slow...)
+		change(a, b)
+		table := Compare(a, b)
+		if c := rowOf(t, table, "requests_per_sec").Changes[0]; c.Verdict != want || table.Regressed() != (want == Regressed) {
+			t.Errorf("%s: %+v, want %q", what, c, want)
+		}
+		if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, note) {
+			t.Errorf("%s: notes = %s, want %q", what, notes, note)
+		}
+	}
+	long := func(a, b *Facts) {
+		for _, x := range []*Facts{a, b} {
+			for i := range x.Rounds {
+				x.Rounds[i].Duration = 10 * time.Second
+			}
+		}
+	}
+	f("5% slower", Regressed, "noise: the middle half of one side's rounds spreads over Requests/sec 2.", long)
+	f("in short rounds", Undecided, "a round took 100 ms", func(a, b *Facts) {
+		for i := range b.Rounds {
+			b.Rounds[i].Duration = 100 * time.Millisecond
+		}
+	})
+	f("of the same build", Undecided, "a and b are the same build", func(a, b *Facts) {
+		a.Manifest.Target.Build, b.Manifest.Target.Build = "x", "x"
+	})
+	f("with other settings", Regressed, "", func(a, b *Facts) {
+		a.Manifest.Target.Build, b.Manifest.Target.Build = "x", "x"
+		b.Manifest.Target.Env = []string{"GOGC=50"}
+	})
+	f("stopped before the end", Regressed, "b had not ended after 10.0 s, and was stopped", func(a, b *Facts) {
+		long(a, b)
+		b.Manifest.Target.Runs = []recording.Run{{Stopped: true}}
+		b.Rounds = append(b.Rounds, Round{Duration: 10 * time.Second, AllocRate: math.NaN(), Collections: math.NaN()})
+	})
+	// Of two rows that decide, 0.03 is no less than chance for the clearer one.
+	table := &Table{Rows: []Row{{Key: true, Changes: []Change{{P: 0.03, Verdict: Regressed}}}, {Key: true, Changes: []Change{{P: 0.6, Verdict: Undecided}}}, {Changes: []Change{{P: 0.03, Verdict: Regressed}}}}}
+	table.holm(0)
+	if a, c := table.Rows[0].Changes[0].Verdict, table.Rows[2].Changes[0].Verdict; a != Undecided || c != Regressed {
+		t.Errorf("the verdicts are %q, and %q of a row that does not decide", a, c)
+	}
+	table.Rows[0].Changes[0] = Change{P: 0.02, Verdict: Regressed}
+	if table.holm(0); table.Rows[0].Changes[0].Verdict != Regressed {
+		t.Error("0.02 of two rows is less than chance")
+	}
 }
 
 // TestFailures: a service that answers nothing is no match for one that does,

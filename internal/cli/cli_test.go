@@ -410,23 +410,6 @@ func TestMessage(t *testing.T) {
 	f(&os.PathError{Op: "open", Path: "x\x1b[31m\u202ey", Err: os.ErrPermission}, "cannot open x[31my: permission denied")
 }
 
-// TestFitRounds: there are no fewer than a verdict needs.
-func TestFitRounds(t *testing.T) {
-	f := func(want, planned, done int, took, left time.Duration) {
-		t.Helper()
-		if got := fitRounds(planned, done, took, left); got != want {
-			t.Errorf("fitRounds(%d, %d, %v, %v) = %d, want %d", planned, done, took, left, got, want)
-		}
-	}
-	f(5, 5, 1, 8*time.Second, 60*time.Second)
-	f(5, 5, 1, 14*time.Second, 56*time.Second)
-	f(4, 5, 1, 14*time.Second, 55*time.Second)
-	f(4, 5, 3, 42*time.Second, 14*time.Second)
-	f(5, 5, 3, 42*time.Second, 28*time.Second)
-	f(4, 5, 1, time.Minute, -time.Minute)
-	f(4, 4, 1, time.Second, time.Hour)
-}
-
 // TestFitDemo: what is planned fits as long as anything can, and it is all of it on a
 // quiet machine.
 func TestFitDemo(t *testing.T) {

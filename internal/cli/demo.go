@@ -45,7 +45,7 @@ rounds, which is said. With -n, -rounds or -all it takes what it takes.`,
 		var d demo
 		fs.StringVar(&d.out, "o", "", "write the recordings below `dir` (default loupe-demo-TIME)")
 		fs.BoolVar(&d.all, "all", false, "also run both forms with GOGC=off")
-		fs.IntVar(&d.rounds, "rounds", 0, "`number` of rounds (default 5, which reach a probability of 0.8%,\nor fewer on a slow machine)")
+		fs.IntVar(&d.rounds, "rounds", 0, "`number` of rounds (default 5, which reach a probability of 0.8%)")
 		fs.IntVar(&d.n, "n", 10000, "`number` of requests in each round; fewer on a slow machine")
 		fs.IntVar(&d.c, "c", 100, "`number` of connections")
 		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
@@ -262,30 +262,18 @@ var errDemoDeadline = errors.New("the demo is over")
 // of them, and none when the time is over.
 func (d *demo) record(e *env, turns []*turn, plan demoPlan, begun time.Time) error {
 	if !d.fit {
-		return takeTurns(e, turns, plan.rounds, true, nil)
+		return takeTurns(e, turns, plan.rounds, true)
 	}
 	progress := e.progress(d.quiet)
-	profiles := time.Duration(len(turns)) * (profilesTime + plan.cpu + plan.trace)
 	deadline := begun.Add(demoDeadline)
 	if least := time.Now().Add(leastRecorded); deadline.Before(least) {
 		deadline = least
-	}
-	rounds := plan.rounds
-	fit := func(done int, took time.Duration) int {
-		n := fitRounds(plan.rounds, done, took, time.Until(deadline)-profiles)
-		if n < rounds {
-			rounds = n
-			less := fmt.Sprintf("a round takes %s on this machine: there are %d of them instead of %d, to keep it short", unit.Duration(took/time.Duration(done)), n, plan.rounds)
-			d.cut = append(d.cut, less)
-			progress("%s", less)
-		}
-		return n
 	}
 	outer := e.ctx
 	ctx, cancel := context.WithDeadline(outer, deadline)
 	defer cancel()
 	e.ctx = ctx
-	err := takeTurns(e, turns, plan.rounds, true, fit)
+	err := takeTurns(e, turns, plan.rounds, true)
 	e.ctx = outer
 	if ctx.Err() == nil || outer.Err() != nil {
 		return err

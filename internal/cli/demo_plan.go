@@ -80,11 +80,3 @@ func (p demoPlan) less(full demoPlan, request time.Duration) string {
 	return fmt.Sprintf("a request takes %s on this machine now: there are %d rounds of %s requests instead of %d of %s, to be done in two minutes",
 		unit.Duration(request), p.rounds, unit.Count(int64(p.n)), full.rounds, unit.Count(int64(full.n)))
 }
-
-// fitRounds returns how many rounds there are to be of those that were planned, when
-// done of them took took and so much time is left for rounds. There are no fewer than a
-// verdict can rest on: what is beyond that ends at the deadline.
-func fitRounds(planned, done int, took, left time.Duration) int {
-	more := int(max(0, left) * time.Duration(done) / max(1, took))
-	return min(planned, max(compare.EnoughRounds, done+more))
-}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"loupe/collect"
 	"loupe/recording"
@@ -202,6 +201,11 @@ func (f *runFlags) targets(e *env, args []string, plan collect.Plan, temp string
 		}
 		out = append(out, t)
 	}
+	if rev, ok := strings.CutPrefix(f.vs, "@"); ok {
+		if dir, err := os.Getwd(); err == nil && collect.Unchanged(e.ctx, dir, rev) {
+			out[0].prog.Target.Build = out[1].prog.Target.Build
+		}
+	}
 	for i, t := range out {
 		name := t.name
 		if len(out) > 1 {
@@ -285,15 +289,13 @@ func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
 			t.opt.Progress("what it prints goes into %s (-output show prints it here too)", t.dir)
 		}
 	}
-	return takeTurns(e, targets, f.rounds, f.vs != "", nil)
+	return takeTurns(e, targets, f.rounds, f.vs != "")
 }
 
 // takeTurns records every target for a number of rounds in the order ABBA.
 // The bare phases are what is compared; the other phases follow the last one,
-// in the same process. A recording that was begun is always closed. fit, if not
-// nil, is told how long the rounds so far took, and says how many there are to
-// be; it cannot have more of them than rounds.
-func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(done int, took time.Duration) int) (err error) {
+// in the same process. A recording that was begun is always closed.
+func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
 	defer e.keeps()()
 	for _, t := range targets {
 		w, cerr := recording.Create(t.dir, recording.Manifest{Title: t.name, Tool: version(), Host: collect.HostFacts()})
@@ -310,12 +312,8 @@ func takeTurns(e *env, targets []*turn, rounds int, number bool, fit func(done i
 			return cerr
 		}
 	}
-	order, begun := 0, time.Now()
+	order := 0
 	for round := 0; round < rounds; round++ {
-		if round > 0 && fit != nil {
-			// Before the round, because the last one has more phases.
-			rounds = min(rounds, max(round+1, fit(round, time.Since(begun))))
-		}
 		for i := range targets {
 			if round%2 == 1 {
 				i = len(targets) - 1 - i
