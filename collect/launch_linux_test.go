@@ -9,9 +9,9 @@ import (
 // text is a sink that keeps everything.
 type text struct{ strings.Builder }
 
-func (s *text) started(int)                           {}
+func (s *text) started(int)                         {}
 func (s *text) packet(p []byte, _ time.Time, _ int) { s.Write(p) }
-func (s *text) end()                         {}
+func (s *text) end()                                {}
 
 // TestReadsWhatCameInTime: the program has written and ended, its standard
 // error is still open elsewhere, and the reader gets to run only when the time

@@ -13,7 +13,7 @@ import (
 )
 
 var gc08 = &Rule{
-	ID: "GC08", Title: "The live heap grows through forced collections: a leak",
+	ID: "GC08", Title: "The live heap keeps growing",
 	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
 		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
 	Needs: []recording.Kind{recording.Stderr}, Instead: []recording.Kind{recording.Metrics, recording.Vars, recording.Heap},
@@ -24,6 +24,8 @@ var gc08 = &Rule{
 		{"growth", 0.20, "share", "research"},
 		{"least", 8, "MB", "chosen, without gctrace: less is warm-up"},
 		{"kept", 0.5, "share of the growth", "research, as for GC09: of what the heap took, and is in use in the end"},
+		{"lasting", 1, "share", "chosen, without forced collections: what grows by more, and still does in the end, is no garbage of one collection"},
+		{"much", 64, "MB", "chosen, without forced collections: less is warm-up"},
 		{"looks", 5, "heap profiles", "research: growth over five of them, one after the other (-phases growth)"},
 	},
 	Check: checkLeak,
@@ -143,6 +145,9 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	slope := d.Live.Slope.Estimate * 60
 	text := fmt.Sprintf("the live heap rose from %s to %s MB over %s collections, %s MB a minute", unit.Number(first), unit.Number(last), unit.Count(d.Collections), unit.Number(slope))
 	if d.Forced < int(r.param("forced")) {
+		if last >= first*(1+r.param("lasting")) && last-first >= r.param("much") && stillGrows(round.GC.Cycles, r.param("growth")) {
+			return []Finding{r.growsUnforced(in, round, text, d.Live)}
+		}
 		return []Finding{r.answer(TooLittle, "%s, but only %d of them were forced: growth under load may be garbage or warm-up (record longer, or let the program call runtime.GC)", text, d.Forced)}
 	}
 	if from, to := forcedEnds(round.GC.Cycles); to < from*(1+r.param("growth")) {
@@ -160,6 +165,35 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	f.Verify = "Record for as long again: the interval of the slope should contain zero."
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
 	return []Finding{f}
+}
+
+// growsUnforced is the finding of a heap that grew under load and still did when
+// the recording ended. What marking finds is in use, but for what was allocated
+// meanwhile: whether it stays nobody has seen.
+func (r *Rule) growsUnforced(in *Input, round *compare.Round, text string, live *gc.Trend) Finding {
+	f := r.answer(Found, "%s, and still grew in the end", text)
+	f.Severity, f.Score = Info, score(float64(live.RiseMB)/r.param("much"), 1, 10)
+	f.Impact = &Impact{live.Slope.Estimate * 60, "MB a minute", live.Slope.Low * 60, live.Slope.High * 60}
+	rows := round.GC.Cycles
+	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("live heap after collections %d to %d", rows[0].GC, rows[len(rows)-1].GC)}.at(round)}
+	f.Advice = "Find out whether it is meant to: record with -phases growth, which looks at the heap ten times, each after a collection, and names the lines that keep more and more."
+	f.Verify = "Record for several times as long: a cache that fills stops at its bound, a leak does not."
+	f.Doubts = append(in.doubts(), "no collection was forced: a program that fills a cache, or that has more to do at once, grows too")
+	return f
+}
+
+// stillGrows tells whether the live heap of the last quarter of the collections
+// is larger by a share than that of the quarter before: a warm-up has ended by then.
+func stillGrows(rows []gc.Row, share float64) bool {
+	mean := func(rows []gc.Row) float64 {
+		sum := 0.0
+		for _, r := range rows {
+			sum += r.HeapLiveMB
+		}
+		return sum / float64(max(1, len(rows)))
+	}
+	n := len(rows) / 4
+	return n > 1 && mean(rows[len(rows)-n:]) >= mean(rows[len(rows)-2*n:len(rows)-n])*(1+share/2)
 }
 
 // longest returns the round with the most collections.

@@ -166,6 +166,14 @@ func TestGC08(t *testing.T) {
 		}
 	})
 	few := collecting(9, time.Second, func(i int, c *recordingtest.Cycle) { c.Live, c.Forced = 10*(i+1), true })
+	// A log whose heap goes up and up is not "nothing was found", whoever forced what.
+	growing := func(mb func(i int) int) *recordingtest.Recording {
+		return collecting(80, 100*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.Live, c.Start, c.End = mb(i), 2*mb(i), 2*mb(i) })
+	}
+	f = expect(t, "unforced", growing(func(i int) int { return 3 + 4*i }), "GC08", Found, "still grew in the end")
+	severity(t, "unforced", f, Info)
+	doubted(t, f, "no collection was forced")
+	expect(t, "a cache that is full", growing(func(i int) int { return min(3+10*i, 200) }), "GC08", Fine, "no lasting growth")
 	expect(t, "few collections", few, "GC08", TooLittle, "9 collections")
 	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"), "GC08", TooLittle, "told nothing")
 }

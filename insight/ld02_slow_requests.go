@@ -134,7 +134,7 @@ func (r *Rule) met(in *Input, s *compare.Slow, row *overlap.Row, tail int, name 
 	for _, w := range row.Worst {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("a request took %s and met it", unit.Duration(w.Len())), Path: s.Path, Phase: s.Phase, Span: span(overlap.On(s.Axis, w))})
 	}
-	f.Advice = "Make fewer collections, or shorter ones: GC03, GC04 and GC05 say what they cost, the allocs profile where the garbage comes from; GOGC=200 with GOMEMLIMIT as a bound buys time."
+	f.Advice = "Make fewer collections, or shorter ones: GC03, GC04 and GC05 say what they cost, the allocs profile where the garbage comes from."
 	f.Verify = "Record again at the same rate: the slowest 1% should meet no more of it than by chance, and come down."
 	f.Doubts = in.doubts()
 	if !s.Due {

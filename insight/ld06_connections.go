@@ -2,12 +2,15 @@ package insight
 
 import (
 	"fmt"
+	"go/ast"
+	"go/types"
 	"strings"
 
 	"loupe/compare"
 	"loupe/loadlog"
 	"loupe/recording"
 	"loupe/sched"
+	"loupe/stack"
 	"loupe/stats"
 	"loupe/unit"
 )
@@ -164,9 +167,31 @@ func (r *Rule) outgoing(in *Input) (f Finding, traced bool) {
 	f.Impact = exactly(share, "connections for each request")
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for answers, %s times", unit.Count(top.Wait.Count))}
 	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
+	if in.closesBodies(t.site(top.Stack)) {
+		f.Advice = "The body is closed there already: read each answer to its end before (io.Copy(io.Discard, resp.Body)), or the connection is thrown away; use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
+	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)
 	return f, true
+}
+
+// closesBodies tells whether the function that a frame is in closes the body of an
+// answer, by its source: then nobody is told to.
+func (in *Input) closesBodies(at stack.Frame) (closes bool) {
+	s := in.parse(at.File)
+	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		f, ok := n.(*ast.FuncDecl)
+		if !ok || closes {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok && strings.HasSuffix(types.ExprString(c.Fun), ".Body.Close") {
+				closes = true
+			}
+			return true
+		})
+	})
+	return closes
 }
 
 // through tells whether a stack leads through a function.

@@ -132,7 +132,7 @@ func (r *Rule) readLoops(in *Input) (Finding, bool) {
 		f.Severity, f.Score = Warning, score(float64(l.Created), 100, 1000)
 		f.Impact = exactly(t.rate(l.Created), "connections more every second")
 		f.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %v", t.Reader.Name(l.Reason), l.Quarters)}
-		f.Advice = "Close the body of each answer: defer resp.Body.Close(), also where the status is an error."
+		f.Advice = "Close the body of each answer, also where the status is an error, or where nobody reads it."
 		f.Verify = "Record a trace under the same load: connections should be closed or used again."
 		f.Doubts = in.traceDoubts(t)
 		return f, true
