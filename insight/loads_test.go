@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"loupe/recording"
+	"loupe/recording/recordingtest"
 	"loupe/session"
+	"loupe/stack"
 )
 
 // kept lets all rules look at a real recording of testdata/loads, whose README
@@ -73,4 +75,26 @@ func TestLD06Kept(t *testing.T) {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
 	kept(t, "ld06.fixed", "LD06", Fine, "the program opened 0 connections")
+}
+
+// TestClosesBodies: nobody is told to close what the source closes.
+func TestClosesBodies(t *testing.T) {
+	r := recordingtest.New("title x\n-- source/ask.go source from=/src/ask.go --\n" + `package ask
+
+func closes() {
+	resp, _ := http.Get("http://x")
+	defer resp.Body.Close()
+}
+
+func forgets() {
+	resp, _ := http.Get("http://x")
+	file.Close()
+}
+`)
+	in := NewInput(session.New(r.Open()))
+	for line, want := range map[int]bool{4: true, 9: false, 99: false} {
+		if got := in.closesBodies(stack.Frame{File: "/src/ask.go", Line: line}); got != want {
+			t.Errorf("line %d: %v", line, got)
+		}
+	}
 }

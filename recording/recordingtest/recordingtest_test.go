@@ -65,6 +65,6 @@ func ExampleCycle() {
 	fmt.Println(recordingtest.Cycle{N: 7, At: 1500 * time.Millisecond, STW1: 120 * time.Microsecond, Live: 12, Forced: true})
 	fmt.Println(recordingtest.Sched{At: time.Second, Procs: 2, Idle: 1})
 	// Output:
-	// gc 7 @1.500s 1%: 0.12+0.5+0.02 ms clock, 0.48+0/0/0+0.08 ms cpu, 4->4->12 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 4 P (forced)
+	// gc 7 @1.500s 0%: 0.12+0.5+0.02 ms clock, 0.48+0/0/0+0.08 ms cpu, 4->4->12 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 4 P (forced)
 	// SCHED 1000ms: gomaxprocs=2 idleprocs=1 threads=4 spinningthreads=0 needspinning=0 idlethreads=0 runqueue=0 [ 0 0 ] schedticks=[ 0 0 ]
 }
