@@ -139,6 +139,9 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	}
 	first, last := ends(round.GC.Cycles)
 	rising := d.Live.Direction == gc.Rising && d.Live.P < r.param("p") && last >= first*(1+r.param("growth"))
+	if !rising && d.Live.Direction == gc.Rising && last >= first*(1+r.param("growth")) {
+		return []Finding{r.answer(TooLittle, "the live heap went from %s to %s MB over %s collections, which chance explains with p = %.2g: record longer", unit.Number(first), unit.Number(last), unit.Count(d.Collections), d.Live.P)}
+	}
 	if !rising {
 		return []Finding{r.answer(Fine, "the live heap went from %s to %s MB over %s collections: no lasting growth", unit.Number(first), unit.Number(last), unit.Count(d.Collections))}
 	}
