@@ -28,6 +28,13 @@ var overviewEndpoints = []endpoint{
 		return seen.findings, nil
 	}),
 	on("findings/part", findingsOfPart),
+	on("incomplete", func(ctx context.Context, s *subject, _ *query) ([]string, error) {
+		seen, err := s.examined(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return seen.input.Incomplete(), nil
+	}),
 	on("overview/figures", overviewFigures),
 	on("overview/time", overviewTime),
 	on("overview/top", overviewTop),

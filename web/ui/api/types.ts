@@ -68,6 +68,7 @@ export interface Answers {
   "heap/holds": HeldView | null;
   "heap/strings": TextsPage | null;
   "heap/types": HeapPage | null;
+  "incomplete": string[] | null;
   "lanes": LaneStack | null;
   "load/met": LoadMeeting | null;
   "load/requests": LoadPick | null;

@@ -15,11 +15,13 @@ const lanes = ["phases", "latency", "rps", "heap", "gc", "goroutines", "procs", 
 
 export function Overview({ source }: PanelProps) {
   const findings = useAnswer("findings", { s: source.id });
+  const cut = useAnswer("incomplete", { s: source.id });
   return (
     <>
       <h1>{source.title}</h1>
       <Head of={source} />
       <Cores of={source} />
+      {source.live ? null : <Answer of={cut} source={source.id}>{(all) => <>{(all ?? []).map((why) => <p class="ov-cut" key={why}>▲ Incomplete: {why}</p>)}</>}</Answer>}
       <Answer of={findings} source={source.id}>{(all) => <Findings source={source} all={all ?? []} />}</Answer>
       {axis.value ? <Figures source={source.id} /> : null}
       {axis.value ? <Lanes source={source.id} keys={lanes} label="Over time" /> : null}
@@ -42,7 +44,6 @@ function Head({ of: s }: { of: SourceInfo }) {
   return (
     <>
       {parts.length ? <p class="muted ov-head">{parts.join(" · ")}</p> : null}
-      {s.complete || s.live ? null : <p class="ov-cut">▲ The recording was cut off: what is here is good, the end is missing.</p>}
       {(s.notes ?? []).map((n) => <p class="ov-cut" key={n}>▲ {n}</p>)}
     </>
   );
