@@ -68,6 +68,9 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 	}
 	var found []Finding
 	for _, l := range all {
+		if t.scope.Origin(l.site.Func) < stack.Dependency {
+			continue // the standard library starts them, as net/http does for a connection: nobody can change that
+		}
 		run := l.each.Quantile(0.5)
 		if t.rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec {
 			continue

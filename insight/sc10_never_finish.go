@@ -70,6 +70,9 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	}
 	var found []Finding
 	for _, p := range places[:min(mostStuck, len(places))] {
+		if !in.Session.Scope().IsUser(p.at) {
+			p.Advice = "They wait in " + stack.Package(p.at.Func) + ", whose code is not yours: end what starts them there. A connection, the body of an answer, a client, a pool, a ticker or a server wants to be closed, stopped or shut down."
+		}
 		found = append(found, p.Finding)
 	}
 	switch {
