@@ -660,6 +660,8 @@ func (s *idSet) add(id uint64) bool {
 type keptKey struct {
 	stack stack.ID
 	state StateID
+	// object is what it waits for: who waits for what is read again.
+	object uint64
 }
 
 // maxKept bounds the text that is kept of a stream.
@@ -667,7 +669,7 @@ const maxKept = 8 << 20
 
 // keepText keeps the text of the first goroutine of each kind.
 func (p *parser) keepText(g int, id stack.ID, state StateID, end int64) {
-	k := keptKey{id, state}
+	k := keptKey{id, state, p.object}
 	if p.keptKeys == nil {
 		p.keptKeys, p.f.kept = map[keptKey]bool{}, map[int][]byte{}
 	}
