@@ -108,7 +108,7 @@ func writeCoreHead(w *lines, c *Core, s Style) {
 			g.add(cell{text: "it said", paint: dim, left: true}, cell{text: clip(clean(said), 200), paint: red, left: true})
 		}
 	}
-	fit(g, s.width()-2)
+	s.fit(g, 2)
 	g.write(w, s, "  ")
 }
 

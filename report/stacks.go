@@ -412,7 +412,7 @@ func writeFrames(w *lines, f *dump.File, id stack.ID, s Style) {
 		rows = append(rows, x)
 	}
 	g := frameGrid(rows, s.width()-6)
-	fit(g, s.width()-6)
+	s.fit(g, 6)
 	g.write(w, s, "      ")
 }
 
