@@ -21,7 +21,9 @@ import (
 const (
 	maxSplit   = 256 << 20 // bytes of a text that is split
 	maxStreams = 512
-	maxPrefix  = 512 // bytes of a prefix
+	// maxTemplates bounds the shapes that each line is held against.
+	maxTemplates = 32
+	maxPrefix    = 512 // bytes of a prefix
 	// fewFields is how many lines each value of something that names a process has
 	// at least, on average: a counter has another value in each.
 	fewFields = 3
@@ -107,7 +109,7 @@ type template struct {
 func splitPrefixes(text []byte) []stream {
 	templates := map[string]*template{}
 	objects := false // what stands behind the prefix is JSON
-	for rest := text; len(templates) < maxStreams; {
+	for rest := text; len(templates) < maxTemplates; {
 		i := bytes.Index(rest, []byte(headerStart))
 		if i < 0 {
 			break
