@@ -60,6 +60,7 @@ type Watcher struct {
 	follow  *background
 	flight  *background
 	flights bool // the flight recorder is on
+	words   passing
 
 	mu    sync.Mutex
 	lines []stamped // of the program's metrics
@@ -137,11 +138,12 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 	w := newWatcher(opt)
 	w.prog, w.target = p, p.Target
 	w.target.Args, w.target.Dir = opt.Launch.Args, p.Dir
+	w.words.to = opt.Launch.Stderr
 	reader, err := newStderrReader(true)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", p.name(), err)
 	}
-	if w.proc, err = p.launch(opt.Launch, opt.Temp, output{reader: reader, sink: passing{opt.Launch.Stderr}}); err != nil {
+	if w.proc, err = p.launch(opt.Launch, opt.Temp, output{reader: reader, sink: &w.words}); err != nil {
 		return nil, err
 	}
 	w.pid, w.began = w.proc.PID, w.proc.Started
@@ -158,18 +160,39 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 	return w, nil
 }
 
-// passing hands on what the program prints.
-type passing struct{ to io.Writer }
+// passing hands on what the program prints, and keeps the end of it.
+type passing struct {
+	to   io.Writer
+	mu   sync.Mutex
+	last []byte
+}
 
-func (p passing) started(int) {}
+// lastWords is how much of what a program has printed is kept: a panic with some
+// thousand goroutines.
+const lastWords = 4 << 20
 
-func (p passing) packet(text []byte, _ time.Time, _ int) {
+func (p *passing) started(int) {}
+
+func (p *passing) packet(text []byte, _ time.Time, _ int) {
 	if p.to != nil {
 		p.to.Write(text)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = append(p.last, text...)
+	if n := len(p.last); n > 2*lastWords {
+		p.last = append(p.last[:0], p.last[n-lastWords:]...)
+	}
 }
 
-func (p passing) end() {}
+func (p *passing) end() {}
+
+// text is the end of what was printed.
+func (p *passing) text() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Clone(p.last[max(0, len(p.last)-lastWords):])
+}
 
 // begin follows the program's own metrics and switches the flight recorder on.
 func (w *Watcher) begin() {
@@ -422,6 +445,11 @@ func (h *httpSource) goroutines(ctx context.Context) (int64, error) {
 // the program dies meanwhile for instance, is noted; what was captured before
 // stays.
 func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, phases []Phase) error {
+	return w.capture(ctx, dir, title, tool, why, phases, w.src)
+}
+
+// capture is Capture, with the metrics of a source that may have ended.
+func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, phases []Phase, metrics source) error {
 	epoch := w.began
 	if len(w.samples) > 0 && w.samples[0].at.After(epoch) {
 		epoch = w.samples[0].at
@@ -435,13 +463,17 @@ func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, pha
 	err = errors.Join(
 		rec.UpdateTarget(func(t *recording.Target) { *t = w.target }),
 		rec.Mark(why),
-		w.keepHistory(r),
+		w.keepHistory(r, metrics),
+		w.keepWords(r),
 		rec.SetPhase(recording.Phase{Name: "bare", Run: 0, Span: timeline.Span{End: rec.Now()}}),
 	)
 	if err != nil {
 		return errors.Join(err, rec.Close())
 	}
-	if w.src == nil {
+	switch {
+	case w.src == nil && metrics != nil, w.src == nil && w.proc != nil && !ProcessExists(w.pid):
+		phases, err = nil, rec.Note("no profiles: the program had ended")
+	case w.src == nil:
 		phases, err = nil, rec.Note("no profiles: the program has no agent and serves no /debug/pprof")
 	}
 	for _, p := range r.possible(phases) {
@@ -463,8 +495,36 @@ func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, pha
 	return r.Close()
 }
 
+// Failed tells that the program has ended and that it was no success: it was started
+// here and has another exit code than 0, or the kernel has killed it.
+func (w *Watcher) Failed() bool {
+	if w.proc != nil {
+		<-w.proc.done
+		return !w.proc.cmd.ProcessState.Success()
+	}
+	return w.pid > 0 && oomKill(w.pid) != ""
+}
+
+// CaptureEnd writes a recording of a program that is no more: the readings that led
+// there, and the last that it has printed.
+func (w *Watcher) CaptureEnd(ctx context.Context, dir, title, tool, why string) error {
+	src := w.src
+	w.src = nil
+	defer func() { w.src = src }()
+	return w.capture(ctx, dir, title, tool, why, nil, src)
+}
+
+// keepWords writes the last that the program has printed.
+func (w *Watcher) keepWords(r *Recorder) error {
+	text := w.words.text()
+	if w.proc == nil || len(text) == 0 {
+		return nil
+	}
+	return r.w.Put(recording.Entry{Path: "stderr.log", Kind: recording.Stderr, Source: "standard error"}, text)
+}
+
 // keepHistory writes the readings that are in memory.
-func (w *Watcher) keepHistory(r *Recorder) error {
+func (w *Watcher) keepHistory(r *Recorder, src source) error {
 	if err := r.startSampler(); err != nil {
 		return err
 	}
@@ -480,17 +540,17 @@ func (w *Watcher) keepHistory(r *Recorder) error {
 	w.mu.Lock()
 	lines := w.lines
 	w.mu.Unlock()
-	if len(lines) == 0 {
+	if len(lines) == 0 || src == nil {
 		return nil
 	}
 	var all bytes.Buffer
 	for _, l := range lines {
-		if w.src.metricsKind() == recording.Vars {
+		if src.metricsKind() == recording.Vars {
 			l.line = restamped(l.line, int64(r.w.At(l.at)))
 		}
 		all.Write(append(l.line, '\n'))
 	}
-	return r.w.Put(recording.Entry{Path: "metrics.ndjson", Kind: w.src.metricsKind(), Source: w.src.String()}, all.Bytes())
+	return r.w.Put(recording.Entry{Path: "metrics.ndjson", Kind: src.metricsKind(), Source: src.String()}, all.Bytes())
 }
 
 var stamp = regexp.MustCompile(`^\{"t_ns":\d+`)

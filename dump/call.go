@@ -153,6 +153,9 @@ func (p *parser) frame(first, second []byte) bool {
 			name, rest, args = first[:i], first[i:], true
 		}
 	}
+	if symbol := bytes.TrimSuffix(bytes.TrimPrefix(name, []byte(CreatedBy)), []byte("(...)")); !isSymbol(symbol) && !isForeignSource(where) {
+		return false
+	}
 	key := append(append(append(p.key[:0], name...), 0), where...)
 	if args {
 		key = append(key, 0)
@@ -283,6 +286,13 @@ func cutPosition(line []byte) (where []byte, ok bool) {
 		return nil, false
 	}
 	return line[:n+cut], true
+}
+
+// isForeignSource tells that a position is in C or C++, the names of which may have
+// blanks.
+func isForeignSource(where []byte) bool {
+	i := bytes.LastIndexByte(where, ':')
+	return i > 0 && !bytes.HasSuffix(where[:i], []byte(".go")) && !bytes.HasSuffix(where[:i], []byte(".s")) && isSource(where[:i])
 }
 
 func isSource(file []byte) bool {

@@ -42,8 +42,10 @@ type Lock struct {
 	// Holders are goroutines that may hold it: they are in a function that takes
 	// the lock, at the line where it is taken or beyond, and do not wait for it.
 	// A dump does not say who holds a lock, so that this is a guess, the best
-	// first; at most [MaxMembers] are listed.
+	// first; at most [MaxMembers] are listed. The first Seen have the address of the
+	// lock in their stack.
 	Holders []int
+	Seen    int
 }
 
 // lockKey is what waiters have in common.
@@ -105,14 +107,34 @@ func (f *File) Locks(keep func(g int) bool) []Lock {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Waiters, all[a].Waiters) })
+	var exact, near map[uint64][]int
+	if len(order) > 0 && f.Counts == nil {
+		exact, near = f.touching(keep)
+	}
 	var out []Lock
 	for n, i := range order {
 		if n < maxHolders {
 			all[i].Holders = f.holders(keep, waiting, stacks[i], callers)
+			all[i].byAddress(exact[all[i].Address], near[all[i].Address])
 		}
 		out = append(out, all[i])
 	}
 	return out
+}
+
+// byAddress adds those that have the address of the lock, in front, and those that
+// have the struct that it is in, at the end: that is reason enough to name them only
+// where there is no better one.
+func (l *Lock) byAddress(exact, near []int) {
+	var all []int
+	for _, list := range [][]int{exact, l.Holders, near} {
+		for _, g := range list {
+			if len(all) < MaxMembers && !slices.Contains(all, g) {
+				all = append(all, g)
+			}
+		}
+	}
+	l.Holders, l.Seen = all, min(len(exact), len(all))
 }
 
 // maxHolders is for how many locks holders are looked for.

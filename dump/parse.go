@@ -33,6 +33,7 @@ type parser struct {
 
 	mode mode
 	env  envelope
+	wrap string // the prefix or the fields of the stream that is read
 	raw  []byte // scratch of env
 	// maybe is the offset of a line that may have been the begin of a message,
 	// behind a prefix that was not known yet; -1 is none.
@@ -94,9 +95,37 @@ func newParser(keep bool) *parser {
 // goroutines.
 func Parse(text []byte) *File {
 	p := newParser(false)
-	p.f.text, p.b, p.sized = text, text, int64(len(text))
-	p.run(true)
-	return p.finish(p.sized)
+	p.parse(text)
+	return p.finish(int64(len(text)))
+}
+
+// parse reads a whole text, one stream of it after the other.
+func (p *parser) parse(text []byte) {
+	size := len(text)
+	text = withoutColour(text)
+	parts := split(text)
+	if parts == nil {
+		if !p.keep {
+			p.f.text = text
+		}
+		p.b, p.sized = text, int64(len(text))
+		p.run(true)
+		return
+	}
+	lines := int64(bytes.Count(text, []byte("\n")))
+	for _, s := range parts {
+		p.wrap = s.name
+		if inner := splitJSON(s.text); inner != nil { // JSON behind a prefix
+			for _, x := range inner {
+				p.wrap = s.name + x.name
+				p.nested(x.text)
+			}
+			continue
+		}
+		p.nested(s.text)
+	}
+	p.wrap = ""
+	p.f.Lines, p.b, p.i, p.base = lines, nil, 0, int64(size)
 }
 
 // finish ends what is open.
@@ -325,6 +354,10 @@ func (p *parser) nested(text []byte) {
 	p.closeDump()
 	p.run(true)
 	p.i = len(text)
+	if p.mode == inGoroutine && p.wrap != "" && p.hasFn { // this stream ends here
+		p.flags |= Cut
+		p.f.Cut, p.hasFn = true, false
+	}
 	p.endAll()
 	p.closeDump()
 	p.b, p.i, p.next, p.base, p.env, p.again, p.f.Lines = b, i, next, base, env, again, lines
@@ -452,10 +485,15 @@ func (p *parser) body(l []byte) {
 		return
 	}
 	if p.hasFn {
-		p.hasFn = false
 		if p.frame(p.fn, l) {
+			p.hasFn = false
 			return
 		}
+		if isCall(p.fn) && isForeign(l) {
+			p.odd(l) // somebody else's line between the two of a frame
+			return
+		}
+		p.hasFn = false
 		if l[0] == '\t' || l[0] == ' ' || !p.known(p.fn) {
 			p.oddAt(p.fn, p.fnAt)
 		}
@@ -525,6 +563,24 @@ func (p *parser) body(l []byte) {
 	p.fnAt, p.hasFn = p.at(), true
 }
 
+// isCall tells that a line is the first of a frame beyond doubt.
+func isCall(l []byte) bool {
+	i := argsAt(l)
+	return i > 0 && isSymbol(l[:i]) && (bytes.HasPrefix(l[i:], []byte("(0x")) || bytes.HasPrefix(l[i:], []byte("({")) ||
+		string(l[i:]) == "()" || string(l[i:]) == "(...)")
+}
+
+// isForeign tells that a line is nothing that stands inside of a goroutine.
+func isForeign(l []byte) bool {
+	name := l
+	if i := argsAt(l); i > 0 {
+		name = l[:i]
+	}
+	return l[0] != '\t' && l[0] != ' ' && !isSymbol(name) && !programEnded(l) && !messageBegins(l) && !isRegister(l) &&
+		!bytes.HasPrefix(l, []byte(headerStart)) && !bytes.HasPrefix(l, []byte(CreatedBy)) && l[0] != '[' && l[0] != '-' && l[0] != '=' && l[0] != '.' &&
+		string(l) != "runtime stack:" && !bytes.HasPrefix(l, []byte(NotGo))
+}
+
 // programEnded tells that a line is what the go command says of a program that
 // has ended.
 func programEnded(l []byte) bool {
@@ -565,7 +621,7 @@ func (p *parser) openDump(k Kind) *Dump {
 		p.merged = Dump{Kind: k}
 		return &p.merged
 	}
-	p.f.Dumps = append(p.f.Dumps, Dump{Kind: k, First: n, End: n, Offset: p.at(), Prefix: p.env.String()})
+	p.f.Dumps = append(p.f.Dumps, Dump{Kind: k, First: n, End: n, Offset: p.at(), Prefix: p.wrap + p.env.String()})
 	p.f.envs = append(p.f.envs, p.env)
 	return &p.f.Dumps[len(p.f.Dumps)-1]
 }
@@ -660,6 +716,8 @@ func (s *idSet) add(id uint64) bool {
 type keptKey struct {
 	stack stack.ID
 	state StateID
+	// object is what it waits for: who waits for what is read again.
+	object uint64
 }
 
 // maxKept bounds the text that is kept of a stream.
@@ -667,7 +725,7 @@ const maxKept = 8 << 20
 
 // keepText keeps the text of the first goroutine of each kind.
 func (p *parser) keepText(g int, id stack.ID, state StateID, end int64) {
-	k := keptKey{id, state}
+	k := keptKey{id, state, p.object}
 	if p.keptKeys == nil {
 		p.keptKeys, p.f.kept = map[keptKey]bool{}, map[int][]byte{}
 	}

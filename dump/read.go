@@ -4,14 +4,38 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Read reads everything that a stream holds, in memory that does not grow with
 // its length but with how much there is to tell apart. Of the text it keeps one
 // goroutine of each stack and state, 8 MiB in all: [File.Calls] knows the
 // arguments of those alone. What was read before an error is returned with it.
+//
+// Whether it is a log of several processes is seen in its first 8 MiB; one that is
+// has to be in memory as a whole, and is taken apart up to 256 MiB.
 func Read(r io.Reader) (*File, error) {
 	p := newParser(true)
+	head, err := gather(r, nil, headSize)
+	if split(withoutColour(head)) != nil && err == nil {
+		head, err = gather(r, head, maxSplit)
+	}
+	if err == nil {
+		r = io.MultiReader(bytes.NewReader(head), r)
+	} else {
+		r = io.MultiReader(bytes.NewReader(head), failing{err})
+		if split(withoutColour(head)) != nil {
+			p.parse(head)
+			f := p.finish(int64(len(head)))
+			if err == io.EOF {
+				return f, nil
+			}
+			return f, fmt.Errorf("cannot read the dump beyond byte %d: %w", f.Bytes, err)
+		}
+	}
+	if bytes.IndexByte(head, 0x1b) >= 0 {
+		r = &colourless{r: r}
+	}
 	buf := make([]byte, 0, 256<<10)
 	skip := false // the rest of a line that is too long
 	for empty := 0; ; {
@@ -48,6 +72,54 @@ func Read(r io.Reader) (*File, error) {
 		p.run(false)
 		buf, skip = p.shift(buf, skip)
 	}
+}
+
+// headSize is how much of a stream is looked at before it is read.
+const headSize = 8 << 20
+
+// gather reads on until there are limit bytes; the error is why there are not.
+func gather(r io.Reader, buf []byte, limit int) ([]byte, error) {
+	for empty := 0; len(buf) < limit; {
+		buf = slices.Grow(buf, min(limit-len(buf), 64<<10))
+		n, err := r.Read(buf[len(buf):min(cap(buf), limit)])
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			return buf, err
+		}
+		if empty++; n > 0 {
+			empty = 0
+		}
+		if empty > 100 {
+			return buf, io.ErrNoProgress
+		}
+	}
+	return buf, nil
+}
+
+// failing is a reader that is at its end.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// colourless takes the escape sequences of a terminal out of a stream.
+type colourless struct {
+	r    io.Reader
+	rest []byte // the begin of a sequence that may go on
+}
+
+func (c *colourless) Read(b []byte) (int, error) {
+	if len(b) <= len(c.rest)+64 {
+		return 0, io.ErrShortBuffer
+	}
+	n := copy(b, c.rest)
+	c.rest = c.rest[:0]
+	m, err := c.r.Read(b[n:])
+	n += m
+	if i := bytes.LastIndexByte(b[:n], 0x1b); i >= 0 && n-i < 34 && err == nil && escapeLen(b[i:n]) == 0 {
+		c.rest = append(c.rest, b[i:n]...)
+		n = i
+	}
+	return copy(b, withoutColour(b[:n])), err
 }
 
 // shift drops the text that nobody needs any more and makes room for more.

@@ -16,9 +16,10 @@ const (
 	ConcernRunnable                // many could run and do not
 	ConcernMany                    // one place has a great many goroutines
 	ConcernWait                    // nothing has happened there for long
+	ConcernCycle                   // goroutines wait for each other: it is listed first
 )
 
-var concernNames = [...]string{"leaked", "lock", "runnable", "many", "wait"}
+var concernNames = [...]string{"leaked", "lock", "runnable", "many", "wait", "deadlock"}
 
 // String returns the concern as one word.
 func (c Concern) String() string {
@@ -36,6 +37,7 @@ type Suspect struct {
 	MaxWait int32  // minutes
 	Group   *Group // nil for locks and the whole
 	Lock    *Lock
+	Cycle   *Cycle // goroutines that wait for each other
 }
 
 // From how many on goroutines are suspicious; chosen such that a healthy server
@@ -76,6 +78,9 @@ func (f *File) Suspects(keep func(g int) bool) []Suspect {
 			}
 		}
 	}
+	for _, c := range f.Cycles(keep) {
+		all = append(all, Suspect{Concern: ConcernCycle, Count: c.Stuck, MaxWait: c.MaxWait, Cycle: &c})
+	}
 	for i := range groups {
 		x := &groups[i]
 		s := Suspect{Count: x.Count, MaxWait: x.MaxWait, Group: x}
@@ -97,6 +102,9 @@ func (f *File) Suspects(keep func(g int) bool) []Suspect {
 		byWait := 0
 		if a.Concern == ConcernWait {
 			byWait = cmp.Compare(b.MaxWait, a.MaxWait)
+		}
+		if (a.Concern == ConcernCycle) != (b.Concern == ConcernCycle) {
+			return cmp.Compare(b.Concern, a.Concern)
 		}
 		return cmp.Or(cmp.Compare(a.Concern, b.Concern), byWait, cmp.Compare(b.Count, a.Count))
 	})

@@ -78,7 +78,8 @@ type perfReader struct {
 	run    []perfFrame // the last one is not inlined, or not complete
 	key    []byte
 
-	events      map[string]bool
+	event       int // of the sample
+	each        perfEvents
 	periods     bool // perf has said some
 	first, last int64
 }
@@ -93,7 +94,6 @@ type perfFrame struct {
 }
 
 func (r *perfReader) read() error {
-	r.events = map[string]bool{}
 	for r.next() {
 		line := stdbytes.TrimRight(r.line, " \t")
 		switch {
@@ -134,7 +134,7 @@ func (r *perfReader) title(m [][]byte) {
 		r.wire = r.b.label(r.wire, "cpu", append(stdbytes.TrimLeft(m[4][:last:last], "0"), m[4][last]))
 	}
 	event := perfEvent(string(m[8]))
-	r.events[event] = true
+	r.event = r.each.of(event)
 	r.wire = r.b.label(r.wire, "event", []byte(event))
 	if p, err := strconv.ParseInt(string(m[7]), 10, 64); err == nil {
 		r.period, r.periods = p, true
@@ -256,28 +256,37 @@ func (r *perfReader) flush() {
 		r.endRun()
 	}
 	if r.open {
+		if len(r.each.names) == 0 { // a stack without a title
+			r.event = r.each.of("samples")
+		}
 		r.b.add(r.stack, r.wire, 1, r.period)
+		r.each.added(r.b, r.event)
 	}
 	r.open, r.stack, r.wire = false, r.stack[:0], r.wire[:0]
 }
 
 // finish names the second column by the event, or leaves it out when perf has
-// said no periods.
+// said no periods. Where there are several events each has a column.
 func (r *perfReader) finish() (*Profile, error) {
 	b := r.b
-	if !r.periods {
+	shown := ""
+	if len(r.each.names) > 1 {
+		shown = r.each.split(b, r.periods)
+	} else if !r.periods {
 		for row := range b.len() {
 			b.values[row] = b.values[2*row]
 		}
 		b.types, b.values = b.types[:1], b.values[:b.len()]
-	} else if len(r.events) == 1 {
-		for event := range r.events {
-			b.types[1] = perfType(event)
-		}
+	} else if len(r.each.names) == 1 {
+		b.types[1] = perfType(r.each.names[0])
 	}
 	b.periodType, b.period = b.types[len(b.types)-1], 0
 	b.duration = time.Duration(r.last - r.first)
-	return b.profile()
+	p, err := b.profile()
+	if err == nil {
+		p.DefaultSampleType = shown
+	}
+	return p, err
 }
 
 // perfType is what the periods of an event count.

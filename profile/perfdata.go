@@ -52,6 +52,7 @@ type perfDataReader struct {
 	byMapping   map[mappedAddress]uint32
 	kernel      uint32 // the location of the kernel + 1
 	events      map[int]string
+	each        perfEvents
 	roots       map[uint32]int // how many stacks begin in a mapping
 	first, last uint64
 	wire        []byte
@@ -96,7 +97,9 @@ func (r *perfDataReader) sample(s *perfdata.Sample) error {
 	if s.Period > math.MaxInt64 {
 		return fmt.Errorf("a sample stands for %d events", s.Period)
 	}
+	at := r.each.of(event)
 	b.add(r.stack, wire, 1, int64(s.Period))
+	r.each.added(b, at)
 	return nil
 }
 
@@ -156,27 +159,29 @@ func (r *perfDataReader) mainFirst() {
 	}
 }
 
-// finish names the second column by the event, and says how the file was made.
+// finish names the columns by the events, and says how the file was made.
 func (r *perfDataReader) finish() (*Profile, error) {
 	b, f := r.b, r.f
 	r.mainFirst()
-	names := map[string]bool{}
 	copies := false
-	for i, name := range r.events {
-		names[name] = true
+	for i := range r.events {
 		copies = copies || f.Events[i].CopiesStacks
 	}
-	if len(names) == 1 {
-		for name := range names {
-			b.types[1] = perfType(name)
-		}
+	shown := ""
+	switch len(r.each.names) {
+	case 0:
+	case 1:
+		b.types[1] = perfType(r.each.names[0])
+	default:
+		shown = r.each.split(b, true)
 	}
-	b.periodType, b.period = b.types[1], 0
+	b.periodType, b.period = b.types[len(b.types)-1], 0
 	b.duration = time.Duration(min(r.last-r.first, math.MaxInt64))
 	p, err := b.profile()
 	if err != nil {
 		return nil, err
 	}
+	p.DefaultSampleType = shown
 	if len(f.Command) > 0 {
 		p.Comments = append(p.Comments, strings.Join(f.Command, " "))
 	}

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,7 +51,11 @@ func perfSamples(p *profile.Profile, name func(l *profile.Location, i int) strin
 			}
 			last, lastAt = text, at
 		}
-		out[b.String()] += p.Values[1][row]
+		for i, t := range p.SampleTypes {
+			if v := p.Values[i][row]; v != 0 && t.Type != "samples" {
+				out[t.String()+" "+b.String()] += v
+			}
+		}
 	}
 	return out
 }
@@ -190,6 +196,39 @@ func main() {
 			return strings.TrimSuffix(want.Stacks.Frame(l.First).Func, ".abi0")
 		}
 		sameSamples(t, perfSamples(got, names), perfSamples(want, theirs))
+	}
+}
+
+// TestPerfDataEvents: each event has a sample type of its own, with the periods that
+// perf script prints for it, and time is shown first.
+func TestPerfDataEvents(t *testing.T) {
+	text, err := os.ReadFile("testdata/perf/many.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{}
+	for _, m := range regexp.MustCompile(`(?m):\s+(\d+) +(cpu-clock|task-clock|page-faults|context-switches):`).FindAllSubmatch(text, -1) {
+		n, _ := strconv.ParseInt(string(m[1]), 10, 64)
+		unit := "/count"
+		if strings.HasSuffix(string(m[2]), "-clock") {
+			unit = "/nanoseconds"
+		}
+		want[string(m[2])+unit] += n
+	}
+	if len(want) != 4 {
+		t.Fatalf("perf script has %v", want)
+	}
+	for _, name := range []string{"many.data", "many.txt"} {
+		p := decodeFile(t, "testdata/perf/"+name)
+		got := map[string]int64{}
+		for i, typ := range p.SampleTypes {
+			for _, v := range p.Values[i] {
+				got[typ.String()] += v
+			}
+		}
+		if !maps.Equal(got, want) || p.DefaultSampleType != "cpu-clock" {
+			t.Errorf("%s: %v, first %q; want %v", name, got, p.DefaultSampleType, want)
+		}
 	}
 }
 

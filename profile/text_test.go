@@ -487,17 +487,17 @@ func TestPerf(t *testing.T) {
 	p := mustDecode(t, []byte("# captured on: today\n"+
 		"Web Content 42/43 [007] 100.000000001: 250000 cycles:u: \n\t  7f10 foo(int, char)+0x5 (/tmp/a b (deleted))\n\t  7f11 bar (inlined)\n  b.c:7\n\t  7f11 main+0x10 (/bin/x)\n\t  20 [unknown] ([unknown])\n\n"+
 		"sh 42/43 101.5: sched:sched_switch: prev_comm=x [120] S ==> y\n"))
-	const want = `[samples/count period/count] period 0 period/count 1.499999999s
+	const want = `[cycles/count sched:sched_switch/count] period 0 sched:sched_switch/count 1.499999999s
 mapping 0-0 /tmp/a b true
 mapping 0-0 /bin/x true
 
-1 250000  comm="Web Content" pid="42" tid="43" cpu="7" event="cycles"
+250000 0  comm="Web Content" pid="42" tid="43" cpu="7" event="cycles"
   foo(int, char) in /tmp/a b
   bar b.c:7 in /bin/x inlined
   main in /bin/x
    at 0x20
 
-1 1  comm="sh" pid="42" tid="43" event="sched:sched_switch"
+0 1  comm="sh" pid="42" tid="43" event="sched:sched_switch"
 `
 	if got := describe(p); got != want {
 		t.Errorf("-got +want:\n%s", diff(got, want))

@@ -108,7 +108,7 @@ func writeCoreHead(w *lines, c *Core, s Style) {
 			g.add(cell{text: "it said", paint: dim, left: true}, cell{text: clip(clean(said), 200), paint: red, left: true})
 		}
 	}
-	fit(g, s.width()-2)
+	s.fit(g, 2)
 	g.write(w, s, "  ")
 }
 
@@ -192,6 +192,8 @@ func EndText(c *Core) string {
 	}
 	text := SignalName(x.Number)
 	switch {
+	case x.Number == sigAbort && c.Crashed && int64(x.Sender) == c.PID:
+		return abortText(c)
 	case x.Sender > 0 && int64(x.Sender) == c.PID:
 		text += ", sent by itself"
 	case x.Sender > 0:
@@ -200,6 +202,33 @@ func EndText(c *Core) string {
 		text += fmt.Sprintf(", code %d, address %#x", x.Code, x.Addr)
 	}
 	return text
+}
+
+const sigAbort = 6
+
+// abortText says what came before the SIGABRT that the runtime sends to its own process
+// at the end of every crash, so that there is a core: it is never the reason.
+func abortText(c *Core) string {
+	const after = "; SIGABRT is how the runtime then ended it, to leave a core"
+	if _, rest, ok := strings.Cut(c.Message, "[signal "); ok {
+		if name, _, ok := strings.Cut(rest, ":"); ok {
+			return clean(name) + after
+		}
+	}
+	for _, t := range c.Threads {
+		if !t.Dying {
+			continue
+		}
+		for _, f := range t.Frames {
+			if f.Function == "runtime.sighandler" && c.Message == "" {
+				return "a signal that no Go code was the reason of: a fault in C code, or one that was sent (standard error names it)" + after
+			}
+		}
+	}
+	if c.Message != "" {
+		return "the runtime, for what it said" + after
+	}
+	return "a crash, which standard error names" + after
 }
 
 var signalNames = map[int]string{

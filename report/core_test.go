@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loupe/core"
+	"loupe/postmortem"
 )
 
 // TestCoreHead: what the program said when it died stands in the head of its core,
@@ -25,4 +26,22 @@ func TestCoreHead(t *testing.T) {
 	if err := WriteCore(&b, c, Style{Width: 80}); err != nil || strings.Contains(b.String(), "it said") {
 		t.Errorf("without a message: %v\n%s", err, b.String())
 	}
+}
+
+// TestCoreAbort: the SIGABRT by which the runtime leaves a core is not told as what has
+// ended the program.
+func TestCoreAbort(t *testing.T) {
+	abort := core.Signal{Number: 6, Sender: 4711}
+	f := func(c Core, want string) {
+		t.Helper()
+		c.PID, c.Signal = 4711, abort
+		if got := EndText(&c); !strings.HasPrefix(got, want) || strings.Contains(got, "sent by itself") != (want == "SIGABRT, sent") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	f(Core{Crashed: true, Message: "panic: x\n[signal SIGSEGV: segmentation violation code=0x1]"}, "SIGSEGV; SIGABRT is how")
+	f(Core{Crashed: true, Message: "fatal error: x"}, "the runtime, for what it said; ")
+	f(Core{Crashed: true, Threads: []postmortem.Thread{{Dying: true, Frames: []postmortem.Frame{{Function: "runtime.sighandler"}}}}}, "a signal that no Go code was the reason of: a fault in C code")
+	f(Core{Crashed: true}, "a crash, which standard error names")
+	f(Core{}, "SIGABRT, sent")
 }

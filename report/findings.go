@@ -98,7 +98,7 @@ func writeLeaks(w *lines, all []insight.Finding, s Style) {
 		}
 		g.add(cell{text: l.What, left: true}, cell{text: l.Much, left: true}, cell{text: where, left: true}, cell{text: by, paint: dim, left: true})
 	}
-	fit(g, s.width()-4)
+	s.fit(g, 4)
 	g.write(w, s, "    ")
 	w.printf("\n")
 }

@@ -91,7 +91,7 @@ func writeRows(w *lines, t *Sheet, s Style) {
 	for _, row := range t.Rows {
 		g.add(sheetCells(row)...)
 	}
-	fit(g, s.width()-2)
+	s.fit(g, 2)
 	g.write(w, s, "  ")
 }
 
@@ -105,7 +105,7 @@ func writeHeaded(w *lines, t *Sheet, s Style) {
 	for _, row := range t.Rows {
 		g.add(sheetCells(row)...)
 	}
-	fit(g, s.width()-2)
+	s.fit(g, 2)
 	g.write(w, s, "  ")
 }
 

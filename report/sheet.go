@@ -197,7 +197,7 @@ func WriteSheet(out io.Writer, t *Sheet, s Style) error {
 		}
 		g.add(cells...)
 	}
-	fit(g, s.width()-2)
+	s.fit(g, 2)
 	g.write(w, s, "  ")
 	for _, n := range t.Notes {
 		w.printf("  %s\n", s.paint(dim, wrap(clean(n), s.width()-2, "  ")))
@@ -206,7 +206,8 @@ func WriteSheet(out io.Writer, t *Sheet, s Style) error {
 }
 
 // fit shortens the longest texts of the last columns, in the middle, until the
-// grid is at most width wide. A column keeps 16 characters.
+// grid is at most width wide. A column keeps 16 characters, and what two rows differ
+// by: names that become the same are not shortened.
 func fit(g *grid, width int) {
 	widths := g.widths()
 	for col := len(widths) - 1; col >= 0; col-- {
@@ -215,11 +216,24 @@ func fit(g *grid, width int) {
 			return
 		}
 		keep := max(16, widths[col]-over)
-		for _, row := range g.rows {
-			if c := &row[col]; c.left && utf8.RuneCountInString(c.text) > keep {
+		shortened := make([]string, len(g.rows))
+		whole := map[string]string{} // what each text was
+		same := false
+		for i, row := range g.rows {
+			c := row[col]
+			shortened[i] = c.text
+			if c.left && utf8.RuneCountInString(c.text) > keep {
 				r := []rune(c.text)
 				half := (keep - 1) / 2
-				c.text = string(r[:half]) + "…" + string(r[len(r)-(keep-1-half):])
+				shortened[i] = string(r[:half]) + "…" + string(r[len(r)-(keep-1-half):])
+			}
+			old, known := whole[shortened[i]]
+			same = same || known && old != c.text
+			whole[shortened[i]] = c.text
+		}
+		for i := range g.rows {
+			if !same {
+				g.rows[i][col].text = shortened[i]
 			}
 		}
 	}

@@ -199,6 +199,8 @@ func writeSuspects(w *lines, v *Stacks, all []dump.Suspect, s Style) {
 func suspectText(f *dump.File, x *dump.Suspect) string {
 	n := unit.Count(x.Count)
 	switch x.Concern {
+	case dump.ConcernCycle:
+		return cycleText(f, x.Cycle)
 	case dump.ConcernLeaked:
 		return n + " leaked: Go has found nothing that could wake them up, at " + groupPlace(f, x.Group)
 	case dump.ConcernRunnable:
@@ -220,12 +222,15 @@ func suspectText(f *dump.File, x *dump.Suspect) string {
 		text += ", up to " + waitText(l.MaxWait)
 	}
 	if len(l.Holders) == 0 {
-		return text + "; nobody is seen who could hold it"
+		return text + "; no other goroutine shows its address: who holds it may have returned without unlocking it, or is in a function whose arguments are not printed"
 	}
 	g := l.Holders[0]
 	who := "one goroutine" // a profile has no numbers
 	if f.IDs[g] != 0 {
 		who = fmt.Sprintf("goroutine %d", f.IDs[g])
+	}
+	if l.Seen > 0 {
+		who += ", whose stack has its address,"
 	}
 	text += fmt.Sprintf("; %s may hold it: %s", who, clean(f.State(g).Name))
 	if f.Waits[g] > 0 {
@@ -407,7 +412,7 @@ func writeFrames(w *lines, f *dump.File, id stack.ID, s Style) {
 		rows = append(rows, x)
 	}
 	g := frameGrid(rows, s.width()-6)
-	fit(g, s.width()-6)
+	s.fit(g, 6)
 	g.write(w, s, "      ")
 }
 

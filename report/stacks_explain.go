@@ -157,7 +157,7 @@ func writeParamTable(w *lines, x *explain.Frame, s Style, indent string) {
 		g.add(cell{text: paramName(&p), left: true}, cell{text: clip(clean(p.Type), 60), paint: dim, left: true}, cell{text: clip(clean(text), 240), paint: paint, left: true})
 	}
 	if len(x.Params) > 0 {
-		fit(g, s.width()-len(indent))
+		s.fit(g, len(indent))
 		g.write(w, s, indent)
 	}
 }

@@ -100,6 +100,20 @@ type suspectJSON struct {
 	Text    string   `json:"text"`
 	Address uint64   `json:"address,omitempty"`
 	Holders []uint64 `json:"holders,omitempty"`
+	// Cycle are goroutines that wait for each other, Proven tells that the runtime says so.
+	Cycle  []waitJSON `json:"cycle,omitempty"`
+	Proven bool       `json:"proven,omitempty"`
+}
+
+type waitJSON struct {
+	Waiter   uint64 `json:"waiter"`
+	Holder   uint64 `json:"may_hold"`
+	Lock     uint64 `json:"lock,omitempty"`
+	Owner    uint64 `json:"struct,omitempty"`
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Through  string `json:"through"`
 }
 
 type raceJSON struct {
@@ -184,6 +198,12 @@ func StacksJSON(v *Stacks) any {
 			j.Address = x.Lock.Address
 			for _, g := range x.Lock.Holders {
 				j.Holders = append(j.Holders, f.IDs[g])
+			}
+		}
+		if x.Cycle != nil {
+			j.Proven = x.Cycle.Proven
+			for _, e := range x.Cycle.Edges {
+				j.Cycle = append(j.Cycle, waitJSON{f.IDs[e.Waiter], f.IDs[e.Holder], e.Lock, e.Owner, e.Caller, e.File, e.Line, e.Through})
 			}
 		}
 		out.Suspects = append(out.Suspects, j)

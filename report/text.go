@@ -14,6 +14,16 @@ type Style struct {
 	Width int
 	// Colour switches ANSI colours on.
 	Colour bool
+	// Whole tells that tables are as wide as they are: who reads a pipe or a file
+	// wants the names, all of them.
+	Whole bool
+}
+
+// fit makes a grid as wide as there is room, less an indentation.
+func (s Style) fit(g *grid, indent int) {
+	if !s.Whole {
+		fit(g, s.width()-indent)
+	}
 }
 
 func (s Style) width() int {

@@ -169,7 +169,8 @@ func examineAll(names []string) (all []*examined, closeAll func(), err error) {
 }
 
 func (e *env) style() report.Style {
-	return report.Style{Width: width(e.stdout), Colour: colour(e.stdout)}
+	whole := !isTerminal(e.stdout) && os.Getenv("COLUMNS") == ""
+	return report.Style{Width: width(e.stdout), Colour: colour(e.stdout), Whole: whole}
 }
 
 func writeReport(e *env, r *report.Recording, format string) error {

@@ -42,11 +42,14 @@ program keeps in memory all the time (-flight).
 
 ` + alert.Help() + `
 
-An alert fires again only after its rule did not hold in between, and not within
--pause. What -exec names is run by the shell with LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and
+An alert fires again only after its rule did not hold in between; recordings are at
+least -pause apart, and so are the calls of -exec and -webhook for each rule. A program
+that was started here and fails is told to them too (LOUPE_ALERT is "ended"), and the
+recording has its last words. What -exec names is run by the shell with LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and
 LOUPE_RECORDING set; -webhook gets the same as JSON by POST.
 
-Exits with 3 when there was an alert, with 4 when the program cannot be reached.`,
+Exits with 3 when there was an alert, with 1 when the program has failed, with 4 when
+it cannot be reached.`,
 	stopAtFirst: true,
 	setup: func(fs *flagSet) func(*env, []string) error {
 		f := &watchFlags{}
@@ -60,7 +63,7 @@ Exits with 3 when there was an alert, with 4 when the program cannot be reached.
 		fs.StringVar(&f.capture, "capture", "heap,goroutine,trace,allocs,cpu:2s", "what to capture on an alert, in this order: a `list` as -phases of\nloupe run has")
 		fs.StringVar(&f.flight, "flight", "10s", "`time` of execution trace that the program keeps in memory; 0 for none")
 		fs.StringVar(&f.limit, "limit", "", "`memory` that percentages are of, such as 2GB (default the least of the\ncgroup's and the machine's)")
-		fs.StringVar(&f.pause, "pause", "10m", "least `time` between two recordings")
+		fs.StringVar(&f.pause, "pause", "10m", "least `time` between two recordings, and for each rule between two calls of\n-exec and -webhook")
 		fs.StringVar(&f.forTime, "for", "", "`time` after which to stop watching (default never)")
 		fs.StringVar(&f.out, "o", ".", "`folder` for the recordings")
 		fs.StringVar(&f.exec, "exec", "", "shell `command` to run on an alert")
@@ -141,7 +144,7 @@ func (f *watchFlags) run(e *env, args []string) error {
 		for _, n := range w.Notes() {
 			fmt.Fprintln(e.stderr, "note: "+n)
 		}
-		v := &watching{watchFlags: f, e: e, w: w, name: targetName(args[0]), known: map[string]bool{}}
+		v := &watching{watchFlags: f, e: e, w: w, name: targetName(args[0]), known: map[string]bool{}, told: map[*alert.Rule]time.Time{}}
 		if running(args[0]) {
 			v.name = w.Name()
 		}
@@ -212,6 +215,7 @@ type watching struct {
 	alerts int
 	last   time.Time // when the last recording was written
 	shown  time.Time
+	told   map[*alert.Rule]time.Time // when the hooks were called for each rule
 
 	readings int
 	asked    bool            // whether there are rules of what is not known
@@ -224,8 +228,7 @@ func (v *watching) loop(ctx context.Context) error {
 		now, err := v.w.Next(ctx)
 		switch {
 		case errors.Is(err, collect.ErrEnded):
-			v.tell("ended", map[string]any{"ended": v.w.Ending()}, "watch: "+v.w.Ending())
-			return v.verdict()
+			return v.ended(ctx)
 		case err != nil:
 			return v.verdict() // Ctrl-C, or -for is over
 		}
@@ -242,6 +245,23 @@ func (v *watching) loop(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// ended tells how the program has ended. One that has failed is an alert of its own:
+// it is recorded with its last words, told to the hooks, and no success.
+func (v *watching) ended(ctx context.Context) error {
+	how := v.w.Ending()
+	v.tell("ended", map[string]any{"ended": how}, "watch: "+how)
+	if !v.w.Failed() {
+		return v.verdict()
+	}
+	dir := v.place()
+	if err := v.w.CaptureEnd(ctx, dir, v.name+": "+how, version(), "ended: "+how); err != nil {
+		v.tell("failed", map[string]any{"error": err.Error()}, "watch: "+err.Error())
+	}
+	v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+shellWord(dir))
+	v.notify(ctx, "ended", how, dir)
+	return fmt.Errorf("%s has failed: %s", v.name, how)
 }
 
 // settled is how long it takes until a figure that is known at all has come: rates
@@ -336,7 +356,11 @@ func (v *watching) raise(ctx context.Context, r *alert.Rule, why string) error {
 		}
 		v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+shellWord(dir))
 	}
-	v.notify(ctx, r, why, dir)
+	if told, ok := v.told[r]; ok && time.Since(told) < v.resting {
+		return nil
+	}
+	v.told[r] = time.Now()
+	v.notify(ctx, r.String(), why, dir)
 	return nil
 }
 
@@ -370,7 +394,7 @@ const notifyWait = 30 * time.Second
 
 // notify runs the user's command and posts the webhook. What fails is told and
 // stops nothing.
-func (v *watching) notify(ctx context.Context, r *alert.Rule, why, dir string) {
+func (v *watching) notify(ctx context.Context, what, why, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, notifyWait)
 	defer cancel()
 	if v.exec != "" {
@@ -379,7 +403,7 @@ func (v *watching) notify(ctx context.Context, r *alert.Rule, why, dir string) {
 			shell = []string{"cmd", "/c"}
 		}
 		c := exec.CommandContext(ctx, shell[0], shell[1], v.exec)
-		c.Env = append(os.Environ(), "LOUPE_ALERT="+r.String(), "LOUPE_WHY="+why, fmt.Sprintf("LOUPE_PID=%d", v.w.PID()), "LOUPE_RECORDING="+dir)
+		c.Env = append(os.Environ(), "LOUPE_ALERT="+what, "LOUPE_WHY="+why, fmt.Sprintf("LOUPE_PID=%d", v.w.PID()), "LOUPE_RECORDING="+dir)
 		c.Stdout, c.Stderr = v.e.stderr, v.e.stderr
 		if err := c.Run(); err != nil {
 			v.tell("failed", map[string]any{"error": "-exec: " + err.Error()}, "watch: -exec: "+err.Error())
@@ -390,7 +414,7 @@ func (v *watching) notify(ctx context.Context, r *alert.Rule, why, dir string) {
 	}
 	host, _ := os.Hostname()
 	body, err := json.Marshal(map[string]any{
-		"schema": watchSchema, "kind": "alert", "alert": r.String(), "why": why, "pid": v.w.PID(), "target": v.name, "host": host, "recording": dir,
+		"schema": watchSchema, "kind": "alert", "alert": what, "why": why, "pid": v.w.PID(), "target": v.name, "host": host, "recording": dir,
 		"at": time.Now().Format(time.RFC3339Nano), "text": v.name + " on " + host + ": " + why,
 	})
 	if err == nil {
