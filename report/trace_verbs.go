@@ -28,7 +28,7 @@ func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
 	}}
 	for _, g := range a.Creators[:min(top, len(a.Creators))] {
 		s.Rows = append(s.Rows, []any{StackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
-			g.Life.Quantile(0.5), g.Life.Quantile(0.99)})
+			quantile(&g.Life, 0.5), quantile(&g.Life, 0.99)})
 	}
 	if len(a.Creators) == 0 {
 		s.Notes = append(s.Notes, "No goroutine was created while the trace was taken.")
