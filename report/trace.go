@@ -283,8 +283,12 @@ func groupSheet(r *exectrace.Reader, groups []*sched.Group, top int) *Sheet {
 		{"syscall_ns", "syscall"}, {"blocked_ns", "waiting"}, {"wait_p99_ns", "P wait p99"}, {"run_p50_ns", "run p50"}, {"max_exec_ns", "longest"}, {"max_g", "its id"},
 	}}
 	for _, g := range groups[:min(top, len(groups))] {
+		var longest any // nobody's when none has run
+		if g.MaxExec > 0 {
+			longest = int64(g.MaxG)
+		}
 		s.Rows = append(s.Rows, []any{nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.SchedWait, g.Syscall + g.SyscallBlock, g.Blocked.Sum(),
-			quantile(&g.Wait, 0.99), quantile(&g.Run, 0.5), g.MaxExec, int64(g.MaxG)})
+			quantile(&g.Wait, 0.99), quantile(&g.Run, 0.5), g.MaxExec, longest})
 	}
 	return s.more(len(groups)-top, "functions")
 }
