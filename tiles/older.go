@@ -7,7 +7,10 @@ import (
 
 // Older are the goroutines that were there before a trace, as [FindOlder] finds
 // them.
-type Older struct{ all map[exectrace.GoID]olderLife }
+type Older struct {
+	all   map[exectrace.GoID]olderLife
+	order []exectrace.GoID // in which the trace tells of them
+}
 
 // olderLife is one of them: the state that it was in when the trace began, why,
 // and the function that it began with.
@@ -37,6 +40,9 @@ func FindOlder(t *exectrace.Trace) (*Older, error) {
 		}
 		l, known := o.all[e.Goroutine()]
 		if e.From == exectrace.Undetermined && e.To != exectrace.NotExist {
+			if !known {
+				o.order = append(o.order, e.Goroutine())
+			}
 			l, known = olderLife{state: e.To, reason: r.Name(e.Name)}, true
 		}
 		if known && l.function == "" && e.SubjectStack != 0 {
@@ -56,7 +62,8 @@ func (b *Builder) beginOlder() {
 	}
 	b.older = make(map[exectrace.GoID]uint32, len(b.opts.Older.all))
 	table := b.r.Stacks()
-	for id, l := range b.opts.Older.all {
+	for _, id := range b.opts.Older.order {
+		l := b.opts.Older.all[id]
 		group := uint32(0)
 		if l.function != "" {
 			name, ok := b.r.NameID(l.function)
