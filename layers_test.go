@@ -102,6 +102,8 @@ var rooms = map[string]room{
 	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
 	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
 	"report":  {6, pure, join([]string{"alert", "heap", "postmortem", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
+	// What cannot be in a table, for the tests of all who make some.
+	"report/reporttest": {7, hands, []string{"report"}},
 
 	// The server of the pages. The command line opens the files for it.
 	"web": {7, roof, join([]string{"system", "heap", "postmortem", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},

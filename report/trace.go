@@ -237,7 +237,10 @@ func TraceSummary(a *sched.Analysis) *Trace {
 	blocks := blockSheet(a.Reader, a.Blocks, 10)
 	blocks.Title = "Where they waited"
 	sheets := with(lostSheet(a), groups, blocks)
-	if len(a.Tasks) > 0 {
+	switch {
+	case a.Picks:
+		groups.Notes = append(groups.Notes, "The figures are of the stays that the filter picks. How many ran side by side and the collector's work are those of all goroutines; tasks are left out.")
+	case len(a.Tasks) > 0:
 		sheets = append(sheets, taskSheet(a.Reader, a.Tasks))
 	}
 	return &Trace{Facts: facts, Sheets: sheets}
@@ -249,6 +252,14 @@ func sideBySide(a *sched.Analysis) string {
 		return fmt.Sprintf("%.2f goroutines in the mean", p.Mean())
 	}
 	return fmt.Sprintf("%.2f of %d Ps in the mean while any did; exactly one in %s of that time", p.Mean(), p.Procs, unit.Percent(p.Share(1)))
+}
+
+// quantile is one of a distribution, and nothing where there is none.
+func quantile(h *sched.Histogram, q float64) any {
+	if h.Count == 0 {
+		return nil
+	}
+	return h.Quantile(q)
 }
 
 // spread is a distribution in one line.
@@ -281,8 +292,12 @@ func groupSheet(r *exectrace.Reader, groups []*sched.Group, top int) *Sheet {
 		{"syscall_ns", "syscall"}, {"blocked_ns", "waiting"}, {"wait_p99_ns", "P wait p99"}, {"run_p50_ns", "run p50"}, {"max_exec_ns", "longest"}, {"max_g", "its id"},
 	}}
 	for _, g := range groups[:min(top, len(groups))] {
+		var longest any // nobody's when none has run
+		if g.MaxExec > 0 {
+			longest = int64(g.MaxG)
+		}
 		s.Rows = append(s.Rows, []any{nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.SchedWait, g.Syscall + g.SyscallBlock, g.Blocked.Sum(),
-			g.Wait.Quantile(0.99), g.Run.Quantile(0.5), g.MaxExec, int64(g.MaxG)})
+			quantile(&g.Wait, 0.99), quantile(&g.Run, 0.5), g.MaxExec, longest})
 	}
 	return s.more(len(groups)-top, "functions")
 }
@@ -328,7 +343,7 @@ func taskSheet(r *exectrace.Reader, tasks []*sched.TaskGroup) *Sheet {
 		if t.Name == exectrace.NameNone {
 			name = "(begun before the trace)"
 		}
-		s.Rows = append(s.Rows, []any{name, t.Count, t.Incomplete, t.Latency.Quantile(0.5), t.Latency.Quantile(0.9), t.Latency.Quantile(0.99), t.Latency.Max, id, Distribution{&t.Latency}})
+		s.Rows = append(s.Rows, []any{name, t.Count, t.Incomplete, quantile(&t.Latency, 0.5), quantile(&t.Latency, 0.9), quantile(&t.Latency, 0.99), quantile(&t.Latency, 1), id, Distribution{&t.Latency}})
 	}
 	if len(tasks) > 0 {
 		s.Notes = append(s.Notes, "A distribution has a bar for each power of two of the time.")

@@ -28,7 +28,7 @@ func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
 	}}
 	for _, g := range a.Creators[:min(top, len(a.Creators))] {
 		s.Rows = append(s.Rows, []any{StackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
-			g.Life.Quantile(0.5), g.Life.Quantile(0.99)})
+			quantile(&g.Life, 0.5), quantile(&g.Life, 0.99)})
 	}
 	if len(a.Creators) == 0 {
 		s.Notes = append(s.Notes, "No goroutine was created while the trace was taken.")
@@ -159,7 +159,7 @@ func latencySheet(a *sched.Analysis, top int) *Sheet {
 		{"function", "function"}, {"count", "count"}, {"total_ns", "in all"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}, {"runs", "runs"}, {"run_p50_ns", "run p50"}, {"run_max_ns", "longest run"},
 	}}
 	for _, g := range a.Groups[:min(top, len(a.Groups))] {
-		s.Rows = append(s.Rows, []any{nameOf(a.Reader, g.Name), g.Wait.Count, g.Wait.Sum, g.Wait.Quantile(0.5), g.Wait.Quantile(0.99), g.Wait.Max, g.Run.Count, g.Run.Quantile(0.5), g.Run.Max})
+		s.Rows = append(s.Rows, []any{nameOf(a.Reader, g.Name), g.Wait.Count, g.Wait.Sum, quantile(&g.Wait, 0.5), quantile(&g.Wait, 0.99), quantile(&g.Wait, 1), g.Run.Count, quantile(&g.Run, 0.5), quantile(&g.Run, 1)})
 	}
 	return s.more(len(a.Groups)-top, "functions")
 }

@@ -13,7 +13,9 @@ import (
 
 // AnalyzeOptions say what of a trace to look at. The zero value takes all.
 type AnalyzeOptions struct {
-	// Filter restricts what is counted; nil counts all.
+	// Filter restricts what is counted; nil counts all. With one, the figures of
+	// goroutines, waits and runs are those of the stays that it lets through, and
+	// a goroutine counts that has one of them.
 	Filter *Filter
 	// Top is how many of the longest waits and runs are kept; 0 means 20.
 	Top int
@@ -22,6 +24,9 @@ type AnalyzeOptions struct {
 	// Each, if set, takes every stay in a state that counts, in the order of
 	// their ends; those that the end of the trace cuts off come last.
 	Each func(r *exectrace.Reader, i *Interval)
+	// Named names the goroutine of every stay, also of those before the first
+	// event that does. It costs a pass of its own.
+	Named bool
 	// Stop, if set, is asked every 65,536 events whether to end here, for
 	// example because there is no more memory. Then the analysis is of the
 	// events so far, and its problems say so.
@@ -36,6 +41,9 @@ type Analysis struct {
 	// Covers is the part of the trace's time that is counted: all of it, or what
 	// the filter leaves.
 	Covers timeline.Span
+	// Picks says that a filter restricts more than times: what is counted of
+	// goroutines, waits and runs is a part, and the rest is not.
+	Picks bool
 
 	Groups   []*Group // by the function that goroutines began with, most run time first
 	Creators []*Group // by the go statement
@@ -72,16 +80,16 @@ type Group struct {
 	Count   int64 // goroutines
 	Created int64 // of them in the trace
 	Ended   int64
-	Peak    int64 // most alive at one time
+	Peak    int64 // most of them alive at one time
 	Stats
 	Run     Histogram // of single stretches of running
 	Wait    Histogram // of single waits for a P
-	Life    Histogram // of those that the trace has seen whole
+	Life    Histogram // of those that the trace has seen whole; none with a filter
 	Each    Histogram // what each of those ran in all
 	MaxExec time.Duration
 	MaxG    exectrace.GoID // the goroutine that has run the longest
 
-	alive int64
+	census census
 }
 
 // Interval is one stay of a goroutine in one state.
@@ -123,11 +131,12 @@ type track struct {
 	stwStack  stack.ID
 	stwKind   exectrace.NameID
 	state     exectrace.State
+	late      lateStays // before its group was known
+	old       bool      // than the trace
 	system    bool
 	counted   bool          // as running, of the program's own
 	queued    bool          // as waiting for a P, of the program's own
 	delay     time.Duration // of all that waited for a P before it began to run
-	did       *Stats        // in the window, where that is a part of the time
 	known     bool
 }
 
@@ -147,6 +156,8 @@ type analyzer struct {
 	user   userWork
 	left   map[leftKey]*Left
 	window window
+	picked *picked                   // with a filter: what it has let through
+	began  map[exectrace.GoID]string // see [AnalyzeOptions.Named]
 	last   timeline.Time
 	stay   Interval // that is being counted; here so that it is not allocated
 }
@@ -162,6 +173,14 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 		}
 	}
 	a := newAnalyzer(t, opts)
+	if opts.Named {
+		var err error
+		if a.began, err = namedLate(t); err != nil {
+			return nil, err
+		}
+	} else if opts.Filter != nil {
+		a.began = opts.Filter.began
+	}
 	var stopped *exectrace.Problem
 	for a.r.Next() {
 		a.event(a.r.Event())
@@ -191,6 +210,10 @@ func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {
 	a.user.init(a)
 	a.sum = NewSummarizer(a.r, Sink{Goroutine: a.goroutine, Region: a.user.region, Task: a.user.task},
 		SummaryOptions{Compat: opts.Compat})
+	if opts.Filter != nil {
+		a.picked = newPicked()
+		a.out.Picks = len(opts.Filter.Terms()) > 0
+	}
 	return a
 }
 
@@ -245,9 +268,7 @@ func (a *analyzer) follow(e *exectrace.Event) {
 		a.ranges(e)
 	case exectrace.KindSync:
 		if e.Reset() {
-			a.untilNow(e.Time)
-			a.tracks = nil
-			a.par.reset(e.Time)
+			a.loseTracks(e.Time)
 		}
 	}
 }
@@ -255,24 +276,27 @@ func (a *analyzer) follow(e *exectrace.Event) {
 // transition closes the interval that the goroutine leaves and opens the next.
 func (a *analyzer) transition(e *exectrace.Event) {
 	t := a.at(e.SubjectSlot)
+	since := e.Time
 	switch e.From {
 	case exectrace.NotExist, exectrace.Undetermined:
 		*t = track{}
 		t.id, t.known, t.lastWaker = e.Goroutine(), true, exectrace.NoGoroutine
 		if e.From == exectrace.NotExist {
 			t.creator = a.groupByGo(e.Stack)
-			t.creator.Created += a.window.one()
+			t.creator.Created += a.one()
 			t.waited = e.Stack // until it first runs, it is where it was made
-		} else if a.window.timed {
-			a.early(t, e)
+		} else {
+			// It has been so since the generation began, as for a [Summarizer].
+			t.old, since = true, a.sum.lastSync
 		}
-	default:
-		a.leave(t, e)
 	}
 	if t.name == 0 && e.SubjectStack != 0 {
 		a.identify(t, e)
 	}
-	t.state, t.since, t.reason = e.To, e.Time, e.Name
+	if e.From != exectrace.NotExist && e.From != exectrace.Undetermined {
+		a.leave(t, e)
+	}
+	t.state, t.since, t.reason = e.To, since, e.Name
 	t.stack, t.proc = e.SubjectStack, exectrace.NoProc
 	switch e.To {
 	case exectrace.Runnable:
@@ -286,13 +310,14 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		a.par.running(e.Time, t, +1)
 		t.delay = a.par.delayAt(e.Time)
 	case exectrace.NotExist:
-		if t.group != nil {
-			t.group.alive--
-			t.group.Ended += a.window.one()
+		if t.group == nil {
+			a.nameless(t)
 		}
+		t.group.census.ends()
+		t.group.Ended += a.one()
 		if t.creator != nil {
-			t.creator.alive--
-			t.creator.Ended += a.window.one()
+			t.creator.census.ends()
+			t.creator.Ended += a.one()
 		}
 		t.known = false
 	}
@@ -304,19 +329,26 @@ func (a *analyzer) identify(t *track, e *exectrace.Event) {
 	t.system = IsSystem(a.r.Name(t.name))
 	g := a.groupByName(t.name)
 	t.group = g
-	g.alive++
+	g.census.begins(t.old)
+	t.late.flush(g)
+	a.out.Latency.name(t)
 	if e.From == exectrace.NotExist {
-		g.Created += a.window.one()
+		g.Created += a.one()
 	}
 	if c := t.creator; c != nil {
 		c.Name = t.name
-		c.alive++
+		c.census.begins(false)
 	}
-	if !a.window.closed {
-		g.Peak = max(g.Peak, g.alive)
-		if c := t.creator; c != nil {
-			c.Peak = max(c.Peak, c.alive)
-		}
+}
+
+// nameless puts a goroutine whose function no event has told into the group of
+// those.
+func (a *analyzer) nameless(t *track) {
+	t.group = a.groupByName(exectrace.NameNone)
+	t.late.flush(t.group)
+	t.group.census.begins(t.old)
+	if t.creator != nil {
+		t.creator.census.begins(false)
 	}
 }
 
@@ -354,9 +386,6 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 	i.Start, i.End = t.since, e.Time
 	i.P, i.Stack = t.proc, t.stack
 	i.By, i.ByStack = e.G, e.Stack
-	if a.window.timed {
-		a.within(t, e.Time)
-	}
 	switch t.state {
 	case exectrace.Running:
 		a.par.running(e.Time, t, -1)
@@ -365,28 +394,55 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 		}
 		i.By, i.ByStack = exectrace.NoGoroutine, 0
 		i.Stack = e.SubjectStack
-		if a.counts(i) {
-			a.out.Runs.add(i, t)
-			if i.Len() >= LongRun {
-				a.hogs.add(i, t, a.par.delayAt(e.Time)-t.delay)
-			}
-		}
+		a.count(i, t, e)
 	case exectrace.Runnable:
 		a.par.runnable(e.Time, t, -1)
-		if a.counts(i) {
-			a.out.Latency.add(i, t)
-		}
+		a.count(i, t, e)
 	case exectrace.Waiting:
 		t.waited = t.stack
-		if a.counts(i) {
-			a.blocks.add(i, t, a.waker(e))
-		}
+		a.count(i, t, e)
 		t.lastWaker = e.G
 	case exectrace.Syscall:
 		t.waited = t.stack
-		if a.counts(i) {
-			a.blocks.add(i, t, nil)
+		a.count(i, t, e)
+	}
+}
+
+// count counts what the filter leaves of a stay that e ends.
+func (a *analyzer) count(i *Interval, t *track, e *exectrace.Event) {
+	if a.picked == nil {
+		a.nameIt(i)
+		a.stayed(i, t, e)
+		return
+	}
+	for n := range a.pick(i, t, false) {
+		a.stayed(&a.picked.pieces[n], t, e)
+	}
+}
+
+// stayed counts a stay, or a part of one, that e ends.
+func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
+	if a.opts.Each != nil {
+		a.opts.Each(a.r, i)
+	}
+	switch i.State {
+	case exectrace.Running:
+		if t.group == nil {
+			t.late.add(-i.Len(), a)
 		}
+		a.out.Runs.add(i, t)
+		if i.Len() >= LongRun {
+			a.hogs.add(i, t, a.par.delayAt(e.Time)-t.delay)
+		}
+	case exectrace.Runnable:
+		if t.group == nil {
+			t.late.add(i.Len(), a)
+		}
+		a.out.Latency.add(i, t)
+	case exectrace.Waiting:
+		a.blocks.add(i, t, a.waker(e))
+	case exectrace.Syscall:
+		a.blocks.add(i, t, nil)
 	}
 }
 
@@ -398,25 +454,12 @@ func (a *analyzer) waker(e *exectrace.Event) *track {
 	return a.at(e.GSlot)
 }
 
-// counts applies the filter.
-func (a *analyzer) counts(i *Interval) bool {
-	if a.opts.Filter != nil && !a.opts.Filter.Interval(a.r, i) {
-		return false
-	}
-	if a.opts.Each != nil {
-		a.opts.Each(a.r, i)
-	}
-	return true
-}
-
 // goroutine takes a finished summary.
 func (a *analyzer) goroutine(g *Goroutine) {
 	a.out.Info.Goroutines++
-	if f := a.opts.Filter; f != nil && !f.Goroutine(a.r, g) {
+	if a.picked != nil {
+		a.filtered(g)
 		return
-	}
-	if a.window.timed {
-		g = a.cut(g)
 	}
 	a.groupByName(g.Name).add(g)
 	if g.Creator != 0 {
@@ -424,21 +467,45 @@ func (a *analyzer) goroutine(g *Goroutine) {
 	}
 	if g.Ended == 0 {
 		a.leftOver(g)
+	} else {
+		a.groupByName(g.Name).Life.Add(g.Ended.Sub(g.Created))
+		if g.Creator != 0 {
+			a.groupByGo(g.Creator).Life.Add(g.Ended.Sub(g.Created))
+		}
 	}
 }
 
-// cutOff hands out the stays that the end of the trace cuts off.
-func (a *analyzer) cutOff() {
-	if a.opts.Each == nil {
-		return
-	}
+// cutOff counts the stays that the end of the trace cuts off, or the end of all
+// that is known.
+func (a *analyzer) cutOff(at timeline.Time) {
 	for _, page := range a.tracks {
 		for n := range page {
-			if t := &page[n]; t.known && t.since < a.last {
-				a.counts(&Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: a.last, P: t.proc, Stack: t.stack, By: exectrace.NoGoroutine})
+			t := &page[n]
+			if !t.known || t.since >= at {
+				continue
+			}
+			i := &Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: at, P: t.proc, Stack: t.stack, By: exectrace.NoGoroutine}
+			switch {
+			case a.picked != nil:
+				for n := range a.pick(i, t, true) {
+					if a.opts.Each != nil {
+						a.opts.Each(a.r, &a.picked.pieces[n])
+					}
+				}
+			case a.opts.Each != nil:
+				a.nameIt(i)
+				a.opts.Each(a.r, i)
 			}
 		}
 	}
+}
+
+// loseTracks ends all that is known of goroutines, behind a loss.
+func (a *analyzer) loseTracks(at timeline.Time) {
+	a.cutOff(at)
+	a.endCensus()
+	a.tracks = nil
+	a.par.reset(at)
 }
 
 // add counts one goroutine.
@@ -459,16 +526,19 @@ func (g *Group) add(one *Goroutine) {
 		g.MaxExec, g.MaxG = one.Exec, one.ID
 	}
 	if one.Ended != 0 {
-		g.Life.Add(one.Ended.Sub(one.Created))
 		g.Each.Add(one.Exec)
 	}
 }
 
 // finish puts the results in order.
 func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
-	a.cutOff()
-	a.closeWindow() // before the goroutines are handed over, with what they did in it
+	a.closeWindow()
+	a.cutOff(a.last)
+	a.endCensus()
 	a.sum.Finish()
+	if a.picked != nil {
+		a.forgotten()
+	}
 	out := a.out
 	i := &out.Info
 	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())

@@ -8,6 +8,7 @@ import (
 
 	"loupe/exectrace"
 	"loupe/stack"
+	"loupe/timeline"
 )
 
 // Block is one place at which goroutines waited for one reason.
@@ -135,20 +136,25 @@ type leftKey struct {
 
 // leftOver counts a goroutine that has not ended.
 func (a *analyzer) leftOver(g *Goroutine) {
-	k := leftKey{g.Name, g.Reason, g.State, g.Stack}
+	a.found(leftKey{g.Name, g.Reason, g.State, g.Stack}, g.ID, g.Since, time.Duration(a.last-g.Since), g.Creator != 0)
+}
+
+// found counts a goroutine that the end found in one place, where it had been
+// since an instant; for long says how much of that counts.
+func (a *analyzer) found(k leftKey, id exectrace.GoID, since timeline.Time, long time.Duration, created bool) {
 	l := a.left[k]
 	if l == nil {
-		l = &Left{Name: g.Name, State: g.State, Reason: g.Reason, Stack: g.Stack, Example: g.ID}
+		l = &Left{Name: k.name, Reason: k.reason, State: k.state, Stack: k.stack, Example: id}
 		a.left[k] = l
 	}
 	l.Count++
-	if g.Creator != 0 {
+	if created {
 		l.Created++
 	}
 	if span := a.last - a.out.Info.Span.Start; span > 0 {
-		l.Quarters[min(3, max(0, 4*(g.Since-a.out.Info.Span.Start)/span))]++
+		l.Quarters[min(3, max(0, 4*(since-a.out.Info.Span.Start)/span))]++
 	}
-	if d := time.Duration(a.last - g.Since); d > l.Longest {
-		l.Longest, l.Example = d, g.ID
+	if long > l.Longest {
+		l.Longest, l.Example = long, id
 	}
 }

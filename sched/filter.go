@@ -21,11 +21,13 @@ const FilterHelp = `A filter is a row of terms, all of which must hold:
   stack~json          some function or file of the stack where it is (~, !~)
   state=waiting       running, runnable, waiting, syscall
   reason~chan         why it waits (=, !=, ~, !~)
-  dur>1ms dur<=10ms   how long the stay in the state is
+  dur>1ms dur<=10ms   how long the stay in the state is, as far as it is counted
   task=7 task~order   inside of this task, or of tasks of this type
   region~decode       inside of regions of this type
   from=1.5s to=2s     between these times since the trace's start
-= compares whole names, ~ takes a regular expression; quote what has spaces.`
+= compares whole names, ~ takes a regular expression; quote what has spaces.
+A filter picks stays of goroutines in a state: every figure is of the stays that
+hold all terms, and a goroutine counts that has one of them.`
 
 // Filter picks goroutines, and the stays in states, by a row of terms: see
 // [FilterHelp]. It is made by [ParseFilter]. It serves one pass at a time.
@@ -40,8 +42,9 @@ type Filter struct {
 	inside   []term // task and region terms, which need the windows
 	names    map[nameKey]bool
 	stacks   map[stackKey]bool
-	owners   []exectrace.NameID // by slot: the functions of the goroutines, for events
-	during   *timeline.Span     // in the trace's own time, in place of from and to; nil for none
+	owners   []exectrace.NameID        // by slot: the functions of the goroutines, for events
+	began    map[exectrace.GoID]string // the functions of those that are named late
+	during   *timeline.Span            // in the trace's own time, in place of from and to; nil for none
 }
 
 type term struct {
@@ -139,12 +142,17 @@ func (f *Filter) addIDs(t term) error {
 	return nil
 }
 
-// Prepare readies the filter for a pass over t. Terms of tasks and regions
-// cost a pass of their own.
-func (f *Filter) Prepare(t *exectrace.Trace) error {
+// Prepare readies the filter for a pass over t. Terms of functions cost a pass of
+// their own, as those of tasks and regions do.
+func (f *Filter) Prepare(t *exectrace.Trace) (err error) {
 	f.names, f.stacks = make(map[nameKey]bool), make(map[stackKey]bool)
 	f.start = 0
-	f.windows, f.owners = nil, nil
+	f.windows, f.owners, f.began = nil, nil, nil
+	if f.Has("func") {
+		if f.began, err = namedLate(t); err != nil {
+			return err
+		}
+	}
 	if len(f.inside) == 0 {
 		return nil
 	}
@@ -259,27 +267,45 @@ func (f *Filter) span() timeline.Span {
 	return s
 }
 
-// Interval says whether a stay in a state counts, and cuts it to the times
-// that the filter is interested in.
-func (f *Filter) Interval(r *exectrace.Reader, i *Interval) bool {
+// Stays appends to dst what of a stay in a state counts: it is cut to the times
+// that the filter is interested in, and to each of the regions that it names, and
+// then held against the other terms. Nothing is appended for a stay of which
+// nothing counts.
+func (f *Filter) Stays(r *exectrace.Reader, i *Interval, dst []Interval) []Interval {
 	if f.ids != nil && !f.ids[i.G] {
-		return false
+		return dst
 	}
-	if !cut(i, f.span()) {
-		return false
+	part := *i
+	if !cut(&part, f.span()) {
+		return dst
 	}
-	if f.windows != nil {
-		windows := f.windows[i.G]
-		at, _ := slices.BinarySearchFunc(windows, i.Start, func(w timeline.Span, t timeline.Time) int {
-			if w.End <= t {
-				return -1
-			}
-			return 1
-		})
-		if at == len(windows) || !cut(i, windows[at]) {
-			return false
+	if f.windows == nil {
+		if f.holds(r, &part) {
+			dst = append(dst, part)
+		}
+		return dst
+	}
+	windows := f.windows[part.G]
+	at, _ := slices.BinarySearchFunc(windows, part.Start, func(w timeline.Span, t timeline.Time) int {
+		if w.End <= t {
+			return -1
+		}
+		return 1
+	})
+	for _, w := range windows[at:] {
+		piece := part
+		if !cut(&piece, w) {
+			break
+		}
+		if f.holds(r, &piece) {
+			dst = append(dst, piece)
 		}
 	}
+	return dst
+}
+
+// holds says whether a stay passes all terms but those of times and regions.
+func (f *Filter) holds(r *exectrace.Reader, i *Interval) bool {
 	for n := range f.terms {
 		if !f.intervalTerm(r, n, i) {
 			return false
@@ -299,6 +325,9 @@ func (f *Filter) intervalTerm(r *exectrace.Reader, n int, i *Interval) bool {
 	case "g":
 		return strconv.FormatInt(int64(i.G), 10) != t.Value
 	case "func":
+		if i.Name == exectrace.NameNone {
+			return t.Holds(f.began[i.G])
+		}
 		return f.matchesName(r, n, i.Name)
 	case "stack":
 		return f.matchesStack(r, n, i.Stack)
@@ -322,28 +351,6 @@ func compareDur(a time.Duration, op string, b time.Duration) bool {
 		return a > b
 	}
 	return a >= b
-}
-
-// Goroutine says whether a goroutine as a whole counts: by its id, function,
-// stack, state and reason at its end, life time and presence in the span.
-func (f *Filter) Goroutine(r *exectrace.Reader, g *Goroutine) bool {
-	if f.ids != nil && !f.ids[g.ID] {
-		return false
-	}
-	if f.windows != nil && len(f.windows[g.ID]) == 0 {
-		return false
-	}
-	end := g.Created + timeline.Time(g.Total)
-	if s := f.span(); end < s.Start || g.Created >= s.End {
-		return false
-	}
-	i := Interval{G: g.ID, Name: g.Name, State: g.State, Reason: g.Reason, Start: g.Created, End: end, Stack: g.Stack}
-	for n := range f.terms {
-		if !f.intervalTerm(r, n, &i) {
-			return false
-		}
-	}
-	return true
 }
 
 // Region says whether a region counts: by its goroutine, task and type.
@@ -379,6 +386,22 @@ func (f *Filter) Task(r *exectrace.Reader, k *Task) bool {
 // Has says whether the filter has a term of this key.
 func (f *Filter) Has(key string) bool {
 	return slices.ContainsFunc(f.terms, func(t term) bool { return t.Key == key })
+}
+
+// Terms returns the keys of the filter's terms that restrict more than times,
+// each once, in the order in which they were first given.
+func (f *Filter) Terms() (keys []string) {
+	if f.ids != nil {
+		keys = append(keys, "g")
+	}
+	for _, list := range [][]term{f.terms, f.inside} {
+		for _, t := range list {
+			if !slices.Contains(keys, t.Key) {
+				keys = append(keys, t.Key)
+			}
+		}
+	}
+	return keys
 }
 
 // Event says whether an event counts: by its own goroutine or the one that it
@@ -424,4 +447,28 @@ func (f *Filter) learn(r *exectrace.Reader, e *exectrace.Event) {
 	if *owner == exectrace.NameNone && e.SubjectStack != 0 {
 		*owner = r.Root(e.SubjectStack)
 	}
+}
+
+// namedLate returns the functions of the goroutines that no event names at first:
+// those that are older than the trace, and tell where they are only when they do
+// something.
+func namedLate(t *exectrace.Trace) (map[exectrace.GoID]string, error) {
+	names := make(map[exectrace.GoID]string)
+	r := t.Reader()
+	for r.Next() {
+		e := r.Event()
+		if e.Kind != exectrace.KindGoTransition {
+			continue
+		}
+		g := e.Goroutine()
+		switch name, late := names[g]; {
+		case (e.From == exectrace.Undetermined || e.From == exectrace.NotExist) && e.SubjectStack == 0:
+			if !late {
+				names[g] = ""
+			}
+		case late && name == "" && e.SubjectStack != 0:
+			names[g] = r.Name(r.Root(e.SubjectStack))
+		}
+	}
+	return names, r.Err()
 }

@@ -10,6 +10,7 @@ import (
 type Histogram struct {
 	Count int64
 	Sum   time.Duration
+	Min   time.Duration // 0 when there are none
 	Max   time.Duration
 	class [256]uint32
 }
@@ -17,6 +18,9 @@ type Histogram struct {
 // Add counts one duration.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
+	if h.Count == 0 || d < h.Min {
+		h.Min = d
+	}
 	h.Count++
 	h.Sum += d
 	h.Max = max(h.Max, d)
@@ -25,6 +29,9 @@ func (h *Histogram) Add(d time.Duration) {
 
 // Merge adds what another histogram has counted.
 func (h *Histogram) Merge(o *Histogram) {
+	if h.Count == 0 || o.Count > 0 && o.Min < h.Min {
+		h.Min = o.Min
+	}
 	h.Count += o.Count
 	h.Sum += o.Sum
 	h.Max = max(h.Max, o.Max)
@@ -53,15 +60,22 @@ func lower(class int) time.Duration {
 }
 
 // Quantile returns the duration below which the share q of all lie: the middle
-// of its class, and never more than the maximum.
+// of its class, within the shortest and the longest. The first and the last of all
+// are exact, and with them every quantile of one or two durations.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.Count == 0 {
 		return 0
 	}
 	rank := int64(q * float64(h.Count))
+	switch {
+	case rank <= 0:
+		return h.Min
+	case rank >= h.Count-1:
+		return h.Max
+	}
 	for c, n := range h.class {
 		if rank -= int64(n); rank < 0 {
-			return min(h.Max, (lower(c)+lower(c+1))/2)
+			return max(h.Min, min(h.Max, lower(c)+(lower(c+1)-lower(c))/2))
 		}
 	}
 	return h.Max

@@ -57,6 +57,39 @@ func TestHistogramQuantiles(t *testing.T) {
 	}
 }
 
+// TestQuantilesOfFew: of one or two durations quantiles are those durations, and no
+// quantile is outside of them or below a lower one.
+func TestQuantilesOfFew(t *testing.T) {
+	few := func(want50, want99 time.Duration, all ...time.Duration) {
+		t.Helper()
+		var h, merged, empty Histogram
+		for _, d := range all {
+			h.Add(d)
+		}
+		merged.Merge(&empty)
+		merged.Merge(&h)
+		merged.Merge(&empty)
+		if merged != h {
+			t.Errorf("%v, merged with nothing, is from %v to %v", all, merged.Min, merged.Max)
+		}
+		if p50, p99 := h.Quantile(0.5), h.Quantile(0.99); p50 != want50 || p99 != want99 {
+			t.Errorf("of %v p50 is %v, p99 %v, want %v and %v", all, p50, p99, want50, want99)
+		}
+		last := h.Min
+		for q := 0.0; q <= 1; q += 0.01 {
+			if d := h.Quantile(q); d < last || d > h.Max {
+				t.Errorf("of %v p%.0f is %v, behind %v", all, 100*q, d, last)
+			} else {
+				last = d
+			}
+		}
+	}
+	few(5*time.Second, 5*time.Second, 5*time.Second)
+	few(7*time.Second, 7*time.Second, 5*time.Second, 7*time.Second)
+	few(5*time.Second, 5*time.Second, 5*time.Second, 5*time.Second, 5*time.Second)
+	few(5100*time.Millisecond, 5100*time.Millisecond, 5050*time.Millisecond, 5100*time.Millisecond)
+}
+
 func TestCourse(t *testing.T) {
 	var c Course
 	c.begin(0)

@@ -3,6 +3,8 @@ package sched
 import (
 	"slices"
 	"time"
+
+	"loupe/exectrace"
 )
 
 // Latency is how long goroutines waited for a P, from their creation or
@@ -20,6 +22,44 @@ func (l *Latency) add(i *Interval, t *track) {
 		t.group.Wait.Add(d)
 	}
 	l.Worst = keepLongest(l.Worst, i, l.top)
+}
+
+// lateStays are stays of a goroutine whose function no event has told yet, for the
+// histograms of its group: how long it waited for a P, and below zero how long it
+// ran.
+type lateStays []time.Duration
+
+// maxLateStays bounds them. A goroutine that has had as many without being named is
+// one of an old trace, which never names it.
+const maxLateStays = 64
+
+func (l *lateStays) add(d time.Duration, a *analyzer) {
+	if *l = append(*l, d); len(*l) == maxLateStays {
+		l.flush(a.groupByName(exectrace.NameNone))
+	}
+}
+
+func (l *lateStays) flush(g *Group) {
+	for _, d := range *l {
+		if d < 0 {
+			g.Run.Add(-d)
+		} else {
+			g.Wait.Add(d)
+		}
+	}
+	*l = nil
+}
+
+// name names the waits of a goroutine whose function is known now.
+func (l *Latency) name(t *track) {
+	if !t.old {
+		return
+	}
+	for i := range l.Worst {
+		if w := &l.Worst[i]; w.G == t.id && w.Name == exectrace.NameNone {
+			w.Name = t.name
+		}
+	}
 }
 
 // Runs are the stretches for which goroutines ran without giving up their P.

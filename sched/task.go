@@ -108,18 +108,21 @@ func (t *tasks) touch(task *taskRecord, g exectrace.GoID) {
 
 func (t *tasks) event(e *exectrace.Event) {
 	task := t.get(e.Task())
-	task.Name = e.Name
+	if e.Name != exectrace.NameNone { // the second end of a task has none
+		task.Name = e.Name
+	}
 	t.touch(task, e.G)
+	again := false
 	if e.Kind == exectrace.KindTaskBegin {
 		task.Start, task.Stack = e.Time, e.Stack
-	} else {
+	} else if again = task.End != 0; !again { // what has ended has ended
 		task.End = e.Time
 	}
 	if p := e.Parent(); p != exectrace.NoTask && task.Parent == exectrace.NoTask {
 		task.Parent = p
 		t.get(p)
 	}
-	if e.Kind == exectrace.KindTaskEnd && !t.keep {
+	if e.Kind == exectrace.KindTaskEnd && !t.keep && !again {
 		t.ended = append(t.ended, e.Task())
 		if len(t.ended)-t.next > retireAfter {
 			t.retire(t.ended[t.next])
@@ -147,7 +150,7 @@ func (t *tasks) log(e *exectrace.Event) {
 func (t *tasks) retire(id exectrace.TaskID) {
 	rec := t.index.remove(id)
 	if rec == nil {
-		return // it has ended twice
+		return
 	}
 	if t.sink != nil {
 		t.sink(&rec.Task)

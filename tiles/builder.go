@@ -41,6 +41,8 @@ type Builder struct {
 
 	versions []tick // where the snapshots end
 	snapshot bool   // it is the copy that one is made of
+
+	older map[exectrace.GoID]uint32 // those who count already, and in which group
 }
 
 // life is a goroutine that lives. What an event touches lies together, in one
@@ -131,6 +133,7 @@ func (b *Builder) begin(at timeline.Time) {
 	b.states = newGauges(0)
 	b.latency = newLatencies()
 	b.gc.begin(0, uint8(ClassRest))
+	b.beginOlder()
 }
 
 // sync begins a generation. After what could not be read, nothing is known.
@@ -229,7 +232,14 @@ func (b *Builder) create(g *life, e *exectrace.Event) {
 		at = b.lastSync
 	}
 	g.id, g.flags, g.group, g.count = e.Goroutine(), 0, 0, b.groups[0]
-	if e.SubjectStack != 0 {
+	counted := false
+	if e.From == exectrace.Undetermined {
+		if g.group, counted = b.older[g.id]; counted {
+			b.belong(g)
+			delete(b.older, g.id)
+		}
+	}
+	if g.group == 0 && e.SubjectStack != 0 && !counted {
 		b.join(g, e)
 	}
 	g.begin(at, b.classOf(g, e))
@@ -237,8 +247,10 @@ func (b *Builder) create(g *life, e *exectrace.Event) {
 		g.mute, g.words = true, nil
 	}
 	g.count.members++
-	g.count.change(b.now, g.class, +1)
-	b.states.change(b.now, e.To, +1)
+	if !counted {
+		g.count.change(b.now, g.class, +1)
+		b.states.change(b.now, e.To, +1)
+	}
 	g.state = e.To
 	if e.To == exectrace.Running || e.To == exectrace.Syscall {
 		b.enter(g, e)
@@ -276,6 +288,11 @@ func (b *Builder) name(g *life, e *exectrace.Event) {
 // join finds the group that a goroutine belongs to.
 func (b *Builder) join(g *life, e *exectrace.Event) {
 	g.group = b.group(b.r.Root(e.SubjectStack))
+	b.belong(g)
+}
+
+// belong makes a goroutine count in its group.
+func (b *Builder) belong(g *life) {
 	if g.count = b.groups[g.group]; g.count.gc {
 		g.flags |= flagWorker
 	}

@@ -129,6 +129,10 @@ type Options struct {
 	// Goroutines chooses the goroutines that get a lane, nil all. With
 	// [exectrace.Trace.ReaderAt] it brings back spans that were left out.
 	Goroutines func(exectrace.GoID) bool
+	// Older are the goroutines that were there before the trace: they count from
+	// its begin on, and not only from when an event tells of them. A builder that
+	// reads the whole trace should be given them.
+	Older *Older
 }
 
 // Dropped says what a set lacks because of [Options.Memory].

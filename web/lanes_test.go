@@ -141,6 +141,26 @@ func TestLineReduced(t *testing.T) {
 }
 
 // TestProcsLane holds the lane of the Ps against the spans of the trace.
+// TestBounded: two Ps are not more than two, however little of a column the trace
+// has.
+func TestBounded(t *testing.T) {
+	sums := [][8]float64{{0: 0.5, 7: 1.5}, {0: 0.2, 7: 0.6}, {0: 0.01, 7: 0.445}}
+	covered := []float64{1, 0.5, 0.1}
+	bounded(sums, 2, func(i int64) float64 { return covered[i] })
+	for i, s := range sums {
+		total := 0.0
+		for _, n := range s {
+			total += n / covered[i]
+		}
+		if total > 2.000001 {
+			t.Errorf("column %d has %.3f of two Ps", i, total)
+		}
+	}
+	if sums[0][7] != 1.5 || sums[1][0] != 0.2 {
+		t.Errorf("columns that hold what they may have changed: %v", sums)
+	}
+}
+
 func TestProcsLane(t *testing.T) {
 	p := pagesOf(t, smallRecording(t, timeline.Clock{Offset: 1e9}))
 	for _, w := range []int{50, 700, 2000} {

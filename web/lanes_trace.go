@@ -139,6 +139,25 @@ var groupClasses = []class{
 	{"chan", "channel or select", []tiles.Class{tiles.GoChan}},
 }
 
+// bounded keeps the sums of lanes to what there are of them. A bucket that is
+// coarser than a column goes on beyond the trace's end: in the last columns it
+// brings more than lies in the trace.
+func bounded(sums [][8]float64, lanes int, covered func(int64) float64) {
+	for i := range sums {
+		total := 0.0
+		for _, n := range sums[i] {
+			total += n
+		}
+		most := float64(lanes) * covered(int64(i))
+		if total <= most {
+			continue
+		}
+		for c := range sums[i] {
+			sums[i][c] *= most / total
+		}
+	}
+}
+
 // stacked makes the lines of classes out of sums by column and class.
 func (g *grid) stacked(v *laneView, l *lane, classes []class, sums [][8]float64) {
 	for _, k := range classes {
@@ -175,9 +194,11 @@ func procsLane(ctx context.Context, v *laneView) (*lane, error) {
 		return l, err
 	}
 	sums := make([][8]float64, g.n)
-	for _, p := range g.lanesOf(tiles.KindProc) {
+	procs := g.lanesOf(tiles.KindProc)
+	for _, p := range procs {
 		g.occupied(p.ID, func(c int64, class tiles.Class, share float64) { sums[c][class] += share })
 	}
+	bounded(sums, len(procs), g.covered)
 	g.stacked(v, l, procClasses, sums)
 	return l, nil
 }

@@ -246,8 +246,13 @@ func (b *build) run() {
 	// little, and saves a half of the timeline's size.
 	defer frugal()()
 	if b.reader == nil {
+		older, err := tiles.FindOlder(b.trace)
+		if err != nil {
+			b.fail(err)
+			return
+		}
 		b.reader = b.trace.Reader()
-		b.builder = tiles.NewBuilder(b.reader, tiles.Options{Key: b.key, Memory: room(b.trace.Size())})
+		b.builder = tiles.NewBuilder(b.reader, tiles.Options{Key: b.key, Memory: room(b.trace.Size()), Older: older})
 		b.progress.generations = b.trace.Generations()
 	}
 	began, from := time.Now(), b.progress.done()

@@ -66,7 +66,11 @@ func wholeSet(t *testing.T, data []byte) *tiles.Set {
 		t.Fatal(err)
 	}
 	r := tr.Reader()
-	b := tiles.NewBuilder(r, tiles.Options{Memory: room(tr.Size())})
+	older, err := tiles.FindOlder(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := tiles.NewBuilder(r, tiles.Options{Memory: room(tr.Size()), Older: older})
 	for r.Next() {
 		b.Event(r.Event())
 	}

@@ -182,7 +182,7 @@ func TestTimelineStats(t *testing.T) {
 		}
 	}
 	f("t0=1003000000&t1=1005000000", "runs 1 2ms, syscall 1 2ms, chan 1 2ms, | main.worker 1 runs 2ms |  1 syscall 2ms | main.main 1 chan 2ms ")
-	f("t0=1002500000&t1=1003500000", "runs 2 1ms, runnable 1 500µs, syscall 1 1ms, chan 1 500µs, | main.worker 1 runs 500µs runnable 500µs | main.main 1 runs 500µs chan 500µs |  1 syscall 1ms ")
+	f("t0=1002500000&t1=1003500000", "runs 2 1ms, runnable 1 500µs, syscall 1 1ms, chan 1 500µs, | main.main 1 runs 500µs chan 500µs | main.worker 1 runs 500µs runnable 500µs |  1 syscall 1ms ")
 	f("t0=5000000000&t1=6000000000", "")
 }
 

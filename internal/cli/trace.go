@@ -162,6 +162,9 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 	if f.parsed, err = sched.ParseFilter(strings.TrimSpace(f.filter)); err != nil {
 		return usageError{err}
 	}
+	if err := termsFor(args[0], f.parsed); err != nil {
+		return err
+	}
 	f.verb = args[0]
 	return traceVerbs()[i].run(e, f, args[1:])
 }
@@ -170,6 +173,27 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 var traceVerbFlags = map[string][]string{
 	"by": {"goroutines"}, "kind": {"profile"}, "sweep": {"mmu"}, "per-proc": {"mmu"}, "raw": {"events"},
 	"o": {"cut", "profile", "export"},
+}
+
+// traceVerbTerms are the terms of a filter that make sense, beside those of times,
+// for the verbs that do not show stays of goroutines in a state.
+var traceVerbTerms = map[string][]string{
+	"tasks": {"task", "dur"}, "regions": {"g", "task", "region"}, "stw": nil,
+}
+
+// termsFor refuses the terms that a verb would overlook.
+func termsFor(verb string, f *sched.Filter) error {
+	known, some := traceVerbTerms[verb]
+	if f == nil || !some {
+		return nil
+	}
+	for _, key := range f.Terms() {
+		if !slices.Contains(known, key) {
+			return usagef("-filter: loupe trace %s knows nothing of %s, which picks stays of goroutines; it takes %s", verb, key,
+				strings.Join(append(slices.Clone(known), "from", "to"), ", "))
+		}
+	}
+	return nil
 }
 
 // traceFormats are the formats that a verb has.

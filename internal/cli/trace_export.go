@@ -29,7 +29,7 @@ func traceExport(e *env, f *traceFlags, args []string) error {
 		if err != nil {
 			return usageError{err}
 		}
-		_, err = sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: 1, Each: func(r *exectrace.Reader, i *sched.Interval) { x.Interval(r, i) }})
+		_, err = sched.Analyze(t, sched.AnalyzeOptions{Filter: f.parsed, Top: 1, Named: true, Each: func(r *exectrace.Reader, i *sched.Interval) { x.Interval(r, i) }})
 		return errors.Join(err, x.Close())
 	}
 	if f.out != "" {

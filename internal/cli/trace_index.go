@@ -98,6 +98,9 @@ func buildIndex(name string, data io.ReaderAt, size int64, opts tiles.Options) (
 	if err != nil {
 		return nil, 0, fmt.Errorf("cannot read %s: %w", name, err)
 	}
+	if opts.Older, err = tiles.FindOlder(t); err != nil {
+		return nil, 0, err
+	}
 	r := t.Reader()
 	b := tiles.NewBuilder(r, opts)
 	events := int64(0)

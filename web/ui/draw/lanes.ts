@@ -60,6 +60,17 @@ export function topOf(l: Lane, span: Span): number {
   return Math.max(top, l.top ?? 0) || 1;
 }
 
+/** oneScale gives lanes that two sources have in common the same upper edge: a lower line is then a smaller figure. */
+export function oneScale(a: readonly Lane[], b: readonly Lane[], span: Span): [Lane[], Lane[]] {
+  const to = (lanes: readonly Lane[], others: readonly Lane[]): Lane[] => lanes.map((l) => {
+    const twin = others.find((o) => o.key === l.key && o.unit === l.unit && !o.missing && o.shape !== "heat" && o.shape !== "spans");
+    if (!twin || l.missing) return l;
+    const top = Math.max(topOf(l, span), topOf(twin, span));
+    return { ...l, top: l.top && twin.top ? top : top * 1.08 };
+  });
+  return [to(a, b), to(b, a)];
+}
+
 /** drawLane draws a lane; its labels of the scale come from label. */
 export function drawLane(c: CanvasRenderingContext2D, l: Lane, b: Box, label: (v: number) => string): void {
   c.clearRect(0, 0, b.width, b.height);

@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import type { CompareSide, Lane } from "../../api/types.ts";
 import type { Span } from "../../base/units.ts";
 import { axis } from "../../model/source.ts";
+import { oneScale } from "../../draw/lanes.ts";
 import { LaneStack } from "../../tracks/lanes.tsx";
 import { useWidth } from "../../tracks/axis.tsx";
 import { Answer, useAnswer } from "../../widgets/ask.tsx";
@@ -15,22 +16,24 @@ export function Aligned({ a, b }: { a: CompareSide; b: CompareSide }) {
   const spans = infos.map((i) => i.value?.axis).filter((s) => !!s);
   if (spans.length < 2) return <Answer of={infos.find((i) => !i.value) ?? infos[0]!}>{() => null}</Answer>;
   const span: Span = { start: Math.min(...spans.map((s) => s.start_ns)), end: Math.max(...spans.map((s) => s.end_ns), 1) };
-  return (
-    <>
-      <p class="note">Each begins at its own start; both have the same scale of time.{axis.value ? "" : " This source has no time."}</p>
-      <Stack side={a} name={"A " + a.name} span={span} />
-      <Stack side={b} name={"B " + b.name} span={span} />
-    </>
-  );
+  return <Pair a={a} b={b} span={span} />;
 }
 
-function Stack({ side, name, span }: { side: CompareSide; name: string; span: Span }) {
+/** Pair asks for the lanes of both, and draws them when it knows how high both go. */
+function Pair({ a, b, span }: { a: CompareSide; b: CompareSide; span: Span }) {
   const box = useRef<HTMLDivElement>(null), width = useWidth(box);
   const points = Math.ceil(Math.max(200, width) / 100) * 100;
-  const asked = useAnswer("lanes", { s: side.source, keys, w: points, t0: Math.round(span.start), t1: Math.round(span.end) }, width > 0);
+  const of = (side: CompareSide) => useAnswer("lanes", { s: side.source, keys, w: points, t0: Math.round(span.start), t1: Math.round(span.end) }, width > 0);
+  const asked = [of(a), of(b)] as const;
+  const lanes = asked.map((x) => (x.value?.lanes ?? []).filter((l): l is Lane => l !== null));
+  const ready = asked.every((x) => x.value || x.error);
+  const scaled = oneScale(lanes[0]!, lanes[1]!, span);
   return (
     <div ref={box} class="lanebox">
-      <Answer of={asked} source={side.source}>{(v) => v && <LaneStack lanes={(v.lanes ?? []).filter((l): l is Lane => l !== null)} span={{ start: v.span.start_ns, end: v.span.end_ns }} label={name} />}</Answer>
+      <p class="note">Each begins at its own start; both have the same scale of time, and each lane of A that of its twin in B.{axis.value ? "" : " This source has no time."}</p>
+      {[a, b].map((side, i) => (
+        <Answer key={i} of={asked[i]!} source={side.source}>{(v) => v && ready && <LaneStack lanes={scaled[i]!} span={{ start: v.span.start_ns, end: v.span.end_ns }} label={"AB"[i] + " " + side.name} />}</Answer>
+      ))}
     </div>
   );
 }

@@ -136,12 +136,18 @@ function ways(e: InsightEvidence, source: SourceInfo, rule: string): To[] {
     out.push({ name: "Flame graph", route: { ...viewRoute("profile", p), source: source.id } });
     if (e.function) out.push({ name: "Source", route: { ...viewRoute("profile", { ...p, tab: "source" }), source: source.id } });
   }
-  if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", t) });
+  if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", { ...t, ...chosenBy(e) }) });
   if (rule.startsWith("GC") && kind !== "pprof.cpu") out.push({ name: "GC", route: viewRoute("gc", t) });
   if (rule.startsWith("SC") && kind !== "stacks" && kind !== "core") out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
   if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", e.phase ? { ...t, phase: e.phase } : t) });
   if (kind === "stacks" || kind === "core" || kind === "pprof.goroutine" || rule.startsWith("FA")) out.push({ name: "Goroutines", route: viewRoute("goroutines") });
   return out;
+}
+
+/** chosenBy is the stay of a goroutine that evidence is about, as the timeline's address has it; nothing for other evidence. */
+export function chosenBy(e: InsightEvidence): { sel?: string } {
+  const id = /^goroutine ([\d,]+) /.exec(e.text)?.[1]?.replaceAll(",", "");
+  return id && e.span_ns ? { sel: `g${id}@${Math.round((e.span_ns[0]! + e.span_ns[1]!) / 2)}ns` } : {};
 }
 
 /** spanText is the time of evidence with some room around it, as the address has it. */
