@@ -118,7 +118,7 @@ func (l *stderrLog) writerOf(pid int) *writer {
 		if at = 0; len(l.writers) < maxWriters {
 			l.writers = slices.Insert(l.writers, 0, &writer{})
 		}
-		l.writers[at].asm.Flush()
+		l.flush(l.writers[at])
 		w := &writer{pid: pid}
 		w.asm.Stream, w.asm.Program = l.stream, l.program
 		w.asm.Line = func(line []byte) { l.line(pid, line) }
@@ -127,6 +127,19 @@ func (l *stderrLog) writerOf(pid int) *writer {
 	w := l.writers[at]
 	l.writers = append(slices.Delete(l.writers, at, at+1), w)
 	return w
+}
+
+// flush takes what a writer has left of a line: the begin of another process's line
+// of the runtime, which ended within it, is no text of the program.
+func (l *stderrLog) flush(w *writer) {
+	if w.pid != 0 && l.whose != 0 && w.pid != l.whose {
+		w.asm.Program = func(p []byte) {
+			if line := strings.TrimSuffix(string(p), "\n"); line != "" {
+				l.kids.add(l.w, l.path, w.pid, []byte(line+"\n"))
+			}
+		}
+	}
+	w.asm.Flush()
 }
 
 // line takes a whole line of the runtime of a process.
@@ -216,7 +229,7 @@ func (l *stderrLog) end() {
 	defer l.mu.Unlock()
 	close(l.quit)
 	for _, w := range l.writers {
-		w.asm.Flush()
+		l.flush(w)
 	}
 	if len(l.partial) > 0 && l.kept+int64(len(l.partial)) <= maxProgramText {
 		// Without a newline, as it came: the runtime may have been cut short.

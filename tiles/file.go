@@ -16,7 +16,7 @@ import (
 
 const (
 	magic      = "loupetls"
-	version    = 2
+	version    = 3
 	headerSize = 256
 	laneSize   = 80
 	levelSize  = 16

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"loupe/core"
+	"loupe/dump"
 	"loupe/postmortem"
 	"loupe/report"
 	"loupe/session"
@@ -24,7 +25,8 @@ type coreEnd struct {
 	Path  string `json:"path"`
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Grade is "critical" for a program that has failed, "info" for one that was
+	// Grade is "critical" for a program that has failed, "warning" for one whose
+	// goroutines wait for each other or many for one lock, "info" for one that was
 	// copied while it ran.
 	Grade   string     `json:"grade"`
 	Ended   string     `json:"ended"`
@@ -110,6 +112,24 @@ func coreEnds(ctx context.Context, s *subject, _ *query) ([]coreEnd, error) {
 	})
 }
 
+// stuck notes what goroutines wait for, where many do or none can go on: a program
+// that was copied while it hung is not well.
+func (e *coreEnd) stuck(c *postmortem.Core) {
+	f, err := c.Goroutines()
+	if err != nil {
+		return // it says so where they are shown
+	}
+	for _, x := range f.Suspects(nil) {
+		if x.Concern != dump.ConcernLock && x.Concern != dump.ConcernCycle {
+			continue
+		}
+		if e.Grade == "info" {
+			e.Grade = "warning"
+		}
+		e.Facts = append(e.Facts, coreFact{Head: "look at first", Text: report.SuspectText(f, &x), Grave: true})
+	}
+}
+
 func endOf(path string, c *postmortem.Core) coreEnd {
 	page := report.NewCore(c)
 	end := coreEnd{Path: path, Name: c.Name, Title: report.CoreTitle(page), Grade: "info", Ended: report.EndText(page), Message: page.Message, Facts: []coreFact{}}
@@ -119,6 +139,7 @@ func endOf(path string, c *postmortem.Core) coreEnd {
 	for _, f := range report.CoreFacts(page) {
 		end.Facts = append(end.Facts, coreFact(f))
 	}
+	end.stuck(c)
 	if t, ok := c.Ended(); ok {
 		v := threadOf(&t)
 		v.Registers = nil // they are told with the threads: a page that is handed on has none
