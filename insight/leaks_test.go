@@ -182,3 +182,38 @@ func TestGC09(t *testing.T) {
 	expect(t, "up and down", watched(60, func(s int) int { return 10 + s*37%60 }, func(s int) int { return 10 + s*37%60 }, 10), "GC09", Fine, "without a trend")
 	expect(t, "early", watched(20, func(s int) int { return 100 - 4*s }, func(s int) int { return 10 + 4*s }, 10), "GC09", TooLittle, "largest at sample 1")
 }
+
+// TestSC10Counted: of a process that is looked at from outside the number of
+// goroutines and one profile are all there is.
+func TestSC10Counted(t *testing.T) {
+	watched := func(n func(second int) int, waiting int64) *recordingtest.Recording {
+		var b strings.Builder
+		b.WriteString("title x\ntarget pid 7 module=shop\nphase bare 0s..30s\nphase goroutine 30s..31s profiler=goroutine\n")
+		b.WriteString("-- metrics.ndjson metrics --\nt_ns /sched/goroutines:goroutines\n")
+		for s := range 31 {
+			fmt.Fprintf(&b, "%ds %d\n", s, n(s))
+		}
+		r := recordingtest.New(b.String())
+		if waiting == 0 {
+			return r
+		}
+		stacks := picture(
+			column{"shop.serve:/src/main.go:3 shop/search.ask:/src/rss.go:21 runtime.chanrecv1 runtime.gopark", []int64{waiting}},
+			column{"shop.main:/src/main.go:4 net/http.(*Server).Serve internal/poll.runtime_pollWait runtime.gopark", []int64{9000}},
+		)
+		data := profiletest.Encode(stacks, profiletest.Options{Types: []string{"goroutine/count"}})
+		return r.Put(recording.Entry{Path: "goroutine.pb.gz", Kind: recording.Goroutine, Phase: "goroutine"}, data)
+	}
+	leak := func(s int) int { return 112 + 40*s }
+	f := expect(t, "a leak", watched(leak, 1200), "SC10", Found, "112 goroutines in the beginning and 1,312 in the end")
+	severity(t, "a leak", f, Warning)
+	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Text, "1,200 goroutines wait here") {
+		t.Errorf("evidence = %+v", e)
+	}
+	severity(t, "nobody knows where", expect(t, "nobody knows where", watched(leak, 0), "SC10", Found), Info)
+	severity(t, "not there", expect(t, "not there", watched(leak, 100), "SC10", Found), Info)
+	expect(t, "a pool that is full", watched(func(s int) int { return min(12+200*s, 512) }, 500), "SC10", Fine, "between 12.0 and 512")
+	expect(t, "the same", watched(func(s int) int { return 50 + s%3 }, 50), "SC10", Fine, "between 50.0 and 52.0 goroutines")
+	expect(t, "up and down", watched(func(s int) int { return 100 + s%2*(1000-30*s) + s/30*1200 }, 50), "SC10", Fine, "between 100 and 1,300")
+	expect(t, "filled in the middle", watched(func(s int) int { return 12 + min(max(s-8, 0), 12)*50 }, 500), "SC10", Fine, "they stayed at 612 then")
+}

@@ -11,6 +11,7 @@ import (
 	"loupe/sched"
 	"loupe/session"
 	"loupe/stack"
+	"loupe/stats"
 	"loupe/unit"
 )
 
@@ -19,13 +20,15 @@ var sc10 = &Rule{
 	About: "Goroutines that wait at one place for ever are a leak: their stacks, and all that they refer to, stay. " +
 		"Go's own search proves it of those that nothing can wake up any more. Profiles one after the other show where they become more. " +
 		"A trace shows those that came there while it was taken and did not leave; that more come all the time tells a leak from a pool.",
-	Needs: []recording.Kind{recording.ExecTrace}, Instead: []recording.Kind{recording.GoroutineLeak, recording.Goroutine},
+	Needs: []recording.Kind{recording.ExecTrace}, Instead: []recording.Kind{recording.GoroutineLeak, recording.Goroutine, recording.Metrics},
 	Params: []Param{
 		{"leaked", 1, "goroutines", "Go: that its search finds (goroutineleak); it is a proof"},
 		{"looks", 5, "goroutine profiles", "research: growth over five of them, one after the other (-phases growth)"},
 		{"p", 0.01, "probability", "research: Mann–Kendall, of their number at one place"},
 		{"more", 20, "goroutines", "chosen: at one place, from the first look to the last"},
-		{"goroutines", 100, "goroutines", "chosen: at one place, started in the trace, when it ends"},
+		{"goroutines", 100, "goroutines", "chosen: at one place, started in the trace, when it ends; or more in all, by the samples of the runtime"},
+		{"samples", 10, "samples", "chosen: of their number, below which a trend says little"},
+		{"times", 2, "times as many", "chosen: in the end as in the beginning, by the samples"},
 		{"quarter", 0.10, "share of them", "chosen: that came in each quarter of the trace"},
 		{"stayed", 0.5, "share of the trace", "research: the first has been there for most of it"},
 	},
@@ -46,7 +49,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	var places []stuck
 	var fine []string
 	missing, short := 0, Finding{}
-	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){(*Rule).proved, (*Rule).becomingMore, (*Rule).staying} {
+	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){(*Rule).proved, (*Rule).becomingMore, (*Rule).staying, (*Rule).counted} {
 		more, other := look(r, in)
 		switch other.State {
 		case NotApplicable:
@@ -70,7 +73,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	}
 	var found []Finding
 	for _, p := range places[:min(mostStuck, len(places))] {
-		if !in.Session.Scope().IsUser(p.at) {
+		if p.at.Func != "" && !in.Session.Scope().IsUser(p.at) {
 			p.Advice = "They wait in " + stack.Package(p.at.Func) + ", whose code is not yours: end what starts them there. A connection, the body of an answer, a client, a pool, a ticker or a server wants to be closed, stopped or shut down."
 		}
 		found = append(found, p.Finding)
@@ -217,4 +220,84 @@ func (r *Rule) staying(in *Input) (found []stuck, other Finding) {
 		return nil, r.answer(Fine, "no goroutine that was started in the trace waits for another when it ends")
 	}
 	return nil, r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", plural(most.Created, "goroutine"), place(t.site(most.Stack)))
+}
+
+// counted looks at the number of goroutines in the samples of the runtime: of a
+// process that is looked at from outside there is no more. Where a goroutine profile
+// has most of those that came at one place, that is the place.
+func (r *Rule) counted(in *Input) (found []stuck, other Finding) {
+	other = Finding{State: NotApplicable}
+	for _, run := range in.runs() {
+		set, err := in.Session.Metrics(run)
+		if err != nil {
+			continue
+		}
+		n := set.Series("/sched/goroutines:goroutines").Values
+		if len(n) < int(r.param("samples")) {
+			if len(n) > 0 && other.State == NotApplicable {
+				other = r.short("%d samples of the number of goroutines, %g are needed", len(n), r.param("samples"))
+			}
+			continue
+		}
+		q := max(1, len(n)/4)
+		first, last := stats.Mean(n[:q]), stats.Mean(n[len(n)-q:])
+		_, p := stats.MannKendall(n)
+		more := n[len(n)-1] - n[0]
+		from, to := unit.Number(n[0]), unit.Number(n[len(n)-1])
+		switch {
+		case more < r.param("goroutines") || last < r.param("times")*max(1, first):
+			other = r.answer(Fine, "there were between %s and %s goroutines, and no more in the end than in the beginning (%d samples)", unit.Number(slices.Min(n)), unit.Number(slices.Max(n)), len(n))
+		case n[len(n)-1]-n[len(n)-q] < more/16:
+			other = r.answer(Fine, "there were %s goroutines in the beginning, and they stayed at %s then (%d samples)", from, to, len(n))
+		case p >= r.param("p"):
+			other = r.answer(TooLittle, "there were %s goroutines in the beginning and %s in the end, up and down in between (%d samples): record longer", from, to, len(n))
+		default:
+			found = append(found, r.stuckSomewhere(in, n, more))
+		}
+	}
+	return found, other
+}
+
+// runs are the processes that the phases are of, each once.
+func (in *Input) runs() (all []int) {
+	for _, p := range in.Session.Manifest().Phases {
+		if !slices.Contains(all, p.Run) {
+			all = append(all, p.Run)
+		}
+	}
+	return all
+}
+
+// stuckSomewhere is the finding of goroutines that become more, at the place
+// where most of them wait, if that is known.
+func (r *Rule) stuckSomewhere(in *Input, n []float64, more float64) stuck {
+	f := r.stuck(stack.Frame{}, more, "there were %s goroutines in the beginning and %s in the end, a steady rise over %d samples that had not ended", unit.Number(n[0]), unit.Number(n[len(n)-1]), len(n))
+	f.Impact = exactly(more, "goroutines more")
+	f.Severity = Info
+	f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")
+	w := in.goroutines()
+	if w == nil {
+		f.Advice = "Record a goroutine profile (-phases goroutine), which tells where they wait; -phases growth looks ten times."
+		return f
+	}
+	counts := map[stack.Frame]int64{}
+	var top wait
+	var most stack.Frame
+	for _, x := range w.all {
+		if waitsOutside(x.frames) {
+			continue
+		}
+		at := in.userFrame(x.frames)
+		at = stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
+		if counts[at] += x.count; counts[at] > counts[most] {
+			most, top = at, x
+		}
+	}
+	if float64(counts[most]) < more/2 {
+		f.Doubts = append(f.Doubts, "no place in the goroutine profile has most of them")
+		return f
+	}
+	f.at, f.Severity = most, Warning
+	f.Evidence = []Evidence{w.evidence(most, top.frames, "%s wait here", plural(counts[most], "goroutine"))}
+	return f
 }
