@@ -24,6 +24,18 @@ const (
 // allow.
 func (t *Table) settle(all []*Facts) {
 	for i, f := range all[1:] {
+		if a, b := failed(all[0]), failed(f); a+b > 0 {
+			// What a program took that did not come to the end of its work is no time
+			// of the work.
+			t.withdraw(i, false, func(*Change) bool { return true })
+			for k, n := range []int{a, b} {
+				if n > 0 {
+					side := []*Facts{all[0], f}[k]
+					t.Notes = append(t.Notes, fmt.Sprintf("%s failed in %d of %d rounds (%s): what they took says nothing of its work, and nothing is decided", side.Title, n, len(side.Rounds), side.failure()))
+				}
+			}
+			continue
+		}
 		if sameBuild(all[0], f) {
 			t.withdraw(i, false, func(*Change) bool { return true })
 			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s are the same build, run in the same way: whatever differs between them is chance, or the machine", t.Titles[0], t.Titles[i+1]))
@@ -94,6 +106,51 @@ func typical(f *Facts) time.Duration {
 		return math.MaxInt64
 	}
 	return time.Duration(stats.Median(all))
+}
+
+// failed counts the rounds in which the program ended by itself, and not well.
+func failed(f *Facts) (n int) {
+	for i := range f.Rounds {
+		if f.ending(i) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// failure is how the program of the recording failed in the first round in which it
+// did, empty when it did not.
+func (f *Facts) failure() string {
+	for i := range f.Rounds {
+		if end := f.ending(i); end != "" {
+			return end
+		}
+	}
+	return ""
+}
+
+// ending is how the process of a round ended, where that was not well.
+func (f *Facts) ending(round int) string {
+	run := f.Rounds[round].Phase.Run
+	if run < 0 || run >= len(f.Manifest.Target.Runs) {
+		return ""
+	}
+	r := &f.Manifest.Target.Runs[run]
+	if r.Stopped || r.Exit == "" || r.Exit == "exit status 0" || r.Exit == "exit 0" {
+		return ""
+	}
+	return r.Exit
+}
+
+// Failed says which of the recordings a program failed in, by its title and how it
+// ended.
+func Failed(all ...*Facts) (each []string) {
+	for _, f := range all {
+		if n := failed(f); n > 0 {
+			each = append(each, fmt.Sprintf("%s failed in %d of %d rounds: %s", f.Title, n, len(f.Rounds), f.failure()))
+		}
+	}
+	return each
 }
 
 // sameBuild tells that two recordings are of one and the same program, run in

@@ -158,6 +158,16 @@ func TestHeadline(t *testing.T) {
 		a.Manifest.Target.Build, b.Manifest.Target.Build = "x", "x"
 		b.Manifest.Target.Env = []string{"GOGC=50"}
 	})
+	f("failed in one round", Undecided, "b failed in 1 of 5 rounds (exit status 2): what they took says nothing of its work", func(a, b *Facts) {
+		long(a, b)
+		b.Manifest.Target.Runs = []recording.Run{{Exit: "exit status 2"}, {Exit: "exit status 0"}}
+		for i := range b.Rounds[1:] {
+			b.Rounds[i+1].Phase.Run = 1
+		}
+		if got := Failed(a, b); len(got) != 1 || got[0] != "b failed in 1 of 5 rounds: exit status 2" {
+			t.Errorf("Failed = %q", got)
+		}
+	})
 	f("stopped before the end", Regressed, "b had not ended after 10.0 s, and was stopped", func(a, b *Facts) {
 		long(a, b)
 		b.Manifest.Target.Runs = []recording.Run{{Stopped: true}}

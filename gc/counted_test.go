@@ -109,3 +109,30 @@ func holdCounted(t *testing.T, stretch int, rows []Row, want float64) {
 			stretch, rows[0].GC, rows[len(rows)-1].GC, want, a.all.Low, a.all.High, a.mark.Estimate, a.stop, a.disagree)
 	}
 }
+
+// TestProcsChange: a share is of the time of all Ps that there were, one second of
+// eight and two of one.
+func TestProcsChange(t *testing.T) {
+	var rows []Row
+	took, time := 0.0, 0.0
+	for n := range 30 {
+		y := Row{GC: int64(n + 1), AtS: 0.1 * float64(n+1), MarkMS: 10, CPUBackground: 20, Procs: 8, Dialect: "1.18"}
+		if n >= 10 {
+			y.Procs = 1
+		}
+		took += 20.5 // what is printed is truncated
+		time += 100 * float64(y.Procs)
+		y.GCTracePercent = int(100 * took / (time + 10*float64(y.Procs)))
+		rows = append(rows, y)
+	}
+	a := accountOf(rows, 1)
+	_, low, high := a.share(2910)
+	time += 10 // the last collection
+	want := Figure(100 * took / (time - 800))
+	if a.disagree || low > want || high < want || high-low > 3 {
+		t.Errorf("the share is between %.2f%% and %.2f%%, want %.2f%% in it (contradiction %v)", low, high, want, a.disagree)
+	}
+	if least, most := timeOfPs(rows); least > time || most < time {
+		t.Errorf("%v to %v ms of Ps, want %v", least, most, time)
+	}
+}

@@ -80,6 +80,9 @@ func derive(run []godebug.Cycle, opt Options) Derived {
 			d.Forced++
 		}
 		d.Procs = max(d.Procs, run[i].Procs)
+		if d.LeastProcs == 0 || run[i].Procs < d.LeastProcs {
+			d.LeastProcs = run[i].Procs
+		}
 	}
 	span := float64(duration(run, opt))
 	d.shares(run, span)

@@ -187,6 +187,7 @@ type Derived struct {
 	PeakHeapMB        Figure `json:"peak_heap_mb"`
 	PeakGoalMB        Figure `json:"peak_goal_mb"`
 	Procs             int    `json:"procs"` // the largest
+	LeastProcs        int    `json:"least_procs"`
 
 	// Live is the trend of the live heap. ForcedLive is that of the forced
 	// collections alone: their marking is not muddled by allocation, so they

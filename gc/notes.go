@@ -33,6 +33,8 @@ const (
 	NoteUnrecognised NoteID = "unrecognised-lines"
 	// NoteRuns: the cycles are of several runs; the figures are of one.
 	NoteRuns NoteID = "several-runs"
+	// NoteProcs: GOMAXPROCS has changed within the window.
+	NoteProcs NoteID = "procs-changed"
 	// NoteDoubtful: which process a line is of is a guess for some.
 	NoteDoubtful NoteID = "doubtful-lines"
 	// NoteSpan: no duration was given, so it is first start to last end.
@@ -90,6 +92,7 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 		add(off >= 1, NoteCumulative,
 			"the last line says %.0f%%, but that is of all time since the program began, not of this window; such figures of two runs compare their starts too", float64(d.GCTracePercent))
 	}
+	add(d.LeastProcs < d.Procs, NoteProcs, "GOMAXPROCS changed: there were %d to %d Ps, and the collector's share is of the time of all there were; between two lines nobody knows when it changed", d.LeastProcs, d.Procs)
 	peak, zero, stale := 0.0, 0, 0
 	for i := range run {
 		y := &run[i]

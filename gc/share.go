@@ -2,6 +2,7 @@ package gc
 
 import (
 	"math"
+	"slices"
 
 	"loupe/godebug"
 )
@@ -52,15 +53,16 @@ func accountOf(rows []Row, complete float64) account {
 		return a
 	}
 	high := 0.0
+	ps := meanProcs(rows)
 	for i := range rows {
-		mark, stop := perP(&rows[i])
+		mark, stop := perP(&rows[i], ps.Estimate)
 		a.mark.Low += mark.Low
 		a.mark.Estimate += mark.Estimate
 		a.mark.High += mark.High
 		a.stop += float64(stop.Estimate)
 		high += float64(mark.High + stop.High)
 	}
-	a.all = Range{a.mark.Low, a.mark.Estimate * Figure(complete), Figure(high * complete)}
+	a.all = Range{a.mark.Low * ps.Estimate / ps.High, a.mark.Estimate * Figure(complete), Figure(high*complete) * ps.Estimate / ps.Low}
 	low, top, ok := countBounds(rows)
 	if !ok {
 		return a
@@ -77,10 +79,27 @@ func accountOf(rows []Row, complete float64) account {
 	return a
 }
 
-// perP is what one line says of each P's time in ms: of marking, which was
-// truncated, and of the stops, which are at most that long.
-func perP(y *Row) (mark, stop Range) {
-	ps := Figure(max(y.Procs, 1))
+// meanProcs is how many Ps there were, over the time of the lines: GOMAXPROCS may
+// change, at any time between two of them, and a share of the Ps' time is one of all
+// that there were.
+func meanProcs(rows []Row) (ps Range) {
+	first, last := &rows[0], &rows[len(rows)-1]
+	if !slices.ContainsFunc(rows, func(y Row) bool { return y.Procs != first.Procs }) {
+		return around(float64(max(first.Procs, 1)), 0)
+	}
+	span := 1e3*(last.AtS-first.AtS) + last.STW1MS + last.MarkMS + last.STW2MS
+	if span <= 0 {
+		return around(float64(max(first.Procs, 1)), 0) // no log says so
+	}
+	before := 1e3 * first.AtS * float64(first.Procs)
+	least, most := timeOfPs(rows)
+	least, most = (least-before)/span, (most-before)/span
+	return Range{Figure(least), Figure((least + most) / 2), Figure(most)}
+}
+
+// perP is what one line says of the time of each of ps Ps, in ms: of marking, which
+// was truncated, and of the stops, which are at most that long.
+func perP(y *Row, ps Figure) (mark, stop Range) {
 	for _, ms := range []float64{y.CPUAssist, y.CPUBackground} {
 		if ms > 0 {
 			mark.Low += Figure(ms) / ps
@@ -88,23 +107,29 @@ func perP(y *Row) (mark, stop Range) {
 			mark.High += Figure(ms+printed(ms)) / ps
 		}
 	}
-	for _, ms := range []float64{y.CPUSTW1MS, y.CPUSTW2MS} {
+	// The line multiplies by the CPUs where there are more Ps than those
+	// (work.stwprocs), the count of the runtime by the Ps.
+	for _, s := range [2][2]float64{{y.CPUSTW1MS, y.STW1MS}, {y.CPUSTW2MS, y.STW2MS}} {
+		ms := max(s[0], s[1]*float64(y.Procs))
 		stop.Estimate += Figure(ms) / ps
-		stop.High += Figure(ms+printed(ms)) / ps
+		stop.High += Figure(ms+max(printed(s[0]), printed(s[1])*float64(y.Procs))) / ps
 	}
 	return mark, stop
 }
 
 // countBounds returns the bounds that the runtime's own count sets, in ms of each P:
 // its share of all time since the program began, at the end of the first and of
-// the last collection. It tells nothing where GOMAXPROCS has changed, since the
-// time before counts by what it was then.
+// the last collection. Where GOMAXPROCS has changed it tells something of a log that
+// begins with the program alone: the time before counts by what it was then.
 func countBounds(rows []Row) (low, high float64, ok bool) {
 	first, last := &rows[0], &rows[len(rows)-1]
-	for i := range rows {
-		if rows[i].Procs != first.Procs {
+	if slices.ContainsFunc(rows, func(y Row) bool { return y.Procs != first.Procs }) {
+		if first.GC != 1 {
 			return 0, 0, false
 		}
+		least, most := timeOfPs(rows)
+		share, ps := float64(last.GCTracePercent)/100, meanProcs(rows)
+		return share * least / float64(ps.High), (share + 0.01) * most / float64(ps.Low), true
 	}
 	ends := func(y *Row) float64 { return 1e3*y.AtS + y.STW1MS + y.MarkMS + y.STW2MS }
 	share := func(y *Row, more float64) float64 { return (float64(y.GCTracePercent) + more) / 100 * ends(y) }
@@ -114,10 +139,25 @@ func countBounds(rows []Row) (low, high float64, ok bool) {
 	if first.GC == 1 { // before which there was nothing
 		return share(last, 0), share(last, 1), true
 	}
-	mark, stop := perP(first)
+	mark, stop := perP(first, Figure(max(first.Procs, 1)))
 	low = share(last, 0) - share(first, 1) + float64(mark.Low)
 	high = share(last, 1) - share(first, 0) + float64(mark.High+stop.High)
 	return max(0, low), high, true
+}
+
+// timeOfPs is the time of all Ps from the begin of the program to the end of the
+// last collection, in ms: GOMAXPROCS may have changed at any time between two.
+func timeOfPs(rows []Row) (least, most float64) {
+	at, ps := 0.0, rows[0].Procs
+	for i := range rows {
+		d := max(0, 1e3*rows[i].AtS-at)
+		least += d * float64(min(ps, rows[i].Procs))
+		most += d * float64(max(ps, rows[i].Procs))
+		at, ps = 1e3*rows[i].AtS, rows[i].Procs
+	}
+	last := &rows[len(rows)-1]
+	end := (last.STW1MS + last.MarkMS + last.STW2MS) * float64(ps)
+	return least + end, most + end
 }
 
 // stopped is the part of the stops' printed time by which the estimate is more

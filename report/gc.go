@@ -153,6 +153,9 @@ func derivedRows(d *gc.Derived) (rows [][3]string) {
 // shareRemark says how well the collector's share is known.
 func shareRemark(d *gc.Derived) string {
 	text := fmt.Sprintf("of the time of %d Ps", d.Procs)
+	if d.LeastProcs < d.Procs {
+		text = fmt.Sprintf("of the time of the Ps, of which there were %d to %d", d.LeastProcs, d.Procs)
+	}
 	if low, high := percentFigure(d.CPULowPercent), percentFigure(d.CPUHighPercent); low != high {
 		text += fmt.Sprintf(", between %s and %s", low, high)
 	}

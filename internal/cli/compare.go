@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"loupe/compare"
 	"loupe/report"
 )
 
@@ -38,7 +40,8 @@ compare.
 Outputs of go test -bench become the tables of benchstat: medians, intervals, and what
 is more than chance (Mann and Whitney's test). -count=10 gives enough of each.
 
-Exits with 3 when requests per second, CPU time or wall time got worse.
+Exits with 3 when requests per second, CPU time or wall time got worse, and with 1 when
+a program failed: then nothing is decided.
 
 Profiles of one kind, in any format that loupe reads, are laid side by side by
 function: both values, the change with its interval of 95%, and whether it is
@@ -114,10 +117,20 @@ func compareAll(e *env, names []string, format string) error {
 		}
 		return report.WriteComparison(w, c, e.style())
 	})
-	if err == nil && c.Table.Regressed() {
+	if err != nil {
+		return err
+	}
+	var facts []*compare.Facts
+	for _, x := range all {
+		facts = append(facts, x.facts)
+	}
+	if failed := compare.Failed(facts...); len(failed) > 0 {
+		return errors.New(strings.Join(failed, "; "))
+	}
+	if c.Table.Regressed() {
 		return exitError{exitFound, nil}
 	}
-	return err
+	return nil
 }
 
 // noProfileFlags fails when a flag was given that only profiles have.

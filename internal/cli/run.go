@@ -137,7 +137,11 @@ func failures(targets []*turn) error {
 			continue
 		}
 		if t.rec.Failure() != "" {
-			errs = errors.Join(errs, fmt.Errorf("the program failed: %s", t.rec.Failure()))
+			which := "the program"
+			if len(targets) > 1 {
+				which = t.name
+			}
+			errs = errors.Join(errs, fmt.Errorf("%s failed: %s", which, t.rec.Failure()))
 		}
 		errs = errors.Join(errs, failedPhases(t.rec.Writer().Manifest()))
 	}
