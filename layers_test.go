@@ -17,167 +17,79 @@ import (
 	"testing"
 )
 
-// wing says whether a package may touch the world outside the process.
-type wing int
-
-const (
-	pure  wing = iota // eyes, formats, values: no os, net or os/exec
-	hands             // capture: may do I/O
-	roof              // command line, agent and labs: may do I/O
-)
-
-// room is one package of the house.
-type room struct {
-	floor int
-	wing  wing
-	may   []string // the packages of this module that it may import
+// floor is a folder of the house and what its packages may know.
+type floor struct {
+	// pure packages touch nothing outside the process: no os, net or os/exec.
+	pure bool
+	// may are the folders and packages whose exports they may use, besides the
+	// packages below themselves. A folder ends in a slash.
+	may []string
 }
 
-var (
-	values  = []string{"unit", "stats", "stack", "timeline"}
-	formats = []string{"profile", "exectrace", "loadlog", "godebug", "dump", "metrics", "compiler", "symbol", "benchmark", "core"}
-	eyes    = []string{"session", "calltree", "sched", "gc", "tiles", "why", "overlap", "explain"}
-)
+// house is the map of the module, from the ground up (docs/architecture.md explains
+// it). The longest name that fits a package is the one that counts.
+var house = map[string]floor{
+	// Values know nothing.
+	"value/":        {pure: true},
+	"internal/long": {},
 
-// rooms is the map of the house (docs/architecture.md explains it). A new
-// package is first a line here.
-var rooms = map[string]room{
-	"unit":     {0, pure, nil},
-	"stats":    {0, pure, nil},
-	"stack":    {0, pure, nil},
-	"timeline": {0, pure, nil},
-	"filter":   {0, pure, nil},
-	// What must not be written down, and how to take it out of a text.
-	"secret": {0, pure, nil},
-	// The one place for what differs between systems in mapping files and
-	// counting memory.
-	"system": {0, hands, nil},
+	// Formats know values, and are blind to each other. Two packages join what is in
+	// several.
+	"format/":                      {pure: true, may: []string{"value/"}},
+	"format/dump/goroutineprofile": {pure: true, may: []string{"value/", "format/dump", "format/profile"}},
+	// What tells files apart asks each of them.
+	"format/kind":    {pure: true, may: []string{"format/"}},
+	"format/program": {pure: true, may: []string{"value/", "format/dump", "format/profile", "format/symbol"}},
 
-	"profile":   {1, pure, []string{"stack", "unit"}},
-	"exectrace": {1, pure, []string{"stack", "timeline"}},
-	"godebug":   {1, pure, []string{"timeline"}},
-	"alert":     {1, pure, []string{"stats", "timeline", "unit"}},
-	"dump":      {1, pure, []string{"filter", "stack"}},
-	"metrics":   {1, pure, []string{"timeline", "unit"}},
-	"compiler":  {1, pure, nil},
-	"symbol":    {1, pure, []string{"stack"}},
-	"loadlog":   {1, pure, []string{"stats", "timeline", "unit"}},
-	"benchmark": {1, pure, nil},
+	// How files are opened that others name, on every system, and the container of a
+	// recording.
+	"source/bounded": {may: []string{"source/system"}},
+	"source/system":  {},
+	"recording":      {may: []string{"value/", "source/bounded", "source/system"}},
 
-	"core": {1, pure, nil},
+	// What the user names becomes files of a kind.
+	"source": {may: []string{"value/", "format/kind", "recording", "source/"}},
 
-	// What joins two formats stands above them.
-	// What is in the heap of a program, and what holds it.
-	"heap":                  {2, pure, []string{"symbol"}},
-	"program":               {2, pure, []string{"dump", "profile", "stack", "symbol"}},
-	"dump/goroutineprofile": {2, pure, []string{"dump", "profile", "stack"}},
-
-	// How files are opened that others name: kind, bytes, ratio, time.
-	"source": {1, hands, []string{"system"}},
-
-	"recording": {2, hands, []string{"secret", "source", "system", "timeline"}},
-
-	// Looks into running processes.
-	"live": {3, hands, []string{"core", "dump", "profile", "program", "stack", "symbol"}},
-
-	"load": {3, hands, []string{"load/*", "loadlog", "recording", "secret", "stats", "timeline", "unit"}},
-	// What a load run sends, and when: pure, and tested without a network.
-	"load/plan":   {1, pure, []string{"unit"}},
-	"load/target": {1, pure, []string{"secret"}},
-	"collect":     {4, hands, join([]string{"agent", "alert", "dump/goroutineprofile", "live", "recording", "secret", "source", "system"}, values, formats)},
-	"session":     {3, pure, join([]string{"dump/goroutineprofile", "recording"}, values, formats)},
-	"calltree":    {3, pure, []string{"stack", "unit"}},
-	"sched":       {3, pure, []string{"exectrace", "filter", "godebug", "stack", "stats", "timeline", "unit"}},
-	"gc":          {3, pure, []string{"exectrace", "godebug", "metrics", "stats", "timeline", "unit"}},
-	"why":         {3, pure, join(values, []string{"profile", "compiler"})},
-	"tiles":       {3, pure, []string{"exectrace", "stack", "stats", "timeline", "unit"}},
-	// What the words of a dump are, by the binary that has printed it.
-	"explain": {3, pure, []string{"dump", "stack", "symbol"}},
-	"overlap": {3, pure, []string{"exectrace", "loadlog", "stats", "timeline"}},
-
-	// A core with the program that it is of: for the command line and the pages.
-	"postmortem": {4, pure, []string{"core", "dump", "explain", "heap", "program", "symbol"}},
-
-	"compare": {4, pure, join([]string{"recording"}, values, formats, eyes)},
-	"pprof":   {4, pure, []string{"calltree", "profile", "stack", "stats", "symbol", "unit"}},
-	"insight": {5, pure, join([]string{"recording", "compare"}, values, formats, eyes)},
-	"report":  {6, pure, join([]string{"alert", "heap", "postmortem", "recording", "compare", "insight", "pprof"}, values, formats, eyes)},
-	// What cannot be in a table, for the tests of all who make some.
-	"report/reporttest": {7, hands, []string{"report"}},
-
-	// The server of the pages. The command line opens the files for it.
-	"web": {7, roof, join([]string{"system", "heap", "postmortem", "recording", "compare", "insight", "pprof", "report"}, values, formats, eyes)},
-
-	"internal/cli": {8, roof, []string{"*"}},
-	// Which tests are left out of a quick run.
-	"internal/long": {0, roof, nil},
-	"cmd/loupe":     {9, roof, []string{"internal/cli"}},
-
-	// The oracle of the tests runs the go command.
-	"exectrace/exectracetest": {1, hands, nil},
-	// What makes traces compiles with older Go: the standard library alone.
-	"exectrace/exectracetest/mktrace": {0, roof, nil},
-	"exectrace/exectracetest/bench":   {4, roof, []string{"system", "exectrace", "exectrace/exectracetest", "sched", "stats", "unit"}},
-
-	// What measures load sends it, to a server of its own.
-	"load/loadtest/bench": {4, roof, []string{"load"}},
-
-	// What measures how profiles are read builds both programs.
-	"profile/profiletest/bench": {2, roof, []string{"system", "profile", "profile/profiletest*", "stack", "unit"}},
-
-	// What measures how dumps are read builds the other parsers.
-	"dump/dumptest/bench": {2, roof, []string{"dump", "stats", "system"}},
-
-	// What measures how heaps are read makes a core, and tests count one that is
-	// known.
-	"heap/heaptest/bench":        {4, roof, []string{"core", "heap", "live/livetest", "program", "symbol"}},
-	"heap/heaptest/bench/target": {0, roof, nil},
-	"heap/heaptest/known":        {0, roof, nil},
-	"heap/heaptest/held":         {0, roof, nil},
-	"heap/heaptest/busy":         {0, roof, nil},
-
-	// Tests look into cores of a program that is known.
-	"postmortem/postmortemtest":      {5, roof, []string{"core", "live", "postmortem", "symbol"}},
-	"postmortem/postmortemtest/held": {0, roof, nil},
-
-	// What measures how processes are read starts one.
-	"live/livetest":              {0, hands, nil},
-	"live/livetest/bench":        {4, roof, []string{"dump", "live", "live/livetest"}},
-	"live/livetest/bench/target": {0, roof, nil},
-
-	// What runs tests in a virtual machine starts it.
-	"live/livetest/vm": {0, roof, nil},
-
-	// What measures why runs the go command and the benchmarks of modules.
-	"why/whytest": {5, roof, []string{"collect", "compiler", "profile", "stack", "why"}},
-
-	// What holds predictions about the collector against runs starts programs.
-	"gc/gctest/bench":        {4, roof, []string{"system", "gc", "godebug", "stats"}},
-	"gc/gctest/bench/target": {0, roof, nil},
-
+	// The hands touch the world and write recordings. They never meet the eyes.
+	"capture/":        {may: []string{"value/", "format/", "recording", "source"}},
+	"capture/alert":   {pure: true, may: []string{"value/"}},
+	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
 	// The agent runs inside the recorded program: the standard library alone.
-	"agent": {0, roof, nil},
+	"capture/agent": {},
 
-	"labs":            {0, roof, nil},
-	"labs/form":       {0, roof, nil},
-	"labs/newssearch": {1, roof, []string{"labs/form/*", "labs/newssearch/*"}},
-	"labs/newsfreq":   {2, roof, []string{"labs/form", "labs/newssearch/*"}},
-	"labs/mandelbrot": {1, roof, []string{"labs/form", "labs/mandelbrot/*"}},
-	"labs/mandelweb":  {2, roof, []string{"labs/form*", "labs/mandelbrot/*"}},
-	"labs/sieve":      {1, roof, []string{"labs/form"}},
-	"labs/daisy":      {1, roof, []string{"labs/form"}},
-	"labs/pingpong":   {1, roof, []string{"labs/form"}},
-	"labs/stream":     {1, roof, []string{"labs/form"}},
-	"labs/gzippool":   {1, roof, []string{"labs/form"}},
-	"labs/sendjson":   {1, roof, []string{"labs/form*"}},
-	"labs/mutex":      {1, roof, []string{"labs/form"}},
-	"labs/blocking":   {1, roof, []string{"labs/form"}},
-	"labs/httptrace":  {1, roof, []string{"labs/form"}},
-	"labs/leak":       {1, roof, []string{"labs/form"}},
-	"labs/stacktrace": {1, roof, []string{"labs/form*"}},
+	// The eyes read recordings and touch nothing.
+	"session":   {pure: true, may: []string{"value/", "format/", "recording"}},
+	"analysis/": {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/"}},
+	// Facts are asked by rules and by compare, and ask only what counts.
+	"analysis/facts": {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/gc", "analysis/overlap", "analysis/sched"}},
+	"insight":        {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/"}},
+	"report":         {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/", "insight"}},
+	"web":            {may: []string{"value/", "format/", "recording", "session", "analysis/", "insight", "report", "source/system"}},
+
+	// The roof puts all of it together.
+	// Commands may use all of the house, and each other where one shows what another
+	// does; internal/cli itself lists them, and knows what a command is.
+	"internal/cli":         {may: []string{"internal/cli/", "report"}},
+	"internal/cli/":        {may: []string{"analysis/", "capture/", "format/", "insight", "labs", "recording", "report", "session", "source", "value/", "web"}},
+	"internal/cli/command": {may: []string{"capture/collect", "report", "source", "value/"}},
+	"cmd/loupe":            {may: []string{"internal/cli"}},
+
+	// What is recorded for the course and the tests stands apart.
+	"labs/": {may: []string{"labs/"}},
+	"labs":  {may: []string{"labs/"}},
 }
 
-func join(lists ...[]string) []string { return slices.Concat(lists...) }
+// helps tells whether a package is there for tests and benchmarks alone: its folder,
+// or one that it lies in, is named so. It may use whatever it helps to test, and
+// nothing else may use it.
+func helps(dir string) bool {
+	for part := range strings.SplitSeq(dir, "/") {
+		if strings.HasSuffix(part, "test") || part == "fixture" {
+			return true
+		}
+	}
+	return false
+}
 
 // forbidden names what a pure package must not import, with the reason.
 var forbidden = map[string]string{
@@ -189,72 +101,118 @@ var forbidden = map[string]string{
 	"log":      "a library returns what it has to say",
 }
 
-// roomOf finds the room that a folder belongs to. A folder below a room
-// (profile/internal/wire, labs/newssearch/feeds) is part of that room.
-func roomOf(dir string) (string, bool) {
-	for d := dir; d != "."; d = path.Dir(d) {
-		if _, ok := rooms[d]; ok {
-			return d, true
+// floorOf finds the floor of a package. A folder below a package
+// (format/profile/internal/perfdata, labs/newssearch/feeds) is part of its floor.
+func floorOf(dir string) (name string, f floor, ok bool) {
+	for n, one := range house {
+		if within(dir, n) && len(n) > len(name) {
+			name, f, ok = n, one, true
 		}
 	}
-	return "", false
+	return name, f, ok
 }
 
-func allowed(from, to string) bool {
-	home, _ := roomOf(from)
-	if to == home || strings.HasPrefix(to, home+"/") {
-		return true
-	}
-	for _, may := range rooms[home].may {
-		if prefix, ok := strings.CutSuffix(may, "*"); may == to || ok && strings.HasPrefix(to, prefix) {
-			return true
+// within tells whether a package is the named one or lies in the folder.
+func within(dir, name string) bool {
+	return dir == name || strings.HasPrefix(dir, strings.TrimSuffix(name, "/")+"/")
+}
+
+// siblings tells whether two packages are one room: one lies in the other, or both
+// below one package of a floor whose packages are rooms of their own (format/profile).
+func siblings(from, to string) bool {
+	room := func(dir string) string {
+		parts := strings.SplitN(dir, "/", 3)
+		switch parts[0] {
+		case "analysis", "capture", "format", "internal", "value":
+			return path.Join(parts[:min(2, len(parts))]...)
 		}
+		return parts[0]
 	}
-	return false
+	return room(from) == room(to)
 }
 
 func TestLayers(t *testing.T) {
-	for name, r := range rooms {
-		for _, may := range r.may {
-			if strings.Contains(may, "*") {
-				continue
+	for name, f := range house {
+		for _, n := range append(slices.Clone(f.may), name) {
+			if info, err := os.Stat(filepath.FromSlash(n)); err != nil || !info.IsDir() {
+				t.Errorf("%s is in the map but not in the tree: %v", n, err)
 			}
-			below, ok := rooms[may]
-			switch {
-			case !ok:
-				t.Errorf("%s may import %s, which is not in the map", name, may)
-			case below.floor >= r.floor && name != "agent":
-				t.Errorf("%s (floor %d) may import %s (floor %d): imports point down", name, r.floor, may, below.floor)
-			case r.wing == hands && slices.Contains(eyes, may):
-				t.Errorf("%s may import %s: hands never meet eyes", name, may)
-			}
-		}
-		if _, err := os.Stat(filepath.FromSlash(name)); err != nil {
-			t.Errorf("%s is in the map but not in the tree: %v", name, err)
 		}
 	}
 	eachFile(t, func(dir, file string, f *ast.File, test bool) {
 		if dir == "." && test {
 			return
 		}
-		home, ok := roomOf(dir)
+		name, home, ok := floorOf(dir)
 		if !ok {
-			t.Errorf("%s: package %s is not in the map: add a line to rooms", file, dir)
+			t.Errorf("%s: package %s is not in the map: add it to house", file, dir)
+			return
+		}
+		if test || helps(dir) {
 			return
 		}
 		for _, imp := range f.Imports {
 			to := strings.Trim(imp.Path.Value, `"`)
 			if ours, ok := strings.CutPrefix(to, "loupe/"); ok {
-				if !test && !allowed(dir, ours) {
-					t.Errorf("%s imports %s: not allowed for %s", file, to, home)
+				may := siblings(dir, ours) || slices.ContainsFunc(home.may, func(n string) bool { return within(ours, n) })
+				if !may || helps(ours) {
+					t.Errorf("%s imports %s: not allowed for %s", file, to, name)
 				}
 				continue
 			}
-			if why := forbidden[to]; why != "" && rooms[home].wing == pure && !test {
+			if why := forbidden[to]; why != "" && home.pure {
 				t.Errorf("%s imports %q: %s", file, to, why)
 			}
 		}
 	})
+}
+
+// maxFanOut is how many packages of the house one may import: who changes it must know
+// what they mean.
+const maxFanOut = 15
+
+// tooMany are the packages that still import more. The numbers may only fall, and a
+// package that keeps to the limit leaves the list.
+var tooMany = map[string]int{"capture/collect": 17, "insight": 21, "report": 31, "session": 16, "web": 33}
+
+// shared is what the commands have in common: it knows none of them.
+var shared = []string{"command", "door", "examine", "kept", "loadflags", "pages", "programs"}
+
+// TestFanOut holds how much of the house a package knows, and that what commands share
+// stands below them.
+func TestFanOut(t *testing.T) {
+	imports := map[string]map[string]bool{}
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		if test || helps(dir) {
+			return
+		}
+		if imports[dir] == nil {
+			imports[dir] = map[string]bool{}
+		}
+		for _, imp := range f.Imports {
+			if ours, ok := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), "loupe/"); ok {
+				imports[dir][ours] = true
+			}
+		}
+	})
+	for dir, all := range imports {
+		debt, listed := tooMany[dir]
+		switch n := len(all); {
+		case n > maxFanOut && !listed:
+			t.Errorf("%s imports %d packages of the house, more than %d: split it, or let it ask one that knows them", dir, n, maxFanOut)
+		case listed && n > debt:
+			t.Errorf("%s imports %d packages of the house, and is to fall from %d", dir, n, debt)
+		case listed && n <= maxFanOut:
+			t.Errorf("%s imports %d packages of the house: take it off the list tooMany", dir, n)
+		}
+		if name, ok := strings.CutPrefix(dir, "internal/cli/"); ok && slices.Contains(shared, name) {
+			for to := range all {
+				if one, ok := strings.CutPrefix(to, "internal/cli/"); ok && !slices.Contains(shared, one) {
+					t.Errorf("%s imports %s: what commands share knows no command", dir, to)
+				}
+			}
+		}
+	}
 }
 
 func TestDocumented(t *testing.T) {
@@ -345,6 +303,134 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// A type has one reason to change. Of one with many methods or fields all must be
+// known to change any.
+const (
+	maxMethods    = 15 // of an exported type, exported or not
+	maxOwnMethods = 25 // of another one
+	maxOwnFields  = 30
+	manyMethods   = "It has more methods than most because"
+	manyFields    = "It has more fields than most because"
+)
+
+// tooLarge are the types that are still to be split, with how many methods and fields
+// they have. The numbers may only fall, and a type that keeps to the limits leaves the
+// list. One that is large for a good reason says so in its comment instead.
+var tooLarge = map[string]size{
+	"analysis/compare.comparison": {27, 10},
+	"analysis/explain.Explainer":  {20, 10},
+	"analysis/explain.values":     {27, 7},
+	"analysis/gc.Replay":          {20, 13},
+	"analysis/sched.Filter":       {17, 12},
+	"analysis/sched.Mutator":      {18, 12},
+	"analysis/sched.Summarizer":   {21, 11},
+	"analysis/sched.analyzer":     {35, 20},
+	"capture/collect.Recorder":    {47, 16},
+	"capture/collect.Watcher":     {19, 24},
+	"format/godebug.Assembler":    {19, 12},
+	"format/godebug.Reader":       {16, 20},
+	"format/profile.builder":      {32, 26},
+	"format/profile.decoder":      {28, 27},
+	"format/program.Stopped":      {24, 7},
+	"recording.Writer":            {18, 6},
+	"session.Session":             {36, 3},
+	"web.Server":                  {25, 9},
+	"web.subject":                 {40, 13},
+}
+
+// size is how large a type is.
+type size struct{ methods, fields int }
+
+// measured is a type of the production code.
+type measured struct {
+	size
+	exported bool
+	reason   bool // its comment says why it is large
+}
+
+// TestTypes holds the sizes of types.
+func TestTypes(t *testing.T) {
+	types := typesOf(t)
+	for name, m := range types {
+		large := m.methods > maxOwnMethods || m.fields > maxOwnFields
+		if m.exported { // options may be many
+			large = m.methods > maxMethods
+		}
+		debt, listed := tooLarge[name]
+		switch {
+		case m.reason && !large:
+			t.Errorf("%s is small enough (%d methods, %d fields) to need no reason in its comment", name, m.methods, m.fields)
+		case m.reason:
+		case large && !listed:
+			t.Errorf("%s has %d methods and %d fields: split it by reasons to change, or say in its comment %q", name, m.methods, m.fields, manyMethods+" …")
+		case listed && !large:
+			t.Errorf("%s is small enough (%d methods, %d fields): take it off the list tooLarge", name, m.methods, m.fields)
+		case listed && (m.methods > debt.methods || m.fields > debt.fields):
+			t.Errorf("%s has %d methods and %d fields, and is to be split, not to grow beyond %d and %d", name, m.methods, m.fields, debt.methods, debt.fields)
+		}
+	}
+	for name := range tooLarge {
+		if types[name] == nil {
+			t.Errorf("%s is in tooLarge and not in the tree", name)
+		}
+	}
+}
+
+// typesOf measures the types of the production code, by package and name.
+func typesOf(t *testing.T) map[string]*measured {
+	types := map[string]*measured{}
+	of := func(dir, name string) *measured {
+		m := types[dir+"."+name]
+		if m == nil {
+			m = &measured{exported: ast.IsExported(name)}
+			types[dir+"."+name] = m
+		}
+		return m
+	}
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		if test || helps(dir) || within(dir, "labs") {
+			return
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if name := receiver(d); name != "" {
+					of(dir, name).methods++
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					s, ok := spec.(*ast.TypeSpec)
+					if !ok {
+						continue
+					}
+					m := of(dir, s.Name.Name)
+					doc := strings.Join(strings.Fields(d.Doc.Text()+s.Doc.Text()), " ")
+					m.reason = strings.Contains(doc, manyMethods) || strings.Contains(doc, manyFields)
+					if st, ok := s.Type.(*ast.StructType); ok {
+						m.fields = st.Fields.NumFields()
+					}
+				}
+			}
+		}
+	})
+	return types
+}
+
+// receiver returns the name of the type that a method is of, or "".
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return ""
+	}
+	name := ""
+	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && name == "" {
+			name = id.Name
+		}
+		return name == ""
+	})
+	return name
+}
+
 // TestDocLinks checks that no package comment has a link that goes nowhere by
 // being malformed.
 func TestDocLinks(t *testing.T) {
@@ -425,4 +511,148 @@ func goFiles(t *testing.T) (files []string) {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// offered are functions and variables that nobody in the module but their own package
+// needs: they are there for those who build on a package. Errors are too, without
+// being listed.
+var offered = []string{
+	"analysis/gc.GoalBounds", "analysis/gc.HeapGoal", "analysis/gc.LimitGoal", "analysis/gc.ParseLimit", "analysis/gc.Trigger", // the pacer's formulas
+	"format/compiler.ParseJSON", "format/godebug.NewBytesReader", // formats from memory
+}
+
+// TestExports: a function or variable that is exported is used by another package of the
+// module, by its own tests from outside, which show it, or offered.
+func TestExports(t *testing.T) {
+	used, declared := map[string]bool{}, map[string]string{}
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		imports := importsOf(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && imports[x.Name] != "" {
+					used[imports[x.Name]+"."+s.Sel.Name] = true
+				}
+			}
+			return true
+		})
+		if test || helps(dir) || f.Name.Name == "main" || within(dir, "labs") || strings.Contains("/"+dir, "/internal/") {
+			return
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.IsExported() {
+					declared[dir+"."+d.Name.Name] = file
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR && v.Names[0].IsExported() && !strings.HasPrefix(v.Names[0].Name, "Err") {
+						declared[dir+"."+v.Names[0].Name] = file
+					}
+				}
+			}
+		}
+	})
+	for name, file := range declared {
+		switch is := slices.Contains(offered, name); {
+		case used[name] && is:
+			t.Errorf("%s is used: take it off the list offered", name)
+		case !used[name] && !is:
+			t.Errorf("%s: no other package uses %s: do not export it, or offer it", file, name)
+		}
+	}
+	for _, name := range offered {
+		if declared[name] == "" {
+			t.Errorf("%s is offered and not there", name)
+		}
+	}
+}
+
+// decoders are the packages above session that decode for themselves, each with its
+// reason. All others have what is in a file from a session.
+var decoders = map[string]string{
+	"analysis/postmortem":   "a core with its program, which together are a source",
+	"internal/cli/compare":  "benchmarks and loads, of which each side may be several files",
+	"internal/cli/gc":       "logs as they come, of any length",
+	"internal/cli/pprof":    "profiles from addresses, several of which are one",
+	"internal/cli/programs": "programs, cores and what names their code",
+	"internal/cli/stacks":   "dumps as they come, of any length",
+	"internal/cli/trace":    "traces alone, of which several may be one",
+}
+
+// TestDecodedOnce: what is in a file is decoded by a session and kept there. Above it
+// nobody calls what makes values of a format from bytes but those who say why.
+func TestDecodedOnce(t *testing.T) {
+	decode := map[string]bool{} // functions of formats that take bytes
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		if test || !within(dir, "format/") || dir == "format/kind" || helps(dir) {
+			return
+		}
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil && d.Name.IsExported() && takesBytes(d) {
+				decode[dir+"."+d.Name.Name] = true
+			}
+		}
+	})
+	if !decode["format/profile.Decode"] || !decode["format/exectrace.OpenReaderAt"] || !decode["format/dump.Read"] {
+		t.Fatal("the decoders are not seen")
+	}
+	used := map[string]bool{}
+	eachFile(t, func(dir, file string, f *ast.File, test bool) {
+		above := false
+		for _, floor := range []string{"analysis/", "insight", "report", "web", "internal/cli"} {
+			above = above || within(dir, floor)
+		}
+		if test || !above || helps(dir) || within(dir, "internal/cli/clitest") {
+			return
+		}
+		imports := importsOf(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && decode[imports[x.Name]+"."+s.Sel.Name] {
+					if used[dir] = true; decoders[dir] == "" {
+						t.Errorf("%s decodes for itself (%s.%s): ask the session, or say in decoders why not", file, x.Name, s.Sel.Name)
+					}
+				}
+			}
+			return true
+		})
+	})
+	for dir := range decoders {
+		if !used[dir] {
+			t.Errorf("%s decodes nothing: take it off the list decoders", dir)
+		}
+	}
+}
+
+// importsOf are the packages of the module that a file imports, by the names that it has
+// for them.
+func importsOf(f *ast.File) map[string]string {
+	imports := map[string]string{}
+	for _, imp := range f.Imports {
+		if ours, ok := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), "loupe/"); ok {
+			name := path.Base(ours)
+			if imp.Name != nil {
+				name = imp.Name.Name
+			}
+			imports[name] = ours
+		}
+	}
+	return imports
+}
+
+// takesBytes tells whether a function has a parameter of bytes or of what they are read
+// from.
+func takesBytes(d *ast.FuncDecl) bool {
+	return slices.ContainsFunc(d.Type.Params.List, func(p *ast.Field) bool {
+		switch t := p.Type.(type) {
+		case *ast.ArrayType:
+			id, ok := t.Elt.(*ast.Ident)
+			return t.Len == nil && ok && id.Name == "byte"
+		case *ast.SelectorExpr:
+			x, ok := t.X.(*ast.Ident)
+			return ok && x.Name == "io" && (t.Sel.Name == "Reader" || t.Sel.Name == "ReaderAt")
+		}
+		return false
+	})
 }

@@ -1,9 +1,6 @@
 package insight
 
-import (
-	"loupe/recording"
-	"loupe/unit"
-)
+import "loupe/value/unit"
 
 // Advice must do no harm to who follows it mechanically. What holds only under a
 // condition is given where the recording proves it, and else with the condition.
@@ -12,7 +9,10 @@ import (
 // shows what the line has made as still in use, somebody keeps it, and one buffer
 // for all of them would make them all the same.
 func reuse(in *Input, g *reasonLine) string {
-	kept, known := in.keptAt(g)
+	kept, known := int64(0), false
+	if heap, err := in.Facts.Kept(); err == nil && !heap.Entry.Partial {
+		kept, known = heap.At(g.at), true
+	}
 	switch {
 	case known && kept > 0:
 		return "Do not use one again for the next: " + unit.BytesOf(float64(kept)) + " of what this line has made were still in use in the heap profile, so somebody keeps them; one buffer for all would overwrite what is kept."
@@ -22,26 +22,6 @@ func reuse(in *Input, g *reasonLine) string {
 	return "To use one again is safe only where nothing keeps the slice or a part of it (a field, a map, a channel, a goroutine, what is returned): else what is kept is overwritten. A heap profile (-phases heap) shows whether any is."
 }
 
-// keptAt returns how much of what a line has made is in use in the heap profile.
-func (in *Input) keptAt(g *reasonLine) (kept int64, known bool) {
-	p, entry, err := in.Session.Profile(recording.Heap)
-	if err != nil || entry.Partial {
-		return 0, false
-	}
-	index, err := p.Index("inuse_space")
-	if err != nil {
-		return 0, false
-	}
-	for id, w := range p.Samples(index) {
-		if w <= 0 {
-			continue
-		}
-		for _, f := range p.Stacks.Frames(id) {
-			if at := p.Stacks.Frame(f); at.File == g.at.File && at.Line == g.at.Line && at.Func == g.at.Func {
-				kept += w
-				break
-			}
-		}
-	}
-	return kept, true
-}
+// whenDone stands behind every advice to put something into a sync.Pool: who puts back
+// what is still in use gives it to two.
+const whenDone = " Put each one back once, and only when nothing uses it or a part of it any more: what is returned, stored, sent or read by a goroutine later on would be overwritten by whoever takes it out next."

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/session"
 )
@@ -22,6 +22,7 @@ func TestAdviceHarmless(t *testing.T) {
 		{`[Ss]tart about|Let about`, "\x00", nil},
 		{`GOGC=\d`, "\x00", []string{"gc03_cpu_share.go", "gc04_pace.go", "gc05_assist.go"}}, // which have guards of their own
 		{`[Kk]eep (the|one|a) buffer|use it again`, "reuse(", nil},
+		{`sync\.Pool|puts? back`, "whenDone", nil},
 		{`workers as there are Ps|worker for each P`, "\x00", nil},
 	}
 	files, err := os.ReadDir(".")
@@ -42,6 +43,19 @@ func TestAdviceHarmless(t *testing.T) {
 					t.Errorf("%s advises without a guard: %s", e.Name(), line)
 				}
 			}
+		}
+	}
+}
+
+// TestPoolAdvice: who follows the advice on a sync.Pool word by word gives nothing to two.
+func TestPoolAdvice(t *testing.T) {
+	var pool, boxes Finding
+	in := NewInput(session.New(reasoned(t, boxing(540_000, 460_000)).Open()))
+	tellPool(&hit{in: in}, &pool)
+	tellBoxes(&hit{in: in, lines: []*hitLine{{}}}, &boxes)
+	for _, f := range []Finding{pool, boxes} {
+		if !strings.Contains(f.Advice, "once, and only when nothing uses it") {
+			t.Errorf("the advice has no condition: %s", f.Advice)
 		}
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/compare"
-	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var al01 = &Rule{
 	ID: "AL01", Title: "Much of the CPU time goes into allocating",
 	About: "The CPU time under the runtime's mallocgc: taking memory, clearing it, and helping the collector. " +
 		"What the collector does by itself is not in it (GC03). The rules AL02 and up say which lines cause it, and why.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.15, "share of CPU samples", "Uber PerfInsights, which opens its analysis of memory there; the lower bound of the interval counts"},
 		{"samples", 50, "samples", "research, guard g0"},
@@ -31,14 +31,11 @@ var al01 = &Rule{
 func allocates(f stack.Frame) bool { return strings.HasPrefix(f.Func, "runtime.mallocgc") }
 
 func checkAllocating(r *Rule, in *Input) []Finding {
-	p, entry, err := in.Session.Profile(recording.CPU)
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
-	}
+	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{Callee: allocates, User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
 	if report.Total < int64(r.param("samples")) {
 		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
@@ -56,7 +53,7 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 			continue
 		}
 		lines++
-		source, _ := in.lineInLoop(s.Caller)
+		source, _ := in.code.lineInLoop(s.Caller)
 		e := Evidence{
 			Text: fmt.Sprintf("%d of %d samples allocate for this line", s.Samples, report.Total), Path: entry.Path, Phase: entry.Phase,
 			File: s.Caller.File, Line: s.Caller.Line, Function: s.Caller.Func, Source: strings.TrimSpace(source),

@@ -3,9 +3,9 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
+	"loupe/value/stack"
 )
 
 // al02Title is used where a finding is folded into another.
@@ -16,7 +16,7 @@ var al02 = &Rule{
 	About: "The lines of the user's code that allocate most, with what the compiler says about them: which expression comes from the heap, and by which way it outlives its function. " +
 		"A line that a narrower rule explains is left to it: boxing to AL03, readers and writers to AL04, and so on. " +
 		"An answer is exact where the compiler names one expression, or one thing that the runtime does; it is called ambiguous where several on the line may be it.",
-	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL02", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "lines whose reason is known and no other rule's", tellReason)

@@ -3,15 +3,15 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
 )
 
 var al03 = &Rule{
 	ID: "AL03", Title: "Values are boxed into interfaces",
 	About: "A value that is no pointer is copied to the heap when it is put into an interface, as each number that is passed to fmt.Sprintf. " +
 		"Constants and values below 256 that fit a byte cost nothing, and are not counted.",
-	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL03", "Datadog's boxing rule (5 %)"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "values that are put into interfaces", tellBoxing)
@@ -36,7 +36,7 @@ func tellBoxing(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	case strings.HasPrefix(to, "fmt."):
 		f.Advice = "Format without interfaces: strconv.AppendInt and its like into a []byte, or a concatenation of strconv.Itoa."
 	case strings.Contains(c.Expr, "[]"):
-		f.Advice = "The header of the slice is copied to the heap: pass a pointer to it (of a sync.Pool: Put(&buf)), or a type of its own."
+		f.Advice = "The header of the slice is copied to the heap: pass a pointer to it, or a type of its own. In a sync.Pool keep *[]byte, and put back the pointer that came out: &buf of a variable is allocated just so." + whenDone
 	case to == "":
 		f.Advice = "The interface is returned or kept: return the concrete type, or a type parameter."
 	default:

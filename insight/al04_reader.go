@@ -4,15 +4,15 @@ import (
 	"regexp"
 	"strings"
 
-	"loupe/recording"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
 )
 
 var al04 = &Rule{
 	ID: "AL04", Title: "A reader or writer interface keeps a value off the stack",
 	About: "What is passed to a function through io.Reader or io.Writer may be kept by whatever is behind the interface, as far as the compiler can know. " +
 		"So the reader itself, and each buffer that is handed to Read or Write, comes from the heap, although none of them outlives the call.",
-	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL04", "research: only where it is hot"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "values that a reader or writer interface keeps off the stack", tellReader)

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/recording"
-	"loupe/unit"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
+	"loupe/value/unit"
 )
 
 var al05 = &Rule{
 	ID: "AL05", Title: "A buffer is made anew only because its size is not constant",
 	About: "A slice that does not outlive its function is on the stack if its size is a constant of at most 64 KiB. " +
 		"With a size that is computed it comes from the heap (since Go 1.25 from 32 bytes on), although nothing else speaks for that.",
-	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL05", "default chosen here"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "buffers whose size alone puts them on the heap", tellMake)

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/recording"
-	"loupe/unit"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
+	"loupe/value/unit"
 )
 
 var al06 = &Rule{
 	ID: "AL06", Title: "A slice grows step by step",
 	About: "append to a slice without room doubles it again and again: each step allocates, copies and throws the step before away. " +
 		"The sizes of the objects show it as a ladder: 64, 128, 256, 512 bytes from one line.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: append(reasonParams("AL06", "research"),
 		Param{"rungs", ladderRungs, "sizes", "research: three doublings are a ladder"},
 		Param{"climbs", ladderClimbs, "objects per size", "default chosen here: one slice that grows for ever climbs once, and needs to"},

@@ -1,15 +1,15 @@
 package insight
 
 import (
-	"loupe/recording"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
 )
 
 var al07 = &Rule{
 	ID: "AL07", Title: "A closure is made for every item",
 	About: "A function literal that uses variables around it is an object; it comes from the heap when it is passed to something that may keep it, and the variables that it changes come with it. " +
 		"Closures of go statements are not counted here: there the goroutine is the question (SC02).",
-	Needs:  []recording.Kind{recording.Allocs, recording.Compiler},
+	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL07", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "closures and the variables that they take along", tellClosure)

@@ -1,15 +1,15 @@
 package insight
 
 import (
-	"loupe/recording"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
 )
 
 var al08 = &Rule{
 	ID: "AL08", Title: "A string is built by adding to it in a loop",
 	About: "s += t makes a new string and copies all that was there. In a loop the work grows with the square of the length: " +
 		"200 additions copied 170 KB where a strings.Builder took 5.4 KB.",
-	Needs:  []recording.Kind{recording.Allocs},
+	Asks:   []facts.Question{facts.Allocations},
 	Params: reasonParams("AL08", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "strings that are added to in loops", tellConcat)
@@ -21,15 +21,15 @@ func isConcat(_ *allocSite, c *why.Cause) bool { return c.Mechanism == why.Conca
 
 // growingText names the variable that a line adds to in a loop; empty when it
 // does not, or when the recording has no source of it.
-func (in *Input) growingText(s *allocSite) string {
+func (c *code) growingText(s *allocSite) string {
 	if s.at != s.Frames[0] {
 		return ""
 	}
-	return in.parse(s.at.File).growsText(s.at.Line)
+	return c.parse(s.at.File).growsText(s.at.Line)
 }
 
 func tellConcat(in *Input, _ *reasons, g *reasonLine, f *Finding) {
-	f.Summary += "; " + in.growingText(g.sites[0]) + " is copied in every turn of the loop"
+	f.Summary += "; " + in.code.growingText(g.sites[0]) + " is copied in every turn of the loop"
 	f.Advice = "Write to a strings.Builder (with Grow where the length is known), or collect the parts and call strings.Join once."
 	f.Doubts = append(f.Doubts, "of loops that turn two or three times there is little to gain")
 }

@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/compare"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var al09 = &Rule{
 	ID: "AL09", Title: "Text is converted to one case again and again",
 	About: "strings.ToLower and ToUpper allocate a copy of every text that is not in that case already. " +
 		"In a loop over texts that do not change, or in every request, the same copies are made and thrown away.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.03, "share of allocated bytes", "research; staticcheck SA6005 finds the pattern in comparisons"},
 		{"samples", 50, "samples", "research, guard g0: below this a share is an accident"},
@@ -32,14 +33,11 @@ var caseFunctions = map[string]bool{
 }
 
 func checkToLower(r *Rule, in *Input) []Finding {
-	p, entry, err := in.Session.Profile(recording.Allocs)
+	allocated, err := in.Facts.Weights(facts.Allocations, "alloc_space")
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	bytes, err := p.Index("alloc_space")
-	if err != nil {
-		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
-	}
+	p, bytes, entry := allocated.Profile, allocated.Index, allocated.Entry
 	report := calltree.Sites(p.Stacks, p.Samples(bytes), calltree.SiteOptions{
 		Callee: func(f stack.Frame) bool { return caseFunctions[f.Func] },
 		User:   in.Session.Scope().IsUser,
@@ -50,7 +48,7 @@ func checkToLower(r *Rule, in *Input) []Finding {
 	}
 	var found []Finding
 	for _, site := range report.Sites {
-		if f, ok := r.site(in, p, bytes, entry, report, site); ok {
+		if f, ok := toLowerAt(r, in, p, bytes, entry, report, site); ok {
 			found = append(found, f)
 		}
 	}
@@ -61,18 +59,18 @@ func checkToLower(r *Rule, in *Input) []Finding {
 	return found
 }
 
-// site makes a finding of one line that calls a conversion.
-func (r *Rule) site(in *Input, p *profile.Profile, bytes int, entry recording.Entry, report *calltree.SiteReport, site calltree.Site) (Finding, bool) {
+// toLowerAt makes a finding of one line that calls a conversion.
+func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recording.Entry, report *calltree.SiteReport, site calltree.Site) (Finding, bool) {
 	share := float64(site.Weight) / float64(max(report.Total, 1))
 	interval := stats.Wilson(share*float64(report.All), float64(report.All), compare.Confidence)
 	if site.Caller.Func == "" || interval.Low < r.param("share") {
 		return Finding{}, false
 	}
-	how, loop := in.loopAround(p.Stacks, p.Samples(bytes), site)
+	how, loop := in.code.loopAround(p.Stacks, p.Samples(bytes), site)
 	if loop == loopNo {
 		return Finding{}, false
 	}
-	source, _ := in.lineInLoop(site.Caller)
+	source, _ := in.code.lineInLoop(site.Caller)
 	where := fmt.Sprintf("%s:%d", baseName(site.Caller.File), site.Caller.Line)
 	f := r.answer(Found, "%s of all allocated bytes (%s): %s called at %s in %s, %s",
 		unit.Percent(share), unit.BytesOf(float64(site.Weight)), site.Callee, where, stack.Short(site.Caller.Func), how)

@@ -3,15 +3,15 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
 )
 
 var al10 = &Rule{
 	ID: "AL10", Title: "Text is copied between string and []byte",
 	About: "string(b) and []byte(s) copy, for a string must not change. The compiler leaves the copy out where it can see that nobody keeps the result " +
 		"(m[string(b)], comparisons, range); what is counted here was made.",
-	Needs:  []recording.Kind{recording.Allocs},
+	Asks:   []facts.Question{facts.Allocations},
 	Params: reasonParams("AL10", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "conversions between string and []byte", tellConversion)

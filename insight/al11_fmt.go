@@ -3,8 +3,8 @@ package insight
 import (
 	"slices"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 // g0 is the least number of samples that a share rests on.
@@ -14,7 +14,7 @@ var al11 = &Rule{
 	ID: "AL11", Title: "Much work goes into formatting with package fmt",
 	About: "Package fmt reads its format at run time, looks into its arguments by reflection and often allocates them. " +
 		"In code that runs for every item, strconv and appending to a buffer do the same for a fraction.",
-	Needs: []recording.Kind{recording.CPU}, Instead: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.05, "share of CPU time", "research, AL11; the lower bound of the interval counts"},
 		{"objects", 0.10, "share of allocated objects", "research, AL11"},
@@ -22,9 +22,9 @@ var al11 = &Rule{
 		g0,
 	},
 	Check: check(
-		&look{kind: recording.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "fmt", skip: []string{"startup", "logging", "syscall"}, direct: true,
+		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "fmt", skip: []string{"startup", "logging", "syscall"}, direct: true,
 			reason: fmtReason, what: "went into package fmt", tell: tellFmt},
-		&look{kind: recording.Allocs, sample: "alloc_objects", limit: "objects", warn: "warn", set: "fmt", skip: []string{"startup", "logging"}, direct: true,
+		&look{of: facts.Allocations, sample: "alloc_objects", limit: "objects", warn: "warn", set: "fmt", skip: []string{"startup", "logging"}, direct: true,
 			reason: fmtReason, what: "came from package fmt", tell: tellFmt},
 	),
 }

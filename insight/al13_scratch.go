@@ -3,22 +3,22 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var al13 = &Rule{
 	ID: "AL13", Title: "Scratch buffers are made for every call",
 	About: "A bufio.Reader or Writer owns four kilobytes, a Scanner its buffer, and a bytes.Buffer doubles until the text fits. " +
 		"Made for every call, they are garbage right after it.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.05, "share of allocated bytes", "research, AL13; the lower bound of the interval counts"},
 		{"warn", 0.20, "share of allocated bytes", "chosen"},
 		{"objects", 100, "objects", "chosen: one buffer that has grown to any size has made fewer"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders", "pool.get"},
+	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders", "pool.get"},
 		direct: true, perLine: true, objects: 100,
 		through: []string{"io", "fmt", "bufio", "bytes", "text/template", "html/template", "encoding/binary", "encoding/hex", "encoding/base64", "compress/gzip", "compress/flate", "compress/zlib"},
 		reason:  scratchReason, what: "came from buffers", tell: tellScratch}),
@@ -44,9 +44,9 @@ func tellScratch(h *hit, f *Finding) {
 	case "scanner":
 		f.Advice = "For text that is in memory, cut lines with strings.Lines or bytes.Cut. Where lines are copied before the next one is read, a Scanner can be handed a buffer that is used again (Scanner.Buffer)."
 	case "bufio":
-		f.Advice = "Keep it in a sync.Pool or beside the connection and call Reset; where the other side is a bytes.Buffer or a strings.Reader already, no bufio is needed."
+		f.Advice = "Keep it in a sync.Pool or beside the connection and call Reset; where the other side is a bytes.Buffer or a strings.Reader already, no bufio is needed." + whenDone
 	default:
-		f.Advice = "Call Grow once where the size is known. A sync.Pool helps only where nothing keeps what Bytes has returned: else copy that before the buffer goes back and is Reset."
+		f.Advice = "Call Grow once where the size is known. A sync.Pool helps only where nothing keeps what Bytes has returned: else copy that before the buffer goes back and is Reset." + whenDone
 		f.Doubts = append(f.Doubts, "where the buffer itself is the result, only a good first size helps")
 	}
 }

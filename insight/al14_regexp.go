@@ -3,14 +3,14 @@ package insight
 import (
 	"regexp"
 
-	"loupe/recording"
+	"loupe/analysis/facts"
 )
 
 var al14 = &Rule{
 	ID: "AL14", Title: "Regular expressions are compiled while the program runs",
 	About: "Compiling parses the pattern, simplifies it and builds a program, in some microseconds and dozens of allocations. " +
 		"regexp.MatchString does it in every call. What happens before main does not count.",
-	Needs: []recording.Kind{recording.CPU}, Instead: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.01, "share of CPU time", "research, AL14; staticcheck SA6000 finds the pattern in loops"},
 		{"bytes", 0.03, "share of allocated bytes", "chosen: a pattern costs more bytes than time"},
@@ -18,9 +18,9 @@ var al14 = &Rule{
 		g0,
 	},
 	Check: check(
-		&look{kind: recording.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "regexp", skip: []string{"startup"},
+		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "regexp", skip: []string{"startup"},
 			what: "went into compiling regular expressions", tell: tellRegexp, with: "regexp.compile"},
-		&look{kind: recording.Allocs, sample: "alloc_space", limit: "bytes", warn: "warn", set: "regexp", skip: []string{"startup"},
+		&look{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn", set: "regexp", skip: []string{"startup"},
 			what: "came from compiling regular expressions", tell: tellRegexp, with: "regexp.compile"},
 	),
 }

@@ -8,17 +8,17 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/recording"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/format/compiler"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var al15 = &Rule{
 	ID: "AL15", Title: "A sync.Pool allocates where it should save",
 	About: "A pool helps when what comes out was put in. Where its New makes much of what the program allocates, little comes back, or the collector empties the pool first. " +
 		"And a slice that is put in by value is wrapped into an interface: 24 bytes for each Put.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.10, "share of allocated bytes", "chosen: what New may make; the research asks for a fifth of the Gets, which no profile counts"},
 		{"boxes", 0.03, "share of allocated objects", "chosen: the wrapping of what is put in; staticcheck SA6002 finds the pattern"},
@@ -27,9 +27,9 @@ var al15 = &Rule{
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {
-		all := check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "pool.get", skip: []string{"startup"},
+		all := check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "pool.get", skip: []string{"startup"},
 			direct: true, below: true, perLine: true, objects: 100, what: "came from the New of a sync.Pool", tell: tellPool})(r, in)
-		boxed := check(&look{kind: recording.Allocs, sample: "alloc_objects", limit: "boxes", warn: "warn", leaf: true, skip: []string{"startup"},
+		boxed := check(&look{of: facts.Allocations, sample: "alloc_objects", limit: "boxes", warn: "warn", leaf: true, skip: []string{"startup"},
 			perLine: true, objects: 100, accept: (*hit).boxes, what: "came from wrapping what is put into a sync.Pool", tell: tellBoxes})(r, in)
 		return settle(in2(all, boxed, Found), in2(all, nil, Fine), in2(all, nil, TooLittle))
 	},
@@ -41,7 +41,7 @@ func in2(a, b []Finding, state State) []Finding {
 }
 
 func tellPool(h *hit, f *Finding) {
-	f.Advice = "See that every path puts back what it took, also those that return early; that what is put in is not larger or smaller than what is asked for next; and that the pool is not made anew for each call."
+	f.Advice = "See that every path puts back what it took, also those that return early; that what is put in is not larger or smaller than what is asked for next; and that the pool is not made anew for each call." + whenDone
 	f.Verify = "Record again under the same load: the bytes that New allocates should fall with each Put that was missing."
 	for _, r := range h.in.Facts.Rounds {
 		if r.GC == nil || r.GC.Derived.Collections == 0 || r.Duration <= 0 {
@@ -57,7 +57,7 @@ func tellPool(h *hit, f *Finding) {
 }
 
 func tellBoxes(h *hit, f *Finding) {
-	f.Advice = "Put a pointer: keep *[]byte or a pointer to a struct around the slice in the pool, and put back the same pointer that came out."
+	f.Advice = "Put a pointer: keep *[]byte or a pointer to a struct around the slice in the pool, and put back the same pointer that came out, with the slice stored in it as it is then (it may have grown)." + whenDone
 	set, missing := h.in.compiled()
 	if missing != "" {
 		f.Doubts = append(f.Doubts, "that the pool's argument is what allocates here is judged by the size of the objects: "+missing)

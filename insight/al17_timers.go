@@ -4,27 +4,27 @@ import (
 	"regexp"
 	"strconv"
 
-	"loupe/recording"
+	"loupe/analysis/facts"
 )
 
 var al17 = &Rule{
 	ID: "AL17", Title: "A timer is made in every turn of a loop",
 	About: "time.After, NewTimer and their like allocate a timer and a channel, 248 bytes in three objects. " +
 		"In a loop that receives with a timeout, one timer that is reset does the same. Before Go 1.23 each also stayed in memory until it fired.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.02, "share of allocated objects", "research, AL17; the lower bound of the interval counts"},
 		{"warn", 0.10, "share of allocated objects", "chosen"},
 		{"objects", 100, "objects", "chosen: fewer are no habit"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_objects", limit: "share", warn: "warn", set: "timers", skip: []string{"startup"},
+	Check: check(&look{of: facts.Allocations, sample: "alloc_objects", limit: "share", warn: "warn", set: "timers", skip: []string{"startup"},
 		direct: true, perLine: true, loop: true, objects: 100, what: "came from timers", tell: tellTimers}),
 }
 
 func tellTimers(h *hit, f *Finding) {
 	f.Advice = "Make one time.NewTimer before the loop and Reset it in every turn, Stop it behind the loop. Where the value mostly is there already, try a select with a default first and set the timer only if it is not."
-	minor, known := h.in.goMinor()
+	minor, known := goMinor(h.in)
 	switch {
 	case known && minor < 23:
 		f.Summary += "; before Go 1.23 each stays in memory until it fires"
@@ -38,7 +38,7 @@ func tellTimers(h *hit, f *Finding) {
 var goRelease = regexp.MustCompile(`\bgo1\.(\d+)`)
 
 // goMinor is the minor release of Go that built the program, 26 of go1.26.1.
-func (in *Input) goMinor() (int, bool) {
+func goMinor(in *Input) (int, bool) {
 	m := goRelease.FindStringSubmatch(in.Session.Manifest().Target.Go)
 	if m == nil {
 		return 0, false

@@ -6,19 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compare"
-	"loupe/compiler"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/compiler"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var al18 = &Rule{
 	ID: "AL18", Title: "Large values are copied on a hot line",
 	About: "for _, x := range xs copies each element, and passing a large struct by value copies it. " +
 		"The compiler says which lines copy 128 bytes and more; the profile says which of them are hot. Time counts that is spent on the line itself, or in the runtime's copying for it.",
-	Needs: []recording.Kind{recording.CPU, recording.Compiler},
+	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
 		{"share", 0.02, "share of CPU samples", "research; the lower bound of the interval counts"},
 		{"bytes", 128, "B", "the size from which the compiler speaks of a copy"},
@@ -42,7 +43,7 @@ func checkCopies(r *Rule, in *Input) []Finding {
 		share := stats.Wilson(float64(l.samples), float64(total), compare.Confidence)
 		most = max(most, share.Estimate)
 		if share.Low >= r.param("share") && l.samples >= minLineSamples && len(found) < mostLines {
-			found = append(found, r.copies(in, entry, l, total, share))
+			found = append(found, copiesAt(r, in, entry, l, total, share))
 		}
 	}
 	if len(found) == 0 {
@@ -71,8 +72,8 @@ func copiesOn(set *compiler.Set, f stack.Frame, least int64) (out []*compiler.Di
 	return out
 }
 
-func (r *Rule) copies(in *Input, entry recording.Entry, l *ownLine, total int64, share stats.Interval) Finding {
-	source, loop := in.lineInLoop(l.at)
+func copiesAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, total int64, share stats.Interval) Finding {
+	source, loop := in.code.lineInLoop(l.at)
 	source = strings.TrimSpace(source)
 	f := r.answer(Found, "%s of the CPU time is spent at %s:%d in %s, which copies %s at a time", unit.Percent(share.Estimate),
 		baseName(l.at.File), l.at.Line, stack.Short(l.at.Func), unit.BytesOf(float64(l.words[0].Size)))

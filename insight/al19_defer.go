@@ -3,15 +3,15 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/why"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
 )
 
 var al19 = &Rule{
 	ID: "AL19", Title: "A defer in a loop needs memory for each turn",
 	About: "A defer statement in a loop cannot have its record in the function's frame: each turn takes one from the heap, with the closure, and all of them run only when the function ends. " +
 		"Files stay open and locks stay held until then.",
-	Needs:  []recording.Kind{recording.Allocs},
+	Asks:   []facts.Question{facts.Allocations},
 	Params: reasonParams("AL19", "default chosen here"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "defers in loops", tellDefer)
@@ -20,8 +20,8 @@ var al19 = &Rule{
 
 // defersInLoop tells whether a place is the record or the closure of a defer
 // statement in a loop.
-func (in *Input) defersInLoop(s *allocSite) bool {
-	if s.at != s.Frames[0] || !in.parse(s.at.File).deferInLoop(s.at.Line) {
+func (c *code) defersInLoop(s *allocSite) bool {
+	if s.at != s.Frames[0] || !c.parse(s.at.File).deferInLoop(s.at.Line) {
 		return false
 	}
 	if strings.HasPrefix(s.Runtime, "runtime.deferproc") || s.Runtime == "runtime.newdefer" {

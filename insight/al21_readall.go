@@ -3,14 +3,14 @@ package insight
 import (
 	"fmt"
 
-	"loupe/recording"
+	"loupe/analysis/facts"
 )
 
 var al21 = &Rule{
 	ID: "AL21", Title: "io.ReadAll grows its buffer step by step",
 	About: "io.ReadAll begins with 512 bytes and does not know how much will come: a body of 64 KB is copied through a ladder of buffers, " +
 		"twice to three times its size in all.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.05, "share of allocated bytes", "research, AL21; the lower bound of the interval counts"},
 		{"warn", 0.20, "share of allocated bytes", "chosen"},
@@ -18,15 +18,15 @@ var al21 = &Rule{
 		{"objects", 100, "objects", "chosen: one large file has made fewer"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "readall", skip: []string{"startup"},
+	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "readall", skip: []string{"startup"},
 		direct: true, through: []string{"io", "io/ioutil"}, perLine: true, objects: 100, sizes: 3, what: "came from io.ReadAll", tell: tellReadAll}),
 }
 
 func tellReadAll(h *hit, f *Finding) {
 	line := h.lines[0]
 	f.Summary += fmt.Sprintf("; buffers of %d sizes", len(line.sizes))
-	f.Advice = "Where the length is known (Content-Length, a file's size), make the slice and call io.ReadFull; a decoder that reads the stream itself needs no slice at all; or read into a bytes.Buffer that is kept in a sync.Pool. Bound what comes from outside with io.LimitReader."
-	if minor, known := h.in.goMinor(); known && minor >= 26 {
+	f.Advice = "Where the length is known (Content-Length, a file's size), make the slice and call io.ReadFull; a decoder that reads the stream itself needs no slice at all; or read into a bytes.Buffer that is kept in a sync.Pool. Bound what comes from outside with io.LimitReader." + whenDone
+	if minor, known := goMinor(h.in); known && minor >= 26 {
 		f.Doubts = append(f.Doubts, "since Go 1.26 io.ReadAll copies once at the end instead of in each step: what can be saved is about half of it")
 	}
 }

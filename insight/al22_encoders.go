@@ -3,22 +3,22 @@ package insight
 import (
 	"path"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var al22 = &Rule{
 	ID: "AL22", Title: "An encoder or decoder is made for every message",
 	About: "A json.Decoder grows a buffer of its own, an xml.Decoder and a csv.Reader own a bufio.Reader of four kilobytes, and gob works out how to encode a type for every new pair. " +
 		"Made for a small message each, they cost more than the message.",
-	Needs: []recording.Kind{recording.Allocs},
+	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.05, "share of allocated bytes", "chosen: as for other buffers, AL13; the lower bound of the interval counts"},
 		{"warn", 0.20, "share of allocated bytes", "chosen"},
 		{"objects", 100, "objects", "chosen: fewer are no habit"},
 		g0,
 	},
-	Check: check(&look{kind: recording.Allocs, sample: "alloc_space", limit: "share", warn: "warn", set: "encoders", skip: []string{"startup", "pool.get"},
+	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "encoders", skip: []string{"startup", "pool.get"},
 		direct: true, perLine: true, objects: 100, through: []string{"encoding/json", "encoding/xml", "encoding/gob", "encoding/csv", "bufio"},
 		reason: encoderReason, what: "came from making encoders and decoders", tell: tellEncoders}),
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/recording"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // audience tells whether somebody waited for the program's answers while it was
@@ -38,47 +38,49 @@ var serverRoots = []string{
 // acceptors wait for somebody who connects.
 var acceptors = []string{"internal/poll.(*FD).Accept", "net.(*netFD).accept"}
 
-// audience tells who waited for the program's answers; why says what tells, as a
-// clause.
-func (in *Input) audience() (who audience, why string) { return in.waiters() }
+// public is who waited for the program's answers; why says what tells, as a clause.
+type public struct {
+	who audience
+	why string
+}
 
-// findWaiters looks for who waited: a load, requests in the trace, listeners in
+// findPublic looks for who waited: a load, requests in the trace, listeners in
 // the trace or the goroutine profile, and how the program came to its end.
-func (in *Input) findWaiters() (who audience, why string) {
+func findPublic(in *Input) public {
 	m := in.Session.Manifest()
 	if len(m.Of(recording.Load)) > 0 {
-		return somebody, "a load was put on it"
+		return public{somebody, "a load was put on it"}
 	}
-	t := in.traceIfAny()
+	t := traceIfAny(in)
 	if t != nil {
 		if n := t.served(); n > 0 {
-			return somebody, fmt.Sprintf("it served %s", plural(n, "connection"))
+			return public{somebody, fmt.Sprintf("it served %s", unit.Plural(n, "connection"))}
 		}
 	}
 	ended := func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }
 	switch {
 	case slices.ContainsFunc(m.Target.Runs, ended):
-		return nobody, "the program worked by itself and came to its end"
+		return public{nobody, "the program worked by itself and came to its end"}
 	case m.Target.Kind == "test":
-		return nobody, "it is a test"
+		return public{nobody, "it is a test"}
 	case len(m.Target.Runs) == 0 && (m.Target.Kind == "" || m.Target.Kind == "files"):
-		return unsure, "nothing tells whether anybody waited for its answers" // a file that stands alone
+		return public{unsure, "nothing tells whether anybody waited for its answers"} // a file that stands alone
 	}
 	if t != nil && len(t.Tasks) > 0 {
-		return somebody, "it marks tasks, and had not come to its end"
+		return public{somebody, "it marks tasks, and had not come to its end"}
 	}
-	if n := in.listeners(t); n > 0 && !(n == 1 && m.Target.Kind == "url") { // one is what the recording came through
-		return somebody, "it listens on " + unit.Count(n) + " of its sockets"
+	if n := listeners(in, t); n > 0 && !(n == 1 && m.Target.Kind == "url") { // one is what the recording came through
+		return public{somebody, "it listens on " + unit.Count(n) + " of its sockets"}
 	}
-	return unsure, "nothing tells whether anybody waited for its answers"
+	return public{unsure, "nothing tells whether anybody waited for its answers"}
 }
 
 // traceIfAny is the analysis of the execution trace, or nil.
-func (in *Input) traceIfAny() *traced {
+func traceIfAny(in *Input) *traced {
 	if len(in.Session.Manifest().Of(recording.ExecTrace)) == 0 {
 		return nil
 	}
-	if t := in.trace(); t.err == nil {
+	if t := in.trace(); t.Err == nil {
 		return t
 	}
 	return nil
@@ -87,7 +89,7 @@ func (in *Input) traceIfAny() *traced {
 // served counts the connections that the program served in the trace: those
 // that fetched the trace or a profile do not count.
 func (t *traced) served() (n int64) {
-	for _, g := range t.groups() {
+	for _, g := range t.OwnGroups() {
 		if startsWithAny(t.Reader.Name(g.Name), serverRoots) {
 			n += g.Count
 		}
@@ -96,11 +98,11 @@ func (t *traced) served() (n int64) {
 		return n // more than who records
 	}
 	handles := func(b *sched.Block) bool {
-		frames := framesOf(t.Reader.Stacks(), b.Stack)
+		frames := t.Frames(b.Stack)
 		return len(frames) > 0 && startsWithAny(frames[len(frames)-1].Func, serverRoots) &&
-			slices.ContainsFunc(frames, t.scope.IsUser) && !slices.ContainsFunc(frames, isDebug)
+			slices.ContainsFunc(frames, t.Scope.IsUser) && !slices.ContainsFunc(frames, isDebug)
 	}
-	if len(t.blocks(handles)) == 0 {
+	if len(t.OwnBlocks(handles)) == 0 {
 		return 0
 	}
 	return n
@@ -112,25 +114,26 @@ func isDebug(f stack.Frame) bool {
 }
 
 // listeners counts the goroutines that wait for connections.
-func (in *Input) listeners(t *traced) (n int64) {
+func listeners(in *Input, t *traced) (n int64) {
 	accepts := func(frames []stack.Frame) bool {
 		return slices.ContainsFunc(frames, func(f stack.Frame) bool { return slices.Contains(acceptors, f.Func) })
 	}
 	if t != nil {
-		n += int64(len(t.blocks(func(b *sched.Block) bool {
-			return b.Reason == exectrace.NameNetwork && accepts(framesOf(t.Reader.Stacks(), b.Stack))
+		n += int64(len(t.OwnBlocks(func(b *sched.Block) bool {
+			return b.Reason == exectrace.NameNetwork && accepts(t.Frames(b.Stack))
 		})))
 		for i := range t.Left {
-			if l := &t.Left[i]; t.own(l.Name) && accepts(framesOf(t.Reader.Stacks(), l.Stack)) {
+			if l := &t.Left[i]; t.Own(l.Name) && accepts(t.Frames(l.Stack)) {
 				n = max(n, l.Count)
 			}
 		}
 	}
-	if w := in.goroutines(); w != nil {
+	looks, _ := in.Facts.WaitsOf(recording.Goroutine)
+	for _, w := range looks {
 		seen := int64(0)
-		for _, x := range w.all {
-			if accepts(x.frames) {
-				seen += x.count
+		for _, x := range w.All {
+			if accepts(x.Frames) {
+				seen += x.Count
 			}
 		}
 		n = max(n, seen)
@@ -144,24 +147,18 @@ func startsWithAny(name string, with []string) bool {
 }
 
 // serves tells that somebody waited for answers while the program was recorded.
-func (in *Input) serves() bool {
-	who, _ := in.audience()
-	return who == somebody
-}
+func (p public) serves() bool { return p.who == somebody }
 
 // computes tells that the program worked by itself and came to its end: nobody
 // waited for one of its goroutines in particular, so that it is no loss when
 // some wait while all Ps are busy.
-func (in *Input) computes() bool {
-	who, _ := in.audience()
-	return who == nobody
-}
+func (p public) computes() bool { return p.who == nobody }
 
-// forWaiting weighs a finding about latency by who waited: where nothing tells
-// of anybody it is an [Info], and says so. A rule asks [Input.computes] before.
-func (in *Input) forWaiting(f *Finding) {
-	if who, why := in.audience(); who != somebody {
+// weigh judges a finding about latency by who waited: where nothing tells
+// of anybody it is an [Info], and says so. A rule asks [public.computes] before.
+func (p public) weigh(f *Finding) {
+	if p.who != somebody {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, why+": where nobody does, a wait inside the program is no loss")
+		f.Doubts = append(f.Doubts, p.why+": where nobody does, a wait inside the program is no loss")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // TestAudience: who waits for a program's answers is known from a load, from
@@ -42,8 +42,8 @@ func TestAudience(t *testing.T) {
 		if c.set != nil {
 			c.set(s)
 		}
-		if got, why := s.input().audience(); got != c.want || why == "" {
-			t.Errorf("%s: %d (%s), want %d", c.name, got, why, c.want)
+		if got := s.input().public(); got.who != c.want || got.why == "" {
+			t.Errorf("%s: %d (%s), want %d", c.name, got.who, got.why, c.want)
 		}
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/profile"
+	"loupe/analysis/facts"
+	"loupe/format/compiler"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // ownLine is a line of the user's with the CPU time that is its own.
@@ -26,13 +27,11 @@ func lineOf(f stack.Frame) string { return fmt.Sprint(f.File, ":", f.Line) }
 // what the compiler says. Where that is not possible it
 // returns the answer.
 func compiledCPU(r *Rule, in *Input) (p *profile.Profile, index int, entry recording.Entry, set *compiler.Set, answer []Finding) {
-	p, entry, err := in.Session.Profile(recording.CPU)
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil {
 		return nil, 0, entry, nil, []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	if index, err = p.Index("samples"); err != nil {
-		return nil, 0, entry, nil, []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
-	}
+	p, index, entry = cpu.Profile, cpu.Index, cpu.Entry
 	if total := p.Total(index); total < int64(r.param("samples")) {
 		return nil, 0, entry, nil, []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, total, r.param("samples"))}
 	}

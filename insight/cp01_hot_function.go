@@ -7,19 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/compare"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var cp01 = &Rule{
 	ID: "CP01", Title: "A function of the program takes much of the CPU",
 	About: "The CPU time of each function of the user's own code, with what it calls in the standard library, the runtime and other modules: " +
 		"that is where the user can change something.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU samples", "JDK Mission Control, rule HotMethods; the lower bound of the interval counts"},
 		{"samples", 50, "samples", "research, guard g0"},
@@ -34,14 +35,11 @@ type hotFunction struct {
 }
 
 func checkHotFunction(r *Rule, in *Input) []Finding {
-	p, entry, err := in.Session.Profile(recording.CPU)
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
-	}
+	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
 	if report.Total < int64(r.param("samples")) {
 		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
@@ -58,13 +56,17 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 		}
 		h.samples += s.Weight
 	}
+	if len(hot) == 0 && len(in.Session.Scope().Modules) == 0 { // nothing says which module the program's is
+		return []Finding{r.answer(TooLittle, "no function of the program is in any of the %d samples of %s, only those of the standard library, of other modules and of the runtime: %s",
+			report.Total, entry.Path, profiled(entry, "-top -cum"))}
+	}
 	var found []Finding
 	most := 0.0
 	for _, h := range hot {
 		share := stats.Wilson(float64(h.samples), float64(report.Total), compare.Confidence)
 		most = max(most, share.Estimate)
 		if share.Low >= r.param("share") {
-			found = append(found, r.hot(in, entry, report, h, share))
+			found = append(found, hotFinding(r, in, entry, report, h, share))
 		}
 	}
 	if len(found) == 0 {
@@ -76,9 +78,9 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 	return found[:min(len(found), 5)]
 }
 
-func (r *Rule) hot(in *Input, entry recording.Entry, report *calltree.SiteReport, h *hotFunction, share stats.Interval) Finding {
+func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.SiteReport, h *hotFunction, share stats.Interval) Finding {
 	at := h.line.Caller
-	source, _ := in.lineInLoop(at)
+	source, _ := in.code.lineInLoop(at)
 	calls := ""
 	if h.line.Callee != "" {
 		calls = " calling " + h.line.Callee
@@ -95,9 +97,17 @@ func (r *Rule) hot(in *Input, entry recording.Entry, report *calltree.SiteReport
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
 		f.Evidence[0].Span = span(p.Span)
 	}
-	f.Advice = "Look at its lines: loupe pprof -list " + Pattern(at.Func) + " RECORDING/" + entry.Path + ". A large share is no fault by itself: it is where a gain would show."
+	f.Advice = "Look at its lines: " + profiled(entry, "-list "+Pattern(at.Func)) + ". A large share is no fault by itself: it is where a gain would show."
 	f.Verify = "Compare rounds before and after a change: CPU time per request should fall (loupe run -vs)."
 	return f
+}
+
+// profiled is the command that shows the CPU samples in an entry.
+func profiled(entry recording.Entry, flags string) string {
+	if entry.Kind == recording.ExecTrace {
+		return "loupe trace profile -kind cpu -o cpu.pb.gz RECORDING/" + entry.Path + ", and then loupe pprof " + flags + " cpu.pb.gz"
+	}
+	return "loupe pprof " + flags + " RECORDING/" + entry.Path
 }
 
 // plainName is what Go names its functions with. A profile may hold any other

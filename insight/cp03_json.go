@@ -1,21 +1,23 @@
 package insight
 
-import "loupe/recording"
+import (
+	"loupe/analysis/facts"
+)
 
 var cp03 = &Rule{
 	ID: "CP03", Title: "JSON or reflection takes much of the CPU",
 	About: "encoding/json looks every value up by reflection, checks each document twice while decoding, and into an interface it makes a map of all that it finds. " +
 		"Reflection that the program itself calls pays the same price.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP03; the lower bound of the interval counts"},
 		{"warn", 0.25, "share of CPU time", "chosen"},
 		g0,
 	},
 	Check: check(
-		&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "json", skip: []string{"startup", "logging"},
+		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "json", skip: []string{"startup", "logging"},
 			what: "went into encoding/json", tell: tellJSON},
-		&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "reflect", skip: []string{"startup", "logging"}, direct: true,
+		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "reflect", skip: []string{"startup", "logging"}, direct: true,
 			what: "went into package reflect", tell: tellReflect},
 	),
 }

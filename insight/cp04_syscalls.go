@@ -3,21 +3,21 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp04 = &Rule{
 	ID: "CP04", Title: "System calls take much of the CPU",
 	About: "The time that the kernel works for the program: reading, writing, opening. A call costs about as much as copying some kilobytes, " +
 		"so many small ones are dear. Waiting for the network is not in it.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.30, "share of CPU time", "research, CP04; the lower bound of the interval counts"},
 		{"warn", 0.50, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "syscall", named: "kernel", skip: []string{"netpoll", "startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "syscall", named: "kernel", skip: []string{"netpoll", "startup"},
 		flat: true, anyone: true, busy: true, reason: kernelReason, what: "went into system calls", tell: tellKernel}),
 }
 

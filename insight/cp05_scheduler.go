@@ -3,21 +3,21 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp05 = &Rule{
 	ID: "CP05", Title: "The scheduler takes much of the CPU",
 	About: "The time in which the runtime looks for a goroutine to run, puts one to sleep, wakes one or starts one, and sends threads to sleep and wakes them. " +
 		"It is the price of handing work over in pieces that are too small.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP05; the lower bound of the interval counts"},
 		{"warn", 0.25, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "schedule", skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "schedule", skip: []string{"startup"},
 		anyone: true, busy: true, below: true, background: "collector", named: "runtime", reason: scheduleReason, what: "went into the scheduler", tell: tellScheduler}),
 }
 

@@ -3,20 +3,20 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp06 = &Rule{
 	ID: "CP06", Title: "Copying and clearing memory takes much of the CPU",
 	About: "The time in memmove and memclr: slices and strings that are copied because they grow, are converted or passed through buffers, and memory that is cleared because it is new.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks:  []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP06; the lower bound of the interval counts"},
 		{"warn", 0.30, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "move", skip: []string{"startup", "stack.grow"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "move", skip: []string{"startup", "stack.grow"},
 		flat: true, named: "copier", reason: moveReason, what: "went into copying and clearing memory", tell: tellMoves}),
 }
 

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/compare"
-	"loupe/compiler"
-	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/compiler"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var cp07 = &Rule{
 	ID: "CP07", Title: "Hot lines check bounds in a loop",
 	About: "An index or a slice expression whose bounds the compiler cannot prove is checked in every turn: a comparison and a branch. " +
 		"The compiler says which lines do, the profile says which of them are hot.",
-	Needs: []recording.Kind{recording.CPU, recording.Compiler},
+	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "chosen, above the 2 % of the research: the checks are a part of what the line takes; the lower bound of the interval counts"},
 		g0,
@@ -45,7 +45,7 @@ func checkBounds(r *Rule, in *Input) []Finding {
 		if len(l.words) == 0 || l.samples < minHits {
 			continue
 		}
-		if _, loop := in.lineInLoop(l.at); loop != loopNo {
+		if _, loop := in.code.lineInLoop(l.at); loop != loopNo {
 			hot = append(hot, l)
 			sum += l.samples
 		}
@@ -63,7 +63,7 @@ func checkBounds(r *Rule, in *Input) []Finding {
 		if i > 0 && l.samples < sum/20 {
 			break
 		}
-		source, _ := in.lineInLoop(l.at)
+		source, _ := in.code.lineInLoop(l.at)
 		f.Evidence = append(f.Evidence, Evidence{
 			Text: fmt.Sprintf("%d of %d samples; the compiler leaves %s", l.samples, total, checkWords(l.words)), Path: entry.Path, Phase: entry.Phase,
 			File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: strings.TrimSpace(source),

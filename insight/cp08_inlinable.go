@@ -5,20 +5,21 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compare"
-	"loupe/compiler"
-	"loupe/profile"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/compiler"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var cp08 = &Rule{
 	ID: "CP08", Title: "A hot small function is just too large to be inlined",
 	About: "The compiler puts functions up to a cost of 80 into their callers. One that is a little above pays for a call every time, some two nanoseconds, " +
 		"and hides from the compiler what it could have left out.",
-	Needs: []recording.Kind{recording.CPU, recording.Compiler},
+	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
 		{"share", 0.02, "share of CPU time", "research, CP08; of the function's own lines; the lower bound of the interval counts"},
 		{"cost", 100, "cost", "research: a quarter above the budget of 80"},
@@ -45,7 +46,7 @@ func checkInlinable(r *Rule, in *Input) []Finding {
 		if float64(l.samples) < r.param("own")*float64(whole) || caller.Func == "" {
 			continue
 		}
-		found = append(found, r.inlinable(in, entry, l, d, share, caller))
+		found = append(found, inlinableAt(r, in, entry, l, d, share, caller))
 	}
 	if len(found) == 0 {
 		return []Finding{r.answer(Fine, "no hot function of the program is just above the budget of inlining")}
@@ -92,13 +93,13 @@ func callersOfFunction(p *profile.Profile, index int, function string) (whole in
 	return whole, caller
 }
 
-func (r *Rule) inlinable(in *Input, entry recording.Entry, l *ownLine, d *compiler.Diagnostic, share stats.Interval, caller stack.Frame) Finding {
+func inlinableAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, d *compiler.Diagnostic, share stats.Interval, caller stack.Frame) Finding {
 	f := r.answer(Found, "%s of the CPU time is spent in %s itself, which costs %d where %d may be inlined; called most at %s:%d in %s",
 		unit.Percent(share.Estimate), stack.Short(l.at.Func), d.Cost, d.Budget, baseName(caller.File), caller.Line, stack.Short(caller.Func))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.80)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
-	source, _ := in.lineInLoop(stack.Frame{File: l.at.File, Line: l.at.StartLine})
-	call, _ := in.lineInLoop(caller)
+	source, _ := in.code.lineInLoop(stack.Frame{File: l.at.File, Line: l.at.StartLine})
+	call, _ := in.code.lineInLoop(caller)
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d samples; the compiler says: %s", l.samples, d.Reason), Path: entry.Path, Phase: entry.Phase,
 		File: l.at.File, Line: l.at.StartLine, Function: l.at.Func, Source: strings.TrimSpace(source),

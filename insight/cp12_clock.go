@@ -1,18 +1,20 @@
 package insight
 
-import "loupe/recording"
+import (
+	"loupe/analysis/facts"
+)
 
 var cp12 = &Rule{
 	ID: "CP12", Title: "Asking for the time takes much of the CPU",
 	About: "time.Now costs some 40 ns where the kernel lends its clock to programs, and a system call of up to a microsecond where it does not: " +
 		"in some virtual machines, and with the clock sources hpet and acpi_pm.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.03, "share of CPU time", "research, CP12; the lower bound of the interval counts"},
 		{"warn", 0.10, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "clock", skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "clock", skip: []string{"startup"},
 		what: "went into asking for the time", tell: func(h *hit, f *Finding) {
 			f.Advice = "Ask once for each request or batch and pass the time on; check a deadline every hundredth item; measure one call of many."
 			f.Doubts = append(f.Doubts, "on a machine with another clock source the share is another: see /sys/devices/system/clocksource/clocksource0/current_clocksource; tsc and kvm-clock are cheap")

@@ -1,21 +1,21 @@
 package insight
 
 import (
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp14 = &Rule{
 	ID: "CP14", Title: "Stacks of goroutines grow again and again",
 	About: "A goroutine begins with a small stack, which is copied to one of twice the size when a call does not fit. " +
 		"Short goroutines that call deeply pay for it every time.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.03, "share of CPU time", "research, CP14; the lower bound of the interval counts"},
 		{"warn", 0.10, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "stack.grow", skip: []string{"preempt", "startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "stack.grow", skip: []string{"preempt", "startup"},
 		what: "went into growing stacks", tell: tellStacks}),
 }
 

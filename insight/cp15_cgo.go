@@ -1,23 +1,23 @@
 package insight
 
 import (
-	"loupe/recording"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var cp15 = &Rule{
 	ID: "CP15", Title: "Calls into C take much of the CPU",
 	About: "A call from Go to C costs some 40 ns before C has done anything: it leaves the goroutine's stack and tells the scheduler. Back from C it is several times that. " +
 		"Many small calls pay more for the way than for the work.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP15; the lower bound of the interval counts"},
 		{"warn", 0.30, "share of CPU time", "chosen"},
 		{"crossing", 0.20, "share of the time of the calls", "chosen: from here on the way is worth saving"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "cgo", named: anything, skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "cgo", named: anything, skip: []string{"startup"},
 		reason: cgoReason, what: "went into calls to C", tell: tellCgo}),
 }
 

@@ -3,21 +3,21 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp16 = &Rule{
 	ID: "CP16", Title: "Threads wait for locks inside the runtime",
 	About: "The runtime's own locks, those of channels, the heap, timers and the scheduler, make a thread spin and then sleep. " +
 		"They show in CPU profiles, not among the program's mutexes.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, CP16; the lower bound of the interval counts"},
 		{"warn", 0.15, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "runtime.lock", skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "runtime.lock", skip: []string{"startup"},
 		anyone: true, below: true, busy: true, background: "collector", named: "runtime", reason: runtimeLockReason, what: "went into locks of the runtime", tell: tellRuntimeLock}),
 }
 
@@ -71,6 +71,6 @@ func tellRuntimeLock(h *hit, f *Finding) {
 	case "scheduler":
 		f.Advice = "Goroutines stop and start too often for the number of Ps: hand over larger pieces (CP05), or try with fewer Ps (GOMAXPROCS)."
 	default:
-		f.Advice = "Look at the callers: loupe pprof -peek 'runtime.lock2' RECORDING/" + h.entry.Path + "."
+		f.Advice = "Look at the callers: " + profiled(h.entry, "-peek 'runtime.lock2'") + "."
 	}
 }

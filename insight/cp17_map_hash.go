@@ -3,21 +3,21 @@ package insight
 import (
 	"strings"
 
-	"loupe/recording"
-	"loupe/stack"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
 )
 
 var cp17 = &Rule{
 	ID: "CP17", Title: "Hashing the keys of maps takes much of the CPU",
 	About: "Each access to a map hashes the key: all bytes of a string, all fields of a struct, and of an interface first its type. " +
 		"Long keys, and several maps with the same key, add up.",
-	Needs: []recording.Kind{recording.CPU},
+	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP17; the lower bound of the interval counts"},
 		{"warn", 0.20, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{kind: recording.CPU, sample: "samples", limit: "share", warn: "warn", set: "hash", named: "map", skip: []string{"startup"},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "hash", named: "map", skip: []string{"startup"},
 		flat: true, reason: hashReason, what: "went into hashing keys", tell: tellHash}),
 }
 

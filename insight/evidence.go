@@ -8,17 +8,20 @@ import (
 	"strings"
 	"time"
 
-	"loupe/profile"
+	"loupe/analysis/facts"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/session"
-	"loupe/stack"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // A rule is fine only where it could have found something. What was cut, lost or
 // damaged, and functions without names, may hold what it looks for: then it is
 // unknown ([TooLittle]) and not [Fine]. A finding that stands is one all the same.
+
+// gaps are what is missing of the evidence.
+type gaps struct{ *Input }
 
 // minKnown is the share of a profile that must have names before the absence of
 // something says anything. Chosen: the limits of the rules are some hundredths,
@@ -27,7 +30,9 @@ const minKnown = 0.8
 
 // Incomplete says what of the recording was cut, lost or damaged, one clause for
 // each file, with what to do about it. It is empty where all is there.
-func (in *Input) Incomplete() (all []string) {
+func (in *Input) Incomplete() []string { return gaps{in}.all() }
+
+func (in gaps) all() (all []string) {
 	if !in.Session.Manifest().Complete {
 		all = append(all, "the recording was cut off, or is still being written: what is here is good, the end is missing")
 	}
@@ -37,7 +42,7 @@ func (in *Input) Incomplete() (all []string) {
 			continue
 		}
 		seen[e.Path] = true
-		if why := in.cut(e); why != "" {
+		if why := cmp.Or(in.cut(e), in.endsWithin(e)); why != "" {
 			all = append(all, why)
 		}
 		if main, ok := in.Session.Manifest().Main(e.Kind); ok && main.Path == e.Path {
@@ -46,8 +51,11 @@ func (in *Input) Incomplete() (all []string) {
 			}
 		}
 	}
-	if flags := in.Session.Manifest().Target.BuildSettings["-ldflags"]; stripped(flags) {
-		all = append(all, "the program is stripped (-ldflags "+flags+"): C functions and variables have no names; build it without -s and -w")
+	switch t := &in.Session.Manifest().Target; {
+	case stripped(t.BuildSettings["-ldflags"]):
+		all = append(all, "the program is stripped (-ldflags "+t.BuildSettings["-ldflags"]+"): C functions and variables have no names; build it without -s and -w")
+	case t.Stripped:
+		all = append(all, "the program is stripped (its file has no table of symbols): C functions and variables have no names; record it before strip")
 	}
 	return all
 }
@@ -61,7 +69,7 @@ func stripped(flags string) bool {
 }
 
 // cut says what is missing of an entry, and what to do; empty when nothing is.
-func (in *Input) cut(e recording.Entry) string {
+func (in gaps) cut(e recording.Entry) string {
 	if p, ok := in.Session.Manifest().PhaseNamed(e.Phase); ok && p.Error != "" && isCapture(e.Kind) {
 		return fmt.Sprintf("phase %s, which %s is of, failed (%s): record it again", p.Name, e.Path, p.Error)
 	}
@@ -70,11 +78,27 @@ func (in *Input) cut(e recording.Entry) string {
 			return partial(e)
 		}
 		t := in.trace()
-		if t.err == nil && len(t.Info.Problems) > 0 {
+		if t.Err == nil && len(t.Info.Problems) > 0 {
 			return fmt.Sprintf("not all of %s could be read (%v): record the trace again", e.Path, t.Info.Problems[0])
 		}
 	}
 	return partial(e)
+}
+
+// endsWithin says of a log that it ends within a line, or within a dump, although
+// nothing tells that its program has ended there; empty when it does not. One that is
+// still being written, or whose program was killed, is a shorter log. So it is for all
+// rules but the one that asks how the program ended.
+func (in gaps) endsWithin(e recording.Entry) string {
+	m := in.Session.Manifest()
+	if e.Kind != recording.Stderr || e.Run >= 0 && e.Run < len(m.Target.Runs) && m.Target.Runs[e.Run].Exit != "" || !m.Complete {
+		return ""
+	}
+	l, err := in.Session.Runtime(e.Run)
+	if err != nil || l.Ends == nil && !l.Open {
+		return ""
+	}
+	return fmt.Sprintf("%s ends within a line: it was cut, or is still being written, and what came then is missing: get the whole of it", e.Path)
 }
 
 // partial says of a capture that was not closed that its end is missing. A log
@@ -94,7 +118,7 @@ func isCapture(kind recording.Kind) bool {
 
 // unnamed says that too much of the main profile of a kind has no names of
 // functions; empty when enough has.
-func (in *Input) unnamed(kind recording.Kind) string {
+func (in gaps) unnamed(kind recording.Kind) string {
 	if !strings.HasPrefix(string(kind), "pprof.") {
 		return ""
 	}
@@ -136,9 +160,12 @@ func isName(function string) bool { return function != "" && !strings.HasPrefix(
 
 // lacks says what of the evidence that a rule judges is missing; empty when
 // nothing is.
-func (in *Input) lacks(r *Rule) string {
+func (in gaps) lacks(r *Rule) string {
 	m := in.Session.Manifest()
-	kinds := slices.Concat(r.Needs, r.Instead)
+	kinds := r.from()
+	if slices.Contains(kinds, recording.CPU) && len(m.Of(recording.CPU)) == 0 {
+		kinds = append(kinds, recording.ExecTrace) // which has the samples
+	}
 	for _, kind := range kinds {
 		e, ok := m.Main(kind)
 		if !ok {
@@ -146,6 +173,13 @@ func (in *Input) lacks(r *Rule) string {
 		}
 		if why := cmp.Or(in.cut(e), in.unnamed(kind)); why != "" {
 			return why
+		}
+	}
+	if r == fa01 {
+		for _, e := range m.Of(recording.Stderr) {
+			if why := in.endsWithin(e); why != "" {
+				return why
+			}
 		}
 	}
 	if r == gc08 || r == gc09 {
@@ -173,7 +207,7 @@ const (
 
 // outside says that the process has taken memory of which Go knows nothing: that
 // of C code, or files that were mapped. No profile of Go shows it.
-func (in *Input) outside() string {
+func (in gaps) outside() string {
 	samples, err := in.Session.OS()
 	set, serr := in.Session.Metrics(0)
 	if err != nil || serr != nil || len(samples) == 0 {
@@ -217,16 +251,13 @@ const unaskedShare = 0.05
 
 // unasked says that much of the CPU time is that of the user's packages about
 // which the compiler has said nothing.
-func (in *Input) unasked() string {
-	p, entry, err := in.Session.Profile(recording.CPU)
+func (in gaps) unasked() string {
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	set, _ := in.compiled()
 	if err != nil || set == nil {
 		return ""
 	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return ""
-	}
+	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	missing, most, heaviest := int64(0), "", int64(0)
 	by := map[string]int64{}
 	for _, l := range in.ownLines(p, index, []string{interrupted}, lineOf) {
@@ -249,7 +280,7 @@ func (in *Input) unasked() string {
 
 // settleFine turns answers that are fine into unknown ones where evidence is
 // missing.
-func (in *Input) settleFine(r *Rule, answers []Finding) []Finding {
+func (in gaps) settleFine(r *Rule, answers []Finding) []Finding {
 	if !slices.ContainsFunc(answers, func(f Finding) bool { return f.State == Fine }) {
 		return answers
 	}
@@ -291,18 +322,17 @@ func Judge(m *recording.Manifest, all []Finding) (j Judged) {
 		case TooLittle:
 			j.Unknown++
 		case NotApplicable:
-			if r.missing(m) == "" {
+			if !slices.ContainsFunc(r.Asks, func(q facts.Question) bool { return !q.Answered(m) }) {
 				break // it has no say here, whatever is recorded
 			}
 			j.Without++
-			for _, kind := range r.Needs {
-				if len(m.Of(kind)) == 0 {
-					wanted[kind]++
+			for _, q := range r.Asks {
+				if !q.Answered(m) {
+					wanted[q.From()[0]]++
 				}
 			}
 		}
 	}
-	delete(wanted, session.CoreFile)
 	var kinds []recording.Kind
 	for kind := range wanted {
 		kinds = append(kinds, kind)
@@ -311,7 +341,7 @@ func Judge(m *recording.Manifest, all []Finding) (j Judged) {
 		return cmp.Or(wanted[b]-wanted[a], strings.Compare(string(a), string(b)))
 	})
 	for _, kind := range kinds[:min(3, len(kinds))] {
-		j.Record = append(j.Record, Describe(kind))
+		j.Record = append(j.Record, facts.Describe(kind))
 	}
 	return j
 }
@@ -323,11 +353,11 @@ func (j Judged) Headline() string {
 	var text string
 	switch {
 	case j.Could == 0:
-		text = fmt.Sprintf("No rule could judge this: none of %s has what it needs.", plural(int64(all), "rule"))
+		text = fmt.Sprintf("No rule could judge this: none of %s has what it needs.", unit.Plural(int64(all), "rule"))
 	case 2*j.Could < all:
-		text = fmt.Sprintf("Little could be judged: %d of %s found nothing, and %d could not look.", j.Could, plural(int64(all), "rule"), all-j.Could)
+		text = fmt.Sprintf("Little could be judged: %d of %s found nothing, and %d could not look.", j.Could, unit.Plural(int64(all), "rule"), all-j.Could)
 	default:
-		text = fmt.Sprintf("Nothing was found by the %d of %s that could judge.", j.Could, plural(int64(all), "rule"))
+		text = fmt.Sprintf("Nothing was found by the %d of %s that could judge.", j.Could, unit.Plural(int64(all), "rule"))
 	}
 	if len(j.Record) > 0 && j.Without > 0 {
 		text += " Not recorded: " + strings.Join(j.Record, "; ") + "."

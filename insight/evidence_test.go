@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/profile/profiletest"
+	"loupe/format/exectrace"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 )

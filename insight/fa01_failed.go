@@ -8,18 +8,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"loupe/dump"
+	"loupe/analysis/facts"
+	"loupe/format/dump"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var fa01 = &Rule{
 	ID: "FA01", Title: "The program failed",
 	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as its standard error, a dump or a core tells: " +
 		"nothing else that is measured of it matters as much. The panic of a handler that net/http has caught is told too, with less weight.",
-	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr, session.CoreFile},
+	Asks:   []facts.Question{facts.Ending},
 	Params: []Param{{"most", 3, "failures", "chosen: different ones that are told of, those that ended the program first"}},
 	Check:  checkFailed,
 }
@@ -51,7 +52,7 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	for _, l := range all {
 		for i := range l.Dumps {
 			dumps++
-			f := in.mishapOf(&l, &l.Dumps[i])
+			f := mishapOf(in, &l, &l.Dumps[i])
 			if f == nil {
 				continue
 			}
@@ -67,7 +68,7 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	slices.SortStableFunc(found, func(a, b *mishap) int { return cmp.Compare(weight(a), weight(b)) })
 	var findings []Finding
 	for _, f := range found[:min(int(r.param("most")), len(found))] {
-		findings = append(findings, r.failed(in, f))
+		findings = append(findings, failedFinding(r, in, f))
 	}
 	switch m := in.Session.Manifest(); {
 	case len(findings) > 0:
@@ -75,14 +76,14 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	case badEnd(m) != "":
 		return []Finding{r.answer(TooLittle, "the program ended with %s, and nothing in its standard error says why", badEnd(m))}
 	case dumps > 0:
-		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", plural(int64(dumps), "dump"))}
+		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", unit.Plural(int64(dumps), "dump"))}
 	case err != nil && (len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 || !errors.Is(err, session.ErrNone)):
 		// What cannot be read tells of nothing.
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	case len(m.Of(recording.Stderr)) > 0:
 		return []Finding{r.answer(Fine, "the standard error tells of no failure")}
 	}
-	return []Finding{r.answer(NotApplicable, "the recording has no %s", describe[recording.Stacks])}
+	return []Finding{r.answer(NotApplicable, "the recording has no %s", facts.Describe(recording.Stacks))}
 }
 
 // badEnd is how the first process ended that ended by itself and not well; "" when
@@ -105,7 +106,7 @@ func weight(f *mishap) int {
 }
 
 // mishapOf is what a dump tells of a failure; nil for one that was asked for.
-func (in *Input) mishapOf(l *session.Listing, d *dump.Dump) *mishap {
+func mishapOf(in *Input, l *session.Listing, d *dump.Dump) *mishap {
 	if d.Kind == dump.Goroutines || d.Kind == dump.Profile || d.Kind == dump.Signal && strings.HasPrefix(d.SignalLine, "SIGQUIT") {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (in *Input) mishapOf(l *session.Listing, d *dump.Dump) *mishap {
 		if f.frames != nil && test == "" {
 			continue
 		}
-		frames := framesOf(l.Stacks, l.StackIDs[g])
+		frames := facts.Frames(l.Stacks, l.StackIDs[g])
 		runs := test != "" && slices.ContainsFunc(frames, func(fr stack.Frame) bool { return strings.HasSuffix(fr.Func, "."+test) })
 		if f.frames == nil || runs {
 			f.frames = frames
@@ -138,7 +139,7 @@ func (in *Input) mishapOf(l *session.Listing, d *dump.Dump) *mishap {
 	}
 	// The function that cgo has made for a call is none of the program.
 	made := func(fr stack.Frame) bool { return strings.HasSuffix(fr.File, "_cgo_gotypes.go") }
-	f.at = in.userFrame(slices.DeleteFunc(slices.Clone(f.frames), made))
+	f.at = in.code.userFrame(slices.DeleteFunc(slices.Clone(f.frames), made))
 	return f
 }
 
@@ -177,7 +178,7 @@ var told = map[dump.Kind][2]string{
 	dump.Signal:        {"a signal ended it", "If nobody sent it, C code or the hardware did: the registers and the thread are in the dump (loupe stacks -full FILE)."},
 }
 
-func (r *Rule) failed(in *Input, f *mishap) Finding {
+func failedFinding(r *Rule, in *Input, f *mishap) Finding {
 	words := told[f.kind]
 	if f.caught {
 		words = [2]string{"a handler panicked, and net/http went on", "Mend the line: the request was lost, and what it held locked stays so."}
@@ -194,7 +195,7 @@ func (r *Rule) failed(in *Input, f *mishap) Finding {
 	if f.count > 1 {
 		e.Text += ", one of " + unit.Count(int64(f.count))
 	}
-	source, _ := in.lineInLoop(f.at)
+	source, _ := in.code.lineInLoop(f.at)
 	e.Source = strings.TrimSpace(source)
 	e.Stack = evidenceStack(f.frames)
 	find.Evidence = []Evidence{e}

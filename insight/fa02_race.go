@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/dump"
+	"loupe/analysis/facts"
+	"loupe/format/dump"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var fa02 = &Rule{
 	ID: "FA02", Title: "Goroutines race for data",
 	About: "Two goroutines use the same memory, one of them writes, and nothing puts them in an order: what the program then does is undefined. " +
 		"The race detector reports only what has happened, so that each report is a mistake.",
-	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr},
+	Asks:   []facts.Question{facts.Races},
 	Params: []Param{{"most", 3, "pairs of lines", "chosen: that are told of, the first ones reported"}},
 	Check:  checkRaces,
 }
@@ -33,7 +34,7 @@ func checkRaces(r *Rule, in *Input) []Finding {
 			var at places
 			var evidence []Evidence
 			for n, a := range race.Accesses[:min(2, len(race.Accesses))] {
-				e := in.accessed(l.Stacks, &a)
+				e := accessed(in, l.Stacks, &a)
 				e.Path, e.Phase = l.Entry.Path, l.Entry.Phase
 				at[n] = place(stack.Frame{Func: e.Function, File: e.File, Line: e.Line})
 				evidence = append(evidence, e)
@@ -74,10 +75,10 @@ func checkRaces(r *Rule, in *Input) []Finding {
 }
 
 // accessed is one side of a race.
-func (in *Input) accessed(t *stack.Table, a *dump.Access) Evidence {
-	frames := framesOf(t, a.Stack)
-	at := in.userFrame(frames)
-	source, _ := in.lineInLoop(at)
+func accessed(in *Input, t *stack.Table, a *dump.Access) Evidence {
+	frames := facts.Frames(t, a.Stack)
+	at := in.code.userFrame(frames)
+	source, _ := in.code.lineInLoop(at)
 	return Evidence{Text: fmt.Sprintf("%s by %s", strings.ToLower(a.What), a.By), File: at.File, Line: at.Line, Function: at.Func,
 		Source: strings.TrimSpace(source), Stack: evidenceStack(frames)}
 }

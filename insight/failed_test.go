@@ -72,7 +72,7 @@ func TestFA01Real(t *testing.T) {
 		"go1.26.test-timeout.txt":       "a test took too long at syn.TestTimeout at a_test.go:16: TestTimeout (1s)",
 		"go1.26.cgo-callback-panic.txt": "it panicked at main.",
 	} {
-		text, err := os.ReadFile("../dump/testdata/" + name)
+		text, err := os.ReadFile("../format/dump/testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,19 +5,18 @@ import (
 	"slices"
 	"time"
 
-	"loupe/compare"
-	"loupe/gc"
-	"loupe/recording"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var gc01 = &Rule{
 	ID: "GC01", Title: "Stop-the-world phase is long",
 	About: "Each collection stops the program twice: before marking, when all goroutines must reach a safe point, and after it. " +
 		"Either should take less than 100 µs. A longer one is added to the latency of everything that was running.",
-	Needs:   []recording.Kind{recording.Stderr},
-	Instead: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Pauses},
 	Params: []Param{
 		{"pause", 100e-6, "s", "what the runtime aims at: stop-the-world time should not add up to more than 100 µs"},
 		{"p99", 500e-6, "s", "chosen: a warning when one pause in a hundred is five times that"},
@@ -29,26 +28,20 @@ var gc01 = &Rule{
 
 // pause is one stop-the-world phase.
 type pause struct {
-	round *compare.Round
+	round *facts.Round
 	row   gc.Row
 	first bool // sweep termination, else mark termination
 	ms    float64
 }
 
-// The names of the two.
-const (
-	sweepTermination = "sweep termination"
-	markTermination  = "mark termination"
-)
-
 func (p pause) name() string {
 	if p.first {
-		return sweepTermination
+		return facts.SweepTermination
 	}
-	return markTermination
+	return facts.MarkTermination
 }
 
-func pauses(rounds []compare.Round) []pause {
+func pauses(rounds []facts.Round) []pause {
 	var all []pause
 	for i := range rounds {
 		r := &rounds[i]
@@ -63,8 +56,8 @@ func pauses(rounds []compare.Round) []pause {
 }
 
 func checkLongPause(r *Rule, in *Input) []Finding {
-	if t := in.trace(); t.err == nil {
-		if whole, _ := t.collections(); whole.Count >= int64(2*r.param("cycles")) {
+	if t := in.trace(); t.Err == nil {
+		if whole, _ := t.ForCollector(); whole.Count >= int64(2*r.param("cycles")) {
 			return []Finding{checkLongPauseTraced(r, in, t, &whole)}
 		}
 	}
@@ -73,15 +66,12 @@ func checkLongPause(r *Rule, in *Input) []Finding {
 
 // checkLongPauseLogged goes by gctrace in the bare phases.
 func checkLongPauseLogged(r *Rule, in *Input) []Finding {
-	if why := in.untold(); why != "" {
-		return []Finding{r.answer(TooLittle, "%s", why)}
-	}
-	if length, none := in.noCollections(); none {
-		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	if none := uncollected(r, in); none != nil {
+		return none
 	}
 	all := pauses(in.Facts.Rounds)
 	if len(all) < int(2*r.param("cycles")) {
-		return []Finding{r.short("%d collections were seen in %s, %g are needed", len(all)/2, in.where(), r.param("cycles"))}
+		return []Finding{fewCollections(r, in, int64(len(all)/2))}
 	}
 	limit := r.param("pause") * 1e3
 	ms := make([]float64, len(all))
@@ -112,10 +102,10 @@ func checkLongPauseLogged(r *Rule, in *Input) []Finding {
 	for _, p := range all[:min(3, len(all))] {
 		f.Evidence = append(f.Evidence, Evidence{
 			Text:  fmt.Sprintf("gc %d at %.3f s: %s %s", p.row.GC, p.row.AtS, p.name(), inMS(p.ms)),
-			Phase: p.round.Phase.Name, Line: p.row.Line, Span: in.pauseSpan(p),
+			Phase: p.round.Phase.Name, Line: p.row.Line, Span: pauseSpan(in, p),
 		})
 	}
-	in.adviseOnPauses(&f, in.doubts())
+	adviseOnPauses(in, &f, in.doubts())
 	return []Finding{f}
 }
 

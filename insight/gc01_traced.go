@@ -1,19 +1,11 @@
 package insight
 
 import (
-	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/sched"
+	"loupe/value/unit"
 )
-
-// stopName says what a stop of the world was for: "sweep termination".
-func (t *traced) stopName(kind exectrace.NameID) string {
-	name := strings.TrimSuffix(strings.TrimPrefix(t.Reader.Name(kind), "stop-the-world ("), ")")
-	return strings.TrimPrefix(name, "GC ")
-}
 
 // checkLongPauseTraced goes by the trace, which has every pause to 64 ns, the
 // wait for goroutines to stop included, and where it began.
@@ -32,31 +24,31 @@ func checkLongPauseTraced(r *Rule, in *Input, t *traced, whole *sched.Histogram)
 		f.Severity = Warning
 	}
 	f.Evidence = t.worstPauses()
-	in.adviseOnPauses(&f, in.traceDoubts(t))
+	adviseOnPauses(in, &f, in.traceDoubts(t))
 	return f
 }
 
 // worstPauses are the longest stops for the collector.
 func (t *traced) worstPauses() (out []Evidence) {
 	for _, p := range t.GC.Worst {
-		if len(out) < 3 && t.ofCollector(p.Kind) {
+		if len(out) < 3 && t.OfCollector(p.Kind) {
 			out = append(out, t.seen(p.Stack, "%s took %s, of which %s until the last P stood still, %s after the trace began",
-				t.stopName(p.Kind), unit.Duration(p.Span.Len()), unit.Duration(p.Stopping), t.since(p.Span.Start)).during(t, p.Span.Start, p.Span.End))
+				t.StopName(p.Kind), unit.Duration(p.Span.Len()), unit.Duration(p.Stopping), t.since(p.Span.Start)).during(t, p.Span.Start, p.Span.End).ofCollector())
 		}
 	}
 	return out
 }
 
 // adviseOnPauses completes a finding of long pauses.
-func (in *Input) adviseOnPauses(f *Finding, doubts []string) {
+func adviseOnPauses(in *Input, f *Finding, doubts []string) {
 	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines."
 	f.Verify = "Record again under the same load: 99% of pauses should stay below 100 µs."
 	f.Doubts = doubts
-	if len(f.Doubts) > 0 || in.busyHost() {
+	if len(f.Doubts) > 0 || in.Facts.Noise().Full() {
 		f.Advice += " Or nobody ran: see the doubts."
 	}
-	in.forWaiting(f)
-	if in.busyHost() {
+	in.public().weigh(f)
+	if in.Facts.Noise().Full() {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a pause also lasts while the kernel runs something else")
 	}

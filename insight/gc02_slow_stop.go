@@ -1,17 +1,15 @@
 package insight
 
 import (
-	"loupe/exectrace"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/unit"
 )
 
 var gc02 = &Rule{
 	ID: "GC02", Title: "Stopping takes longer than what it is for",
 	About: "A stop of the world waits until every P stands still, then does its work, then lets go. Where the waiting is most of it, " +
 		"some goroutine was slow to stop, or its thread had no CPU.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.5, "share of the pauses' time", "research"},
 		{"p99", 100e-6, "s", "as for GC01: a pause that is shorter does no harm"},
@@ -21,26 +19,8 @@ var gc02 = &Rule{
 	Check: onTrace(checkSlowStop),
 }
 
-// collections are the stops of the world for the collector, those of all
-// kinds together, and how long it took until the last P stood still.
-func (t *traced) collections() (whole, stopping sched.Histogram) {
-	for i := range t.GC.Pauses {
-		if p := &t.GC.Pauses[i]; t.ofCollector(p.Kind) {
-			whole.Merge(&p.Histogram)
-			stopping.Merge(&p.Stopping)
-		}
-	}
-	return whole, stopping
-}
-
-// ofCollector tells the collector's stops from those for a profile, for a
-// change of GOMAXPROCS and for the begin of the trace itself.
-func (t *traced) ofCollector(kind exectrace.NameID) bool {
-	return t.stopName(kind) == sweepTermination || t.stopName(kind) == markTermination
-}
-
 func checkSlowStop(r *Rule, in *Input, t *traced) []Finding {
-	whole, stopping := t.collections()
+	whole, stopping := t.ForCollector()
 	if whole.Count == 0 {
 		return []Finding{r.answer(Fine, "no collection stopped the program while the trace was taken")}
 	}
@@ -60,7 +40,7 @@ func checkSlowStop(r *Rule, in *Input, t *traced) []Finding {
 	f.Advice = "Look for what cannot be stopped: a loop in assembly or cgo, and memory that is paged in; and for more running threads than CPUs."
 	f.Verify = "Record again under the same load: /sched/pauses/stopping/gc:seconds and this share should fall."
 	f.Doubts = in.traceDoubts(t, "a trace shows when the last P stood still, not which goroutine was late")
-	if in.busyHost() {
+	if in.Facts.Noise().Full() {
 		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a P that has to stop waits for the kernel first")
 	}
 	return []Finding{f}

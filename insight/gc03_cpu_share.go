@@ -6,18 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compare"
-	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var gc03 = &Rule{
 	ID: "GC03", Title: "The collector takes a large share of the CPU",
 	About: "The share of the program's busy time that went into collecting garbage, marking on otherwise idle Ps left out. " +
 		"It is what fewer allocations, or a larger heap, could give back.",
-	Needs: []recording.Kind{recording.Stderr},
+	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"info", 0.05, "share", "JDK Mission Control, GC pause ratio"},
 		{"warning", 0.10, "share", "JDK Mission Control, GC pause ratio"},
@@ -31,7 +29,7 @@ var gc03 = &Rule{
 
 // gcShare is the collector's share of the busy time of the Ps in one round,
 // and where it comes from.
-func gcShare(in *Input, r *compare.Round) (share float64, source string) {
+func gcShare(in *Input, r *facts.Round) (share float64, source string) {
 	if set, err := in.Session.Metrics(r.Phase.Run); err == nil {
 		// Marking on Ps that had nothing else to do counts on neither side.
 		marking := set.Delta("/cpu/classes/gc/mark/idle:cpu-seconds", r.Phase.Span)
@@ -49,61 +47,20 @@ func gcShare(in *Input, r *compare.Round) (share float64, source string) {
 	// A program that leaves most of its Ps idle may still spend most of what
 	// it uses on collecting. But Ps that wait for a CPU collect no less by
 	// gctrace's clock: CPU time is a base for it only where nobody waits.
-	if host := in.Session.Manifest().Host; r.CPU <= 0 || in.noisy != "" || in.busyHost() || host.Quota > 0 || d.Procs > host.CPUs {
+	if host := in.Session.Manifest().Host; r.CPU <= 0 || in.Facts.Noise().Reason != "" || in.Facts.Noise().Full() || host.Quota > 0 || d.Procs > host.CPUs {
 		return ofPs, "gctrace, of the time of all Ps"
 	}
 	collecting := ofPs * float64(d.Procs) * float64(d.DurationMS) * 1e6
 	return min(1, collecting/float64(r.CPU)), "gctrace, of the CPU time used"
 }
 
-// collectorSampled is the collector's share of a CPU profile, marking on idle Ps
-// left out. It is unknown below a number of samples.
-func (in *Input) collectorSampled(least float64) (share float64, path string) {
-	p, entry, err := in.Session.Profile(recording.CPU)
-	if err != nil {
-		return math.NaN(), ""
-	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return math.NaN(), ""
-	}
-	known := map[stack.FrameID]stack.Category{}
-	category := func(f stack.FrameID) stack.Category {
-		c, ok := known[f]
-		if !ok {
-			c = stack.CategoryOf(p.Stacks.Frame(f).Func)
-			known[f] = c
-		}
-		return c
-	}
-	onIdle := func(f stack.FrameID) bool { return p.Stacks.Frame(f).Func == "runtime.gcDrainMarkWorkerIdle" }
-	var all, collecting int64
-	for i, id := range p.StackIDs {
-		frames := p.Stacks.Frames(id)
-		if slices.ContainsFunc(frames, onIdle) {
-			continue
-		}
-		all += p.Values[index][i]
-		if c := stack.Categorize(frames, category); c == stack.GarbageCollect || c == stack.Assist {
-			collecting += p.Values[index][i]
-		}
-	}
-	if float64(all) < least {
-		return math.NaN(), ""
-	}
-	return float64(collecting) / float64(all), entry.Path
-}
-
 func checkGCShare(r *Rule, in *Input) []Finding {
-	if why := in.untold(); why != "" {
-		return []Finding{r.answer(TooLittle, "%s", why)}
-	}
-	if length, none := in.noCollections(); none {
-		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	if none := uncollected(r, in); none != nil {
+		return none
 	}
 	var shares []float64
 	cycles, source, most := int64(0), "", 0.0
-	var worst *compare.Round
+	var worst *facts.Round
 	for i := range in.Facts.Rounds {
 		round := &in.Facts.Rounds[i]
 		if round.GC != nil {
@@ -117,14 +74,17 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		}
 	}
 	if cycles < int64(r.param("cycles")) {
-		return []Finding{r.short("%d collections were seen in %s, %g are needed", cycles, in.where(), r.param("cycles"))}
+		return []Finding{fewCollections(r, in, cycles)}
 	}
 	if len(shares) == 0 {
 		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}
 	}
 	slices.Sort(shares)
 	share := stats.Quantile(shares, 0.5)
-	sampled, path := in.collectorSampled(r.param("samples"))
+	sampled, path := math.NaN(), ""
+	if cpu, err := in.Facts.CPU(); err == nil {
+		sampled, path = cpu.Collecting(r.param("samples")), cpu.Entry.Path
+	}
 	refuted := share >= r.param("info") && sampled < share/2
 	if refuted {
 		shares = []float64{sampled, share}
@@ -151,7 +111,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	}
 	f.Evidence = []Evidence{Evidence{Text: text}.at(worst)}
 	f.Advice = "Allocate less where the allocation findings point."
-	in.adviseRoom(&f, worst, 200)
+	adviseRoom(in, &f, worst, 200)
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	if refuted {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the clocks of the runtime say up to %s, which holds waiting for a CPU", unit.Percent(most)))

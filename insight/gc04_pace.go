@@ -5,17 +5,16 @@ import (
 	"math"
 	"slices"
 
-	"loupe/compare"
-	"loupe/recording"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var gc04 = &Rule{
 	ID: "GC04", Title: "Collections follow each other closely",
 	About: "How much time, and how many requests, lie between two collections. A fast pace alone does no harm; " +
 		"it says that each collection buys little work, most often because a small live heap fills up at once.",
-	Needs: []recording.Kind{recording.Stderr},
+	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"info", 10e-3, "s", "chosen: a pace of 1 to 2 ms is common under load"},
 		{"cycles", 20, "collections", "research: needs 20 cycles under load"},
@@ -25,15 +24,12 @@ var gc04 = &Rule{
 }
 
 func checkPace(r *Rule, in *Input) []Finding {
-	if why := in.untold(); why != "" {
-		return []Finding{r.answer(TooLittle, "%s", why)}
-	}
-	if length, none := in.noCollections(); none {
-		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	if none := uncollected(r, in); none != nil {
+		return none
 	}
 	var paces, perGC, live []float64
 	cycles, forced := int64(0), 0
-	var fastest *compare.Round
+	var fastest *facts.Round
 	for i := range in.Facts.Rounds {
 		round := &in.Facts.Rounds[i]
 		if round.GC == nil || round.GC.Derived.Collections == 0 {
@@ -53,7 +49,7 @@ func checkPace(r *Rule, in *Input) []Finding {
 		}
 	}
 	if cycles < int64(r.param("cycles")) {
-		return []Finding{r.short("%d collections were seen in %s, %g are needed", cycles, in.where(), r.param("cycles"))}
+		return []Finding{fewCollections(r, in, cycles)}
 	}
 	if 2*int64(forced) > cycles {
 		return []Finding{r.answer(NotApplicable, "%d of %d collections were forced by the program (runtime.GC): the pace is its own", forced, cycles)}

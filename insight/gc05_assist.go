@@ -3,16 +3,15 @@ package insight
 import (
 	"time"
 
-	"loupe/compare"
-	"loupe/recording"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/unit"
 )
 
 var gc05 = &Rule{
 	ID: "GC05", Title: "Goroutines are made to help the collector",
 	About: "A goroutine that allocates faster than the collector can mark has to mark itself before it goes on (mark assist). " +
 		"That is time taken from whatever it works for.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"info", 0.02, "share of the running time", "research"},
 		{"warning", 0.05, "share of the running time", "research"},
@@ -23,7 +22,7 @@ var gc05 = &Rule{
 }
 
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
-	all := t.running()
+	all := t.Running()
 	if all == 0 {
 		return []Finding{r.answer(TooLittle, "no goroutine of the program ran while the trace was taken")}
 	}
@@ -31,7 +30,7 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	worst, most := -1, 0.0
 	for i := range t.GC.Assists {
 		a := &t.GC.Assists[i]
-		g := t.group(a.Name)
+		g := t.OwnGroup(a.Name)
 		if g == nil {
 			continue
 		}
@@ -55,11 +54,11 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	if max(share, most) >= r.param("warning") {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.longestOf(t.group(a.Name), "%s, 99%% of them over within %s, waits included; %s in the trace", plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), plural(int64(len(t.GC.Cycles)), "collection"))}
+	f.Evidence = []Evidence{t.longestOf(t.OwnGroup(a.Name), "%s, 99%% of them over within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
 	f.Advice = "Allocate less in bursts (-phases allocs says where)."
-	in.adviseRoom(&f, compare.MostCollections(in.Facts.Rounds), 200)
+	adviseRoom(in, &f, facts.MostCollections(in.Facts.Rounds), 200)
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
 	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started assists more than later")...)
-	in.forWaiting(&f)
+	in.public().weigh(&f)
 	return []Finding{f}
 }

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"slices"
 
-	"loupe/compare"
-	"loupe/gc"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var gc08 = &Rule{
 	ID: "GC08", Title: "The live heap keeps growing",
 	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
 		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
-	Needs: []recording.Kind{recording.Stderr}, Instead: []recording.Kind{recording.Metrics, recording.Vars, recording.Heap},
+	Asks: []facts.Question{facts.LiveHeap},
 	Params: []Param{
 		{"p", 0.01, "probability", "research: Mann–Kendall"},
 		{"cycles", 10, "collections", "research; of samples, where the runtime's metrics take the place of gctrace"},
@@ -42,63 +42,59 @@ func checkLeak(r *Rule, in *Input) []Finding {
 			return []Finding{f}
 		}
 		if all[0].State != Fine {
-			if held := in.heldNow(); held != "" { // one look is no trend, but whoever asks wants to know
+			if held := heldNow(in); held != "" { // one look is no trend, but whoever asks wants to know
 				all[0].State = TooLittle
 				all[0].Summary += "; " + held
 			}
 		}
 		return all
 	}
-	all[0].Evidence = append(in.growingLines(r), all[0].Evidence...)
+	all[0].Evidence = append(growingLines(r, in), all[0].Evidence...)
 	return all
-}
-
-// heldNow says where most of what is in use was allocated, of the heap profile
-// of a recording that cannot tell whether it grows; empty where no line has most
-// of it, or where it is little.
-func (in *Input) heldNow() string {
-	heap, entry, err := in.Session.Profile(recording.Heap)
-	if err != nil {
-		return ""
-	}
-	index, err := heap.Index("inuse_space")
-	if err != nil {
-		return ""
-	}
-	total := float64(heap.Total(index))
-	at, held := in.holder(heap.Stacks, heap.Samples(index))
-	if total < heldLeast || float64(held) < total/2 {
-		return ""
-	}
-	return fmt.Sprintf("of %s in use in %s, %s were allocated at %s:%d in %s: whether that grows a second profile some time later would tell", unit.BytesOf(total), entry.Path,
-		unit.Percent(float64(held)/total), baseName(at.File), at.Line, stack.Short(at.Func))
 }
 
 // heldLeast is how much must be in use before one look at it is told of. Chosen:
 // less is no reason for an alert.
 const heldLeast = 16 << 20
 
+// heldNow says where most of what is in use was allocated, of the heap profile
+// of a recording that cannot tell whether it grows; empty where no line has most
+// of it, or where it is little.
+func heldNow(in *Input) string {
+	kept, err := in.Facts.Kept()
+	if err != nil || kept.Bytes < heldLeast {
+		return ""
+	}
+	lines := kept.Lines()
+	if len(lines) == 0 || lines[0].Weight < kept.Bytes/2 {
+		return ""
+	}
+	at := lines[0].At
+	return fmt.Sprintf("of %s in use in %s, %s were allocated at %s:%d in %s: whether that grows a second profile some time later would tell", unit.BytesOf(float64(kept.Bytes)), kept.Entry.Path,
+		unit.Percent(float64(lines[0].Weight)/float64(kept.Bytes)), baseName(at.File), at.Line, stack.Short(at.Func))
+}
+
 // checkLeakLooks looks at what was in use in a growth phase.
 func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
-	g := in.heapGrowth(r)
+	g := heapGrowth(r, in)
 	if g == nil {
 		return Finding{}, false
 	}
-	whole := g.whole()
-	first, last := g.total[0], g.total[len(g.total)-1]
-	if !whole.grows(r.param("p")) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
+	whole := g.Whole()
+	first, last := g.Totals[0], g.Totals[len(g.Totals)-1]
+	if !whole.Grows(r.param("p")) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		return Finding{}, false
 	}
-	f := r.answer(Found, "what was in use after a collection went from %s to %s in %s, %d times looked at", unit.BytesOf(first), unit.BytesOf(last), g.length(), len(g.times))
-	r.leaks(&f, last/max(first, 1)-1, whole.slope)
-	f.Evidence = append(in.growingLines(r), Evidence{Text: "the heap profiles of the phase", Path: g.last.Path, Phase: g.phase.Name, Span: span(g.phase.Span)})
+	f := r.answer(Found, "what was in use after a collection went from %s to %s in %s, %d times looked at", unit.BytesOf(first), unit.BytesOf(last), g.Length(), len(g.Times))
+	grade(r, &f, last/max(first, 1)-1, whole.Slope)
+	f.Evidence = append(growingLines(r, in), Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
 	return f, true
 }
 
-// leaks fills in how grave a leak is, and what is to be done: the slope is in
+// grade fills in how grave a leak is, and what is to be done: the slope is in
 // bytes a second.
-func (r *Rule) leaks(f *Finding, grown float64, slope stats.Interval) {
+func grade(r *Rule, f *Finding, grown float64, slope stats.Interval) {
 	f.Severity, f.Score = Warning, score(grown, r.param("growth"), 2)
 	f.Impact = &Impact{slope.Estimate * 60 / (1 << 20), "MB a minute", slope.Low * 60 / (1 << 20), slope.High * 60 / (1 << 20)}
 	f.Advice = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end. Bound or evict it."
@@ -123,11 +119,8 @@ func checkLeakSeen(r *Rule, in *Input) []Finding {
 }
 
 func checkLeakTraced(r *Rule, in *Input) []Finding {
-	if why := in.untold(); why != "" {
-		return []Finding{r.answer(TooLittle, "%s", why)}
-	}
-	if length, none := in.noCollections(); none {
-		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(length))}
+	if none := uncollected(r, in); none != nil {
+		return none
 	}
 	round := longest(in.Facts.Rounds)
 	if round == nil {
@@ -149,7 +142,7 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	text := fmt.Sprintf("the live heap rose from %s to %s MB over %s collections, %s MB a minute", unit.Number(first), unit.Number(last), unit.Count(d.Collections), unit.Number(slope))
 	if d.Forced < int(r.param("forced")) {
 		if last >= first*(1+r.param("lasting")) && last-first >= r.param("much") && stillGrows(round.GC.Cycles, r.param("growth")) {
-			return []Finding{r.growsUnforced(in, round, text, d.Live)}
+			return []Finding{growsUnforced(r, in, round, text, d.Live)}
 		}
 		return []Finding{r.answer(TooLittle, "%s, but only %d of them were forced: growth under load may be garbage or warm-up (record longer, or let the program call runtime.GC)", text, d.Forced)}
 	}
@@ -173,7 +166,7 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 // growsUnforced is the finding of a heap that grew under load and still did when
 // the recording ended. What marking finds is in use, but for what was allocated
 // meanwhile: whether it stays nobody has seen.
-func (r *Rule) growsUnforced(in *Input, round *compare.Round, text string, live *gc.Trend) Finding {
+func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc.Trend) Finding {
 	f := r.answer(Found, "%s, and still grew in the end", text)
 	f.Severity, f.Score = Info, score(float64(live.RiseMB)/r.param("much"), 1, 10)
 	f.Impact = &Impact{live.Slope.Estimate * 60, "MB a minute", live.Slope.Low * 60, live.Slope.High * 60}
@@ -200,8 +193,8 @@ func stillGrows(rows []gc.Row, share float64) bool {
 }
 
 // longest returns the round with the most collections.
-func longest(rounds []compare.Round) *compare.Round {
-	var best *compare.Round
+func longest(rounds []facts.Round) *facts.Round {
+	var best *facts.Round
 	for i := range rounds {
 		r := &rounds[i]
 		if r.GC != nil && len(r.GC.Cycles) > 0 && (best == nil || len(r.GC.Cycles) > len(best.GC.Cycles)) {

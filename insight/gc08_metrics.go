@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"loupe/metrics"
-	"loupe/recording"
+	"loupe/format/metrics"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // checkLeakMetrics looks for a leak where nothing but the samples of the
@@ -25,16 +23,12 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	heap, entry, err := in.Session.Profile(recording.Heap)
+	heap, err := in.Facts.Kept()
 	if errors.Is(err, session.ErrNone) {
 		return []Finding{r.answer(NotApplicable, "the recording has no gctrace, and no heap profile (record with -phases heap)")}
 	}
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
-	}
-	index, err := heap.Index("inuse_space")
-	if err != nil {
-		return []Finding{r.answer(TooLittle, "%s: %v", entry.Path, err)}
 	}
 	bare := timeline.Span{}
 	for _, p := range in.Session.BarePhases() {
@@ -44,26 +38,22 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	}
 	size, live, cycles := heapSeries(set, bare)
 	if len(size.Values) < int(r.param("cycles")) || len(live) < int(r.param("forced")) {
-		return []Finding{r.short("%d samples and %s with another live heap in %s, %g and %g are needed", len(size.Values), plural(int64(len(live)), "collection"), unit.Duration(bare.Len()), r.param("cycles"), r.param("forced"))}
+		return []Finding{r.short("%d samples and %s with another live heap in %s, %g and %g are needed", len(size.Values), unit.Plural(int64(len(live)), "collection"), unit.Duration(bare.Len()), r.param("cycles"), r.param("forced"))}
 	}
 	_, p := stats.MannKendall(size.Values)
 	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
-	first, last := live[0], float64(heap.Total(index))
-	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), plural(int64(math.Round(cycles)), "collection"))
+	first, last := live[0], float64(heap.Bytes)
+	rose := fmt.Sprintf("the heap went from %s to %s in %s and %s", unit.BytesOf(size.Values[0]), unit.BytesOf(size.Values[len(size.Values)-1]), unit.Duration(bare.Len()), unit.Plural(int64(math.Round(cycles)), "collection"))
 	if p >= r.param("p") || slope.Low <= 0 || slices.Max(live) > live[len(live)-1] || last < first+r.param("kept")*(slices.Max(live)-first) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
 	f := r.answer(Found, "%s; after a collection %s were still in use", rose, unit.BytesOf(last))
-	at, held := in.holder(heap.Stacks, heap.Samples(index))
-	if held > 0 {
-		f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(float64(held)/last), baseName(at.File), at.Line, stack.Short(at.Func))
-		source, _ := in.lineInLoop(at)
-		f.Evidence = append(f.Evidence, Evidence{
-			Text: unit.BytesOf(float64(held)) + " in use were allocated here", Path: entry.Path, Phase: entry.Phase,
-			File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
-		})
+	if lines := heap.Lines(); len(lines) > 0 {
+		at, held := lines[0].At, float64(lines[0].Weight)
+		f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(held/last), baseName(at.File), at.Line, stack.Short(at.Func))
+		f.Evidence = append(f.Evidence, in.lineAt(heap.Entry, at, "%s in use were allocated here", unit.BytesOf(held)))
 	}
-	r.leaks(&f, last/max(first, 1)-1, slope)
+	grade(r, &f, last/max(first, 1)-1, slope)
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: watch past that")
 	return []Finding{f}
@@ -120,29 +110,4 @@ func seconds(times []timeline.Time) []float64 {
 		out[i] = t.Seconds()
 	}
 	return out
-}
-
-// holder returns the line of the user's code that has allocated most of some
-// weight, and how much.
-func (in *Input) holder(t *stack.Table, samples func(func(stack.ID, int64) bool)) (at stack.Frame, most int64) {
-	type line struct {
-		file string
-		line int
-	}
-	isUser := in.Session.Scope().IsUser
-	sums := map[line]int64{}
-	for id, w := range samples {
-		for _, id := range t.Frames(id) {
-			f := t.Frame(id)
-			if !isUser(f) {
-				continue
-			}
-			l := line{f.File, f.Line}
-			if sums[l] += w; sums[l] > most {
-				at, most = f, sums[l]
-			}
-			break
-		}
-	}
-	return at, most
 }

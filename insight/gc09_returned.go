@@ -3,20 +3,20 @@ package insight
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"loupe/analysis/facts"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var gc09 = &Rule{
 	ID: "GC09", Title: "The heap grew, and gave back what it took",
 	About: "A heap that rises under load looks like a leak until it falls again. What comes back was a queue, a burst or a cache with an end: no leak, " +
 		"but its peak is what the machine must have room for.",
-	Needs: []recording.Kind{recording.Metrics}, Instead: []recording.Kind{recording.Vars},
+	Asks: []facts.Question{facts.HeapSize},
 	Params: []Param{
 		{"p", 0.01, "probability", "research, as for GC08: of the trend up to the peak (Mann–Kendall)"},
 		{"samples", 6, "samples", "chosen: up to the peak; fewer show no trend at that p"},
@@ -50,14 +50,13 @@ func checkReturned(r *Rule, in *Input) []Finding {
 	}
 	after := timeline.Span{Start: size.Times[peak], End: size.Times[len(size.Times)-1]}
 	// The last look at the heap is after a collection that was asked for.
-	heap, entry, err := in.Session.Profile(recording.Heap)
-	at := entry.Span.Start
-	if phase, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok && at == 0 {
-		at = phase.Span.Start
-	}
-	if err == nil && at > after.Start {
-		if index, err := heap.Index("inuse_space"); err == nil {
-			last = min(last, float64(heap.Total(index)))
+	if kept, err := in.Facts.Kept(); err == nil {
+		at := kept.Entry.Span.Start
+		if at == 0 {
+			at = kept.Time.Start
+		}
+		if at > after.Start {
+			last = min(last, float64(kept.Bytes))
 			after.End = max(after.End, at)
 		}
 	}
@@ -69,11 +68,13 @@ func checkReturned(r *Rule, in *Input) []Finding {
 	f := r.answer(Found, "no leak: %s; %s of the growth were let go of within %s", rose, unit.Percent(min(returned, 1)), unit.Duration(after.Len()))
 	f.Severity, f.Score = Info, score(top/max(first, 1)-1, 2, 20)
 	f.Impact = exactly((top-max(first, last))/(1<<20), "MB that were in use for a while")
-	f.Evidence = []Evidence{{Text: "the heap rose up to here, then fell", Path: in.metricsPath(), Span: span(timeline.Span{Start: size.Times[0], End: size.Times[peak]})}}
-	if held := in.heldAtPeak(); len(held) > 0 {
-		at := held[0]
-		f.Summary += fmt.Sprintf("; at the peak most of it was allocated at %s:%d in %s", baseName(at.File), at.Line, stack.Short(at.Function))
-		f.Evidence = append(held, f.Evidence...)
+	f.Evidence = []Evidence{{Text: "the heap rose up to here, then fell", Path: metricsPath(in), Span: span(timeline.Span{Start: size.Times[0], End: size.Times[peak]})}}
+	if most, err := in.Facts.KeptAtMost(); err == nil {
+		if lines := most.Lines(); len(lines) > 0 {
+			at := lines[0].At
+			f.Summary += fmt.Sprintf("; at the peak most of it was allocated at %s:%d in %s", baseName(at.File), at.Line, stack.Short(at.Func))
+			f.Evidence = append([]Evidence{in.lineAt(most.Entry, at, "of %s in use at the most, %s were allocated here", unit.BytesOf(float64(most.Bytes)), unit.BytesOf(float64(lines[0].Weight)))}, f.Evidence...)
+		}
 	}
 	f.Advice = "Give the queue or the cache a bound that fits the machine: what comes faster than it is worked off can wait, or be refused. A pool keeps what it once had: cap what it takes back."
 	f.Verify = "Record the same load again: the peak should be as high as the bound allows."
@@ -82,7 +83,7 @@ func checkReturned(r *Rule, in *Input) []Finding {
 }
 
 // metricsPath is the entry with the samples of the runtime.
-func (in *Input) metricsPath() string {
+func metricsPath(in *Input) string {
 	m := in.Session.Manifest()
 	for _, kind := range []recording.Kind{recording.Metrics, recording.Vars} {
 		if all := m.Of(kind); len(all) > 0 {
@@ -90,31 +91,4 @@ func (in *Input) metricsPath() string {
 		}
 	}
 	return ""
-}
-
-// heldAtPeak names the line that had allocated most of what was in use when that
-// was most, where several heap profiles were taken.
-func (in *Input) heldAtPeak() []Evidence {
-	var most, held int64
-	var e recording.Entry
-	var at stack.Frame
-	all := in.Session.Manifest().Of(recording.Heap)
-	for _, entry := range all {
-		p, err := in.Session.ProfileAt(entry.Path)
-		if err != nil {
-			continue
-		}
-		if index, err := p.Index("inuse_space"); err == nil && p.Total(index) > most {
-			most, e = p.Total(index), entry
-			at, held = in.holder(p.Stacks, p.Samples(index))
-		}
-	}
-	if len(all) < 2 || held == 0 {
-		return nil
-	}
-	source, _ := in.lineInLoop(at)
-	return []Evidence{{
-		Text: fmt.Sprintf("of %s in use at the most, %s were allocated here", unit.BytesOf(float64(most)), unit.BytesOf(float64(held))),
-		Path: e.Path, Phase: e.Phase, File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
-	}}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog/loadlogtest"
+	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 )
@@ -199,5 +199,20 @@ func TestUntold(t *testing.T) {
 		expect(t, "a shell", recordingtest.New(fmt.Sprintf(text, 1)+"hello\n"), id, TooLittle, "told nothing")
 		expect(t, "gctrace=0", recordingtest.New(fmt.Sprintf(text, 0)+recordingtest.Scheds(4, 2, 2)), id, TooLittle, "told nothing")
 		expect(t, "a quiet program", recordingtest.New(fmt.Sprintf(text, 1)+recordingtest.Scheds(4, 2, 2)), id, Fine, "no collection")
+	}
+}
+
+// TestNoRoomUnderLimit: where the goals follow from no GOGC, as under a limit of memory that
+// the program has set, a larger GOGC is not advised. With GOGC=200 the program of these
+// lines made 59 collections and not 9.
+func TestNoRoomUnderLimit(t *testing.T) {
+	var log strings.Builder
+	for n := range 80 {
+		fmt.Fprintf(&log, "gc %d @%.3fs 46%%: 0.13+19+0.004 ms clock, 0.27+16/5.7/7.4+0.009 ms cpu, 44->48->44 MB, 44 MB goal, 0 MB stacks, 0 MB globals, 2 P\n", n+1, 0.025*float64(n+1))
+	}
+	r := recordingtest.New("title limit\ntarget package ./x module=x\nhost cpus=2\nphase bare 0s..2100ms user=4s\nclock stderr.log 0ms error=1ms\n-- stderr.log stderr --\n" + log.String())
+	f := expect(t, "under a limit", r, "GC03", Found)
+	if strings.Contains(f.Advice, "GOGC") || !strings.Contains(strings.Join(f.Doubts, ";"), "no advice on GOGC") {
+		t.Errorf("advice %q, doubts %q", f.Advice, f.Doubts)
 	}
 }

@@ -2,10 +2,11 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
-	"loupe/compare"
-	"loupe/gc"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/value/unit"
 )
 
 // room is what a larger GOGC would do to a round's program.
@@ -22,12 +23,12 @@ type room struct {
 // moreRoom asks what a GOGC would do to the program of a round, with the settings
 // that were in force: with a limit of memory, with collections that the program
 // forces, or with room enough, a larger GOGC gains nothing.
-func (in *Input) moreRoom(r *compare.Round, gogc int) room {
+func moreRoom(in *Input, r *facts.Round, gogc int) room {
 	if r == nil || r.GC == nil {
 		return room{}
 	}
 	d := &r.GC.Derived
-	set := r.Settings(in.Session)
+	set := in.Facts.Settings(r).Collector
 	switch {
 	case 2*int64(d.Forced) > d.Collections:
 		return room{Why: fmt.Sprintf("%d of %d collections were forced by the program (runtime.GC): GOGC does not decide about those", d.Forced, d.Collections)}
@@ -38,17 +39,23 @@ func (in *Input) moreRoom(r *compare.Round, gogc int) room {
 	case set.GOGC < 0 || set.GOGC >= gogc:
 		return room{Why: fmt.Sprintf("%s was in force already", set)}
 	}
-	if in.part { // a replay wants the whole of a round
+	if in.Facts.Part { // a replay wants the whole of a round
 		return room{Why: "a part of a round is too short for a prediction"}
 	}
 	replay, err := r.Replay(in.Session)
 	if err != nil {
 		return room{Why: "what a larger GOGC would do: " + err.Error()}
 	}
-	was := replay.Recorded()
-	p := replay.Predict(gc.Settings{GOGC: gogc})
+	what := replay.WhatIf([]gc.Settings{{GOGC: gogc}})
+	if slices.ContainsFunc(what.Notes, func(n gc.Note) bool { return n.ID == gc.NoteSettings }) {
+		return room{Why: "the goals of the collections follow from no usual GOGC: the program has a limit of memory, sets GOGC itself, or keeps a ballast, and under a limit a larger GOGC changes little"}
+	}
+	was, p := what.Recorded, what.Predictions[0]
 	if !p.GCPercent.Known() || !was.GCPercent.Known() || p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || p.GCPercent > 0.9*was.GCPercent {
 		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings)}
+	}
+	if p.Grade == gc.Poor {
+		return room{Why: fmt.Sprintf("what %s would do is too uncertain: run it and see (loupe gc -what-if has the estimate)", p.Settings)}
 	}
 	text := "predicted for " + p.Settings.String() + " and the same work: " +
 		unit.Count(int64(p.Collections.Estimate+0.5)) + " collections instead of " + unit.Count(was.Collections) +
@@ -63,8 +70,8 @@ func (in *Input) moreRoom(r *compare.Round, gogc int) room {
 
 // adviseRoom adds to a finding what a larger GOGC would do, or why that is not
 // advised.
-func (in *Input) adviseRoom(f *Finding, r *compare.Round, gogc int) {
-	m := in.moreRoom(r, gogc)
+func adviseRoom(in *Input, f *Finding, r *facts.Round, gogc int) {
+	m := moreRoom(in, r, gogc)
 	if m.Advice == "" {
 		if m.Why != "" {
 			f.Doubts = append(f.Doubts, "no advice on GOGC: "+m.Why)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // held is the part of a function in which it holds a mutex, as its source has
@@ -44,8 +44,8 @@ func (h *held) has(line int) bool {
 // heldAt reads in the source of a frame what is done under the lock that its
 // line takes. It is false without the source, and where the lock is let go
 // somewhere else.
-func (in *Input) heldAt(f stack.Frame) (held, bool) {
-	parts := in.heldIn(f)
+func (c *code) heldAt(f stack.Frame) (held, bool) {
+	parts := c.heldIn(f)
 	i := slices.IndexFunc(parts, func(h held) bool { return h.from == f.Line })
 	if i < 0 {
 		return held{}, false
@@ -53,9 +53,20 @@ func (in *Input) heldAt(f stack.Frame) (held, bool) {
 	return parts[i], true
 }
 
+// heldUntil reads in the source of a frame what is done under the lock that its line
+// lets go; where a deferred Unlock runs, that is any line under it.
+func (c *code) heldUntil(f stack.Frame) (held, bool) {
+	parts := c.heldIn(f)
+	i := slices.IndexFunc(parts, func(h held) bool { return h.until == f.Line || h.deferred && h.has(f.Line) })
+	if i < 0 {
+		return held{}, false
+	}
+	return parts[i], true
+}
+
 // heldIn returns all parts of the file of a frame in which a lock is held.
-func (in *Input) heldIn(f stack.Frame) []held {
-	text, err := in.Session.Source(f.File)
+func (c *code) heldIn(f stack.Frame) []held {
+	text, err := c.session.Source(f.File)
 	if err != nil {
 		return nil
 	}

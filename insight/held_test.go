@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/profile/profiletest"
+	"loupe/format/exectrace"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // store is a source in which locks are held, with and without waiting.
@@ -100,7 +100,7 @@ func TestHeld(t *testing.T) {
 	in := NewInput(session.New(stored().Open()))
 	f := func(line int, want string) {
 		t.Helper()
-		h, ok := in.heldAt(stack.Frame{File: "/src/store.go", Line: line})
+		h, ok := in.code.heldAt(stack.Frame{File: "/src/store.go", Line: line})
 		got := "nowhere"
 		if ok {
 			var lines []string
@@ -126,7 +126,7 @@ func TestHeld(t *testing.T) {
 	f(61, "nowhere")
 	f(66, "c.mu.Lock 67 68 69 70 71 72")
 	f(10, "nowhere")
-	if _, ok := in.heldAt(stack.Frame{File: "/src/other.go", Line: 9}); ok {
+	if _, ok := in.code.heldAt(stack.Frame{File: "/src/other.go", Line: 9}); ok {
 		t.Error("a lock is held in a file that is not there")
 	}
 }
@@ -197,8 +197,8 @@ func TestLK02(t *testing.T) {
 		t.Errorf("evidence = %+v", e)
 	}
 	severity(t, "some wait", expect(t, "some wait", blocking(stored(), other, column{lockAt9, values(100, 400*time.Millisecond)}, work), "LK02", Found, "400 ms"), Info)
-	// Its clean twin fetches as long, but not under the lock.
-	expect(t, "let go before", blocking(stored(), other, column{lock18, values(100, 20*time.Second)}, column{fetch24, values(100, 2*time.Second)}), "LK02", Fine,
+	// Its clean twin fetches as long, but not under the lock, as a look shows.
+	expect(t, "let go before", looking(blocking(stored(), other, column{lock18, values(100, 20*time.Second)}, column{fetch24, values(100, 2*time.Second)}), column{fetch24, []int64{1}}), "LK02", Fine,
 		"cache).better at store.go:18", "20.0 s, in 2.00 s", "not seen to be held")
 	expect(t, "hardly any wait", blocking(stored(), column{lockAt9, values(100, 20*time.Millisecond)}, work), "LK02", Fine)
 	expect(t, "few", blocking(stored(), column{lockAt9, values(9, 20*time.Second)}, work), "LK02", TooLittle, "only 9 goroutines waited", "10 are needed")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loupe/recording/recordingtest"
 )
@@ -28,6 +29,21 @@ func TestSC01(t *testing.T) {
 	expect(t, "three of five", scheduled("10s", recordingtest.Scheds(4, 1, 1, 1, 2, 2)), "SC01", Fine, "60.0%")
 	expect(t, "all at work", scheduled("38s", recordingtest.Scheds(4, 4, 4, 4, 4, 4, 4)), "SC01", Fine, "3.80 CPUs")
 	expect(t, "the CPU time says otherwise", scheduled("20s", recordingtest.Scheds(4, one...)), "SC01", Fine, "2.00 CPUs")
+	// GOMAXPROCS may change: what was with one P says nothing of several.
+	changed := func(before, after, running int) string {
+		var b strings.Builder
+		for i := range 20 {
+			p := before
+			if i >= 6 {
+				p = after
+			}
+			fmt.Fprintln(&b, recordingtest.Sched{At: time.Duration(i+1) * 400 * time.Millisecond, Procs: p, Idle: p - min(running, p)})
+		}
+		return b.String()
+	}
+	expect(t, "one P in the end", scheduled("10s", changed(8, 1, 1)), "SC01", NotApplicable, "1 in the end, of 8 before")
+	expect(t, "one P at first", scheduled("10s", changed(1, 4, 1)), "SC01", Found, "100% of 14 busy samples", "one of 2 to 4 Ps")
+	expect(t, "fewer Ps", scheduled("10s", changed(8, 4, 1)), "SC01", Found, "100% of 20 busy samples", "one of 4 to 8 Ps")
 	expect(t, "it waits", scheduled("4s", recordingtest.Scheds(4, one...)), "SC01", Fine, "waits for something else than a P")
 	expect(t, "few samples", scheduled("10s", recordingtest.Scheds(4, one[:4]...)), "SC01", TooLittle, "busy in 4", "5 are needed")
 	expect(t, "an idle program", scheduled("0s", recordingtest.Scheds(4, 0, 0, 0, 0, 0, 0)), "SC01", TooLittle, "busy in 0")

@@ -18,13 +18,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/exectrace/sweep"
 	"loupe/recording"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // State is what a rule came to.
@@ -84,6 +85,10 @@ type Evidence struct {
 	Stack []Frame `json:"stack,omitempty"`
 	// Span is on the recording's time axis, start and end in ns.
 	Span *[2]int64 `json:"span_ns,omitempty"`
+	// About is what Span is of, by the name that the timeline's address has for its
+	// lane: "g12" is a goroutine, "p3" a P, "gc" the collector. "request" is one
+	// request of a load. Empty is no one thing.
+	About string `json:"about,omitempty"`
 }
 
 // Frame is one call of a stack.
@@ -131,12 +136,10 @@ type Rule struct {
 	Title string `json:"title"`
 	// About says what it looks for and why it matters.
 	About string `json:"about"`
-	// Needs lists the kinds of entries without which the rule does not
-	// apply.
-	Needs []recording.Kind `json:"needs"`
-	// Instead lists kinds of which one will do in place of all in Needs.
-	Instead []recording.Kind `json:"instead,omitempty"`
-	Params  []Param          `json:"params"`
+	// Asks lists the questions that it asks, all of which must have an answer; which
+	// files give one, and what to record where none does, the questions say.
+	Asks   []facts.Question `json:"asks"`
+	Params []Param          `json:"params"`
 	// Part tells that the rule can judge a part of a recording's time: all that
 	// it counts is of that part then, see [RunPart].
 	Part bool `json:"part,omitempty"`
@@ -170,10 +173,10 @@ func (r *Rule) short(format string, args ...any) Finding {
 func Rules() []*Rule {
 	return []*Rule{
 		fa01, fa02,
-		gc01, gc02, gc03, gc04, gc05, gc08, gc09,
+		gc01, gc02, gc03, gc04, gc05, gc08, gc09, gc16,
 		al01, al02, al03, al04, al05, al06, al07, al08, al09, al10, al11, al12, al13, al14, al15, al16, al17, al18, al19, al21, al22,
 		cp01, cp02, cp03, cp04, cp05, cp06, cp07, cp08, cp12, cp13, cp14, cp15, cp16, cp17,
-		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc11, sc14, sc15, sc17, lk01, lk02, lk04, lk06, be06,
+		sc01, sc02, sc03, sc04, sc05, sc06, sc07, sc10, sc11, sc14, sc15, sc17, lk01, lk02, lk04, lk06, lk08, be06,
 		ld01, ld02, ld03, ld04, ld05, ld06, ld07,
 	}
 }
@@ -181,34 +184,27 @@ func Rules() []*Rule {
 // Input is what rules look at.
 type Input struct {
 	Session *session.Session
-	Facts   *compare.Facts
-	// part tells that Facts are of a part of the recording's time alone.
-	part bool
-	// waiters says at the first call who waited for the program's answers.
-	waiters func() (audience, string)
-	// noisy says why the host was not quiet, empty when it was.
-	noisy string
-	// trace analyses the execution trace at the first call.
-	trace func() *traced
+	// Facts answers what rules ask of the program.
+	Facts *facts.Facts
+	// public says at the first call who waited for the program's answers.
+	public func() public
 	// reasons says at the first call why the lines of the allocs profile
 	// allocate.
 	reasons func() *reasons
 	// slow says at the first call what the slowest requests met.
 	slow func() []compare.Slow
-	// parsed are the source files that were looked at.
-	parsed map[string]*syntax
+	// code is the source of the program.
+	code *code
 	// views is what rules ask of the frames of profiles.
 	views views
 }
 
 // NewInput gathers what rules need of a recording.
 func NewInput(s *session.Session) *Input {
-	in := &Input{Session: s, Facts: compare.Gather(s), parsed: map[string]*syntax{}}
-	in.noisy = hostNoise(in).reason
-	in.trace = sync.OnceValue(func() *traced { return analyze(s) })
-	in.reasons = sync.OnceValue(in.explain)
+	in := &Input{Session: s, Facts: facts.Gather(s), code: newCode(s)}
+	in.reasons = sync.OnceValue(func() *reasons { return explain(in) })
 	in.slow = sync.OnceValue(func() []compare.Slow { return compare.SlowRequests(s) })
-	in.waiters = sync.OnceValues(in.findWaiters)
+	in.public = sync.OnceValue(func() public { return findPublic(in) })
 	return in
 }
 
@@ -217,14 +213,14 @@ func NewInput(s *session.Session) *Input {
 func Run(in *Input) []Finding {
 	var all []Finding
 	for _, r := range Rules() {
-		if missing := r.missing(in.Session.Manifest()); missing != "" {
+		if missing := in.missing(r); missing != "" {
 			all = append(all, r.answer(NotApplicable, "%s", missing))
 			continue
 		}
-		all = append(all, in.settleFine(r, r.Check(r, in))...)
+		all = append(all, gaps{in}.settleFine(r, r.Check(r, in))...)
 	}
 	all = fold(all)
-	in.shorten(all)
+	shorten(in, all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(
@@ -239,30 +235,25 @@ func Run(in *Input) []Finding {
 // RunPart lets the rules that can judge a part of the recording's time look at
 // one, on its axis, and returns their answers in the order of the catalogue. That
 // reads the execution trace, where there is one, unless stop says to end, with
-// [sched.ErrStopped]. What the trace does not cover the rules that need it say so.
+// [sweep.ErrStopped]. What the trace does not cover the rules that need it say so.
 func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error) {
-	t := analyzePart(in.Session, part, stop)
-	if errors.Is(t.err, sched.ErrStopped) {
-		return nil, t.err
+	within := &Input{Session: in.Session, Facts: facts.GatherIn(in.Session, part, stop), reasons: in.reasons, slow: in.slow, code: newCode(in.Session)}
+	if err := within.Facts.Trace().Err; errors.Is(err, sweep.ErrStopped) {
+		return nil, err
 	}
-	within := &Input{
-		Session: in.Session, Facts: compare.GatherIn(in.Session, part), part: true,
-		trace: func() *traced { return t }, reasons: in.reasons, slow: in.slow, parsed: map[string]*syntax{},
-	}
-	within.noisy = hostNoise(within).reason
-	within.waiters = sync.OnceValues(within.findWaiters)
+	within.public = sync.OnceValue(func() public { return findPublic(within) })
 	var all []Finding
 	for _, r := range Rules() {
-		if r.Part && r.missing(in.Session.Manifest()) == "" {
-			all = append(all, within.settleFine(r, r.Check(r, within))...)
+		if r.Part && within.missing(r) == "" {
+			all = append(all, gaps{within}.settleFine(r, r.Check(r, within))...)
 		}
 	}
-	in.shorten(all)
+	shorten(in, all)
 	return all, nil
 }
 
 // shorten fills in the short paths of files that the recording keeps.
-func (in *Input) shorten(all []Finding) {
+func shorten(in *Input, all []Finding) {
 	short := map[string]string{}
 	for _, e := range in.Session.Manifest().Of(recording.Source) {
 		if rel := e.SourceName(); !strings.HasPrefix(rel, "abs/") {
@@ -278,54 +269,22 @@ func (in *Input) shorten(all []Finding) {
 	}
 }
 
-// missing says what the recording lacks for the rule; empty when nothing.
-func (r *Rule) missing(m *recording.Manifest) string {
-	for _, kind := range r.Instead {
-		if len(m.Of(kind)) > 0 {
-			return ""
+// missing says what the recording lacks for a rule; empty when nothing.
+func (in *Input) missing(r *Rule) string {
+	for _, q := range r.Asks {
+		if missing := in.Facts.Missing(q); missing != "" {
+			return missing
 		}
-	}
-	for _, kind := range r.Needs {
-		if len(m.Of(kind)) > 0 {
-			continue
-		}
-		missing := "the recording has no " + Describe(kind)
-		for _, kind := range r.Instead {
-			missing += ", and no " + Describe(kind)
-		}
-		return missing
 	}
 	return ""
 }
 
-// describe names what a kind holds and how to get it.
-var describe = map[recording.Kind]string{
-	recording.Stderr:   "standard error of the program, where gctrace goes (loupe run records it; attach cannot)",
-	recording.Allocs:   "allocs profile (record with -phases allocs)",
-	recording.CPU:      "CPU profile (record with -phases cpu)",
-	recording.OS:       "samples of the operating system",
-	recording.Metrics:  "samples of runtime/metrics",
-	recording.Vars:     "/debug/vars",
-	recording.Compiler: "words of the compiler (loupe run of a package or a test keeps them)",
-
-	recording.Load:      "load (record with -load URL)",
-	recording.ExecTrace: "execution trace (record with -phases trace)",
-	recording.Block:     "block profile (record with -phases block)",
-	recording.Mutex:     "mutex profile (record with -phases mutex)",
-	recording.Goroutine: "goroutine profile (record with -phases goroutine)",
-	recording.Heap:      "heap profile (record with -phases heap)",
-	recording.Stacks:    "dump of goroutines (record with -phases stacks)",
-	session.CoreFile:    "core file (loupe open CORE)",
-
-	recording.GoroutineLeak: "search for leaked goroutines (record with -phases goroutineleak)",
-}
-
-// Describe names what a kind of entry holds and says how to get it.
-func Describe(kind recording.Kind) string {
-	if text, ok := describe[kind]; ok {
-		return text
+// from are the kinds of entries that the rule may be answered from.
+func (r *Rule) from() (kinds []recording.Kind) {
+	for _, q := range r.Asks {
+		kinds = append(kinds, q.From()...)
 	}
-	return string(kind)
+	return kinds
 }
 
 // score maps a value onto 0..100 so that x25 scores 25 and x75 scores 75,
@@ -346,46 +305,36 @@ func score(v, x25, x75 float64) int {
 	return int(math.Round(25 + 50*(v-x25)/(x75-x25)))
 }
 
-// minQuiet is the length from which the absence of collections says something.
-const minQuiet = time.Second
-
-// noCollections tells that gctrace was on in every bare phase and had nothing
-// to say, and for how long.
-func (in *Input) noCollections() (length time.Duration, none bool) {
-	for _, r := range in.Facts.Rounds {
-		if r.GC == nil || r.GC.Derived.Collections > 0 {
-			return 0, false
-		}
-		length += r.Duration
+// uncollected is what a rule about collections says where there are none to judge:
+// nothing tells of them, or none ran. It is nil where there are some.
+func uncollected(r *Rule, in *Input) []Finding {
+	c := in.Facts.Collector()
+	switch {
+	case c.Untold != "":
+		return []Finding{r.answer(TooLittle, "%s", c.Untold)}
+	case c.None:
+		return []Finding{r.answer(Fine, "no collection ran in %s", unit.Duration(c.Length))}
 	}
-	return length, length >= minQuiet
+	return nil
 }
 
-// untold says why nothing is known of the program's collections: gctrace told
-// of none, and the program's answer is not that there were none. It is empty
-// when something is known.
-func (in *Input) untold() string {
-	for _, r := range in.Facts.Rounds {
-		if r.GC != nil {
-			return ""
-		}
+// fewCollections is the answer where n collections, as gctrace tells of them, are fewer than
+// a rule needs. The trace of a part may have seen others: then that is said, and is
+// the number that every view has.
+func fewCollections(r *Rule, in *Input, n int64) Finding {
+	if seen := in.Facts.Collector().Traced; seen > n {
+		return r.short("%s in %s by the execution trace, %d by the lines of gctrace, and it takes %g of those", unit.Plural(seen, "collection"), in.where(), n, r.param("cycles"))
 	}
-	if len(in.Facts.Rounds) == 0 {
-		return "" // too little of anything
-	}
-	if len(in.Session.Manifest().Of(recording.Stderr)) == 0 {
-		return "nothing tells of single collections: that takes gctrace, and the recording has no " + describe[recording.Stderr]
-	}
-	return "the runtime told nothing of its collections: no Go program, gctrace=0 in GODEBUG, or a closed standard error"
+	return r.short("%d collections were seen in %s, %g are needed", n, in.where(), r.param("cycles"))
 }
 
 // doubts lists what speaks against any measurement of time here.
 func (in *Input) doubts() (all []string) {
-	if in.noisy != "" {
-		all = append(all, "the machine was not quiet: "+in.noisy)
+	if noisy := in.Facts.Noise().Reason; noisy != "" {
+		all = append(all, "the machine was not quiet: "+noisy)
 	}
 	for _, r := range in.Facts.Rounds {
-		if in.part && r.Phase.Profiler != "" {
+		if in.Facts.Part && r.Phase.Profiler != "" {
 			return append(all, "most of this time lies in phases with a profiler, which costs something too")
 		}
 	}
@@ -394,7 +343,7 @@ func (in *Input) doubts() (all []string) {
 
 // where says what time the figures are of.
 func (in *Input) where() string {
-	if in.part {
+	if in.Facts.Part {
 		return "this time"
 	}
 	return "the bare phases"

@@ -89,6 +89,7 @@ func TestTooLittle(t *testing.T) {
 	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace}, emptyTrace)
 	r.Put(recording.Entry{Path: "block.pb.gz", Kind: recording.Block}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "mutex.pb.gz", Kind: recording.Mutex}, nil)
+	r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "compiler/main.gz", Kind: recording.Compiler}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Metrics}, []byte("{}\n"))
 	r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks}, []byte("cut off"))
@@ -104,7 +105,7 @@ func TestTooLittle(t *testing.T) {
 func TestRules(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules() {
-		if seen[r.ID] || r.Title == "" || r.About == "" || len(r.Needs) == 0 || r.Check == nil || len(r.Params) == 0 {
+		if seen[r.ID] || r.Title == "" || r.About == "" || len(r.Asks) == 0 || r.Check == nil || len(r.Params) == 0 {
 			t.Errorf("rule %+v is not whole", r)
 		}
 		seen[r.ID] = true
@@ -113,9 +114,9 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: parameter %+v has no unit or source", r.ID, p)
 			}
 		}
-		for _, kind := range r.Needs {
-			if describe[kind] == "" {
-				t.Errorf("%s needs %s, which nothing describes", r.ID, kind)
+		for _, q := range r.Asks {
+			if q.Asks() == "" || len(q.From()) == 0 {
+				t.Errorf("%s asks %s, which nothing answers", r.ID, q)
 			}
 		}
 	}

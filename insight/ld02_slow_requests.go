@@ -5,18 +5,18 @@ import (
 	"math"
 	"time"
 
-	"loupe/compare"
-	"loupe/overlap"
-	"loupe/recording"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/analysis/overlap"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var ld02 = &Rule{
 	ID: "LD02", Title: "The slowest requests meet the collector",
 	About: "Each request is laid over the collections on one clock. When the slowest of them met one far more often than all did, and than they would have " +
 		"at any other time, then it is the collector that makes them slow. Requests depend on each other, so that chance is judged by moving all of them along the time axis.",
-	Needs: []recording.Kind{recording.Load},
+	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
 		{"requests", 100, "requests", "research: in the tail, the slowest 1 % or else the slowest 10 %"},
 		{"p", 0.01, "probability", "research: of the shift test and of Fisher's"},
@@ -34,7 +34,7 @@ var ofCollector = []string{"gc_mark", "assist", "stw"}
 func checkSlowRequests(r *Rule, in *Input) []Finding {
 	var found, rest []Finding
 	for _, s := range in.Slow() {
-		if f := r.slowRequests(in, &s); f.State == Found {
+		if f := slowFinding(r, in, &s); f.State == Found {
 			found = append(found, f)
 		} else {
 			rest = append(rest, f)
@@ -60,8 +60,8 @@ func checkSlowRequests(r *Rule, in *Input) []Finding {
 	return rest[:1]
 }
 
-// slowRequests judges one phase.
-func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
+// slowFinding judges one phase.
+func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 	if s.Table == nil {
 		return r.short("phase %s: %s", s.Phase, s.Why)
 	}
@@ -103,7 +103,7 @@ func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
 			}
 			continue
 		}
-		return r.met(in, s, row, tail, name)
+		return metFinding(r, in, s, row, tail, name)
 	}
 	switch {
 	case blind != "":
@@ -116,8 +116,8 @@ func (r *Rule) slowRequests(in *Input, s *compare.Slow) Finding {
 	return r.answer(Fine, "none of %s requests in phase %s met a collection", unit.Count(int64(s.Requests)), s.Phase)
 }
 
-// met is the finding of one row.
-func (r *Rule) met(in *Input, s *compare.Slow, row *overlap.Row, tail int, name string) Finding {
+// metFinding is the finding of one row.
+func metFinding(r *Rule, in *Input, s *compare.Slow, row *overlap.Row, tail int, name string) Finding {
 	m, t := &row.Slow[tail], s.Tails[tail]
 	f := r.answer(Found, "%s of %s met a %s, which %s of all did and %s of them would by chance (p = %.2g); the median is %s with it and %s without",
 		unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P, unit.Duration(row.With), unit.Duration(row.Without))
@@ -129,10 +129,10 @@ func (r *Rule) met(in *Input, s *compare.Slow, row *overlap.Row, tail int, name 
 	}
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("a %s went on for %s of the time, %s times; clocks: %s, ±%s", row.Name, unit.Percent(row.Busy), unit.Count(int64(row.Intervals)), s.Clock, unit.Duration(s.Error)),
-		Path: s.Path, Phase: s.Phase, Span: span(overlap.On(s.Axis, s.Window)),
+		Path: s.Path, Phase: s.Phase, Span: span(s.Axis.Span(s.Window)),
 	}}
 	for _, w := range row.Worst {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("a request took %s and met it", unit.Duration(w.Len())), Path: s.Path, Phase: s.Phase, Span: span(overlap.On(s.Axis, w))})
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("a request took %s and met it", unit.Duration(w.Len())), Path: s.Path, Phase: s.Phase, Span: span(s.Axis.Span(w)), About: "request"})
 	}
 	f.Advice = "Make fewer collections, or shorter ones: GC03, GC04 and GC05 say what they cost, the allocs profile where the garbage comes from."
 	f.Verify = "Record again at the same rate: the slowest 1% should meet no more of it than by chance, and come down."

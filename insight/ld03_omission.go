@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/recording"
-	"loupe/stats"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog"
+	"loupe/value/stats"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var ld03 = &Rule{
 	ID: "LD03", Title: "A closed loop has not seen how long a stall was for users",
 	About: "In a closed loop a connection sends its next request when the last one is answered. While the service stalls nothing is sent, so that a stall of a second " +
 		"makes one slow request for each connection, and not one for each that would have come. Percentiles then say little of what users would have seen (coordinated omission).",
-	Needs: []recording.Kind{recording.Load},
+	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
 		{"longest", 10, "intervals", "research: the slowest request, in mean times between two requests of a connection"},
 		{"requests", 1000, "requests", "chosen: below this there is no 99th percentile to speak of"},
@@ -31,7 +31,7 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 	ratio, closed := 0.0, 0
 	for i := range all {
 		l := &all[i]
-		if l.log.Open || float64(l.Load.Responses) < r.param("requests") {
+		if l.Log.Open || l.Log.Foreign != "" || float64(l.Load.Responses) < r.param("requests") {
 			continue
 		}
 		if closed++; l.Load.Latency.P99 == loadlog.Never {
@@ -44,7 +44,9 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 		}
 	}
 	switch {
-	case all[0].log.Open:
+	case all[0].Log.Foreign != "":
+		return []Finding{r.answer(TooLittle, "the results of %s do not say whether requests had a schedule, nor on which connection each was sent: loupe load -rate does", all[0].Log.Foreign)}
+	case all[0].Log.Open:
 		return []Finding{r.answer(Fine, "requests had a schedule: what was due while the service stalled was sent late, and the wait counts")}
 	case worst == nil && lost != nil:
 		return []Finding{r.answer(TooLittle, "%s of %s requests were never answered (LD05): what a schedule would have made of the others says nothing of users", unit.Count(lost.Load.Unanswered()), unit.Count(lost.Load.Due()))}
@@ -64,7 +66,7 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{float64(estimate), "ns, estimate of the 99th percentile on a schedule", float64(q.P99), float64(q.Max)}
-	f.Evidence = []Evidence{worst.seen(fmt.Sprintf("closed loop: %d connections, each sent a request every %s in the mean", worst.log.Concurrency, unit.Duration(interval)))}
+	f.Evidence = []Evidence{worst.seen(fmt.Sprintf("closed loop: %d connections, each sent a request every %s in the mean", worst.Log.Concurrency, unit.Duration(interval)))}
 	if begin, end, ok := slowest(worst); ok {
 		f.Evidence = append(f.Evidence, worst.during("the slowest request: "+unit.Duration(end.Sub(begin)), begin, end))
 	}
@@ -83,10 +85,10 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 // Note: loupe sums up and compares what was measured; this is for the sentence
 // of the finding alone.
 func withoutOmission(l *loadRound) (interval, p99 time.Duration) {
-	interval = time.Duration(float64(l.log.Elapsed) * float64(max(1, l.log.Concurrency)) / float64(max(1, l.log.Len())))
+	interval = time.Duration(float64(l.Log.Elapsed) * float64(max(1, l.Log.Concurrency)) / float64(max(1, l.Log.Len())))
 	var h stats.Histogram
-	left := 10 * l.log.Len() // of a log that is damaged or strange
-	for q := range l.log.Answered() {
+	left := 10 * l.Log.Len() // of a log that is damaged or strange
+	for q := range l.Log.Answered() {
 		took := q.Latency()
 		h.Add(int64(took))
 		for took -= interval; interval > 0 && took >= interval && left > 0; took -= interval {
@@ -103,7 +105,7 @@ func withoutOmission(l *loadRound) (interval, p99 time.Duration) {
 
 // slowest is when the slowest request was under way.
 func slowest(l *loadRound) (begin, end timeline.Time, ok bool) {
-	for q := range l.log.Answered() {
+	for q := range l.Log.Answered() {
 		if !ok || q.Latency() > end.Sub(begin) {
 			begin, end, ok = q.Begin, q.End(), true
 		}

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/recording"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog"
+	"loupe/value/unit"
 )
 
 var ld04 = &Rule{
 	ID: "LD04", Title: "The load generator was the limit",
 	About: "What sends requests needs CPU too. When it has none left, it sends too late or too few, and what was measured are its limits and not those of the service.",
-	Needs: []recording.Kind{recording.Load},
+	Asks:  []facts.Question{facts.Requests},
 	Params: []Param{
 		{"busy", 0.9, "share of a thread's time", "research: of the CPU time that the threads that send can have"},
 		{"waited", 0.5, "share of the slowest requests' time", "chosen: that they waited to be sent, from which on it has to be known why"},
@@ -23,6 +23,9 @@ var ld04 = &Rule{
 }
 
 func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
+	if by := all[0].Log.Foreign; by != "" {
+		return []Finding{r.answer(TooLittle, "the results of %s do not say what sending cost: loupe load measures it", by)}
+	}
 	most, beside := 0.0, 0.0
 	delayed := ""
 	var unknown *Finding
@@ -30,13 +33,13 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		l := &all[i]
 		g := &l.Load.Generator
 		used := g.Busy
-		if used == 0 && l.log.Threads > 0 && l.log.Elapsed > 0 {
-			used = l.log.CPU.Seconds() / l.log.Elapsed.Seconds() / float64(l.log.Threads)
+		if used == 0 && l.Log.Threads > 0 && l.Log.Elapsed > 0 {
+			used = l.Log.CPU.Seconds() / l.Log.Elapsed.Seconds() / float64(l.Log.Threads)
 		}
 		most = max(most, used)
 		ofBoth := 0.0
 		if l.Round.CPU > 0 {
-			ofBoth = float64(l.log.CPU) / float64(l.log.CPU+l.Round.CPU)
+			ofBoth = float64(l.Log.CPU) / float64(l.Log.CPU+l.Round.CPU)
 			beside = max(beside, ofBoth)
 		}
 		var why string
@@ -48,10 +51,10 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 			why, severity = g.Starved, Warning
 		case used >= r.param("busy"):
 			why = "the thread that sends was busy for " + unit.Percent(used) + " of the time"
-		case ofBoth >= r.param("half") && in.busyHost():
+		case ofBoth >= r.param("half") && in.Facts.Noise().Full():
 			why, severity = "no CPU was idle, and it took "+unit.Percent(ofBoth)+" of the CPU time that it and the service used", Info
 		default:
-			why = r.lateness(l, &delayed, &unknown)
+			why = lateness(r, l, &delayed, &unknown)
 			severity = Info
 		}
 		if why == "" {
@@ -64,11 +67,11 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		f := r.answer(Found, "%s: %s", why, verdict)
 		f.Severity, f.Score = severity, score(max(used, ofBoth), 0.5, 1)
 		f.Impact = exactly(max(used, ofBoth), "share of the generator's time in use, or of the CPU time of both")
-		text := fmt.Sprintf("the generator used %.2f s of CPU time in %s", g.CPUSeconds, unit.Duration(l.log.Elapsed))
+		text := fmt.Sprintf("the generator used %.2f s of CPU time in %s", g.CPUSeconds, unit.Duration(l.Log.Elapsed))
 		if g.RunDelay != nil {
 			text += fmt.Sprintf(" and waited %s for a CPU", unit.Duration(*g.RunDelay))
 		}
-		if l.log.Open {
+		if l.Log.Open {
 			text += fmt.Sprintf("; requests were sent late by %s in the median, 99%% by less than %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99))
 		}
 		f.Evidence = []Evidence{l.seen(text)}
@@ -94,12 +97,12 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 // most of their time: either no connection was free, which is the service's doing,
 // or what sends had no CPU. It returns why it was the generator, adds to said what
 // is known, and sets unknown where nobody can tell.
-func (r *Rule) lateness(l *loadRound, said *string, unknown **Finding) string {
+func lateness(r *Rule, l *loadRound, said *string, unknown **Finding) string {
 	g := &l.Load.Generator
 	if g.RunDelay != nil {
 		*said = fmt.Sprintf("; it waited %s for a CPU", unit.Duration(*g.RunDelay))
 	}
-	late, took := lateOfSlowest(l.log)
+	late, took := lateOfSlowest(l.Log)
 	if took == 0 || late.Seconds() < r.param("floor") || float64(late) < r.param("waited")*float64(took) {
 		return ""
 	}

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"slices"
 
-	"loupe/compare"
-	"loupe/recording"
-	"loupe/stats"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog"
+	"loupe/value/stats"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var ld05 = &Rule{
 	ID: "LD05", Title: "Requests failed",
 	About: "A refused request is quick and one that timed out is not in the times at all: with failures among them neither times nor rates can be compared with those of another run.",
-	Needs: []recording.Kind{recording.Load},
+	Asks:  []facts.Question{facts.Requests},
 	Params: []Param{
 		{"info", 0.001, "share of the requests", "research: that failed, or got a status from 500 on, or 429"},
 		{"warning", 0.01, "share of the requests", "chosen"},
@@ -42,12 +43,14 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	n, failed, refused := 0, 0, 0
 	for i := range all {
 		l := &all[i]
-		for q := range l.log.All() {
+		for q := range l.Log.All() {
 			n++
 			text := ""
 			switch {
 			case q.Error != 0:
-				text = l.log.ErrorText(q.Error)
+				if text = l.Log.ErrorText(q.Error); text == loadlog.GivenUp {
+					continue // nobody waited for it any more
+				}
 			case q.Status >= 500 || q.Status == 429:
 				text = fmt.Sprintf("status %d", q.Status)
 			case q.Status >= 400:
@@ -67,9 +70,9 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 				w.first, w.last = min(w.first, q.Begin), max(w.last, q.End())
 			}
 		}
-		if unsent := int(l.log.Unsent); unsent > 0 {
+		if unsent := int(l.Log.Unsent); unsent > 0 {
 			n, failed = n+unsent, failed+unsent
-			end := timeline.Time(l.log.Elapsed)
+			end := timeline.Time(l.Log.Elapsed)
 			w := ways[neverSent]
 			if w == nil {
 				w = &failure{text: neverSent, first: end, last: end, load: l}

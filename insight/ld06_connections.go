@@ -6,20 +6,20 @@ import (
 	"go/types"
 	"strings"
 
-	"loupe/compare"
-	"loupe/loadlog"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/loadlog"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var ld06 = &Rule{
 	ID: "LD06", Title: "Connections are not used again",
 	About: "A new connection costs a round trip, with TLS two and a millisecond of CPU time, and leaves a port behind that is blocked for a minute. A server that closes after each answer makes " +
 		"its clients pay for it; a server that does not read the answers of others to their end, or keeps too few idle connections, pays itself.",
-	Needs: []recording.Kind{recording.Load},
+	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
 		{"opened", 0.5, "connections for each request", "research"},
 		{"requests", 100, "requests", "chosen: below this connections are those of the start"},
@@ -31,14 +31,14 @@ var ld06 = &Rule{
 
 func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	var found []Finding
-	if f, ok := r.closedByServer(in, all); ok {
+	if f, ok := closedByServer(r, in, all); ok {
 		found = append(found, f)
 	}
-	outgoing, traced := r.outgoing(in)
+	outgoing, traced := outgoing(r, in)
 	if traced && outgoing.State == Found {
 		found = append(found, outgoing)
 	}
-	if f, ok := r.handshakes(in); ok {
+	if f, ok := handshakes(r, in); ok {
 		found = append(found, f)
 	}
 	if len(found) > 0 {
@@ -46,7 +46,7 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	opened, n := 0, 0
 	for i := range all {
-		opened, n = opened+dials(all[i].log), n+all[i].log.Len()
+		opened, n = opened+dials(all[i].Log), n+all[i].Log.Len()
 	}
 	text := fmt.Sprintf("%s requests of the load opened %s connections", unit.Count(int64(n)), unit.Count(int64(opened)))
 	if byRequest(all) {
@@ -80,7 +80,7 @@ func dials(l *loadlog.Log) (n int) {
 func byRequest(all []loadRound) bool {
 	n, asked := 0, 0
 	for i := range all {
-		for _, c := range all[i].log.Connections {
+		for _, c := range all[i].Log.Connections {
 			if n++; c.Why == loadlog.ByRequest {
 				asked++
 			}
@@ -90,28 +90,28 @@ func byRequest(all []loadRound) bool {
 }
 
 // closedByServer looks at the connections of the load.
-func (r *Rule) closedByServer(in *Input, all []loadRound) (Finding, bool) {
+func closedByServer(r *Rule, in *Input, all []loadRound) (Finding, bool) {
 	for i := range all {
 		l := &all[i]
-		n, opened := l.log.Len(), dials(l.log)
+		n, opened := l.Log.Len(), dials(l.Log)
 		byServer, spent := 0, int64(0)
-		for _, c := range l.log.Connections {
+		for _, c := range l.Log.Connections {
 			if c.Why == loadlog.ByServer {
 				byServer++
 			}
 		}
-		for q := range l.log.All() {
+		for q := range l.Log.All() {
 			spent += int64(q.Dial)
 		}
 		share := float64(opened) / float64(max(1, n))
-		if float64(n) < r.param("requests") || share < r.param("opened") || byRequest(all[i:i+1]) || len(l.log.Connections) > 0 && float64(byServer) < r.param("opened")*float64(n) {
+		if float64(n) < r.param("requests") || share < r.param("opened") || byRequest(all[i:i+1]) || len(l.Log.Connections) > 0 && float64(byServer) < r.param("opened")*float64(n) {
 			continue
 		}
 		mean := spent / int64(max(1, opened))
 		f := r.answer(Found, "the load opened %s connections for %s requests, because the server closes them; opening one took %s in the mean", unit.Count(int64(opened)), unit.Count(int64(n)), unit.Nanoseconds(float64(mean)))
 		f.Severity, f.Score = Warning, score(share, 0.3, 1)
 		f.Impact = exactly(share, "connections for each request")
-		f.Evidence = []Evidence{l.seen(fmt.Sprintf("%d of %d connections were closed by the server", byServer, len(l.log.Connections)))}
+		f.Evidence = []Evidence{l.seen(fmt.Sprintf("%d of %d connections were closed by the server", byServer, len(l.Log.Connections)))}
 		f.Advice = "Let the server keep connections: no \"Connection: close\" and no SetKeepAlivesEnabled(false), an IdleTimeout of a minute, and handlers that read the request's body to its end."
 		f.Verify = "Send again: the report's section on connections should name about as many as were asked for."
 		f.Doubts = in.doubts()
@@ -129,12 +129,12 @@ const (
 
 // outgoing looks at the connections that the program opened while it was traced
 // under load.
-func (r *Rule) outgoing(in *Input) (f Finding, traced bool) {
+func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	t := in.trace()
-	if t.err != nil || t.length() < minTrace {
+	if t.Err != nil || t.Length() < facts.MinTrace {
 		return Finding{}, false
 	}
-	l, err := in.Session.Load(t.entry.Phase)
+	l, err := in.Session.Load(t.Entry.Phase)
 	if l == nil || err != nil && l.Len() == 0 {
 		return Finding{}, false
 	}
@@ -160,14 +160,14 @@ func (r *Rule) outgoing(in *Input) (f Finding, traced bool) {
 		return r.answer(Fine, "the program asked nobody by HTTP"), true
 	}
 	if float64(waits) < r.param("requests") || share < r.param("opened") {
-		return r.answer(Fine, "the program opened %s while it waited %s times for answers of others", plural(opened, "connection"), unit.Count(waits)), true
+		return r.answer(Fine, "the program opened %s while it waited %s times for answers of others", unit.Plural(opened, "connection"), unit.Count(waits)), true
 	}
 	f = r.answer(Found, "while it answered %s requests the program opened %s connections to others, for %s waits for their answers", unit.Count(served), unit.Count(opened), unit.Count(waits))
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, "connections for each request")
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for answers, %s times", unit.Count(top.Wait.Count))}
 	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
-	if in.closesBodies(t.site(top.Stack)) {
+	if in.code.closesBodies(t.Site(top.Stack)) {
 		f.Advice = "The body is closed there already: read each answer to its end before (io.Copy(io.Discard, resp.Body)), or the connection is thrown away; use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
@@ -177,8 +177,8 @@ func (r *Rule) outgoing(in *Input) (f Finding, traced bool) {
 
 // closesBodies tells whether the function that a frame is in closes the body of an
 // answer, by its source: then nobody is told to.
-func (in *Input) closesBodies(at stack.Frame) (closes bool) {
-	s := in.parse(at.File)
+func (c *code) closesBodies(at stack.Frame) (closes bool) {
+	s := c.parse(at.File)
 	s.onLine(at.Line, func(n ast.Node, _ []ast.Node) {
 		f, ok := n.(*ast.FuncDecl)
 		if !ok || closes {
@@ -205,15 +205,12 @@ func (t *traced) through(b *sched.Block, function string) bool {
 }
 
 // handshakes looks at the CPU time of TLS handshakes.
-func (r *Rule) handshakes(in *Input) (Finding, bool) {
-	p, entry, err := in.Session.Profile(recording.CPU)
+func handshakes(r *Rule, in *Input) (Finding, bool) {
+	cpu, err := in.Facts.Weights(facts.CPU, "samples")
 	if err != nil {
 		return Finding{}, false
 	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return Finding{}, false
-	}
+	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	var all, of int64
 	client := false
 	for id, n := range p.Samples(index) {

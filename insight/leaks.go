@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // Leak is one thing of which there is more and more, as one of the rules has

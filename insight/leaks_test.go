@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // looked is a recording with a growth phase: ten looks, one a second, each of them

@@ -1,112 +1,350 @@
 package insight
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/facts"
+	"loupe/format/dump"
 	"loupe/recording"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var lk01 = &Rule{
 	ID: "LK01", Title: "Goroutines wait for a lock",
-	About: "The time that goroutines waited for a mutex, at one place, as a share of what all Ps could have done meanwhile.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	About: "The time that goroutines waited for a mutex, at one place, as how many of them waited on average, for each P. An execution trace has it best; " +
+		"a block or mutex profile has it too, and where that does not say how long the program had run, as a share of all delay. " +
+		"A look at the goroutines shows those who are in a queue at that moment.",
+	Asks: []facts.Question{facts.Locks},
 	Params: []Param{
-		{"info", 0.01, "share of the time of all Ps", "research"},
-		{"warning", 0.10, "share of the time of all Ps", "research"},
+		{"info", 0.01, "waiting goroutines a P", "research"},
+		{"warning", 0.10, "waiting goroutines a P", "research"},
 		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the filling of a cache"},
+		{"delay", 0.10, "share of all delay", "chosen, of a profile without a length: less is one lock among many"},
+		{"delay_warning", 0.50, "share of all delay", "chosen: most of what is waited for locks"},
+		{"least", 0.01, "s", "chosen, of a profile without a length: what is waited in all; less is nothing in any run"},
+		{"least_warning", 1, "s", "chosen: as above, for a warning"},
+		{"each", 100e-6, "s", "chosen: the mean wait for a warning; as long as a pause of the collector may be"},
+		{"queue", 5, "goroutines", "chosen, of one look or of those that wait still when a trace ends: by chance there are as many where two wait on average in one of twenty looks"},
+		{"queue_warning", 20, "goroutines", "chosen, of one look"},
 	},
 	Part:  true,
-	Check: onTrace(checkContention),
+	Check: checkContention,
 }
 
-// lock is one line at which goroutines waited for a mutex.
-type lock struct {
-	site    stack.Frame
-	wait    sched.Histogram
-	worst   sched.Interval
-	holders []sched.Waker // where it was let go
-	shared  bool          // several may hold it: RLock
-}
+// lockFiles are what knows of locks, the best first.
+var lockFiles = []recording.Kind{recording.ExecTrace, recording.Block, recording.Mutex, recording.Goroutine}
 
-// locks are the places at which the program waited for a mutex, the longest
-// time first.
-func (t *traced) locks() []*lock {
-	bySite := map[stack.Frame]*lock{}
-	var all []*lock
-	for _, b := range t.blocks(func(b *sched.Block) bool {
-		return b.Reason == exectrace.NameSync && t.calls(b.Stack, "Mutex).") && !exectrace.IsCollectorWait(t.Reader.Stacks(), b.Stack, b.Reason)
-	}) {
-		site := t.site(b.Stack)
-		l := bySite[site]
-		if l == nil {
-			l = &lock{site: site, worst: b.Worst}
-			bySite[site] = l
-			all = append(all, l)
+func checkContention(r *Rule, in *Input) []Finding {
+	sources, err := in.Facts.WaitsOf(lockFiles...)
+	if len(sources) == 0 {
+		if t := in.trace(); t.Err == nil {
+			return []Finding{r.short("%v", err)}
 		}
-		l.wait.Merge(&b.Wait)
-		if b.Worst.Len() > l.worst.Len() {
-			l.worst = b.Worst
-		}
-		l.holders = append(l.holders, b.Wakers...)
-		l.shared = l.shared || t.calls(b.Stack, ").RLock")
+		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	for _, l := range all {
-		slices.SortStableFunc(l.holders, func(a, b sched.Waker) int { return cmp.Compare(b.Count, a.Count) })
-	}
-	slices.SortStableFunc(all, func(a, b *lock) int { return cmp.Compare(b.wait.Sum, a.wait.Sum) })
-	return all
-}
-
-// calls tells whether a stack has a function of package sync with these words
-// in its name. What the runtime waits for itself has none.
-func (t *traced) calls(id stack.ID, words string) bool {
-	for _, f := range t.Reader.Stacks().Frames(id) {
-		name := t.Reader.Stacks().Frame(f).Func
-		if (strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/sync.")) && strings.Contains(name, words) {
-			return true
-		}
-	}
-	return false
-}
-
-func checkContention(r *Rule, in *Input, t *traced) []Finding {
-	all := t.locks()
-	if len(all) == 0 {
-		return []Finding{r.answer(Fine, "no goroutine waited for a mutex")}
-	}
-	var found []Finding
-	share := func(l *lock) float64 { return t.share(l.wait.Sum) / float64(max(1, t.Parallel.Procs)) }
-	for _, l := range all {
-		if share(l) < r.param("info") {
-			break
-		}
-		if float64(l.wait.Count) < r.param("waits") {
+	var none, other *Finding
+	for i, w := range sources {
+		if len(w.Places(facts.ForLock)) == 0 {
+			if none == nil {
+				none = nobodyLocks(r, w)
+			}
 			continue
 		}
-		f := r.answer(Found, "goroutines waited %s for the lock at %s, in a trace of %s: %s of the time of %d Ps; %s waits, 99%% within %s",
-			unit.Duration(l.wait.Sum), place(l.site), unit.Duration(t.length()), unit.Percent(share(l)), max(1, t.Parallel.Procs), unit.Count(l.wait.Count), unit.Duration(l.wait.Quantile(0.99)))
-		f.Impact = exactly(share(l), "share of the time of all Ps")
-		f.Severity, f.Score = Info, score(share(l), r.param("info"), 5*r.param("warning"))
-		if share(l) >= r.param("warning") {
-			f.Severity = Warning
+		least := Info
+		if other != nil {
+			least = Warning
 		}
-		f.Evidence = []Evidence{t.seen(l.worst.Stack, "the longest wait, %s, %s after the trace began", unit.Duration(l.worst.Len()), t.since(l.worst.Start)).during(t, l.worst.Start, l.worst.End)}
-		if len(l.holders) > 0 && l.holders[0].Stack != 0 {
-			f.Evidence = append(f.Evidence, t.seen(l.holders[0].Stack, "here it was let go, %s times", unit.Count(l.holders[0].Count)))
+		// Profiles have the waits that have ended: that they do not show who waits
+		// still takes nothing from a look that does.
+		later := i > 0 && !(w.Precision == facts.Glimpsed && !slices.ContainsFunc(sources[:i], func(s *facts.AllWaits) bool { return s.Precision != facts.Sampled }))
+		found, otherwise := contended(r, in, w, sources, later, least)
+		if len(found) > 0 {
+			return firstLocks(found)
 		}
-		f.Advice = "Hold the lock for less: compute, allocate and wait before it; split the data over several locks; or copy what is only read (atomic.Pointer)."
-		f.Verify = "Record again under the same load: the waits should fall by more than the requests."
-		f.Doubts = in.traceDoubts(t, "where goroutines wait for Ps too (SC07), a holder that has no P makes everybody wait for it")
+		if other == nil {
+			other = &otherwise
+		}
+	}
+	if other != nil {
+		return []Finding{*other}
+	}
+	return []Finding{*none}
+}
+
+// manyWaits is how many times as many waits a file has to show that comes after one
+// without any.
+const manyWaits = 10
+
+// mostLocks is how many locks have a finding of their own.
+const mostLocks = 3
+
+// firstLocks are the findings of the first locks; the last of them says how many more there
+// are.
+func firstLocks(found []Finding) []Finding {
+	if more := len(found) - mostLocks; more > 0 {
+		found = found[:mostLocks]
+		last := &found[mostLocks-1]
+		last.Evidence = append(last.Evidence, Evidence{Text: fmt.Sprintf("%s above the limits", unit.Plural(more, "more lock")), Path: last.Evidence[0].Path, Phase: last.Evidence[0].Phase})
+	}
+	return found
+}
+
+// nobodyLocks is what the rule says of a file that has nobody who waited.
+func nobodyLocks(r *Rule, w *facts.AllWaits) *Finding {
+	f := r.answer(Fine, "no goroutine waited for a mutex%s", unended(w))
+	if w.Precision == facts.Glimpsed {
+		f = r.answer(TooLittle, "nobody waited for a mutex when the goroutines were looked at, once: record -phases mutex, block or trace")
+	}
+	return &f
+}
+
+// unended says, of a profile of waits, that it has only those that have ended.
+func unended(w *facts.AllWaits) string {
+	if w.Precision != facts.Sampled {
+		return ""
+	}
+	return "; who waits still is in no " + w.What
+}
+
+// contended looks for locks that make goroutines wait in one file; otherwise is what
+// the rule says where there are none. A file that comes after one that shows waits for
+// a lock has to show more: a finding of it has to be a warning.
+func contended(r *Rule, in *Input, w *facts.AllWaits, sources []*facts.AllWaits, later bool, least Severity) (found []Finding, otherwise Finding) {
+	places := w.Places(facts.ForLock)
+	c := contention{Rule: r, in: in, AllWaits: w, procs: max(1, in.Facts.Settings(nil).Procs)}
+	if t := in.Facts.Trace(); w.Precision == facts.Measured {
+		c.procs = max(1, t.Parallel.Procs)
+	}
+	for _, p := range places {
+		c.delay += p.Time
+	}
+	if w.Unlocks {
+		c.delay = w.Total()
+	}
+	for _, p := range places {
+		f, ok := c.finding(p)
+		if !ok || least == Warning && f.Severity != Warning {
+			continue
+		}
+		if later && w.Precision != facts.Glimpsed && f.Severity != Warning && float64(p.Count) < manyWaits*c.param("waits") {
+			continue // a handful in one file and none in a better one are no habit
+		}
+		if later {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, "the "+sources[0].What+" does not show it: it may be of another moment")
+		}
+		for _, o := range sources {
+			if text := facts.Differs(w, o, p, facts.ForLock); text != "" {
+				f.Doubts = append(f.Doubts, text)
+			}
+		}
 		found = append(found, f)
 	}
-	if len(found) > 0 {
-		return found[:min(3, len(found))]
+	top := places[0]
+	switch {
+	case w.Precision == facts.Glimpsed:
+		otherwise = r.answer(TooLittle, "%s for %s in one look at the goroutines, %g are needed: record -phases mutex, block or trace", unit.Plural(top.Count, "goroutine")+" waited", c.lock(top), r.param("queue"))
+	case w.Length > 0:
+		otherwise = r.answer(Fine, "goroutines waited %s for %s, %s of them on average, in %s; for others less%s", unit.Duration(top.Time), c.lock(top), unit.Number(c.Mean(top.Time)), unit.Plural(top.Count, "wait"), unended(w))
+	default:
+		otherwise = r.answer(Fine, "goroutines waited %s for %s, %s of all delay, in %s; for others less%s", unit.Duration(top.Time), c.lock(top), unit.Percent(c.part(top)), unit.Plural(top.Count, "wait"), unended(w))
 	}
-	return []Finding{r.answer(Fine, "goroutines waited %s for the lock at %s, %s of the time of all Ps, in %s; for others less", unit.Duration(all[0].wait.Sum), place(all[0].site), unit.Percent(share(all[0])), plural(all[0].wait.Count, "wait"))}
+	return found, otherwise
+}
+
+// contention is what one file tells of the locks of a program.
+type contention struct {
+	*Rule
+	in *Input
+	*facts.AllWaits
+	procs int
+	delay time.Duration // for all locks together
+}
+
+// share is what was waited at a place as a share of what all Ps could have done.
+func (c *contention) share(p *facts.Place) float64 { return c.Mean(p.Time) / float64(c.procs) }
+
+// part is it as a share of all delay.
+func (c *contention) part(p *facts.Place) float64 { return float64(p.Time) / float64(max(1, c.delay)) }
+
+// finding judges a place.
+func (c *contention) finding(p *facts.Place) (Finding, bool) {
+	var f Finding
+	switch {
+	case c.Precision == facts.Glimpsed:
+		if float64(p.Count) < c.param("queue") {
+			return f, false
+		}
+		f = c.answer(Found, "%s for %s when the goroutines were looked at (%s)", unit.Plural(p.Count, "goroutine")+" waited", c.lock(p), c.What)
+		f.Impact = exactly(float64(p.Count), "goroutines that wait, in one look")
+		f.Severity, f.Score = Info, score(float64(p.Count), c.param("queue"), 5*c.param("queue_warning"))
+		if float64(p.Count) >= c.param("queue_warning") {
+			f.Severity = Warning
+		}
+		f.Doubts = []string{"one look is of one moment: a profile of mutexes (-phases mutex) says how much is waited in all"}
+	case float64(p.Count) < c.param("waits") && float64(p.Open) < c.param("queue"):
+		return f, false
+	case c.Length > 0:
+		share := c.share(p)
+		if share < c.param("info") {
+			return f, false
+		}
+		f = c.answer(Found, "goroutines waited %s for %s, %s: %s of them on average, with %s; %s waits, %s%s",
+			unit.Duration(p.Time), c.lock(p), c.of(), unit.Number(c.Mean(p.Time)), unit.Plural(int64(c.procs), "P"), unit.Count(p.Count), c.each(p), stillWait(p))
+		f.Impact = exactly(c.Mean(p.Time), "goroutines that waited on average")
+		f.Severity, f.Score = Info, score(share, c.param("info"), 5*c.param("warning"))
+		if share >= c.param("warning") {
+			f.Severity = Warning
+		}
+	default:
+		part, seconds := c.part(p), p.Time.Seconds()
+		if part < c.param("delay") || seconds < c.param("least") {
+			return f, false
+		}
+		f = c.answer(Found, "goroutines waited %s for %s: %s of all delay in the %s; %s waits, %s",
+			unit.Duration(p.Time), c.lock(p), unit.Percent(part), c.What, unit.Count(p.Count), c.each(p))
+		f.Impact = exactly(part, "share of all delay")
+		f.Severity, f.Score = Info, score(seconds*part, 0.1, 10*c.param("least_warning"))
+		if part >= c.param("delay_warning") && seconds >= c.param("least_warning") && seconds >= c.param("each")*float64(p.Count) {
+			f.Severity = Warning
+		}
+		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run: %s of waiting are much in a minute, and little in a day (record -phases mutex, or fetch it with ?seconds=30)", c.What, unit.Duration(p.Time))}
+	}
+	f.Evidence = c.evidence(p)
+	f.Advice = "Hold the lock for less: compute, allocate and wait before it; split the data over several locks; or copy what is only read (atomic.Pointer)."
+	if !p.Own && p.Caller.Func != "" && c.in.Session.Scope().Origin(p.Caller.Func) != stack.User {
+		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", whose code is not yours: call it less often, or collect and hand over more at a time."
+	}
+	f.Verify = "Record again under the same load: the waits should fall by more than the requests."
+	if c.Precision == facts.Measured {
+		f.Doubts = append(f.Doubts, c.in.traceDoubts(c.in.trace())...)
+	} else {
+		f.Doubts = append(f.Doubts, c.in.doubts()...)
+	}
+	if p.Open > 0 && p.Open == p.Count {
+		f.Advice = "Look for who holds the lock: nobody got it while the trace was taken (loupe trace blocked, or a dump of the goroutines). " + f.Advice
+	}
+	f.Doubts = append(f.Doubts, "where goroutines wait for Ps too (SC07), a holder that has no P makes everybody wait for it")
+	return f, true
+}
+
+// stillWait says how many waits of a place had not ended when the trace did.
+func stillWait(p *facts.Place) string {
+	if p.Open == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s waited still when the trace ended", unit.Count(p.Open))
+}
+
+// of says what the waits are of.
+func (c *contention) of() string {
+	if c.Precision == facts.Measured {
+		return "in a trace of " + unit.Duration(c.Length)
+	}
+	return fmt.Sprintf("in %s (%s)", unit.Duration(c.Length), c.What)
+}
+
+// each says how long one wait took.
+func (c *contention) each(p *facts.Place) string {
+	if p.Dist.Count > 0 {
+		return "99% within " + unit.Duration(p.Dist.Quantile(0.99))
+	}
+	return unit.Duration(p.Time/time.Duration(p.Count)) + " on average"
+}
+
+// lock names a lock by its name, where the source tells, and where it is taken. A mutex
+// profile has where it is let go; the source leads back from there.
+func (c *contention) lock(p *facts.Place) string {
+	at, let := p.At, "the lock"
+	if held, ok := c.held(p); ok {
+		at.Line = held.from
+		return c.in.code.named(at) + fmt.Sprintf(" and let go at line %d", p.At.Line)
+	}
+	if c.Precision != facts.Measured && !p.Own && p.Caller.Func != "" {
+		let = "the lock of " + stack.Short(p.Caller.Func)
+	}
+	if c.Unlocks {
+		return let + " that is let go at " + place(at)
+	}
+	if let != "the lock" {
+		return let + " at " + place(at)
+	}
+	return c.in.code.named(at)
+}
+
+// held is, of a place of a mutex profile, the part of the source that is under the lock.
+func (c *contention) held(p *facts.Place) (held, bool) {
+	if !c.Unlocks || !p.Own {
+		return held{}, false
+	}
+	return c.in.code.heldUntil(p.At)
+}
+
+// evidence shows where goroutines wait, and where they are let go on.
+func (c *contention) evidence(p *facts.Place) (out []Evidence) {
+	if c.Precision == facts.Measured {
+		t := c.in.trace()
+		out = []Evidence{t.seen(p.Worst.Stack, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
+		if len(p.By) > 0 && p.By[0].Stack != 0 {
+			out = append(out, t.seen(p.By[0].Stack, "here it was let go, %s times", unit.Count(p.By[0].Count)))
+		}
+		return append(out, c.others(p.At)...)
+	}
+	text := "here they wait for the lock: " + unit.Plural(p.Count, "wait")
+	switch {
+	case c.Precision == facts.Glimpsed:
+		text = "here they wait for the lock: " + unit.Plural(p.Count, "goroutine")
+	case c.Unlocks:
+		text = "here it is let go: " + unit.Plural(p.Count, "contention")
+	}
+	if held, ok := c.held(p); ok {
+		at := p.At
+		at.Line = held.from
+		out = append(out, c.in.fileAt(c.Entry, at, nil, "here it is taken"))
+	}
+	out = append(out, c.in.fileAt(c.Entry, p.At, p.Frames, "%s", text))
+	if c.Unlocks {
+		return out // who makes others wait is in it
+	}
+	return append(out, c.others(p.At)...)
+}
+
+// unseen says why the file need not show who takes the lock at a line. A look at the
+// goroutines has them all: whether one is in that function is known.
+func (c *contention) unseen(file string, o taker) string {
+	if c.Precision != facts.Glimpsed {
+		return "who never waits for it is in no " + c.What + ", and may hold it"
+	}
+	var beyond int64
+	for i := range c.All {
+		w := &c.All[i]
+		if at, ok := facts.LockedBy(w.Frames, false); ok && at.File == file && at.Line == o.line {
+			continue // it waits here
+		}
+		if slices.ContainsFunc(w.Frames, func(f stack.Frame) bool {
+			return f.File == file && o.line <= f.Line && f.Line <= o.end && !strings.HasPrefix(f.Func, dump.CreatedBy)
+		}) {
+			beyond += w.Count
+		}
+	}
+	switch beyond {
+	case 0:
+		return "no goroutine was seen beyond this line of the function"
+	case 1:
+		return "1 goroutine is beyond this line of the function, and may hold it"
+	}
+	return unit.Count(beyond) + " goroutines are beyond this line of the function, and may hold it"
+}
+
+// others are the other lines that take the lock.
+func (c *contention) others(at stack.Frame) (out []Evidence) {
+	for _, o := range c.in.code.otherTakers(at) {
+		out = append(out, Evidence{Text: o.fn + ": here it is taken too (" + o.call + "): " + c.unseen(at.File, o),
+			Path: c.Entry.Path, Phase: c.Entry.Phase, File: at.File, Line: o.line})
+	}
+	return out
 }

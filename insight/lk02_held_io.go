@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"loupe/analysis/facts"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var lk02 = &Rule{
@@ -15,8 +16,7 @@ var lk02 = &Rule{
 	About: "Goroutines wait for a mutex whose holder waits for the network, a file or another program: they all become as slow as that, also those that " +
 		"want nothing of it. The block or mutex profile, or the execution trace, has the waits and the line of Lock; the source says what comes between that line and " +
 		"Unlock; and the stacks of the same function say which of these lines wait for the world outside.",
-	Needs:   []recording.Kind{recording.Block},
-	Instead: []recording.Kind{recording.Mutex, recording.ExecTrace, recording.Goroutine},
+	Asks: []facts.Question{facts.Locks},
 	Params: []Param{
 		{"waiting", 0.1, "goroutines in the mean", "chosen: a tenth of what makes LK01 a warning where ten Ps are at work"},
 		{"warning", 1, "goroutines in the mean", "chosen: there is always one that waits"},
@@ -28,127 +28,134 @@ var lk02 = &Rule{
 
 // stampede is a lock that is held across input or output.
 type stampede struct {
-	site  *lockSite
+	site  *facts.Place
 	held  held
 	known bool // whether the source says what is held
 	// io are the lines under the lock that wait, the longest first.
 	io []ioLine
 	// waiting and holding are goroutines in one look at them.
 	waiting, holding int64
-	dump             *waits
+	dump             *facts.AllWaits
 }
 
 // ioLine is a line that waits for the world outside.
 type ioLine struct {
 	at    stack.Frame
-	what  string // the function that waits: "http.(*persistConn).roundTrip"
-	from  *waits // nil where only the source has it
+	what  string          // the function that waits: "http.(*persistConn).roundTrip"
+	from  *facts.AllWaits // nil where only the source has it
 	stack []stack.Frame
 	time  time.Duration
 	count int64
 }
 
 func checkHeldIO(r *Rule, in *Input) []Finding {
-	w, dump, err := in.lockWaits()
-	if err != nil {
+	all, dump, err := lockWaits(in)
+	if len(all) == 0 {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	sites := w.lockSites()
-	if len(sites) == 0 {
-		if w == dump {
-			return []Finding{r.answer(TooLittle, "nobody waited for a mutex when the goroutines were looked at, once: record -phases block or trace")}
-		}
-		return []Finding{r.answer(Fine, "no goroutine waited for a mutex of the program%s", w.of())}
-	}
-	var found []Finding
-	few := int64(0)
-	for _, site := range sites {
-		s := in.stampede(w, dump, site)
-		if len(s.io) == 0 {
+	var other *Finding
+	for _, w := range all {
+		sites := ownLocks(w)
+		if len(sites) == 0 {
 			continue
 		}
-		seen := float64(site.count) >= r.param("waits") && (w.length == 0 || w.mean(site.time) >= r.param("waiting"))
+		found, otherwise := heldAcross(r, in, w, dump, sites)
+		if len(found) > 0 {
+			return found[:min(3, len(found))]
+		}
+		if other == nil {
+			other = &otherwise
+		}
+	}
+	w := all[max(0, slices.IndexFunc(all, func(w *facts.AllWaits) bool { return len(w.All) > 0 }))]
+	switch {
+	case other != nil:
+		return []Finding{*other}
+	case w == dump:
+		return []Finding{r.answer(TooLittle, "nobody waited for a mutex when the goroutines were looked at, once: record -phases block or trace")}
+	}
+	return []Finding{r.answer(Fine, "no goroutine waited for a mutex of the program%s%s", w.Of(), unended(w))}
+}
+
+// heldAcross looks for locks of one file that are held across input or output;
+// otherwise is what the rule says where there are none.
+func heldAcross(r *Rule, in *Input, w, dump *facts.AllWaits, sites []*facts.Place) (found []Finding, otherwise Finding) {
+	few, waited := int64(0), (*facts.Place)(nil)
+	for _, site := range sites {
+		s := findStampede(in, w, dump, site)
+		seen := float64(site.Count) >= r.param("waits") && (w.Length == 0 || w.Mean(site.Time) >= r.param("waiting"))
+		if len(s.io) == 0 {
+			if seen && waited == nil {
+				waited = site
+			}
+			continue
+		}
 		crowd := s.holding > 0 && float64(s.waiting) >= r.param("ratio")*float64(s.holding)
 		switch {
 		case w != dump && seen, crowd:
-			found = append(found, r.stampede(in, w, s))
-		case float64(site.count) < r.param("waits"):
-			few = max(few, site.count)
+			found = append(found, stampedeFinding(r, in, w, s))
+		case float64(site.Count) < r.param("waits"):
+			few = max(few, site.Count)
 		}
 	}
-	if len(found) > 0 {
-		return found[:min(3, len(found))]
+	switch {
+	case len(found) > 0:
+	case few > 0 && w != dump:
+		otherwise = r.short("a lock is held across input or output, but only %s for it, %g are needed: put more load on it", unit.Plural(few, "goroutine")+" waited", r.param("waits"))
+	case w == dump:
+		otherwise = r.answer(TooLittle, "no lock is held across input or output in one look at the goroutines: record -phases block or trace")
+	case waited != nil && dump == nil && !in.hasTrace():
+		otherwise = r.answer(TooLittle, "goroutines waited %s for the lock at %s%s, and a %s does not show whether who holds it waits for the network, a file or the clock: record -phases trace, or goroutine while they wait", unit.Duration(waited.Time), place(waited.At), w.Of(), w.What)
+	default:
+		otherwise = r.answer(Fine, "the lock at %s, for which goroutines waited most (%s%s), is not seen to be held across input or output%s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(), unended(w))
 	}
-	if few > 0 && w != dump {
-		return []Finding{r.short("a lock is held across input or output, but only %s for it, %g are needed: put more load on it", waited(few), r.param("waits"))}
-	}
-	if w == dump {
-		return []Finding{r.answer(TooLittle, "no lock is held across input or output in one look at the goroutines: record -phases block or trace")}
-	}
-	return []Finding{r.answer(Fine, "the lock at %s, for which goroutines waited most (%s%s), is not seen to be held across input or output", place(sites[0].at), unit.Duration(sites[0].time), w.of())}
+	return found, otherwise
 }
 
-// waited says how often somebody waited.
-func waited(n int64) string {
-	if n == 1 {
-		return "1 goroutine waited"
-	}
-	return unit.Count(n) + " goroutines waited"
+// hasTrace tells whether there is a trace that shows waits.
+func (in *Input) hasTrace() bool {
+	t, _ := in.Facts.WaitsOf(recording.ExecTrace)
+	return len(t) > 0
 }
 
-// lockWaits returns the best there is of who waited for locks, and the
-// goroutine profile, if any. The first may be the same as the second.
-func (in *Input) lockWaits() (w, dump *waits, err error) {
-	dump = in.goroutines()
-	m := in.Session.Manifest()
-	if len(m.Of(recording.Block)) > 0 || len(m.Of(recording.ExecTrace)) > 0 {
-		if w, err = in.blocked(); err == nil {
-			return w, dump, nil
-		}
+// lockWaits returns all that is known of who waited for locks, the best first, and a
+// look at the goroutines, if any, which is then the last of them.
+func lockWaits(in *Input) (all []*facts.AllWaits, dump *facts.AllWaits, err error) {
+	all, err = in.Facts.WaitsOf(recording.Block, recording.ExecTrace, recording.Mutex)
+	if looks, _ := in.Facts.WaitsOf(recording.Goroutine); len(looks) > 0 {
+		dump = looks[0]
+		all = append(all, dump)
 	}
-	if len(m.Of(recording.Mutex)) > 0 {
-		w, merr := in.blockProfile(recording.Mutex, "mutex profile")
-		if merr == nil {
-			return w, dump, nil
-		}
-		err = merr
-	}
-	if dump != nil {
-		return dump, dump, nil
-	}
-	if err == nil {
-		_, _, err = in.Session.Profile(recording.Goroutine)
-	}
-	return &waits{in: in}, nil, err
+	return all, dump, err
 }
 
-// stampede looks for input and output under the lock of a site.
-func (in *Input) stampede(w, dump *waits, site *lockSite) *stampede {
+// ownLocks are the lines of the program that lock a mutex, or let it go.
+func ownLocks(w *facts.AllWaits) []*facts.Place {
+	return slices.DeleteFunc(w.Places(facts.ForLock), func(p *facts.Place) bool { return !p.Own })
+}
+
+// findStampede looks for input and output under the lock of a site.
+func findStampede(in *Input, w, dump *facts.AllWaits, site *facts.Place) *stampede {
 	s := &stampede{site: site, dump: dump}
-	if w.unlocks {
-		// The line is that of Unlock, or where a deferred one runs.
-		parts := in.heldIn(site.at)
-		i := slices.IndexFunc(parts, func(h held) bool { return h.until == site.at.Line || h.deferred && h.has(site.at.Line) })
-		if s.known = i >= 0; s.known {
-			s.held = parts[i]
-		}
+	if w.Unlocks {
+		s.held, s.known = in.code.heldUntil(site.At)
 	} else {
-		s.held, s.known = in.heldAt(site.at)
+		s.held, s.known = in.code.heldAt(site.At)
 	}
-	sources := []*waits{w}
+	sources := []*facts.AllWaits{w}
 	if dump != nil && dump != w {
 		sources = append(sources, dump)
 	}
-	if t, err := in.tracedWaits(); err == nil && w.what != t.what {
-		sources = append(sources, t)
+	if t, _ := in.Facts.WaitsOf(recording.ExecTrace); len(t) > 0 && t[0] != w {
+		sources = append(sources, t...)
 	}
 	for _, from := range sources {
-		s.look(from, w.unlocks)
+		s.look(from, w.Unlocks)
 	}
 	slices.SortStableFunc(s.io, func(a, b ioLine) int { return int(min(max(b.time-a.time, -1), 1)) })
 	if len(s.io) == 0 && s.known {
 		for _, c := range s.held.io {
-			s.io = append(s.io, ioLine{at: stack.Frame{Func: site.at.Func, File: site.at.File, Line: c.line}, what: c.name})
+			s.io = append(s.io, ioLine{at: stack.Frame{Func: site.At.Func, File: site.At.File, Line: c.line}, what: c.name})
 		}
 	}
 	return s
@@ -156,20 +163,21 @@ func (in *Input) stampede(w, dump *waits, site *lockSite) *stampede {
 
 // look finds the stacks that are under the lock and wait, and counts who waits
 // for it and who holds it.
-func (s *stampede) look(from *waits, unlocks bool) {
-	for _, x := range from.all {
-		if at, ok := lockedBy(x.frames, false); ok && at.Func == s.site.at.Func && s.locksAt(at, unlocks) {
+func (s *stampede) look(from *facts.AllWaits, unlocks bool) {
+	for i := range from.All {
+		x := &from.All[i]
+		if at, ok := facts.LockedBy(x.Frames, false); ok && at.Func == s.site.At.Func && s.locksAt(at, unlocks) {
 			if from == s.dump {
-				s.waiting += x.count
+				s.waiting += x.Count
 			}
 			continue
 		}
-		for n, f := range x.frames {
-			if f.Func != s.site.at.Func || f.File != s.site.at.File || !s.under(f.Line, unlocks) || !x.waitsForIO(n) {
+		for n, f := range x.Frames {
+			if f.Func != s.site.At.Func || f.File != s.site.At.File || !s.under(f.Line, unlocks) || !waitsForIO(x, n) {
 				continue
 			}
 			if from == s.dump {
-				s.holding += x.count
+				s.holding += x.Count
 			}
 			s.add(from, x, n)
 			break
@@ -182,7 +190,7 @@ func (s *stampede) locksAt(at stack.Frame, unlocks bool) bool {
 	if unlocks {
 		return s.known && at.Line == s.held.from
 	}
-	return at.Line == s.site.at.Line
+	return at.Line == s.site.At.Line
 }
 
 // under tells whether a line is under the lock. Without the source every line
@@ -191,20 +199,35 @@ func (s *stampede) under(line int, unlocks bool) bool {
 	if s.known {
 		return s.held.has(line)
 	}
-	return !unlocks && line > s.site.at.Line
+	return !unlocks && line > s.site.At.Line
 }
 
 // add counts a wait for the world outside at the n-th frame.
-func (s *stampede) add(from *waits, x wait, n int) {
-	i := slices.IndexFunc(s.io, func(l ioLine) bool { return l.at.Line == x.frames[n].Line })
+func (s *stampede) add(from *facts.AllWaits, x *facts.Wait, n int) {
+	i := slices.IndexFunc(s.io, func(l ioLine) bool { return l.at.Line == x.Frames[n].Line })
 	if i < 0 {
 		i = len(s.io)
-		s.io = append(s.io, ioLine{at: x.frames[n], from: from, stack: x.frames, what: outside(x.frames[:n])})
+		s.io = append(s.io, ioLine{at: x.Frames[n], from: from, stack: x.Frames, what: outside(x.Frames[:n])})
 	}
 	if s.io[i].from == from {
-		s.io[i].time += x.time
-		s.io[i].count += x.count
+		s.io[i].time += x.Time
+		s.io[i].count += x.Count
 	}
+}
+
+// ioPackages are those whose functions wait for the world outside: the kernel,
+// the network, another program.
+var ioPackages = []string{"net", "net/http", "internal/poll", "os", "os/exec", "syscall", "crypto/tls", "database/sql",
+	"net/rpc", "net/smtp", "golang.org/x/net/http2", "google.golang.org/grpc"}
+
+// waitsForIO tells whether a stack waits for the world outside in what its
+// frame n has called. Who waits there for a mutex waits for somebody in here.
+func waitsForIO(x *facts.Wait, n int) bool {
+	called := x.Frames[:n]
+	if _, lock := facts.LockedBy(x.Frames[:n+1], false); lock {
+		return false
+	}
+	return x.For == facts.ForOutside && x.Block != nil || slices.ContainsFunc(called, func(f stack.Frame) bool { return slices.Contains(ioPackages, stack.Package(f.Func)) })
 }
 
 // outside names what is called to wait: the outermost function of a package
@@ -218,46 +241,46 @@ func outside(called []stack.Frame) string {
 	return "a system call"
 }
 
-// stampede makes the finding.
-func (r *Rule) stampede(in *Input, w *waits, s *stampede) Finding {
+// stampedeFinding makes the finding.
+func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding {
 	first := s.io[0]
-	lock := "the lock at " + place(s.site.at)
+	lock := "the lock at " + place(s.site.At)
 	if s.known {
-		lock = fmt.Sprintf("%s at %s:%d", s.held.lock, baseName(s.site.at.File), s.held.from)
+		lock = fmt.Sprintf("%s at %s:%d", s.held.lock, baseName(s.site.At.File), s.held.from)
 	}
 	verb := "waits in"
 	if first.from == nil {
 		verb = "calls"
 	}
-	who := fmt.Sprintf("goroutines waited %s for %s%s (%s)", unit.Duration(s.site.time), lock, w.of(), plural(s.site.count, "wait"))
+	who := fmt.Sprintf("goroutines waited %s for %s%s (%s)", unit.Duration(s.site.Time), lock, w.Of(), unit.Plural(s.site.Count, "wait"))
 	if w == s.dump {
-		who = fmt.Sprintf("%s for %s", waited(s.waiting), lock)
+		who = fmt.Sprintf("%s for %s", unit.Plural(s.waiting, "goroutine")+" waited", lock)
 	}
 	if s.holding > 0 && w != s.dump {
 		who += fmt.Sprintf("; in one look %d waited for %d", s.waiting, s.holding)
 	}
 	f := r.answer(Found, "%s, while who holds it %s %s at %s:%d", who, verb, first.what, baseName(first.at.File), first.at.Line)
 	f.Severity = Info
-	mean := w.mean(s.site.time)
+	mean := w.Mean(s.site.Time)
 	if w == s.dump || mean == 0 && s.holding > 0 {
 		mean = float64(s.waiting) / float64(max(1, s.holding))
 		f.Impact = exactly(mean, "waiting goroutines for each that holds the lock")
 	} else if mean > 0 {
 		f.Impact = exactly(mean, "goroutines that wait, in the mean")
 	} else {
-		mean = s.site.time.Seconds()
+		mean = s.site.Time.Seconds()
 		f.Impact = exactly(mean, "seconds waited")
 	}
 	f.Score = score(mean, r.param("warning"), 10*r.param("warning"))
 	if mean >= r.param("warning") && first.from != nil {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{w.evidence(s.site.at, s.site.frames, "here they wait for the lock")}
-	if w.unlocks {
+	f.Evidence = []Evidence{in.fileAt(w.Entry, s.site.At, s.site.Frames, "here they wait for the lock")}
+	if w.Unlocks {
 		f.Evidence[0].Text = "here it is let go"
 	}
 	for _, l := range s.io[:min(3, len(s.io))] {
-		f.Evidence = append(f.Evidence, s.shows(w, l))
+		f.Evidence = append(f.Evidence, s.shows(in, w, l))
 	}
 	f.Advice = "Do what waits without the lock: look, let go, fetch, lock again and store. Where several want the same thing, let the first one fetch it and the others wait for that thing alone (golang.org/x/sync/singleflight, or a channel in the entry)."
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
@@ -272,12 +295,12 @@ func (r *Rule) stampede(in *Input, w *waits, s *stampede) Finding {
 }
 
 // shows is the evidence of a line that waits.
-func (s *stampede) shows(w *waits, l ioLine) Evidence {
+func (s *stampede) shows(in *Input, w *facts.AllWaits, l ioLine) Evidence {
 	switch {
 	case l.from == nil:
-		return w.evidence(l.at, nil, "under the lock: calls %s", l.what)
+		return in.fileAt(w.Entry, l.at, nil, "under the lock: calls %s", l.what)
 	case l.from == s.dump:
-		return l.from.evidence(l.at, l.stack, "under the lock: %s in %s", plural(l.count, "goroutine"), l.what)
+		return in.fileAt(l.from.Entry, l.at, l.stack, "under the lock: %s in %s", unit.Plural(l.count, "goroutine"), l.what)
 	}
-	return l.from.evidence(l.at, l.stack, "under the lock: waits %s in %s, as the %s has it", unit.Duration(l.time), l.what, l.from.what)
+	return in.fileAt(l.from.Entry, l.at, l.stack, "under the lock: waits %s in %s, as the %s has it", unit.Duration(l.time), l.what, l.from.What)
 }

@@ -5,17 +5,17 @@ import (
 	"slices"
 	"time"
 
+	"loupe/analysis/facts"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var lk06 = &Rule{
 	ID: "LK06", Title: "Queries wait for a connection to the database",
 	About: "A sql.DB with SetMaxOpenConns makes who finds all connections taken wait in (*DB).conn. The database may be idle meanwhile: " +
 		"what is slow is the pool, and neither a CPU profile nor the database's own statistics show it.",
-	Needs:   []recording.Kind{recording.Block},
-	Instead: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.WaitTimes},
 	Params: []Param{
 		{"share", 0.05, "share of the blocked time", "research"},
 		{"warning", 0.25, "share of the blocked time", "chosen: five times the lower limit"},
@@ -37,31 +37,35 @@ type poolSite struct {
 }
 
 func checkPoolWait(r *Rule, in *Input) []Finding {
-	w, err := in.blocked()
-	if err != nil {
+	all, err := in.Facts.WaitsOf(recording.Block, recording.ExecTrace)
+	if len(all) == 0 {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
-	total := w.total()
-	if total == 0 {
-		return []Finding{r.short("the %s has nobody who waited: put load on the program", w.what)}
+	w := all[0]
+	if len(w.All) == 0 {
+		w = all[len(all)-1]
 	}
-	sites, waited, count := w.poolSites()
+	sites, waited, open, count := poolSites(w, in.Session.Scope().IsUser)
+	total := w.Total() + open
+	if total == 0 {
+		return []Finding{r.short("the %s has nobody who waited: put load on the program", w.What)}
+	}
 	share := float64(waited) / float64(total)
 	if share < r.param("share") {
-		return []Finding{r.answer(Fine, "queries waited %s for a connection to the database, %s of the blocked time", unit.Duration(waited), unit.Percent(share))}
+		return []Finding{r.answer(Fine, "queries waited %s for a connection to the database, %s of the blocked time%s", unit.Duration(waited), unit.Percent(share), unended(w))}
 	}
 	if float64(count) < r.param("waits") {
-		return []Finding{r.short("queries waited for a connection in %s, %g are needed: put more load on it", plural(count, "case"), r.param("waits"))}
+		return []Finding{r.short("queries waited for a connection in %s, %g are needed: put more load on it", unit.Plural(count, "case"), r.param("waits"))}
 	}
 	f := r.answer(Found, "queries waited %s for a connection to the database, %s of the blocked time%s: %s, %s in the mean",
-		unit.Duration(waited), unit.Percent(share), w.of(), plural(count, "wait"), unit.Duration(waited/time.Duration(count)))
+		unit.Duration(waited), unit.Percent(share), w.Of(), unit.Plural(count, "wait"), unit.Duration(waited/time.Duration(count)))
 	f.Impact = exactly(share, "share of the blocked time")
 	f.Severity, f.Score = Info, score(share, r.param("share"), 3*r.param("warning"))
 	if share >= r.param("warning") {
 		f.Severity = Warning
 	}
 	for _, s := range sites[:min(3, len(sites))] {
-		e := w.evidence(s.at, s.frames, "%s, %s", plural(s.count, "wait"), unit.Duration(s.time))
+		e := in.fileAt(w.Entry, s.at, s.frames, "%s, %s", unit.Plural(s.count, "wait"), unit.Duration(s.time))
 		f.Evidence = append(f.Evidence, e)
 	}
 	f.Advice = "Allow more connections (SetMaxOpenConns, and SetMaxIdleConns as many, or they are closed and opened again), as far as the database can serve them; " +
@@ -72,17 +76,17 @@ func checkPoolWait(r *Rule, in *Input) []Finding {
 }
 
 // poolSites are the lines of the program whose queries wait for a connection,
-// the longest time first, and what they wait together.
-func (w *waits) poolSites() (sites []*poolSite, waited time.Duration, count int64) {
-	isUser := w.in.Session.Scope().IsUser
+// the longest time first, and what they wait together; open is the part of those whose
+// waits had not ended when the trace did.
+func poolSites(w *facts.AllWaits, isUser func(stack.Frame) bool) (sites []*poolSite, waited, open time.Duration, count int64) {
 	by := map[string]*poolSite{}
-	for _, x := range w.all {
-		pool := slices.IndexFunc(x.frames, func(f stack.Frame) bool { return f.Func == poolWait })
-		if pool < 0 || !waitsHere(x.frames[:pool]) {
+	for _, x := range w.All {
+		pool := slices.IndexFunc(x.Frames, func(f stack.Frame) bool { return f.Func == poolWait })
+		if pool < 0 || !waitsHere(x.Frames[:pool]) {
 			continue
 		}
-		at := x.frames[pool]
-		for _, f := range x.frames[pool:] {
+		at := x.Frames[pool]
+		for _, f := range x.Frames[pool:] {
 			if isUser(f) {
 				at = f
 				break
@@ -94,16 +98,19 @@ func (w *waits) poolSites() (sites []*poolSite, waited time.Duration, count int6
 			s = &poolSite{at: at}
 			by[key], sites = s, append(sites, s)
 		}
-		if s.frames == nil || x.time > s.longest {
-			s.frames, s.longest = x.frames, x.time
+		if s.frames == nil || x.Time > s.longest {
+			s.frames, s.longest = x.Frames, x.Time
 		}
-		s.time += x.time
-		s.count += x.count
-		waited += x.time
-		count += x.count
+		s.time += x.Time
+		s.count += x.Count
+		waited += x.Time
+		if x.Open > 0 {
+			open += x.Time
+		}
+		count += x.Count
 	}
 	slices.SortStableFunc(sites, func(a, b *poolSite) int { return int(min(max(b.time-a.time, -1), 1)) })
-	return sites, waited, count
+	return sites, waited, open, count
 }
 
 // waitsHere tells that nothing lies between a function and its wait but the

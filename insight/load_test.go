@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/loadlog/loadlogtest"
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // underLoad is a program that is sent the requests of a log in its bare phase,
@@ -54,24 +54,6 @@ func TestLD01(t *testing.T) {
 	expect(t, "one rate", underLoad(openLoop([]int{500, 500, 500}, func(int, int) time.Duration { return ms })), "LD01", NotApplicable, "one load")
 	expect(t, "slow", underLoad(openLoop([]int{50, 60, 70}, func(int, int) time.Duration { return ms })), "LD01", TooLittle)
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD01", NotApplicable, "-load")
-}
-
-func TestKnee(t *testing.T) {
-	f := func(want string, steps ...Step) {
-		t.Helper()
-		last, beyond, ok := Knee(steps)
-		if got := fmt.Sprint(last, beyond, ok); got != want {
-			t.Errorf("Knee = %s, want %s", got, want)
-		}
-	}
-	step := func(offered, rps float64, p99 time.Duration) Step { return Step{Offered: offered, RPS: rps, P99: p99} }
-	f("2 3 true", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(4000, 3900, 50*ms), step(8000, 4000, 500*ms))
-	f("1 2 true", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(2400, 2010, 50*ms))
-	f("0 0 false", step(1000, 1000, 5*ms), step(2000, 2000, 5*ms), step(2300, 2010, 50*ms))
-	f("0 0 false", step(1000, 1000, 5*ms), step(2000, 2000, 50*ms))
-	// A stall on the way up, and a service that answers less when it is full.
-	f("2 3 true", step(375, 375, 3*ms), step(730, 344, 670*ms), step(2000, 2000, 9*ms), step(3000, 1500, 900*ms))
-	f("0 0 false")
 }
 
 // collections is a program whose collections take 20 ms of marking each, some

@@ -9,7 +9,7 @@ import (
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // kept lets all rules look at a real recording of testdata/loads, whose README
@@ -93,7 +93,7 @@ func forgets() {
 `)
 	in := NewInput(session.New(r.Open()))
 	for line, want := range map[int]bool{4: true, 9: false, 99: false} {
-		if got := in.closesBodies(stack.Frame{File: "/src/ask.go", Line: line}); got != want {
+		if got := in.code.closesBodies(stack.Frame{File: "/src/ask.go", Line: line}); got != want {
 			t.Errorf("line %d: %v", line, got)
 		}
 	}

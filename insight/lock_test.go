@@ -1,12 +1,13 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // locking is a scene in which goroutines wait at a line for a mutex.
@@ -23,14 +24,14 @@ func locking(t *testing.T, n int, wait time.Duration, method string) *scene {
 
 func TestLK01(t *testing.T) {
 	s := locking(t, 1000, 2*ms, "*Mutex).Lock")
-	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "25.0% of the time of 4 Ps", "1,000 waits", "here it was let go, 1,000 times")
+	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "1.00 of them on average, with 4 Ps", "1,000 waits", "here it was let go, 1,000 times")
 	severity(t, "a lock", f, Warning)
-	near(t, "a lock", f, 0.25)
-	if f.Evidence[0].Line != 20 || f.Evidence[1].Line != 25 {
+	near(t, "a lock", f, 1)
+	if f.Evidence[0].Line != 20 || !strings.HasPrefix(f.Evidence[0].About, "g") || f.Evidence[1].Line != 25 || f.Evidence[1].About != "" {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
-	severity(t, "a small one", locking(t, 1000, 200*us, "*RWMutex).RLock").expect("LK01", Found, "2.50%"), Info)
-	locking(t, 100, 200*us, "*Mutex).Lock").expect("LK01", Fine, "20.0 ms", "0.250%")
+	severity(t, "a small one", locking(t, 1000, 200*us, "*RWMutex).RLock").expect("LK01", Found, "0.100 of them on average"), Info)
+	locking(t, 100, 200*us, "*Mutex).Lock").expect("LK01", Fine, "20.0 ms", "0.0100 of them on average")
 	locking(t, 9, 200*ms, "*Mutex).Lock").expect("LK01", Fine, "1.80 s", "in 9 waits")
 	newScene(t).expect("LK01", Fine, "no goroutine waited for a mutex")
 }

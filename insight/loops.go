@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/value/stack"
 )
 
 // inLoop says whether a line lies inside a loop.
@@ -23,8 +23,8 @@ const (
 
 // lineInLoop returns the text of the frame's line and whether it lies in a
 // for or range statement of its function.
-func (in *Input) lineInLoop(f stack.Frame) (line string, loop inLoop) {
-	text, err := in.Session.Source(f.File)
+func (c *code) lineInLoop(f stack.Frame) (line string, loop inLoop) {
+	text, err := c.session.Source(f.File)
 	if err != nil {
 		return "", loopUnknown
 	}
@@ -73,8 +73,8 @@ var iterates = []string{"slices", "sort", "maps", "iter"}
 // loopAround says in words how the call of a site is repeated: by a loop
 // around its line, or by one in which its function is called. What most of the
 // weight goes through decides.
-func (in *Input) loopAround(t *stack.Table, weights calltree.Samples, site calltree.Site) (how string, loop inLoop) {
-	if _, loop = in.lineInLoop(site.Caller); loop == loopYes {
+func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltree.Site) (how string, loop inLoop) {
+	if _, loop = c.lineInLoop(site.Caller); loop == loopYes {
 		return "in a loop", loop
 	}
 	known := map[stack.FrameID]inLoop{}
@@ -86,7 +86,7 @@ func (in *Input) loopAround(t *stack.Table, weights calltree.Samples, site callt
 			continue
 		}
 		total += w
-		if how := in.loopAbove(t, above, known); how != "" {
+		if how := c.loopAbove(t, above, known); how != "" {
 			by[how] += w
 		}
 	}
@@ -121,8 +121,8 @@ func callersOf(t *stack.Table, id stack.ID, site calltree.Site) ([]stack.FrameID
 
 // loopAbove looks through the callers for the nearest loop; empty when there
 // is none within reach.
-func (in *Input) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.FrameID]inLoop) string {
-	isUser := in.Session.Scope().IsUser
+func (c *code) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.FrameID]inLoop) string {
+	isUser := c.session.Scope().IsUser
 	users := 0
 	for _, id := range above {
 		f := t.Frame(id)
@@ -137,7 +137,7 @@ func (in *Input) loopAbove(t *stack.Table, above []stack.FrameID, known map[stac
 		}
 		loop, ok := known[id]
 		if !ok {
-			_, loop = in.lineInLoop(f)
+			_, loop = c.lineInLoop(f)
 			known[id] = loop
 		}
 		if loop == loopYes {

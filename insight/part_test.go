@@ -1,12 +1,19 @@
 package insight
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
+	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // inPart are the answers of the rules on a part of a recording's time.
@@ -63,7 +70,7 @@ func TestPartOfLogs(t *testing.T) {
 		}
 	}
 	for rule := range inPart(t, log(), 0, time.Second) {
-		if r := ruleOf(rule); !r.Part || r.missing(&log().Manifest) != "" {
+		if r := ruleOf(rule); !r.Part || !slices.ContainsFunc(r.Asks, func(q facts.Question) bool { return q.Answered(&log().Manifest) }) {
 			t.Errorf("%s answers though it cannot judge a part, or this recording", rule)
 		}
 	}
@@ -93,4 +100,28 @@ func ruleOf(id string) *Rule {
 		}
 	}
 	return nil
+}
+
+// TestPartCounts: of a part the rules tell as many collections as every view of the
+// trace does, though no line of gctrace lies in it.
+func TestPartCounts(t *testing.T) {
+	r := ruleOf("GC03")
+	of := func(part bool, cycles int, err error) *Input {
+		seen := &facts.Trace{Analysis: &sched.Analysis{}, Err: err}
+		seen.GC.Cycles = make([]sched.Cycle, cycles)
+		return &Input{Facts: &facts.Facts{Part: part, Trace: func() *facts.Trace { return seen }, Manifest: &recording.Manifest{}, Rounds: []facts.Round{{GC: &gc.Summary{}, Duration: time.Hour}}}}
+	}
+	f := func(in *Input, want string, quiet bool) {
+		t.Helper()
+		if got := fewCollections(r, in, 0).Summary; !strings.Contains(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+		if none := in.Facts.Collector().None; none != quiet {
+			t.Errorf("no collection ran: %v, want %v", none, quiet)
+		}
+	}
+	f(of(true, 2, nil), "2 collections in this time by the execution trace, 0 by the lines of gctrace", false)
+	f(of(true, 0, nil), "0 collections were seen in this time", true)
+	f(of(false, 2, nil), "0 collections were seen in the bare phases", true)
+	f(of(true, 2, errors.New("no trace")), "0 collections were seen in this time", true)
 }

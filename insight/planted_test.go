@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/collect"
-	"loupe/compiler"
-	"loupe/profile"
+	"loupe/analysis/why"
+	"loupe/capture/collect"
+	"loupe/format/compiler"
+	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/stack"
-	"loupe/why"
+	"loupe/value/stack"
 )
 
 var plant = flag.Bool("planted", false, "build and run testdata/planted, and keep its profiles")

@@ -1,11 +1,15 @@
 package insight
 
 import (
+	"bytes"
 	"fmt"
+	"runtime/pprof"
+	"runtime/trace"
 	"strings"
 	"testing"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 )
@@ -186,4 +190,85 @@ func FuzzLoop(f *testing.F) {
 		r.Files["source/search/rss.go"].Data = source
 		examine(t, r)
 	})
+}
+
+// TestProfiledTrace: the CPU samples in an execution trace answer like a CPU profile, and
+// a trace without any does not.
+func TestProfiledTrace(t *testing.T) {
+	var plain, sampled, prof bytes.Buffer
+	if err := trace.Start(&plain); err != nil {
+		t.Fatal(err)
+	}
+	trace.Stop()
+	for n := 1 << 20; ; n *= 2 { // until there are enough samples on any machine
+		sampled.Reset()
+		prof.Reset()
+		if err := trace.Start(&sampled); err != nil {
+			t.Fatal(err)
+		}
+		if err := pprof.StartCPUProfile(&prof); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for i := range n {
+			sum += strings.Count(strings.Repeat("a", i%500), "aa")
+		}
+		pprof.StopCPUProfile()
+		trace.Stop()
+		if p, err := profile.Decode(prof.Bytes(), profile.Options{}); err != nil || sum == 0 {
+			t.Fatal(err)
+		} else if p.Total(0) >= 100 {
+			break
+		}
+	}
+	with := func(kind recording.Kind, path string, data []byte) map[string][]Finding {
+		by := map[string][]Finding{}
+		for _, f := range examine(t, recordingtest.New("title x\ntarget package ./insight module=loupe\n").Put(recording.Entry{Path: path, Kind: kind}, data)) {
+			by[f.Rule] = append(by[f.Rule], f)
+		}
+		return by
+	}
+	traced, profiled, without := with(recording.ExecTrace, "t.trace", sampled.Bytes()), with(recording.CPU, "cpu.pb.gz", prof.Bytes()), with(recording.ExecTrace, "t.trace", plain.Bytes())
+	for _, rule := range []string{"CP01", "CP02", "CP15", "CP17"} {
+		a, b := traced[rule], profiled[rule]
+		if len(a) == 0 || len(b) == 0 || a[0].State != b[0].State {
+			t.Errorf("%s says %+v of the trace, %+v of the profile", rule, a, b)
+		}
+		if w := without[rule]; len(w) != 1 || w[0].State != NotApplicable || !strings.Contains(w[0].Summary, "no CPU profile") {
+			t.Errorf("%s says %+v of a trace without samples", rule, w)
+		}
+	}
+	f := traced["CP01"][0]
+	if f.State != Found || !strings.Contains(f.Summary, "TestProfiledTrace") || !strings.Contains(f.Advice, "loupe trace profile -kind cpu") || f.Evidence[0].Path != "t.trace" {
+		t.Errorf("CP01 says %+v", f)
+	}
+}
+
+// TestCP01Library: in a profile of which nothing says what the program is, functions of
+// the standard library may be it: then their silence is no praise.
+func TestCP01Library(t *testing.T) {
+	r := recordingtest.New("title x\nphase cpu 0s..10s\n")
+	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("encoding/json.(*decodeState).object\n= 500"))
+	expect(t, "a test of the standard library", r, "CP01", TooLittle, "500 samples", "loupe pprof -top -cum")
+	r = recordingtest.New("title x\ntarget package ./shop module=shop\nphase cpu 0s..10s\n")
+	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("encoding/json.(*decodeState).object\n= 500"))
+	expect(t, "a program that is known", r, "CP01", Fine, "0%")
+}
+
+// TestDifference: a profile with values below 0 is a difference of two, and no rule takes
+// a share of it.
+func TestDifference(t *testing.T) {
+	p, err := profile.Decode(profiletest.Profile("shop/a.f shop/b.g runtime.mallocgc\n= 500 400 300"), profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Values[0][1] = -900
+	var data bytes.Buffer
+	if err := p.Encode(&data); err != nil {
+		t.Fatal(err)
+	}
+	r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase cpu 0s..10s\n").Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, data.Bytes())
+	for _, rule := range []string{"AL01", "CP01", "CP05"} {
+		expect(t, rule, r, rule, TooLittle, "difference of two profiles")
+	}
 }

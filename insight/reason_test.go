@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/compiler"
-	"loupe/profile/profiletest"
+	"loupe/format/compiler"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // page is a source of which the compiler has said something.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/analysis/why"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
-	"loupe/why"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // The rules AL02 to AL08, AL10 and AL19 look at lines of the user's code that
@@ -73,7 +73,7 @@ func reasonParams(id, source string) []Param {
 
 // kindOf names the rule that a place that allocates belongs to; empty when its
 // reason is not known.
-func (in *Input) kindOf(r *reasons, s *allocSite) string {
+func (r *reasons) kindOf(in *Input, s *allocSite) string {
 	if !r.trusted(s) {
 		return ""
 	}
@@ -86,9 +86,9 @@ func (in *Input) kindOf(r *reasons, s *allocSite) string {
 		return true
 	}
 	switch {
-	case in.defersInLoop(s):
+	case in.code.defersInLoop(s):
 		return "AL19"
-	case all(isConcat) && in.growingText(s) != "":
+	case all(isConcat) && in.code.growingText(s) != "":
 		return "AL08"
 	case all(isConversion):
 		return "AL10"
@@ -96,7 +96,7 @@ func (in *Input) kindOf(r *reasons, s *allocSite) string {
 		return "AL06"
 	case all(throughReader):
 		return "AL04"
-	case all(isClosure) && !in.parse(s.at.File).startsGoroutine(s.at.Line):
+	case all(isClosure) && !in.code.parse(s.at.File).startsGoroutine(s.at.Line):
 		return "AL07"
 	case all(isBox):
 		return "AL03"
@@ -136,7 +136,7 @@ type judged struct {
 }
 
 // judge gives every line to one rule.
-func (in *Input) judge(r *reasons) *judged {
+func (r *reasons) judge(in *Input) *judged {
 	j := &judged{found: map[string][]*reasonLine{}, seen: map[string]*allocated{}, unknown: map[string][]*reasonLine{}}
 	for id := range reasonLimits {
 		j.seen[id] = &allocated{}
@@ -163,11 +163,11 @@ func (in *Input) judge(r *reasons) *judged {
 	}
 	for i := range r.sites {
 		s := &r.sites[i]
-		if kind := in.kindOf(r, s); kind != "" {
+		if kind := r.kindOf(in, s); kind != "" {
 			put(kind, s)
 			j.seen[kind].add(s.allocated)
 			j.known.add(s.allocated)
-			if kind == "AL02" && in.parse(s.at.File) == nil && !slices.ContainsFunc(s.Causes, func(c why.Cause) bool { return !isConcat(s, &c) }) {
+			if kind == "AL02" && in.code.parse(s.at.File) == nil && !slices.ContainsFunc(s.Causes, func(c why.Cause) bool { return !isConcat(s, &c) }) {
 				put(mayBe+"AL08", s) // only the source says whether it is in a loop
 			}
 			continue
@@ -265,7 +265,7 @@ func effectiveSize(weights, counts []int64) float64 {
 }
 
 // lifetime is how long the process ran whose allocations the profile holds.
-func (in *Input) lifetime(e recording.Entry) time.Duration {
+func lifetime(in *Input, e recording.Entry) time.Duration {
 	if runs := in.Session.Manifest().Target.Runs; e.Run >= 0 && e.Run < len(runs) {
 		end := runs[e.Run].Span.End
 		if p, ok := in.Session.Manifest().PhaseNamed(e.Phase); ok && p.Span.End > 0 && (end == 0 || p.Span.End < end) {
@@ -294,7 +294,7 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 	case r.total.samples < int64(rule.param("samples")):
 		return []Finding{rule.short("%s rests on %d samples of allocations, %g are needed: put more load on it", r.entry.Path, r.total.samples, rule.param("samples"))}
 	}
-	if d := in.lifetime(r.entry); d > 0 {
+	if d := lifetime(in, r.entry); d > 0 {
 		if rate := float64(r.total.bytes) / d.Seconds(); rate < rule.param("rate") {
 			return []Finding{rule.answer(Fine, "the program allocates %s a second, less than %s: no line of it matters (or it had too little to do)",
 				unit.BytesOf(rate), unit.BytesOf(rule.param("rate")))}
@@ -304,7 +304,7 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 	if len(lines) == 0 {
 		if g := r.judged.hidden(r, rule.ID); g != nil {
 			return []Finding{rule.answer(TooLittle, "cannot tell: why %s:%d in %s allocates is not known, which is %s of the %s: %s", baseName(g.at.File), g.at.Line,
-				stack.Short(g.at.Func), unit.Percent(g.share.Estimate), g.of, in.whyUnknown(r, g))}
+				stack.Short(g.at.Func), unit.Percent(g.share.Estimate), g.of, r.whyUnknown(in, g))}
 		}
 		of := reasonLimits[rule.ID].of[0]
 		seen := r.shareOf(*r.judged.seen[rule.ID], of)
@@ -319,7 +319,7 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 }
 
 // whyUnknown says what would tell why a line allocates.
-func (in *Input) whyUnknown(r *reasons, g *reasonLine) string {
+func (r *reasons) whyUnknown(in *Input, g *reasonLine) string {
 	s := g.sites[0]
 	pkg := stack.Package(s.Frames[len(s.Frames)-1].Func)
 	switch {
@@ -329,7 +329,7 @@ func (in *Input) whyUnknown(r *reasons, g *reasonLine) string {
 		return "the compiler was not asked; record with loupe run of the package"
 	case !r.set.Packages[pkg]:
 		return "the compiler was not asked about package " + pkg + "; record with loupe run within the module of that package"
-	case in.parse(g.at.File) == nil:
+	case in.code.parse(g.at.File) == nil:
 		return "the recording has no source of it; record where the source is"
 	}
 	return "what the compiler says of it fits no allocation there"
@@ -345,7 +345,7 @@ func (rule *Rule) line(in *Input, r *reasons, g *reasonLine, tell telling) Findi
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{g.share.Estimate, "share of " + g.of, g.share.Low, g.share.High}
-	f.Evidence = in.reasonEvidence(r, g)
+	f.Evidence = r.evidence(in, g)
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and allocations per request should fall by as much."
 	tell(in, r, g, &f)
 	return f
@@ -374,10 +374,10 @@ var certaintyWords = map[why.Certainty]string{
 	why.Exact: "exact, the compiler says so", why.Runtime: "done by the runtime whatever the compiler proves", why.Ambiguous: "ambiguous: several things on the line allocate",
 }
 
-// reasonEvidence shows the places of a line: one for each reason, however many
+// evidence shows the places of a line: one for each reason, however many
 // functions it was inlined into.
-func (in *Input) reasonEvidence(r *reasons, g *reasonLine) (out []Evidence) {
-	source, _ := in.lineInLoop(g.at)
+func (r *reasons) evidence(in *Input, g *reasonLine) (out []Evidence) {
+	source, _ := in.code.lineInLoop(g.at)
 	type reason struct {
 		*allocSite
 		samples int64

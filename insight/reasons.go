@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 
-	"loupe/compiler"
-	"loupe/profile"
+	"loupe/analysis/facts"
+	"loupe/analysis/why"
+	"loupe/format/compiler"
+	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/why"
+	"loupe/value/stack"
 )
 
 // compiled returns what the compiler has said about the program, or why that
@@ -20,7 +21,7 @@ func (in *Input) compiled() (set *compiler.Set, missing string) {
 	case set != nil:
 		return set, "" // what there is of it
 	case errors.Is(err, session.ErrNone):
-		return nil, "the recording has no " + describe[recording.Compiler]
+		return nil, facts.Compiled.Missing(in.Session.Manifest())
 	}
 	return nil, fmt.Sprintf("what the compiler says about the program cannot be read: %v", err)
 }
@@ -66,15 +67,12 @@ type allocSite struct {
 }
 
 // explain joins the allocs profile with what the compiler says.
-func (in *Input) explain() *reasons {
-	p, entry, err := in.Session.Profile(recording.Allocs)
+func explain(in *Input) *reasons {
+	from, err := in.Facts.Weights(facts.Allocations, "alloc_space")
 	if err != nil {
 		return &reasons{missing: err.Error(), damaged: !errors.Is(err, session.ErrNone)}
 	}
-	bytes, err := p.Index("alloc_space")
-	if err != nil {
-		return &reasons{missing: fmt.Sprintf("%s: %v", entry.Path, err), damaged: true}
-	}
+	p, bytes, entry := from.Profile, from.Index, from.Entry
 	objects, err := p.Index("alloc_objects")
 	if err != nil {
 		return &reasons{missing: fmt.Sprintf("%s: %v", entry.Path, err), damaged: true}
@@ -96,7 +94,7 @@ func (in *Input) explain() *reasons {
 	for i := range r.counts {
 		r.total.add(r.of(i))
 	}
-	isUser := in.Session.Scope().IsUser
+	isUser, kept := in.Session.Scope().IsUser, facts.StillInUse(p)
 	for i := range r.Sites {
 		site := allocSite{Site: &r.Sites[i]}
 		for _, f := range site.Frames {
@@ -109,12 +107,14 @@ func (in *Input) explain() *reasons {
 			continue // the library's own decision, or the runtime's
 		}
 		for _, n := range site.Samples {
-			site.add(r.of(int(n)))
+			if !kept(int(n)) { // what is kept is no waste, and cannot be used again
+				site.add(r.of(int(n)))
+			}
 		}
 		r.sites = append(r.sites, site)
 	}
 	r.effective = [2]float64{effectiveSize(r.bytes, r.counts), effectiveSize(r.objects, r.counts)}
-	r.judged = in.judge(r)
+	r.judged = r.judge(in)
 	return r
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace/fixture"
+	"loupe/format/exectrace/fixture"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -95,7 +95,7 @@ func (d *drama) expect(t *testing.T, id string, state State, words ...string) Fi
 	r := recordingtest.New("title x\ntarget package ./shop module=shop package=shop/cmd/shop\nphase trace 10s..20s profiler=trace\n")
 	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, d.trace(t))
 	in := NewInput(session.New(r.Open()))
-	if err := in.trace().err; err != nil {
+	if err := in.trace().Err; err != nil {
 		t.Fatal(err)
 	}
 	if problems := in.trace().Info.Problems; len(problems) > 0 {
@@ -245,7 +245,7 @@ func queue(members, n int, hold time.Duration, method string) *drama {
 }
 
 func TestLK01Recorded(t *testing.T) {
-	f := queue(16, 400, 500*us, "Mutex).Lock").expect(t, "LK01", Found, "for the lock at cache.Get at cache.go:20", "of the time of 4 Ps", "here it was let go")
+	f := queue(16, 400, 500*us, "Mutex).Lock").expect(t, "LK01", Found, "for the lock at cache.Get at cache.go:20", "of them on average, with 4 Ps", "here it was let go")
 	severity(t, "a lock", f, Warning)
 	if len(f.Evidence) != 2 || f.Evidence[0].Line != 20 || f.Evidence[1].Line != 25 || len(f.Evidence[1].Stack) != 3 {
 		t.Errorf("evidence = %+v", f.Evidence)

@@ -2,13 +2,13 @@ package insight
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
 	"loupe/recording"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var sc01 = &Rule{
@@ -16,8 +16,7 @@ var sc01 = &Rule{
 	About: "While the program is busy, a single P runs goroutines and the others are idle: the work is not spread out, " +
 		"or everything waits for one lock. More cores would change nothing. An execution trace tells the program's goroutines " +
 		"from the collector's; samples of schedtrace do not.",
-	Needs:   []recording.Kind{recording.Stderr},
-	Instead: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Parallelism},
 	Params: []Param{
 		{"share", 0.80, "share of the busy time", "research, from the trace of a program that ran on one of its Ps"},
 		{"samples", 5, "busy samples", "chosen: schedtrace gives one a second"},
@@ -38,9 +37,9 @@ const (
 func checkOneProc(r *Rule, in *Input) []Finding {
 	t, logged := in.trace(), len(in.Session.Manifest().Of(recording.Stderr)) > 0
 	switch {
-	case t.err != nil && !logged:
-		return []Finding{r.answer(TooLittle, "%v", t.err)}
-	case t.err == nil && t.Parallel.Procs > 0:
+	case t.Err != nil && !logged:
+		return []Finding{r.answer(TooLittle, "%v", t.Err)}
+	case t.Err == nil && t.Parallel.Procs > 0:
 		if f := checkOneProcTraced(r, in, t); f.State != TooLittle || !logged {
 			return []Finding{f}
 		}
@@ -56,7 +55,7 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	for _, d := range p.Running[min(1, len(p.Running)):] {
 		busy += d
 	}
-	share, used := p.Share(1), t.share(t.running())
+	share, used := p.Share(1), t.Share(t.Running())
 	text := fmt.Sprintf("exactly one of %d Ps ran the program's goroutines in %s of the %s in which any did, %.2f in the mean", p.Procs, unit.Percent(share), unit.Duration(busy), p.Mean())
 	switch {
 	case p.Procs == 1:
@@ -66,23 +65,23 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	case share < r.param("share"):
 		return r.answer(Fine, "%s", text)
 	case used < r.param("cpus"):
-		return r.answer(Fine, "%s: for the rest of %s it waited for something else than a P", text, unit.Duration(t.length()))
+		return r.answer(Fine, "%s: for the rest of %s it waited for something else than a P", text, unit.Duration(t.Length()))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Warning, score(1-p.Mean()/float64(p.Procs), 0.3, 0.8)
 	f.Impact = exactly(share, "share of the busy time with one P at work")
-	if e, ok := in.hottest(); ok {
+	if e, ok := hottest(in); ok {
 		f.Evidence = append(f.Evidence, e)
 	} else {
 		f.Doubts = append(f.Doubts, "where in it the time goes a trace does not say: a CPU profile does (record with -phases cpu)")
 	}
-	groups := t.groups()
+	groups := t.OwnGroups()
 	for _, g := range groups[:min(2, len(groups))] {
-		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.share(g.Exec)), plural(g.Count, "goroutine")))
+		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.Share(g.Exec)), unit.Plural(g.Count, "goroutine")))
 	}
 	f.Advice, f.Verify = spreadAdvice, spreadVerify
-	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.rate(h[0].count) >= sc03.param("rate") {
-		f.Advice = "The goroutines exist, but take turns: each waits for the next at " + place(t.site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
+	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.Rate(h[0].count) >= sc03.param("rate") {
+		f.Advice = "The goroutines exist, but take turns: each waits for the next at " + place(t.Site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
 	}
 	f.Doubts = in.traceDoubts(t, f.Doubts...)
 	return f
@@ -90,36 +89,34 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 
 // hottest is the line of the user's that the CPU profile has most of. A run that
 // a trace shows has a stack for where it ended, which is another place.
-func (in *Input) hottest() (Evidence, bool) {
-	p, entry, err := in.Session.Profile(recording.CPU)
+func hottest(in *Input) (Evidence, bool) {
+	cpu, err := in.Facts.CPU()
 	if err != nil {
 		return Evidence{}, false
 	}
-	index, err := p.Index("samples")
-	if err != nil {
-		return Evidence{}, false
-	}
-	at, most := in.holder(p.Stacks, p.Samples(index))
-	if total := p.Total(index); most >= minHits && total > 0 {
-		source, _ := in.lineInLoop(at)
-		return Evidence{Text: fmt.Sprintf("%s of the CPU time goes through this line", unit.Percent(float64(most)/float64(total))), Path: entry.Path, Phase: entry.Phase,
-			File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}, true
+	if lines := cpu.Lines(); len(lines) > 0 && lines[0].Weight >= minHits {
+		return in.lineAt(cpu.Entry, lines[0].At, "%s of the CPU time goes through this line", unit.Percent(float64(lines[0].Weight)/float64(cpu.Samples))), true
 	}
 	return Evidence{}, false
 }
 
 // checkOneProcSampled goes by schedtrace.
 func checkOneProcSampled(r *Rule, in *Input) []Finding {
-	busy, one, procs := 0, 0, 0
+	// Samples in which there was one P only say nothing: GOMAXPROCS may change.
+	busy, one, procs, least, last := 0, 0, 0, 0, 0
 	cpu, wall := 0.0, 0.0
-	var seen []*compare.Round
+	var seen []*facts.Round
 	for i := range in.Facts.Rounds {
 		round := &in.Facts.Rounds[i]
 		if round.Sched == nil {
 			continue
 		}
 		d := round.Sched.Derived
-		busy, one, procs = busy+d.Busy, one+d.OneRunning, max(procs, d.GOMAXPROCS)
+		busy, one, procs = busy+d.BusyOfSeveral, one+d.OneRunning, max(procs, d.GOMAXPROCS)
+		last = d.LastGOMAXPROCS
+		if least == 0 || d.LeastGOMAXPROCS < least {
+			least = d.LeastGOMAXPROCS
+		}
 		cpu += round.CPU.Seconds()
 		wall += round.Phase.Span.Len().Seconds()
 		seen = append(seen, round)
@@ -127,12 +124,18 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	switch {
 	case procs == 1:
 		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1")}
+	case last == 1:
+		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1 in the end, of %d before", procs)}
 	case busy < int(r.param("samples")):
 		return []Finding{r.short("the program was busy in %d scheduler samples of %s, %g are needed: record longer or under load", busy, in.where(), r.param("samples"))}
 	}
 	used := cpu / max(wall, 1e-9)
 	share := stats.Wilson(float64(one), float64(busy), compare.Confidence)
-	text := fmt.Sprintf("in %s of %d busy samples exactly one of %d Ps ran", unit.Percent(share.Estimate), busy, procs)
+	there := fmt.Sprint(procs)
+	if least < procs {
+		there = fmt.Sprintf("%d to %d", max(2, least), procs)
+	}
+	text := fmt.Sprintf("in %s of %d busy samples exactly one of %s Ps ran", unit.Percent(share.Estimate), busy, there)
 	known := cpu > 0 // of a log that stands alone it is not
 	if known {
 		text += fmt.Sprintf("; the program used %.2f CPUs", used)
@@ -146,13 +149,13 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "%s: it waits for something else than a P", text)}
 	}
 	f := r.answer(Found, "%s", text)
-	f.Severity, f.Score = Warning, score(1-used/float64(procs), 0.3, 0.8)
+	f.Severity, f.Score = Warning, score(1-used/float64(max(last, 1)), 0.3, 0.8)
 	f.Impact = &Impact{share.Estimate, "share of busy samples with one P running", share.Low, share.High}
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("schedtrace: %d of %d samples", one, busy)}.across(seen)}
 	f.Advice, f.Verify = spreadAdvice, spreadVerify
 	f.Doubts = in.doubts()
 	if !known {
-		f.Severity, f.Score = Info, score(1-1/float64(procs), 0.3, 0.8)
+		f.Severity, f.Score = Info, score(1-1/float64(max(last, 1)), 0.3, 0.8)
 		f.Doubts = append(f.Doubts, "the CPU time is not known: the program may have waited for something else than a P")
 	}
 	return []Finding{f}

@@ -4,18 +4,18 @@ import (
 	"slices"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var sc02 = &Rule{
 	ID: "SC02", Title: "A goroutine is started for each tiny item",
 	About: "Starting, scheduling and ending a goroutine takes a fraction of a microsecond. Where one is started for work that takes no longer, " +
 		"the program is busy with scheduling.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"rate", 1000, "goroutines a second", "research"},
 		{"run", 10e-6, "s", "research: median running time of a goroutine"},
@@ -40,10 +40,10 @@ func (t *traced) launches() []*launch {
 	bySite := map[stack.Frame]*launch{}
 	var all []*launch
 	for _, g := range t.Creators {
-		if !t.own(g.Name) {
+		if !t.Own(g.Name) {
 			continue
 		}
-		site := t.site(g.Creator)
+		site := t.Site(g.Creator)
 		l := bySite[site]
 		if l == nil {
 			l = &launch{site: site, stack: g.Creator, name: g.Name}
@@ -68,18 +68,18 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 	}
 	var found []Finding
 	for _, l := range all {
-		if t.scope.Origin(l.site.Func) < stack.Dependency {
+		if t.Scope.Origin(l.site.Func) < stack.Dependency {
 			continue // the standard library starts them, as net/http does for a connection: nobody can change that
 		}
 		run := l.each.Quantile(0.5)
-		if t.rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec {
+		if t.Rate(l.created) < r.param("rate") || l.each.Count == 0 || run.Seconds() >= r.param("run") || l.outside > l.exec {
 			continue
 		}
 		f := r.answer(Found, "%s goroutines were started at %s, %s a second; half of them ran for less than %s in all, %s for less than 1 µs",
-			unit.Count(l.created), place(l.site), unit.Number(t.rate(l.created)), unit.Duration(run), unit.Percent(l.each.Below(time.Microsecond)))
-		f.Impact = exactly(t.rate(l.created), "goroutines started a second")
-		f.Severity, f.Score = Info, score(t.rate(l.created), 5e3, 1e5)
-		if t.rate(l.created) >= 10*r.param("rate") {
+			unit.Count(l.created), place(l.site), unit.Number(t.Rate(l.created)), unit.Duration(run), unit.Percent(l.each.Below(time.Microsecond)))
+		f.Impact = exactly(t.Rate(l.created), "goroutines started a second")
+		f.Severity, f.Score = Info, score(t.Rate(l.created), 5e3, 1e5)
+		if t.Rate(l.created) >= 10*r.param("rate") {
 			f.Severity = Warning
 		}
 		f.Evidence = []Evidence{t.seen(l.stack, "they ran for %s together, half of them lived for less than %s, and %s were alive at once",
@@ -93,5 +93,5 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 		return found[:min(3, len(found))]
 	}
 	l := all[0]
-	return []Finding{r.answer(Fine, "most of those started, %s (%s a second), were at %s; half of them ran for less than %s", plural(l.created, "goroutine"), unit.Number(t.rate(l.created)), place(l.site), unit.Duration(l.each.Quantile(0.5)))}
+	return []Finding{r.answer(Fine, "most of those started, %s (%s a second), were at %s; half of them ran for less than %s", unit.Plural(l.created, "goroutine"), unit.Number(t.Rate(l.created)), place(l.site), unit.Duration(l.each.Quantile(0.5)))}
 }

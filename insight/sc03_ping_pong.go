@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"slices"
 
-	"loupe/exectrace"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var sc03 = &Rule{
 	ID: "SC03", Title: "Goroutines hand over one item at a time",
 	About: "An unbuffered channel makes sender and receiver wait for each other: each item costs a park, a wake-up and a switch, " +
 		"some hundreds of nanoseconds. Where the work on an item takes no longer, the program is busy with handing over.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.5, "share of all wake-ups", "research"},
-		{"run", 5e-6, "s", "mean run between; research has 10 µs, but a channel with a buffer of 256 that is worked off in batches comes to 7 (labs/sieve), one without to 1"},
+		{"run", 5e-6, "s", "mean run between; research has 10 µs, but a channel with a buffer of 256 comes to 7 on a machine where it is worked off in batches, to 2 where the reader is woken for each item (labs/sieve), one without to 1"},
 		{"rate", 50e3, "hand-overs a second", "chosen: at 0.4 µs each this is 2% of a CPU"},
 	},
 	Part:  true,
@@ -38,7 +38,7 @@ type handOver struct {
 // not name channels: places belong together when one wakes the other, or when
 // they are in one function.
 func (t *traced) handOvers() []*handOver {
-	waits := t.blocks(func(b *sched.Block) bool { return b.State == exectrace.Waiting && b.Reason != exectrace.NamePreempted })
+	waits := t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Waiting && b.Reason != exectrace.NamePreempted })
 	parent := map[string]string{}
 	var root func(s string) string
 	root = func(s string) string {
@@ -48,7 +48,7 @@ func (t *traced) handOvers() []*handOver {
 		}
 		return s
 	}
-	key := func(id stack.ID) string { return stack.Enclosing(t.site(id).Func) }
+	key := func(id stack.ID) string { return stack.Enclosing(t.Site(id).Func) }
 	onChannel := func(b *sched.Block) bool {
 		return b.Reason == exectrace.NameChanSend || b.Reason == exectrace.NameChanReceive || b.Reason == exectrace.NameSelect
 	}
@@ -99,24 +99,24 @@ func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 	}
 	h := all[0]
 	share, run := float64(h.count)/float64(max(1, h.all)), h.run.Mean()
-	first := t.site(h.blocks[0].Stack)
-	if t.rate(h.count) < r.param("rate") {
-		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second", place(first), unit.Number(t.rate(h.count)))}
+	first := t.Site(h.blocks[0].Stack)
+	if t.Rate(h.count) < r.param("rate") {
+		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second", place(first), unit.Number(t.Rate(h.count)))}
 	}
 	if share < r.param("share") || run.Seconds() >= r.param("run") {
-		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second, %s of all wake-ups, with runs of %s in the mean between", place(first), unit.Number(t.rate(h.count)), unit.Percent(share), unit.Duration(run))}
+		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second, %s of all wake-ups, with runs of %s in the mean between", place(first), unit.Number(t.Rate(h.count)), unit.Percent(share), unit.Duration(run))}
 	}
 	between := place(first)
-	if by := t.site(h.blocks[0].Wakers[0].Stack); by != first {
+	if by := t.Site(h.blocks[0].Wakers[0].Stack); by != first {
 		between += " and " + place(by)
 	}
 	f := r.answer(Found, "%s hand-overs, %s a second, between %s: %s of all wake-ups; the runs in between take %s in the mean",
-		unit.Count(h.count), unit.Number(t.rate(h.count)), between, unit.Percent(share), unit.Duration(run))
+		unit.Count(h.count), unit.Number(t.Rate(h.count)), between, unit.Percent(share), unit.Duration(run))
 	if 2*h.alternating > h.count {
 		f.Summary += ", and the two take turns"
 	}
-	f.Impact = exactly(t.rate(h.count), "hand-overs a second")
-	f.Severity, f.Score = Warning, score(t.rate(h.count), r.param("rate"), 10*r.param("rate"))
+	f.Impact = exactly(t.Rate(h.count), "hand-overs a second")
+	f.Severity, f.Score = Warning, score(t.Rate(h.count), r.param("rate"), 10*r.param("rate"))
 	for _, b := range h.blocks[:min(4, len(h.blocks))] {
 		if 100*b.Wait.Count < h.count {
 			break

@@ -3,15 +3,15 @@ package insight
 import (
 	"time"
 
-	"loupe/recording"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/unit"
 )
 
 var sc04 = &Rule{
 	ID: "SC04", Title: "Goroutines are started without a bound",
 	About: "Goroutines that compute are no faster for being many: beyond the number of Ps they only wait in run queues, with their stacks, " +
 		"and delay everybody else. What is hundreds today may be a million tomorrow.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"alive", 100, "goroutines for each P", "research: alive at once, of one go statement"},
 		{"queue", 5, "waiting for each P", "schedstat: a burst of runnable goroutines"},
@@ -29,7 +29,7 @@ func (t *traced) queued(n int) (share float64) {
 			sum += d
 		}
 	}
-	return t.share(sum)
+	return t.Share(sum)
 }
 
 func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
@@ -47,13 +47,13 @@ func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
 	}
 	if float64(most.peak) < r.param("alive")*float64(procs) || share < r.param("time") {
 		return []Finding{r.answer(Fine, "at most %s of one go statement (%s) were alive at once; %d and more waited for one of %d Ps in %s of the time",
-			plural(most.peak, "goroutine"), place(most.site), limit, procs, unit.Percent(share))}
+			unit.Plural(most.peak, "goroutine"), place(most.site), limit, procs, unit.Percent(share))}
 	}
 	f := r.answer(Found, "%s goroutines that were started at %s were alive at once, on %d Ps; in %s of the time %d and more waited for a P",
 		unit.Count(most.peak), place(most.site), procs, unit.Percent(share), limit)
 	f.Impact = exactly(float64(most.peak), "goroutines alive at once")
 	f.Severity, f.Score = Info, score(float64(most.peak)/float64(procs), 100, 5000)
-	if in.serves() || most.peak >= 10_000 {
+	if in.public().serves() || most.peak >= 10_000 {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.seen(most.stack, "%s goroutines were started here, and ran for %s each at the median", unit.Count(most.created), unit.Duration(most.each.Quantile(0.5)))}

@@ -3,17 +3,17 @@ package insight
 import (
 	"fmt"
 
-	"loupe/exectrace"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/unit"
 )
 
 var sc05 = &Rule{
 	ID: "SC05", Title: "There are too many or too few workers for the Ps",
 	About: "For work that computes, about as many goroutines as Ps is right. More of them wait for a P as long as they run, " +
 		"and every one takes longer; fewer leave Ps idle while others wait for them.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"many", 2, "wanting a P, for each P", "research"},
 		{"each", 0.010, "s", "chosen: what a worker runs in the trace; less is an item, not a worker"},
@@ -31,12 +31,12 @@ func checkPoolSize(r *Rule, in *Input, t *traced) []Finding {
 	procs := float64(t.Parallel.Procs)
 	var top *sched.Group
 	want := 0.0
-	for _, g := range t.groups() {
-		if w := t.share(g.Exec + g.SchedWait); w > want && g.Exec.Seconds() >= r.param("each")*float64(g.Count) && g.Run.Mean().Seconds() >= r.param("run") {
+	for _, g := range t.OwnGroups() {
+		if w := t.Share(g.Exec + g.SchedWait); w > want && g.Exec.Seconds() >= r.param("each")*float64(g.Count) && g.Run.Mean().Seconds() >= r.param("run") {
 			top, want = g, w
 		}
 	}
-	if top != nil && want > r.param("many")*procs && !in.computes() {
+	if top != nil && want > r.param("many")*procs && !in.public().computes() {
 		return []Finding{tooMany(r, in, t, top, want)}
 	}
 	if f, ok := tooFew(r, in, t); ok {
@@ -45,7 +45,7 @@ func checkPoolSize(r *Rule, in *Input, t *traced) []Finding {
 	if top == nil {
 		return []Finding{r.answer(Fine, "no kind of goroutine computes for long")}
 	}
-	text := fmt.Sprintf("%.2f goroutines of %s wanted to run at once, in the mean, on %g Ps; %.2f did", want, t.name(top.Name), procs, t.share(top.Exec))
+	text := fmt.Sprintf("%.2f goroutines of %s wanted to run at once, in the mean, on %g Ps; %.2f did", want, t.name(top.Name), procs, t.Share(top.Exec))
 	if want > r.param("many")*procs {
 		text += noLoss
 	}
@@ -58,14 +58,14 @@ func tooMany(r *Rule, in *Input, t *traced, g *sched.Group, want float64) Findin
 		want, t.name(g.Name), t.Parallel.Procs, unit.Duration(g.Exec), unit.Duration(g.SchedWait))
 	f.Impact = exactly(want/float64(t.Parallel.Procs), "goroutines that want to run for each P")
 	f.Severity, f.Score = Info, score(want/float64(t.Parallel.Procs), 2, 10)
-	if in.serves() {
+	if in.public().serves() {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.longestOf(g, "a wait for a P took up to %s, 99%% of them within %s; up to %s of them were alive", unit.Duration(g.Wait.Max), unit.Duration(g.Wait.Quantile(0.99)), unit.Count(g.Peak))}
 	f.Advice = "Find out what bound serves best, by trying: measure throughput and the slow answers with a semaphore around what computes, at several sizes. None may wait for others while it holds a place: what waits for the network, a lock or a file needs far more of them than there are Ps. More answers a second need less work for each, or more CPUs."
 	f.Verify = "Record again under the same load: waits for a P should fall, and the slowest answers with them."
 	f.Doubts = in.traceDoubts(t, "the load generator and other programs use CPUs too: a goroutine that runs may wait for the kernel")
-	in.full(&f)
+	full(in, &f)
 	return f
 }
 
@@ -82,14 +82,14 @@ func (t *traced) longestOf(g *sched.Group, format string, args ...any) Evidence 
 // tooFew says that senders wait for busy workers while a P is idle.
 func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
 	procs := t.Parallel.Procs
-	for _, b := range t.blocks(func(b *sched.Block) bool { return b.Reason == exectrace.NameChanSend && len(b.Wakers) > 0 }) {
-		worker := t.group(t.Reader.Root(b.Wakers[0].Stack))
-		if worker == nil || worker.Peak == 0 || worker.Peak >= int64(procs) || t.share(b.Wait.Sum) < r.param("waited") ||
-			t.share(worker.Exec) < r.param("busy")*float64(worker.Peak) || t.Parallel.Mean() > float64(procs)-0.5 {
+	for _, b := range t.OwnBlocks(func(b *sched.Block) bool { return b.Reason == exectrace.NameChanSend && len(b.Wakers) > 0 }) {
+		worker := t.OwnGroup(t.Reader.Root(b.Wakers[0].Stack))
+		if worker == nil || worker.Peak == 0 || worker.Peak >= int64(procs) || t.Share(b.Wait.Sum) < r.param("waited") ||
+			t.Share(worker.Exec) < r.param("busy")*float64(worker.Peak) || t.Parallel.Mean() > float64(procs)-0.5 {
 			continue
 		}
 		f := r.answer(Found, "%s waited %s to hand something to %s (%d for %d Ps), each busy for %s of the time; %.2f Ps ran in the mean",
-			place(t.site(b.Stack)), unit.Duration(b.Wait.Sum), t.name(worker.Name), worker.Peak, procs, unit.Percent(t.share(worker.Exec)/float64(worker.Peak)), t.Parallel.Mean())
+			place(t.Site(b.Stack)), unit.Duration(b.Wait.Sum), t.name(worker.Name), worker.Peak, procs, unit.Percent(t.Share(worker.Exec)/float64(worker.Peak)), t.Parallel.Mean())
 		f.Impact = exactly(float64(procs)-t.Parallel.Mean(), "Ps idle in the mean")
 		f.Severity, f.Score = Warning, score(1-t.Parallel.Mean()/float64(procs), 0.3, 0.8)
 		f.Evidence = []Evidence{
@@ -102,14 +102,4 @@ func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
 		return f, true
 	}
 	return Finding{}, false
-}
-
-// group returns the group of a name, or nil.
-func (t *traced) group(name exectrace.NameID) *sched.Group {
-	for _, g := range t.groups() {
-		if g.Name == name {
-			return g
-		}
-	}
-	return nil
 }

@@ -1,16 +1,16 @@
 package insight
 
 import (
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/value/unit"
 )
 
 var sc06 = &Rule{
 	ID: "SC06", Title: "A P is idle while a goroutine waits for one",
 	About: "A goroutine that can run should be taken by an idle P within some ten microseconds, the time it takes to wake up a thread. " +
 		"Where it is not, the operating system has no CPU for the thread, or goroutines are tied to threads.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"stretch", sched.LongIdle.Seconds(), "s", "chosen: what is shorter is the waking up of threads"},
 		{"info", 0.01, "share of the trace", "chosen: in such stretches"},
@@ -25,10 +25,15 @@ func checkIdleProcs(r *Rule, in *Input, t *traced) []Finding {
 	if p.Procs == 0 {
 		return []Finding{r.answer(TooLittle, "the trace does not say how many Ps there are")}
 	}
-	share := t.share(p.IdleLong)
+	share := t.Share(p.IdleLong)
 	if share < r.param("info") {
 		return []Finding{r.answer(Fine, "a P was idle while a goroutine waited in %s of the time, in stretches of 100 µs and more in %s; the longest took %s",
-			unit.Percent(t.share(p.IdleWhileQueued)), unit.Percent(share), unit.Duration(p.LongestIdle))}
+			unit.Percent(t.Share(p.IdleWhileQueued)), unit.Percent(share), unit.Duration(p.LongestIdle))}
+	}
+	if len(t.Info.Problems) > 0 {
+		// A P whose events are lost looks idle, and who ran on it as if he waited.
+		return []Finding{r.answer(TooLittle, "in %s of the time a P seems to have been idle while a goroutine waited, but not all of %s could be read (%v), and what is lost looks like that: record the trace again",
+			unit.Percent(share), t.Entry.Path, t.Info.Problems[0])}
 	}
 	f := r.answer(Found, "in %s of the time a P was idle while a goroutine waited, for 100 µs and more at a stretch; the longest took %s",
 		unit.Percent(share), unit.Duration(p.LongestIdle))

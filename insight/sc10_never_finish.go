@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/exectrace"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/recording"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 var sc10 = &Rule{
@@ -20,7 +21,7 @@ var sc10 = &Rule{
 	About: "Goroutines that wait at one place for ever are a leak: their stacks, and all that they refer to, stay. " +
 		"Go's own search proves it of those that nothing can wake up any more. Profiles one after the other show where they become more. " +
 		"A trace shows those that came there while it was taken and did not leave; that more come all the time tells a leak from a pool.",
-	Needs: []recording.Kind{recording.ExecTrace}, Instead: []recording.Kind{recording.GoroutineLeak, recording.Goroutine, recording.Metrics},
+	Asks: []facts.Question{facts.Goroutines},
 	Params: []Param{
 		{"leaked", 1, "goroutines", "Go: that its search finds (goroutineleak); it is a proof"},
 		{"looks", 5, "goroutine profiles", "research: growth over five of them, one after the other (-phases growth)"},
@@ -49,7 +50,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	var places []stuck
 	var fine []string
 	missing, short := 0, Finding{}
-	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){(*Rule).proved, (*Rule).becomingMore, (*Rule).staying, (*Rule).counted} {
+	for _, look := range []func(*Rule, *Input) ([]stuck, Finding){proved, becomingMore, staying, counted} {
 		more, other := look(r, in)
 		switch other.State {
 		case NotApplicable:
@@ -89,8 +90,8 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	return []Finding{r.answer(NotApplicable, "the recording has no execution trace, no search for leaked goroutines, and looks at the goroutines less than %g times (record with -phases trace, goroutineleak or growth)", r.param("looks"))}
 }
 
-// stuck begins the finding of a place. The advice is the same for all.
-func (r *Rule) stuck(at stack.Frame, count float64, format string, args ...any) stuck {
+// stuckAt begins the finding of a place. The advice is the same for all.
+func stuckAt(r *Rule, at stack.Frame, count float64, format string, args ...any) stuck {
 	f := r.answer(Found, format, args...)
 	f.Severity, f.Score = Warning, score(count, 100, 1000)
 	f.Advice = "Give the wait an end: a context or a channel that is closed when nobody listens any more, or room for one (make(chan T, 1)) so that a sender can leave."
@@ -105,7 +106,7 @@ const leakedUnit = "leaked goroutines"
 const bySearch = "by Go's own search (goroutineleak)"
 
 // proved reads Go's own search for goroutines that nothing can wake up.
-func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
+func proved(r *Rule, in *Input) (all []stuck, other Finding) {
 	p, entry, err := in.Session.Profile(recording.GoroutineLeak)
 	if errors.Is(err, session.ErrNone) {
 		return nil, Finding{State: NotApplicable}
@@ -113,16 +114,15 @@ func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
 	if err != nil {
 		return nil, r.answer(TooLittle, "%v", err)
 	}
-	w := &waits{in: in, entry: entry}
 	counts := map[stack.Frame]int64{}
 	stacks := map[stack.Frame][]stack.Frame{}
 	var order []stack.Frame
 	for id, n := range p.Samples(0) {
-		frames := framesOf(p.Stacks, id)
+		frames := facts.Frames(p.Stacks, id)
 		if len(frames) == 0 || n <= 0 {
 			continue
 		}
-		at := in.userFrame(frames)
+		at := in.code.userFrame(frames)
 		key := stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
 		if counts[key] == 0 {
 			order, stacks[key] = append(order, key), frames
@@ -135,10 +135,10 @@ func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
 		if float64(n) < r.param("leaked") {
 			continue
 		}
-		s := r.stuck(at, float64(n), "%s at %s can never go on: Go has looked for what could wake them up, and there is nothing", plural(n, "goroutine"), place(at))
+		s := stuckAt(r, at, float64(n), "%s at %s can never go on: Go has looked for what could wake them up, and there is nothing", unit.Plural(n, "goroutine"), place(at))
 		s.Score = max(s.Score, score(1, 0.5, 1)) // one that is proved counts
 		s.Impact = exactly(float64(n), leakedUnit)
-		s.Evidence = []Evidence{w.evidence(at, stacks[at], "%s leaked here, %s", unit.Count(n), bySearch)}
+		s.Evidence = []Evidence{in.fileAt(entry, at, stacks[at], "%s leaked here, %s", unit.Count(n), bySearch)}
 		all = append(all, s)
 	}
 	if len(all) == 0 {
@@ -148,24 +148,24 @@ func (r *Rule) proved(in *Input) (all []stuck, other Finding) {
 }
 
 // becomingMore compares the looks of a growth phase.
-func (r *Rule) becomingMore(in *Input) (all []stuck, other Finding) {
-	g := in.growth(recording.Goroutine, "goroutine", r.param("looks"))
+func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
+	g := in.Facts.Growth(recording.Goroutine, "goroutine", r.param("looks"))
 	if g == nil {
 		return nil, Finding{State: NotApplicable}
 	}
-	for _, s := range g.sites {
-		if !s.grows(r.param("p")) || s.grew() < r.param("more") || waitsOutside(s.frames) {
+	for _, s := range g.Sites {
+		if !s.Grows(r.param("p")) || s.Grew() < r.param("more") || waitsOutside(s.Frames) {
 			continue
 		}
-		f := r.stuck(s.at, s.grew(), "at %s there were %s goroutines, and %s later %s, more at almost every of %d looks",
-			place(s.at), unit.Count(int64(s.values[0])), g.length(), unit.Count(int64(s.values[len(s.values)-1])), len(g.times))
-		f.Impact = &Impact{s.slope.Estimate, "goroutines more every second", s.slope.Low, s.slope.High}
-		f.Evidence = []Evidence{g.seen(in, s, "%s goroutines more every second [%s, %s]", unit.Number(s.slope.Estimate), unit.Number(s.slope.Low), unit.Number(s.slope.High))}
+		f := stuckAt(r, s.At, s.Grew(), "at %s there were %s goroutines, and %s later %s, more at almost every of %d looks",
+			place(s.At), unit.Count(int64(s.Values[0])), g.Length(), unit.Count(int64(s.Values[len(s.Values)-1])), len(g.Times))
+		f.Impact = &Impact{s.Slope.Estimate, "goroutines more every second", s.Slope.Low, s.Slope.High}
+		f.Evidence = []Evidence{in.fileAt(g.Last, s.At, s.Frames, "%s goroutines more every second [%s, %s]", unit.Number(s.Slope.Estimate), unit.Number(s.Slope.Low), unit.Number(s.Slope.High))}
 		f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")
 		all = append(all, f)
 	}
 	if len(all) == 0 {
-		return nil, r.answer(Fine, "at no place did the goroutines become more over %s (%d looks)", g.length(), len(g.times))
+		return nil, r.answer(Fine, "at no place did the goroutines become more over %s (%d looks)", g.Length(), len(g.Times))
 	}
 	return all, Finding{}
 }
@@ -180,35 +180,35 @@ func waitsOutside(frames []stack.Frame) bool {
 
 // staying looks at the goroutines that came to a place in the trace and did not
 // leave.
-func (r *Rule) staying(in *Input) (found []stuck, other Finding) {
+func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 	if len(in.Session.Manifest().Of(recording.ExecTrace)) == 0 {
 		return nil, Finding{State: NotApplicable}
 	}
 	t := in.trace()
-	if t.err != nil {
-		return nil, r.answer(TooLittle, "%v", t.err)
+	if t.Err != nil {
+		return nil, r.answer(TooLittle, "%v", t.Err)
 	}
-	if t.length() < minTrace {
-		return nil, r.short("the trace is of %s, %s are needed", unit.Duration(t.length()), unit.Duration(minTrace))
+	if t.Length() < facts.MinTrace {
+		return nil, r.short("the trace is of %s, %s are needed", unit.Duration(t.Length()), unit.Duration(facts.MinTrace))
 	}
 	var most *sched.Left
 	for i := range t.Left {
 		l := &t.Left[i]
 		// On the network, asleep or for the collector: somebody else decides
 		// when it goes on.
-		if !t.own(l.Name) || l.State != exectrace.Waiting || l.Reason == exectrace.NameNetwork || l.Reason == exectrace.NameSleep ||
+		if !t.Own(l.Name) || l.State != exectrace.Waiting || l.Reason == exectrace.NameNetwork || l.Reason == exectrace.NameSleep ||
 			strings.HasPrefix(t.Reader.Name(l.Reason), "GC ") {
 			continue
 		}
 		if most == nil || l.Created > most.Created {
 			most = l
 		}
-		if float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) || t.share(l.Longest) < r.param("stayed") {
+		if float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) || t.Share(l.Longest) < r.param("stayed") {
 			continue
 		}
-		s := r.stuck(t.site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends, %s of them started while it was taken and none gone on; the first has been there for %s",
-			unit.Count(l.Count), t.name(l.Name), place(t.site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
-		s.Impact = exactly(t.rate(l.Created), "goroutines more every second")
+		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends, %s of them started while it was taken and none gone on; the first has been there for %s",
+			unit.Count(l.Count), t.name(l.Name), place(t.Site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
+		s.Impact = exactly(t.Rate(l.Created), "goroutines more every second")
 		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
 		s.Doubts = in.traceDoubts(t, "a trace cannot know whether somebody will wake them up later: more connections, or a pool that still grows, look the same")
 		found = append(found, s)
@@ -219,15 +219,15 @@ func (r *Rule) staying(in *Input) (found []stuck, other Finding) {
 	if most == nil || most.Created == 0 {
 		return nil, r.answer(Fine, "no goroutine that was started in the trace waits for another when it ends")
 	}
-	return nil, r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", plural(most.Created, "goroutine"), place(t.site(most.Stack)))
+	return nil, r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", unit.Plural(most.Created, "goroutine"), place(t.Site(most.Stack)))
 }
 
 // counted looks at the number of goroutines in the samples of the runtime: of a
 // process that is looked at from outside there is no more. Where a goroutine profile
 // has most of those that came at one place, that is the place.
-func (r *Rule) counted(in *Input) (found []stuck, other Finding) {
+func counted(r *Rule, in *Input) (found []stuck, other Finding) {
 	other = Finding{State: NotApplicable}
-	for _, run := range in.runs() {
+	for _, run := range runs(in) {
 		set, err := in.Session.Metrics(run)
 		if err != nil {
 			continue
@@ -252,14 +252,14 @@ func (r *Rule) counted(in *Input) (found []stuck, other Finding) {
 		case p >= r.param("p"):
 			other = r.answer(TooLittle, "there were %s goroutines in the beginning and %s in the end, up and down in between (%d samples): record longer", from, to, len(n))
 		default:
-			found = append(found, r.stuckSomewhere(in, n, more))
+			found = append(found, stuckSomewhere(r, in, n, more))
 		}
 	}
 	return found, other
 }
 
 // runs are the processes that the phases are of, each once.
-func (in *Input) runs() (all []int) {
+func runs(in *Input) (all []int) {
 	for _, p := range in.Session.Manifest().Phases {
 		if !slices.Contains(all, p.Run) {
 			all = append(all, p.Run)
@@ -270,26 +270,26 @@ func (in *Input) runs() (all []int) {
 
 // stuckSomewhere is the finding of goroutines that become more, at the place
 // where most of them wait, if that is known.
-func (r *Rule) stuckSomewhere(in *Input, n []float64, more float64) stuck {
-	f := r.stuck(stack.Frame{}, more, "there were %s goroutines in the beginning and %s in the end, a steady rise over %d samples that had not ended", unit.Number(n[0]), unit.Number(n[len(n)-1]), len(n))
+func stuckSomewhere(r *Rule, in *Input, n []float64, more float64) stuck {
+	f := stuckAt(r, stack.Frame{}, more, "there were %s goroutines in the beginning and %s in the end, a steady rise over %d samples that had not ended", unit.Number(n[0]), unit.Number(n[len(n)-1]), len(n))
 	f.Impact = exactly(more, "goroutines more")
 	f.Severity = Info
 	f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")
-	w := in.goroutines()
-	if w == nil {
+	looks, _ := in.Facts.WaitsOf(recording.Goroutine)
+	if len(looks) == 0 {
 		f.Advice = "Record a goroutine profile (-phases goroutine), which tells where they wait; -phases growth looks ten times."
 		return f
 	}
 	counts := map[stack.Frame]int64{}
-	var top wait
+	var top facts.Wait
 	var most stack.Frame
-	for _, x := range w.all {
-		if waitsOutside(x.frames) {
+	for _, x := range looks[0].All {
+		if waitsOutside(x.Frames) {
 			continue
 		}
-		at := in.userFrame(x.frames)
+		at := in.code.userFrame(x.Frames)
 		at = stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
-		if counts[at] += x.count; counts[at] > counts[most] {
+		if counts[at] += x.Count; counts[at] > counts[most] {
 			most, top = at, x
 		}
 	}
@@ -298,6 +298,6 @@ func (r *Rule) stuckSomewhere(in *Input, n []float64, more float64) stuck {
 		return f
 	}
 	f.at, f.Severity = most, Warning
-	f.Evidence = []Evidence{w.evidence(most, top.frames, "%s wait here", plural(counts[most], "goroutine"))}
+	f.Evidence = []Evidence{in.fileAt(looks[0].Entry, most, top.Frames, "%s wait here", unit.Plural(counts[most], "goroutine"))}
 	return f
 }

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/dump"
+	"loupe/analysis/facts"
+	"loupe/format/dump"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var sc11 = &Rule{
 	ID: "SC11", Title: "Many goroutines have waited for long",
 	About: "A dump or a core says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
 		"a crowd at the same place is a leak or a standstill. Who listens, sleeps or waits for the network is left out.",
-	Needs: []recording.Kind{recording.Stacks}, Instead: []recording.Kind{recording.Stderr, session.CoreFile},
+	Asks: []facts.Question{facts.LongWaits},
 	Params: []Param{
 		{"minutes", 10, "minutes", "research: [chan receive, 10 minutes]"},
 		{"per", 2, "goroutines for each P", "research: more than this at one place; a pool has as many as there are Ps"},
@@ -30,9 +31,9 @@ func checkLongWaiters(r *Rule, in *Input) []Finding {
 		if m := in.Session.Manifest(); len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 {
 			return []Finding{r.answer(TooLittle, "%v", err)}
 		}
-		return []Finding{r.answer(NotApplicable, "the recording has no %s", describe[recording.Stacks])}
+		return []Finding{r.answer(NotApplicable, "the recording has no %s", facts.Describe(recording.Stacks))}
 	}
-	few := max(r.param("least"), r.param("per")*float64(in.procs()))
+	few := max(r.param("least"), r.param("per")*float64(in.Facts.Settings(nil).Procs))
 	var found []Finding
 	var longest int32
 	for _, l := range all {
@@ -46,9 +47,9 @@ func checkLongWaiters(r *Rule, in *Input) []Finding {
 				longest = max(longest, l.Waits[g])
 			}
 		}
-		for _, s := range l.Suspects(long) {
+		for _, s := range dump.Suspects(l.File, long) {
 			if s.Group != nil && float64(s.Count) > few {
-				found = append(found, r.waiters(in, l.Entry, l.File, s))
+				found = append(found, longWaiters(r, in, l.Entry, l.File, s))
 			}
 		}
 	}
@@ -57,19 +58,19 @@ func checkLongWaiters(r *Rule, in *Input) []Finding {
 	}
 	most := "none has waited for a minute"
 	if longest > 0 {
-		most = "the longest wait is of " + plural(int64(longest), "minute")
+		most = "the longest wait is of " + unit.Plural(int64(longest), "minute")
 	}
 	return []Finding{r.answer(Fine, "no place has more than %g goroutines that have waited for %g minutes; %s", few, r.param("minutes"), most)}
 }
 
-func (r *Rule) waiters(in *Input, entry recording.Entry, d *dump.File, s dump.Suspect) Finding {
+func longWaiters(r *Rule, in *Input, entry recording.Entry, d *dump.File, s dump.Suspect) Finding {
 	g := s.Group
-	frames := framesOf(d.Stacks, g.Stack)
-	at := in.userFrame(frames)
+	frames := facts.Frames(d.Stacks, g.Stack)
+	at := in.code.userFrame(frames)
 	f := r.answer(Found, "%s goroutines have waited for %g minutes and longer at %s (%s), the first for %d", unit.Count(s.Count), r.param("minutes"), place(at), g.State, s.MaxWait)
 	f.Severity, f.Score = Warning, score(float64(s.Count), 100, 1000)
 	f.Impact = exactly(float64(s.Count), "goroutines that have waited for long")
-	source, _ := in.lineInLoop(at)
+	source, _ := in.code.lineInLoop(at)
 	e := Evidence{Text: fmt.Sprintf("%s, %d to %d minutes", g.State, g.MinWait, g.MaxWait), Path: entry.Path, Phase: entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}
 	e.Stack = evidenceStack(frames)
@@ -85,8 +86,8 @@ func (r *Rule) waiters(in *Input, entry recording.Entry, d *dump.File, s dump.Su
 
 // userFrame is the frame of the user's code that is nearest to the leaf, or
 // where there is none the leaf.
-func (in *Input) userFrame(frames []stack.Frame) stack.Frame {
-	isUser := in.Session.Scope().IsUser
+func (c *code) userFrame(frames []stack.Frame) stack.Frame {
+	isUser := c.session.Scope().IsUser
 	for _, f := range frames {
 		if isUser(f) && !strings.HasPrefix(f.Func, dump.CreatedBy) {
 			return f
@@ -96,14 +97,4 @@ func (in *Input) userFrame(frames []stack.Frame) stack.Frame {
 		return stack.Frame{}
 	}
 	return frames[0]
-}
-
-// procs is how many Ps the program has, as far as is known.
-func (in *Input) procs() int {
-	for _, r := range in.Facts.Rounds {
-		if r.GC != nil && len(r.GC.Cycles) > 0 {
-			return r.GC.Cycles[0].Procs
-		}
-	}
-	return in.Session.Manifest().Host.CPUs
 }

@@ -3,16 +3,16 @@ package insight
 import (
 	"fmt"
 
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/value/unit"
 )
 
 var sc14 = &Rule{
 	ID: "SC14", Title: "Long computations delay other goroutines",
 	About: "A goroutine that computes keeps its P for 10 ms before the runtime takes it away, and often for longer. " +
 		"While others wait for a P, their latency is that of somebody else's computation.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"run", sched.LongRun.Seconds(), "s", "the runtime's time slice (forcePreemptNS); research"},
 		{"delay", 0.10, "share of the trace", "chosen: what others waited meanwhile"},
@@ -29,24 +29,24 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	h := t.Hogs[0]
 	mean := float64(h.Delay) / float64(max(1, h.Runs.Sum))
 	text := fmt.Sprintf("%s ran %s for 10 ms and longer, up to %s, while %s others waited in the mean: they lost %s together",
-		t.name(h.Name), plural(h.Runs.Count, "time"), unit.Duration(h.Runs.Max), unit.Number(mean), unit.Duration(h.Delay))
-	waits := t.waits()
-	if t.share(h.Delay) < r.param("delay") || float64(h.Delay) < r.param("part")*float64(waits.Sum) {
+		t.name(h.Name), unit.Plural(h.Runs.Count, "time"), unit.Duration(h.Runs.Max), unit.Number(mean), unit.Duration(h.Delay))
+	waits := t.ForP()
+	if t.Share(h.Delay) < r.param("delay") || float64(h.Delay) < r.param("part")*float64(waits.Sum) {
 		return []Finding{r.answer(Fine, "%s, of %s in all", text, unit.Duration(waits.Sum))}
 	}
-	if in.computes() {
+	if in.public().computes() {
 		return []Finding{r.answer(Fine, "%s%s", text, noLoss)}
 	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(float64(h.Delay), "ns waited by others meanwhile")
-	f.Severity, f.Score = Warning, score(t.share(h.Delay), r.param("delay"), 2)
+	f.Severity, f.Score = Warning, score(t.Share(h.Delay), r.param("delay"), 2)
 	w := &h.Worst
 	f.Evidence = []Evidence{t.seen(w.Stack, "goroutine %s ran for %s, %s after the trace began; meanwhile %s others waited in the mean",
-		unit.Count(int64(w.G)), unit.Duration(w.Len()), t.since(w.Start), unit.Number(float64(h.WorstDelay)/float64(max(1, w.Len())))).during(t, w.Start, w.End)}
+		unit.Count(int64(w.G)), unit.Duration(w.Len()), t.since(w.Start), unit.Number(float64(h.WorstDelay)/float64(max(1, w.Len())))).during(t, w.Start, w.End).ofGoroutine(w.G)}
 	f.Advice = "Cut the computation into parts and give up the P in between (runtime.Gosched costs less than a microsecond); or bound how many compute at once, and measure the throughput at several bounds: too small a one lowers it."
 	f.Verify = "Record again under the same load: waits for a P (SC07) should fall."
 	f.Doubts = in.traceDoubts(t)
-	in.full(&f)
-	in.forWaiting(&f)
+	full(in, &f)
+	in.public().weigh(&f)
 	return []Finding{f}
 }

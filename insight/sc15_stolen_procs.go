@@ -3,25 +3,25 @@ package insight
 import (
 	"fmt"
 
-	"loupe/exectrace"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/unit"
 )
 
 var sc15 = &Rule{
 	ID: "SC15", Title: "System calls lose their P",
 	About: "A system call that takes longer than some tens of microseconds loses its P to others, and must wait for one when it returns. " +
 		"Thousands of that a second are small reads or writes that a buffer would gather.",
-	Needs:  []recording.Kind{recording.ExecTrace},
+	Asks:   []facts.Question{facts.Scheduling},
 	Params: []Param{{"rate", 1000, "Ps taken away a second", "research"}},
 	Part:   true,
 	Check:  onTrace(checkStolen),
 }
 
 func checkStolen(r *Rule, in *Input, t *traced) []Finding {
-	rate := t.rate(t.Parallel.Steals)
-	text := fmt.Sprintf("system calls lost %s, %s a second", plural(t.Parallel.Steals, "P"), unit.Number(rate))
+	rate := t.Rate(t.Parallel.Steals)
+	text := fmt.Sprintf("system calls lost %s, %s a second", unit.Plural(t.Parallel.Steals, "P"), unit.Number(rate))
 	if rate < r.param("rate") {
 		return []Finding{r.answer(Fine, "%s", text)}
 	}
@@ -31,7 +31,7 @@ func checkStolen(r *Rule, in *Input, t *traced) []Finding {
 	if rate >= 10*r.param("rate") {
 		f.Severity = Warning
 	}
-	calls := t.blocks(func(b *sched.Block) bool { return b.State == exectrace.Syscall })
+	calls := t.OwnBlocks(func(b *sched.Block) bool { return b.State == exectrace.Syscall })
 	for _, b := range calls[:min(3, len(calls))] {
 		f.Evidence = append(f.Evidence, t.seen(b.Stack, "%s system calls, %s in all, 99%% within %s", unit.Count(b.Wait.Count), unit.Duration(b.Wait.Sum), unit.Duration(b.Wait.Quantile(0.99))))
 	}

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/recording"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/unit"
 )
 
 var sc17 = &Rule{
 	ID: "SC17", Title: "One region is most of a task",
 	About: "Where a program marks its tasks and their regions (runtime/trace), the trace says what a task's time is spent on, waiting included: " +
 		"where a change would be felt, and where it would not.",
-	Needs: []recording.Kind{recording.ExecTrace},
+	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.5, "share of the tasks' time", "chosen: more than all the rest"},
 		{"tasks", 20, "tasks", "chosen: below this chance rules"},

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 )
 
 const (
@@ -297,4 +297,14 @@ func TestEvidenceStack(t *testing.T) {
 	if e := s.input().trace().seen(0, "seen"); e.Stack != nil {
 		t.Errorf("no stack gives %v", e.Stack)
 	}
+}
+
+// TestSC06Cut: what a cut trace has lost looks like a P that is idle, and is no finding.
+func TestSC06Cut(t *testing.T) {
+	s := newScene(t)
+	s.Parallel.IdleWhileQueued, s.Parallel.IdleLong = 300*ms, 200*ms
+	s.Parallel.LongestIdle, s.Parallel.LongestIdleAt = 4*ms, 1_500e6
+	s.expect("SC06", Found)
+	s.Info.Problems = []*exectrace.Problem{{Offset: 9, Generation: 2, Text: "a batch is cut"}}
+	s.expect("SC06", TooLittle, "record the trace again")
 }

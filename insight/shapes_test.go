@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/collect"
-	"loupe/compiler"
+	"loupe/capture/collect"
+	"loupe/format/compiler"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 )

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/compare"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // look is the shape that many rules share: how much of a profile goes through
@@ -24,11 +25,11 @@ import (
 // the user's own does below fmt.Sprintf is not formatting. It counts for the
 // user frame that is nearest (guard g5).
 type look struct {
-	kind   recording.Kind
-	sample string // the sample type: "samples", "alloc_space", "alloc_objects"
-	limit  string // the parameter that holds the threshold of the share
-	warn   string // the parameter from which on the finding is a warning; may be ""
-	set    string // what is looked for, a set of the table of signatures
+	of     facts.Question // CPU or Allocations
+	sample string         // the sample type: "samples", "alloc_space", "alloc_objects"
+	limit  string         // the parameter that holds the threshold of the share
+	warn   string         // the parameter from which on the finding is a warning; may be ""
+	set    string         // what is looked for, a set of the table of signatures
 	// flat asks for stacks that end in the set. What the caller has called is
 	// then named by the outermost frame of the set named.
 	flat  bool
@@ -135,7 +136,7 @@ func check(looks ...*look) func(*Rule, *Input) []Finding {
 	return func(r *Rule, in *Input) []Finding {
 		var found, fine, short []Finding
 		for _, l := range looks {
-			if len(in.Session.Manifest().Of(l.kind)) == 0 {
+			if in.Facts.Missing(l.of) != "" {
 				continue
 			}
 			h, f := l.measure(r, in)
@@ -210,14 +211,11 @@ func sameLine(a, b Finding) bool {
 // measure reads the profile and adds up what the look is for. Where there is
 // too little it returns no hit and the answer.
 func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
-	p, entry, err := in.Session.Profile(l.kind)
+	from, err := in.Facts.Weights(l.of, l.sample)
 	if err != nil {
 		return nil, r.answer(TooLittle, "%v", err)
 	}
-	index, err := p.Index(l.sample)
-	if err != nil {
-		return nil, r.answer(TooLittle, "%s: %v", entry.Path, err)
-	}
+	p, index, entry := from.Profile, from.Index, from.Entry
 	h := &hit{look: l, rule: r, in: in, p: p, index: index, entry: entry}
 	counts, _ := p.Observations(index)
 	h.countObjects()
@@ -232,6 +230,7 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 	}
 	lines := map[key]*hitLine{}
 	reasons := map[string]int64{}
+	kept := facts.StillInUse(p)
 	for i, id := range p.StackIDs {
 		w := p.Values[index][i]
 		if w <= 0 {
@@ -244,7 +243,7 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 			continue
 		}
 		m, ok := l.match(v, p.Stacks.Frames(id), ask)
-		if !ok {
+		if !ok || kept(i) {
 			continue
 		}
 		k := key{callee: m.callee, via: m.via}
@@ -274,7 +273,7 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 	}
 	if least := int64(r.param("samples")); h.all < least {
 		what := "record longer (-phases cpu:30s) or under load"
-		if l.kind == recording.Allocs {
+		if l.of == facts.Allocations {
 			what = "put more load on it"
 		}
 		return nil, r.short("%s rests on %d samples, %d are needed: %s", entry.Path, h.all, least, what)
@@ -289,7 +288,7 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 
 // countObjects finds the column of objects of an allocs profile.
 func (h *hit) countObjects() {
-	if index, err := h.p.Index("alloc_objects"); err == nil && h.kind == recording.Allocs {
+	if index, err := h.p.Index("alloc_objects"); err == nil && h.of == facts.Allocations {
 		h.objects = h.p.Values[index]
 	}
 }
@@ -473,7 +472,7 @@ func (h *hit) findings(r *Rule) []Finding {
 			continue
 		}
 		if h.loop {
-			how, loop := h.in.loopAround(h.p.Stacks, h.p.Samples(h.index), line.Site)
+			how, loop := h.in.code.loopAround(h.p.Stacks, h.p.Samples(h.index), line.Site)
 			if loop == loopNo {
 				continue
 			}
@@ -561,7 +560,7 @@ func (h *hit) evidence() (out []Evidence) {
 		if line.via != "" {
 			e.Text += ", called by " + line.via
 		}
-		source, _ := h.in.lineInLoop(line.Caller)
+		source, _ := h.in.code.lineInLoop(line.Caller)
 		e.Source = strings.TrimSpace(source)
 		if p, ok := h.in.Session.Manifest().PhaseNamed(h.entry.Phase); ok {
 			e.Span = span(p.Span)
@@ -605,7 +604,7 @@ func (h *hit) nearlyIdle() bool {
 // cpus is how many CPUs the program used while it was profiled.
 func (h *hit) cpus() (float64, bool) {
 	index, err := h.p.Index("cpu")
-	if h.kind != recording.CPU || err != nil || h.p.Duration <= 0 {
+	if h.of != facts.CPU || err != nil || h.p.Duration <= 0 {
 		return 0, false
 	}
 	sum := int64(0)

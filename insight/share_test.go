@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 )

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"sync"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // signature is a row of the table of the functions that rules look for. Names

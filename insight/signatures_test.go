@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // tree is the source of one release of Go.

@@ -4,9 +4,9 @@ import (
 	"path"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // observed are the observations behind a sample type, by stack.

@@ -3,8 +3,8 @@ package insight
 import (
 	"time"
 
-	"loupe/compare"
-	"loupe/timeline"
+	"loupe/analysis/facts"
+	"loupe/value/timeline"
 )
 
 // span is the form in which evidence names a part of the time axis.
@@ -12,14 +12,14 @@ func span(s timeline.Span) *[2]int64 { return &[2]int64{int64(s.Start), int64(s.
 
 // at says that the evidence is what a round showed from its first to its last
 // moment.
-func (e Evidence) at(r *compare.Round) Evidence {
+func (e Evidence) at(r *facts.Round) Evidence {
 	e.Phase, e.Span = r.Phase.Name, span(r.Phase.Span)
 	return e
 }
 
 // across says that the evidence is what several rounds showed together: from
 // the start of the first to the end of the last.
-func (e Evidence) across(rounds []*compare.Round) Evidence {
+func (e Evidence) across(rounds []*facts.Round) Evidence {
 	if len(rounds) == 0 {
 		return e
 	}
@@ -36,7 +36,7 @@ func (e Evidence) across(rounds []*compare.Round) Evidence {
 
 // pauseSpan places a pause on the axis. The runtime prints when a collection
 // began, in whole milliseconds, and how long its phases took.
-func (in *Input) pauseSpan(p pause) *[2]int64 {
+func pauseSpan(in *Input, p pause) *[2]int64 {
 	log, err := in.Session.Runtime(p.round.Phase.Run)
 	if err != nil {
 		return nil

@@ -5,7 +5,19 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+
+	"loupe/session"
 )
+
+// code is the source of the program, as far as the recording has it. It is used by one
+// at a time.
+type code struct {
+	session *session.Session
+	// parsed are the files that were looked at.
+	parsed map[string]*syntax
+}
+
+func newCode(s *session.Session) *code { return &code{session: s, parsed: map[string]*syntax{}} }
 
 // syntax is a source file that the recording keeps, parsed.
 type syntax struct {
@@ -15,18 +27,18 @@ type syntax struct {
 
 // parse reads a source file of the recording; nil when there is none, or when
 // it does not parse.
-func (in *Input) parse(file string) *syntax {
-	if s, ok := in.parsed[file]; ok {
+func (c *code) parse(file string) *syntax {
+	if s, ok := c.parsed[file]; ok {
 		return s
 	}
 	var s *syntax
-	if text, err := in.Session.Source(file); err == nil {
+	if text, err := c.session.Source(file); err == nil {
 		fset := token.NewFileSet()
 		if f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution); err == nil {
 			s = &syntax{fset, f}
 		}
 	}
-	in.parsed[file] = s
+	c.parsed[file] = s
 	return s
 }
 

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // scene is what a trace might have shown, made by hand: two seconds on four
@@ -23,6 +24,8 @@ type scene struct {
 	// manifest are further lines of the recording, such as a phase with a
 	// load.
 	manifest string
+	// beside are further files of the recording.
+	beside []func(r *recordingtest.Recording)
 }
 
 // emptyTrace has a header and nothing else.
@@ -95,9 +98,12 @@ func (s *scene) input() *Input {
 	r := recordingtest.New("title x\ntarget package ./shop module=shop package=shop/cmd/shop\nphase bare 0s..10s\nphase trace 10s..12s profiler=trace\n" + s.manifest)
 	entry := recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}
 	r.Put(entry, emptyTrace)
+	for _, add := range s.beside {
+		add(r)
+	}
 	in := NewInput(session.New(r.Open()))
-	in.trace = func() *traced {
-		return &traced{Analysis: s.Analysis, entry: entry, clock: timeline.Clock{Offset: 9e9}, scope: in.Session.Scope(), module: "shop", pkg: "shop/cmd/shop"}
+	in.Facts.Trace = func() *facts.Trace {
+		return &facts.Trace{Analysis: s.Analysis, Entry: entry, Clock: timeline.Clock{Offset: 9e9}, Scope: in.Session.Scope()}
 	}
 	return in
 }
@@ -166,7 +172,7 @@ func TestSite(t *testing.T) {
 	tr := s.input().trace()
 	f := func(want, short string, frames ...string) {
 		t.Helper()
-		got := tr.site(s.stack(frames...))
+		got := tr.Site(s.stack(frames...))
 		if place(got) != want || tr.short(got) != short {
 			t.Errorf("site = %s, %q, want %s, %q", place(got), tr.short(got), want, short)
 		}

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 
-	"loupe/source"
-	"loupe/system"
+	"loupe/source/bounded"
+	"loupe/source/system"
 )
 
 // folder is a recording in a folder. Nothing is opened in it but regular files
@@ -28,7 +28,7 @@ func (d folder) Open(name string) (fs.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: name, Err: source.NotRegular(info.Mode())}
+		err = &fs.PathError{Op: "open", Path: name, Err: bounded.NotRegular(info.Mode())}
 	}
 	if err != nil {
 		f.Close()
@@ -38,7 +38,7 @@ func (d folder) Open(name string) (fs.File, error) {
 }
 
 // packed is a recording in a zip file. An entry may not unpack to more than
-// [source.Unpacked] allows for the bytes that it takes in the file.
+// [bounded.Unpacked] allows for the bytes that it takes in the file.
 type packed struct{ z *zip.Reader }
 
 // Open opens a file of the recording.
@@ -53,20 +53,20 @@ func (p packed) Open(name string) (fs.File, error) {
 	}
 	if !info.Mode().IsRegular() {
 		f.Close()
-		return nil, &fs.PathError{Op: "open", Path: name, Err: source.NotRegular(info.Mode())}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: bounded.NotRegular(info.Mode())}
 	}
 	header, ok := info.Sys().(*zip.FileHeader)
 	if !ok {
 		f.Close()
 		return nil, errors.New("BUG: a file of a zip file has no header")
 	}
-	limit := source.Unpacked(int64(header.CompressedSize64))
+	limit := bounded.Unpacked(int64(header.CompressedSize64))
 	if info.Size() > limit {
 		f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf(
-			"%w: %d bytes are packed to %d, which no capture does (unzip it and open the folder if you trust it)", source.ErrTooLong, info.Size(), header.CompressedSize64)}
+			"%w: %d bytes are packed to %d, which no capture does (unzip it and open the folder if you trust it)", bounded.ErrTooLong, info.Size(), header.CompressedSize64)}
 	}
-	return &packedFile{f, source.Limit(f, name, limit)}, nil
+	return &packedFile{f, bounded.Limit(f, name, limit)}, nil
 }
 
 // packedFile is an entry of a zip file. Its header may lie about its size.

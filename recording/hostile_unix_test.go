@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"loupe/recording"
-	"loupe/source"
+	"loupe/source/bounded"
 )
 
 // TestPipes: a pipe in the place of the manifest, the journal or an entry is not
@@ -80,7 +80,7 @@ func TestBomb(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		if _, err := r.ReadFile("stderr.log", 1<<30); !errors.Is(err, source.ErrTooLong) && !errors.Is(err, zip.ErrFormat) && !errors.Is(err, zip.ErrChecksum) {
+		if _, err := r.ReadFile("stderr.log", 1<<30); !errors.Is(err, bounded.ErrTooLong) && !errors.Is(err, zip.ErrFormat) && !errors.Is(err, zip.ErrChecksum) {
 			t.Errorf("the bomb: %v", err)
 		}
 		if text, err := r.ReadFile("small.log", 1<<30); err != nil || len(text) != 1<<20 {

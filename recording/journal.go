@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // record is one line of the journal. Exactly one of its parts is set. A

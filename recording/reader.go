@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"loupe/source"
-	"loupe/timeline"
+	"loupe/source/bounded"
+	"loupe/value/timeline"
 )
 
 // Recording is an opened recording. Its files are read on demand; it may be
@@ -145,7 +145,7 @@ func OpenFile(name string) (*Recording, error) {
 		return r, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("cannot open recording %s: %w", name, source.NotRegular(info.Mode()))
+		return nil, fmt.Errorf("cannot open recording %s: %w", name, bounded.NotRegular(info.Mode()))
 	}
 	z, err := zip.OpenReader(name)
 	if errors.Is(err, zip.ErrFormat) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Schema names the version of the manifest.
@@ -101,6 +101,9 @@ type Target struct {
 	// BuildSettings are the settings of the build as debug/buildinfo has
 	// them (-tags, vcs.revision, GOARCH …).
 	BuildSettings map[string]string `json:"build_settings,omitempty"`
+	// Stripped tells that the file of the program has no table of symbols, whoever
+	// took it out: the linker, or strip afterwards.
+	Stripped bool `json:"stripped,omitempty"`
 	// Build names the very build: two targets with the same one ran the same
 	// program. Empty where that is not known.
 	Build string `json:"build,omitempty"`

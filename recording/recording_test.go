@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // write makes a small recording and leaves it open.
@@ -46,10 +46,13 @@ func check(t *testing.T, err error) {
 	}
 }
 
+// dirOf is the folder that a recording is written into.
+func dirOf(w *Writer) string { return string(w.store.(inFolder)) }
+
 func TestRoundTrip(t *testing.T) {
 	w := write(t)
 	check(t, w.Close())
-	r, err := OpenFile(w.Dir())
+	r, err := OpenFile(dirOf(w))
 	check(t, err)
 	defer r.Close()
 	if !r.Complete || r.Title != "test" || len(r.Phases) != 1 || r.Phases[0].Span.End != 7 || len(r.Notes) != 1 {
@@ -71,7 +74,7 @@ func TestRoundTrip(t *testing.T) {
 // journal cut at every byte of its last line.
 func TestKilled(t *testing.T) {
 	w := write(t)
-	journal, err := os.ReadFile(filepath.Join(w.Dir(), JournalName))
+	journal, err := os.ReadFile(filepath.Join(dirOf(w), JournalName))
 	check(t, err)
 	last := bytes.LastIndexByte(journal[:len(journal)-1], '\n') + 1
 	for cut := last; cut <= len(journal); cut++ {
@@ -83,7 +86,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("cut at %d: %+v", cut, m)
 		}
 	}
-	r, err := OpenFile(w.Dir())
+	r, err := OpenFile(dirOf(w))
 	check(t, err)
 	defer r.Close()
 	if e := r.Of(Stderr)[0]; e.Bytes != 5 || !e.Partial {
@@ -95,14 +98,14 @@ func TestZip(t *testing.T) {
 	w := write(t)
 	check(t, w.Close())
 	name := filepath.Join(t.TempDir(), "rec.zip")
-	check(t, Zip(w.Dir(), name))
+	check(t, Zip(dirOf(w), name))
 	r, err := OpenFile(name)
 	check(t, err)
 	defer r.Close()
 	if data, err := r.ReadFile("stderr.log", 100); err != nil || string(data) != "gc 1\n" {
 		t.Errorf("ReadFile = %q, %v", data, err)
 	}
-	if err := Zip(w.Dir(), name); err == nil {
+	if err := Zip(dirOf(w), name); err == nil {
 		t.Error("Zip replaced an existing file")
 	}
 }
@@ -152,7 +155,7 @@ func TestAbortKeepsPart(t *testing.T) {
 		t.Error("an empty entry was kept")
 	}
 	check(t, w.Close())
-	r, err := OpenFile(w.Dir())
+	r, err := OpenFile(dirOf(w))
 	check(t, err)
 	defer r.Close()
 	if got := r.Of(ExecTrace); len(got) != 1 || !got[0].Partial || got[0].Bytes != 4 {
@@ -161,7 +164,7 @@ func TestAbortKeepsPart(t *testing.T) {
 	if got := r.Of(Heap); len(got) != 0 {
 		t.Errorf("the empty profile is %+v", got)
 	}
-	left, _ := filepath.Glob(filepath.Join(w.Dir(), "*"+partSuffix))
+	left, _ := filepath.Glob(filepath.Join(dirOf(w), "*"+partSuffix))
 	if len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
@@ -213,7 +216,7 @@ func TestAbortSaysOnce(t *testing.T) {
 	e, err := w.Create(Entry{Path: "trace.out", Kind: ExecTrace})
 	check(t, err)
 	fmt.Fprint(e, "some")
-	e.f.Close()
+	e.f.(*folderFile).Close()
 	_, cause := fmt.Fprint(e, "more")
 	if err := e.Abort(cause); err == nil || strings.Count(err.Error(), cause.Error()) != 1 {
 		t.Errorf("Abort = %v, want %q in it once", err, cause)
@@ -224,7 +227,7 @@ func TestAbortSaysOnce(t *testing.T) {
 func TestReadFileLimit(t *testing.T) {
 	w := write(t)
 	check(t, w.Close())
-	r, err := OpenFile(w.Dir())
+	r, err := OpenFile(dirOf(w))
 	check(t, err)
 	defer r.Close()
 	if data, err := r.ReadFile("cpu/cpu.pb.gz", 7); err != nil || string(data) != "profile" {

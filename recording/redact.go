@@ -3,7 +3,7 @@ package recording
 import (
 	"slices"
 
-	"loupe/secret"
+	"loupe/value/secret"
 )
 
 // Files of a recording hold what a program knows: its memory, its log, its

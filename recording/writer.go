@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,45 +10,45 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
-// Writer writes a recording into a directory. Everything it is told goes to
+// Writer writes a recording into a [Store]. Everything it is told goes to
 // the journal first, synced, so that a recording that ends at any moment is
 // readable up to that moment. It is safe for concurrent use.
 type Writer struct {
-	dir   string
+	store Store
 	epoch time.Time // with a monotonic reading
 
 	mu      sync.Mutex
 	m       Manifest
-	journal *os.File
+	journal File
 	failed  error // the first error of the journal
 }
 
-// Create starts a recording in dir, which must not exist or be empty. The
-// epoch of its time axis is m.Start, now where that is zero; an earlier one, for
-// what was seen before there was a recording, is a time that this process has
-// taken. m gives the title, the target and the host besides.
+// Create starts a recording in a folder, which must not exist or be empty, see [Begin].
 func Create(dir string, m Manifest) (*Writer, error) {
-	if err := makeEmptyDir(dir); err != nil {
+	store, err := inNewFolder(dir)
+	if err != nil {
 		return nil, err
 	}
-	if err := hideFromGit(dir); err != nil {
-		return nil, err
-	}
-	journal, err := os.OpenFile(filepath.Join(dir, JournalName), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, fileMode)
+	return Begin(store, m)
+}
+
+// Begin starts a recording in a store that has none. The epoch of its time axis is
+// m.Start, now where that is zero; an earlier one, for what was seen before there was a
+// recording, is a time that this process has taken. m gives the title, the target and
+// the host besides.
+func Begin(store Store, m Manifest) (*Writer, error) {
+	journal, err := store.Create(JournalName, true)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create recording: %w", err)
 	}
-	w := &Writer{dir: dir, epoch: m.Start, m: m, journal: journal}
+	w := &Writer{store: store, epoch: m.Start, m: m, journal: journal}
 	if m.Start.IsZero() {
 		w.epoch = time.Now()
 	}
@@ -55,37 +56,9 @@ func Create(dir string, m Manifest) (*Writer, error) {
 	w.m.Start = w.epoch
 	w.m.ID = newID(w.epoch)
 	if err := w.add(record{Header: w.m.header()}); err != nil {
-		journal.Close()
-		return nil, err
+		return nil, errors.Join(err, journal.Keep())
 	}
 	return w, nil
-}
-
-func makeEmptyDir(dir string) error {
-	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return fmt.Errorf("cannot create recording: %w (choose another place with -o)", err)
-	}
-	names, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("cannot create recording: %w", err)
-	}
-	if len(names) > 0 {
-		return fmt.Errorf("cannot create recording: %s exists and is not empty (choose another place with -o)", dir)
-	}
-	return nil
-}
-
-// ignoreName is the file that hides a recording from git.
-const ignoreName = ".gitignore"
-
-// hideFromGit has git leave out the recording, with the file that says so: it
-// may lie in somebody's working tree, which is as clean afterwards as before.
-func hideFromGit(dir string) error {
-	text := "# A recording of loupe is not part of the repository around it.\n*\n"
-	if err := os.WriteFile(filepath.Join(dir, ignoreName), []byte(text), fileMode); err != nil {
-		return fmt.Errorf("cannot create recording: %w", err)
-	}
-	return nil
 }
 
 func newID(t time.Time) string {
@@ -94,8 +67,8 @@ func newID(t time.Time) string {
 	return t.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:])
 }
 
-// Dir returns the directory that is written to.
-func (w *Writer) Dir() string { return w.dir }
+// ReadFile reads a whole entry back.
+func (w *Writer) ReadFile(name string) ([]byte, error) { return fs.ReadFile(w.store, name) }
 
 // Now returns the present instant on the recording's axis.
 func (w *Writer) Now() timeline.Time { return w.At(time.Now()) }
@@ -160,7 +133,7 @@ func (w *Writer) log(r record) error {
 		err = w.journal.Sync()
 	}
 	if err != nil {
-		err = fmt.Errorf("cannot write %s: %w", filepath.Join(w.dir, JournalName), err)
+		err = fmt.Errorf("cannot write %s: %w", JournalName, err)
 		if w.failed == nil {
 			w.failed = err
 		}
@@ -182,7 +155,7 @@ func (w *Writer) Close() error {
 	if merr := w.writeManifest(); err == nil {
 		err = merr
 	}
-	if cerr := w.journal.Close(); err == nil {
+	if cerr := w.journal.Keep(); err == nil {
 		err = cerr
 	}
 	return err
@@ -193,30 +166,28 @@ func (w *Writer) writeManifest() error {
 	if err != nil {
 		return fmt.Errorf("BUG: cannot encode manifest: %w", err)
 	}
-	name := filepath.Join(w.dir, ManifestName)
-	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+	f, err := w.store.Create(ManifestName, false)
 	if err != nil {
 		return fmt.Errorf("cannot write manifest: %w", err)
 	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(name+partSuffix, name)
+	if _, err = f.Write(append(text, '\n')); err == nil {
+		err = f.Sync()
 	}
 	if err != nil {
-		os.Remove(name + partSuffix)
+		// Without one the journal is read.
+		return fmt.Errorf("cannot write manifest: %w", errors.Join(err, f.Drop()))
+	}
+	if err := f.Keep(); err != nil {
 		return fmt.Errorf("cannot write manifest: %w", err)
 	}
 	return nil
 }
 
-// partSuffix marks a file that is not complete.
-const partSuffix = ".part"
-
 // EntryWriter writes one entry. It is not safe for concurrent use.
 type EntryWriter struct {
 	w      *Writer
 	e      Entry
-	f      *os.File
+	f      File
 	sum    hash.Hash
 	stream bool
 	err    error
@@ -234,27 +205,17 @@ func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
 	if !fs.ValidPath(e.Path) {
 		return nil, fmt.Errorf("BUG: cannot create entry: invalid path %q", e.Path)
 	}
-	name := filepath.Join(w.dir, filepath.FromSlash(e.Path))
-	if dir := path.Dir(e.Path); dir != "." {
-		if err := os.MkdirAll(filepath.Dir(name), dirMode); err != nil {
-			return nil, fmt.Errorf("cannot create entry: %w", err)
-		}
-	}
 	if e.Span.Start == 0 && e.Span.End == 0 {
 		e.Span.Start = w.Now()
 	}
-	if !stream {
-		name += partSuffix
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	f, err := w.store.Create(e.Path, stream)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create entry: %w", err)
 	}
 	ew := &EntryWriter{w: w, e: e, f: f, sum: sha256.New(), stream: stream}
 	if stream {
 		if err := w.add(record{Open: &e}); err != nil {
-			f.Close()
-			return nil, err
+			return nil, errors.Join(err, f.Keep())
 		}
 	}
 	return ew, nil
@@ -292,24 +253,14 @@ func (ew *EntryWriter) Abort(cause error) error {
 }
 
 func (ew *EntryWriter) close(failed error) error {
-	serr := ew.f.Sync()
-	cerr := ew.f.Close()
-	if failed == nil {
-		failed = errors.Join(serr, cerr)
-	}
-	name := ew.f.Name()
 	if ew.e.Bytes == 0 && !ew.stream {
-		os.Remove(name)
-		if failed == nil {
-			failed = errors.New("it is empty")
+		if derr := ew.f.Drop(); failed == nil {
+			failed = cmp.Or(derr, errors.New("it is empty"))
 		}
 		return fmt.Errorf("cannot keep %s: %w", ew.e.Path, failed)
 	}
-	if !ew.stream {
-		final := name[:len(name)-len(partSuffix)]
-		if err := os.Rename(name, final); err != nil {
-			return fmt.Errorf("cannot keep %s: %w", ew.e.Path, errors.Join(failed, err))
-		}
+	if err := ew.f.Keep(); failed == nil {
+		failed = err
 	}
 	if ew.e.Span.End == 0 {
 		ew.e.Span.End = ew.w.Now()

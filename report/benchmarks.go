@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/benchmark"
+	"loupe/format/benchmark"
 )
 
 // BenchmarkSchema is the version of the JSON form of tables of benchmarks.

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"loupe/calltree"
+	"loupe/analysis/calltree"
 	"loupe/report/internal/layout"
+	"loupe/value/unit"
 )
 
 // CallGraph is a call graph to be drawn. The graph is best made with the
@@ -347,7 +348,7 @@ func (s *scener) addLegend(hiddenBoxes, hiddenLines int) {
 	drop := func(n int, what, weight string, fraction float64) {
 		if n > 0 {
 			cutoff := magnitude(int64(float64(s.total) * fraction))
-			lines = append(lines, fmt.Sprintf("Dropped %s (%s <= %s)", plural(n, what), weight, s.format(cutoff)))
+			lines = append(lines, fmt.Sprintf("Dropped %s (%s <= %s)", unit.Plural(n, what), weight, s.format(cutoff)))
 		}
 	}
 	drop(g.DroppedNodes, "node", "cum", g.NodeFraction)
@@ -356,10 +357,10 @@ func (s *scener) addLegend(hiddenBoxes, hiddenLines int) {
 		lines = append(lines, fmt.Sprintf("Showing top %d nodes out of %d", n, g.Ranked))
 	}
 	if hiddenBoxes > 0 {
-		lines = append(lines, fmt.Sprintf("The %s after the first %d do not fit in a picture", plural(hiddenBoxes, "node"), maxBoxes))
+		lines = append(lines, fmt.Sprintf("The %s after the first %d do not fit in a picture", unit.Plural(hiddenBoxes, "node"), maxBoxes))
 	}
 	if hiddenLines > 0 {
-		lines = append(lines, fmt.Sprintf("The %s after the heaviest %d do not fit in a picture", plural(hiddenLines, "edge"), maxLines))
+		lines = append(lines, fmt.Sprintf("The %s after the heaviest %d do not fit in a picture", unit.Plural(hiddenLines, "edge"), maxLines))
 	}
 	for _, l := range lines {
 		if l = clean(l); utf8.RuneCountInString(l) > legendColumns {
@@ -367,13 +368,6 @@ func (s *scener) addLegend(hiddenBoxes, hiddenLines int) {
 		}
 		s.scene.legend = append(s.scene.legend, l)
 	}
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // arrange gives everything its place: the legend above the graph.

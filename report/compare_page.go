@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
 	"loupe/insight"
 )
 

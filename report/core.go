@@ -6,9 +6,10 @@ import (
 	"path"
 	"strings"
 
-	"loupe/core"
-	"loupe/postmortem"
-	"loupe/unit"
+	"loupe/analysis/postmortem"
+	"loupe/format/core"
+	"loupe/format/program"
+	"loupe/value/unit"
 )
 
 // CoreSchema names the form of the JSON of loupe core.
@@ -28,6 +29,8 @@ type Core struct {
 	// has printed.
 	Crashed bool
 	Message string
+	// Taken is the signal for which the runtime ended the program, 0 for none.
+	Taken program.Signal
 
 	Size, Cut      int64  // of the file, in bytes; what is cut off it
 	InFile, Memory uint64 // bytes of memory that the file has, and that there were
@@ -62,7 +65,7 @@ func NewCore(c *postmortem.Core) *Core {
 		}
 	}
 	if crash, ok := c.Crash(); ok {
-		out.Crashed, out.Message = true, crash.Message
+		out.Crashed, out.Message, out.Taken = true, crash.Message, crash.Signal
 	}
 	return out
 }
@@ -190,7 +193,7 @@ func EndText(c *Core) string {
 	case x.Number == 0:
 		return "the runtime was ending it"
 	}
-	text := SignalName(x.Number)
+	text := signalName(x.Number)
 	switch {
 	case x.Number == sigAbort && c.Crashed && int64(x.Sender) == c.PID:
 		return abortText(c)
@@ -215,6 +218,9 @@ func abortText(c *Core) string {
 			return clean(name) + after
 		}
 	}
+	if c.Taken.Number != 0 && (c.Taken.Number != sigAbort || int64(c.Taken.Sender) != c.PID) {
+		return takenText(&c.Taken, c.PID) + after
+	}
 	for _, t := range c.Threads {
 		if !t.Dying {
 			continue
@@ -231,13 +237,30 @@ func abortText(c *Core) string {
 	return "a crash, which standard error names" + after
 }
 
+// takenText says in words which signal the runtime ended a program for.
+func takenText(x *program.Signal, pid int64) string {
+	text := signalName(x.Number)
+	fault := x.Number == 4 || x.Number == 7 || x.Number == 8 || x.Number == 11
+	switch {
+	case int64(x.Sender) == pid && pid > 0:
+		text += ", sent by itself"
+	case x.Sender > 0:
+		text += fmt.Sprintf(", sent by process %d", x.Sender)
+	case fault && x.Foreign:
+		text += fmt.Sprintf(" in C code at pc %#x, code %d, address %#x", x.PC, x.Code, x.Addr)
+	case fault:
+		text += fmt.Sprintf(" at pc %#x, code %d, address %#x", x.PC, x.Code, x.Addr)
+	}
+	return text
+}
+
 var signalNames = map[int]string{
 	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
 	10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 19: "SIGSTOP", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
 }
 
-// SignalName is a signal of Linux by its name.
-func SignalName(n int) string {
+// signalName is a signal of Linux by its name.
+func signalName(n int) string {
 	if name := signalNames[n]; name != "" {
 		return name
 	}
@@ -254,7 +277,7 @@ func ThreadTitle(t *postmortem.Thread) string {
 		text += fmt.Sprintf(", goroutine %d", t.Goroutine)
 	}
 	if t.Signal > 0 {
-		text += ", " + SignalName(t.Signal)
+		text += ", " + signalName(t.Signal)
 	}
 	return text
 }
@@ -265,7 +288,7 @@ const maxThreadFrames = 24
 func writeCoreThread(w *lines, t *postmortem.Thread, s Style) {
 	for i, fr := range t.Frames {
 		if i == maxThreadFrames {
-			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s", counted(len(t.Frames)-i, "more frame"))))
+			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s", unit.Plural(len(t.Frames)-i, "more frame"))))
 			break
 		}
 		at := ""
@@ -300,7 +323,7 @@ func writeCoreThreads(w *lines, c *Core, s Style) {
 		writeCoreThread(w, &c.Threads[i], s)
 	}
 	if n := c.ThreadCount - len(c.Threads); n > 0 {
-		w.printf("\n%s\n", s.paint(dim, fmt.Sprintf("and %s; -n 0 shows all", counted(n, "more thread"))))
+		w.printf("\n%s\n", s.paint(dim, fmt.Sprintf("and %s; -n 0 shows all", unit.Plural(n, "more thread"))))
 	}
 }
 
@@ -320,6 +343,7 @@ type coreJSON struct {
 	Signal   *signalJSON         `json:"signal,omitempty"`
 	Crashed  bool                `json:"crashed"`
 	Message  string              `json:"message,omitempty"`
+	Taken    *takenJSON          `json:"taken,omitempty"`
 	Size     int64               `json:"bytes"`
 	Cut      int64               `json:"bytes_cut"`
 	InFile   uint64              `json:"memory_in_file"`
@@ -337,6 +361,13 @@ type signalJSON struct {
 	Code    int    `json:"code"`
 	Address uint64 `json:"address,omitempty"`
 	Sender  int    `json:"sender,omitempty"`
+}
+
+// takenJSON is the signal for which the runtime ended the program.
+type takenJSON struct {
+	signalJSON
+	PC uint64 `json:"pc"`
+	C  bool   `json:"in_c"`
 }
 
 type coreThreadJSON struct {
@@ -360,8 +391,11 @@ func CoreJSON(c *Core) any {
 	if out.Identity == postmortem.UnknownBuild {
 		out.Identity = "unknown"
 	}
+	if x := c.Taken; x.Number > 0 {
+		out.Taken = &takenJSON{signalJSON{x.Number, signalName(x.Number), x.Code, x.Addr, x.Sender}, x.PC, x.Foreign}
+	}
 	if x := c.Signal; x.Number > 0 {
-		out.Signal = &signalJSON{x.Number, SignalName(x.Number), x.Code, x.Addr, x.Sender}
+		out.Signal = &signalJSON{x.Number, signalName(x.Number), x.Code, x.Addr, x.Sender}
 	}
 	for _, t := range c.Threads {
 		j := coreThreadJSON{ID: t.ID, Goroutine: t.Goroutine, Dying: t.Dying, Registers: map[string]uint64{}, Frames: t.Frames}
@@ -369,7 +403,7 @@ func CoreJSON(c *Core) any {
 			j.Machine = &t.Machine
 		}
 		if t.Signal > 0 {
-			j.Signal = SignalName(t.Signal)
+			j.Signal = signalName(t.Signal)
 		}
 		for _, r := range t.Registers {
 			j.Registers[r.Name] = r.Value

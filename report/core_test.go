@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/core"
-	"loupe/postmortem"
+	"loupe/analysis/postmortem"
+	"loupe/format/core"
+	"loupe/format/program"
 )
 
 // TestCoreHead: what the program said when it died stands in the head of its core,
@@ -42,6 +43,11 @@ func TestCoreAbort(t *testing.T) {
 	f(Core{Crashed: true, Message: "panic: x\n[signal SIGSEGV: segmentation violation code=0x1]"}, "SIGSEGV; SIGABRT is how")
 	f(Core{Crashed: true, Message: "fatal error: x"}, "the runtime, for what it said; ")
 	f(Core{Crashed: true, Threads: []postmortem.Thread{{Dying: true, Frames: []postmortem.Frame{{Function: "runtime.sighandler"}}}}}, "a signal that no Go code was the reason of: a fault in C code")
+	fault := program.Signal{Number: 11, Code: 1, Addr: 0x18, PC: 0x47e0, Foreign: true}
+	f(Core{Crashed: true, Taken: fault}, "SIGSEGV in C code at pc 0x47e0, code 1, address 0x18; SIGABRT is how")
+	f(Core{Crashed: true, Taken: program.Signal{Number: 11, Code: 1}}, "SIGSEGV at pc 0x0, code 1, address 0x0; ")
+	f(Core{Crashed: true, Taken: program.Signal{Number: 3, Sender: 12}}, "SIGQUIT, sent by process 12; ")
+	f(Core{Crashed: true, Taken: program.Signal{Number: 6, Sender: 4711}}, "a crash, which standard error names")
 	f(Core{Crashed: true}, "a crash, which standard error names")
 	f(Core{}, "SIGABRT, sent")
 }

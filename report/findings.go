@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"loupe/insight"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // severityPaint is the colour of each severity.

@@ -14,8 +14,9 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // Flame is a flame graph to be drawn.
@@ -362,7 +363,7 @@ func FlameSVG(w io.Writer, f *Flame) error {
 	title := xmlText(f.title())
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n%s</style>\n", title, flameSVGStyle())
 	fmt.Fprintf(&b, `<text class="h t" x="%d" y="26">%s</text>`+"\n", sceneMargin, title)
-	unit := "minimum"
+	scale := "minimum"
 	at := make([]float64, len(g.Levels)+1) // where the next box of a level begins
 	starts := make([]float64, len(g.Boxes))
 	first := 0.0
@@ -385,9 +386,9 @@ func FlameSVG(w io.Writer, f *Flame) error {
 		left, wide := float64(sceneMargin)+start/whole*width, sizes[i]/whole*width
 		top := flameTop + float64(x.Depth)*flameRow
 		name := clean(g.Names[x.Name])
-		tip := fmt.Sprintf("%s\n%s (%s)", name, f.Header.Format(x.Weight, unit), strings.TrimSpace(calltree.Percent(x.Weight, f.whole())))
+		tip := fmt.Sprintf("%s\n%s (%s)", name, f.Header.Format(x.Weight, scale), strings.TrimSpace(calltree.Percent(x.Weight, f.whole())))
 		if f.Diff {
-			tip += ", before " + f.Header.Format(x.BaseWeight, unit)
+			tip += ", before " + f.Header.Format(x.BaseWeight, scale)
 		}
 		if x.Inline {
 			tip += " (inline)"
@@ -405,20 +406,13 @@ func FlameSVG(w io.Writer, f *Flame) error {
 		hidden += l.Narrow
 		weight += l.NarrowWeight
 	}
-	note := fmt.Sprintf("Total %s.", f.Header.Format(f.whole(), unit))
+	note := fmt.Sprintf("Total %s.", f.Header.Format(f.whole(), scale))
 	if hidden > 0 {
-		note += fmt.Sprintf(" Not drawn: %s too narrow, %s of the weight, and all that they call.", boxes(hidden), strings.TrimSpace(calltree.Percent(weight, f.whole())))
+		note += fmt.Sprintf(" Not drawn: %s too narrow, %s of the weight, and all that they call.", unit.Plural(hidden, "box"), strings.TrimSpace(calltree.Percent(weight, f.whole())))
 	}
 	fmt.Fprintf(&b, `<text class="h" x="%d" y="%d">%s</text>`+"\n</svg>\n", sceneMargin, height-sceneMargin, xmlText(note))
 	_, err := w.Write(b.Bytes())
 	return err
-}
-
-func boxes(n int) string {
-	if n == 1 {
-		return "1 box"
-	}
-	return strconv.Itoa(n) + " boxes"
 }
 
 // sizes returns how wide each box is: as its weight, but in a difference as all

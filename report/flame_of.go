@@ -1,42 +1,18 @@
-package cli
+package report
 
 import (
-	"io"
+	"path"
 	"path/filepath"
 	"strconv"
 
-	"loupe/calltree"
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/report"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
-// webList writes source and instructions as a page. Without the binary it
-// shows the source alone and says why.
-func (s *pprofSession) webList(w io.Writer, r *pprof.Report) error {
-	listing, err := r.Listing()
-	if err != nil {
-		return err
-	}
-	page := &report.WebList{Listing: listing, Header: r.Header()}
-	if page.Routines, err = r.Disassembly(); err != nil {
-		page.Notes = append(page.Notes, "Source without instructions: "+err.Error())
-	}
-	return report.WebListHTML(w, page)
-}
-
-// flame writes a flame graph: as SVG if the name of the file says so, or else
-// as a page.
-func (s *pprofSession) flame(w io.Writer, r *pprof.Report) error {
-	if filepath.Ext(s.flags.config.Output) == ".svg" {
-		return report.FlameSVG(w, flameOf(r))
-	}
-	return report.FlameHTML(w, flameOf(r))
-}
-
-// flameOf makes the boxes of a report: of a comparison, those of both sides.
-func flameOf(r *pprof.Report) *report.Flame {
+// ProfileFlame makes the boxes of a report: of a comparison, those of both sides.
+func ProfileFlame(r *pprof.Report) *Flame {
 	p := r.Profile
 	isBase, diff := make([]bool, p.NumLabelSets()), false // looked up once and not for every sample
 	if p.HasLabels(pprof.BaseLabel) {
@@ -60,14 +36,14 @@ func flameOf(r *pprof.Report) *report.Flame {
 			}
 		}
 	}
-	opt := calltree.FlameOptions{MinShare: report.FlameShare, NoInlines: r.Config.NoInlines, FoldGenerics: true}
+	opt := calltree.FlameOptions{MinShare: FlameShare, NoInlines: r.Config.NoInlines, FoldGenerics: true}
 	if diff {
 		opt.Base = weights(true)
 	}
 	if r.Config.Group != "" {
-		opt.Name = r.Grouping()
+		opt.Name = r.Config.Grouping()
 	}
-	f := &report.Flame{Header: r.Header(), Diff: diff, Source: func(id stack.FrameID) string {
+	f := &Flame{Header: r.Header(), Diff: diff, Source: func(id stack.FrameID) string {
 		f := p.Stacks.Frame(id)
 		if f.File == "" {
 			return ""
@@ -78,4 +54,28 @@ func flameOf(r *pprof.Report) *report.Flame {
 	opt.Inverted = true
 	f.Inverted = calltree.Flame(p.Stacks, weights(false), opt)
 	return f
+}
+
+// StacksFlame draws goroutines from the go statement down to where they are.
+func StacksFlame(v *Stacks, keep func(int) bool) *Flame {
+	f := v.File
+	samples := calltree.Samples(f.Samples(keep))
+	opt := calltree.FlameOptions{MinShare: FlameShare, FoldGenerics: true}
+	out := &Flame{
+		Header: calltree.Header{Type: "goroutine", Unit: "count"}, Title: "goroutines of " + v.Name,
+		Source: func(id stack.FrameID) string {
+			r := f.Stacks.Frame(id)
+			if r.File == "" {
+				return ""
+			}
+			return path.Base(r.File) + ":" + strconv.Itoa(r.Line)
+		},
+	}
+	if v.Filter != "" {
+		out.Header.Filters = []string{v.Filter}
+	}
+	out.Graph = calltree.Flame(f.Stacks, samples, opt)
+	opt.Inverted = true
+	out.Inverted = calltree.Flame(f.Stacks, samples, opt)
+	return out
 }

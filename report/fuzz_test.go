@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/session"

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/gc"
-	"loupe/godebug"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
+	"loupe/format/godebug"
+	"loupe/value/unit"
 )
 
 // Collections is the analysis of one log or phase.
@@ -27,11 +27,13 @@ type Collections struct {
 type GC struct {
 	Collections
 	Phases []Collections `json:"phases,omitempty"`
+	// Lines are what the log, or each process of a recording, says besides.
+	Lines []*RuntimeLines `json:"runtime_lines,omitempty"`
 }
 
 // WriteGC prints the derived table of each log or phase, with every
-// collection when cycles is set.
-func WriteGC(out io.Writer, all []Collections, cycles bool, s Style) error {
+// collection when cycles is set, and what the runtime has said besides.
+func WriteGC(out io.Writer, all []Collections, others []*RuntimeLines, cycles bool, s Style) error {
 	w := &lines{w: out}
 	for i, c := range all {
 		if i > 0 {
@@ -42,7 +44,12 @@ func WriteGC(out io.Writer, all []Collections, cycles bool, s Style) error {
 		}
 		writeDerived(w, &c.Summary.Derived, s)
 		for _, run := range c.Summary.Runs {
-			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("run %d: %s collections, one every %s", run.Run+1, unit.Count(run.Derived.Collections), msFigure(run.Derived.PaceMS))))
+			d := &run.Derived
+			text := fmt.Sprintf("%s: %s collections, one every %s", runName(run.Run, run.Name), unit.Count(d.Collections), msFigure(d.PaceMS))
+			if d.Lines >= gc.FewCycles {
+				text += fmt.Sprintf(", %s of the wall time in GC, %s of the Ps' time", percentFigure(d.GCPercent), percentFigure(d.CPUPercent))
+			}
+			w.printf("  %s\n", s.paint(dim, text))
 		}
 		if cycles {
 			w.printf("\n")
@@ -55,7 +62,25 @@ func WriteGC(out io.Writer, all []Collections, cycles bool, s Style) error {
 			w.printf("  %s\n", s.paint(yellow, fmt.Sprintf("line %d was not recognised: %s", m.Line, clean(string(m.Text)))))
 		}
 	}
+	for i, r := range others {
+		if i > 0 || len(all) > 0 {
+			w.printf("\n")
+		}
+		if len(others) > 1 {
+			w.printf("%s\n\n", s.paint(bold, clean(r.Name)))
+		}
+		r.write(w, cycles, s)
+	}
 	return w.err
+}
+
+// runName is what a run of a log is called: by its number, and by what the log says
+// of the process.
+func runName(run int, name string) string {
+	if name == "" {
+		return fmt.Sprintf("run %d", run+1)
+	}
+	return fmt.Sprintf("run %d (%s)", run+1, clean(name))
 }
 
 func msFigure(f gc.Figure) string {
@@ -220,6 +245,10 @@ func WriteSched(out io.Writer, all []Samples, s Style) error {
 			w.printf("%s\n", s.paint(bold, clean(x.Title)))
 		}
 		figures(usageRows(&x.Summary.Derived)).write(w, s)
+		for _, run := range x.Summary.Runs {
+			d := &run.Derived
+			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("%s: %s samples, %.2f of %d Ps running", runName(run.Run, run.Name), unit.Count(int64(d.Samples)), d.MeanRunning, d.GOMAXPROCS)))
+		}
 		for _, n := range x.Summary.Notes {
 			w.printf("  %s\n", s.paint(dim, wrap("Note: "+n.Text, s.width()-2, "  ")))
 		}
@@ -238,7 +267,11 @@ func usageRows(d *sched.Derived) (rows [][3]string) {
 		interval = "one every " + unit.Nanoseconds(d.IntervalMS*1e6)
 	}
 	row("Samples", unit.Count(int64(d.Samples)), interval)
-	row("Ps running", fmt.Sprintf("%.2f of %d", d.MeanRunning, d.GOMAXPROCS), "mean; "+unit.Percent(d.UsePercent/100)+" of them")
+	ps := fmt.Sprint(d.GOMAXPROCS)
+	if d.LeastGOMAXPROCS > 0 && d.LeastGOMAXPROCS < d.GOMAXPROCS {
+		ps = fmt.Sprintf("%d to %d", d.LeastGOMAXPROCS, d.GOMAXPROCS)
+	}
+	row("Ps running", fmt.Sprintf("%.2f of %s", d.MeanRunning, ps), "mean; "+unit.Percent(d.UsePercent/100)+" of them")
 	row("Exactly one running", unit.Percent(d.OneRunningPercent/100), fmt.Sprintf("%d of %d busy samples", d.OneRunning, d.Busy))
 	row("All running", unit.Percent(d.AllRunningPercent/100), fmt.Sprintf("%d samples", d.AllRunning))
 	row("Idle while others wait", unit.Percent(d.IdleWhileWaitingPercent/100), fmt.Sprintf("%d samples", d.IdleWhileWaiting))

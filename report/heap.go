@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/heap"
-	"loupe/unit"
+	"loupe/analysis/heap"
+	"loupe/value/unit"
 )
 
 // HeapSchema names the form of the JSON of the heap of a core.
@@ -126,7 +126,7 @@ func sheetCells(row []any) []cell {
 
 func writeRest(w *lines, n int, noun string, s Style) {
 	if n > 0 {
-		w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s; -n 0 shows all", counted(n, "more "+noun))))
+		w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s; -n 0 shows all", unit.Plural(n, "more "+noun))))
 	}
 }
 

@@ -1,6 +1,6 @@
 package report
 
-import "loupe/heap"
+import "loupe/analysis/heap"
 
 type heapJSON struct {
 	Schema  string        `json:"schema"`

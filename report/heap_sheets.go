@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/heap"
-	"loupe/unit"
+	"loupe/analysis/heap"
+	"loupe/value/unit"
 )
 
 // MoreBytes is how many bytes there are more, with the sign.
@@ -63,7 +63,7 @@ func HeapDoubts(p *Heap) (all []string) {
 		all = append(all, fmt.Sprintf("%s of the heap are not in the core, and were taken to be zero", size(p.Missing)))
 	}
 	if p.Damaged > 0 {
-		all = append(all, fmt.Sprintf("%s of the runtime's tables made no sense and were left out", counted(p.Damaged, "entry")))
+		all = append(all, fmt.Sprintf("%s of the runtime's tables made no sense and were left out", unit.Plural(p.Damaged, "entry")))
 	}
 	return all
 }
@@ -114,7 +114,7 @@ func HeldText(o *heap.Object) string {
 
 // WayText says how many objects are held in one way.
 func WayText(x *heap.Path) string {
-	txt := fmt.Sprintf("%s, %s", counted(int(x.Count), "object"), size(x.Bytes))
+	txt := fmt.Sprintf("%s, %s", unit.Plural(int(x.Count), "object"), size(x.Bytes))
 	if x.Retained > x.Bytes {
 		txt += fmt.Sprintf(", without which %s would be free", size(x.Retained))
 	}
@@ -150,7 +150,7 @@ func WaySteps(x *heap.Path) (all []WayStep) {
 	for i, step := range x.Steps {
 		if n > maxWaySteps && i >= maxWaySteps/2 && i < n-maxWaySteps/2 {
 			if i == maxWaySteps/2 {
-				all = append(all, WayStep{Text: fmt.Sprintf("… %s …", counted(n-maxWaySteps, "more step")), Skipped: n - maxWaySteps})
+				all = append(all, WayStep{Text: fmt.Sprintf("… %s …", unit.Plural(n-maxWaySteps, "more step")), Skipped: n - maxWaySteps})
 			}
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // heyBar is the character of hey's histogram since version 0.1.1.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/loadlog/loadlogtest"
-	"loupe/timeline"
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
+	"loupe/value/timeline"
 )
 
 // heyData is what hey 0.1.4 knows of a run: the value that its templates get.

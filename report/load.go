@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/unit"
+	"loupe/format/loadlog"
+	"loupe/value/unit"
 )
 
 // WriteLoad prints a load run in hey's layout with what hey leaves out: a
@@ -28,7 +28,9 @@ func WriteLoad(out io.Writer, l *loadlog.Log) error {
 		loadHistogram(w, l, s)
 		w.printf("\nLatency distribution:\n")
 		loadDistribution(w, l, s)
-		loadDetails(w, l, s)
+		if l.Foreign != loadlog.Vegeta { // which does not know them
+			loadDetails(w, l, s)
+		}
 		w.printf("\nStatus code distribution:\n")
 		for _, code := range slices.Sorted(maps.Keys(s.Status)) {
 			w.printf("  [%d]\t%d responses\n", code, s.Status[code])
@@ -60,6 +62,9 @@ func loadSummary(w *lines, s *loadlog.Summary) {
 	}
 	if s.Unanswered() > 0 {
 		w.printf("  Never answered:\t%s; they count as slower than all answers\n", neverAnswered(s))
+	}
+	if s.UnderWay > 0 {
+		w.printf("  Under way:\t%s\n", underWay(s))
 	}
 	if s.Resent > 0 {
 		w.printf("  Sent again:\t%s times, because a connection was dropped without an answer (-retry)\n", unit.Count(s.Resent))
@@ -231,6 +236,13 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 			w.printf(", sent by %s", clean(l.Engine))
 		}
 		w.printf("\n")
+	}
+	if l.Foreign != "" {
+		w.printf("  What sending cost is not known\n")
+		for _, note := range s.Notes {
+			w.printf("  Note:\t%s\n", clean(note))
+		}
+		return
 	}
 	share := 0.0
 	if s.Seconds > 0 {

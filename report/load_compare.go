@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
 )
 
 // WriteLoadComparison prints load runs side by side, and how each quantile has
@@ -39,8 +39,9 @@ func writeShift(w *lines, t *compare.Table, s Style) {
 		return
 	}
 	type bar struct {
-		name string
-		log  float64
+		name    string
+		log     float64
+		decided bool
 	}
 	var bars []bar
 	most := math.Log(1.05) // smaller shifts do not fill the picture
@@ -49,7 +50,7 @@ func writeShift(w *lines, t *compare.Table, s Style) {
 		if !strings.HasPrefix(r.ID, "latency_p") || i < 0 || !r.Changes[0].Ratio.Known() || r.Changes[0].Ratio <= 0 {
 			continue
 		}
-		b := bar{r.Name[i+1:], math.Log(float64(r.Changes[0].Ratio))}
+		b := bar{r.Name[i+1:], math.Log(float64(r.Changes[0].Ratio)), r.Changes[0].Verdict == compare.Improved || r.Changes[0].Verdict == compare.Regressed}
 		bars = append(bars, b)
 		most = max(most, math.Abs(b.log))
 	}
@@ -63,6 +64,9 @@ func writeShift(w *lines, t *compare.Table, s Style) {
 		colour := red
 		if b.log < 0 {
 			left, right, colour = right, "", green
+		}
+		if !b.decided {
+			colour = dim
 		}
 		w.printf("  %-6s ×%-5.3g %s%s\n", b.name, math.Exp(b.log), strings.Repeat(" ", shiftColumns-len([]rune(left)))+s.paint(colour, left)+"│", s.paint(colour, right))
 	}

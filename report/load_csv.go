@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // WriteHeyCSV prints every request that was due in the order in which they ended,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // The histograms of [WriteHdr] tell microseconds apart, up to an hour, with three

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // loadJSON is the machine's form of a load run: the summary, which keeps its

@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"loupe/loadlog"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/format/loadlog"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // LoadTick is how a load run went since the tick before it.

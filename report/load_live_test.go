@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // liveRun is a run of 20 seconds with a stall in its middle.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/unit"
+	"loupe/format/loadlog"
+	"loupe/value/unit"
 )
 
 // reply is a time of requests in a sheet, of which some may never have been
@@ -69,15 +69,23 @@ func tookSecs(d time.Duration, q *loadlog.Quantiles) string {
 	return "≥ " + secs(q.AtLeast) + ", never answered"
 }
 
+// underWay says what was left out because the run was ended.
+func underWay(s *loadlog.Summary) string {
+	return fmt.Sprintf("%s more when the run was ended; they had waited no longer than the slowest answer took, and are left out", unit.Count(s.UnderWay))
+}
+
 // neverAnswered says how many of the requests were not answered, and why.
 func neverAnswered(s *loadlog.Summary) string {
 	n := s.Unanswered()
 	var parts []string
-	timeouts := s.Errors[loadlog.TimedOut]
+	timeouts := int64(s.Errors[loadlog.TimedOut])
 	for _, p := range []struct {
 		n    int64
 		text string
-	}{{int64(timeouts), "timed out"}, {int64(s.Requests-s.Responses) - int64(timeouts), "failed"}, {s.Unsent, "were due and never sent"}} {
+	}{
+		{timeouts, "timed out"}, {int64(s.Requests-s.Responses) - timeouts - s.GivenUp(), "failed"},
+		{s.Unsent, "were due and never sent"}, {s.GivenUp(), "were " + loadlog.GivenUp},
+	} {
 		switch {
 		case p.n == n:
 			parts = []string{"all of them " + p.text}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"loupe/loadlog"
-	"loupe/loadlog/loadlogtest"
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
 )
 
 // TestLoadNeverAnswered: a quarter of the requests timed out, and no line says that

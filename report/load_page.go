@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/unit"
+	"loupe/format/loadlog"
+	"loupe/value/unit"
 )
 
 // Load are the figures of a load run, or of a part of one, for a page: those of
@@ -47,7 +47,7 @@ func Load(part, whole *loadlog.Log) *Trace {
 	}
 	if whole != part {
 		w, lag := whole.Summary(), s.Generator
-		s.Generator, s.Unsent, s.Conditions = w.Generator, w.Unsent, w.Conditions
+		s.Generator, s.Unsent, s.UnderWay, s.Conditions = w.Generator, w.Unsent, w.UnderWay, w.Conditions
 		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag.LagP50, lag.LagP99, lag.LagMax
 	}
 	t.Sheets = append(t.Sheets, sendingSheet(part, whole, s))
@@ -150,6 +150,11 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 	if whole.Engine != "" {
 		row("sent by", "%s", whole.Engine)
 	}
+	if whole.Foreign != "" {
+		row("what sending cost", "not known")
+		t.Notes = append(t.Notes, s.Notes...)
+		return t
+	}
 	g := s.Generator
 	if seconds := whole.Elapsed.Seconds(); seconds > 0 {
 		row("generator's CPU"+of, "%s, %.2f CPUs; %d collections of its own", unit.Nanoseconds(g.CPUSeconds*1e9), g.CPUSeconds/seconds, g.GCs)
@@ -173,6 +178,9 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 		}
 	} else {
 		t.Notes = append(t.Notes, closedLoop(part, s))
+	}
+	if s.UnderWay > 0 {
+		row("under way"+of, "%s", underWay(s))
 	}
 	if g.Limited != "" {
 		t.Notes = append(t.Notes, "Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: "+g.Limited)

@@ -9,8 +9,8 @@ import (
 	"text/template"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/unit"
+	"loupe/format/loadlog"
+	"loupe/value/unit"
 )
 
 // LoadReport is what a template of [WriteLoadTemplate] gets: the fields of hey's

@@ -8,9 +8,9 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"loupe/loadlog"
-	"loupe/loadlog/loadlogtest"
-	"loupe/timeline"
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
+	"loupe/value/timeline"
 )
 
 func loadText(t *testing.T, l *loadlog.Log) string {

@@ -9,7 +9,7 @@ import (
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // WriteLoose prints what is said of files that stand alone: findings first,
@@ -29,10 +29,20 @@ func WriteLoose(out io.Writer, r *Recording, s Style) error {
 		w.printf("\n%s\n\n", s.paint(bold, "What happened"))
 		writeTable(w, r.Figures, s)
 	}
+	for _, l := range r.RuntimeLines {
+		w.printf("\n")
+		l.write(w, false, s)
+	}
+	r.Compiler.write(w, s)
 	w.printf("\n%s\n\n", s.paint(bold, "What the files are"))
 	for _, f := range r.Files {
-		w.printf("  %s: %s\n", s.paint(bold, clean(f.Name)), wrap(clean(DescribeFile(f)), s.width()-len(f.Name)-4, "    "))
-		w.printf("    %s\n", s.paint(dim, clean(MoreOf(f, f.Name))))
+		w.printf("  %s: %s\n", s.paint(bold, clean(f.Name)), wrap(clean(describeFile(f)), s.width()-len(f.Name)-4, "    "))
+		if more := moreOf(f, f.Name); more != "" {
+			w.printf("    %s\n", s.paint(dim, clean(more)))
+		}
+	}
+	for _, n := range r.Manifest.Notes {
+		w.printf("\n  %s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width()-2, "  ")))
 	}
 	return w.err
 }
@@ -52,9 +62,14 @@ func WriteLooseMarkdown(out io.Writer, r *Recording) error {
 		w.printf("\n## What happened\n\n")
 		markdownTable(w, r.Figures)
 	}
+	markdownRuntimeLines(w, r.RuntimeLines)
+	r.Compiler.markdown(w)
 	w.printf("\n## What the files are\n\n")
 	for _, f := range r.Files {
-		w.printf("- %s: %s\n", escape(f.Name), escape(DescribeFile(f)))
+		w.printf("- %s: %s\n", escape(f.Name), escape(describeFile(f)))
+	}
+	for _, n := range r.Manifest.Notes {
+		w.printf("\n> %s\n", escape(n))
 	}
 	return w.err
 }
@@ -109,8 +124,31 @@ func otherRules(n int) string {
 	return fmt.Sprintf("%d rules want other files: loupe run records them all", n)
 }
 
+// NotJudged says of which files the rules looked at another one of the same kind.
+func NotJudged(files []session.File) (notes []string) {
+	others := map[string][]string{}
+	var order []session.File
+	for _, f := range files {
+		if f.Instead == "" {
+			continue
+		}
+		if others[f.Instead] == nil {
+			order = append(order, f)
+		}
+		others[f.Instead] = append(others[f.Instead], f.Name)
+	}
+	for _, f := range order {
+		names := others[f.Instead]
+		notes = append(notes, fmt.Sprintf("of %d files of one kind (%s) the rules have judged the last one alone, %s: findings and the exit code say nothing of %s; give loupe report one of them at a time",
+			len(names)+1, kindNames[f.Kind], f.Instead, strings.Join(names, ", ")))
+	}
+	return notes
+}
+
 // hasRounds tells that there are figures of a process: a log of its runtime.
-func hasRounds(r *Recording) bool { return len(r.Manifest.Of(recording.Stderr)) > 0 }
+func hasRounds(r *Recording) bool {
+	return len(r.Manifest.Of(recording.Stderr)) > 0 && r.Figures != nil && len(r.Figures.Rows) > 0
+}
 
 // kindNames says in words what a file is.
 var kindNames = map[recording.Kind]string{
@@ -126,14 +164,19 @@ var kindNames = map[recording.Kind]string{
 	recording.Stderr:        "log of the runtime",
 	recording.Stacks:        "goroutine dump",
 	recording.Load:          "load run",
+	recording.Compiler:      "output of the compiler",
+	session.LoadSummary:     "summary of a load run",
 	session.BenchmarkOutput: "output of go test -bench",
 	session.CoreFile:        "core file",
 	session.OtherProfile:    "profile of another kind",
 }
 
-// DescribeFile says in words what a file is.
-func DescribeFile(f session.File) string {
+// describeFile says in words what a file is.
+func describeFile(f session.File) string {
 	words := []string{kindNames[f.Kind]}
+	if f.Kind == session.BenchmarkOutput && f.Results == 0 {
+		words[0] = "output of go test"
+	}
 	if f.Format != "" {
 		words[0] += " of Go " + f.Format
 	}
@@ -144,22 +187,29 @@ func DescribeFile(f session.File) string {
 		words = append(words, "of "+f.Program)
 	}
 	if f.Length > 0 {
-		words = append(words, unit.Duration(f.Length.Round(time.Millisecond))+" long")
+		long := f.Length
+		if long > time.Second {
+			long = long.Round(time.Millisecond)
+		}
+		words = append(words, unit.Duration(long)+" long")
 	}
 	if len(f.Types) > 0 {
-		words = append(words, counted(f.Stacks, "stack"))
+		words = append(words, unit.Plural(f.Stacks, "stack"))
 	}
 	if f.Kind == recording.Stderr {
-		words = append(words, counted(f.Cycles, "collection"), counted(f.Samples, "sample")+" of the scheduler")
+		words = append(words, describeLog(f)...)
 	}
-	if f.Kind == recording.Stacks {
-		words = append(words, counted(f.Dumps, "dump"), counted(int(f.Goroutines), "goroutine"))
+	if f.Kind == recording.Stacks || f.Kind == recording.Stderr && f.Dumps > 0 {
+		words = append(words, unit.Plural(f.Dumps, "dump"), unit.Plural(int(f.Goroutines), "goroutine"))
 	}
-	if f.Kind == recording.Load {
-		words = append(words, counted(f.Requests, "request"))
+	if f.Kind == recording.Load || f.Kind == session.LoadSummary {
+		words = append(words, unit.Plural(f.Requests, "request"))
 	}
 	if f.Kind == session.BenchmarkOutput {
-		words = append(words, counted(f.Results, "result"))
+		words = append(words, unit.Plural(f.Results, "result"))
+	}
+	if f.Kind == recording.Compiler {
+		words = append(words, unit.Plural(f.Diagnostics, "diagnostic"))
 	}
 	words = append(words, unit.BytesOf(float64(f.Bytes)))
 	if !f.Time.IsZero() {
@@ -168,23 +218,53 @@ func DescribeFile(f session.File) string {
 	return strings.Join(words, ", ")
 }
 
-// counted is a count with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// describeLog counts the lines of a log.
+func describeLog(f session.File) (words []string) {
+	others := f.Inits + f.Scavenges + f.Pacers
+	if f.Cycles > 0 || others == 0 {
+		words = append(words, unit.Plural(f.Cycles, "collection"))
 	}
-	return unit.Count(int64(n)) + " " + noun + "s"
+	if f.Samples > 0 || others == 0 {
+		words = append(words, unit.Plural(f.Samples, "sample")+" of the scheduler")
+	}
+	if f.Inits > 0 {
+		words = append(words, unit.Plural(f.Inits, "package")+" initialised")
+	}
+	if f.Scavenges > 0 {
+		words = append(words, unit.Plural(f.Scavenges, "line")+" of the scavenger")
+	}
+	if f.Pacers > 0 {
+		words = append(words, unit.Plural(f.Pacers, "line")+" of the pacer")
+	}
+	return words
 }
 
-// MoreOf names the commands that show more of a file.
-func MoreOf(f session.File, name string) string {
+// moreOf names the commands that show more of a file.
+func moreOf(f session.File, name string) string {
 	switch f.Kind {
 	case recording.ExecTrace:
 		return "loupe trace summary " + name + ", loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile " + name
 	case recording.Stderr:
-		return "loupe gc " + name + ", loupe sched " + name
+		var more []string
+		if f.Cycles+f.Inits+f.Scavenges+f.Pacers > 0 || f.Samples == 0 {
+			more = append(more, "loupe gc "+name)
+		}
+		if f.Samples > 0 {
+			more = append(more, "loupe sched "+name)
+		}
+		if f.Dumps > 0 {
+			more = append(more, "loupe stacks "+name)
+		}
+		return strings.Join(more, ", ")
 	case recording.Load, session.BenchmarkOutput:
+		if f.Kind == session.BenchmarkOutput && f.Results == 0 {
+			return ""
+		}
 		return "loupe open " + name + ", loupe compare " + name + " OTHER"
+	case recording.Compiler:
+		return "loupe report -json " + name + ", loupe report HEAPPROFILE " + name + " (why it allocates)"
+	case session.LoadSummary:
+		return "loupe open -text " + name + ", loupe compare " + name + " OTHER"
 	case session.CoreFile:
 		return "loupe core " + name + ", loupe core goroutines|threads|heap " + name
 	case recording.Stacks:

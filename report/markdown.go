@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
 	"loupe/insight"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // escape makes text from a recording plain inside Markdown.

@@ -15,12 +15,12 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/calltree"
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/analysis/calltree"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // server is a small CPU profile with recursion, an inlined call and labels.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // ProfileTable is the ranking of a profile as a table of its own: what pprof's
@@ -42,10 +42,11 @@ func ProfileTable(r *pprof.Report, all bool) *Sheet {
 	if means := pprof.Meaning(r.Profile, r.Index()); means != "" {
 		s.Notes = append(s.Notes, r.Type+": "+means+".")
 	}
-	switch t.Sampling {
-	case profile.Sampled:
+	switch {
+	case len(t.Rows) == 0: // nothing came through the filters
+	case t.Sampling == profile.Sampled:
 		s.Notes = append(s.Notes, fmt.Sprintf("The shares of functions themselves are estimates from %d observations, each with its interval of 95%%.", t.Graph.Samples))
-	case profile.Exact:
+	case t.Sampling == profile.Exact:
 		s.Notes = append(s.Notes, "Everything was counted; there is no error of sampling.")
 	default:
 		s.Notes = append(s.Notes, "The profile does not tell how many observations its values were estimated from; their error is unknown.")
@@ -87,12 +88,12 @@ func dropColumns(s *Sheet, drop func(key string, empty bool) bool) {
 
 // ProfileCategories is what a profile was spent on: the duties of the runtime,
 // and code by whose it is.
-func ProfileCategories(r *pprof.Report, scope stack.Scope) *Sheet {
+func ProfileCategories(r *pprof.Report) *Sheet {
 	s := &Sheet{
 		Key: "categories", Title: fmt.Sprintf("%s by kind of work, %s in all", r.Type, valueText(r.Total, r.Unit)),
 		Columns: []Column{{Key: "weight", Head: "weight"}, {Key: "share", Head: "share"}, {Key: "stacks", Head: "stacks"}, {Key: "kind", Head: "kind"}},
 	}
-	for _, row := range r.Categories(scope) {
+	for _, row := range r.Categories(stack.Scope{}) {
 		kind := row.Category.String()
 		if row.Category == stack.Plain {
 			kind = row.Origin.String() + " code"

@@ -9,11 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"loupe/calltree"
-	"loupe/compare"
-	"loupe/profile"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/format/profile"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // ProfileCompareSchema is the version of the JSON form of a comparison of

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/compare"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/compare"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 	"loupe/report"
 )
 

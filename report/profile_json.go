@@ -1,13 +1,12 @@
-package cli
+package report
 
 import (
 	"fmt"
 	"io"
 
-	"loupe/calltree"
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/report"
+	"loupe/analysis/calltree"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
 )
 
 // The JSON of reports. Names are only ever added.
@@ -52,10 +51,10 @@ type (
 	}
 )
 
-// writePprofJSON prints a report as JSON: the graph of top, tree, peek and the
+// WriteProfileJSON prints a report as JSON: the graph of top, tree, peek and the
 // pictures, the lines of list, the instructions of disasm, the samples of
 // traces and raw, the labels of tags.
-func writePprofJSON(w io.Writer, r *pprof.Report) error {
+func WriteProfileJSON(w io.Writer, r *pprof.Report) error {
 	head := map[string]any{
 		"type": r.Type, "unit": r.Unit, "total": r.Total, "filters": r.Filters(),
 	}
@@ -64,7 +63,7 @@ func writePprofJSON(w io.Writer, r *pprof.Report) error {
 		for key, value := range more {
 			head[key] = value
 		}
-		return report.WriteJSON(w, head)
+		return WriteJSON(w, head)
 	}
 	switch r.Command.Name {
 	case "list", "weblist":
@@ -212,26 +211,4 @@ func jsonLabels(labels []profile.Label) map[string]any {
 		}
 	}
 	return out
-}
-
-// totals prints the total of every sample type.
-func (s *pprofSession) totals() error {
-	type row struct {
-		Type  string `json:"type"`
-		Unit  string `json:"unit"`
-		Total int64  `json:"total"`
-		Means string `json:"means,omitempty"`
-	}
-	var rows []row
-	for i, t := range s.p.SampleTypes {
-		rows = append(rows, row{t.Type, t.Unit, s.p.Total(i), pprof.Meaning(s.p, i)})
-	}
-	if s.flags.json {
-		return report.WriteJSON(s.e.stdout, map[string]any{"schema": "loupe.totals/1", "samples": s.p.Len(), "totals": rows})
-	}
-	for _, r := range rows {
-		fmt.Fprintf(s.e.stdout, "%-16s %20d %s\n", r.Type, r.Total, r.Unit)
-	}
-	_, err := fmt.Fprintf(s.e.stdout, "%-16s %20d\n", "samples", s.p.Len())
-	return err
 }

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
-	"loupe/compare"
-	"loupe/gc"
+	"loupe/analysis/compare"
+	"loupe/analysis/gc"
 	"loupe/insight"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/unit"
+	"loupe/value/terminal"
+	"loupe/value/unit"
 )
 
 // Schema names the version of the JSON form of a Recording.
@@ -43,6 +43,11 @@ type Recording struct {
 	// Files says what each file is, where what is printed is no recording but
 	// files that stand alone.
 	Files []session.File `json:"files,omitempty"`
+	// RuntimeLines are what logs that stand alone say besides collections and the
+	// scheduler.
+	RuntimeLines []*RuntimeLines `json:"runtime_lines,omitempty"`
+	// Compiler is what outputs of the compiler that stand alone say.
+	Compiler *CompilerLog `json:"compiler,omitempty"`
 }
 
 // WriteRecording prints a recording for people: findings first, then what
@@ -217,7 +222,7 @@ func WriteJSON(w io.Writer, v any) error {
 		return err
 	}
 	text := b.Bytes()
-	obeyed := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	obeyed := func(r rune) bool { return r >= 0x7f && terminal.Obeyed(r) }
 	for {
 		i := bytes.IndexFunc(text, obeyed)
 		if i < 0 {

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog/loadlogtest"
+	"loupe/format/profile/profiletest"
 	"loupe/insight"
-	"loupe/loadlog/loadlogtest"
-	"loupe/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -101,7 +102,7 @@ func (f form) record() *recordingtest.Recording {
 
 // examined is a recording with what is said of it, as the command line puts
 // it together.
-func examined(t *testing.T, r *recordingtest.Recording) (*Recording, *compare.Facts) {
+func examined(t *testing.T, r *recordingtest.Recording) (*Recording, *facts.Facts) {
 	t.Helper()
 	s := session.New(r.Open())
 	in := insight.NewInput(s)
@@ -114,7 +115,7 @@ func examined(t *testing.T, r *recordingtest.Recording) (*Recording, *compare.Fa
 func compared(t *testing.T, all ...*recordingtest.Recording) *Comparison {
 	t.Helper()
 	c := &Comparison{}
-	var facts []*compare.Facts
+	var facts []*facts.Facts
 	for _, r := range all {
 		x, f := examined(t, r)
 		facts, c.Findings, c.Paths = append(facts, f), append(c.Findings, x.Findings), append(c.Paths, x.Path)

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/sched"
+	"loupe/value/unit"
 )
 
 // Sheet is a table of values that prints itself in every form: text with

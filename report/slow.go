@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/analysis/overlap"
+	"loupe/format/loadlog"
 	"loupe/insight"
-	"loupe/loadlog"
-	"loupe/overlap"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // slowTail is the tail that the text shows: the slowest 1 %, or of few requests
@@ -89,7 +89,7 @@ func metSheet(t *overlap.Table) *Sheet {
 			continue
 		}
 		m := &r.Slow[tail]
-		row := []any{r.Name, Share(r.Busy), Share(r.All), Share(m.Share), Share(*m.Chance), chance(*m.P), lift(m.Lift), some(r.With), some(r.Without)}
+		row := []any{r.Name, Share(r.Busy), Share(r.All), Share(m.Share), Share(*m.Chance), chance(*m.P), lift(m.Lift), SomeTime(r.With), SomeTime(r.Without)}
 		if r.Doubt != "" {
 			row[5] = nil
 			if doubted[r.Doubt] == nil {
@@ -116,8 +116,8 @@ func (p chance) plain() any   { return float64(p) }
 func (l lift) text() string   { return unit.Number(float64(l)) + "×" }
 func (l lift) plain() any     { return float64(l) }
 
-// some is a time in a sheet, nil for none.
-func some(d time.Duration) any {
+// SomeTime is a time in a sheet, nil for none.
+func SomeTime(d time.Duration) any {
 	if d == 0 {
 		return nil
 	}
@@ -181,7 +181,7 @@ func spentSheet(t *overlap.Table) *Sheet {
 	}
 	for _, r := range own[:min(len(own), slowShown)] {
 		m := &r.Slow[tail]
-		row := []any{r.Name, some(r.Time), share(r.Time, t.Mean), some(m.Time), share(m.Time, t.Tails[tail].Mean)}
+		row := []any{r.Name, SomeTime(r.Time), share(r.Time, t.Mean), SomeTime(m.Time), share(m.Time, t.Tails[tail].Mean)}
 		if m.Unknown {
 			row[3], row[4] = "unknown", ""
 		}
@@ -203,8 +203,8 @@ func served(t *overlap.Table) string {
 	return fmt.Sprintf("\"it\" is the goroutine that served the request, known for %s of them.", percent(t.Served))
 }
 
-// WriteSlow prints what the slowest requests met.
-func WriteSlow(out io.Writer, all []compare.Slow, s Style) error {
+// slowText prints what the slowest requests met.
+func slowText(out io.Writer, all []compare.Slow, s Style) error {
 	w := &lines{w: out}
 	writeSlow(w, all, s)
 	return w.err

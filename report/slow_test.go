@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
 	"loupe/recording"
 	"loupe/session"
 )
@@ -20,7 +20,7 @@ func TestGoldenSlow(t *testing.T) {
 	defer rec.Close()
 	slow := compare.SlowRequests(session.New(rec))
 	for _, width := range []int{80, 120} {
-		golden(t, fmt.Sprintf("COLUMNS=%d slow requests", width), func(w io.Writer) error { return WriteSlow(w, slow, Style{Width: width}) })
+		golden(t, fmt.Sprintf("COLUMNS=%d slow requests", width), func(w io.Writer) error { return slowText(w, slow, Style{Width: width}) })
 	}
 	golden(t, "slow requests -format md", func(w io.Writer) error {
 		l := &lines{w: w}
@@ -29,5 +29,5 @@ func TestGoldenSlow(t *testing.T) {
 	})
 	golden(t, "slow requests -json", func(w io.Writer) error { return WriteJSON(w, slow) })
 	few := []compare.Slow{{Phase: "bare", Source: "gctrace", Clock: "dates", Why: "fewer than 100 answered requests lie within it"}}
-	golden(t, "slow requests few", func(w io.Writer) error { return WriteSlow(w, few, Style{Width: 120}) })
+	golden(t, "slow requests few", func(w io.Writer) error { return slowText(w, few, Style{Width: 120}) })
 }

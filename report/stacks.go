@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/dump"
-	"loupe/explain"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/explain"
+	"loupe/format/dump"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // StacksSchema names the form of the JSON of loupe stacks.
@@ -61,7 +61,7 @@ func WriteStacks(out io.Writer, v *Stacks, s Style) error {
 	keep := v.Chosen()
 	groups := f.Groups(keep)
 	if len(groups) > 0 {
-		writeSuspects(w, v, f.Suspects(keep), s)
+		writeSuspects(w, v, dump.Suspects(f, keep), s)
 		if v.failed() {
 			writeExplained(w, v, keep, s)
 		}
@@ -118,7 +118,7 @@ func writeDumps(w *lines, v *Stacks, s Style) {
 			if from <= i && i < to && to-from < len(f.Dumps) {
 				mark = "*"
 			}
-			w.printf(" %s%2d  %s, %s%s\n", mark, i+1, f.Dumps[i].Kind, counted(int(dumpCount(f, i)), "goroutine"), firstLine(&f.Dumps[i]))
+			w.printf(" %s%2d  %s, %s%s\n", mark, i+1, f.Dumps[i].Kind, unit.Plural(int(dumpCount(f, i)), "goroutine"), firstLine(&f.Dumps[i]))
 		}
 		if to-from == 1 {
 			w.printf("  %s\n", s.paint(dim, "dump "+fmt.Sprint(from+1)+" is shown; -dump N shows another, -dump all adds them up"))
@@ -137,7 +137,7 @@ func writeDumps(w *lines, v *Stacks, s Style) {
 			w.printf("  %s\n", s.paint(red, clip(cleanLine(line), 4*s.width())))
 		}
 		if len(all) > 20 {
-			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s of the message", counted(len(all)-20, "more line"))))
+			w.printf("  %s\n", s.paint(dim, fmt.Sprintf("and %s of the message", unit.Plural(len(all)-20, "more line"))))
 		}
 	}
 }
@@ -167,14 +167,14 @@ func stacksTitle(v *Stacks) string {
 			n += f.Count(g)
 		}
 	}
-	text := counted(int(n), "goroutine")
+	text := unit.Plural(int(n), "goroutine")
 	if groups := len(f.Groups(keep)); n > 0 {
-		text += " in " + counted(groups, "group")
+		text += " in " + unit.Plural(groups, "group")
 	}
 	if from, to := v.shown(); to-from == 1 {
 		text = f.Dumps[from].Kind.String() + ", " + text
 	}
-	switch races := counted(len(f.Races), "data race"); {
+	switch races := unit.Plural(len(f.Races), "data race"); {
 	case len(f.Races) == 0:
 	case len(f.Dumps) == 0:
 		return races
@@ -353,7 +353,7 @@ func writeGroups(w *lines, v *Stacks, groups []dump.Group, s Style) {
 	w.printf("\n%s\n", s.paint(bold, "Groups by stack and state"))
 	for i, x := range groups {
 		if v.Top > 0 && i >= v.Top {
-			w.printf("\n  %s\n", s.paint(dim, counted(len(groups)-i, "more group")+"; -n 0 shows all of them"))
+			w.printf("\n  %s\n", s.paint(dim, unit.Plural(len(groups)-i, "more group")+"; -n 0 shows all of them"))
 			return
 		}
 		w.printf("\n  %s  %s\n", s.paint(bold, unit.Count(x.Count)), groupTitle(v.File, &x))
@@ -567,7 +567,7 @@ func writeRaces(w *lines, v *Stacks, s Style) {
 	f := v.File
 	for i, r := range f.Races {
 		if i == 20 {
-			w.printf("\n%s\n", s.paint(dim, counted(len(f.Races)-i, "more data race")))
+			w.printf("\n%s\n", s.paint(dim, unit.Plural(len(f.Races)-i, "more data race")))
 			return
 		}
 		w.printf("\n%s\n", s.paint(bold, fmt.Sprintf("Data race %d", i+1)))
@@ -604,12 +604,12 @@ func writeDoubts(w *lines, v *Stacks, s Style) {
 		}
 	}
 	if doubtful > 0 {
-		note(counted(doubtful, "goroutine") + " may be part of the text of the panic, and are not counted: before Go 1.23 a message could look like a dump")
+		note(unit.Plural(doubtful, "goroutine") + " may be part of the text of the panic, and are not counted: before Go 1.23 a message could look like a dump")
 	}
 	if f.Unrecognised == 0 {
 		return
 	}
-	note(counted(int(f.Unrecognised), "line") + " inside of dumps not understood:")
+	note(unit.Plural(int(f.Unrecognised), "line") + " inside of dumps not understood:")
 	for _, l := range f.Odd[:min(len(f.Odd), 5)] {
 		w.printf("  %s\n", s.paint(dim, fmt.Sprintf("line %d: %s", l.Number, clip(cleanLine(l.Text), 120))))
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"loupe/dump"
-	"loupe/unit"
+	"loupe/format/dump"
+	"loupe/value/unit"
 )
 
 // StacksComparison is two looks at the goroutines of a program.
@@ -50,7 +50,7 @@ func WriteStacksComparison(out io.Writer, c *StacksComparison, s Style) error {
 		w.printf("\n%s\n", s.paint(bold, part.title))
 		for i, x := range all {
 			if c.New.Top > 0 && i >= c.New.Top {
-				w.printf("\n  %s\n", s.paint(dim, counted(len(all)-i, "more group")+"; -n 0 shows all of them"))
+				w.printf("\n  %s\n", s.paint(dim, unit.Plural(len(all)-i, "more group")+"; -n 0 shows all of them"))
 				break
 			}
 			text := fmt.Sprintf("%s → %s  ", unit.Count(x.Old), unit.Count(x.New))
@@ -66,7 +66,7 @@ func WriteStacksComparison(out io.Writer, c *StacksComparison, s Style) error {
 		}
 	}
 	if same > 0 {
-		w.printf("\n%s\n", s.paint(dim, counted(same, "group")+" as before"))
+		w.printf("\n%s\n", s.paint(dim, unit.Plural(same, "group")+" as before"))
 	}
 	return w.err
 }

@@ -2,11 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/format/dump"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // maxCycle is how many steps of a cycle are told.
@@ -34,7 +35,11 @@ func cycleText(f *dump.File, c *dump.Cycle) string {
 		text += " The longest has waited for " + waitText(c.MaxWait) + "."
 	}
 	if c.Proven {
-		return text + " The runtime has found that none of them can go on; who holds what is concluded from the addresses in their stacks."
+		from := "the addresses in their stacks"
+		if slices.ContainsFunc(c.Edges, func(e dump.WaitEdge) bool { return e.Grip == dump.GripType }) {
+			from = "the addresses and methods in their stacks"
+		}
+		return text + " The runtime has found that none of them can go on; who holds what is concluded from " + from + "."
 	}
 	return text + " That they wait is a fact; who holds what is concluded from the addresses in their stacks, as nobody else in the dump has them. A second dump in which the same goroutines wait proves it."
 }
@@ -68,7 +73,9 @@ func edgeText(f *dump.File, e *dump.WaitEdge) string {
 	case e.Grip == dump.GripWriter:
 		return text + fmt.Sprintf("behind the writer goroutine %d", f.IDs[e.Holder])
 	case e.Holder == e.Waiter:
-		return text + fmt.Sprintf("which it may hold itself since %s", through)
+		return text + fmt.Sprintf("which it may hold itself, if %s has taken it before", through)
+	case e.Grip == dump.GripType:
+		return text + fmt.Sprintf("which goroutine %d may hold (it alone is in a method of the same type, %s, whose receiver is not shown)", f.IDs[e.Holder], through)
 	case strings.HasPrefix(f.State(e.Waiter).Name, "sync.Mutex") || strings.HasPrefix(f.State(e.Waiter).Name, "sync.RWMutex") || strings.HasPrefix(f.State(e.Waiter).Name, "semacquire"):
 		return text + fmt.Sprintf("which goroutine %d may hold (%s has it)", f.IDs[e.Holder], through)
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/dump"
-	"loupe/explain"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/explain"
+	"loupe/format/dump"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // Explained are goroutines with what the words of their arguments are.
@@ -45,7 +45,7 @@ func (v *Stacks) explained(keep func(int) bool) (list []int) {
 			break
 		}
 	}
-	for _, x := range f.Suspects(keep) {
+	for _, x := range dump.Suspects(f, keep) {
 		if x.Lock != nil {
 			for _, g := range x.Lock.Holders[:min(1, len(x.Lock.Holders))] {
 				add(g)

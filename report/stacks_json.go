@@ -3,8 +3,8 @@ package report
 import (
 	"slices"
 
-	"loupe/dump"
-	"loupe/stack"
+	"loupe/format/dump"
+	"loupe/value/stack"
 )
 
 // stacksJSON is the JSON of loupe stacks.
@@ -192,7 +192,7 @@ func StacksJSON(v *Stacks) any {
 		}
 		out.Ages = append(out.Ages, j)
 	}
-	for _, x := range f.Suspects(keep) {
+	for _, x := range dump.Suspects(f, keep) {
 		j := suspectJSON{Concern: x.Concern.String(), Count: x.Count, MaxWait: x.MaxWait, Text: suspectText(f, &x)}
 		if x.Lock != nil {
 			j.Address = x.Lock.Address

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/format/dump"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // Minutes is a wait as Go prints it, in a sheet: text shows none below one.

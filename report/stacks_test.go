@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/dump"
+	"loupe/format/dump"
 )
 
 // stacksOf is a look at one of the samples of package dump.
 func stacksOf(t *testing.T, name string) *Stacks {
 	t.Helper()
-	text, err := os.ReadFile("../dump/testdata/" + name)
+	text, err := os.ReadFile("../format/dump/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

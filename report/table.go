@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
 	"loupe/insight"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // quantity prints a value of a row.

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"loupe/value/terminal"
 )
 
 // Style says how text is laid out.
@@ -64,7 +65,7 @@ func clean(text string) string {
 		switch {
 		case r == '\t' || r == '\n' || r == '\u2028' || r == '\u2029':
 			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+		case terminal.Obeyed(r):
 			return -1
 		}
 		return r

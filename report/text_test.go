@@ -12,14 +12,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"loupe/compare"
-	"loupe/gc"
-	"loupe/godebug"
+	"loupe/analysis/compare"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
+	"loupe/format/godebug"
+	"loupe/format/profile/profiletest"
 	"loupe/insight"
-	"loupe/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/sched"
 )
 
 func TestClean(t *testing.T) {
@@ -282,7 +282,7 @@ func TestFailingWriter(t *testing.T) {
 	for what, err := range map[string]error{
 		"WriteRecording": WriteRecording(w, r, Style{}), "WriteComparison": WriteComparison(w, c, Style{}), "WriteDemo": WriteDemo(w, c, Style{}),
 		"WriteRecordingMarkdown": WriteRecordingMarkdown(w, r), "WriteComparisonMarkdown": WriteComparisonMarkdown(w, c), "WriteJSON": WriteJSON(w, r),
-		"WriteGC": WriteGC(w, []Collections{{Summary: gc.Analyse(nil, gc.Options{})}}, true, Style{}), "WriteSched": WriteSched(w, []Samples{{Summary: sched.Analyse(nil, sched.Options{})}}, Style{}),
+		"WriteGC": WriteGC(w, []Collections{{Summary: gc.Analyse(nil, gc.Options{})}}, nil, true, Style{}), "WriteSched": WriteSched(w, []Samples{{Summary: sched.Analyse(nil, sched.Options{})}}, Style{}),
 	} {
 		if !errors.Is(err, full) {
 			t.Errorf("%s = %v, want %v", what, err, full)
@@ -303,7 +303,7 @@ func TestGoldenRuntime(t *testing.T) {
 		}
 	}) + "gc 13 @1.3s 0%: torn\x1b[31m\n"))
 	all := []Collections{{Title: "bare", Summary: gc.Analyse(log.Cycles, gc.Options{Requests: 600, Duration: 1200 * time.Millisecond}), Unrecognised: log.Unrecognised}}
-	golden(t, "COLUMNS=100 gc -cycles log", func(w io.Writer) error { return WriteGC(w, all, true, Style{}) })
+	golden(t, "COLUMNS=100 gc -cycles log", func(w io.Writer) error { return WriteGC(w, all, nil, true, Style{}) })
 	samples := []Samples{{Title: "bare", Summary: sched.Analyse(log.Samples, sched.Options{})}}
 	golden(t, "COLUMNS=100 sched log", func(w io.Writer) error { return WriteSched(w, samples, Style{}) })
 }

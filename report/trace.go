@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // TraceSchema is the version of the JSON form of everything that loupe trace
@@ -115,9 +115,9 @@ func WriteTraceMarkdown(out io.Writer, t *Trace) error {
 	return w.err
 }
 
-// StackOf is a stack as it is shown: its line is that of the program's own
+// stackOf is a stack as it is shown: its line is that of the program's own
 // code nearest to the leaf, or the leaf where there is none.
-func StackOf(r *exectrace.Reader, id stack.ID) Stack {
+func stackOf(r *exectrace.Reader, id stack.ID) Stack {
 	frames := r.Stacks().Frames(id)
 	if len(frames) == 0 {
 		return Stack{Where: "–"}
@@ -144,7 +144,7 @@ func StackOf(r *exectrace.Reader, id stack.ID) Stack {
 
 // frames are the lines of a stack, leaf first.
 func frames(r *exectrace.Reader, id stack.ID) []string {
-	return StackOf(r, id).Frames
+	return stackOf(r, id).Frames
 }
 
 // nameOf is a function's name in short; of a goroutine that no event has told
@@ -170,8 +170,8 @@ func reasonOf(r *exectrace.Reader, s exectrace.State, reason exectrace.NameID) s
 // reasonAt is reasonOf at a stack, which tells waits for the collector from those
 // for a lock.
 func reasonAt(r *exectrace.Reader, s exectrace.State, reason exectrace.NameID, at stack.ID) string {
-	if s == exectrace.Waiting && exectrace.IsCollectorWait(r.Stacks(), at, reason) {
-		return exectrace.CollectorReason
+	if s == exectrace.Waiting && reason != exectrace.NameNone {
+		return r.WaitReason(reason, at)
 	}
 	return reasonOf(r, s, reason)
 }
@@ -226,12 +226,16 @@ func with(sheets ...*Sheet) []*Sheet {
 func TraceSummary(a *sched.Analysis) *Trace {
 	facts := traceFacts(a)
 	lat := &a.Latency.All
+	if !a.Picks {
+		facts = append(facts, Fact{"running_mean", "running side by side", sideBySide(a)})
+	}
 	facts = append(facts,
-		Fact{"running_mean", "running side by side", sideBySide(a)},
 		Fact{Key: "sched_wait_p99_ns", Value: lat.Quantile(0.99)},
 		Fact{Head: "wait for a P", Key: "sched_wait", Value: spread(lat)},
-		Fact{Head: "collector", Key: "gc", Value: collector(a)},
 	)
+	if !a.Picks {
+		facts = append(facts, Fact{Head: "collector", Key: "gc", Value: collector(a)})
+	}
 	groups := groupSheet(a.Reader, a.Groups, 10)
 	groups.Title = "Goroutines by the function that they began with"
 	blocks := blockSheet(a.Reader, a.Blocks, 10)
@@ -239,7 +243,7 @@ func TraceSummary(a *sched.Analysis) *Trace {
 	sheets := with(lostSheet(a), groups, blocks)
 	switch {
 	case a.Picks:
-		groups.Notes = append(groups.Notes, "The figures are of the stays that the filter picks. How many ran side by side and the collector's work are those of all goroutines; tasks are left out.")
+		groups.Notes = append(groups.Notes, "The figures are of the stays that the filter picks. What is of the whole program is left out: how many ran side by side, the collector's work, tasks.")
 	case len(a.Tasks) > 0:
 		sheets = append(sheets, taskSheet(a.Reader, a.Tasks))
 	}
@@ -320,12 +324,12 @@ func blockSheet(r *exectrace.Reader, blocks []*sched.Block, top int) *Sheet {
 		var share any
 		if len(b.Wakers) > 0 {
 			if b.Wakers[0].Stack != 0 {
-				by = StackOf(r, b.Wakers[0].Stack)
+				by = stackOf(r, b.Wakers[0].Stack)
 			}
 			share = Share(float64(b.Wakers[0].Count) / float64(b.Wait.Count))
 		}
 		s.Rows = append(s.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Wait.Count, b.Wait.Sum, b.Wait.Quantile(0.5), b.Wait.Quantile(0.99), b.Wait.Max,
-			StackOf(r, b.Stack), by, share})
+			stackOf(r, b.Stack), by, share})
 	}
 	return s.more(len(blocks)-top, "places")
 }

@@ -2,10 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/sched"
+	"loupe/value/unit"
 )
 
 // TraceComparison lays two traces side by side.
@@ -13,14 +14,15 @@ func TraceComparison(c *sched.Comparison, nameA, nameB string, top int) *Trace {
 	facts := []Fact{
 		{"a", "A", fmt.Sprintf("%s: %s, %s events", nameA, unit.Duration(c.A.Info.Span.Len()), unit.Count(c.A.Info.Events))},
 		{"b", "B", fmt.Sprintf("%s: %s, %s events", nameB, unit.Duration(c.B.Info.Span.Len()), unit.Count(c.B.Info.Events))},
-		{"side_by_side_a", "A running", sideBySide(c.A)},
-		{"side_by_side_b", "B running", sideBySide(c.B)},
 		{"sched_wait_a", "A waits for a P", spread(&c.A.Latency.All)},
 		{"sched_wait_b", "B waits for a P", spread(&c.B.Latency.All)},
-		{"gc_a", "A collector", collector(c.A)},
-		{"gc_b", "B collector", collector(c.B)},
 	}
 	var sheets []*Sheet
+	picks := c.A.Picks || c.B.Picks
+	if !picks {
+		facts = slices.Insert(facts, 2, Fact{"side_by_side_a", "A running", sideBySide(c.A)}, Fact{"side_by_side_b", "B running", sideBySide(c.B)})
+		facts = append(facts, Fact{"gc_a", "A collector", collector(c.A)}, Fact{"gc_b", "B collector", collector(c.B)})
+	}
 	for _, part := range []struct {
 		key, title, name string
 		list             []sched.Delta
@@ -31,9 +33,13 @@ func TraceComparison(c *sched.Comparison, nameA, nameB string, top int) *Trace {
 		{"tasks", "Tasks, per second of trace", "task", c.Tasks},
 		{"regions", "Regions, per second of trace", "region", c.Regions},
 	} {
-		if len(part.list) > 0 {
+		whole := part.key == "tasks" || part.key == "regions" // which no filter of stays divides
+		if len(part.list) > 0 && !(picks && whole) {
 			sheets = append(sheets, deltaSheet(part.key, part.title, part.name, part.list, top))
 		}
+	}
+	if picks {
+		sheets = append(sheets, &Sheet{Notes: []string{"The figures are of the stays that the filter picks. What is of the whole program is left out: how many ran side by side, the collector's work, tasks and regions."}})
 	}
 	sheets = append(sheets, &Sheet{Notes: []string{"Two single traces have no spread: whether a change is chance they cannot say. loupe compare does, of recordings with several rounds."}})
 	return &Trace{Facts: facts, Sheets: sheets}

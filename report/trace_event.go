@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // eventJSON is one event of a trace as JSON. Fields that mean nothing for the

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // IntervalWriter writes the stays of goroutines in their states, one after
@@ -56,7 +56,7 @@ func (c *csvIntervals) Interval(r *exectrace.Reader, i *sched.Interval) {
 	if i.By != exectrace.NoGoroutine {
 		by = strconv.FormatInt(int64(i.By), 10)
 	}
-	c.w.Write([]string{strconv.FormatInt(int64(i.G), 10), csvText(r.Name(i.Name)), strings.ToLower(i.State.String()), csvText(r.Name(i.Reason)),
+	c.w.Write([]string{strconv.FormatInt(int64(i.G), 10), csvText(r.Name(i.Name)), strings.ToLower(i.State.String()), csvText(r.WaitReason(i.Reason, i.Stack)),
 		strconv.FormatInt(int64(i.Start), 10), strconv.FormatInt(int64(i.End), 10), p, by,
 		csvText(strings.Join(frames(r, i.Stack), ";")), csvText(strings.Join(frames(r, i.ByStack), ";"))})
 }
@@ -83,7 +83,7 @@ func (j *jsonIntervals) Interval(r *exectrace.Reader, i *sched.Interval) {
 		By        *int64   `json:"woken_by,omitempty"`
 		Stack     []string `json:"stack,omitempty"`
 		From      []string `json:"woken_from,omitempty"`
-	}{int64(i.G), r.Name(i.Name), strings.ToLower(i.State.String()), r.Name(i.Reason), int64(i.Start), int64(i.End), nil, nil, frames(r, i.Stack), frames(r, i.ByStack)}
+	}{int64(i.G), r.Name(i.Name), strings.ToLower(i.State.String()), r.WaitReason(i.Reason, i.Stack), int64(i.Start), int64(i.End), nil, nil, frames(r, i.Stack), frames(r, i.ByStack)}
 	if i.P != exectrace.NoProc {
 		row.P = (*int32)(&i.P)
 	}
@@ -109,9 +109,9 @@ func (p *perfettoIntervals) Interval(r *exectrace.Reader, i *sched.Interval) {
 		p.out.printf(",\n"+`{"ph":"M","pid":2,"tid":%d,"name":"thread_name","args":{"name":%s}}`, i.G, quoted(fmt.Sprintf("G%d %s", i.G, name)))
 	}
 	if i.State == exectrace.Running && i.P != exectrace.NoProc {
-		p.span(1, int64(i.P), fmt.Sprintf("G%d %s", i.G, name), i, StackOf(r, i.Stack))
+		p.span(1, int64(i.P), fmt.Sprintf("G%d %s", i.G, name), i, stackOf(r, i.Stack))
 	}
-	p.span(2, int64(i.G), reasonOf(r, i.State, i.Reason), i, StackOf(r, i.Stack))
+	p.span(2, int64(i.G), reasonOf(r, i.State, i.Reason), i, stackOf(r, i.Stack))
 }
 
 func (p *perfettoIntervals) span(pid int, tid int64, name string, i *sched.Interval, at Stack) {

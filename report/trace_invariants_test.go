@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/report"
 	"loupe/report/reporttest"
-	"loupe/sched"
 )
 
 // TestTraceInvariants: no table of loupe trace says what cannot be, of no trace and
 // no part of one.
 func TestTraceInvariants(t *testing.T) {
-	files, err := filepath.Glob("../exectrace/testdata/*/*.trace")
+	files, err := filepath.Glob("../format/exectrace/testdata/*/*.trace")
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d traces, %v", len(files), err)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/sched"
+	"loupe/analysis/sched"
 )
 
 // TraceMMU is the curve of the minimum mutator utilisation: the share of the

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/stack"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
 )
 
 // TraceTask is one task: its tree, its regions, and what its time was spent
@@ -39,7 +39,7 @@ func TraceTask(h *sched.TaskHistory, top int) *Trace {
 	tree.more(len(h.Tree)-top, "tasks")
 	regions := &Sheet{Key: "regions", Title: "Regions", Columns: []Column{{"region", "region"}, {"task", "task"}, {"goroutine", "goroutine"}, {"at_ns", "at"}, {"time_ns", "took"}, {"exec_ns", "running"}, {"sched_wait_ns", "for a P"}, {"blocked_ns", "waiting"}, {"stack", "where"}}}
 	for _, re := range head(h.Regions, top) {
-		regions.Rows = append(regions.Rows, []any{name(re.Name), fmt.Sprint(re.Task), fmt.Sprint(re.G), since(re.Start, h.Span.Start), re.Total, re.Exec, re.SchedWait, re.Blocked.Sum(), StackOf(r, re.Stack)})
+		regions.Rows = append(regions.Rows, []any{name(re.Name), fmt.Sprint(re.Task), fmt.Sprint(re.G), since(re.Start, h.Span.Start), re.Total, re.Exec, re.SchedWait, re.Blocked.Sum(), stackOf(r, re.Stack)})
 	}
 	regions.more(len(h.Regions)-top, "regions")
 	sheets := []*Sheet{where, tree}
@@ -97,7 +97,7 @@ func pathSheet(h *sched.TaskHistory, top int) *Sheet {
 		if s.state == exectrace.NotExist {
 			state = "not there"
 		}
-		sheet.Rows = append(sheet.Rows, []any{s.d, Share(float64(s.d) / float64(max(1, h.Span.Len()))), s.n, state, nameOf(h.Reader, s.name), StackOf(h.Reader, s.stack), s.longest.Len(), fmt.Sprint(s.longest.G)})
+		sheet.Rows = append(sheet.Rows, []any{s.d, Share(float64(s.d) / float64(max(1, h.Span.Len()))), s.n, state, nameOf(h.Reader, s.name), stackOf(h.Reader, s.stack), s.longest.Len(), fmt.Sprint(s.longest.G)})
 	}
 	sheet.Notes = append(sheet.Notes, "Where the task waited for another goroutine, what that one did meanwhile is counted in its place.")
 	return sheet.more(len(list)-top, "places")

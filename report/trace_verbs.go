@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/unit"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/unit"
 )
 
 // TraceGoroutines are the groups of goroutines, by function or by the go
@@ -27,7 +27,7 @@ func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
 		{"sched_wait_ns", "for a P"}, {"blocked_ns", "waiting"}, {"life_p50_ns", "life p50"}, {"life_p99_ns", "life p99"},
 	}}
 	for _, g := range a.Creators[:min(top, len(a.Creators))] {
-		s.Rows = append(s.Rows, []any{StackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
+		s.Rows = append(s.Rows, []any{stackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
 			quantile(&g.Life, 0.5), quantile(&g.Life, 0.99)})
 	}
 	if len(a.Creators) == 0 {
@@ -52,9 +52,9 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 		if b.Alternating >= 100 && 2*b.Alternating >= b.Wait.Count && len(pairs.Rows) < top {
 			var by any
 			if len(b.Wakers) > 0 {
-				by = StackOf(r, b.Wakers[0].Stack)
+				by = stackOf(r, b.Wakers[0].Stack)
 			}
-			pairs.Rows = append(pairs.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), StackOf(r, b.Stack), by})
+			pairs.Rows = append(pairs.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), stackOf(r, b.Stack), by})
 		}
 	}
 	sheets := with(lostSheet(a), blocks)
@@ -66,7 +66,7 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "made in the trace"}, {"example", "one of them"},
 	}}
 	for _, l := range a.Left[:min(top, len(a.Left))] {
-		left.Rows = append(left.Rows, []any{l.Count, reasonAt(r, l.State, l.Reason, l.Stack), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
+		left.Rows = append(left.Rows, []any{l.Count, reasonAt(r, l.State, l.Reason, l.Stack), l.Longest, nameOf(r, l.Name), stackOf(r, l.Stack), l.Created, int64(l.Example)})
 	}
 	left.more(len(a.Left)-top, "places")
 	return &Trace{Sheets: with(append(sheets, left)...)}
@@ -86,7 +86,7 @@ func siteSheet(a *sched.Analysis, top int) *Sheet {
 		if b.State != exectrace.Waiting || !strings.Contains(reason, "chan") && reason != "select" {
 			continue
 		}
-		where := StackOf(a.Reader, b.Stack).Where
+		where := stackOf(a.Reader, b.Stack).Where
 		s := sites[where+reason]
 		if s == nil {
 			s = &site{where: where, reason: reason}
@@ -115,21 +115,27 @@ func TraceSched(a *sched.Analysis, top int) *Trace {
 	span := float64(max(1, a.Covers.Len()))
 	facts := []Fact{
 		{"procs", "GOMAXPROCS", p.Procs},
-		{"running_mean", "running side by side", sideBySide(a)},
 		{"sched_wait", "wait for a P", spread(&a.Latency.All)},
 		{"runs", "runs", spread(&a.Runs.All)},
 		{"short_runs_share", "runs below 10 µs", Share(a.Runs.All.Below(10 * time.Microsecond))},
-		{"idle_while_queued_ns", "", p.IdleWhileQueued},
-		{"idle_while_queued", "a P idle, a goroutine waiting", fmt.Sprintf("%s of the time, at most %s at a stretch", unit.Percent(float64(p.IdleWhileQueued)/span), unit.Duration(p.LongestIdle))},
-		{"steals", "Ps taken from system calls", p.Steals},
-		{"use", "Ps in use over time", Course{p.Use.Start.Sub(a.Info.Span.Start), p.Use.Width, p.Use.Values(), float64(p.Procs)}},
 		{"sched_wait_histogram", "waits, by powers of two", Distribution{&a.Latency.All}},
 		{"runs_histogram", "runs, by powers of two", Distribution{&a.Runs.All}},
 	}
 	side := &Sheet{Key: "parallel", Title: "Goroutines of the program that ran side by side", Columns: []Column{{"running", "running"}, {"time_ns", "for"}, {"share", "of the time"}}}
-	for k, d := range p.Running {
-		if d > 0 {
-			side.Rows = append(side.Rows, []any{k, d, Share(float64(d) / span)})
+	if a.Picks {
+		side = &Sheet{Notes: []string{"The figures are of the stays that the filter picks. What is of all Ps is left out: how many ran side by side, idle and stolen Ps."}}
+	} else {
+		facts = slices.Insert(facts, 1, Fact{"running_mean", "running side by side", sideBySide(a)})
+		facts = slices.Insert(facts, len(facts)-2,
+			Fact{"idle_while_queued_ns", "", p.IdleWhileQueued},
+			Fact{"idle_while_queued", "a P idle, a goroutine waiting", fmt.Sprintf("%s of the time, at most %s at a stretch", unit.Percent(float64(p.IdleWhileQueued)/span), unit.Duration(p.LongestIdle))},
+			Fact{"steals", "Ps taken from system calls", p.Steals},
+			Fact{"use", "Ps in use over time", Course{p.Use.Start.Sub(a.Info.Span.Start), p.Use.Width, p.Use.Values(), float64(p.Procs)}},
+		)
+		for k, d := range p.Running {
+			if d > 0 {
+				side.Rows = append(side.Rows, []any{k, d, Share(float64(d) / span)})
+			}
 		}
 	}
 	return &Trace{Facts: facts, Sheets: with(lostSheet(a), side,
@@ -145,7 +151,7 @@ func TraceHogs(a *sched.Analysis, top int) *Sheet {
 		{"function", "function"}, {"runs", "long runs"}, {"p50_ns", "run p50"}, {"longest_ns", "longest run"}, {"delay_ns", "others waited"}, {"worst_delay_ns", "at worst"}, {"at_ns", "at"}, {"stack", "then at"},
 	}}
 	for _, h := range head(a.Hogs, top) {
-		s.Rows = append(s.Rows, []any{nameOf(a.Reader, h.Name), h.Runs.Count, h.Runs.Quantile(0.5), h.Runs.Max, h.Delay, h.WorstDelay, time.Duration(h.Worst.Start - a.Info.Span.Start), StackOf(a.Reader, h.Worst.Stack)})
+		s.Rows = append(s.Rows, []any{nameOf(a.Reader, h.Name), h.Runs.Count, h.Runs.Quantile(0.5), h.Runs.Max, h.Delay, h.WorstDelay, time.Duration(h.Worst.Start - a.Info.Span.Start), stackOf(a.Reader, h.Worst.Stack)})
 	}
 	if len(a.Hogs) == 0 {
 		s.Notes = append(s.Notes, "No goroutine ran for 10 ms or more while another one waited for a P.")
@@ -168,7 +174,7 @@ func latencySheet(a *sched.Analysis, top int) *Sheet {
 func intervalSheet(a *sched.Analysis, key, title string, list []sched.Interval) *Sheet {
 	s := &Sheet{Key: key, Title: title, Columns: []Column{{"length_ns", "length"}, {"at_ns", "at"}, {"goroutine", "goroutine"}, {"function", "function"}, {"stack", "then at"}}}
 	for i := range list {
-		s.Rows = append(s.Rows, []any{list[i].Len(), time.Duration(list[i].Start - a.Info.Span.Start), fmt.Sprint(list[i].G), nameOf(a.Reader, list[i].Name), StackOf(a.Reader, list[i].Stack)})
+		s.Rows = append(s.Rows, []any{list[i].Len(), time.Duration(list[i].Start - a.Info.Span.Start), fmt.Sprint(list[i].G), nameOf(a.Reader, list[i].Name), stackOf(a.Reader, list[i].Stack)})
 	}
 	return s
 }
@@ -241,7 +247,7 @@ func TraceSTW(a *sched.Analysis, top int) *Trace {
 	}
 	worst := &Sheet{Key: "worst", Title: "The longest ones", Columns: []Column{{"length_ns", "length"}, {"at_ns", "at"}, {"kind", "kind"}, {"goroutine", "goroutine"}, {"stack", "where"}}}
 	for _, p := range a.GC.Worst {
-		worst.Rows = append(worst.Rows, []any{p.Span.Len(), time.Duration(p.Span.Start - a.Info.Span.Start), r.Name(p.Kind), fmt.Sprint(p.G), StackOf(r, p.Stack)})
+		worst.Rows = append(worst.Rows, []any{p.Span.Len(), time.Duration(p.Span.Start - a.Info.Span.Start), r.Name(p.Kind), fmt.Sprint(p.G), stackOf(r, p.Stack)})
 	}
 	assists := &Sheet{Key: "assists", Title: "Mark assists by function", Columns: []Column{{"function", "function"}, {"count", "count"}, {"total_ns", "in all"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}}}
 	for i := range a.GC.Assists[:min(top, len(a.GC.Assists))] {

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"loupe/recording"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // VerifySchema names the form of [Verified] as JSON.

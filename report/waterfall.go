@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/unit"
+	"loupe/format/loadlog"
+	"loupe/value/unit"
 )
 
 // waterfallLabel says what a phase is called in text.

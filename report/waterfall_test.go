@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // TestWaterfall has a request on a new connection, redirected to one that

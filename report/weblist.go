@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/pprof"
+	"loupe/analysis/calltree"
+	"loupe/analysis/pprof"
 )
 
 // WebList is the source of functions with the weight of every line, and the

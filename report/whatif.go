@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"loupe/gc"
-	"loupe/unit"
+	"loupe/analysis/gc"
+	"loupe/value/unit"
 )
 
 // rangeText is an estimate and what it may be off by.
@@ -96,9 +96,9 @@ func recordedName(c *gc.Recorded) string {
 	return "recorded, " + c.Settings.String()
 }
 
-// OutcomeSheet sets predictions beside runs: predicted, measured, and by how
+// outcomeSheet sets predictions beside runs: predicted, measured, and by how
 // much the prediction was off.
-func OutcomeSheet(all []gc.Outcome) *Sheet {
+func outcomeSheet(all []gc.Outcome) *Sheet {
 	s := &Sheet{Key: "gc_outcomes", Title: "Predicted and measured", Columns: []Column{
 		{"settings", "settings"}, {"figure", "figure"}, {"predicted", "predicted"}, {"measured", "measured"}, {"off", "off"}, {"grade", "grade"},
 	}}
@@ -171,7 +171,7 @@ func WriteWhatIf(out io.Writer, w *gc.WhatIf, s Style) error {
 	}
 	if len(w.Outcomes) > 0 {
 		l.printf("\n%s\n", s.paint(bold, "Predicted and measured"))
-		writeGrid(l, OutcomeSheet(w.Outcomes), s)
+		writeGrid(l, outcomeSheet(w.Outcomes), s)
 	}
 	for _, n := range sheet.Notes {
 		l.printf("  %s\n", s.paint(dim, wrap("Note: "+n, s.width()-2, "  ")))

@@ -3,7 +3,7 @@ package session
 import (
 	"fmt"
 
-	"loupe/benchmark"
+	"loupe/format/benchmark"
 	"loupe/recording"
 )
 
@@ -11,7 +11,7 @@ import (
 const BenchmarkOutput recording.Kind = "benchmarks"
 
 // addBenchmarks enters the output of go test -bench. It has no time.
-func (s *Session) addBenchmarks(f *File) error {
+func (s loose) addBenchmarks(f *File) error {
 	s.rec.Entries = append(s.rec.Entries, recording.Entry{Path: f.Name, Kind: BenchmarkOutput, Bytes: f.Bytes})
 	f.Kind = BenchmarkOutput
 	data, err := s.rec.ReadFile(f.Name, maxEntry)
@@ -22,7 +22,8 @@ func (s *Session) addBenchmarks(f *File) error {
 	if err != nil {
 		return err
 	}
-	f.Results = r.Results
+	f.Results, f.Failed = r.Results, r.Failed
+	s.rec.Notes = append(s.rec.Notes, r.Problems...)
 	return nil
 }
 

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/fstest"
 
-	"loupe/compiler"
+	"loupe/format/compiler"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
@@ -49,5 +50,22 @@ func TestCompiler(t *testing.T) {
 	}
 	if _, err := none.Calls(); !errors.Is(err, session.ErrNone) {
 		t.Errorf("Calls of nothing: %v", err)
+	}
+}
+
+// TestCompilerLog: the relative names in what the compiler has printed are those that
+// a profile beside it has, and so is the package of a command.
+func TestCompilerLog(t *testing.T) {
+	fsys := fstest.MapFS{
+		"cpu.json": {Data: []byte(`{"nodes":[{"id":1,"callFrame":{"functionName":"main.makeT","url":"/home/u/p/main.go","lineNumber":2},"hitCount":3}]}`)},
+		"m2.txt":   {Data: []byte("# example.com/p\n./main.go:3:5: can inline makeT with cost 4 as: func() { }\n./main.go:3:9: &T{} escapes to heap\n")},
+	}
+	s, files, err := session.Loose(fsys, []string{"cpu.json", "m2.txt"})
+	if err != nil || len(files) != 2 || files[1].Kind != recording.Compiler || files[1].Diagnostics != 2 {
+		t.Fatalf("%+v, %v", files, err)
+	}
+	set, err := s.Compiler()
+	if err != nil || len(set.At("/home/u/p/main.go", 3)) != 2 || !set.Packages["main"] {
+		t.Errorf("%+v, %v", set, err)
 	}
 }

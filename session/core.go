@@ -3,7 +3,7 @@ package session
 import (
 	"fmt"
 
-	"loupe/dump"
+	"loupe/format/dump"
 	"loupe/recording"
 )
 
@@ -23,7 +23,7 @@ type Cores interface {
 }
 
 // addCore enters a core. What is in it is read when somebody asks.
-func (s *Session) addCore(f *File) error {
+func (s loose) addCore(f *File) error {
 	cores, ok := s.rec.FS().(Cores)
 	if !ok {
 		return fmt.Errorf("%s is a core file: loupe core %s shows it", f.Name, f.Name)

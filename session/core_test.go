@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loupe/dump"
+	"loupe/format/dump"
 	"loupe/recording"
 )
 

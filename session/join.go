@@ -1,12 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Join says where the requests of a load run lie on the clock of something
@@ -32,18 +33,18 @@ const sameError = 2 * time.Microsecond
 // (traces hold a date since Go 1.25; before, the time at which the trace was
 // asked for has to fit). Otherwise the clocks of the recording must do.
 func (s *Session) OnTrace(l *loadlog.Log, phase string) (Join, error) {
-	t, e, err := s.Trace()
+	_, e, err := s.Trace()
 	if err != nil {
 		return Join{}, err
 	}
 	axis := s.loadClock(l, phase)
 	if l.Monotonic != 0 {
-		r := t.Reader()
-		if !r.Next() {
-			return Join{}, fmt.Errorf("the trace has no events: %w", ErrNone)
+		begin, snap, err := s.traceBegin()
+		if err != nil || begin == 0 {
+			return Join{}, cmp.Or(err, fmt.Errorf("the trace has no events: %w", ErrNone))
 		}
-		begin, offset, same := r.Event().Time, timeline.Time(l.Monotonic), false
-		if snap := r.Clock(); snap != nil && !snap.Wall.IsZero() && snap.Mono != 0 {
+		offset, same := timeline.Time(l.Monotonic), false
+		if snap != nil && !snap.Wall.IsZero() && snap.Mono != 0 {
 			apart := snap.Wall.Sub(l.Start) - time.Duration(int64(snap.Mono)-l.Monotonic)
 			same = apart.Abs() <= dateError
 			offset += snap.Trace - timeline.Time(snap.Mono)

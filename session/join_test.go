@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace/fixture"
-	"loupe/loadlog/loadlogtest"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestOnTrace: a trace on the generator's monotonic clock needs no other; one of

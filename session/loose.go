@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"loupe/profile"
+	"loupe/format/godebug"
+	"loupe/format/kind"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // File is what a loose file turned out to be.
@@ -35,6 +37,11 @@ type File struct {
 	Stacks  int `json:"stacks,omitempty"`
 	Cycles  int `json:"cycles,omitempty"`
 	Samples int `json:"samples,omitempty"`
+	// Inits, Scavenges and Pacers count the other lines of the runtime in a log: of
+	// inittrace, scavtrace and gcpacertrace.
+	Inits     int `json:"inits,omitempty"`
+	Scavenges int `json:"scavenges,omitempty"`
+	Pacers    int `json:"pacers,omitempty"`
 	// Dumps counts the goroutine dumps of a file of them, Goroutines all that
 	// are in them.
 	Dumps      int   `json:"dumps,omitempty"`
@@ -43,10 +50,17 @@ type File struct {
 	// go test -bench.
 	Requests int `json:"requests,omitempty"`
 	Results  int `json:"results,omitempty"`
+	// Diagnostics counts what the compiler has said in an output of it.
+	Diagnostics int `json:"diagnostics,omitempty"`
+	// Failed tells of the failures of go test in an output of it.
+	Failed []string `json:"failed,omitempty"`
 	// Format is the version of a trace: "1.26".
 	Format string `json:"format,omitempty"`
 	// Bytes is the size of the file.
 	Bytes int64 `json:"bytes"`
+	// Instead is the file of the same kind that the rules look at in the place of
+	// this one; "" where they look at this one, or at all of the kind.
+	Instead string `json:"judged_instead,omitempty"`
 }
 
 // OtherProfile is the kind of a profile that is none of a recording's.
@@ -60,7 +74,8 @@ const maxLooseSources = 300
 // everything that looks at recordings can look at them: profiles of any type,
 // execution traces, goroutine dumps, cores, load runs and logs of the runtime. It tells
 // them apart by what is in them. They are taken to be of one program; of two files of a
-// kind the last one counts, but for dumps, cores and load runs, which all do. Of
+// kind the last one counts, but for dumps, cores and load runs, which all do; each of
+// the others names it ([File.Instead]). Of
 // cores, fsys says what the goroutines did: see [Cores].
 //
 // Beside the files fsys may hold sources: the file /home/x/main.go, which
@@ -72,9 +87,10 @@ const maxLooseSources = 300
 func Loose(fsys fs.FS, names []string) (*Session, []File, error) {
 	title := strings.Join(names, ", ")
 	s := New(recording.Of(recording.Manifest{ID: "files", Complete: true, Title: title, Target: recording.Target{Kind: "files", Name: title}}, fsys))
+	l := loose{s}
 	var files []File
 	for _, name := range names {
-		f, err := s.addLoose(name)
+		f, err := l.addLoose(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -84,42 +100,69 @@ func Loose(fsys fs.FS, names []string) (*Session, []File, error) {
 		s.rec.End = max(s.rec.End, timeline.Time(f.Length))
 		files = append(files, f)
 	}
-	s.addSources()
+	l.noteUnjudged(files)
+	l.addSources()
 	return s, files, nil
 }
 
+// oneJudged are the kinds of which the rules look at the main file alone.
+var oneJudged = []recording.Kind{recording.CPU, recording.Heap, recording.Allocs, recording.Block, recording.Mutex,
+	recording.Goroutine, recording.GoroutineLeak, recording.ExecTrace}
+
+// noteUnjudged notes of each file that speaks for no kind which one does.
+func (s loose) noteUnjudged(files []File) {
+	m := &s.rec.Manifest
+	for i := range files {
+		f := &files[i]
+		for _, e := range m.Entries {
+			if e.Path != f.Name || !slices.Contains(oneJudged, e.Kind) {
+				continue
+			}
+			main, _ := m.Main(e.Kind)
+			if main.Path == f.Name {
+				f.Instead = ""
+				break
+			}
+			f.Instead = cmp.Or(f.Instead, main.Path)
+		}
+	}
+}
+
+// loose is a session that files are entered into.
+type loose struct{ *Session }
+
 // addLoose finds out what a file is and enters it.
-func (s *Session) addLoose(name string) (File, error) {
+func (s loose) addLoose(name string) (File, error) {
 	f := File{Name: name}
-	kind, err := s.identify(name, &f)
+	what, err := s.kindOf(name, &f)
 	if err != nil {
 		return f, err
 	}
-	switch kind {
-	case recording.ExecTrace:
+	switch what {
+	case kind.Trace:
 		return f, s.addTrace(&f)
-	case recording.Stderr:
+	case kind.GCTrace, kind.SchedTrace, kind.RuntimeLog:
 		return f, s.addLog(&f)
-	case recording.Stacks:
+	case kind.Dump:
 		return f, s.addStacks(&f)
-	case recording.Load:
+	case kind.Load:
 		return f, s.addRequests(&f)
-	case BenchmarkOutput:
+	case kind.LoadText:
+		return f, s.addLoadText(&f)
+	case kind.Benchmarks, kind.Tests:
 		return f, s.addBenchmarks(&f)
-	case CoreFile:
+	case kind.Core:
 		return f, s.addCore(&f)
-	case OtherProfile:
+	case kind.CompilerLog:
+		return f, s.addCompilerLog(&f)
+	case kind.Profile, kind.Gzip: // a cut one may be of either kind, and its error says so
 		return f, s.addProfile(&f)
 	}
-	// Profiles of other tools begin in many ways.
-	if err := s.addProfile(&f); err == nil {
-		return f, nil
-	}
-	return f, fmt.Errorf("cannot tell what %s is: it is no execution trace, profile, goroutine dump, core, load run, output of go test -bench or log of GODEBUG=gctrace=1,schedtrace=1000", name)
+	return f, fmt.Errorf("cannot tell what %s is: it is no %s", name, kind.Known)
 }
 
-// identify tells what a file is and notes its size.
-func (s *Session) identify(name string, f *File) (recording.Kind, error) {
+// kindOf tells what a file is and notes its size.
+func (s loose) kindOf(name string, f *File) (kind.Kind, error) {
 	file, err := s.rec.FS().Open(name)
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w", name, err)
@@ -128,15 +171,15 @@ func (s *Session) identify(name string, f *File) (recording.Kind, error) {
 	if info, err := file.Stat(); err == nil {
 		f.Bytes = info.Size()
 	}
-	kind, _, err := Identify(file)
+	what, _, err := kind.Of(file)
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	return kind, nil
+	return what, nil
 }
 
 // enter adds an entry and the phase that it is of.
-func (s *Session) enter(f *File, kinds []recording.Kind, run int) {
+func (s loose) enter(f *File, kinds []recording.Kind, run int) {
 	m := &s.rec.Manifest
 	profiler := strings.TrimPrefix(string(kinds[0]), "pprof.")
 	switch kinds[0] {
@@ -166,48 +209,82 @@ func (s *Session) enter(f *File, kinds []recording.Kind, run int) {
 }
 
 // addTrace enters an execution trace, whose first event is the zero.
-func (s *Session) addTrace(f *File) error {
+func (s loose) addTrace(f *File) error {
 	s.enter(f, []recording.Kind{recording.ExecTrace}, -1)
 	t, _, err := s.Trace()
 	if err != nil {
 		return err
 	}
 	f.Format = t.Version.String()
-	if r := t.Reader(); r.Next() {
-		s.rec.Clocks = append(s.rec.Clocks, recording.Clock{Path: f.Name, Clock: timeline.Clock{Offset: -r.Event().Time}})
-	}
+	if begin, _, err := s.traceBegin(); err == nil && begin != 0 {
+		s.rec.Clocks = append(s.rec.Clocks, recording.Clock{Path: f.Name, Clock: timeline.Clock{Offset: -begin}})
+	} // whoever reads on is told what is wrong
 	return nil
 }
 
 // addLog enters what the runtime printed, as the bare phase of a process.
-func (s *Session) addLog(f *File) error {
+func (s loose) addLog(f *File) error {
 	m := &s.rec.Manifest
 	run := len(m.Target.Runs)
 	at := len(m.Phases)
-	s.enter(f, []recording.Kind{recording.Stderr}, run)
+	d, err := s.dumpAt(f.Name)
+	if err != nil {
+		return err
+	}
+	f.Dumps, f.Goroutines = len(d.Dumps), d.Goroutines()
+	kinds := []recording.Kind{recording.Stderr}
+	if f.Goroutines > 0 {
+		kinds = append(kinds, recording.Goroutine) // it ended with a dump, or was asked for one
+	}
+	s.enter(f, kinds, run)
 	m.Target.Runs = append(m.Target.Runs, recording.Run{})
 	l, err := s.Runtime(run)
 	if err != nil {
 		return err
 	}
 	f.Cycles, f.Samples = len(l.Cycles), len(l.Samples)
+	f.Inits, f.Scavenges, f.Pacers = len(l.Inits), len(l.Scavenges), len(l.Pacers)
+	if others := max(l.Others, l.OtherSamples); others > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%s holds the lines of %d runs or processes%s: what is said here is of the one with the most collections (loupe gc %s has each)",
+			f.Name, others+1, l.named(), f.Name))
+	}
 	for i := range l.Cycles {
 		f.Length = max(f.Length, l.Cycles[i].At+l.Cycles[i].Clock())
 	}
 	for i := range l.Samples {
 		f.Length = max(f.Length, l.Samples[i].At)
 	}
+	for i := range l.Inits {
+		f.Length = max(f.Length, l.Inits[i].At+l.Inits[i].Clock)
+	}
 	// The window of a phase ends before its end.
 	covers := timeline.Span{End: timeline.Time(f.Length) + 1}
-	m.Phases[at].Span, m.Entries[len(m.Entries)-1].Span, m.Target.Runs[run].Span = covers, covers, covers
-	m.Target.Env = []string{"GODEBUG=" + strings.Join(slices.DeleteFunc([]string{
-		map[bool]string{true: "gctrace=1"}[f.Cycles > 0], map[bool]string{true: "schedtrace=1000"}[f.Samples > 0],
-	}, func(s string) bool { return s == "" }), ",")}
+	m.Phases[at].Span, m.Target.Runs[run].Span = covers, covers
+	for i := len(m.Entries) - len(kinds); i < len(m.Entries); i++ {
+		m.Entries[i].Span = covers
+	}
+	if set := godebugOf(l.Log); set != "" {
+		m.Target.Env = []string{"GODEBUG=" + set}
+	}
 	return nil
 }
 
+// godebugOf are the settings that have made a runtime print what is in a log.
+func godebugOf(l *godebug.Log) string {
+	var set []string
+	for _, s := range []struct {
+		setting string
+		lines   int
+	}{{"gctrace=1", len(l.Cycles)}, {"schedtrace=1000", len(l.Samples)}, {"inittrace=1", len(l.Inits)}, {"scavtrace=1", len(l.Scavenges)}, {"gcpacertrace=1", len(l.Pacers)}} {
+		if s.lines > 0 {
+			set = append(set, s.setting)
+		}
+	}
+	return strings.Join(set, ",")
+}
+
 // addProfile enters a profile under the kinds that it can stand for.
-func (s *Session) addProfile(f *File) error {
+func (s loose) addProfile(f *File) error {
 	p, err := s.ProfileAt(f.Name)
 	if err != nil {
 		return err
@@ -268,7 +345,7 @@ func unlocks(p *profile.Profile) bool {
 }
 
 // addSources enters the sources of the user's code that are there.
-func (s *Session) addSources() {
+func (s loose) addSources() {
 	weights := map[string]int64{}
 	seen := map[string]bool{}
 	scope := s.Scope()

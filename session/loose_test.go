@@ -7,11 +7,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"loupe/exectrace/fixture"
-	"loupe/profile/profiletest"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 const looseLog = `listening
@@ -120,6 +120,31 @@ func TestLooseTwice(t *testing.T) {
 	if len(bare) != 2 || bare[0].Name != "bare" || bare[1].Name != "bare-2" || bare[1].Run != 1 || len(s.Manifest().Target.Runs) != 2 {
 		t.Errorf("phases = %+v", bare)
 	}
+}
+
+// TestLooseInstead: of several files of a kind the rules look at the last one, and each
+// of the others says so.
+func TestLooseInstead(t *testing.T) {
+	files := loose(t)
+	files["h2"], files["h3"], files["i2"] = files["h"], files["h"], files["i"]
+	f := func(names string, want ...string) {
+		t.Helper()
+		_, known, err := session.Loose(files, strings.Fields(names))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range known {
+			if k.Instead != want[i] {
+				t.Errorf("%s of %s: instead of it %q is judged, want %q", k.Name, names, k.Instead, want[i])
+			}
+		}
+	}
+	f("h h2 a h3", "h3", "h3", "", "")
+	f("h3 h", "h", "")
+	f("i i2", "", "") // logs have a phase each
+	f("c b", "", "")  // the one has all allocations too, and is the heap's
+	f("b c", "c", "") // all that the first can tell is asked of the second
+	f("d e f g", "", "", "", "")
 }
 
 func TestLooseWrong(t *testing.T) {

@@ -17,5 +17,7 @@ func (s *Session) Only(path string) *Session {
 		return !slices.ContainsFunc(m.Entries, func(e recording.Entry) bool { return e.Phase == p.Name && keep(e.Path) })
 	})
 	m.Clocks = slices.DeleteFunc(slices.Clone(m.Clocks), func(c recording.Clock) bool { return !keep(c.Path) })
-	return New(recording.Of(m, s.rec.FS()))
+	only := New(recording.Of(m, s.rec.FS()))
+	only.ctx, only.memo.Around = s.ctx, s.memo.Around
+	return only
 }

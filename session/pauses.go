@@ -3,9 +3,9 @@ package session
 import (
 	"fmt"
 
-	"loupe/metrics"
+	"loupe/format/metrics"
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // DateError is how far the date of one machine is taken to wander against its
@@ -21,7 +21,7 @@ func (s *Session) Pauses(run int) ([]timeline.Span, string, error) {
 		if e.Run != run {
 			continue
 		}
-		spans, err := decoded(s, e.Path+" pauses", func() ([]timeline.Span, error) {
+		spans, err := decoded(s, e.Path+" pauses", func(s *Session) ([]timeline.Span, error) {
 			data, err := s.rec.ReadFile(e.Path, maxEntry)
 			if err != nil {
 				return nil, err

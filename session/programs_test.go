@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/session"
 )

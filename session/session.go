@@ -8,23 +8,24 @@ package session
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 
-	"loupe/godebug"
-	"loupe/loadlog"
-	"loupe/metrics"
-	"loupe/profile"
+	"loupe/format/godebug"
+	"loupe/format/loadlog"
+	"loupe/format/metrics"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/session/memo"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // ErrNone is wrapped by errors that say that a recording does not hold what
@@ -38,23 +39,28 @@ const maxEntry = 1 << 30
 
 // Session is an opened recording.
 type Session struct {
-	rec *recording.Recording
-
-	mu   sync.Mutex
-	memo map[string]*memo
-}
-
-// memo is one decoded value, decoded once.
-type memo struct {
-	once  sync.Once
-	value any
-	err   error
+	rec  *recording.Recording
+	memo *memo.Memo
+	ctx  context.Context // of who asks
 }
 
 // New makes a session of a recording. The caller closes the recording.
 func New(rec *recording.Recording) *Session {
-	return &Session{rec: rec, memo: map[string]*memo{}}
+	return &Session{rec: rec, memo: &memo.Memo{}, ctx: context.Background()}
 }
+
+// With returns the session for somebody who waits no longer than ctx. All sessions of a
+// recording share what has been read and computed.
+func (s *Session) With(ctx context.Context) *Session {
+	return &Session{rec: s.rec, memo: s.memo, ctx: ctx}
+}
+
+// Context returns what was given to [Session.With]: who reads a long entry, or computes
+// something of it, ends with it.
+func (s *Session) Context() context.Context { return s.ctx }
+
+// Memo returns what keeps everything that was read of the recording and computed of it.
+func (s *Session) Memo() *memo.Memo { return s.memo }
 
 // Close closes the recording, for sessions of [Loose]. Traces must not be read
 // any more.
@@ -63,18 +69,17 @@ func (s *Session) Close() error { return s.rec.Close() }
 // Manifest returns what the recording says of itself.
 func (s *Session) Manifest() *recording.Manifest { return &s.rec.Manifest }
 
-// decoded returns the value of key, made by decode at the first call. Beside an
-// error the value is what could be read all the same, or zero.
-func decoded[T any](s *Session, key string, decode func() (T, error)) (T, error) {
-	s.mu.Lock()
-	m, ok := s.memo[key]
-	if !ok {
-		m = &memo{}
-		s.memo[key] = m
-	}
-	s.mu.Unlock()
-	m.once.Do(func() { m.value, m.err = decode() })
-	return m.value.(T), m.err
+// decoded returns the value of key, made by decode at the first call. Beside an error
+// the value is what could be read all the same, or zero. What decode asks the session
+// for it asks the one that it is given, for those who wait may leave.
+func decoded[T any](s *Session, key string, decode func(s *Session) (T, error)) (T, error) {
+	return memo.Once(s.ctx, s.memo, key, func(ctx context.Context) (T, error) { return decode(s.With(ctx)) })
+}
+
+// Computed returns the value of key, which compute makes of the recording at the first
+// call and for as long as somebody waits, see [memo.Get].
+func Computed[T any](s *Session, key string, compute func(s *Session) (T, error)) (T, error) {
+	return memo.Get(s.ctx, s.memo, key, func(ctx context.Context) (T, error) { return compute(s.With(ctx)) })
 }
 
 // BarePhases returns the phases in which no profiler was on, in order of
@@ -102,10 +107,10 @@ func (s *Session) Profile(kind recording.Kind) (*profile.Profile, recording.Entr
 
 // ProfileAt returns the profile of the entry at a path.
 func (s *Session) ProfileAt(path string) (*profile.Profile, error) {
-	return decoded(s, path, func() (*profile.Profile, error) {
-		if s.isOf(recording.Stacks, path) || s.isOf(CoreFile, path) {
-			return s.lastStacks(path)
-		}
+	if s.isOf(recording.Stacks, path) || s.isOf(recording.Stderr, path) || s.isOf(CoreFile, path) {
+		return decoded(s, "goroutines in "+path, func(s *Session) (*profile.Profile, error) { return s.lastStacks(path) })
+	}
+	return decoded(s, path, func(s *Session) (*profile.Profile, error) {
 		data, err := s.rec.ReadFile(path, maxEntry)
 		if err != nil {
 			return nil, err
@@ -126,7 +131,7 @@ func (s *Session) Scope() stack.Scope {
 	if m == "" {
 		return stack.Scope{}
 	}
-	local, _ := decoded(s, "modules", func() ([]string, error) { return s.localModules() })
+	local, _ := decoded(s, "modules", func(s *Session) ([]string, error) { return s.localModules() })
 	return stack.Scope{Modules: append([]string{m}, local...)}
 }
 
@@ -142,10 +147,9 @@ func (s *Session) localModules() (local []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
 		}
-		for _, d := range info.Deps {
-			// A folder has no sum, whatever version its module is asked for in.
-			if used := cmp.Or(d.Replace, d); used.Sum == "" && (used.Version == "" || used.Version == "(devel)") && !slices.Contains(local, d.Path) {
-				local = append(local, d.Path)
+		for _, path := range recording.LocalModules(info) {
+			if !slices.Contains(local, path) {
+				local = append(local, path)
 			}
 		}
 	}
@@ -160,7 +164,7 @@ const maxBuildInfo = 4 << 20
 func (s *Session) Source(file string) ([]byte, error) {
 	for _, e := range s.rec.Of(recording.Source) {
 		if e.Source == file {
-			return decoded(s, e.Path, func() ([]byte, error) { return s.rec.ReadFile(e.Path, 16<<20) })
+			return decoded(s, e.Path, func(s *Session) ([]byte, error) { return s.rec.ReadFile(e.Path, 16<<20) })
 		}
 	}
 	return nil, fmt.Errorf("source of %s: %w", file, ErrNone)
@@ -172,6 +176,9 @@ func (s *Session) Source(file string) ([]byte, error) {
 // most collections.
 type RuntimeLog struct {
 	*godebug.Log
+	// Others and OtherSamples are how many more programs the log holds collections
+	// and scheduler samples of.
+	Others, OtherSamples int
 	// Clock maps the runtime's time since program start onto the axis.
 	Clock timeline.Clock
 	// Arrived holds the arrival time of each line, from line 1 at index 0.
@@ -184,7 +191,7 @@ type RuntimeLog struct {
 func (s *Session) Runtime(run int) (*RuntimeLog, error) {
 	for _, e := range s.rec.Of(recording.Stderr) {
 		if e.Run == run {
-			return decoded(s, e.Path, func() (*RuntimeLog, error) { return s.readRuntime(e) })
+			return decoded(s, e.Path, func(s *Session) (*RuntimeLog, error) { return s.readRuntime(e) })
 		}
 	}
 	return nil, fmt.Errorf("standard error of process %d: %w", run+1, ErrNone)
@@ -226,11 +233,39 @@ func (l *RuntimeLog) keepMainRun() int {
 			main = run
 		}
 	}
+	for run, n := range count {
+		if run != main && n > 0 {
+			l.Others++
+		}
+	}
+	sampled := map[int]bool{main: true}
+	for i := range l.Samples {
+		sampled[l.Samples[i].Run] = true
+	}
+	l.OtherSamples = len(sampled) - 1
 	if l.Stats.Runs > 1 {
 		l.Cycles = slices.DeleteFunc(l.Cycles, func(c godebug.Cycle) bool { return c.Run != main })
 		l.Samples = slices.DeleteFunc(l.Samples, func(s godebug.SchedSample) bool { return s.Run != main })
 	}
 	return main
+}
+
+// named lists what the log says of its processes, the first of them; "" where it
+// says nothing.
+func (l *RuntimeLog) named() string {
+	var names []string
+	for _, name := range l.Names {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(names) < 2:
+		return ""
+	case len(names) > 4:
+		return " (" + strings.Join(names[:4], ", ") + ", …)"
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 func parseTimes(data []byte) []timeline.Time {
@@ -297,7 +332,7 @@ func (l *RuntimeLog) Window(span timeline.Span) (from, to time.Duration) {
 func (s *Session) Load(phase string) (*loadlog.Log, error) {
 	for _, e := range s.rec.Of(recording.Load) {
 		if e.Phase == phase {
-			return decoded(s, e.Path, func() (*loadlog.Log, error) {
+			return decoded(s, e.Path, func(s *Session) (*loadlog.Log, error) {
 				data, err := s.rec.ReadFile(e.Path, maxEntry)
 				if err != nil {
 					return nil, err
@@ -322,7 +357,7 @@ func (s *Session) OS() ([]metrics.OSSample, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("samples of the operating system: %w", ErrNone)
 	}
-	return decoded(s, found[0].Path, func() ([]metrics.OSSample, error) {
+	return decoded(s, found[0].Path, func(s *Session) ([]metrics.OSSample, error) {
 		data, err := s.rec.ReadFile(found[0].Path, maxEntry)
 		if err != nil {
 			return nil, err
@@ -342,7 +377,7 @@ func (s *Session) Metrics(run int) (*metrics.Set, error) {
 			if e.Run != run {
 				continue
 			}
-			return decoded(s, e.Path, func() (*metrics.Set, error) {
+			return decoded(s, e.Path, func(s *Session) (*metrics.Set, error) {
 				data, err := s.rec.ReadFile(e.Path, maxEntry)
 				if err != nil {
 					return nil, err

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog/loadlogtest"
-	"loupe/profile/profiletest"
+	"loupe/format/loadlog/loadlogtest"
+	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // shop is a small whole recording.

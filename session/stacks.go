@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"loupe/dump"
-	"loupe/dump/goroutineprofile"
-	"loupe/profile"
+	"loupe/format/dump"
+	"loupe/format/dump/goroutineprofile"
+	"loupe/format/profile"
 	"loupe/recording"
 )
 
@@ -44,7 +44,7 @@ func (s *Session) Stacks() ([]Listing, error) {
 
 // dumpAt returns the dumps in an entry.
 func (s *Session) dumpAt(path string) (*dump.File, error) {
-	return decoded(s, "dumps in "+path, func() (*dump.File, error) {
+	return decoded(s, "dumps in "+path, func(s *Session) (*dump.File, error) {
 		if s.isOf(CoreFile, path) {
 			return s.coreStacks(path)
 		}
@@ -63,7 +63,7 @@ func (s *Session) isOf(kind recording.Kind, path string) bool {
 
 // addStacks enters a file of dumps. The last of them stands for a goroutine
 // profile as well.
-func (s *Session) addStacks(f *File) error {
+func (s loose) addStacks(f *File) error {
 	d, err := s.dumpAt(f.Name)
 	if err != nil {
 		return err

@@ -52,6 +52,12 @@ func TestStacks(t *testing.T) {
 	if all, err = s.Stacks(); err != nil || len(all) != 1 || all[0].Goroutines() != 2 {
 		t.Errorf("Stacks of a log = %v, %v", all, err)
 	}
+	if f := files[0]; f.Dumps != 1 || f.Goroutines != 2 {
+		t.Errorf("the log has %d dumps, %d goroutines", f.Dumps, f.Goroutines)
+	}
+	if p, e, err := s.Profile(recording.Goroutine); err != nil || p.Total(0) != 2 || e.Path != "log" {
+		t.Errorf("Profile of a log = %v, %+v, %v", p, e, err)
+	}
 	if s, _, err = session.Loose(fsys, []string{"quiet"}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Trace returns the main execution trace ([recording.Manifest.Main]) and its entry. One that is damaged or
@@ -17,7 +18,7 @@ func (s *Session) Trace() (*exectrace.Trace, recording.Entry, error) {
 	if !ok {
 		return nil, recording.Entry{}, fmt.Errorf("no execution trace: %w", ErrNone)
 	}
-	t, err := decoded(s, e.Path, func() (*exectrace.Trace, error) {
+	t, err := decoded(s, e.Path, func(s *Session) (*exectrace.Trace, error) {
 		data, size, err := s.rec.ReaderAt(e.Path, maxEntry)
 		if err != nil {
 			return nil, err
@@ -31,13 +32,54 @@ func (s *Session) Trace() (*exectrace.Trace, recording.Entry, error) {
 	return t, e, err
 }
 
+// Sweep returns the desk of the trace that [Session.Trace] returns, which keeps
+// what passes over it have found out.
+func (s *Session) Sweep() (*sweep.Desk, error) {
+	t, e, err := s.Trace()
+	if err != nil {
+		return nil, err
+	}
+	return decoded(s, e.Path+" desk", func(s *Session) (*sweep.Desk, error) { return sweep.NewDesk(t), nil })
+}
+
+// TraceSpan is [exectrace.Trace.Span] of that trace.
+func (s *Session) TraceSpan() (timeline.Span, error) {
+	t, e, err := s.Trace()
+	if err != nil {
+		return timeline.Span{}, err
+	}
+	return decoded(s, e.Path+" span", func(*Session) (timeline.Span, error) { return t.Span() })
+}
+
+// traceBegin returns when the trace begins, and what ties its clock to others,
+// which may be nil.
+func (s *Session) traceBegin() (timeline.Time, *exectrace.ClockSnapshot, error) {
+	t, e, err := s.Trace()
+	if err != nil {
+		return 0, nil, err
+	}
+	type begin struct {
+		at   timeline.Time
+		snap *exectrace.ClockSnapshot
+	}
+	b, err := decoded(s, e.Path+" begin", func(s *Session) (b begin, err error) {
+		pass := sweep.New(t)
+		pass.Join(sweep.On(sweep.Every, func(e *exectrace.Event) {
+			b = begin{e.Time, pass.Reader().Clock()}
+			pass.End()
+		}))
+		return b, pass.Run(nil)
+	})
+	return b.at, b.snap, err
+}
+
 // TraceClock maps the time of the trace that [Session.Trace] returns onto the
 // axis. What the manifest says of its clock comes first; then the date that
 // traces of Go 1.25 and later hold, where it lies in the time of the entry, as
 // it does unless the program runs on a machine with another date; and at last
 // the time at which the trace was asked for.
 func (s *Session) TraceClock() (timeline.Clock, error) {
-	t, e, err := s.Trace()
+	_, e, err := s.Trace()
 	if err != nil {
 		return timeline.Clock{}, err
 	}
@@ -46,14 +88,12 @@ func (s *Session) TraceClock() (timeline.Clock, error) {
 			return c.Clock, nil
 		}
 	}
-	return decoded(s, e.Path+" clock", func() (timeline.Clock, error) {
-		r := t.Reader()
-		if !r.Next() {
-			return timeline.Clock{Offset: e.Span.Start, Error: e.Span.Len()}, r.Err()
+	return decoded(s, e.Path+" clock", func(s *Session) (timeline.Clock, error) {
+		begin, snap, err := s.traceBegin()
+		if err != nil {
+			return timeline.Clock{Offset: e.Span.Start, Error: e.Span.Len()}, err
 		}
-		begin := r.Event().Time // of the trace
 		asked := timeline.Clock{Offset: e.Span.Start - begin, Error: e.Span.Len()}
-		snap := r.Clock()
 		if snap == nil || snap.Wall.IsZero() {
 			return asked, nil
 		}

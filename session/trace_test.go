@@ -10,7 +10,7 @@ import (
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // traced is a recording that began so long before now, with a trace of this

@@ -1,311 +1,366 @@
-// Package source opens what is read under one contract: which kind of file, how
-// many bytes, how much may come out of what is packed, how long it may take.
+// Package source is the door: it turns what a user names into files of this machine
+// whose kind is known. A name is that of a file, packed or not, a folder, an entry of a
+// recording, a pattern, standard input, an address of a service, or the number of a
+// process. Every command takes its names through it, so that the same content meets
+// the same door however it comes.
 //
-// Two things are told apart. What the user has named may be anything, also a
-// pipe or a device: it was asked for. What a file names, such as the sources
-// and the binaries in a profile, was put there by whoever made the file: of it
-// nothing is read but regular files, of a bounded size, where the user's own
-// code is, and nobody waits for a file system that does not answer.
-//
-// The package decodes nothing, and says nothing of what is in a file.
+// What is no regular file (a stream, an answer, what comes out of a packed file) is put
+// into a private folder and removed by [Door.Close]. Saying what a file is decodes none
+// of it; see package kind. How much is read of what is in package bounded.
 package source
 
 import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
+	"syscall"
 
-	"loupe/system"
+	"loupe/format/kind"
+	"loupe/recording"
+	"loupe/source/bounded"
+	"loupe/value/secret"
 )
 
-// The contract. See docs/limits.md.
-const (
-	// MaxStream is how much is taken from what may have no end: standard input,
-	// a pipe, a device.
-	MaxStream = 1 << 30
-	// MaxAnswer is how much is taken from a server for one profile or dump. Go
-	// cuts its largest, the dump of goroutines, off at 64 MiB.
-	MaxAnswer = 128 << 20
-	// MaxText is the size of the largest source file that is read.
-	MaxText = 16 << 20
-)
-
-// Patience is how long is waited for a file that nobody has named.
-const Patience = 2 * time.Second
-
-// unpacked is what may come out of any packed file, and ratio how often its
-// size beyond that. Logs pack to a tenth, samples in JSON to a fortieth; deflate
-// can be made to hold a thousand times its size.
-const (
-	unpacked = 16 << 20
-	ratio    = 100
-)
-
-// Unpacked is the most that may come out of so many packed bytes.
-func Unpacked(packed int64) int64 { return unpacked + ratio*max(0, packed) }
-
-// taken counts the bytes of what is read beside the files of the command line.
-var taken atomic.Int64
-
-// Taken returns how many bytes came out of streams and answers so far, and are in
-// the files that [Open] has opened.
-func Taken() int64 { return taken.Load() }
-
-// ErrTooLong is wrapped by the errors of what has more bytes than it may.
-var ErrTooLong = errors.New("it is too long")
-
-// ReadAll reads a stream that should end before it has more than limit bytes.
-// The error beside the first limit bytes of one that goes on wraps [ErrTooLong].
-func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	taken.Add(int64(len(data)))
-	if err == nil && int64(len(data)) > limit {
-		return data[:limit], fmt.Errorf("cannot read %s: %w: more than %d MB come out of it", name, ErrTooLong, limit>>20)
-	}
-	return data, err
+// Input is one thing that was named.
+type Input struct {
+	// Name is what the user calls it: the name as it was given, and of one of several
+	// files behind a name that of the file.
+	Name string
+	// Path is where it lies on this machine. It is [Input.Name] for what lies there as
+	// it is.
+	Path string
+	// Kind is what it is.
+	Kind kind.Kind
+	// Recording tells that it is one: a folder, or a zip file, with a manifest.
+	Recording bool
+	// Folder tells that it is a folder that is no recording.
+	Folder bool
+	// Cut is the error that has ended the unpacking, of what is there only as far as that.
+	Cut error
 }
 
-// ReadNamed reads what the user has named: a whole file, or a pipe or device up
-// to [MaxStream].
-func ReadNamed(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return ReadAll(f, name, MaxStream)
-	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(f, data)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("%s became shorter while it was read: %d of %d bytes are there (does something write it? try again when that is done)", name, n, len(data))
-	}
-	return data[:n], err
+// Held tells whether the bytes lie where the user has put them, and not in a copy.
+func (in *Input) Held() bool { return in.Path == in.Name }
+
+// ErrNothing is wrapped by the errors of what is not there: no file of the name, no
+// process, nobody who answers.
+var ErrNothing = errors.New("there is nothing")
+
+// nothing is an error that wraps [ErrNothing] and reads as its text.
+type nothing struct{ error }
+
+// Is tells that it is [ErrNothing].
+func (n nothing) Is(target error) bool { return target == ErrNothing }
+
+// Unwrap returns what it says.
+func (n nothing) Unwrap() error { return n.error }
+
+// Door opens what is named. What it cannot do itself is given to it: nil fields refuse.
+// The methods are called one at a time.
+type Door struct {
+	// Stdin is what the name "-" stands for; it is read once.
+	Stdin io.Reader
+	// Fetch gets what is behind an address that says what is asked for,
+	// http://host:6060/debug/pprof/heap. The caller closes it.
+	Fetch func(ctx context.Context, address string) (io.ReadCloser, error)
+	// Capture records what runs, the process of a number or a service by its bare
+	// address, :6060, into a folder, as much as the command can use.
+	Capture func(ctx context.Context, target, dir string) error
+
+	copies copies
+	used   bool // standard input
 }
 
-// Limit returns a reader of r that fails with [ErrTooLong] beyond limit bytes.
-func Limit(r io.Reader, name string, limit int64) io.Reader { return &limited{r, name, limit, limit} }
+// Close removes the copies.
+func (d *Door) Close() error { return d.copies.remove() }
 
-type limited struct {
-	r           io.Reader
-	name        string
-	left, limit int64
+// Rename puts what the user calls a copy in the place of where it lies, in a text.
+func (d *Door) Rename(text string) string {
+	for path, name := range d.copies.names {
+		text = strings.ReplaceAll(text, path, name)
+	}
+	return text
 }
 
-// Read reads up to the limit, and a byte more to see whether there is one.
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left < 0 {
-		return 0, fmt.Errorf("cannot read %s: %w: more than %d MB come out of it", l.name, ErrTooLong, l.limit>>20)
-	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.left+1)])
-	if l.left -= int64(n); l.left < 0 {
-		return n - 1, nil
-	}
-	return n, err
-}
-
-// Open opens a file that something else than the user has named. What is no
-// regular file is refused, and a pipe is not waited for.
-func Open(name string) (*os.File, error) {
-	return patiently(name, func() (*os.File, error) {
-		f, err := os.OpenFile(name, os.O_RDONLY|system.NonBlocking, 0)
+// Open opens what the names stand for, in their order. A name may stand for several
+// inputs. The error of what is not there wraps [ErrNothing].
+func (d *Door) Open(ctx context.Context, names ...string) ([]*Input, error) {
+	var all []*Input
+	for _, name := range names {
+		some, err := d.open(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		info, err := f.Stat()
-		if err == nil && !info.Mode().IsRegular() {
-			err = &fs.PathError{Op: "open", Path: name, Err: NotRegular(info.Mode())}
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		taken.Add(info.Size())
-		return f, nil
-	})
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
-// NotRegular is the error of what is not a regular file; it says what it is.
-func NotRegular(mode fs.FileMode) error {
-	what := "device"
+// IsAddress tells an address from the name of a file: http://host:6060, :6060, and
+// host:6060 with what may follow, where no file has that name.
+func IsAddress(name string) bool {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return true
+	}
+	address, _, _ := strings.Cut(name, "/")
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil || host == "" {
+		return err == nil
+	}
+	_, err = os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// open opens what one name stands for.
+func (d *Door) open(ctx context.Context, name string) ([]*Input, error) {
+	if name == "-" {
+		switch {
+		case d.Stdin == nil:
+			return nil, errors.New("standard input cannot be read here: name a file")
+		case d.used:
+			return nil, errors.New("standard input is one file: name the other")
+		}
+		d.used = true
+		return d.copied("standard input", "standard input", d.Stdin, bounded.MaxStream)
+	}
+	if IsAddress(name) {
+		return d.service(ctx, name)
+	}
+	info, err := os.Stat(name)
 	switch {
-	case mode.IsDir():
-		what = "folder"
-	case mode&fs.ModeNamedPipe != 0:
-		what = "pipe"
-	case mode&fs.ModeSocket != 0:
-		what = "socket"
+	case err == nil:
+		return d.file(name, info)
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+		return nil, err
 	}
-	return fmt.Errorf("it is not a regular file (it is a %s)", what)
+	if some, ok, err := d.entry(name); ok {
+		return some, err
+	}
+	if pid, err := strconv.ParseUint(name, 10, 31); err == nil {
+		if d.Capture == nil {
+			return nil, nothing{fmt.Errorf("cannot find %s, and of process %d nothing is taken here", name, pid)}
+		}
+		return d.capture(ctx, name, "process "+name)
+	}
+	if strings.ContainsAny(name, "*?[") {
+		return d.pattern(ctx, name)
+	}
+	return nil, nothing{fmt.Errorf("cannot find %s", name)}
 }
 
-// Read reads a regular file of at most limit bytes that something else than the
-// user has named.
-func Read(name string, limit int64) ([]byte, error) {
-	return patiently(name, func() ([]byte, error) {
-		f, err := Open(name)
+// Read opens what a reader brings, under a name that the user knows; base is that of a
+// file.
+func (d *Door) Read(name, base string, r io.Reader) ([]*Input, error) {
+	return d.copied(name, base, r, bounded.MaxStream)
+}
+
+// pattern opens the files whose names are like a pattern.
+func (d *Door) pattern(ctx context.Context, pattern string) ([]*Input, error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no pattern of file names: %w", pattern, err)
+	}
+	if len(names) == 0 {
+		return nil, nothing{fmt.Errorf("no file is called like %s", pattern)}
+	}
+	return d.Open(ctx, names...)
+}
+
+// file opens what lies on this machine.
+func (d *Door) file(name string, info fs.FileInfo) ([]*Input, error) {
+	switch {
+	case info.IsDir():
+		rec := IsRecording(name)
+		if !rec {
+			if files := compilerFiles(name); len(files) > 0 {
+				path, err := d.copies.joined(name, files)
+				if err != nil {
+					return nil, err
+				}
+				return d.regular(name, path, 0)
+			}
+		}
+		return []*Input{{Name: name, Path: name, Recording: rec, Folder: !rec}}, nil
+	case !info.Mode().IsRegular():
+		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.Size() > limit {
-			return nil, fmt.Errorf("cannot read %s: %w: it has %d bytes, and %d are read at most", name, ErrTooLong, info.Size(), limit)
+		return d.copied(name, filepath.Base(name), f, bounded.MaxStream)
+	}
+	return d.regular(name, name, 0)
+}
+
+// IsRecording tells whether a name is that of a recording, whole or not: a folder, or
+// a zip file.
+func IsRecording(name string) bool {
+	for _, file := range []string{recording.ManifestName, recording.JournalName} {
+		if _, err := os.Stat(filepath.Join(name, file)); err == nil {
+			return true
 		}
-		return ReadAll(f, name, limit)
-	})
-}
-
-// stuck are the folders in which a file did not answer in time.
-var stuck sync.Map
-
-// patiently does something with a file that may lie on a file system that does
-// not answer. It gives up after [Patience], and at once for what lies in the
-// same folder from then on. What is given up on stays behind as a goroutine:
-// nothing ends a system call that hangs.
-func patiently[T any](name string, do func() (T, error)) (T, error) {
-	var zero T
-	dir := filepath.Dir(name)
-	late := &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("the file system does not answer within %v", Patience)}
-	if _, hangs := stuck.Load(dir); hangs {
-		return zero, late
 	}
-	type answer struct {
-		value T
-		err   error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		v, err := do()
-		done <- answer{v, err}
-	}()
-	timer := time.NewTimer(Patience)
-	defer timer.Stop()
-	select {
-	case a := <-done:
-		return a.value, a.err
-	case <-timer.C:
-		stuck.Store(dir, true)
-		return zero, late
-	}
-}
-
-// Stat tells about a file that something else than the user has named.
-func Stat(name string) (fs.FileInfo, error) {
-	return patiently(name, func() (fs.FileInfo, error) { return os.Stat(name) })
-}
-
-// endings are those of the texts that a compiler reads.
-var endings = []string{
-	".go", ".s", ".S", ".asm", ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inc", ".m", ".mm", ".rs", ".y", ".l", ".java", ".py", ".js", ".ts", ".tmpl", ".templ",
-}
-
-// Places are where source files may be read that a profile, a dump or a recording
-// names.
-type Places struct {
-	// Roots are the folders that the user has named or stands in, those of the
-	// Go installation, and of the module cache. Anywhere else a file must lie in
-	// a Go module.
-	Roots []string
-}
-
-// errOutside says why a source file is not read.
-var errOutside = errors.New("it is not in a Go module, nor in a folder that was named (name its folder with -source_path)")
-
-// Read reads a source file. It must have the ending of one and lie in one of the
-// places, symbolic links followed: a profile may name any file of the machine.
-func (p Places) Read(name string) ([]byte, error) {
-	if err := p.check(name); err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return Read(name, MaxText)
-}
-
-// Open opens a source file under the rules of [Places.Read].
-func (p Places) Open(name string) (fs.File, error) {
-	if err := p.check(name); err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return Open(name)
-}
-
-// Has tells whether a source file is there and may be read.
-func (p Places) Has(name string) bool {
-	if p.check(name) != nil {
+	z, err := zip.OpenReader(name)
+	if err != nil {
 		return false
 	}
-	info, err := Stat(name)
-	return err == nil && info.Mode().IsRegular() && info.Size() <= MaxText
+	defer z.Close()
+	return slices.ContainsFunc(z.File, isManifest)
 }
 
-func (p Places) check(name string) error {
-	if !isText(name) {
-		return errors.New("it does not have the name of a source file")
-	}
-	real, err := patiently(name, func() (string, error) { return filepath.EvalSymlinks(name) })
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err // the caller names the file
-	}
+// layers is how often something may be packed: a log.gz in a zip file.
+const layers = 3
+
+// regular tells what a regular file is, and unpacks what is packed.
+func (d *Door) regular(name, path string, depth int) ([]*Input, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if real, err = filepath.Abs(real); err != nil {
-		return err
+	defer f.Close()
+	k, _, err := kind.Of(f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	if !isText(real) {
-		return errors.New("it is a link to what does not have the name of a source file")
-	}
-	for _, root := range p.Roots {
-		if root == "" {
-			continue
+	in := &Input{Name: name, Path: path, Kind: k}
+	switch k {
+	case kind.Zip:
+		return d.zip(in, depth)
+	case kind.Gzip, kind.Zstd, kind.UTF16:
+		if depth == layers {
+			return nil, fmt.Errorf("%s is packed more than %d times: unpack it", name, layers)
 		}
-		if r, err := filepath.EvalSymlinks(root); err == nil {
-			root = r
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
 		}
-		if abs, err := filepath.Abs(root); err == nil && within(abs, real) {
-			return nil
-		}
+		return d.unpacked(in, info.Size(), depth)
 	}
-	if inModule(real) {
-		return nil
-	}
-	return errOutside
+	return []*Input{in}, nil
 }
 
-func isText(name string) bool {
-	for _, e := range endings {
-		if strings.HasSuffix(name, e) {
-			return true
-		}
+// unpacked opens what comes out of a packed file.
+func (d *Door) unpacked(in *Input, size int64, depth int) ([]*Input, error) {
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return nil, err
 	}
-	return false
+	defer f.Close()
+	r, err := unpacker(in.Kind, f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot unpack %s: %w (was it cut?)", in.Name, err)
+	}
+	base := filepath.Base(in.Path)
+	for _, ending := range []string{".gz", ".zst", ".zstd"} {
+		base = strings.TrimSuffix(base, ending)
+	}
+	path, err := d.copies.put(base, bounded.Limit(r, in.Name, bounded.Unpacked(size)), in.Name)
+	if err != nil {
+		if path == "" || errors.Is(err, bounded.ErrTooLong) || errors.Is(err, errNoRoom) {
+			return nil, err
+		}
+		// What was cut is worth as much as came out of it, where it is a text; the
+		// decoders of all else say what is missing.
+		some, kerr := d.regular(in.Name, path, depth+1)
+		if kerr != nil || len(some) != 1 || some[0].Kind == kind.Unknown || some[0].Kind == kind.Empty {
+			return nil, fmt.Errorf("cannot unpack %s: %w (was it cut?)", in.Name, err)
+		}
+		some[0].Cut = err
+		return some, nil
+	}
+	return d.regular(in.Name, path, depth+1)
 }
 
-// within tells whether a file lies below a folder other than the root of all.
-func within(dir, file string) bool {
-	rel, err := filepath.Rel(dir, file)
-	return err == nil && filepath.IsLocal(rel) && filepath.Dir(dir) != dir
-}
-
-// inModule tells whether a folder above a file has a go.mod.
-func inModule(file string) bool {
-	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
-		if info, err := Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
-			return true
-		}
-		if filepath.Dir(dir) == dir {
-			return false
+// copied makes a file of a stream and tells what it is.
+func (d *Door) copied(name, base string, r io.Reader, limit int64) ([]*Input, error) {
+	// What begins as nothing that is known and is no text will not become it.
+	begin := bufio.NewReaderSize(r, lookedAt)
+	if head, err := begin.Peek(lookedAt); err == nil {
+		if k, _, _ := kind.Of(bytes.NewReader(head)); k == kind.Unknown && bytes.IndexByte(head, 0) >= 0 {
+			return nil, fmt.Errorf("cannot tell what %s is: it is no %s", name, kind.Known)
 		}
 	}
+	path, err := d.copies.put(base, bounded.Limit(begin, name, limit), name)
+	if err != nil {
+		return nil, err
+	}
+	return d.regular(name, path, 0)
+}
+
+// lookedAt is how much of a stream is looked at before it is copied.
+const lookedAt = 64 << 10
+
+// service opens what a service answers: to an address with a path what is there, to
+// a bare one what can be recorded of it.
+func (d *Door) service(ctx context.Context, name string) ([]*Input, error) {
+	shown := secret.URL(name)
+	if isBare(name) {
+		return d.capture(ctx, name, shown)
+	}
+	if d.Fetch == nil {
+		return nil, fmt.Errorf("%s is an address, and none is asked here: name a file", shown)
+	}
+	address := name
+	if strings.HasPrefix(address, ":") {
+		address = "localhost" + address
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	body, err := d.Fetch(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return d.copied(shown, baseOf(address), body, bounded.MaxAnswer)
+}
+
+// isBare tells whether an address names a service and nothing of it: :6060,
+// http://host:6060/, and its page of profiles, http://host:6060/debug/pprof/.
+func isBare(address string) bool {
+	_, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		rest = address
+	}
+	rest, _, query := strings.Cut(rest, "?")
+	_, path, _ := strings.Cut(rest, "/")
+	path = strings.Trim(path, "/")
+	return !query && (path == "" || path == "debug/pprof")
+}
+
+// baseOf is the last part of the path of an address.
+func baseOf(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	return address[strings.LastIndexByte(strings.TrimRight(address, "/"), '/')+1:]
+}
+
+// capture records what runs.
+func (d *Door) capture(ctx context.Context, target, shown string) ([]*Input, error) {
+	if d.Capture == nil {
+		return nil, fmt.Errorf("%s runs, and a file is wanted: record it with loupe attach %s", shown, shown)
+	}
+	dir, err := d.copies.folder(shown)
+	if err != nil {
+		return nil, err
+	}
+	at := filepath.Join(dir, "recording")
+	d.copies.names[at] = shown
+	if err := d.Capture(ctx, target, at); err != nil {
+		return nil, err
+	}
+	return []*Input{{Name: shown, Path: at, Recording: true}}, nil
 }

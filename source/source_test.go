@@ -1,102 +1,239 @@
 package source_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
+	"github.com/klauspost/compress/zstd"
+
+	"loupe/format/kind"
 	"loupe/source"
+	"loupe/source/bounded"
+	"loupe/value/secret"
 )
 
-// zeros has no end.
-type zeros struct{}
+const gcLine = "gc 1 @0.001s 2%: 0.018+1.3+0.076 ms clock, 0.054+0.35/1.2/3.0+0.23 ms cpu, 4->4->0 MB, 5 MB goal, 4 P\n"
 
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
-func TestReadAll(t *testing.T) {
-	if data, err := source.ReadAll(zeros{}, "it", 100); !errors.Is(err, source.ErrTooLong) || len(data) != 100 {
-		t.Errorf("%d bytes, %v", len(data), err)
+func write(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if data, err := source.ReadAll(strings.NewReader("12345"), "it", 5); err != nil || string(data) != "12345" {
-		t.Errorf("%q, %v", data, err)
+	return name
+}
+
+func zipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	return b.Bytes()
+}
+
+// TestBombs: what is packed is unpacked as far as any real file would be, and no
+// further, in every format and however deep.
+func TestBombs(t *testing.T) {
+	text := bytes.Repeat([]byte(gcLine[:60]+"\n"), 40<<20/61)
+	var zst, archive bytes.Buffer
+	s, err := zstd.NewWriter(&zst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Write(text)
+	s.Close()
+	z := zip.NewWriter(&archive)
+	w, err := z.Create("a.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(text)
+	z.Close()
+	for name, data := range map[string][]byte{"bomb.gz": zipped(t, text), "bomb.zst": zst.Bytes(), "bomb.zip": archive.Bytes(), "twice.gz": zipped(t, zipped(t, text))} {
+		var d source.Door
+		_, err := d.Open(t.Context(), write(t, name, data))
+		if !errors.Is(err, bounded.ErrTooLong) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		d.Close()
+	}
+	deep := []byte(gcLine)
+	for range 5 {
+		deep = zipped(t, deep)
+	}
+	var d source.Door
+	defer d.Close()
+	if _, err := d.Open(t.Context(), write(t, "deep.gz", deep)); err == nil || !strings.Contains(err.Error(), "packed more than 3 times") {
+		t.Errorf("five layers: %v", err)
 	}
 }
 
-func TestLimit(t *testing.T) {
-	if data, err := io.ReadAll(source.Limit(zeros{}, "it", 100)); !errors.Is(err, source.ErrTooLong) || len(data) != 100 {
-		t.Errorf("%d bytes, %v", len(data), err)
+// TestCutPacked: what was cut is looked at as far as it goes, and that is told.
+func TestCutPacked(t *testing.T) {
+	var lines strings.Builder
+	for i := range 20000 {
+		lines.WriteString(strings.Replace(gcLine, "0.001s", strconv.Itoa(i)+".5s", 1))
 	}
-	if data, err := io.ReadAll(source.Limit(strings.NewReader("12345"), "it", 5)); err != nil || string(data) != "12345" {
-		t.Errorf("%q, %v", data, err)
+	whole := zipped(t, []byte(lines.String()))
+	var d source.Door
+	defer d.Close()
+	all, err := d.Open(t.Context(), write(t, "log.gz", whole[:len(whole)/2]))
+	if err != nil || len(all) != 1 || all[0].Kind != kind.GCTrace || all[0].Cut == nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := d.Open(t.Context(), write(t, "log.gz", whole[:5])); err == nil || !strings.Contains(err.Error(), "was it cut?") {
+		t.Errorf("of five bytes: %v", err)
 	}
 }
 
-// TestOpen: of what nobody has named only regular files are opened.
-func TestOpen(t *testing.T) {
-	for _, name := range []string{t.TempDir(), os.DevNull} {
-		if f, err := source.Open(name); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-			t.Errorf("%s is opened as %v, %v", name, f, err)
+// TestUTF16: what PowerShell writes is read as what it says.
+func TestUTF16(t *testing.T) {
+	const said = "größer 𝄞 " + gcLine
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		var b bytes.Buffer
+		for _, w := range append([]uint16{0xfeff}, utf16.Encode([]rune(said))...) {
+			if err := binary.Write(&b, order, w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var d source.Door
+		all, err := d.Open(t.Context(), write(t, "log", b.Bytes()))
+		if err != nil || len(all) != 1 || all[0].Kind != kind.GCTrace {
+			t.Fatalf("%v: %v, %v", order, all, err)
+		}
+		if text, err := os.ReadFile(all[0].Path); err != nil || string(text) != said {
+			t.Errorf("%v: %q, %v", order, text, err)
+		}
+		d.Close()
+	}
+}
+
+// TestHostileZip: the names in a zip file lead nowhere.
+func TestHostileZip(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range []string{"../../../../escaped.log", "/absolute.log", `C:\win.log`, "a/b/c.log"} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(gcLine))
+	}
+	z.Close()
+	var d source.Door
+	all, err := d.Open(t.Context(), write(t, "in.zip", b.Bytes()))
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	dir := ""
+	for _, in := range all {
+		top := filepath.Dir(filepath.Dir(in.Path))
+		if dir == "" {
+			dir = top
+		}
+		if top != dir || !strings.HasPrefix(filepath.Base(top), "loupe-in-") || in.Kind != kind.GCTrace {
+			t.Errorf("%s lies at %s", in.Name, in.Path)
 		}
 	}
-	if _, err := source.Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	name := filepath.Join(t.TempDir(), "file")
-	write(t, name, "12345")
-	if text, err := source.Read(name, 5); err != nil || string(text) != "12345" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if _, err := source.Read(name, 4); !errors.Is(err, source.ErrTooLong) {
-		t.Error(err)
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the copies stay in %s: %v", dir, err)
 	}
 }
 
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
+// TestNames: what a name is, in the order in which it is tried.
+func TestNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"4711", "log[1].txt", "a:80"} {
+		if err := os.WriteFile(name, []byte(gcLine), 0o600); err != nil {
+			t.Log(err) // a system whose names have no colons
+		}
 	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	asked := ""
+	d := source.Door{
+		Stdin: strings.NewReader(gcLine),
+		Fetch: func(_ context.Context, a string) (io.ReadCloser, error) {
+			asked = a
+			return io.NopCloser(strings.NewReader(gcLine)), nil
+		},
+		Capture: func(_ context.Context, target, dir string) error {
+			asked = "record " + target
+			return os.MkdirAll(dir, 0o700)
+		},
 	}
-}
-
-// TestPlaces: a profile may name any file. Source files are read, in the user's
-// folders and in Go modules; links lead nowhere else.
-func TestPlaces(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-	write(t, at("secret/passwd"), "root:x")
-	write(t, at("secret/key.go"), "package key")
-	write(t, at("module/go.mod"), "module m\n")
-	write(t, at("module/main.go"), "package main")
-	write(t, at("module/go.sum"), "h1:")
-	write(t, at("named/deep/a.go"), "package a")
-	link := func(name, to string) {
+	defer d.Close()
+	f := func(name, wantName, wantAsked string, held bool) {
 		t.Helper()
-		if err := os.Symlink(at(to), at(name)); err != nil {
+		asked = ""
+		all, err := d.Open(t.Context(), name)
+		if err != nil || len(all) != 1 || all[0].Name != wantName || asked != wantAsked || all[0].Held() != held {
+			t.Errorf("%s: %+v, asked %q, %v", name, all, asked, err)
+		}
+	}
+	f("4711", "4711", "", true) // a file, before a process
+	f("log[1].txt", "log[1].txt", "", true)
+	f("log?1?.txt", "log[1].txt", "", true)
+	f("-", "standard input", "", false)
+	f("4712", "process 4712", "record 4712", false)
+	f(":6060", ":6060", "record :6060", false)
+	f("http://h:6060/debug/pprof/", "http://h:6060/debug/pprof/", "record http://h:6060/debug/pprof/", false)
+	f(":6060/logs/a.log", ":6060/logs/a.log", "http://localhost:6060/logs/a.log", false)
+	f("https://h/a.log?x=1", "https://h/a.log?x=1", "https://h/a.log?x=1", false)
+	f("http://u:secret@h/a.log", secret.URL("http://u:secret@h/a.log"), "http://u:secret@h/a.log", false)
+	if _, err := os.Stat("a:80"); err == nil {
+		f("a:80", "a:80", "", true)
+	}
+	for _, name := range []string{"none", "none/at/all", "4711/inside", "no*ne"} {
+		if _, err := d.Open(t.Context(), name); !errors.Is(err, source.ErrNothing) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := d.Open(t.Context(), "-"); err == nil || !strings.Contains(err.Error(), "standard input is one file") {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+// TestStale: copies of a process that was killed are removed by the next one, those of
+// a living one stay.
+func TestStale(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ended := exec.Command("go", "version")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	dead := filepath.Join(os.TempDir(), "loupe-in-"+strconv.Itoa(ended.Process.Pid)+"-1")
+	mine := filepath.Join(os.TempDir(), "loupe-in-"+strconv.Itoa(os.Getpid())+"-1")
+	for _, dir := range []string{dead, mine} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	link("module/evil.go", "secret/passwd")
-	link("module/stolen.go", "secret/key.go")
-	link("module/same.go", "module/main.go")
-	p := source.Places{Roots: []string{at("named"), ""}}
-	for name, ok := range map[string]bool{
-		"module/main.go": true, "module/same.go": true, "named/deep/a.go": true,
-		"secret/passwd": false, "secret/key.go": false, "module/evil.go": false, "module/stolen.go": false, "module/go.sum": false,
-		"named/../secret/key.go": false, "none.go": false,
-	} {
-		text, err := p.Read(at(name))
-		if (err == nil) != ok || ok && !strings.HasPrefix(string(text), "package") || p.Has(at(name)) != ok {
-			t.Errorf("%s: %q, %v", name, text, err)
-		}
+	d := source.Door{Stdin: strings.NewReader(gcLine)}
+	defer d.Close()
+	if _, err := d.Open(t.Context(), "-"); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := p.Read("/etc/passwd"); err == nil {
-		t.Error("/etc/passwd is read")
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the copies of a dead process stay: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"loupe/benchmark"
+	"loupe/format/benchmark"
 	"loupe/report"
 )
 

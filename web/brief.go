@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/insight"
+	"loupe/session/memo"
 )
 
 // brief is what a list of sources tells of one.
@@ -33,7 +34,7 @@ type grades struct {
 // gradesOf lets the rules look at a source for a list of many: it is opened for
 // that, and closed again.
 func gradesOf(ctx context.Context, s *subject, _ *query) (*grades, error) {
-	return memo(ctx, s, "grades", func(ctx context.Context) (*grades, error) {
+	return memo.Get(ctx, &s.pinned(ctx).memo, "grades", func(ctx context.Context) (*grades, error) {
 		o, err := s.Open(ctx)
 		if err != nil {
 			return nil, err
@@ -65,7 +66,7 @@ func briefs(ctx context.Context, s *Server, _ *query) ([]brief, error) {
 	s.mu.Unlock()
 	out := []brief{}
 	for _, sub := range subjects {
-		b, err := memo(ctx, sub, "brief", func(ctx context.Context) (brief, error) { return sub.brief(ctx), nil })
+		b, err := memo.Get(ctx, &sub.pinned(ctx).memo, "brief", func(ctx context.Context) (brief, error) { return sub.brief(ctx), nil })
 		if err != nil {
 			return nil, err
 		}

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
-	"loupe/gc"
-	"loupe/godebug"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
+	"loupe/format/godebug"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var collectorEndpoints = []endpoint{
@@ -63,7 +64,7 @@ func partOf(r titledRound) gcPart {
 		p.Notes = append(p.Notes, n.Text)
 	}
 	for _, run := range r.GC.Runs {
-		p.Notes = append(p.Notes, fmt.Sprintf("Process %d of the log: %s collections, one every %s.", run.Run+1, unit.Count(run.Derived.Collections), unit.Nanoseconds(float64(run.Derived.PaceMS)*1e6)))
+		p.Notes = append(p.Notes, fmt.Sprintf("Process %s of the log: %s collections, one every %s.", strings.TrimSpace(fmt.Sprintf("%d %s", run.Run+1, run.Name)), unit.Count(run.Derived.Collections), unit.Nanoseconds(float64(run.Derived.PaceMS)*1e6)))
 	}
 	return p
 }
@@ -166,12 +167,12 @@ func collectorMMU(ctx context.Context, s *subject, q *query) (*mmuPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return memo(ctx, s, fmt.Sprint("mmu ", span.Start, " ", span.End), func(ctx context.Context) (*mmuPage, error) {
+	return once(ctx, s, fmt.Sprint("mmu ", span.Start, " ", span.End), func(ctx context.Context) (*mmuPage, error) {
 		in, err := s.session(ctx)
 		if err != nil {
 			return nil, err
 		}
-		steps, err := s.mutatorSteps(ctx)
+		steps, err := swept(ctx, s, "reading what the collector leaves", sched.MutatorSteps)
 		if err != nil && !errors.Is(err, session.ErrNone) {
 			return nil, err
 		}
@@ -201,31 +202,6 @@ func collectorMMU(ctx context.Context, s *subject, q *query) (*mmuPage, error) {
 			return nil, nothing("Neither a trace nor gctrace tells of collections in this time.")
 		}
 		return mmuOf(ctx, "gctrace: the work of each collection is taken to be even over its mark phase", covers, best, sched.CommonLosses)
-	})
-}
-
-// mutatorSteps is how much of the machine the collector leaves, of all the trace.
-func (s *subject) mutatorSteps(ctx context.Context) ([][]sched.UtilStep, error) {
-	return memo(ctx, s, "mutator", func(ctx context.Context) ([][]sched.UtilStep, error) {
-		in, err := s.session(ctx)
-		if err != nil {
-			return nil, err
-		}
-		t, _, err := in.Trace()
-		if err != nil {
-			return nil, err
-		}
-		tell := s.job("reading what the collector leaves")
-		defer tell(1)
-		r := t.Reader()
-		m := sched.NewMutator(r, sched.MutatorOptions{})
-		for n := 0; r.Next(); n++ {
-			if n&0xfffff == 0xfffff && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			m.Event(r.Event())
-		}
-		return m.Steps(), r.Err()
 	})
 }
 

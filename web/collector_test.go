@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/gc"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestCollectorPage holds the page against what loupe gc computes.

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strings"
 
-	"loupe/compare"
-	"loupe/gc"
+	figures "loupe/analysis/facts" // a page has facts of its own here
+	"loupe/analysis/gc"
 	"loupe/report"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // whatIfPage is what other settings would do to the program.
@@ -62,7 +62,7 @@ func collectorWhatIf(ctx context.Context, s *subject, q *query) (*whatIfPage, er
 	if err != nil {
 		return nil, err
 	}
-	round := compare.MostCollections(f.Rounds)
+	round := figures.MostCollections(f.Rounds)
 	if round == nil {
 		return nil, nothing(noCycles)
 	}

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"loupe/compare"
-	"loupe/gc"
+	figures "loupe/analysis/facts" // a page has facts of its own here
+	"loupe/analysis/gc"
 	"loupe/insight"
 	"loupe/report"
 	"loupe/session"
@@ -18,7 +18,7 @@ func TestWhatIfPage(t *testing.T) {
 	p.get("gc/whatif?s=1&gogc=400&limit=2GiB&container=1GiB", &page)
 
 	in := session.New(busyRecording(t).Open())
-	round := compare.MostCollections(insight.NewInput(in).Facts.Rounds)
+	round := figures.MostCollections(insight.NewInput(in).Facts.Rounds)
 	replay, err := round.Replay(in)
 	if err != nil {
 		t.Fatal(err)

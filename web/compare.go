@@ -10,14 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/analysis/pprof"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace/sweep"
+	"loupe/format/loadlog"
+	"loupe/format/profile"
 	"loupe/insight"
-	"loupe/loadlog"
-	"loupe/pprof"
-	"loupe/profile"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
 )
 
@@ -130,11 +131,11 @@ func (s *Server) side(ctx context.Context, id string) (*side, error) {
 	if at < 0 {
 		return nil, &refusal{http.StatusNotFound, fmt.Sprintf("there is no file %q among those of source %s", path, source)}
 	}
-	in, err := memo(ctx, sub, "only "+path, func(context.Context) (*session.Session, error) { return o.Session.Only(path), nil })
+	in, err := once(ctx, sub, "only "+path, func(context.Context) (*session.Session, error) { return o.Session.Only(path), nil })
 	if err != nil {
 		return nil, err
 	}
-	return &side{sub, o.Files[at].Name, in, path}, nil
+	return &side{sub, o.Files[at].Name, in.With(ctx), path}, nil
 }
 
 // examined lets the rules look at a side.
@@ -142,8 +143,8 @@ func (s *side) examined(ctx context.Context) (*examined, error) {
 	if s.path == "" {
 		return s.subject.examined(ctx)
 	}
-	return memo(ctx, s.subject, "examined "+s.path, func(context.Context) (*examined, error) {
-		in := insight.NewInput(s.in)
+	return once(ctx, s.subject, "examined "+s.path, func(ctx context.Context) (*examined, error) {
+		in := insight.NewInput(s.in.With(ctx))
 		return &examined{input: in, facts: in.Facts, findings: insight.Run(in)}, nil
 	})
 }
@@ -243,15 +244,14 @@ func compareProfiles(ctx context.Context, a, b *side, q *query) (*compareDiff, e
 func compareTraces(ctx context.Context, a, b *side, _ *query) (*facts, error) {
 	var both [2]*sched.Analysis
 	for i, s := range []*side{a, b} {
-		t, _, err := s.in.Trace()
+		desk, err := s.in.Sweep()
 		if err != nil {
 			return nil, err
 		}
-		if both[i], err = memo(ctx, s.subject, "analysis "+s.path, func(context.Context) (*sched.Analysis, error) {
-			tell := s.job("comparing traces")
-			defer tell(1)
-			return sched.Analyze(t, sched.AnalyzeOptions{Top: compareTop})
-		}); err != nil {
+		tell := s.job("comparing traces")
+		both[i], err = sweep.Get(ctx, desk, tell, sched.Whole)
+		tell(1)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -284,6 +284,14 @@ func compareLoads(ctx context.Context, a, b *side, _ *query) (*compareView, erro
 		sides = append(sides, one)
 	}
 	t := compare.Loads(sides, loadlog.TookTurns(when[:]))
+	var seen [2]*examined
+	for i, s := range []*side{a, b} {
+		var err error
+		if seen[i], err = s.examined(ctx); err != nil {
+			return nil, err
+		}
+	}
+	t.Follow(compare.Compare(seen[0].facts, seen[1].facts))
 	return &compareView{Titles: t.Titles, Rounds: t.Rounds, Rows: report.ComparisonRows(t), Notes: report.ComparisonNotes(t), Regressed: t.Regressed(),
 		Gone: []insight.Finding{}, New: []insight.Finding{}, Both: []insight.Finding{}}, nil
 }

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/core"
-	"loupe/dump"
-	"loupe/postmortem"
+	"loupe/analysis/postmortem"
+	"loupe/format/core"
+	"loupe/format/dump"
 	"loupe/report"
 	"loupe/session"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 var coreEndpoints = []endpoint{
@@ -98,7 +98,7 @@ func coreEnds(ctx context.Context, s *subject, _ *query) ([]coreEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return memo(ctx, s, "core ends", func(ctx context.Context) ([]coreEnd, error) {
+	return once(ctx, s, "core ends", func(ctx context.Context) ([]coreEnd, error) {
 		tell := s.job("reading how the program ended")
 		defer tell(1)
 		var all []coreEnd
@@ -119,7 +119,7 @@ func (e *coreEnd) stuck(c *postmortem.Core) {
 	if err != nil {
 		return // it says so where they are shown
 	}
-	for _, x := range f.Suspects(nil) {
+	for _, x := range dump.Suspects(f, nil) {
 		if x.Concern != dump.ConcernLock && x.Concern != dump.ConcernCycle {
 			continue
 		}
@@ -221,7 +221,7 @@ func coreThreads(ctx context.Context, s *subject, q *query) (*threadPage, error)
 	if err != nil {
 		return nil, err
 	}
-	return memoFew(ctx, s, "threads", path, func(context.Context) (*threadPage, error) {
+	return onceFew(ctx, s, "threads", path, func(context.Context) (*threadPage, error) {
 		page := &threadPage{Name: c.Name, Total: len(c.File.Threads), Threads: []coreThread{}}
 		all := c.Threads(maxThreads)
 		for i := range all {

@@ -21,12 +21,12 @@ import (
 	"testing/fstest"
 	"time"
 
-	"loupe/dump"
-	"loupe/explain"
-	"loupe/heap"
+	"loupe/analysis/explain"
+	"loupe/analysis/heap"
+	"loupe/analysis/postmortem"
+	"loupe/analysis/postmortem/postmortemtest"
+	"loupe/format/dump"
 	"loupe/insight"
-	"loupe/postmortem"
-	"loupe/postmortem/postmortemtest"
 	"loupe/report"
 	"loupe/session"
 )

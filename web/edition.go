@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"sync"
+
+	"loupe/session/memo"
 )
 
 // edition is a source as it was when it was opened. One that grows is opened
@@ -24,8 +26,7 @@ type edition struct {
 // an answer about a newer one.
 type epoch struct {
 	version int
-	kept    map[string]*once    // guarded by the subject's mu
-	recent  map[string][]string // of families of which few are kept, the newest last
+	memo    memo.Memo // of what is known without opening it for long
 }
 
 // hold is what one request or one computation reads: of each source one epoch.
@@ -111,18 +112,6 @@ func (e *edition) keep(ctx context.Context) bool {
 	return true
 }
 
-// editionOf returns the edition that an opened source is, nil when it is closed.
-func (s *subject) editionOf(o *Opened) *edition {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.editions {
-		if e.Opened == o {
-			return e
-		}
-	}
-	return nil
-}
-
 func (e *edition) take() bool {
 	e.of.mu.Lock()
 	defer e.of.mu.Unlock()
@@ -161,15 +150,17 @@ func (s *subject) shut(e *edition) error {
 	return e.Close()
 }
 
-// open opens the source. It stays open for as long as ctx holds it.
+// open opens the source. It stays open for as long as ctx holds it; its session waits as
+// long as ctx lasts.
 func (s *subject) open(ctx context.Context) (*Opened, error) {
 	for {
-		e, err := memo(ctx, s, "open", func(ctx context.Context) (*edition, error) {
+		e, err := memo.Get(ctx, &s.pinned(ctx).memo, "open", func(ctx context.Context) (*edition, error) {
 			began := s.pinned(ctx)
 			o, err := s.Open(ctx)
 			if err != nil {
 				return nil, err
 			}
+			o.Session.Memo().Around = s.around()
 			e := &edition{Opened: o, of: s}
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -181,7 +172,9 @@ func (s *subject) open(ctx context.Context) (*Opened, error) {
 			return nil, err
 		}
 		if e.keep(ctx) {
-			return e.Opened, nil
+			o := *e.Opened
+			o.Session, o.edition = o.Session.With(ctx), e
+			return &o, nil
 		}
 		s.unpin(ctx)
 	}
@@ -192,7 +185,8 @@ func (s *subject) open(ctx context.Context) (*Opened, error) {
 func (s *subject) changed() int {
 	s.mu.Lock()
 	version := s.epoch.version + 1
-	s.epoch = &epoch{version: version, kept: map[string]*once{}}
+	s.epoch = &epoch{version: version}
+	s.epoch.memo.Around = s.around()
 	var idle []*edition
 	for _, e := range s.editions {
 		e.retired = true

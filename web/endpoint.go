@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 
 	"loupe/session"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // endpoint is one question that the browser may ask.

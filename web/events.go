@@ -98,14 +98,16 @@ func (s *Server) states() (all []notice) {
 	return all
 }
 
+// soon is what needs no news.
+const soon = 300 * time.Millisecond
+
 // job tells the pages how far some work of a source is. The function that it
 // returns takes how much is done, from 0 to 1.
 func (s *subject) job(name string) func(done float64) {
 	began, last := time.Now(), time.Time{}
 	return func(done float64) {
 		now := time.Now()
-		// What is over at once needs no news.
-		if now.Sub(began) < 300*time.Millisecond || done < 1 && now.Sub(last) < 100*time.Millisecond {
+		if now.Sub(began) < soon || done < 1 && now.Sub(last) < 100*time.Millisecond {
 			return
 		}
 		last = now

@@ -2,10 +2,10 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,9 +19,13 @@ import (
 	"strings"
 	"time"
 
+	figures "loupe/analysis/facts" // a page has facts of its own here
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
 	"loupe/insight"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/timeline"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // serveExport sends a source as one file. It asks all other questions, and is
@@ -63,13 +67,28 @@ func Export(ctx context.Context, w io.Writer, opts Options) (found []insight.Fin
 	if err := s.export(ctx, w, s.subjects, timeline.Span{}); err != nil {
 		return nil, err
 	}
+	unread := &UnreadError{}
 	for _, sub := range s.subjects {
-		if seen, err := sub.examined(ctx); err == nil { // else the page says why
+		seen, err := sub.examined(ctx)
+		switch _, refused := errors.AsType[*refusal](err); {
+		case err == nil:
 			found = append(found, seen.findings...)
+		case !refused: // else it is not of a kind that rules look at
+			unread.All = append(unread.All, err)
 		}
+	}
+	if len(unread.All) > 0 {
+		return found, unread
 	}
 	return found, nil
 }
+
+// UnreadError says what of the sources of a file could not be read. The file is
+// written, and says it too.
+type UnreadError struct{ All []error }
+
+// Error returns all reasons.
+func (e *UnreadError) Error() string { return errors.Join(e.All...).Error() }
 
 // held is an answer in a file: a value, bytes, or why there is none.
 type held struct {
@@ -216,12 +235,19 @@ func (x *exporter) source(ctx context.Context, s *subject, span timeline.Span) {
 		within = append(within, "t0", fmt.Sprint(int64(span.Start)), "t1", fmt.Sprint(int64(span.End)))
 		drawn = span
 	}
+	if in, err := s.session(ctx); err == nil {
+		wants := append(figures.Wants(in), sched.MutatorSteps, sched.LastMoment, sched.WholeProfiles)
+		if span.Len() > 0 {
+			wants = append(wants, sched.AllStays)
+		}
+		_ = s.sweep(ctx, nil, wants...) // what is wrong with the trace the answers say
+	}
 	ask := func(name string, v any, more ...string) {
 		x.ask(ctx, name, v, append(slices.Clone(within), more...)...)
 	}
 	x.ask(ctx, "findings", nil, "s", s.id)
 	x.ask(ctx, "incomplete", nil, "s", s.id)
-	for _, name := range []string{"overview/figures", "overview/time", "overview/top", "gc", "gc/cycles", "gc/mmu", "gc/whatif", "sched/trace", "sched/samples", "timeline/stats", "goroutines/shots", "goroutines/trends", "benchmarks"} {
+	for _, name := range []string{"overview/figures", "overview/time", "overview/top", "overview/said", "gc", "gc/cycles", "gc/mmu", "gc/whatif", "sched/trace", "sched/samples", "timeline/stats", "goroutines/shots", "goroutines/trends", "benchmarks"} {
 		ask(name, nil)
 	}
 	if drawn.Len() > 0 {
@@ -298,15 +324,16 @@ func (x *exporter) tiles(ctx context.Context, s *subject) {
 	add(few)
 	most, _ := t.Lanes(tiles.Filter{Order: tiles.BySpans}, 0, exportLanes)
 	add(most)
-	var all []tiles.TileID
-	size := 0
-	for _, id := range ids {
-		if size += len(t.AppendTiles(nil, []tiles.TileID{id})); size > exportTiles {
+	all, one, n, size := make([]byte, 4), []byte(nil), uint32(0), 0
+	for i := range ids {
+		one = t.AppendTiles(one[:0], ids[i:i+1])
+		if size += len(one); size > exportTiles {
 			break
 		}
-		all = append(all, id)
+		all, n = append(all, one[4:]...), n+1 // what is in front is how many there are
 	}
-	x.data.Tiles[s.id] = t.AppendTiles(nil, all)
+	binary.LittleEndian.PutUint32(all, n)
+	x.data.Tiles[s.id] = all
 }
 
 // write puts the file together. Everything that programs or files have named is
@@ -324,7 +351,7 @@ func (x *exporter) write(w io.Writer, title string) error {
 	code := strings.ReplaceAll(string(script), "</script", `<\/script`)
 	sum := sha256.Sum256([]byte(code))
 	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	z, err := gzip.NewWriterLevel(&packed, gzip.DefaultCompression)
 	if err != nil {
 		return err
 	}

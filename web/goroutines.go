@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"loupe/dump"
+	"loupe/format/dump"
 	"loupe/report"
-	"loupe/stack"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var goroutineEndpoints = []endpoint{
@@ -481,7 +481,7 @@ func (l *look) suspects(v *goroutineView, all []*gathered) {
 		at[o.Key] = o
 	}
 	key := l.keys(l.of.file)
-	for i, x := range l.of.file.Suspects(l.keep) {
+	for i, x := range dump.Suspects(l.of.file, l.keep) {
 		text := report.SuspectText(l.of.file, &x)
 		v.Suspects = append(v.Suspects, text)
 		mark := func(k string) {

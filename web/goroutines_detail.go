@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"loupe/dump"
-	"loupe/explain"
+	"loupe/analysis/explain"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/dump"
 	"loupe/report"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/tiles"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // groupView is an opened group.
@@ -79,16 +79,9 @@ func viewGroup(ctx context.Context, s *subject, q *query) (*groupView, error) {
 		v.Stacks = append(v.Stacks, stackView{counts[k], k.state, framesOf(f, k.stack)})
 	}
 	v.More = len(order) - len(v.Stacks)
-	v.Title = unit.Count(total) + " " + plural(total, "goroutine") + ", " + report.StackPlace(f, order[0].stack)
+	v.Title = unit.Plural(total, "goroutine") + ", " + report.StackPlace(f, order[0].stack)
 	v.list(l.of)
 	return v, nil
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }
 
 // list makes the table of the goroutines of a group, the oldest first.
@@ -292,10 +285,6 @@ func goroutinesOver(ctx context.Context, s *subject, q *query) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := in.Trace()
-	if err != nil {
-		return nil, err
-	}
 	clock, err := in.TraceClock()
 	if err != nil {
 		return nil, err
@@ -317,15 +306,8 @@ func goroutinesOver(ctx context.Context, s *subject, q *query) (*facts, error) {
 		}
 		text = fmt.Sprintf("from=%s to=%s", max(0, from), to)
 	}
-	a, err := memoFew(ctx, s, "goroutines over", text, func(ctx context.Context) (*sched.Analysis, error) {
-		tell := s.job("adding up the goroutines of the trace")
-		defer tell(1)
-		f, err := sched.ParseFilter(text)
-		if err != nil {
-			return nil, err
-		}
-		a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f, Stop: func() bool { return ctx.Err() != nil }})
-		return a, cmp.Or(err, ctx.Err())
+	a, err := onceFew(ctx, s, "goroutines over", text, func(ctx context.Context) (*sched.Analysis, error) {
+		return s.analysis(ctx, "adding up the goroutines of the trace", text)
 	})
 	if err != nil {
 		return nil, err

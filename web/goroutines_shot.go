@@ -12,16 +12,17 @@ import (
 	"sync"
 	"time"
 
-	"loupe/dump"
-	"loupe/exectrace"
-	"loupe/profile"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/dump"
+	"loupe/format/exectrace"
+	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // shot is what goroutines did at one instant, wherever that is known from: a
@@ -78,7 +79,7 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 			kind = "core"
 		}
 		if len(l.Dumps) == 0 {
-			list = append(list, shotItem{fmt.Sprintf("dump-%d-0", i), "dump", l.Entry.Path, unit.Count(int64(len(l.Races))) + " " + plural(int64(len(l.Races)), "data race"), -1, 0})
+			list = append(list, shotItem{fmt.Sprintf("dump-%d-0", i), "dump", l.Entry.Path, unit.Plural(int64(len(l.Races)), "data race"), -1, 0})
 		}
 		for n, d := range l.Dumps {
 			title := d.Kind.String()
@@ -147,7 +148,7 @@ func (s *subject) shot(ctx context.Context, item shotItem) (*shot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return memoFew(ctx, s, "shot", item.ID, func(ctx context.Context) (*shot, error) {
+	return onceFew(ctx, s, "shot", item.ID, func(ctx context.Context) (*shot, error) {
 		kind, rest, _ := strings.Cut(item.ID, "-")
 		switch kind {
 		case "dump":
@@ -255,26 +256,20 @@ func parked(t *stack.Table, id stack.ID) string {
 
 // traceShot makes a shot of an instant of the trace.
 func (s *subject) traceShot(ctx context.Context, in *session.Session, item shotItem) (*shot, error) {
-	t, _, err := in.Trace()
-	if err != nil {
-		return nil, err
-	}
 	clock, err := in.TraceClock()
 	if err != nil {
 		return nil, err
 	}
-	tell := s.job("following the goroutines of the trace")
-	defer tell(1)
 	own := timeline.Time(clock.Own(item.At))
-	r, all, err := sched.Moments(t, []timeline.Time{own}, func() bool { return ctx.Err() != nil })
-	if err != nil || len(all) == 0 {
-		return nil, cmp.Or(err, ctx.Err())
+	r, all, err := s.livingAt(ctx, in, own)
+	if err != nil {
+		return nil, err
 	}
 	b := &shotBuilder{r: r, file: &dump.File{Stacks: &stack.Table{}}, states: map[string]dump.StateID{}, stacks: map[shotStack]stack.ID{}}
 	x := &shot{shotItem: item, file: b.file}
 	system, older := 0, 0
-	for i := range all[0] {
-		l := &all[0][i]
+	for i := range all {
+		l := &all[i]
 		if sched.IsSystem(r.Name(l.Name)) {
 			system++
 			continue
@@ -296,6 +291,34 @@ func (s *subject) traceShot(ctx context.Context, in *session.Session, item shotI
 	return x, nil
 }
 
+// livingAt returns what goroutines did at an instant of the trace.
+func (s *subject) livingAt(ctx context.Context, in *session.Session, at timeline.Time) (*exectrace.Reader, []sched.Living, error) {
+	const job = "following the goroutines of the trace"
+	whole, err := in.TraceSpan()
+	if err != nil {
+		return nil, nil, err
+	}
+	// The end of a timeline is rounded down, and stands for that of the trace.
+	if at.Add(2*tiles.Grain) >= whole.End {
+		m, err := swept(ctx, s, job, sched.LastMoment)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m.Reader, m.Living, nil
+	}
+	t, _, err := in.Trace()
+	if err != nil {
+		return nil, nil, err
+	}
+	tell := s.job(job)
+	defer tell(1)
+	r, all, err := sched.Moments(t, []timeline.Time{at}, func() bool { return ctx.Err() != nil })
+	if err != nil || len(all) == 0 {
+		return nil, nil, cmp.Or(err, ctx.Err())
+	}
+	return r, all[0], nil
+}
+
 // shotStack is what makes the stack of a goroutine in a shot of a trace.
 type shotStack struct {
 	at, creator stack.ID
@@ -313,7 +336,7 @@ type shotBuilder struct {
 func (b *shotBuilder) add(l *sched.Living) {
 	name := strings.ToLower(l.State.String())
 	if l.State == exectrace.Waiting && l.Reason != exectrace.NameNone {
-		name = b.r.Name(l.Reason)
+		name = b.r.WaitReason(l.Reason, l.Stack)
 	}
 	state, ok := b.states[name]
 	if !ok {

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loupe/dump"
-	"loupe/exectrace/fixture"
+	"loupe/format/dump"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/kind"
 	"loupe/report"
 	"loupe/session"
 )
@@ -90,7 +91,7 @@ func TestGoroutinesOfDumps(t *testing.T) {
 // TestGoroutinesAsStacks: the numbers are those of loupe stacks, for dumps of
 // every version.
 func TestGoroutinesAsStacks(t *testing.T) {
-	names, err := filepath.Glob("../dump/testdata/*.txt")
+	names, err := filepath.Glob("../format/dump/testdata/*.txt")
 	if err != nil || len(names) < 10 {
 		t.Fatalf("%d dumps: %v", len(names), err)
 	}
@@ -99,7 +100,7 @@ func TestGoroutinesAsStacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kind, _, err := session.Identify(bytes.NewReader(data)); err != nil || kind == "" {
+		if k, _, err := kind.Of(bytes.NewReader(data)); err != nil || k == kind.Unknown {
 			continue
 		}
 		file := dump.Parse(data)
@@ -137,7 +138,7 @@ func TestGoroutinesOfTrace(t *testing.T) {
 	data := fixture.Trace(t, "Trace Go1.26\nEventBatch m=1 time=1000\nProcStatus dt=1 p=0 pstatus=running\nGoStatus dt=1 g=1 m=1 gstatus=running\n"+
 		"GoCreate dt=1000 new_g=7 new_stack=main.work@/src/f.go:3 stack=main.main@/src/f.go:9\n"+
 		"GoBlock dt=1000 reason_string=\"chan receive\" stack=main.main@/src/f.go:12\nGoStart dt=1000 g=7 g_seq=1\n"+
-		"GoBlock dt=1000 reason_string=sync stack=main.lock@/src/f.go:5;main.work@/src/f.go:4\n")
+		"GoBlock dt=1000 reason_string=sync stack=sync.(*Mutex).Lock@/src/mutex.go:5;main.work@/src/f.go:4\n")
 	p := pagesOfFiles(t, fstest.MapFS{"trace": {Data: data}}, "trace")
 	var v goroutineView
 	p.get("goroutines/view?s=1", &v)

@@ -76,6 +76,9 @@ func (s *Server) ours(host string) bool {
 	if err != nil {
 		name = strings.Trim(host, "[]")
 	}
+	if s.opts.Anywhere && net.ParseIP(name) != nil {
+		return true // no name, so nobody else's
+	}
 	own, _, _ := net.SplitHostPort(s.host)
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == own
 }

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/heap"
-	"loupe/postmortem"
+	"loupe/analysis/heap"
+	"loupe/analysis/postmortem"
 	"loupe/report"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 var heapEndpoints = []endpoint{
@@ -38,7 +38,7 @@ const maxHeapRows = 10_000
 // ofHeap answers a question about the heap of a core and keeps the answer. parts is
 // how many times that goes through the heap, the first time included.
 func ofHeap[T any](ctx context.Context, s *subject, path string, c *postmortem.Core, question, doing string, parts int, look func(h *heldHeap) (T, error)) (T, error) {
-	return memoFew(ctx, s, "heap", path+"\n"+question, func(ctx context.Context) (v T, err error) {
+	return onceFew(ctx, s, "heap", path+"\n"+question, func(ctx context.Context) (v T, err error) {
 		tell := s.job(doing)
 		defer tell(1)
 		// 1 is the end of the job, and not of one of its parts.

@@ -5,14 +5,14 @@ import (
 	"runtime/debug"
 	"time"
 
-	"loupe/heap"
-	"loupe/postmortem"
+	"loupe/analysis/heap"
+	"loupe/analysis/postmortem"
 )
 
 // heldHeap is the one heap that the server has in memory. Its tables are a sixth of
 // the heap of the program, and a third with the graph: those of another core take
 // its place, and after a while without questions it is forgotten. Answers are small
-// and stay, see memoFew.
+// and stay, see onceFew.
 type heldHeap struct {
 	turn chan struct{} // has one token: who takes it may use the rest
 

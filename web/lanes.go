@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // The lanes of the one time axis: courses of figures, heat maps and stretches

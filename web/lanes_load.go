@@ -5,10 +5,10 @@ import (
 	"math"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 	"loupe/recording"
-	"loupe/stats"
-	"loupe/timeline"
+	"loupe/value/stats"
+	"loupe/value/timeline"
 )
 
 // loadPart is the requests of one phase, on the axis.

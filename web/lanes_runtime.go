@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"loupe/godebug"
-	"loupe/metrics"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/godebug"
+	"loupe/format/metrics"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // The lanes of what the runtime and the system tell while they run.
@@ -114,6 +114,15 @@ func (c *course) grow(at []timeline.Time, values []float64) {
 	}
 	if n := len(at); n > 0 {
 		c.add(at[n-1], math.NaN())
+	}
+}
+
+// atMost takes back what is beyond all there is: the system counts in ticks.
+func (c *course) atMost(top float64) {
+	for i := range c.v {
+		if top > 0 && c.v[i] > top {
+			c.v[i] = top
+		}
 	}
 }
 
@@ -306,6 +315,9 @@ func cpuLane(_ context.Context, v *laneView) (*lane, error) {
 	flush()
 	self.grow(runAt, mine)
 	machine.grow(runAt, busy)
+	for _, c := range []*course{&program, &self, &machine} {
+		c.atMost(l.Top)
+	}
 	l.with(v, "machine", "the machine", machine, true)
 	l.with(v, "program", "the program", program, true)
 	l.with(v, "loupe", "loupe and its load", self, true)

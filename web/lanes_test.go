@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace/fixture"
-	"loupe/loadlog"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/loadlog"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // busyRecording is a recording with collections, samples of the scheduler, a

@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
+	"loupe/analysis/tiles"
 	"loupe/session"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // The lanes of an execution trace are read off its tiles: at any zoom that

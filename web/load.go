@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"loupe/compare"
-	"loupe/insight"
-	"loupe/loadlog"
+	"loupe/analysis/capacity"
+	"loupe/analysis/compare"
+	"loupe/format/loadlog"
 	"loupe/report"
 	"loupe/session"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var loadEndpoints = []endpoint{
@@ -50,11 +50,11 @@ type loadList struct {
 
 // loads lists the load runs of a source.
 func (s *subject) loads(ctx context.Context) (*loadList, error) {
-	in, err := s.session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return memo(ctx, s, "load/runs", func(ctx context.Context) (*loadList, error) {
+	return once(ctx, s, "load/runs", func(ctx context.Context) (*loadList, error) {
+		in, err := s.session(ctx)
+		if err != nil {
+			return nil, err
+		}
 		list := &loadList{Runs: []loadItem{}}
 		sheet := &report.Sheet{Key: "runs", Title: "Load runs", Columns: []report.Column{{Key: "phase", Head: "phase"}, {Key: "requests", Head: "requests"},
 			{Key: "rps", Head: "answers/s"}, {Key: "p50_ns", Head: "50%"}, {Key: "p99_ns", Head: "99%"}, {Key: "max_ns", Head: "slowest"}, {Key: "failed", Head: "failed"}, {Key: "note", Head: "profiler"}}}
@@ -84,14 +84,6 @@ func (s *subject) loads(ctx context.Context) (*loadList, error) {
 		list.Table = tableOf(sheet)
 		return list, nil
 	})
-}
-
-// loadTime is a time in a table, nil for none.
-func loadTime(d time.Duration) any {
-	if d == 0 {
-		return nil
-	}
-	return d
 }
 
 // loadWords is a time in a sentence, which may never have come.
@@ -267,17 +259,17 @@ func loadCurve(l *loadlog.Log) (points []loadPoint) {
 // several.
 func (v *loadView) steps(l *loadlog.Log) {
 	const enough = 100 // answers, as rule LD01 has it
-	steps := insight.Steps(l, l.Summary(), enough)
+	steps := capacity.Steps(l, l.Summary(), enough)
 	if len(steps) < 2 {
 		return
 	}
-	slices.SortStableFunc(steps, func(a, b insight.Step) int { return cmp.Compare(a.Offered, b.Offered) })
+	slices.SortStableFunc(steps, func(a, b capacity.Step) int { return cmp.Compare(a.Offered, b.Offered) })
 	sheet := &report.Sheet{Key: "steps", Title: "How the service did under each load", Columns: []report.Column{{Key: "offered", Head: "due/s"}, {Key: "rps", Head: "answered/s"},
 		{Key: "p99_ns", Head: "99%"}, {Key: "requests", Head: "answers"}, {Key: "start_ns", Head: "from"}, {Key: "end_ns", Head: "to"}}}
 	for _, st := range steps {
 		sheet.Rows = append(sheet.Rows, []any{st.Offered, st.RPS, report.Never(st.P99, 0), int64(st.Requests), time.Duration(st.Span.Start), time.Duration(st.Span.End)})
 	}
-	if last, beyond, ok := insight.Knee(steps); ok {
+	if last, beyond, ok := capacity.Knee(steps, capacity.KneeMore); ok {
 		v.Last = last
 		sheet.Notes = []string{fmt.Sprintf("The service is full at about %s answers a second: beyond a load of %s it answers hardly more, and with %s the 99th percentile is %s instead of %s (rule LD01).",
 			unit.Number(steps[last].RPS), unit.Number(steps[last].Offered), unit.Number(steps[beyond].Offered), loadWords(steps[beyond].P99), loadWords(steps[last].P99))}
@@ -295,11 +287,13 @@ type loadMeeting struct {
 
 // overlay lays requests over what is known of the program.
 func (s *subject) overlay(ctx context.Context) (*compare.Overlay, error) {
-	in, err := s.session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return memo(ctx, s, "overlay", func(context.Context) (*compare.Overlay, error) { return compare.NewOverlay(in), nil })
+	return once(ctx, s, "overlay", func(ctx context.Context) (*compare.Overlay, error) {
+		in, err := s.session(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return compare.NewOverlay(in), nil
+	})
 }
 
 func loadMet(ctx context.Context, s *subject, q *query) (*loadMeeting, error) {
@@ -462,7 +456,7 @@ func (p *loadPick) describe(c *chosenLoad, all []loadlog.Request, served []compa
 		one := loadRequest{ID: fmt.Sprintf("%d.%d", r.Conn, int64(r.Begin)), Span: f.Span, Goroutine: int64(f.Goroutine), Late: r.Late, Dial: r.Dial, Write: r.Write, Wait: r.Wait, Read: r.Read, Met: f.Met}
 		row := []any{time.Duration(f.Span.End), r.Latency()}
 		if open {
-			row = append(row, loadTime(r.Late), r.Service)
+			row = append(row, report.SomeTime(r.Late), r.Service)
 		}
 		status := fmt.Sprint(r.Status)
 		if r.Error != 0 {

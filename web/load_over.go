@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"loupe/loadlog"
-	"loupe/stats"
-	"loupe/timeline"
+	"loupe/format/loadlog"
+	"loupe/value/stats"
+	"loupe/value/timeline"
 )
 
 // loadOver is how a load run went over time, in columns of one length.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // stalledLoad makes a load run of ten seconds in which all connections stand still for

@@ -7,16 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	figures "loupe/analysis/facts" // a page has facts of its own here
+	"loupe/analysis/pprof"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace/sweep"
 	"loupe/insight"
-	"loupe/pprof"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/tiles"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 var overviewEndpoints = []endpoint{
@@ -38,24 +39,29 @@ var overviewEndpoints = []endpoint{
 	on("overview/figures", overviewFigures),
 	on("overview/time", overviewTime),
 	on("overview/top", overviewTop),
+	on("overview/said", overviewSaid),
 }
 
 // examined is what the rules and the comparison say of a source.
 type examined struct {
 	input    *insight.Input
-	facts    *compare.Facts
+	facts    *figures.Facts
 	findings []insight.Finding
 }
 
 // examined lets the rules look.
 func (s *subject) examined(ctx context.Context) (*examined, error) {
-	return memo(ctx, s, "examined", func(ctx context.Context) (*examined, error) {
+	return once(ctx, s, "examined", func(ctx context.Context) (*examined, error) {
 		o, err := s.open(ctx)
 		if err != nil {
 			return nil, err
 		}
 		tell := s.job("looking for what is wrong")
 		defer tell(1)
+		_ = s.sweep(ctx, tell, figures.Wants(o.Session)...) // what is wrong with the trace the rules tell
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		in := insight.NewInput(o.Session)
 		found := insight.Run(in)
 		if o.Rename != nil {
@@ -99,7 +105,7 @@ func findingsOfPart(ctx context.Context, s *subject, q *query) (*partFindings, e
 	if err != nil {
 		return nil, err
 	}
-	return memoFew(ctx, s, "part", fmt.Sprint(span), func(ctx context.Context) (*partFindings, error) {
+	return onceFew(ctx, s, "part", fmt.Sprint(span), func(ctx context.Context) (*partFindings, error) {
 		tell := s.job("looking for what is wrong in the range")
 		defer tell(1)
 		o, err := s.open(ctx)
@@ -107,7 +113,7 @@ func findingsOfPart(ctx context.Context, s *subject, q *query) (*partFindings, e
 			return nil, err
 		}
 		found, err := insight.RunPart(seen.input, span, func() bool { return ctx.Err() != nil })
-		if errors.Is(err, sched.ErrStopped) {
+		if errors.Is(err, sweep.ErrStopped) {
 			return nil, context.Canceled
 		}
 		if err != nil {
@@ -148,7 +154,7 @@ func (s *subject) chosen(ctx context.Context, q *query) (span timeline.Span, ok 
 
 // factsIn are the figures of the range that was asked for, of all bare phases
 // without one.
-func (s *subject) factsIn(ctx context.Context, q *query) (*compare.Facts, error) {
+func (s *subject) factsIn(ctx context.Context, q *query) (*figures.Facts, error) {
 	span, part, err := s.chosen(ctx, q)
 	if err != nil {
 		return nil, err
@@ -157,15 +163,15 @@ func (s *subject) factsIn(ctx context.Context, q *query) (*compare.Facts, error)
 	if part {
 		key = fmt.Sprint("facts ", span.Start, " ", span.End)
 	}
-	return memo(ctx, s, key, func(ctx context.Context) (*compare.Facts, error) {
+	return once(ctx, s, key, func(ctx context.Context) (*figures.Facts, error) {
 		in, err := s.session(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if part {
-			return compare.GatherIn(in, span), nil
+			return figures.GatherIn(in, span, nil), nil
 		}
-		return compare.Gather(in), nil
+		return figures.Gather(in), nil
 	})
 }
 
@@ -212,7 +218,7 @@ func (s *subject) figuresOfTrace(ctx context.Context, q *query) (*figurePage, er
 }
 
 // ofRounds says in words what figures are of.
-func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
+func ofRounds(f *figures.Facts, t *compare.Table, part bool) string {
 	var names, with []string
 	for i := range f.Rounds {
 		r := &f.Rounds[i]
@@ -242,7 +248,7 @@ func ofRounds(f *compare.Facts, t *compare.Table, part bool) string {
 
 // titledRound is a round of the range that was asked for, with its name.
 type titledRound struct {
-	*compare.Round
+	*figures.Round
 	title string
 }
 
@@ -266,7 +272,7 @@ func (s *subject) roundsIn(ctx context.Context, q *query) ([]titledRound, error)
 }
 
 // partName names the part of a phase that figures are of.
-func partName(r *compare.Round) string {
+func partName(r *figures.Round) string {
 	return fmt.Sprintf("%s, %s to %s", r.Phase.Name, seconds(r.Phase.Span.Start), seconds(r.Phase.Span.End))
 }
 
@@ -407,7 +413,7 @@ func overviewTop(ctx context.Context, s *subject, q *query) (*topPage, error) {
 			return nil, err
 		}
 	}
-	top, err := memo(ctx, s, "top", func(ctx context.Context) (*topPage, error) { return topOf(in) })
+	top, err := once(ctx, s, "top", func(ctx context.Context) (*topPage, error) { return topOf(in.With(ctx)) })
 	if err == nil {
 		top := *top
 		if part {

@@ -8,19 +8,20 @@ import (
 	"testing"
 	"time"
 
-	"loupe/compare"
+	"loupe/analysis/compare"
+	figures "loupe/analysis/facts" // a page has facts of its own here
 	"loupe/insight"
 	"loupe/recording/recordingtest"
 	"loupe/report"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestOverviewFigures holds the figures against those of loupe report, and those
 // of a range against the whole.
 func TestOverviewFigures(t *testing.T) {
 	p := pagesOf(t, busyRecording(t))
-	want := tableOf(report.Figures(compare.Compare(compare.Gather(session.New(busyRecording(t).Open())))))
+	want := tableOf(report.Figures(compare.Compare(figures.Gather(session.New(busyRecording(t).Open())))))
 	f := func(question, of string) map[string]string {
 		t.Helper()
 		var page figurePage

@@ -92,7 +92,7 @@ func themes(t *testing.T) map[string]map[string]colour {
 // TestPalette: what is written can be read, and states are told apart by who
 // sees no red, no green or no blue.
 func TestPalette(t *testing.T) {
-	states := []string{"running", "runnable", "sync", "chan", "net", "sleep", "syscall", "assist", "mark", "idlemark", "stw"}
+	states := []string{"running", "runnable", "sync", "chan", "net", "sleep", "syscall", "assist", "mark", "sweep", "stw"}
 	classes := []string{"f-main", "f-org", "f-third", "f-std", "f-runtime", "f-gc", "f-syscall", "f-cgo"}
 	for theme, c := range themes(t) {
 		wants := func(what, on string, least float64) {

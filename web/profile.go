@@ -11,15 +11,15 @@ import (
 	"strings"
 	"sync"
 
-	"loupe/calltree"
-	"loupe/pprof"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/analysis/pprof"
+	"loupe/analysis/sched"
+	"loupe/analysis/why"
+	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/timeline"
-	"loupe/why"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // profileEndpoints ask for the server, for a comparison has two sources.
@@ -209,10 +209,8 @@ func (s *subject) profile(ctx context.Context, at string) (*profile.Profile, err
 	if !slices.ContainsFunc(in.Manifest().Entries, func(e recording.Entry) bool { return e.Path == at && isProfile(e) }) {
 		return nil, nothing("There is no profile %q here.", at)
 	}
-	return memo(ctx, s, "profile "+at, func(context.Context) (*profile.Profile, error) {
-		tell := s.job("reading " + at)
-		defer tell(1)
-		p, err := in.ProfileAt(at)
+	return once(ctx, s, "profile "+at, func(ctx context.Context) (*profile.Profile, error) {
+		p, err := in.With(ctx).ProfileAt(at)
 		if err != nil {
 			return nil, err
 		}
@@ -237,33 +235,13 @@ func (s *subject) stays(ctx context.Context) (*stays, error) {
 	if err != nil {
 		return nil, err
 	}
-	return memo(ctx, s, "stays", func(ctx context.Context) (*stays, error) {
-		t, _, err := in.Trace()
+	return once(ctx, s, "stays", func(ctx context.Context) (*stays, error) {
+		clock, err := in.With(ctx).TraceClock()
 		if err != nil {
 			return nil, err
 		}
-		clock, err := in.TraceClock()
-		if err != nil {
-			return nil, err
-		}
-		tell := s.job("finding where goroutines were")
-		defer tell(1)
-		r := t.Reader()
-		b := sched.NewStaysBuilder(r)
-		most := max(1, float64(t.Size())/6) // an event has about six bytes
-		for n := 0; r.Next(); n++ {
-			if n&0x3ffff == 0x3ffff {
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				tell(min(0.99, float64(n)/most))
-			}
-			b.Event(r.Event())
-		}
-		if err := r.Err(); err != nil {
-			return nil, err
-		}
-		return &stays{b.Finish(), clock}, nil
+		all, err := swept(ctx, s, "finding where goroutines were", sched.AllStays)
+		return &stays{all, clock}, err
 	})
 }
 
@@ -307,6 +285,14 @@ func traceMeaning(kind sched.ProfileKind, of string) string {
 
 // traceProfile is the profile of a kind that a range of the trace has.
 func (s *subject) traceProfile(ctx context.Context, kind sched.ProfileKind, q *query, prefix string) (*profile.Profile, string, error) {
+	if handedOn(ctx) && q.Get(prefix+"t0") == "" && q.Get(prefix+"t1") == "" {
+		// Nobody will ask a file for a part of the time.
+		whole, err := swept(ctx, s, "finding where goroutines were", sched.WholeProfiles)
+		if err != nil {
+			return nil, "", err
+		}
+		return profileOf(whole[kind], "the whole execution trace")
+	}
 	st, err := s.stays(ctx)
 	if err != nil {
 		return nil, "", err
@@ -324,7 +310,12 @@ func (s *subject) traceProfile(ctx context.Context, kind sched.ProfileKind, q *q
 			return nil, "", nothing("The execution trace has nothing in this range: it goes from %.6g s to %.6g s.", all.Start.Seconds(), all.End.Seconds())
 		}
 	}
-	p := st.Profile(kind, span)
+	return profileOf(st.Profile(kind, span), said)
+}
+
+// profileOf makes a profile of what a trace says of the time that said names.
+func profileOf(p *sched.StateProfile, said string) (*profile.Profile, string, error) {
+	kind := p.Kind
 	if len(p.IDs) == 0 {
 		switch kind {
 		case sched.ProfileCPU:
@@ -415,7 +406,7 @@ func (s *Server) report(ctx context.Context, q *query, change func(*pprof.Config
 	if err != nil {
 		return nil, err
 	}
-	recent, err := memo(ctx, sub, "profile recent", func(context.Context) (*recentReports, error) {
+	recent, err := once(ctx, sub, "profile recent", func(context.Context) (*recentReports, error) {
 		return &recentReports{by: map[string]*shown{}}, nil
 	})
 	if err != nil {

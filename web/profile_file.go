@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/pprof"
+	"loupe/analysis/calltree"
+	"loupe/analysis/pprof"
 	"loupe/report"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // profileFile gives what is shown as a file: as is pb.gz, csv, svg (the call

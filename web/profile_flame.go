@@ -11,12 +11,13 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/compare"
-	"loupe/pprof"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
 	"loupe/report"
-	"loupe/stack"
+	"loupe/value/stack"
+	"loupe/value/terminal"
 )
 
 // flame is a flame graph, or who calls a function and what it calls.
@@ -378,7 +379,7 @@ func classOf(scope stack.Scope, name string) int {
 // turn the direction of writing.
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f {
+		if terminal.Obeyed(r) {
 			return '\ufffd'
 		}
 		return r

@@ -14,13 +14,14 @@ import (
 	"testing/fstest"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/sched"
+	"loupe/analysis/pprof"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/format/profile"
 	"loupe/session"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // loosePages serves files that stand alone.
@@ -258,7 +259,7 @@ func TestProfileDiff(t *testing.T) {
 // TestProfileRange has every profile of a range of the trace equal what
 // package sched says of it.
 func TestProfileRange(t *testing.T) {
-	for _, name := range []string{"../exectrace/testdata/recorded/medium.trace", "../exectrace/testdata/old/go1.10.trace", "../exectrace/testdata/old/go1.5.trace"} {
+	for _, name := range []string{"../format/exectrace/testdata/recorded/medium.trace", "../format/exectrace/testdata/old/go1.10.trace", "../format/exectrace/testdata/old/go1.5.trace"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -277,10 +278,11 @@ func TestProfileRange(t *testing.T) {
 		}
 		for _, part := range [][2]float64{{0, 1}, {0.25, 0.5}, {0.5, 0.501}} {
 			from, to := timeline.Time(part[0]*float64(last-first)), timeline.Time(part[1]*float64(last-first))
-			r := tr.Reader()
-			s := sched.NewStateProfiler(r, sched.StateProfileOptions{Span: timeline.Span{Start: first + from, End: first + to}})
-			for r.Next() {
-				s.Event(r.Event())
+			pass := sweep.New(tr)
+			s := sched.NewStateProfiler(pass.Goroutines(), sched.StateProfileOptions{Span: timeline.Span{Start: first + from, End: first + to}})
+			pass.Join(s)
+			if err := pass.Run(nil); err != nil {
+				t.Fatal(err)
 			}
 			s.Finish()
 			for _, k := range traceKinds {

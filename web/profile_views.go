@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/compare"
-	"loupe/pprof"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/analysis/compare"
+	"loupe/analysis/pprof"
+	"loupe/analysis/why"
+	"loupe/format/profile"
 	"loupe/report"
-	"loupe/unit"
-	"loupe/why"
+	"loupe/value/unit"
 )
 
 // ranking is the functions of a profile.

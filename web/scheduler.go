@@ -1,17 +1,18 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 var schedulerEndpoints = []endpoint{
@@ -74,7 +75,7 @@ const schedRows = 20
 
 // schedOf reads the part of the trace that lies in a span of the axis.
 func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, error) {
-	return memo(ctx, s, fmt.Sprint("sched ", span.Start, " ", span.End), func(ctx context.Context) (*schedPage, error) {
+	return once(ctx, s, fmt.Sprint("sched ", span.Start, " ", span.End), func(ctx context.Context) (*schedPage, error) {
 		t, err := s.traced(ctx)
 		if errors.Is(err, session.ErrNone) {
 			return nil, nothing(noTrace)
@@ -86,30 +87,22 @@ func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, 
 		if err != nil {
 			return nil, err
 		}
-		trace, _, err := in.Trace()
-		if err != nil {
-			return nil, err
-		}
 		all, own := t.Span(), t.Own(span)
 		part := timeline.Span{Start: max(all.Start, own.Start), End: min(all.End, own.End)}
 		if part.Len() <= 0 {
 			return nil, nothing("The trace covers none of this time: it goes from %s to %s.", seconds(t.On(all).Start), seconds(t.On(all).End))
 		}
-		filter, err := sched.ParseFilter(filterOf(trace, all, part))
+		begin, err := in.TraceSpan()
 		if err != nil {
 			return nil, err
 		}
-		tell := s.job("reading what the scheduler did")
-		defer tell(1)
-		a, err := sched.Analyze(trace, sched.AnalyzeOptions{Filter: filter, Top: schedRows, Stop: func() bool { return ctx.Err() != nil }})
+		filter := filterOf(begin.Start, all, part)
+		a, err := s.analysis(ctx, "reading what the scheduler did", filter)
 		if err != nil {
 			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
 		}
 		page := &schedPage{
-			Start: t.Clock.At(int64(a.Info.Span.Start)), Covers: t.On(part), Filter: filterOf(trace, all, part),
+			Start: t.Clock.At(int64(a.Info.Span.Start)), Covers: t.On(part), Filter: filter,
 			Sched: factsOf(report.TraceSched(a, schedRows)), Blocked: factsOf(report.TraceBlocked(a, schedRows)), STW: factsOf(report.TraceSTW(a, 1000)),
 			Hogs: tableOf(report.TraceHogs(a, schedRows)), Waits: barsOf("waits", "Waits for a P", &a.Latency.All), Runs: barsOf("runs", "Runs", &a.Runs.All),
 			Pauses: []bars{}, summary: factsOf(report.TraceSummary(a)),
@@ -128,21 +121,39 @@ func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, 
 	})
 }
 
-// filterOf is the filter that restricts a trace to a part of it, "" for all. Its
-// times count from the first synchronisation of the trace.
-func filterOf(t *exectrace.Trace, all, part timeline.Span) string {
-	start, r := all.Start, t.Reader()
-	for r.Next() {
-		if r.Event().Kind == exectrace.KindSync {
-			start = r.Event().Time
-			break
-		}
+// analysis is what a filter leaves of the trace, all of it for an empty one.
+func (s *subject) analysis(ctx context.Context, job, filter string) (*sched.Analysis, error) {
+	if filter == "" {
+		return swept(ctx, s, job, sched.Whole)
 	}
+	f, err := sched.ParseFilter(filter)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := in.Trace()
+	if err != nil {
+		return nil, err
+	}
+	tell := s.job(job)
+	defer tell(1)
+	a, err := sched.Analyze(t, sched.AnalyzeOptions{Filter: f, Stop: func() bool { return ctx.Err() != nil }})
+	return a, cmp.Or(err, ctx.Err())
+}
+
+// filterOf is the filter that restricts a trace to a part of it, "" for all. Its
+// times count from the first event. Spans of the axis are rounded: what ends that
+// close to an end of the trace leaves nothing out.
+func filterOf(start timeline.Time, all, part timeline.Span) string {
 	var terms []string
-	if part.Start > start {
+	const close = 2 * tiles.Grain
+	if part.Start > start.Add(close) {
 		terms = append(terms, "from="+part.Start.Sub(start).String())
 	}
-	if part.End < all.End {
+	if part.End.Add(close) < all.End {
 		terms = append(terms, "to="+part.End.Sub(start).String())
 	}
 	return strings.Join(terms, " ")

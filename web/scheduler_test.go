@@ -4,10 +4,10 @@ import (
 	"reflect"
 	"testing"
 
+	"loupe/analysis/sched"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestSchedPage holds the page against what loupe trace sched computes with the

@@ -10,7 +10,8 @@ import (
 
 	"loupe/recording"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/terminal"
+	"loupe/value/timeline"
 )
 
 var sourceEndpoints = []endpoint{
@@ -113,7 +114,7 @@ const longestTitle = 200
 // moves the writing of the rest, and not endless.
 func shownTitle(title string) string {
 	runes := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if terminal.Obeyed(r) {
 			return unicode.ReplacementChar
 		}
 		return r

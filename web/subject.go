@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime/debug"
-	"slices"
 	"strconv"
 	"sync"
+	"time"
 
+	"loupe/format/exectrace/sweep"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/session/memo"
+	"loupe/value/timeline"
 )
 
 // subject is a source with everything that has been computed of it.
@@ -36,7 +37,8 @@ type subject struct {
 // add makes a subject of a source. The caller holds s.mu, or nobody else
 // knows the server yet.
 func (s *Server) add(ctx context.Context, src Source) *subject {
-	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, heaps: s.heaps, writing: src.Live, epoch: &epoch{version: 1, kept: map[string]*once{}}}
+	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, heaps: s.heaps, writing: src.Live, epoch: &epoch{version: 1}}
+	sub.epoch.memo.Around = sub.around()
 	if src.Changed != nil {
 		// Before anybody can open it: what comes from now on is news.
 		sub.seen, sub.writing = src.Changed()
@@ -57,98 +59,47 @@ func (s *Server) subject(id string) (*subject, error) {
 	return nil, &refusal{http.StatusNotFound, fmt.Sprintf("there is no source %q; loupe was perhaps started anew", id)}
 }
 
-// once is a value that is computed for as long as somebody waits for it.
-type once struct {
-	done    chan struct{}
-	value   any
-	err     error
-	waiting int
-	cancel  context.CancelFunc
+// once returns what compute gives, which is called once for a key and version of the
+// source: the one that was the latest when ctx first had to do with it. It is kept with
+// what has been read of the source, and ended when nobody waits for it, see [memo.Get].
+func once[T any](ctx context.Context, s *subject, key string, compute func(ctx context.Context) (T, error)) (T, error) {
+	in, err := s.session(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return memo.Get(ctx, in.Memo(), "web "+key, compute)
 }
 
-// memo returns what compute gives, which is called once for a key and version
-// of the source: the one that was the latest when ctx first had to do with it. Everybody who asks while it runs gets the same answer; when
-// the last of them no longer waits, it is cancelled and forgotten.
-func memo[T any](ctx context.Context, s *subject, key string, compute func(ctx context.Context) (T, error)) (T, error) {
-	kept := s.pinned(ctx).kept
-	s.mu.Lock()
-	o, known := kept[key]
-	if !known {
-		o = &once{done: make(chan struct{})}
-		kept[key] = o
+// onceFew is once for what there may be any number of, such as answers for a
+// range: of a family only the last few are kept.
+func onceFew[T any](ctx context.Context, s *subject, family, key string, compute func(ctx context.Context) (T, error)) (T, error) {
+	in, err := s.session(ctx)
+	if err != nil {
+		var none T
+		return none, err
 	}
-	o.waiting++
-	if !known {
-		var work context.Context
-		work, o.cancel = context.WithCancel(s.ctx)
-		s.mu.Unlock() // holding locks it
-		work, release := holding(work, ctx)
-		s.mu.Lock()
-		go func() {
-			defer close(o.done)
-			defer release()
-			defer o.cancel()
-			debug.SetPanicOnFault(true) // see api
-			defer func() {
-				if p := recover(); p != nil {
-					o.err = fmt.Errorf("loupe has a mistake here: %v", p)
-				}
-			}()
-			o.value, o.err = compute(work)
-		}()
-	}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		o.waiting--
-		select {
-		case <-o.done:
-		default:
-			if o.waiting == 0 {
-				o.cancel()
-				if kept[key] == o {
-					delete(kept, key)
+	return memo.GetFew(ctx, in.Memo(), "web "+family, key, compute)
+}
+
+// around is what goes on around computations for pages.
+func (s *subject) around() memo.Around {
+	return memo.Around{
+		Base: s.ctx,
+		Hold: func(work, asker context.Context) (context.Context, func()) {
+			held, release := holding(work, asker)
+			return held, func() { _ = release() } // read only: there is nothing to lose
+		},
+		Reading: func(key string) func() {
+			news := notice{Kind: "job", Source: s.id, Job: "reading " + key}
+			late := time.AfterFunc(soon, func() { s.hub.send(news) })
+			return func() {
+				if !late.Stop() {
+					s.hub.send(notice{Kind: news.Kind, Source: news.Source, Job: news.Job, Done: 1})
 				}
 			}
-		}
-	}()
-	var none T
-	select {
-	case <-ctx.Done():
-		return none, ctx.Err()
-	case <-o.done:
+		},
 	}
-	if o.err != nil {
-		return none, o.err
-	}
-	return o.value.(T), nil
-}
-
-// memoFew is memo for what there may be any number of, such as answers for a
-// range: of a family only the last few are kept.
-func memoFew[T any](ctx context.Context, s *subject, family, key string, compute func(ctx context.Context) (T, error)) (T, error) {
-	const few = 8
-	e := s.pinned(ctx)
-	key = family + " " + key
-	s.mu.Lock()
-	if e.recent == nil {
-		e.recent = map[string][]string{}
-	}
-	list := slices.DeleteFunc(e.recent[family], func(k string) bool { return k == key })
-	list = append(list, key)
-	for i := 0; i < len(list)-few; {
-		o := e.kept[list[i]]
-		if o != nil && o.waiting > 0 {
-			i++
-			continue
-		}
-		delete(e.kept, list[i])
-		list = slices.Delete(list, i, i+1)
-	}
-	e.recent[family] = list
-	s.mu.Unlock()
-	return memo(ctx, s, key, compute)
 }
 
 // live tells that the source is being written.
@@ -165,6 +116,35 @@ func (s *subject) setLive(live bool) bool {
 	news := s.writing != live
 	s.writing = live
 	return news
+}
+
+// sweep lets one pass over the trace find out what is wanted, and the timeline
+// where that is not kept: nearly every page wants it.
+func (s *subject) sweep(ctx context.Context, tell func(float64), wants ...sweep.Wanted) error {
+	b, err := s.building(ctx)
+	if err != nil {
+		return err
+	}
+	if b.unmade() {
+		wants = append(wants, b.want())
+	}
+	return b.desk.Prepare(ctx, tell, wants...)
+}
+
+// swept returns what a pass over the trace finds out. A job tells that it is read.
+func swept[T any](ctx context.Context, s *subject, job string, w sweep.Want[T]) (T, error) {
+	var none T
+	in, err := s.session(ctx)
+	if err != nil {
+		return none, err
+	}
+	desk, err := in.Sweep()
+	if err != nil {
+		return none, err
+	}
+	tell := s.job(job)
+	defer tell(1)
+	return sweep.Get(ctx, desk, tell, w)
 }
 
 // session opens the source and returns its session.
@@ -186,22 +166,18 @@ func (s *subject) axis(ctx context.Context) (timeline.Span, error) {
 	if span.Len() > 0 && s.Kind == "recording" {
 		return span, nil
 	}
-	return memo(ctx, s, "axis", func(context.Context) (timeline.Span, error) {
+	return once(ctx, s, "axis", func(context.Context) (timeline.Span, error) {
 		// A trace that stands alone does not say how long it is. One that cannot
 		// be read says so when it is looked at.
-		t, _, err := in.Trace()
-		if err != nil {
-			return span, nil
-		}
 		clock, err := in.TraceClock()
 		if err != nil {
 			return span, nil
 		}
-		own, err := t.Span()
+		own, err := in.TraceSpan()
 		if err != nil {
 			return span, nil
 		}
-		on := onAxis(clock, own)
+		on := clock.Span(own)
 		if span.Len() == 0 {
 			return on, nil
 		}

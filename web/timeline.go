@@ -8,9 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 var timelineEndpoints = []endpoint{
@@ -45,11 +47,7 @@ type traced struct {
 }
 
 // On returns a span of the trace's time on the axis.
-func (t *traced) On(s timeline.Span) timeline.Span { return onAxis(t.Clock, s) }
-
-func onAxis(c timeline.Clock, s timeline.Span) timeline.Span {
-	return timeline.Span{Start: c.At(int64(s.Start)), End: c.At(int64(s.End))}
-}
+func (t *traced) On(s timeline.Span) timeline.Span { return t.Clock.Span(s) }
 
 // Own returns a span of the axis in the trace's own time.
 func (t *traced) Own(s timeline.Span) timeline.Span {
@@ -60,33 +58,17 @@ func (t *traced) Own(s timeline.Span) timeline.Span {
 // there is no trace.
 func (s *subject) traced(ctx context.Context) (*traced, error) { return s.timeline(ctx, true) }
 
+// placed is a timeline in the making, and its clock.
+type placed struct {
+	*build
+	clock timeline.Clock
+}
+
 // timeline is traced, but need not wait for the whole of it.
 func (s *subject) timeline(ctx context.Context, whole bool) (*traced, error) {
-	o, err := s.open(ctx)
+	b, err := s.building(ctx)
 	if err != nil {
 		return nil, err
-	}
-	type placed struct {
-		*build
-		clock timeline.Clock
-	}
-	b, err := memo(ctx, s, "timeline", func(context.Context) (placed, error) {
-		t, e, err := o.Session.Trace()
-		if err != nil {
-			return placed{}, err
-		}
-		clock, err := o.Session.TraceClock()
-		if err != nil {
-			return placed{}, err
-		}
-		b, err := s.buildOf(o, t, e.Path)
-		return placed{b, clock}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !b.from.keep(ctx) {
-		return nil, &refusal{http.StatusConflict, "the source has changed meanwhile: ask again"}
 	}
 	t, err := b.get(ctx, whole)
 	if err != nil {
@@ -96,11 +78,34 @@ func (s *subject) timeline(ctx context.Context, whole bool) (*traced, error) {
 	return &t, nil
 }
 
+// building returns the timeline in the making. Nobody need make it.
+func (s *subject) building(ctx context.Context) (*placed, error) {
+	o, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := once(ctx, s, "timeline", func(context.Context) (placed, error) {
+		clock, err := o.Session.TraceClock()
+		if err != nil {
+			return placed{}, err
+		}
+		b, err := s.buildOf(o)
+		return placed{b, clock}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !b.from.keep(ctx) {
+		return nil, &refusal{http.StatusConflict, "the source has changed meanwhile: ask again"}
+	}
+	return &b, nil
+}
+
 // build makes the timeline of a trace, for as long as somebody wants it.
 type build struct {
 	s     *subject
 	from  *edition // whose trace it is: held until another build takes the place
-	trace *exectrace.Trace
+	desk  *sweep.Desk
 	entry string
 	key   tiles.Key
 	whole timeline.Span
@@ -115,11 +120,12 @@ type build struct {
 	left    time.Time // when the last one left who waited
 	running bool
 
-	// Of the goroutine that runs.
-	reader  *exectrace.Reader
-	builder *tiles.Builder
-	tasks   int // of the user's that have begun, -1 where that is not known
-	progress
+	cancel context.CancelFunc // of who runs
+
+	// Of who reads.
+	maker *maker     // nil when it is not being made
+	made  *tiles.Set // until run has it
+	tasks int        // of the user's that have begun, -1 where that is not known
 }
 
 const (
@@ -135,7 +141,11 @@ const (
 
 // buildOf returns the build of a trace: the last one, if it is of the same,
 // as when a recording that grows is opened anew.
-func (s *subject) buildOf(o *Opened, t *exectrace.Trace, entry string) (*build, error) {
+func (s *subject) buildOf(o *Opened) (*build, error) {
+	t, e, err := o.Session.Trace()
+	if err != nil {
+		return nil, err
+	}
 	key, err := tiles.Identify(t, t.Size())
 	if err != nil {
 		return nil, err
@@ -143,14 +153,18 @@ func (s *subject) buildOf(o *Opened, t *exectrace.Trace, entry string) (*build, 
 	s.mu.Lock()
 	b := s.build
 	s.mu.Unlock()
-	if b != nil && b.key == key && b.entry == entry {
+	if b != nil && b.key == key && b.entry == e.Path {
 		return b, nil
 	}
-	whole, err := t.Span()
+	whole, err := o.Session.TraceSpan()
 	if err != nil {
 		return nil, err
 	}
-	b = &build{s: s, from: s.editionOf(o), trace: t, entry: entry, key: key, whole: whole, more: make(chan struct{})}
+	desk, err := o.Session.Sweep()
+	if err != nil {
+		return nil, err
+	}
+	b = &build{s: s, from: o.edition, desk: desk, entry: e.Path, key: key, whole: whole, more: make(chan struct{})}
 	if b.from == nil || !b.from.take() {
 		return nil, &refusal{http.StatusConflict, "the source has changed meanwhile: ask again"}
 	}
@@ -167,7 +181,7 @@ func (s *subject) buildOf(o *Opened, t *exectrace.Trace, entry string) (*build, 
 		_ = before.from.drop() // read only
 	}
 	if b.index != nil {
-		if set := b.index.Find(entry, key); set != nil {
+		if set := b.index.Find(e.Path, key); set != nil {
 			b.tasks = -1
 			b.publish(set, b.first, 1)
 		}
@@ -180,7 +194,7 @@ func (b *build) publish(set *tiles.Set, number int, done float64) {
 	b.mu.Lock()
 	covers := set.Span()
 	whole := timeline.Span{Start: min(b.whole.Start, covers.Start), End: max(b.whole.End, covers.End)}
-	b.now = &traced{Set: set, Trace: b.trace, Whole: whole, Number: number, Done: done, Tasks: b.tasks}
+	b.now = &traced{Set: set, Trace: b.desk.Trace(), Whole: whole, Number: number, Done: done, Tasks: b.tasks}
 	close(b.more)
 	b.more = make(chan struct{})
 	b.mu.Unlock()
@@ -201,7 +215,9 @@ func (b *build) get(ctx context.Context, whole bool) (traced, error) {
 		}
 		if !b.running && b.from.take() {
 			b.running = true
-			go b.run()
+			work, cancel := context.WithCancel(b.s.ctx)
+			b.cancel = cancel
+			go b.run(work)
 		}
 		if b.now != nil && !whole {
 			return *b.now, nil
@@ -219,20 +235,21 @@ func (b *build) get(ctx context.Context, whole bool) (traced, error) {
 	}
 }
 
-// abandoned says that nobody waits any more, and ends the run then. It goes on
+// leave ends the run when nobody waits any more, and tells whether it has. It goes on
 // where it was when somebody comes back.
-func (b *build) abandoned() bool {
+func (b *build) leave() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.s.ctx.Err() == nil && (b.waiting > 0 || time.Since(b.left) < patience) {
-		return false
+	if b.running && b.waiting == 0 && time.Since(b.left) >= patience {
+		b.running = false
+		b.cancel()
+		return true
 	}
-	b.running = false
-	return true
+	return false
 }
 
-// run reads the trace.
-func (b *build) run() {
+// run waits for the timeline, and reads the trace unless somebody else does.
+func (b *build) run(ctx context.Context) {
 	defer b.from.drop()
 	debug.SetPanicOnFault(true) // see api
 	defer func() {
@@ -245,52 +262,17 @@ func (b *build) run() {
 	// What the builder holds has few pointers: to collect more often costs
 	// little, and saves a half of the timeline's size.
 	defer frugal()()
-	if b.reader == nil {
-		older, err := tiles.FindOlder(b.trace)
-		if err != nil {
-			b.fail(err)
-			return
-		}
-		b.reader = b.trace.Reader()
-		b.builder = tiles.NewBuilder(b.reader, tiles.Options{Key: b.key, Memory: room(b.trace.Size()), Older: older})
-		b.progress.generations = b.trace.Generations()
+	// Hardly anybody looks at the timeline alone.
+	_, err := sweep.Get(ctx, b.desk, tell, b.want(), sched.Whole)
+	if ctx.Err() != nil {
+		return // leave has said so, or the server ends
 	}
-	began, from := time.Now(), b.progress.done()
-	next := began.Add(firstSnapshot)
-	for n := 1; b.reader.Next(); n++ {
-		e := b.reader.Event()
-		b.builder.Event(e)
-		switch e.Kind {
-		case exectrace.KindSync:
-			b.progress.sync()
-		case exectrace.KindTaskBegin:
-			b.tasks++
-		}
-		if n&0xffff != 0 {
-			continue
-		}
-		if b.abandoned() {
-			return
-		}
-		b.progress.events += 0x10000
-		done := b.progress.done()
-		tell(done)
-		// What is whole within a second needs no part of it: the pages would ask
-		// for everything twice.
-		left := time.Duration(float64(time.Since(began)) * (1 - done) / max(done-from, 1e-3))
-		if now := time.Now(); now.After(next) && (left > time.Second || !b.seen()) {
-			set := b.builder.Snapshot()
-			b.publish(set, b.first+set.Version(), done)
-			b.tell()
-			next = time.Now().Add(max(nextSnapshot, snapshotShare*time.Since(now)))
-		}
-	}
-	if err := b.reader.Err(); err != nil {
+	if err != nil {
 		b.fail(err)
 		return
 	}
-	set := b.builder.Finish()
-	b.reader, b.builder = nil, nil
+	set := b.made
+	b.made = nil // the index may have it instead
 	number := b.first + set.Version()
 	if b.index != nil {
 		if kept := b.index.Keep(b.entry, set); kept != nil {
@@ -301,6 +283,78 @@ func (b *build) run() {
 	b.tell()
 	set = nil
 	debug.FreeOSMemory() // all that was taken is free again
+}
+
+// unmade says that not all of the timeline is there.
+func (b *build) unmade() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err == nil && (b.now == nil || b.now.Done < 1)
+}
+
+// want is the timeline, which is left in made. Parts of it are published while it is
+// made. The desk knows that it was made for as long as the build is there: it is not
+// made again for a page that asks when it is done.
+func (b *build) want() sweep.Want[struct{}] {
+	key := fmt.Sprintf("timeline %d", b.first)
+	return sweep.Want[struct{}]{Key: key, Begin: func(p *sweep.Pass) (func() (struct{}, error), error) {
+		older, err := tiles.FindOlder(p.Trace())
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		m := &maker{
+			build: b, pass: p, began: now, next: now.Add(firstSnapshot),
+			builder: tiles.NewBuilder(p.Reader(), tiles.Options{Key: b.key, Memory: room(p.Trace().Size()), Older: older}),
+		}
+		p.Join(m)
+		b.maker = m
+		return func() (struct{}, error) {
+			b.maker, b.made = nil, m.builder.Finish()
+			return struct{}{}, nil
+		}, nil
+	}}
+}
+
+// maker makes a timeline in a pass over the trace.
+type maker struct {
+	*build
+	pass    *sweep.Pass
+	builder *tiles.Builder
+	began   time.Time
+	next    time.Time // of the snapshots
+	n       int
+}
+
+// Kinds implements [sweep.Listener].
+func (m *maker) Kinds() sweep.Kinds { return m.builder.Kinds() }
+
+// Event implements [sweep.Listener].
+func (m *maker) Event(e *exectrace.Event) {
+	m.builder.Event(e)
+	if e.Kind == exectrace.KindTaskBegin {
+		m.tasks++
+	}
+	if m.n++; m.n&0xffff == 0 {
+		m.look()
+	}
+}
+
+// look publishes what there is from time to time, and says when nobody waits.
+func (m *maker) look() {
+	if m.leave() {
+		return
+	}
+	done := m.pass.Done()
+	// What is whole within a second needs no part of it: the pages would ask
+	// for everything twice.
+	left := time.Duration(float64(time.Since(m.began)) * (1 - done) / max(done, 1e-3))
+	if now := time.Now(); now.After(m.next) && (left > time.Second || !m.seen()) {
+		set := m.builder.Snapshot()
+		m.publish(set, m.first+set.Version(), done)
+		m.build.tell()
+		m.next = time.Now().Add(max(nextSnapshot, snapshotShare*time.Since(now)))
+	}
 }
 
 // thrift is how many builds run, and what the garbage collector did before.
@@ -362,39 +416,4 @@ func (b *build) fail(err error) {
 	b.err, b.running = err, false
 	close(b.more)
 	b.more = make(chan struct{})
-}
-
-// progress estimates how much of a trace is read: its generations say how many
-// bytes they have, but a reader not where in them it is.
-type progress struct {
-	generations []exectrace.GenerationInfo
-	begun       int
-	bytes       int64 // of the generations before
-	events      int64
-	before      int64 // events of the generations before
-}
-
-// sync says that another generation begins.
-func (p *progress) sync() {
-	if p.begun > 0 && p.begun <= len(p.generations) {
-		p.bytes += p.generations[p.begun-1].Bytes
-		p.before = p.events
-	}
-	p.begun++
-}
-
-func (p *progress) done() float64 {
-	total := int64(1)
-	for _, g := range p.generations {
-		total += g.Bytes
-	}
-	if p.begun == 0 || p.begun > len(p.generations) {
-		return 0
-	}
-	each := 6.0 // bytes of an event
-	if p.before > 0 {
-		each = float64(p.bytes) / float64(p.before)
-	}
-	within := min(each*float64(p.events-p.before), float64(p.generations[p.begun-1].Bytes))
-	return min(0.99, (float64(p.bytes)+within)/float64(total))
 }

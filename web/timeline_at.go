@@ -1,18 +1,20 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 	"loupe/insight"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // laneMoment is what is known of a lane at an instant. All times are on the
@@ -239,18 +241,16 @@ func (t *traced) collection(ctx context.Context, m *laneMoment, l tiles.Lane, sp
 	if span.Class != tiles.GCSTW {
 		return nil
 	}
-	r := t.Trace.ReaderAt(t.Generation(span.Start))
-	for n := 1; r.Next(); n++ {
-		e := r.Event()
-		if n&0xffff == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	pass := sweep.From(t.Trace, t.Generation(span.Start))
+	r := pass.Reader()
+	pass.Join(sweep.On(sweep.Every, func(e *exectrace.Event) {
 		if e.Time > span.End+tiles.Grain {
-			break
+			pass.End()
+			return
 		}
 		if (e.Kind == exectrace.KindRangeBegin || e.Kind == exectrace.KindRangeActive) && e.Time >= span.Start-tiles.Grain && strings.HasPrefix(r.Name(e.Name), "stop-the-world") {
 			m.Stop = r.Name(e.Name)
 		}
-	}
-	return r.Err()
+	}))
+	return cmp.Or(ctx.Err(), pass.Run(func() bool { return ctx.Err() != nil }))
 }

@@ -7,13 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"strings"
 	"testing"
 	"time"
 
+	"loupe/analysis/tiles"
 	"loupe/session"
-	"loupe/system"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/source/system"
+	"loupe/value/timeline"
 )
 
 // bigTrace is a source that has the trace that LOUPE_TRACE names alone.
@@ -192,13 +193,15 @@ func BenchmarkTimelineDetails(b *testing.B) {
 				if !json.Valid(w.Body.Bytes()) {
 					b.Fatal(w.Body)
 				}
-				p.subjects[0].mu.Lock()
-				for key := range p.subjects[0].epoch.kept {
-					if key != "open" && key != "timeline" {
-						delete(p.subjects[0].epoch.kept, key)
+				in, err := p.subjects[0].session(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, c := range in.Memo().Costs() {
+					if strings.HasPrefix(c.Key, "web ") && c.Key != "web timeline" {
+						in.Memo().Forget(c.Key)
 					}
 				}
-				p.subjects[0].mu.Unlock()
 			}
 		})
 	}

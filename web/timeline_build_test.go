@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // busy is a trace of this process with some hundred thousand events.
@@ -85,17 +86,15 @@ func paused(t *testing.T, p *pages) *build {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, e, err := o.Session.Trace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := s.buildOf(o, tr, e.Path)
+	b, err := s.buildOf(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.from.take()
 	b.running = true
-	b.run()
+	var ctx context.Context
+	ctx, b.cancel = context.WithCancel(t.Context())
+	b.run(ctx)
 	return b
 }
 
@@ -105,10 +104,10 @@ func TestTimelineCancelled(t *testing.T) {
 	data := busy()
 	p := pagesOf(t, recordingOf(data))
 	b := paused(t, p)
-	if b.running || b.now != nil || b.reader == nil || b.progress.events != 0 {
-		t.Fatalf("the trace was read though nobody waits: %d events", b.progress.events)
+	if b.running || b.now != nil || b.maker == nil || b.maker.pass.Events() > 1<<16 {
+		t.Fatal("the trace was read though nobody waits")
 	}
-	b.builder.Snapshot() // as a slow machine shows one on the way
+	b.maker.builder.Snapshot() // as a slow machine shows one on the way
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if w := p.ask(ctx, "timeline/lanes?s=1", nil); w.Code == http.StatusOK {
@@ -119,6 +118,32 @@ func TestTimelineCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameTimeline(t, tr.Set, wholeSet(t, data))
+}
+
+// TestTimelineMadeOnce: a page that found the timeline unmade, and asks for it when it
+// is whole, does not have it made again. The states of that one would take the place of
+// the whole timeline, and who waits for the whole would wait for ever.
+func TestTimelineMadeOnce(t *testing.T) {
+	p := pagesOf(t, recordingOf(busy()))
+	s := p.subjects[0]
+	b, err := s.building(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := b.want()
+	if _, err := s.traced(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := b.desk.Trace().Reads()
+	if err := b.desk.Prepare(t.Context(), nil, sched.Whole, late); err != nil {
+		t.Fatal(err)
+	}
+	if readers, _ := b.desk.Trace().Reads(); readers != before {
+		t.Errorf("%d readers, %d before", readers, before)
+	}
+	if b.made != nil || b.unmade() {
+		t.Error("the timeline is made again")
+	}
 }
 
 // sameTimeline wants two sets to show the same: the same lanes with the same tiles.
@@ -153,7 +178,7 @@ func TestTimelineGrows(t *testing.T) {
 	data := busy()
 	p := pagesOf(t, recordingOf(data))
 	b := paused(t, p)
-	set := b.builder.Snapshot()
+	set := b.maker.builder.Snapshot()
 	b.publish(set, b.first+set.Version(), 0.3)
 	b.mu.Lock()
 	b.running = true // not yet
@@ -269,24 +294,20 @@ func TestTimelineKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, e, err := o.Session.Trace()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := s.buildOf(o, tr, e.Path)
+		b, err := s.buildOf(o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if round == 0 {
 			b.index = x // small as it is
-		} else if set := x.Find(e.Path, b.key); set != nil {
+		} else if set := x.Find(b.entry, b.key); set != nil {
 			b.publish(set, b.first, 1)
 		}
 		got, err := b.get(t.Context(), true)
 		if err != nil || got.Done != 1 {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		if round == 1 && b.reader != nil {
+		if round == 1 && b.running {
 			t.Error("the trace is read though its timeline was kept")
 		}
 		if x.found == 0 {

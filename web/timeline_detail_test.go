@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
 	"loupe/report"
-	"loupe/sched"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // laneOf returns the number of a lane.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/tiles"
+	"loupe/value/timeline"
 )
 
 // timelineHit is one place that was looked for.

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"net/http"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 	"loupe/report"
-	"loupe/sched"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // goroutineLife is what a goroutine did: the page of loupe trace goroutine, or
@@ -61,10 +62,10 @@ func timelineGoroutine(ctx context.Context, s *subject, q *query) (*goroutineLif
 		opts.Within = t.Own(life.Within)
 		opts.First = t.Generation(opts.Within.Start)
 	}
-	life.Page, err = memo(ctx, s, fmt.Sprint("goroutine ", id, opts.Within), func(ctx context.Context) (*facts, error) {
+	life.Page, err = once(ctx, s, fmt.Sprint("goroutine ", id, opts.Within), func(ctx context.Context) (*facts, error) {
 		opts.Stop = func() bool { return ctx.Err() != nil }
 		h, err := sched.ReadHistory(t.Trace, exectrace.GoID(id), opts)
-		if errors.Is(err, sched.ErrStopped) {
+		if errors.Is(err, sweep.ErrStopped) {
 			return nil, context.Canceled
 		}
 		if err != nil {

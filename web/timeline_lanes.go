@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/tiles"
+	"loupe/value/timeline"
 )
 
 // laneList is the answer of timeline/lanes: where tiles lie on the axis, and a

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // runList says which goroutines ran on which Ps, in columns: what the lane of
@@ -37,21 +39,22 @@ func timelineRuns(ctx context.Context, s *subject, q *query) (*runList, error) {
 	}
 	own := t.Own(on)
 	w := runs{list: &runList{}, span: own, on: map[exectrace.ProcID]run{}, names: map[exectrace.NameID]int{}, traced: t}
-	r := t.Trace.ReaderAt(t.Generation(own.Start))
-	for n := 1; !w.list.Many && r.Next(); n++ {
-		if n&0xffff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+	pass := sweep.From(t.Trace, t.Generation(own.Start))
+	pass.Join(sweep.On(sweep.Every, func(e *exectrace.Event) {
+		if e.Time < own.End {
+			w.event(pass.Reader(), e)
 		}
-		e := r.Event()
-		if e.Time >= own.End {
-			break
+		if w.list.Many || e.Time >= own.End {
+			pass.End()
 		}
-		w.event(r, e)
+	}))
+	if err := pass.Run(func() bool { return ctx.Err() != nil }); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	for p, g := range w.on {
 		w.end(p, g, own.End)
 	}
-	return w.list, r.Err()
+	return w.list, nil
 }
 
 // run is what goes on on a P.

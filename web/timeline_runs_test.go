@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 func TestTimelineRuns(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/tiles"
+	"loupe/value/timeline"
 )
 
 // timelineStats says how a range was spent.

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 	"loupe/report"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // traceTasks are the user's tasks and regions of a trace.
@@ -70,7 +71,7 @@ func timelineTasks(ctx context.Context, s *subject, q *query) (*traceTasks, erro
 	if err != nil {
 		return nil, err
 	}
-	all, err := memo(ctx, s, "tasks", t.tasks)
+	all, err := once(ctx, s, "tasks", t.tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,8 @@ func longest[T any](list []T, within timeline.Span, text string, of func(*T) (st
 // tasks reads the tasks and regions of the trace.
 func (t *traced) tasks(ctx context.Context) (*traceTasks, error) {
 	all := &traceTasks{}
-	r := t.Trace.Reader()
+	pass := sweep.New(t.Trace)
+	r := pass.Reader()
 	on := func(start, end timeline.Time) timeline.Span {
 		if start == 0 {
 			start = t.Whole.Start
@@ -109,7 +111,7 @@ func (t *traced) tasks(ctx context.Context) (*traceTasks, error) {
 		}
 		return t.On(timeline.Span{Start: start, End: end})
 	}
-	sum := sched.NewSummarizer(r, sched.Sink{
+	sum := sched.NewSummarizer(pass.Goroutines(), sched.Sink{
 		Task: func(k *sched.Task) {
 			if k.ID == exectrace.BackgroundTask || k.ID == exectrace.NoTask {
 				return
@@ -142,14 +144,9 @@ func (t *traced) tasks(ctx context.Context) (*traceTasks, error) {
 			}
 		},
 	}, sched.SummaryOptions{})
-	for n := 1; r.Next(); n++ {
-		if n&0xffff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		sum.Event(r.Event())
-	}
-	if err := r.Err(); err != nil {
-		return nil, err
+	pass.Join(sum)
+	if err := pass.Run(func() bool { return ctx.Err() != nil }); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	sum.Finish()
 	all.TasksLeft += sortTasks(&all.Tasks)
@@ -225,7 +222,7 @@ func timelineTaskLanes(ctx context.Context, s *subject, q *query) (*taskLanes, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := memo(ctx, s, "tasks", t.tasks)
+	all, err := once(ctx, s, "tasks", t.tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -343,9 +340,9 @@ func timelineTask(ctx context.Context, s *subject, q *query) (*taskPage, error) 
 	if err != nil {
 		return nil, err
 	}
-	return memoFew(ctx, s, "task", fmt.Sprint(id), func(ctx context.Context) (*taskPage, error) {
+	return onceFew(ctx, s, "task", fmt.Sprint(id), func(ctx context.Context) (*taskPage, error) {
 		h, err := sched.FindTask(t.Trace, exectrace.TaskID(id), func() bool { return ctx.Err() != nil })
-		if errors.Is(err, sched.ErrStopped) {
+		if errors.Is(err, sweep.ErrStopped) {
 			return nil, context.Canceled
 		}
 		if err != nil {
@@ -358,7 +355,7 @@ func timelineTask(ctx context.Context, s *subject, q *query) (*taskPage, error) 
 			case exectrace.NotExist:
 				one.State = "not there"
 			case exectrace.Waiting:
-				one.Reason = h.Reader.Name(step.Reason)
+				one.Reason = h.Reader.WaitReason(step.Reason, step.Stack)
 			}
 			p.Path = append(p.Path, one)
 		}

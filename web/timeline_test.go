@@ -10,14 +10,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
-	"loupe/exectrace/fixture"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace/fixture"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/report/reporttest"
 	"loupe/session"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // pages is a server with one source, as the pages see it.
@@ -60,6 +62,11 @@ func (p *pages) ask(ctx context.Context, question string, body []byte) *httptest
 	}
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, r)
+	if strings.Contains(w.Header().Get("Content-Type"), "json") {
+		for _, wrong := range reporttest.CheckOutput(w.Body.Bytes()) {
+			p.t.Errorf("%s answers what cannot be: %s", question, wrong)
+		}
+	}
 	return w
 }
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/gc"
+	"loupe/analysis/gc"
 )
 
 var update = flag.Bool("update", false, "rewrite generated files")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/system"
+	"loupe/source/system"
 )
 
 const (

@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"loupe/recording"
+	"loupe/session"
 )
 
 // TestPace: five notices a second while they cost nothing, and a fifth of a
@@ -42,7 +45,7 @@ func TestEditions(t *testing.T) {
 	var opened, closed atomic.Int64
 	src := Source{Name: "x", Open: func(context.Context) (*Opened, error) {
 		opened.Add(1)
-		return &Opened{Close: func() error { closed.Add(1); return nil }}, nil
+		return &Opened{Session: session.New(&recording.Recording{}), Close: func() error { closed.Add(1); return nil }}, nil
 	}}
 	s := &Server{}
 	sub := s.add(t.Context(), src)
@@ -65,12 +68,12 @@ func TestEditions(t *testing.T) {
 		t.Errorf("%d opened, %d closed, %d kept; want 101, 100 and that of the reader", opened.Load(), closed.Load(), len(sub.editions))
 	}
 	// The reader sees the source as it was when it came.
-	o, err := memo(reader, sub, "key", func(context.Context) (int, error) { return 7, nil })
-	if err != nil || o != 7 || sub.epoch.kept["key"] != nil {
+	o, err := once(reader, sub, "key", func(context.Context) (int, error) { return 7, nil })
+	if now, later := sub.session(t.Context()); later != nil || now.Memo().Has("web key") || err != nil || o != 7 {
 		t.Errorf("what was computed of an old edition is kept for the new one: %d, %v", o, err)
 	}
-	if err := release(); err != nil || closed.Load() != 101 || len(sub.editions) != 0 {
-		t.Errorf("%d closed after the last reader, %d kept: %v", closed.Load(), len(sub.editions), err)
+	if err := release(); err != nil || closed.Load() != 101 || len(sub.editions) != 1 {
+		t.Errorf("%d closed after the last reader, %d kept, want that of now: %v", closed.Load(), len(sub.editions), err)
 	}
 }
 
@@ -80,7 +83,7 @@ func TestEditionOfComputation(t *testing.T) {
 	var closed atomic.Bool
 	s := &Server{}
 	sub := s.add(t.Context(), Source{Open: func(context.Context) (*Opened, error) {
-		return &Opened{Close: func() error { closed.Store(true); return nil }}, nil
+		return &Opened{Session: session.New(&recording.Recording{}), Close: func() error { closed.Store(true); return nil }}, nil
 	}})
 	ctx, release := holding(t.Context(), t.Context())
 	if _, err := sub.open(ctx); err != nil {
@@ -88,7 +91,7 @@ func TestEditionOfComputation(t *testing.T) {
 	}
 	began, end, done := make(chan bool), make(chan bool), make(chan error)
 	go func() {
-		_, err := memo(ctx, sub, "slow", func(context.Context) (bool, error) {
+		_, err := once(ctx, sub, "slow", func(context.Context) (bool, error) {
 			began <- true
 			<-end
 			if closed.Load() {

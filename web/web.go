@@ -23,13 +23,13 @@ import (
 	"sync"
 	"time"
 
-	"loupe/dump"
-	"loupe/postmortem"
-	"loupe/profile"
+	"loupe/analysis/postmortem"
+	"loupe/analysis/tiles"
+	"loupe/format/dump"
+	"loupe/format/profile"
+	"loupe/format/symbol"
 	"loupe/report"
 	"loupe/session"
-	"loupe/symbol"
-	"loupe/tiles"
 )
 
 //go:embed dist
@@ -76,6 +76,8 @@ type Opened struct {
 	Index Index
 	// Close releases the files.
 	Close func() error
+
+	edition *edition // that it is
 }
 
 // Index keeps timelines of traces, so that they need not be made again.
@@ -102,6 +104,12 @@ type Options struct {
 	Edit func(file string, line int) error
 	// Token is the secret part of the address; "" makes one.
 	Token string
+	// Anywhere serves on an address that other machines can reach, which whoever has
+	// named it wants.
+	Anywhere bool
+	// Other answers what is none of the pages, and tells whether it has; nil for none.
+	// The name is the path behind the token. Who asks was checked.
+	Other func(w http.ResponseWriter, r *http.Request, name string) bool
 	// Pages replaces the embedded pages, for those who work on them.
 	Pages fs.FS
 }
@@ -127,7 +135,7 @@ func New(ctx context.Context, address string, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+	if ip := net.ParseIP(host); !opts.Anywhere && (ip == nil || !ip.IsLoopback()) {
 		return nil, errors.New("the pages are served on loopback only; to see them from elsewhere, forward the port: ssh -L")
 	}
 	if opts.Token == "" {
@@ -203,6 +211,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveExport(w, r)
 	case strings.HasPrefix(rest, "api/"):
 		s.api(w, r, strings.TrimPrefix(rest, "api/"))
+	case s.opts.Other != nil && rest != "" && s.opts.Other(w, r, rest):
 	default:
 		s.page(w, r, rest)
 	}

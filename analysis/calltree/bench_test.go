@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 // benchProfile is a made-up heap profile, or the one that LOUPE_BENCH_PROFILE

@@ -20,7 +20,7 @@ package calltree
 import (
 	"iter"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Samples is a sequence of stacks and their weights. A stack may come more

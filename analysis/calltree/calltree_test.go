@@ -11,10 +11,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 func decode(t testing.TB, picture string, types ...string) *profile.Profile {

@@ -6,10 +6,10 @@ import (
 	"regexp"
 	"testing/fstest"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 // example is a heap profile of a search engine for news.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Grouping says which frames are one box of a flame graph when they are called

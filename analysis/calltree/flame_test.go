@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 // boxes prints a flame graph, a line for each box: "name weight self".

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Order says by which weight nodes are ranked.

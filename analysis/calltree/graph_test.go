@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/calltree"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/value/stack"
 )
 
 // nodes prints a graph in short: every node with its callees.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Source returns the text of a source file, by the name that the compiler has

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 // The oracle is go tool pprof: for every profile and every command line below

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Granularity says which frames are one node: those that agree in all that it

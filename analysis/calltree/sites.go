@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Site is a line of the user's code and what it makes somebody else do.

@@ -3,7 +3,7 @@ package calltree
 import (
 	"fmt"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Inlining says how a function was called.

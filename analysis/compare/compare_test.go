@@ -7,18 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"loupe/compare"
-	"loupe/loadlog"
-	"loupe/loadlog/loadlogtest"
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"
 )
 
 // gather reads the figures of a recording.
-func gather(t *testing.T, r *recordingtest.Recording) *compare.Facts {
+func gather(t *testing.T, r *recordingtest.Recording) *facts.Facts {
 	t.Helper()
-	return compare.Gather(session.New(r.Open()))
+	return facts.Gather(session.New(r.Open()))
 }
 
 // service is a service under load. The phase lasts from 1 to 6 s, the load

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 
 // settle holds the verdicts of the rows that decide to what all of them together
 // allow.
-func (t *Table) settle(all []*Facts) {
+func (t *Table) settle(all []*facts.Facts) {
 	for i, f := range all[1:] {
 		if a, b := failed(all[0]), failed(f); a+b > 0 {
 			// What a program took that did not come to the end of its work is no time
@@ -30,8 +31,8 @@ func (t *Table) settle(all []*Facts) {
 			t.withdraw(i, false, func(*Change) bool { return true })
 			for k, n := range []int{a, b} {
 				if n > 0 {
-					side := []*Facts{all[0], f}[k]
-					t.Notes = append(t.Notes, fmt.Sprintf("%s failed in %d of %d rounds (%s): what they took says nothing of its work, and nothing is decided", side.Title, n, len(side.Rounds), side.failure()))
+					side := []*facts.Facts{all[0], f}[k]
+					t.Notes = append(t.Notes, fmt.Sprintf("%s failed in %d of %d rounds (%s): what they took says nothing of its work, and nothing is decided", side.Title, n, len(side.Rounds), failure(side)))
 				}
 			}
 			continue
@@ -95,7 +96,7 @@ func (t *Table) holm(i int) {
 
 // typical is the median length of the rounds; far more than any limit where that is
 // not known.
-func typical(f *Facts) time.Duration {
+func typical(f *facts.Facts) time.Duration {
 	var all []float64
 	for _, r := range f.Rounds {
 		if r.Duration > 0 {
@@ -109,9 +110,9 @@ func typical(f *Facts) time.Duration {
 }
 
 // failed counts the rounds in which the program ended by itself, and not well.
-func failed(f *Facts) (n int) {
+func failed(f *facts.Facts) (n int) {
 	for i := range f.Rounds {
-		if f.ending(i) != "" {
+		if ending(f, i) != "" {
 			n++
 		}
 	}
@@ -120,9 +121,9 @@ func failed(f *Facts) (n int) {
 
 // failure is how the program of the recording failed in the first round in which it
 // did, empty when it did not.
-func (f *Facts) failure() string {
+func failure(f *facts.Facts) string {
 	for i := range f.Rounds {
-		if end := f.ending(i); end != "" {
+		if end := ending(f, i); end != "" {
 			return end
 		}
 	}
@@ -130,7 +131,7 @@ func (f *Facts) failure() string {
 }
 
 // ending is how the process of a round ended, where that was not well.
-func (f *Facts) ending(round int) string {
+func ending(f *facts.Facts, round int) string {
 	run := f.Rounds[round].Phase.Run
 	if run < 0 || run >= len(f.Manifest.Target.Runs) {
 		return ""
@@ -144,10 +145,10 @@ func (f *Facts) ending(round int) string {
 
 // Failed says which of the recordings a program failed in, by its title and how it
 // ended.
-func Failed(all ...*Facts) (each []string) {
+func Failed(all ...*facts.Facts) (each []string) {
 	for _, f := range all {
 		if n := failed(f); n > 0 {
-			each = append(each, fmt.Sprintf("%s failed in %d of %d rounds: %s", f.Title, n, len(f.Rounds), f.failure()))
+			each = append(each, fmt.Sprintf("%s failed in %d of %d rounds: %s", f.Title, n, len(f.Rounds), failure(f)))
 		}
 	}
 	return each
@@ -155,7 +156,7 @@ func Failed(all ...*Facts) (each []string) {
 
 // sameBuild tells that two recordings are of one and the same program, run in
 // the same way.
-func sameBuild(a, b *Facts) bool {
+func sameBuild(a, b *facts.Facts) bool {
 	x, y := &a.Manifest.Target, &b.Manifest.Target
 	return x.Build != "" && x.Build == y.Build && slices.Equal(x.Args, y.Args) && slices.Equal(x.Env, y.Env)
 }
@@ -185,7 +186,7 @@ func (t *Table) spread() string {
 
 // unended says which recordings stopped their program before it came to its end:
 // of those neither the wall time nor the CPU time of the work is known.
-func unended(all []*Facts) (notes []string) {
+func unended(all []*facts.Facts) (notes []string) {
 	for _, f := range all {
 		for _, r := range f.Rounds {
 			run := r.Phase.Run

@@ -3,11 +3,13 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/analysis/facts"
+	"loupe/format/loadlog"
 	"loupe/recording"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // LoadSide is one side of a comparison of load runs: the same load put on one
@@ -25,8 +27,8 @@ type LoadSide struct {
 //
 // The unit is the run: requests within a run depend on each other, and tests
 // over single requests called 85 of 100 pairs of identical runs different. The
-// key rows are requests per second in a closed loop, and the median and the 99th
-// percentile of the response time in an open one. Each has to clear half the share
+// key rows are the share of errors, requests per second in a closed loop, and the
+// median and the 99th percentile of the response time in an open one. Each has to clear half the share
 // of error, so that identical services come out different in at most 5 of 100
 // comparisons: where there is only one, the other half is for what no order of runs
 // evens out, such as two equal processes of which one has got the better place on
@@ -35,12 +37,12 @@ type LoadSide struct {
 // then two runs in a row are not two witnesses (see Change.paired).
 func Loads(sides []LoadSide, interleaved bool) *Table {
 	t := &Table{Schema: Schema, Rows: []Row{}, Notes: []string{}, Interleaved: interleaved}
-	all := make([]*Facts, len(sides))
+	all := make([]*facts.Facts, len(sides))
 	fewest, open := math.MaxInt, false
 	for i, s := range sides {
-		f := &Facts{Title: s.Title, Manifest: &recording.Manifest{}}
+		f := &facts.Facts{Title: s.Title, Manifest: &recording.Manifest{}}
 		for _, run := range s.Runs {
-			f.Rounds = append(f.Rounds, Round{Load: run, Duration: time.Duration(run.Seconds * float64(time.Second))})
+			f.Rounds = append(f.Rounds, facts.Round{Load: run, Duration: time.Duration(run.Seconds * float64(time.Second))})
 		}
 		all[i] = f
 		open = open || s.Open
@@ -48,28 +50,27 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 		t.Titles = append(t.Titles, s.Title)
 		t.Rounds = append(t.Rounds, len(s.Runs))
 	}
-	rows := loadRows(open)
 	keys := 0
-	for _, m := range rows {
-		if m.key {
-			keys++
+	for _, m := range loadRows(open) {
+		if row, ok := m.row(all); ok {
+			t.Rows = append(t.Rows, row)
+			if m.key {
+				keys++
+			}
 		}
 	}
-	for _, m := range rows {
-		row, ok := m.row(all)
-		if !ok {
-			continue
-		}
-		if m.key {
-			for i := range row.Changes {
-				row.Changes[i].share(max(keys, 2))
+	for _, row := range t.Rows {
+		for i := range row.Changes {
+			// What is zero on one side alone has no p, and no part of the error.
+			if c := &row.Changes[i]; row.Key && c.P < 1 {
+				c.share(max(keys, 2))
 				if interleaved {
-					row.Changes[i].paired(row.Cells[0].all, row.Cells[i+1].all, row.Better)
+					c.paired(row.Cells[0].all, row.Cells[i+1].all, row.Better)
 				}
 			}
 		}
-		t.Rows = append(t.Rows, row)
 	}
+	t.errorsDecide()
 	t.noteLoads(all, fewest)
 	return t
 }
@@ -120,15 +121,16 @@ func signTest(same, n int) float64 {
 // loadRows are the figures of load runs, in the order in which they are shown.
 func loadRows(open bool) []metric {
 	quantile := func(id, name string, key bool, value func(l *loadlog.Summary) time.Duration) metric {
-		return metric{id, name, Nanoseconds, Lower, key, func(r *Round) float64 { return took(value(r.Load)) }}
+		return metric{id, name, Nanoseconds, Lower, key, func(r *facts.Round) float64 { return took(value(r.Load)) }}
 	}
 	latency := "Latency "
 	if open {
 		latency = "Response time "
 	}
 	rows := []metric{
-		{"requests", "Answered requests", Count, Neither, false, func(r *Round) float64 { return float64(r.Load.Responses) }},
-		{"requests_per_sec", "Requests/sec", PerSecond, Higher, !open, func(r *Round) float64 { return r.Load.RPS }},
+		failing,
+		{"requests", "Answered requests", Count, Neither, false, func(r *facts.Round) float64 { return float64(r.Load.Responses) }},
+		{"requests_per_sec", "Requests/sec", PerSecond, Higher, !open, func(r *facts.Round) float64 { return r.Load.RPS }},
 		quantile("latency_mean", latency+"mean", false, func(l *loadlog.Summary) time.Duration {
 			if l.Latency.Unanswered > 0 {
 				return 0 // there is none
@@ -148,17 +150,17 @@ func loadRows(open bool) []metric {
 			quantile("service_p99", "Service time p99", false, func(l *loadlog.Summary) time.Duration { return l.Service.P99 }))
 	}
 	return append(rows,
-		metric{errorsRow, "Errors, all runs", Count, Lower, false, func(r *Round) float64 { return float64(r.Load.Unanswered()) }},
-		metric{"bytes_per_request", "Bytes/request", Bytes, Neither, false, ofLoad(func(r *Round) float64 {
+		metric{errorsRow, "Errors, all runs", Count, Lower, false, func(r *facts.Round) float64 { return float64(r.Load.Unanswered()) }},
+		metric{"bytes_per_request", "Bytes/request", Bytes, Neither, false, ofLoad(func(r *facts.Round) float64 {
 			return positive(float64(r.Load.Bytes) / float64(r.Load.Responses))
 		})},
-		metric{"generator_cpu", "CPU time of the generator/request", Nanoseconds, Neither, false, ofLoad(func(r *Round) float64 {
+		metric{"generator_cpu", "CPU time of the generator/request", Nanoseconds, Neither, false, ofLoad(func(r *facts.Round) float64 {
 			return positive(r.Load.Generator.CPUSeconds * 1e9 / float64(r.Load.Responses))
 		})},
 	)
 }
 
-func (t *Table) noteLoads(all []*Facts, fewest int) {
+func (t *Table) noteLoads(all []*facts.Facts, fewest int) {
 	if len(all) > 1 && fewest < EnoughRounds {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d of each, in turns, are needed for an interval (loupe load -repeat 5 -against OTHER …)", runs(fewest), EnoughRounds))
 	}
@@ -167,6 +169,7 @@ func (t *Table) noteLoads(all []*Facts, fewest int) {
 	}
 	for _, f := range all {
 		t.Notes = append(t.Notes, failures(f)...)
+		t.Notes = append(t.Notes, foreignNotes(f)...)
 		for _, r := range f.Rounds {
 			if why := r.Load.Generator.Starved; why != "" {
 				t.Notes = append(t.Notes, f.Title+": its times are upper bounds: "+why)
@@ -183,6 +186,21 @@ func (t *Table) noteLoads(all []*Facts, fewest int) {
 	if len(all) == 2 && fewest >= EnoughRounds {
 		t.noteDetectable()
 	}
+}
+
+// foreignNotes say what the figures of other generators mean.
+func foreignNotes(f *facts.Facts) (notes []string) {
+	for _, r := range f.Rounds {
+		if r.Load.Foreign == "" {
+			continue
+		}
+		for _, note := range r.Load.Notes {
+			if note = f.Title + ": " + note; !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
 }
 
 // noteDetectable says how small a change these runs could have shown: half the

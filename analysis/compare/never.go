@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"loupe/gc"
-	"loupe/loadlog"
-	"loupe/stats"
+	"loupe/analysis/gc"
+	"loupe/format/loadlog"
+	"loupe/value/stats"
 )
 
 // never stands for a time of a round that never came, such as a percentile that

@@ -3,8 +3,8 @@ package compare
 import (
 	"math"
 
-	"loupe/profile"
-	"loupe/stats"
+	"loupe/format/profile"
+	"loupe/value/stats"
 )
 
 // noise is how much runs of one program differ beyond the error of sampling,

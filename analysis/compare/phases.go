@@ -4,10 +4,10 @@ import (
 	"errors"
 	"time"
 
-	"loupe/gc"
+	"loupe/analysis/gc"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // PhaseCost is what a phase did, and what its profiler cost the program.

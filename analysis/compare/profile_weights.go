@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // cell is the weight of something in one profile.

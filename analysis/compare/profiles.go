@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/stack"
-	"loupe/stats"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/value/stack"
+	"loupe/value/stats"
 )
 
 // ErrIncomparable is the reason why profiles cannot be compared at all: they

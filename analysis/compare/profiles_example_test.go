@@ -3,9 +3,9 @@ package compare_test
 import (
 	"fmt"
 
-	"loupe/compare"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/compare"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 func ExampleProfiles() {

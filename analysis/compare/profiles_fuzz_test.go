@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/compare"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/compare"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 // FuzzProfiles compares whatever decodes, in every way: nothing may panic, no

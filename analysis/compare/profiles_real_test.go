@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/compare"
-	"loupe/profile"
+	"loupe/analysis/compare"
+	"loupe/format/profile"
 )
 
 // kept reads three CPU profiles that were kept in testdata/regexp: runs of one

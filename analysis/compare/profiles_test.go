@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/compare"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/compare"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 func decode(t *testing.T, picture string, opt profiletest.Options) *profile.Profile {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // estimate is the value of one side of a comparison, and how far it can be off

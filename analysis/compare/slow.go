@@ -6,12 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/loadlog"
-	"loupe/overlap"
+	"loupe/analysis/overlap"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/format/loadlog"
 	"loupe/recording"
 	"loupe/session"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Slow is what the requests of one phase met, the slowest in comparison with
@@ -179,7 +180,7 @@ func (o *Overlay) Follow(phase string, all []loadlog.Request) []Served {
 		if l, _ := o.s.Load(phase); l != nil {
 			at := o.s.OnAxis(l, phase)
 			for i := range all {
-				out[i].Span = overlap.On(at.Clock, all[i].Span())
+				out[i].Span = at.Clock.Span(all[i].Span())
 			}
 		}
 		return out
@@ -192,10 +193,10 @@ func (o *Overlay) Follow(phase string, all []loadlog.Request) []Served {
 	}
 	for i := range all {
 		q := &all[i]
-		span := overlap.On(g.at, q.Span())
+		span := g.at.Span(q.Span())
 		r.Start, r.End, r.Conn = append(r.Start, span.Start), append(r.End, span.End), append(r.Conn, q.Conn)
 		r.Late, r.Dial = append(r.Late, q.Late), append(r.Dial, q.Dial)
-		out[i].Span = overlap.On(axis, span)
+		out[i].Span = axis.Span(span)
 		if span.End < g.window.Start || span.Start > g.window.End {
 			continue // nothing is known of that time
 		}
@@ -208,7 +209,7 @@ func (o *Overlay) Follow(phase string, all []loadlog.Request) []Served {
 			}
 			e := Encounter{Key: kind.Key, Name: kind.Name, Own: kind.Set == nil, Time: d}
 			if first.Len() > 0 {
-				e.At = overlap.On(axis, first)
+				e.At = axis.Span(first)
 			}
 			out[i].Met = append(out[i].Met, e)
 		}
@@ -220,8 +221,8 @@ func (o *Overlay) Follow(phase string, all []loadlog.Request) []Served {
 func (o *Overlay) traced(l *loadlog.Log, p recording.Phase) *ground {
 	g := &ground{slow: Slow{Source: "execution trace"}}
 	out := &g.slow
-	trace, entry, err := o.s.Trace()
-	out.Path = entry.Path
+	desk, err := o.s.Sweep()
+	out.Path = o.trace.Path
 	if err != nil {
 		out.Why = err.Error()
 		return g
@@ -235,7 +236,7 @@ func (o *Overlay) traced(l *loadlog.Log, p recording.Phase) *ground {
 	if out.Axis, err = o.s.TraceClock(); err != nil {
 		out.Axis = timeline.Clock{}
 	}
-	found, err := overlap.Trace(trace)
+	found, err := sweep.Get(o.s.Context(), desk, nil, overlap.Whole)
 	if err != nil {
 		out.Why = err.Error()
 		return g

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog/loadlogtest"
+	"loupe/format/loadlog/loadlogtest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
 	"loupe/session"

@@ -1,3 +1,10 @@
+// Package compare lays the figures of recordings side by side, and decides whether
+// they differ.
+//
+// The unit of comparison is the round: one bare phase, one process, one load.
+// Requests within a round depend on each other and are never tested singly
+// (docs/statistics.md). The package states for each row which way is better
+// and how sure the verdict is; it does not say why, which is insight's work.
 package compare
 
 import (
@@ -6,9 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"loupe/gc"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // Unit says how a row's values are to be printed.
@@ -119,14 +127,14 @@ type metric struct {
 	unit     Unit
 	better   Better
 	key      bool
-	value    func(r *Round) float64
+	value    func(r *facts.Round) float64
 }
 
 var unknown = math.NaN()
 
 // ofLoad makes a value that needs a load.
-func ofLoad(f func(r *Round) float64) func(*Round) float64 {
-	return func(r *Round) float64 {
+func ofLoad(f func(r *facts.Round) float64) func(*facts.Round) float64 {
+	return func(r *facts.Round) float64 {
 		if r.Load == nil || r.Load.Responses == 0 {
 			return unknown
 		}
@@ -135,8 +143,8 @@ func ofLoad(f func(r *Round) float64) func(*Round) float64 {
 }
 
 // ofGC makes a value that needs gctrace.
-func ofGC(f func(d *gc.Derived) float64) func(*Round) float64 {
-	return func(r *Round) float64 {
+func ofGC(f func(d *gc.Derived) float64) func(*facts.Round) float64 {
+	return func(r *facts.Round) float64 {
 		if r.GC == nil {
 			return unknown
 		}
@@ -165,56 +173,57 @@ const errorsRow = "errors"
 // metricRows is the table of rows, in the order in which they are shown: the
 // ones that a comparison by hand begins with, and what it leaves out.
 var metricRows = []metric{
-	{"requests", "Requests", Count, Neither, false, func(r *Round) float64 {
+	failing,
+	{"requests", "Requests", Count, Neither, false, func(r *facts.Round) float64 {
 		if r.Load == nil {
 			return unknown
 		}
 		return float64(r.Load.Responses)
 	}},
 	// No answer at all is a rate of zero, not an unknown one.
-	{"requests_per_sec", "Requests/sec", PerSecond, Higher, true, func(r *Round) float64 {
+	{"requests_per_sec", "Requests/sec", PerSecond, Higher, true, func(r *facts.Round) float64 {
 		if r.Load == nil {
 			return unknown
 		}
 		return r.Load.RPS
 	}},
-	{"duration", "Total duration", Nanoseconds, Lower, false, func(r *Round) float64 {
+	{"duration", "Total duration", Nanoseconds, Lower, false, func(r *facts.Round) float64 {
 		if r.Load == nil && !r.Ended {
 			return unknown // as long as it was asked to be
 		}
 		return float64(r.Duration)
 	}},
-	{"wall_time", "Wall time", Nanoseconds, Lower, true, func(r *Round) float64 {
+	{"wall_time", "Wall time", Nanoseconds, Lower, true, func(r *facts.Round) float64 {
 		if r.Load != nil || !r.Ended {
 			return unknown
 		}
 		return float64(r.Duration)
 	}},
-	{"latency_p50", "Latency p50", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return took(r.Load.Latency.P50) })},
-	{"latency_p99", "Latency p99", Nanoseconds, Lower, false, ofLoad(func(r *Round) float64 { return took(r.Load.Latency.P99) })},
-	{errorsRow, "Errors, all rounds", Count, Lower, false, func(r *Round) float64 {
+	{"latency_p50", "Latency p50", Nanoseconds, Lower, false, ofLoad(func(r *facts.Round) float64 { return took(r.Load.Latency.P50) })},
+	{"latency_p99", "Latency p99", Nanoseconds, Lower, false, ofLoad(func(r *facts.Round) float64 { return took(r.Load.Latency.P99) })},
+	{errorsRow, "Errors, all rounds", Count, Lower, false, func(r *facts.Round) float64 {
 		if r.Load == nil {
 			return unknown
 		}
 		return float64(r.Load.Unanswered())
 	}},
-	{"cpu_per_request", "CPU time/request", Nanoseconds, Lower, true, ofLoad(func(r *Round) float64 {
+	{"cpu_per_request", "CPU time/request", Nanoseconds, Lower, true, ofLoad(func(r *facts.Round) float64 {
 		return positive(float64(r.CPU) / float64(r.Load.Responses))
 	})},
-	{"cpu", "CPU time", Nanoseconds, Lower, true, func(r *Round) float64 {
+	{"cpu", "CPU time", Nanoseconds, Lower, true, func(r *facts.Round) float64 {
 		if r.Load != nil || !r.Ended {
 			return unknown
 		}
 		return positive(float64(r.CPU))
 	}},
-	{"bytes_per_request", "Allocated/request", Bytes, Lower, false, ofLoad(func(r *Round) float64 { return r.AllocRate / r.Load.RPS })},
-	{"allocation_rate", "Allocated/sec", Bytes, Neither, false, func(r *Round) float64 { return r.AllocRate }},
+	{"bytes_per_request", "Allocated/request", Bytes, Lower, false, ofLoad(func(r *facts.Round) float64 { return r.AllocRate / r.Load.RPS })},
+	{"allocation_rate", "Allocated/sec", Bytes, Neither, false, func(r *facts.Round) float64 { return r.AllocRate }},
 	{"gc_percent", "Time in GC", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCPercent) / 100 })},
 	{"gc_cpu_percent", "GC share of the Ps", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.CPUPercent) / 100 })},
-	{"collections", "Total collections", Count, Lower, false, func(r *Round) float64 { return r.Collections }},
+	{"collections", "Total collections", Count, Lower, false, func(r *facts.Round) float64 { return r.Collections }},
 	{"gc_total", "Total GC duration", Nanoseconds, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCTotalMS) * 1e6 })},
 	{"gc_pace", "Average pace of GC", Nanoseconds, Neither, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PaceMS) * 1e6 })},
-	{"requests_per_collection", "Requests/collection", Number, Higher, false, ofLoad(func(r *Round) float64 {
+	{"requests_per_collection", "Requests/collection", Number, Higher, false, ofLoad(func(r *facts.Round) float64 {
 		return float64(r.Load.Responses) / r.Collections
 	})},
 	{"stw_over", "Pauses over 100 µs", Count, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.STW1.Over + d.STW2.Over) })},
@@ -223,7 +232,7 @@ var metricRows = []metric{
 	})},
 	{"assist_percent", "Assist share of marking", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.AssistPercent) / 100 })},
 	{"peak_heap", "Peak heap", Bytes, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PeakHeapMB) * (1 << 20) })},
-	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *Round) float64 { return positive(float64(r.MaxRSS)) }},
+	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *facts.Round) float64 { return positive(float64(r.MaxRSS)) }},
 }
 
 // growsWithWork names the rows that grow with the number of requests, which
@@ -234,14 +243,14 @@ var growsWithWork = map[string]bool{"collections": true, "gc_total": true, "stw_
 // the work alone leads to: a program that answered more requests is no worse
 // for having collected more often, one that answered fewer is no better for
 // having collected less.
-func explained(v Verdict, old, new *Facts) bool {
+func explained(v Verdict, old, new *facts.Facts) bool {
 	a, b := requests(old), requests(new) // NaN without a load
 	return v == Regressed && b > a*(1+ROPE) || v == Improved && b < a*(1-ROPE)
 }
 
 // requests is the median number of answered requests in a round; NaN without a
 // load.
-func requests(f *Facts) float64 {
+func requests(f *facts.Facts) float64 {
 	var n []float64
 	for _, r := range f.Rounds {
 		if r.Load != nil {
@@ -253,7 +262,7 @@ func requests(f *Facts) float64 {
 
 // Compare lays the recordings side by side. Rows that no recording has are
 // left out, and so are the errors where there were none.
-func Compare(all ...*Facts) *Table {
+func Compare(all ...*facts.Facts) *Table {
 	t := &Table{Schema: Schema, Interleaved: interleaved(all)}
 	fewest := math.MaxInt
 	for _, f := range all {
@@ -266,12 +275,13 @@ func Compare(all ...*Facts) *Table {
 			t.Rows = append(t.Rows, row)
 		}
 	}
+	t.errorsDecide()
 	t.note(all, fewest)
 	t.settle(all)
 	return t
 }
 
-func (m metric) row(all []*Facts) (row Row, ok bool) {
+func (m metric) row(all []*facts.Facts) (row Row, ok bool) {
 	row = Row{ID: m.id, Name: m.name, Unit: m.unit, Better: m.better, Key: m.key}
 	for _, f := range all {
 		var values []float64
@@ -280,7 +290,7 @@ func (m metric) row(all []*Facts) (row Row, ok bool) {
 		}
 		var c Cell
 		c.fill(m.id, values)
-		ok = ok || len(c.all) > 0 && (m.id != errorsRow || slices.Max(c.Rounds) > 0)
+		ok = ok || len(c.all) > 0 && (m.id != errorsRow && m.id != failingRow || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {
@@ -359,7 +369,7 @@ func (m metric) verdict(r stats.Ratio) Verdict {
 
 // interleaved tells whether the rounds of every recording lie among those of
 // the first one, by the clock on the wall.
-func interleaved(all []*Facts) bool {
+func interleaved(all []*facts.Facts) bool {
 	first, last := roundTimes(all[0])
 	for _, f := range all[1:] {
 		from, to := roundTimes(f)
@@ -371,7 +381,7 @@ func interleaved(all []*Facts) bool {
 }
 
 // roundTimes returns when the first and the last round began.
-func roundTimes(f *Facts) (first, last time.Time) {
+func roundTimes(f *facts.Facts) (first, last time.Time) {
 	for i, r := range f.Rounds {
 		at := f.Manifest.Start.Add(time.Duration(r.Phase.Span.Start))
 		if i == 0 || at.Before(first) {
@@ -392,7 +402,7 @@ func runs(n int) string {
 	return fmt.Sprintf("a set of %d runs", n)
 }
 
-func (t *Table) note(all []*Facts, fewest int) {
+func (t *Table) note(all []*facts.Facts, fewest int) {
 	if fewest < EnoughRounds && len(all) > 1 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", runs(fewest), EnoughRounds))
 	}
@@ -422,8 +432,9 @@ func (t *Table) note(all []*Facts, fewest int) {
 
 // failures says what the load of a recording met instead of answers. The
 // rate alone would praise a service that has learned to fail fast.
-func failures(f *Facts) (notes []string) {
+func failures(f *facts.Facts) (notes []string) {
 	due, failed, bad := int64(0), int64(0), 0
+	counts := true // in the percentiles, which those of other generators are without
 	common := "never sent"
 	for _, r := range f.Rounds {
 		if r.Load == nil {
@@ -431,17 +442,18 @@ func failures(f *Facts) (notes []string) {
 		}
 		due += r.Load.Due()
 		failed += r.Load.Unanswered()
+		counts = counts && (r.Load.Unanswered() == 0 || r.Load.Latency.Unanswered > 0)
 		if text := r.Load.CommonError(); text != "" {
 			common = text
 		}
-		for status, n := range r.Load.Status {
-			if status >= 400 {
-				bad += n
-			}
-		}
+		bad += r.Load.BadStatus()
 	}
 	if failed > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %s of %s requests failed (%s): they count as slower than all answers", f.Title, unit.Count(failed), unit.Count(due), common))
+		text := fmt.Sprintf("%s: %s of %s requests failed (%s)", f.Title, unit.Count(failed), unit.Count(due), common)
+		if counts {
+			text += ": they count as slower than all answers"
+		}
+		notes = append(notes, text)
 	}
 	if bad > 0 {
 		notes = append(notes, fmt.Sprintf("%s: %s of %s answers had a status of 400 or above", f.Title, unit.Count(int64(bad)), unit.Count(due-failed)))
@@ -469,4 +481,23 @@ func (t *Table) Row(id string) (Row, bool) {
 		}
 	}
 	return Row{}, false
+}
+
+// Follow takes over the changes of the figures that another table of the same
+// recordings has too: the tables keep the error of different sets of rows, and one
+// figure must not be better in one of them and undecided in the other.
+func (t *Table) Follow(other *Table) {
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		o, ok := other.Row(r.ID)
+		if !ok || len(o.Changes) != len(r.Changes) {
+			continue
+		}
+		same := func(a, b Cell) bool {
+			return a.Median == b.Median || !a.Median.Known() && !b.Median.Known()
+		}
+		if slices.EqualFunc(r.Cells, o.Cells, same) {
+			copy(r.Changes, o.Changes)
+		}
+	}
 }

@@ -9,18 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"loupe/gc"
-	"loupe/loadlog"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/format/loadlog"
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // loaded makes facts with one round for each rate of requests.
-func loaded(title string, rps ...float64) *Facts {
-	f := &Facts{Title: title, Manifest: &recording.Manifest{Title: title}}
+func loaded(title string, rps ...float64) *facts.Facts {
+	f := &facts.Facts{Title: title, Manifest: &recording.Manifest{Title: title}}
 	for i, v := range rps {
 		start := timeline.Time(i) * timeline.Time(20*time.Second)
-		f.Rounds = append(f.Rounds, Round{
+		f.Rounds = append(f.Rounds, facts.Round{
 			Phase: recording.Phase{Name: "bare", Span: timeline.Span{Start: start, End: start.Add(10 * time.Second)}},
 			Load:  &loadlog.Summary{Requests: 1000, Responses: 1000, RPS: v}, AllocRate: math.NaN(), Collections: math.NaN(), CPU: time.Duration(1e12 / v),
 		})
@@ -29,7 +30,7 @@ func loaded(title string, rps ...float64) *Facts {
 }
 
 // later shifts a recording's start.
-func (f *Facts) later(d time.Duration) *Facts {
+func later(f *facts.Facts, d time.Duration) *facts.Facts {
 	f.Manifest.Start = f.Manifest.Start.Add(d)
 	return f
 }
@@ -90,10 +91,10 @@ func TestInterval(t *testing.T) {
 }
 
 // collected makes facts whose rounds had these numbers of collections.
-func collected(counts ...int64) *Facts {
-	f := &Facts{Title: "x", Manifest: &recording.Manifest{}}
+func collected(counts ...int64) *facts.Facts {
+	f := &facts.Facts{Title: "x", Manifest: &recording.Manifest{}}
 	for _, n := range counts {
-		f.Rounds = append(f.Rounds, Round{AllocRate: math.NaN(), Collections: float64(n), GC: &gc.Summary{Derived: gc.Derived{Collections: n}}})
+		f.Rounds = append(f.Rounds, facts.Round{AllocRate: math.NaN(), Collections: float64(n), GC: &gc.Summary{Derived: gc.Derived{Collections: n}}})
 	}
 	return f
 }
@@ -126,7 +127,7 @@ func TestZeros(t *testing.T) {
 // TestHeadline: what withdraws the verdicts of the rows that decide.
 func TestHeadline(t *testing.T) {
 	fast, slow := []float64{100, 101, 99, 102, 98}, []float64{95, 96, 94, 97, 93}
-	f := func(what string, want Verdict, note string, change func(a, b *Facts)) {
+	f := func(what string, want Verdict, note string, change func(a, b *facts.Facts)) {
 		t.Helper()
 		a, b := loaded("a", fast...), loaded("b", slow...)
 		change(a, b)
@@ -138,27 +139,27 @@ func TestHeadline(t *testing.T) {
 			t.Errorf("%s: notes = %s, want %q", what, notes, note)
 		}
 	}
-	long := func(a, b *Facts) {
-		for _, x := range []*Facts{a, b} {
+	long := func(a, b *facts.Facts) {
+		for _, x := range []*facts.Facts{a, b} {
 			for i := range x.Rounds {
 				x.Rounds[i].Duration = 10 * time.Second
 			}
 		}
 	}
 	f("5% slower", Regressed, "noise: the middle half of one side's rounds spreads over Requests/sec 2.", long)
-	f("in short rounds", Undecided, "a round took 100 ms", func(a, b *Facts) {
+	f("in short rounds", Undecided, "a round took 100 ms", func(a, b *facts.Facts) {
 		for i := range b.Rounds {
 			b.Rounds[i].Duration = 100 * time.Millisecond
 		}
 	})
-	f("of the same build", Undecided, "a and b are the same build", func(a, b *Facts) {
+	f("of the same build", Undecided, "a and b are the same build", func(a, b *facts.Facts) {
 		a.Manifest.Target.Build, b.Manifest.Target.Build = "x", "x"
 	})
-	f("with other settings", Regressed, "", func(a, b *Facts) {
+	f("with other settings", Regressed, "", func(a, b *facts.Facts) {
 		a.Manifest.Target.Build, b.Manifest.Target.Build = "x", "x"
 		b.Manifest.Target.Env = []string{"GOGC=50"}
 	})
-	f("failed in one round", Undecided, "b failed in 1 of 5 rounds (exit status 2): what they took says nothing of its work", func(a, b *Facts) {
+	f("failed in one round", Undecided, "b failed in 1 of 5 rounds (exit status 2): what they took says nothing of its work", func(a, b *facts.Facts) {
 		long(a, b)
 		b.Manifest.Target.Runs = []recording.Run{{Exit: "exit status 2"}, {Exit: "exit status 0"}}
 		for i := range b.Rounds[1:] {
@@ -168,10 +169,10 @@ func TestHeadline(t *testing.T) {
 			t.Errorf("Failed = %q", got)
 		}
 	})
-	f("stopped before the end", Regressed, "b had not ended after 10.0 s, and was stopped", func(a, b *Facts) {
+	f("stopped before the end", Regressed, "b had not ended after 10.0 s, and was stopped", func(a, b *facts.Facts) {
 		long(a, b)
 		b.Manifest.Target.Runs = []recording.Run{{Stopped: true}}
-		b.Rounds = append(b.Rounds, Round{Duration: 10 * time.Second, AllocRate: math.NaN(), Collections: math.NaN()})
+		b.Rounds = append(b.Rounds, facts.Round{Duration: 10 * time.Second, AllocRate: math.NaN(), Collections: math.NaN()})
 	})
 	// Of two rows that decide, 0.03 is no less than chance for the clearer one.
 	table := &Table{Rows: []Row{{Key: true, Changes: []Change{{P: 0.03, Verdict: Regressed}}}, {Key: true, Changes: []Change{{P: 0.6, Verdict: Undecided}}}, {Changes: []Change{{P: 0.03, Verdict: Regressed}}}}}
@@ -226,28 +227,28 @@ func TestBadStatus(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	base := []float64{100, 101, 99, 102, 100}
-	f := func(what, want string, change func(a, b *Facts)) {
+	f := func(what, want string, change func(a, b *facts.Facts)) {
 		t.Helper()
-		a, b := loaded("a", base...), loaded("b", base...).later(10*time.Second)
+		a, b := loaded("a", base...), later(loaded("b", base...), 10*time.Second)
 		change(a, b)
 		if notes := strings.Join(Compare(a, b).Notes, "\n"); !strings.Contains(notes, want) || want == "" && !strings.HasPrefix(notes, "noise: ") {
 			t.Errorf("%s: notes = %q, want %q", what, notes, want)
 		}
 	}
-	f("in turns on one machine", "", func(a, b *Facts) {})
-	f("another CPU", "a and b were recorded on different machines", func(a, b *Facts) { b.Manifest.Host.CPU = "other" })
-	f("another number of CPUs", "different machines", func(a, b *Facts) { b.Manifest.Host.CPUs = 8 })
-	f("another quota", "different machines", func(a, b *Facts) { b.Manifest.Host.Quota = 1.5 })
-	f("another toolchain", "a was built with go1.25.0, b with go1.26.0", func(a, b *Facts) {
+	f("in turns on one machine", "", func(a, b *facts.Facts) {})
+	f("another CPU", "a and b were recorded on different machines", func(a, b *facts.Facts) { b.Manifest.Host.CPU = "other" })
+	f("another number of CPUs", "different machines", func(a, b *facts.Facts) { b.Manifest.Host.CPUs = 8 })
+	f("another quota", "different machines", func(a, b *facts.Facts) { b.Manifest.Host.Quota = 1.5 })
+	f("another toolchain", "a was built with go1.25.0, b with go1.26.0", func(a, b *facts.Facts) {
 		a.Manifest.Target.Go, b.Manifest.Target.Go = "go1.25.0", "go1.26.0"
 	})
-	f("a toolchain that is not known", "", func(a, b *Facts) { a.Manifest.Target.Go = "go1.25.0" })
-	f("one after the other", "the rounds did not take turns", func(a, b *Facts) { b.later(time.Hour) })
-	f("few rounds", "a set of 3 runs against another proves nothing: 5 rounds", func(a, b *Facts) { b.Rounds = b.Rounds[:3] })
+	f("a toolchain that is not known", "", func(a, b *facts.Facts) { a.Manifest.Target.Go = "go1.25.0" })
+	f("one after the other", "the rounds did not take turns", func(a, b *facts.Facts) { later(b, time.Hour) })
+	f("few rounds", "a set of 3 runs against another proves nothing: 5 rounds", func(a, b *facts.Facts) { b.Rounds = b.Rounds[:3] })
 }
 
 func TestInterleaved(t *testing.T) {
-	f := func(what string, want bool, all ...*Facts) {
+	f := func(what string, want bool, all ...*facts.Facts) {
 		t.Helper()
 		if got := Compare(all...).Interleaved; got != want {
 			t.Errorf("%s: Interleaved = %v", what, got)
@@ -255,19 +256,19 @@ func TestInterleaved(t *testing.T) {
 	}
 	two := []float64{100, 100}
 	f("alone", false, loaded("a", two...))
-	f("in turns", true, loaded("a", two...), loaded("b", two...).later(10*time.Second))
-	f("B first", true, loaded("a", two...).later(10*time.Second), loaded("b", two...))
-	f("three in turns", true, loaded("a", two...), loaded("b", two...).later(7*time.Second), loaded("c", two...).later(14*time.Second))
-	f("B afterwards", false, loaded("a", two...), loaded("b", two...).later(time.Minute))
-	f("B before", false, loaded("a", two...).later(time.Minute), loaded("b", two...))
-	f("C afterwards", false, loaded("a", two...), loaded("b", two...).later(7*time.Second), loaded("c", two...).later(time.Hour))
+	f("in turns", true, loaded("a", two...), later(loaded("b", two...), 10*time.Second))
+	f("B first", true, later(loaded("a", two...), 10*time.Second), loaded("b", two...))
+	f("three in turns", true, loaded("a", two...), later(loaded("b", two...), 7*time.Second), later(loaded("c", two...), 14*time.Second))
+	f("B afterwards", false, loaded("a", two...), later(loaded("b", two...), time.Minute))
+	f("B before", false, later(loaded("a", two...), time.Minute), loaded("b", two...))
+	f("C afterwards", false, loaded("a", two...), later(loaded("b", two...), 7*time.Second), later(loaded("c", two...), time.Hour))
 	f("one round each", false, loaded("a", 100), loaded("b", 100))
 	f("no rounds", false, loaded("a"), loaded("b"))
 }
 
 func TestRegressed(t *testing.T) {
 	base, half := []float64{100, 101, 99, 102, 98}, []float64{50, 51, 49, 52, 48}
-	f := func(what string, want bool, all ...*Facts) {
+	f := func(what string, want bool, all ...*facts.Facts) {
 		t.Helper()
 		if got := Compare(all...).Regressed(); got != want {
 			t.Errorf("%s: Regressed = %v", what, got)
@@ -333,7 +334,7 @@ func TestSameProgram(t *testing.T) {
 // TestWorkDiffers compares loads of equal length: the faster program answers
 // more requests, and its collections are no regression.
 func TestWorkDiffers(t *testing.T) {
-	collecting := func(title string, requests int, collections ...float64) *Facts {
+	collecting := func(title string, requests int, collections ...float64) *facts.Facts {
 		f := loaded(title, make([]float64, len(collections))...)
 		for i := range f.Rounds {
 			r := &f.Rounds[i]
@@ -342,7 +343,7 @@ func TestWorkDiffers(t *testing.T) {
 		}
 		return f
 	}
-	f := func(what string, a, b *Facts, want Verdict) {
+	f := func(what string, a, b *facts.Facts, want Verdict) {
 		t.Helper()
 		if got := rowOf(t, Compare(a, b), "collections").Changes[0].Verdict; got != want {
 			t.Errorf("%s: collections are %q, want %q", what, got, want)

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // build is one way of building the generated program.
@@ -39,7 +39,7 @@ func (b build) String() string {
 // LOUPE_DELVE=fetch gets it from the network, and LOUPE_DELVE=all goes through all
 // versions of Go that are in the module cache, in some minutes:
 //
-//	LOUPE_DELVE=all go test -run TestDelve -v ./explain
+//	LOUPE_DELVE=all go test -run TestDelve -v ./analysis/explain
 func TestDelve(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the programs are traced on linux/amd64 alone")

@@ -20,8 +20,8 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // Sources finds source files on this machine. Each function may be nil.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // told says what is told of the frames of the first goroutine of a dump, one in a

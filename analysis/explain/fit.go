@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 func frameID(i int) stack.FrameID { return stack.FrameID(i) }

@@ -1,8 +1,8 @@
 package explain
 
 import (
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // flat gives words of memory their parameters: Go before 1.17 prints the memory

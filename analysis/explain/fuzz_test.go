@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 const fuzzProgram = `package main

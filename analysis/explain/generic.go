@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // The versions of Go that differ in generic code.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 const genericProgram = `package main

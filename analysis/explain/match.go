@@ -1,8 +1,8 @@
 package explain
 
 import (
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // fitsShape tells whether words were printed as the binary says.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // Bounds of what is told of memory: a parameter is one line.

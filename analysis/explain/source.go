@@ -6,9 +6,9 @@ import (
 	"go/token"
 	"strings"
 
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // Reasons why the source does not help.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // typeReader makes types of what stands in the source. It knows the types of the

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"loupe/dump"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // values turns words into text.

@@ -1,10 +1,10 @@
-package compare
+package facts
 
 import (
 	"math"
 
-	"loupe/metrics"
-	"loupe/timeline"
+	"loupe/format/metrics"
+	"loupe/value/timeline"
 )
 
 // cycleCounts are the names under which collections are counted.

@@ -1,26 +1,32 @@
-// Package compare turns recordings into figures that can be laid side by
-// side, and decides whether they differ.
+// Package facts answers questions about a recording, whichever of its files can
+// tell: who waits for whom and where, what was allocated and what is kept of it,
+// what the collector did, which settings were in force. A fact says where it comes
+// from, how good it is and of what time it is.
 //
-// The unit of comparison is the round: one bare phase, one process, one load.
-// Requests within a round depend on each other and are never tested singly
-// (docs/statistics.md). The package states for each row which way is better
-// and how sure the verdict is; it does not say why, which is insight's work.
-package compare
+// A rule asks a [Question] and not a file, so that what a lock costs is known from an
+// execution trace, a mutex profile, a block profile or a look at the goroutines,
+// each as far as it goes. What would have to be recorded for an answer is in the same
+// table as what can give one.
+//
+// The package says what is and not whether it is good, which is insight's work,
+// nor whether it differs from another recording, which is compare's.
+package facts
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
-	"loupe/gc"
-	"loupe/loadlog"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
+	"loupe/format/loadlog"
 	"loupe/recording"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // Round is what one bare phase showed.
@@ -58,20 +64,52 @@ func (r *Round) Requests() int64 {
 	return int64(r.Load.Responses)
 }
 
-// Facts are the figures of one recording.
+// Facts are what one recording tells, or a part of its time: the figures of its
+// rounds, and the answers to questions, each found at the first call.
 type Facts struct {
 	Title    string
 	Manifest *recording.Manifest
 	Rounds   []Round
+	// Part tells that the rounds and the trace are of a part of the time alone.
+	Part bool
+	// Trace analyses the execution trace at the first call, Noise measures what else
+	// the machine did.
+	Trace func() *Trace
+	Noise func() *Noise
+
+	session *session.Session
+	samples func() (*Weights, error)
+	// waits read the waits of each of waitFiles at the first call.
+	waits []func() (*AllWaits, error)
 }
 
-// Gather reads the figures of a recording. An entry that is absent leaves its
-// figures out; so does one that is damaged, which [Round.Damage] tells of.
+// Gather reads the figures of a recording, once for all who ask. An entry that is absent
+// leaves its figures out; so does one that is damaged, which [Round.Damage] tells of.
 func Gather(s *session.Session) *Facts {
-	m := s.Manifest()
-	f := &Facts{Title: m.Title, Manifest: m}
+	f, err := session.Computed(s, "facts", func(s *session.Session) (*Facts, error) { return gather(s), nil })
+	if err != nil {
+		return gather(s) // for nobody, who waits no more
+	}
+	return f
+}
+
+func gather(s *session.Session) *Facts {
+	f := about(s, timeline.Span{}, nil)
 	for _, p := range s.BarePhases() {
-		f.Rounds = append(f.Rounds, *gatherRound(s, m, p))
+		f.Rounds = append(f.Rounds, *gatherRound(s, f.Manifest, p))
+	}
+	return f
+}
+
+// about makes facts without rounds.
+func about(s *session.Session, part timeline.Span, stop func() bool) *Facts {
+	m := s.Manifest()
+	f := &Facts{Title: m.Title, Manifest: m, session: s}
+	f.Trace = sync.OnceValue(func() *Trace { return trace(s, part, stop) })
+	f.Noise = sync.OnceValue(func() *Noise { return noise(f) })
+	f.samples = sync.OnceValues(func() (*Weights, error) { return tracedSamples(f) })
+	for _, kind := range waitFiles {
+		f.waits = append(f.waits, sync.OnceValues(func() (*AllWaits, error) { return readWaits(f, kind) }))
 	}
 	return f
 }
@@ -80,9 +118,12 @@ func Gather(s *session.Session) *Facts {
 // the span. Where most of the span lies in phases with a profiler, the rounds are
 // those of all phases, and the cost of the profilers is in the figures. What is
 // less than a tenth of it is left out: a sliver of a phase is no round.
-func GatherIn(s *session.Session, span timeline.Span) *Facts {
-	m := s.Manifest()
-	f := &Facts{Title: m.Title, Manifest: m}
+//
+// The execution trace is not read on when stop says to end; stop may be nil.
+func GatherIn(s *session.Session, span timeline.Span, stop func() bool) *Facts {
+	f := about(s, span, stop)
+	f.Part = true
+	m := f.Manifest
 	var bare, all time.Duration
 	var phases []recording.Phase
 	for _, p := range m.Phases {
@@ -218,7 +259,7 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 		// collections. What prints neither need not even be Go.
 		speaks := len(log.Samples) > 0 || !asked(m, "schedtrace")
 		if len(log.Cycles) > 0 || asked(m, "gctrace") && speaks {
-			opt := gc.Options{Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn, Doubtful: log.Stats.Doubtful}
+			opt := gc.Options{Duration: r.Duration, Requests: r.Requests(), Unrecognised: log.Torn, Doubtful: log.Stats.Doubtful, Names: log.Names, Others: log.Others, Ends: log.Ends != nil}
 			if alone(m) {
 				// Nobody has seen the program begin: from the first collection to the
 				// last, as loupe gc has it.
@@ -230,7 +271,7 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 			}
 		}
 		if len(log.Samples) > 0 {
-			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Torn})
+			r.Sched = sched.Analyse(sched.Window(log.Samples, from, to), sched.Options{Unrecognised: log.Torn, Names: log.Names, Others: log.OtherSamples, Ends: log.Ends != nil})
 		}
 	case !errors.Is(err, session.ErrNone):
 		r.damaged(err, "is shown without its collections and its scheduler")

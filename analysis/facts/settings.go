@@ -1,19 +1,21 @@
-package compare
+package facts
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"loupe/gc"
+	"loupe/analysis/gc"
 	"loupe/session"
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // Replay follows the collections of a round, with all that its recording tells
 // beside them: the settings, the CPU time, the memory that is not heap.
 func (r *Round) Replay(s *session.Session) (*gc.Replay, error) {
-	return gc.NewReplay(r.GC, gc.ReplayOptions{CPU: r.CPU, Base: r.Settings(s), Overhead: r.overhead(s)})
+	base, _ := r.settings(s)
+	return gc.NewReplay(r.GC, gc.ReplayOptions{CPU: r.CPU, Base: base, Overhead: r.overhead(s)})
 }
 
 // MostCollections is the round with the most collections that a log has lines
@@ -28,13 +30,66 @@ func MostCollections(rounds []Round) (best *Round) {
 	return best
 }
 
-// Settings are those that the runtime itself tells, or those of the environment;
-// nil when they cannot be told.
-func (r *Round) Settings(s *session.Session) *gc.Settings {
+// Settings are those of the runtime as they were in force.
+type Settings struct {
+	// Collector has GOGC and the limit of memory; it is nil where they cannot be told.
+	// From says who tells: runtime/metrics, or the environment.
+	Collector *gc.Settings
+	From      string
+	// Procs is how many Ps there were in the end, ProcsFrom who tells. It is 0 where
+	// nobody does.
+	Procs     int
+	ProcsFrom string
+	// Differ says that another source tells another number of Ps; empty otherwise.
+	Differ string
+}
+
+// Settings are those of a round; nil stands for the round that tells most.
+func (f *Facts) Settings(r *Round) (in Settings) {
+	for i := range f.Rounds {
+		if r == nil && f.Rounds[i].GC != nil && len(f.Rounds[i].GC.Cycles) > 0 {
+			r = &f.Rounds[i]
+		}
+	}
+	if r == nil && len(f.Rounds) > 0 {
+		r = &f.Rounds[0]
+	}
+	tell := func(n int, from string) {
+		switch {
+		case n <= 0:
+		case in.Procs == 0:
+			in.Procs, in.ProcsFrom = n, from
+		case in.Procs != n && in.Differ == "":
+			in.Differ = fmt.Sprintf("%s tells of %d Ps, %s of %d: GOMAXPROCS was changed, or differs between the phases", in.ProcsFrom, in.Procs, from, n)
+		}
+	}
+	if r != nil {
+		in.Collector, in.From = r.settings(f.session)
+		if r.GC != nil && len(r.GC.Cycles) > 0 {
+			tell(r.GC.Cycles[len(r.GC.Cycles)-1].Procs, "gctrace")
+		}
+		if r.Sched != nil {
+			tell(r.Sched.Derived.GOMAXPROCS, "schedtrace")
+		}
+		if set, err := f.session.Metrics(r.Phase.Run); err == nil {
+			if v := set.Series("/sched/gomaxprocs:threads").Values; len(v) > 0 {
+				tell(int(v[len(v)-1]), "runtime/metrics")
+			}
+		}
+	}
+	if in.Procs == 0 {
+		tell(f.Manifest.Host.CPUs, "the number of CPUs")
+	}
+	return in
+}
+
+// settings are those of the collector that the runtime itself tells, or those of the
+// environment; nil when they cannot be told. from says who tells.
+func (r *Round) settings(s *session.Session) (out *gc.Settings, from string) {
 	if set, err := s.Metrics(r.Phase.Run); err == nil {
 		gogc, limit := set.Series("/gc/gogc:percent"), set.Series("/gc/gomemlimit:bytes")
 		if n, m := len(gogc.Values), len(limit.Values); n > 0 && m > 0 {
-			out := &gc.Settings{GOGC: gc.GOGCOff}
+			out = &gc.Settings{GOGC: gc.GOGCOff}
 			if v := gogc.Values[n-1]; v >= 0 && v <= math.MaxInt32 {
 				out.GOGC = int(v)
 			}
@@ -42,20 +97,20 @@ func (r *Round) Settings(s *session.Session) *gc.Settings {
 			if v := limit.Values[m-1]; v > 0 && v < math.MaxInt64/2 {
 				out.Limit = int64(v)
 			}
-			return out
+			return out, "runtime/metrics"
 		}
 	}
-	out := gc.Settings{GOGC: 100}
+	asked := gc.Settings{GOGC: 100}
 	for _, kv := range s.Manifest().Target.Env {
 		if !strings.HasPrefix(kv, "GOGC=") && !strings.HasPrefix(kv, "GOMEMLIMIT=") {
 			continue
 		}
 		var err error
-		if out, err = gc.ParseSettings(kv, out); err != nil {
-			return nil
+		if asked, err = gc.ParseSettings(kv, asked); err != nil {
+			return nil, ""
 		}
 	}
-	return &out
+	return &asked, "the environment"
 }
 
 // overhead is the memory beside objects by runtime/metrics; zero when they do

@@ -52,8 +52,8 @@ const (
 	worthIt = 0.5
 )
 
-// ContainerLimit is the memory limit for a container, in whole MiB.
-func ContainerLimit(container int64) int64 {
+// containerLimit is the memory limit for a container, in whole MiB.
+func containerLimit(container int64) int64 {
 	return int64(float64(container)*containerShare) >> 20 << 20
 }
 
@@ -62,7 +62,7 @@ func ContainerLimit(container int64) int64 {
 // far as it buys anything. The limit is then there for the day on which the
 // live heap is larger; GOGC=off would use all the memory on every day.
 func (r *Replay) Choose(container int64) Choice {
-	limit := ContainerLimit(container)
+	limit := containerLimit(container)
 	c := Choice{Container: container, Verdict: TooSmall}
 	least := r.Predict(Settings{GOGC: SweepGOGC[0] / 5})
 	c.NeedMB = least.MemoryMB.Estimate
@@ -88,4 +88,28 @@ func (r *Replay) Choose(container int64) Choice {
 		c.Verdict, c.Prediction = Tight, &p
 	}
 	return c
+}
+
+// UsualSettings are the settings of [Replay.Sweep] with the limits that are worth a row: that of a
+// container of so many bytes, or without one (0) one and a half and three times what the
+// live heap takes.
+func UsualSettings(r *Replay, container int64) (all []Settings) {
+	limits := []int64{containerLimit(container)}
+	if container <= 0 {
+		need := float64(r.Choose(1).NeedMB)
+		limits = []int64{roundMB(1.5 * need), roundMB(3 * need)}
+	}
+	for _, p := range r.Sweep(limits...) {
+		all = append(all, p.Settings)
+	}
+	return all
+}
+
+// roundMB rounds a number of MB up to two digits, in bytes.
+func roundMB(mb float64) int64 {
+	step := int64(1)
+	for int64(mb)/step >= 100 {
+		step *= 10
+	}
+	return (int64(mb)/step + 1) * step << 20
 }

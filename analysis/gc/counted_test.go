@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 	"loupe/internal/long"
 )
 

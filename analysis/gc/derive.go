@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/godebug"
-	"loupe/stats"
+	"loupe/format/godebug"
+	"loupe/value/stats"
 )
 
 // Analyse derives the figures of the cycles, which are in the order of the
@@ -16,16 +16,24 @@ func Analyse(cycles []godebug.Cycle, opt Options) *Summary {
 	for i := range cycles {
 		s.Cycles[i] = rowOf(&cycles[i])
 	}
-	runs := Split(cycles)
+	runs := godebug.ByRun(cycles, func(y *godebug.Cycle) int { return y.Run })
 	main := mainRun(runs)
 	s.Derived = derive(main, opt)
 	if len(runs) > 1 {
 		for _, run := range runs {
-			s.Runs = append(s.Runs, Run{Run: run[0].Run, Derived: derive(run, Options{})})
+			s.Runs = append(s.Runs, Run{Run: run[0].Run, Name: opt.nameOf(run[0].Run), Derived: derive(run, Options{})})
 		}
 	}
 	s.Notes = notes(main, s, opt)
 	return s
+}
+
+// nameOf is how the log names a run; "" where it does not.
+func (opt *Options) nameOf(run int) string {
+	if run < 0 || run >= len(opt.Names) {
+		return ""
+	}
+	return opt.Names[run]
 }
 
 // mainRun is the run with the most collections.

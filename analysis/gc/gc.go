@@ -13,11 +13,10 @@ package gc
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"time"
 
-	"loupe/godebug"
-	"loupe/stats"
+	"loupe/format/godebug"
+	"loupe/value/stats"
 )
 
 // Schema is the version of the JSON form of [Summary].
@@ -38,6 +37,12 @@ type Options struct {
 	// Doubtful is how many of the log's collections could as well be of another
 	// run; see [godebug.Stats].
 	Doubtful int
+	// Names are those of the runs, see [godebug.Log].
+	Names []string
+	// Others is how many more runs the log holds than the cycles are of.
+	Others int
+	// Ends tells that the log ends within a line.
+	Ends bool
 }
 
 // Figure is a number that may be unknown: NaN, which is null in JSON.
@@ -84,7 +89,9 @@ type Summary struct {
 
 // Run is the part of the cycles that one execution of the program gave.
 type Run struct {
-	Run     int     `json:"run"` // as in godebug.Position
+	Run int `json:"run"` // as in godebug.Position
+	// Name is what the log says of each line of the process: a prefix, or fields.
+	Name    string  `json:"name,omitempty"`
 	Derived Derived `json:"derived"`
 }
 
@@ -252,24 +259,4 @@ func Window(cycles []godebug.Cycle, from, to time.Duration) []godebug.Cycle {
 		hi++
 	}
 	return cycles[lo:hi]
-}
-
-// Split returns the cycles of each run, in order of their first appearance.
-// With one run, the result shares memory with cycles.
-func Split(cycles []godebug.Cycle) [][]godebug.Cycle {
-	if !slices.ContainsFunc(cycles, func(y godebug.Cycle) bool { return y.Run != cycles[0].Run }) {
-		return [][]godebug.Cycle{cycles}[:min(len(cycles), 1)]
-	}
-	var runs [][]godebug.Cycle
-	index := map[int]int{}
-	for _, y := range cycles {
-		i, ok := index[y.Run]
-		if !ok {
-			i = len(runs)
-			index[y.Run] = i
-			runs = append(runs, nil)
-		}
-		runs[i] = append(runs[i], y)
-	}
-	return runs
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 func near(t *testing.T, what string, got Figure, want float64) {
@@ -257,7 +257,7 @@ func TestEmpty(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	files, _ := filepath.Glob("../godebug/testdata/*.txt")
+	files, _ := filepath.Glob("../../format/godebug/testdata/*.txt")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

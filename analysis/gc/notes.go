@@ -2,8 +2,10 @@ package gc
 
 import (
 	"fmt"
+	"math"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
+	"loupe/value/unit"
 )
 
 // NoteID names a note. The set only grows.
@@ -48,6 +50,11 @@ const (
 	NoteNoTimes NoteID = "no-times"
 	// NoteForced: forced collections are among those counted.
 	NoteForced NoteID = "forced"
+	// NoteWindow: the shares are of a duration that was given, and from the first
+	// collection to the last they are others.
+	NoteWindow NoteID = "other-window"
+	// NoteEnds: the log ends within a line.
+	NoteEnds NoteID = "log-ends-within-line"
 	// NoteDamaged: an entry of the recording could not be read.
 	NoteDamaged NoteID = "damaged-entry"
 )
@@ -71,7 +78,14 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	}
 	d := &s.Derived
 	old := go14(run)
-	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections", len(s.Runs))
+	if runs := max(len(s.Runs), 1) + opt.Others; runs > 1 {
+		which := ""
+		if len(run) > 0 && opt.nameOf(run[0].Run) != "" {
+			which = ", " + opt.nameOf(run[0].Run)
+		}
+		add(true, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections%s", runs, which)
+	}
+	add(opt.Ends, NoteEnds, "incomplete: the log ends within a line, as one does that was cut, or whose program was killed while it printed; what came then is not counted")
 	add(opt.Doubtful > 0, NoteDoubtful, "%d lines could as well be of another process that ran at the same time: what is said of one may hold lines of others (record each by itself)", opt.Doubtful)
 	add(opt.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", opt.Unrecognised)
 	add(d.Missing > 0 && !d.sparse(), NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
@@ -81,6 +95,9 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	}
 	add(d.Lines < FewCycles, NoteFewCycles, "only %d collections: quantiles and trends say little below %d", d.Lines, FewCycles)
 	add(old, NoteNoTimes, "Go 1.4 prints neither times nor goals; every phase stops the world")
+	if note := windowNote(run, d, opt); note != "" {
+		add(true, NoteWindow, "%s", note)
+	}
 	add(opt.Duration <= 0 && !old, NoteSpan, "the duration is from the first collection's start to the last one's end, for none was given")
 	add(!old, NotePsTime, "gctrace's \"ms cpu\" is wall time of Ps, not CPU time: where Ps wait for a CPU (fewer of them than GOMAXPROCS, a CPU quota, other programs), that is in it")
 	wide := float64(d.CPUHighPercent - d.CPULowPercent)
@@ -110,4 +127,22 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	add(stale > 0, NoteStale, "%d forced collections repeat the assist, background and idle times of the one before (Go 1.5 to 1.8); they are counted as zero", stale)
 	add(d.Forced > 0, NoteForced, "%d of the collections were forced by the program (runtime.GC) or by gcstoptheworld", d.Forced)
 	return out
+}
+
+// windowNote says what the collector's share is from the first collection to the
+// last, as a log that stands alone has it, where that is another figure than over
+// the duration that was given; "" where it is not.
+func windowNote(run []godebug.Cycle, d *Derived, opt Options) string {
+	if opt.Duration <= 0 {
+		return ""
+	}
+	alone := derive(run, Options{})
+	if !alone.CPUPercent.Known() || !d.CPUPercent.Known() || !alone.DurationMS.Known() {
+		return ""
+	}
+	if off := math.Abs(float64(alone.CPUPercent - d.CPUPercent)); off < 0.1 || off < 0.01*float64(d.CPUPercent) {
+		return ""
+	}
+	return fmt.Sprintf("the shares are of the %s that were recorded; from the first collection to the last it is %s, and the collector's share %.3g%%, as loupe gc says of the log alone",
+		unit.Nanoseconds(float64(d.DurationMS)*1e6), unit.Nanoseconds(float64(alone.DurationMS)*1e6), float64(alone.CPUPercent))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 // recordedRows reads a log of testdata.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 func replayOf(t *testing.T, file string) *Replay {
@@ -162,7 +162,7 @@ func TestChoose(t *testing.T) {
 		if c.Verdict != verdict {
 			t.Errorf("%d MiB: %s, want %s", mb, c.Verdict, verdict)
 		}
-		if c.Prediction != nil && (c.Prediction.Settings.GOGC != gogc || c.Prediction.Settings.Limit != ContainerLimit(mb<<20)) {
+		if c.Prediction != nil && (c.Prediction.Settings.GOGC != gogc || c.Prediction.Settings.Limit != containerLimit(mb<<20)) {
 			t.Errorf("%d MiB: %s, want GOGC=%d", mb, c.Prediction.Settings, gogc)
 		}
 		if verdict != TooSmall && c.Prediction == nil {

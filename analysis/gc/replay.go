@@ -7,7 +7,7 @@ import (
 	"sort"
 	"time"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 // leastCycles is below how many collections nothing is predicted: the curves

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 // account is the time of the Ps that the collections of one run took from the

@@ -1,7 +1,7 @@
 package heap
 
 import (
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // described returns the type that the runtime has the description of at an
@@ -21,11 +21,11 @@ func (t *typeTable) described(addr uint64) typeID {
 }
 
 func (t *typeTable) describe(addr uint64) typeID {
-	linked := addr - t.h.bias
+	linked := addr - t.p.bias
 	if id, ok := t.src.Runtime(linked); ok {
 		return t.of(id)
 	}
-	info, ok := t.h.bin.TypeAt(linked)
+	info, ok := t.p.bin.TypeAt(linked)
 	if !ok || info.Size == 0 || info.Size > maxTypeSize {
 		return 0
 	}
@@ -55,7 +55,7 @@ const (
 // collected returns where the collector finds pointers in a type that the debug
 // information does not have; nil where it does not say so in the binary.
 func (t *typeTable) collected(linked uint64, info symbol.TypeInfo) *plan {
-	b := t.h.bin
+	b := t.p.bin
 	pointers, ok1 := b.Word(linked + descPtrBytes)
 	flags, ok2 := b.ReadOnly(linked+descFlags, 4)
 	data, ok3 := b.Word(linked + descGCData)
@@ -66,7 +66,7 @@ func (t *typeTable) collected(linked uint64, info symbol.TypeInfo) *plan {
 	if pointers == 0 {
 		return p
 	}
-	if flags[0]&flagOnDemand != 0 || flags[descKind-descFlags]&kindProgram != 0 && t.h.Version < 24 || pointers > 64*maxMaskBytes {
+	if flags[0]&flagOnDemand != 0 || flags[descKind-descFlags]&kindProgram != 0 && t.p.l.minor < 24 || pointers > 64*maxMaskBytes {
 		return nil
 	}
 	mask, ok := b.ReadOnly(data, int(pointers+63)/64)
@@ -143,7 +143,7 @@ func (t *typeTable) table(addr uint64) typeID {
 		return id
 	}
 	var id typeID
-	if at, err := t.h.word(addr + 8); err == nil {
+	if at, err := t.p.word(addr + 8); err == nil {
 		id = t.described(at)
 	}
 	if len(t.tables) < maxKept {
@@ -162,7 +162,7 @@ func (t *typeTable) closureOf(pc uint64) typeID {
 		return id
 	}
 	var id typeID
-	if f, ok := t.h.bin.FuncAt(pc - t.h.bias); ok && f.Entry == pc-t.h.bias {
+	if f, ok := t.p.bin.FuncAt(pc - t.p.bias); ok && f.Entry == pc-t.p.bias {
 		id = t.add(t.captured(f))
 	}
 	if len(t.closure) < maxKept {

@@ -62,7 +62,8 @@ type stackPointer struct {
 
 // frames goes through the frames of a stack. It returns false, and has done
 // nothing, where they cannot be told.
-func (h *Heap) frames(m *marker, v *rootVisitor, at uint64, g []byte, lo, hi uint64) bool {
+func (m *marker) frames(v *rootVisitor, at uint64, g []byte, lo, hi uint64) bool {
+	h := m.h
 	if h.opt.Unwind == nil {
 		return false
 	}
@@ -101,12 +102,6 @@ func (h *Heap) frames(m *marker, v *rootVisitor, at uint64, g []byte, lo, hi uin
 // stackTop is what may lie above the first frame of a stack.
 const stackTop = 64
 
-// isFirst tells whether a function is the first of a stack.
-func (h *Heap) isFirst(pc uint64) bool {
-	f, ok := h.bin.FuncAt(pc)
-	return ok && (f.Name == "runtime.goexit" || f.Name == "runtime.mstart")
-}
-
 // frame goes through one frame, of a function that has called another one.
 func (r *stackReader) frame(f Frame, called uint64) {
 	h := r.h
@@ -114,7 +109,7 @@ func (r *stackReader) frame(f Frame, called uint64) {
 	if !f.Exact {
 		look--
 	}
-	k := h.frameKind(f, called)
+	k := h.frames.of(f, called)
 	r.v.place = h.placeOf(look, "")
 	if !k.mapped {
 		// What it was given may lie above it.
@@ -188,14 +183,14 @@ func (r *stackReader) typed(x *frameValue, cfa, pc uint64) {
 	for _, off := range x.dead {
 		clear(r.value[off : off+8])
 	}
-	sc := scanner{h: h, v: r.v}
+	sc := scanner{y: &h.typing, v: r.v}
 	sc.inBytes(r.value, x.typ)
 	r.v.place = h.placeOf(pc, "")
 }
 
 // inBytes goes through one value that has been read.
 func (sc *scanner) inBytes(b []byte, typ typeID) {
-	p := sc.h.types.planOf(typ)
+	p := sc.y.types.planOf(typ)
 	for i := range p.segments {
 		g := &p.segments[i]
 		for j := range g.count {
@@ -253,7 +248,7 @@ func (r *stackReader) reach() {
 		}
 		r.v.place = r.h.placeOf(o.pc, "")
 		if typ := r.typeOf(s, o.addr, k); typ != 0 {
-			sc := scanner{h: r.h, v: r.v}
+			sc := scanner{y: &r.h.typing, v: r.v}
 			sc.typed(o.addr, uint64(k.size), typ, false)
 		}
 		for _, off := range k.words {
@@ -287,16 +282,16 @@ func (r *stackReader) typeOf(s stackPointer, addr uint64, k *frameObject) typeID
 }
 
 // placeOf numbers a place on a stack.
-func (h *Heap) placeOf(pc uint64, name string) uint32 {
+func (t *rootTable) placeOf(pc uint64, name string) uint32 {
 	key := place{pc, name}
-	if i, ok := h.placeIndex[key]; ok {
+	if i, ok := t.placeIndex[key]; ok {
 		return i
 	}
-	if len(h.places) >= maxKept {
+	if len(t.places) >= maxKept {
 		return 0
 	}
-	i := uint32(len(h.places))
-	h.places = append(h.places, key)
-	h.placeIndex[key] = i
+	i := uint32(len(t.places))
+	t.places = append(t.places, key)
+	t.placeIndex[key] = i
 	return i
 }

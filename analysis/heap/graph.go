@@ -20,12 +20,65 @@ import (
 type Graph struct {
 	h *Heap
 
-	nodes bitset // the objects that are nodes
-	rank  rank   // of nodes, behind node 0 and the roots
+	nodes nodes
 	idom  []uint32
 	held  sums // by node: bytes that would be free without it
 
 	paths *paths // nil until it is asked for
+}
+
+// nodes numbers the nodes of a graph.
+type nodes struct {
+	set   bitset // the objects that are nodes
+	rank  rank   // of them, behind node 0 and the roots
+	roots []Root
+}
+
+// nodesOf numbers the nodes of a heap. There are n of them.
+func nodesOf(h *Heap) (x nodes, n uint32) {
+	x = nodes{set: slices.Clone(h.marked), roots: h.roots}
+	for i := range h.spans {
+		if s := &h.spans[i]; s.noscan {
+			h.marked.each(s.first, s.first+s.nelems, func(id uint32) {
+				if !h.shared.has(id) {
+					x.set.clear(id)
+				}
+			})
+		}
+	}
+	x.rank, n = newRank(x.set, uint32(1+len(x.roots)))
+	return x, n
+}
+
+// stacks is the first root that is a goroutine: they are the last ones.
+func (x *nodes) stacks() uint32 {
+	i := slices.IndexFunc(x.roots, func(r Root) bool { return r.Kind == Goroutine })
+	if i < 0 {
+		i = len(x.roots)
+	}
+	return uint32(1 + i)
+}
+
+// has tells whether an object is a node.
+func (x *nodes) has(id uint32) bool { return x.set.has(id) }
+
+// of is the number of an object that is a node.
+func (x *nodes) of(id uint32) uint32 { return x.rank.of(x.set, id) }
+
+// object returns the object of a node; ok is false for node 0 and for roots.
+func (x *nodes) object(node uint32) (id uint32, ok bool) {
+	if node <= uint32(len(x.roots)) {
+		return 0, false
+	}
+	return x.rank.member(x.set, node), true
+}
+
+// root returns the root of a node.
+func (x *nodes) root(node uint32) (r *Root, ok bool) {
+	if node == 0 || node > uint32(len(x.roots)) {
+		return nil, false
+	}
+	return &x.roots[node-1], true
 }
 
 // rank numbers the members of a set.
@@ -130,7 +183,7 @@ func (h *Heap) Graph() (g *Graph, err error) {
 	var out adjacency
 	for again := true; again; {
 		h.taken = taken
-		n = g.count()
+		g.nodes, n = nodesOf(h)
 		giveBack(n)
 		// At the most: what leads to it and is led to, its numbers, and what the
 		// search for dominators needs.
@@ -147,9 +200,9 @@ func (h *Heap) Graph() (g *Graph, err error) {
 	var t tree
 	var preds adjacency
 	for i, f := range []func(){
-		func() { t = search(n, out, g.stacks()) },
+		func() { t = search(n, out, g.nodes.stacks()) },
 		func() { preds, out.to = reverse(t, out), paged{} },
-		func() { g.dominators(t, preds, out.start[:n]); t, preds = tree{}, adjacency{} },
+		func() { g.idom = dominators(t, preds, out.start[:n], &g.held); t, preds = tree{}, adjacency{} },
 	} {
 		if p := h.pace(0.5+0.15*float64(i), 1, 1); p.err != nil {
 			return nil, p.err
@@ -167,35 +220,6 @@ func giveBack(n uint32) {
 		debug.FreeOSMemory()
 	}
 }
-
-// count numbers the nodes.
-func (g *Graph) count() (n uint32) {
-	h := g.h
-	g.nodes = slices.Clone(h.marked)
-	for i := range h.spans {
-		if s := &h.spans[i]; s.noscan {
-			h.marked.each(s.first, s.first+s.nelems, func(id uint32) {
-				if !h.shared.has(id) {
-					g.nodes.clear(id)
-				}
-			})
-		}
-	}
-	g.rank, n = newRank(g.nodes, uint32(1+len(h.roots)))
-	return n
-}
-
-// stacks is the first root that is a goroutine: they are the last ones.
-func (g *Graph) stacks() uint32 {
-	i := slices.IndexFunc(g.h.roots, func(r Root) bool { return r.Kind == Goroutine })
-	if i < 0 {
-		i = len(g.h.roots)
-	}
-	return uint32(1 + i)
-}
-
-// nodeOf is the number of an object that is a node.
-func (g *Graph) nodeOf(id uint32) uint32 { return g.rank.of(g.nodes, id) }
 
 // edgeVisitor collects what a node leads to.
 type edgeVisitor struct {
@@ -229,7 +253,7 @@ func (v *edgeVisitor) target(id uint32, s *span) {
 		v.full = true
 		return
 	}
-	v.to.add(v.g.nodeOf(id))
+	v.to.add(v.g.nodes.of(id))
 }
 
 // edges reads the pointers, in the order of addresses, and adds up what nodes and
@@ -252,10 +276,10 @@ func (g *Graph) edges(n uint32) (out adjacency, again bool, err error) {
 	if err != nil || again {
 		return out, again, err
 	}
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	h.each(h.marked, func(id uint32, s *span) {
 		switch {
 		case g.nodes.has(id):
-			g.held.add(g.nodeOf(id), int64(s.elemsize))
+			g.held.add(g.nodes.of(id), int64(s.elemsize))
 		case !known.has(id):
 			// Nothing else was marked, but memory that changes while it is
 			// read may tell otherwise the second time.
@@ -286,11 +310,11 @@ func (g *Graph) read(n uint32, part float64, leaf func(id, node uint32, s *span)
 	}
 	var sc scanner
 	p := h.pace(0, part, int64(n))
-	h.eachObject(g.nodes, func(id uint32, s *span) {
+	h.each(g.nodes.set, func(id uint32, s *span) {
 		v.node++
 		if p.next() && !s.noscan && !v.full {
 			v.last = noObject
-			sc.scan(h, id, s, &v)
+			sc.scan(&h.typing, id, s, &v)
 		}
 		out.start = append(out.start, out.to.n)
 	})
@@ -414,9 +438,9 @@ func reverse(t tree, out adjacency) (preds adjacency) {
 // dominators finds them by the semidominators (Georgiadis, Tarjan and Werneck,
 // "Finding Dominators in Practice", 2006: SEMI-NCA). Nodes before the one in work
 // are not linked yet; paths among the others are compressed as they are walked.
-// Then it adds up what is held. It uses up the tree, and semi, which has room for a
+// Then it adds up what is held, and returns the dominator of each node. It uses up the tree, and semi, which has room for a
 // number for each node.
-func (g *Graph) dominators(t tree, preds adjacency, semi []uint32) {
+func dominators(t tree, preds adjacency, semi []uint32, held *sums) []uint32 {
 	n := uint32(len(t.parent))
 	ancestor := t.parent
 	idom := slices.Clone(t.parent)
@@ -466,31 +490,16 @@ func (g *Graph) dominators(t tree, preds adjacency, semi []uint32) {
 	for v, i := range t.number {
 		old[i] = uint32(v)
 	}
-	g.idom = semi
+	out := semi
 	for i := n - 1; i >= 1; i-- {
 		idom[i] = old[idom[i]]
-		g.held.add(idom[i], g.held.at(old[i]))
+		held.add(idom[i], held.at(old[i]))
 	}
 	for i := uint32(1); i < n; i++ {
-		g.idom[old[i]] = idom[i]
+		out[old[i]] = idom[i]
 	}
-	g.idom[0] = 0
-}
-
-// object returns the object of a node; ok is false for node 0 and for roots.
-func (g *Graph) object(node uint32) (id uint32, ok bool) {
-	if node <= uint32(len(g.h.roots)) {
-		return 0, false
-	}
-	return g.rank.member(g.nodes, node), true
-}
-
-// root returns the root of a node.
-func (g *Graph) root(node uint32) (r *Root, ok bool) {
-	if node == 0 || node > uint32(len(g.h.roots)) {
-		return nil, false
-	}
-	return &g.h.roots[node-1], true
+	out[0] = 0
+	return out
 }
 
 // retained is how many bytes would be free without an object.
@@ -498,5 +507,5 @@ func (g *Graph) retained(id uint32, s *span) int64 {
 	if !g.nodes.has(id) {
 		return int64(s.elemsize)
 	}
-	return g.held.at(g.nodeOf(id))
+	return g.held.at(g.nodes.of(id))
 }

@@ -21,7 +21,7 @@ func graphOf(n uint32, edges [][2]uint32) *Graph {
 	}
 	g := &Graph{held: sums{low: make([]uint32, n)}}
 	t := search(n, out, noObject)
-	g.dominators(t, reverse(t, out), out.start[:n])
+	g.idom = dominators(t, reverse(t, out), out.start[:n], &g.held)
 	return g
 }
 

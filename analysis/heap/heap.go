@@ -15,9 +15,8 @@ package heap
 
 import (
 	"errors"
-	"fmt"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // Memory is the memory of a program.
@@ -61,32 +60,19 @@ type Heap struct {
 	Damaged int
 	Missing int64
 
-	mem   Memory
-	bin   *symbol.Binary
-	bias  uint64
-	opt   Options
-	taken int64 // bytes that the tables take
-	l     *layout
-	types *typeTable
-	cache blockCache
+	opt Options
 
-	spans   []span // by address
-	regions []*region
-	low     uint64 // number of the first region
-	objects uint32 // numbers that objects may have
+	// What is in it, each over those before it.
+	process   // the program: its memory and its binary
+	budget    // what reading it may take
+	index     // where objects are
+	typing    // what they are
+	variables // what is global
+	rootTable // what holds objects from outside
+	frames    frameKinds
 
-	used    bitset   // by object: allocated
-	marked  bitset   // reached from a root
-	shared  bitset   // of those without pointers: reached from several things
-	typeOf  []uint32 // by object: see typing.go
-	roots   []Root
-	edges   []rootEdge
-	modules []module
-	rodata  uint64 // runtime.rodata, as linked
-
-	kinds      map[uint64]*frameKind // of frames, by program counter
-	places     []place               // where pointers on stacks are
-	placeIndex map[place]uint32
+	marked bitset // reached from a root
+	shared bitset // of those without pointers: reached from several things
 }
 
 // Open reads the heap of a program. The binary must have its debug information;
@@ -95,43 +81,30 @@ func Open(mem Memory, bin *symbol.Binary, bias uint64, opt Options) (*Heap, erro
 	if opt.MaxMemory <= 0 {
 		opt.MaxMemory = defaultMaxMemory
 	}
+	l, err := layoutOf(bin)
+	if err != nil {
+		return nil, err
+	}
 	h := &Heap{
-		mem: mem, bin: bin, bias: bias, opt: opt,
-		kinds: map[uint64]*frameKind{}, places: make([]place, 1), placeIndex: map[place]uint32{},
+		Version: l.minor, opt: opt, budget: budget{max: opt.MaxMemory, step: opt.Step},
+		process:   process{mem: mem, bin: bin, bias: bias, l: l, cache: blockCache{mem: mem}},
+		rootTable: rootTable{places: make([]place, 1), placeIndex: map[place]uint32{}},
 	}
-	h.cache.mem = mem
-	var err error
-	if h.l, err = layoutOf(bin); err != nil {
+	if err := h.variables.read(&h.process); err != nil {
 		return nil, err
 	}
-	h.Version = h.l.minor
-	h.types = newTypeTable(h)
-	if err := h.readModules(); err != nil {
+	reader := spanReader{p: &h.process, budget: &h.budget, in: &h.index}
+	err = reader.read()
+	if h.Damaged = reader.damaged; err != nil {
 		return nil, err
 	}
-	if err := h.readSpans(); err != nil {
-		return nil, err
-	}
+	h.marked, h.shared = newBitset(h.objects), newBitset(h.objects)
+	h.typing = typing{p: &h.process, in: &h.index, types: newTypeTable(&h.process), typeOf: make([]uint32, h.objects)}
+	h.frames = frameKinds{p: &h.process, types: h.types, rodata: h.rodata, kinds: map[uint64]*frameKind{}}
 	h.cache.counts = func(addr uint64) bool { return h.spanOf(addr) != nil }
 	if err := h.markAll(); err != nil {
 		return nil, err
 	}
 	h.Missing = h.cache.missing
 	return h, nil
-}
-
-// take notes that tables of n bytes are about to be made.
-func (h *Heap) take(n int64, what string) error {
-	if n < 0 || n > h.opt.MaxMemory-h.taken {
-		return fmt.Errorf("%w: %s would take %d MB more than the %d MB that are allowed", ErrNotReadable, what, (n+h.taken-h.opt.MaxMemory)>>20, h.opt.MaxMemory>>20)
-	}
-	h.taken += n
-	return nil
-}
-
-// word reads a word of memory that is not in the heap.
-func (h *Heap) word(addr uint64) (uint64, error) {
-	var b [8]byte
-	err := h.mem.Read(addr, b[:])
-	return le64(b[:]), err
 }

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"loupe/program"
-	"loupe/symbol"
+	"loupe/format/program"
+	"loupe/format/symbol"
 )
 
 // procMemory is the memory of a child that stands still.

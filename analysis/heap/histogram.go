@@ -36,14 +36,6 @@ type Totals struct {
 	Spans int64 `json:"spans"`
 }
 
-// eachObject calls f for all objects of a set.
-func (h *Heap) eachObject(set bitset, f func(id uint32, s *span)) {
-	for i := range h.spans {
-		s := &h.spans[i]
-		set.each(s.first, s.first+s.nelems, func(id uint32) { f(id, s) })
-	}
-}
-
 // Totals returns the sums over the heap.
 func (h *Heap) Totals() (t Totals) {
 	for i := range h.spans {
@@ -53,7 +45,7 @@ func (h *Heap) Totals() (t Totals) {
 		t.Reached.add(reached, s.elemsize)
 		t.Garbage.add(used-reached, s.elemsize)
 	}
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	h.each(h.marked, func(id uint32, s *span) {
 		if h.typeOf[id]>>rankShift <= rankWithin {
 			t.Unknown.add(1, s.elemsize)
 		}
@@ -91,7 +83,7 @@ func (h *Heap) Histogram() []Row {
 	sums := map[key]*Total{}
 	var last key
 	var at *Total
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	h.each(h.marked, func(id uint32, s *span) {
 		k := key{kind: h.kind(id)}
 		if k.kind == 0 {
 			k.size, k.none = s.elemsize, s.noscan
@@ -128,31 +120,6 @@ func (h *Heap) Histogram() []Row {
 		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Type, y.Type))
 	})
 	return rows
-}
-
-// kind is the type of an object with whether it is an array; 0 is unknown.
-func (h *Heap) kind(id uint32) uint32 {
-	t := h.typeOf[id]
-	if t>>rankShift <= rankWithin {
-		return 0
-	}
-	return t & (typeMask | arrayFlag)
-}
-
-func (h *Heap) kindName(kind uint32) string {
-	name := goName(h.types.at(typeID(kind & typeMask)).name)
-	if kind&arrayFlag != 0 && typeID(kind&typeMask) != h.types.text {
-		return "[N]" + name
-	}
-	return name
-}
-
-// typeName names the type of an object.
-func (h *Heap) typeName(id uint32, s *span) string {
-	if k := h.kind(id); k != 0 {
-		return h.kindName(k)
-	}
-	return unknownName(s.elemsize, s.noscan)
 }
 
 func unknownName(size uint64, noscan bool) string {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"loupe/symbol"
 )
 
 // ErrNoObject is wrapped by errors about addresses and types that nothing in the
@@ -71,23 +69,12 @@ func (g *Graph) describe(id uint32) Object {
 	return Object{g.h.addr(s, id), g.h.exactName(id, s), int64(s.elemsize), g.retained(id, s)}
 }
 
-// exactName is the type of an object with the length of an array.
-func (h *Heap) exactName(id uint32, s *span) string {
-	name := h.typeName(id, s)
-	if rest, ok := strings.CutPrefix(name, "[N]"); ok {
-		if d := h.types.at(typeID(h.typeOf[id] & typeMask)); d.size > 0 {
-			return fmt.Sprintf("[%d]%s", h.room(s)/d.size, rest)
-		}
-	}
-	return name
-}
-
 // Largest returns the objects that retain most, of one type or of all; n is how
 // many. Of a type, those that another one of it holds are left out.
 func (g *Graph) Largest(typ string, n int) []Object {
-	match := g.matcher(typ)
+	match := g.h.matcher(typ)
 	var list []large
-	g.h.eachObject(g.h.marked, func(id uint32, s *span) {
+	g.h.each(g.h.marked, func(id uint32, s *span) {
 		if !match(id, s) || typ != "" && g.within(id, match) {
 			return
 		}
@@ -114,26 +101,9 @@ func most(list []large, n int) []large {
 	return list[:min(len(list), n)]
 }
 
-// matcher tells whether an object has a type, with or without its package's path.
-func (g *Graph) matcher(typ string) func(uint32, *span) bool {
-	known := map[kindKey]bool{}
-	return func(id uint32, s *span) bool {
-		if typ == "" {
-			return true
-		}
-		k := g.h.keyOf(id, s)
-		is, ok := known[k]
-		if !ok {
-			is = SameType(g.h.typeName(id, s), typ)
-			known[k] = is
-		}
-		return is
-	}
-}
-
-// SameType tells whether a type is the one that a user has asked for: by its whole
+// sameType tells whether a type is the one that a user has asked for: by its whole
 // name, or by that without the path of the package, "server.Conn".
-func SameType(name, asked string) bool {
+func sameType(name, asked string) bool {
 	if name == asked {
 		return true
 	}
@@ -169,14 +139,14 @@ func (g *Graph) Path(addr uint64) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	p := g.path(g.chain(ways, id))
+	p := g.path(ways.chain(id))
 	p.Count, p.Bytes, p.Retained = 1, int64(s.elemsize), g.retained(id, s)
 	return p, nil
 }
 
 // path tells the steps from a root on.
 func (g *Graph) path(node uint32, ids []uint32) (p Path) {
-	root, ok := g.root(node)
+	root, ok := g.nodes.root(node)
 	if !ok {
 		return p
 	}
@@ -187,7 +157,7 @@ func (g *Graph) path(node uint32, ids []uint32) (p Path) {
 		if i == 0 {
 			p.Frame, p.Variable, step.Field = g.rootField(node, id)
 		} else if len(p.Steps) < maxSteps {
-			step.Field = g.h.fieldOf(ids[i-1], id)
+			step.Field = fieldNames{&g.h.typing}.of(ids[i-1], id)
 		}
 		end := i == len(ids)-1
 		if n := len(p.Steps); n > 0 && !end {
@@ -226,81 +196,8 @@ func (g *Graph) rootField(node uint32, id uint32) (frame, variable, field string
 	}
 	if h.roots[root].Kind == Global {
 		if v, ok := h.l.types.Variable(h.roots[root].Name); ok {
-			field = h.search(v.Addr+h.bias, uint64(max(h.l.types.At(v.Type).Size, 0)), h.types.of(v.Type), false, id)
+			field = fieldNames{&h.typing}.search(v.Addr+h.bias, uint64(max(h.l.types.At(v.Type).Size, 0)), h.types.of(v.Type), false, id)
 		}
 	}
 	return frame, variable, field
-}
-
-// fieldOf names the field of an object that leads to another one.
-func (h *Heap) fieldOf(from, to uint32) string {
-	s := h.spanOfObject(from)
-	t := h.typeOf[from]
-	if h.kind(from) == 0 {
-		return ""
-	}
-	return h.search(h.addr(s, from), h.room(s), typeID(t&typeMask), t&arrayFlag != 0, to)
-}
-
-// maxSearch bounds how much of an object is searched for a pointer.
-const maxSearch = 64 << 20
-
-// search looks for a pointer to an object among some words, and names its place.
-func (h *Heap) search(addr, size uint64, typ typeID, many bool, to uint32) string {
-	d := h.types.at(typ)
-	if d.d == nil || d.size == 0 {
-		return ""
-	}
-	var buf []byte
-	for off := uint64(0); off+8 <= min(size, maxSearch); {
-		n := min(size-off, pieceSize)
-		b := h.cache.bytes(addr+off, int(n&^7), &buf)
-		for i := 0; i+8 <= len(b); i += 8 {
-			w := le64(b[i:])
-			if w == 0 {
-				continue
-			}
-			if id, _, _ := h.find(w); id != to {
-				continue
-			}
-			at := off + uint64(i)
-			if many {
-				return fmt.Sprintf("[%d]%s", at/d.size, h.fieldName(d.d, at%d.size))
-			}
-			return h.fieldName(d.d, at)
-		}
-		off += n
-	}
-	return ""
-}
-
-// fieldName names what is so many bytes within a value of a type.
-func (h *Heap) fieldName(d *symbol.DataType, off uint64) string {
-	var b strings.Builder
-	for range maxNesting {
-		switch d.Kind {
-		case symbol.Struct:
-			i := slices.IndexFunc(d.Fields, func(f symbol.DataField) bool {
-				size := h.l.types.At(f.Type).Size
-				return uint64(f.Offset) <= off && off < uint64(f.Offset+size)
-			})
-			if i < 0 {
-				return b.String()
-			}
-			b.WriteString("." + d.Fields[i].Name)
-			off -= uint64(d.Fields[i].Offset)
-			d = h.l.types.At(d.Fields[i].Type)
-		case symbol.Array:
-			elem := h.l.types.At(d.Elem)
-			if elem.Size <= 0 {
-				return b.String()
-			}
-			fmt.Fprintf(&b, "[%d]", off/uint64(elem.Size))
-			off %= uint64(elem.Size)
-			d = elem
-		default:
-			return b.String()
-		}
-	}
-	return b.String()
 }

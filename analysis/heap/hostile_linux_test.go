@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/program"
-	"loupe/symbol"
+	"loupe/format/program"
+	"loupe/format/symbol"
 )
 
 // copied is the memory of a process as it was once, with changes.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // field is where a field of a structure of the runtime lies, in bytes.
@@ -24,27 +24,46 @@ type layout struct {
 	minor int // of the version of Go
 
 	mheap    uint64 // address of mheap_, as linked
+	allgs    uint64
 	allspans int
-	arenas   int // mheap_.arenas[0]; of interest before Go 1.22 alone
 
+	spanLayout
+	arenaLayout
+	specialLayout
+	goroutineLayout
+}
+
+// spanLayout is that of a span of the heap.
+type spanLayout struct {
 	spanSize int
 	startAddr, npages, freeindex, nelems, allocBits,
 	spanclass, state, elemsize, specials, largeType field
-
 	// inlineMarks is the size of the mark bits at the end of the spans of
 	// small objects: 0 but with the collector called Green Tea.
 	inlineMarks uint64
+}
 
-	arenaSize                  int
-	arenaBitmap, arenaNoMore   int
+// arenaLayout is that of the bitmaps of arenas, before Go 1.22.
+type arenaLayout struct {
+	arenas                   int // mheap_.arenas[0]
+	arenaSize                int
+	arenaBitmap, arenaNoMore int
+}
+
+// specialLayout is that of what is noted of an object: finalizers, cleanups, weak
+// pointers.
+type specialLayout struct {
 	specialSize, finalizerSize int
 	specialNext, specialOffset, specialKind,
 	finalizerFn, cleanupFn, weakHandle field
+}
 
-	deferFn, deferLink field
-
-	gSize, goid, status, stackLo, stackHi, schedSP, schedPC, schedBP, syscallSP, syscallPC, startPC, firstDefer field
-	allgs                                                                                                       uint64
+// goroutineLayout is that of a g and its deferred calls.
+type goroutineLayout struct {
+	gSize, goid, status, stackLo, stackHi field
+	schedSP, schedPC, schedBP             field
+	syscallSP, syscallPC, startPC         field
+	firstDefer, deferFn, deferLink        field
 }
 
 // Versions of Go whose heap is understood.
@@ -170,4 +189,17 @@ func (l *layout) find() (missing []string) {
 	word(&l.deferLink, "_defer", "link")
 	missing = need
 	return missing
+}
+
+// specialKinds are the kinds of specials that hold something, by version (mheap.go).
+func (l *layout) specialKinds() (finalizer, weak, cleanup uint64) {
+	switch {
+	case l.minor >= 25:
+		return 2, 3, 7
+	case l.minor == 24:
+		return 1, 2, 6
+	case l.minor == 23:
+		return 1, 2, 1 << 8
+	}
+	return 1, 1 << 8, 1 << 8
 }

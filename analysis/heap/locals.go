@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // frameKind is what there is in the frames of a function at one address. All
@@ -38,51 +38,51 @@ type frameObject struct {
 	live      bool    // it is in use, whether something leads to it or not
 }
 
-// frameKind returns what there is in the frames of a function at an address.
-func (h *Heap) frameKind(f Frame, called uint64) *frameKind {
-	pc := f.PC - h.bias
+// frameKinds are what there is in frames, by function and address.
+type frameKinds struct {
+	p      *process
+	types  *typeTable
+	rodata uint64                // runtime.rodata, as linked
+	kinds  map[uint64]*frameKind // by program counter, as linked
+}
+
+// of returns what there is in the frames of a function at an address.
+func (x *frameKinds) of(f Frame, called uint64) *frameKind {
+	pc := f.PC - x.p.bias
 	if f.Exact {
 		// Between two calls the masks do not hold.
-		maps, _ := h.bin.StackMap(pc + 1)
+		maps, _ := x.p.bin.StackMap(pc + 1)
 		return &frameKind{args: 8 * uint64(maps.Args.N+1)}
 	}
-	if k := h.kinds[pc]; k != nil {
+	if k := x.kinds[pc]; k != nil {
 		return k
 	}
-	k := h.readFrame(pc, h.returns(called))
-	if len(h.kinds) < maxKept {
-		h.kinds[pc] = k
+	k := x.read(pc, x.p.returns(called))
+	if len(x.kinds) < maxKept {
+		x.kinds[pc] = k
 	}
 	return k
 }
 
-// returns tells whether a function is one that returns to its caller: those by which
-// a goroutine ends do not, and what is behind the call belongs to something else.
-func (h *Heap) returns(pc uint64) bool {
-	f, ok := h.bin.FuncAt(pc - h.bias)
-	return !ok || !strings.HasPrefix(f.Name, "runtime.") || !strings.Contains(f.Name, "anic") && !strings.Contains(f.Name, "throw") &&
-		!strings.Contains(f.Name, "fatal") && f.Name != "runtime.Goexit"
-}
-
-// readFrame joins the masks of the collector with the variables of the debug
+// read joins the masks of the collector with the variables of the debug
 // information.
-func (h *Heap) readFrame(ret uint64, returns bool) *frameKind {
-	maps, ok := h.bin.StackMap(ret)
+func (x *frameKinds) read(ret uint64, returns bool) *frameKind {
+	maps, ok := x.p.bin.StackMap(ret)
 	if !ok {
 		return &frameKind{}
 	}
 	k := &frameKind{mapped: true}
-	if f, ok := h.bin.FuncAt(ret - 1); ok {
-		k.entry = f.Entry + h.bias
+	if f, ok := x.p.bin.FuncAt(ret - 1); ok {
+		k.entry = f.Entry + x.p.bias
 	}
 	// Below the canonical address are the return address, but on machines with
 	// a link register, and the frame pointer of the caller; above it is the
 	// place of the link register there.
 	end, args := int64(-16), int64(0)
-	if h.bin.Arch == "arm64" {
+	if x.p.bin.Arch == "arm64" {
 		end, args = -8, 8
 	}
-	b := frameBuilder{h: h, k: k, end: end, args: args, live: map[int64]bool{}, object: map[int64]int{}}
+	b := frameBuilder{x: x, k: k, end: end, args: args, live: map[int64]bool{}, object: map[int64]int{}}
 	for i := range maps.Locals.N {
 		if maps.Locals.Has(i) {
 			b.live[end-8*int64(maps.Locals.N-i)] = true
@@ -108,7 +108,7 @@ func (h *Heap) readFrame(ret uint64, returns bool) *frameKind {
 			}
 		}
 	}
-	b.variables(h.l.types.Locals(ret, returns))
+	b.variables(x.p.l.types.Locals(ret, returns))
 	for off := range b.live {
 		if _, ok := b.object[off]; ok {
 			continue // it is gone through with the object
@@ -121,7 +121,7 @@ func (h *Heap) readFrame(ret uint64, returns bool) *frameKind {
 
 // frameBuilder puts the tables of one frame together.
 type frameBuilder struct {
-	h      *Heap
+	x      *frameKinds
 	k      *frameKind
 	end    int64          // where the locals end
 	args   int64          // and the arguments begin
@@ -137,7 +137,7 @@ func (b *frameBuilder) add(off int64, o symbol.StackObject) {
 	x := frameObject{off: off, size: o.Size, value: -1}
 	mask, ok := []byte(nil), false
 	if !o.Program && o.Pointers/8 <= 8*maxMaskBytes {
-		mask, ok = b.h.bin.ReadOnly(b.h.rodata+uint64(o.Mask), int(o.Pointers/8+7)/8)
+		mask, ok = b.x.p.bin.ReadOnly(b.x.rodata+uint64(o.Mask), int(o.Pointers/8+7)/8)
 	}
 	for i := range o.Pointers / 8 {
 		if ok && mask[i/8]>>(i%8)&1 == 0 {
@@ -161,8 +161,8 @@ func (b *frameBuilder) variables(list []symbol.Local) {
 	claims := map[int64]claim{}
 	disputed := map[int64]bool{}
 	for _, l := range list {
-		x := frameValue{name: strings.TrimPrefix(l.Name, "&"), typ: b.h.types.of(l.Type), pieces: l.Pieces}
-		d := b.h.types.at(x.typ)
+		x := frameValue{name: strings.TrimPrefix(l.Name, "&"), typ: b.x.types.of(l.Type), pieces: l.Pieces}
+		d := b.x.types.at(x.typ)
 		// A function that is compiled for several types does not know them.
 		if x.size = int64(d.size); x.typ == 0 || x.size == 0 || x.size > maxFrameValue || strings.Contains(d.name, "go.shape.") {
 			continue
@@ -172,7 +172,7 @@ func (b *frameBuilder) variables(list []symbol.Local) {
 			// it is that.
 			x.pieces, l.Sure = pointerOf(x.pieces), true
 		}
-		leads := b.h.types.leadsOf(x.typ)
+		leads := b.x.types.leadsOf(x.typ)
 		if !l.Sure && b.objectOf(&x) < 0 && !heapOnly(x.pieces) || !b.agrees(&x, leads) {
 			continue
 		}
@@ -293,7 +293,7 @@ func (b *frameBuilder) objectOf(x *frameValue) int {
 	if len(x.pieces) != 1 || x.pieces[0].Leads || x.pieces[0].Size != x.size {
 		return -1
 	}
-	pointers := b.h.types.leadsOf(x.typ)
+	pointers := b.x.types.leadsOf(x.typ)
 	return slices.IndexFunc(b.k.objects, func(o frameObject) bool {
 		missing := func(off int64) bool { _, ok := pointers[off]; return !ok }
 		return o.off == x.pieces[0].At && o.size == x.size && !slices.ContainsFunc(o.words, missing)

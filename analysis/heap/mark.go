@@ -31,7 +31,7 @@ type static struct {
 func (h *Heap) markAll() error {
 	m := &marker{h: h, pending: newBitset(h.objects), chunks: make([]uint32, h.objects>>chunkBits+1), statics: map[uint64]static{}}
 	m.pace = h.pace(0, 1, h.pointed())
-	h.eachRoot(m)
+	m.eachRoot()
 	m.drainStatics()
 	for again := true; again; {
 		again = false
@@ -45,16 +45,6 @@ func (h *Heap) markAll() error {
 		}
 	}
 	return m.pace.err
-}
-
-// pointed is how many allocated objects have pointers: about so many are scanned.
-func (h *Heap) pointed() (n int64) {
-	for i := range h.spans {
-		if s := &h.spans[i]; !s.noscan {
-			n += h.used.between(s.first, s.nelems)
-		}
-	}
-	return n
 }
 
 // chunk scans what is pending in a chunk, and what that brings.
@@ -73,7 +63,7 @@ func (m *marker) chunk(c uint32) {
 				}
 				m.again = m.h.typeOf[id]&scanFlag != 0
 				m.h.typeOf[id] |= scanFlag
-				sc.scan(m.h, id, s, m)
+				sc.scan(&m.h.typing, id, s, m)
 				m.again = false
 				m.drainStatics()
 				if !m.pace.next() {
@@ -148,7 +138,7 @@ func (m *marker) drainStatics() {
 			}
 		}
 		m.from = s.from
-		sc := scanner{h: m.h, v: m}
+		sc := scanner{y: &m.h.typing, v: m}
 		sc.typed(s.addr, min(n*d.size, maxStatic), s.typ, s.many)
 	}
 }

@@ -1,5 +1,7 @@
 package heap
 
+import "fmt"
+
 // pace tells how far a pass over many objects is, and whether to go on: whoever
 // asked may have left.
 type pace struct {
@@ -13,9 +15,24 @@ type pace struct {
 // worth.
 const stride = 1 << 14
 
+// budget is what reading a heap may take, and who is told how far it is.
+type budget struct {
+	max, taken int64 // bytes of the tables
+	step       func(done float64) error
+}
+
+// take notes that tables of n bytes are about to be made.
+func (b *budget) take(n int64, what string) error {
+	if n < 0 || n > b.max-b.taken {
+		return fmt.Errorf("%w: %s would take %d MB more than the %d MB that are allowed", ErrNotReadable, what, (n+b.taken-b.max)>>20, b.max>>20)
+	}
+	b.taken += n
+	return nil
+}
+
 // pace begins a pass over so many objects.
-func (h *Heap) pace(from, to float64, all int64) *pace {
-	p := &pace{step: h.opt.Step, from: from, to: to, all: max(all, 1)}
+func (b *budget) pace(from, to float64, all int64) *pace {
+	p := &pace{step: b.step, from: from, to: to, all: max(all, 1)}
 	p.tell()
 	return p
 }

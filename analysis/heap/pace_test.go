@@ -10,15 +10,15 @@ func TestPace(t *testing.T) {
 	var told []float64
 	gone := errors.New("nobody waits")
 	end := 1.0
-	h := &Heap{opt: Options{Step: func(done float64) error {
+	b := &budget{step: func(done float64) error {
 		told = append(told, done)
 		if done >= end {
 			return gone
 		}
 		return nil
-	}}}
+	}}
 	const all = 10 * stride
-	p := h.pace(0.5, 0.9, all)
+	p := b.pace(0.5, 0.9, all)
 	for range all + 5*stride { // objects may be looked at twice
 		if !p.next() {
 			t.Fatal("it ended for no reason")
@@ -33,7 +33,7 @@ func TestPace(t *testing.T) {
 		t.Errorf("it tells %g to %g", told[0], told[len(told)-1])
 	}
 	end = 0.6
-	p = h.pace(0.5, 0.9, all)
+	p = b.pace(0.5, 0.9, all)
 	n := 0
 	for p.next() {
 		n++

@@ -5,6 +5,7 @@ import "slices"
 // paths are shortest ways from the roots. What nothing but goroutines leads to comes
 // after all else, so that a way begins at a goroutine only if there is no other.
 type paths struct {
+	nodes  *nodes
 	parent []uint32 // by node
 	leaves bitset   // the reached objects that are no nodes
 	rank   rank     // of leaves, from 0 on
@@ -19,8 +20,8 @@ func (g *Graph) findPaths() (*paths, error) {
 	h := g.h
 	taken := h.taken
 	defer func() { h.taken = taken }()
-	p := &paths{leaves: slices.Clone(h.marked)}
-	for i, w := range g.nodes {
+	p := &paths{nodes: &g.nodes, leaves: slices.Clone(h.marked)}
+	for i, w := range g.nodes.set {
 		p.leaves[i] &^= w
 	}
 	var leaves uint32
@@ -37,7 +38,7 @@ func (g *Graph) findPaths() (*paths, error) {
 	}
 	h.cache.drop()
 	giveBack(n)
-	p.parent = shortest(n, out, g.stacks())
+	p.parent = shortest(n, out, g.nodes.stacks())
 	giveBack(n)
 	g.paths = p
 	return p, nil
@@ -79,20 +80,20 @@ func shortest(n uint32, out adjacency, stacks uint32) []uint32 {
 }
 
 // before is the node that leads to an object.
-func (g *Graph) before(p *paths, id uint32) uint32 {
-	if !g.nodes.has(id) {
+func (p *paths) before(id uint32) uint32 {
+	if !p.nodes.has(id) {
 		return p.holder[p.rank.of(p.leaves, id)]
 	}
-	return p.parent[g.nodeOf(id)]
+	return p.parent[p.nodes.of(id)]
 }
 
 // chain is the way to an object: the root's node, 0 where there is none, and the
 // objects up to it.
-func (g *Graph) chain(p *paths, id uint32) (root uint32, ids []uint32) {
+func (p *paths) chain(id uint32) (root uint32, ids []uint32) {
 	ids = []uint32{id}
-	v := g.before(p, id)
+	v := p.before(id)
 	for {
-		next, ok := g.object(v)
+		next, ok := p.nodes.object(v)
 		if !ok {
 			slices.Reverse(ids)
 			return v, ids

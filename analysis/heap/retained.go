@@ -85,7 +85,7 @@ func (g *Graph) kindsOf(index map[string]int, rows []Row) []uint32 {
 	known := map[kindKey]uint32{}
 	var last kindKey
 	row, node := uint32(0), uint32(len(h.roots))
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	h.each(h.marked, func(id uint32, s *span) {
 		if k := h.keyOf(id, s); row == 0 || k != last {
 			var ok bool
 			if row, ok = known[k]; !ok {
@@ -109,12 +109,4 @@ type kindKey struct {
 	kind   uint32 // type and whether an array, or 0
 	size   uint64 // of unknown ones
 	noscan bool   // they have no pointers
-}
-
-func (h *Heap) keyOf(id uint32, s *span) kindKey {
-	k := kindKey{kind: h.kind(id)}
-	if k.kind == 0 {
-		k.size, k.noscan = s.elemsize, s.noscan
-	}
-	return k
 }

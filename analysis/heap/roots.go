@@ -1,9 +1,6 @@
 package heap
 
-import (
-	"fmt"
-	"sort"
-)
+import "fmt"
 
 // RootKind says what kind of thing holds objects from outside of the heap.
 type RootKind string
@@ -31,6 +28,20 @@ type rootEdge struct {
 	place  uint32 // on a stack, an index of Heap.places; 0 for others
 }
 
+// rootTable has the roots and what they lead to.
+type rootTable struct {
+	roots      []Root
+	edges      []rootEdge
+	places     []place // where pointers on stacks are
+	placeIndex map[place]uint32
+}
+
+// variables are the global variables of the program.
+type variables struct {
+	modules []module
+	rodata  uint64 // runtime.rodata, as linked
+}
+
 // module is the variables of the program, or of a plugin.
 type module struct {
 	ranges [2]maskedRange // data, bss
@@ -48,25 +59,25 @@ const (
 	maxVarBytes = 1 << 36
 )
 
-// readModules reads where the global variables are, from runtime.firstmoduledata.
-func (h *Heap) readModules() error {
-	v, ok := h.l.types.Variable("runtime.firstmoduledata")
+// read reads where the global variables are, from runtime.firstmoduledata.
+func (g *variables) read(p *process) error {
+	v, ok := p.l.types.Variable("runtime.firstmoduledata")
 	if !ok {
 		return fmt.Errorf("%w: the debug information has no runtime.firstmoduledata", ErrNotReadable)
 	}
 	word := func(base uint64, path ...string) uint64 {
-		off, _, ok := h.l.types.Field(v.Type, path...)
+		off, _, ok := p.l.types.Field(v.Type, path...)
 		if !ok {
 			return 0
 		}
-		w, err := h.word(base + uint64(off))
+		w, err := p.word(base + uint64(off))
 		if err != nil {
 			return 0
 		}
 		return w
 	}
-	h.rodata = word(v.Addr+h.bias, "rodata") - h.bias
-	for at := v.Addr + h.bias; at != 0 && len(h.modules) < maxModules; at = word(at, "next") {
+	g.rodata = word(v.Addr+p.bias, "rodata") - p.bias
+	for at := v.Addr + p.bias; at != 0 && len(g.modules) < maxModules; at = word(at, "next") {
 		var m module
 		for i, name := range []string{"data", "bss"} {
 			mask := "gc" + name + "mask"
@@ -75,20 +86,20 @@ func (h *Heap) readModules() error {
 				m.ranges[i] = r
 			}
 		}
-		h.modules = append(h.modules, m)
+		g.modules = append(g.modules, m)
 	}
-	if h.modules[0].ranges[0].low == 0 {
+	if g.modules[0].ranges[0].low == 0 {
 		return fmt.Errorf("%w: runtime.firstmoduledata is not in the memory (is it of this binary?)", ErrNotReadable)
 	}
 	return nil
 }
 
 // moduleOf returns the module that a variable is in.
-func (h *Heap) moduleOf(addr uint64) *module {
-	for i := range h.modules {
-		for _, r := range h.modules[i].ranges {
+func (g *variables) moduleOf(addr uint64) *module {
+	for i := range g.modules {
+		for _, r := range g.modules[i].ranges {
 			if r.low <= addr && addr < r.high {
-				return &h.modules[i]
+				return &g.modules[i]
 			}
 		}
 	}
@@ -116,30 +127,31 @@ func (v *rootVisitor) pointer(p uint64, kind slotKind, elem typeID) {
 }
 
 // begin makes a root.
-func (h *Heap) begin(m *marker, r Root) *rootVisitor {
-	h.roots = append(h.roots, r)
-	return &rootVisitor{m: m, root: uint32(len(h.roots) - 1)}
+func (t *rootTable) begin(m *marker, r Root) *rootVisitor {
+	t.roots = append(t.roots, r)
+	return &rootVisitor{m: m, root: uint32(len(t.roots) - 1)}
 }
 
 // end forgets a root that holds nothing.
-func (h *Heap) end(v *rootVisitor) {
-	if len(h.edges) == 0 || h.edges[len(h.edges)-1].root != v.root {
-		h.roots = h.roots[:v.root]
+func (t *rootTable) end(v *rootVisitor) {
+	if len(t.edges) == 0 || t.edges[len(t.edges)-1].root != v.root {
+		t.roots = t.roots[:v.root]
 	}
 }
 
 // eachRoot goes through all roots. The typed ones come first.
-func (h *Heap) eachRoot(m *marker) {
-	h.globals(m)
+func (m *marker) eachRoot() {
+	m.globals()
 	m.drainStatics()
 	m.from = ""
-	h.specials(m)
-	h.unnamed(m)
-	h.goroutines(m)
+	m.specials()
+	m.unnamed()
+	m.goroutines()
 }
 
 // globals goes through the variables that the debug information has.
-func (h *Heap) globals(m *marker) {
+func (m *marker) globals() {
+	h := m.h
 	for _, g := range h.l.types.Variables {
 		addr := g.Addr + h.bias
 		if h.moduleOf(addr) == nil {
@@ -152,14 +164,15 @@ func (h *Heap) globals(m *marker) {
 		v := h.begin(m, Root{Kind: Global, Name: g.Name})
 		m.from = g.Name
 		var sc scanner
-		sc.scanVariable(h, addr, typ, v)
+		sc.scanVariable(&h.typing, addr, typ, v)
 		h.end(v)
 	}
 }
 
 // unnamed goes through the pointers in variables that the debug information does
 // not have: what the compiler makes of composite literals.
-func (h *Heap) unnamed(m *marker) {
+func (m *marker) unnamed() {
+	h := m.h
 	var buf []byte
 	for _, mod := range h.modules {
 		for _, r := range mod.ranges {
@@ -191,18 +204,6 @@ func (h *Heap) unnamed(m *marker) {
 	}
 }
 
-// declared tells whether an address is in a variable of the debug information.
-func (h *Heap) declared(addr uint64) bool {
-	vars := h.l.types.Variables
-	addr -= h.bias
-	i := sort.Search(len(vars), func(i int) bool { return vars[i].Addr > addr })
-	if i == 0 {
-		return false
-	}
-	d := h.l.types.At(vars[i-1].Type)
-	return addr-vars[i-1].Addr < uint64(max(d.Size, 0)) && d.Size <= maxStatic
-}
-
 // nameOf names a place among the global variables: by what leads there, else by
 // the symbol table.
 func (m *marker) nameOf(addr uint64) string {
@@ -224,26 +225,14 @@ func (m *marker) nameOf(addr uint64) string {
 // maxLiteral is how far back a composite literal is looked for that has a pointer.
 const maxLiteral = 4096
 
-// The kinds of specials that hold something, by version (mheap.go).
-func (h *Heap) specialKinds() (finalizer, weak, cleanup uint64) {
-	switch {
-	case h.Version >= 25:
-		return 2, 3, 7
-	case h.Version == 24:
-		return 1, 2, 6
-	case h.Version == 23:
-		return 1, 2, 1 << 8
-	}
-	return 1, 1 << 8, 1 << 8
-}
-
 // maxSpecials bounds the list of a span.
 const maxSpecials = 1 << 20
 
 // specials goes through finalizers, cleanups and weak pointers: the functions that
 // are to be run, and for a finalizer what the object leads to.
-func (h *Heap) specials(m *marker) {
-	finalizer, weak, cleanup := h.specialKinds()
+func (m *marker) specials() {
+	h := m.h
+	finalizer, weak, cleanup := h.l.specialKinds()
 	var buf []byte
 	var sc scanner
 	for i := range h.spans {
@@ -271,7 +260,7 @@ func (h *Heap) specials(m *marker) {
 					v := h.begin(m, Root{Kind: Finalizer, Name: h.runs(w)})
 					v.pointer(w, toFunc, h.types.funcs)
 					if id, s, _ := h.find(s.base + off); kind == finalizer && id != noObject && !s.noscan {
-						sc.scan(h, id, s, v)
+						sc.scan(&h.typing, id, s, v)
 					}
 					h.end(v)
 				}
@@ -279,14 +268,4 @@ func (h *Heap) specials(m *marker) {
 			at = next
 		}
 	}
-}
-
-// runs names what a func value calls.
-func (h *Heap) runs(fn uint64) string {
-	if pc, err := h.word(fn); err == nil {
-		if f, ok := h.bin.FuncAt(pc - h.bias); ok {
-			return "finalizer " + f.Name
-		}
-	}
-	return "finalizer"
 }

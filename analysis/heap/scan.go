@@ -10,7 +10,7 @@ type visitor interface {
 // scanner reads the pointers in objects.
 type scanner struct {
 	buf []byte
-	h   *Heap
+	y   *typing
 	v   visitor
 	// texts is told of strings and slices where it is not nil: where their
 	// elements are, and how many.
@@ -21,27 +21,27 @@ type scanner struct {
 const pieceSize = 256 << 10
 
 // scan goes through the pointers in an object that has some.
-func (sc *scanner) scan(h *Heap, id uint32, s *span, v visitor) {
-	sc.h, sc.v = h, v
-	addr, room := h.addr(s, id), h.room(s)
+func (sc *scanner) scan(y *typing, id uint32, s *span, v visitor) {
+	sc.y, sc.v = y, v
+	addr, room := y.in.addr(s, id), y.in.room(s)
 	switch {
 	case s.noscan:
 		sc.closure(id, addr)
 		return
-	case h.Version < headersSince:
+	case !y.in.headers:
 		sc.scanMapped(id, addr, room)
 		return
 	case s.class == 0:
-		h.setSure(id, s, h.types.described(s.largeType))
+		y.setSure(id, s, y.types.described(s.largeType))
 	case s.elemsize > headerFrom:
-		b := h.cache.bytes(addr-headerSize, headerSize, &sc.buf)
-		h.setSure(id, s, h.types.described(le64(b)))
+		b := y.p.cache.bytes(addr-headerSize, headerSize, &sc.buf)
+		y.setSure(id, s, y.types.described(le64(b)))
 	default:
 		sc.scanSmall(id, s, addr)
 		return
 	}
-	t := h.typeOf[id]
-	if typ := typeID(t & typeMask); typ != 0 && !h.types.at(typ).opaque {
+	t := y.typeOf[id]
+	if typ := typeID(t & typeMask); typ != 0 && !y.types.at(typ).opaque {
 		sc.typed(addr, room, typ, t&arrayFlag != 0)
 		return
 	}
@@ -49,37 +49,21 @@ func (sc *scanner) scan(h *Heap, id uint32, s *span, v visitor) {
 	sc.raw(addr, room)
 }
 
-// setSure notes the type that the allocator has kept of an object.
-func (h *Heap) setSure(id uint32, s *span, t typeID) {
-	if t == 0 || h.typeOf[id]>>rankShift == rankSure {
-		return
-	}
-	d := h.types.at(t)
-	if d.size == 0 || d.size > h.room(s) {
-		return
-	}
-	if now := h.typeOf[id]; d.weak && now>>rankShift >= rankArray && h.types.at(typeID(now&typeMask)).size == d.size {
-		h.setType(id, typeID(now&typeMask), now&arrayFlag != 0, rankSure)
-		return
-	}
-	h.setType(id, t, !h.fits(d, s), rankSure)
-}
-
 // scanSmall goes through an object of at most 64 words, whose bits are at the end
 // of the span (heapBitsSmallForAddr in mbitmap.go).
 func (sc *scanner) scanSmall(id uint32, s *span, addr uint64) {
-	h := sc.h
+	y := sc.y
 	size := uint64(s.npages) << pageBits
 	base := s.base + size - size/64
 	if s.elemsize >= 16 {
-		base -= h.l.inlineMarks
+		base -= y.p.l.inlineMarks
 	}
 	word, shift := (addr-s.base)/8/64, (addr-s.base)/8%64
 	n := s.elemsize / 8
-	b := h.cache.bytes(base+8*word, 8, &sc.buf)
+	b := y.p.cache.bytes(base+8*word, 8, &sc.buf)
 	seen := le64(b) >> shift
 	if shift+n > 64 {
-		b = h.cache.bytes(base+8*word+8, 8, &sc.buf)
+		b = y.p.cache.bytes(base+8*word+8, 8, &sc.buf)
 		seen |= le64(b) << (64 - shift)
 	}
 	if n < 64 {
@@ -91,17 +75,17 @@ func (sc *scanner) scanSmall(id uint32, s *span, addr uint64) {
 // bits goes through an object of at most 64 words with the bits of the pointers
 // that are in it.
 func (sc *scanner) bits(id uint32, addr, room, seen uint64) {
-	h := sc.h
-	t := h.typeOf[id]
+	y := sc.y
+	t := y.typeOf[id]
 	typ := typeID(t & typeMask)
-	if typ == h.types.funcs {
+	if typ == y.types.funcs {
 		sc.closure(id, addr)
-		t = h.typeOf[id]
+		t = y.typeOf[id]
 		typ = typeID(t & typeMask)
 	}
-	if typ != 0 && !h.types.at(typ).opaque {
-		h.types.planOf(typ)
-		d := h.types.at(typ)
+	if typ != 0 && !y.types.at(typ).opaque {
+		y.types.planOf(typ)
+		d := y.types.at(typ)
 		array := t&arrayFlag != 0
 		switch {
 		case d.closure:
@@ -110,22 +94,22 @@ func (sc *scanner) bits(id uint32, addr, room, seen uint64) {
 				sc.typed(addr, d.size, typ, false)
 				seen &^= d.mask
 			}
-		case h.agrees(d, array, room, seen):
+		case y.agrees(d, array, room, seen):
 			sc.typed(addr, room, typ, array)
 			return
-		case !array && d.size < room && t>>rankShift&7 == rankWithin && h.agrees(d, true, room, seen):
+		case !array && d.size < room && t>>rankShift&7 == rankWithin && y.agrees(d, true, room, seen):
 			// A pointer to the first of several.
-			h.setType(id, typ, true, rankPart)
+			y.setType(id, typ, true, rankPart)
 			sc.typed(addr, room, typ, true)
 			return
 		default:
-			h.setType(id, 0, false, t>>rankShift&7-1)
+			y.setType(id, 0, false, t>>rankShift&7-1)
 		}
 	}
 	if seen == 0 {
 		return
 	}
-	b := h.cache.bytes(addr, int(room), &sc.buf)
+	b := y.p.cache.bytes(addr, int(room), &sc.buf)
 	for ; seen != 0; seen &= seen - 1 {
 		if w := le64(b[8*bits.TrailingZeros64(seen):]); w != 0 {
 			sc.v.pointer(w, toRaw, 0)
@@ -135,94 +119,64 @@ func (sc *scanner) bits(id uint32, addr, room, seen uint64) {
 
 // closure names an object that a func value leads to by the function.
 func (sc *scanner) closure(id uint32, addr uint64) {
-	h := sc.h
-	if typeID(h.typeOf[id]&typeMask) != h.types.funcs {
+	y := sc.y
+	if typeID(y.typeOf[id]&typeMask) != y.types.funcs {
 		return
 	}
-	b := h.cache.bytes(addr, 8, &sc.buf)
-	t := h.types.closureOf(le64(b))
+	b := y.p.cache.bytes(addr, 8, &sc.buf)
+	t := y.types.closureOf(le64(b))
 	rank := uint32(rankOne)
 	if t == 0 {
 		rank--
 	}
-	h.setType(id, t, false, rank)
+	y.setType(id, t, false, rank)
 }
 
 // scanMapped goes through an object of Go before 1.22, where each arena has a
 // bitmap of its pointers (heapBitsForAddr in mbitmap.go).
 func (sc *scanner) scanMapped(id uint32, addr, room uint64) {
-	h := sc.h
-	r := h.regions[addr>>regionBits-h.low]
+	y := sc.y
+	r := y.in.regions[addr>>regionBits-y.in.low]
 	if room <= headerFrom {
-		sc.bits(id, addr, room, h.mapped(r, addr, room))
+		sc.bits(id, addr, room, r.mapped(addr, room))
 		return
 	}
-	t := h.typeOf[id]
-	if typ := typeID(t & typeMask); typ == h.types.funcs {
+	t := y.typeOf[id]
+	if typ := typeID(t & typeMask); typ == y.types.funcs {
 		sc.closure(id, addr)
 	} else if typ != 0 {
-		h.types.planOf(typ)
-		d := h.types.at(typ)
-		if d.size > headerFrom || h.agrees(d, t&arrayFlag != 0, headerFrom, h.mapped(r, addr, headerFrom)) {
+		y.types.planOf(typ)
+		d := y.types.at(typ)
+		if d.size > headerFrom || y.agrees(d, t&arrayFlag != 0, headerFrom, r.mapped(addr, headerFrom)) {
 			sc.typed(addr, room, typ, t&arrayFlag != 0)
 		} else {
-			h.setType(id, 0, false, t>>rankShift&7-1)
+			y.setType(id, 0, false, t>>rankShift&7-1)
 		}
 	}
 	var buf []byte
 	for off := uint64(0); off < room; off += headerFrom {
 		n := min(room-off, headerFrom)
-		r := h.regions[(addr+off)>>regionBits-h.low]
-		seen := h.mapped(r, addr+off, n)
+		r := y.in.regions[(addr+off)>>regionBits-y.in.low]
+		seen := r.mapped(addr+off, n)
 		if seen != 0 {
-			b := h.cache.bytes(addr+off, int(n), &buf)
+			b := y.p.cache.bytes(addr+off, int(n), &buf)
 			for ; seen != 0; seen &= seen - 1 {
 				if w := le64(b[8*bits.TrailingZeros64(seen):]); w != 0 {
 					sc.v.pointer(w, toRaw, 0)
 				}
 			}
 		}
-		if h.noMore(r, addr+off) {
+		if r.ends(addr + off) {
 			break
 		}
 	}
-}
-
-// mapped returns the bits of n bytes from the bitmap of an arena.
-func (h *Heap) mapped(r *region, addr, n uint64) uint64 {
-	if r == nil || r.bitmap == nil {
-		return 1<<(n/8) - 1 // all may be pointers
-	}
-	at := addr >> 3 & (1<<(regionBits-3) - 1)
-	seen := le64(r.bitmap[at/64*8:]) >> (at % 64)
-	valid := 64 - at%64
-	if n/8 > valid {
-		i := at / 64
-		if r.noMore[i/8]>>(i%8)&1 == 0 && int(i+1)*8 < len(r.bitmap) {
-			seen |= le64(r.bitmap[(i+1)*8:]) << valid
-		}
-	}
-	if n/8 < 64 {
-		seen &= 1<<(n/8) - 1
-	}
-	return seen
-}
-
-// noMore tells whether an object has no pointers behind the 64 words of the
-// bitmap that an address is in.
-func (h *Heap) noMore(r *region, addr uint64) bool {
-	if r == nil || r.bitmap == nil {
-		return false
-	}
-	i := addr >> 9 & (1<<(regionBits-9) - 1)
-	return r.noMore[i/8]>>(i%8)&1 != 0
 }
 
 // raw takes each word of some memory for a pointer.
 func (sc *scanner) raw(addr, n uint64) {
 	for n >= 8 {
 		size := min(n, blockSize-addr%blockSize)
-		b := sc.h.cache.block(addr)[addr%blockSize:]
+		b := sc.y.p.cache.block(addr)[addr%blockSize:]
 		for i := uint64(0); i+8 <= size; i += 8 {
 			if w := le64(b[i:]); w != 0 {
 				sc.v.pointer(w, toRaw, 0)
@@ -234,7 +188,7 @@ func (sc *scanner) raw(addr, n uint64) {
 
 // typed goes through values of a type, one or as many as there is room for.
 func (sc *scanner) typed(addr, room uint64, typ typeID, many bool) {
-	p := sc.h.types.planOf(typ)
+	p := sc.y.types.planOf(typ)
 	if len(p.segments) == 0 || p.size == 0 {
 		return
 	}
@@ -253,7 +207,7 @@ func (sc *scanner) typed(addr, room uint64, typ typeID, many bool) {
 	}
 	for per := max(pieceSize/p.size, 1); n > 0; {
 		k := min(n, per)
-		b := sc.h.cache.bytes(addr, int(k*p.size), &sc.buf)
+		b := sc.y.p.cache.bytes(addr, int(k*p.size), &sc.buf)
 		for ; len(b) >= int(p.size); b = b[p.size:] {
 			for j := range p.segments {
 				g := &p.segments[j]
@@ -280,7 +234,7 @@ func (sc *scanner) elements(addr, count, stride uint64, slots []slot) {
 				back := min(s.off, 64)
 				shifted := s
 				shifted.off, shifted.test = back, s.test-(s.off-back)
-				b := sc.h.cache.bytes(addr+i*stride+s.off-back, int(min(back+16, stride-s.off+back)), &sc.buf)
+				b := sc.y.p.cache.bytes(addr+i*stride+s.off-back, int(min(back+16, stride-s.off+back)), &sc.buf)
 				sc.slots(b, []slot{shifted})
 			}
 		}
@@ -288,7 +242,7 @@ func (sc *scanner) elements(addr, count, stride uint64, slots []slot) {
 	}
 	for per := pieceSize / stride; count > 0; {
 		k := min(count, per)
-		b := sc.h.cache.bytes(addr, int(k*stride), &sc.buf)
+		b := sc.y.p.cache.bytes(addr, int(k*stride), &sc.buf)
 		for ; len(b) >= int(stride); b = b[stride:] {
 			sc.slots(b[:stride], slots)
 		}
@@ -330,7 +284,7 @@ func (sc *scanner) slots(b []byte, slots []slot) {
 
 // boxed goes through an interface: its first word says what the second leads to.
 func (sc *scanner) boxed(first, second uint64, kind slotKind) {
-	t := sc.h.types
+	t := sc.y.types
 	var typ typeID
 	if kind == toAny {
 		typ = t.described(first)
@@ -349,7 +303,7 @@ func (sc *scanner) boxed(first, second uint64, kind slotKind) {
 }
 
 // scanVariable goes through a global variable.
-func (sc *scanner) scanVariable(h *Heap, addr uint64, typ typeID, v visitor) {
-	sc.h, sc.v = h, v
-	sc.typed(addr, h.types.at(typ).size, typ, false)
+func (sc *scanner) scanVariable(y *typing, addr uint64, typ typeID, v visitor) {
+	sc.y, sc.v = y, v
+	sc.typed(addr, y.types.at(typ).size, typ, false)
 }

@@ -21,7 +21,8 @@ const (
 // is taken for one. What is no longer used, or is no pointer, may hold an object
 // there that nothing holds in truth. It is rare, and shown with the function,
 // where it can be judged.
-func (h *Heap) goroutines(m *marker) {
+func (m *marker) goroutines() {
+	h := m.h
 	list, err1 := h.word(h.l.allgs + h.bias)
 	n, err2 := h.word(h.l.allgs + h.bias + 8)
 	if err1 != nil || err2 != nil || n > maxGoroutines {
@@ -40,11 +41,12 @@ func (h *Heap) goroutines(m *marker) {
 		case gIdle, gDead, gDeadExtra:
 			continue
 		}
-		h.goroutine(m, at, g)
+		m.goroutine(at, g)
 	}
 }
 
-func (h *Heap) goroutine(m *marker, at uint64, g []byte) {
+func (m *marker) goroutine(at uint64, g []byte) {
+	h := m.h
 	lo, hi := h.l.stackLo.of(g), h.l.stackHi.of(g)
 	if lo == 0 || hi <= lo || hi-lo > maxStack || hi>>48 != 0 || lo%8 != 0 {
 		h.Damaged++
@@ -56,7 +58,7 @@ func (h *Heap) goroutine(m *marker, at uint64, g []byte) {
 	}
 	v := h.begin(m, Root{Kind: Goroutine, Name: fmt.Sprintf("goroutine %d", h.l.goid.of(g)), Func: start})
 	defer h.end(v)
-	if h.frames(m, v, at, g, lo, hi) {
+	if m.frames(v, at, g, lo, hi) {
 		return
 	}
 	sp, pc, bp := h.l.schedSP.of(g), h.l.schedPC.of(g), h.l.schedBP.of(g)
@@ -74,12 +76,13 @@ func (h *Heap) goroutine(m *marker, at uint64, g []byte) {
 	if sp < lo || sp >= hi {
 		sp, bp = lo, 0
 	}
-	h.stack(v, sp&^7, hi, pc, bp)
+	m.stack(v, sp&^7, hi, pc, bp)
 }
 
 // stack goes through the words of a stack. The chain of frame pointers tells where
 // each frame ends: the return address lies above the pointer.
-func (h *Heap) stack(v *rootVisitor, sp, hi, pc, bp uint64) {
+func (m *marker) stack(v *rootVisitor, sp, hi, pc, bp uint64) {
+	h := m.h
 	if pc != 0 {
 		v.place = h.placeOf(pc-h.bias, "")
 	}

@@ -51,32 +51,39 @@ func (h *Heap) Texts(n int) (*Texts, error) {
 		return nil, err
 	}
 	defer func() { h.taken -= int64(h.objects)*4 + int64(h.objects)/4 }()
-	lengths, err := h.lengths()
-	if err != nil {
+	r := textReader{h: h}
+	if err := r.measure(); err != nil {
 		return nil, err
 	}
 	out := &Texts{}
 	p := h.pace(0.4, 0.5, int64(h.objects))
-	h.eachText(lengths, p, func(id uint32, s *span) {
+	r.each(p, func(id uint32, s *span) {
 		t := &out.Bytes
 		if h.isString(id) {
 			t = &out.Strings
 		}
 		t.add(1, s.elemsize)
-		length := int64(lengths[id])
+		length := int64(r.lengths[id])
 		if len(out.Longest) < n || length > out.Longest[len(out.Longest)-1].Length {
-			out.Longest = h.insert(out.Longest, n, h.text(id, s, length))
+			out.Longest = insert(out.Longest, n, r.text(id, s))
 		}
 	})
 	if p.err != nil {
 		return nil, p.err
 	}
-	return out, h.repeated(lengths, n, out)
+	return out, r.repeated(n, out)
 }
 
-// lengths finds how many bytes of each object strings and slices reach to.
-func (h *Heap) lengths() ([]uint32, error) {
-	lengths := make([]uint32, h.objects)
+// textReader finds the texts of a heap.
+type textReader struct {
+	h       *Heap
+	lengths []uint32 // by object: how many bytes of it strings and slices reach to
+}
+
+// measure finds the lengths.
+func (r *textReader) measure() error {
+	h := r.h
+	r.lengths = make([]uint32, h.objects)
 	note := func(p, n uint64, elem typeID) {
 		if elem != h.types.text && h.types.at(elem).size != 1 {
 			return
@@ -85,32 +92,28 @@ func (h *Heap) lengths() ([]uint32, error) {
 		if id == noObject || !s.noscan || n > s.elemsize-off {
 			return
 		}
-		lengths[id] = max(lengths[id], uint32(min(off+n, 1<<32-1)))
+		r.lengths[id] = max(r.lengths[id], uint32(min(off+n, 1<<32-1)))
 	}
-	sc := scanner{texts: note, h: h, v: nothing{}}
+	sc := scanner{texts: note, y: &h.typing, v: nothing{}}
 	for _, g := range h.l.types.Variables {
 		if d := h.l.types.At(g.Type); d.Size > 0 && d.Size <= maxStatic && h.moduleOf(g.Addr+h.bias) != nil {
-			sc.scanVariable(h, g.Addr+h.bias, h.types.of(g.Type), nothing{})
+			sc.scanVariable(&h.typing, g.Addr+h.bias, h.types.of(g.Type), nothing{})
 		}
 	}
 	p := h.pace(0, 0.4, int64(h.objects))
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	h.each(h.marked, func(id uint32, s *span) {
 		if p.next() && !s.noscan {
-			sc.scan(h, id, s, nothing{})
+			sc.scan(&h.typing, id, s, nothing{})
 		}
 	})
-	return lengths, p.err
+	return p.err
 }
 
-// isString tells whether an object is the text of strings.
-func (h *Heap) isString(id uint32) bool {
-	return typeID(h.typeOf[id]&typeMask) == h.types.text
-}
-
-// eachText calls f for all objects that are texts.
-func (h *Heap) eachText(lengths []uint32, p *pace, f func(id uint32, s *span)) {
-	h.eachObject(h.marked, func(id uint32, s *span) {
-		if !p.next() || lengths[id] == 0 || h.kind(id) == 0 {
+// each calls f for all objects that are texts.
+func (r *textReader) each(p *pace, f func(id uint32, s *span)) {
+	h := r.h
+	h.each(h.marked, func(id uint32, s *span) {
+		if !p.next() || r.lengths[id] == 0 || h.kind(id) == 0 {
 			return
 		}
 		if d := h.types.at(typeID(h.typeOf[id] & typeMask)); d.size == 1 {
@@ -119,7 +122,8 @@ func (h *Heap) eachText(lengths []uint32, p *pace, f func(id uint32, s *span)) {
 	})
 }
 
-func (h *Heap) text(id uint32, s *span, length int64) Text {
+func (r *textReader) text(id uint32, s *span) Text {
+	h, length := r.h, int64(r.lengths[id])
 	var buf []byte
 	b := h.cache.bytes(h.addr(s, id), int(min(length, maxShown)), &buf)
 	t := Text{Addr: h.addr(s, id), Kind: "[]byte", Length: length, Text: string(b)}
@@ -130,7 +134,7 @@ func (h *Heap) text(id uint32, s *span, length int64) Text {
 }
 
 // insert puts a text into a list of the n longest.
-func (h *Heap) insert(list []Text, n int, t Text) []Text {
+func insert(list []Text, n int, t Text) []Text {
 	i, _ := slices.BinarySearchFunc(list, t, func(x, y Text) int {
 		return cmp.Or(cmp.Compare(y.Length, x.Length), cmp.Compare(x.Addr, y.Addr))
 	})
@@ -140,7 +144,8 @@ func (h *Heap) insert(list []Text, n int, t Text) []Text {
 
 // repeated finds texts that are there several times. Those that are there once are
 // most: they leave two bits each, and the rest is counted in a second round.
-func (h *Heap) repeated(lengths []uint32, n int, out *Texts) error {
+func (r *textReader) repeated(n int, out *Texts) error {
+	h, lengths := r.h, r.lengths
 	seed := maphash.MakeSeed()
 	var buf []byte
 	sum := func(id uint32, s *span) uint64 {
@@ -160,7 +165,7 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) error {
 	}
 	more := map[uint64]*repeat{}
 	p := h.pace(0.5, 1, 2*int64(h.objects))
-	h.eachText(lengths, p, func(id uint32, s *span) {
+	r.each(p, func(id uint32, s *span) {
 		k := sum(id, s)
 		a, b := uint32(k&(size-1)), uint32(k>>32&(size-1))
 		if once.has(a) && once.has(b) && len(more) < maxRepeats {
@@ -169,7 +174,7 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) error {
 		once.set(a)
 		once.set(b)
 	})
-	h.eachText(lengths, p, func(id uint32, s *span) {
+	r.each(p, func(id uint32, s *span) {
 		if r := more[sum(id, s)]; r != nil {
 			if r.count == 0 {
 				r.first = id
@@ -191,9 +196,9 @@ func (h *Heap) repeated(lengths []uint32, n int, out *Texts) error {
 		}
 	}
 	slices.SortFunc(all, func(x, y *repeat) int { return cmp.Or(cmp.Compare(y.bytes, x.bytes), cmp.Compare(x.first, y.first)) })
-	for _, r := range all[:min(len(all), n)] {
-		t := h.text(r.first, h.spanOfObject(r.first), int64(lengths[r.first]))
-		t.Count, t.Wasted = r.count, r.bytes
+	for _, x := range all[:min(len(all), n)] {
+		t := r.text(x.first, h.spanOfObject(x.first))
+		t.Count, t.Wasted = x.count, x.bytes
 		out.Repeated = append(out.Repeated, t)
 	}
 	return nil

@@ -3,7 +3,7 @@ package heap
 import (
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // typeID is the number of a type in the table of a heap; 0 is unknown.
@@ -84,7 +84,7 @@ const (
 
 // typeTable has the types of a heap.
 type typeTable struct {
-	h       *Heap
+	p       *process
 	src     *symbol.Types
 	all     []*dataType
 	dwarf   map[symbol.TypeID]typeID
@@ -98,9 +98,9 @@ type typeTable struct {
 	text, funcs, tiny typeID // special ones
 }
 
-func newTypeTable(h *Heap) *typeTable {
+func newTypeTable(p *process) *typeTable {
 	t := &typeTable{
-		h: h, src: h.l.types, all: []*dataType{{name: "unknown"}},
+		p: p, src: p.l.types, all: []*dataType{{name: "unknown"}},
 		dwarf: map[symbol.TypeID]typeID{}, address: map[uint64]typeID{}, tables: map[uint64]typeID{}, closure: map[uint64]typeID{},
 		carried: map[typeID]symbol.TypeID{}, notHeap: map[symbol.TypeID]bool{},
 	}

@@ -1,6 +1,10 @@
 package heap
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+)
 
 // What is known of the type of an object is a number: the type, whether the
 // object is an array of it, and how sure that is. A higher rank replaces a lower
@@ -47,58 +51,55 @@ func below(elemsize uint64) uint64 {
 	return low
 }
 
-// room returns how many bytes of the objects of a span are values.
-func (h *Heap) room(s *span) uint64 {
-	if h.header(s) {
-		return s.elemsize - headerSize
-	}
-	return s.elemsize
+// typing is what is known of the types of objects.
+type typing struct {
+	p      *process
+	in     *index
+	types  *typeTable
+	typeOf []uint32 // by object: see typeBits
 }
-
-// headerOf returns how far into an object of a span its value begins.
-func (h *Heap) headerOf(s *span) uint64 { return s.elemsize - h.room(s) }
 
 // fits tells whether one value of a type is what an object of a span has been
 // allocated for.
-func (h *Heap) fits(d *dataType, s *span) bool {
+func (y *typing) fits(d *dataType, s *span) bool {
 	if d.fits == s.elemsize {
 		return d.fitted
 	}
-	extra := s.elemsize - h.room(s)
+	extra := s.elemsize - y.in.room(s)
 	d.fits, d.fitted = s.elemsize, d.size+extra <= s.elemsize && d.size+extra > below(s.elemsize)
 	return d.fitted
 }
 
 // manyFit tells whether a whole number of values may be.
-func (h *Heap) manyFit(d *dataType, s *span) bool {
-	room := h.room(s)
+func (y *typing) manyFit(d *dataType, s *span) bool {
+	room := y.in.room(s)
 	n := room / d.size
 	return n*d.size+(s.elemsize-room) > below(s.elemsize)
 }
 
 // propose says that a pointer of a kind leads to an object, off bytes into it. It
 // tells whether that is news.
-func (h *Heap) propose(id uint32, s *span, off uint64, kind slotKind, elem typeID) bool {
-	now := h.typeOf[id]
+func (y *typing) propose(id uint32, s *span, off uint64, kind slotKind, elem typeID) bool {
+	now := y.typeOf[id]
 	if elem == 0 || now>>rankShift >= rankOne && now>>rankShift != rankSure {
 		return false
 	}
 	if now>>rankShift == rankSure {
-		return off == h.headerOf(s) && h.better(id, kind, elem)
+		return off == y.in.headerOf(s) && y.better(id, kind, elem)
 	}
-	if h.header(s) {
+	if y.in.header(s) {
 		if off < headerSize {
 			return false
 		}
 		off -= headerSize
 	}
-	d := h.types.at(elem)
-	if s.noscan && kind != toFunc && kind != toChan && !d.loose && len(h.types.planOf(elem).segments) > 0 {
+	d := y.types.at(elem)
+	if s.noscan && kind != toFunc && kind != toChan && !d.loose && len(y.types.planOf(elem).segments) > 0 {
 		return false
 	}
 	if s.noscan && s.elemsize == tinySize && d.size < tinySize && kind == toOne {
 		// The allocator puts several such values into one object.
-		elem, d, off = h.types.tiny, h.types.at(h.types.tiny), 0
+		elem, d, off = y.types.tiny, y.types.at(y.types.tiny), 0
 	}
 	rank, array := uint32(rankNone), false
 	switch {
@@ -110,49 +111,49 @@ func (h *Heap) propose(id uint32, s *span, off uint64, kind slotKind, elem typeI
 	case kind == toMany, kind == toText:
 		array = true
 		switch {
-		case off%d.size != 0 || d.size > h.room(s):
+		case off%d.size != 0 || d.size > y.in.room(s):
 		case off != 0:
 			rank = rankPart
-		case h.manyFit(d, s):
+		case y.manyFit(d, s):
 			rank = rankArray
 		default:
 			rank = rankWithin
 		}
 	case off != 0:
-	case kind == toChan && d.size <= h.room(s), h.fits(d, s):
+	case kind == toChan && d.size <= y.in.room(s), y.fits(d, s):
 		rank = rankOne
-	case d.size <= h.room(s):
+	case d.size <= y.in.room(s):
 		rank = rankWithin
 	}
 	if rank <= now>>rankShift&7 {
 		return false
 	}
-	h.setType(id, elem, array, rank)
+	y.setType(id, elem, array, rank)
 	return true
 }
 
 // better replaces a weak type that the allocator has kept by that of a pointer.
-func (h *Heap) better(id uint32, kind slotKind, elem typeID) bool {
-	now := h.typeOf[id]
-	old, d := h.types.at(typeID(now&typeMask)), h.types.at(elem)
+func (y *typing) better(id uint32, kind slotKind, elem typeID) bool {
+	now := y.typeOf[id]
+	old, d := y.types.at(typeID(now&typeMask)), y.types.at(elem)
 	if !old.weak || d.weak || d.size != old.size || kind != toOne && kind != toMany {
 		return false
 	}
-	h.setType(id, elem, now&arrayFlag != 0, rankSure)
+	y.setType(id, elem, now&arrayFlag != 0, rankSure)
 	return true
 }
 
-func (h *Heap) setType(id uint32, t typeID, array bool, rank uint32) {
+func (y *typing) setType(id uint32, t typeID, array bool, rank uint32) {
 	v := uint32(t)&typeMask | rank<<rankShift
 	if array {
 		v |= arrayFlag
 	}
-	h.typeOf[id] = v | h.typeOf[id]&scanFlag
+	y.typeOf[id] = v | y.typeOf[id]&scanFlag
 }
 
 // agrees tells whether a type has its pointers where the collector sees them in
 // an object of at most 64 words.
-func (h *Heap) agrees(d *dataType, array bool, room, seen uint64) bool {
+func (y *typing) agrees(d *dataType, array bool, room, seen uint64) bool {
 	words := d.size / 8
 	if d.size%8 != 0 {
 		return seen == 0
@@ -168,4 +169,86 @@ func (h *Heap) agrees(d *dataType, array bool, room, seen uint64) bool {
 		}
 	}
 	return m == seen
+}
+
+// setSure notes the type that the allocator has kept of an object.
+func (y *typing) setSure(id uint32, s *span, t typeID) {
+	if t == 0 || y.typeOf[id]>>rankShift == rankSure {
+		return
+	}
+	d := y.types.at(t)
+	if d.size == 0 || d.size > y.in.room(s) {
+		return
+	}
+	if now := y.typeOf[id]; d.weak && now>>rankShift >= rankArray && y.types.at(typeID(now&typeMask)).size == d.size {
+		y.setType(id, typeID(now&typeMask), now&arrayFlag != 0, rankSure)
+		return
+	}
+	y.setType(id, t, !y.fits(d, s), rankSure)
+}
+
+// kind is the type of an object with whether it is an array; 0 is unknown.
+func (y *typing) kind(id uint32) uint32 {
+	t := y.typeOf[id]
+	if t>>rankShift <= rankWithin {
+		return 0
+	}
+	return t & (typeMask | arrayFlag)
+}
+
+func (y *typing) kindName(kind uint32) string {
+	name := goName(y.types.at(typeID(kind & typeMask)).name)
+	if kind&arrayFlag != 0 && typeID(kind&typeMask) != y.types.text {
+		return "[N]" + name
+	}
+	return name
+}
+
+// typeName names the type of an object.
+func (y *typing) typeName(id uint32, s *span) string {
+	if k := y.kind(id); k != 0 {
+		return y.kindName(k)
+	}
+	return unknownName(s.elemsize, s.noscan)
+}
+
+// exactName is the type of an object with the length of an array.
+func (y *typing) exactName(id uint32, s *span) string {
+	name := y.typeName(id, s)
+	if rest, ok := strings.CutPrefix(name, "[N]"); ok {
+		if d := y.types.at(typeID(y.typeOf[id] & typeMask)); d.size > 0 {
+			return fmt.Sprintf("[%d]%s", y.in.room(s)/d.size, rest)
+		}
+	}
+	return name
+}
+
+// isString tells whether an object is the text of strings.
+func (y *typing) isString(id uint32) bool {
+	return typeID(y.typeOf[id]&typeMask) == y.types.text
+}
+
+func (y *typing) keyOf(id uint32, s *span) kindKey {
+	k := kindKey{kind: y.kind(id)}
+	if k.kind == 0 {
+		k.size, k.noscan = s.elemsize, s.noscan
+	}
+	return k
+}
+
+// matcher tells whether an object has a type, with or without its package's path.
+func (y *typing) matcher(typ string) func(uint32, *span) bool {
+	known := map[kindKey]bool{}
+	return func(id uint32, s *span) bool {
+		if typ == "" {
+			return true
+		}
+		k := y.keyOf(id, s)
+		is, ok := known[k]
+		if !ok {
+			is = sameType(y.typeName(id, s), typ)
+			known[k] = is
+		}
+		return is
+	}
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/core"
-	"loupe/symbol"
+	"loupe/format/core"
+	"loupe/format/symbol"
 )
 
 // plain is a program without maps whose objects have no header: what viewcore

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // TestViewcoreObjects compares with viewcore object by object: what is reached, and
@@ -112,7 +112,7 @@ func (c *comparison) run() {
 	h := c.h
 	seen := map[uint64]bool{}
 	same := 0
-	h.eachObject(h.marked, func(id uint32, s *span) {
+	h.each(h.marked, func(id uint32, s *span) {
 		at := c.begin(s, id)
 		seen[at] = true
 		theirs, ok := c.theirs[at]
@@ -151,7 +151,7 @@ func (c *comparison) run() {
 // missing says why viewcore does not reach an object. It looks at the first of the
 // objects on the way to it that viewcore does not have, and at what leads there.
 func (c *comparison) missing(id uint32) string {
-	root, ids := c.g.chain(c.p, id)
+	root, ids := c.p.chain(id)
 	for i, at := range ids {
 		s := c.h.spanOfObject(at)
 		if _, ok := c.theirs[c.begin(s, at)]; ok {
@@ -205,7 +205,7 @@ func (c *comparison) ofRoot(root, id uint32) string {
 			continue
 		}
 		at := h.places[e.place]
-		for _, k := range h.kinds {
+		for _, k := range h.frames.kinds {
 			for _, x := range k.values {
 				if at.name != "" && x.name == at.name && len(x.pieces) > 1 {
 					return "in the second part of a variable on a stack"
@@ -247,7 +247,7 @@ func (c *comparison) otherType(id uint32, s *span, theirs string) string {
 	case ours == "tiny values" && s.noscan && s.elemsize == tinySize:
 		return "several small values in one block, of which viewcore tells one"
 	case strings.HasPrefix(ours, "map[") && strings.HasSuffix(ours, " (group)") && strings.HasPrefix(elem, "*table<"):
-		if c.smallMap(c.g.before(c.p, id)) {
+		if c.smallMap(c.p.before(id)) {
 			return "the one group of a small map, taken for a table of tables"
 		}
 	case elem == "unsafe.Pointer" || elem == "uintptr":
@@ -262,7 +262,7 @@ func (h *Heap) typedRoots() bool { return h.opt.Unwind != nil }
 // smallMap tells whether a node is a map that leads to one group: dirLen is 0.
 func (c *comparison) smallMap(node uint32) bool {
 	h := c.h
-	id, ok := c.g.object(node)
+	id, ok := c.g.nodes.object(node)
 	if !ok {
 		return false
 	}

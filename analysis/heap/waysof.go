@@ -36,13 +36,13 @@ func (g *Graph) Ways(typ string) []Path {
 		return nil
 	}
 	t := wayTable{g: g, p: p, index: map[way]uint32{}, ways: make([]way, 1), of: make([]uint32, len(g.idom)), names: map[uint32]string{}}
-	match := g.matcher(typ)
+	match := g.h.matcher(typ)
 	type sum struct {
 		count, bytes, retained int64
 		example                uint32 // an object
 	}
 	sums := map[uint32]*sum{}
-	g.h.eachObject(g.h.marked, func(id uint32, s *span) {
+	g.h.each(g.h.marked, func(id uint32, s *span) {
 		if !match(id, s) {
 			return
 		}
@@ -62,7 +62,7 @@ func (g *Graph) Ways(typ string) []Path {
 	for w, x := range sums {
 		p := t.path(w)
 		p.Count, p.Bytes, p.Retained = x.count, x.bytes, x.retained
-		if v, ids := g.chain(t.p, x.example); p.Root.Kind == Goroutine && v != 0 {
+		if v, ids := t.p.chain(x.example); p.Root.Kind == Goroutine && v != 0 {
 			p.Frame, p.Variable, _ = g.rootField(v, ids[0])
 		}
 		out = append(out, p)
@@ -80,16 +80,16 @@ func (g *Graph) within(id uint32, match func(uint32, *span) bool) bool {
 	if !g.nodes.has(id) {
 		return false
 	}
-	d, ok := g.object(g.idom[g.nodeOf(id)])
+	d, ok := g.nodes.object(g.idom[g.nodes.of(id)])
 	return ok && match(d, g.h.spanOfObject(d))
 }
 
 // to returns the way to an object.
 func (t *wayTable) to(id uint32) uint32 {
 	if t.g.nodes.has(id) {
-		return t.way(t.g.nodeOf(id))
+		return t.way(t.g.nodes.of(id))
 	}
-	before, step := t.way(t.g.before(t.p, id)), t.typeName(id)
+	before, step := t.way(t.p.before(id)), t.typeName(id)
 	if before != 0 && t.ways[before].step == step {
 		return before
 	}
@@ -135,13 +135,13 @@ func (t *wayTable) intern(w way) uint32 {
 // a root.
 func (t *wayTable) name(node uint32) string {
 	g := t.g
-	if r, ok := g.root(node); ok {
+	if r, ok := g.nodes.root(node); ok {
 		if r.Kind == Goroutine {
 			return string(r.Kind) + "\x00goroutines\x00" + r.Func
 		}
 		return string(r.Kind) + "\x00" + r.Name + "\x00"
 	}
-	id, ok := g.object(node)
+	id, ok := g.nodes.object(node)
 	if !ok {
 		return "unknown"
 	}

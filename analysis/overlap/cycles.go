@@ -3,7 +3,7 @@ package overlap
 import (
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Cycle is a collection as gctrace tells of it: when it began, on the clock of
@@ -25,13 +25,13 @@ func Cycles(all []Cycle, off time.Duration) []Kind {
 		stop = append(stop, timeline.Span{Start: c.At, End: begin}, timeline.Span{Start: end, End: end.Add(c.STW2)})
 	}
 	return append([]Kind{
-		{Key: programNames[gcMark].key, Name: programNames[gcMark].name, Set: NewSet(mark), Error: off},
-		{Key: programNames[stopped].key, Name: programNames[stopped].name, Set: NewSet(stop), Error: off},
-	}, Parts()...)
+		{Key: programNames[gcMark].key, Name: programNames[gcMark].name, Set: newSet(mark), Error: off},
+		{Key: programNames[stopped].key, Name: programNames[stopped].name, Set: newSet(stop), Error: off},
+	}, ofRequests()...)
 }
 
 // Pauses makes a kind of the stops of the world that the runtime's memory
 // statistics tell of (PauseEnd and PauseNs): the last 256 collections.
 func Pauses(all []timeline.Span, off time.Duration) []Kind {
-	return append([]Kind{{Key: programNames[stopped].key, Name: programNames[stopped].name, Set: NewSet(all), Error: off}}, Parts()...)
+	return append([]Kind{{Key: programNames[stopped].key, Name: programNames[stopped].name, Set: newSet(all), Error: off}}, ofRequests()...)
 }

@@ -18,9 +18,9 @@ import (
 	"slices"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/stats"
-	"loupe/timeline"
+	"loupe/format/loadlog"
+	"loupe/value/stats"
+	"loupe/value/timeline"
 )
 
 // Requests are the requests of a run in columns, on the clock of what they are
@@ -288,11 +288,6 @@ func (t *Table) Row(key string) *Row {
 	return nil
 }
 
-// On maps a span by a clock.
-func On(c timeline.Clock, s timeline.Span) timeline.Span {
-	return timeline.Span{Start: c.At(int64(s.Start)), End: c.At(int64(s.End))}
-}
-
 // byLatency returns the numbers of the requests, the fastest first.
 func (r *Requests) byLatency() []int32 {
 	order := make([]int32, len(r.Start))
@@ -444,9 +439,9 @@ func (row *Row) describe(k *Kind, w timeline.Span) {
 	}
 }
 
-// Parts are the kinds that are parts of the requests themselves: what happened
+// ofRequests are the kinds that are parts of the requests themselves: what happened
 // to them before they reached the program.
-func Parts() []Kind {
+func ofRequests() []Kind {
 	return []Kind{
 		{Key: "late", Name: "waited to be sent", part: func(r *Requests, i int) time.Duration { return r.Late[i] }, from: lateFrom},
 		{Key: "dial", Name: "opened a connection", part: func(r *Requests, i int) time.Duration { return r.Dial[i] }},

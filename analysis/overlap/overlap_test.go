@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog/loadlogtest"
-	"loupe/timeline"
+	"loupe/format/loadlog/loadlogtest"
+	"loupe/value/timeline"
 )
 
 const (
@@ -51,7 +51,7 @@ func TestSet(t *testing.T) {
 				in[i] = true
 			}
 		}
-		s := NewSet(spans)
+		s := newSet(spans)
 		for range 100 {
 			from := rnd.IntN(300)
 			to := from + rnd.IntN(300-from)
@@ -70,7 +70,7 @@ func TestSet(t *testing.T) {
 			}
 		}
 	}
-	if s := NewSet(nil); s.Meets(0, 100) || s.Time(0, 100) != 0 || s.Len() != 0 {
+	if s := newSet(nil); s.Meets(0, 100) || s.Time(0, 100) != 0 || s.Len() != 0 {
 		t.Error("the empty set is not empty")
 	}
 }
@@ -89,7 +89,7 @@ func collecting(n int) (*Requests, *Set) {
 	for at := time.Duration(0); at < time.Duration(n)*ms; at += 60*ms + rnd(80*ms) {
 		spans = append(spans, timeline.Span{Start: timeline.Time(at), End: timeline.Time(at + 10*ms)})
 	}
-	set := NewSet(spans)
+	set := newSet(spans)
 	return series(n, ms, func(i int, at timeline.Time) time.Duration {
 		if set.Meets(at, at.Add(400*us)) {
 			return 5*ms + rnd(5*ms)
@@ -135,7 +135,7 @@ func TestChance(t *testing.T) {
 	for at := time.Duration(0); at < 10*time.Second; at += 40*ms + rnd(80*ms) {
 		spans = append(spans, timeline.Span{Start: timeline.Time(at), End: timeline.Time(at + 10*ms)})
 	}
-	row := Join(r, []Kind{{Key: "gc", Set: NewSet(spans)}}, Options{}).Row("gc")
+	row := Join(r, []Kind{{Key: "gc", Set: newSet(spans)}}, Options{}).Row("gc")
 	m := row.Slow[0]
 	if m.Lift < 3 || *m.P < 0.05 || math.Abs(*m.Chance-m.Share) > 0.15 {
 		t.Errorf("lift %.1f, %.2f by chance %.2f, p = %v, want no cause", m.Lift, m.Share, *m.Chance, *m.P)
@@ -155,10 +155,10 @@ func TestDoubt(t *testing.T) {
 			t.Errorf("row = %+v, want doubt %q", row, want)
 		}
 	}
-	f("", Kind{Set: NewSet(every(20, 0, 50*ms, 5*ms)), Error: 4 * ms})
-	f("the clocks are known less exactly than these last", Kind{Set: NewSet(every(20, 0, 50*ms, 3*ms)), Error: 4 * ms})
-	f("it goes on nearly all the time", Kind{Set: NewSet(every(20, 0, 50*ms, 49*ms))})
-	f("it happened too rarely", Kind{Set: NewSet(every(4, 0, 250*ms, 5*ms))})
+	f("", Kind{Set: newSet(every(20, 0, 50*ms, 5*ms)), Error: 4 * ms})
+	f("the clocks are known less exactly than these last", Kind{Set: newSet(every(20, 0, 50*ms, 3*ms)), Error: 4 * ms})
+	f("it goes on nearly all the time", Kind{Set: newSet(every(20, 0, 50*ms, 49*ms))})
+	f("it happened too rarely", Kind{Set: newSet(every(4, 0, 250*ms, 5*ms))})
 }
 
 func TestParts(t *testing.T) {
@@ -168,7 +168,7 @@ func TestParts(t *testing.T) {
 		50×  1s 3ms 1ms  0s
 		50×  2s 0s  1ms  1ms
 	`)
-	table := Join(Of(l, timeline.Clock{Offset: 7}), Parts(), Options{})
+	table := Join(Of(l, timeline.Clock{Offset: 7}), ofRequests(), Options{})
 	late, dial := table.Row("late"), table.Row("dial")
 	if !table.Due || table.Window.Start != 7 || late.All != 0.25 || dial.All != 0.25 || late.Slow[1].Share != 1 || dial.Slow[1].Share != 0 ||
 		late.Time != 750*us || late.Slow[0].P != nil {
@@ -236,7 +236,7 @@ func simulated(seed uint64, slower float64) *Row {
 	for at := time.Duration(rnd.Int64N(int64(100 * ms))); at < 3*time.Second; at += 80*ms + time.Duration(rnd.Int64N(int64(40*ms))) {
 		spans = append(spans, timeline.Span{Start: timeline.Time(at), End: timeline.Time(at + 15*ms)})
 	}
-	set := NewSet(spans)
+	set := newSet(spans)
 	spread := 1.2
 	if slower > 1 {
 		spread = 0.7 // else what makes most requests slow is chance

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Set is a set of instants: intervals that neither meet nor overlap, in order.
@@ -25,9 +25,9 @@ type Set struct {
 	from   []int32
 }
 
-// NewSet makes a set of spans in any order, which may overlap. Empty ones are
+// newSet makes a set of spans in any order, which may overlap. Empty ones are
 // left out. The slice is sorted in place.
-func NewSet(spans []timeline.Span) *Set {
+func newSet(spans []timeline.Span) *Set {
 	byStart := func(a, b timeline.Span) int { return cmp.Compare(a.Start, b.Start) }
 	if !slices.IsSortedFunc(spans, byStart) {
 		slices.SortFunc(spans, byStart)

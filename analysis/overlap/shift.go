@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // shifts is the test against chance: would the slowest requests have met as

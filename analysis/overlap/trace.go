@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // Traced is what one pass over an execution trace has found, on the trace's own
@@ -107,14 +108,10 @@ type served struct {
 	sets  [ownKinds]*Set
 }
 
-// life is what is known of the goroutine in a slot.
+// life is what is counted of the goroutine in a slot.
 type life struct {
-	state  exectrace.State
-	reason exectrace.NameID
-	since  timeline.Time
 	system bool
-	named  bool
-	waits  int  // union that it is counted in, -1 for none
+	waits  int8 // union that it is counted in plus one, 0 for none
 	gc     bool // it waits for the collector, not for a lock
 	assist timeline.Time
 	own    *served
@@ -122,13 +119,14 @@ type life struct {
 
 // tracer makes the pass.
 type tracer struct {
-	out     *Traced
-	r       *exectrace.Reader
-	lives   []life // by slot
-	held    int    // spans of goroutines
-	running map[exectrace.ProcID]bool
-	procs   int
-	open    map[rangeOf]bool
+	out   *Traced
+	r     *exectrace.Reader
+	gs    *sweep.Goroutines
+	lives []life // by slot
+	held  int    // spans of goroutines
+	procs int
+	open  map[rangeOf]bool
+	last  timeline.Time
 }
 
 // rangeOf names a range that is open: its union, and the goroutine or P.
@@ -137,39 +135,33 @@ type rangeOf struct {
 	subject int64
 }
 
-// Trace takes the intervals out of an execution trace.
-func Trace(t *exectrace.Trace) (*Traced, error) {
-	x := &tracer{out: &Traced{}, r: t.Reader(), running: map[exectrace.ProcID]bool{}, open: map[rangeOf]bool{}}
-	last := timeline.Time(0)
-	for x.r.Next() {
-		e := x.r.Event()
-		if x.out.Events == 0 {
-			x.out.Span.Start = e.Time
-		}
-		if x.out.Clock == nil {
-			x.out.Clock = x.r.Clock()
-		}
-		x.out.Events++
-		last = e.Time
-		x.event(e)
-	}
-	if err := x.r.Err(); err != nil {
-		return nil, err
-	}
-	x.finish(last)
-	return x.out, nil
+// Whole takes the intervals out of an execution trace.
+var Whole = sweep.Want[*Traced]{Key: "overlaps", Begin: func(p *sweep.Pass) (func() (*Traced, error), error) {
+	x := &tracer{out: &Traced{}, r: p.Reader(), gs: p.Goroutines(), open: map[rangeOf]bool{}}
+	p.Join(x)
+	return func() (*Traced, error) {
+		x.out.Events = p.Events()
+		x.finish(x.last)
+		return x.out, nil
+	}, nil
+}}
+
+// Kinds implements [sweep.Listener].
+func (x *tracer) Kinds() sweep.Kinds {
+	return sweep.Of(exectrace.KindSync, exectrace.KindGoTransition, exectrace.KindProcTransition, exectrace.KindMetric,
+		exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd)
 }
 
-func (x *tracer) event(e *exectrace.Event) {
+// Event implements [sweep.Listener].
+func (x *tracer) Event(e *exectrace.Event) {
+	x.last = e.Time
 	switch e.Kind {
 	case exectrace.KindGoTransition:
 		if e.From != e.To {
 			x.goroutine(e)
 		}
 	case exectrace.KindProcTransition:
-		if e.From != e.To {
-			x.setRunning(e.Time, e.Proc(), e.To == exectrace.Running)
-		}
+		x.busy(e.Time)
 	case exectrace.KindMetric:
 		if e.Name == exectrace.NameGOMAXPROCS {
 			x.procs = int(e.Value())
@@ -178,6 +170,12 @@ func (x *tracer) event(e *exectrace.Event) {
 	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
 		x.ranges(e)
 	case exectrace.KindSync:
+		if x.out.Span.Start == 0 {
+			x.out.Span.Start = e.Time
+		}
+		if x.out.Clock == nil {
+			x.out.Clock = x.r.Clock()
+		}
 		if e.Reset() {
 			x.reset(e.Time)
 		}
@@ -186,28 +184,22 @@ func (x *tracer) event(e *exectrace.Event) {
 
 // reset forgets the states, which are unknown after a gap.
 func (x *tracer) reset(at timeline.Time) {
-	for slot := range x.lives {
-		x.leave(&x.lives[slot], at)
-	}
-	x.lives, x.open, x.running = nil, map[rangeOf]bool{}, map[exectrace.ProcID]bool{}
+	x.leaveAll(at)
+	x.lives, x.open = nil, map[rangeOf]bool{}
 	for k := range x.out.program {
 		u := &x.out.program[k]
 		u.add(at, -u.n)
 	}
 }
 
-func (x *tracer) setRunning(at timeline.Time, p exectrace.ProcID, on bool) {
-	if on {
-		x.running[p] = true
-	} else {
-		delete(x.running, p)
-	}
-	x.busy(at)
+// leaveAll ends the states that goroutines are in.
+func (x *tracer) leaveAll(at timeline.Time) {
+	x.gs.Each(func(slot exectrace.Slot, g *sweep.Goroutine) { x.leave(x.at(slot), g, at) })
 }
 
 func (x *tracer) busy(at timeline.Time) {
 	u := &x.out.program[allBusy]
-	if on := x.procs > 0 && len(x.running) >= x.procs; on != (u.n > 0) {
+	if on := x.procs > 0 && x.gs.Busy() >= x.procs; on != (u.n > 0) {
 		u.add(at, 1-2*u.n)
 	}
 }
@@ -270,40 +262,39 @@ func serves(function string) bool {
 
 // goroutine follows a goroutine from one state to the next.
 func (x *tracer) goroutine(e *exectrace.Event) {
-	l := x.at(e.SubjectSlot)
-	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
-		x.leave(l, e.Time)
-		*l = life{waits: -1}
-	} else {
-		if l.own != nil && l.state == exectrace.Waiting && l.reason == exectrace.NameNetwork {
-			l.own.wakes = append(l.own.wakes, e.Time)
-		}
-		x.leave(l, e.Time)
+	l, was := x.at(e.SubjectSlot), &x.gs.Was
+	if e.From > exectrace.NotExist && l.own != nil && was.State == exectrace.Waiting && was.Reason == exectrace.NameNetwork {
+		l.own.wakes = append(l.own.wakes, e.Time)
 	}
-	if !l.named && e.SubjectStack != 0 {
-		l.named = true
-		name := x.r.Name(x.r.Root(e.SubjectStack))
-		l.system = strings.HasPrefix(name, "runtime.") && name != "runtime.main"
-		if serves(name) {
+	x.leave(l, was, e.Time)
+	if e.From <= exectrace.NotExist {
+		*l = life{}
+	}
+	if name := x.gs.Is.Name; name != exectrace.NameNone && (was.Name == exectrace.NameNone || e.From <= exectrace.NotExist) {
+		function := x.r.Name(name)
+		l.system = strings.HasPrefix(function, "runtime.") && function != "runtime.main"
+		if serves(function) {
 			x.follow(l, e, true)
 		}
 	}
 	if e.To == exectrace.Waiting && e.Name == exectrace.NameNetwork && l.own == nil {
 		x.follow(l, e, false)
 	}
-	l.state, l.reason, l.since, l.waits = e.To, e.Name, e.Time, -1
 	l.gc = e.To == exectrace.Waiting && exectrace.IsCollectorWait(x.r.Stacks(), e.SubjectStack, e.Name)
 	switch {
 	case e.To == exectrace.Runnable && !l.system:
-		l.waits = queueing
+		x.wait(l, queueing, e.Time)
 	case e.To == exectrace.Waiting && (e.Name == exectrace.NameSync || e.Name == exectrace.NameCond) && !l.gc:
-		l.waits = locked
+		x.wait(l, locked, e.Time)
 	case e.To == exectrace.NotExist:
-		*l = life{waits: -1}
+		*l = life{}
 	}
-	if l.waits >= 0 {
-		x.out.program[l.waits].add(e.Time, +1)
-	}
+}
+
+// wait counts a goroutine among those that wait for something.
+func (x *tracer) wait(l *life, kind int, at timeline.Time) {
+	l.waits = int8(kind) + 1
+	x.out.program[kind].add(at, +1)
 }
 
 func (x *tracer) follow(l *life, e *exectrace.Event, http bool) {
@@ -314,23 +305,23 @@ func (x *tracer) follow(l *life, e *exectrace.Event, http bool) {
 	l.own.http = l.own.http || http
 }
 
-// leave ends the state that a goroutine is in.
-func (x *tracer) leave(l *life, at timeline.Time) {
-	if l.state == exectrace.Undetermined {
+// leave ends the state that a goroutine was in.
+func (x *tracer) leave(l *life, was *sweep.Goroutine, at timeline.Time) {
+	if !was.Alive() {
 		return
 	}
-	if l.waits >= 0 {
-		x.out.program[l.waits].add(at, -1)
-		l.waits = -1
+	if l.waits > 0 {
+		x.out.program[l.waits-1].add(at, -1)
+		l.waits = 0
 	}
 	if l.own != nil {
-		x.keep(l.own, l.kind(), l.since, at)
+		x.keep(l.own, l.kind(was), was.Told, at)
 	}
 }
 
-// kind says what the goroutine does in its state.
-func (l *life) kind() int {
-	switch l.state {
+// kind says what the goroutine did in its state.
+func (l *life) kind(was *sweep.Goroutine) int {
+	switch was.State {
 	case exectrace.Running:
 		return runs
 	case exectrace.Runnable:
@@ -338,7 +329,7 @@ func (l *life) kind() int {
 	case exectrace.Syscall:
 		return ownSyscall
 	}
-	switch l.reason {
+	switch was.Reason {
 	case exectrace.NameNetwork:
 		return ownNetwork
 	case exectrace.NameSync, exectrace.NameCond:
@@ -362,9 +353,7 @@ func (x *tracer) keep(s *served, kind int, from, to timeline.Time) {
 // finish ends what the end of the trace cuts off.
 func (x *tracer) finish(last timeline.Time) {
 	x.out.Span.End = last
-	for slot := range x.lives {
-		x.leave(&x.lives[slot], last)
-	}
+	x.leaveAll(last)
 	for k := range x.out.program {
 		u := &x.out.program[k]
 		u.add(last, -u.n)
@@ -386,10 +375,10 @@ func (t *Traced) Kinds(r *Requests, off time.Duration) []Kind {
 	var out []Kind
 	for k := range t.program {
 		if u := &t.program[k]; len(u.spans) > 0 && !u.full {
-			out = append(out, Kind{Key: programNames[k].key, Name: programNames[k].name, Set: NewSet(u.spans), Error: off})
+			out = append(out, Kind{Key: programNames[k].key, Name: programNames[k].name, Set: newSet(u.spans), Error: off})
 		}
 	}
-	out = append(out, Parts()...)
+	out = append(out, ofRequests()...)
 	serving := t.serving(r, off)
 	if len(serving) == 0 {
 		return out
@@ -401,7 +390,7 @@ func (t *Traced) Kinds(r *Requests, off time.Duration) []Kind {
 				return nil
 			}
 			if s.sets[k] == nil {
-				s.sets[k] = NewSet(s.spans[k])
+				s.sets[k] = newSet(s.spans[k])
 			}
 			return s.sets[k]
 		}})

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/exectrace/fixture"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // server is the text of a trace in which two goroutines of net/http answer one
@@ -86,7 +87,7 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := Trace(trace)
+	found, err := sweep.Get(t.Context(), sweep.NewDesk(trace), nil, Whole)
 	if err != nil || len(found.Problems) > 0 {
 		t.Fatal(err, found.Problems)
 	}

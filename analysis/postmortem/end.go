@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"loupe/core"
-	"loupe/dump"
-	"loupe/program"
+	"loupe/format/core"
+	"loupe/format/dump"
+	"loupe/format/program"
 )
 
 // Crash tells how the runtime was ending the program; ok is false where it was not,

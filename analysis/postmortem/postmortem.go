@@ -15,12 +15,12 @@ import (
 	"io"
 	"sync"
 
-	"loupe/core"
-	"loupe/dump"
-	"loupe/explain"
-	"loupe/heap"
-	"loupe/program"
-	"loupe/symbol"
+	"loupe/analysis/explain"
+	"loupe/analysis/heap"
+	"loupe/format/core"
+	"loupe/format/dump"
+	"loupe/format/program"
+	"loupe/format/symbol"
 )
 
 // Identity says whether a core is of a binary.

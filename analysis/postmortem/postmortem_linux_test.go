@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/explain"
-	"loupe/postmortem"
-	"loupe/postmortem/postmortemtest"
+	"loupe/analysis/explain"
+	"loupe/analysis/postmortem"
+	"loupe/analysis/postmortem/postmortemtest"
 )
 
 // TestFailing: the end of a program that was copied while it said why it fails, by

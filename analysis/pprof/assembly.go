@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/symbol"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/symbol"
 )
 
 // Routine is a function of the machine with the weights of its instructions.
@@ -55,9 +55,9 @@ type addressed struct {
 // or the one that holds the address, if the expression is one. It opens the
 // binaries that the mappings name.
 func (r *Report) Disassembly() ([]Routine, error) {
-	opt := r.graphOptions()
+	opt := graphOptions(r)
 	opt.Modules = true
-	g := r.graph(opt)
+	g := graphOf(r, opt)
 	address, err := strconv.ParseUint(r.match.String(), 0, 64)
 	isAddress := err == nil
 	matched := map[string]bool{} // binaries
@@ -73,12 +73,12 @@ func (r *Report) Disassembly() ([]Routine, error) {
 		if !matched[m.File] && !(isAddress && m.Start <= address && address <= m.Limit) {
 			continue
 		}
-		b, err := r.open(m)
+		b, err := openBinary(r, m)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		list, any, err := r.disassemble(b, m, g, address, isAddress)
+		list, any, err := disassemble(r, b, m, g, address, isAddress)
 		if err != nil {
 			return nil, err
 		}
@@ -102,9 +102,9 @@ func (r *Report) Disassembly() ([]Routine, error) {
 	return routines, nil
 }
 
-// open opens the binary of a mapping and says plainly when it is not the one
+// openBinary opens the binary of a mapping and says plainly when it is not the one
 // that the profile was taken of.
-func (r *Report) open(m profile.Mapping) (*symbol.Binary, error) {
+func openBinary(r *Report, m profile.Mapping) (*symbol.Binary, error) {
 	if r.env.Binary == nil {
 		return nil, fmt.Errorf("cannot open %s: there are no binaries", m.File)
 	}
@@ -126,7 +126,7 @@ func mappingOf(m profile.Mapping) symbol.Mapping {
 
 // disassemble finds the routines of one binary. Any says whether some symbol
 // matched, be there samples in it or not.
-func (r *Report) disassemble(b *symbol.Binary, m profile.Mapping, g *calltree.Graph, address uint64, isAddress bool) (routines []Routine, any bool, err error) {
+func disassemble(r *Report, b *symbol.Binary, m profile.Mapping, g *calltree.Graph, address uint64, isAddress bool) (routines []Routine, any bool, err error) {
 	where := mappingOf(m)
 	var nodes []addressed
 	for _, n := range g.Nodes {
@@ -224,29 +224,29 @@ func (r *Routine) annotate(code []symbol.Inst, nodes []addressed) {
 }
 
 // writeDisassembly prints the routines as go tool pprof -disasm does.
-func (r *Report) writeDisassembly(w io.Writer) error {
+func writeDisassembly(r *Report, w io.Writer) error {
 	routines, err := r.Disassembly()
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, "Total:", r.value(r.Total))
+	fmt.Fprintln(b, "Total:", valueOf(r, r.Total))
 	for i := range routines {
-		r.writeRoutine(b, &routines[i])
+		writeRoutine(r, b, &routines[i])
 	}
 	return b.Flush()
 }
 
-func (r *Report) writeRoutine(b *bufio.Writer, x *Routine) {
+func writeRoutine(r *Report, b *bufio.Writer, x *Routine) {
 	fmt.Fprintf(b, "ROUTINE ======================== %s\n", x.Names[0])
 	for _, name := range x.Names[1:] {
 		fmt.Fprintf(b, "    AKA ======================== %s\n", name)
 	}
-	fmt.Fprintf(b, "%10s %10s (flat, cum) %s of Total\n", r.value(x.Flat), r.value(x.Cum), calltree.Percent(x.Cum, r.Total))
+	fmt.Fprintf(b, "%10s %10s (flat, cum) %s of Total\n", valueOf(r, x.Flat), valueOf(r, x.Cum), calltree.Percent(x.Cum, r.Total))
 	var before place
 	for i := range x.Code {
 		in := &x.Code[i]
-		line := fmt.Sprintf("%10s %10s %10x: ", r.dot(in.FlatValue()), r.dot(in.CumValue()), in.PC)
+		line := fmt.Sprintf("%10s %10s %10x: ", orDot(r, in.FlatValue()), orDot(r, in.CumValue()), in.PC)
 		here := place{in.Sampled, "", in.Line}
 		if in.File != "" {
 			here.file = filepath.Base(in.File)
@@ -286,10 +286,10 @@ func (p place) String() string {
 	return s
 }
 
-// dot prints a weight, or a dot when there is none.
-func (r *Report) dot(v int64) string {
+// orDot prints a weight, or a dot when there is none.
+func orDot(r *Report, v int64) string {
 	if v == 0 {
 		return "."
 	}
-	return r.value(v)
+	return valueOf(r, v)
 }

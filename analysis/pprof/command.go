@@ -51,27 +51,27 @@ var Commands = commands()
 
 func commands() []Command {
 	list := []Command{
-		{Name: "callgrind", Help: "the call graph in callgrind's format", Usage: reportUsage("callgrind", false), File: "callgraph.out", exact: true, write: (*Report).writeCallgrind},
-		{Name: "comments", Help: "the comments of the profile", write: (*Report).writeComments},
-		{Name: "disasm", Help: "machine instructions with their weights", Usage: listUsage("disasm"), Param: true, write: (*Report).writeDisassembly},
-		{Name: "dot", Help: "the call graph in Graphviz' format", Usage: reportUsage("dot", false), write: (*Report).writeDot},
-		{Name: "kcachegrind", Help: "the call graph in KCachegrind", Usage: reportUsage("kcachegrind", false), Viewer: "kcachegrind", exact: true, write: (*Report).writeCallgrind},
-		{Name: "list", Help: "source lines with their weights", Usage: listUsage("list"), Param: true, write: (*Report).writeList},
-		{Name: "peek", Help: "callers and callees of functions", Param: true, Usage: "peek func_regex\nShow the functions that match with all their callers and callees.", write: (*Report).writeTree},
-		{Name: "proto", Help: "the profile in pprof's own format", File: "pb.gz", exact: true, write: (*Report).writeProto},
-		{Name: "raw", Help: "the profile as text, all of it", exact: true, write: (*Report).writeRaw},
-		{Name: "tags", Help: "labels with their weights", Usage: "tags [tag_regex]* [-ignore_regex]* >f\nShow labels whose key:value matches tag_regex and leave out ignore_regex.", write: (*Report).writeTags},
-		{Name: "text", Help: "the heaviest functions", Usage: reportUsage("text", true), write: (*Report).writeTop},
-		{Name: "top", Help: "the heaviest functions", Usage: reportUsage("top", true), write: (*Report).writeTop},
-		{Name: "topproto", Help: "the heaviest functions as a profile", File: "pb.gz", write: (*Report).writeTopProto},
-		{Name: "traces", Help: "every stack with its weight", write: (*Report).writeTraces},
-		{Name: "tree", Help: "the heaviest functions with callers and callees", Usage: reportUsage("tree", true), write: (*Report).writeTree},
-		{Name: "weblist", Help: "source and instructions with their weights, as a web page", Usage: listUsage("weblist"), Param: true, Image: "html", Viewer: "browser", write: (*Report).writeList},
+		{Name: "callgrind", Help: "the call graph in callgrind's format", Usage: reportUsage("callgrind", false), File: "callgraph.out", exact: true, write: writeCallgrind},
+		{Name: "comments", Help: "the comments of the profile", write: writeComments},
+		{Name: "disasm", Help: "machine instructions with their weights", Usage: listUsage("disasm"), Param: true, write: writeDisassembly},
+		{Name: "dot", Help: "the call graph in Graphviz' format", Usage: reportUsage("dot", false), write: writeDot},
+		{Name: "kcachegrind", Help: "the call graph in KCachegrind", Usage: reportUsage("kcachegrind", false), Viewer: "kcachegrind", exact: true, write: writeCallgrind},
+		{Name: "list", Help: "source lines with their weights", Usage: listUsage("list"), Param: true, write: writeList},
+		{Name: "peek", Help: "callers and callees of functions", Param: true, Usage: "peek func_regex\nShow the functions that match with all their callers and callees.", write: writeTree},
+		{Name: "proto", Help: "the profile in pprof's own format", File: "pb.gz", exact: true, write: writeProto},
+		{Name: "raw", Help: "the profile as text, all of it", exact: true, write: writeRaw},
+		{Name: "tags", Help: "labels with their weights", Usage: "tags [tag_regex]* [-ignore_regex]* >f\nShow labels whose key:value matches tag_regex and leave out ignore_regex.", write: writeTags},
+		{Name: "text", Help: "the heaviest functions", Usage: reportUsage("text", true), write: writeTop},
+		{Name: "top", Help: "the heaviest functions", Usage: reportUsage("top", true), write: writeTop},
+		{Name: "topproto", Help: "the heaviest functions as a profile", File: "pb.gz", write: writeTopProto},
+		{Name: "traces", Help: "every stack with its weight", write: writeTraces},
+		{Name: "tree", Help: "the heaviest functions with callers and callees", Usage: reportUsage("tree", true), write: writeTree},
+		{Name: "weblist", Help: "source and instructions with their weights, as a web page", Usage: listUsage("weblist"), Param: true, Image: "html", Viewer: "browser", write: writeList},
 	}
 	for _, image := range []string{"gif", "pdf", "png", "ps", "svg"} {
 		list = append(list, Command{
 			Name: image, Help: "the call graph as a picture in " + strings.ToUpper(image), Usage: reportUsage(image, false),
-			Image: image, File: image, write: (*Report).writeDot,
+			Image: image, File: image, write: writeDot,
 		})
 	}
 	for _, v := range []struct{ name, image, viewer string }{
@@ -79,7 +79,7 @@ func commands() []Command {
 	} {
 		list = append(list, Command{
 			Name: v.name, Help: "the call graph in " + map[bool]string{true: "a web browser", false: v.viewer}[v.name == "web"],
-			Usage: reportUsage(v.name, false), Image: v.image, Viewer: v.viewer, write: (*Report).writeDot,
+			Usage: reportUsage(v.name, false), Image: v.image, Viewer: v.viewer, write: writeDot,
 		})
 	}
 	slices.SortFunc(list, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })

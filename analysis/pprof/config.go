@@ -162,8 +162,8 @@ var Fields = []Field{
 	{Name: "fold_generics", Ours: true, Help: "one entry for all instances of a generic function", at: func(c *Config) any { return &c.FoldGenerics }},
 }
 
-// Groups are the values of the option group.
-var Groups = []string{"function", "package", "module", "work"}
+// groups are the values of the option group.
+var groups = []string{"function", "package", "module", "work"}
 
 // ChoiceHelp says in a line what a value of an option with choices means.
 func ChoiceHelp(choice string) string { return choiceHelp[choice] }
@@ -223,7 +223,7 @@ func (f *Field) Set(c *Config, name, value string) error {
 	var err error
 	switch v := f.at(c).(type) {
 	case *string:
-		if len(f.Choices) > 0 && !slices.Contains(f.Choices, value) || f.Name == "group" && value != "" && !slices.Contains(Groups, value) {
+		if len(f.Choices) > 0 && !slices.Contains(f.Choices, value) || f.Name == "group" && value != "" && !slices.Contains(groups, value) {
 			return fmt.Errorf("invalid %q value %q", f.Name, value)
 		}
 		*v = value

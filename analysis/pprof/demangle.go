@@ -5,8 +5,8 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // Demangle gives readable names to functions of C++ and Rust. The mode is that

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
 )
 
 // filters are the options that choose samples, frames and labels, compiled.

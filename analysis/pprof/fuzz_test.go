@@ -4,9 +4,9 @@ import (
 	"io"
 	"testing"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 // FuzzShell types a line into the shell, as an option, a command or a filter

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // graphOptions say what calltree makes of the report's options.
-func (r *Report) graphOptions() calltree.Options {
+func graphOptions(r *Report) calltree.Options {
 	cfg := &r.Config
 	granularity, err := calltree.ParseGranularity(cfg.Granularity)
 	if err != nil {
@@ -29,16 +29,13 @@ func (r *Report) graphOptions() calltree.Options {
 	if cfg.Sort == "cum" {
 		opt.Order = calltree.ByCum
 	}
-	opt.Group = cfg.grouping()
+	opt.Group = cfg.Grouping()
 	return opt
 }
 
 // Grouping names the entry that a frame belongs to; it is nil when that is the
 // function.
-func (r *Report) Grouping() func(stack.Frame) string { return r.Config.grouping() }
-
-// grouping names the entry that a frame belongs to, or is nil for pprof's own.
-func (c *Config) grouping() func(stack.Frame) string {
+func (c *Config) Grouping() func(stack.Frame) string {
 	switch c.Group {
 	case "package":
 		return func(f stack.Frame) string {
@@ -63,8 +60,8 @@ func (c *Config) grouping() func(stack.Frame) string {
 	return nil
 }
 
-// samples are what calltree weighs.
-func (r *Report) samples() iter.Seq[calltree.Sample] {
+// samplesOf are what calltree weighs.
+func samplesOf(r *Report) iter.Seq[calltree.Sample] {
 	p := r.Profile
 	return func(yield func(calltree.Sample) bool) {
 		for row, id := range p.StackIDs {
@@ -79,33 +76,30 @@ func (r *Report) samples() iter.Seq[calltree.Sample] {
 	}
 }
 
-func (r *Report) graph(opt calltree.Options) *calltree.Graph {
-	return calltree.New(r.Profile.Stacks, r.samples(), opt)
+func graphOf(r *Report, opt calltree.Options) *calltree.Graph {
+	return calltree.New(r.Profile.Stacks, samplesOf(r), opt)
 }
 
 // Graph returns the call graph that the report shows.
 func (r *Report) Graph() *calltree.Graph {
 	switch r.Command.Name {
 	case "dot", "gif", "pdf", "png", "ps", "svg", "web", "eog", "evince", "gv":
-		return r.picture()
+		return r.CallGraph()
 	case "callgrind", "kcachegrind":
-		return r.callgrind()
+		return callgrindOf(r)
 	}
-	return r.graph(r.graphOptions())
+	return graphOf(r, graphOptions(r))
 }
 
-// Header returns what is printed above the report.
-func (r *Report) Header() calltree.Header { return r.header() }
-
-func (r *Report) writeTop(w io.Writer) error {
-	opt := r.graphOptions()
+func writeTop(r *Report, w io.Writer) error {
+	opt := graphOptions(r)
 	opt.OnlyInlined = true // that is all that the table says about calls
-	return calltree.WriteTop(w, r.header(), r.graph(opt).Ranking())
+	return calltree.WriteTop(w, r.Header(), graphOf(r, opt).Ranking())
 }
 
-func (r *Report) writeTree(w io.Writer) error {
+func writeTree(r *Report, w io.Writer) error {
 	var b bytes.Buffer // nothing is printed when nothing matches
-	if err := calltree.WriteTree(&b, r.header(), r.graph(r.graphOptions()), r.match); err != nil {
+	if err := calltree.WriteTree(&b, r.Header(), graphOf(r, graphOptions(r)), r.match); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -114,41 +108,38 @@ func (r *Report) writeTree(w io.Writer) error {
 
 // Listing weighs the lines of the functions that the command names.
 func (r *Report) Listing() (*calltree.Listing, error) {
-	return calltree.List(r.Profile.Stacks, r.samples(), r.match, r.source, r.graphOptions())
+	return calltree.List(r.Profile.Stacks, samplesOf(r), r.match, func(file string) ([]byte, error) { return sourceOf(r, file) }, graphOptions(r))
 }
 
-// CallGraph returns the graph that is drawn, with its labels.
-func (r *Report) CallGraph() *calltree.Graph { return r.picture() }
-
-func (r *Report) source(file string) ([]byte, error) {
+func sourceOf(r *Report, file string) ([]byte, error) {
 	if r.env.Source == nil {
 		return nil, fmt.Errorf("could not find file %s: there are no sources", file)
 	}
 	return r.env.Source(file, &r.Config)
 }
 
-func (r *Report) writeList(w io.Writer) error {
+func writeList(r *Report, w io.Writer) error {
 	l, err := r.Listing()
 	if err != nil {
 		return err
 	}
-	return calltree.WriteList(w, r.header(), l)
+	return calltree.WriteList(w, r.Header(), l)
 }
 
-func (r *Report) callgrind() *calltree.Graph {
-	opt := r.graphOptions()
+func callgrindOf(r *Report) *calltree.Graph {
+	opt := graphOptions(r)
 	opt.Modules, opt.CallTree = true, r.Config.CallTree
 	opt.NodeCount, opt.NodeFraction, opt.EdgeFraction = 0, 0, 0
-	return r.graph(opt)
+	return graphOf(r, opt)
 }
 
-func (r *Report) writeCallgrind(w io.Writer) error {
-	return calltree.WriteCallgrind(w, r.header(), r.callgrind())
+func writeCallgrind(r *Report, w io.Writer) error {
+	return calltree.WriteCallgrind(w, r.Header(), callgrindOf(r))
 }
 
-// picture is the graph that is drawn, with labels.
-func (r *Report) picture() *calltree.Graph {
-	opt := r.graphOptions()
+// CallGraph returns the graph that is drawn, with its labels.
+func (r *Report) CallGraph() *calltree.Graph {
+	opt := graphOptions(r)
 	opt.Visual, opt.CallTree = true, r.Config.CallTree
 	p, unit := r.Profile, r.Config.Unit
 	opt.Tags = func(set uint32) calltree.LabelSet {
@@ -167,18 +158,18 @@ func (r *Report) picture() *calltree.Graph {
 		out.Labels = strings.Join(words, `\n`)
 		return out
 	}
-	return r.graph(opt)
+	return graphOf(r, opt)
 }
 
-func (r *Report) writeDot(w io.Writer) error {
-	return calltree.WriteDot(w, r.header(), r.picture())
+func writeDot(r *Report, w io.Writer) error {
+	return calltree.WriteDot(w, r.Header(), r.CallGraph())
 }
 
 // writeTopProto writes the entries of top as a profile: each is a sample of one
 // frame, with its cumulative and its flat weight in the unit of the text.
-func (r *Report) writeTopProto(w io.Writer) error {
-	p, g := r.Profile, r.graph(r.graphOptions())
-	h := r.header()
+func writeTopProto(r *Report, w io.Writer) error {
+	p, g := r.Profile, graphOf(r, graphOptions(r))
+	h := r.Header()
 	unit := h.UnitFor(g)
 	out := &profile.Profile{
 		SampleTypes: []profile.ValueType{{Type: "cum", Unit: unit}, {Type: "flat", Unit: unit}},

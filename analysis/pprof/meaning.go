@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 // Meaning says in one line what the numbers of a sample type are and what to

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // PGODepth is how many frames from the leaf [PGO] keeps unless told otherwise.

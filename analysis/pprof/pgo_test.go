@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 func TestPGO(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/symbol"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/symbol"
 )
 
 // Env is what a report needs of the world outside. All fields may be nil: then
@@ -75,7 +75,7 @@ func New(p *profile.Profile, command []string, cfg Config, env *Env) (*Report, e
 	for key, list := range others {
 		env.warn("For tag %s used unit %s, also encountered unit(s) %s", key, r.units[key], strings.Join(list, ", "))
 	}
-	p, err := r.labelFrames(p)
+	p, err := labelFrames(r, p)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func New(p *profile.Profile, command []string, cfg Config, env *Env) (*Report, e
 	if r.Config.RelativePercentages {
 		p = filters.apply(p, env)
 	}
-	if err := r.sampleType(p); err != nil {
+	if err := chooseType(r, p); err != nil {
 		return nil, err
 	}
 	if r.Config.DivideBy == 0 {
@@ -97,7 +97,7 @@ func New(p *profile.Profile, command []string, cfg Config, env *Env) (*Report, e
 			return nil, fmt.Errorf("parsing argument regexp %s: %v", command[1], err)
 		}
 	}
-	r.Total = r.total(p)
+	r.Total = totalOf(r, p)
 	if !r.Config.RelativePercentages {
 		p = filters.apply(p, env)
 	}
@@ -106,7 +106,7 @@ func New(p *profile.Profile, command []string, cfg Config, env *Env) (*Report, e
 }
 
 // labelFrames applies tagroot and tagleaf.
-func (r *Report) labelFrames(p *profile.Profile) (*profile.Profile, error) {
+func labelFrames(r *Report, p *profile.Profile) (*profile.Profile, error) {
 	cfg := &r.Config
 	keys := func(list string) (keys []string) {
 		for key := range strings.SplitSeq(list, ",") {
@@ -136,8 +136,8 @@ func (e *Env) noMatch(missed bool, option string) {
 	}
 }
 
-// sampleType finds the column that the report is about.
-func (r *Report) sampleType(p *profile.Profile) error {
+// chooseType finds the column that the report is about.
+func chooseType(r *Report, p *profile.Profile) error {
 	if len(p.SampleTypes) == 0 {
 		return errors.New("profile has no samples")
 	}
@@ -157,8 +157,8 @@ func (r *Report) sampleType(p *profile.Profile) error {
 // "true". If there are any, totals are theirs alone.
 const BaseLabel = "pprof::base"
 
-// total is the sum of the absolute values, of the base alone if there is one.
-func (r *Report) total(p *profile.Profile) int64 {
+// totalOf is the sum of the absolute values, of the base alone if there is one.
+func totalOf(r *Report, p *profile.Profile) int64 {
 	base := make([]bool, p.NumLabelSets())
 	if p.HasLabels(BaseLabel) {
 		for set := range base {
@@ -194,12 +194,12 @@ func isBase(p *profile.Profile, set profile.LabelSet) bool {
 // profile is compared with; their values are negative.
 func (r *Report) IsBase(set profile.LabelSet) bool { return isBase(r.Profile, set) }
 
-// value prints a weight in the report's unit.
-func (r *Report) value(v int64) string {
-	return calltree.Format(r.divided(v), r.Unit, r.Config.Unit)
+// valueOf prints a weight in the report's unit.
+func valueOf(r *Report, v int64) string {
+	return calltree.Format(divided(r, v), r.Unit, r.Config.Unit)
 }
 
-func (r *Report) divided(v int64) int64 {
+func divided(r *Report, v int64) int64 {
 	if ratio := 1 / r.Config.DivideBy; ratio > 0 && ratio != 1 {
 		return int64(float64(v) * ratio)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 func decode(t testing.TB, picture string, types ...string) *profile.Profile {

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // Shell is the interactive mode of pprof: it keeps options between commands.
@@ -58,7 +58,7 @@ func NewShell(p *profile.Profile, cfg Config, out io.Writer, warn func(string), 
 // Greet prints what the profile is.
 func (s *Shell) Greet() {
 	if r, err := New(s.p, []string{"top"}, s.Config, nil); err == nil {
-		h := r.header()
+		h := r.Header()
 		fmt.Fprintln(s.out, strings.Join(h.Facts(r.Total, s.Config.Unit), "\n"))
 		if r.Total == 0 && len(s.p.SampleTypes) > 1 {
 			fmt.Fprintf(s.out, "No samples were found with the default sample value type.\nTry \"sample_index\" command to analyze different sample values.\n\n")

@@ -1,8 +1,8 @@
 package pprof
 
 import (
-	"loupe/calltree"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
 )
 
 // Sum adds up profiles that may differ in what they measure: the sample types

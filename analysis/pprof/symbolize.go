@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"loupe/profile"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/profile"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // Symbolize gives names to the locations that have none, from the binaries of
@@ -71,9 +71,9 @@ func used(p *profile.Profile, mapping int, force bool) bool {
 }
 
 // unsymbolizable says whether a mapping stands for no file: the kernel's own
-// pages, memory without a name, devices.
+// pages, memory without a name, what a JIT compiler has made, devices.
 func unsymbolizable(m profile.Mapping) bool {
 	name := filepath.Base(m.File)
 	return strings.HasPrefix(name, "[") || strings.HasPrefix(name, "linux-vdso") || strings.HasPrefix(m.File, "/dev/dri/") ||
-		m.File == "//anon" || m.File == "" || strings.HasPrefix(m.File, "/memfd:")
+		m.File == "//anon" || m.File == "" || strings.HasPrefix(m.File, "/memfd:") || perfMapFile.MatchString(m.File)
 }

@@ -5,10 +5,10 @@ import (
 	"iter"
 	"slices"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/stack"
-	"loupe/stats"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/value/stack"
+	"loupe/value/stats"
 )
 
 // Table is the ranking of top with what pprof does not tell: how far each
@@ -33,7 +33,7 @@ type TableRow struct {
 // (Wilson 1927). For allocations they hold for the number of objects; that
 // objects of one place have different sizes widens them.
 func (r *Report) Table() *Table {
-	opt := r.graphOptions()
+	opt := graphOptions(r)
 	counts, how := r.Profile.Observations(r.index)
 	opt.Counts = func(yield func(stack.ID, int64) bool) {
 		for row, id := range r.Profile.StackIDs {
@@ -42,7 +42,7 @@ func (r *Report) Table() *Table {
 			}
 		}
 	}
-	g := r.graph(opt)
+	g := graphOf(r, opt)
 	t := &Table{Graph: g, Sampling: how}
 	share := func(v, n int64) stats.Interval {
 		i := stats.Interval{Confidence: 0.95}
@@ -97,7 +97,7 @@ func (r *Report) Categories(scope stack.Scope) []CategoryRow {
 	rows := map[key]*CategoryRow{}
 	keys := make([]key, p.Stacks.Len())
 	have := make([]bool, len(keys))
-	for s := range r.samples() {
+	for s := range samplesOf(r) {
 		if !have[s.Stack] {
 			frames := p.Stacks.Frames(s.Stack)
 			k := key{category: stack.Categorize(frames, of)}

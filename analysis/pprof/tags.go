@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"loupe/calltree"
-	"loupe/profile"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
 )
 
 // Tag is one label key with all its values.
@@ -68,19 +68,19 @@ func (r *Report) Tags() []Tag {
 }
 
 // writeTags prints every label key with its values and their weights.
-func (r *Report) writeTags(w io.Writer) error {
+func writeTags(r *Report, w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
 	for _, tag := range r.Tags() {
-		fmt.Fprintf(t, "%s:\t Total %s of %s", tag.Key, r.value(tag.Total), r.value(r.Total))
+		fmt.Fprintf(t, "%s:\t Total %s of %s", tag.Key, valueOf(r, tag.Total), valueOf(r, r.Total))
 		if r.Total > 0 {
 			fmt.Fprintf(t, " (%s)", calltree.Percent(tag.Total, r.Total))
 		}
 		fmt.Fprintln(t)
 		for _, v := range tag.Values {
 			if r.Total > 0 {
-				fmt.Fprintf(t, " \t%s (%s):\t %s\n", r.value(v.Weight), calltree.Percent(v.Weight, r.Total), v.Value)
+				fmt.Fprintf(t, " \t%s (%s):\t %s\n", valueOf(r, v.Weight), calltree.Percent(v.Weight, r.Total), v.Value)
 			} else {
-				fmt.Fprintf(t, " \t%s:\t %s\n", r.value(v.Weight), v.Value)
+				fmt.Fprintf(t, " \t%s:\t %s\n", valueOf(r, v.Weight), v.Value)
 			}
 		}
 		fmt.Fprintln(t)

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
-// header is what calltree prints above a table.
-func (r *Report) header() calltree.Header {
+// Header returns what is printed above the report.
+func (r *Report) Header() calltree.Header {
 	p, cfg := r.Profile, &r.Config
 	h := calltree.Header{
 		Comments: p.Comments, Type: r.Type, Unit: r.Unit, DocURL: p.DocURL, Time: p.Time, Duration: p.Duration,
@@ -46,7 +46,7 @@ func (r *Report) Param() *regexp.Regexp { return r.match }
 // Matches says whether a name matches the command's expression, if it has one.
 func (r *Report) Matches(name string) bool { return r.match == nil || r.match.MatchString(name) }
 
-func (r *Report) writeComments(w io.Writer) error {
+func writeComments(r *Report, w io.Writer) error {
 	for _, c := range r.Profile.Comments {
 		if _, err := fmt.Fprintln(w, c); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (r *Report) writeComments(w io.Writer) error {
 	return nil
 }
 
-func (r *Report) writeRaw(w io.Writer) error {
+func writeRaw(r *Report, w io.Writer) error {
 	p := r.Profile
 	if r.Config.NoInlines {
 		p = p.WithoutInlines(r.Config.ShowColumns)
@@ -63,7 +63,7 @@ func (r *Report) writeRaw(w io.Writer) error {
 	return p.WriteRaw(w)
 }
 
-func (r *Report) writeProto(w io.Writer) error {
+func writeProto(r *Report, w io.Writer) error {
 	p := r.Profile
 	if r.Config.NoInlines {
 		p = p.WithoutInlines(r.Config.ShowColumns)
@@ -74,7 +74,7 @@ func (r *Report) writeProto(w io.Writer) error {
 		for c, column := range p.Values {
 			q.Values[c] = slices.Clone(column)
 			for i, v := range column {
-				q.Values[c][i] = r.divided(v)
+				q.Values[c][i] = divided(r, v)
 			}
 		}
 		p = &q
@@ -83,12 +83,12 @@ func (r *Report) writeProto(w io.Writer) error {
 }
 
 // writeTraces prints every sample: its labels, its weight and its stack.
-func (r *Report) writeTraces(w io.Writer) error {
+func writeTraces(r *Report, w io.Writer) error {
 	const separator = "-----------+-------------------------------------------------------\n"
 	b := bufio.NewWriterSize(w, 1<<16)
-	h := r.header()
+	h := r.Header()
 	fmt.Fprintln(b, strings.Join(h.Facts(r.Total, r.Config.Unit), "\n"))
-	p, opt := r.Profile, r.graphOptions()
+	p, opt := r.Profile, graphOptions(r)
 	names := make([]string, p.Stacks.NumFrames()) // as they are printed; "" is not asked for yet
 	labels := make([]string, p.NumLabelSets())
 	known := make([]bool, len(labels))
@@ -100,17 +100,17 @@ func (r *Report) writeTraces(w io.Writer) error {
 		b.WriteString(separator)
 		set := p.SetOf(row)
 		if !known[set] {
-			labels[set], known[set] = r.traceLabels(p.Labels(set)), true
+			labels[set], known[set] = traceLabels(r, p.Labels(set)), true
 		}
 		b.WriteString(labels[set])
 		v := p.Values[r.index][row]
 		if n := p.Values[0][row]; r.mean && n != 0 {
 			v /= n
 		}
-		value := r.value(v)
+		value := valueOf(r, v)
 		for _, f := range frames {
 			if names[f] == "" {
-				names[f] = r.traceFrame(&opt, f)
+				names[f] = traceFrame(r, &opt, f)
 			}
 			if names[f] == absent {
 				continue
@@ -126,7 +126,7 @@ func (r *Report) writeTraces(w io.Writer) error {
 // absent marks a frame that is not printed. No name begins with a line end.
 const absent = "\n"
 
-func (r *Report) traceFrame(opt *calltree.Options, id stack.FrameID) string {
+func traceFrame(r *Report, opt *calltree.Options, id stack.FrameID) string {
 	f := r.Profile.Stacks.Frame(id)
 	if opt.NoInlines && f.Inlined {
 		return absent
@@ -139,7 +139,7 @@ func (r *Report) traceFrame(opt *calltree.Options, id stack.FrameID) string {
 }
 
 // traceLabels prints a line for each key, words before numbers.
-func (r *Report) traceLabels(labels []profile.Label) string {
+func traceLabels(r *Report, labels []profile.Label) string {
 	var words, numbers []string
 	byKey := map[string][]string{}
 	for _, l := range labels {

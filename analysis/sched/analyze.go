@@ -2,13 +2,16 @@ package sched
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // AnalyzeOptions say what of a trace to look at. The zero value takes all.
@@ -113,66 +116,74 @@ type Interval struct {
 // Len returns how long the stay was.
 func (i *Interval) Len() time.Duration { return time.Duration(i.End - i.Start) }
 
-// track is what is known of the goroutine in a slot.
+// track is what is counted of the goroutine in a slot. There may be millions: what
+// few have is behind a pointer.
 type track struct {
-	id        exectrace.GoID
-	since     timeline.Time
-	name      exectrace.NameID
-	reason    exectrace.NameID
-	stack     stack.ID // of the state it is in
-	waited    stack.ID // of the last wait
 	group     *Group
 	creator   *Group
 	lastWaker exectrace.GoID
-	proc      exectrace.ProcID // that it runs on
-	assist    timeline.Time    // begin of its mark assist
-	assistRan time.Duration    // of it, before it last began to run
-	stw       timeline.Time    // begin of its stop-the-world
+	delay     time.Duration // of all that waited for a P before it began to run
+	rare      *rareTrack
+	system    bool
+	counted   bool // as running, of the program's own
+	queued    bool // as waiting for a P, of the program's own
+	known     bool
+}
+
+// rareTrack is what most goroutines do not have.
+type rareTrack struct {
+	late      lateStays     // before its group was known
+	assist    timeline.Time // begin of its mark assist
+	assistRan time.Duration // of it, before it last began to run
+	stw       timeline.Time // begin of its stop-the-world
 	stwStack  stack.ID
 	stwKind   exectrace.NameID
-	state     exectrace.State
-	late      lateStays // before its group was known
-	old       bool      // than the trace
-	system    bool
-	counted   bool          // as running, of the program's own
-	queued    bool          // as waiting for a P, of the program's own
-	delay     time.Duration // of all that waited for a P before it began to run
-	known     bool
+}
+
+// more returns what most goroutines do not have, for one that needs it now.
+func (t *track) more() *rareTrack {
+	if t.rare == nil {
+		t.rare = &rareTrack{}
+	}
+	return t.rare
 }
 
 // analyzer makes one pass.
 type analyzer struct {
-	opts   AnalyzeOptions
-	r      *exectrace.Reader
-	out    *Analysis
-	sum    *Summarizer
-	tracks []*[trackPage]track // by slot
-	byName []*Group            // by the name's id; nil for those that begin no goroutine
-	byGo   []*Group            // by the stack's id
-	blocks blockTable
-	par    parallelism
-	hogs   hogs
-	gc     gcWatch
-	user   userWork
-	left   map[leftKey]*Left
-	window window
-	picked *picked                   // with a filter: what it has let through
-	began  map[exectrace.GoID]string // see [AnalyzeOptions.Named]
-	last   timeline.Time
-	stay   Interval // that is being counted; here so that it is not allocated
+	opts    AnalyzeOptions
+	gs      *sweep.Goroutines
+	out     *Analysis
+	sum     *Summarizer
+	lasts   lastLives           // with Compat
+	tracks  []*[trackPage]track // by slot
+	byName  []*Group            // by the name's id; nil for those that begin no goroutine
+	byGo    []*Group            // by the stack's id
+	blocks  blockTable
+	par     parallelism
+	hogs    hogs
+	gc      gcWatch
+	user    userWork
+	left    map[leftKey]*Left
+	forever []leftForever // that will be left, too
+	window  window
+	picked  *picked                   // with a filter: what it has let through
+	began   map[exectrace.GoID]string // see [AnalyzeOptions.Named]
+	last    timeline.Time
+	stay    Interval // that is being counted; here so that it is not allocated
 }
 
 // Analyze reads a whole trace.
 func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 	if opts.Top == 0 {
-		opts.Top = 20
+		opts.Top = usualTop
 	}
 	if opts.Filter != nil {
 		if err := opts.Filter.Prepare(t); err != nil {
 			return nil, err
 		}
 	}
-	a := newAnalyzer(t, opts)
+	pass := sweep.New(t)
+	a := newAnalyzer(pass.Goroutines(), opts)
 	if opts.Named {
 		var err error
 		if a.began, err = namedLate(t); err != nil {
@@ -181,15 +192,11 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 	} else if opts.Filter != nil {
 		a.began = opts.Filter.began
 	}
+	pass.Join(a)
 	var stopped *exectrace.Problem
-	for a.r.Next() {
-		a.event(a.r.Event())
-		if opts.Stop != nil && a.out.Info.Events%(1<<16) == 0 && opts.Stop() {
-			stopped = &exectrace.Problem{Offset: -1, Text: fmt.Sprintf("stopped after %d events, %v into the trace", a.out.Info.Events, time.Duration(a.last-a.out.Info.Span.Start))}
-			break
-		}
-	}
-	if err := a.r.Err(); err != nil {
+	if err := pass.Run(opts.Stop); errors.Is(err, sweep.ErrStopped) {
+		stopped = &exectrace.Problem{Offset: -1, Text: fmt.Sprintf("stopped after %d events, %v into the trace", a.out.Info.Events, time.Duration(a.last-a.out.Info.Span.Start))}
+	} else if err != nil {
 		return nil, err
 	}
 	out := a.finish(t)
@@ -199,17 +206,30 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 	return out, nil
 }
 
-func newAnalyzer(t *exectrace.Trace, opts AnalyzeOptions) *analyzer {
+// Whole is the analysis of a whole trace, as [Analyze] makes it without options.
+var Whole = sweep.Want[*Analysis]{Key: "analysis", Begin: func(p *sweep.Pass) (func() (*Analysis, error), error) {
+	a := newAnalyzer(p.Goroutines(), AnalyzeOptions{Top: usualTop})
+	p.Join(a)
+	return func() (*Analysis, error) { return a.finish(p.Trace()), nil }, nil
+}}
+
+// usualTop is the default of [AnalyzeOptions.Top].
+const usualTop = 20
+
+func newAnalyzer(gs *sweep.Goroutines, opts AnalyzeOptions) *analyzer {
 	a := &analyzer{
-		opts: opts, r: t.Reader(), out: &Analysis{},
+		opts: opts, gs: gs, out: &Analysis{Reader: gs.Reader()},
 		left: make(map[leftKey]*Left),
 	}
-	a.out.Reader = a.r
 	a.out.Latency.top = opts.Top
 	a.out.Runs.top = opts.Top
 	a.user.init(a)
-	a.sum = NewSummarizer(a.r, Sink{Goroutine: a.goroutine, Region: a.user.region, Task: a.user.task},
-		SummaryOptions{Compat: opts.Compat})
+	sink := Sink{Goroutine: a.goroutine, Region: a.user.region, Task: a.user.task}
+	if opts.Compat {
+		a.lasts = lastLives{}
+		sink.Goroutine = a.lasts.replace
+	}
+	a.sum = NewSummarizer(gs, sink, SummaryOptions{Compat: opts.Compat})
 	if opts.Filter != nil {
 		a.picked = newPicked()
 		a.out.Picks = len(opts.Filter.Terms()) > 0
@@ -234,7 +254,11 @@ func (a *analyzer) grow(slot exectrace.Slot) {
 	}
 }
 
-func (a *analyzer) event(e *exectrace.Event) {
+// Kinds implements [sweep.Listener]: all events are counted.
+func (a *analyzer) Kinds() sweep.Kinds { return sweep.Every }
+
+// Event implements [sweep.Listener].
+func (a *analyzer) Event(e *exectrace.Event) {
 	a.out.Info.Events++
 	if e.Kind == exectrace.KindSync && a.out.Info.Span.Start == 0 {
 		a.out.Info.Span.Start = e.Time
@@ -276,42 +300,30 @@ func (a *analyzer) follow(e *exectrace.Event) {
 // transition closes the interval that the goroutine leaves and opens the next.
 func (a *analyzer) transition(e *exectrace.Event) {
 	t := a.at(e.SubjectSlot)
-	since := e.Time
+	g := a.gs.Is
 	switch e.From {
 	case exectrace.NotExist, exectrace.Undetermined:
-		*t = track{}
-		t.id, t.known, t.lastWaker = e.Goroutine(), true, exectrace.NoGoroutine
+		*t = track{known: true, lastWaker: exectrace.NoGoroutine}
 		if e.From == exectrace.NotExist {
 			t.creator = a.groupByGo(e.Stack)
 			t.creator.Created += a.one()
-			t.waited = e.Stack // until it first runs, it is where it was made
-		} else {
-			// It has been so since the generation began, as for a [Summarizer].
-			t.old, since = true, a.sum.lastSync
 		}
 	}
-	if t.name == 0 && e.SubjectStack != 0 {
+	if t.group == nil && e.SubjectStack != 0 {
 		a.identify(t, e)
 	}
 	if e.From != exectrace.NotExist && e.From != exectrace.Undetermined {
 		a.leave(t, e)
 	}
-	t.state, t.since, t.reason = e.To, since, e.Name
-	t.stack, t.proc = e.SubjectStack, exectrace.NoProc
 	switch e.To {
 	case exectrace.Runnable:
-		if e.From == exectrace.Running { // preempted or yielded: it stays where it was
-			t.waited = e.SubjectStack
-		}
-		t.stack = t.waited
 		a.par.runnable(e.Time, t, +1)
 	case exectrace.Running:
-		t.proc = e.P
 		a.par.running(e.Time, t, +1)
 		t.delay = a.par.delayAt(e.Time)
 	case exectrace.NotExist:
 		if t.group == nil {
-			a.nameless(t)
+			a.nameless(t, g)
 		}
 		t.group.census.ends()
 		t.group.Ended += a.one()
@@ -325,28 +337,28 @@ func (a *analyzer) transition(e *exectrace.Event) {
 
 // identify finds the groups of a goroutine whose first function is known now.
 func (a *analyzer) identify(t *track, e *exectrace.Event) {
-	t.name = a.r.Root(e.SubjectStack)
-	t.system = IsSystem(a.r.Name(t.name))
-	g := a.groupByName(t.name)
-	t.group = g
-	g.census.begins(t.old)
-	t.late.flush(g)
-	a.out.Latency.name(t)
+	g := a.gs.Is
+	t.system = IsSystem(a.out.Reader.Name(g.Name))
+	group := a.groupByName(g.Name)
+	t.group = group
+	group.census.begins(g.Older)
+	t.flushLate(group)
+	a.out.Latency.name(g)
 	if e.From == exectrace.NotExist {
-		g.Created += a.one()
+		group.Created += a.one()
 	}
 	if c := t.creator; c != nil {
-		c.Name = t.name
+		c.Name = g.Name
 		c.census.begins(false)
 	}
 }
 
 // nameless puts a goroutine whose function no event has told into the group of
 // those.
-func (a *analyzer) nameless(t *track) {
+func (a *analyzer) nameless(t *track, g *sweep.Goroutine) {
 	t.group = a.groupByName(exectrace.NameNone)
-	t.late.flush(t.group)
-	t.group.census.begins(t.old)
+	t.flushLate(t.group)
+	t.group.census.begins(g.Older)
 	if t.creator != nil {
 		t.creator.census.begins(false)
 	}
@@ -380,32 +392,31 @@ func placeOf[I ~uint32, T any](list *[]*T, id I) **T {
 func (a *analyzer) leave(t *track, e *exectrace.Event) {
 	// Field by field: a literal would be built elsewhere and copied, and the
 	// copy waits for the stores (8 % of a whole analysis).
-	i := &a.stay
-	i.G, i.Name = t.id, t.name
-	i.State, i.Reason = t.state, t.reason
-	i.Start, i.End = t.since, e.Time
-	i.P, i.Stack = t.proc, t.stack
+	i, was := &a.stay, &a.gs.Was
+	i.G, i.Name = was.ID, a.gs.Is.Name
+	i.State, i.Reason = was.State, was.Reason
+	i.Start, i.End = was.Since, e.Time
+	i.P, i.Stack = exectrace.NoProc, was.At()
 	i.By, i.ByStack = e.G, e.Stack
-	switch t.state {
+	switch was.State {
 	case exectrace.Running:
 		a.par.running(e.Time, t, -1)
-		if t.assist != 0 {
-			t.assistRan += e.Time.Sub(max(t.since, t.assist))
+		if r := t.rare; r != nil && r.assist != 0 {
+			r.assistRan += e.Time.Sub(max(was.Since, r.assist))
 		}
 		i.By, i.ByStack = exectrace.NoGoroutine, 0
-		i.Stack = e.SubjectStack
-		a.count(i, t, e)
+		i.P, i.Stack = was.P, e.SubjectStack
 	case exectrace.Runnable:
 		a.par.runnable(e.Time, t, -1)
-		a.count(i, t, e)
 	case exectrace.Waiting:
-		t.waited = t.stack
 		a.count(i, t, e)
 		t.lastWaker = e.G
+		return
 	case exectrace.Syscall:
-		t.waited = t.stack
-		a.count(i, t, e)
+	default:
+		return
 	}
+	a.count(i, t, e)
 }
 
 // count counts what the filter leaves of a stay that e ends.
@@ -423,12 +434,12 @@ func (a *analyzer) count(i *Interval, t *track, e *exectrace.Event) {
 // stayed counts a stay, or a part of one, that e ends.
 func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 	if a.opts.Each != nil {
-		a.opts.Each(a.r, i)
+		a.opts.Each(a.out.Reader, i)
 	}
 	switch i.State {
 	case exectrace.Running:
 		if t.group == nil {
-			t.late.add(-i.Len(), a)
+			t.late(-i.Len(), a)
 		}
 		a.out.Runs.add(i, t)
 		if i.Len() >= LongRun {
@@ -436,13 +447,13 @@ func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 		}
 	case exectrace.Runnable:
 		if t.group == nil {
-			t.late.add(i.Len(), a)
+			t.late(i.Len(), a)
 		}
 		a.out.Latency.add(i, t)
 	case exectrace.Waiting:
-		a.blocks.add(i, t, a.waker(e))
+		a.blocks.add(i, a.waker(e))
 	case exectrace.Syscall:
-		a.blocks.add(i, t, nil)
+		a.blocks.add(i, nil)
 	}
 }
 
@@ -465,9 +476,12 @@ func (a *analyzer) goroutine(g *Goroutine) {
 	if g.Creator != 0 {
 		a.groupByGo(g.Creator).add(g)
 	}
-	if g.Ended == 0 {
+	switch {
+	case g.Ended == 0:
 		a.leftOver(g)
-	} else {
+	case g.State == exectrace.Waiting: // for ever: handed over as it begins to
+		a.forever = append(a.forever, leftForever{leftKey{g.Name, g.Reason, g.State, g.Stack}, g.ID, g.Ended, g.Creator != 0})
+	default:
 		a.groupByName(g.Name).Life.Add(g.Ended.Sub(g.Created))
 		if g.Creator != 0 {
 			a.groupByGo(g.Creator).Life.Add(g.Ended.Sub(g.Created))
@@ -478,26 +492,35 @@ func (a *analyzer) goroutine(g *Goroutine) {
 // cutOff counts the stays that the end of the trace cuts off, or the end of all
 // that is known.
 func (a *analyzer) cutOff(at timeline.Time) {
-	for _, page := range a.tracks {
-		for n := range page {
-			t := &page[n]
-			if !t.known || t.since >= at {
-				continue
-			}
-			i := &Interval{G: t.id, Name: t.name, State: t.state, Reason: t.reason, Start: t.since, End: at, P: t.proc, Stack: t.stack, By: exectrace.NoGoroutine}
-			switch {
-			case a.picked != nil:
-				for n := range a.pick(i, t, true) {
-					if a.opts.Each != nil {
-						a.opts.Each(a.r, &a.picked.pieces[n])
-					}
-				}
-			case a.opts.Each != nil:
-				a.nameIt(i)
-				a.opts.Each(a.r, i)
+	if a.picked == nil && a.opts.Each == nil {
+		return
+	}
+	a.gs.Each(func(slot exectrace.Slot, g *sweep.Goroutine) {
+		t := a.at(slot)
+		if !t.known || g.Since >= at {
+			return
+		}
+		i := lasting(g, at)
+		if a.picked == nil {
+			a.nameIt(&i)
+			a.opts.Each(a.out.Reader, &i)
+			return
+		}
+		for n := range a.pick(&i, t, true) {
+			if a.opts.Each != nil {
+				a.opts.Each(a.out.Reader, &a.picked.pieces[n])
 			}
 		}
+	})
+}
+
+// lasting is the stay that a goroutine is in, up to an instant.
+func lasting(g *sweep.Goroutine, at timeline.Time) Interval {
+	i := Interval{G: g.ID, Name: g.Name, State: g.State, Reason: g.Reason, Start: g.Since, End: at, P: exectrace.NoProc, Stack: g.At(), By: exectrace.NoGoroutine}
+	if g.State == exectrace.Running {
+		i.P = g.P
 	}
+	return i
 }
 
 // loseTracks ends all that is known of goroutines, behind a loss.
@@ -536,15 +559,21 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	a.cutOff(a.last)
 	a.endCensus()
 	a.sum.Finish()
+	for _, id := range slices.Sorted(maps.Keys(a.lasts)) {
+		a.goroutine(a.lasts[id])
+	}
 	if a.picked != nil {
 		a.forgotten()
+	}
+	for _, l := range a.forever {
+		a.found(l.leftKey, l.id, l.since, time.Duration(a.last-l.since), l.created)
 	}
 	out := a.out
 	i := &out.Info
 	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())
 	i.Span.End = a.last
-	i.Threads = a.r.Threads()
-	i.Problems = a.r.Problems()
+	i.Threads = a.out.Reader.Threads()
+	i.Problems = a.out.Reader.Problems()
 	i.Procs = out.Parallel.Procs
 	for _, g := range a.byName {
 		if g != nil && g.Count > 0 {

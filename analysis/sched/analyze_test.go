@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // TestAnalyzeTraces: figures that must agree with each other do.

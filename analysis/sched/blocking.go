@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Block is one place at which goroutines waited for one reason.
@@ -59,7 +59,7 @@ func (b *blockTable) get(i *Interval) *Block {
 	return k
 }
 
-func (b *blockTable) add(i *Interval, t *track, waker *track) {
+func (b *blockTable) add(i *Interval, waker *track) {
 	k := b.get(i)
 	d := i.Len()
 	if d >= k.Worst.Len() {
@@ -69,7 +69,7 @@ func (b *blockTable) add(i *Interval, t *track, waker *track) {
 	by := i.ByStack
 	if waker == nil {
 		by = 0
-	} else if waker.lastWaker == t.id {
+	} else if waker.lastWaker == i.G {
 		k.Alternating++
 	}
 	k.woken(by, d)
@@ -108,9 +108,9 @@ func (b *blockTable) sorted() []*Block {
 	return b.all
 }
 
-// IsSyncReason says whether a reason of waiting is a channel, a select or a
+// isSyncReason says whether a reason of waiting is a channel, a select or a
 // lock, as cmd/trace tells them apart (pprof.go, computePprofBlock).
-func IsSyncReason(reason string) bool {
+func isSyncReason(reason string) bool {
 	return strings.Contains(reason, "chan") || strings.Contains(reason, "sync") || strings.Contains(reason, "select")
 }
 
@@ -123,6 +123,8 @@ type Left struct {
 	Count   int64
 	Created int64         // of them within the trace
 	Longest time.Duration // in that state
+	// Wait is how long each of them had been there.
+	Wait Histogram
 	// Quarters counts in which quarter of the trace they came there.
 	Quarters [4]int64
 	Example  exectrace.GoID
@@ -132,6 +134,24 @@ type leftKey struct {
 	name, reason exectrace.NameID
 	state        exectrace.State
 	stack        stack.ID
+}
+
+// Block is the waits that have not ended as a place at which goroutines waited, up to
+// the end of the trace. Nobody has woken them.
+func (l *Left) Block(end timeline.Time) *Block {
+	return &Block{State: l.State, Reason: l.Reason, Stack: l.Stack, Wait: l.Wait, Worst: Interval{
+		G: l.Example, Name: l.Name, State: l.State, Reason: l.Reason, Stack: l.Stack,
+		Start: end.Add(-l.Longest), End: end, P: exectrace.NoProc, By: exectrace.NoGoroutine,
+	}}
+}
+
+// leftForever is a goroutine that waits for what never comes, such as a select without
+// cases. It is as good as dead for the figures of its life, and a leak all the same.
+type leftForever struct {
+	leftKey
+	id      exectrace.GoID
+	since   timeline.Time
+	created bool
 }
 
 // leftOver counts a goroutine that has not ended.
@@ -148,6 +168,7 @@ func (a *analyzer) found(k leftKey, id exectrace.GoID, since timeline.Time, long
 		a.left[k] = l
 	}
 	l.Count++
+	l.Wait.Add(long)
 	if created {
 		l.Created++
 	}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"loupe/timeline"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // census finds the most goroutines of a group that were alive at one time. Those
@@ -39,13 +40,11 @@ func (c *census) peak() int64 {
 
 // endCensus ends the census of all groups: the trace ends, or all that is known.
 func (a *analyzer) endCensus() {
-	for _, page := range a.tracks {
-		for i := range page {
-			if t := &page[i]; t.known && t.group == nil {
-				a.nameless(t)
-			}
+	eachTrack(a, func(t *track, g *sweep.Goroutine) {
+		if t.known && t.group == nil {
+			a.nameless(t, g)
 		}
-	}
+	})
 	if a.picked != nil { // who counts is known with the last stay alone
 		return
 	}

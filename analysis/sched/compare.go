@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // Delta is one row of two traces laid side by side. Times are per second of
@@ -50,7 +50,7 @@ func Compare(a, b *Analysis) *Comparison {
 	})
 	c.Reasons = pair(a, b, func(x *Analysis, add func(string, int64, time.Duration, *Histogram)) {
 		for _, k := range x.Blocks {
-			name := x.Reader.Name(k.Reason)
+			name := x.Reader.WaitReason(k.Reason, k.Stack)
 			if k.State != exectrace.Waiting {
 				name = strings.ToLower(k.State.String())
 			} else if name == "" {

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // TaskHistory is one task with everything below it, and the path through the
@@ -61,7 +62,7 @@ const (
 
 // FindTask reads one task: its tree, regions, messages and critical path. It
 // reads the trace twice. It is an error when the trace does not have the task,
-// and [ErrStopped] when stop, unless it is nil, has said so.
+// and [sweep.ErrStopped] when stop, unless it is nil, has said so.
 func FindTask(t *exectrace.Trace, id exectrace.TaskID, stop func() bool) (*TaskHistory, error) {
 	h := &TaskHistory{}
 	owner, err := h.readTree(t, id, stop)
@@ -79,12 +80,13 @@ func FindTask(t *exectrace.Trace, id exectrace.TaskID, stop func() bool) (*TaskH
 // readTree finds the task and what is below it, and the goroutine that has
 // ended it.
 func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID, stop func() bool) (owner exectrace.GoID, err error) {
-	r := t.Reader()
+	pass := sweep.New(t)
+	r := pass.Reader()
 	h.Reader = r
 	owner = exectrace.NoGoroutine
 	tasks := map[exectrace.TaskID]*Task{}
 	below := map[exectrace.TaskID]bool{id: true}
-	s := NewSummarizer(r, Sink{
+	s := NewSummarizer(pass.Goroutines(), Sink{
 		Task: func(k *Task) {
 			if below[k.ID] {
 				keep := *k
@@ -99,11 +101,8 @@ func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID, stop fun
 		},
 	}, SummaryOptions{KeepTasks: true})
 	var last timeline.Time
-	for n := 1; r.Next(); n++ {
-		if n&0xffff == 0 && stop != nil && stop() {
-			return owner, ErrStopped
-		}
-		e := r.Event()
+	pass.Join(s)
+	pass.Join(sweep.On(sweep.Of(exectrace.KindSync, exectrace.KindTaskBegin, exectrace.KindTaskEnd, exectrace.KindLog), func(e *exectrace.Event) {
 		last = e.Time
 		switch e.Kind {
 		case exectrace.KindSync:
@@ -126,9 +125,8 @@ func (h *TaskHistory) readTree(t *exectrace.Trace, id exectrace.TaskID, stop fun
 				h.Logs = append(h.Logs, TaskLog{e.Time, e.Task(), e.G, e.Name, r.Message()})
 			}
 		}
-		s.Event(e)
-	}
-	if err := r.Err(); err != nil {
+	}))
+	if err := pass.Run(stop); err != nil {
 		return owner, err
 	}
 	s.Finish()
@@ -172,7 +170,7 @@ func (h *TaskHistory) readStays(t *exectrace.Trace, stop func() bool) (map[exect
 		return nil, err
 	}
 	if stop != nil && stop() {
-		return nil, ErrStopped
+		return nil, sweep.ErrStopped
 	}
 	if n > maxTaskStays {
 		return nil, fmt.Errorf("goroutines changed their states %d times during the task, and %d is the most that is followed", n, maxTaskStays)

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 func timelineOf(d time.Duration) timeline.Time { return timeline.Time(d) }

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/filter"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/filter"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // FilterHelp describes the filter language in a few lines.
@@ -20,7 +21,8 @@ const FilterHelp = `A filter is a row of terms, all of which must hold:
   func~handle         the function that the goroutine began with (=, !=, ~, !~)
   stack~json          some function or file of the stack where it is (~, !~)
   state=waiting       running, runnable, waiting, syscall
-  reason~chan         why it waits (=, !=, ~, !~)
+  reason~chan         why it waits (=, !=, ~, !~); waits below an allocation
+                      are "GC (runtime semaphore)", not "sync"
   dur>1ms dur<=10ms   how long the stay in the state is, as far as it is counted
   task=7 task~order   inside of this task, or of tasks of this type
   region~decode       inside of regions of this type
@@ -42,7 +44,6 @@ type Filter struct {
 	inside   []term // task and region terms, which need the windows
 	names    map[nameKey]bool
 	stacks   map[stackKey]bool
-	owners   []exectrace.NameID        // by slot: the functions of the goroutines, for events
 	began    map[exectrace.GoID]string // the functions of those that are named late
 	during   *timeline.Span            // in the trace's own time, in place of from and to; nil for none
 }
@@ -147,23 +148,35 @@ func (f *Filter) addIDs(t term) error {
 func (f *Filter) Prepare(t *exectrace.Trace) (err error) {
 	f.names, f.stacks = make(map[nameKey]bool), make(map[stackKey]bool)
 	f.start = 0
-	f.windows, f.owners, f.began = nil, nil, nil
+	f.windows, f.began = nil, nil
+	pass := sweep.New(t)
 	if f.Has("func") {
-		if f.began, err = namedLate(t); err != nil {
-			return err
-		}
+		f.began = joinNamedLate(pass)
 	}
-	if len(f.inside) == 0 {
+	finish := func() {}
+	if len(f.inside) > 0 {
+		finish = f.joinWindows(pass)
+	} else if f.began == nil {
 		return nil
 	}
+	if err := pass.Run(nil); err != nil {
+		return err
+	}
+	finish()
+	return nil
+}
+
+// joinWindows lets a pass find out when goroutines are inside of the tasks and
+// regions that are wanted.
+func (f *Filter) joinWindows(pass *sweep.Pass) (finish func()) {
 	f.windows = make(map[exectrace.GoID][]timeline.Span)
-	r := t.Reader()
+	r := pass.Reader()
 	names := make(map[exectrace.TaskID]exectrace.NameID)
 	var end timeline.Time
 	add := func(g exectrace.GoID, from, to timeline.Time) {
 		f.windows[g] = append(f.windows[g], timeline.Span{Start: from, End: to})
 	}
-	s := NewSummarizer(r, Sink{Region: func(re *Region) {
+	s := NewSummarizer(pass.Goroutines(), Sink{Region: func(re *Region) {
 		for _, t := range f.inside {
 			if t.Key == "region" && !t.Holds(r.Name(re.Name)) || t.Key == "task" && !t.matchesTask(re.Task, r.Name(names[re.Task])) {
 				return
@@ -175,22 +188,19 @@ func (f *Filter) Prepare(t *exectrace.Trace) (err error) {
 		}
 		add(re.G, re.Start, to)
 	}}, SummaryOptions{})
-	for r.Next() {
-		e := r.Event()
+	pass.Join(sweep.On(sweep.Of(exectrace.KindSync, exectrace.KindTaskBegin), func(e *exectrace.Event) {
 		end = e.Time
 		if e.Kind == exectrace.KindTaskBegin {
 			names[e.Task()] = e.Name
 		}
-		s.Event(e)
+	}))
+	pass.Join(s)
+	return func() {
+		s.Finish()
+		for g, list := range f.windows {
+			f.windows[g] = outermost(list)
+		}
 	}
-	if err := r.Err(); err != nil {
-		return err
-	}
-	s.Finish()
-	for g, list := range f.windows {
-		f.windows[g] = outermost(list)
-	}
-	return nil
 }
 
 // outermost sorts spans and drops those that begin inside of another.
@@ -334,7 +344,7 @@ func (f *Filter) intervalTerm(r *exectrace.Reader, n int, i *Interval) bool {
 	case "state":
 		return (strings.ToLower(i.State.String()) == t.Value) == (t.Op == "=")
 	case "reason":
-		return f.matchesName(r, n, i.Reason)
+		return f.matchesName(r, n, r.WaitReasonID(i.Reason, i.Stack))
 	case "dur":
 		return compareDur(i.Len(), t.Op, t.dur)
 	}
@@ -406,17 +416,16 @@ func (f *Filter) Terms() (keys []string) {
 
 // Event says whether an event counts: by its own goroutine or the one that it
 // changes, the new state, the reason, its stack and its time. How long a state
-// will last is not known at an event, so that dur does not apply. It must be
-// shown every event, in order.
-func (f *Filter) Event(r *exectrace.Reader, e *exectrace.Event) bool {
+// will last is not known at an event, so that dur does not apply. The goroutines are
+// those of the pass that has the event.
+func (f *Filter) Event(gs *sweep.Goroutines, e *exectrace.Event) bool {
 	i := Interval{G: e.G, Reason: e.Name, State: e.To, Start: e.Time, End: e.Time + 1, Stack: e.Stack}
 	slot := e.GSlot
 	if e.Kind == exectrace.KindGoTransition {
 		i.G, slot = e.Goroutine(), e.SubjectSlot
-		f.learn(r, e)
 	}
-	if slot != exectrace.NoSlot && int(slot) < len(f.owners) {
-		i.Name = f.owners[slot]
+	if slot != exectrace.NoSlot {
+		i.Name = gs.In(slot).Name
 	}
 	if f.ids != nil && !f.ids[i.G] && !f.ids[e.G] {
 		return false
@@ -428,38 +437,28 @@ func (f *Filter) Event(r *exectrace.Reader, e *exectrace.Event) bool {
 		return false
 	}
 	for n := range f.terms {
-		if f.terms[n].Key != "dur" && !f.intervalTerm(r, n, &i) {
+		if f.terms[n].Key != "dur" && !f.intervalTerm(gs.Reader(), n, &i) {
 			return false
 		}
 	}
 	return true
 }
 
-// learn keeps the function that the goroutine in a slot began with.
-func (f *Filter) learn(r *exectrace.Reader, e *exectrace.Event) {
-	for len(f.owners) <= int(e.SubjectSlot) {
-		f.owners = append(f.owners, exectrace.NameNone)
-	}
-	owner := &f.owners[e.SubjectSlot]
-	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
-		*owner = exectrace.NameNone
-	}
-	if *owner == exectrace.NameNone && e.SubjectStack != 0 {
-		*owner = r.Root(e.SubjectStack)
-	}
-}
-
 // namedLate returns the functions of the goroutines that no event names at first:
 // those that are older than the trace, and tell where they are only when they do
 // something.
 func namedLate(t *exectrace.Trace) (map[exectrace.GoID]string, error) {
+	pass := sweep.New(t)
+	names := joinNamedLate(pass)
+	return names, pass.Run(nil)
+}
+
+// joinNamedLate is namedLate for a pass that has other listeners, which fills the
+// map.
+func joinNamedLate(pass *sweep.Pass) map[exectrace.GoID]string {
 	names := make(map[exectrace.GoID]string)
-	r := t.Reader()
-	for r.Next() {
-		e := r.Event()
-		if e.Kind != exectrace.KindGoTransition {
-			continue
-		}
+	r := pass.Reader()
+	pass.Join(sweep.On(sweep.Of(exectrace.KindGoTransition), func(e *exectrace.Event) {
 		g := e.Goroutine()
 		switch name, late := names[g]; {
 		case (e.From == exectrace.Undetermined || e.From == exectrace.NotExist) && e.SubjectStack == 0:
@@ -469,6 +468,6 @@ func namedLate(t *exectrace.Trace) (map[exectrace.GoID]string, error) {
 		case late && name == "" && e.SubjectStack != 0:
 			names[g] = r.Name(r.Root(e.SubjectStack))
 		}
-	}
-	return names, r.Err()
+	}))
+	return names
 }

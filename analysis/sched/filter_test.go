@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/sched"
+	"loupe/analysis/sched"
 )
 
 func TestParseFilter(t *testing.T) {

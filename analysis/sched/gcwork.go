@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // GCWork is what the collector did and cost.
@@ -128,7 +129,7 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 		}
 	case e.Name == exectrace.NameSweep || e.SubjectSlot == exectrace.NoSlot:
 	case e.Name == exectrace.NameMarkAssist:
-		t := a.at(e.SubjectSlot)
+		t := a.at(e.SubjectSlot).more()
 		if e.Kind != exectrace.KindRangeEnd {
 			if t.assist == 0 {
 				t.assist = e.Time
@@ -136,36 +137,36 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 			break
 		}
 		if t.assist != 0 {
-			a.assist(e.Time, t)
+			a.assist(e.Time, t, a.gs.In(e.SubjectSlot))
 			t.assist, t.assistRan = 0, 0
 		}
 	case e.Kind == exectrace.KindRangeEnd:
-		if t := a.at(e.SubjectSlot); t.stw != 0 {
-			a.pause(e.Time, t)
+		if t := a.at(e.SubjectSlot).rare; t != nil && t.stw != 0 {
+			a.pause(e.Time, t, a.gs.In(e.SubjectSlot).ID)
 			t.stw = 0
 			a.par.stopped(e.Time, -1)
 		}
 	default:
-		t := a.at(e.SubjectSlot)
+		t := a.at(e.SubjectSlot).more()
 		t.stw, t.stwStack, t.stwKind = e.Time, e.Stack, e.Name
 		a.par.stopped(e.Time, +1)
 	}
 }
 
 // assist counts one mark assist, up to an instant.
-func (a *analyzer) assist(at timeline.Time, t *track) {
+func (a *analyzer) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
 	w := &a.gc
 	d, ran := at.Sub(t.assist), t.assistRan
-	if t.state == exectrace.Running {
-		ran += at.Sub(max(t.since, t.assist))
+	if g.State == exectrace.Running {
+		ran += at.Sub(max(g.Since, t.assist))
 	}
 	if w.assists == nil {
 		w.assists = make(map[exectrace.NameID]*Assists)
 	}
-	k := w.assists[t.name]
+	k := w.assists[g.Name]
 	if k == nil {
-		k = &Assists{Name: t.name}
-		w.assists[t.name] = k
+		k = &Assists{Name: g.Name}
+		w.assists[g.Name] = k
 	}
 	k.Add(d)
 	k.Ran += ran
@@ -177,9 +178,9 @@ func (a *analyzer) assist(at timeline.Time, t *track) {
 }
 
 // pause counts one stop-the-world, up to an instant.
-func (a *analyzer) pause(at timeline.Time, t *track) {
+func (a *analyzer) pause(at timeline.Time, t *rareTrack, id exectrace.GoID) {
 	w := &a.gc
-	p := Pause{Kind: t.stwKind, Span: timeline.Span{Start: t.stw, End: at}, G: t.id, Stack: t.stwStack}
+	p := Pause{Kind: t.stwKind, Span: timeline.Span{Start: t.stw, End: at}, G: id, Stack: t.stwStack}
 	p.Stopping = max(0, a.par.stoodStill.Sub(t.stw))
 	i := slices.IndexFunc(w.out.Pauses, func(k Pauses) bool { return k.Kind == p.Kind })
 	if i < 0 {

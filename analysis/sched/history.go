@@ -2,14 +2,14 @@ package sched
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // History is the life of one goroutine.
@@ -60,17 +60,15 @@ type HistoryOptions struct {
 	Stop func() bool
 }
 
-// ErrStopped is what a reading returns that was ended.
-var ErrStopped = errors.New("the reading of the trace was ended")
-
 // ReadHistory is [FindGoroutine] for a part of the trace.
 func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*History, error) {
-	r := t.ReaderAt(opts.First)
+	pass := sweep.From(t, opts.First)
+	r, gs := pass.Reader(), pass.Goroutines()
 	h := &History{Reader: r, CreatedBy: exectrace.NoGoroutine}
 	found := false
 	names := map[exectrace.GoID]exectrace.NameID{}
 	wokenBy, woke := map[exectrace.GoID]*Contact{}, map[exectrace.GoID]*Contact{}
-	s := NewSummarizer(r, Sink{
+	s := NewSummarizer(gs, Sink{
 		Goroutine: func(g *Goroutine) {
 			if g.ID == id {
 				h.Goroutine, found = *g, true
@@ -84,9 +82,7 @@ func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*H
 			}
 		},
 	}, SummaryOptions{})
-	var at track
-	// A trace tells the state of a goroutine only before its first event, and it
-	// has been that from the begin on.
+	var at *sweep.Goroutine // the one that is looked for, once it is known
 	var last timeline.Time
 	stay := func(i Interval) {
 		if opts.Within.Len() > 0 {
@@ -102,67 +98,54 @@ func ReadHistory(t *exectrace.Trace, id exectrace.GoID, opts HistoryOptions) (*H
 			h.More++
 		}
 	}
-	since := map[exectrace.GoID]timeline.Time{} // of those that wait
-	for n := 1; r.Next(); n++ {
-		e := r.Event()
-		if n&0xffff == 0 && opts.Stop != nil && opts.Stop() {
-			return nil, ErrStopped
-		}
-		if n == 1 {
+	pass.Join(sweep.On(sweep.Every, func(e *exectrace.Event) {
+		if pass.Events() == 1 {
 			h.Start = e.Time
 		}
 		if opts.Within.Len() > 0 && e.Time > opts.Within.End {
 			last = opts.Within.End
-			if at.known || e.Kind == exectrace.KindSync {
-				break
+			own := e.Kind == exectrace.KindGoTransition && e.Goroutine() == id
+			switch {
+			case at != nil:
+				gs.Undo(e) // what comes behind the end does not count
+			case own && e.From == exectrace.Undetermined:
+				s.Event(e)
+				at = gs.Is
 			}
-			if e.Kind == exectrace.KindGoTransition && e.Goroutine() == id {
-				if e.From == exectrace.Undetermined {
-					s.Event(e)
-					at.enter(e)
-					at.since = h.Start
-				}
-				break
+			if at != nil || own || e.Kind == exectrace.KindSync {
+				pass.End()
 			}
-			continue
+			return
 		}
 		last = e.Time
 		s.Event(e)
-		if e.Kind != exectrace.KindGoTransition || e.From == e.To {
-			continue
+		if !changes(e) {
+			return
 		}
-		if e.To == exectrace.Waiting {
-			since[e.Goroutine()] = e.Time
-		}
+		was := &gs.Was
 		if e.From == exectrace.Waiting && e.G == id && e.Goroutine() != id {
-			meet(woke, e.Goroutine(), e.Time-since[e.Goroutine()])
-		}
-		if e.From == exectrace.Waiting || e.To == exectrace.NotExist {
-			delete(since, e.Goroutine())
+			meet(woke, e.Goroutine(), e.Time-was.Told)
 		}
 		if e.Goroutine() != id {
-			continue
+			return
 		}
+		at = gs.Is
 		if e.From == exectrace.NotExist {
 			h.CreatedBy = e.G
-			at.waited = e.Stack
 		} else if e.From != exectrace.Undetermined {
-			i := at.interval(e)
-			stay(i)
+			stay(ended(was, e))
 			if e.From == exectrace.Waiting && e.G != exectrace.NoGoroutine {
-				meet(wokenBy, e.G, e.Time-at.since)
+				meet(wokenBy, e.G, e.Time-was.Since)
 			}
 		}
-		first := !at.known
-		if at.enter(e); first && e.From == exectrace.Undetermined {
-			at.since = h.Start
-		}
-	}
-	if err := r.Err(); err != nil {
+	}))
+	if err := pass.Run(opts.Stop); err != nil {
 		return nil, err
 	}
-	if at.state != exectrace.NotExist && at.known {
-		stay(Interval{G: id, State: at.state, Reason: at.reason, Start: at.since, End: last, P: at.proc, Stack: at.stack, By: exectrace.NoGoroutine})
+	if at != nil && at.ID == id && at.Alive() {
+		i := lasting(at, last)
+		i.Name = exectrace.NameNone // that of the goroutine is told once
+		stay(i)
 	}
 	s.Finish()
 	if !found {
@@ -190,30 +173,18 @@ func (s *Spending) add(i *Interval) {
 	}
 }
 
-// interval is the stay that e ends.
-func (t *track) interval(e *exectrace.Event) Interval {
-	i := Interval{G: e.Goroutine(), State: t.state, Reason: t.reason, Start: t.since, End: e.Time, P: t.proc, Stack: t.stack, By: e.G, ByStack: e.Stack}
-	if t.state == exectrace.Running {
-		i.By, i.ByStack, i.Stack = exectrace.NoGoroutine, 0, e.SubjectStack
-	}
-	return i
+// changes tells whether an event takes a goroutine from one state to another.
+func changes(e *exectrace.Event) bool {
+	return e.Kind == exectrace.KindGoTransition && e.From != e.To
 }
 
-// enter begins the stay that e begins.
-func (t *track) enter(e *exectrace.Event) {
-	if t.state == exectrace.Waiting || t.state == exectrace.Syscall {
-		t.waited = t.stack
+// ended is the stay of a goroutine that e ends.
+func ended(was *sweep.Goroutine, e *exectrace.Event) Interval {
+	i := Interval{G: was.ID, State: was.State, Reason: was.Reason, Start: was.Since, End: e.Time, P: exectrace.NoProc, Stack: was.At(), By: e.G, ByStack: e.Stack}
+	if was.State == exectrace.Running {
+		i.By, i.ByStack, i.P, i.Stack = exectrace.NoGoroutine, 0, was.P, e.SubjectStack
 	}
-	t.known, t.state, t.since, t.reason, t.stack, t.proc = true, e.To, e.Time, e.Name, e.SubjectStack, exectrace.NoProc
-	switch e.To {
-	case exectrace.Runnable:
-		if e.From == exectrace.Running {
-			t.waited = e.SubjectStack
-		}
-		t.stack = t.waited
-	case exectrace.Running:
-		t.proc = e.P
-	}
+	return i
 }
 
 func meet(m map[exectrace.GoID]*Contact, g exectrace.GoID, d timeline.Time) {

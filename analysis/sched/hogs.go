@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // LongRun is the time after which the runtime asks a goroutine to give up its

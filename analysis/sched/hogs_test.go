@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // TestHogs: a run counts from ten milliseconds on, when others waited for a

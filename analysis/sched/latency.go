@@ -4,7 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 )
 
 // Latency is how long goroutines waited for a P, from their creation or
@@ -33,31 +34,37 @@ type lateStays []time.Duration
 // one of an old trace, which never names it.
 const maxLateStays = 64
 
-func (l *lateStays) add(d time.Duration, a *analyzer) {
-	if *l = append(*l, d); len(*l) == maxLateStays {
-		l.flush(a.groupByName(exectrace.NameNone))
+// late keeps a stay of a goroutine that has no group yet.
+func (t *track) late(d time.Duration, a *analyzer) {
+	r := t.more()
+	if r.late = append(r.late, d); len(r.late) == maxLateStays {
+		t.flushLate(a.groupByName(exectrace.NameNone))
 	}
 }
 
-func (l *lateStays) flush(g *Group) {
-	for _, d := range *l {
+// flushLate gives the stays that were kept to a group.
+func (t *track) flushLate(g *Group) {
+	if t.rare == nil {
+		return
+	}
+	for _, d := range t.rare.late {
 		if d < 0 {
 			g.Run.Add(-d)
 		} else {
 			g.Wait.Add(d)
 		}
 	}
-	*l = nil
+	t.rare.late = nil
 }
 
 // name names the waits of a goroutine whose function is known now.
-func (l *Latency) name(t *track) {
-	if !t.old {
+func (l *Latency) name(g *sweep.Goroutine) {
+	if !g.Older {
 		return
 	}
 	for i := range l.Worst {
-		if w := &l.Worst[i]; w.G == t.id && w.Name == exectrace.NameNone {
-			w.Name = t.name
+		if w := &l.Worst[i]; w.G == g.ID && w.Name == exectrace.NameNone {
+			w.Name = g.Name
 		}
 	}
 }

@@ -4,27 +4,24 @@ import (
 	"iter"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
-// life is what the summarizer holds of a living goroutine. There may be
+// life is what the summarizer has added up of a living goroutine. There may be
 // millions, so that what few need is behind a pointer.
 type life struct {
-	id                      exectrace.GoID
-	created, started, since timeline.Time
-	syscallBlockedAt        timeline.Time // when its P was taken away
-	exec, schedWait         timeline.Time // times spent, in ns
-	syscall, syscallBlock   timeline.Time
-	blockedFor              [2]timeline.Time // for the two reasons it had first
-	blockedBy               [2]exectrace.NameID
-	more                    uint32 // index plus one of its lifeMore
-	name, reason            exectrace.NameID
-	creator, stack          stack.ID
-	proc                    exectrace.ProcID // of its system call
-	state                   exectrace.State
-	known                   bool
+	created, started      timeline.Time
+	syscallBlockedAt      timeline.Time // when its P was taken away
+	exec, schedWait       timeline.Time // times spent, in ns
+	syscall, syscallBlock timeline.Time
+	blockedFor            [2]timeline.Time // for the two reasons it had first
+	blockedBy             [2]exectrace.NameID
+	more                  uint32           // index plus one of its lifeMore
+	reason                exectrace.NameID // why it last waited
+	known                 bool
 }
 
 // lifeMore is what most goroutines do not have.
@@ -104,39 +101,36 @@ func (l *lives) blocked(g *life, why exectrace.NameID, d time.Duration) {
 // lives holds the goroutines by the slot that the reader has lent them, in
 // pages, so that growing copies nothing. They have no pointers: the collector
 // has nothing to look at. A page is nil as long as its goroutines are asleep,
-// see [sleepers].
+// see [asleep].
 type lives struct {
 	pages  []*[lifePage]life
-	asleep []*sleepers // of the same slots as the page; nil when nobody is
 	more   []*lifeMore
-	root   func(stack.ID) exectrace.NameID // that of the reader
-	free   []uint32                        // indices plus one of those of goroutines that have ended
+	free   []uint32 // indices plus one of those of goroutines that have ended
+	gs     *sweep.Goroutines
+	reason func(*sweep.Goroutine) exectrace.NameID // for which one waits
 }
 
 const lifePage = 256
 
-// at returns the life in a slot.
-func (l *lives) at(slot exectrace.Slot) *life {
+// page returns the page of a slot, which may be nil.
+func (l *lives) page(slot exectrace.Slot) *[lifePage]life {
 	if page := uint(slot) / lifePage; page < uint(len(l.pages)) {
-		if p := l.pages[page]; p != nil {
-			return &p[slot%lifePage]
-		}
+		return l.pages[page]
 	}
-	return l.wake(slot)
+	return nil
 }
 
-// grow makes room for a slot, but not its page.
-func (l *lives) grow(slot exectrace.Slot) {
-	for len(l.pages) <= int(slot/lifePage) {
-		l.pages = append(l.pages, nil)
-		l.asleep = append(l.asleep, nil)
+// awake returns the life in a slot, nil if its page is.
+func (l *lives) awake(slot exectrace.Slot) *life {
+	if p := l.page(slot); p != nil {
+		return &p[slot%lifePage]
 	}
+	return nil
 }
 
 // begin makes g a new life.
-func (l *lives) begin(g *life, id exectrace.GoID, at timeline.Time) {
-	*g = life{}
-	g.id, g.created, g.known = id, at, true
+func (l *lives) begin(g *life, at timeline.Time) {
+	*g = life{created: at, known: true}
 }
 
 // end forgets g.

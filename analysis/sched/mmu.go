@@ -8,7 +8,7 @@ import (
 	"sort"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // MMUCurve answers which part of the machine the program has at least, in any

@@ -1,9 +1,12 @@
 package sched
 
 import (
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"math"
+
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Living is a goroutine at one instant.
@@ -35,101 +38,112 @@ type Living struct {
 // Note: every generation tells all states anew, so that a reader could begin
 // with that of the instant; but it would not know why and since when they wait.
 func Moments(t *exectrace.Trace, at []timeline.Time, stop func() bool) (*exectrace.Reader, [][]Living, error) {
-	m := moments{r: t.Reader(), at: at}
-	for n := 0; !m.done && m.r.Next(); n++ {
-		if n&0xffff == 0xffff && stop != nil && stop() {
-			return m.r, m.out, nil
-		}
-		m.event(m.r.Event())
+	m, pass := joinMoments(sweep.New(t), at)
+	if err := pass.Run(stop); err == sweep.ErrStopped {
+		return pass.Reader(), m.out, nil
+	} else if err != nil {
+		return pass.Reader(), nil, err
 	}
-	if err := m.r.Err(); err != nil {
-		return m.r, nil, err
-	}
-	for len(m.out) < len(at) {
-		m.snap()
-	}
-	return m.r, m.out, nil
+	return pass.Reader(), m.finish(), nil
+}
+
+// LastMoment is what goroutines do when a trace ends, as [Moments] says.
+var LastMoment = sweep.Want[*Moment]{Key: "last moment", Begin: func(p *sweep.Pass) (func() (*Moment, error), error) {
+	m, _ := joinMoments(p, []timeline.Time{math.MaxInt64})
+	return func() (*Moment, error) { return &Moment{p.Reader(), m.last, m.finish()[0]}, nil }, nil
+}}
+
+// Moment is what goroutines do at one instant.
+type Moment struct {
+	// Reader has the names and stacks.
+	Reader *exectrace.Reader
+	// Last is when the last event happened.
+	Last   timeline.Time
+	Living []Living
+}
+
+// joinMoments lets a pass tell what goroutines do at instants.
+func joinMoments(p *sweep.Pass, at []timeline.Time) (*moments, *sweep.Pass) {
+	m := &moments{pass: p, gs: p.Goroutines(), at: at}
+	p.Join(m)
+	return m, p
 }
 
 // moments collects what goroutines do at instants.
 type moments struct {
-	r   *exectrace.Reader
-	at  []timeline.Time
-	out [][]Living
-	all []Living // by slot; the state NotExist marks an empty one
+	pass    *sweep.Pass
+	gs      *sweep.Goroutines
+	at      []timeline.Time
+	out     [][]Living
+	parents []exectrace.GoID // by slot
 	// begin is that of the generation, and first the first moment in it. Most of
 	// a trace's goroutines are told of only when they do something, or at the end of
 	// the generation: they have been there all the same.
 	begin timeline.Time
 	first int
 	begun bool
-	done  bool
+	last  timeline.Time
 }
 
-func (m *moments) snap() {
-	var now []Living
-	for i := range m.all {
-		if m.all[i].State != exectrace.NotExist {
-			now = append(now, m.all[i])
-		}
+// finish takes the instants that lie behind the last event.
+func (m *moments) finish() [][]Living {
+	for len(m.out) < len(m.at) {
+		m.snap(nil)
 	}
+	return m.out
+}
+
+// Kinds implements [sweep.Listener].
+func (m *moments) Kinds() sweep.Kinds {
+	return sweep.Of(exectrace.KindSync, exectrace.KindGoTransition)
+}
+
+// snap takes the goroutines as they were before an event, or are when it is nil.
+func (m *moments) snap(e *exectrace.Event) {
+	var now []Living
+	m.gs.EachBefore(e, func(slot exectrace.Slot, g *sweep.Goroutine) { now = append(now, m.living(slot, g)) })
 	m.out = append(m.out, now)
 }
 
-func (m *moments) event(e *exectrace.Event) {
+// living is a goroutine as it is.
+func (m *moments) living(slot exectrace.Slot, g *sweep.Goroutine) Living {
+	return Living{
+		ID: g.ID, Parent: m.parents[slot], Creator: g.Creator, Name: g.Name,
+		State: g.State, Reason: g.Reason, Since: g.Since, Older: g.Older && g.First, Stack: g.Last,
+	}
+}
+
+// Event implements [sweep.Listener].
+func (m *moments) Event(e *exectrace.Event) {
+	m.last = e.Time
 	if !m.begun {
 		m.begun, m.begin = true, e.Time
 	}
 	for len(m.out) < len(m.at) && e.Time > max(m.at[len(m.out)], m.begin) {
-		m.snap()
+		m.snap(e)
 	}
 	if e.Kind == exectrace.KindSync {
-		m.done = len(m.at) == len(m.out)
+		if len(m.at) == len(m.out) {
+			m.pass.Leave(m)
+			return
+		}
 		m.begin, m.first = e.Time, len(m.out)
 	}
-	if m.done || e.Kind != exectrace.KindGoTransition || e.SubjectSlot == exectrace.NoSlot {
+	if e.Kind != exectrace.KindGoTransition || e.From > exectrace.NotExist {
 		return
 	}
-	for int(e.SubjectSlot) >= len(m.all) {
-		m.all = append(m.all, Living{State: exectrace.NotExist})
+	for int(e.SubjectSlot) >= len(m.parents) {
+		m.parents = append(m.parents, exectrace.NoGoroutine)
 	}
-	l := &m.all[e.SubjectSlot]
-	l.follow(m.r, e)
-	if e.From != exectrace.Undetermined {
+	m.parents[e.SubjectSlot] = exectrace.NoGoroutine
+	if e.From == exectrace.NotExist {
+		m.parents[e.SubjectSlot] = e.G
 		return
 	}
-	l.Since = m.begin
-	if e.To == exectrace.NotExist {
+	if !m.gs.Is.Alive() {
 		return
 	}
 	for i := m.first; i < len(m.out); i++ {
-		m.out[i] = append(m.out[i], *l)
-	}
-}
-
-// follow takes a goroutine into its next state.
-func (l *Living) follow(r *exectrace.Reader, e *exectrace.Event) {
-	switch e.From {
-	case exectrace.Undetermined:
-		*l = Living{ID: e.Goroutine(), Parent: exectrace.NoGoroutine, Older: true}
-	case exectrace.NotExist:
-		*l = Living{ID: e.Goroutine(), Parent: e.G, Creator: e.Stack}
-	case e.To:
-		if e.SubjectStack != 0 { // a new generation tells what is known, and where
-			l.Stack = e.SubjectStack
-		}
-		return
-	default:
-		l.Older = false
-	}
-	if l.Name == exectrace.NameNone && e.SubjectStack != 0 {
-		l.Name = r.Root(e.SubjectStack)
-	}
-	l.State, l.Since, l.Reason = e.To, e.Time, e.Name
-	switch {
-	case e.To == exectrace.Running:
-		l.Stack = 0
-	case e.SubjectStack != 0:
-		l.Stack = e.SubjectStack
+		m.out[i] = append(m.out[i], m.living(e.SubjectSlot, m.gs.Is))
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/fixture"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/fixture"
+	"loupe/value/timeline"
 )
 
 const threeGoroutines = `Trace Go1.26

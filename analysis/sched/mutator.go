@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // Losses are the ways in which the garbage collector takes time away from the
@@ -52,16 +53,24 @@ type UtilStep struct {
 	Util float64 // from 0 to 1
 }
 
+// MutatorSteps is what [Mutator.Steps] returns of a whole trace, with the options'
+// zero value.
+var MutatorSteps = sweep.Want[[][]UtilStep]{Key: "mutator", Begin: func(p *sweep.Pass) (func() ([][]UtilStep, error), error) {
+	m := NewMutator(p.Goroutines(), MutatorOptions{})
+	p.Join(m)
+	return func() ([][]UtilStep, error) { return m.Steps(), nil }, nil
+}}
+
 // Mutator follows how much of the machine the garbage collector leaves to the
 // program, by the rules of internal/trace.MutatorUtilizationV2. Feed it every
-// event of one reader, in order. It holds a byte for each goroutine, and the
+// event of one pass, in order. It holds a byte for each goroutine, and the
 // steps: 16 bytes for each change, of which there is none between two
 // collections.
 type Mutator struct {
 	opts MutatorOptions
-	r    *exectrace.Reader
+	gs   *sweep.Goroutines
 
-	gs       []gcRole // by slot
+	roles    []gcRole // by slot
 	procs    []mutatorProc
 	busy     int // how many of procs have work > 0
 	stw      int // stop-the-worlds in progress
@@ -77,8 +86,7 @@ type Mutator struct {
 type gcRole uint8
 
 const (
-	roleRuns   gcRole = 1 << iota // it runs
-	roleAssist                    // it is in an assist, running or not
+	roleAssist gcRole = 1 << iota // it is in an assist, running or not
 	roleWorker                    // it is a mark worker
 )
 
@@ -108,12 +116,18 @@ const (
 	nameDedicated // the label of a worker that takes all of it
 )
 
-// NewMutator returns a mutator of the events of r.
-func NewMutator(r *exectrace.Reader, opts MutatorOptions) *Mutator {
+// NewMutator returns a mutator of the events that a table of goroutines follows.
+func NewMutator(gs *sweep.Goroutines, opts MutatorOptions) *Mutator {
 	if opts.Count == 0 {
 		opts.Count = CommonLosses
 	}
-	return &Mutator{opts: opts, r: r}
+	return &Mutator{opts: opts, gs: gs}
+}
+
+// Kinds implements [sweep.Listener].
+func (m *Mutator) Kinds() sweep.Kinds {
+	return sweep.Of(exectrace.KindSync, exectrace.KindMetric, exectrace.KindLabel, exectrace.KindGoTransition,
+		exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd)
 }
 
 // Event takes the reader's current event.
@@ -148,7 +162,7 @@ func (m *Mutator) sync(e *exectrace.Event) {
 	}
 	m.earliest = e.Time
 	m.stw, m.busy = 0, 0
-	clear(m.gs)
+	clear(m.roles)
 	for i := range m.procs {
 		m.procs[i].work = 0
 	}
@@ -181,27 +195,25 @@ func (m *Mutator) resize(n int, at timeline.Time) {
 	m.step(at)
 }
 
-// transition notes who runs. This is the hot path: most goroutines do nothing
-// for the collector.
+// transition follows those who do something for the collector: hardly anybody.
 func (m *Mutator) transition(e *exectrace.Event) {
-	role := m.role(e.SubjectSlot)
+	if int(e.SubjectSlot) >= len(m.roles) || m.roles[e.SubjectSlot] == 0 {
+		return
+	}
+	role := &m.roles[e.SubjectSlot]
 	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
 		*role = 0 // a new life in the slot
+		return
 	}
 	ran, runs := m.executes(e.From), m.executes(e.To)
-	if *role&^roleRuns != 0 && ran != runs {
-		if runs {
-			m.work(e.P, 1, e.Time)
-		} else {
-			m.work(e.P, -1, e.Time)
-			if !m.opts.Compat {
-				*role &^= roleWorker // whoever starts as a worker says so again
-			}
+	switch {
+	case runs && !ran:
+		m.work(e.P, 1, e.Time)
+	case ran && !runs:
+		m.work(e.P, -1, e.Time)
+		if !m.opts.Compat {
+			*role &^= roleWorker // whoever starts as a worker says so again
 		}
-	}
-	*role &^= roleRuns
-	if runs {
-		*role |= roleRuns
 	}
 }
 
@@ -213,10 +225,10 @@ func (m *Mutator) executes(s exectrace.State) bool {
 
 // role returns what the goroutine in a slot does.
 func (m *Mutator) role(slot exectrace.Slot) *gcRole {
-	if int(slot) >= len(m.gs) {
-		m.gs = append(m.gs, make([]gcRole, int(slot)+1-len(m.gs))...)
+	if int(slot) >= len(m.roles) {
+		m.roles = append(m.roles, make([]gcRole, int(slot)+1-len(m.roles))...)
 	}
-	return &m.gs[slot]
+	return &m.roles[slot]
 }
 
 // label is a worker that has started and says so.
@@ -261,8 +273,9 @@ func (m *Mutator) assist(e *exectrace.Event, d int) {
 	role := m.role(e.SubjectSlot)
 	here := true // the goroutine is on the P that tells
 	if e.Kind == exectrace.KindRangeActive {
-		here = e.GSlot == e.SubjectSlot && *role&roleRuns != 0
-		if here || m.opts.Compat && e.GSlot != exectrace.NoSlot && *m.role(e.GSlot)&roleRuns != 0 {
+		runs := e.GSlot != exectrace.NoSlot && m.executes(m.gs.In(e.GSlot).State)
+		here = e.GSlot == e.SubjectSlot && runs
+		if here || m.opts.Compat && runs {
 			m.backdate(e.P)
 		}
 	}
@@ -399,10 +412,10 @@ func (m *Mutator) Curve() *MMUCurve {
 // class returns what a name means.
 func (m *Mutator) class(id exectrace.NameID) nameClass {
 	for int(id) >= len(m.names) {
-		m.names = append(m.names, make([]nameClass, m.r.Names()-len(m.names))...)
+		m.names = append(m.names, make([]nameClass, m.gs.Reader().Names()-len(m.names))...)
 	}
 	if m.names[id] == nameUnknown {
-		m.names[id] = classify(m.r.Name(id))
+		m.names[id] = classify(m.gs.Reader().Name(id))
 	}
 	return m.names[id]
 }

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 )
 
 // benchEvents reads the trace that LOUPE_TRACE names again and again, and
 // reports the time per event. The function start is called with each reader
 // and returns what takes its events.
-func benchEvents(b *testing.B, start func(r *exectrace.Reader) func(e *exectrace.Event)) {
+func benchEvents(b *testing.B, start func(gs *sweep.Goroutines) func(e *exectrace.Event)) {
 	data, err := os.ReadFile(os.Getenv("LOUPE_TRACE"))
 	if err != nil {
 		b.Skip("LOUPE_TRACE names no trace")
@@ -25,9 +26,11 @@ func benchEvents(b *testing.B, start func(r *exectrace.Reader) func(e *exectrace
 		}
 		events = 0
 		r := tr.Reader()
-		event := start(r)
+		gs := sweep.NewGoroutines(r)
+		event := start(gs)
 		for r.Next() {
 			events++
+			gs.Event(r.Event())
 			event(r.Event())
 		}
 	}
@@ -35,14 +38,14 @@ func benchEvents(b *testing.B, start func(r *exectrace.Reader) func(e *exectrace
 	b.ReportAllocs()
 }
 
-// BenchmarkNothing is the cost of the reader alone.
+// BenchmarkNothing is the cost of the reader and of the table of goroutines.
 func BenchmarkNothing(b *testing.B) {
-	benchEvents(b, func(*exectrace.Reader) func(*exectrace.Event) { return func(*exectrace.Event) {} })
+	benchEvents(b, func(*sweep.Goroutines) func(*exectrace.Event) { return func(*exectrace.Event) {} })
 }
 
 func BenchmarkMutator(b *testing.B) {
-	benchEvents(b, func(r *exectrace.Reader) func(*exectrace.Event) {
-		return sched.NewMutator(r, sched.MutatorOptions{}).Event
+	benchEvents(b, func(gs *sweep.Goroutines) func(*exectrace.Event) {
+		return sched.NewMutator(gs, sched.MutatorOptions{}).Event
 	})
 }
 

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // mutatorOptions are the settings that the oracle prints, in its order, with
@@ -36,17 +37,14 @@ func readMutators(t testing.TB, data []byte, opts ...sched.MutatorOptions) []*sc
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tr.Reader()
+	pass := sweep.New(tr)
 	var ms []*sched.Mutator
 	for _, o := range opts {
-		ms = append(ms, sched.NewMutator(r, o))
+		m := sched.NewMutator(pass.Goroutines(), o)
+		ms = append(ms, m)
+		pass.Join(m)
 	}
-	for r.Next() {
-		for _, m := range ms {
-			m.Event(r.Event())
-		}
-	}
-	if err := r.Err(); err != nil {
+	if err := pass.Run(nil); err != nil {
 		t.Fatal(err)
 	}
 	return ms
@@ -55,7 +53,7 @@ func readMutators(t testing.TB, data []byte, opts ...sched.MutatorOptions) []*sc
 // TestMutatorOfNobody: an assist of a goroutine that a damaged trace does not have
 // takes no memory. Four gigabytes were made for its slot.
 func TestMutatorOfNobody(t *testing.T) {
-	m := sched.NewMutator(nil, sched.MutatorOptions{})
+	m := sched.NewMutator(sweep.NewGoroutines(nil), sched.MutatorOptions{})
 	m.Event(&exectrace.Event{Kind: exectrace.KindMetric, Name: exectrace.NameGOMAXPROCS, Args: [3]uint64{2}})
 	e := &exectrace.Event{Kind: exectrace.KindRangeBegin, Name: exectrace.NameMarkAssist, SubjectSlot: exectrace.NoSlot, GSlot: exectrace.NoSlot}
 	if n := testing.AllocsPerRun(1, func() { m.Event(e) }); n != 0 {

@@ -1,6 +1,10 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+
+	"loupe/format/godebug"
+)
 
 // NoteID names a note. The set only grows.
 type NoteID string
@@ -17,6 +21,8 @@ const (
 	NoteRuns NoteID = "several-runs"
 	// NoteBlocked: blocked goroutines are not in these figures.
 	NoteBlocked NoteID = "blocked-not-shown"
+	// NoteEnds: the log ends within a line.
+	NoteEnds NoteID = "log-ends-within-line"
 	// NoteDamaged: an entry of the recording could not be read.
 	NoteDamaged NoteID = "damaged-entry"
 )
@@ -30,7 +36,7 @@ type Note struct {
 // FewSamples is the number of samples below which quantiles say little.
 const FewSamples = 20
 
-func notes(s *Summary) []Note {
+func notes(run []godebug.SchedSample, s *Summary, opt Options) []Note {
 	out := []Note{}
 	add := func(when bool, id NoteID, format string, args ...any) {
 		if when {
@@ -38,7 +44,14 @@ func notes(s *Summary) []Note {
 		}
 	}
 	d := &s.Derived
-	add(len(s.Runs) > 1, NoteRuns, "the log holds %d runs; the figures are of the one with the most samples", len(s.Runs))
+	if runs := max(len(s.Runs), 1) + opt.Others; runs > 1 {
+		which := ""
+		if len(run) > 0 && opt.nameOf(run[0].Run) != "" {
+			which = ", " + opt.nameOf(run[0].Run)
+		}
+		add(true, NoteRuns, "the log holds %d runs; the figures are of the one with the most samples%s", runs, which)
+	}
+	add(opt.Ends, NoteEnds, "incomplete: the log ends within a line, as one does that was cut, or whose program was killed while it printed; what came then is not counted")
 	add(s.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", s.Unrecognised)
 	if d.Samples == 0 {
 		return out

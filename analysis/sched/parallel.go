@@ -3,8 +3,8 @@ package sched
 import (
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // Parallel says how many goroutines ran side by side.

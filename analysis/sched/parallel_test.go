@@ -3,7 +3,7 @@ package sched
 import (
 	"testing"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestInForce: GOMAXPROCS is what held for most of the time that is judged, and

@@ -1,9 +1,9 @@
 package sched
 
 import (
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // picked is what a filter has let through, by goroutine.
@@ -26,7 +26,7 @@ func newPicked() *picked {
 func (a *analyzer) pick(i *Interval, t *track, over bool) []Interval {
 	p := a.picked
 	a.nameIt(i)
-	p.pieces = a.opts.Filter.Stays(a.r, i, p.pieces[:0])
+	p.pieces = a.opts.Filter.Stays(a.out.Reader, i, p.pieces[:0])
 	if len(p.pieces) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (a *analyzer) pick(i *Interval, t *track, over bool) []Interval {
 		case exectrace.Syscall:
 			did.Syscall += d
 		case exectrace.Waiting:
-			did.Blocked.add(piece.Reason, d)
+			did.Blocked.add(a.out.Reader.WaitReasonID(piece.Reason, piece.Stack), d)
 		}
 	}
 	// Who is in such a stay when the trace ends, or the part of it that counts,
@@ -65,10 +65,10 @@ func (a *analyzer) nameIt(i *Interval) {
 		return
 	}
 	name := a.began[i.G]
-	id, ok := a.r.NameID(name)
+	id, ok := a.out.Reader.NameID(name)
 	if !ok {
-		table := a.r.Stacks()
-		id = a.r.Root(table.Intern([]stack.FrameID{table.InternFrame(stack.Frame{Func: name})}))
+		table := a.out.Reader.Stacks()
+		id = a.out.Reader.Root(table.Intern([]stack.FrameID{table.InternFrame(stack.Frame{Func: name})}))
 	}
 	i.Name = id
 }

@@ -3,8 +3,9 @@ package sched
 import (
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // rangeEvent counts the time of mark assists, sweeps and stop-the-worlds. A
@@ -41,9 +42,9 @@ func (s *Summarizer) rangeEvent(e *exectrace.Event) {
 	case exectrace.KindRangeActive:
 		m := s.lives.extra(g)
 		if since, ok := m.close(e.Name); ok {
-			m.ranged.add(e.Name, time.Duration(s.lastSync-since))
+			m.ranged.add(e.Name, time.Duration(s.gs.LastSync()-since))
 		}
-		m.open(e.Name, s.lastSync)
+		m.open(e.Name, s.gs.LastSync())
 	case exectrace.KindRangeEnd:
 		m := s.lives.had(g)
 		if m == nil {
@@ -91,7 +92,7 @@ func (s *Summarizer) regionBegin(e *exectrace.Event) {
 	}
 	o := &m.regions[n]
 	o.start, o.task, o.name, o.stack = e.Time, e.Task(), e.Name, e.Stack
-	s.mark(g, e.Time, &o.from)
+	s.mark(g, s.gs.In(e.GSlot), e.Time, &o.from)
 	s.tasks.region(e)
 }
 
@@ -104,13 +105,13 @@ func (s *Summarizer) regionEnd(e *exectrace.Event) {
 	if m == nil || len(m.regions) == 0 { // it has begun before the trace
 		s.tasks.region(e)
 		if s.sink.Region != nil {
-			s.region(g, &openRegion{task: e.Task(), name: e.Name}, e.Time, e.Time)
+			s.region(g, e, &openRegion{task: e.Task(), name: e.Name})
 		}
 		return
 	}
 	n := len(m.regions) - 1
 	if s.sink.Region != nil {
-		s.region(g, &m.regions[n], e.Time, e.Time)
+		s.region(g, e, &m.regions[n])
 	}
 	m.marks = m.marks[:m.regions[n].from.first]
 	m.regions = m.regions[:n]
@@ -119,34 +120,45 @@ func (s *Summarizer) regionEnd(e *exectrace.Event) {
 // finishRegions hands over the regions that g has left open. A system
 // goroutine is in no region, even though it inherits the task of whoever
 // happened to start it.
-func (s *Summarizer) finishRegions(g *life, at, end timeline.Time) {
+func (s *Summarizer) finishRegions(g *life, now, pending *sweep.Goroutine, at, end timeline.Time) {
 	m := s.lives.had(g)
-	if m == nil || s.sink.Region == nil || isSystemGoroutine(s.r.Name(g.name)) {
+	if m == nil || s.sink.Region == nil || isSystemGoroutine(s.r.Name(now.Name)) {
 		return
 	}
 	for i := range m.regions {
-		s.region(g, &m.regions[i], at, end)
+		s.handOver(g, &m.regions[i], now.ID, pending, at, end)
 	}
 }
 
-// region hands over a region whose figures are those up to an instant.
-func (s *Summarizer) region(g *life, o *openRegion, at, end timeline.Time) {
+// region hands over a region that ends with an event of its goroutine.
+func (s *Summarizer) region(g *life, e *exectrace.Event, o *openRegion) {
+	var now *sweep.Goroutine
+	id := exectrace.GoID(0)
+	if g.known {
+		now = s.gs.In(e.GSlot)
+		id = now.ID
+	}
+	s.handOver(g, o, id, now, e.Time, e.Time)
+}
+
+// handOver hands over a region whose figures are those up to an instant.
+func (s *Summarizer) handOver(g *life, o *openRegion, id exectrace.GoID, pending *sweep.Goroutine, at, end timeline.Time) {
 	r := &s.doneRegion
-	r.G, r.Task, r.Name = g.id, o.task, o.name
+	r.G, r.Task, r.Name = id, o.task, o.name
 	r.Start, r.End, r.Stack = o.start, end, o.stack
-	s.stats(g, at, &o.from, &r.Stats)
+	s.stats(g, pending, at, &o.from, &r.Stats)
 	s.sink.Region(r)
 }
 
 // mark notes the figures of g as they are at an instant. Whoever begins a
 // region runs; only the time of that is pending.
-func (s *Summarizer) mark(g *life, at timeline.Time, m *mark) {
+func (s *Summarizer) mark(g *life, now *sweep.Goroutine, at timeline.Time, m *mark) {
 	m.exec, m.schedWait = g.exec, g.schedWait
 	m.syscall, m.syscallBlock = g.syscall, g.syscallBlock
 	m.total = at - g.created
 	m.blockedFor = g.blockedFor
-	if g.state == exectrace.Running && g.since != 0 {
-		m.exec += at - g.since
+	if g.known && now.State == exectrace.Running {
+		m.exec += at - now.Told
 	}
 	m.first, m.blocked, m.ranged = 0, 0, 0
 	if l := s.lives.had(g); l != nil {
@@ -182,8 +194,8 @@ func (l *lifeMore) mark(at timeline.Time, m *mark) {
 }
 
 // stats sets st to what g has spent from a mark up to an instant, the pending
-// state included.
-func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
+// state included unless it is nil.
+func (s *Summarizer) stats(g *life, pending *sweep.Goroutine, at timeline.Time, from *mark, st *Stats) {
 	st.Exec, st.SchedWait = time.Duration(g.exec-from.exec), time.Duration(g.schedWait-from.schedWait)
 	st.Syscall, st.SyscallBlock = time.Duration(g.syscall-from.syscall), time.Duration(g.syscallBlock-from.syscallBlock)
 	st.Total = time.Duration(at - g.created - from.total)
@@ -197,11 +209,11 @@ func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
 	if l := s.lives.had(g); l != nil && !l.plain() {
 		l.stats(at, from, st)
 	}
-	if g.since == 0 {
+	if pending == nil {
 		return
 	}
-	d := time.Duration(at - g.since)
-	switch g.state {
+	d := time.Duration(at - pending.Told)
+	switch pending.State {
 	case exectrace.Running:
 		st.Exec += d
 	case exectrace.Runnable:
@@ -216,7 +228,7 @@ func (s *Summarizer) stats(g *life, at timeline.Time, from *mark, st *Stats) {
 			st.Syscall += d
 			st.SchedWait += time.Duration(at - g.syscallBlockedAt)
 		default:
-			st.Syscall += time.Duration(g.syscallBlockedAt - g.since)
+			st.Syscall += time.Duration(g.syscallBlockedAt - pending.Told)
 			st.SyscallBlock += time.Duration(at - g.syscallBlockedAt)
 		}
 	}

@@ -14,10 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/fixture"
-	"loupe/profile"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/exectrace/sweep"
+	"loupe/format/profile"
 )
 
 // viewTrace serves a trace as go tool trace does, and returns the address.
@@ -142,10 +143,12 @@ func eachRegion(t *testing.T, data []byte, visit func(string, *sched.Region)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tr.Reader()
-	s := sched.NewSummarizer(r, sched.Sink{Region: func(re *sched.Region) { visit(r.Name(re.Name), re) }}, sched.SummaryOptions{})
-	for r.Next() {
-		s.Event(r.Event())
+	pass := sweep.New(tr)
+	r := pass.Reader()
+	s := sched.NewSummarizer(pass.Goroutines(), sched.Sink{Region: func(re *sched.Region) { visit(r.Name(re.Name), re) }}, sched.SummaryOptions{})
+	pass.Join(s)
+	if err := pass.Run(nil); err != nil {
+		t.Fatal(err)
 	}
 	s.Finish()
 }

@@ -7,8 +7,8 @@ import (
 	"sort"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // RegionSpans are the times that goroutines spend in some of their user

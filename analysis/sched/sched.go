@@ -15,8 +15,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/godebug"
-	"loupe/stats"
+	"loupe/format/godebug"
+	"loupe/value/stats"
 )
 
 // Schema is the version of the JSON form of [Summary].
@@ -27,6 +27,19 @@ type Options struct {
 	// Unrecognised is how many lines of the log looked like the runtime's
 	// and did not parse; see [godebug.Log].
 	Unrecognised int
+	// Names are those of the runs, Others how many more runs the log holds than the
+	// samples are of, and Ends tells that it ends within a line; see [godebug.Log].
+	Names  []string
+	Others int
+	Ends   bool
+}
+
+// nameOf is how the log names a run; "" where it does not.
+func (opt *Options) nameOf(run int) string {
+	if run < 0 || run >= len(opt.Names) {
+		return ""
+	}
+	return opt.Names[run]
 }
 
 // Summary is the analysis of a window.
@@ -44,7 +57,9 @@ type Summary struct {
 
 // Run is the part of the samples that one execution of the program gave.
 type Run struct {
-	Run     int     `json:"run"` // as in godebug.Position
+	Run int `json:"run"` // as in godebug.Position
+	// Name is what the log says of each line of the process: a prefix, or fields.
+	Name    string  `json:"name,omitempty"`
 	Derived Derived `json:"derived"`
 }
 
@@ -73,6 +88,10 @@ type Derived struct {
 	DurationMS float64 `json:"duration_ms"` // from the first sample to the last
 	IntervalMS float64 `json:"interval_ms"` // median time between two
 	GOMAXPROCS int     `json:"gomaxprocs"`  // the largest
+	// LeastGOMAXPROCS is the smallest, LastGOMAXPROCS that of the last sample: a
+	// program may change it.
+	LeastGOMAXPROCS int `json:"least_gomaxprocs"`
+	LastGOMAXPROCS  int `json:"last_gomaxprocs"`
 
 	// MeanRunning is the mean number of Ps that run a goroutine: those
 	// neither idle nor held by a thread that spins in search of work.
@@ -82,7 +101,9 @@ type Derived struct {
 	// Busy counts samples in which a goroutine ran or waited to run;
 	// OneRunning those of them with exactly one P running, of a program that
 	// has more Ps.
-	Busy              int     `json:"busy_samples"`
+	Busy int `json:"busy_samples"`
+	// BusyOfSeveral counts those of Busy in which there was more than one P.
+	BusyOfSeveral     int     `json:"busy_samples_of_several_procs"`
 	OneRunning        int     `json:"one_running_samples"`
 	OneRunningPercent float64 `json:"one_running_percent"` // of Busy
 	// AllRunning counts the samples in which no P was idle or spinning.
@@ -135,7 +156,7 @@ func Analyse(samples []godebug.SchedSample, opt Options) *Summary {
 	for i := range samples {
 		s.Samples[i] = rowOf(&samples[i])
 	}
-	runs := Split(samples)
+	runs := godebug.ByRun(samples, func(m *godebug.SchedSample) int { return m.Run })
 	var main []godebug.SchedSample
 	for _, run := range runs {
 		if len(run) > len(main) {
@@ -145,10 +166,10 @@ func Analyse(samples []godebug.SchedSample, opt Options) *Summary {
 	s.Derived = derive(main)
 	if len(runs) > 1 {
 		for _, run := range runs {
-			s.Runs = append(s.Runs, Run{Run: run[0].Run, Derived: derive(run)})
+			s.Runs = append(s.Runs, Run{Run: run[0].Run, Name: opt.nameOf(run[0].Run), Derived: derive(run)})
 		}
 	}
-	s.Notes = notes(s)
+	s.Notes = notes(main, s, opt)
 	return s
 }
 
@@ -174,23 +195,6 @@ func Window(samples []godebug.SchedSample, from, to time.Duration) []godebug.Sch
 		hi++
 	}
 	return samples[lo:hi]
-}
-
-// Split returns the samples of each run, in order of their first appearance.
-// The samples share their columns with those given.
-func Split(samples []godebug.SchedSample) [][]godebug.SchedSample {
-	var runs [][]godebug.SchedSample
-	index := map[int]int{}
-	for _, m := range samples {
-		i, ok := index[m.Run]
-		if !ok {
-			i = len(runs)
-			index[m.Run] = i
-			runs = append(runs, nil)
-		}
-		runs[i] = append(runs[i], m)
-	}
-	return runs
 }
 
 // Running returns how many Ps run a goroutine in m. The runtime reads its
@@ -252,13 +256,19 @@ func derive(run []godebug.SchedSample) Derived {
 
 // count adds the sample m, with its running Ps and waiting goroutines.
 func (d *Derived) count(m *godebug.SchedSample, running, waiting int) {
-	d.GOMAXPROCS = max(d.GOMAXPROCS, m.Procs)
+	d.GOMAXPROCS, d.LastGOMAXPROCS = max(d.GOMAXPROCS, m.Procs), m.Procs
+	if d.LeastGOMAXPROCS == 0 || m.Procs < d.LeastGOMAXPROCS {
+		d.LeastGOMAXPROCS = m.Procs
+	}
 	d.ThreadsMax = max(d.ThreadsMax, m.Threads)
 	for _, l := range m.Local {
 		d.LongestLocal = max(d.LongestLocal, l)
 	}
 	if running > 0 || waiting > 0 {
 		d.Busy++
+		if m.Procs > 1 {
+			d.BusyOfSeveral++
+		}
 		if running == 1 && m.Procs > 1 {
 			d.OneRunning++
 		}

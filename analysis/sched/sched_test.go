@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 const text = `SCHED 0ms: gomaxprocs=4 idleprocs=3 threads=4 spinningthreads=0 needspinning=0 idlethreads=1 runqueue=0 [ 0 0 0 0 ] schedticks=[ 0 0 0 0 ]
@@ -124,7 +124,7 @@ func TestSamples(t *testing.T) {
 	if _, err := json.Marshal(Analyse(nil, Options{})); err != nil {
 		t.Error(err)
 	}
-	files, _ := filepath.Glob("../godebug/testdata/*.txt")
+	files, _ := filepath.Glob("../../format/godebug/testdata/*.txt")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

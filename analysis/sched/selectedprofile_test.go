@@ -1,4 +1,4 @@
-package cli
+package sched
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/exectrace/fixture"
-	"loupe/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/fixture"
+	"loupe/format/exectrace/sweep"
 )
 
 // regionTrace has two regions, one in the other, and waits that reach across
@@ -41,15 +41,15 @@ GoStop dt=10 reason_string="preempted" stack=main.a@main.go:15
 `
 
 // spent maps the stacks of a profile to their counts and times.
-func spent(p *sched.StateProfile) map[string]sched.Spent {
-	out := map[string]sched.Spent{}
+func spent(p *StateProfile) map[string]Spent {
+	out := map[string]Spent{}
 	for i, id := range p.IDs {
 		name := ""
 		for _, f := range p.Stacks.Frames(id) {
 			frame := p.Stacks.Frame(f)
 			name += fmt.Sprintf("%s:%d ", frame.Func, frame.Line)
 		}
-		out[name] = sched.Spent{Count: p.Counts[i], Time: time.Duration(p.Nanos[i])}
+		out[name] = Spent{Count: p.Counts[i], Time: time.Duration(p.Nanos[i])}
 	}
 	return out
 }
@@ -63,37 +63,34 @@ func TestFilteredProfiles(t *testing.T) {
 	}
 	all := 0
 	for _, typ := range []string{"outer", "inner"} {
-		r := tr.Reader()
-		spans := sched.NewRegionSpans(func(re *sched.Region) bool { return r.Name(re.Name) == typ })
-		s := sched.NewSummarizer(r, sched.Sink{Region: spans.Region}, sched.SummaryOptions{})
-		for r.Next() {
-			s.Event(r.Event())
+		pass := sweep.New(tr)
+		spans := NewRegionSpans(func(re *Region) bool { return pass.Reader().Name(re.Name) == typ })
+		s := NewSummarizer(pass.Goroutines(), Sink{Region: spans.Region}, SummaryOptions{})
+		pass.Join(s)
+		if err := pass.Run(nil); err != nil {
+			t.Fatal(err)
 		}
 		s.Finish()
-		r = tr.Reader()
-		p := sched.NewStateProfiler(r, sched.StateProfileOptions{Regions: spans})
-		for r.Next() {
-			p.Event(r.Event())
+		pass = sweep.New(tr)
+		p := NewStateProfiler(pass.Goroutines(), StateProfileOptions{Regions: spans})
+		pass.Join(p)
+		if err := pass.Run(nil); err != nil {
+			t.Fatal(err)
 		}
 		p.Finish()
-		for _, kind := range profileKinds[:4] {
-			filter, err := sched.ParseFilter("region~^" + typ + "$")
+		for _, kind := range []ProfileKind{ProfileNet, ProfileSync, ProfileSyscall, ProfileSched} {
+			filter, err := ParseFilter("region~^" + typ + "$")
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := &traceFlags{parsed: filter}
-			profiled := filteredProfile
-			if kind.kind == sched.ProfileSched {
-				profiled = wakerProfile
-			}
-			got, err := profiled(tr, f, kind.counts)
+			got, err := ProfileQuery{Kind: kind, Filter: filter}.Of(tr)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := spent(p.Profile(kind.kind))
+			want := spent(p.Profile(kind))
 			all += len(want)
 			if have := spent(got); !maps.Equal(have, want) {
-				t.Errorf("%s in %s: %v, want %v", kind.name, typ, have, want)
+				t.Errorf("%s in %s: %v, want %v", kind, typ, have, want)
 			}
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"context"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Found is one stay of a goroutine in a state with everything that the trace
@@ -67,7 +68,7 @@ type Spot struct {
 // FindSpot reads what a goroutine did at a spot, out of one generation or
 // two; nil when there is nothing.
 func FindSpot(ctx context.Context, t *exectrace.Trace, at Spot) (*Found, error) {
-	s := seeker{spot: at, r: t.ReaderAt(at.First), g: at.G, from: 1<<63 - 1}
+	s := seeker{spot: at, pass: sweep.From(t, at.First), g: at.G}
 	if at.Last > at.First {
 		// Nothing between the begin and the end tells more of the stay.
 		s.early = true
@@ -76,7 +77,7 @@ func FindSpot(ctx context.Context, t *exectrace.Trace, at Spot) (*Found, error) 
 	if err != nil || m == nil || m.Ended || at.Last <= at.First {
 		return m, err
 	}
-	e := seeker{spot: at, r: t.ReaderAt(at.Last), g: m.G, from: 1<<63 - 1}
+	e := seeker{spot: at, pass: sweep.From(t, at.Last), g: m.G}
 	end, err := e.seek(ctx)
 	if err != nil || end == nil || end.State != m.State {
 		return m, err
@@ -96,26 +97,18 @@ func FindSpot(ctx context.Context, t *exectrace.Trace, at Spot) (*Found, error) 
 type seeker struct {
 	spot  Spot
 	early bool // the begin is enough
+	pass  *sweep.Pass
 	r     *exectrace.Reader
-	g     exectrace.GoID // who is looked at
-	now   track
-	from  timeline.Time // of g's stay
-	begun bool
-	by    exectrace.GoID // who has begun it, if it is runnable
-	where stack.ID
+	gs    *sweep.Goroutines
+	g     exectrace.GoID  // who is looked at
+	now   sweep.Goroutine // g in its state
+	known bool            // there is one
+	by    exectrace.GoID  // who has begun it, if it is runnable
 	met   []Meeting
 	more  int
-	waits []waiting // by slot
 
 	best    *Found
 	bestFit misfit
-}
-
-// waiting is a wait that goes on.
-type waiting struct {
-	since  timeline.Time
-	stack  stack.ID
-	reason exectrace.NameID
 }
 
 const (
@@ -127,28 +120,27 @@ const (
 )
 
 func (s *seeker) seek(ctx context.Context) (*Found, error) {
-	last := timeline.Time(0)
-	for n := 1; s.r.Next(); n++ {
-		e := s.r.Event()
+	last, taken := timeline.Time(0), false
+	s.r, s.gs = s.pass.Reader(), s.pass.Goroutines()
+	s.pass.Join(sweep.On(sweep.Every, func(e *exectrace.Event) {
 		last = e.Time
-		if n&0xffff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if e.Kind == exectrace.KindGoTransition && e.From != e.To {
+		if changes(e) {
 			s.transition(e)
 		}
-		if s.early && s.best == nil && s.g >= 0 && s.from <= s.spot.Start+tolerance && e.Time > s.spot.Start+tolerance {
+		if s.early && s.best == nil && s.g >= 0 && s.from() <= s.spot.Start+tolerance && e.Time > s.spot.Start+tolerance {
 			s.take(nil, e.Time)
-			return s.best, nil
+			taken = true
+			s.pass.End()
+			return
 		}
-		if e.Time > s.spot.End+tolerance && !(s.g >= 0 && s.now.known && s.from < s.spot.End) {
-			break // what goes on has begun behind it
+		if e.Time > s.spot.End+tolerance && !(s.g >= 0 && s.known && s.from() < s.spot.End) {
+			s.pass.End() // what goes on has begun behind it
 		}
+	}))
+	if err := s.pass.Run(func() bool { return ctx.Err() != nil }); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
-	if err := s.r.Err(); err != nil {
-		return nil, err
-	}
-	if s.g >= 0 && s.now.known {
+	if !taken && s.g >= 0 && s.known {
 		s.take(nil, last)
 	}
 	return s.best, nil
@@ -160,50 +152,41 @@ func (s *seeker) transition(e *exectrace.Event) {
 	if s.g >= 0 && e.G == s.g && g != s.g && (e.From == exectrace.Waiting || e.From == exectrace.NotExist) {
 		s.meet(e)
 	}
-	s.wait(e)
-	if s.spot.G < 0 && e.To == exectrace.Running && s.runsHere(e) && (s.best == nil && (s.g < 0 || e.Time <= s.spot.Start+tolerance || !s.now.known)) {
+	if s.spot.G < 0 && e.To == exectrace.Running && s.runsHere(e) && (s.best == nil && (s.g < 0 || e.Time <= s.spot.Start+tolerance || !s.known)) {
 		s.g = g
 	}
 	if g != s.g {
 		return
 	}
-	if s.now.known {
+	if s.known {
 		s.take(e, e.Time)
 	}
-	s.now.enter(e)
-	s.from, s.begun = e.Time, e.From != exectrace.Undetermined
-	s.by, s.where = exectrace.NoGoroutine, 0
+	s.now, s.known, s.by = *s.gs.Is, s.gs.Is.Alive(), exectrace.NoGoroutine
 	if e.To == exectrace.Runnable && e.From != exectrace.Running && e.From != exectrace.Undetermined {
-		s.by, s.where = e.G, e.Stack
+		s.by = e.G
 	}
 	s.met, s.more = nil, 0
-	if e.To == exectrace.NotExist {
-		s.now.known = false
-	}
 	if s.spot.G < 0 && e.To != exectrace.Running && e.To != exectrace.Syscall && s.best == nil {
-		s.g, s.now.known = exectrace.NoGoroutine, false // another one may come here
+		s.g, s.known = exectrace.NoGoroutine, false // another one may come here
 	}
 }
+
+// from returns when the stay of the one that is looked at began, as far as the trace
+// tells.
+func (s *seeker) from() timeline.Time {
+	if s.now.State == exectrace.Undetermined {
+		return never
+	}
+	return s.now.Told
+}
+
+// begun says that the trace has the begin of its stay.
+func (s *seeker) begun() bool { return !(s.now.First && s.now.Older) }
 
 // runsHere says whether a goroutine that begins to run does so where it is
 // looked for.
 func (s *seeker) runsHere(e *exectrace.Event) bool {
 	return s.spot.P != exectrace.NoProc && e.P == s.spot.P || s.spot.M != exectrace.NoThread && e.M == s.spot.M
-}
-
-// wait notes where goroutines wait.
-func (s *seeker) wait(e *exectrace.Event) {
-	if e.To != exectrace.Waiting {
-		return
-	}
-	for int(e.SubjectSlot) >= len(s.waits) {
-		s.waits = append(s.waits, make([]waiting, 256)...)
-	}
-	w := waiting{stack: e.SubjectStack, reason: e.Name}
-	if e.From != exectrace.Undetermined {
-		w.since = e.Time
-	}
-	s.waits[e.SubjectSlot] = w
 }
 
 func (s *seeker) meet(e *exectrace.Event) {
@@ -212,14 +195,13 @@ func (s *seeker) meet(e *exectrace.Event) {
 		return
 	}
 	m := Meeting{At: e.Time, G: e.Goroutine(), Made: e.From == exectrace.NotExist, Stack: s.frames(e.Stack)}
-	switch {
-	case m.Made:
+	if m.Made {
 		m.Function = s.r.Name(s.r.Root(e.SubjectStack))
-	case int(e.SubjectSlot) < len(s.waits):
-		w := s.waits[e.SubjectSlot]
-		m.Function, m.Reason, m.Where = s.function(w.stack), s.r.Name(w.reason), s.frames(w.stack)
-		if w.since != 0 {
-			m.Waited = e.Time.Sub(w.since)
+	} else {
+		w := &s.gs.Was
+		m.Function, m.Reason, m.Where = s.function(w.Stack), s.r.Name(w.Reason), s.frames(w.Stack)
+		if !w.First || !w.Older {
+			m.Waited = e.Time.Sub(w.Since)
 		}
 	}
 	s.met = append(s.met, m)
@@ -228,31 +210,32 @@ func (s *seeker) meet(e *exectrace.Event) {
 // take takes the stay that ends, with e or with the reading, for the one if
 // it fits better than the one before.
 func (s *seeker) take(e *exectrace.Event, end timeline.Time) {
-	stay := timeline.Span{Start: s.from, End: end}
+	stay := timeline.Span{Start: s.from(), End: end}
 	fit, near := s.misfit(stay, e != nil)
 	if !near || s.best != nil && fit.asBadAs(s.bestFit) {
 		return
 	}
 	s.bestFit = fit
-	m := &Found{G: s.g, State: s.now.state, Reason: s.r.Name(s.now.reason), Span: stay, Begun: s.begun, P: s.now.proc, Stack: s.frames(s.now.stack),
-		Function: s.function(s.now.stack), By: exectrace.NoGoroutine, Met: s.met, More: s.more}
+	i := lasting(&s.now, end)
 	if e != nil {
-		i := s.now.interval(e)
-		m.Ended, m.By, m.Stack, m.ByStack = true, i.By, s.frames(i.Stack), s.frames(i.ByStack)
-		if i.Stack != 0 {
-			m.Function = s.function(i.Stack)
-		}
-		if s.now.state != exectrace.Waiting {
-			m.By, m.ByStack = exectrace.NoGoroutine, nil
+		i = ended(&s.now, e)
+	}
+	if i.State == exectrace.Runnable && s.now.First {
+		i.Stack = 0 // it was nowhere yet
+	}
+	m := &Found{G: s.g, State: i.State, Reason: s.r.Name(i.Reason), Span: stay, Begun: s.begun(), P: i.P, Stack: s.frames(i.Stack),
+		Function: s.function(i.Stack), By: exectrace.NoGoroutine, Met: s.met, More: s.more}
+	if e != nil {
+		m.Ended = true
+		if i.State == exectrace.Waiting {
+			m.By, m.ByStack = i.By, s.frames(i.ByStack)
 		}
 	}
-	if s.now.state == exectrace.Runnable && s.by != exectrace.NoGoroutine {
-		m.By, m.ByStack, m.ByFunction = s.by, s.frames(s.where), s.function(s.where)
+	if i.State == exectrace.Runnable && s.by != exectrace.NoGoroutine {
+		m.By, m.ByStack, m.ByFunction = s.by, s.frames(s.now.By), s.function(s.now.By)
 	}
-	if e != nil && s.now.state == exectrace.Waiting {
-		if m.By != exectrace.NoGoroutine {
-			m.ByFunction = s.function(e.Stack)
-		}
+	if e != nil && i.State == exectrace.Waiting && m.By != exectrace.NoGoroutine {
+		m.ByFunction = s.function(e.Stack)
 	}
 	s.best = m
 }
@@ -280,10 +263,10 @@ func (s *seeker) misfit(stay timeline.Span, ended bool) (m misfit, near bool) {
 	if s.spot.G < 0 { // whatever is there
 		return misfit{outside: max(0, stay.Start-s.spot.Start, s.spot.Start-stay.End+1)}, true
 	}
-	if s.spot.State != exectrace.Undetermined && s.spot.State != s.now.state {
+	if s.spot.State != exectrace.Undetermined && s.spot.State != s.now.State {
 		m.state = 1
 	}
-	if s.begun {
+	if s.begun() {
 		m.outside += max(0, stay.Start-s.spot.Start-grain)
 		m.edges += distance(stay.Start, s.spot.Start)
 	}

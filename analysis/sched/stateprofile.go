@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // ProfileKind says of what a [StateProfile] is.
@@ -61,7 +62,8 @@ type StateProfileOptions struct {
 	// time: between the creation of a goroutine and its first start, and all
 	// else before the first start that the trace has seen; from a state that is
 	// older than the trace what is before its first mention; and every state
-	// that lasts until the trace ends.
+	// that lasts until the trace ends. Waits for the collector that the runtime calls
+	// "sync" are then in the profile of that name.
 	Compat bool
 }
 
@@ -77,23 +79,27 @@ func (s *Spent) add(d time.Duration) {
 }
 
 // StateProfiler adds up by stack the time that goroutines spend in each state,
-// for all kinds of profiles in one pass. Feed it every event of one reader, in
-// order, call Finish and then Profile. It holds 32 bytes for each goroutine
+// for all kinds of profiles in one pass. Feed it every event of one pass, in
+// order, call Finish and then Profile. It holds a few bytes for each goroutine
 // and 16 for each stack, reason of waiting and kind.
+// It has more methods than most because it is a listener of a sweep as well.
 type StateProfiler struct {
 	opts  StateProfileOptions
 	picky bool // some time or goroutine is not wanted
 	r     *exectrace.Reader
 
-	stays    []stay // by slot
+	gs       *sweep.Goroutines
+	profiled []profiled // by slot
+	ends     stay       // the one that ends; here so that it is not allocated
 	last     timeline.Time
-	lastSync timeline.Time
 
 	causes  []cause
 	causeOf []uint16 // by name: its index in causes, plus one
-	sched   []Spent  // by stack
-	samples []Spent  // by stack
-	open    [profileKinds]Spent
+	// collector is the index in causes of waits for the collector, plus one.
+	collector uint16
+	sched     []Spent // by stack
+	samples   []Spent // by stack
+	open      [profileKinds]Spent
 	// each, if set, takes every stay instead of the columns, and every sample.
 	each stayTaker
 
@@ -115,6 +121,12 @@ type stay struct {
 	since timeline.Time
 	stack stack.ID // of the event that began it
 	own   stack.ID // of the goroutine
+	cause uint16
+	skip  bool // the goroutine was not chosen
+}
+
+// profiled is what is known of the goroutine in a slot beside its state.
+type profiled struct {
 	cause uint16
 	in    bool // it is there and in a state that counts
 	skip  bool // the goroutine was not chosen
@@ -141,11 +153,12 @@ const (
 	firstReason
 )
 
-// NewStateProfiler returns a profiler of the events of r.
-func NewStateProfiler(r *exectrace.Reader, opts StateProfileOptions) *StateProfiler {
+// NewStateProfiler returns a profiler of the events that a table of goroutines follows.
+func NewStateProfiler(gs *sweep.Goroutines, opts StateProfileOptions) *StateProfiler {
 	return &StateProfiler{
 		opts: opts,
-		r:    r,
+		r:    gs.Reader(),
+		gs:   gs,
 		causes: []cause{
 			causeRunnable: {leaf: "[runnable]", kind: ProfileSched},
 			causeSyscall:  {leaf: "[syscall]", kind: ProfileSyscall},
@@ -157,19 +170,22 @@ func NewStateProfiler(r *exectrace.Reader, opts StateProfileOptions) *StateProfi
 	}
 }
 
+// Kinds implements [sweep.Listener].
+func (p *StateProfiler) Kinds() sweep.Kinds {
+	return sweep.Of(exectrace.KindSync, exectrace.KindStackSample, exectrace.KindGoTransition)
+}
+
 // Event takes the reader's current event.
 func (p *StateProfiler) Event(e *exectrace.Event) {
-	if p.lastSync == 0 {
-		p.lastSync = e.Time
-	}
 	p.last = e.Time
 	switch e.Kind {
 	case exectrace.KindGoTransition:
-		p.transition(e)
+		if e.From != e.To {
+			p.transition(e)
+		}
 	case exectrace.KindStackSample:
 		p.sample(e)
 	case exectrace.KindSync:
-		p.lastSync = e.Time
 		if e.Reset() {
 			p.finishAll()
 		}
@@ -182,31 +198,17 @@ func (p *StateProfiler) Finish() { p.finishAll() }
 // transition ends a stay and begins another.
 func (p *StateProfiler) transition(e *exectrace.Event) {
 	s := p.at(e.SubjectSlot)
-	if e.From == e.To { // repeated at the begin of a generation
-		if s.own == 0 && !p.opts.Compat {
-			s.own = e.SubjectStack // long parked, and now it is said where
-		}
-		return
-	}
-	since := e.Time
 	switch {
 	case e.From == exectrace.NotExist || e.From == exectrace.Undetermined:
 		p.begin(s, e)
-		if e.From == exectrace.Undetermined && !p.opts.Compat {
-			since = p.lastSync // it has been there all the time
-		}
-	case s.in && e.From == exectrace.Running:
-		if e.SubjectStack != 0 {
-			s.own = e.SubjectStack
-		}
-		p.leave(s, e)
 	case s.in:
-		p.leave(s, e)
+		p.stayOf(s, &p.gs.Was)
+		if e.From == exectrace.Running && e.SubjectStack != 0 {
+			p.ends.own = e.SubjectStack
+		}
+		p.leave(s, &p.ends, e)
 	}
-	if e.SubjectStack != 0 || e.From == exectrace.Running {
-		s.own = e.SubjectStack // woken up or back from a system call, it is still where it was
-	}
-	s.since, s.stack, s.in = since, e.Stack, true
+	s.in = true
 	switch e.To {
 	case exectrace.Runnable:
 		s.cause = causeRunnable
@@ -214,6 +216,9 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 		s.cause = causeSyscall
 	case exectrace.Waiting:
 		s.cause = p.reason(e.Name)
+		if !p.opts.Compat && exectrace.IsCollectorWait(p.r.Stacks(), e.Stack, e.Name) {
+			s.cause = p.collecting()
+		}
 		s.in = e.Name != exectrace.NameForever // which is as good as dead
 	case exectrace.Running:
 		s.cause, s.ran = causeRunning, true
@@ -225,19 +230,32 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 	}
 }
 
-// at returns what the goroutine in a slot does.
-func (p *StateProfiler) at(slot exectrace.Slot) *stay {
-	if int(slot) >= len(p.stays) {
-		p.stays = append(p.stays, make([]stay, int(slot)+1-len(p.stays))...)
+// stayOf makes the stay that ends the one that a goroutine was in.
+func (p *StateProfiler) stayOf(s *profiled, was *sweep.Goroutine) {
+	out := &p.ends
+	out.id, out.since, out.stack, out.own = was.ID, was.Since, was.By, was.Own
+	out.cause, out.skip = s.cause, s.skip
+	if p.opts.Compat { // a state counts from its first mention
+		out.since = was.Told
+		if was.Late {
+			out.own = 0
+		}
 	}
-	return &p.stays[slot]
+}
+
+// at returns what the goroutine in a slot does.
+func (p *StateProfiler) at(slot exectrace.Slot) *profiled {
+	if int(slot) >= len(p.profiled) {
+		p.profiled = append(p.profiled, make([]profiled, int(slot)+1-len(p.profiled))...)
+	}
+	return &p.profiled[slot]
 }
 
 // begin is a goroutine's first appearance.
-func (p *StateProfiler) begin(s *stay, e *exectrace.Event) {
-	*s = stay{id: e.Goroutine()}
+func (p *StateProfiler) begin(s *profiled, e *exectrace.Event) {
+	*s = profiled{}
 	if p.opts.Goroutine != nil {
-		s.skip = !p.opts.Goroutine(s.id)
+		s.skip = !p.opts.Goroutine(e.Goroutine())
 	}
 	if p.clips {
 		delete(p.early, e.SubjectSlot)
@@ -269,15 +287,28 @@ func (p *StateProfiler) reason(id exectrace.NameID) uint16 {
 	return p.causeOf[id] - 1
 }
 
+// collecting returns the cause for a wait that is the collector's, which is none of
+// the program's locks.
+func (p *StateProfiler) collecting() uint16 {
+	if p.collector == 0 {
+		if len(p.causes) == 1<<16-2 {
+			return firstReason
+		}
+		p.causes = append(p.causes, cause{leaf: "[" + exectrace.CollectorReason + "]", kind: noProfile})
+		p.collector = uint16(len(p.causes))
+	}
+	return p.collector - 1
+}
+
 // leave is the end of a stay.
-func (p *StateProfiler) leave(s *stay, e *exectrace.Event) {
+func (p *StateProfiler) leave(g *profiled, s *stay, e *exectrace.Event) {
 	if p.each != nil {
 		p.each.take(s, e.Time, false)
 		return
 	}
 	d := p.inside(s, s.since, e.Time)
 	switch {
-	case s.ran || !p.clips:
+	case g.ran || !p.clips:
 		if d > 0 {
 			p.count(s, d)
 		}
@@ -354,28 +385,51 @@ func (p *StateProfiler) sample(e *exectrace.Event) {
 
 // finishAll ends the stays of all goroutines with the trace.
 func (p *StateProfiler) finishAll() {
-	for slot := range p.stays {
-		s := &p.stays[slot]
-		p.commit(exectrace.Slot(slot))
-		if !s.in || p.opts.Compat {
-			continue
-		}
-		if p.each != nil {
-			p.each.take(s, p.last, true)
-			continue
-		}
-		if d := p.inside(s, s.since, p.last); d > 0 {
-			p.count(s, d)
-			if s.cause != causeRunning {
-				p.open[ProfileOffCPU].add(d)
-			}
-			if k := p.causes[s.cause].kind; k != noProfile {
-				p.open[k].add(d)
-			}
-		}
+	for slot := range p.early {
+		p.commit(slot)
 	}
-	clear(p.stays)
+	if !p.opts.Compat {
+		p.gs.Each(func(slot exectrace.Slot, g *sweep.Goroutine) {
+			if s := p.at(slot); s.in {
+				p.stayOf(s, g)
+				p.cut(&p.ends)
+			}
+		})
+	}
+	clear(p.profiled)
 }
+
+// cut takes a stay that the end of the trace cuts off.
+func (p *StateProfiler) cut(s *stay) {
+	if p.each != nil {
+		p.each.take(s, p.last, true)
+		return
+	}
+	d := p.inside(s, s.since, p.last)
+	if d <= 0 {
+		return
+	}
+	p.count(s, d)
+	if s.cause != causeRunning {
+		p.open[ProfileOffCPU].add(d)
+	}
+	if k := p.causes[s.cause].kind; k != noProfile {
+		p.open[k].add(d)
+	}
+}
+
+// WholeProfiles are the profiles of a whole trace, by their kinds.
+var WholeProfiles = sweep.Want[[]*StateProfile]{Key: "state profiles", Begin: func(p *sweep.Pass) (func() ([]*StateProfile, error), error) {
+	x := NewStateProfiler(p.Goroutines(), StateProfileOptions{})
+	p.Join(x)
+	return func() (all []*StateProfile, err error) {
+		x.Finish()
+		for kind := range profileKinds {
+			all = append(all, x.Profile(kind))
+		}
+		return all, nil
+	}, nil
+}}
 
 // StateProfile is one profile: stacks, and how often and how long goroutines
 // were there. The columns have the form of a profile.Profile, which writes them

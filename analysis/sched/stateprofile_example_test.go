@@ -3,9 +3,10 @@ package sched_test
 import (
 	"io"
 
-	"loupe/exectrace"
-	"loupe/profile"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/format/profile"
 )
 
 // How to turn a trace into a profile for go tool pprof.
@@ -15,10 +16,11 @@ func ExampleStateProfile() {
 		if err != nil {
 			return err
 		}
-		r := t.Reader()
-		p := sched.NewStateProfiler(r, sched.StateProfileOptions{})
-		for r.Next() {
-			p.Event(r.Event())
+		pass := sweep.New(t)
+		p := sched.NewStateProfiler(pass.Goroutines(), sched.StateProfileOptions{})
+		pass.Join(p)
+		if err := pass.Run(nil); err != nil {
+			return err
 		}
 		p.Finish()
 		return pprofOf(p.Profile(sched.ProfileOffCPU)).Encode(w)

@@ -14,11 +14,12 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/exectrace"
-	"loupe/profile"
-	"loupe/sched"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/format/profile"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // profileStates feeds a profiler, and a summarizer beside it, with a trace.
@@ -28,14 +29,12 @@ func profileStates(t testing.TB, data []byte, opts sched.StateProfileOptions, si
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tr.Reader()
-	p := sched.NewStateProfiler(r, opts)
-	s := sched.NewSummarizer(r, sink, sched.SummaryOptions{})
-	for r.Next() {
-		p.Event(r.Event())
-		s.Event(r.Event())
-	}
-	if err := r.Err(); err != nil {
+	pass := sweep.New(tr)
+	p := sched.NewStateProfiler(pass.Goroutines(), opts)
+	s := sched.NewSummarizer(pass.Goroutines(), sink, sched.SummaryOptions{})
+	pass.Join(p)
+	pass.Join(s)
+	if err := pass.Run(nil); err != nil {
 		t.Fatal(err)
 	}
 	p.Finish()
@@ -254,7 +253,7 @@ func plain(t *testing.T, data []byte, kind sched.ProfileKind, chosen func(exectr
 			continue
 		}
 		leave(e.Goroutine(), e.Time)
-		reason := r.Name(e.Name)
+		reason := r.WaitReason(e.Name, e.Stack)
 		switch {
 		case kind == sched.ProfileSched && e.To == exectrace.Runnable,
 			kind == sched.ProfileSync && e.To == exectrace.Waiting && (strings.Contains(reason, "chan") || strings.Contains(reason, "sync") || reason == "select"):

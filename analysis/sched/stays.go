@@ -6,9 +6,10 @@ import (
 	"sort"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Stays are all stays of all goroutines in states, in columns: what is left of
@@ -95,12 +96,22 @@ type stayColumn struct {
 	by      []Spent // by key
 }
 
-// NewStaysBuilder returns a builder for the events of r.
-func NewStaysBuilder(r *exectrace.Reader) *StaysBuilder {
-	b := &StaysBuilder{p: NewStateProfiler(r, StateProfileOptions{}), s: &Stays{r: r}, index: map[stayKey]uint32{}}
+// NewStaysBuilder returns a builder for the events that a table of goroutines follows.
+func NewStaysBuilder(gs *sweep.Goroutines) *StaysBuilder {
+	b := &StaysBuilder{p: NewStateProfiler(gs, StateProfileOptions{}), s: &Stays{r: gs.Reader()}, index: map[stayKey]uint32{}}
 	b.p.each = b
 	return b
 }
+
+// AllStays are the stays of a whole trace.
+var AllStays = sweep.Want[*Stays]{Key: "stays", Begin: func(p *sweep.Pass) (func() (*Stays, error), error) {
+	b := NewStaysBuilder(p.Goroutines())
+	p.Join(b)
+	return func() (*Stays, error) { return b.Finish(), nil }, nil
+}}
+
+// Kinds implements [sweep.Listener].
+func (b *StaysBuilder) Kinds() sweep.Kinds { return b.p.Kinds() }
 
 // Event takes the reader's current event.
 func (b *StaysBuilder) Event(e *exectrace.Event) {

@@ -7,9 +7,10 @@ import (
 	"runtime"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // staysOf makes the stays of a trace.
@@ -19,12 +20,10 @@ func staysOf(t testing.TB, data []byte) *sched.Stays {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tr.Reader()
-	b := sched.NewStaysBuilder(r)
-	for r.Next() {
-		b.Event(r.Event())
-	}
-	if err := r.Err(); err != nil {
+	pass := sweep.New(tr)
+	b := sched.NewStaysBuilder(pass.Goroutines())
+	pass.Join(b)
+	if err := pass.Run(nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.Finish()

@@ -3,9 +3,10 @@ package sched
 import (
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Stats says what a goroutine did with a stretch of time, as
@@ -76,6 +77,7 @@ type SummaryOptions struct {
 	// system call in whole, and again as waiting for a P; and when a goroutine
 	// returns from a system call whose P was taken away, the system call that
 	// another goroutine has begun on that P meanwhile is not seen to block.
+	// Waits for the collector have the reason of locks, as the runtime says.
 	Compat bool
 	// KeepTasks keeps every task until the end of the trace. Otherwise a task
 	// is finished when 4096 others have ended after it; a mention later than
@@ -84,18 +86,18 @@ type SummaryOptions struct {
 }
 
 // Summarizer adds up what each goroutine, region and task did with its time.
-// Feed it every event of one reader, in order, and call Finish. What it holds
+// Feed it every event of one pass, in order, and call Finish. What it holds
 // grows with what lives at one time, not with the length of the trace.
 type Summarizer struct {
 	opts SummaryOptions
 	sink Sink
 	r    *exectrace.Reader
+	gs   *sweep.Goroutines
 
-	lives    lives
-	procs    []procLife
-	tasks    tasks
-	last     timeline.Time
-	lastSync timeline.Time
+	lives lives
+	procs []procLife
+	tasks tasks
+	last  timeline.Time
 
 	begin      mark      // of every goroutine: zero
 	done       Goroutine // what the sinks get; here so that it is not allocated
@@ -109,16 +111,22 @@ type procLife struct {
 	sweeper        exectrace.GoID
 }
 
-// NewSummarizer returns a summarizer of the events of r.
-func NewSummarizer(r *exectrace.Reader, sink Sink, opts SummaryOptions) *Summarizer {
-	return &Summarizer{opts: opts, sink: sink, r: r, lives: lives{root: r.Root}, tasks: newTasks(opts.KeepTasks, sink.Task)}
+// NewSummarizer returns a summarizer of the events that a table of goroutines follows.
+func NewSummarizer(gs *sweep.Goroutines, sink Sink, opts SummaryOptions) *Summarizer {
+	s := &Summarizer{opts: opts, sink: sink, r: gs.Reader(), gs: gs, tasks: newTasks(opts.KeepTasks, sink.Task)}
+	s.lives.gs, s.lives.reason = gs, s.reason
+	return s
+}
+
+// Kinds implements [sweep.Listener].
+func (s *Summarizer) Kinds() sweep.Kinds {
+	return sweep.Of(exectrace.KindSync, exectrace.KindGoTransition, exectrace.KindProcTransition,
+		exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd, exectrace.KindRegionBegin, exectrace.KindRegionEnd,
+		exectrace.KindTaskBegin, exectrace.KindTaskEnd, exectrace.KindLog)
 }
 
 // Event takes the reader's current event.
 func (s *Summarizer) Event(e *exectrace.Event) {
-	if s.lastSync == 0 {
-		s.lastSync = e.Time
-	}
 	s.last = e.Time
 	switch e.Kind {
 	case exectrace.KindGoTransition:
@@ -130,7 +138,6 @@ func (s *Summarizer) Event(e *exectrace.Event) {
 			s.procIdles(e)
 		}
 	case exectrace.KindSync:
-		s.lastSync = e.Time
 		if e.Reset() {
 			s.finishAll()
 		}
@@ -154,52 +161,50 @@ func (s *Summarizer) Finish() {
 }
 
 func (s *Summarizer) finishAll() {
-	s.lives.each(func(g *life) { s.finish(g, s.last, 0) })
-	clear(s.lives.asleep)
+	s.lives.each(func(g *life, now *sweep.Goroutine) { s.finish(g, now, s.last, 0) })
+	s.lives.pages = s.lives.pages[:0]
 	clear(s.procs)
 }
 
 // transition moves a goroutine from one state to another.
 func (s *Summarizer) transition(e *exectrace.Event) {
-	if e.From == exectrace.Undetermined && e.To == exectrace.Waiting && s.sleep(e) {
+	was, now := &s.gs.Was, s.gs.Is
+	if asleep(now) && !asleep(was) && s.lives.page(e.SubjectSlot) == nil {
 		return
 	}
-	g := s.lives.at(e.SubjectSlot)
+	g := s.lives.awake(e.SubjectSlot)
+	if g == nil {
+		g = s.lives.wake(e.SubjectSlot, was)
+	}
 	switch e.From {
 	case exectrace.Running:
-		g.exec += e.Time - g.since
+		g.exec += e.Time - was.Told
 	case exectrace.Waiting:
-		if g.since != 0 {
-			s.lives.blocked(g, g.reason, time.Duration(e.Time-g.since))
+		if g.known {
+			s.lives.blocked(g, g.reason, time.Duration(e.Time-was.Told))
 		}
 	case exectrace.Runnable:
-		g.schedWait += e.Time - g.since
+		g.schedWait += e.Time - was.Told
 	case exectrace.Syscall:
-		s.leaveSyscall(g, e)
+		s.leaveSyscall(g, was, e)
 	case exectrace.NotExist:
 		s.create(g, e)
 	case exectrace.Undetermined:
-		s.discover(g, e)
+		s.discover(g, now)
 	}
-	if g.name == 0 && e.SubjectStack != 0 {
-		g.name = s.r.Root(e.SubjectStack)
-	}
-	g.state, g.since, g.stack = e.To, e.Time, e.SubjectStack
 	switch e.To {
 	case exectrace.Running:
 		if g.started == 0 {
 			g.started = e.Time
 		}
 	case exectrace.Waiting:
-		g.reason = e.Name
+		g.reason = s.reason(now)
 		if e.Name == exectrace.NameForever { // as good as dead
-			s.finish(g, e.Time, e.Time)
-			g.since = 0
+			s.finish(g, now, e.Time, e.Time)
 		}
 	case exectrace.NotExist:
-		s.finish(g, e.Time, e.Time)
+		s.finish(g, now, e.Time, e.Time)
 	case exectrace.Syscall:
-		g.proc = e.P
 		g.syscallBlockedAt = 0
 		if p := s.proc(e.P); p != nil {
 			p.syscall = e.SubjectSlot + 1
@@ -207,10 +212,17 @@ func (s *Summarizer) transition(e *exectrace.Event) {
 	}
 }
 
+// reason is why a goroutine begins to wait.
+func (s *Summarizer) reason(g *sweep.Goroutine) exectrace.NameID {
+	if s.opts.Compat {
+		return g.Reason
+	}
+	return s.r.WaitReasonID(g.Reason, g.Stack)
+}
+
 // create begins the life of a goroutine.
 func (s *Summarizer) create(g *life, e *exectrace.Event) {
-	s.lives.begin(g, e.Goroutine(), e.Time)
-	g.creator = e.Stack
+	s.lives.begin(g, e.Time)
 	// A goroutine inherits the task of the region in which it was created.
 	if e.GSlot == exectrace.NoSlot || e.To == exectrace.Syscall && e.GSlot == e.SubjectSlot {
 		return
@@ -224,21 +236,21 @@ func (s *Summarizer) create(g *life, e *exectrace.Event) {
 
 // discover begins to watch a goroutine that is older than the trace: it is
 // taken to have been in its state since the last sync.
-func (s *Summarizer) discover(g *life, e *exectrace.Event) {
+func (s *Summarizer) discover(g *life, now *sweep.Goroutine) {
 	if g.known { // a damaged trace
-		s.finish(g, s.last, 0)
+		s.finish(g, &s.gs.Was, s.last, 0)
 	}
-	s.lives.begin(g, e.Goroutine(), s.lastSync)
-	d := e.Time - s.lastSync
-	switch e.To {
+	s.lives.begin(g, now.Since)
+	d := now.Told - now.Since
+	switch now.State {
 	case exectrace.Running:
 		g.exec += d
 	case exectrace.Waiting:
-		s.lives.blocked(g, e.Name, time.Duration(d))
+		s.lives.blocked(g, s.reason(now), time.Duration(d))
 	case exectrace.Runnable:
 		g.schedWait += d
 	case exectrace.Syscall:
-		if e.P == exectrace.NoProc {
+		if now.P == exectrace.NoProc {
 			g.syscallBlock += d
 		} else {
 			g.syscall += d
@@ -247,15 +259,15 @@ func (s *Summarizer) discover(g *life, e *exectrace.Event) {
 }
 
 // leaveSyscall splits the time in a system call at the loss of its P.
-func (s *Summarizer) leaveSyscall(g *life, e *exectrace.Event) {
+func (s *Summarizer) leaveSyscall(g *life, was *sweep.Goroutine, e *exectrace.Event) {
 	if at := g.syscallBlockedAt; at != 0 {
 		g.syscallBlock += e.Time - at
-		g.syscall += at - g.since
+		g.syscall += at - was.Told
 	} else {
-		g.syscall += e.Time - g.since
+		g.syscall += e.Time - was.Told
 	}
 	g.syscallBlockedAt = 0
-	if p := s.proc(g.proc); p != nil && (s.opts.Compat || p.syscall == e.SubjectSlot+1) {
+	if p := s.proc(was.P); p != nil && (s.opts.Compat || p.syscall == e.SubjectSlot+1) {
 		p.syscall = 0
 	}
 }
@@ -281,22 +293,27 @@ func (s *Summarizer) proc(id exectrace.ProcID) *procLife {
 	return &s.procs[id]
 }
 
-// finish hands g over. It has ended at end, or not if that is 0.
-func (s *Summarizer) finish(g *life, at, end timeline.Time) {
+// finish hands over g, which is now in a state. It has ended at end, or not if that
+// is 0.
+func (s *Summarizer) finish(g *life, now *sweep.Goroutine, at, end timeline.Time) {
 	if !g.known {
 		return
 	}
-	if end != 0 {
-		g.since = 0 // it spends no time in the state that ends it
-	}
 	m := s.lives.had(g)
 	if s.sink.Goroutine != nil || m != nil && len(m.regions) > 0 {
+		pending := now
+		if end != 0 {
+			pending = nil // it spends no time in the state that ends it
+		}
 		d := &s.done
-		d.ID, d.Name, d.Creator = g.id, g.name, g.creator
+		d.ID, d.Name, d.Creator = now.ID, now.Name, now.Creator
 		d.Created, d.Started, d.Ended = g.created, g.started, end
-		d.State, d.Since, d.Reason, d.Stack = g.state, g.since, g.reason, g.stack
-		s.stats(g, at, &s.begin, &d.Stats)
-		s.finishRegions(g, at, end)
+		d.State, d.Since, d.Reason, d.Stack = now.State, 0, g.reason, now.Stack
+		if pending != nil {
+			d.Since = now.Told
+		}
+		s.stats(g, pending, at, &s.begin, &d.Stats)
+		s.finishRegions(g, now, pending, at, end)
 		if s.sink.Goroutine != nil {
 			s.sink.Goroutine(&s.done)
 		}

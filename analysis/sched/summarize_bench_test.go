@@ -4,8 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 )
 
 // BenchmarkSummarize reads and summarises the trace that LOUPE_TRACE names.
@@ -21,16 +22,17 @@ func BenchmarkSummarize(b *testing.B) {
 			b.Fatal(err)
 		}
 		events, goroutines = 0, 0
-		r := tr.Reader()
-		s := sched.NewSummarizer(r, sched.Sink{
+		pass := sweep.New(tr)
+		s := sched.NewSummarizer(pass.Goroutines(), sched.Sink{
 			Goroutine: func(*sched.Goroutine) { goroutines++ },
 			Region:    func(*sched.Region) {},
 			Task:      func(*sched.Task) {},
 		}, sched.SummaryOptions{})
-		for r.Next() {
-			events++
-			s.Event(r.Event())
+		pass.Join(s)
+		if err := pass.Run(nil); err != nil {
+			b.Fatal(err)
 		}
+		events = int(pass.Events())
 		s.Finish()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*events), "ns/event")

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 func TestMain(m *testing.M) {
@@ -93,7 +94,8 @@ func summarize(t *testing.T, data []byte) string {
 	tasks := map[uint64]*taskJSON{}
 	children := map[uint64][]uint64{} // in the order in which they were made
 	logs := map[uint64][]string{}
-	s := sched.NewSummarizer(r, sched.Sink{
+	gs := sweep.NewGoroutines(r)
+	s := sched.NewSummarizer(gs, sched.Sink{
 		Goroutine: func(g *sched.Goroutine) {
 			out := get(g.ID)
 			out.Name, out.Create, out.Start, out.End = r.Name(g.Name), g.Created, g.Started, g.Ended
@@ -128,6 +130,7 @@ func summarize(t *testing.T, data []byte) string {
 				children[uint64(e.Parent())] = append(children[uint64(e.Parent())], id)
 			}
 		}
+		gs.Event(e)
 		s.Event(e)
 	}
 	if err := r.Err(); err != nil {

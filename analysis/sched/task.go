@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"loupe/exectrace"
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Task is one user task.

@@ -18,8 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 )
 
 // traces returns the traces to test with: that of a small program, and those in
@@ -140,18 +141,20 @@ func TestDamaged(t *testing.T) {
 			continue
 		}
 		r := tr.Reader()
-		p := sched.NewStateProfiler(r, sched.StateProfileOptions{})
-		compat := sched.NewStateProfiler(r, sched.StateProfileOptions{Compat: true})
+		gs := sweep.NewGoroutines(r)
+		p := sched.NewStateProfiler(gs, sched.StateProfileOptions{})
+		compat := sched.NewStateProfiler(gs, sched.StateProfileOptions{Compat: true})
 		const all = sched.CommonLosses | sched.LossSweep
 		ms := []*sched.Mutator{
-			sched.NewMutator(r, sched.MutatorOptions{Count: all}), sched.NewMutator(r, sched.MutatorOptions{Count: all, Compat: true}),
-			sched.NewMutator(r, sched.MutatorOptions{Count: all, PerProc: true}),
+			sched.NewMutator(gs, sched.MutatorOptions{Count: all}), sched.NewMutator(gs, sched.MutatorOptions{Count: all, Compat: true}),
+			sched.NewMutator(gs, sched.MutatorOptions{Count: all, PerProc: true}),
 		}
 		for r.Next() {
 			e := r.Event()
 			if e.Reset() {
 				resets++
 			}
+			gs.Event(e)
 			p.Event(e)
 			compat.Event(e)
 			for _, m := range ms {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/stack"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
 )
 
 // TaskGroup is all tasks of one type.
@@ -77,7 +77,7 @@ func (u *userWork) init(a *analyzer) {
 }
 
 func (u *userWork) region(r *Region) {
-	if f := u.a.opts.Filter; f != nil && !f.Region(u.a.r, r) || r.Name == exectrace.NameNone {
+	if f := u.a.opts.Filter; f != nil && !f.Region(u.a.out.Reader, r) || r.Name == exectrace.NameNone {
 		return
 	}
 	place := placeOf(&u.regions, r.Name)
@@ -103,7 +103,7 @@ func (u *userWork) task(t *Task) {
 	if t.ID == exectrace.BackgroundTask {
 		return
 	}
-	if f := u.a.opts.Filter; f != nil && !f.Task(u.a.r, t) {
+	if f := u.a.opts.Filter; f != nil && !f.Task(u.a.out.Reader, t) {
 		return
 	}
 	g := u.tasks[t.Name]

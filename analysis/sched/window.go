@@ -3,8 +3,9 @@ package sched
 import (
 	"math"
 
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // window is the part of a trace's time that an analysis counts. Stays are cut to
@@ -63,31 +64,45 @@ func (a *analyzer) closeWindow() {
 func (a *analyzer) countAnew(at timeline.Time) {
 	a.par.restart(at)
 	a.gc.restart(at)
-	for _, page := range a.tracks {
+	eachRare(a, func(t *rareTrack, _ *sweep.Goroutine) {
+		if t.assist != 0 {
+			t.assist, t.assistRan = at, 0
+		}
+		if t.stw != 0 {
+			t.stw = at
+		}
+	})
+}
+
+// eachTrack visits all goroutines that have been, in the order of their slots.
+func eachTrack(a *analyzer, visit func(t *track, g *sweep.Goroutine)) {
+	for n, page := range a.tracks {
 		for i := range page {
-			t := &page[i]
-			if t.assist != 0 {
-				t.assist, t.assistRan = at, 0
-			}
-			if t.stw != 0 {
-				t.stw = at
-			}
+			visit(&page[i], a.gs.In(exectrace.Slot(n*trackPage+i)))
 		}
 	}
 }
 
+// eachRare visits those that have what most do not have.
+func eachRare(a *analyzer, visit func(t *rareTrack, g *sweep.Goroutine)) {
+	eachTrack(a, func(t *track, g *sweep.Goroutine) {
+		if t.rare != nil {
+			visit(t.rare, g)
+		}
+	})
+}
+
 // putAway keeps what was counted. What goes on is counted up to here.
 func (a *analyzer) putAway(at timeline.Time) {
-	for _, page := range a.tracks {
-		for i := range page {
-			t := &page[i]
-			if t.assist != 0 && t.state != exectrace.NotExist && a.window.End != never {
-				a.assist(at, t)
+	if a.window.End != never {
+		eachRare(a, func(t *rareTrack, g *sweep.Goroutine) {
+			if t.assist != 0 && g.State != exectrace.NotExist {
+				a.assist(at, t, g)
 			}
-			if t.stw != 0 && a.window.End != never {
-				a.pause(at, t)
+			if t.stw != 0 {
+				a.pause(at, t, g.ID)
 			}
-		}
+		})
 	}
 	a.par.end(at)
 	a.out.Parallel, a.par.out = a.par.out, Parallel{Procs: a.par.max.n}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // TestWindow: parts of a trace that follow each other add up to the whole, and all

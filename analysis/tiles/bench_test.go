@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/tiles"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
 )
 
 // load opens the trace that LOUPE_TRACE names.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // emptyBuilder returns a builder of a trace without events.
@@ -29,7 +29,7 @@ type truth struct {
 // lane puts spans into a set of one lane.
 func (h *truth) lane(first tick, drop bool) *Set {
 	b := emptyBuilder()
-	p := b.proc(0)
+	p := b.lanes.machines.proc(0)
 	p.known = true
 	p.begin(first, h.class[0])
 	for i, to := range h.to {
@@ -207,14 +207,14 @@ func TestPresence(t *testing.T) {
 func TestCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	b := emptyBuilder()
-	group := b.groups[0]
+	group := b.lanes.groups.list[0]
 	type change struct {
 		at    tick
 		n     [classes]int64
 		value float64
 	}
 	log := []change{{}}
-	b.heap.set(0, 0)
+	b.lanes.values.heap.set(0, 0)
 	for range 300_000 {
 		c := log[len(log)-1]
 		c.at += tick(r.ExpFloat64() * 20)
@@ -228,7 +228,7 @@ func TestCounts(t *testing.T) {
 			c.n[from]++
 		}
 		c.value = float64(r.IntN(1000))
-		b.heap.set(c.at, c.value)
+		b.lanes.values.heap.set(c.at, c.value)
 		log = append(log, c)
 	}
 	b.now = log[len(log)-1].at
@@ -358,14 +358,14 @@ func TestArchive(t *testing.T) {
 // TestNoAllocations: an event must not cost memory but for what is kept.
 func TestNoAllocations(t *testing.T) {
 	b := emptyBuilder()
-	g, c := &b.gc.column, b.groups[0]
-	b.states.change(0, exectrace.Running, 1)
+	g, c := &b.lanes.gc.column, b.lanes.groups.list[0]
+	b.lanes.states.change(0, exectrace.Running, 1)
 	at := tick(0)
 	if n := testing.AllocsPerRun(10000, func() {
 		at += 10
 		g.turn(at, uint8(at/10%3))
 		c.move(at, uint8(at/10%3), uint8((at/10+1)%3))
-		b.states.move(at, exectrace.Running, exectrace.Running)
+		b.lanes.states.move(at, exectrace.Running, exectrace.Running)
 	}); n >= 1 {
 		t.Errorf("%v allocations for an event, want 0 but now and then", n)
 	}

@@ -1,6 +1,6 @@
 package tiles
 
-import "loupe/exectrace"
+import "loupe/format/exectrace"
 
 // firstBase is the level with which counts and counters begin, 1 µs: they
 // have no spans below it. It rises while there are too few changes for it.
@@ -276,4 +276,20 @@ func (c *counter) finish(at tick, top uint8) {
 	}
 	c.fill(at - c.end)
 	c.pyramid.finish(top)
+}
+
+// values are the counters of what the program tells of itself.
+type values struct{ heap, goal, maxProcs counter }
+
+// set takes a metric.
+func (x *values) set(e *exectrace.Event, at tick) {
+	v := float64(e.Value())
+	switch e.Name {
+	case exectrace.NameHeapObjects:
+		x.heap.set(at, v)
+	case exectrace.NameHeapGoal:
+		x.goal.set(at, v)
+	case exectrace.NameGOMAXPROCS:
+		x.maxProcs.set(at, v)
+	}
 }

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"runtime/trace"
 
-	"loupe/exectrace"
-	"loupe/tiles"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
 )
 
 func Example() {

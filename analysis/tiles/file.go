@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // The file, see docs/formats/tiles.md: a header, and sections that begin at
@@ -193,7 +193,7 @@ func (l *laneRecord) read(b []byte) {
 }
 
 // check says what is wrong with a lane of s.
-func (l *laneRecord) check(s *Set) error {
+func (l *laneRecord) check(s *stored) error {
 	within := func(at, n uint64, section int) bool {
 		size := s.sections[section].size()
 		return at <= size && n <= size-at
@@ -229,7 +229,7 @@ type levelRecord struct {
 	at, n uint32 // its tiles in the list of ends
 }
 
-func (s *Set) level(l *laneRecord, i int) levelRecord {
+func (s *stored) level(l *laneRecord, i int) levelRecord {
 	b := s.sections[sectionLevels].one()[(int(l.levelAt)+i)*levelSize:]
 	le := binary.LittleEndian
 	return levelRecord{int64(le.Uint64(b)), le.Uint32(b[8:]), le.Uint32(b[12:])}
@@ -237,7 +237,7 @@ func (s *Set) level(l *laneRecord, i int) levelRecord {
 
 // layout returns the head of the file, with the sections behind it one after
 // the other, and the length of all.
-func (s *Set) layout() (h header, size int) {
+func (s *stored) layout() (h header, size int) {
 	h, size = s.header, headerSize
 	for i := range s.sections {
 		n := s.sections[i].size()
@@ -248,7 +248,7 @@ func (s *Set) layout() (h header, size int) {
 }
 
 // eachPiece visits the bytes of the file, piece by piece, up to an error.
-func (s *Set) eachPiece(visit func([]byte) error) error {
+func (s *stored) eachPiece(visit func([]byte) error) error {
 	h, _ := s.layout()
 	if err := visit(h.append(nil)); err != nil {
 		return err
@@ -268,7 +268,7 @@ func (s *Set) eachPiece(visit func([]byte) error) error {
 
 // WriteTo writes the file of the set. That of a set that was just built comes
 // in many small pieces: w is best buffered.
-func (s *Set) WriteTo(w io.Writer) (int64, error) {
+func (s *stored) WriteTo(w io.Writer) (int64, error) {
 	written := int64(0)
 	err := s.eachPiece(func(piece []byte) error {
 		n, err := w.Write(piece)
@@ -279,7 +279,7 @@ func (s *Set) WriteTo(w io.Writer) (int64, error) {
 }
 
 // AppendTo appends the file of the set.
-func (s *Set) AppendTo(dst []byte) []byte {
+func (s *stored) AppendTo(dst []byte) []byte {
 	dst = slices.Grow(dst, s.Size())
 	_ = s.eachPiece(func(piece []byte) error { // which has none
 		dst = append(dst, piece...)

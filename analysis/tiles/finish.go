@@ -1,9 +1,7 @@
 package tiles
 
 import (
-	"cmp"
 	"encoding/binary"
-	"maps"
 	"math/bits"
 	"slices"
 )
@@ -16,112 +14,41 @@ func (b *Builder) Finish() *Set {
 	}
 	b.now++ // the last event has an instant of its own
 	top := topOf(b.now)
-	b.finishLanes(top)
-	b.checkMemory()
+	b.lanes.finish(b.now, top)
+	b.shed.check(&b.lanes, b.opts.Memory)
 
 	w := &setWriter{top: top, length: b.now, marks: make(map[LaneID]marks)}
-	for _, p := range b.procs {
-		if p != nil && p.known {
-			w.spanLane(laneRecord{kind: KindProc, subject: int64(p.id)}, &p.column)
-		}
-	}
-	threads := slices.SortedFunc(maps.Values(b.threads), func(x, y *thread) int { return cmp.Compare(x.id, y.id) })
-	for _, m := range threads {
-		w.spanLane(laneRecord{kind: KindThread, subject: int64(m.id)}, &m.column)
-	}
-	w.spanLane(laneRecord{kind: KindGC}, &b.gc.column)
-	for _, c := range b.counters() {
-		if c.started {
-			w.counter(c.name, c.changes, &c.pyramid)
-		}
-	}
-	for i, name := range gaugeNames {
-		w.counter(name, b.states.changes, &b.states.pyramids[i])
-	}
-	l := laneRecord{kind: KindLatency, last: w.length, spans: uint64(b.latency.starts)}
-	w.name(&l, latencyName)
-	writePyramid(w, l, &b.latency.pyramid)
-	for _, c := range b.groups {
-		l := laneRecord{kind: KindGroup, first: c.pyramid.first, last: b.now, members: uint32(min(c.members, 1<<32-1)), spans: uint64(c.changes)}
-		w.name(&l, b.r.Name(c.name))
-		writePyramid(w, l, &c.pyramid)
-	}
-	slices.SortFunc(b.long, func(x, y *longLife) int { return cmp.Compare(x.id, y.id) })
-	for i, l := range b.long {
-		w.spanLane(laneRecord{kind: KindGoroutine, subject: int64(l.id), group: l.group}, &l.column)
-		b.long[i] = nil // it may be a lot
-	}
+	b.lanes.write(w, b.r)
 	return b.seal(w)
 }
 
 // topOf returns the level of one bucket for a set of such a length.
 func topOf(length tick) uint8 { return uint8(bits.Len64(uint64(length - 1))) }
 
-// finishLanes ends all that goes on, and closes the pyramids.
-func (b *Builder) finishLanes(top uint8) {
-	b.eachLife(func(g *life) { b.end(g, b.now) })
-	columns := []*column{&b.gc.column}
-	for _, p := range b.procs {
-		if p != nil {
-			columns = append(columns, &p.column)
-		}
-	}
-	for _, m := range b.threads {
-		columns = append(columns, &m.column)
-	}
-	for _, c := range columns {
-		c.finish(b.now)
-	}
-	for _, l := range b.long {
-		columns = append(columns, &l.column)
-	}
-	for _, c := range columns {
-		if c.more != nil {
-			c.build()
-			c.more.pyramid.finish(top)
-		}
-	}
-	for _, c := range b.groups {
-		c.finish(b.now, top)
-	}
-	for _, c := range b.counters() {
-		if c.started {
-			c.finish(b.now, top)
-		}
-	}
-	b.states.finish(b.now, top)
-	b.latency.finish(b.now, top)
-}
-
-// counters returns those of one value.
-func (b *Builder) counters() [5]*counter {
-	return [...]*counter{&b.heap, &b.goal, &b.busyProcs, &b.maxProcs, &b.busyMs}
-}
-
 // seal puts the set together.
 func (b *Builder) seal(w *setWriter) *Set {
 	for _, at := range b.gens {
 		w.sections[sectionGenerations].u64(uint64(at))
 	}
-	b.short.endBlock()
-	for _, end := range b.short.ends {
+	b.lanes.ended.short.endBlock()
+	for _, end := range b.lanes.ended.short.ends {
 		w.sections[sectionBlocks].u64(uint64(end))
 	}
-	for _, piece := range append(b.short.pieces, b.short.buf) {
+	for _, piece := range append(b.lanes.ended.short.pieces, b.lanes.ended.short.buf) {
 		w.sections[sectionShort].add(piece)
 	}
 	for i := range w.lanes {
 		w.sections[sectionLanes].tail = w.lanes[i].append(w.sections[sectionLanes].tail)
 	}
-	s := &Set{lanes: w.lanes, groups: firstGroup(w.lanes), header: header{
-		key: b.opts.Key, origin: b.origin, length: b.now, top: w.top, short: uint64(b.short.n),
+	s := &Set{contents: contents{lanes: w.lanes, groups: firstGroup(w.lanes), stored: stored{header: header{
+		key: b.opts.Key, origin: b.origin, length: b.now, top: w.top, short: uint64(b.lanes.ended.short.n),
 		dropped: Dropped{
-			Goroutines:     b.short.lost,
-			MinSpans:       b.short.fewer,
+			Goroutines:     b.lanes.ended.short.lost,
+			MinSpans:       b.lanes.ended.short.fewer,
 			GoroutineSpans: b.shed.rung >= rungGoroutineSpans,
 			ProcSpans:      b.shed.rung >= rungProcSpans,
 		},
-	}}
+	}}}}
 	for i := range w.sections {
 		w.sections[i].add(w.sections[i].tail)
 		s.sections[i] = w.sections[i].chain

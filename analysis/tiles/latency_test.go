@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // TestLatency holds the heat map on every level against the events, counted in

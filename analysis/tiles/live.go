@@ -2,11 +2,8 @@ package tiles
 
 import (
 	"encoding/binary"
-	"maps"
 	"slices"
 	"sort"
-
-	"loupe/exectrace"
 )
 
 // Snapshot returns the set of the events so far, as if the trace ended here,
@@ -23,10 +20,10 @@ func (b *Builder) Snapshot() *Set {
 	if !b.started {
 		return NewBuilder(b.r, b.opts).Finish()
 	}
-	b.eachColumn(func(c *column) { c.build() })
+	b.lanes.eachColumn(func(c *column) { c.build() })
 	b.versions = append(b.versions, b.now)
-	c := b.clone()
-	c.snapshot = true
+	c := *b
+	c.lanes, c.snapshot = b.lanes.clone(), true
 	s := c.Finish()
 	// To end a lane may have made its base coarser than it will be when it has
 	// gone on: what counts is what the snapshot has.
@@ -35,7 +32,7 @@ func (b *Builder) Snapshot() *Set {
 		l := &s.lanes[i]
 		bases[laneName{l.kind, l.subject, l.title}] = l.base
 	}
-	b.eachPyramid(func(m *marks, l laneName, settled tick) {
+	b.lanes.eachPyramid(b.r, func(m *marks, l laneName, settled tick) {
 		m.set(len(b.versions), bases[l], settled)
 	})
 	return s
@@ -77,114 +74,6 @@ func (m marks) at(version int) (mark, bool) {
 // that go on.
 const always = maxTick
 
-// eachColumn visits all lanes of spans.
-func (b *Builder) eachColumn(visit func(*column)) {
-	b.eachLife(func(g *life) { visit(&g.column) })
-	for _, l := range b.long {
-		visit(&l.column)
-	}
-	for _, p := range b.procs {
-		if p != nil {
-			visit(&p.column)
-		}
-	}
-	for _, m := range b.threads {
-		visit(&m.column)
-	}
-	visit(&b.gc.column)
-}
-
-// eachPyramid visits the pyramids that have no spans below them.
-func (b *Builder) eachPyramid(visit func(m *marks, l laneName, settled tick)) {
-	lost := func(c *column, kind Kind, subject int64) {
-		if c.more != nil && c.more.lost {
-			visit(&c.more.pyramid.marks, laneName{kind: kind, subject: subject}, c.since)
-		}
-	}
-	b.eachLife(func(g *life) { lost(&g.column, KindGoroutine, int64(g.id)) })
-	for _, l := range b.long {
-		lost(&l.column, KindGoroutine, int64(l.id))
-	}
-	for _, p := range b.procs {
-		if p != nil {
-			lost(&p.column, KindProc, int64(p.id))
-		}
-	}
-	for _, m := range b.threads {
-		lost(&m.column, KindThread, int64(m.id))
-	}
-	for _, c := range b.groups {
-		visit(&c.pyramid.marks, laneName{kind: KindGroup, title: b.r.Name(c.name)}, always)
-	}
-	for _, c := range b.counters() {
-		if c.started {
-			visit(&c.pyramid.marks, laneName{kind: KindCounter, title: c.name}, always)
-		}
-	}
-	for i := range b.states.pyramids {
-		visit(&b.states.pyramids[i].marks, laneName{kind: KindCounter, title: gaugeNames[i]}, always)
-	}
-	visit(&b.latency.pyramid.marks, laneName{kind: KindLatency, title: latencyName}, always)
-}
-
-// clone returns a copy of all that Finish changes. The two share the bytes of
-// what stays as it is, for as long as the snapshot lives. Of what is used again
-// from its begin (words, the rows of tiles that are not full), and where both
-// append bytes, each has its own. Where both append pieces to a list they share
-// the room behind it: so the copy is to be finished before the builder goes on.
-func (b *Builder) clone() *Builder {
-	c := *b
-	c.short.buf = slices.Clone(b.short.buf)
-	c.groups = make([]*counts, len(b.groups))
-	for i, g := range b.groups {
-		g := *g
-		g.pyramid = g.pyramid.clone()
-		c.groups[i] = &g
-	}
-	c.lives.pages = make([]*[lifePage]life, len(b.lives.pages))
-	for i, page := range b.lives.pages {
-		page := *page
-		for k := range page {
-			if g := &page[k]; g.state != exectrace.Undetermined {
-				g.count = c.groups[g.group]
-				g.column = g.column.clone()
-			}
-		}
-		c.lives.pages[i] = &page
-	}
-	c.long = make([]*longLife, len(b.long))
-	for i, l := range b.long {
-		c.long[i] = &longLife{l.column.clone(), l.id, l.group}
-	}
-	c.procs = slices.Clone(b.procs)
-	for i, p := range b.procs {
-		if p != nil {
-			p := *p
-			p.column = p.column.clone()
-			c.procs[i] = &p
-		}
-	}
-	c.threads = maps.Clone(b.threads)
-	for id, m := range b.threads {
-		m := *m
-		m.column = m.column.clone()
-		c.threads[id] = &m
-	}
-	c.gc.column = b.gc.column.clone()
-	for _, k := range c.counters() {
-		k.pyramid = k.pyramid.clone()
-	}
-	states := *b.states
-	for i := range states.pyramids {
-		states.pyramids[i] = states.pyramids[i].clone()
-	}
-	c.states = &states
-	latency := *b.latency
-	latency.pyramid = latency.pyramid.clone()
-	c.latency = &latency
-	return &c
-}
-
 func (c *column) clone() column {
 	out := *c
 	out.words = append(make([]uint32, 0, cap(c.words)), c.words...)
@@ -211,7 +100,7 @@ func (p *pyramid[T, S]) clone() pyramid[T, S] {
 
 // Version returns the number of the snapshot that the set is, from 1 on; that
 // of [Builder.Finish] comes after the last. A set that was opened has 0.
-func (s *Set) Version() int { return s.version }
+func (h *history) Version() int { return h.version }
 
 // Find returns the lane that shows something: the P, the thread or the
 // goroutine with a number, or the group or counter of a name. The lanes of a
@@ -275,7 +164,7 @@ func (s *Set) Changed(id TileID, since int) bool {
 }
 
 // topAt returns the top of a snapshot.
-func (s *Set) topAt(version int) int { return int(topOf(s.versions[version-1]+1)) + grainShift }
+func (h *history) topAt(version int) int { return int(topOf(h.versions[version-1]+1)) + grainShift }
 
 // TileVersion returns the number of the snapshot since which a tile holds what
 // it does now, this one's for one that may change with the next event.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/tiles"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
 )
 
 // viewer keeps tiles as a browser does, by what their lanes show.

@@ -1,8 +1,9 @@
 package tiles
 
 import (
-	"loupe/exectrace"
-	"loupe/stack"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
 )
 
 // Older are the goroutines that were there before a trace, as [FindOlder] finds
@@ -27,32 +28,31 @@ func FindOlder(t *exectrace.Trace) (*Older, error) {
 	if len(t.Generations()) == 0 {
 		return o, nil
 	}
-	r, syncs := t.Reader(), 0
-	for r.Next() {
-		e := r.Event()
+	pass, syncs := sweep.New(t), 0
+	r, gs := pass.Reader(), pass.Goroutines()
+	pass.Join(sweep.On(sweep.Of(exectrace.KindSync, exectrace.KindGoTransition), func(e *exectrace.Event) {
 		if e.Kind == exectrace.KindSync {
 			if syncs++; syncs > 1 {
-				break
+				pass.End()
 			}
+			return
 		}
-		if e.Kind != exectrace.KindGoTransition {
-			continue
+		if e.From == e.To || !gs.Is.Older {
+			return
 		}
 		l, known := o.all[e.Goroutine()]
 		if e.From == exectrace.Undetermined && e.To != exectrace.NotExist {
 			if !known {
 				o.order = append(o.order, e.Goroutine())
 			}
-			l, known = olderLife{state: e.To, reason: r.Name(e.Name)}, true
-		}
-		if known && l.function == "" && e.SubjectStack != 0 {
-			l.function = r.Name(r.Root(e.SubjectStack))
+			l, known = olderLife{state: e.To, reason: r.WaitReason(e.Name, e.SubjectStack)}, true
 		}
 		if known {
+			l.function = r.Name(gs.Is.Name)
 			o.all[e.Goroutine()] = l
 		}
-	}
-	return o, r.Err()
+	}))
+	return o, pass.Run(nil)
 }
 
 // beginOlder counts those that are older than the trace from its begin on.
@@ -70,19 +70,21 @@ func (b *Builder) beginOlder() {
 			if !ok {
 				name = b.r.Root(table.Intern([]stack.FrameID{table.InternFrame(stack.Frame{Func: l.function})}))
 			}
-			group = b.group(name)
+			group = b.lanes.groups.of(b.r, name, b.now)
 		}
 		b.older[id] = group
-		b.groups[group].change(b.now, b.olderClass(l, group), +1)
-		b.states.change(b.now, l.state, +1)
+		count := b.lanes.groups.list[group]
+		count.change(b.now, l.class(count.gc), +1)
+		b.lanes.states.change(b.now, l.state, +1)
 	}
 }
 
-// olderClass is [Builder.classOf] for one of whom no event has told.
-func (b *Builder) olderClass(l olderLife, group uint32) uint8 {
+// class is [waits.of] for one of whom no event has told; gc says that its group
+// works for the collector.
+func (l *olderLife) class(gc bool) uint8 {
 	switch l.state {
 	case exectrace.Running:
-		if b.groups[group].gc {
+		if gc {
 			return uint8(GoGC)
 		}
 		return uint8(GoRuns)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/tiles"
+	"loupe/analysis/tiles"
 )
 
 // waitOlder is what goroutines do that are older than the trace.

@@ -1,6 +1,11 @@
 package tiles
 
-import "loupe/exectrace"
+import (
+	"maps"
+	"slices"
+
+	"loupe/format/exectrace"
+)
 
 // proc is the lane of a P.
 type proc struct {
@@ -41,30 +46,43 @@ func (c *gcLane) classify() uint8 {
 	return uint8(ClassRest)
 }
 
+// forget ends what the collector does.
+func (c *gcLane) forget(at tick) {
+	c.marks, c.stops, c.sweeps = false, 0, 0
+	c.turn(at, c.classify())
+}
+
+// machines are the lanes of Ps and Ms.
+type machines struct {
+	procs             []*proc
+	threads           map[exectrace.ThreadID]*thread
+	busyProcs, busyMs counter
+}
+
 // proc returns the P with a number, nil for no P. A reader gives no number
 // above 65536.
-func (b *Builder) proc(id exectrace.ProcID) *proc {
+func (x *machines) proc(id exectrace.ProcID) *proc {
 	if id < 0 {
 		return nil
 	}
-	for len(b.procs) <= int(id) {
-		b.procs = append(b.procs, nil)
+	for len(x.procs) <= int(id) {
+		x.procs = append(x.procs, nil)
 	}
-	p := b.procs[id]
+	p := x.procs[id]
 	if p == nil {
 		p = &proc{id: id}
-		b.procs[id] = p
+		x.procs[id] = p
 	}
 	return p
 }
 
 // thread returns the M with an id, nil for no M.
-func (b *Builder) thread(id exectrace.ThreadID) *thread {
-	m := b.threads[id]
+func (x *machines) thread(id exectrace.ThreadID, at tick) *thread {
+	m := x.threads[id]
 	if m == nil && id != exectrace.NoThread {
 		m = &thread{id: id}
-		m.begin(b.now, uint8(ClassRest))
-		b.threads[id] = m
+		m.begin(at, uint8(ClassRest))
+		x.threads[id] = m
 	}
 	return m
 }
@@ -85,9 +103,9 @@ func (p *proc) threadClass() uint8 {
 	return uint8(ClassRest)
 }
 
-// procTransition is a P that a thread takes or gives back.
-func (b *Builder) procTransition(e *exectrace.Event) {
-	p := b.proc(e.Proc())
+// transition is a P that a thread takes or gives back.
+func (x *machines) transition(e *exectrace.Event, at, lastSync tick) {
+	p := x.proc(e.Proc())
 	if p == nil || e.From == e.To && p.known {
 		return
 	}
@@ -95,51 +113,52 @@ func (b *Builder) procTransition(e *exectrace.Event) {
 	if p.runs = e.To == exectrace.Running; !p.known {
 		p.known = true
 		if e.From == exectrace.Undetermined {
-			p.begin(b.lastSync, uint8(ClassRest))
+			p.begin(lastSync, uint8(ClassRest))
 			p.fresh = p.runs
 		} else {
-			p.begin(b.now, uint8(ClassRest))
+			p.begin(at, uint8(ClassRest))
 		}
 		if p.runs {
 			p.class = uint8(ProcSchedule)
 		}
 	}
 	if p.runs {
-		p.thread = b.thread(e.M)
-		b.turnThread(p.thread, uint8(ThreadRuns))
-		b.turnProc(p)
+		p.thread = x.thread(e.M, at)
+		x.turn(p.thread, uint8(ThreadRuns), at)
+		p.retell(at)
 	} else {
-		b.turnThread(p.thread, p.threadClass())
-		p.idle(b.now)
+		x.turn(p.thread, p.threadClass(), at)
+		p.idle(at)
 	}
 	if was != p.runs {
 		d := -1.0
 		if p.runs {
 			d = 1
 		}
-		b.busyProcs.add(b.now, d)
+		x.busyProcs.add(at, d)
 	}
 }
 
-func (b *Builder) turnThread(m *thread, class uint8) {
+// turn gives an M the class of what it does now.
+func (x *machines) turn(m *thread, class uint8, at tick) {
 	if m == nil || m.class == class {
 		return
 	}
 	switch uint8(ThreadRuns) {
 	case class:
-		b.busyMs.add(b.now, +1)
+		x.busyMs.add(at, +1)
 	case m.class:
-		b.busyMs.add(b.now, -1)
+		x.busyMs.add(at, -1)
 	}
-	m.turn(b.now, class)
+	m.turn(at, class)
 }
 
 // enter puts a goroutine on a P: it starts, begins a system call there or
 // returns from one.
-func (b *Builder) enter(g *life, e *exectrace.Event) {
-	p := b.proc(e.P)
+func (x *machines) enter(g *life, e *exectrace.Event, at tick) {
+	p := x.proc(e.P)
 	if e.From != exectrace.Running && e.To == exectrace.Syscall && (p == nil || !p.runs) {
-		b.turnThread(b.thread(e.M), uint8(ThreadSyscall)) // one that has no P
+		x.turn(x.thread(e.M, at), uint8(ThreadSyscall), at) // one that has no P
 	}
 	if p == nil || !p.known {
 		return
@@ -152,26 +171,26 @@ func (b *Builder) enter(g *life, e *exectrace.Event) {
 		p.class = p.classify() // what it runs it has run since the sync
 	}
 	p.fresh = false
-	b.turnProc(p)
+	p.retell(at)
 }
 
 // leave takes a goroutine from its P.
-func (b *Builder) leave(g *life, e *exectrace.Event) {
-	p := b.proc(e.P)
+func (x *machines) leave(g *life, e *exectrace.Event, at tick) {
+	p := x.proc(e.P)
 	if e.From == exectrace.Syscall && (p == nil || p.runner != g) {
-		b.turnThread(b.thread(e.M), uint8(ClassRest)) // it has lost its P before
+		x.turn(x.thread(e.M, at), uint8(ClassRest), at) // it has lost its P before
 	}
 	if p == nil || p.runner != g {
 		return
 	}
 	p.runner, p.syscall, p.fresh = nil, false, false
-	b.turnProc(p)
+	p.retell(at)
 }
 
-// turnProc gives a P the class of what it does now.
-func (b *Builder) turnProc(p *proc) {
+// retell gives a P the class of what it does now.
+func (p *proc) retell(at tick) {
 	if p.known {
-		p.turn(b.now, p.classify())
+		p.turn(at, p.classify())
 	}
 }
 
@@ -201,33 +220,47 @@ func (p *proc) classify() uint8 {
 	return uint8(ProcRuns)
 }
 
-// rangeEvent is the begin or the end of something that the collector does. An
-// active range repeats at each generation what is known already.
-func (b *Builder) rangeEvent(e *exectrace.Event) {
-	on := e.Kind != exectrace.KindRangeEnd
-	d := -1
-	if on {
-		d = +1
-	}
-	switch {
-	case e.Name == exectrace.NameMarkPhase:
-		b.gc.marks = on
-	case e.Name == exectrace.NameSweep:
-		p := b.proc(e.Proc())
-		if p == nil || p.sweeps == on {
-			return
-		}
-		p.sweeps = on
-		b.gc.sweeps += d
-		b.turnProc(p)
-	case e.SubjectSlot == exectrace.NoSlot:
-		return
-	case e.Name == exectrace.NameMarkAssist:
-		b.flag(e, e.SubjectSlot, flagAssist, on)
-	case e.Scope() == exectrace.ScopeGoroutine: // stop-the-world (KIND)
-		if b.flag(e, e.SubjectSlot, flagSTW, on) {
-			b.gc.stops += d
+// forget takes all Ps from their threads, and those from what they do.
+func (x *machines) forget(at tick) {
+	for _, p := range x.procs {
+		if p != nil {
+			p.idle(at)
 		}
 	}
-	b.gc.turn(b.now, b.gc.classify())
+	for _, m := range x.threads {
+		m.turn(at, uint8(ClassRest))
+	}
+	x.busyProcs.set(at, 0)
+	x.busyMs.set(at, 0)
+}
+
+// each visits the lanes of all Ps and Ms.
+func (x *machines) each(visit func(c *column, kind Kind, subject int64)) {
+	for _, p := range x.procs {
+		if p != nil {
+			visit(&p.column, KindProc, int64(p.id))
+		}
+	}
+	for _, m := range x.threads {
+		visit(&m.column, KindThread, int64(m.id))
+	}
+}
+
+func (x *machines) clone() machines {
+	c := *x
+	c.procs = slices.Clone(x.procs)
+	for i, p := range x.procs {
+		if p != nil {
+			p := *p
+			p.column = p.column.clone()
+			c.procs[i] = &p
+		}
+	}
+	c.threads = maps.Clone(x.threads)
+	for id, m := range x.threads {
+		m := *m
+		m.column = m.column.clone()
+		c.threads[id] = &m
+	}
+	return c
 }

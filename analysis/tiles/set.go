@@ -8,7 +8,7 @@ import (
 	"sort"
 	"strings"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Set is the timeline of one trace. It is the bytes of a file, which it never
@@ -16,12 +16,25 @@ import (
 // was just built has them in pieces, many of which it shares with the builder
 // and its other snapshots.
 type Set struct {
+	contents
+	history
+}
+
+// contents are the lanes of a set, over what is stored of them.
+type contents struct {
+	stored
+	lanes  []laneRecord
+	groups int // index of the first lane of a group
+}
+
+// stored is the bytes of a set, as they are in a file.
+type stored struct {
 	header
 	sections [sections]chain
-	lanes    []laneRecord
-	groups   int // index of the first lane of a group
+}
 
-	// Of snapshots: its number, and where those before it and it itself end.
+// history is, of a snapshot, its number, and where those before it and it itself end.
+type history struct {
 	version  int
 	versions []tick
 	marks    map[LaneID]marks
@@ -49,7 +62,7 @@ func Open(data []byte) (*Set, error) {
 	for i := range s.lanes {
 		l := &s.lanes[i]
 		l.read(records[i*laneSize:])
-		if err := l.check(s); err != nil {
+		if err := l.check(&s.stored); err != nil {
 			return nil, fmt.Errorf("the tiles are damaged: lane %d: %w", i, err)
 		}
 		l.title = string(s.sections[sectionNames].one()[l.name : l.name+l.nameLen])
@@ -70,39 +83,39 @@ func firstGroup(lanes []laneRecord) int {
 }
 
 // Key returns the identity of the trace that the set was made of.
-func (s *Set) Key() Key { return s.key }
+func (h *header) Key() Key { return h.key }
 
 // Dropped says what the set lacks.
-func (s *Set) Dropped() Dropped { return s.dropped }
+func (h *header) Dropped() Dropped { return h.dropped }
 
 // Origin is where the first bucket of every level begins.
-func (s *Set) Origin() timeline.Time { return s.origin }
+func (h *header) Origin() timeline.Time { return h.origin }
 
 // Span is the time from the origin to behind the last event.
-func (s *Set) Span() timeline.Span {
-	return timeline.Span{Start: s.origin, End: s.time(s.length)}
+func (h *header) Span() timeline.Span {
+	return timeline.Span{Start: h.origin, End: h.time(h.length)}
 }
 
 // MinLevel is the finest level there is: buckets of one grain.
 const MinLevel = grainShift
 
 // Top returns the level on which one bucket holds all.
-func (s *Set) Top() int { return int(s.top) + grainShift }
+func (h *header) Top() int { return int(h.top) + grainShift }
 
 // Size returns the length of the file.
-func (s *Set) Size() int {
+func (s *stored) Size() int {
 	_, size := s.layout()
 	return size
 }
 
-func (s *Set) time(t tick) timeline.Time { return s.origin + timeline.Time(t<<grainShift) }
+func (h *header) time(t tick) timeline.Time { return h.origin + timeline.Time(t<<grainShift) }
 
 // tick is the grain in which an instant lies, from 0 to the end.
-func (s *Set) tick(t timeline.Time) tick {
-	if t < s.origin {
+func (h *header) tick(t timeline.Time) tick {
+	if t < h.origin {
 		return 0
 	}
-	return min(s.length, tick(t-s.origin)>>grainShift)
+	return min(h.length, tick(t-h.origin)>>grainShift)
 }
 
 // Generation returns the index of the generation in which an instant lies,
@@ -139,7 +152,7 @@ type Lane struct {
 }
 
 // Len returns how many lanes there are.
-func (s *Set) Len() int { return len(s.lanes) + int(s.short) }
+func (s *contents) Len() int { return len(s.lanes) + int(s.short) }
 
 // Lane returns a lane, the zero one for an id that is not in the set.
 func (s *Set) Lane(id LaneID) Lane {
@@ -153,7 +166,7 @@ func (s *Set) Lane(id LaneID) Lane {
 	return s.describeBrief(id, &b)
 }
 
-func (s *Set) describe(id LaneID) Lane {
+func (s *contents) describe(id LaneID) Lane {
 	r := &s.lanes[id]
 	l := Lane{
 		ID: id, Kind: r.kind, Subject: r.subject,
@@ -170,7 +183,7 @@ func (s *Set) describe(id LaneID) Lane {
 	return l
 }
 
-func (s *Set) describeBrief(id LaneID, b *brief) Lane {
+func (s *contents) describeBrief(id LaneID, b *brief) Lane {
 	l := Lane{ID: id, Kind: KindGoroutine, Subject: b.id, Spans: int(b.spans), Base: -1, Exact: true}
 	l.Group, l.Name = s.groupOf(b.group)
 	k := cursor{buf: b.buf, end: b.first}
@@ -181,7 +194,7 @@ func (s *Set) describeBrief(id LaneID, b *brief) Lane {
 }
 
 // groupOf returns the lane and the function of a group.
-func (s *Set) groupOf(group uint32) (LaneID, string) {
+func (s *contents) groupOf(group uint32) (LaneID, string) {
 	i := s.groups + int(group)
 	if i >= len(s.lanes) || s.lanes[i].kind != KindGroup {
 		return 0, ""
@@ -190,7 +203,7 @@ func (s *Set) groupOf(group uint32) (LaneID, string) {
 }
 
 // block returns a reader of a block of short lanes.
-func (s *Set) block(i int) briefReader {
+func (s *contents) block(i int) briefReader {
 	ends, short := s.sections[sectionBlocks].one(), &s.sections[sectionShort]
 	from := uint64(0)
 	if i > 0 {
@@ -202,7 +215,7 @@ func (s *Set) block(i int) briefReader {
 }
 
 // brief returns a short lane.
-func (s *Set) brief(id LaneID) (b brief, ok bool) {
+func (s *contents) brief(id LaneID) (b brief, ok bool) {
 	i := int(id) - len(s.lanes)
 	if i < 0 || uint64(i) >= s.short {
 		return b, false
@@ -293,7 +306,7 @@ func (o Order) key(l *Lane) int64 {
 	return 0
 }
 
-func (s *Set) eachShort(visit func(LaneID, *brief)) {
+func (s *contents) eachShort(visit func(LaneID, *brief)) {
 	id := len(s.lanes)
 	for i := range s.sections[sectionBlocks].size() / 8 {
 		r := s.block(int(i))
@@ -322,7 +335,7 @@ func (f *Filter) chooses(s *Set, l *Lane) bool {
 
 // isGroup says whether a filter's group is one: lane 0 is a P in every set
 // that has any.
-func (s *Set) isGroup(id LaneID) bool {
+func (s *contents) isGroup(id LaneID) bool {
 	return int(id) < len(s.lanes) && s.lanes[id].kind == KindGroup
 }
 
@@ -344,7 +357,7 @@ func (s *Set) At(lane LaneID, t timeline.Time) (Span, bool) {
 	return s.span(&k), true
 }
 
-func (s *Set) span(k *cursor) Span {
+func (s *contents) span(k *cursor) Span {
 	return Span{timeline.Span{Start: s.time(k.start), End: s.time(k.end)}, Class(k.class)}
 }
 
@@ -358,7 +371,7 @@ type spanList struct {
 }
 
 // spans returns the spans of a lane, if they are there.
-func (s *Set) spans(id LaneID) (spanList, bool) {
+func (s *contents) spans(id LaneID) (spanList, bool) {
 	if int(id) >= len(s.lanes) {
 		b, ok := s.brief(id)
 		return spanList{buf: b.buf, first: b.first}, ok

@@ -3,7 +3,7 @@ package tiles
 import (
 	"iter"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Spans iterates over the spans of a lane that have something in a stretch of
@@ -17,7 +17,7 @@ func (s *Set) Spans(lane LaneID, within timeline.Span) iter.Seq[Span] {
 }
 
 // in visits spans of a list, and says whether to go on.
-func (s *Set) in(list spanList, within timeline.Span, yield func(Span) bool) bool {
+func (s *contents) in(list spanList, within timeline.Span, yield func(Span) bool) bool {
 	if within.End <= s.origin || within.Len() == 0 {
 		return true
 	}

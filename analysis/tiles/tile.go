@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Form is what a tile is made of.
@@ -76,7 +76,7 @@ func (s *Set) Tile(id TileID) Tile {
 }
 
 // storedTile fills a tile with what the pyramid has.
-func (s *Set) storedTile(t *Tile, l *laneRecord) {
+func (s *contents) storedTile(t *Tile, l *laneRecord) {
 	i := int(t.Level) - grainShift - int(l.base)
 	if i < 0 || i >= int(l.levels) {
 		return
@@ -110,7 +110,7 @@ func (s *Set) storedTile(t *Tile, l *laneRecord) {
 
 // exactTile fills a tile of a lane that has its spans: with them if they are
 // few, else with what the pyramid has, else with buckets made of the spans.
-func (s *Set) exactTile(t *Tile, l *laneRecord, list spanList) {
+func (s *contents) exactTile(t *Tile, l *laneRecord, list spanList) {
 	shift := t.Level - grainShift
 	w0 := tick(t.Index) << min(shift+tileShift, 62)
 	if w0>>min(shift+tileShift, 62) != tick(t.Index) || w0 >= s.length {

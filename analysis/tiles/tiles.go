@@ -14,8 +14,8 @@
 package tiles
 
 import (
-	"loupe/exectrace"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // Kind is what a lane shows.

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/timeline"
 )
 
 // goroutine is what the events say of one, in the simplest way.
@@ -42,7 +43,7 @@ func follow(tr *exectrace.Trace) map[exectrace.GoID]*goroutine {
 				at = sync
 			}
 		}
-		g.at, g.state, g.why = append(g.at, at), append(g.state, e.To), append(g.why, r.Name(e.Name))
+		g.at, g.state, g.why = append(g.at, at), append(g.state, e.To), append(g.why, r.WaitReason(e.Name, e.SubjectStack))
 	}
 	return all
 }
@@ -146,8 +147,9 @@ func TestProcs(t *testing.T) {
 	s, events := build(tr, tiles.Options{})
 	var want sched.Stats
 	var assist time.Duration // in assists, but waiting
-	r := tr.Reader()
-	sum := sched.NewSummarizer(r, sched.Sink{Goroutine: func(g *sched.Goroutine) {
+	pass := sweep.New(tr)
+	r := pass.Reader()
+	sum := sched.NewSummarizer(pass.Goroutines(), sched.Sink{Goroutine: func(g *sched.Goroutine) {
 		want.Exec += g.Exec
 		want.Syscall += g.Syscall
 		want.SchedWait += g.SchedWait
@@ -157,8 +159,9 @@ func TestProcs(t *testing.T) {
 			}
 		}
 	}}, sched.SummaryOptions{})
-	for r.Next() {
-		sum.Event(r.Event())
+	pass.Join(sum)
+	if err := pass.Run(nil); err != nil {
+		t.Fatal(err)
 	}
 	sum.Finish()
 	near := func(what string, got, want time.Duration) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/tiles"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
 )
 
 // record returns a trace of this process, which does a bit of everything:

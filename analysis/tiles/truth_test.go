@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/exectrace"
-	"loupe/tiles"
-	"loupe/timeline"
+	"loupe/analysis/tiles"
+	"loupe/format/exectrace"
+	"loupe/value/timeline"
 )
 
 // realTraces are traces of programs: of several versions of Go since 1.5, and
@@ -19,7 +19,7 @@ import (
 func realTraces(t *testing.T) map[string]*exectrace.Trace {
 	t.Helper()
 	all := map[string]*exectrace.Trace{"this process": open(t, record())}
-	for _, pattern := range []string{"../exectrace/testdata/old/*.trace", "../exectrace/testdata/recorded/*.trace", os.Getenv("LOUPE_TRACE")} {
+	for _, pattern := range []string{"../../format/exectrace/testdata/old/*.trace", "../../format/exectrace/testdata/recorded/*.trace", os.Getenv("LOUPE_TRACE")} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 && pattern != "" {
 			t.Fatalf("%s: no traces, %v", pattern, err)

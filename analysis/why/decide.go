@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/stack"
+	"loupe/format/compiler"
+	"loupe/value/stack"
 )
 
 // candidate is a cause that has not been chosen yet.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/why"
+	"loupe/analysis/why"
+	"loupe/format/compiler"
 )
 
 func ExampleFlowWords() {

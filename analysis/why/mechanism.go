@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/stack"
+	"loupe/format/compiler"
+	"loupe/value/stack"
 )
 
 // Mechanism says by which operation memory is taken. A set of them says what

@@ -15,9 +15,9 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/compiler"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // Certainty says how much is known about an allocation.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/collect"
-	"loupe/profile"
-	"loupe/why"
+	"loupe/analysis/why"
+	"loupe/capture/collect"
+	"loupe/format/profile"
 )
 
 // sample is a program that has run, with all that is known about it.

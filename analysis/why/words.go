@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/compiler"
+	"loupe/format/compiler"
 )
 
 // words says in words why a candidate allocates.

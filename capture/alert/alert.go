@@ -2,7 +2,7 @@
 // against: "rss>50%", "goroutines>10000 for 30s", "heap/s>1MB over 2m".
 //
 // A rule is of one figure. It holds for an instant, or for a while, or it is of
-// how fast the figure rises. What the figures are is told by [Metrics]; where
+// how fast the figure rises. What the figures are is told by [Metric]; where
 // they come from is the business of who watches.
 package alert
 
@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/stats"
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/stats"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // Metric is a figure that rules may be of.
@@ -30,8 +30,8 @@ type Metric struct {
 	Whole string
 }
 
-// Metrics lists the figures.
-var Metrics = []Metric{
+// allMetrics lists the figures.
+var allMetrics = []Metric{
 	{"rss", "memory of the process that is in RAM", true, "the limit"},
 	{"cgroup", "memory that the program's cgroup is charged with", true, "the limit"},
 	{"machine", "memory of the machine that is in use", true, "all of it"},
@@ -46,16 +46,16 @@ var Metrics = []Metric{
 	{"gcs", "collections a second", false, ""},
 }
 
-// Find returns the metric of a name.
-func Find(name string) (*Metric, bool) {
-	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
+// find returns the metric of a name.
+func find(name string) (*Metric, bool) {
+	i := slices.IndexFunc(allMetrics, func(m Metric) bool { return m.Name == name })
 	if i < 0 {
 		return nil, false
 	}
-	return &Metrics[i], true
+	return &allMetrics[i], true
 }
 
-// Reading holds the figures of one instant by the names of [Metrics]; one that
+// Reading holds the figures of one instant by the names of metrics; one that
 // is not known is missing.
 type Reading struct {
 	At     timeline.Time
@@ -106,7 +106,7 @@ func Help() string {
 		"cpu>90% for 30s, which must hold for so long. METRIC/s>VALUE over TIME is of\n" +
 		"how fast it rises: heap/s>1MB over 2m holds when the trend over two minutes is\n" +
 		"that steep with 95 % confidence. The metrics:\n")
-	for _, m := range Metrics {
+	for _, m := range allMetrics {
 		about := m.About
 		if m.Whole != "" {
 			about += "; % is of " + m.Whole
@@ -123,10 +123,10 @@ func Parse(text string) (*Rule, error) {
 	if m == nil {
 		return nil, fmt.Errorf("cannot read the rule %q: it should be like rss>50%%, goroutines>10000 for 30s, or heap/s>1MB over 2m", text)
 	}
-	metric, ok := Find(m[1])
+	metric, ok := find(m[1])
 	if !ok {
 		var names []string
-		for _, m := range Metrics {
+		for _, m := range allMetrics {
 			names = append(names, m.Name)
 		}
 		return nil, fmt.Errorf("cannot read the rule %q: there is no %q; known are %s", text, m[1], strings.Join(names, ", "))

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 func TestParse(t *testing.T) {

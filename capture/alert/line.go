@@ -1,16 +1,15 @@
-package report
+package alert
 
 import (
 	"fmt"
 	"strings"
 
-	"loupe/alert"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
-// WatchLine is one line about a watched program: what is known of it at an
-// instant, and what is not is left out.
-func WatchLine(now alert.Reading) string {
+// Line is one line about the program: what is known of it at the instant, and what
+// is not is left out.
+func (now Reading) Line() string {
 	var parts []string
 	add := func(head, name string, show func(float64) string) {
 		v, ok := now.Values[name]

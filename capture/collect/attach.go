@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"loupe/recording"
-	"loupe/secret"
+	"loupe/value/secret"
 )
 
 // Service is a running service that was found.
@@ -130,6 +130,7 @@ func describeProcess(t *recording.Target, pid int) {
 	for _, s := range bi.Settings {
 		t.BuildSettings[s.Key] = s.Value
 	}
+	t.Stripped = stripped(exe)
 	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil {
 		t.Env = runtimeEnv(strings.Split(string(env), "\x00"))
 	}

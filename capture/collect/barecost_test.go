@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/load"
+	"loupe/capture/load"
 	"loupe/recording"
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // bareLoad is what one round of BenchmarkBarePhase sends: the load of the
@@ -29,10 +29,10 @@ var bareLoad = load.Config{
 // of the program's CPU time a request with their intervals, in percent. Run it
 // alone on a quiet machine:
 //
-//	go test -run '^$' -bench BarePhase -benchtime 12x ./collect
+//	go test -run '^$' -bench BarePhase -benchtime 12x ./capture/collect
 func BenchmarkBarePhase(b *testing.B) {
 	temp := b.TempDir()
-	prog, err := Build(b.Context(), BuildOptions{Target: "../labs/newssearch", Temp: temp})
+	prog, err := Build(b.Context(), BuildOptions{Target: "../../labs/newssearch", Temp: temp})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,7 +115,7 @@ const churnCycles = 1000
 // one. System time is told apart, because that is where the cost lies and the
 // noise of marking does not.
 //
-//	go test -run '^$' -bench Collection -benchtime 40x ./collect
+//	go test -run '^$' -bench Collection -benchtime 40x ./capture/collect
 func BenchmarkCollection(b *testing.B) {
 	temp := b.TempDir()
 	prog, err := Build(b.Context(), BuildOptions{Target: "./testdata/churn", Temp: temp})

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	sources "loupe/source"
+	sources "loupe/source/bounded"
 )
 
 // counter counts what is written to it.

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/agent"
+	"loupe/capture/agent"
 	"loupe/recording"
 )
 
@@ -64,6 +64,8 @@ type Program struct {
 	// compile is how the compiler is asked about the program; nil when the
 	// program was built by somebody else.
 	compile *CompileOptions
+	// local are the modules, besides the target's, that were built from a folder.
+	local []string
 }
 
 // name is how messages name the program: as the user typed it, unless that is a
@@ -129,7 +131,7 @@ func existing(opt BuildOptions, path string, info fs.FileInfo) (*Program, error)
 		p.Notes = append(p.Notes, "a ready binary has no agent: profiles come from its own /debug/pprof, if it has one (give the package instead to get all of them)")
 	}
 	if p.Stripped {
-		p.Notes = append(p.Notes, opt.Target+" has no symbol table (built with -ldflags=-s): loupe reads names from the runtime's own tables, other tools may not")
+		p.Notes = append(p.Notes, opt.Target+" has no symbol table (built with -ldflags=-s, or stripped afterwards): loupe reads names from the runtime's own tables, other tools may not")
 	}
 	return p, nil
 }
@@ -142,6 +144,7 @@ func (p *Program) describe() {
 		return
 	}
 	p.Target.Go, p.Target.Module = bi.GoVersion, bi.Main.Path
+	p.local = recording.LocalModules(bi)
 	if p.Target.Package == "" {
 		p.Target.Package = bi.Path // of a test it ends in ".test"
 	}
@@ -150,6 +153,7 @@ func (p *Program) describe() {
 		p.Target.BuildSettings[s.Key] = s.Value
 	}
 	p.Stripped = stripped(p.Path)
+	p.Target.Stripped = p.Stripped
 }
 
 // digest is the SHA-256 of a file in hexadecimal, empty when it cannot be read.

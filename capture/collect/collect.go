@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // Phase is what to do in one phase of a recording.

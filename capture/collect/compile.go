@@ -15,7 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compiler"
+	"loupe/format/compiler"
+	"loupe/value/unit"
 )
 
 // CompileOptions say which packages the compiler is to explain, and how the
@@ -112,19 +113,12 @@ func Compile(ctx context.Context, opt CompileOptions) (*Compiled, error) {
 		}
 	}
 	if len(missing) > 0 {
-		opt.Progress("compiling %s again to learn why they allocate", packages(len(missing)))
+		opt.Progress("compiling %s again to learn why they allocate", unit.Plural(len(missing), "package"))
 		if err := c.compile(ctx, missing); err != nil {
 			return nil, err
 		}
 	}
 	return c.out, nil
-}
-
-func packages(n int) string {
-	if n == 1 {
-		return "1 package"
-	}
-	return fmt.Sprintf("%d packages", n)
 }
 
 type compilation struct {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"loupe/compiler"
+	"loupe/format/compiler"
 )
 
 // TestCompileLostFile compiles a package whose sort.go shares its name with

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compiler"
+	"loupe/format/compiler"
 )
 
 // escapeUnit names the directory that the compiler makes for a package.

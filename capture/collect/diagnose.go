@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/compiler"
-	"loupe/profile"
+	"loupe/format/compiler"
+	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Diagnosis says how the compiler's reasons get into a recording. Which
@@ -44,9 +44,9 @@ const largestDiagnosis = 32 << 20
 // the program. What cannot be had is a note in the recording: the rest of it is
 // as good as before.
 //
-// Only the module of the target is asked about. Its own code is what the user
-// can change, and the packages that it imports are compiled already; to ask
-// about them too would take up to half a minute (go/types and all below it:
+// Only the module of the target is asked about, and those that were built from a
+// folder as it was (go.work, replace). That code is what the user can change, and the
+// packages that it imports are compiled already; to ask about them too would take up to half a minute (go/types and all below it:
 // 31 s of CPU time against 9 s).
 func (r *Recorder) Diagnose(ctx context.Context) error {
 	if r.opt.Diagnose == nil || r.prog == nil || r.aborted.Load() || ctx.Err() != nil {
@@ -96,7 +96,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func (r *Recorder) profiles(kind recording.Kind) (profiles []*profile.Profile) {
 	m := r.w.Manifest()
 	for _, e := range m.Of(kind) {
-		data, err := os.ReadFile(filepath.Join(r.w.Dir(), filepath.FromSlash(e.Path)))
+		data, err := r.w.ReadFile(e.Path)
 		if err != nil {
 			continue
 		}
@@ -111,7 +111,7 @@ func (r *Recorder) profiles(kind recording.Kind) (profiles []*profile.Profile) {
 func (r *Recorder) ownPackages(profiles []*profile.Profile) []string {
 	var scope stack.Scope
 	if m := r.prog.Target.Module; m != "" {
-		scope.Modules = []string{m}
+		scope.Modules = append([]string{m}, r.prog.local...)
 	}
 	own := map[string]bool{}
 	for _, p := range profiles {

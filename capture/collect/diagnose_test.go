@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/compiler"
-	"loupe/profile"
+	"loupe/format/compiler"
+	"loupe/format/profile"
 	"loupe/recording"
 )
 

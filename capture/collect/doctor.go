@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // Verdict says what a check found.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/dump"
-	"loupe/godebug"
+	"loupe/format/dump"
+	"loupe/format/godebug"
 )
 
 // CompareAgentOptions say how a program is held against itself.

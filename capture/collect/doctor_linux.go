@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/live"
+	"loupe/capture/live"
 )
 
 // selfCPU is the CPU time of loupe itself.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/metrics"
+	"loupe/format/metrics"
 	"loupe/recording"
 )
 

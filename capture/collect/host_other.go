@@ -3,7 +3,7 @@
 package collect
 
 import (
-	"loupe/metrics"
+	"loupe/format/metrics"
 	"loupe/recording"
 )
 

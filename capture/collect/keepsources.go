@@ -1,15 +1,14 @@
 package collect
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"loupe/profile"
+	"loupe/format/profile"
 	"loupe/recording"
-	sources "loupe/source"
-	"loupe/stack"
+	sources "loupe/source/bounded"
+	"loupe/value/stack"
 )
 
 // Bounds of the sources that a recording keeps.
@@ -71,7 +70,7 @@ func (r *Recorder) keepSources() error {
 // countFiles adds how many samples of a profile go through each file of the
 // user's own code.
 func (r *Recorder) countFiles(e recording.Entry, scope stack.Scope, weights map[string]int64) {
-	data, err := os.ReadFile(filepath.Join(r.w.Dir(), filepath.FromSlash(e.Path)))
+	data, err := r.w.ReadFile(e.Path)
 	if err != nil {
 		return
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/dump"
-	"loupe/dump/goroutineprofile"
-	"loupe/live"
-	"loupe/profile"
+	"loupe/capture/live"
+	"loupe/format/dump"
+	"loupe/format/dump/goroutineprofile"
+	"loupe/format/profile"
 	"loupe/recording"
 )
 

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"loupe/agent"
+	"loupe/capture/agent"
 	"loupe/recording"
-	"loupe/system"
+	"loupe/source/system"
 )
 
 // LaunchOptions say how a program is started.

@@ -116,7 +116,9 @@ func (r *stderrReader) readAll(sink stderrSink) {
 	defer r.closeOurs()
 	if !r.packets {
 		readStream(r.pipe, sink)
-		r.readLeft(sink)
+		if left := leftIn(r.pipe); len(left) > 0 {
+			sink.packet(left, time.Now(), 0)
+		}
 		return
 	}
 	buf := make([]byte, 1<<20)
@@ -138,22 +140,6 @@ func (r *stderrReader) readAll(sink stderrSink) {
 			return
 		}
 	}
-}
-
-// readLeft reads what lies in the pipe now that its deadline has passed, after
-// which Go's own Read gives nothing any more.
-func (r *stderrReader) readLeft(sink stderrSink) {
-	conn, err := r.pipe.SyscallConn()
-	if err != nil {
-		return
-	}
-	buf := make([]byte, 1<<20) // the most that an unprivileged pipe holds
-	conn.Control(func(fd uintptr) {
-		// The pipe does not block: os.Pipe gives it to Go's poller.
-		if n, _ := syscall.Read(int(fd), buf); n > 0 {
-			sink.packet(buf[:n], time.Now(), 0)
-		}
-	})
 }
 
 // maxEmpty is more than there can be of empty writes that wait to be read: each costs

@@ -40,4 +40,7 @@ func (r *stderrReader) drain() {
 func (r *stderrReader) readAll(sink stderrSink) {
 	defer r.ours.Close()
 	readStream(r.ours, sink)
+	if left := leftIn(r.ours); len(left) > 0 {
+		sink.packet(left, time.Now(), 0)
+	}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"loupe/agent"
+	"loupe/capture/agent"
 )
 
 // overlay is what `go build -overlay` lays over the files of others.

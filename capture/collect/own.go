@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // ownCapture is a profile or trace that the program took of itself, as package

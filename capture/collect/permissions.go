@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/live"
+	"loupe/capture/live"
 )
 
 // Permission says whether one way to learn something of a process is open.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // begin records the start of a phase and returns how to end it.

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"net"
@@ -11,10 +12,15 @@ import (
 	"strings"
 )
 
-// ProcessExists tells whether a local process has that number.
+// ProcessExists tells whether a local process has that number. One that has ended and
+// that its parent has not yet asked for is no more.
 func ProcessExists(pid int) bool {
-	_, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
-	return err == nil
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return false
+	}
+	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" ")) // behind the name, which may have anything in it
+	return !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
 }
 
 // listeningPorts lists the addresses on which a process accepts TCP

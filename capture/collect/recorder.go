@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // RuntimeDebug is the GODEBUG that a launched program gets, merged with the

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"loupe/metrics"
+	"loupe/format/metrics"
 	"loupe/recording"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/collect"
+	"loupe/capture/collect"
 )
 
 // serve is what the test binary does as the server of TestServer.

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/secret"
-	sources "loupe/source"
-	"loupe/timeline"
+	sources "loupe/source/bounded"
+	"loupe/value/secret"
+	"loupe/value/timeline"
 )
 
 // source is where captures of a running program come from: the agent inside

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 	"loupe/recording"
 )
 

@@ -65,6 +65,7 @@ func (l *stdoutLog) begin(ended <-chan struct{}) {
 				break
 			}
 		}
+		l.take(leftIn(l.ours))
 		l.end()
 	}()
 }

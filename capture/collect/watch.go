@@ -17,11 +17,11 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/alert"
-	"loupe/metrics"
+	"loupe/capture/alert"
+	"loupe/format/metrics"
 	"loupe/recording"
-	"loupe/secret"
-	"loupe/timeline"
+	"loupe/value/secret"
+	"loupe/value/timeline"
 )
 
 // WatchOptions say how a program is watched.
@@ -72,7 +72,7 @@ type Watcher struct {
 
 	samples  []osAt
 	before   alert.Reading // the reading before, for rates
-	sums     map[string]float64
+	sums     map[string]*growth
 	oomKills func() int64 // how often the kernel has killed in the program's cgroup
 	kills    int64        // and had at first
 }
@@ -365,9 +365,19 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 	put("machine", s.MemoryUsed)
 	put("threads", int64(s.Threads))
 	put("files", int64(s.FDs))
-	sums := map[string]float64{}
+	sums := map[string]*growth{}
+	grow := func(name string, sum float64, at time.Time) {
+		g := w.sums[name]
+		if g == nil {
+			g = &growth{}
+		}
+		sums[name] = g
+		if rate, ok := g.add(sum, at); ok {
+			now.Values[name] = rate
+		}
+	}
 	if w.pid > 0 {
-		sums["cpu"] = (s.User + s.System).Seconds()
+		grow("cpu", (s.User + s.System).Seconds(), s.at)
 	}
 	w.mu.Lock()
 	if n := len(w.lines); n > 0 && s.at.Sub(w.lines[n-1].at) > max(staleAfter, 10*w.opt.Interval) {
@@ -375,7 +385,7 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 	}
 	for name, v := range w.last {
 		if sum, ok := strings.CutSuffix(name, "*"); ok {
-			sums[sum] = v
+			grow(sum, v, w.lines[len(w.lines)-1].at)
 		} else {
 			now.Values[name] = v
 		}
@@ -384,14 +394,38 @@ func (w *Watcher) read(ctx context.Context) alert.Reading {
 	if h, ok := w.src.(*httpSource); ok {
 		w.ask(ctx, h, &now)
 	}
-	for name, v := range sums {
-		if old, ok := w.sums[name]; ok && v >= old && now.At > w.before.At {
-			now.Values[name] = (v - old) / now.At.Sub(w.before.At).Seconds()
-		}
+	if cpu, ok := now.Values["cpu"]; ok { // ticks are not exact
+		now.Values["cpu"] = min(cpu, float64(runtime.NumCPU()))
 	}
 	w.wholes(&now, &s.OSSample)
 	w.before, w.sums = now, sums
 	return now
+}
+
+// leastGrowth is the least time over which a rate is taken. The system counts CPU
+// time in ticks of 10 ms, and readings follow closely where one of them was late.
+const leastGrowth = 50 * time.Millisecond
+
+// growth is how fast a sum grows, by when it was told: figures of the program may
+// come more seldom than readings are taken, and a rate over the time of the readings
+// would be nothing for a while and then too much.
+type growth struct {
+	sum   float64
+	at    time.Time
+	rate  float64
+	known bool
+}
+
+// add takes a sum and returns by how much it grows a second, if that is known.
+func (g *growth) add(sum float64, at time.Time) (rate float64, known bool) {
+	length := at.Sub(g.at)
+	switch {
+	case g.at.IsZero() || sum < g.sum:
+		*g = growth{sum: sum, at: at}
+	case length >= leastGrowth:
+		*g = growth{sum: sum, at: at, rate: (sum - g.sum) / length.Seconds(), known: true}
+	}
+	return g.rate, g.known
 }
 
 // ask adds what the service's own page tells.
@@ -471,7 +505,7 @@ func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, pha
 		return errors.Join(err, rec.Close())
 	}
 	switch {
-	case w.src == nil && metrics != nil, w.src == nil && w.proc != nil && !ProcessExists(w.pid):
+	case w.src == nil && metrics != nil, w.src == nil && !ProcessExists(w.pid):
 		phases, err = nil, rec.Note("no profiles: the program had ended")
 	case w.src == nil:
 		phases, err = nil, rec.Note("no profiles: the program has no agent and serves no /debug/pprof")
@@ -496,14 +530,18 @@ func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, pha
 }
 
 // Failed tells that the program has ended and that it was no success: it was started
-// here and has another exit code than 0, or the kernel has killed it.
+// here and has another exit code than 0. Of one that was found running only its parent
+// learns how it has ended; whoever watches a service does not expect its end.
 func (w *Watcher) Failed() bool {
-	if w.proc != nil {
-		<-w.proc.done
-		return !w.proc.cmd.ProcessState.Success()
+	if w.proc == nil {
+		return true
 	}
-	return w.pid > 0 && oomKill(w.pid) != ""
+	<-w.proc.done
+	return !w.proc.cmd.ProcessState.Success()
 }
+
+// Started tells that the program was started here.
+func (w *Watcher) Started() bool { return w.proc != nil }
 
 // CaptureEnd writes a recording of a program that is no more: the readings that led
 // there, and the last that it has printed.
@@ -579,10 +617,18 @@ func (w *Watcher) flown(ctx context.Context, r *Recorder) error {
 // Ending says how the program ended, as far as that is known: for one that the
 // kernel killed, what its log tells.
 func (w *Watcher) Ending() string {
-	text := "the program is gone"
-	if w.proc != nil {
+	var text string
+	switch {
+	case w.proc != nil:
 		<-w.proc.done
 		text = w.proc.cmd.ProcessState.String()
+	case w.pid > 0:
+		text = fmt.Sprintf("process %d is gone; its exit status is not known, because it was not started here", w.pid)
+	default:
+		text = w.target.Name + " does not answer any more; whether it has failed or was stopped is not known"
+		if w.unreached != nil {
+			text += " (" + w.unreached.Error() + ")"
+		}
 	}
 	if why := oomKill(w.pid); why != "" {
 		return text + "; the kernel killed it for want of memory: " + why

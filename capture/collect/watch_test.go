@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/alert"
+	"loupe/capture/alert"
 )
 
 // pprofPage is what of the first page of /debug/pprof is read.

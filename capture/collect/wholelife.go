@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // wholeLives starts the program once for each phase and captures each life

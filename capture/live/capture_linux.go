@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loupe/core"
+	"loupe/format/core"
 )
 
 // Capture writes a core of a process into a file, from its begin on. The process

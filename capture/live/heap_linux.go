@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loupe/profile"
-	"loupe/program"
+	"loupe/format/profile"
+	"loupe/format/program"
 )
 
 // HeapProfile reads the heap profile that the runtime keeps in the process: what

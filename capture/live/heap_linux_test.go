@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 // allocations are the samples of a heap profile, in words.

@@ -16,7 +16,7 @@ package live
 import (
 	"errors"
 
-	"loupe/program"
+	"loupe/format/program"
 )
 
 // ErrNotSupported is wrapped by errors on systems that do not let one process

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/dump"
-	"loupe/live/livetest"
+	"loupe/capture/live/livetest"
+	"loupe/format/dump"
 )
 
 // build builds the program that is looked into.

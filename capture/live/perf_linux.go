@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // perfPages is the size of the ring of each thread: 16 pages hold three seconds

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // TestCPUProfile: the function that computes is what the profile shows, with its

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loupe/program"
+	"loupe/format/program"
 )
 
 // Permissions says what this kernel lets this user do with a process, by trying

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loupe/dump"
-	"loupe/program"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/program"
+	"loupe/format/symbol"
 )
 
 // Process is a running Go program that is looked into. It is used by one

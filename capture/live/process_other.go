@@ -6,9 +6,9 @@ import (
 	"context"
 	"time"
 
-	"loupe/dump"
-	"loupe/profile"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/profile"
+	"loupe/format/symbol"
 )
 
 // Process is a running Go program that is looked into.

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"loupe/load/plan"
-	"loupe/load/target"
-	"loupe/loadlog"
+	"loupe/capture/load/plan"
+	"loupe/capture/load/target"
+	"loupe/format/loadlog"
 )
 
 // carrier is a connection that takes one request after the other, for a
@@ -304,12 +304,13 @@ func (s *slot) do(ctx context.Context, t turn) {
 	w.inFlight.Add(1)
 	end, err := s.carry(ctx, c)
 	w.inFlight.Add(-1)
-	if err != nil && ctx.Err() != nil {
-		return // given up, not failed
-	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && ctx.Err() != nil {
+		w.abandon(c, end) // given up, not failed
+		return
+	}
 	w.finish(c, end, err)
-	w.mu.Unlock()
 }
 
 // carry sends a request over the slot's own connection and follows its

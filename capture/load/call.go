@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/load/internal/http1"
-	"loupe/load/target"
+	"loupe/capture/load/internal/http1"
+	"loupe/capture/load/target"
 )
 
 // call is one request in progress, from its turn to the last byte of its

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/load/plan"
-	"loupe/load/target"
-	"loupe/loadlog"
-	"loupe/secret"
+	"loupe/capture/load/plan"
+	"loupe/capture/load/target"
+	"loupe/format/loadlog"
+	"loupe/value/secret"
 )
 
 // MaxTraced is how many requests [Trace] sends at most: it is for looking at

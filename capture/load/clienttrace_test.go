@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // traced sends n requests and checks what holds of every exchange: phases lie

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/load/plan"
-	"loupe/load/target"
-	"loupe/loadlog"
+	"loupe/capture/load/plan"
+	"loupe/capture/load/target"
+	"loupe/format/loadlog"
 )
 
 // Config says what to send.

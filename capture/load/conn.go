@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"loupe/load/internal/http1"
-	"loupe/loadlog"
+	"loupe/capture/load/internal/http1"
+	"loupe/format/loadlog"
 )
 
 // netConn carries HTTP/1.1 over a net.Conn.

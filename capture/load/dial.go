@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // dialer opens the connections of every engine.

@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/load/internal/http1"
-	"loupe/load/plan"
-	"loupe/load/target"
-	"loupe/loadlog"
+	"loupe/capture/load/internal/http1"
+	"loupe/capture/load/plan"
+	"loupe/capture/load/target"
+	"loupe/format/loadlog"
 )
 
 const haveEpoll = true
@@ -183,6 +183,7 @@ type seat struct {
 	p     *loop
 	call  call
 	conns []*conn
+	sent  bool // it has a request under way
 	// on is what carries the request now; nil while it is dialled for or
 	// followed elsewhere.
 	on *conn
@@ -298,6 +299,19 @@ func (p *loop) run(ctx context.Context) {
 	if length := p.r.now() - begun; length > 0 {
 		p.share = 1 - float64(p.waited)/float64(length)
 	}
+	p.abandonAll()
+}
+
+// abandonAll notes what is under way when the run is ended.
+func (p *loop) abandonAll() {
+	now := p.r.now()
+	p.dials.Wait() // they write to calls, and have been told to end
+	for _, s := range p.seats {
+		if s.sent {
+			s.sent = false
+			p.abandon(&s.call, now)
+		}
+	}
 }
 
 // sleep waits for events, for ns after now.
@@ -385,6 +399,7 @@ func (p *loop) send(ctx context.Context, s *seat, t turn) {
 	}
 	p.busy++
 	p.inFlight.Store(int64(p.busy))
+	s.sent = true
 	s.call.start(p.r, t, now)
 	p.ask(ctx, s, now)
 }
@@ -593,8 +608,10 @@ func (p *loop) failed(ctx context.Context, k *conn, err error) {
 func (p *loop) finished(ctx context.Context, s *seat, end int64, err error) {
 	p.busy--
 	p.inFlight.Store(int64(p.busy))
+	s.sent = false
 	if err != nil && ctx.Err() != nil {
-		return // given up, not failed
+		p.abandon(&s.call, end) // given up, not failed
+		return
 	}
 	p.finish(&s.call, end, err)
 	if think := p.r.Think; think > 0 {

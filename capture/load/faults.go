@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"loupe/load/internal/http1"
+	"loupe/capture/load/internal/http1"
 )
 
 // plain gives equal failures equal texts: without local ports, which differ in

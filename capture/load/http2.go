@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // http2 carries HTTP/2 through net/http's pinned connections.

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loupe/load/plan"
-	"loupe/loadlog"
-	"loupe/timeline"
+	"loupe/capture/load/plan"
+	"loupe/format/loadlog"
+	"loupe/value/timeline"
 )
 
 // noEnd is an instant that never comes.
@@ -56,7 +56,11 @@ type lane struct {
 	queue queue
 
 	unsent int64
-	served int64
+	// slowest is the longest that an answer took, abandoned what was under way
+	// when the run was ended.
+	slowest   int64
+	abandoned []loadlog.Request
+	served    int64
 
 	// For whoever watches: counts of the phase, and what happened since the
 	// last look (live.go).
@@ -139,6 +143,51 @@ func (l *lane) finish(c *call, end int64, err error) {
 	if !l.phase.keep {
 		return
 	}
+	q := l.row(c, end)
+	if err != nil {
+		q.Status, q.Error = 0, l.r.builder.Fault(plain(err))
+	} else {
+		l.slowest = max(l.slowest, end-c.begin)
+	}
+	l.served += c.served
+	l.rec.Add(&q)
+}
+
+// abandon notes a request that was under way when the run was ended.
+func (l *lane) abandon(c *call, now int64) {
+	if l.phase.keep {
+		q := l.row(c, now)
+		q.Status = 0
+		l.abandoned = append(l.abandoned, q)
+	}
+}
+
+// settle decides on the requests that were under way when the run was ended. One
+// that has waited longer than any answer took is kept as given up: left out, it
+// would make a service that hangs look like one that is fast. Of the others nothing
+// is known that the answers do not tell; they are counted.
+func (r *run) settle() (underWay int64) {
+	slowest := int64(0)
+	for _, l := range r.lanes {
+		slowest = max(slowest, l.slowest)
+	}
+	for _, l := range r.lanes {
+		for i := range l.abandoned {
+			q := &l.abandoned[i]
+			if int64(q.Latency()) <= slowest {
+				underWay++
+				continue
+			}
+			q.Error = r.builder.Fault(loadlog.GivenUp)
+			l.rec.Add(q)
+		}
+		l.abandoned = nil
+	}
+	return underWay
+}
+
+// row is what is kept of a request that ends at an instant.
+func (l *lane) row(c *call, end int64) loadlog.Request {
 	q := loadlog.Request{
 		Begin: timeline.Time(c.begin - l.phase.from), Service: c.service(end),
 		Dial: c.dialled.whole, DNS: c.dialled.dns, TLS: c.dialled.tls,
@@ -148,11 +197,7 @@ func (l *lane) finish(c *call, end int64, err error) {
 	if l.turns != nil {
 		q.Late = time.Duration(c.sent - c.begin)
 	}
-	if err != nil {
-		q.Status, q.Error = 0, l.r.builder.Fault(plain(err))
-	}
-	l.served += c.served
-	l.rec.Add(&q)
+	return q
 }
 
 // queue holds turns that are due while all connections are busy: their times

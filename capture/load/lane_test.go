@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // TestSettle: the automatic warm-up ends with two seconds that are alike.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // Snapshot is how a run is going.

@@ -23,10 +23,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loupe/load/target"
-	"loupe/loadlog"
-	"loupe/secret"
-	"loupe/timeline"
+	"loupe/capture/load/target"
+	"loupe/format/loadlog"
+	"loupe/value/secret"
+	"loupe/value/timeline"
 )
 
 // gcPercent is that of loupe while it sends: the generator's own collections
@@ -79,8 +79,9 @@ func (r *run) now() int64 { return int64(time.Since(r.base)) }
 func (r *run) at(instant int64) time.Time { return r.base.Add(time.Duration(instant)) }
 
 // Run sends the load and returns what happened to every request. When Duration
-// is over, requests in flight are finished; when ctx ends, they are given up
-// and left out. An error says that nothing could be sent; failed requests are
+// is over, requests in flight are finished; when ctx ends, they are given up:
+// those that have waited longer than any answer took are kept as such, the others
+// are counted. An error says that nothing could be sent; failed requests are
 // no error.
 func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	r, err := newRun(ctx, c)
@@ -102,6 +103,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	delay, delayKnown := r.engine.delay()
 	stop()
 	r.engine.close()
+	underWay := r.settle()
 	h := r.header()
 	h.Start, h.Monotonic, h.BootID = start, monotonic, bootID()
 	if monotonic == p.from {
@@ -111,7 +113,7 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	if delayKnown {
 		h.RunDelay = &delay
 	}
-	h.Retry, h.Resent = r.Retry, r.resent.Load()
+	h.UnderWay, h.Retry, h.Resent = underWay, r.Retry, r.resent.Load()
 	for _, l := range r.lanes {
 		h.Unsent += l.unsent
 		h.ServedLength += l.served

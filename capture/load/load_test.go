@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // serve starts a server and returns its address and a count of requests.
@@ -120,8 +120,8 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	l, err := Run(ctx, Config{URL: u + "/slow", Concurrency: 3})
-	if err != nil || l.Len() != 0 {
-		t.Errorf("given-up requests were kept: %d, %v", l.Len(), err)
+	if err != nil || int(l.Summary().GivenUp()) != l.Len() {
+		t.Errorf("requests that were given up are kept as something else: %v, %v", l.Summary().Errors, err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/load/internal/http1"
-	"loupe/load/target"
+	"loupe/capture/load/internal/http1"
+	"loupe/capture/load/target"
 )
 
 // origin is where requests go: what a connection is good for.

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // dropTenth is a server that reads every tenth request and hangs up instead of

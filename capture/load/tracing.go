@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
 )
 
 // tracingKey finds the exchange for which a connection is dialled.

@@ -25,7 +25,8 @@ import (
 // Confidence is that of the intervals.
 const Confidence = 0.95
 
-// File is the output of one or several runs of go test -bench.
+// File is the output of one or several runs of go test -bench, also as go test -json
+// prints it.
 type File struct {
 	Name string
 	Data []byte
@@ -55,6 +56,8 @@ type Result struct {
 	// not be read.
 	Results  int
 	Problems []string
+	// Failed are those of them that tell of a failure of go test.
+	Failed []string
 }
 
 // Pair is a key of the configuration with its value.
@@ -173,7 +176,15 @@ func Tabulate(files []File, opt Options) (*Result, error) {
 	tables := map[benchproc.Key]*cells{}
 	var reader benchfmt.Reader
 	for i, f := range files {
-		reader.Reset(bytes.NewReader(f.Data), f.Name, ".file", out.Files[i])
+		text, problem := unwrap(f.Data)
+		if problem != "" {
+			out.Problems = append(out.Problems, fmt.Sprintf("%s: %s", f.Name, problem))
+		}
+		if line := failure(text); line != "" {
+			failed := fmt.Sprintf("%s: go test has failed (%s): what was measured may be of a broken program", f.Name, line)
+			out.Failed, out.Problems = append(out.Failed, failed), append(out.Problems, failed)
+		}
+		reader.Reset(bytes.NewReader(text), f.Name, ".file", out.Files[i])
 		for reader.Scan() {
 			switch r := reader.Result().(type) {
 			case *benchfmt.SyntaxError:
@@ -385,4 +396,35 @@ func geomean(values []float64) float64 {
 		return math.NaN()
 	}
 	return math.Exp(sum / float64(len(values)))
+}
+
+// failure is the line that tells of a failure of go test, "" without one.
+func failure(data []byte) string {
+	first := ""
+	for line := range bytes.Lines(data) {
+		text := strings.TrimSpace(string(line))
+		switch {
+		case strings.HasPrefix(text, "--- FAIL: "), strings.HasPrefix(text, "panic: ") && len(line) > 0 && line[0] == 'p':
+			return text
+		case first == "" && (text == "FAIL" || strings.HasPrefix(text, "FAIL\t")):
+			first = text
+		}
+	}
+	return first
+}
+
+// InCommon is how many benchmarks all files have, of those of the first one.
+func (r *Result) InCommon() (n int) {
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			all := len(t.Files) == len(r.Files)
+			for _, c := range row.Cells {
+				all = all && c != nil
+			}
+			if all {
+				n++
+			}
+		}
+	}
+	return n
 }

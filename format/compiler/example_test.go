@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/compiler"
+	"loupe/format/compiler"
 )
 
 func Example() {

@@ -157,14 +157,14 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	case machineARM64:
 		f.Arch = "arm64"
 	}
-	if err := f.readPrograms(head); err != nil {
+	if err := readPrograms(f, head); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
 // readPrograms reads the table of segments and what it leads to.
-func (f *File) readPrograms(head []byte) error {
+func readPrograms(f *File, head []byte) error {
 	at := binary.LittleEndian.Uint64(head[32:])
 	count := uint64(binary.LittleEndian.Uint16(head[56:]))
 	if size := binary.LittleEndian.Uint16(head[54:]); size != progSize && count > 0 {
@@ -184,7 +184,7 @@ func (f *File) readPrograms(head []byte) error {
 		return errors.New("the core has no table of segments: it was cut before anything was written")
 	}
 	if have := (uint64(f.Size) - at) / progSize; count > have {
-		f.odd("%d of %d entries of the table of segments are cut off", count-have, count)
+		odd(f, "%d of %d entries of the table of segments are cut off", count-have, count)
 		f.Cut += int64(count-have) * progSize
 		count = have
 	}
@@ -202,19 +202,19 @@ func (f *File) readPrograms(head []byte) error {
 		case progNote:
 			notes = append(notes, s)
 		case progLoad:
-			f.addSegment(s)
+			addSegment(f, s)
 		}
 	}
-	f.sortSegments()
+	sortSegments(f)
 	for _, n := range notes {
-		f.readNotes(n)
+		readNotes(f, n)
 	}
-	f.judge()
+	judge(f)
 	return nil
 }
 
 // addSegment takes in what of a segment is in the file.
-func (f *File) addSegment(s Segment) {
+func addSegment(f *File, s Segment) {
 	if s.Size < s.FileSize {
 		s.Size = s.FileSize
 	}
@@ -231,14 +231,14 @@ func (f *File) addSegment(s Segment) {
 
 // sortSegments orders segments by address. Of two that overlap, as no writer
 // makes them, the first one counts.
-func (f *File) sortSegments() {
+func sortSegments(f *File) {
 	list := f.Segments
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Addr < list[j].Addr })
 	out := list[:0]
 	end := uint64(0)
 	for _, s := range list {
 		if len(out) > 0 && s.Addr < end {
-			f.odd("two segments overlap at %#x", s.Addr)
+			odd(f, "two segments overlap at %#x", s.Addr)
 			continue
 		}
 		out, end = append(out, s), s.Addr+s.Size
@@ -246,22 +246,22 @@ func (f *File) sortSegments() {
 	f.Segments = out
 }
 
-func (f *File) odd(format string, args ...any) {
+func odd(f *File, format string, args ...any) {
 	if len(f.Odd) < maxOdd {
 		f.Odd = append(f.Odd, fmt.Sprintf(format, args...))
 	}
 }
 
 // judge concludes what no note says.
-func (f *File) judge() {
+func judge(f *File) {
 	if e, ok := f.Aux[AuxEntry]; ok {
 		f.Entry = e
 	}
 	if len(f.Threads) == 0 {
-		f.odd("there are no registers of threads")
+		odd(f, "there are no registers of threads")
 	}
 	if f.Arch == "" {
-		f.odd("registers of this architecture are not read")
+		odd(f, "registers of this architecture are not read")
 	}
 }
 

@@ -34,12 +34,12 @@ const (
 // readNotes reads the notes of a segment: a header of three numbers, the owner, and
 // what it says, both filled up to four bytes. Only what is understood is held in
 // memory; the vector registers of a thousand threads are several megabytes.
-func (f *File) readNotes(s Segment) {
+func readNotes(f *File, s Segment) {
 	have := s.FileSize
 	if size := uint64(f.Size); s.Offset > size || have > size-s.Offset {
 		have = size - min(s.Offset, size)
 		f.Cut += int64(min(s.FileSize-have, 1<<60))
-		f.odd("%d bytes of the notes are cut off", s.FileSize-have)
+		odd(f, "%d bytes of the notes are cut off", s.FileSize-have)
 	}
 	r := bufio.NewReaderSize(io.NewSectionReader(f.r, int64(s.Offset), int64(have)), 32<<10)
 	var head [12]byte
@@ -50,7 +50,7 @@ func (f *File) readNotes(s Segment) {
 		nameSize, size := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
 		kind := binary.LittleEndian.Uint32(head[8:])
 		if nameSize > 256 {
-			f.odd("a note has an owner of %d bytes", nameSize)
+			odd(f, "a note has an owner of %d bytes", nameSize)
 			return
 		}
 		name := make([]byte, (nameSize+3)&^3)
@@ -58,7 +58,7 @@ func (f *File) readNotes(s Segment) {
 			return
 		}
 		owner := strings.TrimRight(string(name[:nameSize]), "\x00")
-		take := f.reader(owner, kind)
+		take := noteReader(owner, kind)
 		if take == nil || size > maxNote || uint64(size) > have {
 			if n, err := r.Discard(int(size)); n < int(size) || err != nil {
 				return
@@ -68,7 +68,7 @@ func (f *File) readNotes(s Segment) {
 			if _, err := io.ReadFull(r, desc); err != nil {
 				return
 			}
-			take(desc)
+			take(f, desc)
 		}
 		if _, err := r.Discard(int(-size & 3)); err != nil {
 			return
@@ -76,28 +76,28 @@ func (f *File) readNotes(s Segment) {
 	}
 }
 
-// reader returns what reads a note, nil for those that nobody needs.
-func (f *File) reader(owner string, kind uint32) func([]byte) {
+// noteReader returns what reads a note, nil for those that nobody needs.
+func noteReader(owner string, kind uint32) func(*File, []byte) {
 	if owner == "" {
 		owner = "CORE" // delve leaves it out
 	}
 	switch {
 	case owner == "CORE" && kind == noteStatus:
-		return f.readStatus
+		return readStatus
 	case owner == "CORE" && kind == noteProcess:
-		return f.readProcess
+		return readProcess
 	case owner == "CORE" && kind == noteSignal:
-		return f.readSignal
+		return readSignal
 	case owner == "CORE" && kind == noteAux:
-		return f.readAux
+		return readAux
 	case owner == "CORE" && kind == noteFiles:
-		return f.readFiles
+		return readFiles
 	case kind == noteDelveHead:
-		return f.readDelveHead
+		return readDelveHead
 	case kind == noteDelveThread:
-		return f.readDelveThread
+		return readDelveThread
 	case owner == loupeNotes && kind == noteLoupe:
-		return func(b []byte) {
+		return func(f *File, b []byte) {
 			f.Writer = Loupe
 			if len(b) >= 8 {
 				f.Clock = int64(binary.LittleEndian.Uint64(b))
@@ -128,10 +128,10 @@ func registerNames(arch string) []string {
 }
 
 // readStatus reads a thread: its signal at 12, its number at 32, the registers.
-func (f *File) readStatus(b []byte) {
+func readStatus(f *File, b []byte) {
 	names := registerNames(f.Arch)
 	if len(b) < statusHead+8*len(names) {
-		f.odd("the registers of a thread have %d bytes, want %d", len(b), statusHead+8*len(names))
+		odd(f, "the registers of a thread have %d bytes, want %d", len(b), statusHead+8*len(names))
 		return
 	}
 	if f.Writer == Unknown {
@@ -149,12 +149,12 @@ func (f *File) readStatus(b []byte) {
 		}
 	}
 	t.name()
-	f.addThread(t)
+	addThread(f, t)
 }
 
-func (f *File) addThread(t Thread) {
+func addThread(f *File, t Thread) {
 	if len(f.Threads) >= maxThreads {
-		f.odd("there are more than %d threads", maxThreads)
+		odd(f, "there are more than %d threads", maxThreads)
 		return
 	}
 	f.Threads = append(f.Threads, t)
@@ -177,7 +177,7 @@ func (t *Thread) name() {
 }
 
 // readProcess reads elf_prpsinfo.
-func (f *File) readProcess(b []byte) {
+func readProcess(f *File, b []byte) {
 	if len(b) < 136 {
 		return
 	}
@@ -197,7 +197,7 @@ const (
 )
 
 // readSignal reads siginfo_t. What was not ended has 0 there.
-func (f *File) readSignal(b []byte) {
+func readSignal(f *File, b []byte) {
 	if len(b) < 24 {
 		return
 	}
@@ -211,7 +211,7 @@ func (f *File) readSignal(b []byte) {
 }
 
 // readAux reads pairs of a key and a value, up to key 0.
-func (f *File) readAux(b []byte) {
+func readAux(f *File, b []byte) {
 	for ; len(b) >= 16 && len(f.Aux) < 256; b = b[16:] {
 		key := binary.LittleEndian.Uint64(b)
 		if key == 0 {
@@ -223,14 +223,14 @@ func (f *File) readAux(b []byte) {
 
 // readFiles reads which files are mapped: how many, the size of a page, three
 // numbers of each, and the names.
-func (f *File) readFiles(b []byte) {
+func readFiles(f *File, b []byte) {
 	if len(b) < 16 {
 		return
 	}
 	n, page := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 	b = b[16:]
 	if n > uint64(len(b))/24 || page > 1<<30 {
-		f.odd("the list of mapped files says that it has %d entries, and has %d bytes", n, len(b))
+		odd(f, "the list of mapped files says that it has %d entries, and has %d bytes", n, len(b))
 		return
 	}
 	names := b[24*n:]
@@ -239,7 +239,7 @@ func (f *File) readFiles(b []byte) {
 		m := Mapping{Addr: binary.LittleEndian.Uint64(e), End: binary.LittleEndian.Uint64(e[8:]), Offset: binary.LittleEndian.Uint64(e[16:]) * page}
 		end := bytes.IndexByte(names[:min(len(names), maxPath)], 0)
 		if end < 0 {
-			f.odd("the list of mapped files has no name for %#x", m.Addr)
+			odd(f, "the list of mapped files has no name for %#x", m.Addr)
 			return
 		}
 		m.Path, names = string(names[:end]), names[end+1:]
@@ -252,7 +252,7 @@ const maxPath = 16 << 10
 
 // readDelveHead reads lines of text: the system and the architecture, delve's
 // version, and named values.
-func (f *File) readDelveHead(b []byte) {
+func readDelveHead(f *File, b []byte) {
 	f.Writer = Delve
 	for i, line := range strings.Split(string(b[:min(len(b), 4096)]), "\n") {
 		if i == 0 {
@@ -272,9 +272,9 @@ func (f *File) readDelveHead(b []byte) {
 // readDelveThread reads a thread as delve writes it where it does not write the
 // kernel's notes: its number, the program counter, the stack pointer, the frame
 // pointer, what is its own, and a list of named registers.
-func (f *File) readDelveThread(b []byte) {
+func readDelveThread(f *File, b []byte) {
 	if len(b) < 53 {
-		f.odd("a thread in delve's form has %d bytes", len(b))
+		odd(f, "a thread in delve's form has %d bytes", len(b))
 		return
 	}
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
@@ -313,5 +313,5 @@ func (f *File) readDelveThread(b []byte) {
 		}
 	}
 	t.PC, t.SP, t.BP = pc, sp, bp
-	f.addThread(t)
+	addThread(f, t)
 }

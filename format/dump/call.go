@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // call is one frame as it stands in the text, without the words of its
@@ -25,21 +25,72 @@ type call struct {
 	waits     bool // the first argument is what the goroutine waits for
 }
 
-// newCall adds a call and returns its number.
-func (p *parser) newCall(c call) uint32 {
-	p.calls = append(p.calls, c)
-	return uint32(len(p.calls) - 1)
+// calls are the frames that were told apart so far, number 0 left out.
+type calls struct {
+	list   []call
+	ids    map[string]uint32
+	key    []byte    // scratch
+	others [2]uint32 // stand for calls and go statements that are too many
+	stacks *stack.Table
+	folded *int64 // counts those
+}
+
+func newCalls(f *File) calls {
+	return calls{list: make([]call, 1), ids: map[string]uint32{}, stacks: f.Stacks, folded: &f.Folded.Frames}
+}
+
+// put adds a call and returns its number.
+func (x *calls) put(c call) uint32 {
+	x.list = append(x.list, c)
+	return uint32(len(x.list) - 1)
+}
+
+// frames are those of what is being read: a goroutine, or one stack of a race.
+type frames struct {
+	calls    calls
+	f        *File // counts them
+	stack    []stack.FrameID
+	last     uint32 // the call before
+	ancestor bool   // those that come are of whoever created it, and are not kept
+	creator  uint64
+	object   uint64 // what it waits for
+	line     []byte // the first line of a frame whose second is to come
+	at       int64  // its offset
+	half     bool   // there is one
+}
+
+// begin starts another stack, behind a call that predicts its first frame.
+func (x *frames) begin(last uint32) {
+	x.stack, x.last, x.ancestor, x.creator, x.object = x.stack[:0], last, false, 0, 0
+}
+
+// hold keeps the first line of a frame.
+func (x *frames) hold(l []byte, at int64) { x.line, x.at, x.half = append(x.line[:0], l...), at, true }
+
+// giveUp counts a first line as odd, if its second has not come.
+func (x *frames) giveUp() {
+	if x.half {
+		odd(x.f, x.line, x.at)
+		x.half = false
+	}
+}
+
+// pseudo adds a frame that stands for what is not shown.
+func (x *frames) pseudo(name string) {
+	if !x.ancestor {
+		x.stack = append(x.stack, x.calls.intern(stack.Frame{Func: name}))
+	}
 }
 
 // quick reads a whole frame of two lines at i if it is one that has followed
 // the frame before it, and returns where the next line begins, or 0.
-func (p *parser) quick(i int) int {
-	b, last := p.b, p.last
-	for k, n := range p.calls[last].next {
+func (x *frames) quick(b []byte, i int) int {
+	last := x.last
+	for k, n := range x.calls.list[last].next {
 		if n == 0 {
 			break
 		}
-		c := &p.calls[n]
+		c := &x.calls.list[n]
 		j := i + len(c.name)
 		if j >= len(b) || string(b[i:j]) != c.name {
 			continue
@@ -76,15 +127,15 @@ func (p *parser) quick(i int) int {
 			return 0
 		}
 		if k > 0 {
-			next := &p.calls[last].next
+			next := &x.calls.list[last].next
 			copy(next[1:k+1], next[:k])
 			next[0] = n
 		}
-		p.f.Lines += 2
-		p.take(n, creator, b[j:end])
+		x.f.Lines += 2
+		x.take(n, creator, b[j:end])
 		return tail + eol + 1
 	}
-	return p.slowPair(i)
+	return x.slowPair(b, i)
 }
 
 // creatorID reads what follows the name of a creator: " in goroutine 7", or
@@ -107,8 +158,7 @@ func creatorID(rest []byte) (id uint64, ok bool) {
 
 // slowPair reads a frame of two lines that was not foreseen, if it is in the
 // form that the runtime prints, or returns 0.
-func (p *parser) slowPair(i int) int {
-	b := p.b
+func (x *frames) slowPair(b []byte, i int) int {
 	eol := bytes.IndexByte(b[i:], '\n')
 	if eol <= 0 || i+eol+2 >= len(b) || b[i+eol+1] != '\t' {
 		return 0
@@ -122,10 +172,10 @@ func (p *parser) slowPair(i int) int {
 	if len(first) == 0 || first[len(first)-1] != ')' && !bytes.HasPrefix(first, []byte(CreatedBy)) {
 		return 0
 	}
-	if !p.frame(first, second) {
+	if !x.frame(first, second) {
 		return 0
 	}
-	p.f.Lines += 2
+	x.f.Lines += 2
 	return pos + end + 1
 }
 
@@ -133,7 +183,7 @@ func (p *parser) slowPair(i int) int {
 //
 //	main.(*T).run(0xc0000a2000, {0x1, 0x2})
 //		/home/user/main.go:12 +0x65 fp=0xc0 sp=0xc1 pc=0x47
-func (p *parser) frame(first, second []byte) bool {
+func (x *frames) frame(first, second []byte) bool {
 	where, ok := cutPosition(second)
 	if !ok {
 		return false
@@ -156,25 +206,34 @@ func (p *parser) frame(first, second []byte) bool {
 	if symbol := bytes.TrimSuffix(bytes.TrimPrefix(name, []byte(CreatedBy)), []byte("(...)")); !isSymbol(symbol) && !isForeignSource(where) {
 		return false
 	}
-	key := append(append(append(p.key[:0], name...), 0), where...)
-	if args {
-		key = append(key, 0)
-	}
-	p.key = key
-	n, ok := p.callIDs[string(key)]
-	if !ok && len(p.callIDs) >= maxFrames {
-		p.take(p.foldedCall(isCreator), creator, nil)
+	n, ok := x.calls.find(name, where, args, isCreator)
+	if !ok {
+		x.take(n, creator, nil)
 		return true
 	}
-	if !ok {
-		n = p.addCall(string(name), string(where), args, isCreator)
-		p.callIDs[string(key)] = n
-	}
-	next := &p.calls[p.last].next
+	next := &x.calls.list[x.last].next
 	copy(next[1:], next[:len(next)-1])
 	next[0] = n
-	p.take(n, creator, rest)
+	x.take(n, creator, rest)
 	return true
+}
+
+// find returns the call with this text, which it adds if it is new; false says that
+// there are too many, and it is one for those.
+func (x *calls) find(name, where []byte, args, created bool) (n uint32, ok bool) {
+	x.key = append(append(append(x.key[:0], name...), 0), where...)
+	if args {
+		x.key = append(x.key, 0)
+	}
+	if n, ok = x.ids[string(x.key)]; ok {
+		return n, true
+	}
+	if len(x.ids) >= maxFrames {
+		return x.other(created), false
+	}
+	n = x.add(string(name), string(where), args, created)
+	x.ids[string(x.key)] = n
+	return n, true
 }
 
 // argsAt returns where the bracket opens that the line ends with, or -1. Words
@@ -190,7 +249,7 @@ func argsAt(line []byte) int {
 }
 
 // addCall makes the frame of a call that is new.
-func (p *parser) addCall(name, where string, args, created bool) uint32 {
+func (x *calls) add(name, where string, args, created bool) uint32 {
 	c := call{name: name, pos: where, args: args, created: created}
 	file, line := fileLine(strings.TrimLeft(where, "\t "))
 	f := stack.Frame{Func: name, File: file, Line: line}
@@ -201,29 +260,29 @@ func (p *parser) addCall(name, where string, args, created bool) uint32 {
 		f.Func, f.Inlined = strings.TrimSuffix(name, "(...)"), true
 	}
 	c.waits = args && waitsFor[f.Func]
-	c.frame = p.intern(f)
-	return p.newCall(c)
+	c.frame = x.intern(f)
+	return x.put(c)
 }
 
 // take adds a call to the stack. The rest is what follows the name.
-func (p *parser) take(n uint32, creator uint64, rest []byte) {
-	c := &p.calls[n]
-	p.last = n
-	p.f.Frames++
+func (x *frames) take(n uint32, creator uint64, rest []byte) {
+	c := &x.calls.list[n]
+	x.last = n
+	x.f.Frames++
 	if c.created {
-		p.f.CreatedBys++
-		p.f.Frames--
+		x.f.CreatedBys++
+		x.f.Frames--
 	}
-	if p.ancestor {
+	if x.ancestor {
 		return
 	}
-	p.stack = append(p.stack, c.frame)
+	x.stack = append(x.stack, c.frame)
 	if c.created {
-		p.creator = creator
+		x.creator = creator
 	}
 	if c.waits {
 		if v, ok := firstWord(rest); ok {
-			p.object = v
+			x.object = v
 		}
 	}
 }

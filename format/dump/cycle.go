@@ -14,6 +14,9 @@ const (
 	GripAddress Grip = iota // the address of the lock is an argument in its stack
 	GripOwner               // the struct that the lock is in is an argument in its stack
 	GripWriter              // a reader waits behind a writer that has asked before it
+	// GripType: it alone is in a method of the type that has the lock, whose
+	// receiver the dump does not show. It counts only where nobody can go on.
+	GripType
 )
 
 // WaitEdge is one step of a cycle: a goroutine waits for what another may hold.
@@ -69,6 +72,17 @@ type touch struct {
 	g       int
 	grip    Grip
 	through string
+	// passed tells that the goroutine wants it, and that its stack shows no more
+	// than that the address was handed on to whoever locks it.
+	passed bool
+}
+
+// better tells whether t says more than u about who holds the lock.
+func (t touch) better(u touch) bool {
+	if t.passed != u.passed {
+		return u.passed
+	}
+	return t.grip < u.grip
 }
 
 // wish is what one goroutine waits for.
@@ -121,7 +135,7 @@ func (f *File) Cycles(keep func(g int) bool) (all []Cycle) {
 
 // touching tells of each lock with an address who else has it, and, apart from
 // those, who has the struct that it is in.
-func (f *File) touching(keep func(g int) bool) (exact, near map[uint64][]int) {
+func touching(f *File, keep func(g int) bool) (exact, near map[uint64][]int) {
 	exact, near = map[uint64][]int{}, map[uint64][]int{}
 	for i := range f.Dumps {
 		w := &waitGraph{f: f, dump: &f.Dumps[i], keep: keep, wishes: map[int]*wish{}, words: map[uint64][]*sought{}}
@@ -201,7 +215,7 @@ func (w *waitGraph) findWishes() {
 		if f.Count(g) == 0 || w.keep != nil && !w.keep(g) || !isWaiting(state) {
 			continue
 		}
-		locking := f.lockCaller(f.StackIDs[g]) != noFrame
+		locking := lockCaller(f, f.StackIDs[g]) != noFrame
 		if f.Objects[g] == 0 && !locking {
 			continue
 		}
@@ -361,12 +375,20 @@ func (w *waitGraph) touchesOf(g int, calls []Call, methods map[string][]*sought)
 				if line, ok := s.taken[c.Func]; ok && c.Line < line {
 					continue // it has not come to the line yet
 				}
-				t := touch{g, GripOwner, c.Func}
+				t := touch{g: g, grip: GripOwner, through: c.Func}
 				if v == s.lock {
 					t.grip = GripAddress
 				}
-				if old, ok := found[s]; !ok || t.grip < old.grip {
+				t.passed = own != nil && own.of == s && !s.mayHaveTaken(c, v)
+				if old, ok := found[s]; !ok || t.better(old) {
 					found[s] = t
+				}
+			}
+		}
+		if w.asleep && own != nil && i > own.caller && c.self() == 0 {
+			for _, s := range methods[receiverOf(c.Func)] {
+				if _, ok := found[s]; !ok && own.of != s {
+					found[s] = touch{g: g, grip: GripType, through: c.Func}
 				}
 			}
 		}
@@ -387,6 +409,17 @@ func (w *waitGraph) touchesOf(g int, calls []Call, methods map[string][]*sought)
 			s.open = true
 		}
 	}
+}
+
+// mayHaveTaken tells whether a frame of a goroutine that wants the lock may have taken
+// it before. That the frame has its address says nothing, since it is what was handed
+// on to whoever locks it: the frame is of a method of the struct that has the lock, or
+// is beyond a line at which the lock is seen to be taken.
+func (s *sought) mayHaveTaken(c *Call, address uint64) bool {
+	if line, ok := s.taken[c.Func]; ok && c.Line >= line {
+		return true
+	}
+	return s.receiver != "" && receiverOf(c.Func) == s.receiver && c.self() == address
 }
 
 // outside tells that a goroutine waits for the world, as the main function and who
@@ -426,15 +459,16 @@ func (w *waitGraph) cycles() (all []Cycle) {
 		}
 	}
 	seen := map[int]bool{}
-	for g := w.dump.First; g < w.dump.End; g++ {
-		if next[g] == nil || seen[g] {
-			continue
+	// That several wait for each other explains more than that one waits for itself.
+	for _, alone := range []bool{false, true} {
+		for g := w.dump.First; g < w.dump.End; g++ {
+			if next[g] == nil || seen[g] {
+				continue
+			}
+			if way := shortest(next, g, seen, alone); way != nil {
+				all = append(all, w.cycle(way, seen))
+			}
 		}
-		way := shortest(next, g, seen)
-		if way == nil {
-			continue
-		}
-		all = append(all, w.cycle(way, seen))
 	}
 	return all
 }
@@ -468,21 +502,27 @@ func (w *waitGraph) edges(g int) (all []WaitEdge) {
 	if x.reader {
 		for _, other := range s.waiters {
 			if y := w.wishes[other]; y.writer && other != g {
-				edge(touch{other, GripWriter, y.call.Func})
+				edge(touch{g: other, grip: GripWriter, through: y.call.Func})
 			}
 		}
 		if len(all) > 0 {
 			return all // a lock with a waiting writer lets no reader in, whoever holds it
 		}
 	}
-	alike := map[string]int{}
+	alike, typed := map[string]int{}, 0
 	for _, t := range s.touches {
 		if y := w.wishes[t.g]; y != nil && y.of == s {
 			alike[t.through]++
 		}
+		if t.grip == GripType {
+			typed++
+		}
 	}
 	for _, t := range s.touches {
 		y := w.wishes[t.g]
+		if t.grip == GripType && typed > 1 || t.passed && !(x.writer && y.reader) {
+			continue
+		}
 		if y == nil || y.of != s || y.reader && t.g != g {
 			edge(t)
 			continue
@@ -497,15 +537,16 @@ func (w *waitGraph) edges(g int) (all []WaitEdge) {
 	return all
 }
 
-// shortest is the shortest way from a goroutine back to itself, nil for none.
-func shortest(next map[int][]WaitEdge, from int, seen map[int]bool) []WaitEdge {
+// shortest is the shortest way from a goroutine back to itself, nil for none; alone
+// tells that it may be a goroutine that waits for itself.
+func shortest(next map[int][]WaitEdge, from int, seen map[int]bool, alone bool) []WaitEdge {
 	before := map[int]WaitEdge{}
 	queue := []int{from}
 	for len(queue) > 0 {
 		g := queue[0]
 		queue = queue[1:]
 		for _, e := range next[g] {
-			if _, known := before[e.Holder]; known || seen[e.Holder] {
+			if _, known := before[e.Holder]; known || seen[e.Holder] || e.Holder == e.Waiter && !alone {
 				continue
 			}
 			before[e.Holder] = e

@@ -49,18 +49,26 @@ func TestCycles(t *testing.T) {
 		if got := steps(stream, stream.Cycles(nil)); got != want {
 			t.Errorf("%s as a stream: %q, want %q", name, got, want)
 		}
-		named := slices.ContainsFunc(f.Suspects(nil), func(s Suspect) bool { return s.Cycle != nil })
-		if first := f.Suspects(nil); named != (want != "") || named && first[0].Concern != ConcernCycle {
+		named := slices.ContainsFunc(Suspects(f, nil), func(s Suspect) bool { return s.Cycle != nil })
+		if first := Suspects(f, nil); named != (want != "") || named && first[0].Concern != ConcernCycle {
 			t.Errorf("%s: suspects %+v", name, first)
 		}
 	}
 	want("abba", "7>8 8>7 proven=false stuck=2")
 	want("three", "19>20 20>21 21>19 proven=false stuck=3")
 	want("rw", "21>22 22>21 proven=false stuck=2")
+	want("rwring", "7>9 9>8 8>7 proven=false stuck=3")                     // each reads one and wants to write the next
+	want("rwbehind", "7>10 10>9 9>12 12>8 8>11 11>7 proven=false stuck=6") // each reads one, and waits behind the writer of the next
+	want("chanring", "7>9 9>8 8>7 proven=false stuck=3")
 	want("self", "7>7 proven=false stuck=1")
 	want("pool", "19>20 20>19 proven=false stuck=3")
 	want("cache", "7>8 8>7 proven=false stuck=2")
 	want("asleep", "1>19 19>1 proven=true stuck=2")
+	// The address that is waited for is also an argument of who calls the method.
+	want("passed", "7>8 8>7 proven=true stuck=2")
+	want("receivers", "18>19 19>18 proven=true stuck=2") // optimized, receivers not shown
+	want("unoptimized", "18>19 19>18 proven=true stuck=2")
+	want("lost", "") // whoever had it has ended
 	want("hold", "")
 	want("busy1", "")
 	want("busy2", "")

@@ -21,7 +21,7 @@ package dump
 import (
 	"bytes"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // CreatedBy begins the name of the root frame of a goroutine: "created by

@@ -79,7 +79,7 @@ func TestWrapped(t *testing.T) {
 					t.Fatalf("%d groups of %d goroutines in %d dumps: %+v\n%s", len(groups), f.Goroutines(), len(f.Dumps), f.Dumps, text)
 				}
 				for i, x := range groups {
-					if got := f.groupText(&x); got != plain.groupText(&want[i]) || x.Count != want[i].Count || x.MaxWait != want[i].MaxWait {
+					if got := groupText(f, &x); got != groupText(plain, &want[i]) || x.Count != want[i].Count || x.MaxWait != want[i].MaxWait {
 						t.Errorf("group %d is %q", i, got)
 					}
 				}
@@ -251,7 +251,7 @@ func TestHolderWants(t *testing.T) {
 // TestSuspectsOfRuntime: goroutines of the runtime may wait as long as they like.
 func TestSuspectsOfRuntime(t *testing.T) {
 	f := Parse([]byte("goroutine 5 [GOMAXPROCS updater (idle), 12 minutes]:\nruntime.goexit({})\n\t/go/asm.s:1 +0x1\n\ngoroutine 6 [finalizer wait, 12 minutes]:\nruntime.goexit({})\n\t/go/asm.s:1 +0x1\n"))
-	if s := f.Suspects(nil); len(s) > 0 {
+	if s := Suspects(f, nil); len(s) > 0 {
 		t.Errorf("it suspects %+v", s)
 	}
 }
@@ -266,7 +266,7 @@ func TestLocks(t *testing.T) {
 	if l.Address != 0xc000012340 || l.Waiters != 5 || l.MaxWait != 2 || l.Caller != "main.(*Cache).Get" || l.Line != 20 || len(l.Holders) != 1 || f.IDs[l.Holders[0]] != 7 {
 		t.Errorf("%+v", l)
 	}
-	s := f.Suspects(nil)
+	s := Suspects(f, nil)
 	if len(s) != 1 || s[0].Concern != ConcernLock || s[0].Count != 5 {
 		t.Errorf("%+v", s)
 	}
@@ -347,7 +347,7 @@ func FuzzParse(f *testing.F) {
 			a.State(g).Pairs()
 			a.DumpOf(g)
 		}
-		a.Suspects(nil)
+		Suspects(a, nil)
 		a.StateCounts(nil)
 		a.AgeCounts(nil)
 		Compare(a, b, nil, nil)
@@ -391,7 +391,7 @@ func TestProfileStates(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f := Parse([]byte(text))
-	if s := f.Suspects(nil); len(s) != 1 || s[0].Concern != ConcernLock || len(s[0].Lock.Holders) != 1 {
+	if s := Suspects(f, nil); len(s) != 1 || s[0].Concern != ConcernLock || len(s[0].Lock.Holders) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if got := states(strings.Replace(text, "goroutine profile", "threadcreate profile", 1)); strings.Contains(got, "Lock") || strings.Contains(got, "sleep") {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
+
+	"loupe/value/streams"
 )
 
 // envelope says how a log wraps each line of a dump: behind a prefix that has
@@ -149,7 +151,7 @@ func wrapped(line []byte, start string) (f find, ok bool) {
 			}
 		}
 		rest := line[i+n:]
-		quote := openQuote(line[:i])
+		quote := streams.OpenQuote(line[:i])
 		if quote < 0 {
 			if i == 0 || start == headerStart && len(rest) > 0 {
 				continue
@@ -167,23 +169,6 @@ func wrapped(line []byte, start string) (f find, ok bool) {
 			return find{env: envelope{field: field}}, true
 		}
 	}
-}
-
-// openQuote returns the position of the quotation mark that is open at the end
-// of text, or -1.
-func openQuote(text []byte) int {
-	open := -1
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && open >= 0:
-			i++
-		case text[i] == '"' && open >= 0:
-			open = -1
-		case text[i] == '"':
-			open = i
-		}
-	}
-	return open
 }
 
 // fieldBefore returns `"log":` for the string that opens at quote.

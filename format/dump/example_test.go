@@ -3,7 +3,7 @@ package dump_test
 import (
 	"fmt"
 
-	"loupe/dump"
+	"loupe/format/dump"
 )
 
 func Example() {

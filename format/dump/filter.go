@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/filter"
-	"loupe/stack"
+	"loupe/value/filter"
+	"loupe/value/stack"
 )
 
 // FilterHelp describes the filter language in a few lines.

@@ -1,6 +1,6 @@
 package dump
 
-import "loupe/stack"
+import "loupe/value/stack"
 
 // OtherFrames is the name of a frame that stands for those that were folded, see
 // [Folded]; OtherStates is that of a state.
@@ -42,49 +42,49 @@ const (
 	maxThreads  = 1 << 14
 )
 
-// foldedCall returns the call that stands for those that were folded. It has no
-// name of its own, so that none is taken for it (parser.quick).
-func (p *parser) foldedCall(created bool) uint32 {
+// other returns the call that stands for those that were folded. It has no
+// name of its own, so that none is taken for it (frames.quick).
+func (x *calls) other(created bool) uint32 {
 	i := 0
 	if created {
 		i = 1
 	}
-	if p.foldedCalls[i] == 0 {
+	if x.others[i] == 0 {
 		f := stack.Frame{Func: OtherFrames}
 		if created {
 			f.Func, f.System = CreatedBy+OtherFrames, OtherFrames
 		}
-		p.foldedCalls[i] = p.newCall(call{created: created, frame: p.f.Stacks.InternFrame(f)})
+		x.others[i] = x.put(call{created: created, frame: x.stacks.InternFrame(f)})
 	}
-	p.f.Folded.Frames++
-	return p.foldedCalls[i]
+	*x.folded++
+	return x.others[i]
 }
 
 // intern adds a frame to the table, or what stands for those that are too many.
-func (p *parser) intern(f stack.Frame) stack.FrameID {
-	if p.f.Stacks.NumFrames() >= maxFrames+len(p.foldedCalls) {
-		return p.calls[p.foldedCall(false)].frame
+func (x *calls) intern(f stack.Frame) stack.FrameID {
+	if x.stacks.NumFrames() >= maxFrames+len(x.others) {
+		return x.list[x.other(false)].frame
 	}
-	return p.f.Stacks.InternFrame(f)
+	return x.stacks.InternFrame(f)
 }
 
-// stateOf gives a state its number.
-func (p *parser) stateOf(s State) StateID {
-	if id, ok := p.stateIDs[s]; ok {
+// number gives a state its number.
+func (x *headers) number(s State) StateID {
+	if id, ok := x.states[s]; ok {
 		return id
 	}
-	if len(p.f.States) >= maxStates {
-		p.f.Folded.States++
+	if len(x.f.States) >= maxStates {
+		x.f.Folded.States++
 		s.Labels, s.More, s.Bubble = "", "", ""
-		if len(p.f.States) >= maxStates+maxNames {
+		if len(x.f.States) >= maxStates+maxNames {
 			s = State{Name: OtherStates}
 		}
-		if id, ok := p.stateIDs[s]; ok {
+		if id, ok := x.states[s]; ok {
 			return id
 		}
 	}
-	id := StateID(len(p.f.States))
-	p.stateIDs[s] = id
-	p.f.States = append(p.f.States, s)
+	id := StateID(len(x.f.States))
+	x.states[s] = id
+	x.f.States = append(x.f.States, s)
 	return id
 }

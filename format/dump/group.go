@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Group is goroutines that are at the same place in the same state, whatever
@@ -184,7 +184,7 @@ func Compare(old, new *File, keepOld, keepNew func(g int) bool) []Change {
 	var all []Change
 	at := map[string]int{}
 	for _, x := range new.Groups(keepNew) {
-		key := new.groupText(&x)
+		key := groupText(new, &x)
 		i, ok := at[key]
 		if !ok {
 			i = len(all)
@@ -195,7 +195,7 @@ func Compare(old, new *File, keepOld, keepNew func(g int) bool) []Change {
 		all[i].MaxWait = max(all[i].MaxWait, x.MaxWait)
 	}
 	for _, x := range old.Groups(keepOld) {
-		key := old.groupText(&x)
+		key := groupText(old, &x)
 		i, ok := at[key]
 		if !ok {
 			i = len(all)
@@ -211,7 +211,7 @@ func Compare(old, new *File, keepOld, keepNew func(g int) bool) []Change {
 }
 
 // groupText is the same for the same group of another file.
-func (f *File) groupText(x *Group) string {
+func groupText(f *File, x *Group) string {
 	var b strings.Builder
 	b.WriteString(x.State)
 	if x.Leaked {

@@ -84,22 +84,34 @@ func nearHeader(line []byte) bool {
 // make each of them another one, which is not worth remembering then.
 const maxHeaders = 1 << 14
 
-// headerOf interns what the brackets say.
-func (p *parser) headerOf(tail []byte) *header {
-	if h := p.lastHeader; h != nil && string(tail) == h.tail {
+// headers are the texts in brackets that were told apart so far.
+type headers struct {
+	f      *File // has the states
+	byText map[string]*header
+	last   *header
+	states map[State]StateID
+}
+
+func newHeaders(f *File) headers {
+	return headers{f: f, byText: map[string]*header{}, states: map[State]StateID{}}
+}
+
+// of interns what the brackets say.
+func (x *headers) of(tail []byte, c *calls) *header {
+	if h := x.last; h != nil && string(tail) == h.tail {
 		return h
 	}
-	h, ok := p.headers[string(tail)]
+	h, ok := x.byText[string(tail)]
 	if !ok {
 		text := string(tail)
 		s, wait := parseState(text)
-		h = &header{tail: text, state: p.stateOf(s), wait: wait}
-		if len(p.headers) < maxHeaders {
-			h.sentinel = p.newCall(call{})
-			p.headers[text] = h
+		h = &header{tail: text, state: x.number(s), wait: wait}
+		if len(x.byText) < maxHeaders {
+			h.sentinel = c.put(call{})
+			x.byText[text] = h
 		}
 	}
-	p.lastHeader = h
+	x.last = h
 	return h
 }
 

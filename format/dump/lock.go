@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // waitsFor are the functions whose first argument is what the goroutine waits
@@ -68,7 +68,7 @@ func (f *File) Locks(keep func(g int) bool) []Lock {
 		}
 		caller, ok := callers[id]
 		if !ok {
-			caller = f.lockCaller(id)
+			caller = lockCaller(f, id)
 			callers[id] = caller
 		}
 		if caller == noFrame {
@@ -109,12 +109,12 @@ func (f *File) Locks(keep func(g int) bool) []Lock {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Waiters, all[a].Waiters) })
 	var exact, near map[uint64][]int
 	if len(order) > 0 && f.Counts == nil {
-		exact, near = f.touching(keep)
+		exact, near = touching(f, keep)
 	}
 	var out []Lock
 	for n, i := range order {
 		if n < maxHolders {
-			all[i].Holders = f.holders(keep, waiting, stacks[i], callers)
+			all[i].Holders = holders(f, keep, waiting, stacks[i], callers)
 			all[i].byAddress(exact[all[i].Address], near[all[i].Address])
 		}
 		out = append(out, all[i])
@@ -150,7 +150,7 @@ func maybeLock(state string) bool {
 
 // lockCaller returns the frame that wants the lock, or noFrame where the stack
 // is of something else.
-func (f *File) lockCaller(id stack.ID) stack.FrameID {
+func lockCaller(f *File, id stack.ID) stack.FrameID {
 	locks := false
 	for _, frame := range f.Stacks.Frames(id) {
 		name := f.Stacks.Frame(frame).Func
@@ -166,7 +166,7 @@ func (f *File) lockCaller(id stack.ID) stack.FrameID {
 }
 
 // holders guesses who holds a lock that waiters with these stacks want.
-func (f *File) holders(keep func(g int) bool, waiting map[int]bool, stacks map[stack.ID]int64, callers map[stack.ID]stack.FrameID) []int {
+func holders(f *File, keep func(g int) bool, waiting map[int]bool, stacks map[stack.ID]int64, callers map[stack.ID]stack.FrameID) []int {
 	from := map[string]int{} // the first line where the function takes the lock
 	type place struct {
 		function string
@@ -188,7 +188,7 @@ func (f *File) holders(keep func(g int) bool, waiting map[int]bool, stacks map[s
 			continue
 		}
 		s, ok := score[id]
-		if caller := f.lockCaller(id); !ok && caller != noFrame {
+		if caller := lockCaller(f, id); !ok && caller != noFrame {
 			// Who is in Lock at the same line was woken a moment ago, or is
 			// just coming: it wants the lock like the others.
 			r := f.Stacks.Frame(caller)

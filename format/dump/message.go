@@ -77,9 +77,9 @@ func (p *parser) messageLine(l []byte) {
 		return
 	}
 	switch {
-	case string(l) == "runtime stack:":
+	case string(l) == systemStack+":":
 		p.endMessage(true)
-		p.beginSystem("runtime stack")
+		p.begin(0, []byte(systemStack))
 		return
 	case bytes.HasPrefix(l, []byte("exit status ")):
 		p.endMessage(true)
@@ -123,10 +123,10 @@ func (p *parser) endMessage(real bool) {
 	}
 	text := strings.TrimRight(string(m.text), "\n")
 	first, _, _ := strings.Cut(text, "\n")
-	if m.signal && p.open && p.crash {
+	if m.signal && p.dumps.open && p.dumps.crash {
 		return // one block for each thread: threadLine has it
 	}
-	d := p.openDump(kindOf(text))
+	d := p.dumps.begin(kindOf(text), p.at(), &p.wrapping)
 	d.Offset, d.Message = m.at, text
 	d.SignalLine = signalLine(text)
 	if m.signal {
@@ -230,55 +230,43 @@ func cutPanics(text string) (all []PanicValue) {
 // threadLine reads what is printed of a thread: "PC=0x4814b7 m=1 sigcode=0",
 // "rax    0xca".
 func (p *parser) threadLine(l []byte) bool {
-	if bytes.HasPrefix(l, []byte("PC=0x")) && bytes.Contains(l, []byte(" m=")) {
-		t := Thread{Signal: "?"}
-		for word := range strings.FieldsSeq(string(l)) {
-			key, value, _ := strings.Cut(word, "=")
-			switch key {
-			case "PC":
-				t.PC, _ = strconv.ParseUint(value, 0, 64)
-			case "m":
-				t.M, _ = strconv.ParseInt(value, 10, 64)
-			case "sigcode":
-				t.Code, _ = strconv.ParseInt(value, 10, 64)
-			}
-		}
-		if p.mode == inMessage {
-			first, _, _ := bytes.Cut(p.msg.text, []byte("\n"))
-			t.Signal = string(first)
-			if !p.open || !p.crash {
-				p.msg.text = append(append(p.msg.text, '\n'), l...)
-				p.msg.thread = t
-				return true
-			}
-		}
-		if p.open {
-			d := &p.f.Dumps[len(p.f.Dumps)-1]
-			if len(d.Threads) >= maxThreads {
-				p.f.Folded.Threads++
-				return true
-			}
-			d.Threads = append(d.Threads, t)
-		}
+	t, ok := cutThread(l)
+	switch {
+	case !ok:
+		return p.mode != inMessage && p.dumps.register(l)
+	case p.mode != inMessage:
+		p.dumps.thread(t)
 		return true
 	}
-	if !p.open || p.mode == inMessage || !isRegister(l) {
-		return false
-	}
-	d := &p.f.Dumps[len(p.f.Dumps)-1]
-	name, value, _ := strings.Cut(string(l), " ")
-	v, err := strconv.ParseUint(strings.TrimSpace(value), 0, 64)
-	if err != nil {
-		return false
-	}
-	if len(d.Threads) == 0 {
-		d.Threads = append(d.Threads, Thread{})
-	}
-	t := &d.Threads[len(d.Threads)-1]
-	if len(t.Registers) < 128 {
-		t.Registers = append(t.Registers, Register{strings.TrimSpace(name), v})
+	first, _, _ := bytes.Cut(p.msg.text, []byte("\n"))
+	t.Signal = string(first)
+	if p.dumps.open && p.dumps.crash {
+		p.dumps.thread(t)
+	} else {
+		p.msg.text = append(append(p.msg.text, '\n'), l...)
+		p.msg.thread = t
 	}
 	return true
+}
+
+// cutThread reads "PC=0x4814b7 m=1 sigcode=0".
+func cutThread(l []byte) (t Thread, ok bool) {
+	if !bytes.HasPrefix(l, []byte("PC=0x")) || !bytes.Contains(l, []byte(" m=")) {
+		return t, false
+	}
+	t.Signal = "?"
+	for word := range strings.FieldsSeq(string(l)) {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "PC":
+			t.PC, _ = strconv.ParseUint(value, 0, 64)
+		case "m":
+			t.M, _ = strconv.ParseInt(value, 10, 64)
+		case "sigcode":
+			t.Code, _ = strconv.ParseInt(value, 10, 64)
+		}
+	}
+	return t, true
 }
 
 // isRegister tells that a line is such as "rax    0x0" or "lr      0x1".

@@ -1,6 +1,6 @@
 package dump
 
-import "loupe/stack"
+import "loupe/value/stack"
 
 // parks are the functions by which a goroutine waits, with the words that dumps
 // have for it.

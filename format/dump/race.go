@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Race is one report of the race detector.
@@ -39,63 +39,62 @@ type raceReader struct {
 	any    bool
 }
 
-func (p *parser) startRace() {
-	p.mode = inRace
-	p.race = raceReader{r: Race{Offset: p.at()}}
-	p.stack, p.ancestor, p.hasFn, p.last = p.stack[:0], false, false, 0
-}
+// raceStep says how a report goes on behind a line.
+type raceStep uint8
 
-// raceLine reads a line of a report:
+const (
+	raceGoesOn raceStep = iota
+	raceEnds
+	raceLeft // the line is none of it
+)
+
+// line reads a line of a report, which is at an offset:
 //
 //	Read at 0x00c000094028 by goroutine 7:
 //	  main.(*S).inc()
 //	      /home/user/app/main.go:7 +0x30
 //
 //	Goroutine 7 (running) created at:
-func (p *parser) raceLine(l []byte) {
-	r := &p.race
+func (r *raceReader) line(x *frames, l []byte, at int64) raceStep {
 	switch {
 	case len(l) == 0:
-		p.endRaceStack()
-		return
+		r.endStack(x)
+		return raceGoesOn
 	case bytes.HasPrefix(l, []byte("======")):
-		p.endRace()
-		return
-	case l[0] == ' ' && p.hasFn:
-		p.hasFn = false
-		if p.frame(p.fn, l) {
-			return
+		return raceEnds
+	case l[0] == ' ' && x.half:
+		x.half = false
+		if x.frame(x.line, l) {
+			return raceGoesOn
 		}
-		p.oddAt(p.fn, p.fnAt)
+		odd(x.f, x.line, x.at)
 		fallthrough
 	case l[0] == ' ' && r.any:
 		if text := bytes.TrimLeft(l, " "); len(text) > 0 && text[0] != '[' { // [failed to restore the stack]
-			p.fn = append(p.fn[:0], text...)
-			p.fnAt, p.hasFn = p.at(), true
+			x.hold(text, at)
 		}
-		return
+		return raceGoesOn
 	}
-	p.endRaceStack()
+	r.endStack(x)
 	if len(r.r.Accesses)+len(r.r.Goroutines) >= maxAccesses && (bytes.Contains(l, []byte(" at 0x")) || bytes.HasPrefix(l, []byte("Goroutine "))) {
-		p.f.Folded.Races++
-		return
+		x.f.Folded.Races++
+		return raceGoesOn
 	}
 	if a, ok := cutAccess(l); ok {
 		r.r.Accesses = append(r.r.Accesses, a)
 		r.access, r.any = true, true
-		return
+		return raceGoesOn
 	}
 	if g, ok := cutRaceGoroutine(l); ok {
 		r.r.Goroutines = append(r.r.Goroutines, g)
 		r.access, r.any = false, true
-		return
+		return raceGoesOn
 	}
 	if _, _, ok := cutHeader(l); ok || messageBegins(l) {
-		p.endRace()
-		p.idle(l)
-		return
+		return raceLeft
 	}
-	p.odd(l)
+	odd(x.f, l, at)
+	return raceGoesOn
 }
 
 // cutAccess reads "Previous write at 0x00c000094028 by goroutine 6:".
@@ -138,31 +137,29 @@ func cutRaceGoroutine(l []byte) (g RaceGoroutine, ok bool) {
 	return g, true
 }
 
-// endRaceStack gives the frames to what they are of.
-func (p *parser) endRaceStack() {
-	r := &p.race
-	if p.hasFn {
-		p.oddAt(p.fn, p.fnAt)
-		p.hasFn = false
-	}
-	if len(p.stack) == 0 {
+// endStack gives the frames to what they are of.
+func (r *raceReader) endStack(x *frames) {
+	x.giveUp()
+	if len(x.stack) == 0 {
 		return
 	}
-	id := p.f.Stacks.Intern(p.stack)
+	id := x.f.Stacks.Intern(x.stack)
 	if n := len(r.r.Accesses); r.access && n > 0 {
 		r.r.Accesses[n-1].Stack = id
 	} else if n := len(r.r.Goroutines); !r.access && n > 0 {
 		r.r.Goroutines[n-1].Created = id
 	}
-	p.stack, p.last = p.stack[:0], 0
+	x.stack, x.last = x.stack[:0], 0
 }
 
-func (p *parser) endRace() {
-	p.endRaceStack()
-	if p.race.any && len(p.f.Races) >= maxRaces {
-		p.f.Folded.Races++
-	} else if p.race.any {
-		p.f.Races = append(p.f.Races, p.race.r)
+// end adds the report to the file.
+func (r *raceReader) end(x *frames) {
+	r.endStack(x)
+	switch {
+	case !r.any:
+	case len(x.f.Races) >= maxRaces:
+		x.f.Folded.Races++
+	default:
+		x.f.Races = append(x.f.Races, r.r)
 	}
-	p.mode = idle
 }

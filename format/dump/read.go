@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"loupe/value/streams"
 )
 
 // Read reads everything that a stream holds, in memory that does not grow with
@@ -17,14 +19,14 @@ import (
 func Read(r io.Reader) (*File, error) {
 	p := newParser(true)
 	head, err := gather(r, nil, headSize)
-	if split(withoutColour(head)) != nil && err == nil {
-		head, err = gather(r, head, maxSplit)
+	if split(streams.Plain(head)) != nil && err == nil {
+		head, err = gather(r, head, streams.MaxText)
 	}
 	if err == nil {
 		r = io.MultiReader(bytes.NewReader(head), r)
 	} else {
 		r = io.MultiReader(bytes.NewReader(head), failing{err})
-		if split(withoutColour(head)) != nil {
+		if split(streams.Plain(head)) != nil {
 			p.parse(head)
 			f := p.finish(int64(len(head)))
 			if err == io.EOF {
@@ -115,18 +117,18 @@ func (c *colourless) Read(b []byte) (int, error) {
 	c.rest = c.rest[:0]
 	m, err := c.r.Read(b[n:])
 	n += m
-	if i := bytes.LastIndexByte(b[:n], 0x1b); i >= 0 && n-i < 34 && err == nil && escapeLen(b[i:n]) == 0 {
+	if i := bytes.LastIndexByte(b[:n], 0x1b); i >= 0 && n-i < 34 && err == nil && streams.EscapeLen(b[i:n]) == 0 {
 		c.rest = append(c.rest, b[i:n]...)
 		n = i
 	}
-	return copy(b, withoutColour(b[:n])), err
+	return copy(b, streams.Plain(b[:n])), err
 }
 
 // shift drops the text that nobody needs any more and makes room for more.
 func (p *parser) shift(buf []byte, skip bool) ([]byte, bool) {
 	from := p.i
 	if p.mode == inGoroutine {
-		from = min(from, max(int(p.start-p.base), p.i-maxMessage))
+		from = min(from, max(int(p.row.start-p.base), p.i-maxMessage))
 	}
 	if p.maybe >= p.base {
 		from = min(from, max(int(p.maybe-p.base), p.i-maxMessage))

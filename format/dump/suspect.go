@@ -52,7 +52,7 @@ const (
 )
 
 // Suspects finds what is worth a look first, the gravest first.
-func (f *File) Suspects(keep func(g int) bool) []Suspect {
+func Suspects(f *File, keep func(g int) bool) []Suspect {
 	groups := f.Groups(keep)
 	var all []Suspect
 	var runnable, total int64

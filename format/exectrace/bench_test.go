@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // BenchmarkRead reads the trace that LOUPE_TRACE names.

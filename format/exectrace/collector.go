@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // semaphores are the packages whose functions wait at a semaphore of the runtime
@@ -40,3 +40,19 @@ func IsCollectorWait(t *stack.Table, id stack.ID, reason NameID) bool {
 
 // CollectorReason is the name of such a wait in tables.
 const CollectorReason = "GC (runtime semaphore)"
+
+// WaitReason is the name of the reason for which a goroutine waits at a stack: that
+// of the runtime, but [CollectorReason] for a wait that is the collector's. Whoever
+// shows, filters or adds up waits by reason takes it from here.
+func (s *symbols) WaitReason(reason NameID, at stack.ID) string {
+	return s.Name(s.WaitReasonID(reason, at))
+}
+
+// WaitReasonID is the id of [Reader.WaitReason]: [NameCollector] for a wait that is
+// the collector's.
+func (s *symbols) WaitReasonID(reason NameID, at stack.ID) NameID {
+	if IsCollectorWait(s.stacks, at, reason) {
+		return NameCollector
+	}
+	return reason
+}

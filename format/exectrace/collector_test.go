@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // TestIsCollectorWait: what waits for the collector is told from what waits for a

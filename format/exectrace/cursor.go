@@ -3,7 +3,7 @@ package exectrace
 import (
 	"fmt"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // cursor walks the events that one M wrote in one generation. Its fields hold

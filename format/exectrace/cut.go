@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Cut writes a valid trace with the generations that overlap the span, which
@@ -16,13 +16,13 @@ func (t *Trace) Cut(w io.Writer, span timeline.Span) (written int, err error) {
 	if t.Version < 22 {
 		return 0, fmt.Errorf("cannot cut a trace of format %v: it is one piece; since 1.22 traces have generations", t.Version)
 	}
-	for i, g := range t.gens {
+	for i, g := range t.index.gens {
 		at, err := t.spanOf(g)
 		if err != nil {
 			return written, err
 		}
-		if i+1 < len(t.gens) { // up to the next one, so that no instant is in none
-			next, err := t.spanOf(t.gens[i+1])
+		if i+1 < len(t.index.gens) { // up to the next one, so that no instant is in none
+			next, err := t.spanOf(t.index.gens[i+1])
 			if err != nil {
 				return written, err
 			}
@@ -47,7 +47,7 @@ func (t *Trace) Cut(w io.Writer, span timeline.Span) (written int, err error) {
 // spanOf is the time from the first batch of a generation to the begin of its
 // last one.
 func (t *Trace) spanOf(g *generation) (timeline.Span, error) {
-	data, err := t.load(g, nil)
+	data, err := t.data.load(g, nil)
 	if err != nil {
 		return timeline.Span{}, err
 	}

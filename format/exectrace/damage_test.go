@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // recorded returns the traces in testdata/recorded, by name: of the program that

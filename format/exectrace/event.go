@@ -2,9 +2,11 @@ package exectrace
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // Kind says what an event tells. The kinds are those of internal/trace, but
@@ -208,6 +210,7 @@ const (
 	NameChanReceive
 	NameSleep
 	NameGosched
+	NameCollector
 	firstFreeName
 )
 
@@ -229,34 +232,56 @@ var wellKnown = [firstFreeName]string{
 	NameChanReceive: "chan receive",
 	NameSleep:       "sleep",
 	NameGosched:     "runtime.Gosched",
+	NameCollector:   CollectorReason,
 }
 
-// names interns strings.
+// names interns strings. Of two goroutines one may read ahead in the trace, which
+// adds names, while the other uses them.
 type names struct {
-	list []string
-	ids  map[string]NameID
+	mu  sync.Mutex
+	ids map[string]NameID
+	// list only grows, and what is in it stays.
+	list atomic.Pointer[[]string]
 }
 
 func newNames() *names {
 	n := &names{ids: make(map[string]NameID)}
+	n.list.Store(&[]string{})
 	for _, s := range wellKnown {
 		n.intern(s)
 	}
 	return n
 }
 
+// all returns the names by their ids.
+func (n *names) all() []string { return *n.list.Load() }
+
+// find returns the id of a name that there is.
+func (n *names) find(s string) (NameID, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok := n.ids[s]
+	return id, ok
+}
+
 func (n *names) intern(s string) NameID {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if id, ok := n.ids[s]; ok {
 		return id
 	}
-	id := NameID(len(n.list))
-	n.list = append(n.list, s)
+	list := append(n.all(), s)
+	n.list.Store(&list)
+	id := NameID(len(list) - 1)
 	n.ids[s] = id
 	return id
 }
 
 func (n *names) internBytes(b []byte) NameID {
-	if id, ok := n.ids[string(b)]; ok {
+	n.mu.Lock()
+	id, ok := n.ids[string(b)]
+	n.mu.Unlock()
+	if ok {
 		return id
 	}
 	return n.intern(string(b))

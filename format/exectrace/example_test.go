@@ -5,7 +5,7 @@ import (
 	"log"
 	"strings"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // A goroutine waits for another one, and gets what it waits for.

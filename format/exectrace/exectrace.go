@@ -19,10 +19,11 @@ package exectrace
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // GoID identifies a goroutine for the life of the program.
@@ -87,42 +88,24 @@ type Options struct {
 	Symbolize func(pc uint64) stack.Frame
 }
 
-// Problem is one thing in a trace that could not be read as it should be.
-type Problem struct {
-	// Offset is where in the file, or -1 when no place can be named.
-	Offset int64
-	// Generation is the generation's number in the file; 0 before the first.
-	Generation uint64
-	// Text says what is wrong and what was lost by it.
-	Text string
-}
-
-// Error makes a Problem an error.
-func (p *Problem) Error() string {
-	switch {
-	case p.Offset < 0 && p.Generation == 0:
-		return p.Text
-	case p.Offset < 0:
-		return fmt.Sprintf("generation %d: %s", p.Generation, p.Text)
-	case p.Generation == 0:
-		return fmt.Sprintf("at byte %d: %s", p.Offset, p.Text)
-	}
-	return fmt.Sprintf("at byte %d, generation %d: %s", p.Offset, p.Generation, p.Text)
-}
-
 // Trace is an opened trace: where its batches lie, and how to read them. Any
-// number of readers may read it at the same time.
+// number of readers may read it at the same time. It has more methods than most
+// because it is both the file, which may grow, and what is known of it.
 type Trace struct {
 	// Version is the format.
 	Version Version
 
-	data     source
-	opts     Options
-	gens     []*generation
-	problems []*Problem
-	idx      indexer
-	old      *oldTrace // formats before 1.22
+	data  source
+	opts  Options
+	index indexer
+	old   *oldTrace // formats before 1.22
+
+	readers, read atomic.Int64
 }
+
+// Reads returns how many readers there have been, and how many generations they
+// have read together: what everything that was asked of the trace has cost.
+func (t *Trace) Reads() (readers, generations int64) { return t.readers.Load(), t.read.Load() }
 
 // Open reads the header and the index of a trace that lies in memory, best as
 // a mapped file. The bytes must stay as they are while the trace is in use. A
@@ -150,10 +133,10 @@ func open(src source, opts Options) (*Trace, error) {
 	if t.Version, err = readVersion(head); err != nil {
 		return nil, err
 	}
+	t.index = indexer{data: &t.data, version: t.Version, live: opts.Live, problems: problems{strict: opts.Strict}, off: headerSize}
 	switch t.Version {
 	case 22, 23, 25, 26:
-		t.idx.off = headerSize
-		err = t.index()
+		err = t.index.run()
 	case 5, 7, 8, 9, 10, 11, 19, 21:
 		err = t.openOld()
 	default:
@@ -176,14 +159,14 @@ func (t *Trace) Extend(size int64) error {
 	if t.old != nil {
 		return t.openOld()
 	}
-	return t.index()
+	return t.index.run()
 }
 
 // Finish is the last [Trace.Extend]: the file has this size and will not grow
 // any more. Now what is incomplete at its end is a problem, and readers go on
 // to the end as if the trace had been opened then.
 func (t *Trace) Finish(size int64) error {
-	t.opts.Live = false
+	t.opts.Live, t.index.live = false, false
 	return t.Extend(size)
 }
 
@@ -202,7 +185,7 @@ func (t *Trace) ReadAt(p []byte, off int64) (int, error) {
 
 // Problems returns what the index found wrong with the trace. What only
 // reading finds is told by [Reader.Problems], which includes these.
-func (t *Trace) Problems() []*Problem { return t.problems }
+func (t *Trace) Problems() []*Problem { return t.index.problems.list }
 
 // GenerationInfo describes one generation: the stretch of about a second that
 // the runtime writes at a time, and that can be read without the others.
@@ -219,8 +202,8 @@ type GenerationInfo struct {
 // Generations returns the generations of the trace. Formats before 1.22 have
 // one.
 func (t *Trace) Generations() []GenerationInfo {
-	out := make([]GenerationInfo, len(t.gens))
-	for i, g := range t.gens {
+	out := make([]GenerationInfo, len(t.index.gens))
+	for i, g := range t.index.gens {
 		out[i] = GenerationInfo{Number: g.number, Bytes: g.bytes, Batches: g.batches, Threads: len(g.threads), Complete: g.complete}
 	}
 	return out
@@ -255,4 +238,19 @@ func (s *source) read(off, n int64, buf []byte) ([]byte, error) {
 		return nil, fmt.Errorf("cannot read the trace at byte %d: %w", off, err)
 	}
 	return buf[:got], nil
+}
+
+// share returns how many percent of the bytes n are.
+func (s *source) share(n int64) float64 { return 100 * float64(n) / float64(s.size) }
+
+// load returns the bytes of a generation, from its first batch on. buf is used
+// for the bytes of a file.
+func (s *source) load(g *generation, buf []byte) ([]byte, error) {
+	return s.read(g.start, g.bytes, buf)
+}
+
+// rest says how much of the file is not read because of a problem at off.
+func (s *source) rest(off int64) string {
+	n := s.size - off
+	return fmt.Sprintf("; the last %d bytes (%.1f%% of the file) are not read", n, s.share(n))
 }

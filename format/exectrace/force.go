@@ -1,6 +1,6 @@
 package exectrace
 
-import "fmt"
+import "slices"
 
 // Where events are lost, those that depend on them wait for ever: a goroutine
 // cannot be woken up that the trace has not seen fall asleep. Then the
@@ -8,61 +8,60 @@ import "fmt"
 // events that are not in the file ([Event.Bridged]).
 
 // force lets the event of the first cursor happen against the state of the
-// program. It returns false when that cannot be; then the event is left out.
-func (r *Reader) force(c *cursor) bool {
-	r.bridges = r.bridges[:0]
-	r.bridge(c)
-	if r.advance(c) != advanced {
-		r.skipped++
+// program. Where that cannot be, the event is left out.
+func (m *merger) force(c *cursor) {
+	b := &m.losses.bridges
+	*b = (*b)[:0]
+	b.build(&m.program, c)
+	if m.program.advance(&m.out, c) != advanced {
+		m.losses.skipped++
 		// What was told of others holds all the same.
-		r.queue = append(r.queue[:0], r.bridges...)
-		return false
+		m.out.queue = append(m.out.queue[:0], *b...)
+		return
 	}
-	r.forced++
-	if len(r.bridges) > 0 {
-		rest := append([]Event{r.ev}, r.queue...)
-		r.queue = append(append(r.queue[:0], r.bridges...), rest...)
-	} else {
-		r.queue = append([]Event{r.ev}, r.queue...)
-	}
-	return true
+	m.losses.forced++
+	m.out.queue = slices.Insert(slices.Insert(m.out.queue, 0, m.out.ev), 0, *b...)
 }
 
-// bridge brings the goroutine or P that the event of c names into the state
+// bridges are events that are not in the file: what must have happened for a later
+// one to be possible.
+type bridges []Event
+
+// build brings the goroutine or P that the event of c names into the state
 // that the event needs.
-func (r *Reader) bridge(c *cursor) {
+func (b *bridges) build(w *program, c *cursor) {
 	switch c.op {
 	case evGoStart:
-		r.bridgeGo(c, GoID(c.args[0]), goRunnable, c.args[1])
+		b.goroutine(w, c, GoID(c.args[0]), goRunnable, c.args[1])
 	case evGoUnblock, evGoSwitch, evGoSwitchDestroy:
-		r.bridgeGo(c, GoID(c.args[0]), goWaiting, c.args[1])
+		b.goroutine(w, c, GoID(c.args[0]), goWaiting, c.args[1])
 	case evProcStart:
 		if c.m.p != NoProc {
-			r.bridgeProc(c, c.m.p, procIdle)
+			b.proc(w, c, c.m.p, procIdle)
 		}
-		if id, p := r.procOf(c.args[0]); p != nil {
-			r.bridgeProc(c, id, procIdle)
-			p.seq = before(r.gen, c.args[1])
+		if id, p := w.procs.of(c.args[0]); p != nil {
+			b.proc(w, c, id, procIdle)
+			p.seq = before(w.gen, c.args[1])
 		}
 	case evProcSteal:
-		if id, p := r.procOf(c.args[0]); p != nil {
+		if id, p := w.procs.of(c.args[0]); p != nil {
 			if p.status != procSyscall && p.status != procAbandoned {
 				p.status = procAbandoned // nothing is known of the thread that had it
 			}
-			p.seq = before(r.gen, c.args[1])
-			if v := r.machines[ThreadID(c.args[2])]; v == nil || v.p != id {
+			p.seq = before(w.gen, c.args[1])
+			if v := w.machines[ThreadID(c.args[2])]; v == nil || v.p != id {
 				p.status = procAbandoned
 			}
 		}
 	case evGoSyscallEndBlocked:
 		if c.m.p != NoProc {
-			r.bridgeProc(c, c.m.p, procIdle)
+			b.proc(w, c, c.m.p, procIdle)
 		}
 	case evGCActive, evGCBegin, evGCEnd:
-		r.gcSeq = c.args[0] - 1
-		r.collector = collectorRunning
+		w.collector.seq = c.args[0] - 1
+		w.collector.state = collectorRunning
 		if c.op == evGCBegin {
-			r.collector = collectorIdle
+			w.collector.state = collectorIdle
 		}
 	}
 }
@@ -72,52 +71,43 @@ func before(gen uint32, n uint64) sequence {
 	return sequence{gen: gen, n: uint32(n - 1)}
 }
 
-// bridgeGo tells that a goroutine is in this state.
-func (r *Reader) bridgeGo(c *cursor, id GoID, status uint8, seq uint64) {
-	slot := r.gs.find(id)
+// goroutine tells that a goroutine is in this state.
+func (b *bridges) goroutine(w *program, c *cursor, id GoID, status uint8, seq uint64) {
+	slot := w.gs.find(id)
 	from := Undetermined
 	if slot == NoSlot {
-		slot = r.gs.add(id, status, before(r.gen, seq))
+		slot = w.gs.add(id, status, before(w.gen, seq))
 	} else {
-		g := r.gs.at(slot)
-		g.seq = before(r.gen, seq)
+		g := w.gs.at(slot)
+		g.seq = before(w.gen, seq)
 		if g.status == status {
 			return
 		}
 		from = goStates[g.status]
-		for _, m := range r.machines {
+		for _, m := range w.machines {
 			if m.slot == slot {
 				m.g, m.slot = NoGoroutine, NoSlot
 			}
 		}
 		g.status = status
 	}
-	r.bridges = append(r.bridges, Event{Time: c.time, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, Kind: KindGoTransition,
+	*b = append(*b, Event{Time: c.time, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, Kind: KindGoTransition,
 		Subject: int64(id), SubjectSlot: slot, From: from, To: goStates[status], bridged: true})
 }
 
-// bridgeProc tells that a P is in this state, and takes it from who has it.
-func (r *Reader) bridgeProc(c *cursor, id ProcID, status uint8) {
-	p := r.proc(id)
+// proc tells that a P is in this state, and takes it from who has it.
+func (b *bridges) proc(w *program, c *cursor, id ProcID, status uint8) {
+	p := w.procs.at(id)
 	if p == nil || p.status == status {
 		return
 	}
 	from := procStates[p.status]
-	for _, m := range r.machines {
+	for _, m := range w.machines {
 		if m.p == id {
 			m.p = NoProc
 		}
 	}
 	p.status = status
-	r.bridges = append(r.bridges, Event{Time: c.time, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Kind: KindProcTransition,
+	*b = append(*b, Event{Time: c.time, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Kind: KindProcTransition,
 		Subject: int64(id), From: from, To: procStates[status], bridged: true, op: evProcSteal})
-}
-
-// tellForced says what was guessed in the generation that ends.
-func (r *Reader) tellForced() {
-	if r.forced+r.skipped == 0 {
-		return
-	}
-	r.problem(-1, fmt.Sprintf("%d events come where their times say, because what they depend on is lost; %d that make no sense without it are left out", r.forced, r.skipped))
-	r.forced, r.skipped = 0, 0
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
 )
 
 // corpus returns the inputs that Go keeps for the fuzzing of its own reader,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Bounds of the format (internal/trace/tracev2).
@@ -50,6 +50,7 @@ type generation struct {
 	complete bool     // the end was seen
 	damaged  bool     // some of it is lost
 	torn     bool     // does not follow from the generation before it
+	anew     bool     // begins another trace of the process, see [Join]
 	threads  []thread // in order of appearance, which breaks ties between equal times
 	strings  []batch
 	stacks   []batch
@@ -74,6 +75,12 @@ type indexer struct {
 	padded   bool             // headers are padded, as the runtime does
 	newest   newest
 	head     [batchHeader + 1]byte
+
+	data     *source
+	version  Version
+	live     bool // the file is still being written
+	gens     []*generation
+	problems problems
 }
 
 // newest is the batch that was read last: its size may turn out to be wrong.
@@ -83,27 +90,27 @@ type newest struct {
 	lost bool // it counts in g.lost alone
 }
 
-// index goes on with the headers of the batches until the end of the file.
-func (t *Trace) index() error {
-	for t.idx.off < t.data.size {
-		more, err := t.indexBatch()
+// run goes on with the headers of the batches until the end of the file.
+func (x *indexer) run() error {
+	for x.off < x.data.size {
+		more, err := x.indexBatch()
 		if err != nil || !more {
 			return err
 		}
 	}
-	if t.opts.Live {
+	if x.live {
 		return nil
 	}
-	g := t.idx.g
+	g := x.g
 	switch {
-	case g == nil && len(t.gens) == 0 && t.Version < 26:
-		return t.tell(t.data.size, "the file ends before its first generation")
+	case g == nil && len(x.gens) == 0 && x.version < 26:
+		return x.tell(x.data.size, "the file ends before its first generation")
 	case g == nil:
 		return nil
 	case g.damaged:
-		return t.tellLost()
-	case t.Version >= 26:
-		return t.tell(t.data.size, "the file ends before the generation does")
+		return x.tellLost()
+	case x.version >= 26:
+		return x.tell(x.data.size, "the file ends before the generation does")
 	}
 	g.complete = true // nothing but the end of the file says so
 	return nil
@@ -111,118 +118,108 @@ func (t *Trace) index() error {
 
 // indexBatch reads the header at the current offset. It returns false where
 // the file ends for now.
-func (t *Trace) indexBatch() (more bool, err error) {
-	x := &t.idx
-	head, err := t.data.read(x.off, int64(len(x.head)), x.head[:])
+func (x *indexer) indexBatch() (more bool, err error) {
+	head, err := x.data.read(x.off, int64(len(x.head)), x.head[:])
 	if err != nil {
 		return false, err
 	}
 	if len(head) == 0 {
-		return false, t.tell(x.off, "the file has become shorter while it was read")
+		return false, x.tell(x.off, "the file has become shorter while it was read")
 	}
-	if head[0] == evEndOfGeneration && t.Version >= 26 {
+	if head[0] == evEndOfGeneration && x.version >= 26 {
 		x.off++
 		if x.g == nil {
-			return true, t.tell(x.off-1, "the end of a generation that has not begun")
+			return true, x.tell(x.off-1, "the end of a generation that has not begun")
 		}
-		return true, t.endGeneration()
+		return true, x.endGeneration()
 	}
 	h, n, wrong := parseBatchHeader(head)
 	b := batch{thread: h.thread, time: h.time, offset: x.off + int64(n), size: h.size}
 	end := b.offset + int64(b.size)
-	if n == bad || wrong == "" && end > t.data.size {
-		if t.opts.Live {
+	if n == bad || wrong == "" && end > x.data.size {
+		if x.live {
 			return false, nil // the rest of it will come
 		}
-		if shorter, err := t.shorten(); shorter || err != nil {
+		if shorter, err := x.shorten(); shorter || err != nil {
 			return true, err
 		}
-		if next, err := t.findBatch(x.off+1, t.data.size); err != nil || next < t.data.size {
-			return true, cmp.Or(err, t.skip(next, "a batch that is longer than the file"))
+		// One byte at the end of the file is no proof of a generation's end.
+		if next, err := x.findBatch(x.off+1, x.data.size); err != nil || next < x.data.size-1 {
+			return true, cmp.Or(err, x.skip(next, "a batch that is longer than the file"))
 		}
 		if wrong == "" {
-			wrong = fmt.Sprintf("the file ends inside of a batch: %d of its %d bytes are there", t.data.size-b.offset, b.size)
-			b.size = int32(max(0, t.data.size-b.offset))
+			wrong = fmt.Sprintf("the file ends inside of a batch: %d of its %d bytes are there", x.data.size-b.offset, b.size)
+			b.size = int32(max(0, x.data.size-b.offset))
 		}
-		if err := t.tell(x.off, wrong); err != nil || n == bad {
-			x.off = t.data.size
-			t.tear()
+		if err := x.tell(x.off, wrong); err != nil || n == bad {
+			x.off = x.data.size
+			x.tear()
 			return true, err
 		}
-		end = t.data.size
-		defer t.tear()
+		// What is whole of it is used.
+		wrong, end = "", x.data.size
+		defer x.tear()
 	}
 	padded := wrong == "" && uvarintSize(head[:n]) == paddedSize
-	if wrong == "" && x.padded && !padded && !t.opts.Strict {
+	if wrong == "" && x.padded && !padded && !x.problems.strict {
 		wrong = "a batch should begin here, and nothing but its first byte is as in all before"
 	}
 	if wrong == "" && x.g != nil && h.gen != x.g.number {
-		more, err := t.leave(&h, head, &wrong, end)
+		more, err := x.leave(&h, head, &wrong, end)
 		if err != nil || !more {
 			return false, err
 		}
 	}
 	if wrong != "" {
-		if shorter, err := t.shorten(); shorter || err != nil {
+		if shorter, err := x.shorten(); shorter || err != nil {
 			return true, err
 		}
-		next, err := t.findBatch(x.off+1, t.data.size)
-		if err != nil || next == t.data.size && t.opts.Live {
+		next, err := x.findBatch(x.off+1, x.data.size)
+		if err != nil || next == x.data.size && x.live {
 			return false, err // what comes may show where to go on
 		}
-		return true, t.skip(next, wrong)
+		return true, x.skip(next, wrong)
 	}
 	if x.g == nil {
-		if err := t.enter(h.gen); err != nil {
+		if err := x.enter(h.gen); err != nil {
 			return false, err
 		}
 	}
 	x.padded = x.padded || padded
 	x.off, x.times = end, [2]uint64{h.time, x.times[0]}
-	return true, t.add(b, h, head[n:])
+	return true, x.add(b, h, head[n:])
 }
 
 // endGeneration says that the end of the current generation has come.
-func (t *Trace) endGeneration() error {
-	x := &t.idx
-	err := t.tellLost()
+func (x *indexer) endGeneration() error {
+	err := x.tellLost()
 	x.g.complete, x.g.bytes = true, x.off-x.g.start
 	x.last, x.g = max(x.last, x.g.number), nil
 	return err
 }
 
 // tellLost tells of the events that lie behind damage in their generation.
-func (t *Trace) tellLost() error {
-	g := t.idx.g
+func (x *indexer) tellLost() error {
+	g := x.g
 	if g.lost == 0 {
 		return nil
 	}
-	return t.tell(-1, fmt.Sprintf("%d bytes of events (%.1f%% of the file) lie behind the damage in their generation and are not read",
-		g.lost, t.share(g.lost)))
+	return x.tell(-1, fmt.Sprintf("%d bytes of events (%.1f%% of the file) lie behind the damage in their generation and are not read",
+		g.lost, x.data.share(g.lost)))
 }
-
-// rest says how much of the file is not read because of a problem at off.
-func (t *Trace) rest(off int64) string {
-	n := t.data.size - off
-	return fmt.Sprintf("; the last %d bytes (%.1f%% of the file) are not read", n, t.share(n))
-}
-
-// share returns how many percent of the file n bytes are.
-func (t *Trace) share(n int64) float64 { return 100 * float64(n) / float64(t.data.size) }
 
 // tear says that what comes next does not follow from what was there before.
-func (t *Trace) tear() {
-	if t.idx.torn = t.idx.g == nil; t.idx.g != nil {
-		t.idx.g.damaged = true
+func (x *indexer) tear() {
+	if x.torn = x.g == nil; x.g != nil {
+		x.g.damaged = true
 	}
 }
 
 // skip goes on at another place because something is wrong here.
-func (t *Trace) skip(next int64, wrong string) error {
-	x := &t.idx
+func (x *indexer) skip(next int64, wrong string) error {
 	n := next - x.off
-	err := t.tell(x.off, fmt.Sprintf("%s; %d bytes (%.1f%% of the file) are skipped", wrong, n, t.share(n)))
-	t.tear()
+	err := x.tell(x.off, fmt.Sprintf("%s; %d bytes (%.1f%% of the file) are skipped", wrong, n, x.data.share(n)))
+	x.tear()
 	x.off = next
 	return err
 }
@@ -231,19 +228,18 @@ func (t *Trace) skip(next int64, wrong string) error {
 // the end of that, a wrong number, which it corrects, or that there is no batch
 // here at all, which it tells by wrong. It returns false when the file must
 // grow before that can be told.
-func (t *Trace) leave(h *header, head []byte, wrong *string, end int64) (more bool, err error) {
-	x := &t.idx
+func (x *indexer) leave(h *header, head []byte, wrong *string, end int64) (more bool, err error) {
 	g := x.g
-	within, err := t.continues(end)
+	within, err := x.continues(end)
 	switch {
-	case err != nil || end >= t.data.size && t.opts.Live:
+	case err != nil || end >= x.data.size && x.live:
 		return false, err
 	case within:
-		err = t.tell(x.off, fmt.Sprintf("a batch of generation %d between two of generation %d, to which it is counted", h.gen, g.number))
+		err = x.tell(x.off, fmt.Sprintf("a batch of generation %d between two of generation %d, to which it is counted", h.gen, g.number))
 		h.gen = g.number
 		return true, err
-	case t.Version < 26 && h.gen == g.number+1:
-		return true, t.endGeneration()
+	case x.version < 26 && h.gen == g.number+1:
+		return true, x.endGeneration()
 	}
 	text := fmt.Sprintf("a batch of generation %d before the end of generation %d", h.gen, g.number)
 	alone := g.total == 1 // then it may be its number that is wrong
@@ -251,41 +247,40 @@ func (t *Trace) leave(h *header, head []byte, wrong *string, end int64) (more bo
 	if alone {
 		number = x.last
 	}
-	if !t.opts.Strict && !t.opensBatch(head, number) {
+	if !x.problems.strict && !x.opensBatch(head, number) {
 		*wrong = text
 		return true, nil
 	}
-	err = t.tell(x.off, text)
+	err = x.tell(x.off, text)
 	if alone {
 		g.number = h.gen
-		if h.gen > x.last && (len(t.gens) == 0 || t.gens[len(t.gens)-1] != g) {
-			t.gens = append(t.gens, g)
+		if h.gen > x.last && (len(x.gens) == 0 || x.gens[len(x.gens)-1] != g) {
+			x.gens = append(x.gens, g)
 		}
 		return true, err
 	}
 	g.damaged = true
-	err = cmp.Or(err, t.tellLost())
+	err = cmp.Or(err, x.tellLost())
 	x.last, x.g, x.torn = max(x.last, g.number), nil, true
 	return true, err
 }
 
 // continues says whether the current generation goes on or ends at off.
-func (t *Trace) continues(off int64) (bool, error) {
+func (x *indexer) continues(off int64) (bool, error) {
 	var buf [batchHeader + 1]byte
-	b, err := t.data.read(off, int64(len(buf)), buf[:])
+	b, err := x.data.read(off, int64(len(buf)), buf[:])
 	if err != nil || len(b) == 0 {
 		return false, err
 	}
-	if b[0] == evEndOfGeneration && t.Version >= 26 {
+	if b[0] == evEndOfGeneration && x.version >= 26 {
 		return true, nil
 	}
 	h, _, wrong := parseBatchHeader(b)
-	return wrong == "" && h.gen == t.idx.g.number, nil
+	return wrong == "" && h.gen == x.g.number, nil
 }
 
 // enter begins a generation.
-func (t *Trace) enter(number uint64) error {
-	x := &t.idx
+func (x *indexer) enter(number uint64) error {
 	x.g = &generation{number: number, start: x.off, torn: x.torn}
 	x.torn = false
 	if x.byThread == nil {
@@ -293,25 +288,25 @@ func (t *Trace) enter(number uint64) error {
 	}
 	clear(x.byThread)
 	// The standard library looks at these numbers before Go 1.26 only.
-	follows := x.last == 0 || number == x.last+1 || t.opts.Strict && t.Version >= 26
+	follows := x.last == 0 || number == x.last+1 || x.problems.strict && x.version >= 26
 	if number > x.last || follows {
-		t.gens = append(t.gens, x.g)
+		x.gens = append(x.gens, x.g)
 	}
 	switch {
 	case follows:
 		return nil
 	case number > x.last:
 		x.g.torn = true
-		return t.tell(x.off, fmt.Sprintf("generation %d follows generation %d; what was between them is lost", number, x.last))
+		return x.tell(x.off, fmt.Sprintf("generation %d follows generation %d; what was between them is lost", number, x.last))
 	}
-	return t.tell(x.off, fmt.Sprintf("generation %d comes again after generation %d; it is not read", number, x.last))
+	return x.tell(x.off, fmt.Sprintf("generation %d comes again after generation %d; it is not read", number, x.last))
 }
 
 // add files a batch under what it holds, which its first byte tells. data is
 // the beginning of that, or empty.
-func (t *Trace) add(b batch, h header, data []byte) error {
-	g := t.idx.g
-	g.bytes = t.idx.off - g.start
+func (x *indexer) add(b batch, h header, data []byte) error {
+	g := x.g
+	g.bytes = x.off - g.start
 	g.total++
 	if g.minTime == 0 || b.time < g.minTime { // a batch at 0 does not count, as in the standard library
 		g.minTime = b.time
@@ -319,20 +314,19 @@ func (t *Trace) add(b batch, h header, data []byte) error {
 	g.maxTime = max(g.maxTime, b.time)
 	if h.kind == evExperimentalBatch {
 		g.exps = append(g.exps, expBatch{h.experiment, b})
-		t.idx.newest = newest{b: &g.exps[len(g.exps)-1].batch, g: g}
+		x.newest = newest{b: &g.exps[len(g.exps)-1].batch, g: g}
 		return nil
 	}
 	var first byte // 0 for a batch without data, which is one of events
 	if b.size > 0 && len(data) == 0 {
 		var err error
-		if data, err = t.data.read(b.offset, 1, nil); err != nil {
+		if data, err = x.data.read(b.offset, 1, nil); err != nil {
 			return err
 		}
 	}
 	if b.size > 0 && len(data) > 0 {
 		first = data[0]
 	}
-	x := &t.idx
 	x.newest = newest{g: g}
 	switch {
 	case first == evStrings:
@@ -341,7 +335,7 @@ func (t *Trace) add(b batch, h header, data []byte) error {
 		x.newest.b = keep(&g.stacks, b)
 	case first == evCPUSamples:
 		x.newest.b = keep(&g.samples, b)
-	case first == evSync && t.Version >= 25, first == evFrequency && t.Version < 25:
+	case first == evSync && x.version >= 25, first == evFrequency && x.version < 25:
 		x.newest.b = keep(&g.syncs, b)
 	case g.damaged:
 		// A batch of this thread may be missing. What is known of the thread
@@ -416,23 +410,13 @@ func parseBatchHeader(b []byte) (h header, n int, wrong string) {
 
 // tell keeps what is wrong at an offset, or makes it the error of a strict
 // reading.
-func (t *Trace) tell(offset int64, text string) error {
-	p := &Problem{Offset: offset, Text: text}
-	if g := t.idx.g; g != nil {
-		p.Generation = g.number
+func (x *indexer) tell(offset int64, text string) error {
+	x.problems.generation = 0
+	if x.g != nil {
+		x.problems.generation = x.g.number
 	}
-	return t.problem(p)
-}
-
-// problem is tell for a problem that is made already.
-func (t *Trace) problem(p *Problem) error {
-	if len(t.problems) < maxProblems {
-		t.problems = append(t.problems, p)
-	}
-	if t.opts.Strict {
-		return p
-	}
-	return nil
+	x.problems.tell(offset, text)
+	return x.problems.err
 }
 
 // slack is how long after the last batch of a generation has begun an event of
@@ -443,21 +427,15 @@ const slack = timeline.Time(time.Hour)
 // The batches tell, and since the time of one may be damaged, those of the
 // following generation are asked too. Strict readings take any time that can
 // be counted on from.
-func (t *Trace) horizon(i int, c clock) timeline.Time {
-	last := t.gens[i].maxTime
-	if i+1 < len(t.gens) {
-		last = min(last, t.gens[i+1].maxTime)
+func (x *indexer) horizon(i int, c clock) timeline.Time {
+	last := x.gens[i].maxTime
+	if i+1 < len(x.gens) {
+		last = min(last, x.gens[i+1].maxTime)
 	}
-	if at := c.ns(last); !t.opts.Strict && at >= 0 {
+	if at := c.ns(last); !x.problems.strict && at >= 0 {
 		return min(at, maxTime/2) + slack
 	}
 	return maxTime / 2
-}
-
-// load returns the bytes of a generation, from its first batch on. buf is used
-// for the bytes of a file.
-func (t *Trace) load(g *generation, buf []byte) ([]byte, error) {
-	return t.data.read(g.start, g.bytes, buf)
 }
 
 // slice returns the data of b out of the generation's bytes.

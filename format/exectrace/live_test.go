@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
 )
 
 // all returns what is left of a reader's events, in words.

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/exectrace/fixture"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/format/exectrace/fixture"
 )
 
 // TestSyscallTold is a thread whose system call another thread tells of before

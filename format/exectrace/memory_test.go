@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
+	"loupe/format/exectrace"
 )
 
 // writer makes traces of format 1.22 byte by byte.

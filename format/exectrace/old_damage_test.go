@@ -43,7 +43,7 @@ func readOld(t *testing.T, tr *Trace) (*Reader, int) {
 	t.Helper()
 	r, n := tr.Reader(), 0
 	states := make(map[int64]State)
-	last := r.last
+	last := r.pace.last
 	for ; r.Next(); n++ {
 		e := r.Event()
 		if e.Time <= last && e.Kind != KindSync {
@@ -96,7 +96,7 @@ func TestOldCut(t *testing.T) {
 					t.Fatalf("cut at %d: %d events are ordered of the %d in front of it", cut, got, want)
 				}
 				r, _ := readOld(t, tr)
-				if got := r.old.index + len(tr.old.exits); got != want || len(r.old.exits) != 0 {
+				if got := r.old.runs.index + len(tr.old.exits); got != want || len(r.old.exits) != 0 {
 					t.Fatalf("cut at %d: %d events are read of the %d in front of it", cut, got, want)
 				}
 				told := r.Problems()

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // oldTrace is the index of a trace before Go 1.22. Events lie in batches that

@@ -3,30 +3,40 @@ package exectrace
 import (
 	"strconv"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // singlePC marks the number of a stack as the one address that it consists
 // of: in format 5 all that is known of where a goroutine begins.
 const singlePC = 1 << 63
 
+// oldSymbols are what the numbers of a trace before Go 1.22 stand for.
+type oldSymbols struct {
+	t         *oldTrace
+	symbols   *symbols // those of the reader, which they are added to
+	names     idTable[NameID]
+	stackIDs  idTable[stack.ID]
+	frames    map[uint64]stack.FrameID
+	symbolize func(pc uint64) stack.Frame // nil when only the trace can tell
+}
+
 // name returns the interned string with this number.
-func (o *oldReader) name(id uint64) NameID {
+func (o *oldSymbols) name(id uint64) NameID {
 	if n, ok := o.names.get(id); ok {
 		return n
 	}
 	s, ok := o.t.strings.get(id)
 	if !ok {
-		o.r.missing("string", id)
+		o.symbols.missing("string", id)
 		return NameNone
 	}
-	n := o.r.names.internBytes(o.t.data[s.start:s.end])
+	n := o.symbols.names.internBytes(o.t.data[s.start:s.end])
 	o.names.put(id, n)
 	return n
 }
 
 // stack returns the interned stack with this number.
-func (o *oldReader) stack(id uint64) stack.ID {
+func (o *oldSymbols) stack(id uint64) stack.ID {
 	if s, ok := o.stackIDs.get(id); ok {
 		return s
 	}
@@ -35,34 +45,34 @@ func (o *oldReader) stack(id uint64) stack.ID {
 		frames = append(frames, o.frame(pc))
 	}
 	if len(frames) == 0 {
-		o.r.missing("stack", id)
+		o.symbols.missing("stack", id)
 	}
-	s := o.r.stacks.Intern(frames)
+	s := o.symbols.stacks.Intern(frames)
 	o.stackIDs.put(id, s)
 	return s
 }
 
 // frame returns the interned frame of an address.
-func (o *oldReader) frame(pc uint64) stack.FrameID {
+func (o *oldSymbols) frame(pc uint64) stack.FrameID {
 	if f, ok := o.frames[pc]; ok {
 		return f
 	}
 	var frame stack.Frame
 	if f, ok := o.t.frames[pc]; ok {
-		names := o.r.names
-		frame = stack.Frame{Func: names.list[o.name(f.function)], File: names.list[o.name(f.file)], Line: f.line}
-	} else if symbolize := o.r.t.opts.Symbolize; symbolize != nil {
+		function, file := o.name(f.function), o.name(f.file)
+		frame = stack.Frame{Func: o.symbols.Name(function), File: o.symbols.Name(file), Line: f.line}
+	} else if symbolize := o.symbolize; symbolize != nil {
 		frame = symbolize(pc)
 	} else {
 		frame.Func = "0x" + strconv.FormatUint(pc, 16)
 	}
-	f := o.r.stacks.InternFrame(frame)
+	f := o.symbols.stacks.InternFrame(frame)
 	o.frames[pc] = f
 	return f
 }
 
 // appendPCs appends the addresses of a stack, leaf first.
-func (o *oldReader) appendPCs(dst []uint64, id uint64) []uint64 {
+func (o *oldSymbols) appendPCs(dst []uint64, id uint64) []uint64 {
 	if id&singlePC != 0 {
 		return append(dst, id&^singlePC)
 	}

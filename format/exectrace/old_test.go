@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/stack"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/value/stack"
 )
 
 // TestOldTraces compares the events of the traces of Go 1.11 to 1.21 that the

@@ -74,7 +74,7 @@ func (o *oldReader) stopReason(kind uint64) NameID {
 	if kind >= uint64(len(oldStops)) {
 		kind = 0
 	}
-	return o.r.names.intern("stop-the-world (" + oldStops[kind] + ")")
+	return o.symbols.symbols.names.intern("stop-the-world (" + oldStops[kind] + ")")
 }
 
 // translate makes the reader's event what c tells. It returns false when that
@@ -102,12 +102,12 @@ func (o *oldReader) translate(c *oldCursor) bool {
 	case KindTaskBegin, KindTaskEnd:
 		o.task(e, c)
 	case KindRegionBegin:
-		e.Args[0], e.Name = c.args[0], o.name(c.args[2])
+		e.Args[0], e.Name = c.args[0], o.symbols.name(c.args[2])
 		if c.args[1] != 0 {
 			e.Kind, e.op = KindRegionEnd, evUserRegionEnd
 		}
 	case KindLog:
-		e.Args[0], e.Name = c.args[0], o.name(c.args[1])
+		e.Args[0], e.Name = c.args[0], o.symbols.name(c.args[1])
 		o.message = c.message
 	}
 	return true
@@ -115,7 +115,7 @@ func (o *oldReader) translate(c *oldCursor) bool {
 
 // event begins the reader's event: what every event has.
 func (o *oldReader) event(c *oldCursor, m *oldMeaning) *Event {
-	e := &o.r.ev
+	e := &o.out.ev
 	*e = Event{} // and field by field: a literal is built elsewhere and copied
 	e.Time, e.Kind, e.op, e.Name = o.ns(c.time), m.kind, m.op, o.reasons[c.kind]
 	e.P, e.M, e.SubjectSlot = c.proc, o.threads[c.index], NoSlot
@@ -129,7 +129,7 @@ func (o *oldReader) event(c *oldCursor, m *oldMeaning) *Event {
 
 // slot returns the slot of the goroutine of c.
 func (o *oldReader) slot(c *oldCursor) Slot {
-	gs := o.r.gs
+	gs := o.program.gs
 	if c.slot < gs.used {
 		if g := gs.at(c.slot); g.id == GoID(c.g) && g.status != 0 {
 			return c.slot
@@ -141,23 +141,23 @@ func (o *oldReader) slot(c *oldCursor) Slot {
 
 // at says where an event happened.
 func (o *oldReader) at(e *Event, id uint64) {
-	e.Stack, o.r.stackRef, o.r.subjectRef = 0, 0, 0
+	e.Stack, o.out.stackRef, o.out.subjectRef = 0, 0, 0
 	if id == 0 {
 		return
 	}
-	if t := &o.stackIDs; id < uint64(len(t.dense)) && t.known[id] {
+	if t := &o.symbols.stackIDs; id < uint64(len(t.dense)) && t.known[id] {
 		e.Stack = t.dense[id]
 	} else {
-		e.Stack = o.stack(id)
+		e.Stack = o.symbols.stack(id)
 	}
 	if e.Stack != 0 {
-		o.r.stackRef = id
+		o.out.stackRef = id
 	}
 }
 
 // goes makes e a transition of a goroutine. An unknown one begins to live.
 func (o *oldReader) goes(e *Event, id GoID, slot Slot, from, to State) {
-	gs := o.r.gs
+	gs := o.program.gs
 	o.known = from
 	switch {
 	case slot != NoSlot:
@@ -188,16 +188,16 @@ func (o *oldReader) goes(e *Event, id GoID, slot Slot, from, to State) {
 
 // goTransition translates what happens to a goroutine.
 func (o *oldReader) goTransition(e *Event, c *oldCursor, m *oldMeaning) bool {
-	r := o.r
+	out := o.out
 	id, slot, from, to := e.G, e.GSlot, m.from, m.to
 	switch m.op {
 	case evGoCreate, evGoUnblock:
 		id = GoID(c.args[0])
-		slot = r.gs.find(id)
+		slot = o.program.gs.find(id)
 	case evGoStart, evGoStatus:
 		delete(o.created, id)
 	case evGoStop, evGoBlock, evGoSyscallBegin:
-		e.SubjectStack, r.subjectRef = e.Stack, r.stackRef
+		e.SubjectStack, out.subjectRef = e.Stack, out.stackRef
 	}
 	switch c.kind {
 	case oldGoCreate:
@@ -225,9 +225,9 @@ func (o *oldReader) goTransition(e *Event, c *oldCursor, m *oldMeaning) bool {
 		o.polled[e.SubjectSlot] = true
 	case oldGoStartLabel:
 		label := *e
-		label.Kind, label.op, label.Name = KindLabel, evGoLabel, o.name(c.args[2])
+		label.Kind, label.op, label.Name = KindLabel, evGoLabel, o.symbols.name(c.args[2])
 		label.Subject, label.SubjectSlot, label.From, label.To = 0, NoSlot, 0, 0
-		r.queue = append(r.queue, label)
+		out.queue = append(out.queue, label)
 	case oldGoSysCall:
 		if call := o.calls; o.t.blocking[call/64]>>(call%64)&1 == 0 {
 			o.returns(e)
@@ -246,7 +246,7 @@ func (o *oldReader) begins(e *Event, id uint64) {
 	if o.t.format.version < 7 {
 		id |= singlePC
 	}
-	e.SubjectStack, o.r.subjectRef = o.stack(id), id
+	e.SubjectStack, o.out.subjectRef = o.symbols.stack(id), id
 }
 
 // returns lets a system call end that has not blocked: the trace tells its
@@ -257,29 +257,29 @@ func (o *oldReader) returns(e *Event) {
 	end.op, end.From, end.To = evGoSyscallEnd, Syscall, Running
 	end.Stack, end.SubjectStack = 0, 0
 	if end.SubjectSlot != NoSlot {
-		o.r.gs.at(end.SubjectSlot).status = uint8(Running)
+		o.program.gs.at(end.SubjectSlot).status = uint8(Running)
 	}
-	o.r.queue = append(o.r.queue, end)
+	o.out.queue = append(o.out.queue, end)
 }
 
 // bridge puts a transition in front of e that takes the goroutine from the
 // state that is known to the one that e begins with. Only a trace with problems
 // needs it: a valid one is translated as it is.
 func (o *oldReader) bridge(e *Event) {
-	if len(o.r.t.problems) == 0 || o.known == e.From {
+	if !o.damaged || o.known == e.From {
 		return
 	}
-	r := o.r
-	r.queue = slices.Insert(r.queue, 0, *e)
+	out := o.out
+	out.queue = slices.Insert(out.queue, 0, *e)
 	e.G, e.GSlot, e.P, e.M = NoGoroutine, NoSlot, NoProc, NoThread
 	e.Name, e.Stack, e.SubjectStack = NameNone, 0, 0
-	e.From, e.To = o.known, r.queue[0].From
+	e.From, e.To = o.known, out.queue[0].From
 }
 
 // exit shows the end of a system call.
 func (o *oldReader) exit(x oldExit) {
-	e := &o.r.ev
-	*e = Event{Time: o.ns(x.time), Kind: KindGoTransition, op: evGoSyscallEndBlocked, G: x.g, GSlot: o.r.gs.find(x.g), P: procExits, M: NoThread}
+	e := &o.out.ev
+	*e = Event{Time: o.ns(x.time), Kind: KindGoTransition, op: evGoSyscallEndBlocked, G: x.g, GSlot: o.program.gs.find(x.g), P: procExits, M: NoThread}
 	if x.g == 0 {
 		e.G = NoGoroutine
 	}
@@ -297,19 +297,19 @@ func (o *oldReader) started(c *oldCursor) bool {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids) // internal/trace has them in the order of a map
-	r := o.r
+	out := o.out
 	for _, id := range ids {
-		r.ev = Event{Time: o.ns(c.time), Kind: KindGoTransition, op: evGoStatus, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread}
-		o.goes(&r.ev, id, r.gs.find(id), Undetermined, Runnable)
-		r.queue = append(r.queue, r.ev)
+		out.ev = Event{Time: o.ns(c.time), Kind: KindGoTransition, op: evGoStatus, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread}
+		o.goes(&out.ev, id, o.program.gs.find(id), Undetermined, Runnable)
+		out.queue = append(out.queue, out.ev)
 	}
-	o.at(&r.ev, 0)
+	o.at(&out.ev, 0)
 	clear(o.created)
 	if len(ids) == 0 {
 		return false
 	}
-	r.ev = r.queue[0]
-	r.queue = slices.Delete(r.queue, 0, 1)
+	out.ev = out.queue[0]
+	out.queue = slices.Delete(out.queue, 0, 1)
 	return true
 }
 
@@ -324,7 +324,7 @@ func (o *oldReader) procTransition(e *Event, c *oldCursor, m *oldMeaning) {
 	if c.kind == oldProcStart {
 		e.M = ThreadID(c.args[0])
 		o.threads[c.index] = e.M
-		o.r.machine(e.M) // counts as one of the trace's
+		o.program.machines.of(e.M) // counts as one of the trace's
 	}
 }
 
@@ -353,10 +353,10 @@ func (o *oldReader) rangeEvent(e *Event, c *oldCursor) {
 // internal/trace, a task without a parent has none at its beginning and the
 // background task at its end.
 func (o *oldReader) task(e *Event, c *oldCursor) {
-	tasks, id := &o.r.tasks, TaskID(c.args[0])
+	tasks, id := &o.program.tasks, TaskID(c.args[0])
 	e.Args[0] = c.args[0]
 	if c.kind == oldTaskCreate {
-		e.Name, e.Args[1] = o.name(c.args[2]), c.args[1]
+		e.Name, e.Args[1] = o.symbols.name(c.args[2]), c.args[1]
 		tasks.remove(id) // one that begins again takes its place
 		tasks.add(id, task{e.Name, TaskID(c.args[1])})
 		if c.args[1] == 0 {

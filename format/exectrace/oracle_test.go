@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
 	"loupe/internal/long"
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 func TestMain(m *testing.M) {

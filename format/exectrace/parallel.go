@@ -15,7 +15,7 @@ import "sync"
 // It returns the first error of a visit, in the order of the generations.
 // Formats before 1.22 have one generation.
 func (t *Trace) Parallel(n int, visit func(generation int, r *Reader) error) error {
-	count := max(1, len(t.gens))
+	count := max(1, len(t.index.gens))
 	errs := make([]error, count)
 	next := make(chan int)
 	var done sync.WaitGroup
@@ -23,7 +23,7 @@ func (t *Trace) Parallel(n int, visit func(generation int, r *Reader) error) err
 		done.Go(func() {
 			for i := range next {
 				r := t.ReaderAt(i)
-				r.until = i + 1
+				r.place.until = i + 1
 				errs[i] = visit(i, r)
 			}
 		})

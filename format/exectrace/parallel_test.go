@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
 )
 
 // TestParallel: the generations read side by side have the events of the

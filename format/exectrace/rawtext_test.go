@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/exectrace/fixture"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/format/exectrace/fixture"
 )
 
 // rawText returns the trace as text.

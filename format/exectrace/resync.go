@@ -20,19 +20,19 @@ const farthest = 1000
 
 // findBatch returns where, from off on, a batch begins again after damage, or
 // until when none does before.
-func (t *Trace) findBatch(off, until int64) (int64, error) {
+func (x *indexer) findBatch(off, until int64) (int64, error) {
 	const block = 64 << 10
 	var buf []byte
 	for ; off < until; off += block {
-		b, err := t.data.read(off, block+batchHeader+1, buf)
+		b, err := x.data.read(off, block+batchHeader+1, buf)
 		if err != nil {
 			return 0, err
 		}
-		if t.data.at != nil {
+		if x.data.at != nil {
 			buf = b
 		}
 		for i := range min(int64(len(b)), block, until-off) {
-			if t.opensBatch(b[i:], t.idx.number()) || t.opensEnd(b[i:], off+i) {
+			if x.opensBatch(b[i:], x.number()) || x.opensEnd(b[i:], off+i) {
 				return off + i, nil
 			}
 		}
@@ -46,10 +46,9 @@ func (t *Trace) findBatch(off, until int64) (int64, error) {
 //
 // Note: a single bit can make a batch up to 32 kB longer. In a trace of small
 // generations that is several of them, which were all lost without this.
-func (t *Trace) shorten() (bool, error) {
-	x := &t.idx
+func (x *indexer) shorten() (bool, error) {
 	n := x.newest
-	if n.b == nil || t.opts.Strict {
+	if n.b == nil || x.problems.strict {
 		return false, nil
 	}
 	end := n.b.offset + int64(n.b.size)
@@ -60,12 +59,12 @@ func (t *Trace) shorten() (bool, error) {
 	x.newest.b = nil
 	was := x.g
 	x.g = n.g
-	at, err := t.findBatch(n.b.offset, end)
+	at, err := x.findBatch(n.b.offset, end)
 	if err != nil || at == end {
 		x.g = was
 		return false, err
 	}
-	err = t.tell(n.b.offset, fmt.Sprintf("a batch of %d bytes, and another one begins at byte %d inside of it; its size is taken to be wrong", n.b.size, at))
+	err = x.tell(n.b.offset, fmt.Sprintf("a batch of %d bytes, and another one begins at byte %d inside of it; its size is taken to be wrong", n.b.size, at))
 	if n.lost {
 		n.g.lost -= end - at
 	}
@@ -85,15 +84,15 @@ func (x *indexer) number() uint64 {
 
 // opensEnd says whether b, at off, begins with the end of a generation: what
 // follows is the end of the file or another generation.
-func (t *Trace) opensEnd(b []byte, off int64) bool {
-	return b[0] == evEndOfGeneration && t.Version >= 26 && t.idx.g != nil &&
-		(off+1 == t.data.size || len(b) > 1 && t.opensBatch(b[1:], t.idx.number()+1))
+func (x *indexer) opensEnd(b []byte, off int64) bool {
+	return b[0] == evEndOfGeneration && x.version >= 26 && x.g != nil &&
+		(off+1 == x.data.size || len(b) > 1 && x.opensBatch(b[1:], x.number()+1))
 }
 
 // opensBatch says whether b begins as a batch does that the runtime has
 // written, of generation number or one that can follow it.
-func (t *Trace) opensBatch(b []byte, number uint64) bool {
-	if b[0] != evEventBatch && (b[0] != evExperimentalBatch || t.Version < 23) {
+func (x *indexer) opensBatch(b []byte, number uint64) bool {
+	if b[0] != evEventBatch && (b[0] != evExperimentalBatch || x.version < 23) {
 		return false
 	}
 	h, n, wrong := parseBatchHeader(b)
@@ -104,7 +103,7 @@ func (t *Trace) opensBatch(b []byte, number uint64) bool {
 	if number == 0 {
 		ahead = math.MaxUint32 // nothing is known of the first one
 	}
-	return h.gen >= number && h.gen-number <= ahead && t.idx.near(h.time)
+	return h.gen >= number && h.gen-number <= ahead && x.near(h.time)
 }
 
 // uvarintSize returns the length of the number that b ends with.

@@ -1,6 +1,6 @@
 package exectrace
 
-import "loupe/timeline"
+import "loupe/value/timeline"
 
 // Span returns the time from the first event of the trace to behind the last
 // one, as [Reader] gives them, within some nanoseconds. It reads the tables of
@@ -21,7 +21,7 @@ func (t *Trace) Span() (timeline.Span, error) {
 		span.End = max(span.End, r.old.ns(end)) + 1
 		return span, nil
 	}
-	for i := len(t.gens) - 1; i >= 0; i-- {
+	for i := len(t.index.gens) - 1; i >= 0; i-- {
 		end, err := t.endOf(i)
 		if err != nil {
 			return span, err
@@ -40,20 +40,20 @@ func (t *Trace) Span() (timeline.Span, error) {
 func (t *Trace) endOf(i int) (last timeline.Time, err error) {
 	r := t.ReaderAt(i)
 	if !r.nextGeneration() {
-		return 0, r.err
+		return 0, r.problems.err
 	}
-	for n := range r.g.threads {
-		b := r.g.threads[n].batches
+	for n := range r.merge.g.threads {
+		b := r.merge.g.threads[n].batches
 		if len(b) == 0 {
 			continue
 		}
 		c := cursor{batches: b[len(b)-1:], m: &machine{}}
-		for c.next(r.g, &r.tables) {
+		for c.next(r.merge.g, &r.tables) {
 			last = max(last, c.time)
 		}
 	}
-	if n := len(r.samples); n > 0 {
-		last = max(last, r.samples[n-1].time)
+	if n := len(r.merge.samples); n > 0 {
+		last = max(last, r.merge.samples[n-1].time)
 	}
-	return min(last, r.horizon), nil
+	return min(last, r.pace.horizon), nil
 }

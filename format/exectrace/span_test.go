@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/timeline"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/value/timeline"
 )
 
 // TestSpan compares the span with what a reader gives.

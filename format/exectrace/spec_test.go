@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write the table of events in docs/forma
 
 // TestFormatPage keeps the table of events in the page about the format.
 func TestFormatPage(t *testing.T) {
-	const page, begin, end = "../docs/formats/exectrace.md", "<!-- events -->\n", "<!-- end of events -->"
+	const page, begin, end = "../../docs/formats/exectrace.md", "<!-- events -->\n", "<!-- end of events -->"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestFormatPage(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("the table of events in %s is not that of the code: run go test ./exectrace -run FormatPage -update", page)
+		t.Fatalf("the table of events in %s is not that of the code: run go test ./format/exectrace -run FormatPage -update", page)
 	}
 	if err := os.WriteFile(page, []byte(before+begin+b.String()+end+after), 0o644); err != nil {
 		t.Fatal(err)

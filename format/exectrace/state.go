@@ -73,6 +73,22 @@ type machine struct {
 // idleMachine is an M that runs nothing, and stands for no thread at all.
 var idleMachine = machine{slot: NoSlot, g: NoGoroutine, p: NoProc}
 
+// machines are the Ms that the events so far have named.
+type machines map[ThreadID]*machine
+
+// of returns the state of a thread. That of no thread is never changed.
+func (ms machines) of(id ThreadID) *machine {
+	m := ms[id]
+	if m == nil {
+		idle := idleMachine
+		m = &idle
+		if id != NoThread {
+			ms[id] = m
+		}
+	}
+	return m
+}
+
 // runsGo says whether m runs a goroutine on a P.
 func (m *machine) runsGo() bool { return m.p != NoProc && m.g != NoGoroutine }
 

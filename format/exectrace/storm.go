@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // A storm is a stretch in which the first of very many Ms is blocked, so that
@@ -54,55 +54,76 @@ const stormSize = 64
 // some twenty events without it.
 const mostPatience = 1 << 10
 
+// stalls decide when a storm is worth while.
+type stalls struct {
+	// The first cursor when it was blocked last, where in its data, and how often
+	// in a row.
+	cursor   *cursor
+	at       int
+	count    int
+	patience int
+	spare    *storm // the last one, to be used again
+}
+
+// last says whether the stall of c is one more than patience has.
+func (s *stalls) last(c *cursor) bool {
+	if s.cursor == c && s.at == c.off {
+		s.count++
+	} else {
+		s.count = 0
+	}
+	s.cursor, s.at = c, c.off
+	return s.count > s.patience
+}
+
+// wait has more patience before the next storm.
+func (s *stalls) wait() { s.count, s.patience = 0, min(2*s.patience+1, mostPatience) }
+
 // gathers begins a storm if it is worth while and can be: the frontier is
 // sorted, no two times are equal, and the first M is blocked for long.
-func (r *Reader) gathers() {
-	f := r.frontier
-	c := f[0].c
-	if r.stalled == c && r.stalledAt == c.off {
-		r.stalls++
-	} else {
-		r.stalls = 0
-	}
-	r.stalled, r.stalledAt = c, c.off
-	if r.stalls <= r.patience || len(f) < stormSize {
+func (q *order) gathers() {
+	f := q.frontier
+	if !q.stalls.last(f[0].c) || len(f) < stormSize {
 		return
 	}
 	for i := 1; i < len(f); i++ {
 		if f[i].time == f[i-1].time {
-			r.stalls, r.patience = 0, min(2*r.patience+1, mostPatience)
+			q.stalls.wait()
 			return
 		}
 	}
-	s := r.lastStorm
+	s := q.stalls.spare
 	if s == nil {
 		s = &storm{waiting: make(map[waitKey][]*cursor)}
-		r.lastStorm = s
+		q.stalls.spare = s
 	}
 	s.stuck = append(s.stuck[:0], make([]byte, len(f))...)
 	clear(s.waiting)
 	s.waits, s.changed, s.events = 0, false, 0
-	r.storm = s
+	q.storm = s
 }
 
 // endStorm forgets a storm.
-func (r *Reader) endStorm() {
-	if s := r.storm; s != nil && s.events > mostPatience {
-		r.patience = 0
-	} else if s != nil {
-		r.patience = min(2*r.patience+1, mostPatience)
+func (q *order) endStorm() {
+	switch s := q.storm; {
+	case s == nil:
+		q.stalls.count = 0
+	case s.events > mostPatience:
+		q.stalls.count, q.stalls.patience = 0, 0
+	default:
+		q.stalls.wait()
 	}
-	r.storm, r.stalls = nil, 0
+	q.storm = nil
 }
 
 // calm ends a storm: the frontier becomes the heap that it would have been.
-func (r *Reader) calm() {
-	s := r.storm
-	r.endStorm()
+func (q *order) calm() {
+	s := q.storm
+	q.endStorm()
 	if !s.changed {
 		return
 	}
-	f := &r.frontier
+	f := &q.frontier
 	if s.ended.c != nil {
 		*f = slices.Insert(*f, s.from, s.ended)
 		f.remove(s.from)
@@ -123,8 +144,8 @@ func (s *storm) free(i int) int {
 }
 
 // moved puts the cursor at i, which has gone on, where it belongs.
-func (r *Reader) moved(i int) {
-	f, s := r.frontier, r.storm
+func (q *order) moved(i int) {
+	f, s := q.frontier, q.storm
 	x := front{f[i].c.time, f[i].c}
 	j, tie := i, false
 	if i+1 < len(f) && x.time >= f[i+1].time {
@@ -134,7 +155,7 @@ func (r *Reader) moved(i int) {
 		j, tie = slices.BinarySearchFunc(f[:i], x.time, byTime)
 	}
 	if tie {
-		r.endStorm()
+		q.endStorm()
 		f.update(i)
 		return
 	}
@@ -160,11 +181,10 @@ func byTime(f front, t timeline.Time) int {
 }
 
 // gone takes the cursor at i, which has ended, out of the frontier.
-func (r *Reader) gone(i int) {
-	s := r.storm
-	r.damaged(r.frontier[i].c)
-	s.changed, s.from, s.ended = true, i, r.frontier[i]
-	r.frontier = slices.Delete(r.frontier, i, i+1)
+func (q *order) gone(i int) {
+	s := q.storm
+	s.changed, s.from, s.ended = true, i, q.frontier[i]
+	q.frontier = slices.Delete(q.frontier, i, i+1)
 	s.stuck = slices.Delete(s.stuck, i, i+1)
 }
 
@@ -202,14 +222,14 @@ func (s *storm) stick(i int, c *cursor) {
 
 // wake lets those be tried again that wait for anything that the event of op
 // may have changed: what it names, and what its M had (g and p) and has.
-func (r *Reader) wake(c *cursor, op byte, arg uint64, g GoID, p ProcID) {
+func (q *order) wake(c *cursor, op byte, arg uint64, g GoID, p ProcID) {
 	keys := [...]waitKey{{waitGo, int64(arg)}, {waitGo, int64(g)}, {waitGo, int64(c.m.g)},
 		{waitProc, int64(arg)}, {waitProc, int64(p)}, {waitProc, int64(c.m.p)}, {waitCollector, 0}}
 	n := len(keys)
 	if op != evGCActive && op != evGCBegin && op != evGCEnd {
 		n--
 	}
-	s := r.storm
+	s := q.storm
 	s.events++
 	for _, k := range keys[:n] {
 		list, ok := s.waiting[k]
@@ -219,7 +239,7 @@ func (r *Reader) wake(c *cursor, op byte, arg uint64, g GoID, p ProcID) {
 		delete(s.waiting, k)
 		s.waits -= len(list)
 		for _, w := range list {
-			if i, ok := slices.BinarySearchFunc(r.frontier, w.time, byTime); ok && r.frontier[i].c == w {
+			if i, ok := slices.BinarySearchFunc(q.frontier, w.time, byTime); ok && q.frontier[i].c == w {
 				s.stuck[i] = 0
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/exectrace"
-	"loupe/exectrace/exectracetest"
-	"loupe/exectrace/fixture"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/format/exectrace/fixture"
 )
 
 // storm is a trace in which many Ms have started goroutines that, by the

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"loupe/stack"
-	"loupe/timeline"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // tables are what the events of one generation refer to: strings and stacks by
@@ -342,7 +342,7 @@ func (t *tables) readStacks(b []byte, base int64, n *names, into *stack.Table) (
 				if !okFn || !okFl {
 					wrong = fmt.Sprintf("stack %d names a string that is not there", id)
 				}
-				frame = into.InternFrame(stack.Frame{Func: n.list[fn], File: n.list[fl], Line: int(line)})
+				frame = into.InternFrame(stack.Frame{Func: n.all()[fn], File: n.all()[fl], Line: int(line)})
 				t.frames[pc] = frame
 			}
 			t.pending = append(t.pending, frame)
@@ -368,7 +368,7 @@ func (t *tables) at(place uint64) []byte {
 func (t *tables) text(id uint64, n *names) string {
 	if id < uint64(len(t.strings.dense)) {
 		if s := t.strings.dense[id]; s&named != 0 {
-			return n.list[s&^named]
+			return n.all()[s&^named]
 		} else if s != 0 {
 			return string(t.at(uint64(s)))
 		}

@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"time"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // AppendText appends the current event in words, as the standard library's
 // reader prints it (go tool trace -d=parsed): one line, and more for stacks.
 func (r *Reader) AppendText(b []byte) []byte {
-	e := &r.ev
+	e, out := r.Event(), &r.merge.out
 	b = fmt.Appendf(b, "M=%d P=%d G=%d %v Time=%d", e.M, e.P, e.G, e.Kind, e.Time)
 	switch e.Kind {
 	case KindSync:
@@ -44,8 +44,8 @@ func (r *Reader) AppendText(b []byte) []byte {
 			what = "ProcID"
 		}
 		b = fmt.Appendf(b, " %s=%d %v->%v Reason=%q", what, e.Subject, e.From, e.To, r.Name(e.Name))
-		if r.subjectRef != 0 || e.op == evGoCreate || e.op == evGoCreateBlocked {
-			b = r.appendFrames(append(b, "\nTransitionStack=\n"...), e.SubjectStack, r.SubjectPCs(nil))
+		if out.subjectRef != 0 || e.op == evGoCreate || e.op == evGoCreateBlocked {
+			b = appendFrames(append(b, "\nTransitionStack=\n"...), r.stacks, e.SubjectStack, r.SubjectPCs(nil))
 		}
 	case KindExperimental:
 		b = fmt.Appendf(b, " Name=%s Args=[", r.Name(e.Name))
@@ -57,8 +57,8 @@ func (r *Reader) AppendText(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if r.stackRef != 0 {
-		b = r.appendFrames(append(b, "\nStack=\n"...), e.Stack, r.PCs(nil))
+	if out.stackRef != 0 {
+		b = appendFrames(append(b, "\nStack=\n"...), r.stacks, e.Stack, r.PCs(nil))
 	}
 	return b
 }
@@ -75,13 +75,13 @@ func (e *Event) scopeText() string {
 }
 
 // appendFrames appends a stack, two lines for each frame.
-func (r *Reader) appendFrames(b []byte, id stack.ID, pcs []uint64) []byte {
-	for i, f := range r.stacks.Frames(id) {
+func appendFrames(b []byte, stacks *stack.Table, id stack.ID, pcs []uint64) []byte {
+	for i, f := range stacks.Frames(id) {
 		var pc uint64
 		if i < len(pcs) {
 			pc = pcs[i]
 		}
-		frame := r.stacks.Frame(f)
+		frame := stacks.Frame(f)
 		b = fmt.Appendf(b, "\t%s @ 0x%x\n\t\t%s:%d\n", frame.Func, pc, frame.File, frame.Line)
 	}
 	return b

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 const log = `listening on :8080

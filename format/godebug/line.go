@@ -1,5 +1,7 @@
 package godebug
 
+import "regexp"
+
 // records holds one record of each kind, reused from line to line.
 type records struct {
 	cycle    Cycle
@@ -247,4 +249,25 @@ func beforeColon(line []byte, i int) int {
 		}
 	}
 	return -1
+}
+
+// heads match what a log ends with that ends within the first part of a line of the
+// runtime, where so little is there of it that it would be prose elsewhere.
+var heads = regexp.MustCompile(`(?:^|[^A-Za-z0-9])(?:(gc \d+ ?@?\d*\.?\d*s?)|(SCHED \d*m?s?:? ?))$|^(?:(gc ?)|(SCH|SCHE|SCHED))$`)
+
+// details is the same for the lines that follow on a sample.
+var details = regexp.MustCompile(`^  [PMG]\d*:? ?[a-z]*$`)
+
+// headAtEnd tells what kind of line the last one of a log has begun, if any.
+func (r *records) headAtEnd(line []byte) (start int, near Kind) {
+	if r.detailed != nil && details.Match(line) {
+		return 0, KindSched
+	}
+	m := heads.FindSubmatchIndex(line[max(0, len(line)-64):])
+	for i, kind := range []Kind{KindCycle, KindSched, KindCycle, KindSched} {
+		if m != nil && m[2*i+2] >= 0 {
+			return m[2*i+2] + max(0, len(line)-64), kind
+		}
+	}
+	return 0, KindNone
 }

@@ -1,6 +1,7 @@
 package godebug
 
 import (
+	"bytes"
 	"io"
 	"slices"
 )
@@ -21,7 +22,16 @@ type Log struct {
 	Torn         int
 	// Cut tells that there were more than [MaxRecords] of some kind and the
 	// rest was left out. Stats counts everything.
-	Cut   bool
+	Cut bool
+	// Ends is the last line where the log ends within it, as one that was cut does,
+	// or that of a program which was killed while it printed; nil where the last
+	// line is whole.
+	Ends *Malformed
+	// Open tells that the last line has no end, whoever has printed it.
+	Open bool
+	// Names holds the stream of each run, by [Position.Run]: the prefix or the fields
+	// that tell of which process its lines are. It is nil where nothing tells.
+	Names []string
 	Stats Stats
 }
 
@@ -34,16 +44,38 @@ const MaxRecords = 2 << 20
 const MaxUnrecognised = 100
 
 // Parse collects what data holds. It accepts any bytes.
+//
+// A log of several processes, whose lines tell by a prefix or by the fields of JSON
+// whose they are, is taken apart first: each process has runs of its own, with a
+// name in [Log.Names]. How the lines tell is seen in the first 8 MiB.
 func Parse(data []byte) *Log {
+	if split := learn(data[:min(len(data), headSize)]); split != nil {
+		l, _ := newSorter(split).collect(bytes.NewReader(data)) // which has no errors
+		return l
+	}
 	return collect(NewBytesReader(data), len(data))
 }
 
-// Collect reads src to its end. After an error it returns what came before
-// it too.
+// Collect reads src to its end, as [Parse] does. After an error it returns what
+// came before it too.
 func Collect(src io.Reader) (*Log, error) {
-	r := NewReader(src)
+	head, err := io.ReadAll(io.LimitReader(src, headSize))
+	rest := src
+	if err != nil {
+		rest = failing{err}
+	}
+	whole := io.MultiReader(bytes.NewReader(head), rest)
+	if split := learn(head); split != nil {
+		return newSorter(split).collect(whole)
+	}
+	r := NewReader(whole)
 	return collect(r, 0), r.Err()
 }
+
+// failing is a reader that is at its end.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // collect drains r; size is that of the log, or 0 when unknown.
 func collect(r *Reader, size int) *Log {
@@ -57,7 +89,7 @@ func collect(r *Reader, size int) *Log {
 		}
 		l.add(r.Record())
 	}
-	l.Stats = r.Stats()
+	l.Stats, l.Open = r.Stats(), r.open
 	return l
 }
 
@@ -83,6 +115,8 @@ func (l *Log) add(rec Record) {
 		l.Notices = keep(l, l.Notices, *rec)
 	case *Malformed:
 		if rec.Cut {
+			cut := rec.Clone()
+			l.Ends = &cut
 			break
 		}
 		l.Torn++

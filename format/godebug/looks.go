@@ -10,6 +10,25 @@ func Looks(part []byte) (gctrace, schedtrace bool) {
 	return hasNumbered(part, "gc", " @", "("), hasNumbered(part, "SCHED ", "ms: ")
 }
 
+// LooksOther tells whether a part of a log has other lines of the runtime: of inittrace,
+// scavtrace or gcpacertrace.
+func LooksOther(part []byte) bool {
+	for line := range bytes.Lines(part) {
+		for _, o := range others {
+			if i := bytes.Index(line, []byte(o.begin)); i >= 0 && bytes.Contains(line[i:], []byte(o.behind)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// others are the begins of such lines, and what stands behind in each of them.
+var others = []struct{ begin, behind string }{
+	{"init ", " ms clock, "}, {"scav ", "% util"}, {"scvg", " (MB)"}, {"scvg", "MB released"}, {"pacer: ", "assist ratio="}, {"pacer: ", "sweep done at heap size "}, {"pacer: ", "% CPU ("},
+	{"pacer: ", "H_m_prev="},
+}
+
 // hasNumbered tells whether part has a word, a number and one of the ends in a row.
 func hasNumbered(part []byte, word string, ends ...string) bool {
 	for {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/godebug"
+	"loupe/format/godebug"
 )
 
 // TestLooks: the traces of every version are told, and what is like them is not.

@@ -25,7 +25,8 @@ const MaxLine = 64 << 10
 // Every record has a run number. A new run begins where the collection
 // number or a time goes back. Lines of programs that run at the same time are
 // given to the run that they continue: the one whose last collection had the
-// number before, else the latest one that they do not contradict.
+// number before, else the latest one that they do not contradict. They do where the
+// time of the collector or the ticks of a P would have become less.
 type Reader struct {
 	// KeepText makes Next return the program's own output too, as [*Text].
 	// Set it before the first Next.
@@ -40,6 +41,7 @@ type Reader struct {
 	line int   // lines before pos
 
 	skipping bool // inside a line longer than MaxLine
+	open     bool // the last line had no end
 
 	recs records
 	bad  Malformed
@@ -199,6 +201,7 @@ func (r *Reader) fill() {
 // size bytes long with its LF.
 func (r *Reader) readLine(line []byte, size int) {
 	r.newLine()
+	r.open = len(line) == size
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
@@ -210,6 +213,9 @@ func (r *Reader) readLine(line []byte, size int) {
 	if end := start + v.end; v.kind != KindNone && end == size && v.openEnded() && isDigit(line[end-1]) {
 		// The log ends with this number, or within it for all we know.
 		cut, v.near, v.kind = true, v.kind, KindNone
+	}
+	if v.kind == KindNone && v.near == KindNone && len(line) == size && r.runs.n > 0 {
+		start, v.near = r.recs.headAtEnd(line)
 	}
 	switch {
 	case v.kind != KindNone:
@@ -242,7 +248,7 @@ func (r *Reader) found(kind Kind, start int) {
 	case KindInit:
 		pos.Run = r.runs.initTask(r.recs.initTask.At)
 	case KindSched:
-		pos.Run = r.runs.sample(r.recs.sched.At)
+		pos.Run = r.runs.sample(&r.recs.sched)
 		r.completeSample()
 		if r.recs.sched.Detail {
 			r.waiting, r.recs.sched = r.recs.sched, r.waiting

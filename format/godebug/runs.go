@@ -8,7 +8,9 @@ const openRuns = 8
 // runTracker tells the executions in a log apart. A log may hold several
 // after one another (a restarted service) or interleaved (GODEBUG reaches
 // the go command and its children). Lines carry no process id, so a line is
-// given to the run that it continues best.
+// given to the run that it continues best. A log may also begin in the middle of a
+// run, or have the middle of another one behind it: what cannot have become of the
+// last collection of a run begins another.
 //
 // Note: programs that run side by side and do the same can be confused, and there
 // is nothing in the text to prevent it; [Stats.Doubtful] counts such lines.
@@ -16,6 +18,10 @@ type runTracker struct {
 	runs [openRuns]runState
 	cur  int // index in runs
 	n    int // runs seen
+	// names gets the name of the stream for each run. Where several trackers share it,
+	// runs are numbered throughout.
+	names *[]string
+	name  string
 	// doubtful counts the collections that continue several runs equally well.
 	doubtful int
 }
@@ -26,6 +32,7 @@ type runState struct {
 	gc    int64         // last collection number
 	last  Cycle         // that collection
 	sched time.Duration // time of the last SCHED line, -1 before the first
+	ticks []int64       // of that line
 	init  time.Duration // time of the last init line
 }
 
@@ -100,9 +107,13 @@ func (t *runTracker) continues(i int, y *Cycle) int {
 		}
 		return 0
 	}
-	// What was live is still there when the next collection begins, but for what
-	// the line cuts off.
-	plausible := r.gc == 0 || y.Procs == r.last.Procs && y.HeapStart+1<<20 >= r.last.HeapLive
+	if !r.possible(y) {
+		return 0
+	}
+	// The next collection begins with what was live, but for what the line cuts off;
+	// up to Go 1.17 that was corrected by some spans meanwhile.
+	procs := r.gc == 0 || y.Procs == r.last.Procs
+	plausible := procs && (r.gc == 0 || y.HeapStart+1<<20 >= r.last.HeapLive)
 	next := y.N == r.gc+1 && (r.gc > 0 || latest)
 	score := 0
 	switch {
@@ -112,7 +123,9 @@ func (t *runTracker) continues(i int, y *Cycle) int {
 		score = 4
 	case next:
 		score = 3
-	case latest:
+	case latest && procs:
+		// Not where GOMAXPROCS is another too: of a run that is taken for two each is
+		// accounted rightly, of two that are taken for one neither.
 		score = 2
 	}
 	if score == fitting && latest {
@@ -121,14 +134,38 @@ func (t *runTracker) continues(i int, y *Cycle) int {
 	return score
 }
 
+// slack is by how much two clocks of a line may differ.
+const slack = 100 * time.Millisecond
+
+// possible tells whether a collection can be a later one of the run, whatever was
+// lost between them.
+func (r *runState) possible(y *Cycle) bool {
+	l := &r.last
+	switch {
+	case r.gc == 0:
+		return true
+	case y.Dialect != l.Dialect || y.Globals < l.Globals:
+		return false // another program
+	case y.Dialect == Go14:
+		return true
+	case y.Procs == l.Procs:
+		// Time that the collector has taken is not given back: the percentages are of
+		// all time since the begin, and cut off.
+		was := float64(l.Percent) * float64(l.At+l.Clock()-slack)
+		is := float64(y.Percent+1) * float64(y.At+y.Clock()+slack)
+		return was <= is
+	}
+	return true
+}
+
 // sample returns the run of a scheduler sample.
-func (t *runTracker) sample(at time.Duration) int {
-	best := -1
-	if c := &t.runs[t.cur]; c.used && at >= c.sched {
+func (t *runTracker) sample(s *SchedSample) int {
+	best, at := -1, s.At
+	if c := &t.runs[t.cur]; c.used && c.samples(s) {
 		best = t.cur
 	} else {
 		for i := range t.runs {
-			if r := &t.runs[i]; r.used && at >= r.sched && r.sched >= 0 && (best < 0 || r.sched > t.runs[best].sched) {
+			if r := &t.runs[i]; r.used && r.samples(s) && r.sched >= 0 && (best < 0 || r.sched > t.runs[best].sched) {
 				best = i
 			}
 		}
@@ -137,8 +174,22 @@ func (t *runTracker) sample(at time.Duration) int {
 		best = t.start()
 	}
 	t.cur = best
-	t.runs[best].sched = at
-	return t.runs[best].id
+	r := &t.runs[best]
+	r.sched, r.ticks = at, append(r.ticks[:0], s.Ticks...)
+	return r.id
+}
+
+// samples tells whether a scheduler sample can be a later one of the run.
+func (r *runState) samples(s *SchedSample) bool {
+	if s.At < r.sched {
+		return false
+	}
+	for i, n := range s.Ticks[:min(len(s.Ticks), len(r.ticks))] {
+		if n < r.ticks[i] {
+			return false // a P counts on, even one that was away meanwhile
+		}
+	}
+	return true
 }
 
 // initTask returns the run of an init line. These come first in a run, in
@@ -154,7 +205,12 @@ func (t *runTracker) initTask(at time.Duration) int {
 // start opens a run in the place of the oldest.
 func (t *runTracker) start() int {
 	i := t.n % openRuns
-	t.runs[i] = runState{id: t.n, used: true, sched: -1}
+	id := t.n
+	if t.names != nil {
+		id = len(*t.names)
+		*t.names = append(*t.names, t.name)
+	}
+	t.runs[i] = runState{id: id, used: true, sched: -1}
 	t.n++
 	return i
 }

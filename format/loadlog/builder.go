@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // chunkSize is how many bytes of rows a [Recorder] collects before it hands

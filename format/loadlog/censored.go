@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // Requests that failed, that took longer than they might and that were due and
@@ -28,11 +28,25 @@ const TimedOut = "timeout"
 // carried others before, ended without a byte of an answer.
 const Dropped = "the kept-alive connection was dropped without an answer"
 
-// TimedOut tells whether the request failed because its time was over, so that
-// its answer would have taken longer than its Latency.
+// GivenUp is the text of what became of a request that was under way when the run
+// was ended, and had waited longer by then than any answer took. It is no failure:
+// nobody knows what would have come. But without it a service that hangs would
+// have the times of what it answered before.
+const GivenUp = "given up when the run was ended"
+
+// TimedOut tells whether the request was given up because its time or the run was
+// over, so that its answer would have taken longer than its Latency.
 func (h *Header) TimedOut(r *Request) bool {
-	return r.Error != 0 && h.ErrorText(r.Error) == TimedOut
+	if r.Error == 0 {
+		return false
+	}
+	text := h.ErrorText(r.Error)
+	return text == TimedOut || text == GivenUp
 }
+
+// GivenUp is how many of the unanswered requests did not fail, but were given up
+// with the run.
+func (s *Summary) GivenUp() int64 { return int64(s.Errors[GivenUp]) }
 
 // observed is what is known of one time of a set of requests.
 type observed struct {
@@ -156,7 +170,7 @@ func (q Quantiles) MarshalJSON() ([]byte, error) {
 // leastWait is the shortest time after which a request was given up, as value
 // has it; 0 when none was.
 func (l *Log) leastWait(value func(*Request) time.Duration, of func(*Request) bool) time.Duration {
-	if !slices.Contains(l.Errors, TimedOut) {
+	if !slices.Contains(l.Errors, TimedOut) && !slices.Contains(l.Errors, GivenUp) {
 		return 0
 	}
 	least := Never

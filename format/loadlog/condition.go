@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // Condition is something that is wanted of a load run, such as p99<50ms.
@@ -215,16 +215,20 @@ func (c Condition) Judge(l *Log, s *Summary) Judgement {
 	case neverSent:
 		return c.judgeCount(s.Unsent, s.Due())
 	}
-	n := int64(0)
+	n, unknown := int64(0), int64(0)
 	if c.kind == notAnswered || c.kind == notGood {
-		n = s.Unanswered()
+		n, unknown = s.Unanswered()-s.GivenUp(), s.GivenUp()
 	}
 	for status, count := range s.Status {
 		if c.kind == notGood && status >= 400 || c.kind == statusCode && status == c.status || c.kind == statusClass && status/100 == c.status {
 			n += int64(count)
 		}
 	}
-	return c.judgeCount(n, s.Due())
+	j = c.judgeCount(n, s.Due())
+	if most := c.judgeCount(n+unknown, s.Due()); unknown > 0 && most.Met != j.Met && j.Doubt == "" {
+		j.Met, j.Doubt = false, fmt.Sprintf("%s more were given up when the run was ended, and whether they would have failed is not known", unit.Count(unknown))
+	}
+	return j
 }
 
 // judgeCount judges n of so many requests.
@@ -258,7 +262,7 @@ func (c Condition) judgeTime(l *Log, s *Summary) Judgement {
 		j.Doubt = "nothing was sent"
 		return j
 	}
-	late := l.where(func(r *Request) bool { return r.Error == 0 || l.TimedOut(r) })
+	late := where(l, func(r *Request) bool { return r.Error == 0 || l.TimedOut(r) })
 	high := observe(l.Answered(), value, q.Unanswered)
 	low := high
 	timeouts := 0
@@ -297,6 +301,9 @@ func (c Condition) judgeTime(l *Log, s *Summary) Judgement {
 		j.Met = met
 	default:
 		j.Doubt = fmt.Sprintf("%s timed out, and what they would have taken is not known", unit.Count(int64(timeouts)))
+		if s.GivenUp() > 0 {
+			j.Doubt = strings.Replace(j.Doubt, "timed out", "timed out or were given up", 1)
+		}
 	}
 	return j
 }

@@ -165,3 +165,36 @@ func FuzzCondition(f *testing.F) {
 		}
 	})
 }
+
+// TestGivenUp: what a run that was ended gave up is slower than all answers, and
+// neither a failure nor none.
+func TestGivenUp(t *testing.T) {
+	h := Header{Errors: []string{GivenUp, "reset"}, Elapsed: 3 * time.Second}
+	var rows []Request
+	for range 2000 {
+		rows = append(rows, Request{Service: time.Millisecond, Status: 200})
+	}
+	for range 50 {
+		rows = append(rows, Request{Service: 3 * time.Second, Error: 1})
+	}
+	l := New(h, append(rows, Request{Service: time.Millisecond, Error: 2}))
+	s := l.Summary()
+	if s.GivenUp() != 50 || s.Unanswered() != 51 || s.Latency.P99 != Never || s.Latency.Max != Never {
+		t.Errorf("%+v", s)
+	}
+	for text, want := range map[string]string{
+		"p99<500ms": "p99<500ms: p99 is over 3.00 s (51 of 2,051 were never answered)",
+		"p99<1h":    "p99<1h: cannot tell, 50 timed out or were given up, and what they would have taken is not known; p99 is over 3.00 s (51 of 2,051 were never answered)",
+		"failed<10": "failed<10: cannot tell, 50 more were given up when the run was ended, and whether they would have failed is not known; failed is 1 of 2,051",
+		"errors<1":  "errors<1: errors is 1 of 2,051",
+		"failed<99": "failed<99: failed is 1 of 2,051",
+	} {
+		list, err := ParseConditions(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := list[0].Judge(l, s); j.String() != want || j.Met != (text == "failed<99") {
+			t.Errorf("met: %v, %s\nwant %s", j.Met, j, want)
+		}
+	}
+}

@@ -93,3 +93,21 @@ func (x *Exchange) Sort() {
 		return slices.Index(PhaseNames, a.Name) - slices.Index(PhaseNames, b.Name)
 	})
 }
+
+// Summary counts requests and their answers; a request whose redirect
+// failed has none.
+func (t *ClientTrace) Summary() *Summary {
+	s := &Summary{Errors: map[string]int{}}
+	for i, x := range t.Exchanges {
+		if i+1 < len(t.Exchanges) && t.Exchanges[i+1].Hop > 0 {
+			continue // not the last one of its request
+		}
+		s.Requests++
+		if x.Error != "" {
+			s.Errors[x.Error]++
+			continue
+		}
+		s.Responses++
+	}
+	return s
+}

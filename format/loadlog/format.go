@@ -11,7 +11,7 @@ import (
 	"math"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // magic begins every file.
@@ -116,13 +116,17 @@ func appendConnections(b []byte, conns []Connection) []byte {
 // chunk; what came before is returned with it.
 var ErrCut = errors.New("the file ends early")
 
-// Decode reads a log of any version of the format. The log refers to data,
+// Decode reads a log of any version of the format, and the results of other generators
+// that have each request: see [Header.Foreign]. The log refers to data,
 // which must not change. When the file was cut off or is damaged, everything
 // before that is returned together with an error; where it was cut off, the
 // error wraps [ErrCut]. Such a log ends with the last request up to which none
 // is missing: rates over its Elapsed are true.
 func Decode(data []byte) (*Log, error) {
 	version1 := bytes.HasPrefix(data, []byte(magic1))
+	if read := foreignOf(data); read != nil {
+		return decodeForeign(data, read)
+	}
 	if !version1 && !bytes.HasPrefix(data, []byte(magic)) {
 		return nil, errors.New("cannot read load log: it does not begin with \"loupe.load/\" and a version that is known")
 	}

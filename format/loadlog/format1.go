@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // magic1 begins a file of the first version of the format, which kept the

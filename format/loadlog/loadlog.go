@@ -14,7 +14,7 @@ import (
 	"iter"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Schema names the version of the JSON summary.
@@ -36,6 +36,10 @@ type Header struct {
 	// Open tells that requests had a schedule, so that Begin is when a
 	// request was due and not when a connection was free.
 	Open bool `json:"open,omitempty"`
+	// Foreign names another generator than loupe whose results these are, [Hey] or
+	// [Vegeta]. Then nobody knows whether requests had a schedule, what sending cost,
+	// and which connections there were.
+	Foreign string `json:"foreign,omitempty"`
 	// Engine is what sent: "epoll", "net", "http2".
 	Engine string `json:"engine,omitempty"`
 	// Targets are the requests that were sent, where there are several or
@@ -52,6 +56,10 @@ type Header struct {
 	// Unsent is how many requests were due within the run and never sent,
 	// because all connections were busy until its end.
 	Unsent int64 `json:"unsent,omitempty"`
+	// UnderWay is how many requests were sent, not answered when the run was
+	// ended, and had waited no longer than the slowest answer took: they are left
+	// out. Those that had waited longer are requests that were given up.
+	UnderWay int64 `json:"under_way,omitempty"`
 	// Retry is how often a request was to be sent again whose connection was
 	// dropped without an answer, Resent how often requests were.
 	Retry  int   `json:"retry,omitempty"`

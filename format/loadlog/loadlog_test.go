@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // rows makes n requests of two threads, with everything that a row can have.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // What a row has besides its fixed part, in its first byte. Status, bytes and

@@ -3,8 +3,8 @@ package loadlog
 import (
 	"time"
 
-	"loupe/stats"
-	"loupe/timeline"
+	"loupe/value/stats"
+	"loupe/value/timeline"
 )
 
 // Slice is a stretch of time of a run, with the requests that ended in it.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestSlices: every request falls into the stretch in which it ended, also one

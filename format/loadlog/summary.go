@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"loupe/stats"
-	"loupe/unit"
+	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // Quantiles are percentiles of a time, over all requests that were due. One that
@@ -135,6 +135,7 @@ type Summary struct {
 	URL      string  `json:"url"`
 	Model    string  `json:"model,omitempty"`
 	Engine   string  `json:"engine,omitempty"`
+	Foreign  string  `json:"foreign,omitempty"` // as in [Header]
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`
 	// RPS counts answered requests, whatever their status.
@@ -146,14 +147,20 @@ type Summary struct {
 	Service Quantiles `json:"service_ns"`
 	// Failed is how long failed requests took until they failed, which is not
 	// how long their answers would have taken.
-	Failed *Quantiles     `json:"failed_ns,omitempty"`
-	Status map[int]int    `json:"status"`
-	Errors map[string]int `json:"errors"`
-	Bytes  int64          `json:"bytes"`
+	Failed *Quantiles  `json:"failed_ns,omitempty"`
+	Status map[int]int `json:"status"`
+	// Refused is how many answers had a status of 400 or above of which it is not
+	// known which.
+	Refused int            `json:"refused,omitempty"`
+	Errors  map[string]int `json:"errors"`
+	Bytes   int64          `json:"bytes"`
 	// Late is how many requests were sent more than a millisecond after
 	// they were due, Unsent how many never.
 	Late   int   `json:"late,omitempty"`
 	Unsent int64 `json:"unsent,omitempty"`
+	// UnderWay is how many requests were left out because the run was ended
+	// while they were waited for, no longer than for others that were answered.
+	UnderWay int64 `json:"under_way,omitempty"`
 	// Resent is how often requests were sent again, because that was asked for;
 	// each was more work for the service, and counts in Requests once.
 	Resent      int64           `json:"resent,omitempty"`
@@ -191,8 +198,8 @@ const lateFrom = time.Millisecond
 // Summary computes the figures.
 func (l *Log) Summary() *Summary {
 	s := &Summary{
-		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
-		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, Resent: l.Resent, Notes: l.Notes,
+		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Foreign: l.Foreign, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
+		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, UnderWay: l.UnderWay, Resent: l.Resent, Notes: l.Notes,
 		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy, RunDelay: l.RunDelay},
 	}
 	failed := 0
@@ -212,24 +219,26 @@ func (l *Log) Summary() *Summary {
 	s.Service = observe(l.Answered(), service, failed).quantiles(l.leastWait(service, nil))
 	s.Latency = s.Service
 	if l.Open || l.Unsent > 0 {
-		s.Latency = observe(l.Answered(), (*Request).Latency, failed+int(l.Unsent)).quantiles(l.leastAll())
-		lag := observe(l.All(), func(r *Request) time.Duration { return r.Late }, 0).quantiles(0)
-		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag.P50, lag.P99, lag.Max
+		s.Latency = observe(l.Answered(), (*Request).Latency, failed+int(l.Unsent)).quantiles(l.leastWait((*Request).Latency, nil))
+		// These are of what the generator did, and no estimate: a 99th percentile
+		// of few requests is told too.
+		lag := observe(l.All(), func(r *Request) time.Duration { return r.Late }, 0).at(0.5, 0.99, 1)
+		s.Generator.LagP50, s.Generator.LagP99, s.Generator.LagMax = lag[0], lag[1], lag[2]
 	}
 	if failed > 0 {
-		q := observe(l.failures(), (*Request).Latency, 0).quantiles(0)
+		q := observe(where(l, func(r *Request) bool { return r.Error != 0 }), (*Request).Latency, 0).quantiles(0)
 		s.Failed = &q
 	}
 	if s.Seconds > 0 {
 		s.RPS = float64(s.Responses) / s.Seconds
 	}
-	s.Connections = l.connectionFacts()
+	s.Connections = factsOf(l.Connections)
 	for i := range l.Targets {
 		if len(l.Targets) > 1 {
 			s.Targets = append(s.Targets, l.targetFacts(i))
 		}
 	}
-	s.Generator.Limited, s.Generator.Starved = l.limited(s)
+	s.Generator.Limited, s.Generator.Starved = limits(l, s)
 	if l.Wanted != "" {
 		wanted, _ := ParseConditions(l.Wanted) // what cannot be read is not judged
 		for _, c := range wanted {
@@ -241,21 +250,27 @@ func (l *Log) Summary() *Summary {
 
 func service(r *Request) time.Duration { return r.Service }
 
-// leastAll is leastWait since requests were due.
-func (l *Log) leastAll() time.Duration { return l.leastWait((*Request).Latency, nil) }
-
 // Due is how many requests should have been answered: those that were sent, and
 // those that never were.
 func (s *Summary) Due() int64 { return int64(s.Requests) + s.Unsent }
 
-// Unanswered is how many of them were not: they failed, or were never sent.
+// Unanswered is how many of them were not: they failed, were given
+// up or were never sent.
 func (s *Summary) Unanswered() int64 { return s.Due() - int64(s.Responses) }
 
-func (l *Log) failures() iter.Seq[*Request] {
-	return l.where(func(r *Request) bool { return r.Error != 0 })
+// BadStatus is how many answers had a status of 400 or above.
+func (s *Summary) BadStatus() int {
+	n := s.Refused
+	for status, count := range s.Status {
+		if status >= 400 {
+			n += count
+		}
+	}
+	return n
 }
 
-func (l *Log) where(keep func(*Request) bool) iter.Seq[*Request] {
+// where are the requests that keep lets through.
+func where(l *Log, keep func(*Request) bool) iter.Seq[*Request] {
 	return func(yield func(*Request) bool) {
 		for r := range l.All() {
 			if keep(r) && !yield(r) {
@@ -268,7 +283,7 @@ func (l *Log) where(keep func(*Request) bool) iter.Seq[*Request] {
 func (l *Log) targetFacts(i int) TargetFacts {
 	f := TargetFacts{Target: l.Targets[i], Status: map[int]int{}}
 	of := func(r *Request) bool { return int(r.Target) == i }
-	for r := range l.where(of) {
+	for r := range where(l, of) {
 		if r.Error != 0 {
 			f.Failed++
 			continue
@@ -276,15 +291,16 @@ func (l *Log) targetFacts(i int) TargetFacts {
 		f.Responses++
 		f.Status[int(r.Status)]++
 	}
-	answered := l.where(func(r *Request) bool { return r.Error == 0 && of(r) })
+	answered := where(l, func(r *Request) bool { return r.Error == 0 && of(r) })
 	f.Latency = observe(answered, (*Request).Latency, f.Failed).quantiles(l.leastWait((*Request).Latency, of))
 	return f
 }
 
-func (l *Log) connectionFacts() ConnectionFacts {
-	f := ConnectionFacts{Opened: len(l.Connections)}
+// factsOf sums connections up.
+func factsOf(list []Connection) ConnectionFacts {
+	f := ConnectionFacts{Opened: len(list)}
 	var dial, dns, tls stats.Histogram
-	for _, c := range l.Connections {
+	for _, c := range list {
 		if c.Opened >= 0 {
 			f.During++
 		}
@@ -313,7 +329,8 @@ const (
 	keptRate = 0.95
 )
 
-func (l *Log) limited(s *Summary) (limited, starved string) {
+// limits says whether the generator was the limit, and whether it lacked a CPU.
+func limits(l *Log, s *Summary) (limited, starved string) {
 	g := &s.Generator
 	// Of several threads that cannot be told apart the sum is known.
 	delay := 0.0
@@ -328,7 +345,7 @@ func (l *Log) limited(s *Summary) (limited, starved string) {
 	}
 	lagging := l.Open && g.LagP50 > 0 && float64(g.LagP50) > lagLimit*float64(min(s.Service.P50, max(s.Service.MaxAnswered, 1)))
 	switch {
-	case l.Open && l.kept(s):
+	case l.Open && onTime(l, s):
 		if lagging && starved == "" && g.Busy >= busyLimit {
 			starved = "requests were sent late because the thread that sends was busy"
 		}
@@ -343,9 +360,9 @@ func (l *Log) limited(s *Summary) (limited, starved string) {
 	return "the thread that sends was busy nearly all of the time", ""
 }
 
-// kept tells whether all that an open loop was to send was answered in about the
+// onTime tells whether all that an open loop was to send was answered in about the
 // time in which it was due: then the generator was no limit of the rate.
-func (l *Log) kept(s *Summary) bool {
+func onTime(l *Log, s *Summary) bool {
 	return s.Due() > 0 && float64(s.Responses) >= keptRate*float64(s.Due()) &&
 		(l.Duration == 0 && l.Rate == 0 || l.Duration > 0 && float64(l.Duration) >= keptRate*float64(l.Elapsed) || l.Rate > 0 && l.Duration == 0 && s.RPS >= keptRate*l.Rate)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Within returns a part of the run as a run of its own: the requests that ended
@@ -25,7 +25,7 @@ func (l *Log) Within(span timeline.Span) *Log {
 	if h.Monotonic != 0 {
 		h.Monotonic += int64(part.Start)
 	}
-	h.CPU, h.GCs, h.Threads, h.Busy, h.RunDelay, h.Unsent, h.Resent, h.ServedLength, h.Wanted = 0, 0, 0, 0, nil, 0, 0, 0, ""
+	h.CPU, h.GCs, h.Threads, h.Busy, h.RunDelay, h.Unsent, h.UnderWay, h.Resent, h.ServedLength, h.Wanted = 0, 0, 0, 0, nil, 0, 0, 0, 0, ""
 	var b Builder
 	to := b.Recorder()
 	// What ended with the run, to the nanosecond, is part of its end.

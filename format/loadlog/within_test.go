@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // TestWithin: parts that lie side by side hold every request once, with the

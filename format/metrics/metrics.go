@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/timeline"
-	"loupe/unit"
+	"loupe/value/timeline"
+	"loupe/value/unit"
 )
 
 // OSSample is what the operating system told at one instant. Times are

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 func TestParseOS(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // ParsePauses reads the stops of the world for collections out of samples of

@@ -3,9 +3,9 @@ package profile_test
 import (
 	"testing"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 // TestSharing guards what makes merging many profiles and renaming a large

@@ -6,8 +6,8 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 // BenchmarkDecode reads a heap profile of 50,000 samples next to google/pprof,

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/calltree"
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/analysis/calltree"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 func TestCommensurate(t *testing.T) {

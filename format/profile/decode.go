@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Options say how [Decode] reads, and bound what it may use.
@@ -28,8 +28,9 @@ type Options struct {
 //   - dumps of goroutine stacks (debug=2, a panic, SIGQUIT);
 //   - the older formats of C++ and Java that google/pprof reads: binary CPU
 //     profiles, heap, growth, contention and threads;
-//   - perf.data and the output of perf script, folded stacks, and the files of
-//     speedscope.
+//   - the heap profiles of jemalloc;
+//   - perf.data and the output of perf script, folded stacks, the files of
+//     speedscope, CPU profiles of V8 (.cpuprofile) and Chrome traces.
 //
 // The data is not modified and not kept. A packed profile.proto is taken in while
 // it is unpacked, so that it is never in memory as a whole.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Encode writes the profile as profile.proto, packed with gzip, such that

@@ -7,8 +7,8 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 func encode(t *testing.T, p *profile.Profile) []byte {

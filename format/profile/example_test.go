@@ -3,8 +3,8 @@ package profile_test
 import (
 	"fmt"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 func ExampleDecode() {

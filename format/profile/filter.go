@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // NameFilter selects samples and frames by the names of functions, source

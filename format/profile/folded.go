@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // kernel is the module of frames that perf's folding marks with _[k].

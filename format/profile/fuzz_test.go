@@ -11,7 +11,7 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 // within decodes input from anywhere and holds the decoders to their promises:

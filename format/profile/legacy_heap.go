@@ -34,14 +34,7 @@ func decodeHeap(data []byte, opt Options) (*Profile, error) {
 	if err != nil {
 		return nil, t.bad("%w", err)
 	}
-	objects, space := "objects", "space"
-	var types []ValueType
-	if k.hasAlloc {
-		types = []ValueType{{"alloc_objects", "count"}, {"alloc_space", "bytes"}}
-		objects, space = "inuse_objects", "inuse_space"
-	}
-	t.begin(append(types, ValueType{objects, "count"}, ValueType{space, "bytes"})...)
-	t.periodType, t.period = ValueType{"space", "bytes"}, k.period
+	t.beginHeap(k)
 	for t.next() {
 		line := stdbytes.TrimSpace(t.line)
 		if isRemark(line) {

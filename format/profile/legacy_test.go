@@ -15,7 +15,7 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 // googleTestdata returns the files that google/pprof tests its older formats

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Merge adds profiles up: samples with the same stack and labels become one.

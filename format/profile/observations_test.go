@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 func TestObservations(t *testing.T) {

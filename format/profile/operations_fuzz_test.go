@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"testing"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 // FuzzOperations decodes anything and does with it whatever the bits of ops

@@ -8,7 +8,7 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 // raw prints a profile as pprof -raw.

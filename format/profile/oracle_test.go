@@ -13,8 +13,8 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 // TestOracle compares every sample, frame and label with what google/pprof

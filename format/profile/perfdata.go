@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/profile/internal/perfdata"
+	"loupe/format/profile/internal/perfdata"
 )
 
 // decodePerfData reads a perf.data file. It becomes what the output of perf script
@@ -84,8 +84,8 @@ func (r *perfDataReader) sample(s *perfdata.Sample) error {
 		r.last = s.Time // they come in its order
 	}
 	r.stack = r.stack[:0]
-	for i, fr := range s.Stack {
-		id := r.location(i, fr)
+	for _, fr := range s.Stack {
+		id := r.location(fr)
 		if n := len(r.stack); fr.Kernel && n > 0 && r.stack[n-1] == id {
 			continue
 		}
@@ -103,8 +103,8 @@ func (r *perfDataReader) sample(s *perfdata.Sample) error {
 	return nil
 }
 
-// location returns that of the i-th frame of a stack.
-func (r *perfDataReader) location(i int, fr perfdata.Frame) uint32 {
+// location returns that of a frame.
+func (r *perfDataReader) location(fr perfdata.Frame) uint32 {
 	b := r.b
 	if fr.Kernel {
 		if r.kernel == 0 {
@@ -114,7 +114,7 @@ func (r *perfDataReader) location(i int, fr perfdata.Frame) uint32 {
 		return r.kernel - 1
 	}
 	addr := fr.Addr
-	if i > 0 {
+	if !fr.Exact {
 		addr-- // the call, not what it returns to
 	}
 	key := mappedAddress{addr: addr}

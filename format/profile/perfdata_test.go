@@ -17,8 +17,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"loupe/profile"
-	"loupe/symbol"
+	"loupe/format/profile"
+	"loupe/format/symbol"
 )
 
 // perfSamples are the samples of a profile by labels and stack, with what a frame

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // ValueType says what a column of numbers counts and in which unit, such as
@@ -63,7 +63,9 @@ func (l *Location) NumFrames() int { return max(l.Lines, 1) }
 type LabelSet uint32
 
 // Profile is one decoded profile. Nobody modifies it after [Decode], so any
-// number of goroutines may share it.
+// number of goroutines may share it. It has more methods than most because each
+// makes another profile of it (filters, labels, scales), or writes it in one
+// format: they are independent of each other, and none changes it.
 type Profile struct {
 	SampleTypes       []ValueType
 	DefaultSampleType string // type to show unless another is asked for; "" means the last

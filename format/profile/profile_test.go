@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 const picture = `
@@ -153,7 +153,7 @@ func TestErrors(t *testing.T) {
 	f([]byte("hello"), `text that begins with "hello"`)
 	f(profiletest.Gzip(profiletest.Gzip(good)), "gzip inside gzip")
 	f([]byte("\x28\xb5\x2f\xfd...."), "zstd")
-	f([]byte(`{"a":1}`), "JSON, but not of speedscope")
+	f([]byte(`{"a":1}`), "JSON, but none of the kinds")
 }
 
 // TestBombs feeds small inputs that would need much memory if lengths and

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // WriteRaw prints everything that the profile holds, as go tool pprof -raw

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // edit returns a label table to which strings and sets can be added, without

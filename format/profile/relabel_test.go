@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // TestWithLabels: samples get the labels that they are given, which are there

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // location takes in one Location and its lines.

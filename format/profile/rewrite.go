@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Every operation of this package that changes stacks returns another profile

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Tags of the fields of Sample: number and wire type in one byte.

@@ -43,12 +43,14 @@ var signatures = []signature{
 	{"go 1.", "a Go execution trace or heap dump, not a profile"},
 }
 
+const otherJSON = "none of the kinds that are read: speedscope, .cpuprofile of V8, Chrome traces"
+
 // texts are the beginnings of text formats.
 var texts = []signature{
 	{"GO PREPROFILE V1", "a profile prepared for the compiler (go tool preprofile); give the profile that it was made of"},
 	{"<", "a web page or XML: the address did not answer with a profile"},
-	{"{", "JSON, but not of speedscope, the only kind that is read"},
-	{"[", "JSON, but not of speedscope, the only kind that is read"},
+	{"{", "JSON, but " + otherJSON},
+	{"[", "JSON, but " + otherJSON},
 	{"404 page not found", "the answer of a server without that profile (is net/http/pprof imported, is the path right?)"},
 	{"Could not enable CPU profiling", "a server's refusal: a CPU profile is being taken already"},
 	{"gc 1 @", "the output of gctrace, not a profile"},

@@ -9,7 +9,7 @@ import (
 	"io"
 	"math"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 const speedscopeSchema = "https://www.speedscope.app/file-format-schema.json"
@@ -68,12 +68,7 @@ func decodeSpeedscope(data []byte, opt Options) (*Profile, error) {
 	}
 	var file speedscopeFile
 	if err := json.Unmarshal(data, &file); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			line := 1 + stdbytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-			return nil, fmt.Errorf("line %d, byte %d: %w (was the file cut?)", line, syntax.Offset, err)
-		}
-		return nil, err
+		return nil, syntaxError(data, err)
 	}
 	r := speedscopeReader{b: newBuilder(), columns: map[ValueType]int{}}
 	for i, p := range file.Profiles {
@@ -163,21 +158,10 @@ func (r *speedscopeReader) sampled(p *speedscopeProfile) error {
 	return nil
 }
 
-// call is a node of the tree of calls of an evented profile.
-type call struct {
-	parent int
-	frame  uint32
-	depth  int
-	self   float64
-}
-
 // evented sums the time between two events for the stack that was open then.
-// The tree keeps that small: a million events at a depth of a million are not
-// a million stacks of that size, before it is known which of them count.
 func (r *speedscopeReader) evented(p *speedscopeProfile) error {
-	tree := []call{{parent: -1}}
-	children := map[[2]uint64]int{}
-	at, last := 0, 0.0
+	tree := newCallTree()
+	at, last := uint32(0), 0.0
 	for i, e := range p.Events {
 		if int(e.Frame) >= len(r.frames) {
 			return fmt.Errorf("event %d: frame %d is not in the table of %d frames", i, e.Frame, len(r.frames))
@@ -186,45 +170,27 @@ func (r *speedscopeReader) evented(p *speedscopeProfile) error {
 			return fmt.Errorf("event %d at %v is before the one at %v", i, e.At, last)
 		}
 		if at > 0 {
-			tree[at].self += e.At - last
+			tree.nodes[at].self += e.At - last
 		}
 		last = e.At
 		switch {
 		case e.Type == "O":
-			key := [2]uint64{uint64(at), uint64(e.Frame)}
-			child, ok := children[key]
-			if !ok {
-				child = len(tree)
-				tree = append(tree, call{parent: at, frame: e.Frame, depth: tree[at].depth + 1})
-				children[key] = child
-			}
-			at = child
+			at = tree.child(at, e.Frame)
 		case e.Type != "C":
 			return fmt.Errorf("event %d: the type %q is unknown: want O or C", i, e.Type)
-		case at == 0 || tree[at].frame != e.Frame:
+		case at == 0 || tree.nodes[at].frame != e.Frame:
 			return fmt.Errorf("event %d closes frame %d, which is not the innermost open one", i, e.Frame)
 		default:
-			at = tree[at].parent
+			at = tree.nodes[at].parent
 		}
 	}
-	frames := 0
-	for i := range tree[1:] {
-		node := &tree[i+1]
-		if node.self == 0 {
-			continue
-		}
-		if frames += node.depth; frames > 64*len(p.Events)+1<<16 {
-			return fmt.Errorf("%d events have stacks of more than %d frames, which no program has", len(p.Events), frames)
-		}
+	return tree.each(64*len(p.Events)+1<<16, func(stack []uint32, weight float64) error {
 		r.stack = r.stack[:0]
-		for n := i + 1; n > 0; n = tree[n].parent {
-			r.stack = append(r.stack, r.frames[tree[n].frame])
+		for _, f := range stack {
+			r.stack = append(r.stack, r.frames[f])
 		}
-		if err := r.add(node.self); err != nil {
-			return err
-		}
-	}
-	return nil
+		return r.add(weight)
+	})
 }
 
 // WriteSpeedscope writes the stacks of one sample type as a file of speedscope,

@@ -9,7 +9,7 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 // texts makes an input of every kind, out of 3,000 functions and stacks of

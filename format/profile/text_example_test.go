@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"loupe/profile"
+	"loupe/format/profile"
 )
 
 func ExampleDecode_text() {

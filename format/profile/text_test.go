@@ -19,8 +19,8 @@ import (
 
 	google "github.com/google/pprof/profile"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"loupe/core"
+	"loupe/format/core"
 )
 
 // unpacked writes what is packed in a file of testdata/arm64 into another one.

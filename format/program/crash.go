@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // Crash is how a program has ended, as the runtime remembers it.
@@ -18,6 +18,10 @@ type Crash struct {
 	// Message is what the runtime has printed, as far as it can be told:
 	// "panic: …", "fatal error: …", and the signal. It may be "".
 	Message string
+	// Signal is what the runtime ended the program for, where it was neither a panic
+	// nor an error of its own: a fault in C code, or a signal that was sent. Its
+	// number is 0 where there is none, or it cannot be told.
+	Signal Signal
 }
 
 // Crash tells how the program has ended; ok is false where the runtime was not
@@ -41,7 +45,9 @@ func (st *Stopped) Crash() (c Crash, ok bool) {
 		if found {
 			text.WriteString(st.fault(&o))
 		}
-		c.Message = text.String()
+		if c.Message = text.String(); c.Message == "" {
+			c.Signal, _ = st.taken(st.threads[m.Thread])
+		}
 		return c, true
 	}
 	return c, false

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // The states of a g (runtime2.go).

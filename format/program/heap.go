@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // ErrHeapProfileOff is wrapped by the error about a program whose heap profile

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // bytesAt is a memory that begins at memoryStart.

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // layout is where the fields of the runtime's g, m and _panic are (runtime2.go),
 // in bytes, and where the variables are from which goroutines are found, as linked.
+// It has more fields than most because each is one number of a table that has a row
+// for each version of Go, and rows are compared as a whole.
 type layout struct {
 	size                                int
 	goid, status, reason, since, parent int // parent is -1 before Go 1.21

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // build builds a program of one line with some version of Go and opens it.

@@ -3,7 +3,7 @@ package program
 import (
 	"fmt"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // layouts are where the fields of g are in programs for 64 bits, by the minor

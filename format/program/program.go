@@ -20,7 +20,7 @@ import (
 	"io"
 	"slices"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // Memory is the memory of a program.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // Search opens a program without a symbol table (-ldflags=-s, strip) by looking

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"loupe/dump"
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/dump"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // Thread is where a thread of a program was when it stopped.

@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"loupe/core"
-	"loupe/dump"
-	"loupe/live"
-	"loupe/program"
-	"loupe/symbol"
+	"loupe/capture/live"
+	"loupe/format/core"
+	"loupe/format/dump"
+	"loupe/format/program"
+	"loupe/format/symbol"
 )
 
 // matrix tells whether the tests look at more than what runs everywhere:
@@ -317,6 +317,53 @@ func TestKernel(t *testing.T) {
 	}
 }
 
+// TestKernelC: a fault in C code is told from what the kernel has told the handler.
+func TestKernelC(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("there is no C compiler on this machine")
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &limit); err != nil || limit.Max < 1<<30 {
+		t.Skipf("no process here may leave a core: %v, %v", limit.Max, err)
+	}
+	versions := matrix()
+	if len(versions) == 0 {
+		versions = []string{"local"}
+	}
+	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || strings.TrimSpace(string(pattern)) != "core" {
+		t.Skipf("the kernel writes no cores into files of their own: kernel.core_pattern is %q", pattern)
+	}
+	for _, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			dir := t.TempDir()
+			text := "package main\n\n// static int fault(long a) { return *(int *)a; }\nimport \"C\"\n\nfunc main() { println(C.fault(24)) }\n"
+			for name, text := range map[string]string{"main.go": text, "go.mod": "module c\n\ngo 1.18\n"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := exec.Command("go", "build", "-o", "c", ".")
+			b.Dir, b.Env = dir, append(os.Environ(), "GOTOOLCHAIN="+v, "GOFLAGS=", "CGO_ENABLED=1")
+			if out, err := b.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			c := exec.Command("sh", "-c", "ulimit -c unlimited; GOTRACEBACK=crash exec ./c")
+			c.Dir = dir
+			c.Run()
+			names, _ := filepath.Glob(filepath.Join(dir, "core*"))
+			if len(names) != 1 {
+				t.Fatalf("the kernel has written %q", names)
+			}
+			_, st, _ := read(t, filepath.Join(dir, "c"), names[0])
+			crash, ok := st.Crash()
+			got := crash.Signal
+			if want := (program.Signal{Number: int(syscall.SIGSEGV), Code: 1, Addr: 24, PC: got.PC, Foreign: true}); !ok || got != want || got.PC == 0 {
+				t.Errorf("the signal is %+v, want %+v (%v)", got, want, ok)
+			}
+		})
+	}
+}
+
 // printed are the frames that a program has printed with GOTRACEBACK=crash, as far as
 // the core's text has the function as well.
 func printed(t *testing.T, theirs, ours string) map[uint64][]string {
@@ -450,7 +497,7 @@ func buildDelve(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "delve")
 	c := exec.Command("go", "build", "-o", name, ".")
-	c.Dir = filepath.Join("..", "explain", "testdata", "delve")
+	c.Dir = filepath.Join("..", "..", "analysis", "explain", "testdata", "delve")
 	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "GOTOOLCHAIN=local", "GOPROXY=off")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Logf("no delve: %v\n%s", err, out)

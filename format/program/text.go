@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // Go prints so many calls of a deep stack, from both ends; those that it hides count.

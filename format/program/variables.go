@@ -3,7 +3,7 @@ package program
 import (
 	"fmt"
 
-	"loupe/symbol"
+	"loupe/format/symbol"
 )
 
 // variables are where variables of the runtime lie, as linked. One that the

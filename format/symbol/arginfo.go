@@ -42,8 +42,8 @@ const (
 // ArgShape returns what the runtime prints of the arguments of the function that
 // begins at entry. ok is false where the binary does not say so: before Go 1.18,
 // and of functions in assembler that have no declaration in Go.
-func (b *Binary) ArgShape(entry uint64) (shape []ArgShape, ok bool) {
-	t, err := b.table()
+func (x *goTable) ArgShape(entry uint64) (shape []ArgShape, ok bool) {
+	t, err := x.table()
 	if err != nil || t.inlTrees == nil {
 		return nil, false
 	}
@@ -70,9 +70,9 @@ type ArgLiveness struct {
 // ArgLiveness returns what the runtime asks before it prints arguments. pc is the
 // address of an instruction, as for [Binary.Frames]. Go 1.17 and before do not
 // know; there everything counts as alive.
-func (b *Binary) ArgLiveness(pc uint64) ArgLiveness {
+func (x *goTable) ArgLiveness(pc uint64) ArgLiveness {
 	all := ArgLiveness{start: 0xff}
-	t, err := b.table()
+	t, err := x.table()
 	if err != nil || t.inlTrees == nil {
 		return all
 	}
@@ -165,8 +165,8 @@ func (r *argReader) list(depth int) (out []ArgShape) {
 
 // ArgBytes returns how many bytes of arguments and results lie in the frame of
 // the caller, for programs of before Go 1.17, which pass nothing else.
-func (b *Binary) ArgBytes(entry uint64) (n int64, ok bool) {
-	t, err := b.table()
+func (x *goTable) ArgBytes(entry uint64) (n int64, ok bool) {
+	t, err := x.table()
 	if err != nil || t.version >= table118 {
 		return 0, false
 	}

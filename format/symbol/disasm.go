@@ -70,7 +70,8 @@ func (b *Binary) Disassemble(start, end uint64, syntax Syntax) ([]Inst, error) {
 	}
 	code := text[:end-start]
 	out := make([]Inst, 0, (end-start)/4)
-	pos := b.positions()
+	table, _ := b.table()
+	pos := positions{table: table, outside: b.Frames}
 	for pc := start; pc < end; {
 		at := pc - start
 		s, size := decode(code[at:], pc, b.label, syntax)
@@ -87,11 +88,11 @@ func (b *Binary) Disassemble(start, end uint64, syntax Syntax) ([]Inst, error) {
 // searching them from the entry for each: on functions of the compiler this
 // takes a tenth of the time.
 type positions struct {
-	b     *Binary
-	table *pclntab
-	in    bool // f is valid
-	f     fn
-	name  string
+	table   *pclntab                // nil when there is none
+	outside func(pc uint64) []Frame // of what is not in it
+	in      bool                    // f is valid
+	f       fn
+	name    string
 
 	files, lines, indexes valueIter
 	tree                  inlineTree
@@ -101,11 +102,6 @@ type positions struct {
 	index                 int32
 	line                  int32
 	inlined               []Frame
-}
-
-func (b *Binary) positions() *positions {
-	t, _ := b.table()
-	return &positions{b: b, table: t}
 }
 
 // fill sets the position of an instruction. Addresses must increase.
@@ -155,7 +151,7 @@ func (p *positions) enter(pc uint64) {
 
 // fillC sets the position of an instruction outside Go's code.
 func (p *positions) fillC(in *Inst) {
-	frames := p.b.Frames(in.PC)
+	frames := p.outside(in.PC)
 	if len(frames) == 0 {
 		return
 	}

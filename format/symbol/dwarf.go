@@ -9,7 +9,7 @@ import (
 	"sort"
 	"sync"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 var errNoDWARF = errors.New("the binary has no debug information (built with -ldflags=-w or -s, or stripped)")
@@ -66,31 +66,53 @@ type callRange struct {
 	call      int
 }
 
+// debugInfo is the debug information of a binary.
+type debugInfo struct {
+	img      *image
+	limit    int64 // bytes of it in memory
+	readable func(symbol string) string
+	debug    func() (*dwarfIndex, error)
+	params   func() (*paramReader, error)
+}
+
+func newDebugInfo(img *image, limit int64, readable func(string) string) debugInfo {
+	if limit <= 0 {
+		limit = defaultMaxDWARF
+	}
+	x := debugInfo{img: img, limit: limit, readable: readable}
+	unread := x
+	x.debug = sync.OnceValues(unread.open)
+	indexed := x
+	x.params = sync.OnceValues(indexed.openParams)
+	return x
+}
+
+// HasDWARF says whether there is debug information: -ldflags=-w, -ldflags=-s
+// and strip remove it.
+func (x *debugInfo) HasDWARF() bool { return x.img.section(".debug_info") != nil }
+
 // DWARF returns the debug information for those who want more of it than
 // [Binary.Frames] tells: types and parameters. Where variables are at run time
 // is left out of it.
-func (b *Binary) DWARF() (*dwarf.Data, error) {
-	d, err := b.debug()
+func (x *debugInfo) DWARF() (*dwarf.Data, error) {
+	d, err := x.debug()
 	if err != nil {
 		return nil, err
 	}
 	return d.data, nil
 }
 
-func (b *Binary) openDWARF() (*dwarfIndex, error) {
-	if !b.HasDWARF() {
+func (x *debugInfo) open() (*dwarfIndex, error) {
+	if !x.HasDWARF() {
 		return nil, errNoDWARF
 	}
-	limit := b.opt.MaxDWARF
-	if limit <= 0 {
-		limit = defaultMaxDWARF
-	}
+	limit := x.limit
 	load := func(name string) ([]byte, error) {
-		s := b.img.section(".debug_" + name)
+		s := x.img.section(".debug_" + name)
 		if s == nil {
 			return nil, nil
 		}
-		data, err := b.img.data(s, limit)
+		data, err := x.img.data(s, limit)
 		limit -= int64(len(data))
 		return data, err
 	}
@@ -111,8 +133,8 @@ func (b *Binary) openDWARF() (*dwarfIndex, error) {
 			return nil, fmt.Errorf("cannot read debug information: %w", err)
 		}
 	}
-	d := &dwarfIndex{data: data, demangle: b.demangle}
-	d.readUnits(b.img, parts["info"])
+	d := &dwarfIndex{data: data, demangle: x.readable}
+	d.readUnits(x.img, parts["info"])
 	return d, nil
 }
 

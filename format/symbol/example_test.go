@@ -6,8 +6,8 @@ import (
 	"os"
 	"regexp"
 
-	"loupe/stack"
-	"loupe/symbol"
+	"loupe/format/symbol"
+	"loupe/value/stack"
 )
 
 // Example disassembles the first instructions of a function of the running

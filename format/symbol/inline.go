@@ -1,6 +1,6 @@
 package symbol
 
-import "loupe/stack"
+import "loupe/value/stack"
 
 // Indexes of Go's per-function tables; the same since Go 1.18.
 const (

@@ -111,11 +111,11 @@ type functionReader struct {
 // functionOf stands at the first entry within the function of an address; nil
 // where there is none.
 func (t *Types) functionOf(pc uint64) *functionReader {
-	f, ok := t.bin.FuncAt(pc)
+	f, ok := t.funcAt(pc)
 	if !ok || f.C {
 		return nil
 	}
-	p, err := t.bin.params()
+	p, err := t.info.params()
 	if err != nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (t *Types) functionOf(pc uint64) *functionReader {
 		return nil
 	}
 	if t.lists == nil {
-		t.lists = t.bin.locationLists()
+		t.lists = t.info.locationLists()
 	}
 	x := &functionReader{t: t, end: f.End, r: t.data.Reader(), by: t.data.Reader(), u: u, left: maxEntries}
 	x.r.Seek(off)
@@ -143,16 +143,12 @@ func (t *Types) functionOf(pc uint64) *functionReader {
 }
 
 // locationLists reads the sections that say where variables are.
-func (b *Binary) locationLists() *locationLists {
-	l := &locationLists{order: b.img.order, ptrSize: b.img.ptrSize}
-	limit := b.opt.MaxDWARF
-	if limit <= 0 {
-		limit = defaultMaxDWARF
-	}
+func (d *debugInfo) locationLists() *locationLists {
+	l := &locationLists{order: d.img.order, ptrSize: d.img.ptrSize}
 	for name, to := range map[string]*[]byte{"loc": &l.loc, "loclists": &l.lists, "addr": &l.addr} {
-		if s := b.img.section(".debug_" + name); s != nil {
+		if s := d.img.section(".debug_" + name); s != nil {
 			// Without one of them there is less to be found.
-			*to, _ = b.img.data(s, limit)
+			*to, _ = d.img.data(s, d.limit)
 		}
 	}
 	return l

@@ -7,10 +7,10 @@ import (
 )
 
 // openTable finds the pclntab and what it needs from elsewhere: the address
-// of the first instruction and the inline trees.
-func (b *Binary) openTable() (*pclntab, error) {
-	img := b.img
-	off, size, addr, err := b.findTable()
+// of the first instruction and the inline trees. Where all else fails, bounds tells
+// what symbols say of these.
+func openTable(img *image, bounds func() module) (*pclntab, error) {
+	off, size, addr, err := findTable(img)
 	if err != nil {
 		return nil, err
 	}
@@ -24,9 +24,9 @@ func (b *Binary) openTable() (*pclntab, error) {
 	if t.version < table118 {
 		return t, nil
 	}
-	m, ok := b.moduleData(t, addr)
+	m, ok := moduleData(img, t, addr)
 	if !ok {
-		m = b.textFromSymbols()
+		m = bounds()
 	}
 	if m.text == 0 {
 		if s := img.section(".text"); s != nil {
@@ -45,8 +45,7 @@ func (b *Binary) openTable() (*pclntab, error) {
 const maxCandidates = 64
 
 // findTable returns where the pclntab is in the file and in memory.
-func (b *Binary) findTable() (off, size, addr uint64, err error) {
-	img := b.img
+func findTable(img *image) (off, size, addr uint64, err error) {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := img.section(name); s != nil {
 			return s.off, s.size, s.addr, nil
@@ -131,8 +130,7 @@ type module struct {
 // (not always at .text: with cgo, C start-up code comes first) and where the
 // inline trees are. It has no section of its own before Go 1.26 and no symbol
 // in a stripped binary, but its first two words are known.
-func (b *Binary) moduleData(t *pclntab, addr uint64) (m module, ok bool) {
-	img := b.img
+func moduleData(img *image, t *pclntab, addr uint64) (m module, ok bool) {
 	want := func(w []byte) bool {
 		return img.word(w) == addr && img.word(w[moduleNames*img.ptrSize:]) == addr+t.names
 	}
@@ -167,13 +165,12 @@ func (b *Binary) moduleData(t *pclntab, addr uint64) (m module, ok bool) {
 			at++
 		}
 	}
-	return b.moduleDataRelocated(t, addr)
+	return moduleDataRelocated(img, t, addr)
 }
 
 // moduleDataRelocated finds the same in the relocations: the C linker leaves
 // the words of a movable program empty in the file, and the loader fills them.
-func (b *Binary) moduleDataRelocated(t *pclntab, addr uint64) (m module, ok bool) {
-	img := b.img
+func moduleDataRelocated(img *image, t *pclntab, addr uint64) (m module, ok bool) {
 	s := img.section(".rela.dyn")
 	const size = 24 // place, kind, value
 	if s == nil || img.ptrSize != 8 || img.check(s.off, s.size) != nil {
@@ -219,27 +216,6 @@ func (b *Binary) moduleDataRelocated(t *pclntab, addr uint64) (m module, ok bool
 		return m, m.text != 0
 	}
 	return m, false
-}
-
-// textFromSymbols takes the same from the symbol table, where all else fails.
-func (b *Binary) textFromSymbols() (m module) {
-	syms, err := b.symbols()
-	if err != nil {
-		return m
-	}
-	for _, s := range syms {
-		switch s.Name {
-		case "runtime.text":
-			m.text = s.Addr
-		case "runtime.types":
-			m.types = s.Addr
-		case "runtime.etypes":
-			m.typesEnd = s.Addr
-		case "go:func.*", "go.func.*":
-			m.trees = s.Addr
-		}
-	}
-	return m
 }
 
 func (img *image) word(b []byte) uint64 {

@@ -91,7 +91,7 @@ func TestFat(t *testing.T) {
 		if want := max(arch, "amd64"); b.Arch != want || !b.IsGo() {
 			t.Errorf("asked for %q: got %q, Go: %v", arch, b.Arch, b.IsGo())
 		}
-		if info, err := b.BuildInfo(); err != nil || info.Path != "loupe/symbol/testdata/hello" {
+		if info, err := b.BuildInfo(); err != nil || info.Path != "loupe/format/symbol/testdata/hello" {
 			t.Errorf("build information of %q: %v, %v", arch, info, err)
 		}
 	}

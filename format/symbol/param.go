@@ -106,8 +106,8 @@ type paramReader struct {
 // Params returns the parameters of the function that begins at entry, as the
 // debug information has them: in the order of the declaration, with the results
 // at the end. Before Go 1.26 those without a name are left out.
-func (b *Binary) Params(entry uint64) ([]Param, error) {
-	p, err := b.params()
+func (x *debugInfo) Params(entry uint64) ([]Param, error) {
+	p, err := x.params()
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +135,12 @@ func (p *paramReader) find(entry uint64) (u *unit, off dwarf.Offset, ok bool) {
 	return u, off, ok
 }
 
-func (b *Binary) openParams() (*paramReader, error) {
-	d, err := b.debug()
+func (x *debugInfo) openParams() (*paramReader, error) {
+	d, err := x.debug()
 	if err != nil {
 		return nil, err
 	}
-	return &paramReader{d: d, ptrSize: int64(b.img.ptrSize), units: map[*unit]map[uint64]dwarf.Offset{}, types: map[dwarf.Offset]*Type{}}, nil
+	return &paramReader{d: d, ptrSize: int64(x.img.ptrSize), units: map[*unit]map[uint64]dwarf.Offset{}, types: map[dwarf.Offset]*Type{}}, nil
 }
 
 // functions finds the functions of a unit.
@@ -304,8 +304,8 @@ func sleb(b []byte) (v int64, ok bool) {
 }
 
 // Leads returns the type of what a pointer leads to, or of the elements of a slice.
-func (b *Binary) Leads(t *Type) (*Type, bool) {
-	p, err := b.params()
+func (x *debugInfo) Leads(t *Type) (*Type, bool) {
+	p, err := x.params()
 	if err != nil || t.leads == 0 {
 		return nil, false
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Sources says where source files may be on this machine. What is not known

@@ -47,8 +47,8 @@ func TestCandidates(t *testing.T) {
 	f(s, "/home/ci/loupe/vendor/example.com/y/z.go", "example.com/y.F", 1, "/src/loupe/vendor/example.com/y/z.go")
 	f(Sources{GOMODCACHE: "/cache"}, "github.com/A/b@v1.0.0-RC1/z.go", "", 0, "/cache/github.com/!a/b@v1.0.0-!r!c1/z.go")
 	// The main module.
-	f(s, "loupe/stack/name.go", "loupe/stack.Package", 2, "/src/loupe/stack/name.go")
-	f(s, "/home/ci/build/stack/name.go", "loupe/stack.Package", 1, "/src/loupe/stack/name.go")
+	f(s, "loupe/value/stack/name.go", "loupe/value/stack.Package", 2, "/src/loupe/value/stack/name.go")
+	f(s, "/home/ci/build/value/stack/name.go", "loupe/value/stack.Package", 1, "/src/loupe/value/stack/name.go")
 	f(s, "/home/ci/build/cmd/loupe/main.go", "main.main", 1, "/src/loupe/cmd/loupe/main.go")
 	f(s, "/home/ci/build/x.go", "loupe.F", 1, "/src/loupe/x.go")
 	f(s, "./main.go", "main.main", 2, "/src/loupe/cmd/loupe/main.go")

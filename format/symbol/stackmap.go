@@ -48,8 +48,8 @@ const (
 // StackMap returns what holds in the frame of a function during a call. ret is
 // where the call returns to. ok is false where the binary does not say it: of
 // functions in assembler that keep pointers, before Go 1.18, of C.
-func (b *Binary) StackMap(ret uint64) (m StackMap, ok bool) {
-	t, err := b.table()
+func (x *goTable) StackMap(ret uint64) (m StackMap, ok bool) {
+	t, err := x.table()
 	if err != nil || t.inlTrees == nil || ret == 0 {
 		return m, false
 	}

@@ -15,18 +15,13 @@ package symbol
 
 import (
 	"bytes"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
-	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 // Format is the container of a binary.
@@ -92,16 +87,17 @@ type Binary struct {
 	Entry uint64
 
 	img *image
-	opt Options
+	// separate has the debug information that was taken out, or is nil.
+	separate *Binary
 
-	build     func() (*debug.BuildInfo, error)
-	table     func() (*pclntab, error)
-	symbols   func() ([]Symbol, error)
-	byAddress func() ([]Symbol, error)
-	labels    func() []Symbol // those that instructions refer to
-	debug     func() (*dwarfIndex, error)
-	params    func() (*paramReader, error)
-	oldTypes  func() module // bounds of types, from symbols
+	// What is in it. None of these knows of the others but what it is given.
+	build
+	constants
+	loading
+	linkerTable
+	goTable
+	debugInfo
+	descriptions
 }
 
 // Open reads the headers of a binary. The format is found from the content.
@@ -114,57 +110,19 @@ func Open(r io.ReaderAt, opt Options) (*Binary, error) {
 	b := &Binary{
 		Format: img.format, Arch: img.arch, PIE: img.pie,
 		BuildID: img.buildID, GoBuildID: img.goBuildID,
-		Segments: img.segments, Entry: img.entry, img: img, opt: opt,
+		Segments: img.segments, Entry: img.entry, img: img,
+		build: newBuild(img.r), constants: constants{img}, loading: loading{img},
+		linkerTable: newLinkerTable(img, opt.Demangle),
 	}
-	b.build = sync.OnceValues(func() (*debug.BuildInfo, error) {
-		info, err := buildinfo.Read(img.r)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the build information: %w", err)
-		}
-		return info, nil
-	})
-	b.symbols = sync.OnceValues(func() ([]Symbol, error) { return img.readSymbols(img) })
-	b.byAddress = sync.OnceValues(b.sortSymbols)
-	b.labels = sync.OnceValue(b.dropBounds)
-	b.table = sync.OnceValues(b.openTable)
-	b.debug = sync.OnceValues(b.openDWARF)
-	b.params = sync.OnceValues(b.openParams)
-	b.oldTypes = sync.OnceValue(b.textFromSymbols)
+	b.goTable = newGoTable(img, b.linkerTable.module)
+	b.debugInfo = newDebugInfo(img, opt.MaxDWARF, b.demangle)
+	b.descriptions = descriptions{mem: b.constants, bounds: b.goTable.typeBounds}
 	return b, nil
-}
-
-// BuildInfo returns what the go command has recorded in the binary: Go
-// version, main module, dependencies, build settings. It is an error when the
-// binary has none: built by hand with the compiler, or not Go at all.
-func (b *Binary) BuildInfo() (*debug.BuildInfo, error) { return b.build() }
-
-// GoMinor returns the version of Go that has built the binary: 26 is Go 1.26. ok is
-// false where the binary does not say it.
-func (b *Binary) GoMinor() (minor int, ok bool) {
-	info, err := b.BuildInfo()
-	if err != nil {
-		return 0, false
-	}
-	// "go1.26.8", "devel go1.27-3f2a1b"
-	_, rest, ok := strings.Cut(info.GoVersion, "go1.")
-	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-	minor, err = strconv.Atoi(rest[:digits])
-	return minor, ok && err == nil
-}
-
-// IsGo says whether the binary holds Go code with its table of functions.
-func (b *Binary) IsGo() bool {
-	_, err := b.table()
-	return err == nil
 }
 
 // HasSymbols says whether there is a symbol table: -ldflags=-s and strip
 // remove it.
 func (b *Binary) HasSymbols() bool { return b.img.hasSymbols }
-
-// HasDWARF says whether there is debug information: -ldflags=-w, -ldflags=-s
-// and strip remove it.
-func (b *Binary) HasDWARF() bool { return b.img.section(".debug_info") != nil }
 
 // Func is one function of the machine: inlined ones have no address of their
 // own, see [Frame].
@@ -206,7 +164,7 @@ func (b *Binary) FuncAt(pc uint64) (Func, bool) {
 			return f.export(), true
 		}
 	}
-	s, ok := b.symbolAt(pc)
+	s, ok := b.SymbolAt(pc)
 	if !ok || !s.IsText() {
 		return Func{}, false
 	}
@@ -215,22 +173,6 @@ func (b *Binary) FuncAt(pc uint64) (Func, bool) {
 		f.File, _, _ = d.line(s.Addr)
 	}
 	return f, true
-}
-
-// FrameSize returns how many bytes the stack pointer has moved since the entry
-// of the Go function that holds pc, when the instruction there has not run yet:
-// the return address lies so far above it, but on machines with a link register.
-func (b *Binary) FrameSize(pc uint64) (int, bool) {
-	t, err := b.table()
-	if err != nil {
-		return 0, false
-	}
-	f, ok := t.find(pc)
-	if !ok || f.t.uint32(f.field(fieldFrame)) == 0 {
-		return 0, false
-	}
-	it := f.moved()
-	return int(it.seek(pc)), true
 }
 
 // Line returns the file and line of the statement at pc, which may belong to
@@ -276,6 +218,11 @@ func (b *Binary) Frames(pc uint64) []Frame {
 			return frames
 		}
 	}
+	if b.separate != nil {
+		if frames := b.separate.Frames(pc); len(frames) > 0 {
+			return frames
+		}
+	}
 	if f, ok := b.FuncAt(pc); ok {
 		return []Frame{{Frame: stack.Frame{Func: f.Name}}}
 	}
@@ -313,17 +260,6 @@ func (b *Binary) Functions(re *regexp.Regexp) ([]Func, error) {
 		slices.SortStableFunc(out, func(x, y Func) int { return compare(x.Entry, y.Entry) })
 	}
 	return out, nil
-}
-
-// demangle passes the names of C++ and Rust through the caller's hook.
-func (b *Binary) demangle(name string) string {
-	if b.opt.Demangle == nil || !strings.HasPrefix(name, "_Z") && !strings.HasPrefix(name, "__Z") && !strings.HasPrefix(name, "_R") {
-		return name
-	}
-	if s := b.opt.Demangle(name); s != "" {
-		return s
-	}
-	return name
 }
 
 // sniff tells the format from the first bytes.

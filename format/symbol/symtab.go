@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
 var errNoSymbols = errors.New("the binary has no symbol table (built with -ldflags=-s, or stripped)")
@@ -60,7 +61,14 @@ func cut(names string, off uint64) string {
 func (b *Binary) Symbols(re *regexp.Regexp) ([]Symbol, error) {
 	syms, err := b.byAddress()
 	if err != nil {
-		return b.functionSymbols(re, err)
+		if !b.IsGo() {
+			return nil, err
+		}
+		funcs, err := b.Functions(re)
+		if err != nil {
+			return nil, err
+		}
+		return symbolsOf(funcs), nil
 	}
 	var out []Symbol
 	for _, s := range syms {
@@ -73,51 +81,13 @@ func (b *Binary) Symbols(re *regexp.Regexp) ([]Symbol, error) {
 	return out, nil
 }
 
-// functionSymbols makes symbols of the functions; err is why there are no real
-// ones.
-func (b *Binary) functionSymbols(re *regexp.Regexp, err error) ([]Symbol, error) {
-	if !b.IsGo() {
-		return nil, err
-	}
-	funcs, err := b.Functions(re)
-	if err != nil {
-		return nil, err
-	}
+// symbolsOf makes symbols of functions.
+func symbolsOf(funcs []Func) []Symbol {
 	out := make([]Symbol, len(funcs))
 	for i, f := range funcs {
 		out[i] = Symbol{Name: f.Name, Addr: f.Entry, Size: f.End - f.Entry, Kind: 'T'}
 	}
-	return out, nil
-}
-
-// sortSymbols returns all symbols by address.
-func (b *Binary) sortSymbols() ([]Symbol, error) {
-	syms, err := b.symbols()
-	if err != nil {
-		return nil, err
-	}
-	if len(syms) == 0 {
-		return nil, errNoSymbols
-	}
-	syms = slices.Clone(syms)
-	// Of several symbols with one address, the one that a disassembly shows is
-	// left to chance by the Go tools: their sort is not stable. The same sort
-	// on the same input gives the same choice.
-	slices.SortFunc(syms, func(x, y Symbol) int { return cmp.Compare(x.Addr, y.Addr) })
-	return syms, nil
-}
-
-// dropBounds returns the symbols by address without those that mark where the
-// code begins and ends: they have the address of a function and would hide it.
-func (b *Binary) dropBounds() []Symbol {
-	syms, _ := b.byAddress()
-	return slices.DeleteFunc(slices.Clone(syms), func(s Symbol) bool {
-		switch s.Name {
-		case "runtime.text", "text", "_text", "runtime.etext", "etext", "_etext":
-			return true
-		}
-		return false
-	})
+	return out
 }
 
 // label returns what an instruction refers to. In a stripped binary that are
@@ -135,9 +105,91 @@ func (b *Binary) label(addr uint64) (name string, base uint64) {
 	return "", 0
 }
 
-// symbolAt returns the symbol that covers an address.
-func (b *Binary) symbolAt(addr uint64) (Symbol, bool) {
-	syms, err := b.byAddress()
+// linkerTable is the symbol table of the linker.
+type linkerTable struct {
+	symbols   func() ([]Symbol, error) // in the order of the file
+	byAddress func() ([]Symbol, error)
+	labels    func() []Symbol // those that instructions refer to
+	pretty    func(name string) string
+}
+
+func newLinkerTable(img *image, demangle func(string) string) linkerTable {
+	x := linkerTable{pretty: demangle}
+	x.symbols = sync.OnceValues(func() ([]Symbol, error) { return img.readSymbols(img) })
+	byFile := x
+	x.byAddress = sync.OnceValues(byFile.sort)
+	sorted := x
+	x.labels = sync.OnceValue(sorted.dropBounds)
+	return x
+}
+
+// demangle passes the names of C++ and Rust through the caller's hook.
+func (x *linkerTable) demangle(name string) string {
+	if x.pretty == nil || !strings.HasPrefix(name, "_Z") && !strings.HasPrefix(name, "__Z") && !strings.HasPrefix(name, "_R") {
+		return name
+	}
+	if s := x.pretty(name); s != "" {
+		return s
+	}
+	return name
+}
+
+// sort returns all symbols by address.
+func (x *linkerTable) sort() ([]Symbol, error) {
+	syms, err := x.symbols()
+	if err != nil {
+		return nil, err
+	}
+	if len(syms) == 0 {
+		return nil, errNoSymbols
+	}
+	syms = slices.Clone(syms)
+	// Of several symbols with one address, the one that a disassembly shows is
+	// left to chance by the Go tools: their sort is not stable. The same sort
+	// on the same input gives the same choice.
+	slices.SortFunc(syms, func(x, y Symbol) int { return cmp.Compare(x.Addr, y.Addr) })
+	return syms, nil
+}
+
+// dropBounds returns the symbols by address without those that mark where the
+// code begins and ends: they have the address of a function and would hide it.
+func (x *linkerTable) dropBounds() []Symbol {
+	syms, _ := x.byAddress()
+	return slices.DeleteFunc(slices.Clone(syms), func(s Symbol) bool {
+		switch s.Name {
+		case "runtime.text", "text", "_text", "runtime.etext", "etext", "_etext":
+			return true
+		}
+		return false
+	})
+}
+
+// module returns where the code, the inline trees and the types begin and end, as
+// the symbols of the linker have it.
+func (x *linkerTable) module() (m module) {
+	syms, err := x.symbols()
+	if err != nil {
+		return m
+	}
+	for _, s := range syms {
+		switch s.Name {
+		case "runtime.text":
+			m.text = s.Addr
+		case "runtime.types":
+			m.types = s.Addr
+		case "runtime.etypes":
+			m.typesEnd = s.Addr
+		case "go:func.*", "go.func.*":
+			m.trees = s.Addr
+		}
+	}
+	return m
+}
+
+// SymbolAt returns the function or variable that an address is in. In a stripped
+// binary there are none.
+func (x *linkerTable) SymbolAt(addr uint64) (Symbol, bool) {
+	syms, err := x.byAddress()
 	if err != nil {
 		return Symbol{}, false
 	}

@@ -10,11 +10,14 @@ type Mapping struct {
 	BuildID      string // as the profile has it; may be empty
 }
 
+// loading is how a binary gets into the memory of a process.
+type loading struct{ img *image }
+
 // Translate turns an address of the process into the address that the binary
 // was linked for, which all other methods take. The rules are those of
 // go tool pprof's upstream: what the loader has added is found from the
 // segment that the mapping shows. The kernel's own mappings are not covered.
-func (b *Binary) Translate(m Mapping, addr uint64) (uint64, error) {
+func (l *loading) Translate(m Mapping, addr uint64) (uint64, error) {
 	const whole = 1<<64 - 1
 	if m.Start == 0 && m.Offset == 0 && (m.Limit == 0 || m.Limit == whole) {
 		return addr, nil // a mapping made up by a tool: nothing was moved
@@ -22,37 +25,37 @@ func (b *Binary) Translate(m Mapping, addr uint64) (uint64, error) {
 	if m.Limit > m.Start && (addr < m.Start || addr >= m.Limit) {
 		return 0, fmt.Errorf("address %#x is outside of the mapping %#x to %#x", addr, m.Start, m.Limit)
 	}
-	base, err := b.loadBase(m, addr)
+	moved, err := l.base(m, addr)
 	if err != nil {
 		return 0, err
 	}
-	return addr - base, nil
+	return addr - moved, nil
 }
 
-// loadBase returns what the loader has added to the addresses.
-func (b *Binary) loadBase(m Mapping, addr uint64) (uint64, error) {
-	switch b.Format {
+// base returns what the loader has added to the addresses.
+func (l *loading) base(m Mapping, addr uint64) (uint64, error) {
+	switch l.img.format {
 	case MachO:
-		if b.img.imageBase > m.Start {
-			return 0, fmt.Errorf("the mapping begins at %#x, below the __TEXT segment of the binary at %#x: it is of another file", m.Start, b.img.imageBase)
+		if l.img.imageBase > m.Start {
+			return 0, fmt.Errorf("the mapping begins at %#x, below the __TEXT segment of the binary at %#x: it is of another file", m.Start, l.img.imageBase)
 		}
-		return m.Start - b.img.imageBase, nil
+		return m.Start - l.img.imageBase, nil
 	case PE:
 		if m.Start == 0 {
 			return 0, nil
 		}
-		return m.Start - b.img.imageBase, nil
+		return m.Start - l.img.imageBase, nil
 	}
 	const fixed, movable = 2, 3 // ET_EXEC, ET_DYN
-	if t := b.img.elfType; t != fixed && t != movable {
+	if t := l.img.elfType; t != fixed && t != movable {
 		return 0, fmt.Errorf("the ELF file has type %d: it is neither a program nor a shared object", t)
 	}
-	seg, err := b.segmentOf(m, addr)
+	seg, err := l.segmentOf(m, addr)
 	if err != nil {
 		return 0, err
 	}
 	if seg == nil {
-		if b.img.elfType == fixed {
+		if l.img.elfType == fixed {
 			return 0, nil
 		}
 		return m.Start - m.Offset, nil
@@ -64,14 +67,14 @@ func (b *Binary) loadBase(m Mapping, addr uint64) (uint64, error) {
 
 // segmentOf returns the segment that a mapping shows; nil when the file has
 // none.
-func (b *Binary) segmentOf(m Mapping, addr uint64) (*Segment, error) {
+func (l *loading) segmentOf(m Mapping, addr uint64) (*Segment, error) {
 	if m.Start >= m.Limit || m.Limit >= 1<<63 {
-		return b.textSegment(), nil
+		return l.textSegment(), nil
 	}
-	if len(b.Segments) == 0 {
+	if len(l.img.segments) == 0 {
 		return nil, nil
 	}
-	fits := segmentsFor(b.Segments, m.Offset, m.Limit-m.Start)
+	fits := segmentsFor(l.img.segments, m.Offset, m.Limit-m.Start)
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
@@ -92,13 +95,13 @@ func (b *Binary) segmentOf(m Mapping, addr uint64) (*Segment, error) {
 	return found, nil
 }
 
-func (b *Binary) textSegment() *Segment {
-	s := b.img.section(".text")
+func (l *loading) textSegment() *Segment {
+	s := l.img.section(".text")
 	if s == nil {
 		return nil
 	}
-	for i := range b.Segments {
-		if seg := &b.Segments[i]; seg.Exec && seg.contains(s.addr) {
+	for i := range l.img.segments {
+		if seg := &l.img.segments[i]; seg.Exec && seg.contains(s.addr) {
 			return seg
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // to end: there the segment is given, here it is found.
 func TestTranslate(t *testing.T) {
 	const whole = 1<<64 - 1
-	elf := func(kind uint16, segments ...Segment) *Binary {
-		return &Binary{Format: ELF, Segments: segments, img: &image{elfType: kind, segments: segments,
+	elf := func(kind uint16, segments ...Segment) *loading {
+		return &loading{&image{format: ELF, elfType: kind, segments: segments,
 			sections: []section{{name: ".text", addr: 0x400000, size: 1, exec: true}}}}
 	}
 	fixed, movable := uint16(2), uint16(3)
@@ -22,11 +22,11 @@ func TestTranslate(t *testing.T) {
 		{Addr: 0, Offset: 0, Size: 0xc80, FileSize: 0xc80, Exec: true},
 		{Addr: 0x200c80, Offset: 0xc80, Size: 0x1f0, FileSize: 0x1f0, Write: true},
 	}
-	mach := func(text uint64) *Binary { return &Binary{Format: MachO, img: &image{imageBase: text}} }
-	pe := &Binary{Format: PE, img: &image{imageBase: 0x140000000}}
+	mach := func(text uint64) *loading { return &loading{&image{format: MachO, imageBase: text}} }
+	pe := &loading{&image{format: PE, imageBase: 0x140000000}}
 	for _, tt := range []struct {
 		name string
-		b    *Binary
+		b    *loading
 		m    Mapping
 		addr uint64
 		want uint64

@@ -49,7 +49,8 @@ type Types struct {
 	Variables []Variable
 
 	data    *dwarf.Data
-	bin     *Binary
+	info    *debugInfo
+	funcAt  func(pc uint64) (Func, bool)
 	lists   *locationLists // nil until it is asked for
 	ptrSize int64
 	ids     map[dwarf.Offset]TypeID
@@ -83,7 +84,7 @@ func (b *Binary) Types() (*Types, error) {
 		return nil, err
 	}
 	t := &Types{
-		data: data, bin: b, ptrSize: int64(b.img.ptrSize),
+		data: data, info: &b.debugInfo, funcAt: b.FuncAt, ptrSize: int64(b.img.ptrSize),
 		ids: map[dwarf.Offset]TypeID{}, offs: []dwarf.Offset{0}, types: []*DataType{nil},
 		named: map[string]dwarf.Offset{}, runtime: map[uint64]dwarf.Offset{},
 	}
@@ -97,7 +98,7 @@ func (b *Binary) Types() (*Types, error) {
 		if e == nil {
 			break
 		}
-		t.note(e, b)
+		t.note(e, b.img)
 		// What is within functions has no types and globals of its own, but
 		// only the units tell where their children end.
 		if e.Children && e.Tag != dwarf.TagCompileUnit {
@@ -117,15 +118,15 @@ func (b *Binary) Types() (*Types, error) {
 }
 
 // note keeps where a type or a variable is.
-func (t *Types) note(e *dwarf.Entry, b *Binary) {
+func (t *Types) note(e *dwarf.Entry, img *image) {
 	switch e.Tag {
 	case dwarf.TagVariable:
 		loc, _ := e.Val(dwarf.AttrLocation).([]byte)
 		off, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-		if !ok || len(loc) != 1+b.img.ptrSize || loc[0] != 3 { // DW_OP_addr
+		if !ok || len(loc) != 1+img.ptrSize || loc[0] != 3 { // DW_OP_addr
 			return
 		}
-		v := Variable{Addr: b.img.word(loc[1:]), Type: t.id(off)}
+		v := Variable{Addr: img.word(loc[1:]), Type: t.id(off)}
 		if v.Name, _ = e.Val(dwarf.AttrName).(string); v.Name != "" && v.Addr != 0 {
 			t.Variables = append(t.Variables, v)
 		}

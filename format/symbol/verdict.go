@@ -30,7 +30,7 @@ type Fact struct {
 // Judge says whether the binary belongs to a mapping of a profile, and what it
 // lacks. The fact about the build comes first and is always there.
 func (b *Binary) Judge(m Mapping) []Fact {
-	facts := []Fact{b.judgeBuild(m.BuildID)}
+	facts := []Fact{judgeBuild(b.Format, b.BuildID, m.BuildID)}
 	add := func(kind FactKind, format string, args ...any) {
 		facts = append(facts, Fact{kind, fmt.Sprintf(format, args...)})
 	}
@@ -52,31 +52,17 @@ func (b *Binary) Judge(m Mapping) []Fact {
 	return facts
 }
 
-func (b *Binary) judgeBuild(profileID string) Fact {
+// judgeBuild compares the build id of a binary with that of a profile.
+func judgeBuild(format Format, buildID, profileID string) Fact {
 	// On Windows the runtime writes the path and the time of the file instead.
-	comparable := b.Format != PE && strings.Trim(strings.ToLower(profileID), "0123456789abcdef") == ""
+	comparable := format != PE && strings.Trim(strings.ToLower(profileID), "0123456789abcdef") == ""
 	switch {
 	case profileID == "" || !comparable:
 		return Fact{UnknownBuild, "The profile does not name the build that it was taken of (Go does so on Linux only), so nothing shows whether it was this binary: instructions and source are right only if it was built from the same code."}
-	case b.BuildID == "":
+	case buildID == "":
 		return Fact{UnknownBuild, fmt.Sprintf("The profile was taken of build %s, but this binary has no build id, so nothing shows whether it is the same: build with Go 1.24 or later, or with -ldflags=-B=gobuildid.", profileID)}
-	case strings.EqualFold(profileID, b.BuildID):
-		return Fact{SameBuild, fmt.Sprintf("The profile was taken of this binary: both have the build id %s.", b.BuildID)}
+	case strings.EqualFold(profileID, buildID):
+		return Fact{SameBuild, fmt.Sprintf("The profile was taken of this binary: both have the build id %s.", buildID)}
 	}
-	return Fact{OtherBuild, fmt.Sprintf("The profile was taken of another build: it names %s, this binary is %s; instructions and source may be of other code, so give the binary that ran.", profileID, b.BuildID)}
-}
-
-// Setting returns a build setting that the go command has recorded, such as
-// "-trimpath", "-ldflags", "CGO_ENABLED" or "vcs.revision".
-func (b *Binary) Setting(key string) (value string, ok bool) {
-	info, err := b.BuildInfo()
-	if err != nil {
-		return "", false
-	}
-	for _, s := range info.Settings {
-		if s.Key == key {
-			return s.Value, true
-		}
-	}
-	return "", false
+	return Fact{OtherBuild, fmt.Sprintf("The profile was taken of another build: it names %s, this binary is %s; instructions and source may be of other code, so give the binary that ran.", profileID, buildID)}
 }

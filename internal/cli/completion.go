@@ -5,24 +5,26 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"loupe/internal/cli/command"
 )
 
 // newCompletionCommand is a function because what it prints depends on the
 // list of commands, which it is in.
-func newCompletionCommand() *command {
-	return &command{
-		name:  "completion",
-		short: "print a script that completes commands and flags in your shell",
-		args:  "bash|zsh|fish|pwsh",
-		example: []string{
+func newCompletionCommand() *command.Command {
+	return &command.Command{
+		Name:  "completion",
+		Short: "print a script that completes commands and flags in your shell",
+		Args:  "bash|zsh|fish|pwsh",
+		Example: []string{
 			"source <(loupe completion bash)                     in ~/.bashrc",
 			"loupe completion zsh > \"${fpath[1]}/_loupe\"         once",
 			"loupe completion fish > ~/.config/fish/completions/loupe.fish",
 			"loupe completion pwsh | Out-String | Invoke-Expression",
 		},
-		setup: func(fs *flagSet) func(*env, []string) error {
-			return func(e *env, args []string) error {
-				shell, err := oneArg(args, "the shell")
+		Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
+			return func(e *command.Env, args []string) error {
+				shell, err := command.OneArg(args, "the shell")
 				if err != nil {
 					return err
 				}
@@ -30,9 +32,9 @@ func newCompletionCommand() *command {
 					"bash": completeBash, "zsh": completeZsh, "fish": completeFish, "pwsh": completePwsh,
 				}[shell]
 				if !ok {
-					return usagef("unknown shell %q: there are bash, zsh, fish and pwsh", shell)
+					return command.Usagef("unknown shell %q: there are bash, zsh, fish and pwsh", shell)
 				}
-				write(e.stdout)
+				write(e.Stdout)
 				return nil
 			}
 		},
@@ -40,10 +42,10 @@ func newCompletionCommand() *command {
 }
 
 // eachFlag visits the flags that the help lists.
-func (c *command) eachFlag(visit func(name, usage string)) {
-	fs := c.flagSet()
+func eachFlag(c *command.Command, visit func(name, usage string)) {
+	fs := c.Flags()
 	fs.VisitAll(func(f *flag.Flag) {
-		if !fs.quiet[f.Name] {
+		if !fs.Quiet[f.Name] {
 			_, usage := flag.UnquoteUsage(f)
 			usage, _, _ = strings.Cut(usage, "\n")
 			visit(f.Name, usage)
@@ -51,16 +53,16 @@ func (c *command) eachFlag(visit func(name, usage string)) {
 	})
 }
 
-func (c *command) flagWords() string {
+func flagWords(c *command.Command) string {
 	var words []string
-	c.eachFlag(func(name, _ string) { words = append(words, "-"+name) })
+	eachFlag(c, func(name, _ string) { words = append(words, "-"+name) })
 	return strings.Join(words, " ")
 }
 
 func commandNames() string {
 	var names []string
 	for _, c := range commands() {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	return strings.Join(append(names, "help"), " ")
 }
@@ -75,7 +77,7 @@ func completeBash(w io.Writer) {
 	case ${COMP_WORDS[1]} in
 `, commandNames())
 	for _, c := range commands() {
-		fmt.Fprintf(w, "\t%s) flags=%q ;;\n", c.name, c.flagWords())
+		fmt.Fprintf(w, "\t%s) flags=%q ;;\n", c.Name, flagWords(c))
 	}
 	fmt.Fprintf(w, `	help) flags=%q ;;
 	esac
@@ -99,12 +101,12 @@ func quoteZsh(s string) string {
 func completeZsh(w io.Writer) {
 	fmt.Fprint(w, "#compdef loupe\n_loupe() {\n\tlocal -a commands\n\tcommands=(\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "\t\t'%s:%s'\n", c.name, quoteZsh(c.short))
+		fmt.Fprintf(w, "\t\t'%s:%s'\n", c.Name, quoteZsh(c.Short))
 	}
 	fmt.Fprint(w, "\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "\t%s) _arguments", c.name)
-		c.eachFlag(func(name, usage string) { fmt.Fprintf(w, " '-%s[%s]'", name, quoteZsh(usage)) })
+		fmt.Fprintf(w, "\t%s) _arguments", c.Name)
+		eachFlag(c, func(name, usage string) { fmt.Fprintf(w, " '-%s[%s]'", name, quoteZsh(usage)) })
 		fmt.Fprint(w, " '*:file:_files' ;;\n")
 	}
 	fmt.Fprint(w, "\thelp) _describe command commands ;;\n\tesac\n}\n[ \"$funcstack[1]\" = _loupe ] && _loupe \"$@\" || compdef _loupe loupe\n")
@@ -113,9 +115,9 @@ func completeZsh(w io.Writer) {
 func completeFish(w io.Writer) {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "\\'") + "'" }
 	for _, c := range commands() {
-		fmt.Fprintf(w, "complete -c loupe -n __fish_use_subcommand -f -a %s -d %s\n", c.name, quote(c.short))
-		c.eachFlag(func(name, usage string) {
-			fmt.Fprintf(w, "complete -c loupe -n '__fish_seen_subcommand_from %s' -o %s -d %s\n", c.name, name, quote(usage))
+		fmt.Fprintf(w, "complete -c loupe -n __fish_use_subcommand -f -a %s -d %s\n", c.Name, quote(c.Short))
+		eachFlag(c, func(name, usage string) {
+			fmt.Fprintf(w, "complete -c loupe -n '__fish_seen_subcommand_from %s' -o %s -d %s\n", c.Name, name, quote(usage))
 		})
 	}
 	fmt.Fprintf(w, "complete -c loupe -n '__fish_seen_subcommand_from help' -f -a %s\n", quote(commandNames()))
@@ -126,8 +128,8 @@ func completePwsh(w io.Writer) {
 	fmt.Fprint(w, "Register-ArgumentCompleter -Native -CommandName loupe -ScriptBlock {\n\tparam($word, $ast, $position)\n\t$words = @{\n")
 	for _, c := range commands() {
 		var flags []string
-		c.eachFlag(func(name, _ string) { flags = append(flags, quote("-"+name)) })
-		fmt.Fprintf(w, "\t\t%s = @(%s)\n", quote(c.name), strings.Join(flags, ", "))
+		eachFlag(c, func(name, _ string) { flags = append(flags, quote("-"+name)) })
+		fmt.Fprintf(w, "\t\t%s = @(%s)\n", quote(c.Name), strings.Join(flags, ", "))
 	}
 	fmt.Fprint(w, `	}
 	$before = $ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() }

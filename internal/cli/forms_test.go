@@ -12,18 +12,21 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/profile/profiletest"
+	"loupe/format/kind"
+	"loupe/format/profile/profiletest"
+	"loupe/internal/cli/command"
+	"loupe/report/reporttest"
 )
 
 // forms are the commands that show a file of each kind, in all their forms, by
-// the command that [sniff] finds for it. FILE is the file, OUT a file to write.
-var forms = map[string][]string{
-	"stacks": {
+// their kind. FILE is the file, OUT a file to write.
+var forms = map[kind.Kind][]string{
+	kind.Dump: {
 		"stacks FILE", "stacks -full FILE", "stacks -json FILE", "stacks -full -json FILE", "stacks -dump all FILE", "stacks -n 0 FILE",
 		"stacks -filter func~main FILE", "stacks FILE FILE", "stacks -json FILE FILE", "stacks -flame OUT FILE", "stacks -svg OUT FILE",
 		"stacks -proto OUT FILE", "pprof -top FILE", "pprof -traces FILE",
 	},
-	"pprof": {
+	kind.Profile: {
 		"pprof -top FILE", "pprof -top -cum FILE", "pprof -tree FILE", "pprof -peek . FILE", "pprof -traces FILE", "pprof -raw FILE", "pprof -dot FILE",
 		"pprof -callgrind FILE", "pprof -tags FILE", "pprof -comments FILE", "pprof -list . FILE", "pprof -disasm . FILE", "pprof -svg FILE",
 		"pprof -png FILE", "pprof -proto FILE", "pprof -topproto FILE", "pprof -weblist . -output OUT FILE", "pprof -json FILE", "pprof -json -tree FILE",
@@ -32,20 +35,23 @@ var forms = map[string][]string{
 		"pprof -folded FILE", "pprof -speedscope FILE", "pprof -pgo -output OUT FILE", "pprof -top -diff_base FILE FILE", "pprof -lines -top FILE", "pprof -addresses -top FILE",
 		"compare FILE FILE",
 	},
-	"trace": {
+	kind.Trace: {
+		"trace summary -json FILE", "trace goroutines -json FILE", "trace goroutines -by creator -json FILE", "trace blocked -json FILE", "trace tasks -json FILE",
+		"trace regions -json FILE", "trace stw -json FILE", "trace mmu -json FILE", "trace mmu -sweep -json FILE", "trace profile -json FILE",
+		"trace compare -json FILE FILE", "trace sched -json -filter state=runnable FILE", "trace goroutines -json -filter dur>10us FILE",
 		"trace summary FILE", "trace goroutines FILE", "trace goroutines -by creator -format csv FILE", "trace goroutine 1 FILE", "trace blocked FILE",
 		"trace blocked -format md FILE", "trace sched -json FILE", "trace sched FILE", "trace tasks FILE", "trace regions FILE", "trace stw FILE",
 		"trace mmu FILE", "trace mmu -sweep -per-proc FILE", "trace profile FILE", "trace profile -kind sched -format csv FILE", "trace profile -o OUT FILE",
 		"trace events FILE", "trace events -raw FILE", "trace events -json FILE", "trace export FILE", "trace export -format perfetto FILE",
 		"trace export -format json FILE", "trace cut -to 1ms -o OUT FILE", "trace compare FILE FILE", "trace summary -filter dur>1us -json FILE",
 	},
-	"gc":    {"gc FILE", "gc -cycles FILE", "gc -json FILE", "gc -what-if all FILE", "gc -what-if all -json FILE", "gc -container 1GiB FILE", "sched FILE", "sched -json FILE"},
-	"sched": {"sched FILE", "sched -json FILE", "gc FILE"},
-	"load run": {
+	kind.GCTrace:    {"gc FILE", "gc -cycles FILE", "gc -json FILE", "gc -what-if all FILE", "gc -what-if all -json FILE", "gc -container 1GiB FILE", "sched FILE", "sched -json FILE"},
+	kind.SchedTrace: {"sched FILE", "sched -json FILE", "gc FILE"},
+	kind.Load: {
 		"compare FILE FILE", "compare -format md FILE FILE", "compare -format json FILE FILE",
 	},
-	"benchmarks": {"compare FILE FILE", "compare -format csv FILE FILE", "compare -format json FILE FILE"},
-	"": {
+	kind.Benchmarks: {"compare FILE FILE", "compare -format csv FILE FILE", "compare -format json FILE FILE"},
+	kind.Unknown: {
 		"open -text FILE", "report -fail never FILE", "report -fail never -format json FILE", "report -fail never -format md FILE",
 		"report -fail never -format svg FILE", "report -fail never -format html FILE",
 	},
@@ -62,13 +68,14 @@ func printAll(t *testing.T, name string) {
 
 // formsOf are all forms of a file.
 func formsOf(name string) []string {
-	kind := ""
-	if what, _, err := sniff(name); err == nil {
-		kind = what[0]
+	what := kind.Unknown
+	if f, err := os.Open(name); err == nil {
+		what, _, _ = kind.Of(f)
+		f.Close()
 	}
-	lines := forms[kind]
-	if kind != "" {
-		lines = append(lines[:len(lines):len(lines)], forms[""]...)
+	lines := forms[what]
+	if what != kind.Unknown {
+		lines = append(lines[:len(lines):len(lines)], forms[kind.Unknown]...)
 	}
 	return lines
 }
@@ -84,12 +91,27 @@ func printForm(t *testing.T, name, line string, i int) {
 	t.Setenv("COLUMNS", []string{"40", "80", "200"}[i%3])
 	var stdout, stderr bytes.Buffer
 	code := runForm(t, line, args, &stdout, &stderr)
-	program := code == exitUsage && strings.Contains(stderr.String(), "is a program") // and says what to name besides
-	if code < exitOK || code > exitNothing || code == exitUsage && !program {
+	program := code == command.ExitUsage && strings.Contains(stderr.String(), "is a program") // and says what to name besides
+	if code < command.ExitOK || code > command.ExitNothing || code == command.ExitUsage && !program {
 		t.Errorf("loupe %s: exit code %d: %s", line, code, stderr.String())
 	}
-	if code == exitFailed && stderr.Len() == 0 {
+	if code == command.ExitFailed && stderr.Len() == 0 {
 		t.Errorf("loupe %s fails and does not say why", line)
+	}
+	possible(t, line, stdout.Bytes())
+}
+
+// possible checks that nothing is printed that cannot be. What is in the file is not
+// loupe's, where it is printed as it stands.
+func possible(t *testing.T, line string, printed []byte) {
+	t.Helper()
+	for _, verbatim := range []string{"-raw", "-traces", "-full", "-comments", "-list", "-disasm", "-proto", "-png", "-dump"} {
+		if strings.Contains(line, verbatim) {
+			return
+		}
+	}
+	for _, wrong := range reporttest.CheckOutput(printed) {
+		t.Errorf("loupe %s prints what cannot be: %s", line, wrong)
 	}
 }
 
@@ -106,8 +128,9 @@ func runForm(t *testing.T, line string, args []string, stdout, stderr io.Writer)
 		t.Fatal(err)
 	}
 	defer null.Close()
-	e := &env{stdin: null, stdout: stdout, stderr: stderr, ctx: t.Context(), quiet: true}
-	return find(args[0]).main(e, args[1:])
+	e := &command.Env{Stdin: null, Stdout: stdout, Stderr: stderr, Ctx: t.Context(), Quiet: true}
+	e.Call = func(args []string) int { return call(e, args) }
+	return call(e, args)
 }
 
 // seeds are small files of every kind.
@@ -116,8 +139,8 @@ func seeds(t testing.TB) map[string][]byte {
 	all := map[string][]byte{}
 	root := filepath.Join("..", "..")
 	for _, pattern := range []string{
-		"dump/testdata/*.txt", "godebug/testdata/go1.26*", "exectrace/testdata/old/*.trace", "exectrace/testdata/recorded/size*.trace",
-		"internal/cli/testdata/goldens/*.pb.gz", "loadlog/testdata/*.load",
+		"format/dump/testdata/*.txt", "format/godebug/testdata/go1.26*", "format/exectrace/testdata/old/*.trace", "format/exectrace/testdata/recorded/size*.trace",
+		"internal/cli/testdata/goldens/*.pb.gz", "format/loadlog/testdata/*.load",
 	} {
 		names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(names) == 0 {

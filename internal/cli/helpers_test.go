@@ -33,7 +33,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile/profiletest"
 )
 
 // web is a server that scripts put load on and record: web [flags] ADDR.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"loupe/internal/cli/command"
 )
 
 // TestInterruptedWhileReading: the first Ctrl-C and the first SIGTERM end a command
@@ -77,8 +79,8 @@ func interruptedWhileAsking(t *testing.T, line string, s syscall.Signal) {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-		t.Errorf("it ends with %v, want exit code %d", err, exitInterrupted)
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != command.ExitInterrupted {
+		t.Errorf("it ends with %v, want exit code %d", err, command.ExitInterrupted)
 	}
 }
 
@@ -107,7 +109,7 @@ func interruptedWhileReading(t *testing.T, line string, s syscall.Signal) {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-		t.Errorf("it ends with %v, want exit code %d", err, exitInterrupted)
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != command.ExitInterrupted {
+		t.Errorf("it ends with %v, want exit code %d", err, command.ExitInterrupted)
 	}
 }

@@ -2,54 +2,16 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"unsafe"
-)
 
-// openTerminal makes a terminal of 80 columns and 30 rows, and returns what
-// reads all that is shown on it once it was closed.
-func openTerminal(t *testing.T) (tty *os.File, shown func() string) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	control := func(request uintptr, arg unsafe.Pointer) {
-		t.Helper()
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), request, uintptr(arg)); errno != 0 {
-			t.Skip(errno)
-		}
-	}
-	var unlock, number int32
-	control(syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
-	control(syscall.TIOCGPTN, unsafe.Pointer(&number))
-	size := [4]uint16{30, 80}
-	control(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
-	tty, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	var text bytes.Buffer
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		io.Copy(&text, master) // ends when nobody has the other side open
-	}()
-	return tty, func() string {
-		tty.Close()
-		<-done
-		master.Close()
-		return text.String()
-	}
-}
+	"loupe/internal/cli/clitest"
+)
 
 // TestLiveTerminal: on a terminal the run is seen while it goes on and gone
 // when it is over; not when that is not wanted, nor when the results go into
@@ -63,7 +25,7 @@ func TestLiveTerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	on := func(out *os.File, flags ...string) string {
 		t.Helper()
-		tty, shown := openTerminal(t)
+		tty, shown := clitest.OpenTerminal(t)
 		defer tty.Close()
 		if code := Main(append([]string{"load", "-n", "40", "-c", "2", s.URL}, flags...), os.Stdin, out, tty); code != 0 {
 			t.Errorf("%v: exit code %d", flags, code)

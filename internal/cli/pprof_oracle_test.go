@@ -19,7 +19,9 @@ import (
 
 	oracle "github.com/google/pprof/profile"
 
-	"loupe/profile/profiletest"
+	"loupe/format/profile/profiletest"
+	"loupe/internal/cli/clitest"
+	"loupe/internal/cli/command"
 )
 
 // oracleCases are command lines for go tool pprof and for ours. The words in
@@ -278,12 +280,12 @@ func (o *oracleRun) run(t *testing.T, line string, words profileWords, ours bool
 		}
 		return strings.ReplaceAll(strings.ReplaceAll(s, "OUTTEXT", "OUT"), "OUT", out)
 	}
-	command, typed, _ := strings.Cut(line, " < ")
+	asked, typed, _ := strings.Cut(line, " < ")
 	var args []string
-	for word := range strings.FieldsSeq(command) {
+	for word := range strings.FieldsSeq(asked) {
 		args = append(args, expand(word)) // names of functions may have blanks
 	}
-	if !strings.Contains(command, "{P}") {
+	if !strings.Contains(asked, "{P}") {
 		args = append(args, words["P"])
 	}
 	typed = strings.ReplaceAll(expand(typed), "; ", "\n")
@@ -302,7 +304,7 @@ func (o *oracleRun) run(t *testing.T, line string, words profileWords, ours bool
 	}
 	var r outcome
 	if ours {
-		r.failed = Main(append([]string{"pprof"}, args...), files[0], files[1], files[2]) != exitOK
+		r.failed = Main(append([]string{"pprof"}, args...), files[0], files[1], files[2]) != command.ExitOK
 	} else {
 		cmd := exec.Command(o.pprof, args...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[1], files[2]
@@ -487,7 +489,7 @@ func TestPprofOracle(t *testing.T) {
 		t.Fatalf("there is no go tool pprof: %v", err)
 	}
 	t.Setenv("HOME", dir)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("XDG_CONFIG_HOME", clitest.ConfigDir(t))
 	t.Setenv("PPROF_TMPDIR", filepath.Join(dir, "saved"))
 	groups := map[string][]string{}
 	for name, data := range runtimeProfiles(t) {

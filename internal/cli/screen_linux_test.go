@@ -8,7 +8,8 @@ import (
 	"testing"
 	"unicode"
 
-	"loupe/pprof"
+	"loupe/analysis/pprof"
+	"loupe/internal/cli/clitest"
 )
 
 // ownColour is what the output of a command may have of escape sequences.
@@ -46,27 +47,12 @@ func checkShown(t *testing.T, what string, args []string) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	tty, shown := openTerminal(t)
+	tty, shown := clitest.OpenTerminal(t)
 	Main(args, null, tty, tty)
 	text := ownColour.ReplaceAllString(strings.ReplaceAll(shown(), "\r\n", "\n"), "")
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 	}); i >= 0 {
 		t.Errorf("%s shows %q", what, text[max(0, i-40):min(len(text), i+20)])
-	}
-}
-
-// TestScreen: what comes in pieces is shown as if it came at once.
-func TestScreen(t *testing.T) {
-	const in = "\x1b[1mé\u202e€\x1b[0m\x1b[2J\x1b]\xff\ra\r\x1b[Kb\n"
-	tty, shown := openTerminal(t)
-	s := &textScreen{file: tty, own: ownSequences}
-	for i := range len(in) {
-		if n, err := s.Write([]byte{in[i]}); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if got, want := shown(), "\x1b[1mé€\x1b[0m[2J]\uFFFDa\r\x1b[Kb\r\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

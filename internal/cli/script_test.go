@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -21,6 +22,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"loupe/report/reporttest"
 )
 
 // TestMain makes this test binary do as the programs that the scripts start:
@@ -202,7 +205,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE [<FILE or |FILE] PROGRAM [ARG…]")
 	}
 	cmd := newCmd(ts, args[1:])
-	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(ts.Stdout(), &printed), ts.Stderr()
 	if err := cmd.Start(); err != nil {
 		ts.Fatalf("%v", err)
 	}
@@ -213,6 +217,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	wantExit(ts, cmd, args[0])
+	for _, wrong := range reporttest.CheckOutput(printed.Bytes()) {
+		ts.Fatalf("it prints what cannot be: %s", wrong)
+	}
 }
 
 func wantExit(ts *testscript.TestScript, cmd *exec.Cmd, want string) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"loupe/internal/cli/command"
 )
 
 // TestShellWords: what is shown is read as a shell reads it.
@@ -54,8 +56,8 @@ func TestShownCommands(t *testing.T) {
 		}
 	}
 	for _, c := range commands() {
-		for _, line := range c.example {
-			f("loupe help "+c.name, line)
+		for _, line := range c.Example {
+			f("loupe help "+c.Name, line)
 		}
 	}
 	t.Logf("%d commands", n)
@@ -181,17 +183,17 @@ func wrongCommand(words []string) error {
 	}
 	c := find(words[0])
 	if c == nil {
-		return usagef("there is no such command")
+		return command.Usagef("there is no such command")
 	}
-	args, err := c.parse(c.flagSet(), words[1:])
+	args, err := c.Parse(c.Flags(), words[1:])
 	switch {
-	case err == errHelp:
+	case err == command.ErrHelp:
 		return nil
 	case err != nil:
 		return err
-	case c.name == "trace" && len(args) > 0 && strings.ToUpper(args[0]) != args[0] &&
-		!slices.ContainsFunc(traceVerbs(), func(v traceVerb) bool { return slices.Contains(strings.Split(args[0], "|"), v.name) }):
-		return usagef("there is no such verb")
+	case c.Name == "trace" && len(args) > 0 && strings.ToUpper(args[0]) != args[0] &&
+		!slices.ContainsFunc(c.Verbs, func(v string) bool { return slices.Contains(strings.Split(args[0], "|"), v) }):
+		return command.Usagef("there is no such verb")
 	}
 	return nil
 }

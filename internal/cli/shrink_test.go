@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"loupe/system"
+	"loupe/internal/cli/command"
 )
 
 // shortening makes a file shorter with the first thing that is printed.
@@ -33,7 +32,7 @@ func (s *shortening) Write(p []byte) (int, error) {
 // TestShrinks: a file that becomes shorter while it is read, as when go test -trace
 // is run again, is told of, after what was read of it. It killed the program.
 func TestShrinks(t *testing.T) {
-	trace, err := os.ReadFile(filepath.Join("..", "..", "exectrace", "testdata", "recorded", "large.trace"))
+	trace, err := os.ReadFile(filepath.Join("..", "..", "format", "exectrace", "testdata", "recorded", "large.trace"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,32 +45,8 @@ func TestShrinks(t *testing.T) {
 		out := &shortening{name: name}
 		var stderr bytes.Buffer
 		code := runForm(t, line, strings.Fields(strings.ReplaceAll(line, "FILE", name)), out, &stderr)
-		if code != exitFailed || out.Len() == 0 || !strings.Contains(stderr.String(), "trace.out became shorter while it was read") {
+		if code != command.ExitFailed || out.Len() == 0 || !strings.Contains(stderr.String(), "trace.out became shorter while it was read") {
 			t.Errorf("%s: exit code %d, %d bytes, %s", line, code, out.Len(), stderr.String())
 		}
 	}
-}
-
-// TestSurvive: a fault in a mapping is an error, and a nil pointer still a panic.
-func TestSurvive(t *testing.T) {
-	name := written(t, "index", make([]byte, 1<<16))
-	data, unmap, err := system.Map(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unmap()
-	if err := os.Truncate(name, 0); err != nil {
-		t.Fatal(err)
-	}
-	sum := byte(0)
-	if err := survive(func() error { sum += data[len(data)-1]; return nil }); runtime.GOOS == "linux" && (err == nil || !strings.Contains(err.Error(), "became shorter")) {
-		t.Error(err)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a nil pointer is no panic")
-		}
-	}()
-	var none *env
-	_ = survive(func() error { return none.ctx.Err() })
 }

@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"testing"
 
-	"loupe/dump"
-	"loupe/explain"
-	"loupe/symbol"
+	"loupe/analysis/explain"
+	"loupe/format/dump"
+	"loupe/format/symbol"
 )
 
 // build makes the program as a user would.

@@ -30,7 +30,7 @@ import (
 	"time"
 
 	"loupe/recording"
-	"loupe/timeline"
+	"loupe/value/timeline"
 )
 
 // Start is the wall-clock date of every recording's zero unless a line says

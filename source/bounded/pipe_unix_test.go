@@ -1,6 +1,6 @@
 //go:build unix
 
-package source_test
+package bounded_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"loupe/source"
+	"loupe/source/bounded"
 )
 
 // TestPipe: nobody waits for the writer of a pipe that something else than the user
@@ -23,10 +23,10 @@ func TestPipe(t *testing.T) {
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := source.Open(name); err == nil || !strings.Contains(err.Error(), "it is a pipe") {
+	if _, err := bounded.Open(name); err == nil || !strings.Contains(err.Error(), "it is a pipe") {
 		t.Error(err)
 	}
-	if _, err := (source.Places{}).Read(name); err == nil {
+	if _, err := (bounded.Places{}).Read(name); err == nil {
 		t.Error("a pipe is read")
 	}
 }

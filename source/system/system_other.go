@@ -16,8 +16,8 @@ func Map(name string) (data []byte, unmap func() error, err error) {
 	return data, func() error { return nil }, err
 }
 
-// MapFile reads an open file from its begin and returns its bytes.
-func MapFile(f *os.File) (data []byte, unmap func() error, err error) {
+// mapFile reads an open file from its begin and returns its bytes.
+func mapFile(f *os.File) (data []byte, unmap func() error, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err

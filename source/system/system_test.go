@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"loupe/system"
+	"loupe/source/system"
 )
 
 func TestMap(t *testing.T) {

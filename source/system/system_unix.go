@@ -23,12 +23,12 @@ func Map(name string) (data []byte, unmap func() error, err error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	return MapFile(f)
+	return mapFile(f)
 }
 
-// MapFile is [Map] for an open file, which may be closed before the mapping
+// mapFile is [Map] for an open file, which may be closed before the mapping
 // ends.
-func MapFile(f *os.File) (data []byte, unmap func() error, err error) {
+func mapFile(f *os.File) (data []byte, unmap func() error, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err

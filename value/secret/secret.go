@@ -34,9 +34,9 @@ var words = map[string]bool{
 	"creds": true, "cred": true, "psk": true, "otp": true,
 }
 
-// Named tells whether what has this name, as a parameter, a flag or a variable, is
+// named tells whether what has this name, as a parameter, a flag or a variable, is
 // to be kept secret.
-func Named(name string) bool {
+func named(name string) bool {
 	if clearly(name) {
 		return true
 	}
@@ -140,7 +140,7 @@ func assignment(text string) string {
 	switch {
 	case !found:
 		return tokens(text)
-	case value != "" && Named(plainName), Text(plain) != plain:
+	case value != "" && named(plainName), Text(plain) != plain:
 		return name + "=" + Mask
 	}
 	return text
@@ -189,7 +189,7 @@ func Text(s string) string {
 	})
 	s = sets(s)
 	s = member.ReplaceAllStringFunc(s, func(match string) string {
-		if parts := member.FindStringSubmatch(match); Named(parts[1]) {
+		if parts := member.FindStringSubmatch(match); named(parts[1]) {
 			return `"` + parts[1] + `"` + parts[2] + `"` + Mask + `"`
 		}
 		return match
@@ -226,7 +226,7 @@ func Args(args []string) []string {
 		case next != "" && !strings.HasPrefix(arg, "-"):
 			out[i], next = masked(next, arg), ""
 			continue
-		case assigned && value != "" && !strings.ContainsAny(name, " \t:/") && Named(name):
+		case assigned && value != "" && !strings.ContainsAny(name, " \t:/") && named(name):
 			out[i] = strings.TrimSuffix(arg, value) + Mask
 		default:
 			out[i] = Text(arg)
@@ -242,7 +242,7 @@ func Args(args []string) []string {
 // masked is the value of a flag.
 func masked(flag, value string) string {
 	switch {
-	case Named(flag):
+	case named(flag):
 		return Mask
 	case flag == "u" || flag == "a" || flag == "user":
 		// name:password; a port or a path is none.

@@ -3,7 +3,7 @@ package stack_test
 import (
 	"fmt"
 
-	"loupe/stack"
+	"loupe/value/stack"
 )
 
 func Example() {

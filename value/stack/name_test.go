@@ -101,7 +101,7 @@ func TestScope(t *testing.T) {
 	f(none, "golang.org/x/net/http2.(*Framer).ReadFrame", User)
 	f(none, "main.main", User)
 	f(none, "project/search.rssSearch", User)
-	f(none, "loupe/stack.Intern", User)
+	f(none, "loupe/value/stack.Intern", User)
 	f(none, "sqlite3_step", Native)
 	f(project, "project.Run", User)
 	f(project, "project_test.TestRun", User)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // TestHistogram holds quantiles against those of the sorted values, for shapes

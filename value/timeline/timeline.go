@@ -62,6 +62,11 @@ func (c Clock) At(own int64) Time {
 	return c.Offset + Time(own) + Time(c.Drift*float64(own))
 }
 
+// Span maps a span of the file's own time onto the axis.
+func (c Clock) Span(own Span) Span {
+	return Span{Start: c.At(int64(own.Start)), End: c.At(int64(own.End))}
+}
+
 // Own maps an instant of the axis onto the clock's own time: the opposite of
 // [Clock.At], and exact where there is no drift.
 func (c Clock) Own(t Time) int64 {

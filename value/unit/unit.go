@@ -33,7 +33,7 @@ func BytesOf(b float64) string {
 		b /= 1024
 		i++
 	}
-	if i == 0 {
+	if a := math.Abs(b); i == 0 && (b == math.Trunc(b) || a >= 100 || a < 0.1) {
 		return digits(b, 0) + " B"
 	}
 	return digits(b, 3) + " " + byteUnits[i]
@@ -73,6 +73,22 @@ func Count(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return sign + s
+}
+
+// Plural is a number of things: "1 goroutine", "2,000 goroutines", "3 entries", "2 boxes".
+func Plural[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	switch stem, y := strings.CutSuffix(noun, "y"); {
+	case y && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e") && !strings.HasSuffix(stem, "o"):
+		noun = stem + "ies"
+	case strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return Count(int64(n)) + " " + noun
 }
 
 // Number prints x with three significant digits, or as a whole number with

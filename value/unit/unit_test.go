@@ -85,3 +85,18 @@ func TestParseDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestPlural(t *testing.T) {
+	f := func(n int64, noun, want string) {
+		t.Helper()
+		if got := Plural(n, noun); got != want {
+			t.Errorf("Plural(%d, %q) = %q, want %q", n, noun, got, want)
+		}
+	}
+	f(1, "goroutine", "1 goroutine")
+	f(0, "entry", "0 entries")
+	f(2000, "more goroutine", "2,000 more goroutines")
+	f(2, "box", "2 boxes")
+	f(3, "day", "3 days")
+	f(2, "P", "2 Ps")
+}

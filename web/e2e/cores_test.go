@@ -23,7 +23,7 @@ func heldProgram(t *testing.T, dir string) string {
 		t.Skip("cores are those of Linux")
 	}
 	exe := filepath.Join(dir, "held")
-	cmd := exec.Command("go", "build", "-pgo=off", "-gcflags=-N -l", "-o", exe, "./postmortem/postmortemtest/held")
+	cmd := exec.Command("go", "build", "-pgo=off", "-gcflags=-N -l", "-o", exe, "./analysis/postmortem/postmortemtest/held")
 	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

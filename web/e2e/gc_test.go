@@ -11,7 +11,7 @@ import (
 // TestGC looks at collections: a row chooses its time, and everything follows.
 func TestGC(t *testing.T) {
 	address := serve(t, underLoad(t))
-	log := serve(t, "../../godebug/testdata/go1.10.8.gctrace1.txt")
+	log := serve(t, "../../format/godebug/testdata/go1.10.8.gctrace1.txt")
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 360} {
 			t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestGC(t *testing.T) {
 // TestWhatIf moves the knobs: what they do is said, drawn, in the table and in
 // the address.
 func TestWhatIf(t *testing.T) {
-	log := serve(t, "../../gc/testdata/go1.26.0-gogc25.log")
+	log := serve(t, "../../analysis/gc/testdata/go1.26.0-gogc25.log")
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
 		t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {
 			b := open(t, log+"#/1/gc", width, 900, scheme)

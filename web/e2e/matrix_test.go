@@ -66,12 +66,12 @@ var shapes = []shape{
 	{"mutex", false, lab("mutex")},
 	{"blocking", false, lab("blocking")},
 	{"stream", false, lab("stream")},
-	{"trace of 2017", true, file("exectrace/testdata/old/go1.9.trace")},
-	{"trace of 2015", false, file("exectrace/testdata/old/go1.5.trace")},
-	{"cut trace", false, cut("exectrace/testdata/recorded/medium.trace", 100_000)},
+	{"trace of 2017", true, file("format/exectrace/testdata/old/go1.9.trace")},
+	{"trace of 2015", false, file("format/exectrace/testdata/old/go1.5.trace")},
+	{"cut trace", false, cut("format/exectrace/testdata/recorded/medium.trace", 100_000)},
 	{"profile of pprof's tests", false, file("internal/cli/testdata/goldens/cpu.pb.gz")},
 	{"unknown profile", false, file("internal/cli/testdata/goldens/unknown.pb.gz")},
-	{"dump", false, file("dump/testdata/go1.26.deadlock.txt")},
+	{"dump", false, file("format/dump/testdata/go1.26.deadlock.txt")},
 	{"hostile", true, hostile},
 }
 

@@ -11,7 +11,7 @@ import (
 // follows.
 func TestScheduler(t *testing.T) {
 	address := serve(t, underLoad(t))
-	log := serve(t, "../../godebug/testdata/go1.10.8.schedtrace.txt")
+	log := serve(t, "../../format/godebug/testdata/go1.10.8.schedtrace.txt")
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 360} {
 			t.Run(fmt.Sprintf("%s-%d", scheme, width), func(t *testing.T) {

@@ -201,6 +201,27 @@ func TestTimelineLooks(t *testing.T) {
 	b.until(fmt.Sprintf("Math.abs(__loupe.snapshot().seen.start - %.0f) < 1e5 && __loupe.snapshot().rows[0]?.key === 'p0'", start+1e6))
 }
 
+// TestTimelineWho: the tooltip of a P says which goroutine runs there, however far away
+// one looks.
+func TestTimelineWho(t *testing.T) {
+	address := serve(t, record(t, "mutex", "-phases", "bare,trace"))
+	b := open(t, address+"#/1/timeline", 1280, 800, "light")
+	b.until(calm)
+	for i := 1; i < 300; i++ {
+		x, y := b.rowOf("p0", float64(i)/300)
+		b.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
+		b.until("document.querySelector('.tl-tip') !== null")
+		if !strings.Contains(b.text(".tl-tip"), "runs\n100%") {
+			continue
+		}
+		// Nothing else is in that pixel.
+		b.until("/^goroutine [0-9,]+ [a-z]/.test(document.querySelector('.tl-tip .tl-who')?.textContent ?? '')")
+		b.picture("timeline-who")
+		return
+	}
+	t.Error("the P runs nothing in any pixel")
+}
+
 // TestTimelineMissing says in plain words what to record.
 func TestTimelineMissing(t *testing.T) {
 	b := open(t, serve(t, record(t, "sieve", "-phases", "bare"))+"#/1/timeline", 1280, 800, "light")

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"loupe/core"
-	"loupe/live"
-	"loupe/postmortem"
-	"loupe/symbol"
+	"loupe/analysis/postmortem"
+	"loupe/capture/live"
+	"loupe/format/core"
+	"loupe/format/symbol"
 )
 
 //go:embed held/main.go

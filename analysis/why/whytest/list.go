@@ -59,8 +59,8 @@ var benchmarks = []benchmark{
 	{name: "bbolt", module: "go.etcd.io/bbolt@v1.4.0", pkg: ".", run: "TestBucket|TestTx", bench: "CreateBucketIfNotExists"},
 	{name: "compress/flate", module: "github.com/klauspost/compress@v1.17.11", pkg: "./flate", bench: "Encode|Decode"},
 	{name: "compress/zstd", module: "github.com/klauspost/compress@v1.17.11", pkg: "./zstd", bench: "Encoder_EncodeAllSimple|Decoder_DecodeAll"},
-	{name: "loupe/calltree", pkg: "./calltree", run: ".", bench: "."},
-	{name: "loupe/exectrace", pkg: "./exectrace", run: "Test"},
+	{name: "loupe/analysis/calltree", pkg: "./analysis/calltree", run: ".", bench: "."},
+	{name: "loupe/format/exectrace", pkg: "./format/exectrace", run: "Test"},
 }
 
 // runList runs the benchmarks whose name contains a text. What is in the work

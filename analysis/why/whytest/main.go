@@ -3,9 +3,9 @@
 // allocation profiled, compiles the packages of the profile again and prints
 // the share of the bytes by certainty, and what has no answer.
 //
-//	go run ./why/whytest                      # the modules of the list
-//	go run ./why/whytest -run gin -show 20
-//	go run ./why/whytest -profile m.pb.gz -dir MODULE -target PACKAGE
+//	go run ./analysis/why/whytest                      # the modules of the list
+//	go run ./analysis/why/whytest -run gin -show 20
+//	go run ./analysis/why/whytest -profile m.pb.gz -dir MODULE -target PACKAGE
 package main
 
 import (
@@ -18,10 +18,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/collect"
-	"loupe/profile"
-	"loupe/stack"
-	"loupe/why"
+	"loupe/analysis/why"
+	"loupe/capture/collect"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"loupe/live/livetest"
+	"loupe/capture/live/livetest"
 )
 
 // TestMain is the program that is started as well.

@@ -3,7 +3,7 @@ package plan_test
 import (
 	"fmt"
 
-	"loupe/load/plan"
+	"loupe/capture/load/plan"
 )
 
 func ExampleStages() {

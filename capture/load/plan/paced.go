@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // Arrival says how requests are spread around the rate of a plan.

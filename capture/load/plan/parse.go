@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // ParseRate reads a rate in requests a second: "1000", "5k/s", "300/m",

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"time"
 
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // Recorded is a plan of recorded times. [Replay] makes it.

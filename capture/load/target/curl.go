@@ -52,7 +52,7 @@ type curlWords struct {
 // cannot follow are errors, as a load that leaves something out would measure
 // something else.
 func (r Reader) Curl(line string) (Curl, error) {
-	list, err := SplitWords(line)
+	list, err := splitWords(line)
 	if err == nil && (len(list) == 0 || list[0] != "curl" && !strings.HasSuffix(list[0], "/curl") && list[0] != "curl.exe") {
 		err = errors.New("it does not begin with curl")
 	}
@@ -290,7 +290,7 @@ func (w *curlWords) header(v string) error {
 		w.headers = append(w.headers, Field{Name: name})
 		return nil
 	}
-	f, err := ParseField(v)
+	f, err := parseField(v)
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func TestCurlErrors(t *testing.T) {
 func TestSplitWords(t *testing.T) {
 	f := func(line string, want ...string) {
 		t.Helper()
-		if got, err := SplitWords(line); err != nil || !slices.Equal(got, want) {
+		if got, err := splitWords(line); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s gives %q, %v; want %q", line, got, err, want)
 		}
 	}

@@ -3,7 +3,7 @@ package target_test
 import (
 	"fmt"
 
-	"loupe/load/target"
+	"loupe/capture/load/target"
 )
 
 func ExampleParse() {

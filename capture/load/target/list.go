@@ -197,7 +197,7 @@ func (r Reader) vegetaText(text string) (out []Target, err error) {
 			}
 			at.Body = r.Body(body)
 		default:
-			f, err := ParseField(line)
+			f, err := parseField(line)
 			if err != nil {
 				return fail("%w", err)
 			}
@@ -242,7 +242,7 @@ func (r Reader) vegetaJSON(text []byte) (out []Target, err error) {
 		slices.Sort(names)
 		for _, name := range names {
 			for _, value := range v.Header[name] {
-				f, err := ParseField(name + ": " + value)
+				f, err := parseField(name + ": " + value)
 				if err != nil {
 					return nil, fmt.Errorf("target %d: %w", n, err)
 				}
@@ -328,8 +328,8 @@ func ParseWeight(s string) (weight int, rest string, err error) {
 	return weight, rest, nil
 }
 
-// ParseField reads a line of a header, "Name: value".
-func ParseField(line string) (Field, error) {
+// parseField reads a line of a header, "Name: value".
+func parseField(line string) (Field, error) {
 	name, value, ok := strings.Cut(line, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !ok || !isToken(name) {

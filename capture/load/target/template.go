@@ -50,9 +50,9 @@ const (
 	rfc3339
 )
 
-// Names are the names that a template may use, each with an example of its use
+// placeholders are the names that a template may use, each with an example of its use
 // and what stands there in the request.
-var Names = []struct{ Form, Means string }{
+var placeholders = []struct{ Form, Means string }{
 	{`{{seq}}`, "the number of the request in the run, from 0"},
 	{`{{uuid}}`, "a random UUID (version 4)"},
 	{`{{rand}}`, "a random whole number below 2^53"},
@@ -198,8 +198,8 @@ func parseGap(inner string, in Place, s *Sources) (piece, error) {
 }
 
 func unknown(name string) error {
-	forms := make([]string, len(Names))
-	for i, n := range Names {
+	forms := make([]string, len(placeholders))
+	for i, n := range placeholders {
 		forms[i] = n.Form
 	}
 	what := "there is no name in it"

@@ -200,7 +200,7 @@ func BenchmarkTemplateAppend(b *testing.B) {
 }
 
 func FuzzTemplate(f *testing.F) {
-	for _, n := range Names {
+	for _, n := range placeholders {
 		f.Add("/" + n.Form + "?x")
 	}
 	f.Add(`{{json csv "city"}}{{raw line "paths"}}{{url line "words"}}{{"\n"}}`)

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"loupe/secret"
+	"loupe/value/secret"
 )
 
 // Address is a URL taken apart. Scheme and Host are fixed; Path, with its

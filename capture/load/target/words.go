@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// SplitWords splits a command line into words as a POSIX shell does: with
+// splitWords splits a command line into words as a POSIX shell does: with
 // quotes of both kinds, $'…', backslashes, and lines that go on behind one. It
 // is no shell: where one would do more (variables, pipes), it says so.
-func SplitWords(line string) (out []string, err error) {
+func splitWords(line string) (out []string, err error) {
 	var word strings.Builder
 	open := false // a word has begun
 	end := func() {

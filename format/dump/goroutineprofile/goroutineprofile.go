@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/dump"
-	"loupe/profile"
-	"loupe/stack"
+	"loupe/format/dump"
+	"loupe/format/profile"
+	"loupe/value/stack"
 )
 
 // ErrEmpty tells that no goroutine was chosen.

@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/timeline"
+	"loupe/format/loadlog"
+	"loupe/value/timeline"
 )
 
 // Log reads a table. Columns that it does not name are zero, and status is

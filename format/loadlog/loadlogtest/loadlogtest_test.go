@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"loupe/loadlog"
-	"loupe/loadlog/loadlogtest"
+	"loupe/format/loadlog"
+	"loupe/format/loadlog/loadlogtest"
 )
 
 func TestLog(t *testing.T) {

@@ -1,4 +1,6 @@
-package cli
+// Package command has what a subcommand is, a value with a name, a synopsis, help, flags and
+// what runs it, and the world as it sees it: files, progress, errors with exit codes, limits.
+package command
 
 import (
 	"cmp"
@@ -9,35 +11,40 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"loupe/source"
+	"loupe/value/secret"
 )
 
-// command describes one subcommand. The descriptor feeds the parser, the help
+// Command describes one subcommand. The descriptor feeds the parser, the help
 // text, docs/cli.md and shell completion.
-type command struct {
-	name  string
-	short string // one line, lower case
-	args  string // of the usage line: "[flags] URL"
-	// example lines open the help text; each is a command with what it does
+type Command struct {
+	Name  string
+	Short string // one line, lower case
+	Args  string // of the usage line: "[flags] URL"
+	// Example lines open the help text; each is a command with what it does
 	// after two spaces.
-	example []string
-	// about is the rest of the help text.
-	about string
-	// stopAtFirst ends flag parsing at the first argument: what follows
+	Example []string
+	// About is the rest of the help text.
+	About string
+	// StopAtFirst ends flag parsing at the first argument: what follows
 	// belongs to the program that is run.
-	stopAtFirst bool
-	// files tells completion that arguments are files.
-	files bool
-	// reads tells that the command looks at files from anywhere: their size bounds
+	StopAtFirst bool
+	// Verbs are the words that its first argument may be, where it has such.
+	Verbs []string
+	// Files tells completion that arguments are files.
+	Files bool
+	// Reads tells that the command looks at files from anywhere: their size bounds
 	// the memory that it may need.
-	reads bool
-	// setup declares the flags and returns what runs the command.
-	setup func(fs *flagSet) func(e *env, args []string) error
+	Reads bool
+	// Setup declares the flags and returns what runs the command.
+	Setup func(fs *FlagSet) func(e *Env, args []string) error
 }
 
-// flagSet is a flag.FlagSet that knows which flags the help leaves out.
-type flagSet struct {
+// FlagSet is a flag.FlagSet that knows which flags the help leaves out.
+type FlagSet struct {
 	*flag.FlagSet
-	quiet map[string]bool
+	Quiet map[string]bool
 	// groups are the headings under which the help lists flags, in the
 	// order in which they were declared; in says which flag is where.
 	groups []string
@@ -45,11 +52,11 @@ type flagSet struct {
 	// wants says which flags do something only with another one: any of those
 	// that are listed.
 	wants map[string][]string
-	run   func(e *env, args []string) error
+	run   func(e *Env, args []string) error
 }
 
-// group declares flags that the help lists under a heading of their own.
-func (fs *flagSet) group(heading string, declare func()) {
+// Group declares flags that the help lists under a heading of their own.
+func (fs *FlagSet) Group(heading string, declare func()) {
 	before := map[string]bool{}
 	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = true })
 	declare()
@@ -64,8 +71,8 @@ func (fs *flagSet) group(heading string, declare func()) {
 	})
 }
 
-// under lists the flags of the groups whose headings end in a text.
-func (fs *flagSet) under(heading string) (names []string) {
+// Under lists the flags of the groups whose headings end in a text.
+func (fs *FlagSet) Under(heading string) (names []string) {
 	for name, in := range fs.in {
 		if strings.HasSuffix(in, heading) {
 			names = append(names, name)
@@ -74,9 +81,9 @@ func (fs *flagSet) under(heading string) (names []string) {
 	return names
 }
 
-// needs declares that flags do nothing unless one of others is given: to accept them
+// Needs declares that flags do nothing unless one of others is given: to accept them
 // then would be to ignore them in silence.
-func (fs *flagSet) needs(names []string, others ...string) {
+func (fs *FlagSet) Needs(names []string, others ...string) {
 	if fs.wants == nil {
 		fs.wants = map[string][]string{}
 	}
@@ -86,69 +93,77 @@ func (fs *flagSet) needs(names []string, others ...string) {
 }
 
 // useless says which of the given flags does nothing.
-func (fs *flagSet) useless() (err error) {
+func (fs *FlagSet) useless() (err error) {
 	fs.Visit(func(f *flag.Flag) {
 		others := fs.wants[f.Name]
-		if err == nil && len(others) > 0 && !slices.ContainsFunc(others, fs.given) {
-			err = usagef("-%s does nothing without -%s", f.Name, strings.Join(others, " or -"))
+		if err == nil && len(others) > 0 && !slices.ContainsFunc(others, fs.Given) {
+			err = Usagef("-%s does nothing without -%s", f.Name, strings.Join(others, " or -"))
 		}
 	})
 	return err
 }
 
-// onlyFor fails when a flag was given that does nothing for a verb: of lists the verbs
+// OnlyFor fails when a flag was given that does nothing for a verb: of lists the verbs
 // of such flags.
-func onlyFor(verb string, of map[string][]string, given func(flag string) bool) error {
+func OnlyFor(verb string, of map[string][]string, given func(flag string) bool) error {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if given(name) && !slices.Contains(of[name], verb) {
-			return usagef("-%s is for %s: %s does nothing with it", name, strings.Join(of[name], ", "), verb)
+			return Usagef("-%s is for %s: %s does nothing with it", name, strings.Join(of[name], ", "), verb)
 		}
 	}
 	return nil
 }
 
-// given tells whether the user set a flag.
-func (fs *flagSet) given(name string) (yes bool) {
+// Given tells whether the user set a flag.
+func (fs *FlagSet) Given(name string) (yes bool) {
 	fs.Visit(func(f *flag.Flag) { yes = yes || f.Name == name })
 	return yes
 }
 
 // hidden declares flags that the help does not list.
-func (fs *flagSet) hidden(declare func()) {
+func (fs *FlagSet) hidden(declare func()) {
 	before := map[string]bool{}
 	fs.VisitAll(func(f *flag.Flag) { before[f.Name] = true })
 	declare()
 	fs.VisitAll(func(f *flag.Flag) {
 		if !before[f.Name] {
-			fs.quiet[f.Name] = true
+			fs.Quiet[f.Name] = true
 		}
 	})
 }
 
-func (c *command) flagSet() *flagSet {
-	fs := &flagSet{FlagSet: flag.NewFlagSet(c.name, flag.ContinueOnError), quiet: map[string]bool{}}
+// NewFlagSet makes the flags of a command, none so far.
+func NewFlagSet(name string) *FlagSet {
+	fs := &FlagSet{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), Quiet: map[string]bool{}}
 	fs.SetOutput(io.Discard)
-	fs.run = c.setup(fs)
 	return fs
 }
 
-func (c *command) run(e *env, fs *flagSet, args []string) error { return fs.run(e, args) }
+// Flags declares the flags of the command.
+func (c *Command) Flags() *FlagSet {
+	fs := NewFlagSet(c.Name)
+	fs.run = c.Setup(fs)
+	return fs
+}
 
-var errHelp = errors.New("help asked for")
+func (c *Command) run(e *Env, fs *FlagSet, args []string) error { return fs.run(e, args) }
 
-// parse reads flags before, between and after the arguments; "--" ends them.
-func (c *command) parse(fs *flagSet, args []string) (positional []string, err error) {
+// ErrHelp is the error of a command line that asks for help.
+var ErrHelp = errors.New("help asked for")
+
+// Parse reads flags before, between and after the arguments; "--" ends them.
+func (c *Command) Parse(fs *FlagSet, args []string) (positional []string, err error) {
 	for {
 		err := fs.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
-			return nil, errHelp
+			return nil, ErrHelp
 		}
 		if err != nil {
-			return nil, usageError{fs.explained(err)}
+			return nil, Usage(fs.explained(err))
 		}
 		rest := fs.Args()
 		ended := len(args) > len(rest) && args[len(args)-len(rest)-1] == "--"
-		if c.stopAtFirst || ended || len(rest) == 0 {
+		if c.StopAtFirst || ended || len(rest) == 0 {
 			return append(positional, rest...), nil
 		}
 		positional = append(positional, rest[0])
@@ -157,7 +172,7 @@ func (c *command) parse(fs *flagSet, args []string) (positional []string, err er
 }
 
 // explained says of an unknown flag which one may have been meant.
-func (fs *flagSet) explained(err error) error {
+func (fs *FlagSet) explained(err error) error {
 	text := strings.TrimPrefix(err.Error(), "flag ")
 	name, ok := strings.CutPrefix(text, "provided but not defined: -")
 	if !ok {
@@ -165,28 +180,28 @@ func (fs *flagSet) explained(err error) error {
 	}
 	var names []string
 	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	if near := nearest(name, names); near != "" {
+	if near := Nearest(name, names); near != "" {
 		return fmt.Errorf("there is no flag -%s, did you mean -%s?", name, near)
 	}
 	return fmt.Errorf("there is no flag -%s", name)
 }
 
-func (c *command) usageLine() string { return strings.TrimSpace("loupe " + c.name + " " + c.args) }
+func (c *Command) usageLine() string { return strings.TrimSpace("loupe " + c.Name + " " + c.Args) }
 
-// help writes the whole help text, examples first.
-func (c *command) help(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s\n\n", c.usageLine(), c.short)
-	for _, line := range c.example {
+// Help writes the whole help text, examples first.
+func (c *Command) Help(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n\n", c.usageLine(), c.Short)
+	for _, line := range c.Example {
 		fmt.Fprintf(w, "\t%s\n", line)
 	}
-	if c.about != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.about))
+	if c.About != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.About))
 	}
-	fs := c.flagSet()
+	fs := c.Flags()
 	for _, heading := range append([]string{""}, fs.groups...) {
 		first := true
 		fs.VisitAll(func(f *flag.Flag) {
-			if fs.quiet[f.Name] || fs.in[f.Name] != heading {
+			if fs.Quiet[f.Name] || fs.in[f.Name] != heading {
 				return
 			}
 			if first {
@@ -217,21 +232,75 @@ func flagLine(f *flag.Flag) string {
 	return line
 }
 
-// oneArg returns the only argument, or a usage error that names it.
-func oneArg(args []string, what string) (string, error) {
+// OneArg returns the only argument, or a usage error that names it.
+func OneArg(args []string, what string) (string, error) {
 	switch len(args) {
 	case 0:
-		return "", usagef("%s is missing", what)
+		return "", Usagef("%s is missing", what)
 	case 1:
 		return args[0], nil
 	}
-	return "", usagef("too many arguments: %q", args[1:])
+	return "", Usagef("too many arguments: %q", args[1:])
 }
 
-// noArgs fails when there are any.
-func noArgs(args []string) error {
+// NoArgs fails when there are any.
+func NoArgs(args []string) error {
 	if len(args) > 0 {
-		return usagef("unexpected arguments: %q", args)
+		return Usagef("unexpected arguments: %q", args)
 	}
 	return nil
+}
+
+// Main parses the arguments, runs the command and turns its error into a
+// message and an exit code.
+func (c *Command) Main(e *Env, args []string) int {
+	fs := c.Flags()
+	var p selfProfile
+	p.flags(fs)
+	positional, err := c.Parse(fs, args)
+	if errors.Is(err, ErrHelp) {
+		c.Help(e.Stdout)
+		return ExitOK
+	}
+	if err == nil {
+		err = fs.useless()
+	}
+	if err == nil {
+		err = p.start()
+	}
+	if err == nil {
+		before := e.Doors.open()
+		err = errors.Join(survive(func() error { return c.run(e, fs, positional) }), shrunk(e))
+		defer e.Doors.close(before)
+		if perr := p.stop(); err == nil {
+			err = perr
+		}
+	}
+	return c.conclude(e, err)
+}
+
+func (c *Command) conclude(e *Env, err error) int {
+	if err == nil {
+		if e.Ctx.Err() != nil {
+			return ExitInterrupted
+		}
+		return ExitOK
+	}
+	if u, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintf(e.Stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.Name, printable(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
+		return ExitUsage
+	}
+	code := ExitFailed
+	if x, ok := errors.AsType[exitError](err); ok {
+		code = x.code
+	} else if errors.Is(err, source.ErrNothing) {
+		code = ExitNothing
+	}
+	if e.Ctx.Err() != nil && (code == ExitFailed || code == ExitNothing) { // what does not answer, because nobody waits
+		code = ExitInterrupted
+	}
+	if text := secret.Text(e.Doors.Rename(message(err))); text != "" {
+		fmt.Fprintf(e.Stderr, "loupe %s: %s\n", c.Name, text)
+	}
+	return code
 }

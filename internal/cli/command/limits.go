@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/source"
-	"loupe/system"
-	"loupe/unit"
+	"loupe/source/bounded"
+	"loupe/source/system"
+	"loupe/value/unit"
 )
 
 // windUp is how long a command may take to end after the first interrupt before it
@@ -50,11 +50,11 @@ func memoryBudget(bytes, machine int64) int64 {
 	return budget
 }
 
-// boundMemory ends the program, with a sentence, when a command needs more memory
+// BoundMemory ends the program, with a sentence, when a command needs more memory
 // than its files can be worth. It is the last resort behind the bounds of each
 // decoder, for what they miss: better than the kernel, which ends some other program
 // as well.
-func (e *env) boundMemory(args []string) (stop func()) {
+func BoundMemory(e *Env, args []string) (stop func()) {
 	size := namedBytes(args)
 	machine := system.MemoryLimit()
 	userLimit := debug.SetMemoryLimit(-1) // GOMEMLIMIT
@@ -67,7 +67,7 @@ func (e *env) boundMemory(args []string) (stop func()) {
 		// is no garbage.
 		last := int64(0)
 		for {
-			budget := memoryBudget(size+source.Taken(), machine)
+			budget := memoryBudget(size+bounded.Taken(), machine)
 			if budget != last {
 				debug.SetMemoryLimit(min(budget, userLimit))
 				last = budget
@@ -81,8 +81,8 @@ func (e *env) boundMemory(args []string) (stop func()) {
 			if metrics.Read(sample); sample[0].Value.Uint64() <= uint64(budget) {
 				continue
 			}
-			e.leave(exitFailed, fmt.Sprintf("loupe: what is read needs more than %s of memory for %s of files, which no real file does: "+
-				"something in it was made to (or this machine is too small for it)", unit.Bytes(budget), unit.Bytes(size+source.Taken())))
+			e.leave(ExitFailed, fmt.Sprintf("loupe: what is read needs more than %s of memory for %s of files, which no real file does: "+
+				"something in it was made to (or this machine is too small for it)", unit.Bytes(budget), unit.Bytes(size+bounded.Taken())))
 		}
 	}()
 	return func() { close(quit) }
@@ -106,7 +106,7 @@ func namedBytes(args []string) (size int64) {
 const maxWalked = 10_000
 
 func bytesIn(name string) (size int64) {
-	info, err := source.Stat(name)
+	info, err := bounded.Stat(name)
 	switch {
 	case err != nil:
 		return 0
@@ -157,25 +157,25 @@ const firstMapping = 1 << 20
 
 // readFile is a regular file that a command reads piece by piece.
 type readFile struct {
-	name string
-	info fs.FileInfo
+	name, path string
+	info       fs.FileInfo
 }
 
-// reads notes that a command reads a file piece by piece.
-func (e *env) reads(name string, info fs.FileInfo) {
+// Reads notes that a command reads a file piece by piece.
+func (e *Env) Reads(name, path string, info fs.FileInfo) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.files = append(e.files, readFile{name, info})
+	e.files = append(e.files, readFile{name, path, info})
 }
 
 // shrunk is the error of the files that became shorter since a command began to read
 // them: what it has shown is of the part that it came to see.
-func (e *env) shrunk() error {
+func shrunk(e *Env) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var all []error
 	for _, f := range e.files {
-		if now, err := os.Stat(f.name); err == nil && os.SameFile(now, f.info) && now.Size() < f.info.Size() {
+		if now, err := os.Stat(f.path); err == nil && os.SameFile(now, f.info) && now.Size() < f.info.Size() {
 			all = append(all, fmt.Errorf("%s became shorter while it was read, from %s to %s: what is shown is of the part that was read "+
 				"(does something write it? run this again when that is done)", f.name, unit.Bytes(f.info.Size()), unit.Bytes(now.Size())))
 		}
@@ -185,7 +185,7 @@ func (e *env) shrunk() error {
 
 // leave ends the program: with what is to be done then, and a sentence if there is
 // one.
-func (e *env) leave(code int, text string) {
+func (e *Env) leave(code int, text string) {
 	e.leaving.Store(true)
 	e.mu.Lock() // for good: nobody else leaves
 	for i := len(e.onAbort) - 1; i >= 0; i-- {
@@ -196,7 +196,7 @@ func (e *env) leave(code int, text string) {
 		return true
 	})
 	if text != "" {
-		fmt.Fprintln(e.stderr, text)
+		fmt.Fprintln(e.Stderr, text)
 	}
 	os.Exit(code)
 }

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 
 	"golang.org/x/term"
 
-	"loupe/secret"
+	"loupe/value/secret"
 )
 
-// isTerminal tells whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := fileOf(w)
+// IsTerminal tells whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := FileOf(w)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// colour tells whether w should get colours: a terminal, and nobody asked
+// Colour tells whether w should get colours: a terminal, and nobody asked
 // for none (no-color.org).
-func colour(w io.Writer) bool {
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+func Colour(w io.Writer) bool {
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// width returns the width of the terminal behind w, or 100.
-func width(w io.Writer) int {
-	if f, ok := fileOf(w); ok {
+// Width returns the width of the terminal behind w, or 100.
+func Width(w io.Writer) int {
+	if f, ok := FileOf(w); ok {
 		if cols, _, err := term.GetSize(int(f.Fd())); err == nil && cols > 20 {
 			return cols
 		}
@@ -38,37 +38,37 @@ func width(w io.Writer) int {
 	return 100
 }
 
-// progress returns a function that tells the user on stderr what happens;
+// Progress returns a function that tells the user on stderr what happens;
 // with quiet it tells nothing.
-func (e *env) progress(quiet bool) func(format string, args ...any) {
-	if quiet || e.quiet {
+func (e *Env) Progress(quiet bool) func(format string, args ...any) {
+	if quiet || e.Quiet {
 		return func(string, ...any) {}
 	}
 	dim, plain := "", ""
-	if colour(e.stderr) {
+	if Colour(e.Stderr) {
 		dim, plain = "\x1b[2m", "\x1b[0m"
 	}
 	return func(format string, args ...any) {
 		line := fmt.Sprintf("%sloupe: %s%s\n", dim, printable(secret.Text(fmt.Sprintf(format, args...))), plain)
-		if v := e.view.Load(); v != nil {
-			v.note(line)
+		if picture := e.above.Load(); picture != nil {
+			(*picture).Note(line)
 			return
 		}
 		if p := e.pulse.Load(); p != nil {
-			p.note(line)
+			p.Note(line)
 			return
 		}
-		io.WriteString(e.stderr, line)
+		io.WriteString(e.Stderr, line)
 	}
 }
 
-// showPulse shows on a terminal, every second, that something goes on, until stop
+// ShowPulse shows on a terminal, every second, that something goes on, until stop
 // is called, which may be more than once.
-func (e *env) showPulse(quiet bool) (stop func()) {
-	if quiet || e.quiet || !isTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
+func (e *Env) ShowPulse(quiet bool) (stop func()) {
+	if quiet || e.Quiet || !IsTerminal(e.Stderr) || os.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	p := startPulse(e.stderr, func() int { return width(e.stderr) })
+	p := startPulse(e.Stderr, func() int { return Width(e.Stderr) })
 	e.pulse.Store(p)
 	return sync.OnceFunc(func() {
 		e.pulse.Store(nil)
@@ -76,15 +76,15 @@ func (e *env) showPulse(quiet bool) (stop func()) {
 	})
 }
 
-// doing says what goes on, for those who wait.
-func (e *env) doing(what string) {
+// Doing says what goes on, for those who wait.
+func (e *Env) Doing(what string) {
 	if p := e.pulse.Load(); p != nil {
 		p.do(what)
 	}
 }
 
-// expect says how long it will take.
-func (e *env) expect(about time.Duration) {
+// Expect says how long it will take.
+func (e *Env) Expect(about time.Duration) {
 	if p := e.pulse.Load(); p != nil {
 		p.expect(about)
 	}

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -86,8 +86,8 @@ func (p *pulse) expect(about time.Duration) {
 	p.about = about
 }
 
-// note prints a line above.
-func (p *pulse) note(line string) {
+// Note prints a line above.
+func (p *pulse) Note(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.draw(line)

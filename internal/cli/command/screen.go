@@ -1,11 +1,12 @@
-package cli
+package command
 
 import (
 	"bytes"
 	"io"
 	"os"
-	"unicode"
 	"unicode/utf8"
+
+	"loupe/value/terminal"
 )
 
 // textScreen is a terminal that is shown text alone: a name in a profile may hold what
@@ -30,24 +31,44 @@ var ownSequences = [][]byte{
 
 // shownOn is what prints to f: f itself, unless it is a terminal.
 func shownOn(f *os.File) io.Writer {
-	if !isTerminal(f) {
-		return f
+	if !IsTerminal(f) {
+		return &keeper{file: f}
 	}
 	return &textScreen{file: f, own: ownSequences}
 }
 
-// plain is standard output for text that has no sequences of ours: on a terminal
+// Plain is standard output for text that has no sequences of ours: on a terminal
 // none passes.
-func (e *env) plain() io.Writer {
-	if s, ok := e.stdout.(*textScreen); ok {
+func (e *Env) Plain() io.Writer {
+	if s, ok := e.Stdout.(*textScreen); ok {
 		return &textScreen{file: s.file}
 	}
-	return e.stdout
+	return e.Stdout
 }
 
-// fileOf is the file behind a writer.
-func fileOf(w io.Writer) (*os.File, bool) {
-	if s, ok := w.(*textScreen); ok {
+// keeper is standard output where it is no terminal. It remembers that a write has
+// failed: what lands on a full disk in part must not end as if it had all been
+// printed, whoever wrote it.
+type keeper struct {
+	file *os.File
+	err  error
+}
+
+// Write writes to the file.
+func (k *keeper) Write(b []byte) (n int, err error) {
+	n, err = k.file.Write(b)
+	if err != nil && k.err == nil {
+		k.err = err
+	}
+	return n, err
+}
+
+// FileOf is the file behind a writer.
+func FileOf(w io.Writer) (*os.File, bool) {
+	switch s := w.(type) {
+	case *textScreen:
+		return s.file, true
+	case *keeper:
 		return s.file, true
 	}
 	f, ok := w.(*os.File)
@@ -76,7 +97,7 @@ func (s *textScreen) Write(p []byte) (int, error) {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			out = utf8.AppendRune(out, utf8.RuneError)
-		case r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r):
+		case r == '\n' || r == '\t' || !terminal.Obeyed(r):
 			out = append(out, text[:n]...)
 		}
 		text = text[n:]

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"os/exec"
@@ -9,10 +9,10 @@ import (
 func TestShellWord(t *testing.T) {
 	f := func(word, want string) {
 		t.Helper()
-		if got := shellWord(word); got != want {
+		if got := ShellWord(word); got != want {
 			t.Errorf("%q is written as %s, want %s", word, got, want)
 		}
-		out, err := exec.Command("sh", "-c", "printf %s "+shellWord(word)).Output()
+		out, err := exec.Command("sh", "-c", "printf %s "+ShellWord(word)).Output()
 		if err != nil {
 			t.Skip("there is no shell: ", err)
 		}

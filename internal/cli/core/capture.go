@@ -1,4 +1,4 @@
-package cli
+package core
 
 import (
 	"errors"
@@ -8,20 +8,21 @@ import (
 	"strconv"
 	"time"
 
-	"loupe/live"
+	"loupe/capture/live"
+	"loupe/internal/cli/command"
 	"loupe/report"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // coreCapture writes the core of a running process.
-func coreCapture(e *env, f *coreFlags, args []string) error {
-	arg, err := oneArg(args, "the number of the process")
+func coreCapture(e *command.Env, f *coreFlags, args []string) error {
+	arg, err := command.OneArg(args, "the number of the process")
 	if err != nil {
 		return err
 	}
 	pid, err := strconv.ParseUint(arg, 10, 31)
 	if err != nil || pid == 0 {
-		return usagef("%q is no number of a process", arg)
+		return command.Usagef("%q is no number of a process", arg)
 	}
 	name := f.out
 	if name == "" {
@@ -30,17 +31,17 @@ func coreCapture(e *env, f *coreFlags, args []string) error {
 	// Nobody else may read what a process knew, and nothing is overwritten.
 	out, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return usagef("%s is there already: name another file with -o", name)
+		return command.Usagef("%s is there already: name another file with -o", name)
 	}
 	if err != nil {
 		return err
 	}
-	defer e.keeps()() // the process goes on before anything else
-	c, err := live.Capture(e.ctx, int(pid), out)
+	defer e.Keeps()() // the process goes on before anything else
+	c, err := live.Capture(e.Ctx, int(pid), out)
 	if err != nil {
 		os.Remove(name) // nothing of the process is in it
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, live.ErrNotPermitted) || errors.Is(err, live.ErrNotSupported) {
-			err = exitError{exitNothing, err}
+			err = command.Nothing(err)
 		}
 		return errors.Join(err, out.Close())
 	}
@@ -50,21 +51,21 @@ func coreCapture(e *env, f *coreFlags, args []string) error {
 	if err := captured(e, f, name, c); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "loupe core: it holds everything that the process knew, passwords and keys as well\n")
+	fmt.Fprintf(e.Stderr, "loupe core: it holds everything that the process knew, passwords and keys as well\n")
 	if c.Unreadable > 0 {
-		fmt.Fprintf(e.stderr, "loupe core: the kernel has refused to read %s of its memory\n", unit.BytesOf(float64(c.Unreadable)))
+		fmt.Fprintf(e.Stderr, "loupe core: the kernel has refused to read %s of its memory\n", unit.BytesOf(float64(c.Unreadable)))
 	}
 	if c.Cut != nil {
 		return fmt.Errorf("%s is cut after %s: %w (what is in it can be read)", name, unit.Bytes(c.Size), c.Cut)
 	}
-	fmt.Fprintf(e.stderr, "look into it: loupe core %s\n", shellWord(name))
+	fmt.Fprintf(e.Stderr, "look into it: loupe core %s\n", command.ShellWord(name))
 	return nil
 }
 
 // captured tells what was written, and for how long the process stood still.
-func captured(e *env, f *coreFlags, name string, c live.Captured) error {
+func captured(e *command.Env, f *coreFlags, name string, c live.Captured) error {
 	if f.json {
-		return report.WriteJSON(e.stdout, struct {
+		return report.WriteJSON(e.Stdout, struct {
 			Schema     string        `json:"schema"`
 			File       string        `json:"file"`
 			Bytes      int64         `json:"bytes"`
@@ -76,11 +77,7 @@ func captured(e *env, f *coreFlags, name string, c live.Captured) error {
 			Stopped    time.Duration `json:"stopped_ns"`
 		}{report.CoreSchema, name, c.Size, c.Written, c.Disk, c.Unreadable, c.Cut != nil, c.Threads, c.Stopped})
 	}
-	threads := "threads"
-	if c.Threads == 1 {
-		threads = "thread"
-	}
-	_, err := fmt.Fprintf(e.stdout, "%s: %s of memory, %s on the disk, %d %s; the process stood still for %s\n",
-		name, unit.BytesOf(float64(c.Written)), unit.Bytes(c.Disk), c.Threads, threads, unit.Duration(c.Stopped))
+	_, err := fmt.Fprintf(e.Stdout, "%s: %s of memory, %s on the disk, %s; the process stood still for %s\n",
+		name, unit.BytesOf(float64(c.Written)), unit.Bytes(c.Disk), unit.Plural(c.Threads, "thread"), unit.Duration(c.Stopped))
 	return err
 }

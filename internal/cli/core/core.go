@@ -1,4 +1,5 @@
-package cli
+// Package core is loupe core: what core files show.
+package core
 
 import (
 	"fmt"
@@ -7,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/dump"
-	"loupe/postmortem"
+	"loupe/analysis/postmortem"
+	"loupe/format/dump"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/programs"
 	"loupe/report"
 )
 
@@ -17,7 +20,7 @@ type coreVerb struct {
 	name  string
 	args  string
 	short string
-	run   func(e *env, f *coreFlags, args []string) error
+	run   func(e *command.Env, f *coreFlags, args []string) error
 }
 
 // coreVerbs returns the verbs in the order of the help text.
@@ -42,36 +45,34 @@ type coreFlags struct {
 	parsed *dump.Filter
 }
 
-// newCoreCommand is a function because its help lists the verbs.
-func newCoreCommand() *command {
-	return &command{
-		name:  "core",
-		short: "what a core file shows: the end, goroutines, arguments, threads",
-		args:  "[VERB] [flags] [BIN] CORE",
-		example: []string{
-			"loupe core ./server core.4711",
-			"loupe core core.4711                            if it names its program, and that is there",
-			"loupe core goroutines -filter 'func~handle' ./server core.4711",
-			"loupe core threads -json ./server core.4711",
-			"loupe core heap -by retained ./server core.4711",
-			"loupe core holds server.Session ./server core.4711",
-			"loupe core diff ./server core.old core.new",
-			"loupe core capture -o now.core 4711             of a process that goes on running",
-		},
-		about: coreHelp(),
-		files: true,
-		reads: true,
-		setup: func(fs *flagSet) func(*env, []string) error {
-			f := &coreFlags{}
-			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.CoreSchema+")")
-			fs.StringVar(&f.filter, "filter", "", "look at a part of the goroutines: `terms` like \"state~chan func~handle\"")
-			fs.IntVar(&f.top, "n", 20, "show at most `n` groups, threads or types; 0 is all")
-			f.heap.register(fs)
-			fs.StringVar(&f.out, "o", "", "capture: `file` to write; else PID.core")
-			f.given = fs.given
-			return func(e *env, args []string) error { return runCore(e, f, args) }
-		},
-	}
+// Command is loupe core.
+var Command = &command.Command{
+	Name:  "core",
+	Short: "what a core file shows: the end, goroutines, arguments, threads",
+	Args:  "[VERB] [flags] [BIN] CORE",
+	Example: []string{
+		"loupe core ./server core.4711",
+		"loupe core core.4711                            if it names its program, and that is there",
+		"loupe core goroutines -filter 'func~handle' ./server core.4711",
+		"loupe core threads -json ./server core.4711",
+		"loupe core heap -by retained ./server core.4711",
+		"loupe core holds server.Session ./server core.4711",
+		"loupe core diff ./server core.old core.new",
+		"loupe core capture -o now.core 4711             of a process that goes on running",
+	},
+	About: coreHelp(),
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
+		f := &coreFlags{}
+		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.CoreSchema+")")
+		fs.StringVar(&f.filter, "filter", "", "look at a part of the goroutines: `terms` like \"state~chan func~handle\"")
+		fs.IntVar(&f.top, "n", 20, "show at most `n` groups, threads or types; 0 is all")
+		f.heap.register(fs)
+		fs.StringVar(&f.out, "o", "", "capture: `file` to write; else PID.core")
+		f.given = fs.Given
+		return func(e *command.Env, args []string) error { return runCore(e, f, args) }
+	},
 }
 
 // coreHelp lists the verbs.
@@ -100,29 +101,29 @@ alone, and so should its copies be.
 	return b.String()
 }
 
-func runCore(e *env, f *coreFlags, args []string) (err error) {
+func runCore(e *command.Env, f *coreFlags, args []string) (err error) {
 	if len(args) == 0 {
-		return usagef("say what to read: loupe core BIN CORE (verbs: %s)", coreVerbNames())
+		return command.Usagef("say what to read: loupe core BIN CORE (verbs: %s)", coreVerbNames())
 	}
 	if f.top < 0 {
-		return usagef("-n %d: want 0 for all, or more", f.top)
+		return command.Usagef("-n %d: want 0 for all, or more", f.top)
 	}
 	if f.parsed, err = dump.ParseFilter(f.filter); err != nil {
-		return usagef("-filter: %w", err)
+		return command.Usagef("-filter: %w", err)
 	}
 	i := slices.IndexFunc(coreVerbs(), func(v coreVerb) bool { return v.name == args[0] })
 	verb := "summary"
 	if i >= 0 {
 		verb = args[0]
 	}
-	if err := onlyFor(verb, map[string][]string{"o": {"capture"}}, f.given); err != nil {
+	if err := command.OnlyFor(verb, map[string][]string{"o": {"capture"}}, f.given); err != nil {
 		return err
 	}
 	if i >= 0 {
 		return coreVerbs()[i].run(e, f, args[1:])
 	}
 	if _, err := os.Stat(args[0]); err != nil && len(args) > 1 && !strings.ContainsAny(args[0], `/\.`) {
-		return usagef("there is no loupe core %s, and no file of this name; known are %s", args[0], coreVerbNames())
+		return command.Usagef("there is no loupe core %s, and no file of this name; known are %s", args[0], coreVerbNames())
 	}
 	return coreSummary(e, f, args)
 }
@@ -136,14 +137,14 @@ func coreVerbNames() string {
 }
 
 // coreSummary prints the first page.
-func coreSummary(e *env, f *coreFlags, args []string) error {
-	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
+func coreSummary(e *command.Env, f *coreFlags, args []string) error {
+	return f.page(e, args, func(c *programs.Core) (*report.Core, error) {
 		out := report.NewCore(c.Core)
 		var err error
 		if out.Stacks, err = f.stacks(e, c, false); err != nil {
 			out.Odd = append(out.Odd, err.Error()) // the rest is worth telling
 		}
-		out.Heap, out.NoHeap = c.heapSummary()
+		out.Heap, out.NoHeap = heapSummary(c)
 		if t, ok := c.Ended(); ok {
 			out.Threads = []postmortem.Thread{t}
 		}
@@ -152,8 +153,8 @@ func coreSummary(e *env, f *coreFlags, args []string) error {
 }
 
 // coreGoroutines prints every goroutine.
-func coreGoroutines(e *env, f *coreFlags, args []string) error {
-	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
+func coreGoroutines(e *command.Env, f *coreFlags, args []string) error {
+	return f.page(e, args, func(c *programs.Core) (*report.Core, error) {
 		out := report.NewCore(c.Core)
 		var err error
 		out.Stacks, err = f.stacks(e, c, true)
@@ -162,8 +163,8 @@ func coreGoroutines(e *env, f *coreFlags, args []string) error {
 }
 
 // coreThreads prints every thread.
-func coreThreads(e *env, f *coreFlags, args []string) error {
-	return f.page(e, args, func(c *openedCore) (*report.Core, error) {
+func coreThreads(e *command.Env, f *coreFlags, args []string) error {
+	return f.page(e, args, func(c *programs.Core) (*report.Core, error) {
 		out := report.NewCore(c.Core)
 		out.AllThreads, out.Threads = true, c.Threads(f.top)
 		return out, nil
@@ -171,53 +172,34 @@ func coreThreads(e *env, f *coreFlags, args []string) error {
 }
 
 // page opens a core, makes a page of it and prints that.
-func (f *coreFlags) page(e *env, args []string, make func(*openedCore) (*report.Core, error)) error {
-	c, err := openCore(e, args)
+func (f *coreFlags) page(e *command.Env, args []string, make func(*programs.Core) (*report.Core, error)) error {
+	c, err := programs.OpenCore(e, args)
 	if err != nil {
 		return err
 	}
-	defer c.files.close()
+	defer c.Files.Close()
 	page, err := make(c)
 	if err != nil {
 		return err
 	}
-	return buffered(e.stdout, func(w io.Writer) error {
+	return command.Buffered(e.Stdout, func(w io.Writer) error {
 		if f.json {
 			return report.WriteJSON(w, report.CoreJSON(page))
 		}
-		return report.WriteCore(w, page, e.style())
+		return report.WriteCore(w, page, e.Style())
 	})
 }
 
 // stacks are the goroutines of a core as a dump.
-func (f *coreFlags) stacks(e *env, c *openedCore, full bool) (*report.Stacks, error) {
+func (f *coreFlags) stacks(e *command.Env, c *programs.Core, full bool) (*report.Stacks, error) {
 	file, err := c.Goroutines()
 	if err != nil {
-		return nil, exitError{exitNothing, err}
+		return nil, command.Nothing(err)
 	}
 	v := &report.Stacks{Name: c.Name, File: file, Top: f.top, Full: full, Filter: f.filter}
 	if f.parsed != nil {
 		v.Keep = f.parsed.Keep(file)
 	}
-	v.Explained = explained(e, c.Core, file)
+	v.Explained = programs.Explained(e.Ctx, c.Core, file)
 	return v, nil
-}
-
-// coreStacks reads the goroutines of a core for loupe stacks.
-func coreStacks(e *env, f *stacksFlags, name string, v *report.Stacks) (done func() error, err error) {
-	c, err := openCoreOf(e, name, f.binary)
-	if err != nil {
-		return nil, err
-	}
-	done = func() error { c.files.close(); return nil }
-	read := c.Stacks
-	if f.full {
-		read = c.Goroutines
-	}
-	if v.File, err = read(); err != nil {
-		c.files.close()
-		return nil, exitError{exitNothing, err}
-	}
-	v.Explained = explained(e, c.Core, v.File)
-	return done, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package core
 
 import (
 	"cmp"
@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"loupe/heap"
+	"loupe/analysis/heap"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/programs"
 	"loupe/report"
 )
 
@@ -40,7 +42,7 @@ type heapFlags struct {
 	typ string
 }
 
-func (f *heapFlags) register(fs *flagSet) {
+func (f *heapFlags) register(fs *command.FlagSet) {
 	fs.StringVar(&f.by, "by", "bytes", "sort the types of a heap by `what`: bytes, count or retained")
 	fs.StringVar(&f.typ, "type", "", "show the types of a heap whose name contains a `text`")
 }
@@ -50,11 +52,11 @@ func (f *heapFlags) check() error {
 	case "bytes", "count", "retained":
 		return nil
 	}
-	return usagef("-by %q: want bytes, count or retained", f.by)
+	return command.Usagef("-by %q: want bytes, count or retained", f.by)
 }
 
-// heap reads the heap of a core.
-func (c *openedCore) heap() (*heap.Heap, error) {
+// heapOf reads the heap of a core.
+func heapOf(c *programs.Core) (*heap.Heap, error) {
 	// The tables are large and have no pointers: collecting often costs little.
 	debug.SetGCPercent(20)
 	return c.Heap(nil)
@@ -64,8 +66,8 @@ func (c *openedCore) heap() (*heap.Heap, error) {
 const shortHeap = 5
 
 // heapSummary is the heap as the first page of a core shows it, or why not.
-func (c *openedCore) heapSummary() (*report.Heap, string) {
-	h, err := c.heap()
+func heapSummary(c *programs.Core) (*report.Heap, string) {
+	h, err := heapOf(c)
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -76,13 +78,13 @@ func (c *openedCore) heapSummary() (*report.Heap, string) {
 }
 
 // heapPage opens a core and its heap, makes a page and prints it.
-func (f *coreFlags) heapPage(e *env, args []string, make func(*heap.Heap, *report.Heap) error) error {
-	c, err := openCore(e, args)
+func (f *coreFlags) heapPage(e *command.Env, args []string, make func(*heap.Heap, *report.Heap) error) error {
+	c, err := programs.OpenCore(e, args)
 	if err != nil {
 		return err
 	}
-	defer c.files.close()
-	h, err := c.heap()
+	defer c.Files.Close()
+	h, err := heapOf(c)
 	if err != nil {
 		return err
 	}
@@ -93,12 +95,12 @@ func (f *coreFlags) heapPage(e *env, args []string, make func(*heap.Heap, *repor
 	return f.printHeap(e, p)
 }
 
-func (f *coreFlags) printHeap(e *env, p *report.Heap) error {
-	return buffered(e.stdout, func(w io.Writer) error {
+func (f *coreFlags) printHeap(e *command.Env, p *report.Heap) error {
+	return command.Buffered(e.Stdout, func(w io.Writer) error {
 		if f.json {
 			return report.WriteJSON(w, report.HeapJSON(p))
 		}
-		return report.WriteHeap(w, p, e.style())
+		return report.WriteHeap(w, p, e.Style())
 	})
 }
 
@@ -119,7 +121,7 @@ func (f *coreFlags) most() int {
 }
 
 // coreHeap prints the histogram.
-func coreHeap(e *env, f *coreFlags, args []string) error {
+func coreHeap(e *command.Env, f *coreFlags, args []string) error {
 	if err := f.heap.check(); err != nil {
 		return err
 	}
@@ -157,9 +159,9 @@ func (f *heapFlags) choose(rows []heap.Row) []heap.Row {
 }
 
 // coreHolds prints what holds an object, or the objects of a type.
-func coreHolds(e *env, f *coreFlags, args []string) error {
+func coreHolds(e *command.Env, f *coreFlags, args []string) error {
 	if len(args) < 2 {
-		return usagef("say what is held, and in which core: loupe core holds ADDR|TYPE BIN CORE (loupe core heap has the types)")
+		return command.Usagef("say what is held, and in which core: loupe core holds ADDR|TYPE BIN CORE (loupe core heap has the types)")
 	}
 	asked := args[0]
 	return f.heapPage(e, args[1:], func(h *heap.Heap, p *report.Heap) error {
@@ -171,7 +173,7 @@ func coreHolds(e *env, f *coreFlags, args []string) error {
 		if addr, err := strconv.ParseUint(asked, 0, 64); err == nil {
 			o, err := g.At(addr)
 			if err != nil {
-				return exitError{exitNothing, err}
+				return command.Nothing(err)
 			}
 			way, err := g.Path(addr)
 			p.Object, p.Ways, p.WayCount = &o, []heap.Path{way}, 1
@@ -179,7 +181,7 @@ func coreHolds(e *env, f *coreFlags, args []string) error {
 		}
 		all := g.Ways(asked)
 		if len(all) == 0 {
-			return exitError{exitNothing, report.NoSuchType(h.Histogram(), asked)}
+			return command.Nothing(report.NoSuchType(h.Histogram(), asked))
 		}
 		p.Ways, p.WayCount = first(f, all), len(all)
 		p.Objects = g.Largest(asked, min(f.most(), 10))
@@ -188,7 +190,7 @@ func coreHolds(e *env, f *coreFlags, args []string) error {
 }
 
 // coreStrings prints texts.
-func coreStrings(e *env, f *coreFlags, args []string) error {
+func coreStrings(e *command.Env, f *coreFlags, args []string) error {
 	return f.heapPage(e, args, func(h *heap.Heap, p *report.Heap) (err error) {
 		p.Texts, err = h.Texts(f.most())
 		return err
@@ -196,9 +198,9 @@ func coreStrings(e *env, f *coreFlags, args []string) error {
 }
 
 // coreDiff compares two cores.
-func coreDiff(e *env, f *coreFlags, args []string) error {
+func coreDiff(e *command.Env, f *coreFlags, args []string) error {
 	if len(args) != 2 && len(args) != 3 {
-		return usagef("say which two cores: loupe core diff [BIN] OLD NEW")
+		return command.Usagef("say which two cores: loupe core diff [BIN] OLD NEW")
 	}
 	bin, args := args[:len(args)-2], args[len(args)-2:]
 	type side struct {
@@ -207,12 +209,12 @@ func coreDiff(e *env, f *coreFlags, args []string) error {
 		holders []heap.Holder
 	}
 	read := func(name string) (s side, err error) {
-		c, err := openCore(e, append(slices.Clone(bin), name))
+		c, err := programs.OpenCore(e, append(slices.Clone(bin), name))
 		if err != nil {
 			return s, err
 		}
-		defer c.files.close()
-		h, err := c.heap()
+		defer c.Files.Close()
+		h, err := heapOf(c)
 		if err != nil {
 			return s, err
 		}

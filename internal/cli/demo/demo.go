@@ -1,38 +1,43 @@
-package cli
+// Package demo has loupe demo, which shows the whole loop, and loupe labs, which lists the
+// sample workloads.
+package demo
 
 import (
 	"context"
 	"errors"
-
 	"fmt"
 	"io"
 	"math"
 	"net"
 	"os"
 	"path/filepath"
-
 	"strings"
 	"time"
 
-	"loupe/collect"
-	"loupe/compare"
+	"loupe/analysis/compare"
+	"loupe/capture/collect"
+	"loupe/capture/load"
+	"loupe/format/loadlog"
 	"loupe/insight"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/loadflags"
+	"loupe/internal/cli/record"
 	"loupe/labs"
-	"loupe/load"
-	"loupe/loadlog"
 	"loupe/report"
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
-var demoCommand = &command{
-	name:  "demo",
-	short: "record a web service in its slow and its fixed form, and compare them",
-	args:  "[flags]",
-	example: []string{
+// Command is loupe demo.
+var Command = &command.Command{
+	Name:  "demo",
+	Short: "record a web service in its slow and its fixed form, and compare them",
+	Args:  "[flags]",
+	Example: []string{
 		"loupe demo",
 		"loupe demo -all        also with the collector off: what it costs, and what the allocations cost",
 	},
-	about: `
+	About: `
 Builds the lab newssearch, runs both forms in turns under 10,000 requests from
 100 connections, records both, and prints the comparison and the findings. It
 needs Go and nothing else: no checkout of loupe, for the lab's sources are in the
@@ -41,7 +46,7 @@ program, and no network. Both recordings are kept.
 It takes about a minute on a quiet machine and two minutes at most on any, but for
 the time of a first build. A slow or busy machine gets fewer requests and fewer
 rounds, which is said. With -n, -rounds or -all it takes what it takes.`,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		var d demo
 		fs.StringVar(&d.out, "o", "", "write the recordings below `dir` (default loupe-demo-TIME)")
 		fs.BoolVar(&d.all, "all", false, "also run both forms with GOGC=off")
@@ -51,18 +56,18 @@ rounds, which is said. With -n, -rounds or -all it takes what it takes.`,
 		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
 		fs.BoolVar(&d.quiet, "quiet", false, "tell no progress")
 		fs.StringVar(&d.addr, "addr", "", "`address` for the service (default "+demoAddress+", or a free port where that is taken)")
-		return func(e *env, args []string) error {
-			if err := noArgs(args); err != nil {
+		return func(e *command.Env, args []string) error {
+			if err := command.NoArgs(args); err != nil {
 				return err
 			}
-			d.fit = !fs.given("rounds") && !fs.given("n") && !d.all
-			if !fs.given("rounds") {
+			d.fit = !fs.Given("rounds") && !fs.Given("n") && !d.all
+			if !fs.Given("rounds") {
 				d.rounds = demoRounds
 			}
 			if d.rounds < 1 || d.n < 1 || d.c < 1 {
-				return usagef("-rounds, -n and -c want at least 1")
+				return command.Usagef("-rounds, -n and -c want at least 1")
 			}
-			return e.withTemp(func(temp string) error { return d.run(e, temp) })
+			return e.WithTemp(func(temp string) error { return d.run(e, temp) })
 		}
 	},
 }
@@ -111,15 +116,15 @@ func nonZero(n int64) int64 {
 	return n
 }
 
-func (d *demo) run(e *env, temp string) error {
+func (d *demo) run(e *command.Env, temp string) error {
 	lab, ok := labs.Named("newssearch")
 	if !ok {
 		return errors.New("BUG: the lab newssearch is gone")
 	}
 	begun := time.Now()
-	stopPulse := e.showPulse(d.quiet)
+	stopPulse := e.ShowPulse(d.quiet)
 	defer stopPulse()
-	progress := e.progress(d.quiet)
+	progress := e.Progress(d.quiet)
 	if d.addr == "" {
 		if d.addr = freeAddress(demoAddress); d.addr != demoAddress {
 			progress("%s is taken; the service will listen on %s", demoAddress, d.addr)
@@ -140,10 +145,10 @@ func (d *demo) run(e *env, temp string) error {
 	}
 	var dirs []string
 	for _, t := range turns {
-		dirs = append(dirs, t.dir)
+		dirs = append(dirs, t.Dir)
 	}
 	err = d.record(e, turns, plan, begun)
-	if (e.ctx.Err() != nil || errors.Is(err, errDemoDeadline)) && someRounds(turns) {
+	if (e.Ctx.Err() != nil || errors.Is(err, errDemoDeadline)) && someRounds(turns) {
 		if errors.Is(err, errDemoDeadline) {
 			err = nil // it is said
 		}
@@ -157,18 +162,18 @@ func (d *demo) run(e *env, temp string) error {
 		return err
 	}
 	progress("done in %s", time.Since(begun).Round(time.Second))
-	e.doing("comparing")
+	e.Doing("comparing")
 	return d.conclude(e, dirs, stopPulse)
 }
 
 // plan decides how much there is to be, by how long a few requests take now.
-func (d *demo) plan(e *env, prog *collect.Program, lab labs.Lab, forms []form, begun time.Time) demoPlan {
-	progress := e.progress(d.quiet)
+func (d *demo) plan(e *command.Env, prog *collect.Program, lab labs.Lab, forms []form, begun time.Time) demoPlan {
+	progress := e.Progress(d.quiet)
 	full := fullDemo(d.n)
 	full.rounds = d.rounds
 	plan := full
 	if d.fit {
-		e.doing("trying how fast this machine is")
+		e.Doing("trying how fast this machine is")
 		request := d.try(e, prog, lab, forms)
 		plan = fitDemo(d.n, len(forms), request, max(demoBudget-time.Since(begun), leastRecorded-10*time.Second))
 		if less := plan.less(full, request); less != "" {
@@ -177,7 +182,7 @@ func (d *demo) plan(e *env, prog *collect.Program, lab labs.Lab, forms []form, b
 		}
 	}
 	quiet := plan.time(len(forms), requestTime)
-	e.expect(time.Since(begun) + quiet)
+	e.Expect(time.Since(begun) + quiet)
 	progress("%d rounds of %s requests for each of %d forms, then their profiles: about %d s on a quiet machine",
 		plan.rounds, unit.Count(int64(plan.n)), len(forms), int(quiet.Seconds()))
 	return plan
@@ -185,24 +190,24 @@ func (d *demo) plan(e *env, prog *collect.Program, lab labs.Lab, forms []form, b
 
 // try returns how long a request takes now, the mean of the forms. Where it cannot
 // be found out it is as on a quiet machine: the recording will say what is wrong.
-func (d *demo) try(e *env, prog *collect.Program, lab labs.Lab, forms []form) time.Duration {
+func (d *demo) try(e *command.Env, prog *collect.Program, lab labs.Lab, forms []form) time.Duration {
 	const requests, longest = 500, 3 * time.Second
 	var sum time.Duration
 	for _, form := range forms {
-		words := []string{shellWord(prog.Path), "-addr", d.addr}
+		words := []string{command.ShellWord(prog.Path), "-addr", d.addr}
 		for _, a := range form.args {
-			words = append(words, shellWord(a))
+			words = append(words, command.ShellWord(a))
 		}
-		server, err := collect.StartServer(e.ctx, strings.Join(words, " "), d.addr, 10*time.Second)
+		server, err := collect.StartServer(e.Ctx, strings.Join(words, " "), d.addr, 10*time.Second)
 		if err != nil {
 			return requestTime
 		}
 		flags := d.loading(requests)
-		c, err := flags.config(d.url(lab))
+		c, err := flags.Config(d.url(lab))
 		if err == nil {
 			c.Duration = longest
 			var log *loadlog.Log
-			if log, err = load.Run(e.ctx, c); err == nil {
+			if log, err = load.Run(e.Ctx, c); err == nil {
 				sum += log.Elapsed / time.Duration(max(1, log.Len()))
 			}
 		}
@@ -217,38 +222,38 @@ func (d *demo) try(e *env, prog *collect.Program, lab labs.Lab, forms []form) ti
 func (d *demo) url(lab labs.Lab) string { return strings.Replace(lab.URL, demoAddress, d.addr, 1) }
 
 // loading are the flags of a load of so many requests.
-func (d *demo) loading(requests int) loadFlags {
-	return loadFlags{n: requests, c: d.c, timeout: "20s", method: "POST", contentType: "text/html"}
+func (d *demo) loading(requests int) loadflags.Flags {
+	return loadflags.Flags{N: requests, C: d.c, Timeout: "20s", Method: "POST", ContentType: "text/html"}
 }
 
 // turns makes what is recorded of each form.
-func (d *demo) turns(e *env, prog *collect.Program, lab labs.Lab, forms []form, plan demoPlan, temp string) ([]*turn, error) {
-	f := recordFlags{
-		phases: fmt.Sprintf("bare,allocs,heap,goroutine,cpu:%v,trace:%v", plan.cpu, plan.trace),
-		length: "10s", wait: "30s", interval: "250ms", load: d.url(lab), quiet: d.quiet, loading: d.loading(plan.n),
+func (d *demo) turns(e *command.Env, prog *collect.Program, lab labs.Lab, forms []form, plan demoPlan, temp string) ([]*record.Turn, error) {
+	f := record.Flags{
+		Phases: fmt.Sprintf("bare,allocs,heap,goroutine,cpu:%v,trace:%v", plan.cpu, plan.trace),
+		Length: "10s", Wait: "30s", Interval: "250ms", Load: d.url(lab), Quiet: d.quiet, Loading: d.loading(plan.n),
 	}
-	phases, err := f.plan()
+	phases, err := f.Plan()
 	if err != nil {
 		return nil, err
 	}
-	var turns []*turn
+	var turns []*record.Turn
 	for i, form := range forms {
 		sub := filepath.Join(temp, fmt.Sprint(i))
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return nil, err
 		}
-		opt, err := f.options(e, sub)
+		opt, err := f.Options(e, sub)
 		if err != nil {
 			return nil, err
 		}
-		opt.Progress, opt.Diagnose = e.quietPhases(d.quiet), diagnosis()
+		opt.Progress, opt.Diagnose = quietPhases(e, d.quiet), record.Diagnosis()
 		opt.Launch = collect.LaunchOptions{
 			Args: append([]string{"-addr", d.addr}, form.args...), Env: form.env, GODEBUG: collect.RuntimeDebug,
 		}
-		t := &turn{prog: prog, name: form.name, dir: filepath.Join(d.out, safeName(form.name)), opt: opt, plan: phases, load: f.loadInto}
+		t := &record.Turn{Program: prog, Name: form.name, Dir: filepath.Join(d.out, record.SafeName(form.name)), Options: opt, Plan: phases, Load: f.LoadInto}
 		if len(form.env) > 0 {
 			// What the collector costs is seen in the bare phases.
-			t.plan.Phases = phases.Phases[:2]
+			t.Plan.Phases = phases.Phases[:2]
 		}
 		turns = append(turns, t)
 	}
@@ -260,21 +265,21 @@ var errDemoDeadline = errors.New("the demo is over")
 
 // record takes the turns. On a machine that has become slower since there are fewer
 // of them, and none when the time is over.
-func (d *demo) record(e *env, turns []*turn, plan demoPlan, begun time.Time) error {
+func (d *demo) record(e *command.Env, turns []*record.Turn, plan demoPlan, begun time.Time) error {
 	if !d.fit {
-		return takeTurns(e, turns, plan.rounds, true)
+		return record.TakeTurns(e, turns, plan.rounds, true)
 	}
-	progress := e.progress(d.quiet)
+	progress := e.Progress(d.quiet)
 	deadline := begun.Add(demoDeadline)
 	if least := time.Now().Add(leastRecorded); deadline.Before(least) {
 		deadline = least
 	}
-	outer := e.ctx
+	outer := e.Ctx
 	ctx, cancel := context.WithDeadline(outer, deadline)
 	defer cancel()
-	e.ctx = ctx
-	err := takeTurns(e, turns, plan.rounds, true)
-	e.ctx = outer
+	e.Ctx = ctx
+	err := record.TakeTurns(e, turns, plan.rounds, true)
+	e.Ctx = outer
 	if ctx.Err() == nil || outer.Err() != nil {
 		return err
 	}
@@ -306,9 +311,9 @@ func freeAddress(address string) string {
 }
 
 // someRounds tells whether every form has a round to show.
-func someRounds(turns []*turn) bool {
+func someRounds(turns []*record.Turn) bool {
 	for _, t := range turns {
-		if t.rec == nil || len(t.rec.Writer().Manifest().Phases) == 0 {
+		if t.Recorder == nil || len(t.Recorder.Writer().Manifest().Phases) == 0 {
 			return false
 		}
 	}
@@ -317,11 +322,11 @@ func someRounds(turns []*turn) bool {
 
 // quietPhases passes on what tells rounds, and the phases that take long. The line of
 // who waits tells all of them.
-func (e *env) quietPhases(quiet bool) func(string, ...any) {
-	progress := e.progress(quiet)
+func quietPhases(e *command.Env, quiet bool) func(string, ...any) {
+	progress := e.Progress(quiet)
 	return func(format string, args ...any) {
 		text := fmt.Sprintf(format, args...)
-		e.doing(text)
+		e.Doing(text)
 		if !strings.HasPrefix(text, "phase bare") {
 			progress("%s", text)
 		}
@@ -330,8 +335,8 @@ func (e *env) quietPhases(quiet bool) func(string, ...any) {
 
 // build makes the lab's program of the sources that are in loupe itself. They
 // stand in the user's cache, so that the next time there is nothing to build.
-func (d *demo) build(e *env, lab labs.Lab, temp string) (*collect.Program, error) {
-	e.doing("building the service")
+func (d *demo) build(e *command.Env, lab labs.Lab, temp string) (*collect.Program, error) {
+	e.Doing("building the service")
 	dir, err := demoSources(temp)
 	if err != nil {
 		return nil, err
@@ -346,8 +351,8 @@ func (d *demo) build(e *env, lab labs.Lab, temp string) (*collect.Program, error
 			return nil, err
 		}
 	}
-	prog, err := collect.Build(e.ctx, collect.BuildOptions{
-		Target: "./labs/" + lab.Name, Dir: dir, Temp: sub, Progress: e.progress(d.quiet),
+	prog, err := collect.Build(e.Ctx, collect.BuildOptions{
+		Target: "./labs/" + lab.Name, Dir: dir, Temp: sub, Progress: e.Progress(d.quiet),
 	})
 	if err == nil && !prog.Agent {
 		return nil, fmt.Errorf("the lab was %s", strings.Join(prog.Notes, "; "))
@@ -371,21 +376,21 @@ func demoSources(temp string) (string, error) {
 
 // conclude prints the comparison, the findings of the slow form, and what to
 // type next.
-func (d *demo) conclude(e *env, dirs []string, ready ...func()) error {
-	e.holdWhenLeaving()
-	all, closeAll, err := examineAll(dirs)
+func (d *demo) conclude(e *command.Env, dirs []string, ready ...func()) error {
+	e.HoldWhenLeaving()
+	all, closeAll, err := examine.All(examine.Recorded(dirs))
 	if err != nil {
 		return err
 	}
 	defer closeAll()
-	c := sideBySide(all)
+	c := examine.SideBySide(all)
 	for _, f := range ready {
 		f()
 	}
 	if d.json {
-		return buffered(e.stdout, func(w io.Writer) error { return writeComparisonJSON(w, c) })
+		return command.Buffered(e.Stdout, func(w io.Writer) error { return examine.WriteComparisonJSON(w, c) })
 	}
-	err = buffered(e.stdout, func(w io.Writer) error { return report.WriteDemo(w, c, e.style()) })
+	err = command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteDemo(w, c, e.Style()) })
 	if err != nil {
 		return err
 	}
@@ -393,27 +398,27 @@ func (d *demo) conclude(e *env, dirs []string, ready ...func()) error {
 		collectorCost(e, all)
 	}
 	for _, less := range d.cut {
-		fmt.Fprintf(e.stdout, "\n  Note: %s.\n", less)
+		fmt.Fprintf(e.Stdout, "\n  Note: %s.\n", less)
 	}
-	fmt.Fprintf(e.stdout, "\nBoth recordings are kept:\n")
+	fmt.Fprintf(e.Stdout, "\nBoth recordings are kept:\n")
 	for _, dir := range dirs {
-		fmt.Fprintf(e.stdout, "  %s\n", dir)
+		fmt.Fprintf(e.Stdout, "  %s\n", dir)
 	}
-	fmt.Fprintf(e.stdout, "\nNext:\n  loupe report %s\n", shellWord(dirs[0]))
-	if line := listLine(all[0].report.Findings, dirs[0]); line != "" {
-		fmt.Fprintf(e.stdout, "  %s\n", line)
+	fmt.Fprintf(e.Stdout, "\nNext:\n  loupe report %s\n", command.ShellWord(dirs[0]))
+	if line := listLine(all[0].Report.Findings, dirs[0]); line != "" {
+		fmt.Fprintf(e.Stdout, "  %s\n", line)
 	}
-	fmt.Fprintf(e.stdout, "  loupe run -rounds 5 -vs @HEAD -load http://localhost:8080/ ./cmd/server    the same for your own service\n")
+	fmt.Fprintf(e.Stdout, "  loupe run -rounds 5 -vs @HEAD -load http://localhost:8080/ ./cmd/server    the same for your own service\n")
 	return nil
 }
 
 // collectorCost says what the collector costs each form: the form with it
 // against the same without. The recordings are in the order of forms.
-func collectorCost(e *env, all []*examined) {
+func collectorCost(e *command.Env, all []*examine.Examined) {
 	half := len(all) / 2
-	fmt.Fprintln(e.stdout)
+	fmt.Fprintln(e.Stdout)
 	for i := range half {
-		row, ok := compare.Compare(all[i].facts, all[half+i].facts).Row("requests_per_sec")
+		row, ok := compare.Compare(all[i].Facts, all[half+i].Facts).Row("requests_per_sec")
 		if !ok || !row.Changes[0].Ratio.Known() {
 			continue
 		}
@@ -421,7 +426,7 @@ func collectorCost(e *env, all []*examined) {
 		if row.Changes[0].Verdict == compare.Undecided {
 			doubt = ", which may be chance"
 		}
-		fmt.Fprintf(e.stdout, "  without the collector %s serves %s requests/sec%s\n", all[i].facts.Title, unit.Change(float64(row.Changes[0].Ratio)), doubt)
+		fmt.Fprintf(e.Stdout, "  without the collector %s serves %s requests/sec%s\n", all[i].Facts.Title, unit.Change(float64(row.Changes[0].Ratio)), doubt)
 	}
 }
 

@@ -1,45 +1,46 @@
-package cli
+package demo
 
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"loupe/internal/cli/command"
 	"loupe/labs"
 	"loupe/report"
 )
 
-var labsCommand = &command{
-	name:    "labs",
-	short:   "list the sample workloads and how to run them",
-	args:    "[-json] [NAME]",
-	example: []string{"loupe labs", "loupe labs mandelbrot     what to look for, and how to record each form"},
-	about: `
+// Labs is loupe labs.
+var Labs = &command.Command{
+	Name:    "labs",
+	Short:   "list the sample workloads and how to run them",
+	Args:    "[-json] [NAME]",
+	Example: []string{"loupe labs", "loupe labs mandelbrot     what to look for, and how to record each form"},
+	About: `
 A lab is a small real program in several forms: some have something wrong, the
 others repair it. The commands want a checkout of loupe as the working folder.`,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
-		return func(e *env, args []string) error {
+		return func(e *command.Env, args []string) error {
 			if len(args) == 0 {
 				if *asJSON {
-					return writeLabsJSON(e.stdout, labs.All)
+					return writeLabsJSON(e.Stdout, labs.All)
 				}
-				listLabs(e.stdout, labs.All)
+				listLabs(e.Stdout, labs.All)
 				return nil
 			}
-			name, err := oneArg(args, "the lab")
+			name, err := command.OneArg(args, "the lab")
 			if err != nil {
 				return err
 			}
 			lab, ok := labs.Named(name)
 			if !ok {
-				return usagef("unknown lab %q (loupe labs lists them)", name)
+				return command.Usagef("unknown lab %q (loupe labs lists them)", name)
 			}
 			if *asJSON {
-				return writeLabsJSON(e.stdout, []labs.Lab{lab})
+				return writeLabsJSON(e.Stdout, []labs.Lab{lab})
 			}
-			return buffered(e.stdout, func(w io.Writer) error { return describeLab(w, lab) })
+			return command.Buffered(e.Stdout, func(w io.Writer) error { return describeLab(w, lab) })
 		}
 	},
 }
@@ -87,17 +88,11 @@ func findings(expect []labs.Expectation, form string) string {
 	return " (" + strings.Join(rules, ", ") + ")"
 }
 
-// plainWord is what every shell takes as it stands.
-var plainWord = regexp.MustCompile(`^[\w./:,=@%+-]+$`)
-
 // shellLine makes a line to paste of the words of a command.
 func shellLine(words []string) string {
-	var line []string
-	for _, w := range words {
-		if !plainWord.MatchString(w) {
-			w = "'" + w + "'"
-		}
-		line = append(line, w)
+	line := make([]string, len(words))
+	for i, w := range words {
+		line[i] = command.ShellWord(w)
 	}
 	return strings.Join(line, " ")
 }

@@ -1,11 +1,11 @@
-package cli
+package demo
 
 import (
 	"fmt"
 	"time"
 
-	"loupe/compare"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/value/unit"
 )
 
 // How long the demo may take. Whatever the machine, it is over after two minutes,

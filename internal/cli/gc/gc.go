@@ -1,31 +1,38 @@
-package cli
+// Package gc has loupe gc and loupe sched: what the runtime has printed of its collector and
+// scheduler.
+package gc
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
-	"loupe/compare"
-	"loupe/gc"
-	"loupe/godebug"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/analysis/sched"
+	"loupe/format/godebug"
+	"loupe/format/kind"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/session"
-	"loupe/source"
-	"loupe/unit"
+	"loupe/value/secret"
+	"loupe/value/unit"
 )
 
-var gcCommand = &command{
-	name:  "gc",
-	short: "what the collector did, from a gctrace log or a recording",
-	args:  "[flags] FILE|RECORDING",
-	example: []string{
+// Command is loupe gc.
+var Command = &command.Command{
+	Name:  "gc",
+	Short: "what the collector did, from a log of the runtime or a recording",
+	Args:  "[flags] FILE|RECORDING",
+	Example: []string{
 		"GODEBUG=gctrace=1 ./server 2> server.log; loupe gc server.log",
 		"loupe gc -requests 10000 -duration 5.3s server.log     with what the load tool said",
 		"loupe gc loupe-server-20261120-101500                  the bare phases of a recording",
+		"GODEBUG=inittrace=1 ./server 2> start.log; loupe gc start.log   what happens before main",
 		"loupe gc -json server.log | jq .derived",
 		"loupe gc -json REC | jq '.phases[].derived.gc_percent' each round of a recording",
 		"loupe gc -what-if all REC                              collections, heap and GC CPU under other GOGC",
@@ -33,10 +40,20 @@ var gcCommand = &command{
 		"loupe gc -container 512MiB REC                         what to set in a container of that size",
 		"loupe gc -what-if GOGC=200 -verify -- ./tool -n 5      predict, run, compare",
 	},
-	about: `
+	About: `
 Reads the dialect of every Go version since 1.4; program output in between, and
 lines that begin in the middle of one, do not matter. Lines that are torn or
-unknown are counted and shown, never guessed at. - reads standard input.
+unknown are counted and shown, never guessed at. - reads standard input; a log may
+be packed, or lie at an address.
+
+A log of several processes (docker compose, kubectl --prefix, syslog, JSON) is
+taken apart by the prefix or the fields that tell whose a line is: each process
+has figures of its own, and the table is of the one with the most collections.
+
+Of a log with lines of inittrace=1, scavtrace=1 and gcpacertrace=1, alone or among
+others, it shows what they add up to: the initialisation of packages, the slowest
+first, with the time to main; what the scavenger returned to the operating system,
+and how fast; and the goal, trigger, utilisation and assist ratio of the pacer.
 
 JSON of a recording has the fields of a log, with the figures of the first
 round, and beside them "phases": every round with the same fields.
@@ -45,21 +62,21 @@ round, and beside them "phases": every round with the same fields.
 with other settings: what was reachable, how fast it allocated and what marking
 cost stay as they were recorded. Each prediction has a grade; -verify runs the
 program to see. Where the log is too short to follow, loupe says so instead.`,
-	files: true,
-	reads: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1)")
 		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
 		duration := fs.String("duration", "0", "`time` that the work took; 0 takes it from the log")
-		cycles := fs.Bool("cycles", false, "also list every collection")
+		cycles := fs.Bool("cycles", false, "also list every collection, and all rows of the other tables")
 		var ask whatIfFlags
-		fs.group("Other settings", func() { ask.declare(fs) })
-		return func(e *env, args []string) error {
+		fs.Group("Other settings", func() { ask.declare(fs) })
+		return func(e *command.Env, args []string) error {
 			ask.asJSON = *asJSON
 			if ask.verify {
 				return ask.verifyCommand(e, args)
 			}
-			name, err := oneArg(args, "the log")
+			name, err := command.OneArg(args, "the log")
 			if err != nil {
 				return err
 			}
@@ -68,7 +85,7 @@ program to see. Where the log is too short to follow, loupe says so instead.`,
 			}
 			d, err := unit.ParseDuration(*duration)
 			if err != nil {
-				return usagef("-duration: %w", err)
+				return command.Usagef("-duration: %w", err)
 			}
 			return showGC(e, name, gc.Options{Duration: d, Requests: *requests}, *asJSON, *cycles)
 		}
@@ -78,8 +95,10 @@ program to see. Where the log is too short to follow, loupe says so instead.`,
 // runtimeLog is what the runtime printed: of a log file, or of the rounds of
 // a recording.
 type runtimeLog struct {
+	name   string
+	kind   kind.Kind
 	log    *godebug.Log
-	rounds []compare.Round // of a recording
+	rounds []facts.Round // of a recording
 	// attached tells that the recording has no standard error.
 	attached bool
 	session  *session.Session // of a recording, until close
@@ -88,56 +107,56 @@ type runtimeLog struct {
 
 // openRuntime reads a log or the bare phases of a recording, which the caller
 // closes.
-func openRuntime(e *env, name string) (*runtimeLog, error) {
-	if name == "-" {
-		log, err := godebug.Collect(source.Limit(e.stdin, "standard input", source.MaxStream))
-		return &runtimeLog{log: log, close: nothingToClose}, err
+func openRuntime(e *command.Env, name string) (*runtimeLog, error) {
+	d := door.New(e, "", nil)
+	d.Capture = func(_ context.Context, target, _ string) error {
+		target = secret.URL(target)
+		return command.Nothingf("what the runtime of %s prints goes to the standard error that it was started with: name the log; loupe report %s shows what can be learnt of its collector", target, target)
 	}
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
-	}
+	in, err := door.TakeOne(e, d, name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var magic [4]byte
-	if n, _ := f.ReadAt(magic[:], 0); info.IsDir() || n == 4 && string(magic[:]) == "PK\x03\x04" {
-		x, err := examine(name)
+	if in.Recording {
+		x, err := examine.Recording(in)
 		if err != nil {
 			return nil, err
 		}
 		return &runtimeLog{
-			rounds: x.facts.Rounds, attached: len(x.facts.Manifest.Of(recording.Stderr)) == 0,
-			session: x.session, close: x.close,
+			name: in.Name, rounds: x.Facts.Rounds, attached: len(x.Facts.Manifest.Of(recording.Stderr)) == 0,
+			session: x.Session, close: x.Close,
 		}, nil
 	}
-	var text io.Reader = f
-	if !info.Mode().IsRegular() {
-		text = source.Limit(f, name, source.MaxStream)
+	if k := in.Kind; k != kind.Unknown && k != kind.Empty && k != kind.Dump && !door.IsLog(k) { // a dump may stand in a log
+		return nil, door.WrongKind(in, "a log of GODEBUG=gctrace=1,schedtrace=1000 or a recording")
 	}
-	log, err := godebug.Collect(text)
-	return &runtimeLog{log: log, close: nothingToClose}, err
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	log, err := godebug.Collect(f)
+	return &runtimeLog{name: in.Name, kind: in.Kind, log: log, close: nothingToClose}, err
 }
 
 func nothingToClose() error { return nil }
 
 // nothing says that there are no lines of a kind, and how to get some.
-func (l *runtimeLog) nothing(name, lines, setting string) error {
+func (l *runtimeLog) nothing(lines, setting string) error {
 	if l.attached {
-		return exitError{exitNothing, fmt.Errorf("%s holds no %s lines: attach does not see the standard error of a service", name, lines)}
+		return command.Nothingf("%s holds no %s lines: attach does not see the standard error of a service", l.name, lines)
 	}
 	if l.log == nil {
-		return exitError{exitNothing, fmt.Errorf("no %s lines fall into the bare phases of %s (record longer: loupe run -for 30s)", lines, name)}
+		return command.Nothingf("no %s lines fall into the bare phases of %s (record longer: loupe run -for 30s)", lines, l.name)
 	}
-	return exitError{exitNothing, fmt.Errorf("%s holds no %s lines (run the program with GODEBUG=%s)", name, lines, setting)}
+	instead := ""
+	if view := door.Views[l.kind]; view != "" {
+		instead = fmt.Sprintf("; it is a %s: %s %s shows it", l.kind, view, command.ShellWord(l.name))
+	}
+	return command.Nothingf("%s holds no %s lines (run the program with GODEBUG=%s)%s", l.name, lines, setting, instead)
 }
 
-func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
+func showGC(e *command.Env, name string, opt gc.Options, asJSON, cycles bool) error {
 	l, err := openRuntime(e, name)
 	if err != nil {
 		return err
@@ -146,6 +165,7 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 	var all []report.Collections
 	if l.log != nil {
 		opt.Unrecognised, opt.Doubtful = l.log.Torn, l.log.Stats.Doubtful
+		opt.Names, opt.Ends = l.log.Names, l.log.Ends != nil
 		all = append(all, report.Collections{Summary: gc.Analyse(l.log.Cycles, opt), Unrecognised: l.log.Unrecognised})
 	}
 	for _, r := range l.rounds {
@@ -154,43 +174,72 @@ func showGC(e *env, name string, opt gc.Options, asJSON, cycles bool) error {
 		}
 	}
 	if l.log != nil && l.log.Cut {
-		fmt.Fprintf(e.stderr, "loupe gc: %s holds more than %s collections: only the first ones are counted (look at parts of the log: tail -n 1000000 %s | loupe gc -)\n", name, unit.Count(godebug.MaxRecords), name)
+		fmt.Fprintf(e.Stderr, "loupe gc: %s holds more than %s collections: only the first ones are counted (look at parts of the log: tail -n 1000000 %s | loupe gc -)\n", name, unit.Count(godebug.MaxRecords), name)
 	}
-	found := false
+	others := l.lines()
+	found := len(others) > 0
 	for _, c := range all {
 		found = found || len(c.Summary.Cycles) > 0 || c.Summary.Unrecognised > 0
 	}
 	if asJSON && len(all) > 0 {
-		shown := report.GC{Collections: all[0]}
+		shown := report.GC{Collections: all[0], Lines: others}
 		if l.log == nil {
 			shown.Phases = all
 		}
-		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, shown) })
+		err := command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteJSON(w, shown) })
+		if err == nil && !found {
+			err = l.nothing("gctrace", "gctrace=1")
+		}
+		return err
 	}
 	if !found {
-		return l.nothing(name, "gctrace", "gctrace=1")
+		return l.nothing("gctrace", "gctrace=1")
 	}
-	return buffered(e.stdout, func(w io.Writer) error { return report.WriteGC(w, all, cycles, e.style()) })
+	if len(others) > 0 && len(all[0].Cycles) == 0 && all[0].Summary.Unrecognised == 0 {
+		all = nil // a log of other lines alone
+	}
+	return command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteGC(w, all, others, cycles, e.Style()) })
 }
 
-var schedCommand = &command{
-	name:  "sched",
-	short: "how busy the Ps were, from a schedtrace log or a recording",
-	args:  "[flags] FILE|RECORDING",
-	example: []string{
+// lines is what the log, or the log of each process of the recording, says besides
+// collections and the scheduler.
+func (l *runtimeLog) lines() (all []*report.RuntimeLines) {
+	add := func(name string, log *godebug.Log) {
+		if r := report.RuntimeLinesOf(name, log); r != nil {
+			all = append(all, r)
+		}
+	}
+	if l.log != nil {
+		add(l.name, l.log)
+		return all
+	}
+	for _, entry := range l.session.Manifest().Of(recording.Stderr) {
+		if log, err := l.session.Runtime(entry.Run); err == nil {
+			add(fmt.Sprintf("process %d", entry.Run+1), log.Log)
+		}
+	}
+	return all
+}
+
+// Sched is loupe sched.
+var Sched = &command.Command{
+	Name:  "sched",
+	Short: "how busy the Ps were, from a schedtrace log or a recording",
+	Args:  "[flags] FILE|RECORDING",
+	Example: []string{
 		"GODEBUG=schedtrace=1000 ./server 2> server.log; loupe sched server.log",
 		"loupe sched loupe-server-20261120-101500",
 		"loupe sched -json server.log | jq .derived",
 	},
-	about: `
+	About: `
 JSON of a recording has the fields of a log, with the figures of the first
 round, and beside them "phases": every round with the same fields.`,
-	files: true,
-	reads: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON (loupe.sched/1)")
-		return func(e *env, args []string) error {
-			name, err := oneArg(args, "the log")
+		return func(e *command.Env, args []string) error {
+			name, err := command.OneArg(args, "the log")
 			if err != nil {
 				return err
 			}
@@ -199,7 +248,7 @@ round, and beside them "phases": every round with the same fields.`,
 	},
 }
 
-func showSched(e *env, name string, asJSON bool) error {
+func showSched(e *command.Env, name string, asJSON bool) error {
 	l, err := openRuntime(e, name)
 	if err != nil {
 		return err
@@ -207,7 +256,7 @@ func showSched(e *env, name string, asJSON bool) error {
 	defer l.close()
 	var all []report.Samples
 	if l.log != nil {
-		all = append(all, report.Samples{Summary: sched.Analyse(l.log.Samples, sched.Options{Unrecognised: l.log.Torn})})
+		all = append(all, report.Samples{Summary: sched.Analyse(l.log.Samples, sched.Options{Unrecognised: l.log.Torn, Names: l.log.Names, Ends: l.log.Ends != nil})})
 	}
 	found := false
 	for _, r := range l.rounds {
@@ -223,10 +272,14 @@ func showSched(e *env, name string, asJSON bool) error {
 		if l.log == nil {
 			shown.Phases = all
 		}
-		return buffered(e.stdout, func(w io.Writer) error { return report.WriteJSON(w, shown) })
+		err := command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteJSON(w, shown) })
+		if err == nil && !found {
+			err = l.nothing("SCHED", "schedtrace=1000")
+		}
+		return err
 	}
 	if !found {
-		return l.nothing(name, "SCHED", "schedtrace=1000")
+		return l.nothing("SCHED", "schedtrace=1000")
 	}
-	return buffered(e.stdout, func(w io.Writer) error { return report.WriteSched(w, all, e.style()) })
+	return command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteSched(w, all, e.Style()) })
 }

@@ -1,4 +1,4 @@
-package cli
+package gc
 
 import (
 	"bytes"
@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"loupe/collect"
-	"loupe/compare"
-	"loupe/gc"
-	"loupe/godebug"
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/capture/collect"
+	"loupe/format/godebug"
+	"loupe/internal/cli/command"
 	"loupe/report"
-	"loupe/system"
-	"loupe/unit"
+	"loupe/source/system"
+	"loupe/value/unit"
 )
 
 // whatIfFlags are the flags of loupe gc that ask about other settings.
@@ -24,7 +25,7 @@ type whatIfFlags struct {
 	verify, asJSON                bool
 }
 
-func (f *whatIfFlags) declare(fs *flagSet) {
+func (f *whatIfFlags) declare(fs *command.FlagSet) {
 	fs.StringVar(&f.settings, "what-if", "", "predict these `settings`: 'GOGC=200 GOMEMLIMIT=400MiB', several\nwith a semicolon between, or all for the usual ones")
 	fs.StringVar(&f.container, "container", "", "say what to set in a container with this much `memory` (512MiB)")
 	fs.StringVar(&f.measured, "measured", "", "hold the one prediction against this log or `recording`, made with\nthe settings")
@@ -46,26 +47,26 @@ func (f *whatIfFlags) plan() (p whatIfPlan, err error) {
 	if f.container != "" {
 		size, err := unit.ParseBytes(f.container)
 		if err != nil {
-			return p, usagef("-container: %w", err)
+			return p, command.Usagef("-container: %w", err)
 		}
 		if p.container = int64(size); p.container <= 0 {
-			return p, usagef("-container: want more than no memory")
+			return p, command.Usagef("-container: want more than no memory")
 		}
 	}
 	if p.all = f.settings == "all" || f.settings == ""; !p.all {
 		for text := range strings.SplitSeq(f.settings, ";") {
 			s, err := gc.ParseSettings(text, gc.Settings{GOGC: 100})
 			if err != nil {
-				return p, usagef("-what-if: %w", err)
+				return p, command.Usagef("-what-if: %w", err)
 			}
 			p.settings = append(p.settings, s)
 		}
 	}
 	switch {
 	case f.measured != "" && f.verify:
-		return p, usagef("-measured is what -verify would measure: give one of them")
+		return p, command.Usagef("-measured is what -verify would measure: give one of them")
 	case f.measured != "" && len(p.settings) != 1:
-		return p, usagef("-measured needs the settings that it was made with: -what-if 'GOGC=200'")
+		return p, command.Usagef("-measured needs the settings that it was made with: -what-if 'GOGC=200'")
 	}
 	return p, nil
 }
@@ -74,9 +75,7 @@ func (f *whatIfFlags) plan() (p whatIfPlan, err error) {
 func (p *whatIfPlan) predict(r *gc.Replay) *gc.WhatIf {
 	settings := p.settings
 	if p.all {
-		for _, x := range r.Sweep(p.limits(r)...) {
-			settings = append(settings, x.Settings)
-		}
+		settings = append(settings, gc.UsualSettings(r, p.container)...)
 	}
 	w := r.WhatIf(settings)
 	if p.container > 0 {
@@ -86,27 +85,8 @@ func (p *whatIfPlan) predict(r *gc.Replay) *gc.WhatIf {
 	return w
 }
 
-// limits are those worth a row: the container's, or one and a half and three
-// times what the live heap takes.
-func (p *whatIfPlan) limits(r *gc.Replay) []int64 {
-	if p.container > 0 {
-		return []int64{gc.ContainerLimit(p.container)}
-	}
-	need := float64(r.Choose(1).NeedMB)
-	return []int64{roundMB(1.5 * need), roundMB(3 * need)}
-}
-
-// roundMB rounds a number of MB up to two digits, in bytes.
-func roundMB(mb float64) int64 {
-	step := int64(1)
-	for int64(mb)/step >= 100 {
-		step *= 10
-	}
-	return (int64(mb)/step + 1) * step << 20
-}
-
 // whatIf predicts from a log or a recording.
-func (f *whatIfFlags) whatIf(e *env, name string) error {
+func (f *whatIfFlags) whatIf(e *command.Env, name string) error {
 	p, err := f.plan()
 	if err != nil {
 		return err
@@ -125,11 +105,11 @@ func (f *whatIfFlags) whatIf(e *env, name string) error {
 		defer l.close()
 		s, round := l.collections()
 		if s == nil {
-			return l.nothing(f.measured, "gctrace", "gctrace=1")
+			return l.nothing("gctrace", "gctrace=1")
 		}
 		o, err := r.Outcome(p.settings[0], s)
 		if err != nil {
-			return exitError{exitNothing, fmt.Errorf("%s: %w", f.measured, err)}
+			return command.Nothingf("%s: %w", f.measured, err)
 		}
 		if round != nil && round.MaxRSS > 0 {
 			o.MaxRSSMB = gc.Figure(float64(round.MaxRSS) / (1 << 20))
@@ -139,25 +119,25 @@ func (f *whatIfFlags) whatIf(e *env, name string) error {
 	return f.write(e, w)
 }
 
-func (f *whatIfFlags) write(e *env, w *gc.WhatIf) error {
-	return buffered(e.stdout, func(out io.Writer) error {
+func (f *whatIfFlags) write(e *command.Env, w *gc.WhatIf) error {
+	return command.Buffered(e.Stdout, func(out io.Writer) error {
 		if f.asJSON {
 			return report.WriteJSON(out, w)
 		}
-		return report.WriteWhatIf(out, w, e.style())
+		return report.WriteWhatIf(out, w, e.Style())
 	})
 }
 
 // collections is the summary with the most collections: of the log, or of the
 // round of a recording that has them. nil when there is none.
-func (l *runtimeLog) collections() (*gc.Summary, *compare.Round) {
+func (l *runtimeLog) collections() (*gc.Summary, *facts.Round) {
 	if l.log != nil {
 		if len(l.log.Cycles) == 0 {
 			return nil, nil
 		}
 		return gc.Analyse(l.log.Cycles, gc.Options{}), nil
 	}
-	best := compare.MostCollections(l.rounds)
+	best := facts.MostCollections(l.rounds)
 	if best == nil {
 		return nil, nil
 	}
@@ -166,14 +146,14 @@ func (l *runtimeLog) collections() (*gc.Summary, *compare.Round) {
 
 // openReplay reads what a replay follows. A recording tells the settings, the
 // CPU time and the memory beside the heap.
-func openReplay(e *env, name string) (*gc.Replay, string, error) {
+func openReplay(e *command.Env, name string) (*gc.Replay, string, error) {
 	l, err := openRuntime(e, name)
 	if err != nil {
 		return nil, "", err
 	}
 	s, round := l.collections()
 	if s == nil {
-		return nil, "", l.nothing(name, "gctrace", "gctrace=1")
+		return nil, "", l.nothing("gctrace", "gctrace=1")
 	}
 	defer l.close()
 	var r *gc.Replay
@@ -185,7 +165,7 @@ func openReplay(e *env, name string) (*gc.Replay, string, error) {
 		r, err = gc.NewReplay(s, gc.ReplayOptions{})
 	}
 	if err != nil {
-		return nil, "", exitError{exitNothing, fmt.Errorf("%s: %w", name, err)}
+		return nil, "", command.Nothingf("%s: %w", name, err)
 	}
 	return r, phase, nil
 }
@@ -197,26 +177,26 @@ type verifyRun struct {
 	rss     int64
 }
 
-// verifyCommand runs a command as it is and under other settings. The runs
+// report.Verify runs a command as it is and under other settings. The runs
 // tell of each other: two that are far apart give the CPU time of the rest.
-func (f *whatIfFlags) verifyCommand(e *env, command []string) error {
+func (f *whatIfFlags) verifyCommand(e *command.Env, words []string) error {
 	p, err := f.plan()
 	if err != nil {
 		return err
 	}
-	if len(command) == 0 {
-		return usagef("-verify needs a command (loupe gc -what-if GOGC=200 -verify -- ./tool -n 5)")
+	if len(words) == 0 {
+		return command.Usagef("-verify needs a command (loupe gc -what-if GOGC=200 -verify -- ./tool -n 5)")
 	}
-	progress := e.progress(false)
+	progress := e.Progress(false)
 	base := ambientSettings()
-	progress("running %s with %s", command[0], base)
-	first, err := runUnder(e, command, base)
+	progress("running %s with %s", words[0], base)
+	first, err := runUnder(e, words, base)
 	if err != nil {
 		return err
 	}
 	r, err := gc.NewReplay(first.summary, gc.ReplayOptions{Base: &base, CPU: first.cpu})
 	if err != nil {
-		return exitError{exitNothing, err}
+		return command.Nothing(err)
 	}
 	settings := p.settings
 	if p.all {
@@ -224,7 +204,7 @@ func (f *whatIfFlags) verifyCommand(e *env, command []string) error {
 	}
 	far := gc.Settings{GOGC: 4 * max(base.GOGC, 50)}
 	progress("running it with %s, which tells what a collection costs", far)
-	second, err := runUnder(e, command, far)
+	second, err := runUnder(e, words, far)
 	if err != nil {
 		return err
 	}
@@ -234,13 +214,13 @@ func (f *whatIfFlags) verifyCommand(e *env, command []string) error {
 		run := second
 		if s != far {
 			progress("running it with %s", s)
-			if run, err = runUnder(e, command, s); err != nil {
+			if run, err = runUnder(e, words, s); err != nil {
 				return err
 			}
 		}
 		o, err := r.Outcome(s, run.summary)
 		if err != nil {
-			return exitError{exitNothing, fmt.Errorf("with %s: %w", s, err)}
+			return command.Nothingf("with %s: %w", s, err)
 		}
 		o.MaxRSSMB, o.CPUMS = gc.Figure(float64(run.rss)/(1<<20)), gc.Figure(float64(run.cpu)/1e6)
 		if run == second {
@@ -273,24 +253,24 @@ func settingsOf(env []string) (out []string) {
 }
 
 // runUnder runs a command to its end and reads what its collector said.
-func runUnder(e *env, command []string, s gc.Settings) (*verifyRun, error) {
-	c := exec.CommandContext(e.ctx, command[0], command[1:]...)
+func runUnder(e *command.Env, words []string, s gc.Settings) (*verifyRun, error) {
+	c := exec.CommandContext(e.Ctx, words[0], words[1:]...)
 	var log bytes.Buffer
 	c.Stdin, c.Stderr = nil, &log
 	c.Env = append(append(os.Environ(), s.Environ()...), "GODEBUG="+collect.MergeGODEBUG(os.Getenv("GODEBUG"), "gctrace=1"))
 	if err := c.Run(); err != nil {
 		if c.ProcessState == nil {
-			return nil, exitError{exitNothing, fmt.Errorf("cannot run %s: %w", command[0], err)}
+			return nil, command.Nothingf("cannot run %s: %w", words[0], err)
 		}
 		said := log.Bytes()
-		return nil, fmt.Errorf("%s failed with %s: %w: %q", command[0], s, err, said[max(0, len(said)-300):])
+		return nil, fmt.Errorf("%s failed with %s: %w: %q", words[0], s, err, said[max(0, len(said)-300):])
 	}
 	all, err := godebug.Collect(&log)
 	if err != nil {
 		return nil, err
 	}
 	if len(all.Cycles) == 0 {
-		return nil, exitError{exitNothing, fmt.Errorf("with %s, %s made no collection (is it a Go program that allocates?)", s, command[0])}
+		return nil, command.Nothingf("with %s, %s made no collection (is it a Go program that allocates?)", s, words[0])
 	}
 	return &verifyRun{
 		summary: gc.Analyse(all.Cycles, gc.Options{}), cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(),

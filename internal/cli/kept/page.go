@@ -1,4 +1,6 @@
-package cli
+// Package kept has what loupe keeps of large files, beside them or in the user's cache: pages
+// and timelines, so that nothing is read twice.
+package kept
 
 import (
 	"bytes"
@@ -10,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"loupe/source"
 )
 
 // worthCaching is the size of a file from which the page that is made of it is
@@ -19,9 +23,13 @@ const worthCaching = 4 << 20
 // maxPages is how many pages are kept.
 const maxPages = 200
 
-// pageKey names what a page shows of a file: it changes when the file does, or
+// Key names what a page shows of a file: it changes when the file does, or
 // the way to look at it, or loupe itself. It is "" for what cannot be kept.
-func pageKey(file string, how ...any) string {
+func Key(in *source.Input, how ...any) string {
+	if !in.Held() || in.Recording {
+		return ""
+	}
+	file := in.Path
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() < worthCaching {
 		return ""
@@ -46,10 +54,10 @@ func pageDir() (string, error) {
 	return filepath.Join(dir, "loupe", "pages"), err
 }
 
-// cachedPage prints the page of this key if it is there; else it makes it,
+// Page prints the page of this key if it is there; else it makes it,
 // prints it, and keeps it. Nothing that goes wrong with the keeping is told:
 // the page is made again then.
-func cachedPage(w io.Writer, key string, make func(io.Writer) error) error {
+func Page(w io.Writer, key string, make func(io.Writer) error) error {
 	dir, err := pageDir()
 	if key == "" || err != nil {
 		return make(w)

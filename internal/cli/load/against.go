@@ -1,4 +1,4 @@
-package cli
+package load
 
 import (
 	"errors"
@@ -9,11 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"loupe/collect"
-	"loupe/compare"
-	"loupe/load"
-	"loupe/secret"
-	"loupe/unit"
+	"loupe/analysis/compare"
+	"loupe/capture/collect"
+	"loupe/capture/load"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/loadflags"
+	"loupe/value/secret"
+	"loupe/value/unit"
 )
 
 // againstFlags make a load run an experiment: several runs, in turns with those
@@ -25,12 +28,12 @@ type againstFlags struct {
 	wait    string
 }
 
-func (a *againstFlags) declare(fs *flagSet) {
+func (a *againstFlags) declare(fs *command.FlagSet) {
 	fs.IntVar(&a.repeat, "repeat", 1, "put the load on `number` times, and print the runs as a table")
 	fs.StringVar(&a.against, "against", "", "do so in turns with another service, and say which is faster: its\n`URL`, or the command that starts it on the same port (see -start)")
 	fs.StringVar(&a.start, "start", "", "run this `command` for each run, wait until it listens on the URL's port,\nand stop it afterwards")
 	fs.StringVar(&a.wait, "start-wait", "30s", "how `long` to wait until a started command listens")
-	fs.needs([]string{"start-wait"}, "start")
+	fs.Needs([]string{"start-wait"}, "start")
 }
 
 // used tells whether any of the flags was given.
@@ -48,18 +51,18 @@ type arm struct {
 
 // arms makes the services of the flags; config makes the load of a URL.
 func (a *againstFlags) arms(address string, config func(address string) (load.Config, error)) ([]*arm, error) {
-	make := func(title, address, command string) (*arm, error) {
+	make := func(title, address, start string) (*arm, error) {
 		c, err := config(address)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, command.Usage(err)
 		}
 		addr := ""
-		if command != "" {
-			if addr, err = hostPort(c.URL); err != nil {
-				return nil, usageError{err}
+		if start != "" {
+			if addr, err = loadflags.HostPort(c.URL); err != nil {
+				return nil, command.Usage(err)
 			}
 		}
-		return &arm{title: secret.Text(title), config: c, command: command, addr: addr}, nil
+		return &arm{title: secret.Text(title), config: c, command: start, addr: addr}, nil
 	}
 	first := address
 	if a.start != "" {
@@ -74,7 +77,7 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 	case strings.Contains(a.against, "://"):
 		other, err = make(a.against, a.against, "")
 	case a.start == "":
-		return nil, usagef("-against %q is a command, which would listen where %s does: start that one with -start COMMAND too, or give the URL of a service that runs", a.against, address)
+		return nil, command.Usagef("-against %q is a command, which would listen where %s does: start that one with -start COMMAND too, or give the URL of a service that runs", a.against, address)
 	default:
 		other, err = make(a.against, address, a.against)
 	}
@@ -90,20 +93,20 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 // run puts the load on all services in rounds, in an order that is drawn for each
 // round, so that neither a drift of the machine nor what comes back every so often
 // falls on one of them.
-func (a *againstFlags) run(e *env, arms []*arm, save, format string) error {
+func (a *againstFlags) run(e *command.Env, arms []*arm, save, format string) error {
 	if a.repeat < 1 {
-		return usagef("-repeat wants at least 1")
+		return command.Usagef("-repeat wants at least 1")
 	}
 	wait, err := unit.ParseDuration(a.wait)
 	if err != nil {
-		return usagef("-start-wait: %w", err)
+		return command.Usagef("-start-wait: %w", err)
 	}
 	if save != "" {
 		if err := os.MkdirAll(save, 0o700); err != nil {
 			return err
 		}
 	}
-	progress := e.progress(false)
+	progress := e.Progress(false)
 	names := []string{"a", "b"}
 	var failed error
 rounds:
@@ -115,7 +118,7 @@ rounds:
 			if failed = m.once(e, wait, save, round+1); failed != nil {
 				break rounds
 			}
-			if e.ctx.Err() != nil {
+			if e.Ctx.Err() != nil {
 				break rounds
 			}
 		}
@@ -123,20 +126,20 @@ rounds:
 	var sides []compare.LoadSide
 	for _, m := range arms {
 		if len(m.side.Runs) == 0 {
-			return errors.Join(failed, e.ctx.Err())
+			return errors.Join(failed, e.Ctx.Err())
 		}
 		m.side.Title = m.title
 		sides = append(sides, m.side)
 	}
-	return errors.Join(failed, printLoads(e, compare.Loads(sides, len(arms) > 1), format))
+	return errors.Join(failed, examine.PrintLoads(e, compare.Loads(sides, len(arms) > 1), format))
 }
 
 // once is one run on one service.
-func (m *arm) once(e *env, wait time.Duration, save string, round int) error {
+func (m *arm) once(e *command.Env, wait time.Duration, save string, round int) error {
 	if m.command != "" {
-		server, err := collect.StartServer(e.ctx, m.command, m.addr, wait)
+		server, err := collect.StartServer(e.Ctx, m.command, m.addr, wait)
 		if err != nil {
-			return exitError{exitNothing, err}
+			return command.Nothing(err)
 		}
 		defer server.Stop()
 		if err := m.load(e, save, round); err != nil {
@@ -147,8 +150,8 @@ func (m *arm) once(e *env, wait time.Duration, save string, round int) error {
 	return m.load(e, save, round)
 }
 
-func (m *arm) load(e *env, save string, round int) error {
-	l, err := e.runLoad(e.ctx, m.config)
+func (m *arm) load(e *command.Env, save string, round int) error {
+	l, err := runLoad(e, m.config)
 	if err != nil {
 		return refusal(err)
 	}
@@ -157,7 +160,7 @@ func (m *arm) load(e *env, save string, round int) error {
 			return err
 		}
 	}
-	if e.ctx.Err() != nil {
+	if e.Ctx.Err() != nil {
 		return nil // half a run is none
 	}
 	s := l.Summary()

@@ -1,17 +1,18 @@
-package cli
+package load
 
 import (
 	"fmt"
 	"strings"
 
-	"loupe/load"
-	"loupe/loadlog"
+	"loupe/capture/load"
+	"loupe/format/loadlog"
+	"loupe/internal/cli/command"
 )
 
 // failing is what a run must meet not to fail.
 type failing struct{ wanted string }
 
-func (f *failing) declare(fs *flagSet) {
+func (f *failing) declare(fs *command.FlagSet) {
 	fs.Func("fail", "exit with 3 when one of these `conditions` is not met: p99<50ms, errors<0.1%,\n"+
 		"rate>=990, 5xx=0; with commas between them. Also p50 to p99.99, mean, min and\n"+
 		"max, with service- before them since a request was sent; requests, failed,\n"+
@@ -42,15 +43,18 @@ func allFailed(c *load.Config, s *loadlog.Summary) error {
 	}
 	for _, text := range noService {
 		if strings.Contains(common, text) {
-			return exitError{exitNothing, fmt.Errorf("cannot reach %s%s: %s", c.URL, through, common)}
+			return command.Nothingf("cannot reach %s%s: %s", c.URL, through, common)
 		}
+	}
+	if common == loadlog.GivenUp {
+		return fmt.Errorf("no answer%s: %d requests were sent, most of which were %s", through, s.Requests, common)
 	}
 	return fmt.Errorf("every one of %d requests%s failed, most with: %s", s.Requests, through, common)
 }
 
 // verdict turns what a run came to into the error that picks the exit code:
 // nothing was answered, or a condition is not met.
-func verdict(e *env, c *load.Config, s *loadlog.Summary) error {
+func verdict(e *command.Env, c *load.Config, s *loadlog.Summary) error {
 	if s.Requests > 0 && s.Responses == 0 {
 		return allFailed(c, s)
 	}
@@ -61,10 +65,10 @@ func verdict(e *env, c *load.Config, s *loadlog.Summary) error {
 		}
 	}
 	if len(missed) > 0 {
-		return exitError{exitFound, fmt.Errorf("not met:\n  %s", strings.Join(missed, "\n  "))}
+		return command.Found(fmt.Errorf("not met:\n  %s", strings.Join(missed, "\n  ")))
 	}
 	for _, j := range s.Conditions {
-		e.progress(false)("met: %s", j)
+		e.Progress(false)("met: %s", j)
 	}
 	return nil
 }

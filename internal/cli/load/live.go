@@ -1,4 +1,4 @@
-package cli
+package load
 
 import (
 	"bytes"
@@ -9,41 +9,51 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"golang.org/x/term"
 
-	"loupe/load"
-	"loupe/loadlog"
+	"loupe/capture/load"
+	"loupe/format/loadlog"
+	"loupe/internal/cli/command"
 	"loupe/report"
-	"loupe/secret"
-	"loupe/unit"
+	"loupe/value/secret"
+	"loupe/value/unit"
 )
 
 // runLoad is load.Run, shown on the terminal while it goes on.
-func (e *env) runLoad(ctx context.Context, c load.Config) (*loadlog.Log, error) {
-	defer e.keeps()()
-	if !e.showsLive() {
+func runLoad(e *command.Env, c load.Config) (*loadlog.Log, error) {
+	return new(liveRun).run(e.Ctx, e, c)
+}
+
+// liveRun is a load that is shown while it goes on.
+type liveRun struct{ view atomic.Pointer[liveView] }
+
+func (l *liveRun) run(ctx context.Context, e *command.Env, c load.Config) (*loadlog.Log, error) {
+	defer e.Keeps()()
+	if !showsLive(e) {
 		return load.Run(ctx, c)
 	}
-	terminal, _ := fileOf(e.stderr) // it moves the cursor itself
-	v := newLiveView(terminal, func() (int, int) { return terminalSize(e.stderr) }, colour(e.stderr))
+	terminal, _ := command.FileOf(e.Stderr) // it moves the cursor itself
+	v := newLiveView(terminal, func() (int, int) { return terminalSize(e.Stderr) }, command.Colour(e.Stderr))
 	v.state.Title, v.state.Requests, v.state.Duration = liveTitle(&c), int64(c.Requests), c.Duration
 	c.Live = v.tick
-	e.view.Store(v)
+	l.view.Store(v)
 	defer v.stop()
-	defer e.view.Store(nil)
+	defer l.view.Store(nil)
+	defer e.Shows(v)()
 	return load.Run(ctx, c)
 }
 
 // showsLive tells whether runs are to be seen while they go on: on a terminal,
 // and not when what comes of them goes into another program, which may be on
 // the same screen.
-func (e *env) showsLive() bool {
-	if e.noLive || e.quiet || !isTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
+func showsLive(e *command.Env) bool {
+	if e.NoLive || e.Quiet || !command.IsTerminal(e.Stderr) || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	f, ok := fileOf(e.stdout)
+	f, ok := command.FileOf(e.Stdout)
 	if !ok {
 		return true
 	}
@@ -53,8 +63,8 @@ func (e *env) showsLive() bool {
 
 // sampled hands a sample of the service's metrics to the picture, if there is
 // one.
-func (e *env) sampled(sample []byte) {
-	if v := e.view.Load(); v != nil {
+func (l *liveRun) sampled(sample []byte) {
+	if v := l.view.Load(); v != nil {
 		v.service(sample)
 	}
 }
@@ -69,8 +79,8 @@ func liveTitle(c *load.Config) string {
 
 // terminalSize returns that of the terminal behind w.
 func terminalSize(w io.Writer) (columns, rows int) {
-	columns, rows = width(w), 24
-	if f, ok := fileOf(w); ok {
+	columns, rows = command.Width(w), 24
+	if f, ok := command.FileOf(w); ok {
 		if _, h, err := term.GetSize(int(f.Fd())); err == nil && h > 0 {
 			rows = h
 		}
@@ -114,8 +124,8 @@ func (v *liveView) tick(s load.Snapshot) {
 	v.draw("")
 }
 
-// note prints a line above the picture.
-func (v *liveView) note(line string) {
+// Note prints a line above the picture.
+func (v *liveView) Note(line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.ended {

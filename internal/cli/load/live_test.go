@@ -1,4 +1,4 @@
-package cli
+package load
 
 import (
 	"bytes"
@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/load"
-	"loupe/stats"
+	"loupe/capture/load"
+	"loupe/internal/cli/command"
+	"loupe/value/stats"
 )
 
 // screen is a terminal as far as the live view needs one: it knows the codes
@@ -123,14 +124,14 @@ func TestLiveView(t *testing.T) {
 		s.Write([]byte("$ loupe load\r\n"))
 		v := newLiveView(s, func() (int, int) { return s.columns, 60 }, colours)
 		v.state.Title = "GET http://localhost/" + strings.Repeat("x", 60)
-		v.note("before\n")
+		v.Note("before\n")
 		for i := range 30 {
 			v.tick(snapshot(i + 1))
 		}
 		if got := s.String(); strings.Count(got, "GET http") != 1 || !strings.HasPrefix(got, "$ loupe load\nbefore\nGET ") || !strings.Contains(got, "30 requests done") {
 			t.Fatalf("the screen shows\n%s", got)
 		}
-		v.note("meanwhile\n")
+		v.Note("meanwhile\n")
 		s.resize(60)
 		v.tick(snapshot(31))
 		v.service([]byte(`{"vars":{"memstats":{"NumGC":7,"HeapAlloc":1048576,"NextGC":4194304}}}`))
@@ -142,7 +143,7 @@ func TestLiveView(t *testing.T) {
 		}
 		v.stop()
 		v.tick(snapshot(33))
-		v.note("after\r\n")
+		v.Note("after\r\n")
 		if got := s.String(); got != "$ loupe load\nbefore\nmeanwhile\nafter\n" {
 			t.Errorf("at the end the screen shows\n%s", got)
 		}
@@ -155,13 +156,13 @@ func TestLiveView(t *testing.T) {
 // TestLiveOnTerminalsOnly: what is no terminal gets no picture.
 func TestLiveOnTerminalsOnly(t *testing.T) {
 	var out, told bytes.Buffer
-	e := &env{stdout: &out, stderr: &told}
-	if e.showsLive() {
+	e := &command.Env{Stdout: &out, Stderr: &told}
+	if showsLive(e) {
 		t.Error("a buffer is a terminal")
 	}
-	e.progress(false)("one")
-	e.quiet = true
-	e.progress(false)("two")
+	e.Progress(false)("one")
+	e.Quiet = true
+	e.Progress(false)("two")
 	if told.String() != "loupe: one\n" {
 		t.Errorf("told %q", told.String())
 	}

@@ -1,19 +1,23 @@
-package cli
+// Package load is loupe load: load on a service, and what becomes of it.
+package load
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
 
-	"loupe/load"
-	"loupe/loadlog"
+	"loupe/capture/load"
+	"loupe/format/loadlog"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/loadflags"
 )
 
-var loadCommand = &command{
-	name:  "load",
-	short: "put load on a URL and print what it took; hey's flags",
-	args:  "[flags] URL…",
-	example: []string{
+// Command is loupe load.
+var Command = &command.Command{
+	Name:  "load",
+	Short: "put load on a URL and print what it took; hey's flags",
+	Args:  "[flags] URL…",
+	Example: []string{
 		"loupe load http://localhost:8080/",
 		"loupe load -m POST -c 100 -n 10000 'http://localhost:5000/search?term=topic&cnn=on&bbc=on&nyt=on'",
 		"loupe load -rate 5k/s -z 30s http://localhost:8080/      on schedule, whatever the service does",
@@ -26,7 +30,7 @@ var loadCommand = &command{
 		"loupe load -o trace https://localhost:8443/              where one request spends its time",
 		"loupe load -repeat 5 -against http://localhost:8081/ http://localhost:8080/     which is faster?",
 	},
-	about: `
+	About: `
 Every flag of hey means what it means in hey, and the text has hey's layout.
 Exactly -n requests are sent; every one is kept; -a is really sent; percentiles
 that too few requests lie beyond are left out. Ctrl-C prints what there is.
@@ -44,9 +48,9 @@ tells it all.
 
 Exits with 1 when every request failed, with 3 when -fail is not met or -find-max
 finds nothing, with 4 when nothing answers at all.`,
-	setup: func(fs *flagSet) func(*env, []string) error {
-		var f loadFlags
-		f.declare(fs, heyRequests)
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
+		var f loadflags.Flags
+		f.Declare(fs, loadflags.HeyRequests)
 		var r loadRun
 		var rec loadRecord
 		fs.StringVar(&r.out, "o", "", "`form` of the output:\n"+loadForms)
@@ -55,14 +59,14 @@ finds nothing, with 4 when nothing answers at all.`,
 		live := fs.Bool("live", true, "show on a terminal how it goes")
 		quiet := fs.Bool("quiet", false, "print nothing but results and errors")
 		fs.StringVar(&r.save, "save", "", "also write every request to `file` (docs/formats/load.md); with -repeat\nthose of each run into a folder")
-		fs.group("What it is for", func() {
+		fs.Group("What it is for", func() {
 			r.fail.declare(fs)
 			fs.StringVar(&r.find, "find-max", "", "find the highest rate that meets these `conditions` (see -fail), from -rate or\n100/s on, with -z or 5s at each; tells where the service bends")
 			r.against.declare(fs)
 			rec.declare(fs)
 		})
-		return func(e *env, args []string) error {
-			f.stdin, e.noLive, e.quiet = e.stdin, !*live, *quiet
+		return func(e *command.Env, args []string) error {
+			f.Stdin, e.NoLive, e.Quiet = e.Stdin, !*live, *quiet
 			if r.out == traceForm {
 				return r.trace(e, &f, args, *asJSON)
 			}
@@ -72,15 +76,15 @@ finds nothing, with 4 when nothing answers at all.`,
 			if r.against.used() {
 				return r.runAgainst(e, &f, args)
 			}
-			c, err := f.config(args...)
+			c, err := f.Config(args...)
 			if err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
-			if f.isGiven("c") && c.Requests > 0 && c.Concurrency > c.Requests {
-				e.progress(false)("-c %d is more than -n %d: %d workers are used", f.c, c.Requests, c.Requests)
+			if f.IsGiven("c") && c.Requests > 0 && c.Concurrency > c.Requests {
+				e.Progress(false)("-c %d is more than -n %d: %d workers are used", f.C, c.Requests, c.Requests)
 			}
 			if rec.used() {
-				return rec.run(e, &r, &f, c.URL, func() (load.Config, error) { return f.config(args...) })
+				return rec.run(e, &r, &f, c.URL, func() (load.Config, error) { return f.Config(args...) })
 			}
 			if r.find != "" {
 				return r.findMax(e, &f, c)
@@ -90,9 +94,6 @@ finds nothing, with 4 when nothing answers at all.`,
 	},
 }
 
-// heyRequests is how many requests hey sends when it is not told.
-const heyRequests = 200
-
 // loadRun is what becomes of the requests of a load.
 type loadRun struct {
 	out, template, save string
@@ -101,16 +102,16 @@ type loadRun struct {
 	against             againstFlags
 }
 
-func (r *loadRun) run(e *env, c load.Config) error {
+func (r *loadRun) run(e *command.Env, c load.Config) error {
 	write, err := loadOutput(r.out, r.template)
 	if err != nil {
 		return err
 	}
-	log, err := e.runLoad(e.ctx, c)
+	log, err := runLoad(e, c)
 	if err != nil {
 		return refusal(err)
 	}
-	if e.ctx.Err() == nil { // a part of a run is not judged
+	if e.Ctx.Err() == nil { // a part of a run is not judged
 		log.Wanted = r.fail.wanted
 	}
 	if r.save != "" {
@@ -118,7 +119,7 @@ func (r *loadRun) run(e *env, c load.Config) error {
 			return err
 		}
 	}
-	w := bufio.NewWriter(e.stdout)
+	w := bufio.NewWriter(e.Stdout)
 	if err := errors.Join(write(w, log), w.Flush()); err != nil {
 		return err
 	}
@@ -126,18 +127,18 @@ func (r *loadRun) run(e *env, c load.Config) error {
 }
 
 // runAgainst puts load on one service or two, several times.
-func (r *loadRun) runAgainst(e *env, f *loadFlags, args []string) error {
+func (r *loadRun) runAgainst(e *command.Env, f *loadflags.Flags, args []string) error {
 	switch {
 	case r.out != "" && r.out != "json" && r.out != "md" || r.template != "":
-		return usagef("-o: runs that are compared are printed as text, json or md")
+		return command.Usagef("-o: runs that are compared are printed as text, json or md")
 	case r.find != "" || r.fail.wanted != "":
-		return usagef("-repeat, -against and -start exclude -fail and -find-max")
+		return command.Usagef("-repeat, -against and -start exclude -fail and -find-max")
 	}
-	address, err := oneArg(args, "the URL")
+	address, err := command.OneArg(args, "the URL")
 	if err != nil {
 		return err
 	}
-	arms, err := r.against.arms(address, func(address string) (load.Config, error) { return f.config(address) })
+	arms, err := r.against.arms(address, func(address string) (load.Config, error) { return f.Config(address) })
 	if err != nil {
 		return err
 	}
@@ -150,11 +151,11 @@ func refusal(err error) error {
 	if _, ok := errors.AsType[*load.RemoteError](err); ok {
 		err = fmt.Errorf("%w (-yes-remote allows it)", err)
 	}
-	return usageError{err}
+	return command.Usage(err)
 }
 
 func saveLoad(name string, l *loadlog.Log) error {
-	file, err := createFile(name)
+	file, err := command.CreateFile(name)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,12 @@
-package cli
+package load
 
 import (
 	"io"
 	"os"
 	"strings"
 
-	"loupe/loadlog"
+	"loupe/format/loadlog"
+	"loupe/internal/cli/command"
 	"loupe/report"
 )
 
@@ -21,17 +22,17 @@ func loadOutput(form, templateFile string) (writeLoad, error) {
 	text := form
 	if templateFile != "" {
 		if form != "" {
-			return nil, usagef("-o and -template cannot both be given")
+			return nil, command.Usagef("-o and -template cannot both be given")
 		}
 		data, err := os.ReadFile(templateFile)
 		if err != nil {
-			return nil, usagef("-template: %w", err)
+			return nil, command.Usagef("-template: %w", err)
 		}
 		text = string(data)
 	}
 	if templateFile != "" || strings.Contains(form, "{{") {
 		if _, err := report.ParseLoadTemplate(text); err != nil {
-			return nil, usageError{err}
+			return nil, command.Usage(err)
 		}
 		return func(w io.Writer, l *loadlog.Log) error { return report.WriteLoadTemplate(w, text, l) }, nil
 	}
@@ -40,7 +41,7 @@ func loadOutput(form, templateFile string) (writeLoad, error) {
 		"requests": report.WriteRequests, "hdr": report.WriteHdr,
 	}[form]
 	if !ok {
-		return nil, usagef("-o: unknown form %q: there are csv, requests, hdr, hey, json, trace, and templates with {{ in them", form)
+		return nil, command.Usagef("-o: unknown form %q: there are csv, requests, hdr, hey, json, trace, and templates with {{ in them", form)
 	}
 	return write, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package load
 
 import (
 	"bufio"
@@ -9,13 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"loupe/collect"
+	"loupe/capture/collect"
+	"loupe/capture/load"
+	"loupe/format/loadlog"
 	"loupe/insight"
-	"loupe/load"
-	"loupe/loadlog"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/loadflags"
+	"loupe/internal/cli/record"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/secret"
+	"loupe/value/secret"
 )
 
 // loadRecord records the service while loupe load sends.
@@ -23,10 +27,10 @@ type loadRecord struct {
 	dir, pprof string
 }
 
-func (r *loadRecord) declare(fs *flagSet) {
+func (r *loadRecord) declare(fs *command.FlagSet) {
 	fs.StringVar(&r.dir, "record", "", "record the service meanwhile into `dir`, a .zip file, or a new folder (auto):\nits metrics during the load, then, under the same load once more, an execution\ntrace of at most 5s; tells what the slowest requests met")
 	fs.StringVar(&r.pprof, "pprof", "", "with -record: `address` of the service's /debug/pprof, if it is not the URL's")
-	fs.needs([]string{"pprof"}, "record")
+	fs.Needs([]string{"pprof"}, "record")
 }
 
 func (r *loadRecord) used() bool { return r.dir != "" }
@@ -41,74 +45,75 @@ const (
 // run puts the load on the service twice, bare and with the tracer on, so that
 // what is printed of it was measured without. config makes the load afresh for
 // each; judge says what the load amounts to for the exit code.
-func (r *loadRecord) run(e *env, run *loadRun, f *loadFlags, address string, config func() (load.Config, error)) error {
+func (r *loadRecord) run(e *command.Env, run *loadRun, f *loadflags.Flags, address string, config func() (load.Config, error)) error {
 	write, err := loadOutput(run.out, run.template)
 	if err != nil {
 		return err
 	}
 	if run.find != "" {
-		return usagef("-record and -find-max cannot both be given: find the rate first, then record at it")
+		return command.Usagef("-record and -find-max cannot both be given: find the rate first, then record at it")
 	}
 	c, err := config()
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	out := r.dir
 	if out == "auto" {
 		out = ""
 	}
-	if err := checkPlace(out); err != nil {
+	if err := record.CheckPlace(out); err != nil {
 		return errors.New(strings.Replace(err.Error(), "with -o)", "with -record)", 1))
 	}
 	target := r.pprof
 	switch {
 	case target == "" && address == "":
-		return usagef("-record: with several URLs, tell with -pprof where the service's /debug/pprof is")
+		return command.Usagef("-record: with several URLs, tell with -pprof where the service's /debug/pprof is")
 	case target == "":
 		target = address
 	case address == "":
 		address = target
 	}
-	access, err := f.access(target)
+	access, err := f.Access(target)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
-	service, err := collect.Find(e.ctx, target, access)
+	service, err := collect.Find(e.Ctx, target, access)
 	if err != nil {
-		return unreachable(fmt.Errorf("cannot record the service: %w; with -pprof ADDRESS it may be elsewhere, and loupe run -load records programs without it", err))
+		return command.Unreachable(fmt.Errorf("cannot record the service: %w; with -pprof ADDRESS it may be elsewhere, and loupe run -load records programs without it", err))
 	}
 	address = secret.URL(address)
-	dir, zip := place(out, "load "+strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))
-	w, err := recording.Create(dir, recording.Manifest{Title: "load on " + address, Tool: version(), Host: collect.HostFacts()})
+	dir, zip := record.Place(out, "load "+strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))
+	w, err := recording.Create(dir, recording.Manifest{Title: "load on " + address, Tool: command.Version(), Host: collect.HostFacts()})
 	if err != nil {
 		return err
 	}
-	defer e.keeps()()
+	defer e.Keeps()()
 	logs := map[string]*loadlog.Log{}
+	var live liveRun
 	plan := collect.Plan{Phases: []collect.Phase{{Name: "bare"}, {Name: "trace", For: traceLength(&c)}}}
 	plan.Load = func(ctx context.Context, phase string, _ bool) error {
 		c, err := config()
 		if err != nil {
 			return err
 		}
-		log, err := e.runLoad(ctx, c)
+		log, err := live.run(ctx, e, c)
 		if err != nil {
 			return err
 		}
 		log.Wanted = ""
-		if phase == "bare" && e.ctx.Err() == nil {
+		if phase == "bare" && e.Ctx.Err() == nil {
 			log.Wanted = run.fail.wanted
 		}
 		logs[phase] = log
-		return keepLoad(w, phase, address, log)
+		return record.KeepLoad(w, phase, address, log)
 	}
-	rec, err := collect.Attach(e.ctx, w, service, collect.RecorderOptions{Progress: e.progress(run.out != ""), Sampled: e.sampled})
+	rec, err := collect.Attach(e.Ctx, w, service, collect.RecorderOptions{Progress: e.Progress(run.out != ""), Sampled: live.sampled})
 	if err != nil {
-		return errors.Join(unreachable(err), w.Close())
+		return errors.Join(command.Unreachable(err), w.Close())
 	}
-	err = rec.RecordAttached(e.ctx, plan)
+	err = rec.RecordAttached(e.Ctx, plan)
 	err = errors.Join(err, rec.Close())
-	dir, perr := pack(dir, zip)
+	dir, perr := record.Pack(dir, zip)
 	if err = errors.Join(err, perr); err != nil && logs["bare"] == nil {
 		return err
 	}
@@ -129,26 +134,26 @@ func traceLength(c *load.Config) time.Duration {
 
 // tell prints the load, and what its slowest requests met where the form has
 // room for it.
-func (r *loadRecord) tell(e *env, form string, log *loadlog.Log, write writeLoad, dir string) error {
+func (r *loadRecord) tell(e *command.Env, form string, log *loadlog.Log, write writeLoad, dir string) error {
 	if form != "" && form != "json" {
-		w := bufio.NewWriter(e.stdout)
+		w := bufio.NewWriter(e.Stdout)
 		return errors.Join(write(w, log), w.Flush())
 	}
-	x, err := examine(dir)
+	x, err := examine.Recorded([]string{dir})[0].Examine()
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	found := loadFindings(x.report.Findings)
+	defer x.Close()
+	found := loadFindings(x.Report.Findings)
 	if form == "json" {
-		return buffered(e.stdout, func(w io.Writer) error {
-			return report.WriteJSON(w, &report.RecordedLoad{Summary: log.Summary(), Slow: x.report.Slow, Findings: found, Recording: dir})
+		return command.Buffered(e.Stdout, func(w io.Writer) error {
+			return report.WriteJSON(w, &report.RecordedLoad{Summary: log.Summary(), Slow: x.Report.Slow, Findings: found, Recording: dir})
 		})
 	}
-	err = buffered(e.stdout, func(w io.Writer) error {
-		return errors.Join(write(w, log), report.WriteRecordedLoad(w, x.report.Slow, found, e.style()))
+	err = command.Buffered(e.Stdout, func(w io.Writer) error {
+		return errors.Join(write(w, log), report.WriteRecordedLoad(w, x.Report.Slow, found, e.Style()))
 	})
-	next(e, []string{dir}, false)
+	examine.Next(e, []string{dir}, false)
 	return err
 }
 

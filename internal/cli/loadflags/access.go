@@ -1,45 +1,46 @@
-package cli
+package loadflags
 
 import (
 	"fmt"
 	"net/http"
 	"slices"
 
-	"loupe/collect"
-	"loupe/load"
-	"loupe/load/target"
+	"loupe/capture/collect"
+	"loupe/capture/load"
+	"loupe/capture/load/target"
+	"loupe/internal/cli/command"
 )
 
-// accessFlags are the flags of a load that say who asks and how to get there:
+// AccessFlags are the flags of a load that say who asks and how to get there:
 // they hold for every request to the service, also for those of the recording.
-var accessFlags = []string{
+var AccessFlags = []string{
 	"A", "H", "T", "U", "a", "bearer", "cookie", "host", "literal", "x",
 	"cacert", "cert", "connect-to", "key", "unix", "verify",
 }
 
-// declareAccess declares the flags of a command that asks a service and sends no load.
-func (f *loadFlags) declareAccess(fs *flagSet) {
-	f.given = fs.given
+// DeclareAccess declares the flags of a command that asks a service and sends no load.
+func (f *Flags) DeclareAccess(fs *command.FlagSet) {
+	f.given = fs.Given
 	f.what.literal = true
-	fs.group("How a service is asked", func() {
+	fs.Group("How a service is asked", func() {
 		f.declareWho(fs)
 		f.what.declareWho(fs)
 		f.link.declareWay(fs)
 	})
 }
 
-// givenAccess lists those of them that were given.
-func (f *loadFlags) givenAccess() (names []string) {
-	for _, name := range accessFlags {
-		if f.isGiven(name) {
+// GivenAccess lists those of them that were given.
+func (f *Flags) GivenAccess() (names []string) {
+	for _, name := range AccessFlags {
+		if f.IsGiven(name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// access says how the pprof of a service is to be asked: address is its.
-func (f *loadFlags) access(address string) (collect.Access, error) {
+// Access says how the pprof of a service is to be asked: address is its.
+func (f *Flags) Access(address string) (collect.Access, error) {
 	c := load.Config{Header: http.Header{}, Host: f.host}
 	if u, err := collect.PprofURL(address); err == nil {
 		c.URL = u.String()
@@ -88,7 +89,7 @@ func (f *loadFlags) access(address string) (collect.Access, error) {
 }
 
 // filled fills in the templates of a header for requests that are not counted.
-func (f *loadFlags) filled(text string) (string, error) {
+func (f *Flags) filled(text string) (string, error) {
 	if !target.HasTemplate(text) {
 		return text, nil
 	}

@@ -1,10 +1,13 @@
-package cli
+// Package loadflags has the flags that say what is sent, to whom, when and by whom: those of
+// hey, and ours. Commands that only ask a service have a part of them.
+package loadflags
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,23 +15,28 @@ import (
 	"strings"
 	"time"
 
-	"loupe/load"
-	"loupe/load/target"
-	"loupe/source"
-	"loupe/unit"
+	"loupe/capture/load"
+	"loupe/capture/load/target"
+	"loupe/internal/cli/command"
+	"loupe/source/bounded"
+	"loupe/value/unit"
 )
 
-// loadFlags are hey's flags with hey's meanings, and those of what hey cannot
+// HeyRequests is how many requests hey sends when it is not told.
+const HeyRequests = 200
+
+// Flags are hey's flags with hey's meanings, and those of what hey cannot
 // do; where hey misbehaves they do what its help says (docs/guide/load.md lists
-// the differences).
-type loadFlags struct {
-	n, c                  int
+// the differences). It has more methods than most because each part of a request has
+// flags of its own, and the load and who asks are made of all of them.
+type Flags struct {
+	N, C                  int
 	retry                 int
-	q                     float64
-	z, timeout            string
-	method                string
+	Q                     float64
+	Z, Timeout            string
+	Method                string
 	headers               []string
-	accept, contentType   string
+	accept, ContentType   string
 	userAgent             string
 	body, bodyFile        string
 	auth, proxy, host     string
@@ -37,51 +45,51 @@ type loadFlags struct {
 	noCompression, noKeep bool
 	noRedirects           bool
 
-	pace pacing
+	Pace pacing
 	what sending
 	link linking
 
 	// given tells which flags were set; nil when they are no flags.
 	given func(name string) bool
-	// stdin is what the file name - stands for; nil where there is none.
+	// Stdin is what the file name - stands for; nil where there is none.
 	// input is what it held, for a load that is made more than once.
-	stdin io.Reader
+	Stdin io.Reader
 	input []byte
-	// length bounds a load that neither -n nor -z bounds; 0 wants one of
+	// Length bounds a load that neither -n nor -z bounds; 0 wants one of
 	// them.
-	length time.Duration
+	Length time.Duration
 }
 
-// declare declares the flags; n is the default of -n, 0 for none.
-func (f *loadFlags) declare(fs *flagSet, n int) {
-	f.given = fs.given
+// Declare declares the flags; n is the default of -n, 0 for none.
+func (f *Flags) Declare(fs *command.FlagSet, n int) {
+	f.given = fs.Given
 	of := ""
 	if n == 0 {
 		of = " of -load"
 	}
-	fs.group("As in hey"+of, func() { f.declareHey(fs, n) })
-	fs.group("When requests are due"+of, func() { f.pace.declare(fs) })
-	fs.group("What is sent"+of, func() { f.what.declare(fs) })
-	fs.group("How it gets there"+of, func() {
+	fs.Group("As in hey"+of, func() { f.declareHey(fs, n) })
+	fs.Group("When requests are due"+of, func() { f.Pace.declare(fs) })
+	fs.Group("What is sent"+of, func() { f.what.declare(fs) })
+	fs.Group("How it gets there"+of, func() {
 		f.link.declare(fs)
 		fs.IntVar(&f.retry, "retry", 0, "send a request again up to this `number` of times when its connection was\ndropped without an answer; the service may do its work each time")
 	})
 }
 
-func (f *loadFlags) declareHey(fs *flagSet, n int) {
+func (f *Flags) declareHey(fs *command.FlagSet, n int) {
 	requests := "`number` of requests in all"
 	if n == 0 {
 		requests += "; without it and -z as many as fit into -for"
 	}
-	fs.IntVar(&f.n, "n", n, requests)
-	fs.IntVar(&f.c, "c", 50, "`number` of workers, each with a connection")
-	fs.Float64Var(&f.q, "q", 0, "`rate` limit of each worker, requests a second; the time a request\nwaits for its turn counts")
-	fs.StringVar(&f.z, "z", "", "`length` of the load, instead of -n: 10s, 3m")
-	fs.StringVar(&f.timeout, "t", "20s", "`time` that a request may take, dialling and body included; 0 is forever")
-	fs.StringVar(&f.method, "m", "GET", "HTTP `method`")
+	fs.IntVar(&f.N, "n", n, requests)
+	fs.IntVar(&f.C, "c", 50, "`number` of workers, each with a connection")
+	fs.Float64Var(&f.Q, "q", 0, "`rate` limit of each worker, requests a second; the time a request\nwaits for its turn counts")
+	fs.StringVar(&f.Z, "z", "", "`length` of the load, instead of -n: 10s, 3m")
+	fs.StringVar(&f.Timeout, "t", "20s", "`time` that a request may take, dialling and body included; 0 is forever")
+	fs.StringVar(&f.Method, "m", "GET", "HTTP `method`")
 	f.declareWho(fs)
 	fs.StringVar(&f.accept, "A", "", "Accept `header`")
-	fs.StringVar(&f.contentType, "T", "text/html", "Content-Type `header`")
+	fs.StringVar(&f.ContentType, "T", "text/html", "Content-Type `header`")
 	fs.StringVar(&f.body, "d", "", "`body` of the request")
 	fs.StringVar(&f.bodyFile, "D", "", "`file` with the body of the request")
 	fs.BoolVar(&f.h2, "h2", false, "use HTTP/2; without TLS by prior knowledge")
@@ -92,7 +100,7 @@ func (f *loadFlags) declareHey(fs *flagSet, n int) {
 }
 
 // declareWho declares those of hey's flags that say who asks.
-func (f *loadFlags) declareWho(fs *flagSet) {
+func (f *Flags) declareWho(fs *command.FlagSet) {
 	fs.Func("H", "`header` such as 'Accept: text/html' (repeatable)", func(s string) error {
 		f.headers = append(f.headers, s)
 		return nil
@@ -103,39 +111,39 @@ func (f *loadFlags) declareWho(fs *flagSet) {
 	fs.StringVar(&f.host, "host", "", "`Host` header and TLS server name")
 }
 
-// isGiven tells whether a flag was set.
-func (f *loadFlags) isGiven(name string) bool { return f.given != nil && f.given(name) }
+// IsGiven tells whether a flag was set.
+func (f *Flags) IsGiven(name string) bool { return f.given != nil && f.given(name) }
 
 var headerForm = regexp.MustCompile(`^([\w-]+):\s*(.*)$`)
 
-// config makes the load of the flags. The addresses are URLs, each with its
+// Config makes the load of the flags. The addresses are URLs, each with its
 // weight before it if it has one.
-func (f *loadFlags) config(addresses ...string) (load.Config, error) {
+func (f *Flags) Config(addresses ...string) (load.Config, error) {
 	c := load.Config{
-		Method: strings.ToUpper(f.method), Header: http.Header{}, Host: f.host,
-		Concurrency: f.c, HTTP2: f.h2, Loops: f.cpus,
+		Method: strings.ToUpper(f.Method), Header: http.Header{}, Host: f.host,
+		Concurrency: f.C, HTTP2: f.h2, Loops: f.cpus,
 		NoCompression: f.noCompression, NoKeepAlive: f.noKeep, NoRedirects: f.noRedirects,
-		Tool: "loupe/" + version(),
+		Tool: "loupe/" + command.Version(),
 	}
 	var err error
-	if c.Timeout, err = unit.ParseDuration(f.timeout); err != nil {
+	if c.Timeout, err = unit.ParseDuration(f.Timeout); err != nil {
 		return c, fmt.Errorf("-t: %w", err)
 	}
-	if f.c < 1 || f.n < 0 || f.n == 0 && f.length == 0 {
+	if f.C < 1 || f.N < 0 || f.N == 0 && f.Length == 0 {
 		return c, errors.New("-n and -c want at least 1")
 	}
-	if f.q < 0 || f.cpus < 0 || f.retry < 0 {
+	if f.Q < 0 || f.cpus < 0 || f.retry < 0 {
 		return c, errors.New("-q, -cpus and -retry cannot be negative")
 	}
 	c.Retry = f.retry
-	c.Requests = f.n
-	if f.z != "" {
-		if c.Duration, err = unit.ParseDuration(f.z); err != nil {
+	c.Requests = f.N
+	if f.Z != "" {
+		if c.Duration, err = unit.ParseDuration(f.Z); err != nil {
 			return c, fmt.Errorf("-z: %w", err)
 		}
 		c.Requests = 0
-	} else if f.n == 0 {
-		c.Duration = f.length
+	} else if f.N == 0 {
+		c.Duration = f.Length
 	}
 	if f.cpus > 0 {
 		runtime.GOMAXPROCS(f.cpus)
@@ -159,7 +167,7 @@ func (f *loadFlags) config(addresses ...string) (load.Config, error) {
 }
 
 // basic is what -a says.
-func (f *loadFlags) basic() (user, password string, err error) {
+func (f *Flags) basic() (user, password string, err error) {
 	user, password, ok := strings.Cut(f.auth, ":")
 	if !ok {
 		return "", "", errors.New("-a: there is no colon: want user:password")
@@ -183,12 +191,12 @@ func proxyOf(s string) (*url.URL, error) {
 }
 
 // read reads a file that a flag names, - being standard input.
-func (f *loadFlags) read(name string) ([]byte, error) {
-	if name != "-" || f.stdin == nil {
-		return source.ReadNamed(name)
+func (f *Flags) read(name string) ([]byte, error) {
+	if name != "-" || f.Stdin == nil {
+		return bounded.ReadNamed(name)
 	}
 	if f.input == nil {
-		input, err := source.ReadAll(f.stdin, "standard input", source.MaxStream)
+		input, err := bounded.ReadAll(f.Stdin, "standard input", bounded.MaxStream)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +207,7 @@ func (f *loadFlags) read(name string) ([]byte, error) {
 
 // headerOf makes the header of the flags: the fields of every request but
 // Host, which it puts into the load.
-func (f *loadFlags) headerOf(c *load.Config, plain bool) ([]target.Field, error) {
+func (f *Flags) headerOf(c *load.Config, plain bool) ([]target.Field, error) {
 	var out []target.Field
 	for _, h := range f.headers {
 		m := headerForm.FindStringSubmatch(h)
@@ -219,12 +227,12 @@ func (f *loadFlags) headerOf(c *load.Config, plain bool) ([]target.Field, error)
 		}
 		// Content-Type has a default, which what comes from a file or from
 		// curl does without.
-		if value != "" && !has && (plain || flag != "T" || f.isGiven(flag)) {
+		if value != "" && !has && (plain || flag != "T" || f.IsGiven(flag)) {
 			out = append(out, target.Field{Name: name, Value: value})
 		}
 	}
 	add("A", "Accept", f.accept)
-	add("T", "Content-Type", f.contentType)
+	add("T", "Content-Type", f.ContentType)
 	add("U", "User-Agent", f.userAgent)
 	if f.what.bearer != "" {
 		if f.auth != "" {
@@ -233,4 +241,22 @@ func (f *loadFlags) headerOf(c *load.Config, plain bool) ([]target.Field, error)
 		add("bearer", "Authorization", "Bearer "+f.what.bearer)
 	}
 	return out, nil
+}
+
+// HostPort returns what to dial for a URL.
+func HostPort(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	port := u.Port()
+	switch {
+	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return "", fmt.Errorf("cannot use %q: want http://host:port/path", address)
+	case port == "" && u.Scheme == "https":
+		port = "443"
+	case port == "":
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
 }

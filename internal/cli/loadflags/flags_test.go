@@ -1,7 +1,6 @@
-package cli
+package loadflags
 
 import (
-	"flag"
 	"io"
 	"maps"
 	"os"
@@ -11,21 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"loupe/load"
+	"loupe/capture/load"
+	"loupe/internal/cli/command"
 )
 
 // loadOf parses a command line of load, URLs last.
 func loadOf(t *testing.T, urls []string, args ...string) (load.Config, error) {
 	t.Helper()
-	fs := &flagSet{FlagSet: flag.NewFlagSet("load", flag.ContinueOnError), quiet: map[string]bool{}}
+	fs := command.NewFlagSet("load")
 	fs.SetOutput(io.Discard)
-	var f loadFlags
-	f.declare(fs, heyRequests)
+	var f Flags
+	f.Declare(fs, HeyRequests)
 	if err := fs.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	f.stdin = strings.NewReader("GET http://stdin/1\n\nPOST http://stdin/2\n")
-	return f.config(urls...)
+	f.Stdin = strings.NewReader("GET http://stdin/1\n\nPOST http://stdin/2\n")
+	return f.Config(urls...)
 }
 
 // TestLoadBounds checks what ends a load.
@@ -55,7 +55,7 @@ func TestEndless(t *testing.T) {
 		t.Helper()
 		c, err := loadOf(t, []string{"http://h/"}, args...)
 		if err == nil {
-			err = endless(&c)
+			err = Endless(&c)
 		}
 		got := ""
 		if c.Plan != nil {
@@ -81,7 +81,7 @@ func TestLoadSends(t *testing.T) {
 			for _, h := range to.Header {
 				text += " | " + h.Name + ": " + h.Value
 			}
-			got = append(got, strings.ReplaceAll(text+" | "+to.Body, "loupe/"+version(), "loupe"))
+			got = append(got, strings.ReplaceAll(text+" | "+to.Body, "loupe/"+command.Version(), "loupe"))
 		}
 		if err != nil || strings.Join(got, "\n") != want {
 			t.Errorf("%q %q sends\n%s (%v), want\n%s", args, urls, strings.Join(got, "\n"), err, want)
@@ -125,10 +125,10 @@ func TestBinaryBody(t *testing.T) {
 // TestStdinTwice checks that a load that is made again has what standard input
 // held.
 func TestStdinTwice(t *testing.T) {
-	f := loadFlags{n: 1, c: 1, timeout: "1s", stdin: strings.NewReader("GET http://stdin/1\nGET http://stdin/2\n")}
+	f := Flags{N: 1, C: 1, Timeout: "1s", Stdin: strings.NewReader("GET http://stdin/1\nGET http://stdin/2\n")}
 	f.what.file = "-"
 	for range 2 {
-		if c, err := f.config(); err != nil || len(c.Targets) != 2 {
+		if c, err := f.Config(); err != nil || len(c.Targets) != 2 {
 			t.Errorf("standard input: %+v, %v", c.Targets, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package loadflags
 
 import (
 	"crypto/tls"
@@ -8,8 +8,9 @@ import (
 	"net"
 	"strings"
 
-	"loupe/load"
-	"loupe/load/target"
+	"loupe/capture/load"
+	"loupe/capture/load/target"
+	"loupe/internal/cli/command"
 )
 
 // linking are the flags of how requests get there.
@@ -24,7 +25,7 @@ type linking struct {
 	curl *target.Curl
 }
 
-func (l *linking) declare(fs *flagSet) {
+func (l *linking) declare(fs *command.FlagSet) {
 	l.declareWay(fs)
 	fs.BoolVar(&l.verify, "verify", false, "verify the server's TLS certificate")
 	fs.StringVar(&l.engine, "engine", "", "what sends: epoll, net or http2; an empty `name` leaves the choice open")
@@ -32,7 +33,7 @@ func (l *linking) declare(fs *flagSet) {
 }
 
 // declareWay declares those of them that every client has a use for.
-func (l *linking) declareWay(fs *flagSet) {
+func (l *linking) declareWay(fs *command.FlagSet) {
 	fs.StringVar(&l.ca, "cacert", "", "verify it with the authorities in this PEM `file`")
 	fs.StringVar(&l.cert, "cert", "", "show the server the certificate in this PEM `file`")
 	fs.StringVar(&l.key, "key", "", "PEM `file` with the key of -cert; that of -cert when empty")
@@ -44,7 +45,7 @@ func (l *linking) declareWay(fs *flagSet) {
 }
 
 // setLink puts into c how requests get there.
-func (f *loadFlags) setLink(c *load.Config) error {
+func (f *Flags) setLink(c *load.Config) error {
 	l := f.link
 	c.VerifyTLS = l.verify || l.ca != ""
 	if l.curl != nil { // curl verifies unless it is told otherwise
@@ -72,7 +73,7 @@ func (f *loadFlags) setLink(c *load.Config) error {
 }
 
 // certificates reads those of the flags.
-func (f *loadFlags) certificates(l linking) (*tls.Config, error) {
+func (f *Flags) certificates(l linking) (*tls.Config, error) {
 	if l.ca == "" && l.cert == "" {
 		if l.key != "" {
 			return nil, errors.New("-key wants the certificate that it belongs to (-cert)")

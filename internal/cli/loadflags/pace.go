@@ -1,33 +1,34 @@
-package cli
+package loadflags
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
-	"loupe/load"
-	"loupe/load/plan"
-	"loupe/load/target"
-	"loupe/unit"
+	"loupe/capture/load"
+	"loupe/capture/load/plan"
+	"loupe/capture/load/target"
+	"loupe/internal/cli/command"
+	"loupe/value/unit"
 )
 
 // pacing are the flags of when requests are due.
 type pacing struct {
-	rate, stages, arrival string
-	think, warmup         string
-	replay                string
-	seed                  uint64
+	rate, Stages, Arrival string
+	Think, warmup         string
+	Replay                string
+	Seed                  uint64
 	maxConns              int
 }
 
-func (p *pacing) declare(fs *flagSet) {
+func (p *pacing) declare(fs *command.FlagSet) {
 	fs.StringVar(&p.rate, "rate", "", "begin this `number` of requests a second, whatever the service does: 5k/s,\n300/m; for 10s without -n and -z")
-	fs.StringVar(&p.stages, "stages", "", "go from rate to rate in straight lines, from 0 on: 30s:1k,1m:5k,30s:0 is a\n`list` of lengths and the rates at their ends; a length of 0 is a jump")
-	fs.StringVar(&p.arrival, "arrival", "uniform", "how requests of a rate are spread: `name` uniform or poisson")
-	fs.Uint64Var(&p.seed, "seed", 1, "`number` that random arrivals follow from")
-	fs.StringVar(&p.think, "think", "", "`time` that each worker waits between an answer and its next request")
+	fs.StringVar(&p.Stages, "stages", "", "go from rate to rate in straight lines, from 0 on: 30s:1k,1m:5k,30s:0 is a\n`list` of lengths and the rates at their ends; a length of 0 is a jump")
+	fs.StringVar(&p.Arrival, "arrival", "uniform", "how requests of a rate are spread: `name` uniform or poisson")
+	fs.Uint64Var(&p.Seed, "seed", 1, "`number` that random arrivals follow from")
+	fs.StringVar(&p.Think, "think", "", "`time` that each worker waits between an answer and its next request")
 	fs.StringVar(&p.warmup, "warmup", "", "send for this `time` before anything counts; auto until two seconds are alike,\n10s at most")
-	fs.StringVar(&p.replay, "replay", "", "send the requests of a `file` at its times: lines of milliseconds and a URL,\nor each once and in order where it has no times")
+	fs.StringVar(&p.Replay, "replay", "", "send the requests of a `file` at its times: lines of milliseconds and a URL,\nor each once and in order where it has no times")
 	fs.IntVar(&p.maxConns, "max-conns", 0, "highest `number` of connections when requests have times; ten times -c when 0")
 }
 
@@ -36,10 +37,10 @@ func (p *pacing) declare(fs *flagSet) {
 const rateLength = 10 * time.Second
 
 // setPace puts into c when requests are due. list is what -replay read.
-func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
-	p := &f.pace
+func (f *Flags) setPace(c *load.Config, list *target.List) error {
+	p := &f.Pace
 	kinds := 0
-	for _, given := range []bool{f.q > 0, p.rate != "", p.stages != "", p.replay != ""} {
+	for _, given := range []bool{f.Q > 0, p.rate != "", p.Stages != "", p.Replay != ""} {
 		if given {
 			kinds++
 		}
@@ -47,7 +48,7 @@ func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
 	if kinds > 1 {
 		return errors.New("-q, -rate, -stages and -replay exclude each other")
 	}
-	arrival, err := plan.ParseArrival(p.arrival)
+	arrival, err := plan.ParseArrival(p.Arrival)
 	if err != nil {
 		return fmt.Errorf("-arrival: %w", err)
 	}
@@ -55,8 +56,8 @@ func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
 		return errors.New("-max-conns cannot be negative")
 	}
 	c.MaxConns = p.maxConns
-	if p.think != "" {
-		if c.Think, err = unit.ParseDuration(p.think); err != nil {
+	if p.Think != "" {
+		if c.Think, err = unit.ParseDuration(p.Think); err != nil {
 			return fmt.Errorf("-think: %w", err)
 		}
 		if kinds > 0 {
@@ -72,8 +73,8 @@ func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
 			return fmt.Errorf("-warmup: %w (or auto)", err)
 		}
 	}
-	o := plan.Options{Arrival: arrival, Seed: p.seed}
-	bounded := f.isGiven("n") || f.z != ""
+	o := plan.Options{Arrival: arrival, Seed: p.Seed}
+	bounded := f.IsGiven("n") || f.Z != ""
 	switch {
 	case p.rate != "":
 		rate, err := plan.ParseRate(p.rate)
@@ -87,14 +88,14 @@ func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
 		if !bounded && c.Duration == 0 {
 			c.Requests, c.Duration = 0, rateLength
 		}
-	case f.q > 0:
-		c.Rate = f.q * float64(f.c)
+	case f.Q > 0:
+		c.Rate = f.Q * float64(f.C)
 		if arrival != plan.Uniform {
 			c.Plan, err = plan.Constant(c.Rate, o)
 		}
-	case p.stages != "":
+	case p.Stages != "":
 		err = f.setStages(c, o, bounded)
-	case p.replay != "":
+	case p.Replay != "":
 		err = f.setReplay(c, list, bounded)
 	case arrival != plan.Uniform:
 		err = errors.New("-arrival wants a rate (-rate, -stages or -q)")
@@ -102,8 +103,8 @@ func (f *loadFlags) setPace(c *load.Config, list *target.List) error {
 	return err
 }
 
-func (f *loadFlags) setStages(c *load.Config, o plan.Options, bounded bool) error {
-	stages, err := plan.ParseStages(f.pace.stages)
+func (f *Flags) setStages(c *load.Config, o plan.Options, bounded bool) error {
+	stages, err := plan.ParseStages(f.Pace.Stages)
 	if err != nil {
 		return fmt.Errorf("-stages: %w", err)
 	}
@@ -120,7 +121,7 @@ func (f *loadFlags) setStages(c *load.Config, o plan.Options, bounded bool) erro
 	return nil
 }
 
-func (f *loadFlags) setReplay(c *load.Config, list *target.List, bounded bool) error {
+func (f *Flags) setReplay(c *load.Config, list *target.List, bounded bool) error {
 	if len(list.Turns) == 0 {
 		if !bounded { // each once
 			c.Requests, c.Duration = len(list.Targets), 0
@@ -144,9 +145,9 @@ func (f *loadFlags) setReplay(c *load.Config, list *target.List, bounded bool) e
 	return nil
 }
 
-// endless makes a load go on until it is stopped: stages and recorded times
+// Endless makes a load go on until it is stopped: stages and recorded times
 // begin again when they are over.
-func endless(c *load.Config) error {
+func Endless(c *load.Config) error {
 	c.Requests, c.Duration = 0, 0
 	p, ok := c.Plan.(interface{ Length() time.Duration })
 	if !ok || p.Length() == 0 {

@@ -1,4 +1,4 @@
-package cli
+package loadflags
 
 import (
 	"errors"
@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"loupe/load"
-	"loupe/load/target"
+	"loupe/capture/load"
+	"loupe/capture/load/target"
+	"loupe/internal/cli/command"
 )
 
 // sending are the flags of what is sent beside hey's.
@@ -22,7 +23,7 @@ type sending struct {
 	literal, grpc bool
 }
 
-func (s *sending) declare(fs *flagSet) {
+func (s *sending) declare(fs *command.FlagSet) {
 	fs.Func("url", "one more `URL`, with its weight before it if it has one: 3:http://host/path\n(repeatable)", func(v string) error {
 		s.urls = append(s.urls, v)
 		return nil
@@ -37,7 +38,7 @@ func (s *sending) declare(fs *flagSet) {
 }
 
 // declareWho declares those of them that say who asks.
-func (s *sending) declareWho(fs *flagSet) {
+func (s *sending) declareWho(fs *command.FlagSet) {
 	fs.Func("cookie", "cookies, 'name=value; name=value', or a `file` of them (repeatable)", func(v string) error {
 		s.cookies = append(s.cookies, v)
 		return nil
@@ -47,10 +48,10 @@ func (s *sending) declareWho(fs *flagSet) {
 
 // targets puts into c what to send, and returns the list behind it when it
 // came from a file.
-func (f *loadFlags) targets(c *load.Config, addresses []string) (*target.List, error) {
+func (f *Flags) targets(c *load.Config, addresses []string) (*target.List, error) {
 	addresses = append(addresses[:len(addresses):len(addresses)], f.what.urls...)
 	files := 0
-	for _, flag := range []string{f.what.file, f.what.curl, f.pace.replay} {
+	for _, flag := range []string{f.what.file, f.what.curl, f.Pace.Replay} {
 		if flag != "" {
 			files++
 		}
@@ -113,7 +114,7 @@ func (f *loadFlags) targets(c *load.Config, addresses []string) (*target.List, e
 
 // fill puts targets into the load: as the fields of one request when there is
 // one and nothing in it is a template.
-func (f *loadFlags) fill(c *load.Config, r target.Reader, list []target.Target, header []target.Field) error {
+func (f *Flags) fill(c *load.Config, r target.Reader, list []target.Target, header []target.Field) error {
 	a, err := target.Split(list[0].URL)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func checkTemplates(t *target.Target, s *target.Sources) error {
 }
 
 // bodyOf is the body of the flags; hey's -D wins over its -d.
-func (f *loadFlags) bodyOf() ([]byte, error) {
+func (f *Flags) bodyOf() ([]byte, error) {
 	if f.bodyFile == "" {
 		return []byte(f.body), nil
 	}
@@ -204,7 +205,7 @@ func (f *loadFlags) bodyOf() ([]byte, error) {
 }
 
 // sources are the files of templates.
-func (f *loadFlags) sources() (*target.Sources, error) {
+func (f *Flags) sources() (*target.Sources, error) {
 	s := &target.Sources{Read: f.read, Random: f.what.feedRandom}
 	if f.what.feed == "" {
 		return s, nil
@@ -236,10 +237,10 @@ func fromAddresses(r target.Reader, addresses []string) (*target.List, error) {
 }
 
 // fromFile reads -targets or -replay.
-func (f *loadFlags) fromFile(r target.Reader) (*target.List, error) {
+func (f *Flags) fromFile(r target.Reader) (*target.List, error) {
 	flag, name := "-targets", f.what.file
-	if f.pace.replay != "" {
-		flag, name = "-replay", f.pace.replay
+	if f.Pace.Replay != "" {
+		flag, name = "-replay", f.Pace.Replay
 	}
 	text, err := f.read(name)
 	if err != nil {
@@ -253,7 +254,7 @@ func (f *loadFlags) fromFile(r target.Reader) (*target.List, error) {
 }
 
 // fromCurl reads -curl: the request, and how curl would connect.
-func (f *loadFlags) fromCurl(c *load.Config, r target.Reader) (*target.List, error) {
+func (f *Flags) fromCurl(c *load.Config, r target.Reader) (*target.List, error) {
 	curl, err := r.Curl(f.what.curl)
 	if err != nil {
 		return nil, fmt.Errorf("-curl: %w", err)
@@ -261,7 +262,7 @@ func (f *loadFlags) fromCurl(c *load.Config, r target.Reader) (*target.List, err
 	c.NoCompression = c.NoCompression || !curl.Compressed
 	c.NoRedirects = c.NoRedirects || !curl.Follow
 	c.HTTP2 = c.HTTP2 || curl.HTTP2
-	if curl.Timeout > 0 && !f.isGiven("t") {
+	if curl.Timeout > 0 && !f.IsGiven("t") {
 		c.Timeout = curl.Timeout
 	}
 	if c.Proxy == nil {
@@ -275,7 +276,7 @@ func (f *loadFlags) fromCurl(c *load.Config, r target.Reader) (*target.List, err
 }
 
 // addCookies gives each target the cookies of the flags that are for it.
-func (f *loadFlags) addCookies(list []target.Target) error {
+func (f *Flags) addCookies(list []target.Target) error {
 	var texts []string
 	var kept []target.Cookie
 	for _, v := range f.what.cookies {

@@ -1,57 +1,48 @@
-package cli
+package pages
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"sync"
 
-	"loupe/core"
-	"loupe/dump"
-	"loupe/explain"
-	"loupe/postmortem"
+	"loupe/analysis/postmortem"
+	"loupe/format/core"
+	"loupe/format/dump"
+	"loupe/format/kind"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/programs"
 	"loupe/report"
 	"loupe/session"
+	"loupe/source"
 )
 
-// isProgram tells whether a file begins as programs do.
-func isProgram(name string) bool {
-	head := headOf(name)
-	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return !core.LooksLike(head)
-		}
-	}
-	return false
-}
-
-// splitPrograms takes the programs out of a list of files: they say what cores and
+// SplitPrograms takes the programs out of a list of inputs: they say what cores and
 // dumps mean.
-func splitPrograms(names []string) (files, programs []string, err error) {
-	for _, name := range names {
-		if isProgram(name) {
-			programs = append(programs, name)
-		} else {
-			files = append(files, name)
+func SplitPrograms(inputs []*source.Input) (files, named []*source.Input, err error) {
+	explained := false
+	for _, in := range inputs {
+		if in.Kind == kind.Program {
+			named = append(named, in)
+			continue
 		}
+		files = append(files, in)
+		explained = explained || in.Kind == kind.Core || in.Kind == kind.Dump
 	}
-	if len(programs) == 0 || slices.ContainsFunc(files, wantsProgram) {
-		return files, programs, nil
+	if len(named) > 0 && !explained {
+		name := named[0].Name
+		return nil, nil, command.Usagef("%s is a program: name what it has left behind as well, loupe open %s CORE (or a goroutine dump)", name, name)
 	}
-	return nil, nil, usagef("%s is a program: name what it has left behind as well, loupe open %s CORE (or a goroutine dump)", programs[0], programs[0])
+	return files, named, nil
 }
-
-// wantsProgram tells whether a file is one that a program explains.
-func wantsProgram(name string) bool { return isCore(name) || isDump(name) }
 
 // looseCores are files that stand alone with the cores among them, each with its
 // program.
 type looseCores struct {
-	looseFiles
+	examine.Files
 	cores map[string]*postmortem.Core // by short name
 
 	mu    sync.Mutex // of files
-	files openFiles
+	files programs.Files
 }
 
 var _ session.Cores = (*looseCores)(nil)
@@ -59,32 +50,32 @@ var _ session.Cores = (*looseCores)(nil)
 // openCores opens the cores among files that stand alone. Each gets that program of
 // those named which is the build that ran, else the first of them; where none is
 // named, the one that the core names. Without any there is what the kernel has noted.
-func openCores(l *looseSet, programs []string) (*looseCores, error) {
-	c := &looseCores{looseFiles: l.files, cores: map[string]*postmortem.Core{}}
-	for i, name := range l.names {
-		if !isCore(name) {
+func openCores(l *examine.Loose, inputs []*source.Input, named []string) (*looseCores, error) {
+	c := &looseCores{Files: l.Files, cores: map[string]*postmortem.Core{}}
+	for i, in := range inputs {
+		if in.Kind != kind.Core {
 			continue
 		}
-		one, err := c.open(name, programs)
+		one, err := c.open(in.Path, named)
 		if err != nil {
-			c.files.close()
+			c.files.Close()
 			return nil, err
 		}
-		c.cores[l.short[i]] = one
+		c.cores[l.Short[i]] = one
 	}
 	return c, nil
 }
 
-func (c *looseCores) open(name string, programs []string) (*postmortem.Core, error) {
-	file, err := c.files.core(name)
+func (c *looseCores) open(name string, named []string) (*postmortem.Core, error) {
+	file, err := c.files.Core(name)
 	if err != nil {
 		return nil, err
 	}
-	bin, err := c.programOf(name, file, programs)
+	bin, err := c.programOf(name, file, named)
 	if err != nil {
 		return postmortem.Alone(name, file, err), nil
 	}
-	one, err := postmortem.Join(name, file, bin.name, bin.Binary, bin.file)
+	one, err := postmortem.Join(name, file, bin.Name, bin.Binary, bin.File)
 	if err != nil {
 		return postmortem.Alone(name, file, err), nil
 	}
@@ -92,12 +83,12 @@ func (c *looseCores) open(name string, programs []string) (*postmortem.Core, err
 }
 
 // programOf finds the program of a core.
-func (c *looseCores) programOf(name string, file *core.File, programs []string) (best *programFile, err error) {
-	if len(programs) == 0 {
-		return c.files.find(name, file, "open")
+func (c *looseCores) programOf(name string, file *core.File, named []string) (best *programs.Program, err error) {
+	if len(named) == 0 {
+		return c.files.Find(name, file, "open")
 	}
-	for _, at := range programs {
-		bin, berr := c.files.program(at, name)
+	for _, at := range named {
+		bin, berr := c.files.Program(at, name)
 		if berr != nil {
 			err = berr
 			continue
@@ -119,7 +110,7 @@ func (c *looseCores) programOf(name string, file *core.File, programs []string) 
 func (c *looseCores) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.files.close()
+	c.files.Close()
 	return nil
 }
 
@@ -141,22 +132,16 @@ func (c *looseCores) Goroutines(name string) (*dump.File, error) {
 // explained says what the words of the goroutines in a file are: of a core by its
 // program and its memory, of a dump by the program that was named, else by the
 // sources that it names, where they are on this machine.
-func (c *looseCores) explained(e *env, entry string, f *dump.File, programs []string) *report.Explained {
+func (c *looseCores) explained(e *command.Env, entry string, f *dump.File, named []string) *report.Explained {
 	if one, ok := c.cores[entry]; ok {
-		return explained(e, one, f)
+		return programs.Explained(e.Ctx, one, f)
 	}
-	out := &report.Explained{}
-	opt := explain.Options{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, at := range programs {
-		bin, err := c.files.program(at, entry)
-		if err == nil && bin.IsGo() {
-			opt.Binary, out.Binary = bin.Binary, at
-			break
+	for _, at := range named {
+		if bin, err := c.files.Program(at, entry); err == nil && bin.IsGo() {
+			return programs.ExplainDump(e.Ctx, f, bin)
 		}
 	}
-	opt.Sources = sourcesOf(e, opt.Binary).explain()
-	out.By = explain.New(f, opt)
-	return out
+	return programs.ExplainDump(e.Ctx, f, nil)
 }

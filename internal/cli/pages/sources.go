@@ -1,172 +1,98 @@
-package cli
+// Package pages makes sources for the pages of package web out of what the user has named.
+package pages
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"loupe/dump"
-	"loupe/insight"
+	"loupe/format/dump"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/kept"
 	"loupe/recording"
 	"loupe/report"
 	"loupe/session"
+	"loupe/source"
 	"loupe/web"
 )
 
-// openWeb serves the pages of what was named until the user interrupts.
-func openWeb(e *env, names []string, port int, browse bool) error {
-	list := func() ([]web.Source, error) {
-		all, err := webSources(e, names)
-		for i := range all {
-			all[i].Open = withProgram(e, all[i].Open)
-		}
-		return all, err
-	}
-	sources, err := list()
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return fmt.Errorf("cannot serve on port %d: %w (without -port any free one is taken)", port, err)
-	}
-	opts := web.Options{Sources: sources, Version: version(), Edit: editor()}
-	opts.Pages = webPages()
-	if slices.ContainsFunc(names, isFolder) {
-		opts.List = func() []web.Source {
-			found, err := list()
-			if err != nil {
-				return nil
-			}
-			return append([]web.Source{}, found...)
-		}
-	}
-	s, err := web.New(e.ctx, l.Addr().String(), opts)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	defer s.Close()
-	if os.Getenv("SSH_CONNECTION") != "" {
-		port := portOf(l)
-		fmt.Fprintf(e.stderr, "from another machine: ssh -L %s:127.0.0.1:%s HOST, then the same address\n", port, port)
-	}
-	fmt.Fprintln(e.stdout, s.Address())
-	if browse {
-		for _, b := range browsers() {
-			if exec.Command(b[0], append(b[1:], s.Address())...).Start() == nil {
-				break
-			}
-		}
-	}
-	return s.Serve(e.ctx, l)
-}
-
-// reportHTML writes the pages of what was named as one file.
-func reportHTML(e *env, names []string, fail string) error {
-	if isTerminal(e.stdout) {
-		return usagef("a page is no text for a terminal: loupe report -format html %s > report.html", names[0])
-	}
-	sources, err := webSources(e, names)
-	if err != nil {
-		return err
-	}
-	if len(sources) == 0 {
-		return exitError{exitNothing, fmt.Errorf("there is no recording in %s", strings.Join(names, ", "))}
-	}
-	opts := web.Options{Sources: sources, Version: version(), Pages: webPages()}
-	var found []insight.Finding
-	if err := buffered(e.stdout, func(w io.Writer) (err error) {
-		found, err = web.Export(e.ctx, w, opts)
-		return err
-	}); err != nil {
-		return err
-	}
-	for _, f := range found {
-		if fail != "never" && f.State == insight.Found && f.Severity.AtLeast(insight.Severity(fail)) {
-			return exitError{exitFound, nil}
-		}
-	}
-	return nil
-}
-
-// webPages are other pages than those in the program, for those who work on them.
-func webPages() fs.FS {
+// FS are other pages than those in the program, for those who work on them.
+func FS() fs.FS {
 	if dir := os.Getenv("LOUPE_PAGES"); dir != "" {
 		return os.DirFS(dir)
 	}
 	return nil
 }
 
-// isFolder tells whether a name is that of a folder that is no recording
-// itself.
-func isFolder(name string) bool {
+// IsFolder tells whether a name is that of a folder that is no recording itself.
+func IsFolder(name string) bool {
 	info, err := os.Stat(name)
-	return err == nil && info.IsDir() && !isRecording(name)
+	return err == nil && info.IsDir() && !source.IsRecording(name) && !source.IsCompilerFolder(name)
 }
 
-func isRecording(dir string) bool {
-	for _, name := range []string{recording.ManifestName, recording.JournalName} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// webSources are what can be looked at in the named files: each recording, all
-// files that stand alone together, and every recording in a folder. Of several
-// one that cannot be opened is listed with the reason, and the others are there.
-func webSources(e *env, names []string) (all []web.Source, err error) {
-	var plain []string
+// Sources are what can be looked at behind the names: each recording, all files
+// that stand alone together, and every recording in a folder. Of several one that
+// cannot be opened is listed with the reason, and the others are there. Files are
+// those that stand alone.
+func Sources(e *command.Env, d *source.Door, names []string) (all []web.Source, files []*source.Input, err error) {
+	var inputs []*source.Input
 	for _, name := range names {
-		if !isFolder(name) {
-			plain = append(plain, name)
+		if IsFolder(name) {
+			inside, err := recordingsIn(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			inputs = append(inputs, inside...)
 			continue
 		}
-		inside, err := recordingsIn(name)
-		if err != nil {
-			return nil, err
-		}
-		plain = append(plain, inside...)
-	}
-	plain, programs, err := splitPrograms(plain)
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	at := -1
-	for _, name := range plain {
-		what, _, err := sniff(name)
+		some, err := door.Take(e, d, name)
 		switch {
 		case err != nil && len(names) == 1:
-			return nil, err
+			return nil, nil, err
 		case err != nil:
 			all = append(all, brokenSource(name, err))
-		case what[0] == "report":
-			all = append(all, recordingSource(name))
+		}
+		inputs = append(inputs, some...)
+	}
+	inputs, programs, err := SplitPrograms(inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := -1
+	for _, in := range inputs {
+		err := door.Readable([]*source.Input{in})
+		switch {
+		case err != nil && len(names) == 1:
+			return nil, nil, err
+		case err != nil:
+			all = append(all, brokenSource(in.Name, err))
+		case in.Recording:
+			all = append(all, recordingSource(in))
 		default:
 			if at < 0 {
 				at = len(all)
 				all = append(all, web.Source{})
 			}
-			files = append(files, name)
+			files = append(files, in)
 		}
 	}
 	if at >= 0 {
 		all[at] = looseSource(e, files, programs)
 	}
-	return all, nil
+	return all, files, nil
 }
 
 // brokenSource is something that cannot be looked at, and why.
@@ -175,7 +101,7 @@ func brokenSource(name string, err error) web.Source {
 }
 
 // recordingsIn lists the recordings in a folder, the newest first.
-func recordingsIn(dir string) ([]string, error) {
+func recordingsIn(dir string) ([]*source.Input, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -191,29 +117,28 @@ func recordingsIn(dir string) ([]string, error) {
 		if err != nil {
 			continue // gone meanwhile
 		}
-		if entry.IsDir() && isRecording(name) || strings.HasSuffix(name, ".zip") {
-			if what, _, err := sniff(name); err == nil && what[0] == "report" {
-				all = append(all, found{name, info.ModTime()})
-			}
+		if source.IsRecording(name) {
+			all = append(all, found{name, info.ModTime()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(a.name, b.name)) })
-	names := make([]string, len(all))
+	inputs := make([]*source.Input, len(all))
 	for i, f := range all {
-		names[i] = f.name
+		inputs[i] = &source.Input{Name: f.name, Path: f.name, Recording: true}
 	}
-	return names, nil
+	return inputs, nil
 }
 
 // recordingSource is a recording; one without a manifest is being written.
-func recordingSource(name string) web.Source {
-	src := web.Source{Name: name, Files: []string{name}, Kind: "recording", Open: func(context.Context) (*web.Opened, error) {
+func recordingSource(in *source.Input) web.Source {
+	name := in.Path
+	src := web.Source{Name: in.Name, Files: []string{in.Name}, Kind: "recording", Open: func(context.Context) (*web.Opened, error) {
 		rec, err := recording.OpenFile(name)
 		if err != nil {
 			return nil, err
 		}
-		x := &webIndexes{name: func(entry string) string { return filepath.Join(name, filepath.FromSlash(entry)) }}
-		return &web.Opened{Session: session.New(rec), Index: x, Close: func() error { return errors.Join(rec.Close(), x.close()) }}, nil
+		x := &kept.Indexes{Name: func(entry string) string { return filepath.Join(name, filepath.FromSlash(entry)) }}
+		return &web.Opened{Session: session.New(rec), Index: x, Close: func() error { return errors.Join(rec.Close(), x.Close()) }}, nil
 	}}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		src.Changed = func() (string, bool) { return treeState(name) }
@@ -252,20 +177,28 @@ func treeState(dir string) (state string, live bool) {
 
 // looseSource is a set of files that stand alone. One of several that cannot be
 // read is left out, and the source says so.
-func looseSource(e *env, names, programs []string) web.Source {
-	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Changed: filesState(slices.Concat(names, programs)), Open: func(context.Context) (*web.Opened, error) {
-		o, err := openLoose(e, names, programs)
-		if err == nil || len(names) == 1 {
+func looseSource(e *command.Env, inputs, programs []*source.Input) web.Source {
+	var names, at []string
+	for _, in := range inputs {
+		names, at = append(names, in.Name), append(at, in.Path)
+	}
+	for _, p := range programs {
+		at = append(at, p.Path)
+	}
+	return web.Source{Name: strings.Join(names, ", "), Files: names, Kind: "files", Changed: filesState(at), Open: func(context.Context) (*web.Opened, error) {
+		o, err := OpenFiles(e, inputs, programs)
+		if err == nil || len(inputs) == 1 {
 			return o, err
 		}
-		var good, notes []string
-		for _, name := range names {
-			one, err := openLoose(e, []string{name}, programs)
+		var good []*source.Input
+		var notes []string
+		for _, in := range inputs {
+			one, err := OpenFiles(e, []*source.Input{in}, programs)
 			if err != nil {
-				notes = append(notes, fmt.Sprintf("%s is left out: %v", name, err))
+				notes = append(notes, fmt.Sprintf("%s is left out: %v", in.Name, err))
 				continue
 			}
-			good = append(good, name)
+			good = append(good, in)
 			if err := one.Close(); err != nil {
 				return nil, err
 			}
@@ -273,7 +206,7 @@ func looseSource(e *env, names, programs []string) web.Source {
 		if len(good) == 0 || len(notes) == 0 {
 			return nil, err
 		}
-		if o, err = openLoose(e, good, programs); err != nil {
+		if o, err = OpenFiles(e, good, programs); err != nil {
 			return nil, err
 		}
 		m := o.Session.Manifest()
@@ -307,30 +240,35 @@ func filesState(names []string) func() (state string, live bool) {
 	}
 }
 
-func openLoose(e *env, names, programs []string) (*web.Opened, error) {
-	l := newLoose(names)
-	cores, err := openCores(l, programs)
+// OpenFiles opens files that stand alone, and the programs that cores and dumps are of.
+func OpenFiles(e *command.Env, inputs, programInputs []*source.Input) (*web.Opened, error) {
+	l := examine.NewLoose(inputs)
+	var programs []string
+	for _, p := range programInputs {
+		programs = append(programs, p.Path)
+	}
+	cores, err := openCores(l, inputs, programs)
 	if err != nil {
 		return nil, err
 	}
-	s, known, err := session.Loose(cores, l.short)
+	s, known, err := session.Loose(cores, l.Short)
 	if err != nil {
 		return nil, errors.Join(err, cores.close())
 	}
 	for i := range known {
-		known[i].Name = names[i]
+		known[i].Name = l.Names[i]
 	}
-	x := &webIndexes{name: func(entry string) string { return l.files[entry] }}
+	x := &kept.Indexes{Name: func(entry string) string { return l.Files[entry] }}
 	return &web.Opened{
-		Session: s, Files: known, Rename: l.rename, Index: x, Cores: cores.cores,
+		Session: s, Files: known, Rename: l.Rename, Index: x, Cores: cores.cores,
 		Explain: func(entry string, f *dump.File) *report.Explained { return cores.explained(e, entry, f, programs) },
-		Close:   func() error { return errors.Join(s.Close(), x.close(), cores.close()) },
+		Close:   func() error { return errors.Join(s.Close(), x.Close(), cores.close()) },
 	}, nil
 }
 
-// editor returns what opens a file in the user's editor; nil when there is
+// Editor returns what opens a file in the user's editor; nil when there is
 // none that has a window of its own.
-func editor() func(file string, line int) error {
+func Editor() func(file string, line int) error {
 	words := strings.Fields(os.Getenv("LOUPE_EDITOR"))
 	if len(words) == 0 {
 		for _, known := range []string{"code -g {file}:{line}", "zed {file}:{line}", "subl {file}:{line}", "goland --line {line} {file}", "idea --line {line} {file}"} {
@@ -361,4 +299,30 @@ func editor() func(file string, line int) error {
 		go c.Wait()
 		return nil
 	}
+}
+
+// Browsers lists the commands that may show a web page, the likeliest first.
+func Browsers() (list [][]string) {
+	if b := strings.Fields(os.Getenv("BROWSER")); len(b) > 0 {
+		list = append(list, b)
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return append(list, []string{"/usr/bin/open"})
+	case "windows":
+		return append(list, []string{"cmd", "/c", "start"})
+	}
+	for _, name := range []string{"chrome", "google-chrome", "chromium", "firefox", "sensible-browser"} {
+		list = append(list, []string{name})
+	}
+	if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
+		list = append(list, []string{"xdg-open"})
+	}
+	return list
+}
+
+// Port is the number of the port that a listener has.
+func Port(l net.Listener) string {
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }

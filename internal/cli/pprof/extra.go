@@ -1,4 +1,4 @@
-package cli
+package pprof
 
 import (
 	"errors"
@@ -6,14 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"loupe/pprof"
-	"loupe/profile"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/internal/cli/command"
 	"loupe/report"
-	"loupe/source"
-	"loupe/stack"
-	"loupe/unit"
+	"loupe/source/bounded"
 )
 
 // pprofExtra are the formats that go tool pprof does not have.
@@ -26,7 +24,7 @@ type pprofExtra struct {
 	format             string
 }
 
-func (x *pprofExtra) declare(fs *flagSet) {
+func (x *pprofExtra) declare(fs *command.FlagSet) {
 	fs.BoolVar(&x.table, "table", false, "top as a table of our own, with intervals, packages and kinds of work")
 	fs.BoolVar(&x.categories, "categories", false, "what was spent on collection, allocation, scheduling, …, and whose code")
 	fs.StringVar(&x.format, "format", "text", "`form` of -table and -categories: text, md, csv or json")
@@ -66,7 +64,7 @@ func (x *pprofExtra) run(s *pprofSession) error {
 		case x.speedscope:
 			return r.Profile.WriteSpeedscope(w, r.Index())
 		case x.categories:
-			return x.sheet(s, w, report.ProfileCategories(r, stack.Scope{}), "loupe.categories/1", r)
+			return x.sheet(s, w, report.ProfileCategories(r), "loupe.categories/1", r)
 		}
 		return x.sheet(s, w, report.ProfileTable(r, x.format != "text" || s.flags.json), "loupe.table/1", r)
 	})
@@ -79,7 +77,7 @@ func (x *pprofExtra) sheet(s *pprofSession, w io.Writer, t *report.Sheet, schema
 	}
 	switch format {
 	case "text":
-		return report.WriteSheet(w, t, s.e.style())
+		return report.WriteSheet(w, t, s.e.Style())
 	case "md":
 		return report.WriteSheetMarkdown(w, t)
 	case "csv":
@@ -89,7 +87,7 @@ func (x *pprofExtra) sheet(s *pprofSession, w io.Writer, t *report.Sheet, schema
 			"schema": schema, "type": r.Type, "unit": r.Unit, "total": r.Total, "filters": r.Filters(), t.Key: t, "notes": t.Notes,
 		})
 	}
-	return usagef("-format: there is no %q; choose text, md, csv or json", format)
+	return command.Usagef("-format: there is no %q; choose text, md, csv or json", format)
 }
 
 func (x *pprofExtra) writePGO(s *pprofSession) error {
@@ -98,7 +96,7 @@ func (x *pprofExtra) writePGO(s *pprofSession) error {
 		return err
 	}
 	name := s.flags.config.Output
-	if name == "" && isTerminal(s.e.stdout) {
+	if name == "" && command.IsTerminal(s.e.Stdout) {
 		name = "default.pgo"
 	}
 	if err := s.to(name, p.Encode); err != nil {
@@ -110,13 +108,13 @@ func (x *pprofExtra) writePGO(s *pprofSession) error {
 			return err
 		}
 		s.warn(fmt.Sprintf("%s: %s, %d stacks of %d. The go command uses a default.pgo in the folder of package main.",
-			name, unit.BytesOf(float64(info.Size())), p.Len(), s.p.Len()))
+			name, report.Bytes(info.Size()), p.Len(), s.p.Len()))
 	}
 	return nil
 }
 
 func (x *pprofExtra) match(s *pprofSession) error {
-	data, err := source.ReadNamed(x.pgoMatch)
+	data, err := bounded.ReadNamed(x.pgoMatch)
 	if err != nil {
 		return fmt.Errorf("-pgo_match: %w", err)
 	}
@@ -129,7 +127,7 @@ func (x *pprofExtra) match(s *pprofSession) error {
 		return err
 	}
 	if m.Total == 0 {
-		return exitError{exitNothing, errors.New("-pgo_match: the profile has no calls")}
+		return command.Nothing(errors.New("-pgo_match: the profile has no calls"))
 	}
 	return s.to(s.flags.config.Output, func(w io.Writer) error {
 		if s.flags.json {
@@ -137,37 +135,6 @@ func (x *pprofExtra) match(s *pprofSession) error {
 				"schema": "loupe.pgo_match/1", "total": m.Total, "calls": m.Calls, "moved": m.Lines, "functions": m.Functions, "gone": m.Gone, "lost": m.Lost,
 			})
 		}
-		return x.sheetOfMatch(s, w, m)
+		return report.WritePGOMatch(w, filepath.Base(x.pgoMatch), m, s.e.Style())
 	})
-}
-
-func (x *pprofExtra) sheetOfMatch(s *pprofSession, w io.Writer, m *pprof.PGOMatch) error {
-	share := func(v int64) report.Share { return report.Share(float64(v) / float64(m.Total)) }
-	name := filepath.Base(x.pgoMatch)
-	sum := &report.Sheet{
-		Key: "match", Title: "How much of " + name + " still holds, by the weight of its calls",
-		Columns: []report.Column{{Key: "share", Head: "share"}, {Key: "what", Head: "calls"}},
-		Rows: [][]any{
-			{share(m.Calls), "are still made at the same line: the compiler uses them"},
-			{share(m.Lines), "are made at another line of the same function: the compiler no longer finds them"},
-			{share(m.Functions), "are between functions that are there, but were not seen calling each other"},
-			{share(m.Gone), "are of functions that were not seen"},
-		},
-	}
-	if err := report.WriteSheet(w, sum, s.e.style()); err != nil || len(m.Lost) == 0 {
-		return err
-	}
-	lost := &report.Sheet{
-		Key: "lost", Title: "The heaviest that are lost",
-		Columns: []report.Column{{Key: "share", Head: "share"}, {Key: "caller", Head: "caller"}, {Key: "callee", Head: "callee"}, {Key: "why", Head: "why"}},
-	}
-	for _, l := range m.Lost[:min(len(m.Lost), 10)] {
-		caller := fmt.Sprintf("%s+%d", stack.FoldGenerics(l.Caller), l.Offset)
-		lost.Rows = append(lost.Rows, []any{share(l.Weight), caller, stack.FoldGenerics(l.Callee), strings.TrimSpace(l.Why)})
-	}
-	if m.Calls < m.Total/2 {
-		lost.Notes = []string{"Record a new profile under load and put it in place: less than half of the old one is of use."}
-	}
-	fmt.Fprintln(w)
-	return report.WriteSheet(w, lost, s.e.style())
 }

@@ -1,11 +1,10 @@
-package cli
+package pprof
 
 import (
+	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -16,13 +15,19 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/secret"
+	"loupe/analysis/pprof"
+	"loupe/format/kind"
+	"loupe/format/profile"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/programs"
 	"loupe/source"
-	"loupe/stack"
+	"loupe/source/bounded"
+	"loupe/value/secret"
 )
 
 // fetch loads the sources and the bases, adds each up, subtracts, finds names
@@ -41,8 +46,8 @@ func (s *pprofSession) fetch(args []string) (*profile.Profile, error) {
 		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	}
 	if len(args) > 1 {
-		if b, err := s.openBinary(args[0]); err == nil && b != nil {
-			s.program, args = args[0], args[1:]
+		if b, err := s.find.Open(args[0]); err == nil && b != nil {
+			s.find.Program, args = args[0], args[1:]
 		}
 	}
 	p, remote, err := s.grab(args, "source")
@@ -79,7 +84,7 @@ func (s *pprofSession) fetch(args []string) (*profile.Profile, error) {
 		p = &q
 	}
 	if remote {
-		s.save(p)
+		save(s.e, p)
 	}
 	return p, nil
 }
@@ -95,7 +100,7 @@ type fetched struct {
 // be read is reported; the rest counts. No more of them than there are
 // processors are in memory at a time.
 func (s *pprofSession) grab(sources []string, what string) (*profile.Profile, bool, error) {
-	ctx, cancel := context.WithCancel(s.e.ctx)
+	ctx, cancel := context.WithCancel(s.e.Ctx)
 	defer cancel()
 	workers := runtime.GOMAXPROCS(0)
 	results := make([]chan fetched, len(sources))
@@ -144,7 +149,7 @@ func (s *pprofSession) grab(sources []string, what string) (*profile.Profile, bo
 	case count == 0 && len(sources) == 1:
 		return nil, false, failed
 	case count == 0:
-		return nil, false, exitError{exitNothing, fmt.Errorf("failed to fetch any %s profiles", what)}
+		return nil, false, command.Nothingf("failed to fetch any %s profiles", what)
 	case count < len(sources):
 		s.warn(fmt.Sprintf("Fetched %d %s profiles out of %d", count, what, len(sources)))
 	}
@@ -152,66 +157,110 @@ func (s *pprofSession) grab(sources []string, what string) (*profile.Profile, bo
 	return p, remote, err
 }
 
-// load reads one source: a file, - for standard input, or else a URL.
+// load reads one source: an address, or whatever else the door opens.
 func (s *pprofSession) load(ctx context.Context, name string) (*profile.Profile, bool, error) {
-	var data []byte
-	var err error
-	remote := false
-	info, statErr := os.Stat(name)
-	switch {
-	case name == "-":
-		data, err = readStream(s.e.stdin, "standard input")
-	case statErr == nil && info.IsDir():
-		return nil, false, fmt.Errorf("cannot read profile %s: it is a directory (of a recording, name a profile in it: %s)", name, filepath.Join(name, "cpu.pb.gz"))
-	case statErr == nil:
-		data, err = source.ReadNamed(name)
-	default:
-		address, timeout := profileURL(name, s.flags.seconds, s.flags.timeout)
-		if address == "" || errors.Is(statErr, fs.ErrPermission) {
-			if errors.Is(statErr, fs.ErrNotExist) {
-				return nil, false, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
-			}
-			return nil, false, statErr
-		}
-		remote = true
+	if address, timeout := profileAddress(s.flags, name); address != "" {
 		s.warn("Fetching profile over HTTP from " + secret.URL(address))
 		if s.flags.seconds > 0 {
 			s.warn(fmt.Sprintf("Please wait... (%v)", time.Duration(s.flags.seconds)*time.Second))
 		}
-		data, err = download(ctx, address, timeout)
+		data, err := door.Request(ctx, http.MethodGet, address, nil, timeout)
+		if err != nil {
+			return nil, true, err
+		}
+		if k, _, err := kind.Of(bytes.NewReader(data)); err != nil || k == kind.Profile {
+			return s.decoded(ctx, data, name, true)
+		}
+		return s.takeIn(ctx, true, func() (*source.Input, error) {
+			all, err := s.in.of(s.e, s.flags).Read(secret.URL(name), path.Base(name), bytes.NewReader(data))
+			if err == nil && len(all) != 1 {
+				err = fmt.Errorf("%s are %d files, and one profile is wanted", secret.URL(name), len(all))
+			}
+			if err != nil {
+				return nil, err
+			}
+			return all[0], nil
+		})
 	}
+	return s.takeIn(ctx, false, func() (*source.Input, error) { return door.TakeOne(s.e, s.in.of(s.e, s.flags), name) })
+}
+
+// takeIn reads the profile of what comes through the door.
+func (s *pprofSession) takeIn(ctx context.Context, remote bool, take func() (*source.Input, error)) (*profile.Profile, bool, error) {
+	s.in.mu.Lock() // sources are read side by side, and come in one after the other
+	in, err := take()
+	s.in.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, remote, err
+	case in.Recording:
+		p, note, err := examine.MainProfile(in)
+		if err != nil {
+			return nil, false, err
+		}
+		if note != "" {
+			s.warn(note)
+		}
+		return s.find.Locate(p), false, nil
+	case in.Kind != kind.Profile && in.Kind != kind.Dump && in.Kind != kind.Unknown && in.Kind != kind.Empty && in.Kind != kind.Gzip:
+		return nil, remote, fmt.Errorf("cannot read profile %s: %w", in.Name, door.WrongKind(in, "a profile or a recording with one"))
+	}
+	data, err := bounded.ReadNamed(in.Path)
 	if err != nil {
 		return nil, remote, err
 	}
+	return s.decoded(ctx, data, in.Name, remote)
+}
+
+// profileDoor is the door for what is no address.
+type profileDoor struct {
+	mu   sync.Mutex
+	door *source.Door
+}
+
+// of returns it. What runs is recorded, for its CPU profile.
+func (d *profileDoor) of(e *command.Env, f *pprofFlags) *source.Door {
+	if d.door == nil {
+		length := 5
+		if f.seconds > 0 {
+			length = f.seconds
+		}
+		d.door = door.New(e, fmt.Sprintf("cpu:%ds", length), nil)
+	}
+	return d.door
+}
+
+// profileAddress returns the address that a name stands for, "" for that of anything else.
+func profileAddress(f *pprofFlags, name string) (string, time.Duration) {
+	if name == "-" {
+		return "", 0
+	}
+	if _, err := os.Stat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return "", 0
+	}
+	return profileURL(name, f.seconds, f.timeout)
+}
+
+// decoded decodes a profile that was read.
+func (s *pprofSession) decoded(ctx context.Context, data []byte, name string, remote bool) (*profile.Profile, bool, error) {
 	p, err := profile.Decode(data, profile.Options{})
 	if err != nil {
 		return nil, remote, fmt.Errorf("cannot read profile %s: %w", name, err)
 	}
-	if p = s.locate(p); remote && s.asksServer() && nameless(p) {
+	if p = s.find.Locate(p); remote && asksServer(s.flags) && pprof.Nameless(p) {
 		p = s.remoteNames(ctx, p, name)
 	}
 	return p, remote, nil
 }
 
 // asksServer says whether -symbolize lets the server name addresses.
-func (s *pprofSession) asksServer() bool {
-	for mode := range strings.SplitSeq(strings.ToLower(s.flags.symbolize), ":") {
+func asksServer(f *pprofFlags) bool {
+	for mode := range strings.SplitSeq(strings.ToLower(f.symbolize), ":") {
 		if mode == "none" || mode == "no" || mode == "local" || mode == "fastlocal" {
 			return false
 		}
 	}
 	return true
-}
-
-// nameless says whether a profile has locations without names that the server
-// it comes from may know. Go's own profiles have none.
-func nameless(p *profile.Profile) bool {
-	for i := range p.Locations {
-		if l := &p.Locations[i]; l.Lines == 0 && l.Address != 0 && (l.Mapping < 0 || !p.Mappings[l.Mapping].HasFunctions) {
-			return true
-		}
-	}
-	return false
 }
 
 // remoteNames asks the server of a profile for the names of its addresses: the
@@ -224,41 +273,12 @@ func (s *pprofSession) remoteNames(ctx context.Context, p *profile.Profile, sour
 		return p
 	}
 	u.Path, u.RawQuery = path.Join(u.Path, "../symbol"), ""
-	var query strings.Builder
-	for i := range p.Locations {
-		if l := &p.Locations[i]; l.Lines == 0 && l.Address != 0 {
-			if query.Len() > 0 {
-				query.WriteByte('+')
-			}
-			fmt.Fprintf(&query, "%#x", l.Address)
-		}
-	}
-	text, err := request(ctx, http.MethodPost, u.String(), strings.NewReader(query.String()), timeout)
+	text, err := door.Request(ctx, http.MethodPost, u.String(), strings.NewReader(pprof.NameQuery(p)), timeout)
 	if err != nil {
 		s.warn("cannot ask the server for names: " + err.Error())
 		return p
 	}
-	names := map[uint64]string{}
-	for line := range strings.Lines(string(text)) {
-		hex, name, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "), " ")
-		if a, err := strconv.ParseUint(hex, 0, 64); err == nil && name != "" {
-			names[a] = strings.TrimSpace(name)
-		}
-	}
-	if len(names) == 0 {
-		return p
-	}
-	p = p.WithLines(func(l *profile.Location, lines []stack.Frame) []stack.Frame {
-		if name := names[l.Address]; name != "" && len(lines) == 0 {
-			return []stack.Frame{{Func: name}}
-		}
-		return lines
-	})
-	return p.WithMappings(false, func(mappings []profile.Mapping) {
-		for i := range mappings {
-			mappings[i].HasFunctions = true
-		}
-	})
+	return pprof.NamesOf(p, string(text))
 }
 
 // profileURL completes what may be short for a URL: host:port is the CPU
@@ -299,48 +319,8 @@ func profileURL(source string, seconds, timeout int) (string, time.Duration) {
 	return u.String(), limit
 }
 
-// download gets the body behind a URL. With https+insecure the certificate is
-// not checked.
-func download(ctx context.Context, address string, timeout time.Duration) ([]byte, error) {
-	return request(ctx, http.MethodGet, address, nil, timeout)
-}
-
-func request(ctx context.Context, method, address string, body io.Reader, timeout time.Duration) ([]byte, error) {
-	transport := &http.Transport{ResponseHeaderTimeout: timeout + 5*time.Second, Proxy: http.ProxyFromEnvironment}
-	defer transport.CloseIdleConnections()
-	if rest, ok := strings.CutPrefix(address, "https+insecure:"); ok {
-		address = "https:" + rest
-		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // the user asks for it by the scheme
-	}
-	req, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := (&http.Client{Transport: transport}).Do(req)
-	if err != nil {
-		return nil, exitError{exitNothing, fmt.Errorf("http fetch: %w", err)}
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		why := ""
-		if resp.Header.Get("X-Go-Pprof") != "" && strings.Contains(resp.Header.Get("Content-Type"), "text/plain") {
-			body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
-			why = " - " + strings.TrimSpace(string(body))
-		}
-		return nil, exitError{exitNothing, fmt.Errorf("server response: %s%s", resp.Status, why)}
-	}
-	data, err := source.ReadAll(resp.Body, address, source.MaxAnswer)
-	if errors.Is(err, source.ErrTooLong) {
-		return nil, err
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s to its end: %w (ask again)", secret.URL(address), err)
-	}
-	return data, nil
-}
-
 // save keeps what was fetched, for it cannot be fetched again.
-func (s *pprofSession) save(p *profile.Profile) {
+func save(e *command.Env, p *profile.Profile) {
 	name := "pprof."
 	if len(p.Mappings) > 0 && p.Mappings[0].File != "" {
 		name += filepath.Base(p.Mappings[0].File) + "."
@@ -357,7 +337,7 @@ func (s *pprofSession) save(p *profile.Profile) {
 			continue
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			s.warn("Could not use temp dir " + dir + ": " + err.Error())
+			warn(e, "Could not use temp dir "+dir+": "+err.Error())
 			continue
 		}
 		file, err := numberedFile(dir, strings.Map(fileNameRune, name), ".pb.gz")
@@ -365,10 +345,10 @@ func (s *pprofSession) save(p *profile.Profile) {
 			err = errors.Join(p.Encode(file), file.Close())
 		}
 		if err != nil {
-			s.warn("Could not save profile: " + err.Error())
+			warn(e, "Could not save profile: "+err.Error())
 			return
 		}
-		s.warn("Saved profile in " + file.Name())
+		warn(e, "Saved profile in "+file.Name())
 		return
 	}
 }
@@ -392,4 +372,29 @@ func numberedFile(dir, prefix, suffix string) (*os.File, error) {
 		}
 	}
 	return nil, fmt.Errorf("cannot make a file in %s: there are ten thousand %s* already", dir, prefix)
+}
+
+// symbolize finds names for what has none, as -symbolize says.
+func (s *pprofSession) symbolize(p *profile.Profile) (*profile.Profile, error) {
+	local, force, demangle := true, false, ""
+	for mode := range strings.SplitSeq(strings.ToLower(s.flags.symbolize), ":") {
+		switch mode {
+		case "", "local", "fastlocal", "demangle=default":
+		case "none", "no":
+			return p, nil
+		case "remote":
+			local = false
+		case "force":
+			force = true
+		case "demangle=full", "demangle=none", "demangle=templates":
+			demangle, force = strings.TrimPrefix(mode, "demangle="), true
+		default:
+			s.warn(fmt.Sprintf("ignoring unrecognized symbolization option: %s", s.flags.symbolize))
+			s.warn("expecting -symbolize=[local|fastlocal|remote|none][:force][:demangle=[none|full|templates|default]")
+		}
+	}
+	if local {
+		p = pprof.Symbolize(pprof.SymbolizeJIT(p, programs.PerfMap), force, s.find.Binary, s.warn)
+	}
+	return pprof.Demangle(p, demangle, force), nil
 }

@@ -1,4 +1,4 @@
-package cli
+package pprof
 
 import (
 	"bytes"
@@ -9,29 +9,35 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
-	"loupe/pprof"
+	"loupe/analysis/pprof"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/pages"
 	"loupe/report"
 )
 
 func (s *pprofSession) env() *pprof.Env {
-	return &pprof.Env{Source: s.source, Binary: s.binary, Warn: s.warn}
+	return &pprof.Env{Source: s.source, Binary: s.find.Binary, Warn: s.warn}
+}
+
+// source finds a source file of the profile.
+func (s *pprofSession) source(file string, cfg *pprof.Config) ([]byte, error) {
+	return s.find.Source(s.p, file, cfg)
 }
 
 // generate prints a report: to standard output, to the file that the options
 // name, or into a viewer.
-func (s *pprofSession) generate(command []string, cfg pprof.Config) error {
-	r, err := pprof.New(s.p, command, cfg, s.env())
+func (s *pprofSession) generate(words []string, cfg pprof.Config) error {
+	r, err := pprof.New(s.p, words, cfg, s.env())
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if s.flags.why && r.Command.Name == "list" {
 		return s.to(cfg.Output, func(w io.Writer) error { return noMatch(s.writeWhy(w, r)) })
 	}
 	if s.flags.json {
-		return s.to(cfg.Output, func(w io.Writer) error { return noMatch(writePprofJSON(w, r)) })
+		return s.to(cfg.Output, func(w io.Writer) error { return noMatch(report.WriteProfileJSON(w, r)) })
 	}
 	write := r.Write
 	if r.Command.Image != "" {
@@ -44,7 +50,7 @@ func (s *pprofSession) generate(command []string, cfg pprof.Config) error {
 		return s.to(cfg.Output, func(w io.Writer) error { return noMatch(write(w)) })
 	case c.Viewer != "":
 		return s.view(c, write)
-	case c.File != "" && (s.interact || isTerminal(s.e.stdout)):
+	case c.File != "" && (s.interact || command.IsTerminal(s.e.Stdout)):
 		// Nobody wants to see that on a terminal.
 		file, err := numberedFile(".", "profile", "."+c.File)
 		if err != nil {
@@ -63,15 +69,15 @@ func (s *pprofSession) generate(command []string, cfg pprof.Config) error {
 // stdout is standard output until the user interrupts: a report of half a
 // gigabyte ends there.
 // On a terminal it shows text alone.
-func (s *pprofSession) stdout() io.Writer { return interruptible{s.e, s.e.plain()} }
+func (s *pprofSession) stdout() io.Writer { return interruptible{s.e, s.e.Plain()} }
 
 type interruptible struct {
-	e *env
+	e *command.Env
 	w io.Writer
 }
 
 func (i interruptible) Write(b []byte) (int, error) {
-	if err := i.e.ctx.Err(); err != nil {
+	if err := i.e.Ctx.Err(); err != nil {
 		return 0, err
 	}
 	return i.w.Write(b)
@@ -87,7 +93,7 @@ func (s *pprofSession) to(name string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	file, err := createFile(name)
+	file, err := command.CreateFile(name)
 	if err != nil {
 		return err
 	}
@@ -108,14 +114,14 @@ func (s *pprofSession) image(w io.Writer, r *pprof.Report) error {
 	case "png":
 		return report.CallGraphPNG(w, picture())
 	case "html":
-		return s.webList(w, r)
+		return webList(w, r)
 	default:
 		var dot bytes.Buffer
 		if err := r.Write(&dot); err != nil {
 			return err
 		}
-		cmd := exec.CommandContext(s.e.ctx, "dot", "-T"+format)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = &dot, w, s.e.stderr
+		cmd := exec.CommandContext(s.e.Ctx, "dot", "-T"+format)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = &dot, w, s.e.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("cannot make a picture in %s without Graphviz (dot: %w): use -svg or -png", strings.ToUpper(format), err)
 		}
@@ -144,13 +150,13 @@ func (s *pprofSession) view(c *pprof.Command, write func(io.Writer) error) error
 	viewers := [][]string{{c.Viewer}}
 	switch c.Viewer {
 	case "browser":
-		viewers = browsers()
+		viewers = pages.Browsers()
 	case "gv":
 		viewers = [][]string{{"gv", "--noantialias"}}
 	}
 	for _, v := range viewers {
-		cmd := exec.CommandContext(context.WithoutCancel(s.e.ctx), v[0], append(v[1:], file.Name())...)
-		cmd.Stderr = s.e.stderr
+		cmd := exec.CommandContext(context.WithoutCancel(s.e.Ctx), v[0], append(v[1:], file.Name())...)
+		cmd.Stderr = s.e.Stderr
 		if err := cmd.Start(); err != nil {
 			continue
 		}
@@ -167,26 +173,6 @@ func (s *pprofSession) view(c *pprof.Command, write func(io.Writer) error) error
 	}
 	s.warn(fmt.Sprintf("cannot start %s; the report is in %s", what, file.Name()))
 	return nil
-}
-
-// browsers lists the commands that may show a web page, the likeliest first.
-func browsers() (list [][]string) {
-	if b := strings.Fields(os.Getenv("BROWSER")); len(b) > 0 {
-		list = append(list, b)
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return append(list, []string{"/usr/bin/open"})
-	case "windows":
-		return append(list, []string{"cmd", "/c", "start"})
-	}
-	for _, name := range []string{"chrome", "google-chrome", "chromium", "firefox", "sensible-browser"} {
-		list = append(list, []string{name})
-	}
-	if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
-		list = append(list, []string{"xdg-open"})
-	}
-	return list
 }
 
 // settingsFile is where go tool pprof keeps saved options, too.

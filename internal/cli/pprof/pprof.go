@@ -1,4 +1,5 @@
-package cli
+// Package pprof is loupe pprof: the flags, the sources, the shell and the pages of go tool pprof.
+package pprof
 
 import (
 	"errors"
@@ -8,16 +9,18 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/symbol"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/programs"
 )
 
-var pprofCommand = &command{
-	name:  "pprof",
-	short: "all that go tool pprof does, faster, and more",
-	args:  "[FORMAT] [flags] [BINARY] SOURCE…",
-	example: []string{
+// Command is loupe pprof.
+var Command = &command.Command{
+	Name:  "pprof",
+	Short: "all that go tool pprof does, faster, and more",
+	Args:  "[FORMAT] [flags] [BINARY] SOURCE…",
+	Example: []string{
 		"loupe pprof -top allocs.pb.gz                       functions by bytes allocated",
 		"loupe pprof cpu.pb.gz                               the shell: top10, list Re, web, help",
 		"loupe pprof -list 'search.*find' -alloc_space allocs.pb.gz",
@@ -27,17 +30,18 @@ var pprofCommand = &command{
 		"loupe pprof -svg -output graph.svg cpu.pb.gz        without Graphviz",
 		"loupe pprof -flame -output flame.html cpu.pb.gz     one file for any browser",
 	},
-	about: `
+	About: `
 Every format, option and shell command of go tool pprof means what it means
 there, and the text is the same, byte for byte. Without a format a shell opens.
 
 SOURCE is a file in pprof's format, in one of the older text formats, a dump of
-goroutines, folded stacks, the output of perf script, a speedscope file, - for
+goroutines, folded stacks, perf.data or the output of perf script, a heap profile of
+jemalloc or tcmalloc, a speedscope file, a .cpuprofile of V8, a Chrome trace, - for
 standard input, or the URL of a profile; several are added up. BINARY is the
 program, for disasm and weblist, and for profiles without names.`,
-	files: true,
-	reads: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &pprofFlags{config: pprof.Defaults(), reports: map[string]*string{}}
 		f.declare(fs)
 		return f.run
@@ -68,7 +72,7 @@ type pprofFlags struct {
 	sampleIndexes      []string // by the old names
 }
 
-func (f *pprofFlags) declare(fs *flagSet) {
+func (f *pprofFlags) declare(fs *command.FlagSet) {
 	for i := range pprof.Commands {
 		c := &pprof.Commands[i]
 		if c.Param {
@@ -151,7 +155,7 @@ func (o optionFlag) Set(s string) error { return o.field.Set(o.config, o.field.N
 
 func (o optionFlag) IsBoolFlag() bool { return o.field.IsBool(o.field.Name) }
 
-func (f *pprofFlags) declareField(fs *flagSet, field *pprof.Field) {
+func (f *pprofFlags) declareField(fs *command.FlagSet, field *pprof.Field) {
 	if len(field.Choices) == 0 {
 		fs.Var(optionFlag{field, &f.config}, field.Name, field.Help)
 		return
@@ -171,25 +175,25 @@ var _ flag.Value = optionFlag{}
 
 // command returns the report that was asked for; nil means the shell.
 func (f *pprofFlags) command() ([]string, error) {
-	var command []string
+	var words []string
 	for name, param := range f.reports {
-		if command != nil {
-			return nil, usagef("-%s and -%s: only one format at a time", command[0], name)
+		if words != nil {
+			return nil, command.Usagef("-%s and -%s: only one format at a time", words[0], name)
 		}
-		if command = []string{name}; pprof.Find(name).Param {
-			command = append(command, *param)
+		if words = []string{name}; pprof.Find(name).Param {
+			words = append(words, *param)
 		}
 	}
-	if command == nil && f.json && !f.totals && !f.extra.any() {
-		command = []string{"top"}
+	if words == nil && f.json && !f.totals && !f.extra.any() {
+		words = []string{"top"}
 	}
-	return command, nil
+	return words, nil
 }
 
 // formats lists the flags that ask for a report, ours with those of pprof.
-func (f *pprofFlags) formats(command []string) (flags []string) {
+func (f *pprofFlags) formats(words []string) (flags []string) {
 	x := &f.extra
-	isTop := command != nil && (command[0] == "top" || command[0] == "text") // -top -csv is a table
+	isTop := words != nil && (words[0] == "top" || words[0] == "text") // -top -csv is a table
 	for _, format := range []struct {
 		given bool
 		flag  string
@@ -201,14 +205,14 @@ func (f *pprofFlags) formats(command []string) (flags []string) {
 			flags = append(flags, format.flag)
 		}
 	}
-	if command != nil {
-		flags = append(flags, "-"+command[0])
+	if words != nil {
+		flags = append(flags, "-"+words[0])
 	}
 	return flags
 }
 
 // check finds flags that contradict each other.
-func (f *pprofFlags) check(command []string) error {
+func (f *pprofFlags) check(words []string) error {
 	for i := range pprof.Fields {
 		if field := &pprof.Fields[i]; len(field.Choices) > 0 {
 			var given []string
@@ -218,39 +222,39 @@ func (f *pprofFlags) check(command []string) error {
 				}
 			}
 			if len(given) > 1 {
-				return usagef("conflicting options set: -%s", strings.Join(given, ", -"))
+				return command.Usagef("conflicting options set: -%s", strings.Join(given, ", -"))
 			}
 		}
 	}
 	switch {
-	case f.http != "" && command != nil:
-		return usagef("-http is not compatible with an output format on the command line")
-	case len(f.formats(command)) > 1:
-		return usagef("%s: only one format at a time", strings.Join(f.formats(command), " and "))
+	case f.http != "" && words != nil:
+		return command.Usagef("-http is not compatible with an output format on the command line")
+	case len(f.formats(words)) > 1:
+		return command.Usagef("%s: only one format at a time", strings.Join(f.formats(words), " and "))
 	case f.http != "" && len(f.formats(nil)) > 0:
-		return usagef("-http is not compatible with an output format on the command line")
-	case f.why && (command == nil || command[0] != "list"):
-		return usagef("-why goes with -list")
+		return command.Usagef("-http is not compatible with an output format on the command line")
+	case f.why && (words == nil || words[0] != "list"):
+		return command.Usagef("-why goes with -list")
 	case f.noBrowser && f.http == "":
-		return usagef("-no_browser only makes sense with -http")
+		return command.Usagef("-no_browser only makes sense with -http")
 	case len(f.bases) > 0 && len(f.diffBases) > 0:
-		return usagef("-base and -diff_base flags cannot both be specified")
+		return command.Usagef("-base and -diff_base flags cannot both be specified")
 	case f.config.Normalize && len(f.bases)+len(f.diffBases) == 0:
-		return usagef("must have base profile to normalize by")
+		return command.Usagef("must have base profile to normalize by")
 	}
 	return nil
 }
 
-func (f *pprofFlags) run(e *env, args []string) error {
-	command, err := f.command()
+func (f *pprofFlags) run(e *command.Env, args []string) error {
+	words, err := f.command()
 	if err != nil {
 		return err
 	}
-	if err := f.check(command); err != nil {
+	if err := f.check(words); err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		return usagef("the profile is missing")
+		return command.Usagef("the profile is missing")
 	}
 	if err := f.applySaved(); err != nil {
 		return err
@@ -259,10 +263,10 @@ func (f *pprofFlags) run(e *env, args []string) error {
 		if f.config.SampleIndex == "" {
 			f.config.SampleIndex = index
 		} else if i > 0 || f.config.SampleIndex != index {
-			fmt.Fprintln(e.stderr, "Multiple value selections, ignoring", index)
+			fmt.Fprintln(e.Stderr, "Multiple value selections, ignoring", index)
 		}
 	}
-	s := &pprofSession{e: e, flags: f, binaries: map[string]*openBinary{}}
+	s := newSession(e, f)
 	defer s.close()
 	for _, list := range []*[]string{&f.bases, &f.diffBases} {
 		if n := len(*list); n > 1 {
@@ -275,7 +279,7 @@ func (f *pprofFlags) run(e *env, args []string) error {
 	}
 	if f.config.SampleIndex != "" {
 		if _, err := s.p.Index(f.config.SampleIndex); err != nil {
-			return usagef("-sample_index: %w", err)
+			return command.Usagef("-sample_index: %w", err)
 		}
 	}
 	switch {
@@ -283,8 +287,8 @@ func (f *pprofFlags) run(e *env, args []string) error {
 		return s.totals()
 	case f.extra.any():
 		return f.extra.run(s)
-	case command != nil:
-		return s.generate(command, f.config)
+	case words != nil:
+		return s.generate(words, f.config)
 	case f.http != "":
 		return s.serve()
 	}
@@ -303,7 +307,7 @@ func (f *pprofFlags) applySaved() error {
 	}
 	saved, ok := settings.Find(f.saved, f.config)
 	if !ok {
-		return usagef("-config: nothing is saved under %q (there is: %s)", f.saved, strings.Join(settings.Names(), ", "))
+		return command.Usagef("-config: nothing is saved under %q (there is: %s)", f.saved, strings.Join(settings.Names(), ", "))
 	}
 	defaults := pprof.Defaults()
 	for i := range pprof.Fields {
@@ -320,23 +324,26 @@ func (f *pprofFlags) applySaved() error {
 
 // pprofSession is a profile with what reports need.
 type pprofSession struct {
-	e        *env
+	e        *command.Env
 	flags    *pprofFlags
 	p        *profile.Profile
-	program  string // the binary that was named on the command line
-	binaries map[string]*openBinary
-	interact bool            // commands are read from a shell
-	sources  *symbol.Sources // nil before they were asked for
+	find     *programs.Finder
+	interact bool // commands are read from a shell
 	temp     []string
+
+	in profileDoor
+}
+
+func newSession(e *command.Env, f *pprofFlags) *pprofSession {
+	s := &pprofSession{e: e, flags: f}
+	s.find = programs.NewFinder(e.Ctx, s.warn)
+	s.find.BuildID = f.buildID
+	return s
 }
 
 // close removes what only viewers needed.
 func (s *pprofSession) close() {
-	for _, b := range s.binaries {
-		if b.file != nil {
-			b.file.Close()
-		}
-	}
+	s.find.Close()
 	if !s.interact {
 		return
 	}
@@ -345,12 +352,14 @@ func (s *pprofSession) close() {
 	}
 }
 
-func (s *pprofSession) warn(message string) { fmt.Fprintln(s.e.stderr, message) }
+func (s *pprofSession) warn(message string) { warn(s.e, message) }
+
+func warn(e *command.Env, message string) { fmt.Fprintln(e.Stderr, message) }
 
 // noMatch is an error that means that there is nothing to show.
 func noMatch(err error) error {
 	if err != nil && (strings.HasPrefix(err.Error(), "no matches found") || errors.Is(err, os.ErrNotExist)) {
-		return exitError{exitNothing, err}
+		return command.Nothing(err)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package cli
+package pprof
 
 import (
 	"context"
@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/pprof"
-	"loupe/profile"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/internal/cli/command"
 )
 
 // TestRemoteNames fetches a profile of addresses and asks the server for the
@@ -33,7 +34,7 @@ func TestRemoteNames(t *testing.T) {
 	}))
 	defer server.Close()
 	var warnings strings.Builder
-	s := &pprofSession{e: &env{ctx: context.Background(), stderr: &warnings}, flags: &pprofFlags{config: pprof.Defaults()}, binaries: map[string]*openBinary{}}
+	s := newSession(&command.Env{Ctx: context.Background(), Stderr: &warnings}, &pprofFlags{config: pprof.Defaults()})
 	fetch := func() string {
 		t.Helper()
 		p, remote, err := s.load(t.Context(), server.URL+"/pprof/heap")

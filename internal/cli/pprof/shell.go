@@ -1,4 +1,4 @@
-package cli
+package pprof
 
 import (
 	"bufio"
@@ -11,22 +11,23 @@ import (
 
 	"golang.org/x/term"
 
-	"loupe/pprof"
+	"loupe/analysis/pprof"
+	"loupe/internal/cli/command"
 )
 
 // shell reads commands until the user leaves: line by line from a pipe, with
 // editing, history and completion on a terminal.
 func (s *pprofSession) shell() error {
 	s.interact = true
-	if s.e.stdin != nil && isTerminal(s.e.stdin) && isTerminal(s.e.stdout) {
+	if s.e.Stdin != nil && command.IsTerminal(s.e.Stdin) && command.IsTerminal(s.e.Stdout) {
 		return s.terminal()
 	}
-	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.command)
-	sh.Settings = s.settings
+	sh := pprof.NewShell(s.p, s.flags.config, s.e.Stderr, s.warn, s.command)
+	sh.Settings = changeSettings
 	sh.Greet()
-	in := bufio.NewReader(s.e.stdin)
+	in := bufio.NewReader(s.e.Stdin)
 	for {
-		fmt.Fprint(s.e.stdout, prompt)
+		fmt.Fprint(s.e.Stdout, prompt)
 		line, err := in.ReadString('\n')
 		if line == "" && err != nil {
 			if errors.Is(err, io.EOF) {
@@ -34,15 +35,15 @@ func (s *pprofSession) shell() error {
 			}
 			return err
 		}
-		if sh.Exec(line) || s.e.ctx.Err() != nil {
-			return s.e.ctx.Err()
+		if sh.Exec(line) || s.e.Ctx.Err() != nil {
+			return s.e.Ctx.Err()
 		}
 	}
 }
 
 // command is generate without a word about an interrupt, which ends the shell.
 func (s *pprofSession) command(words []string, cfg pprof.Config) error {
-	if err := s.generate(words, cfg); s.e.ctx.Err() == nil {
+	if err := s.generate(words, cfg); s.e.Ctx.Err() == nil {
 		return err
 	}
 	return nil
@@ -50,24 +51,19 @@ func (s *pprofSession) command(words []string, cfg pprof.Config) error {
 
 const prompt = "(pprof) "
 
-// settings is [pprof.Shell.Settings].
-func (s *pprofSession) settings(change func(*pprof.Settings) error) error {
-	return changeSettings(change)
-}
-
 // terminal is the shell on a terminal.
 func (s *pprofSession) terminal() error {
-	fd := int(s.e.stdin.Fd())
-	screen, _ := fileOf(s.e.stdout) // the line that is edited moves the cursor
+	fd := int(s.e.Stdin.Fd())
+	screen, _ := command.FileOf(s.e.Stdout) // the line that is edited moves the cursor
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{s.e.stdin, screen}, prompt)
+	}{s.e.Stdin, screen}, prompt)
 	history := openHistory()
 	defer history.save()
 	t.History = history
-	sh := pprof.NewShell(s.p, s.flags.config, s.e.stderr, s.warn, s.command)
-	sh.Settings = s.settings
+	sh := pprof.NewShell(s.p, s.flags.config, s.e.Stderr, s.warn, s.command)
+	sh.Settings = changeSettings
 	t.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if key != '\t' {
 			return "", 0, false
@@ -90,21 +86,21 @@ func (s *pprofSession) terminal() error {
 		}
 		if !raw { // as it is now, so is it every time
 			raw = true
-			s.e.atAbort(func() { _ = term.Restore(fd, state) })
+			s.e.AtAbort(func() { _ = term.Restore(fd, state) })
 		}
 		line, err := t.ReadLine()
 		if err := term.Restore(fd, state); err != nil {
 			return err
 		}
 		if err != nil {
-			fmt.Fprintln(s.e.stdout)
+			fmt.Fprintln(s.e.Stdout)
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err
 		}
-		if sh.Exec(line) || s.e.ctx.Err() != nil {
-			return s.e.ctx.Err()
+		if sh.Exec(line) || s.e.Ctx.Err() != nil {
+			return s.e.Ctx.Err()
 		}
 	}
 }

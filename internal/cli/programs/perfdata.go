@@ -1,29 +1,30 @@
-package cli
+package programs
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
 
-	"loupe/pprof"
-	"loupe/profile"
-	"loupe/source"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/source/bounded"
 )
 
 // isPerfData tells whether a file is one of perf record, which has addresses
 // where other profiles have names.
 func isPerfData(head []byte) bool { return bytes.HasPrefix(head, []byte("PERFILE2")) }
 
-// decodeProfile decodes a profile. What perf has recorded gets its names from the
+// DecodeProfile decodes a profile. What perf has recorded gets its names from the
 // binaries of this machine, if they are those that ran.
-func decodeProfile(data []byte) (*profile.Profile, error) {
+func DecodeProfile(data []byte) (*profile.Profile, error) {
 	p, err := profile.Decode(data, profile.Options{})
 	if err != nil || !isPerfData(data) {
 		return p, err
 	}
-	s := &pprofSession{flags: &pprofFlags{config: pprof.Defaults()}, binaries: map[string]*openBinary{}}
-	defer s.close()
-	p = pprof.Symbolize(p, false, s.binary, func(string) {})
+	find := NewFinder(context.Background(), func(string) {})
+	defer find.Close()
+	p = pprof.Symbolize(pprof.SymbolizeJIT(p, PerfMap), false, find.Binary, func(string) {})
 	return pprof.Demangle(p, "", false), nil
 }
 
@@ -34,8 +35,8 @@ type named struct {
 	size int64
 }
 
-// openNamed opens a file; what perf has recorded is turned into a profile.
-func openNamed(name string) (fs.File, error) {
+// Open opens a file; what perf has recorded is turned into a profile.
+func Open(name string) (fs.File, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -49,11 +50,11 @@ func openNamed(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := source.ReadNamed(name)
+	data, err := bounded.ReadNamed(name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := decodeProfile(data)
+	p, err := DecodeProfile(data)
 	if err != nil {
 		return nil, err
 	}

@@ -1,37 +1,12 @@
-package cli
+package programs
 
 import (
-	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"loupe/profile"
-	"loupe/session"
 )
-
-// TestPerfDataFiles: perf.data is a profile wherever one is named.
-func TestPerfDataFiles(t *testing.T) {
-	const name = "../../profile/testdata/perf/plain.data"
-	what, _, err := sniff(name)
-	if err != nil || what[0] != "pprof" || !loose(name) {
-		t.Errorf("%v, %v", what, err)
-	}
-	l := newLoose([]string{name})
-	data, err := fs.ReadFile(l.files, "plain.data")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := profile.Decode(data, profile.Options{})
-	if err != nil || p.Len() == 0 || p.SampleTypes[1].String() != "cpu/nanoseconds" {
-		t.Errorf("%+v, %v", p, err)
-	}
-	s, known, err := session.Loose(l.files, l.short)
-	if err != nil || len(known) != 1 || s == nil {
-		t.Errorf("%v, %v", known, err)
-	}
-}
 
 // TestPerfDataNamed: the names come from the binary, when that is here.
 func TestPerfDataNamed(t *testing.T) {
@@ -46,7 +21,11 @@ func TestPerfDataNamed(t *testing.T) {
 	} else if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	p, err := profileIn(nil, filepath.Join(dir, "perf.data"))
+	data, err := os.ReadFile(filepath.Join(dir, "perf.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := DecodeProfile(data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
-package cli
+package programs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,15 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"loupe/pprof"
-	"loupe/source"
-	"loupe/symbol"
+	"loupe/analysis/pprof"
+	"loupe/format/profile"
+	"loupe/format/symbol"
+	"loupe/source/bounded"
 )
 
-// source is [pprof.Env.Source]: it finds a source file as go tool pprof does,
+// Source is [pprof.Env.Source] for a profile: it finds a source file as go tool pprof does,
 // and then where pprof does not look: in the module cache, in GOROOT, in the
 // module that the program was built from.
-func (s *pprofSession) source(file string, cfg *pprof.Config) ([]byte, error) {
+func (f *Finder) Source(p *profile.Profile, file string, cfg *pprof.Config) ([]byte, error) {
 	search := cfg.SourcePath
 	if search == "" {
 		dir, err := os.Getwd()
@@ -30,8 +32,8 @@ func (s *pprofSession) source(file string, cfg *pprof.Config) ([]byte, error) {
 	if err == nil {
 		return text, nil
 	}
-	places := s.places(cfg)
-	allowed := source.Places{Roots: append(filepath.SplitList(search), places.GOROOT, places.GOMODCACHE, places.MainDir)}
+	places := f.places(p, cfg)
+	allowed := bounded.Places{Roots: append(filepath.SplitList(search), places.GOROOT, places.GOMODCACHE, places.MainDir)}
 	for _, name := range places.Candidates(file, "") {
 		if text, err := allowed.Read(name); err == nil {
 			return text, nil
@@ -40,31 +42,48 @@ func (s *pprofSession) source(file string, cfg *pprof.Config) ([]byte, error) {
 	return nil, err
 }
 
+// SourceAt is the same without any options.
+func (f *Finder) SourceAt(p *profile.Profile, file string) ([]byte, error) {
+	defaults := pprof.Defaults()
+	return f.Source(p, file, &defaults)
+}
+
 // places says where sources are that go tool pprof does not look for. It asks
 // the go command, once, and only when a file is missing.
-func (s *pprofSession) places(cfg *pprof.Config) symbol.Sources {
-	if s.sources != nil {
-		return *s.sources
+func (f *Finder) places(p *profile.Profile, cfg *pprof.Config) symbol.Sources {
+	f.mu.Lock()
+	out := f.sources
+	f.mu.Unlock()
+	if out != nil {
+		return *out
 	}
-	out := symbol.Sources{SourcePath: cfg.SourcePath, TrimPath: cfg.TrimPath}
-	cmd := exec.CommandContext(s.e.ctx, "go", "env", "GOROOT", "GOMODCACHE", "GOMOD")
-	if text, err := cmd.Output(); err == nil {
-		if lines := strings.Split(string(text), "\n"); len(lines) >= 3 {
-			out.GOROOT, out.GOMODCACHE = lines[0], lines[1]
-			if mod := lines[2]; filepath.Base(mod) == "go.mod" {
-				out.MainDir = filepath.Dir(mod)
-			}
-		}
-	}
-	if len(s.p.Mappings) > 0 {
-		if b, err := s.binary(s.p.Mappings[0]); err == nil {
+	out = &symbol.Sources{SourcePath: cfg.SourcePath, TrimPath: cfg.TrimPath}
+	goPlaces(f.ctx, out)
+	if len(p.Mappings) > 0 {
+		if b, err := f.Binary(p.Mappings[0]); err == nil {
 			if info, err := b.BuildInfo(); err == nil {
 				out.Build = info
 			}
 		}
 	}
-	s.sources = &out
-	return out
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sources = out
+	return *out
+}
+
+// goPlaces asks the go command where it keeps sources; without one nothing is known.
+func goPlaces(ctx context.Context, s *symbol.Sources) {
+	text, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOMODCACHE", "GOMOD").Output()
+	if err != nil {
+		return
+	}
+	if lines := strings.Split(string(text), "\n"); len(lines) >= 3 {
+		s.GOROOT, s.GOMODCACHE = lines[0], lines[1]
+		if filepath.Base(lines[2]) == "go.mod" {
+			s.MainDir = filepath.Dir(lines[2])
+		}
+	}
 }
 
 // notFound is the error that pprof prints for a file that it has searched for.
@@ -77,10 +96,10 @@ func (n notFound) Error() string {
 func (n notFound) Unwrap() error { return fs.ErrNotExist }
 
 // searchSource looks for a file in each folder of a search path and in all
-// folders above them. What a profile may name so is bounded: see [source.Places].
+// folders above them. What a profile may name so is bounded: see [bounded.Places].
 func searchSource(file, trim, search string) ([]byte, error) {
 	file = filepath.FromSlash(pprof.TrimPath(file, trim, search))
-	allowed := source.Places{Roots: filepath.SplitList(search)}
+	allowed := bounded.Places{Roots: filepath.SplitList(search)}
 	if filepath.IsAbs(file) {
 		return allowed.Read(file)
 	}

@@ -1,25 +1,27 @@
-package cli
+package record
 
 import (
 	"fmt"
 	"os"
 	"time"
 
-	"loupe/collect"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
 	"loupe/report"
 )
 
-var doctorCommand = &command{
-	name:  "doctor",
-	short: "is this machine fit to measure, and what does its kernel permit",
-	args:  "[-json] [PID]",
-	example: []string{
+// Doctor is loupe doctor.
+var Doctor = &command.Command{
+	Name:  "doctor",
+	Short: "is this machine fit to measure, and what does its kernel permit",
+	Args:  "[-json] [PID]",
+	Example: []string{
 		"loupe doctor",
 		"loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'",
 		"loupe doctor 4711                   what may be learnt of that process",
 		"loupe doctor -agent ./cmd/server    does the agent change what the program does?",
 	},
-	about: `
+	About: `
 Looks for a second at who else uses the CPUs and how much one and the same work
 varies here. Exits with 3 when something is bad: what is measured will mislead.
 
@@ -31,29 +33,29 @@ three times, with the arguments behind the package, and compared: exit code,
 standard output and error, goroutines, the order in which packages are
 initialized. A run that lasts longer than -for is asked for its goroutines and
 killed. Exits with 3 where they differ.`,
-	stopAtFirst: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	StopAtFirst: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
 		watch := fs.Duration("watch", time.Second, "how `long` to look")
 		agent := fs.Bool("agent", false, "compare a package with the agent and without")
 		test := fs.Bool("test", false, "with -agent: the tests of the package")
 		build := fs.String("build", "", "with -agent: `flags` for go build")
 		length := fs.Duration("for", 5*time.Second, "with -agent: how `long` a run may take")
-		return func(e *env, args []string) error {
+		return func(e *command.Env, args []string) error {
 			if !*agent && (*test || *build != "") {
-				return usagef("-test and -build go with -agent")
+				return command.Usagef("-test and -build go with -agent")
 			}
 			if *agent {
 				if len(args) == 0 {
-					return usagef("the package is missing")
+					return command.Usagef("the package is missing")
 				}
 				return compareAgent(e, collect.CompareAgentOptions{
-					Build: collect.BuildOptions{Target: args[0], Test: *test, Flags: splitFlags(*build), Progress: e.progress(*asJSON)},
+					Build: collect.BuildOptions{Target: args[0], Test: *test, Flags: SplitFlags(*build), Progress: e.Progress(*asJSON)},
 					Args:  args[1:], For: *length,
 				}, *asJSON)
 			}
 			if len(args) > 0 {
-				text, err := oneArg(args, "a process")
+				text, err := command.OneArg(args, "a process")
 				if err != nil {
 					return err
 				}
@@ -69,8 +71,8 @@ killed. Exits with 3 where they differ.`,
 }
 
 // compareAgent holds a program with the agent against the same without.
-func compareAgent(e *env, opt collect.CompareAgentOptions, asJSON bool) error {
-	return e.withTemp(func(temp string) (err error) {
+func compareAgent(e *command.Env, opt collect.CompareAgentOptions, asJSON bool) error {
+	return e.WithTemp(func(temp string) (err error) {
 		opt.Build.Temp = temp
 		if opt.Build.Dir, err = os.Getwd(); err != nil {
 			return err
@@ -78,7 +80,7 @@ func compareAgent(e *env, opt collect.CompareAgentOptions, asJSON bool) error {
 		if opt.Build.Test {
 			opt.Args = testFlags(opt.Args)
 		}
-		checks, err := collect.CompareAgent(e.ctx, opt)
+		checks, err := collect.CompareAgent(e.Ctx, opt)
 		if err != nil {
 			return err
 		}
@@ -86,12 +88,12 @@ func compareAgent(e *env, opt collect.CompareAgentOptions, asJSON bool) error {
 	})
 }
 
-func doctor(e *env, watch time.Duration, asJSON bool) error {
-	return writeChecks(e, collect.Examine(e.ctx, watch), asJSON)
+func doctor(e *command.Env, watch time.Duration, asJSON bool) error {
+	return writeChecks(e, collect.Examine(e.Ctx, watch), asJSON)
 }
 
 // writeChecks prints checks; the exit code is 3 when one is bad.
-func writeChecks(e *env, checks []collect.Check, asJSON bool) error {
+func writeChecks(e *command.Env, checks []collect.Check, asJSON bool) error {
 	worst := collect.Good
 	for _, c := range checks {
 		if c.Verdict == collect.Bad || worst == collect.Good {
@@ -99,20 +101,20 @@ func writeChecks(e *env, checks []collect.Check, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		if err := report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.doctor/1", "verdict": worst, "host": collect.HostFacts(), "checks": checks}); err != nil {
+		if err := report.WriteJSON(e.Stdout, map[string]any{"schema": "loupe.doctor/1", "verdict": worst, "host": collect.HostFacts(), "checks": checks}); err != nil {
 			return err
 		}
 	} else {
 		const indent = 20
 		for _, c := range checks {
-			fmt.Fprintf(e.stdout, "%-8s %-10s %s\n", c.Verdict, c.Name, e.style().Wrap(c.Found, indent))
+			fmt.Fprintf(e.Stdout, "%-8s %-10s %s\n", c.Verdict, c.Name, e.Style().Wrap(c.Found, indent))
 			if c.Advice != "" {
-				fmt.Fprintf(e.stdout, "%*s%s\n", indent, "", e.style().Wrap(c.Advice, indent))
+				fmt.Fprintf(e.Stdout, "%*s%s\n", indent, "", e.Style().Wrap(c.Advice, indent))
 			}
 		}
 	}
 	if worst == collect.Bad {
-		return exitError{exitFound, nil}
+		return command.ErrFound
 	}
 	return nil
 }

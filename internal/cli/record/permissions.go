@@ -1,4 +1,4 @@
-package cli
+package record
 
 import (
 	"fmt"
@@ -6,7 +6,8 @@ import (
 	"os"
 	"strconv"
 
-	"loupe/collect"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
 	"loupe/report"
 )
 
@@ -33,20 +34,20 @@ func writePermissions(w io.Writer, s report.Style, all []collect.Permission) {
 func processID(text string) (int, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 0 {
-		return 0, usagef("%q is not the number of a process", text)
+		return 0, command.Usagef("%q is not the number of a process", text)
 	}
 	if !collect.ProcessExists(pid) {
-		return 0, exitError{exitNothing, fmt.Errorf("there is no process %d", pid)}
+		return 0, command.Nothingf("there is no process %d", pid)
 	}
 	return pid, nil
 }
 
 // explainProcess prints the table of one process.
-func explainProcess(e *env, pid int, asJSON bool) error {
-	all := collect.Permissions(e.ctx, pid)
+func explainProcess(e *command.Env, pid int, asJSON bool) error {
+	all := collect.Permissions(e.Ctx, pid)
 	if asJSON {
-		return report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.permissions/1", "pid": pid, "user": os.Geteuid(), "ways": all})
+		return report.WriteJSON(e.Stdout, map[string]any{"schema": "loupe.permissions/1", "pid": pid, "user": os.Geteuid(), "ways": all})
 	}
-	writePermissions(e.stdout, e.style(), all)
+	writePermissions(e.Stdout, e.Style(), all)
 	return nil
 }

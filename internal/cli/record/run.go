@@ -1,4 +1,4 @@
-package cli
+package record
 
 import (
 	"errors"
@@ -8,16 +8,20 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/collect"
+	"loupe/analysis/why"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
 	"loupe/recording"
-	"loupe/why"
 )
 
-var runCommand = &command{
-	name:  "run",
-	short: "record a program from its start",
-	args:  "[flags] TARGET [the program's arguments]",
-	example: []string{
+// Run is loupe run.
+var Run = &command.Command{
+	Name:  "run",
+	Short: "record a program from its start",
+	Args:  "[flags] TARGET [the program's arguments]",
+	Example: []string{
 		"loupe run ./cmd/server                                 ten seconds bare, then one profiler at a time",
 		"loupe run -load http://localhost:8080/ ./cmd/server    under load in every phase",
 		"loupe run -phases bare,cpu:10s,trace ./cmd/tool -v in.txt",
@@ -25,7 +29,7 @@ var runCommand = &command{
 		"                                                       is the working tree faster than the last commit?",
 		"loupe run -test ./parser -run TestBig                  a test",
 	},
-	about: `
+	About: `
 TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it
 belongs to the program. A package is built with a small agent by
 "go build -overlay": no file is touched, no import is needed, and every profile
@@ -46,8 +50,8 @@ With -vs a second program takes turns with the first, round by round in the
 order ABBA, so that a drift of the machine hits both alike; -vs takes whatever
 TARGET may be, or @REV for the same package at a revision in git. The exit code is
 3 when requests per second, CPU time or wall time got worse, as of loupe compare.`,
-	stopAtFirst: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	StopAtFirst: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		var f runFlags
 		f.declare(fs, true)
 		fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
@@ -70,7 +74,7 @@ TARGET may be, or @REV for the same package at a revision in git. The exit code 
 }
 
 type runFlags struct {
-	recordFlags
+	Flags
 	test, noAgent bool
 	diagnostics   bool
 	build, stderr string
@@ -80,29 +84,29 @@ type runFlags struct {
 	env           []string
 }
 
-func (f *runFlags) run(e *env, args []string) error {
+func (f *runFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
-		return usagef("the target is missing")
+		return command.Usagef("the target is missing")
 	}
 	if f.stderr != "auto" && f.stderr != "pipe" {
-		return usagef("-stderr: unknown way %q: there are auto and pipe", f.stderr)
+		return command.Usagef("-stderr: unknown way %q: there are auto and pipe", f.stderr)
 	}
 	if !slices.Contains([]string{"keep", "show", "discard"}, f.output) {
-		return usagef("-output: unknown way %q: there are keep, show and discard", f.output)
+		return command.Usagef("-output: unknown way %q: there are keep, show and discard", f.output)
 	}
 	if f.rounds < 1 {
-		return usagef("-rounds: want at least 1")
+		return command.Usagef("-rounds: want at least 1")
 	}
-	plan, err := f.plan()
+	plan, err := f.Plan()
 	if err != nil {
 		return err
 	}
 	for _, out := range f.outs() {
-		if err := checkPlace(out); err != nil {
+		if err := CheckPlace(out); err != nil {
 			return err
 		}
 	}
-	return e.withTemp(func(temp string) error {
+	return e.WithTemp(func(temp string) error {
 		targets, err := f.targets(e, args, plan, temp)
 		if err != nil {
 			return err
@@ -111,50 +115,39 @@ func (f *runFlags) run(e *env, args []string) error {
 		var dirs []string
 		phases := 0
 		for _, t := range targets {
-			if t.rec == nil {
+			if t.Recorder == nil {
 				continue
 			}
-			phases += len(t.rec.Writer().Manifest().Phases)
-			dir, perr := pack(t.dir, t.zip)
+			phases += len(t.Recorder.Writer().Manifest().Phases)
+			dir, perr := Pack(t.Dir, t.zip)
 			dirs, err = append(dirs, dir), errors.Join(err, perr)
 		}
 		if err != nil && phases == 0 {
 			// There are no figures; the error says why.
 			for _, dir := range dirs {
-				e.progress(f.quiet)("what there is, is in %s", dir)
+				e.Progress(f.Quiet)("what there is, is in %s", dir)
 			}
-			return unreachable(err)
+			return command.Unreachable(err)
 		}
-		return errors.Join(err, conclude(e, dirs, f.json, f.quiet), failures(targets))
+		return errors.Join(err, examine.Conclude(e, dirs, f.json, f.Quiet), failures(targets))
 	})
 }
 
 // failures says which of the programs and phases failed, after the report on them.
-func failures(targets []*turn) error {
+func failures(targets []*Turn) error {
 	var errs error
 	for _, t := range targets {
-		if t.rec == nil {
+		if t.Recorder == nil {
 			continue
 		}
-		if t.rec.Failure() != "" {
+		if t.Recorder.Failure() != "" {
 			which := "the program"
 			if len(targets) > 1 {
-				which = t.name
+				which = t.Name
 			}
-			errs = errors.Join(errs, fmt.Errorf("%s failed: %s", which, t.rec.Failure()))
+			errs = errors.Join(errs, fmt.Errorf("%s failed: %s", which, t.Recorder.Failure()))
 		}
-		errs = errors.Join(errs, failedPhases(t.rec.Writer().Manifest()))
-	}
-	return errs
-}
-
-// failedPhases says which phases of a recording have failed.
-func failedPhases(m recording.Manifest) error {
-	var errs error
-	for _, p := range m.Phases {
-		if p.Error != "" {
-			errs = errors.Join(errs, fmt.Errorf("phase %s failed: %s", p.Name, p.Error))
-		}
+		errs = errors.Join(errs, door.FailedPhases(t.Recorder.Writer().Manifest()))
 	}
 	return errs
 }
@@ -173,24 +166,25 @@ func (f *runFlags) outs() []string {
 	return []string{filepath.Join(base, "before"), filepath.Join(base, "after")}
 }
 
-// turn is one of the programs that take turns.
-type turn struct {
-	prog     *collect.Program
-	name     string
-	dir, zip string
-	opt      collect.RecorderOptions
-	plan     collect.Plan
-	rec      *collect.Recorder
-	load     func(*recording.Writer) collect.Load
+// Turn is one of the programs that take turns.
+type Turn struct {
+	Program  *collect.Program
+	Name     string
+	role     string // before or after, of two that take turns
+	Dir, zip string
+	Options  collect.RecorderOptions
+	Plan     collect.Plan
+	Recorder *collect.Recorder
+	Load     func(*recording.Writer) collect.Load
 }
 
 // targets builds what is to be run.
-func (f *runFlags) targets(e *env, args []string, plan collect.Plan, temp string) ([]*turn, error) {
+func (f *runFlags) targets(e *command.Env, args []string, plan collect.Plan, temp string) ([]*Turn, error) {
 	names := []string{args[0]}
 	if f.vs != "" {
 		names = []string{f.vs, args[0]}
 	}
-	var out []*turn
+	var out []*Turn
 	for i, name := range names {
 		sub := filepath.Join(temp, fmt.Sprint(i))
 		if err := os.Mkdir(sub, 0o700); err != nil {
@@ -201,32 +195,33 @@ func (f *runFlags) targets(e *env, args []string, plan collect.Plan, temp string
 			return nil, err
 		}
 		if len(names) > 1 {
-			t.name = []string{"before", "after"}[i]
+			t.role = []string{"before", "after"}[i]
+			t.Name = t.role + " (" + name + ")"
 		}
 		out = append(out, t)
 	}
 	if rev, ok := strings.CutPrefix(f.vs, "@"); ok {
-		if dir, err := os.Getwd(); err == nil && collect.Unchanged(e.ctx, dir, rev) {
-			out[0].prog.Target.Build = out[1].prog.Target.Build
+		if dir, err := os.Getwd(); err == nil && collect.Unchanged(e.Ctx, dir, rev) {
+			out[0].Program.Target.Build = out[1].Program.Target.Build
 		}
 	}
 	for i, t := range out {
-		name := t.name
+		name := t.Name
 		if len(out) > 1 {
-			name = targetName(args[0]) + "-" + t.name
+			name = TargetName(args[0]) + "-" + t.role
 		}
-		t.dir, t.zip = place(f.outs()[i], name)
+		t.Dir, t.zip = Place(f.outs()[i], name)
 	}
 	return out, nil
 }
 
-func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp string) (*turn, error) {
-	opt, err := f.options(e, temp)
+func (f *runFlags) target(e *command.Env, name string, args []string, leaks bool, temp string) (*Turn, error) {
+	opt, err := f.Options(e, temp)
 	if err != nil {
 		return nil, err
 	}
 	build := collect.BuildOptions{
-		Target: name, Test: f.test, Flags: splitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Leaks: leaks,
+		Target: name, Test: f.test, Flags: SplitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Leaks: leaks,
 		Progress: opt.Progress,
 	}
 	if build.Dir, err = os.Getwd(); err != nil {
@@ -235,11 +230,11 @@ func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp s
 	runDir := build.Dir
 	if rev, ok := strings.CutPrefix(name, "@"); ok {
 		tree := filepath.Join(temp, "tree")
-		if build.Dir, build.Target, err = collect.Checkout(e.ctx, build.Dir, args[0], rev, tree); err != nil {
+		if build.Dir, build.Target, err = collect.Checkout(e.Ctx, build.Dir, args[0], rev, tree); err != nil {
 			return nil, err
 		}
 	}
-	prog, err := collect.Build(e.ctx, build)
+	prog, err := collect.Build(e.Ctx, build)
 	if err != nil {
 		return nil, err
 	}
@@ -250,67 +245,67 @@ func (f *runFlags) target(e *env, name string, args []string, leaks bool, temp s
 		opt.Progress("%s", note)
 	}
 	opt.Launch = collect.LaunchOptions{
-		Args: args[1:], Env: f.env, Stdin: e.stdin, KeepStdout: f.output != "discard",
+		Args: args[1:], Env: f.env, Stdin: e.Stdin, KeepStdout: f.output != "discard",
 		Pipe: f.stderr == "pipe", GODEBUG: collect.RuntimeDebug,
 	}
-	if isTerminal(e.stdin) {
+	if command.IsTerminal(e.Stdin) {
 		// It is in a process group of its own, which the terminal would stop
 		// as soon as it read.
 		opt.Launch.Stdin = nil
 	}
 	if f.output == "show" {
-		opt.Launch.Show, opt.Launch.Stderr = e.stderr, e.stderr
+		opt.Launch.Show, opt.Launch.Stderr = e.Stderr, e.Stderr
 	}
 	if f.test {
 		opt.Launch.Args = testFlags(args[1:])
 	}
 	if f.diagnostics {
-		opt.Diagnose = diagnosis()
+		opt.Diagnose = Diagnosis()
 	}
-	t := &turn{prog: prog, name: f.title, opt: opt, load: f.loadInto}
-	if t.name == "" {
-		t.name = targetName(args[0])
+	t := &Turn{Program: prog, Name: f.title, Options: opt, Load: f.LoadInto}
+	if t.Name == "" {
+		t.Name = TargetName(args[0])
 	}
 	return t, nil
 }
 
 // close ends the recording. One whose program was never started holds nothing
 // and goes away.
-func (t *turn) close() error {
-	err := t.rec.Close()
-	if len(t.rec.Writer().Manifest().Target.Runs) == 0 {
-		t.rec = nil
-		os.RemoveAll(t.dir) // a mount point stays
+func (t *Turn) close() error {
+	err := t.Recorder.Close()
+	if len(t.Recorder.Writer().Manifest().Target.Runs) == 0 {
+		t.Recorder = nil
+		os.RemoveAll(t.Dir) // a mount point stays
 	}
 	return err
 }
 
 // record creates the recordings and takes the turns.
-func (f *runFlags) record(e *env, targets []*turn, plan collect.Plan) error {
+func (f *runFlags) record(e *command.Env, targets []*Turn, plan collect.Plan) error {
 	for _, t := range targets {
-		t.plan = plan
+		t.Plan = plan
 		if f.output == "keep" {
-			t.opt.Progress("what it prints goes into %s (-output show prints it here too)", t.dir)
+			t.Options.Progress("what it prints goes into %s (-output show prints it here too)", t.Dir)
 		}
 	}
-	return takeTurns(e, targets, f.rounds, f.vs != "")
+	return TakeTurns(e, targets, f.rounds, f.vs != "")
 }
 
-// takeTurns records every target for a number of rounds in the order ABBA.
+// TakeTurns records every target for a number of rounds in the order ABBA.
 // The bare phases are what is compared; the other phases follow the last one,
 // in the same process. A recording that was begun is always closed.
-func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
-	defer e.keeps()()
+func TakeTurns(e *command.Env, targets []*Turn, rounds int, number bool) (err error) {
+	defer e.Keeps()()
 	for _, t := range targets {
-		w, cerr := recording.Create(t.dir, recording.Manifest{Title: t.name, Tool: version(), Host: collect.HostFacts()})
+		w, cerr := recording.Create(t.Dir, recording.Manifest{Title: t.Name, Tool: command.Version(), Host: collect.HostFacts()})
 		if cerr != nil {
 			return cerr
 		}
-		t.plan.Load = t.load(w)
-		t.rec, cerr = collect.NewRecorder(w, t.prog, t.opt)
-		if t.rec != nil {
+		t.Plan.Load = t.Load(w)
+		t.Recorder, cerr = collect.NewRecorder(w, t.Program, t.Options)
+		if t.Recorder != nil {
 			defer func() { err = errors.Join(err, t.close()) }()
-			e.atAbort(t.rec.Abort)
+			e.AtAbort(t.Recorder.Abort)
 		}
 		if cerr != nil {
 			return cerr
@@ -323,31 +318,31 @@ func takeTurns(e *env, targets []*turn, rounds int, number bool) (err error) {
 				i = len(targets) - 1 - i
 			}
 			t := targets[i]
-			plan := t.plan
+			plan := t.Plan
 			order++
 			if number || rounds > 1 {
 				plan.Round, plan.Order = round+1, order
-				t.opt.Progress("round %d of %d: %s", round+1, rounds, t.name)
+				t.Options.Progress("round %d of %d: %s", round+1, rounds, t.Name)
 			}
 			if round+1 < rounds {
 				plan.Phases = plan.Phases[:1]
 			}
-			if err := t.rec.Record(e.ctx, plan); err != nil {
+			if err := t.Recorder.Record(e.Ctx, plan); err != nil {
 				return err
 			}
 		}
 	}
 	// When no program runs any more, the compiler takes no time from one.
 	for _, t := range targets {
-		if err := t.rec.Diagnose(e.ctx); err != nil {
+		if err := t.Recorder.Diagnose(e.Ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// diagnosis says how the compiler's reasons get into a recording.
-func diagnosis() *collect.Diagnosis {
+// Diagnosis says how the compiler's reasons get into a recording.
+func Diagnosis() *collect.Diagnosis {
 	cache, err := collect.CompileCache()
 	if err != nil {
 		cache = "" // then nothing is kept
@@ -355,8 +350,8 @@ func diagnosis() *collect.Diagnosis {
 	return &collect.Diagnosis{Packages: why.Packages, Calls: why.Calls, Cache: cache}
 }
 
-// splitFlags splits a line into words; quotes keep blanks together.
-func splitFlags(line string) []string {
+// SplitFlags splits a line into words; quotes keep blanks together.
+func SplitFlags(line string) []string {
 	var words []string
 	var word strings.Builder
 	quote, in := rune(0), false

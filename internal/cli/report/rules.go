@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -6,17 +6,19 @@ import (
 	"strings"
 
 	"loupe/insight"
+	"loupe/internal/cli/command"
 	"loupe/report"
 )
 
-var rulesCommand = &command{
-	name:    "rules",
-	short:   "the catalogue: what loupe looks for, and from which thresholds",
-	args:    "[-json] [RULE…]",
-	example: []string{"loupe rules", "loupe rules AL09"},
-	setup: func(fs *flagSet) func(*env, []string) error {
+// Rules is loupe rules.
+var Rules = &command.Command{
+	Name:    "rules",
+	Short:   "the catalogue: what loupe looks for, and from which thresholds",
+	Args:    "[-json] [RULE…]",
+	Example: []string{"loupe rules", "loupe rules AL09"},
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
-		return func(e *env, args []string) error {
+		return func(e *command.Env, args []string) error {
 			rules := insight.Rules()
 			if len(args) > 0 {
 				var err error
@@ -25,9 +27,9 @@ var rulesCommand = &command{
 				}
 			}
 			if *asJSON {
-				return report.WriteJSON(e.stdout, map[string]any{"schema": "loupe.rules/1", "rules": rules})
+				return report.WriteJSON(e.Stdout, map[string]any{"schema": "loupe.rules/2", "rules": rules})
 			}
-			return buffered(e.stdout, func(w io.Writer) error {
+			return command.Buffered(e.Stdout, func(w io.Writer) error {
 				for i, r := range rules {
 					switch {
 					case len(args) == 0:
@@ -36,7 +38,7 @@ var rulesCommand = &command{
 					case i > 0:
 						fmt.Fprintln(w)
 					}
-					if err := report.WriteRule(w, r, e.style()); err != nil {
+					if err := report.WriteRule(w, r, e.Style()); err != nil {
 						return err
 					}
 				}
@@ -56,7 +58,7 @@ func rulesNamed(ids []string) ([]*insight.Rule, error) {
 			}
 		}
 		if !found {
-			return nil, usagef("unknown rule %q (loupe rules lists them)", id)
+			return nil, command.Usagef("unknown rule %q (loupe rules lists them)", id)
 		}
 	}
 	return out, nil

@@ -1,26 +1,28 @@
-package cli
+package report
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/examine"
 	"loupe/recording"
 	"loupe/report"
 	"loupe/session"
 )
 
-var verifyCommand = &command{
-	name:  "verify",
-	short: "are all entries of a recording there, whole and what was recorded",
-	args:  "[-json] RECORDING…",
-	example: []string{
+// Verify is loupe verify.
+var Verify = &command.Command{
+	Name:  "verify",
+	Short: "are all entries of a recording there, whole and what was recorded",
+	Args:  "[-json] RECORDING…",
+	Example: []string{
 		"loupe verify loupe-server-20261120-101500",
 		"loupe verify rec.zip && loupe report rec.zip",
 		"loupe verify -json rec | jq '.entries[] | select(.state != \"whole\")'",
 	},
-	about: `
+	About: `
 Reads every entry to its end and holds its size and its sha256 against the
 manifest, and the manifest against the journal. Says which entries are missing, cut,
 changed or not readable, and which profiles are of another program than the rest (by
@@ -31,13 +33,13 @@ The sums tell of damage and of mix-ups. Whoever wants to deceive can change them
 
 Exits with 0 when all is whole, with 3 when something is not, with 1 when it is no
 recording that can be read, and with 4 when there is none.`,
-	files: true,
-	reads: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON ("+report.VerifySchema+"), one object a recording")
-		return func(e *env, args []string) error {
+		return func(e *command.Env, args []string) error {
 			if len(args) == 0 {
-				return usagef("say what to verify: loupe verify RECORDING")
+				return command.Usagef("say what to verify: loupe verify RECORDING")
 			}
 			wrong := false
 			for _, name := range args {
@@ -46,17 +48,17 @@ recording that can be read, and with 4 when there is none.`,
 					return err
 				}
 				wrong = wrong || v.Wrong > 0 || !v.Complete
-				if err := buffered(e.stdout, func(w io.Writer) error {
+				if err := command.Buffered(e.Stdout, func(w io.Writer) error {
 					if *asJSON {
 						return report.WriteJSON(w, v)
 					}
-					return report.WriteVerified(w, v, e.style())
+					return report.WriteVerified(w, v, e.Style())
 				}); err != nil {
 					return err
 				}
 			}
 			if wrong {
-				return exitError{exitFound, nil}
+				return command.ErrFound
 			}
 			return nil
 		}
@@ -64,17 +66,17 @@ recording that can be read, and with 4 when there is none.`,
 }
 
 // verify holds a recording against its manifest.
-func verify(e *env, name string) (*report.Verified, error) {
+func verify(e *command.Env, name string) (*report.Verified, error) {
 	rec, err := recording.OpenFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+		return nil, command.Nothingf("cannot find %s", name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer rec.Close()
 	v := &report.Verified{Schema: report.VerifySchema, Recording: name, Complete: rec.Complete, Entries: []recording.Checked{}}
-	checked, err := rec.Verify(e.ctx)
+	checked, err := rec.Verify(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +84,7 @@ func verify(e *env, name string) (*report.Verified, error) {
 	for _, stray := range session.New(rec).Strays() {
 		for i := range v.Entries {
 			if c := &v.Entries[i]; c.Path == stray.Path && c.State == recording.Whole {
-				c.State, c.Why = recording.Foreign, strayText(stray)
+				c.State, c.Why = recording.Foreign, examine.StrayText(stray)
 			}
 		}
 	}
@@ -92,10 +94,4 @@ func verify(e *env, name string) (*report.Verified, error) {
 		}
 	}
 	return v, nil
-}
-
-// strayText says of a profile that it is of another program.
-func strayText(s session.Stray) string {
-	short := func(id string) string { return id[:min(len(id), 12)] }
-	return fmt.Sprintf("it is of another program: its build id is %s, that of the others %s", short(s.BuildID), short(s.Others))
 }

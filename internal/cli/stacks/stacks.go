@@ -1,33 +1,35 @@
-package cli
+// Package stacks is loupe stacks: what goroutines do, of dumps, services and processes.
+package stacks
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
-	"loupe/dump"
-	"loupe/live"
+	"loupe/capture/live"
+	"loupe/format/dump"
+	"loupe/format/kind"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/loadflags"
 	"loupe/report"
-	"loupe/secret"
 	"loupe/source"
-	"loupe/unit"
+	"loupe/source/bounded"
+	"loupe/value/unit"
 )
 
-var stacksCommand = &command{
-	name:  "stacks",
-	short: "what goroutines do: panics, dumps, race reports, running processes",
-	args:  "[flags] FILE|-|URL|PID [NEW]",
-	example: []string{
+// Command is loupe stacks.
+var Command = &command.Command{
+	Name:  "stacks",
+	Short: "what goroutines do: panics, dumps, race reports, running processes",
+	Args:  "[flags] FILE|-|URL|PID [NEW]",
+	Example: []string{
 		"loupe stacks crash.log",
 		"loupe stacks 4711                                    of a running process, which does not notice",
 		"kubectl logs web-0 | loupe stacks -",
@@ -38,7 +40,7 @@ var stacksCommand = &command{
 		"loupe stacks -flame goroutines.html dump.txt         also -svg and -proto FILE.pb.gz",
 		"loupe stacks -json dump.txt | jq '.groups[] | {count, state}'",
 	},
-	about: `
+	About: `
 Finds the dumps in any text: what a program printed when it panicked, deadlocked
 or got SIGQUIT, /debug/pprof/goroutine with debug=1 or debug=2, a test that has
 timed out, the race detector, of every Go version since 1.4; behind the prefixes
@@ -62,10 +64,12 @@ debug=2 stops the program for as long as it takes, seconds with 100,000
 goroutines, and Go cuts it off at 64 MiB without a word; loupe says when that has
 happened.
 
+FILE may be packed, lie in a zip file, or be that of a recording.
+
 ` + dump.FilterHelp,
-	files: true,
-	reads: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &stacksFlags{}
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.StacksSchema+")")
 		fs.BoolVar(&f.full, "full", false, "also list every goroutine, with the words of its arguments")
@@ -77,9 +81,9 @@ happened.
 		fs.StringVar(&f.svg, "svg", "", "write a flame graph to this `file` (SVG)")
 		fs.StringVar(&f.proto, "proto", "", "write a goroutine profile for loupe pprof or go tool pprof to this\n`file`, with labels for state and wait")
 		fs.StringVar(&f.wait, "timeout", "1m", "the `time` that a URL may take to answer")
-		f.given = fs.given
-		f.asking.declareAccess(fs)
-		return func(e *env, args []string) error { return runStacks(e, f, args) }
+		f.given = fs.Given
+		f.asking.DeclareAccess(fs)
+		return func(e *command.Env, args []string) error { return runStacks(e, f, args) }
 	},
 }
 
@@ -89,45 +93,47 @@ type stacksFlags struct {
 	binary             string
 	top                int
 	flame, svg, proto  string
-	asking             loadFlags
+	asking             loadflags.Flags
 	given              func(flag string) bool
 
 	parsed  *dump.Filter
 	timeout time.Duration
 }
 
-func runStacks(e *env, f *stacksFlags, args []string) (err error) {
+func runStacks(e *command.Env, f *stacksFlags, args []string) (err error) {
 	switch {
 	case len(args) == 0:
-		return usagef("say what to read: a file, - for standard input, the number of a process, or http://HOST:PORT/debug/pprof/goroutine?debug=2")
+		return command.Usagef("say what to read: a file, - for standard input, the number of a process, or http://HOST:PORT/debug/pprof/goroutine?debug=2")
 	case len(args) > 2:
-		return usagef("too many arguments: %q", args[2:])
+		return command.Usagef("too many arguments: %q", args[2:])
 	case len(args) == 2 && (f.flame != "" || f.svg != "" || f.proto != "" || f.full):
-		return usagef("-full, -flame, -svg and -proto are of one dump, not of a comparison")
-	case len(args) == 2 && f.binary != "":
-		return usagef("-binary explains one dump, not a comparison")
+		return command.Usagef("-full, -flame, -svg and -proto are of one dump, not of a comparison")
 	case len(args) == 2 && args[0] == "-" && args[1] == "-":
-		return usagef("standard input is one dump: give the other as a file")
+		return command.Usagef("standard input is one dump: give the other as a file")
+	case len(args) == 2 && f.binary != "":
+		return command.Usagef("-binary explains one dump, not a comparison")
 	}
 	if f.parsed, err = dump.ParseFilter(f.filter); err != nil {
-		return usagef("-filter: %w", err)
+		return command.Usagef("-filter: %w", err)
 	}
 	if f.timeout, err = unit.ParseDuration(f.wait); err != nil || f.timeout <= 0 {
-		return usagef("-timeout %q: want a time such as 30s", f.wait)
+		return command.Usagef("-timeout %q: want a time such as 30s", f.wait)
 	}
 	if _, err := strconv.ParseUint(f.dump, 10, 31); err != nil && f.dump != "" && f.dump != "all" {
-		return usagef("-dump %q: want a number, or all", f.dump)
+		return command.Usagef("-dump %q: want a number, or all", f.dump)
 	}
-	if !slices.ContainsFunc(args, isURL) {
-		for _, name := range append(f.asking.givenAccess(), "timeout") {
+	if !slices.ContainsFunc(args, source.IsAddress) {
+		for _, name := range append(f.asking.GivenAccess(), "timeout") {
 			if f.given(name) {
-				return usagef("-%s is for the URL of a service, and there is none", name)
+				return command.Usagef("-%s is for the URL of a service, and there is none", name)
 			}
 		}
 	}
 	var views []*report.Stacks
+	d := door.New(e, "", &f.asking)
+	d.Fetch = f.fetch(e)
 	for _, name := range args {
-		v, done, err := openStacks(e, f, name)
+		v, done, err := openStacks(e, f, d, name)
 		if err != nil {
 			return err
 		}
@@ -136,11 +142,11 @@ func runStacks(e *env, f *stacksFlags, args []string) (err error) {
 	}
 	if len(views) == 2 {
 		c := report.CompareStacks(views[0], views[1])
-		return buffered(e.stdout, func(w io.Writer) error {
+		return command.Buffered(e.Stdout, func(w io.Writer) error {
 			if f.json {
 				return report.WriteJSON(w, report.StacksComparisonJSON(c))
 			}
-			return report.WriteStacksComparison(w, c, e.style())
+			return report.WriteStacksComparison(w, c, e.Style())
 		})
 	}
 	v := views[0]
@@ -152,40 +158,77 @@ func runStacks(e *env, f *stacksFlags, args []string) (err error) {
 	if written, err := writeStackFiles(f, v); written || err != nil {
 		return err
 	}
-	return buffered(e.stdout, func(w io.Writer) error {
+	return command.Buffered(e.Stdout, func(w io.Writer) error {
 		if f.json {
 			return report.WriteJSON(w, report.StacksJSON(v))
 		}
-		return report.WriteStacks(w, v, e.style())
+		return report.WriteStacks(w, v, e.Style())
 	})
 }
 
-// openStacks reads the dumps of a file, of standard input or behind a URL.
-func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done func() error, err error) {
-	done = func() error { return nil }
-	v = &report.Stacks{Name: name, Top: f.top, Full: f.full, Filter: f.filter}
-	switch {
-	case name == "-":
-		v.Name = "standard input"
-		v.File, err = dump.Read(e.stdin)
-	case isURL(name):
-		v.Name = secret.URL(name)
-		v.File, err = fetchStacks(e, f, name)
-	case isCore(name):
-		done, err = coreStacks(e, f, name, v)
-	default:
-		v.File, done, err = readStacks(e, name)
+// openStacks reads the dumps of what was named.
+func openStacks(e *command.Env, f *stacksFlags, d *source.Door, name string) (v *report.Stacks, done func() error, err error) {
+	if pid, ok := processNumber(name); ok {
+		file, err := liveStacks(pid)
+		return f.view(name, noClose, file, err)
 	}
+	address := name
+	if source.IsAddress(name) {
+		if address, err = stacksURL(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	in, err := door.TakeOne(e, d, address)
 	if err != nil {
 		return nil, nil, err
 	}
+	return f.of(e, in)
+}
+
+// processNumber tells the number of a process from the name of a file.
+func processNumber(name string) (int, bool) {
+	pid, err := strconv.ParseUint(name, 10, 31)
+	if err != nil {
+		return 0, false
+	}
+	_, err = os.Stat(name)
+	return int(pid), errors.Is(err, fs.ErrNotExist)
+}
+
+// of reads the dumps of an input.
+func (f *stacksFlags) of(e *command.Env, in *source.Input) (v *report.Stacks, done func() error, err error) {
+	if in.Kind == kind.Core {
+		v = &report.Stacks{Name: in.Name, Top: f.top, Full: f.full, Filter: f.filter}
+		done, err := coreStacks(e, f, in.Path, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f.choose(v, done)
+	}
+	file, err := readStacks(in)
+	if err == nil && door.IsLog(in.Kind) && file.Len() == 0 && len(file.Races) == 0 {
+		return nil, nil, door.WrongKind(in, "a goroutine dump")
+	}
+	return f.view(in.Name, noClose, file, err)
+}
+
+// view is what is shown of dumps.
+func (f *stacksFlags) view(name string, done func() error, file *dump.File, err error) (*report.Stacks, func() error, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.choose(&report.Stacks{Name: name, Top: f.top, Full: f.full, Filter: f.filter, File: file}, done)
+}
+
+// choose picks the dump that is shown, and what of it.
+func (f *stacksFlags) choose(v *report.Stacks, done func() error) (*report.Stacks, func() error, error) {
 	if v.File.Len() == 0 && len(v.File.Races) == 0 && len(v.File.Dumps) == 0 {
 		why := "no goroutine dump and no race report"
 		if v.File.Unrecognised > 0 {
 			why += fmt.Sprintf(", but %d lines that look like a part of one, the first in line %d", v.File.Unrecognised, v.File.Odd[0].Number)
 		}
 		done()
-		return nil, nil, exitError{exitNothing, fmt.Errorf("%s holds %s (kill -QUIT PID makes a Go program print one and end; a server with net/http/pprof has /debug/pprof/goroutine?debug=2)", v.Name, why)}
+		return nil, nil, command.Nothingf("%s holds %s (kill -QUIT PID makes a Go program print one and end; a server with net/http/pprof has /debug/pprof/goroutine?debug=2)", v.Name, why)
 	}
 	n := len(v.File.Dumps)
 	switch f.dump {
@@ -197,7 +240,7 @@ func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done fun
 		v.Dump, _ = strconv.Atoi(f.dump)
 		if v.Dump < 1 || v.Dump > n {
 			done()
-			return nil, nil, usagef("-dump %s: %s has the dumps 1 to %d", f.dump, v.Name, n)
+			return nil, nil, command.Usagef("-dump %s: %s has the dumps 1 to %d", f.dump, v.Name, n)
 		}
 		v.Dump--
 	}
@@ -211,49 +254,27 @@ func openStacks(e *env, f *stacksFlags, name string) (v *report.Stacks, done fun
 // the arguments of all frames; of a longer one as much is known as of a stream.
 const wholeDump = 256 << 20
 
-// readStacks reads the dumps of a file.
-func readStacks(e *env, name string) (*dump.File, func() error, error) {
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if pid, nerr := strconv.ParseUint(name, 10, 31); nerr == nil {
-			f, err := liveStacks(int(pid))
-			return f, func() error { return nil }, err
-		}
-		return nil, nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
+// readStacks reads the dumps of a file, or those of a recording.
+func readStacks(in *source.Input) (*dump.File, error) {
+	switch {
+	case in.Recording:
+		return examine.LastDump(in)
+	case slices.Contains([]kind.Kind{kind.Trace, kind.Profile, kind.Load, kind.LoadText, kind.Benchmarks, kind.Tests, kind.CompilerLog, kind.Program}, in.Kind):
+		return nil, door.WrongKind(in, "a goroutine dump")
 	}
+	file, err := os.Open(in.Path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if info.IsDir() {
-		return nil, nil, usagef("%s is a folder: give a file with a dump (for a recording: loupe report %s)", name, name)
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > wholeDump {
+		return dump.Read(file) // which keeps little of it, however much comes
 	}
-	if info.Mode().IsRegular() && info.Size() > wholeDump {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer file.Close()
-		e.reads(name, info)
-		var text io.Reader = file
-		head := headOf(name)
-		if !bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
-			if _, err := parseStacks(name, head); err != nil { // it is something else
-				return nil, nil, err
-			}
-		} else {
-			if text, err = gzip.NewReader(file); err != nil {
-				return nil, nil, fmt.Errorf("cannot unpack %s: %w", name, err)
-			}
-		}
-		f, err := dump.Read(text) // which keeps little of it, however much comes
-		return f, nothingToClose, err
-	}
-	data, err := source.ReadNamed(name)
+	data, err := bounded.ReadNamed(in.Path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f, err := parseStacks(name, data)
-	return f, nothingToClose, err
+	return dump.Parse(data), nil
 }
 
 // liveStacks reads the goroutines of a running process out of its memory.
@@ -263,48 +284,22 @@ func liveStacks(pid int) (*dump.File, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("there is no process %d, and no file of this name", pid)
 		}
-		return nil, exitError{exitNothing, err}
+		return nil, command.Nothing(err)
 	}
 	defer p.Close()
 	f, err := p.Goroutines()
 	if err != nil {
-		return nil, exitError{exitNothing, err}
+		return nil, command.Nothing(err)
 	}
 	return f, nil
 }
 
-// isURL tells an address from the name of a file: http://host:6060, :6060, and
-// host:6060 with what may follow, where no file has that name.
-func isURL(name string) bool {
-	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		return true
-	}
-	address, _, _ := strings.Cut(name, "/")
-	host, port, err := net.SplitHostPort(address)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil || host == "" {
-		return err == nil
-	}
-	_, err = os.Stat(name)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// isDump tells whether a file begins like a dump or a log with one.
-func isDump(name string) bool {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	what, _, err := sniff(name)
-	return err == nil && what[0] == "stacks"
-}
-
-// reportStacks prints a dump in a form of loupe report, after what was found in
+// Report prints a dump in a form of loupe report, after what was found in
 // it. The JSON is that of loupe stacks.
-func reportStacks(e *env, r *report.Recording, name, format string) error {
-	v, done, err := openStacks(e, &stacksFlags{top: 20}, name)
+func Report(e *command.Env, x *examine.Examined, in *source.Input, format string) error {
+	r := x.Report
+	f := &stacksFlags{top: 20}
+	v, done, err := f.of(e, in)
 	if err != nil {
 		return err
 	}
@@ -323,7 +318,7 @@ func reportStacks(e *env, r *report.Recording, name, format string) error {
 		}
 		return report.WriteStacks(w, v, s)
 	}
-	return buffered(e.stdout, func(w io.Writer) error {
+	return command.Buffered(e.Stdout, func(w io.Writer) error {
 		switch format {
 		case "json":
 			return report.WriteJSON(w, report.StacksJSON(v))
@@ -335,8 +330,8 @@ func reportStacks(e *env, r *report.Recording, name, format string) error {
 			}
 			return report.WriteStacksMarkdown(w, v)
 		case "svg":
-			return report.WriteSVG(w, svgColumns, text)
+			return report.WriteSVG(w, command.SVGColumns, text)
 		}
-		return text(w, e.style())
+		return text(w, e.Style())
 	})
 }

@@ -1,21 +1,23 @@
-package cli
+package trace
 
 import (
+	"loupe/analysis/sched"
+	"loupe/format/exectrace/sweep"
+	"loupe/internal/cli/command"
 	"loupe/report"
-	"loupe/sched"
 )
 
 // traceMMU shows how much of the machine the collector leaves to the program
 // in windows of growing length.
-func traceMMU(e *env, f *traceFlags, args []string) error {
-	name, err := oneArg(args, "the trace")
+func traceMMU(e *command.Env, f *traceFlags, args []string) error {
+	name, err := command.OneArg(args, "the trace")
 	if err != nil {
 		return err
 	}
 	if f.parsed != nil {
-		return usagef("-filter: mutator utilisation is that of the whole program (loupe trace cut -from -to makes a part)")
+		return command.Usagef("-filter: mutator utilisation is that of the whole program (loupe trace cut -from -to makes a part)")
 	}
-	t, done, err := openTrace(e, name)
+	t, done, err := openTrace(e, f, name)
 	if err != nil {
 		return err
 	}
@@ -24,12 +26,10 @@ func traceMMU(e *env, f *traceFlags, args []string) error {
 	if f.sweep {
 		count |= sched.LossSweep
 	}
-	r := t.Reader()
-	m := sched.NewMutator(r, sched.MutatorOptions{Count: count, PerProc: f.perProc, Compat: f.compat})
-	for r.Next() {
-		m.Event(r.Event())
-	}
-	if err := r.Err(); err != nil {
+	pass := sweep.New(t)
+	m := sched.NewMutator(pass.Goroutines(), sched.MutatorOptions{Count: count, PerProc: f.perProc, Compat: f.compat})
+	pass.Join(m)
+	if err := pass.Run(nil); err != nil {
 		return err
 	}
 	return f.write(e, report.TraceMMU(m.Curve(), m.Steps(), count))

@@ -1,11 +1,10 @@
-package cli
+// Package trace is loupe trace: one file for each verb.
+package trace
 
 import (
-	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
@@ -13,12 +12,18 @@ import (
 	"strings"
 	"time"
 
-	"loupe/exectrace"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/kind"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/kept"
+	"loupe/internal/cli/loadflags"
 	"loupe/recording"
 	"loupe/report"
-	"loupe/sched"
 	"loupe/source"
-	"loupe/unit"
+	"loupe/source/bounded"
+	"loupe/value/unit"
 )
 
 // traceVerb is one verb of loupe trace.
@@ -26,7 +31,7 @@ type traceVerb struct {
 	name  string
 	args  string // behind the file, if it takes any
 	short string
-	run   func(e *env, f *traceFlags, args []string) error
+	run   func(e *command.Env, f *traceFlags, args []string) error
 }
 
 // traceVerbs returns the verbs in the order of the help text.
@@ -62,48 +67,50 @@ type traceFlags struct {
 	json, compat, raw  bool
 	sweep, perProc     bool
 	given              func(flag string) bool
+	asking             loadflags.Flags
 	top                int
 	from, to           time.Duration
 
 	parsed *sched.Filter
 }
 
-// newTraceCommand is a function because its help lists the verbs.
-func newTraceCommand() *command {
-	return &command{
-		name:  "trace",
-		short: "what an execution trace of any Go version shows",
-		args:  "VERB [flags] FILE|RECORDING",
-		example: []string{
-			"loupe trace summary trace.out",
-			"loupe trace goroutines -by creator trace.out       which go statement cost what",
-			"loupe trace blocked -filter 'func~handle dur>1ms' trace.out",
-			"loupe trace sched REC                              the trace of a recording",
-			"loupe trace tasks -json trace.out | jq .tasks",
-		},
-		about: traceHelp(),
-		files: true,
-		reads: true,
-		setup: func(fs *flagSet) func(*env, []string) error {
-			f := &traceFlags{}
-			fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"func~handle state=waiting dur>1ms\"")
-			fs.StringVar(&f.by, "by", "function", "goroutines: group by `function or creator`")
-			fs.IntVar(&f.top, "n", 20, "show at most `n` rows of each table")
-			fs.BoolVar(&f.json, "json", false, "print JSON ("+report.TraceSchema+")")
-			fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
-			fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
-			fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
-			fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
-			fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu or running")
-			fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
-			fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
-			fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
-			fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
-			fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
-			f.given = fs.given
-			return func(e *env, args []string) error { return runTrace(e, f, args) }
-		},
-	}
+// Command is loupe trace.
+var Command = &command.Command{
+	Name:  "trace",
+	Short: "what an execution trace of any Go version shows",
+	Args:  "VERB [flags] FILE…|RECORDING",
+	Example: []string{
+		"loupe trace summary trace.out",
+		"loupe trace goroutines -by creator trace.out       which go statement cost what",
+		"loupe trace blocked -filter 'func~handle dur>1ms' trace.out",
+		"loupe trace sched REC                              the trace of a recording",
+		"loupe trace tasks -json trace.out | jq .tasks",
+		"loupe trace summary snapshots/                     all of a flight recorder as one",
+	},
+	About: traceHelp(),
+	Verbs: verbNames(),
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
+		f := &traceFlags{}
+		fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"func~handle state=waiting dur>1ms\"")
+		fs.StringVar(&f.by, "by", "function", "goroutines: group by `function or creator`")
+		fs.IntVar(&f.top, "n", 20, "show at most `n` rows of each table")
+		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.TraceSchema+")")
+		fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
+		fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
+		fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
+		fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
+		fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu or running")
+		fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
+		fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
+		fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
+		fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
+		fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
+		f.given = fs.Given
+		f.asking.DeclareAccess(fs)
+		return func(e *command.Env, args []string) error { return runTrace(e, f, args) }
+	},
 }
 
 // traceHelp lists the verbs.
@@ -117,40 +124,46 @@ func traceHelp() string {
 	b.WriteString(`
 FILE is a trace as runtime/trace, net/http/pprof or go test -trace writes it,
 of any Go version since 1.5; or a recording that has one. A trace that is cut or
-damaged is read as far as it goes, and what was lost is said.`)
+damaged is read as far as it goes, and what was lost is said.
+
+Several traces of one process (Go 1.22 and later), as a flight recorder cuts them or as
+they are rotated by time, are shown as one: FILE FILE…, 'a pattern*', or a folder with
+them, in any order. loupe says so where they are not of one process.
+`)
+	b.WriteString(door.Help[1:])
 	return b.String()
 }
 
-func runTrace(e *env, f *traceFlags, args []string) error {
+func runTrace(e *command.Env, f *traceFlags, args []string) error {
 	if len(args) == 0 {
-		return usagef("say what to show: %s", verbNames())
+		return command.Usagef("say what to show: %s", strings.Join(verbNames(), ", "))
 	}
 	i := slices.IndexFunc(traceVerbs(), func(v traceVerb) bool { return v.name == args[0] })
 	if i < 0 {
-		if _, err := os.Stat(args[0]); err == nil { // loupe trace FILE
+		if isInput(args[0]) { // loupe trace FILE
 			return runTrace(e, f, append([]string{"summary"}, args...))
 		}
-		return usagef("there is no loupe trace %s; known are %s", args[0], verbNames())
+		return command.Usagef("there is no loupe trace %s; known are %s", args[0], strings.Join(verbNames(), ", "))
 	}
-	if err := onlyFor(args[0], traceVerbFlags, f.given); err != nil {
+	if err := command.OnlyFor(args[0], traceVerbFlags, f.given); err != nil {
 		return err
 	}
 	if f.json {
 		f.format = "json"
 	}
 	if formats := traceFormats(args[0]); !slices.Contains(formats, f.format) {
-		return usagef("-format %s: known are %s", f.format, strings.Join(formats, ", "))
+		return command.Usagef("-format %s: known are %s", f.format, strings.Join(formats, ", "))
 	}
 	if f.by != "function" && f.by != "creator" {
-		return usagef("-by %s: known are function, creator", f.by)
+		return command.Usagef("-by %s: known are function, creator", f.by)
 	}
 	if f.top < 1 {
-		return usagef("-n %d: at least one row", f.top)
+		return command.Usagef("-n %d: at least one row", f.top)
 	}
 	var err error
 	if f.maxMemory != "" {
 		if f.limit, err = unit.ParseBytes(f.maxMemory); err != nil {
-			return usagef("-max-memory: %w", err)
+			return command.Usagef("-max-memory: %w", err)
 		}
 	}
 	if f.from > 0 {
@@ -160,10 +173,13 @@ func runTrace(e *env, f *traceFlags, args []string) error {
 		f.filter += " to=" + f.to.String()
 	}
 	if f.parsed, err = sched.ParseFilter(strings.TrimSpace(f.filter)); err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if err := termsFor(args[0], f.parsed); err != nil {
 		return err
+	}
+	if f.compat && f.parsed != nil && args[0] != "profile" { // a profile of times is theirs, too
+		return command.Usagef("-compat counts whole lives, as go tool trace does, which has no filter: leave out -filter, -from and -to, or cut the part out (loupe trace cut)")
 	}
 	f.verb = args[0]
 	return traceVerbs()[i].run(e, f, args[1:])
@@ -189,7 +205,7 @@ func termsFor(verb string, f *sched.Filter) error {
 	}
 	for _, key := range f.Terms() {
 		if !slices.Contains(known, key) {
-			return usagef("-filter: loupe trace %s knows nothing of %s, which picks stays of goroutines; it takes %s", verb, key,
+			return command.Usagef("-filter: loupe trace %s knows nothing of %s, which picks stays of goroutines; it takes %s", verb, key,
 				strings.Join(append(slices.Clone(known), "from", "to"), ", "))
 		}
 	}
@@ -207,24 +223,26 @@ func traceFormats(verb string) []string {
 	return []string{"text", "md", "csv", "json"}
 }
 
-func verbNames() string {
-	var names []string
+func verbNames() (names []string) {
 	for _, v := range traceVerbs() {
 		names = append(names, v.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // analysed makes a verb of a view of the analysis.
-func analysed(view func(*sched.Analysis, *traceFlags) *report.Trace) func(*env, *traceFlags, []string) error {
-	return func(e *env, f *traceFlags, args []string) error {
-		name, err := oneArg(args, "the trace")
+func analysed(view func(*sched.Analysis, *traceFlags) *report.Trace) func(*command.Env, *traceFlags, []string) error {
+	return func(e *command.Env, f *traceFlags, args []string) error {
+		all, err := traceInputs(e, f.door(e), args...)
 		if err != nil {
 			return err
 		}
-		key := pageKey(name, f.verb, f.filter, f.by, f.format, f.top, f.compat, f.limit, e.style(), isTerminal(e.stdout))
-		return cachedPage(e.stdout, key, func(w io.Writer) error {
-			t, done, err := openTrace(e, name)
+		key := ""
+		if len(all) == 1 {
+			key = kept.Key(all[0], f.verb, f.filter, f.by, f.format, f.top, f.compat, f.limit, e.Style(), command.IsTerminal(e.Stdout))
+		}
+		return kept.Page(e.Stdout, key, func(w io.Writer) error {
+			t, done, err := tracesOf(e, all)
 			if err != nil {
 				return err
 			}
@@ -233,9 +251,33 @@ func analysed(view func(*sched.Analysis, *traceFlags) *report.Trace) func(*env, 
 			if err != nil {
 				return err
 			}
-			return f.writeTo(w, e, view(a, f))
+			return cmp.Or(f.writeTo(w, e, view(a, f)), f.nothing(namesOf(all), f.shows(a)))
 		})
 	}
+}
+
+// shows tells whether the filter has left anything of what the verb shows.
+func (f *traceFlags) shows(a *sched.Analysis) bool {
+	switch f.verb {
+	case "tasks":
+		return len(a.Tasks) > 0
+	case "regions":
+		return len(a.Regions) > 0
+	case "blocked":
+		return len(a.Blocks)+len(a.Left) > 0
+	case "stw":
+		return a.Covers.Len() > 0
+	}
+	return len(a.Groups) > 0
+}
+
+// nothing is the error of a filter that has left nothing: an empty table is not
+// taken for a program that does nothing then.
+func (f *traceFlags) nothing(name string, some bool) error {
+	if some || f.parsed == nil {
+		return nil
+	}
+	return command.Nothingf("nothing in %s passes the filter %q (loupe trace %s without it shows what there is)", name, strings.TrimSpace(f.filter), f.verb)
 }
 
 // stopAt returns a function that says when more memory is used than -max-memory
@@ -253,10 +295,10 @@ func (f *traceFlags) stopAt() func() bool {
 }
 
 // write prints a view in the format that was asked for.
-func (f *traceFlags) write(e *env, t *report.Trace) error { return f.writeTo(e.stdout, e, t) }
+func (f *traceFlags) write(e *command.Env, t *report.Trace) error { return f.writeTo(e.Stdout, e, t) }
 
-func (f *traceFlags) writeTo(out io.Writer, e *env, t *report.Trace) error {
-	return buffered(out, func(w io.Writer) error {
+func (f *traceFlags) writeTo(out io.Writer, e *command.Env, t *report.Trace) error {
+	return command.Buffered(out, func(w io.Writer) error {
 		switch f.format {
 		case "json":
 			return report.WriteJSON(w, t)
@@ -265,34 +307,46 @@ func (f *traceFlags) writeTo(out io.Writer, e *env, t *report.Trace) error {
 		case "csv":
 			return report.WriteTraceCSV(w, t)
 		}
-		style := e.style()
-		if !isTerminal(e.stdout) { // nobody's window is too narrow for it
+		style := e.Style()
+		if !command.IsTerminal(e.Stdout) { // nobody's window is too narrow for it
 			style.Width = 200
 		}
 		return report.WriteTrace(w, t, style)
 	})
 }
 
-// openTrace opens a trace file, the trace of a recording, or with "-" what
-// standard input brings.
-func openTrace(e *env, name string) (t *exectrace.Trace, done func() error, err error) {
-	done = nothingToClose
-	var data io.ReaderAt
-	var size int64
-	if name == "-" {
-		text, rerr := readStream(e.stdin, "standard input")
-		data, size, err = bytes.NewReader(text), int64(len(text)), rerr
-	} else {
-		data, size, done, err = traceBytes(e, name)
+// door is where the trace of what runs comes from.
+func (f *traceFlags) door(e *command.Env) *source.Door { return door.New(e, "trace", &f.asking) }
+
+// openTrace opens what was named as a trace, which done closes.
+func openTrace(e *command.Env, f *traceFlags, name string) (t *exectrace.Trace, done func() error, err error) {
+	all, err := traceInputs(e, f.door(e), name)
+	if err != nil {
+		return nil, nil, err
 	}
+	return tracesOf(e, all)
+}
+
+// traceOf opens an input as a trace, which done closes.
+func traceOf(e *command.Env, in *source.Input) (t *exectrace.Trace, done func() error, err error) {
+	data, size, done, err := traceBytes(in)
 	if err != nil {
 		return nil, nil, err
 	}
 	if t, err = exectrace.OpenReaderAt(data, size, exectrace.Options{}); err != nil {
 		done()
-		return nil, nil, fmt.Errorf("cannot read %s: %w", name, err)
+		return nil, nil, fmt.Errorf("cannot read %s: %w", in.Name, err)
 	}
+	tellMissing(e, in.Name, t)
 	return t, done, nil
+}
+
+// tellMissing says that a trace is not whole: not every form has room for it, and
+// what comes is of a part.
+func tellMissing(e *command.Env, name string, t *exectrace.Trace) {
+	if all := t.Problems(); len(all) > 0 {
+		fmt.Fprintf(e.Stderr, "loupe trace: not all of %s could be read: %v\n", name, all[0])
+	}
 }
 
 // traceBytes opens a trace file, or finds the trace of a recording.
@@ -300,42 +354,46 @@ func openTrace(e *env, name string) (t *exectrace.Trace, done func() error, err 
 // Note: It is not mapped. Who runs go test -trace again makes the file shorter, and to
 // read a mapping beyond the end of its file kills the program. Reading a generation
 // at a time takes 1% more CPU time.
-func traceBytes(e *env, name string) (io.ReaderAt, int64, func() error, error) {
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, 0, nil, exitError{exitNothing, fmt.Errorf("cannot find %s", name)}
-	case err != nil:
-		return nil, 0, nil, err
-	case info.IsDir() || strings.HasSuffix(name, ".zip"):
-		return recordedTrace(name)
-	case !info.Mode().IsRegular():
-		data, err := source.ReadNamed(name)
-		return bytes.NewReader(data), int64(len(data)), nothingToClose, err
+func traceBytes(in *source.Input) (io.ReaderAt, int64, func() error, error) {
+	if in.Recording {
+		return recordedTrace(in)
 	}
-	f, err := os.Open(name)
+	if in.Kind != kind.Trace && in.Kind != kind.Unknown { // what is broken from its begin is told by its decoder
+		return nil, 0, nil, door.WrongKind(in, "an execution trace or a recording with one")
+	}
+	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	e.reads(name, info)
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, nil, err
+	}
 	return f, info.Size(), f.Close, nil
 }
 
 // recordedTrace finds the trace of a recording.
-func recordedTrace(name string) (io.ReaderAt, int64, func() error, error) {
-	rec, err := recording.OpenFile(name)
+func recordedTrace(in *source.Input) (io.ReaderAt, int64, func() error, error) {
+	rec, err := recording.OpenFile(in.Path)
 	if err != nil {
 		return nil, 0, nil, err
 	}
 	main, ok := rec.Main(recording.ExecTrace)
 	if !ok {
 		rec.Close()
-		return nil, 0, nil, exitError{exitNothing, fmt.Errorf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", name)}
+		return nil, 0, nil, command.Nothingf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", in.Name)
 	}
-	data, size, err := rec.ReaderAt(main.Path, source.MaxStream)
+	data, size, err := rec.ReaderAt(main.Path, bounded.MaxStream)
 	if err != nil {
 		rec.Close()
 		return nil, 0, nil, err
 	}
 	return data, size, rec.Close, nil
+}
+
+// isInput tells whether an argument names something to look at, and is no mistyped verb.
+func isInput(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil || name == "-" || strings.ContainsAny(name, "./*?[") || source.IsAddress(name)
 }

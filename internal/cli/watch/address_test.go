@@ -1,20 +1,22 @@
-package cli
+package watch
 
 import (
 	"os"
 	"testing"
+
+	"loupe/source"
 )
 
-// TestIsURL: an address is told from a file and from the number of a process.
-func TestIsURL(t *testing.T) {
+// TestIsAddress: an address is told from a file and from the number of a process.
+func TestIsAddress(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("web:80", nil, 0o666); err != nil {
 		t.Log(err) // a system whose names have no colons
 	}
 	f := func(name string, address, runs bool) {
 		t.Helper()
-		if isURL(name) != address || running(name) != runs {
-			t.Errorf("%q: address %v, running %v", name, isURL(name), running(name))
+		if source.IsAddress(name) != address || running(name) != runs {
+			t.Errorf("%q: address %v, running %v", name, source.IsAddress(name), running(name))
 		}
 	}
 	f("http://x", true, true)

@@ -1,4 +1,5 @@
-package cli
+// Package watch is loupe watch: it follows a program, and captures when something goes wrong.
+package watch
 
 import (
 	"bytes"
@@ -13,26 +14,29 @@ import (
 	"runtime"
 	"strings"
 	"time"
-	"unicode"
 
-	"loupe/alert"
-	"loupe/collect"
-	"loupe/report"
-	"loupe/secret"
-	"loupe/unit"
+	"loupe/capture/alert"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/loadflags"
+	"loupe/internal/cli/record"
+	"loupe/source"
+	"loupe/value/secret"
+	"loupe/value/unit"
 )
 
-var watchCommand = &command{
-	name:  "watch",
-	short: "follow memory and goroutines; capture when something goes wrong",
-	args:  "[flags] PID|URL|-- TARGET [args]",
-	example: []string{
+// Command is loupe watch.
+var Command = &command.Command{
+	Name:  "watch",
+	Short: "follow memory and goroutines; capture when something goes wrong",
+	Args:  "[flags] PID|URL|-- TARGET [args]",
+	Example: []string{
 		"loupe watch :6060                                      what /debug/pprof and the system tell, every second",
 		"loupe watch -alert 'rss>50%' -alert 'goroutines>10000' 4711",
 		"loupe watch -alert 'heap/s>1MB over 2m' -exec 'page-me' -- ./cmd/server",
 		"loupe watch -once -json :6060 | jq .rss                until the first alert",
 	},
-	about: `
+	About: `
 A running program is watched by its process number or through its /debug/pprof;
 one that is named behind -- is started, and a Go package gets the agent, as with
 loupe run. Nothing is recorded until an alert. Then a recording is written: the
@@ -44,14 +48,16 @@ program keeps in memory all the time (-flight).
 
 An alert fires again only after its rule did not hold in between; recordings are at
 least -pause apart, and so are the calls of -exec and -webhook for each rule. A program
-that was started here and fails is told to them too (LOUPE_ALERT is "ended"), and the
-recording has its last words. What -exec names is run by the shell with LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and
+that was started here and fails, and one that was found running and is gone, is told to
+them too (LOUPE_ALERT is "ended"). The recording has its last readings, and of one that
+was started here its last words; how another ended only its own parent learns. What
+-exec names is run by the shell with LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and
 LOUPE_RECORDING set; -webhook gets the same as JSON by POST.
 
-Exits with 3 when there was an alert, with 1 when the program has failed, with 4 when
-it cannot be reached.`,
-	stopAtFirst: true,
-	setup: func(fs *flagSet) func(*env, []string) error {
+Exits with 3 when there was an alert, with 1 when the program has failed or is
+gone, with 4 when it cannot be reached.`,
+	StopAtFirst: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &watchFlags{}
 		fs.Func("alert", "`rule` to hold the program against (repeatable; default 'rss>80%')", func(text string) error {
 			r, err := alert.Parse(text)
@@ -71,7 +77,7 @@ it cannot be reached.`,
 		fs.BoolVar(&f.once, "once", false, "stop after the first alert")
 		fs.BoolVar(&f.json, "json", false, "print readings and alerts as lines of JSON")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build of a target, such as '-tags foo'")
-		f.asking.declareAccess(fs)
+		f.asking.DeclareAccess(fs)
 		return f.run
 	},
 }
@@ -84,7 +90,7 @@ type watchFlags struct {
 	every, kept, flying, resting, until                time.Duration
 	memory                                             unit.Bytes
 	phases                                             []collect.Phase
-	asking                                             loadFlags
+	asking                                             loadflags.Flags
 }
 
 // read checks the flags.
@@ -97,20 +103,20 @@ func (f *watchFlags) read() (err error) {
 			continue
 		}
 		if *d.to, err = unit.ParseDuration(d.text); err != nil {
-			return usagef("-%s: %w", d.name, err)
+			return command.Usagef("-%s: %w", d.name, err)
 		}
 	}
 	if f.every < 10*time.Millisecond {
-		return usagef("-interval: want at least 10ms")
+		return command.Usagef("-interval: want at least 10ms")
 	}
 	if f.limit != "" {
 		if f.memory, err = unit.ParseBytes(f.limit); err != nil {
-			return usagef("-limit: %w", err)
+			return command.Usagef("-limit: %w", err)
 		}
 	}
 	phases, err := collect.ParsePhases(f.capture, 0)
 	if err != nil {
-		return usagef("-capture: %w", err)
+		return command.Usagef("-capture: %w", err)
 	}
 	f.phases = phases[1:] // the bare one is what led to the alert
 	if len(f.rules) == 0 {
@@ -123,81 +129,81 @@ func (f *watchFlags) read() (err error) {
 	return nil
 }
 
-func (f *watchFlags) run(e *env, args []string) error {
+func (f *watchFlags) run(e *command.Env, args []string) error {
 	if err := f.read(); err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		return usagef("say what to watch: a process number, a URL, or -- and a program")
+		return command.Usagef("say what to watch: a process number, a URL, or -- and a program")
 	}
-	ctx := e.ctx
+	ctx := e.Ctx
 	if f.until > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.until)
 		defer cancel()
 	}
-	return e.withTemp(func(temp string) error {
+	return e.WithTemp(func(temp string) error {
 		w, err := f.begin(e, args, temp)
 		if err != nil {
-			return unreachable(err)
+			return command.Unreachable(err)
 		}
 		for _, n := range w.Notes() {
-			fmt.Fprintln(e.stderr, "note: "+n)
+			fmt.Fprintln(e.Stderr, "note: "+n)
 		}
-		v := &watching{watchFlags: f, e: e, w: w, name: targetName(args[0]), known: map[string]bool{}, told: map[*alert.Rule]time.Time{}}
+		v := &watching{watchFlags: f, e: e, w: w, name: record.TargetName(args[0]), known: map[string]bool{}, told: map[*alert.Rule]time.Time{}}
 		if running(args[0]) {
 			v.name = w.Name()
 		}
-		defer e.keeps()()
+		defer e.Keeps()()
 		err = v.loop(ctx)
 		return errors.Join(err, w.Close())
 	})
 }
 
 // begin starts the program, or finds the one that runs.
-func (f *watchFlags) begin(e *env, args []string, temp string) (*collect.Watcher, error) {
+func (f *watchFlags) begin(e *command.Env, args []string, temp string) (*collect.Watcher, error) {
 	opt := collect.WatchOptions{Temp: temp, Interval: f.every, History: f.kept, Flight: f.flying, Limit: int64(f.memory)}
 	if running(args[0]) {
 		if len(args) > 1 {
-			return nil, usagef("too many arguments: %q", args[1:])
+			return nil, command.Usagef("too many arguments: %q", args[1:])
 		}
 		if f.build != "" {
-			return nil, usagef("-build is for programs that are started: %s runs already", secret.URL(args[0]))
+			return nil, command.Usagef("-build is for programs that are started: %s runs already", secret.URL(args[0]))
 		}
 		var err error
-		if opt.Access, err = f.asking.access(args[0]); err != nil {
-			return nil, usageError{err}
+		if opt.Access, err = f.asking.Access(args[0]); err != nil {
+			return nil, command.Usage(err)
 		}
-		return collect.Watch(e.ctx, args[0], opt)
+		return collect.Watch(e.Ctx, args[0], opt)
 	}
-	if given := f.asking.givenAccess(); len(given) > 0 {
-		return nil, usagef("-%s is for services that run already: %s is started here", given[0], args[0])
+	if given := f.asking.GivenAccess(); len(given) > 0 {
+		return nil, command.Usagef("-%s is for services that run already: %s is started here", given[0], args[0])
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	prog, err := collect.Build(e.ctx, collect.BuildOptions{Target: args[0], Flags: splitFlags(f.build), Dir: dir, Temp: temp, Progress: e.progress(f.json)})
+	prog, err := collect.Build(e.Ctx, collect.BuildOptions{Target: args[0], Flags: record.SplitFlags(f.build), Dir: dir, Temp: temp, Progress: e.Progress(f.json)})
 	if err != nil {
 		return nil, err
 	}
 	prog.Dir = dir
 	for _, note := range prog.Notes {
-		fmt.Fprintln(e.stderr, "note: "+note)
+		fmt.Fprintln(e.Stderr, "note: "+note)
 	}
-	stdout := e.stdout
+	stdout := e.Stdout
 	if f.json {
-		stdout = e.stderr
+		stdout = e.Stderr
 	}
-	file, _ := fileOf(stdout)
-	opt.Launch = collect.LaunchOptions{Args: args[1:], Stdin: e.stdin, Stdout: file, Stderr: e.stderr}
-	return prog.Watch(e.ctx, opt)
+	file, _ := command.FileOf(stdout)
+	opt.Launch = collect.LaunchOptions{Args: args[1:], Stdin: e.Stdin, Stdout: file, Stderr: e.Stderr}
+	return prog.Watch(e.Ctx, opt)
 }
 
 // running tells whether a target is that of a running program, rather than one
 // to start.
 func running(target string) bool {
-	if strings.Contains(target, "://") || isURL(target) {
+	if strings.Contains(target, "://") || source.IsAddress(target) {
 		return true
 	}
 	if _, err := os.Stat(target); err == nil {
@@ -209,7 +215,7 @@ func running(target string) bool {
 // watching is a program that is being watched.
 type watching struct {
 	*watchFlags
-	e      *env
+	e      *command.Env
 	w      *collect.Watcher
 	name   string
 	alerts int
@@ -247,8 +253,9 @@ func (v *watching) loop(ctx context.Context) error {
 	}
 }
 
-// ended tells how the program has ended. One that has failed is an alert of its own:
-// it is recorded with its last words, told to the hooks, and no success.
+// ended tells how the program has ended. One that has failed, or that was found running
+// and is gone, is an alert of its own: it is recorded with its last readings and words,
+// told to the hooks, and no success.
 func (v *watching) ended(ctx context.Context) error {
 	how := v.w.Ending()
 	v.tell("ended", map[string]any{"ended": how}, "watch: "+how)
@@ -256,11 +263,14 @@ func (v *watching) ended(ctx context.Context) error {
 		return v.verdict()
 	}
 	dir := v.place()
-	if err := v.w.CaptureEnd(ctx, dir, v.name+": "+how, version(), "ended: "+how); err != nil {
+	if err := v.w.CaptureEnd(ctx, dir, v.name+": "+how, command.Version(), "ended: "+how); err != nil {
 		v.tell("failed", map[string]any{"error": err.Error()}, "watch: "+err.Error())
 	}
-	v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+shellWord(dir))
+	v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+command.ShellWord(dir))
 	v.notify(ctx, "ended", how, dir)
+	if !v.w.Started() {
+		return fmt.Errorf("%s: %s", v.name, how)
+	}
 	return fmt.Errorf("%s has failed: %s", v.name, how)
 }
 
@@ -287,10 +297,10 @@ func (v *watching) unknown(now alert.Reading) {
 
 func (v *watching) verdict() error {
 	if v.alerts > 0 {
-		return exitError{exitFound, nil}
+		return command.ErrFound
 	}
-	if v.e.ctx.Err() != nil {
-		return v.e.ctx.Err()
+	if v.e.Ctx.Err() != nil {
+		return v.e.Ctx.Err()
 	}
 	return nil
 }
@@ -298,16 +308,16 @@ func (v *watching) verdict() error {
 // tell prints a line about something that has happened.
 func (v *watching) tell(kind string, values map[string]any, text string) {
 	if !v.json {
-		if isTerminal(v.e.stdout) {
-			fmt.Fprint(v.e.stdout, "\r\x1b[K")
+		if command.IsTerminal(v.e.Stdout) {
+			fmt.Fprint(v.e.Stdout, "\r\x1b[K")
 		}
-		fmt.Fprintln(v.e.stdout, text)
+		fmt.Fprintln(v.e.Stdout, text)
 		return
 	}
 	values["schema"], values["kind"], values["at"] = watchSchema, kind, time.Now().Format(time.RFC3339Nano)
 	line, err := json.Marshal(values)
 	if err == nil {
-		fmt.Fprintf(v.e.stdout, "%s\n", line)
+		fmt.Fprintf(v.e.Stdout, "%s\n", line)
 	}
 }
 
@@ -324,17 +334,17 @@ func (v *watching) show(now alert.Reading) {
 		v.tell("reading", values, "")
 		return
 	}
-	text := report.WatchLine(now)
-	if isTerminal(v.e.stdout) {
-		if r := []rune(text); len(r) > width(v.e.stdout)-1 {
-			text = string(r[:width(v.e.stdout)-1])
+	text := now.Line()
+	if command.IsTerminal(v.e.Stdout) {
+		if r := []rune(text); len(r) > command.Width(v.e.Stdout)-1 {
+			text = string(r[:command.Width(v.e.Stdout)-1])
 		}
-		fmt.Fprint(v.e.stdout, "\r\x1b[K"+text)
+		fmt.Fprint(v.e.Stdout, "\r\x1b[K"+text)
 		return
 	}
 	if time.Since(v.shown) >= quietEvery {
 		v.shown = time.Now()
-		fmt.Fprintln(v.e.stdout, text)
+		fmt.Fprintln(v.e.Stdout, text)
 	}
 }
 
@@ -350,11 +360,11 @@ func (v *watching) raise(ctx context.Context, r *alert.Rule, why string) error {
 	if v.last.IsZero() || time.Since(v.last) >= v.resting {
 		v.last = time.Now()
 		dir = v.place()
-		err := v.w.Capture(ctx, dir, v.name+": "+why, version(), "alert "+r.String()+": "+why, v.phases)
+		err := v.w.Capture(ctx, dir, v.name+": "+why, command.Version(), "alert "+r.String()+": "+why, v.phases)
 		if err != nil {
 			v.tell("failed", map[string]any{"error": err.Error()}, "watch: "+err.Error())
 		}
-		v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+shellWord(dir))
+		v.tell("recording", map[string]any{"recording": dir}, "recording  "+dir+"\nnext       loupe report "+command.ShellWord(dir))
 	}
 	if told, ok := v.told[r]; ok && time.Since(told) < v.resting {
 		return nil
@@ -366,7 +376,7 @@ func (v *watching) raise(ctx context.Context, r *alert.Rule, why string) error {
 
 // place names a folder for a recording that is not there yet.
 func (v *watching) place() string {
-	base := fmt.Sprintf("%s%cloupe-watch-%s-%s", strings.TrimSuffix(v.out, string(os.PathSeparator)), os.PathSeparator, fileName(v.name), time.Now().Format("20060102-150405"))
+	base := fmt.Sprintf("%s%cloupe-watch-%s-%s", strings.TrimSuffix(v.out, string(os.PathSeparator)), os.PathSeparator, record.SafeName(v.name), time.Now().Format("20060102-150405"))
 	for n := 1; ; n++ {
 		dir := base
 		if n > 1 {
@@ -376,17 +386,6 @@ func (v *watching) place() string {
 			return dir
 		}
 	}
-}
-
-// fileName makes of a name one that every system takes for a file: an address has
-// a colon.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '.' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return '-'
-	}, name)
 }
 
 // notifyWait bounds what -exec and -webhook may take.
@@ -404,7 +403,7 @@ func (v *watching) notify(ctx context.Context, what, why, dir string) {
 		}
 		c := exec.CommandContext(ctx, shell[0], shell[1], v.exec)
 		c.Env = append(os.Environ(), "LOUPE_ALERT="+what, "LOUPE_WHY="+why, fmt.Sprintf("LOUPE_PID=%d", v.w.PID()), "LOUPE_RECORDING="+dir)
-		c.Stdout, c.Stderr = v.e.stderr, v.e.stderr
+		c.Stdout, c.Stderr = v.e.Stderr, v.e.Stderr
 		if err := c.Run(); err != nil {
 			v.tell("failed", map[string]any{"error": "-exec: " + err.Error()}, "watch: -exec: "+err.Error())
 		}

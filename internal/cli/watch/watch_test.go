@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"bytes"
@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"loupe/alert"
-	"loupe/collect"
+	"loupe/capture/alert"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
 )
 
 // TestWatchHooks: for each rule -exec runs once within -pause, however often the rule
@@ -22,13 +23,13 @@ func TestWatchHooks(t *testing.T) {
 	t.Cleanup(func() { w.Close() })
 	calls := filepath.Join(t.TempDir(), "calls")
 	t.Setenv("CALLS", calls)
-	command := `echo called >>"$CALLS"`
+	line := `echo called >>"$CALLS"`
 	if os.PathSeparator == '\\' {
-		command = `echo called>>%CALLS%`
+		line = `echo called>>%CALLS%`
 	}
 	var out bytes.Buffer
 	v := &watching{
-		watchFlags: &watchFlags{exec: command, resting: time.Hour}, e: &env{stdout: &out, stderr: &out}, w: w, name: "it",
+		watchFlags: &watchFlags{exec: line, resting: time.Hour}, e: &command.Env{Stdout: &out, Stderr: &out}, w: w, name: "it",
 		known: map[string]bool{}, told: map[*alert.Rule]time.Time{}, last: time.Now(),
 	}
 	for _, text := range []string{"rss>1B", "goroutines>1"} {

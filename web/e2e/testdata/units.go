@@ -11,7 +11,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 func main() {

@@ -1,7 +1,7 @@
 // Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
 
-import type { InsightFinding, InsightRule } from "./types/insight.ts";
-import type { BenchView, Facts } from "./types/web.ts";
+import type { InsightFinding } from "./types/insight.ts";
+import type { BenchView, Facts, Table } from "./types/web.ts";
 import type { CompareDiff, CompareSide, CompareView } from "./types/web_compare.ts";
 import type { CoreEnd, ThreadPage } from "./types/web_core.ts";
 import type { PartFindings } from "./types/web_findings.ts";
@@ -12,6 +12,7 @@ import type { LaneStack } from "./types/web_lanes.ts";
 import type { LoadList, LoadMeeting, LoadPick, LoadView } from "./types/web_load.ts";
 import type { FigurePage, TimePage, TopPage } from "./types/web_overview.ts";
 import type { Flame, GraphShown, LabelsShown, Peeked, Ranking, SourceShown, WeightKind } from "./types/web_profile.ts";
+import type { RuleView } from "./types/web_rules.ts";
 import type { SchedPage, SchedParts } from "./types/web_sched.ts";
 import type { Grades, SourceInfo } from "./types/web_source.ts";
 import type { Brief, SourceList } from "./types/web_sources.ts";
@@ -35,6 +36,7 @@ export type * from "./types/web_lanes.ts";
 export type * from "./types/web_load.ts";
 export type * from "./types/web_overview.ts";
 export type * from "./types/web_profile.ts";
+export type * from "./types/web_rules.ts";
 export type * from "./types/web_sched.ts";
 export type * from "./types/web_source.ts";
 export type * from "./types/web_sources.ts";
@@ -75,6 +77,7 @@ export interface Answers {
   "load/run": LoadView | null;
   "load/runs": LoadList | null;
   "overview/figures": FigurePage | null;
+  "overview/said": (Table | null)[] | null;
   "overview/time": TimePage | null;
   "overview/top": TopPage | null;
   "profile/compare": Facts | null;
@@ -85,7 +88,7 @@ export interface Answers {
   "profile/peek": Peeked | null;
   "profile/source": SourceShown | null;
   "profile/top": Ranking | null;
-  "rules": (InsightRule | null)[] | null;
+  "rules": RuleView[] | null;
   "sched/samples": SchedParts | null;
   "sched/trace": SchedPage | null;
   "source": SourceInfo | null;

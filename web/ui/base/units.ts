@@ -60,7 +60,8 @@ const sizes = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
 export function bytes(n: number): string {
   let i = 0;
   for (; i < sizes.length - 1 && Math.abs(n) >= 1023.5; i++) n /= 1024;
-  return (i === 0 ? digits(n, 0) : digits(n)) + " " + sizes[i];
+  const a = Math.abs(n), whole = i === 0 && (n === Math.trunc(n) || a >= 100 || a < 0.1);
+  return (whole ? digits(n, 0) : digits(n)) + " " + sizes[i];
 }
 
 /** count prints a whole number with commas: "10,000". */

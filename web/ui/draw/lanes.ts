@@ -16,7 +16,7 @@ const inks: Record<string, Ink> = {
   alloc: { colour: "running" }, goroutines: { colour: "running" }, rss: { colour: "running" }, local: { colour: "runnable" },
   runnable: { colour: "runnable", texture: "dots", dash: [2, 2] }, global: { colour: "critical", texture: "diagonal" }, failed: { colour: "critical", texture: "diagonal" },
   syscall: { colour: "syscall", texture: "hatch" }, sync: { colour: "sync" }, chan: { colour: "chan", texture: "dots" }, net: { colour: "net", texture: "dashes" },
-  assist: { colour: "assist", texture: "diagonal" }, mark: { colour: "mark" }, dedicated: { colour: "mark" }, idlemark: { colour: "idlemark", texture: "sparse" },
+  assist: { colour: "assist", texture: "diagonal" }, mark: { colour: "mark" }, dedicated: { colour: "mark" }, idlemark: { colour: "mark", texture: "sparse" },
   pause: { colour: "stw" }, stw: { colour: "stw" }, scheduling: { colour: "sleep", texture: "dashes" }, spinning: { colour: "sleep", texture: "dashes" }, idle: { colour: "idle" }, sleep: { colour: "sleep" },
   p50: { colour: "text" }, p99: { colour: "worse", dash: [6, 3] }, live: { colour: "net", dash: [2, 2] }, goal: { colour: "muted", dash: [6, 3] },
   machine: { colour: "muted", dash: [2, 2] }, loupe: { colour: "runnable", dash: [6, 3] }, mapped: { colour: "muted", dash: [6, 3] },

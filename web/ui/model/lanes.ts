@@ -32,10 +32,12 @@ export interface Class {
 
 const none: Class = { name: "", colour: "idle", texture: "solid", share: 0 };
 
+// A colour has one meaning in all pictures: purple is marking, whoever does it, magenta
+// the part of it that is asked of who allocates, and light purple is sweeping.
 const goroutine: readonly Class[] = [
   { name: "runs", colour: "running", texture: "solid", share: 1 },
   { name: "runnable", colour: "runnable", texture: "solid", share: 1, top: true },
-  { name: "GC work", colour: "assist", texture: "diagonal", share: 1, rare: true },
+  { name: "GC work", colour: "mark", texture: "solid", share: 1, rare: true },
   { name: "syscall", colour: "syscall", texture: "hatch", share: 1 },
   { name: "sync", colour: "sync", texture: "solid", share: 0.5 },
   { name: "chan", colour: "chan", texture: "dots", share: 0.5 },
@@ -52,7 +54,7 @@ export const classesOf: Record<LaneKind, readonly Class[]> = {
     { name: "GC work", colour: "mark", texture: "solid", share: 1 },
     { name: "syscall", colour: "syscall", texture: "hatch", share: 1 },
     { name: "mark assist", colour: "assist", texture: "diagonal", share: 1, rare: true },
-    { name: "sweep", colour: "idlemark", texture: "sparse", share: 1 },
+    { name: "sweep", colour: "sweep", texture: "sparse", share: 1 },
     { name: "stop-the-world", colour: "stw", texture: "solid", share: 1, rare: true },
     { name: "scheduler", colour: "sleep", texture: "dots", share: 0.5 },
     { name: "idle", colour: "idle", texture: "solid", share: 0 },
@@ -66,7 +68,7 @@ export const classesOf: Record<LaneKind, readonly Class[]> = {
   gc: [
     { name: "mark", colour: "mark", texture: "solid", share: 1 },
     { name: "stop-the-world", colour: "stw", texture: "solid", share: 1, rare: true },
-    { name: "sweep", colour: "idlemark", texture: "sparse", share: 0.5 },
+    { name: "sweep", colour: "sweep", texture: "sparse", share: 0.5 },
     none, none, none, none,
     { name: "off", colour: "idle", texture: "solid", share: 0 },
   ],

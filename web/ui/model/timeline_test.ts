@@ -1,5 +1,6 @@
 import { equal, test, truth } from "../base/testing.ts";
 import { addPieces, Columns, Grids } from "./columns.ts";
+import { classesOf } from "./lanes.ts";
 import { Rows } from "./stack.ts";
 import { TileCache, type LaneKey } from "./tilecache.ts";
 import { count, readSpans, readTiles, tileBuckets, unpack, type Tile } from "./tiles.ts";
@@ -202,4 +203,18 @@ test("the cache asks of another version only what has changed", async () => {
   c.pieces({ ...lane, id: 9, version: 5 }, 10, 0, 1 << 20, false);
   c.flush();
   equal(asked.length, 2, "it is what it was");
+});
+
+test("a colour has one meaning on the lanes of a trace", () => {
+  const meant = new Map<string, string>();
+  const same: Record<string, string> = { "has a P": "runs", mark: "GC work", "sleeps or other": "idle", parked: "idle", off: "idle", scheduler: "idle" };
+  for (const kind of ["proc", "thread", "gc", "goroutine"] as const) {
+    for (const c of classesOf[kind]) {
+      const colour = c.colour + " " + c.texture, means = same[c.name] ?? c.name;
+      if (c.share === 0 || c.name === "scheduler") continue;
+      equal(meant.get(colour) ?? means, means);
+      meant.set(colour, means);
+    }
+  }
+  equal([...meant].filter(([c]) => c.startsWith("assist ")).map(([, m]) => m).join(), "mark assist");
 });

@@ -1,10 +1,10 @@
 // Command bench holds what package gc predicts about GOGC and GOMEMLIMIT
 // against what happens.
 //
-//	go run ./gc/gctest/bench                      every program, about five minutes on two CPUs
-//	go run ./gc/gctest/bench -only cache,json     some of them
-//	go run ./gc/gctest/bench -markdown            the table of docs/benchmarks.md
-//	go run ./gc/gctest/bench -- ./myprogram -x    a program of yours, which must end by itself
+//	go run ./analysis/gc/gctest/bench                      every program, about five minutes on two CPUs
+//	go run ./analysis/gc/gctest/bench -only cache,json     some of them
+//	go run ./analysis/gc/gctest/bench -markdown            the table of docs/benchmarks.md
+//	go run ./analysis/gc/gctest/bench -- ./myprogram -x    a program of yours, which must end by itself
 //
 // Each program runs at GOGC=100 first. From that log alone everything is
 // predicted but the CPU time, which needs a second run, at GOGC=400. Then the
@@ -28,10 +28,10 @@ import (
 	"strings"
 	"time"
 
-	"loupe/gc"
-	"loupe/godebug"
-	"loupe/stats"
-	"loupe/system"
+	"loupe/analysis/gc"
+	"loupe/format/godebug"
+	"loupe/source/system"
+	"loupe/value/stats"
 )
 
 type options struct {

@@ -40,7 +40,7 @@ func names() (out []string) {
 func own(way string) func(context.Context, string) ([]string, error) {
 	return func(ctx context.Context, dir string) ([]string, error) {
 		file := filepath.Join(dir, "target")
-		_, err := run(ctx, "", "go", "build", "-pgo=off", "-o", file, "loupe/gc/gctest/bench/target")
+		_, err := run(ctx, "", "go", "build", "-pgo=off", "-o", file, "loupe/analysis/gc/gctest/bench/target")
 		return []string{file, way}, err
 	}
 }

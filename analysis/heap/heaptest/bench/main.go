@@ -3,7 +3,7 @@
 // Command bench measures what it costs to read a heap out of a core file: CPU time
 // and the most memory that the reader has had, with its share of the core.
 //
-//	go run ./heap/heaptest/bench -mb 900
+//	go run ./analysis/heap/heaptest/bench -mb 900
 //
 // It builds and fills a program, takes its core by gcore (of gdb) and reads it
 // several times. With -viewcore PATH it lets that program make its histogram beside
@@ -22,11 +22,11 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/core"
-	"loupe/heap"
-	"loupe/live/livetest"
-	"loupe/program"
-	"loupe/symbol"
+	"loupe/analysis/heap"
+	"loupe/capture/live/livetest"
+	"loupe/format/core"
+	"loupe/format/program"
+	"loupe/format/symbol"
 )
 
 func main() {
@@ -57,7 +57,7 @@ func makeCore(mb int, peer string, rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	bin, err := livetest.Build(dir, "loupe/heap/heaptest/bench/target")
+	bin, err := livetest.Build(dir, "loupe/analysis/heap/heaptest/bench/target")
 	if err != nil {
 		return err
 	}

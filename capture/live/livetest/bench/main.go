@@ -4,7 +4,7 @@
 // process from outside, beside asking the process itself with debug=2: CPU time of
 // the reader, and how long the target was kept from its work.
 //
-//	go run ./live/livetest/bench -goroutines 100000
+//	go run ./capture/live/livetest/bench -goroutines 100000
 package main
 
 import (
@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/dump"
-	"loupe/live"
-	"loupe/live/livetest"
+	"loupe/capture/live"
+	"loupe/capture/live/livetest"
+	"loupe/format/dump"
 )
 
 func main() {
@@ -40,7 +40,7 @@ func run(n, rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	bin, err := livetest.Build(dir, "loupe/live/livetest/bench/target")
+	bin, err := livetest.Build(dir, "loupe/capture/live/livetest/bench/target")
 	if err != nil {
 		return err
 	}

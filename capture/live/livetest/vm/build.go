@@ -19,14 +19,14 @@ var packages = []string{"core", "program", "live", "heap"}
 // looked are the programs that these tests look into, each with the flags that they
 // are built with.
 var looked = map[string][][]string{
-	"live/testdata/waiters":    {{}, {"-buildmode=pie"}, {"-ldflags=-w"}, {"-ldflags=-s -w"}, {"-ldflags=-s -w", "-buildmode=pie"}},
-	"live/testdata/burn":       {{}},
-	"live/testdata/heap":       {{}, {"-ldflags=-s -w"}},
-	"live/testdata/unprofiled": {{}, {"-ldflags=-s -w"}},
-	"program/testdata/held":    {{}, {"-buildmode=pie", "-ldflags=-w"}, {"-buildmode=pie", "-ldflags=-s"}, {"-ldflags=-s"}, {"-gcflags=all=-N -l"}},
-	"heap/heaptest/known":      {{}, {"-buildmode=pie"}},
-	"heap/heaptest/held":       {{}, {"-trimpath"}, {"-buildmode=pie"}, {"-gcflags=all=-N -l"}},
-	"heap/heaptest/busy":       {{"-trimpath"}, {"-gcflags=all=-N -l"}},
+	"capture/live/testdata/waiters":    {{}, {"-buildmode=pie"}, {"-ldflags=-w"}, {"-ldflags=-s -w"}, {"-ldflags=-s -w", "-buildmode=pie"}},
+	"capture/live/testdata/burn":       {{}},
+	"capture/live/testdata/heap":       {{}, {"-ldflags=-s -w"}},
+	"capture/live/testdata/unprofiled": {{}, {"-ldflags=-s -w"}},
+	"format/program/testdata/held":     {{}, {"-buildmode=pie", "-ldflags=-w"}, {"-buildmode=pie", "-ldflags=-s"}, {"-ldflags=-s"}, {"-gcflags=all=-N -l"}},
+	"analysis/heap/heaptest/known":     {{}, {"-buildmode=pie"}},
+	"analysis/heap/heaptest/held":      {{}, {"-trimpath"}, {"-buildmode=pie"}, {"-gcflags=all=-N -l"}},
+	"analysis/heap/heaptest/busy":      {{"-trimpath"}, {"-gcflags=all=-N -l"}},
 }
 
 // builder fills the root of the machine's file system.

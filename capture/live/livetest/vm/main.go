@@ -7,7 +7,7 @@
 // the machine but what it makes of them: a file system in memory with the test
 // binaries, and with programs that several versions of Go have built.
 //
-//	go run ./live/livetest/vm -arch arm64 -kernel DIR -busybox DIR/bin/busybox -go go1.21.13,go1.25.5
+//	go run ./capture/live/livetest/vm -arch arm64 -kernel DIR -busybox DIR/bin/busybox -go go1.21.13,go1.25.5
 //
 // The tests build the programs that they look into. The machine has no Go: its "go
 // build" copies the program that was built ahead from the same source with the

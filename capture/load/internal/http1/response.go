@@ -63,20 +63,25 @@ const (
 type Parser struct {
 	head   *Head
 	noBody bool // the request was a HEAD
-	state  state
 	begun  bool
-	left   uint64 // bytes of the body or the chunk to come
-	digits int    // of the chunk's size
-	excess int64  // bytes of chunking beyond what data excuses
-	lines  int    // bytes of the trailer
-	held   []byte // of a header block that is not whole yet
-	seen   int    // where in held the last line begins
+	framing
+	held []byte // of a header block that is not whole yet
+	seen int    // where in held the last line begins
 
 	status   int
 	length   int64
 	bytes    int64
 	close    bool
 	location []byte
+}
+
+// framing is where in an answer the next byte is.
+type framing struct {
+	state  state
+	left   uint64 // bytes of the body or the chunk to come
+	digits int    // of the chunk's size
+	excess int64  // bytes of chunking beyond what data excuses
+	lines  int    // bytes of the trailer
 }
 
 // Begin makes the parser ready for the answer to a request of this method.
@@ -257,80 +262,80 @@ const (
 // chunkByte takes one byte of what stands between the data of chunks: the
 // size in hexadecimal digits, extensions, line ends, and after the last chunk
 // a trailer, none of which is worth keeping.
-func (p *Parser) chunkByte(c byte) (done bool, err error) {
-	switch p.state {
+func (f *framing) chunkByte(c byte) (done bool, err error) {
+	switch f.state {
 	case inChunkSize, inChunkExt:
-		return false, p.sizeByte(c)
+		return false, f.sizeByte(c)
 	case atChunkLF:
 		if c != '\n' {
 			return false, ErrChunk
 		}
-		p.excess = max(0, p.excess+int64(p.lines)+1-16-2*int64(min(p.left, 1<<40)))
+		f.excess = max(0, f.excess+int64(f.lines)+1-16-2*int64(min(f.left, 1<<40)))
 		switch {
-		case p.excess > maxExcess:
+		case f.excess > maxExcess:
 			return false, ErrChunk
-		case p.left == 0:
-			p.state, p.lines = inTrailer, 0
+		case f.left == 0:
+			f.state, f.lines = inTrailer, 0
 		default:
-			p.state = inChunkData
+			f.state = inChunkData
 		}
 	case atDataCR:
-		p.state = atDataLF
+		f.state = atDataLF
 		if c != '\r' {
 			return false, ErrChunk
 		}
 	case atDataLF:
-		p.state, p.digits, p.lines = inChunkSize, 0, 0
+		f.state, f.digits, f.lines = inChunkSize, 0, 0
 		if c != '\n' {
 			return false, ErrChunk
 		}
 	default:
-		return p.trailerByte(c)
+		return f.trailerByte(c)
 	}
 	return false, nil
 }
 
 // sizeByte takes a byte of the line with the size of a chunk.
-func (p *Parser) sizeByte(c byte) error {
-	p.lines++
+func (f *framing) sizeByte(c byte) error {
+	f.lines++
 	switch {
-	case p.lines > maxChunkLine:
+	case f.lines > maxChunkLine:
 		return ErrChunk
 	case c == '\r':
-		p.state = atChunkLF
-		if p.digits == 0 {
+		f.state = atChunkLF
+		if f.digits == 0 {
 			return ErrChunk
 		}
 	case c == '\n':
 		return ErrChunk
-	case p.state == inChunkExt:
+	case f.state == inChunkExt:
 	case c == ';' || c == ' ' || c == '\t':
-		p.state = inChunkExt
+		f.state = inChunkExt
 	default:
 		d := hexDigit(c)
-		if p.digits++; d < 0 || p.digits > 16 {
+		if f.digits++; d < 0 || f.digits > 16 {
 			return ErrChunk
 		}
-		p.left = p.left<<4 | uint64(d)
+		f.left = f.left<<4 | uint64(d)
 	}
 	return nil
 }
 
 // trailerByte takes a byte of the trailer, which an empty line ends.
-func (p *Parser) trailerByte(c byte) (done bool, err error) {
-	if p.lines++; p.lines > MaxHead {
+func (f *framing) trailerByte(c byte) (done bool, err error) {
+	if f.lines++; f.lines > MaxHead {
 		return false, ErrHeadLimit
 	}
 	switch {
 	case c == '\n':
-		if p.state != inTrailerLine {
+		if f.state != inTrailerLine {
 			return true, nil
 		}
-		p.state = inTrailer
-	case c == '\r' && p.state == inTrailer:
-		p.state = inTrailerEnd
+		f.state = inTrailer
+	case c == '\r' && f.state == inTrailer:
+		f.state = inTrailerEnd
 	default:
-		p.state = inTrailerLine
+		f.state = inTrailerLine
 	}
 	return false, nil
 }

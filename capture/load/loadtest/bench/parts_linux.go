@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"loupe/load"
+	"loupe/capture/load"
 )
 
 // answer is what the server says to everything.

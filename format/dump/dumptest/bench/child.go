@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"loupe/dump"
-	"loupe/system"
+	"loupe/format/dump"
+	"loupe/source/system"
 )
 
 // child does one thing in this process.

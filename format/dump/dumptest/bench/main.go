@@ -1,9 +1,9 @@
 // Command bench measures how goroutine dumps are read: by gostackparse, by
 // panicparse and by loupe.
 //
-//	go run ./dump/dumptest/bench                                  100,001 goroutines
-//	go run ./dump/dumptest/bench -goroutines 1000000 -ways loupe,loupe-stream
-//	go run ./dump/dumptest/bench FILE...                          dumps that exist
+//	go run ./format/dump/dumptest/bench                                  100,001 goroutines
+//	go run ./format/dump/dumptest/bench -goroutines 1000000 -ways loupe,loupe-stream
+//	go run ./format/dump/dumptest/bench FILE...                          dumps that exist
 //
 // It makes the dump with a program that has so many goroutines, builds the
 // others in a module of their own (the first time from the network), runs every
@@ -29,8 +29,8 @@ import (
 	"strings"
 	"time"
 
-	"loupe/stats"
-	"loupe/system"
+	"loupe/source/system"
+	"loupe/value/stats"
 )
 
 // options are the flags.

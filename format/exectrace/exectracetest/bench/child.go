@@ -8,9 +8,10 @@ import (
 	"runtime/pprof"
 	"strconv"
 
-	"loupe/exectrace"
-	"loupe/sched"
-	"loupe/system"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/source/system"
 )
 
 // child reads a trace in one of our ways, and prints how many events it has
@@ -49,20 +50,19 @@ func child(o *options, args []string) error {
 		}
 		beyond, err = max(beyond, anonymous()), r.Err()
 	case "summarize":
-		r := t.Reader()
+		pass := sweep.New(t)
 		goroutines, regions, tasks := 0, 0, 0
-		s := sched.NewSummarizer(r, sched.Sink{
+		s := sched.NewSummarizer(pass.Goroutines(), sched.Sink{
 			Goroutine: func(*sched.Goroutine) { goroutines++ },
 			Region:    func(*sched.Region) { regions++ },
 			Task:      func(*sched.Task) { tasks++ },
 		}, sched.SummaryOptions{})
-		for r.Next() {
-			s.Event(r.Event())
-			if events++; events%often == 0 {
-				beyond = max(beyond, anonymous())
-			}
-		}
-		beyond, err = max(beyond, anonymous()), r.Err()
+		pass.Join(s)
+		err = pass.Run(func() bool {
+			beyond = max(beyond, anonymous())
+			return false
+		})
+		events, beyond = pass.Events(), max(beyond, anonymous())
 		s.Finish()
 	case "analyze":
 		var a *sched.Analysis

@@ -1,9 +1,9 @@
 // Command bench measures how execution traces are read: by the standard
 // library's reader and summarizer, by go tool trace, and by loupe.
 //
-//	go run ./exectrace/exectracetest/bench                        10 MB of every workload
-//	go run ./exectrace/exectracetest/bench -sizes 10MB,100MB -workloads mixed,p32 -dir DIR -keep
-//	go run ./exectrace/exectracetest/bench FILE...                traces that exist
+//	go run ./format/exectrace/exectracetest/bench                        10 MB of every workload
+//	go run ./format/exectrace/exectracetest/bench -sizes 10MB,100MB -workloads mixed,p32 -dir DIR -keep
+//	go run ./format/exectrace/exectracetest/bench FILE...                traces that exist
 //
 // It makes the traces (see mktrace), runs every way of reading them as a
 // process of its own, in turns, and prints tables for docs/benchmarks.md.
@@ -24,8 +24,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/exectrace/exectracetest"
-	"loupe/unit"
+	"loupe/format/exectrace/exectracetest"
+	"loupe/value/unit"
 )
 
 // options are the flags.
@@ -121,7 +121,7 @@ func buildTools(tmp string) (*tools, error) {
 	if t.oracle, err = exectracetest.Build(); err != nil {
 		return nil, fmt.Errorf("cannot build the oracle: %w", err)
 	}
-	for path, pkg := range map[string]string{t.mktrace: "loupe/exectrace/exectracetest/mktrace", t.loupe: "loupe/cmd/loupe"} {
+	for path, pkg := range map[string]string{t.mktrace: "loupe/format/exectrace/exectracetest/mktrace", t.loupe: "loupe/cmd/loupe"} {
 		if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("cannot build %s (is this the folder of loupe?): %w:\n%s", pkg, err, out)
 		}

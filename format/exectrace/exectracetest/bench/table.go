@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/stats"
+	"loupe/value/stats"
 )
 
 // The budgets that are checked.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"loupe/system"
+	"loupe/source/system"
 )
 
 // sample is what one process took.

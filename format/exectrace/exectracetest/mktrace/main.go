@@ -6,8 +6,8 @@
 // The workloads are http (a JSON server, its clients and a shared cache), chan
 // (pipelines, selects, tickers, short-lived goroutines), tasks (user tasks
 // with nested regions, messages and children), mutex (a hot lock and a
-// condition), mixed (these four at once) and idle (100,000 parked goroutines
-// beside chan). Each worker draws what it does from a generator with a fixed
+// condition), mixed (these four at once), idle (100,000 parked goroutines
+// beside chan) and dense (200,000 goroutines that take turns). Each worker draws what it does from a generator with a fixed
 // seed: sizes and the mix of events are alike from run to run, the order in
 // which the scheduler lets them happen is not.
 //
@@ -15,7 +15,7 @@
 // that an older toolchain makes the format of its time. This module asks for a
 // newer one: copy the two files out of it.
 //
-//	cp exectrace/exectracetest/mktrace/*.go DIR && cd DIR
+//	cp format/exectrace/exectracetest/mktrace/*.go DIR && cd DIR
 //	GOTOOLCHAIN=go1.22.12 go build -o mktrace main.go workloads.go
 package main
 
@@ -41,7 +41,7 @@ func main() {
 }
 
 func run() error {
-	workload := flag.String("workload", "mixed", "what the program does: `http, chan, tasks, mutex, mixed or idle`")
+	workload := flag.String("workload", "mixed", "what the program does: `http, chan, tasks, mutex, mixed, idle or dense`")
 	size := flag.String("size", "10MB", "stop when about this `much` is written; what the runtime still holds comes on top")
 	longest := flag.Duration("max", 5*time.Minute, "stop after this `time` in any case")
 	procs := flag.Int("procs", runtime.GOMAXPROCS(0), "GOMAXPROCS; 32 on a small machine gives many threads in each generation")

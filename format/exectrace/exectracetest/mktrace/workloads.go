@@ -29,6 +29,7 @@ var workloads = map[string]func(*crew){
 		tasks(c)
 		locks(c)
 	},
+	"dense": dense,
 	"idle": func(c *crew) {
 		park(c, 100_000)
 		channels(c)
@@ -334,6 +335,18 @@ func park(c *crew, n int) {
 		c.work(func() {
 			for c.on() {
 				<-c.stop
+			}
+		})
+	}
+}
+
+// dense is 200,000 goroutines that live at one time, each of which runs for a moment
+// before another has its turn.
+func dense(c *crew) {
+	for n := 0; n < 200_000; n++ {
+		c.work(func() {
+			for c.on() {
+				runtime.Gosched()
 			}
 		})
 	}

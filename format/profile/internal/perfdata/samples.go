@@ -17,6 +17,10 @@ type Mapping struct {
 type Frame struct {
 	Addr   uint64
 	Kernel bool
+	// Exact tells that the address is where the thread was, and not where a call
+	// returns to: of the leaf, and of the first frame below the kernel, which has
+	// interrupted it there.
+	Exact bool
 	// Map is what the address is in; nil in the kernel, and where nobody knows.
 	Map *Mapping
 }
@@ -28,8 +32,7 @@ type Sample struct {
 	Comm          string
 	Time          uint64 // nanoseconds of some clock
 	Period        uint64
-	// Stack is the call chain, leaf first. The addresses above the leaf are
-	// those that the calls return to.
+	// Stack is the call chain, leaf first.
 	Stack []Frame
 }
 
@@ -308,7 +311,7 @@ func (w *world) sample(s *Sample, m moment) bool {
 	kernel := m.misc&modeMask != modeUser && m.misc&modeMask != 0
 	if e.SampleType&hasChain == 0 {
 		if e.SampleType&hasIP != 0 {
-			s.Stack = append(s.Stack, w.frame(s.PID, ip, 0, kernel))
+			s.Stack = append(s.Stack, w.frame(s.PID, ip, true, kernel))
 		}
 		return whole
 	}
@@ -324,25 +327,26 @@ func (w *world) sample(s *Sample, m moment) bool {
 		case addr >= contextMax:
 			kernel = addr == contextKernel || kernel
 		default:
-			back := uint64(1)
-			if len(s.Stack) == 0 {
-				back = 0
-			}
-			s.Stack = append(s.Stack, w.frame(s.PID, addr, back, kernel))
+			n := len(s.Stack)
+			s.Stack = append(s.Stack, w.frame(s.PID, addr, n == 0 || s.Stack[n-1].Kernel, kernel))
 		}
 	}
 	if n == 0 && e.SampleType&hasIP != 0 {
-		s.Stack = append(s.Stack, w.frame(s.PID, ip, 0, kernel))
+		s.Stack = append(s.Stack, w.frame(s.PID, ip, true, kernel))
 	}
 	return true
 }
 
 // frame looks up where an address, or the call before it, is.
-func (w *world) frame(pid int, addr, back uint64, kernel bool) Frame {
+func (w *world) frame(pid int, addr uint64, exact, kernel bool) Frame {
 	if kernel {
-		return Frame{Addr: addr, Kernel: true}
+		return Frame{Addr: addr, Kernel: true, Exact: exact}
 	}
-	return Frame{Addr: addr, Map: w.find(pid, addr-back)}
+	at := addr
+	if !exact {
+		at--
+	}
+	return Frame{Addr: addr, Exact: exact, Map: w.find(pid, at)}
 }
 
 // skipRead skips the counters that a sample may hold.

@@ -7,9 +7,9 @@ import (
 	"iter"
 	"math/rand/v2"
 
-	"loupe/profile"
-	"loupe/profile/profiletest"
-	"loupe/stack"
+	"loupe/format/profile"
+	"loupe/format/profile/profiletest"
+	"loupe/value/stack"
 )
 
 // row is one sample of a generated profile.

@@ -1,8 +1,8 @@
 // Command bench measures loupe pprof against go tool pprof.
 //
-//	go run ./profile/profiletest/bench                    everything, five rounds
-//	go run ./profile/profiletest/bench -only S,R -dir DIR
-//	go run ./profile/profiletest/bench -loupe FILE        an executable that exists
+//	go run ./format/profile/profiletest/bench                    everything, five rounds
+//	go run ./format/profile/profiletest/bench -only S,R -dir DIR
+//	go run ./format/profile/profiletest/bench -loupe FILE        an executable that exists
 //
 // It makes the profiles, builds both programs, runs them in turns and prints a
 // table for docs/benchmarks.md: user and system time together, and the largest
@@ -25,8 +25,8 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/system"
-	"loupe/unit"
+	"loupe/source/system"
+	"loupe/value/unit"
 )
 
 // options are the flags.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"loupe/unit"
+	"loupe/value/unit"
 )
 
 // spread is the middle of several figures, and how far they go.

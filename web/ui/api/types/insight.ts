@@ -11,6 +11,7 @@ export interface InsightEvidence {
   source?: string;
   stack?: InsightFrame[];
   span_ns?: number[];
+  about?: string;
 }
 
 export interface InsightFinding {
@@ -51,8 +52,7 @@ export interface InsightRule {
   id: string;
   title: string;
   about: string;
-  needs: string[] | null;
-  instead?: string[];
+  asks: string[] | null;
   params: InsightParam[] | null;
   part?: boolean;
 }

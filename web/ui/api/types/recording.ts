@@ -54,6 +54,7 @@ export interface RecordingTarget {
   module?: string;
   go?: string;
   build_settings?: Record<string, string>;
+  stripped?: boolean;
   build?: string;
   agent: boolean;
   runs?: RecordingRun[];

@@ -10,10 +10,16 @@ export interface SessionFile {
   stacks?: number;
   cycles?: number;
   samples?: number;
+  inits?: number;
+  scavenges?: number;
+  pacers?: number;
   dumps?: number;
   goroutines?: number;
   requests?: number;
   results?: number;
+  diagnostics?: number;
+  failed?: string[];
   format?: string;
   bytes: number;
+  judged_instead?: string;
 }

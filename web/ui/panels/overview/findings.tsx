@@ -2,7 +2,7 @@
 import type { InsightEvidence, InsightFinding, InsightImpact, SourceInfo } from "../../api/types.ts";
 import { post } from "../../api/client.ts";
 import { say } from "../../base/dom.ts";
-import { duration, instant, number, percent, type Span } from "../../base/units.ts";
+import { duration, exactSpan, instant, number, percent, type Span } from "../../base/units.ts";
 import { formatRoute, go, param, range, rangeParams, set, setRange, viewRoute, type Route } from "../../model/route.ts";
 import { axis, list } from "../../model/source.ts";
 import { useAnswer } from "../../widgets/ask.tsx";
@@ -37,11 +37,19 @@ function useSeen(source: string, all: readonly InsightFinding[]): Seen {
   if (part.error) return { ...none, note: none.note + (part.error.missing ? " " + part.error.message : "") };
   const p = part.value;
   if (!p) return part.loading ? { ...none, note: "Looking at the chosen range …" } : none;
-  const checked = new Set(p.checked ?? []);
+  const { all: merged, checked } = ofPart(all, p.findings ?? [], p.checked ?? []);
   return {
-    all: [...all.filter((f) => !checked.has(f.rule)), ...(p.findings ?? [])], checked,
+    all: merged, checked,
     note: `${checked.size} rules were checked on the chosen range, of which ${p.covers.end_ns > p.covers.start_ns ? duration(p.covers.end_ns - p.covers.start_ns) : "nothing"} is traced. The others rest on profiles, or on what only the whole shows.`,
   };
+}
+
+/** ofPart puts the answers on a range in the place of those on the whole. What was found in the whole stays where the range has too little to judge: to look closer at a finding must not hide it. */
+export function ofPart(whole: readonly InsightFinding[], part: readonly InsightFinding[], rules: readonly string[]): { all: InsightFinding[]; checked: Set<string> } {
+  const judged = new Set(part.filter((f) => f.state !== "too_little_data").map((f) => f.rule));
+  const found = new Set(whole.filter((f) => f.state === "finding").map((f) => f.rule));
+  const checked = new Set(rules.filter((r) => judged.has(r) || !found.has(r)));
+  return { all: [...whole.filter((f) => !checked.has(f.rule)), ...part.filter((f) => checked.has(f.rule))], checked };
 }
 
 export function Findings({ source, all: whole }: { source: SourceInfo; all: readonly InsightFinding[] }) {
@@ -139,15 +147,21 @@ function ways(e: InsightEvidence, source: SourceInfo, rule: string): To[] {
   if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", { ...t, ...chosenBy(e) }) });
   if (rule.startsWith("GC") && kind !== "pprof.cpu") out.push({ name: "GC", route: viewRoute("gc", t) });
   if (rule.startsWith("SC") && kind !== "stacks" && kind !== "core") out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
-  if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", e.phase ? { ...t, phase: e.phase } : t) });
+  if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", { ...t, ...(e.phase ? { phase: e.phase } : {}), ...requestBy(e) }) });
   if (kind === "stacks" || kind === "core" || kind === "pprof.goroutine" || rule.startsWith("FA")) out.push({ name: "Goroutines", route: viewRoute("goroutines") });
   return out;
 }
 
-/** chosenBy is the stay of a goroutine that evidence is about, as the timeline's address has it; nothing for other evidence. */
-export function chosenBy(e: InsightEvidence): { sel?: string } {
-  const id = /^goroutine ([\d,]+) /.exec(e.text)?.[1]?.replaceAll(",", "");
-  return id && e.span_ns ? { sel: `g${id}@${Math.round((e.span_ns[0]! + e.span_ns[1]!) / 2)}ns` } : {};
+/** chosenBy is the stay of a goroutine, of a P or of the collector that evidence is about, as the timeline's address has it; nothing for other evidence. */
+export function chosenBy(e: Pick<InsightEvidence, "about" | "span_ns">): { sel?: string } {
+  return e.about && e.about !== "request" && e.span_ns ? { sel: `${e.about}@${Math.round((e.span_ns[0]! + e.span_ns[1]!) / 2)}ns` } : {};
+}
+
+/** requestBy picks the request that evidence is about among those of the load: it ended then and took as long. */
+export function requestBy(e: Pick<InsightEvidence, "about" | "span_ns">): { pick?: string } {
+  if (e.about !== "request" || !e.span_ns) return {};
+  const [start, end] = [e.span_ns[0]!, e.span_ns[1]!], room = 1000, took = end - start;
+  return { pick: exactSpan({ start: end - room, end: end + room }) + "~" + exactSpan({ start: Math.max(0, took - room), end: took + room }) };
 }
 
 /** spanText is the time of evidence with some room around it, as the address has it. */

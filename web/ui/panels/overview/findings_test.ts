@@ -1,12 +1,30 @@
 import { equal, test } from "../../base/testing.ts";
-import { parse } from "../../base/units.ts";
-import { chosenBy } from "./findings.tsx";
+import { parse, parseSpan } from "../../base/units.ts";
+import type { InsightFinding } from "../../api/types.ts";
+import { chosenBy, ofPart, requestBy } from "./findings.tsx";
 
-test("evidence of a stay chooses it in the timeline", () => {
-  const e = { text: "goroutine 1,042 waited here for 12 ms, 2.00 s after the trace began", span_ns: [2_000_000_000, 2_012_000_000] };
-  const sel = chosenBy(e).sel!;
+test("evidence of a stay chooses it in the timeline, by what it is about and not by its words", () => {
+  const span_ns: [number, number] = [2_000_000_000, 2_012_000_000];
+  const sel = chosenBy({ about: "g1042", span_ns }).sel!;
   equal(sel, "g1042@2006000000ns");
   equal(parse(sel.slice(sel.lastIndexOf("@") + 1)), 2_006_000_000);
-  equal(JSON.stringify(chosenBy({ text: "3 goroutines wait", span_ns: [1, 2] })), "{}");
-  equal(JSON.stringify(chosenBy({ text: "goroutine 7 waits" })), "{}");
+  equal(chosenBy({ about: "gc", span_ns }).sel, "gc@2006000000ns");
+  equal(JSON.stringify(chosenBy({ span_ns })), "{}");
+  equal(JSON.stringify(chosenBy({ about: "g7" })), "{}");
+  equal(JSON.stringify(chosenBy({ about: "request", span_ns })), "{}");
+});
+
+test("evidence of a request picks it among those of the load", () => {
+  const [time, latency] = requestBy({ about: "request", span_ns: [2_000_000_000, 2_012_000_000] }).pick!.split("~").map((s) => parseSpan(s)!);
+  equal(time!.start < 2_012_000_000 && time!.end > 2_012_000_000 && latency!.start < 12_000_000 && latency!.end > 12_000_000, true);
+  equal(JSON.stringify(requestBy({ about: "g7", span_ns: [1, 2] })), "{}");
+});
+
+test("a range with too little data does not hide what was found in the whole", () => {
+  const of = (rule: string, state: string, summary: string): InsightFinding => ({ rule, state, summary } as unknown as InsightFinding);
+  const whole = [of("GC01", "finding", "whole"), of("GC03", "finding", "whole"), of("GC04", "fine", "whole"), of("AL01", "finding", "whole")];
+  const part = [of("GC01", "too_little_data", "part"), of("GC03", "fine", "part"), of("GC04", "too_little_data", "part")];
+  const { all, checked } = ofPart(whole, part, ["GC01", "GC03", "GC04"]);
+  equal([...checked].join(" "), "GC03 GC04");
+  equal(all.map((f) => f.rule + " " + f.summary).sort().join(", "), "AL01 whole, GC01 whole, GC03 part, GC04 part");
 });

@@ -29,6 +29,7 @@ export function Overview({ source }: PanelProps) {
         <Spent source={source.id} />
         <Top source={source} />
       </div>
+      <Said source={source.id} />
       <Contents of={source} />
     </>
   );
@@ -112,6 +113,19 @@ function Top({ source }: { source: SourceInfo }) {
           </>
         )}
       </Answer>
+    </section>
+  );
+}
+
+/** Said is what logs and the compiler say that no view is about. */
+function Said({ source }: { source: string }) {
+  const said = useAnswer("overview/said", { s: source });
+  const tables = said.value ?? [];
+  if (tables.length === 0) return null;
+  return (
+    <section aria-label="What files say">
+      <h2>What files say</h2>
+      {tables.map((t, i) => t && <Table key={i} of={t} rows={20} />)}
     </section>
   );
 }

@@ -318,7 +318,7 @@ function FlameTab({ asks, f, search, choose, onKey, kind }: TabProps & { search:
       {flame ? <Legend of={flame} colours={colours} /> : null}
       <Chosen f={f} choose={choose} />
       {top.value && flame ? <Top of={top.value} rows={10} chosen={f || hovered} search={pattern} onChoose={(n) => choose(n)} onHover={setHovered} /> : null}
-      {flame ? <Notes of={flame.notes} /> : null}
+      {flame ? <Notes of={(flame.notes ?? []).filter((n) => !top.value?.table?.notes?.includes(n))} /> : null}
     </div>
   );
 }

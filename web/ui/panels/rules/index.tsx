@@ -1,5 +1,4 @@
 /** The catalogue of what loupe looks for. */
-import type { InsightRule } from "../../api/types.ts";
 import { param, set } from "../../model/route.ts";
 import { Answer, useAnswer } from "../../widgets/ask.tsx";
 
@@ -12,11 +11,11 @@ export function Rules() {
       <h1>Rules</h1>
       <Answer of={rules}>
         {(list) => {
-          const all = (list ?? []).filter((r): r is InsightRule => r !== null);
+          const all = (list ?? []).flatMap((v) => (v.rule ? [{ ...v.rule, questions: v.asks ?? [] }] : []));
           const found = all.filter((r) => !text || (r.id + " " + r.title + " " + r.about).toLowerCase().includes(text));
           return (
             <>
-              <p class="muted">What loupe looks for in what it is given. Each rule says what it needs, and its thresholds with where they come from.</p>
+              <p class="muted">What loupe looks for in what it is given. Each rule says what it asks and what can answer that, and its thresholds with where they come from.</p>
               <input type="search" aria-label="filter rules" placeholder="Filter" value={param("q")} onInput={(e) => set({ q: e.currentTarget.value }, true)} />
               <p class="muted" role="status">{found.length} of {all.length}</p>
               <div class="rules">
@@ -24,7 +23,7 @@ export function Rules() {
                   <details key={r.id} id={r.id} open={r.id === wanted || found.length === 1}>
                     <summary><code>{r.id}</code> {r.title}</summary>
                     <p>{r.about}</p>
-                    {r.needs?.length ? <p class="muted">Needs {r.needs.join(", ")}{r.instead?.length ? " or one of " + r.instead.join(", ") : ""}.</p> : null}
+                    {r.questions.map((q) => <p class="muted" key={q.asks}>Asks {q.asks}: {(q.from ?? []).join(", or ")}.</p>)}
                     {r.params?.length ? (
                       <table class="plain">
                         <thead><tr><th>threshold</th><th>value</th><th>from</th></tr></thead>

@@ -1,6 +1,7 @@
 /** What is under the pointer. One can move onto it; Esc takes it away. */
-import { exact, instant, type Time } from "../../base/units.ts";
-import { about, type Lane } from "../../model/lanes.ts";
+import { count, exact, instant, type Time } from "../../base/units.ts";
+import { about, short, type Lane } from "../../model/lanes.ts";
+import { useAnswer } from "../../widgets/ask.tsx";
 import { addressed } from "./details.tsx";
 import { told } from "./tell.ts";
 import type { Stage } from "./stage.ts";
@@ -22,6 +23,7 @@ export function Tip({ stage, of, pinned, onPin, onStay, onLeave }: { stage: Stag
     <div class="tl-tip" role="tooltip" style={{ left: left + "px", maxWidth: wide + "px", ...(below ? { top: of.y + 18 + "px" } : { bottom: innerHeight - of.y + 14 + "px" }) }}
       onPointerEnter={onStay} onPointerLeave={onLeave}>
       <b>{about(lane)}</b>
+      {lane.kind === "proc" || lane.kind === "thread" ? <Who stage={stage} of={of} /> : null}
       {exactly ? <Exactly stage={stage} of={of} /> : (
         <>
           <div class="muted">{instant(t, stage.view.perPx * 100)}, {lane.kind === "latency" ? "how many waited how long" : "in one pixel"}</div>
@@ -32,6 +34,17 @@ export function Tip({ stage, of, pinned, onPin, onStay, onLeave }: { stage: Stag
       <button type="button" class="quiet" onClick={onPin}>{pinned ? "Unpin" : "Pin"} the lane</button>
     </div>
   );
+}
+
+/** Who says which goroutine runs there: the runs that are drawn know it, and else the server is asked. */
+function Who({ stage, of }: { stage: Stage; of: Hovered }) {
+  const { lane, t } = of;
+  const drawn = lane.kind === "proc" ? stage.runs.on(lane.subject).find((r) => r.start <= t && t < r.end) : undefined;
+  const asked = useAnswer("timeline/at", { s: stage.source, lane: lane.id, t: Math.round(t), version: lane.version || undefined }, !drawn);
+  // While the answer is on its way there is that of the instant before.
+  const stay = asked.loading || asked.error || asked.value?.lane.subject !== lane.subject ? null : asked.value.stay;
+  const g = drawn?.g ?? stay?.goroutine, name = drawn?.name ?? short(stay?.function ?? "");
+  return g === undefined ? null : <div class="tl-who">goroutine {count(g)} <bdi>{name}</bdi></div>;
 }
 
 function Exactly({ stage, of }: { stage: Stage; of: Hovered }) {

@@ -1,0 +1,150 @@
+package facts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"loupe/format/profile"
+	"loupe/recording"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// InUse is what of the heap is in use, as one heap profile has it: what was allocated
+// and not collected since. How much was allocated in all is another question.
+type InUse struct {
+	Provenance
+	// Bytes is all of it, Samples the number of observations behind it.
+	Bytes, Samples int64
+
+	profile *profile.Profile
+	index   int
+	scope   stack.Scope
+}
+
+// Line is a line of the user's code with the weight that goes through it.
+type Line struct {
+	At     stack.Frame
+	Frames []stack.Frame // of the heaviest stack, the leaf first
+	Weight int64
+
+	heaviest int64
+}
+
+// Kept is what the main heap profile has in use.
+func (f *Facts) Kept() (*InUse, error) {
+	p, entry, err := f.session.Profile(recording.Heap)
+	if err != nil {
+		return nil, err
+	}
+	return keptIn(f, p, entry)
+}
+
+// KeptAtMost is what the heap profile has in use that has most, where there are
+// several.
+func (f *Facts) KeptAtMost() (most *InUse, err error) {
+	all := f.Manifest.Of(recording.Heap)
+	if len(all) < 2 {
+		return nil, fmt.Errorf("several heap profiles: %w", session.ErrNone)
+	}
+	for _, entry := range all {
+		p, perr := f.session.ProfileAt(entry.Path)
+		if perr != nil {
+			err = errors.Join(err, perr)
+			continue
+		}
+		if k, _ := keptIn(f, p, entry); k != nil && (most == nil || k.Bytes > most.Bytes) {
+			most = k
+		}
+	}
+	if most == nil && err == nil {
+		err = fmt.Errorf("heap profiles with what is in use: %w", session.ErrNone)
+	}
+	return most, err
+}
+
+// keptIn reads a heap profile.
+func keptIn(f *Facts, p *profile.Profile, entry recording.Entry) (*InUse, error) {
+	index, err := p.Index("inuse_space")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", entry.Path, err)
+	}
+	if err := whole(p, index, entry); err != nil {
+		return nil, err
+	}
+	k := &InUse{Provenance: f.provenance(entry, 0), profile: p, index: index, scope: f.session.Scope()}
+	k.What, k.Length, k.Precision, k.Bytes = "heap profile", 0, Sampled, p.Total(index)
+	counts, _ := p.Observations(index)
+	for i, n := range counts {
+		if p.Values[index][i] > 0 {
+			k.Samples += n
+		}
+	}
+	return k, nil
+}
+
+// Lines are the lines of the user's code that have allocated what is in use, the most
+// first. A stack counts for the line nearest to the leaf.
+func (k *InUse) Lines() []*Line { return lines(k.profile, k.index, k.scope) }
+
+// At is how much of what is in use was allocated through a line.
+func (k *InUse) At(at stack.Frame) (kept int64) {
+	for id, w := range k.profile.Samples(k.index) {
+		if w > 0 && slices.ContainsFunc(k.profile.Stacks.Frames(id), func(f stack.FrameID) bool {
+			x := k.profile.Stacks.Frame(f)
+			return x.File == at.File && x.Line == at.Line && x.Func == at.Func
+		}) {
+			kept += w
+		}
+	}
+	return kept
+}
+
+// StillInUse tells of each sample of a profile of allocations whether most of what it
+// has allocated is in use: nothing was let go that could be used again, so that it says
+// what is kept and not how fast memory is used up. It is false where the profile does not
+// know.
+func StillInUse(p *profile.Profile) func(sample int) bool {
+	alloc, err := p.Index("alloc_space")
+	inuse, ierr := p.Index("inuse_space")
+	if err != nil || ierr != nil {
+		return func(int) bool { return false }
+	}
+	return func(i int) bool { return 2*p.Values[inuse][i] > p.Values[alloc][i] }
+}
+
+// lines adds up a column of a profile by the user's line that is nearest to the leaf,
+// the heaviest first.
+func lines(p *profile.Profile, index int, scope stack.Scope) []*Line {
+	type key struct {
+		file string
+		line int
+	}
+	by := map[key]*Line{}
+	var all []*Line
+	for id, w := range p.Samples(index) {
+		if w <= 0 {
+			continue // let go since
+		}
+		for _, frame := range p.Stacks.Frames(id) {
+			at := p.Stacks.Frame(frame)
+			if !scope.IsUser(at) {
+				continue
+			}
+			k := key{at.File, at.Line}
+			l := by[k]
+			if l == nil {
+				l = &Line{At: at}
+				by[k], all = l, append(all, l)
+			}
+			if l.Weight += w; w > l.heaviest || l.Frames == nil {
+				l.heaviest, l.Frames = w, Frames(p.Stacks, id)
+			}
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Line) int { return cmp.Compare(b.Weight, a.Weight) })
+	return all
+}

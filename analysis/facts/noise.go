@@ -1,0 +1,90 @@
+package facts
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"loupe/format/metrics"
+	"loupe/value/timeline"
+	"loupe/value/unit"
+)
+
+// What makes a machine noisy.
+const (
+	NoisyCompeting = 0.20
+	NoisySteal     = 0.01
+	NoisyThrottled = 0.05
+)
+
+// Noise is what kept the machine busy during the rounds.
+type Noise struct {
+	Competing, Steal, Throttled float64 // shares
+	Busy                        float64 // of all CPU time, everything together
+	Samples                     int
+	Rounds                      []*Round
+	Reason                      string // empty when it was quiet
+}
+
+// Full tells that all CPUs were in use, by whomever.
+func (n *Noise) Full() bool { return n.Busy > 0.9 }
+
+// noise measures it from the samples of the operating system.
+func noise(f *Facts) *Noise {
+	samples, err := f.session.OS()
+	if err != nil {
+		return &Noise{}
+	}
+	var all, busy, steal, throttled, ours, wall time.Duration
+	n := &Noise{}
+	for i := range f.Rounds {
+		r := &f.Rounds[i]
+		part := within(samples, r.Phase.Span)
+		if len(part) > 0 {
+			n.Rounds = append(n.Rounds, r)
+		}
+		n.Samples += len(part)
+		for i := 1; i < len(part); i++ {
+			a, b := part[i-1], part[i]
+			wall += b.At.Sub(a.At)
+			busy += b.Busy - a.Busy
+			steal += b.Steal - a.Steal
+			throttled += b.Throttled - a.Throttled
+			all += b.Busy - a.Busy + b.Idle - a.Idle + b.Steal - a.Steal
+			ours += b.Self - a.Self
+			if a.PID == b.PID && b.User >= a.User {
+				ours += b.User - a.User + b.System - a.System
+			}
+		}
+	}
+	if all <= 0 || wall <= 0 {
+		return n
+	}
+	n.Competing = max(0, float64(busy-ours)/float64(all))
+	n.Steal = float64(steal) / float64(all)
+	n.Throttled = float64(throttled) / float64(wall)
+	n.Busy = float64(busy+steal) / float64(all)
+	var why []string
+	if n.Competing >= NoisyCompeting {
+		why = append(why, fmt.Sprintf("other programs used %s of the CPUs", unit.Percent(n.Competing)))
+	}
+	if n.Steal > NoisySteal {
+		why = append(why, fmt.Sprintf("the hypervisor took %s", unit.Percent(n.Steal)))
+	}
+	if n.Throttled > NoisyThrottled {
+		why = append(why, fmt.Sprintf("the cgroup was throttled for %s of the time", unit.Percent(n.Throttled)))
+	}
+	n.Reason = strings.Join(why, ", ")
+	return n
+}
+
+// within returns the samples of a span.
+func within(samples []metrics.OSSample, span timeline.Span) []metrics.OSSample {
+	var out []metrics.OSSample
+	for _, s := range samples {
+		if s.At >= span.Start && s.At <= span.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}

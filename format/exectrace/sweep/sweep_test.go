@@ -1,0 +1,267 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/fixture"
+)
+
+// traceOf has a goroutine that goes to and fro n times, and as many messages.
+func traceOf(t *testing.T, n int) *exectrace.Trace {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("Trace Go1.22\nEventBatch gen=1 m=0 time=1000\nProcStatus dt=0 p=0 pstatus=running\nGoStatus dt=0 g=1 m=0 gstatus=running\n")
+	for i := range n {
+		if i > 0 && i%1000 == 0 { // a batch has a bound
+			fmt.Fprintf(&b, "EventBatch gen=1 m=0 time=%d\n", 1000+30*i)
+		}
+		fmt.Fprintf(&b, "UserLog dt=10 task=0 key_string=k value_string=v stack=main.main@m.go:1\nGoStop dt=10 reason_string=preempted stack=main.main@m.go:2\nGoStart dt=10 g=1 g_seq=%d\n", i+1)
+	}
+	trace, err := exectrace.Open(fixture.Trace(t, b.String()), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// counter counts events, and calls each on the way.
+type counter struct {
+	kinds Kinds
+	n     int
+	each  func(n int)
+}
+
+func (c *counter) Kinds() Kinds { return c.kinds }
+
+func (c *counter) Event(*exectrace.Event) {
+	if c.n++; c.each != nil {
+		c.each(c.n)
+	}
+}
+
+// counting wants to know how many events there are.
+func counting(key string, kinds Kinds, each func(n int)) Want[int] {
+	return Want[int]{Key: key, Begin: func(p *Pass) (func() (int, error), error) {
+		c := &counter{kinds: kinds, each: each}
+		p.Join(c)
+		return func() (int, error) { return c.n, nil }, nil
+	}}
+}
+
+func TestPass(t *testing.T) {
+	p := New(traceOf(t, 5))
+	all, logs := &counter{kinds: Every}, &counter{kinds: Of(exectrace.KindLog)}
+	few := &counter{kinds: Of(exectrace.KindLog, exectrace.KindSync)}
+	few.each = func(n int) {
+		if n == 3 {
+			p.Leave(few)
+		}
+	}
+	for _, l := range []Listener{all, few, logs} {
+		p.Join(l)
+	}
+	if err := p.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	if logs.n != 5 || few.n != 3 || int64(all.n) != p.Events() || all.n < 17 {
+		t.Errorf("%d messages of 5, %d of the first 3, %d events of %d", logs.n, few.n, all.n, p.Events())
+	}
+}
+
+// TestPassEnds: a pass that nobody listens to any more reads no further.
+func TestPassEnds(t *testing.T) {
+	p := New(traceOf(t, 5))
+	c := &counter{kinds: Of(exectrace.KindLog)}
+	c.each = func(int) { p.Leave(c) }
+	p.Join(c)
+	if err := p.Run(nil); err != nil || p.Events() > 5 {
+		t.Errorf("%v after %d events", err, p.Events())
+	}
+	if err := p.Run(nil); err != nil || c.n != 1 {
+		t.Errorf("%v, %d events", err, c.n)
+	}
+}
+
+// TestPassStops: a pass that was stopped goes on where it was, also when it has read
+// ahead.
+func TestPassStops(t *testing.T) {
+	for _, ahead := range []bool{false, true} {
+		p, c := New(traceOf(t, 50_000)), &counter{kinds: Every}
+		if ahead {
+			p.Ahead()
+		}
+		p.Join(c)
+		if err := p.Run(func() bool { return true }); !errors.Is(err, ErrStopped) || c.n != checkEvery {
+			t.Errorf("%v after %d events", err, c.n)
+		}
+		if done := p.Done(); done <= 0 || done >= 1 {
+			t.Errorf("%v is done", done)
+		}
+		if err := p.Run(nil); err != nil || c.n < 150_000 {
+			t.Errorf("%v after %d events", err, c.n)
+		}
+	}
+}
+
+// generations is a trace of several generations in which goroutines come and go, and
+// messages have a category of their own in each.
+func generations(t *testing.T, n int) *exectrace.Trace {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("Trace Go1.22\n")
+	for gen := 1; gen <= n; gen++ {
+		fmt.Fprintf(&b, "EventBatch gen=%d m=0 time=%d\nProcStatus dt=0 p=0 pstatus=running\nGoStatus dt=0 g=1 m=0 gstatus=running\n", gen, gen*100_000)
+		for i := range 300 {
+			fmt.Fprintf(&b, "UserLog dt=1 task=0 key_string=k%d value_string=v stack=main.log%d@m.go:1\n", i*gen, i)
+			fmt.Fprintf(&b, "GoCreate dt=1 new_g=%d new_stack=main.f%d@m.go:%d stack=main.main@m.go:%d\n", 10+i+1000*gen, i%7, gen, i)
+			fmt.Fprintf(&b, "GoStop dt=1 reason_string=r%d stack=main.main@m.go:2\nGoStart dt=1 g=%d g_seq=1\nGoDestroy dt=1\nGoStart dt=1 g=1 g_seq=%d\n", i%5, 10+i+1000*gen, i+1)
+		}
+	}
+	trace, err := exectrace.Open(fixture.Trace(t, b.String()), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// told is all that the events of a pass tell, stopping it often.
+func told(t *testing.T, trace *exectrace.Trace, ahead bool, until int64) []string {
+	t.Helper()
+	p := New(trace)
+	r, gs := p.Reader(), p.Goroutines()
+	var out []string
+	p.Join(On(Every, func(e *exectrace.Event) {
+		line := fmt.Sprintf("%+v %s", *e, r.Name(e.Name))
+		if e.Kind == exectrace.KindGoTransition {
+			line += fmt.Sprintf(" %+v %s", *gs.Is, r.Name(gs.Is.Name))
+		}
+		if e.Stack != 0 {
+			line += r.Name(r.Root(e.Stack))
+		}
+		if out = append(out, line); p.Events() == until {
+			p.End()
+		}
+	}))
+	if ahead {
+		p.Ahead()
+	}
+	if err := p.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestPassAhead: who reads ahead sees the same events with the same names and stacks,
+// and reads no more generations than it has to.
+func TestPassAhead(t *testing.T) {
+	trace := generations(t, 5)
+	for _, until := range []int64{1 << 62, 700, 2500} {
+		want := told(t, trace, false, until)
+		_, before := trace.Reads()
+		got := told(t, trace, true, until)
+		_, after := trace.Reads()
+		if !slices.Equal(got, want) {
+			t.Errorf("until %d: %d events, and %d without reading ahead, or others", until, len(got), len(want))
+		}
+		if most := int64(len(want)/1803 + 1); after-before > most {
+			t.Errorf("until %d: %d generations were read, want at most %d", until, after-before, most)
+		}
+	}
+}
+
+// TestPassAheadPanics: a mistake of a listener ends the goroutine that reads ahead.
+func TestPassAheadPanics(t *testing.T) {
+	p := New(traceOf(t, 50_000))
+	p.Ahead()
+	c := &counter{kinds: Every, each: func(n int) {
+		if n == 10 {
+			panic("a mistake")
+		}
+	}}
+	p.Join(c)
+	func() {
+		defer func() {
+			if recover() != "a mistake" {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = p.Run(nil)
+	}()
+	p.Leave(c)
+	if err := p.Run(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDesk: what is asked for together is found out in one pass, and what is known
+// in none.
+func TestDesk(t *testing.T) {
+	trace := traceOf(t, 5)
+	d := NewDesk(trace)
+	logs, syncs := counting("logs", Of(exectrace.KindLog), nil), counting("syncs", Of(exectrace.KindSync), nil)
+	if n, err := Get(t.Context(), d, nil, logs, syncs); n != 5 || err != nil {
+		t.Errorf("%d messages, %v", n, err)
+	}
+	if n, err := Get(t.Context(), d, nil, syncs); n != 2 || err != nil {
+		t.Errorf("%d synchronisations, %v", n, err)
+	}
+	if readers, generations := trace.Reads(); readers != 1 || generations != 1 {
+		t.Errorf("%d readers have read %d generations", readers, generations)
+	}
+}
+
+// TestDeskHandsOver: when the one who reads has to go, another one who waits goes
+// on, from there.
+func TestDeskHandsOver(t *testing.T) {
+	trace := traceOf(t, 50_000)
+	d := NewDesk(trace)
+	ctx, cancel := context.WithCancel(t.Context())
+	var waits sync.WaitGroup
+	other := counting("other", Of(exectrace.KindLog), nil)
+	first := counting("first", Every, func(n int) {
+		if n == 1 { // now there is a pass to wait for
+			waits.Go(func() {
+				if n, err := Get(t.Context(), d, nil, other); n != 50_000 || err != nil {
+					t.Errorf("who has waited is told %d, %v", n, err)
+				}
+			})
+		}
+		if n == 1000 {
+			cancel()
+		}
+	})
+	if _, err := Get(ctx, d, nil, first, other); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has gone is told %v", err)
+	}
+	waits.Wait()
+	if n, err := Get(t.Context(), d, nil, first); n < 150_000 || err != nil {
+		t.Errorf("%d events, %v", n, err)
+	}
+	if readers, _ := trace.Reads(); readers != 1 {
+		t.Errorf("%d readers", readers)
+	}
+}
+
+// TestDeskPanics: a mistake of one listener keeps nobody waiting, and the next one
+// who asks begins anew.
+func TestDeskPanics(t *testing.T) {
+	d := NewDesk(traceOf(t, 5))
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_, _ = Get(t.Context(), d, nil, counting("x", Every, func(int) { panic("x") }))
+	}()
+	if n, err := Get(t.Context(), d, nil, counting("x", Of(exectrace.KindLog), nil)); n != 5 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}

@@ -1,0 +1,124 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/recording"
+	"loupe/value/unit"
+)
+
+var lk08 = &Rule{
+	ID: "LK08", Title: "Goroutines wait to send on a channel",
+	About: "Senders that wait have work that nobody takes: whoever receives is slower than they are, or waits for something itself. " +
+		"Goroutines that wait to receive, in a select or for a sync.Cond are left out, since a worker without work waits there.",
+	Asks: []facts.Question{facts.Waits},
+	Params: []Param{
+		{"waiting", 2, "goroutines on average", "chosen: one may be a generator that is meant to wait"},
+		{"waits", 100, "waits", "chosen: below this chance rules"},
+		{"each", 100e-6, "s", "chosen: the mean wait; less is a hand-over (SC03)"},
+		{"least", 1, "s", "chosen, of a profile without a length: what is waited in all"},
+		{"queue", 5, "goroutines", "chosen, of one look, as for LK01"},
+	},
+	Part:  true,
+	Check: checkSenders,
+}
+
+func checkSenders(r *Rule, in *Input) []Finding {
+	sources, err := in.Facts.WaitsOf(recording.ExecTrace, recording.Block, recording.Goroutine)
+	if len(sources) == 0 {
+		if t := in.trace(); t.Err == nil {
+			return []Finding{r.short("%v", err)}
+		}
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	for i, w := range sources {
+		if found := slowReceivers(r, in, w, sources, i > 0); len(found) > 0 {
+			return found[:min(3, len(found))]
+		}
+	}
+	best := max(0, slices.IndexFunc(sources, func(w *facts.AllWaits) bool { return len(w.Places(facts.ForSend)) > 0 }))
+	return []Finding{nobodySends(r, sources[best])}
+}
+
+// slowReceivers are the places of one file at which goroutines wait to send. What only
+// a file shows that comes after a better one may be of another moment.
+func slowReceivers(r *Rule, in *Input, w *facts.AllWaits, sources []*facts.AllWaits, later bool) (found []Finding) {
+	for _, p := range w.Places(facts.ForSend) {
+		f, ok := slowReceiver(r, in, w, p)
+		if !ok {
+			continue
+		}
+		if later {
+			f.Doubts = append(f.Doubts, "the "+sources[0].What+" does not show it: it may be of another moment")
+		}
+		for _, o := range sources {
+			if text := facts.Differs(w, o, p, facts.ForSend); text != "" {
+				f.Doubts = append(f.Doubts, text)
+			}
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// nobodySends is what the rule says of a file without such a place.
+func nobodySends(r *Rule, w *facts.AllWaits) Finding {
+	places := w.Places(facts.ForSend)
+	switch {
+	case w.Precision == facts.Glimpsed && len(places) > 0:
+		return r.answer(TooLittle, "%s to send at %s in one look at the goroutines, %g are needed: record -phases block or trace", unit.Plural(places[0].Count, "goroutine")+" waited", place(places[0].At), r.param("queue"))
+	case w.Precision == facts.Glimpsed:
+		return r.answer(TooLittle, "at no place did %g goroutines wait to send when they were looked at, once: record -phases block or trace", r.param("queue"))
+	case len(places) == 0:
+		return r.answer(Fine, "no goroutine waited to send on a channel%s", unended(w))
+	}
+	return r.answer(Fine, "goroutines waited %s to send at %s%s, in %s; elsewhere less%s", unit.Duration(places[0].Time), place(places[0].At), w.Of(), unit.Plural(places[0].Count, "wait"), unended(w))
+}
+
+// slowReceiver judges a place at which goroutines wait to send.
+func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Finding, ok bool) {
+	switch {
+	case w.Precision == facts.Glimpsed:
+		if float64(p.Count) < r.param("queue") {
+			return f, false
+		}
+		f = r.answer(Found, "%s to send at %s when the goroutines were looked at (%s)", unit.Plural(p.Count, "goroutine")+" waited", place(p.At), w.What)
+		f.Impact = exactly(float64(p.Count), "goroutines that wait, in one look")
+		f.Score = score(float64(p.Count), r.param("queue"), 20*r.param("queue"))
+		f.Doubts = []string{"one look is of one moment: a block profile (-phases block) says how much is waited in all"}
+	case float64(p.Count) < r.param("waits") && float64(p.Open) < r.param("queue") || p.Time.Seconds() < r.param("each")*float64(p.Count):
+		return f, false
+	case w.Length > 0:
+		mean := w.Mean(p.Time)
+		if mean < r.param("waiting") {
+			return f, false
+		}
+		f = r.answer(Found, "%s goroutines waited to send at %s on average: %s%s, %s of %s each%s", unit.Number(mean), place(p.At), unit.Duration(p.Time), w.Of(),
+			unit.Plural(p.Count, "wait"), unit.Duration(p.Time/time.Duration(p.Count)), stillWait(p))
+		f.Impact = exactly(mean, "goroutines that wait, on average")
+		f.Score = score(mean, r.param("waiting"), 10*r.param("waiting"))
+	default:
+		if p.Time.Seconds() < r.param("least") {
+			return f, false
+		}
+		f = r.answer(Found, "goroutines waited %s to send at %s: %s of %s each", unit.Duration(p.Time), place(p.At), unit.Plural(p.Count, "wait"), unit.Duration(p.Time/time.Duration(p.Count)))
+		f.Impact = exactly(p.Time.Seconds(), "seconds waited")
+		f.Score = score(p.Time.Seconds(), r.param("least"), 100*r.param("least"))
+		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run, nor whether several waited at a time or one that is meant to, such as a generator (record -phases block)", w.What)}
+	}
+	f.Severity = Info
+	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "here they wait to send: %s", unit.Plural(p.Count, map[bool]string{true: "goroutine", false: "wait"}[w.Precision == facts.Glimpsed]))}
+	if len(p.By) > 0 && p.By[0].Stack != 0 {
+		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "here what they send is taken, %s times", unit.Count(p.By[0].Count)))
+	}
+	f.Advice = "Look at whoever receives: what it does for each item, and what it waits for. Where the Ps are not busy, more receivers help; a larger buffer only delays the wait. Where nobody receives any more, they wait for ever (SC10): give the send an end."
+	f.Verify = "Record again under the same load: less should be waited here, and more be done in the same time."
+	if w.Precision == facts.Measured {
+		f.Doubts = append(f.Doubts, in.traceDoubts(in.trace())...)
+	}
+	f.Doubts = append(f.Doubts, "a bounded channel is often there to make senders wait (backpressure): then nothing is wrong, and this is where the limit is")
+	return f, true
+}

@@ -1,0 +1,171 @@
+// Package report has the commands that say what is known: loupe report, loupe verify of a
+// recording, and loupe rules of what is looked for.
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"loupe/format/kind"
+	"loupe/insight"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/compare"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/loadflags"
+	"loupe/internal/cli/pages"
+	"loupe/internal/cli/stacks"
+	"loupe/source"
+	"loupe/web"
+)
+
+// Command is loupe report.
+var Command = &command.Command{
+	Name:  "report",
+	Short: "what a recording or a file shows: findings first, then the figures",
+	Args:  "[flags] FILE…",
+	Example: []string{
+		"loupe report loupe-server-20261120-101500",
+		"loupe report cpu.pb.gz block.pb.gz trace.out",
+		"loupe report -format md rec.zip > report.md",
+		"loupe report -format html rec > report.html        all views in one file",
+		"loupe report -fail critical rec && echo good enough",
+	},
+	About: `
+FILE is a recording, a directory or a .zip file that run, attach or demo wrote;
+one that was cut off, or is still being written, is read as far as it goes. Or
+it is a file of some other origin: a profile of any type (also of perf, jemalloc, V8
+or a Chrome trace), an execution trace, a log of GODEBUG=gctrace=1,schedtrace=1000 or
+with lines of inittrace, scavtrace and gcpacertrace, a load run, the output of go test
+-bench, or what the compiler prints with -gcflags=-m, -m=2 or writes into the folder
+of -json=0,DIR. Several of these are taken to be of one program, and get one report:
+with the compiler's output beside a heap profile it says why a line allocates. Of
+several profiles of a kind, and of several traces, the rules judge the last one alone,
+and a note says so. A goroutine dump is shown by itself. The sources that a profile names are read where they
+are.
+
+` + door.Help[1:] + `
+
+With -format html it is the pages that loupe open shows, as one file that needs no
+server and loads nothing: with what each view shows at first of the whole time.
+
+Exits with 3 when there is a finding of the severity that -fail names or above, and
+with 1 when a file is the output of go test whose tests failed.`,
+	Files: true,
+	Reads: true,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
+		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text) or html\n(the pages of loupe open as one file)")
+		asJSON := fs.Bool("json", false, "same as -format json")
+		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
+		var asking loadflags.Flags
+		asking.DeclareAccess(fs)
+		return func(e *command.Env, args []string) error {
+			if *asJSON {
+				*format = "json"
+			}
+			if known := append(slices.Clone(command.Formats), "html"); !slices.Contains(known, *format) {
+				return command.Usagef("-format: unknown form %q: there are %s", *format, strings.Join(known, ", "))
+			}
+			if !slices.Contains([]string{"info", "warning", "critical", "never"}, *fail) {
+				return command.Usagef("-fail: unknown severity %q", *fail)
+			}
+			if len(args) == 0 {
+				return command.Usagef("say what to report on: loupe report FILE")
+			}
+			d := door.New(e, door.LookPhases, &asking)
+			if *format == "html" {
+				return reportHTML(e, d, args, *fail)
+			}
+			return reportAll(e, d, args, *format, *fail)
+		}
+	},
+}
+
+func reportAll(e *command.Env, d *source.Door, names []string, format, fail string) error {
+	inputs, err := door.Take(e, d, names...)
+	if err != nil {
+		return err
+	}
+	if err := door.Readable(inputs); err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		if in.Kind == kind.Core {
+			return door.WrongKind(in, "a recording or loose file")
+		}
+	}
+	hit := false
+	var failed []string
+	for i, what := range examine.Subjects(inputs) {
+		if i > 0 && format == "text" {
+			fmt.Fprintln(e.Stdout)
+		}
+		r, err := what.Examine()
+		if err != nil {
+			return err
+		}
+		if what.Dump() {
+			err = stacks.Report(e, r, what[0], format)
+		} else {
+			err = examine.Write(e, r.Report, format)
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.Close(); err != nil {
+			return err
+		}
+		failed = append(failed, r.Failed...)
+		for _, f := range r.Report.Findings {
+			hit = hit || fail != "never" && f.State == insight.Found && f.Severity.AtLeast(insight.Severity(fail))
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return errors.New(strings.Join(failed, "\n"))
+	case hit:
+		return command.ErrFound
+	}
+	return nil
+}
+
+// reportHTML writes the pages of what was named as one file.
+func reportHTML(e *command.Env, d *source.Door, names []string, fail string) error {
+	if command.IsTerminal(e.Stdout) {
+		return command.Usagef("a page is no text for a terminal: loupe report -format html %s > report.html", names[0])
+	}
+	sources, files, err := pages.Sources(e, d, names)
+	if err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		return command.Nothingf("there is no recording in %s", strings.Join(names, ", "))
+	}
+	opts := web.Options{Sources: sources, Version: command.Version(), Pages: pages.FS()}
+	var found []insight.Finding
+	var unread *web.UnreadError
+	if err := command.Buffered(e.Stdout, func(w io.Writer) (err error) {
+		if found, err = web.Export(e.Ctx, w, opts); errors.As(err, &unread) {
+			return nil // the page says it, and so does the exit code
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	if unread != nil {
+		return unread
+	}
+	if failed, err := compare.FailedTests(files); err != nil || len(failed) > 0 {
+		return cmp.Or(err, errors.New(strings.Join(failed, "\n")))
+	}
+	for _, f := range found {
+		if fail != "never" && f.State == insight.Found && f.Severity.AtLeast(insight.Severity(fail)) {
+			return command.ErrFound
+		}
+	}
+	return nil
+}

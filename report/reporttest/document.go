@@ -1,0 +1,265 @@
+package reporttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// CheckOutput returns what is wrong with what a command printed, or a page was
+// answered: with its figures where it is JSON, or lines of it, and else with its
+// words.
+func CheckOutput(out []byte) (wrong []string) {
+	text := bytes.TrimSpace(out)
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return checkWords("", string(text))
+	}
+	var c document
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var v any
+		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+			return c.wrong
+		} else if err != nil {
+			return checkWords("", string(text)) // it only looks like JSON
+		}
+		c.value("", v)
+	}
+}
+
+// document collects what is wrong with a tree of values.
+type document struct{ wrong []string }
+
+func (c *document) fail(path, format string, args ...any) {
+	c.wrong = append(c.wrong, path+": "+fmt.Sprintf(format, args...))
+}
+
+func (c *document) value(path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		c.object(path, v)
+		for key, inner := range v {
+			c.value(path+"."+key, inner)
+		}
+	case []any:
+		for i, inner := range v {
+			c.value(path+"["+strconv.Itoa(i)+"]", inner)
+		}
+	case string:
+		c.wrong = append(c.wrong, checkWords(path, v)...)
+	}
+}
+
+func (c *document) object(path string, o map[string]any) {
+	c.figures(path, o)
+	c.quantiles(path, o)
+	for _, p := range pairs {
+		part, ok := o[p[0]].(float64)
+		whole, some := o[p[1]].(float64)
+		if ok && some && part > whole {
+			c.fail(path, "%s is %g, above %s, %g", p[0], part, p[1], whole)
+		}
+	}
+	c.rows(path, o)
+	if cells, ok := o["cells"].([]any); ok {
+		c.changes(path, o, cells)
+	}
+	c.impact(path, o)
+}
+
+// figures looks at each number alone, by its key.
+func (c *document) figures(path string, o map[string]any) {
+	for key, v := range o {
+		f, ok := v.(float64)
+		if !ok {
+			continue
+		}
+		most := math.Inf(1)
+		switch {
+		case key == "share" || strings.HasSuffix(key, "_share"):
+			most = 1
+		case key == "percent" || strings.HasSuffix(key, "_percent"):
+			most = 100
+		case !strings.HasSuffix(key, "_ns") || anyTime(key):
+			continue
+		}
+		if f < 0 || f > most*(1+1e-9) {
+			c.fail(path, "%s is %g", key, f)
+		}
+	}
+}
+
+// instants are words of keys whose values may lie before a zero.
+var instants = []string{"at", "start", "begin", "end", "from", "to", "opened", "closed", "offset", "first", "last", "time", "t0", "t1", "change", "delta", "diff", "difference", "error"}
+
+func anyTime(key string) bool {
+	for w := range strings.SplitSeq(key, "_") {
+		if slices.Contains(instants, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// quantiles looks at quantiles of one thing. Those of a utilization fall.
+func (c *document) quantiles(path string, o map[string]any) {
+	if _, falls := o["mmu"]; falls {
+		return
+	}
+	type last struct {
+		key   string
+		value float64
+	}
+	seen := map[string]last{}
+	for _, rank := range ranks {
+		for _, key := range keysOf(o) {
+			thing, ok := without(strings.NewReplacer("p99.9", "p999", "p99_9", "p999").Replace(key), rank)
+			v, number := o[key].(float64)
+			if !ok || !number {
+				continue
+			}
+			if before, some := seen[thing]; some && v < before.value {
+				c.fail(path, "%s is %g, below %s, %g", key, v, before.key, before.value)
+			}
+			seen[thing] = last{key, v}
+		}
+	}
+}
+
+func keysOf(o map[string]any) (keys []string) {
+	for key := range o {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// rows looks at a table of the pages, whose rows are lists.
+func (c *document) rows(path string, o map[string]any) {
+	columns, _ := o["columns"].([]any)
+	values, ok := o["values"].([]any)
+	if !ok || len(columns) == 0 {
+		return
+	}
+	for n, row := range values {
+		cells, ok := row.([]any)
+		if !ok || len(cells) != len(columns) {
+			c.fail(path, "row %d has not a cell for each of %d columns", n, len(columns))
+			continue
+		}
+		named := map[string]any{}
+		for i, column := range columns {
+			if k, ok := column.(map[string]any); ok {
+				named[fmt.Sprint(k["key"])] = cells[i]
+			}
+		}
+		c.object(fmt.Sprintf("%s.values[%d]", path, n), named)
+	}
+}
+
+// same is how far apart two figures may lie that are the same for a comparison.
+const same = 0.0101
+
+// changes looks at a row of a comparison: the change must go the way of the medians
+// beside it, lie within its interval, and have the verdict of its direction.
+func (c *document) changes(path string, o map[string]any, cells []any) {
+	changes, _ := o["changes"].([]any)
+	medians := make([]float64, len(cells))
+	for i, cell := range cells {
+		medians[i] = math.NaN()
+		if m, ok := cell.(map[string]any); ok {
+			if v, ok := m["median"].(float64); ok {
+				medians[i] = v
+			}
+		}
+	}
+	for i, one := range changes {
+		ch, ok := one.(map[string]any)
+		ratio, known := ch["ratio"].(float64)
+		if !ok || !known || i+1 >= len(medians) {
+			continue
+		}
+		if real := medians[i+1] / medians[0]; (real-1)*(ratio-1) < 0 && (math.Abs(real-1) > same || math.Abs(ratio-1) > same) {
+			c.fail(path, "the change is %g, and that of the medians %g", ratio, real)
+		}
+		low, ok1 := ch["low"].(float64)
+		high, ok2 := ch["high"].(float64)
+		if ok1 && ok2 && (ratio < low || ratio > high) {
+			c.fail(path, "%g does not lie from %g to %g", ratio, low, high)
+		}
+		up := map[any]bool{"higher": true, "lower": false}
+		if rises, ok := up[o["better"]]; ok && (ch["verdict"] == "better" || ch["verdict"] == "worse") && ratio != 1 {
+			if rises == (ch["verdict"] == "better") != (ratio > 1) {
+				c.fail(path, "a change of %g is called %v, and %v is better", ratio, ch["verdict"], o["better"])
+			}
+		}
+	}
+}
+
+// impact looks at what a finding is worth.
+func (c *document) impact(path string, o map[string]any) {
+	value, ok := o["value"].(float64)
+	low, ok1 := o["low"].(float64)
+	high, ok2 := o["high"].(float64)
+	name, ok3 := o["unit"].(string)
+	if !ok || !ok1 || !ok2 || !ok3 {
+		return
+	}
+	if (low != 0 || high != 0) && (value < low || value > high) {
+		c.fail(path, "%g does not lie from %g to %g", value, low, high)
+	}
+	if strings.HasPrefix(name, "share") && (value < 0 || value > 1) {
+		c.fail(path, "%g is a %s", value, name)
+	}
+}
+
+var (
+	partOfAll = regexp.MustCompile(`([0-9][0-9.,]*) of (?:the )?([0-9][0-9.,]*) (?:Ps|CPUs|cores)\b`)
+	// endless is a number that nobody has measured.
+	endless = regexp.MustCompile(`[0-9]{25}|\bNaN\b|2562047h|292 years`)
+	// packed is what an HTML report holds for its page, in base64.
+	packed = regexp.MustCompile(`[A-Za-z0-9+/=]{200,}`)
+	// encoded is a digit for each of many things.
+	encoded = regexp.MustCompile(`^[0-9]+$`)
+	// mostOf is a share of what nothing has more than all of.
+	mostOf = regexp.MustCompile(`([0-9][0-9.,]*)\s?% of (?:(?:the|that|its|all) (?:time|Ps|bytes|requests|goroutines|samples|objects|events)|all\b)`)
+)
+
+// checkWords looks at figures in sentences.
+func checkWords(path, text string) (wrong []string) {
+	fail := func(what string) { wrong = append(wrong, path+": "+what) }
+	for _, m := range mostOf.FindAllStringSubmatch(text, -1) {
+		if f, ok := figure(m[1]); ok && f > 100 {
+			fail(m[0])
+		}
+	}
+	for _, m := range partOfAll.FindAllStringSubmatch(text, -1) {
+		part, ok := figure(m[1])
+		if whole, also := figure(m[2]); ok && also && part > whole*1.005 {
+			fail(m[0])
+		}
+	}
+	if m := endless.FindString(packed.ReplaceAllStringFunc(text, digits)); m != "" && !encoded.MatchString(text) {
+		fail(m)
+	}
+	return wrong
+}
+
+// digits is a long word itself where it is a number, and nothing where it is packed data.
+func digits(word string) string {
+	if encoded.MatchString(word) {
+		return word
+	}
+	return ""
+}
+
+func figure(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(text, ".,"), ",", ""), 64)
+	return f, err == nil
+}
