@@ -47,6 +47,7 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 	f := r.answer(Found, "%s of the CPU time goes into allocating", unit.Percent(share.Estimate))
 	f.Severity, f.Score = Warning, score(share.Estimate, 0.15, 0.45)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.costs = []cost{{allocating: true}}
 	lines := 0
 	for _, s := range mergeSites(report.Sites) {
 		if s.Caller.Func == "" || s.Samples < minLineSamples || lines == 3 {

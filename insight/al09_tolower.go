@@ -83,6 +83,7 @@ func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recordin
 		Text: fmt.Sprintf("%d of %d samples", site.Samples, report.All), Path: entry.Path, Phase: entry.Phase,
 		File: site.Caller.File, Line: site.Caller.Line, Function: site.Caller.Func, Source: strings.TrimSpace(source),
 	}}
+	f.costs, f.saves = []cost{{file: site.Caller.File, line: site.Caller.Line, callee: stack.FoldGenerics(site.Callee)}}, true
 	f.Advice = "Convert once, where the text is stored or read, and the search term once before the loop; strings.EqualFold compares without a copy."
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and the bytes allocated per request should fall by as much."
 	f.Doubts = []string{"lower-casing is not the same as folding for some letters outside ASCII: compare the results"}

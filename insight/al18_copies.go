@@ -79,6 +79,7 @@ func copiesAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, total int64
 		baseName(l.at.File), l.at.Line, stack.Short(l.at.Func), unit.BytesOf(float64(l.words[0].Size)))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.05, 0.30)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.costs = []cost{{file: l.at.File, line: l.at.Line}}
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d of %d samples; the compiler copies %s here", l.samples, total, unit.BytesOf(float64(l.words[0].Size))),
 		Path: entry.Path, Phase: entry.Phase, File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: source,

@@ -15,12 +15,12 @@ var be06 = &Rule{
 	Asks: []facts.Question{facts.Host},
 	Params: []Param{
 		{"competing_info", facts.NoisyCompeting, "share of all CPU time", "JDK Mission Control, competing CPU usage"},
-		{"competing_warning", 0.40, "share of all CPU time", "as above"},
 		{"steal", facts.NoisySteal, "share of all CPU time", "research"},
 		{"throttled", facts.NoisyThrottled, "share of time", "research, rule SC08"},
 	},
-	Part:  true,
-	Check: checkNoisyHost,
+	Part:        true,
+	Measurement: true,
+	Check:       checkNoisyHost,
 }
 
 func checkNoisyHost(r *Rule, in *Input) []Finding {
@@ -33,9 +33,6 @@ func checkNoisyHost(r *Rule, in *Input) []Finding {
 	}
 	f := r.answer(Found, "%s", n.Reason)
 	f.Severity, f.Score = Info, score(max(n.Competing, 10*n.Steal, 4*n.Throttled), 0.2, 0.6)
-	if n.Competing >= r.param("competing_warning") || n.Steal > 5*r.param("steal") {
-		f.Severity = Warning
-	}
 	taken := n.Competing + n.Steal
 	f.Impact = &Impact{taken, "share of all CPU time used by others", taken, taken}
 	if taken < facts.NoisyCompeting && n.Steal <= facts.NoisySteal {

@@ -90,6 +90,7 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 		unit.Percent(float64(h.line.Weight)/float64(report.Total)), calls)
 	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.60)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.costs = []cost{{function: at.Func}}
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d of %d samples", h.samples, report.Total), Path: entry.Path, Phase: entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),

@@ -68,6 +68,7 @@ func checkBounds(r *Rule, in *Input) []Finding {
 			Text: fmt.Sprintf("%d of %d samples; the compiler leaves %s", l.samples, total, checkWords(l.words)), Path: entry.Path, Phase: entry.Phase,
 			File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: strings.TrimSpace(source),
 		})
+		f.costs = append(f.costs, cost{file: l.at.File, line: l.at.Line})
 	}
 	f.Advice = "Let the compiler prove the bounds once before the loop: range over the slice itself, s = s[:n] with the n of the loop, _ = s[n-1], or an array of fixed size; index by a type or a mask that cannot be too large."
 	f.Verify = "go build -gcflags=-d=ssa/check_bce names the checks that are left; compare rounds for the time (loupe run -vs), or the benchmark."

@@ -98,6 +98,7 @@ func inlinableAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, d *compi
 		unit.Percent(share.Estimate), stack.Short(l.at.Func), d.Cost, d.Budget, baseName(caller.File), caller.Line, stack.Short(caller.Func))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.80)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
+	f.costs = []cost{{file: caller.File, line: caller.Line, callee: stack.FoldGenerics(l.at.Func)}}
 	source, _ := in.code.lineInLoop(stack.Frame{File: l.at.File, Line: l.at.StartLine})
 	call, _ := in.code.lineInLoop(caller)
 	f.Evidence = []Evidence{{

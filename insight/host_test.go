@@ -87,11 +87,11 @@ func TestBE06(t *testing.T) {
 	if e := f.Evidence[0]; e.Text != "load average 0.25 at the start, 4 CPUs; 6 samples" || e.Path != "os.ndjson" || *e.Span != [2]int64{0, 5e9} {
 		t.Errorf("evidence = %+v", e)
 	}
-	severity(t, "half", expect(t, "half", recordingtest.New(host(3000, 1000, 0, 500, 500, 0)), "BE06", Found, "50.0%"), Warning)
+	severity(t, "half", expect(t, "half", recordingtest.New(host(3000, 1000, 0, 500, 500, 0)), "BE06", Found, "50.0%"), Info) // a doubt about the figures is no fault of the program
 	f = expect(t, "steal", recordingtest.New(host(1500, 2400, 100, 1500, 0, 0)), "BE06", Found, "the hypervisor took 2.50%")
 	severity(t, "steal", f, Info)
 	near(t, "steal", f, 0.025)
-	severity(t, "much steal", expect(t, "much steal", recordingtest.New(host(1500, 2250, 250, 1500, 0, 0)), "BE06", Found, "took 6.25%"), Warning)
+	severity(t, "much steal", expect(t, "much steal", recordingtest.New(host(1500, 2250, 250, 1500, 0, 0)), "BE06", Found, "took 6.25%"), Info)
 	f = expect(t, "throttled", recordingtest.New(host(1500, 2500, 0, 1500, 0, 100)), "BE06", Found, "throttled for 10.0% of the time")
 	near(t, "throttled", f, 0.1)
 	if f.Score == 0 {

@@ -119,6 +119,11 @@ type Finding struct {
 	// Short tells, of too little data, that a longer recording would have
 	// enough; otherwise something is damaged, or says nothing at any length.
 	Short bool `json:"-"`
+
+	// costs say which CPU time it is about.
+	costs []cost
+	// saves tells that what the costs are of is gone where the advice is followed.
+	saves bool
 }
 
 // Param is a threshold of a rule.
@@ -143,6 +148,9 @@ type Rule struct {
 	// Part tells that the rule can judge a part of a recording's time: all that
 	// it counts is of that part then, see [RunPart].
 	Part bool `json:"part,omitempty"`
+	// Measurement tells that it judges how the recording came about, and not the
+	// program: what it finds is a doubt about all other figures.
+	Measurement bool `json:"measurement,omitempty"`
 	// Check looks; it returns at least one finding of any state.
 	Check func(r *Rule, in *Input) []Finding `json:"-"`
 }

@@ -22,7 +22,8 @@ var ld03 = &Rule{
 		{"more", 2, "times", "chosen: the estimate of the 99th percentile, against what was measured"},
 		{"floor", 1e-3, "s", "research: by which it is more"},
 	},
-	Check: onLoads(checkOmission),
+	Measurement: true,
+	Check:       onLoads(checkOmission),
 }
 
 func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {

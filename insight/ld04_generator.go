@@ -19,7 +19,8 @@ var ld04 = &Rule{
 		{"floor", 1e-3, "s", "research: what takes less is nothing to worry about"},
 		{"half", 0.5, "share of the CPU time", "chosen: what the generator may take of the CPU time of both, where no CPU is idle"},
 	},
-	Check: onLoads(checkGenerator),
+	Measurement: true,
+	Check:       onLoads(checkGenerator),
 }
 
 func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {

@@ -346,6 +346,7 @@ func (rule *Rule) line(in *Input, r *reasons, g *reasonLine, tell telling) Findi
 	}
 	f.Impact = &Impact{g.share.Estimate, "share of " + g.of, g.share.Low, g.share.High}
 	f.Evidence = r.evidence(in, g)
+	f.costs, f.saves = []cost{{file: g.at.File, line: g.at.Line, allocating: true}}, true
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and allocations per request should fall by as much."
 	tell(in, r, g, &f)
 	return f

@@ -516,6 +516,7 @@ func (h *hit) finding(r *Rule) (Finding, bool) {
 	}
 	f.Impact = &Impact{share.Estimate, "share of " + ofUnit[h.sample], share.Low, share.High}
 	f.Evidence = h.evidence()
+	f.costs, f.saves = h.costs(), true
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(limit) + "."
 	h.tell(h, &f)
 	if via := h.lines[0].via; via != "" && !h.foreign {
@@ -523,6 +524,17 @@ func (h *hit) finding(r *Rule) (Finding, bool) {
 	}
 	f.Doubts = append(f.Doubts, h.idle()...)
 	return f, true
+}
+
+// costs are what the lines call; of a look at what the lines do themselves, what they
+// allocate.
+func (h *hit) costs() (all []cost) {
+	for _, line := range h.lines {
+		if line.Caller.Func != "" {
+			all = append(all, cost{file: line.Caller.File, line: line.Caller.Line, callee: line.Callee, allocating: h.leaf})
+		}
+	}
+	return all
 }
 
 // where names the heaviest line.

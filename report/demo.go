@@ -9,8 +9,13 @@ func WriteDemo(out io.Writer, c *Comparison, s Style) error {
 	w.printf("\n%s\n\n", s.paint(bold, "What the fix did"))
 	writeTable(w, c.Table, s)
 	w.printf("\n%s\n\n", s.paint(bold, "What was wrong in "+clean(c.Table.Titles[0])))
-	writeFindings(w, c.Findings[0], headlineOf(c.Findings[0]), s)
-	w.printf("\n")
+	first := &Recording{Findings: c.Findings[0], Cards: c.Cards[0]}
+	for _, card := range first.Cards[:min(len(first.Cards), briefCards)] {
+		first.writeCard(w, card, s)
+	}
+	if len(first.Cards) == 0 {
+		w.printf("  %s\n\n", wrap(headlineOf(c.Findings[0]), s.width()-2, "  "))
+	}
 	writeCameAndWent(w, c, s)
 	return w.err
 }

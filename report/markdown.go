@@ -108,6 +108,18 @@ func markdownIncomplete(w *lines, all []string) {
 	}
 }
 
+// markdownEvidence prints where something was seen.
+func markdownEvidence(w *lines, e insight.Evidence) {
+	if e.File != "" {
+		w.printf("  - %s %s\n", code(fmt.Sprintf("%s:%d", shortFile(e), e.Line)), escape(e.Text))
+	} else {
+		w.printf("  - %s\n", escape(e.Text))
+	}
+	if e.Source != "" {
+		w.printf("    %s\n", code(e.Source))
+	}
+}
+
 func markdownFindings(w *lines, all []insight.Finding, headline string) {
 	found := false
 	for _, f := range all {
@@ -117,14 +129,7 @@ func markdownFindings(w *lines, all []insight.Finding, headline string) {
 		found = true
 		w.printf("- **%s %s** (%s): %s\n", f.Rule, f.Title, f.Severity, escape(f.Summary))
 		for _, e := range f.Evidence {
-			if e.File != "" {
-				w.printf("  - %s %s\n", code(fmt.Sprintf("%s:%d", shortFile(e), e.Line)), escape(e.Text))
-			} else {
-				w.printf("  - %s\n", escape(e.Text))
-			}
-			if e.Source != "" {
-				w.printf("    %s\n", code(e.Source))
-			}
+			markdownEvidence(w, e)
 		}
 		w.printf("  - → %s\n", escape(f.Advice))
 	}

@@ -29,6 +29,8 @@ type Recording struct {
 	Path     string              `json:"path"`
 	Manifest *recording.Manifest `json:"manifest"`
 	Findings []insight.Finding   `json:"findings"`
+	// Cards put what follows from one cause together, those worth most first.
+	Cards []insight.Card `json:"cards"`
 	// Incomplete says what was cut, lost or damaged, one clause each; where
 	// there is any, what was not found may be in it.
 	Incomplete []string `json:"incomplete,omitempty"`

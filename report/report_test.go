@@ -106,8 +106,9 @@ func examined(t *testing.T, r *recordingtest.Recording) (*Recording, *facts.Fact
 	t.Helper()
 	s := session.New(r.Open())
 	in := insight.NewInput(s)
+	findings := insight.Run(in)
 	return &Recording{
-		Schema: Schema, Path: r.Manifest.ID, Manifest: s.Manifest(), Findings: insight.Run(in), Incomplete: in.Incomplete(),
+		Schema: Schema, Path: r.Manifest.ID, Manifest: s.Manifest(), Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(),
 		Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s),
 	}, in.Facts
 }
@@ -118,7 +119,7 @@ func compared(t *testing.T, all ...*recordingtest.Recording) *Comparison {
 	var facts []*facts.Facts
 	for _, r := range all {
 		x, f := examined(t, r)
-		facts, c.Findings, c.Paths = append(facts, f), append(c.Findings, x.Findings), append(c.Paths, x.Path)
+		facts, c.Findings, c.Cards, c.Paths = append(facts, f), append(c.Findings, x.Findings), append(c.Cards, x.Cards), append(c.Paths, x.Path)
 	}
 	c.Table = compare.Compare(facts...)
 	return c
@@ -185,9 +186,11 @@ func (r *Recording) withoutEntries() *Recording {
 func TestGoldenRecording(t *testing.T) {
 	r, _ := examined(t, forms[0].record())
 	for _, width := range []int{80, 120} {
-		golden(t, fmt.Sprintf("COLUMNS=%d report slow", width), func(w io.Writer) error { return WriteRecording(w, r, Style{Width: width}) })
+		golden(t, fmt.Sprintf("COLUMNS=%d report -v slow", width), func(w io.Writer) error { return WriteRecording(w, r, Style{Width: width}) })
+		golden(t, fmt.Sprintf("COLUMNS=%d report slow", width), func(w io.Writer) error { return WriteBrief(w, r, "loupe report -v slow", Style{Width: width}) })
 	}
-	golden(t, "report -format md slow", func(w io.Writer) error { return WriteRecordingMarkdown(w, r) })
+	golden(t, "report -v -format md slow", func(w io.Writer) error { return WriteRecordingMarkdown(w, r) })
+	golden(t, "report -format md slow", func(w io.Writer) error { return WriteBriefMarkdown(w, r, "loupe report -v slow") })
 	golden(t, "report -json slow", func(w io.Writer) error { return WriteJSON(w, r.withoutEntries()) })
 }
 

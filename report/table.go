@@ -111,6 +111,8 @@ type Comparison struct {
 	Table *compare.Table `json:"table"`
 	// Findings are those of each recording, in the order of the table.
 	Findings [][]insight.Finding `json:"findings"`
+	// Cards put the findings of each recording together by their causes.
+	Cards [][]insight.Card `json:"cards"`
 	// Paths say where the recordings are.
 	Paths []string `json:"paths"`
 }

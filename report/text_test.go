@@ -141,6 +141,8 @@ func TestHostile(t *testing.T) {
 	}
 	for what, write := range map[string]func(io.Writer) error{
 		"report":      func(w io.Writer) error { return WriteRecording(w, r, Style{Width: 80}) },
+		"brief":       func(w io.Writer) error { return WriteBrief(w, r, "loupe report -v x", Style{Width: 80}) },
+		"brief md":    func(w io.Writer) error { return WriteBriefMarkdown(w, r, "loupe report -v x") },
 		"compare":     func(w io.Writer) error { return WriteComparison(w, c, Style{Width: 80}) },
 		"demo":        func(w io.Writer) error { return WriteDemo(w, c, Style{Width: 80}) },
 		"report md":   func(w io.Writer) error { return WriteRecordingMarkdown(w, r) },

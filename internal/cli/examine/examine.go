@@ -35,13 +35,14 @@ func Recording(of *source.Input) (*Examined, error) {
 	}
 	s := session.New(rec)
 	in := insight.NewInput(s)
+	findings := insight.Run(in)
 	for _, stray := range s.Strays() {
 		m := s.Manifest()
 		m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", stray.Path, StrayText(stray)))
 	}
 	return &Examined{
 		Report: &report.Recording{
-			Schema: report.Schema, Path: of.Name, Manifest: s.Manifest(), Findings: insight.Run(in), Incomplete: in.Incomplete(),
+			Schema: report.Schema, Path: of.Name, Manifest: s.Manifest(), Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(),
 			Figures: compare.Compare(in.Facts), Phases: compare.PhaseCosts(s), Slow: in.Slow(),
 		},
 		Facts: in.Facts, Session: s, Close: rec.Close,
@@ -74,11 +75,17 @@ func Recorded(dirs []string) (all []Subject) {
 	return all
 }
 
-// Write prints what is said about a recording, or about files, in a form of loupe report.
-func Write(e *command.Env, r *report.Recording, format string) error {
+// Write prints what is said about a recording, or about files, in a form of loupe report:
+// whole, or what fits on a screen.
+func Write(e *command.Env, r *report.Recording, format string, whole bool) error {
 	return command.Buffered(e.Stdout, func(w io.Writer) error {
 		text, markdown := report.WriteRecording, report.WriteRecordingMarkdown
-		if r.Files != nil {
+		switch {
+		case !whole:
+			more := "loupe report -v " + r.Path
+			text = func(w io.Writer, r *report.Recording, s report.Style) error { return report.WriteBrief(w, r, more, s) }
+			markdown = func(w io.Writer, r *report.Recording) error { return report.WriteBriefMarkdown(w, r, more) }
+		case r.Files != nil:
 			text, markdown = report.WriteLoose, report.WriteLooseMarkdown
 		}
 		switch format {
@@ -109,9 +116,9 @@ func Conclude(e *command.Env, dirs []string, asJSON, quiet bool) error {
 	case len(all) == 0:
 		return nil
 	case len(all) == 1 && asJSON:
-		return Write(e, all[0].Report, "json")
+		return Write(e, all[0].Report, "json", true)
 	case len(all) == 1:
-		if err := Write(e, all[0].Report, "text"); err != nil {
+		if err := Write(e, all[0].Report, "text", false); err != nil {
 			return err
 		}
 	default:
@@ -158,6 +165,7 @@ func SideBySide(all []*Examined) *report.Comparison {
 	c := &report.Comparison{}
 	for _, x := range all {
 		c.Findings = append(c.Findings, x.Report.Findings)
+		c.Cards = append(c.Cards, x.Report.Cards)
 		c.Paths = append(c.Paths, x.Report.Path)
 	}
 	c.Table = compare.Compare(factsOf(all)...)

@@ -26,10 +26,11 @@ import (
 // Command is loupe report.
 var Command = &command.Command{
 	Name:  "report",
-	Short: "what a recording or a file shows: findings first, then the figures",
+	Short: "what is wrong, by cause, and what it would gain to mend it, on one screen",
 	Args:  "[flags] FILE…",
 	Example: []string{
 		"loupe report loupe-server-20261120-101500",
+		"loupe report -v loupe-server-20261120-101500           all that is known",
 		"loupe report cpu.pb.gz block.pb.gz trace.out",
 		"loupe report -format md rec.zip > report.md",
 		"loupe report -format html rec > report.html        all views in one file",
@@ -50,6 +51,11 @@ are.
 
 ` + door.Help[1:] + `
 
+What follows from one cause stands on one card: the cause, where it is, what there is to
+gain at most (+), what to do (→), what speaks against it (?), and what was seen with it
+(≈). The cards stand in the order of what fixing them is worth; what is broken comes
+first. At most five are shown, within a screen of 60 lines; -v shows every answer.
+
 With -format html it is the pages that loupe open shows, as one file that needs no
 server and loads nothing: with what each view shows at first of the whole time.
 
@@ -60,6 +66,7 @@ with 1 when a file is the output of go test whose tests failed.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text) or html\n(the pages of loupe open as one file)")
 		asJSON := fs.Bool("json", false, "same as -format json")
+		whole := fs.Bool("v", false, "print everything: all evidence, the answer of every rule, all figures, what\nslow requests met, and what the phases cost (-json always has it)")
 		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
 		var asking loadflags.Flags
 		asking.DeclareAccess(fs)
@@ -80,12 +87,12 @@ with 1 when a file is the output of go test whose tests failed.`,
 			if *format == "html" {
 				return reportHTML(e, d, args, *fail)
 			}
-			return reportAll(e, d, args, *format, *fail)
+			return reportAll(e, d, args, *format, *fail, *whole)
 		}
 	},
 }
 
-func reportAll(e *command.Env, d *source.Door, names []string, format, fail string) error {
+func reportAll(e *command.Env, d *source.Door, names []string, format, fail string, whole bool) error {
 	inputs, err := door.Take(e, d, names...)
 	if err != nil {
 		return err
@@ -111,7 +118,7 @@ func reportAll(e *command.Env, d *source.Door, names []string, format, fail stri
 		if what.Dump() {
 			err = stacks.Report(e, r, what[0], format)
 		} else {
-			err = examine.Write(e, r.Report, format)
+			err = examine.Write(e, r.Report, format, whole)
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,347 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loupe/analysis/facts"
+	"loupe/value/stats"
+)
+
+// Card is one cause: the finding that names it, what is to be had where it is gone, and
+// the findings that show the same or follow from it.
+type Card struct {
+	// Finding and Symptoms are positions among the findings.
+	Finding  int   `json:"finding"`
+	Symptoms []int `json:"symptoms,omitempty"`
+	Gain     *Gain `json:"gain,omitempty"`
+}
+
+// Gain is what is to be had at most where a cause is gone.
+type Gain struct {
+	// Of is what becomes less: "CPU time".
+	Of string `json:"of"`
+	// Share is the part that goes, with its interval.
+	Share float64 `json:"share"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	// Request is the same of the CPU time of one request in ns, where there was a load.
+	Request float64 `json:"per_request_ns,omitempty"`
+}
+
+// Cards makes one card of each cause among the answers of [Run], those first that are
+// worth most. What a measurement is worth (see [Rule]) is no cause.
+//
+// A finding goes under another where the same CPU samples, the same line or the table
+// [follows] say so; it keeps what it says. So what stands on a card beside its cause was
+// seen with it, and may have further causes.
+func Cards(in *Input, all []Finding) []Card {
+	c := newCauses(in, all)
+	for _, i := range c.found {
+		c.under[i] = c.causeOf(i)
+	}
+	cards := map[int]*Card{}
+	for _, i := range c.found {
+		root := c.root(i)
+		if cards[root] == nil {
+			cards[root] = &Card{Finding: root, Gain: c.gain(in, root)}
+		}
+		if root != i {
+			cards[root].Symptoms = append(cards[root].Symptoms, i)
+		}
+	}
+	out := make([]Card, 0, len(cards))
+	for _, i := range c.found { // in the order of the findings where the rank is the same
+		if card := cards[i]; card != nil {
+			out = append(out, *card)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Card) int {
+		fa, fb := all[a.Finding], all[b.Finding]
+		return cmp.Or(cmp.Compare(grave(fb), grave(fa)), cmp.Compare(c.rank[b.Finding], c.rank[a.Finding]))
+	})
+	return out
+}
+
+// AboutMeasurement tells of a rule, by its id, that it judges the measurement and not the
+// program.
+func AboutMeasurement(id string) bool {
+	return slices.ContainsFunc(Rules(), func(r *Rule) bool { return r.ID == id && r.Measurement })
+}
+
+// grave is 1 for what is broken and not only slow: that comes before all gains.
+func grave(f Finding) int {
+	if f.Severity == Critical {
+		return 1
+	}
+	return 0
+}
+
+// causes is the search for what follows from what.
+type causes struct {
+	all   []Finding
+	found []int // positions of the findings about the program
+	spent *spent
+	marks map[int][]bool // CPU samples that a finding is about; none where that is unknown
+	rank  map[int]float64
+	under map[int]int // the finding that one goes under; -1 is none
+	full  bool        // the CPUs were all in use
+}
+
+func newCauses(in *Input, all []Finding) *causes {
+	c := &causes{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
+	for i, f := range all {
+		if f.State != Found || AboutMeasurement(f.Rule) {
+			continue
+		}
+		c.found = append(c.found, i)
+		if m := c.spent.mark(f.costs); m != nil {
+			c.marks[i] = m
+		}
+	}
+	for _, i := range c.found {
+		c.rank[i] = c.rankOf(i)
+	}
+	return c
+}
+
+// How much the score of a rule counts against a gain that was measured, by severity.
+// Chosen: the score says how far above its threshold a figure is and not what fixing it is
+// worth; a grave warning goes before a gain of half of the CPU time, a remark after one of
+// some hundredths.
+var scoreWeight = map[Severity]float64{Critical: 1, Warning: 0.5, Info: 0.1}
+
+// busyCPU is the part of one CPU from which on less CPU time means less time; below it
+// gains of CPU time count for less in proportion.
+const busyCPU = 0.8
+
+// rankOf is what a finding is worth, between 0 and 1.
+func (c *causes) rankOf(i int) float64 {
+	f := &c.all[i]
+	worth := scoreWeight[f.Severity] * float64(f.Score) / 100
+	if g, ok := c.cpuGain(i); ok {
+		share := g.Estimate
+		if c.spent.cpus > 0 {
+			share *= min(1, c.spent.cpus/busyCPU)
+		}
+		worth = max(worth, share)
+	}
+	return worth
+}
+
+// cpuGain is the CPU time that a finding is about, and for what allocates, its part of
+// what the collector takes. Of findings whose costs stay when the advice is followed, as
+// the loop whose bounds are checked, it is unknown.
+func (c *causes) cpuGain(i int) (stats.Interval, bool) {
+	f := &c.all[i]
+	m := c.marks[i]
+	if m == nil || !f.saves && f.Rule != cp01.ID {
+		return stats.Interval{}, false
+	}
+	g := c.spent.interval(m)
+	if f.Impact != nil && f.Impact.Unit == "share of allocated bytes" {
+		collector := c.spent.collector * f.Impact.Value
+		g = stats.Interval{Estimate: min(1, g.Estimate+collector), Low: min(1, g.Low+collector), High: min(1, g.High+collector)}
+	}
+	return g, true
+}
+
+// gain is what a card says of its cause.
+func (c *causes) gain(in *Input, i int) *Gain {
+	if !c.all[i].saves {
+		return nil
+	}
+	share, ok := c.cpuGain(i)
+	if !ok {
+		return nil
+	}
+	g := &Gain{Of: "CPU time", Share: share.Estimate, Low: share.Low, High: share.High}
+	g.Request = cpuPerRequest(in.Facts) * share.Estimate
+	return g
+}
+
+// cpuPerRequest is the CPU time of one request of the load in ns; 0 without one.
+func cpuPerRequest(f *facts.Facts) float64 {
+	cpu, responses := 0.0, 0.0
+	for i := range f.Rounds {
+		if r := &f.Rounds[i]; r.Load != nil && r.CPU > 0 {
+			cpu += float64(r.CPU)
+			responses += float64(r.Load.Responses)
+		}
+	}
+	return cpu / max(responses, 1)
+}
+
+// root is the finding whose card one stands on.
+func (c *causes) root(i int) int {
+	for range c.found { // a circle ends
+		next, ok := c.under[i]
+		if !ok || next < 0 {
+			return i
+		}
+		i = next
+	}
+	return i
+}
+
+// leadsTo tells whether the way up from a finding comes to another.
+func (c *causes) leadsTo(i, to int) bool {
+	for range c.found {
+		if i == to {
+			return true
+		}
+		next, ok := c.under[i]
+		if !ok || next < 0 {
+			return false
+		}
+		i = next
+	}
+	return true
+}
+
+// causeOf finds what one finding follows from; -1 is nothing.
+func (c *causes) causeOf(i int) int {
+	best := -1
+	for _, j := range c.found {
+		if i == j || !c.follows(i, j) || c.leadsTo(j, i) {
+			continue
+		}
+		if best < 0 || c.rank[j] > c.rank[best] {
+			best = j
+		}
+	}
+	return best
+}
+
+// follows tells whether finding i shows what finding j is the cause of.
+func (c *causes) follows(i, j int) bool {
+	a, b := &c.all[i], &c.all[j]
+	switch {
+	case slices.Contains(follows[a.Rule], b.Rule):
+		return true
+	case fromGarbage[a.Rule]:
+		return allocatesMuch(b) && c.allocated() >= halfOfAll
+	case c.full && crowded[a.Rule]:
+		return j == c.busiest()
+	}
+	return c.sameCost(i, j)
+}
+
+// busiest is the finding that is about the most CPU time; -1 where none is about much.
+func (c *causes) busiest() int {
+	best, most := -1, muchOfAll
+	for _, i := range c.found {
+		if g, ok := c.cpuGain(i); ok && g.Estimate >= most {
+			best, most = i, g.Estimate
+		}
+	}
+	return best
+}
+
+// The classes of findings about where CPU time or memory goes: what says what is done
+// there comes before what says only that it is much, and that before hints at a detail.
+const (
+	hint = iota
+	general
+	specific
+)
+
+func classOf(rule string) int {
+	switch rule {
+	case "CP07", "CP08", "AL18":
+		return hint
+	case "CP01", "CP06", "CP14", "CP16", "AL01", "AL02":
+		return general
+	}
+	return specific
+}
+
+// Parts of a finding's CPU samples from which on it shows the same as another: chosen.
+const (
+	muchOfAll = 0.25
+	halfOfAll = 0.5
+	nearlyAll = 0.8
+)
+
+// sameCost tells whether i is about what j is about: the same CPU samples, or the same
+// line.
+func (c *causes) sameCost(i, j int) bool {
+	a, b := &c.all[i], &c.all[j]
+	ca, cb := classOf(a.Rule), classOf(b.Rule)
+	if ca > cb || ca == cb && (c.rank[i] > c.rank[j] || c.rank[i] == c.rank[j] && i < j) {
+		return false
+	}
+	if ma, mb := c.marks[i], c.marks[j]; ma != nil && mb != nil {
+		least := halfOfAll
+		if ca == cb {
+			least = nearlyAll
+		}
+		if c.spent.within(ma, mb) >= least {
+			return true
+		}
+	}
+	return family(a.Rule) == family(b.Rule) && firstLine(a) != "" && firstLine(a) == firstLine(b)
+}
+
+// family is what a rule is about, by its letters: AL and CP are about lines that work, LK
+// about locks.
+func family(rule string) string {
+	switch letters := rule[:min(2, len(rule))]; letters {
+	case "AL", "CP":
+		return "work"
+	default:
+		return letters
+	}
+}
+
+// firstLine names the line at which a finding is seen first.
+func firstLine(f *Finding) string {
+	for _, e := range f.Evidence {
+		if e.File != "" {
+			return fmt.Sprintf("%s:%d", e.File, e.Line)
+		}
+	}
+	return ""
+}
+
+// allocatesMuch tells of a finding that a line allocates much.
+func allocatesMuch(f *Finding) bool {
+	return f.Rule != al01.ID && strings.HasPrefix(f.Rule, "AL") && f.Impact != nil && f.Impact.Unit == "share of allocated bytes"
+}
+
+// allocated is the part of all bytes that the lines of findings allocate.
+func (c *causes) allocated() (sum float64) {
+	seen := map[string]bool{}
+	for _, i := range c.found {
+		if f := &c.all[i]; allocatesMuch(f) && !seen[firstLine(f)] {
+			seen[firstLine(f)] = true
+			sum += f.Impact.Value
+		}
+	}
+	return min(sum, 1)
+}
+
+// fromGarbage are the rules about what the collector costs: it does because of what is
+// allocated.
+var fromGarbage = map[string]bool{"GC03": true, "GC04": true, "GC05": true, "AL01": true}
+
+// crowded are the rules about goroutines that wait for a P, which all do where the CPUs are
+// all in use.
+var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": true, "GC02": true}
+
+// follows lists the rules whose findings one follows from, where both are there.
+var follows = map[string][]string{
+	"CP05": {"SC02", "SC03", "SC13", "SC16"}, // scheduling is paid for by who starts, wakes and spins
+	"CP14": {"SC02"},                         // every goroutine grows its stack anew
+	"SC07": {"SC04", "SC02", "SC08"},         // a burst of goroutines, or Ps that stand still
+	"GC01": {"SC04", "SC08"},
+	"GC02": {"SC14"},
+	"LD02": {"GC03", "GC04", "GC05", "GC01"},
+	"LK04": {"LK02", "LK01"},
+	"LK01": {"LK02"},
+	"GC08": {"SC10"}, // what waits for ever keeps what it refers to
+	"SC11": {"SC10"},
+	"LD07": {"SC10"},
+}

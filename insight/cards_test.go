@@ -1,0 +1,145 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"loupe/format/profile/profiletest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+)
+
+// working is a recording whose CPU time goes, in 100 samples, into strings.ToLower at
+// search.go:5 (60), into another line of the same function (10), into the making of a map
+// at page.go:9 (10) and into the collector (20).
+func working(seconds string) *recordingtest.Recording {
+	r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s.." + seconds + "\nphase cpu 10s..11s profiler=cpu\n")
+	data := profiletest.Encode(`
+shop.search:/src/search.go:5    shop.search:/src/search.go:8    shop.page:/src/page.go:9        runtime.gcBgMarkWorker
+strings.ToLower                 strings.Contains                runtime.mallocgc                runtime.scanobject
+= 60 10 10 20
+`[1:], profiletest.Options{})
+	return r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, data)
+}
+
+// seenAt is a finding at a line.
+func seenAt(rule string, severity Severity, score int, file string, line int) Finding {
+	return Finding{Rule: rule, State: Found, Severity: severity, Score: score, Evidence: []Evidence{{File: file, Line: line}}}
+}
+
+// bytesOf makes a finding about a line's part of all bytes.
+func (f Finding) bytesOf(share float64) Finding {
+	f.Impact = &Impact{Value: share, Unit: "share of allocated bytes"}
+	return f
+}
+
+// costing gives a finding costs that its advice saves.
+func (f Finding) costing(costs ...cost) Finding {
+	f.costs, f.saves = costs, true
+	return f
+}
+
+// drawn shows cards: "AL09(CP01 GC03) SC07".
+func drawn(all []Finding, cards []Card) string {
+	var words []string
+	for _, c := range cards {
+		word := all[c.Finding].Rule
+		var with []string
+		for _, i := range c.Symptoms {
+			with = append(with, all[i].Rule)
+		}
+		if len(with) > 0 {
+			slices.Sort(with)
+			word += "(" + strings.Join(with, " ") + ")"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestCards(t *testing.T) {
+	lower := seenAt("AL09", Warning, 60, "/src/search.go", 5).bytesOf(0.5).costing(cost{file: "/src/search.go", line: 5, callee: "strings.ToLower"})
+	hot := seenAt("CP01", Info, 80, "/src/search.go", 5)
+	hot.costs = []cost{{function: "shop.search"}}
+	bounds := seenAt("CP07", Info, 80, "/src/search.go", 5)
+	bounds.costs = []cost{{file: "/src/search.go", line: 5}}
+	making := seenAt("AL16", Warning, 60, "/src/page.go", 9).bytesOf(0.1).costing(cost{file: "/src/page.go", line: 9, allocating: true})
+	collector := seenAt("GC03", Warning, 50, "", 0)
+	for _, c := range []struct {
+		name string
+		all  []Finding
+		want string
+	}{
+		{"the same samples", []Finding{hot, lower}, "AL09(CP01)"},
+		{"a hint stands under what is done there", []Finding{bounds, lower}, "AL09(CP07)"},
+		{"a hint alone stands by itself", []Finding{bounds}, "CP07"},
+		{"a hint stands under the function", []Finding{bounds, hot}, "CP01(CP07)"},
+		{"other samples are another cause", []Finding{making, lower}, "AL09 AL16"},
+		{"a part of a function does not explain it", []Finding{hot, making}, "CP01 AL16"},
+		{"the collector works for those who allocate half of all", []Finding{collector, lower, making}, "AL09(GC03) AL16"},
+		{"and not for who allocates little", []Finding{collector, making}, "AL16 GC03"},
+		{"a chain ends at its begin", []Finding{seenAt("LK04", Warning, 90, "", 0), seenAt("LK01", Warning, 80, "", 0), seenAt("LK02", Warning, 10, "", 0)}, "LK02(LK01 LK04)"},
+		{"what is broken goes first", []Finding{lower, seenAt("FA01", Critical, 10, "", 0)}, "FA01 AL09"},
+		{"a grave warning goes before a small gain", []Finding{making, seenAt("SC10", Warning, 90, "", 0)}, "SC10 AL16"},
+		{"a gain goes before a remark", []Finding{seenAt("SC15", Info, 90, "", 0), making}, "AL16 SC15"},
+		{"locks at one line", []Finding{seenAt("LK06", Warning, 50, "/src/db.go", 3), seenAt("LK08", Warning, 40, "/src/db.go", 3)}, "LK06(LK08)"},
+		{"the line of a lock and of work are two things", []Finding{lower, seenAt("LK06", Warning, 50, "/src/search.go", 5)}, "AL09 LK06"},
+		{"the measurement is no cause", []Finding{seenAt("BE06", Info, 90, "", 0), seenAt("LD04", Warning, 90, "", 0)}, ""},
+		{"what is fine is no cause", []Finding{{Rule: "CP01", State: Fine}}, ""},
+	} {
+		cards := Cards(NewInput(session.New(working("10s").Open())), c.all)
+		if got := drawn(c.all, cards); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestCardsGain: what a line calls goes, and its part of what the collector takes; what
+// only says where the time goes promises nothing.
+func TestCardsGain(t *testing.T) {
+	r := working("10s")
+	lower := seenAt("AL09", Warning, 60, "/src/search.go", 5).bytesOf(0.5).costing(cost{file: "/src/search.go", line: 5, callee: "strings.ToLower"})
+	whole := seenAt("CP13", Warning, 60, "/src/search.go", 8).costing(cost{file: "/src/search.go", line: 8, callee: "strings.Contains"})
+	hot := seenAt("CP01", Info, 80, "/src/page.go", 9)
+	hot.costs = []cost{{function: "shop.page"}}
+	all := []Finding{lower, whole, hot}
+	gains := map[string]string{}
+	for _, c := range Cards(NewInput(session.New(r.Open())), all) {
+		text := "none"
+		if c.Gain != nil {
+			text = fmt.Sprintf("%.2f of %s, %v", c.Gain.Share, c.Gain.Of, c.Gain.Low < c.Gain.Share && c.Gain.Share < c.Gain.High)
+		}
+		gains[all[c.Finding].Rule] = text
+	}
+	for rule, want := range map[string]string{"AL09": "0.70 of CPU time, true", "CP13": "0.10 of CPU time, true", "CP01": "none"} {
+		if gains[rule] != want {
+			t.Errorf("%s gains %s, want %s", rule, gains[rule], want)
+		}
+	}
+}
+
+// TestCardsAllRules makes a card of every two rules: none is lost, and none is twice.
+func TestCardsAllRules(t *testing.T) {
+	in := NewInput(session.New(working("10s").Open()))
+	for _, a := range Rules() {
+		for _, b := range Rules() {
+			all := []Finding{seenAt(a.ID, Warning, 50, "/src/search.go", 5), seenAt(b.ID, Info, 50, "/src/search.go", 5)}
+			seen := 0
+			for _, c := range Cards(in, all) {
+				seen += 1 + len(c.Symptoms)
+			}
+			want := 0
+			for _, f := range all {
+				if !AboutMeasurement(f.Rule) {
+					want++
+				}
+			}
+			if seen != want {
+				t.Fatalf("%s and %s: %d findings on cards, want %d", a.ID, b.ID, seen, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package insight
+
+import (
+	"slices"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+)
+
+// cost says which CPU time a finding is about: that of stacks with a line, and with a
+// callee below it; of the stacks whose nearest function of the user is one; or of
+// the stacks that allocate.
+type cost struct {
+	file string
+	line int
+	// callee is what the line calls, generic types folded; empty is anything.
+	callee string
+	// function is the user's function that is nearest to the leaf, in place of a line.
+	function string
+	// allocating counts the stacks alone in which memory is taken.
+	allocating bool
+}
+
+// spent is the CPU time of a recording by stack, for what is asked of many findings.
+type spent struct {
+	v      *view
+	stacks []stack.ID // each once
+	counts []int64    // samples of each
+	total  int64
+	// cpus is how many CPUs the program used while it was profiled; 0 is unknown.
+	cpus float64
+	// collector is the part that the collector's own goroutines took.
+	collector float64
+}
+
+// spentOf reads where the CPU time goes; nil where nothing tells.
+func spentOf(in *Input) *spent {
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil || w.Total() <= 0 {
+		return nil
+	}
+	s := &spent{v: in.view(w.Profile), total: w.Total()}
+	at := map[stack.ID]int{}
+	for i, id := range w.Profile.StackIDs {
+		j, ok := at[id]
+		if !ok {
+			j = len(s.stacks)
+			at[id] = j
+			s.stacks, s.counts = append(s.stacks, id), append(s.counts, 0)
+		}
+		s.counts[j] += w.Profile.Values[w.Index][i]
+	}
+	if index, err := w.Profile.Index("cpu"); err == nil && w.Profile.Duration > 0 {
+		s.cpus = float64(w.Profile.Total(index)) / float64(w.Profile.Duration)
+	}
+	s.collector = s.share(s.with(s.v.marks("collector")))
+	return s
+}
+
+// with marks the stacks that have a frame of a set.
+func (s *spent) with(set []bool) []bool {
+	m := make([]bool, len(s.stacks))
+	for i, id := range s.stacks {
+		m[i] = slices.ContainsFunc(s.v.t.Frames(id), func(f stack.FrameID) bool { return set[f] })
+	}
+	return m
+}
+
+// mark marks the stacks that costs are of; nil where there are no costs, or no stack is
+// of them.
+func (s *spent) mark(costs []cost) []bool {
+	if s == nil || len(costs) == 0 {
+		return nil
+	}
+	m, some := make([]bool, len(s.stacks)), false
+	for _, c := range costs {
+		frames := s.asked(c)
+		for i, id := range s.stacks {
+			if !m[i] && frames.has(s.v, s.v.t.Frames(id)) {
+				m[i], some = true, true
+			}
+		}
+	}
+	if !some {
+		return nil
+	}
+	return m
+}
+
+// costFrames is a cost, asked of every frame once.
+type costFrames struct {
+	cost
+	place, below []bool // below is nil where anything may be
+}
+
+func (s *spent) asked(c cost) costFrames {
+	n := s.v.t.NumFrames()
+	a := costFrames{cost: c, place: make([]bool, n)}
+	if c.callee != "" || c.allocating {
+		a.below = make([]bool, n)
+	}
+	for id := range n {
+		f := s.v.t.Frame(stack.FrameID(id))
+		a.place[id] = c.function != "" && f.Func == c.function || c.line > 0 && f.Line == c.line && f.File == c.file
+		if a.below != nil {
+			a.below[id] = c.allocating && allocates(f) || c.callee != "" && stack.FoldGenerics(f.Func) == c.callee
+		}
+	}
+	return a
+}
+
+// has tells whether a stack, the leaf first, is of the cost.
+func (a costFrames) has(v *view, frames []stack.FrameID) bool {
+	below := func(of []stack.FrameID) bool {
+		return a.below == nil || slices.ContainsFunc(of, func(f stack.FrameID) bool { return a.below[f] })
+	}
+	switch {
+	case a.function != "":
+		at := nextUser(v, frames, 0)
+		return at >= 0 && a.place[frames[at]] && below(frames[:at])
+	case a.line == 0:
+		return below(frames)
+	}
+	at := slices.IndexFunc(frames, func(f stack.FrameID) bool { return a.place[f] })
+	return at >= 0 && below(frames[:at+1])
+}
+
+// weight adds up the samples of marked stacks.
+func (s *spent) weight(m []bool) (sum int64) {
+	for i, in := range m {
+		if in {
+			sum += s.counts[i]
+		}
+	}
+	return sum
+}
+
+// share is the part of the CPU time that marked stacks take.
+func (s *spent) share(m []bool) float64 { return float64(s.weight(m)) / float64(s.total) }
+
+// interval is the same with the doubt of sampling.
+func (s *spent) interval(m []bool) stats.Interval {
+	return stats.Wilson(float64(s.weight(m)), float64(s.total), compare.Confidence)
+}
+
+// within is the part of marked stacks, by their time, that others have too.
+func (s *spent) within(m, others []bool) float64 {
+	both := make([]bool, len(m))
+	for i := range m {
+		both[i] = m[i] && others[i]
+	}
+	return float64(s.weight(both)) / float64(max(s.weight(m), 1))
+}

@@ -1,0 +1,356 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"loupe/insight"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// A brief report fits on a screen: a sentence, the figures that matter, a few cards, and a
+// line that counts the rest.
+const (
+	briefLines = 60
+	briefCards = 5
+	briefNotes = 5
+)
+
+// briefFigures are the rows of the table that a brief report has, by their id.
+var briefFigures = []string{
+	"requests_per_sec", "latency_p50", "latency_p99", "errors", "wall_time", "cpu", "cpu_per_request", "bytes_per_request",
+	"gc_cpu_percent", "gc_pace", "collections", "peak_heap", "max_rss",
+}
+
+// WriteBriefMarkdown is the same for an issue or a pull request.
+func WriteBriefMarkdown(out io.Writer, r *Recording, more string) error {
+	w := &lines{w: out}
+	w.printf("# %s\n\n", escape(r.Manifest.Title))
+	if r.Files == nil {
+		w.printf("%s\n\n", escape(strings.Join(headFacts(r.Manifest), ", ")))
+	}
+	markdownIncomplete(w, r.Incomplete)
+	w.printf("**%s**\n", escape(r.verdict()))
+	if text := r.briefFigures(); text != "" {
+		w.printf("\n%s\n", escape(text))
+	}
+	for _, f := range r.measurement() {
+		w.printf("\n> %s: %s (%s)\n", f.Title, escape(f.Summary), f.Rule)
+	}
+	w.printf("\n")
+	shown := min(len(r.Cards), briefCards)
+	for _, c := range r.Cards[:shown] {
+		r.markdownCard(w, c)
+	}
+	if shown > 0 {
+		w.printf("\n")
+	}
+	markdownRuntimeLines(w, r.RuntimeLines)
+	if r.Compiler != nil {
+		r.Compiler.markdown(w)
+		w.printf("\n")
+	}
+	for _, f := range r.Files {
+		w.printf("- %s: %s\n", escape(f.Name), escape(describeFile(f)))
+	}
+	for _, n := range r.Manifest.Notes[:min(len(r.Manifest.Notes), briefNotes)] {
+		w.printf("> %s\n\n", escape(n))
+	}
+	w.printf("%s\n", escape(r.rest(shown, more)))
+	return w.err
+}
+
+// markdownCard prints a cause and what was seen with it.
+func (r *Recording) markdownCard(w *lines, c insight.Card) {
+	f := r.Findings[c.Finding]
+	w.printf("- **%s %s** (%s): %s\n", f.Rule, f.Title, f.Severity, escape(f.Summary))
+	if e, ok := firstPlace(f); ok {
+		markdownEvidence(w, e)
+	}
+	if c.Gain != nil {
+		w.printf("  - %s\n", gainText(c.Gain))
+	}
+	w.printf("  - → %s\n", escape(f.Advice))
+	for _, d := range r.ownDoubts(f) {
+		w.printf("  - ? %s\n", escape(d))
+	}
+	if text := r.symptoms(c); text != "" {
+		w.printf("  - %s\n", escape(text))
+	}
+}
+
+// WriteBrief prints on a screen what matters of a recording, or of files that stand alone.
+// more is the command that shows everything.
+func WriteBrief(out io.Writer, r *Recording, more string, s Style) error {
+	head, tail := &bytes.Buffer{}, &bytes.Buffer{}
+	briefHead(&lines{w: head}, r, s)
+	var cards [][]byte
+	for _, c := range r.Cards[:min(len(r.Cards), briefCards)] {
+		card := &bytes.Buffer{}
+		r.writeCard(&lines{w: card}, c, s)
+		cards = append(cards, card.Bytes())
+	}
+	briefTail(&lines{w: tail}, r, s)
+	// The last line says what was left out, and how long it is depends on that.
+	left := briefLines - height(head.Bytes()) - height(tail.Bytes()) - 2
+	shown := 0
+	for _, card := range cards {
+		if left -= height(card); left < 0 && shown > 0 {
+			break
+		}
+		shown++
+	}
+	w := &lines{w: out}
+	w.Write(head.Bytes())
+	for _, card := range cards[:shown] {
+		w.Write(card)
+	}
+	w.Write(tail.Bytes())
+	w.printf("%s\n", s.paint(dim, wrap(r.rest(shown, more), s.width(), "")))
+	return w.err
+}
+
+func height(text []byte) int { return bytes.Count(text, []byte("\n")) }
+
+// briefHead says what the report is of, what was found, and the figures that matter.
+func briefHead(w *lines, r *Recording, s Style) {
+	if r.Files == nil {
+		writeHead(w, r, s)
+	} else {
+		w.printf("%s\n", s.paint(bold, clean(r.Manifest.Title)))
+	}
+	writeIncomplete(w, r.Incomplete, s)
+	w.printf("\n%s\n", s.paint(bold, wrap(clean(r.verdict()), s.width(), "")))
+	if text := r.briefFigures(); text != "" {
+		w.printf("\n%s\n", wrap(clean(text), s.width(), ""))
+	}
+	for _, f := range r.measurement() {
+		w.printf("%s\n", s.paint(yellow, wrap(clean(fmt.Sprintf("%s: %s (%s)", f.Title, f.Summary, f.Rule)), s.width(), "  ")))
+	}
+	w.printf("\n")
+}
+
+// verdict says in a sentence or two what to begin with.
+func (r *Recording) verdict() string {
+	if len(r.Cards) == 0 {
+		return r.headline()
+	}
+	card := r.Cards[0]
+	f := r.Findings[card.Finding]
+	text := f.Title
+	if at := seenAt(f); at != "" {
+		text += ", at " + at
+	}
+	leak, leaks := insight.Leaks(r.Findings)
+	switch {
+	case card.Gain != nil:
+		text += ": up to " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + " could be saved"
+	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
+		text = strings.TrimSuffix(leak, ".")
+	}
+	text += "."
+	switch n := len(r.Cards) - 1; {
+	case n == 1:
+		text += " One other cause matters less."
+	case n > 1:
+		text += fmt.Sprintf(" %d other causes matter less.", n)
+	}
+	if !slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) }) {
+		text = "Nothing grave was found. " + text
+	}
+	return text
+}
+
+// seenAt is the line at which a finding is seen first.
+func seenAt(f insight.Finding) string {
+	for _, e := range f.Evidence {
+		if e.File == "" {
+			continue
+		}
+		at := fmt.Sprintf("%s:%d", shortFile(e), e.Line)
+		if e.Function != "" {
+			at += " in " + stack.Short(e.Function)
+		}
+		return at
+	}
+	return ""
+}
+
+// briefFigures are the figures that matter, in one sentence.
+func (r *Recording) briefFigures() string {
+	if r.Figures == nil {
+		return ""
+	}
+	var words []string
+	for _, id := range briefFigures {
+		for _, row := range r.Figures.Rows {
+			if row.ID == id && len(row.Cells) > 0 {
+				words = append(words, strings.TrimSpace(row.Name+" "+median(row.Unit, &row.Cells[0])))
+			}
+		}
+	}
+	text := strings.Join(words, " · ")
+	if text != "" && rounds(r.Figures) != "" {
+		text += " (" + rounds(r.Figures) + ")"
+	}
+	return text
+}
+
+// measurement are the findings about the measurement itself.
+func (r *Recording) measurement() (all []insight.Finding) {
+	for _, f := range r.Findings {
+		if f.State == insight.Found && insight.AboutMeasurement(f.Rule) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// writeCard prints a cause and what was seen with it.
+func (r *Recording) writeCard(w *lines, c insight.Card, s Style) {
+	const indent = "            "
+	f := r.Findings[c.Finding]
+	head := fmt.Sprintf("  %-8s  ", f.Severity)
+	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(fmt.Sprintf("%s %s: %s", f.Rule, f.Title, clean(f.Summary)), s.width()-len(head), indent)))
+	if e, ok := firstPlace(f); ok {
+		writePlace(w, e, indent, s.width())
+		writeCallers(w, e, indent+"    ", s)
+		if e.Source != "" {
+			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
+		}
+	}
+	say := func(mark, text, paint string) {
+		text = wrap(clean(text), s.width()-len(indent)-2, indent+"  ")
+		if paint != "" {
+			text = s.paint(paint, text)
+		}
+		w.printf("%s%s %s\n", indent, mark, text)
+	}
+	if c.Gain != nil {
+		say("+", gainText(c.Gain), bold)
+	}
+	say("→", f.Advice, "")
+	for _, d := range r.ownDoubts(f) {
+		say("?", d, dim)
+	}
+	if text := r.symptoms(c); text != "" {
+		say("≈", text, dim)
+	}
+	w.printf("\n")
+}
+
+// firstPlace is the evidence that names a line, or else the first.
+func firstPlace(f insight.Finding) (insight.Evidence, bool) {
+	for _, e := range f.Evidence {
+		if e.File != "" {
+			return e, true
+		}
+	}
+	if len(f.Evidence) == 0 {
+		return insight.Evidence{}, false
+	}
+	return f.Evidence[0], true
+}
+
+// gainText says what is to be had at most.
+func gainText(g *insight.Gain) string {
+	text := fmt.Sprintf("to gain at most %s of the %s [%s, %s]", unit.Percent(g.Share), g.Of, unit.Percent(g.Low), unit.Percent(g.High))
+	if g.Request > 0 {
+		text += ", " + unit.Nanoseconds(g.Request) + " of each request"
+	}
+	return text
+}
+
+// ownDoubts leaves out what is said of the whole measurement already.
+func (r *Recording) ownDoubts(f insight.Finding) (own []string) {
+	for _, d := range f.Doubts {
+		if !slices.ContainsFunc(r.measurement(), func(m insight.Finding) bool { return strings.HasSuffix(d, ": "+m.Summary) }) {
+			own = append(own, d)
+		}
+	}
+	return own
+}
+
+// symptoms names what was seen with a cause.
+func (r *Recording) symptoms(c insight.Card) string {
+	if len(c.Symptoms) == 0 {
+		return ""
+	}
+	words := make([]string, len(c.Symptoms))
+	for i, at := range c.Symptoms {
+		f := r.Findings[at]
+		words[i] = f.Rule + " " + f.Title
+		if e, ok := firstPlace(f); ok && e.File != "" {
+			words[i] += fmt.Sprintf(" (%s:%d)", lastFolders(shortFile(e), 0), e.Line)
+		}
+	}
+	return "seen with it: " + strings.Join(words, "; ")
+}
+
+// briefTail has what lines of the runtime and of the compiler say, which files there are,
+// and the notes.
+func briefTail(w *lines, r *Recording, s Style) {
+	for _, l := range r.RuntimeLines {
+		l.write(w, false, s)
+		w.printf("\n")
+	}
+	if r.Compiler != nil {
+		r.Compiler.write(w, s)
+		w.printf("\n")
+	}
+	for _, f := range r.Files {
+		name := clean(f.Name) + ":"
+		text := wrap(name+" "+clean(describeFile(f)), s.width(), "  ")
+		if rest, ok := strings.CutPrefix(text, name); ok {
+			text = s.paint(bold, name) + rest
+		}
+		w.printf("%s\n", text)
+		if more := moreOf(f, f.Name); more != "" {
+			w.printf("  %s\n", s.paint(dim, clean(more)))
+		}
+	}
+	notes := r.Manifest.Notes
+	for _, n := range notes[:min(len(notes), briefNotes)] {
+		w.printf("%s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width(), "  ")))
+	}
+	if len(r.Files) > 0 || len(notes) > 0 {
+		w.printf("\n")
+	}
+}
+
+// rest counts what a brief report has left out.
+func (r *Recording) rest(cards int, more string) string {
+	var words []string
+	if cut := r.Cards[min(cards, len(r.Cards)):]; len(cut) > 0 {
+		var rules []string
+		for _, c := range cut {
+			rules = append(rules, r.Findings[c.Finding].Rule)
+		}
+		words = append(words, unit.Plural(len(cut), "more cause")+" ("+strings.Join(rules, ", ")+")")
+	}
+	count := map[insight.State]int{}
+	for _, f := range r.Findings {
+		count[f.State]++
+	}
+	if n := count[insight.Fine]; n > 0 {
+		words = append(words, unit.Plural(n, "rule")+" found nothing")
+	}
+	if n := count[insight.TooLittle]; n > 0 {
+		words = append(words, fmt.Sprintf("%d had too little data", n))
+	}
+	if n := count[insight.NotApplicable]; n > 0 {
+		words = append(words, fmt.Sprintf("%d do not apply", n))
+	}
+	if n := len(r.Manifest.Notes) - briefNotes; n > 0 {
+		words = append(words, unit.Plural(n, "more note"))
+	}
+	text := strings.Join(words, ", ")
+	if text != "" {
+		text += ": "
+	}
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):] + "all of it with " + more
+}
