@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/insight"
 	"loupe/value/stack"
@@ -17,12 +18,11 @@ import (
 const (
 	briefLines = 60
 	briefCards = 5
-	briefNotes = 5
 )
 
 // briefFigures are the rows of the table that a brief report has, by their id.
 var briefFigures = []string{
-	"requests_per_sec", "latency_p50", "latency_p99", "errors", "wall_time", "cpu", "cpu_per_request", "bytes_per_request",
+	"requests", "requests_per_sec", "latency_p50", "latency_p99", "errors", "wall_time", "cpu", "cpu_per_request", "bytes_per_request",
 	"gc_cpu_percent", "gc_pace", "collections", "peak_heap", "max_rss",
 }
 
@@ -36,6 +36,12 @@ func WriteBriefMarkdown(out io.Writer, r *Recording, more string) error {
 	markdownIncomplete(w, r.Incomplete)
 	w.printf("**%s**\n", escape(r.verdict()))
 	if text := r.briefFigures(); text != "" {
+		w.printf("\n%s\n", escape(text))
+	}
+	for _, end := range r.ends() {
+		w.printf("\n%s\n", escape(end))
+	}
+	if text := r.phaseNames(); text != "" {
 		w.printf("\n%s\n", escape(text))
 	}
 	for _, f := range r.measurement() {
@@ -57,7 +63,7 @@ func WriteBriefMarkdown(out io.Writer, r *Recording, more string) error {
 	for _, f := range r.Files {
 		w.printf("- %s: %s\n", escape(f.Name), escape(describeFile(f)))
 	}
-	for _, n := range r.Manifest.Notes[:min(len(r.Manifest.Notes), briefNotes)] {
+	for _, n := range r.notes() {
 		w.printf("> %s\n\n", escape(n))
 	}
 	w.printf("%s\n", escape(r.rest(shown, more)))
@@ -127,6 +133,12 @@ func briefHead(w *lines, r *Recording, s Style) {
 	w.printf("\n%s\n", s.paint(bold, wrap(clean(r.verdict()), s.width(), "")))
 	if text := r.briefFigures(); text != "" {
 		w.printf("\n%s\n", wrap(clean(text), s.width(), ""))
+	}
+	for _, end := range r.ends() {
+		w.printf("%s\n", s.paint(red, wrap(clean(end), s.width(), "  ")))
+	}
+	if text := r.phaseNames(); text != "" {
+		w.printf("%s\n", s.paint(dim, wrap(clean(text), s.width(), "  ")))
 	}
 	for _, f := range r.measurement() {
 		w.printf("%s\n", s.paint(yellow, wrap(clean(fmt.Sprintf("%s: %s (%s)", f.Title, f.Summary, f.Rule)), s.width(), "  ")))
@@ -198,6 +210,43 @@ func (r *Recording) briefFigures() string {
 		text += " (" + rounds(r.Figures) + ")"
 	}
 	return text
+}
+
+// ends says of each process that ended otherwise than well, how.
+func (r *Recording) ends() (all []string) {
+	for i, run := range r.Manifest.Target.Runs {
+		if run.Exit != "" && run.Exit != "exit status 0" && !run.Stopped {
+			all = append(all, fmt.Sprintf("Process %s ended after %s: %s", processName(r.Manifest, i), unit.Duration(run.Span.Len()), run.Exit))
+		}
+	}
+	return all
+}
+
+// phaseNames says what was recorded for how long, and what that cost where it is known.
+func (r *Recording) phaseNames() string {
+	var words []string
+	for _, p := range r.Phases {
+		word := p.Name + " " + unit.Duration(p.Length.Round(time.Microsecond))
+		switch {
+		case p.Error != "":
+			word += " failed"
+		case p.Cost.Known():
+			word += " (" + unit.Change(float64(p.Cost)) + " CPU)"
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "Recorded: " + strings.Join(words, " · ")
+}
+
+// notes are those of the recording and of its figures.
+func (r *Recording) notes() []string {
+	if r.Figures == nil {
+		return r.Manifest.Notes
+	}
+	return slices.Concat(r.Figures.Notes, r.Manifest.Notes)
 }
 
 // measurement are the findings about the measurement itself.
@@ -313,8 +362,8 @@ func briefTail(w *lines, r *Recording, s Style) {
 			w.printf("  %s\n", s.paint(dim, clean(more)))
 		}
 	}
-	notes := r.Manifest.Notes
-	for _, n := range notes[:min(len(notes), briefNotes)] {
+	notes := r.notes()
+	for _, n := range notes {
 		w.printf("%s\n", s.paint(yellow, wrap("Note: "+clean(n), s.width(), "  ")))
 	}
 	if len(r.Files) > 0 || len(notes) > 0 {
@@ -344,9 +393,6 @@ func (r *Recording) rest(cards int, more string) string {
 	}
 	if n := count[insight.NotApplicable]; n > 0 {
 		words = append(words, fmt.Sprintf("%d do not apply", n))
-	}
-	if n := len(r.Manifest.Notes) - briefNotes; n > 0 {
-		words = append(words, unit.Plural(n, "more note"))
 	}
 	text := strings.Join(words, ", ")
 	if text != "" {

@@ -29,6 +29,13 @@ var overviewEndpoints = []endpoint{
 		return seen.findings, nil
 	}),
 	on("findings/part", findingsOfPart),
+	on("cards", func(ctx context.Context, s *subject, _ *query) ([]insight.Card, error) {
+		seen, err := s.examined(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return seen.cards, nil
+	}),
 	on("incomplete", func(ctx context.Context, s *subject, _ *query) ([]string, error) {
 		seen, err := s.examined(ctx)
 		if err != nil {
@@ -47,6 +54,7 @@ type examined struct {
 	input    *insight.Input
 	facts    *figures.Facts
 	findings []insight.Finding
+	cards    []insight.Card
 }
 
 // examined lets the rules look.
@@ -64,12 +72,13 @@ func (s *subject) examined(ctx context.Context) (*examined, error) {
 		}
 		in := insight.NewInput(o.Session)
 		found := insight.Run(in)
+		cards := insight.Cards(in, found)
 		if o.Rename != nil {
 			for i := range found {
 				rename(&found[i], o.Rename)
 			}
 		}
-		return &examined{in, in.Facts, found}, nil
+		return &examined{in, in.Facts, found, cards}, nil
 	})
 }
 

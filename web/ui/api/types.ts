@@ -1,6 +1,6 @@
 // Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
 
-import type { InsightFinding } from "./types/insight.ts";
+import type { InsightCard, InsightFinding } from "./types/insight.ts";
 import type { BenchView, Facts, Table } from "./types/web.ts";
 import type { CompareDiff, CompareSide, CompareView } from "./types/web_compare.ts";
 import type { CoreEnd, ThreadPage } from "./types/web_core.ts";
@@ -45,6 +45,7 @@ export type * from "./types/web_timeline.ts";
 /** Answers is what each endpoint answers. */
 export interface Answers {
   "benchmarks/tables": BenchView | null;
+  "cards": InsightCard[] | null;
   "compare/benchmarks": BenchView | null;
   "compare/figures": CompareView | null;
   "compare/loads": CompareView | null;

@@ -1,5 +1,11 @@
 // Generated from the Go structs that package web answers with by its TestTypes. Times are ns.
 
+export interface InsightCard {
+  finding: number;
+  symptoms?: number[];
+  gain?: InsightGain;
+}
+
 export interface InsightEvidence {
   text: string;
   path?: string;
@@ -34,6 +40,14 @@ export interface InsightFrame {
   line?: number;
 }
 
+export interface InsightGain {
+  of: string;
+  share: number;
+  low: number;
+  high: number;
+  per_request_ns?: number;
+}
+
 export interface InsightImpact {
   value: number;
   unit: string;
@@ -55,4 +69,5 @@ export interface InsightRule {
   asks: string[] | null;
   params: InsightParam[] | null;
   part?: boolean;
+  measurement?: boolean;
 }

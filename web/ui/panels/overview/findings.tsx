@@ -1,5 +1,5 @@
 /** What is wrong, the gravest first: each finding with what it rests on, and the way there. */
-import type { InsightEvidence, InsightFinding, InsightImpact, SourceInfo } from "../../api/types.ts";
+import type { InsightCard, InsightEvidence, InsightFinding, InsightGain, InsightImpact, SourceInfo } from "../../api/types.ts";
 import { post } from "../../api/client.ts";
 import { say } from "../../base/dom.ts";
 import { duration, exactSpan, instant, number, percent, type Span } from "../../base/units.ts";
@@ -18,6 +18,32 @@ export function impactText(i: InsightImpact): string {
   const unit = share ? i.unit.replace(/^share\s*/, "") : time ? i.unit.replace(/^ns,?\s*/, "") : i.unit;
   const interval = i.low !== i.high ? ` [${one(i.low)}, ${one(i.high)}]` : "";
   return `${one(i.value)}${interval} ${unit}`.trim();
+}
+
+/** gainText is what is to be had at most where a cause is gone. */
+export function gainText(g: InsightGain): string {
+  return `to gain at most ${percent(g.share)} of the ${g.of}` + (g.per_request_ns ? `, ${duration(g.per_request_ns)} of each request` : "");
+}
+
+/** Caused is a finding with what was seen with it. */
+interface Caused {
+  readonly finding: InsightFinding;
+  readonly symptoms: readonly InsightFinding[];
+  readonly gain?: InsightGain;
+}
+
+/** byCause puts findings together as the cards say, in their order; those on no card, about the measurement, come last. */
+export function byCause(all: readonly InsightFinding[], cards: readonly InsightCard[]): Caused[] {
+  const out = cards.map((c): Caused => ({ finding: all[c.finding]!, symptoms: (c.symptoms ?? []).map((i) => all[i]!), ...(c.gain ? { gain: c.gain } : {}) }));
+  const on = new Set(cards.flatMap((c) => [c.finding, ...(c.symptoms ?? [])]));
+  return [...out, ...all.filter((f, i) => f.state === "finding" && !on.has(i)).map((f): Caused => ({ finding: f, symptoms: [] }))];
+}
+
+/** byGravity is each finding by itself, the gravest first. */
+function byGravity(all: readonly InsightFinding[]): Caused[] {
+  return all.filter((f) => f.state === "finding")
+    .sort((a, b) => severities[a.severity ?? "info"]!.order - severities[b.severity ?? "info"]!.order || b.score - a.score)
+    .map((f) => ({ finding: f, symptoms: [] }));
 }
 
 /** Seen is what the rules say, where there is a range of that for those that can judge one. */
@@ -54,21 +80,22 @@ export function ofPart(whole: readonly InsightFinding[], part: readonly InsightF
 
 export function Findings({ source, all: whole }: { source: SourceInfo; all: readonly InsightFinding[] }) {
   const { all, checked, note } = useSeen(source.id, whole);
-  const found = all.filter((f) => f.state === "finding").sort((a, b) => severities[a.severity ?? "info"]!.order - severities[b.severity ?? "info"]!.order || b.score - a.score);
+  const cards = useAnswer("cards", { s: source.id }).value;
+  const caused = cards && all === whole ? byCause(all, cards) : byGravity(all), found = caused.map((c) => c.finding);
   const rest = (state: string): InsightFinding[] => all.filter((f) => f.state === state);
   const open = param("show");
   return (
     <section class="ov-findings" aria-label="Findings">
-      <h2>{found.length ? `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
+      <h2>{found.length ? cards && all === whole ? `Findings (${found.length}, what is worth most first)` : `Findings (${found.length}, the gravest first)` : "Findings"}</h2>
       {note ? <p class="note" role="status">{note}</p> : null}
       {found.length > 0 ? null : rest("fine").length ? (
         <p class="ov-fine"><span aria-hidden="true">✔</span> Nothing was found wrong by {rest("fine").length === 1 ? "the one rule that has what it needs" : `the ${rest("fine").length} rules that have what they need`}.</p>
       ) : (
         <p>No rule could judge this: it holds too little of what they need, which is said below.</p>
       )}
-      {found.map((f, i) => {
-        const id = f.rule + (found.findIndex((g) => g.rule === f.rule) === i ? "" : "." + i);
-        return <Finding key={id} id={id} of={f} open={open === id} source={source} checked={checked.has(f.rule)} />;
+      {caused.map((c, i) => {
+        const id = c.finding.rule + (found.findIndex((g) => g.rule === c.finding.rule) === i ? "" : "." + i);
+        return <Finding key={id} id={id} of={c} open={open === id} source={source} checked={checked.has(c.finding.rule)} />;
       })}
       <Rest title="Fine" of={rest("fine")} />
       <Rest title="Too little data" of={rest("too_little_data")} />
@@ -97,8 +124,8 @@ function seenIn(e: InsightEvidence, r: Span | null): boolean {
   return !r || !e.span_ns || e.span_ns[0]! < r.end && e.span_ns[1]! >= r.start;
 }
 
-function Finding({ id, of: f, open, source, checked }: { id: string; of: InsightFinding; open: boolean; source: SourceInfo; checked: boolean }) {
-  const grade = f.severity ?? "info", r = range.value;
+function Finding({ id, of: caused, open, source, checked }: { id: string; of: Caused; open: boolean; source: SourceInfo; checked: boolean }) {
+  const f = caused.finding, grade = f.severity ?? "info", r = range.value;
   const evidence = f.evidence ?? [], timed = evidence.filter((e) => e.span_ns);
   const outside = r !== null && timed.length > 0 && timed.length === evidence.length && !timed.some((e) => seenIn(e, r));
   const named = (text: string): string => text.replaceAll("RECORDING", source.name);
@@ -113,6 +140,8 @@ function Finding({ id, of: f, open, source, checked }: { id: string; of: Insight
         <button type="button" aria-expanded={open} onClick={() => set({ show: open ? undefined : id })}>{open ? "hide" : "show"}<span class="unseen"> {f.title}</span></button>
       </div>
       <p class="ov-summary">{f.summary}</p>
+      {caused.gain ? <p class="ov-summary" title={`between ${percent(caused.gain.low)} and ${percent(caused.gain.high)}, by the samples`}><b>{gainText(caused.gain)}</b></p> : null}
+      {!open && caused.symptoms.length ? <p class="ov-summary muted">Seen with it: {caused.symptoms.map((s) => s.title).join("; ")}</p> : null}
       {open ? (
         <div class="ov-detail">
           {f.advice ? <><h4>What to do</h4><p>{named(f.advice)}</p></> : null}
@@ -121,9 +150,24 @@ function Finding({ id, of: f, open, source, checked }: { id: string; of: Insight
           {evidence.length ? <h4>Where it is seen</h4> : null}
           {evidence.map((e, i) => <Evidence key={i} of={e} source={source} rule={f.rule} dim={!seenIn(e, r)} />)}
           <p><a href={formatRoute({ source: "", view: "rules", params: { rule: f.rule } })}>Rule {f.rule}: what it looks for, and its thresholds</a></p>
+          {caused.symptoms.length ? <h4>Seen with it</h4> : null}
+          {caused.symptoms.map((s, i) => <Symptom key={s.rule + i} of={s} source={source} />)}
         </div>
       ) : null}
     </article>
+  );
+}
+
+/** Symptom is a finding that was seen with its cause: it folds open. */
+function Symptom({ of: f, source }: { of: InsightFinding; source: SourceInfo }) {
+  return (
+    <details class="ov-symptom">
+      <summary><b>{f.title}</b> <span class="muted">{f.summary}</span></summary>
+      {(f.evidence ?? []).map((e, i) => <Evidence key={i} of={e} source={source} rule={f.rule} dim={!seenIn(e, range.value)} />)}
+      {f.advice ? <p>→ {f.advice.replaceAll("RECORDING", source.name)}</p> : null}
+      {f.doubts?.length ? <ul>{f.doubts.map((d) => <li key={d}>{d}</li>)}</ul> : null}
+      <p><a href={formatRoute({ source: "", view: "rules", params: { rule: f.rule } })}>Rule {f.rule}: what it looks for, and its thresholds</a></p>
+    </details>
   );
 }
 

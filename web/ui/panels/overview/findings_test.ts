@@ -1,7 +1,16 @@
 import { equal, test } from "../../base/testing.ts";
 import { parse, parseSpan } from "../../base/units.ts";
-import type { InsightFinding } from "../../api/types.ts";
-import { chosenBy, ofPart, requestBy } from "./findings.tsx";
+import type { InsightCard, InsightFinding } from "../../api/types.ts";
+import { byCause, chosenBy, gainText, ofPart, requestBy } from "./findings.tsx";
+
+test("findings stand under their causes, in the order of the cards, and none is lost", () => {
+  const of = (rule: string, state = "finding"): InsightFinding => ({ rule, state } as unknown as InsightFinding);
+  const all = [of("SC04"), of("AL09"), of("BE06"), of("CP01"), of("GC02", "fine")];
+  const cards = [{ finding: 1, symptoms: [3], gain: { of: "CPU time", share: 0.5, low: 0.4, high: 0.6, per_request_ns: 2_000_000 } }, { finding: 0 }] as unknown as InsightCard[];
+  const seen = byCause(all, cards);
+  equal(seen.map((c) => c.finding.rule + ":" + c.symptoms.map((s) => s.rule)).join(" "), "AL09:CP01 SC04: BE06:");
+  equal(gainText(seen[0]!.gain!), "to gain at most 50.0% of the CPU time, 2.00 ms of each request");
+});
 
 test("evidence of a stay chooses it in the timeline, by what it is about and not by its words", () => {
   const span_ns: [number, number] = [2_000_000_000, 2_012_000_000];
