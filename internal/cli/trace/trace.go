@@ -44,11 +44,12 @@ func traceVerbs() []traceVerb {
 		{"goroutine", "ID", "the life of one goroutine: its states, stacks, and who woke it", traceGoroutine},
 		{"blocked", "", "where goroutines waited, for what, who ended it, and who waits still", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
 		{"sched", "", "waits for a P, how many ran side by side, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
+		{"requests", "[ID]", "where the time of requests goes, of typical and slow ones; with an id, of one; -slow", traceRequests},
 		{"tasks", "[ID]", "user tasks by type with their regions; with an id, its tree and critical path", traceTasks},
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
 		{"mmu", "", "what the collector leaves to the program in any window; -sweep, -per-proc", traceMMU},
-		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu, running", traceProfile},
+		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu, running, wall", traceProfile},
 		{"events", "", "every event in words; -raw as the file has them", traceEvents},
 		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
 		{"index", "", "make the timeline, for drawing at any zoom, and keep it beside the trace", traceIndex},
@@ -66,6 +67,7 @@ type traceFlags struct {
 	limit              unit.Bytes // maxMemory; 0 for none
 	json, compat, raw  bool
 	sweep, perProc     bool
+	slow               bool
 	given              func(flag string) bool
 	asking             loadflags.Flags
 	top                int
@@ -101,9 +103,10 @@ var Command = &command.Command{
 		fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
 		fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
 		fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
-		fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu or running")
+		fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu, running or wall")
 		fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
 		fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
+		fs.BoolVar(&f.slow, "slow", false, "requests: the slow ones first")
 		fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
 		fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
 		fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
@@ -187,14 +190,14 @@ func runTrace(e *command.Env, f *traceFlags, args []string) error {
 
 // traceVerbFlags are the flags that some verbs alone know.
 var traceVerbFlags = map[string][]string{
-	"by": {"goroutines"}, "kind": {"profile"}, "sweep": {"mmu"}, "per-proc": {"mmu"}, "raw": {"events"},
+	"by": {"goroutines"}, "kind": {"profile"}, "sweep": {"mmu"}, "per-proc": {"mmu"}, "raw": {"events"}, "slow": {"requests"},
 	"o": {"cut", "profile", "export"},
 }
 
 // traceVerbTerms are the terms of a filter that make sense, beside those of times,
 // for the verbs that do not show stays of goroutines in a state.
 var traceVerbTerms = map[string][]string{
-	"tasks": {"task", "dur"}, "regions": {"g", "task", "region"}, "stw": nil,
+	"tasks": {"task", "dur"}, "regions": {"g", "task", "region"}, "stw": nil, "requests": {"dur"},
 }
 
 // termsFor refuses the terms that a verb would overlook.
