@@ -93,8 +93,11 @@ func kindOf(r *account.Row) string {
 
 // siteOf names a line.
 func siteOf(s account.Site) string {
-	if s.Frame.Func == "" {
+	switch {
+	case s.Frame.Func == "":
 		return "–"
+	case s.Frame.Line == 0:
+		return stack.Short(s.Frame.Func)
 	}
 	return fmt.Sprintf("%s %s:%d", stack.Short(s.Frame.Func), path.Base(s.Frame.File), s.Frame.Line)
 }
@@ -130,7 +133,7 @@ func unitParts(a *account.Account, g *account.Group, n int, slow bool, top int) 
 	}
 	for i := range head(first.Rows, top) {
 		r := &first.Rows[i]
-		row := []any{kindOf(r), lineOf(a, r.Site), causeOf(r), each(r.Time, first.Units), Share(first.Share(r.Time)), float64(r.Count) / float64(max(1, first.Units))}
+		row := []any{kindOf(r), lineOf(a, r.Site), causeOf(r), each(r.Time, first.Units), Share(first.Share(r.Time)), timesEach(r, first)}
 		if o := beside[spentOn(r)]; o != nil {
 			row = append(row, each(o.Time, second.Units), Share(second.Share(o.Time)))
 		} else {
@@ -140,6 +143,14 @@ func unitParts(a *account.Account, g *account.Group, n int, slow bool, top int) 
 	}
 	s.Notes = append(s.Notes, unitNotes(g)...)
 	return s.more(len(first.Rows)-top, "lines")
+}
+
+// timesEach is how often a unit does it; nil of a part of what is counted in another row.
+func timesEach(r *account.Row, p *account.Part) any {
+	if r.Count == 0 {
+		return nil
+	}
+	return float64(r.Count) / float64(max(1, p.Units))
 }
 
 // unitNotes say what the figures are of.

@@ -197,6 +197,9 @@ func (b *Builder) ran(t *track, end, begin stack.ID, at timeline.Time) {
 		state = plainAssist
 	}
 	k := b.w.at(state, id)
+	if t.at == begins && state == plainRunning && !b.w.user(b.w.site(id)) && b.places.of(end).at == ends {
+		k = b.w.id(key{kind: Running, site: inHandler}) // the handler has done it, without an event
+	}
 	if t.stops {
 		k = b.w.id(key{kind: Stopped, site: b.w.site(id), what: t.why})
 	}
@@ -248,6 +251,9 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 		return
 	}
 	before := t.at
+	if before == waits && pl.at == begins {
+		b.ran(t, id, 0, at) // so much for reading it
+	}
 	t.at = pl.at
 	if t.request == nil {
 		if before == elsewhere && (pl.at == begins || pl.at == ends) {

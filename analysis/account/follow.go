@@ -52,7 +52,7 @@ func (b *Builder) divide(t *track, own key, where stack.ID, e *exectrace.Event) 
 	if own.kind == Lock {
 		fn = b.w.locker(e.Stack)
 	}
-	if own.kind == Channel && isPool(b.w, where, e.Stack) {
+	if own.kind == Channel && b.w.waits[where].pool && b.w.view(e.Stack).has(givers...) {
 		own.kind = Pool
 	}
 	longest := 0
@@ -104,21 +104,14 @@ func (b *Builder) caused(own key, did keyID, fn string, ended stack.ID) keyID {
 		out.cause, out.at = Unknown, b.w.site(ended)
 	case kind == Stopped:
 		out.kind, out.cause, out.at, out.what = Stopped, Running, d.at, d.what
-	case !b.w.user(at) && own.kind != Lock && own.kind != Pool && tells(kind):
-		// A goroutine of a library waits for the world outside on behalf of this line.
-		out.kind, out.cause, out.at = kind, None, 0
+	case !b.w.user(at) && own.kind != Lock && own.kind != Pool && kind != Unknown:
+		// A goroutine of a library works on behalf of this line, or waits for the world
+		// outside.
+		if out.cause, out.at = None, 0; !kind.followed() {
+			out.kind = kind
+		}
 	}
 	return b.w.id(out)
-}
-
-// tells tells whether a kind says by itself what is waited for.
-func tells(k Kind) bool { return k >= Sleep && k < Other && k != Accept }
-
-// isPool tells whether a wait for a connection of net/http was for one that another
-// request had.
-func isPool(w *words, where, ended stack.ID) bool {
-	waits, by := w.view(where), w.view(ended)
-	return waits.has("net/http.(*Transport).getConn") && by.has("net/http.(*Transport).tryPutIdleConn", "net/http.(*Transport).putOrCloseIdleConn")
 }
 
 // stop is one stop of the world.

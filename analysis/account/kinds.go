@@ -139,6 +139,9 @@ var (
 	ownClients = []string{"net/http.(*connReader).", "net/http.(*body).", "net/http.(*response).", "net/http.checkConnErrorWriter.", "net/http.(*http2requestBody).", "net/http.(*http2responseWriter", "net/http.(*expectContinueReader).",
 		"net/http.(*http2serverConn).", "golang.org/x/net/http2.(*serverConn).", "google.golang.org/grpc/internal/transport.(*http2Server)."}
 	pools = []string{"database/sql.(*DB).conn"}
+	// takers wait for a connection of net/http, a new one or one that givers are done with.
+	takers = []string{"net/http.(*Transport).getConn"}
+	givers = []string{"net/http.(*Transport).tryPutIdleConn", "net/http.(*Transport).putOrCloseIdleConn"}
 )
 
 // waitKind tells the kind of a wait by its reason and its stack.
@@ -157,6 +160,8 @@ func waitKind(r *exectrace.Reader, reason exectrace.NameID, id stack.ID, v stack
 		return Cond
 	case exectrace.NameSync:
 		switch {
+		case v.has("runtime.stopTheWorld"):
+			return Stopped // somebody else has stopped it
 		case exectrace.IsCollectorWait(r.Stacks(), id, reason):
 			return Collector
 		case v.has("sync.(*WaitGroup)."):
@@ -165,11 +170,32 @@ func waitKind(r *exectrace.Reader, reason exectrace.NameID, id stack.ID, v stack
 		return Lock
 	}
 	switch name := r.Name(reason); {
+	case reason == exectrace.NameNone: // since before the trace: the stack tells, with the frames of the runtime
+		return olderKind(v)
 	case strings.HasPrefix(name, "GC") || strings.Contains(name, " GC"):
 		return Collector
 	case strings.HasPrefix(name, "chan") || strings.HasPrefix(name, "select"):
 		return Channel
 	case strings.Contains(name, "semacquire") || strings.HasPrefix(name, "sync."):
+		return Lock
+	}
+	return Other
+}
+
+// olderKind is the kind of a wait of which the trace has no reason.
+func olderKind(v stackView) Kind {
+	switch {
+	case v.has("runtime.netpollblock", "internal/poll."):
+		return networkKind(v)
+	case v.has("runtime.chanrecv", "runtime.chansend", "runtime.selectgo"):
+		return Channel
+	case v.has("runtime.timeSleep", "time.Sleep"):
+		return Sleep
+	case v.has("sync.(*WaitGroup)."):
+		return WaitGroup
+	case v.has("sync.(*Cond)."):
+		return Cond
+	case v.has("sync.", "internal/sync."):
 		return Lock
 	}
 	return Other

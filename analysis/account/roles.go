@@ -127,7 +127,7 @@ func (p *places) handler(frames []stack.Frame) (name string, depth int) {
 	for i, f := range frames {
 		origin := p.w.scope.Origin(f.Func)
 		switch {
-		case i > 0 && handlerCalls(f.Func):
+		case i > 0 && handlerCalls(f.Func) && p.w.scope.Origin(frames[i-1].Func) >= stack.Standard:
 			return frames[i-1].Func, len(frames) - i + 1
 		case origin >= stack.Dependency && strings.HasSuffix(f.Func, ".ServeHTTP"):
 			return f.Func, len(frames) - i

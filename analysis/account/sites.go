@@ -8,6 +8,9 @@ import (
 // siteID names a line; 0 is no line.
 type siteID uint32
 
+// inHandler is the line of a run from the begin of a handler to its end: somewhere in it.
+const inHandler siteID = 1
+
 // key is one kind of row: what [Row] says without its figures.
 type key struct {
 	kind, cause Kind
@@ -51,6 +54,7 @@ type waitView struct {
 	kind   Kind
 	key    keyID
 	known  bool
+	pool   bool // it may be a wait for a connection that another request has
 }
 
 // held asks whether a site is within the function that holds a lock.
@@ -60,7 +64,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: make([]Site, 1), byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -159,8 +163,9 @@ func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
 	w.waits = grown(w.waits, int(id))
 	v := &w.waits[id]
 	if !v.known || v.reason != reason {
-		kind := waitKind(w.r, reason, id, w.view(id))
-		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true}
+		frames := w.view(id)
+		kind := waitKind(w.r, reason, id, frames)
+		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...)}
 	}
 	return v.kind, v.key
 }
