@@ -1,6 +1,8 @@
 package account
 
 import (
+	"time"
+
 	"loupe/format/exectrace"
 	"loupe/format/exectrace/sweep"
 	"loupe/value/stack"
@@ -219,6 +221,10 @@ func (b *Builder) ready(t *track, where stack.ID, at timeline.Time) {
 	b.put(t, at, k, where)
 }
 
+// briefly is up to how long a wait of a goroutine without a unit is not followed: most
+// waits are such, and a chain of them says no more than its last one.
+const briefly = timeline.Time(20 * time.Microsecond)
+
 // waited ends a wait: where a goroutine has ended it, with what that one did meanwhile.
 func (b *Builder) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	kind, k := b.w.wait(was.Reason, was.Stack)
@@ -228,6 +234,8 @@ func (b *Builder) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 		k = b.w.at(plainAssist, was.Stack)
 	case kind == Channel && e.GSlot == exectrace.NoSlot:
 		k = b.w.id(key{kind: Timer, site: b.w.keys[k].site})
+	case t.units == nil && e.Time-t.history.end() < briefly:
+		// Nobody will miss what it was for.
 	case kind.followed() && by != nil && by != t && e.To == exectrace.Runnable:
 		b.follow(t, by, k, was.Stack, e)
 		return

@@ -77,8 +77,9 @@ func (h *history) pack(w *words, blocks int) int {
 	if before < cap(h.blocks) { // of a goroutine that was here before
 		rows = h.blocks[:before+1][before].rows[:0]
 	}
+	w.rows.clear()
 	for _, p := range h.pieces[:packed] {
-		rows = addRow(w, rows, p.key, p.end-at)
+		rows = w.rows.add(w, rows, p.key, p.end-at)
 		at = p.end
 	}
 	h.pieces = h.pieces[:copy(h.pieces, h.pieces[packed:])]
@@ -104,8 +105,12 @@ func (h *history) join(w *words) {
 		from = h.blocks[i].end
 	}
 	a, b := &h.blocks[best], &h.blocks[best+1]
+	w.rows.clear()
+	for i, r := range a.rows {
+		w.rows.set(r.key, i)
+	}
 	for _, r := range b.rows {
-		a.rows = addRow(w, a.rows, r.key, r.d)
+		a.rows = w.rows.add(w, a.rows, r.key, r.d)
 	}
 	a.end = b.end
 	spare := b.rows
@@ -114,17 +119,31 @@ func (h *history) join(w *words) {
 	h.blocks[:len(h.blocks)+1][len(h.blocks)].rows = spare[:0]
 }
 
-// addRow adds to the rows of a block; what finds no room is kept by its kind alone.
-func addRow(w *words, rows []amount, k keyID, d timeline.Time) []amount {
-	for i := range rows {
-		if rows[i].key == k {
-			rows[i].d += d
+// rowIndex finds the row of a key in the block that is worked on.
+type rowIndex struct {
+	at   []uint64 // by key: the turn, and the row
+	turn uint64
+}
+
+func (x *rowIndex) clear() { x.turn += 1 << 32 }
+
+func (x *rowIndex) set(k keyID, row int) {
+	x.at = grown(x.at, int(k))
+	x.at[k] = x.turn | uint64(row)
+}
+
+// add adds to the rows of a block; what finds no room is kept by its kind alone.
+func (x *rowIndex) add(w *words, rows []amount, k keyID, d timeline.Time) []amount {
+	if int(k) < len(x.at) {
+		if at := x.at[k]; at >= x.turn {
+			rows[at-x.turn].d += d
 			return rows
 		}
 	}
 	if len(rows) >= blockRows && w.keys[k].site != 0 {
-		return addRow(w, rows, w.id(key{kind: w.keys[k].kind}), d)
+		return x.add(w, rows, w.id(key{kind: w.keys[k].kind}), d)
 	}
+	x.set(k, len(rows))
 	return append(rows, amount{k, d})
 }
 

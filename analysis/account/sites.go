@@ -37,6 +37,7 @@ type words struct {
 	// plain are the keys of what nobody else has a part in, by stack.
 	plain [plainKeys][]keyID
 	waits []waitView // by stack
+	rows  rowIndex
 }
 
 // The states that have one key for each stack.
