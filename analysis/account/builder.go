@@ -1,8 +1,6 @@
 package account
 
 import (
-	"time"
-
 	"loupe/format/exectrace"
 	"loupe/format/exectrace/sweep"
 	"loupe/value/stack"
@@ -12,21 +10,13 @@ import (
 // Builder makes an [Account] of the events of one pass. It is a [sweep.Listener]; when
 // the pass is over, call Finish.
 type Builder struct {
-	o      Options
-	r      *exectrace.Reader
-	gs     *sweep.Goroutines
-	w      *words
-	places places
-	roots  roots
-	tracks []track // by slot
-	tasks  map[exectrace.TaskID]*open
-	stops  stops
-	units  collector
-	blocks int // of all histories
-	last   timeline.Time
-	begin  timeline.Time
-
-	cut []amount // reused: see [Builder.follow]
+	follower
+	o     Options
+	r     *exectrace.Reader
+	roots roots
+	tasks map[exectrace.TaskID]*open
+	last  timeline.Time
+	begin timeline.Time
 }
 
 // track is what is known of the goroutine in a slot.
@@ -54,7 +44,7 @@ type track struct {
 func NewBuilder(gs *sweep.Goroutines, o Options) *Builder {
 	r := gs.Reader()
 	w := newWords(r, o.Scope)
-	b := &Builder{o: o, r: r, gs: gs, w: w, places: places{w: w}, roots: roots{r: r}, tasks: map[exectrace.TaskID]*open{}}
+	b := &Builder{follower: follower{gs: gs, w: w, places: places{w: w}}, o: o, r: r, roots: roots{r: r}, tasks: map[exectrace.TaskID]*open{}}
 	b.units.init(w, o)
 	return b
 }
@@ -95,22 +85,6 @@ func (b *Builder) Event(e *exectrace.Event) {
 	}
 }
 
-// track returns what is kept of the goroutine in a slot.
-func (b *Builder) track(slot exectrace.Slot) *track {
-	if int(slot) >= len(b.tracks) {
-		b.tracks = grown(b.tracks, int(slot))
-	}
-	return &b.tracks[slot]
-}
-
-// living returns what is kept of a goroutine that has been told of, or nil.
-func (b *Builder) living(slot exectrace.Slot) *track {
-	if slot == exectrace.NoSlot || int(slot) >= len(b.tracks) || !b.tracks[slot].lives {
-		return nil
-	}
-	return &b.tracks[slot]
-}
-
 // transition ends what a goroutine did, and looks where it and who changed it are.
 func (b *Builder) transition(e *exectrace.Event) {
 	if e.GSlot != e.SubjectSlot && e.Stack != 0 {
@@ -134,19 +108,19 @@ func (b *Builder) transition(e *exectrace.Event) {
 		b.waited(t, was, e)
 	}
 	if t.request != nil && t.at == waits && e.To == exectrace.Waiting {
-		b.drop(t) // it goes on waiting for a request
+		b.units.drop(t) // it goes on waiting for a request
 	}
 	switch {
 	case e.To == exectrace.NotExist:
 		b.ended(t, e.Time)
 	case t.request == nil && t.at == waits && (e.From == exectrace.Waiting && e.To == exectrace.Runnable || e.To == exectrace.Syscall):
-		b.await(t, e.Time)
+		b.units.await(t, e.Time)
 	}
 }
 
 // start begins a life, or what the trace has of it.
 func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
-	b.abandon(t)
+	b.units.abandonAll(t)
 	from := is.Since
 	h := t.history
 	*t = track{id: e.Goroutine(), born: from, lives: true, maker: exectrace.NoGoroutine, history: h}
@@ -168,79 +142,6 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	if e.SubjectStack != 0 && !created {
 		b.look(e.SubjectSlot, e.SubjectStack, e.Time)
 	}
-}
-
-// put ends a stretch at an instant.
-func (b *Builder) put(t *track, at timeline.Time, k keyID, id stack.ID) {
-	from := t.history.end()
-	if at <= from {
-		return
-	}
-	b.blocks += t.history.push(b.w, at, k, b.blocks)
-	for u := t.units; u != nil; u = u.next {
-		u.add(k, at-max(from, u.start), 1)
-		u.step(max(from, u.start), at, k)
-		b.units.draw(u, k, id, at-max(from, u.start))
-	}
-}
-
-// ran ends a run at a stack; where that has no code of the user, the one where the run
-// began is as good.
-func (b *Builder) ran(t *track, end, begin stack.ID, at timeline.Time) {
-	if at <= t.history.end() {
-		return
-	}
-	id := end
-	if !b.w.user(b.w.site(end)) && b.w.user(b.w.site(begin)) || end == 0 {
-		id = begin
-	}
-	state := plainRunning
-	if t.assists {
-		state = plainAssist
-	}
-	k := b.w.at(state, id)
-	if t.at == begins && state == plainRunning && !b.w.user(b.w.site(id)) && b.places.of(end).at == ends {
-		k = b.w.id(key{kind: Running, site: inHandler}) // the handler has done it, without an event
-	}
-	if t.stops {
-		k = b.w.id(key{kind: Stopped, site: b.w.site(id), what: t.why})
-	}
-	b.put(t, at, k, id)
-}
-
-// ready ends a wait for a P, in which the world may have been stopped.
-func (b *Builder) ready(t *track, where stack.ID, at timeline.Time) {
-	from := t.history.end()
-	k := b.w.at(plainReady, where)
-	if at > from && b.stops.last >= from {
-		b.stops.within(from, at, func(s *stop, start, end timeline.Time) {
-			b.put(t, start, k, where)
-			b.put(t, end, b.w.id(key{kind: Stopped, site: b.w.site(where), cause: Running, at: s.site, what: s.what}), where)
-		})
-	}
-	b.put(t, at, k, where)
-}
-
-// briefly is up to how long a wait of a goroutine without a unit is not followed: most
-// waits are such, and a chain of them says no more than its last one.
-const briefly = timeline.Time(20 * time.Microsecond)
-
-// waited ends a wait: where a goroutine has ended it, with what that one did meanwhile.
-func (b *Builder) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
-	kind, k := b.w.wait(was.Reason, was.Stack)
-	by := b.living(e.GSlot)
-	switch {
-	case t.assists:
-		k = b.w.at(plainAssist, was.Stack)
-	case kind == Channel && e.GSlot == exectrace.NoSlot:
-		k = b.w.id(key{kind: Timer, site: b.w.keys[k].site})
-	case t.units == nil && e.Time-t.history.end() < briefly:
-		// Nobody will miss what it was for.
-	case kind.followed() && by != nil && by != t && e.To == exectrace.Runnable:
-		b.follow(t, by, k, was.Stack, e)
-		return
-	}
-	b.put(t, e.Time, k, was.Stack)
 }
 
 // look learns from the stack of a goroutine where it is in the loop of a connection.
@@ -272,54 +173,16 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 	switch {
 	case pl.at == waits && before > waits, pl.at == over:
 		b.ran(t, id, 0, at)
-		b.done(t, at)
+		b.units.done(t, at)
 	case pl.at == begins && before == ends: // the next one came right behind
 		b.ran(t, id, 0, at)
-		b.done(t, at)
-		b.await(t, at)
+		b.units.done(t, at)
+		b.units.await(t, at)
 		t.request.real = true
 		t.request.named(pl)
 	case pl.at >= begins:
 		t.request.real = true
 	}
-}
-
-// await begins what will be a request when its handler is seen.
-func (b *Builder) await(t *track, at timeline.Time) {
-	t.request = b.units.open(Request, at, t.id)
-	t.request.next, t.units = t.units, t.request
-}
-
-// drop forgets a request that has not come.
-func (b *Builder) drop(t *track) {
-	u := t.request
-	b.unlink(t, u)
-	b.units.free(u)
-}
-
-// done ends the request of a connection.
-func (b *Builder) done(t *track, at timeline.Time) {
-	u := t.request
-	b.unlink(t, u)
-	if u.real {
-		b.units.end(u, at)
-	} else {
-		b.units.free(u)
-	}
-}
-
-// unlink takes a unit from the goroutine that works on it.
-func (b *Builder) unlink(t *track, u *open) {
-	for at := &t.units; *at != nil; at = &(*at).next {
-		if *at == u {
-			*at = u.next
-			break
-		}
-	}
-	if t.request == u {
-		t.request = nil
-	}
-	u.next = nil
 }
 
 // ended is the end of a goroutine, and of what it is.
@@ -339,21 +202,11 @@ func (b *Builder) ended(t *track, at timeline.Time) {
 	t.units, t.request, t.lives = nil, nil, false
 }
 
-// abandon cuts off what a goroutine works on.
-func (b *Builder) abandon(t *track) {
-	for u := t.units; u != nil; {
-		next := u.next
-		b.units.abandon(u)
-		u = next
-	}
-	t.units, t.request = nil, nil
-}
-
 // lose forgets everything: the trace has a gap.
 func (b *Builder) lose() {
 	b.restAll()
 	for i := range b.tracks {
-		b.abandon(&b.tracks[i])
+		b.units.abandonAll(&b.tracks[i])
 		b.tracks[i].lives = false
 	}
 	clear(b.tasks)

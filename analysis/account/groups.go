@@ -302,7 +302,7 @@ func (g *gathered) group(k groupKey, w *words) *Group {
 func (b *Builder) Finish() *Account {
 	b.restAll()
 	for i := range b.tracks {
-		b.abandon(&b.tracks[i])
+		b.units.abandonAll(&b.tracks[i])
 	}
 	c := &b.units
 	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, wall: c.wall}
@@ -340,7 +340,7 @@ func (b *Builder) rest(t *track, g *sweep.Goroutine) {
 	for u := t.units; u != nil; {
 		next := u.next
 		if u.unit >= Benchmark {
-			b.unlink(t, u)
+			t.unlink(u)
 			b.units.end(u, b.last)
 		}
 		u = next

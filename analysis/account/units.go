@@ -129,6 +129,54 @@ func (u *open) named(pl *place) {
 	}
 }
 
+// await begins what will be a request when its handler is seen.
+func (c *collector) await(t *track, at timeline.Time) {
+	t.request = c.open(Request, at, t.id)
+	t.request.next, t.units = t.units, t.request
+}
+
+// drop forgets a request that has not come.
+func (c *collector) drop(t *track) {
+	u := t.request
+	t.unlink(u)
+	c.free(u)
+}
+
+// done ends the request of a connection.
+func (c *collector) done(t *track, at timeline.Time) {
+	u := t.request
+	t.unlink(u)
+	if u.real {
+		c.end(u, at)
+	} else {
+		c.free(u)
+	}
+}
+
+// unlink takes a unit from the goroutine that works on it.
+func (t *track) unlink(u *open) {
+	for at := &t.units; *at != nil; at = &(*at).next {
+		if *at == u {
+			*at = u.next
+			break
+		}
+	}
+	if t.request == u {
+		t.request = nil
+	}
+	u.next = nil
+}
+
+// abandonAll cuts off what a goroutine works on.
+func (c *collector) abandonAll(t *track) {
+	for u := t.units; u != nil; {
+		next := u.next
+		c.abandon(u)
+		u = next
+	}
+	t.units, t.request = nil, nil
+}
+
 // taskBegin begins a user task on the goroutine that has made it.
 func (b *Builder) taskBegin(e *exectrace.Event) {
 	t := b.living(e.GSlot)
@@ -151,7 +199,7 @@ func (b *Builder) taskBegin(e *exectrace.Event) {
 		}
 	}
 	if n > maxOpen && oldest != nil { // nobody ends them: the newer ones count
-		b.unlink(t, oldest)
+		t.unlink(oldest)
 		oldest.lost = true
 	}
 }
@@ -159,7 +207,7 @@ func (b *Builder) taskBegin(e *exectrace.Event) {
 // forget leaves out a task.
 func (b *Builder) forget(u *open) {
 	if t := b.living(u.slot); t != nil && t.id == u.g && !u.lost {
-		b.unlink(t, u)
+		t.unlink(u)
 	}
 	b.units.free(u)
 }
@@ -181,7 +229,7 @@ func (b *Builder) taskEnd(e *exectrace.Event) {
 	}
 	b.ran(t, e.Stack, 0, e.Time)
 	if t.id == u.g && !u.lost {
-		b.unlink(t, u)
+		t.unlink(u)
 		b.units.end(u, e.Time)
 		return
 	}

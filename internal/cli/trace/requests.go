@@ -6,7 +6,7 @@ import (
 
 	"loupe/analysis/account"
 	"loupe/internal/cli/command"
-	"loupe/report"
+	"loupe/report/requests"
 )
 
 // traceRequests shows where the time of requests goes, or with an id of one of them.
@@ -40,9 +40,9 @@ func traceRequests(e *command.Env, f *traceFlags, args []string) error {
 	case opts.ID > 0 && a.One == nil:
 		return command.Nothingf("%s has no unit %d (loupe trace requests lists the slowest with their ids)", name, opts.ID)
 	case opts.ID > 0:
-		return f.write(e, report.TraceRequest(a, a.One, f.top))
+		return f.write(e, requests.One(a, a.One, f.top))
 	}
-	return cmp.Or(f.write(e, report.TraceRequests(a, f.slow, f.top)), f.nothing(name, len(a.Groups) > 0))
+	return cmp.Or(f.write(e, requests.List(a, f.slow, f.top)), f.nothing(name, len(a.Groups) > 0))
 }
 
 // traceWall prints the time of units of work by function, or writes it as a profile.
@@ -66,5 +66,5 @@ func traceWall(e *command.Env, f *traceFlags, name string) error {
 		return cmp.Or(f.nothing(name, false), command.Nothingf("%s has no request, user task, benchmark or test from begin to end, and no main goroutine", name))
 	}
 	p := a.Wall()
-	return f.writeProfile(e, report.TraceWall(a, p, f.top), p)
+	return f.writeProfile(e, requests.Wall(a, p, f.top), p)
 }

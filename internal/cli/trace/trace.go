@@ -14,15 +14,12 @@ import (
 
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
-	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/kept"
 	"loupe/internal/cli/loadflags"
-	"loupe/recording"
 	"loupe/report"
 	"loupe/source"
-	"loupe/source/bounded"
 	"loupe/value/unit"
 )
 
@@ -332,7 +329,7 @@ func openTrace(e *command.Env, f *traceFlags, name string) (t *exectrace.Trace, 
 
 // traceOf opens an input as a trace, which done closes.
 func traceOf(e *command.Env, in *source.Input) (t *exectrace.Trace, done func() error, err error) {
-	data, size, done, err := traceBytes(in)
+	data, size, done, err := door.TraceBytes(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -350,49 +347,6 @@ func tellMissing(e *command.Env, name string, t *exectrace.Trace) {
 	if all := t.Problems(); len(all) > 0 {
 		fmt.Fprintf(e.Stderr, "loupe trace: not all of %s could be read: %v\n", name, all[0])
 	}
-}
-
-// traceBytes opens a trace file, or finds the trace of a recording.
-//
-// Note: It is not mapped. Who runs go test -trace again makes the file shorter, and to
-// read a mapping beyond the end of its file kills the program. Reading a generation
-// at a time takes 1% more CPU time.
-func traceBytes(in *source.Input) (io.ReaderAt, int64, func() error, error) {
-	if in.Recording {
-		return recordedTrace(in)
-	}
-	if in.Kind != kind.Trace && in.Kind != kind.Unknown { // what is broken from its begin is told by its decoder
-		return nil, 0, nil, door.WrongKind(in, "an execution trace or a recording with one")
-	}
-	f, err := os.Open(in.Path)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, nil, err
-	}
-	return f, info.Size(), f.Close, nil
-}
-
-// recordedTrace finds the trace of a recording.
-func recordedTrace(in *source.Input) (io.ReaderAt, int64, func() error, error) {
-	rec, err := recording.OpenFile(in.Path)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	main, ok := rec.Main(recording.ExecTrace)
-	if !ok {
-		rec.Close()
-		return nil, 0, nil, command.Nothingf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", in.Name)
-	}
-	data, size, err := rec.ReaderAt(main.Path, bounded.MaxStream)
-	if err != nil {
-		rec.Close()
-		return nil, 0, nil, err
-	}
-	return data, size, rec.Close, nil
 }
 
 // isInput tells whether an argument names something to look at, and is no mistyped verb.

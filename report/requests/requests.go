@@ -1,4 +1,6 @@
-package report
+// Package requests makes pages of where the time of requests and other units of work
+// goes; it computes nothing.
+package requests
 
 import (
 	"fmt"
@@ -8,6 +10,7 @@ import (
 
 	"loupe/analysis/account"
 	"loupe/analysis/sched"
+	"loupe/report"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -17,21 +20,21 @@ var unitNames = map[account.Unit]string{
 	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Main: "main goroutine",
 }
 
-// TraceRequests is where the time of requests goes, or of what else the program works
+// List is where the time of requests goes, or of what else the program works
 // on: of typical ones and of slow ones beside each other. With slow set it is of the slow
 // ones alone.
-func TraceRequests(a *account.Account, slow bool, top int) *Trace {
-	facts := []Fact{{Key: "span_ns", Head: "time", Value: a.Span.Len()}}
+func List(a *account.Account, slow bool, top int) *report.Trace {
+	facts := []report.Fact{{Key: "span_ns", Head: "time", Value: a.Span.Len()}}
 	counted := map[account.Unit]int64{}
 	for _, g := range a.Groups {
 		counted[g.Unit] += g.Wall.Count
 	}
 	for u := account.Request; u <= account.Main; u++ {
 		if n := counted[u]; n > 0 {
-			facts = append(facts, Fact{Key: u.String() + "s", Head: unitNames[u], Value: n})
+			facts = append(facts, report.Fact{Key: u.String() + "s", Head: unitNames[u], Value: n})
 		}
 	}
-	facts = append(facts, Fact{Key: "cut_off", Head: "cut off", Value: a.Cut})
+	facts = append(facts, report.Fact{Key: "cut_off", Head: "cut off", Value: a.Cut})
 	list := unitSheet(a.Groups, top)
 	if a.Cut > 0 {
 		list.Notes = append(list.Notes, fmt.Sprintf("%s began before the trace or ended after it, and %s not counted.", unit.Plural(a.Cut, "unit"), map[bool]string{true: "is", false: "are"}[a.Cut == 1]))
@@ -39,31 +42,30 @@ func TraceRequests(a *account.Account, slow bool, top int) *Trace {
 	if len(a.Groups) == 0 {
 		list.Notes = append(list.Notes, "The trace has no request, user task, benchmark or test from begin to end, and no main goroutine.")
 	}
-	sheets := []*Sheet{list}
+	sheets := []*report.Sheet{list}
 	best := a.Best()
 	for i, g := range best[:min(3, len(best))] {
 		sheets = append(sheets, unitParts(a, g, i, slow, top))
 	}
-	return &Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, best, top))}
+	return &report.Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, best, top))}
 }
 
 // unitSheet lists the groups.
-func unitSheet(groups []*account.Group, top int) *Sheet {
-	s := &Sheet{Key: "groups", Title: "Units of work", Columns: []Column{{"unit", "unit"}, {"name", "handled by"}, {"count", "count"}, {"p50_ns", "median"}, {"p99_ns", "99%"},
-		{"max_ns", "longest"}, {"typical", "typical ones spend most of it"}, {"typical_share", "share"}, {"slow", "slow ones"}, {"slow_share", "share"}}}
-	for _, g := range head(groups, top) {
-		row := []any{g.Unit.String(), unitName(g.Unit, g.Name), g.Wall.Count, quantile(&g.Wall, 0.5), quantile(&g.Wall, 0.99), g.Wall.Max}
+func unitSheet(groups []*account.Group, top int) *report.Sheet {
+	s := &report.Sheet{Key: "groups", Title: "Units of work", Columns: columns("unit", "unit", "name", "handled by", "count", "count", "p50_ns", "median", "p99_ns", "99%", "max_ns", "longest", "typical", "typical ones spend most of it", "typical_share", "share", "slow", "slow ones", "slow_share", "share")}
+	for _, g := range groups[:min(top, len(groups))] {
+		row := []any{g.Unit.String(), unitName(g.Unit, g.Name), g.Wall.Count, g.Wall.Quantile(0.5), g.Wall.Quantile(0.99), g.Wall.Max}
 		for _, p := range []*account.Part{&g.Typical, &g.Slow} {
 			if len(p.Rows) == 0 {
 				row = append(row, nil, nil)
 				continue
 			}
 			r := &p.Rows[0]
-			row = append(row, spentOn(r), Share(p.Share(r.Time)))
+			row = append(row, spentOn(r), report.Share(p.Share(r.Time)))
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	return s.more(len(groups)-top, "kinds of units")
+	return s.More(len(groups)-top, "kinds of units")
 }
 
 // unitName is what a group is called.
@@ -117,32 +119,31 @@ func causeOf(r *account.Row) string {
 }
 
 // unitParts is where the time of a group goes.
-func unitParts(a *account.Account, g *account.Group, n int, slow bool, top int) *Sheet {
-	s := &Sheet{Key: fmt.Sprintf("parts_%d", n+1), Title: fmt.Sprintf("Where the time goes: %s %s", g.Unit, unitName(g.Unit, g.Name))}
+func unitParts(a *account.Account, g *account.Group, n int, slow bool, top int) *report.Sheet {
+	s := &report.Sheet{Key: fmt.Sprintf("parts_%d", n+1), Title: fmt.Sprintf("Where the time goes: %s %s", g.Unit, unitName(g.Unit, g.Name))}
 	first, second := &g.Typical, &g.Slow
 	what := "typical"
 	if slow {
 		first, second, what = &g.Slow, &g.Typical, "slow"
 	}
 	other := map[string]string{"typical": "slow", "slow": "typical"}[what]
-	s.Columns = []Column{{"kind", "spent on"}, {"stack", "where"}, {"cause", "while another goroutine"}, {what + "_ns", what + ", each"}, {what + "_share", "share"}, {"count", "times"},
-		{other + "_ns", other + ", each"}, {other + "_share", "share"}}
+	s.Columns = columns("kind", "spent on", "stack", "where", "cause", "while another goroutine", what+"_ns", what+", each", what+"_share", "share", "count", "times", other+"_ns", other+", each", other+"_share", "share")
 	beside := map[string]*account.Row{}
 	for i := range second.Rows {
 		beside[spentOn(&second.Rows[i])] = &second.Rows[i]
 	}
-	for i := range head(first.Rows, top) {
+	for i := range first.Rows[:min(top, len(first.Rows))] {
 		r := &first.Rows[i]
-		row := []any{kindOf(r), lineOf(a, r.Site), causeOf(r), each(r.Time, first.Units), Share(first.Share(r.Time)), timesEach(r, first)}
+		row := []any{kindOf(r), lineOf(a, r.Site), causeOf(r), each(r.Time, first.Units), report.Share(first.Share(r.Time)), timesEach(r, first)}
 		if o := beside[spentOn(r)]; o != nil {
-			row = append(row, each(o.Time, second.Units), Share(second.Share(o.Time)))
+			row = append(row, each(o.Time, second.Units), report.Share(second.Share(o.Time)))
 		} else {
 			row = append(row, nil, nil)
 		}
 		s.Rows = append(s.Rows, row)
 	}
 	s.Notes = append(s.Notes, unitNotes(g)...)
-	return s.more(len(first.Rows)-top, "lines")
+	return s.More(len(first.Rows)-top, "lines")
 }
 
 // timesEach is how often a unit does it; nil of a part of what is counted in another row.
@@ -168,22 +169,22 @@ func unitNotes(g *account.Group) (notes []string) {
 }
 
 // lineOf is a line with one of its stacks.
-func lineOf(a *account.Account, s account.Site) Stack {
-	return Stack{Frames: frames(a.Reader, s.Stack), Where: siteOf(s)}
+func lineOf(a *account.Account, s account.Site) report.Stack {
+	return report.Stack{Frames: report.StackOf(a.Reader, s.Stack).Frames, Where: siteOf(s)}
 }
 
 // each is a sum as a mean.
 func each(d time.Duration, n int64) time.Duration { return d / time.Duration(max(1, n)) }
 
 // slowestSheet lists the slowest units.
-func slowestSheet(a *account.Account, groups []*account.Group, top int) *Sheet {
-	s := &Sheet{Key: "slowest", Title: "The slowest", Columns: []Column{{"id", "id"}, {"name", "handled by"}, {"at_ns", "at"}, {"time_ns", "took"}, {"goroutine", "goroutine"}, {"most", "most of it"}, {"share", "share"}}}
+func slowestSheet(a *account.Account, groups []*account.Group, top int) *report.Sheet {
+	s := &report.Sheet{Key: "slowest", Title: "The slowest", Columns: columns("id", "id", "name", "handled by", "at_ns", "at", "time_ns", "took", "goroutine", "goroutine", "most", "most of it", "share", "share")}
 	for _, g := range groups[:min(3, len(groups))] {
-		for _, one := range head(g.Slowest, top) {
-			row := []any{fmt.Sprint(one.ID), unitName(one.Unit, one.Name), since(one.Span.Start, a.Span.Start), one.Span.Len(), fmt.Sprint(one.G), nil, nil}
+		for _, one := range g.Slowest[:min(top, len(g.Slowest))] {
+			row := []any{fmt.Sprint(one.ID), unitName(one.Unit, one.Name), time.Duration(one.Span.Start - a.Span.Start), one.Span.Len(), fmt.Sprint(one.G), nil, nil}
 			if len(one.Part.Rows) > 0 {
 				r := &one.Part.Rows[0]
-				row[5], row[6] = spentOn(r), Share(one.Part.Share(r.Time))
+				row[5], row[6] = spentOn(r), report.Share(one.Part.Share(r.Time))
 			}
 			s.Rows = append(s.Rows, row)
 		}
@@ -194,34 +195,34 @@ func slowestSheet(a *account.Account, groups []*account.Group, top int) *Sheet {
 	return s
 }
 
-// TraceRequest is one unit: where its time went, and in which order.
-func TraceRequest(a *account.Account, one *account.One, top int) *Trace {
-	facts := []Fact{
-		{"id", "unit", fmt.Sprint(one.ID)}, {"unit", "is a", one.Unit.String()}, {"name", "handled by", unitName(one.Unit, one.Name)}, {"goroutine", "goroutine", fmt.Sprint(one.G)},
-		{"start_ns", "begins", since(one.Span.Start, a.Span.Start)}, {"time_ns", "takes", one.Span.Len()},
+// One is one unit: where its time went, and in which order.
+func One(a *account.Account, one *account.One, top int) *report.Trace {
+	facts := []report.Fact{
+		{Key: "id", Head: "unit", Value: fmt.Sprint(one.ID)}, {Key: "unit", Head: "is a", Value: one.Unit.String()}, {Key: "name", Head: "handled by", Value: unitName(one.Unit, one.Name)}, {Key: "goroutine", Head: "goroutine", Value: fmt.Sprint(one.G)},
+		{Key: "start_ns", Head: "begins", Value: time.Duration(one.Span.Start - a.Span.Start)}, {Key: "time_ns", Head: "takes", Value: one.Span.Len()},
 	}
-	where := &Sheet{Key: "parts", Title: "Where its time went", Columns: []Column{{"kind", "spent on"}, {"stack", "where"}, {"cause", "while another goroutine"}, {"time_ns", "time"}, {"share", "share"}, {"count", "times"}}}
-	for i := range head(one.Part.Rows, top) {
+	where := &report.Sheet{Key: "parts", Title: "Where its time went", Columns: columns("kind", "spent on", "stack", "where", "cause", "while another goroutine", "time_ns", "time", "share", "share", "count", "times")}
+	for i := range one.Part.Rows[:min(top, len(one.Part.Rows))] {
 		r := &one.Part.Rows[i]
-		where.Rows = append(where.Rows, []any{kindOf(r), lineOf(a, r.Site), causeOf(r), r.Time, Share(one.Part.Share(r.Time)), r.Count})
+		where.Rows = append(where.Rows, []any{kindOf(r), lineOf(a, r.Site), causeOf(r), r.Time, report.Share(one.Part.Share(r.Time)), r.Count})
 	}
-	where.more(len(one.Part.Rows)-top, "lines")
-	steps := &Sheet{Key: "steps", Title: "In order", Columns: []Column{{"at_ns", "at"}, {"time_ns", "for"}, {"kind", ""}, {"stack", "where"}, {"cause", "while another goroutine"}}}
-	for i := range head(one.Steps, top) {
+	where.More(len(one.Part.Rows)-top, "lines")
+	steps := &report.Sheet{Key: "steps", Title: "In order", Columns: columns("at_ns", "at", "time_ns", "for", "kind", "", "stack", "where", "cause", "while another goroutine")}
+	for i := range one.Steps[:min(top, len(one.Steps))] {
 		st := &one.Steps[i]
-		steps.Rows = append(steps.Rows, []any{since(st.At, one.Span.Start), st.Row.Time, kindOf(&st.Row), lineOf(a, st.Row.Site), causeOf(&st.Row)})
+		steps.Rows = append(steps.Rows, []any{time.Duration(st.At - one.Span.Start), st.Row.Time, kindOf(&st.Row), lineOf(a, st.Row.Site), causeOf(&st.Row)})
 	}
-	steps.more(len(one.Steps)-top, "steps")
+	steps.More(len(one.Steps)-top, "steps")
 	if one.Truncated {
 		steps.Notes = append(steps.Notes, "There were more steps than are kept.")
 	}
-	return &Trace{Facts: facts, Sheets: []*Sheet{where, steps}}
+	return &report.Trace{Facts: facts, Sheets: []*report.Sheet{where, steps}}
 }
 
-// TraceWall ranks the functions of the profile of units of work, and says whose time it
+// Wall ranks the functions of the profile of units of work, and says whose time it
 // is.
-func TraceWall(a *account.Account, p *sched.StateProfile, top int) *Trace {
-	t := TraceProfile(p, top)
+func Wall(a *account.Account, p *sched.StateProfile, top int) *report.Trace {
+	t := report.TraceProfile(p, top)
 	whose := ""
 	for u := account.Request; u <= account.Main; u++ {
 		n := int64(0)
@@ -236,4 +237,12 @@ func TraceWall(a *account.Account, p *sched.StateProfile, top int) *Trace {
 	}
 	t.Sheets[0].Notes = append(t.Sheets[0].Notes, "The goroutines that are counted are those of units of work, from begin to end of each: "+strings.TrimPrefix(whose, ", ")+". What others did for them stands above the wait for them, in brackets.")
 	return t
+}
+
+// columns makes columns of keys and heads in turn.
+func columns(keysAndHeads ...string) (all []report.Column) {
+	for i := 0; i < len(keysAndHeads); i += 2 {
+		all = append(all, report.Column{Key: keysAndHeads[i], Head: keysAndHeads[i+1]})
+	}
+	return all
 }
