@@ -1,8 +1,8 @@
 package insight
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,15 +33,15 @@ var wt01 = &Rule{
 
 // waiting is what one group of units waits for at one line.
 type waiting struct {
-	group   facts.UnitGroup
-	kind    string // of the wait, by its key
-	clause  string
-	site    facts.UnitSite
-	time    time.Duration // that is not spent running, nor waiting for a P
-	count   int64
-	what    string
-	network bool
-	causes  []facts.UnitRow // what it was for, the largest first; of one goroutine itself none
+	group  facts.UnitGroup
+	kind   string // of the wait, by its key
+	clause string
+	site   facts.UnitSite
+	time   time.Duration // that is not spent running, nor waiting for a P
+	count  int64
+	what   string
+	more   []facts.UnitSite // further lines of it
+	causes []facts.UnitRow  // what it was for, the largest first; of one goroutine itself none
 }
 
 // share is the part of the group's time.
@@ -96,42 +96,97 @@ func notWaiting(g facts.UnitGroup) string {
 	w := mostly(g)
 	first := &g.All.Rows[0]
 	text := fmt.Sprintf("%s spends most of its time, %s, %s%s", unitOf(g), unit.Percent(g.All.Share(first.Time)), first.Kind.Clause(), atPlace(first.Site))
-	if w != nil && (w.site != first.Site || w.kind != first.Kind.Key()) {
+	if w != nil && (w.site != first.Site || w.kind != first.Kind.Key()) && w.share() >= 0.05 {
 		text += fmt.Sprintf("; of its waits %s%s is the longest, %s", w.clause, atPlace(w.site), unit.Percent(w.share()))
 	}
 	return text
 }
 
-// mostly finds what a group waits for most, nil where it does not wait.
+// mostly finds what a group waits for most, nil where it does not wait: at one line, or
+// at several for one cause. What a peer takes counts half, since it is the peer's: a
+// queue before the call comes first.
 func mostly(g facts.UnitGroup) *waiting {
-	type place struct{ kind, site string }
-	by := map[place]*waiting{}
-	var all []*waiting
+	lines, causes := gathering{}, gathering{}
 	for _, row := range g.All.Rows {
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
-		if slices.Contains(purpose, kind) {
-			continue
-		}
-		if cause == "runnable" || cause == "running" && kind != "lock" && kind != "pool" && kind != "stop_the_world" {
-			continue // it waits for a computation, or with it for a P
-		}
-		p := place{kind, fmt.Sprint(row.Site.Frame)}
-		w := by[p]
-		if w == nil {
-			w = &waiting{group: g, kind: kind, clause: row.Kind.Clause(), site: row.Site, what: row.What, network: row.Kind.Network()}
-			by[p] = w
-			all = append(all, w)
-		}
-		w.time += row.Time
-		w.count += row.Count
-		if cause != "none" {
-			w.causes = append(w.causes, row)
+		switch {
+		case slices.Contains(purpose, kind):
+		case kind == "stop_the_world":
+			lines.add(g, kind, row)
+		case cause == "runnable" || cause == "running" && kind != "lock" && kind != "pool":
+			// It waits for a computation, or with it for a P.
+		default:
+			lines.add(g, kind+" "+fmt.Sprint(row.Site.Frame), row)
+			if cause != "none" && cause != "unknown" && kind != "lock" {
+				causes.add(g, cause+" "+fmt.Sprint(row.Cause.Site.Frame), row)
+			}
 		}
 	}
-	if len(all) == 0 {
-		return nil
+	best, for1 := lines.most(), causes.most()
+	if best == nil || for1 != nil && for1.weight() > 1.2*best.weight() {
+		return for1
 	}
-	return slices.MaxFunc(all, func(a, b *waiting) int { return cmp.Compare(a.time, b.time) })
+	return best
+}
+
+// gathering are waits by what is the same in them.
+type gathering map[string]*waiting
+
+func (x gathering) add(g facts.UnitGroup, key string, row facts.UnitRow) {
+	w := x[key]
+	if w == nil {
+		w = &waiting{group: g, kind: row.Kind.Key(), clause: row.Kind.Clause(), site: row.Site, what: row.What}
+		x[key] = w
+	}
+	w.time += row.Time
+	w.count += row.Count
+	if row.Site.Frame != w.site.Frame && row.Kind.Key() != "stop_the_world" {
+		w.more = append(w.more, row.Site)
+	}
+	if row.Cause.Kind.Key() != "none" {
+		w.causes = append(w.causes, row)
+	}
+}
+
+// most is the one that counts most.
+func (x gathering) most() (best *waiting) {
+	for _, key := range slices.Sorted(maps.Keys(x)) {
+		if w := x[key]; best == nil || w.weight() > best.weight() {
+			best = w
+		}
+	}
+	return best
+}
+
+// weight is the time of a wait as far as the program can change it.
+func (w *waiting) weight() float64 {
+	if slices.Contains(peers, w.reason()) && !w.queues() && float64(w.count) < 3*float64(w.group.Wall.Count) {
+		return float64(w.time) / 2
+	}
+	return float64(w.time)
+}
+
+// reason is what the wait is for, by the key of its kind.
+func (w *waiting) reason() string {
+	if len(w.causes) == 0 || w.kind == "pool" || w.kind == "stop_the_world" {
+		return w.kind
+	}
+	if cause := w.causes[0].Cause.Kind.Key(); cause != "unknown" {
+		return cause
+	}
+	return w.kind
+}
+
+// queues tells whether units wait while others do what they do themselves then: they
+// stand in a queue.
+func (w *waiting) queues() bool {
+	if len(w.causes) == 0 {
+		return false
+	}
+	c := &w.causes[0].Cause
+	return slices.ContainsFunc(w.group.All.Rows, func(row facts.UnitRow) bool {
+		return row.Kind == c.Kind && row.Site.Frame == c.Site.Frame && row.Cause.Kind.Key() == "none"
+	})
 }
 
 // unitOf names one of a group: "a request of main.handle".
@@ -158,40 +213,49 @@ func atPlace(s facts.UnitSite) string {
 	if s.Frame.Line == 0 {
 		return " in " + stack.Short(s.Frame.Func)
 	}
-	return " at " + place(s.Frame)
+	return " in " + place(s.Frame)
 }
 
 // meanwhile says what the goroutine did that was waited for.
-func (w *waiting) meanwhile() (text, kind string) {
+func (w *waiting) meanwhile() string {
 	if len(w.causes) == 0 {
-		return "", ""
+		return ""
 	}
 	c := w.causes[0].Cause
-	kind = c.Kind.Key()
+	kind := c.Kind.Key()
 	holder := "the goroutine that ends the wait is "
 	if w.kind == "lock" {
 		holder = "the one that holds it is "
 	}
 	switch {
 	case kind == "unknown" && w.kind == "lock" && c.Site.Frame.Func != "":
-		return ", which is let go" + atPlace(c.Site), kind
-	case kind == "unknown":
-		return "", kind
+		return ", which is let go" + atPlace(c.Site)
+	case kind == "unknown", w.kind == "stop_the_world" && c.Site.Frame.Func == "":
+		return ""
 	case w.kind == "stop_the_world":
-		return ", which is stopped" + atPlace(c.Site), kind
+		return ", asked for" + atPlace(c.Site)
+	case w.queues():
+		return ", behind others that are " + c.Kind.Clause() + atPlace(c.Site)
 	}
-	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site), kind
+	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site)
 }
 
 func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) Finding {
 	g := w.group
-	why, cause := w.meanwhile()
+	why, reason := w.meanwhile(), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
 	what := w.clause
 	if w.what != "" {
 		what += " (" + w.what + ")"
 	}
-	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, atPlace(w.site), why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
+	where := atPlace(w.site)
+	if w.kind == "stop_the_world" && strings.HasPrefix(why, ", asked for") {
+		where = ""
+	}
+	if len(w.more) > 0 {
+		where += fmt.Sprintf(" and %s", unit.Plural(int64(len(w.more)), "further line"))
+	}
+	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, where, why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
 	if g.Wall.Count > 1 {
 		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
 	}
@@ -206,10 +270,6 @@ func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) F
 	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity = Warning
-	reason := cause
-	if reason == "" || reason == "unknown" || w.kind == "pool" {
-		reason = w.kind
-	}
 	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence = w.evidence(t)
@@ -252,14 +312,14 @@ func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
 	}
 	calls := float64(w.count) / float64(max(1, g.Wall.Count))
 	switch {
-	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool":
+	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
 		info("the time is that of whoever answers, who may have good reasons for it")
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
 		info("what the goroutine that ended the wait did meanwhile is not in the trace, or was to wait itself")
 	}
 	if starved := g.All.Of(ready(g)) + causedBy(g, "runnable"); g.All.Share(starved) >= r.param("starved") {
 		info(fmt.Sprintf("%s of the time is waiting for a P (SC07): other waits may be long because of that", unit.Percent(g.All.Share(starved))))
-	} else if reason == "lock" || w.kind == "lock" || w.kind == "channel" {
+	} else if slices.Contains([]string{"lock", "running", "channel", "wait_group", "cond", "other"}, reason) {
 		full(in, f)
 	}
 	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
@@ -349,6 +409,9 @@ func waitAdvice(reason string, w *waiting, many bool) string {
 		text = "It asks again and again, one call after the other: ask for all at once (a batch, a join, one query with many keys; this is N+1), or make the calls side by side where they do not need each other."
 	case many && (reason == "sleep" || reason == "timer") && w.kind == reason:
 		text = "It polls: " + strings.ToLower(text[:1]) + text[1:]
+	}
+	if w.queues() && w.kind != "lock" {
+		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too narrow for the load. Where it is there to protect somebody else, this is where the limit is."
 	}
 	if w.kind == "lock" && reason != "lock" && reason != "running" {
 		text = "Do what waits without the lock: look, let go, do it, lock again and store; where several want the same, let the first one do it and the others wait for that alone (singleflight). " + text

@@ -24,8 +24,8 @@ func adds(t *testing.T, what string, p *Part) {
 	}
 }
 
-// check holds what is true of every account.
-func check(t *testing.T, name string, a *Account) {
+// Check holds what is true of every account.
+func Check(t *testing.T, name string, a *Account) {
 	t.Helper()
 	for _, g := range a.Groups {
 		what := name + ": " + g.Unit.String() + " " + g.Name
@@ -80,7 +80,7 @@ func TestRecorded(t *testing.T) {
 				continue
 			}
 			t.Logf("%s: %d groups, %d cut", filepath.Base(file), len(a.Groups), a.Cut)
-			check(t, filepath.Base(file), a)
+			Check(t, filepath.Base(file), a)
 		}
 	}
 }

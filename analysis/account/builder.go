@@ -34,6 +34,7 @@ type track struct {
 	// why is the name of that stop.
 	assists, stops bool
 	why            exectrace.NameID
+	inside         stack.ID // where either began
 	lives          bool
 	// units are those that it works on, request among them.
 	units   *open

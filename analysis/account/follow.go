@@ -259,7 +259,14 @@ func (f *follower) rangeEvent(e *exectrace.Event) {
 	t := f.living(e.SubjectSlot)
 	begins := e.Kind != exectrace.KindRangeEnd
 	if t != nil && e.Kind != exectrace.KindRangeActive {
-		f.ran(t, e.Stack, f.gs.In(e.SubjectSlot).Waited, e.Time)
+		at := e.Stack
+		if at == 0 { // the end of a range does not say where
+			at = t.inside
+		}
+		f.ran(t, at, f.gs.In(e.SubjectSlot).Waited, e.Time)
+	}
+	if t != nil {
+		t.inside = e.Stack
 	}
 	if e.Name == exectrace.NameMarkAssist {
 		if t != nil {

@@ -70,7 +70,7 @@ var kindNames = [kinds][3]string{
 	Running:   {"running", "running", "running"},
 	Assist:    {"mark_assist", "mark assist", "helping the collector (mark assist)"},
 	Collector: {"collector", "waiting for the GC", "waiting for the collector"},
-	Stopped:   {"stop_the_world", "stop-the-world", "stopped, with the world"},
+	Stopped:   {"stop_the_world", "stop-the-world", "in stops of the world"},
 	Ready:     {"runnable", "waiting for a P", "waiting for a P"},
 	Lock:      {"lock", "lock", "waiting for a lock"},
 	Channel:   {"channel", "channel or select", "waiting for a channel"},

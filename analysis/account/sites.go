@@ -146,7 +146,9 @@ func (w *words) at(state int, id stack.ID) keyID {
 	k := key{site: w.site(id)}
 	switch state {
 	case plainRunning:
-		k.kind = Running
+		if k.kind = Running; w.view(id).has("syscall.forkExec") {
+			k.kind = Child // no event tells of the call that makes it
+		}
 	case plainAssist:
 		k.kind = Assist
 	case plainReady:
