@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ var wt01 = &Rule{
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.3, "share of the time", "chosen: less is rarely the first thing to change"},
-		{"warning", 0.5, "share of the time", "chosen: half of it waits here"},
+		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
 		{"each", 200e-6, "s", "chosen: what one waits there; less is what the scheduler and the kernel take"},
 		{"units", 10, "requests or tasks", "chosen: fewer are of a moment"},
 		{"group", 0.1, "share of the time of all", "chosen: a kind of request that hardly counts is left out"},
@@ -34,6 +35,7 @@ var wt01 = &Rule{
 // waiting is what one group of units waits for at one line.
 type waiting struct {
 	group  facts.UnitGroup
+	key    string // what is the same in it
 	kind   string // of the wait, by its key
 	clause string
 	site   facts.UnitSite
@@ -106,8 +108,19 @@ func notWaiting(g facts.UnitGroup) string {
 // at several for one cause. What a peer takes counts half, since it is the peer's: a
 // queue before the call comes first.
 func mostly(g facts.UnitGroup) *waiting {
-	lines, causes := gathering{}, gathering{}
-	for _, row := range g.All.Rows {
+	lines, causes := gather(g, g.All.Rows)
+	best, for1 := lines.most(), causes.most()
+	if best == nil || for1 != nil && for1.weight() > 1.2*best.weight() {
+		return for1
+	}
+	return best
+}
+
+// gather adds up the waits of some units by line, and those that another goroutine has
+// ended by what that one did.
+func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
+	lines, causes = gathering{}, gathering{}
+	for _, row := range rows {
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
 		case slices.Contains(purpose, kind):
@@ -122,11 +135,7 @@ func mostly(g facts.UnitGroup) *waiting {
 			}
 		}
 	}
-	best, for1 := lines.most(), causes.most()
-	if best == nil || for1 != nil && for1.weight() > 1.2*best.weight() {
-		return for1
-	}
-	return best
+	return lines, causes
 }
 
 // gathering are waits by what is the same in them.
@@ -135,7 +144,7 @@ type gathering map[string]*waiting
 func (x gathering) add(g facts.UnitGroup, key string, row facts.UnitRow) {
 	w := x[key]
 	if w == nil {
-		w = &waiting{group: g, kind: row.Kind.Key(), clause: row.Kind.Clause(), site: row.Site, what: row.What}
+		w = &waiting{group: g, key: key, kind: row.Kind.Key(), clause: row.Kind.Clause(), site: row.Site, what: row.What}
 		x[key] = w
 	}
 	w.time += row.Time
@@ -180,7 +189,7 @@ func (w *waiting) reason() string {
 // queues tells whether units wait while others do what they do themselves then: they
 // stand in a queue.
 func (w *waiting) queues() bool {
-	if len(w.causes) == 0 {
+	if len(w.causes) == 0 || w.kind == "stop_the_world" {
 		return false
 	}
 	c := &w.causes[0].Cause
@@ -288,13 +297,11 @@ func pluralOf(g facts.UnitGroup) string {
 
 // slowShare is the share of the same wait in the slow ones.
 func slowShare(w *waiting) float64 {
-	sum := time.Duration(0)
-	for _, row := range w.group.Slow.Rows {
-		if row.Kind.Key() == w.kind && row.Site.Frame == w.site.Frame {
-			sum += row.Time
-		}
+	lines, causes := gather(w.group, w.group.Slow.Rows)
+	if same := cmp.Or(lines[w.key], causes[w.key]); same != nil {
+		return w.group.Slow.Share(same.time)
 	}
-	return w.group.Slow.Share(sum)
+	return 0
 }
 
 // peers are those across a network, or of the kernel: their time is not the program's.
