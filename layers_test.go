@@ -61,7 +61,7 @@ var house = map[string]floor{
 	"session":   {pure: true, may: []string{"value/", "format/", "recording"}},
 	"analysis/": {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/"}},
 	// Facts are asked by rules and by compare, and ask only what counts.
-	"analysis/facts": {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/gc", "analysis/overlap", "analysis/sched"}},
+	"analysis/facts": {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/account", "analysis/gc", "analysis/overlap", "analysis/sched"}},
 	"insight":        {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/"}},
 	"report":         {pure: true, may: []string{"value/", "format/", "recording", "session", "analysis/", "insight"}},
 	"web":            {may: []string{"value/", "format/", "recording", "session", "analysis/", "insight", "report", "source/system"}},

@@ -21,7 +21,7 @@ func (n MoreBytes) text() string {
 
 func (n MoreBytes) plain() any { return int64(n) }
 
-// more is how many objects there are more, with the sign, also where that is none.
+// More is how many objects there are more, with the sign, also where that is none.
 type more int64
 
 func (n more) text() string {

@@ -103,7 +103,7 @@ func (p *heyPart) add(d time.Duration) {
 	p.more(d)
 }
 
-// more adds time that belongs to a request that is counted already.
+// More adds time that belongs to a request that is counted already.
 func (p *heyPart) more(d time.Duration) {
 	p.average += d.Seconds()
 	p.slowest = max(p.slowest, d.Seconds())

@@ -115,9 +115,9 @@ func WriteTraceMarkdown(out io.Writer, t *Trace) error {
 	return w.err
 }
 
-// stackOf is a stack as it is shown: its line is that of the program's own
+// StackOf is a stack as it is shown: its line is that of the program's own
 // code nearest to the leaf, or the leaf where there is none.
-func stackOf(r *exectrace.Reader, id stack.ID) Stack {
+func StackOf(r *exectrace.Reader, id stack.ID) Stack {
 	frames := r.Stacks().Frames(id)
 	if len(frames) == 0 {
 		return Stack{Where: "–"}
@@ -144,7 +144,7 @@ func stackOf(r *exectrace.Reader, id stack.ID) Stack {
 
 // frames are the lines of a stack, leaf first.
 func frames(r *exectrace.Reader, id stack.ID) []string {
-	return stackOf(r, id).Frames
+	return StackOf(r, id).Frames
 }
 
 // nameOf is a function's name in short; of a goroutine that no event has told
@@ -303,11 +303,11 @@ func groupSheet(r *exectrace.Reader, groups []*sched.Group, top int) *Sheet {
 		s.Rows = append(s.Rows, []any{nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.SchedWait, g.Syscall + g.SyscallBlock, g.Blocked.Sum(),
 			quantile(&g.Wait, 0.99), quantile(&g.Run, 0.5), g.MaxExec, longest})
 	}
-	return s.more(len(groups)-top, "functions")
+	return s.More(len(groups)-top, "functions")
 }
 
-// more notes that a table was cut.
-func (t *Sheet) more(n int, what string) *Sheet {
+// More notes that a table was cut.
+func (t *Sheet) More(n int, what string) *Sheet {
 	if n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s more %s; -n shows more of them", unit.Count(int64(n)), what))
 	}
@@ -324,14 +324,14 @@ func blockSheet(r *exectrace.Reader, blocks []*sched.Block, top int) *Sheet {
 		var share any
 		if len(b.Wakers) > 0 {
 			if b.Wakers[0].Stack != 0 {
-				by = stackOf(r, b.Wakers[0].Stack)
+				by = StackOf(r, b.Wakers[0].Stack)
 			}
 			share = Share(float64(b.Wakers[0].Count) / float64(b.Wait.Count))
 		}
 		s.Rows = append(s.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Wait.Count, b.Wait.Sum, b.Wait.Quantile(0.5), b.Wait.Quantile(0.99), b.Wait.Max,
-			stackOf(r, b.Stack), by, share})
+			StackOf(r, b.Stack), by, share})
 	}
-	return s.more(len(blocks)-top, "places")
+	return s.More(len(blocks)-top, "places")
 }
 
 func taskSheet(r *exectrace.Reader, tasks []*sched.TaskGroup) *Sheet {

@@ -56,7 +56,7 @@ func deltaSheet(key, title, name string, list []sched.Delta, top int) *Sheet {
 		s.Rows = append(s.Rows, []any{label, there(d.A, d.A.Time), there(d.B, d.B.Time), changeOf(d), d.CountA, d.CountB,
 			there(d.A, d.A.P50), there(d.B, d.B.P50), there(d.A, d.A.P99), there(d.B, d.B.P99)})
 	}
-	return s.more(len(list)-top, "rows")
+	return s.More(len(list)-top, "rows")
 }
 
 func there(f sched.Figure, d time.Duration) any {

@@ -109,9 +109,9 @@ func (p *perfettoIntervals) Interval(r *exectrace.Reader, i *sched.Interval) {
 		p.out.printf(",\n"+`{"ph":"M","pid":2,"tid":%d,"name":"thread_name","args":{"name":%s}}`, i.G, quoted(fmt.Sprintf("G%d %s", i.G, name)))
 	}
 	if i.State == exectrace.Running && i.P != exectrace.NoProc {
-		p.span(1, int64(i.P), fmt.Sprintf("G%d %s", i.G, name), i, stackOf(r, i.Stack))
+		p.span(1, int64(i.P), fmt.Sprintf("G%d %s", i.G, name), i, StackOf(r, i.Stack))
 	}
-	p.span(2, int64(i.G), reasonOf(r, i.State, i.Reason), i, stackOf(r, i.Stack))
+	p.span(2, int64(i.G), reasonOf(r, i.State, i.Reason), i, StackOf(r, i.Stack))
 }
 
 func (p *perfettoIntervals) span(pid int, tid int64, name string, i *sched.Interval, at Stack) {

@@ -16,7 +16,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 		{"id", "goroutine", fmt.Sprint(h.ID)},
 		{"function", "function", nameOf(r, h.Name)},
 		{"created_by", "made by", goroutineOf(h.CreatedBy)},
-		{"creator", "at", stackOf(r, h.Creator)},
+		{"creator", "at", StackOf(r, h.Creator)},
 		{"created_ns", "first seen", time.Duration(h.Created - h.Start)},
 		{"started_ns", "first ran", since(h.Started, h.Start)},
 		{"ended_ns", "ended", since(h.Ended, h.Start)},
@@ -32,7 +32,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 	}
 	places := &Sheet{Key: "where", Title: "Where its time went", Columns: []Column{{"state", "state"}, {"count", "count"}, {"total_ns", "in all"}, {"max_ns", "longest"}, {"stack", "where"}}}
 	for _, p := range head(h.Where(), top) {
-		places.Rows = append(places.Rows, []any{reasonAt(r, p.State, p.Reason, p.Stack), p.Count, p.Time, p.Longest, stackOf(r, p.Stack)})
+		places.Rows = append(places.Rows, []any{reasonAt(r, p.State, p.Reason, p.Stack), p.Count, p.Time, p.Longest, StackOf(r, p.Stack)})
 	}
 	stays := &Sheet{Key: "stays", Title: "What it did", Columns: []Column{{"at_ns", "at"}, {"length_ns", "for"}, {"state", "state"}, {"p", "P"}, {"stack", "where"}, {"by", "ended by"}, {"by_stack", "from"}}}
 	for _, i := range head(h.Stays, top) {
@@ -45,11 +45,11 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 			by = goroutineOf(i.By)
 		}
 		if i.ByStack != 0 {
-			from = stackOf(r, i.ByStack)
+			from = StackOf(r, i.ByStack)
 		}
-		stays.Rows = append(stays.Rows, []any{time.Duration(i.Start - h.Start), i.Len(), reasonAt(r, i.State, i.Reason, i.Stack), p, stackOf(r, i.Stack), by, from})
+		stays.Rows = append(stays.Rows, []any{time.Duration(i.Start - h.Start), i.Len(), reasonAt(r, i.State, i.Reason, i.Stack), p, StackOf(r, i.Stack), by, from})
 	}
-	stays.more(len(h.Stays)+h.More-top, "stays in a state")
+	stays.More(len(h.Stays)+h.More-top, "stays in a state")
 	sheets := []*Sheet{places}
 	for _, c := range []struct {
 		key, title string
@@ -64,7 +64,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 		for _, re := range head(h.Regions, top) {
 			s.Rows = append(s.Rows, []any{r.Name(re.Name), fmt.Sprint(re.Task), since(re.Start, h.Start), re.Total, re.Exec, re.SchedWait, re.Blocked.Sum()})
 		}
-		sheets = append(sheets, s.more(len(h.Regions)-top, "regions"))
+		sheets = append(sheets, s.More(len(h.Regions)-top, "regions"))
 	}
 	return &Trace{Facts: facts, Sheets: append(sheets, stays)}
 }
@@ -74,7 +74,7 @@ func contactSheet(r *exectrace.Reader, key, title string, list []sched.Contact, 
 	for _, c := range head(list, top) {
 		s.Rows = append(s.Rows, []any{fmt.Sprint(c.G), nameOf(r, c.Name), c.Count, c.Time})
 	}
-	return s.more(len(list)-top, "goroutines")
+	return s.More(len(list)-top, "goroutines")
 }
 
 // head is the first n of a list.

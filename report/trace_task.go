@@ -36,12 +36,12 @@ func TraceTask(h *sched.TaskHistory, top int) *Trace {
 		}
 		tree.Rows = append(tree.Rows, []any{strings.Repeat("  ", k.Depth) + name(k.Name), fmt.Sprint(k.ID), since(k.Start, h.Span.Start), took, k.Regions, k.Logs})
 	}
-	tree.more(len(h.Tree)-top, "tasks")
+	tree.More(len(h.Tree)-top, "tasks")
 	regions := &Sheet{Key: "regions", Title: "Regions", Columns: []Column{{"region", "region"}, {"task", "task"}, {"goroutine", "goroutine"}, {"at_ns", "at"}, {"time_ns", "took"}, {"exec_ns", "running"}, {"sched_wait_ns", "for a P"}, {"blocked_ns", "waiting"}, {"stack", "where"}}}
 	for _, re := range head(h.Regions, top) {
-		regions.Rows = append(regions.Rows, []any{name(re.Name), fmt.Sprint(re.Task), fmt.Sprint(re.G), since(re.Start, h.Span.Start), re.Total, re.Exec, re.SchedWait, re.Blocked.Sum(), stackOf(r, re.Stack)})
+		regions.Rows = append(regions.Rows, []any{name(re.Name), fmt.Sprint(re.Task), fmt.Sprint(re.G), since(re.Start, h.Span.Start), re.Total, re.Exec, re.SchedWait, re.Blocked.Sum(), StackOf(r, re.Stack)})
 	}
-	regions.more(len(h.Regions)-top, "regions")
+	regions.More(len(h.Regions)-top, "regions")
 	sheets := []*Sheet{where, tree}
 	if len(h.Regions) > 0 {
 		sheets = append(sheets, regions)
@@ -51,7 +51,7 @@ func TraceTask(h *sched.TaskHistory, top int) *Trace {
 		for _, l := range head(h.Logs, top) {
 			logs.Rows = append(logs.Rows, []any{time.Duration(l.At - h.Span.Start), fmt.Sprint(l.Task), fmt.Sprint(l.G), name(l.Category), l.Message})
 		}
-		sheets = append(sheets, logs.more(len(h.Logs)-top, "messages"))
+		sheets = append(sheets, logs.More(len(h.Logs)-top, "messages"))
 	}
 	return &Trace{Facts: facts, Sheets: sheets}
 }
@@ -97,8 +97,8 @@ func pathSheet(h *sched.TaskHistory, top int) *Sheet {
 		if s.state == exectrace.NotExist {
 			state = "not there"
 		}
-		sheet.Rows = append(sheet.Rows, []any{s.d, Share(float64(s.d) / float64(max(1, h.Span.Len()))), s.n, state, nameOf(h.Reader, s.name), stackOf(h.Reader, s.stack), s.longest.Len(), fmt.Sprint(s.longest.G)})
+		sheet.Rows = append(sheet.Rows, []any{s.d, Share(float64(s.d) / float64(max(1, h.Span.Len()))), s.n, state, nameOf(h.Reader, s.name), StackOf(h.Reader, s.stack), s.longest.Len(), fmt.Sprint(s.longest.G)})
 	}
 	sheet.Notes = append(sheet.Notes, "Where the task waited for another goroutine, what that one did meanwhile is counted in its place.")
-	return sheet.more(len(list)-top, "places")
+	return sheet.More(len(list)-top, "places")
 }

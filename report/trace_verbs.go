@@ -27,13 +27,13 @@ func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
 		{"sched_wait_ns", "for a P"}, {"blocked_ns", "waiting"}, {"life_p50_ns", "life p50"}, {"life_p99_ns", "life p99"},
 	}}
 	for _, g := range a.Creators[:min(top, len(a.Creators))] {
-		s.Rows = append(s.Rows, []any{stackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
+		s.Rows = append(s.Rows, []any{StackOf(r, g.Creator), nameOf(r, g.Name), g.Count, g.Peak, g.Exec, g.Exec / time.Duration(g.Count), g.SchedWait, g.Blocked.Sum(),
 			quantile(&g.Life, 0.5), quantile(&g.Life, 0.99)})
 	}
 	if len(a.Creators) == 0 {
 		s.Notes = append(s.Notes, "No goroutine was created while the trace was taken.")
 	}
-	return &Trace{Sheets: with(lostSheet(a), s.more(len(a.Creators)-top, "go statements"))}
+	return &Trace{Sheets: with(lostSheet(a), s.More(len(a.Creators)-top, "go statements"))}
 }
 
 // TraceBlocked is where goroutines waited, and where those still are that the
@@ -52,9 +52,9 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 		if b.Alternating >= 100 && 2*b.Alternating >= b.Wait.Count && len(pairs.Rows) < top {
 			var by any
 			if len(b.Wakers) > 0 {
-				by = stackOf(r, b.Wakers[0].Stack)
+				by = StackOf(r, b.Wakers[0].Stack)
 			}
-			pairs.Rows = append(pairs.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), stackOf(r, b.Stack), by})
+			pairs.Rows = append(pairs.Rows, []any{reasonAt(r, b.State, b.Reason, b.Stack), b.Alternating, Share(float64(b.Alternating) / float64(b.Wait.Count)), StackOf(r, b.Stack), by})
 		}
 	}
 	sheets := with(lostSheet(a), blocks)
@@ -66,9 +66,9 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "made in the trace"}, {"example", "one of them"},
 	}}
 	for _, l := range a.Left[:min(top, len(a.Left))] {
-		left.Rows = append(left.Rows, []any{l.Count, reasonAt(r, l.State, l.Reason, l.Stack), l.Longest, nameOf(r, l.Name), stackOf(r, l.Stack), l.Created, int64(l.Example)})
+		left.Rows = append(left.Rows, []any{l.Count, reasonAt(r, l.State, l.Reason, l.Stack), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
 	}
-	left.more(len(a.Left)-top, "places")
+	left.More(len(a.Left)-top, "places")
 	return &Trace{Sheets: with(append(sheets, left)...)}
 }
 
@@ -86,7 +86,7 @@ func siteSheet(a *sched.Analysis, top int) *Sheet {
 		if b.State != exectrace.Waiting || !strings.Contains(reason, "chan") && reason != "select" {
 			continue
 		}
-		where := stackOf(a.Reader, b.Stack).Where
+		where := StackOf(a.Reader, b.Stack).Where
 		s := sites[where+reason]
 		if s == nil {
 			s = &site{where: where, reason: reason}
@@ -106,7 +106,7 @@ func siteSheet(a *sched.Analysis, top int) *Sheet {
 	for _, s := range head(list, top) {
 		out.Rows = append(out.Rows, []any{s.where, s.reason, s.count, float64(s.count) / seconds, s.sum / time.Duration(max(1, s.count))})
 	}
-	return out.more(len(list)-top, "lines")
+	return out.More(len(list)-top, "lines")
 }
 
 // TraceSched is how long goroutines waited for a P, and how the Ps were used.
@@ -151,12 +151,12 @@ func TraceHogs(a *sched.Analysis, top int) *Sheet {
 		{"function", "function"}, {"runs", "long runs"}, {"p50_ns", "run p50"}, {"longest_ns", "longest run"}, {"delay_ns", "others waited"}, {"worst_delay_ns", "at worst"}, {"at_ns", "at"}, {"stack", "then at"},
 	}}
 	for _, h := range head(a.Hogs, top) {
-		s.Rows = append(s.Rows, []any{nameOf(a.Reader, h.Name), h.Runs.Count, h.Runs.Quantile(0.5), h.Runs.Max, h.Delay, h.WorstDelay, time.Duration(h.Worst.Start - a.Info.Span.Start), stackOf(a.Reader, h.Worst.Stack)})
+		s.Rows = append(s.Rows, []any{nameOf(a.Reader, h.Name), h.Runs.Count, h.Runs.Quantile(0.5), h.Runs.Max, h.Delay, h.WorstDelay, time.Duration(h.Worst.Start - a.Info.Span.Start), StackOf(a.Reader, h.Worst.Stack)})
 	}
 	if len(a.Hogs) == 0 {
 		s.Notes = append(s.Notes, "No goroutine ran for 10 ms or more while another one waited for a P.")
 	}
-	return s.more(len(a.Hogs)-top, "functions")
+	return s.More(len(a.Hogs)-top, "functions")
 }
 
 // latencySheet is the waits for a P by function.
@@ -167,14 +167,14 @@ func latencySheet(a *sched.Analysis, top int) *Sheet {
 	for _, g := range a.Groups[:min(top, len(a.Groups))] {
 		s.Rows = append(s.Rows, []any{nameOf(a.Reader, g.Name), g.Wait.Count, g.Wait.Sum, quantile(&g.Wait, 0.5), quantile(&g.Wait, 0.99), quantile(&g.Wait, 1), g.Run.Count, quantile(&g.Run, 0.5), quantile(&g.Run, 1)})
 	}
-	return s.more(len(a.Groups)-top, "functions")
+	return s.More(len(a.Groups)-top, "functions")
 }
 
 // intervalSheet lists single stays in a state.
 func intervalSheet(a *sched.Analysis, key, title string, list []sched.Interval) *Sheet {
 	s := &Sheet{Key: key, Title: title, Columns: []Column{{"length_ns", "length"}, {"at_ns", "at"}, {"goroutine", "goroutine"}, {"function", "function"}, {"stack", "then at"}}}
 	for i := range list {
-		s.Rows = append(s.Rows, []any{list[i].Len(), time.Duration(list[i].Start - a.Info.Span.Start), fmt.Sprint(list[i].G), nameOf(a.Reader, list[i].Name), stackOf(a.Reader, list[i].Stack)})
+		s.Rows = append(s.Rows, []any{list[i].Len(), time.Duration(list[i].Start - a.Info.Span.Start), fmt.Sprint(list[i].G), nameOf(a.Reader, list[i].Name), StackOf(a.Reader, list[i].Stack)})
 	}
 	return s
 }
@@ -233,7 +233,7 @@ func TraceRegions(a *sched.Analysis, top int) *Trace {
 	if len(a.Regions) == 0 {
 		s.Notes = append(s.Notes, "The trace has no user regions: runtime/trace.WithRegion makes one.")
 	}
-	s.more(len(a.Regions)-top, "regions")
+	s.More(len(a.Regions)-top, "regions")
 	return &Trace{Sheets: with(lostSheet(a), s)}
 }
 
@@ -247,7 +247,7 @@ func TraceSTW(a *sched.Analysis, top int) *Trace {
 	}
 	worst := &Sheet{Key: "worst", Title: "The longest ones", Columns: []Column{{"length_ns", "length"}, {"at_ns", "at"}, {"kind", "kind"}, {"goroutine", "goroutine"}, {"stack", "where"}}}
 	for _, p := range a.GC.Worst {
-		worst.Rows = append(worst.Rows, []any{p.Span.Len(), time.Duration(p.Span.Start - a.Info.Span.Start), r.Name(p.Kind), fmt.Sprint(p.G), stackOf(r, p.Stack)})
+		worst.Rows = append(worst.Rows, []any{p.Span.Len(), time.Duration(p.Span.Start - a.Info.Span.Start), r.Name(p.Kind), fmt.Sprint(p.G), StackOf(r, p.Stack)})
 	}
 	assists := &Sheet{Key: "assists", Title: "Mark assists by function", Columns: []Column{{"function", "function"}, {"count", "count"}, {"total_ns", "in all"}, {"p50_ns", "p50"}, {"p99_ns", "p99"}, {"max_ns", "longest"}}}
 	for i := range a.GC.Assists[:min(top, len(a.GC.Assists))] {
@@ -264,7 +264,7 @@ func TraceSTW(a *sched.Analysis, top int) *Trace {
 	if len(a.GC.Cycles) == 0 {
 		cycles.Notes = append(cycles.Notes, "No collection was marking while the trace was taken.")
 	}
-	cycles.more(len(a.GC.Cycles)-top, "collections")
+	cycles.More(len(a.GC.Cycles)-top, "collections")
 	return &Trace{Sheets: with(lostSheet(a), kinds, worst, assists, cycles)}
 }
 

@@ -77,6 +77,12 @@ func (s loose) addStacks(f *File) error {
 	return nil
 }
 
+// LastProfile is the last dump of a file as a goroutine profile; it errs when that has no
+// goroutine.
+func (l Listing) LastProfile() (*profile.Profile, error) {
+	return goroutineprofile.Of(l.File, l.InDump(len(l.Dumps)-1))
+}
+
 // lastStacks makes a goroutine profile of the last dump of a file.
 func (s *Session) lastStacks(path string) (*profile.Profile, error) {
 	d, err := s.dumpAt(path)

@@ -76,6 +76,8 @@ type Facts struct {
 	// the machine did.
 	Trace func() *Trace
 	Noise func() *Noise
+	// Units are where the time of requests and other units of work goes.
+	Units func() *Units
 
 	session *session.Session
 	samples func() (*Weights, error)
@@ -106,6 +108,7 @@ func about(s *session.Session, part timeline.Span, stop func() bool) *Facts {
 	m := s.Manifest()
 	f := &Facts{Title: m.Title, Manifest: m, session: s}
 	f.Trace = sync.OnceValue(func() *Trace { return trace(s, part, stop) })
+	f.Units = sync.OnceValue(func() *Units { return units(s, f.Trace(), part, stop) })
 	f.Noise = sync.OnceValue(func() *Noise { return noise(f) })
 	f.samples = sync.OnceValues(func() (*Weights, error) { return tracedSamples(f) })
 	for _, kind := range waitFiles {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/analysis/account"
 	"loupe/analysis/overlap"
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
@@ -79,7 +80,7 @@ func wholeTrace(s *session.Session) (*sched.Analysis, error) {
 
 // Wants are what rules ask of the execution trace of a recording.
 func Wants(s *session.Session) []sweep.Wanted {
-	wants := []sweep.Wanted{sched.Whole}
+	wants := []sweep.Wanted{sched.Whole, account.Whole(s.Scope())}
 	trace, ok := s.Manifest().Main(recording.ExecTrace)
 	if len(s.Manifest().Of(recording.CPU)) == 0 {
 		wants = append(wants, sched.Samples)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"loupe/analysis/sched"
-	"loupe/format/dump/goroutineprofile"
 	"loupe/format/exectrace"
 	"loupe/format/profile"
 	"loupe/recording"
@@ -259,7 +258,7 @@ func glimpse(f *Facts) (*AllWaits, error) {
 		dumps, derr := f.session.Stacks()
 		for i := len(dumps) - 1; i >= 0 && errors.Is(err, session.ErrNone); i-- {
 			if d := dumps[i]; len(d.Dumps) > 0 && d.Entry.Kind != session.CoreFile {
-				p, err = goroutineprofile.Of(d.File, d.InDump(len(d.Dumps)-1))
+				p, err = d.LastProfile()
 				entry, what = d.Entry, "dump of the goroutines"
 			}
 		}

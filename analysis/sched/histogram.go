@@ -40,6 +40,10 @@ func (h *Histogram) Merge(o *Histogram) {
 	}
 }
 
+// Class is the number of the class that a duration is counted in: longer ones have
+// higher numbers.
+func Class(d time.Duration) int { return classOf(max(d, 0)) }
+
 // classOf is four classes for each power of two: below 4 ns each nanosecond.
 func classOf(d time.Duration) int {
 	v := uint64(d)

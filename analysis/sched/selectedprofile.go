@@ -47,11 +47,16 @@ func ProfileKindNamed(name string) (ProfileKind, error) {
 	if i := slices.Index(profileNames[:], name); i >= 0 {
 		return ProfileKind(i), nil
 	}
-	return 0, fmt.Errorf("-kind %q: known are net, sync, syscall, sched, off-cpu, cpu, running", name)
+	return 0, fmt.Errorf("-kind %q: known are net, sync, syscall, sched, off-cpu, cpu, running, wall", name)
 }
 
 // About says what time a profile is of.
-func (k ProfileKind) About() string { return profileAbout[k] }
+func (k ProfileKind) About() string {
+	if k == ProfileWall {
+		return "in units of work, running or waiting"
+	}
+	return profileAbout[k]
+}
 
 // onlyTimes tells whether a filter restricts the times alone.
 func (q ProfileQuery) onlyTimes() bool {

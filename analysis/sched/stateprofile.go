@@ -37,12 +37,19 @@ const (
 
 	profileKinds
 	noProfile = profileKinds // of waiting for something else
+
+	// ProfileWall is all time of units of work, running and waiting: package account
+	// makes it, and nothing here does.
+	ProfileWall = profileKinds + 1
 )
 
 var profileNames = [profileKinds]string{"net", "sync", "syscall", "sched", "offcpu", "cpu", "running"}
 
 // String returns the kind's name: "net".
 func (k ProfileKind) String() string {
+	if k == ProfileWall {
+		return "wall"
+	}
 	if k >= profileKinds {
 		return fmt.Sprintf("ProfileKind(%d)", uint8(k))
 	}

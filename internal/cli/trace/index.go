@@ -33,7 +33,7 @@ func traceIndex(e *command.Env, f *traceFlags, args []string) error {
 	if !in.Held() {
 		return command.Usagef("an index is kept beside its trace, and %s is only passing through: put it into a file", in.Name)
 	}
-	data, size, done, err := traceBytes(in)
+	data, size, done, err := door.TraceBytes(in)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ func traceProfile(e *command.Env, f *traceFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.kind == sched.ProfileWall.String() {
+		return traceWall(e, f, name)
+	}
 	kind, err := sched.ProfileKindNamed(f.kind)
 	if err != nil {
 		return command.Usage(err)
@@ -39,8 +42,13 @@ func traceProfile(e *command.Env, f *traceFlags, args []string) error {
 		}
 		return command.Nothingf("%s has no time %s%s", name, kind.About(), hint)
 	}
+	return f.writeProfile(e, report.TraceProfile(p, f.top), p)
+}
+
+// writeProfile prints a page of a profile, or writes the profile where -o says so.
+func (f *traceFlags) writeProfile(e *command.Env, page *report.Trace, p *sched.StateProfile) error {
 	if f.out != "" {
 		return command.WriteFile(f.out, func(w *bufio.Writer) error { return p.Profile().Encode(w) })
 	}
-	return f.write(e, report.TraceProfile(p, f.top))
+	return f.write(e, page)
 }

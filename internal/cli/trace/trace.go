@@ -14,15 +14,12 @@ import (
 
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
-	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/kept"
 	"loupe/internal/cli/loadflags"
-	"loupe/recording"
 	"loupe/report"
 	"loupe/source"
-	"loupe/source/bounded"
 	"loupe/value/unit"
 )
 
@@ -44,11 +41,12 @@ func traceVerbs() []traceVerb {
 		{"goroutine", "ID", "the life of one goroutine: its states, stacks, and who woke it", traceGoroutine},
 		{"blocked", "", "where goroutines waited, for what, who ended it, and who waits still", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
 		{"sched", "", "waits for a P, how many ran side by side, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
+		{"requests", "[ID]", "where the time of requests goes, of typical and slow ones; with an id, of one; -slow", traceRequests},
 		{"tasks", "[ID]", "user tasks by type with their regions; with an id, its tree and critical path", traceTasks},
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
 		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
 		{"mmu", "", "what the collector leaves to the program in any window; -sweep, -per-proc", traceMMU},
-		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu, running", traceProfile},
+		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu, running, wall", traceProfile},
 		{"events", "", "every event in words; -raw as the file has them", traceEvents},
 		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
 		{"index", "", "make the timeline, for drawing at any zoom, and keep it beside the trace", traceIndex},
@@ -66,6 +64,7 @@ type traceFlags struct {
 	limit              unit.Bytes // maxMemory; 0 for none
 	json, compat, raw  bool
 	sweep, perProc     bool
+	slow               bool
 	given              func(flag string) bool
 	asking             loadflags.Flags
 	top                int
@@ -101,9 +100,10 @@ var Command = &command.Command{
 		fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
 		fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
 		fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
-		fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu or running")
+		fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu, running or wall")
 		fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
 		fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
+		fs.BoolVar(&f.slow, "slow", false, "requests: the slow ones first")
 		fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
 		fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
 		fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
@@ -187,14 +187,14 @@ func runTrace(e *command.Env, f *traceFlags, args []string) error {
 
 // traceVerbFlags are the flags that some verbs alone know.
 var traceVerbFlags = map[string][]string{
-	"by": {"goroutines"}, "kind": {"profile"}, "sweep": {"mmu"}, "per-proc": {"mmu"}, "raw": {"events"},
+	"by": {"goroutines"}, "kind": {"profile"}, "sweep": {"mmu"}, "per-proc": {"mmu"}, "raw": {"events"}, "slow": {"requests"},
 	"o": {"cut", "profile", "export"},
 }
 
 // traceVerbTerms are the terms of a filter that make sense, beside those of times,
 // for the verbs that do not show stays of goroutines in a state.
 var traceVerbTerms = map[string][]string{
-	"tasks": {"task", "dur"}, "regions": {"g", "task", "region"}, "stw": nil,
+	"tasks": {"task", "dur"}, "regions": {"g", "task", "region"}, "stw": nil, "requests": {"dur"},
 }
 
 // termsFor refuses the terms that a verb would overlook.
@@ -329,7 +329,7 @@ func openTrace(e *command.Env, f *traceFlags, name string) (t *exectrace.Trace, 
 
 // traceOf opens an input as a trace, which done closes.
 func traceOf(e *command.Env, in *source.Input) (t *exectrace.Trace, done func() error, err error) {
-	data, size, done, err := traceBytes(in)
+	data, size, done, err := door.TraceBytes(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -347,49 +347,6 @@ func tellMissing(e *command.Env, name string, t *exectrace.Trace) {
 	if all := t.Problems(); len(all) > 0 {
 		fmt.Fprintf(e.Stderr, "loupe trace: not all of %s could be read: %v\n", name, all[0])
 	}
-}
-
-// traceBytes opens a trace file, or finds the trace of a recording.
-//
-// Note: It is not mapped. Who runs go test -trace again makes the file shorter, and to
-// read a mapping beyond the end of its file kills the program. Reading a generation
-// at a time takes 1% more CPU time.
-func traceBytes(in *source.Input) (io.ReaderAt, int64, func() error, error) {
-	if in.Recording {
-		return recordedTrace(in)
-	}
-	if in.Kind != kind.Trace && in.Kind != kind.Unknown { // what is broken from its begin is told by its decoder
-		return nil, 0, nil, door.WrongKind(in, "an execution trace or a recording with one")
-	}
-	f, err := os.Open(in.Path)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, nil, err
-	}
-	return f, info.Size(), f.Close, nil
-}
-
-// recordedTrace finds the trace of a recording.
-func recordedTrace(in *source.Input) (io.ReaderAt, int64, func() error, error) {
-	rec, err := recording.OpenFile(in.Path)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	main, ok := rec.Main(recording.ExecTrace)
-	if !ok {
-		rec.Close()
-		return nil, 0, nil, command.Nothingf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", in.Name)
-	}
-	data, size, err := rec.ReaderAt(main.Path, bounded.MaxStream)
-	if err != nil {
-		rec.Close()
-		return nil, 0, nil, err
-	}
-	return data, size, rec.Close, nil
 }
 
 // isInput tells whether an argument names something to look at, and is no mistyped verb.

@@ -1,0 +1,215 @@
+package account
+
+import (
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+)
+
+// Builder makes an [Account] of the events of one pass. It is a [sweep.Listener]; when
+// the pass is over, call Finish.
+type Builder struct {
+	follower
+	o     Options
+	r     *exectrace.Reader
+	roots roots
+	tasks map[exectrace.TaskID]*open
+	last  timeline.Time
+	begin timeline.Time
+}
+
+// track is what is known of the goroutine in a slot.
+type track struct {
+	id   exectrace.GoID
+	born timeline.Time
+	// creator and maker are the slot and the goroutine that made it, at made.
+	creator exectrace.Slot
+	maker   exectrace.GoID
+	made    stack.ID
+	history history
+	// at is where the connection that it serves is in its loop.
+	at position
+	// assists and stops tell that it helps the collector, or has stopped the world;
+	// why is the name of that stop.
+	assists, stops bool
+	why            exectrace.NameID
+	inside         stack.ID // where either began
+	lives          bool
+	// units are those that it works on, request among them.
+	units   *open
+	request *open
+}
+
+// NewBuilder returns a builder for the events that a table of goroutines follows.
+func NewBuilder(gs *sweep.Goroutines, o Options) *Builder {
+	r := gs.Reader()
+	w := newWords(r, o.Scope)
+	b := &Builder{follower: follower{gs: gs, w: w, places: places{w: w}}, o: o, r: r, roots: roots{r: r}, tasks: map[exectrace.TaskID]*open{}}
+	b.units.init(w, o)
+	return b
+}
+
+// Kinds implements [sweep.Listener].
+func (b *Builder) Kinds() sweep.Kinds {
+	return sweep.Of(exectrace.KindSync, exectrace.KindGoTransition, exectrace.KindStackSample, exectrace.KindRangeBegin,
+		exectrace.KindRangeActive, exectrace.KindRangeEnd, exectrace.KindTaskBegin, exectrace.KindTaskEnd)
+}
+
+// Event takes the reader's current event.
+func (b *Builder) Event(e *exectrace.Event) {
+	b.last = e.Time
+	switch e.Kind {
+	case exectrace.KindGoTransition:
+		if e.From != e.To {
+			b.transition(e)
+		}
+	case exectrace.KindStackSample:
+		if t := b.living(e.GSlot); t != nil && t.units != nil {
+			for u := t.units; u != nil; u = u.next {
+				u.sample(e.Stack)
+			}
+		}
+	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
+		b.rangeEvent(e)
+	case exectrace.KindTaskBegin:
+		b.taskBegin(e)
+	case exectrace.KindTaskEnd:
+		b.taskEnd(e)
+	case exectrace.KindSync:
+		if b.begin == 0 {
+			b.begin = e.Time
+		}
+		if e.Reset() {
+			b.lose()
+		}
+	}
+}
+
+// transition ends what a goroutine did, and looks where it and who changed it are.
+func (b *Builder) transition(e *exectrace.Event) {
+	if e.GSlot != e.SubjectSlot && e.Stack != 0 {
+		b.look(e.GSlot, e.Stack, e.Time)
+	}
+	t := b.track(e.SubjectSlot)
+	was, is := &b.gs.Was, b.gs.Is
+	switch e.From {
+	case exectrace.Undetermined, exectrace.NotExist:
+		b.start(t, e, is)
+	case exectrace.Running:
+		b.ran(t, e.SubjectStack, was.Waited, e.Time)
+		if e.SubjectStack != 0 {
+			b.look(e.SubjectSlot, e.SubjectStack, e.Time)
+		}
+	case exectrace.Runnable:
+		b.ready(t, was.Waited, e.Time)
+	case exectrace.Syscall:
+		b.put(t, e.Time, b.w.at(plainCall, was.Stack), was.Stack)
+	case exectrace.Waiting:
+		b.waited(t, was, e)
+	}
+	if t.request != nil && t.at == waits && e.To == exectrace.Waiting {
+		b.units.drop(t) // it goes on waiting for a request
+	}
+	switch {
+	case e.To == exectrace.NotExist:
+		b.ended(t, e.Time)
+	case t.request == nil && t.at == waits && (e.From == exectrace.Waiting && e.To == exectrace.Runnable || e.To == exectrace.Syscall):
+		b.units.await(t, e.Time)
+	}
+}
+
+// start begins a life, or what the trace has of it.
+func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
+	b.units.abandonAll(t)
+	from := is.Since
+	h := t.history
+	*t = track{id: e.Goroutine(), born: from, lives: true, maker: exectrace.NoGoroutine, history: h}
+	b.blocks -= len(h.blocks)
+	t.history.reset(from)
+	created := e.From == exectrace.NotExist
+	if created {
+		t.creator, t.maker, t.made = e.GSlot, e.G, e.Stack
+	}
+	kind := b.roots.of(is.Name)
+	if t.id == 1 {
+		kind = Main
+	}
+	if kind == Main || kind < units && created {
+		u := b.units.open(kind, from, t.id)
+		u.real = true
+		u.next, t.units = t.units, u
+	}
+	if e.SubjectStack != 0 && !created {
+		b.look(e.SubjectSlot, e.SubjectStack, e.Time)
+	}
+}
+
+// look learns from the stack of a goroutine where it is in the loop of a connection.
+func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
+	t := b.living(slot)
+	if t == nil {
+		return
+	}
+	pl := b.places.of(id)
+	if t.units != nil && pl.handler != "" {
+		for u := t.units; u != nil; u = u.next {
+			u.named(pl)
+		}
+	}
+	if pl.at == elsewhere {
+		return
+	}
+	before := t.at
+	if before == waits && pl.at == begins {
+		b.ran(t, id, 0, at) // so much for reading it
+	}
+	t.at = pl.at
+	if t.request == nil {
+		if before == elsewhere && (pl.at == begins || pl.at == ends) {
+			b.units.cut++ // it is older than the trace
+		}
+		return
+	}
+	switch {
+	case pl.at == waits && before > waits, pl.at == over:
+		b.ran(t, id, 0, at)
+		b.units.done(t, at)
+	case pl.at == begins && before == ends: // the next one came right behind
+		b.ran(t, id, 0, at)
+		b.units.done(t, at)
+		b.units.await(t, at)
+		t.request.real = true
+		t.request.named(pl)
+	case pl.at >= begins:
+		t.request.real = true
+	}
+}
+
+// ended is the end of a goroutine, and of what it is.
+func (b *Builder) ended(t *track, at timeline.Time) {
+	for u := t.units; u != nil; {
+		next := u.next
+		switch {
+		case u.unit == Task:
+			u.next, u.lost = nil, true // another goroutine may end it
+		case u.unit == Request && !u.real:
+			b.units.free(u)
+		default:
+			b.units.end(u, at)
+		}
+		u = next
+	}
+	t.units, t.request, t.lives = nil, nil, false
+}
+
+// lose forgets everything: the trace has a gap.
+func (b *Builder) lose() {
+	b.restAll()
+	for i := range b.tracks {
+		b.units.abandonAll(&b.tracks[i])
+		b.tracks[i].lives = false
+	}
+	clear(b.tasks)
+	b.stops.open = b.stops.open[:0]
+}

@@ -1,0 +1,294 @@
+package account
+
+import (
+	"time"
+
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+)
+
+// maxMakers is how far back the goroutines are followed that made one another.
+const maxMakers = 8
+
+// follower follows all goroutines: it divides what each did.
+type follower struct {
+	gs     *sweep.Goroutines
+	w      *words
+	places places
+	tracks []track // by slot
+	stops  stops
+	units  collector
+	blocks int      // of all histories
+	cut    []amount // reused: see [follower.follow]
+}
+
+// track returns what is kept of the goroutine in a slot.
+func (f *follower) track(slot exectrace.Slot) *track {
+	if int(slot) >= len(f.tracks) {
+		f.tracks = grown(f.tracks, int(slot))
+	}
+	return &f.tracks[slot]
+}
+
+// living returns what is kept of a goroutine that has been told of, or nil.
+func (f *follower) living(slot exectrace.Slot) *track {
+	if slot == exectrace.NoSlot || int(slot) >= len(f.tracks) || !f.tracks[slot].lives {
+		return nil
+	}
+	return &f.tracks[slot]
+}
+
+// put ends a stretch at an instant.
+func (f *follower) put(t *track, at timeline.Time, k keyID, id stack.ID) {
+	from := t.history.end()
+	if at <= from {
+		return
+	}
+	f.blocks += t.history.push(f.w, at, k, f.blocks)
+	for u := t.units; u != nil; u = u.next {
+		u.add(k, at-max(from, u.start), 1)
+		u.step(max(from, u.start), at, k)
+		f.units.draw(u, k, id, at-max(from, u.start))
+	}
+}
+
+// ran ends a run at a stack; where that has no code of the user, the one where the run
+// began is as good.
+func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
+	if at <= t.history.end() {
+		return
+	}
+	id := end
+	if !f.w.user(f.w.site(end)) && f.w.user(f.w.site(begin)) || end == 0 {
+		id = begin
+	}
+	state := plainRunning
+	if t.assists {
+		state = plainAssist
+	}
+	k := f.w.at(state, id)
+	if t.at == begins && state == plainRunning && !f.w.user(f.w.site(id)) && f.places.of(end).at == ends {
+		k = f.w.id(key{kind: Running, site: inHandler}) // the handler has done it, without an event
+	}
+	if t.stops {
+		k = f.w.id(key{kind: Stopped, site: f.w.site(id), what: t.why})
+	}
+	f.put(t, at, k, id)
+}
+
+// ready ends a wait for a P, in which the world may have been stopped.
+func (f *follower) ready(t *track, where stack.ID, at timeline.Time) {
+	from := t.history.end()
+	k := f.w.at(plainReady, where)
+	if at > from && f.stops.last >= from {
+		f.stops.within(from, at, func(s *stop, start, end timeline.Time) {
+			f.put(t, start, k, where)
+			f.put(t, end, f.w.id(key{kind: Stopped, site: f.w.site(where), cause: Running, at: s.site, what: s.what}), where)
+		})
+	}
+	f.put(t, at, k, where)
+}
+
+// briefly is up to how long a wait of a goroutine without a unit is not followed: most
+// waits are such, and a chain of them says no more than its last one.
+const briefly = timeline.Time(20 * time.Microsecond)
+
+// waited ends a wait: where a goroutine has ended it, with what that one did meanwhile.
+func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
+	kind, k := f.w.wait(was.Reason, was.Stack)
+	by := f.living(e.GSlot)
+	switch {
+	case t.assists:
+		k = f.w.at(plainAssist, was.Stack)
+	case kind == Channel && e.GSlot == exectrace.NoSlot:
+		k = f.w.id(key{kind: Timer, site: f.w.keys[k].site})
+	case t.units == nil && e.Time-t.history.end() < briefly:
+		// Nobody will miss what it was for.
+	case kind.followed() && by != nil && by != t && e.To == exectrace.Runnable:
+		f.follow(t, by, k, was.Stack, e)
+		return
+	}
+	f.put(t, e.Time, k, was.Stack)
+}
+
+// follow ends a wait that a goroutine has ended: it is divided by what that one did
+// meanwhile, whose own waits have been divided so before.
+func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Event) {
+	from, to := t.history.end(), e.Time
+	if from >= to {
+		return
+	}
+	f.cut = f.cut[:0]
+	if to = f.between(by, e.Stack, from, to); from < to {
+		own := f.w.keys[k]
+		f.cut = append(f.cut, amount{f.w.id(key{kind: own.kind, site: own.site, cause: Unknown}) | isOwn, to - from})
+	}
+	f.divide(t, f.w.keys[k], where, e)
+}
+
+// between appends to the cut what a goroutine, which is at a stack at the end of the
+// time, did in it, the latest first; and before it was made, what the one did that made
+// it. It returns from when on that is known.
+func (f *follower) between(t *track, at stack.ID, from, to timeline.Time) timeline.Time {
+	for range maxMakers {
+		if open := max(t.history.end(), from); open < to { // what it does right now
+			f.cut = append(f.cut, amount{f.w.at(plainRunning, at), to - open})
+			to = open
+		}
+		f.cut, to = t.history.within(from, to, f.cut)
+		maker := f.living(t.creator)
+		if from >= to || t.maker == exectrace.NoGoroutine || maker == nil || maker.id != t.maker {
+			break
+		}
+		at, t = t.made, maker
+	}
+	return to
+}
+
+// isOwn marks keys that are of the wait itself already.
+const isOwn = keyID(1 << 31)
+
+// divide puts the pieces of a wait in place of it, the earliest first.
+func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event) {
+	fn := ""
+	if own.kind == Lock {
+		fn = f.w.locker(e.Stack)
+	}
+	if own.kind == Channel && f.w.waits[where].pool && f.w.view(e.Stack).has(givers...) {
+		own.kind = Pool
+	}
+	longest := 0
+	for i := range f.cut {
+		c := &f.cut[i]
+		if c.key&isOwn != 0 {
+			c.key &^= isOwn
+		} else {
+			c.key = f.caused(own, c.key, fn, e.Stack)
+		}
+		if c.d > f.cut[longest].d {
+			longest = i
+		}
+	}
+	at := t.history.end()
+	for i := len(f.cut) - 1; i >= 0; i-- {
+		c := f.cut[i]
+		if c.d <= 0 {
+			continue
+		}
+		f.blocks += t.history.push(f.w, at+c.d, c.key, f.blocks)
+		for u := t.units; u != nil; u = u.next {
+			n := int64(0)
+			if i == longest {
+				n = 1
+			}
+			d := at + c.d - max(at, u.start)
+			u.add(c.key, d, n)
+			u.step(max(at, u.start), at+c.d, c.key)
+			f.units.draw(u, c.key, where, d)
+		}
+		at += c.d
+	}
+}
+
+// caused is the key of a part of a wait, in which the goroutine that ended it did what
+// another key says.
+func (f *follower) caused(own key, did keyID, fn string, ended stack.ID) keyID {
+	d := f.w.keys[did]
+	kind, at := d.kind, d.site
+	if d.cause != None && d.kind != Stopped {
+		kind, at = d.cause, d.at
+	}
+	out := key{kind: own.kind, site: own.site, cause: kind, at: at}
+	switch {
+	case own.kind == Lock && kind != Unknown && d.cause == None && !f.w.within(d.site, fn):
+		// What it did before it took the lock held up nobody: all that is known is
+		// where the lock was let go.
+		out.cause, out.at = Unknown, f.w.site(ended)
+	case kind == Stopped:
+		out.kind, out.cause, out.at, out.what = Stopped, Running, d.at, d.what
+	case !f.w.user(at) && own.kind != Lock && own.kind != Pool && kind != Unknown:
+		// A goroutine of a library works on behalf of this line, or waits for the world
+		// outside.
+		if out.cause, out.at = None, 0; !kind.followed() {
+			out.kind = kind
+		}
+	}
+	return f.w.id(out)
+}
+
+// stop is one stop of the world.
+type stop struct {
+	start, end timeline.Time
+	what       exectrace.NameID
+	site       siteID // of who stopped it, where that is the user's
+}
+
+// stops are the latest stops of the world, those that go on apart.
+type stops struct {
+	ring [32]stop
+	n    int
+	open []stop
+	last timeline.Time // end of the last one; far away while one goes on
+}
+
+// within visits what lies in from..to, in order.
+func (s *stops) within(from, to timeline.Time, visit func(s *stop, start, end timeline.Time)) {
+	at := from
+	take := func(x *stop, end timeline.Time) {
+		if start := max(x.start, at); start < min(end, to) {
+			at = min(end, to)
+			visit(x, start, at)
+		}
+	}
+	for i := max(0, s.n-len(s.ring)); i < s.n; i++ {
+		x := &s.ring[i%len(s.ring)]
+		take(x, x.end)
+	}
+	for i := range s.open {
+		take(&s.open[i], to)
+	}
+}
+
+// rangeEvent begins or ends an assist or a stop of the world.
+func (f *follower) rangeEvent(e *exectrace.Event) {
+	if e.Scope() != exectrace.ScopeGoroutine {
+		return
+	}
+	t := f.living(e.SubjectSlot)
+	begins := e.Kind != exectrace.KindRangeEnd
+	if t != nil && e.Kind != exectrace.KindRangeActive {
+		at := e.Stack
+		if at == 0 { // the end of a range does not say where
+			at = t.inside
+		}
+		f.ran(t, at, f.gs.In(e.SubjectSlot).Waited, e.Time)
+	}
+	if t != nil {
+		t.inside = e.Stack
+	}
+	if e.Name == exectrace.NameMarkAssist {
+		if t != nil {
+			t.assists = begins
+		}
+		return
+	}
+	if t != nil {
+		t.stops, t.why = begins, e.Name
+	}
+	if !begins {
+		for i := range f.stops.open {
+			f.stops.open[i].end = e.Time
+			f.stops.ring[f.stops.n%len(f.stops.ring)] = f.stops.open[i]
+			f.stops.n++
+		}
+		f.stops.open, f.stops.last = f.stops.open[:0], e.Time
+		return
+	}
+	s := stop{start: e.Time, what: e.Name}
+	if site := f.w.site(e.Stack); f.w.user(site) {
+		s.site = site
+	}
+	f.stops.open, f.stops.last = append(f.stops.open[:0], s), 1<<63-1
+}

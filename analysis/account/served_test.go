@@ -1,0 +1,356 @@
+package account_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bytes"
+
+	"loupe/analysis/account"
+	"loupe/analysis/account/accounttest"
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/fixture"
+)
+
+const (
+	ms = time.Millisecond
+	us = time.Microsecond
+)
+
+// accountOf makes the account of a program.
+func accountOf(t *testing.T, p *accounttest.Program, o account.Options) *account.Account {
+	t.Helper()
+	tr, err := exectrace.Open(fixture.Trace(t, p.Text()), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Wall = true
+	a, err := account.Of(tr, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.Check(t, "fixture", a)
+	return a
+}
+
+// rowsOf are the rows of a part in words, for how long each unit does it, without those
+// of less than 100 µs.
+func rowsOf(p *account.Part) (all []string) {
+	for _, r := range p.Rows {
+		each := r.Time / time.Duration(p.Units)
+		if each < 100*us {
+			continue
+		}
+		text := fmt.Sprintf("%s %s:%d", r.Kind.Key(), r.Site.Frame.Func, r.Site.Frame.Line)
+		if r.Cause.Kind != account.None {
+			text += fmt.Sprintf(" for %s %s:%d", r.Cause.Kind.Key(), r.Cause.Site.Frame.Func, r.Cause.Site.Frame.Line)
+		}
+		if r.What != "" {
+			text += " (" + r.What + ")"
+		}
+		all = append(all, fmt.Sprintf("%s %v", text, each.Round(100*us)))
+	}
+	return all
+}
+
+// expect holds a group against its rows.
+func expect(t *testing.T, a *account.Account, n int64, name string, want ...string) *account.Group {
+	t.Helper()
+	if len(a.Groups) == 0 || a.Groups[0].Unit != account.Request {
+		t.Fatalf("there are no requests: %+v", a)
+	}
+	g := a.Groups[0]
+	if g.Wall.Count != n || g.Name != name {
+		t.Errorf("%d requests of %q, want %d of %q", g.Wall.Count, g.Name, n, name)
+	}
+	got := strings.Join(rowsOf(&g.All), "\n")
+	if got != strings.Join(want, "\n") {
+		t.Errorf("%s spends its time on\n%s\nwant\n%s", g.Name, got, strings.Join(want, "\n"))
+	}
+	return g
+}
+
+// TestRequests: on one connection each request ends where its response is written, and
+// the wait for the next one is nobody's.
+func TestRequests(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	for range 3 {
+		p.Pass(50 * ms) // nobody asks
+		p.Arrive(5)
+		p.Pass(2 * ms)
+		p.Block("sleep", accounttest.In("time.Sleep@sleep.go:1", "main.handle@main.go:7"))
+		p.Pass(7 * ms)
+		p.Wake(5, "")
+		p.Pass(300 * us)
+		p.Start(5)
+		p.Pass(ms)
+		p.Respond(5)
+	}
+	g := expect(t, accountOf(t, p, account.Options{}), 3, "main.handle",
+		"sleep main.handle:7 7ms", "running main.handle:7 3ms", "runnable main.handle:7 300µs")
+	if g.Wall.Max > 11*ms {
+		t.Errorf("a request took %v: the wait for it counts", g.Wall.Max)
+	}
+}
+
+// TestFastRequests: a request without an event in its handler is counted, and the time
+// is the handler's.
+func TestFastRequests(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	for range 4 {
+		p.Pass(10 * ms)
+		p.Arrive(5)
+		p.Pass(3 * ms)
+		p.Respond(5)
+	}
+	expect(t, accountOf(t, p, account.Options{}), 4, "", "running net/http.serverHandler.ServeHTTP:0 3ms")
+}
+
+// TestHandedOver: a handler gives its work to another goroutine and waits: its time is
+// what that one does, also what that one waits for.
+func TestHandedOver(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	for i := range 3 {
+		w := 20 + i
+		p.Arrive(5)
+		p.Create(w, "main.work", accounttest.In("main.handle@main.go:6"))
+		p.Block("chan receive", accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:7"))
+		p.Start(w)
+		p.Pass(2 * ms)
+		p.Block("sleep", "time.Sleep@sleep.go:1;main.work@main.go:12")
+		p.Pass(5 * ms)
+		p.Wake(w, "")
+		p.Start(w)
+		p.Pass(ms)
+		p.Wake(5, "runtime.chansend1@chan.go:2;main.work@main.go:13")
+		p.Pass(9 * ms) // what it does for itself behind that is nobody's
+		p.End()
+		p.Start(5)
+		p.Respond(5)
+	}
+	expect(t, accountOf(t, p, account.Options{}), 3, "main.handle",
+		"runnable main.handle:7 9ms", "channel main.handle:7 for sleep main.work:12 5ms",
+		"channel main.handle:7 for running main.work:12 2ms", "channel main.handle:7 for running main.work:13 1ms")
+}
+
+// TestLockHolder: who waits for a lock waits for what its holder does under it, and not
+// for what that one did before it took the lock.
+func TestLockHolder(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	p.Arrive(5)
+	p.Create(20, "main.holder", accounttest.In("main.handle@main.go:5"))
+	p.Block("sync", accounttest.In("sync.(*Mutex).Lock@mutex.go:1", "main.handle@main.go:7"))
+	p.Start(20)
+	p.Block("sleep", "time.Sleep@sleep.go:1;main.idle@main.go:20;main.holder@main.go:30")
+	p.Pass(4 * ms)
+	p.Wake(20, "")
+	p.Start(20)
+	p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1;main.update@main.go:24;main.holder@main.go:31")
+	p.Pass(6 * ms)
+	p.Wake(20, "")
+	p.Start(20)
+	p.Wake(5, "sync.(*Mutex).Unlock@mutex.go:2;main.update@main.go:25;main.holder@main.go:31")
+	p.End()
+	p.Start(5)
+	p.Respond(5)
+	expect(t, accountOf(t, p, account.Options{}), 1, "main.handle",
+		"lock main.handle:7 for network main.update:24 6ms", "lock main.handle:7 for unknown main.update:25 4ms")
+}
+
+// TestLibraryGoroutine: what a goroutine of a library waits for is of the line of the
+// user that called it.
+func TestLibraryGoroutine(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	p.Create(20, "net/http.(*Transport).dialConn.gowrap1", "main.init@main.go:1")
+	p.Start(20)
+	p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*persistConn).readLoop@transport.go:1")
+	for range 2 {
+		p.Arrive(5)
+		p.Block("select", accounttest.In("net/http.(*persistConn).roundTrip@transport.go:2", "net/http.(*Client).Get@client.go:1", "main.get@main.go:25", "main.handle@main.go:7"))
+		p.Pass(8 * ms)
+		p.Wake(20, "")
+		p.Start(20)
+		p.Pass(200 * us)
+		p.Wake(5, "runtime.chansend1@chan.go:1;net/http.(*persistConn).readLoop@transport.go:3")
+		p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*persistConn).readLoop@transport.go:1")
+		p.Start(5)
+		p.Respond(5)
+	}
+	expect(t, accountOf(t, p, account.Options{}), 2, "main.handle", "network main.get:25 8ms", "running main.get:25 200µs")
+}
+
+// TestStops: who waits for a P while the world is stopped waits for that.
+func TestStops(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	p.Create(6, "main.stats", Main)
+	p.Start(6)
+	p.Block("sleep", "time.Sleep@sleep.go:1;main.stats@main.go:40")
+	p.Arrive(5)
+	p.Preempt(accounttest.In("main.handle@main.go:7"))
+	p.Wake(6, "")
+	p.Start(6)
+	p.Pass(ms)
+	p.Stop("read mem stats", 2*ms, "runtime.ReadMemStats@mstats.go:1;main.stats@main.go:41")
+	p.Block("sleep", "time.Sleep@sleep.go:1;main.stats@main.go:40")
+	p.Start(5)
+	p.Stop("all goroutines stack trace", 3*ms, accounttest.In("runtime.Stack@mprof.go:1", "main.handle@main.go:8"))
+	p.Respond(5)
+	expect(t, accountOf(t, p, account.Options{}), 1, "main.handle",
+		"stop_the_world main.handle:8 (all goroutines stack trace) 3ms",
+		"stop_the_world main.handle:7 for running main.stats:41 (read mem stats) 2ms", "runnable main.handle:7 1ms")
+}
+
+// Main is where main is.
+const Main = "main.main@main.go:1"
+
+// TestOne: the steps of one unit are in order and without gaps.
+func TestOne(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	for i := range 3 {
+		p.Arrive(5)
+		for range i + 1 {
+			p.Block("sleep", accounttest.In("time.Sleep@sleep.go:1", "main.handle@main.go:7"))
+			p.Pass(ms)
+			p.Wake(5, "")
+			p.Start(5)
+		}
+		p.Respond(5)
+	}
+	a := accountOf(t, p, account.Options{ID: 2})
+	if a.One == nil || a.One.ID != 2 || a.One.Name != "main.handle" {
+		t.Fatalf("unit 2 is %+v", a.One)
+	}
+	at, sleeps := a.One.Span.Start, 0
+	for _, s := range a.One.Steps {
+		if s.At != at {
+			t.Errorf("a step begins at %d, the one before ends at %d", s.At, at)
+		}
+		at = s.At.Add(s.Row.Time)
+		if s.Row.Kind == account.Sleep {
+			sleeps++
+		}
+	}
+	if at != a.One.Span.End || sleeps != 2 {
+		t.Errorf("the steps end at %d, the unit at %d; it sleeps %d times", at, a.One.Span.End, sleeps)
+	}
+	if a := accountOf(t, p, account.Options{ID: 9}); a.One != nil {
+		t.Errorf("there is a unit 9: %+v", a.One)
+	}
+}
+
+// TestRealPrograms: whatever a program does, the parts add up, and every request that it
+// has served while it was traced is counted.
+func TestRealPrograms(t *testing.T) {
+	var mu sync.Mutex
+	gate := make(chan struct{}, 2)
+	mux := http.NewServeMux()
+	srv := httptest.NewUnstartedServer(mux)
+	handlers := map[string]func(r *http.Request){
+		"sleep": func(*http.Request) { time.Sleep(ms) },
+		"lock":  func(*http.Request) { mu.Lock(); time.Sleep(us); mu.Unlock() },
+		"gate":  func(*http.Request) { gate <- struct{}{}; time.Sleep(us); <-gate },
+		"many": func(*http.Request) {
+			var wg sync.WaitGroup
+			for i := range 5 {
+				wg.Go(func() { time.Sleep(time.Duration(i) * us) })
+			}
+			wg.Wait()
+		},
+		"body":  func(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) },
+		"stats": func(*http.Request) { var m runtime.MemStats; runtime.ReadMemStats(&m); runtime.GC() },
+		"fast":  func(*http.Request) {},
+		"task": func(r *http.Request) {
+			ctx, task := trace.NewTask(r.Context(), "work")
+			done := make(chan bool)
+			go func() {
+				trace.WithRegion(ctx, "part", func() { runtime.Gosched() })
+				task.End() // on another goroutine
+				close(done)
+			}()
+			<-done
+		},
+	}
+	for name, do := range handlers {
+		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { do(r); fmt.Fprintln(w, "done") })
+	}
+	srv.Start()
+	defer srv.Close()
+	if trace.IsEnabled() {
+		t.Fatal("somebody traces the tests")
+	}
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Fatal(err)
+	}
+	const clients, each = 4, 5
+	ask(t, srv.URL, handlers, clients, each)
+	trace.Stop()
+	tr, err := exectrace.Open(out.Bytes(), exectrace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := account.Of(tr, account.Options{Wall: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.Check(t, "real", a)
+	requests, tasks := int64(0), int64(0)
+	for _, g := range a.Groups {
+		switch g.Unit {
+		case account.Request:
+			requests += g.Wall.Count
+		case account.Task:
+			tasks += g.Wall.Count
+		}
+	}
+	// The last response of a connection may be on its way when tracing ends.
+	sent := int64(clients * each * len(handlers))
+	if requests > sent || requests < sent-clients || tasks != clients*each {
+		t.Errorf("%d requests of %d, %d tasks of %d; %d are cut off", requests, sent, tasks, clients*each, a.Cut)
+	}
+}
+
+// ask sends requests on as many connections as there are clients.
+func ask(t *testing.T, url string, handlers map[string]func(*http.Request), clients, each int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for range each {
+				for name := range handlers {
+					req, err := http.NewRequestWithContext(context.Background(), "POST", url+"/"+name, strings.NewReader(strings.Repeat("x", 10_000)))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					resp, err := client.Do(req)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_, _ = io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

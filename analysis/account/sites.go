@@ -1,0 +1,223 @@
+package account
+
+import (
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+)
+
+// siteID names a line; 0 is no line.
+type siteID uint32
+
+// inHandler is the line of a run from the begin of a handler to its end: somewhere in it.
+const inHandler siteID = 1
+
+// key is one kind of row: what [Row] says without its figures.
+type key struct {
+	kind, cause Kind
+	site, at    siteID // at is where the cause is
+	what        exectrace.NameID
+}
+
+// keyID names a key; 0 is none.
+type keyID uint32
+
+// words are the lines and keys of a trace, found once for each stack.
+type words struct {
+	r     *exectrace.Reader
+	scope stack.Scope
+
+	sites   []Site
+	siteOf  []siteID // by stack; plus one
+	byFrame map[stack.FrameID]siteID
+	holds   map[held]bool
+
+	keys   []key
+	byKey  map[key]keyID
+	recent [1 << 12]keyID
+	// plain are the keys of what nobody else has a part in, by stack.
+	plain [plainKeys][]keyID
+	waits []waitView // by stack
+	rows  rowIndex
+}
+
+// The states that have one key for each stack.
+const (
+	plainRunning = iota
+	plainAssist
+	plainReady
+	plainCall
+	plainKeys
+)
+
+// waitView is the kind of waits for a reason at a stack.
+type waitView struct {
+	reason exectrace.NameID
+	kind   Kind
+	key    keyID
+	known  bool
+	pool   bool // it may be a wait for a connection that another request has
+}
+
+// held asks whether a site is within the function that holds a lock.
+type held struct {
+	site siteID
+	fn   string
+}
+
+func newWords(r *exectrace.Reader, scope stack.Scope) *words {
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{},
+		keys: make([]key, 1), byKey: map[key]keyID{}}
+}
+
+// grown makes a slice long enough for an index.
+func grown[T any](s []T, i int) []T {
+	if i < len(s) {
+		return s
+	}
+	return append(s, make([]T, max(i+1-len(s), len(s)))...)
+}
+
+// site finds the line of a stack.
+func (w *words) site(id stack.ID) siteID {
+	if id == 0 {
+		return 0
+	}
+	if int(id) < len(w.siteOf) && w.siteOf[id] > 0 {
+		return w.siteOf[id] - 1
+	}
+	w.siteOf = grown(w.siteOf, int(id))
+	s := w.findSite(id)
+	w.siteOf[id] = s + 1
+	return s
+}
+
+func (w *words) findSite(id stack.ID) siteID {
+	table := w.r.Stacks()
+	best, rank := stack.FrameID(0), stack.Native
+	found := false
+	frames := table.Frames(id)
+	for i, f := range frames {
+		if origin := w.scope.Origin(table.Frame(f).Func); origin > rank || !found {
+			best, rank, found = f, max(origin, rank), true
+		}
+		if rank == stack.User {
+			break
+		}
+		if i > 0 && rank < stack.Dependency && table.Frame(f).Func == connServe {
+			best = frames[i-1] // what the server itself does says more than how
+		}
+	}
+	if !found {
+		return 0
+	}
+	s, ok := w.byFrame[best]
+	if !ok {
+		s = siteID(len(w.sites))
+		w.sites = append(w.sites, Site{Frame: table.Frame(best), Stack: id, User: rank >= stack.Dependency})
+		w.byFrame[best] = s
+	}
+	return s
+}
+
+// user tells whether a line is not of the standard library.
+func (w *words) user(s siteID) bool { return w.sites[s].User }
+
+// id returns the number of a key.
+func (w *words) id(k key) keyID {
+	slot := &w.recent[(uint32(k.site)*0x9e3779b1^uint32(k.at)*0x85ebca6b^uint32(k.kind)*0xc2b2ae35^uint32(k.cause)*0x27d4eb2f)>>20]
+	if *slot > 0 && w.keys[*slot] == k {
+		return *slot
+	}
+	n, ok := w.byKey[k]
+	if !ok {
+		n = keyID(len(w.keys))
+		w.keys = append(w.keys, k)
+		w.byKey[k] = n
+	}
+	*slot = n
+	return n
+}
+
+// at returns the key of a state in which a goroutine is at a stack by itself.
+func (w *words) at(state int, id stack.ID) keyID {
+	if list := w.plain[state]; int(id) < len(list) && list[id] > 0 {
+		return list[id]
+	}
+	k := key{site: w.site(id)}
+	switch state {
+	case plainRunning:
+		if k.kind = Running; w.view(id).has("syscall.forkExec") {
+			k.kind = Child // no event tells of the call that makes it
+		}
+	case plainAssist:
+		k.kind = Assist
+	case plainReady:
+		k.kind = Ready
+	case plainCall:
+		k.kind = callKind(w.view(id))
+	}
+	w.plain[state] = grown(w.plain[state], int(id))
+	w.plain[state][id] = w.id(k)
+	return w.plain[state][id]
+}
+
+// wait returns the kind of a wait, and its key without a cause.
+func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
+	w.waits = grown(w.waits, int(id))
+	v := &w.waits[id]
+	if !v.known || v.reason != reason {
+		frames := w.view(id)
+		kind := waitKind(w.r, reason, id, frames)
+		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...)}
+	}
+	return v.kind, v.key
+}
+
+func (w *words) view(id stack.ID) stackView {
+	table := w.r.Stacks()
+	var v stackView
+	for _, f := range table.Frames(id) {
+		v.frames = append(v.frames, table.Frame(f))
+	}
+	return v
+}
+
+// locker is the function that lets a lock go at a stack: the first outside of package
+// sync and the runtime.
+func (w *words) locker(id stack.ID) string {
+	table := w.r.Stacks()
+	for _, f := range table.Frames(id) {
+		name := table.Frame(f).Func
+		if pkg := stack.Package(name); pkg != "sync" && pkg != "internal/sync" && !stack.IsRuntime(pkg) {
+			return name
+		}
+	}
+	return ""
+}
+
+// within tells whether a line was reached through a function.
+func (w *words) within(s siteID, fn string) bool {
+	if s == 0 || fn == "" {
+		return false
+	}
+	q := held{s, fn}
+	in, known := w.holds[q]
+	if !known {
+		table := w.r.Stacks()
+		for _, f := range table.Frames(w.sites[s].Stack) {
+			in = in || table.Frame(f).Func == fn
+		}
+		w.holds[q] = in
+	}
+	return in
+}
+
+// row is a key in words.
+func (w *words) row(id keyID) Row {
+	k := w.keys[id]
+	out := Row{Kind: k.kind, Site: w.sites[k.site], Cause: Cause{Kind: k.cause, Site: w.sites[k.at]}}
+	if k.what != exectrace.NameNone {
+		out.What = stopName(w.r.Name(k.what))
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"loupe/analysis/account"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace/sweep"
+	"loupe/session"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+)
+
+// Units is where the time of what the program works on goes: of served requests, else
+// of user tasks, and so on. Its rows are those of the trace's stacks.
+type Units struct {
+	*account.Account
+	// Judged are the groups that say most of the program, without what hands out
+	// profiles.
+	Judged []*account.Group
+	// Err is why there is nothing.
+	Err error
+}
+
+// units reads the execution trace for what is in a part of the axis, when that is not
+// empty.
+func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *Units {
+	if t.Err != nil {
+		return &Units{Err: t.Err}
+	}
+	u := &Units{}
+	if part.Len() > 0 {
+		trace, _, err := s.Trace()
+		if err != nil {
+			return &Units{Err: err}
+		}
+		own := timeline.Span{Start: timeline.Time(t.Clock.Own(part.Start)), End: timeline.Time(t.Clock.Own(part.End))}
+		u.Account, u.Err = account.Of(trace, account.Options{Scope: s.Scope(), Filter: sched.During(own)}, stop)
+	} else {
+		u.Account, u.Err = wholeAccount(s)
+	}
+	if u.Err != nil {
+		return u
+	}
+	for _, g := range u.Groups {
+		hidden := isProfiling(g.Name) || g.Name == "" && g.Unit == account.Request && len(g.All.Rows) == 0
+		if !hidden && (len(u.Judged) == 0 || g.Unit == u.Judged[0].Unit) {
+			u.Judged = append(u.Judged, g)
+		}
+	}
+	return u
+}
+
+// wholeAccount is the account of a whole trace.
+func wholeAccount(s *session.Session) (*account.Account, error) {
+	desk, err := s.Sweep()
+	if err != nil {
+		return nil, err
+	}
+	return sweep.Get(s.Context(), desk, nil, account.Whole(s.Scope()), Wants(s)...)
+}
+
+// isProfiling tells whether a handler hands out profiles, or is of who records.
+func isProfiling(name string) bool {
+	return slices.Contains([]string{"net/http/pprof", "runtime/pprof", "runtime/trace", "expvar"}, stack.Package(name)) || strings.HasPrefix(name, "main.loupeAgent")
+}
+
+// What rules say about units is in these words.
+type (
+	// UnitGroup is all units of one kind and name.
+	UnitGroup = *account.Group
+	// UnitRow is a part of their time.
+	UnitRow = account.Row
+	// UnitSite is a line of code.
+	UnitSite = account.Site
+	// UnitKind is what time passes with.
+	UnitKind = account.Kind
+)

@@ -1,0 +1,199 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/account/accounttest"
+	"loupe/format/exectrace/fixture"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+)
+
+// served is a recording whose trace has requests of one connection, which do something
+// in their handler.
+func served(t *testing.T, n int, do func(p *accounttest.Program)) *recordingtest.Recording {
+	t.Helper()
+	p := accounttest.New()
+	p.Connect(5)
+	for range n {
+		p.Pass(time.Millisecond)
+		p.Arrive(5)
+		do(p)
+		p.Respond(5)
+	}
+	return traceOfProgram(t, p)
+}
+
+// traceOfProgram is a recording with the trace of a program, which was sent requests.
+func traceOfProgram(t *testing.T, p *accounttest.Program) *recordingtest.Recording {
+	t.Helper()
+	r := recordingtest.New("title x\ntarget package ./shop module=shop package=shop/cmd/shop\nphase trace 0s..10s profiler=trace\n")
+	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, fixture.Trace(t, p.Text()))
+	return r
+}
+
+// pauseIn waits for a reason until nobody ends it.
+func pauseIn(p *accounttest.Program, d time.Duration, reason, leaf string) {
+	p.Block(reason, accounttest.In(leaf, "main.handle@main.go:7"))
+	p.Pass(d)
+	p.Wake(5, "")
+	p.Start(5)
+}
+
+func TestWT01(t *testing.T) {
+	const sleep, read = "time.Sleep@sleep.go:1", "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1"
+	handed := func(reason, leaf string) func(p *accounttest.Program) {
+		w := 20
+		return func(p *accounttest.Program) {
+			w++
+			p.Create(w, "main.work", accounttest.In("main.handle@main.go:6"))
+			p.Block("chan receive", accounttest.In("main.handle@main.go:7"))
+			p.Start(w)
+			p.Block(reason, leaf+";main.work@main.go:12")
+			p.Pass(15 * time.Millisecond)
+			p.Wake(w, "")
+			p.Start(w)
+			p.Wake(5, "runtime.chansend1@chan.go:2;main.work@main.go:13")
+			p.End()
+			p.Start(5)
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		do       func(p *accounttest.Program)
+		severity Severity // "" is fine
+		says     string
+		advises  string
+	}{
+		{"sleeps", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "sleep", sleep); p.Pass(time.Millisecond) },
+			Warning, "a request of main.handle spends 93.7% of its time sleeping in main.handle at main.go:7: 15.0 ms of 16.0 ms on average over 20", "let whoever makes it ready say so"},
+		{"polls", func(p *accounttest.Program) {
+			for range 6 {
+				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
+			}
+		}, Warning, "in 6.00 waits each", "It polls"},
+		{"computes", func(p *accounttest.Program) { p.Pass(15 * time.Millisecond) }, "", "running", ""},
+		{"computes and sleeps a little", func(p *accounttest.Program) {
+			p.Pass(15 * time.Millisecond)
+			pauseIn(p, 2*time.Millisecond, "sleep", sleep)
+		}, "", "running", ""},
+		{"asks one peer", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "network", read) }, Info, "waiting for a peer's answer in main.handle at main.go:7", "a cache"},
+		{"asks again and again", func(p *accounttest.Program) {
+			for range 8 {
+				pauseIn(p, 2*time.Millisecond, "network", read)
+			}
+		}, Warning, "in 8.00 waits each", "N+1"},
+		{"reads from its client", func(p *accounttest.Program) {
+			pauseIn(p, 15*time.Millisecond, "network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).Read@server.go:1;net/http.(*body).Read@transfer.go:1")
+		}, "", "waiting for its own client", ""},
+		{"hands over to one that sleeps", handed("sleep", sleep), Warning, "waiting for a channel in main.handle at main.go:7, while the goroutine that ends the wait is sleeping in main.work at main.go:12", "let whoever"},
+		{"starts a process", func(p *accounttest.Program) {
+			p.Call(15*time.Millisecond, accounttest.In("syscall.Syscall6@asm.s:1", "os.(*Process).Wait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", "main.handle@main.go:7"))
+		}, Warning, "waiting for another process in main.handle at main.go:7", "Do not start a process for each"},
+		{"stops the world", func(p *accounttest.Program) {
+			p.Stop("read mem stats", 15*time.Millisecond, accounttest.In("runtime.ReadMemStats@mstats.go:1", "main.handle@main.go:7"))
+		}, Warning, "in stops of the world (read mem stats) in main.handle at main.go:7", "Stop the world less often"},
+		{"waits for a P", func(p *accounttest.Program) {
+			p.Preempt(accounttest.In("main.handle@main.go:7"))
+			p.Pass(15 * time.Millisecond)
+			p.Start(5)
+		}, "", "waiting for a P", ""},
+		{"waits for a P and sleeps", func(p *accounttest.Program) {
+			p.Preempt(accounttest.In("main.handle@main.go:7"))
+			p.Pass(10 * time.Millisecond)
+			p.Start(5)
+			pauseIn(p, 15*time.Millisecond, "sleep", sleep)
+		}, Info, "sleeping", "let whoever"},
+		{"streams events", func(p *accounttest.Program) {
+			for range 3 {
+				pauseIn(p, 5*time.Millisecond, "select", "runtime.selectgo@select.go:1")
+				p.Call(time.Microsecond, accounttest.In("syscall.write@z.go:1", "net.(*conn).Write@net.go:1", "main.handle@main.go:8"))
+			}
+		}, Info, "waiting for a timer", "ends it"},
+	} {
+		f := answers(t, served(t, 20, c.do), "WT01")[0]
+		if c.severity == "" {
+			if f.State != Fine || !strings.Contains(f.Summary, c.says) {
+				t.Errorf("%s: %s, %s, want fine with %q", c.name, f.State, f.Summary, c.says)
+			}
+			continue
+		}
+		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advises) && c.name != "streams events" {
+			t.Errorf("%s: %s %s: %s\nadvice: %s\nwant %s with %q and %q", c.name, f.State, f.Severity, f.Summary, f.Advice, c.severity, c.says, c.advises)
+		}
+		if f.Impact == nil || f.Verify == "" || len(f.Evidence) < 2 {
+			t.Errorf("%s: the finding is not whole: %+v", c.name, f)
+		}
+	}
+	if f := answers(t, served(t, 9, func(p *accounttest.Program) { pauseIn(p, 20*time.Millisecond, "sleep", sleep) }), "WT01")[0]; f.State != TooLittle || !strings.Contains(f.Summary, "9 requests") {
+		t.Errorf("nine requests: %s, %s", f.State, f.Summary)
+	}
+}
+
+// TestWT01Queue: requests that wait for each other behind a narrow gate are told so, and
+// not that the peer behind it is slow.
+func TestWT01Queue(t *testing.T) {
+	p := accounttest.New()
+	for g := 5; g < 9; g++ {
+		if g > 5 {
+			p.Start(1)
+		}
+		if g > 5 {
+			p.Create(g, "net/http.(*conn).serve", "net/http.(*Server).Serve@server.go:2")
+			p.Block("network", "internal/poll.(*FD).Accept@fd.go:2")
+			p.Start(g)
+			p.Block("network", accounttest.Peek)
+		} else {
+			p.Connect(g)
+		}
+		p.Wake(1, "")
+	}
+	p.Start(1)
+	p.Block("network", "internal/poll.(*FD).Accept@fd.go:2")
+	for range 6 {
+		for g := 5; g < 9; g++ {
+			p.Arrive(g)
+			if g == 5 {
+				p.Block("network", accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8"))
+				p.Start(1000 + g)
+				p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
+			} else {
+				p.Block("chan send", accounttest.In("main.handle@main.go:7"))
+				p.Start(1000 + g)
+				p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
+			}
+		}
+		for g := 5; g < 9; g++ {
+			p.Pass(10 * time.Millisecond)
+			p.Wake(g, "")
+			p.Start(g)
+			if g < 8 {
+				p.Wake(g+1, accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:9"))
+			}
+			finishRequest(p, g)
+			if g < 8 {
+				p.Start(g + 1)
+				p.Block("network", accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8"))
+			}
+		}
+	}
+	f := answers(t, traceOfProgram(t, p), "WT01")[0]
+	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "waiting for a channel in main.handle at main.go:7, behind others that are waiting for a peer's answer in main.ask at main.go:20") ||
+		!strings.Contains(f.Advice, "too narrow") {
+		t.Errorf("%s %s: %s: %s", f.State, f.Severity, f.Summary, f.Advice)
+	}
+}
+
+// finishRequest responds where the goroutine that reads behind the request waits already.
+func finishRequest(p *accounttest.Program, g int) {
+	p.Call(5*time.Microsecond, accounttest.Finish)
+	p.Wake(1000+g, accounttest.Over)
+	p.Block("sync.(*Cond).Wait", "sync.(*Cond).Wait@cond.go:1;"+accounttest.Over)
+	p.Start(1000 + g)
+	p.Wake(g, "sync.(*Cond).Broadcast@cond.go:2;net/http.(*connReader).backgroundRead@server.go:9")
+	p.End()
+	p.Start(g)
+	p.Block("network", accounttest.Peek)
+}

@@ -1,0 +1,427 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var wt01 = &Rule{
+	ID: "WT01", Title: "Most of the time of requests or tasks is spent waiting at one line",
+	About: "The wall time of each request that the trace has from begin to end, or else of each user task, benchmark, test, or of main, is divided by line: running, and every " +
+		"kind of wait. Where another goroutine ended a wait, what that one did meanwhile says what the wait was for (the critical path, off-CPU time). " +
+		"No time is lost by waiting for the request's own client, nor by what main waits for in a program that serves.",
+	Asks: []facts.Question{facts.Scheduling},
+	Params: []Param{
+		{"share", 0.3, "share of the time", "chosen: less is rarely the first thing to change"},
+		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
+		{"each", 200e-6, "s", "chosen: what one waits there; less is what the scheduler and the kernel take"},
+		{"units", 10, "requests or tasks", "chosen: fewer are of a moment"},
+		{"group", 0.1, "share of the time of all", "chosen: a kind of request that hardly counts is left out"},
+		{"starved", 0.25, "share of the time", "chosen: from here on waiting for a P is what is wrong, and other waits may come of it"},
+		{"calls", 3, "calls in one", "chosen: from here on they may be made side by side, or be one"},
+	},
+	Part:  true,
+	Check: onTrace(checkWaiting),
+}
+
+// waiting is what one group of units waits for at one line.
+type waiting struct {
+	group  facts.UnitGroup
+	key    string // what is the same in it
+	kind   string // of the wait, by its key
+	clause string
+	site   facts.UnitSite
+	time   time.Duration // that is not spent running, nor waiting for a P
+	count  int64
+	what   string
+	more   []facts.UnitSite // further lines of it
+	causes []facts.UnitRow  // what it was for, the largest first; of one goroutine itself none
+}
+
+// share is the part of the group's time.
+func (w *waiting) share() float64 { return w.group.All.Share(w.time) }
+
+// purpose are the waits that are what the unit is there for, or that nobody here can
+// change; Ready and running time wait for nothing but a CPU.
+var purpose = []string{"client", "accept", "pipe", "running", "runnable", "socket_call", "unknown", "cgo", "system_call"}
+
+func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
+	u := in.Facts.Units()
+	if u.Err != nil {
+		return []Finding{r.answer(TooLittle, "%v", u.Err)}
+	}
+	if len(u.Judged) == 0 {
+		return []Finding{r.answer(NotApplicable, "the trace has no request, user task, benchmark or test from begin to end")}
+	}
+	all, few := time.Duration(0), int64(0)
+	for _, g := range u.Judged {
+		all += g.Wall.Sum
+	}
+	var found []Finding
+	for _, g := range u.Judged {
+		name := g.Unit.String()
+		switch {
+		case float64(g.Wall.Sum) < r.param("group")*float64(all):
+			continue
+		case name == "main" && !in.public().computes():
+			return []Finding{r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing")}
+		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
+			few += g.Wall.Count
+			continue
+		}
+		if w := mostly(g); w != nil && w.share() >= r.param("share") && (w.time/time.Duration(max(1, g.Wall.Count))).Seconds() >= r.param("each") {
+			found = append(found, waitingFinding(r, in, t, u, w))
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found[:min(3, len(found))]
+	case few > 0:
+		return []Finding{r.short("the trace has %s from begin to end, %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units"))}
+	}
+	return []Finding{r.answer(Fine, "%s", notWaiting(u.Judged[0]))}
+}
+
+// notWaiting says what the heaviest group spends its time on.
+func notWaiting(g facts.UnitGroup) string {
+	if len(g.All.Rows) == 0 {
+		return "nothing is known of where the time goes"
+	}
+	w := mostly(g)
+	first := &g.All.Rows[0]
+	text := fmt.Sprintf("%s spends most of its time, %s, %s%s", unitOf(g), unit.Percent(g.All.Share(first.Time)), first.Kind.Clause(), atPlace(first.Site))
+	if w != nil && (w.site != first.Site || w.kind != first.Kind.Key()) && w.share() >= 0.05 {
+		text += fmt.Sprintf("; of its waits %s%s is the longest, %s", w.clause, atPlace(w.site), unit.Percent(w.share()))
+	}
+	return text
+}
+
+// mostly finds what a group waits for most, nil where it does not wait: at one line, or
+// at several for one cause. What a peer takes counts half, since it is the peer's: a
+// queue before the call comes first.
+func mostly(g facts.UnitGroup) *waiting {
+	lines, causes := gather(g, g.All.Rows)
+	best, for1 := lines.most(), causes.most()
+	if best == nil || for1 != nil && for1.weight() > 1.2*best.weight() {
+		return for1
+	}
+	return best
+}
+
+// gather adds up the waits of some units by line, and those that another goroutine has
+// ended by what that one did.
+func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
+	lines, causes = gathering{}, gathering{}
+	for _, row := range rows {
+		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
+		switch {
+		case slices.Contains(purpose, kind):
+		case kind == "stop_the_world":
+			lines.add(g, kind, row)
+		case cause == "runnable" || cause == "running" && kind != "lock" && kind != "pool":
+			// It waits for a computation, or with it for a P.
+		default:
+			lines.add(g, kind+" "+fmt.Sprint(row.Site.Frame), row)
+			if cause != "none" && cause != "unknown" && kind != "lock" {
+				causes.add(g, cause+" "+fmt.Sprint(row.Cause.Site.Frame), row)
+			}
+		}
+	}
+	return lines, causes
+}
+
+// gathering are waits by what is the same in them.
+type gathering map[string]*waiting
+
+func (x gathering) add(g facts.UnitGroup, key string, row facts.UnitRow) {
+	w := x[key]
+	if w == nil {
+		w = &waiting{group: g, key: key, kind: row.Kind.Key(), clause: row.Kind.Clause(), site: row.Site, what: row.What}
+		x[key] = w
+	}
+	w.time += row.Time
+	w.count += row.Count
+	if row.Site.Frame != w.site.Frame && row.Kind.Key() != "stop_the_world" {
+		w.more = append(w.more, row.Site)
+	}
+	if row.Cause.Kind.Key() != "none" {
+		w.causes = append(w.causes, row)
+	}
+}
+
+// most is the one that counts most.
+func (x gathering) most() (best *waiting) {
+	for _, key := range slices.Sorted(maps.Keys(x)) {
+		if w := x[key]; best == nil || w.weight() > best.weight() {
+			best = w
+		}
+	}
+	return best
+}
+
+// weight is the time of a wait as far as the program can change it.
+func (w *waiting) weight() float64 {
+	if slices.Contains(peers, w.reason()) && !w.queues() && float64(w.count) < 3*float64(w.group.Wall.Count) {
+		return float64(w.time) / 2
+	}
+	return float64(w.time)
+}
+
+// reason is what the wait is for, by the key of its kind.
+func (w *waiting) reason() string {
+	if len(w.causes) == 0 || w.kind == "pool" || w.kind == "stop_the_world" {
+		return w.kind
+	}
+	if cause := w.causes[0].Cause.Kind.Key(); cause != "unknown" {
+		return cause
+	}
+	return w.kind
+}
+
+// queues tells whether units wait while others do what they do themselves then: they
+// stand in a queue.
+func (w *waiting) queues() bool {
+	if len(w.causes) == 0 || w.kind == "stop_the_world" {
+		return false
+	}
+	c := &w.causes[0].Cause
+	return slices.ContainsFunc(w.group.All.Rows, func(row facts.UnitRow) bool {
+		return row.Kind == c.Kind && row.Site.Frame == c.Site.Frame && row.Cause.Kind.Key() == "none"
+	})
+}
+
+// unitOf names one of a group: "a request of main.handle".
+func unitOf(g facts.UnitGroup) string {
+	name := g.Unit.String()
+	switch {
+	case name == "main":
+		return "main"
+	case g.Name == "":
+		return "a " + name + " without a stack of the program's own"
+	case name == "request":
+		return "a request of " + stack.Short(g.Name)
+	case name == "task":
+		return "a task " + g.Name
+	}
+	return name + " " + stack.Short(g.Name)
+}
+
+// atPlace is where something is, as a clause.
+func atPlace(s facts.UnitSite) string {
+	if s.Frame.Func == "" {
+		return ""
+	}
+	if s.Frame.Line == 0 {
+		return " in " + stack.Short(s.Frame.Func)
+	}
+	return " in " + place(s.Frame)
+}
+
+// meanwhile says what the goroutine did that was waited for.
+func (w *waiting) meanwhile() string {
+	if len(w.causes) == 0 {
+		return ""
+	}
+	c := w.causes[0].Cause
+	kind := c.Kind.Key()
+	holder := "the goroutine that ends the wait is "
+	if w.kind == "lock" {
+		holder = "the one that holds it is "
+	}
+	switch {
+	case kind == "unknown" && w.kind == "lock" && c.Site.Frame.Func != "":
+		return ", which is let go" + atPlace(c.Site)
+	case kind == "unknown", w.kind == "stop_the_world" && c.Site.Frame.Func == "":
+		return ""
+	case w.kind == "stop_the_world":
+		return ", asked for" + atPlace(c.Site)
+	case w.queues():
+		return ", behind others that are " + c.Kind.Clause() + atPlace(c.Site)
+	}
+	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site)
+}
+
+func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) Finding {
+	g := w.group
+	why, reason := w.meanwhile(), w.reason()
+	n := time.Duration(max(1, g.Wall.Count))
+	what := w.clause
+	if w.what != "" {
+		what += " (" + w.what + ")"
+	}
+	where := atPlace(w.site)
+	if w.kind == "stop_the_world" && strings.HasPrefix(why, ", asked for") {
+		where = ""
+	}
+	if len(w.more) > 0 {
+		where += fmt.Sprintf(" and %s", unit.Plural(int64(len(w.more)), "further line"))
+	}
+	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, where, why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
+	if g.Wall.Count > 1 {
+		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
+	}
+	calls := float64(w.count) / float64(n)
+	if calls >= 1.5 && w.kind != "process" {
+		text += fmt.Sprintf(", in %s waits each", unit.Number(calls))
+	}
+	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
+		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
+	f.Score = score(w.share(), r.param("share"), 0.9)
+	f.Severity = Warning
+	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
+	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
+	f.Evidence = w.evidence(t)
+	f.Doubts = in.traceDoubts(t, "a wait that others hide, because work goes on beside it, gains nothing when it is gone: this is the time of one "+g.Unit.String()+" from begin to end")
+	w.weigh(r, in, &f, reason)
+	return f
+}
+
+// pluralOf names units: "requests of main.handle".
+func pluralOf(g facts.UnitGroup) string {
+	if name := g.Unit.String(); name != "main" {
+		return name + "s"
+	}
+	return "main"
+}
+
+// slowShare is the share of the same wait in the slow ones.
+func slowShare(w *waiting) float64 {
+	lines, causes := gather(w.group, w.group.Slow.Rows)
+	if same := cmp.Or(lines[w.key], causes[w.key]); same != nil {
+		return w.group.Slow.Share(same.time)
+	}
+	return 0
+}
+
+// peers are those across a network, or of the kernel: their time is not the program's.
+var peers = []string{"network", "dial", "dns", "tls", "network_write", "file_call"}
+
+// weigh judges how much a finding counts.
+func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
+	g := w.group
+	info := func(doubt string) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, doubt)
+	}
+	if w.share() < r.param("warning") {
+		f.Severity = Info
+	}
+	calls := float64(w.count) / float64(max(1, g.Wall.Count))
+	switch {
+	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
+		info("the time is that of whoever answers, who may have good reasons for it")
+	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
+		info("what the goroutine that ended the wait did meanwhile is not in the trace, or was to wait itself")
+	}
+	if starved := g.All.Of(ready(g)) + causedBy(g, "runnable"); g.All.Share(starved) >= r.param("starved") {
+		info(fmt.Sprintf("%s of the time is waiting for a P (SC07): other waits may be long because of that", unit.Percent(g.All.Share(starved))))
+	} else if slices.Contains([]string{"lock", "running", "channel", "wait_group", "cond", "other"}, reason) {
+		full(in, f)
+	}
+	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
+		info("it writes to its client again and again: it may be there to wait for what it sends next")
+	}
+	if name := g.Unit.String(); name == "task" {
+		in.public().weigh(f)
+	}
+}
+
+// ready is the kind of waits for a P among the rows of a group.
+func ready(g facts.UnitGroup) (k facts.UnitKind) {
+	for i := range g.All.Rows {
+		if g.All.Rows[i].Kind.Key() == "runnable" {
+			return g.All.Rows[i].Kind
+		}
+	}
+	return k
+}
+
+// causedBy is how long a group waited for goroutines that did one kind of thing.
+func causedBy(g facts.UnitGroup, kind string) (sum time.Duration) {
+	for i := range g.All.Rows {
+		if g.All.Rows[i].Cause.Kind.Key() == kind {
+			sum += g.All.Rows[i].Time
+		}
+	}
+	return sum
+}
+
+// streams tells whether units write to their clients from code of the user, more than
+// once: a stream of events.
+func streams(g facts.UnitGroup) bool {
+	n := int64(0)
+	for i := range g.All.Rows {
+		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && row.Site.User {
+			n += row.Count
+		}
+	}
+	return g.Unit.String() == "request" && n >= 2*g.Wall.Count
+}
+
+// evidence shows the wait, what it was for, and the slowest one.
+func (w *waiting) evidence(t *traced) []Evidence {
+	n := time.Duration(max(1, w.group.Wall.Count))
+	list := []Evidence{t.seen(w.site.Stack, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
+	for _, row := range w.causes[:min(2, len(w.causes))] {
+		if row.Cause.Site.Frame.Func != "" && row.Cause.Kind.Key() != "unknown" {
+			list = append(list, t.seen(row.Cause.Site.Stack, "meanwhile the goroutine that is waited for is %s here: %s in each", row.Cause.Kind.Clause(), unit.Duration(row.Time/n)))
+		}
+	}
+	if len(w.group.Slowest) > 0 {
+		one := w.group.Slowest[0]
+		list = append(list, t.seen(w.site.Stack, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
+	}
+	return list
+}
+
+// waitAdvices say what to do about a wait by what it is for.
+var waitAdvices = map[string]string{
+	"sleep":          "Do not sleep until something may be ready: let whoever makes it ready say so (a channel, a sync.Cond, a context), and wait for that. Where the pause keeps a rate, let a limiter wait only when the rate is exceeded; where it is between retries, bound them.",
+	"timer":          "Let whatever is waited for end the wait (a channel that is closed, a context) and not a timer; where the timer is a timeout that always comes, what it waits for never does.",
+	"lock":           "Keep the lock for less: copy what is needed and let go before the slow part, or split what it guards.",
+	"running":        "The holder computes under the lock: do that before it is taken or after it is let go, or split what it guards.",
+	"pool":           "Too few connections for the load: raise the bound of the pool (SetMaxOpenConns, MaxConnsPerHost), or give connections back sooner (close rows and bodies, shorter transactions).",
+	"network":        "The answer of a peer is what takes the time: look at the peer, keep answers that do not change (a cache), or ask earlier and do other work meanwhile.",
+	"dial":           "Keep connections and use them again: one client for all requests, bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost).",
+	"dns":            "Resolve once and keep the connection: one client for all requests; look at the resolver where it is slow.",
+	"tls":            "Keep connections and use them again, so that handshakes are rare: one client and one tls.Config for all requests.",
+	"network_write":  "The peer takes what is sent too slowly: send less, or look at the peer.",
+	"file_call":      "Do less of it for each: collect writes and sync once for many (group commit), keep what is read in memory, or let another goroutine write where nobody needs to wait for it.",
+	"process":        "Do not start a process for each: do it in the program (a library), keep one running and talk to it, or keep its answers.",
+	"mark_assist":    "Allocate less where the time goes (-phases allocs says where), or give the collector more room (GOGC, GOMEMLIMIT).",
+	"collector":      "Allocate less, or give the collector more room (GOGC, GOMEMLIMIT); do not call runtime.GC while others wait.",
+	"stop_the_world": "Stop the world less often: whoever calls runtime.ReadMemStats, takes a profile of goroutines or changes GOMAXPROCS for each request stops all others too; runtime/metrics does not.",
+	"wait_group":     "Look at what the last goroutine does that it waits for: start that one first, cut it up, or do not wait for it.",
+}
+
+// waitAdvice is what to do.
+func waitAdvice(reason string, w *waiting, many bool) string {
+	text := waitAdvices[reason]
+	if text == "" {
+		text = "Look at the goroutine that ends this wait: what it does until then is what each waits for (loupe trace requests ID shows it in order)."
+	}
+	switch {
+	case many && (reason == "network" || reason == "dial"):
+		text = "It asks again and again, one call after the other: ask for all at once (a batch, a join, one query with many keys; this is N+1), or make the calls side by side where they do not need each other."
+	case many && (reason == "sleep" || reason == "timer") && w.kind == reason:
+		text = "It polls: " + strings.ToLower(text[:1]) + text[1:]
+	}
+	if w.queues() && w.kind != "lock" {
+		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too narrow for the load. Where it is there to protect somebody else, this is where the limit is."
+	}
+	if w.kind == "lock" && reason != "lock" && reason != "running" {
+		text = "Do what waits without the lock: look, let go, do it, lock again and store; where several want the same, let the first one do it and the others wait for that alone (singleflight). " + text
+	}
+	return text
+}
