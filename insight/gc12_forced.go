@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"math"
 
 	"loupe/analysis/facts"
 	"loupe/value/unit"
@@ -17,6 +16,7 @@ var gc12 = &Rule{
 		{"forced", 0.5, "share of the collections", "JDK Mission Control, explicit collections"},
 		{"info", 0.01, "share of the busy time", "chosen: less is no loss worth a change"},
 		{"warn", 0.05, "share of the busy time", "as GC03's first limit"},
+		{"requests", 0.01, "for each request", "chosen: one in a hundred waits for a whole collection"},
 		{"cycles", 5, "forced collections", "chosen: below this it is no habit"},
 	},
 	Part:  true,
@@ -39,26 +39,25 @@ func checkForced(r *Rule, in *Input) []Finding {
 	if share < r.param("forced") || forced < r.param("cycles") {
 		return []Finding{r.answer(Fine, "%s", text)}
 	}
-	cost, source := math.NaN(), ""
-	var worst *facts.Round
-	for i := range in.Facts.Rounds {
-		if s, from := gcShare(in, &in.Facts.Rounds[i]); !math.IsNaN(s) && !(s <= cost) {
-			cost, source, worst = s, from, &in.Facts.Rounds[i]
-		}
-	}
-	if math.IsNaN(cost) {
+	cost, source, worst := mostCollecting(in)
+	if worst == nil {
 		return []Finding{r.answer(TooLittle, "%s, and nothing tells what they cost", text)}
 	}
-	part := cost * share
-	text += fmt.Sprintf(", %s a second%s", unit.Number(forced/c.Length.Seconds()), in.perRequest(worst.Phase.Name, forced/c.Length.Seconds()))
-	if part < r.param("info") {
+	part, rate := cost*share, forced/c.Length.Seconds()
+	text += fmt.Sprintf(", %s a second%s", unit.Number(rate), in.perRequest(worst.Phase.Name, rate))
+	requests := facts.RequestRate(in.Facts, worst.Phase.Name)
+	waits := requests > 0 && rate/requests >= r.param("requests")
+	if part < r.param("info") && !waits {
 		return []Finding{r.answer(Fine, "%s, which cost %s of the busy time", text, unit.Percent(part))}
 	}
-	f := r.answer(Found, "%s; collecting took %s %s", text, unit.Percent(cost), source)
+	f := r.answer(Found, "%s; collecting took %s (%s)", text, unit.Percent(cost), source)
 	f.Impact = &Impact{part, "share of the busy time", part, cost}
 	f.Severity, f.Score = Info, score(part, r.param("info"), 0.25)
-	if part >= r.param("warn") {
+	if part >= r.param("warn") || waits {
 		f.Severity = Warning
+	}
+	if waits {
+		f.Score = max(f.Score, score(rate/requests, r.param("requests"), 0.25))
 	}
 	f.Evidence = forcedEvidence(in)
 	if len(f.Evidence) == 0 {
@@ -75,13 +74,13 @@ func checkForced(r *Rule, in *Input) []Finding {
 // profile.
 func forcedEvidence(in *Input) []Evidence {
 	if t := in.trace(); t.Err == nil {
-		if s, err := in.Facts.Stops(); err == nil {
+		if s, err := facts.StopsIn(in.Facts); err == nil {
 			if e := stopEvidence(t, s, isForced); len(e) > 0 {
 				return e
 			}
 		}
 	}
-	lines, cpu := in.Facts.CallsInProfile(facts.ForcesCollection)
+	lines, cpu := facts.CallsInProfile(in.Facts, facts.ForcesCollection)
 	var out []Evidence
 	for _, l := range lines[:min(3, len(lines))] {
 		out = append(out, in.fileAt(cpu.Entry, l.At, l.Frames, "collections are forced here; %s of the CPU time goes into the call itself", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))

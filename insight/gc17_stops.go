@@ -31,7 +31,7 @@ func checkStops(r *Rule, in *Input) []Finding {
 	if t.Err != nil || t.TooShort() != nil {
 		return []Finding{checkStopsCounted(r, in)}
 	}
-	s, err := in.Facts.Stops()
+	s, err := facts.StopsIn(in.Facts)
 	if err != nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
@@ -108,7 +108,7 @@ func stopAdvice(what string) string {
 
 // checkStopsCounted goes by what the runtime has counted, where there is no trace.
 func checkStopsCounted(r *Rule, in *Input) Finding {
-	c, ok := in.Facts.CountedStops()
+	c, ok := facts.CountStops(in.Facts)
 	if !ok || c.Length <= 0 {
 		return r.answer(TooLittle, "neither an execution trace nor runtime/metrics tells of stops of the world (runtime/metrics has them from Go 1.22 on)")
 	}
@@ -126,7 +126,7 @@ func checkStopsCounted(r *Rule, in *Input) Finding {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("runtime/metrics count %s stops in %s", unit.Count(int64(c.Other)), unit.Duration(c.Length)), Path: c.Entry.Path, Span: span(c.Time)}}
-	if lines, cpu := in.Facts.CallsInProfile(facts.StopsWorld); len(lines) > 0 {
+	if lines, cpu := facts.CallsInProfile(in.Facts, facts.StopsWorld); len(lines) > 0 {
 		for _, l := range lines[:min(3, len(lines))] {
 			f.Evidence = append(f.Evidence, in.fileAt(cpu.Entry, l.At, l.Frames, "%s of the CPU time goes into a call here that stops the world", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))
 		}
@@ -141,7 +141,7 @@ func checkStopsCounted(r *Rule, in *Input) Finding {
 
 // perRequest says how often something happens for each request: ", 2.1 for each request".
 func (in *Input) perRequest(phase string, rate float64) string {
-	requests := in.Facts.RequestRate(phase)
+	requests := facts.RequestRate(in.Facts, phase)
 	if requests <= 0 || rate <= 0 {
 		return ""
 	}

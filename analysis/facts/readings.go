@@ -16,8 +16,8 @@ type Readings struct {
 	set *metrics.Set
 }
 
-// Readings are those of the rounds that have any.
-func (f *Facts) Readings() (all []*Readings) {
+// ReadingsOf are those of the rounds that have any.
+func ReadingsOf(f *Facts) (all []*Readings) {
 	for i := range f.Rounds {
 		r := &f.Rounds[i]
 		set, err := f.session.Metrics(r.Phase.Run)
@@ -46,10 +46,14 @@ func metricsEntry(m *recording.Manifest, run int) (entry recording.Entry) {
 
 // Values are the readings of a metric within the round, in order; none where the runtime
 // does not have it.
-func (r *Readings) Values(name string) []float64 { return r.set.Series(name).In(r.Round.Phase.Span).Values }
+func (r *Readings) Values(name string) []float64 {
+	return r.set.Series(name).In(r.Round.Phase.Span).Values
+}
 
 // At are the times of [Readings.Values].
-func (r *Readings) At(name string) []timeline.Time { return r.set.Series(name).In(r.Round.Phase.Span).Times }
+func (r *Readings) At(name string) []timeline.Time {
+	return r.set.Series(name).In(r.Round.Phase.Span).Times
+}
 
 // Last is the last reading of a metric within the round; NaN where there is none.
 func (r *Readings) Last(name string) float64 {

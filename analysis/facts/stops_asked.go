@@ -41,8 +41,8 @@ type Stop struct {
 	Worst timeline.Span
 }
 
-// Stops reads them from the execution trace; the error is why there is none.
-func (f *Facts) Stops() (*Stops, error) {
+// StopsIn reads them from the execution trace; the error is why there is none.
+func StopsIn(f *Facts) (*Stops, error) {
 	t := f.Trace()
 	if t.Err != nil {
 		return nil, t.Err
@@ -56,7 +56,7 @@ func (f *Facts) Stops() (*Stops, error) {
 	by := map[key]int{}
 	for i := range t.GC.Stops {
 		p := &t.GC.Stops[i]
-		one, ok := t.asked(p)
+		one, ok := askedFor(t, p)
 		if !ok {
 			continue
 		}
@@ -72,8 +72,8 @@ func (f *Facts) Stops() (*Stops, error) {
 	return s, nil
 }
 
-// asked tells what stops at one place are for; ok is false where the program did not ask.
-func (t *Trace) asked(p *sched.Stops) (out Stop, ok bool) {
+// askedFor tells what stops at one place are for; ok is false where the program did not ask.
+func askedFor(t *Trace, p *sched.Stops) (out Stop, ok bool) {
 	frames := t.Frames(p.Stack)
 	if slices.ContainsFunc(frames, records) || len(frames) > 0 && recorders(frames) {
 		return out, false
@@ -174,9 +174,9 @@ type CountedStops struct {
 	Collections, Forced float64
 }
 
-// CountedStops adds up the rounds that tell of them; ok is false where none does.
-func (f *Facts) CountedStops() (c CountedStops, ok bool) {
-	for _, r := range f.Readings() {
+// CountStops adds up the rounds that tell of them; ok is false where none does.
+func CountStops(f *Facts) (c CountedStops, ok bool) {
+	for _, r := range ReadingsOf(f) {
 		other, forced, all := r.Delta("/sched/pauses/total/other:seconds#count"), r.Delta("/gc/cycles/forced:gc-cycles"), r.Delta("/gc/cycles/total:gc-cycles")
 		if !(other >= 0) && !(all > 0) {
 			continue
@@ -196,7 +196,7 @@ func (f *Facts) CountedStops() (c CountedStops, ok bool) {
 
 // RequestRate is how many requests a second the load of a phase had answered; 0 where it
 // had none.
-func (f *Facts) RequestRate(phase string) float64 {
+func RequestRate(f *Facts, phase string) float64 {
 	l, _ := f.session.Load(phase)
 	if l == nil || l.Elapsed <= 0 {
 		return 0
@@ -207,7 +207,7 @@ func (f *Facts) RequestRate(phase string) float64 {
 // CallsInProfile are the lines of the user's code in the CPU profile below which a frame
 // is called of which keep is true, by the time that goes through the call. The time for
 // which the world stands still is not in it, since nobody uses a CPU then.
-func (f *Facts) CallsInProfile(keep func(stack.Frame) bool) (lines []*Line, from *CPUTime) {
+func CallsInProfile(f *Facts, keep func(stack.Frame) bool) (lines []*Line, from *CPUTime) {
 	cpu, err := f.CPU()
 	if err != nil {
 		return nil, nil
