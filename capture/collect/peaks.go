@@ -90,7 +90,7 @@ func (k *peakKeeper) keep() error {
 	data := k.data
 	k.data = nil
 	return k.w.Put(recording.Entry{
-		Path: numbered(fmt.Sprintf("peak/heap-%02d.pb.gz", k.number), k.run), Kind: recording.Heap, Phase: k.phase, Run: k.run,
+		Path: fmt.Sprintf("peak/%s-%02d.pb.gz", numbered("heap", k.run), k.number), Kind: recording.Heap, Phase: k.phase, Run: k.run,
 		Span: timeline.Span{Start: k.at, End: k.at}, Source: "agent",
 	}, data)
 }
