@@ -1,6 +1,10 @@
 package insight
 
-import "loupe/value/unit"
+import (
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
 
 // Advice must do no harm to who follows it mechanically. What holds only under a
 // condition is given where the recording proves it, and else with the condition.
@@ -9,17 +13,34 @@ import "loupe/value/unit"
 // shows what the line has made as still in use, somebody keeps it, and one buffer
 // for all of them would make them all the same.
 func reuse(in *Input, g *reasonLine) string {
-	kept, known := int64(0), false
-	if heap, err := in.Facts.Kept(); err == nil && !heap.Entry.Partial {
-		kept, known = heap.At(g.at), true
-	}
+	kept, share, known := livesOn(in, g.at)
 	switch {
-	case known && kept > 0:
-		return "Do not use one again for the next: " + unit.BytesOf(float64(kept)) + " of what this line has made were still in use in the heap profile, so somebody keeps them; one buffer for all would overwrite what is kept."
-	case known:
+	case share >= keptShare:
+		return notAgain(kept)
+	case known && share == 0:
 		return "None of it was in use in the heap profile: if nothing that is called keeps the slice or a part of it (a string cut from it with unsafe, a field, a channel, a goroutine), the caller can bring one and use it again."
 	}
 	return "To use one again is safe only where nothing keeps the slice or a part of it (a field, a map, a channel, a goroutine, what is returned): else what is kept is overwritten. A heap profile (-phases heap) shows whether any is."
+}
+
+// keptShare is which part of what a line has allocated must be in use for somebody to keep
+// it. Chosen: below it is what was just being used; what is kept of it may be as little, and
+// no advice says that it is safe.
+const keptShare = 0.01
+
+// livesOn is how much of what a line has made was in use in a heap profile, be it that of a
+// peak, and which part of all that it had made; known tells whether there is a profile of the program at work.
+func livesOn(in *Input, at stack.Frame) (kept int64, share float64, known bool) {
+	all, _ := facts.RetentionIn(in.Facts)
+	if all == nil {
+		return 0, 0, false
+	}
+	return all.AtMost(at)
+}
+
+// notAgain is said in place of advice to use memory again that somebody keeps.
+func notAgain(kept int64) string {
+	return "Do not use one again for the next: " + unit.BytesOf(float64(kept)) + " of what this line has made were still in use in the heap profile, so somebody keeps them; one buffer for all would overwrite what is kept."
 }
 
 // whenDone stands behind every advice to put something into a sync.Pool: who puts back

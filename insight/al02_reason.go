@@ -23,9 +23,13 @@ var al02 = &Rule{
 	},
 }
 
-func tellReason(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
+func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c, inner := &g.sites[0].Causes[0], g.sites[0].Frames[0].Func
+	kept, share, _ := livesOn(in, g.at)
 	f.Advice = adviceFor(c)
+	if again := keptAdvice(c); share >= keptShare && again != "" {
+		f.Advice = again + " " + notAgain(kept)
+	}
 	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
 		f.Advice = "It is " + stack.Short(inner) + " that takes the memory for this line: call it less often, keep what it gives for the next time, or do without it on this path."
 	}
@@ -35,6 +39,26 @@ func tellReason(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	if c.Alone {
 		f.Doubts = append(f.Doubts, "the reason is that of the function compiled on its own; where it is inlined the way to the heap may be another")
 	}
+}
+
+// keptAdvice is [adviceFor] without what uses memory again, for memory that is kept; empty
+// where that says nothing of the kind.
+func keptAdvice(c *why.Cause) string {
+	switch {
+	case flowHas(c, func(how, _ string) bool { return how == "too large for stack" }):
+		return "It is too large for the stack: make it smaller, if it need not be so large."
+	case c.Mechanism&why.Goroutine != 0:
+		return ""
+	case c.Mechanism&(why.MapWrite|why.MakeMap) != 0:
+		return "Give the map its size when it is made; small fixed sets do with a slice."
+	case c.Mechanism&why.Append != 0 && copiesAll(c):
+		return "It is a copy of a slice: hand out the original where nobody changes it."
+	case c.Mechanism&why.Append != 0:
+		return "Make the slice with room for all that comes (make([]T, 0, n))."
+	case c.Mechanism&why.Slice != 0:
+		return "Make it smaller, or less often."
+	}
+	return ""
 }
 
 // adviceFor says what is usually done about an allocation.

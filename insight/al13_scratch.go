@@ -46,6 +46,10 @@ func tellScratch(h *hit, f *Finding) {
 	case "bufio":
 		f.Advice = "Keep it in a sync.Pool or beside the connection and call Reset; where the other side is a bytes.Buffer or a strings.Reader already, no bufio is needed." + whenDone
 	default:
+		if kept, share, _ := livesOn(h.in, h.lines[0].Caller); share >= keptShare {
+			f.Advice = "Call Grow once where the size is known. " + notAgain(kept)
+			return
+		}
 		f.Advice = "Call Grow once where the size is known. A sync.Pool helps only where nothing keeps what Bytes has returned: else copy that before the buffer goes back and is Reset." + whenDone
 		f.Doubts = append(f.Doubts, "where the buffer itself is the result, only a good first size helps")
 	}

@@ -38,7 +38,7 @@ type Gain struct {
 // [follows] say so; it keeps what it says. So what stands on a card beside its cause was
 // seen with it, and may have further causes.
 func Cards(in *Input, all []Finding) []Card {
-	c := newCauses(in, all)
+	c := newCausal(in, all)
 	for _, i := range c.found {
 		c.under[i] = c.causeOf(i)
 	}
@@ -50,6 +50,10 @@ func Cards(in *Input, all []Finding) []Card {
 		}
 		if root != i {
 			cards[root].Symptoms = append(cards[root].Symptoms, i)
+			c.rank[root] = max(c.rank[root], c.rank[i])
+			if c.sameCost(i, root) && cards[root].Gain == nil {
+				cards[root].Gain = c.gain(in, i)
+			}
 		}
 	}
 	out := make([]Card, 0, len(cards))
@@ -79,8 +83,8 @@ func grave(f Finding) int {
 	return 0
 }
 
-// causes is the search for what follows from what.
-type causes struct {
+// causal is the search for what follows from what.
+type causal struct {
 	all   []Finding
 	found []int // positions of the findings about the program
 	spent *spent
@@ -90,8 +94,8 @@ type causes struct {
 	full  bool        // the CPUs were all in use
 }
 
-func newCauses(in *Input, all []Finding) *causes {
-	c := &causes{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
+func newCausal(in *Input, all []Finding) *causal {
+	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
 	for i, f := range all {
 		if f.State != Found || AboutMeasurement(f.Rule) {
 			continue
@@ -118,7 +122,7 @@ var scoreWeight = map[Severity]float64{Critical: 1, Warning: 0.5, Info: 0.1}
 const busyCPU = 0.8
 
 // rankOf is what a finding is worth, between 0 and 1.
-func (c *causes) rankOf(i int) float64 {
+func (c *causal) rankOf(i int) float64 {
 	f := &c.all[i]
 	worth := scoreWeight[f.Severity] * float64(f.Score) / 100
 	if g, ok := c.cpuGain(i); ok {
@@ -128,13 +132,29 @@ func (c *causes) rankOf(i int) float64 {
 		}
 		worth = max(worth, share)
 	}
+	if share, _, ok := measured(f); ok {
+		worth = max(worth, share)
+	}
 	return worth
+}
+
+// measured is the share of time that a grave finding is about, where it says itself what
+// that is a share of.
+func measured(f *Finding) (share float64, of string, ok bool) {
+	if f.Impact == nil || !f.Severity.AtLeast(Warning) {
+		return 0, "", false
+	}
+	of, ok = strings.CutPrefix(f.Impact.Unit, "share of the ")
+	if !ok || of != "busy time" && !strings.HasPrefix(of, "time of ") {
+		return 0, "", false
+	}
+	return f.Impact.Value, of, true
 }
 
 // cpuGain is the CPU time that a finding is about, and for what allocates, its part of
 // what the collector takes. Of findings whose costs stay when the advice is followed, as
 // the loop whose bounds are checked, it is unknown.
-func (c *causes) cpuGain(i int) (stats.Interval, bool) {
+func (c *causal) cpuGain(i int) (stats.Interval, bool) {
 	f := &c.all[i]
 	m := c.marks[i]
 	if m == nil || !f.saves && f.Rule != cp01.ID {
@@ -149,7 +169,10 @@ func (c *causes) cpuGain(i int) (stats.Interval, bool) {
 }
 
 // gain is what a card says of its cause.
-func (c *causes) gain(in *Input, i int) *Gain {
+func (c *causal) gain(in *Input, i int) *Gain {
+	if share, of, ok := measured(&c.all[i]); ok {
+		return &Gain{Of: of, Share: share, Low: c.all[i].Impact.Low, High: c.all[i].Impact.High}
+	}
 	if !c.all[i].saves {
 		return nil
 	}
@@ -175,7 +198,7 @@ func cpuPerRequest(f *facts.Facts) float64 {
 }
 
 // root is the finding whose card one stands on.
-func (c *causes) root(i int) int {
+func (c *causal) root(i int) int {
 	for range c.found { // a circle ends
 		next, ok := c.under[i]
 		if !ok || next < 0 {
@@ -187,7 +210,7 @@ func (c *causes) root(i int) int {
 }
 
 // leadsTo tells whether the way up from a finding comes to another.
-func (c *causes) leadsTo(i, to int) bool {
+func (c *causal) leadsTo(i, to int) bool {
 	for range c.found {
 		if i == to {
 			return true
@@ -202,7 +225,7 @@ func (c *causes) leadsTo(i, to int) bool {
 }
 
 // causeOf finds what one finding follows from; -1 is nothing.
-func (c *causes) causeOf(i int) int {
+func (c *causal) causeOf(i int) int {
 	best := -1
 	for _, j := range c.found {
 		if i == j || !c.follows(i, j) || c.leadsTo(j, i) {
@@ -216,10 +239,10 @@ func (c *causes) causeOf(i int) int {
 }
 
 // follows tells whether finding i shows what finding j is the cause of.
-func (c *causes) follows(i, j int) bool {
+func (c *causal) follows(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
 	switch {
-	case slices.Contains(follows[a.Rule], b.Rule):
+	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
 	case fromGarbage[a.Rule]:
 		return allocatesMuch(b) && c.allocated() >= halfOfAll
@@ -230,7 +253,7 @@ func (c *causes) follows(i, j int) bool {
 }
 
 // busiest is the finding that is about the most CPU time; -1 where none is about much.
-func (c *causes) busiest() int {
+func (c *causal) busiest() int {
 	best, most := -1, muchOfAll
 	for _, i := range c.found {
 		if g, ok := c.cpuGain(i); ok && g.Estimate >= most {
@@ -252,7 +275,7 @@ func classOf(rule string) int {
 	switch rule {
 	case "CP07", "CP08", "AL18":
 		return hint
-	case "CP01", "CP06", "CP14", "CP16", "AL01", "AL02":
+	case "CP01", "CP06", "CP14", "CP16", "AL01", "AL02", "LK01", "WT01":
 		return general
 	}
 	return specific
@@ -267,7 +290,7 @@ const (
 
 // sameCost tells whether i is about what j is about: the same CPU samples, or the same
 // line.
-func (c *causes) sameCost(i, j int) bool {
+func (c *causal) sameCost(i, j int) bool {
 	a, b := &c.all[i], &c.all[j]
 	ca, cb := classOf(a.Rule), classOf(b.Rule)
 	if ca > cb || ca == cb && (c.rank[i] > c.rank[j] || c.rank[i] == c.rank[j] && i < j) {
@@ -282,15 +305,17 @@ func (c *causes) sameCost(i, j int) bool {
 			return true
 		}
 	}
-	return family(a.Rule) == family(b.Rule) && firstLine(a) != "" && firstLine(a) == firstLine(b)
+	return family(a.Rule) == family(b.Rule) && b.Severity.rank() >= a.Severity.rank() && firstLine(a) != "" && firstLine(a) == firstLine(b)
 }
 
 // family is what a rule is about, by its letters: AL and CP are about lines that work, LK
-// about locks.
+// and WT about those that wait.
 func family(rule string) string {
 	switch letters := rule[:min(2, len(rule))]; letters {
 	case "AL", "CP":
 		return "work"
+	case "LK", "WT":
+		return "waits"
 	default:
 		return letters
 	}
@@ -312,7 +337,7 @@ func allocatesMuch(f *Finding) bool {
 }
 
 // allocated is the part of all bytes that the lines of findings allocate.
-func (c *causes) allocated() (sum float64) {
+func (c *causal) allocated() (sum float64) {
 	seen := map[string]bool{}
 	for _, i := range c.found {
 		if f := &c.all[i]; allocatesMuch(f) && !seen[firstLine(f)] {

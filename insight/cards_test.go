@@ -86,6 +86,10 @@ func TestCards(t *testing.T) {
 		{"a grave warning goes before a small gain", []Finding{making, seenAt("SC10", Warning, 90, "", 0)}, "SC10 AL16"},
 		{"a gain goes before a remark", []Finding{seenAt("SC15", Info, 90, "", 0), making}, "AL16 SC15"},
 		{"locks at one line", []Finding{seenAt("LK06", Warning, 50, "/src/db.go", 3), seenAt("LK08", Warning, 40, "/src/db.go", 3)}, "LK06(LK08)"},
+		{"a wait stands under what it is for", []Finding{seenAt("WT01", Warning, 90, "/src/db.go", 3), seenAt("LK02", Warning, 40, "/src/db.go", 3)}, "LK02(WT01)"},
+		{"but not under a remark", []Finding{seenAt("WT01", Warning, 90, "/src/db.go", 3), seenAt("LK02", Info, 40, "/src/db.go", 3)}, "WT01 LK02"},
+		{"what the program asks of the runtime explains stops", []Finding{seenAt("GC01", Info, 90, "", 0), seenAt("GC12", Warning, 20, "", 0), seenAt("GC03", Info, 90, "", 0)}, "GC12(GC01 GC03)"},
+		{"a remark about it does not", []Finding{seenAt("GC12", Info, 20, "", 0), seenAt("GC01", Warning, 90, "", 0)}, "GC01 GC12"},
 		{"the line of a lock and of work are two things", []Finding{lower, seenAt("LK06", Warning, 50, "/src/search.go", 5)}, "AL09 LK06"},
 		{"the measurement is no cause", []Finding{seenAt("BE06", Info, 90, "", 0), seenAt("LD04", Warning, 90, "", 0)}, ""},
 		{"what is fine is no cause", []Finding{{Rule: "CP01", State: Fine}}, ""},
@@ -105,7 +109,10 @@ func TestCardsGain(t *testing.T) {
 	whole := seenAt("CP13", Warning, 60, "/src/search.go", 8).costing(cost{file: "/src/search.go", line: 8, callee: "strings.Contains"})
 	hot := seenAt("CP01", Info, 80, "/src/page.go", 9)
 	hot.costs = []cost{{function: "shop.page"}}
-	all := []Finding{lower, whole, hot}
+	waits := seenAt("WT01", Warning, 80, "/src/db.go", 3)
+	waits.Impact = exactly(0.9, "share of the time of requests")
+	held := seenAt("LK02", Warning, 80, "/src/db.go", 3)
+	all := []Finding{lower, whole, hot, waits, held}
 	gains := map[string]string{}
 	for _, c := range Cards(NewInput(session.New(r.Open())), all) {
 		text := "none"
@@ -114,7 +121,7 @@ func TestCardsGain(t *testing.T) {
 		}
 		gains[all[c.Finding].Rule] = text
 	}
-	for rule, want := range map[string]string{"AL09": "0.70 of CPU time, true", "CP13": "0.10 of CPU time, true", "CP01": "none"} {
+	for rule, want := range map[string]string{"AL09": "0.70 of CPU time, true", "CP13": "0.10 of CPU time, true", "CP01": "none", "LK02": "0.90 of time of requests, false"} {
 		if gains[rule] != want {
 			t.Errorf("%s gains %s, want %s", rule, gains[rule], want)
 		}

@@ -5,28 +5,33 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/timeline"
 	"loupe/value/unit"
 )
 
 var gc16 = &Rule{
 	ID: "GC16", Title: "One line keeps most of the live heap",
 	About: "What is in use in a heap profile is what the program holds on to: a cache, an index, a queue, or what it has forgotten to let go. " +
-		"Where most of it was allocated at one line, that line decides how much memory the program needs. How much is allocated in all is another question, " +
-		"which profiles of allocations answer.",
+		"Where most of it was allocated at one line, that line decides how much memory the program needs. loupe run takes a profile at each peak of the live heap, so that " +
+		"what was there for a while alone is seen too. How much is allocated in all is another question, which profiles of allocations answer.",
 	Asks: []facts.Question{facts.Kept},
 	Params: []Param{
 		{"share", 0.5, "share of what is in use", "chosen: most of it"},
 		{"least", 16, "MB", "chosen: what all is in use; less is no reason to look"},
 		{"samples", 20, "samples", "chosen: below this a share is an accident"},
+		{"grows", 64, "MB", "chosen: what is kept by a line that only takes more, to be a warning"},
+		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part of it, where each peak is a quarter above the one before"},
+		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never let go"},
 	},
 	Check: checkKept,
 }
 
 func checkKept(r *Rule, in *Input) []Finding {
-	kept, err := in.Facts.Kept()
-	if err != nil {
+	all, err := facts.RetentionIn(in.Facts)
+	if all == nil {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
+	kept := all.Most
 	if kept.Bytes == 0 {
 		return []Finding{r.answer(TooLittle, "%s has nothing in use: it tells what survived the last collection, of objects that were sampled", kept.Entry.Path)}
 	}
@@ -36,7 +41,11 @@ func checkKept(r *Rule, in *Input) []Finding {
 	}
 	top := lines[0]
 	share := float64(top.Weight) / float64(max(1, kept.Bytes))
-	text := fmt.Sprintf("of %s in use, %s were allocated at %s:%d in %s", unit.BytesOf(float64(kept.Bytes)), unit.Percent(share), baseName(top.At.File), top.At.Line, stack.Short(top.At.Func))
+	when := ""
+	if kept.Peak {
+		when = " at the peak"
+	}
+	text := fmt.Sprintf("of %s in use%s, %s were allocated at %s:%d in %s", unit.BytesOf(float64(kept.Bytes)), when, unit.Percent(share), baseName(top.At.File), top.At.Line, stack.Short(top.At.Func))
 	switch {
 	case float64(kept.Bytes) < r.param("least")*(1<<20) || share < r.param("share"):
 		return []Finding{r.answer(Fine, "%s, at others less", text)}
@@ -48,11 +57,53 @@ func checkKept(r *Rule, in *Input) []Finding {
 	f.Impact = exactly(share, "share of what is in use")
 	for _, l := range lines[:min(3, len(lines))] {
 		if l == top || float64(l.Weight) >= float64(kept.Bytes)/20 {
-			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here", unit.BytesOf(float64(l.Weight))))
+			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(kept, l)))
 		}
 	}
 	f.Advice = "Decide whether it is meant to be kept. A cache or a queue wants a bound; what is kept for good can be smaller (no copies, no pointers where an index does)."
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW says what has become less."
-	f.Doubts = []string{"one profile is one moment: whether it grows a second one some time later tells (record with -phases growth)"}
+	tellRetention(r, in, all, top, &f)
 	return []Finding{f}
+}
+
+// ofAllocated says what of all that a line had allocated by then was in use.
+func ofAllocated(kept *facts.Look, l *facts.Line) string {
+	all := kept.Allocated(l.At)
+	if all <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of all that the line had allocated", unit.Percent(min(1, float64(kept.InUse.At(l.At))/float64(all))))
+}
+
+// tellRetention says how what the line keeps went over time, as far as the recording has
+// seen it.
+func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f *Finding) {
+	times, bytes := all.Course(top.At)
+	last := all.Looks[len(all.Looks)-1]
+	if len(times) < 2 {
+		f.Doubts = append(f.Doubts, "one profile is one moment: whether it grows a second one some time later tells (record with -phases growth)")
+		return
+	}
+	n := len(bytes)
+	f.Summary += fmt.Sprintf("; it went from %s to %s in %s", unit.BytesOf(float64(bytes[0])), unit.BytesOf(float64(bytes[n-1])), unit.Duration(times[n-1].Sub(times[0])))
+	phase, _ := in.Session.Manifest().PhaseNamed(all.Looks[0].Entry.Phase)
+	now := last.InUse.At(top.At)
+	if !last.Peak && !last.AtExit && 2*now < top.Weight {
+		f.Summary += fmt.Sprintf(", and to %s later", unit.BytesOf(float64(now)))
+		f.Advice = "Bound what is there at once, where the peak is too high: work in parts, or let go of each when it is done (a slice that is kept keeps all of its array)."
+		return
+	}
+	rising := true
+	for i := 1; i < n; i++ {
+		rising = rising && bytes[i] > bytes[i-1]
+	}
+	late := phase.Span.Len() > 0 && times[n-1] >= phase.Span.End-timeline.Time(r.param("late")*float64(phase.Span.Len()))
+	held := float64(all.Most.InUse.At(top.At)) >= r.param("held")*float64(max(1, all.Most.Allocated(top.At)))
+	if !rising || !late || !held || n < 3 || float64(top.Weight) < r.param("grows")*(1<<20) || in.public().computes() {
+		return
+	}
+	f.Severity = Warning
+	f.Summary += ", and still grew when the phase ended"
+	f.Advice = "Find the map, slice or channel that what is allocated here is put into, and bound it: evict the oldest, or let entries run out. Hardly anything of it is let go."
+	f.Doubts = append(f.Doubts, "a cache that is still being filled grows, too, up to its bound: record for several times as long")
 }

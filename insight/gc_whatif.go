@@ -18,6 +18,9 @@ type room struct {
 	Evidence []Evidence
 	// Why is the reason why there is no advice.
 	Why string
+	// Gains tells that the settings are predicted to gain enough, Little that they are
+	// predicted not to. Neither holds where nobody can tell.
+	Gains, Little bool
 }
 
 // moreRoom asks what a GOGC would do to the program of a round, with the settings
@@ -39,20 +42,33 @@ func moreRoom(in *Input, r *facts.Round, gogc int) room {
 	case set.GOGC < 0 || set.GOGC >= gogc:
 		return room{Why: fmt.Sprintf("%s was in force already", set)}
 	}
+	m := predicted(in, r, gc.Settings{GOGC: gogc})
+	if m.Gains {
+		m.Advice = fmt.Sprintf("Or let the heap grow, where the memory is there: GOGC=%d.", gogc)
+	}
+	return m
+}
+
+// predicted asks the predictor whether other settings would spare the collector enough to
+// be worth it. Why says why not, or why nobody can tell.
+func predicted(in *Input, r *facts.Round, to gc.Settings) room {
 	if in.Facts.Part { // a replay wants the whole of a round
 		return room{Why: "a part of a round is too short for a prediction"}
 	}
+	if r == nil || r.GC == nil {
+		return room{Why: "nothing tells of single collections"}
+	}
 	replay, err := r.Replay(in.Session)
 	if err != nil {
-		return room{Why: "what a larger GOGC would do: " + err.Error()}
+		return room{Why: fmt.Sprintf("what %s would do: %v", to, err)}
 	}
-	what := replay.WhatIf([]gc.Settings{{GOGC: gogc}})
-	if slices.ContainsFunc(what.Notes, func(n gc.Note) bool { return n.ID == gc.NoteSettings }) {
+	what := replay.WhatIf([]gc.Settings{to})
+	if to.Limit == 0 && slices.ContainsFunc(what.Notes, func(n gc.Note) bool { return n.ID == gc.NoteSettings }) {
 		return room{Why: "the goals of the collections follow from no usual GOGC: the program has a limit of memory, sets GOGC itself, or keeps a ballast, and under a limit a larger GOGC changes little"}
 	}
 	was, p := what.Recorded, what.Predictions[0]
 	if !p.GCPercent.Known() || !was.GCPercent.Known() || p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || p.GCPercent > 0.9*was.GCPercent {
-		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings)}
+		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings), Little: true}
 	}
 	if p.Grade == gc.Poor {
 		return room{Why: fmt.Sprintf("what %s would do is too uncertain: run it and see (loupe gc -what-if has the estimate)", p.Settings)}
@@ -62,10 +78,7 @@ func moreRoom(in *Input, r *facts.Round, gogc int) room {
 		", " + unit.Percent(float64(p.GCPercent)/100) + " of the Ps' time for the collector, marking on idle Ps included, instead of " + unit.Percent(float64(was.GCPercent)/100) +
 		", a peak heap of " + unit.Number(float64(p.PeakHeapMB.Estimate)) + " MB instead of " + unit.Number(float64(was.PeakHeapMB)) + " MB" +
 		" (grade: " + string(p.Grade) + "; loupe gc -what-if has more)"
-	return room{
-		Advice:   fmt.Sprintf("Or let the heap grow, where the memory is there: GOGC=%d.", gogc),
-		Evidence: []Evidence{Evidence{Text: text}.at(r)},
-	}
+	return room{Gains: true, Evidence: []Evidence{Evidence{Text: text}.at(r)}}
 }
 
 // adviseRoom adds to a finding what a larger GOGC would do, or why that is not

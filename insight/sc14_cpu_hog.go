@@ -30,9 +30,9 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	mean := float64(h.Delay) / float64(max(1, h.Runs.Sum))
 	text := fmt.Sprintf("%s ran %s for 10 ms and longer, up to %s, while %s others waited in the mean: they lost %s together",
 		t.name(h.Name), unit.Plural(h.Runs.Count, "time"), unit.Duration(h.Runs.Max), unit.Number(mean), unit.Duration(h.Delay))
-	waits := t.ForP()
-	if t.Share(h.Delay) < r.param("delay") || float64(h.Delay) < r.param("part")*float64(waits.Sum) {
-		return []Finding{r.answer(Fine, "%s, of %s in all", text, unit.Duration(waits.Sum))}
+	all := t.Parallel.Waited
+	if t.Share(h.Delay) < r.param("delay") || float64(h.Delay) < r.param("part")*float64(all) {
+		return []Finding{r.answer(Fine, "%s, of %s in all", text, unit.Duration(all))}
 	}
 	if in.public().computes() {
 		return []Finding{r.answer(Fine, "%s%s", text, noLoss)}

@@ -240,7 +240,7 @@ func TestSC14(t *testing.T) {
 	s.expect("SC14", Fine, "nobody waited for one of them")
 	s.manifest = ""
 	severity(t, "nothing tells that anybody waited", s.expect("SC14", Found), Info)
-	h.Delay = 250 * ms
+	h.Delay, s.Parallel.Waited = 250*ms, 3*time.Second
 	s.expect("SC14", Fine, "of 3.00 s in all")
 	s.Hogs = nil
 	s.expect("SC14", Fine, "no goroutine ran for 10 ms")

@@ -99,6 +99,13 @@ var signatures = []signature{
 		"github.com/phuslu/log.* go.opentelemetry.io/* go.opencensus.io/* github.com/prometheus/client_golang/* github.com/DataDog/dd-trace-go* gopkg.in/DataDog/dd-trace-go* " +
 		"github.com/getsentry/sentry-go.* github.com/opentracing/* github.com/uber/jaeger-client-go* github.com/newrelic/go-agent/* github.com/VictoriaMetrics/metrics.* github.com/armon/go-metrics.* github.com/uber-go/tally*"},
 
+	// Setting timers and letting them fire; before Go 1.23 under other names.
+	{"timers.run", 23, 0, "runtime.(*timers).check runtime.(*timers).run runtime.(*timer).unlockAndRun runtime.(*timer).modify runtime.(*timer).stop runtime.(*timer).maybeAdd runtime.(*timers).adjust runtime.(*timers).siftUp runtime.(*timers).siftDown runtime.(*timers).cleanHead runtime.(*timers).deleteMin"},
+	{"timers.run", 14, 22, "runtime.checkTimers runtime.runtimer runtime.runOneTimer runtime.modtimer runtime.addtimer runtime.deltimer runtime.adjusttimers runtime.siftupTimer runtime.siftdownTimer"},
+
+	// Channels that are asked whether they have something; selectgo waits in others.
+	{"select", 0, 0, "runtime.selectgo runtime.selectnbrecv runtime.selectnbsend"},
+
 	{"stack.grow", 0, 0, "runtime.newstack runtime.copystack"},
 	{"preempt", 0, 0, "runtime.gopreempt_m runtime.shrinkstack"},
 	{"preempt", 14, 0, "runtime.preemptPark"},

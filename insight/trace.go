@@ -64,9 +64,13 @@ func place(f stack.Frame) string {
 
 // seen is evidence at a stack, of the trace as a whole.
 func (t *traced) seen(id stack.ID, format string, args ...any) Evidence {
-	f := t.Site(id)
+	return t.seenAt(t.Frames(id), t.Site(id), format, args...)
+}
+
+// seenAt is evidence at a frame of a stack, of the trace as a whole.
+func (t *traced) seenAt(frames []stack.Frame, f stack.Frame, format string, args ...any) Evidence {
 	e := Evidence{Text: fmt.Sprintf(format, args...), Path: t.Entry.Path, Phase: t.Entry.Phase, Span: t.span(t.Covers),
-		File: f.File, Line: f.Line, Function: f.Func, Short: t.short(f), Stack: evidenceStack(t.Frames(id))}
+		File: f.File, Line: f.Line, Function: f.Func, Short: t.short(f), Stack: evidenceStack(frames)}
 	if e.Function != "" {
 		e.Text = stack.Short(f.Func) + ": " + e.Text
 	}

@@ -265,7 +265,18 @@ func TraceSTW(a *sched.Analysis, top int) *Trace {
 		cycles.Notes = append(cycles.Notes, "No collection was marking while the trace was taken.")
 	}
 	cycles.More(len(a.GC.Cycles)-top, "collections")
-	return &Trace{Sheets: with(lostSheet(a), kinds, worst, assists, cycles)}
+	return &Trace{Sheets: with(lostSheet(a), kinds, stopSheet(a, top), worst, assists, cycles)}
+}
+
+// stopSheet are the stop-the-worlds by kind and by where they were asked for.
+func stopSheet(a *sched.Analysis, top int) *Sheet {
+	s := &Sheet{Key: "stops", Title: "Where they were asked for", Columns: []Column{{"kind", "kind"}, {"count", "count"}, {"total_ns", "in all"}, {"stopping_ns", "stopping"}, {"max_ns", "longest"}, {"stack", "where"}}}
+	for i := range a.GC.Stops[:min(top, len(a.GC.Stops))] {
+		p := &a.GC.Stops[i]
+		s.Rows = append(s.Rows, []any{a.Reader.Name(p.Kind), p.Count, p.Sum, p.Stopping, p.Max, stackOf(a.Reader, p.Stack)})
+	}
+	s.More(len(a.GC.Stops)-top, "places")
+	return s
 }
 
 func yes(b bool) string {

@@ -33,8 +33,10 @@ const (
 	// The collector and the heap.
 	Collections Question = "collections"
 	Pauses      Question = "pauses"
+	WorldStops  Question = "world_stops"
 	LiveHeap    Question = "live_heap"
 	HeapSize    Question = "heap_size"
+	Counters    Question = "counters"
 
 	// Where memory is allocated, what of it is kept, and where the time goes.
 	Allocations Question = "allocations"
@@ -69,8 +71,10 @@ var questions = map[Question]struct {
 
 	Collections: {"what each collection did", []recording.Kind{recording.Stderr}},
 	Pauses:      {"how long collections stopped the program", []recording.Kind{recording.Stderr, recording.ExecTrace}},
+	WorldStops:  {"what stopped the world, and who asked for it", []recording.Kind{recording.ExecTrace, recording.Metrics}},
 	LiveHeap:    {"how much of the heap is in use after collections", []recording.Kind{recording.Stderr, recording.Metrics, recording.Vars, recording.Heap}},
 	HeapSize:    {"how large the heap was when", []recording.Kind{recording.Metrics, recording.Vars}},
+	Counters:    {"what the runtime counts of its collector, its memory and its threads", []recording.Kind{recording.Metrics}},
 
 	Allocations: {"where memory is allocated", []recording.Kind{recording.Allocs}},
 	Kept:        {"where memory was allocated that is in use", []recording.Kind{recording.Heap}},

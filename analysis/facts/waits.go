@@ -399,6 +399,9 @@ type Place struct {
 	longest time.Duration
 }
 
+// Site is the frame of a wait that says most to the user, see [Trace.Site].
+func (w *AllWaits) Site(x *Wait) stack.Frame { return site(w.scope, withoutCreator(x.Frames)) }
+
 // Places are the lines at which goroutines waited for a reason, the longest time
 // first, in one look the most goroutines. A line is the user's that is nearest to the
 // leaf, where there is one, since a lock of a library is met there.

@@ -123,6 +123,7 @@ type track struct {
 	creator   *Group
 	lastWaker exectrace.GoID
 	delay     time.Duration // of all that waited for a P before it began to run
+	halted    time.Duration // for how long the world had been stopped then
 	rare      *rareTrack
 	system    bool
 	counted   bool // as running, of the program's own
@@ -320,7 +321,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 		a.par.runnable(e.Time, t, +1)
 	case exectrace.Running:
 		a.par.running(e.Time, t, +1)
-		t.delay = a.par.delayAt(e.Time)
+		t.delay, t.halted = a.par.delayAt(e.Time), a.par.haltedAt(e.Time)
 	case exectrace.NotExist:
 		if t.group == nil {
 			a.nameless(t, g)
@@ -443,7 +444,7 @@ func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 		}
 		a.out.Runs.add(i, t)
 		if i.Len() >= LongRun {
-			a.hogs.add(i, t, a.par.delayAt(e.Time)-t.delay)
+			a.hogs.add(i, t, a.par.haltedAt(e.Time)-t.halted, waits{t.delay, a.par.delayAt(e.Time)})
 		}
 	case exectrace.Runnable:
 		if t.group == nil {

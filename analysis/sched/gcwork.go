@@ -15,9 +15,11 @@ import (
 type GCWork struct {
 	Cycles []Cycle
 	// Pauses are the stop-the-worlds by kind, longest total first; Worst the
-	// longest ones of all kinds.
+	// longest ones of all kinds. Stops are the same by kind and by where they were asked
+	// for, longest total first.
 	Pauses []Pauses
 	Worst  []Pause
+	Stops  []Stops
 	// Assists are the mark assists by the function that goroutines began
 	// with, and by where they were.
 	Assists     []Assists
@@ -43,6 +45,18 @@ type Pauses struct {
 	Histogram
 	// Stopping is how long it took until the last P stood still.
 	Stopping Histogram
+}
+
+// Stops are the stop-the-worlds of one kind that were asked for at one place.
+type Stops struct {
+	Kind exectrace.NameID
+	// Stack is where; 0 where the trace does not say, and for what is beyond the most
+	// places that are kept apart.
+	Stack stack.ID
+	Histogram
+	// Stopping is how long it took until the last P stood still, all together.
+	Stopping time.Duration
+	Worst    Pause
 }
 
 // Pause is one stop-the-world.
@@ -73,7 +87,19 @@ type gcWatch struct {
 	goal    uint64
 	assists map[exectrace.NameID]*Assists
 	paused  time.Duration // since the last cycle
+	ended   timeline.Time // of the last cycle
+	stops   map[stopPlace]*Stops
 }
+
+// stopPlace is what makes stops alike.
+type stopPlace struct {
+	kind  exectrace.NameID
+	stack stack.ID
+}
+
+// maxStops bounds the places that are kept apart. The collector's stops begin wherever
+// somebody allocates.
+const maxStops = 1000
 
 // maxCycles bounds the cycles that are kept for themselves.
 const maxCycles = 10_000
@@ -95,7 +121,7 @@ func (w *gcWatch) metric(e *exectrace.Event) {
 // way is cut.
 func (w *gcWatch) restart(at timeline.Time) {
 	w.out = GCWork{HeapAlloc: w.heap, HeapGoal: w.goal}
-	w.assists, w.paused = nil, 0
+	w.assists, w.paused, w.stops, w.ended = nil, 0, nil, at
 	w.cycle = Cycle{Span: timeline.Span{Start: at}, Heap: w.cycle.Heap}
 }
 
@@ -106,7 +132,13 @@ func (w *gcWatch) endCycle(at timeline.Time, whole bool) {
 	if len(w.out.Cycles) < maxCycles {
 		w.out.Cycles = append(w.out.Cycles, w.cycle)
 	}
-	w.inCycle, w.paused = false, 0
+	w.inCycle, w.paused, w.ended = false, 0, at
+}
+
+// unbegun is a cycle whose begin is not in the trace. It began with the trace or, where a
+// part of that is lost, after the cycle before it.
+func (w *gcWatch) unbegun(start timeline.Time) {
+	w.cycle = Cycle{Span: timeline.Span{Start: max(start, w.ended)}}
 }
 
 // ranges takes the events of mark phases, assists and stop-the-worlds.
@@ -117,14 +149,15 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 		switch e.Kind {
 		case exectrace.KindRangeEnd:
 			if !w.inCycle {
-				w.cycle = Cycle{Span: timeline.Span{Start: a.out.Info.Span.Start}}
+				w.unbegun(a.out.Info.Span.Start)
 			}
 			w.endCycle(e.Time, true)
 		case exectrace.KindRangeBegin:
 			w.cycle, w.inCycle = Cycle{Span: timeline.Span{Start: e.Time}, Whole: true, Heap: w.heap}, true
 		default:
 			if !w.inCycle {
-				w.cycle, w.inCycle = Cycle{Span: timeline.Span{Start: a.out.Info.Span.Start}}, true
+				w.unbegun(a.out.Info.Span.Start)
+				w.inCycle = true
 			}
 		}
 	case e.Name == exectrace.NameSweep || e.SubjectSlot == exectrace.NoSlot:
@@ -148,8 +181,10 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 		}
 	default:
 		t := a.at(e.SubjectSlot).more()
-		t.stw, t.stwStack, t.stwKind = e.Time, e.Stack, e.Name
-		a.par.stopped(e.Time, +1)
+		if t.stw == 0 { // else one that goes on over the begin of a generation
+			t.stw, t.stwStack, t.stwKind = e.Time, e.Stack, e.Name
+			a.par.stopped(e.Time, +1)
+		}
 	}
 }
 
@@ -190,12 +225,34 @@ func (a *analyzer) pause(at timeline.Time, t *rareTrack, id exectrace.GoID) {
 	w.out.Pauses[i].Add(p.Span.Len())
 	w.out.Pauses[i].Stopping.Add(p.Stopping)
 	w.paused += p.Span.Len()
+	w.place(p)
 	if len(w.out.Worst) == a.opts.Top && p.Span.Len() <= w.out.Worst[len(w.out.Worst)-1].Span.Len() {
 		return
 	}
 	w.out.Worst = append(w.out.Worst, p)
 	slices.SortStableFunc(w.out.Worst, func(x, y Pause) int { return cmp.Compare(y.Span.Len(), x.Span.Len()) })
 	w.out.Worst = w.out.Worst[:min(len(w.out.Worst), a.opts.Top)]
+}
+
+// place counts a stop where it was asked for.
+func (w *gcWatch) place(p Pause) {
+	if w.stops == nil {
+		w.stops = map[stopPlace]*Stops{}
+	}
+	at := stopPlace{p.Kind, p.Stack}
+	if len(w.stops) >= maxStops && w.stops[at] == nil {
+		at.stack = 0
+	}
+	s := w.stops[at]
+	if s == nil {
+		s = &Stops{Kind: at.kind, Stack: at.stack}
+		w.stops[at] = s
+	}
+	s.Add(p.Span.Len())
+	s.Stopping += p.Stopping
+	if s.Count == 1 || p.Span.Len() > s.Worst.Span.Len() {
+		s.Worst = p
+	}
 }
 
 // finish returns the collector's work.
@@ -208,6 +265,12 @@ func (w *gcWatch) finish(at timeline.Time) GCWork {
 	}
 	slices.SortFunc(w.out.Assists, func(x, y Assists) int {
 		return cmp.Or(cmp.Compare(y.Sum, x.Sum), cmp.Compare(x.Name, y.Name))
+	})
+	for _, s := range w.stops {
+		w.out.Stops = append(w.out.Stops, *s)
+	}
+	slices.SortFunc(w.out.Stops, func(x, y Stops) int {
+		return cmp.Or(cmp.Compare(y.Sum, x.Sum), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Stack, y.Stack))
 	})
 	slices.SortFunc(w.out.Pauses, func(x, y Pauses) int {
 		return cmp.Or(cmp.Compare(y.Sum, x.Sum), cmp.Compare(x.Kind, y.Kind))

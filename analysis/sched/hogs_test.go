@@ -13,8 +13,10 @@ import (
 func TestHogs(t *testing.T) {
 	const ms = time.Millisecond
 	var h hogs
+	var all waits
 	add := func(name exectrace.NameID, run, delay time.Duration, system bool) {
-		h.add(&Interval{Name: name, Start: 1e9, End: timeline.Time(1e9).Add(run)}, &track{system: system}, delay)
+		all.from, all.to = all.to, all.to+delay
+		h.add(&Interval{Name: name, Start: 1e9, End: timeline.Time(1e9).Add(run)}, &track{system: system}, 0, all)
 	}
 	add(1, 20*ms, 40*ms, false)
 	add(1, 10*ms, 5*ms, false)
@@ -28,6 +30,25 @@ func TestHogs(t *testing.T) {
 	}
 	if g := got[1]; g.Runs.Count != 2 || g.Delay != 45*ms || g.WorstDelay != 40*ms || g.Worst.Len() != 20*ms {
 		t.Errorf("hog = %+v", g)
+	}
+}
+
+// TestHogsSideBySide: a wait counts once however many runs of one function it is met by,
+// and never when the world was stopped.
+func TestHogsSideBySide(t *testing.T) {
+	const ms = time.Millisecond
+	var h hogs
+	run := func(name exectrace.NameID, length, halted, from, to time.Duration) {
+		h.add(&Interval{Name: name, End: timeline.Time(length)}, &track{}, halted, waits{from, to})
+	}
+	run(1, 20*ms, 0, 0, 30*ms)
+	run(1, 20*ms, 0, 10*ms, 40*ms) // side by side with the first
+	run(1, 20*ms, 0, 50*ms, 70*ms)
+	run(1, 90*ms, 0, 5*ms, 80*ms) // around most of it
+	run(2, 20*ms, 15*ms, 0, 50*ms)
+	got := h.sorted()
+	if len(got) != 1 || got[0].Delay != 80*ms || got[0].Runs.Count != 4 || got[0].WorstDelay != 75*ms {
+		t.Errorf("hogs = %+v", got)
 	}
 }
 

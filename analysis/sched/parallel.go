@@ -30,6 +30,10 @@ type Parallel struct {
 	// IdleLong is the time of those stretches that were no shorter than
 	// [LongIdle].
 	IdleLong time.Duration
+	// Waited are the waits of the program's goroutines for a P, all together: that of two
+	// that wait at once counts twice. WaitedStopped are those while the world was stopped,
+	// which are no part of Waited: then nobody gets a P, and whoever has one keeps it.
+	Waited, WaitedStopped time.Duration
 	// Steals counts the Ps taken away from goroutines in system calls.
 	Steals int64
 	// Use is the number of Ps that ran anything, over time.
@@ -81,7 +85,7 @@ type parallelism struct {
 	all     level // with those of the runtime
 	queued  level
 	waiting level         // of these, goroutines of the program
-	delay   time.Duration // their waits together, up to waiting.since
+	delay   time.Duration // their waits together, up to waiting.since, those while the world was stopped left out
 
 	// What decides whether a P is idle while a goroutine waits: these and
 	// queued.n, and since when they have been so.
@@ -89,6 +93,8 @@ type parallelism struct {
 	max       level                 // GOMAXPROCS
 	held      map[int]time.Duration // for how long each GOMAXPROCS held
 	stops     int                   // stop-the-worlds in progress: then idle Ps are meant to be
+	halted    time.Duration         // for how long the world was stopped, up to haltedTo
+	haltedTo  timeline.Time
 	idleSince timeline.Time
 	idleFrom  timeline.Time
 	// stoodStill is when a P last went idle while the world was stopped.
@@ -191,7 +197,13 @@ func (p *parallelism) changeQueued(at timeline.Time, by int) {
 }
 
 func (p *parallelism) changeWaiting(at timeline.Time, by int) {
-	p.delay += p.waiting.pass(at) * time.Duration(max(p.waiting.n, 0))
+	waited := p.waiting.pass(at) * time.Duration(max(p.waiting.n, 0))
+	if p.stops > 0 {
+		p.out.WaitedStopped += waited
+	} else {
+		p.delay += waited
+		p.out.Waited += waited
+	}
 	p.waiting.n += by
 }
 
@@ -276,7 +288,18 @@ func (p *parallelism) runnable(at timeline.Time, t *track, by int) {
 // stopped counts the stop-the-worlds in progress.
 func (p *parallelism) stopped(at timeline.Time, by int) {
 	p.idle(at)
-	p.stops += by
+	p.changeWaiting(at, 0)
+	p.haltedAt(at)
+	p.stops = max(0, p.stops+by)
+}
+
+// haltedAt returns for how long the world was stopped, up to at.
+func (p *parallelism) haltedAt(at timeline.Time) time.Duration {
+	if p.stops > 0 {
+		p.halted += max(0, at.Sub(p.haltedTo))
+	}
+	p.haltedTo = max(at, p.haltedTo)
+	return p.halted
 }
 
 func (p *parallelism) proc(e *exectrace.Event) {

@@ -40,7 +40,7 @@ const (
 	GodebugEnv = "LOUPE_AGENT_GODEBUG"
 )
 
-//go:embed inject/inject.go inject/deadlock.go inject/tap.go inject/flight.go inject/socket_*.go inject/*.go.txt std/*.go.txt
+//go:embed inject/inject.go inject/deadlock.go inject/tap.go inject/peak.go inject/flight.go inject/socket_*.go inject/*.go.txt std/*.go.txt
 var sources embed.FS
 
 // File is one file to add to a package.
@@ -85,7 +85,7 @@ func (o Options) Hooked() (ok bool, linkFlag string) {
 // because it has a linkname (golang/go#23311); no assembly file is needed, so
 // that cgo does not stand in the way.
 func (o Options) Files() []File {
-	names := []string{"inject.go", "deadlock.go", "tap.go"}
+	names := []string{"inject.go", "deadlock.go", "tap.go", "peak.go"}
 	switch o.OS {
 	case "linux":
 		names = append(names, "socket_unix.go", "socket_linux.go")

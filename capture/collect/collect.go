@@ -41,7 +41,7 @@ type phaseKind struct {
 
 // phaseKinds is the table of everything that can be captured.
 var phaseKinds = map[string]phaseKind{
-	"bare":          {what: "nothing switched on but gctrace, schedtrace and metrics"},
+	"bare":          {what: "nothing switched on but gctrace, schedtrace and metrics; the heap at its peaks"},
 	"cpu":           {recording.CPU, "cpu.pb.gz", false, 5 * time.Second, "CPU profile, 100 samples a second"},
 	"allocs":        {recording.Allocs, "allocs.pb.gz", true, 0, "allocations since the start, one sample in 512 KiB"},
 	"heap":          {recording.Heap, "heap.pb.gz", true, 0, "live heap after a collection"},

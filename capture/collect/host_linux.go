@@ -91,6 +91,7 @@ func sampleOS(pid int) metrics.OSSample {
 	sampleMemory(&s)
 	cpu := theCgroups.of("self", "cpu") // there as long as we are
 	s.Throttled = cpu.throttled()
+	s.Periods, s.ThrottledPeriods = cpu.field("cpu.stat", "nr_periods"), cpu.field("cpu.stat", "nr_throttled")
 	return s
 }
 
@@ -115,6 +116,7 @@ func sampleProcess(s *metrics.OSSample, pid int) {
 	}
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); err == nil {
 		s.MaxRSS, _ = metrics.MemInfo(string(status), "VmHWM")
+		s.Anon, _ = metrics.MemInfo(string(status), "RssAnon")
 	}
 	if f, err := os.Open(filepath.Join(dir, "fd")); err == nil {
 		names, _ := f.Readdirnames(100000)

@@ -31,6 +31,8 @@ type OSSample struct {
 	System time.Duration `json:"system_ns,omitempty"`
 	RSS    int64         `json:"rss,omitempty"`     // bytes
 	MaxRSS int64         `json:"max_rss,omitempty"` // bytes
+	// Anon is the part of RSS that is no page of a file, in bytes.
+	Anon int64 `json:"rss_anon,omitempty"`
 	// Threads and FDs are counts.
 	Threads int `json:"threads,omitempty"`
 	FDs     int `json:"fds,omitempty"`
@@ -46,6 +48,10 @@ type OSSample struct {
 	Load float64 `json:"load"`
 	// Throttled is for how long the cgroup was kept from running.
 	Throttled time.Duration `json:"throttled_ns,omitempty"`
+	// Periods counts those of the cgroup's CPU quota in which it had something to run,
+	// ThrottledPeriods those in which it used the quota up and was stopped.
+	Periods          int64 `json:"periods,omitempty"`
+	ThrottledPeriods int64 `json:"throttled_periods,omitempty"`
 
 	// Memory of the machine, and what of it is in use, in bytes.
 	Memory     int64 `json:"memory,omitempty"`

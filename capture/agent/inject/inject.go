@@ -282,6 +282,7 @@ func loupeEndFlight() bool {
 //	flight MILLISECONDS         keeps so much of a trace in memory until the end of the stream
 //	flown                       the trace that is kept
 //	metrics MILLISECONDS        runtime/metrics at that interval, NDJSON
+//	peaks                       a heap profile at each new peak of the live heap, until the asker hangs up
 //	info                        what the runtime says of itself
 //
 // The answer is the line "ok" and the data up to the end of the stream, or a
@@ -360,6 +361,8 @@ func loupeCapture(c loupeConn, what, arg string) error {
 		return loupeFlight.write(w)
 	case "metrics":
 		return loupeSampleMetrics(w, length, c)
+	case "peaks":
+		return loupePeaks(w, c)
 	case "info":
 		_, err := loupe_fmt.Fprintf(w, "%s %d %d\n", loupe_runtime.Version(), loupe_os.Getpid(), loupe_runtime.GOMAXPROCS(0))
 		return err

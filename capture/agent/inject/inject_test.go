@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -148,5 +150,44 @@ func TestFlight(t *testing.T) {
 	}
 	if first, _ := ask(t, "flown", 0); !strings.HasPrefix(first, "error") {
 		t.Errorf("after hanging up flown answers %q", first)
+	}
+}
+
+// kept is what makes the live heap of TestPeaks.
+var kept [][]byte
+
+// TestPeaks: a profile is written when a collection has found more live than ever, once
+// more after the next collection, and not again while the heap is no larger.
+func TestPeaks(t *testing.T) {
+	kept = append(kept, make([]byte, 2*loupePeakLeast))
+	defer func() { kept = nil }()
+	runtime.GC()
+	c := connect(t)
+	io.WriteString(c, "peaks\n")
+	r := bufio.NewReader(c)
+	if first, err := r.ReadString('\n'); err != nil || first != "ok\n" {
+		t.Fatalf("peaks answered %q, %v", first, err)
+	}
+	next := func(number int, least int64) {
+		t.Helper()
+		var n, length int
+		var live int64
+		if _, err := fmt.Fscanf(r, "%d %d %d\n", &n, &live, &length); err != nil || n != number || live < least {
+			t.Fatalf("peak %d of %d bytes (%v), want %d of %d", n, live, err, number, least)
+		}
+		data := make([]byte, length)
+		if _, err := io.ReadFull(r, data); err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+			t.Fatalf("%d bytes of a profile, %v", length, err)
+		}
+	}
+	next(1, 2*loupePeakLeast)
+	runtime.GC()
+	next(1, 2*loupePeakLeast)
+	kept = append(kept, make([]byte, 2*loupePeakLeast))
+	runtime.GC()
+	next(2, 4*loupePeakLeast)
+	c.CloseWrite()
+	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+		t.Errorf("%d bytes more, %v", len(rest), err)
 	}
 }

@@ -1,0 +1,118 @@
+package facts
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"loupe/recording"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+)
+
+// Retention is what the heap profiles of a recording have in use over time: those at the
+// peaks of the live heap, those of a growth phase, and the one that was asked for.
+type Retention struct {
+	// Looks are in the order of time.
+	Looks []*Look
+	// Most is the one with the most in use.
+	Most *Look
+}
+
+// Look is what one heap profile has in use.
+type Look struct {
+	*InUse
+	At timeline.Time
+	// Peak tells that it was taken because the live heap had never been so large.
+	Peak bool
+	// AtExit tells that it was taken when the program had come to its end: what it no
+	// longer has in use may have been in use all the time before.
+	AtExit bool
+}
+
+// RetentionIn reads the heap profiles of a recording; the error is why there is none. Of a
+// file that stands alone there is one look.
+func RetentionIn(f *Facts) (*Retention, error) {
+	kept, err := f.Kept()
+	r := &Retention{}
+	for _, entry := range f.Manifest.Of(recording.Heap) {
+		k := kept
+		if kept == nil || entry.Path != kept.Entry.Path {
+			p, perr := f.session.ProfileAt(entry.Path)
+			if perr != nil {
+				continue // what is wrong with it, those say that ask for it
+			}
+			if k, _ = keptIn(f, p, entry); k == nil {
+				continue
+			}
+		}
+		look := &Look{InUse: k, At: entry.Span.Start, Peak: IsPeak(entry)}
+		if look.At == 0 {
+			look.At = k.Time.Start
+		}
+		if runs := f.Manifest.Target.Runs; !look.Peak && entry.Run < len(runs) && f.Manifest.Target.Kind != "files" {
+			look.AtExit = runs[entry.Run].Exit != "" && !runs[entry.Run].Stopped
+		}
+		r.Looks = append(r.Looks, look)
+		if r.Most == nil || k.Bytes > r.Most.Bytes {
+			r.Most = look
+		}
+	}
+	if r.Most == nil {
+		return nil, err
+	}
+	slices.SortStableFunc(r.Looks, func(a, b *Look) int { return cmp.Compare(a.At, b.At) })
+	return r, nil
+}
+
+// IsPeak tells whether an entry is a heap profile that was taken at a peak.
+func IsPeak(entry recording.Entry) bool {
+	return entry.Kind == recording.Heap && path.Dir(strings.ReplaceAll(entry.Path, "\\", "/")) == "peak"
+}
+
+// AtMost is how much of what a line has allocated was in use in the look that has most of
+// it, and the largest share of all that the line had allocated by then; 1 where a profile
+// does not know that. known is false where no look was taken while the program was at work:
+// then nothing proves that it is garbage.
+func (r *Retention) AtMost(at stack.Frame) (bytes int64, share float64, known bool) {
+	for _, look := range r.Looks {
+		if look.Entry.Partial {
+			continue
+		}
+		known = known || !look.AtExit
+		kept, all := look.InUse.At(at), look.Allocated(at)
+		bytes = max(bytes, kept)
+		switch {
+		case kept <= 0:
+		case all <= 0:
+			share = 1
+		default:
+			share = max(share, min(1, float64(kept)/float64(all)))
+		}
+	}
+	return bytes, share, known
+}
+
+// Allocated is how much a line had allocated in all when the look was taken; 0 where the
+// profile does not tell.
+func (k *Look) Allocated(at stack.Frame) (sum int64) {
+	index, err := k.profile.Index("alloc_space")
+	if err != nil {
+		return 0
+	}
+	all := *k.InUse
+	all.index = index
+	return all.At(at)
+}
+
+// Course is how much of what a line has allocated was in use at the peaks, in the order of
+// time.
+func (r *Retention) Course(at stack.Frame) (times []timeline.Time, bytes []int64) {
+	for _, look := range r.Looks {
+		if look.Peak {
+			times, bytes = append(times, look.At), append(bytes, look.InUse.At(at))
+		}
+	}
+	return times, bytes
+}

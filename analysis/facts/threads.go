@@ -1,0 +1,176 @@
+package facts
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"loupe/recording"
+	"loupe/value/stack"
+)
+
+// Threads is how many threads of the operating system the program had.
+type Threads struct {
+	Most  float64
+	Procs int // the Ps at that time
+	// Round is that with the most, What tells of it.
+	Round *Round
+	What  string
+	Entry recording.Entry
+}
+
+// CountThreads counts them by runtime/metrics, of Go 1.26 and later, or by the operating
+// system; ok is false where neither tells.
+func CountThreads(f *Facts) (t Threads, ok bool) {
+	take := func(n float64, r *Round, what string, entry recording.Entry) {
+		if n > t.Most {
+			t.Most, t.Round, t.What, t.Entry, ok = n, r, what, entry, true
+		}
+	}
+	for _, r := range ReadingsOf(f) {
+		for _, n := range r.Values("/sched/threads/total:threads") {
+			take(n, r.Round, r.What, r.Entry)
+		}
+	}
+	samples, err := f.session.OS()
+	if err == nil && !ok {
+		entry, _ := f.Manifest.Main(recording.OS)
+		for i := range f.Rounds {
+			for _, s := range within(samples, f.Rounds[i].Phase.Span) {
+				take(float64(s.Threads), &f.Rounds[i], "the operating system", entry)
+			}
+		}
+	}
+	if ok {
+		t.Procs = f.Settings(t.Round).Procs
+	}
+	return t, ok
+}
+
+// InSystemCalls are the lines of the user's code at which goroutines of one look sit in a
+// system call or in C code, with how many, the most first.
+func InSystemCalls(f *Facts) (lines []*Line, from *AllWaits) {
+	looks, _ := f.WaitsOf(recording.Goroutine)
+	for _, w := range looks {
+		by := map[stack.Frame]*Line{}
+		for _, x := range w.All {
+			if len(x.Frames) == 0 || !holdsThread(x.Frames) {
+				continue
+			}
+			at := site(w.scope, withoutCreator(x.Frames))
+			k := stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
+			l := by[k]
+			if l == nil {
+				l = &Line{At: at, Frames: x.Frames}
+				by[k], lines = l, append(lines, l)
+			}
+			l.Weight += x.Count
+		}
+		slices.SortStableFunc(lines, func(a, b *Line) int { return cmp.Compare(b.Weight, a.Weight) })
+		return lines, w
+	}
+	return nil, nil
+}
+
+// holdsThread tells whether a goroutine keeps a thread while it waits: it is in a system
+// call, or in C.
+func holdsThread(frames []stack.Frame) bool {
+	for _, f := range frames {
+		pkg := stack.Package(f.Func)
+		if pkg == "syscall" || strings.HasSuffix(pkg, "runtime/syscall") || strings.HasSuffix(pkg, "runtime/syscall/linux") || f.Func == "runtime.cgocall" {
+			return true
+		}
+		if !stack.IsRuntime(pkg) {
+			return false
+		}
+	}
+	return false
+}
+
+// Throttled is how the kernel held the program back at its CPU quota.
+type Throttled struct {
+	// Share is that of the periods of the quota in which threads were stopped; where the
+	// recording does not count periods, that of the time.
+	Share     float64
+	ByPeriods bool
+	Periods   float64 // how many there were
+	Rounds    []*Round
+}
+
+// ThrottledIn counts it over the rounds; ok is false with fewer than two samples of the
+// operating system.
+func ThrottledIn(f *Facts) (t Throttled, ok bool) {
+	samples, err := f.session.OS()
+	if err != nil {
+		return t, false
+	}
+	periods, stopped, time, wall := 0.0, 0.0, 0.0, 0.0
+	for i := range f.Rounds {
+		part := within(samples, f.Rounds[i].Phase.Span)
+		if len(part) < 2 {
+			continue
+		}
+		a, b := part[0], part[len(part)-1]
+		periods += float64(b.Periods - a.Periods)
+		stopped += float64(b.ThrottledPeriods - a.ThrottledPeriods)
+		time += float64(b.Throttled - a.Throttled)
+		wall += float64(b.At - a.At)
+		t.Rounds = append(t.Rounds, &f.Rounds[i])
+	}
+	if wall <= 0 {
+		return t, false
+	}
+	t.Share = math.Max(0, time/wall)
+	if periods > 0 {
+		t.Share, t.ByPeriods, t.Periods = stopped/periods, true, periods
+	}
+	return t, true
+}
+
+// MemoryLimit is the tightest limit of memory that a cgroup sets the program, in bytes; 0
+// for none.
+func MemoryLimit(f *Facts) (limit int64) {
+	limit = f.Manifest.Host.MemoryLimit
+	samples, _ := f.session.OS()
+	for _, s := range samples {
+		if s.CgroupLimit > 0 && (limit == 0 || s.CgroupLimit < limit) {
+			limit = s.CgroupLimit
+		}
+	}
+	return limit
+}
+
+// Resident is the memory of the program that the operating system counts beside what the
+// runtime knows of, at the moment in the rounds when that was most. Pages of files are
+// not in it.
+type Resident struct {
+	// Anon is what the kernel counts, Go what the runtime holds, in bytes.
+	Anon, Go float64
+	Round    *Round
+}
+
+// ResidentIn compares them; ok is false where a recording does not know the one or the
+// other.
+func ResidentIn(f *Facts) (most Resident, ok bool) {
+	samples, err := f.session.OS()
+	if err != nil {
+		return most, false
+	}
+	for _, r := range ReadingsOf(f) {
+		inUse, at := r.InUse(), r.At("/memory/classes/total:bytes")
+		for i := range inUse {
+			for _, s := range within(samples, r.Round.Phase.Span) {
+				// Both are taken at an interval, but not at the same time.
+				if s.Anon <= 0 || s.At > at[i]+5e8 || at[i] > s.At+5e8 {
+					continue
+				}
+				one := Resident{Anon: float64(s.Anon), Go: inUse[i], Round: r.Round}
+				if !ok || one.Anon-one.Go > most.Anon-most.Go {
+					most, ok = one, true
+				}
+			}
+		}
+	}
+	return most, ok
+}

@@ -1,0 +1,53 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cause is a rule whose finding explains what others see: while it stands, theirs are its
+// symptoms, and their advice would lead away from it.
+type cause struct {
+	rule     string
+	symptoms []string
+	why      string
+}
+
+// causes are those of the runtime's settings and of what the program asks of the runtime.
+// The first that explains a symptom has it.
+var causes = []cause{
+	{"SC08", []string{"GC01", "GC02", "SC01", "SC06", "SC07", "SC14"}, "threads that the quota stops are late for everything"},
+	{"SC09", []string{"SC01", "SC05", "SC06", "SC07", "SC14"}, "there are too many or too few Ps"},
+	{"GC17", []string{"CP05", "CP16", "SC01", "SC06", "SC07", "SC14", "SC15", "GC01", "GC02"}, "each stop takes the P from every goroutine, and all want one again at once"},
+	{"GC12", []string{"GC01", "GC02", "GC03", "GC04", "GC05", "CP05", "SC01", "SC06", "SC07", "SC14", "LD02"}, "each forced collection stops the program, marks all of the heap and makes its caller wait"},
+	{"GC07", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the limit, and not the rate of allocation, makes the collections"},
+	{"GC18", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the collections follow from GOGC first"},
+}
+
+// explains tells whether one of the causes explains what another rule sees.
+func explains(rule, symptom string) bool {
+	return slices.ContainsFunc(causes, func(c cause) bool { return c.rule == rule && slices.Contains(c.symptoms, symptom) })
+}
+
+// underCause makes symptoms of the findings that another one explains: they keep their
+// figures and their evidence, are no more than an [Info], and point at the cause in place
+// of advice of their own.
+func underCause(all []Finding) {
+	for _, c := range causes {
+		i := slices.IndexFunc(all, func(f Finding) bool {
+			return f.Rule == c.rule && f.State == Found && f.Severity.AtLeast(Warning)
+		})
+		if i < 0 {
+			continue
+		}
+		for k := range all {
+			f := &all[k]
+			if f.State != Found || !slices.Contains(c.symptoms, f.Rule) || strings.HasPrefix(f.Advice, "See ") {
+				continue
+			}
+			f.Severity = Info
+			f.Advice = fmt.Sprintf("See %s first: %s. What is left of this when that is gone a new recording tells.", c.rule, c.why)
+		}
+	}
+}

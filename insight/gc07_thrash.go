@@ -1,0 +1,85 @@
+package insight
+
+import (
+	"loupe/analysis/facts"
+	"loupe/value/stats"
+	"loupe/value/unit"
+	"slices"
+)
+
+var gc07 = &Rule{
+	ID: "GC07", Title: "A memory limit makes the collector work without end",
+	About: "Under GOMEMLIMIT the runtime collects as soon as memory comes near the limit. Where what the program keeps takes most of it, " +
+		"a collection frees little, and the next follows at once.",
+	Asks: []facts.Question{facts.Counters},
+	Params: []Param{
+		{"full", 0.95, "share of the limit", "research, GC07"},
+		{"share", 0.10, "share of the busy time", "research, GC07"},
+		{"critical", 0.25, "share of the busy time", "as GC03's"},
+		{"decided", 0.5, "share of the readings", "chosen: in which the limit, and not GOGC, set the goal of the heap"},
+	},
+	Part:  true,
+	Check: checkThrash,
+}
+
+func checkThrash(r *Rule, in *Input) []Finding {
+	all, none := r.readings(in, "/gc/gomemlimit:bytes", "/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
+	if none != nil {
+		return none
+	}
+	fine := r.answer(Fine, "no limit of memory was in force")
+	for _, one := range all {
+		limit := limitIn(one)
+		if limit == 0 {
+			continue
+		}
+		used := one.InUse()
+		slices.Sort(used)
+		full, by := stats.Quantile(used, 0.5)/limit, limited(one)
+		share, source := gcShare(in, one.Round)
+		if full < r.param("full") || by < r.param("decided") || !(share >= r.param("share")) {
+			fine = r.answer(Fine, "memory stood at %s of the limit of %s, which set the goal of the heap in %s of the readings; collecting took %s",
+				unit.Percent(full), mib(limit), unit.Percent(by), unit.Percent(share))
+			continue
+		}
+		live := one.Last("/gc/heap/live:bytes")
+		f := r.answer(Found, "memory stood at %s of the limit of %s, and %s of it is live heap: collecting took %s (%s)", unit.Percent(full), mib(limit), mib(live), unit.Percent(share), source)
+		f.Impact = exactly(share, "share of the busy time")
+		f.Severity, f.Score = Warning, score(share, r.param("share"), 0.40)
+		if share >= r.param("critical") {
+			f.Severity = Critical
+		}
+		n := one.Delta("/gc/cycles/total:gc-cycles")
+		f.Evidence = []Evidence{readFrom(one, "%.0f collections in %s; the limit set the goal of the heap in %s of the readings", n, unit.Duration(one.Length), unit.Percent(by))}
+		f.Verify = "Record again under the same load: the collector's share should fall below 5%."
+		f.Doubts = in.doubts()
+		adviseLimit(in, &f, one, limit)
+		return []Finding{f}
+	}
+	return []Finding{fine}
+}
+
+// adviseLimit advises on a limit of memory that is too small: as much more as the predictor
+// says to gain, where the machine has it.
+func adviseLimit(in *Input, f *Finding, from *facts.Readings, limit float64) {
+	wanted := int64(2*limit) >> 20 << 20
+	if have := facts.MemoryLimit(in.Facts); have > 0 && float64(wanted) > 0.9*float64(have) {
+		f.Advice = "Keep less (GC16 says what is kept), or give the container more than its " + mib(float64(have)) + ": there is no room for a larger limit."
+		return
+	}
+	set := in.Facts.Settings(from.Round).Collector
+	f.Advice = "Raise GOMEMLIMIT where the memory is there, or keep less (GC16 says what is kept): a limit near the live heap buys no memory, since the runtime goes over it rather than stop the program."
+	if set == nil {
+		return
+	}
+	to := *set
+	to.Limit = wanted
+	m := predicted(in, from.Round, to)
+	switch {
+	case m.Gains:
+		f.Advice = "Raise the limit: " + to.String() + ". Or keep less (GC16 says what is kept)."
+		f.Evidence = append(f.Evidence, m.Evidence...)
+	case m.Why != "":
+		f.Doubts = append(f.Doubts, "how much a limit of "+mib(float64(wanted))+" gains: "+m.Why)
+	}
+}

@@ -1,0 +1,72 @@
+package insight
+
+import (
+	"math"
+
+	"loupe/analysis/facts"
+	"loupe/recording"
+	"loupe/value/unit"
+)
+
+var gc13 = &Rule{
+	ID: "GC13", Title: "Nearly all of a large heap is scanned for pointers",
+	About: "The collector visits what may hold pointers, and only that: a large slice of numbers costs it nothing, a tree of small nodes all of its size. " +
+		"Where marking takes much of the CPU and most of the live heap is scanned, the shape of the data is what it costs.",
+	Asks: []facts.Question{facts.Counters},
+	Params: []Param{
+		{"scanned", 0.80, "share of the live heap", "research, GC13"},
+		{"mark", 0.10, "share of the busy time", "research, GC13"},
+		{"least", 64, "MB", "chosen: of live heap; a smaller one wants more room and not another shape"},
+	},
+	Part:  true,
+	Check: checkPointers,
+}
+
+func checkPointers(r *Rule, in *Input) []Finding {
+	all, none := r.readings(in, "/gc/scan/heap:bytes", "/gc/heap/live:bytes")
+	if none != nil {
+		return none
+	}
+	var worst *facts.Readings
+	scan, live := 0.0, 0.0
+	for _, one := range all {
+		s := one.Values("/gc/scan/heap:bytes")
+		for i, l := range one.Values("/gc/heap/live:bytes") {
+			if i < len(s) && l > live {
+				worst, scan, live = one, s[i], l
+			}
+		}
+	}
+	if worst == nil {
+		return []Finding{r.answer(Fine, "no collection had ended in %s", in.where())}
+	}
+	share, _ := gcShare(in, worst.Round)
+	part := min(1, scan/max(1, live))
+	if live < r.param("least")*1e6 || part < r.param("scanned") || !(share >= r.param("mark")) {
+		return []Finding{r.answer(Fine, "%s of %s of live heap can hold pointers; collecting took %s", mib(min(scan, live)), mib(live), percentOr(share, "a share that nothing tells"))}
+	}
+	f := r.answer(Found, "%s of %s of live heap are scanned at each collection, and collecting took %s of the busy time", mib(min(scan, live)), mib(live), unit.Percent(share))
+	f.Impact = exactly(share, "share of the busy time")
+	f.Severity, f.Score = Info, score(share, r.param("mark"), 0.40)
+	f.Evidence = []Evidence{readFrom(worst, "%s of the live heap can hold pointers", unit.Percent(part))}
+	if kept, err := in.Facts.Kept(); err == nil {
+		for _, l := range kept.Lines()[:min(2, len(kept.Lines()))] {
+			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here", mib(float64(l.Weight))))
+		}
+	}
+	f.Advice = "Keep values where there are pointers: slices of structures in place of slices of pointers, indices in place of links, fixed arrays or offsets into one buffer in place of strings, keys and values of maps without pointers."
+	f.Verify = "Record again: /gc/scan/heap:bytes should fall against /gc/heap/live:bytes, and the collector's share with it."
+	f.Doubts = append(in.doubts(), "a collection that comes less often costs less, too, whatever the shape: GC03 and GC18 say whether there is room")
+	if len(in.Session.Manifest().Of(recording.Heap)) == 0 {
+		f.Doubts = append(f.Doubts, "what the heap consists of a heap profile tells (record with -phases heap)")
+	}
+	return []Finding{f}
+}
+
+// percentOr prints a share, or other words where it is not known.
+func percentOr(x float64, otherwise string) string {
+	if math.IsNaN(x) {
+		return otherwise
+	}
+	return unit.Percent(x)
+}

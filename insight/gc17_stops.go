@@ -1,0 +1,152 @@
+package insight
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/unit"
+)
+
+var gc17 = &Rule{
+	ID: "GC17", Title: "The program stops the world itself",
+	About: "runtime.ReadMemStats, a goroutine profile, the stacks of all goroutines, runtime.GOMAXPROCS and debug.SetGCPercent stop every goroutine of the program while they work. " +
+		"The collector's own stops are GC01's, and those of collections that the program forces GC12's.",
+	Asks: []facts.Question{facts.WorldStops},
+	Params: []Param{
+		{"share", 0.01, "share of the time", "chosen: less is no loss worth a change"},
+		{"warn", 0.05, "share of the time", "chosen: as much as the 5% of a collector that takes too much"},
+		{"stops", 10, "stops", "chosen: below this it is no habit"},
+		{"long", 0.05, "s", "chosen: a single stop that a user notices"},
+	},
+	Part:  true,
+	Check: checkStops,
+}
+
+// notForced are the stops that are no collections.
+func notForced(s *facts.Stop) bool { return !s.Forced }
+
+func checkStops(r *Rule, in *Input) []Finding {
+	t := in.trace()
+	if t.Err != nil || t.TooShort() != nil {
+		return []Finding{checkStopsCounted(r, in)}
+	}
+	s, err := facts.StopsIn(in.Facts)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	sum, count := s.Sum(notForced)
+	share := t.Share(sum)
+	if count == 0 {
+		return []Finding{r.answer(Fine, "the program stopped the world for nothing of its own in %s of the execution trace", unit.Duration(t.Length()))}
+	}
+	var top *facts.Stop
+	for i := range s.All {
+		if one := &s.All[i]; notForced(one) && (top == nil || one.Sum > top.Sum) {
+			top = one
+		}
+	}
+	text := fmt.Sprintf("the world stood still in %s of the time for what the program asked for: %s, %s a second%s; most of it for %s",
+		unit.Percent(share), unit.Plural(count, "stop"), unit.Number(t.Rate(count)), in.perRequest(t.Entry.Phase, t.Rate(count)), top.For)
+	if top.At.Func != "" {
+		text += " in " + place(top.At)
+	}
+	longest := time.Duration(0)
+	for i := range s.All {
+		if notForced(&s.All[i]) {
+			longest = max(longest, s.All[i].Longest)
+		}
+	}
+	habit := share >= r.param("share") && float64(count) >= r.param("stops")
+	if !habit && longest.Seconds() < r.param("long") {
+		return []Finding{r.answer(Fine, "%s", text)}
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(share, "share of the time in which no goroutine ran")
+	f.Severity, f.Score = Info, score(share, r.param("share"), 0.2)
+	if share >= r.param("warn") || !habit {
+		f.Severity = Warning
+	}
+	f.Evidence = stopEvidence(t, s, notForced)
+	f.Advice = stopAdvice(top.For)
+	f.Verify = "Record again under the same load: loupe trace stw has each kind of stop, and this one should be gone or rare."
+	f.Doubts = in.traceDoubts(t)
+	if !habit {
+		in.public().weigh(&f)
+	}
+	if in.Facts.Noise().Full() {
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a stop also lasts while the kernel runs something else")
+	}
+	return []Finding{f}
+}
+
+// stopEvidence shows the places that stop the world most.
+func stopEvidence(t *traced, s *facts.Stops, keep func(*facts.Stop) bool) (out []Evidence) {
+	for i := range s.All {
+		one := &s.All[i]
+		if !keep(one) || len(out) == 3 {
+			continue
+		}
+		e := t.seenAt(one.Frames, one.At, "%s of %s, %s in all, the longest %s", unit.Plural(one.Count, "stop"), one.For, unit.Duration(one.Sum), unit.Duration(one.Longest))
+		out = append(out, e)
+	}
+	return out
+}
+
+// stopAdvice is what to do about stops of a kind.
+func stopAdvice(what string) string {
+	switch what {
+	case "runtime.ReadMemStats":
+		return "Read runtime/metrics instead (metrics.Read of /gc/heap/live:bytes, /memory/classes/…): it does not stop the world. Or read the statistics every ten seconds, and not for each request."
+	case "runtime.GOMAXPROCS", "debug.SetGCPercent", "debug.SetMemoryLimit", "a change of GOMAXPROCS, GOGC or the memory limit":
+		return "Set it once, when the program begins: each call that changes something stops the world. To read the setting take runtime/metrics (/sched/gomaxprocs:threads, /gc/gogc:percent)."
+	case "debug.WriteHeapDump":
+		return "Do not dump the heap of a program that serves: take a heap profile, which does not stop the world."
+	}
+	return "Do it less often, and not on the way of a request. To count goroutines take runtime.NumGoroutine, for the stack of one runtime.Stack with all=false: neither stops the world."
+}
+
+// checkStopsCounted goes by what the runtime has counted, where there is no trace.
+func checkStopsCounted(r *Rule, in *Input) Finding {
+	c, ok := facts.CountStops(in.Facts)
+	if !ok || c.Length <= 0 {
+		return r.answer(TooLittle, "neither an execution trace nor runtime/metrics tells of stops of the world (runtime/metrics has them from Go 1.22 on)")
+	}
+	rate := c.Other / c.Length.Seconds()
+	// Half of the stops took as long as the median and longer.
+	least := c.Other / 2 * c.Typical.Seconds() / c.Length.Seconds()
+	text := fmt.Sprintf("the world was stopped %s times a second for something else than the collector%s, half of the times for %s and longer", unit.Number(rate), in.perRequest("bare", rate), unit.Duration(c.Typical))
+	if least < r.param("share") || c.Other < r.param("stops") {
+		return r.answer(Fine, "the world was stopped %s times in %s for something else than the collector", unit.Count(int64(c.Other)), unit.Duration(c.Length))
+	}
+	f := r.answer(Found, "%s: at least %s of the time", text, unit.Percent(least))
+	f.Impact = &Impact{least, "share of the time in which no goroutine ran", least, 1}
+	f.Severity, f.Score = Info, score(least, r.param("share"), 0.2)
+	if least >= r.param("warn") {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("runtime/metrics count %s stops in %s", unit.Count(int64(c.Other)), unit.Duration(c.Length)), Path: c.Entry.Path, Span: span(c.Time)}}
+	if lines, cpu := facts.CallsInProfile(in.Facts, facts.StopsWorld); len(lines) > 0 {
+		for _, l := range lines[:min(3, len(lines))] {
+			f.Evidence = append(f.Evidence, in.fileAt(cpu.Entry, l.At, l.Frames, "%s of the CPU time goes into a call here that stops the world", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))
+		}
+	} else {
+		f.Doubts = append(f.Doubts, "where the program asks for it an execution trace tells (record with -phases trace)")
+	}
+	f.Advice = "Look for runtime.ReadMemStats, profiles of goroutines and changes of settings that come often. Statistics of memory can be read from runtime/metrics, which does not stop the world."
+	f.Verify = "Record again under the same load: the number of stops a second should fall to nearly 0."
+	f.Doubts = append(f.Doubts, in.doubts()...)
+	return f
+}
+
+// perRequest says how often something happens for each request: ", 2.1 for each request".
+func (in *Input) perRequest(phase string, rate float64) string {
+	requests := facts.RequestRate(in.Facts, phase)
+	if requests <= 0 || rate <= 0 {
+		return ""
+	}
+	if each := rate / requests; each >= 0.1 {
+		return fmt.Sprintf(", %s for each request", unit.Number(each))
+	}
+	return fmt.Sprintf(", one for %s requests", unit.Number(requests/rate))
+}

@@ -1,0 +1,69 @@
+package insight
+
+import (
+	"fmt"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/value/unit"
+)
+
+var gc18 = &Rule{
+	ID: "GC18", Title: "GOGC is below its default, and costs much CPU",
+	About: "GOGC says by how many percent the heap grows until the next collection. A lower value saves memory and costs CPU time: half of it makes twice as many collections of the same heap. " +
+		"What counts is the value in force, which debug.SetGCPercent may have set, and not the environment.",
+	Asks: []facts.Question{facts.Collections},
+	Params: []Param{
+		{"default", 100, "percent", "the runtime's own"},
+		{"info", 0.05, "share of the busy time", "as GC03's"},
+		{"warn", 0.10, "share of the busy time", "as GC03's"},
+		{"cycles", 20, "collections", "chosen: below this chance rules"},
+	},
+	Check: checkGOGC,
+}
+
+func checkGOGC(r *Rule, in *Input) []Finding {
+	if none := uncollected(r, in); none != nil {
+		return none
+	}
+	share, source, round := mostCollecting(in)
+	if round == nil {
+		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}
+	}
+	set := in.Facts.Settings(round)
+	usual := int(r.param("default"))
+	if set.Collector == nil {
+		return []Finding{r.answer(TooLittle, "which GOGC was in force is not known")}
+	}
+	text := fmt.Sprintf("%s was in force, by %s", set.Collector, set.From)
+	cycles := in.Facts.Collector().Collections
+	switch {
+	case set.Collector.GOGC < 0 || set.Collector.GOGC >= usual:
+		return []Finding{r.answer(Fine, "%s", text)}
+	case cycles < int64(r.param("cycles")):
+		return []Finding{fewCollections(r, in, cycles)}
+	case share < r.param("info"):
+		return []Finding{r.answer(Fine, "%s; collecting took %s", text, unit.Percent(share))}
+	}
+	to := gc.Settings{GOGC: usual, Limit: set.Collector.Limit}
+	m := predicted(in, round, to)
+	if m.Little {
+		return []Finding{r.answer(Fine, "%s; collecting took %s, but %s", text, unit.Percent(share), m.Why)}
+	}
+	f := r.answer(Found, "%s; collecting took %s (%s)", text, unit.Percent(share), source)
+	f.Impact = exactly(share, "share of the busy time")
+	f.Severity, f.Score = Info, score(share, r.param("info"), 0.25)
+	if share >= r.param("warn") {
+		f.Severity = Warning
+	}
+	f.Evidence = append([]Evidence{Evidence{Text: fmt.Sprintf("GOGC=%d by %s, %s collections", set.Collector.GOGC, set.From, unit.Count(cycles))}.at(round)}, m.Evidence...)
+	f.Evidence = append(f.Evidence, in.setIn("runtime/debug", "SetGCPercent")...)
+	f.Advice = fmt.Sprintf("Leave GOGC at %d where the memory is there: by the pacer's law each collection of the same heap then comes %s times as seldom. To hold memory below a bound set GOMEMLIMIT.",
+		usual, unit.Number(float64(usual)/float64(max(1, set.Collector.GOGC))))
+	f.Verify = "Record again under the same load: the collector's share should fall, and the peak of the heap rise."
+	f.Doubts = in.doubts()
+	if m.Why != "" {
+		f.Doubts = append(f.Doubts, "how much it gains: "+m.Why)
+	}
+	return []Finding{f}
+}

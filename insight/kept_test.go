@@ -1,0 +1,76 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loupe/format/profile/profiletest"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+	"loupe/value/timeline"
+)
+
+// heapProfile is one of memory allocated and in use.
+func heapProfile(columns ...column) []byte {
+	return profiletest.Encode(picture(columns...), profiletest.Options{Types: []string{"alloc_objects/count", "alloc_space/bytes", "inuse_objects/count", "inuse_space/bytes"}, Period: 512 << 10})
+}
+
+// heapLooks is a recording with heap profiles at peaks, of two lines: how much each has in
+// use and has allocated by then, in MB, at each second.
+func heapLooks(head string, looks ...[4]int64) *recordingtest.Recording {
+	r := recordingtest.New("title x\ntarget package ./shop module=shop\n" + head)
+	put := func(e recording.Entry, look [4]int64) {
+		columns := []column{
+			{"main.main shop/cache.remember:/src/none.go:11", []int64{100 * look[1], look[1] << 20, 100 * look[0], look[0] << 20}},
+			{"main.main shop/cache.note:/src/none.go:20", []int64{100 * look[3], look[3] << 20, 100 * look[2], look[2] << 20}},
+		}
+		r.Put(e, heapProfile(columns...))
+	}
+	for i, look := range looks {
+		at := timeline.Time(i+1) * 1e9
+		put(recording.Entry{Path: fmt.Sprintf("peak/heap-%02d.pb.gz", i+1), Kind: recording.Heap, Phase: "bare", Span: timeline.Span{Start: at, End: at}}, look)
+	}
+	return r
+}
+
+// TestGC16Peaks: the profile with the most in use counts, wherever it was taken; a line that
+// only takes more is a warning where somebody waits for the program.
+func TestGC16Peaks(t *testing.T) {
+	const load = "phase bare 0s..6s\n-- load.requests load phase=bare --\n"
+	leak := [][4]int64{{20, 20, 1, 9}, {40, 40, 1, 20}, {60, 60, 1, 30}, {80, 80, 1, 40}, {100, 100, 1, 50}}
+	f := expect(t, "a cache that grows", heapLooks(load, leak...), "GC16", Found, "of 101 MiB in use at the peak", "none.go:11 in cache.remember", "went from 20.0 MiB to 100 MiB in 4.00 s", "still grew")
+	severity(t, "a cache that grows", f, Warning)
+	if !strings.Contains(f.Evidence[0].Text, "100% of all that the line had allocated") {
+		t.Errorf("evidence %+v", f.Evidence[0])
+	}
+	f = expect(t, "an index that was read at the start", heapLooks("phase bare 0s..60s\n-- load.requests load phase=bare --\n", leak...), "GC16", Found)
+	severity(t, "an index that was read at the start", f, Info)
+	f = expect(t, "a batch", heapLooks("run 0s..6s exit=\"exit status 0\"\nphase bare 0s..6s\n", leak...), "GC16", Found, "at the peak")
+	severity(t, "a batch", f, Info)
+	bounded := [][4]int64{{70, 70, 1, 9}, {80, 400, 1, 9}, {90, 900, 1, 9}}
+	f = expect(t, "a cache that lets go", heapLooks(load, bounded...), "GC16", Found)
+	severity(t, "a cache that lets go", f, Info)
+}
+
+// TestReuseAtPeak: what is in use at a peak is kept, though nothing is left of it when the
+// program ends: nobody is told to use it again.
+func TestReuseAtPeak(t *testing.T) {
+	at := stack.Frame{Func: "shop/cache.remember", File: "/src/none.go", Line: 11}
+	f := func(what string, r *recordingtest.Recording, wantKept, wantKnown bool) {
+		t.Helper()
+		in := NewInput(session.New(r.Open()))
+		_, share, known := livesOn(in, at)
+		if (share >= keptShare) != wantKept || known != wantKnown {
+			t.Errorf("%s: a share of %v, known %v", what, share, known)
+		}
+	}
+	f("at a peak", heapLooks("phase bare 0s..6s\n", [4]int64{50, 60, 1, 9}, [4]int64{0, 200, 60, 70}), true, true)
+	f("garbage", heapLooks("phase bare 0s..6s\n", [4]int64{1, 1000, 50, 60}), false, true)
+	f("never seen", recordingtest.New("title x"), false, false)
+	ended := heapLooks("run 0s..6s exit=\"exit status 0\"\nphase heap 0s..6s profiler=heap\n")
+	ended.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop/cache.remember:/src/none.go:11", []int64{900, 90 << 20, 0, 0}}))
+	f("looked at when all was over", ended, false, false)
+}

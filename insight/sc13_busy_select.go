@@ -1,0 +1,85 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var sc13 = &Rule{
+	ID: "SC13", Title: "A select with default spins in a loop",
+	About: "A select with a default clause does not wait. In a loop that does little else it asks its channels again and again, as fast as it can, and keeps a CPU busy with it.",
+	Asks:  []facts.Question{facts.CPU},
+	Params: []Param{
+		{"share", 0.05, "share of CPU time", "research, SC13; the lower bound of the interval counts"},
+		{"warn", 0.25, "share of CPU time", "chosen"},
+		{"cpu", 0.3, "CPUs", "chosen: the function uses at least so much of one"},
+		{"part", 0.5, "share of its function's time", "chosen: a look at a channel between pieces of work is no spinning"},
+		g0,
+	},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "select", skip: []string{"startup"},
+		perLine: true, direct: true, accept: spins, what: "goes into select statements", tell: tellBusySelect}),
+}
+
+// spins tells whether a line is a select that does not wait and is most of what its
+// function does.
+func spins(h *hit, line *hitLine) bool {
+	at := line.Caller
+	if line.Callee != "runtime.selectnbrecv" && line.Callee != "runtime.selectnbsend" && !h.in.code.hasDefault(at) {
+		return false // a select that waits costs something, too
+	}
+	here := int64(0)
+	for id, w := range h.p.Samples(h.index) {
+		if w > 0 && slices.ContainsFunc(h.p.Stacks.Frames(id), func(f stack.FrameID) bool { return h.p.Stacks.Frame(f).Func == at.Func }) {
+			here += w
+		}
+	}
+	used, known := h.cpus()
+	if known && used*h.part(here) < h.rule.param("cpu") {
+		return false
+	}
+	// The loop itself and the select's own line are of the spinning as well.
+	return float64(h.atLine(at)) >= h.rule.param("part")*float64(here)
+}
+
+// atLine is the weight of all stacks that go through a line.
+func (h *hit) atLine(at stack.Frame) (sum int64) {
+	for id, w := range h.p.Samples(h.index) {
+		if w > 0 && slices.ContainsFunc(h.p.Stacks.Frames(id), func(f stack.FrameID) bool {
+			x := h.p.Stacks.Frame(f)
+			return x.Func == at.Func && x.Line == at.Line && x.File == at.File
+		}) {
+			sum += w
+		}
+	}
+	return sum
+}
+
+// hasDefault tells whether a line of the source begins a select with a default clause, or
+// is one of its cases.
+func (c *code) hasDefault(at stack.Frame) (found bool) {
+	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		s, ok := n.(*ast.SelectStmt)
+		if !ok {
+			return
+		}
+		found = slices.ContainsFunc(s.Body.List, func(clause ast.Stmt) bool {
+			one, ok := clause.(*ast.CommClause)
+			return ok && one.Comm == nil
+		})
+	})
+	return found
+}
+
+func tellBusySelect(h *hit, f *Finding) {
+	f.Advice = "Take the default clause out, so that the goroutine sleeps until a channel has something. Where it must look at something else from time to time, add a case of a time.Ticker."
+	f.Verify = fmt.Sprintf("Record again: the CPU time of %s should nearly vanish, and what it does should not take longer.", stack.Short(h.lines[0].Caller.Func))
+	f.Summary += ", which has a default clause and does not wait"
+	if used, ok := h.cpus(); ok {
+		f.Summary += fmt.Sprintf("; that is %s CPUs", unit.Number(used*h.part(h.weight)))
+	}
+}
