@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
 	"loupe/analysis/facts"
 	"loupe/value/unit"
@@ -29,6 +30,11 @@ func isForced(s *facts.Stop) bool { return s.Forced }
 func checkForced(r *Rule, in *Input) []Finding {
 	if none := uncollected(r, in); none != nil {
 		return none
+	}
+	if slices.ContainsFunc(in.Facts.Rounds, func(round facts.Round) bool {
+		return slices.Contains([]string{"growth", "heap", "allocs"}, round.Phase.Profiler)
+	}) {
+		return []Finding{r.answer(TooLittle, "in this time the recording itself has asked for collections")}
 	}
 	c := in.Facts.Collector()
 	if c.Collections == 0 {

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -102,6 +103,9 @@ func stopAdvice(what string) string {
 		return "Set it once, when the program begins: each call that changes something stops the world. To read the setting take runtime/metrics (/sched/gomaxprocs:threads, /gc/gogc:percent)."
 	case "debug.WriteHeapDump":
 		return "Do not dump the heap of a program that serves: take a heap profile, which does not stop the world."
+	}
+	if strings.HasPrefix(what, "testing.") {
+		return "Take StopTimer and StartTimer out of the loop: each reads the memory statistics, which stops the world. Prepare before the loop, for b.N or as many times as fit into memory, or measure with the preparation and once without it."
 	}
 	return "Do it less often, and not on the way of a request. To count goroutines take runtime.NumGoroutine, for the stack of one runtime.Stack with all=false: neither stops the world."
 }

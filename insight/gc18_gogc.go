@@ -45,6 +45,11 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 	case share < r.param("info"):
 		return []Finding{r.answer(Fine, "%s; collecting took %s", text, unit.Percent(share))}
 	}
+	for _, one := range facts.ReadingsOf(in.Facts) {
+		if one.Round == round && limited(one) >= 0.5 {
+			return []Finding{r.answer(Fine, "%s, of which the limit started most collections (GC07)", text)}
+		}
+	}
 	to := gc.Settings{GOGC: usual, Limit: set.Collector.Limit}
 	m := predicted(in, round, to)
 	if m.Little {

@@ -24,6 +24,9 @@ var sc08 = &Rule{
 
 func checkThrottled(r *Rule, in *Input) []Finding {
 	t, ok := facts.ThrottledIn(in.Facts)
+	if !facts.OursToRun(in.Facts) {
+		return []Finding{r.answer(TooLittle, "the quota of a service that was attached to is not known: the samples are of who recorded it")}
+	}
 	if !ok {
 		return []Finding{r.short("%s has fewer than two samples of the operating system", in.where())}
 	}

@@ -29,6 +29,9 @@ func checkProcs(r *Rule, in *Input) []Finding {
 	if len(in.Facts.Rounds) == 0 || in.Facts.Noise().Samples == 0 {
 		return []Finding{r.short("no sample of the operating system lies in %s", in.where())}
 	}
+	if !facts.OursToRun(in.Facts) {
+		return []Finding{r.answer(TooLittle, "the CPUs of a service that was attached to are not known: the samples are of who recorded it")}
+	}
 	host := in.Session.Manifest().Host
 	set := in.Facts.Settings(nil)
 	if set.Procs == 0 || host.CPUs == 0 {

@@ -88,6 +88,14 @@ func TestGC10(t *testing.T) {
 	expect(t, "a little more", resident(790), "GC10", Fine)
 	expect(t, "mapped files alone", resident(700), "GC10", Fine)
 	expect(t, "an older recording", resident(0), "GC10", TooLittle, "which Linux tells")
+
+	// A heap that comes and goes between two samples is not C.
+	os := "-- os.ndjson os --\nt_ns pid rss_anon\n"
+	for s := range 9 {
+		os += fmt.Sprintf("%dms 7 %d\n", 1000*s+500, []int{900, 100}[s%2]*mb)
+	}
+	waves := reading(os, "/memory/classes/total:bytes /memory/classes/heap/released:bytes", func(s int) []float64 { return []float64{[]float64{100, 900}[s%2] * mb, 0} })
+	expect(t, "waves", waves, "GC10", Fine)
 }
 
 func TestGC11(t *testing.T) {
@@ -165,6 +173,12 @@ func TestGC18(t *testing.T) {
 	expect(t, "of which no gain is predicted", set(5, 0.5, ""), "GC18", Fine, "predicted to change little")
 	change = tight
 	expect(t, "cheap", set(5, 0.02, ""), "GC18", Fine, "2.00%")
+	change = nil
+	under := recordingtest.New("title x\nhost cpus=4\nphase bare 0s..10s user=20s\nclock stderr.log 5ms error=20ms\n-- stderr.log stderr --\n" + recordingtest.Cycles(60, 10*time.Millisecond, 100*time.Millisecond, nil) +
+		metricsTable("/gc/gogc:percent /gc/gomemlimit:bytes /gc/heap/goal:bytes /gc/heap/live:bytes /gc/scan/stack:bytes /gc/scan/globals:bytes"+cpuNames, func(s int) []float64 {
+			return append([]float64{50, 64 * mb, 51 * mb, 50 * mb, 0, 0}, busyWith(s, 0.5)...)
+		}))
+	expect(t, "where the limit decides", under, "GC18", Fine, "GC07")
 	expect(t, "the default", set(100, 0.5, ""), "GC18", Fine, "GOGC=100")
 	expect(t, "off", set(1.8e19, 0.5, ""), "GC18", Fine, "GOGC=off")
 }
@@ -190,6 +204,10 @@ func TestSC08(t *testing.T) {
 	severity(t, "now and then", expect(t, "now and then", quota("cpus=64 quota=2", 6), "SC08", Found), Info)
 	expect(t, "seldom", quota("cpus=64 quota=2", 4), "SC08", Fine, "4.00%")
 	expect(t, "no quota", quota("cpus=64", 0), "SC08", Fine, "no CPU quota")
+	attached := recordingtest.New("title x\ntarget url http://x/debug/pprof\nhost cpus=64 quota=2\nphase bare 0s..10s run=-1\n" + periods(31))
+	for _, id := range []string{"SC08", "SC09"} {
+		expect(t, "the quota of who records", attached, id, TooLittle, "attached to")
+	}
 
 	f = expect(t, "64 Ps", quota("cpus=64 quota=2", 31), "SC09", Found, "64 Ps, by the number of CPUs, on 64 CPUs, at a quota of 2.00 CPUs", "31.0%")
 	severity(t, "64 Ps", f, Warning)

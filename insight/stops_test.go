@@ -9,7 +9,9 @@ import (
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
+	"loupe/session"
 	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // stop adds n stops of the world of a kind that are asked for at a stack.
@@ -46,6 +48,10 @@ func TestGC17(t *testing.T) {
 	g("without a stack", Fine, "for nothing of its own", "start trace", 1, 300*ms)
 	g("somebody's look through /debug/pprof", Fine, "for nothing of its own", "all goroutines stack trace", 1, 300*ms, "runtime.Stack:/go/mprof.go:1", "net/http/pprof.handler.ServeHTTP:/go/pprof.go:1", "main.wrap:/src/main.go:8")
 	g("one long stop", Found, "for debug.WriteHeapDump", "write heap dump", 1, 300*ms, "runtime/debug.WriteHeapDump:/go/stubs.go:1", "main.dump:/src/main.go:3")
+	f = g("a benchmark that stops its timer", Found, "testing.(*B).StopTimer", "read mem stats", 1_000, 200*us, "runtime.ReadMemStats:/go/mstats.go:1", "testing.(*B).StopTimer:/go/benchmark.go:1", "shop.BenchmarkCart:/src/cart_test.go:8")
+	if !strings.Contains(f.Advice, "out of the loop") {
+		t.Errorf("advice %q", f.Advice)
+	}
 	f = g("a kind that nobody knows", Found, "“new kind”", "new kind", 100, ms)
 	if !strings.Contains(f.Advice, "less often") {
 		t.Errorf("advice %q", f.Advice)
@@ -93,6 +99,16 @@ func TestGC12(t *testing.T) {
 	expect(t, "four of them", collecting(4, pace, forced(10), cpuClasses(6, 0)), "GC12", Fine, "4 of 4")
 	expect(t, "cheap ones", collecting(60, pace, forced(10), cpuClasses(0.1, 0)), "GC12", Fine, "0.5")
 	expect(t, "none", collecting(60, pace, nil, cpuClasses(6, 0)), "GC12", Fine, "0 of 60")
+	looks := recordingtest.New("title x\nhost cpus=4\nphase growth 0s..10s profiler=growth\n" + collectingText(60, pace, forced(10)))
+	all, err := RunPart(NewInput(session.New(looks.Open())), timeline.Span{End: 9e9}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if f.Rule == "GC12" && f.State == Found {
+			t.Errorf("the looks of the recording are the program's: %s", f.Summary)
+		}
+	}
 
 	s := newScene(t)
 	s.manifest = collectingText(60, pace, forced(10)) + cpuClasses(6, 0)

@@ -131,19 +131,27 @@ func ThrottledIn(f *Facts) (t Throttled, ok bool) {
 // MemoryLimit is the tightest limit of memory that a cgroup sets the program, in bytes; 0
 // for none.
 func MemoryLimit(f *Facts) (limit int64) {
-	limit = f.Manifest.Host.MemoryLimit
 	samples, _ := f.session.OS()
 	for _, s := range samples {
 		if s.CgroupLimit > 0 && (limit == 0 || s.CgroupLimit < limit) {
 			limit = s.CgroupLimit
 		}
 	}
+	if limit == 0 && OursToRun(f) {
+		limit = f.Manifest.Host.MemoryLimit
+	}
 	return limit
 }
 
+// OursToRun tells whether the program was started by who recorded it, so that the limits of
+// the recorder's cgroup are its own. One that was attached to may be in another container.
+func OursToRun(f *Facts) bool {
+	return f.Manifest.Target.Kind != "url" && f.Manifest.Target.Kind != "pid"
+}
+
 // Resident is the memory of the program that the operating system counts beside what the
-// runtime knows of, at the moment in the rounds when that was most. Pages of files are
-// not in it.
+// runtime knows of, at the moment in the rounds whose difference is the median. Pages of
+// files are not in it.
 type Resident struct {
 	// Anon is what the kernel counts, Go what the runtime holds, in bytes.
 	Anon, Go float64
@@ -152,25 +160,35 @@ type Resident struct {
 
 // ResidentIn compares them; ok is false where a recording does not know the one or the
 // other.
-func ResidentIn(f *Facts) (most Resident, ok bool) {
+func ResidentIn(f *Facts) (middle Resident, ok bool) {
 	samples, err := f.session.OS()
 	if err != nil {
-		return most, false
+		return middle, false
 	}
+	var all []Resident
 	for _, r := range ReadingsOf(f) {
 		inUse, at := r.InUse(), r.At("/memory/classes/total:bytes")
-		for i := range inUse {
-			for _, s := range within(samples, r.Round.Phase.Span) {
-				// Both are taken at an interval, but not at the same time.
-				if s.Anon <= 0 || s.At > at[i]+5e8 || at[i] > s.At+5e8 {
-					continue
+		for _, s := range within(samples, r.Round.Phase.Span) {
+			// Both are taken at an interval, but not at the same time, and memory may have
+			// come and gone between them: the largest of the readings around it counts.
+			near := 0.0
+			for i := range inUse {
+				if s.At <= at[i]+aside && at[i] <= s.At+aside {
+					near = max(near, inUse[i])
 				}
-				one := Resident{Anon: float64(s.Anon), Go: inUse[i], Round: r.Round}
-				if !ok || one.Anon-one.Go > most.Anon-most.Go {
-					most, ok = one, true
-				}
+			}
+			if s.Anon > 0 && near > 0 {
+				all = append(all, Resident{Anon: float64(s.Anon), Go: near, Round: r.Round})
 			}
 		}
 	}
-	return most, ok
+	if len(all) == 0 {
+		return middle, false
+	}
+	slices.SortFunc(all, func(a, b Resident) int { return cmp.Compare(a.Anon-a.Go, b.Anon-b.Go) })
+	return all[len(all)/2], true
 }
+
+// aside is how far from each other readings of the runtime and of the operating system may
+// be to belong together: both are taken once a second.
+const aside = 1_500e6
