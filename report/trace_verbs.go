@@ -273,7 +273,7 @@ func stopSheet(a *sched.Analysis, top int) *Sheet {
 	s := &Sheet{Key: "stops", Title: "Where they were asked for", Columns: []Column{{"kind", "kind"}, {"count", "count"}, {"total_ns", "in all"}, {"stopping_ns", "stopping"}, {"max_ns", "longest"}, {"stack", "where"}}}
 	for i := range a.GC.Stops[:min(top, len(a.GC.Stops))] {
 		p := &a.GC.Stops[i]
-		s.Rows = append(s.Rows, []any{a.Reader.Name(p.Kind), p.Count, p.Sum, p.Stopping, p.Max, stackOf(a.Reader, p.Stack)})
+		s.Rows = append(s.Rows, []any{a.Reader.Name(p.Kind), p.Count, p.Sum, p.Stopping, p.Max, StackOf(a.Reader, p.Stack)})
 	}
 	s.More(len(a.GC.Stops)-top, "places")
 	return s
