@@ -105,7 +105,7 @@ func checkLongPauseLogged(r *Rule, in *Input) []Finding {
 			Phase: p.round.Phase.Name, Line: p.row.Line, Span: pauseSpan(in, p),
 		})
 	}
-	adviseOnPauses(in, &f, in.doubts())
+	adviseOnPauses(in, &f, all[0].round.Phase.Name, in.doubts())
 	return []Finding{f}
 }
 

@@ -24,7 +24,7 @@ func checkLongPauseTraced(r *Rule, in *Input, t *traced, whole *sched.Histogram)
 		f.Severity = Warning
 	}
 	f.Evidence = t.worstPauses()
-	adviseOnPauses(in, &f, in.traceDoubts(t))
+	adviseOnPauses(in, &f, t.Entry.Phase, in.traceDoubts(t))
 	return f
 }
 
@@ -40,16 +40,13 @@ func (t *traced) worstPauses() (out []Evidence) {
 }
 
 // adviseOnPauses completes a finding of long pauses.
-func adviseOnPauses(in *Input, f *Finding, doubts []string) {
+func adviseOnPauses(in *Input, f *Finding, phase string, doubts []string) {
 	f.Advice = "Pauses before marking wait for goroutines to stop: look for tight loops, long system calls and cgo; pauses after it grow with the number of goroutines."
 	f.Verify = "Record again under the same load: 99% of pauses should stay below 100 µs."
 	f.Doubts = doubts
-	if len(f.Doubts) > 0 || in.Facts.Noise().Full() {
-		f.Advice += " Or nobody ran: see the doubts."
-	}
 	in.public().weigh(f)
-	if in.Facts.Noise().Full() {
-		f.Severity = Info
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a pause also lasts while the kernel runs something else")
+	late(in, f, phase)
+	if len(f.Doubts) > 0 {
+		f.Advice += " Or nobody ran: see the doubts."
 	}
 }

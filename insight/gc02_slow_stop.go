@@ -40,8 +40,6 @@ func checkSlowStop(r *Rule, in *Input, t *traced) []Finding {
 	f.Advice = "Look for what cannot be stopped: a loop in assembly or cgo, and memory that is paged in; and for more running threads than CPUs."
 	f.Verify = "Record again under the same load: /sched/pauses/stopping/gc:seconds and this share should fall."
 	f.Doubts = in.traceDoubts(t, "a trace shows when the last P stood still, not which goroutine was late")
-	if in.Facts.Noise().Full() {
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a P that has to stop waits for the kernel first")
-	}
+	late(in, &f, t.Entry.Phase)
 	return []Finding{f}
 }

@@ -49,5 +49,6 @@ func checkIdleProcs(r *Rule, in *Input, t *traced) []Finding {
 	if v := in.Session.Manifest().Host.Virtual; v != "" {
 		f.Doubts = append(f.Doubts, "the machine is virtual ("+v+"): when its host has no CPU for it, threads wake up late")
 	}
+	late(in, &f, t.Entry.Phase)
 	return []Finding{f}
 }

@@ -55,7 +55,7 @@ func checkLatency(r *Rule, in *Input, t *traced) []Finding {
 	f.Advice = "Let fewer goroutines compute at once (SC04, SC05), and cut long computations into parts (SC14); or give the program more CPUs."
 	f.Verify = "Record again under the same load: the 99th percentile should fall below 1 ms."
 	f.Doubts = in.traceDoubts(t)
-	full(in, &f)
+	late(in, &f, t.Entry.Phase)
 	in.public().weigh(&f)
 	return []Finding{f}
 }

@@ -46,7 +46,7 @@ func checkHog(r *Rule, in *Input, t *traced) []Finding {
 	f.Advice = "Cut the computation into parts and give up the P in between (runtime.Gosched costs less than a microsecond); or bound how many compute at once, and measure the throughput at several bounds: too small a one lowers it."
 	f.Verify = "Record again under the same load: waits for a P (SC07) should fall."
 	f.Doubts = in.traceDoubts(t)
-	full(in, &f)
+	late(in, &f, t.Entry.Phase)
 	in.public().weigh(&f)
 	return []Finding{f}
 }

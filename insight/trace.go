@@ -128,6 +128,24 @@ func full(in *Input, f *Finding) {
 	}
 }
 
+// late weighs a finding about when threads ran, in a phase: a machine that has something
+// else to do, or no CPU left, runs them late whatever the program does.
+func late(in *Input, f *Finding, phase string) {
+	n := in.Facts.NoiseOf(phase)
+	switch {
+	case in.Facts.Noise().Full() || n.Full():
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: "+onKernel)
+	case n.Reason != "":
+		f.Doubts = append(f.Doubts, "meanwhile "+n.Reason+": "+onKernel)
+	default:
+		return
+	}
+	f.Severity = Info
+}
+
+// onKernel is why times of threads are doubtful on a busy machine.
+const onKernel = "a thread that is to run, or to stop, waits for the kernel first"
+
 // traceDoubts lists what speaks against what the trace says of times.
 func (in *Input) traceDoubts(t *traced, more ...string) []string {
 	doubts := in.doubts()

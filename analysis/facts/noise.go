@@ -29,20 +29,41 @@ type Noise struct {
 // Full tells that all CPUs were in use, by whomever.
 func (n *Noise) Full() bool { return n.Busy > 0.9 }
 
-// noise measures it from the samples of the operating system.
+// NoiseOf measures what else the machine did in a phase of the recording; a phase that
+// the samples of the operating system do not cover has no reason and no samples.
+func (f *Facts) NoiseOf(phase string) *Noise {
+	p, ok := f.Manifest.PhaseNamed(phase)
+	samples, err := f.session.OS()
+	if !ok || err != nil {
+		return &Noise{}
+	}
+	return noiseOf(within(samples, p.Span))
+}
+
+// noise measures what else the machine did in all rounds.
 func noise(f *Facts) *Noise {
 	samples, err := f.session.OS()
 	if err != nil {
 		return &Noise{}
 	}
-	var all, busy, steal, throttled, ours, wall time.Duration
-	n := &Noise{}
+	var parts [][]metrics.OSSample
+	var rounds []*Round
 	for i := range f.Rounds {
 		r := &f.Rounds[i]
-		part := within(samples, r.Phase.Span)
-		if len(part) > 0 {
-			n.Rounds = append(n.Rounds, r)
+		if part := within(samples, r.Phase.Span); len(part) > 0 {
+			rounds, parts = append(rounds, r), append(parts, part)
 		}
+	}
+	n := noiseOf(parts...)
+	n.Rounds = rounds
+	return n
+}
+
+// noiseOf measures it from samples of the operating system, each part by itself.
+func noiseOf(parts ...[]metrics.OSSample) *Noise {
+	var all, busy, steal, throttled, ours, wall time.Duration
+	n := &Noise{}
+	for _, part := range parts {
 		n.Samples += len(part)
 		for i := 1; i < len(part); i++ {
 			a, b := part[i-1], part[i]
