@@ -30,6 +30,8 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 		}
 		method := name[strings.LastIndexByte(name, '.')+1:]
 		switch {
+		case name == "os.StartProcess":
+			return "process"
 		case strings.HasPrefix(name, "net."):
 			return "network"
 		case strings.HasPrefix(name, "crypto/rand."):
@@ -58,6 +60,8 @@ func tellKernel(h *hit, f *Finding) {
 	case "read":
 		f.Advice = "Put a bufio.Reader of 64 KB in front, or read the file whole where it fits into memory."
 		f.Doubts = append(f.Doubts, "few and large reads cannot be made fewer")
+	case "process":
+		f.Advice = "Start fewer processes: do the work in Go, keep one process and talk to it through a pipe, or give it many at a time (CP18)."
 	case "files":
 		f.Advice = "Open, stat and list less often: keep files open, keep what os.Stat and os.ReadDir have answered for a while, and check for the error of the call itself instead of asking first."
 	default:

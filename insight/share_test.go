@@ -110,6 +110,8 @@ func TestShapes(t *testing.T) {
 	f("CP14", "cpu", "search.find", user, "runtime.morestack", "runtime.newstack", "runtime.copystack")
 	f("CP15", "cpu", "search._Cfunc_add", user, "shop/search._Cfunc_add", "runtime.cgocall", "runtime.entersyscall", "runtime.reentersyscall")
 	f("CP16", "cpu", "the lock is mostly that of a channel", user, "runtime.chansend1", "runtime.chansend", "runtime.lock2", "runtime.procyield")
+	f("CP18", "cpu", "parsing templates", user, "html/template.(*Template).Parse", "text/template/parse.Parse")
+	f("CP18", "cpu", "hashing passwords", user, "golang.org/x/crypto/bcrypt.CompareHashAndPassword", "golang.org/x/crypto/blowfish.ExpandKey")
 	f("CP17", "cpu", "runtime.mapaccess1_faststr", user, "runtime.mapaccess1_faststr", "aeshashbody")
 }
 
@@ -143,6 +145,8 @@ func TestShapesGuarded(t *testing.T) {
 	fine("preempted", "CP14", "cpu", user, "runtime.newstack", "runtime.gopreempt_m")
 	fine("no map", "CP17", "cpu", user, "hash/maphash.String", "runtime.memhash")
 	fine("a map that grows", "CP17", "cpu", user, "internal/runtime/maps.(*table).rehash", "runtime.strhash", "aeshashbody")
+	fine("made once", "CP18", "cpu", user, "sync.(*Once).doSlow", "shop/search.load:/src/rss.go:9", "text/template.(*Template).Parse", "text/template/parse.Parse")
+	fine("executed", "CP18", "cpu", user, "text/template.(*Template).Execute", "text/template.(*state).walk")
 	fine("the user's own logger", "CP13", "cpu", user, "log/slog.Info", "shop/log.(*Handler).Handle")
 }
 
@@ -177,8 +181,11 @@ func TestShapeAdvice(t *testing.T) {
 	severity(t, "network", f("CP04", "cpu", "net.Buffers", "net/http.(*Server).Serve", "net.(*conn).Write", "syscall.Syscall"), Info)
 	f("CP04", "cpu", "bufio.Reader", user, "os.(*File).Read", "syscall.Syscall")
 	f("CP04", "cpu", "keep files open", user, "os.Open", "syscall.Syscall6")
+	f("CP04", "cpu", "Start fewer processes", user, "os/exec.(*Cmd).Start", "os.StartProcess", "syscall.forkExec", "syscall.RawSyscall6")
 	f("CP04", "cpu", "crypto/rand", user, "crypto/rand.Read", "syscall.Syscall6")
 	f("CP04", "cpu", "strace", user, "syscall.RawSyscall")
+	f("CP18", "cpu", "Parse the template once", user, "text/template.(*Template).Parse", "text/template/parse.Parse")
+	f("CP18", "cpu", "keep each", "shop/search.find:/src/rss.go:7", "time.LoadLocation", "os.ReadFile")
 	f("CP05", "cpu", "for very little work: give each a batch", user, "runtime.newproc", "runtime.newproc1")
 	f("CP05", "cpu", "go to sleep", "runtime.mcall", "runtime.park_m", "runtime.schedule", "runtime.findRunnable")
 	f("CP06", "cpu", "one []byte or strings.Builder", user, "runtime.concatstrings", "runtime.memmove")

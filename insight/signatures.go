@@ -123,24 +123,37 @@ var signatures = []signature{
 		"runtime.memhash32Fallback runtime.memhash64Fallback runtime.nilinterhash runtime.interhash runtime.typehash runtime.f32hash runtime.f64hash runtime.c64hash runtime.c128hash aeshashbody runtime.aeshashbody memhashbody"},
 	{"map", 0, 0, "runtime.map*"},
 	{"map", 24, 0, "internal/runtime/maps.*"},
+
+	// Work whose result can be kept: a set "again" holds all kinds.
+	{"again.template", 0, 0, "html/template.(*Template).Parse html/template.(*Template).ParseFiles html/template.(*Template).ParseGlob html/template.ParseFiles html/template.ParseGlob html/template.escapeTemplate text/template.(*Template).Parse text/template.(*Template).ParseFiles text/template.(*Template).ParseGlob text/template.ParseFiles text/template.ParseGlob"},
+	{"again.zone", 0, 0, "time.LoadLocation time.LoadLocationFromTZData"},
+	{"again.certificate", 0, 0, "crypto/tls.LoadX509KeyPair crypto/tls.X509KeyPair crypto/x509.SystemCertPool crypto/x509.(*CertPool).AppendCertsFromPEM crypto/x509.ParsePKCS1PrivateKey crypto/x509.ParsePKCS8PrivateKey crypto/x509.ParseECPrivateKey github.com/golang-jwt/jwt*.ParseRSAPrivateKeyFromPEM"},
+	{"again.key", 0, 0, "crypto/rsa.GenerateKey crypto/ecdsa.GenerateKey crypto/ed25519.GenerateKey"},
+	{"again.password", 0, 0, "golang.org/x/crypto/bcrypt.GenerateFromPassword golang.org/x/crypto/bcrypt.CompareHashAndPassword golang.org/x/crypto/scrypt.Key golang.org/x/crypto/argon2.Key golang.org/x/crypto/argon2.IDKey golang.org/x/crypto/pbkdf2.Key crypto/pbkdf2.Key*"},
+	{"again.random", 0, 0, "math/rand.NewSource math/rand.Seed math/rand.(*rngSource).Seed math/rand.newSource"},
+	{"again.connection", 0, 0, "database/sql.Open google.golang.org/grpc.NewClient google.golang.org/grpc.Dial google.golang.org/grpc.DialContext"},
+	{"again.process", 0, 0, "os.StartProcess os/exec.LookPath"},
+	{"again.names", 0, 0, "os/user.Current os/user.Lookup os/user.LookupId os/user.LookupGroup os/user.LookupGroupId net.LookupHost net.LookupIP net.LookupAddr net.(*Resolver).LookupHost net.(*Resolver).LookupIPAddr"},
+	{"again.config", 0, 0, "gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/spf13/viper.*"},
+	{"again.table", 0, 0, "strings.NewReplacer strings.(*Replacer).build strings.(*Replacer).buildOnce hash/crc32.MakeTable hash/crc64.MakeTable golang.org/x/text/collate.New golang.org/x/text/language.NewMatcher"},
+	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
+	{"once", 0, 0, "sync.(*Once).doSlow"},
 }
 
 // sets finds the set of a name quickly: whole names in a map, beginnings in a
 // list.
 var sets = sync.OnceValue(func() map[string]*nameSet {
 	m := map[string]*nameSet{}
-	for _, row := range signatures {
-		s := m[row.set]
-		if s == nil {
-			s = &nameSet{whole: map[string]bool{}}
-			m[row.set] = s
+	of := func(set string) *nameSet {
+		if m[set] == nil {
+			m[set] = &nameSet{whole: map[string]bool{}}
 		}
-		for name := range strings.FieldsSeq(row.names) {
-			if begin, ok := strings.CutSuffix(name, "*"); ok {
-				s.begin = append(s.begin, begin)
-			} else {
-				s.whole[name] = true
-			}
+		return m[set]
+	}
+	for _, row := range signatures {
+		of(row.set).add(row.names)
+		if kind, _, ok := strings.Cut(row.set, "."); ok && kind == "again" {
+			of(kind).add(row.names)
 		}
 	}
 	return m
@@ -150,6 +163,17 @@ var sets = sync.OnceValue(func() map[string]*nameSet {
 type nameSet struct {
 	whole map[string]bool
 	begin []string
+}
+
+// add takes in the names of a row.
+func (s *nameSet) add(names string) {
+	for name := range strings.FieldsSeq(names) {
+		if begin, ok := strings.CutSuffix(name, "*"); ok {
+			s.begin = append(s.begin, begin)
+		} else {
+			s.whole[name] = true
+		}
+	}
 }
 
 // has tells whether a function is of the set.

@@ -1,0 +1,92 @@
+package insight
+
+import (
+	"slices"
+	"strings"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+)
+
+var cp18 = &Rule{
+	ID: "CP18", Title: "What could be made once is made again and again",
+	About: "Parsing a template, loading a time zone or a key, seeding a source of random numbers, starting a process: work whose result is the same every time, " +
+		"below a request, in a worker, or in a loop. What the program does once, at its start or under a sync.Once, does not count.",
+	Asks: []facts.Question{facts.CPU},
+	Params: []Param{
+		{"share", 0.03, "share of CPU time", "chosen: guard g6 asks for 1%"},
+		{"warn", 0.10, "share of CPU time", "chosen"},
+		g0,
+	},
+	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup", "once"},
+		perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into making the same again", tell: tellAgain}),
+}
+
+// again is a kind of work whose result can be kept. The sets of signatures have its names.
+type again struct {
+	set, what, advice, doubt string
+}
+
+// agains are looked up in this order.
+var agains = []again{
+	{"again.template", "parsing templates", "Parse the template once, in a package variable or where the program starts (template.Must(template.ParseFS(…))), and execute it for each request: Execute may be called by many goroutines at once.", ""},
+	{"again.zone", "loading a time zone", "Load once and keep each time.Location: time.LoadLocation reads and parses a file every time.", ""},
+	{"again.certificate", "reading keys and certificates", "Read keys and certificates once and keep the tls.Config, the x509.CertPool or the parsed key; GetCertificate can load a renewed one when the file has changed.", ""},
+	{"again.key", "generating keys", "Generate a key where a new one is needed, not for each request: sign with one that is kept, and renew it by time.", "where each answer needs a key of its own, this is its price"},
+	{"again.password", "hashing passwords", "A password hash is slow on purpose: check it once, at login, and hand out a session or a signed token that is cheap to check.", "a lower cost makes stolen hashes easier to guess"},
+	{"again.random", "seeding random sources", "Use the functions of math/rand/v2, which need no seed and no lock; or keep one source for each worker.", "a test that needs the same numbers every time keeps its own source"},
+	{"again.connection", "making connections", "Make one client and keep it: it holds connections of its own and may be used by many goroutines at once.", ""},
+	{"again.process", "starting processes", "Do not start a process for each: do the work in Go, keep one process and talk to it through a pipe, or give it many at a time.", "the process's own CPU time comes on top"},
+	{"again.names", "looking up users and hosts", "Keep what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: keep them for seconds or minutes, not for ever"},
+	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "where it is the data of the request itself, there is nothing to keep"},
+	{"again.table", "building tables", "Build the table once, in a package variable: it may be used by many goroutines at once.", "where every one is different, nothing can be kept"},
+	{"again.stack", "writing stack traces", "Take a stack trace for what is unexpected alone, not as a part of ordinary answers; runtime.Callers costs a tenth of it.", ""},
+}
+
+// againReason says which kind of work a stack does.
+func againReason(t *stack.Table, frames []stack.FrameID) string {
+	for _, a := range agains {
+		if slices.ContainsFunc(frames, func(f stack.FrameID) bool { return inSet(a.set, t.Frame(f).Func) }) {
+			return a.set
+		}
+	}
+	return "-"
+}
+
+// repeated tells whether a line runs more than once: some caller's line is in a loop, or,
+// on a goroutine other than main's, somebody calls back, as a server does for each request.
+func repeated(h *hit, line *hitLine) bool {
+	t, v := h.p.Stacks, h.in.view(h.p)
+	frames := t.Frames(line.heavy)
+	at := slices.IndexFunc(frames, func(id stack.FrameID) bool {
+		f := t.Frame(id)
+		return f.Func == line.Caller.Func && f.File == line.Caller.File && f.Line == line.Caller.Line
+	})
+	if at < 0 {
+		return false
+	}
+	main := t.Frame(frames[len(frames)-1]).Func == "runtime.main"
+	for _, id := range frames[at:] {
+		switch v.origins[id] {
+		case stack.User:
+			if _, loop := h.in.code.lineInLoop(t.Frame(id)); loop == loopYes {
+				return true
+			}
+		case stack.Standard, stack.Dependency:
+			if !main {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func tellAgain(h *hit, f *Finding) {
+	i := slices.IndexFunc(agains, func(a again) bool { return a.set == h.reasons[0].name })
+	a := &agains[i]
+	f.Summary = strings.Replace(f.Summary, h.what, "went into "+a.what, 1)
+	f.Advice = a.advice
+	if a.doubt != "" {
+		f.Doubts = append(f.Doubts, a.doubt)
+	}
+}
