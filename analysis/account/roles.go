@@ -105,6 +105,8 @@ func positionOf(called []stack.Frame) position {
 	switch name := called[len(called)-1].Func; {
 	case name == "bufio.(*Reader).Peek", name == "net/http.(*conn).readRequest", strings.HasPrefix(name, "crypto/tls."), name == "net/http.(*conn).setState":
 		return waits
+	case strings.HasPrefix(name, "net/http.http2"), strings.Contains(name, "/http2."):
+		return waits // HTTP/2 from here on: its requests have goroutines of their own
 	case name == "net/http.(*response).finishRequest":
 		if slices.ContainsFunc(called, func(f stack.Frame) bool { return f.Func == "net/http.(*connReader).abortPendingRead" }) {
 			return over

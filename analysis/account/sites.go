@@ -173,6 +173,13 @@ func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
 	return v.kind, v.key
 }
 
+// idle tells whether a server waits for something to do: what happened before has nothing
+// to do with what it does then.
+func (w *words) idle(id keyID) bool {
+	k := w.keys[id]
+	return k.kind == Idle || (k.kind == Client || k.kind == Accept) && !w.user(k.site)
+}
+
 func (w *words) view(id stack.ID) stackView {
 	table := w.r.Stacks()
 	var v stackView
