@@ -123,6 +123,12 @@ func handlerCalls(name string) bool {
 	return name == "net/http.HandlerFunc.ServeHTTP" || strings.HasSuffix(name, ".(*Context).Next")
 }
 
+// isServer tells whether a function is of what calls handlers of gRPC.
+func isServer(name string) bool {
+	pkg := stack.Package(name)
+	return pkg == "google.golang.org/grpc" || strings.HasPrefix(pkg, "google.golang.org/grpc/internal")
+}
+
 // handler finds what handles the request, in the frames that a server has called: the
 // innermost that is called as a handler, else the outermost of the user's code.
 func (p *places) handler(frames []stack.Frame) (name string, depth int) {
@@ -136,7 +142,7 @@ func (p *places) handler(frames []stack.Frame) (name string, depth int) {
 		}
 	}
 	for i := len(frames) - 1; i >= 0; i-- {
-		if p.w.scope.IsUser(frames[i]) {
+		if p.w.scope.IsUser(frames[i]) && !isServer(frames[i].Func) {
 			return frames[i].Func, len(frames) - i
 		}
 	}
