@@ -67,7 +67,10 @@ func TestWT01(t *testing.T) {
 		says     string
 		advises  string
 	}{
-		{"sleeps", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "sleep", sleep); p.Pass(time.Millisecond) },
+		{"sleeps", func(p *accounttest.Program) {
+			pauseIn(p, 15*time.Millisecond, "sleep", sleep)
+			p.Pass(time.Millisecond)
+		},
 			Warning, "a request of main.handle spends 93.7% of its time sleeping in main.handle at main.go:7: 15.0 ms of 16.0 ms on average over 20", "let whoever makes it ready say so"},
 		{"polls", func(p *accounttest.Program) {
 			for range 6 {

@@ -329,6 +329,9 @@ func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
 	} else if slices.Contains([]string{"lock", "running", "channel", "wait_group", "cond", "other"}, reason) {
 		full(in, f)
 	}
+	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" {
+		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
+	}
 	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it writes to its client again and again: it may be there to wait for what it sends next")
 	}

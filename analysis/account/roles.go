@@ -151,7 +151,23 @@ func (p *places) handler(frames []stack.Frame) (name string, depth int) {
 			return frames[i].Func, len(frames) - i
 		}
 	}
+	if i := dispatched(frames); i >= 0 && i < len(frames)-1 { // a handler of the standard library
+		return frames[i].Func, len(frames) - i
+	}
 	return "", 0
+}
+
+// dispatched finds the frame that a server's dispatch has called, in the frames above the
+// loop of its connection; -1 where nothing else was called.
+func dispatched(frames []stack.Frame) int {
+	i := len(frames) - 1
+	for i >= 0 && (strings.HasSuffix(frames[i].Func, "Handler.ServeHTTP") || frames[i].Func == "net/http.(*ServeMux).ServeHTTP" || frames[i].Func == "net/http.HandlerFunc.ServeHTTP") && stack.Package(frames[i].Func) == "net/http" {
+		i--
+	}
+	if i >= 0 && stack.IsRuntime(stack.Package(frames[i].Func)) {
+		return -1
+	}
+	return i
 }
 
 // stopName is what a stop of the world was for: "GC mark termination".

@@ -104,7 +104,7 @@ func (w *words) findSite(id stack.ID) siteID {
 			break
 		}
 		if i > 0 && rank < stack.Dependency && table.Frame(f).Func == connServe {
-			best = frames[i-1] // what the server itself does says more than how
+			best = frames[max(0, w.dispatched(frames[:i]))] // what the server itself does says more than how
 		}
 	}
 	if !found {
@@ -117,6 +117,18 @@ func (w *words) findSite(id stack.ID) siteID {
 		w.byFrame[best] = s
 	}
 	return s
+}
+
+// dispatched is [dispatched] by the numbers of frames.
+func (w *words) dispatched(ids []stack.FrameID) int {
+	frames := make([]stack.Frame, len(ids))
+	for i, f := range ids {
+		frames[i] = w.r.Stacks().Frame(f)
+	}
+	if n := dispatched(frames); n >= 0 {
+		return n
+	}
+	return len(ids) - 1
 }
 
 // user tells whether a line is not of the standard library.
