@@ -98,6 +98,9 @@ func notWaiting(g facts.UnitGroup) string {
 	w := mostly(g)
 	first := &g.All.Rows[0]
 	text := fmt.Sprintf("%s spends most of its time, %s, %s%s", unitOf(g), unit.Percent(g.All.Share(first.Time)), first.Kind.Clause(), atPlace(first.Site))
+	if first.Cause.Kind.Key() == "running" {
+		text += ", while another goroutine runs" + atPlace(first.Cause.Site)
+	}
 	if w != nil && (w.site != first.Site || w.kind != first.Kind.Key()) && w.share() >= 0.05 {
 		text += fmt.Sprintf("; of its waits %s%s is the longest, %s", w.clause, atPlace(w.site), unit.Percent(w.share()))
 	}
@@ -282,7 +285,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) F
 	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence = w.evidence(t)
-	f.Doubts = in.traceDoubts(t, "a wait that others hide, because work goes on beside it, gains nothing when it is gone: this is the time of one "+g.Unit.String()+" from begin to end")
+	f.Doubts = in.traceDoubts(t, "what waits here may have others to wait for beside it: then less is gained than the wait takes")
 	w.weigh(r, in, &f, reason)
 	return f
 }
@@ -329,7 +332,7 @@ func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
 	} else if slices.Contains([]string{"lock", "running", "channel", "wait_group", "cond", "other"}, reason) {
 		full(in, f)
 	}
-	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" {
+	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
 	}
 	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
