@@ -21,6 +21,7 @@ type follower struct {
 	stops  stops
 	units  collector
 	blocks int      // of all histories
+	calls  int64    // of clients of net/http
 	cut    []amount // reused: see [follower.follow]
 }
 
@@ -121,6 +122,9 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	from, to := t.history.end(), e.Time
 	if from >= to {
 		return
+	}
+	if f.w.waits[where].asks && f.w.answers(e.Stack) {
+		f.calls++
 	}
 	f.cut = f.cut[:0]
 	if to = f.between(by, e.Stack, from, to); from < to {

@@ -1,10 +1,12 @@
 package account_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -272,6 +274,57 @@ func TestStreams(t *testing.T) {
 	// The goroutine of the last of each client may not have ended with its response.
 	if n > sent || n < sent-4 {
 		t.Errorf("%d requests of %d; %d are cut off", n, sent, a.Cut)
+	}
+}
+
+func upstream(w http.ResponseWriter, _ *http.Request) { time.Sleep(ms); fmt.Fprintln(w, "item") }
+
+// TestAsked: of a server that asks another one in the same process, the requests to that
+// one are told from those that came from outside.
+func TestAsked(t *testing.T) {
+	back := httptest.NewServer(http.HandlerFunc(upstream))
+	defer back.Close()
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 {
+			resp, err := back.Client().Get(back.URL)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.Copy(w, resp.Body)
+			resp.Body.Close()
+		}
+	}))
+	defer front.Close()
+	// Whoever is outside does not use net/http.
+	address := front.Listener.Addr().String()
+	a, _ := traced(t, func() int64 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		for range 20 {
+			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Error(err)
+				return 0
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		return 20
+	})
+	for _, g := range a.Groups {
+		if g.Unit == account.Request && g.Asked != strings.HasSuffix(g.Name, ".upstream") {
+			t.Errorf("%d requests of %s: asked by the program itself is %v", g.Wall.Count, g.Name, g.Asked)
+		}
+	}
+	if len(a.Groups) < 2 {
+		t.Errorf("there are %d groups", len(a.Groups))
 	}
 }
 

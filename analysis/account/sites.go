@@ -38,6 +38,7 @@ type words struct {
 	plain [plainKeys][]keyID
 	waits []waitView // by stack
 	rows  rowIndex
+	reads map[stack.ID]bool // see [words.answers]
 }
 
 // The states that have one key for each stack.
@@ -56,6 +57,7 @@ type waitView struct {
 	key    keyID
 	known  bool
 	pool   bool // it may be a wait for a connection that another request has
+	asks   bool // it is the wait of a client of net/http for an answer
 }
 
 // held asks whether a site is within the function that holds a lock.
@@ -65,7 +67,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -180,7 +182,7 @@ func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
 	if !v.known || v.reason != reason {
 		frames := w.view(id)
 		kind := waitKind(w.r, reason, id, frames)
-		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...)}
+		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...), frames.has("net/http.(*persistConn).roundTrip")}
 	}
 	return v.kind, v.key
 }
@@ -199,6 +201,16 @@ func (w *words) view(id stack.ID) stackView {
 		v.frames = append(v.frames, table.Frame(f))
 	}
 	return v
+}
+
+// answers tells whether a stack is of the goroutine of net/http that reads answers.
+func (w *words) answers(id stack.ID) bool {
+	is, known := w.reads[id]
+	if !known {
+		is = w.view(id).has("net/http.(*persistConn).readLoop")
+		w.reads[id] = is
+	}
+	return is
 }
 
 // locker is the function that lets a lock go at a stack: the first outside of package
