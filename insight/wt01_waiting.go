@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -71,7 +72,7 @@ func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
 		switch {
 		case float64(g.Wall.Sum) < r.param("group")*float64(all):
 			continue
-		case name == "main" && !in.public().computes():
+		case name == "main" && !in.endsByItself():
 			return []Finding{r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing")}
 		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
 			few += g.Wall.Count
@@ -88,6 +89,12 @@ func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
 		return []Finding{r.short("the trace has %s from begin to end, %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units"))}
 	}
 	return []Finding{r.answer(Fine, "%s", notWaiting(u.Judged[0]))}
+}
+
+// endsByItself tells whether the program works by itself and comes to its end.
+func (in *Input) endsByItself() bool {
+	m := in.Session.Manifest()
+	return len(m.Of(recording.Load)) == 0 && slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped })
 }
 
 // notWaiting says what the heaviest group spends its time on.
