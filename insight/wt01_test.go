@@ -135,6 +135,31 @@ func TestWT01(t *testing.T) {
 	}
 }
 
+// TestWT01Main: of a program that ends by itself main is judged, of one that goes on not.
+func TestWT01Main(t *testing.T) {
+	p := accounttest.New()
+	for range 20 {
+		p.Pass(time.Millisecond)
+		p.Block("sleep", "time.Sleep@sleep.go:1;main.retry@main.go:12;main.main@main.go:3")
+		p.Pass(15 * time.Millisecond)
+		p.Wake(1, "")
+		p.Start(1)
+	}
+	trace := fixture.Trace(t, p.Text())
+	for manifest, want := range map[string]State{
+		"run 0s..2s pid=7 exit=0\n": Found,
+		"run 0s..2s pid=7\n":        NotApplicable,
+		"":                          NotApplicable,
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop package=shop/cmd/shop\n" + manifest + "phase trace 0s..10s profiler=trace\n")
+		r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, trace)
+		f := answers(t, r, "WT01")[0]
+		if f.State != want || want == Found && !strings.Contains(f.Summary, "main spends 93.7% of its time sleeping in main.retry at main.go:12") {
+			t.Errorf("%q: %s: %s", manifest, f.State, f.Summary)
+		}
+	}
+}
+
 // TestWT01Queue: requests that wait for each other behind a narrow gate are told so, and
 // not that the peer behind it is slow.
 func TestWT01Queue(t *testing.T) {

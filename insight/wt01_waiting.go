@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -71,7 +72,7 @@ func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
 		switch {
 		case float64(g.Wall.Sum) < r.param("group")*float64(all):
 			continue
-		case name == "main" && !in.public().computes():
+		case name == "main" && !in.endsByItself():
 			return []Finding{r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing")}
 		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
 			few += g.Wall.Count
@@ -90,6 +91,12 @@ func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
 	return []Finding{r.answer(Fine, "%s", notWaiting(u.Judged[0]))}
 }
 
+// endsByItself tells whether the program works by itself and comes to its end.
+func (in *Input) endsByItself() bool {
+	m := in.Session.Manifest()
+	return len(m.Of(recording.Load)) == 0 && slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped })
+}
+
 // notWaiting says what the heaviest group spends its time on.
 func notWaiting(g facts.UnitGroup) string {
 	if len(g.All.Rows) == 0 {
@@ -98,6 +105,9 @@ func notWaiting(g facts.UnitGroup) string {
 	w := mostly(g)
 	first := &g.All.Rows[0]
 	text := fmt.Sprintf("%s spends most of its time, %s, %s%s", unitOf(g), unit.Percent(g.All.Share(first.Time)), first.Kind.Clause(), atPlace(first.Site))
+	if first.Cause.Kind.Key() == "running" {
+		text += ", while another goroutine runs" + atPlace(first.Cause.Site)
+	}
 	if w != nil && (w.site != first.Site || w.kind != first.Kind.Key()) && w.share() >= 0.05 {
 		text += fmt.Sprintf("; of its waits %s%s is the longest, %s", w.clause, atPlace(w.site), unit.Percent(w.share()))
 	}
@@ -282,7 +292,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) F
 	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence = w.evidence(t)
-	f.Doubts = in.traceDoubts(t, "a wait that others hide, because work goes on beside it, gains nothing when it is gone: this is the time of one "+g.Unit.String()+" from begin to end")
+	f.Doubts = in.traceDoubts(t, "what waits here may have others to wait for beside it: then less is gained than the wait takes")
 	w.weigh(r, in, &f, reason)
 	return f
 }
@@ -328,6 +338,9 @@ func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
 		info(fmt.Sprintf("%s of the time is waiting for a P (SC07): other waits may be long because of that", unit.Percent(g.All.Share(starved))))
 	} else if slices.Contains([]string{"lock", "running", "channel", "wait_group", "cond", "other"}, reason) {
 		full(in, f)
+	}
+	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
+		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
 	}
 	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it writes to its client again and again: it may be there to wait for what it sends next")

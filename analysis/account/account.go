@@ -123,6 +123,9 @@ type Group struct {
 	All, Typical, Slow Part
 	// Slowest are single ones, the slowest first.
 	Slowest []*One
+	// Asked tells of requests that, by their number, are those that the program sends
+	// itself: what it asks, such as a stand-in for another service, is in the same process.
+	Asked bool
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64

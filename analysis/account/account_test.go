@@ -1,12 +1,16 @@
 package account
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/timeline"
 )
 
 // adds tells whether the parts of a part add up to its wall time.
@@ -81,6 +85,69 @@ func TestRecorded(t *testing.T) {
 			}
 			t.Logf("%s: %d groups, %d cut", filepath.Base(file), len(a.Groups), a.Cut)
 			Check(t, filepath.Base(file), a)
+		}
+	}
+}
+
+// TestDamaged: a trace with garbage in it has an account of what can be read.
+func TestDamaged(t *testing.T) {
+	data, err := os.ReadFile("../../format/exectrace/testdata/recorded/medium.trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		bad := slices.Clone(data)
+		for range 1 + random.IntN(20) {
+			bad[16+random.IntN(len(bad)-16)] = byte(random.Uint32())
+		}
+		trace, err := exectrace.Open(bad, exectrace.Options{})
+		if err != nil {
+			continue
+		}
+		if a, err := Of(trace, Options{Wall: true, ID: 1}, nil); err == nil {
+			Check(t, "damaged", a)
+		}
+	}
+}
+
+// TestHistory: whatever is packed away, the parts of a history add up to its time, and
+// what is recent is exact.
+func TestHistory(t *testing.T) {
+	w := newWords(nil, stack.Scope{})
+	var keys []keyID
+	for i := range 200 {
+		keys = append(keys, w.id(key{kind: Kind(1 + i%3), site: siteID(2 + i)}))
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, crowd := range []int{0, manyBlocks + 1} {
+		h := history{}
+		h.reset(1000)
+		at, all := timeline.Time(1000), []amount(nil)
+		for range 10_000 {
+			d := timeline.Time(1 + random.IntN(1000))
+			at += d
+			all = append(all, amount{keys[random.IntN(len(keys))], d})
+			h.push(w, at, all[len(all)-1].key, crowd)
+		}
+		for _, long := range []timeline.Time{1, 999, 20_000, 500_000, at - 1000, at} {
+			got, known := h.within(at-long, at, nil)
+			sum := timeline.Time(0)
+			for _, a := range got {
+				sum += a.d
+			}
+			if want := max(at-long, 1000); known != want || sum != at-want {
+				t.Errorf("the last %d: %d in %d parts, known from %d, want from %d", long, sum, len(got), known, want)
+			}
+		}
+		got, _ := h.within(at-3000, at, nil)
+		for i, a := range got[:2] {
+			if b := all[len(all)-1-i]; a.key != b.key || a.d != b.d {
+				t.Errorf("the last but %d is %+v, want %+v", i, a, b)
+			}
+		}
+		if len(h.blocks) > maxBlocks || len(h.pieces) > maxPieces || crowd > 0 && len(h.blocks) > 1 {
+			t.Errorf("it has %d blocks and %d pieces", len(h.blocks), len(h.pieces))
 		}
 	}
 }

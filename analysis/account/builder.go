@@ -27,6 +27,7 @@ type track struct {
 	creator exectrace.Slot
 	maker   exectrace.GoID
 	made    stack.ID
+	timed   bool // a timer has made it (time.AfterFunc, the end of a context)
 	history history
 	// at is where the connection that it serves is in its loop.
 	at position
@@ -130,6 +131,7 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	created := e.From == exectrace.NotExist
 	if created {
 		t.creator, t.maker, t.made = e.GSlot, e.G, e.Stack
+		t.timed = e.GSlot == exectrace.NoSlot
 	}
 	kind := b.roots.of(is.Name)
 	if t.id == 1 {

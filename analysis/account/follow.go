@@ -21,6 +21,7 @@ type follower struct {
 	stops  stops
 	units  collector
 	blocks int      // of all histories
+	calls  int64    // of clients of net/http
 	cut    []amount // reused: see [follower.follow]
 }
 
@@ -102,6 +103,8 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	switch {
 	case t.assists:
 		k = f.w.at(plainAssist, was.Stack)
+	case t.at == waits && kind >= Dial && kind <= Client:
+		k = f.w.id(key{kind: Idle, site: f.w.keys[k].site})
 	case kind == Channel && e.GSlot == exectrace.NoSlot:
 		k = f.w.id(key{kind: Timer, site: f.w.keys[k].site})
 	case t.units == nil && e.Time-t.history.end() < briefly:
@@ -120,10 +123,17 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	if from >= to {
 		return
 	}
+	if f.w.waits[where].asks && f.w.answers(e.Stack) {
+		f.calls++
+	}
 	f.cut = f.cut[:0]
 	if to = f.between(by, e.Stack, from, to); from < to {
 		own := f.w.keys[k]
-		f.cut = append(f.cut, amount{f.w.id(key{kind: own.kind, site: own.site, cause: Unknown}) | isOwn, to - from})
+		rest := key{kind: own.kind, site: own.site, cause: Unknown}
+		if by.timed {
+			rest.kind, rest.cause = Timer, None
+		}
+		f.cut = append(f.cut, amount{f.w.id(rest) | isOwn, to - from})
 	}
 	f.divide(t, f.w.keys[k], where, e)
 }
@@ -159,10 +169,13 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event)
 	if own.kind == Channel && f.w.waits[where].pool && f.w.view(e.Stack).has(givers...) {
 		own.kind = Pool
 	}
-	longest := 0
+	longest, before := 0, false
 	for i := range f.cut {
 		c := &f.cut[i]
-		if c.key&isOwn != 0 {
+		if before = before || c.key&isOwn == 0 && f.w.idle(c.key); before {
+			// The one that ended the wait had nothing to do with it yet.
+			c.key = f.w.id(key{kind: own.kind, site: own.site, cause: Unknown})
+		} else if c.key&isOwn != 0 {
 			c.key &^= isOwn
 		} else {
 			c.key = f.caused(own, c.key, fn, e.Stack)

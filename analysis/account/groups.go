@@ -297,6 +297,15 @@ func (g *gathered) group(k groupKey, w *words) *Group {
 	return out
 }
 
+// asked tells whether requests are those that the program sends, by the number of them:
+// they are as many as the calls of its clients, and send none themselves.
+func (g *Group) asked(calls int64) bool {
+	if g.Unit != Request || calls < 1 || 5*g.Wall.Count < 4*calls || 4*g.Wall.Count > 5*calls {
+		return false
+	}
+	return !slices.ContainsFunc(g.All.Rows, func(r Row) bool { return r.Kind == Answer || r.Cause.Kind == Answer })
+}
+
 // Finish ends what still goes on, and returns the account. Units that the end of the
 // trace cuts off are counted, but for main, which is as long as the trace has it.
 func (b *Builder) Finish() *Account {
@@ -307,7 +316,9 @@ func (b *Builder) Finish() *Account {
 	c := &b.units
 	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, wall: c.wall}
 	for k, g := range c.groups {
-		a.Groups = append(a.Groups, g.group(k, b.w))
+		out := g.group(k, b.w)
+		out.Asked = out.asked(b.calls)
+		a.Groups = append(a.Groups, out)
 	}
 	slices.SortFunc(a.Groups, func(x, y *Group) int {
 		return cmp.Or(cmp.Compare(x.Unit, y.Unit), cmp.Compare(y.Wall.Sum, x.Wall.Sum), strings.Compare(x.Name, y.Name))

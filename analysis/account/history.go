@@ -4,8 +4,8 @@ import "loupe/value/timeline"
 
 // What a goroutine did lately is kept as pieces; what is older, added up in blocks.
 const (
-	maxPieces  = 64
-	packed     = 32 // pieces that become a block
+	maxPieces  = 128
+	packed     = 96 // pieces that become a block
 	maxBlocks  = 8
 	blockRows  = 24
 	manyBlocks = 40_000 // in the whole program: beyond, a goroutine has one block

@@ -46,6 +46,8 @@ const (
 	// response slowly; Accept is a listener.
 	Client
 	Accept
+	// Idle is a connection without a request: it is in no unit.
+	Idle
 	// Pipe is a pipe or a terminal.
 	Pipe
 	// Socket, File and Syscall are system calls, on sockets, files and what else.
@@ -85,6 +87,7 @@ var kindNames = [kinds][3]string{
 	Answer:    {"network", "network: answer", "waiting for a peer's answer"},
 	Send:      {"network_write", "network: write", "waiting for a peer that reads too slowly"},
 	Client:    {"client", "network: own client", "waiting for its own client"},
+	Idle:      {"idle", "no request", "waiting for a request"},
 	Accept:    {"accept", "network: accept", "waiting for connections"},
 	Pipe:      {"pipe", "pipe or terminal", "waiting for a pipe or a terminal"},
 	Socket:    {"socket_call", "system call: socket", "in system calls on sockets"},

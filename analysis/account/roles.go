@@ -105,6 +105,8 @@ func positionOf(called []stack.Frame) position {
 	switch name := called[len(called)-1].Func; {
 	case name == "bufio.(*Reader).Peek", name == "net/http.(*conn).readRequest", strings.HasPrefix(name, "crypto/tls."), name == "net/http.(*conn).setState":
 		return waits
+	case strings.HasPrefix(name, "net/http.http2"), strings.Contains(name, "/http2."):
+		return waits // HTTP/2 from here on: its requests have goroutines of their own
 	case name == "net/http.(*response).finishRequest":
 		if slices.ContainsFunc(called, func(f stack.Frame) bool { return f.Func == "net/http.(*connReader).abortPendingRead" }) {
 			return over
@@ -121,6 +123,12 @@ func handlerCalls(name string) bool {
 	return name == "net/http.HandlerFunc.ServeHTTP" || strings.HasSuffix(name, ".(*Context).Next")
 }
 
+// isServer tells whether a function is of what calls handlers of gRPC.
+func isServer(name string) bool {
+	pkg := stack.Package(name)
+	return pkg == "google.golang.org/grpc" || strings.HasPrefix(pkg, "google.golang.org/grpc/internal")
+}
+
 // handler finds what handles the request, in the frames that a server has called: the
 // innermost that is called as a handler, else the outermost of the user's code.
 func (p *places) handler(frames []stack.Frame) (name string, depth int) {
@@ -134,7 +142,7 @@ func (p *places) handler(frames []stack.Frame) (name string, depth int) {
 		}
 	}
 	for i := len(frames) - 1; i >= 0; i-- {
-		if p.w.scope.IsUser(frames[i]) {
+		if p.w.scope.IsUser(frames[i]) && !isServer(frames[i].Func) {
 			return frames[i].Func, len(frames) - i
 		}
 	}
@@ -143,7 +151,23 @@ func (p *places) handler(frames []stack.Frame) (name string, depth int) {
 			return frames[i].Func, len(frames) - i
 		}
 	}
+	if i := dispatched(frames); i >= 0 && i < len(frames)-1 { // a handler of the standard library
+		return frames[i].Func, len(frames) - i
+	}
 	return "", 0
+}
+
+// dispatched finds the frame that a server's dispatch has called, in the frames above the
+// loop of its connection; -1 where nothing else was called.
+func dispatched(frames []stack.Frame) int {
+	i := len(frames) - 1
+	for i >= 0 && (strings.HasSuffix(frames[i].Func, "Handler.ServeHTTP") || frames[i].Func == "net/http.(*ServeMux).ServeHTTP" || frames[i].Func == "net/http.HandlerFunc.ServeHTTP") && stack.Package(frames[i].Func) == "net/http" {
+		i--
+	}
+	if i >= 0 && stack.IsRuntime(stack.Package(frames[i].Func)) {
+		return -1
+	}
+	return i
 }
 
 // stopName is what a stop of the world was for: "GC mark termination".

@@ -1,9 +1,12 @@
 package account_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -12,8 +15,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"bytes"
 
 	"loupe/analysis/account"
 	"loupe/analysis/account/accounttest"
@@ -215,6 +216,139 @@ func TestStops(t *testing.T) {
 		"stop_the_world main.handle:7 for running main.stats:41 (read mem stats) 2ms", "runnable main.handle:7 1ms")
 }
 
+// TestDeadline: a goroutine that a timer has made, such as the end of a context, ends a
+// wait that was for the timer.
+func TestDeadline(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	for i := range 2 {
+		p.Arrive(5)
+		p.Block("select", accounttest.In("runtime.selectgo@select.go:1", "main.handle@main.go:7"))
+		p.Pass(8 * ms)
+		p.Create(20+i, "context.WithDeadlineCause.func2", "")
+		p.Start(20 + i)
+		p.Wake(5, "runtime.closechan@chan.go:1;context.WithDeadlineCause.func2@context.go:1")
+		p.End()
+		p.Start(5)
+		p.Respond(5)
+	}
+	expect(t, accountOf(t, p, account.Options{}), 2, "main.handle", "timer main.handle:7 8ms")
+}
+
+// TestStreams: requests of HTTP/2 have goroutines of their own, and the one of their
+// connection serves none.
+func TestStreams(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		fmt.Fprintln(w, r.Proto)
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	a, sent := traced(t, func() int64 {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 10 {
+					resp, err := srv.Client().Post(srv.URL, "text/plain", strings.NewReader("x"))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if text, _ := io.ReadAll(resp.Body); string(text) != "HTTP/2.0\n" {
+						t.Errorf("it was served by %s", text)
+					}
+					resp.Body.Close()
+				}
+			})
+		}
+		wg.Wait()
+		return 40
+	})
+	n := int64(0)
+	for _, g := range a.Groups {
+		if g.Unit == account.Request {
+			n += g.Wall.Count
+		}
+	}
+	// The goroutine of the last of each client may not have ended with its response.
+	if n > sent || n < sent-4 {
+		t.Errorf("%d requests of %d; %d are cut off", n, sent, a.Cut)
+	}
+}
+
+func upstream(w http.ResponseWriter, _ *http.Request) { time.Sleep(ms); fmt.Fprintln(w, "item") }
+
+// TestAsked: of a server that asks another one in the same process, the requests to that
+// one are told from those that came from outside.
+func TestAsked(t *testing.T) {
+	back := httptest.NewServer(http.HandlerFunc(upstream))
+	defer back.Close()
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 {
+			resp, err := back.Client().Get(back.URL)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.Copy(w, resp.Body)
+			resp.Body.Close()
+		}
+	}))
+	defer front.Close()
+	// Whoever is outside does not use net/http.
+	address := front.Listener.Addr().String()
+	a, _ := traced(t, func() int64 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		for range 20 {
+			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Error(err)
+				return 0
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		return 20
+	})
+	for _, g := range a.Groups {
+		if g.Unit == account.Request && g.Asked != strings.HasSuffix(g.Name, ".upstream") {
+			t.Errorf("%d requests of %s: asked by the program itself is %v", g.Wall.Count, g.Name, g.Asked)
+		}
+	}
+	if len(a.Groups) < 2 {
+		t.Errorf("there are %d groups", len(a.Groups))
+	}
+}
+
+// traced makes the account of what is done.
+func traced(t *testing.T, do func() (sent int64)) (*account.Account, int64) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Fatal(err)
+	}
+	sent := do()
+	trace.Stop()
+	tr, err := exectrace.Open(out.Bytes(), exectrace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := account.Of(tr, account.Options{Wall: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.Check(t, "real", a)
+	return a, sent
+}
+
 // Main is where main is.
 const Main = "main.main@main.go:1"
 
@@ -291,25 +425,11 @@ func TestRealPrograms(t *testing.T) {
 	}
 	srv.Start()
 	defer srv.Close()
-	if trace.IsEnabled() {
-		t.Fatal("somebody traces the tests")
-	}
-	var out bytes.Buffer
-	if err := trace.Start(&out); err != nil {
-		t.Fatal(err)
-	}
 	const clients, each = 4, 5
-	ask(t, srv.URL, handlers, clients, each)
-	trace.Stop()
-	tr, err := exectrace.Open(out.Bytes(), exectrace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := account.Of(tr, account.Options{Wall: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account.Check(t, "real", a)
+	a, sent := traced(t, func() int64 {
+		ask(t, srv.URL, handlers, clients, each)
+		return int64(clients * each * len(handlers))
+	})
 	requests, tasks := int64(0), int64(0)
 	for _, g := range a.Groups {
 		switch g.Unit {
@@ -320,7 +440,6 @@ func TestRealPrograms(t *testing.T) {
 		}
 	}
 	// The last response of a connection may be on its way when tracing ends.
-	sent := int64(clients * each * len(handlers))
 	if requests > sent || requests < sent-clients || tasks != clients*each {
 		t.Errorf("%d requests of %d, %d tasks of %d; %d are cut off", requests, sent, tasks, clients*each, a.Cut)
 	}

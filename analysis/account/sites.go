@@ -38,6 +38,7 @@ type words struct {
 	plain [plainKeys][]keyID
 	waits []waitView // by stack
 	rows  rowIndex
+	reads map[stack.ID]bool // see [words.answers]
 }
 
 // The states that have one key for each stack.
@@ -56,6 +57,7 @@ type waitView struct {
 	key    keyID
 	known  bool
 	pool   bool // it may be a wait for a connection that another request has
+	asks   bool // it is the wait of a client of net/http for an answer
 }
 
 // held asks whether a site is within the function that holds a lock.
@@ -65,7 +67,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -104,7 +106,7 @@ func (w *words) findSite(id stack.ID) siteID {
 			break
 		}
 		if i > 0 && rank < stack.Dependency && table.Frame(f).Func == connServe {
-			best = frames[i-1] // what the server itself does says more than how
+			best = frames[max(0, w.dispatched(frames[:i]))] // what the server itself does says more than how
 		}
 	}
 	if !found {
@@ -117,6 +119,18 @@ func (w *words) findSite(id stack.ID) siteID {
 		w.byFrame[best] = s
 	}
 	return s
+}
+
+// dispatched is [dispatched] by the numbers of frames.
+func (w *words) dispatched(ids []stack.FrameID) int {
+	frames := make([]stack.Frame, len(ids))
+	for i, f := range ids {
+		frames[i] = w.r.Stacks().Frame(f)
+	}
+	if n := dispatched(frames); n >= 0 {
+		return n
+	}
+	return len(ids) - 1
 }
 
 // user tells whether a line is not of the standard library.
@@ -168,9 +182,16 @@ func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
 	if !v.known || v.reason != reason {
 		frames := w.view(id)
 		kind := waitKind(w.r, reason, id, frames)
-		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...)}
+		*v = waitView{reason, kind, w.id(key{kind: kind, site: w.site(id)}), true, kind == Channel && frames.has(takers...), frames.has("net/http.(*persistConn).roundTrip")}
 	}
 	return v.kind, v.key
+}
+
+// idle tells whether a server waits for something to do: what happened before has nothing
+// to do with what it does then.
+func (w *words) idle(id keyID) bool {
+	k := w.keys[id]
+	return k.kind == Idle || (k.kind == Client || k.kind == Accept) && !w.user(k.site)
 }
 
 func (w *words) view(id stack.ID) stackView {
@@ -180,6 +201,16 @@ func (w *words) view(id stack.ID) stackView {
 		v.frames = append(v.frames, table.Frame(f))
 	}
 	return v
+}
+
+// answers tells whether a stack is of the goroutine of net/http that reads answers.
+func (w *words) answers(id stack.ID) bool {
+	is, known := w.reads[id]
+	if !known {
+		is = w.view(id).has("net/http.(*persistConn).readLoop")
+		w.reads[id] = is
+	}
+	return is
 }
 
 // locker is the function that lets a lock go at a stack: the first outside of package

@@ -17,7 +17,7 @@ import (
 type Units struct {
 	*account.Account
 	// Judged are the groups that say most of the program, without what hands out
-	// profiles.
+	// profiles, and without what only the program itself asks: whoever asks waits for it.
 	Judged []*account.Group
 	// Err is why there is nothing.
 	Err error
@@ -44,7 +44,7 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 		return u
 	}
 	for _, g := range u.Groups {
-		hidden := isProfiling(g.Name) || g.Name == "" && g.Unit == account.Request && len(g.All.Rows) == 0
+		hidden := g.Asked || isProfiling(g.Name) || g.Name == "" && g.Unit == account.Request && len(g.All.Rows) == 0
 		if !hidden && (len(u.Judged) == 0 || g.Unit == u.Judged[0].Unit) {
 			u.Judged = append(u.Judged, g)
 		}

@@ -165,6 +165,9 @@ func unitNotes(g *account.Group) (notes []string) {
 	if g.Samples >= account.MinSamples {
 		return append(notes, fmt.Sprintf("Running time is divided by %s CPU samples.", unit.Count(g.Samples)))
 	}
+	if g.Asked {
+		notes = append(notes, "By their number these are requests that the program sends itself.")
+	}
 	return append(notes, "Running time is shown where each run ended: the trace has no CPU samples to divide it by.")
 }
 

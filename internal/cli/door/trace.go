@@ -7,8 +7,10 @@ import (
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/source"
 	"loupe/source/bounded"
+	"loupe/value/stack"
 )
 
 // TraceBytes opens a trace file, or finds the trace of a recording; done closes it.
@@ -33,6 +35,20 @@ func TraceBytes(in *source.Input) (data io.ReaderAt, size int64, done func() err
 		return nil, 0, nil, err
 	}
 	return f, info.Size(), f.Close, nil
+}
+
+// ScopeOf tells the user's code in what a recording holds; of a file that stands alone,
+// all that is not of the standard library is the user's.
+func ScopeOf(in *source.Input) stack.Scope {
+	if !in.Recording {
+		return stack.Scope{}
+	}
+	rec, err := recording.OpenFile(in.Path)
+	if err != nil {
+		return stack.Scope{} // who reads the trace is told
+	}
+	defer rec.Close()
+	return session.New(rec).Scope()
 }
 
 // recordedTrace finds the trace of a recording.

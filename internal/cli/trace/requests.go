@@ -6,6 +6,7 @@ import (
 
 	"loupe/analysis/account"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
 	"loupe/report/requests"
 )
 
@@ -28,12 +29,7 @@ func traceRequests(e *command.Env, f *traceFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, done, err := openTrace(e, f, name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	a, err := account.Of(t, opts, f.stopAt())
+	a, err := accountOf(e, f, name, opts)
 	switch {
 	case err != nil:
 		return err
@@ -53,12 +49,7 @@ func traceWall(e *command.Env, f *traceFlags, name string) error {
 	if err := termsFor("requests", f.parsed); err != nil {
 		return err
 	}
-	t, done, err := openTrace(e, f, name)
-	if err != nil {
-		return err
-	}
-	defer done()
-	a, err := account.Of(t, account.Options{Filter: f.parsed, Wall: true}, f.stopAt())
+	a, err := accountOf(e, f, name, account.Options{Filter: f.parsed, Wall: true})
 	if err != nil {
 		return err
 	}
@@ -67,4 +58,19 @@ func traceWall(e *command.Env, f *traceFlags, name string) error {
 	}
 	p := a.Wall()
 	return f.writeProfile(e, requests.Wall(a, p, f.top), p)
+}
+
+// accountOf reads the trace that was named.
+func accountOf(e *command.Env, f *traceFlags, name string, opts account.Options) (*account.Account, error) {
+	all, err := traceInputs(e, f.door(e), name)
+	if err != nil {
+		return nil, err
+	}
+	t, done, err := tracesOf(e, all)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	opts.Scope = door.ScopeOf(all[0])
+	return account.Of(t, opts, f.stopAt())
 }
