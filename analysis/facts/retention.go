@@ -47,7 +47,7 @@ func RetentionIn(f *Facts) (*Retention, error) {
 				continue
 			}
 		}
-		look := &Look{InUse: k, At: entry.Span.Start, Peak: IsPeak(entry)}
+		look := &Look{InUse: k, At: entry.Span.Start, Peak: isPeak(entry)}
 		if look.At == 0 {
 			look.At = k.Time.Start
 		}
@@ -66,8 +66,8 @@ func RetentionIn(f *Facts) (*Retention, error) {
 	return r, nil
 }
 
-// IsPeak tells whether an entry is a heap profile that was taken at a peak.
-func IsPeak(entry recording.Entry) bool {
+// isPeak tells whether an entry is a heap profile that was taken at a peak.
+func isPeak(entry recording.Entry) bool {
 	return entry.Kind == recording.Heap && path.Dir(strings.ReplaceAll(entry.Path, "\\", "/")) == "peak"
 }
 

@@ -14,10 +14,10 @@ import (
 // maxPeak bounds the heap profile of a peak, in bytes as it is written.
 const maxPeak = 64 << 20
 
-// peaks keeps a heap profile of each new peak of the live heap during a bare phase, where
+// followPeaks keeps a heap profile of each new peak of the live heap during a bare phase, where
 // the agent can tell, and returns how to end that. A program that ends by itself shows
 // otherwise only what is left in the end, and a service what is there after its load.
-func (r *Recorder) peaks(phase string) (end func()) {
+func followPeaks(r *Recorder, phase string) (end func()) {
 	agent, ok := r.src.(agentSource)
 	if !ok {
 		return func() {}
