@@ -58,6 +58,20 @@ func TestGC16Peaks(t *testing.T) {
 	severity(t, "a cache that lets go", f, Info)
 }
 
+// TestPeakIsNoEnd: of a heap that is all kept a profile at a peak has less, since it has not
+// caught up. Nothing was let go for that.
+func TestPeakIsNoEnd(t *testing.T) {
+	rising := "phase bare 0s..12s\n-- load.requests load phase=bare --\n" +
+		metricsTable("/memory/classes/heap/objects:bytes /gc/heap/live:bytes", func(s int) []float64 { return []float64{float64(20+60*s) * mb, float64(20+50*s) * mb} })
+	leak := heapLooks(rising, [4]int64{20, 20, 1, 1}, [4]int64{100, 100, 1, 1})
+	leak.Manifest.Entries[len(leak.Manifest.Entries)-1].Span.Start = 11e9
+	for _, f := range answers(t, leak, "GC09") {
+		if f.State == Found {
+			t.Errorf("GC09: %s", f.Summary)
+		}
+	}
+}
+
 // TestReuseAtPeak: what is in use at a peak is kept, though nothing is left of it when the
 // program ends: nobody is told to use it again.
 func TestReuseAtPeak(t *testing.T) {
