@@ -43,7 +43,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	share := float64(top.Weight) / float64(max(1, kept.Bytes))
 	when := ""
 	if kept.Peak {
-		when = " at the peak"
+		when = " near the peak"
 	}
 	text := fmt.Sprintf("of %s in use%s, %s were allocated at %s:%d in %s", unit.BytesOf(float64(kept.Bytes)), when, unit.Percent(share), baseName(top.At.File), top.At.Line, stack.Short(top.At.Func))
 	switch {
@@ -51,6 +51,9 @@ func checkKept(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "%s, at others less", text)}
 	case float64(kept.Samples) < r.param("samples"):
 		return []Finding{r.answer(TooLittle, "%s, which rests on %d samples, %g are needed", text, kept.Samples, r.param("samples"))}
+	}
+	if live := mostLive(in.Facts.Rounds); kept.Peak && live > 1.1*float64(kept.Bytes) {
+		text += fmt.Sprintf(" (a collection found %s live, which a profile knows only after the next)", unit.BytesOf(live))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Info, score(share*float64(kept.Bytes), 64<<20, 1<<30)
@@ -64,6 +67,20 @@ func checkKept(r *Rule, in *Input) []Finding {
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW says what has become less."
 	tellRetention(r, in, all, top, &f)
 	return []Finding{f}
+}
+
+// mostLive is the largest live heap that a collection of the rounds has found, in bytes, by
+// gctrace; 0 where that does not tell.
+func mostLive(rounds []facts.Round) (most float64) {
+	for i := range rounds {
+		if rounds[i].GC == nil {
+			continue
+		}
+		for _, row := range rounds[i].GC.Cycles {
+			most = max(most, row.HeapLiveMB*(1<<20))
+		}
+	}
+	return most
 }
 
 // ofAllocated says what of all that a line had allocated by then was in use.

@@ -33,11 +33,15 @@ type Line struct {
 	heaviest int64
 }
 
-// Kept is what the main heap profile has in use.
+// Kept is what the main heap profile has in use. One that was taken at a peak is none: it
+// may be of a moment before that, and what came later it does not know.
 func (f *Facts) Kept() (*InUse, error) {
 	p, entry, err := f.session.Profile(recording.Heap)
 	if err != nil {
 		return nil, err
+	}
+	if isPeak(entry) {
+		return nil, fmt.Errorf("a heap profile besides those at peaks: %w", session.ErrNone)
 	}
 	return keptIn(f, p, entry)
 }

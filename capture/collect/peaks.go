@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/value/timeline"
 )
@@ -14,10 +15,10 @@ import (
 // maxPeak bounds the heap profile of a peak, in bytes as it is written.
 const maxPeak = 64 << 20
 
-// peaks keeps a heap profile of each new peak of the live heap during a bare phase, where
+// followPeaks keeps a heap profile of each new peak of the live heap during a bare phase, where
 // the agent can tell, and returns how to end that. A program that ends by itself shows
 // otherwise only what is left in the end, and a service what is there after its load.
-func (r *Recorder) peaks(phase string) (end func()) {
+func followPeaks(r *Recorder, phase string) (end func()) {
 	agent, ok := r.src.(agentSource)
 	if !ok {
 		return func() {}
@@ -44,7 +45,8 @@ func (r *Recorder) peaks(phase string) (end func()) {
 }
 
 // peakKeeper writes the heap profiles of peaks into the recording. The agent sends each
-// twice, and the later one is the better one.
+// twice. The later one has caught up with what was live at the peak, unless several
+// collections have passed and all is gone: the one with more in use is kept.
 type peakKeeper struct {
 	w     *recording.Writer
 	phase string
@@ -53,6 +55,7 @@ type peakKeeper struct {
 	number int // of the peak that is held back; 0 for none
 	at     timeline.Time
 	data   []byte
+	inUse  int64 // by data, in bytes
 }
 
 // read takes what the agent sends up to its end. A profile that the end of the program
@@ -78,8 +81,24 @@ func (k *peakKeeper) read(r *bufio.Reader) error {
 			}
 			k.at = k.w.Now()
 		}
-		k.number, k.data = number, data
+		if inUse := bytesInUse(data); k.data == nil || inUse >= k.inUse {
+			k.data, k.inUse = data, inUse
+		}
+		k.number = number
 	}
+}
+
+// bytesInUse is what a heap profile has in use; 0 where it cannot be read.
+func bytesInUse(data []byte) int64 {
+	p, err := profile.Decode(data, profile.Options{MaxBytes: maxProfile})
+	if err != nil {
+		return 0
+	}
+	index, err := p.Index("inuse_space")
+	if err != nil {
+		return 0
+	}
+	return p.Total(index)
 }
 
 // keep writes the profile that is held back.

@@ -57,7 +57,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 	phase, end := r.begin(p, plan)
 	ctx, cancel := r.whileRunning(ctx)
 	defer cancel()
-	defer r.peaks(phase.Name)()
+	defer followPeaks(r, phase.Name)()
 	if plan.Load == nil {
 		r.opt.Progress("phase %s: %v", phase.Name, p.For)
 		t := time.NewTimer(p.For)
