@@ -50,7 +50,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(TooLittle, "%s, and nothing tells what they cost", text)}
 	}
 	part, rate := cost*share, forced/c.Length.Seconds()
-	text += fmt.Sprintf(", %s a second%s", unit.Number(rate), in.perRequest(worst.Phase.Name, rate))
+	text += fmt.Sprintf(", %s a second%s", unit.Number(rate), perRequest(in, worst.Phase.Name, rate))
 	requests := facts.RequestRate(in.Facts, worst.Phase.Name)
 	waits := requests > 0 && rate/requests >= r.param("requests")
 	if part < r.param("info") && !waits {

@@ -48,7 +48,7 @@ func checkStops(r *Rule, in *Input) []Finding {
 		}
 	}
 	text := fmt.Sprintf("the world stood still in %s of the time for what the program asked for: %s, %s a second%s; most of it for %s",
-		unit.Percent(share), unit.Plural(count, "stop"), unit.Number(t.Rate(count)), in.perRequest(t.Entry.Phase, t.Rate(count)), top.For)
+		unit.Percent(share), unit.Plural(count, "stop"), unit.Number(t.Rate(count)), perRequest(in, t.Entry.Phase, t.Rate(count)), top.For)
 	if top.At.Func != "" {
 		text += " in " + place(top.At)
 	}
@@ -119,7 +119,7 @@ func checkStopsCounted(r *Rule, in *Input) Finding {
 	rate := c.Other / c.Length.Seconds()
 	// Half of the stops took as long as the median and longer.
 	least := c.Other / 2 * c.Typical.Seconds() / c.Length.Seconds()
-	text := fmt.Sprintf("the world was stopped %s times a second for something else than the collector%s, half of the times for %s and longer", unit.Number(rate), in.perRequest("bare", rate), unit.Duration(c.Typical))
+	text := fmt.Sprintf("the world was stopped %s times a second for something else than the collector%s, half of the times for %s and longer", unit.Number(rate), perRequest(in, "bare", rate), unit.Duration(c.Typical))
 	if least < r.param("share") || c.Other < r.param("stops") {
 		return r.answer(Fine, "the world was stopped %s times in %s for something else than the collector", unit.Count(int64(c.Other)), unit.Duration(c.Length))
 	}
@@ -144,7 +144,7 @@ func checkStopsCounted(r *Rule, in *Input) Finding {
 }
 
 // perRequest says how often something happens for each request: ", 2.1 for each request".
-func (in *Input) perRequest(phase string, rate float64) string {
+func perRequest(in *Input, phase string, rate float64) string {
 	requests := facts.RequestRate(in.Facts, phase)
 	if requests <= 0 || rate <= 0 {
 		return ""

@@ -21,7 +21,7 @@ var sc01 = &Rule{
 		{"share", 0.80, "share of the busy time", "research, from the trace of a program that ran on one of its Ps"},
 		{"samples", 5, "busy samples", "chosen: schedtrace gives one a second"},
 		{"busy", 0.3, "s", "chosen: a trace of less may be of the program's start alone"},
-		{"cpus", 0.5, "CPUs", "chosen: a program that uses less is waiting for something else"},
+		{"cpus", 0.7, "CPUs", "chosen: a program that uses less waits for something else a third of the time"},
 	},
 	Part:  true,
 	Check: checkOneProc,

@@ -72,7 +72,7 @@ func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
 		switch {
 		case float64(g.Wall.Sum) < r.param("group")*float64(all):
 			continue
-		case name == "main" && !in.endsByItself():
+		case name == "main" && !endsByItself(in):
 			return []Finding{r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing")}
 		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
 			few += g.Wall.Count
@@ -92,7 +92,7 @@ func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
 }
 
 // endsByItself tells whether the program works by itself and comes to its end.
-func (in *Input) endsByItself() bool {
+func endsByItself(in *Input) bool {
 	m := in.Session.Manifest()
 	return len(m.Of(recording.Load)) == 0 && slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped })
 }
