@@ -48,7 +48,7 @@ func Check(t *testing.T, name string, a *Account) {
 	}
 	if p := a.Wall(); p != nil {
 		all := time.Duration(0)
-		for _, g := range a.Groups {
+		for _, g := range a.Best() {
 			all += g.Wall.Sum
 		}
 		if total := p.Total(); total.Time != all {

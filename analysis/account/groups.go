@@ -67,7 +67,7 @@ type kept struct {
 func (c *collector) init(w *words, o Options) {
 	c.w, c.o, c.groups, c.stepped = w, o, map[groupKey]*gathered{}, o.ID > 0
 	if o.Wall {
-		c.wall = &wallTable{words: w, spent: map[wallKey]*Spent{}}
+		c.wall = &wallTable{words: w}
 	}
 }
 

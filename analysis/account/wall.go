@@ -21,7 +21,12 @@ type wallKey struct {
 
 // wallTable is a profile of the time of units in the making. A nil one takes nothing.
 type wallTable struct {
-	words   *words
+	words *words
+	kinds [units]wallPart
+}
+
+// wallPart is that of units of one kind.
+type wallPart struct {
 	spent   map[wallKey]*Spent
 	samples map[stack.ID]int64
 }
@@ -50,28 +55,32 @@ func (w *wallTable) take(u *open) {
 	if w == nil {
 		return
 	}
+	part := &w.kinds[u.unit]
+	if part.spent == nil {
+		*part = wallPart{map[wallKey]*Spent{}, map[stack.ID]int64{}}
+	}
 	for k, s := range u.wall {
-		count(w.spent, k, *s)
+		count(part.spent, k, *s)
 	}
 	for _, s := range u.samples {
-		if w.samples == nil {
-			w.samples = map[stack.ID]int64{}
-		}
-		w.samples[s.stack] += s.n
+		part.samples[s.stack] += s.n
 	}
 }
 
-// Wall is the time of all units as a profile: what they waited for by their stacks,
+// Wall is the time of units as a profile, those of [Account.Best]: what they waited for by their stacks,
 // with the kind of wait as a leaf, and above it the line that was waited for and what
 // that did; and running time, by CPU samples where at least [MinSamples] hit the units,
-// else by where each run ended. Units that are parts of others count as often. It adds
+// else by where each run ended. It adds
 // stacks to the reader's table, which nobody else may use meanwhile; it is nil unless
 // [Options] asked for it.
 func (a *Account) Wall() *sched.StateProfile {
 	if a.wall == nil {
 		return nil
 	}
-	w := a.wall.words
+	w, part := a.wall.words, wallPart{}
+	if len(a.Groups) > 0 {
+		part = a.wall.kinds[a.Groups[0].Unit]
+	}
 	table := w.r.Stacks()
 	by := map[stack.ID]*Spent{}
 	add := func(id stack.ID, s Spent) {
@@ -82,11 +91,11 @@ func (a *Account) Wall() *sched.StateProfile {
 		by[id].Time += s.Time
 	}
 	samples := int64(0)
-	for _, n := range a.wall.samples {
+	for _, n := range part.samples {
 		samples += n
 	}
 	var running Spent
-	for k, s := range a.wall.spent {
+	for k, s := range part.spent {
 		if w.keys[k.key].kind == Running && samples >= MinSamples {
 			running.Count += s.Count
 			running.Time += s.Time
@@ -95,7 +104,7 @@ func (a *Account) Wall() *sched.StateProfile {
 		add(w.drawn(k), *s)
 	}
 	if samples >= MinSamples && running.Time > 0 {
-		for id, s := range divided(a.wall.samples, samples, running) {
+		for id, s := range divided(part.samples, samples, running) {
 			add(id, s)
 		}
 	}

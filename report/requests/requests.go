@@ -5,7 +5,6 @@ package requests
 import (
 	"fmt"
 	"path"
-	"strings"
 	"time"
 
 	"loupe/analysis/account"
@@ -226,19 +225,12 @@ func One(a *account.Account, one *account.One, top int) *report.Trace {
 // is.
 func Wall(a *account.Account, p *sched.StateProfile, top int) *report.Trace {
 	t := report.TraceProfile(p, top)
-	whose := ""
-	for u := account.Request; u <= account.Main; u++ {
-		n := int64(0)
-		for _, g := range a.Groups {
-			if g.Unit == u {
-				n += g.Wall.Count
-			}
-		}
-		if n > 0 {
-			whose += fmt.Sprintf(", %s %s", unit.Count(n), unitNames[u])
-		}
+	n, best := int64(0), a.Best()
+	for _, g := range best {
+		n += g.Wall.Count
 	}
-	t.Sheets[0].Notes = append(t.Sheets[0].Notes, "The goroutines that are counted are those of units of work, from begin to end of each: "+strings.TrimPrefix(whose, ", ")+". What others did for them stands above the wait for them, in brackets.")
+	whose := unit.Count(n) + " " + unitNames[best[0].Unit]
+	t.Sheets[0].Notes = append(t.Sheets[0].Notes, "The goroutines that are counted are those of units of work, from begin to end of each: "+whose+". What others did for them stands above the wait for them, in brackets.")
 	return t
 }
 
