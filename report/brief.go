@@ -261,23 +261,17 @@ func (r *Recording) measurement() (all []insight.Finding) {
 
 // writeCard prints a cause and what was seen with it.
 func (r *Recording) writeCard(w *lines, c insight.Card, s Style) {
-	const indent = "            "
 	f := r.Findings[c.Finding]
-	head := fmt.Sprintf("  %-8s  ", f.Severity)
-	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(fmt.Sprintf("%s %s: %s", f.Rule, f.Title, clean(f.Summary)), s.width()-len(head), indent)))
+	writeFindingHead(w, f, s)
 	if e, ok := firstPlace(f); ok {
-		writePlace(w, e, indent, s.width())
-		writeCallers(w, e, indent+"    ", s)
-		if e.Source != "" {
-			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
-		}
+		writeEvidence(w, e, s)
 	}
 	say := func(mark, text, paint string) {
-		text = wrap(clean(text), s.width()-len(indent)-2, indent+"  ")
+		text = wrap(clean(text), s.width()-len(findingIndent)-2, findingIndent+"  ")
 		if paint != "" {
 			text = s.paint(paint, text)
 		}
-		w.printf("%s%s %s\n", indent, mark, text)
+		w.printf("%s%s %s\n", findingIndent, mark, text)
 	}
 	if c.Gain != nil {
 		say("+", gainText(c.Gain), bold)
@@ -307,7 +301,10 @@ func firstPlace(f insight.Finding) (insight.Evidence, bool) {
 
 // gainText says what is to be had at most.
 func gainText(g *insight.Gain) string {
-	text := fmt.Sprintf("to gain at most %s of the %s [%s, %s]", unit.Percent(g.Share), g.Of, unit.Percent(g.Low), unit.Percent(g.High))
+	text := fmt.Sprintf("to gain at most %s of the %s", unit.Percent(g.Share), g.Of)
+	if g.Low < g.High {
+		text += fmt.Sprintf(" [%s, %s]", unit.Percent(g.Low), unit.Percent(g.High))
+	}
 	if g.Request > 0 {
 		text += ", " + unit.Nanoseconds(g.Request) + " of each request"
 	}

@@ -103,17 +103,30 @@ func writeLeaks(w *lines, all []insight.Finding, s Style) {
 	w.printf("\n")
 }
 
-func writeFinding(w *lines, f insight.Finding, s Style) {
-	const indent = "            "
+// findingIndent stands before everything but the first line of a finding.
+const findingIndent = "            "
+
+// writeFindingHead prints how grave a finding is, and what was measured.
+func writeFindingHead(w *lines, f insight.Finding, s Style) {
 	head := fmt.Sprintf("  %-8s  ", f.Severity)
 	body := fmt.Sprintf("%s %s: %s", f.Rule, f.Title, clean(f.Summary))
-	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(body, s.width()-len(head), indent)))
+	w.printf("%s%s\n", s.paint(severityPaint[f.Severity], head), s.paint(bold, wrap(body, s.width()-len(head), findingIndent)))
+}
+
+// writeEvidence prints where a finding is seen, with its callers and its source.
+func writeEvidence(w *lines, e insight.Evidence, s Style) {
+	writePlace(w, e, findingIndent, s.width())
+	writeCallers(w, e, findingIndent+"    ", s)
+	if e.Source != "" {
+		w.printf("%s    %s\n", findingIndent, s.paint(green, clean(e.Source)))
+	}
+}
+
+func writeFinding(w *lines, f insight.Finding, s Style) {
+	const indent = findingIndent
+	writeFindingHead(w, f, s)
 	for _, e := range f.Evidence {
-		writePlace(w, e, indent, s.width())
-		writeCallers(w, e, indent+"    ", s)
-		if e.Source != "" {
-			w.printf("%s    %s\n", indent, s.paint(green, clean(e.Source)))
-		}
+		writeEvidence(w, e, s)
 	}
 	w.printf("%s→ %s\n", indent, wrap(clean(f.Advice), s.width()-len(indent)-2, indent+"  "))
 	if f.Verify != "" {
