@@ -55,7 +55,7 @@ func TestExport(t *testing.T) {
 	if err := json.Unmarshal(data.Answers["goroutines/view?by=stack&s=1"].Value, &v); err != nil || v.Total != 4 || v.Panic == nil {
 		t.Errorf("the goroutines in the file: %+v, %v", v, err)
 	}
-	for _, key := range []string{"sources?", "source?s=1", "findings?s=1", "rules?"} {
+	for _, key := range []string{"sources?", "source?s=1", "findings?s=1", "cards?s=1", "rules?"} {
 		if data.Answers[key].Value == nil {
 			t.Errorf("there is no answer to %s", key)
 		}
