@@ -45,7 +45,8 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "allocating takes %s of the CPU time", unit.Percent(share.Estimate))}
 	}
 	f := r.answer(Found, "%s of the CPU time goes into allocating", unit.Percent(share.Estimate))
-	f.Severity, f.Score = Warning, score(share.Estimate, 0.15, 0.45)
+	// That it is much is no fault: what is one, and where, is what the other rules say.
+	f.Severity, f.Score = Info, score(share.Estimate, 0.15, 0.45)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.costs = []cost{{allocating: true}}
 	lines := 0

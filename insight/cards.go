@@ -359,6 +359,7 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 // follows lists the rules whose findings one follows from, where both are there.
 var follows = map[string][]string{
 	"CP05": {"SC02", "SC03", "SC13", "SC16"}, // scheduling is paid for by who starts, wakes and spins
+	"AL01": {"GC03", "GC05"},                 // where no line of its own says why
 	"CP14": {"SC02"},                         // every goroutine grows its stack anew
 	"SC07": {"SC04", "SC02", "SC08"},         // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},

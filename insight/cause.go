@@ -14,7 +14,8 @@ type cause struct {
 	why      string
 }
 
-// causes are those of the runtime's settings and of what the program asks of the runtime.
+// causes are those of the runtime's settings, of what the program asks of the runtime, and
+// of locks.
 // The first that explains a symptom has it.
 var causes = []cause{
 	{"SC08", []string{"GC01", "GC02", "SC01", "SC06", "SC07", "SC14"}, "threads that the quota stops are late for everything"},
@@ -22,6 +23,8 @@ var causes = []cause{
 	{"GC17", []string{"CP05", "CP16", "SC01", "SC06", "SC07", "SC14", "SC15", "GC01", "GC02"}, "each stop takes the P from every goroutine, and all want one again at once"},
 	{"GC12", []string{"GC01", "GC02", "GC03", "GC04", "GC05", "CP05", "SC01", "SC06", "SC07", "SC14", "LD02"}, "each forced collection stops the program, marks all of the heap and makes its caller wait"},
 	{"GC07", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the limit, and not the rate of allocation, makes the collections"},
+	{"LK02", []string{"SC01"}, "the lock lets one through at a time"},
+	{"LK01", []string{"SC01"}, "the lock lets one through at a time"},
 	{"GC18", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the collections follow from GOGC first"},
 }
 

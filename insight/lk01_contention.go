@@ -28,6 +28,7 @@ var lk01 = &Rule{
 		{"least", 0.01, "s", "chosen, of a profile without a length: what is waited in all; less is nothing in any run"},
 		{"least_warning", 1, "s", "chosen: as above, for a warning"},
 		{"each", 100e-6, "s", "chosen: the mean wait for a warning; as long as a pause of the collector may be"},
+		{"unit", 0.10, "share of the time", "chosen, of requests or tasks: a lock at which they spend less is not what makes them slow"},
 		{"queue", 5, "goroutines", "chosen, of one look or of those that wait still when a trace ends: by chance there are as many where two wait on average in one of twenty looks"},
 		{"queue_warning", 20, "goroutines", "chosen, of one look"},
 	},
@@ -222,6 +223,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 	f.Verify = "Record again under the same load: the waits should fall by more than the requests."
 	if c.Precision == facts.Measured {
 		f.Doubts = append(f.Doubts, c.in.traceDoubts(c.in.trace())...)
+		c.ofUnits(p, &f)
 	} else {
 		f.Doubts = append(f.Doubts, c.in.doubts()...)
 	}
@@ -230,6 +232,42 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 	}
 	f.Doubts = append(f.Doubts, "where goroutines wait for Ps too (SC07), a holder that has no P makes everybody wait for it")
 	return f, true
+}
+
+// ofUnits weighs the waits of a place by what they are of the time of requests or tasks,
+// where most of them are theirs. Of that time, what passes while the one that holds the
+// lock waits for a P is a wait for a P.
+func (c *contention) ofUnits(p *facts.Place, f *Finding) {
+	var wall, waited, starved time.Duration
+	u := c.in.Facts.Units()
+	if u.Err != nil {
+		return
+	}
+	for _, g := range u.Judged {
+		if name := g.Unit.String(); name != "request" && name != "task" {
+			continue
+		}
+		wall += g.All.Wall
+		for i := range g.All.Rows {
+			row := &g.All.Rows[i]
+			if row.Kind.Key() != "lock" || row.Site.Frame.File != p.At.File || row.Site.Frame.Line != p.At.Line {
+				continue
+			}
+			if waited += row.Time; row.Cause.Kind.Key() == "runnable" {
+				starved += row.Time
+			}
+		}
+	}
+	if wall == 0 || 2*waited < p.Time {
+		return // those who wait most are no requests
+	}
+	of := unit.Percent(float64(waited) / float64(wall))
+	name := u.Judged[0].Unit.String() + "s"
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the time of %s is waiting here", of, name), Path: c.Entry.Path, Phase: c.Entry.Phase})
+	if share := float64(waited-starved) / float64(wall); share < c.param("unit") && f.Severity.AtLeast(Warning) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, besides what passes while the one that holds the lock waits for a P itself, is too little to be what makes them slow", unit.Percent(share), name))
+	}
 }
 
 // stillWait says how many waits of a place had not ended when the trace did.

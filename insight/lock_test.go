@@ -1,12 +1,15 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"loupe/analysis/account/accounttest"
 	"loupe/analysis/sched"
 	"loupe/format/exectrace"
+	"loupe/recording/recordingtest"
 	"loupe/value/timeline"
 )
 
@@ -34,6 +37,73 @@ func TestLK01(t *testing.T) {
 	locking(t, 100, 200*us, "*Mutex).Lock").expect("LK01", Fine, "20.0 ms", "0.0100 of them on average")
 	locking(t, 9, 200*ms, "*Mutex).Lock").expect("LK01", Fine, "1.80 s", "in 9 waits")
 	newScene(t).expect("LK01", Fine, "no goroutine waited for a mutex")
+}
+
+// TestLK01OfRequests: a lock at which requests wait is judged by what it is of their time.
+func TestLK01OfRequests(t *testing.T) {
+	const conns = 10
+	taken := accounttest.In("internal/sync.(*Mutex).lockSlow@mutex.go:1", "sync.(*Mutex).Lock@mutex.go:2", "main.handle@main.go:7")
+	// Requests on ten connections sleep, and then wait for the lock that goroutine 20 holds.
+	requests := func(wait, rest time.Duration, starved bool) *recordingtest.Recording {
+		p := accounttest.New()
+		for g := range conns {
+			p.Connect(100 + g)
+		}
+		for turn := range 3 {
+			for g := range conns {
+				p.Arrive(100 + g)
+				if turn == 0 && g == 0 {
+					p.Create(20, "main.other", accounttest.In("main.handle@main.go:5"))
+				}
+				p.Block("sleep", accounttest.In("time.Sleep@sleep.go:1", "main.handle@main.go:6"))
+			}
+			p.Pass(rest)
+			for g := range conns {
+				p.Wake(100+g, "")
+				p.Start(100 + g)
+				if turn > 0 && g == 0 {
+					p.Wake(20, accounttest.In("main.handle@main.go:6"))
+				}
+				p.Block("sync", taken)
+			}
+			p.Start(20)
+			if starved {
+				p.Preempt("main.other@main.go:30")
+			}
+			p.Pass(wait)
+			if starved {
+				p.Start(20)
+			}
+			for g := range conns {
+				p.Wake(100+g, "sync.(*Mutex).Unlock@mutex.go:3;main.other@main.go:31")
+			}
+			p.Block("chan receive", "runtime.chanrecv1@chan.go:1;main.other@main.go:32")
+			for g := range conns {
+				p.Start(100 + g)
+				p.Respond(100 + g)
+			}
+		}
+		return traceOfProgram(t, p)
+	}
+	for _, c := range []struct {
+		name       string
+		wait, rest time.Duration
+		starved    bool
+		severity   Severity
+		says       string
+	}{
+		{"half of the time", 50 * ms, 50 * ms, false, Warning, ""},
+		{"little of the time", 5 * ms, 95 * ms, false, Info, "is too little to be what makes them slow"},
+		{"the holder has no P", 50 * ms, 50 * ms, true, Info, "waits for a P itself"},
+	} {
+		f := answers(t, requests(c.wait, c.rest, c.starved), "LK01")[0]
+		if f.State != Found || f.Severity != c.severity || !strings.Contains(strings.Join(f.Doubts, "\n"), c.says) {
+			t.Errorf("%s: %s %s: %s\n%q", c.name, f.State, f.Severity, f.Summary, f.Doubts)
+		}
+		if !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return strings.Contains(e.Text, "of the time of requests is waiting here") }) {
+			t.Errorf("%s: evidence %+v", c.name, f.Evidence)
+		}
+	}
 }
 
 func TestLK04(t *testing.T) {

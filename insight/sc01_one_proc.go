@@ -6,6 +6,7 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
+	"loupe/analysis/sched"
 	"loupe/recording"
 	"loupe/value/stats"
 	"loupe/value/unit"
@@ -22,6 +23,7 @@ var sc01 = &Rule{
 		{"samples", 5, "busy samples", "chosen: schedtrace gives one a second"},
 		{"busy", 0.3, "s", "chosen: a trace of less may be of the program's start alone"},
 		{"cpus", 0.7, "CPUs", "chosen: a program that uses less waits for something else a third of the time"},
+		{"alone", 0.9, "share of the running time", "chosen: a single goroutine with more is a program that works in a row, which may be right"},
 	},
 	Part:  true,
 	Check: checkOneProc,
@@ -76,6 +78,10 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 		f.Doubts = append(f.Doubts, "where in it the time goes a trace does not say: a CPU profile does (record with -phases cpu)")
 	}
 	groups := t.OwnGroups()
+	if inARow(groups) >= r.param("alone") {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "one goroutine does nearly all of it, and nothing stands ready to run beside it: whether its work can be split up is not to be seen here")
+	}
 	for _, g := range groups[:min(2, len(groups))] {
 		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.Share(g.Exec)), unit.Plural(g.Count, "goroutine")))
 	}
@@ -85,6 +91,19 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	}
 	f.Doubts = in.traceDoubts(t, f.Doubts...)
 	return f
+}
+
+// inARow is the share of the time in which the program's goroutines ran that the busiest
+// function has of which there was one goroutine.
+func inARow(groups []*sched.Group) float64 {
+	var most, all time.Duration
+	for _, g := range groups {
+		all += g.Exec
+		if g.Count == 1 {
+			most = max(most, g.Exec)
+		}
+	}
+	return float64(most) / float64(max(1, all))
 }
 
 // hottest is the line of the user's that the CPU profile has most of. A run that

@@ -22,7 +22,8 @@ func TestSC01Traced(t *testing.T) {
 	s.Parallel.Running = []time.Duration{100 * ms, 1800 * ms, 100 * ms}
 	s.Runs.Longest = []sched.Interval{{Name: s.name("main.main"), Start: 1e9, End: 1_020e6, Stack: s.stack("shop/cart.sum:/src/cart/cart.go:12", "main.main:/src/cmd/shop/main.go:5")}}
 	f := s.expect("SC01", Found, "exactly one of 4 Ps", "94.7% of the 1.90 s", "1.05 in the mean", "main.main ran for 95.0% of the time, 1 goroutine")
-	severity(t, "one P", f, Warning)
+	severity(t, "one goroutine in a row", f, Info)
+	doubted(t, f, "one goroutine does nearly all of it")
 	near(t, "one P", f, 1.8/1.9)
 	for _, e := range f.Evidence { // the longest run has a stack for where it ended
 		if e.Line != 0 {
@@ -30,6 +31,9 @@ func TestSC01Traced(t *testing.T) {
 		}
 	}
 	doubted(t, f, "where in it the time goes a trace does not say")
+
+	s.Groups[0].Count, s.Groups[0].Peak = 8, 8
+	severity(t, "eight that take turns", s.expect("SC01", Found), Warning)
 
 	s.Parallel.Running = []time.Duration{100 * ms, 1500 * ms, 400 * ms}
 	s.expect("SC01", Fine, "78.9%")

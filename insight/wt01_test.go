@@ -165,21 +165,8 @@ func TestWT01Main(t *testing.T) {
 func TestWT01Queue(t *testing.T) {
 	p := accounttest.New()
 	for g := 5; g < 9; g++ {
-		if g > 5 {
-			p.Start(1)
-		}
-		if g > 5 {
-			p.Create(g, "net/http.(*conn).serve", "net/http.(*Server).Serve@server.go:2")
-			p.Block("network", "internal/poll.(*FD).Accept@fd.go:2")
-			p.Start(g)
-			p.Block("network", accounttest.Peek)
-		} else {
-			p.Connect(g)
-		}
-		p.Wake(1, "")
+		p.Connect(g)
 	}
-	p.Start(1)
-	p.Block("network", "internal/poll.(*FD).Accept@fd.go:2")
 	for range 6 {
 		for g := 5; g < 9; g++ {
 			p.Arrive(g)

@@ -16,6 +16,8 @@ type Program struct {
 	last  time.Duration // of the event before
 	lines int
 	p     int
+	// serving tells that main waits for connections.
+	serving bool
 }
 
 // Stacks of the standard library that a server is at, the leaf first.
@@ -118,8 +120,13 @@ func (p *Program) StopEnd() { p.event("STWEnd", "") }
 func (p *Program) Event(name, args string) { p.event(name, "%s", args) }
 
 // Connect makes the goroutine of a connection, which waits for a request; nobody runs
-// then, and main waits for connections.
+// then, and main waits for connections. For the next one main goes on.
 func (p *Program) Connect(g int) {
+	if p.serving {
+		p.Wake(1, "")
+		p.Start(1)
+	}
+	p.serving = true
 	p.Create(g, "net/http.(*conn).serve", "net/http.(*Server).Serve@server.go:2;main.main@main.go:1")
 	p.Block("network", "internal/poll.(*FD).Accept@fd.go:2;net/http.(*Server).Serve@server.go:2;main.main@main.go:1")
 	p.Start(g)
