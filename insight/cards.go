@@ -244,6 +244,8 @@ func (c *causal) follows(i, j int) bool {
 	switch {
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case slices.Contains(forRuntime, a.waits) && slices.Contains(runtimeWorks, b.Rule):
+		return b.Severity.AtLeast(Warning)
 	case fromGarbage[a.Rule]:
 		return allocatesMuch(b) && c.allocated() >= halfOfAll
 	case c.full && crowded[a.Rule]:
@@ -351,6 +353,13 @@ func (c *causal) allocated() (sum float64) {
 // fromGarbage are the rules about what the collector costs: it does because of what is
 // allocated.
 var fromGarbage = map[string]bool{"GC03": true, "GC04": true, "GC05": true, "AL01": true}
+
+// forRuntime are the kinds of waits that the runtime ends, and runtimeWorks the rules that
+// say why it makes wait.
+var (
+	forRuntime   = []string{"collector", "mark_assist", "stop_the_world"}
+	runtimeWorks = []string{"GC17", "GC12", "GC07", "GC18", "GC03", "GC05"}
+)
 
 // crowded are the rules about goroutines that wait for a P, which all do where the CPUs are
 // all in use.

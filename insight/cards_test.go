@@ -68,6 +68,8 @@ func TestCards(t *testing.T) {
 	bounds.costs = []cost{{file: "/src/search.go", line: 5}}
 	making := seenAt("AL16", Warning, 60, "/src/page.go", 9).bytesOf(0.1).costing(cost{file: "/src/page.go", line: 9, allocating: true})
 	collector := seenAt("GC03", Warning, 50, "", 0)
+	forCollection := seenAt("WT01", Warning, 90, "/src/db.go", 3)
+	forCollection.waits = "collector"
 	for _, c := range []struct {
 		name string
 		all  []Finding
@@ -89,6 +91,9 @@ func TestCards(t *testing.T) {
 		{"a wait stands under what it is for", []Finding{seenAt("WT01", Warning, 90, "/src/db.go", 3), seenAt("LK02", Warning, 40, "/src/db.go", 3)}, "LK02(WT01)"},
 		{"but not under a remark", []Finding{seenAt("WT01", Warning, 90, "/src/db.go", 3), seenAt("LK02", Info, 40, "/src/db.go", 3)}, "WT01 LK02"},
 		{"what the program asks of the runtime explains stops", []Finding{seenAt("GC01", Info, 90, "", 0), seenAt("GC12", Warning, 20, "", 0), seenAt("GC03", Info, 90, "", 0)}, "GC12(GC01 GC03)"},
+		{"a wait for the collector is for who makes it work", []Finding{forCollection, seenAt("GC12", Warning, 20, "", 0)}, "GC12(WT01)"},
+		{"and stands by itself where nobody is seen to", []Finding{forCollection, seenAt("GC12", Info, 20, "", 0)}, "WT01 GC12"},
+		{"allocating goes under what it costs", []Finding{seenAt("AL01", Info, 90, "/src/page.go", 9), collector}, "GC03(AL01)"},
 		{"a remark about it does not", []Finding{seenAt("GC12", Info, 20, "", 0), seenAt("GC01", Warning, 90, "", 0)}, "GC01 GC12"},
 		{"the line of a lock and of work are two things", []Finding{lower, seenAt("LK06", Warning, 50, "/src/search.go", 5)}, "AL09 LK06"},
 		{"the measurement is no cause", []Finding{seenAt("BE06", Info, 90, "", 0), seenAt("LD04", Warning, 90, "", 0)}, ""},
@@ -98,6 +103,37 @@ func TestCards(t *testing.T) {
 		if got := drawn(c.all, cards); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestByWorth: a warning about work that certainly costs next to nothing is a remark.
+func TestByWorth(t *testing.T) {
+	in := NewInput(session.New(working("10s").Open()))
+	all := []Finding{
+		seenAt("AL11", Warning, 90, "/src/page.go", 3).bytesOf(0.01).costing(cost{file: "/src/page.go", line: 9}),
+		seenAt("AL11", Warning, 90, "/src/search.go", 5).bytesOf(0.9).costing(cost{file: "/src/search.go", line: 5}),
+		seenAt("AL11", Warning, 90, "/src/page.go", 30).bytesOf(0.9).costing(cost{file: "/src/page.go", line: 30}),
+		seenAt("LK01", Warning, 90, "/src/page.go", 3),
+	}
+	byWorth(in, all)
+	for i, f := range all {
+		if f.Severity != Warning { // of the third no sample is known: it may be worth anything
+			t.Errorf("%d: %s, %v", i, f.Severity, f.Doubts)
+		}
+	}
+	r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase cpu 10s..11s profiler=cpu\n")
+	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Encode(`
+shop.search:/src/search.go:5    shop.page:/src/page.go:9
+strings.ToLower                 runtime.mallocgc
+= 390 10
+`[1:], profiletest.Options{}))
+	few := []Finding{
+		seenAt("AL11", Warning, 90, "/src/page.go", 9).bytesOf(0.9).costing(cost{file: "/src/page.go", line: 9, allocating: true}),
+		seenAt("AL09", Warning, 90, "/src/search.go", 5).costing(cost{file: "/src/search.go", line: 5}),
+	}
+	byWorth(NewInput(session.New(r.Open())), few)
+	if few[0].Severity != Info || len(few[0].Doubts) != 1 || !strings.Contains(few[0].Doubts[0], "2.50% of the CPU time") || few[1].Severity != Warning {
+		t.Errorf("of 400 samples: %+v", few)
 	}
 }
 

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"time"
 
 	"loupe/analysis/facts"
@@ -15,6 +16,7 @@ var gc05 = &Rule{
 	Params: []Param{
 		{"info", 0.02, "share of the running time", "research"},
 		{"warning", 0.05, "share of the running time", "research"},
+		{"unit", 0.05, "share of the time", "chosen, of requests or tasks: those that spend less on it do not feel it"},
 		{"exec", 0.1, "share of all running time", "chosen: of a function to be worth a look"},
 	},
 	Part:  true,
@@ -60,5 +62,12 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
 	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started assists more than later")...)
 	in.public().weigh(&f)
+	if u, ok := in.unitsSpend(func(row *facts.UnitRow) bool { return row.Kind.Key() == "mark_assist" }); ok {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goes into mark assists, %s of the slowest", u, unit.Percent(u.slow)), Path: t.Entry.Path, Phase: t.Entry.Phase})
+		if max(u.share(), u.slow) < r.param("unit") && f.Severity.AtLeast(Warning) {
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, "it is little of the time of "+u.name+"; what would not be marked there would be marked beside it")
+		}
+	}
 	return []Finding{f}
 }

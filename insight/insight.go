@@ -124,6 +124,8 @@ type Finding struct {
 	costs []cost
 	// saves tells that what the costs are of is gone where the advice is followed.
 	saves bool
+	// waits is, of a wait, what it is for, by the key of its kind.
+	waits string
 }
 
 // Param is a threshold of a rule.
@@ -228,6 +230,7 @@ func Run(in *Input) []Finding {
 		all = append(all, gaps{in}.settleFine(r, r.Check(r, in))...)
 	}
 	all = fold(all)
+	byWorth(in, all)
 	underCause(all)
 	shorten(in, all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}

@@ -238,35 +238,16 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 // where most of them are theirs. Of that time, what passes while the one that holds the
 // lock waits for a P is a wait for a P.
 func (c *contention) ofUnits(p *facts.Place, f *Finding) {
-	var wall, waited, starved time.Duration
-	u := c.in.Facts.Units()
-	if u.Err != nil {
-		return
-	}
-	for _, g := range u.Judged {
-		if name := g.Unit.String(); name != "request" && name != "task" {
-			continue
-		}
-		wall += g.All.Wall
-		for i := range g.All.Rows {
-			row := &g.All.Rows[i]
-			if row.Kind.Key() != "lock" || row.Site.Frame.File != p.At.File || row.Site.Frame.Line != p.At.Line {
-				continue
-			}
-			if waited += row.Time; row.Cause.Kind.Key() == "runnable" {
-				starved += row.Time
-			}
-		}
-	}
-	if wall == 0 || 2*waited < p.Time {
+	u, ok := c.in.unitsSpend(func(row *facts.UnitRow) bool {
+		return row.Kind.Key() == "lock" && row.Site.Frame.File == p.At.File && row.Site.Frame.Line == p.At.Line
+	})
+	if !ok || 2*u.time < p.Time {
 		return // those who wait most are no requests
 	}
-	of := unit.Percent(float64(waited) / float64(wall))
-	name := u.Judged[0].Unit.String() + "s"
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the time of %s is waiting here", of, name), Path: c.Entry.Path, Phase: c.Entry.Phase})
-	if share := float64(waited-starved) / float64(wall); share < c.param("unit") && f.Severity.AtLeast(Warning) {
+	f.Evidence = append(f.Evidence, Evidence{Text: u.String() + " is waiting here", Path: c.Entry.Path, Phase: c.Entry.Phase})
+	if u.own() < c.param("unit") && f.Severity.AtLeast(Warning) {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, besides what passes while the one that holds the lock waits for a P itself, is too little to be what makes them slow", unit.Percent(share), name))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, besides what passes while the one that holds the lock waits for a P itself, is too little to be what makes them slow", unit.Percent(u.own()), u.name))
 	}
 }
 

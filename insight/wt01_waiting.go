@@ -288,7 +288,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) F
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
-	f.Severity = Warning
+	f.Severity, f.waits = Warning, reason
 	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence = w.evidence(t)

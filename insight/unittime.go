@@ -1,0 +1,63 @@
+package insight
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/unit"
+)
+
+// unitTime is what requests or tasks spend on something.
+type unitTime struct {
+	name string // "requests"
+	// wall is how long they took together; time is the part of it that is asked for, of
+	// which, in starved, the goroutine that they wait for had no P.
+	wall, time, starved time.Duration
+	// slow is the part of the slowest ones.
+	slow float64
+}
+
+// unitsSpend adds up the rows of requests or tasks for which keep is true; false where the
+// trace has none from begin to end.
+func (in *Input) unitsSpend(keep func(row *facts.UnitRow) bool) (u unitTime, ok bool) {
+	units := in.Facts.Units()
+	if units.Err != nil {
+		return u, false
+	}
+	var slow, slowWall time.Duration
+	for _, g := range units.Judged {
+		if name := g.Unit.String(); name != "request" && name != "task" {
+			continue
+		}
+		u.name = g.Unit.String() + "s"
+		u.wall += g.All.Wall
+		slowWall += g.Slow.Wall
+		for i := range g.All.Rows {
+			if row := &g.All.Rows[i]; keep(row) {
+				u.time += row.Time
+				if row.Cause.Kind.Key() == "runnable" {
+					u.starved += row.Time
+				}
+			}
+		}
+		for i := range g.Slow.Rows {
+			if row := &g.Slow.Rows[i]; keep(row) {
+				slow += row.Time
+			}
+		}
+	}
+	u.slow = float64(slow) / float64(max(1, slowWall))
+	return u, u.wall > 0
+}
+
+// share is the part of the time of all.
+func (u unitTime) share() float64 { return float64(u.time) / float64(u.wall) }
+
+// own is the same without the time in which whoever is waited for has no P.
+func (u unitTime) own() float64 { return float64(u.time-u.starved) / float64(u.wall) }
+
+// String says it: "4.2% of the time of requests".
+func (u unitTime) String() string {
+	return fmt.Sprintf("%s of the time of %s", unit.Percent(u.share()), u.name)
+}
