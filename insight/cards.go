@@ -244,6 +244,8 @@ func (c *causal) follows(i, j int) bool {
 	switch {
 	case slices.Contains(follows[a.Rule], b.Rule) || b.Severity.AtLeast(Warning) && explains(b.Rule, a.Rule):
 		return true
+	case a.Rule == sc10.ID && b.Rule == ld06.ID:
+		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
 	case slices.Contains(forRuntime, a.waits) && slices.Contains(runtimeWorks, b.Rule):
 		return b.Severity.AtLeast(Warning)
 	case fromGarbage[a.Rule]:
@@ -323,11 +325,19 @@ func family(rule string) string {
 	}
 }
 
+// shows tells whether a line is among the evidence of a finding.
+func shows(f *Finding, line string) bool {
+	return line != "" && slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.File != "" && evidenceLine(e) == line })
+}
+
+// evidenceLine names the line of a piece of evidence.
+func evidenceLine(e Evidence) string { return fmt.Sprintf("%s:%d", e.File, e.Line) }
+
 // firstLine names the line at which a finding is seen first.
 func firstLine(f *Finding) string {
 	for _, e := range f.Evidence {
 		if e.File != "" {
-			return fmt.Sprintf("%s:%d", e.File, e.Line)
+			return evidenceLine(e)
 		}
 	}
 	return ""

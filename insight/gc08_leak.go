@@ -26,6 +26,10 @@ var gc08 = &Rule{
 		{"kept", 0.5, "share of the growth", "research, as for GC09: of what the heap took, and is in use in the end"},
 		{"lasting", 1, "share", "chosen, without forced collections: what grows by more, and still does in the end, is no garbage of one collection"},
 		{"much", 64, "MB", "chosen, without forced collections: less is warm-up"},
+		{"readings", 6, "readings", "chosen, without forced collections: of the live heap, each another one; fewer cannot be called steady"},
+		{"rise", 2, "MB", "chosen, for a steady rise that a heap profile confirms: what connections and buffers take is less"},
+		{"steady", 0.5, "of the first half", "chosen: the rise of the second half; a warm-up levels off"},
+		{"line", 0.3, "share of what is in use", "chosen: of one line, for a warning about a steady rise"},
 		{"looks", 5, "heap profiles", "research: growth over five of them, one after the other (-phases growth)"},
 	},
 	Check: checkLeak,
@@ -110,6 +114,11 @@ func checkLeakSeen(r *Rule, in *Input) []Finding {
 		return checkLeakMetrics(r, in)
 	}
 	traced := checkLeakTraced(r, in)
+	if traced[0].State == TooLittle || traced[0].State == Found && traced[0].Severity == Info {
+		if f, ok := checkLeakSteady(r, in); ok {
+			return []Finding{f}
+		}
+	}
 	if traced[0].State == TooLittle {
 		if more := checkLeakMetrics(r, in); more[0].State == Found || more[0].State == Fine {
 			return more

@@ -40,6 +40,9 @@ var sc10 = &Rule{
 // and the trace say of the same place is one finding.
 type stuck struct {
 	at stack.Frame
+	// from is the line of the user's that led to them, where it is known and they wait in
+	// code of others: the goroutines of one connection have one.
+	from stack.Frame
 	Finding
 }
 
@@ -61,7 +64,13 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 			fine = append(fine, other.Summary)
 		}
 		for _, m := range more {
-			same := func(p stuck) bool { return p.at.Func == m.at.Func && p.at.Line == m.at.Line }
+			if m.at.Func == "" && len(places) > 0 { // more of them in all: those, as far as is known
+				places[0].Evidence = append(places[0].Evidence, Evidence{Text: m.Summary})
+				continue
+			}
+			same := func(p stuck) bool {
+				return p.at.Func == m.at.Func && p.at.Line == m.at.Line || p.from.Func != "" && p.from == m.from
+			}
 			if i := slices.IndexFunc(places, same); i >= 0 {
 				places[i].Evidence = append(places[i].Evidence, m.Evidence...)
 				if places[i].Impact.Unit == leakedUnit {
@@ -96,7 +105,7 @@ func stuckAt(r *Rule, at stack.Frame, count float64, format string, args ...any)
 	f.Severity, f.Score = Warning, score(count, 100, 1000)
 	f.Advice = "Give the wait an end: a context or a channel that is closed when nobody listens any more, or room for one (make(chan T, 1)) so that a sender can leave."
 	f.Verify = "Record again for as long: the number of goroutines should stay the same (-phases growth)."
-	return stuck{at, f}
+	return stuck{at: at, Finding: f}
 }
 
 // leakedUnit is the unit of what Go's search has found.
@@ -210,6 +219,12 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 			unit.Count(l.Count), t.name(l.Name), place(t.Site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
 		s.Impact = exactly(t.Rate(l.Created), "goroutines more every second")
 		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
+		if from := t.startedFrom(l); from != 0 {
+			s.Evidence = append(s.Evidence, t.seen(from, "what this line begins has led to them"))
+			if !t.Scope.IsUser(s.at) {
+				s.from = t.Site(from)
+			}
+		}
 		s.Doubts = in.traceDoubts(t, "a trace cannot know whether somebody will wake them up later: more connections, or a pool that still grows, look the same")
 		found = append(found, s)
 	}
@@ -220,6 +235,17 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		return nil, r.answer(Fine, "no goroutine that was started in the trace waits for another when it ends")
 	}
 	return nil, r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", unit.Plural(most.Created, "goroutine"), place(t.Site(most.Stack)))
+}
+
+// startedFrom is the go statement that led to goroutines and is in code of the user: their
+// own, or that of the goroutine which began them; 0 where neither is.
+func (t *traced) startedFrom(l *sched.Left) stack.ID {
+	for _, id := range []stack.ID{l.Creator, l.Origin} {
+		if id != 0 && t.Scope.IsUser(t.Site(id)) {
+			return id
+		}
+	}
+	return 0
 }
 
 // counted looks at the number of goroutines in the samples of the runtime: of a

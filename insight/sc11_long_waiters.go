@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -84,17 +85,11 @@ func longWaiters(r *Rule, in *Input, entry recording.Entry, d *dump.File, s dump
 	return f
 }
 
-// userFrame is the frame of the user's code that is nearest to the leaf, or
-// where there is none the leaf.
+// userFrame is the frame of the user's code that is nearest to the leaf; else of a
+// dependency, else the first outside of the runtime, else the leaf.
 func (c *code) userFrame(frames []stack.Frame) stack.Frame {
-	isUser := c.session.Scope().IsUser
-	for _, f := range frames {
-		if isUser(f) && !strings.HasPrefix(f.Func, dump.CreatedBy) {
-			return f
-		}
+	if i := slices.IndexFunc(frames, func(f stack.Frame) bool { return strings.HasPrefix(f.Func, dump.CreatedBy) }); i >= 0 {
+		frames = frames[:i]
 	}
-	if len(frames) == 0 {
-		return stack.Frame{}
-	}
-	return frames[0]
+	return facts.SiteOf(c.session.Scope(), frames)
 }

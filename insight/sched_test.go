@@ -225,6 +225,42 @@ func TestSC10(t *testing.T) {
 	}
 }
 
+// TestSC10Started: goroutines of a library are told with the line of the user's that led to
+// them, and those of one line are one finding: a connection has two.
+func TestSC10Started(t *testing.T) {
+	s := newScene(t)
+	dial := s.stack("net/http.(*Transport).dialConn:/go/transport.go:1900", "net/http.(*Transport).dialConnFor:/go/transport.go:1500")
+	ask := s.stack("net/http.(*Transport).queueForDial:/go/transport.go:1400", "net/http.(*Client).Get:/go/client.go:400", "shop/rates.ask:/src/rates/ask.go:17", "main.serve:/src/main.go:3")
+	loop := func(name, line string) sched.Left {
+		return sched.Left{Name: s.name(name), State: exectrace.Waiting, Reason: exectrace.NameSelect, Stack: s.stack("runtime.selectgo:/go/select.go:1", name+":/go/transport.go:"+line),
+			Count: 412, Created: 400, Longest: 1900 * ms, Quarters: [4]int64{112, 100, 90, 110}, Creator: dial, Origin: ask}
+	}
+	s.Left = []sched.Left{loop("net/http.(*persistConn).readLoop", "2450"), loop("net/http.(*persistConn).writeLoop", "2600")}
+	said := func() (all []Finding) {
+		for _, f := range Run(s.input()) {
+			if f.Rule == "SC10" {
+				all = append(all, f)
+			}
+		}
+		return all
+	}
+	all := said()
+	if len(all) != 1 || all[0].State != Found {
+		t.Fatalf("%d answers: %+v", len(all), all)
+	}
+	if !slices.ContainsFunc(all[0].Evidence, func(e Evidence) bool { return e.Line == 17 && e.File == "/src/rates/ask.go" }) {
+		t.Errorf("evidence %+v", all[0].Evidence)
+	}
+	fresh := seenAt("LD06", Warning, 50, "/src/rates/ask.go", 17)
+	if got := drawn([]Finding{all[0], fresh}, Cards(s.input(), []Finding{all[0], fresh})); got != "LD06(SC10)" {
+		t.Errorf("cards: %s", got)
+	}
+	s.Left[1].Origin = s.stack("net/http.(*Client).Get:/go/client.go:400", "shop/other.ask:/src/other/ask.go:9")
+	if all := said(); len(all) != 2 {
+		t.Errorf("of two lines: %+v", all)
+	}
+}
+
 func TestSC14(t *testing.T) {
 	s := newScene(t)
 	name := s.name("net/http.(*conn).serve")

@@ -58,7 +58,7 @@ func InSystemCalls(f *Facts) (lines []*Line, from *AllWaits) {
 			if len(x.Frames) == 0 || !holdsThread(x.Frames) {
 				continue
 			}
-			at := site(w.scope, withoutCreator(x.Frames))
+			at := SiteOf(w.scope, withoutCreator(x.Frames))
 			k := stack.Frame{Func: at.Func, File: at.File, Line: at.Line}
 			l := by[k]
 			if l == nil {

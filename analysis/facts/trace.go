@@ -169,7 +169,7 @@ func (t *Trace) ForP() (all sched.Histogram) {
 
 // Site is the frame of a stack that says most to the user: the one of the user's code
 // nearest to the leaf, else of a dependency, else the first outside of the runtime.
-func (t *Trace) Site(id stack.ID) stack.Frame { return site(t.Scope, t.Frames(id)) }
+func (t *Trace) Site(id stack.ID) stack.Frame { return SiteOf(t.Scope, t.Frames(id)) }
 
 // Frames are those of a stack, the leaf first.
 func (t *Trace) Frames(id stack.ID) []stack.Frame { return Frames(t.Reader.Stacks(), id) }
@@ -188,8 +188,8 @@ func Frames(t *stack.Table, id stack.ID) (all []stack.Frame) {
 	return all
 }
 
-// site is the frame that says most: see [Trace.Site].
-func site(scope stack.Scope, frames []stack.Frame) (best stack.Frame) {
+// SiteOf is the frame of a stack, the leaf first, that says most to the user: see [Trace.Site].
+func SiteOf(scope stack.Scope, frames []stack.Frame) (best stack.Frame) {
 	rank := stack.Native
 	for _, f := range frames {
 		if origin := scope.Origin(f.Func); origin > rank || best.Func == "" {

@@ -400,7 +400,7 @@ type Place struct {
 }
 
 // Site is the frame of a wait that says most to the user, see [Trace.Site].
-func (w *AllWaits) Site(x *Wait) stack.Frame { return site(w.scope, withoutCreator(x.Frames)) }
+func (w *AllWaits) Site(x *Wait) stack.Frame { return SiteOf(w.scope, withoutCreator(x.Frames)) }
 
 // Places are the lines at which goroutines waited for a reason, the longest time
 // first, in one look the most goroutines. A line is the user's that is nearest to the
@@ -418,7 +418,7 @@ func (w *AllWaits) Places(why Reason) []*Place {
 		if x.For != why {
 			continue
 		}
-		at := site(w.scope, withoutCreator(x.Frames))
+		at := SiteOf(w.scope, withoutCreator(x.Frames))
 		caller, locks := LockedBy(x.Frames, w.Unlocks)
 		own := locks && w.scope.IsUser(caller)
 		if own {

@@ -481,7 +481,7 @@ func (a *analyzer) goroutine(g *Goroutine) {
 	case g.Ended == 0:
 		a.leftOver(g)
 	case g.State == exectrace.Waiting: // for ever: handed over as it begins to
-		a.forever = append(a.forever, leftForever{leftKey{g.Name, g.Reason, g.State, g.Stack}, g.ID, g.Ended, g.Creator != 0})
+		a.forever = append(a.forever, leftForever{leftKey{g.Name, g.Reason, g.State, g.Stack}, begun{g.ID, g.Creator, g.Origin}, g.Ended})
 	default:
 		a.groupByName(g.Name).Life.Add(g.Ended.Sub(g.Created))
 		if g.Creator != 0 {
@@ -567,7 +567,7 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 		a.forgotten()
 	}
 	for _, l := range a.forever {
-		a.found(l.leftKey, l.id, l.since, time.Duration(a.last-l.since), l.created)
+		a.found(l.leftKey, l.begun, l.since, time.Duration(a.last-l.since))
 	}
 	out := a.out
 	i := &out.Info

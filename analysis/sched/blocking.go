@@ -127,7 +127,11 @@ type Left struct {
 	Wait Histogram
 	// Quarters counts in which quarter of the trace they came there.
 	Quarters [4]int64
-	Example  exectrace.GoID
+	// Example is the one that had been there for longest.
+	Example exectrace.GoID
+	// Creator and Origin are the go statements that led to one that was made within the
+	// trace, 0 where none was: its own, and that of the goroutine with it.
+	Creator, Origin stack.ID
 }
 
 type leftKey struct {
@@ -149,33 +153,41 @@ func (l *Left) Block(end timeline.Time) *Block {
 // cases. It is as good as dead for the figures of its life, and a leak all the same.
 type leftForever struct {
 	leftKey
-	id      exectrace.GoID
-	since   timeline.Time
-	created bool
+	begun
+	since timeline.Time
+}
+
+// begun is a goroutine, with the go statements that led to it.
+type begun struct {
+	id              exectrace.GoID
+	creator, origin stack.ID
 }
 
 // leftOver counts a goroutine that has not ended.
 func (a *analyzer) leftOver(g *Goroutine) {
-	a.found(leftKey{g.Name, g.Reason, g.State, g.Stack}, g.ID, g.Since, time.Duration(a.last-g.Since), g.Creator != 0)
+	a.found(leftKey{g.Name, g.Reason, g.State, g.Stack}, begun{g.ID, g.Creator, g.Origin}, g.Since, time.Duration(a.last-g.Since))
 }
 
 // found counts a goroutine that the end found in one place, where it had been
 // since an instant; for long says how much of that counts.
-func (a *analyzer) found(k leftKey, id exectrace.GoID, since timeline.Time, long time.Duration, created bool) {
+func (a *analyzer) found(k leftKey, b begun, since timeline.Time, long time.Duration) {
 	l := a.left[k]
 	if l == nil {
-		l = &Left{Name: k.name, Reason: k.reason, State: k.state, Stack: k.stack, Example: id}
+		l = &Left{Name: k.name, Reason: k.reason, State: k.state, Stack: k.stack, Example: b.id}
 		a.left[k] = l
 	}
 	l.Count++
 	l.Wait.Add(long)
-	if created {
+	if b.creator != 0 {
 		l.Created++
 	}
 	if span := a.last - a.out.Info.Span.Start; span > 0 {
 		l.Quarters[min(3, max(0, 4*(since-a.out.Info.Span.Start)/span))]++
 	}
 	if long > l.Longest {
-		l.Longest, l.Example = long, id
+		l.Longest, l.Example = long, b.id
+	}
+	if b.creator != 0 && l.Creator == 0 {
+		l.Creator, l.Origin = b.creator, b.origin
 	}
 }

@@ -54,7 +54,11 @@ func (a *analyzer) pick(i *Interval, t *track, over bool) []Interval {
 	// has not ended.
 	last := &p.pieces[len(p.pieces)-1]
 	if last.End == min(i.End, a.window.End) && (over || i.End >= a.window.End) {
-		a.found(leftKey{last.Name, last.Reason, last.State, last.Stack}, i.G, i.Start, last.Len(), t.creator != nil)
+		b := begun{id: i.G}
+		if t.creator != nil {
+			b.creator = t.creator.Creator
+		}
+		a.found(leftKey{last.Name, last.Reason, last.State, last.Stack}, b, i.Start, last.Len())
 	}
 	return p.pieces
 }

@@ -53,15 +53,15 @@ func (l *lives) rise(g *life, z *sweep.Goroutine) {
 
 // each calls f for every goroutine and the state that it is in, in the order of
 // slots. Those asleep stay so: f gets a copy.
-func (l *lives) each(f func(g *life, now *sweep.Goroutine)) {
+func (l *lives) each(f func(slot exectrace.Slot, g *life, now *sweep.Goroutine)) {
 	var one life
 	l.gs.Each(func(slot exectrace.Slot, now *sweep.Goroutine) {
 		g := l.awake(slot)
 		if g == nil {
 			l.rise(&one, now)
-			f(&one, now)
+			f(slot, &one, now)
 		} else if g.known {
-			f(g, now)
+			f(slot, g, now)
 		}
 	})
 }

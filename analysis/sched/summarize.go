@@ -34,8 +34,9 @@ type Goroutine struct {
 	// had a stack.
 	Name exectrace.NameID
 	// Creator is where the go statement stands, empty for a goroutine older
-	// than the trace.
-	Creator stack.ID
+	// than the trace. Origin is where that of the goroutine with this go statement
+	// stands.
+	Creator, Origin stack.ID
 	// Created is its first appearance. Started is when it first ran, Ended
 	// when it exited; 0 when the trace has not seen that.
 	Created, Started, Ended timeline.Time
@@ -161,7 +162,7 @@ func (s *Summarizer) Finish() {
 }
 
 func (s *Summarizer) finishAll() {
-	s.lives.each(func(g *life, now *sweep.Goroutine) { s.finish(g, now, s.last, 0) })
+	s.lives.each(func(slot exectrace.Slot, g *life, now *sweep.Goroutine) { s.finish(slot, g, now, s.last, 0) })
 	s.lives.pages = s.lives.pages[:0]
 	clear(s.procs)
 }
@@ -200,10 +201,10 @@ func (s *Summarizer) transition(e *exectrace.Event) {
 	case exectrace.Waiting:
 		g.reason = s.reason(now)
 		if e.Name == exectrace.NameForever { // as good as dead
-			s.finish(g, now, e.Time, e.Time)
+			s.finish(e.SubjectSlot, g, now, e.Time, e.Time)
 		}
 	case exectrace.NotExist:
-		s.finish(g, now, e.Time, e.Time)
+		s.finish(e.SubjectSlot, g, now, e.Time, e.Time)
 	case exectrace.Syscall:
 		g.syscallBlockedAt = 0
 		if p := s.proc(e.P); p != nil {
@@ -238,7 +239,7 @@ func (s *Summarizer) create(g *life, e *exectrace.Event) {
 // taken to have been in its state since the last sync.
 func (s *Summarizer) discover(g *life, now *sweep.Goroutine) {
 	if g.known { // a damaged trace
-		s.finish(g, &s.gs.Was, s.last, 0)
+		s.finish(exectrace.NoSlot, g, &s.gs.Was, s.last, 0)
 	}
 	s.lives.begin(g, now.Since)
 	d := now.Told - now.Since
@@ -293,9 +294,9 @@ func (s *Summarizer) proc(id exectrace.ProcID) *procLife {
 	return &s.procs[id]
 }
 
-// finish hands over g, which is now in a state. It has ended at end, or not if that
+// finish hands over g, of a slot, which is now in a state. It has ended at end, or not if that
 // is 0.
-func (s *Summarizer) finish(g *life, now *sweep.Goroutine, at, end timeline.Time) {
+func (s *Summarizer) finish(slot exectrace.Slot, g *life, now *sweep.Goroutine, at, end timeline.Time) {
 	if !g.known {
 		return
 	}
@@ -306,7 +307,7 @@ func (s *Summarizer) finish(g *life, now *sweep.Goroutine, at, end timeline.Time
 			pending = nil // it spends no time in the state that ends it
 		}
 		d := &s.done
-		d.ID, d.Name, d.Creator = now.ID, now.Name, now.Creator
+		d.ID, d.Name, d.Creator, d.Origin = now.ID, now.Name, now.Creator, s.gs.Origin(slot)
 		d.Created, d.Started, d.Ended = g.created, g.started, end
 		d.State, d.Since, d.Reason, d.Stack = now.State, 0, g.reason, now.Stack
 		if pending != nil {

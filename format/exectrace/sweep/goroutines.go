@@ -61,6 +61,7 @@ type Goroutines struct {
 
 	r      *exectrace.Reader
 	pages  []*[goPage]Goroutine // by slot; without a pointer
+	origin []stack.ID           // by slot, as far as any is known
 	procs  []exectrace.State
 	busy   int
 	sync   timeline.Time
@@ -98,6 +99,30 @@ func (t *Goroutines) grow(slot exectrace.Slot) *Goroutine {
 		t.pages = append(t.pages, new([goPage]Goroutine))
 	}
 	return &t.pages[slot/goPage][slot%goPage]
+}
+
+// began keeps by what a goroutine has come to be.
+func (t *Goroutines) began(e *exectrace.Event) {
+	var origin stack.ID
+	if e.GSlot != exectrace.NoSlot {
+		origin = t.In(e.GSlot).Creator
+	}
+	if int(e.SubjectSlot) >= len(t.origin) {
+		if origin == 0 || e.SubjectSlot == exectrace.NoSlot {
+			return
+		}
+		t.origin = append(t.origin, make([]stack.ID, int(e.SubjectSlot)+1-len(t.origin))...)
+	}
+	t.origin[e.SubjectSlot] = origin
+}
+
+// Origin returns, of the goroutine in a slot, the place of the go statement that began
+// the goroutine which has begun it; 0 where that is older than the trace.
+func (t *Goroutines) Origin(slot exectrace.Slot) stack.ID {
+	if int(slot) < len(t.origin) {
+		return t.origin[slot]
+	}
+	return 0
 }
 
 // Each visits the goroutines that are alive, in the order of their slots.
@@ -147,6 +172,7 @@ func (t *Goroutines) Event(e *exectrace.Event) {
 		clear(t.pages)
 		t.pages = t.pages[:0]
 		clear(t.procs)
+		clear(t.origin)
 	}
 	switch {
 	case e.Kind == exectrace.KindGoTransition:
@@ -176,6 +202,7 @@ func (t *Goroutines) goroutine(e *exectrace.Event) {
 		*g = Goroutine{ID: e.Goroutine(), Since: t.sync, Older: true, First: true}
 	case exectrace.NotExist:
 		*g = Goroutine{ID: e.Goroutine(), Since: e.Time, First: true, Creator: e.Stack, Waited: e.Stack}
+		t.began(e)
 	default:
 		g.Since, g.First = e.Time, false
 		if e.From == exectrace.Waiting || e.From == exectrace.Syscall {

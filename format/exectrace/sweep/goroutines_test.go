@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"maps"
 	"testing"
 
 	"loupe/format/exectrace"
@@ -79,5 +80,40 @@ GoDestroy dt=10
 	gs.Each(func(exectrace.Slot, *Goroutine) { alive++ })
 	if alive != 1 {
 		t.Errorf("%d goroutines are left", alive)
+	}
+}
+
+// TestOrigin: of a goroutine that another one has begun, the table knows who began that.
+func TestOrigin(t *testing.T) {
+	trace, err := exectrace.Open(fixture.Trace(t, `Trace Go1.22
+EventBatch gen=1 m=0 time=100
+ProcStatus dt=0 p=0 pstatus=running
+GoStatus dt=10 g=1 m=0 gstatus=running
+GoCreate dt=10 new_g=2 new_stack=main.dial@m.go:9 stack=main.main@m.go:1
+GoBlock dt=10 reason_string=chan_receive stack=main.main@m.go:2
+GoStart dt=10 g=2 g_seq=1
+GoCreate dt=10 new_g=3 new_stack=main.loop@m.go:20 stack=main.dial@m.go:10
+GoDestroy dt=10
+GoStart dt=10 g=3 g_seq=1
+GoCreate dt=10 new_g=4 new_stack=main.loop@m.go:20 stack=main.loop@m.go:21
+GoBlock dt=10 reason_string=chan_receive stack=main.loop@m.go:22
+`), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(trace)
+	r, gs := p.Reader(), p.Goroutines()
+	got := map[exectrace.GoID]int{}
+	p.Join(On(Of(exectrace.KindGoTransition), func(e *exectrace.Event) {
+		got[gs.Is.ID] = 0
+		if f := r.Stacks().Frames(gs.Origin(e.SubjectSlot)); len(f) > 0 {
+			got[gs.Is.ID] = r.Stacks().Frame(f[0]).Line
+		}
+	}))
+	if err := p.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[exectrace.GoID]int{1: 0, 2: 0, 3: 1, 4: 10}; !maps.Equal(got, want) {
+		t.Errorf("begun by goroutines of lines %v, want %v", got, want)
 	}
 }

@@ -1,0 +1,98 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/timeline"
+	"loupe/value/unit"
+)
+
+// checkLeakSteady looks at a bare phase in which no collection was forced. What marking
+// finds may be garbage a moment later, and a rise may be a warm-up: so it has to be as
+// steep in the second half as in the first, and what a heap profile finds in use after
+// it, which follows a collection that was asked for, has to be about as much.
+func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
+	round, live := steadily(r, in)
+	if round == nil {
+		return Finding{}, false
+	}
+	n := len(live.Values)
+	first, last := live.Values[0], live.Values[n-1]
+	rise := last - first
+	kept, err := in.Facts.Kept()
+	if err != nil || float64(kept.Bytes) < first+r.param("kept")*rise {
+		return Finding{}, false
+	}
+	slope := stats.TheilSen(seconds(live.Times), live.Values, 0.95)
+	text := fmt.Sprintf("the live heap rose steadily from %s to %s in %s, and had not stopped", unit.BytesOf(first), unit.BytesOf(last), unit.Duration(live.Times[n-1].Sub(live.Times[0])))
+	if round.Load != nil && round.Load.Responses > 0 {
+		text += fmt.Sprintf("; %s for each request", unit.BytesOf(rise/float64(round.Load.Responses)))
+	}
+	f := r.answer(Found, "%s; after a collection %s were in use", text, unit.BytesOf(float64(kept.Bytes)))
+	grade(r, &f, rise/max(first, 1), slope)
+	f.Doubts = append(in.doubts(), "a cache that is still being filled grows, too, up to its bound: record for several times as long (-for), or with -phases growth")
+	if !keptAt(r, &f, in, kept) || in.public().computes() {
+		f.Severity = Info
+	}
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%d readings of the live heap (/gc/heap/live:bytes)", n)}.at(round))
+	return f, true
+}
+
+// keptAt names the line that most of what is in use comes from and that lets go of
+// little; false where there is none.
+func keptAt(r *Rule, f *Finding, in *Input, kept *facts.InUse) bool {
+	lines := kept.Lines()
+	if len(lines) == 0 || float64(lines[0].Weight) < r.param("line")*float64(kept.Bytes) {
+		return false
+	}
+	at := lines[0].At
+	look := &facts.Look{InUse: kept}
+	f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(float64(lines[0].Weight)/float64(kept.Bytes)), baseName(at.File), at.Line, stack.Short(at.Func))
+	for _, l := range lines[:min(3, len(lines))] {
+		f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(look, l)))
+	}
+	all := look.Allocated(at)
+	return all > 0 && float64(kept.At(at)) >= r.param("kept")*float64(all)
+}
+
+// steadily finds the longest bare phase, and its readings of the live heap where these rise
+// all the time; nil where they do not.
+func steadily(r *Rule, in *Input) (*facts.Round, timeline.Series) {
+	var round *facts.Round
+	for i := range in.Facts.Rounds {
+		if x := &in.Facts.Rounds[i]; round == nil || x.Phase.Span.Len() > round.Phase.Span.Len() {
+			round = x
+		}
+	}
+	if round == nil {
+		return nil, timeline.Series{}
+	}
+	set, err := in.Session.Metrics(max(0, round.Phase.Run))
+	if err != nil {
+		return nil, timeline.Series{}
+	}
+	var live timeline.Series
+	all := set.Series("/gc/heap/live:bytes").In(round.Phase.Span)
+	for i, v := range all.Values {
+		if v > 0 && (len(live.Values) == 0 || v != live.Values[len(live.Values)-1]) {
+			live.Times, live.Values = append(live.Times, all.Times[i]), append(live.Values, v)
+		}
+	}
+	n := len(live.Values)
+	if n < int(r.param("readings")) {
+		return nil, live
+	}
+	first, middle, last := live.Values[0], live.Values[n/2], live.Values[n-1]
+	_, p := stats.MannKendall(live.Values)
+	switch {
+	case p >= r.param("p"), last < first*(1+r.param("growth")), last-first < r.param("rise")*(1<<20):
+		return nil, live
+	case last-middle < r.param("steady")*(middle-first), slices.Max(live.Values) > last+0.1*(last-first):
+		return nil, live
+	}
+	return round, live
+}
