@@ -23,7 +23,7 @@ var cp01 = &Rule{
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU samples", "JDK Mission Control, rule HotMethods; the lower bound of the interval counts"},
-		{"samples", 50, "samples", "research, guard g0"},
+		{"samples", 20, "samples", "chosen: the interval says how sure a share is; research, guard g0, has 50"},
 	},
 	Check: checkHotFunction,
 }

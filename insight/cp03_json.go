@@ -7,7 +7,7 @@ import (
 var cp03 = &Rule{
 	ID: "CP03", Title: "JSON or reflection takes much of the CPU",
 	About: "encoding/json looks every value up by reflection, checks each document twice while decoding, and into an interface it makes a map of all that it finds. " +
-		"Reflection that the program itself calls pays the same price.",
+		"Reflection that the program itself calls pays the same price, and so do encoding/binary and encoding/gob.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP03; the lower bound of the interval counts"},
@@ -19,6 +19,8 @@ var cp03 = &Rule{
 			what: "went into encoding/json", tell: tellJSON},
 		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "reflect", skip: []string{"startup", "logging"}, direct: true,
 			what: "went into package reflect", tell: tellReflect},
+		&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "binary", skip: []string{"startup", "logging"},
+			what: "went into encoding/binary and encoding/gob", tell: tellBinary},
 	),
 }
 
@@ -32,6 +34,11 @@ func tellJSON(h *hit, f *Finding) {
 		f.Advice = "Call it less often: " + callee + " runs over the whole document."
 	}
 	f.Doubts = append(f.Doubts, "a service whose work is to answer in JSON has to spend something here: compare it with the requests per second that it serves")
+}
+
+func tellBinary(h *hit, f *Finding) {
+	f.Advice = "Put the fields in one by one, with binary.LittleEndian.AppendUint32 and its like, or PutUint32 into a buffer that is there: Read and Write of encoding/binary look at the type by reflection, " +
+		"allocate, and hand over a few bytes at a time. Keep one gob.Encoder for each stream."
 }
 
 func tellReflect(h *hit, f *Finding) {

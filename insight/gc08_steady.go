@@ -42,8 +42,7 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 	return f, true
 }
 
-// keptAt names the line that most of what is in use comes from and that lets go of
-// little; false where there is none.
+// keptAt names the line that most of what is in use comes from; false where there is none.
 func keptAt(r *Rule, f *Finding, in *Input, kept *facts.InUse) bool {
 	lines := kept.Lines()
 	if len(lines) == 0 || float64(lines[0].Weight) < r.param("line")*float64(kept.Bytes) {
@@ -55,8 +54,7 @@ func keptAt(r *Rule, f *Finding, in *Input, kept *facts.InUse) bool {
 	for _, l := range lines[:min(3, len(lines))] {
 		f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(look, l)))
 	}
-	all := look.Allocated(at)
-	return all > 0 && float64(kept.At(at)) >= r.param("kept")*float64(all)
+	return true
 }
 
 // steadily finds the longest bare phase, and its readings of the live heap where these rise

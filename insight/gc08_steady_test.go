@@ -35,7 +35,7 @@ func TestGC08Steady(t *testing.T) {
 	if e := f.Evidence[0]; e.Line != 11 || e.Path != "heap.pb.gz" {
 		t.Errorf("evidence %+v", e)
 	}
-	severity(t, "a line that lets most go", expect(t, "turnover", recorded(server, steady, 70, 700), "GC08", Found), Info)
+	severity(t, "a line with much garbage beside", expect(t, "turnover", recorded(server, steady, 70, 700), "GC08", Found, "cache.remember"), Warning)
 	for what, r := range map[string]*recordingtest.Recording{
 		"a warm-up":              recorded(server, func(s int) int { return 10 + 60*min(s, 3) + s }, 190, 190),
 		"garbage of a long mark": recorded(server, steady, 9, 9),

@@ -156,7 +156,7 @@ func TestCP01(t *testing.T) {
 	}
 	expect(t, "many small", computing("shop/a.a shop/a.b shop/a.c shop/a.d shop/a.e shop/a.f shop/a.g shop/a.h shop/a.i shop/a.j\n= 10 10 10 10 10 10 10 10 10 10"), "CP01", Fine, "no function", "10.0%")
 	expect(t, "above the limit by chance", computing("shop/a.f runtime.mallocgc\n= 9 51"), "CP01", Fine, "15.0%")
-	expect(t, "few samples", computing("shop/a.f\n= 49"), "CP01", TooLittle, "49 samples", "50 are needed")
+	expect(t, "few samples", computing("shop/a.f\n= 19"), "CP01", TooLittle, "19 samples", "20 are needed")
 	expect(t, "no code of the user", computing("runtime.gcBgMarkWorker github.com/lib/x.f\n= 500 500"), "CP01", Fine, "0%")
 	expect(t, "no profile", recordingtest.New("title x"), "CP01", NotApplicable, "CPU profile")
 }

@@ -84,7 +84,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s: evidence = %+v", id, e)
 		}
 		expect(t, "a clean twin", mixed(kinds, 5, 1000, frames...), id, Fine, "0.500%")
-		expect(t, "few samples", mixed(kinds, 15, 20, frames...), id, TooLittle, "50 are needed")
+		expect(t, "few samples", mixed(kinds, 15, 20, frames...), id, TooLittle, fmt.Sprintf("%g are needed", ruleOf(id).param("samples")))
 		expect(t, "no profile", mixed("", 600, 1000, frames...), id, NotApplicable, "the recording has no ")
 	}
 	f("AL11", "cpu", "fmt.Sprintf", user, "fmt.Sprintf", "fmt.(*pp).doPrintf")
@@ -112,6 +112,11 @@ func TestShapes(t *testing.T) {
 	f("CP16", "cpu", "the lock is mostly that of a channel", user, "runtime.chansend1", "runtime.chansend", "runtime.lock2", "runtime.procyield")
 	f("CP18", "cpu", "parsing templates", user, "html/template.(*Template).Parse", "text/template/parse.Parse")
 	f("CP18", "cpu", "hashing passwords", user, "golang.org/x/crypto/bcrypt.CompareHashAndPassword", "golang.org/x/crypto/blowfish.ExpandKey")
+	f("CP03", "cpu", "binary.Write", user, "encoding/binary.Write", "encoding/binary.(*encoder).value", "reflect.Value.Field")
+	f("CP19", "cpu", "sort.Slice", user, "sort.Slice", "sort.pdqsort_func", "sort.insertionSort_func", "shop/search.find.func1:/src/rss.go:8")
+	f("CP19", "cpu", "slices.SortFunc", user, "slices.SortFunc[...]", "slices.pdqsortCmpFunc[...]", "shop/search.find.func1:/src/rss.go:8", "strings.Compare")
+	f("CP20", "cpu", "slices.IndexFunc", user, "slices.ContainsFunc[...]", "slices.IndexFunc[...]", "shop/search.find.func1:/src/rss.go:8")
+	f("CP20", "cpu", "strings.Index", user, "strings.Contains", "strings.Index", "internal/bytealg.IndexString")
 	f("CP17", "cpu", "runtime.mapaccess1_faststr", user, "runtime.mapaccess1_faststr", "aeshashbody")
 }
 
@@ -143,6 +148,8 @@ func TestShapesGuarded(t *testing.T) {
 	fine("the collector's lock", "CP16", "cpu", "runtime.bgsweep", "runtime.lock2")
 	fine("a stack that is copied", "CP06", "cpu", user, "runtime.newstack", "runtime.copystack", "runtime.memmove")
 	fine("preempted", "CP14", "cpu", user, "runtime.newstack", "runtime.gopreempt_m")
+	fine("the library sorts", "CP19", "cpu", user, "net/url.Values.Encode", "maps.Keys")
+	fine("the library searches", "CP20", "cpu", user, "net/http.(*ServeMux).ServeHTTP", "strings.Index")
 	fine("no map", "CP17", "cpu", user, "hash/maphash.String", "runtime.memhash")
 	fine("a map that grows", "CP17", "cpu", user, "internal/runtime/maps.(*table).rehash", "runtime.strhash", "aeshashbody")
 	fine("made once", "CP18", "cpu", user, "sync.(*Once).doSlow", "shop/search.load:/src/rss.go:9", "text/template.(*Template).Parse", "text/template/parse.Parse")

@@ -62,6 +62,12 @@ var signatures = []signature{
 
 	{"json", 0, 0, "encoding/json.*"},
 	{"reflect", 0, 0, "reflect.*"},
+	{"binary", 0, 0, "encoding/binary.Read encoding/binary.Write encoding/binary.Size encoding/gob.*"},
+	{"binary", 23, 0, "encoding/binary.Append encoding/binary.Encode encoding/binary.Decode"},
+	{"sort", 0, 0, "sort.Sort sort.Stable sort.Slice sort.SliceStable sort.Strings sort.Ints sort.Float64s"},
+	{"sort", 21, 0, "slices.Sort*"},
+	{"search", 0, 0, "strings.Index strings.Contains strings.LastIndex strings.Count strings.IndexFunc strings.ContainsAny strings.IndexAny bytes.Index bytes.Contains bytes.LastIndex bytes.Count"},
+	{"search", 21, 0, "slices.Index* slices.Contains*"},
 
 	{"syscall", 0, 0, "syscall.Syscall syscall.Syscall6 syscall.RawSyscall syscall.RawSyscall6 syscall.rawVforkSyscall syscall.rawSyscallNoError"},
 	{"syscall", 0, 0, "syscall.syscall syscall.syscall6 syscall.syscall6X syscall.rawSyscall syscall.rawSyscall6 syscall.syscallPtr runtime.syscall runtime.syscall6 runtime.stdcall*"},
