@@ -126,6 +126,8 @@ type Group struct {
 	// Asked tells of requests that, by their number, are those that the program sends
 	// itself: what it asks, such as a stand-in for another service, is in the same process.
 	Asked bool
+	// Calls are those of what is outside of the program, the longest together first.
+	Calls []Call
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64

@@ -37,6 +37,7 @@ type track struct {
 	why            exectrace.NameID
 	inside         stack.ID // where either began
 	lives          bool
+	sent           uint32 // writes to connections since it last waited for one
 	// units are those that it works on, request among them.
 	units   *open
 	request *open
@@ -105,7 +106,7 @@ func (b *Builder) transition(e *exectrace.Event) {
 	case exectrace.Runnable:
 		b.ready(t, was.Waited, e.Time)
 	case exectrace.Syscall:
-		b.put(t, e.Time, b.w.at(plainCall, was.Stack), was.Stack)
+		b.call(t, was.Stack, e.Time)
 	case exectrace.Waiting:
 		b.waited(t, was, e)
 	}

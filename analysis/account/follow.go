@@ -79,6 +79,14 @@ func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
 	f.put(t, at, k, id)
 }
 
+// call ends a system call.
+func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
+	k := f.w.at(plainCall, id)
+	f.wrote(t, id)
+	f.outside(t, f.w.keys[k].kind, id, at-t.history.end())
+	f.put(t, at, k, id)
+}
+
 // ready ends a wait for a P, in which the world may have been stopped.
 func (f *follower) ready(t *track, where stack.ID, at timeline.Time) {
 	from := t.history.end()
@@ -113,6 +121,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 		f.follow(t, by, k, was.Stack, e)
 		return
 	}
+	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end())
 	f.put(t, e.Time, k, was.Stack)
 }
 
@@ -184,6 +193,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event)
 			longest = i
 		}
 	}
+	f.outsideOf(t, where)
 	at := t.history.end()
 	for i := len(f.cut) - 1; i >= 0; i-- {
 		c := f.cut[i]

@@ -47,6 +47,8 @@ type gathered struct {
 	wall    sched.Histogram
 	classes map[int]*tally
 	slowest []*kept
+	calls   map[callKey]*callTally
+	squares float64 // of the lengths of units
 }
 
 // tally is units of about the same length.
@@ -78,7 +80,7 @@ func (c *collector) open(unit Unit, at timeline.Time, g exectrace.GoID) *open {
 		u = &open{}
 	} else {
 		c.spare = u.next
-		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0]}
+		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0], calls: u.calls[:0]}
 	}
 	u.unit, u.start, u.g, u.stepped = unit, at, g, c.stepped
 	if unit == Main {
@@ -139,6 +141,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 		g.classes[class] = &tally{}
 	}
 	g.classes[class].take(u, d)
+	g.takeCalls(u, d)
 	c.wall.take(u)
 	if n := len(g.slowest); n < maxSlowest || d > g.slowest[n-1].Span.End-g.slowest[n-1].Span.Start {
 		g.slowest = append(g.slowest[:min(n, maxSlowest-1)], c.keep(u, at))
@@ -293,6 +296,7 @@ func (g *gathered) group(k groupKey, w *words) *Group {
 	for _, s := range all.samples {
 		out.Samples += s
 	}
+	out.Calls = g.callsOf(w)
 	out.All, out.Typical, out.Slow = all.part(w), typical.part(w), slow.part(w)
 	return out
 }

@@ -39,6 +39,10 @@ type words struct {
 	waits []waitView // by stack
 	rows  rowIndex
 	reads map[stack.ID]bool // see [words.answers]
+	outs  []outView         // by stack
+	// paths are ways through the user's code, the frame nearest to the leaf first.
+	paths  [][]stack.FrameID
+	byPath map[string]pathID
 }
 
 // The states that have one key for each stack.
@@ -67,7 +71,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, byPath: map[string]pathID{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 

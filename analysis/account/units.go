@@ -23,6 +23,7 @@ type open struct {
 	rows    []tallied
 	index   map[keyID]int32 // of rows, when there are many
 	samples []sampled
+	calls   []called
 	wall    map[wallKey]*Spent
 	steps   []stretch
 	stepped bool // steps are wanted
