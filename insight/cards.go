@@ -249,7 +249,27 @@ func (c *causal) follows(i, j int) bool {
 	case c.full && crowded[a.Rule]:
 		return j == c.busiest()
 	}
-	return c.sameCost(i, j)
+	return c.sameWait(i, j) || c.sameCost(i, j)
+}
+
+// sameWait tells whether i is about what j is about: the same parts of the time of units.
+// What says only that it waits there goes under what says why, unless that is of less
+// weight.
+func (c *causal) sameWait(i, j int) bool {
+	a, b := &c.all[i], &c.all[j]
+	if len(a.waits) == 0 || len(b.waits) == 0 {
+		return false
+	}
+	if order := cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(classOf(a.Rule), classOf(b.Rule)), cmp.Compare(c.rank[i], c.rank[j]), cmp.Compare(j, i)); order >= 0 {
+		return false
+	}
+	both, all := int64(0), int64(0)
+	for _, row := range a.waits {
+		if all += int64(row.Time); slices.Contains(b.waits, row) {
+			both += int64(row.Time)
+		}
+	}
+	return float64(both) >= halfOfAll*float64(all)
 }
 
 // busiest is the finding that is about the most CPU time; -1 where none is about much.
@@ -304,6 +324,9 @@ func (c *causal) sameCost(i, j int) bool {
 		if c.spent.within(ma, mb) >= least {
 			return true
 		}
+	}
+	if len(a.waits) > 0 && len(b.waits) > 0 {
+		return false // sameWait has said so
 	}
 	return family(a.Rule) == family(b.Rule) && b.Severity.rank() >= a.Severity.rank() && firstLine(a) != "" && firstLine(a) == firstLine(b)
 }

@@ -80,6 +80,8 @@ type Row struct {
 	Time  time.Duration
 	Count int64
 	Units int64
+	// Queued is the part of Time in which whoever was waited for worked for other units.
+	Queued time.Duration
 }
 
 // Cause is what another goroutine did at a line.
@@ -169,7 +171,9 @@ type Account struct {
 	Cut int64
 	// Others is how many units had too many names to be told apart.
 	Others int64
-	wall   *wallTable
+	// Gates are where units wait for others that have a slot, a worker or a connection.
+	Gates []Gate
+	wall  *wallTable
 }
 
 // Best are the groups of the first kind of units that there are: a program that serves

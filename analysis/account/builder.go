@@ -38,6 +38,12 @@ type track struct {
 	inside         stack.ID // where either began
 	lives          bool
 	sent           uint32 // writes to connections since it last waited for one
+	// gate is the one that it has waited at and is inside of.
+	gate *gate
+	// idle is until when it last had nothing to do, gave when it last ended a wait of a
+	// unit, on goroutine gaveTo.
+	idle, gave timeline.Time
+	gaveTo     exectrace.GoID
 	// units are those that it works on, request among them.
 	units   *open
 	request *open
@@ -124,6 +130,7 @@ func (b *Builder) transition(e *exectrace.Event) {
 // start begins a life, or what the trace has of it.
 func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	b.units.abandonAll(t)
+	b.leave(t)
 	from := is.Since
 	h := t.history
 	*t = track{id: e.Goroutine(), born: from, lives: true, maker: exectrace.NoGoroutine, history: h}
@@ -178,9 +185,11 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 	case pl.at == waits && before > waits, pl.at == over:
 		b.ran(t, id, 0, at)
 		b.units.done(t, at)
+		b.leave(t)
 	case pl.at == begins && before == ends: // the next one came right behind
 		b.ran(t, id, 0, at)
 		b.units.done(t, at)
+		b.leave(t)
 		b.units.await(t, at)
 		t.request.real = true
 		t.request.named(pl)
@@ -204,6 +213,7 @@ func (b *Builder) ended(t *track, at timeline.Time) {
 		u = next
 	}
 	t.units, t.request, t.lives = nil, nil, false
+	b.leave(t)
 }
 
 // lose forgets everything: the trace has a gap.
@@ -212,6 +222,7 @@ func (b *Builder) lose() {
 	for i := range b.tracks {
 		b.units.abandonAll(&b.tracks[i])
 		b.tracks[i].lives = false
+		b.leave(&b.tracks[i])
 	}
 	clear(b.tasks)
 	b.stops.open = b.stops.open[:0]

@@ -101,7 +101,7 @@ var (
 	// fileCalls are those of a whole file, and of what must reach the disk.
 	fileCalls = []string{"os.Open", "os.ReadFile", "os.WriteFile", "os.Create", "os.Stat", "os.Lstat", "os.Remove", "os.Rename", "os.Mkdir", "os.ReadDir", "os.(*File).Sync", "syscall.Fsync", "syscall.Fdatasync"}
 	// processEnds are the waits for the end of a process.
-	processEnds = []string{"os.(*Process).pidfdWait", "os.(*Process).blockUntilWaitable"}
+	processEnds = []string{"internal/syscall/unix.Waitid", "syscall.Wait4", "syscall.wait4"}
 	writers     = []string{"internal/poll.(*FD).Write", "internal/poll.(*FD).writeMsg", "internal/poll.(*FD).WriteMsg", "internal/poll.(*FD).Writev"}
 )
 
@@ -121,7 +121,7 @@ func (w *words) out(id stack.ID) *outView {
 func askingOf(v stackView) asking {
 	switch {
 	case v.has(processes...):
-		if v.has(processEnds...) {
+		if v.has(processEnds...) && !v.has("os.(*Process).blockUntilWaitable") {
 			return always
 		}
 		return never
@@ -213,7 +213,7 @@ func (f *follower) outsideOf(t *track, where stack.ID) {
 
 // wrote notes that a goroutine has written to a connection, if it has.
 func (f *follower) wrote(t *track, id stack.ID) {
-	if t.units != nil && id != 0 && f.w.out(id).writes {
+	if id != 0 && f.w.out(id).writes {
 		t.sent++
 	}
 }

@@ -184,6 +184,7 @@ func (t *tally) add(r tallied) {
 	t.rows[i].d += r.d
 	t.rows[i].n += r.n
 	t.rows[i].units += r.units
+	t.rows[i].q += r.q
 }
 
 // merge adds another tally.
@@ -212,7 +213,7 @@ func (t *tally) part(w *words) Part {
 	var most Row
 	for _, r := range t.rows {
 		row := w.row(r.key)
-		row.Time, row.Count, row.Units = time.Duration(r.d), r.n, r.units
+		row.Time, row.Count, row.Units, row.Queued = time.Duration(r.d), r.n, r.units, time.Duration(r.q)
 		if row.Kind == Running && samples >= MinSamples {
 			running += row.Time
 			if row.Time >= most.Time {
@@ -318,7 +319,7 @@ func (b *Builder) Finish() *Account {
 		b.units.abandonAll(&b.tracks[i])
 	}
 	c := &b.units
-	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, wall: c.wall}
+	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), wall: c.wall}
 	for k, g := range c.groups {
 		out := g.group(k, b.w)
 		out.Asked = out.asked(b.calls)

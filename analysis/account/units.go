@@ -36,6 +36,7 @@ type tallied struct {
 	d     timeline.Time
 	n     int64
 	units int64
+	q     timeline.Time // of d: waiting for other units
 }
 
 // sampled is how many CPU samples hit a stack.
@@ -57,16 +58,17 @@ const (
 )
 
 // add adds time to a unit.
-func (u *open) add(k keyID, d timeline.Time, n int64) {
+func (u *open) add(k keyID, d timeline.Time, n int64, q timeline.Time) {
 	if d <= 0 {
 		return
 	}
 	if i, ok := u.find(k); ok {
 		u.rows[i].d += d
 		u.rows[i].n += n
+		u.rows[i].q += q
 		return
 	}
-	u.rows = append(u.rows, tallied{k, d, n, 1})
+	u.rows = append(u.rows, tallied{k, d, n, 1, q})
 	switch {
 	case u.index != nil:
 		u.index[k] = int32(len(u.rows) - 1)
@@ -231,6 +233,7 @@ func (b *Builder) taskEnd(e *exectrace.Event) {
 	b.ran(t, e.Stack, 0, e.Time)
 	if t.id == u.g && !u.lost {
 		t.unlink(u)
+		b.leave(t)
 		b.units.end(u, e.Time)
 		return
 	}
@@ -244,7 +247,7 @@ func (b *Builder) taskEnd(e *exectrace.Event) {
 	at := began.start
 	for i := len(b.cut) - 1; i >= 0; i-- {
 		c := b.cut[i]
-		began.add(c.key, c.d, 1)
+		began.add(c.key, c.d, 1, 0)
 		began.step(at, at+c.d, c.key)
 		b.units.draw(began, c.key, b.w.sites[b.w.keys[c.key].site].Stack, c.d)
 		at += c.d
