@@ -3,6 +3,7 @@ package insight
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -76,14 +77,18 @@ func unitCount(g facts.UnitGroup) time.Duration { return time.Duration(max(1, g.
 // relays tells whether units write to their own clients about as often as they make a
 // call: what they do may be to pass on what comes.
 func relays(t *traced, g facts.UnitGroup, calls int64) bool {
-	n := int64(0)
+	return 2*writesToClient(t, g) >= calls
+}
+
+// writesToClient is how often units write to their clients from code of the user: the
+// write at the end of a response is the server's.
+func writesToClient(t *traced, g facts.UnitGroup) (n int64) {
 	for i := range g.All.Rows {
-		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && toClient(t, row.Site.Stack) {
+		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && row.Site.User && toClient(t, row.Site.Stack) {
 			n += row.Count
 		}
 	}
-	// The last write of each is that of the end of the response.
-	return 2*(n-g.Wall.Count) >= calls
+	return n
 }
 
 // toClient tells whether a stack writes to the client of the request.
@@ -100,6 +105,9 @@ const relayDoubt = "it writes to its client about as often: if it passes on what
 func plurals(n float64, noun string) string {
 	if n < 1.05 {
 		return "one " + noun
+	}
+	if n == math.Trunc(n) {
+		return unit.Count(int64(n)) + " " + noun + "s"
 	}
 	return unit.Number(n) + " " + noun + "s"
 }

@@ -200,21 +200,28 @@ func arriveAt(p *accounttest.Program, g int, reason, stack string) {
 	p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
 }
 
-// gated is a program whose requests go one by one through a gate and ask a peer in it.
+// gated is a program whose requests go one by one through a gate, a channel, and ask a peer
+// in it.
 func gated() *accounttest.Program {
+	return oneByOne("chan send", accounttest.In("main.handle@main.go:7"), accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:9"))
+}
+
+// oneByOne is a program whose requests wait for each other for a reason, and ask a peer
+// when it is their turn.
+func oneByOne(reason, waits, lets string) *accounttest.Program {
 	p := fourConnections()
 	inside := accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8")
 	for range 6 {
 		arriveAt(p, 5, "network", inside)
 		for g := 6; g < 9; g++ {
-			arriveAt(p, g, "chan send", accounttest.In("main.handle@main.go:7"))
+			arriveAt(p, g, reason, waits)
 		}
 		for g := 5; g < 9; g++ {
 			p.Pass(10 * time.Millisecond)
 			p.Wake(g, "")
 			p.Start(g)
 			if g < 8 {
-				p.Wake(g+1, accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:9"))
+				p.Wake(g+1, lets)
 			}
 			finishRequest(p, g)
 			if g < 8 {

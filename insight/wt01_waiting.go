@@ -348,7 +348,7 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
 	}
-	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
+	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it writes to its client again and again: it may be there to wait for what it sends next")
 	}
 	if w.outside() && calls >= r.param("calls") && relays(t, g, int64(calls*float64(g.Wall.Count))) {
@@ -379,16 +379,23 @@ func causedBy(g facts.UnitGroup, kind string) (sum time.Duration) {
 	return sum
 }
 
-// streams tells whether units write to their clients from code of the user, more than
-// once: a stream of events.
-func streams(g facts.UnitGroup) bool {
+// streams tells whether units write to connections from code of the user, more than once:
+// a stream of events to the client, which may have been taken over from the server.
+func streams(t *traced, g facts.UnitGroup) bool {
 	n := int64(0)
 	for i := range g.All.Rows {
-		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && row.Site.User {
+		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && row.Site.User && writes(t.Frames(row.Site.Stack)) {
 			n += row.Count
 		}
 	}
 	return g.Unit.String() == "request" && n >= 2*g.Wall.Count
+}
+
+// writes tells whether a stack writes to a connection.
+func writes(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return f.Func == "net.(*conn).Write" || f.Func == "internal/poll.(*FD).Write"
+	})
 }
 
 // evidence shows the wait, what it was for, and the slowest one.

@@ -130,6 +130,9 @@ type Group struct {
 	Asked bool
 	// Calls are those of what is outside of the program, the longest together first.
 	Calls []Call
+	// Fans are goroutines that they start and wait for, those first of which the last one
+	// costs most.
+	Fans []Fan
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64

@@ -44,6 +44,9 @@ type track struct {
 	// unit, on goroutine gaveTo.
 	idle, gave timeline.Time
 	gaveTo     exectrace.GoID
+	// fans are the goroutines that it has made, by where; fanned tells that it is one.
+	fans   []fan
+	fanned bool
 	// units are those that it works on, request among them.
 	units   *open
 	request *open
@@ -140,6 +143,9 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	if created {
 		t.creator, t.maker, t.made = e.GSlot, e.G, e.Stack
 		t.timed = e.GSlot == exectrace.NoSlot
+		if by := b.living(e.GSlot); by != nil && by.units != nil {
+			b.madeBy(t, by, e.Stack, from)
+		}
 	}
 	kind := b.roots.of(is.Name)
 	if t.id == 1 {
@@ -200,6 +206,7 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 
 // ended is the end of a goroutine, and of what it is.
 func (b *Builder) ended(t *track, at timeline.Time) {
+	b.finished(t, at)
 	for u := t.units; u != nil; {
 		next := u.next
 		switch {

@@ -160,6 +160,7 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 		f.pass(t, by, own, f.w.site(e.Stack))
 	}
 	if t.units != nil {
+		f.straggles(t, by, own.site, e)
 		by.gave, by.gaveTo = e.Time, t.id
 	}
 	f.divide(t, own, where, e, queue)

@@ -49,6 +49,7 @@ type gathered struct {
 	slowest []*kept
 	calls   map[callKey]*callTally
 	squares float64 // of the lengths of units
+	fans    []fanned
 }
 
 // tally is units of about the same length.
@@ -80,7 +81,7 @@ func (c *collector) open(unit Unit, at timeline.Time, g exectrace.GoID) *open {
 		u = &open{}
 	} else {
 		c.spare = u.next
-		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0], calls: u.calls[:0]}
+		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0], calls: u.calls[:0], fans: u.fans[:0]}
 	}
 	u.unit, u.start, u.g, u.stepped = unit, at, g, c.stepped
 	if unit == Main {
@@ -142,6 +143,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 	}
 	g.classes[class].take(u, d)
 	g.takeCalls(u, d)
+	g.takeFans(u)
 	c.wall.take(u)
 	if n := len(g.slowest); n < maxSlowest || d > g.slowest[n-1].Span.End-g.slowest[n-1].Span.Start {
 		g.slowest = append(g.slowest[:min(n, maxSlowest-1)], c.keep(u, at))
@@ -297,7 +299,7 @@ func (g *gathered) group(k groupKey, w *words) *Group {
 	for _, s := range all.samples {
 		out.Samples += s
 	}
-	out.Calls = g.callsOf(w)
+	out.Calls, out.Fans = g.callsOf(w), g.fansOf(w)
 	out.All, out.Typical, out.Slow = all.part(w), typical.part(w), slow.part(w)
 	return out
 }

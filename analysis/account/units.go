@@ -24,6 +24,7 @@ type open struct {
 	index   map[keyID]int32 // of rows, when there are many
 	samples []sampled
 	calls   []called
+	fans    []fanned
 	wall    map[wallKey]*Spent
 	steps   []stretch
 	stepped bool // steps are wanted
@@ -149,6 +150,7 @@ func (c *collector) drop(t *track) {
 func (c *collector) done(t *track, at timeline.Time) {
 	u := t.request
 	t.unlink(u)
+	t.fans = t.fans[:0]
 	if u.real {
 		c.end(u, at)
 	} else {

@@ -78,4 +78,6 @@ type (
 	UnitKind = account.Kind
 	// UnitGate is where they wait for others that have a slot.
 	UnitGate = account.Gate
+	// UnitFan is goroutines that they start and wait for.
+	UnitFan = account.Fan
 )
