@@ -334,10 +334,10 @@ func (c *causal) sameCost(i, j int) bool {
 // family is what a rule is about, by its letters: AL and CP are about lines that work, LK
 // and WT about those that wait.
 func family(rule string) string {
-	switch letters := rule[:min(2, len(rule))]; letters {
-	case "AL", "CP":
+	switch letters := rule[:min(2, len(rule))]; {
+	case letters == "AL", letters == "CP":
 		return "work"
-	case "LK", "WT":
+	case letters == "LK", letters == "WT", rule == sc18.ID:
 		return "waits"
 	default:
 		return letters
@@ -381,7 +381,7 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 
 // follows lists the rules whose findings one follows from, where both are there.
 var follows = map[string][]string{
-	"CP05": {"SC02", "SC03", "SC13", "SC16"}, // scheduling is paid for by who starts, wakes and spins
+	"CP05": {"SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
 	"CP14": {"SC02"},                         // every goroutine grows its stack anew
 	"SC07": {"SC04", "SC02", "SC08"},         // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},
