@@ -135,6 +135,9 @@ func (c *causal) rankOf(i int) float64 {
 	if share, _, ok := measured(f); ok {
 		worth = max(worth, share)
 	}
+	if f.Severity.AtLeast(Warning) {
+		worth = max(worth, f.felt)
+	}
 	return worth
 }
 
@@ -246,14 +249,34 @@ func (c *causal) follows(i, j int) bool {
 		return true
 	case a.Rule == sc10.ID && b.Rule == ld06.ID:
 		return b.Severity.AtLeast(Warning) && shows(a, firstLine(b)) // a connection that is kept has goroutines
-	case slices.Contains(forRuntime, a.waits) && slices.Contains(runtimeWorks, b.Rule):
+	case slices.Contains(forRuntime, a.waitsFor) && slices.Contains(runtimeWorks, b.Rule):
 		return b.Severity.AtLeast(Warning)
 	case fromGarbage[a.Rule]:
 		return allocatesMuch(b) && c.allocated() >= halfOfAll
 	case c.full && crowded[a.Rule]:
 		return j == c.busiest()
 	}
-	return c.sameCost(i, j)
+	return c.sameWait(i, j) || c.sameCost(i, j)
+}
+
+// sameWait tells whether i is about what j is about: the same parts of the time of units.
+// What says only that it waits there goes under what says why, unless that is of less
+// weight.
+func (c *causal) sameWait(i, j int) bool {
+	a, b := &c.all[i], &c.all[j]
+	if len(a.waits) == 0 || len(b.waits) == 0 {
+		return false
+	}
+	if order := cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(classOf(a.Rule), classOf(b.Rule)), cmp.Compare(c.rank[i], c.rank[j]), cmp.Compare(j, i)); order >= 0 {
+		return false
+	}
+	both, all := int64(0), int64(0)
+	for _, row := range a.waits {
+		if all += int64(row.Time); slices.Contains(b.waits, row) {
+			both += int64(row.Time)
+		}
+	}
+	return float64(both) >= halfOfAll*float64(all)
 }
 
 // busiest is the finding that is about the most CPU time; -1 where none is about much.
@@ -309,16 +332,19 @@ func (c *causal) sameCost(i, j int) bool {
 			return true
 		}
 	}
+	if len(a.waits) > 0 && len(b.waits) > 0 {
+		return false // sameWait has said so
+	}
 	return family(a.Rule) == family(b.Rule) && b.Severity.rank() >= a.Severity.rank() && firstLine(a) != "" && firstLine(a) == firstLine(b)
 }
 
 // family is what a rule is about, by its letters: AL and CP are about lines that work, LK
 // and WT about those that wait.
 func family(rule string) string {
-	switch letters := rule[:min(2, len(rule))]; letters {
-	case "AL", "CP":
+	switch letters := rule[:min(2, len(rule))]; {
+	case letters == "AL", letters == "CP":
 		return "work"
-	case "LK", "WT":
+	case letters == "LK", letters == "WT", rule == sc18.ID:
 		return "waits"
 	default:
 		return letters
@@ -377,10 +403,10 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 
 // follows lists the rules whose findings one follows from, where both are there.
 var follows = map[string][]string{
-	"CP05": {"SC02", "SC03", "SC13", "SC16"}, // scheduling is paid for by who starts, wakes and spins
-	"AL01": {"GC03", "GC05"},                 // where no line of its own says why
-	"CP14": {"SC02"},                         // every goroutine grows its stack anew
-	"SC07": {"SC04", "SC02", "SC08"},         // a burst of goroutines, or Ps that stand still
+	"CP05": {"SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
+	"AL01": {"GC03", "GC05"},                         // where no line of its own says why
+	"CP14": {"SC02"},                                 // every goroutine grows its stack anew
+	"SC07": {"SC04", "SC02", "SC08"},                 // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},
 	"GC02": {"SC14"},
 	"LD02": {"GC03", "GC04", "GC05", "GC01"},

@@ -69,7 +69,9 @@ func TestCards(t *testing.T) {
 	making := seenAt("AL16", Warning, 60, "/src/page.go", 9).bytesOf(0.1).costing(cost{file: "/src/page.go", line: 9, allocating: true})
 	collector := seenAt("GC03", Warning, 50, "", 0)
 	forCollection := seenAt("WT01", Warning, 90, "/src/db.go", 3)
-	forCollection.waits = "collector"
+	forCollection.waitsFor = "collector"
+	queue := seenAt("LK01", Warning, 20, "/src/log.go", 3)
+	queue.felt = 0.97
 	for _, c := range []struct {
 		name string
 		all  []Finding
@@ -94,6 +96,7 @@ func TestCards(t *testing.T) {
 		{"a wait for the collector is for who makes it work", []Finding{forCollection, seenAt("GC12", Warning, 20, "", 0)}, "GC12(WT01)"},
 		{"and stands by itself where nobody is seen to", []Finding{forCollection, seenAt("GC12", Info, 20, "", 0)}, "WT01 GC12"},
 		{"allocating goes under what it costs", []Finding{seenAt("AL01", Info, 90, "/src/page.go", 9), collector}, "GC03(AL01)"},
+		{"what requests wait for goes before work under it", []Finding{lower, queue}, "LK01 AL09"},
 		{"a remark about it does not", []Finding{seenAt("GC12", Info, 20, "", 0), seenAt("GC01", Warning, 90, "", 0)}, "GC01 GC12"},
 		{"the line of a lock and of work are two things", []Finding{lower, seenAt("LK06", Warning, 50, "/src/search.go", 5)}, "AL09 LK06"},
 		{"the measurement is no cause", []Finding{seenAt("BE06", Info, 90, "", 0), seenAt("LD04", Warning, 90, "", 0)}, ""},

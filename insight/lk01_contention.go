@@ -244,6 +244,7 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	if !ok || 2*u.time < p.Time {
 		return // those who wait most are no requests
 	}
+	f.waits, f.felt = u.rows, u.own()
 	f.Evidence = append(f.Evidence, Evidence{Text: u.String() + " is waiting here", Path: c.Entry.Path, Phase: c.Entry.Phase})
 	if u.own() < c.param("unit") && f.Severity.AtLeast(Warning) {
 		f.Severity = Info

@@ -14,13 +14,16 @@ import (
 var lk02 = &Rule{
 	ID: "LK02", Title: "A lock is held while its holder waits for input or output",
 	About: "Goroutines wait for a mutex whose holder waits for the network, a file or another program: they all become as slow as that, also those that " +
-		"want nothing of it. The block or mutex profile, or the execution trace, has the waits and the line of Lock; the source says what comes between that line and " +
+		"want nothing of it. The execution trace follows the waits of requests to what the holder did. Else the block or mutex profile, or the trace, has the waits and the line of Lock; the source says what comes between that line and " +
 		"Unlock; and the stacks of the same function say which of these lines wait for the world outside.",
 	Asks: []facts.Question{facts.Locks},
 	Params: []Param{
 		{"waiting", 0.1, "goroutines in the mean", "chosen: a tenth of what makes LK01 a warning where ten Ps are at work"},
 		{"warning", 1, "goroutines in the mean", "chosen: there is always one that waits"},
 		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the filling of a cache"},
+		{"share", 0.2, "share of the time of requests or tasks", "chosen: what one waits while the holder waits; twice as much is a warning"},
+		unitsParam,
+		groupParam,
 		{"ratio", 3, "waiting goroutines for each that holds the lock", "research; measured 39 in a stampede, in one of five looks at the goroutines"},
 	},
 	Check: checkHeldIO,
@@ -49,6 +52,9 @@ type ioLine struct {
 }
 
 func checkHeldIO(r *Rule, in *Input) []Finding {
+	if found := heldInUnits(r, in); len(found) > 0 {
+		return found
+	}
 	all, dump, err := lockWaits(in)
 	if len(all) == 0 {
 		return []Finding{r.answer(TooLittle, "%v", err)}
@@ -282,7 +288,7 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	for _, l := range s.io[:min(3, len(s.io))] {
 		f.Evidence = append(f.Evidence, s.shows(in, w, l))
 	}
-	f.Advice = "Do what waits without the lock: look, let go, fetch, lock again and store. Where several want the same thing, let the first one fetch it and the others wait for that thing alone (golang.org/x/sync/singleflight, or a channel in the entry)."
+	f.Advice = heldAdvice
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
 	f.Doubts = append(in.doubts(), "the lock may be there so that one at a time does it, as with writes to one file")
 	if !s.known {

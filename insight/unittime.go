@@ -16,6 +16,7 @@ type unitTime struct {
 	wall, time, starved time.Duration
 	// slow is the part of the slowest ones.
 	slow float64
+	rows []*facts.UnitRow // what was added up
 }
 
 // unitsSpend adds up the rows of requests or tasks for which keep is true; false where the
@@ -35,6 +36,7 @@ func (in *Input) unitsSpend(keep func(row *facts.UnitRow) bool) (u unitTime, ok 
 		slowWall += g.Slow.Wall
 		for i := range g.All.Rows {
 			if row := &g.All.Rows[i]; keep(row) {
+				u.rows = append(u.rows, row)
 				u.time += row.Time
 				if row.Cause.Kind.Key() == "runnable" {
 					u.starved += row.Time

@@ -42,6 +42,11 @@ func pauseIn(p *accounttest.Program, d time.Duration, reason, leaf string) {
 	p.Start(5)
 }
 
+// sendIn writes to a connection from a line below the handler.
+func sendIn(p *accounttest.Program, frames ...string) {
+	p.Call(time.Microsecond, accounttest.In(append([]string{"syscall.write@z.go:1", "internal/poll.(*FD).Write@fd.go:1", "net.(*conn).Write@net.go:1"}, frames...)...))
+}
+
 func TestWT01(t *testing.T) {
 	const sleep, read = "time.Sleep@sleep.go:1", "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1"
 	handed := func(reason, leaf string) func(p *accounttest.Program) {
@@ -85,9 +90,16 @@ func TestWT01(t *testing.T) {
 		{"asks one peer", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "network", read) }, Info, "waiting for a peer's answer in main.handle at main.go:7", "a cache"},
 		{"asks again and again", func(p *accounttest.Program) {
 			for range 8 {
+				sendIn(p, "main.handle@main.go:7")
 				pauseIn(p, 2*time.Millisecond, "network", read)
 			}
 		}, Warning, "in 8.00 waits each", "N+1"},
+		{"reads one answer in pieces", func(p *accounttest.Program) {
+			sendIn(p, "main.handle@main.go:6")
+			for range 8 {
+				pauseIn(p, 2*time.Millisecond, "network", read)
+			}
+		}, Info, "in 8.00 waits each for the pieces of one answer", "a cache"},
 		{"reads from its client", func(p *accounttest.Program) {
 			pauseIn(p, 15*time.Millisecond, "network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).Read@server.go:1;net/http.(*body).Read@transfer.go:1")
 		}, "", "waiting for its own client", ""},
@@ -160,41 +172,60 @@ func TestWT01Main(t *testing.T) {
 	}
 }
 
-// TestWT01Queue: requests that wait for each other behind a narrow gate are told so, and
-// not that the peer behind it is slow.
-func TestWT01Queue(t *testing.T) {
+// fourConnections is a program with four connections, 5 to 8, that wait for requests.
+func fourConnections() *accounttest.Program {
 	p := accounttest.New()
 	for g := 5; g < 9; g++ {
 		p.Connect(g)
 	}
+	return p
+}
+
+// arriveAt is a request that waits at once.
+func arriveAt(p *accounttest.Program, g int, reason, stack string) {
+	p.Arrive(g)
+	p.Block(reason, stack)
+	p.Start(1000 + g)
+	p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
+}
+
+// gated is a program whose requests go one by one through a gate, a channel, and ask a peer
+// in it.
+func gated() *accounttest.Program {
+	return oneByOne("chan send", accounttest.In("main.handle@main.go:7"), accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:9"))
+}
+
+// oneByOne is a program whose requests wait for each other for a reason, and ask a peer
+// when it is their turn.
+func oneByOne(reason, waits, lets string) *accounttest.Program {
+	p := fourConnections()
+	inside := accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8")
 	for range 6 {
-		for g := 5; g < 9; g++ {
-			p.Arrive(g)
-			if g == 5 {
-				p.Block("network", accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8"))
-				p.Start(1000 + g)
-				p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
-			} else {
-				p.Block("chan send", accounttest.In("main.handle@main.go:7"))
-				p.Start(1000 + g)
-				p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
-			}
+		arriveAt(p, 5, "network", inside)
+		for g := 6; g < 9; g++ {
+			arriveAt(p, g, reason, waits)
 		}
 		for g := 5; g < 9; g++ {
 			p.Pass(10 * time.Millisecond)
 			p.Wake(g, "")
 			p.Start(g)
 			if g < 8 {
-				p.Wake(g+1, accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:9"))
+				p.Wake(g+1, lets)
 			}
 			finishRequest(p, g)
 			if g < 8 {
 				p.Start(g + 1)
-				p.Block("network", accounttest.In("net.(*conn).Read@net.go:1", "main.ask@main.go:20", "main.handle@main.go:8"))
+				p.Block("network", inside)
 			}
 		}
 	}
-	f := answers(t, traceOfProgram(t, p), "WT01")[0]
+	return p
+}
+
+// TestWT01Queue: requests that wait for each other behind a narrow gate are told so, and
+// not that the peer behind it is slow.
+func TestWT01Queue(t *testing.T) {
+	f := answers(t, traceOfProgram(t, gated()), "WT01")[0]
 	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "waiting for a channel in main.handle at main.go:7, behind others that are waiting for a peer's answer in main.ask at main.go:20") ||
 		!strings.Contains(f.Advice, "too narrow") {
 		t.Errorf("%s %s: %s: %s", f.State, f.Severity, f.Summary, f.Advice)

@@ -24,13 +24,13 @@ var wt01 = &Rule{
 		{"share", 0.3, "share of the time", "chosen: less is rarely the first thing to change"},
 		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
 		{"each", 200e-6, "s", "chosen: what one waits there; less is what the scheduler and the kernel take"},
-		{"units", 10, "requests or tasks", "chosen: fewer are of a moment"},
-		{"group", 0.1, "share of the time of all", "chosen: a kind of request that hardly counts is left out"},
+		unitsParam,
+		groupParam,
 		{"starved", 0.25, "share of the time", "chosen: from here on waiting for a P is what is wrong, and other waits may come of it"},
 		{"calls", 3, "calls in one", "chosen: from here on they may be made side by side, or be one"},
 	},
 	Part:  true,
-	Check: onTrace(checkWaiting),
+	Check: onUnits(checkWaiting),
 }
 
 // waiting is what one group of units waits for at one line.
@@ -44,51 +44,26 @@ type waiting struct {
 	count  int64
 	what   string
 	more   []facts.UnitSite // further lines of it
+	rows   []*facts.UnitRow // what is added up
 	causes []facts.UnitRow  // what it was for, the largest first; of one goroutine itself none
 }
 
 // share is the part of the group's time.
 func (w *waiting) share() float64 { return w.group.All.Share(w.time) }
 
+// each is how long a unit waits on average.
+func (w *waiting) each() time.Duration { return w.time / time.Duration(max(1, w.group.Wall.Count)) }
+
 // purpose are the waits that are what the unit is there for, or that nobody here can
 // change; Ready and running time wait for nothing but a CPU.
 var purpose = []string{"client", "accept", "pipe", "running", "runnable", "socket_call", "unknown", "cgo", "system_call"}
 
-func checkWaiting(r *Rule, in *Input, t *traced) []Finding {
-	u := in.Facts.Units()
-	if u.Err != nil {
-		return []Finding{r.answer(TooLittle, "%v", u.Err)}
+func checkWaiting(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
+	w := mostly(g)
+	if w != nil && w.share() >= r.param("share") && w.each().Seconds() >= r.param("each") {
+		found = append(found, waitingFinding(r, in, t, w))
 	}
-	if len(u.Judged) == 0 {
-		return []Finding{r.answer(NotApplicable, "the trace has no request, user task, benchmark or test from begin to end")}
-	}
-	all, few := time.Duration(0), int64(0)
-	for _, g := range u.Judged {
-		all += g.Wall.Sum
-	}
-	var found []Finding
-	for _, g := range u.Judged {
-		name := g.Unit.String()
-		switch {
-		case float64(g.Wall.Sum) < r.param("group")*float64(all):
-			continue
-		case name == "main" && !endsByItself(in):
-			return []Finding{r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing")}
-		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
-			few += g.Wall.Count
-			continue
-		}
-		if w := mostly(g); w != nil && w.share() >= r.param("share") && (w.time/time.Duration(max(1, g.Wall.Count))).Seconds() >= r.param("each") {
-			found = append(found, waitingFinding(r, in, t, u, w))
-		}
-	}
-	switch {
-	case len(found) > 0:
-		return found[:min(3, len(found))]
-	case few > 0:
-		return []Finding{r.short("the trace has %s from begin to end, %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units"))}
-	}
-	return []Finding{r.answer(Fine, "%s", notWaiting(u.Judged[0]))}
+	return found, notWaiting(g)
 }
 
 // endsByItself tells whether the program works by itself and comes to its end.
@@ -130,7 +105,8 @@ func mostly(g facts.UnitGroup) *waiting {
 // ended by what that one did.
 func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 	lines, causes = gathering{}, gathering{}
-	for _, row := range rows {
+	for i := range rows {
+		row := &rows[i]
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
 		case slices.Contains(purpose, kind):
@@ -151,19 +127,20 @@ func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 // gathering are waits by what is the same in them.
 type gathering map[string]*waiting
 
-func (x gathering) add(g facts.UnitGroup, key string, row facts.UnitRow) {
+func (x gathering) add(g facts.UnitGroup, key string, row *facts.UnitRow) {
 	w := x[key]
 	if w == nil {
 		w = &waiting{group: g, key: key, kind: row.Kind.Key(), clause: row.Kind.Clause(), site: row.Site, what: row.What}
 		x[key] = w
 	}
+	w.rows = append(w.rows, row)
 	w.time += row.Time
 	w.count += row.Count
 	if row.Site.Frame != w.site.Frame && row.Kind.Key() != "stop_the_world" {
 		w.more = append(w.more, row.Site)
 	}
 	if row.Cause.Kind.Key() != "none" {
-		w.causes = append(w.causes, row)
+		w.causes = append(w.causes, *row)
 	}
 }
 
@@ -177,9 +154,28 @@ func (x gathering) most() (best *waiting) {
 	return best
 }
 
+// calls is how many calls one unit makes on average where it waits: an answer that comes
+// in pieces is one.
+func (w *waiting) calls() float64 {
+	n := w.count
+	if w.outside() {
+		made := int64(0)
+		for _, o := range outwards(w.group) {
+			if o.path[0] == w.site.Frame {
+				made += o.calls
+			}
+		}
+		n = min(n, made)
+	}
+	return float64(n) / float64(max(1, w.group.Wall.Count))
+}
+
+// outside tells whether it is for what is outside of the program, by itself.
+func (w *waiting) outside() bool { return w.rows[0].Kind.Outside() }
+
 // weight is the time of a wait as far as the program can change it.
 func (w *waiting) weight() float64 {
-	if slices.Contains(peers, w.reason()) && !w.queues() && float64(w.count) < 3*float64(w.group.Wall.Count) {
+	if slices.Contains(peers, w.reason()) && !w.queues() && w.calls() < 3 {
 		return float64(w.time) / 2
 	}
 	return float64(w.time)
@@ -201,6 +197,13 @@ func (w *waiting) reason() string {
 func (w *waiting) queues() bool {
 	if len(w.causes) == 0 || w.kind == "stop_the_world" {
 		return false
+	}
+	queued := time.Duration(0)
+	for _, row := range w.rows {
+		queued += row.Queued
+	}
+	if 2*queued >= w.time {
+		return true
 	}
 	c := &w.causes[0].Cause
 	return slices.ContainsFunc(w.group.All.Rows, func(row facts.UnitRow) bool {
@@ -259,7 +262,7 @@ func (w *waiting) meanwhile() string {
 	return ", while " + holder + c.Kind.Clause() + atPlace(c.Site)
 }
 
-func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) Finding {
+func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	g := w.group
 	why, reason := w.meanwhile(), w.reason()
 	n := time.Duration(max(1, g.Wall.Count))
@@ -278,9 +281,12 @@ func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) F
 	if g.Wall.Count > 1 {
 		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
 	}
-	calls := float64(w.count) / float64(n)
-	if calls >= 1.5 && w.kind != "process" {
-		text += fmt.Sprintf(", in %s waits each", unit.Number(calls))
+	calls := w.calls()
+	if waits := float64(w.count) / float64(n); waits >= 1.5 && w.kind != "process" {
+		text += fmt.Sprintf(", in %s waits each", unit.Number(waits))
+		if w.outside() && calls < waits/2 {
+			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
+		}
 	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
@@ -288,12 +294,12 @@ func waitingFinding(r *Rule, in *Input, t *traced, u *facts.Units, w *waiting) F
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
-	f.Severity, f.waits = Warning, reason
+	f.Severity, f.waitsFor = Warning, reason
 	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
-	f.Evidence = w.evidence(t)
+	f.Evidence, f.waits = w.evidence(t), w.rows
 	f.Doubts = in.traceDoubts(t, "what waits here may have others to wait for beside it: then less is gained than the wait takes")
-	w.weigh(r, in, &f, reason)
+	w.weigh(r, in, t, &f, reason)
 	return f
 }
 
@@ -318,7 +324,7 @@ func slowShare(w *waiting) float64 {
 var peers = []string{"network", "dial", "dns", "tls", "network_write", "file_call"}
 
 // weigh judges how much a finding counts.
-func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
+func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string) {
 	g := w.group
 	info := func(doubt string) {
 		f.Severity = Info
@@ -327,7 +333,7 @@ func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
 	if w.share() < r.param("warning") {
 		f.Severity = Info
 	}
-	calls := float64(w.count) / float64(max(1, g.Wall.Count))
+	calls := w.calls()
 	switch {
 	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
 		info("the time is that of whoever answers, who may have good reasons for it")
@@ -342,8 +348,11 @@ func (w *waiting) weigh(r *Rule, in *Input, f *Finding, reason string) {
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
 	}
-	if streams(g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
+	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it writes to its client again and again: it may be there to wait for what it sends next")
+	}
+	if w.outside() && calls >= r.param("calls") && relays(t, g, int64(calls*float64(g.Wall.Count))) {
+		info(relayDoubt)
 	}
 	if name := g.Unit.String(); name == "task" {
 		in.public().weigh(f)
@@ -370,16 +379,23 @@ func causedBy(g facts.UnitGroup, kind string) (sum time.Duration) {
 	return sum
 }
 
-// streams tells whether units write to their clients from code of the user, more than
-// once: a stream of events.
-func streams(g facts.UnitGroup) bool {
+// streams tells whether units write to connections from code of the user, more than once:
+// a stream of events to the client, which may have been taken over from the server.
+func streams(t *traced, g facts.UnitGroup) bool {
 	n := int64(0)
 	for i := range g.All.Rows {
-		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && row.Site.User {
+		if row := &g.All.Rows[i]; row.Kind.Key() == "socket_call" && row.Site.User && writes(t.Frames(row.Site.Stack)) {
 			n += row.Count
 		}
 	}
 	return g.Unit.String() == "request" && n >= 2*g.Wall.Count
+}
+
+// writes tells whether a stack writes to a connection.
+func writes(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return f.Func == "net.(*conn).Write" || f.Func == "internal/poll.(*FD).Write"
+	})
 }
 
 // evidence shows the wait, what it was for, and the slowest one.

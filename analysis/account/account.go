@@ -80,6 +80,8 @@ type Row struct {
 	Time  time.Duration
 	Count int64
 	Units int64
+	// Queued is the part of Time in which whoever was waited for worked for other units.
+	Queued time.Duration
 }
 
 // Cause is what another goroutine did at a line.
@@ -126,6 +128,11 @@ type Group struct {
 	// Asked tells of requests that, by their number, are those that the program sends
 	// itself: what it asks, such as a stand-in for another service, is in the same process.
 	Asked bool
+	// Calls are those of what is outside of the program, the longest together first.
+	Calls []Call
+	// Fans are goroutines that they start and wait for, those first of which the last one
+	// costs most.
+	Fans []Fan
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64
@@ -167,7 +174,9 @@ type Account struct {
 	Cut int64
 	// Others is how many units had too many names to be told apart.
 	Others int64
-	wall   *wallTable
+	// Gates are where units wait for others that have a slot, a worker or a connection.
+	Gates []Gate
+	wall  *wallTable
 }
 
 // Best are the groups of the first kind of units that there are: a program that serves

@@ -37,6 +37,16 @@ type track struct {
 	why            exectrace.NameID
 	inside         stack.ID // where either began
 	lives          bool
+	sent           uint32 // writes to connections since it last waited for one
+	// gate is the one that it has waited at and is inside of.
+	gate *gate
+	// idle is until when it last had nothing to do, gave when it last ended a wait of a
+	// unit, on goroutine gaveTo.
+	idle, gave timeline.Time
+	gaveTo     exectrace.GoID
+	// fans are the goroutines that it has made, by where; fanned tells that it is one.
+	fans   []fan
+	fanned bool
 	// units are those that it works on, request among them.
 	units   *open
 	request *open
@@ -105,7 +115,7 @@ func (b *Builder) transition(e *exectrace.Event) {
 	case exectrace.Runnable:
 		b.ready(t, was.Waited, e.Time)
 	case exectrace.Syscall:
-		b.put(t, e.Time, b.w.at(plainCall, was.Stack), was.Stack)
+		b.call(t, was.Stack, e.Time)
 	case exectrace.Waiting:
 		b.waited(t, was, e)
 	}
@@ -123,6 +133,7 @@ func (b *Builder) transition(e *exectrace.Event) {
 // start begins a life, or what the trace has of it.
 func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	b.units.abandonAll(t)
+	b.leave(t)
 	from := is.Since
 	h := t.history
 	*t = track{id: e.Goroutine(), born: from, lives: true, maker: exectrace.NoGoroutine, history: h}
@@ -132,6 +143,9 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	if created {
 		t.creator, t.maker, t.made = e.GSlot, e.G, e.Stack
 		t.timed = e.GSlot == exectrace.NoSlot
+		if by := b.living(e.GSlot); by != nil && by.units != nil {
+			b.madeBy(t, by, e.Stack, from)
+		}
 	}
 	kind := b.roots.of(is.Name)
 	if t.id == 1 {
@@ -177,9 +191,11 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 	case pl.at == waits && before > waits, pl.at == over:
 		b.ran(t, id, 0, at)
 		b.units.done(t, at)
+		b.leave(t)
 	case pl.at == begins && before == ends: // the next one came right behind
 		b.ran(t, id, 0, at)
 		b.units.done(t, at)
+		b.leave(t)
 		b.units.await(t, at)
 		t.request.real = true
 		t.request.named(pl)
@@ -190,6 +206,7 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 
 // ended is the end of a goroutine, and of what it is.
 func (b *Builder) ended(t *track, at timeline.Time) {
+	b.finished(t, at)
 	for u := t.units; u != nil; {
 		next := u.next
 		switch {
@@ -203,6 +220,7 @@ func (b *Builder) ended(t *track, at timeline.Time) {
 		u = next
 	}
 	t.units, t.request, t.lives = nil, nil, false
+	b.leave(t)
 }
 
 // lose forgets everything: the trace has a gap.
@@ -211,6 +229,7 @@ func (b *Builder) lose() {
 	for i := range b.tracks {
 		b.units.abandonAll(&b.tracks[i])
 		b.tracks[i].lives = false
+		b.leave(&b.tracks[i])
 	}
 	clear(b.tasks)
 	b.stops.open = b.stops.open[:0]

@@ -20,8 +20,9 @@ type follower struct {
 	tracks []track // by slot
 	stops  stops
 	units  collector
-	blocks int      // of all histories
-	calls  int64    // of clients of net/http
+	blocks int   // of all histories
+	calls  int64 // of clients of net/http
+	gates  map[gateKey]*gate
 	cut    []amount // reused: see [follower.follow]
 }
 
@@ -49,7 +50,7 @@ func (f *follower) put(t *track, at timeline.Time, k keyID, id stack.ID) {
 	}
 	f.blocks += t.history.push(f.w, at, k, f.blocks)
 	for u := t.units; u != nil; u = u.next {
-		u.add(k, at-max(from, u.start), 1)
+		u.add(k, at-max(from, u.start), 1, 0)
 		u.step(max(from, u.start), at, k)
 		f.units.draw(u, k, id, at-max(from, u.start))
 	}
@@ -76,6 +77,14 @@ func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
 	if t.stops {
 		k = f.w.id(key{kind: Stopped, site: f.w.site(id), what: t.why})
 	}
+	f.put(t, at, k, id)
+}
+
+// call ends a system call.
+func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
+	k := f.w.at(plainCall, id)
+	f.wrote(t, id)
+	f.outside(t, f.w.keys[k].kind, id, at-t.history.end())
 	f.put(t, at, k, id)
 }
 
@@ -108,11 +117,15 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	case kind == Channel && e.GSlot == exectrace.NoSlot:
 		k = f.w.id(key{kind: Timer, site: f.w.keys[k].site})
 	case t.units == nil && e.Time-t.history.end() < briefly:
-		// Nobody will miss what it was for.
+		f.idled(t, kind, was.Stack, e) // nobody will miss what it was for
 	case kind.followed() && by != nil && by != t && e.To == exectrace.Runnable:
 		f.follow(t, by, k, was.Stack, e)
 		return
 	}
+	if t.units == nil {
+		f.idled(t, f.w.keys[k].kind, was.Stack, e)
+	}
+	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end())
 	f.put(t, e.Time, k, was.Stack)
 }
 
@@ -122,6 +135,9 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	from, to := t.history.end(), e.Time
 	if from >= to {
 		return
+	}
+	if t.units == nil {
+		f.idled(t, f.w.keys[k].kind, where, e)
 	}
 	if f.w.waits[where].asks && f.w.answers(e.Stack) {
 		f.calls++
@@ -135,7 +151,19 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 		}
 		f.cut = append(f.cut, amount{f.w.id(rest) | isOwn, to - from})
 	}
-	f.divide(t, f.w.keys[k], where, e)
+	own := f.w.keys[k]
+	if own.kind == Channel && f.w.waits[where].pool && f.w.view(e.Stack).has(givers...) {
+		own.kind = Pool
+	}
+	queue := queued(t, by, own.kind, timeline.Span{Start: from, End: e.Time})
+	if queue.Len() > 0 {
+		f.pass(t, by, own, f.w.site(e.Stack))
+	}
+	if t.units != nil {
+		f.straggles(t, by, own.site, e)
+		by.gave, by.gaveTo = e.Time, t.id
+	}
+	f.divide(t, own, where, e, queue)
 }
 
 // between appends to the cut what a goroutine, which is at a stack at the end of the
@@ -161,13 +189,10 @@ func (f *follower) between(t *track, at stack.ID, from, to timeline.Time) timeli
 const isOwn = keyID(1 << 31)
 
 // divide puts the pieces of a wait in place of it, the earliest first.
-func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event) {
+func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event, queue timeline.Span) {
 	fn := ""
 	if own.kind == Lock {
 		fn = f.w.locker(e.Stack)
-	}
-	if own.kind == Channel && f.w.waits[where].pool && f.w.view(e.Stack).has(givers...) {
-		own.kind = Pool
 	}
 	longest, before := 0, false
 	for i := range f.cut {
@@ -184,6 +209,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event)
 			longest = i
 		}
 	}
+	f.outsideOf(t, where)
 	at := t.history.end()
 	for i := len(f.cut) - 1; i >= 0; i-- {
 		c := f.cut[i]
@@ -197,7 +223,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event)
 				n = 1
 			}
 			d := at + c.d - max(at, u.start)
-			u.add(c.key, d, n)
+			u.add(c.key, d, n, max(0, min(at+c.d, queue.End)-max(at, u.start, queue.Start)))
 			u.step(max(at, u.start), at+c.d, c.key)
 			f.units.draw(u, c.key, where, d)
 		}

@@ -47,6 +47,9 @@ type gathered struct {
 	wall    sched.Histogram
 	classes map[int]*tally
 	slowest []*kept
+	calls   map[callKey]*callTally
+	squares float64 // of the lengths of units
+	fans    []fanned
 }
 
 // tally is units of about the same length.
@@ -78,7 +81,7 @@ func (c *collector) open(unit Unit, at timeline.Time, g exectrace.GoID) *open {
 		u = &open{}
 	} else {
 		c.spare = u.next
-		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0]}
+		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0], calls: u.calls[:0], fans: u.fans[:0]}
 	}
 	u.unit, u.start, u.g, u.stepped = unit, at, g, c.stepped
 	if unit == Main {
@@ -139,6 +142,8 @@ func (c *collector) end(u *open, at timeline.Time) {
 		g.classes[class] = &tally{}
 	}
 	g.classes[class].take(u, d)
+	g.takeCalls(u, d)
+	g.takeFans(u)
 	c.wall.take(u)
 	if n := len(g.slowest); n < maxSlowest || d > g.slowest[n-1].Span.End-g.slowest[n-1].Span.Start {
 		g.slowest = append(g.slowest[:min(n, maxSlowest-1)], c.keep(u, at))
@@ -181,6 +186,7 @@ func (t *tally) add(r tallied) {
 	t.rows[i].d += r.d
 	t.rows[i].n += r.n
 	t.rows[i].units += r.units
+	t.rows[i].q += r.q
 }
 
 // merge adds another tally.
@@ -209,7 +215,7 @@ func (t *tally) part(w *words) Part {
 	var most Row
 	for _, r := range t.rows {
 		row := w.row(r.key)
-		row.Time, row.Count, row.Units = time.Duration(r.d), r.n, r.units
+		row.Time, row.Count, row.Units, row.Queued = time.Duration(r.d), r.n, r.units, time.Duration(r.q)
 		if row.Kind == Running && samples >= MinSamples {
 			running += row.Time
 			if row.Time >= most.Time {
@@ -293,6 +299,7 @@ func (g *gathered) group(k groupKey, w *words) *Group {
 	for _, s := range all.samples {
 		out.Samples += s
 	}
+	out.Calls, out.Fans = g.callsOf(w), g.fansOf(w)
 	out.All, out.Typical, out.Slow = all.part(w), typical.part(w), slow.part(w)
 	return out
 }
@@ -314,7 +321,7 @@ func (b *Builder) Finish() *Account {
 		b.units.abandonAll(&b.tracks[i])
 	}
 	c := &b.units
-	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, wall: c.wall}
+	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), wall: c.wall}
 	for k, g := range c.groups {
 		out := g.group(k, b.w)
 		out.Asked = out.asked(b.calls)

@@ -1,6 +1,8 @@
 package account
 
 import (
+	"strings"
+
 	"loupe/format/exectrace"
 	"loupe/value/stack"
 )
@@ -39,6 +41,10 @@ type words struct {
 	waits []waitView // by stack
 	rows  rowIndex
 	reads map[stack.ID]bool // see [words.answers]
+	outs  []outView         // by stack
+	// paths are ways through the user's code, the frame nearest to the leaf first.
+	paths  [][]stack.FrameID
+	byPath map[string]pathID
 }
 
 // The states that have one key for each stack.
@@ -67,7 +73,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, byPath: map[string]pathID{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -213,17 +219,42 @@ func (w *words) answers(id stack.ID) bool {
 	return is
 }
 
-// locker is the function that lets a lock go at a stack: the first outside of package
-// sync and the runtime.
-func (w *words) locker(id stack.ID) string {
+// locker is the function that lets a lock go at a stack, without its closures: the first
+// outside of package sync and the runtime that does more than that, by its name.
+func (w *words) locker(id stack.ID) (name string) {
 	table := w.r.Stacks()
 	for _, f := range table.Frames(id) {
-		name := table.Frame(f).Func
-		if pkg := stack.Package(name); pkg != "sync" && pkg != "internal/sync" && !stack.IsRuntime(pkg) {
-			return name
+		frame := table.Frame(f).Func
+		if pkg := stack.Package(frame); pkg == "sync" || pkg == "internal/sync" || stack.IsRuntime(pkg) {
+			continue
+		}
+		if outer := enclosing(frame); name == "" || outer == name {
+			name = outer
+		} else if unlocks(name) {
+			name = outer
+		} else {
+			break
 		}
 	}
-	return ""
+	return name
+}
+
+// unlocks tells of a function, by its name, that it is there to let a lock go: a method
+// that wraps or promotes that of a mutex.
+func unlocks(name string) bool {
+	return strings.Contains(strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]), "unlock")
+}
+
+// enclosing is the function that a closure is written in, or that a deferred call was
+// wrapped for; else the function itself.
+func enclosing(name string) string {
+	after := strings.LastIndexByte(name, '/') + 1
+	for _, mark := range []string{".func", ".deferwrap", ".gowrap", "-fm", "-range"} {
+		if i := strings.Index(name[after:], mark); i > 0 {
+			name = name[:after+i]
+		}
+	}
+	return name
 }
 
 // within tells whether a line was reached through a function.
@@ -236,7 +267,7 @@ func (w *words) within(s siteID, fn string) bool {
 	if !known {
 		table := w.r.Stacks()
 		for _, f := range table.Frames(w.sites[s].Stack) {
-			in = in || table.Frame(f).Func == fn
+			in = in || enclosing(table.Frame(f).Func) == fn
 		}
 		w.holds[q] = in
 	}

@@ -23,6 +23,8 @@ type open struct {
 	rows    []tallied
 	index   map[keyID]int32 // of rows, when there are many
 	samples []sampled
+	calls   []called
+	fans    []fanned
 	wall    map[wallKey]*Spent
 	steps   []stretch
 	stepped bool // steps are wanted
@@ -35,6 +37,7 @@ type tallied struct {
 	d     timeline.Time
 	n     int64
 	units int64
+	q     timeline.Time // of d: waiting for other units
 }
 
 // sampled is how many CPU samples hit a stack.
@@ -56,16 +59,17 @@ const (
 )
 
 // add adds time to a unit.
-func (u *open) add(k keyID, d timeline.Time, n int64) {
+func (u *open) add(k keyID, d timeline.Time, n int64, q timeline.Time) {
 	if d <= 0 {
 		return
 	}
 	if i, ok := u.find(k); ok {
 		u.rows[i].d += d
 		u.rows[i].n += n
+		u.rows[i].q += q
 		return
 	}
-	u.rows = append(u.rows, tallied{k, d, n, 1})
+	u.rows = append(u.rows, tallied{k, d, n, 1, q})
 	switch {
 	case u.index != nil:
 		u.index[k] = int32(len(u.rows) - 1)
@@ -146,6 +150,7 @@ func (c *collector) drop(t *track) {
 func (c *collector) done(t *track, at timeline.Time) {
 	u := t.request
 	t.unlink(u)
+	t.fans = t.fans[:0]
 	if u.real {
 		c.end(u, at)
 	} else {
@@ -230,6 +235,7 @@ func (b *Builder) taskEnd(e *exectrace.Event) {
 	b.ran(t, e.Stack, 0, e.Time)
 	if t.id == u.g && !u.lost {
 		t.unlink(u)
+		b.leave(t)
 		b.units.end(u, e.Time)
 		return
 	}
@@ -243,7 +249,7 @@ func (b *Builder) taskEnd(e *exectrace.Event) {
 	at := began.start
 	for i := len(b.cut) - 1; i >= 0; i-- {
 		c := b.cut[i]
-		began.add(c.key, c.d, 1)
+		began.add(c.key, c.d, 1, 0)
 		began.step(at, at+c.d, c.key)
 		b.units.draw(began, c.key, b.w.sites[b.w.keys[c.key].site].Stack, c.d)
 		at += c.d

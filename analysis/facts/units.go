@@ -76,4 +76,8 @@ type (
 	UnitSite = account.Site
 	// UnitKind is what time passes with.
 	UnitKind = account.Kind
+	// UnitGate is where they wait for others that have a slot.
+	UnitGate = account.Gate
+	// UnitFan is goroutines that they start and wait for.
+	UnitFan = account.Fan
 )

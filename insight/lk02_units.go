@@ -1,0 +1,115 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/unit"
+)
+
+// underLock is a lock that units wait for while its holder waits for something itself.
+type underLock struct {
+	group facts.UnitGroup
+	rows  []*facts.UnitRow // all waits at these lines, the largest first
+	site  facts.UnitSite   // where most of the time is waited
+	does  facts.UnitRow    // what the holder does most
+	time  time.Duration    // of the waits for that
+}
+
+// heldInUnits asks the account of units, which follows each wait for a lock to who held it.
+func heldInUnits(r *Rule, in *Input) (found []Finding) {
+	u := in.Facts.Units()
+	if u.Err != nil {
+		return nil
+	}
+	t := in.trace()
+	groups, _ := unitGroups(r, in, u)
+	for _, g := range groups {
+		for _, l := range locksOf(g) {
+			if g.All.Share(l.time) >= r.param("share") && float64(l.waits()) >= r.param("waits") && 2*l.time >= l.all() {
+				found = append(found, underLockFinding(r, in, t, l))
+				break
+			}
+		}
+	}
+	return found[:min(3, len(found))]
+}
+
+// locksOf are the locks that the units of a group wait for while their holders wait, by what
+// these do.
+func locksOf(g facts.UnitGroup) (all []*underLock) {
+	for i := range g.All.Rows {
+		row := &g.All.Rows[i]
+		if row.Kind.Key() != "lock" || !waitsItself(row.Cause.Kind) {
+			continue
+		}
+		n := slices.IndexFunc(all, func(l *underLock) bool {
+			return l.does.Cause.Kind == row.Cause.Kind && l.does.Cause.Site.Frame == row.Cause.Site.Frame
+		})
+		if n < 0 {
+			n, all = len(all), append(all, &underLock{group: g, site: row.Site, does: *row})
+		}
+		all[n].time += row.Time
+	}
+	for _, l := range all {
+		for i := range g.All.Rows {
+			if row := &g.All.Rows[i]; row.Kind.Key() == "lock" && row.Site.Frame == l.site.Frame {
+				l.rows = append(l.rows, row)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *underLock) int { return int(min(max(b.time-a.time, -1), 1)) })
+	return all
+}
+
+// waitsItself tells of what a holder does that it waits for something else than a CPU or
+// another lock.
+func waitsItself(k facts.UnitKind) bool {
+	return k.Outside() || slices.Contains([]string{"sleep", "timer", "channel", "wait_group", "cond", "pool", "pipe"}, k.Key())
+}
+
+func (l *underLock) waits() (n int64) {
+	for _, row := range l.rows {
+		n += row.Count
+	}
+	return n
+}
+
+// all is how long the units wait at the line, whatever the holder does.
+func (l *underLock) all() (sum time.Duration) {
+	for _, row := range l.rows {
+		sum += row.Time
+	}
+	return sum
+}
+
+func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
+	g, share := l.group, l.group.All.Share(l.time)
+	cause := l.does.Cause
+	text := fmt.Sprintf("%s waits %s of its time for the lock%s, whose holder is %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site),
+		cause.Kind.Clause(), atPlace(cause.Site), unit.Duration(l.time/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
+	if g.Wall.Count > 1 {
+		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
+	f.Score = score(share, r.param("share"), 0.9)
+	f.Severity = Warning
+	if share < 2*r.param("share") {
+		f.Severity = Info
+	}
+	f.Evidence = []Evidence{
+		t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))),
+		t.seen(cause.Site.Stack, "under the lock: %s", cause.Kind.Clause()),
+	}
+	f.Advice = heldAdvice
+	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
+	f.Doubts = in.traceDoubts(t, "the lock may be there so that one at a time does it, as with writes to one file")
+	f.waits = l.rows
+	return f
+}
+
+// heldAdvice is what to do about a lock that is held across a wait.
+const heldAdvice = "Do what waits without the lock: look, let go, fetch, lock again and store. Where several want the same thing, let the first one fetch it and the others wait for that thing alone (golang.org/x/sync/singleflight, or a channel in the entry)."

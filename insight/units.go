@@ -1,0 +1,74 @@
+package insight
+
+import (
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/unit"
+)
+
+// The parameters that rules about units of work have in common.
+var (
+	unitsParam = Param{"units", 10, "requests or tasks", "chosen: fewer are of a moment"}
+	groupParam = Param{"group", 0.1, "share of the time of all", "chosen: a kind of request that hardly counts is left out"}
+)
+
+// unitLook looks for something in the units of one group; fine is what it says of the group
+// where it finds nothing.
+type unitLook func(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string)
+
+// onUnits makes a check of one that looks at groups of units of work.
+func onUnits(look unitLook) func(r *Rule, in *Input) []Finding {
+	return onTrace(func(r *Rule, in *Input, t *traced) []Finding {
+		u := in.Facts.Units()
+		if u.Err != nil {
+			return []Finding{r.answer(TooLittle, "%v", u.Err)}
+		}
+		groups, otherwise := unitGroups(r, in, u)
+		var found []Finding
+		fine := ""
+		for _, g := range groups {
+			some, well := look(r, in, t, g)
+			found = append(found, some...)
+			if fine == "" {
+				fine = well
+			}
+		}
+		switch {
+		case len(found) > 0:
+			return found[:min(3, len(found))]
+		case otherwise != nil:
+			return []Finding{*otherwise}
+		}
+		return []Finding{r.answer(Fine, "%s", fine)}
+	})
+}
+
+// unitGroups are the groups that a rule judges, the heaviest first; otherwise is what it
+// says where it finds nothing in them, nil where that is fine.
+func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, otherwise *Finding) {
+	say := func(f Finding) *Finding { return &f }
+	if len(u.Judged) == 0 {
+		return nil, say(r.answer(NotApplicable, "the trace has no request, user task, benchmark or test from begin to end"))
+	}
+	all, few := time.Duration(0), int64(0)
+	for _, g := range u.Judged {
+		all += g.Wall.Sum
+	}
+	for _, g := range u.Judged {
+		name := g.Unit.String()
+		switch {
+		case float64(g.Wall.Sum) < r.param("group")*float64(all):
+		case name == "main" && !endsByItself(in):
+			return nil, say(r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing"))
+		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
+			few += g.Wall.Count
+		default:
+			groups = append(groups, g)
+		}
+	}
+	if few > 0 {
+		otherwise = say(r.short("the trace has %s from begin to end, %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units")))
+	}
+	return groups, otherwise
+}

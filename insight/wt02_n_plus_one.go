@@ -1,0 +1,147 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var wt02 = &Rule{
+	ID: "WT02", Title: "N+1: the same call is made again and again, one after another",
+	About: "A request (or a task, or a program that ends by itself) asks a peer, opens a file or starts a process many times by the same way through the code, and waits for each answer " +
+		"before it asks for the next. Each call pays the way to the peer and back; the request takes longer with each item. An answer that comes in pieces is one call.",
+	Asks: []facts.Question{facts.Scheduling},
+	Params: []Param{
+		{"calls", 5, "calls in one", "chosen: from here on one call for all is worth having"},
+		{"share", 0.2, "share of the time", "chosen: less is rarely the first thing to change"},
+		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
+		{"each", 200e-6, "s", "chosen: what a unit waits for all of them; less is what the scheduler and the kernel take"},
+		unitsParam,
+		groupParam,
+	},
+	Part:  true,
+	Check: onUnits(checkManyCalls),
+}
+
+// callWords say what calls of a kind are, and what one does.
+var callWords = map[string][2]string{
+	"network":       {"the same call to a peer", "waits for the answer"},
+	"network_write": {"the same call to a peer", "waits for the peer to take it"},
+	"dial":          {"a new connection", "connects"},
+	"dns":           {"the same DNS lookup", "waits for DNS"},
+	"tls":           {"a TLS handshake", "waits for the handshake"},
+	"file_call":     {"the same call on files", "waits for the file system"},
+	"process":       {"another process", "waits for it"},
+}
+
+func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
+	if name := g.Unit.String(); name == "benchmark" || name == "test" {
+		return nil, "a " + name + " may do the same again and again, that is what it is for"
+	}
+	var most *outward
+	for _, o := range outwards(g) {
+		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
+			return []Finding{manyCallsFinding(r, in, t, o)}, ""
+		}
+		if most == nil || o.each() > most.each() {
+			most = o
+		}
+	}
+	if most == nil {
+		return nil, unitOf(g) + " calls nothing outside of the program"
+	}
+	return nil, fmt.Sprintf("%s makes no call again and again that takes long: most often one%s, %s times, %s of its time", unitOf(g), atFrame(most.path[0]), unit.Number(most.each()), unit.Percent(most.share()))
+}
+
+// atFrame is where a call is, as a clause.
+func atFrame(f stack.Frame) string { return atPlace(facts.UnitSite{Frame: f}) }
+
+func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
+	g := o.group
+	words := callWords[o.kind]
+	at, looped := in.loopLine(o.path)
+	text := fmt.Sprintf("%s makes %s %s times, one after another,%s", unitOf(g), words[0], unit.Number(o.each()), atFrame(o.path[0]))
+	if at != o.path[0] {
+		text += fmt.Sprintf(", called%s", atFrame(at))
+	}
+	if looped {
+		text += " in a loop"
+	}
+	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
+	if g.Wall.Count > 1 {
+		text += fmt.Sprintf(", on average over %s", unit.Count(g.Wall.Count))
+	}
+	if grows := o.grows(); grows {
+		text += fmt.Sprintf("; with each call more it takes %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
+	f.Score = score(o.share(), r.param("share"), 0.9)
+	f.Severity = Warning
+	if o.share() < r.param("warning") {
+		f.Severity = Info
+	}
+	f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), at, "%s times in each, %s", unit.Number(o.each()), words[1])}
+	if len(g.Slowest) > 0 {
+		one := g.Slowest[0]
+		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
+	}
+	f.Advice = manyCallsAdvice(t, o)
+	f.Verify = "Record again under the same load: loupe trace requests should show one call here in place of many, and the time of a request should no longer grow with the number of items."
+	f.Doubts = in.traceDoubts(t)
+	if o.kind == "network" {
+		f.Doubts = append(f.Doubts, "where each call needs the answer of the one before (pages, links), only a better interface of the peer helps")
+	}
+	if relays(t, g, o.calls) {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, relayDoubt)
+	}
+	if g.Unit.String() == "task" {
+		f.Doubts = append(f.Doubts, "a task that is a loop over independent work does what it is there for")
+	}
+	f.waits = o.rows()
+	return f
+}
+
+// grows tells whether the length of units follows the number of calls.
+func (o *outward) grows() bool {
+	return o.fit >= 0.5 && o.slope > 0 && float64(o.most) >= 1.3*o.each() && o.slope < 3*o.one() && o.slope > o.one()/3
+}
+
+// loopLine finds where on a way through the code the loop is that makes a call again and
+// again: the frame nearest to the call whose line lies in one; else the nearest.
+func (in *Input) loopLine(path []stack.Frame) (at stack.Frame, looped bool) {
+	for _, f := range path {
+		if _, loop := in.code.lineInLoop(f); loop == loopYes {
+			return f, true
+		}
+	}
+	return path[0], false
+}
+
+// manyCallsAdvice is what to do, by what is called.
+func manyCallsAdvice(t *traced, o *outward) string {
+	switch {
+	case o.kind == "process":
+		return "Do not start a process for each: give one process all of it, or keep one running and talk to it; or do it in the program (a library)."
+	case o.kind == "dial" || o.kind == "tls":
+		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once where the peer can (a batch, a join)."
+	case o.kind == "dns":
+		return "Resolve the name once before the loop, or keep the connection that it was resolved for."
+	case o.kind == "file_call" && syncs(t.Frames(o.stack)):
+		return "Sync once for all of them and not for each (group commit): collect what is to be written, write it in one go, and sync then."
+	case o.kind == "file_call":
+		return "Open and read once, before the loop, and keep what was read; read a folder in one go (os.ReadDir) in place of a call for each file."
+	}
+	return "Ask for all at once: one query with many keys (IN, a join), a bulk or batch call, a pipeline; load what the loop needs before it, and look it up in memory (this is N+1). Where the peer has no such call, make the calls side by side, with a bound (errgroup with SetLimit)."
+}
+
+// syncs tells whether a stack makes a file reach the disk.
+func syncs(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return f.Func == "os.(*File).Sync" || f.Func == "syscall.Fsync" || f.Func == "syscall.Fdatasync"
+	})
+}

@@ -1,0 +1,121 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/account/accounttest"
+	"loupe/session"
+)
+
+// readNet is the leaf of a wait for an answer.
+const readNet = "internal/poll.(*FD).Read@fd.go:1;net.(*conn).Read@net.go:1"
+
+// ask writes to a peer and waits for its answer, at lines below the handler.
+func ask(p *accounttest.Program, d time.Duration, frames ...string) {
+	sendIn(p, frames...)
+	await(p, d, "network", append([]string{readNet}, frames...)...)
+}
+
+// await waits for a reason until nobody ends it.
+func await(p *accounttest.Program, d time.Duration, reason string, frames ...string) {
+	p.Block(reason, accounttest.In(frames...))
+	p.Pass(d)
+	p.Wake(5, "")
+	p.Start(5)
+}
+
+// toOwnClient writes to the client of the request.
+func toOwnClient(p *accounttest.Program) {
+	p.Call(time.Microsecond, accounttest.In("syscall.write@z.go:1", "internal/poll.(*FD).Write@fd.go:1", "net.(*conn).Write@net.go:1", "net/http.checkConnErrorWriter.Write@server.go:20", "net/http.(*response).Flush@server.go:21", "main.handle@main.go:9"))
+}
+
+func TestWT02(t *testing.T) {
+	const query, handle = "main.query@db.go:40", "main.handle@main.go:7"
+	n := 0
+	for _, c := range []struct {
+		name     string
+		do       func(p *accounttest.Program)
+		severity Severity // "" is fine
+		says     string
+		advises  string
+	}{
+		{"asks for each item", func(p *accounttest.Program) {
+			n++
+			for range 6 + n%8 {
+				ask(p, 2*time.Millisecond, query, handle)
+			}
+		}, Warning, "makes the same call to a peer 9.30 times, one after another, in main.query at db.go:40: 99.9% of its time, 2.00 ms each, on average over 20; with each call more it takes 2.00 ms longer (up to 13 calls)", "N+1"},
+		{"asks four times", func(p *accounttest.Program) {
+			for range 4 {
+				ask(p, 2*time.Millisecond, query, handle)
+			}
+		}, "", "most often one in main.query at db.go:40, 4.00 times", ""},
+		{"asks for different things by one helper", func(p *accounttest.Program) {
+			for _, line := range []string{"1", "2", "3", "4", "5", "6"} {
+				ask(p, 2*time.Millisecond, query, "main.handle@main.go:1"+line)
+			}
+		}, "", "1.00 times", ""},
+		{"reads one answer in pieces", func(p *accounttest.Program) {
+			sendIn(p, handle)
+			for range 20 {
+				await(p, time.Millisecond, "network", readNet, handle)
+			}
+		}, "", "1.00 times", ""},
+		{"asks often and computes longer", func(p *accounttest.Program) {
+			for range 10 {
+				ask(p, 300*time.Microsecond, query, handle)
+				p.Pass(3 * time.Millisecond)
+			}
+		}, "", "10.0 times, 9.", ""},
+		{"passes on what comes", func(p *accounttest.Program) {
+			for range 10 {
+				ask(p, 2*time.Millisecond, query, handle)
+				toOwnClient(p)
+			}
+		}, Info, "10.0 times", "N+1"},
+		{"syncs each", func(p *accounttest.Program) {
+			for range 10 {
+				p.Call(2*time.Millisecond, accounttest.In("syscall.Fsync@z.go:1", "os.(*File).Sync@file.go:1", handle))
+			}
+		}, Warning, "the same call on files 10.0 times", "Sync once for all"},
+		{"reads a file in pieces", func(p *accounttest.Program) {
+			for range 10 {
+				p.Call(2*time.Millisecond, accounttest.In("syscall.read@z.go:1", "os.(*File).Read@file.go:1", handle))
+			}
+		}, "", ", 0 times", ""},
+		{"starts processes", func(p *accounttest.Program) {
+			for range 6 {
+				p.Call(2*time.Millisecond, accounttest.In("internal/syscall/unix.Waitid@w.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", handle))
+				p.Call(time.Millisecond, accounttest.In("syscall.close@z.go:1", "os.(*Process).pidfdWait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", handle))
+			}
+		}, Warning, "another process 6.00 times", "Do not start a process for each"},
+		{"computes", func(p *accounttest.Program) { p.Pass(15 * time.Millisecond) }, "", "calls nothing outside", ""},
+	} {
+		f := answers(t, served(t, 20, c.do), "WT02")[0]
+		if c.severity == "" {
+			if f.State != Fine || !strings.Contains(f.Summary, c.says) {
+				t.Errorf("%s: %s, %s, want fine with %q", c.name, f.State, f.Summary, c.says)
+			}
+			continue
+		}
+		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) || !strings.Contains(f.Advice, c.advises) || f.Impact == nil {
+			t.Errorf("%s: %s %s: %s\nadvice: %s\nwant %s with %q and %q", c.name, f.State, f.Severity, f.Summary, f.Advice, c.severity, c.says, c.advises)
+		}
+	}
+}
+
+// TestWaitCards: of two findings about one wait that which says what it is for is the card.
+func TestWaitCards(t *testing.T) {
+	r := served(t, 20, func(p *accounttest.Program) {
+		for range 8 {
+			ask(p, 2*time.Millisecond, "main.query@db.go:40", "main.handle@main.go:7")
+		}
+	})
+	in := NewInput(session.New(r.Open()))
+	all := Run(in)
+	if got := drawn(all, Cards(in, all)); !strings.HasPrefix(got, "WT02(WT01)") {
+		t.Errorf("the cards are %s", got)
+	}
+}

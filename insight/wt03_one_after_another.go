@@ -1,0 +1,165 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var wt03 = &Rule{
+	ID: "WT03", Title: "Calls are made one after another that could be made side by side",
+	About: "A request asks several peers, or one of them for several things, from different lines of one function, and waits for each answer before it asks for the next. Where no call needs " +
+		"the answer of another one, all of them together need take no longer than the longest. The source of the function says what needs what, by its variables and conditions.",
+	Asks: []facts.Question{facts.Scheduling},
+	Params: []Param{
+		{"share", 0.2, "share of the time", "chosen: what is to be had where those that need nothing of each other are made side by side"},
+		{"warning", 0.3, "share of the time", "chosen: requests are done in two thirds of the time"},
+		{"part", 0.05, "share of the time", "chosen: of one call; less is not worth a goroutine"},
+		{"units", 10, "requests or tasks", "chosen: fewer are of a moment"},
+		groupParam,
+	},
+	Part:  true,
+	Check: onUnits(checkSideBySide),
+}
+
+// series are calls that one function makes one after another, in the order of the lines.
+type series struct {
+	at    stack.Frame // the function, and its first line
+	calls []outward   // by line
+	lines []stack.Frame
+	known bool // the source says what needs what
+	gain  time.Duration
+}
+
+func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
+	if name := g.Unit.String(); name == "benchmark" || name == "test" {
+		return nil, "a " + name + " makes its calls in the order that it is there to check"
+	}
+	var best *series
+	for _, s := range seriesOf(r, g) {
+		s.weigh(in)
+		if best == nil || s.gain > best.gain {
+			best = s
+		}
+	}
+	switch {
+	case best == nil:
+		return nil, unitOf(g) + " makes no two calls from different lines of one function that take long"
+	case g.All.Share(best.gain) < r.param("share"):
+		return nil, fmt.Sprintf("%s makes calls one after another in %s that need each other, or take too little: side by side they would save %s of its time", unitOf(g), stack.Short(best.at.Func), unit.Percent(g.All.Share(best.gain)))
+	}
+	return []Finding{seriesFinding(r, in, t, g, best)}, ""
+}
+
+// seriesOf are the functions of a group that make calls at several lines, all of them in
+// most of the units.
+func seriesOf(r *Rule, g facts.UnitGroup) (all []*series) {
+	by := map[string]*series{}
+	for _, o := range outwards(g) {
+		if 2*o.units < g.Wall.Count || o.each() > 2 {
+			continue
+		}
+		for i, f := range o.path {
+			key := f.Func + fmt.Sprint(o.path[i+1:])
+			if by[key] == nil {
+				by[key] = &series{at: f}
+				all = append(all, by[key])
+			}
+			by[key].add(f, o)
+		}
+	}
+	return slices.DeleteFunc(all, func(s *series) bool {
+		for i := len(s.calls) - 1; i >= 0; i-- {
+			if g.All.Share(s.calls[i].time) < r.param("part") {
+				s.calls, s.lines = slices.Delete(s.calls, i, i+1), slices.Delete(s.lines, i, i+1)
+			}
+		}
+		return len(s.calls) < 2
+	})
+}
+
+// add adds a call at a line.
+func (s *series) add(f stack.Frame, o *outward) {
+	i, found := slices.BinarySearchFunc(s.lines, f, func(a, b stack.Frame) int { return cmp.Compare(a.Line, b.Line) })
+	if found {
+		s.calls[i].time += o.time
+		return
+	}
+	s.lines, s.calls = slices.Insert(s.lines, i, f), slices.Insert(s.calls, i, *o)
+}
+
+// weigh finds out what is to be had. Without the source it is what would be if no call
+// needed another.
+func (s *series) weigh(in *Input) {
+	var took []int64
+	var lines []int
+	sum := int64(0)
+	for i, c := range s.calls {
+		took, lines = append(took, int64(c.time)), append(lines, s.lines[i].Line)
+		sum += int64(c.time)
+	}
+	needs, known := in.code.needs(s.at, lines)
+	if !known {
+		needs = make([]callSet, len(lines))
+	}
+	s.known, s.gain = known, time.Duration(sum-longestWay(took, needs))
+}
+
+// changes are words in a line that changes something: then the order may matter.
+var changes = regexp.MustCompile(`(?i)(exec|insert|update|delete|remove|save|put|post|set|write|create|publish|send|commit|begin|store|append|push|lock)`)
+
+func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) Finding {
+	n, share := unitCount(g), g.All.Share(s.gain)
+	var parts []string
+	sum, ordered := time.Duration(0), false
+	for i, c := range s.calls {
+		parts = append(parts, fmt.Sprintf("%s at line %d", unit.Duration(c.time/n), s.lines[i].Line))
+		sum += c.time
+		text, _ := in.code.lineInLoop(s.lines[i])
+		ordered = ordered || changes.MatchString(text)
+	}
+	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), strings.Join(parts[:min(5, len(parts))], ", "),
+		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
+	if g.Wall.Count > 1 {
+		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
+	}
+	text += fmt.Sprintf("; side by side they would take %s", unit.Duration((sum-s.gain)/n))
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
+	f.Score = score(share, r.param("share"), 0.6)
+	f.Severity = Warning
+	if share < r.param("warning") {
+		f.Severity = Info
+	}
+	for i, c := range s.calls[:min(4, len(s.calls))] {
+		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(c.stack), s.lines[i], "%s in each: %s", unit.Duration(c.time/n), callWords[c.kind][1]))
+	}
+	f.Advice = "Make the calls that need nothing of each other side by side: an errgroup or a WaitGroup with one goroutine each, and wait once; or start the longest first and ask for its answer last. Where one peer answers all of them, ask for all in one call."
+	f.Verify = "Record again under the same load: loupe trace requests should show one wait in place of these, about as long as the longest of them."
+	f.Doubts = in.traceDoubts(t)
+	if !s.known {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "the source is not there, or not clear: this holds if no call needs the answer of another")
+	} else {
+		f.Doubts = append(f.Doubts, "no call uses what came of another, by its variables; effects on a peer may ask for an order all the same")
+	}
+	if ordered {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "by its name one of the calls changes something: then the order may matter")
+	}
+	for _, c := range s.calls {
+		for _, row := range c.rows() {
+			if !slices.Contains(f.waits, row) {
+				f.waits = append(f.waits, row)
+			}
+		}
+	}
+	return f
+}

@@ -1,0 +1,160 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+var wt04 = &Rule{
+	ID: "WT04", Title: "Requests queue: a semaphore, worker pool or connection pool is too narrow",
+	About: "Requests (or tasks) wait for a slot that other requests have: of a semaphore, of a pool, or of workers that do one thing at a time. Whoever ends the wait of one has worked for " +
+		"another until then. The number of those inside, seen when one has to wait, is the width.",
+	Asks: []facts.Question{facts.Scheduling},
+	Params: []Param{
+		{"share", 0.2, "share of the time", "chosen: less is rarely the first thing to change"},
+		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
+		{"waits", 10, "waits", "chosen: fewer are of a moment"},
+		{"passed", 0.5, "share of the waits", "chosen: so many are ended by who has waited there before; where one event ends the waits of many it is less"},
+		{"each", 200e-6, "s", "chosen: what a unit waits for others; less is what the scheduler takes"},
+		unitsParam,
+		groupParam,
+	},
+	Part:  true,
+	Check: onUnits(checkNarrow),
+}
+
+// narrow is where the units of a group wait for others.
+type narrow struct {
+	group  facts.UnitGroup
+	gate   *facts.UnitGate
+	rows   []*facts.UnitRow // the largest first
+	queued time.Duration
+}
+
+func (q *narrow) share() float64 { return q.group.All.Share(q.queued) }
+
+// queuesOf are those of a group, the longest first.
+func queuesOf(u *facts.Units, g facts.UnitGroup) (all []*narrow) {
+	for i := range g.All.Rows {
+		row := &g.All.Rows[i]
+		if row.Queued <= 0 {
+			continue
+		}
+		n := slices.IndexFunc(all, func(q *narrow) bool { return q.gate.Kind == row.Kind && q.gate.Site == row.Site })
+		if n < 0 {
+			at := slices.IndexFunc(u.Gates, func(x facts.UnitGate) bool { return x.Kind == row.Kind && x.Site == row.Site })
+			if at < 0 {
+				continue // a part of a wait that has another kind
+			}
+			n, all = len(all), append(all, &narrow{group: g, gate: &u.Gates[at]})
+		}
+		all[n].rows = append(all[n].rows, row)
+		all[n].queued += row.Queued
+	}
+	slices.SortStableFunc(all, func(a, b *narrow) int { return int(min(max(b.queued-a.queued, -1), 1)) })
+	return all
+}
+
+func checkNarrow(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
+	all := queuesOf(in.Facts.Units(), g)
+	for _, q := range all {
+		enough := q.share() >= r.param("share") && (q.queued/unitCount(g)).Seconds() >= r.param("each")
+		if enough && float64(q.gate.Waits) >= r.param("waits") && q.gate.Passed >= r.param("passed") && !q.database(t) {
+			return []Finding{narrowFinding(r, in, t, q)}, ""
+		}
+	}
+	if len(all) == 0 {
+		return nil, unitOf(g) + " waits for no slot that another one has"
+	}
+	return nil, fmt.Sprintf("%s waits %s of its time%s for others", unitOf(g), unit.Percent(all[0].share()), atPlace(all[0].gate.Site))
+}
+
+// database tells of a queue for connections of database/sql, which LK06 is about.
+func (q *narrow) database(t *traced) bool {
+	return slices.ContainsFunc(t.Frames(q.gate.Site.Stack), func(f stack.Frame) bool { return f.Func == poolWait })
+}
+
+// width is how many go on at once, in words.
+func (q *narrow) width() string {
+	n := int64(q.gate.Width)
+	switch {
+	case q.gate.Workers && n == 1:
+		return "one goroutine serves all of them"
+	case q.gate.Workers && q.gate.Kind.Key() == "pool":
+		return unit.Plural(n, "connection") + " for all of them"
+	case q.gate.Workers:
+		return fmt.Sprintf("%s serve all of them", unit.Plural(n, "goroutine"))
+	case q.gate.Steady < 0.5:
+		return ""
+	case n == 1:
+		return "one at a time gets through"
+	}
+	return fmt.Sprintf("%d at a time get through", n)
+}
+
+// computes tells whether those who are inside are mostly running, or ready to.
+func (q *narrow) computes() bool {
+	busy := time.Duration(0)
+	for _, row := range q.rows {
+		if kind := row.Cause.Kind.Key(); kind == "running" || kind == "runnable" {
+			busy += row.Queued
+		}
+	}
+	return 2*busy >= q.queued
+}
+
+func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
+	g, first := q.group, q.rows[0]
+	text := fmt.Sprintf("%s waits %s of its time%s until others are done: %s of %s", unitOf(g), unit.Percent(q.share()), atPlace(q.gate.Site), unit.Duration(q.queued/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
+	if g.Wall.Count > 1 {
+		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
+	}
+	if width := q.width(); width != "" {
+		text += "; " + width
+	}
+	if first.Cause.Kind.Key() != "unknown" && first.Cause.Kind.Key() != "none" {
+		text += fmt.Sprintf("; these are mostly %s%s meanwhile", first.Cause.Kind.Clause(), atPlace(first.Cause.Site))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(q.share(), "share of the time of "+pluralOf(g))
+	f.Score = score(q.share(), r.param("share"), 0.9)
+	f.Severity = Warning
+	if q.share() < r.param("warning") {
+		f.Severity = Info
+	}
+	f.Evidence = []Evidence{t.seen(q.gate.Site.Stack, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
+	if first.Cause.Site.Frame.Func != "" {
+		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile the others are %s here", first.Cause.Kind.Clause()))
+	}
+	if q.gate.Frees.Frame.Func != "" && q.gate.Frees.User {
+		f.Evidence = append(f.Evidence, t.seen(q.gate.Frees.Stack, "here a wait is ended"))
+	}
+	f.Advice = narrowAdvice(q)
+	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
+	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that is what has to become faster, or the load is too much")
+	if q.computes() {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, "those inside compute: more at once help only as far as CPUs are free")
+		full(in, &f)
+	}
+	f.waits = q.rows
+	return f
+}
+
+// narrowAdvice is what to do, by what the slot is of.
+func narrowAdvice(q *narrow) string {
+	switch {
+	case q.gate.Kind.Key() == "pool":
+		return "Allow more connections to the peer (http.Transport.MaxConnsPerHost), and keep as many idle ones (MaxIdleConnsPerHost); or hold each for less: read bodies to the end at once and close them."
+	case q.gate.Workers:
+		return "Start more workers, as many as what they wait for can serve at once; or let each request do the work on its own goroutine behind a wide semaphore."
+	case q.gate.Width == 1:
+		return "Let more of them in at once: a channel of capacity 1, or one token, is a lock. Do what waits outside of it, and guard with it only what must not happen twice at a time."
+	}
+	return "Let more of them in at once: raise the capacity of the semaphore or channel as far as what is behind it can bear; or hold the slot for less, only around the call that it protects."
+}

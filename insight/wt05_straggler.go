@@ -1,0 +1,84 @@
+package insight
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/value/unit"
+)
+
+var wt05 = &Rule{
+	ID: "WT05", Title: "A straggler: the last goroutine of a fan-out takes much longer than the others",
+	About: "A request starts several goroutines at one place and waits for all of them. It is done when the last one is: where that takes several times as long as the one in the middle, " +
+		"the others are ready early for nothing.",
+	Asks: []facts.Question{facts.Scheduling},
+	Params: []Param{
+		{"share", 0.25, "share of the time", "chosen: what is to be had when the last one is as fast as the one in the middle"},
+		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
+		{"times", 3, "times the median", "chosen: of goroutines that wait for each other in turn, or for a P, the last one takes twice the median"},
+		{"goroutines", 4, "goroutines in one", "chosen: of fewer there is no middle"},
+		{"each", 200e-6, "s", "chosen: what a unit waits for the last one alone"},
+		unitsParam,
+		groupParam,
+	},
+	Part:  true,
+	Check: onUnits(checkStraggler),
+}
+
+func checkStraggler(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
+	for i := range g.Fans {
+		x := &g.Fans[i]
+		several := float64(x.Goroutines) >= r.param("goroutines")*float64(x.Count)
+		late := float64(x.Last) >= r.param("times")*float64(x.Median)
+		often := g.Wall.Count < 2 || float64(x.Units) >= min(r.param("units"), float64(g.Wall.Count)/2)
+		if several && late && often && g.All.Share(x.Excess) >= r.param("share") && (x.Excess/unitCount(g)).Seconds() >= r.param("each") {
+			found = append(found, stragglerFinding(r, in, t, g, x))
+		}
+	}
+	if len(found) > 0 {
+		return found[:1], ""
+	}
+	if len(g.Fans) == 0 {
+		return nil, unitOf(g) + " starts no goroutines that it waits for all together"
+	}
+	x := &g.Fans[0]
+	return nil, fmt.Sprintf("%s waits%s for goroutines of which the last one takes %s times the median, %s of its time", unitOf(g), atPlace(x.Waits), unit.Number(float64(x.Last)/float64(max(1, x.Median))), unit.Percent(g.All.Share(x.Excess)))
+}
+
+func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts.UnitFan) Finding {
+	share, n := g.All.Share(x.Excess), time.Duration(x.Count)
+	text := fmt.Sprintf("%s waits%s for %s: the last one takes %s, the one in the middle %s; that is %s of its time", unitOf(g), atPlace(x.Waits),
+		plurals(float64(x.Goroutines)/float64(x.Count), "goroutine"), unit.Duration(x.Last/n), unit.Duration(x.Median/n), unit.Percent(share))
+	if g.Wall.Count > 1 {
+		text += fmt.Sprintf(", on average over %s", unit.Count(g.Wall.Count))
+	}
+	known := x.Did.Kind.Key() != "none" && x.Did.Kind.Key() != "unknown" && x.Did.Site.Frame.Func != ""
+	if known {
+		text += fmt.Sprintf("; the last one is %s%s meanwhile", x.Did.Kind.Clause(), atPlace(x.Did.Site))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
+	f.Score = score(share, r.param("share"), 0.9)
+	f.Severity = Warning
+	if share < r.param("warning") {
+		f.Severity = Info
+	}
+	f.Evidence = []Evidence{t.seen(x.Waits.Stack, "%s for the last one alone in each", unit.Duration(x.Excess/unitCount(g)))}
+	if known {
+		f.Evidence = append(f.Evidence, t.seen(x.Did.Site.Stack, "the last one is %s here: %s in each", x.Did.Kind.Clause(), unit.Duration(x.DidTime/unitCount(g))))
+	}
+	f.Evidence = append(f.Evidence, t.seen(x.Made, "the goroutines are made here"))
+	f.Advice = "Look at what the last one does: start it first, cut its part into pieces as large as the others, give it a deadline and answer without it, or do not wait for it. Where it is another one each time, the peer's times vary: ask a second time when the answer is late (hedging), and look at the peer's slow requests."
+	f.Verify = "Record again under the same load: the last one should take about as long as the one in the middle, and the median of the requests should fall."
+	f.Doubts = in.traceDoubts(t)
+	if kind := x.Did.Kind.Key(); kind == "running" || kind == "runnable" || kind == "lock" {
+		full(in, &f)
+	}
+	for i := range g.All.Rows {
+		if row := &g.All.Rows[i]; row.Site == x.Waits && row.Kind.Key() != "running" && row.Kind.Key() != "runnable" {
+			f.waits = append(f.waits, row)
+		}
+	}
+	return f
+}
