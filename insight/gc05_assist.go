@@ -62,7 +62,7 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
 	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started assists more than later")...)
 	in.public().weigh(&f)
-	if u, ok := in.unitsSpend(func(row *facts.UnitRow) bool { return row.Kind.Key() == "mark_assist" }); ok {
+	if u, ok := unitsSpend(in, func(row *facts.UnitRow) bool { return row.Kind.Key() == "mark_assist" }); ok {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goes into mark assists, %s of the slowest", u, unit.Percent(u.slow)), Path: t.Entry.Path, Phase: t.Entry.Phase})
 		if max(u.share(), u.slow) < r.param("unit") && f.Severity.AtLeast(Warning) {
 			f.Severity = Info

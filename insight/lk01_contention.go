@@ -238,7 +238,7 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 // where most of them are theirs. Of that time, what passes while the one that holds the
 // lock waits for a P is a wait for a P.
 func (c *contention) ofUnits(p *facts.Place, f *Finding) {
-	u, ok := c.in.unitsSpend(func(row *facts.UnitRow) bool {
+	u, ok := unitsSpend(c.in, func(row *facts.UnitRow) bool {
 		return row.Kind.Key() == "lock" && row.Site.Frame.File == p.At.File && row.Site.Frame.Line == p.At.Line
 	})
 	if !ok || 2*u.time < p.Time {

@@ -21,7 +21,7 @@ type unitTime struct {
 
 // unitsSpend adds up the rows of requests or tasks for which keep is true; false where the
 // trace has none from begin to end.
-func (in *Input) unitsSpend(keep func(row *facts.UnitRow) bool) (u unitTime, ok bool) {
+func unitsSpend(in *Input, keep func(row *facts.UnitRow) bool) (u unitTime, ok bool) {
 	units := in.Facts.Units()
 	if units.Err != nil {
 		return u, false
