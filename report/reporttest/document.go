@@ -117,11 +117,17 @@ func (c *document) quantiles(path string, o map[string]any) {
 		value float64
 	}
 	seen := map[string]last{}
+	var numbers, plain []string // names, as they are and in one way
+	for _, key := range keysOf(o) {
+		if _, number := o[key].(float64); number {
+			numbers, plain = append(numbers, key), append(plain, thousandth.Replace(key))
+		}
+	}
 	for _, rank := range ranks {
-		for _, key := range keysOf(o) {
-			thing, ok := without(strings.NewReplacer("p99.9", "p999", "p99_9", "p999").Replace(key), rank)
-			v, number := o[key].(float64)
-			if !ok || !number {
+		for i, key := range numbers {
+			thing, ok := without(plain[i], rank)
+			v, _ := o[key].(float64)
+			if !ok {
 				continue
 			}
 			if before, some := seen[thing]; some && v < before.value {
@@ -219,14 +225,14 @@ func (c *document) impact(path string, o map[string]any) {
 	}
 }
 
+// unmeasured is what durations and figures are that nobody has measured.
+var unmeasured = []string{" NaN", "(NaN", "NaN%", "2562047h", "292 years"}
+
+// thousandth writes names of the 99.9th percentile in one way.
+var thousandth = strings.NewReplacer("p99.9", "p999", "p99_9", "p999")
+
 var (
 	partOfAll = regexp.MustCompile(`([0-9][0-9.,]*) of (?:the )?([0-9][0-9.,]*) (?:Ps|CPUs|cores)\b`)
-	// endless is a number that nobody has measured.
-	endless = regexp.MustCompile(`[0-9]{25}|\bNaN\b|2562047h|292 years`)
-	// packed is what an HTML report holds for its page, in base64.
-	packed = regexp.MustCompile(`[A-Za-z0-9+/=]{200,}`)
-	// encoded is a digit for each of many things.
-	encoded = regexp.MustCompile(`^[0-9]+$`)
 	// mostOf is a share of what nothing has more than all of.
 	mostOf = regexp.MustCompile(`([0-9][0-9.,]*)\s?% of (?:(?:the|that|its|all) (?:time|Ps|bytes|requests|goroutines|samples|objects|events)|all\b)`)
 )
@@ -234,29 +240,78 @@ var (
 // checkWords looks at figures in sentences.
 func checkWords(path, text string) (wrong []string) {
 	fail := func(what string) { wrong = append(wrong, path+": "+what) }
-	for _, m := range mostOf.FindAllStringSubmatch(text, -1) {
+	parts := strings.Contains(text, " of ")
+	for _, m := range found(mostOf, text, parts && strings.Contains(text, "%")) {
 		if f, ok := figure(m[1]); ok && f > 100 {
 			fail(m[0])
 		}
 	}
-	for _, m := range partOfAll.FindAllStringSubmatch(text, -1) {
+	for _, m := range found(partOfAll, text, parts) {
 		part, ok := figure(m[1])
 		if whole, also := figure(m[2]); ok && also && part > whole*1.005 {
 			fail(m[0])
 		}
 	}
-	if m := endless.FindString(packed.ReplaceAllStringFunc(text, digits)); m != "" && !encoded.MatchString(text) {
-		fail(m)
+	if number := endless(text); number != "" {
+		fail(number)
 	}
 	return wrong
 }
 
-// digits is a long word itself where it is a number, and nothing where it is packed data.
-func digits(word string) string {
-	if encoded.MatchString(word) {
-		return word
+// endless returns a number in a text that nobody has measured: what is left of a division
+// by zero, or has more digits than a ratio may. It does not look into packed data, which an
+// HTML report holds for its page, nor at a text of digits alone, one for each of many
+// things.
+func endless(text string) string {
+	for _, word := range unmeasured {
+		if strings.Contains(text, word) {
+			return word
+		}
+	}
+	const digits, packed = 25, 200
+	whole := text
+	for len(text) >= digits {
+		n := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
+		if n < 0 {
+			n = len(text)
+		}
+		if word := text[:n]; n >= digits && (n < packed || isNumber(word)) {
+			if run := longRun(word, digits); run != "" && !isNumber(whole) {
+				return run
+			}
+		}
+		text = text[min(len(text), n+1):]
 	}
 	return ""
+}
+
+// longRun is the first run of at least n digits in a word.
+func longRun(word string, n int) string {
+	from := 0
+	for i := 0; i <= len(word); i++ {
+		if i < len(word) && '0' <= word[i] && word[i] <= '9' {
+			continue
+		}
+		if i-from >= n {
+			return word[from:i]
+		}
+		from = i + 1
+	}
+	return ""
+}
+
+func inWord(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '+' || r == '/' || r == '='
+}
+
+func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
+// found are the matches in a text that may have some.
+func found(expr *regexp.Regexp, text string, may bool) [][]string {
+	if !may {
+		return nil
+	}
+	return expr.FindAllStringSubmatch(text, -1)
 }
 
 func figure(text string) (float64, bool) {

@@ -36,3 +36,23 @@ func TestDocuments(t *testing.T) {
 	f("{\"share\":0.2}\n{\"share\":2}\n", "share is 2")
 	f("2 of 4 Ps, 100% of the time, +161% of it", "")
 }
+
+func TestEndless(t *testing.T) {
+	long := strings.Repeat("7", 30)
+	packed := strings.Repeat("a7B/", 60)
+	for text, want := range map[string]string{
+		"a ratio of " + long:     long,
+		long + " times as many":  long,
+		"it took 2562047h47m16s": "2562047h",
+		"a share of NaN%":        " NaN",
+		long:                     "", // a digit for each
+		"data " + packed + long + packed + " of it": "",
+		"a name with 123456789012345678 in it":      "",
+		"NaNs are no numbers":                       "",
+	} {
+		got := strings.Join(reporttest.CheckOutput([]byte(text)), "; ")
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%.40q: %q, want %q", text, got, want)
+		}
+	}
+}
