@@ -382,8 +382,8 @@ var crowded = map[string]bool{"SC06": true, "SC07": true, "SC14": true, "GC01": 
 // follows lists the rules whose findings one follows from, where both are there.
 var follows = map[string][]string{
 	"CP05": {"SC02", "SC03", "SC13", "SC16", "SC18"}, // scheduling is paid for by who starts, wakes and spins
-	"CP14": {"SC02"},                         // every goroutine grows its stack anew
-	"SC07": {"SC04", "SC02", "SC08"},         // a burst of goroutines, or Ps that stand still
+	"CP14": {"SC02"},                                 // every goroutine grows its stack anew
+	"SC07": {"SC04", "SC02", "SC08"},                 // a burst of goroutines, or Ps that stand still
 	"GC01": {"SC04", "SC08"},
 	"GC02": {"SC14"},
 	"LD02": {"GC03", "GC04", "GC05", "GC01"},

@@ -300,6 +300,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Evidence, f.waits = w.evidence(t), w.rows
 	f.Doubts = in.traceDoubts(t, "what waits here may have others to wait for beside it: then less is gained than the wait takes")
 	w.weigh(r, in, t, &f, reason)
+	namelessDoubt(in, g, &f)
 	return f
 }
 

@@ -102,6 +102,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	if g.Unit.String() == "task" {
 		f.Doubts = append(f.Doubts, "a task that is a loop over independent work does what it is there for")
 	}
+	namelessDoubt(in, g, &f)
 	f.waits = o.rows()
 	return f
 }
