@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
 	"loupe/analysis/facts"
 	"loupe/value/unit"
@@ -28,8 +29,11 @@ func checkEmptyTurns(r *Rule, in *Input, t *traced) []Finding {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	var found []Finding
-	for i := range turns.Lines {
-		x := &turns.Lines[i]
+	lines := slices.DeleteFunc(slices.Clone(turns.Lines), func(x facts.Turn) bool {
+		return !in.Session.Scope().IsOutsideStandard(t.Site(x.Stack)) // such as the collector's own goroutines
+	})
+	for i := range lines {
+		x := &lines[i]
 		herd := x.Wake != facts.ByBroadcast || float64(x.Turns) >= r.param("woken")*float64(x.Calls)
 		empty := forNothing(x)
 		if herd && float64(empty) >= r.param("share")*float64(turns.All) && t.Rate(empty) >= r.param("rate") && float64(empty) >= r.param("half")*float64(x.Turns) {
@@ -39,10 +43,10 @@ func checkEmptyTurns(r *Rule, in *Input, t *traced) []Finding {
 	if len(found) > 0 {
 		return found[:min(2, len(found))]
 	}
-	if len(turns.Lines) == 0 {
+	if len(lines) == 0 {
 		return []Finding{r.answer(Fine, "no goroutine was woken by a Broadcast, a timer or runtime.Gosched to wait again at once")}
 	}
-	x := &turns.Lines[0]
+	x := &lines[0]
 	return []Finding{r.answer(Fine, "goroutines were woken at most %s times a second at one line to wait again at once, %s of all turns", unit.Number(t.Rate(forNothing(x))), unit.Percent(float64(forNothing(x))/float64(max(1, turns.All))))}
 }
 

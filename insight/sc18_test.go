@@ -82,6 +82,15 @@ func TestSC18(t *testing.T) {
 				p.Block("sleep", sleep)
 			}
 		}), ""},
+		{"the runtime's own", waitingMany(1, "sleep", sleep, func(p *accounttest.Program, n int) {
+			p.Wake(20, "")
+			p.Start(20)
+			for range 50 {
+				p.Event("GoStop", `reason_string="runtime.Gosched" stack=runtime.goschedIfBusy@proc.go:1;runtime.bgsweep@mgcsweep.go:2`)
+				p.Start(20)
+			}
+			p.Block("sleep", sleep)
+		}), ""},
 		{"spinning", waitingMany(1, "sleep", sleep, func(p *accounttest.Program, n int) {
 			p.Wake(20, "")
 			p.Start(20)

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"fmt"
 	"time"
 
 	"loupe/analysis/facts"
@@ -42,6 +43,25 @@ func onUnits(look unitLook) func(r *Rule, in *Input) []Finding {
 		}
 		return []Finding{r.answer(Fine, "%s", fine)}
 	})
+}
+
+// nameless is how many requests have left no stack in their handler: they were quick, and
+// may be of any group of requests.
+func nameless(u *facts.Units, g facts.UnitGroup) int64 {
+	for _, o := range u.Groups {
+		if o != g && o.Unit == g.Unit && o.Name == "" && g.Unit.String() == "request" {
+			return o.Wall.Count
+		}
+	}
+	return 0
+}
+
+// namelessDoubt is what speaks against figures of one request of a group, where there are
+// many without a name.
+func namelessDoubt(in *Input, g facts.UnitGroup, f *Finding) {
+	if n := nameless(in.Facts.Units(), g); n > g.Wall.Count/2 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s so quick that no event tells who handled them: where they were of the same handler, it is only some of its requests", map[bool]string{true: "1 request was", false: unit.Count(n) + " requests were"}[n == 1]))
+	}
 }
 
 // unitGroups are the groups that a rule judges, the heaviest first; otherwise is what it

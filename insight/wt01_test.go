@@ -82,6 +82,12 @@ func TestWT01(t *testing.T) {
 				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
 			}
 		}, Warning, "in 6.00 waits each", "It polls"},
+		{"tries again and again", func(p *accounttest.Program) {
+			for range 6 {
+				p.Call(time.Microsecond, accounttest.In("syscall.connect@z.go:1", "net.(*netFD).connect@fd.go:1", "net.Dial@dial.go:1", "main.handle@main.go:6"))
+				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
+			}
+		}, Warning, "in 6.00 waits each, between as many calls in main.handle at main.go:6", "exponential backoff"},
 		{"computes", func(p *accounttest.Program) { p.Pass(15 * time.Millisecond) }, "", "running", ""},
 		{"computes and sleeps a little", func(p *accounttest.Program) {
 			p.Pass(15 * time.Millisecond)

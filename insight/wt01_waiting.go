@@ -288,6 +288,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}
 	}
+	again := w.between(calls >= r.param("calls"))
+	if again != nil {
+		text += fmt.Sprintf(", between as many calls%s", atPlace(again.Site))
+	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
 	}
@@ -296,12 +300,36 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
 	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
+	if again != nil {
+		f.Advice = againAdvice
+		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
+	}
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
-	f.Evidence, f.waits = w.evidence(t), w.rows
+	f.Evidence, f.waits = append(w.evidence(t), f.Evidence...), w.rows
 	f.Doubts = in.traceDoubts(t, "what waits here may have others to wait for beside it: then less is gained than the wait takes")
 	w.weigh(r, in, t, &f, reason)
+	namelessDoubt(in, g, &f)
 	return f
 }
+
+// between finds what a unit calls outside of the program before or after each of many
+// pauses, in the same function: it tries, or asks, again and again.
+func (w *waiting) between(many bool) *facts.UnitRow {
+	if !many || w.kind != "sleep" && w.kind != "timer" {
+		return nil
+	}
+	for i := range w.group.All.Rows {
+		row := &w.group.All.Rows[i]
+		calls := row.Kind.Outside() || row.Kind.Key() == "socket_call"
+		if calls && row.Site.Frame.Func == w.site.Frame.Func && 5*row.Count >= 4*w.count && 2*row.Count <= 5*w.count {
+			return row
+		}
+	}
+	return nil
+}
+
+// againAdvice is what to do about a call that is made again after each pause.
+const againAdvice = "It calls, pauses and calls again. Where the calls fail, wait longer after each (exponential backoff with jitter), stop after a few or with the context of the request, and fail at once while the peer is known to be down. Where it asks whether something is ready, have the peer say so (a long poll, a callback, a notification)."
 
 // pluralOf names units: "requests of main.handle".
 func pluralOf(g facts.UnitGroup) string {

@@ -85,7 +85,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), at, "%s times in each, %s", unit.Number(o.each()), words[1])}
-	if len(g.Slowest) > 0 {
+	if len(g.Slowest) > 0 && g.Wall.Count > 1 {
 		one := g.Slowest[0]
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
 	}
@@ -102,6 +102,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	if g.Unit.String() == "task" {
 		f.Doubts = append(f.Doubts, "a task that is a loop over independent work does what it is there for")
 	}
+	namelessDoubt(in, g, &f)
 	f.waits = o.rows()
 	return f
 }

@@ -6,7 +6,28 @@ import (
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/recording"
 )
+
+// TestWT03Source: the source says what needs what, and whether the order may matter.
+func TestWT03Source(t *testing.T) {
+	const ms = time.Millisecond
+	for body, want := range map[string]Severity{
+		"user := get(1)\n\tads := get(2)\n\tuse(user, ads)":    Warning,
+		"user := get(1)\n\tads := get(user)\n\tuse(user, ads)": "",
+		"user := get(1)\n\tads := insert(2)\n\tuse(user, ads)": Info,
+	} {
+		r := served(t, 20, func(p *accounttest.Program) {
+			ask(p, 5*ms, "main.get@db.go:40", "main.handle@main.go:3")
+			ask(p, 5*ms, "main.get@db.go:40", "main.handle@main.go:4")
+		})
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\nfunc handle() {\n\t"+body+"\n}\n"))
+		f := answers(t, r, "WT03")[0]
+		if f.Severity != want {
+			t.Errorf("%s: %s %s: %s", body, f.State, f.Severity, f.Summary)
+		}
+	}
+}
 
 // TestWT03: without the source it is a possibility, and said as one.
 func TestWT03(t *testing.T) {

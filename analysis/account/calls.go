@@ -38,6 +38,8 @@ type Call struct {
 	Delayed     int64
 	DelayedTime time.Duration
 	Pieces      int64
+	// Least is the shortest wait for the begin of an answer.
+	Least time.Duration
 }
 
 // Outside tells whether what is waited for is outside of the program: a peer, a file or
@@ -82,6 +84,7 @@ type called struct {
 	delayed int64
 	late    timeline.Time // of delayed
 	pieces  int64
+	least   timeline.Time // of those that are a call; 0 is none
 }
 
 // maxCalls is how many different calls of one unit are told apart.
@@ -98,8 +101,9 @@ const (
 var (
 	// roundTrips are those that send a request and wait for the begin of its answer.
 	roundTrips = []string{"net/http.(*persistConn).roundTrip", "net/http.(*http2ClientConn).", "net/http/internal/http2.(*ClientConn).", "golang.org/x/net/http2.(*ClientConn).", "google.golang.org/grpc.(*ClientConn).Invoke", "google.golang.org/grpc.invoke"}
-	// fileCalls are those of a whole file, and of what must reach the disk.
-	fileCalls = []string{"os.Open", "os.ReadFile", "os.WriteFile", "os.Create", "os.Stat", "os.Lstat", "os.Remove", "os.Rename", "os.Mkdir", "os.ReadDir", "os.(*File).Sync", "syscall.Fsync", "syscall.Fdatasync"}
+	// fileCalls ask for a file by its name, or that it reaches the disk: reading on in it is no call.
+	fileCalls = []string{"syscall.Open", "syscall.open", "syscall.Stat", "syscall.stat", "syscall.Lstat", "syscall.lstat", "syscall.fstatat", "syscall.Unlink", "syscall.unlink", "syscall.Rename", "syscall.rename", "syscall.Mkdir", "syscall.mkdir",
+		"syscall.Fsync", "syscall.Fdatasync", "syscall.fdatasync", "internal/syscall/unix.Openat", "internal/syscall/unix.Fstatat"}
 	// processEnds are the waits for the end of a process.
 	processEnds = []string{"internal/syscall/unix.Waitid", "syscall.Wait4", "syscall.wait4"}
 	writers     = []string{"internal/poll.(*FD).Write", "internal/poll.(*FD).writeMsg", "internal/poll.(*FD).WriteMsg", "internal/poll.(*FD).Writev"}
@@ -132,7 +136,7 @@ func askingOf(v stackView) asking {
 	case v.has("net.(*", "crypto/tls."):
 		return written
 	case v.has("os.", "internal/poll."):
-		if v.has(fileCalls...) && !v.has("os.(*File).Read", "os.(*File).Write") {
+		if v.has(fileCalls...) {
 			return always
 		}
 		return never
@@ -180,7 +184,7 @@ func (f *follower) outside(t *track, kind Kind, id stack.ID, d timeline.Time) {
 	v := f.w.out(id)
 	c := called{key: callKey{v.path, kind}, stack: id, d: d, pieces: int64(t.sent)}
 	if v.asks == always || v.asks == written && t.sent > 0 {
-		c.n = 1
+		c.n, c.least = 1, d
 	}
 	if kind == Answer && d >= delayedFrom && d < delayedTo {
 		c.delayed, c.late = 1, d
@@ -227,12 +231,21 @@ func (u *open) called(c called) {
 			x.delayed += c.delayed
 			x.late += c.late
 			x.pieces += c.pieces
+			x.least = shorter(x.least, c.least)
 			return
 		}
 	}
 	if len(u.calls) < maxCalls {
 		u.calls = append(u.calls, c)
 	}
+}
+
+// shorter is the shorter of two times, of which 0 is none.
+func shorter(a, b timeline.Time) timeline.Time {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // callTally is a call in the units of a group.
@@ -260,6 +273,7 @@ func (g *gathered) takeCalls(u *open, d timeline.Time) {
 		t.delayed += c.delayed
 		t.late += c.late
 		t.pieces += c.pieces
+		t.least = shorter(t.least, c.least)
 		t.units++
 		t.most = max(t.most, c.n)
 		t.squares += float64(c.n) * float64(c.n)
@@ -274,7 +288,7 @@ func (g *gathered) callsOf(w *words) (all []Call) {
 	spread := g.squares/n - wall*wall
 	for _, t := range g.calls {
 		c := Call{Kind: t.key.kind, Stack: t.stack, Count: t.n, Time: time.Duration(t.d), Units: t.units, Most: t.most,
-			Delayed: t.delayed, DelayedTime: time.Duration(t.late), Pieces: t.pieces}
+			Delayed: t.delayed, DelayedTime: time.Duration(t.late), Pieces: t.pieces, Least: time.Duration(t.least)}
 		for _, f := range w.paths[t.key.path] {
 			c.Path = append(c.Path, w.r.Stacks().Frame(f))
 		}

@@ -78,6 +78,8 @@ type (
 	UnitKind = account.Kind
 	// UnitGate is where they wait for others that have a slot.
 	UnitGate = account.Gate
+	// UnitCall is a call of something outside of the program that they make.
+	UnitCall = account.Call
 	// UnitFan is goroutines that they start and wait for.
 	UnitFan = account.Fan
 )
