@@ -1,0 +1,3 @@
+module example.com/bugs
+
+go 1.26.0
