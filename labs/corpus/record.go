@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -72,7 +73,7 @@ func (r *recorder) said(t Truth, form string) (s Said, err error) {
 	rec := filepath.Join(r.temp, t.Folder()+"-"+form)
 	if _, err := os.Stat(rec); err != nil {
 		if err := r.record(t, form, rec); err != nil {
-			return s, err
+			return s, errors.Join(err, os.RemoveAll(rec))
 		}
 	}
 	out, err := exec.Command(r.loupe, "report", "-format", "json", "-fail", "never", rec).Output()
