@@ -7,12 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 )
 
 type repository struct {
-	root  string
-	batch *batch
+	root    string
+	batches chan *batch
 }
 
 func (r *repository) blobs(ids []string) (map[string]string, error) {
@@ -28,8 +27,10 @@ func (r *repository) blobs(ids []string) (map[string]string, error) {
 }
 
 func (r *repository) catFile(id string) (string, error) {
-	if r.batch != nil {
-		return r.batch.catFile(id)
+	if r.batches != nil {
+		b := <-r.batches
+		defer func() { r.batches <- b }()
+		return b.catFile(id)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -42,7 +43,6 @@ func (r *repository) catFile(id string) (string, error) {
 }
 
 type batch struct {
-	mu  sync.Mutex
 	in  io.Writer
 	out *bufio.Reader
 }
@@ -65,8 +65,6 @@ func startBatch() (*batch, error) {
 }
 
 func (b *batch) catFile(id string) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if _, err := io.WriteString(b.in, id+"\n"); err != nil {
 		return "", err
 	}

@@ -32,11 +32,14 @@ func main() {
 	}
 	repo := &repository{root: os.TempDir()}
 	if *form == "fixed" {
-		b, err := startBatch()
-		if err != nil {
-			log.Fatal(err)
+		repo.batches = make(chan *batch, 8)
+		for range cap(repo.batches) {
+			b, err := startBatch()
+			if err != nil {
+				log.Fatal(err)
+			}
+			repo.batches <- b
 		}
-		repo.batch = b
 	}
 	http.HandleFunc("/tree", func(w http.ResponseWriter, r *http.Request) {
 		var ids []string

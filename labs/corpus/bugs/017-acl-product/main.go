@@ -41,11 +41,11 @@ func main() {
 		actions: []string{"pull", "push", "delete"},
 		grants:  map[string]bool{"ann/dev:app3:push": true},
 	}
+	var repos []string
+	for i := range 400 {
+		repos = append(repos, fmt.Sprintf("app%d", i))
+	}
 	http.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
-		var repos []string
-		for i := range 400 {
-			repos = append(repos, fmt.Sprintf("app%d", i))
-		}
 		grant, ok := a.match(r.FormValue("user"), []string{"dev", "ops"}, repos)
 		if !ok {
 			http.Error(w, "denied", http.StatusForbidden)

@@ -28,7 +28,7 @@ func main() {
 	}
 	m := &metrics{
 		url:    "http://" + server + "/client/metrics",
-		client: &http.Client{Transport: &http.Transport{}},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		tidy:   *form == "fixed",
 		counts: map[string]int{},
 	}

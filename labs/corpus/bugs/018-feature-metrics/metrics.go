@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 )
@@ -33,10 +34,15 @@ func (m *metrics) report(counts map[string]int) error {
 		return err
 	}
 	if m.tidy {
-		defer resp.Body.Close()
+		defer drain(resp.Body)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
 		return fmt.Errorf("%s returned %s", m.url, resp.Status)
 	}
 	return nil
+}
+
+func drain(body io.ReadCloser) {
+	io.Copy(io.Discard, body)
+	body.Close()
 }

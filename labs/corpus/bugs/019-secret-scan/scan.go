@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	"os"
 	"sync"
 )
 
@@ -18,22 +18,14 @@ type scanner struct {
 	matches []match
 }
 
-func read(name string) []byte {
-	content := make([]byte, 0, 96<<10)
-	for len(content) < 95<<10 {
-		content = fmt.Appendf(content, "%s: line of a configuration, %d bytes so far\n", name, len(content))
-		if len(content)%5 == 0 {
-			content = append(content, "token: AKIA0123456789ABCDEF\n"...)
-		}
+func (s *scanner) scan(name string) (int, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return 0, err
 	}
-	return content
-}
-
-func (s *scanner) scan(name string) int {
-	content := read(name)
 	at := bytes.Index(content, []byte("AKIA"))
 	if at < 0 {
-		return 0
+		return 0, nil
 	}
 	from, to := max(0, at-20), min(len(content), at+20)
 	snippet := content[from:to]
@@ -43,5 +35,5 @@ func (s *scanner) scan(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.matches = append(s.matches, match{File: name, Offset: at, Snippet: snippet})
-	return len(s.matches)
+	return len(s.matches), nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 )
 
@@ -19,7 +20,7 @@ func main() {
 		io.Copy(io.Discard, r.Body)
 		kept := 0
 		for i := range 5 {
-			s := span{trace: fmt.Sprintf("trace-%d", n.Add(1)%2000), fields: map[string]int{"status": 200, "ms": i}}
+			s := span{trace: "trace-" + strconv.FormatInt(n.Add(1)%2000, 10), fields: map[string]int{"status": 200, "ms": i}}
 			if c.add(s) {
 				kept++
 			}

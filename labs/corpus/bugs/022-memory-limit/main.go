@@ -13,7 +13,7 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen at")
 	form := flag.String("form", "slow", "slow or fixed")
 	flag.Parse()
-	limit := int64(48 << 20)
+	limit := int64(34 << 20)
 	if *form == "fixed" {
 		limit = 300 << 20
 	}
