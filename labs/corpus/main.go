@@ -107,7 +107,7 @@ func scoreAll(w io.Writer, dir string, bugs []Truth, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	rec, err := newRecorder(dir, temp, o)
+	rec, err := newRecorder(dir, temp, bugs, o)
 	if err != nil {
 		return err
 	}

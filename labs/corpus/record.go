@@ -20,8 +20,8 @@ type recorder struct {
 	measurement map[string]bool // rules that judge the recording, and not the program
 }
 
-// newRecorder builds loupe, asks it for its rules, and finds the lines of all bugs.
-func newRecorder(dir, temp string, o options) (*recorder, error) {
+// newRecorder builds loupe, asks it for its rules, and finds the lines of the bugs.
+func newRecorder(dir, temp string, bugs []Truth, o options) (*recorder, error) {
 	r := &recorder{dir: dir, temp: temp, loupe: o.loupe, full: o.full, places: map[int][]Place{}, measurement: map[string]bool{}}
 	if o.keep != "" {
 		keep, err := filepath.Abs(o.keep)
@@ -55,11 +55,7 @@ func newRecorder(dir, temp string, o options) (*recorder, error) {
 	for _, rule := range catalogue.Rules {
 		r.measurement[rule.ID] = rule.Measurement
 	}
-	all, err := Truths(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range all {
+	for _, t := range bugs {
 		if r.places[t.Number], err = Places(filepath.Join(dir, t.Folder()), t.At); err != nil {
 			return nil, err
 		}

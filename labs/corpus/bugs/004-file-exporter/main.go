@@ -16,7 +16,7 @@ type span struct {
 
 func main() {
 	form := flag.String("form", "slow", "slow or fixed")
-	n := flag.Int("spans", 2_500_000, "spans to export")
+	n := flag.Int("spans", 1_200_000, "spans to export")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "spans")
 	if err != nil {

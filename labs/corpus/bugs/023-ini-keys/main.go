@@ -45,7 +45,7 @@ func (f *file) section(name string) *section {
 
 func main() {
 	form := flag.String("form", "slow", "slow or fixed")
-	keys := flag.Int("keys", 40_000, "keys in the file")
+	keys := flag.Int("keys", 18_000, "keys in the file")
 	flag.Parse()
 	var text strings.Builder
 	text.WriteString("[translations]\n")

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"crypto/sha256"
 	"flag"
 	"fmt"
 	"log"
 	"net/http"
 	"sync"
 	"time"
+
+	"example.com/bugs/peer"
 )
 
 type registry struct {
@@ -21,24 +22,35 @@ func (r *registry) get(key string) *semaphore {
 	defer r.mu.Unlock()
 	s := r.all[key]
 	if s == nil {
-		s = newSemaphore(4, r.blocking)
+		s = newSemaphore(2, r.blocking)
 		r.all[key] = s
 	}
 	return s
 }
 
-func work(key string) [32]byte {
-	sum := sha256.Sum256([]byte(key))
-	for range 2000 {
-		sum = sha256.Sum256(sum[:])
+func protected(client *http.Client, url string) error {
+	resp, err := client.Get(url)
+	if err != nil {
+		return err
 	}
-	return sum
+	return resp.Body.Close()
 }
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen at")
 	form := flag.String("form", "slow", "slow or fixed")
+	role := flag.String("peer", "", "be this peer")
 	flag.Parse()
+	if *role != "" {
+		log.Fatal(peer.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(3 * time.Millisecond)
+		})))
+	}
+	backend, err := peer.Start("backend")
+	if err != nil {
+		log.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	reg := &registry{all: map[string]*semaphore{}, blocking: *form == "fixed"}
 	http.HandleFunc("/semaphore", func(w http.ResponseWriter, r *http.Request) {
 		key := r.FormValue("key")
@@ -48,7 +60,11 @@ func main() {
 			return
 		}
 		defer s.release()
-		fmt.Fprintf(w, "%x\n", work(key))
+		if err := protected(client, "http://"+backend+"/"+key); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		fmt.Fprintln(w, key, "used")
 	})
 	log.Fatal(http.ListenAndServe(*addr, nil))
 }

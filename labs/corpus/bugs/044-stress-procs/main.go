@@ -10,7 +10,7 @@ import (
 func main() {
 	form := flag.String("form", "slow", "slow or fixed")
 	workers := flag.Int("c", 8, "workers")
-	total := flag.Int("n", 60_000, "checks")
+	total := flag.Int("n", 40_000, "checks")
 	flag.Parse()
 	if *form == "slow" {
 		runtime.GOMAXPROCS(1)
