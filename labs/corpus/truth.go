@@ -97,7 +97,7 @@ func readTruth(file string) (t Truth, err error) {
 		if line == "" {
 			continue
 		}
-		key, value, _ := strings.Cut(line, ": ")
+		key, value, _ := strings.Cut(line, ":")
 		if err := t.set(key, strings.TrimSpace(value)); err != nil {
 			return t, fmt.Errorf("line %d: %w", n, err)
 		}

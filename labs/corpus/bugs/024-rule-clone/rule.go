@@ -6,7 +6,6 @@ import (
 	"sync"
 )
 
-// Rule says where the replicas of a range are.
 type Rule struct {
 	GroupID     string       `json:"group_id"`
 	ID          string       `json:"id"`
