@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +67,10 @@ func newRecorder(dir, temp string, bugs []Truth, o options) (*recorder, error) {
 // said records a form, unless a recording of it is there, and returns what the report
 // says.
 func (r *recorder) said(t Truth, form string) (s Said, err error) {
-	rec := filepath.Join(r.temp, t.Folder()+"-"+form)
+	rec, err := r.place(t, form)
+	if err != nil {
+		return s, err
+	}
 	if _, err := os.Stat(rec); err != nil {
 		if err := r.record(t, form, rec); err != nil {
 			return s, errors.Join(err, os.RemoveAll(rec))
@@ -77,6 +81,25 @@ func (r *recorder) said(t Truth, form string) (s Said, err error) {
 		return s, fmt.Errorf("cannot report on the %s form: %w", form, err)
 	}
 	return s, json.Unmarshal(out, &s)
+}
+
+// place is where the recording of a form goes. Its name says which sources and which
+// load it is of, so that one that is kept is never scored for others.
+func (r *recorder) place(t Truth, form string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(r.dir, t.Folder(), "*.go"))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		sum.Write(text)
+	}
+	fmt.Fprintf(sum, "%q %q %q %q %v", t.Load, t.Run, t.Args, t.Bare, r.full)
+	return filepath.Join(r.temp, fmt.Sprintf("%s-%s-%x", t.Folder(), form, sum.Sum(nil)[:4])), nil
 }
 
 // record records a form as the guide tells a user to.
