@@ -1,17 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 )
 
 type cluster struct {
 	nodes  []string
 	client *http.Client
 	quorum bool
+	mu     sync.Mutex
+	took   map[string]time.Duration
 }
 
 func (c *cluster) ask(ctx context.Context, node, hash string) ([]byte, error) {
@@ -52,19 +57,27 @@ func (c *cluster) stash(ctx context.Context, hash string) ([]byte, error) {
 }
 
 func (c *cluster) first(ctx context.Context, hash string) ([]byte, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	answers := make(chan []byte, len(c.nodes))
-	for _, node := range c.nodes {
-		go func() {
-			a, _ := c.ask(ctx, node, hash)
-			answers <- a
-		}()
-	}
-	for range c.nodes {
-		if a := <-answers; a != nil {
+	for _, node := range c.bySpeed() {
+		began := time.Now()
+		a, err := c.ask(ctx, node, hash)
+		c.note(node, time.Since(began))
+		if err == nil {
 			return a, nil
 		}
 	}
 	return nil, errors.New("no node has " + hash)
+}
+
+func (c *cluster) bySpeed() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	nodes := slices.Clone(c.nodes)
+	slices.SortFunc(nodes, func(a, b string) int { return cmp.Compare(c.took[a], c.took[b]) })
+	return nodes
+}
+
+func (c *cluster) note(node string, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.took[node] = (7*c.took[node] + took) / 8
 }

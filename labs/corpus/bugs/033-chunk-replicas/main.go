@@ -32,7 +32,7 @@ func main() {
 	default:
 		log.Fatal(peer.Serve(node(2 * time.Millisecond)))
 	}
-	c := &cluster{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, quorum: *form == "fixed"}
+	c := &cluster{client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, quorum: *form == "fixed", took: map[string]time.Duration{}}
 	for _, name := range []string{"near", "near", "far"} {
 		at, err := peer.Start(name)
 		if err != nil {

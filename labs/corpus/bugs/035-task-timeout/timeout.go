@@ -21,7 +21,7 @@ type execution struct {
 }
 
 func (p *policy) execute(parent context.Context, work func(*execution) error) error {
-	ctx, cancel := context.WithCancel(context.WithValue(parent, key{}, make([]byte, 1024)))
+	ctx, cancel := context.WithCancel(context.WithValue(parent, key{}, make([]byte, 4096)))
 	e := &execution{ctx: ctx, cancel: cancel, tries: 1}
 	timer := time.AfterFunc(p.limit, func() { e.cancel() })
 	err := work(e)

@@ -5,35 +5,58 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"strconv"
+	"sync"
 	"time"
 )
+
+type shop struct {
+	mu      sync.Mutex
+	rebuild bool
+	caches  []*cache
+}
+
+func (s *shop) open() *cache {
+	c := newCache(20*time.Millisecond, s.rebuild)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.caches = append(s.caches, c)
+	if len(s.caches) > 5000 {
+		s.caches = append(s.caches[:0], s.caches[1:]...)
+	}
+	return c
+}
+
+func (s *shop) janitor() {
+	for range time.Tick(50 * time.Millisecond) {
+		s.mu.Lock()
+		recent := s.caches[max(0, len(s.caches)-100):]
+		s.mu.Unlock()
+		for _, c := range recent {
+			c.evict()
+		}
+	}
+}
+
+func (c *cache) warm(keys uint64) (sum uint64) {
+	for key := range keys {
+		c.set(key, key*7)
+	}
+	for key := range keys {
+		if v, ok := c.get(key); ok {
+			sum += v
+		}
+	}
+	return sum
+}
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen at")
 	form := flag.String("form", "slow", "slow or fixed")
 	flag.Parse()
-	c := newCache(20*time.Millisecond, *form == "fixed")
-	for i := range 1_200_000 {
-		c.set(uint64(i), uint64(i))
-	}
-	go func() {
-		for range time.Tick(100 * time.Millisecond) {
-			c.evict()
-		}
-	}()
-	http.HandleFunc("/get", func(w http.ResponseWriter, r *http.Request) {
-		key, err := strconv.ParseUint(r.FormValue("key"), 10, 64)
-		if err != nil {
-			http.Error(w, "want a number", http.StatusBadRequest)
-			return
-		}
-		value, ok := c.get(key)
-		if !ok {
-			value = key * 7
-			c.set(key, value)
-		}
-		fmt.Fprintln(w, value, ok)
+	s := &shop{rebuild: *form == "fixed"}
+	go s.janitor()
+	http.HandleFunc("/visit", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, s.open().warm(1500))
 	})
 	log.Fatal(http.ListenAndServe(*addr, nil))
 }
