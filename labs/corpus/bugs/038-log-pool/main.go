@@ -10,19 +10,32 @@ import (
 )
 
 type logger struct {
-	pool *pool
-	out  io.Writer
+	pool  *pool
+	queue chan *buffer
+	out   io.Writer
 }
 
-func (l *logger) info(msg string, fields ...string) int {
+func (l *logger) info(msg string, fields ...string) {
 	b := l.pool.get()
 	b.appendString("msg", msg)
 	for i := 0; i+1 < len(fields); i += 2 {
 		b.appendString(fields[i], fields[i+1])
 	}
-	n, _ := l.out.Write(b.bs)
-	l.pool.put(b)
-	return n
+	l.queue <- b
+}
+
+func (l *logger) drain() {
+	batch := make([]*buffer, 0, 48)
+	for b := range l.queue {
+		if batch = append(batch, b); len(batch) < cap(batch) {
+			continue
+		}
+		for _, b := range batch {
+			l.out.Write(b.bs)
+			l.pool.put(b)
+		}
+		batch = batch[:0]
+	}
 }
 
 func main() {
@@ -33,16 +46,14 @@ func main() {
 	if *form == "fixed" {
 		limit = 64 << 10
 	}
-	l := &logger{pool: newPool(limit), out: io.Discard}
+	l := &logger{pool: newPool(limit), queue: make(chan *buffer, 16), out: io.Discard}
+	go l.drain()
 	dump := strings.Repeat("goroutine 1 [running]: main.main() ", 60_000)
-	hold := make(chan struct{}, 1)
 	var n atomic.Int64
 	http.HandleFunc("/log", func(w http.ResponseWriter, r *http.Request) {
 		l.info("request", "from", r.RemoteAddr, "path", r.URL.Path)
-		if n.Add(1)%400 == 0 {
-			hold <- struct{}{}
+		if n.Add(1)%101 == 0 {
 			l.info("panic", "stack", dump)
-			<-hold
 		}
 		io.WriteString(w, "ok\n")
 	})

@@ -14,11 +14,12 @@ func main() {
 	form := flag.String("form", "slow", "slow or fixed")
 	flag.Parse()
 	s := &symbols{clone: *form == "fixed", known: map[string]struct{}{}}
+	rest := common()
 	var n atomic.Int64
 	http.HandleFunc("/push", func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		labels := 0
-		parse(body("tenant", int(n.Add(1))), func(name, value string) {
+		parse(body("tenant", int(n.Add(1)), rest), func(name, value string) {
 			s.add(name)
 			s.add(value)
 			labels++

@@ -2,16 +2,20 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
-func body(tenant string, n int) string {
+func common() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pod=%s-%d;", tenant, n)
 	for i := range 150 {
 		fmt.Fprintf(&b, "label_%d=value of label %d;", i, i)
 	}
 	return b.String()
+}
+
+func body(tenant string, n int, rest string) string {
+	return "pod=" + tenant + "-" + strconv.Itoa(n) + ";" + rest
 }
 
 func parse(text string, label func(name, value string)) {

@@ -9,14 +9,14 @@ import (
 
 func main() {
 	form := flag.String("form", "slow", "slow or fixed")
-	turns := flag.Int("turns", 100, "how often to look")
+	turns := flag.Int("turns", 800, "how often to look")
 	flag.Parse()
 	root, err := os.MkdirTemp("", "tree")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(root)
-	if err := makeTree(root, 20, 150); err != nil {
+	if err := makeTree(root, 8, 100); err != nil {
 		log.Fatal(err)
 	}
 	count := countSources

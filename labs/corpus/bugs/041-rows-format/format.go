@@ -33,6 +33,7 @@ func (f *formatter) concat(steps []step) string {
 
 func (f *formatter) build(steps []step) string {
 	var b strings.Builder
+	b.Grow(40 * len(steps))
 	for _, s := range steps {
 		b.WriteString(strconv.Itoa(s.pc))
 		b.WriteByte(' ')

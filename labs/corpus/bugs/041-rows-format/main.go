@@ -22,14 +22,15 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen at")
 	form := flag.String("form", "slow", "slow or fixed")
 	flag.Parse()
+	recorded := trace(100_000)
 	f := &formatter{buffered: *form == "fixed"}
 	http.HandleFunc("/trace", func(w http.ResponseWriter, r *http.Request) {
 		depth, err := strconv.Atoi(r.FormValue("depth"))
-		if err != nil || depth > 100_000 {
+		if err != nil || depth < 0 || depth > len(recorded) {
 			http.Error(w, "want a depth", http.StatusBadRequest)
 			return
 		}
-		io.WriteString(w, f.format(trace(depth)))
+		io.WriteString(w, f.format(recorded[:depth]))
 	})
 	log.Fatal(http.ListenAndServe(*addr, nil))
 }
