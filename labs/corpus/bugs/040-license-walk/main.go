@@ -9,7 +9,7 @@ import (
 
 func main() {
 	form := flag.String("form", "slow", "slow or fixed")
-	turns := flag.Int("turns", 800, "how often to look")
+	turns := flag.Int("turns", 400, "how often to look")
 	flag.Parse()
 	root, err := os.MkdirTemp("", "tree")
 	if err != nil {

@@ -15,7 +15,12 @@ func main() {
 	t := newTree(*count, *form == "fixed")
 	var n atomic.Int64
 	http.HandleFunc("/resolve", func(w http.ResponseWriter, r *http.Request) {
-		w.Write(t.resolve(int(n.Add(7919)) % t.count))
+		text, err := t.resolve(int(n.Add(7919)) % t.count)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Write(text)
 	})
 	log.Fatal(http.ListenAndServe(*addr, nil))
 }

@@ -42,21 +42,31 @@ func newTree(n int, packed bool) *tree {
 	return t
 }
 
-func (t *tree) resolve(i int) []byte {
-	var sizes []int64
+type entry struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Mode uint32 `json:"mode"`
+}
+
+func (t *tree) stat(i int) (size int64, mode uint32, parent int) {
 	if t.flat != nil {
-		for ; i > 0; i = int(t.flat[i].parent) {
-			sizes = append(sizes, t.flat[i].size)
-		}
-	} else {
-		for n := t.nodes[i]; n != nil && n != n.parent; n = n.parent {
-			sizes = append(sizes, n.size)
-		}
+		n := t.flat[i]
+		return n.size, n.mode, int(n.parent)
 	}
-	page := make([]byte, 0, 64<<10)
-	for range 20 {
-		text, _ := json.Marshal(sizes)
-		page = append(page, text...)
+	n := t.nodes[i]
+	return n.size, n.mode, i / 8
+}
+
+func (t *tree) resolve(first int) ([]byte, error) {
+	var entries []entry
+	for i := first; i < min(first+80, t.count); i++ {
+		path := ""
+		for n := i; n > 0; {
+			path = "/" + strconv.Itoa(n) + path
+			_, _, n = t.stat(n)
+		}
+		size, mode, _ := t.stat(i)
+		entries = append(entries, entry{Path: path, Size: size, Mode: mode})
 	}
-	return page
+	return json.Marshal(entries)
 }
