@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"database/sql"
+
+	_ "example.org/wire"
 )
 
 type storage struct {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/bugs/peer"
+	_ "example.org/wire"
 )
 
 func mysql() error {

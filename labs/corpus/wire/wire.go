@@ -1,4 +1,6 @@
-package main
+// Package wire is a driver of database/sql that sends each query as a line over TCP. It is
+// a module of its own, as the drivers are that programs use.
+package wire
 
 import (
 	"bufio"

@@ -1,0 +1,3 @@
+module example.org/wire
+
+go 1.26.0
