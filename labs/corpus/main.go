@@ -35,9 +35,9 @@ func main() {
 
 // options are what the command line asks for.
 type options struct {
-	even, odd, list, full bool
-	only                  string
-	out, keep, loupe      string
+	even, odd, list, full, markdown bool
+	only                            string
+	out, keep, loupe                string
 }
 
 func run(args []string, w io.Writer) error {
@@ -48,6 +48,7 @@ func run(args []string, w io.Writer) error {
 	set.StringVar(&o.only, "only", "", "record the bugs of these `numbers`, such as 3,7")
 	set.BoolVar(&o.list, "list", false, "list the bugs and record nothing")
 	set.BoolVar(&o.full, "full", false, "record the default phases at their default length, twice as long")
+	set.BoolVar(&o.markdown, "md", false, "print the tables of docs/diagnosis.md at the end")
 	set.StringVar(&o.out, "o", "", "write the scores to this `file` as JSON")
 	set.StringVar(&o.keep, "keep", "", "keep the recordings in this `folder`; those that are there are scored again")
 	set.StringVar(&o.loupe, "loupe", "", "use this `program` instead of building loupe")
@@ -136,6 +137,9 @@ func scoreAll(w io.Writer, dir string, bugs []Truth, o options) (err error) {
 		}
 	}
 	printSums(w, &scores)
+	if o.markdown {
+		printMarkdown(w, &scores)
+	}
 	if len(scores.Failed) > 0 {
 		return fmt.Errorf("%d bugs were not recorded", len(scores.Failed))
 	}

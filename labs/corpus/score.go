@@ -2,10 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -36,6 +36,9 @@ type Score struct {
 	// Load is the average load of the machine when each form was recorded.
 	Load [2]float64 `json:"load"`
 }
+
+// folder is the name of the bug's folder.
+func (s *Score) folder() string { return fmt.Sprintf("%03d-%s", s.Number, s.Name) }
 
 // Right tells that cause, line and advice are.
 func (s *Score) Right() bool { return s.Cause && s.Line && s.Advice }
@@ -157,9 +160,9 @@ func (c *Scores) describe() {
 	sum("odd", func(s *Score) bool { return s.Number%2 == 1 })
 	sum("all", func(*Score) bool { return true })
 	for _, s := range c.Bugs {
-		for _, left := range s.Left {
-			if rule, _, _ := strings.Cut(left, ":"); s.Valid {
-				c.Left[rule]++
+		for _, left := range s.left() {
+			if s.Valid {
+				c.Left[left]++
 			}
 		}
 	}

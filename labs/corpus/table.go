@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -30,14 +28,9 @@ func printScore(w io.Writer, s Score) {
 	if !s.Valid {
 		times = "!" + times
 	}
-	rule := func(said string) string { id, _, _ := strings.Cut(said, ":"); return id }
-	var left []string
-	for _, l := range s.Left {
-		left = append(left, rule(l))
-	}
-	fmt.Fprintf(w, "%-32s %-11s %8s  %-5s %-4s %-6s %-5s %4d  %-9s %s\n", fmt.Sprintf("%03d-%s", s.Number, s.Name), s.Class, times,
+	fmt.Fprintf(w, "%-32s %-11s %8s  %-5s %-4s %-6s %-5s %4d  %-9s %s\n", s.folder(), s.Class, times,
 		mark(s.Cause), mark(s.Line), mark(s.Advice), mark(s.Card), len(s.Left), fmt.Sprintf("%.1f %.1f", s.Load[0], s.Load[1]),
-		cmp.Or(s.Rule, "-")+" | "+strings.Join(left, " "))
+		cmp.Or(s.Rule, "-")+" | "+strings.Join(s.left(), " "))
 	if !s.Right() || !s.Card {
 		fmt.Fprintf(w, "      first card: %s\n", s.First)
 	}
@@ -65,7 +58,7 @@ func printSums(w io.Writer, c *Scores) {
 		fmt.Fprintf(w, "%-12s %5d %8d %6d %5d %7d %6d %6d %14.1f\n", u.Name, u.Bugs, u.Invalid, u.Cause, u.Line, u.Advice, u.Right, u.Card,
 			float64(u.Left)/float64(max(1, u.Bugs)))
 	}
-	rules := slices.SortedFunc(maps.Keys(c.Left), func(a, b string) int { return cmp.Or(c.Left[b]-c.Left[a], cmp.Compare(a, b)) })
+	rules := c.leftRules()
 	for i, rule := range rules {
 		rules[i] = fmt.Sprintf("%s %d", rule, c.Left[rule])
 	}
