@@ -36,6 +36,7 @@ func main() {
 // options are what the command line asks for.
 type options struct {
 	even, odd, list, full, markdown bool
+	tenth                           int
 	only                            string
 	out, keep, loupe                string
 }
@@ -45,6 +46,7 @@ func run(args []string, w io.Writer) error {
 	set := flag.NewFlagSet("corpus", flag.ContinueOnError)
 	set.BoolVar(&o.even, "even", false, "record those with even numbers, which are there to build on")
 	set.BoolVar(&o.odd, "odd", false, "record those with odd numbers, which are there to judge by")
+	set.IntVar(&o.tenth, "tenth", -1, "record a tenth of them, those whose number ends in this `digit`")
 	set.StringVar(&o.only, "only", "", "record the bugs of these `numbers`, such as 3,7")
 	set.BoolVar(&o.list, "list", false, "list the bugs and record nothing")
 	set.BoolVar(&o.full, "full", false, "record the default phases at their default length, twice as long")
@@ -75,8 +77,11 @@ func run(args []string, w io.Writer) error {
 
 // choose picks the bugs that the command line names.
 func (o options) choose(all []Truth) ([]Truth, error) {
-	if o.even && o.odd {
+	switch {
+	case o.even && o.odd:
 		return nil, errors.New("want one of -even and -odd, or neither for both")
+	case o.tenth > 9:
+		return nil, fmt.Errorf("-tenth: want a digit, not %d", o.tenth)
 	}
 	var numbers []int
 	for _, field := range strings.FieldsFunc(o.only, func(r rune) bool { return r == ',' }) {
@@ -88,7 +93,7 @@ func (o options) choose(all []Truth) ([]Truth, error) {
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(t Truth) bool {
 		even := t.Number%2 == 0
-		return o.even && !even || o.odd && even || numbers != nil && !slices.Contains(numbers, t.Number)
+		return o.even && !even || o.odd && even || o.tenth >= 0 && t.Number%10 != o.tenth || numbers != nil && !slices.Contains(numbers, t.Number)
 	}), nil
 }
 

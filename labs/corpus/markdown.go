@@ -21,7 +21,7 @@ func printMarkdown(w io.Writer, c *Scores) {
 	for _, s := range c.Bugs {
 		fmt.Fprintf(w, "| %s | %s |%s\n", s.folder(), s.Class, s.cells())
 	}
-	fmt.Fprintf(w, "\n| rule | fixed forms that it warns on |\n|---|--:|\n")
+	fmt.Fprintf(w, "\n| rule | warnings on fixed forms |\n|---|--:|\n")
 	for _, rule := range c.leftRules() {
 		fmt.Fprintf(w, "| %s | %d |\n", rule, c.Left[rule])
 	}

@@ -163,6 +163,9 @@ func TestChoose(t *testing.T) {
 	all := []Truth{{Number: 1}, {Number: 2}, {Number: 3}, {Number: 4}}
 	f := func(o options, want ...int) {
 		t.Helper()
+		if o.tenth == 0 {
+			o.tenth = -1
+		}
 		chosen, err := o.choose(all)
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +183,8 @@ func TestChoose(t *testing.T) {
 	f(options{odd: true}, 1, 3)
 	f(options{only: "3,4"}, 3, 4)
 	f(options{only: "3,4", odd: true}, 3)
-	for _, o := range []options{{even: true, odd: true}, {only: "5"}, {only: "x"}} {
+	f(options{tenth: 2}, 2)
+	for _, o := range []options{{even: true, odd: true}, {only: "5"}, {only: "x"}, {tenth: 10}} {
 		if _, err := o.choose(all); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
