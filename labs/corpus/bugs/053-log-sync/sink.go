@@ -1,28 +1,28 @@
 package main
 
 import (
-	"bufio"
-	"os"
+	"bytes"
 	"sync"
 	"time"
 )
 
+type syncWriter interface {
+	Write(p []byte) (int, error)
+	Sync() error
+}
+
 type sink struct {
 	apart bool
 	mu    sync.Mutex
-	file  *os.File
-	buf   *bufio.Writer
+	buf   bytes.Buffer
+	file  syncWriter
 	lines int
 }
 
-func newSink(name string, apart bool) (*sink, error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	s := &sink{apart: apart, file: f, buf: bufio.NewWriterSize(f, 256<<10)}
-	go s.daemon(20 * time.Millisecond)
-	return s, nil
+func newSink(file syncWriter, apart bool) *sink {
+	s := &sink{apart: apart, file: file}
+	go s.daemon(5 * time.Millisecond)
+	return s
 }
 
 func (s *sink) emit(line []byte) {
@@ -45,13 +45,13 @@ func (s *sink) daemon(every time.Duration) {
 func (s *sink) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buf.Flush()
+	s.buf.WriteTo(s.file)
 	s.file.Sync()
 }
 
 func (s *sink) flushApart() {
 	s.mu.Lock()
-	s.buf.Flush()
+	s.buf.WriteTo(s.file)
 	s.mu.Unlock()
 	s.file.Sync()
 }
