@@ -8,6 +8,7 @@ import (
 
 type ids struct {
 	uid, gid int
+	groups   []string
 }
 
 type lookup struct {
@@ -30,6 +31,9 @@ func (l *lookup) find(name string) (id ids, err error) {
 		return id, err
 	}
 	if id.gid, err = strconv.Atoi(u.Gid); err != nil {
+		return id, err
+	}
+	if id.groups, err = u.GroupIds(); err != nil {
 		return id, err
 	}
 	if l.memo {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"log"
 	"net/http"
+	"strings"
 	"sync/atomic"
 )
 
@@ -13,6 +14,8 @@ type task struct {
 	User string `json:"user"`
 	UID  int    `json:"uid"`
 	GID  int    `json:"gid"`
+
+	Groups int `json:"groups"`
 }
 
 func main() {
@@ -22,13 +25,16 @@ func main() {
 	l := &lookup{memo: *form == "fixed", known: map[string]ids{}}
 	var tasks atomic.Int64
 	http.HandleFunc("/task", func(w http.ResponseWriter, r *http.Request) {
-		name := r.FormValue("user")
-		id, err := l.find(name)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusNotFound)
-			return
+		var started []task
+		for name := range strings.SplitSeq(r.FormValue("users"), ",") {
+			id, err := l.find(name)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusNotFound)
+				return
+			}
+			started = append(started, task{ID: tasks.Add(1), User: name, UID: id.uid, GID: id.gid, Groups: len(id.groups)})
 		}
-		json.NewEncoder(w).Encode(task{ID: tasks.Add(1), User: name, UID: id.uid, GID: id.gid})
+		json.NewEncoder(w).Encode(started)
 	})
 	log.Fatal(http.ListenAndServe(*addr, nil))
 }

@@ -3,18 +3,18 @@ package main
 type frame struct {
 	kind  string
 	depth int
+	done  chan<- int
 }
 
 type client struct {
 	id     int64
 	apart  bool
 	frames chan frame
-	ready  chan struct{}
 	seen   int
 }
 
 func newClient(id int64, apart bool) *client {
-	return &client{id: id, apart: apart, frames: make(chan frame, 1), ready: make(chan struct{})}
+	return &client{id: id, apart: apart, frames: make(chan frame, 1)}
 }
 
 func (c *client) readLoop() {
@@ -38,9 +38,7 @@ func (c *client) handOff(f frame) {
 
 func (c *client) dispatch(f frame) {
 	c.seen += int(broadcast(f.depth, c.id))
-	if f.kind == "connect" {
-		close(c.ready)
-	}
+	f.done <- c.seen
 }
 
 func broadcast(depth int, id int64) byte {
