@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -57,16 +58,26 @@ func (t *tree) stat(i int) (size int64, mode uint32, parent int) {
 	return n.size, n.mode, i / 8
 }
 
+func (t *tree) path(i int) string {
+	var ids [12]int
+	n := 0
+	for ; i > 0; n++ {
+		ids[n] = i
+		_, _, i = t.stat(i)
+	}
+	path := make([]byte, 0, 48)
+	for _, id := range slices.Backward(ids[:n]) {
+		path = append(path, '/')
+		path = strconv.AppendInt(path, int64(id), 10)
+	}
+	return string(path)
+}
+
 func (t *tree) resolve(first int) ([]byte, error) {
-	var entries []entry
+	entries := make([]entry, 0, 80)
 	for i := first; i < min(first+80, t.count); i++ {
-		path := ""
-		for n := i; n > 0; {
-			path = "/" + strconv.Itoa(n) + path
-			_, _, n = t.stat(n)
-		}
 		size, mode, _ := t.stat(i)
-		entries = append(entries, entry{Path: path, Size: size, Mode: mode})
+		entries = append(entries, entry{Path: t.path(i), Size: size, Mode: mode})
 	}
 	return json.Marshal(entries)
 }
