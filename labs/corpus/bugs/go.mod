@@ -3,5 +3,3 @@ module example.com/bugs
 go 1.26.0
 
 require example.org/wire v0.1.0
-
-replace example.org/wire v0.1.0 => ../wire

@@ -1,5 +1,5 @@
 // Package wire is a driver of database/sql that sends each query as a line over TCP. It is
-// a module of its own, as the drivers are that programs use.
+// vendored, as the drivers are that programs use.
 package wire
 
 import (
