@@ -21,15 +21,15 @@ type flat struct {
 
 type tree struct {
 	nodes map[int]*node
-	flat  []flat
+	flat  map[int]flat
 	count int
 }
 
 func newTree(n int, packed bool) *tree {
 	t := &tree{count: n}
 	if packed {
-		t.flat = make([]flat, n)
-		for i := range t.flat {
+		t.flat = make(map[int]flat, n)
+		for i := range n {
 			t.flat[i] = flat{parent: int32(i / 8), size: int64(i), mode: 0o644}
 		}
 		return t
