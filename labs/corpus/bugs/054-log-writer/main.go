@@ -10,7 +10,7 @@ import (
 
 func output() string {
 	var b strings.Builder
-	for i := range 300 {
+	for i := range 700 {
 		fmt.Fprintf(&b, "[%d] compiling package %x with flags -O%d\n", i, i*7919, i%3)
 	}
 	return b.String()

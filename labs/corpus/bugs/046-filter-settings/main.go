@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"log"
 	"net/http"
 	"sync/atomic"
@@ -10,17 +11,16 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen at")
 	form := flag.String("form", "slow", "slow or fixed")
-	count := flag.Int("nodes", 800_000, "nodes of the tree")
 	flag.Parse()
-	t := newTree(*count, *form == "fixed")
+	f := newFiltering(300_000, *form == "slow")
 	var n atomic.Int64
 	http.HandleFunc("/resolve", func(w http.ResponseWriter, r *http.Request) {
-		text, err := t.resolve(int(n.Add(7919)) % t.count)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
+		i := n.Add(1)
+		host := fmt.Sprintf("ads%d.example.com", i*7919%600_000)
+		if i%50 == 0 {
+			f.rebuild([]string{host, "tracker.example.net"})
 		}
-		w.Write(text)
+		fmt.Fprintln(w, host, f.blocks(host))
 	})
 	log.Fatal(http.ListenAndServe(*addr, nil))
 }
