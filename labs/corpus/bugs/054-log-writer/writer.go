@@ -25,7 +25,7 @@ type logWriter struct {
 
 func newLogWriter(swap bool) *logWriter {
 	w := &logWriter{swap: swap, gz: gzip.NewWriter(nil)}
-	go w.run(10 * time.Millisecond)
+	go w.run(100 * time.Millisecond)
 	return w
 }
 
