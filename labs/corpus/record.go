@@ -15,6 +15,7 @@ import (
 // recorder records the forms of bugs with loupe.
 type recorder struct {
 	dir, temp   string // where the bugs are, and where recordings go
+	scratch     string // for the files of the programs
 	loupe       string
 	full        bool
 	places      map[int][]Place
@@ -23,7 +24,7 @@ type recorder struct {
 
 // newRecorder builds loupe, asks it for its rules, and finds the lines of the bugs.
 func newRecorder(dir, temp string, bugs []Truth, o options) (*recorder, error) {
-	r := &recorder{dir: dir, temp: temp, loupe: o.loupe, full: o.full, places: map[int][]Place{}, measurement: map[string]bool{}}
+	r := &recorder{dir: dir, temp: temp, scratch: temp, loupe: o.loupe, full: o.full, places: map[int][]Place{}, measurement: map[string]bool{}}
 	if o.keep != "" {
 		keep, err := filepath.Abs(o.keep)
 		if err != nil {
@@ -120,6 +121,7 @@ func (r *recorder) record(t Truth, form, rec string) error {
 	}
 	cmd := exec.Command(r.loupe, slices.Concat(args, program, t.Args)...)
 	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+r.scratch) // servers that are ended leave their files
 	out, err := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 3 { // 3: something was found
 		return fmt.Errorf("the %s form: %w\n%s", form, err, out)
