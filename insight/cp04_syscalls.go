@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -30,6 +31,10 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 		}
 		method := name[strings.LastIndexByte(name, '.')+1:]
 		switch {
+		case has(t, frames, "net.(*Dialer).DialContext"):
+			return "connect"
+		case has(t, frames, "path/filepath.Walk"):
+			return "walk"
 		case name == "os.StartProcess":
 			return "process"
 		case strings.HasPrefix(name, "net."):
@@ -46,12 +51,22 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 	return "other"
 }
 
+// has tells whether a function is on a stack.
+func has(t *stack.Table, frames []stack.FrameID, function string) bool {
+	return slices.ContainsFunc(frames, func(f stack.FrameID) bool { return t.Frame(f).Func == function })
+}
+
 func tellKernel(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "network":
 		f.Severity = Info
 		f.Advice = "Send and receive more in each call: a bufio.Writer that is flushed once for each answer, net.Buffers for several pieces, several messages in one packet, connections that are used again."
 		f.Doubts = append(f.Doubts, "a proxy or a small service spends its time in the network's calls with reason")
+	case "connect":
+		f.Advice = "Connect less often: one client for all requests, connections that are used again. Where a peer refuses, pause before the next try, longer each time, and give up in the end: " +
+			"a loop that tries again at once does nothing else."
+	case "walk":
+		f.Advice = "Use filepath.WalkDir in place of Walk: it asks the system about a file only when Info is called. Skip folders that need not be seen (fs.SkipDir), and keep what does not change."
 	case "random":
 		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where nobody must guess them, use math/rand/v2."
 	case "write":

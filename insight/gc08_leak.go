@@ -96,12 +96,17 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	return f, true
 }
 
+// heldBy says what may hold memory that a line allocates.
+const heldBy = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end: bound or evict it. " +
+	"Or what is needed is a small part of it, which keeps all (copy that: strings.Clone, slices.Clone); a context that nobody cancels, a timer that nobody stops, a pool that takes back what has grown large, " +
+	"or a finalizer on objects that refer to each other."
+
 // grade fills in how grave a leak is, and what is to be done: the slope is in
 // bytes a second.
 func grade(r *Rule, f *Finding, grown float64, slope stats.Interval) {
 	f.Severity, f.Score = Warning, score(grown, r.param("growth"), 2)
 	f.Impact = &Impact{slope.Estimate * 60 / (1 << 20), "MB a minute", slope.Low * 60 / (1 << 20), slope.High * 60 / (1 << 20)}
-	f.Advice = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end. Bound or evict it."
+	f.Advice = heldBy
 	f.Verify = "Record or watch for as long again: the interval of the slope should contain zero."
 }
 

@@ -70,6 +70,9 @@ func checkFewProcs(r *Rule, in *Input, procs int, there string) Finding {
 		wall += in.Facts.Rounds[i].Phase.Span.Len()
 	}
 	used := float64(cpu) / float64(max(1, wall)) / float64(procs)
+	if t := in.trace(); t.Err == nil && t.TooShort() == nil { // a P whose thread waits for a CPU is in use, too
+		used = max(used, t.Share(t.Running())/float64(procs))
+	}
 	wait, known := waitedForP(in)
 	if used < r.param("busy") || known && wait < r.param("wait") {
 		return r.answer(Fine, "%s, which were %s busy", there, unit.Percent(min(1, used)))

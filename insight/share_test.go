@@ -169,6 +169,8 @@ func TestShapeAdvice(t *testing.T) {
 	}
 	const user = "shop/search.find:/src/rss.go:7"
 	f("AL11", "cpu", "package variable", user, "fmt.Errorf")
+	f("CP04", "cpu", "filepath.WalkDir", user, "path/filepath.Walk", "path/filepath.walk", "os.Lstat", "syscall.lstat", "syscall.Syscall", "internal/runtime/syscall/linux.Syscall6")
+	severity(t, "a loop of connects", f("CP04", "cpu", "pause before the next try", user, "net.(*Dialer).DialContext", "net.(*sysDialer).dialTCP", "net.(*netFD).connect", "syscall.connect", "syscall.Syscall", "internal/runtime/syscall/linux.Syscall6"), Warning)
 	f("AL11", "cpu", "strconv.Atoi", user, "fmt.Sscanf")
 	doubted(t, f("AL11", "cpu", "AppendInt", user, "github.com/x/y.Print", "fmt.Sprintf"), "github.com/x/y.Print, which is not your code")
 	f("AL12", "allocs", "Resetter", user, "compress/gzip.NewReader", "compress/flate.NewReader")
