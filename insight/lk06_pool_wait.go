@@ -72,7 +72,26 @@ func checkPoolWait(r *Rule, in *Input) []Finding {
 		"and hold each for less: close rows and end transactions as soon as may be."
 	f.Verify = "Record again under the same load: DB.Stats().WaitDuration and this share should fall, and the latency with them."
 	f.Doubts = append(in.doubts(), "a limit may be there to protect the database: then the queries are too many or too slow")
+	f.waits = databaseRows(in)
 	return []Finding{f}
+}
+
+// databaseRows are the parts of the time of units that are waits for a connection to the
+// database.
+func databaseRows(in *Input) (rows []*facts.UnitRow) {
+	u := in.Facts.Units()
+	if u.Err != nil {
+		return nil
+	}
+	for _, g := range u.Judged {
+		for i := range g.All.Rows {
+			row := &g.All.Rows[i]
+			if row.Kind.Key() == "pool" && slices.ContainsFunc(facts.Frames(u.Reader.Stacks(), row.Site.Stack), func(f stack.Frame) bool { return f.Func == poolWait }) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
 }
 
 // poolSites are the lines of the program whose queries wait for a connection,

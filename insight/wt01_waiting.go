@@ -198,12 +198,12 @@ func (w *waiting) queues() bool {
 	if len(w.causes) == 0 || w.kind == "stop_the_world" {
 		return false
 	}
-	queued := time.Duration(0)
-	for _, row := range w.rows {
-		queued += row.Queued
-	}
-	if 2*queued >= w.time {
-		return true
+	if w.kind == "channel" || w.kind == "cond" || w.kind == "pool" {
+		queued := time.Duration(0)
+		for _, row := range w.rows {
+			queued += row.Queued
+		}
+		return 2*queued >= w.time
 	}
 	c := &w.causes[0].Cause
 	return slices.ContainsFunc(w.group.All.Rows, func(row facts.UnitRow) bool {

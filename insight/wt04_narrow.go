@@ -19,7 +19,6 @@ var wt04 = &Rule{
 		{"share", 0.2, "share of the time", "chosen: less is rarely the first thing to change"},
 		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
 		{"waits", 10, "waits", "chosen: fewer are of a moment"},
-		{"passed", 0.5, "share of the waits", "chosen: so many are ended by who has waited there before; where one event ends the waits of many it is less"},
 		{"each", 200e-6, "s", "chosen: what a unit waits for others; less is what the scheduler takes"},
 		unitsParam,
 		groupParam,
@@ -64,7 +63,7 @@ func checkNarrow(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 	all := queuesOf(in.Facts.Units(), g)
 	for _, q := range all {
 		enough := q.share() >= r.param("share") && (q.queued/unitCount(g)).Seconds() >= r.param("each")
-		if enough && float64(q.gate.Waits) >= r.param("waits") && q.gate.Passed >= r.param("passed") && !q.database(t) {
+		if enough && float64(q.gate.Waits) >= r.param("waits") && !q.database(t) {
 			return []Finding{narrowFinding(r, in, t, q)}, ""
 		}
 	}
@@ -118,7 +117,11 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		text += "; " + width
 	}
 	if first.Cause.Kind.Key() != "unknown" && first.Cause.Kind.Key() != "none" {
-		text += fmt.Sprintf("; these are mostly %s%s meanwhile", first.Cause.Kind.Clause(), atPlace(first.Cause.Site))
+		at := ""
+		if first.Cause.Site.User {
+			at = atPlace(first.Cause.Site)
+		}
+		text += fmt.Sprintf("; these are mostly %s%s meanwhile", first.Cause.Kind.Clause(), at)
 	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(q.share(), "share of the time of "+pluralOf(g))
@@ -128,7 +131,7 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		f.Severity = Info
 	}
 	f.Evidence = []Evidence{t.seen(q.gate.Site.Stack, "%s for others in each", unit.Duration(q.queued/unitCount(g)))}
-	if first.Cause.Site.Frame.Func != "" {
+	if first.Cause.Site.User {
 		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile the others are %s here", first.Cause.Kind.Clause()))
 	}
 	if q.gate.Frees.Frame.Func != "" && q.gate.Frees.User {

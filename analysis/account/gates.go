@@ -25,10 +25,11 @@ type Gate struct {
 	Width   int
 	Steady  float64
 	Workers bool
-	// Passed is the part of the waits that were ended by one that had waited there
-	// itself: of a gate most are, of an event none.
-	Passed float64
 }
+
+// mostPass is the part of the waits at a gate, at least, that are ended by one that has
+// waited there itself. Of an event that others wait for hardly any is.
+const mostPass = 0.5
 
 // gateKey names a gate.
 type gateKey struct {
@@ -138,7 +139,8 @@ func (f *follower) idled(t *track, kind Kind, where stack.ID, e *exectrace.Event
 	t.idle = e.Time
 }
 
-// gatesOf puts the gates in words, those first where most waits were.
+// gatesOf puts the gates in words, those first where most waits were, and sorts out what is
+// none: what units wait for there is an event.
 func (f *follower) gatesOf() (all []Gate) {
 	for _, g := range f.gates {
 		out := Gate{Kind: g.key.kind, Site: f.w.sites[g.key.site], Frees: f.w.sites[g.frees], Waits: g.waits}
@@ -155,9 +157,10 @@ func (f *follower) gatesOf() (all []Gate) {
 			}
 		}
 		if out.Workers = served > held; out.Workers {
-			out.Width, out.Steady, out.Passed = workers, 1, 1
-		} else if held > 0 {
-			out.Steady, out.Passed = float64(most)/float64(held), float64(g.passed)/float64(held)
+			out.Width, out.Steady = workers, 1
+		} else if out.Steady = float64(most) / float64(held); float64(g.passed) < mostPass*float64(held) {
+			f.w.events[g.key] = true
+			continue
 		}
 		all = append(all, out)
 	}

@@ -215,7 +215,10 @@ func (t *tally) part(w *words) Part {
 	var most Row
 	for _, r := range t.rows {
 		row := w.row(r.key)
-		row.Time, row.Count, row.Units, row.Queued = time.Duration(r.d), r.n, r.units, time.Duration(r.q)
+		row.Time, row.Count, row.Units = time.Duration(r.d), r.n, r.units
+		if k := w.keys[r.key]; !w.events[gateKey{k.kind, k.site}] {
+			row.Queued = time.Duration(r.q)
+		}
 		if row.Kind == Running && samples >= MinSamples {
 			running += row.Time
 			if row.Time >= most.Time {

@@ -42,6 +42,9 @@ type words struct {
 	rows  rowIndex
 	reads map[stack.ID]bool // see [words.answers]
 	outs  []outView         // by stack
+	// events are where units wait for what others do, and not for them to be done: see
+	// [follower.gatesOf].
+	events map[gateKey]bool
 	// paths are ways through the user's code, the frame nearest to the leaf first.
 	paths  [][]stack.FrameID
 	byPath map[string]pathID
@@ -73,7 +76,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, byPath: map[string]pathID{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
