@@ -12,19 +12,27 @@ import (
 // and of masses at one point for those in which it stays, as internal/trace's
 // mud is.
 //
-// A coarse histogram beside it knows at any time in which bucket the mass of
-// interest is reached, so that the search need not sort after each window.
+// A coarse histogram knows at any time in which bucket the mass of interest is
+// reached. That bucket only moves down, so that a stretch above it is counted
+// and not kept, and a quantile looks closely at the stretches of one bucket alone.
 type utilDist struct {
-	edges  []distEdge
-	sorted bool
+	stretches []stretch
+	highest   float64 // the highest utilisation of any stretch; NaN before the first
 
-	mass   float64 // ns: the mass of interest, counted from the lowest utilisation
+	mass   float64 // ns: the highest mass of interest, counted from the lowest utilisation
 	bucket int     // where it is reached; distBuckets if it is not yet
 	below  float64 // mass in the buckets below that one
 	hist   [distBuckets]float64
 }
 
 const distBuckets = 1024
+
+// stretch has a mass, in ns, that is spread evenly between two utilisations, or
+// lies at one.
+type stretch struct {
+	low, high float64
+	mass      float64
+}
 
 // distEdge is where the density changes.
 type distEdge struct {
@@ -34,7 +42,7 @@ type distEdge struct {
 }
 
 func newUtilDist(mass float64) *utilDist {
-	d := &utilDist{mass: mass}
+	d := &utilDist{mass: mass, highest: math.NaN()}
 	d.locate()
 	return d
 }
@@ -45,11 +53,11 @@ func (d *utilDist) add(l, r, mass float64) {
 		return
 	}
 	l, r = min(l, r), max(l, r)
-	if l == r {
-		d.edges = append(d.edges, distEdge{l, 0, mass})
-	} else {
-		density := mass / (r - l)
-		d.edges = append(d.edges, distEdge{l, density, 0}, distEdge{r, -density, 0})
+	if !(r <= d.highest) {
+		d.highest = r
+	}
+	if first, _ := bucketOf(l); first <= d.bucket {
+		d.stretches = append(d.stretches, stretch{l, r, mass})
 	}
 	d.count(l, r, mass)
 	edge := float64(d.bucket) / distBuckets
@@ -96,16 +104,18 @@ func bucketOf(util float64) (bucket int, in float64) {
 }
 
 // locate finds the bucket in which the mass of interest is reached.
-func (d *utilDist) locate() {
-	sum := 0.0
+func (d *utilDist) locate() { d.bucket, d.below = d.reached(d.mass) }
+
+// reached returns the bucket in which a mass is reached, distBuckets if none is,
+// and the mass in those below it.
+func (d *utilDist) reached(mass float64) (bucket int, below float64) {
 	for i, n := range d.hist {
-		if sum+n > d.mass {
-			d.bucket, d.below = i, sum
-			return
+		if below+n > mass {
+			return i, below
 		}
-		sum += n
+		below += n
 	}
-	d.bucket, d.below = distBuckets, sum
+	return distBuckets, below
 }
 
 // bound returns a utilisation at which the mass of interest is reached for
@@ -117,18 +127,15 @@ func (d *utilDist) bound() float64 {
 	return float64(d.bucket+1) / distBuckets
 }
 
-// quantile returns the utilisation at which a mass is reached: NaN if there is
-// none at all, the highest utilisation if there is less.
+// quantile returns the utilisation at which a mass, that of interest at most, is
+// reached: NaN if there is none at all, the highest utilisation if there is less.
 func (d *utilDist) quantile(mass float64) float64 {
-	if len(d.edges) == 0 {
-		return math.NaN()
+	bucket, sum := d.reached(mass)
+	if bucket == distBuckets {
+		return d.highest
 	}
-	if !d.sorted {
-		slices.SortFunc(d.edges, func(a, b distEdge) int { return cmp.Compare(a.at, b.at) })
-		d.sorted = true
-	}
-	sum, density, before := 0.0, 0.0, 0.0
-	for _, e := range d.edges {
+	edges, density, before := d.edgesIn(bucket), 0.0, 0.0
+	for _, e := range edges {
 		to := sum + float64((e.at-before)*density)
 		switch {
 		case to >= mass && density != 0:
@@ -140,4 +147,25 @@ func (d *utilDist) quantile(mass float64) float64 {
 		density += e.delta
 	}
 	return before
+}
+
+// edgesIn returns what the stretches have in a bucket, in order.
+func (d *utilDist) edgesIn(bucket int) []distEdge {
+	from, to := float64(bucket)/distBuckets, float64(bucket+1)/distBuckets
+	if bucket == distBuckets-1 {
+		to = math.Inf(1) // what lies at 1 belongs to the last one
+	}
+	var edges []distEdge
+	for _, s := range d.stretches {
+		switch {
+		case s.high < from || s.low >= to:
+		case s.low == s.high:
+			edges = append(edges, distEdge{s.low, 0, s.mass})
+		case s.high > from:
+			density := s.mass / (s.high - s.low)
+			edges = append(edges, distEdge{max(s.low, from), density, 0}, distEdge{min(s.high, to), -density, 0})
+		}
+	}
+	slices.SortFunc(edges, func(a, b distEdge) int { return cmp.Compare(a.at, b.at) })
+	return edges
 }
