@@ -37,7 +37,7 @@ func TraceMMU(c *sched.MMUCurve, steps [][]sched.UtilStep, count sched.Losses) *
 		if window > end-start {
 			break
 		}
-		q := c.MUD(window, []float64{0.999, 0.99, 0.95})
+		q := c.MUD(window, []float64{0.001, 0.01, 0.05}) // of the windows from the worst
 		var at any
 		if worst := c.Examples(window, 1); len(worst) > 0 {
 			at = time.Duration(worst[0].Time) - start

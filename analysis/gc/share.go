@@ -117,6 +117,12 @@ func perP(y *Row, ps Figure) (mark, stop Range) {
 	return mark, stop
 }
 
+// beforeInit is by how much, in ms, the time that the runtime counts may have begun before
+// that of the lines: its own begins with the Ps (procresize, called by schedinit), the @ of a
+// line in runtime.main (runtimeInitTime). Between the two lies a new thread, so that
+// it is a fraction of a millisecond, and more where the machine is busy.
+const beforeInit = 20
+
 // countBounds returns the bounds that the runtime's own count sets, in ms of each P:
 // its share of all time since the program began, at the end of the first and of
 // the last collection. Where GOMAXPROCS has changed it tells something of a log that
@@ -129,19 +135,20 @@ func countBounds(rows []Row) (low, high float64, ok bool) {
 		}
 		least, most := timeOfPs(rows)
 		share, ps := float64(last.GCTracePercent)/100, meanProcs(rows)
-		return share * least / float64(ps.High), (share + 0.01) * most / float64(ps.Low), true
+		return share * least / float64(ps.High), (share + 0.01) * (most + beforeInit*float64(first.Procs)) / float64(ps.Low), true
 	}
 	ends := func(y *Row) float64 { return 1e3*y.AtS + y.STW1MS + y.MarkMS + y.STW2MS }
-	share := func(y *Row, more float64) float64 { return (float64(y.GCTracePercent) + more) / 100 * ends(y) }
+	atLeast := func(y *Row) float64 { return float64(y.GCTracePercent) / 100 * ends(y) }
+	atMost := func(y *Row) float64 { return float64(y.GCTracePercent+1) / 100 * (ends(y) + beforeInit) }
 	if last.AtS <= 0 {
 		return 0, 0, false
 	}
 	if first.GC == 1 { // before which there was nothing
-		return share(last, 0), share(last, 1), true
+		return atLeast(last), atMost(last), true
 	}
 	mark, stop := perP(first, Figure(max(first.Procs, 1)))
-	low = share(last, 0) - share(first, 1) + float64(mark.Low)
-	high = share(last, 1) - share(first, 0) + float64(mark.High+stop.High)
+	low = atLeast(last) - atMost(first) + float64(mark.Low)
+	high = atMost(last) - atLeast(first) + float64(mark.High+stop.High)
 	return max(0, low), high, true
 }
 
