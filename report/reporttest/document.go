@@ -107,9 +107,26 @@ func anyTime(key string) bool {
 	return false
 }
 
-// quantiles looks at quantiles of one thing. Those of a utilization fall.
+// utilization looks at what shares of the windows have at least: the more windows,
+// the less.
+func (c *document) utilization(path string, o map[string]any) {
+	before := ""
+	for _, key := range []string{"mmu", "p99_9", "p99", "p95"} {
+		v, number := o[key].(float64)
+		if !number {
+			continue
+		}
+		if least, some := o[before].(float64); some && v < least {
+			c.fail(path, "%s is %g, below %s, %g", key, v, before, least)
+		}
+		before = key
+	}
+}
+
+// quantiles looks at quantiles of one thing.
 func (c *document) quantiles(path string, o map[string]any) {
 	if _, falls := o["mmu"]; falls {
+		c.utilization(path, o)
 		return
 	}
 	type last struct {

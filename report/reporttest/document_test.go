@@ -18,6 +18,7 @@ func TestDocuments(t *testing.T) {
 	f(`{"latency":{"min":1,"p50":2,"p99":3,"p99.9":2.5,"max":4}}`, "p99.9 is 2.5, below p99, 3")
 	f(`{"generator":{"lag_p50_ns":44060,"lag_p99_ns":0}}`, "lag_p99_ns is 0, below lag_p50_ns, 44060")
 	f(`{"mmu":0.1,"p99_9":0.2,"p99":0.5}`, "")
+	f(`{"mmu":0.1,"p99_9":1,"p99":0.975,"p95":0.9}`, "p99 is 0.975, below p99_9, 1")
 	f(`{"a":[{"share":1.04}]}`, ".a[0]: share is 1.04")
 	f(`{"gc_percent":101}`, "gc_percent is 101")
 	f(`{"wait_ns":-1}`, "wait_ns is -1")
