@@ -117,6 +117,7 @@ type build struct {
 	err     error         // why there will be no more
 	more    chan struct{} // closed when there is more
 	waiting int
+	parts   bool      // somebody takes what there is before the whole
 	left    time.Time // when the last one left who waited
 	running bool
 
@@ -205,6 +206,7 @@ func (b *build) get(ctx context.Context, whole bool) (traced, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting++
+	b.parts = b.parts || !whole
 	defer func() { b.waiting, b.left = b.waiting-1, time.Now() }()
 	for {
 		switch {
@@ -349,7 +351,7 @@ func (m *maker) look() {
 	// What is whole within a second needs no part of it: the pages would ask
 	// for everything twice.
 	left := time.Duration(float64(time.Since(m.began)) * (1 - done) / max(done, 1e-3))
-	if now := time.Now(); now.After(m.next) && (left > time.Second || !m.seen()) {
+	if now := time.Now(); now.After(m.next) && m.partsWanted() && (left > time.Second || !m.seen()) {
 		set := m.builder.Snapshot()
 		m.publish(set, m.first+set.Version(), done)
 		m.build.tell()
@@ -393,6 +395,14 @@ const (
 	nextSnapshot  = 400 * time.Millisecond
 	snapshotShare = 9
 )
+
+// partsWanted says whether anybody has asked who takes what there is: a file or another
+// page wants the whole, and a part costs as much as a twentieth of it.
+func (b *build) partsWanted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.parts
+}
 
 // seen says whether there is something to see.
 func (b *build) seen() bool {
