@@ -4,6 +4,7 @@
 //	go run ./labs/corpus                 all of them: most of an hour
 //	go run ./labs/corpus -even           those to build on; -odd has those to judge by
 //	go run ./labs/corpus -only 4,17      some of them
+//	go run ./labs/corpus -tenth 3 -least 50   a tenth, and an error unless half of their causes are found
 //	go run ./labs/corpus -list           what there is
 //	go run ./labs/corpus -keep DIR       keep the recordings, and score again those that are there
 //
@@ -36,7 +37,7 @@ func main() {
 // options are what the command line asks for.
 type options struct {
 	even, odd, list, full, markdown bool
-	tenth                           int
+	tenth, least                    int
 	only                            string
 	out, keep, loupe                string
 }
@@ -47,6 +48,7 @@ func run(args []string, w io.Writer) error {
 	set.BoolVar(&o.even, "even", false, "record those with even numbers, which are there to build on")
 	set.BoolVar(&o.odd, "odd", false, "record those with odd numbers, which are there to judge by")
 	set.IntVar(&o.tenth, "tenth", -1, "record a tenth of them, those whose number ends in this `digit`")
+	set.IntVar(&o.least, "least", 0, "fail unless of so many `percent` of the bugs that show here the cause is found")
 	set.StringVar(&o.only, "only", "", "record the bugs of these `numbers`, such as 3,7")
 	set.BoolVar(&o.list, "list", false, "list the bugs and record nothing")
 	set.BoolVar(&o.full, "full", false, "record the default phases at their default length, twice as long")
@@ -147,6 +149,23 @@ func scoreAll(w io.Writer, dir string, bugs []Truth, o options) (err error) {
 	}
 	if len(scores.Failed) > 0 {
 		return fmt.Errorf("%d bugs were not recorded", len(scores.Failed))
+	}
+	return scores.reach(o.least)
+}
+
+// reach returns an error unless the causes of so many percent of the bugs are found.
+func (c *Scores) reach(least int) error {
+	found, shown := 0, 0
+	for _, s := range c.Bugs {
+		if s.Valid {
+			shown++
+		}
+		if s.Valid && s.Cause {
+			found++
+		}
+	}
+	if 100*found < least*shown {
+		return fmt.Errorf("of %d bugs the cause was found of %d, want %d%%", shown, found, least)
 	}
 	return nil
 }

@@ -193,3 +193,20 @@ func TestChoose(t *testing.T) {
 		t.Error("the list was changed")
 	}
 }
+
+// TestReach: a bug that does not show on this machine counts for neither side.
+func TestReach(t *testing.T) {
+	c := &Scores{Bugs: []Score{{Valid: true, Cause: true}, {Valid: true}, {Cause: true}}}
+	for least, want := range map[int]string{0: "", 50: "", 51: "of 2 bugs the cause was found of 1, want 51%"} {
+		got := ""
+		if err := c.reach(least); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%d%%: %q, want %q", least, got, want)
+		}
+	}
+	if err := new(Scores).reach(50); err != nil {
+		t.Error(err)
+	}
+}
