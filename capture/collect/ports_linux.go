@@ -41,6 +41,43 @@ func listeningPorts(pid int) []string {
 	return found
 }
 
+// listensAnywhere tells whether a process accepts connections, over TCP or a socket
+// of the file system, or takes datagrams from anybody. The sockets below a folder, which
+// are loupe's own, do not count. known is false where its files cannot be seen.
+func listensAnywhere(pid int, own string) (listens, known bool) {
+	if _, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err != nil {
+		return false, false
+	}
+	inodes := socketInodes(pid)
+	if len(inodes) == 0 {
+		return false, true
+	}
+	eachListener(pid, func(_ string, inode uint64) { listens = listens || inodes[inode] })
+	const (
+		accepts = "00010000" // __SO_ACCEPTCON in the column of flags
+		open    = "07"       // a datagram socket that is connected to nobody
+	)
+	for _, table := range []struct {
+		name          string
+		column, inode int
+		value         string
+	}{{"unix", 3, 6, accepts}, {"udp", 3, 9, open}, {"udp6", 3, 9, open}} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table.name))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			if len(f) <= max(table.column, table.inode) || f[table.column] != table.value || strings.HasPrefix(f[len(f)-1], own) {
+				continue
+			}
+			inode, err := strconv.ParseUint(f[table.inode], 10, 64)
+			listens = listens || err == nil && inodes[inode]
+		}
+	}
+	return listens, true
+}
+
 // listenerPID finds the local process that listens on the port of host:port,
 // 0 when it is not on this machine or not to be seen.
 func listenerPID(hostport string) int {

@@ -14,4 +14,7 @@ func ProcessExists(pid int) bool {
 // listeningPorts needs /proc, which only Linux has.
 func listeningPorts(int) []string { return nil }
 
+// listensAnywhere is not known.
+func listensAnywhere(int, string) (listens, known bool) { return false, false }
+
 func listenerPID(string) int { return 0 }

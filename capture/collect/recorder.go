@@ -34,6 +34,9 @@ type Plan struct {
 	WaitFor string
 	// Wait is how long to wait for it.
 	Wait time.Duration
+	// Patience is how long the bare phase may become for a program that works and
+	// serves nobody, so that it will end by itself; it is cut where that is over.
+	Patience time.Duration
 	// Round and Order number the interleaved rounds, see recording.Phase.
 	Round, Order int
 }
@@ -278,7 +281,8 @@ func numbered(name string, index int) string {
 // process. What was captured when ctx ends or something fails is kept.
 //
 // A program that ends by itself during the bare phase is started again for
-// each of the other phases, which then cover its whole life.
+// each of the other phases, which then cover its whole life. Where that is longer
+// than the phase, it is started again once, for all of them.
 func (r *Recorder) Record(ctx context.Context, plan Plan) error {
 	if plan.WaitFor != "" {
 		if err := portFree(plan.WaitFor); err != nil {
@@ -303,6 +307,14 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
+	if r.outlived(bare, plan) {
+		return r.secondLife(ctx, plan)
+	}
+	return r.restOf(ctx, plan)
+}
+
+// restOf works through the phases of a plan behind the bare one.
+func (r *Recorder) restOf(ctx context.Context, plan Plan) error {
 	for i, p := range plan.Phases[1:] {
 		if r.proc != nil && r.proc.ended() {
 			if plan.Load != nil {

@@ -26,15 +26,13 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 	case !r.prog.ExitHook:
 		return r.w.Note("no profiles: the program ends by itself, and its end cannot be seen in this build (a ready binary, or Go before 1.20)")
 	case stdin != nil && !replayable(stdin):
-		return r.w.Note("no profiles: the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)")
+		return r.w.Note(noReplay)
 	}
 	var names []string
 	for _, p := range phases {
 		names = append(names, p.Name)
 	}
 	r.opt.Progress("the program ends by itself; starting it again for %s (-phases bare starts it once)", strings.Join(names, ", "))
-	// Its output was shown once.
-	r.opt.Launch.Stdout, r.opt.Launch.Stderr, r.opt.Launch.Show = nil, nil, nil
 	first := r.lastRun()
 	var errs error
 	for _, p := range phases {
@@ -45,9 +43,7 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 			errs = errors.Join(errs, r.w.Note("no growth: the program ends by itself, and a whole run is looked at only once (give it more to do)"))
 			continue
 		}
-		if stdin != nil {
-			stdin.Seek(0, io.SeekStart) // replayable said that this works, or is not needed
-		}
+		r.again()
 		err := r.wholeLife(ctx, p, plan)
 		if err != nil {
 			r.opt.Progress("phase %s: %v", p.Name, err)
@@ -58,10 +54,15 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 	return errs
 }
 
-// lastRun returns the latest process as it ended.
-func (r *Recorder) lastRun() recording.Run {
-	runs := r.w.Manifest().Target.Runs
-	return runs[len(runs)-1]
+const noReplay = "no profiles: the program ends by itself and reads a pipe, so that it cannot be started again with the same input (give the input as a file: < file)"
+
+// again prepares for another start of the program with the same input: its output was
+// shown once.
+func (r *Recorder) again() {
+	r.opt.Launch.Stdout, r.opt.Launch.Stderr, r.opt.Launch.Show = nil, nil, nil
+	if stdin := r.opt.Launch.Stdin; stdin != nil {
+		stdin.Seek(0, io.SeekStart) // replayable said that this works, or is not needed
+	}
 }
 
 // otherWork is the ratio of CPU times from which two runs of a program cannot

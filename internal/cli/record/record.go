@@ -38,9 +38,16 @@ type Flags struct {
 	json     bool
 	Loading  loadflags.Flags
 	Interval string
+	// lengthGiven tells whether the user has named a length of the bare phase; nil
+	// that nobody asks.
+	lengthGiven func() bool
 	// heapProfiling is of loupe attach alone.
 	heapProfiling bool
 }
+
+// patience is how long a program that works and serves nobody may take to end by itself,
+// where no length is given.
+const patience = time.Minute
 
 // declare declares the flags of loupe run, and of loupe attach those that are of
 // use there.
@@ -50,6 +57,9 @@ func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 	fs.StringVar(&f.Phases, "phases", collect.DefaultPhases, "what to capture, one after the other: a `list` of\n"+
 		strings.Join(collect.PhaseNames, ", ")+", or all;\n\"cpu:10s\" gives a length")
 	fs.StringVar(&f.Length, "for", "10s", "`length` of the bare phase, unless -n or -z bounds its load")
+	if starts {
+		f.lengthGiven = func() bool { return fs.Given("for") || strings.Contains(f.Phases, "bare:") }
+	}
 	fs.StringVar(&f.Load, "load", "", "put load on this `URL` in every phase, with the flags of loupe load")
 	f.Wait = "30s"
 	if starts {
@@ -83,6 +93,9 @@ func (f *Flags) Plan() (collect.Plan, error) {
 	}
 	if plan.Wait, err = unit.ParseDuration(f.Wait); err != nil {
 		return plan, command.Usagef("-wait: %w", err)
+	}
+	if f.Load == "" && f.lengthGiven != nil && !f.lengthGiven() {
+		plan.Patience = patience
 	}
 	if f.Load != "" {
 		if plan.WaitFor, err = loadflags.HostPort(f.Load); err != nil {

@@ -1,4 +1,5 @@
-// Tool works for a moment and ends: by returning from main, or by os.Exit(7).
+// Tool works for a moment, or with "long" for two seconds, and ends: by returning from
+// main, or by os.Exit(7).
 package main
 
 import (
@@ -10,7 +11,11 @@ import (
 var sink []byte
 
 func main() {
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {
+	length := 300 * time.Millisecond
+	if os.Args[1] == "long" {
+		length = 2 * time.Second
+	}
+	for end := time.Now().Add(length); time.Now().Before(end); {
 		sink = make([]byte, 32<<10)
 	}
 	fmt.Fprintln(os.Stderr, "tool says goodbye")

@@ -1,0 +1,82 @@
+package collect
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/recording"
+)
+
+// TestLongTool: a tool that takes longer than the bare phase is not cut, and is started
+// once more for all profiles.
+func TestLongTool(t *testing.T) {
+	rec := record(t, "tool", Plan{Phases: phases(t, "allocs,heap,cpu:200ms,trace:100ms"), Patience: time.Minute}, "long")
+	holds(t, rec, recording.CPU, recording.Allocs, recording.Heap, recording.ExecTrace)
+	run, bare := rec.Target.Runs[0], rec.Phases[0]
+	if run.Exit != "exit status 0" || run.Stopped {
+		t.Errorf("the first run ended with %q (stopped: %v)", run.Exit, run.Stopped)
+	}
+	if bare.Span.Len() < 2*time.Second {
+		t.Errorf("the bare phase is %v long, and the program works for two seconds", bare.Span.Len())
+	}
+	if len(rec.Target.Runs) < 2 || rec.Phases[1].Name != "cpu" || rec.Phases[1].Run != 1 {
+		t.Errorf("%d runs, phases %+v, want the CPU profile to be the first of another run", len(rec.Target.Runs), rec.Phases)
+	}
+	if text := strings.Join(rec.Notes, "\n"); strings.Contains(text, "had not ended") {
+		t.Error(text)
+	}
+}
+
+// TestCutTool: what does not end is cut, and that is told.
+func TestCutTool(t *testing.T) {
+	rec := record(t, "tool", Plan{Phases: phases(t, ""), Patience: 600 * time.Millisecond}, "long")
+	if run := rec.Target.Runs[0]; !run.Stopped {
+		t.Errorf("the run ended with %q", run.Exit)
+	}
+	if text := strings.Join(rec.Notes, "\n"); !strings.Contains(text, "had not ended after 600ms of the bare phase") {
+		t.Errorf("the notes are %q", text)
+	}
+}
+
+// TestServerIsNoTool: a program that listens is not waited for, however patient the plan is.
+func TestServerIsNoTool(t *testing.T) {
+	rec := record(t, "server", Plan{Phases: phases(t, "allocs"), Patience: time.Hour}, "127.0.0.1:0")
+	if len(rec.Target.Runs) != 1 || !rec.Target.Runs[0].Stopped {
+		t.Errorf("the runs are %+v", rec.Target.Runs)
+	}
+	if text := strings.Join(rec.Notes, "\n"); strings.Contains(text, "had not ended") {
+		t.Error(text)
+	}
+}
+
+func TestListensAnywhere(t *testing.T) {
+	f := func(what string, want bool, open func() (interface{ Close() error }, error), own string) {
+		t.Helper()
+		if open != nil {
+			s, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+		}
+		if got, known := listensAnywhere(os.Getpid(), own); got != want || !known {
+			t.Errorf("%s: listens %v, known %v, want %v", what, got, known, want)
+		}
+	}
+	type socket = interface{ Close() error }
+	dir := t.TempDir()
+	f("nothing", false, nil, dir)
+	f("TCP", true, func() (socket, error) { return net.Listen("tcp", "127.0.0.1:0") }, dir)
+	f("UDP", true, func() (socket, error) { return net.ListenPacket("udp", "127.0.0.1:0") }, dir)
+	f("asking over UDP", false, func() (socket, error) { return net.Dial("udp", "127.0.0.1:9") }, dir)
+	at := filepath.Join(dir, "s")
+	f("a socket of its own", true, func() (socket, error) { return net.Listen("unix", at) }, filepath.Join(dir, "elsewhere"))
+	f("one of loupe", false, func() (socket, error) { return net.Listen("unix", at) }, dir)
+	if _, known := listensAnywhere(1<<30, dir); known {
+		t.Error("a process that is not there is known")
+	}
+}
