@@ -65,7 +65,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 		select {
 		case <-ctx.Done():
 		case <-t.C:
-			r.beyond(ctx, p, plan)
+			beyond(ctx, r, p, plan)
 		}
 		return end(nil)
 	}

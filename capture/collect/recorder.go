@@ -307,14 +307,14 @@ func (r *Recorder) recordRunning(ctx context.Context, plan Plan) error {
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	if r.outlived(bare, plan) {
-		return r.secondLife(ctx, plan)
+	if outlived(r, bare, plan) {
+		return secondLife(ctx, r, plan)
 	}
-	return r.restOf(ctx, plan)
+	return restOf(ctx, r, plan)
 }
 
 // restOf works through the phases of a plan behind the bare one.
-func (r *Recorder) restOf(ctx context.Context, plan Plan) error {
+func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 	for i, p := range plan.Phases[1:] {
 		if r.proc != nil && r.proc.ended() {
 			if plan.Load != nil {

@@ -19,7 +19,7 @@ const toolCPU = 0.05
 
 // isTool tells whether the process is a tool as far as can be seen: it listens
 // nowhere, and has used the CPU.
-func (r *Recorder) isTool() bool {
+func isTool(r *Recorder) bool {
 	if r.proc == nil || r.proc.ended() {
 		return false
 	}
@@ -32,8 +32,8 @@ func (r *Recorder) isTool() bool {
 
 // beyond lets the bare phase of a tool go on until the tool ends, or the plan's
 // patience does.
-func (r *Recorder) beyond(ctx context.Context, p Phase, plan Plan) {
-	if !r.isTool() {
+func beyond(ctx context.Context, r *Recorder, p Phase, plan Plan) {
+	if !isTool(r) {
 		return
 	}
 	if more := plan.Patience - p.For; more > 0 {
@@ -46,14 +46,14 @@ func (r *Recorder) beyond(ctx context.Context, p Phase, plan Plan) {
 		case <-t.C:
 		}
 	}
-	if r.isTool() {
+	if isTool(r) {
 		r.w.Note(fmt.Sprintf("the program had not ended after %v of the bare phase, and did not do all of its work (-for has a length for it)", max(p.For, plan.Patience)))
 	}
 }
 
 // outlived tells whether the process has ended by itself after more than the length of
 // the bare phase.
-func (r *Recorder) outlived(bare Phase, plan Plan) bool {
+func outlived(r *Recorder, bare Phase, plan Plan) bool {
 	if plan.Load != nil || len(plan.Phases) < 2 || r.proc == nil || !r.proc.ended() {
 		return false
 	}
@@ -63,7 +63,7 @@ func (r *Recorder) outlived(bare Phase, plan Plan) bool {
 // secondLife starts a tool that takes long once more for all phases behind the
 // bare one. Those that take time come first: what is there at once, such as what
 // was allocated, has more to show by then.
-func (r *Recorder) secondLife(ctx context.Context, plan Plan) error {
+func secondLife(ctx context.Context, r *Recorder, plan Plan) error {
 	stdin := r.opt.Launch.Stdin
 	if err := r.stop(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *Recorder) secondLife(ctx context.Context, plan Plan) error {
 		return r.w.Note(noReplay)
 	}
 	r.opt.Progress("the program ends by itself; starting it again for the profiles (-phases bare starts it once)")
-	r.again()
+	again(r)
 	phases := slices.Clone(plan.Phases)
 	slices.SortStableFunc(phases[1:], func(a, b Phase) int {
 		return order(phaseKinds[a.Name].snapshot) - order(phaseKinds[b.Name].snapshot)
@@ -82,7 +82,7 @@ func (r *Recorder) secondLife(ctx context.Context, plan Plan) error {
 	if err := r.start(ctx, "", ""); err != nil {
 		return err
 	}
-	err := r.restOf(ctx, plan)
+	err := restOf(ctx, r, plan)
 	if r.proc == nil || r.proc.ended() {
 		r.noteOtherWork(first, r.lastRun())
 	}

@@ -43,7 +43,7 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 			errs = errors.Join(errs, r.w.Note("no growth: the program ends by itself, and a whole run is looked at only once (give it more to do)"))
 			continue
 		}
-		r.again()
+		again(r)
 		err := r.wholeLife(ctx, p, plan)
 		if err != nil {
 			r.opt.Progress("phase %s: %v", p.Name, err)
@@ -58,7 +58,7 @@ const noReplay = "no profiles: the program ends by itself and reads a pipe, so t
 
 // again prepares for another start of the program with the same input: its output was
 // shown once.
-func (r *Recorder) again() {
+func again(r *Recorder) {
 	r.opt.Launch.Stdout, r.opt.Launch.Stderr, r.opt.Launch.Show = nil, nil, nil
 	if stdin := r.opt.Launch.Stdin; stdin != nil {
 		stdin.Seek(0, io.SeekStart) // replayable said that this works, or is not needed
