@@ -46,7 +46,8 @@ func beyond(ctx context.Context, r *Recorder, p Phase, plan Plan) {
 		case <-t.C:
 		}
 	}
-	if isTool(r) {
+	// With other phases it goes on in them.
+	if last := len(plan.Phases) == 1 || r.src == nil; last && isTool(r) {
 		r.w.Note(fmt.Sprintf("the program had not ended after %v of the bare phase, and did not do all of its work (-for has a length for it)", max(p.For, plan.Patience)))
 	}
 }

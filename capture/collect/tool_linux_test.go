@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"loupe/format/exectrace"
+	"loupe/format/exectrace/sweep"
 	"loupe/recording"
 )
 
@@ -39,6 +41,31 @@ func TestCutTool(t *testing.T) {
 	}
 	if text := strings.Join(rec.Notes, "\n"); !strings.Contains(text, "had not ended after 600ms of the bare phase") {
 		t.Errorf("the notes are %q", text)
+	}
+}
+
+// TestEndsInTrace: the trace of a program that ends while it is traced is whole.
+func TestEndsInTrace(t *testing.T) {
+	for _, how := range []string{"long", "longexit"} {
+		rec := record(t, "tool", Plan{Phases: phases(t, "trace:1m")}, how)
+		if len(rec.Target.Runs) != 1 || rec.Target.Runs[0].Stopped {
+			t.Errorf("%s: the runs are %+v, want the trace of the first", how, rec.Target.Runs)
+		}
+		data, err := rec.ReadFile("trace.out", 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := exectrace.Open(data, exectrace.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := sweep.New(trace)
+		if err := pass.Run(nil); err != nil || pass.Events() == 0 {
+			t.Errorf("%s: %d events and %v", how, pass.Events(), err)
+		}
+		if damage := pass.Reader().Problems(); len(damage) > 0 {
+			t.Errorf("%s: the trace is torn: %v", how, damage)
+		}
 	}
 }
 

@@ -325,20 +325,21 @@ func loupeCapture(c loupeConn, what, arg string) error {
 		if err := loupeCPU.start(w); err != nil {
 			return err
 		}
-		c.wait(length)
-		loupeCPU.stop()
+		loupeUntil(c, length, loupeCPU.stop)
 	case "trace":
 		stop, err := loupeStartTrace(w)
 		if err != nil {
 			return err
 		}
-		c.wait(length)
-		stop()
+		loupeUntil(c, length, stop)
 	case "block", "mutex":
 		restore := loupeSetRate(what)
-		c.wait(length)
-		restore()
-		return loupe_pprof.Lookup(what).WriteTo(w, 0)
+		var err error
+		loupeUntil(c, length, func() {
+			restore()
+			err = loupe_pprof.Lookup(what).WriteTo(w, 0)
+		})
+		return err
 	case "profile":
 		p := loupe_pprof.Lookup(arg)
 		if p == nil {
@@ -370,6 +371,49 @@ func loupeCapture(c loupeConn, what, arg string) error {
 		return loupe_fmt.Errorf("unknown request %q", what)
 	}
 	return nil
+}
+
+// loupeCaptures are those that go on for a length of time, with how to end each.
+var loupeCaptures struct {
+	loupe_sync.Mutex
+	hooked bool
+	ends   map[*loupe_sync.Once]func()
+}
+
+// loupeUntil waits for the length of a capture, or until the asker hangs up, and ends it:
+// once, here or at the end of the program, which waits for it. Without that the end of a
+// trace would be missing.
+func loupeUntil(c loupeConn, length loupe_time.Duration, stop func()) {
+	once := new(loupe_sync.Once)
+	end := func() { once.Do(stop) }
+	loupeCaptures.Lock()
+	if loupeCaptures.ends == nil {
+		loupeCaptures.ends = map[*loupe_sync.Once]func(){}
+	}
+	loupeCaptures.ends[once] = end
+	if !loupeCaptures.hooked {
+		loupeCaptures.hooked = true
+		loupeAtExit(loupeEndCaptures)
+	}
+	loupeCaptures.Unlock()
+	c.wait(length)
+	end()
+	loupeCaptures.Lock()
+	delete(loupeCaptures.ends, once)
+	loupeCaptures.Unlock()
+}
+
+// loupeEndCaptures ends what is captured while the program ends.
+func loupeEndCaptures() {
+	loupeCaptures.Lock()
+	var ends []func()
+	for _, end := range loupeCaptures.ends {
+		ends = append(ends, end)
+	}
+	loupeCaptures.Unlock()
+	for _, end := range ends {
+		end()
+	}
 }
 
 // loupeAnswer puts the line "ok" before the first byte.
