@@ -8,7 +8,7 @@ import (
 var cp13 = &Rule{
 	ID: "CP13", Title: "Logging and telemetry take much of the work",
 	About: "The time and memory that go into packages that log, trace and count: the standard log and slog, zap, zerolog, logrus, OpenTelemetry, Prometheus and their like, " +
-		"with the formatting and writing that they do.",
+		"with the formatting and writing that they do. What answers a scrape of all metrics is not counted.",
 	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.10, "share of CPU time", "research, CP13; the lower bound of the interval counts"},
@@ -17,9 +17,9 @@ var cp13 = &Rule{
 		g0,
 	},
 	Check: check(
-		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "logging", skip: []string{"startup"},
+		&look{of: facts.CPU, sample: "samples", limit: "cpu", warn: "warn", set: "logging", skip: []string{"startup", "scrape"},
 			foreign: true, anyone: true, reason: loggingReason, what: "went into logging and telemetry", tell: tellLogging},
-		&look{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn", set: "logging", skip: []string{"startup"},
+		&look{of: facts.Allocations, sample: "alloc_space", limit: "bytes", warn: "warn", set: "logging", skip: []string{"startup", "scrape"},
 			foreign: true, anyone: true, reason: loggingReason, what: "came from logging and telemetry", tell: tellLogging},
 	),
 }

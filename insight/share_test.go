@@ -107,6 +107,7 @@ func TestShapes(t *testing.T) {
 	f("CP12", "cpu", "time.Since", user, "time.Since", "time.runtimeNano")
 	f("CP13", "cpu", "go.uber.org/zap", user, "go.uber.org/zap.(*Logger).Info", "go.uber.org/multierr.Append")
 	f("CP13", "allocs", "log/slog", user, "log/slog.Info")
+	f("CP13", "cpu", "github.com/prometheus/client_golang", user, "github.com/prometheus/client_golang/prometheus.(*MetricVec).GetMetricWithLabelValues")
 	f("CP14", "cpu", "search.find", user, "runtime.morestack", "runtime.newstack", "runtime.copystack")
 	f("CP15", "cpu", "search._Cfunc_add", user, "shop/search._Cfunc_add", "runtime.cgocall", "runtime.entersyscall", "runtime.reentersyscall")
 	f("CP16", "cpu", "the lock is mostly that of a channel", user, "runtime.chansend1", "runtime.chansend", "runtime.lock2", "runtime.procyield")
@@ -154,6 +155,8 @@ func TestShapesGuarded(t *testing.T) {
 	fine("a map that grows", "CP17", "cpu", user, "internal/runtime/maps.(*table).rehash", "runtime.strhash", "aeshashbody")
 	fine("made once", "CP18", "cpu", user, "sync.(*Once).doSlow", "shop/search.load:/src/rss.go:9", "text/template.(*Template).Parse", "text/template/parse.Parse")
 	fine("executed", "CP18", "cpu", user, "text/template.(*Template).Execute", "text/template.(*state).walk")
+	fine("a scrape", "CP13", "allocs", "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "github.com/prometheus/client_golang/prometheus/promhttp.HandlerForTransactional.func1", "github.com/prometheus/client_golang/prometheus.(*Registry).Gather")
+	fine("collectors of a scrape", "CP13", "allocs", "github.com/prometheus/client_golang/prometheus.(*Registry).Gather.func1", "github.com/prometheus/client_golang/prometheus.(*CounterVec).Collect")
 	fine("the user's own logger", "CP13", "cpu", user, "log/slog.Info", "shop/log.(*Handler).Handle")
 }
 

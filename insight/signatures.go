@@ -105,6 +105,10 @@ var signatures = []signature{
 		"github.com/phuslu/log.* go.opentelemetry.io/* go.opencensus.io/* github.com/prometheus/client_golang/* github.com/DataDog/dd-trace-go* gopkg.in/DataDog/dd-trace-go* " +
 		"github.com/getsentry/sentry-go.* github.com/opentracing/* github.com/uber/jaeger-client-go* github.com/newrelic/go-agent/* github.com/VictoriaMetrics/metrics.* github.com/armon/go-metrics.* github.com/uber-go/tally*"},
 
+	// Answers to who asks for all metrics: that is asked for, and no cost of counting.
+	{"scrape", 0, 0, "expvar.expvarHandler github.com/prometheus/client_golang/prometheus/promhttp.* github.com/prometheus/client_golang/prometheus.(*Registry).Gather* " +
+		"github.com/VictoriaMetrics/metrics.WritePrometheus* github.com/VictoriaMetrics/metrics.(*Set).WritePrometheus*"},
+
 	// Setting timers and letting them fire; before Go 1.23 under other names.
 	{"timers.run", 23, 0, "runtime.(*timers).check runtime.(*timers).run runtime.(*timer).unlockAndRun runtime.(*timer).modify runtime.(*timer).stop runtime.(*timer).maybeAdd runtime.(*timers).adjust runtime.(*timers).siftUp runtime.(*timers).siftDown runtime.(*timers).cleanHead runtime.(*timers).deleteMin"},
 	{"timers.run", 14, 22, "runtime.checkTimers runtime.runtimer runtime.runOneTimer runtime.modtimer runtime.addtimer runtime.deltimer runtime.adjusttimers runtime.siftupTimer runtime.siftdownTimer"},

@@ -5,6 +5,7 @@
 //	go run ./labs/corpus -even           those to build on; -odd has those to judge by
 //	go run ./labs/corpus -only 4,17      some of them
 //	go run ./labs/corpus -tenth 3 -least 50   a tenth, and an error unless half of their causes are found
+//	go run ./labs/corpus -healthy        fifteen public programs, of which nothing wrong is known
 //	go run ./labs/corpus -list           what there is
 //	go run ./labs/corpus -keep DIR       keep the recordings, and score again those that are there
 //
@@ -37,8 +38,9 @@ func main() {
 // options are what the command line asks for.
 type options struct {
 	even, odd, list, full, markdown bool
+	healthy                         bool
 	tenth, least                    int
-	only                            string
+	only, names                     string
 	out, keep, loupe                string
 }
 
@@ -53,11 +55,16 @@ func run(args []string, w io.Writer) error {
 	set.BoolVar(&o.list, "list", false, "list the bugs and record nothing")
 	set.BoolVar(&o.full, "full", false, "record the default phases at their default length, twice as long")
 	set.BoolVar(&o.markdown, "md", false, "print the tables of docs/diagnosis.md at the end")
+	set.BoolVar(&o.healthy, "healthy", false, "record public programs with nothing wrong instead, and print what warns")
+	set.StringVar(&o.names, "names", "", "with -healthy: the `programs`, such as caddy,scc")
 	set.StringVar(&o.out, "o", "", "write the scores to this `file` as JSON")
 	set.StringVar(&o.keep, "keep", "", "keep the recordings in this `folder`; those that are there are scored again")
 	set.StringVar(&o.loupe, "loupe", "", "use this `program` instead of building loupe")
 	if err := set.Parse(args); err != nil {
 		return err
+	}
+	if o.healthy {
+		return lookAtHealthy(w, o)
 	}
 	dir, err := bugsDir()
 	if err != nil {
