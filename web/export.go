@@ -248,7 +248,7 @@ func (x *exporter) source(ctx context.Context, s *subject, span timeline.Span) {
 	x.ask(ctx, "findings", nil, "s", s.id)
 	x.ask(ctx, "cards", nil, "s", s.id)
 	x.ask(ctx, "incomplete", nil, "s", s.id)
-	for _, name := range []string{"overview/figures", "overview/time", "overview/top", "overview/said", "gc", "gc/cycles", "gc/mmu", "gc/whatif", "sched/trace", "sched/samples", "timeline/stats", "goroutines/shots", "goroutines/trends", "benchmarks"} {
+	for _, name := range []string{"overview/figures", "overview/time", "overview/top", "overview/said", "gc", "gc/cycles", "gc/mmu", "gc/whatif", "sched/trace", "sched/samples", "requests", "timeline/stats", "goroutines/shots", "goroutines/trends", "benchmarks"} {
 		ask(name, nil)
 	}
 	if drawn.Len() > 0 {

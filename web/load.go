@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"loupe/analysis/capacity"
 	"loupe/analysis/compare"
 	"loupe/format/loadlog"
 	"loupe/report"
@@ -218,7 +217,10 @@ func loadRun(ctx context.Context, s *subject, q *query) (*loadView, error) {
 		}
 		v.Curve = loadCurve(c.part)
 	}
-	v.steps(c.whole)
+	if sheet, last := report.LoadSteps(c.whole); sheet != nil {
+		v.Steps = tableOf(sheet)
+		v.Last = last
+	}
 	return v, ctx.Err()
 }
 
@@ -253,30 +255,6 @@ func loadCurve(l *loadlog.Log) (points []loadPoint) {
 		return points
 	}
 	return append(points, loadPoint{1 - 1/max(n, 1)/2, response.Max(), service.Max(), false})
-}
-
-// steps says how the service did under each load of the run, where there were
-// several.
-func (v *loadView) steps(l *loadlog.Log) {
-	const enough = 100 // answers, as rule LD01 has it
-	steps := capacity.Steps(l, l.Summary(), enough)
-	if len(steps) < 2 {
-		return
-	}
-	slices.SortStableFunc(steps, func(a, b capacity.Step) int { return cmp.Compare(a.Offered, b.Offered) })
-	sheet := &report.Sheet{Key: "steps", Title: "How the service did under each load", Columns: []report.Column{{Key: "offered", Head: "due/s"}, {Key: "rps", Head: "answered/s"},
-		{Key: "p99_ns", Head: "99%"}, {Key: "requests", Head: "answers"}, {Key: "start_ns", Head: "from"}, {Key: "end_ns", Head: "to"}}}
-	for _, st := range steps {
-		sheet.Rows = append(sheet.Rows, []any{st.Offered, st.RPS, report.Never(st.P99, 0), int64(st.Requests), time.Duration(st.Span.Start), time.Duration(st.Span.End)})
-	}
-	if last, beyond, ok := capacity.Knee(steps, capacity.KneeMore); ok {
-		v.Last = last
-		sheet.Notes = []string{fmt.Sprintf("The service is full at about %s answers a second: beyond a load of %s it answers hardly more, and with %s the 99th percentile is %s instead of %s (rule LD01).",
-			unit.Number(steps[last].RPS), unit.Number(steps[last].Offered), unit.Number(steps[beyond].Offered), loadWords(steps[beyond].P99), loadWords(steps[last].P99))}
-	} else {
-		sheet.Notes = []string{"No load of these was too much: answers kept growing with it, or the 99th percentile stayed below twice what it was (rule LD01)."}
-	}
-	v.Steps = tableOf(sheet)
 }
 
 // loadMeeting is what slow requests met.

@@ -87,16 +87,11 @@ func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, 
 		if err != nil {
 			return nil, err
 		}
-		all, own := t.Span(), t.Own(span)
-		part := timeline.Span{Start: max(all.Start, own.Start), End: min(all.End, own.End)}
-		if part.Len() <= 0 {
-			return nil, nothing("The trace covers none of this time: it goes from %s to %s.", seconds(t.On(all).Start), seconds(t.On(all).End))
-		}
-		begin, err := in.TraceSpan()
+		part, begin, err := t.within(in, span)
 		if err != nil {
 			return nil, err
 		}
-		filter := filterOf(begin.Start, all, part)
+		filter := filterOf(begin, t.Span(), part)
 		a, err := s.analysis(ctx, "reading what the scheduler did", filter)
 		if err != nil {
 			return nil, err
@@ -119,6 +114,18 @@ func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, 
 		}
 		return page, nil
 	})
+}
+
+// within is the part of a span of the axis that the trace covers, and when its first event
+// was, both on the clock of the trace.
+func (t *traced) within(in *session.Session, span timeline.Span) (part timeline.Span, begin timeline.Time, err error) {
+	all, own := t.Span(), t.Own(span)
+	part = timeline.Span{Start: max(all.Start, own.Start), End: min(all.End, own.End)}
+	if part.Len() <= 0 {
+		return part, 0, nothing("The trace covers none of this time: it goes from %s to %s.", seconds(t.On(all).Start), seconds(t.On(all).End))
+	}
+	whole, err := in.TraceSpan()
+	return part, whole.Start, err
 }
 
 // analysis is what a filter leaves of the trace, all of it for an empty one.

@@ -30,17 +30,11 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 		return &Units{Err: t.Err}
 	}
 	u := &Units{}
+	var during *sched.Filter
 	if part.Len() > 0 {
-		trace, _, err := s.Trace()
-		if err != nil {
-			return &Units{Err: err}
-		}
-		own := timeline.Span{Start: timeline.Time(t.Clock.Own(part.Start)), End: timeline.Time(t.Clock.Own(part.End))}
-		u.Account, u.Err = account.Of(trace, account.Options{Scope: s.Scope(), Filter: sched.During(own)}, stop)
-	} else {
-		u.Account, u.Err = wholeAccount(s)
+		during = sched.During(timeline.Span{Start: timeline.Time(t.Clock.Own(part.Start)), End: timeline.Time(t.Clock.Own(part.End))})
 	}
-	if u.Err != nil {
+	if u.Account, u.Err = AccountIn(s, during, stop); u.Err != nil {
 		return u
 	}
 	for _, g := range u.Groups {
@@ -50,6 +44,31 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 		}
 	}
 	return u
+}
+
+// AccountIn is the account of what a filter leaves of the trace of a recording, of all of it
+// when the filter is nil. It is [sweep.ErrStopped] when stop, unless it is nil, has said so.
+func AccountIn(s *session.Session, filter *sched.Filter, stop func() bool) (*account.Account, error) {
+	if filter == nil {
+		return wholeAccount(s)
+	}
+	return readAccount(s, account.Options{Filter: filter}, stop)
+}
+
+// AccountWith is the account of a recording's trace in which one unit is told step by
+// step, see [account.Account.One].
+func AccountWith(s *session.Session, id int64, stop func() bool) (*account.Account, error) {
+	return readAccount(s, account.Options{ID: id}, stop)
+}
+
+// readAccount reads the trace once more.
+func readAccount(s *session.Session, o account.Options, stop func() bool) (*account.Account, error) {
+	trace, _, err := s.Trace()
+	if err != nil {
+		return nil, err
+	}
+	o.Scope = s.Scope()
+	return account.Of(trace, o, stop)
 }
 
 // wholeAccount is the account of a whole trace.

@@ -19,6 +19,9 @@ var unitNames = map[account.Unit]string{
 	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Main: "main goroutine",
 }
 
+// shownGroups is how many groups are divided line by line.
+const shownGroups = 3
+
 // List is where the time of requests goes, or of what else the program works
 // on: of typical ones and of slow ones beside each other. With slow set it is of the slow
 // ones alone.
@@ -43,7 +46,7 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 	}
 	sheets := []*report.Sheet{list}
 	best := a.Best()
-	for i, g := range best[:min(3, len(best))] {
+	for i, g := range best[:min(shownGroups, len(best))] {
 		sheets = append(sheets, unitParts(a, g, i, slow, top))
 	}
 	return &report.Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, best, top))}
@@ -181,7 +184,7 @@ func each(d time.Duration, n int64) time.Duration { return d / time.Duration(max
 // slowestSheet lists the slowest units.
 func slowestSheet(a *account.Account, groups []*account.Group, top int) *report.Sheet {
 	s := &report.Sheet{Key: "slowest", Title: "The slowest", Columns: columns("id", "id", "name", "handled by", "at_ns", "at", "time_ns", "took", "goroutine", "goroutine", "most", "most of it", "share", "share")}
-	for _, g := range groups[:min(3, len(groups))] {
+	for _, g := range groups[:min(shownGroups, len(groups))] {
 		for _, one := range g.Slowest[:min(top, len(g.Slowest))] {
 			row := []any{fmt.Sprint(one.ID), unitName(one.Unit, one.Name), time.Duration(one.Span.Start - a.Span.Start), one.Span.Len(), fmt.Sprint(one.G), nil, nil}
 			if len(one.Part.Rows) > 0 {

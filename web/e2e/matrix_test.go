@@ -12,7 +12,7 @@ import (
 )
 
 // views are all views of a source.
-var views = []string{"overview", "timeline", "profile", "gc", "scheduler", "load", "goroutines", "benchmarks", "compare"}
+var views = []string{"overview", "timeline", "profile", "gc", "scheduler", "requests", "load", "goroutines", "benchmarks", "compare"}
 
 // short are the flags that record a lab in a few seconds.
 var short = []string{"-quiet", "-diagnostics=false", "-for", "1s", "-interval", "200ms", "-phases", "bare,heap,goroutine,cpu:1s,block:500ms,mutex:500ms,trace:500ms"}

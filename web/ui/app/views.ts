@@ -9,6 +9,7 @@ import { Load } from "../panels/load/index.tsx";
 import { Overview } from "../panels/overview/index.tsx";
 import type { PanelProps } from "../panels/panel.ts";
 import { Profile } from "../panels/profile/index.tsx";
+import { Requests } from "../panels/requests/index.tsx";
 import { Scheduler } from "../panels/scheduler/index.tsx";
 import { Timeline } from "../panels/timeline/index.tsx";
 import { has } from "../model/source.ts";
@@ -34,6 +35,7 @@ export const views: readonly View[] = [
   { id: "profile", name: "Profile", icon: "profile", key: "p", group: "one", panel: Profile },
   { id: "gc", name: "GC", icon: "gc", key: "g", group: "one", panel: Collector },
   { id: "scheduler", name: "Scheduler", icon: "scheduler", key: "s", group: "one", panel: Scheduler },
+  { id: "requests", name: "Requests", icon: "requests", key: "q", group: "one", panel: Requests, of: "exectrace" },
   { id: "load", name: "Load", icon: "load", key: "l", group: "one", panel: Load },
   { id: "goroutines", name: "Goroutines", icon: "goroutines", key: "r", group: "one", panel: Goroutines },
   { id: "heap", name: "Heap", icon: "heap", key: "h", group: "one", panel: Heap, of: "core" },

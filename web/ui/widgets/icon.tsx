@@ -8,6 +8,7 @@ const paths = {
   profile: "M2 13h12M3 10h10M4 7h5M11 7h1M5 4h2",
   gc: "M13 8a5 5 0 1 1-1.500-3.500M13 2v3h-3",
   scheduler: "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z",
+  requests: "M2 4h12M2 8h7M2 12h10M9 6.500v3M12 10.500v3",
   load: "M2 13V9M5 13V6M8 13V3M11 13V7M14 13v-3",
   goroutines: "M3 3v10M3 5c4 0 3 4 7 4h3M10.500 6.500 13 9l-2.500 2.500",
   heap: "M8 1.500 14 5v6l-6 3.500L2 11V5zM2 5l6 3.500L14 5M8 8.500v6",

@@ -191,6 +191,7 @@ function ways(e: InsightEvidence, source: SourceInfo, rule: string): To[] {
   if (kind === "exectrace" && e.span_ns) out.push({ name: "Timeline", route: viewRoute("timeline", { ...t, ...chosenBy(e) }) });
   if (rule.startsWith("GC") && kind !== "pprof.cpu") out.push({ name: "GC", route: viewRoute("gc", t) });
   if (rule.startsWith("SC") && kind !== "stacks" && kind !== "core") out.push({ name: "Scheduler", route: viewRoute("scheduler", t) });
+  if (kind === "exectrace" && (rule.startsWith("WT") || rule.startsWith("LK"))) out.push({ name: "Requests", route: viewRoute("requests") });
   if (kind === "load" || rule.startsWith("LD")) out.push({ name: "Load", route: viewRoute("load", { ...t, ...(e.phase ? { phase: e.phase } : {}), ...requestBy(e) }) });
   if (kind === "stacks" || kind === "core" || kind === "pprof.goroutine" || rule.startsWith("FA")) out.push({ name: "Goroutines", route: viewRoute("goroutines") });
   return out;
