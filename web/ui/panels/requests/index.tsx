@@ -30,6 +30,7 @@ function All({ of: p }: { of: RequestsPage }) {
   }, [p]);
   return (
     <>
+      <h2>In the execution trace</h2>
       <p class="muted">
         {instant(p.covers.start_ns, 1e7)} to {instant(p.covers.end_ns, 1e7)}{range.value && p.filter ? <>: the same as <code>loupe trace requests -filter '{p.filter}'</code></> : null}
       </p>
