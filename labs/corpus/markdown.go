@@ -21,10 +21,54 @@ func printMarkdown(w io.Writer, c *Scores) {
 	for _, s := range c.Bugs {
 		fmt.Fprintf(w, "| %s | %s |%s\n", s.folder(), s.Class, s.cells())
 	}
-	fmt.Fprintf(w, "\n| rule | warnings on fixed forms |\n|---|--:|\n")
-	for _, rule := range c.leftRules() {
-		fmt.Fprintf(w, "| %s | %d |\n", rule, c.Left[rule])
+	printRates(w, c)
+}
+
+// rate is on how many forms a rule warned: on slow ones of which it names the cause, on
+// others, and on fixed ones.
+type rate struct{ caught, others, fixed int }
+
+// printRates prints the rates of all rules that warned or were to.
+func printRates(w io.Writer, c *Scores) {
+	rates := map[string]*rate{}
+	get := func(rule string) *rate {
+		if rates[rule] == nil {
+			rates[rule] = new(rate)
+		}
+		return rates[rule]
 	}
+	forms := 0
+	for _, s := range c.Bugs {
+		if !s.Valid {
+			continue
+		}
+		forms++
+		for _, rule := range rulesOf(s.Warned) {
+			if rule == s.Rule && s.Cause {
+				get(rule).caught++
+			} else {
+				get(rule).others++
+			}
+		}
+		for _, rule := range rulesOf(s.Left) {
+			get(rule).fixed++
+		}
+	}
+	fmt.Fprintf(w, "\n| rule | warned of the cause | and of something else in a slow form | warned of a fixed form, of %d |\n|---|--:|--:|--:|\n", forms)
+	for _, rule := range slices.Sorted(maps.Keys(rates)) {
+		r := rates[rule]
+		fmt.Fprintf(w, "| %s | %d | %d | %d |\n", rule, r.caught, r.others, r.fixed)
+	}
+}
+
+// rulesOf are the rules of some warnings, each once.
+func rulesOf(said []string) (rules []string) {
+	for _, text := range said {
+		if rule, _, _ := strings.Cut(text, ":"); !slices.Contains(rules, rule) {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
 }
 
 // cells are those of the row of a bug from the effect on.
