@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
@@ -137,6 +138,25 @@ strings.ToLower                 runtime.mallocgc
 	byWorth(NewInput(session.New(r.Open())), few)
 	if few[0].Severity != Info || len(few[0].Doubts) != 1 || !strings.Contains(few[0].Doubts[0], "2.50% of the CPU time") || few[1].Severity != Warning {
 		t.Errorf("of 400 samples: %+v", few)
+	}
+}
+
+// TestByWorthCollector: without CPU samples the collector tells whether it is worth while to
+// allocate less for a reason without a name; other rules know what their line costs.
+func TestByWorthCollector(t *testing.T) {
+	much := func() []Finding {
+		return []Finding{seenAt("AL02", Warning, 90, "/src/page.go", 9).bytesOf(0.9).costing(cost{file: "/src/page.go", line: 9}), seenAt("AL11", Warning, 90, "/src/page.go", 9).bytesOf(0.9).costing(cost{file: "/src/page.go", line: 9})}
+	}
+	for what, c := range map[string]struct {
+		cycles int
+		pace   time.Duration
+		want   Severity
+	}{"a collection a second": {10, time.Second, Info}, "one in ten milliseconds": {1000, 10 * time.Millisecond, Warning}} {
+		all := much()
+		byWorth(NewInput(session.New(collecting(c.cycles, c.pace, func(_ int, y *recordingtest.Cycle) { y.Background = 2 * time.Millisecond }).Open())), all)
+		if all[0].Severity != c.want || all[1].Severity != Warning {
+			t.Errorf("%s: %s and %s, want %s and warning: %v", what, all[0].Severity, all[1].Severity, c.want, all[0].Doubts)
+		}
 	}
 }
 

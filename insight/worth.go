@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"math"
 
 	"loupe/value/unit"
 )
@@ -21,13 +22,38 @@ func byWorth(in *Input, all []Finding) {
 	c := newCausal(in, all)
 	for _, i := range c.found {
 		f := &all[i]
+		if !f.saves || !f.Severity.AtLeast(Warning) {
+			continue
+		}
+		much := f.Rule == "AL02"
 		least := leastGain
-		if f.Rule == "AL02" {
+		if much {
 			least = leastOfMuch
 		}
-		if g, ok := c.cpuGain(i); ok && f.saves && f.Severity.AtLeast(Warning) && g.Estimate < least {
+		g, ok := c.cpuGain(i)
+		switch collecting := collectors(in); {
+		case ok && g.Estimate < least:
 			f.Severity = Info
 			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, the collector's part with it: little is to be gained", unit.Percent(g.Estimate)))
+		case !ok && much && collecting < leastCollecting:
+			f.Severity = Info
+			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and too few CPU samples say what allocating costs besides: little may be to be gained", unit.Percent(collecting)))
 		}
 	}
+}
+
+// leastCollecting is the share of the busy time below which the collector is no reason to
+// allocate less. Chosen: rule GC03 speaks of more.
+const leastCollecting = 0.02
+
+// collectors is the collector's share of the busy time, in the bare phase in which it took most;
+// NaN where nothing tells.
+func collectors(in *Input) float64 {
+	most := math.NaN()
+	for i := range in.Facts.Rounds {
+		if share, _ := gcShare(in, &in.Facts.Rounds[i]); !(share <= most) && !math.IsNaN(share) {
+			most = share
+		}
+	}
+	return most
 }
