@@ -73,8 +73,8 @@ func noiseOf(parts ...[]metrics.OSSample) *Noise {
 			throttled += b.Throttled - a.Throttled
 			all += b.Busy - a.Busy + b.Idle - a.Idle + b.Steal - a.Steal
 			ours += b.Self - a.Self
-			if a.PID == b.PID && b.User >= a.User {
-				ours += b.User - a.User + b.System - a.System
+			if used := b.User + b.System - a.User - a.System; a.PID == b.PID && used >= 0 {
+				ours += used
 			}
 		}
 	}
