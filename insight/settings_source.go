@@ -14,7 +14,7 @@ import (
 // setIn are the places in the sources that the recording keeps which call a function of a
 // package: where a setting may have been made. A call that sets it once is in no profile.
 func (in *Input) setIn(pkg, function string) []Evidence {
-	return in.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
+	return in.code.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
 		f, ok := call.Fun.(*ast.SelectorExpr)
 		if !ok || f.Sel.Name != function {
 			return false
@@ -26,16 +26,16 @@ func (in *Input) setIn(pkg, function string) []Evidence {
 
 // callsIn are the first calls in the sources that the recording keeps for which keep is
 // true, with the name of what is called.
-func (in *Input) callsIn(name string, keep func(file *ast.File, call *ast.CallExpr) bool) (out []Evidence) {
-	for _, e := range in.Session.Manifest().Of(recording.Source) {
-		s := in.code.parse(e.Source)
+func (c *code) callsIn(name string, keep func(file *ast.File, call *ast.CallExpr) bool) (out []Evidence) {
+	for _, e := range c.session.Manifest().Of(recording.Source) {
+		s := c.parse(e.Source)
 		if s == nil {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && len(out) < 3 && keep(s.file, call) {
 				line, _ := s.lines(call)
-				out = append(out, Evidence{Text: fmt.Sprintf("the source calls %s here", name), File: e.Source, Line: line, Source: in.code.text(e.Source, line)})
+				out = append(out, Evidence{Text: fmt.Sprintf("the source calls %s here", name), File: e.Source, Line: line, Source: c.text(e.Source, line)})
 			}
 			return true
 		})
@@ -45,8 +45,8 @@ func (in *Input) callsIn(name string, keep func(file *ast.File, call *ast.CallEx
 
 // nagleIn are the places in the sources that may switch Nagle's algorithm on, which Go has
 // off for each new connection.
-func (in *Input) nagleIn() []Evidence {
-	return in.callsIn("SetNoDelay", func(_ *ast.File, call *ast.CallExpr) bool {
+func (c *code) nagleIn() []Evidence {
+	return c.callsIn("SetNoDelay", func(_ *ast.File, call *ast.CallExpr) bool {
 		f, ok := call.Fun.(*ast.SelectorExpr)
 		if !ok || f.Sel.Name != "SetNoDelay" || len(call.Args) != 1 {
 			return false

@@ -62,7 +62,7 @@ func delayedFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *facts.U
 	f.Doubts = in.traceDoubts(t)
 	var nagle []Evidence
 	if pieces {
-		nagle = in.nagleIn()
+		nagle = in.code.nagleIn()
 	}
 	switch {
 	case pieces && sooner:

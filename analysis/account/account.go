@@ -133,6 +133,8 @@ type Group struct {
 	// Fans are goroutines that they start and wait for, those first of which the last one
 	// costs most.
 	Fans []Fan
+	// Stampedes are calls that several make at once, in bursts.
+	Stampedes []Stampede
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64

@@ -84,7 +84,7 @@ func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
 func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
 	k := f.w.at(plainCall, id)
 	f.wrote(t, id)
-	f.outside(t, f.w.keys[k].kind, id, at-t.history.end())
+	f.outside(t, f.w.keys[k].kind, id, at-t.history.end(), at)
 	f.put(t, at, k, id)
 }
 
@@ -125,7 +125,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	if t.units == nil {
 		f.idled(t, f.w.keys[k].kind, was.Stack, e)
 	}
-	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end())
+	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end(), e.Time)
 	f.put(t, e.Time, k, was.Stack)
 }
 
@@ -209,7 +209,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 			longest = i
 		}
 	}
-	f.outsideOf(t, where)
+	f.outsideOf(t, where, e.Time)
 	at := t.history.end()
 	for i := len(f.cut) - 1; i >= 0; i-- {
 		c := f.cut[i]

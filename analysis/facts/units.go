@@ -80,6 +80,8 @@ type (
 	UnitGate = account.Gate
 	// UnitCall is a call of something outside of the program that they make.
 	UnitCall = account.Call
+	// UnitStampede is calls that several of them make at once.
+	UnitStampede = account.Stampede
 	// UnitFan is goroutines that they start and wait for.
 	UnitFan = account.Fan
 )
