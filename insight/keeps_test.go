@@ -112,7 +112,7 @@ func use(b *buffer) {
 			frames = append(frames, stack.Frame{Func: "main.g", File: "a.go", Line: line})
 		}
 		f := Finding{}
-		in.tellHolder(&f, at, frames, "otherwise")
+		tellHolder(in, &f, at, frames, "otherwise")
 		if c.advises == "" {
 			if f.Advice != "otherwise" {
 				t.Errorf("%s: %s", c.name, f.Advice)
