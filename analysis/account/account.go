@@ -178,6 +178,8 @@ type Account struct {
 	Others int64
 	// Gates are where units wait for others that have a slot, a worker or a connection.
 	Gates []Gate
+	// Tries are connections that fail again and again, also of goroutines without units.
+	Tries []Tries
 	wall  *wallTable
 }
 

@@ -58,6 +58,8 @@ type outView struct {
 	asks  asking
 	// writes tells that it writes to a connection, which is not that of the unit's client.
 	writes bool
+	// connects tells that it is the call that makes a connection.
+	connects bool
 }
 
 // asking is when a wait at a stack is a call of its own.
@@ -118,6 +120,7 @@ func (w *words) out(id stack.ID) *outView {
 	if !v.known {
 		frames := w.view(id)
 		*v = outView{known: true, path: w.path(id), asks: askingOf(frames)}
+		v.connects = frames.has("syscall.connect", "syscall.Connect", "internal/poll.(*FD).ConnectEx")
 		v.writes = frames.has(writers...) && frames.has("net.(*") && !frames.has(ownClients...)
 	}
 	return v
@@ -225,6 +228,7 @@ func (f *follower) outsideOf(t *track, where stack.ID, at timeline.Time) {
 func (f *follower) wrote(t *track, id stack.ID) {
 	if id != 0 && f.w.out(id).writes {
 		t.sent++
+		t.trying.n = 0
 	}
 }
 

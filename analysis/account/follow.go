@@ -23,6 +23,7 @@ type follower struct {
 	blocks int   // of all histories
 	calls  int64 // of clients of net/http
 	gates  map[gateKey]*gate
+	tried  map[pathID]*triesTally
 	cut    []amount // reused: see [follower.follow]
 }
 
@@ -84,6 +85,9 @@ func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
 func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
 	k := f.w.at(plainCall, id)
 	f.wrote(t, id)
+	if id != 0 && f.w.out(id).connects {
+		f.tries(t, id, at)
+	}
 	f.outside(t, f.w.keys[k].kind, id, at-t.history.end(), at)
 	f.put(t, at, k, id)
 }
@@ -139,8 +143,14 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	if t.units == nil {
 		f.idled(t, f.w.keys[k].kind, where, e)
 	}
-	if f.w.waits[where].asks && f.w.answers(e.Stack) {
-		f.calls++
+	switch v := &f.w.waits[where]; {
+	case v.asks:
+		t.trying.n = 0
+		if f.w.answers(e.Stack) {
+			f.calls++
+		}
+	case v.pool:
+		f.tries(t, where, e.Time) // that a connection was there it is told by what comes next
 	}
 	f.cut = f.cut[:0]
 	if to = f.between(by, e.Stack, from, to); from < to {

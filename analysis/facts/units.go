@@ -82,6 +82,8 @@ type (
 	UnitCall = account.Call
 	// UnitStampede is calls that several of them make at once.
 	UnitStampede = account.Stampede
+	// UnitTries are connections that fail again and again.
+	UnitTries = account.Tries
 	// UnitFan is goroutines that they start and wait for.
 	UnitFan = account.Fan
 )
