@@ -180,6 +180,8 @@ type Account struct {
 	Gates []Gate
 	// Tries are connections that fail again and again, also of goroutines without units.
 	Tries []Tries
+	// Peers are the connections of clients, by the code that waits for answers over them.
+	Peers []Peers
 	wall  *wallTable
 }
 

@@ -24,6 +24,7 @@ type follower struct {
 	calls  int64 // of clients of net/http
 	gates  map[gateKey]*gate
 	tried  map[pathID]*triesTally
+	peers  map[pathID]*peerTally
 	cut    []amount // reused: see [follower.follow]
 }
 
@@ -148,6 +149,7 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 		t.trying.n = 0
 		if f.w.answers(e.Stack) {
 			f.calls++
+			answered(f, t, by.id, where, e.Time)
 		}
 	case v.pool:
 		f.tries(t, where, e.Time) // that a connection was there it is told by what comes next

@@ -327,7 +327,7 @@ func (b *Builder) Finish() *Account {
 		b.units.abandonAll(&b.tracks[i])
 	}
 	c := &b.units
-	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), wall: c.wall}
+	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), Peers: peersOf(b.w, b.peers), wall: c.wall}
 	for k, g := range c.groups {
 		out := g.group(k, b.w)
 		out.Stampedes = g.stampedesOf(b.w, c.unnamed(k))

@@ -84,6 +84,8 @@ type (
 	UnitStampede = account.Stampede
 	// UnitTries are connections that fail again and again.
 	UnitTries = account.Tries
+	// UnitPeers are the connections of clients.
+	UnitPeers = account.Peers
 	// UnitFan is goroutines that they start and wait for.
 	UnitFan = account.Fan
 )
