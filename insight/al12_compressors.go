@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"loupe/analysis/facts"
@@ -41,7 +43,28 @@ func coderReason(t *stack.Table, frames []stack.FrameID) string {
 	return "-"
 }
 
+// makersOf are the places in the source that make compressors, where the line itself makes
+// none: a writer allocates its tables at the first Write, wherever that is.
+func makersOf(in *Input, at stack.Frame, kind string) (all []Evidence) {
+	made := map[string][]string{"writer": {"NewWriter", "NewWriterLevel", "NewWriterDict"}, "reader": {"NewReader", "NewReaderDict"}}[kind]
+	for _, pkg := range []string{"compress/gzip", "compress/flate", "compress/zlib", "compress/lzw"} {
+		for _, function := range made {
+			all = append(all, in.setIn(pkg, function)...)
+		}
+	}
+	if slices.ContainsFunc(all, func(e Evidence) bool { return e.File == at.File && e.Line == at.Line }) {
+		return nil
+	}
+	return all[:min(2, len(all))]
+}
+
 func tellCoders(h *hit, f *Finding) {
+	if makers := makersOf(h.in, h.lines[0].Caller, h.reasons[0].name); len(makers) > 0 {
+		f.Evidence = append(f.Evidence, makers...)
+		if len(makers) == 1 {
+			f.Summary += fmt.Sprintf("; the source makes them at %s:%d", baseName(makers[0].File), makers[0].Line)
+		}
+	}
 	switch h.reasons[0].name {
 	case "reader":
 		f.Advice = "Keep readers in a sync.Pool and call Reset(r) on the one that comes out (flate and zlib readers have it through flate.Resetter and zlib.Resetter)." + whenDone

@@ -91,15 +91,14 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	}
 	f := r.answer(Found, "what was in use after a collection went from %s to %s in %s, %d times looked at", unit.BytesOf(first), unit.BytesOf(last), g.Length(), len(g.Times))
 	grade(r, &f, last/max(first, 1)-1, whole.Slope)
-	f.Evidence = append(growingLines(r, in), Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})
+	f.Evidence = append(growingLines(r, in), f.Evidence...)
+	if i := slices.IndexFunc(g.Sites, func(s *facts.GrowingSite) bool { return s.User && s.Grows(r.param("p")) }); i >= 0 {
+		tellHolder(in, &f, g.Sites[i].At, g.Sites[i].Frames, heldBy)
+	}
+	f.Evidence = append(f.Evidence, Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
 	return f, true
 }
-
-// heldBy says what may hold memory that a line allocates.
-const heldBy = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end: bound or evict it. " +
-	"Or what is needed is a small part of it, which keeps all (copy that: strings.Clone, slices.Clone); a context that nobody cancels, a timer that nobody stops, a pool that takes back what has grown large, " +
-	"or a finalizer on objects that refer to each other."
 
 // grade fills in how grave a leak is, and what is to be done: the slope is in
 // bytes a second.

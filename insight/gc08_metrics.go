@@ -48,12 +48,13 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "%s, of which %s were in use: no lasting growth", rose, unit.BytesOf(last))}
 	}
 	f := r.answer(Found, "%s; after a collection %s were still in use", rose, unit.BytesOf(last))
+	grade(r, &f, last/max(first, 1)-1, slope)
 	if lines := heap.Lines(); len(lines) > 0 {
 		at, held := lines[0].At, float64(lines[0].Weight)
 		f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(held/last), baseName(at.File), at.Line, stack.Short(at.Func))
 		f.Evidence = append(f.Evidence, in.lineAt(heap.Entry, at, "%s in use were allocated here", unit.BytesOf(held)))
+		tellHolder(in, &f, at, lines[0].Frames, heldBy)
 	}
-	grade(r, &f, last/max(first, 1)-1, slope)
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: watch past that")
 	return []Finding{f}

@@ -1,6 +1,9 @@
 package insight
 
 import (
+	"fmt"
+	"slices"
+
 	"loupe/analysis/facts"
 	"loupe/recording"
 	"loupe/value/unit"
@@ -14,6 +17,9 @@ var gc11 = &Rule{
 	Params: []Param{
 		{"share", 0.20, "share of the runtime's memory", "research, GC11"},
 		{"least", 16, "MB", "chosen: less is no reason to look"},
+		{"each", 16, "KiB", "chosen: for each goroutine, three doublings of the 2 KiB that it begins with"},
+		{"shallow", 16, "calls", "chosen: at most, where most goroutines wait: hardly any of these needs so much"},
+		{"warning", 0.4, "share of the runtime's memory", "chosen: of stacks that stay large"},
 	},
 	Part:  true,
 	Check: checkStacks,
@@ -49,17 +55,35 @@ func checkStacks(r *Rule, in *Input) []Finding {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{readFrom(worst, "%s of stacks of %s in use", mib(most), mib(of))}
+	depth := 0
 	if looks, _ := in.Facts.WaitsOf(recording.Goroutine); len(looks) > 0 {
-		f.Evidence = append(f.Evidence, mostGoroutines(in, looks[0], goroutines)...)
+		var at []Evidence
+		at, depth = mostGoroutines(in, looks[0], goroutines)
+		f.Evidence = append(f.Evidence, at...)
+	}
+	if depth > 0 && float64(depth) <= r.param("shallow") && most/max(1, goroutines) >= r.param("each")*1024 {
+		staysLarge(r, &f, depth, share)
+		return []Finding{f}
 	}
 	f.Advice = "Have fewer goroutines at once (SC04, SC10), or make their deepest call need less: large arrays as local variables and deep recursion grow a stack, which is doubled each time."
 	f.Verify = "Record again: /memory/classes/heap/stacks:bytes should fall."
 	return []Finding{f}
 }
 
+// staysLarge says that goroutines wait where they need little, with large stacks.
+func staysLarge(r *Rule, f *Finding, depth int, share float64) {
+	f.Summary += fmt.Sprintf("; most of them wait only %s deep, with a stack that something deeper has made grow", unit.Plural(int64(depth), "call"))
+	if share >= r.param("warning") {
+		f.Severity = Warning
+	}
+	f.Advice = "A goroutine keeps the stack that its deepest call needed while it waits for more: a collection halves it at most, and the next deep call doubles it again. Do the deep part on a goroutine of its own that ends (a small pool of workers for all of them), so that those that wait stay small; or make it need less, without recursion and with no large arrays as local variables. Fewer goroutines help, too."
+	f.Verify = "Record again: /memory/classes/heap/stacks:bytes should fall to some KiB for each goroutine."
+	f.Doubts = append(f.Doubts, "where the functions that they wait in have large arrays as local variables, it is these that need the stack")
+}
+
 // mostGoroutines shows where most goroutines of a look are, if it was while there were so
-// many.
-func mostGoroutines(in *Input, w *facts.AllWaits, many float64) []Evidence {
+// many, and how many calls deep, if these are the program's own.
+func mostGoroutines(in *Input, w *facts.AllWaits, many float64) (at []Evidence, depth int) {
 	var top *facts.Wait
 	all := int64(0)
 	for i := range w.All {
@@ -69,7 +93,11 @@ func mostGoroutines(in *Input, w *facts.AllWaits, many float64) []Evidence {
 		}
 	}
 	if top == nil || 2*top.Count < all || 2*float64(all) < many {
-		return nil
+		return nil, 0
 	}
-	return []Evidence{in.fileAt(w.Entry, w.Site(top), top.Frames, "%s of %s goroutines are here, %d calls deep", unit.Count(top.Count), unit.Count(all), len(top.Frames))}
+	depth = len(top.Frames)
+	if !slices.ContainsFunc(top.Frames, in.Session.Scope().IsOutsideStandard) {
+		depth = 0 // nobody here decides what they do
+	}
+	return []Evidence{in.fileAt(w.Entry, w.Site(top), top.Frames, "%s of %s goroutines are here, %d calls deep", unit.Count(top.Count), unit.Count(all), len(top.Frames))}, depth
 }

@@ -63,7 +63,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(kept, l)))
 		}
 	}
-	f.Advice = "Decide whether it is meant to be kept. A cache or a queue wants a bound; what is kept for good can be smaller (no copies, no pointers where an index does); and a small part that is needed keeps the whole that it was cut from (copy it: strings.Clone, slices.Clone)."
+	tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. A cache or a queue wants a bound; what is kept for good can be smaller (no copies, no pointers where an index does); and a small part that is needed keeps the whole that it was cut from (copy it: strings.Clone, slices.Clone).")
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW says what has become less."
 	tellRetention(r, in, all, top, &f)
 	return []Finding{f}
@@ -121,6 +121,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	}
 	f.Severity = Warning
 	f.Summary += ", and still grew when the phase ended"
-	f.Advice = heldBy + " Hardly anything of it is let go."
+	tellHolder(in, f, top.At, top.Frames, heldBy)
+	f.Advice += " Hardly anything of it is let go."
 	f.Doubts = append(f.Doubts, "a cache that is still being filled grows, too, up to its bound: record for several times as long")
 }

@@ -13,31 +13,47 @@ import (
 
 // setIn are the places in the sources that the recording keeps which call a function of a
 // package: where a setting may have been made. A call that sets it once is in no profile.
-func (in *Input) setIn(pkg, function string) (out []Evidence) {
-	for _, e := range in.Session.Manifest().Of(recording.Source) {
-		s := in.code.parse(e.Source)
+func (in *Input) setIn(pkg, function string) []Evidence {
+	return in.code.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || f.Sel.Name != function {
+			return false
+		}
+		x, ok := f.X.(*ast.Ident)
+		return ok && x.Name == importedAs(file, pkg)
+	})
+}
+
+// callsIn are the first calls in the sources that the recording keeps for which keep is
+// true, with the name of what is called.
+func (c *code) callsIn(name string, keep func(file *ast.File, call *ast.CallExpr) bool) (out []Evidence) {
+	for _, e := range c.session.Manifest().Of(recording.Source) {
+		s := c.parse(e.Source)
 		if s == nil {
 			continue
 		}
-		name := importedAs(s.file, pkg)
-		if name == "" {
-			continue
-		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(out) == 3 {
-				return true
-			}
-			if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == function {
-				if x, ok := f.X.(*ast.Ident); ok && x.Name == name {
-					line, _ := s.lines(call)
-					out = append(out, Evidence{Text: fmt.Sprintf("the source calls %s.%s here", path.Base(pkg), function), File: e.Source, Line: line, Source: in.code.text(e.Source, line)})
-				}
+			if call, ok := n.(*ast.CallExpr); ok && len(out) < 3 && keep(s.file, call) {
+				line, _ := s.lines(call)
+				out = append(out, Evidence{Text: fmt.Sprintf("the source calls %s here", name), File: e.Source, Line: line, Source: c.text(e.Source, line)})
 			}
 			return true
 		})
 	}
 	return out
+}
+
+// nagleIn are the places in the sources that may switch Nagle's algorithm on, which Go has
+// off for each new connection.
+func (c *code) nagleIn() []Evidence {
+	return c.callsIn("SetNoDelay", func(_ *ast.File, call *ast.CallExpr) bool {
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || f.Sel.Name != "SetNoDelay" || len(call.Args) != 1 {
+			return false
+		}
+		arg, ok := call.Args[0].(*ast.Ident)
+		return !ok || arg.Name != "true"
+	})
 }
 
 // importedAs is the name that a file has for a package; empty where it does not import it.

@@ -107,6 +107,24 @@ func TestGC11(t *testing.T) {
 	severity(t, "many", f, Warning)
 	severity(t, "some", expect(t, "some", stacks(210), "GC11", Found), Info)
 	expect(t, "few", stacks(150), "GC11", Fine, "15.0%")
+	// Those that wait where they need little keep what a deeper call needed.
+	waiting := func(of float64, calls string) *recordingtest.Recording {
+		r := reading("", "/memory/classes/heap/stacks:bytes /memory/classes/total:bytes /memory/classes/heap/released:bytes /sched/goroutines:goroutines",
+			func(int) []float64 { return []float64{of * mb, 100 * mb, 0, 1500} })
+		return withProfile(r, recording.Goroutine, "", column{calls + "runtime.chanrecv1 runtime.gopark", []int64{1490}}, column{"main.main shop/client.write:/src/none.go:30", []int64{10}})
+	}
+	const read = "main.main shop/client.read:/src/none.go:14 "
+	f = expect(t, "that stay large", waiting(48, read), "GC11", Found, "48.0 MiB", "1,500 goroutines", "32.8 KiB each", "wait only", "something deeper")
+	severity(t, "that stay large", f, Warning)
+	if !strings.Contains(f.Advice, "goroutine of its own that ends") {
+		t.Errorf("advice %q", f.Advice)
+	}
+	f = expect(t, "that are deep", waiting(48, read+strings.Repeat("shop/client.walk ", 30)), "GC11", Found)
+	severity(t, "that are deep", f, Info)
+	f = expect(t, "of the library", waiting(48, "net/http.(*conn).serve net/http.(*connReader).Read "), "GC11", Found)
+	severity(t, "of the library", f, Info)
+	f = expect(t, "that are small", waiting(21, read), "GC11", Found, "14.3 KiB each")
+	severity(t, "that are small", f, Info)
 }
 
 func TestGC13(t *testing.T) {

@@ -62,6 +62,17 @@ func TestWT04(t *testing.T) {
 			wake(g, sends)
 		}
 	})
+	// The rest of an answer is of the same call: nobody has nothing to do meanwhile.
+	client := waitingAll(func(p *accounttest.Program, wake func(g int, stack string), respond func()) {
+		for g := 5; g < 9; g++ {
+			asks(p, 50, 8*time.Millisecond, respond)
+			p.Block("network", readNet+";net/http.(*bodyEOFSignal).Read@transport.go:1;main.serve@main.go:34")
+			p.Pass(2 * time.Millisecond)
+			p.Wake(50, "")
+			p.Start(50)
+			wake(g, sends)
+		}
+	})
 	// One call is for all of them: nobody waits for what is done for another.
 	poller := waitingAll(func(p *accounttest.Program, wake func(g int, stack string), respond func()) {
 		asks(p, 50, 40*time.Millisecond, respond)
@@ -111,6 +122,7 @@ func TestWT04(t *testing.T) {
 			"waiting for a peer's answer in main.ask at main.go:20", "is a lock"}},
 		{"one worker", worker, []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done: 15.0 ms of 25.0 ms on average over 24; one goroutine serves all of them",
 			"waiting for a peer's answer in main.serve at main.go:32", "Start more workers"}},
+		{"one worker that reads bodies", client, []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done", "one goroutine serves all of them", "waiting for a peer's answer in main.serve at main.go:32"}},
 		{"one call for all", poller, nil},
 		{"a reader of events", reader, nil},
 		{"an event that others wait for", event, nil},

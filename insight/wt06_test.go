@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/account/accounttest"
+	"loupe/recording"
 )
 
 func TestWT06(t *testing.T) {
@@ -89,6 +90,18 @@ func TestWT07(t *testing.T) {
 		}
 		if f.State != state || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) {
 			t.Errorf("%s: %s %s: %s\nwant %q", c.name, f.State, f.Severity, f.Summary, c.says)
+		}
+	}
+	// Where no answer came sooner, the source tells whether Nagle's algorithm may be on.
+	for _, c := range []struct {
+		calls    string
+		severity Severity
+	}{{"c.SetNoDelay(false)", Warning}, {"c.SetNoDelay(fast)", Warning}, {"c.SetNoDelay(true)", Info}, {"c.SetKeepAlive(false)", Info}} {
+		r := served(t, 20, asking(2, 41*ms))
+		r.Put(recording.Entry{Path: "source/conn.go", Kind: recording.Source, Source: "conn.go"}, []byte("package main\nfunc dial() {\n\t"+c.calls+"\n}\n"))
+		f := answers(t, r, "WT07")[0]
+		if f.State != Found || f.Severity != c.severity || (len(f.Evidence) == 2) != (c.severity == Warning) {
+			t.Errorf("with %s: %s %s: %s with %d pieces of evidence", c.calls, f.State, f.Severity, f.Summary, len(f.Evidence))
 		}
 	}
 }

@@ -26,6 +26,10 @@ var wt07 = &Rule{
 	Check: onUnits(checkDelayed),
 }
 
+// delayedLeast is the shortest wait for a delayed acknowledgement: 40 ms (TCP_DELACK_MIN in
+// Linux), less what clocks are off.
+const delayedLeast = 38 * time.Millisecond
+
 func checkDelayed(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
 	for i := range g.Calls {
 		c := &g.Calls[i]
@@ -56,15 +60,22 @@ func delayedFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *facts.U
 	f.Score = score(share, r.param("share"), 0.8)
 	f.Severity = Info
 	f.Doubts = in.traceDoubts(t)
+	var nagle []Evidence
+	if pieces {
+		nagle = in.code.nagleIn()
+	}
 	switch {
 	case pieces && sooner:
 		f.Severity = Warning
+	case len(nagle) > 0 && c.Least >= delayedLeast && 2*c.Delayed >= c.Count:
+		f.Severity = Warning
+		f.Doubts = append(f.Doubts, "no answer came sooner: the source may switch Nagle's algorithm on for other connections, and the peer take 40 ms for each")
 	case pieces:
 		f.Doubts = append(f.Doubts, "no answer came sooner: the peer may take 40 ms for each")
 	default:
 		f.Doubts = append(f.Doubts, "no message is seen to be written in pieces on this side: it may be the peer that does, or that takes 40 ms for some requests")
 	}
-	f.Evidence = []Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s waits of 38 to 46 ms, %s together", unit.Count(c.Delayed), unit.Duration(c.DelayedTime))}
+	f.Evidence = append([]Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s waits of 38 to 46 ms, %s together", unit.Count(c.Delayed), unit.Duration(c.DelayedTime))}, nagle...)
 	f.Advice = "Write each message in one go (a bufio.Writer that is flushed once, net.Buffers), and leave TCP_NODELAY on, as Go does by default: no SetNoDelay(false). The same holds for the peer's answers."
 	f.Verify = "Record again under the same load: no waits of about 40 ms should be left here."
 	for i := range g.All.Rows {

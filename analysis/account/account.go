@@ -133,6 +133,8 @@ type Group struct {
 	// Fans are goroutines that they start and wait for, those first of which the last one
 	// costs most.
 	Fans []Fan
+	// Stampedes are calls that several make at once, in bursts.
+	Stampedes []Stampede
 	// Samples is how many CPU samples hit the units; with at least [MinSamples], the
 	// running time is divided by them.
 	Samples int64
@@ -176,6 +178,10 @@ type Account struct {
 	Others int64
 	// Gates are where units wait for others that have a slot, a worker or a connection.
 	Gates []Gate
+	// Tries are connections that fail again and again, also of goroutines without units.
+	Tries []Tries
+	// Peers are the connections of clients, by the code that waits for answers over them.
+	Peers []Peers
 	wall  *wallTable
 }
 

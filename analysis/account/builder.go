@@ -38,6 +38,7 @@ type track struct {
 	inside         stack.ID // where either began
 	lives          bool
 	sent           uint32 // writes to connections since it last waited for one
+	trying         trying // connections that it has tried to make
 	// gate is the one that it has waited at and is inside of.
 	gate *gate
 	// idle is until when it last had nothing to do, gave when it last ended a wait of a

@@ -58,6 +58,8 @@ type outView struct {
 	asks  asking
 	// writes tells that it writes to a connection, which is not that of the unit's client.
 	writes bool
+	// connects tells that it is the call that makes a connection.
+	connects bool
 }
 
 // asking is when a wait at a stack is a call of its own.
@@ -85,6 +87,8 @@ type called struct {
 	late    timeline.Time // of delayed
 	pieces  int64
 	least   timeline.Time // of those that are a call; 0 is none
+	// from and to are the begin of the first wait and the end of the last one of a unit.
+	from, to timeline.Time
 }
 
 // maxCalls is how many different calls of one unit are told apart.
@@ -116,6 +120,7 @@ func (w *words) out(id stack.ID) *outView {
 	if !v.known {
 		frames := w.view(id)
 		*v = outView{known: true, path: w.path(id), asks: askingOf(frames)}
+		v.connects = frames.has("syscall.connect", "syscall.Connect", "internal/poll.(*FD).ConnectEx")
 		v.writes = frames.has(writers...) && frames.has("net.(*") && !frames.has(ownClients...)
 	}
 	return v
@@ -176,13 +181,14 @@ func (w *words) path(id stack.ID) pathID {
 	return p
 }
 
-// outside counts a wait of a goroutine's units, if it is one for what is outside.
-func (f *follower) outside(t *track, kind Kind, id stack.ID, d timeline.Time) {
-	if t.units == nil || !kind.Outside() || d <= 0 {
+// outside counts a wait of a goroutine's units up to an instant, if it is one for what is
+// outside; d is the part of it that is.
+func (f *follower) outside(t *track, kind Kind, id stack.ID, d, at timeline.Time) {
+	if t.units == nil || !kind.Outside() || at <= t.history.end() {
 		return
 	}
 	v := f.w.out(id)
-	c := called{key: callKey{v.path, kind}, stack: id, d: d, pieces: int64(t.sent)}
+	c := called{key: callKey{v.path, kind}, stack: id, d: d, pieces: int64(t.sent), from: t.history.end(), to: at}
 	if v.asks == always || v.asks == written && t.sent > 0 {
 		c.n, c.least = 1, d
 	}
@@ -197,7 +203,7 @@ func (f *follower) outside(t *track, kind Kind, id stack.ID, d timeline.Time) {
 
 // outsideOf counts the parts of a wait that goroutines of libraries have passed outside, as
 // one call of the kind that took longest.
-func (f *follower) outsideOf(t *track, where stack.ID) {
+func (f *follower) outsideOf(t *track, where stack.ID, at timeline.Time) {
 	if t.units == nil {
 		return
 	}
@@ -212,13 +218,17 @@ func (f *follower) outsideOf(t *track, where stack.ID) {
 			kind, most = k.kind, c.d
 		}
 	}
-	f.outside(t, kind, where, all)
+	if kind == None && f.w.waits[where].asks {
+		kind = Answer // it was there before anybody had a P to look
+	}
+	f.outside(t, kind, where, all, at)
 }
 
 // wrote notes that a goroutine has written to a connection, if it has.
 func (f *follower) wrote(t *track, id stack.ID) {
 	if id != 0 && f.w.out(id).writes {
 		t.sent++
+		t.trying.n = 0
 	}
 }
 
@@ -232,6 +242,7 @@ func (u *open) called(c called) {
 			x.late += c.late
 			x.pieces += c.pieces
 			x.least = shorter(x.least, c.least)
+			x.to = c.to
 			return
 		}
 	}
@@ -289,9 +300,7 @@ func (g *gathered) callsOf(w *words) (all []Call) {
 	for _, t := range g.calls {
 		c := Call{Kind: t.key.kind, Stack: t.stack, Count: t.n, Time: time.Duration(t.d), Units: t.units, Most: t.most,
 			Delayed: t.delayed, DelayedTime: time.Duration(t.late), Pieces: t.pieces, Least: time.Duration(t.least)}
-		for _, f := range w.paths[t.key.path] {
-			c.Path = append(c.Path, w.r.Stacks().Frame(f))
-		}
+		c.Path = w.framesOf(t.key.path)
 		mean := float64(t.n) / n
 		if within := t.squares/n - mean*mean; within > 1e-9 && spread > 0 {
 			both := t.products/n - mean*wall
@@ -300,9 +309,22 @@ func (g *gathered) callsOf(w *words) (all []Call) {
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Kind, b.Kind), slices.CompareFunc(a.Path, b.Path, func(x, y stack.Frame) int {
-			return compareSites(Site{Frame: x}, Site{Frame: y})
-		}))
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Kind, b.Kind), comparePaths(a.Path, b.Path))
 	})
 	return all
+}
+
+// framesOf are the frames of a way through the user's code.
+func (w *words) framesOf(p pathID) (frames []stack.Frame) {
+	for _, f := range w.paths[p] {
+		frames = append(frames, w.r.Stacks().Frame(f))
+	}
+	return frames
+}
+
+// comparePaths puts ways through the code in a fixed order.
+func comparePaths(a, b []stack.Frame) int {
+	return slices.CompareFunc(a, b, func(x, y stack.Frame) int {
+		return compareSites(Site{Frame: x}, Site{Frame: y})
+	})
 }

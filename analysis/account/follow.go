@@ -23,6 +23,8 @@ type follower struct {
 	blocks int   // of all histories
 	calls  int64 // of clients of net/http
 	gates  map[gateKey]*gate
+	tried  map[pathID]*triesTally
+	peers  map[pathID]*peerTally
 	cut    []amount // reused: see [follower.follow]
 }
 
@@ -84,7 +86,10 @@ func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
 func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
 	k := f.w.at(plainCall, id)
 	f.wrote(t, id)
-	f.outside(t, f.w.keys[k].kind, id, at-t.history.end())
+	if id != 0 && f.w.out(id).connects {
+		f.tries(t, id, at)
+	}
+	f.outside(t, f.w.keys[k].kind, id, at-t.history.end(), at)
 	f.put(t, at, k, id)
 }
 
@@ -125,7 +130,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	if t.units == nil {
 		f.idled(t, f.w.keys[k].kind, was.Stack, e)
 	}
-	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end())
+	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end(), e.Time)
 	f.put(t, e.Time, k, was.Stack)
 }
 
@@ -139,8 +144,15 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	if t.units == nil {
 		f.idled(t, f.w.keys[k].kind, where, e)
 	}
-	if f.w.waits[where].asks && f.w.answers(e.Stack) {
-		f.calls++
+	switch v := &f.w.waits[where]; {
+	case v.asks:
+		t.trying.n = 0
+		if f.w.answers(e.Stack) {
+			f.calls++
+			answered(f, t, by.id, where, e.Time)
+		}
+	case v.pool:
+		f.tries(t, where, e.Time) // that a connection was there it is told by what comes next
 	}
 	f.cut = f.cut[:0]
 	if to = f.between(by, e.Stack, from, to); from < to {
@@ -209,7 +221,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 			longest = i
 		}
 	}
-	f.outsideOf(t, where)
+	f.outsideOf(t, where, e.Time)
 	at := t.history.end()
 	for i := len(f.cut) - 1; i >= 0; i-- {
 		c := f.cut[i]

@@ -128,7 +128,11 @@ func (f *follower) idled(t *track, kind Kind, where stack.ID, e *exectrace.Event
 			return
 		}
 	case Answer, Pipe:
-		if t.sent > 0 || f.w.out(where).asks == always {
+		asks := f.w.out(where).asks
+		if kind == Answer && asks == never { // the rest of an answer
+			return
+		}
+		if t.sent > 0 || asks == always {
 			t.sent = 0
 			return
 		}

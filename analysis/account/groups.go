@@ -50,6 +50,8 @@ type gathered struct {
 	calls   map[callKey]*callTally
 	squares float64 // of the lengths of units
 	fans    []fanned
+	begun   []timeline.Time // of requests and tasks
+	made    map[callKey][]made
 }
 
 // tally is units of about the same length.
@@ -144,6 +146,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 	g.classes[class].take(u, d)
 	g.takeCalls(u, d)
 	g.takeFans(u)
+	g.remember(u, at)
 	c.wall.take(u)
 	if n := len(g.slowest); n < maxSlowest || d > g.slowest[n-1].Span.End-g.slowest[n-1].Span.Start {
 		g.slowest = append(g.slowest[:min(n, maxSlowest-1)], c.keep(u, at))
@@ -324,9 +327,10 @@ func (b *Builder) Finish() *Account {
 		b.units.abandonAll(&b.tracks[i])
 	}
 	c := &b.units
-	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), wall: c.wall}
+	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), Peers: peersOf(b.w, b.peers), wall: c.wall}
 	for k, g := range c.groups {
 		out := g.group(k, b.w)
+		out.Stampedes = g.stampedesOf(b.w, c.unnamed(k))
 		out.Asked = out.asked(b.calls)
 		a.Groups = append(a.Groups, out)
 	}
@@ -334,6 +338,14 @@ func (b *Builder) Finish() *Account {
 		return cmp.Or(cmp.Compare(x.Unit, y.Unit), cmp.Compare(y.Wall.Sum, x.Wall.Sum), strings.Compare(x.Name, y.Name))
 	})
 	return a
+}
+
+// unnamed is when units began that may be of a group, since nothing tells their names.
+func (c *collector) unnamed(k groupKey) []timeline.Time {
+	if g := c.groups[groupKey{unit: k.unit}]; g != nil && k.name != "" {
+		return g.begun
+	}
+	return nil
 }
 
 // restAll ends the units that are as long as the trace has them.

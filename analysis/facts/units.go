@@ -99,6 +99,12 @@ type (
 	UnitGate = account.Gate
 	// UnitCall is a call of something outside of the program that they make.
 	UnitCall = account.Call
+	// UnitStampede is calls that several of them make at once.
+	UnitStampede = account.Stampede
+	// UnitTries are connections that fail again and again.
+	UnitTries = account.Tries
+	// UnitPeers are the connections of clients.
+	UnitPeers = account.Peers
 	// UnitFan is goroutines that they start and wait for.
 	UnitFan = account.Fan
 )

@@ -1,0 +1,129 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// TestHolder: the source says what holds the memory that line 4 allocates, and says nothing
+// where it does not.
+func TestHolder(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		advises      string // "" is nothing
+		shows        int    // a line of the evidence
+		callers      []int
+	}{
+		{"a slice of a file", `func scan(s *index, name string) {
+	content, err := os.ReadFile(name)
+	at := bytes.Index(content, mark)
+	found := match{Name: name, Text: content[at : at+20]}
+	s.all = append(s.all, found)
+}`, "a part of it (a slice or a substring) goes into s.all", 7, nil},
+		{"a copy of a slice of a file", `func scan(s *index, name string) {
+	content, err := os.ReadFile(name)
+	s.all = append(s.all, bytes.Clone(content[4:8]))
+}`, "", 0, nil},
+		{"a slice that is only read", `func scan(s *index, name string) {
+	content, err := os.ReadFile(name)
+	s.sum += binary.LittleEndian.Uint32(content[4:8])
+	content = content[8:]
+}`, "", 0, nil},
+		{"the name that was cut from a text", `func read(s *index) string {
+	text := strings.Repeat("a=b;", 100)
+	return text
+}
+func handle(s *index) {
+	eachPair(read(s), func(pair string) { s.add(pair) })
+}
+func eachPair(text string, f func(pair string)) {
+	for text != "" {
+		pair, rest, _ := strings.Cut(text, ";")
+		text = rest
+		f(pair)
+	}
+}
+func (s *index) add(v string) {
+	s.known[v] = true
+}`, "a part of it (a slice or a substring) goes into s.known", 18, []int{8}},
+		{"a map without a bound", `func answer(s *server, key string) []byte {
+	body, err := json.Marshal(find(key))
+	s.mu.Lock()
+	s.cache[key] = body
+	return body
+}`, "nothing in the source deletes from a map of this name", 6, nil},
+		{"a map that is deleted from", `func answer(s *server, key string) {
+	s.cache[key] = entry{at: time.Now()}
+}
+func tidy(s *server) {
+	for key, e := range s.cache {
+		if e.old() { delete(s.cache, key) }
+	}
+}`, "does not shrink when they are deleted", 8, nil},
+		{"a context", `func run(parent context.Context) {
+	ctx, cancel := context.WithTimeout(parent, time.Hour)
+	work(ctx, cancel)
+}`, "defer cancel()", 0, nil},
+		{"a value in a context", `func run(parent context.Context) {
+	ctx := context.WithValue(parent, key{}, make([]byte, 100))
+	work(ctx)
+}`, "", 0, nil},
+		{"a timer", `func watch(s *server) {
+	time.AfterFunc(time.Hour, s.expire)
+}`, "Stop it", 0, nil},
+		{"a finalizer", `func open() *db {
+	d := &db{mem: make([]byte, 100)}
+	d.self = d
+	runtime.SetFinalizer(d, (*db).close)
+	return d
+}`, "AddCleanup", 6, nil},
+		{"a buffer of a pool", `func (b *buffer) add(text string) {
+	b.text = append(b.text, text...)
+}
+func (p *pool) put(b *buffer) {
+	b.text = b.text[:0]
+	p.free.Put(b)
+}`, "too large before they go back", 8, nil},
+		{"a buffer of no pool", `func (b *buffer) add(text string) {
+	b.text = append(b.text, text...)
+}
+func use(b *buffer) {
+	p.free.Put(new(other))
+}`, "look whether that is ever shortened", 4, nil},
+		{"a channel", `func push(q *queue, n int) {
+	q.jobs <- make([]byte, n)
+}`, "goes into the channel q.jobs", 4, nil},
+		{"what lives as long as the call", `func use(n int) int {
+	text := make([]byte, n)
+	return len(text)
+}`, "", 0, nil},
+	} {
+		r := recordingtest.New("title x")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\n"+c.source+"\n"))
+		in := NewInput(session.New(r.Open()))
+		at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
+		frames := []stack.Frame{at}
+		for _, line := range c.callers {
+			frames = append(frames, stack.Frame{Func: "main.g", File: "a.go", Line: line})
+		}
+		f := Finding{}
+		tellHolder(in, &f, at, frames, "otherwise")
+		if c.advises == "" {
+			if f.Advice != "otherwise" {
+				t.Errorf("%s: %s", c.name, f.Advice)
+			}
+			continue
+		}
+		if !strings.Contains(f.Advice, c.advises) {
+			t.Errorf("%s: %s\nwant %q", c.name, f.Advice, c.advises)
+		}
+		if c.shows > 0 && !shows(&f, evidenceLine(Evidence{File: "a.go", Line: c.shows})) {
+			t.Errorf("%s: evidence %+v, want line %d", c.name, f.Evidence, c.shows)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/account/accounttest"
+)
+
+// expires is a program with four connections whose requests find an answer ready, one
+// each apart, until five times it has expired and missed does what requests do then.
+func expires(apart time.Duration, missed func(p *accounttest.Program)) *accounttest.Program {
+	p := fourConnections()
+	for range 5 {
+		for i := range 20 {
+			p.Pass(apart)
+			p.Arrive(5 + i%4)
+			p.Respond(5 + i%4)
+		}
+		missed(p)
+	}
+	return p
+}
+
+// load asks a peer, below a handler, and waits for the answer.
+func load(p *accounttest.Program, g int) {
+	p.Arrive(g)
+	p.Call(time.Microsecond, accounttest.In("syscall.write@z.go:1", "internal/poll.(*FD).Write@fd.go:1", "net.(*conn).Write@net.go:1", "main.load@main.go:20", "main.cached@main.go:12", "main.handle@main.go:7"))
+	p.Block("network", accounttest.In(readNet, "main.load@main.go:21", "main.cached@main.go:12", "main.handle@main.go:7"))
+	p.Start(1000 + g)
+	p.Block("network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).backgroundRead@server.go:9")
+}
+
+// loaded is the end of that.
+func loaded(p *accounttest.Program, g int) {
+	p.Wake(g, "")
+	p.Start(g)
+	finishRequest(p, g)
+}
+
+func TestWT08(t *testing.T) {
+	const ms = time.Millisecond
+	// all of them load, one each apart.
+	all := func(apart time.Duration) func(p *accounttest.Program) {
+		return func(p *accounttest.Program) {
+			for g := 5; g < 9; g++ {
+				load(p, g)
+				p.Pass(apart)
+			}
+			p.Pass(20 * ms)
+			for g := 5; g < 9; g++ {
+				loaded(p, g)
+			}
+		}
+	}
+	// One loads, and others go on with what they have.
+	one := func(p *accounttest.Program) {
+		for range 3 {
+			load(p, 5)
+			for i := range 8 {
+				p.Pass(2 * ms)
+				p.Arrive(6 + i%3)
+				p.Respond(6 + i%3)
+			}
+			loaded(p, 5)
+		}
+	}
+	// One loads, and the others wait for it.
+	flight := func(p *accounttest.Program) {
+		load(p, 5)
+		for g := 6; g < 9; g++ {
+			p.Pass(ms)
+			arriveAt(p, g, "chan receive", accounttest.In("runtime.chanrecv1@chan.go:1", "main.cached@main.go:14", "main.handle@main.go:7"))
+		}
+		p.Pass(20 * ms)
+		p.Wake(5, "")
+		p.Start(5)
+		for g := 6; g < 9; g++ {
+			p.Wake(g, accounttest.In("runtime.closechan@chan.go:1", "main.cached@main.go:16", "main.handle@main.go:7"))
+		}
+		finishRequest(p, 5)
+		for g := 6; g < 9; g++ {
+			p.Start(g)
+			finishRequest(p, g)
+		}
+	}
+	each := fourConnections()
+	for range 20 {
+		all(ms)(each)
+	}
+	for _, c := range []struct {
+		name  string
+		p     *accounttest.Program
+		found bool
+	}{
+		{"an answer that expires", expires(ms, all(ms)), true},
+		{"each request does the work", each, false},
+		{"a request alone has missed", expires(ms, one), false},
+		{"the others wait for the first", expires(ms, flight), false},
+		{"others come beside the usual ones", expires(50*ms, all(ms/10)), false},
+	} {
+		r := traceOfProgram(t, c.p)
+		f := answers(t, r, "WT08")[0]
+		if !c.found {
+			if f.State != Fine {
+				t.Errorf("%s: %s: %s", c.name, f.State, f.Summary)
+			}
+			continue
+		}
+		const says = "20 of 120 requests make the same call in main.load at main.go:21, called in main.cached at main.go:12, most of them at once: in 5 bursts, 4.00 each on average; while the first one is at it, 100% of the others that begin do the same, at other times 4.76%"
+		if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, says) || !strings.Contains(f.Advice, "singleflight") || f.Evidence[0].Line != 12 {
+			t.Errorf("%s: %s %s: %s\n%s\nat %d, want %q", c.name, f.State, f.Severity, f.Summary, f.Advice, f.Evidence[0].Line, says)
+		}
+	}
+}

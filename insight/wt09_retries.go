@@ -1,0 +1,148 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+var wt09 = &Rule{
+	ID: "WT09", Title: "Retries without a pause: what fails is tried again at once, over and over",
+	About: "A connection that is refused is tried again as fast as the program can, or a lock that is taken is asked for again and again (TryLock in a loop): a CPU is busy with it, and whoever is to " +
+		"answer is flooded when it comes back. Tries are connections on one goroutine, one after another, over which nothing is sent.",
+	Asks: []facts.Question{facts.Scheduling},
+	Params: []Param{
+		{"tries", 100, "tries", "chosen: fewer are of a moment"},
+		{"rate", 100, "tries a second", "chosen: nobody can be back so soon, and so often"},
+		{"warning", 500, "tries a second", "chosen: at some 50 µs each, more than 2% of a CPU"},
+		{"pause", 0.02, "s", "chosen: between two tries on average; who waits longer has thought of it"},
+		{"spin", 0.1, "share of CPU time", "chosen: of a loop that asks for a lock; the lower bound of the interval counts"},
+		g0,
+	},
+	Check: onTrace(checkRetries),
+}
+
+func checkRetries(r *Rule, in *Input, t *traced) (found []Finding) {
+	units := in.Facts.Units()
+	if units.Err != nil {
+		return []Finding{r.answer(TooLittle, "%v", units.Err)}
+	}
+	fine := "no goroutine tried in vain to connect several times in a row"
+	for i := range units.Tries {
+		x := &units.Tries[i]
+		rate, pause := t.Rate(x.Count), x.Pause/time.Duration(max(1, x.Count-x.Rows))
+		if float64(x.Count) >= r.param("tries") && rate >= r.param("rate") && pause.Seconds() < r.param("pause") {
+			found = append(found, retriesFinding(r, in, t, units, x))
+		} else if i == 0 {
+			fine = fmt.Sprintf("connections were tried %s times in vain%s, %s apart", unit.Count(x.Count), atFrame(x.Path[0]), unit.Duration(pause))
+		}
+	}
+	found = append(found, spinsOnLocks(r, in)...)
+	if len(found) == 0 {
+		return []Finding{r.answer(Fine, "%s", fine)}
+	}
+	return found[:min(2, len(found))]
+}
+
+func retriesFinding(r *Rule, in *Input, t *traced, units *facts.Units, x *facts.UnitTries) Finding {
+	loop, known := in.code.retryAround(x.Path)
+	at := x.Path[0]
+	if known {
+		at = loop.at
+	}
+	rate, pause := t.Rate(x.Count), x.Pause/time.Duration(max(1, x.Count-x.Rows))
+	text := fmt.Sprintf("connections were tried %s times a second%s, one after another on the same goroutine, and nothing was sent over them", unit.Number(rate), atFrame(x.Path[0]))
+	if at != x.Path[0] {
+		text += fmt.Sprintf("; the loop that tries again is%s", atFrame(at))
+	}
+	text += fmt.Sprintf(": %s tries, up to %s in a row, with %s between two", unit.Count(x.Count), unit.Count(x.Longest), unit.Duration(pause))
+	if g, share, spent := triedIn(units, x.Path[0]); spent {
+		text += fmt.Sprintf("; %s spends %s of its time there", unitOf(g), unit.Percent(share))
+	}
+	f := r.answer(Found, "%s", text)
+	f.Impact = exactly(rate, "tries a second")
+	f.Score = score(rate, r.param("warning"), 10*r.param("warning"))
+	f.Severity = Info
+	if known && rate >= r.param("warning") {
+		f.Severity = Warning
+	}
+	f.Evidence = []Evidence{t.seenAt(t.Frames(x.Stack), at, "%s tries to connect, %s apart", unit.Count(x.Count), unit.Duration(pause))}
+	f.Advice = "Wait before the next try, longer after each that fails, and not all at the same time (exponential backoff with jitter); stop after some, or with the context of who asked; and where something tells that the peer is back, wait for that."
+	if known && loop.pauses {
+		f.Advice = "The loop has a pause, which is too short or left out: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+	}
+	if known && !loop.bounded {
+		f.Advice += " Nothing in the loop ends it while the peer is away: give it a limit."
+	}
+	f.Verify = "Record again while the peer is away: some tries a second should be left, and the CPU time should fall."
+	f.Doubts = in.traceDoubts(t)
+	if !known {
+		f.Doubts = append(f.Doubts, "no loop in the source is seen to try again until it works: connections that are made before they are needed, or to see whether somebody listens, look the same")
+	}
+	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true
+	return f
+}
+
+// triedIn is the group of units that spends most at a line, and its share.
+func triedIn(units *facts.Units, at stack.Frame) (best facts.UnitGroup, share float64, found bool) {
+	for _, g := range units.Judged {
+		sum := time.Duration(0)
+		for i := range g.All.Rows {
+			if g.All.Rows[i].Site.Frame == at {
+				sum += g.All.Rows[i].Time
+			}
+		}
+		if s := g.All.Share(sum); s > share && s >= 0.01 {
+			best, share, found = g, s, true
+		}
+	}
+	return best, share, found
+}
+
+// spinsOnLocks finds the lines of the CPU profile that ask for a lock in a loop until they
+// get it.
+func spinsOnLocks(r *Rule, in *Input) (found []Finding) {
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return nil
+	}
+	v := in.view(w.Profile)
+	lines, total := map[stack.Frame]int64{}, int64(0)
+	for id, n := range w.Profile.Samples(w.Index) {
+		total += n
+		frames := v.t.Frames(id)
+		if at := nextUser(v, frames, 0); at >= 0 {
+			lines[v.t.Frame(frames[at])] += n
+		}
+	}
+	if float64(total) < r.param("samples") {
+		return nil
+	}
+	for at, n := range lines {
+		share := stats.Wilson(float64(n), float64(total), compare.Confidence)
+		loop, ok := in.code.retryAround([]stack.Frame{at})
+		if !ok || share.Low < r.param("spin") || !asksForLock(in.code, at) {
+			continue
+		}
+		f := r.answer(Found, "%s of the CPU time goes into a loop that asks for a lock or a slot until it gets it%s", unit.Percent(share.Estimate), atFrame(at))
+		f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+		f.Severity, f.Score = Warning, score(share.Estimate, 0.1, 0.4)
+		f.Evidence = []Evidence{in.lineAt(w.Entry, at, "%d of %d samples", n, total)}
+		f.Advice = "Do not spin: Lock waits without a CPU until the lock is free; a channel as a semaphore, or golang.org/x/sync/semaphore with a context, does so for slots. TryLock is for what can be left out when the lock is taken."
+		if loop.pauses {
+			f.Advice += " A pause in the loop makes it cheaper and slower; waiting for the lock is both, cheaper and sooner."
+		}
+		f.Verify = "Record again under the same load: the CPU time of this line should vanish."
+		f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true
+		found = append(found, f)
+	}
+	slices.SortFunc(found, func(a, b Finding) int { return b.Score - a.Score })
+	return found
+}
