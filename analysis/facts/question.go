@@ -52,6 +52,7 @@ const (
 
 	// The build, and what was recorded itself.
 	Built      Question = "built"
+	Guided     Question = "guided"
 	Captures   Question = "captures"
 	Benchmarks Question = "benchmarks"
 )
@@ -92,6 +93,7 @@ var questions = map[Question]struct {
 	Host:        {"what else the machine did", []recording.Kind{recording.OS}},
 
 	Built:      {"how the program was built", []recording.Kind{recording.BuildInfo}},
+	Guided:     {"by which profile the compiler went", []recording.Kind{recording.PGO}},
 	Captures:   {"what was recorded of the program by several profilers", []recording.Kind{recording.CPU, recording.Allocs, recording.Heap, recording.ExecTrace, recording.Block, recording.Mutex, recording.Goroutine}},
 	Benchmarks: {"what each run of a benchmark took", []recording.Kind{session.BenchmarkOutput, recording.Stdout}},
 }
@@ -168,6 +170,7 @@ var files = map[recording.Kind]file{
 	session.CoreFile:    {"core file", "", "loupe open CORE"},
 
 	recording.BuildInfo:     {"build information", "", "loupe run keeps it, and loupe attach -pid on the same machine"},
+	recording.PGO:           {"profile that the compiler went by", "", "loupe run keeps that of a program built with one"},
 	recording.Stdout:        {"standard output", "", "loupe run -test keeps it"},
 	session.BenchmarkOutput: {"output of go test -bench", "", "go test -bench . -count 10 > FILE"},
 
