@@ -146,6 +146,8 @@ var signatures = []signature{
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
 
+	{"bench.timer", 0, 0, "testing.(*B).StartTimer testing.(*B).StopTimer testing.(*B).ResetTimer"},
+
 	// What profilers cost, each by the functions that only it needs.
 	{"profiler.memory", 0, 0, "runtime.profilealloc runtime.mProf_Malloc"},
 	{"profiler.block", 0, 0, "runtime.blockevent runtime.saveblockevent runtime.mutexevent"},
