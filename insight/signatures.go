@@ -146,6 +146,9 @@ var signatures = []signature{
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
 
+	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},
+	{"semaphore", 0, 0, "sync.runtime_SemacquireRWMutexR* sync.(*RWMutex).rUnlockSlow sync.runtime_Semrelease*"},
+
 	{"bench.timer", 0, 0, "testing.(*B).StartTimer testing.(*B).StopTimer testing.(*B).ResetTimer"},
 
 	// What profilers cost, each by the functions that only it needs.
