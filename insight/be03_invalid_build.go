@@ -35,7 +35,7 @@ func checkInvalidBuild(r *Rule, in *Input) []Finding {
 	for _, i := range all {
 		flags, what = append(flags, i.Flag), append(what, i.Flag+": "+i.What)
 	}
-	f := r.answer(Found, "the program was built with %s: its times say nothing of the build that users run", strings.Join(flags, " and "))
+	f := r.answer(Found, "the program was built with %s: its times, and shares of times, mean little", strings.Join(flags, " and "))
 	f.Severity, f.Score = Warning, 75
 	if len(all) == 1 && all[0].Flag == "-cover" {
 		f.Severity, f.Score = Info, 25 // the places stay the same
