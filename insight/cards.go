@@ -75,6 +75,15 @@ func AboutMeasurement(id string) bool {
 	return slices.ContainsFunc(Rules(), func(r *Rule) bool { return r.ID == id && r.Measurement })
 }
 
+// IsAside tells of a rule, by its id, that it names something to try that is the cause of
+// nothing that was seen.
+func IsAside(id string) bool {
+	return slices.ContainsFunc(Rules(), func(r *Rule) bool { return r.ID == id && r.Aside })
+}
+
+// beside tells of a rule that what it finds is no cause.
+func beside(id string) bool { return AboutMeasurement(id) || IsAside(id) }
+
 // grave is 1 for what is broken and not only slow: that comes before all gains.
 func grave(f Finding) int {
 	if f.Severity == Critical {
@@ -97,7 +106,7 @@ type causal struct {
 func newCausal(in *Input, all []Finding) *causal {
 	c := &causal{all: all, spent: spentOf(in), marks: map[int][]bool{}, rank: map[int]float64{}, under: map[int]int{}, full: in.Facts.Noise().Full()}
 	for i, f := range all {
-		if f.State != Found || AboutMeasurement(f.Rule) {
+		if f.State != Found || beside(f.Rule) {
 			continue
 		}
 		c.found = append(c.found, i)

@@ -199,7 +199,7 @@ func TestCardsAllRules(t *testing.T) {
 			}
 			want := 0
 			for _, f := range all {
-				if !AboutMeasurement(f.Rule) {
+				if !beside(f.Rule) {
 					want++
 				}
 			}

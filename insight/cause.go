@@ -14,10 +14,12 @@ type cause struct {
 	why      string
 }
 
-// causes are those of the runtime's settings, of what the program asks of the runtime, and
-// of locks.
+// causes are those of the build, of the runtime's settings, of what the program asks of the
+// runtime, and of locks.
 // The first that explains a symptom has it.
 var causes = []cause{
+	{"BE03", []string{"AL01", "AL02", "AL03", "AL04", "AL05", "AL07", "AL11", "CP01", "CP02", "CP03", "CP05", "CP06", "CP07", "CP08", "CP12", "CP14", "CP16", "CP17", "CP19", "CP20", "GC01", "GC02", "GC03", "GC04", "GC05", "SC01", "SC06", "SC07", "SC14"},
+		"the build, and not the code, may be what costs here"},
 	{"SC08", []string{"GC01", "GC02", "SC01", "SC06", "SC07", "SC14"}, "threads that the quota stops are late for everything"},
 	{"SC09", []string{"SC01", "SC05", "SC06", "SC07", "SC14"}, "there are too many or too few Ps"},
 	{"GC17", []string{"CP05", "CP16", "SC01", "SC06", "SC07", "SC14", "SC15", "GC01", "GC02"}, "each stop takes the P from every goroutine, and all want one again at once"},

@@ -51,13 +51,23 @@ func (in gaps) all() (all []string) {
 			}
 		}
 	}
-	switch t := &in.Session.Manifest().Target; {
-	case stripped(t.BuildSettings["-ldflags"]):
-		all = append(all, "the program is stripped (-ldflags "+t.BuildSettings["-ldflags"]+"): C functions and variables have no names; build it without -s and -w")
-	case t.Stripped:
-		all = append(all, "the program is stripped (its file has no table of symbols): C functions and variables have no names; record it before strip")
+	if why := in.withoutSymbols(); why != "" {
+		all = append(all, why)
 	}
 	return all
+}
+
+// withoutSymbols says that the program is stripped, where no profile tells [be01] whether
+// anything is missing for it.
+func (in gaps) withoutSymbols() string {
+	switch t := &in.Session.Manifest().Target; {
+	case in.missing(be01) == "":
+	case stripped(t.BuildSettings["-ldflags"]):
+		return "the program is stripped (-ldflags " + t.BuildSettings["-ldflags"] + "): C functions and variables have no names; build it without -s and -w"
+	case t.Stripped:
+		return "the program is stripped (its file has no table of symbols): C functions and variables have no names; record it before strip"
+	}
+	return ""
 }
 
 // stripped tells whether flags of the linker leave the tables of symbols out.

@@ -93,6 +93,9 @@ func TestTooLittle(t *testing.T) {
 	r.Put(recording.Entry{Path: "compiler/main.gz", Kind: recording.Compiler}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "metrics.ndjson", Kind: recording.Metrics}, []byte("{}\n"))
 	r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks}, []byte("cut off"))
+	r.Put(recording.Entry{Path: "buildinfo.txt", Kind: recording.BuildInfo}, []byte("cut off"))
+	r.Put(recording.Entry{Path: "bench.txt", Kind: session.BenchmarkOutput}, []byte("cut off"))
+	r.Put(recording.Entry{Path: "default.pgo", Kind: recording.PGO}, []byte("cut off"))
 	r.Put(recording.Entry{Path: "load-bare.requests", Kind: recording.Load, Phase: "bare"}, []byte("cut off"))
 	for _, f := range examine(t, r) {
 		if f.State != TooLittle || f.Summary == "" {

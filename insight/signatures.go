@@ -149,6 +149,17 @@ var signatures = []signature{
 	{"again.table", 0, 0, "strings.NewReplacer strings.(*Replacer).build strings.(*Replacer).buildOnce hash/crc32.MakeTable hash/crc64.MakeTable golang.org/x/text/collate.New golang.org/x/text/language.NewMatcher"},
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
+
+	{"rwmutex.read", 0, 0, "sync.(*RWMutex).RLock sync.(*RWMutex).RUnlock"},
+	{"semaphore", 0, 0, "sync.runtime_SemacquireRWMutexR* sync.(*RWMutex).rUnlockSlow sync.runtime_Semrelease*"},
+
+	{"bench.timer", 0, 0, "testing.(*B).StartTimer testing.(*B).StopTimer testing.(*B).ResetTimer"},
+
+	// What profilers cost, each by the functions that only it needs.
+	{"profiler.memory", 0, 0, "runtime.profilealloc runtime.mProf_Malloc"},
+	{"profiler.block", 0, 0, "runtime.blockevent runtime.saveblockevent runtime.mutexevent"},
+	{"profiler.trace", 22, 0, "runtime.traceLocker.* runtime.traceEventWriter.* runtime.traceStack runtime.traceWriter.*"},
+	{"profiler.trace", 0, 21, "runtime.traceEvent runtime.traceEventLocked runtime.traceGoPark runtime.traceGoUnpark runtime.traceGoStart"},
 }
 
 // sets finds the set of a name quickly: whole names in a map, beginnings in a

@@ -53,6 +53,7 @@ const (
 	Source         Kind = "source"          // a source file that profiles point into
 	BuildInfo      Kind = "buildinfo"       // text of `go version -m`
 	Compiler       Kind = "compiler"        // what the compiler says about a package
+	PGO            Kind = "pgo"             // the profile that the compiler went by
 	Stacks         Kind = "stacks"          // goroutine dumps as text: a panic, SIGQUIT, debug=2
 	Calls          Kind = "calls"           // what is called in front of addresses of the allocs profile
 )
@@ -137,6 +138,9 @@ type Host struct {
 	Kernel string `json:"kernel,omitempty"`
 	CPU    string `json:"cpu,omitempty"`
 	CPUs   int    `json:"cpus"`
+	// Level is what the processor can do, as GOAMD64 names it: "v3". Empty is unknown, or
+	// another architecture.
+	Level string `json:"level,omitempty"`
 	// Quota is the CPU limit of the cgroup in CPUs, 0 when there is none.
 	Quota float64 `json:"quota,omitempty"`
 	// Memory is that of the machine in bytes.

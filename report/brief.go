@@ -379,8 +379,14 @@ func (r *Recording) rest(cards int, more string) string {
 		words = append(words, unit.Plural(len(cut), "more cause")+" ("+strings.Join(rules, ", ")+")")
 	}
 	count := map[insight.State]int{}
+	var hints []string
 	for _, f := range r.Findings {
-		count[f.State]++
+		if count[f.State]++; f.State == insight.Found && insight.IsAside(f.Rule) {
+			hints = append(hints, f.Rule)
+		}
+	}
+	if len(hints) > 0 {
+		words = append(words, unit.Plural(len(hints), "thing")+" to try ("+strings.Join(hints, ", ")+")")
 	}
 	if n := count[insight.Fine]; n > 0 {
 		words = append(words, unit.Plural(n, "rule")+" found nothing")

@@ -15,8 +15,8 @@ type Stray struct {
 
 // Strays finds the profiles whose program has another build id than that of most: a
 // service that was replaced while it was recorded, or a file that was put in the place
-// of another.
-func (s *Session) Strays() (all []Stray) {
+// of another. known is how many profiles have a build id.
+func (s *Session) Strays() (all []Stray, known int) {
 	ids := map[string]string{}
 	count := map[string]int{}
 	var order []recording.Entry
@@ -43,5 +43,5 @@ func (s *Session) Strays() (all []Stray) {
 			all = append(all, Stray{Path: e.Path, BuildID: id, Others: most})
 		}
 	}
-	return all
+	return all, len(order)
 }

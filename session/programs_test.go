@@ -21,8 +21,11 @@ func TestStrays(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		m.Entries = append(m.Entries, recording.Entry{Path: name, Kind: recording.Heap})
 	}
-	got := session.New(recording.Of(m, files)).Strays()
+	got, known := session.New(recording.Of(m, files)).Strays()
 	if want := []session.Stray{{Path: "a", BuildID: "new", Others: "old"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+	if known != 3 {
+		t.Errorf("%d profiles have a build id, want 3", known)
 	}
 }

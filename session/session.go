@@ -139,13 +139,9 @@ func (s *Session) Scope() stack.Scope {
 // that have no version.
 func (s *Session) localModules() (local []string, err error) {
 	for _, e := range s.rec.Of(recording.BuildInfo) {
-		data, err := s.rec.ReadFile(e.Path, maxBuildInfo)
+		info, err := BuildInfo(s, e.Path)
 		if err != nil {
 			return nil, err
-		}
-		info, err := debug.ParseBuildInfo(string(data))
-		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", e.Path, err)
 		}
 		for _, path := range recording.LocalModules(info) {
 			if !slices.Contains(local, path) {
@@ -154,6 +150,19 @@ func (s *Session) localModules() (local []string, err error) {
 		}
 	}
 	return local, nil
+}
+
+// BuildInfo reads what `go version -m` says of a program, of the entry at a path.
+func BuildInfo(s *Session, path string) (*debug.BuildInfo, error) {
+	data, err := s.rec.ReadFile(path, maxBuildInfo)
+	if err != nil {
+		return nil, err
+	}
+	info, err := debug.ParseBuildInfo(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return info, nil
 }
 
 // maxBuildInfo is more than the build information of any program.

@@ -106,6 +106,30 @@ func (k *InUse) At(at stack.Frame) (kept int64) {
 	return kept
 }
 
+// InObjects is how much of what is in use was allocated through a line, in objects that
+// take so many bytes each.
+func (k *InUse) InObjects(at stack.Frame, size uint64) (kept int64) {
+	objects, err := k.profile.Index("inuse_objects")
+	if err != nil {
+		return 0
+	}
+	for i, id := range k.profile.StackIDs {
+		n, w := k.profile.Values[objects][i], k.profile.Values[k.index][i]
+		if n <= 0 || uint64(float64(w)/float64(n)+0.5) != size {
+			continue
+		}
+		for _, f := range k.profile.Stacks.Frames(id) {
+			if x := k.profile.Stacks.Frame(f); k.scope.IsUser(x) {
+				if x.Func == at.Func && x.File == at.File && x.Line == at.Line { // at any address
+					kept += w
+				}
+				break // the line nearest to the leaf, as for [InUse.Lines]
+			}
+		}
+	}
+	return kept
+}
+
 // StillInUse tells of each sample of a profile of allocations whether most of what it
 // has allocated is in use: nothing was let go that could be used again, so that it says
 // what is kept and not how fast memory is used up. It is false where the profile does not

@@ -49,6 +49,12 @@ const (
 	Requests    Question = "requests"
 	Descriptors Question = "descriptors"
 	Host        Question = "host"
+
+	// The build, and what was recorded itself.
+	Built      Question = "built"
+	Guided     Question = "guided"
+	Captures   Question = "captures"
+	Benchmarks Question = "benchmarks"
 )
 
 // questions are what each of them asks, and the kinds of entries that answer it, what
@@ -85,6 +91,11 @@ var questions = map[Question]struct {
 	Requests:    {"how long requests took", []recording.Kind{recording.Load}},
 	Descriptors: {"how many files and connections are open", []recording.Kind{recording.OS, recording.ExecTrace}},
 	Host:        {"what else the machine did", []recording.Kind{recording.OS}},
+
+	Built:      {"how the program was built", []recording.Kind{recording.BuildInfo}},
+	Guided:     {"by which profile the compiler went", []recording.Kind{recording.PGO}},
+	Captures:   {"what was recorded of the program by several profilers", []recording.Kind{recording.CPU, recording.Allocs, recording.Heap, recording.ExecTrace, recording.Block, recording.Mutex, recording.Goroutine}},
+	Benchmarks: {"what each run of a benchmark took", []recording.Kind{session.BenchmarkOutput, recording.Stdout}},
 }
 
 // Asks says what the question is: "where goroutines wait".
@@ -157,6 +168,11 @@ var files = map[recording.Kind]file{
 	recording.Heap:      {"heap profile", "heap", ""},
 	recording.Stacks:    {"dump of goroutines", "stacks", ""},
 	session.CoreFile:    {"core file", "", "loupe open CORE"},
+
+	recording.BuildInfo:     {"build information", "", "loupe run keeps it, and loupe attach -pid on the same machine"},
+	recording.PGO:           {"profile that the compiler went by", "", "loupe run keeps that of a program built with one"},
+	recording.Stdout:        {"standard output", "", "loupe run -test keeps it"},
+	session.BenchmarkOutput: {"output of go test -bench", "", "go test -bench . -count 10 > FILE"},
 
 	recording.GoroutineLeak: {"search for leaked goroutines", "goroutineleak", ""},
 }

@@ -86,11 +86,18 @@ func tracedSamples(f *Facts) (*Weights, error) {
 // kind as such does not.
 func (f *Facts) Missing(q Question) string {
 	missing := q.Missing(f.Manifest)
-	if missing == "" || q != CPU && q != Work {
-		return missing
-	}
-	if _, err := f.samples(); err == nil {
+	if missing == "" {
 		return ""
+	}
+	switch q {
+	case CPU, Work:
+		if _, err := f.samples(); err == nil {
+			return ""
+		}
+	case Built:
+		if _, err := BuildOf(f); err == nil {
+			return ""
+		}
 	}
 	return missing
 }

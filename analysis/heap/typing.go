@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"loupe/value/unit"
 )
 
 // What is known of the type of an object is a number: the type, whether the
@@ -24,25 +26,17 @@ const (
 	rankSure   = 7 // the allocator says so
 )
 
-// sizes are the sizes of small objects (runtime/sizeclasses.go; the same in all
-// versions since Go 1.15).
-var sizes = []uint64{
-	8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480, 512,
-	576, 640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864, 5376, 6144, 6528, 6784, 6912, 8192,
-	9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768,
-}
-
 // tinySize is the size of the objects that small values without pointers share.
 const tinySize = 16
 
 // below returns the size of the class before that of an object: what is allocated
 // in it has more than so many bytes.
 func below(elemsize uint64) uint64 {
-	if elemsize > sizes[len(sizes)-1] {
+	if elemsize > unit.SizeClasses[len(unit.SizeClasses)-1] {
 		return elemsize - pageSize
 	}
 	low := uint64(0)
-	for _, s := range sizes {
+	for _, s := range unit.SizeClasses {
 		if s >= elemsize {
 			break
 		}

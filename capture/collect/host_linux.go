@@ -23,6 +23,9 @@ func readHost(h *recording.Host) {
 	h.Kernel = readLine("/proc/sys/kernel/osrelease")
 	h.BootID = readLine("/proc/sys/kernel/random/boot_id")
 	h.CPU = cpuinfo("model name")
+	if h.Arch == "amd64" {
+		h.Level = amd64Level(cpuinfo("flags"))
+	}
 	if mem, err := os.ReadFile("/proc/meminfo"); err == nil {
 		h.Memory, _ = metrics.MemInfo(string(mem), "MemTotal")
 	}

@@ -125,6 +125,9 @@ func NewRecorder(w *recording.Writer, prog *Program, opt RecorderOptions) (*Reco
 		err = w.Put(recording.Entry{Path: "buildinfo.txt", Kind: recording.BuildInfo, Source: prog.Target.Name}, []byte(text))
 	}
 	if err == nil {
+		err = keepPGO(w, prog.Target.BuildSettings["-pgo"])
+	}
+	if err == nil {
 		err = r.startSampler()
 	}
 	return r, err

@@ -88,8 +88,8 @@ type Row struct {
 
 // Cell is one benchmark in one file.
 type Cell struct {
-	// Values are the samples, in ascending order.
-	Values []float64
+	// Values are the samples, in ascending order, Runs the same in the order of the file.
+	Values, Runs []float64
 	// Center is the median, Low and High the ends of its interval; of few
 	// samples they are not finite.
 	Center, Low, High float64
@@ -284,7 +284,7 @@ func (t *Table) fill(c *cells, assume benchmath.Assumption) {
 			}
 			sample := benchmath.NewSample(slices.Clone(values), &thresholds)
 			s := assume.Summary(sample, Confidence)
-			cell := &Cell{Values: sample.Values, Center: s.Center, Low: s.Lo, High: s.Hi, Range: s.PctRangeString(), Warnings: texts(sample.Warnings, s.Warnings)}
+			cell := &Cell{Values: sample.Values, Runs: values, Center: s.Center, Low: s.Lo, High: s.Hi, Range: s.PctRangeString(), Warnings: texts(sample.Warnings, s.Warnings)}
 			if fields := benchproc.NonSingularFields(sorted(c.residue[[2]benchproc.Key{k, col}])); len(fields) > 0 {
 				var names []string
 				for _, f := range fields {

@@ -36,10 +36,6 @@ func Recording(of *source.Input) (*Examined, error) {
 	s := session.New(rec)
 	in := insight.NewInput(s)
 	findings := insight.Run(in)
-	for _, stray := range s.Strays() {
-		m := s.Manifest()
-		m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", stray.Path, StrayText(stray)))
-	}
 	return &Examined{
 		Report: &report.Recording{
 			Schema: report.Schema, Path: of.Name, Manifest: s.Manifest(), Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(),
@@ -170,12 +166,6 @@ func SideBySide(all []*Examined) *report.Comparison {
 	}
 	c.Table = compare.Compare(factsOf(all)...)
 	return c
-}
-
-// StrayText says of a profile that it is of another program.
-func StrayText(s session.Stray) string {
-	short := func(id string) string { return id[:min(len(id), 12)] }
-	return fmt.Sprintf("it is of another program: its build id is %s, that of the others %s", short(s.BuildID), short(s.Others))
 }
 
 // PrintLoads prints a comparison of load runs, and returns what makes the exit

@@ -5,8 +5,8 @@ import (
 	"io"
 	"io/fs"
 
+	"loupe/insight"
 	"loupe/internal/cli/command"
-	"loupe/internal/cli/examine"
 	"loupe/recording"
 	"loupe/report"
 	"loupe/session"
@@ -81,10 +81,11 @@ func verify(e *command.Env, name string) (*report.Verified, error) {
 		return nil, err
 	}
 	v.Entries = append(v.Entries, checked...)
-	for _, stray := range session.New(rec).Strays() {
+	strays, _ := session.New(rec).Strays()
+	for _, stray := range strays {
 		for i := range v.Entries {
 			if c := &v.Entries[i]; c.Path == stray.Path && c.State == recording.Whole {
-				c.State, c.Why = recording.Foreign, examine.StrayText(stray)
+				c.State, c.Why = recording.Foreign, insight.StrayText(stray)
 			}
 		}
 	}

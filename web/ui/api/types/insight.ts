@@ -70,4 +70,5 @@ export interface InsightRule {
   params: InsightParam[] | null;
   part?: boolean;
   measurement?: boolean;
+  aside?: boolean;
 }

@@ -8,6 +8,7 @@ export interface RecordingHost {
   kernel?: string;
   cpu?: string;
   cpus: number;
+  level?: string;
   quota?: number;
   memory?: number;
   memory_limit?: number;

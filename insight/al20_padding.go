@@ -1,0 +1,84 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/analysis/facts"
+	"loupe/value/unit"
+)
+
+var al20 = &Rule{
+	ID: "AL20", Title: "A struct has padding that takes memory (field alignment)",
+	About: "A field lies where its size divides the address: a bool between two words leaves seven bytes empty. With the large fields first the struct is smaller; " +
+		"that saves memory where many are kept, and the objects then fall into a smaller size class of the allocator.",
+	Asks: []facts.Question{facts.Kept},
+	Params: []Param{
+		{"saves", 0.01, "share of the live heap", "research, AL20"},
+		{"heap", 8 << 20, "bytes", "chosen: of a smaller heap a hundredth is nothing"},
+		{"samples", 50, "samples of the live heap", "guard g0"},
+	},
+	Check: checkPadding,
+}
+
+func checkPadding(r *Rule, in *Input) []Finding {
+	all, err := facts.RetentionIn(in.Facts)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	kept := all.Most.InUse
+	switch {
+	case float64(kept.Bytes) < r.param("heap"):
+		return []Finding{r.answer(Fine, "%s are in use: there is little to save", unit.BytesOf(float64(kept.Bytes)))}
+	case float64(kept.Samples) < r.param("samples"):
+		return []Finding{r.short("%s rests on %d samples of what is in use, %g are needed", kept.Entry.Path, kept.Samples, r.param("samples"))}
+	}
+	var found []Finding
+	looked := 0
+	seen := map[string]bool{}
+	for _, line := range kept.Lines() {
+		if float64(line.Weight) < r.param("saves")*float64(kept.Bytes) {
+			break // the heaviest come first
+		}
+		l := layoutAt(in, line.At)
+		if l == nil {
+			continue
+		}
+		looked++
+		weight := line.Weight
+		if !l.slice { // a line may allocate something else besides
+			weight = kept.InObjects(line.At, unit.SizeClass(l.size))
+		}
+		saves := l.saving() * float64(weight) / float64(kept.Bytes)
+		if l.packed >= l.size || saves < r.param("saves") || seen[l.name] {
+			continue
+		}
+		seen[l.name] = true
+		found = append(found, paddingFinding(r, in, kept, line, l, saves))
+	}
+	switch {
+	case len(found) > 0:
+		return found[:min(2, len(found))]
+	case looked == 0:
+		return []Finding{r.answer(Fine, "no struct whose fields are known takes %s of the live heap", unit.Percent(r.param("saves")))}
+	}
+	return []Finding{r.answer(Fine, "another order of fields saves less than %s of the live heap, of %s that were looked at", unit.Percent(r.param("saves")), unit.Plural(int64(looked), "line"))}
+}
+
+func paddingFinding(r *Rule, in *Input, kept *facts.InUse, line *facts.Line, l *layout, saves float64) Finding {
+	size := fmt.Sprintf("%d B instead of %d", l.packed, l.size)
+	if !l.slice {
+		size = fmt.Sprintf("%d B (%d of the allocator) instead of %d (%d)", l.packed, unit.SizeClass(l.packed), l.size, unit.SizeClass(l.size))
+	}
+	f := r.answer(Found, "%s would take %s with its fields in another order: %s of the live heap, which is kept from %s", l.name, size, unit.Percent(saves), place(line.At))
+	f.Severity, f.Score = Info, score(saves, 0.05, 0.3)
+	f.Impact = exactly(saves, "share of the live heap")
+	f.Evidence = []Evidence{
+		in.fileAt(kept.Entry, line.At, line.Frames, "%s in use", unit.BytesOf(float64(line.Weight))),
+		{Text: "the type", File: l.file, Line: l.line, Source: in.code.text(l.file, l.line)},
+	}
+	f.Advice = "Put the fields in this order: " + strings.Join(l.order[:min(12, len(l.order))], ", ") + map[bool]string{true: ", and the rest by size", false: ""}[len(l.order) > 12] + "."
+	f.Verify = "unsafe.Sizeof of the type, or the analyzer fieldalignment of golang.org/x/tools; record again: less should be in use."
+	f.Doubts = []string{"where the order of fields has a meaning leave it: for C, for encoding/binary, for what lies in files; and fields that different goroutines write to are better apart"}
+	return f
+}

@@ -1,0 +1,158 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+
+	"loupe/analysis/facts"
+	"loupe/format/profile"
+	"loupe/recording"
+	"loupe/value/unit"
+)
+
+var be08 = &Rule{
+	ID: "BE08", Title: "Profiles have too few samples, or stacks that are cut",
+	About: "A share of a CPU profile is only as good as the number of its samples. Stacks end at a limit of frames (64 in CPU profiles, 128 in others): what called them is then missing, " +
+		"and shares of callers are too small. Samples that the runtime could not place are of nobody.",
+	Asks: []facts.Question{facts.Captures},
+	Params: []Param{
+		g0,
+		{"busy", 0.25, "CPUs", "chosen: a program that hardly runs has few samples of any time"},
+		{"cut", 0.10, "share of the weight in stacks at the limit", "chosen: the rules look for shares of some hundredths"},
+		{"lost", 0.05, "share of the samples", "chosen, as for cut"},
+	},
+	Measurement: true,
+	Check:       checkTooLittle,
+}
+
+// depthLimits are how many frames the runtime keeps of a stack, by kind of profile:
+// maxCPUProfStack, and since Go 1.23 the default of GODEBUG=profstackdepth, before that
+// maxStack (runtime/cpuprof.go, runtime/mprof.go).
+var depthLimits = map[recording.Kind][]int{
+	recording.CPU: {64}, recording.Allocs: {32, 128}, recording.Heap: {32, 128}, recording.Block: {32, 128}, recording.Mutex: {32, 128},
+}
+
+// lostNames are what the runtime puts in the place of samples that it could not place.
+var lostNames = []string{"runtime._LostSIGPROFDuringAtomic64", "runtime._LostExternalCode", "runtime/pprof.lostProfileEvent"}
+
+func checkTooLittle(r *Rule, in *Input) []Finding {
+	f := r.answer(Found, "")
+	var parts, do, fine []string
+	var unread error
+	looked := 0
+	tell := func(what, advice string, e recording.Entry, worst float64) {
+		parts, do = append(parts, what), appendNew(do, advice)
+		f.Evidence = append(f.Evidence, Evidence{Text: what, Path: e.Path, Phase: e.Phase})
+		f.Score = max(f.Score, score(worst, 0.1, 0.5))
+	}
+	seen := map[string]bool{}
+	for _, kind := range r.from() {
+		limits, profiled := depthLimits[kind]
+		if !profiled || len(in.Session.Manifest().Of(kind)) == 0 {
+			continue
+		}
+		p, e, err := in.Session.Profile(kind)
+		if err != nil || len(p.SampleTypes) == 0 {
+			unread = err
+			continue
+		}
+		if looked++; seen[e.Path] {
+			continue
+		}
+		seen[e.Path] = true
+		if kind == recording.CPU {
+			if n, cpus := p.Total(0), cpusOf(p); float64(n) < r.param("samples") && cpus >= r.param("busy") {
+				tell(fmt.Sprintf("%s has %s of a program that used %.2f CPUs: shares of it are uncertain by 10 points and more", e.Path, unit.Plural(n, "sample"), cpus),
+					"record longer (-phases cpu:30s)", e, 1-float64(n)/r.param("samples"))
+			} else {
+				fine = append(fine, unit.Plural(n, "CPU sample"))
+			}
+			if lost := lostShare(p); lost >= r.param("lost") {
+				tell(fmt.Sprintf("%s of the samples of %s could not be placed", unit.Percent(lost), e.Path), "record again on a machine that is less busy", e, lost)
+			}
+		}
+		if share, limit := atLimit(p, limits); share >= r.param("cut") {
+			tell(fmt.Sprintf("%s of %s is in stacks that end at the limit of %d frames: what called them is not known", unit.Percent(share), e.Path, limit),
+				deeper(kind), e, share)
+		}
+	}
+	switch {
+	case len(parts) > 0:
+	case looked == 0 && unread != nil:
+		return []Finding{r.answer(TooLittle, "%v", unread)}
+	case looked == 0:
+		return []Finding{r.answer(NotApplicable, "the recording has no %s and no %s", facts.Describe(recording.CPU), facts.Describe(recording.Allocs))}
+	default:
+		return []Finding{r.answer(Fine, "%s", strings.Join(append(fine, "no stack was cut in a share that matters"), ", "))}
+	}
+	f.Summary, f.Severity = strings.Join(parts, "; "), Info
+	f.Advice = strings.ToUpper(do[0][:1]) + strings.Join(do, "; ")[1:] + "."
+	f.Verify = "Record again: this rule is then fine."
+	return []Finding{f}
+}
+
+// appendNew adds a text to those that are there once.
+func appendNew(all []string, text string) []string {
+	for _, s := range all {
+		if s == text {
+			return all
+		}
+	}
+	return append(all, text)
+}
+
+// deeper says how to get longer stacks.
+func deeper(kind recording.Kind) string {
+	if kind == recording.CPU {
+		return "go by the lines at the leaf and not by callers, or take an execution trace with the CPU profile, whose stacks are longer; for recursion a loop with a stack of its own is cheaper to follow"
+	}
+	return "record with GODEBUG=profstackdepth=1024"
+}
+
+// cpusOf is how many CPUs the program used while a CPU profile was taken; 0 where the
+// profile does not tell.
+func cpusOf(p *profile.Profile) float64 {
+	index, err := p.Index("cpu")
+	if err != nil || p.Duration <= 0 {
+		return 0
+	}
+	return float64(p.Total(index)) / float64(p.Duration)
+}
+
+// lostShare is the part of a profile that the runtime could not place.
+func lostShare(p *profile.Profile) float64 {
+	var lost, all int64
+	for id, w := range p.Samples(0) {
+		all += w
+		for _, f := range p.Stacks.Frames(id) {
+			if name := p.Stacks.Frame(f).Func; name == lostNames[0] || name == lostNames[1] || name == lostNames[2] {
+				lost += w
+				break
+			}
+		}
+	}
+	return float64(lost) / float64(max(1, all))
+}
+
+// atLimit is the part of a profile in stacks of exactly as many frames as the runtime keeps,
+// and that limit. Stacks that happen to be as long are few: those around them are too.
+func atLimit(p *profile.Profile, limits []int) (share float64, limit int) {
+	index := len(p.SampleTypes) - 1
+	by := map[int]int64{}
+	var all int64
+	deepest := 0
+	for id, w := range p.Samples(index) {
+		if w > 0 {
+			n := len(p.Stacks.Frames(id))
+			by[n] += w
+			all += w
+			deepest = max(deepest, n)
+		}
+	}
+	for _, l := range limits {
+		if s := float64(by[l]) / float64(max(1, all)); l == deepest && s > share {
+			share, limit = s, l
+		}
+	}
+	return share, limit
+}

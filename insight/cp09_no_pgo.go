@@ -1,0 +1,96 @@
+package insight
+
+import (
+	"fmt"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+var cp09 = &Rule{
+	ID: "CP09", Title: "A CPU-bound program was built without a profile (PGO)",
+	About: "With a CPU profile as default.pgo in the folder of package main the compiler inlines the calls that are hot and makes direct ones of interface calls. " +
+		"That gains some hundredths of the CPU time of code that calls much.",
+	Asks: []facts.Question{facts.Built, facts.CPU},
+	Params: []Param{
+		{"low", 0.02, "share of CPU time", "Go 1.21 release notes: 2 to 7% for most programs; measured here: 3.7 and 4.7%, and nothing for one that allocates"},
+		{"high", 0.07, "share of CPU time", "the same"},
+		{"cpus", 0.8, "CPUs", "chosen: below this less CPU time is hardly less time"},
+		{"code", 0.5, "share of CPU time in Go code outside the runtime", "chosen: the runtime and the kernel gain nothing"},
+		{"length", 10, "s", "chosen: what is over sooner is not worth a profile in the repository"},
+		{"samples", 200, "samples", "chosen: a profile that says less helps the compiler little"},
+	},
+	Aside: true,
+	Check: checkNoPGO,
+}
+
+func checkNoPGO(r *Rule, in *Input) []Finding {
+	b, err := facts.BuildOf(in.Facts)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	switch {
+	case b.Settings["-pgo"] != "":
+		return []Finding{r.answer(Fine, "built with the profile %s", baseName(b.Settings["-pgo"]))}
+	case len(b.Settings) == 0:
+		return []Finding{r.answer(TooLittle, "built by %s; its settings are not known", b.Go)}
+	case in.Session.Manifest().Target.Kind == "test":
+		return []Finding{r.answer(NotApplicable, "it is a test")}
+	}
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	s := spentOf(in)
+	if s == nil || s.total < int64(r.param("samples")) {
+		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", w.Entry.Path, w.Total(), r.param("samples"))}
+	}
+	code := goCode(s)
+	length := longestRun(in)
+	switch {
+	case s.cpus < r.param("cpus"):
+		return []Finding{r.answer(Fine, "the program used %.2f CPUs: it is not bound by them", s.cpus)}
+	case code.Low < r.param("code"):
+		return []Finding{r.answer(Fine, "%s of the CPU time is in Go code outside the runtime, where a profile helps", unit.Percent(code.Estimate))}
+	case length < r.param("length"):
+		return []Finding{r.answer(Fine, "it ran for %.3g s", length)}
+	}
+	f := r.answer(Found, "built without a profile; %s of the CPU time is in Go code outside the runtime, in a program that used %.2f CPUs", unit.Percent(code.Estimate), s.cpus)
+	f.Severity, f.Score = Info, 10
+	low, high := r.param("low"), r.param("high")
+	f.Impact = &Impact{(low + high) / 2, "share of CPU time that others have gained", low, high}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the build has no -pgo; %d samples", s.total), Path: w.Entry.Path, Phase: w.Entry.Phase}}
+	f.Advice = "Put a CPU profile of production as default.pgo into the folder of package main (loupe pprof -pgo RECORDING/cpu.pb.gz makes a small one) and build again. Others have gained 2 to 7%, some nothing."
+	f.Verify = "Measure it: loupe run -rounds 5 -vs OLD NEW, or the benchmark with -pgo=off and without."
+	f.Doubts = append(in.doubts(), "less work gains more: go by the other findings first, and take the profile of what is left")
+	return []Finding{f}
+}
+
+// goCode is the part of the CPU time whose innermost function is Go code outside the
+// runtime.
+func goCode(s *spent) stats.Interval {
+	m := make([]bool, len(s.stacks))
+	for i, id := range s.stacks {
+		frames := s.v.t.Frames(id)
+		if len(frames) == 0 || s.v.origins[frames[0]] == stack.Runtime {
+			continue
+		}
+		m[i] = stack.CategoryOf(s.v.t.Frame(frames[0]).Func) == stack.Plain
+	}
+	return stats.Wilson(float64(s.weight(m)), float64(s.total), compare.Confidence)
+}
+
+// longestRun is how long a process of the program was seen to run, in seconds.
+func longestRun(in *Input) (longest float64) {
+	m := in.Session.Manifest()
+	for _, run := range m.Target.Runs {
+		longest = max(longest, run.Span.Len().Seconds())
+	}
+	if len(m.Target.Runs) == 0 { // attached
+		longest = float64(m.End) / 1e9
+	}
+	return longest
+}

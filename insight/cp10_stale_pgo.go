@@ -1,0 +1,92 @@
+package insight
+
+import (
+	"fmt"
+	"time"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/format/profile"
+	"loupe/recording"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+var cp10 = &Rule{
+	ID: "CP10", Title: "The profile of the build (PGO) is not of what the program does now",
+	About: "The compiler goes by the calls in default.pgo. What has been renamed, moved or written since is not in it, " +
+		"and a profile of another load has other calls.",
+	Asks: []facts.Question{facts.Guided, facts.CPU},
+	Params: []Param{
+		{"unknown", 0.30, "share of CPU time", "research, CP10; the lower bound of the interval counts"},
+		{"samples", 200, "samples in each of the two", "chosen: rare calls are in no profile"},
+	},
+	Aside: true,
+	Check: checkStalePGO,
+}
+
+// edge is a call from one function to another.
+type edge struct{ caller, callee string }
+
+func checkStalePGO(r *Rule, in *Input) []Finding {
+	e, _ := in.Session.Manifest().Main(recording.PGO)
+	old, err := in.Session.ProfileAt(e.Path)
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return []Finding{r.answer(TooLittle, "%v", err)}
+	}
+	if n := min(old.Total(0), w.Total()); n < int64(r.param("samples")) {
+		return []Finding{r.short("%s has %d samples and %s %d, %g are needed", e.Path, old.Total(0), w.Entry.Path, w.Total(), r.param("samples"))}
+	}
+	v := in.view(w.Profile)
+	known := edgesOf(old)
+	var all, unknown int64
+	for id, n := range w.Profile.Samples(w.Index) {
+		frames := w.Profile.Stacks.Frames(id)
+		at := nextUser(v, frames, 0)
+		if at < 0 || at+1 == len(frames) || n <= 0 {
+			continue
+		}
+		all += n
+		if !known[edge{v.t.Frame(frames[at+1]).Func, v.t.Frame(frames[at]).Func}] {
+			unknown += n
+		}
+	}
+	share := stats.Wilson(float64(unknown), float64(max(1, all)), compare.Confidence)
+	age := ""
+	if begin := in.Session.Manifest().Start; !old.Time.IsZero() && begin.After(old.Time) {
+		age = fmt.Sprintf(", which is %s old,", unit.Plural(int64(begin.Sub(old.Time)/(24*time.Hour)), "day"))
+	}
+	if share.Low < r.param("unknown") || all < int64(r.param("samples")) {
+		return []Finding{r.answer(Fine, "%s of the CPU time of the program's own functions goes through calls that %s%s does not have", unit.Percent(share.Estimate), e.Path, age)}
+	}
+	f := r.answer(Found, "%s of the CPU time of the program's own functions goes through calls that %s%s does not have", unit.Percent(share.Estimate), e.Path, age)
+	f.Severity, f.Score = Info, 15
+	f.Impact = &Impact{share.Estimate, "share of the CPU time of the program's own functions", share.Low, share.High}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", unknown, all), Path: w.Entry.Path, Phase: w.Entry.Phase}}
+	f.Advice = "Take a new profile of production (loupe pprof -pgo makes a small one of several) and put it in the place of the old default.pgo."
+	f.Verify = "Record again with the new build: this rule is then fine."
+	f.Doubts = []string{"where the load of this recording is not that of production, it is the recording that is not typical"}
+	return []Finding{f}
+}
+
+// edgesOf are the calls in a profile, by the names of the functions.
+func edgesOf(p *profile.Profile) map[edge]bool {
+	known := map[edge]bool{}
+	seen := map[stack.ID]bool{}
+	for _, id := range p.StackIDs {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		frames := p.Stacks.Frames(id)
+		for i := 1; i < len(frames); i++ {
+			known[edge{p.Stacks.Frame(frames[i]).Func, p.Stacks.Frame(frames[i-1]).Func}] = true
+		}
+	}
+	return known
+}
