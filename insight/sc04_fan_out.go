@@ -16,6 +16,7 @@ var sc04 = &Rule{
 		{"alive", 100, "goroutines for each P", "research: alive at once, of one go statement"},
 		{"queue", 5, "waiting for each P", "schedstat: a burst of runnable goroutines"},
 		{"time", 0.05, "share of the trace", "research: the queue's 95th percentile"},
+		{"warn", 1000, "goroutines of a service", "the healthy programs: a scrape of node_exporter starts 45, and four scrapes 180; of others ten times as many"},
 	},
 	Check: onTrace(checkFanOut),
 }
@@ -53,7 +54,7 @@ func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
 		unit.Count(most.peak), place(most.site), procs, unit.Percent(share), limit)
 	f.Impact = exactly(float64(most.peak), "goroutines alive at once")
 	f.Severity, f.Score = Info, score(float64(most.peak)/float64(procs), 100, 5000)
-	if in.public().serves() || most.peak >= 10_000 {
+	if warn := int64(r.param("warn")); most.peak >= 10*warn || in.public().serves() && most.peak >= warn {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.seen(most.stack, "%s goroutines were started here, and ran for %s each at the median", unit.Count(most.created), unit.Duration(most.each.Quantile(0.5)))}

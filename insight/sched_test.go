@@ -107,6 +107,8 @@ func TestSC04(t *testing.T) {
 	severity(t, "a batch", f, Info)
 	s.manifest = "-- load.requests load phase=bare --\n"
 	severity(t, "a service", s.expect("SC04", Found), Warning)
+	g.Peak = 999
+	severity(t, "a service that starts some hundreds", s.expect("SC04", Found), Info)
 	s.Parallel.Queued[0], s.Parallel.Queued[4000] = 1950*ms, 50*ms
 	s.expect("SC04", Fine, "2.50%")
 	s.Parallel.Queued[4000], g.Peak = time.Second, 399
