@@ -73,6 +73,7 @@ type benchstat struct {
 	names  int          // width of the names
 	widths [][parts]int // of each column
 	notes  []string
+	marks  map[string]string // the numbers of the notes
 }
 
 // benchstatRow is a row with its texts, for each column.
@@ -82,7 +83,7 @@ type benchstatRow struct {
 }
 
 func newBenchstat(t *benchmark.Table) *benchstat {
-	b := &benchstat{t: t, widths: make([][parts]int, len(t.Files))}
+	b := &benchstat{t: t, widths: make([][parts]int, len(t.Files)), marks: map[string]string{}}
 	for _, r := range t.Rows {
 		row := benchstatRow{r.Name, make([][parts]string, len(r.Cells))}
 		for i, c := range r.Cells {
@@ -144,12 +145,11 @@ func (b *benchstat) leftUnknown() {
 func (b *benchstat) mark(warnings []string) string {
 	var marks []string
 	for _, w := range warnings {
-		at := slices.Index(b.notes, w)
-		if at < 0 {
-			at = len(b.notes)
+		if b.marks[w] == "" {
 			b.notes = append(b.notes, w)
+			b.marks[w] = superscript(len(b.notes))
 		}
-		marks = append(marks, superscript(at+1))
+		marks = append(marks, b.marks[w])
 	}
 	return strings.Join(marks, " ")
 }
@@ -244,33 +244,35 @@ func headings(columns [][]string) [][]heading {
 }
 
 func (b *benchstat) write(w io.Writer) {
+	end := strings.TrimRight(headBar, " ")
 	for _, level := range headings(b.t.Columns) {
-		line := blanks(b.names)
+		fmt.Fprint(w, blanks(b.names))
 		for _, h := range level {
-			line += headBar + centered(h.text, b.span(h))
+			fmt.Fprint(w, headBar, centered(h.text, b.span(h)))
 		}
-		fmt.Fprintln(w, line+strings.TrimRight(headBar, " "))
+		fmt.Fprintln(w, end)
 	}
-	line := blanks(b.names)
+	fmt.Fprint(w, blanks(b.names))
 	for i := range b.widths {
-		line += headBar + centered(b.t.Unit, b.width(i, 0, deltaPart))
+		fmt.Fprint(w, headBar, centered(b.t.Unit, b.width(i, 0, deltaPart)))
 		if i > 0 {
-			line += benchstatParts[deltaPart].before + overflowing("vs base", b.width(i, deltaPart, parts))
+			fmt.Fprint(w, benchstatParts[deltaPart].before, overflowing("vs base", b.width(i, deltaPart, parts)))
 		}
 	}
-	fmt.Fprintln(w, line+strings.TrimRight(headBar, " "))
+	fmt.Fprintln(w, end)
 	for _, r := range b.rows {
 		fmt.Fprintln(w, strings.TrimRight(b.row(r), " "))
 	}
-	for i, n := range b.notes {
-		fmt.Fprintln(w, superscript(i+1), n)
+	for _, n := range b.notes {
+		fmt.Fprintln(w, b.marks[n], n)
 	}
 }
 
 func (b *benchstat) row(r benchstatRow) string {
-	line := padded(r.name, b.names, true)
+	var line strings.Builder
+	line.WriteString(padded(r.name, b.names, true))
 	for i, texts := range r.cells {
-		line += rowBar
+		line.WriteString(rowBar)
 		for k, text := range texts {
 			before, width := benchstatParts[k].before, b.widths[i][k]
 			switch {
@@ -279,10 +281,10 @@ func (b *benchstat) row(r benchstatRow) string {
 			case text == "":
 				before = blanks(utf8.RuneCountInString(before))
 			}
-			line += before + padded(text, width, benchstatParts[k].left)
+			line.WriteString(before + padded(text, width, benchstatParts[k].left))
 		}
 	}
-	return line
+	return line.String()
 }
 
 func blanks(n int) string { return strings.Repeat(" ", max(0, n)) }
