@@ -39,7 +39,7 @@ KEY:/regexp/, KEY:(A OR B) and .unit:ns/op, joined by AND, OR, a minus sign for
 
 As with benchstat the exit code is 0 even when a file cannot be read, and tells
 nothing of what has changed: 2 is wrong usage, and 1 is for what loupe alone
-refuses, such as a stream of more than 1 GiB. Samples with a value that is NaN get
+refuses, such as a stream of more than 1 GiB. Samples with what is not a number get
 no comparison; benchstat does not end on them.
 
 loupe compare old.txt new.txt prints a verdict besides, and Markdown and JSON.`,
@@ -61,7 +61,7 @@ loupe compare old.txt new.txt prints a verdict besides, and Markdown and JSON.`,
 			if len(args) == 0 {
 				return command.Usagef("the files are missing")
 			}
-			r, err := readResults(e, q, *format, args)
+			r, err := readResults(e, q, *format, benchmark.Inputs(args))
 			if errors.Is(err, bounded.ErrTooLong) {
 				return err
 			}
@@ -80,7 +80,7 @@ loupe compare old.txt new.txt prints a verdict besides, and Markdown and JSON.`,
 }
 
 // readResults reads all inputs. Nothing is read when the flags are wrong.
-func readResults(e *command.Env, q benchmark.Query, format string, args []string) (*benchmark.Result, error) {
+func readResults(e *command.Env, q benchmark.Query, format string, inputs []benchmark.Input) (*benchmark.Result, error) {
 	c, err := benchmark.NewCollector(q)
 	if err != nil {
 		return nil, err
@@ -88,16 +88,16 @@ func readResults(e *command.Env, q benchmark.Query, format string, args []string
 	if format != "text" && format != "csv" {
 		return nil, errors.New("-format must be text or csv")
 	}
-	for _, in := range benchmark.Inputs(args) {
-		if err := readInput(e, c, in); err != nil {
+	for _, in := range inputs {
+		if err := readInput(e, c, in, bounded.MaxStream); err != nil {
 			return nil, err
 		}
 	}
 	return c.Result(), nil
 }
 
-// readInput streams one input. What is no regular file ends at the bound of streams.
-func readInput(e *command.Env, c *benchmark.Collector, in benchmark.Input) error {
+// readInput streams one input. What is no regular file may have so many bytes.
+func readInput(e *command.Env, c *benchmark.Collector, in benchmark.Input, limit int64) error {
 	f := e.Stdin
 	if in.Name != "-" {
 		var err error
@@ -114,7 +114,7 @@ func readInput(e *command.Env, c *benchmark.Collector, in benchmark.Input) error
 	if info.Mode().IsRegular() {
 		e.Reads(in.Name, f.Name(), info)
 	} else {
-		from = bounded.Limit(from, in.Name, bounded.MaxStream)
+		from = bounded.Limit(from, in.Name, limit)
 	}
 	return c.Read(from, in, func(problem error) { fmt.Fprintln(e.Stderr, problem) })
 }

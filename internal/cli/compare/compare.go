@@ -51,6 +51,7 @@ compare.
 
 Outputs of go test -bench, with -json or without, become the tables of benchstat: medians, intervals, and what
 is more than chance (Mann and Whitney's test). -count=10 gives enough of each.
+loupe benchstat takes the flags of benchstat, and prints its bytes.
 
 Exits with 3 when requests per second, CPU time or wall time got worse, and with 1 when
 a program failed: then nothing is decided.
