@@ -10,7 +10,6 @@ package benchmark
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -32,17 +31,6 @@ type File struct {
 	Data []byte
 }
 
-// Options say what is put together. The zero value does as benchstat does without
-// flags.
-type Options struct {
-	// Ignore are keys of the configuration, such as "cpu", in which results of
-	// one table may differ.
-	Ignore []string
-	// Filter is an expression as benchstat -filter has it: ".name:Encode
-	// .unit:ns/op"; "" is all.
-	Filter string
-}
-
 // Result is what files come to.
 type Result struct {
 	// Files are the names of the files, each once: equal ones have #0 and #1 behind
@@ -58,6 +46,9 @@ type Result struct {
 	Problems []string
 	// Failed are those of them that tell of a failure of go test.
 	Failed []string
+	// columns is how many there should be in each table: one for each file, or what
+	// else the columns are.
+	columns int
 }
 
 // Pair is a key of the configuration with its value.
@@ -149,20 +140,10 @@ func Looks(head []byte) bool {
 	return false
 }
 
-// Tabulate reads files and makes the tables. An error says what is wrong with the
-// options; lines that cannot be read are told in the result.
-func Tabulate(files []File, opt Options) (*Result, error) {
-	query := Everything()
-	if strings.TrimSpace(opt.Filter) != "" {
-		query.Filter = opt.Filter
-	}
-	query.Ignore = strings.Join(opt.Ignore, ",")
-	c, err := NewCollector(query)
-	if wrong, ok := errors.AsType[*QueryError](err); ok && wrong.Flag == "-filter" {
-		return nil, fmt.Errorf("cannot read filter %q: %w", opt.Filter, wrong.Err)
-	} else if ok {
-		return nil, fmt.Errorf("cannot ignore %q: %w", opt.Ignore, wrong.Err)
-	}
+// Tabulate reads files and makes the tables. An error is that of [NewCollector]; lines
+// that cannot be read are told in the result.
+func Tabulate(files []File, q Query) (*Result, error) {
+	c, err := NewCollector(q)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +165,9 @@ func Tabulate(files []File, opt Options) (*Result, error) {
 	}
 	out := c.Result()
 	out.Files, out.Problems, out.Failed = names, problems, failed
+	if q.Col == Everything().Col {
+		out.columns = len(names)
+	}
 	return out, nil
 }
 
@@ -225,11 +209,12 @@ func failure(data []byte) string {
 	return first
 }
 
-// InCommon is how many benchmarks all files have, of those of the first one.
+// InCommon is how many benchmarks all columns have, of which there are two at least
+// where something is compared: all files, or all values of another projection.
 func (r *Result) InCommon() (n int) {
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			all := len(t.Files) == len(r.Files)
+			all := len(t.Files) == r.columns
 			for _, c := range row.Cells {
 				all = all && c != nil
 			}

@@ -173,7 +173,7 @@ func (c *Collector) add(r *benchfmt.Result) {
 
 // Result makes the tables of all that was read.
 func (c *Collector) Result() *Result {
-	out := &Result{Results: c.results}
+	out := &Result{Results: c.results, columns: 2}
 	keys := sorted(c.tables)
 	units := c.reader.Units()
 	for _, field := range benchproc.NonSingularFields(keys) {
@@ -194,6 +194,7 @@ func (c *Collector) Result() *Result {
 		}
 		t.Better = units.GetBetter(t.Unit)
 		t.fill(c.tables[k], c.query, units.GetAssumption(t.Unit))
+		out.columns = max(out.columns, len(t.Files))
 		out.Tables = append(out.Tables, t)
 	}
 	return out
