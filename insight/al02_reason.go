@@ -31,7 +31,7 @@ func tellReason(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 		f.Advice = again + " " + notAgain(kept)
 	}
 	if inner != g.at.Func && stack.Package(inner) != stack.Package(g.at.Func) {
-		f.Advice = "It is " + stack.Short(inner) + " that takes the memory for this line: call it less often, keep what it gives for the next time, or do without it on this path."
+		f.Advice = "It is " + stack.Short(inner) + " that takes the memory for this line: call it less often, or do without it on this path; what it gives can be kept for the next time only where nobody changes it."
 	}
 	if g.sites[0].Certainty == why.Ambiguous {
 		f.Doubts = append(f.Doubts, "several things on the line allocate alike: put them on lines of their own to see which one it is")

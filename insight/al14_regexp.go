@@ -25,8 +25,8 @@ var al14 = &Rule{
 	),
 }
 
-// literal is a pattern that stands in the call.
-var literal = regexp.MustCompile("(Compile|MustCompile|CompilePOSIX|MustCompilePOSIX|MatchString|Match|MatchReader)\\([\"`]")
+// literal is a pattern that stands in the call, all of it.
+var literal = regexp.MustCompile("(Compile|MustCompile|CompilePOSIX|MustCompilePOSIX|MatchString|Match|MatchReader)\\((\"([^\"\\\\]|\\\\.)*\"|`[^`]*`)\\s*[,)]")
 
 func tellRegexp(h *hit, f *Finding) {
 	source := f.Evidence[0].Source

@@ -29,7 +29,7 @@ type again struct {
 
 // agains are looked up in this order.
 var agains = []again{
-	{"again.template", "parsing templates", "Parse the template once, in a package variable or where the program starts (template.Must(template.ParseFS(…))), and execute it for each request: Execute may be called by many goroutines at once.", ""},
+	{"again.template", "parsing templates", "Parse the template once, in a package variable or where the program starts (template.Must(template.ParseFS(…))), and execute it for each request: Execute may be called by many goroutines at once.", "where each text is another one, only a map of what was parsed, by its text and with a bound, saves anything"},
 	{"again.zone", "loading a time zone", "Load once and keep each time.Location: time.LoadLocation reads and parses a file every time.", ""},
 	{"again.certificate", "reading keys and certificates", "Read keys and certificates once and keep the tls.Config, the x509.CertPool or the parsed key; GetCertificate can load a renewed one when the file has changed.", ""},
 	{"again.key", "generating keys", "Generate a key where a new one is needed, not for each request: sign with one that is kept, and renew it by time.", "where each answer needs a key of its own, this is its price"},

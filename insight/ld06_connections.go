@@ -166,9 +166,9 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, "connections for each request")
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for answers, %s times", unit.Count(top.Wait.Count))}
-	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
+	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and set MaxIdleConnsPerHost of its Transport (2, unless the program has set it) to at least the number of requests that are under way to one host."
 	if in.code.closesBodies(t.Site(top.Stack)) {
-		f.Advice = "The body is closed there already: read each answer to its end before (io.Copy(io.Discard, resp.Body)), or the connection is thrown away; use one http.Client for all; and raise MaxIdleConnsPerHost of its Transport, which is 2, to the number of requests that are under way to one host."
+		f.Advice = "The body is closed there: look whether that is so on every way out, also where the status is an error, and read each answer to its end before (io.Copy(io.Discard, resp.Body)), or the connection is thrown away; use one http.Client for all; and set MaxIdleConnsPerHost of its Transport (2, unless the program has set it) to at least the number of requests that are under way to one host."
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)

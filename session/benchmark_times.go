@@ -52,7 +52,7 @@ func MeasuredBenchmarks(s *Session) (all []*Benchmark, err error) {
 
 // benchmarksIn reads one file.
 func benchmarksIn(file benchmark.File) (all []*Benchmark, err error) {
-	r, err := benchmark.Tabulate([]benchmark.File{file}, benchmark.Options{})
+	r, err := benchmark.Tabulate([]benchmark.File{file}, benchmark.Everything())
 	if err != nil {
 		return nil, err
 	}

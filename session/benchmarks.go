@@ -18,7 +18,7 @@ func (s loose) addBenchmarks(f *File) error {
 	if err != nil {
 		return fmt.Errorf("cannot read %s: %w", f.Name, err)
 	}
-	r, err := benchmark.Tabulate([]benchmark.File{{Name: f.Name, Data: data}}, benchmark.Options{})
+	r, err := benchmark.Tabulate([]benchmark.File{{Name: f.Name, Data: data}}, benchmark.Everything())
 	if err != nil {
 		return err
 	}

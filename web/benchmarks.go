@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -70,11 +72,15 @@ type benchCell struct {
 }
 
 func benchTables(files []benchmark.File, q *query) (*benchView, error) {
-	var ignore []string
-	if text := q.Get("ignore"); text != "" {
-		ignore = strings.Split(text, ",")
+	asked := benchmark.Everything()
+	asked.Ignore = q.Get("ignore")
+	if text := q.Get("filter"); strings.TrimSpace(text) != "" {
+		asked.Filter = text
 	}
-	r, err := benchmark.Tabulate(files, benchmark.Options{Ignore: ignore, Filter: q.Get("filter")})
+	r, err := benchmark.Tabulate(files, asked)
+	if wrong, ok := errors.AsType[*benchmark.QueryError](err); ok {
+		err = fmt.Errorf("cannot read the %s: %w", strings.TrimPrefix(wrong.Flag, "-"), wrong.Err)
+	}
 	if err != nil {
 		return nil, &refusal{http.StatusBadRequest, err.Error()}
 	}

@@ -38,6 +38,7 @@ type track struct {
 	inside         stack.ID // where either began
 	lives          bool
 	sent           uint32 // writes to connections since it last waited for one
+	asked          pathID // and 1, of the call whose request was sent and whose answer it waits for; 0 for none
 	trying         trying // connections that it has tried to make
 	// gate is the one that it has waited at and is inside of.
 	gate *gate

@@ -182,14 +182,21 @@ func (w *words) path(id stack.ID) pathID {
 }
 
 // outside counts a wait of a goroutine's units up to an instant, if it is one for what is
-// outside; d is the part of it that is.
-func (f *follower) outside(t *track, kind Kind, id stack.ID, d, at timeline.Time) {
+// outside; d is the part of it that is. sent tells that it ended because a request was
+// sent: the next one is for the answer, and goes on with the call.
+func (f *follower) outside(t *track, kind Kind, id stack.ID, d, at timeline.Time, sent bool) {
 	if t.units == nil || !kind.Outside() || at <= t.history.end() {
 		return
 	}
 	v := f.w.out(id)
 	c := called{key: callKey{v.path, kind}, stack: id, d: d, pieces: int64(t.sent), from: t.history.end(), to: at}
-	if v.asks == always || v.asks == written && t.sent > 0 {
+	goesOn := t.asked == v.path+1 && !sent
+	if t.asked = 0; sent {
+		t.asked = v.path + 1
+	}
+	switch {
+	case goesOn:
+	case v.asks == always, v.asks == written && t.sent > 0:
 		c.n, c.least = 1, d
 	}
 	if kind == Answer && d >= delayedFrom && d < delayedTo {
@@ -202,8 +209,8 @@ func (f *follower) outside(t *track, kind Kind, id stack.ID, d, at timeline.Time
 }
 
 // outsideOf counts the parts of a wait that goroutines of libraries have passed outside, as
-// one call of the kind that took longest.
-func (f *follower) outsideOf(t *track, where stack.ID, at timeline.Time) {
+// one call of the kind that took longest. by is the stack of who ended it.
+func (f *follower) outsideOf(t *track, where, by stack.ID, at timeline.Time) {
 	if t.units == nil {
 		return
 	}
@@ -221,7 +228,7 @@ func (f *follower) outsideOf(t *track, where stack.ID, at timeline.Time) {
 	if kind == None && f.w.waits[where].asks {
 		kind = Answer // it was there before anybody had a P to look
 	}
-	f.outside(t, kind, where, all, at)
+	f.outside(t, kind, where, all, at, f.w.sends(by))
 }
 
 // wrote notes that a goroutine has written to a connection, if it has.

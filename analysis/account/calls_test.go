@@ -98,6 +98,45 @@ func TestCallsOfLibraries(t *testing.T) {
 	}
 }
 
+// TestCallsAreCountedOnce: who asks is woken when the request is sent, and again by the
+// answer, unless that was quicker: it is one call.
+func TestCallsAreCountedOnce(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	p.Create(20, "net/http.(*Transport).dialConn.gowrap1", "main.init@main.go:1")
+	p.Create(21, "net/http.(*Transport).dialConn.gowrap2", "main.init@main.go:1")
+	p.Start(20)
+	p.Block("network", netRead+";net/http.(*persistConn).readLoop@transport.go:1")
+	p.Start(21)
+	p.Block("select", "net/http.(*persistConn).writeLoop@transport.go:5")
+	asks := accounttest.In("net/http.(*persistConn).roundTrip@transport.go:2", "net/http.(*Client).Get@client.go:1", "main.get@main.go:25", "main.handle@main.go:7")
+	p.Arrive(5)
+	for n := range 6 {
+		p.Block("select", asks)
+		p.Pass(ms)
+		p.Wake(21, "")
+		p.Start(21)
+		p.Wake(5, "runtime.chansend1@chan.go:1;net/http.(*persistConn).writeLoop@transport.go:6")
+		p.Block("select", "net/http.(*persistConn).writeLoop@transport.go:5")
+		p.Start(5)
+		if n%2 == 1 {
+			continue // the answer is there already
+		}
+		p.Block("select", asks)
+		p.Pass(8 * ms)
+		p.Wake(20, "")
+		p.Start(20)
+		p.Wake(5, "runtime.chansend1@chan.go:1;net/http.(*persistConn).readLoop@transport.go:3")
+		p.Block("network", netRead+";net/http.(*persistConn).readLoop@transport.go:1")
+		p.Start(5)
+	}
+	p.Respond(5)
+	got := callsOf(accountOf(t, p, account.Options{}).Groups[0])
+	if !strings.HasPrefix(got, "network main.get:25 main.handle:7: 6 in 1, at most 6, ") || strings.Contains(got, "\n") {
+		t.Errorf("the calls are\n%s\nwant six in one request", got)
+	}
+}
+
 // TestFan: the last of the goroutines that a request waits for, and by how much it is late.
 func TestFan(t *testing.T) {
 	p := accounttest.New()

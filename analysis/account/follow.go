@@ -89,7 +89,7 @@ func (f *follower) call(t *track, id stack.ID, at timeline.Time) {
 	if id != 0 && f.w.out(id).connects {
 		f.tries(t, id, at)
 	}
-	f.outside(t, f.w.keys[k].kind, id, at-t.history.end(), at)
+	f.outside(t, f.w.keys[k].kind, id, at-t.history.end(), at, false)
 	f.put(t, at, k, id)
 }
 
@@ -130,7 +130,7 @@ func (f *follower) waited(t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	if t.units == nil {
 		f.idled(t, f.w.keys[k].kind, was.Stack, e)
 	}
-	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end(), e.Time)
+	f.outside(t, f.w.keys[k].kind, was.Stack, e.Time-t.history.end(), e.Time, false)
 	f.put(t, e.Time, k, was.Stack)
 }
 
@@ -221,7 +221,7 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 			longest = i
 		}
 	}
-	f.outsideOf(t, where, e.Time)
+	f.outsideOf(t, where, e.Stack, e.Time)
 	at := t.history.end()
 	for i := len(f.cut) - 1; i >= 0; i-- {
 		c := f.cut[i]

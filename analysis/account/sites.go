@@ -37,11 +37,12 @@ type words struct {
 	byKey  map[key]keyID
 	recent [1 << 12]keyID
 	// plain are the keys of what nobody else has a part in, by stack.
-	plain [plainKeys][]keyID
-	waits []waitView // by stack
-	rows  rowIndex
-	reads map[stack.ID]bool // see [words.answers]
-	outs  []outView         // by stack
+	plain  [plainKeys][]keyID
+	waits  []waitView // by stack
+	rows   rowIndex
+	reads  map[stack.ID]bool // see [words.answers]
+	writes map[stack.ID]bool // see [words.sends]
+	outs   []outView         // by stack
 	// events are where units wait for what others do, and not for them to be done: see
 	// [follower.gatesOf].
 	events map[gateKey]bool
@@ -76,7 +77,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -218,6 +219,19 @@ func (w *words) answers(id stack.ID) bool {
 	if !known {
 		is = w.view(id).has("net/http.(*persistConn).readLoop")
 		w.reads[id] = is
+	}
+	return is
+}
+
+// sends tells whether a stack is of a goroutine of net/http that sends a request. It ends a
+// wait of who asks, too, but that one goes on to wait for the answer.
+func (w *words) sends(id stack.ID) bool {
+	is, known := w.writes[id]
+	if !known {
+		v := w.view(id)
+		is = v.has("net/http.(*persistConn).writeLoop", "net/http.(*http2clientStream).", "net/http/internal/http2.(*clientStream).", "golang.org/x/net/http2.(*clientStream).") &&
+			!v.has("net/http.(*http2clientConnReadLoop).", "net/http/internal/http2.(*clientConnReadLoop).", "golang.org/x/net/http2.(*clientConnReadLoop).")
+		w.writes[id] = is
 	}
 	return is
 }

@@ -48,11 +48,11 @@ func TestEvents(t *testing.T) {
 		if !LooksEvents([]byte("\n" + events)) {
 			t.Error("the events are not known")
 		}
-		want, err := Tabulate([]File{{Name: "x", Data: []byte(strings.Join(outputs, ""))}}, Options{})
+		want, err := Tabulate([]File{{Name: "x", Data: []byte(strings.Join(outputs, ""))}}, Everything())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Tabulate([]File{{Name: "x", Data: []byte(events)}}, Options{})
+		got, err := Tabulate([]File{{Name: "x", Data: []byte(events)}}, Everything())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestEventsDamaged(t *testing.T) {
 	whole := eventsOf(onePackage)
 	f := func(text, problem string, results int) {
 		t.Helper()
-		r, err := Tabulate([]File{{Name: "x", Data: []byte(text)}}, Options{})
+		r, err := Tabulate([]File{{Name: "x", Data: []byte(text)}}, Everything())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func TestOracle(t *testing.T) {
 				}
 				return out
 			}
-			r, err := Tabulate(files, Options{})
+			r, err := Tabulate(files, Everything())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ import (
 func commands() []*command.Command {
 	return []*command.Command{
 		demo.Command, record.Run, record.Attach, watch.Command, load.Command,
-		open.Command, report.Command, compare.Command, gc.Command, gc.Sched, stacks.Command, core.Command, pprof.Command, trace.Command,
+		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, core.Command, pprof.Command, trace.Command,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	}
 }

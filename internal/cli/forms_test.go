@@ -50,7 +50,7 @@ var forms = map[kind.Kind][]string{
 	kind.Load: {
 		"compare FILE FILE", "compare -format md FILE FILE", "compare -format json FILE FILE",
 	},
-	kind.Benchmarks: {"compare FILE FILE", "compare -format csv FILE FILE", "compare -format json FILE FILE"},
+	kind.Benchmarks: {"benchstat FILE", "benchstat FILE FILE", "benchstat -format csv -col .name FILE FILE", "benchstat -row .name -table goos FILE", "compare FILE FILE", "compare -format csv FILE FILE", "compare -format json FILE FILE"},
 	kind.Unknown: {
 		"open -text FILE", "report -fail never FILE", "report -fail never -format json FILE", "report -fail never -format md FILE",
 		"report -fail never -format svg FILE", "report -fail never -format html FILE",

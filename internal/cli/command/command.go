@@ -30,6 +30,9 @@ type Command struct {
 	// StopAtFirst ends flag parsing at the first argument: what follows
 	// belongs to the program that is run.
 	StopAtFirst bool
+	// Peer tells that the command takes the place of a program of that name, whose flags
+	// are those of Go's flag package: what is wrong with them is told in its words.
+	Peer bool
 	// Verbs are the words that its first argument may be, where it has such.
 	Verbs []string
 	// Files tells completion that arguments are files.
@@ -157,6 +160,9 @@ func (c *Command) Parse(fs *FlagSet, args []string) (positional []string, err er
 		err := fs.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, ErrHelp
+		}
+		if err != nil && c.Peer {
+			return nil, Usage(err)
 		}
 		if err != nil {
 			return nil, Usage(fs.explained(err))
@@ -287,7 +293,10 @@ func (c *Command) conclude(e *Env, err error) int {
 		return ExitOK
 	}
 	if u, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintf(e.Stderr, "loupe %s: %v\nusage: %s\n(loupe help %s tells more)\n", c.Name, printable(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
+		if !c.Peer {
+			fmt.Fprintf(e.Stderr, "loupe %s: ", c.Name)
+		}
+		fmt.Fprintf(e.Stderr, "%v\nusage: %s\n(loupe help %s tells more)\n", printable(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
 		return ExitUsage
 	}
 	code := ExitFailed

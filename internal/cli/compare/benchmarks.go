@@ -16,11 +16,24 @@ import (
 
 // ShowBenchmarks prints the tables of one output of go test -bench.
 func ShowBenchmarks(e *command.Env, in *source.Input) error {
-	return writeBenchmarks(e, []*source.Input{in}, "text")
+	return writeBenchmarks(e, []*source.Input{in}, benchmark.Everything(), "text")
+}
+
+// benchmarkFlags are the flags that only benchmarks have. They mean what they mean to
+// benchstat.
+var benchmarkFlags = []string{"filter", "table", "row", "col", "ignore"}
+
+// declareQuery declares them.
+func declareQuery(fs *command.FlagSet, q *benchmark.Query) {
+	fs.StringVar(&q.Filter, "filter", q.Filter, "of benchmarks: use the results and units that a `query` fits")
+	fs.StringVar(&q.Table, "table", q.Table, "of benchmarks: a table for each value of a `projection`")
+	fs.StringVar(&q.Row, "row", q.Row, "of benchmarks: a row for each value of a `projection`")
+	fs.StringVar(&q.Col, "col", q.Col, "of benchmarks: a column for each value of a `projection`, such as /format;\none file will do then, and the first column is BEFORE")
+	fs.StringVar(&q.Ignore, "ignore", q.Ignore, "of benchmarks: `keys` in which results of one cell may differ")
 }
 
 // writeBenchmarks prints outputs of go test -bench side by side, as benchstat does.
-func writeBenchmarks(e *command.Env, inputs []*source.Input, format string) error {
+func writeBenchmarks(e *command.Env, inputs []*source.Input, q benchmark.Query, format string) error {
 	var files []benchmark.File
 	var names []string
 	for _, in := range inputs {
@@ -31,7 +44,10 @@ func writeBenchmarks(e *command.Env, inputs []*source.Input, format string) erro
 		names = append(names, in.Name)
 		files = append(files, benchmark.File{Name: filepath.Base(in.Name), Data: data})
 	}
-	r, err := benchmark.Tabulate(files, benchmark.Options{})
+	r, err := benchmark.Tabulate(files, q)
+	if wrong, ok := errors.AsType[*benchmark.QueryError](err); ok {
+		return command.Usagef("%s: %w", wrong.Flag, wrong.Err)
+	}
 	if err != nil {
 		return err
 	}
@@ -52,6 +68,8 @@ func writeBenchmarks(e *command.Env, inputs []*source.Input, format string) erro
 		return err
 	case len(r.Failed) > 0:
 		return errors.New(strings.Join(r.Failed, "\n"))
+	case r.Results > 0 && r.InCommon() == 0 && q.Col != benchmark.Everything().Col:
+		return command.Nothingf("no row has a figure in each column of -col %s, of which two are needed: nothing is compared", command.ShellWord(q.Col))
 	case r.Results > 0 && r.InCommon() == 0:
 		return command.Nothingf("no benchmark is in all of %s: nothing is compared", strings.Join(names, ", "))
 	}
@@ -75,7 +93,7 @@ func FailedTests(inputs []*source.Input) (failed []string, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	r, err := benchmark.Tabulate(files, benchmark.Options{})
+	r, err := benchmark.Tabulate(files, benchmark.Everything())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/format/benchmark"
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
@@ -29,6 +30,7 @@ var Command = &command.Command{
 		"loupe compare before.trace after.trace                   two execution traces",
 		"loupe compare old.pb.gz new.pb.gz                        two profiles",
 		"loupe compare old.txt new.txt                            outputs of go test -bench -count=10",
+		"loupe compare -col /format -filter .unit:ns/op new.txt   sub-benchmarks of one output",
 		"loupe compare 'runs/a-*' 'runs/b-*'                      load runs of loupe load -save",
 		"loupe compare -per second -fail 5% old/ new/             profiles of several runs a side",
 		"loupe compare -format md before.zip after.zip > pull-request.md",
@@ -51,6 +53,8 @@ compare.
 
 Outputs of go test -bench, with -json or without, become the tables of benchstat: medians, intervals, and what
 is more than chance (Mann and Whitney's test). -count=10 gives enough of each.
+-filter, -table, -row, -col and -ignore are those of loupe benchstat, whose help says
+what they take, and which prints the bytes of benchstat.
 
 Exits with 3 when requests per second, CPU time or wall time got worse, and with 1 when
 a program failed: then nothing is decided.
@@ -69,13 +73,16 @@ exit with 3, without they never do; with 4 when there is nothing to compare.`,
 		asJSON := fs.Bool("json", false, "same as -format json")
 		var profiles profileCompare
 		profiles.declare(fs)
+		benchmarks := benchmark.Everything()
+		declareQuery(fs, &benchmarks)
 		var asking loadflags.Flags
 		asking.DeclareAccess(fs)
 		return func(e *command.Env, args []string) error {
 			if *asJSON {
 				*format = "json"
 			}
-			return compareSides(e, fs, &profiles, door.New(e, door.LookPhases, &asking), args, *format)
+			asked := compareFlags{fs, &profiles, benchmarks}
+			return compareSides(e, asked, door.New(e, door.LookPhases, &asking), args, *format)
 		}
 	},
 }
@@ -86,9 +93,16 @@ type compared struct {
 	inputs []*source.Input
 }
 
+// compareFlags are the flags of what is compared.
+type compareFlags struct {
+	*command.FlagSet
+	profiles   *profileCompare
+	benchmarks benchmark.Query
+}
+
 // compareSides opens the sides and compares them by what they are: each with its like.
-func compareSides(e *command.Env, fs *command.FlagSet, profiles *profileCompare, d *source.Door, args []string, format string) error {
-	if len(args) < 2 {
+func compareSides(e *command.Env, asked compareFlags, d *source.Door, args []string, format string) error {
+	if len(args) == 0 || len(args) < 2 && !asked.Given("col") {
 		return command.Usagef("two sides are needed: recordings, or files of one kind")
 	}
 	var sides []compared
@@ -110,17 +124,16 @@ func compareSides(e *command.Env, fs *command.FlagSet, profiles *profileCompare,
 	if forms := known[what]; forms != nil && !slices.Contains(forms, format) {
 		return command.Usagef("-format: unknown form %q of %s: there are %s and %s", format, what, strings.Join(forms[:len(forms)-1], ", "), forms[len(forms)-1])
 	}
-	if what == "profile" {
-		return profiles.run(e, sides, format)
-	}
-	if err := noProfileFlags(fs); err != nil {
+	if err := asked.onlyOf(what); err != nil {
 		return err
 	}
 	switch what {
+	case "profile":
+		return asked.profiles.run(e, sides, format)
 	case "load runs":
 		return compareLoads(e, sides, format)
 	case "benchmarks":
-		return writeBenchmarks(e, slices.Concat(sides[0].inputs, inputsOf(sides[1:])), format)
+		return writeBenchmarks(e, slices.Concat(sides[0].inputs, inputsOf(sides[1:])), asked.benchmarks, format)
 	}
 	if !slices.Contains(command.Formats, format) {
 		return command.Usagef("-format: unknown form %q: there are %s", format, strings.Join(command.Formats, ", "))
@@ -257,11 +270,14 @@ func compareAll(e *command.Env, of []examine.Subject, format string) error {
 	return nil
 }
 
-// noProfileFlags fails when a flag was given that only profiles have.
-func noProfileFlags(fs *command.FlagSet) (err error) {
-	fs.Visit(func(f *flag.Flag) {
-		if slices.Contains(profileFlags, f.Name) {
-			err = command.Usagef("-%s is for profiles alone", f.Name)
+// onlyOf fails when a flag was given that does nothing for what is compared.
+func (f compareFlags) onlyOf(what string) (err error) {
+	f.Visit(func(one *flag.Flag) {
+		switch {
+		case what != "profile" && slices.Contains(profileFlags, one.Name):
+			err = command.Usagef("-%s is for profiles alone", one.Name)
+		case what != "benchmarks" && slices.Contains(benchmarkFlags, one.Name):
+			err = command.Usagef("-%s is for benchmarks alone", one.Name)
 		}
 	})
 	return err

@@ -44,9 +44,10 @@ The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
 setting. A program that ends by itself in the bare phase is started again for
 every other phase. Without -load and -for, one that listens nowhere and is at work
 after ten seconds is taken for a tool: the bare phase lasts until it ends, a minute
-at most, and it is started again once for all other phases. What it prints is kept in the recording; -output show prints it
-while it runs as well. Ctrl-C ends the recording and keeps everything; twice
-aborts. The exit code is 1 when the program or a phase failed.
+at most, and it is started again once for all other phases. What it prints is
+kept in the recording; -output show prints it while it runs as well. Ctrl-C ends
+the recording and keeps everything; twice aborts. The exit code is 1 when the
+program or a phase failed.
 
 With -vs a second program takes turns with the first, round by round in the
 order ABBA, so that a drift of the machine hits both alike; -vs takes whatever
