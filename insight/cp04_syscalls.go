@@ -41,6 +41,8 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 			return "network"
 		case strings.HasPrefix(name, "crypto/rand."):
 			return "random"
+		case method == "WriteTo": // os.File reads then, and who takes it may write to memory
+			return "files"
 		case strings.HasPrefix(method, "Write"):
 			return "write"
 		case strings.HasPrefix(method, "Read") && !strings.HasPrefix(method, "ReadFile") && !strings.HasPrefix(method, "ReadDir"):

@@ -34,14 +34,14 @@ func checkLimiter(r *Rule, in *Input) []Finding {
 			return []Finding{r.answer(Fine, "the limiter was on at collection %s, and collecting took %s", unit.Count(int64(last)), unit.Percent(share))}
 		}
 		f := r.answer(Found, "the collector's CPU limiter was on, last at collection %s of %s; collecting took %s (%s)",
-			unit.Count(int64(last)), unit.Count(int64(one.Last("/gc/cycles/total:gc-cycles"))), unit.Percent(share), source)
+			unit.Count(int64(last)), unit.Count(int64(max(last, one.Last("/gc/cycles/total:gc-cycles")))), unit.Percent(share), source)
 		f.Impact = exactly(share, "share of the busy time")
 		f.Severity, f.Score = Critical, score(share, 0.10, 0.40)
 		f.Evidence = []Evidence{readFrom(one, "%s went from %.0f to %.0f", name, v[0], last)}
 		if limit := limitIn(one); limit > 0 {
 			f.Advice = "The memory limit of " + mib(limit) + " is too small for what the program keeps: raise GOMEMLIMIT, or keep less (GC16 says what is kept)."
 		} else {
-			f.Advice = "Without a limit of memory it is GOGC that is too small for the rate of allocation: raise it (GC18), or allocate less."
+			f.Advice = "Without a limit of memory the collector cannot keep up with the rate of allocation: allocate less, keep fewer pointers (GC13), or raise GOGC where the memory is there."
 		}
 		f.Verify = "Record again under the same load: " + name + " should stay as it is."
 		f.Doubts = in.doubts()

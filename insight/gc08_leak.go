@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"loupe/analysis/facts"
 	"loupe/analysis/gc"
@@ -192,17 +193,32 @@ func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc
 }
 
 // stillGrows tells whether the live heap of the last quarter of the collections
-// is larger by a share than that of the quarter before: a warm-up has ended by then.
+// is larger by a share than that of the quarter before, and that of the last quarter of the
+// time than that of the one before: a warm-up has ended by then, and what stands for a while
+// has collections that are far apart.
 func stillGrows(rows []gc.Row, share float64) bool {
-	mean := func(rows []gc.Row) float64 {
-		sum := 0.0
-		for _, r := range rows {
-			sum += r.HeapLiveMB
-		}
-		return sum / float64(max(1, len(rows)))
+	more := func(before, after []gc.Row) bool {
+		return len(before) > 0 && len(after) > 0 && meanLive(after) >= meanLive(before)*(1+share/2)
 	}
 	n := len(rows) / 4
-	return n > 1 && mean(rows[len(rows)-n:]) >= mean(rows[len(rows)-2*n:len(rows)-n])*(1+share/2)
+	if n <= 1 || !more(rows[len(rows)-2*n:len(rows)-n], rows[len(rows)-n:]) {
+		return false
+	}
+	first, last := rows[0].AtS, rows[len(rows)-1].AtS
+	at := func(s float64) int {
+		return sort.Search(len(rows), func(i int) bool { return rows[i].AtS >= s })
+	}
+	half, quarter := at(last-(last-first)/2), at(last-(last-first)/4)
+	return more(rows[half:quarter], rows[quarter:])
+}
+
+// meanLive is the live heap of some collections, in MB.
+func meanLive(rows []gc.Row) float64 {
+	sum := 0.0
+	for _, r := range rows {
+		sum += r.HeapLiveMB
+	}
+	return sum / float64(max(1, len(rows)))
 }
 
 // longest returns the round with the most collections.

@@ -142,10 +142,43 @@ func (c holders) byMap(own []stack.Frame) (h holding, ok bool) {
 			}
 		}
 	})
-	if x == nil {
+	if x == nil || isSlice(s.file, lastName(types.ExprString(x.X))) {
 		return h, false
 	}
 	return c.mapHolds(types.ExprString(x.X), nil), true
+}
+
+// isSlice tells whether a file declares a slice or an array of that name.
+func isSlice(file *ast.File, name string) (is bool) {
+	array := func(e ast.Expr) bool {
+		if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 && types.ExprString(call.Fun) == "make" {
+			e = call.Args[0]
+		}
+		if lit, ok := e.(*ast.CompositeLit); ok {
+			e = lit.Type
+		}
+		_, ok := e.(*ast.ArrayType)
+		return ok
+	}
+	named := func(e ast.Expr) bool { return lastName(types.ExprString(e)) == name }
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i := range min(len(n.Lhs), len(n.Rhs)) {
+				is = is || named(n.Lhs[i]) && array(n.Rhs[i])
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				is = is || id.Name == name && (n.Type != nil && array(n.Type) || i < len(n.Values) && array(n.Values[i]))
+			}
+		case *ast.Field:
+			for _, id := range n.Names {
+				is = is || id.Name == name && array(n.Type)
+			}
+		}
+		return true
+	})
+	return is
 }
 
 // mapHolds is what to do about a map that holds memory, by whether anything is deleted from
@@ -153,10 +186,18 @@ func (c holders) byMap(own []stack.Frame) (h holding, ok bool) {
 func (c holders) mapHolds(name string, shows []Evidence) holding {
 	deletes := c.callsIn("delete", func(_ *ast.File, call *ast.CallExpr) bool {
 		f := types.ExprString(call.Fun)
-		return (f == "delete" || f == "clear") && len(call.Args) > 0 && lastName(types.ExprString(call.Args[0])) == lastName(name)
+		return (f == "delete" || f == "clear" || f == "maps.DeleteFunc") && len(call.Args) > 0 && lastName(types.ExprString(call.Args[0])) == lastName(name)
 	})
+	// A function that is given the map may delete from it by another name.
+	given := c.callsIn("a function with it", func(_ *ast.File, call *ast.CallExpr) bool {
+		f := types.ExprString(call.Fun)
+		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
+	})
+	if len(deletes) == 0 && len(given) > 0 {
+		return holding{fmt.Sprintf("It goes into %s, which functions are given that may delete from it: look whether they keep up with what is added, and bound it.", name), append(shows, given[0])}
+	}
 	if len(deletes) == 0 {
-		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows}
+		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from it by this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows}
 	}
 	return holding{fmt.Sprintf("It goes into %s, which something is deleted from: look whether that keeps up with what is added, and bound it. A map keeps the table of the largest number of entries that it ever had, and does not shrink when they are deleted: "+
 		"where that has become mostly empty, make a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0])}

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"path"
 	"slices"
 	"strconv"
@@ -22,6 +23,53 @@ func (in *Input) setIn(pkg, function string) []Evidence {
 		x, ok := f.X.(*ast.Ident)
 		return ok && x.Name == importedAs(file, pkg)
 	})
+}
+
+// setTo are those of setIn that may have set the value: a call with another number cannot
+// have been the last one.
+func (in *Input) setTo(pkg, function string, value int64) []Evidence {
+	return in.code.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || f.Sel.Name != function || len(call.Args) != 1 {
+			return false
+		}
+		x, ok := f.X.(*ast.Ident)
+		if !ok || x.Name != importedAs(file, pkg) {
+			return false
+		}
+		n, known := numberOf(call.Args[0])
+		return !known || n == value
+	})
+}
+
+// numberOf is the number that an expression of whole numbers stands for.
+func numberOf(e ast.Expr) (n int64, known bool) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return numberOf(e.X)
+	case *ast.BasicLit:
+		n, err := strconv.ParseInt(e.Value, 0, 64)
+		return n, err == nil
+	case *ast.UnaryExpr:
+		n, known := numberOf(e.X)
+		return -n, known && e.Op == token.SUB
+	case *ast.BinaryExpr:
+		a, knownA := numberOf(e.X)
+		b, knownB := numberOf(e.Y)
+		switch {
+		case !knownA || !knownB:
+			return 0, false
+		case e.Op == token.ADD:
+			return a + b, true
+		case e.Op == token.SUB:
+			return a - b, true
+		case e.Op == token.MUL:
+			return a * b, true
+		case e.Op == token.SHL && b >= 0 && b < 63:
+			return a << b, true
+		}
+	}
+	return 0, false
 }
 
 // callsIn are the first calls in the sources that the recording keeps for which keep is
