@@ -197,7 +197,7 @@ func (c holders) mapHolds(name string, shows []Evidence) holding {
 		return holding{fmt.Sprintf("It goes into %s, which functions are given that may delete from it: look whether they keep up with what is added, and bound it.", name), append(shows, given[0])}
 	}
 	if len(deletes) == 0 {
-		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from it by this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows}
+		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows}
 	}
 	return holding{fmt.Sprintf("It goes into %s, which something is deleted from: look whether that keeps up with what is added, and bound it. A map keeps the table of the largest number of entries that it ever had, and does not shrink when they are deleted: "+
 		"where that has become mostly empty, make a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0])}
@@ -278,6 +278,9 @@ func (c holders) byStore(own []stack.Frame) (h holding, ok bool) {
 		shows := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}
 		switch s.kind {
 		case intoMap:
+			if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
+				return holding{fmt.Sprintf("It goes into %s, a slice: look who keeps that, and whether it is ever let go.", s.container), shows}, true
+			}
 			return c.mapHolds(s.container, shows), true
 		case intoSyncMap:
 			return holding{fmt.Sprintf("It goes into %s, a sync.Map or alike, which keeps it until somebody deletes it: look whether that happens for each key, and bound it.", s.container), shows}, true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"loupe/analysis/gc"
+	"loupe/value/stack"
 )
 
 // TestStillGrows: a heap that has stood for nearly half of the time does not grow, however
@@ -82,5 +83,21 @@ func f(given []int) {
 		if got := isSlice(file, name); got != want {
 			t.Errorf("%s is a slice: %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestRuntimeYields: what the runtime yields for is no loop of the program.
+func TestRuntimeYields(t *testing.T) {
+	of := func(names ...string) (frames []stack.Frame) {
+		for _, n := range names {
+			frames = append(frames, stack.Frame{Func: n})
+		}
+		return frames
+	}
+	if !runtimeYields(of("runtime.Gosched", "runtime/debug.freeOSMemory", "runtime/debug.FreeOSMemory", "main.main")) || !runtimeYields(of("runtime.Gosched", "runtime.GC", "main.main")) {
+		t.Error("the runtime yields")
+	}
+	if runtimeYields(of("runtime.Gosched", "main.spin", "main.main")) {
+		t.Error("main.spin yields")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -30,7 +31,7 @@ func checkEmptyTurns(r *Rule, in *Input, t *traced) []Finding {
 	}
 	var found []Finding
 	lines := slices.DeleteFunc(slices.Clone(turns.Lines), func(x facts.Turn) bool {
-		return !in.Session.Scope().IsOutsideStandard(t.Site(x.Stack)) // such as the collector's own goroutines
+		return !in.Session.Scope().IsOutsideStandard(t.Site(x.Stack)) || x.Wake == facts.ByYield && runtimeYields(t.Frames(x.Stack)) // such as the collector's own goroutines
 	})
 	for i := range lines {
 		x := &lines[i]
@@ -48,6 +49,18 @@ func checkEmptyTurns(r *Rule, in *Input, t *traced) []Finding {
 	}
 	x := &lines[0]
 	return []Finding{r.answer(Fine, "goroutines were woken at most %s times a second at one line to wait again at once, %s of all turns", unit.Number(t.Rate(forNothing(x))), unit.Percent(float64(forNothing(x))/float64(max(1, turns.All))))}
+}
+
+// runtimeYields tells whether it is the runtime that called Gosched, as debug.FreeOSMemory and
+// runtime.GC do while they wait for the sweep.
+func runtimeYields(frames []stack.Frame) bool {
+	for _, f := range frames {
+		if f.Func != "runtime.Gosched" {
+			pkg := stack.Package(f.Func)
+			return pkg == "runtime" || pkg == "runtime/debug"
+		}
+	}
+	return true
 }
 
 // forNothing is how many turns at a line were for nothing: of each Broadcast one may have been

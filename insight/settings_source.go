@@ -27,8 +27,8 @@ func (in *Input) setIn(pkg, function string) []Evidence {
 
 // setTo are those of setIn that may have set the value: a call with another number cannot
 // have been the last one.
-func (in *Input) setTo(pkg, function string, value int64) []Evidence {
-	return in.code.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
+func (c *code) setTo(pkg, function string, value int64) []Evidence {
+	return c.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
 		f, ok := call.Fun.(*ast.SelectorExpr)
 		if !ok || f.Sel.Name != function || len(call.Args) != 1 {
 			return false
