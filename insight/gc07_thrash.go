@@ -51,7 +51,7 @@ func checkThrash(r *Rule, in *Input) []Finding {
 		}
 		n := one.Delta("/gc/cycles/total:gc-cycles")
 		f.Evidence = []Evidence{readFrom(one, "%.0f collections in %s; the limit set the goal of the heap in %s of the readings", n, unit.Duration(one.Length), unit.Percent(by))}
-		f.Evidence = append(f.Evidence, in.code.setTo("runtime/debug", "SetMemoryLimit", int64(limit))...)
+		f.Evidence = append(f.Evidence, setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))...)
 		f.Verify = "Record again under the same load: the collector's share should fall below 5%."
 		f.Doubts = in.doubts()
 		adviseLimit(in, &f, one, limit)

@@ -62,7 +62,7 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 		f.Severity = Warning
 	}
 	f.Evidence = append([]Evidence{Evidence{Text: fmt.Sprintf("GOGC=%d by %s, %s collections", set.Collector.GOGC, set.From, unit.Count(cycles))}.at(round)}, m.Evidence...)
-	f.Evidence = append(f.Evidence, in.code.setTo("runtime/debug", "SetGCPercent", int64(set.Collector.GOGC))...)
+	f.Evidence = append(f.Evidence, setTo(in.code, "runtime/debug", "SetGCPercent", int64(set.Collector.GOGC))...)
 	f.Advice = fmt.Sprintf("Leave GOGC at %d where the memory is there: by the pacer's law each collection of the same heap then comes %s times as seldom. To hold memory below a bound set GOMEMLIMIT.",
 		usual, unit.Number(float64(usual)/float64(max(1, set.Collector.GOGC))))
 	f.Verify = "Record again under the same load: the collector's share should fall, and the peak of the heap rise."

@@ -27,7 +27,7 @@ func (in *Input) setIn(pkg, function string) []Evidence {
 
 // setTo are those of setIn that may have set the value: a call with another number cannot
 // have been the last one.
-func (c *code) setTo(pkg, function string, value int64) []Evidence {
+func setTo(c *code, pkg, function string, value int64) []Evidence {
 	return c.callsIn(path.Base(pkg)+"."+function, func(file *ast.File, call *ast.CallExpr) bool {
 		f, ok := call.Fun.(*ast.SelectorExpr)
 		if !ok || f.Sel.Name != function || len(call.Args) != 1 {
