@@ -80,8 +80,9 @@ func DescribePhases() string {
 }
 
 // ParsePhases reads a list such as "bare:10s,cpu:5s,trace"; "all" stands for
-// every phase of [PhaseNames]. The bare phase always comes first and is added
-// when it is not named. bare is the length of the bare phase unless the list
+// every phase of [PhaseNames], and a length given before or after it, as in
+// "all,cpu:30s", holds. The bare phase always comes first and is added when it is
+// not named. bare is the length of the bare phase unless the list
 // gives one.
 func ParsePhases(list string, bare time.Duration) ([]Phase, error) {
 	phases := []Phase{{Name: "bare", For: bare}}
@@ -111,7 +112,11 @@ func ParsePhases(list string, bare time.Duration) ([]Phase, error) {
 			switch {
 			case name == "bare" && given:
 				phases[0].For = p.For
-			case name == "bare" || seen[name]:
+			case name == "bare":
+			case seen[name]:
+				if at := slices.IndexFunc(phases, func(p Phase) bool { return p.Name == name }); given {
+					phases[at].For = p.For
+				}
 			default:
 				phases = append(phases, p)
 			}

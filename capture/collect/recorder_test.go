@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -223,5 +224,24 @@ func TestStdin(t *testing.T) {
 	defer w.Close()
 	if replayable(r) {
 		t.Error("a pipe is replayable")
+	}
+}
+
+// TestParsePhases: of a phase that "all" names too, the length that was given holds.
+func TestParsePhases(t *testing.T) {
+	for _, list := range []string{"all,cpu:300ms", "cpu:300ms,all", "cpu,cpu:300ms"} {
+		phases, err := ParsePhases(list, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cpu []time.Duration
+		for _, p := range phases {
+			if p.Name == "cpu" {
+				cpu = append(cpu, p.For)
+			}
+		}
+		if want := []time.Duration{300 * time.Millisecond}; !slices.Equal(cpu, want) {
+			t.Errorf("%s: CPU phases of %v, want %v", list, cpu, want)
+		}
 	}
 }
