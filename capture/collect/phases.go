@@ -138,7 +138,12 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 			sleep(ctx, goroutineSettle)
 		}
 	}
+	began := time.Now()
 	err = r.src.capture(ctx, p.Name, p.For, entry)
+	if took := time.Since(began); err == nil && !kind.snapshot && took < p.For && r.proc != nil {
+		// The agent ends a capture before its time when the program ends.
+		r.proc.endsWithin(endNotice)
+	}
 	if load != nil {
 		err = errors.Join(err, load.stop())
 	}

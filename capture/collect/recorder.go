@@ -354,7 +354,8 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 }
 
 // endNotice is how long the end of a process may be noticed after its agent has
-// hung up: a program that panics prints its goroutines first.
+// hung up, or has ended a capture because of it: a program that panics prints its
+// goroutines first.
 const endNotice = 5 * time.Second
 
 // endedWith tells whether the process has ended, now that a capture has failed.
@@ -363,10 +364,7 @@ func (r *Recorder) endedWith(err error) bool {
 		return false
 	}
 	if errors.Is(err, errNoAgent) {
-		select {
-		case <-r.proc.done:
-		case <-time.After(endNotice):
-		}
+		r.proc.endsWithin(endNotice)
 	}
 	return r.proc.ended()
 }
