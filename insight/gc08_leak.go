@@ -97,7 +97,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 		tellHolder(in, &f, g.Sites[i].At, g.Sites[i].Frames, heldBy)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})
-	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
+	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: record past that"})
 	return f, true
 }
 

@@ -56,7 +56,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		tellHolder(in, &f, at, lines[0].Frames, heldBy)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
-	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: watch past that")
+	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: watch past that"})
 	return []Finding{f}
 }
 

@@ -413,8 +413,8 @@ func cuts(f *ast.SelectorExpr) bool {
 	return strings.HasPrefix(f.Sel.Name, "Find") && (strings.Contains(f.Sel.Name, "String") || f.Sel.Name == "Find" || f.Sel.Name == "FindAll" || strings.Contains(f.Sel.Name, "Submatch")) && !strings.HasSuffix(f.Sel.Name, "Index")
 }
 
-// mentions tells whether an expression has a variable in it.
-func mentions(e ast.Expr, name string) (found bool) {
+// mentions tells whether an expression or a statement has a variable in it.
+func mentions(e ast.Node, name string) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && id.Name == name {
 			found = true

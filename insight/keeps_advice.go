@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ const heldBy = "Find what holds the memory that is allocated there: a map, a sli
 type holding struct {
 	advice string
 	shows  []Evidence
+	// lets is where the source takes something out of it; the zero Evidence where it does not.
+	lets Evidence
 }
 
 // holders looks in the source for what holds memory.
@@ -194,13 +197,13 @@ func (c holders) mapHolds(name string, shows []Evidence) holding {
 		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
 	})
 	if len(deletes) == 0 && len(given) > 0 {
-		return holding{fmt.Sprintf("It goes into %s, which functions are given that may delete from it: look whether they keep up with what is added, and bound it.", name), append(shows, given[0])}
+		return holding{fmt.Sprintf("It goes into %s, which functions are given that may delete from it: look whether they keep up with what is added, and bound it.", name), append(shows, given[0]), given[0]}
 	}
 	if len(deletes) == 0 {
-		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows}
+		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows, Evidence{}}
 	}
 	return holding{fmt.Sprintf("It goes into %s, which something is deleted from: look whether that keeps up with what is added, and bound it. A map keeps the table of the largest number of entries that it ever had, and does not shrink when they are deleted: "+
-		"where that has become mostly empty, make a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0])}
+		"where that has become mostly empty, make a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0]), deletes[0]}
 }
 
 // lastName is the last name of an expression: "items" of "c.items".
@@ -279,15 +282,15 @@ func (c holders) byStore(own []stack.Frame) (h holding, ok bool) {
 		switch s.kind {
 		case intoMap:
 			if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
-				return holding{fmt.Sprintf("It goes into %s, a slice: look who keeps that, and whether it is ever let go.", s.container), shows}, true
+				return holding{fmt.Sprintf("It goes into %s, a slice: look who keeps that, and whether it is ever let go.", s.container), shows, Evidence{}}, true
 			}
 			return c.mapHolds(s.container, shows), true
 		case intoSyncMap:
-			return holding{fmt.Sprintf("It goes into %s, a sync.Map or alike, which keeps it until somebody deletes it: look whether that happens for each key, and bound it.", s.container), shows}, true
+			return holding{fmt.Sprintf("It goes into %s, a sync.Map or alike, which keeps it until somebody deletes it: look whether that happens for each key, and bound it.", s.container), shows, Evidence{}}, true
 		case intoSlice:
-			return holding{fmt.Sprintf("It is appended to %s: look whether that is ever shortened. Bound it, write it out in parts, or keep the last ones alone in a ring.", s.container), shows}, true
+			return holding{fmt.Sprintf("It is appended to %s: look whether that is ever shortened. Bound it, write it out in parts, or keep the last ones alone in a ring.", s.container), shows, Evidence{}}, true
 		case intoChannel:
-			return holding{fmt.Sprintf("It goes into the channel %s: look whether it is taken out as fast as it comes in, and bound what waits there.", s.container), shows}, true
+			return holding{fmt.Sprintf("It goes into the channel %s: look whether it is taken out as fast as it comes in, and bound what waits there.", s.container), shows, Evidence{}}, true
 		}
 	}
 	return h, false
@@ -297,6 +300,12 @@ func (c holders) byStore(own []stack.Frame) (h holding, ok bool) {
 // source tells; otherwise is the advice where it does not.
 func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, otherwise string) {
 	h, ok := holders{in.code}.holder(at, frames)
+	if e, bounded := boundedAt(in.code, userFrames(in.code, at, frames)); bounded {
+		f.Severity = Info
+		f.Doubts = append(f.Doubts, fmt.Sprintf("by the source something is taken out at %s:%d when a length is reached: it may fill up to there, and no further (record until it does)", baseName(e.File), e.Line))
+	} else if h.lets.File != "" {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("by the source %s:%d may take something out of it: what is kept for a time, or up to a bound, grows too until that is reached", baseName(h.lets.File), h.lets.Line))
+	}
 	if !ok {
 		f.Advice = otherwise
 		return
@@ -307,4 +316,49 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
+}
+
+// takesOut are the beginnings of the names of methods that take something out.
+var takesOut = []string{"Remove", "Delete", "Evict", "Pop", "Dequeue", "Drop", "Trim", "Shrink", "Expire", "Purge", "Clear", "remove", "delete", "evict", "pop", "drop", "trim", "shrink", "expire", "purge", "clear"}
+
+// boundedAt finds where one of the functions nearest to an allocation takes something out
+// when a length is reached: an if, or a loop, that compares a length, and removes.
+func boundedAt(c *code, own []stack.Frame) (e Evidence, found bool) {
+	for _, f := range own[:min(3, len(own))] {
+		fn := c.function(f)
+		if fn == nil {
+			continue
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			var cond ast.Expr
+			var body *ast.BlockStmt
+			switch n := n.(type) {
+			case *ast.IfStmt:
+				cond, body = n.Cond, n.Body
+			case *ast.ForStmt:
+				cond, body = n.Cond, n.Body
+			}
+			if cond != nil && !found && comparesLength(cond) && anyCall(body, removes) {
+				e, found = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached"), true
+			}
+			return true
+		})
+	}
+	return e, found
+}
+
+// comparesLength tells of a condition that it asks whether a length has reached something.
+func comparesLength(cond ast.Expr) (found bool) {
+	ast.Inspect(cond, func(n ast.Node) bool {
+		if x, ok := n.(*ast.BinaryExpr); ok && (x.Op == token.GTR || x.Op == token.GEQ || x.Op == token.LSS || x.Op == token.LEQ) {
+			found = found || anyCall(x, func(name string) bool { return name == "len" || name == "Len" || name == "Size" })
+		}
+		return !found
+	})
+	return found
+}
+
+// removes tells of a function, by its name, that it takes something out.
+func removes(name string) bool {
+	return slices.ContainsFunc(takesOut, func(p string) bool { return strings.HasPrefix(name, p) })
 }

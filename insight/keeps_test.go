@@ -127,3 +127,22 @@ func use(b *buffer) {
 		}
 	}
 }
+
+// TestBoundedAt: what takes something out when a length is reached is told from what only
+// adds.
+func TestBoundedAt(t *testing.T) {
+	for body, want := range map[string]bool{
+		"c.m[k] = make([]byte, 512)\nif len(c.m) > c.max {\nc.removeOldest()\n}":              true,
+		"x := make([]byte, 512)\nfor c.order.Len() > c.max {\ndelete(c.m, c.order.Back())\n}": true,
+		"c.m[k] = make([]byte, 512)\nif len(c.m) > c.max {\nlog.Println(\"large\")\n}":        false,
+		"c.m[k] = make([]byte, 512)\nif expired {\ndelete(c.m, k)\n}":                         false,
+		"c.m[k] = make([]byte, 512)": false,
+	} {
+		r := recordingtest.New("title x")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+body+"\n}\n"))
+		at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
+		if _, got := boundedAt(NewInput(session.New(r.Open())).code, []stack.Frame{at}); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func Leaks(all []Finding) (verdict string, leaks []Leak) {
 			grows = append(grows, l.What)
 		}
 	}
-	verdict = "It leaks: of " + strings.Join(grows, " and ") + " there is more and more."
+	verdict = "Of " + strings.Join(grows, " and ") + " there is more and more: a leak, unless it comes to a bound."
 	if leaks[0].Proved {
 		verdict = "It leaks, and Go has proved it: of " + strings.Join(grows, " and ") + " there is more and more. What the proved goroutines refer to stays with them; begin there."
 	}

@@ -95,7 +95,7 @@ func TestLeaks(t *testing.T) {
 	if l := leaks[1]; l.Proved || l.Line != 21 || l.Much != "240 MB a minute [230, 250]" {
 		t.Errorf("%+v", l)
 	}
-	if verdict, _ := Leaks([]Finding{heap}); verdict != "It leaks: of heap there is more and more." {
+	if verdict, _ := Leaks([]Finding{heap}); verdict != "Of heap there is more and more: a leak, unless it comes to a bound." {
 		t.Error(verdict)
 	}
 	if verdict, leaks := Leaks([]Finding{fine}); verdict != "" || leaks != nil {

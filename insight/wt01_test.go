@@ -81,7 +81,7 @@ func TestWT01(t *testing.T) {
 			for range 6 {
 				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
 			}
-		}, Warning, "in 6.00 waits each", "It polls"},
+		}, Warning, "in 6.00 waits each", "Do not sleep until"},
 		{"tries again and again", func(p *accounttest.Program) {
 			for range 6 {
 				p.Call(time.Microsecond, accounttest.In("syscall.connect@z.go:1", "net.(*netFD).connect@fd.go:1", "net.Dial@dial.go:1", "main.handle@main.go:6"))

@@ -288,9 +288,14 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 			text += fmt.Sprintf(" for the pieces of %s", plurals(calls, "answer"))
 		}
 	}
-	again := w.between(calls >= r.param("calls"))
+	many := calls >= r.param("calls")
+	again := w.between(many)
 	if again != nil {
 		text += fmt.Sprintf(", between as many calls%s", atPlace(again.Site))
+	}
+	asking, asks := w.asks(in, many)
+	if asks {
+		text += fmt.Sprintf("; the loop that asks again%s ends by the answer", atFrame(asking.at))
 	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
@@ -299,7 +304,10 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	f.Impact = exactly(w.share(), "share of the time of "+pluralOf(g))
 	f.Score = score(w.share(), r.param("share"), 0.9)
 	f.Severity, f.waitsFor = Warning, reason
-	f.Advice = waitAdvice(reason, w, calls >= r.param("calls"))
+	f.Advice = waitAdvice(reason, w, many)
+	if asks {
+		f.Advice = asking.advice()
+	}
 	if again != nil {
 		f.Advice = againAdvice
 		f.Evidence = append(f.Evidence, t.seen(again.Site.Stack, "called again after each pause"))
@@ -326,6 +334,36 @@ func (w *waiting) between(many bool) *facts.UnitRow {
 		}
 	}
 	return nil
+}
+
+// asks finds the loop of the source that makes a call of the waits again until its answer
+// suits.
+func (w *waiting) asks(in *Input, many bool) (asking, bool) {
+	if !many || !w.outside() {
+		return asking{}, false
+	}
+	for _, o := range outwards(w.group) {
+		if o.path[0] == w.site.Frame {
+			a, ok := askingAround(in.code, o.path)
+			a.pauses = a.pauses && pausesBetween(o)
+			return a, ok
+		}
+	}
+	return asking{}, false
+}
+
+// triesBetween finds the loop of the source in which pauses lie between calls that are made
+// until one works.
+func (w *waiting) triesBetween(in *Input) (asking, bool) {
+	for _, o := range outwards(w.group) {
+		if 5*o.calls < 4*w.count || 2*o.calls > 5*w.count {
+			continue
+		}
+		if a, ok := askingAround(in.code, o.path); ok && a.retries && a.at.Func == w.site.Frame.Func {
+			return a, true
+		}
+	}
+	return asking{}, false
 }
 
 // againAdvice is what to do about a call that is made again after each pause.
@@ -375,6 +413,16 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	}
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
 		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
+	}
+	if w.kind == "sleep" || w.kind == "timer" {
+		if tries, ok := w.triesBetween(in); ok {
+			f.Advice = againAdvice
+			if tries.bounded {
+				info("the pauses lie between tries, which have an end: what fails takes the time")
+			}
+		} else if paces(in.code, w.site.Frame) {
+			info("the pause stands in a loop that nothing it has met ends: it may keep a rate that is meant")
+		}
 	}
 	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it writes to its client again and again: it may be there to wait for what it sends next")
@@ -469,10 +517,10 @@ func waitAdvice(reason string, w *waiting, many bool) string {
 		text = "Look at the goroutine that ends this wait: what it does until then is what each waits for (loupe trace requests ID shows it in order)."
 	}
 	switch {
-	case many && (reason == "network" || reason == "dial"):
+	case many && w.outside() && (reason == "network" || reason == "dial"):
 		text = "It asks again and again, one call after the other: ask for all at once (a batch, a join, one query with many keys; this is N+1), or make the calls side by side where they do not need each other."
-	case many && (reason == "sleep" || reason == "timer") && w.kind == reason:
-		text = "It polls: " + strings.ToLower(text[:1]) + text[1:]
+	case !w.outside() && w.kind != "lock" && reason == "network":
+		text = "The goroutines that are waited for here wait for the answers of a peer: let more of them ask at once, as far as the peer bears it, or look at the peer."
 	}
 	if w.queues() && w.kind != "lock" {
 		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too narrow for the load. Where it is there to protect somebody else, this is where the limit is."

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,12 +44,19 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 	}
 	var most *outward
 	for _, o := range outwards(g) {
+		if asking, asks := askingAround(in.code, o.path); asks {
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until its answer suits: they cannot be one, nor be made side by side", unitOf(g), atFrame(asking.at), unit.Number(o.each())))
+			continue
+		}
 		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
 			return []Finding{manyCallsFinding(r, in, t, o)}, ""
 		}
 		if most == nil || o.each() > most.each() {
 			most = o
 		}
+	}
+	if fine != "" {
+		return nil, fine
 	}
 	if most == nil {
 		return nil, unitOf(g) + " calls nothing outside of the program"
@@ -71,9 +79,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		text += " in a loop"
 	}
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
-	if g.Wall.Count > 1 {
-		text += fmt.Sprintf(", on average over %s", unit.Count(g.Wall.Count))
-	}
+	text += onAverage(g)
 	if grows := o.grows(); grows {
 		text += fmt.Sprintf("; with each call more it takes %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
@@ -105,6 +111,14 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	namelessDoubt(in, g, &f)
 	f.waits = o.rows()
 	return f
+}
+
+// onAverage says over how many units a figure of one was taken.
+func onAverage(g facts.UnitGroup) string {
+	if g.Wall.Count <= 1 {
+		return ""
+	}
+	return ", on average over " + unit.Count(g.Wall.Count)
 }
 
 // grows tells whether the length of units follows the number of calls.

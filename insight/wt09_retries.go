@@ -16,13 +16,16 @@ import (
 var wt09 = &Rule{
 	ID: "WT09", Title: "Retries without a pause: what fails is tried again at once, over and over",
 	About: "A connection that is refused is tried again as fast as the program can, or a lock that is taken is asked for again and again (TryLock in a loop): a CPU is busy with it, and whoever is to " +
-		"answer is flooded when it comes back. Tries are connections on one goroutine, one after another, over which nothing is sent.",
+		"answer is flooded when it comes back. Tries are connections on one goroutine, one after another, over which nothing is sent; " +
+		"and the calls of a request in a loop whose source ends it by the error or the status that came back.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"tries", 100, "tries", "chosen: fewer are of a moment"},
 		{"rate", 100, "tries a second", "chosen: nobody can be back so soon, and so often"},
 		{"warning", 500, "tries a second", "chosen: at some 50 µs each, more than 2% of a CPU"},
 		{"pause", 0.02, "s", "chosen: between two tries on average; who waits longer has thought of it"},
+		{"again", 3, "tries in one", "chosen: of a request that asks a peer until its answer suits"},
+		{"share", 0.2, "share of the time", "chosen: of such a request; less is rarely the first thing to change"},
 		{"spin", 0.1, "share of CPU time", "chosen: of a loop that asks for a lock; the lower bound of the interval counts"},
 		g0,
 	},
@@ -45,6 +48,7 @@ func checkRetries(r *Rule, in *Input, t *traced) (found []Finding) {
 		}
 	}
 	found = append(found, spinsOnLocks(r, in)...)
+	found = append(found, answersAgain(r, in, t, units)...)
 	if len(found) == 0 {
 		return []Finding{r.answer(Fine, "%s", fine)}
 	}
@@ -88,6 +92,48 @@ func retriesFinding(r *Rule, in *Input, t *traced, units *facts.Units, x *facts.
 	}
 	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true
 	return f
+}
+
+// answersAgain finds what units ask a peer again and again until the answer suits, and
+// what it looks at is an error or a status.
+func answersAgain(r *Rule, in *Input, t *traced, units *facts.Units) (found []Finding) {
+	for _, g := range units.Judged {
+		for _, o := range outwards(g) {
+			loop, asks := askingAround(in.code, o.path)
+			if !asks || !loop.retries || o.each() < r.param("again") || o.share() < r.param("share") || o.kind == "file_call" {
+				continue
+			}
+			loop.pauses = loop.pauses && pausesBetween(o)
+			f := r.answer(Found, "%s asks a peer %s times, one after another, until the answer suits,%s, tried again%s: %s of its time, %s each%s",
+				unitOf(g), unit.Number(o.each()), atFrame(o.path[0]), atFrame(loop.at), unit.Percent(o.share()), unit.Duration(o.one()), onAverage(g))
+			f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
+			f.Score, f.Severity = score(o.share(), r.param("share"), 0.9), Warning
+			if loop.pauses && loop.bounded {
+				f.Severity = Info
+				f.Doubts = append(f.Doubts, "the loop pauses and has an end: how long both are is for who knows the peer")
+			}
+			f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), loop.at, "%s tries in each", unit.Number(o.each()))}
+			f.Advice = loop.advice()
+			if !loop.bounded {
+				f.Advice += " Nothing in the loop ends it while the answer does not suit: give it a limit."
+			}
+			f.Verify = "Record again under the same load: loupe trace requests should show few tries a request."
+			f.Doubts = append(f.Doubts, in.traceDoubts(t)...)
+			namelessDoubt(in, g, &f)
+			f.waits = o.rows()
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// pausesBetween tells whether units slept, as seen, in one of the functions on the way to a
+// call: a pause that the source has may be left out.
+func pausesBetween(o *outward) bool {
+	return slices.ContainsFunc(o.group.All.Rows, func(row facts.UnitRow) bool {
+		kind := row.Kind.Key()
+		return (kind == "sleep" || kind == "timer") && slices.ContainsFunc(o.path, func(f stack.Frame) bool { return f.Func == row.Site.Frame.Func })
+	})
 }
 
 // triedIn is the group of units that spends most at a line, and its share.

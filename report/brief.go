@@ -162,7 +162,11 @@ func (r *Recording) verdict() string {
 	case card.Gain != nil:
 		text += ": up to " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + " could be saved"
 	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
-		text = strings.TrimSuffix(leak, ".")
+		if strings.HasPrefix(leak, "It leaks") {
+			text = strings.TrimSuffix(leak, ".")
+		} else {
+			text += ": a leak, unless it comes to a bound"
+		}
 	}
 	text += "."
 	switch n := len(r.Cards) - 1; {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/format/exectrace"
 	"loupe/format/profile"
 	"loupe/recording"
 	sources "loupe/source/bounded"
@@ -15,7 +16,8 @@ import (
 const (
 	maxSources    = 300
 	maxSourceSize = 1 << 20
-	maxProfile    = 512 << 20 // decoded bytes
+	maxProfile    = 512 << 20 // decoded bytes of a profile, and of a trace
+	maxTraced     = 1 << 20   // its events that are read: what waits is there soon
 )
 
 // keepSources copies the source files of the user's own module into which the
@@ -32,6 +34,9 @@ func (r *Recorder) keepSources() error {
 		for _, e := range m.Of(kind) {
 			r.countFiles(e, scope, weights)
 		}
+	}
+	for _, e := range m.Of(recording.ExecTrace) {
+		r.countTracedFiles(e, scope, weights)
 	}
 	files := make([]string, 0, len(weights))
 	for f := range weights {
@@ -82,6 +87,38 @@ func (r *Recorder) countFiles(e recording.Entry, scope stack.Scope, weights map[
 		for _, f := range p.Stacks.Frames(id) {
 			frame := p.Stacks.Frame(f)
 			if strings.HasSuffix(frame.File, ".go") && scope.IsUser(frame) {
+				weights[frame.File]++
+			}
+		}
+	}
+}
+
+// countTracedFiles does the same for a trace: what only waits is in no CPU profile. Each
+// line counts once.
+func (r *Recorder) countTracedFiles(e recording.Entry, scope stack.Scope, weights map[string]int64) {
+	if e.Bytes > maxProfile {
+		return
+	}
+	data, err := r.w.ReadFile(e.Path)
+	if err != nil {
+		return
+	}
+	trace, err := exectrace.Open(data, exectrace.Options{})
+	if err != nil {
+		return
+	}
+	reader := trace.Reader()
+	for n := 0; n < maxTraced && reader.Next(); n++ {
+	}
+	stacks := reader.Stacks()
+	counted := make([]bool, stacks.NumFrames())
+	for id := range stack.ID(stacks.Len()) {
+		for _, f := range stacks.Frames(id) {
+			if counted[f] {
+				continue
+			}
+			counted[f] = true
+			if frame := stacks.Frame(f); strings.HasSuffix(frame.File, ".go") && scope.IsUser(frame) {
 				weights[frame.File]++
 			}
 		}

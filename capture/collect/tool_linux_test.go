@@ -63,6 +63,9 @@ func TestEndsInTrace(t *testing.T) {
 		if err := pass.Run(nil); err != nil || pass.Events() == 0 {
 			t.Errorf("%s: %d events and %v", how, pass.Events(), err)
 		}
+		if kept := rec.Of(recording.Source); len(kept) == 0 {
+			t.Errorf("%s: the sources that the trace names are not kept", how)
+		}
 		if damage := pass.Reader().Problems(); len(damage) > 0 {
 			t.Errorf("%s: the trace is torn: %v", how, damage)
 		}
