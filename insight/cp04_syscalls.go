@@ -41,6 +41,8 @@ func kernelReason(t *stack.Table, frames []stack.FrameID) string {
 			return "network"
 		case strings.HasPrefix(name, "crypto/rand."):
 			return "random"
+		case method == "Sync":
+			return "sync"
 		case method == "WriteTo": // os.File reads then, and who takes it may write to memory
 			return "files"
 		case strings.HasPrefix(method, "Write"):
@@ -79,6 +81,9 @@ func tellKernel(h *hit, f *Finding) {
 		f.Doubts = append(f.Doubts, "few and large reads cannot be made fewer")
 	case "process":
 		f.Advice = "Start fewer processes: do the work in Go, keep one process and talk to it through a pipe, or give it many at a time (CP18)."
+	case "sync":
+		f.Advice = "Sync less often: let one sync serve all that wait for theirs (group commit), or sync by time, where the last moments may be lost."
+		f.Doubts = append(f.Doubts, "what must survive a crash before it is answered has to be synced")
 	case "files":
 		f.Advice = "Open, stat and list less often: keep files open, keep what os.Stat and os.ReadDir have answered for a while, and check for the error of the call itself instead of asking first."
 	default:

@@ -18,8 +18,32 @@ var cp18 = &Rule{
 		{"warn", 0.10, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup", "once"},
-		perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into making the same again", tell: tellAgain}),
+	Check: func(r *Rule, in *Input) []Finding { return mergeAgain(makesAgain(r, in)) },
+}
+
+var makesAgain = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup", "once"},
+	perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into making the same again", tell: tellAgain})
+
+// mergeAgain makes one finding of those about the same kind of work: a template that is parsed
+// at one line is escaped at another, where it is executed first.
+func mergeAgain(all []Finding) (merged []Finding) {
+	for _, f := range all {
+		i := slices.IndexFunc(merged, func(m Finding) bool { return m.State == Found && m.Advice == f.Advice })
+		if i < 0 {
+			merged = append(merged, f)
+			continue
+		}
+		m := &merged[i]
+		m.Summary += "; and " + f.Summary
+		m.Evidence = append(m.Evidence, f.Evidence...)
+		m.costs = append(m.costs, f.costs...)
+		m.Impact = &Impact{min(1, m.Impact.Value+f.Impact.Value), m.Impact.Unit, min(1, m.Impact.Low+f.Impact.Low), min(1, m.Impact.High+f.Impact.High)}
+		m.Score = score(m.Impact.Value, 0.10, 0.40)
+		if f.Severity.AtLeast(m.Severity) {
+			m.Severity = f.Severity
+		}
+	}
+	return merged
 }
 
 // again is a kind of work whose result can be kept. The sets of signatures have its names.

@@ -21,6 +21,7 @@ var gc03 = &Rule{
 		{"warning", 0.10, "share", "JDK Mission Control, GC pause ratio"},
 		{"critical", 0.25, "share", "the pacer's own target for background marking (mgcpacer.go)"},
 		{"cycles", 20, "collections", "chosen: below this chance rules"},
+		{"few", 4, "collections", "chosen: as many will do where they take the critical share: each is long then"},
 		{"samples", 200, "samples", "chosen: a CPU profile with fewer contradicts nothing"},
 	},
 	Part:  true,
@@ -73,7 +74,8 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 			}
 		}
 	}
-	if cycles < int64(r.param("cycles")) {
+	few := cycles < int64(r.param("cycles"))
+	if few && (cycles < int64(r.param("few")) || most < r.param("critical")) {
 		return []Finding{fewCollections(r, in, cycles)}
 	}
 	if len(shares) == 0 {
@@ -98,7 +100,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	f.Impact = &Impact{share, "share of the " + base, shares[0], shares[len(shares)-1]}
 	f.Score = score(share, r.param("info"), r.param("critical"))
 	switch {
-	case share >= r.param("critical"):
+	case share >= r.param("critical") && !few:
 		f.Severity = Critical
 	case share >= r.param("warning"):
 		f.Severity = Warning

@@ -51,10 +51,14 @@ func checkThrash(r *Rule, in *Input) []Finding {
 		}
 		n := one.Delta("/gc/cycles/total:gc-cycles")
 		f.Evidence = []Evidence{readFrom(one, "%.0f collections in %s; the limit set the goal of the heap in %s of the readings", n, unit.Duration(one.Length), unit.Percent(by))}
-		f.Evidence = append(f.Evidence, setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))...)
+		inSource := setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))
+		f.Evidence = append(f.Evidence, inSource...)
 		f.Verify = "Record again under the same load: the collector's share should fall below 5%."
 		f.Doubts = in.doubts()
 		adviseLimit(in, &f, one, limit)
+		if len(inSource) > 0 {
+			f.Advice += " The source sets the limit, and overrides GOMEMLIMIT of the environment: change it there."
+		}
 		return []Finding{f}
 	}
 	return []Finding{fine}
@@ -69,7 +73,7 @@ func adviseLimit(in *Input, f *Finding, from *facts.Readings, limit float64) {
 		return
 	}
 	set := in.Facts.Settings(from.Round).Collector
-	f.Advice = "Raise GOMEMLIMIT where the memory is there, or keep less (GC16 says what is kept): a limit near the live heap buys no memory, since the runtime goes over it rather than stop the program."
+	f.Advice = "Raise the memory limit where the memory is there, or keep less (GC16 says what is kept): a limit near the live heap buys no memory, since the runtime goes over it rather than stop the program."
 	if set == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
@@ -21,6 +22,7 @@ var gc16 = &Rule{
 		{"samples", 20, "samples", "chosen: below this a share is an accident"},
 		{"grows", 64, "MB", "chosen: what is kept by a line that only takes more, to be a warning"},
 		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part of it, where each peak is a quarter above the one before"},
+		{"on", 0.2, "of the last peak", "chosen: what the line keeps more of in a later profile still grew after the peak"},
 		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never let go"},
 	},
 	Check: checkKept,
@@ -110,11 +112,11 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 		f.Advice = "Bound what is there at once, where the peak is too high: work in parts, or let go of each when it is done (a slice that is kept keeps all of its array)."
 		return
 	}
-	rising := true
-	for i := 1; i < n; i++ {
-		rising = rising && bytes[i] > bytes[i-1]
-	}
+	// Two peaks between the same collections show the same.
+	rising := slices.IsSorted(bytes) && bytes[n-1] > bytes[0]
 	late := phase.Span.Len() > 0 && times[n-1] >= phase.Span.End-timeline.Time(r.param("late")*float64(phase.Span.Len()))
+	// A peak is known after the next collection alone, and these come ever more seldom.
+	late = late || !last.Peak && !last.AtExit && float64(now) >= (1+r.param("on"))*float64(bytes[n-1])
 	held := float64(all.Most.InUse.At(top.At)) >= r.param("held")*float64(max(1, all.Most.Allocated(top.At)))
 	if !rising || !late || !held || n < 3 || float64(top.Weight) < r.param("grows")*(1<<20) || in.public().computes() {
 		return

@@ -90,7 +90,9 @@ func TestGC03(t *testing.T) {
 	severity(t, "critical", expect(t, "critical", collecting(60, pace, nil, cpuClasses(6, 0)), "GC03", Found, "30.0%"), Critical)
 	expect(t, "a small share", collecting(60, pace, nil, cpuClasses(0.9, 0)), "GC03", Fine, "4.50%")
 	expect(t, "marking on idle Ps alone", collecting(60, pace, nil, cpuClasses(5, 5)), "GC03", Fine, "0%")
-	expect(t, "few collections", collecting(19, pace, nil, cpuClasses(6, 0)), "GC03", TooLittle, "19 collections")
+	expect(t, "few collections", collecting(19, pace, nil, cpuClasses(4, 0)), "GC03", TooLittle, "19 collections")
+	severity(t, "few collections, and long", expect(t, "few collections, and long", collecting(5, pace, nil, cpuClasses(6, 0)), "GC03", Found, "in 5 collections"), Warning)
+	expect(t, "three", collecting(3, pace, nil, cpuClasses(6, 0)), "GC03", TooLittle, "3 collections")
 
 	// Without metrics: 60 collections, each of which takes 50 ms of background
 	// work, truncated to whole milliseconds: 3.03 s.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -102,13 +103,28 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	}
 	f.Evidence = []Evidence{
 		t.seen(l.site.Stack, "waits for the lock, %s in each", unit.Duration(l.all()/unitCount(g))),
-		t.seen(cause.Site.Stack, "under the lock: %s", cause.Kind.Clause()),
+		t.seen(workAt(g, &l.does), "under the lock: %s", cause.Kind.Clause()),
 	}
 	f.Advice = heldAdvice
+	if syncs(t.Frames(workAt(g, &l.does))) {
+		f.Advice = "Let one sync serve all that wait for theirs (group commit): collect under the lock what is to be written, let one goroutine write and sync for all of it without the lock, and wake those that waited."
+	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
 	f.Doubts = in.traceDoubts(t, "the lock may be there so that one at a time does it, as with writes to one file")
 	f.waits = l.rows
 	return f
+}
+
+// workAt is a stack that units have where the cause of a row is, when they do that themselves: the line
+// alone may be that of a deferred Unlock, too.
+func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
+	cause := of.Cause
+	for i := range g.All.Rows {
+		if row := &g.All.Rows[i]; row.Kind == cause.Kind && row.Site.Frame == cause.Site.Frame && row.Cause.Kind.Key() == "none" {
+			return row.Site.Stack
+		}
+	}
+	return cause.Site.Stack
 }
 
 // heldAdvice is what to do about a lock that is held across a wait.

@@ -12,6 +12,11 @@ import (
 // waitingAll are requests on all four connections that wait for somebody, six times;
 // serve ends the waits, and lets those respond whose waits are over when it waits itself.
 func waitingAll(serve func(p *accounttest.Program, wake func(g int, stack string), respond func())) *accounttest.Program {
+	return waitingFor("chan receive", "runtime.chanrecv1@chan.go:1", serve)
+}
+
+// waitingFor is waitingAll with a reason to wait and the function that does.
+func waitingFor(reason, leaf string, serve func(p *accounttest.Program, wake func(g int, stack string), respond func())) *accounttest.Program {
 	p := fourConnections()
 	p.Wake(1, "")
 	p.Start(1)
@@ -21,7 +26,7 @@ func waitingAll(serve func(p *accounttest.Program, wake func(g int, stack string
 	p.Block("sleep", "time.Sleep@sleep.go:1;main.serve@main.go:30")
 	for range 6 {
 		for g := 5; g < 9; g++ {
-			arriveAt(p, g, "chan receive", accounttest.In("runtime.chanrecv1@chan.go:1", "main.handle@main.go:7"))
+			arriveAt(p, g, reason, accounttest.In(leaf, "main.handle@main.go:7"))
 		}
 		p.Wake(50, "")
 		p.Start(50)
@@ -60,6 +65,13 @@ func TestWT04(t *testing.T) {
 		for g := 5; g < 9; g++ {
 			asks(p, 50, 10*time.Millisecond, respond)
 			wake(g, sends)
+		}
+	})
+	// It takes one from a channel without room, and the next when that is done.
+	taker := waitingFor("chan send", "runtime.chansend1@chan.go:1", func(p *accounttest.Program, wake func(g int, stack string), respond func()) {
+		for g := 5; g < 9; g++ {
+			wake(g, "runtime.chanrecv2@chan.go:1;main.serve@main.go:33")
+			asks(p, 50, 10*time.Millisecond, respond)
 		}
 	})
 	// The rest of an answer is of the same call: nobody has nothing to do meanwhile.
@@ -121,6 +133,8 @@ func TestWT04(t *testing.T) {
 		{"a semaphore of one", gated(), []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done: 15.0 ms of 25.0 ms on average over 24; one at a time gets through",
 			"waiting for a peer's answer in main.ask at main.go:20", "is a lock"}},
 		{"one worker", worker, []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done: 15.0 ms of 25.0 ms on average over 24; one goroutine serves all of them",
+			"waiting for a peer's answer in main.serve at main.go:32", "Start more workers"}},
+		{"one worker that takes", taker, []string{"waits 99.9% of its time in main.handle at main.go:7 until others are done", "one goroutine serves all of them",
 			"waiting for a peer's answer in main.serve at main.go:32", "Start more workers"}},
 		{"one worker that reads bodies", client, []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done", "one goroutine serves all of them", "waiting for a peer's answer in main.serve at main.go:32"}},
 		{"one call for all", poller, nil},

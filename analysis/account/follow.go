@@ -167,7 +167,7 @@ func (f *follower) follow(t, by *track, k keyID, where stack.ID, e *exectrace.Ev
 	if own.kind == Channel && f.w.waits[where].pool && f.w.view(e.Stack).has(givers...) {
 		own.kind = Pool
 	}
-	queue := queued(t, by, own.kind, timeline.Span{Start: from, End: e.Time})
+	queue := queued(t, by, own.kind, f.w.waits[where].reason == exectrace.NameChanSend, timeline.Span{Start: from, End: e.Time})
 	if queue.Len() > 0 {
 		f.pass(t, by, own, f.w.site(e.Stack))
 	}

@@ -56,12 +56,15 @@ const muchLonger = 100
 const fewGives = 3
 
 // queued is the part of a wait of a unit that was for others and not for it: whoever ended
-// it works on another unit, or has served one before.
-func queued(t, by *track, kind Kind, span timeline.Span) timeline.Span {
+// it works on another unit, or has served one before. Who sends, and has to wait for that,
+// has waited until whoever takes it was done with others: it is served from then on alone.
+func queued(t, by *track, kind Kind, sends bool, span timeline.Span) timeline.Span {
 	if t.units != nil && (kind == Channel || kind == Cond || kind == Pool) {
 		switch from := max(span.Start, by.idle); {
 		case by.serves(), kind == Pool: // the goroutine of a connection gives it back
 			return span
+		case sends && by.gaveTo != t.id && by.gave > from:
+			return timeline.Span{Start: from, End: span.End}
 		case by.gaveTo != t.id && by.gave > from && by.gave-from <= muchLonger*(span.End-by.gave):
 			return timeline.Span{Start: from, End: by.gave}
 		}
