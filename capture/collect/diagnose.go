@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"loupe/capture/kept"
 	"loupe/format/compiler"
 	"loupe/format/profile"
 	"loupe/recording"
-	"loupe/value/stack"
 )
 
 // Diagnosis says how the compiler's reasons get into a recording. Which
@@ -52,9 +50,9 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 	if r.opt.Diagnose == nil || r.prog == nil || r.aborted.Load() || ctx.Err() != nil {
 		return nil
 	}
-	allocs, cpu := r.profiles(recording.Allocs), r.profiles(recording.CPU)
+	allocs, cpu := kept.Profiles(r.w, recording.Allocs), kept.Profiles(r.w, recording.CPU)
 	if len(allocs) > 0 {
-		if err := r.keepCalls(allocs); err != nil {
+		if err := kept.Calls(r.w, r.prog.Path, r.prog.Target.Name, allocs, r.opt.Diagnose.Calls); err != nil {
 			return err
 		}
 	}
@@ -62,7 +60,7 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 		return nil // built by somebody else, with flags that nobody knows
 	}
 	opt := *r.prog.compile
-	opt.Packages, opt.Cache, opt.Progress = r.ownPackages(slices.Concat(allocs, cpu)), r.opt.Diagnose.Cache, r.opt.Progress
+	opt.Packages, opt.Cache, opt.Progress = kept.Packages(slices.Concat(allocs, cpu), ownModules(r.prog), r.opt.Diagnose.Packages), r.opt.Diagnose.Cache, r.opt.Progress
 	var werr error // of the recording, which is an error of ours
 	opt.Answers = func(name string, a *compiler.Answer) error {
 		var data bytes.Buffer
@@ -92,69 +90,10 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// profiles reads those of a kind.
-func (r *Recorder) profiles(kind recording.Kind) (profiles []*profile.Profile) {
-	m := r.w.Manifest()
-	for _, e := range m.Of(kind) {
-		data, err := r.w.ReadFile(e.Path)
-		if err != nil {
-			continue
-		}
-		if p, err := profile.Decode(data, profile.Options{MaxBytes: maxProfile}); err == nil {
-			profiles = append(profiles, p)
-		}
-	}
-	return profiles
-}
-
-// ownPackages names the packages of the profiles that belong to the user.
-func (r *Recorder) ownPackages(profiles []*profile.Profile) []string {
-	var scope stack.Scope
-	if m := r.prog.Target.Module; m != "" {
-		scope.Modules = append([]string{m}, r.prog.local...)
-	}
-	own := map[string]bool{}
-	for _, p := range profiles {
-		for _, name := range r.opt.Diagnose.Packages(p) {
-			if scope.IsUser(stack.Frame{Func: name + ".f"}) && filepath.IsLocal(filepath.FromSlash(name)) {
-				own[name] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(own))
-}
-
-// keepCalls writes which function is called where memory is allocated: heap
-// profiles leave the frames of the runtime out.
-func (r *Recorder) keepCalls(profiles []*profile.Profile) error {
-	f, err := os.Open(r.prog.Path)
-	if err != nil {
-		return nil // gone: there is nothing to be said
-	}
-	defer f.Close()
-	callee, err := r.opt.Diagnose.Calls(f)
-	if err != nil {
-		return r.w.Note("of lines on which several things may allocate it is not known which do: " + oneLine(err.Error()))
-	}
-	calls := map[uint64]string{}
-	for _, p := range profiles {
-		for id := 1; id < p.Stacks.Len(); id++ {
-			frames := p.Stacks.Frames(stack.ID(id))
-			if len(frames) == 0 {
-				continue
-			}
-			address := p.Stacks.Frame(frames[0]).Address
-			if name := callee(address + 1); address != 0 && name != "" {
-				calls[address] = name
-			}
-		}
-	}
-	if len(calls) == 0 {
+// ownModules are those of the user that a program is built of.
+func ownModules(prog *Program) []string {
+	if prog.Target.Module == "" {
 		return nil
 	}
-	var text bytes.Buffer
-	for _, address := range slices.Sorted(maps.Keys(calls)) {
-		fmt.Fprintf(&text, "%#x %s\n", address, calls[address])
-	}
-	return r.w.Put(recording.Entry{Path: "calls.txt", Kind: recording.Calls, Source: r.prog.Target.Name}, text.Bytes())
+	return append([]string{prog.Target.Module}, prog.local...)
 }

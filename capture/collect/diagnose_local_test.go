@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"loupe/capture/kept"
 	"loupe/format/compiler"
 	"loupe/format/profile"
 )
@@ -40,9 +41,7 @@ func TestDiagnoseLocal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &Diagnosis{Packages: func(*profile.Profile) []string { return []string{"main", "example.com/side", "fmt"} }}
-			r := &Recorder{prog: prog, opt: RecorderOptions{Diagnose: d}}
-			own := r.ownPackages([]*profile.Profile{{}})
+			own := kept.Packages([]*profile.Profile{{}}, ownModules(prog), func(*profile.Profile) []string { return []string{"main", "example.com/side", "fmt"} })
 			if want := []string{"example.com/side", "main"}; !slices.Equal(own, want) {
 				t.Fatalf("asked about %q, want %q", own, want)
 			}

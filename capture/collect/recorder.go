@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"loupe/capture/kept"
 	"loupe/recording"
 	"loupe/value/timeline"
 )
@@ -437,8 +438,9 @@ func (r *Recorder) Close() error {
 	}
 	err := r.stop()
 	err = errors.Join(err, r.sampler.close(), r.noteOwn())
-	if serr := r.keepSources(); serr != nil {
-		err = errors.Join(err, serr)
+	root := ""
+	if r.prog != nil {
+		root = r.prog.Root
 	}
-	return errors.Join(err, r.w.Close())
+	return errors.Join(err, kept.Sources(r.w, root), r.w.Close())
 }

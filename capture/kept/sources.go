@@ -1,4 +1,4 @@
-package collect
+package kept
 
 import (
 	"path/filepath"
@@ -8,7 +8,7 @@ import (
 	"loupe/format/exectrace"
 	"loupe/format/profile"
 	"loupe/recording"
-	sources "loupe/source/bounded"
+	"loupe/source/bounded"
 	"loupe/value/stack"
 )
 
@@ -16,15 +16,18 @@ import (
 const (
 	maxSources    = 300
 	maxSourceSize = 1 << 20
-	maxProfile    = 512 << 20 // decoded bytes of a profile, and of a trace
-	maxTraced     = 1 << 20   // its events that are read: what waits is there soon
+	maxTraced     = 1 << 20 // its events that are read: what waits is there soon
 )
 
-// keepSources copies the source files of the user's own module into which the
-// profiles point, so that a line can be shown later and elsewhere. Files that
-// cannot be read are left out: a trimmed or foreign build has none.
-func (r *Recorder) keepSources() error {
-	m := r.w.Manifest()
+// MaxProfile is how many decoded bytes of a profile, and bytes of a trace, are looked into.
+const MaxProfile = 512 << 20
+
+// Sources copies the source files of the user's own module into which the profiles and traces
+// of a recording point, those with the most samples first. root is the folder of the module,
+// and the only one that is read; empty where it is not known. Files that cannot be read are
+// left out: a trimmed or foreign build has none. An error is one of writing.
+func Sources(w *recording.Writer, root string) error {
+	m := w.Manifest()
 	var scope stack.Scope
 	if m.Target.Module != "" {
 		scope.Modules = []string{m.Target.Module}
@@ -32,11 +35,11 @@ func (r *Recorder) keepSources() error {
 	weights := map[string]int64{}
 	for _, kind := range []recording.Kind{recording.Allocs, recording.CPU, recording.Heap, recording.Block, recording.Mutex, recording.Goroutine} {
 		for _, e := range m.Of(kind) {
-			r.countFiles(e, scope, weights)
+			countFiles(w, e, scope, weights)
 		}
 	}
 	for _, e := range m.Of(recording.ExecTrace) {
-		r.countTracedFiles(e, scope, weights)
+		countTracedFiles(w, e, scope, weights)
 	}
 	files := make([]string, 0, len(weights))
 	for f := range weights {
@@ -50,9 +53,9 @@ func (r *Recorder) keepSources() error {
 		return strings.Compare(a, b)
 	})
 	// What profiles of a service name is whatever somebody put there.
-	var allowed sources.Places
-	if r.prog != nil {
-		allowed.Roots = []string{r.prog.Root}
+	var allowed bounded.Places
+	if root != "" {
+		allowed.Roots = []string{root}
 	}
 	kept := 0
 	for _, file := range files {
@@ -63,7 +66,7 @@ func (r *Recorder) keepSources() error {
 		if err != nil || len(text) == 0 || len(text) > maxSourceSize {
 			continue
 		}
-		err = r.w.Put(recording.Entry{Path: recording.SourcePath(r.sourceName(file)), Kind: recording.Source, Source: file}, text)
+		err = w.Put(recording.Entry{Path: recording.SourcePath(name(root, file)), Kind: recording.Source, Source: file}, text)
 		if err != nil {
 			return err
 		}
@@ -74,12 +77,12 @@ func (r *Recorder) keepSources() error {
 
 // countFiles adds how many samples of a profile go through each file of the
 // user's own code.
-func (r *Recorder) countFiles(e recording.Entry, scope stack.Scope, weights map[string]int64) {
-	data, err := r.w.ReadFile(e.Path)
+func countFiles(w *recording.Writer, e recording.Entry, scope stack.Scope, weights map[string]int64) {
+	data, err := w.ReadFile(e.Path)
 	if err != nil {
 		return
 	}
-	p, err := profile.Decode(data, profile.Options{MaxBytes: maxProfile})
+	p, err := profile.Decode(data, profile.Options{MaxBytes: MaxProfile})
 	if err != nil {
 		return
 	}
@@ -95,11 +98,11 @@ func (r *Recorder) countFiles(e recording.Entry, scope stack.Scope, weights map[
 
 // countTracedFiles does the same for a trace: what only waits is in no CPU profile. Each
 // line counts once.
-func (r *Recorder) countTracedFiles(e recording.Entry, scope stack.Scope, weights map[string]int64) {
-	if e.Bytes > maxProfile {
+func countTracedFiles(w *recording.Writer, e recording.Entry, scope stack.Scope, weights map[string]int64) {
+	if e.Bytes > MaxProfile {
 		return
 	}
-	data, err := r.w.ReadFile(e.Path)
+	data, err := w.ReadFile(e.Path)
 	if err != nil {
 		return
 	}
@@ -125,11 +128,10 @@ func (r *Recorder) countTracedFiles(e recording.Entry, scope stack.Scope, weight
 	}
 }
 
-// sourceName makes a path inside the recording: relative to the module where
-// the file lies in it.
-func (r *Recorder) sourceName(file string) string {
-	if r.prog != nil && r.prog.Root != "" {
-		if rel, err := filepath.Rel(r.prog.Root, file); err == nil && filepath.IsLocal(rel) {
+// name makes a path inside the recording: relative to the module where the file lies in it.
+func name(root, file string) string {
+	if root != "" {
+		if rel, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}
 	}
