@@ -92,7 +92,7 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.costs = []cost{{function: at.Func}}
 	f.Evidence = []Evidence{{
-		Text: fmt.Sprintf("%d of %d samples", h.samples, report.Total), Path: entry.Path, Phase: entry.Phase,
+		Text: fmt.Sprintf("%d of %d samples, %d of them through this line", h.samples, report.Total, h.line.Weight), Path: entry.Path, Phase: entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
 	}}
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {

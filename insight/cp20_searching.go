@@ -70,6 +70,10 @@ type handSearch struct {
 	lines   map[stack.Frame]int64
 }
 
+// callersInLoop is how many callers of a search are asked for a loop: a share of the CPU is
+// asked for besides.
+const callersInLoop = 4
+
 // searchesByHand finds loops of the program that search, by the lines that the CPU samples
 // end in.
 func searchesByHand(r *Rule, in *Input) (found []Finding) {
@@ -78,7 +82,10 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		return nil
 	}
 	v := in.view(w.Profile)
-	type line struct{ at, caller stack.Frame }
+	type line struct {
+		at     stack.Frame
+		looped bool // one of its callers is in a loop
+	}
 	lines, total := map[line]int64{}, int64(0)
 	for id, n := range w.Profile.Samples(w.Index) {
 		total += n
@@ -88,8 +95,11 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 			continue
 		}
 		x := line{at: v.t.Frame(frames[at])}
-		if caller := nextUser(v, frames, at+1); caller >= 0 {
-			x.caller = v.t.Frame(frames[caller])
+		for i, n := at+1, 0; n < callersInLoop && !x.looped; i, n = i+1, n+1 {
+			if i = nextUser(v, frames, i); i < 0 {
+				break
+			}
+			x.looped = len(loopsAround(in.code, v.t.Frame(frames[i]))) > 0
 		}
 		lines[x] += n
 	}
@@ -102,7 +112,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 	}
 	all := map[loopKey]*handSearch{}
 	for x, n := range lines {
-		first, ok := searchByHand(in.code, x.at, x.caller)
+		first, ok := searchByHand(in.code, x.at, x.looped)
 		if !ok {
 			continue
 		}

@@ -322,7 +322,8 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 var takesOut = []string{"Remove", "Delete", "Evict", "Pop", "Dequeue", "Drop", "Trim", "Shrink", "Expire", "Purge", "Clear", "remove", "delete", "evict", "pop", "drop", "trim", "shrink", "expire", "purge", "clear"}
 
 // boundedAt finds where one of the functions nearest to an allocation takes something out
-// when a length is reached: an if, or a loop, that compares a length, and removes.
+// when a length is reached: an if, or a loop, that compares a length and nothing else, and
+// removes. One under another condition, such as that a limit is set, may not be in force.
 func boundedAt(c *code, own []stack.Frame) (e Evidence, found bool) {
 	for _, f := range own[:min(3, len(own))] {
 		fn := c.function(f)
@@ -337,25 +338,26 @@ func boundedAt(c *code, own []stack.Frame) (e Evidence, found bool) {
 				cond, body = n.Cond, n.Body
 			case *ast.ForStmt:
 				cond, body = n.Cond, n.Body
+			case *ast.FuncLit:
+				return false
 			}
 			if cond != nil && !found && comparesLength(cond) && anyCall(body, removes) {
 				e, found = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached"), true
 			}
-			return true
+			_, under := n.(*ast.IfStmt)
+			return !under
 		})
 	}
 	return e, found
 }
 
 // comparesLength tells of a condition that it asks whether a length has reached something.
-func comparesLength(cond ast.Expr) (found bool) {
-	ast.Inspect(cond, func(n ast.Node) bool {
-		if x, ok := n.(*ast.BinaryExpr); ok && (x.Op == token.GTR || x.Op == token.GEQ || x.Op == token.LSS || x.Op == token.LEQ) {
-			found = found || anyCall(x, func(name string) bool { return name == "len" || name == "Len" || name == "Size" })
-		}
-		return !found
-	})
-	return found
+func comparesLength(cond ast.Expr) bool {
+	x, ok := cond.(*ast.BinaryExpr)
+	if !ok || x.Op != token.GTR && x.Op != token.GEQ && x.Op != token.LSS && x.Op != token.LEQ {
+		return false
+	}
+	return anyCall(x, func(name string) bool { return name == "len" || name == "Len" || name == "Size" })
 }
 
 // removes tells of a function, by its name, that it takes something out.

@@ -132,10 +132,12 @@ func use(b *buffer) {
 // adds.
 func TestBoundedAt(t *testing.T) {
 	for body, want := range map[string]bool{
-		"c.m[k] = make([]byte, 512)\nif len(c.m) > c.max {\nc.removeOldest()\n}":              true,
-		"x := make([]byte, 512)\nfor c.order.Len() > c.max {\ndelete(c.m, c.order.Back())\n}": true,
-		"c.m[k] = make([]byte, 512)\nif len(c.m) > c.max {\nlog.Println(\"large\")\n}":        false,
-		"c.m[k] = make([]byte, 512)\nif expired {\ndelete(c.m, k)\n}":                         false,
+		"c.m[k] = make([]byte, 512)\nif len(c.m) > c.max {\nc.removeOldest()\n}":                      true,
+		"x := make([]byte, 512)\nfor c.order.Len() > c.max {\ndelete(c.m, c.order.Back())\n}":         true,
+		"c.m[k] = make([]byte, 512)\nif len(c.m) > c.max {\nlog.Println(\"large\")\n}":                false,
+		"c.m[k] = make([]byte, 512)\nif expired {\ndelete(c.m, k)\n}":                                 false,
+		"c.m[k] = make([]byte, 512)\nif c.limit > 0 {\nif len(c.m) > c.limit {\ndelete(c.m, k)\n}\n}": false,
+		"c.m[k] = make([]byte, 512)\nif c.limit > 0 && len(c.m) > c.limit {\ndelete(c.m, k)\n}":       false,
 		"c.m[k] = make([]byte, 512)": false,
 	} {
 		r := recordingtest.New("title x")

@@ -144,7 +144,7 @@ func TestCP01(t *testing.T) {
 	severity(t, "hot", f, Info)
 	near(t, "hot", f, 0.7)
 	e := f.Evidence[0]
-	if e.Text != "70 of 100 samples" || e.Line != 5 || e.Function != "shop/search.find" || !strings.HasPrefix(e.Source, "if strings.Contains") || *e.Span != [2]int64{10e9, 15e9} {
+	if e.Text != "70 of 100 samples, 50 of them through this line" || e.Line != 5 || e.Function != "shop/search.find" || !strings.HasPrefix(e.Source, "if strings.Contains") || *e.Span != [2]int64{10e9, 15e9} {
 		t.Errorf("evidence = %+v", e)
 	}
 	all := answers(t, computing("shop/a.f shop/b.(*T).g main.h\n= 40 40 20"), "CP01")

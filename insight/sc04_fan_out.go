@@ -39,7 +39,7 @@ func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
 	share := t.queued(limit)
 	var most *launch
 	for _, l := range t.launches() {
-		if most == nil || l.peak > most.peak {
+		if in.Session.Scope().IsOutsideStandard(l.site) && (most == nil || l.peak > most.peak) { // nobody can change the library
 			most = l
 		}
 	}

@@ -79,10 +79,10 @@ func setBy(loop ast.Node, x ast.Expr) bool {
 
 // searchByHand finds, around a line, a loop that compares what it goes through with something
 // that stays the same in it and is no literal, and ends when it is found; it stands in another
-// loop, or its function is called in one. first is its line.
-func searchByHand(c *code, f, caller stack.Frame) (first int, found bool) {
+// loop, or its function is called in one, as looped says. first is its line.
+func searchByHand(c *code, f stack.Frame, looped bool) (first int, found bool) {
 	loops := loopsAround(c, f)
-	if len(loops) == 0 || len(loops) == 1 && len(loopsAround(c, caller)) == 0 {
+	if len(loops) == 0 || len(loops) == 1 && !looped {
 		return 0, false
 	}
 	l := loops[len(loops)-1]

@@ -26,13 +26,9 @@ func TestSearchByHand(t *testing.T) {
 		{"looks for nothing", "for _, r := range in {\nfor _, o := range out {\nif o == nil {\nbreak\n}\n}\n}", false, false},
 	} {
 		r := recordingtest.New("title x")
-		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+c.body+"\n}\n\nfunc g() {\nfor {\nf()\n}\n}\n"))
-		caller := stack.Frame{}
-		if c.calledIn {
-			caller = stack.Frame{Func: "main.g", File: "a.go", Line: 15}
-		}
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+c.body+"\n}\n"))
 		in := NewInput(session.New(r.Open()))
-		if _, got := searchByHand(in.code, stack.Frame{Func: "main.f", File: "a.go", Line: 6}, caller); got != c.want {
+		if _, got := searchByHand(in.code, stack.Frame{Func: "main.f", File: "a.go", Line: 6}, c.calledIn); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
