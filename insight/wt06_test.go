@@ -97,7 +97,7 @@ func TestWT07(t *testing.T) {
 		calls    string
 		severity Severity
 	}{{"c.SetNoDelay(false)", Warning}, {"c.SetNoDelay(fast)", Warning}, {"c.SetNoDelay(true)", Info}, {"c.SetKeepAlive(false)", Info}} {
-		r := served(t, 20, asking(2, 41*ms))
+		r := served(t, 20, asking(2, 41*ms, 41*ms, 30*ms)) // a wait that begins late is shorter
 		r.Put(recording.Entry{Path: "source/conn.go", Kind: recording.Source, Source: "conn.go"}, []byte("package main\nfunc dial() {\n\t"+c.calls+"\n}\n"))
 		f := answers(t, r, "WT07")[0]
 		if f.State != Found || f.Severity != c.severity || (len(f.Evidence) == 2) != (c.severity == Warning) {
