@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loupe/analysis/facts"
+	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/timeline"
 	"loupe/value/unit"
@@ -116,7 +117,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	rising := slices.IsSorted(bytes) && bytes[n-1] > bytes[0]
 	late := phase.Span.Len() > 0 && times[n-1] >= phase.Span.End-timeline.Time(r.param("late")*float64(phase.Span.Len()))
 	// A peak is known after the next collection alone, and these come ever more seldom.
-	late = late || !last.Peak && !last.AtExit && float64(now) >= (1+r.param("on"))*float64(bytes[n-1])
+	late = late || !last.Peak && !last.AtExit && float64(now) >= (1+r.param("on"))*float64(bytes[n-1]) && growsLate(in, phase, r.param("on"))
 	held := float64(all.Most.InUse.At(top.At)) >= r.param("held")*float64(max(1, all.Most.Allocated(top.At)))
 	if !rising || !late || !held || n < 3 || float64(top.Weight) < r.param("grows")*(1<<20) || in.public().computes() {
 		return
@@ -126,4 +127,24 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	tellHolder(in, f, top.At, top.Frames, heldBy)
 	f.Advice += " Hardly anything of it is let go."
 	f.Doubts = append(f.Doubts, "a cache that is still being filled grows, too, up to its bound: record for several times as long")
+}
+
+// growsLate tells whether the heap was larger in the last quarter of a phase, at its largest,
+// than in the one before, by a share: what is only loaded at the start is not.
+func growsLate(in *Input, phase recording.Phase, share float64) bool {
+	set, err := in.Session.Metrics(max(0, phase.Run))
+	if err != nil {
+		return false
+	}
+	quarter := phase.Span.Len() / 4
+	most := func(from, to timeline.Time) float64 {
+		size, _, _ := heapSeries(set, timeline.Span{Start: from, End: to})
+		if len(size.Values) == 0 {
+			return 0
+		}
+		return slices.Max(size.Values)
+	}
+	end := phase.Span.End
+	before := most(end-timeline.Time(2*quarter), end-timeline.Time(quarter))
+	return before > 0 && most(end-timeline.Time(quarter), end) >= (1+share)*before
 }

@@ -403,6 +403,8 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	switch {
 	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
 		info("the time is that of whoever answers, who may have good reasons for it")
+	case slices.Contains(peers, reason) && !w.outside() && w.kind != "lock" && w.kind != "pool" && !w.queues() && g.Unit.String() != "request":
+		info("others wait for the peer in its place: as many as may be, perhaps")
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
 		info("what the goroutine that ended the wait did meanwhile is not in the trace, or was to wait itself")
 	}
