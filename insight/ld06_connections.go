@@ -18,12 +18,13 @@ import (
 var ld06 = &Rule{
 	ID: "LD06", Title: "Connections are not used again",
 	About: "A new connection costs a round trip, with TLS two and a millisecond of CPU time, and leaves a port behind that is blocked for a minute. A server that closes after each answer makes " +
-		"its clients pay for it; a server that does not read the answers of others to their end, or keeps too few idle connections, pays itself.",
+		"its clients pay for it; a server that does not read the answers of others to their end, or keeps too few idle connections, to servers or to databases, pays itself.",
 	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
 		{"opened", 0.5, "connections for each request", "research"},
 		{"requests", 100, "requests", "chosen: below this connections are those of the start"},
 		{"handshake", 0.05, "share of the CPU time", "research: of TLS handshakes"},
+		{"databases", 0.15, "share of the time", "chosen: of the waits of package database/sql, that is for new connections"},
 		{"samples", 50, "samples", "as everywhere: below this a profile says nothing"},
 	},
 	Check: onLoads(checkConnections),
@@ -41,6 +42,7 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	if f, ok := handshakes(r, in); ok {
 		found = append(found, f)
 	}
+	found = append(found, databases(r, in)...)
 	if len(found) > 0 {
 		return found
 	}

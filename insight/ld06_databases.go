@@ -1,0 +1,121 @@
+package insight
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+	"time"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// What package database/sql does while it makes a connection, and the goroutine that each
+// handle (sql.DB) has from its opening on.
+const (
+	sqlPackage = "database/sql."
+	sqlConn    = "database/sql.(*DB).conn"
+	sqlOpens   = "database/sql.(*DB).openNewConnection"
+	sqlOpener  = "database/sql.(*DB).connectionOpener"
+)
+
+// databases looks at what the program does for connections to databases while it is traced.
+func databases(r *Rule, in *Input) (found []Finding) {
+	t := in.trace()
+	if t.Err != nil || t.Length() < facts.MinTrace {
+		return nil
+	}
+	if f, ok := handles(r, in, t); ok {
+		return []Finding{f}
+	}
+	if f, ok := dialsOfPool(r, in, t); ok {
+		return []Finding{f}
+	}
+	return nil
+}
+
+// handles finds handles that are opened again and again.
+func handles(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
+	var most *sched.Group
+	made := int64(0)
+	for _, g := range t.Creators {
+		if t.Reader.Name(g.Name) == sqlOpener {
+			if made += g.Created; most == nil || g.Created > most.Created {
+				most = g
+			}
+		}
+	}
+	if most == nil || float64(made) < r.param("requests") {
+		return f, false
+	}
+	f = r.answer(Found, "%s handles of databases (sql.DB) were opened in %s, each of which has connections of its own", unit.Count(made), unit.Duration(t.Length()))
+	f.Severity, f.Score = Warning, score(t.Rate(made), 10, 1000)
+	f.Impact = exactly(t.Rate(made), "handles a second")
+	f.Evidence = []Evidence{t.seen(most.Creator, "opened here %s times", unit.Count(most.Created))}
+	f.Advice = "Open it once and keep one handle for all (sql.Open at the start of the program): it is a pool of connections, is used by many goroutines at once, and keeps connections open between them. Close it when the program ends, if at all."
+	f.Verify = "Record a trace under the same load: no handle should be opened in it."
+	f.Doubts = in.traceDoubts(t)
+	return f, true
+}
+
+// dialsOfPool finds connections to databases that are made while requests wait for them.
+func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
+	var most *sched.Block
+	var making, all time.Duration
+	waits := int64(0)
+	for _, b := range t.Blocks {
+		if b.State != exectrace.Waiting || b.Reason != exectrace.NameNetwork {
+			continue
+		}
+		switch opens, sql := throughSQL(t.Frames(b.Stack)); {
+		case opens:
+			waits, making, all = waits+b.Wait.Count, making+b.Wait.Sum, all+b.Wait.Sum
+			if most == nil || b.Wait.Sum > most.Wait.Sum {
+				most = b
+			}
+		case sql:
+			all += b.Wait.Sum
+		}
+	}
+	share := float64(making) / float64(max(1, all))
+	if most == nil || float64(waits) < r.param("requests") || share < r.param("databases") {
+		return f, false
+	}
+	f = r.answer(Found, "of the time that goroutines waited for databases %s went into new connections: %s in %s waits", unit.Percent(share), unit.Duration(making), unit.Count(waits))
+	f.Severity, f.Score = Warning, score(share, r.param("databases"), 0.8)
+	f.Impact = exactly(share, "share of the waits for databases")
+	frames := t.Frames(most.Stack)
+	f.Evidence = []Evidence{t.seenAt(frames, aboveSQL(in, frames), "%s waits for a new connection", unit.Count(most.Wait.Count))}
+	f.Evidence = append(f.Evidence, in.code.callsIn("SetMaxIdleConns", func(_ *ast.File, call *ast.CallExpr) bool {
+		return strings.HasSuffix(types.ExprString(call.Fun), ".SetMaxIdleConns")
+	})...)
+	f.Advice = "Keep as many idle connections as are in use at once (SetMaxIdleConns; it is 2 unless the program sets it), bound how many there may be (SetMaxOpenConns), and let them live (SetConnMaxLifetime and SetConnMaxIdleTime of minutes)."
+	f.Verify = "Record a trace under the same load: hardly a connection should be made in it."
+	f.Doubts = in.traceDoubts(t)
+	return f, true
+}
+
+// throughSQL tells whether a stack goes through package database/sql, and whether that makes
+// a connection.
+func throughSQL(frames []stack.Frame) (opens, sql bool) {
+	for _, f := range frames {
+		sql = sql || strings.HasPrefix(f.Func, sqlPackage)
+		opens = opens || f.Func == sqlConn || f.Func == sqlOpens
+	}
+	return opens, sql
+}
+
+// aboveSQL is the line of the user that calls package database/sql: the driver may be of the
+// user, too.
+func aboveSQL(in *Input, frames []stack.Frame) stack.Frame {
+	last := 0
+	for i, f := range frames {
+		if strings.HasPrefix(f.Func, sqlPackage) {
+			last = i
+		}
+	}
+	return facts.SiteOf(in.Session.Scope(), frames[last:])
+}
