@@ -97,6 +97,7 @@ type Summarizer struct {
 
 	lives lives
 	procs []procLife
+	waits exectrace.CollectorWaits
 	tasks tasks
 	last  timeline.Time
 
@@ -218,7 +219,10 @@ func (s *Summarizer) reason(g *sweep.Goroutine) exectrace.NameID {
 	if s.opts.Compat {
 		return g.Reason
 	}
-	return s.r.WaitReasonID(g.Reason, g.Stack)
+	if s.waits.Is(s.r.Stacks(), g.Stack, g.Reason) {
+		return exectrace.NameCollector
+	}
+	return g.Reason
 }
 
 // create begins the life of a goroutine.
