@@ -97,7 +97,6 @@ type Summarizer struct {
 
 	lives lives
 	procs []procLife
-	waits exectrace.CollectorWaits
 	tasks tasks
 	last  timeline.Time
 
@@ -219,7 +218,7 @@ func (s *Summarizer) reason(g *sweep.Goroutine) exectrace.NameID {
 	if s.opts.Compat {
 		return g.Reason
 	}
-	if s.waits.Is(s.r.Stacks(), g.Stack, g.Reason) {
+	if s.lives.waits.Is(s.r.Stacks(), g.Stack, g.Reason) {
 		return exectrace.NameCollector
 	}
 	return g.Reason
