@@ -46,27 +46,22 @@ type groupTime struct {
 	Classes []classTime  `json:"classes"`
 }
 
-// classTimes are sums by class.
-type classTimes [8]classTime
-
-func (c *classTimes) add(s tiles.Span, within timeline.Span) {
-	d := s.Overlap(within)
-	x := &c[s.Class&7]
-	x.Spans++
-	x.Time += d
-	x.Longest = max(x.Longest, d)
-}
-
-// list returns the classes that occur.
-func (c *classTimes) list(k tiles.Kind) []classTime {
+// classTimes lists the classes that occur.
+func classTimes(k tiles.Kind, sums *tiles.Sums) []classTime {
 	out := []classTime{}
-	for i := range c {
-		if c[i].Spans > 0 {
-			c[i].Class, c[i].Name = tiles.Class(i), tiles.ClassName(k, tiles.Class(i))
-			out = append(out, c[i])
+	for i, c := range sums {
+		if c.Spans > 0 {
+			out = append(out, classTimeOf(k, tiles.Class(i), c))
 		}
 	}
 	return out
+}
+
+func classTimeOf(k tiles.Kind, class tiles.Class, c tiles.ClassSum) classTime {
+	if c.Spans == 0 {
+		return classTime{}
+	}
+	return classTime{class, tiles.ClassName(k, class), c.Spans, c.Time, c.Longest}
 }
 
 // groupsInReply is how many groups are told.
@@ -89,44 +84,53 @@ func (t *traced) stats(ctx context.Context, on timeline.Span) (*timelineStats, e
 	within := t.Own(on)
 	d := t.Dropped()
 	out := &timelineStats{Within: on, Exact: !d.ProcSpans && !d.GoroutineSpans && d.Goroutines == 0}
-	var procs, goroutines, gc classTimes
-	n := 0
-	stopped := func() bool { n++; return n&0xffff == 0 && ctx.Err() != nil }
-	for _, s := range t.SpansOf(tiles.KindProc, within) {
-		if procs.add(s, within); stopped() {
-			return nil, ctx.Err()
+	counted, asked := 0, 0 // spans
+	sumsOf := func(k tiles.Kind, more func(o tiles.Owner, lane *tiles.Sums)) (all tiles.Sums, err error) {
+		for o, lane := range t.SumsOf(k, within) {
+			if all.Add(lane); more != nil {
+				more(o, lane)
+			}
+			for i := range lane {
+				counted += lane[i].Spans
+			}
+			if counted-asked > 0xffff {
+				if asked = counted; ctx.Err() != nil {
+					return all, ctx.Err()
+				}
+			}
 		}
-	}
-	for _, s := range t.SpansOf(tiles.KindGC, within) {
-		gc.add(s, within)
+		return all, nil
 	}
 	type group struct {
-		classTimes
+		tiles.Sums
 		members int
 	}
 	groups := map[tiles.LaneID]*group{}
-	var last tiles.Owner
-	var g *group
-	for o, s := range t.SpansOf(tiles.KindGoroutine, within) {
-		if o != last || g == nil {
-			if g = groups[o.Group]; g == nil {
-				g = &group{}
-				groups[o.Group] = g
-			}
-			g.members++
-			last = o
-		}
-		goroutines.add(s, within)
-		if g.add(s, within); stopped() {
-			return nil, ctx.Err()
-		}
+	procs, err := sumsOf(tiles.KindProc, nil)
+	if err != nil {
+		return nil, err
 	}
-	out.Procs, out.Goroutines = procs.list(tiles.KindProc), goroutines.list(tiles.KindGoroutine)
-	gc.list(tiles.KindGC)
-	out.Stops, out.Marks = gc[tiles.GCSTW], gc[tiles.GCMark]
+	gc, err := sumsOf(tiles.KindGC, nil)
+	if err != nil {
+		return nil, err
+	}
+	goroutines, err := sumsOf(tiles.KindGoroutine, func(o tiles.Owner, lane *tiles.Sums) {
+		g := groups[o.Group]
+		if g == nil {
+			g = &group{}
+			groups[o.Group] = g
+		}
+		g.members++
+		g.Add(lane)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Procs, out.Goroutines = classTimes(tiles.KindProc, &procs), classTimes(tiles.KindGoroutine, &goroutines)
+	out.Stops, out.Marks = classTimeOf(tiles.KindGC, tiles.GCSTW, gc[tiles.GCSTW]), classTimeOf(tiles.KindGC, tiles.GCMark, gc[tiles.GCMark])
 	out.Groups, out.GroupsTotal = []groupTime{}, len(groups)
 	for id, g := range groups {
-		out.Groups = append(out.Groups, groupTime{id, t.Lane(id).Name, g.members, g.list(tiles.KindGoroutine)})
+		out.Groups = append(out.Groups, groupTime{id, t.Lane(id).Name, g.members, classTimes(tiles.KindGoroutine, &g.Sums)})
 	}
 	ran := func(g groupTime) (d time.Duration) {
 		for _, c := range g.Classes {

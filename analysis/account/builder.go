@@ -19,39 +19,41 @@ type Builder struct {
 	begin timeline.Time
 }
 
-// track is what is known of the goroutine in a slot.
+// track is what is known of the goroutine in a slot. What every event looks at comes first:
+// of many goroutines it is two lines of the cache.
 type track struct {
-	id   exectrace.GoID
-	born timeline.Time
-	// creator and maker are the slot and the goroutine that made it, at made.
-	creator exectrace.Slot
-	maker   exectrace.GoID
-	made    stack.ID
-	timed   bool // a timer has made it (time.AfterFunc, the end of a context)
 	history history
-	// at is where the connection that it serves is in its loop.
-	at position
-	// assists and stops tell that it helps the collector, or has stopped the world;
-	// why is the name of that stop.
-	assists, stops bool
-	why            exectrace.NameID
-	inside         stack.ID // where either began
-	lives          bool
-	sent           uint32 // writes to connections since it last waited for one
-	asked          pathID // and 1, of the call whose request was sent and whose answer it waits for; 0 for none
-	trying         trying // connections that it has tried to make
-	// gate is the one that it has waited at and is inside of.
-	gate *gate
-	// idle is until when it last had nothing to do, gave when it last ended a wait of a
-	// unit, on goroutine gaveTo.
-	idle, gave timeline.Time
-	gaveTo     exectrace.GoID
-	// fans are the goroutines that it has made, by where; fanned tells that it is one.
-	fans   []fan
-	fanned bool
 	// units are those that it works on, request among them.
 	units   *open
 	request *open
+	id      exectrace.GoID
+	// idle is until when it last had nothing to do.
+	idle timeline.Time
+	sent uint32 // writes to connections since it last waited for one
+	// at is where the connection that it serves is in its loop.
+	at    position
+	lives bool
+	// assists and stops tell that it helps the collector, or has stopped the world;
+	// why is the name of that stop.
+	assists, stops bool
+	timed          bool // a timer has made it (time.AfterFunc, the end of a context)
+	fanned         bool // it is of a fan
+	why            exectrace.NameID
+	inside         stack.ID // where either began
+	asked          pathID   // and 1, of the call whose request was sent and whose answer it waits for; 0 for none
+	// creator and maker are the slot and the goroutine that made it, at made.
+	creator exectrace.Slot
+	made    stack.ID
+	maker   exectrace.GoID
+	born    timeline.Time
+	trying  trying // connections that it has tried to make
+	// gate is the one that it has waited at and is inside of.
+	gate *gate
+	// gave is when it last ended a wait of a unit, on goroutine gaveTo.
+	gave   timeline.Time
+	gaveTo exectrace.GoID
+	// fans are the goroutines that it has made, by where.
+	fans []fan
 }
 
 // NewBuilder returns a builder for the events that a table of goroutines follows.

@@ -115,7 +115,9 @@ var (
 
 // out returns what a stack tells of calls.
 func (w *words) out(id stack.ID) *outView {
-	w.outs = grown(w.outs, int(id))
+	if int(id) >= len(w.outs) {
+		w.outs = grown(w.outs, int(id))
+	}
 	v := &w.outs[id]
 	if !v.known {
 		frames := w.view(id)

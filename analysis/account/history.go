@@ -57,8 +57,7 @@ func (h *history) push(w *words, end timeline.Time, k keyID, blocks int) (more i
 	if n := len(h.pieces); n > 0 && h.pieces[n-1].key == k {
 		h.pieces[n-1].end = end
 		return 0
-	}
-	if len(h.pieces) >= maxPieces {
+	} else if n >= maxPieces {
 		more = h.pack(w, blocks)
 	}
 	h.pieces = append(h.pieces, piece{end, k})
@@ -128,7 +127,9 @@ type rowIndex struct {
 func (x *rowIndex) clear() { x.turn += 1 << 32 }
 
 func (x *rowIndex) set(k keyID, row int) {
-	x.at = grown(x.at, int(k))
+	if int(k) >= len(x.at) {
+		x.at = grown(x.at, int(k))
+	}
 	x.at[k] = x.turn | uint64(row)
 }
 

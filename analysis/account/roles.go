@@ -67,7 +67,9 @@ type places struct {
 }
 
 func (p *places) of(id stack.ID) *place {
-	p.list = grown(p.list, int(id))
+	if int(id) >= len(p.list) {
+		p.list = grown(p.list, int(id))
+	}
 	pl := &p.list[id]
 	if !pl.known {
 		*pl = p.find(id)
@@ -185,7 +187,9 @@ func (s *roots) of(name exectrace.NameID) Unit {
 	if name == exectrace.NameNone {
 		return units
 	}
-	s.list = grown(s.list, int(name))
+	if int(name) >= len(s.list) {
+		s.list = grown(s.list, int(name))
+	}
 	if s.list[name] == 0 {
 		s.list[name] = unitOf(s.r.Name(name)) + 1
 	}

@@ -29,6 +29,7 @@ type words struct {
 	scope stack.Scope
 
 	sites   []Site
+	users   []bool   // by site: see [words.user]
 	siteOf  []siteID // by stack; plus one
 	byFrame map[stack.FrameID]siteID
 	holds   map[held]bool
@@ -77,7 +78,7 @@ type held struct {
 }
 
 func newWords(r *exectrace.Reader, scope stack.Scope) *words {
-	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
+	return &words{r: r, scope: scope, sites: []Site{{}, {Frame: stack.Frame{Func: "net/http.serverHandler.ServeHTTP"}}}, users: make([]bool, 2), siteOf: []siteID{1}, byFrame: map[stack.FrameID]siteID{}, holds: map[held]bool{}, reads: map[stack.ID]bool{}, writes: map[stack.ID]bool{}, byPath: map[string]pathID{}, events: map[gateKey]bool{},
 		keys: make([]key, 1), byKey: map[key]keyID{}}
 }
 
@@ -89,14 +90,16 @@ func grown[T any](s []T, i int) []T {
 	return append(s, make([]T, max(i+1-len(s), len(s)))...)
 }
 
-// site finds the line of a stack.
+// site returns the line of a stack.
 func (w *words) site(id stack.ID) siteID {
-	if id == 0 {
-		return 0
-	}
-	if int(id) < len(w.siteOf) && w.siteOf[id] > 0 {
+	if uint(id) < uint(len(w.siteOf)) && w.siteOf[id] > 0 {
 		return w.siteOf[id] - 1
 	}
+	return w.newSite(id)
+}
+
+// newSite finds the line of a stack that comes for the first time.
+func (w *words) newSite(id stack.ID) siteID {
 	w.siteOf = grown(w.siteOf, int(id))
 	s := w.findSite(id)
 	w.siteOf[id] = s + 1
@@ -126,6 +129,7 @@ func (w *words) findSite(id stack.ID) siteID {
 	if !ok {
 		s = siteID(len(w.sites))
 		w.sites = append(w.sites, Site{Frame: table.Frame(best), Stack: id, User: rank >= stack.Dependency})
+		w.users = append(w.users, rank >= stack.Dependency)
 		w.byFrame[best] = s
 	}
 	return s
@@ -144,7 +148,7 @@ func (w *words) dispatched(ids []stack.FrameID) int {
 }
 
 // user tells whether a line is not of the standard library.
-func (w *words) user(s siteID) bool { return w.sites[s].User }
+func (w *words) user(s siteID) bool { return w.users[s] }
 
 // id returns the number of a key.
 func (w *words) id(k key) keyID {
@@ -187,7 +191,9 @@ func (w *words) at(state int, id stack.ID) keyID {
 
 // wait returns the kind of a wait, and its key without a cause.
 func (w *words) wait(reason exectrace.NameID, id stack.ID) (Kind, keyID) {
-	w.waits = grown(w.waits, int(id))
+	if int(id) >= len(w.waits) {
+		w.waits = grown(w.waits, int(id))
+	}
 	v := &w.waits[id]
 	if !v.known || v.reason != reason {
 		frames := w.view(id)

@@ -127,6 +127,7 @@ type tracer struct {
 	procs int
 	open  map[rangeOf]bool
 	last  timeline.Time
+	waits exectrace.CollectorWaits
 }
 
 // rangeOf names a range that is open: its union, and the goroutine or P.
@@ -280,7 +281,7 @@ func (x *tracer) goroutine(e *exectrace.Event) {
 	if e.To == exectrace.Waiting && e.Name == exectrace.NameNetwork && l.own == nil {
 		x.follow(l, e, false)
 	}
-	l.gc = e.To == exectrace.Waiting && exectrace.IsCollectorWait(x.r.Stacks(), e.SubjectStack, e.Name)
+	l.gc = e.To == exectrace.Waiting && x.waits.Is(x.r.Stacks(), e.SubjectStack, e.Name)
 	switch {
 	case e.To == exectrace.Runnable && !l.system:
 		x.wait(l, queueing, e.Time)

@@ -108,6 +108,7 @@ type lives struct {
 	free   []uint32 // indices plus one of those of goroutines that have ended
 	gs     *sweep.Goroutines
 	reason func(*sweep.Goroutine) exectrace.NameID // for which one waits
+	waits  exectrace.CollectorWaits                // of those that are asked about
 }
 
 const lifePage = 256

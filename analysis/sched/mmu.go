@@ -101,6 +101,11 @@ func (s *mmuSeries) edges(band int) (from, to timeline.Time) {
 	return from, from + timeline.Time(s.bandLen)
 }
 
+// bandAt returns the band that an instant is in, the last one for what is behind all.
+func (s *mmuSeries) bandAt(at timeline.Time) *mmuBand {
+	return &s.bands[min(int(int64(at-s.steps[0].Time)/s.bandLen), len(s.bands)-1)]
+}
+
 // utilSum adds up the utilisation from the beginning to a moment that only
 // moves on.
 type utilSum struct {
@@ -178,7 +183,8 @@ func (c *MMUCurve) MUD(window time.Duration, quantiles []float64) []float64 {
 		room += max(0, int64(c.series[i].length()-window))
 	}
 	// Bands need a closer look only until the highest quantile is certain.
-	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: newUtilDist(float64(room) * slices.Max(quantiles))}
+	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: getUtilDist(float64(room) * slices.Max(quantiles))}
+	defer putUtilDist(acc.dist)
 	c.search(window, &acc)
 	out := make([]float64, len(quantiles))
 	for i, q := range quantiles {
@@ -272,9 +278,9 @@ func (s *mmuSeries) appendBounds(dst bandHeap, series int, window time.Duration)
 // mean utilisation may have a minimum.
 func (s *mmuSeries) look(band int, window time.Duration, acc *mmuSearch) {
 	width := timeline.Time(window)
-	left := utilSum{s: s, pos: s.bands[band].pos}
-	right := left
 	at, end := s.edges(band)
+	left := utilSum{s: s, pos: s.bands[band].pos}
+	right := utilSum{s: s, pos: s.bandAt(at + width).pos}
 	end = min(end, s.steps[len(s.steps)-1].Time-width)
 	if at > end && !acc.overrun {
 		return

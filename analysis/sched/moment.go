@@ -83,6 +83,7 @@ type moments struct {
 	first int
 	begun bool
 	last  timeline.Time
+	next  timeline.Time // up to when nothing is to be taken; before the first event, none
 }
 
 // finish takes the instants that lie behind the last event.
@@ -116,11 +117,17 @@ func (m *moments) living(slot exectrace.Slot, g *sweep.Goroutine) Living {
 // Event implements [sweep.Listener].
 func (m *moments) Event(e *exectrace.Event) {
 	m.last = e.Time
+	if e.Kind == exectrace.KindGoTransition && e.From > exectrace.NotExist && e.Time <= m.next {
+		return // most
+	}
 	if !m.begun {
 		m.begun, m.begin = true, e.Time
 	}
 	for len(m.out) < len(m.at) && e.Time > max(m.at[len(m.out)], m.begin) {
 		m.snap(e)
+	}
+	if m.next = math.MaxInt64; len(m.out) < len(m.at) {
+		m.next = m.at[len(m.out)]
 	}
 	if e.Kind == exectrace.KindSync {
 		if len(m.at) == len(m.out) {

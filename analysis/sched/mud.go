@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 )
 
 // utilDist is the distribution of the utilisation over windows: how much time
@@ -13,8 +14,8 @@ import (
 // mud is.
 //
 // A coarse histogram knows at any time in which bucket the mass of interest is
-// reached. That bucket only moves down, so that a stretch above it is counted
-// and not kept, and a quantile looks closely at the stretches of one bucket alone.
+// reached. That bucket only moves down, so that nothing above it is counted or
+// kept, and a quantile looks closely at the stretches of one bucket alone.
 type utilDist struct {
 	stretches []stretch
 	highest   float64 // the highest utilisation of any stretch; NaN before the first
@@ -23,6 +24,8 @@ type utilDist struct {
 	bucket int     // where it is reached; distBuckets if it is not yet
 	below  float64 // mass in the buckets below that one
 	hist   [distBuckets]float64
+
+	edges []distEdge // reused: see [utilDist.edgesIn]
 }
 
 const distBuckets = 1024
@@ -41,11 +44,19 @@ type distEdge struct {
 	point float64 // and there is this mass at the point itself
 }
 
-func newUtilDist(mass float64) *utilDist {
-	d := &utilDist{mass: mass, highest: math.NaN()}
+// utilDists are those that nobody uses: a curve asks for dozens of distributions, one
+// after the other, and a fifth of the time went into growing their lists.
+var utilDists = sync.Pool{New: func() any { return &utilDist{} }}
+
+// getUtilDist returns an empty distribution, which is given back to putUtilDist.
+func getUtilDist(mass float64) *utilDist {
+	d := utilDists.Get().(*utilDist)
+	*d = utilDist{mass: mass, highest: math.NaN(), stretches: d.stretches[:0], edges: d.edges[:0]}
 	d.locate()
 	return d
 }
+
+func putUtilDist(d *utilDist) { utilDists.Put(d) }
 
 // add spreads a mass evenly between two utilisations.
 func (d *utilDist) add(l, r, mass float64) {
@@ -56,10 +67,12 @@ func (d *utilDist) add(l, r, mass float64) {
 	if !(r <= d.highest) {
 		d.highest = r
 	}
-	if first, _ := bucketOf(l); first <= d.bucket {
-		d.stretches = append(d.stretches, stretch{l, r, mass})
+	first, in := bucketOf(l)
+	if first > d.bucket {
+		return
 	}
-	d.count(l, r, mass)
+	d.stretches = append(d.stretches, stretch{l, r, mass})
+	d.count(first, in, stretch{l, r, mass})
 	edge := float64(d.bucket) / distBuckets
 	if l >= edge {
 		return
@@ -74,33 +87,34 @@ func (d *utilDist) add(l, r, mass float64) {
 	}
 }
 
-// count adds to the histogram.
-func (d *utilDist) count(l, r, mass float64) {
-	first, in := bucketOf(l)
-	if l == r {
-		d.hist[first] += mass
+// count adds a stretch, which begins in a bucket, so far into it, to the histogram.
+func (d *utilDist) count(first int, in float64, s stretch) {
+	if s.low == s.high {
+		d.hist[first] += s.mass
 		return
 	}
-	last, out := bucketOf(r)
+	last, out := bucketOf(s.high)
 	if first == last {
-		d.hist[first] += mass
+		d.hist[first] += s.mass
 		return
 	}
-	each := mass / (r - l) / distBuckets
+	each := s.mass / (s.high - s.low) / distBuckets
 	d.hist[first] += float64(each * (1 - in))
-	d.hist[last] += float64(each * out)
-	for i := first + 1; i < last; i++ {
+	if last <= d.bucket {
+		d.hist[last] += float64(each * out)
+	}
+	for i := first + 1; i < min(last, d.bucket+1); i++ {
 		d.hist[i] += each
 	}
 }
 
 // bucketOf returns the bucket of a utilisation and how far into it that is.
 func bucketOf(util float64) (bucket int, in float64) {
-	whole, in := math.Modf(util * distBuckets)
-	if int(whole) >= distBuckets {
+	x := util * distBuckets
+	if bucket = int(x); bucket >= distBuckets {
 		return distBuckets - 1, 1
 	}
-	return int(whole), in
+	return bucket, x - float64(bucket)
 }
 
 // locate finds the bucket in which the mass of interest is reached.
@@ -155,7 +169,7 @@ func (d *utilDist) edgesIn(bucket int) []distEdge {
 	if bucket == distBuckets-1 {
 		to = math.Inf(1) // what lies at 1 belongs to the last one
 	}
-	var edges []distEdge
+	edges := d.edges[:0]
 	for _, s := range d.stretches {
 		switch {
 		case s.high < from || s.low >= to:
@@ -167,5 +181,6 @@ func (d *utilDist) edgesIn(bucket int) []distEdge {
 		}
 	}
 	slices.SortFunc(edges, func(a, b distEdge) int { return cmp.Compare(a.at, b.at) })
+	d.edges = edges
 	return edges
 }

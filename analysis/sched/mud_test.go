@@ -33,7 +33,7 @@ func TestUtilDist(t *testing.T) {
 			total += s.mass
 		}
 		most := rnd.Float64() * 1.2
-		d := newUtilDist(total * most)
+		d := getUtilDist(total * most)
 		for _, s := range all {
 			d.add(s.low, s.high, s.mass)
 		}

@@ -134,13 +134,18 @@ func (m *Mutator) Kinds() sweep.Kinds {
 func (m *Mutator) Event(e *exectrace.Event) {
 	m.last = e.Time
 	switch {
+	case e.Kind == exectrace.KindGoTransition:
+		if slot := uint(e.SubjectSlot); slot >= uint(len(m.roles)) || m.roles[slot] == 0 {
+			return // it has nothing to do with the collector
+		}
 	case e.Kind == exectrace.KindSync:
 		m.sync(e)
 	case e.Kind == exectrace.KindMetric && e.Name == exectrace.NameGOMAXPROCS:
 		if e.Value() <= maxProcs {
 			m.resize(int(e.Value()), e.Time)
 		}
-	case len(m.procs) == 0:
+	}
+	if len(m.procs) == 0 {
 		return // nobody knows yet what a P's share is
 	}
 	switch e.Kind {
@@ -197,9 +202,6 @@ func (m *Mutator) resize(n int, at timeline.Time) {
 
 // transition follows those who do something for the collector: hardly anybody.
 func (m *Mutator) transition(e *exectrace.Event) {
-	if int(e.SubjectSlot) >= len(m.roles) || m.roles[e.SubjectSlot] == 0 {
-		return
-	}
 	role := &m.roles[e.SubjectSlot]
 	if e.From == exectrace.NotExist || e.From == exectrace.Undetermined {
 		*role = 0 // a new life in the slot

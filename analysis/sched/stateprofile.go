@@ -104,6 +104,7 @@ type StateProfiler struct {
 	causeOf []uint16 // by name: its index in causes, plus one
 	// collector is the index in causes of waits for the collector, plus one.
 	collector uint16
+	waits     exectrace.CollectorWaits
 	sched     []Spent // by stack
 	samples   []Spent // by stack
 	open      [profileKinds]Spent
@@ -223,7 +224,7 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 		s.cause = causeSyscall
 	case exectrace.Waiting:
 		s.cause = p.reason(e.Name)
-		if !p.opts.Compat && exectrace.IsCollectorWait(p.r.Stacks(), e.Stack, e.Name) {
+		if !p.opts.Compat && p.waits.Is(p.r.Stacks(), e.Stack, e.Name) {
 			s.cause = p.collecting()
 		}
 		s.in = e.Name != exectrace.NameForever // which is as good as dead

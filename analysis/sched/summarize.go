@@ -218,7 +218,10 @@ func (s *Summarizer) reason(g *sweep.Goroutine) exectrace.NameID {
 	if s.opts.Compat {
 		return g.Reason
 	}
-	return s.r.WaitReasonID(g.Reason, g.Stack)
+	if s.lives.waits.Is(s.r.Stacks(), g.Stack, g.Reason) {
+		return exectrace.NameCollector
+	}
+	return g.Reason
 }
 
 // create begins the life of a goroutine.

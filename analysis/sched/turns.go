@@ -72,12 +72,16 @@ type turn struct {
 }
 
 // turner finds turns for nothing.
+//
+// Note: Most goroutines are never woken by what may be for nothing. Of those a byte in
+// watched is all that an event looks at: it is in the cache where a turn is not.
 type turner struct {
-	gs    *sweep.Goroutines
-	out   Turns
-	lines map[turnKey]*TurnLine
-	turns []turn // by slot
-	casts map[stack.ID]bool
+	gs      *sweep.Goroutines
+	out     Turns
+	lines   map[turnKey]*TurnLine
+	watched []bool // by slot: its turn is not zero
+	turns   []turn // by slot
+	casts   map[stack.ID]bool
 }
 
 // WholeTurns wants the turns of a whole trace.
@@ -87,24 +91,37 @@ var WholeTurns = sweep.Want[*Turns]{Key: "turns", Begin: func(p *sweep.Pass) (fu
 	return func() (*Turns, error) { return t.finish(), nil }, nil
 }}
 
-func (t *turner) at(slot exectrace.Slot) *turn {
+// watch returns the turn in a slot, of which something is noted from now on.
+func (t *turner) watch(slot exectrace.Slot) *turn {
 	if n := int(slot); n >= len(t.turns) {
-		t.turns = append(t.turns, make([]turn, max(n+1-len(t.turns), len(t.turns)))...)
+		more := max(n+1-len(t.turns), len(t.turns))
+		t.turns = append(t.turns, make([]turn, more)...)
+		t.watched = append(t.watched, make([]bool, more)...)
 	}
+	t.watched[slot] = true
 	return &t.turns[slot]
 }
 
+// at returns the turn in a slot, nil where nothing is noted of it.
+func (t *turner) at(slot exectrace.Slot) *turn {
+	if uint(slot) < uint(len(t.watched)) && t.watched[slot] {
+		return &t.turns[slot]
+	}
+	return nil
+}
+
 func (t *turner) event(e *exectrace.Event) {
-	if e.GSlot != exectrace.NoSlot && e.GSlot != e.SubjectSlot {
-		t.at(e.GSlot).busy = true // it has woken or made another one
+	if e.GSlot != e.SubjectSlot {
+		if by := t.at(e.GSlot); by != nil {
+			by.busy = true // it has woken or made another one
+		}
 	}
 	x := t.at(e.SubjectSlot)
-	if e.From == exectrace.Running {
-		x.cast = 0
-	}
 	switch {
 	case e.From == exectrace.NotExist || e.From == exectrace.Undetermined || e.To == exectrace.NotExist:
-		*x = turn{}
+		if x != nil {
+			*x, t.watched[e.SubjectSlot] = turn{}, false
+		}
 	case e.From == exectrace.Waiting && e.To == exectrace.Runnable:
 		t.woken(x, e)
 	case e.From == exectrace.Runnable && e.To == exectrace.Running:
@@ -112,55 +129,75 @@ func (t *turner) event(e *exectrace.Event) {
 	case e.From == exectrace.Running:
 		d := e.Time - t.gs.Was.Since
 		t.out.Ran += time.Duration(d)
-		x.ran += d
+		if x != nil {
+			x.cast, x.ran = 0, x.ran+d
+		}
 		t.stops(x, e)
 	}
 }
 
 // woken begins a turn, if it is by what may be for nothing; a wait for a lock within one
-// goes on with it.
+// goes on with it. x is the turn that is noted, nil for none.
 func (t *turner) woken(x *turn, e *exectrace.Event) {
 	was := &t.gs.Was
 	wake := Tick
 	switch {
-	case was.Reason == exectrace.NameSync && x.line != nil && x.line.Wake == Broadcast:
+	case was.Reason == exectrace.NameSync && x != nil && x.line != nil && x.line.Wake == Broadcast:
 		return
 	case was.Reason == exectrace.NameCond && e.GSlot != exectrace.NoSlot && t.casting(e.Stack):
 		wake = Broadcast
 	case e.GSlot == exectrace.NoSlot && (was.Reason == exectrace.NameSleep || was.Reason == exectrace.NameSelect || was.Reason == exectrace.NameChanReceive):
 	default:
-		x.line = nil
+		if x != nil {
+			x.line = nil
+		}
 		return
 	}
-	t.begin(x, wake, was.Stack)
-	if wake == Broadcast && x.line != nil && t.turns[e.GSlot].cast != e.Stack {
-		t.turns[e.GSlot].cast = e.Stack
-		x.line.Calls++
+	line := t.begin(e.SubjectSlot, wake, was.Stack)
+	if wake == Broadcast && line != nil {
+		if by := t.watch(e.GSlot); by.cast != e.Stack {
+			by.cast = e.Stack
+			line.Calls++
+		}
 	}
 }
 
-// begin begins a turn of a goroutine that has waited at a stack.
-func (t *turner) begin(x *turn, wake Wake, id stack.ID) {
-	k := turnKey{wake, id}
-	line := t.lines[k]
-	if line == nil {
-		if len(t.lines) >= turnsLines {
+// begin begins a turn of the goroutine in a slot, which has waited at a stack. It returns
+// where that is counted, nil where there are too many places.
+func (t *turner) begin(slot exectrace.Slot, wake Wake, id stack.ID) *TurnLine {
+	x := t.watch(slot)
+	line := x.last // most wait where they did before
+	if line == nil || line.Wake != wake || line.Stack != id {
+		if line = t.line(turnKey{wake, id}); line == nil {
 			x.line = nil
-			return
+			return nil
 		}
-		line = &TurnLine{Wake: wake, Stack: id}
-		t.lines[k] = line
-	}
-	if line.Turns++; x.last != line {
 		line.Goroutines++
 	}
+	line.Turns++
 	x.line, x.last, x.ran, x.busy = line, line, 0, false
+	return line
 }
 
-// stops ends a run, and with it a turn.
+// line returns the line of a place, nil where there are too many.
+func (t *turner) line(k turnKey) *TurnLine {
+	line := t.lines[k]
+	if line == nil && len(t.lines) < turnsLines {
+		line = &TurnLine{Wake: k.wake, Stack: k.stack}
+		t.lines[k] = line
+	}
+	return line
+}
+
+// stops ends a run, and with it a turn. x is the turn that is noted, nil for none.
 func (t *turner) stops(x *turn, e *exectrace.Event) {
-	line := x.line
-	if line != nil && e.To == exectrace.Waiting {
+	var line *TurnLine
+	if x != nil {
+		line = x.line
+	}
+	yields := e.To == exectrace.Runnable && t.gs.Is.Reason == exectrace.NameGosched
+	switch {
+	case line != nil && e.To == exectrace.Waiting:
 		if line.Wake == Broadcast && t.gs.Is.Reason == exectrace.NameSync {
 			return
 		}
@@ -168,23 +205,26 @@ func (t *turner) stops(x *turn, e *exectrace.Event) {
 		if line.Wake == Broadcast {
 			limit = shortTurn
 		}
-		if line.Wake != Yield && e.SubjectStack == line.Stack && !x.busy && x.ran < limit {
-			line.Empty++
-			line.Ran += time.Duration(x.ran)
+		if line.Wake != Yield {
+			x.empty(e, limit)
 		}
 		x.line = nil
-		return
-	}
-	if e.To == exectrace.Runnable && t.gs.Is.Reason == exectrace.NameGosched {
-		if line != nil && line.Wake == Yield && line.Stack == e.SubjectStack && !x.busy && x.ran < shortTurn {
-			line.Empty++
-			line.Ran += time.Duration(x.ran)
+	case yields:
+		if line != nil && line.Wake == Yield {
+			x.empty(e, shortTurn)
 		}
-		t.begin(x, Yield, e.SubjectStack)
-		return
-	}
-	if e.To == exectrace.Syscall {
+		t.begin(e.SubjectSlot, Yield, e.SubjectStack)
+	case line != nil && e.To == exectrace.Syscall:
 		x.line = nil
+	}
+}
+
+// empty counts a turn that ends, if it was for nothing: shorter than a limit, and at the
+// place where it began.
+func (x *turn) empty(e *exectrace.Event, limit timeline.Time) {
+	if e.SubjectStack == x.line.Stack && !x.busy && x.ran < limit {
+		x.line.Empty++
+		x.line.Ran += time.Duration(x.ran)
 	}
 }
 

@@ -112,7 +112,8 @@ func (x *ended) clone() ended {
 
 // waits are the classes of waits.
 type waits struct {
-	classes []uint8 // plus one, by the reason
+	classes   []uint8 // plus one, by the reason
+	collector exectrace.CollectorWaits
 }
 
 // of returns the class of a goroutine in the state that it goes to.
@@ -125,7 +126,7 @@ func (c *waits) of(r *exectrace.Reader, g *life, e *exectrace.Event) uint8 {
 	case exectrace.Syscall:
 		return uint8(GoSyscall)
 	}
-	if exectrace.IsCollectorWait(r.Stacks(), e.SubjectStack, e.Name) {
+	if c.collector.Is(r.Stacks(), e.SubjectStack, e.Name) {
 		return uint8(ClassRest) // it is no lock, and no work for the collector either
 	}
 	if int(e.Name) < len(c.classes) && c.classes[e.Name] != 0 {

@@ -163,7 +163,9 @@ func (s *Set) Lane(id LaneID) Lane {
 	if !ok {
 		return Lane{}
 	}
-	return s.describeBrief(id, &b)
+	l := s.describeBrief(id, &b)
+	l.Span.End = s.endOf(&b)
+	return l
 }
 
 func (s *contents) describe(id LaneID) Lane {
@@ -183,14 +185,19 @@ func (s *contents) describe(id LaneID) Lane {
 	return l
 }
 
+// describeBrief describes a short lane, but for its end, which [contents.endOf] adds up.
 func (s *contents) describeBrief(id LaneID, b *brief) Lane {
-	l := Lane{ID: id, Kind: KindGoroutine, Subject: b.id, Spans: int(b.spans), Base: -1, Exact: true}
+	l := Lane{ID: id, Kind: KindGoroutine, Subject: b.id, Span: timeline.Span{Start: s.time(b.first)}, Spans: int(b.spans), Base: -1, Exact: true}
 	l.Group, l.Name = s.groupOf(b.group)
+	return l
+}
+
+// endOf returns when the last span of a short lane ends.
+func (s *contents) endOf(b *brief) timeline.Time {
 	k := cursor{buf: b.buf, end: b.first}
 	for k.next() {
 	}
-	l.Span = timeline.Span{Start: s.time(b.first), End: s.time(k.end)}
-	return l
+	return s.time(k.end)
 }
 
 // groupOf returns the lane and the function of a group.
@@ -255,14 +262,15 @@ type Filter struct {
 
 // Lanes returns up to n of the lanes that the filter chooses, beginning with
 // number from of them, and how many it chooses. That looks at all lanes: some
-// 50 ns for each goroutine, and as much again to sort them.
+// 20 ns for each goroutine.
 func (s *Set) Lanes(f Filter, from, n int) (page []Lane, total int) {
-	var keys []laneKey
+	from, n = min(max(0, from), s.Len()), min(max(0, n), s.Len())
+	first := firstLanes{most: from + n}
 	take := func(l *Lane) {
 		if f.Order != ByLane {
-			keys = append(keys, laneKey{f.Order.key(l), l.ID})
+			first.add(laneKey{f.Order.key(l), l.ID})
 		} else if total >= from && len(page) < n {
-			page = append(page, *l)
+			page = append(page, s.Lane(l.ID))
 		}
 		total++
 	}
@@ -273,7 +281,11 @@ func (s *Set) Lanes(f Filter, from, n int) (page []Lane, total int) {
 	}
 	if f.wants(KindGoroutine) {
 		s.eachShort(func(id LaneID, b *brief) {
-			if l := s.describeBrief(id, b); f.chooses(s, &l) {
+			l := s.describeBrief(id, b)
+			if f.Within.Len() > 0 || f.Order == ByLength {
+				l.Span.End = s.endOf(b)
+			}
+			if f.chooses(s, &l) {
 				take(&l)
 			}
 		})
@@ -281,9 +293,8 @@ func (s *Set) Lanes(f Filter, from, n int) (page []Lane, total int) {
 	if f.Order == ByLane {
 		return page, total
 	}
-	slices.SortFunc(keys, func(a, b laneKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
-	from = min(max(0, from), len(keys))
-	for _, k := range keys[from:min(from+max(0, n), len(keys))] {
+	keys := first.sorted()
+	for _, k := range keys[min(from, len(keys)):] {
 		page = append(page, s.Lane(k.id))
 	}
 	return page, total
@@ -292,6 +303,34 @@ func (s *Set) Lanes(f Filter, from, n int) (page []Lane, total int) {
 type laneKey struct {
 	key int64
 	id  LaneID
+}
+
+func (k laneKey) compare(o laneKey) int {
+	return cmp.Or(cmp.Compare(k.key, o.key), cmp.Compare(k.id, o.id))
+}
+
+// firstLanes keeps the keys that come first, and at most as many again.
+type firstLanes struct {
+	most int
+	keys []laneKey
+	last laneKey // of the first ones, if full
+	full bool    // there were enough of them
+}
+
+func (f *firstLanes) add(k laneKey) {
+	if f.most == 0 || f.full && k.compare(f.last) > 0 {
+		return
+	}
+	if f.keys = append(f.keys, k); len(f.keys) > 2*f.most {
+		f.keys = f.sorted()
+		f.full, f.last = true, f.keys[f.most-1]
+	}
+}
+
+// sorted returns the keys that come first.
+func (f *firstLanes) sorted() []laneKey {
+	slices.SortFunc(f.keys, laneKey.compare)
+	return f.keys[:min(f.most, len(f.keys))]
 }
 
 func (o Order) key(l *Lane) int64 {

@@ -2,6 +2,7 @@ package tiles
 
 import (
 	"iter"
+	"time"
 
 	"loupe/value/timeline"
 )
@@ -18,17 +19,23 @@ func (s *Set) Spans(lane LaneID, within timeline.Span) iter.Seq[Span] {
 
 // in visits spans of a list, and says whether to go on.
 func (s *contents) in(list spanList, within timeline.Span, yield func(Span) bool) bool {
-	if within.End <= s.origin || within.Len() == 0 {
-		return true
-	}
-	k, ok := list.seek(s.tick(within.Start))
-	end := tick(within.End-s.origin+Grain-1) >> grainShift
+	k, end, ok := s.begin(list, within)
 	for ; ok && k.start < end; ok = k.next() {
 		if !yield(s.span(&k)) {
 			return false
 		}
 	}
 	return true
+}
+
+// begin returns a cursor on the first span of a list that has something in a stretch of
+// time, where that ends, and whether there may be one.
+func (s *contents) begin(list spanList, within timeline.Span) (k cursor, end tick, ok bool) {
+	if within.End <= s.origin || within.Len() == 0 {
+		return k, 0, false
+	}
+	k, ok = list.seek(s.tick(within.Start))
+	return k, tick(within.End-s.origin+Grain-1) >> grainShift, ok
 }
 
 // Owner is whose a span is: a lane, and of a goroutine its group.
@@ -39,6 +46,66 @@ type Owner struct{ Lane, Group LaneID }
 // spans were left out there are none.
 func (s *Set) SpansOf(k Kind, within timeline.Span) iter.Seq2[Owner, Span] {
 	return func(yield func(Owner, Span) bool) {
+		for o, list := range s.listsOf(k, within) {
+			if !s.in(list, within, func(span Span) bool { return yield(o, span) }) {
+				return
+			}
+		}
+	}
+}
+
+// ClassSum is what the spans of one class come to in a stretch of time.
+type ClassSum struct {
+	// Spans counts them, also those of which a part is in the stretch.
+	Spans int
+	// Time is how long they are in the stretch, Longest the longest of them there.
+	Time, Longest time.Duration
+}
+
+// Sums are sums by [Class].
+type Sums [8]ClassSum
+
+// Add adds the sums of other spans.
+func (c *Sums) Add(o *Sums) {
+	for i := range c {
+		c[i].Spans += o[i].Spans
+		c[i].Time += o[i].Time
+		c[i].Longest = max(c[i].Longest, o[i].Longest)
+	}
+}
+
+// SumsOf iterates over the lanes that [Set.SpansOf] has spans of, with the sums of these,
+// which are valid until the next lane: half as long for each span.
+func (s *Set) SumsOf(k Kind, within timeline.Span) iter.Seq2[Owner, *Sums] {
+	return func(yield func(Owner, *Sums) bool) {
+		sums := &Sums{}
+		for o, list := range s.listsOf(k, within) {
+			*sums = Sums{}
+			if s.sum(list, within, sums) && !yield(o, sums) {
+				return
+			}
+		}
+	}
+}
+
+// sum adds up the spans of a list, and tells whether there are any.
+func (s *contents) sum(list spanList, within timeline.Span, sums *Sums) (some bool) {
+	k, end, ok := s.begin(list, within)
+	for ; ok && k.start < end; ok = k.next() {
+		c := &sums[k.class&7]
+		d := s.span(&k).Overlap(within)
+		c.Spans++
+		c.Time += d
+		c.Longest = max(c.Longest, d)
+		some = true
+	}
+	return some
+}
+
+// listsOf iterates over the lists of spans of all lanes of a kind, but for some that begin
+// behind a stretch of time.
+func (s *Set) listsOf(k Kind, within timeline.Span) iter.Seq2[Owner, spanList] {
+	return func(yield func(Owner, spanList) bool) {
 		for i := range s.lanes {
 			if s.lanes[i].kind != k {
 				continue
@@ -47,7 +114,7 @@ func (s *Set) SpansOf(k Kind, within timeline.Span) iter.Seq2[Owner, Span] {
 			if k == KindGoroutine {
 				o.Group, _ = s.groupOf(s.lanes[i].group)
 			}
-			if list, ok := s.spans(o.Lane); ok && !s.in(list, within, func(span Span) bool { return yield(o, span) }) {
+			if list, ok := s.spans(o.Lane); ok && !yield(o, list) {
 				return
 			}
 		}
@@ -58,7 +125,7 @@ func (s *Set) SpansOf(k Kind, within timeline.Span) iter.Seq2[Owner, Span] {
 		s.eachShort(func(id LaneID, b *brief) {
 			if more && s.time(b.first) < within.End {
 				group, _ := s.groupOf(b.group)
-				more = s.in(spanList{buf: b.buf, first: b.first}, within, func(span Span) bool { return yield(Owner{id, group}, span) })
+				more = yield(Owner{id, group}, spanList{buf: b.buf, first: b.first})
 			}
 		})
 	}

@@ -38,6 +38,35 @@ func IsCollectorWait(t *stack.Table, id stack.ID, reason NameID) bool {
 	return false // nothing tells
 }
 
+// CollectorWaits is [IsCollectorWait] for who asks it of many waits, by what it has found
+// out of each stack of a table. The zero value is ready for use, by one goroutine.
+type CollectorWaits struct {
+	known []uint8 // by stack: 0 for not known, 1 for no, 2 for yes
+}
+
+// Is tells whether a goroutine that waits for a reason at a stack waits for the collector.
+func (c *CollectorWaits) Is(t *stack.Table, id stack.ID, reason NameID) bool {
+	if reason != NameSync {
+		return false
+	}
+	if uint(id) < uint(len(c.known)) && c.known[id] > 0 {
+		return c.known[id] > 1
+	}
+	return c.find(t, id)
+}
+
+// find finds it out of a stack that comes for the first time.
+func (c *CollectorWaits) find(t *stack.Table, id stack.ID) bool {
+	if n := int(id) + 1 - len(c.known); n > 0 {
+		c.known = append(c.known, make([]uint8, n)...)
+	}
+	is := IsCollectorWait(t, id, NameSync)
+	if c.known[id] = 1; is {
+		c.known[id] = 2
+	}
+	return is
+}
+
 // CollectorReason is the name of such a wait in tables.
 const CollectorReason = "GC (runtime semaphore)"
 

@@ -11,14 +11,24 @@ import (
 // lock by its stack.
 func TestIsCollectorWait(t *testing.T) {
 	table := &stack.Table{}
+	var waits CollectorWaits
 	f := func(reason NameID, want bool, frames string) {
 		t.Helper()
 		var ids []stack.FrameID
 		for _, name := range strings.Fields(frames) {
 			ids = append(ids, table.InternFrame(stack.Frame{Func: name}))
 		}
-		if got := IsCollectorWait(table, table.Intern(ids), reason); got != want {
+		id := table.Intern(ids)
+		if got := IsCollectorWait(table, id, reason); got != want {
 			t.Errorf("%s: %v, want %v", frames, got, want)
+		}
+		for range 2 { // what is found out, and what is known
+			if got := waits.Is(table, id, reason); got != want {
+				t.Errorf("%s: kept as %v, want %v", frames, got, want)
+			}
+			if reason == NameSync && waits.Is(table, id, NameCond) {
+				t.Errorf("%s: a wait for another reason is the collector's", frames)
+			}
 		}
 	}
 	f(NameSync, true, "runtime.gcMarkDone runtime.gcAssistAlloc runtime.mallocgc strings.ToLower main.main")

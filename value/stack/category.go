@@ -1,6 +1,9 @@
 package stack
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Category says what kind of work a function does for the program: the
 // runtime's own duties, or plain code.
@@ -90,16 +93,31 @@ func CategoryOf(function string) Category {
 		return Plain
 	}
 	found, length := Plain, 0
-	for _, c := range categories {
-		for name := range strings.FieldsSeq(c.names) {
-			whole, exact := strings.CutSuffix(name, "$")
-			if len(whole) > length && (function == whole || !exact && strings.HasPrefix(function, whole)) {
-				found, length = c.is, len(whole)
-			}
+	for _, p := range categoryPrefixes() {
+		if len(p.name) > length && strings.HasPrefix(function, p.name) && (!p.whole || len(function) == len(p.name)) {
+			found, length = p.is, len(p.name)
 		}
 	}
 	return found
 }
+
+// categoryPrefix is one of the names of [categories].
+type categoryPrefix struct {
+	name  string
+	whole bool // it is the whole name of a function
+	is    Category
+}
+
+// categoryPrefixes splits [categories] up, once: that takes longer than to compare.
+var categoryPrefixes = sync.OnceValue(func() (all []categoryPrefix) {
+	for _, c := range categories {
+		for name := range strings.FieldsSeq(c.names) {
+			name, whole := strings.CutSuffix(name, "$")
+			all = append(all, categoryPrefix{name, whole, c.is})
+		}
+	}
+	return all
+})
 
 // Categorize tells what a stack works on: the category of the frame nearest to
 // the leaf that has one, where copying, hashing, the clock and interfaces only
