@@ -1,0 +1,52 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+)
+
+// TestDatabases: waits of package database/sql for new connections are told from those for
+// answers, and handles that are opened again and again are told.
+func TestDatabases(t *testing.T) {
+	const query = "shop/store.find:/src/store/find.go:20"
+	waits := func(dials, answers int) *scene {
+		s := newScene(t)
+		s.block("main.serve", exectrace.NameNetwork, dials, 3*time.Millisecond, s.stack("internal/poll.(*FD).Read", "shop/driver.(*conn).login:/src/driver/conn.go:9", sqlConn, "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		s.block("main.serve", exectrace.NameNetwork, answers, 3*time.Millisecond, s.stack("internal/poll.(*FD).Read", "shop/driver.(*conn).ask:/src/driver/conn.go:19", "database/sql.(*DB).QueryContext", query, "main.serve"), 0)
+		s.block("main.serve", exectrace.NameNetwork, 5000, 3*time.Millisecond, s.stack("internal/poll.(*FD).Read", "net/http.(*conn).serve"), 0)
+		return s
+	}
+	handlesOf := func(n int64) *scene {
+		s := waits(10, 1000)
+		g := &sched.Group{Name: s.name(sqlOpener), Created: n, Creator: s.stack("database/sql.OpenDB", "database/sql.Open", "shop/store.open:/src/store/open.go:7", "main.serve")}
+		s.Creators = append(s.Creators, g)
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		s    *scene
+		says string // "" is nothing
+		line int
+	}{
+		{"too few idle ones", waits(300, 700), "of the time that goroutines waited for databases 30.0% went into new connections: 900 ms in 300 waits", 20},
+		{"kept", waits(10, 990), "", 0},
+		{"a few in all", waits(50, 50), "", 0},
+		{"a handle for each", handlesOf(400), "400 handles of databases (sql.DB) were opened in 2.00 s", 7},
+		{"one handle", handlesOf(1), "", 0},
+	} {
+		found := databases(ld06, c.s.input())
+		if c.says == "" {
+			if len(found) > 0 {
+				t.Errorf("%s: %s", c.name, found[0].Summary)
+			}
+			continue
+		}
+		if len(found) != 1 || found[0].Severity != Warning || !strings.HasPrefix(found[0].Summary, c.says) || found[0].Evidence[0].Line != c.line {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}
