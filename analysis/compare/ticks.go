@@ -2,6 +2,8 @@ package compare
 
 import (
 	"fmt"
+	"hash/fnv"
+	"slices"
 	"time"
 
 	"loupe/analysis/facts"
@@ -37,12 +39,19 @@ func dithered(all []*facts.Facts) []*facts.Facts {
 	}
 	var out []*facts.Facts
 	for i, f := range all {
-		one := &facts.Facts{Title: f.Title, Manifest: f.Manifest}
-		for k, r := range f.Rounds {
-			if r.CPU > 0 {
-				r.CPU = time.Duration(stats.Dither([]float64{float64(r.CPU)}, float64(clockTick), uint64(i)<<32+uint64(k))[0])
+		one := &facts.Facts{Title: f.Title, Manifest: f.Manifest, Rounds: slices.Clone(f.Rounds)}
+		read := make([]float64, len(f.Rounds))
+		// The draw is another for other figures: it must not lean to one side for good.
+		seed := fnv.New64a()
+		fmt.Fprint(seed, i)
+		for k := range f.Rounds {
+			read[k] = float64(f.Rounds[k].CPU)
+			fmt.Fprint(seed, " ", read[k])
+		}
+		for k, v := range stats.Dither(read, float64(clockTick), seed.Sum64()) {
+			if read[k] > 0 {
+				one.Rounds[k].CPU = time.Duration(v)
 			}
-			one.Rounds = append(one.Rounds, r)
 		}
 		out = append(out, one)
 	}

