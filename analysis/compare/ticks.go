@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"time"
 
@@ -15,26 +16,31 @@ import (
 // process cannot be read, as in recordings of older versions.
 const clockTick = 10 * time.Millisecond
 
-// inTicks tells whether the CPU times of all rounds are whole ticks. Times in ns are that
-// by chance in one round of ten million.
-func inTicks(all []*facts.Facts) bool {
-	any := false
+// fineTick is the share of a round from which on a tick is told and spread: a tenth of what
+// counts as a change.
+const fineTick = ROPE / 10
+
+// inTicks tells whether the CPU times of all rounds are whole ticks, and what share of the
+// typical one a tick is. Times in ns are that by chance in one round of ten million.
+func inTicks(all []*facts.Facts) (share float64, ok bool) {
+	var times []float64
 	for _, f := range all {
 		for _, r := range f.Rounds {
 			if r.CPU%clockTick != 0 {
-				return false
+				return 0, false
 			}
-			any = any || r.CPU > 0
+			times = append(times, float64(r.CPU))
 		}
 	}
-	return any
+	share = float64(clockTick) / stats.Median(times)
+	return share, share >= fineTick && !math.IsInf(share, 0)
 }
 
 // dithered are the recordings as they are judged: CPU times that were read in ticks are
 // spread over the tick that each stands for ([stats.Dither]). What is shown are the times
 // as they were read.
 func dithered(all []*facts.Facts) []*facts.Facts {
-	if !inTicks(all) {
+	if _, coarse := inTicks(all); !coarse {
 		return all
 	}
 	var out []*facts.Facts
@@ -60,16 +66,7 @@ func dithered(all []*facts.Facts) []*facts.Facts {
 
 // noteTicks says what the clock of ticks does to the CPU times of rounds.
 func (t *Table) noteTicks(all []*facts.Facts) {
-	if len(all) < 2 || !inTicks(all) {
-		return
-	}
-	var times []float64
-	for _, f := range all {
-		for _, r := range f.Rounds {
-			times = append(times, float64(r.CPU))
-		}
-	}
-	if typical := stats.Median(times); typical > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("CPU times were read in ticks of %s, which is %s of a round: what a tick hides is filled in by chance, alike on both sides", unit.Duration(clockTick), unit.Percent(float64(clockTick)/typical)))
+	if share, coarse := inTicks(all); coarse && len(all) > 1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("CPU times were read in ticks of %s, which is %s of a round: what a tick hides is filled in by chance, alike on both sides", unit.Duration(clockTick), unit.Percent(share)))
 	}
 }
