@@ -69,7 +69,7 @@ func pathSheet(h *sched.TaskHistory, top int) *Sheet {
 		d       time.Duration
 		longest sched.Step
 	}
-	sums := map[key]*sum{}
+	sums, list := map[key]*sum{}, []*sum(nil) // in the order of the path where times are equal
 	for _, s := range h.Path {
 		k := key{s.Name, s.Reason, s.State, s.Stack}
 		if s.State == exectrace.Running {
@@ -78,7 +78,7 @@ func pathSheet(h *sched.TaskHistory, top int) *Sheet {
 		m := sums[k]
 		if m == nil {
 			m = &sum{key: k}
-			sums[k] = m
+			sums[k], list = m, append(list, m)
 		}
 		m.n++
 		m.d += s.Len()
@@ -86,11 +86,7 @@ func pathSheet(h *sched.TaskHistory, top int) *Sheet {
 			m.longest = s
 		}
 	}
-	list := make([]*sum, 0, len(sums))
-	for _, s := range sums {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *sum) int { return cmp.Or(cmp.Compare(b.d, a.d), cmp.Compare(a.stack, b.stack)) })
+	slices.SortStableFunc(list, func(a, b *sum) int { return cmp.Compare(b.d, a.d) })
 	sheet := &Sheet{Key: "critical_path", Title: "What its time was spent on", Columns: []Column{{"time_ns", "time"}, {"share", "share"}, {"count", "stretches"}, {"state", "state"}, {"function", "in"}, {"stack", "where"}, {"max_ns", "longest"}, {"goroutine", "goroutine"}}}
 	for _, s := range head(list, top) {
 		state := reasonOf(h.Reader, s.state, s.reason)
