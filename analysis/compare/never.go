@@ -95,7 +95,7 @@ func (m metric) byRanks(old, new []float64) Change {
 		return out
 	}
 	a, b := rank(old), rank(new)
-	c.P = stats.CompareRuns(a, b, Confidence).P
+	c.P = stats.Compare(stats.Side{Values: a}, stats.Side{Values: b}, Confidence).P
 	if up := stats.Median(b) - stats.Median(a); c.P < 1-Confidence && up != 0 {
 		c.Verdict = m.direction(up > 0)
 	}

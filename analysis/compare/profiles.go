@@ -474,7 +474,7 @@ func judge(list []*ProfileDelta, looks int) int {
 			tested, p = append(tested, d), append(p, d.P)
 		}
 	}
-	for i, q := range falseDiscovery(p, looks) {
+	for i, q := range stats.FalseDiscovery(p, looks) {
 		d := tested[i]
 		d.Q = q
 		switch {

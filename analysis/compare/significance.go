@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"loupe/value/stats"
 )
@@ -126,7 +125,7 @@ func runsDifference(a, b []float64, floorA, floorB float64) (stats.Interval, flo
 		// All runs of a side are the same to the last digit. How likely that
 		// is by chance, their order tells.
 		interval, _ := student(meanB-meanA, 0, 1)
-		return interval, stats.CompareRuns(a, b, Confidence).P
+		return interval, stats.Compare(stats.Side{Values: a}, stats.Side{Values: b}, Confidence).P
 	}
 	return student(meanB-meanA, sum, sum*sum/(varA*varA/float64(len(a)-1)+varB*varB/float64(len(b)-1)))
 }
@@ -219,31 +218,4 @@ func betaShare(x, a, b float64) float64 {
 		}
 	}
 	return min(1, front*f)
-}
-
-// falseDiscovery turns the p of some among several looks into the share of
-// false alarms that there would be if everything up to it were called a
-// difference (Benjamini and Hochberg 1995). There may have been more looks than
-// are listed, all of which found less.
-func falseDiscovery(p []float64, looks int) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		switch {
-		case p[i] < p[j]:
-			return -1
-		case p[i] > p[j]:
-			return 1
-		}
-		return 0
-	})
-	q, least := make([]float64, len(p)), 1.0
-	for rank := len(order); rank > 0; rank-- {
-		i := order[rank-1]
-		least = min(least, p[i]*float64(max(looks, len(p)))/float64(rank))
-		q[i] = least
-	}
-	return q
 }

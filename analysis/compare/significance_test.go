@@ -35,18 +35,6 @@ func TestDistributions(t *testing.T) {
 	f("inverse trigamma", inverseTrigamma(trigamma(3.7)), 3.7)
 }
 
-func TestFalseDiscovery(t *testing.T) {
-	q := falseDiscovery([]float64{0.01, 0.04, 0.03, 0.5}, 0)
-	for i, want := range []float64{0.04, 0.16 / 3, 0.16 / 3, 0.5} {
-		if math.Abs(q[i]-want) > 1e-12 {
-			t.Errorf("q[%d] = %g, want %g", i, q[i], want)
-		}
-	}
-	if q := falseDiscovery([]float64{0.01, 0.02}, 10); q[0] != 0.1 || q[1] != 0.1 {
-		t.Errorf("of ten looks: %v, want 0.1 twice", q)
-	}
-}
-
 func TestCountDifference(t *testing.T) {
 	// 100 and 140 observations of 10 each.
 	i, p := countDifference(estimate{value: 1000, variance: 1e4}, estimate{value: 1400, variance: 1.4e4})

@@ -317,7 +317,7 @@ func (m metric) change(old, new []float64) Change {
 		c.Ratio = gc.Figure(stats.Median(new) / stats.Median(old))
 		return c
 	}
-	r := stats.CompareRuns(old, new, Confidence)
+	r := stats.Compare(stats.Side{Values: old}, stats.Side{Values: new}, Confidence)
 	c := Change{Ratio: gc.Figure(r.Estimate), Low: gc.Figure(r.Low), High: gc.Figure(r.High), Confidence: r.Confidence, P: r.P}
 	if r.N < EnoughRounds {
 		c.Low, c.High, c.Confidence = gc.Unknown(), gc.Unknown(), 0
@@ -355,7 +355,7 @@ func (m metric) direction(up bool) Verdict {
 	return Regressed
 }
 
-func (m metric) verdict(r stats.Ratio) Verdict {
+func (m metric) verdict(r stats.Comparison) Verdict {
 	switch {
 	case r.Low > 1-ROPE && r.High < 1+ROPE:
 		return Same

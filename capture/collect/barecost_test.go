@@ -49,7 +49,7 @@ func BenchmarkBarePhase(b *testing.B) {
 		}
 	}
 	for name, arms := range map[string][2][]float64{"rps": rps, "cpu/req": cpu} {
-		r := stats.CompareRuns(arms[0], arms[1], 0.95)
+		r := stats.Compare(stats.Side{Values: arms[0]}, stats.Side{Values: arms[1]}, 0.95)
 		b.ReportMetric(100*(r.Estimate-1), name+"-%")
 		b.ReportMetric(100*(r.Low-1), name+"-low-%")
 		b.ReportMetric(100*(r.High-1), name+"-high-%")
@@ -137,7 +137,7 @@ func BenchmarkCollection(b *testing.B) {
 		}
 	}
 	for name, arms := range map[string][2][]float64{"all": all, "system": system} {
-		r := stats.CompareRuns(arms[0], arms[1], 0.95)
+		r := stats.Compare(stats.Side{Values: arms[0]}, stats.Side{Values: arms[1]}, 0.95)
 		plain := stats.Median(arms[0])
 		b.ReportMetric(plain, name+"-plain-µs/gc")
 		b.ReportMetric(plain*(r.Estimate-1), name+"-cost-µs/gc")

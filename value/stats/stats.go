@@ -9,6 +9,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -36,8 +37,8 @@ func Quantile(sorted []float64, q float64) float64 {
 	}
 	at := min(max(q, 0), 1) * float64(len(sorted)-1)
 	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
+	if i+1 >= len(sorted) || sorted[i] == sorted[i+1] { // which may be infinite
+		return sorted[i]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
@@ -82,39 +83,60 @@ func normalTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 // 1987), which is fair from about ten values on. With fewer than three values
 // p is 1.
 func MannKendall(y []float64) (tau, p float64) {
+	time := make([]float64, len(y))
+	for i := range time {
+		time[i] = float64(i)
+	}
+	return kendall(time, y)
+}
+
+// kendall is Kendall's tau of two series of one length, and its two-sided p.
+func kendall(x, y []float64) (tau, p float64) {
 	n := len(y)
 	if n < 3 {
 		return 0, 1
 	}
 	s := 0
 	for i := range y {
-		for _, later := range y[i+1:] {
-			switch {
-			case later > y[i]:
-				s++
-			case later < y[i]:
-				s--
-			}
+		for j := i + 1; j < n; j++ {
+			s += cmp.Compare(x[j], x[i]) * cmp.Compare(y[j], y[i])
 		}
 	}
 	fn := float64(n)
-	variance := fn * (fn - 1) * (2*fn + 5)
-	sorted := slices.Sorted(slices.Values(y))
-	for i := 0; i < n; {
+	tiesX, tiesY := tiesOf(x), tiesOf(y)
+	variance := (fn*(fn-1)*(2*fn+5) - tiesX.trend - tiesY.trend) / 18
+	variance += tiesX.pairs * tiesY.pairs / (2 * fn * (fn - 1))
+	variance += tiesX.triples * tiesY.triples / (9 * fn * (fn - 1) * (fn - 2))
+	tau = float64(s) / (fn * (fn - 1) / 2)
+	if variance <= 1e-9 || s == 0 {
+		return tau, 1
+	}
+	z := (math.Abs(float64(s)) - 1) / math.Sqrt(variance)
+	return tau, min(1, 2*normalTail(z))
+}
+
+// ties are sums over the groups of t equal values, as the variances of rank statistics
+// use them.
+type ties struct {
+	pairs, triples float64 // of t(t-1) and t(t-1)(t-2)
+	cubes, trend   float64 // of t³-t and t(t-1)(2t+5)
+}
+
+func tiesOf(values []float64) (sums ties) {
+	sorted := slices.Sorted(slices.Values(values))
+	for i := 0; i < len(sorted); {
 		j := i + 1
-		for j < n && sorted[j] == sorted[i] {
+		for j < len(sorted) && sorted[j] == sorted[i] {
 			j++
 		}
 		t := float64(j - i)
-		variance -= t * (t - 1) * (2*t + 5)
+		sums.pairs += t * (t - 1)
+		sums.triples += t * (t - 1) * (t - 2)
+		sums.cubes += t * (t*t - 1)
+		sums.trend += t * (t - 1) * (2*t + 5)
 		i = j
 	}
-	tau = float64(s) / (fn * (fn - 1) / 2)
-	if variance <= 0 || s == 0 {
-		return tau, 1
-	}
-	z := (math.Abs(float64(s)) - 1) / math.Sqrt(variance/18)
-	return tau, min(1, 2*normalTail(z))
+	return sums
 }
 
 // trendPoints bounds the work of TheilSen, which looks at every pair: longer

@@ -55,31 +55,31 @@ func TestUDistribution(t *testing.T) {
 	near(t, "P(U<=3), 3 4", d[3], 0.200, 1e-3)
 }
 
-func TestCompareRuns(t *testing.T) {
+func TestByRanks(t *testing.T) {
 	slow := []float64{100, 101, 99, 102, 98}
 	fast := []float64{200, 202, 198, 204, 196}
-	r := CompareRuns(slow, fast, 0.95)
+	r := Compare(Side{Values: slow}, Side{Values: fast}, 0.95)
 	near(t, "ratio", r.Estimate, 2, 1e-9)
 	near(t, "p", r.P, 2.0/252, 1e-9)
 	near(t, "confidence", r.Confidence, 1-2*4.0/252, 1e-9)
 	if r.Low < 1.9 || r.High > 2.1 || r.Low >= r.High {
 		t.Errorf("interval [%v, %v], want a narrow one about 2", r.Low, r.High)
 	}
-	r = CompareRuns(slow[:2], fast[:2], 0.95)
+	r = Compare(Side{Values: slow[:2]}, Side{Values: fast[:2]}, 0.95)
 	near(t, "confidence with two runs a side", r.Confidence, 1-2.0/6, 1e-9)
-	r = CompareRuns(slow, slow, 0.95)
+	r = Compare(Side{Values: slow}, Side{Values: slow}, 0.95)
 	near(t, "ratio to itself", r.Estimate, 1, 1e-12)
 	if r.P < 0.9 {
 		t.Errorf("p of a set against itself = %v, want about 1", r.P)
 	}
-	if r = CompareRuns(nil, fast, 0.95); r.P != 1 || !math.IsNaN(r.Estimate) {
+	if r = Compare(Side{Values: nil}, Side{Values: fast}, 0.95); r.P != 1 || !math.IsNaN(r.Estimate) {
 		t.Errorf("comparing nothing gives %+v", r)
 	}
 }
 
-// TestCompareRunsCoverage draws both sides from one distribution and counts
+// TestByRanksCoverage draws both sides from one distribution and counts
 // how often the interval misses 1: no more often than it promises.
-func TestCompareRunsCoverage(t *testing.T) {
+func TestByRanksCoverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{4, 5, 8, 45} {
 		missed, alarms := 0, 0
@@ -90,7 +90,7 @@ func TestCompareRunsCoverage(t *testing.T) {
 			for i := range n {
 				a[i], b[i] = math.Exp(rng.NormFloat64()), math.Exp(rng.NormFloat64())
 			}
-			r := CompareRuns(a, b, 0.95)
+			r := Compare(Side{Values: a}, Side{Values: b}, 0.95)
 			confidence = r.Confidence
 			if !r.Contains(1) {
 				missed++
@@ -139,10 +139,10 @@ func TestTheilSen(t *testing.T) {
 	near(t, "slope of a long series", TheilSen(long, long, 0.95).Estimate, 1, 1e-12)
 }
 
-func ExampleCompareRuns() {
+func ExampleCompare() {
 	slow := []float64{1880, 1905, 1863, 1892, 1871}
 	fixed := []float64{3631, 3598, 3660, 3615, 3642}
-	r := CompareRuns(slow, fixed, 0.95)
+	r := Compare(Side{Values: slow}, Side{Values: fixed}, 0.95)
 	fmt.Printf("×%.2f [%.2f, %.2f] at %.0f%%, p=%.3f\n", r.Estimate, r.Low, r.High, 100*r.Confidence, r.P)
 	// Output: ×1.93 [1.90, 1.95] at 97%, p=0.008
 }

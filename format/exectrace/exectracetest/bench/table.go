@@ -23,7 +23,7 @@ const (
 func printTables(w io.Writer, results []*result) {
 	for _, s := range results[0].samples {
 		alike := make([]float64, len(s))
-		fmt.Fprintf(w, "%d rounds; intervals at %.0f %%.\n\n", len(s), 100*stats.CompareRuns(alike, alike, confidence).Confidence)
+		fmt.Fprintf(w, "%d rounds; intervals at %.0f %%.\n\n", len(s), 100*stats.Compare(stats.Side{Values: alike}, stats.Side{Values: alike}, confidence).Confidence)
 		break
 	}
 	printTimes(w, results)
@@ -151,7 +151,7 @@ func ratio(ours, others []float64) string {
 	if len(ours) == 0 || len(others) == 0 {
 		return nothingToPrint
 	}
-	r := stats.CompareRuns(ours, others, confidence)
+	r := stats.Compare(stats.Side{Values: ours}, stats.Side{Values: others}, confidence)
 	one := func(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.3g", x), ".0") }
 	return fmt.Sprintf("%s× [%s, %s]", one(r.Estimate), one(r.Low), one(r.High))
 }
