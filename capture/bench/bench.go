@@ -9,10 +9,10 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"loupe/capture/collect"
+	"loupe/value/stats"
 )
 
 // Value is one figure of a result.
@@ -66,6 +66,7 @@ type Case struct {
 	// Stopped tells that it was decided before the last round.
 	Stopped bool
 	mean    time.Duration // of one round of it
+	order   stats.Order   // of its sides
 }
 
 // Side is a way to run a case, and what came of it.
@@ -99,7 +100,7 @@ type Plan struct {
 	// Progress is told what happens.
 	Progress func(format string, args ...any)
 	// Order draws the orders.
-	Order *rand.Rand
+	Order stats.Order
 }
 
 // Measure measures the cases in rounds, until the plan's rounds are over, all is decided, or
@@ -107,6 +108,9 @@ type Plan struct {
 // round of which not all sides have come. An error is that of ctx, or of Done.
 func Measure(ctx context.Context, plan Plan, cases []*Case) error {
 	start := time.Now()
+	for i, c := range cases {
+		c.order = stats.Order{Seed: plan.Order.Seed + uint64(i) + 1}
+	}
 	for round := 1; round <= plan.Rounds; round++ {
 		live := alive(cases)
 		if len(live) == 0 {
@@ -121,7 +125,7 @@ func Measure(ctx context.Context, plan Plan, cases []*Case) error {
 			return nil
 		}
 		plan.tell(round, len(live), time.Since(start), expected)
-		for _, i := range plan.Order.Perm(len(live)) {
+		for _, i := range plan.Order.Block(round, len(live)) {
 			if err := plan.block(ctx, live[i], round); err != nil {
 				return err
 			}
@@ -163,7 +167,7 @@ func (p *Plan) tell(round, live int, spent, expected time.Duration) {
 func (p *Plan) block(ctx context.Context, c *Case, round int) error {
 	start := time.Now()
 	results := make([]Result, len(c.Sides))
-	for place, i := range p.Order.Perm(len(c.Sides)) {
+	for place, i := range c.order.Block(round, len(c.Sides)) {
 		r, err := c.Sides[i].run(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -96,7 +96,7 @@ func (p *printed) perOperation() (procs int, wall float64) {
 		}
 	}
 	if gcs >= 0 {
-		p.values = append(p.values, Value{"gc-cycles/op", gcs / n})
+		p.values = append(p.values, Value{Collections, gcs / n})
 	}
 	return procs, wall
 }
@@ -107,4 +107,6 @@ func (p *printed) perOperation() (procs int, wall float64) {
 const (
 	CPU        = "cpu-ns/op"
 	ProcessCPU = "process-cpu-ns/op"
+	// Collections is how many cycles of the garbage collector ended in an operation.
+	Collections = "gc-cycles/op"
 )

@@ -31,6 +31,19 @@ func (w *Writer) Comment(format string, args ...any) error {
 	return err
 }
 
+// ours are the units of the format that only loupe writes: less is better of all of them.
+var ours = []string{CPU, ProcessCPU, Collections, UserTime, SystemTime, PeakRSS}
+
+// Units writes which way is better of the units that readers of the format do not know.
+func (w *Writer) Units() error {
+	var b strings.Builder
+	for _, unit := range ours {
+		fmt.Fprintf(&b, "Unit %s better=lower\n", unit)
+	}
+	_, err := io.WriteString(w.to, b.String())
+	return err
+}
+
 // Round writes the last round of a case, the base first whatever the order was, so that
 // what reads the file takes it for the base.
 func (w *Writer) Round(c *Case) error {
@@ -89,16 +102,14 @@ func (r *Result) line(name string) string {
 	return b.String()
 }
 
-// number prints a figure with six digits at least: as it is when it is whole.
+// number prints a figure as it is when it is whole, and with six digits otherwise.
 func number(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	digits := 6
-	if a := math.Abs(x); a >= 1 {
-		digits = max(0, 5-int(math.Log10(a)))
-	} else if a > 0 {
-		digits = min(15, 5-int(math.Floor(math.Log10(a))))
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	if err != nil {
+		short = x
 	}
-	return strconv.FormatFloat(x, 'f', digits, 64)
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }
