@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"loupe/value/stats"
 	"loupe/value/timeline"
 )
 
@@ -77,6 +78,9 @@ type Manifest struct {
 	Clocks  []Clock  `json:"clocks,omitempty"`
 	Marks   []Mark   `json:"marks,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
+	// Turns is how the programs that took turns were put in order; nil where none did,
+	// and where the order was fixed.
+	Turns *stats.Order `json:"turns,omitempty"`
 	// End is when the recording was closed.
 	End timeline.Time `json:"end_ns"`
 	// Complete is false when the writer did not come to its end: the
@@ -165,7 +169,7 @@ type Phase struct {
 	// Round counts the interleaved rounds from 1; 0 outside rounds.
 	Round int `json:"round,omitempty"`
 	// Order is the place of a round among all programs that took turns,
-	// from 1: in ABBA, A has 1 and 4 and B has 2 and 3.
+	// from 1: of AB BA, A has 1 and 4 and B has 2 and 3.
 	Order int `json:"order,omitempty"`
 	// Run is the index of the process in Target.Runs, -1 for none.
 	Run int `json:"run"`

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,9 +20,9 @@ const (
 	shortROPE = 0.10
 )
 
-// settle holds the verdicts of the rows that decide to what all of them together
-// allow.
-func (t *Table) settle(all []*facts.Facts) {
+// withhold takes back the verdicts that the circumstances of the recordings speak
+// against, and holds the others to what all of them together allow.
+func (t *Table) withhold(all []*facts.Facts) {
 	for i, f := range all[1:] {
 		if a, b := failed(all[0]), failed(f); a+b > 0 {
 			// What a program took that did not come to the end of its work is no time
@@ -49,7 +48,7 @@ func (t *Table) settle(all []*facts.Facts) {
 					unit.Duration(short), unit.Duration(shortRound), unit.Percent(shortROPE)))
 			}
 		}
-		t.holm(i)
+		t.settle(i)
 	}
 	if note := t.spread(); note != "" {
 		t.Notes = append(t.Notes, note)
@@ -66,32 +65,6 @@ func (t *Table) withdraw(i int, keys bool, doubtful func(*Change) bool) (any boo
 		}
 	}
 	return any
-}
-
-// decided tells whether a verdict says that there is a difference.
-func decided(v Verdict) bool { return v == Improved || v == Regressed || v == Changed }
-
-// holm keeps one error rate for all rows that decide: with each of them at 5 %
-// one of two would call a change too often (Holm, 1979).
-func (t *Table) holm(i int) {
-	var keys []*Change
-	for r := range t.Rows {
-		if c := &t.Rows[r].Changes[i]; t.Rows[r].Key && c.P < 1 {
-			keys = append(keys, c)
-		}
-	}
-	slices.SortFunc(keys, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
-	for k, c := range keys {
-		if c.P*float64(len(keys)-k) < 1-Confidence {
-			continue
-		}
-		for _, c := range keys[k:] {
-			if decided(c.Verdict) {
-				c.Verdict = Undecided
-			}
-		}
-		return
-	}
 }
 
 // typical is the median length of the rounds; far more than any limit where that is

@@ -9,6 +9,7 @@ import (
 	"loupe/analysis/facts"
 	"loupe/format/loadlog"
 	"loupe/recording"
+	"loupe/value/stats"
 	"loupe/value/unit"
 )
 
@@ -17,6 +18,8 @@ import (
 type LoadSide struct {
 	Title string
 	Runs  []*loadlog.Summary
+	// Starts are when the runs began; empty where that is not known.
+	Starts []time.Time
 	// Open tells that the requests had a schedule, so that their rate is not
 	// the service's.
 	Open bool
@@ -28,13 +31,10 @@ type LoadSide struct {
 // The unit is the run: requests within a run depend on each other, and tests
 // over single requests called 85 of 100 pairs of identical runs different. The
 // key rows are the share of errors, requests per second in a closed loop, and the
-// median and the 99th percentile of the response time in an open one. Each has to clear half the share
-// of error, so that identical services come out different in at most 5 of 100
-// comparisons: where there is only one, the other half is for what no order of runs
-// evens out, such as two equal processes of which one has got the better place on
-// the CPUs for a while. Where runs took turns, the pairs have
-// to agree as well: what disturbs a machine often lasts longer than a run, and
-// then two runs in a row are not two witnesses (see Change.paired).
+// median and the 99th percentile of the response time in an open one; they share one
+// error of 5 %. Where runs took turns, those that followed each other are one block: what
+// disturbs a machine often lasts longer than a run, and then two runs in a row are not
+// two witnesses (see [stats.Compare]).
 func Loads(sides []LoadSide, interleaved bool) *Table {
 	t := &Table{Schema: Schema, Rows: []Row{}, Notes: []string{}, Interleaved: interleaved}
 	all := make([]*facts.Facts, len(sides))
@@ -50,72 +50,41 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 		t.Titles = append(t.Titles, s.Title)
 		t.Rounds = append(t.Rounds, len(s.Runs))
 	}
-	keys := 0
+	of := turns(sides, interleaved)
 	for _, m := range loadRows(open) {
-		if row, ok := m.row(all); ok {
+		if row, ok := m.row(all, of); ok {
 			t.Rows = append(t.Rows, row)
-			if m.key {
-				keys++
-			}
 		}
 	}
-	for _, row := range t.Rows {
-		for i := range row.Changes {
-			// What is zero on one side alone has no p, and no part of the error.
-			if c := &row.Changes[i]; row.Key && c.P < 1 {
-				c.share(max(keys, 2))
-				if interleaved {
-					c.paired(row.Cells[0].all, row.Cells[i+1].all, row.Better)
-				}
-			}
-		}
+	for i := range all[1:] {
+		t.settle(i)
 	}
 	t.errorsDecide()
 	t.noteLoads(all, fewest)
 	return t
 }
 
-// share takes a verdict back that rests on more than its part of the error that
-// is allowed to all together (Bonferroni).
-func (c *Change) share(parts int) {
-	if (c.Verdict == Improved || c.Verdict == Regressed) && c.P >= (1-Confidence)/float64(parts) {
-		c.Verdict = Undecided
-	}
-}
-
-// paired takes a verdict back when the runs of one round, which followed each
-// other, do not say the same: by an exact sign test where there are enough pairs
-// for one, and else when a single pair disagrees. Seven pairs that agree have a
-// probability of 1.6 %, five of 6.3 %, which the rank test makes up for.
-func (c *Change) paired(old, new []float64, better Better) {
-	if c.Verdict != Improved && c.Verdict != Regressed || len(old) != len(new) {
-		return
-	}
-	rises := (c.Verdict == Improved) == (better == Higher)
-	same, n := 0, 0
-	for i := range old {
-		if old[i] == new[i] {
-			continue
+// turns are the blocks of load runs: by when they began, or, where nobody knows, the first
+// run of each side, the second, and so on.
+func turns(sides []LoadSide, interleaved bool) (of blocks) {
+	for _, s := range sides[1:] {
+		var two [2][]int
+		switch first := &sides[0]; {
+		case !interleaved:
+		case len(first.Starts) == len(first.Runs) && len(s.Starts) == len(s.Runs):
+			if found := stats.Blocks([][]time.Time{first.Starts, s.Starts}); found != nil {
+				two = [2][]int(found)
+			}
+		default:
+			for side, n := range []int{len(first.Runs), len(s.Runs)} {
+				for i := range n {
+					two[side] = append(two[side], i)
+				}
+			}
 		}
-		n++
-		if (new[i] > old[i]) == rises {
-			same++
-		}
+		of = append(of, two)
 	}
-	if least := math.Ldexp(2, -n); signTest(same, n) > max(1-Confidence, least) {
-		c.Verdict = Undecided
-	}
-}
-
-// signTest returns the two-sided probability that at least so many of n pairs
-// point one way when either way is as likely.
-func signTest(same, n int) float64 {
-	p, ways := 0.0, 1.0 // n over k, from k = n down
-	for k := n; k >= same; k-- {
-		p += ways
-		ways = ways * float64(k) / float64(n-k+1)
-	}
-	return min(1, 2*p*math.Ldexp(1, -n))
+	return of
 }
 
 // loadRows are the figures of load runs, in the order in which they are shown.

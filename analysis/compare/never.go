@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"loupe/analysis/gc"
@@ -31,7 +30,7 @@ func took(d time.Duration) float64 {
 func (c *Cell) fill(id string, values []float64) {
 	c.Rounds = []float64{}
 	missing := false
-	for _, v := range values {
+	for i, v := range values {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			missing = true
@@ -41,7 +40,7 @@ func (c *Cell) fill(id string, values []float64) {
 		default:
 			c.Rounds = append(c.Rounds, v)
 		}
-		c.all = append(c.all, v)
+		c.all, c.rounds = append(c.all, v), append(c.rounds, i)
 	}
 	if missing && ofAllRounds[id] {
 		*c = Cell{Rounds: []float64{}, Median: gc.Unknown()}
@@ -74,52 +73,16 @@ var ofAllRounds = map[string]bool{
 // NeverCame tells that most rounds have a time that never came.
 func (c *Cell) NeverCame() bool { return c.Never > 0 && !c.Median.Known() }
 
-// byRanks judges values of which some have no ratio, since they never came or are
-// zero: by their ranks alone.
-func (m metric) byRanks(old, new []float64) Change {
-	c := Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1}
-	if min(len(old), len(new)) < EnoughRounds {
-		return c
-	}
-	c.Verdict = Undecided
-	if slices.Min(old) == never && slices.Min(new) == never {
-		return c
-	}
-	// Times stand in for ranks, which is all that the test looks at.
-	order := slices.Compact(slices.Sorted(slices.Values(slices.Concat(old, new))))
-	rank := func(values []float64) (out []float64) {
-		for _, v := range values {
-			at, _ := slices.BinarySearch(order, v)
-			out = append(out, float64(at+1))
+// side are the values of a cell for a comparison, with the blocks that its rounds are of.
+func (c *Cell) side(blocks []int) (s stats.Side) {
+	for i, v := range c.all {
+		if v == never {
+			v = math.Inf(1)
 		}
-		return out
+		s.Values = append(s.Values, v)
+		if blocks != nil {
+			s.Blocks = append(s.Blocks, blocks[c.rounds[i]])
+		}
 	}
-	a, b := rank(old), rank(new)
-	c.P = stats.Compare(stats.Side{Values: a}, stats.Side{Values: b}, Confidence).P
-	if up := stats.Median(b) - stats.Median(a); c.P < 1-Confidence && up != 0 {
-		c.Verdict = m.direction(up > 0)
-	}
-	return c
-}
-
-// agree takes back what contradicts the figures that stand beside it: the estimate
-// is the median over all pairs of rounds, which in rounds that fall into two heaps can
-// lie on the other side of the ratio of the medians. Then the ratio of the medians
-// is told, and nothing is decided.
-func (c *Change) agree(old, new gc.Figure) {
-	if !c.Ratio.Known() || !old.Known() || !new.Known() || old <= 0 || new <= 0 {
-		return
-	}
-	ratio := float64(new) / float64(old)
-	estimate := float64(c.Ratio)
-	if (ratio-1)*(estimate-1) > 0 || math.Abs(estimate-1) <= ROPE && math.Abs(ratio-1) <= ROPE {
-		return
-	}
-	c.Ratio = gc.Figure(ratio)
-	if c.Low.Known() && (ratio < float64(c.Low) || ratio > float64(c.High)) {
-		c.Low, c.High, c.Confidence = gc.Unknown(), gc.Unknown(), 0
-	}
-	if c.Verdict != NoVerdict && c.Verdict != Same {
-		c.Verdict = Undecided
-	}
+	return s
 }

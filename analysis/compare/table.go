@@ -42,31 +42,6 @@ const (
 	Neither Better = ""
 )
 
-// Verdict is what a comparison of rounds comes to.
-type Verdict string
-
-// The verdicts.
-const (
-	Improved  Verdict = "better"
-	Regressed Verdict = "worse"
-	Changed   Verdict = "changed" // of a row in which neither way is better
-	Same      Verdict = "same"
-	Undecided Verdict = "undecided"
-	NoVerdict Verdict = "" // too few rounds for any
-)
-
-// ROPE is the region of practical equivalence: a change that lies within it
-// is none.
-const ROPE = 0.01
-
-// Confidence is that of the intervals.
-const Confidence = 0.95
-
-// EnoughRounds is the number of rounds a side from which a verdict is given:
-// with four the exact rank test reaches p = 0.029, which is too much where two
-// rows decide.
-const EnoughRounds = 5
-
 // Cell is what one recording has in a row.
 type Cell struct {
 	// Median is that of the rounds, of failures their sum; NaN when no round has
@@ -78,19 +53,8 @@ type Cell struct {
 	Rounds []float64 `json:"rounds"`
 	Never  int       `json:"never,omitempty"`
 
-	all []float64 // round by round, with never
-}
-
-// Change compares a recording with the first one.
-type Change struct {
-	// Ratio is new over old with its interval; unknown where a value is
-	// zero or missing.
-	Ratio      gc.Figure `json:"ratio"`
-	Low        gc.Figure `json:"low"`
-	High       gc.Figure `json:"high"`
-	Confidence float64   `json:"confidence"`
-	P          float64   `json:"p"`
-	Verdict    Verdict   `json:"verdict"`
+	all    []float64 // round by round, with never
+	rounds []int     // which round each of them is of, from 0
 }
 
 // Row is one figure of all recordings.
@@ -233,6 +197,7 @@ var metricRows = []metric{
 	{"assist_percent", "Assist share of marking", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.AssistPercent) / 100 })},
 	{"peak_heap", "Peak heap", Bytes, Lower, false, ofGC(func(d *gc.Derived) float64 { return float64(d.PeakHeapMB) * (1 << 20) })},
 	{"max_rss", "Peak memory (RSS)", Bytes, Lower, false, func(r *facts.Round) float64 { return positive(float64(r.MaxRSS)) }},
+	{"goroutines", "Peak goroutines", Count, Neither, false, func(r *facts.Round) float64 { return positive(float64(r.Goroutines)) }},
 }
 
 // growsWithWork names the rows that grow with the number of requests, which
@@ -270,18 +235,35 @@ func Compare(all ...*facts.Facts) *Table {
 		t.Rounds = append(t.Rounds, len(f.Rounds))
 		fewest = min(fewest, len(f.Rounds))
 	}
+	blocks := blocksOf(all, roundTimes)
 	for _, m := range metricRows {
-		if row, ok := m.row(all); ok {
+		if row, ok := m.row(all, blocks); ok {
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	t.errorsDecide()
 	t.note(all, fewest)
-	t.settle(all)
+	t.withhold(all)
 	return t
 }
 
-func (m metric) row(all []*facts.Facts) (row Row, ok bool) {
+// blocks are, for each recording but the first, which block each round of the first and of
+// it belongs to; nil where they did not take turns.
+type blocks [][2][]int
+
+// blocksOf finds the blocks of recordings by when their rounds began.
+func blocksOf(all []*facts.Facts, when func(f *facts.Facts) []time.Time) (of blocks) {
+	for _, f := range all[1:] {
+		var two [2][]int
+		if found := stats.Blocks([][]time.Time{when(all[0]), when(f)}); found != nil {
+			two = [2][]int(found)
+		}
+		of = append(of, two)
+	}
+	return of
+}
+
+func (m metric) row(all []*facts.Facts, of blocks) (row Row, ok bool) {
 	row = Row{ID: m.id, Name: m.name, Unit: m.unit, Better: m.better, Key: m.key}
 	for _, f := range all {
 		var values []float64
@@ -294,7 +276,7 @@ func (m metric) row(all []*facts.Facts) (row Row, ok bool) {
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {
-		c := m.change(row.Cells[0].all, row.Cells[i+1].all)
+		c := Judge(row.Cells[0].side(of[i][0]), row.Cells[i+1].side(of[i][1]), m.better)
 		c.agree(row.Cells[0].Median, row.Cells[i+1].Median)
 		if growsWithWork[m.id] && explained(c.Verdict, all[0], f) {
 			c.Verdict = Changed
@@ -304,75 +286,12 @@ func (m metric) row(all []*facts.Facts) (row Row, ok bool) {
 	return row, ok
 }
 
-func (m metric) change(old, new []float64) Change {
-	if slices.Contains(old, never) || slices.Contains(new, never) {
-		return m.byRanks(old, new)
-	}
-	if len(old) == 0 || len(new) == 0 || stats.Median(old) == 0 || stats.Median(new) == 0 {
-		return Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1, Verdict: zeroVerdict(m, old, new)}
-	}
-	if slices.Min(old) <= 0 || slices.Min(new) <= 0 {
-		// The ratio to a round of zero is no number: that of the medians is.
-		c := m.byRanks(old, new)
-		c.Ratio = gc.Figure(stats.Median(new) / stats.Median(old))
-		return c
-	}
-	r := stats.Compare(stats.Side{Values: old}, stats.Side{Values: new}, Confidence)
-	c := Change{Ratio: gc.Figure(r.Estimate), Low: gc.Figure(r.Low), High: gc.Figure(r.High), Confidence: r.Confidence, P: r.P}
-	if r.N < EnoughRounds {
-		c.Low, c.High, c.Confidence = gc.Unknown(), gc.Unknown(), 0
-		return c
-	}
-	c.Verdict = m.verdict(r)
-	return c
-}
-
-// zeroVerdict judges rows in which one side is all zeros and the other has
-// none, such as collections with the collector off: a ratio cannot.
-func zeroVerdict(m metric, old, new []float64) Verdict {
-	if len(old) < EnoughRounds || len(new) < EnoughRounds {
-		return NoVerdict
-	}
-	switch {
-	case slices.Max(old) == 0 && slices.Max(new) == 0:
-		return Same
-	case slices.Max(old) == 0 && slices.Min(new) > 0:
-		return m.direction(true)
-	case slices.Max(new) == 0 && slices.Min(old) > 0:
-		return m.direction(false)
-	}
-	return Undecided
-}
-
-// direction is the verdict on a value that has clearly risen or fallen.
-func (m metric) direction(up bool) Verdict {
-	switch {
-	case m.better == Neither:
-		return Changed
-	case (m.better == Higher) == up:
-		return Improved
-	}
-	return Regressed
-}
-
-func (m metric) verdict(r stats.Comparison) Verdict {
-	switch {
-	case r.Low > 1-ROPE && r.High < 1+ROPE:
-		return Same
-	case r.Low > 1 && r.P < 1-Confidence && r.Estimate > 1+ROPE:
-		return m.direction(true)
-	case r.High < 1 && r.P < 1-Confidence && r.Estimate < 1-ROPE:
-		return m.direction(false)
-	}
-	return Undecided
-}
-
 // interleaved tells whether the rounds of every recording lie among those of
 // the first one, by the clock on the wall.
 func interleaved(all []*facts.Facts) bool {
-	first, last := roundTimes(all[0])
+	first, last := endsOf(all[0])
 	for _, f := range all[1:] {
-		from, to := roundTimes(f)
+		from, to := endsOf(f)
 		if len(f.Rounds) < 2 || len(all[0].Rounds) < 2 || !from.Before(last) || !first.Before(to) {
 			return false
 		}
@@ -380,16 +299,10 @@ func interleaved(all []*facts.Facts) bool {
 	return len(all) > 1
 }
 
-// roundTimes returns when the first and the last round began.
-func roundTimes(f *facts.Facts) (first, last time.Time) {
-	for i, r := range f.Rounds {
-		at := f.Manifest.Start.Add(time.Duration(r.Phase.Span.Start))
-		if i == 0 || at.Before(first) {
-			first = at
-		}
-		if i == 0 || at.After(last) {
-			last = at
-		}
+// endsOf returns when the first and the last round began.
+func endsOf(f *facts.Facts) (first, last time.Time) {
+	if starts := roundTimes(f); len(starts) > 0 {
+		return slices.MinFunc(starts, time.Time.Compare), slices.MaxFunc(starts, time.Time.Compare)
 	}
 	return first, last
 }
@@ -402,12 +315,21 @@ func runs(n int) string {
 	return fmt.Sprintf("a set of %d runs", n)
 }
 
+// fixedOrder is what is said of rounds that took turns in an order that was not drawn.
+const fixedOrder = "the rounds took turns in a fixed order: what comes back every two or four rounds on this machine looks like a difference (loupe run -vs draws the order)"
+
 func (t *Table) note(all []*facts.Facts, fewest int) {
 	if fewest < EnoughRounds && len(all) > 1 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", runs(fewest), EnoughRounds))
 	}
 	if !t.Interleaved && len(all) > 1 && fewest >= EnoughRounds {
 		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")
+	}
+	for _, f := range all[1:] {
+		if all[0].Manifest.Turns == nil && t.Interleaved && stats.Fixed(roundTimes(all[0]), roundTimes(f)) {
+			t.Notes = append(t.Notes, fixedOrder)
+			break
+		}
 	}
 	for _, f := range all {
 		for _, r := range f.Rounds {

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,6 +50,8 @@ type Round struct {
 	Collections float64
 	// MaxRSS is in bytes; 0 when unknown.
 	MaxRSS int64
+	// Goroutines is the largest number of them that a sample has seen; 0 when unknown.
+	Goroutines int64
 	// Ended tells that the program ended by itself within the phase.
 	Ended bool
 	// Damage says which entries could not be read, and what the round is
@@ -281,6 +284,9 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 	}
 	if set, err := s.Metrics(r.Phase.Run); err == nil {
 		r.AllocRate, r.Collections = allocRate(set, work), collections(set, work)
+		if n := set.Series("/sched/goroutines:goroutines").In(work).Values; len(n) > 0 {
+			r.Goroutines = int64(slices.Max(n))
+		}
 		if r.GC != nil && len(log.Cycles) == 0 && everCollected(set) {
 			r.GC = nil // the lines went elsewhere: a program may close its standard error
 		}

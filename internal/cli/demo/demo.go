@@ -267,7 +267,7 @@ var errDemoDeadline = errors.New("the demo is over")
 // of them, and none when the time is over.
 func (d *demo) record(e *command.Env, turns []*record.Turn, plan demoPlan, begun time.Time) error {
 	if !d.fit {
-		return record.TakeTurns(e, turns, plan.rounds, true)
+		return record.TakeTurns(e, turns, record.Rounds{Number: plan.rounds, Turns: true})
 	}
 	progress := e.Progress(d.quiet)
 	deadline := begun.Add(demoDeadline)
@@ -278,7 +278,7 @@ func (d *demo) record(e *command.Env, turns []*record.Turn, plan demoPlan, begun
 	ctx, cancel := context.WithDeadline(outer, deadline)
 	defer cancel()
 	e.Ctx = ctx
-	err := record.TakeTurns(e, turns, plan.rounds, true)
+	err := record.TakeTurns(e, turns, record.Rounds{Number: plan.rounds, Turns: true})
 	e.Ctx = outer
 	if ctx.Err() == nil || outer.Err() != nil {
 		return err

@@ -3,6 +3,8 @@ package record
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
 	"loupe/recording"
+	"loupe/value/stats"
 )
 
 // Run is loupe run.
@@ -49,10 +52,13 @@ kept in the recording; -output show prints it while it runs as well. Ctrl-C ends
 the recording and keeps everything; twice aborts. The exit code is 1 when the
 program or a phase failed.
 
-With -vs a second program takes turns with the first, round by round in the
-order ABBA, so that a drift of the machine hits both alike; -vs takes whatever
-TARGET may be, or @REV for the same package at a revision in git. The exit code is
-3 when requests per second, CPU time or wall time got worse, as of loupe compare.`,
+With -vs a second program takes turns with the first. Which of them comes first
+is drawn for each round, so that neither a drift of the machine nor what comes
+back every so often falls on one of them; -order-seed repeats the order of another
+recording. -vs takes whatever TARGET may be, or @REV for the same package at a
+revision in git. A verdict takes five rounds; from seven on, noise that both
+programs have in common falls out (docs/statistics.md). The exit code is 3 when
+requests per second, CPU time or wall time got worse, as of loupe compare.`,
 	StopAtFirst: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		var f runFlags
@@ -65,6 +71,8 @@ TARGET may be, or @REV for the same package at a revision in git. The exit code 
 		fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the packages of the module that allocate\nonce more to keep why they do; -diagnostics=false leaves it out")
 		fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process")
 		fs.StringVar(&f.vs, "vs", "", "take turns with this other `target`, or @REV")
+		fs.Uint64Var(&f.seed, "order-seed", 0, "draw the order of -vs from this `number`; 0 takes a new one")
+		fs.Needs([]string{"order-seed"}, "vs")
 		fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
 			if !strings.Contains(s, "=") {
 				return errors.New("want NAME=value")
@@ -84,6 +92,7 @@ type runFlags struct {
 	output        string
 	vs            string
 	rounds        int
+	seed          uint64
 	env           []string
 }
 
@@ -291,16 +300,37 @@ func (f *runFlags) record(e *command.Env, targets []*Turn, plan collect.Plan) er
 			t.Options.Progress("what it prints goes into %s (-output show prints it here too)", t.Dir)
 		}
 	}
-	return TakeTurns(e, targets, f.rounds, f.vs != "")
+	return TakeTurns(e, targets, Rounds{Number: f.rounds, Turns: f.vs != "", Seed: f.seed})
 }
 
-// TakeTurns records every target for a number of rounds in the order ABBA.
+// Rounds says how many there are, and whether programs take turns in them.
+type Rounds struct {
+	Number int
+	// Turns numbers the rounds also of one program, or in one round.
+	Turns bool
+	// Seed is what the order within the rounds is drawn from; 0 draws a seed too.
+	Seed uint64
+}
+
+// order is the one that the rounds are drawn in.
+func (r Rounds) order() *stats.Order {
+	if r.Seed == 0 {
+		r.Seed = uint64(rand.Uint32())%math.MaxUint32 + 1 // every reader of JSON can hold it
+	}
+	return &stats.Order{Seed: r.Seed}
+}
+
+// TakeTurns records every target for a number of rounds, each in an order that is drawn.
 // The bare phases are what is compared; the other phases follow the last one,
 // in the same process. A recording that was begun is always closed.
-func TakeTurns(e *command.Env, targets []*Turn, rounds int, number bool) (err error) {
+func TakeTurns(e *command.Env, targets []*Turn, rounds Rounds) (err error) {
 	defer e.Keeps()()
+	var drawn *stats.Order
+	if len(targets) > 1 {
+		drawn = rounds.order()
+	}
 	for _, t := range targets {
-		w, cerr := recording.Create(t.Dir, recording.Manifest{Title: t.Name, Tool: command.Version(), Host: collect.HostFacts()})
+		w, cerr := recording.Create(t.Dir, recording.Manifest{Title: t.Name, Tool: command.Version(), Host: collect.HostFacts(), Turns: drawn})
 		if cerr != nil {
 			return cerr
 		}
@@ -314,20 +344,19 @@ func TakeTurns(e *command.Env, targets []*Turn, rounds int, number bool) (err er
 			return cerr
 		}
 	}
-	order := 0
-	for round := 0; round < rounds; round++ {
-		for i := range targets {
-			if round%2 == 1 {
-				i = len(targets) - 1 - i
-			}
+	for round := range rounds.Number {
+		order := []int{0}
+		if drawn != nil {
+			order = drawn.Block(round, len(targets))
+		}
+		for at, i := range order {
 			t := targets[i]
 			plan := t.Plan
-			order++
-			if number || rounds > 1 {
-				plan.Round, plan.Order = round+1, order
-				t.Options.Progress("round %d of %d: %s", round+1, rounds, t.Name)
+			if rounds.Turns || rounds.Number > 1 {
+				plan.Round, plan.Order = round+1, round*len(targets)+at+1
+				t.Options.Progress("round %d of %d: %s", round+1, rounds.Number, t.Name)
 			}
-			if round+1 < rounds {
+			if round+1 < rounds.Number {
 				plan.Phases = plan.Phases[:1]
 			}
 			if err := t.Recorder.Record(e.Ctx, plan); err != nil {
