@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,7 +110,7 @@ func Commands(herd *collect.Herd, commands [][]string, opt CommandOptions) ([]*C
 			name += "/" + opt.Params[i].Name + "=" + strings.Join(strings.Fields(v), "_")
 			pairs = append(pairs, "{"+opt.Params[i].Name+"}", v)
 		}
-		c := &Case{Name: name, Config: []string{"goos: " + runtime.GOOS, "goarch: " + runtime.GOARCH}}
+		c := &Case{Name: name, Config: machine()}
 		fill := strings.NewReplacer(pairs...)
 		for _, words := range commands {
 			one := &commandRun{herd: herd, opt: opt, prepare: fill.Replace(opt.Prepare)}

@@ -17,17 +17,15 @@ type printed struct {
 // measured. What the benchmark itself prints may stand before it.
 var figures = regexp.MustCompile(`(?:^|[^0-9.])(\d+)((?:\t *[^\t ]+ [^\t ]+)+)\s*$`)
 
-// parse reads the results out of the output of a test binary, and the lines about the
-// machine. The name of a benchmark is printed before it runs, so that there may be lines
+// parse reads the results out of the output of a test binary, and what it says about the
+// CPU. The name of a benchmark is printed before it runs, so that there may be lines
 // of its own before its figures.
-func parse(output string) (results []printed, config []string) {
+func parse(output string) (results []printed, cpu string) {
 	name := ""
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
-		for _, key := range []string{"goos: ", "goarch: ", "cpu: "} {
-			if strings.HasPrefix(line, key) {
-				config = append(config, line)
-			}
+		if strings.HasPrefix(line, "cpu: ") && cpu == "" {
+			cpu = line
 		}
 		if strings.HasPrefix(line, "Benchmark") {
 			name, _, _ = strings.Cut(line, "\t")
@@ -48,7 +46,7 @@ func parse(output string) (results []printed, config []string) {
 		results = append(results, printed{name, n, values})
 		name = ""
 	}
-	return results, config
+	return results, cpu
 }
 
 // valuesOf reads "\t  12.3 ns/op\t 4 B/op".

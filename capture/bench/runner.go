@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type Runner struct {
 	// Timeout bounds the time of one process.
 	Timeout time.Duration
 	Flags   []string // for the test binaries
-	// Temp is a private directory.
+	// Progress is told what happens.
 	Progress func(format string, args ...any)
 	herd     collect.Herd
 }
@@ -120,7 +121,11 @@ func (r *Runner) find(ctx context.Context, p *Package, top string) ([]found, err
 		length = "1x"
 	}
 	out, err := r.run(ctx, p, "-test.bench="+r.Bench.of(top), "-test.benchtime="+length, "-test.benchmem")
-	results, config := parse(out.stdout)
+	results, cpu := parse(out.stdout)
+	config := machine()
+	if cpu != "" {
+		config = append(config, cpu)
+	}
 	var all []found
 	suffix := commonSuffix(results)
 	for _, one := range results {
@@ -142,6 +147,9 @@ func (r *Runner) find(ctx context.Context, p *Package, top string) ([]found, err
 	}
 	return all, err
 }
+
+// machine is what Go's benchmark format says about the machine that everything runs on.
+func machine() []string { return []string{"goos: " + runtime.GOOS, "goarch: " + runtime.GOARCH} }
 
 // commonSuffix is the number of Ps behind the names of results, where the binary does not
 // tell it: what all of them end in. One alone may be named so.

@@ -77,11 +77,11 @@ func (h *Herd) Run(ctx context.Context, l Launch) (Ran, error) {
 	cmd.WaitDelay = time.Second // a child that it left holds its output
 	h.minder.join(cmd)
 	r := Ran{Before: sampleOS(0)}
-	ours := ownPeak()
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return r, err
 	}
+	ours := ownPeak()
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
 	err := h.await(ctx, waited, cmd.Process, l.Timeout, &r)
@@ -92,7 +92,7 @@ func (h *Herd) Run(ctx context.Context, l Launch) (Ran, error) {
 	}
 	if state := cmd.ProcessState; state != nil {
 		r.User, r.System, r.Peak = state.UserTime(), state.SystemTime(), system.PeakMemory(state)
-		r.AtMost = r.Peak <= ours
+		r.AtMost = r.Peak <= ours+ours/8 // the kernel counts pages in lots
 		r.Code, r.State = state.ExitCode(), state.String()
 	}
 	return r, errors.Join(ctx.Err(), err)
