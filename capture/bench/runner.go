@@ -110,13 +110,17 @@ func (r *Runner) top(ctx context.Context, p *Package) ([]string, error) {
 	return names, nil
 }
 
-// probing is how long a benchmark runs when it is looked for, at most.
-const probing = 50 * time.Millisecond
+// A benchmark that is looked for runs so long at most, to find out how long an operation
+// takes, and at least so long that a first one, which is slow, is not all.
+const (
+	probing      = 50 * time.Millisecond
+	leastProbing = 10 * time.Millisecond
+)
 
 // find runs a benchmark of the top once, which finds what it runs in turn. What was found
 // before it failed is returned with the error.
 func (r *Runner) find(ctx context.Context, p *Package, top string) ([]found, error) {
-	length := min(r.For, probing).String()
+	length := max(leastProbing, min(r.For, probing)).String()
 	if r.Times > 0 {
 		length = "1x"
 	}

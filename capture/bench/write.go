@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,12 +18,13 @@ type Writer struct {
 	// names of the sides, each told apart by the key "side"; nil for one side alone.
 	names  []string
 	config map[string]string
+	told   map[string]bool // units
 }
 
 // NewWriter makes a writer. Names are those of the sides, such as before and after; nil
 // where there is one.
 func NewWriter(to io.Writer, names []string) *Writer {
-	return &Writer{to: to, names: names, config: map[string]string{}}
+	return &Writer{to: to, names: names, config: map[string]string{}, told: map[string]bool{}}
 }
 
 // Comment writes a line that readers of the format leave out.
@@ -31,17 +33,18 @@ func (w *Writer) Comment(format string, args ...any) error {
 	return err
 }
 
-// ours are the units of the format that only loupe writes: less is better of all of them.
+// ours are the units of the format that only loupe writes: less is better of all of them,
+// which readers of the format are told in front of the first result that has one.
 var ours = []string{CPU, ProcessCPU, Collections, UserTime, SystemTime, PeakRSS}
 
-// Units writes which way is better of the units that readers of the format do not know.
-func (w *Writer) Units() error {
-	var b strings.Builder
-	for _, unit := range ours {
-		fmt.Fprintf(&b, "Unit %s better=lower\n", unit)
+// describe tells of the units of a result that were not told of.
+func (w *Writer) describe(b *strings.Builder, r *Result) {
+	for _, v := range r.Values {
+		if slices.Contains(ours, v.Unit) && !w.told[v.Unit] {
+			w.told[v.Unit] = true
+			fmt.Fprintf(b, "Unit %s better=lower\n", v.Unit)
+		}
 	}
-	_, err := io.WriteString(w.to, b.String())
-	return err
 }
 
 // Round writes the last round of a case, the base first whatever the order was, so that
@@ -53,6 +56,7 @@ func (w *Writer) Round(c *Case) error {
 			continue
 		}
 		r := s.Results[len(s.Results)-1]
+		w.describe(&b, &r)
 		for _, line := range c.Config {
 			w.set(&b, line)
 		}

@@ -127,7 +127,7 @@ func (m *measurement) head(w *bench.Writer) error {
 			err = errors.Join(err, w.Comment("side %s: %s", m.sides[i], title))
 		}
 	}
-	return errors.Join(err, w.Units())
+	return err
 }
 
 // measured is a case with a side held against the first.

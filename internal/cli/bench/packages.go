@@ -99,6 +99,12 @@ func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp st
 			patterns[i] = "./" + rel
 		}
 	}
+	var other bench.Tree
+	if f.vs != "" { // before anything is built
+		if other, err = f.other(e, dir, temp); err != nil {
+			return nil, err
+		}
+	}
 	progress := e.Progress(f.quiet)
 	buildIn := func(t bench.Tree, name string) ([]*bench.Package, error) {
 		progress("building %s%s", strings.Join(patterns, " "), of(t.Name))
@@ -117,10 +123,6 @@ func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp st
 	}
 	if f.vs == "" {
 		return [][]*bench.Package{mine}, nil
-	}
-	other, err := f.other(e, dir, temp)
-	if err != nil {
-		return nil, err
 	}
 	m.titles = []string{other.Name, "this tree"}
 	if other.Binary != "" {
