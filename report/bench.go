@@ -1,9 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,19 +96,23 @@ type CommandLine struct {
 
 // CommandSheet is the table of commands.
 func CommandSheet(lines []CommandLine) *Sheet {
-	s := &Sheet{Key: "commands", Columns: []Column{
-		{"command", "command"}, {"params", "parameters"}, {"median_ns", "median"}, {"min_ns", "min"}, {"max_ns", "max"},
-		{"user_ns", "user"}, {"system_ns", "system"}, {"peak_rss", "peak RSS"}, {"rounds", "rounds"}, {"ratio", "to fastest"},
-	}}
+	s := &Sheet{Key: "commands", Columns: []Column{{"command", "command"}}}
+	params := slices.ContainsFunc(lines, func(l CommandLine) bool { return l.Params != "" })
+	if params {
+		s.Columns = append(s.Columns, Column{"parameters", "parameters"})
+	}
+	s.Columns = append(s.Columns, Column{"median_ns", "median"}, Column{"min_ns", "min"}, Column{"max_ns", "max"},
+		Column{"user_ns", "user"}, Column{"system_ns", "system"}, Column{"peak_rss", "peak RSS"}, Column{"rounds", "rounds"}, Column{"ratio", "to fastest"})
 	for _, l := range lines {
 		var peak any
 		if l.Peak > 0 {
 			peak = Bytes(l.Peak)
 		}
-		s.Rows = append(s.Rows, []any{
-			l.Name, cmp.Or(l.Params, " "), l.Median, l.Low, l.High, l.User, l.System, peak, l.Rounds,
-			sample{l.Ratio, "×" + unit.Number(l.Ratio)},
-		})
+		row := []any{l.Name}
+		if params {
+			row = append(row, l.Params)
+		}
+		s.Rows = append(s.Rows, append(row, l.Median, l.Low, l.High, l.User, l.System, peak, l.Rounds, sample{l.Ratio, "×" + unit.Number(l.Ratio)}))
 	}
 	return s
 }
