@@ -40,11 +40,11 @@ var hooks = []struct {
 	{regexp.MustCompile(`(?m)^\tb\.result = BenchmarkResult\{[^\n]*$`), 1, "\tloupeResult(b)\n$0"},
 }
 
-// Overlay returns the files of package testing that count the CPU time of benchmarks,
+// overlay returns the files of package testing that count the CPU time of benchmarks,
 // by their paths below root, GOROOT/src ([loupe/capture/collect.BuildOptions.Std]). No
 // source of anybody is changed. It errs where package testing is not what it is known
 // as.
-func Overlay(root string) (map[string]string, error) {
+func overlay(root string) (map[string]string, error) {
 	dir := filepath.Join(root, "testing")
 	name := filepath.Join(dir, "benchmark.go")
 	data, err := os.ReadFile(name)

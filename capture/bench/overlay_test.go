@@ -79,7 +79,7 @@ func TestOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, root := range append(roots, words[0]) {
-		files, err := Overlay(filepath.Join(root, "src"))
+		files, err := overlay(filepath.Join(root, "src"))
 		if err != nil {
 			t.Errorf("%s: %v", root, err)
 			continue

@@ -107,7 +107,7 @@ func buildOne(ctx context.Context, t Tree, opt BuildOptions, p collect.TestPacka
 		target = p.ImportPath
 	}
 	prog, err := collect.Build(ctx, collect.BuildOptions{
-		Target: target, Test: true, Flags: opt.Flags, Dir: t.Dir, Temp: temp, Std: Overlay,
+		Target: target, Test: true, Flags: opt.Flags, Dir: t.Dir, Temp: temp, Std: overlay,
 		Progress: func(format string, args ...any) {},
 	})
 	if err != nil {
