@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/analysis/compare"
 	"loupe/format/benchmark"
+	"loupe/value/unit"
 )
 
 // BenchmarkSchema is the version of the JSON form of tables of benchmarks.
 const BenchmarkSchema = "loupe.benchmarks/1"
 
 // Benchmarks are tables of the output of go test -bench: the figures and their
-// forms are those of benchstat.
+// forms are those of benchstat, the interval of the change and the verdict are ours.
 func Benchmarks(r *benchmark.Result) *Trace {
 	t := &Trace{Schema: BenchmarkSchema}
 	for i, table := range r.Tables {
@@ -58,7 +60,7 @@ func BenchmarkSheet(t *benchmark.Table) *Sheet {
 	for i, f := range t.Files {
 		s.Columns = append(s.Columns, Column{fmt.Sprintf("center_%d", i+1), f}, Column{fmt.Sprintf("range_%d", i+1), "±"})
 		if i > 0 {
-			s.Columns = append(s.Columns, Column{fmt.Sprintf("delta_%d", i+1), "vs base"}, Column{fmt.Sprintf("p_%d", i+1), "p"}, Column{fmt.Sprintf("verdict_%d", i+1), "verdict"})
+			s.Columns = append(s.Columns, Column{fmt.Sprintf("delta_%d", i+1), "vs base"}, Column{fmt.Sprintf("interval_%d", i+1), "interval"}, Column{fmt.Sprintf("p_%d", i+1), "p"}, Column{fmt.Sprintf("verdict_%d", i+1), "verdict"})
 		}
 	}
 	mark := func(warnings ...string) string {
@@ -73,6 +75,7 @@ func BenchmarkSheet(t *benchmark.Table) *Sheet {
 		}
 		return text
 	}
+	judged := compare.Benchmarks(t)
 	for k := range t.Rows {
 		r := &t.Rows[k]
 		row := []any{r.Name}
@@ -82,16 +85,16 @@ func BenchmarkSheet(t *benchmark.Table) *Sheet {
 				row = append(row, nil, nil)
 				continue
 			case c == nil:
-				row = append(row, nil, nil, nil, nil, nil)
+				row = append(row, nil, nil, nil, nil, nil, nil)
 				continue
 			}
 			row = append(row, sample{c.Center, c.Shown}, sample{(c.High - c.Low) / 2, c.Range + mark(c.Warnings...)})
 			switch {
 			case i > 0 && c.Against != nil:
 				a := c.Against
-				row = append(row, sample{a.Ratio, a.Delta}, sample{a.P, a.Test + mark(a.Warnings...)}, BenchmarkVerdict(t.Better, a))
+				row = append(row, sample{a.Ratio, a.Delta}, interval(judged[k][i]), sample{a.P, a.Test + mark(a.Warnings...)}, string(judged[k][i].Verdict))
 			case i > 0:
-				row = append(row, nil, nil, nil)
+				row = append(row, nil, nil, nil, nil)
 			}
 		}
 		s.Rows = append(s.Rows, row)
@@ -101,7 +104,7 @@ func BenchmarkSheet(t *benchmark.Table) *Sheet {
 		for i, m := range t.Means {
 			row = append(row, sample{m.Center, m.Shown + mark(m.Warnings...)}, "")
 			if i > 0 {
-				row = append(row, sample{m.Ratio, m.Delta}, "", "")
+				row = append(row, sample{m.Ratio, m.Delta}, "", "", "")
 			}
 		}
 		s.Rows = append(s.Rows, row)
@@ -112,17 +115,24 @@ func BenchmarkSheet(t *benchmark.Table) *Sheet {
 	return s
 }
 
-// BenchmarkVerdict says in a word what a comparison comes to.
-func BenchmarkVerdict(better int, c *benchmark.Comparison) string {
-	switch {
-	case !c.Significant:
-		return ""
-	case better == 0:
-		return "changed"
-	case (c.Ratio > 1) == (better > 0):
-		return "better"
+// ends are those of the interval of a change: "[-21%, -19%]", and as ratios for programs.
+type ends struct{ low, high float64 }
+
+func (e ends) text() string {
+	print := unit.Change
+	if e.high >= factor {
+		print = times
 	}
-	return "worse"
+	return fmt.Sprintf("[%s, %s]", print(e.low), print(e.high))
+}
+func (e ends) plain() any { return []float64{e.low, e.high} }
+
+// interval is that of a change; nil where it has none.
+func interval(c *compare.Change) any {
+	if !c.Low.Known() || !c.High.Known() {
+		return nil
+	}
+	return ends{float64(c.Low), float64(c.High)}
 }
 
 func superscript(n int) string {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"loupe/analysis/compare"
 	"loupe/format/benchmark"
 	"loupe/report"
 )
@@ -87,15 +88,16 @@ func benchTables(files []benchmark.File, q *query) (*benchView, error) {
 	v := &benchView{Files: r.Files, Results: r.Results, Varying: r.Varying, Problems: r.Problems, Tables: []benchTable{}}
 	for _, t := range r.Tables {
 		one := benchTable{Config: t.Config, Unit: t.Unit, Better: t.Better, Files: t.Files, Table: tableOf(report.BenchmarkSheet(t)), Rows: []benchRow{}}
+		judged := compare.Benchmarks(t)
 		for i := range t.Rows {
 			row := benchRow{Name: t.Rows[i].Name, Cells: []benchCell{}}
 			row.Factor, row.Digits, row.Prefix = t.Rows[i].Scale()
-			for _, c := range t.Rows[i].Cells {
+			for k, c := range t.Rows[i].Cells {
 				cell := benchCell{Values: []float64{}}
 				if c != nil {
 					cell = benchCell{Values: c.Values, Center: c.Center, Low: finite(c.Low, c.Values[0]), High: finite(c.High, c.Values[len(c.Values)-1]), Shown: c.Shown, Range: c.Range}
 					if a := c.Against; a != nil {
-						cell.Delta, cell.Test, cell.Verdict = a.Delta, a.Test, report.BenchmarkVerdict(t.Better, a)
+						cell.Delta, cell.Test, cell.Verdict = a.Delta, a.Test, string(judged[i][k].Verdict)
 					}
 				}
 				row.Cells = append(row.Cells, cell)

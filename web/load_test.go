@@ -229,7 +229,7 @@ func TestBenchmarks(t *testing.T) {
 	if c.Verdict != "better" || c.Delta != "-48.90%" || len(c.Values) != 10 {
 		t.Errorf("half of the time is %+v", c)
 	}
-	if c := v.Tables[1].Rows[0].Cells[1]; c.Delta != "~" || c.Verdict != "" {
+	if c := v.Tables[1].Rows[0].Cells[1]; c.Delta != "~" || c.Verdict != "same" {
 		t.Errorf("the same number of bytes is %+v", c)
 	}
 	if _, err := benchTables(files, askedWith(t, "filter=(")); err == nil {

@@ -85,6 +85,9 @@ type Row struct {
 type Cell struct {
 	// Values are the samples, in ascending order, Runs the same in the order of the file.
 	Values, Runs []float64
+	// Blocks are which block each of Runs was measured in (see [BlockLine]); nil where
+	// that is not told of all.
+	Blocks []int
 	// Center is the median, Low and High the ends of its interval; of few
 	// samples they are not finite.
 	Center, Low, High float64
@@ -158,6 +161,7 @@ func Tabulate(files []File, q Query) (*Result, error) {
 			failed = append(failed, fmt.Sprintf("%s: go test has failed (%s): what was measured may be of a broken program", f.Name, line))
 			problems = append(problems, failed[len(failed)-1])
 		}
+		c.marks = marksOf(text)
 		err := c.Read(bytes.NewReader(text), Input{Name: f.Name, Label: names[i]}, func(problem error) { problems = append(problems, problem.Error()) })
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("%s: %v", f.Name, err))

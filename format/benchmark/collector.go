@@ -49,6 +49,7 @@ type cell struct{ row, col benchproc.Key }
 // column are taken off, should be the same for all of them.
 type samples struct {
 	values  []float64
+	blocks  []int // of each value; unmarked where that is not told
 	residue map[benchproc.Key]bool
 }
 
@@ -71,6 +72,7 @@ type Collector struct {
 	reader  benchfmt.Reader // has the metadata of units of all inputs
 	tables  map[benchproc.Key]*cells
 	results int
+	marks   blockMarks // of the input that is read
 }
 
 // NewCollector reads a query. The error is a [*QueryError] where the syntax is wrong.
@@ -155,6 +157,7 @@ func (c *Collector) add(r *benchfmt.Result) {
 	c.results++
 	at := cell{c.rowBy.Project(r), c.colBy.Project(r)}
 	residue := c.residue.Project(r)
+	_, line := r.Pos()
 	for i, k := range c.tableBy.ProjectValues(r) {
 		t := c.tables[k]
 		if t == nil {
@@ -166,7 +169,7 @@ func (c *Collector) add(r *benchfmt.Result) {
 			s = &samples{residue: map[benchproc.Key]bool{}}
 			t.samples[at], t.rows[at.row], t.cols[at.col] = s, true, true
 		}
-		s.values = append(s.values, r.Values[i].Value)
+		s.values, s.blocks = append(s.values, r.Values[i].Value), append(s.blocks, c.marks.at(line))
 		s.residue[residue] = true
 	}
 }

@@ -37,6 +37,9 @@ func (t *Table) fill(c *cells, q Query, assume benchmath.Assumption) {
 			sample := benchmath.NewSample(slices.Clone(s.values), &thresholds)
 			now := summary(sample, assume, q.Confidence, sorted(s.residue))
 			now.Runs = s.values
+			if !slices.Contains(s.blocks, unmarked) {
+				now.Blocks = s.blocks
+			}
 			if i == 0 {
 				base = sample
 			} else if base != nil {
