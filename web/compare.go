@@ -281,6 +281,7 @@ func compareLoads(ctx context.Context, a, b *side, _ *query) (*compareView, erro
 		if len(one.Runs) == 0 {
 			return nil, nothing("%s has no load run without a profiler.", s.name)
 		}
+		one.Starts = when[i]
 		sides = append(sides, one)
 	}
 	t := compare.Loads(sides, loadlog.TookTurns(when[:]))

@@ -31,7 +31,7 @@ const manyMore = 0.01
 // each.
 func ofRequests(id string) bool {
 	switch id {
-	case "requests", "requests_per_sec", "cpu_per_request", "bytes_per_request", "generator_cpu", "requests_per_collection":
+	case "requests", "requests_per_sec", "cpu_per_request", "bytes_per_request", "service_cpu_per_request", "generator_cpu", "requests_per_collection":
 		return true
 	}
 	return strings.HasPrefix(id, "latency_") || strings.HasPrefix(id, "service_")

@@ -30,9 +30,9 @@ type LoadSide struct {
 //
 // The unit is the run: requests within a run depend on each other, and tests
 // over single requests called 85 of 100 pairs of identical runs different. The
-// key rows are the share of errors, requests per second in a closed loop, and the
-// median and the 99th percentile of the response time in an open one; they share one
-// error of 5 %. Where runs took turns, those that followed each other are one block: what
+// key rows are the share of errors, requests per second in a closed loop, the
+// median and the 99th percentile of the response time in an open one, and the CPU time of
+// the service for each request where it is known; they share one error of 5 %. Where runs took turns, those that followed each other are one block: what
 // disturbs a machine often lasts longer than a run, and then two runs in a row are not
 // two witnesses (see [stats.Compare]).
 func Loads(sides []LoadSide, interleaved bool) *Table {
@@ -60,7 +60,7 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 		t.settle(i)
 	}
 	t.errorsDecide()
-	t.noteLoads(all, fewest)
+	t.noteLoads(all, sides, fewest)
 	return t
 }
 
@@ -123,13 +123,17 @@ func loadRows(open bool) []metric {
 		metric{"bytes_per_request", "Bytes/request", Bytes, Neither, false, ofLoad(func(r *facts.Round) float64 {
 			return positive(float64(r.Load.Bytes) / float64(r.Load.Responses))
 		})},
+		// Waiting for a CPU is no part of it: a busy machine hides less of a change.
+		metric{"service_cpu_per_request", "CPU time of the service/request", Nanoseconds, Lower, true, ofLoad(func(r *facts.Round) float64 {
+			return positive(float64(r.Load.ServiceCPU) / float64(r.Load.Responses))
+		})},
 		metric{"generator_cpu", "CPU time of the generator/request", Nanoseconds, Neither, false, ofLoad(func(r *facts.Round) float64 {
 			return positive(r.Load.Generator.CPUSeconds * 1e9 / float64(r.Load.Responses))
 		})},
 	)
 }
 
-func (t *Table) noteLoads(all []*facts.Facts, fewest int) {
+func (t *Table) noteLoads(all []*facts.Facts, sides []LoadSide, fewest int) {
 	if len(all) > 1 && fewest < EnoughRounds {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d of each, in turns, are needed for an interval (loupe load -repeat 5 -against OTHER …)", runs(fewest), EnoughRounds))
 	}
@@ -150,6 +154,11 @@ func (t *Table) noteLoads(all []*facts.Facts, fewest int) {
 				t.Notes = append(t.Notes, f.Title+": generator-limited, so that its rate is a lower bound: "+why)
 				break
 			}
+		}
+	}
+	for i, s := range sides[1:] {
+		if fixed := stats.Fixed(sides[0].Starts, s.Starts); fixed && t.Interleaved && i == 0 {
+			t.Notes = append(t.Notes, fixedOrder)
 		}
 	}
 	if len(all) == 2 && fewest >= EnoughRounds {

@@ -316,7 +316,7 @@ func runs(n int) string {
 }
 
 // fixedOrder is what is said of rounds that took turns in an order that was not drawn.
-const fixedOrder = "the rounds took turns in a fixed order: what comes back every two or four rounds on this machine looks like a difference (loupe run -vs draws the order)"
+const fixedOrder = "the rounds took turns in a fixed order: what comes back every two or four rounds on this machine looks like a difference (loupe run -vs and loupe load -against draw the order)"
 
 func (t *Table) note(all []*facts.Facts, fewest int) {
 	if fewest < EnoughRounds && len(all) > 1 {

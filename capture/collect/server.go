@@ -80,6 +80,16 @@ func (s *Server) Ended() error {
 	}
 }
 
+// ServiceCPU is the CPU time until now of the process that listens on a loopback address,
+// and its number; 0 where no such process is to be seen.
+func ServiceCPU(hostport string) (used time.Duration, pid int) {
+	if pid = listenerPID(hostport); pid == 0 {
+		return 0, 0
+	}
+	s := sampleOS(pid)
+	return s.User + s.System, pid
+}
+
 // Stop ends the server and the children in its group, politely first, and
 // returns when nothing listens any more.
 func (s *Server) Stop() {

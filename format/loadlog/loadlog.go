@@ -64,6 +64,9 @@ type Header struct {
 	// dropped without an answer, Resent how often requests were.
 	Retry  int   `json:"retry,omitempty"`
 	Resent int64 `json:"resent,omitempty"`
+	// ServiceCPU is the CPU time that the process which answered used from the first
+	// request to the last; 0 where that is not known.
+	ServiceCPU time.Duration `json:"service_cpu_ns,omitempty"`
 	// CPU is the CPU time that the generator used, GCs how often its
 	// own collector ran, Threads how many threads send; Busy is the share of
 	// the time that the busiest of them did not wait, 0 when unknown.

@@ -138,6 +138,8 @@ type Summary struct {
 	Foreign  string  `json:"foreign,omitempty"` // as in [Header]
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`
+	// ServiceCPU is as in [Header].
+	ServiceCPU time.Duration `json:"service_cpu_ns,omitempty"`
 	// RPS counts answered requests, whatever their status.
 	RPS       float64 `json:"rps"`
 	Responses int     `json:"responses"`
@@ -200,7 +202,8 @@ func (l *Log) Summary() *Summary {
 	s := &Summary{
 		Schema: Schema, URL: l.URL, Model: l.Model, Engine: l.Engine, Foreign: l.Foreign, Requests: l.Len(), Seconds: l.Elapsed.Seconds(),
 		Status: map[int]int{}, Errors: map[string]int{}, Unsent: l.Unsent, UnderWay: l.UnderWay, Resent: l.Resent, Notes: l.Notes,
-		Generator: Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy, RunDelay: l.RunDelay},
+		ServiceCPU: l.ServiceCPU,
+		Generator:  Generator{CPUSeconds: l.CPU.Seconds(), GCs: l.GCs, Busy: l.Busy, RunDelay: l.RunDelay},
 	}
 	failed := 0
 	for r := range l.All() {

@@ -43,6 +43,7 @@ func compareLoads(e *command.Env, all []compared, format string) error {
 			side.Runs = append(side.Runs, l.Summary())
 			starts = append(starts, l.Start)
 		}
+		side.Starts = starts
 		sides, when = append(sides, side), append(when, starts)
 	}
 	return examine.PrintLoads(e, compare.Loads(sides, loadlog.TookTurns(when)), format)

@@ -3,7 +3,6 @@ package load
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,11 +106,12 @@ func (a *againstFlags) run(e *command.Env, arms []*arm, save, format string) err
 		}
 	}
 	progress := e.Progress(false)
+	order := command.DrawOrder(0)
 	names := []string{"a", "b"}
 	var failed error
 rounds:
 	for round := range a.repeat {
-		for _, i := range rand.Perm(len(arms)) {
+		for _, i := range order.Block(round, len(arms)) {
 			m := arms[i]
 			m.prefix = names[i]
 			progress("run %d of %d: %s", round+1, a.repeat, m.title)
@@ -151,10 +151,12 @@ func (m *arm) once(e *command.Env, wait time.Duration, save string, round int) e
 }
 
 func (m *arm) load(e *command.Env, save string, round int) error {
+	used := m.serviceCPU()
 	l, err := runLoad(e, m.config)
 	if err != nil {
 		return refusal(err)
 	}
+	l.ServiceCPU = used()
 	if save != "" {
 		if err := saveLoad(filepath.Join(save, fmt.Sprintf("%s-%02d.requests", m.prefix, round)), l); err != nil {
 			return err
@@ -168,6 +170,24 @@ func (m *arm) load(e *command.Env, save string, round int) error {
 		return allFailed(&m.config, s)
 	}
 	m.side.Open = l.Open
-	m.side.Runs = append(m.side.Runs, s)
+	m.side.Runs, m.side.Starts = append(m.side.Runs, s), append(m.side.Starts, l.Start)
 	return nil
+}
+
+// serviceCPU returns a function that tells what CPU time the service has used since: 0
+// where it is not on this machine, has been started again, or was warmed up meanwhile, which
+// would count as requests that nobody has counted.
+func (m *arm) serviceCPU() func() time.Duration {
+	addr, err := loadflags.HostPort(m.config.URL)
+	if err != nil || m.config.Warmup != 0 {
+		return func() time.Duration { return 0 }
+	}
+	before, pid := collect.ServiceCPU(addr)
+	return func() time.Duration {
+		after, now := collect.ServiceCPU(addr)
+		if pid == 0 || now != pid {
+			return 0
+		}
+		return after - before
+	}
 }

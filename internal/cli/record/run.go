@@ -3,8 +3,6 @@ package record
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -312,14 +310,6 @@ type Rounds struct {
 	Seed uint64
 }
 
-// order is the one that the rounds are drawn in.
-func (r Rounds) order() *stats.Order {
-	if r.Seed == 0 {
-		r.Seed = uint64(rand.Uint32())%math.MaxUint32 + 1 // every reader of JSON can hold it
-	}
-	return &stats.Order{Seed: r.Seed}
-}
-
 // TakeTurns records every target for a number of rounds, each in an order that is drawn.
 // The bare phases are what is compared; the other phases follow the last one,
 // in the same process. A recording that was begun is always closed.
@@ -327,7 +317,8 @@ func TakeTurns(e *command.Env, targets []*Turn, rounds Rounds) (err error) {
 	defer e.Keeps()()
 	var drawn *stats.Order
 	if len(targets) > 1 {
-		drawn = rounds.order()
+		order := command.DrawOrder(rounds.Seed)
+		drawn = &order
 	}
 	for _, t := range targets {
 		w, cerr := recording.Create(t.Dir, recording.Manifest{Title: t.Name, Tool: command.Version(), Host: collect.HostFacts(), Turns: drawn})
