@@ -39,14 +39,14 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		ratio := f.Ratio()
 		s.Rows = append(s.Rows, []any{
 			name, f.Unit, measuredIn{f.Before, f.Unit}, measuredIn{f.After, f.Unit}, sample{ratio, unit.Change(ratio)},
-			interval(&f), f.N, verdict,
+			figureInterval(&f), f.N, verdict,
 		})
 	}
 	return s
 }
 
-// interval is that of a change as text: "-4.1% … -2.0%".
-func interval(f *compare.Figure) string {
+// figureInterval is that of a change as text: "-4.1% … -2.0%".
+func figureInterval(f *compare.Figure) string {
 	if f.Exact || f.Verdict == compare.NoVerdict || math.IsNaN(f.Low) || math.IsInf(f.High, 0) {
 		return ""
 	}

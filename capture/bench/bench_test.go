@@ -149,8 +149,8 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const before = "# round 1, run 2 of 2: others used 0.00 CPUs, steal 0.00 CPUs, load 0.00\nBenchmarkA-2\t      10\t       1.5 ns/op\t         2 cpu-ns/op\n"
-	const after = "side: after\n# round 1, run 1 of 2: others used 1.00 CPUs, steal 0.00 CPUs, load 0.00, throttled for 1.00 s\nBenchmarkA-2\t      10\t         3 ns/op\t         4 cpu-ns/op\n"
+	const before = "# round 1, run 2 of 2: others used 0.00 CPUs, steal 0.00 CPUs, load 0.00\n# loupe block 1\nBenchmarkA-2\t      10\t       1.5 ns/op\t         2 cpu-ns/op\n"
+	const after = "side: after\n# round 1, run 1 of 2: others used 1.00 CPUs, steal 0.00 CPUs, load 0.00, throttled for 1.00 s\n# loupe block 1\nBenchmarkA-2\t      10\t         3 ns/op\t         4 cpu-ns/op\n"
 	want := "Unit cpu-ns/op better=lower\ngoos: linux\npkg: p\nside: before\n" + before + after + "side: before\n" + before + after
 	if got := b.String(); got != want {
 		t.Errorf("%s\n\n%s", got, want)

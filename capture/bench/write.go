@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loupe/format/benchmark"
 	"loupe/value/unit"
 )
 
@@ -67,6 +68,9 @@ func (w *Writer) Round(c *Case) error {
 			w.set(&b, "side: "+w.names[i])
 		}
 		fmt.Fprintf(&b, "# %s\n", r.comment(len(c.Sides)))
+		if w.names != nil {
+			fmt.Fprintln(&b, benchmark.BlockLine(r.Round))
+		}
 		b.WriteString(r.line(c.Name))
 	}
 	_, err := io.WriteString(w.to, b.String())
