@@ -80,8 +80,9 @@ func TestRoundsTogether(t *testing.T) {
 	if doubtful.Decided(100) || !doubtful.Decided(1) {
 		t.Error("decided among 100, or not alone")
 	}
-	// A change that cannot be chance stays one, and exact rows are no part of it.
-	all[0] = Measured{Name: "A", Looks: once(), Blocks: roundsOf("ns/op", around(100, 1), around(120, 1))}
+	// A change that cannot be chance stays one: ten rounds could not tell it among 100.
+	clear := roundsOf("ns/op", around(100, 1), around(120, 1))
+	all[0] = Measured{Name: "A", Looks: stats.Looks{At: []int{20}, Error: 0.05}, Blocks: append(clear, clear...)}
 	if r := Rounds(all)[0]; r.Verdict != Slower {
 		t.Errorf("%+v", r)
 	}
