@@ -33,7 +33,7 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		switch {
 		case f.Exact:
 			verdict += ", exactly"
-		case f.Verdict == compare.Undecided && f.Needs > 0:
+		case f.Verdict == compare.Undecided && f.Needs > 0 && f.Needs <= manyRounds:
 			verdict += fmt.Sprintf(", needs about %d more", f.Needs)
 		}
 		ratio := f.Ratio()
@@ -44,6 +44,10 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 	}
 	return s
 }
+
+// manyRounds is the number of rounds from which on it is of no use to tell how many more
+// would decide: the change is none, or the machine is too loud.
+const manyRounds = 1000
 
 // figureInterval is that of a change as text: "-4.1% … -2.0%".
 func figureInterval(f *compare.Figure) string {
