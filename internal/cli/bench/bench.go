@@ -19,8 +19,8 @@ import (
 // Command is loupe bench.
 var Command = &command.Command{
 	Name:  "bench",
-	Short: "measure benchmarks or commands, and say what a change did to them",
-	Args:  "[flags] [packages] | [flags] -- COMMAND [-- COMMAND…]",
+	Short: "measure benchmarks or commands, with verdicts",
+	Args:  "[flags] [packages] | -- COMMAND…",
 	Example: []string{
 		"loupe bench ./... > new.txt                             all benchmarks, interleaved, with CPU time",
 		"loupe bench -vs HEAD ./parser                           is the working tree faster than the last commit?",
