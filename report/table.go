@@ -9,6 +9,7 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/insight"
+	"loupe/value/stats"
 	"loupe/value/unit"
 )
 
@@ -208,11 +209,33 @@ func confidence(t *compare.Table) string {
 	for _, r := range t.Rows {
 		for _, c := range r.Changes {
 			if c.Low.Known() {
-				return fmt.Sprintf("The change is the median over all pairs of rounds; […] is its interval, with a confidence of at least %.0f%% by the exact rank test", 100*min(c.Confidence, compare.Confidence))
+				return fmt.Sprintf("The change is the median over all pairs of rounds%s; […] is its interval, with a confidence of at least %.0f%% by the exact rank test", neighbours(t), 100*min(c.Confidence, compare.Confidence))
 			}
 		}
 	}
 	return ""
+}
+
+// neighbours says of which figures only the rounds that followed each other make pairs.
+func neighbours(t *compare.Table) string {
+	paired, rows := 0, 0
+	for _, r := range t.Rows {
+		for _, c := range r.Changes {
+			if c.Low.Known() {
+				rows++
+			}
+			if c.Method == stats.ByPairs {
+				paired++
+			}
+		}
+	}
+	switch paired {
+	case 0:
+		return ""
+	case rows:
+		return " that followed each other"
+	}
+	return fmt.Sprintf(" (of %s: over those that followed each other, whose noise is the same)", unit.Plural(int64(paired), "figure"))
 }
 
 // writeCameAndWent tells which findings of the first recording are gone in

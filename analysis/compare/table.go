@@ -235,14 +235,16 @@ func Compare(all ...*facts.Facts) *Table {
 		t.Rounds = append(t.Rounds, len(f.Rounds))
 		fewest = min(fewest, len(f.Rounds))
 	}
+	judged := dithered(all)
 	blocks := blocksOf(all, roundTimes)
 	for _, m := range metricRows {
-		if row, ok := m.row(all, blocks); ok {
+		if row, ok := m.row(all, judged, blocks); ok {
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	t.errorsDecide()
 	t.note(all, fewest)
+	t.noteTicks(all)
 	t.withhold(all)
 	return t
 }
@@ -263,21 +265,29 @@ func blocksOf(all []*facts.Facts, when func(f *facts.Facts) []time.Time) (of blo
 	return of
 }
 
-func (m metric) row(all []*facts.Facts, of blocks) (row Row, ok bool) {
+// row is that of a metric: the figures of the recordings, judged by those of the same
+// recordings as they are judged.
+func (m metric) row(all, judged []*facts.Facts, of blocks) (row Row, ok bool) {
 	row = Row{ID: m.id, Name: m.name, Unit: m.unit, Better: m.better, Key: m.key}
-	for _, f := range all {
+	cell := func(f *facts.Facts) (c Cell) {
 		var values []float64
 		for i := range f.Rounds {
 			values = append(values, m.value(&f.Rounds[i]))
 		}
-		var c Cell
 		c.fill(m.id, values)
+		return c
+	}
+	medians := make([]gc.Figure, len(all)) // as judged
+	for k, f := range all {
+		c, as := cell(f), cell(judged[k])
+		medians[k] = as.Median
+		c.all, c.rounds = as.all, as.rounds
 		ok = ok || len(c.all) > 0 && (m.id != errorsRow && m.id != failingRow || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {
 		c := Judge(row.Cells[0].side(of[i][0]), row.Cells[i+1].side(of[i][1]), m.better)
-		c.agree(row.Cells[0].Median, row.Cells[i+1].Median)
+		c.agree(medians[0], medians[i+1])
 		if growsWithWork[m.id] && explained(c.Verdict, all[0], f) {
 			c.Verdict = Changed
 		}

@@ -8,7 +8,7 @@ import (
 
 // Looks are the points at which a comparison that still goes on is looked at, so that it
 // may stop as soon as it is decided. Who looks whenever a new round is there and stops at
-// the first p below 0.05 is wrong in 23 to 54 % of comparisons of equal programs. Here
+// the first p below 0.05 is wrong in a quarter or half of comparisons of equal programs. Here
 // every look has the same, smaller share of the error (Pocock 1977), such that all of them
 // together keep to what one look would have had. Intervals at that level hold the truth
 // at all looks at once (Jennison and Turnbull 1989).

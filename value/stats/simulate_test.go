@@ -227,12 +227,13 @@ func TestExact(t *testing.T) {
 // and in which all intervals hold the truth; in how many +5 % is found, and after how many
 // blocks on average.
 func TestSequential(t *testing.T) {
+	trials := max(100, *trials/3) // of three looks each
 	looks := Looks{At: []int{10, 20, 40}, Error: 0.05}
 	confidence := looks.Confidence()
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, noise := range noises {
 		wrong, missed, blocks, found := 0, 0, 0, 0
-		for range *trials {
+		for range trials {
 			series, sides := noise.make(r, 80), layouts["drawn"](r, 40)
 			crossed, out, decided, before := false, false, false, 0
 			for _, n := range looks.At {
@@ -254,9 +255,9 @@ func TestSequential(t *testing.T) {
 				found++
 			}
 		}
-		share := func(k int) float64 { return 100 * float64(k) / float64(*trials) }
-		t.Logf("| %s | %.1f | %.1f | %.0f | %.0f |", noise.name, share(wrong), 100-share(missed), share(found), float64(blocks)/float64(*trials))
-		if most := 5 + 500*math.Sqrt(0.05*0.95/float64(*trials)); share(wrong) > most || share(missed) > most {
+		share := func(k int) float64 { return 100 * float64(k) / float64(trials) }
+		t.Logf("| %s | %.1f | %.1f | %.0f | %.0f |", noise.name, share(wrong), 100-share(missed), share(found), float64(blocks)/float64(trials))
+		if most := 5 + 500*math.Sqrt(0.05*0.95/float64(trials)); share(wrong) > most || share(missed) > most {
 			t.Errorf("%s: %.1f of 100 are wrong at a look, %.1f intervals miss", noise.name, share(wrong), share(missed))
 		}
 	}
