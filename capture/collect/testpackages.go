@@ -23,7 +23,7 @@ type TestPackage struct {
 // TestPackages lists the packages that patterns match, seen from opt.Dir, with the flags of
 // the build. An error is that of the go command, or that nothing matches.
 func TestPackages(ctx context.Context, opt BuildOptions, patterns []string) ([]TestPackage, error) {
-	words := append([]string{"list", "-e", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles,Error,DepsErrors"}, tagFlags(opt.Flags)...)
+	words := append([]string{"list", "-e", "-json"}, tagFlags(opt.Flags)...)
 	out, err := run(goCommand(ctx, opt.Temp, opt.Dir, append(append(words, "--"), patterns...)...))
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", strings.Join(patterns, " "), err)
