@@ -57,6 +57,9 @@ type Package struct {
 // Build builds the test binaries of the packages of a tree that have benchmarks. An error
 // is joined of those of packages; the others are returned with it.
 func Build(ctx context.Context, t Tree, opt BuildOptions) ([]*Package, error) {
+	if err := os.MkdirAll(opt.Temp, 0o700); err != nil { // the go command of Go 1.18 wants it
+		return nil, err
+	}
 	build := collect.BuildOptions{Test: true, Flags: opt.Flags, Dir: t.Dir, Temp: opt.Temp}
 	listed, err := collect.TestPackages(ctx, build, opt.Patterns)
 	if err != nil {
