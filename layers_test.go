@@ -51,8 +51,10 @@ var house = map[string]floor{
 	"source": {may: []string{"value/", "format/kind", "recording", "source/"}},
 
 	// The hands touch the world and write recordings. They never meet the eyes.
-	"capture/":        {may: []string{"value/", "format/", "recording", "source"}},
-	"capture/alert":   {pure: true, may: []string{"value/"}},
+	"capture/":      {may: []string{"value/", "format/", "recording", "source"}},
+	"capture/alert": {pure: true, may: []string{"value/"}},
+	// Benchmarks are built and run with what collect has for programs.
+	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect"}},
 	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
 	// The agent runs inside the recorded program: the standard library alone.
 	"capture/agent": {},

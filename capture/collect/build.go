@@ -42,6 +42,11 @@ type BuildOptions struct {
 	// Leaks builds it so that it can search for leaked goroutines
 	// ("goroutineleak"), where that has to be asked for.
 	Leaks bool
+	// Std, if set, returns files of the standard library that the program is built with
+	// instead of those below root, GOROOT/src: their texts by their paths. With it the
+	// agent is left out. Where it errs, or the program cannot be built so, it is built as
+	// it is, and Notes says why.
+	Std func(root string) (map[string]string, error)
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
 }
@@ -53,6 +58,8 @@ type Program struct {
 	// Agent tells that the agent was built in, ExitHook that it also sees
 	// the program's end.
 	Agent, ExitHook bool
+	// Std tells that it was built with the files of [BuildOptions.Std].
+	Std bool
 	// Root is the directory of the program's module; empty when unknown.
 	Root string
 	// Dir is where the program must run: the package's folder for a test.
@@ -283,9 +290,13 @@ func buildFiles(ctx context.Context, opt BuildOptions) (*Program, error) {
 type attempt struct {
 	agent bool
 	opt   agent.Options
-	flag  string // for the linker
-	root  string // GOROOT, where that is overlaid
+	flag  string            // for the linker
+	root  string            // GOROOT, where that is overlaid
+	std   map[string]string // texts that are laid over files of the standard library
 }
+
+// extra tells that the build is not that of the user.
+func (a attempt) extra() bool { return a.agent || len(a.std) > 0 }
 
 func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, what []string) (*Program, error) {
 	name := filepath.Base(pkg.Dir)
@@ -315,8 +326,12 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 	}
 	goes := toolchainIn(ctx, opt.Temp, pkg.Dir)
 	attempts, why := plan(opt, pkg, goes)
+	extra := "the agent"
+	if opt.Std != nil {
+		extra = "loupe's counters"
+	}
 	if why != "" {
-		p.Notes = append(p.Notes, "built without the agent, "+why)
+		p.Notes = append(p.Notes, "built without "+extra+", "+why)
 	}
 	if opt.Leaks {
 		p.Notes = append(p.Notes, leakNotes(goes.minor)...)
@@ -328,13 +343,14 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 		case i > 0 && a.agent:
 			opt.Progress("building %s again, with less of the agent", opt.Target)
 		case i > 0:
-			opt.Progress("building %s again, without the agent", opt.Target)
+			opt.Progress("building %s again, without %s", opt.Target, extra)
 		}
 		err := buildOnce(ctx, opt, pkg, goes, dir, what, p.Path, a)
 		if err == nil {
 			p.Agent, p.ExitHook, p.Target.Agent = a.agent, a.opt.Hook, a.agent
-			if first != nil && !a.agent {
-				p.Notes = append(p.Notes, "built without the agent, because the build with it failed: "+firstLine(first))
+			p.Std = len(a.std) > 0
+			if first != nil && !a.extra() {
+				p.Notes = append(p.Notes, "built without "+extra+", because the build with it failed: "+firstLine(first))
 			}
 			p.describe()
 			p.compile = &CompileOptions{Dir: dir, Target: strings.Join(what, ","), Test: opt.Test, Flags: opt.Flags}
@@ -356,6 +372,9 @@ func build(ctx context.Context, opt BuildOptions, pkg *goPackage, dir string, wh
 // of all of them.
 func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) {
 	plain := []attempt{{}}
+	if opt.Std != nil {
+		return planStd(opt, goes)
+	}
 	switch {
 	case opt.NoAgent:
 		return plain, ""
@@ -381,6 +400,23 @@ func plan(opt BuildOptions, pkg *goPackage, goes toolchain) ([]attempt, string) 
 		ways = slices.Insert(ways, 0, attempt{agent: true, opt: o, flag: flag, root: root})
 	}
 	return ways, ""
+}
+
+// planStd is the plan of a build with files of the standard library.
+func planStd(opt BuildOptions, goes toolchain) ([]attempt, string) {
+	plain := []attempt{{}}
+	if hasFlag(opt.Flags, "overlay") {
+		return plain, "because -overlay is in use"
+	}
+	root := goes.overlaid(opt.Temp)
+	if root == "" {
+		return plain, "because the folder of the Go toolchain is unknown"
+	}
+	files, err := opt.Std(filepath.Join(root, "src"))
+	if err != nil {
+		return plain, "because they do not fit this Go toolchain: " + err.Error()
+	}
+	return []attempt{{std: files, root: root}, {}}, ""
 }
 
 // agentFile is the name of one of the agent's files in a package.
@@ -411,7 +447,7 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, goes toolc
 		args = []string{"test", "-c", "-vet=off", "-o", out}
 	}
 	flags := opt.Flags
-	if a.agent {
+	if a.extra() {
 		overlay, added, err := writeOverlay(opt, pkg, a)
 		if err != nil {
 			return err

@@ -1,12 +1,8 @@
 package collect
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,34 +12,38 @@ import (
 // Checkout writes the git repository that holds the package target, seen from
 // dir, as it was at a revision into a folder of its name below tree, and returns
 // where and as what the same package is to be built there. The user's checkout
-// is not touched.
+// and its index are not touched.
+//
+// Note: git archive would leave out what .gitattributes keeps out of releases, which
+// may be what tests read; a worktree of git's would be known to the user's repository.
 func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTarget string, err error) {
-	git := func(args ...string) ([]byte, error) {
-		cmd := exec.CommandContext(ctx, "git", args...)
-		cmd.Dir = dir
-		return run(cmd)
-	}
 	if info, serr := os.Stat(filepath.Join(dir, target)); serr == nil && info.IsDir() && !filepath.IsAbs(target) {
 		dir, target = filepath.Join(dir, target), "."
 	}
-	top, err := git("rev-parse", "--show-toplevel")
+	git := gitIn{dir: dir}
+	top, err := git.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", "", fmt.Errorf("cannot take revision %s: %w", rev, err)
 	}
-	prefix, err := git("rev-parse", "--show-prefix")
+	prefix, err := git.run(ctx, "rev-parse", "--show-prefix")
 	if err != nil {
 		return "", "", fmt.Errorf("cannot take revision %s: %w", rev, err)
 	}
 	dir = strings.TrimSpace(string(top))
+	git.dir = dir
 	if strings.HasPrefix(rev, "-") {
 		return "", "", fmt.Errorf("cannot take revision %q: it looks like a flag", rev)
 	}
-	archive, err := git("archive", "--format=tar", rev)
-	if err != nil {
+	index := filepath.Join(tree, ".index")
+	tree = filepath.Join(tree, filepath.Base(dir)) // a package in it is named by its folder
+	if err := os.MkdirAll(tree, 0o700); err != nil {
+		return "", "", fmt.Errorf("cannot unpack revision %s: %w", rev, err)
+	}
+	git.index = index
+	if _, err := git.run(ctx, "read-tree", rev); err != nil {
 		return "", "", fmt.Errorf("cannot take revision %s: %w", rev, err)
 	}
-	tree = filepath.Join(tree, filepath.Base(dir)) // a package in it is named by its folder
-	if err := untar(bytes.NewReader(archive), tree); err != nil {
+	if _, err := git.run(ctx, "checkout-index", "--all", "--prefix="+tree+"/"); err != nil {
 		return "", "", fmt.Errorf("cannot unpack revision %s: %w", rev, err)
 	}
 	return filepath.Join(tree, strings.TrimSpace(string(prefix))), target, nil
@@ -53,56 +53,22 @@ func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTa
 // building both makes the same program, under other paths.
 func Unchanged(ctx context.Context, dir, rev string) bool {
 	for _, args := range [][]string{{"diff", "--quiet", rev, "--", ":/"}, {"ls-files", "--others", "--exclude-standard", "--", ":/"}} {
-		cmd := exec.CommandContext(ctx, "git", args...)
-		cmd.Dir = dir
-		if out, err := run(cmd); err != nil || len(out) > 0 {
+		if out, err := (gitIn{dir: dir}).run(ctx, args...); err != nil || len(out) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// untar unpacks folders and plain files; everything else in an archive of
-// sources does not matter to a build.
-func untar(r io.Reader, dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	tr := tar.NewReader(r)
-	for {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = root.MkdirAll(name, 0o700)
-		case tar.TypeReg:
-			err = writeIn(root, name, tr)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
+// gitIn runs git in a folder, with an index of its own where that is named.
+type gitIn struct{ dir, index string }
 
-func writeIn(root *os.Root, name string, r io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
+func (g gitIn) run(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = g.dir
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0") // git diff would refresh the user's index
+	if g.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+g.index)
 	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
+	return run(cmd)
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +51,9 @@ func run(cmd *exec.Cmd) ([]byte, error) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := execute(cmd); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
+			if name := filepath.Base(cmd.Path); name != "go" {
+				return nil, fmt.Errorf("cannot find the command %s: is it installed?", name)
+			}
 			return nil, errors.New("cannot find the go command: install Go, or give a ready binary")
 		}
 		text := strings.TrimSpace(errs.String())

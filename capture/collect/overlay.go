@@ -19,22 +19,26 @@ type overlay struct {
 func (o *overlay) put(path, text string) error {
 	name := filepath.Join(o.dir, fmt.Sprintf("%d-%s", len(o.replace), filepath.Base(path)))
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("cannot write the agent: %w", err)
+		return fmt.Errorf("cannot write what is laid over a package: %w", err)
 	}
 	o.replace[path] = name
 	return nil
 }
 
-// writeOverlay writes the agent's files and the JSON that lays them over the
+// writeOverlay writes what an attempt adds, such as the agent's files, and the JSON that lays them over the
 // package's folder, and over the standard library where the attempt wants that.
 // It returns the name of the JSON, and of the files that the package gets.
 func writeOverlay(opt BuildOptions, pkg *goPackage, a attempt) (name string, added []string, err error) {
 	o := &overlay{opt.Temp, map[string]string{}}
-	for _, f := range a.opt.Files() {
-		if err := o.put(filepath.Join(pkg.Dir, f.Name), f.Text); err != nil {
+	for path, text := range a.std {
+		if err := o.put(path, text); err != nil {
 			return "", nil, err
 		}
-		added = append(added, f.Name)
+	}
+	if a.agent {
+		if added, err = o.putAgent(pkg, a); err != nil {
+			return "", nil, err
+		}
 	}
 	if a.opt.Share {
 		for _, c := range a.opt.Std() {
@@ -49,6 +53,17 @@ func writeOverlay(opt BuildOptions, pkg *goPackage, a attempt) (name string, add
 	}
 	name = filepath.Join(opt.Temp, "overlay.json")
 	return name, added, os.WriteFile(name, text, 0o600)
+}
+
+// putAgent lays the agent's files into the package's folder, and returns their names.
+func (o *overlay) putAgent(pkg *goPackage, a attempt) (added []string, err error) {
+	for _, f := range a.opt.Files() {
+		if err := o.put(filepath.Join(pkg.Dir, f.Name), f.Text); err != nil {
+			return nil, err
+		}
+		added = append(added, f.Name)
+	}
+	return added, nil
 }
 
 // change lays a change over the package in dir.

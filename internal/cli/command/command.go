@@ -56,6 +56,10 @@ type FlagSet struct {
 	// that are listed.
 	wants map[string][]string
 	run   func(e *Env, args []string) error
+	// Dashes tells that "--" stood on the command line, Before how many arguments were
+	// in front of it.
+	Dashes bool
+	Before int
 }
 
 // Group declares flags that the help lists under a heading of their own.
@@ -169,6 +173,9 @@ func (c *Command) Parse(fs *FlagSet, args []string) (positional []string, err er
 		}
 		rest := fs.Args()
 		ended := len(args) > len(rest) && args[len(args)-len(rest)-1] == "--"
+		if ended {
+			fs.Dashes, fs.Before = true, len(positional)
+		}
 		if c.StopAtFirst || ended || len(rest) == 0 {
 			return append(positional, rest...), nil
 		}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Lost is a benchmark that one side alone has.
+type Lost struct {
+	Package, Name string
+	// Side is the number of the side that has it.
+	Side int
+}
+
+// Discover finds the benchmarks of packages, of which sides has one list for each side, by
+// running each once: what a benchmark runs in turn only shows then. It returns what
+// all sides have as cases, what one alone has, and joined errors of those that failed.
+func (r *Runner) Discover(ctx context.Context, sides [][]*Package) (cases []*Case, lost []Lost, failed error) {
+	for _, p := range sides[0] {
+		packages := []*Package{p}
+		for _, other := range sides[1:] {
+			for _, q := range other {
+				if q.Key == p.Key {
+					packages = append(packages, q)
+				}
+			}
+		}
+		if len(packages) < len(sides) {
+			lost = append(lost, Lost{Package: p.ImportPath})
+			continue
+		}
+		more, alone, err := r.discover(ctx, packages)
+		cases, lost, failed = append(cases, more...), append(lost, alone...), errors.Join(failed, err)
+		if ctx.Err() != nil {
+			return cases, lost, ctx.Err()
+		}
+	}
+	for side, all := range sides {
+		for _, p := range all {
+			if side > 0 && !hasPackage(sides[0], p.Key) {
+				lost = append(lost, Lost{Package: p.ImportPath, Side: side})
+			}
+		}
+	}
+	return cases, lost, failed
+}
+
+func hasPackage(all []*Package, key string) bool {
+	for _, p := range all {
+		if p.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// discover finds the benchmarks of one package, which has a binary for each side.
+func (r *Runner) discover(ctx context.Context, packages []*Package) (cases []*Case, lost []Lost, failed error) {
+	var names []string // in the order of the last side that has them
+	has := map[string][]*found{}
+	broken := map[string]bool{} // what runs them has failed: they may be there
+	for side, p := range packages {
+		tops, err := r.top(ctx, p)
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot list the benchmarks of %s: %w", p.name(), err)
+		}
+		for _, top := range tops {
+			r.Progress("looking for what %s runs", top)
+			all, err := r.find(ctx, p, top)
+			if ctx.Err() != nil {
+				return cases, lost, ctx.Err()
+			}
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name(), err))
+				broken[top] = true
+			}
+			for _, f := range all {
+				if has[f.name] == nil {
+					has[f.name] = make([]*found, len(packages))
+					names = append(names, f.name)
+				}
+				has[f.name][side] = &f
+			}
+		}
+	}
+	for _, name := range names {
+		c := &Case{Package: packages[0].ImportPath}
+		var sides []found
+		for side, f := range has[name] {
+			if f != nil {
+				sides = append(sides, *f)
+				c.Name, c.Config = f.printed, f.config
+			} else if top, _, _ := strings.Cut(name, "/"); !broken[top] {
+				lost = append(lost, Lost{c.Package, name, 1 - side})
+			}
+		}
+		if len(sides) < len(packages) {
+			continue
+		}
+		times := r.times(sides)
+		for side, p := range packages {
+			c.Sides = append(c.Sides, Side{run: r.once(p, sides[side], times)})
+		}
+		cases = append(cases, c)
+	}
+	return cases, lost, failed
+}

@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Pattern is what -bench asks for: alternatives, each of expressions for the levels of
+// benchmarks and what they run in turn, as go help testflag has it.
+type Pattern [][]string
+
+// ParsePattern reads it.
+func ParsePattern(text string) (Pattern, error) {
+	var out Pattern
+	for _, alternative := range split(text, '|') {
+		out = append(out, split(alternative, '/'))
+	}
+	deep := false
+	for _, levels := range out {
+		deep = deep || len(levels) > 1
+	}
+	if !deep {
+		out = Pattern{{text}}
+	}
+	for _, levels := range out {
+		for _, level := range levels {
+			if _, err := regexp.Compile(level); err != nil {
+				return nil, fmt.Errorf("%q is no regular expression: %w", level, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// split splits an expression at a character outside of brackets.
+func split(text string, at byte) (parts []string) {
+	square, round, start := 0, 0, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c == '[':
+			square++
+		case c == ']' && square > 0:
+			square--
+		case c == '(' && square == 0:
+			round++
+		case c == ')' && square == 0:
+			round--
+		case c == at && square == 0 && round == 0:
+			parts, start = append(parts, text[start:i]), i+1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// of is the expression for one benchmark of the top and what it runs in turn, "" where
+// the pattern does not match it.
+func (p Pattern) of(name string) string {
+	var found []string
+	for _, levels := range p {
+		if ok, err := regexp.MatchString(levels[0], name); err == nil && ok {
+			found = append(found, strings.Join(append([]string{exactly(name)}, levels[1:]...), "/"))
+		}
+	}
+	return strings.Join(found, "|")
+}
+
+// exactly is the expression for one benchmark alone, by its name without the number of Ps.
+func exactly(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loupe/capture/bench"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/record"
+	"loupe/report"
+	"loupe/value/secret"
+	"loupe/value/stats"
+)
+
+// commandFlags are the flags of commands.
+type commandFlags struct {
+	warmup                        int
+	params                        []bench.Param
+	prepare, shell, ignore, input string
+	show                          bool
+}
+
+// commandFlagNames are those that do nothing for packages.
+var commandFlagNames = []string{"warmup", "param", "prepare", "shell", "ignore-exit", "input", "show"}
+
+func (f *flags) declareCommands(fs *command.FlagSet) {
+	c := &f.commands
+	fs.IntVar(&c.warmup, "warmup", 0, "run each command `number` times before it is measured")
+	fs.Func("param", "replace {NAME} by each of `NAME=a,b,c`, or NAME=1..8, NAME=0..100:10\n(repeatable: all combinations)", func(s string) error {
+		p, err := bench.ParseParam(s)
+		c.params = append(c.params, p)
+		return err
+	})
+	fs.StringVar(&c.prepare, "prepare", "", "run this `command` by sh before each run; it is not measured")
+	fs.StringVar(&c.shell, "shell", "", "run the commands by this `shell`, whose start is measured too: sh, bash")
+	fs.StringVar(&c.ignore, "ignore-exit", "", "exit `codes` that are no failure: 1,2 or all")
+	fs.StringVar(&c.input, "input", "", "`file` that is their standard input")
+	fs.BoolVar(&c.show, "show", false, "print on standard error what they print")
+}
+
+// runCommands measures commands.
+func (f *flags) runCommands(e *command.Env, words []string) error {
+	commands, err := f.split(words)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"bench", "benchtime", "build"} {
+		if f.set.Given(name) {
+			return command.Usagef("-%s is for benchmarks of packages, not for commands", name)
+		}
+	}
+	if len(commands) < 2 && f.set.Given("fail") {
+		return command.Usagef("-fail does nothing with one command: there is nothing to compare it with")
+	}
+	file, err := f.createOutput()
+	if err != nil {
+		return err
+	}
+	return e.WithTemp(func(temp string) error {
+		opt, err := f.commandOptions(temp)
+		if err != nil {
+			return err
+		}
+		m := &measurement{flags: f}
+		for i, c := range commands {
+			m.titles = append(m.titles, secret.Text(strings.Join(c, " ")))
+			m.sides = append(m.sides, fmt.Sprintf("command%d", i+1))
+		}
+		herd := &collect.Herd{}
+		defer herd.Close()
+		if m.cases, err = bench.Commands(herd, commands, opt); err != nil {
+			return err
+		}
+		if err := m.take(e, file, nil); err != nil {
+			return err
+		}
+		return m.conclude(e, report.CommandSheet(m.lines()))
+	})
+}
+
+// split makes commands of the words behind --, with that of -vs as the first.
+func (f *flags) split(words []string) (commands [][]string, err error) {
+	if f.vs != "" {
+		commands = append(commands, record.SplitFlags(f.vs))
+	}
+	start := 0
+	for i := 0; i <= len(words); i++ {
+		if i == len(words) || words[i] == "--" {
+			commands, start = append(commands, words[start:i]), i+1
+		}
+	}
+	if slices.ContainsFunc(commands, func(c []string) bool { return len(c) == 0 || c[0] == "" }) {
+		return nil, command.Usagef("a command is missing behind --")
+	}
+	return commands, nil
+}
+
+// commandOptions are those of the flags.
+func (f *flags) commandOptions(temp string) (bench.CommandOptions, error) {
+	c := &f.commands
+	opt := bench.CommandOptions{
+		Params: c.params, Shell: c.shell, Prepare: c.prepare, Warmup: c.warmup, Input: c.input, Timeout: f.limit, Temp: temp,
+	}
+	if c.warmup < 0 {
+		return opt, command.Usagef("-warmup: want 0 or more")
+	}
+	for code := range strings.SplitSeq(c.ignore, ",") {
+		n, err := strconv.Atoi(code)
+		switch {
+		case code == "all":
+			opt.IgnoreAll = true
+		case code != "" && err != nil:
+			return opt, command.Usagef("-ignore-exit: %q is no exit code: want 1,2 or all", code)
+		case code != "":
+			opt.Ignore = append(opt.Ignore, n)
+		}
+	}
+	if c.input != "" {
+		if _, err := os.Stat(c.input); err != nil {
+			return opt, fmt.Errorf("-input: %w", err)
+		}
+	}
+	if c.show {
+		opt.Show = os.Stderr
+	}
+	return opt, nil
+}
+
+// lines are the rows of the table of commands.
+func (m *measurement) lines() (lines []report.CommandLine) {
+	fastest := time.Duration(0)
+	for _, c := range m.cases {
+		params := strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(c.Name, "BenchmarkCommand"), "/"), "/", " ")
+		for side, s := range c.Sides {
+			wall := figuresOf(s.Results, "ns/op")
+			if len(wall) == 0 {
+				continue
+			}
+			median := func(unit string) time.Duration { return time.Duration(stats.Median(figuresOf(s.Results, unit))) }
+			l := report.CommandLine{
+				Name: m.titles[side], Params: params, Rounds: len(wall), Median: median("ns/op"),
+				Low: time.Duration(slices.Min(wall)), High: time.Duration(slices.Max(wall)),
+				User: median(bench.UserTime), System: median(bench.SystemTime),
+			}
+			if peak := figuresOf(s.Results, bench.PeakRSS); len(peak) == len(wall) {
+				l.Peak = int64(stats.Median(peak))
+			}
+			if fastest == 0 || l.Median < fastest {
+				fastest = l.Median
+			}
+			lines = append(lines, l)
+		}
+	}
+	for i := range lines {
+		lines[i].Ratio = float64(lines[i].Median) / float64(cmp.Or(fastest, 1))
+	}
+	return lines
+}
+
+// figuresOf are the figures of a unit in all rounds that have it.
+func figuresOf(results []bench.Result, unit string) (out []float64) {
+	for _, r := range results {
+		if x, ok := r.Value(unit); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loupe/capture/bench"
+	"loupe/capture/collect"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/record"
+)
+
+// runPackages measures the benchmarks of packages.
+func (f *flags) runPackages(e *command.Env, patterns []string) error {
+	if f.vs == "" && f.format != "text" && f.format != "json" {
+		return command.Usagef("-format %s is for comparisons (-vs): the text is Go's benchmark format, which loupe compare -format %s reads", f.format, f.format)
+	}
+	if f.vs == "" && f.set.Given("fail") {
+		return command.Usagef("-fail does nothing without -vs")
+	}
+	file, err := f.createOutput()
+	if err != nil {
+		return err
+	}
+	return e.WithTemp(func(temp string) error {
+		m := &measurement{flags: f, titles: []string{""}, sides: []string{"before", "after"}}
+		sides, err := f.trees(e, m, patterns, temp)
+		if err != nil {
+			return err
+		}
+		r := &bench.Runner{
+			Bench: f.pattern, For: f.length, Times: f.times, Timeout: f.limit, Progress: e.Progress(f.quiet),
+		}
+		defer r.Close()
+		var lost []bench.Lost
+		m.cases, lost, err = r.Discover(e.Ctx, sides)
+		if e.Ctx.Err() != nil {
+			return e.Ctx.Err()
+		}
+		m.failed = errors.Join(m.failed, err)
+		if len(m.cases) == 0 && m.failed == nil {
+			return command.Nothingf("%s", f.noneFound(patterns, lost))
+		}
+		m.lost(lost)
+		var live io.Writer
+		if f.out == "" && f.vs == "" && f.format == "text" {
+			live = e.Stdout
+		}
+		if err := m.take(e, file, live); err != nil {
+			return err
+		}
+		return m.conclude(e)
+	})
+}
+
+// noneFound says why there is nothing to measure.
+func (f *flags) noneFound(patterns []string, lost []bench.Lost) string {
+	text := fmt.Sprintf("no benchmark of %s matches -bench %s", strings.Join(patterns, " "), command.ShellWord(f.bench))
+	if len(lost) > 0 {
+		text = fmt.Sprintf("no benchmark that matches -bench %s is on both sides: %d are on one side alone", command.ShellWord(f.bench), len(lost))
+	}
+	return text
+}
+
+// lost notes which benchmarks one side alone has.
+func (m *measurement) lost(lost []bench.Lost) {
+	names := make([][]string, 2)
+	for _, l := range lost {
+		name := l.Name
+		if name == "" {
+			name = "package " + l.Package
+		}
+		names[l.Side] = append(names[l.Side], name)
+	}
+	const most = 5
+	for side, all := range names {
+		if more := len(all) - most; more > 0 {
+			all = append(slices.Clip(all[:most]), fmt.Sprintf("%d more", more))
+		}
+		if len(all) > 0 {
+			m.notes = append(m.notes, fmt.Sprintf("Not compared, because only %s has it: %s.", m.titles[side], strings.Join(all, ", ")))
+		}
+	}
+}
+
+// trees builds the packages of all sides, the other version first.
+func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp string) ([][]*bench.Package, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range patterns {
+		if rel, err := filepath.Rel(dir, p); err == nil && filepath.IsAbs(p) {
+			patterns[i] = "./" + rel
+		}
+	}
+	var other bench.Tree
+	if f.vs != "" { // before anything is built
+		if other, err = f.other(e, dir, temp); err != nil {
+			return nil, err
+		}
+	}
+	progress := e.Progress(f.quiet)
+	buildIn := func(t bench.Tree, name string) ([]*bench.Package, error) {
+		progress("building %s%s", strings.Join(patterns, " "), of(t.Name))
+		packages, err := bench.Build(e.Ctx, t, bench.BuildOptions{
+			Patterns: patterns, Flags: record.SplitFlags(f.build), Temp: filepath.Join(temp, name), Progress: progress,
+		})
+		if err != nil && len(packages) == 0 {
+			return nil, err
+		}
+		m.failed = errors.Join(m.failed, err)
+		return packages, e.Ctx.Err()
+	}
+	mine, err := buildIn(bench.Tree{Dir: dir}, "after")
+	if err != nil {
+		return nil, hint(patterns, err)
+	}
+	if f.vs == "" {
+		return [][]*bench.Package{mine}, nil
+	}
+	m.titles = []string{other.Name, "this tree"}
+	if other.Binary != "" {
+		if len(mine) != 1 {
+			return nil, command.Usagef("-vs %s is one test binary, and there are %d packages with benchmarks: name the one that it is of", f.vs, len(mine))
+		}
+		ready, err := bench.Ready(other.Binary, mine[0])
+		if err != nil {
+			return nil, err
+		}
+		return [][]*bench.Package{{ready}, mine}, nil
+	}
+	theirs, err := buildIn(other, "before")
+	if err != nil {
+		return nil, err
+	}
+	if rev, ok := f.revision(); ok && collect.Unchanged(e.Ctx, dir, rev) || sameBuilds(theirs, mine) {
+		m.same = true
+		m.notes = append(m.notes, "Both sides are the same build: only chance differs, and there is no verdict.")
+	}
+	return [][]*bench.Package{theirs, mine}, nil
+}
+
+func of(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " of " + name
+}
+
+// hint adds what may have been meant when an argument is a file.
+func hint(patterns []string, err error) error {
+	for _, p := range patterns {
+		if info, serr := os.Stat(p); serr == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("%w\n%s is a file, no package: a command to be measured stands behind --", err, p)
+		}
+	}
+	return err
+}
+
+// sameBuilds tells whether all binaries of both sides are equal.
+func sameBuilds(a, b []*bench.Package) bool {
+	return slices.EqualFunc(a, b, func(p, q *bench.Package) bool { return p.Key == q.Key && p.Build != "" && p.Build == q.Build })
+}
+
+// revision is what -vs names in git, if it does.
+func (f *flags) revision() (rev string, ok bool) {
+	if rev, ok := strings.CutPrefix(f.vs, "@"); ok {
+		return rev, true
+	}
+	_, err := os.Stat(f.vs)
+	return f.vs, err != nil
+}
+
+// other finds the version to compare with.
+func (f *flags) other(e *command.Env, dir, temp string) (bench.Tree, error) {
+	if rev, ok := f.revision(); ok {
+		there, _, err := collect.Checkout(e.Ctx, dir, ".", rev, filepath.Join(temp, "tree"))
+		if err != nil {
+			return bench.Tree{}, fmt.Errorf("-vs %s is no file and no folder, and as a revision: %w", f.vs, err)
+		}
+		return bench.Tree{Name: rev, Dir: there}, nil
+	}
+	info, err := os.Stat(f.vs)
+	if err != nil {
+		return bench.Tree{}, err
+	}
+	if !info.IsDir() {
+		if info.Mode()&0o111 == 0 {
+			return bench.Tree{}, fmt.Errorf("-vs %s is a file that is not executable: want a revision, a folder or a test binary", f.vs)
+		}
+		return bench.Tree{Name: f.vs, Dir: dir, Binary: f.vs}, nil
+	}
+	there, err := filepath.Abs(f.vs)
+	if err != nil {
+		return bench.Tree{}, err
+	}
+	return bench.Tree{Name: f.vs, Dir: counterpart(dir, there)}, nil
+}
+
+// counterpart is the folder in another copy of the module that is what dir is in this one.
+func counterpart(dir, there string) string {
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	if !exists(filepath.Join(there, "go.mod")) {
+		return there // the folder of the package itself
+	}
+	for root := dir; ; root = filepath.Dir(root) {
+		if exists(filepath.Join(root, "go.mod")) {
+			rel, err := filepath.Rel(root, dir)
+			if err == nil && exists(filepath.Join(there, rel)) {
+				return filepath.Join(there, rel)
+			}
+			return there
+		}
+		if root == filepath.Dir(root) {
+			return there
+		}
+	}
+}
