@@ -121,6 +121,9 @@ func Commands(herd *collect.Herd, commands [][]string, opt CommandOptions) ([]*C
 				one.words = []string{opt.Shell, "-c", strings.Join(one.words, " ")}
 			}
 			if _, err := exec.LookPath(one.words[0]); err != nil {
+				if strings.Contains(one.words[0], " ") {
+					return nil, fmt.Errorf("cannot run %q: %w: write a command and its arguments as words (-- %s), or let a shell run it (-shell sh)", one.words[0], errors.Unwrap(err), one.words[0])
+				}
 				return nil, fmt.Errorf("cannot run %s: %w", one.words[0], errors.Unwrap(err))
 			}
 			c.Sides = append(c.Sides, Side{run: one.run})
