@@ -374,7 +374,8 @@ func (r *Recorder) endedWith(err error) bool {
 func (r *Recorder) stop() error {
 	var err error
 	if r.follow != nil {
-		if ferr := r.follow.stop(); !errors.Is(ferr, errNoMetrics) {
+		// A program that has ended in the middle of a sample is told of elsewhere.
+		if ferr := r.follow.stop(); !errors.Is(ferr, errNoMetrics) && !errors.Is(ferr, errNoAgent) {
 			err = ferr
 		}
 		r.follow = nil
