@@ -92,7 +92,7 @@ func TestTimelineAtAll(t *testing.T) {
 	asked, woken := 0, 0
 	for _, l := range lanes {
 		spans := slices.Collect(tr.Spans(l.ID, tr.Set.Span()))
-		for n := 0; n < len(spans); n += 1 + len(spans)/3 {
+		for n := 0; n < len(spans); n += 1 + len(spans)/13 {
 			s := spans[n]
 			if s.Len() == 0 {
 				continue

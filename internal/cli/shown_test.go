@@ -185,7 +185,9 @@ func wrongCommand(words []string) error {
 	if c == nil {
 		return command.Usagef("there is no such command")
 	}
-	args, err := c.Parse(c.Flags(), words[1:])
+	flags := c.Flags()
+	command.ProfileFlags(flags)
+	args, err := c.Parse(flags, words[1:])
 	switch {
 	case err == command.ErrHelp:
 		return nil

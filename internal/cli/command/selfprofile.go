@@ -21,6 +21,10 @@ func (p *selfProfile) flags(fs *FlagSet) {
 	})
 }
 
+// ProfileFlags adds the flags by which any command profiles itself, for those who only look
+// whether a command line is right.
+func ProfileFlags(fs *FlagSet) { new(selfProfile).flags(fs) }
+
 func (p *selfProfile) create(name string) (*os.File, error) {
 	f, err := CreateFile(name)
 	if err == nil {
