@@ -33,6 +33,8 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		switch {
 		case f.Exact:
 			verdict += ", exactly"
+		case f.Verdict == compare.Undecided && (f.Low > 1 || f.High < 1):
+			verdict += " among so many rows"
 		case f.Verdict == compare.Undecided && f.Needs > 0 && f.Needs <= manyRounds:
 			verdict += fmt.Sprintf(", needs about %d more", f.Needs)
 		}
@@ -42,7 +44,17 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 			figureInterval(&f), f.N, verdict,
 		})
 	}
+	if slices.ContainsFunc(figures, againstMedians) {
+		s.Notes = append(s.Notes, "A change is estimated from rounds against rounds, and not from the medians in before and after, which may point another way.")
+	}
 	return s
+}
+
+// againstMedians tells of a figure that its change points another way than its medians, by
+// more than a little.
+func againstMedians(f compare.Figure) bool {
+	medians, ratio := f.After/f.Before-1, f.Ratio()-1
+	return !f.Exact && (medians < -0.02 && ratio > 0 || medians > 0.02 && ratio < 0)
 }
 
 // manyRounds is the number of rounds from which on it is of no use to tell how many more

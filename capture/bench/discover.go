@@ -12,6 +12,9 @@ type Lost struct {
 	Package, Name string
 	// Side is the number of the side that has it.
 	Side int
+	// Silent tells that it ran there and gave no result: it was skipped, or what it prints
+	// hides it.
+	Silent bool
 }
 
 // Discover finds the benchmarks of packages, of which sides has one list for each side, by
@@ -75,6 +78,8 @@ func (r *Runner) discover(ctx context.Context, packages []*Package) (cases []*Ca
 			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name(), err))
 				broken[top] = true
+			} else if len(all) == 0 {
+				lost = append(lost, Lost{Package: p.ImportPath, Name: top, Side: side, Silent: true})
 			}
 			for _, f := range all {
 				if has[f.name] == nil {
@@ -93,7 +98,7 @@ func (r *Runner) discover(ctx context.Context, packages []*Package) (cases []*Ca
 				sides = append(sides, *f)
 				c.Name, c.Config = f.printed, f.config
 			} else if top, _, _ := strings.Cut(name, "/"); !broken[top] {
-				lost = append(lost, Lost{c.Package, name, 1 - side})
+				lost = append(lost, Lost{Package: c.Package, Name: name, Side: 1 - side})
 			}
 		}
 		if len(sides) < len(packages) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -47,7 +48,8 @@ type ran struct {
 // run runs a test binary with some flags.
 func (r *Runner) run(ctx context.Context, p *Package, flags ...string) (ran, error) {
 	stdout, stderr := &collect.Tail{Most: ofOutput}, &collect.Tail{Most: ofOutput}
-	args := append([]string{"-test.run=^$", "-test.timeout=" + r.Timeout.String()}, flags...)
+	// As go test has it: a benchmark that calls os.Exit(0) has not ended well.
+	args := append([]string{"-test.paniconexit0", "-test.run=^$", "-test.timeout=" + r.Timeout.String()}, flags...)
 	limit := r.Timeout
 	if limit > 0 {
 		limit += timeoutGrace
@@ -103,12 +105,16 @@ func (r *Runner) top(ctx context.Context, p *Package) ([]string, error) {
 	}
 	var names []string
 	for line := range strings.Lines(out.stdout) {
-		if name := strings.TrimSpace(line); strings.HasPrefix(name, "Benchmark") && !strings.ContainsAny(name, " \t") && r.Bench.of(name) != "" {
+		// What init functions print may stand in front of the first.
+		if name := listed.FindString(strings.TrimRight(line, "\r\n")); name != "" && r.Bench.of(name) != "" {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
+
+// listed is the name of a benchmark at the end of a line.
+var listed = regexp.MustCompile(`Benchmark[\pL\pN_]*$`)
 
 // A benchmark that is looked for runs so long at most, to find out how long an operation
 // takes, and at least so long that a first one, which is slow, is not all.
@@ -206,6 +212,9 @@ func (r *Runner) once(p *Package, f found, times int64) func(context.Context) (R
 			return Result{}, fmt.Errorf("it printed no result (was it skipped?)")
 		}
 		one := results[i]
+		if times > 0 && one.iterations != times {
+			return Result{}, fmt.Errorf("its result is of %d operations, and %d were asked for: what the benchmark prints hides it", one.iterations, times)
+		}
 		if procs, _ := one.perOperation(); procs == 0 {
 			cpu := float64(out.User+out.System) / float64(one.iterations)
 			at := slices.IndexFunc(one.values, func(v Value) bool { return v.Unit == "ns/op" }) + 1

@@ -64,7 +64,8 @@ func Unchanged(ctx context.Context, dir, rev string) bool {
 type gitIn struct{ dir, index string }
 
 func (g gitIn) run(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	// No hook of the user's repository has a part in it.
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...)
 	cmd.Dir = g.dir
 	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0") // git diff would refresh the user's index
 	if g.index != "" {

@@ -20,6 +20,9 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 	if f.vs == "" && f.format != "text" && f.format != "json" {
 		return command.Usagef("-format %s is for comparisons (-vs): the text is Go's benchmark format, which loupe compare -format %s reads", f.format, f.format)
 	}
+	if f.vs == "" && f.set.Given("vs") {
+		return command.Usagef("-vs: a version is missing (is a variable empty?)")
+	}
 	if f.vs == "" && f.set.Given("fail") {
 		return command.Usagef("-fail does nothing without -vs")
 	}
@@ -47,6 +50,9 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 			return command.Nothingf("%s", f.noneFound(patterns, lost))
 		}
 		m.lost(lost)
+		if silent := silentOf(lost); silent != "" {
+			r.Progress("%s", silent)
+		}
 		var live io.Writer
 		if f.out == "" && f.vs == "" && f.format == "text" {
 			live = e.Stdout
@@ -61,17 +67,40 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 // noneFound says why there is nothing to measure.
 func (f *flags) noneFound(patterns []string, lost []bench.Lost) string {
 	text := fmt.Sprintf("no benchmark of %s matches -bench %s", strings.Join(patterns, " "), command.ShellWord(f.bench))
+	if silent := silentOf(lost); silent != "" {
+		return silent
+	}
 	if len(lost) > 0 {
 		text = fmt.Sprintf("no benchmark that matches -bench %s is on both sides: %d are on one side alone", command.ShellWord(f.bench), len(lost))
 	}
 	return text
 }
 
+// silentOf says which benchmarks ran and gave no result; empty where all did.
+func silentOf(lost []bench.Lost) string {
+	var names []string
+	for _, l := range lost {
+		if l.Silent && !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no result came of %s: skipped, or what it prints hides it", strings.Join(names, ", "))
+}
+
 // lost notes which benchmarks one side alone has.
 func (m *measurement) lost(lost []bench.Lost) {
 	names := make([][]string, 2)
+	if silent := silentOf(lost); silent != "" {
+		m.notes = append(m.notes, strings.ToUpper(silent[:1])+silent[1:]+".")
+	}
 	for _, l := range lost {
 		name := l.Name
+		if l.Silent {
+			continue
+		}
 		if name == "" {
 			name = "package " + l.Package
 		}
