@@ -40,8 +40,8 @@ Beside ns/op, B/op and allocs/op there are cpu-ns/op, the CPU time of the proces
 timer ran, and gc-cycles/op. Package testing counts them by "go build -overlay": no
 source is changed. Where it does not fit the toolchain, process-cpu-ns/op is the CPU time of the
 whole process, with its start, by the operations. Of a benchmark whose timer runs for less than
-50 µs between its stops there is none: stopping and starting takes CPU time itself. What others did meanwhile stands in comments
-(#) in front of each result.
+50 µs between its stops there is none: stopping and starting takes CPU time itself. What others did
+meanwhile stands in comments (#) in front of each result.
 
 With -vs the same benchmarks of another version take turns with these: a revision of git, a
 folder with another copy of the module, or a test binary that is already built. A revision is
