@@ -115,16 +115,15 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	return f
 }
 
-// workAt is a stack that units have where the cause of a row is, when they do that themselves: the line
-// alone may be that of a deferred Unlock, too.
+// workAt is the stack of the call that the cause of a row is, where units make it themselves:
+// the line alone may be that of a deferred Unlock, too.
 func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
-	cause := of.Cause
-	for i := range g.All.Rows {
-		if row := &g.All.Rows[i]; row.Kind == cause.Kind && row.Site.Frame == cause.Site.Frame && row.Cause.Kind.Key() == "none" {
-			return row.Site.Stack
+	for _, o := range outwards(g) {
+		if o.path[0] == of.Cause.Site.Frame {
+			return o.stack
 		}
 	}
-	return cause.Site.Stack
+	return of.Cause.Site.Stack
 }
 
 // heldAdvice is what to do about a lock that is held across a wait.
