@@ -4,9 +4,27 @@ import (
 	"strings"
 	"testing"
 
+	"loupe/analysis/account"
 	"loupe/analysis/account/accounttest"
+	"loupe/analysis/facts"
 	"loupe/session"
+	"loupe/value/stack"
 )
+
+// TestWorkAt: of a line on which a call is made and a deferred Unlock lets go, the call is
+// what is done under the lock.
+func TestWorkAt(t *testing.T) {
+	at := stack.Frame{Func: "main.(*wal).Append", File: "wal.go", Line: 28}
+	g := &account.Group{Calls: []account.Call{{Path: []stack.Frame{{Func: "main.other", Line: 1}}, Stack: 3}, {Path: []stack.Frame{at}, Stack: 7}}}
+	row := &facts.UnitRow{Cause: account.Cause{Site: facts.UnitSite{Frame: at, Stack: 5}}}
+	if got := workAt(g, row); got != 7 {
+		t.Errorf("stack %d, want that of the call", got)
+	}
+	row.Cause.Site.Frame.Line = 30
+	if got := workAt(g, row); got != 5 {
+		t.Errorf("stack %d of a line without a call", got)
+	}
+}
 
 // TestLK02Units: the account says what the holder of a lock does, also where the lock is
 // taken and let go in functions that are there for nothing else, and in a closure.
