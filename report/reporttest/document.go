@@ -2,6 +2,10 @@ package reporttest
 
 import (
 	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -277,8 +281,8 @@ func checkWords(path, text string) (wrong []string) {
 
 // endless returns a number in a text that nobody has measured: what is left of a division
 // by zero, or has more digits than a ratio may. It does not look into packed data, which an
-// HTML report holds for its page, nor at a text of digits alone, one for each of many
-// things.
+// HTML report holds for its page, nor into fingerprints, nor at a text of digits alone, one
+// for each of many things.
 func endless(text string) string {
 	for _, word := range unmeasured {
 		if strings.Contains(text, word) {
@@ -292,7 +296,7 @@ func endless(text string) string {
 		if n < 0 {
 			n = len(text)
 		}
-		if word := text[:n]; n >= digits && (n < packed || isNumber(word)) {
+		if word := text[:n]; n >= digits && (n < packed || isNumber(word)) && !isFingerprint(word) {
 			if run := longRun(word, digits); run != "" && !isNumber(whole) {
 				return run
 			}
@@ -319,6 +323,13 @@ func longRun(word string, n int) string {
 
 func inWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '+' || r == '/' || r == '='
+}
+
+// isFingerprint tells of the hexadecimal digits of MD5, SHA-1 and SHA-256 by their number:
+// one in ten thousand of them has a long run of decimal ones.
+func isFingerprint(word string) bool {
+	sum, err := hex.DecodeString(word)
+	return err == nil && !isNumber(word) && slices.Contains([]int{md5.Size, sha1.Size, sha256.Size}, len(sum))
 }
 
 func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }

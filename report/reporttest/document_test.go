@@ -47,9 +47,11 @@ func TestEndless(t *testing.T) {
 		"it took 2562047h47m16s": "2562047h",
 		"a share of NaN%":        " NaN",
 		long:                     "", // a digit for each
-		"data " + packed + long + packed + " of it": "",
-		"a name with 123456789012345678 in it":      "",
-		"NaNs are no numbers":                       "",
+		`{"sha256":"17761106557797599713487663ab` + strings.Repeat("0f", 18) + `"}`: "",
+		"17761106557797599713487663ab times":                                        "1776",
+		"data " + packed + long + packed + " of it":                                 "",
+		"a name with 123456789012345678 in it":                                      "",
+		"NaNs are no numbers":                                                       "",
 	} {
 		got := strings.Join(reporttest.CheckOutput([]byte(text)), "; ")
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
