@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loupe/analysis/compare"
+	"loupe/analysis/gc"
 	"loupe/value/unit"
 )
 
@@ -38,7 +39,7 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		case f.Verdict == compare.Undecided && f.Needs > 0 && f.Needs <= manyRounds:
 			verdict += fmt.Sprintf(", needs about %d more", f.Needs)
 		}
-		ratio := f.Ratio()
+		ratio := float64(f.Ratio)
 		s.Rows = append(s.Rows, []any{
 			name, f.Unit, measuredIn{f.Before, f.Unit}, measuredIn{f.After, f.Unit}, sample{ratio, unit.Change(ratio)},
 			figureInterval(&f), f.N, verdict,
@@ -53,7 +54,7 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 // againstMedians tells of a figure that its change points another way than its medians, by
 // more than a little.
 func againstMedians(f compare.Figure) bool {
-	medians, ratio := f.After/f.Before-1, f.Ratio()-1
+	medians, ratio := f.After/f.Before-1, float64(f.Ratio)-1
 	return !f.Exact && (medians < -0.02 && ratio > 0 || medians > 0.02 && ratio < 0)
 }
 
@@ -63,10 +64,10 @@ const manyRounds = 1000
 
 // figureInterval is that of a change as text: "-4.1% … -2.0%".
 func figureInterval(f *compare.Figure) string {
-	if f.Exact || f.Verdict == compare.NoVerdict || math.IsNaN(f.Low) || math.IsInf(f.High, 0) {
+	if f.Exact || f.Verdict == compare.NoVerdict || !f.Low.Known() || !f.High.Known() {
 		return ""
 	}
-	return unit.Change(f.Low) + " … " + unit.Change(f.High)
+	return unit.Change(float64(f.Low)) + " … " + unit.Change(float64(f.High))
 }
 
 // measuredIn is a figure of a unit of Go's benchmark format.
@@ -148,23 +149,23 @@ type Measured struct {
 
 // MeasuredFigure is a verdict in JSON. What there is none of is null.
 type MeasuredFigure struct {
-	Package string  `json:"package,omitempty"`
-	Name    string  `json:"name"`
-	Unit    string  `json:"unit"`
-	Against string  `json:"against"` // the side that is held against the first
-	Before  float64 `json:"before"`
-	After   float64 `json:"after"`
-	Ratio   any     `json:"ratio"`
-	Low     any     `json:"low"`
-	High    any     `json:"high"`
-	P       float64 `json:"p"`
+	Package string    `json:"package,omitempty"`
+	Name    string    `json:"name"`
+	Unit    string    `json:"unit"`
+	Against string    `json:"against"` // the side that is held against the first
+	Before  float64   `json:"before"`
+	After   float64   `json:"after"`
+	Ratio   gc.Figure `json:"ratio"`
+	Low     gc.Figure `json:"low"`
+	High    gc.Figure `json:"high"`
+	P       float64   `json:"p"`
 	// Confidence is that of the interval, at the looks that there were.
 	Confidence float64 `json:"confidence"`
 	Method     string  `json:"method"`
 	Rounds     int     `json:"rounds"`
 	Verdict    string  `json:"verdict"`
 	Exact      bool    `json:"exact"`
-	// Needs is about how many more rounds would decide, -1 where nobody knows.
+	// Needs is about how many more rounds would decide, 0 where nobody knows.
 	Needs int `json:"needs,omitempty"`
 }
 
@@ -183,10 +184,9 @@ type MeasuredCase struct {
 // MeasuredFigures are the verdicts against a side in JSON.
 func MeasuredFigures(figures []compare.Figure, against string) (out []MeasuredFigure) {
 	for _, f := range figures {
-		number := func(x float64) any { return sample{value: x}.plain() }
 		one := MeasuredFigure{
 			Package: f.Package, Name: f.Name, Unit: f.Unit, Against: against, Before: f.Before, After: f.After,
-			Ratio: number(f.Ratio()), Low: number(f.Low), High: number(f.High), P: f.P, Confidence: f.Confidence,
+			Ratio: f.Ratio, Low: f.Low, High: f.High, P: f.P, Confidence: f.Confidence,
 			Method: string(f.Method), Rounds: f.N, Verdict: string(f.Verdict), Exact: f.Exact, Needs: f.Needs,
 		}
 		out = append(out, one)

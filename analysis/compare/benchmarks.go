@@ -19,7 +19,7 @@ func Benchmarks(t *benchmark.Table) [][]*Change {
 				continue
 			}
 			base := row.Cells[0]
-			one := Judge(stats.Side{Values: base.Runs, Blocks: base.Blocks}, stats.Side{Values: c.Runs, Blocks: c.Blocks}, better)
+			one := judgeUnit(t.Unit, stats.Side{Values: base.Runs, Blocks: base.Blocks}, stats.Side{Values: c.Runs, Blocks: c.Blocks}, better, Confidence)
 			out[i][k] = &one
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
+	"loupe/analysis/gc"
 	"loupe/format/benchmark"
 	"loupe/format/loadlog"
 	"loupe/recording"
@@ -45,6 +46,29 @@ func take(rounds int, inTurns bool, value func(place, side int) float64) (m meas
 	return m
 }
 
+// text are the rounds of a side as a program of benchmarks prints them.
+func (m measured) text(side int, unit string) string {
+	var text strings.Builder
+	for k, v := range m.values[side] {
+		if m.blocks[side] != nil {
+			fmt.Fprintln(&text, benchmark.BlockLine(m.blocks[side][k]))
+		}
+		fmt.Fprintln(&text, "BenchmarkX 1", v, unit)
+	}
+	return text.String()
+}
+
+// fromText is the change that the text of two sides has.
+func fromText(t *testing.T, before, after string) compare.Change {
+	t.Helper()
+	files := []benchmark.File{{Name: "0", Data: []byte(before)}, {Name: "1", Data: []byte(after)}}
+	r, err := benchmark.Tabulate(files, benchmark.Everything())
+	if err != nil || len(r.Tables) != 1 || len(r.Problems) > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return *compare.Benchmarks(r.Tables[0])[0][1]
+}
+
 // theDoors are the ways by which numbers come to be compared: as rates, of which more is
 // better.
 var theDoors = map[string]func(t *testing.T, m measured) compare.Change{
@@ -71,23 +95,8 @@ var theDoors = map[string]func(t *testing.T, m measured) compare.Change{
 		return changeOf(t, compare.Loads(sides, m.blocks[0] != nil))
 	},
 	"benchmarks": func(t *testing.T, m measured) compare.Change {
-		var files []benchmark.File
-		for i := range m.values {
-			var text strings.Builder
-			text.WriteString("Unit req/s better=higher\n")
-			for k, v := range m.values[i] {
-				if m.blocks[i] != nil {
-					fmt.Fprintln(&text, benchmark.BlockLine(m.blocks[i][k]))
-				}
-				fmt.Fprintln(&text, "BenchmarkX 1", v, "req/s")
-			}
-			files = append(files, benchmark.File{Name: fmt.Sprint(i), Data: []byte(text.String())})
-		}
-		r, err := benchmark.Tabulate(files, benchmark.Everything())
-		if err != nil || len(r.Tables) != 1 || len(r.Problems) > 0 {
-			t.Fatalf("%+v, %v", r, err)
-		}
-		return *compare.Benchmarks(r.Tables[0])[0][1]
+		better := "Unit req/s better=higher\n"
+		return fromText(t, better+m.text(0, "req/s"), better+m.text(1, "req/s"))
 	},
 }
 
@@ -134,5 +143,53 @@ func TestDoors(t *testing.T) {
 	}
 	if len(seen) != 5 || len(methods) != 3 {
 		t.Errorf("the verdicts are %v and the methods %v: others are not tried", seen, methods)
+	}
+}
+
+// TestBenchDoors: what `loupe bench` says of its rounds is what is said of the text that it
+// keeps, in the words of benchmarks.
+func TestBenchDoors(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	noise := func(spread float64) float64 { return math.Exp(spread * rnd.NormFloat64()) }
+	const exact = 0
+	words := map[compare.Verdict]compare.Verdict{compare.Faster: compare.Improved, compare.Slower: compare.Regressed, compare.Less: compare.Improved, compare.More: compare.Regressed}
+	seen := map[compare.Verdict]bool{}
+	f := func(unit string, rounds int, factor, spread float64) {
+		t.Helper()
+		m := take(rounds, true, func(_, side int) float64 {
+			return math.Round(1e6 * math.Pow(factor, float64(side)) * noise(spread))
+		})
+		of := compare.Measured{Name: "X", Looks: stats.Looks{At: []int{rounds}, Error: 0.05}}
+		for k := range rounds {
+			of.Blocks = append(of.Blocks, compare.Block{Before: map[string]float64{unit: m.values[0][k]}, After: map[string]float64{unit: m.values[1][k]}})
+		}
+		got := compare.Rounds([]compare.Measured{of})[0]
+		const better = "Unit cpu-ns/op better=lower\n" // as loupe bench has it
+		want := fromText(t, better+m.text(0, unit), better+m.text(1, unit))
+		seen[got.Verdict] = true
+		verdict := got.Verdict
+		if plain, ok := words[verdict]; ok {
+			verdict = plain
+		}
+		near := func(a, b gc.Figure) bool {
+			return !a.Known() && !b.Known() || math.Abs(float64(a-b)) < 1e-6
+		}
+		if verdict != want.Verdict || got.Exact != want.Exact || !near(got.Ratio, want.Ratio) || spread != exact && (!near(got.Low, want.Low) || !near(got.High, want.High) || got.P != want.P) {
+			t.Errorf("%s, %d rounds, by a factor of %g: %+v, want %+v", unit, rounds, factor, got, want)
+		}
+	}
+	for _, rounds := range []int{6, 10, 20} {
+		for _, unit := range []string{"ns/op", "cpu-ns/op", "B/op", "allocs/op"} {
+			for _, factor := range []float64{1, 1.001, 1.05, 0.9} {
+				for _, spread := range []float64{exact, 0.0005, 0.03} {
+					f(unit, rounds, factor, spread)
+				}
+			}
+		}
+	}
+	for _, v := range []compare.Verdict{compare.Faster, compare.Slower, compare.Less, compare.More, compare.Same, compare.Undecided} {
+		if !seen[v] {
+			t.Errorf("nothing is %s", v)
+		}
 	}
 }

@@ -48,13 +48,21 @@ type Change struct {
 	// Needs is about how many more rounds a side would decide, if what was estimated is
 	// the truth: 0 where it is decided or nobody knows.
 	Needs int `json:"needs,omitempty"`
+	// Exact tells that every round of a side had the same count: the verdict is no
+	// estimate.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // Judge compares the values of two sides; all kinds of comparisons are judged by it. The
 // verdict is of this figure alone: several share one error.
 func Judge(old, new stats.Side, better Better) Change {
+	return judgeAt(old, new, better, Confidence)
+}
+
+// judgeAt is Judge with the confidence that one of several looks has.
+func judgeAt(old, new stats.Side, better Better, confidence float64) Change {
 	c := Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1}
-	r := stats.Compare(old, new, Confidence)
+	r := stats.Compare(old, new, confidence)
 	if r.N == 0 {
 		return c
 	}
@@ -85,6 +93,7 @@ func Judge(old, new stats.Side, better Better) Change {
 	case stats.Undecided:
 		c.Verdict, c.Needs = Undecided, max(0, r.Needs(ROPE))
 	}
+	c.agree(a, b)
 	return c
 }
 
@@ -99,16 +108,16 @@ func (b Better) direction(up bool) Verdict {
 	return Regressed
 }
 
-// agree takes back what contradicts the figures that stand beside it: the estimate
+// agree takes back what contradicts the medians that stand beside it: the estimate
 // is the median over all pairs of rounds, which in rounds that fall into two heaps can
 // lie on the other side of the ratio of the medians. Then the ratio of the medians
 // is told, and nothing is decided. The estimate of pairs stands: what moves the medians
 // of the columns is what it leaves out.
-func (c *Change) agree(old, new gc.Figure) {
-	if c.Method == stats.ByPairs || !c.Ratio.Known() || !old.Known() || !new.Known() || old <= 0 || new <= 0 {
+func (c *Change) agree(old, new float64) {
+	if c.Method == stats.ByPairs || !c.Ratio.Known() || !gc.Figure(old).Known() || !gc.Figure(new).Known() || old <= 0 || new <= 0 {
 		return
 	}
-	ratio := float64(new) / float64(old)
+	ratio := new / old
 	estimate := float64(c.Ratio)
 	if (ratio-1)*(estimate-1) > 0 || math.Abs(estimate-1) <= ROPE && math.Abs(ratio-1) <= ROPE {
 		return
@@ -126,13 +135,13 @@ func (c *Change) agree(old, new gc.Figure) {
 func decided(v Verdict) bool { return v == Improved || v == Regressed || v == Changed }
 
 // settle holds the verdicts on several rows to the p that each has when all of them
-// count, as adjust tells it. What is the same on both sides without a doubt has no part
-// of the error.
+// count, as adjust tells it. What is the same on both sides without a doubt, or known
+// exactly, has no part of the error.
 func settle(rows []*Change, adjust func(p []float64) []float64) {
 	var judged []*Change
 	var p []float64
 	for _, c := range rows {
-		if c.P < 1 {
+		if c.P < 1 && !c.Exact {
 			judged, p = append(judged, c), append(p, c.P)
 		}
 	}

@@ -2,10 +2,10 @@ package compare
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
+	"loupe/analysis/gc"
 	"loupe/value/stats"
 )
 
@@ -34,16 +34,10 @@ const (
 // Figure is one figure of a benchmark on both sides.
 type Figure struct {
 	Package, Name, Unit string
-	// Before and After are medians of the rounds.
+	// Before and After are medians of the rounds, N their number.
 	Before, After float64
-	stats.Comparison
-	Verdict Verdict
-	// Exact tells that every round of a side had the same figure: the verdict is no
-	// estimate.
-	Exact bool
-	// Needs is about how many more rounds an undecided row needs, -1 where that cannot
-	// be told.
-	Needs int
+	N             int
+	Change
 	// Worse tells that the figure is of those that less is better of, and has grown.
 	Worse bool
 }
@@ -75,25 +69,28 @@ func explains(unit string) bool {
 	return strings.HasSuffix(unit, "B/s") || slices.Contains([]string{"user-ns/op", "sys-ns/op"}, unit)
 }
 
-// Rounds judges everything that was measured. All rows together have 5 % of false alarms
-// among the differences that they show (Benjamini and Hochberg 1995), rows that are exact
-// aside.
+// Rounds judges everything that was measured. The benchmarks have, for each unit, 5 % of
+// false alarms in common among the differences that they show (Benjamini and Hochberg 1995),
+// as those of [Benchmarks] have; what is exact is no estimate.
 func Rounds(all []Measured) []Figure {
 	var rows []Figure
-	var worth []float64
-	var of []int // rows by the p
 	for _, m := range all {
-		for _, r := range m.rows() {
-			if !r.Exact && r.N >= stats.Enough && !explains(r.Unit) {
-				worth, of = append(worth, m.Looks.Overall(r.P)), append(of, len(rows))
-			}
-			rows = append(rows, r)
-		}
+		rows = append(rows, m.rows()...)
 	}
-	for k, p := range stats.FalseDiscovery(worth, 0) {
-		if r := &rows[of[k]]; p >= 1-Confidence && r.Verdict != Same {
-			r.Verdict, r.Worse = Undecided, false
-		}
+	units := map[string][]*Change{}
+	for i := range rows {
+		units[rows[i].Unit] = append(units[rows[i].Unit], &rows[i].Change)
+	}
+	for _, of := range units {
+		settle(of, func(p []float64) []float64 {
+			for i := range p {
+				p[i] = all[0].Looks.Overall(p[i])
+			}
+			return stats.FalseDiscovery(p, 0)
+		})
+	}
+	for i := range rows {
+		rows[i].inWords()
 	}
 	return rows
 }
@@ -127,46 +124,67 @@ func (m Measured) rows() (rows []Figure) {
 			before.Values, before.Blocks = append(before.Values, x), append(before.Blocks, i)
 			after.Values, after.Blocks = append(after.Values, y), append(after.Blocks, i)
 		}
-		r.Before, r.After = stats.Median(before.Values), stats.Median(after.Values)
-		r.Comparison = stats.Compare(before, after, m.Looks.Confidence())
-		r.judge(before.Values, after.Values)
+		r.Before, r.After, r.N = stats.Median(before.Values), stats.Median(after.Values), len(before.Values)
+		r.judge(before, after, m.Looks.Confidence())
 		rows = append(rows, r)
 	}
 	return rows
 }
 
 // judge gives a row its verdict, as if it were the only one.
-func (r *Figure) judge(before, after []float64) {
-	about := describeUnit(r.Unit)
+func (r *Figure) judge(before, after stats.Side, confidence float64) {
+	about, better := describeUnit(r.Unit), Neither
+	if about.judged {
+		better = Lower
+	}
+	r.Change = judgeUnit(r.Unit, before, after, better, confidence)
 	if explains(r.Unit) {
-		return
+		r.Verdict, r.Needs, r.Exact = NoVerdict, 0, false
+	}
+}
+
+// judgeUnit judges a figure of a unit of Go's benchmark format. Counts that do not vary are
+// known exactly.
+func judgeUnit(unit string, old, new stats.Side, better Better, confidence float64) Change {
+	c := judgeAt(old, new, better, confidence)
+	if !describeUnit(unit).count || c.Verdict == NoVerdict {
+		return c
 	}
 	constant := func(v []float64) bool { return slices.Min(v) == slices.Max(v) }
-	if about.count && r.N >= stats.Enough && constant(before) && constant(after) {
-		r.Exact = true
-		r.Verdict = map[int]Verdict{-1: Less, 0: Same, 1: More}[cmp.Compare(after[0], before[0])]
-		r.Worse = r.Verdict == More
+	switch a, b := old.Values[0], new.Values[0]; {
+	case constant(old.Values) && constant(new.Values):
+		c.Exact, c.Needs, c.Verdict, c.Ratio = true, 0, Same, 1
+		if a != b {
+			c.Verdict, c.Ratio = better.direction(b > a), gc.Unknown()
+		}
+		if a != 0 {
+			c.Ratio = gc.Figure(b / a)
+		}
+	case c.Verdict == Undecided && c.P >= 1-confidence && mostly(old.Values, new.Values):
+		c.Verdict, c.Needs = Same, 0
+	}
+	return c
+}
+
+// inWords says of a row that has changed which way, in the words of benchmarks.
+func (r *Figure) inWords() {
+	if !decided(r.Verdict) {
 		return
 	}
-	if about.count && r.N >= stats.Enough && r.P >= r.Alpha && mostly(before, after) {
-		r.Verdict = Same
-		return
+	r.Worse = r.Verdict == Regressed
+	grown := r.After > r.Before
+	if r.Ratio.Known() {
+		grown = r.Ratio > 1
 	}
-	larger, smaller := More, Less
-	if about.time {
-		larger, smaller = Slower, Faster
-	}
-	switch r.Decide(ROPE) {
-	case stats.TooFew:
-	case stats.Same:
-		r.Verdict = Same
-	case stats.Larger:
-		r.Verdict, r.Worse = larger, about.judged
-	case stats.Smaller:
-		r.Verdict = smaller
+	switch time := describeUnit(r.Unit).time; {
+	case time && grown:
+		r.Verdict = Slower
+	case time:
+		r.Verdict = Faster
+	case grown:
+		r.Verdict = More
 	default:
-		r.Verdict = Undecided
-		r.Needs = r.Comparison.Needs(ROPE)
+		r.Verdict = Less
 	}
 }
 
@@ -214,23 +232,5 @@ func (m Measured) units() (units []string) {
 // Beyond tells whether the row is a regression of more than a share: proven, and the
 // estimate is beyond it.
 func (r *Figure) Beyond(share float64) bool {
-	if !r.Worse {
-		return false
-	}
-	ratio := r.Ratio()
-	return math.IsNaN(ratio) || ratio > 1+share
-}
-
-// Ratio is how much larger the figure is after: as estimated, or as it is where it is
-// exact. It is NaN where there is none.
-func (r *Figure) Ratio() float64 {
-	switch {
-	case !r.Exact:
-		return r.Estimate
-	case r.Before == r.After:
-		return 1
-	case r.Before == 0:
-		return math.NaN()
-	}
-	return r.After / r.Before
+	return r.Worse && (!r.Ratio.Known() || float64(r.Ratio) > 1+share)
 }

@@ -277,17 +277,14 @@ func (m metric) row(all, judged []*facts.Facts, of blocks) (row Row, ok bool) {
 		c.fill(m.id, values)
 		return c
 	}
-	medians := make([]gc.Figure, len(all)) // as judged
 	for k, f := range all {
 		c, as := cell(f), cell(judged[k])
-		medians[k] = as.Median
 		c.all, c.rounds = as.all, as.rounds
 		ok = ok || len(c.all) > 0 && (m.id != errorsRow && m.id != failingRow || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {
 		c := Judge(row.Cells[0].side(of[i][0]), row.Cells[i+1].side(of[i][1]), m.better)
-		c.agree(medians[0], medians[i+1])
 		if growsWithWork[m.id] && explained(c.Verdict, all[0], f) {
 			c.Verdict = Changed
 		}
