@@ -55,10 +55,10 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 			continue
 		}
 		lines++
-		source, _ := in.code.lineInLoop(s.Caller)
+		source := in.code.text(s.Caller.File, s.Caller.Line)
 		e := Evidence{
 			Text: fmt.Sprintf("%d of %d samples allocate for this line", s.Samples, report.Total), Path: entry.Path, Phase: entry.Phase,
-			File: s.Caller.File, Line: s.Caller.Line, Function: s.Caller.Func, Source: strings.TrimSpace(source),
+			File: s.Caller.File, Line: s.Caller.Line, Function: s.Caller.Func, Source: source,
 		}
 		if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
 			e.Span = span(p.Span)

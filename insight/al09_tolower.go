@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"strings"
 
 	"loupe/analysis/calltree"
 	"loupe/analysis/compare"
@@ -70,7 +69,7 @@ func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recordin
 	if loop == loopNo {
 		return Finding{}, false
 	}
-	source, _ := in.code.lineInLoop(site.Caller)
+	source := in.code.text(site.Caller.File, site.Caller.Line)
 	where := fmt.Sprintf("%s:%d", baseName(site.Caller.File), site.Caller.Line)
 	f := r.answer(Found, "%s of all allocated bytes (%s): %s called at %s in %s, %s",
 		unit.Percent(share), unit.BytesOf(float64(site.Weight)), site.Callee, where, stack.Short(site.Caller.Func), how)
@@ -81,7 +80,7 @@ func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recordin
 	f.Impact = &Impact{share, "share of allocated bytes", interval.Low, interval.High}
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d of %d samples", site.Samples, report.All), Path: entry.Path, Phase: entry.Phase,
-		File: site.Caller.File, Line: site.Caller.Line, Function: site.Caller.Func, Source: strings.TrimSpace(source),
+		File: site.Caller.File, Line: site.Caller.Line, Function: site.Caller.Func, Source: source,
 	}}
 	f.costs, f.saves = []cost{{file: site.Caller.File, line: site.Caller.Line, callee: stack.FoldGenerics(site.Callee)}}, true
 	f.Advice = "Convert once, where the text is stored or read, and the search term once before the loop; strings.EqualFold compares without a copy."

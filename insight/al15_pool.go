@@ -3,8 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -95,26 +94,22 @@ func (h *hit) boxes(line *hitLine) bool {
 			return false
 		}
 	}
-	text, err := h.in.Session.Source(line.Caller.File)
-	return err == nil && putsIntoPool(string(text), line.Caller.Line)
+	return putsIntoPool(h.in.code.parse(line.Caller.File), line.Caller.Line)
 }
 
 // putsIntoPool tells whether the line calls Put of something that the file
 // declares as a sync.Pool, or of a name that ends in pool where another file
 // declares it.
-func putsIntoPool(text string, line int) bool {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
-	if err != nil {
+func putsIntoPool(source *syntax, line int) bool {
+	if source == nil {
 		return false
 	}
 	pools := map[string]bool{}
 	isPool := func(e ast.Expr) bool {
-		s := text[fset.Position(e.Pos()).Offset:fset.Position(e.End()).Offset]
-		return strings.HasPrefix(strings.TrimLeft(s, "&*"), "sync.Pool")
+		return strings.HasPrefix(strings.TrimLeft(types.ExprString(e), "&*"), "sync.Pool")
 	}
 	puts := ""
-	ast.Inspect(file, func(n ast.Node) bool {
+	ast.Inspect(source.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
@@ -131,7 +126,7 @@ func putsIntoPool(text string, line int) bool {
 				}
 			}
 		case *ast.CallExpr:
-			if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Put" && len(n.Args) == 1 && covers(fset, n, line) {
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Put" && len(n.Args) == 1 && source.covers(n, line) {
 				puts = last(s.X)
 			}
 		}

@@ -73,8 +73,7 @@ func copiesOn(set *compiler.Set, f stack.Frame, least int64) (out []*compiler.Di
 }
 
 func copiesAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, total int64, share stats.Interval) Finding {
-	source, loop := in.code.lineInLoop(l.at)
-	source = strings.TrimSpace(source)
+	source, loop := in.code.text(l.at.File, l.at.Line), lineInLoop(in.code, l.at)
 	f := r.answer(Found, "%s of the CPU time is spent at %s:%d in %s, which copies %s at a time", unit.Percent(share.Estimate),
 		baseName(l.at.File), l.at.Line, stack.Short(l.at.Func), unit.BytesOf(float64(l.words[0].Size)))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.05, 0.30)

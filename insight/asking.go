@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
 	"slices"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -23,31 +25,49 @@ type asking struct {
 // cannot be made side by side, nor be one. Where a loop further out goes through
 // items, the calls may be those of the items, and nothing is said.
 func askingAround(c *code, path []stack.Frame) (found asking, ok bool) {
-	if r, retries := c.retryAround(path); retries {
-		found, ok = asking{at: r.at, retries: true, pauses: r.pauses, bounded: r.bounded}, true
-	}
-	for _, f := range path {
-		loops := loopsAround(c, f)
-		for i := len(loops) - 1; i >= 0; i-- {
-			switch a, asks := loops[i].asks(f); {
-			case loops[i].items():
-				return asking{}, false
-			case asks && !ok:
-				found, ok = a, true
-			case !ok:
-				return asking{}, false
-			}
+	for l, f := range loopsOn(c, path) {
+		switch a, asks := l.asks(f); {
+		case l.items():
+			return asking{}, false
+		case asks && !ok:
+			found, ok = a, true
+		case !ok:
+			return asking{}, false
 		}
 	}
 	return found, ok
 }
 
+// retryAround finds the loop nearest to a call that ends when something has worked and goes
+// on when it has not.
+func retryAround(c *code, path []stack.Frame) (found asking, ok bool) {
+	for l, f := range loopsOn(c, path) {
+		if l.untilDone() {
+			return l.asks(f)
+		}
+	}
+	return asking{}, false
+}
+
 // loop is a for or range statement around a line, the line being in its body or condition.
 type loop struct {
-	cond  ast.Expr // nil where it has none
-	body  *ast.BlockStmt
-	stmt  ast.Node
-	lines func(ast.Node) (first, last int)
+	cond   ast.Expr // nil where it has none
+	body   *ast.BlockStmt
+	stmt   ast.Node
+	source *syntax
+}
+
+// loopsOn are the loops around the lines of a way through the code, the innermost first.
+func loopsOn(c *code, path []stack.Frame) iter.Seq2[loop, stack.Frame] {
+	return func(yield func(loop, stack.Frame) bool) {
+		for _, f := range path {
+			for _, l := range slices.Backward(loopsAround(c, f)) {
+				if !yield(l, f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // loopsAround are the loops of a frame's function around its line, the outermost first.
@@ -58,9 +78,9 @@ func loopsAround(c *code, f stack.Frame) (loops []loop) {
 		case *ast.FuncDecl, *ast.FuncLit:
 			loops = nil
 		case *ast.ForStmt:
-			loops = append(loops, loop{n.Cond, n.Body, n, s.lines})
+			loops = append(loops, loop{n.Cond, n.Body, n, s})
 		case *ast.RangeStmt:
-			loops = append(loops, loop{nil, n.Body, n, s.lines})
+			loops = append(loops, loop{nil, n.Body, n, s})
 		}
 	})
 	return loops
@@ -113,22 +133,75 @@ func anyCall(n ast.Node, wanted func(name string) bool) (found bool) {
 	return found
 }
 
-// asks tells whether the loop ends by what a call on the frame's line has given.
-func (l loop) asks(f stack.Frame) (asking, bool) {
+func isLiteral(x ast.Expr) bool {
+	l, ok := x.(*ast.BasicLit)
+	return ok && l.Kind == token.INT
+}
+
+// untilDone tells whether the loop goes on while something fails, and not through items.
+func (l loop) untilDone() bool {
+	return !l.items() && (l.cond != nil && untilWorks(l.cond) || endsWhenDone(l.body))
+}
+
+// asks tells whether the loop ends by what a call on the frame's line has given, or when
+// something has worked.
+func (l loop) asks(f stack.Frame) (a asking, ends bool) {
 	answer := l.answer(f.Line)
-	a := asking{at: f, pauses: pausesIn(l.body), bounded: mentionsCall(l.body, "Err", "Done")}
-	if n, ok := l.stmt.(*ast.ForStmt); !ok || n.Cond != nil {
-		a.bounded = true
+	a = asking{at: f, retries: l.untilDone(), pauses: pausesIn(l.body), bounded: l.bounded(f.Line, answer), follows: l.takes(f.Line, answer)}
+	ends = a.retries
+	conds := exits(l.body)
+	if l.cond != nil {
+		conds = append(conds, l.cond)
 	}
-	ends := l.cond != nil && decides(l.cond, answer)
-	a.retries = ends && looksAtFailure(l.cond)
-	for _, cond := range exits(l.body) {
+	for _, cond := range conds {
 		if decides(cond, answer) {
 			ends, a.retries = true, a.retries || looksAtFailure(cond)
 		}
 	}
-	a.follows = l.takes(f.Line, answer)
 	return a, ends
+}
+
+// bounded tells whether something else than the answer can end the loop: a count of its
+// turns, a clock, a context, or what else a condition or a case asks for.
+func (l loop) bounded(line int, answer map[string]bool) bool {
+	if _, ok := l.stmt.(*ast.RangeStmt); ok || l.cond != nil && !byAnswer(l.cond, answer) {
+		return true
+	}
+	found := mentionsCall(l.body, "Err", "Done")
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
+			return false
+		case *ast.IfStmt:
+			otherwise, _ := n.Else.(*ast.BlockStmt)
+			ends := leavesLoop(n.Body.List) || goesOn(n.Body.List) || otherwise != nil && leavesLoop(otherwise.List)
+			found = found || ends && !byAnswer(n.Cond, answer)
+		case *ast.CaseClause:
+			found = found || leavesClause(n.Body) && slices.ContainsFunc(n.List, func(x ast.Expr) bool { return !byAnswer(x, answer) && !isConstant(x) })
+		case *ast.CommClause:
+			found = found || leavesClause(n.Body)
+		case *ast.CallExpr:
+			found = found || !l.source.covers(n, line) && slices.ContainsFunc(n.Args, isContext)
+		}
+		return !found
+	})
+	return found
+}
+
+// isConstant tells of an expression, by its text, that it is the same in every turn: a
+// literal, or what a package or a type has.
+func isConstant(x ast.Expr) bool {
+	switch x.(type) {
+	case *ast.BasicLit, *ast.SelectorExpr, *ast.Ident:
+		return true
+	}
+	return false
+}
+
+// isContext tells of an argument, by its name, that it is a context.
+func isContext(x ast.Expr) bool {
+	text := types.ExprString(x)
+	return strings.HasSuffix(strings.ToLower(text), "ctx") || strings.HasSuffix(text, ".Context()")
 }
 
 // answer are the names that what happens on a line gives a value to, and those whose
@@ -142,8 +215,7 @@ func (l loop) answer(line int) map[string]bool {
 			if !ok {
 				return true
 			}
-			first, last := l.lines(a)
-			if first <= line && line <= last || slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return mentionsAny(x, names) }) {
+			if l.source.covers(a, line) || slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return mentionsAny(x, names) }) {
 				for _, x := range a.Lhs {
 					if name := rootName(x); name != "" && name != "_" && !names[name] {
 						names[name], more = true, true
@@ -154,109 +226,6 @@ func (l loop) answer(line int) map[string]bool {
 		})
 	}
 	return names
-}
-
-// mentionsAny tells whether a node has one of the names; what is selected of another is none.
-func mentionsAny(n ast.Node, names map[string]bool) (found bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			found = found || mentionsAny(n.X, names)
-			return false
-		case *ast.Ident:
-			found = found || names[n.Name]
-		}
-		return !found
-	})
-	return found
-}
-
-// decides tells whether a condition asks for one of the names, in another way than
-// whether an error is there: every loop ends on an error.
-func decides(cond ast.Expr, names map[string]bool) bool {
-	switch x := cond.(type) {
-	case *ast.ParenExpr:
-		return decides(x.X, names)
-	case *ast.BinaryExpr:
-		if x.Op == token.LAND || x.Op == token.LOR {
-			return decides(x.X, names) || decides(x.Y, names)
-		}
-		if plainError(x) {
-			return false
-		}
-	}
-	return mentionsAny(cond, names)
-}
-
-// looksAtFailure tells whether a condition asks which error came, or for the status of
-// an answer; or whether none came, which ends a loop that tries again.
-func looksAtFailure(cond ast.Expr) bool {
-	switch x := cond.(type) {
-	case *ast.ParenExpr:
-		return looksAtFailure(x.X)
-	case *ast.BinaryExpr:
-		if x.Op == token.LAND || x.Op == token.LOR {
-			return looksAtFailure(x.X) || looksAtFailure(x.Y)
-		}
-		if plainError(x) {
-			return false
-		}
-	}
-	found := false
-	ast.Inspect(cond, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && (isError(id.Name) || id.Name == "StatusCode")
-		return !found
-	})
-	return found
-}
-
-// exits are the conditions of a loop's body by which it is left, outside of loops and
-// functions within.
-func exits(body *ast.BlockStmt) (conds []ast.Expr) {
-	for i, s := range body.List {
-		for {
-			n, ok := s.(*ast.IfStmt)
-			if !ok {
-				break
-			}
-			otherwise, _ := n.Else.(*ast.BlockStmt)
-			switch {
-			case leavesLoop(n.Body.List), otherwise != nil && leavesLoop(otherwise.List),
-				n.Else == nil && goesOn(n.Body.List) && leavesLoop(body.List[i+1:]):
-				conds = append(conds, n.Cond)
-			default:
-				conds = append(conds, exits(n.Body)...)
-			}
-			s = n.Else
-		}
-		if n, ok := s.(*ast.SwitchStmt); ok {
-			conds = append(conds, switchExits(n)...)
-		}
-	}
-	return conds
-}
-
-// switchExits are what decides in a switch that returns, in one of its cases.
-func switchExits(n *ast.SwitchStmt) (conds []ast.Expr) {
-	for _, s := range n.Body.List {
-		c := s.(*ast.CaseClause)
-		if len(c.Body) == 0 {
-			continue
-		}
-		switch c.Body[len(c.Body)-1].(type) {
-		case *ast.ReturnStmt:
-		default:
-			if b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt); !ok || b.Label == nil || b.Tok != token.BREAK {
-				continue
-			}
-		}
-		if n.Tag != nil {
-			conds = append(conds, n.Tag)
-		}
-		conds = append(conds, c.List...)
-	}
-	return conds
 }
 
 // takes tells whether a call on the line is given what the answer before gave: a name
@@ -273,7 +242,7 @@ func (l loop) takes(line int, answer map[string]bool) (found bool) {
 		if !ok {
 			return true
 		}
-		if first, last := l.lines(call); first <= line && line <= last {
+		if l.source.covers(call, line) {
 			found = found || slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return mentionsAny(x, kept) })
 		}
 		return true
@@ -311,8 +280,14 @@ func paces(c *code, at stack.Frame) bool {
 	})
 }
 
-// plainError tells of a condition that it asks whether an error is there, and nothing else.
-func plainError(cond ast.Expr) bool {
-	x, ok := cond.(*ast.BinaryExpr)
-	return ok && x.Op == token.NEQ && isError(lastName(types.ExprString(x.X))) && types.ExprString(x.Y) == "nil"
+// asksForLock tells whether a line of a loop asks for a lock or a slot without waiting for it,
+// in the condition or in the body.
+func asksForLock(c *code, at stack.Frame) (asks bool) {
+	c.parse(at.File).onLine(at.Line, func(n ast.Node, _ []ast.Node) {
+		if call, ok := n.(*ast.CallExpr); ok {
+			name := strings.ToLower(lastName(types.ExprString(call.Fun)))
+			asks = asks || strings.HasPrefix(name, "trylock") || strings.HasPrefix(name, "tryrlock") || strings.HasPrefix(name, "tryacquire")
+		}
+	})
+	return asks
 }

@@ -80,7 +80,7 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 
 func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.SiteReport, h *hotFunction, share stats.Interval) Finding {
 	at := h.line.Caller
-	source, _ := in.code.lineInLoop(at)
+	source := in.code.text(at.File, at.Line)
 	calls := ""
 	if h.line.Callee != "" {
 		calls = " calling " + h.line.Callee
@@ -93,7 +93,7 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 	f.costs = []cost{{function: at.Func}}
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d of %d samples, %d of them through this line", h.samples, report.Total, h.line.Weight), Path: entry.Path, Phase: entry.Phase,
-		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source),
+		File: at.File, Line: at.Line, Function: at.Func, Source: source,
 	}}
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
 		f.Evidence[0].Span = span(p.Span)

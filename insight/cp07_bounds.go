@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -45,7 +44,7 @@ func checkBounds(r *Rule, in *Input) []Finding {
 		if len(l.words) == 0 || l.samples < minHits {
 			continue
 		}
-		if _, loop := in.code.lineInLoop(l.at); loop != loopNo {
+		if lineInLoop(in.code, l.at) != loopNo {
 			hot = append(hot, l)
 			sum += l.samples
 		}
@@ -63,10 +62,10 @@ func checkBounds(r *Rule, in *Input) []Finding {
 		if i > 0 && l.samples < sum/20 {
 			break
 		}
-		source, _ := in.code.lineInLoop(l.at)
+		source := in.code.text(l.at.File, l.at.Line)
 		f.Evidence = append(f.Evidence, Evidence{
 			Text: fmt.Sprintf("%d of %d samples; the compiler leaves %s", l.samples, total, checkWords(l.words)), Path: entry.Path, Phase: entry.Phase,
-			File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: strings.TrimSpace(source),
+			File: l.at.File, Line: l.at.Line, Function: l.at.Func, Source: source,
 		})
 		f.costs = append(f.costs, cost{file: l.at.File, line: l.at.Line})
 	}

@@ -99,14 +99,14 @@ func inlinableAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, d *compi
 	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.80)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 	f.costs = []cost{{file: caller.File, line: caller.Line, callee: stack.FoldGenerics(l.at.Func)}}
-	source, _ := in.code.lineInLoop(stack.Frame{File: l.at.File, Line: l.at.StartLine})
-	call, _ := in.code.lineInLoop(caller)
+	source := in.code.text(l.at.File, l.at.StartLine)
+	call := in.code.text(caller.File, caller.Line)
 	f.Evidence = []Evidence{{
 		Text: fmt.Sprintf("%d samples; the compiler says: %s", l.samples, d.Reason), Path: entry.Path, Phase: entry.Phase,
-		File: l.at.File, Line: l.at.StartLine, Function: l.at.Func, Source: strings.TrimSpace(source),
+		File: l.at.File, Line: l.at.StartLine, Function: l.at.Func, Source: source,
 	}, {
 		Text: "called most here", Path: entry.Path, Phase: entry.Phase,
-		File: caller.File, Line: caller.Line, Function: caller.Func, Source: strings.TrimSpace(call),
+		File: caller.File, Line: caller.Line, Function: caller.Func, Source: call,
 	}}
 	f.Advice = "Move what is rare (errors, growing, logging) into a function of its own, so that the rest costs less than the budget; or build with a profile (default.pgo), which raises the budget for hot calls."
 	f.Verify = "go build -gcflags=-m names it under \"can inline\"; compare rounds for the time (loupe run -vs), or the benchmark."

@@ -93,7 +93,7 @@ func repeated(h *hit, line *hitLine) bool {
 	for _, id := range frames[at:] {
 		switch v.origins[id] {
 		case stack.User:
-			if _, loop := h.in.code.lineInLoop(t.Frame(id)); loop == loopYes {
+			if lineInLoop(h.in.code, t.Frame(id)) == loopYes {
 				return true
 			}
 		case stack.Standard, stack.Dependency:

@@ -195,8 +195,8 @@ func failedFinding(r *Rule, in *Input, f *mishap) Finding {
 	if f.count > 1 {
 		e.Text += ", one of " + unit.Count(int64(f.count))
 	}
-	source, _ := in.code.lineInLoop(f.at)
-	e.Source = strings.TrimSpace(source)
+	source := in.code.text(f.at.File, f.at.Line)
+	e.Source = source
 	e.Stack = evidenceStack(f.frames)
 	find.Evidence = []Evidence{e}
 	find.Advice, find.Verify = words[1], "Run it again with the same input: the standard error should tell of no failure."

@@ -78,7 +78,7 @@ func checkRaces(r *Rule, in *Input) []Finding {
 func accessed(in *Input, t *stack.Table, a *dump.Access) Evidence {
 	frames := facts.Frames(t, a.Stack)
 	at := in.code.userFrame(frames)
-	source, _ := in.code.lineInLoop(at)
+	source := in.code.text(at.File, at.Line)
 	return Evidence{Text: fmt.Sprintf("%s by %s", strings.ToLower(a.What), a.By), File: at.File, Line: at.Line, Function: at.Func,
-		Source: strings.TrimSpace(source), Stack: evidenceStack(frames)}
+		Source: source, Stack: evidenceStack(frames)}
 }

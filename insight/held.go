@@ -2,7 +2,6 @@ package insight
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"slices"
@@ -66,17 +65,12 @@ func (c *code) heldUntil(f stack.Frame) (held, bool) {
 
 // heldIn returns all parts of the file of a frame in which a lock is held.
 func (c *code) heldIn(f stack.Frame) []held {
-	text, err := c.session.Source(f.File)
-	if err != nil {
+	s := c.parse(f.File)
+	if s == nil {
 		return nil
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
-	if err != nil {
-		return nil
-	}
-	l := locks{fset: fset, io: ioNames(file)}
-	ast.Inspect(file, func(n ast.Node) bool {
+	l := locks{fset: s.fset, io: ioNames(s.file)}
+	ast.Inspect(s.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			if n.Body != nil {

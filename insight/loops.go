@@ -3,10 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"slices"
-	"strings"
 
 	"loupe/analysis/calltree"
 	"loupe/value/stack"
@@ -21,45 +18,27 @@ const (
 	loopYes
 )
 
-// lineInLoop returns the text of the frame's line and whether it lies in a
-// for or range statement of its function.
-func (c *code) lineInLoop(f stack.Frame) (line string, loop inLoop) {
-	text, err := c.session.Source(f.File)
-	if err != nil {
-		return "", loopUnknown
+// lineInLoop says whether the frame's line lies in a for or range statement. The condition
+// runs once in every turn, like the body.
+func lineInLoop(c *code, f stack.Frame) inLoop {
+	s := c.parse(f.File)
+	if s == nil {
+		return loopUnknown
 	}
-	if lines := strings.Split(string(text), "\n"); f.Line >= 1 && f.Line <= len(lines) {
-		line = lines[f.Line-1]
-	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
-	if err != nil {
-		return line, loopUnknown
-	}
-	loop = loopNo
-	ast.Inspect(file, func(n ast.Node) bool {
-		var body *ast.BlockStmt
-		switch s := n.(type) {
+	loop := loopNo
+	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		switch n := n.(type) {
 		case *ast.ForStmt:
-			body = s.Body
-			// The condition runs once in every turn, like the body.
-			if s.Cond != nil && covers(fset, s.Cond, f.Line) {
+			if s.covers(n.Body, f.Line) || n.Cond != nil && s.covers(n.Cond, f.Line) {
 				loop = loopYes
 			}
 		case *ast.RangeStmt:
-			body = s.Body
+			if s.covers(n.Body, f.Line) {
+				loop = loopYes
+			}
 		}
-		if body != nil && covers(fset, body, f.Line) {
-			loop = loopYes
-		}
-		return true
 	})
-	return line, loop
-}
-
-// covers tells whether a line lies between the first and the last of a node.
-func covers(fset *token.FileSet, n ast.Node, line int) bool {
-	return fset.Position(n.Pos()).Line <= line && line <= fset.Position(n.End()).Line
+	return loop
 }
 
 // helperDepth is how many of the user's functions above a call are asked for
@@ -74,7 +53,7 @@ var iterates = []string{"slices", "sort", "maps", "iter"}
 // around its line, or by one in which its function is called. What most of the
 // weight goes through decides.
 func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltree.Site) (how string, loop inLoop) {
-	if _, loop = c.lineInLoop(site.Caller); loop == loopYes {
+	if loop = lineInLoop(c, site.Caller); loop == loopYes {
 		return "in a loop", loop
 	}
 	known := map[stack.FrameID]inLoop{}
@@ -137,7 +116,7 @@ func (c *code) loopAbove(t *stack.Table, above []stack.FrameID, known map[stack.
 		}
 		loop, ok := known[id]
 		if !ok {
-			_, loop = c.lineInLoop(f)
+			loop = lineInLoop(c, f)
 			known[id] = loop
 		}
 		if loop == loopYes {

@@ -2,7 +2,6 @@ package insight
 
 import (
 	"fmt"
-	"strings"
 
 	"loupe/recording"
 	"loupe/value/stack"
@@ -19,9 +18,9 @@ func evidenceStack(frames []stack.Frame) []Frame {
 
 // lineAt is evidence of a file at a line.
 func (in *Input) lineAt(entry recording.Entry, at stack.Frame, format string, args ...any) Evidence {
-	source, _ := in.code.lineInLoop(at)
+	source := in.code.text(at.File, at.Line)
 	return Evidence{Text: fmt.Sprintf(format, args...), Path: entry.Path, Phase: entry.Phase,
-		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}
+		File: at.File, Line: at.Line, Function: at.Func, Source: source}
 }
 
 // fileAt is evidence of a file at a frame of a stack, of the time of its phase.

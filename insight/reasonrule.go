@@ -378,7 +378,7 @@ var certaintyWords = map[why.Certainty]string{
 // evidence shows the places of a line: one for each reason, however many
 // functions it was inlined into.
 func (r *reasons) evidence(in *Input, g *reasonLine) (out []Evidence) {
-	source, _ := in.code.lineInLoop(g.at)
+	source := in.code.text(g.at.File, g.at.Line)
 	type reason struct {
 		*allocSite
 		samples int64
@@ -400,7 +400,7 @@ func (r *reasons) evidence(in *Input, g *reasonLine) (out []Evidence) {
 		slices.Sort(s.sizes)
 		e := Evidence{
 			Text: fmt.Sprintf("%s (%s; %d of %d samples%s)", s.said(), certaintyWords[s.Certainty], s.samples, r.total.samples, sizeWords(slices.Compact(s.sizes))),
-			Path: r.entry.Path, Phase: r.entry.Phase, File: g.at.File, Line: g.at.Line, Function: g.at.Func, Source: strings.TrimSpace(source),
+			Path: r.entry.Path, Phase: r.entry.Phase, File: g.at.File, Line: g.at.Line, Function: g.at.Func, Source: source,
 		}
 		if p, ok := in.Session.Manifest().PhaseNamed(r.entry.Phase); ok && p.Span.End > p.Span.Start {
 			e.Span = span(p.Span)

@@ -71,9 +71,9 @@ func longWaiters(r *Rule, in *Input, entry recording.Entry, d *dump.File, s dump
 	f := r.answer(Found, "%s goroutines have waited for %g minutes and longer at %s (%s), the first for %d", unit.Count(s.Count), r.param("minutes"), place(at), g.State, s.MaxWait)
 	f.Severity, f.Score = Warning, score(float64(s.Count), 100, 1000)
 	f.Impact = exactly(float64(s.Count), "goroutines that have waited for long")
-	source, _ := in.code.lineInLoop(at)
+	source := in.code.text(at.File, at.Line)
 	e := Evidence{Text: fmt.Sprintf("%s, %d to %d minutes", g.State, g.MinWait, g.MaxWait), Path: entry.Path, Phase: entry.Phase,
-		File: at.File, Line: at.Line, Function: at.Func, Source: strings.TrimSpace(source)}
+		File: at.File, Line: at.Line, Function: at.Func, Source: source}
 	e.Stack = evidenceStack(frames)
 	f.Evidence = []Evidence{e}
 	f.Advice = "Give the wait an end: a context, a timeout, or a channel that somebody closes."

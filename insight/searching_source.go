@@ -104,7 +104,7 @@ func searchByHand(c *code, f stack.Frame, looped bool) (first int, found bool) {
 	for _, s := range l.body.List {
 		n, ok := s.(*ast.IfStmt)
 		if ok && looksUp(n.Cond, names) && endsSearch(n.Body.List) {
-			first, _ = l.lines(l.stmt)
+			first, _ = l.source.lines(l.stmt)
 			return first, true
 		}
 	}

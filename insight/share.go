@@ -572,8 +572,8 @@ func (h *hit) evidence() (out []Evidence) {
 		if line.via != "" {
 			e.Text += ", called by " + line.via
 		}
-		source, _ := h.in.code.lineInLoop(line.Caller)
-		e.Source = strings.TrimSpace(source)
+		source := h.in.code.text(line.Caller.File, line.Caller.Line)
+		e.Source = source
 		if p, ok := h.in.Session.Manifest().PhaseNamed(h.entry.Phase); ok {
 			e.Span = span(p.Span)
 		}

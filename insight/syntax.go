@@ -48,6 +48,12 @@ func (s *syntax) lines(n ast.Node) (first, last int) {
 	return s.fset.PositionFor(n.Pos(), false).Line, s.fset.PositionFor(n.End(), false).Line
 }
 
+// covers tells whether a line lies between the first and the last of a node.
+func (s *syntax) covers(n ast.Node, line int) bool {
+	first, last := s.lines(n)
+	return first <= line && line <= last
+}
+
 // onLine calls visit for each node that covers a line, with the nodes around
 // it, the outermost first.
 func (s *syntax) onLine(line int, visit func(n ast.Node, around []ast.Node)) {
@@ -60,7 +66,7 @@ func (s *syntax) onLine(line int, visit func(n ast.Node, around []ast.Node)) {
 			around = around[:len(around)-1]
 			return true
 		}
-		if first, last := s.lines(n); line < first || line > last {
+		if !s.covers(n, line) {
 			return false
 		}
 		visit(n, around)

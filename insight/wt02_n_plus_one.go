@@ -130,7 +130,7 @@ func (o *outward) grows() bool {
 // again: the frame nearest to the call whose line lies in one; else the nearest.
 func (in *Input) loopLine(path []stack.Frame) (at stack.Frame, looped bool) {
 	for _, f := range path {
-		if _, loop := in.code.lineInLoop(f); loop == loopYes {
+		if lineInLoop(in.code, f) == loopYes {
 			return f, true
 		}
 	}

@@ -122,7 +122,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	for i, c := range s.calls {
 		parts = append(parts, fmt.Sprintf("%s at line %d", unit.Duration(c.time/n), s.lines[i].Line))
 		sum += c.time
-		text, _ := in.code.lineInLoop(s.lines[i])
+		text := in.code.text(s.lines[i].File, s.lines[i].Line)
 		ordered = ordered || changes.MatchString(text)
 	}
 	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), strings.Join(parts[:min(5, len(parts))], ", "),

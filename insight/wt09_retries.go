@@ -56,7 +56,7 @@ func checkRetries(r *Rule, in *Input, t *traced) (found []Finding) {
 }
 
 func retriesFinding(r *Rule, in *Input, t *traced, units *facts.Units, x *facts.UnitTries) Finding {
-	loop, known := in.code.retryAround(x.Path)
+	loop, known := retryAround(in.code, x.Path)
 	at := x.Path[0]
 	if known {
 		at = loop.at
@@ -173,7 +173,7 @@ func spinsOnLocks(r *Rule, in *Input) (found []Finding) {
 	}
 	for at, n := range lines {
 		share := stats.Wilson(float64(n), float64(total), compare.Confidence)
-		loop, ok := in.code.retryAround([]stack.Frame{at})
+		loop, ok := retryAround(in.code, []stack.Frame{at})
 		if !ok || share.Low < r.param("spin") || !asksForLock(in.code, at) {
 			continue
 		}

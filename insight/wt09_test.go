@@ -92,12 +92,21 @@ func TestRetryAround(t *testing.T) {
 		{"reads to the end", "for {\nn, err := r.Read(b)\nif err != nil {\nreturn\n}\nuse(b[:n])\n}", false, false, false},
 		{"skips what is broken", "for lines.Scan() {\nv, err := parse(lines.Text())\nif err != nil {\ncontinue\n}\nall = append(all, v)\n}", false, false, false},
 		{"accepts connections", "for {\nc, err := l.Accept()\nif err != nil {\ncontinue\n}\ngo serve(c)\n}", false, false, false},
+		{"counts its tries", "for i := 0; ; i++ {\nerr := send()\nif err == nil {\nreturn nil\n}\nif i == 5 {\nreturn err\n}\n}", true, false, true},
+		{"counts them where it fails", "for {\nif err := send(); err != nil {\nif tries++; tries < 5 {\ncontinue\n}\nreturn err\n}\nreturn nil\n}", true, false, true},
+		{"waits, or is stopped", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nselect {\ncase <-t.C:\ncase <-stop:\nreturn err\n}\n}", true, true, true},
+		{"waits in a select with nothing else", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nselect {\ncase <-t.C:\nbreak\n}\n}", true, true, false},
+		{"waits with a context", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nif err := wait(ctx, d); err != nil {\nreturn err\n}\n}", true, true, true},
+		{"by a context that the call alone has", "for {\nerr := send(ctx)\nif err == nil {\nreturn nil\n}\n}", true, false, false},
+		{"by the answer and the status", "for {\nresp, err := send()\nif err == nil && resp.StatusCode == 200 {\nreturn nil\n}\n}", true, false, false},
+		{"a counter in the condition", "for err != nil && i < 5 {\nerr = send()\n}", true, false, true},
+		{"items by index", "for i := 0; i < len(hosts); i++ {\nif err := dial(hosts[i]); err == nil {\nreturn nil\n}\n}", false, false, false},
 		{"one of several", "for _, host := range hosts {\nif err := dial(host); err == nil {\nreturn nil\n}\n}", false, false, false},
 	} {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+c.loop+"\n}\n"))
 		in := NewInput(session.New(r.Open()))
-		got, ok := in.code.retryAround([]stack.Frame{{Func: "main.f", File: "a.go", Line: 5}})
+		got, ok := retryAround(in.code, []stack.Frame{{Func: "main.f", File: "a.go", Line: 5}})
 		if ok != c.retry || got.pauses != c.pauses || got.bounded != c.bounded {
 			t.Errorf("%s: %v %+v", c.name, ok, got)
 		}
