@@ -285,6 +285,10 @@ func (m metric) row(all, judged []*facts.Facts, of blocks) (row Row, ok bool) {
 	}
 	for i, f := range all[1:] {
 		c := Judge(row.Cells[0].side(of[i][0]), row.Cells[i+1].side(of[i][1]), m.better)
+		// Medians of ticks, as they are shown, may go another way than what is judged.
+		if old, new := row.Cells[0].Median, row.Cells[i+1].Median; (new-old)*(c.Ratio-1) < 0 {
+			c.agree(float64(old), float64(new))
+		}
 		if growsWithWork[m.id] && explained(c.Verdict, all[0], f) {
 			c.Verdict = Changed
 		}

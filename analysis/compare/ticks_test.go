@@ -62,3 +62,21 @@ func TestTicks(t *testing.T) {
 		t.Errorf("%+v, and again %+v", first.Changes, again.Changes)
 	}
 }
+
+// TestTicksOfOneRound: what fills in a tick by chance turns no change around that is shown.
+func TestTicksOfOneRound(t *testing.T) {
+	one := func(title string, ticks int) *facts.Facts {
+		f := ticking(title, rand.New(rand.NewPCG(1, 1)), 1, 1, clockTick)
+		f.Rounds[0].CPU = time.Duration(ticks) * clockTick
+		return f
+	}
+	for ticks := range 8 {
+		a, b := one("a", ticks+2), one("b", ticks+1)
+		for _, later := range []time.Duration{0, time.Hour} {
+			b.Manifest.Start = b.Manifest.Start.Add(later)
+			if c := rowOf(t, Compare(a, b), "cpu").Changes[0]; c.Ratio > 1 {
+				t.Errorf("%d ticks and %d: %+v", ticks+2, ticks+1, c)
+			}
+		}
+	}
+}

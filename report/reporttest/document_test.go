@@ -26,6 +26,7 @@ func TestDocuments(t *testing.T) {
 	f(`{"peak":3,"count":2}`, "peak is 3, above count, 2")
 	f(`{"columns":[{"key":"p50_ns"},{"key":"p99_ns"}],"values":[[3,2]]}`, "p99_ns is 2, below p50_ns, 3")
 	f(`{"better":"lower","cells":[{"median":448},{"median":438}],"changes":[{"ratio":1.3,"low":1.1,"high":1.5,"verdict":"worse"}]}`, "the change is 1.3, and that of the medians 0.97")
+	f(`{"better":"lower","cells":[{"median":448},{"median":438}],"changes":[{"ratio":1.3,"low":1.1,"high":1.5,"verdict":"worse","method":"pairs"}]}`, "")
 	f(`{"better":"lower","cells":[{"median":400},{"median":500}],"changes":[{"ratio":1.25,"low":1.1,"high":1.5,"verdict":"better"}]}`, "a change of 1.25 is called better, and lower is better")
 	f(`{"better":"lower","cells":[{"median":400},{"median":500}],"changes":[{"ratio":1.25,"low":1.3,"high":1.5,"verdict":"worse"}]}`, "1.25 does not lie from 1.3 to 1.5")
 	f(`{"impact":{"value":10.4,"unit":"share of the time of all Ps","low":10.4,"high":10.4}}`, "10.4 is a share of the time of all Ps")
