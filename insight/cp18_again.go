@@ -10,7 +10,7 @@ import (
 
 var cp18 = &Rule{
 	ID: "CP18", Title: "What could be made once is made again and again",
-	About: "Parsing a template, loading a time zone or a key, seeding a source of random numbers, starting a process: work whose result is the same every time, " +
+	About: "Parsing a template, loading a time zone or a key, reading a file of configuration, seeding a source of random numbers, starting a process: work whose result is the same every time, " +
 		"below a request, in a worker, or in a loop. What the program does once, at its start or under a sync.Once, does not count.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
@@ -18,11 +18,22 @@ var cp18 = &Rule{
 		{"warn", 0.10, "share of CPU time", "chosen"},
 		g0,
 	},
-	Check: func(r *Rule, in *Input) []Finding { return mergeAgain(makesAgain(r, in)) },
+	Check: func(r *Rule, in *Input) []Finding {
+		return withRereads(readsAgain(r, in), mergeAgain(makesAgain(r, in)))
+	},
 }
 
 var makesAgain = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup", "once"},
 	perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into making the same again", tell: tellAgain})
+
+// withRereads puts what is read again before what else is made again; that nothing else is
+// tells nothing where something is.
+func withRereads(reads, all []Finding) []Finding {
+	if len(reads) == 0 {
+		return all
+	}
+	return append(reads, slices.DeleteFunc(all, func(f Finding) bool { return f.State != Found })...)
+}
 
 // mergeAgain makes one finding of those about the same kind of work: a template that is parsed
 // at one line is escaped at another, where it is executed first.
@@ -89,11 +100,18 @@ func repeated(h *hit, line *hitLine) bool {
 	if at < 0 {
 		return false
 	}
-	main := t.Frame(frames[len(frames)-1]).Func == "runtime.main"
-	for _, id := range frames[at:] {
+	return repeatsAbove(h.in.code, v, frames[at:])
+}
+
+// repeatsAbove tells whether what the first frame of a way outward does is done more than
+// once: some line of the program is in a loop, or, on a goroutine other than main's, somebody
+// calls back.
+func repeatsAbove(c *code, v *view, frames []stack.FrameID) bool {
+	main := v.t.Frame(frames[len(frames)-1]).Func == "runtime.main"
+	for _, id := range frames {
 		switch v.origins[id] {
 		case stack.User:
-			if lineInLoop(h.in.code, t.Frame(id)) == loopYes {
+			if lineInLoop(c, v.t.Frame(id)) == loopYes {
 				return true
 			}
 		case stack.Standard, stack.Dependency:

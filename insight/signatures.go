@@ -144,9 +144,11 @@ var signatures = []signature{
 	{"again.random", 20, 0, "math/rand.newSource"},
 	{"again.connection", 0, 0, "database/sql.Open google.golang.org/grpc.NewClient google.golang.org/grpc.Dial google.golang.org/grpc.DialContext"},
 	{"again.process", 0, 0, "os.StartProcess os/exec.LookPath"},
-	{"again.names", 0, 0, "os/user.Current os/user.Lookup os/user.LookupId os/user.LookupGroup os/user.LookupGroupId net.LookupHost net.LookupIP net.LookupAddr net.(*Resolver).LookupHost net.(*Resolver).LookupIPAddr"},
+	{"again.names", 0, 0, "os/user.* net.LookupHost net.LookupIP net.LookupAddr net.(*Resolver).Lookup* net.InterfaceAddrs net.Interfaces"},
 	{"again.config", 0, 0, "gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/spf13/viper.*"},
 	{"again.table", 0, 0, "strings.NewReplacer strings.(*Replacer).build strings.(*Replacer).buildOnce hash/crc32.MakeTable hash/crc64.MakeTable golang.org/x/text/collate.New golang.org/x/text/language.NewMatcher"},
+	{"file.read", 0, 0, "os.ReadFile os.Open os.OpenFile os.(*File).Read os.(*File).ReadAt"},
+	{"parse", 0, 0, "encoding/json.Unmarshal encoding/json.(*Decoder).Decode encoding/xml.Unmarshal encoding/xml.(*Decoder).Decode encoding/gob.(*Decoder).Decode encoding/csv.(*Reader).Read encoding/csv.(*Reader).ReadAll gopkg.in/yaml.* sigs.k8s.io/yaml.* github.com/goccy/go-yaml.* github.com/BurntSushi/toml.* github.com/pelletier/go-toml* github.com/goccy/go-json.Unmarshal github.com/json-iterator/go.*"},
 	{"again.stack", 0, 0, "runtime/debug.Stack runtime/debug.PrintStack"},
 	{"once", 0, 0, "sync.(*Once).doSlow"},
 

@@ -1,0 +1,362 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"iter"
+	"maps"
+	"slices"
+
+	"loupe/analysis/compare"
+	"loupe/analysis/facts"
+	"loupe/value/stack"
+	"loupe/value/stats"
+	"loupe/value/unit"
+)
+
+// reread is a function of the program that reads files and parses what is in them.
+type reread struct {
+	name         string
+	samples      int64
+	reads, turns int64                  // of them in reading, and in parsing
+	lines        map[stack.Frame]int64  // its own lines, by their samples
+	outwards     map[string]*wayOutward // by the text of the way
+}
+
+// wayOutward is a way from a read to what it is for.
+type wayOutward struct {
+	frames  []stack.Frame // of the program alone, what is nearest to the read first
+	samples int64
+}
+
+// readsAgain finds functions that read the same file and parse it, for each request or in a
+// loop. That it is the same is known where the source shows its name to be one that no call
+// changes.
+func readsAgain(r *Rule, in *Input) (found []Finding) {
+	w, err := in.Facts.Weights(facts.CPU, "samples")
+	if err != nil {
+		return nil
+	}
+	v := in.view(w.Profile)
+	samples := w.Profile.Samples(w.Index)
+	both := readAndParse(v, samples)
+	total := int64(0)
+	all := map[string]*reread{}
+	for id, n := range samples {
+		total += n
+		frames := v.t.Frames(id)
+		at := slices.IndexFunc(frames, func(f stack.FrameID) bool { return both[v.t.Frame(f).Func] })
+		if at < 0 || !repeatsAbove(in.code, v, frames[at:]) {
+			continue
+		}
+		name := v.t.Frame(frames[at]).Func
+		if all[name] == nil {
+			all[name] = &reread{name: name, lines: map[stack.Frame]int64{}, outwards: map[string]*wayOutward{}}
+		}
+		all[name].add(v, frames, at, n)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		x := all[name]
+		share := stats.Wilson(float64(x.samples), float64(total), compare.Confidence)
+		if x.reads == 0 || x.turns == 0 || share.Low < r.param("share") {
+			continue
+		}
+		if call, at, ok := x.sameFile(in.code); ok {
+			found = append(found, rereadFinding(r, in, w, x, share, call, at))
+		}
+	}
+	return found
+}
+
+// readAndParse are the functions of the program that read a file and parse, as far as samples show,
+// without those that only call one that does.
+func readAndParse(v *view, samples iter.Seq2[stack.ID, int64]) map[string]bool {
+	reads, turns := map[string]bool{}, map[string]bool{}
+	for id, n := range samples {
+		frames := v.t.Frames(id)
+		read, turn := passes(v, frames, "file.read"), passes(v, frames, "parse")
+		if n <= 0 || !read && !turn {
+			continue
+		}
+		for _, f := range frames {
+			if v.origins[f] == stack.User {
+				name := v.t.Frame(f).Func
+				reads[name], turns[name] = reads[name] || read, turns[name] || turn
+			}
+		}
+	}
+	both := map[string]bool{}
+	for name := range reads {
+		if reads[name] && turns[name] {
+			both[name] = true
+		}
+	}
+	return both
+}
+
+// passes tells whether a stack has a function of a set.
+func passes(v *view, frames []stack.FrameID, set string) bool {
+	marks := v.marks(set)
+	return slices.ContainsFunc(frames, func(f stack.FrameID) bool { return marks[f] })
+}
+
+// add counts samples of a stack, in which the function is the at-th frame.
+func (x *reread) add(v *view, frames []stack.FrameID, at int, n int64) {
+	x.samples += n
+	if passes(v, frames[:at], "file.read") {
+		x.reads += n
+	}
+	if passes(v, frames[:at], "parse") {
+		x.turns += n
+	}
+	x.lines[v.t.Frame(frames[at])] += n
+	if !passes(v, frames[:at], "file.read") {
+		return
+	}
+	way := &wayOutward{}
+	for _, f := range frames {
+		if v.origins[f] == stack.User {
+			way.frames = append(way.frames, v.t.Frame(f))
+		}
+	}
+	text := fmt.Sprint(way.frames)
+	if x.outwards[text] == nil {
+		x.outwards[text] = way
+	}
+	x.outwards[text].samples += n
+}
+
+// sameFile tells whether the name of what is read is the same in each call, by most of the
+// ways to the function: the call that opens it, and its place.
+func (x *reread) sameFile(c *code) (call string, at stack.Frame, ok bool) {
+	same, whole, most := int64(0), int64(0), int64(0)
+	for _, key := range slices.Sorted(maps.Keys(x.outwards)) {
+		way := x.outwards[key]
+		whole += way.samples
+		text, place, fixed := fixedName(c, way.frames)
+		if !fixed {
+			continue
+		}
+		if same += way.samples; way.samples > most {
+			most, call, at = way.samples, text, place
+		}
+	}
+	return call, at, 2*same > whole
+}
+
+// fixedName finds the call that opens a file on a way outward, in the function nearest to the
+// read that has any, and tells whether the file's name is the same each time.
+func fixedName(c *code, way []stack.Frame) (call string, at stack.Frame, fixed bool) {
+	for i := range way {
+		fn := c.scopeAt(way[i])
+		if fn == nil {
+			return "", at, false
+		}
+		for _, open := range fn.opened() {
+			if !fixedValue(c, open.Args[0], fn, way[i:]) {
+				return "", at, false
+			}
+			line, _ := c.parse(way[i].File).lines(open)
+			call, at = types.ExprString(open), stack.Frame{Func: way[i].Func, File: way[i].File, Line: line}
+		}
+		if call != "" {
+			return call, at, true
+		}
+	}
+	return "", at, false
+}
+
+// scope is a function of the source, or one without a name inside it.
+type scope struct {
+	name     string // empty where it has none
+	receiver string
+	params   *ast.FieldList
+	body     *ast.BlockStmt
+}
+
+// scopeAt is the innermost function around a frame's line; nil without the source.
+func (c *code) scopeAt(f stack.Frame) (fn *scope) {
+	c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if fn = nil; n.Body != nil {
+				fn = &scope{name: n.Name.Name, params: n.Type.Params, body: n.Body}
+				if n.Recv != nil && len(n.Recv.List) == 1 && len(n.Recv.List[0].Names) == 1 {
+					fn.receiver = n.Recv.List[0].Names[0].Name
+				}
+			}
+		case *ast.FuncLit:
+			fn = &scope{params: n.Type.Params, body: n.Body}
+		}
+	})
+	return fn
+}
+
+// opens are the calls whose first argument is the name of a file that is read.
+var opens = []string{"os.ReadFile", "os.Open", "os.OpenFile", "ioutil.ReadFile"}
+
+// opened are the calls of a function that open a file.
+func (fn *scope) opened() (calls []*ast.CallExpr) {
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if ok && len(call.Args) > 0 && slices.Contains(opens, types.ExprString(call.Fun)) {
+			calls = append(calls, call)
+		}
+		return true
+	})
+	return calls
+}
+
+// joins are calls whose result is the same for the same arguments, while the program runs.
+var joins = []string{"filepath.Join", "filepath.Clean", "path.Join", "os.Getenv"}
+
+// fixedValue tells whether an expression of a function has the same value in each call: a
+// literal, what a package, the receiver or the function around has, or a parameter for which
+// the caller on the way gives such a one.
+func fixedValue(c *code, x ast.Expr, fn *scope, way []stack.Frame) bool {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.ParenExpr:
+		return fixedValue(c, x.X, fn, way)
+	case *ast.StarExpr: // of a flag
+		return fixedValue(c, x.X, fn, way)
+	case *ast.BinaryExpr:
+		return x.Op == token.ADD && fixedValue(c, x.X, fn, way) && fixedValue(c, x.Y, fn, way)
+	case *ast.CallExpr:
+		return slices.Contains(joins, types.ExprString(x.Fun)) &&
+			!slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !fixedValue(c, a, fn, way) })
+	case *ast.SelectorExpr:
+		root := rootName(x)
+		return root != "" && (root == fn.receiver || !fn.declares(root)) && !fn.sets(types.ExprString(x))
+	case *ast.Ident:
+		return fixedVariable(c, x.Name, fn, way)
+	}
+	return false
+}
+
+// fixedVariable is fixedValue of a variable.
+func fixedVariable(c *code, name string, fn *scope, way []stack.Frame) bool {
+	if fn.sets(name) {
+		return false
+	}
+	if i := fn.parameter(name); i >= 0 {
+		return fixedArgument(c, i, fn, way)
+	}
+	if x := fn.made(name); x != nil {
+		return fixedValue(c, x, fn, way)
+	}
+	return !fn.declares(name)
+}
+
+// fixedArgument tells whether the caller of a function gives it the same i-th argument in each
+// call.
+func fixedArgument(c *code, i int, fn *scope, way []stack.Frame) bool {
+	if len(way) < 2 || fn.name == "" {
+		return false
+	}
+	caller := c.scopeAt(way[1])
+	if caller == nil {
+		return false
+	}
+	for _, call := range c.lineCalls(way[1]) {
+		if lastName(types.ExprString(call.Fun)) == fn.name && i < len(call.Args) {
+			return fixedValue(c, call.Args[i], caller, way[1:])
+		}
+	}
+	return false
+}
+
+// parameter is the place of a parameter; -1 where the function has none of this name.
+func (fn *scope) parameter(name string) int {
+	i := 0
+	for _, field := range fn.params.List {
+		for _, id := range field.Names {
+			if id.Name == name {
+				return i
+			}
+			i++
+		}
+	}
+	return -1
+}
+
+// made is what a variable is declared with, where that is all that it ever is; else nil.
+func (fn *scope) made(name string) (x ast.Expr) {
+	n := 0
+	ast.Inspect(fn.body, func(node ast.Node) bool {
+		a, ok := node.(*ast.AssignStmt)
+		if !ok || a.Tok != token.DEFINE {
+			return true
+		}
+		for i, left := range a.Lhs {
+			if !isNamed(left, name) {
+				continue
+			}
+			if n++; len(a.Lhs) == len(a.Rhs) {
+				x = a.Rhs[i]
+			}
+		}
+		return true
+	})
+	if n != 1 {
+		return nil
+	}
+	return x
+}
+
+// sets tells whether the function gives a variable or a field another value than it began
+// with.
+func (fn *scope) sets(text string) (found bool) {
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		found = found || ok && a.Tok != token.DEFINE && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == text })
+		return !found
+	})
+	return found
+}
+
+// declares tells whether a name is one of the function's parameters or variables.
+func (fn *scope) declares(name string) (found bool) {
+	if fn.parameter(name) >= 0 || declares(fn.body, name) {
+		return true
+	}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		r, ok := n.(*ast.RangeStmt)
+		found = found || ok && r.Tok == token.DEFINE && (isNamed(r.Key, name) || isNamed(r.Value, name))
+		return !found
+	})
+	return found
+}
+
+func isNamed(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+func rereadFinding(r *Rule, in *Input, w *facts.Weights, x *reread, share stats.Interval, call string, at stack.Frame) Finding {
+	f := r.answer(Found, "%s of the CPU time goes into reading a file and parsing it, again and again, and the file's name is the same each time: %s%s",
+		unit.Percent(share.Estimate), call, atFrame(at))
+	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
+	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
+	if share.Low >= r.param("warn") {
+		f.Severity = Warning
+	}
+	lines := slices.SortedFunc(maps.Keys(x.lines), func(a, b stack.Frame) int {
+		return cmp.Or(cmp.Compare(x.lines[b], x.lines[a]), cmp.Compare(a.Line, b.Line))
+	})
+	f.Evidence = []Evidence{in.lineAt(w.Entry, at, "the file is opened here")}
+	f.costs = []cost{{file: at.File, line: at.Line}}
+	for _, line := range lines[:min(3, len(lines))] {
+		f.Evidence = append(f.Evidence, in.lineAt(w.Entry, line, "%d of the %d samples in it", x.lines[line], x.samples))
+		f.costs = append(f.costs, cost{file: line.File, line: line.Line})
+	}
+	f.Advice = "Read and parse it once and keep the result; where it may change while the program runs, ask for the time of its last change (os.Stat) and read it again only when it has changed."
+	f.Verify = fmt.Sprintf("Record again under the same load: the share should fall below %s.", unit.Percent(r.param("share")))
+	f.Doubts = append(f.Doubts, "if the file is another one each time after all, there is nothing to keep")
+	f.saves = true
+	return f
+}
