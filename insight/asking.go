@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"iter"
 	"slices"
 	"strings"
 
@@ -15,9 +14,11 @@ import (
 type asking struct {
 	at      stack.Frame // the frame whose line is in the loop
 	retries bool        // it looks at an error or a status: what failed is tried again
-	follows bool        // the next call takes what the answer before gave
+	follows bool        // the answers are parts of one whole, or each leads to the next
 	pauses  bool        // it calls something that waits, by its name
-	bounded bool        // it counts its turns, or asks a context
+	bounded bool        // something else than the answer can end it
+
+	first, last int // the lines of the loop
 }
 
 // askingAround finds the loop nearest to a call, in one of the functions of its way
@@ -27,7 +28,7 @@ type asking struct {
 func askingAround(c *code, path []stack.Frame) (found asking, ok bool) {
 	for l, f := range loopsOn(c, path) {
 		switch a, asks := l.asks(f); {
-		case l.items():
+		case l.items(f.Line):
 			return asking{}, false
 		case asks && !ok:
 			found, ok = a, true
@@ -38,96 +39,122 @@ func askingAround(c *code, path []stack.Frame) (found asking, ok bool) {
 	return found, ok
 }
 
+// firstOf finds the loop nearest to a call if it goes through items and ends at the first of
+// them whose answer suits.
+func firstOf(c *code, path []stack.Frame) (asking, bool) {
+	for l, f := range loopsOn(c, path) {
+		a, ends := l.asks(f)
+		return a, ends && l.items(f.Line)
+	}
+	return asking{}, false
+}
+
+// around tells whether a stack goes through the loop.
+func (a asking) around(frames []stack.Frame) bool {
+	return slices.ContainsFunc(frames, func(f stack.Frame) bool {
+		return f.File == a.at.File && f.Func == a.at.Func && a.first <= f.Line && f.Line <= a.last
+	})
+}
+
 // retryAround finds the loop nearest to a call that ends when something has worked and goes
 // on when it has not.
 func retryAround(c *code, path []stack.Frame) (found asking, ok bool) {
 	for l, f := range loopsOn(c, path) {
-		if l.untilDone() {
-			return l.asks(f)
+		if a, _ := l.asks(f); a.retries && !l.items(f.Line) {
+			return a, true
 		}
 	}
 	return asking{}, false
 }
 
-// loop is a for or range statement around a line, the line being in its body or condition.
-type loop struct {
-	cond   ast.Expr // nil where it has none
-	body   *ast.BlockStmt
-	stmt   ast.Node
-	source *syntax
-}
-
-// loopsOn are the loops around the lines of a way through the code, the innermost first.
-func loopsOn(c *code, path []stack.Frame) iter.Seq2[loop, stack.Frame] {
-	return func(yield func(loop, stack.Frame) bool) {
-		for _, f := range path {
-			for _, l := range slices.Backward(loopsAround(c, f)) {
-				if !yield(l, f) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// loopsAround are the loops of a frame's function around its line, the outermost first.
-func loopsAround(c *code, f stack.Frame) (loops []loop) {
-	s := c.parse(f.File)
-	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
-		switch n := n.(type) {
-		case *ast.FuncDecl, *ast.FuncLit:
-			loops = nil
-		case *ast.ForStmt:
-			loops = append(loops, loop{n.Cond, n.Body, n, s})
-		case *ast.RangeStmt:
-			loops = append(loops, loop{nil, n.Body, n, s})
-		}
-	})
-	return loops
-}
-
 // advances are the names of calls with which a loop goes on to its next item.
 var advances = []string{"Next", "NextRow", "Scan", "More", "HasNext", "Advance", "len"}
 
-// items tells whether a loop goes through items: a range over more than a count, a count
-// by which a slice is indexed, or a condition that asks for the next one.
-func (l loop) items() bool {
-	if r, ok := l.stmt.(*ast.RangeStmt); ok {
-		return r.Key != nil && !isLiteral(r.X) && (r.Value != nil || !countsOnly(r))
+// items tells whether a loop goes through items, one of which what is called on a line takes:
+// those of a range over more than a count, of a list that a counter indexes, or of what the
+// condition asks for the next one.
+func (l loop) items(line int) bool {
+	w := turnsOf(l.source, l.body)
+	seeds := map[string]bool{}
+	w.outer = func(name string) bool { return seeds[name] }
+	switch n := l.stmt.(type) {
+	case *ast.RangeStmt:
+		if n.Key == nil || isLiteral(n.X) {
+			return false
+		}
+		key := rootName(n.Key)
+		if n.Value == nil && l.source.counts(n) {
+			w.index = key
+		} else {
+			seeds[key] = true
+		}
+		if n.Value != nil {
+			seeds[rootName(n.Value)] = true
+		}
+		delete(seeds, "_")
+	case *ast.ForStmt:
+		if a, ok := n.Init.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
+			w.index = types.ExprString(a.Lhs[0])
+		}
+		if n.Cond != nil {
+			for _, name := range askedForNext(n.Cond) {
+				seeds[name] = true
+			}
+		}
 	}
-	n := l.stmt.(*ast.ForStmt)
-	if n.Cond != nil && anyCall(n.Cond, func(name string) bool { return slices.Contains(advances, name) }) {
+	called := calledOn(l.source, line)
+	return hasCall(l.body, func(call *ast.CallExpr) bool { return called(call) && w.has(call) })
+}
+
+// askedForNext are the variables of which a condition asks whether there is a next item.
+func askedForNext(cond ast.Expr) (names []string) {
+	ast.Inspect(cond, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !slices.Contains(advances, lastName(types.ExprString(call.Fun))) {
+			return true
+		}
+		if len(call.Args) == 1 && isNamed(call.Fun, "len") {
+			names = append(names, rootName(call.Args[0]))
+		} else {
+			names = append(names, rootName(call.Fun))
+		}
 		return true
-	}
-	counter := ""
-	if a, ok := n.Init.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
-		counter = types.ExprString(a.Lhs[0])
-	}
-	return counter != "" && indexesBy(l.body, counter)
+	})
+	return names
 }
 
-// countsOnly tells of a range over a number, as far as its text says it: a name or a
-// call with a key that indexes nothing.
-func countsOnly(r *ast.RangeStmt) bool {
-	key, ok := r.Key.(*ast.Ident)
-	return ok && (key.Name == "_" || !mentions(r.Body, key.Name))
-}
-
-// indexesBy tells whether something is indexed by a name.
-func indexesBy(n ast.Node, name string) (found bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		x, ok := n.(*ast.IndexExpr)
-		found = found || ok && mentions(x.Index, name)
+// counts tells of a range with a key alone that it is over a number, as far as the file shows:
+// what it goes through is a constant, a length, or declared as an int.
+func (s *syntax) counts(r *ast.RangeStmt) (found bool) {
+	if call, ok := r.X.(*ast.CallExpr); ok {
+		return slices.Contains([]string{"len", "int", "min", "max"}, types.ExprString(call.Fun))
+	}
+	id, ok := r.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	is := func(x *ast.Ident) bool { return x.Name == id.Name }
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			found = found || isNamed(n.Type, "int") && slices.ContainsFunc(n.Names, is)
+		case *ast.ValueSpec:
+			i := slices.IndexFunc(n.Names, is)
+			found = found || i >= 0 && (isNamed(n.Type, "int") || i < len(n.Values) && isLiteral(n.Values[i]))
+		case *ast.AssignStmt:
+			i := slices.IndexFunc(n.Lhs, func(x ast.Expr) bool { return isNamed(x, id.Name) })
+			found = found || i >= 0 && i < len(n.Rhs) && isLiteral(n.Rhs[i])
+		}
 		return !found
 	})
 	return found
 }
 
-// anyCall tells whether a node has a call whose name, without what it is of, is wanted.
-func anyCall(n ast.Node, wanted func(name string) bool) (found bool) {
+// hasCall tells whether a node has a call that is wanted.
+func hasCall(n ast.Node, wanted func(*ast.CallExpr) bool) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
-		x, ok := n.(*ast.CallExpr)
-		found = found || ok && wanted(lastName(types.ExprString(x.Fun)))
+		call, ok := n.(*ast.CallExpr)
+		found = found || ok && wanted(call)
 		return !found
 	})
 	return found
@@ -138,54 +165,101 @@ func isLiteral(x ast.Expr) bool {
 	return ok && l.Kind == token.INT
 }
 
-// untilDone tells whether the loop goes on while something fails, and not through items.
-func (l loop) untilDone() bool {
-	return !l.items() && (l.cond != nil && untilWorks(l.cond) || endsWhenDone(l.body))
-}
-
-// asks tells whether the loop ends by what a call on the frame's line has given, or when
-// something has worked.
+// asks tells whether the loop ends by what a call on the frame's line has given.
 func (l loop) asks(f stack.Frame) (a asking, ends bool) {
-	answer := l.answer(f.Line)
-	a = asking{at: f, retries: l.untilDone(), pauses: pausesIn(l.body), bounded: l.bounded(f.Line, answer), follows: l.takes(f.Line, answer)}
-	ends = a.retries
-	conds := exits(l.body)
-	if l.cond != nil {
-		conds = append(conds, l.cond)
-	}
-	for _, cond := range conds {
-		if decides(cond, answer) {
-			ends, a.retries = true, a.retries || looksAtFailure(cond)
+	w := l.answers(f.Line)
+	a = asking{at: f, pauses: pausesIn(l.body), bounded: l.bounded(f.Line, w), follows: l.follows(f.Line, w)}
+	a.first, a.last = l.source.lines(l.stmt)
+	for _, x := range l.exits() {
+		switch {
+		case failing(x.cond, !x.on, w):
+			ends, a.retries = true, true
+		case decides(x.cond, x.on, w):
+			ends = true
+		case asksWhich(x.cond) && w.has(x.cond):
+			ends, a.follows = true, true // a certain error ends what is read, as io.EOF does
 		}
 	}
 	return a, ends
 }
 
-// bounded tells whether something else than the answer can end the loop: a count of its
-// turns, a clock, a context, or what else a condition or a case asks for.
-func (l loop) bounded(line int, answer map[string]bool) bool {
-	if _, ok := l.stmt.(*ast.RangeStmt); ok || l.cond != nil && !byAnswer(l.cond, answer) {
+// exits are the conditions by which the loop is left, its own among them.
+func (l loop) exits() []exit {
+	all := exits(l.body.List)
+	if l.cond != nil {
+		all = append(all, exit{l.cond, false})
+	}
+	return all
+}
+
+// answers follows what the calls on a line give.
+func (l loop) answers(line int) *turns {
+	w := turnsOf(l.source, l.body)
+	w.calls = calledOn(l.source, line)
+	return w
+}
+
+// bounded tells whether something else than what a call on the line says of its success can
+// end the loop: a count of its turns, a clock, a context, or what else a condition or a case
+// asks for.
+func (l loop) bounded(line int, w *turns) bool {
+	if _, ok := l.stmt.(*ast.RangeStmt); ok || l.cond != nil && !byAnswer(l.cond, w) || mentionsCall(l.body, "Err", "Done") {
 		return true
 	}
-	found := mentionsCall(l.body, "Err", "Done")
+	called := calledOn(l.source, line)
+	given := hasCall(l.body, func(call *ast.CallExpr) bool { return called(call) && slices.ContainsFunc(call.Args, isContext) })
+	// A call whose context is done fails in another way than it did.
+	ends := func(cond ast.Expr) bool { return !byAnswer(cond, w) || given && asksWhich(cond) }
+	found := false
 	ast.Inspect(l.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
 			return false
 		case *ast.IfStmt:
 			otherwise, _ := n.Else.(*ast.BlockStmt)
-			ends := leavesLoop(n.Body.List) || goesOn(n.Body.List) || otherwise != nil && leavesLoop(otherwise.List)
-			found = found || ends && !byAnswer(n.Cond, answer)
+			leaves := leavesLoop(n.Body.List) || goesOn(n.Body.List) || otherwise != nil && leavesLoop(otherwise.List)
+			found = found || leaves && ends(n.Cond)
 		case *ast.CaseClause:
-			found = found || leavesClause(n.Body) && slices.ContainsFunc(n.List, func(x ast.Expr) bool { return !byAnswer(x, answer) && !isConstant(x) })
+			found = found || leavesClause(n.Body) && slices.ContainsFunc(n.List, func(x ast.Expr) bool { return !isConstant(x) && ends(x) })
 		case *ast.CommClause:
 			found = found || leavesClause(n.Body)
 		case *ast.CallExpr:
-			found = found || !l.source.covers(n, line) && slices.ContainsFunc(n.Args, isContext)
+			found = found || !called(n) && slices.ContainsFunc(n.Args, isContext)
 		}
 		return !found
 	})
 	return found
+}
+
+// follows tells whether a call on the line is given what the answer before gave, or what the
+// answers give is gathered from turn to turn: they are parts of one whole.
+func (l loop) follows(line int, w *turns) (found bool) {
+	called := calledOn(l.source, line)
+	ast.Inspect(l.body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			found = found || called(n) && slices.ContainsFunc(n.Args, func(x ast.Expr) bool { return w.hasAt(x, n.Pos()) && !hasCall(x, called) })
+		case *ast.RangeStmt:
+			found = found || w.has(n.X)
+		case *ast.AssignStmt:
+			found = found || gathers(n, w)
+		}
+		return !found
+	})
+	return found
+}
+
+// gathers tells whether a statement adds an answer to what was there before: a sum, or a list.
+func gathers(n *ast.AssignStmt, w *turns) bool {
+	if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
+		return false
+	}
+	if n.Tok == token.ADD_ASSIGN {
+		return w.has(n.Rhs[0])
+	}
+	call, ok := n.Rhs[0].(*ast.CallExpr)
+	return ok && isNamed(call.Fun, "append") && len(call.Args) > 1 &&
+		slices.ContainsFunc(call.Args[1:], func(x ast.Expr) bool { return !isError(rootName(x)) && w.has(x) })
 }
 
 // isConstant tells of an expression, by its text, that it is the same in every turn: a
@@ -204,52 +278,6 @@ func isContext(x ast.Expr) bool {
 	return strings.HasSuffix(strings.ToLower(text), "ctx") || strings.HasSuffix(text, ".Context()")
 }
 
-// answer are the names that what happens on a line gives a value to, and those whose
-// value is made of theirs.
-func (l loop) answer(line int) map[string]bool {
-	names := map[string]bool{}
-	for more := true; more; {
-		more = false
-		ast.Inspect(l.body, func(n ast.Node) bool {
-			a, ok := n.(*ast.AssignStmt)
-			if !ok {
-				return true
-			}
-			if l.source.covers(a, line) || slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return mentionsAny(x, names) }) {
-				for _, x := range a.Lhs {
-					if name := rootName(x); name != "" && name != "_" && !names[name] {
-						names[name], more = true, true
-					}
-				}
-			}
-			return true
-		})
-	}
-	return names
-}
-
-// takes tells whether a call on the line is given what the answer before gave: a name
-// that is assigned in the loop, and declared outside of it.
-func (l loop) takes(line int, answer map[string]bool) (found bool) {
-	kept := map[string]bool{}
-	for name := range answer {
-		if !declares(l.body, name) {
-			kept[name] = true
-		}
-	}
-	ast.Inspect(l.body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		if l.source.covers(call, line) {
-			found = found || slices.ContainsFunc(call.Args, func(x ast.Expr) bool { return mentionsAny(x, kept) })
-		}
-		return true
-	})
-	return found
-}
-
 // advice is what to do about calls that are made until one suits.
 func (a asking) advice() string {
 	switch {
@@ -258,7 +286,7 @@ func (a asking) advice() string {
 	case a.retries:
 		return "It tries again until it works, without a pause: wait before the next try, longer after each (exponential backoff with jitter), stop after a few or with the context of who asked. Look at why the first answer does not suit."
 	case a.follows:
-		return "Each call needs the answer of the one before: ask for more at a time (larger pages), get the next while the last is worked on, or have the peer do the whole walk."
+		return "The calls fetch parts of one whole, one after another: ask for more at a time (larger pages), get the next while the last is worked on, or have the peer do the whole walk."
 	}
 	return "It asks until the answer suits: have the peer say when it is ready (a long poll, a callback, a notification) in place of asking again, or ask less often."
 }
@@ -275,9 +303,7 @@ func paces(c *code, at stack.Frame) bool {
 	if ok && (n.Cond == nil || n.Post == nil) {
 		return false // for ready() == false { … }
 	}
-	return !slices.ContainsFunc(exits(l.body), func(cond ast.Expr) bool {
-		return !plainError(cond)
-	})
+	return !slices.ContainsFunc(exits(l.body.List), func(x exit) bool { return !errorCheck(x.cond) || !x.on })
 }
 
 // asksForLock tells whether a line of a loop asks for a lock or a slot without waiting for it,

@@ -32,9 +32,40 @@ func TestAskingAround(t *testing.T) {
 		{"ends on an error alone", "for {\nv, err := get()\nif err != nil {\nreturn err\n}\nuse(v)\n}", false, false, false},
 		{"so many", "for range n {\nv := get()\nuse(v)\n}", false, false, false},
 		{"what fails among items is tried again", "for _, id := range ids { for {\nv, err := get(id)\nif err == nil {\nbreak\n}\nuse(v)\n}}", false, false, false},
+		// The call is that on line 5, whatever else fails.
+		{"rows of a reader", "for { x, err := r.Read(); if err == io.EOF { return nil }; if err != nil { return err }\n_, err = call(x)\nif err != nil {\nreturn err\n}\n}", false, false, false},
+		{"rows of a reader, by an error of its own", "for { x, err := r.Read(); if err == io.EOF { return nil }; if err != nil { return err }\nif _, err := call(x); err != nil {\nreturn err\n}\n}", false, false, false},
+		{"rows of a reader, into one error", "for { if x, err = r.Read(); errors.Is(err, io.EOF) { break }\nerr = call(x)\nif err != nil {\nreturn err\n}\n}", false, false, false},
+		{"decoded one by one", "for { var x item; if err := dec.Decode(&x); err != nil { return err }\ncall(x)\n}", false, false, false},
+		{"a stream", "for {\nmsg, err := stream.Recv()\nif err == io.EOF {\nreturn nil\n}\nif err != nil {\nreturn err\n}\nuse(msg)\n}", true, false, true},
+		{"pages with a status", "for {\nresp, err := get(page)\nif err != nil {\nreturn err\n}\nif resp.StatusCode != http.StatusOK {\nreturn errStatus\n}\npage = next(resp)\nif page == \"\" {\nreturn nil\n}\n}", true, false, true},
+		{"tries again over a certain status", "for {\nresp := get()\nif resp.StatusCode != http.StatusServiceUnavailable {\nreturn resp\n}\n}", true, true, false},
+		{"tries again over all high ones", "for {\nresp := get()\nif resp.StatusCode < 500 {\nreturn resp\n}\n}", true, true, false},
+		{"ends at high ones", "for {\nresp := get()\nuse(resp)\nif resp.StatusCode >= 400 {\nreturn resp\n}\n}", false, false, false},
+		{"what can be tried again", "for {\nerr := send()\nif !busy(err) {\nreturn err\n}\n}", true, true, false},
+		{"goes on while it works", "for i := 0; i < n && err == nil; i++ {\nerr = send()\n}", false, false, false},
+		{"an iterator's caller ends it", "for c := 1; c != 0; {\nit, err := get(c)\nif !yield(it, err) || err != nil {\nreturn\n}\nc = it.Next\n}", true, false, true},
+		{"in a select", "for { select { case <-t.C:\nif ask(k) == nil {\nreturn nil\n}\ncase <-late:\nreturn errBusy\n}}", true, true, false},
+		{"what a package prints is no value", "for { row, err := r.Read(); if err == io.EOF { break }\nresp := call(row)\nio.Copy(io.Discard, resp.Body)\nfmt.Println(resp)\n}", false, false, false},
+		{"asks in the condition", "for {\nif ask(k) == nil {\nreturn nil\n}\n}", true, true, false},
+		{"asks in the condition of the loop", "for i := 0; i < 5 &&\nask(k) != nil; i++ {\nsleep(d)\n}", true, true, false},
+		{"a budget", "for b.Next() {\nif ask(k) == nil {\nreturn nil\n}\n}", true, true, false},
+		{"a list of pauses", "for _, d := range delays {\nif err := ask(k); err == nil {\nreturn nil\n}\ntime.Sleep(d)\n}", true, true, false},
+		{"a table of pauses", "for i := 0; i < len(delays); i++ {\nif err := ask(k); err == nil {\nreturn nil\n}\ntime.Sleep(delays[i])\n}", true, true, false},
+		{"until so many errors", "for len(errs) < 20 {\nerr := ask(k)\nif err == nil {\nreturn nil\n}\nerrs = append(errs, err)\n}", true, true, false},
+		{"a flag", "for !done {\nif err := ask(k); err != nil {\ntime.Sleep(d)\n} else {\ndone = true\n}\n}", true, false, false},
+		{"a number of tries", "for i := range attempts {\nif err := ask(i); err == nil {\nreturn nil\n}\n}}; const attempts = 5; func g() {", true, true, false},
+		{"keys of a map", "for host := range hosts {\nif err := ask(host); err == nil {\nreturn nil\n}\n}", false, false, false},
+		{"an item in a request", "for _, id := range ids { req.ID = id\nv, err := get(req)\nif err == nil {\nreturn v\n}\n}", false, false, false},
+		{"an item in a function", "for _, id := range ids { one := func() (int, error) { return fetch(id) }\nv, err := one()\nif err == nil {\nreturn v\n}\n}", false, false, false},
+		{"an item that is scanned", "for rows.Next() { rows.Scan(&id)\nv, err := get(id)\nif err == nil {\nreturn v\n}\n}", false, false, false},
+		{"a list that shrinks", "for len(todo) > 0 { id := todo[0]\nv, err := get(id)\nif err == nil {\nreturn v\n}\ntodo = todo[1:]\n}", false, false, false},
+		{"pages by number", "for page := 1; ; page++ {\nlist := get(page)\nall = append(all, list...)\nif len(list) < 100 {\nbreak\n}\n}", true, false, true},
+		{"parts that are added up", "for {\nn := drain()\ntotal += n\nif n == 0 {\nbreak\n}\n}", true, false, true},
+		{"parts that are gone through", "for {\nlist := get()\nfor _, x := range list {\nuse(x)\n}\nif len(list) == 0 {\nbreak\n}\n}", true, false, true},
 	} {
 		r := recordingtest.New("title x")
-		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+c.loop+"\n}\n"))
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main; import \"io\"\n\nfunc f() {\n"+c.loop+"\n}\n"))
 		in := NewInput(session.New(r.Open()))
 		got, ok := askingAround(in.code, []stack.Frame{{Func: "main.f", File: "a.go", Line: 5}})
 		if ok != c.asks || got.retries != c.retries || got.follows != c.follow {

@@ -4,44 +4,21 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
-// untilWorks tells of the condition of a loop that it goes on while something fails: an
-// error is not nil, or a call whose name begins with Try has not worked.
-func untilWorks(cond ast.Expr) bool {
-	switch x := cond.(type) {
-	case *ast.ParenExpr:
-		return untilWorks(x.X)
-	case *ast.UnaryExpr:
-		return x.Op == token.NOT && triesByName(x.X)
-	case *ast.BinaryExpr:
-		if x.Op == token.LAND || x.Op == token.LOR {
-			return untilWorks(x.X) || untilWorks(x.Y)
-		}
-		return plainError(x)
-	}
-	return false
+// errorOf tells of an expression that it is the error of a call that is looked for, by its name
+// or because it is the call.
+func errorOf(x ast.Expr, w *turns) bool {
+	call, is := x.(*ast.CallExpr)
+	return is && w.calls(call) || isError(lastName(types.ExprString(x))) && w.has(x)
 }
 
 // triesByName tells of a call, by its name, that it tells whether it has worked.
 func triesByName(x ast.Expr) bool {
 	call, ok := x.(*ast.CallExpr)
 	return ok && strings.HasPrefix(strings.ToLower(lastName(types.ExprString(call.Fun))), "try")
-}
-
-// worked tells of a condition that it asks, perhaps among others, for no error to be there.
-func worked(cond ast.Expr) bool {
-	switch x := cond.(type) {
-	case *ast.ParenExpr:
-		return worked(x.X)
-	case *ast.BinaryExpr:
-		if x.Op == token.LOR || x.Op == token.LAND {
-			return worked(x.X) || worked(x.Y)
-		}
-		return x.Op == token.EQL && isError(lastName(types.ExprString(x.X))) && types.ExprString(x.Y) == "nil"
-	}
-	return triesByName(cond)
 }
 
 // leavesLoop tells of statements that the last one leaves the loop.
@@ -54,8 +31,17 @@ func leavesLoop(list []ast.Stmt) bool {
 		return true
 	case *ast.BranchStmt:
 		return s.Tok == token.BREAK || s.Tok == token.GOTO
+	case *ast.ExprStmt:
+		call, ok := s.X.(*ast.CallExpr)
+		return ok && neverReturns(types.ExprString(call.Fun))
 	}
 	return false
+}
+
+// neverReturns tells of a function, by its name, that it ends the program or the goroutine.
+func neverReturns(name string) bool {
+	return slices.Contains([]string{"panic", "os.Exit", "runtime.Goexit"}, name) ||
+		slices.Contains([]string{"Fatal", "Fatalf", "Fatalln", "FatalContext", "Panic", "Panicf"}, lastName(name))
 }
 
 // leavesClause is leavesLoop of the statements of a case, in which a break without a label
@@ -86,70 +72,62 @@ func goesOn(list []ast.Stmt) bool {
 	return false
 }
 
-// decides tells whether a condition asks for one of the names, in another way than
-// whether an error is there: every loop ends on an error.
-func decides(cond ast.Expr, names map[string]bool) bool {
+// byAnswer tells whether a condition asks for nothing else than whether a call has worked, and
+// how: its error, or a part of its answer. A result of its own that says so (more, ok) and what
+// a function of the program says of the error and of something else may count the tries.
+func byAnswer(cond ast.Expr, w *turns) bool {
 	switch x := cond.(type) {
 	case *ast.ParenExpr:
-		return decides(x.X, names)
+		return byAnswer(x.X, w)
+	case *ast.UnaryExpr:
+		return byAnswer(x.X, w)
 	case *ast.BinaryExpr:
 		if x.Op == token.LAND || x.Op == token.LOR {
-			return decides(x.X, names) || decides(x.Y, names)
+			return byAnswer(x.X, w) && byAnswer(x.Y, w)
 		}
-		if plainError(x) {
-			return false
+		counts := x.Op != token.EQL && x.Op != token.NEQ && !isStatus(x.X)
+		return errorCheck(x) || !counts && w.has(x)
+	case *ast.Ident:
+		return isError(x.Name) && w.has(x)
+	case *ast.CallExpr:
+		if w.calls(x) || triesByName(x) {
+			return true
 		}
+		if name := types.ExprString(x.Fun); name == "errors.Is" || name == "errors.As" {
+			return w.has(x) && !mentions(x, "context")
+		}
+		return !slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !w.has(a) }) && w.has(x)
 	}
-	return mentionsAny(cond, names)
+	return w.has(cond)
 }
 
-// looksAtFailure tells whether a condition asks which error came, or for the status of
-// an answer; or whether none came, which ends a loop that tries again.
-func looksAtFailure(cond ast.Expr) bool {
+// asksWhich tells of a condition that it asks which error came, and not only whether one did.
+func asksWhich(cond ast.Expr) bool {
 	switch x := cond.(type) {
 	case *ast.ParenExpr:
-		return looksAtFailure(x.X)
+		return asksWhich(x.X)
 	case *ast.BinaryExpr:
 		if x.Op == token.LAND || x.Op == token.LOR {
-			return looksAtFailure(x.X) || looksAtFailure(x.Y)
+			return asksWhich(x.X) || asksWhich(x.Y)
 		}
-		if plainError(x) {
-			return false
-		}
+		return !isNamed(x.Y, "nil") && isError(rootName(x.X))
+	case *ast.UnaryExpr:
+		return asksWhich(x.X)
+	case *ast.CallExpr:
+		return slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return isError(rootName(a)) })
 	}
-	found := false
-	ast.Inspect(cond, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && (isError(id.Name) || id.Name == "StatusCode")
-		return !found
-	})
-	return found
+	return false
 }
 
-// byAnswer tells whether a condition asks for nothing else than what a call has given, or
-// whether it has failed.
-func byAnswer(cond ast.Expr, answer map[string]bool) bool {
-	switch x := cond.(type) {
-	case *ast.ParenExpr:
-		return byAnswer(x.X, answer)
-	case *ast.BinaryExpr:
-		if x.Op == token.LAND || x.Op == token.LOR {
-			return byAnswer(x.X, answer) && byAnswer(x.Y, answer)
-		}
-	}
-	return untilWorks(cond) || worked(cond) || decides(cond, answer)
+// exit is a condition by which a loop is left.
+type exit struct {
+	cond ast.Expr
+	on   bool // what the condition is when the loop is left
 }
 
-// plainError tells of a condition that it asks whether an error is there, and nothing else.
-func plainError(cond ast.Expr) bool {
-	x, ok := cond.(*ast.BinaryExpr)
-	return ok && x.Op == token.NEQ && isError(lastName(types.ExprString(x.X))) && types.ExprString(x.Y) == "nil"
-}
-
-// exits are the conditions of a loop's body by which it is left, outside of loops and
-// functions within.
-func exits(body *ast.BlockStmt) (conds []ast.Expr) {
-	for i, s := range body.List {
+// exits are those of statements, outside of loops and functions within.
+func exits(list []ast.Stmt) (all []exit) {
+	for i, s := range list {
 		for {
 			n, ok := s.(*ast.IfStmt)
 			if !ok {
@@ -157,52 +135,128 @@ func exits(body *ast.BlockStmt) (conds []ast.Expr) {
 			}
 			otherwise, _ := n.Else.(*ast.BlockStmt)
 			switch {
-			case leavesLoop(n.Body.List), otherwise != nil && leavesLoop(otherwise.List),
-				n.Else == nil && goesOn(n.Body.List) && leavesLoop(body.List[i+1:]):
-				conds = append(conds, n.Cond)
+			case n.Else == nil && goesOn(n.Body.List) && leavesLoop(list[i+1:]),
+				otherwise != nil && leavesLoop(otherwise.List):
+				all = append(all, exit{n.Cond, false})
+			case leavesLoop(n.Body.List):
+				all = append(all, exit{n.Cond, true})
 			default:
-				conds = append(conds, exits(n.Body)...)
+				all = append(all, exits(n.Body.List)...)
 			}
 			s = n.Else
 		}
-		if n, ok := s.(*ast.SwitchStmt); ok {
-			conds = append(conds, switchExits(n)...)
+		switch n := s.(type) {
+		case *ast.BlockStmt: // of an else
+			all = append(all, exits(n.List)...)
+		case *ast.SwitchStmt:
+			all = append(all, switchExits(n)...)
+		case *ast.SelectStmt:
+			for _, clause := range n.Body.List {
+				all = append(all, exits(clause.(*ast.CommClause).Body)...)
+			}
 		}
 	}
-	return conds
+	return all
 }
 
-// switchExits are what decides in a switch that returns, in one of its cases.
-func switchExits(n *ast.SwitchStmt) (conds []ast.Expr) {
+// switchExits are what decides in a switch that leaves the loop in one of its cases.
+func switchExits(n *ast.SwitchStmt) (all []exit) {
 	for _, s := range n.Body.List {
 		c := s.(*ast.CaseClause)
 		if !leavesClause(c.Body) {
 			continue
 		}
-		if n.Tag != nil {
-			conds = append(conds, n.Tag)
+		for _, x := range c.List {
+			if n.Tag != nil {
+				x = &ast.BinaryExpr{X: n.Tag, Op: token.EQL, OpPos: x.Pos(), Y: x}
+			}
+			all = append(all, exit{x, true})
 		}
-		conds = append(conds, c.List...)
 	}
-	return conds
+	return all
 }
 
-// endsWhenDone tells whether the body of a loop leaves it when no error is left, and goes on
-// when there is one.
-func endsWhenDone(body *ast.BlockStmt) bool {
-	for i, s := range body.List {
-		n, ok := s.(*ast.IfStmt)
-		if !ok {
-			continue
-		}
+// failing tells of a condition, when it has a value, that a call which is looked for has
+// failed: then its error is not nil, or is a certain one, or the status is none of success.
+func failing(cond ast.Expr, value bool, w *turns) bool {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return failing(x.X, value, w)
+	case *ast.UnaryExpr:
+		return x.Op == token.NOT && failing(x.X, !value, w)
+	case *ast.BinaryExpr:
+		return failingPair(x, value, w)
+	case *ast.CallExpr:
 		switch {
-		case worked(n.Cond) && leavesLoop(n.Body.List):
-			return true
-		case n.Else == nil && untilWorks(n.Cond) && goesOn(n.Body.List) && leavesLoop(body.List[i+1:]):
-			return true
+		case triesByName(x):
+			return !value
+		case isNamed(x.Fun, "yield"): // the caller of an iterator has had enough
+			return false
+		case slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return errorOf(a, w) }):
+			return value // errors.Is(err, …), isBusy(err)
 		}
 	}
 	return false
+}
+
+// failingPair is failing of two operands.
+func failingPair(x *ast.BinaryExpr, value bool, w *turns) bool {
+	switch x.Op {
+	case token.LAND, token.LOR:
+		return failing(x.X, value, w) || failing(x.Y, value, w)
+	case token.EQL, token.NEQ:
+		equal := (x.Op == token.EQL) == value
+		switch {
+		case errorOf(x.X, w):
+			return equal != isNamed(x.Y, "nil")
+		case isStatus(x.X) && w.has(x.X):
+			return equal == failureStatus(x.Y)
+		}
+	case token.LSS, token.LEQ:
+		return !value && isStatus(x.X) && w.has(x.X)
+	case token.GTR, token.GEQ:
+		return value && isStatus(x.X) && w.has(x.X)
+	}
+	return false
+}
+
+// isStatus tells of an expression, by its name, that it is the status of an answer.
+func isStatus(x ast.Expr) bool {
+	name := strings.ToLower(lastName(types.ExprString(x)))
+	return name == "statuscode" || name == "status" || name == "code"
+}
+
+// failureStatus tells of what a status is compared with that it is none of success.
+func failureStatus(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return x.Kind == token.INT && len(x.Value) == 3 && x.Value >= "400"
+	case *ast.SelectorExpr:
+		return !slices.Contains([]string{"StatusOK", "StatusCreated", "StatusAccepted", "StatusNoContent", "StatusPartialContent", "StatusNotModified", "OK"}, x.Sel.Name)
+	}
+	return false
+}
+
+// errorCheck tells of a condition that it asks whether an error is there, and nothing else.
+func errorCheck(cond ast.Expr) bool {
+	x, ok := cond.(*ast.BinaryExpr)
+	return ok && (x.Op == token.NEQ || x.Op == token.EQL) && isError(lastName(types.ExprString(x.X))) && isNamed(x.Y, "nil")
+}
+
+// decides tells whether a condition that leaves the loop when it has a value asks for what a
+// call has given, in another way than that it has failed: every loop ends on an error.
+func decides(cond ast.Expr, value bool, w *turns) bool {
+	switch x := cond.(type) {
+	case *ast.ParenExpr:
+		return decides(x.X, value, w)
+	case *ast.UnaryExpr:
+		return decides(x.X, !value, w)
+	case *ast.BinaryExpr:
+		if x.Op == token.LAND || x.Op == token.LOR {
+			return decides(x.X, value, w) || decides(x.Y, value, w)
+		}
+	}
+	return w.has(cond) && !failing(cond, value, w) || failing(cond, !value, w)
 }
 
 // pausesIn tells whether a body calls what waits, by its name.
@@ -246,4 +300,9 @@ func mentionsAny(n ast.Node, names map[string]bool) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// anyCall tells whether a node has a call whose name, without what it is of, is wanted.
+func anyCall(n ast.Node, wanted func(name string) bool) bool {
+	return hasCall(n, func(call *ast.CallExpr) bool { return wanted(lastName(types.ExprString(call.Fun))) })
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"iter"
 	"slices"
 
 	"loupe/analysis/calltree"
@@ -39,6 +40,43 @@ func lineInLoop(c *code, f stack.Frame) inLoop {
 		}
 	})
 	return loop
+}
+
+// loop is a for or range statement around a line, the line being in its body or condition.
+type loop struct {
+	cond   ast.Expr // nil where it has none
+	body   *ast.BlockStmt
+	stmt   ast.Node
+	source *syntax
+}
+
+// loopsOn are the loops around the lines of a way through the code, the innermost first.
+func loopsOn(c *code, path []stack.Frame) iter.Seq2[loop, stack.Frame] {
+	return func(yield func(loop, stack.Frame) bool) {
+		for _, f := range path {
+			for _, l := range slices.Backward(loopsAround(c, f)) {
+				if !yield(l, f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// loopsAround are the loops of a frame's function around its line, the outermost first.
+func loopsAround(c *code, f stack.Frame) (loops []loop) {
+	s := c.parse(f.File)
+	s.onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		switch n := n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			loops = nil
+		case *ast.ForStmt:
+			loops = append(loops, loop{n.Cond, n.Body, n, s})
+		case *ast.RangeStmt:
+			loops = append(loops, loop{nil, n.Body, n, s})
+		}
+	})
+	return loops
 }
 
 // helperDepth is how many of the user's functions above a call are asked for

@@ -88,6 +88,9 @@ func TestWT01(t *testing.T) {
 				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
 			}
 		}, Warning, "in 6.00 waits each, between as many calls in main.handle at main.go:6", "exponential backoff"},
+		{"keeps a rate", func(p *accounttest.Program) {
+			pauseIn(p, 15*time.Millisecond, "select", "golang.org/x/time/rate.(*Limiter).WaitN@rate.go:20;main.handle@main.go:7")
+		}, Info, "main.handle at main.go:7", ""},
 		{"computes", func(p *accounttest.Program) { p.Pass(15 * time.Millisecond) }, "", "running", ""},
 		{"computes and sleeps a little", func(p *accounttest.Program) {
 			p.Pass(15 * time.Millisecond)

@@ -293,7 +293,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	if again != nil {
 		text += fmt.Sprintf(", between as many calls%s", atPlace(again.Site))
 	}
-	asking, asks := w.asks(in, many)
+	asking, asks := w.asks(in, t, many)
 	if asks {
 		text += fmt.Sprintf("; the loop that asks again%s ends by the answer", atFrame(asking.at))
 	}
@@ -338,14 +338,14 @@ func (w *waiting) between(many bool) *facts.UnitRow {
 
 // asks finds the loop of the source that makes a call of the waits again until its answer
 // suits.
-func (w *waiting) asks(in *Input, many bool) (asking, bool) {
+func (w *waiting) asks(in *Input, t *traced, many bool) (asking, bool) {
 	if !many || !w.outside() {
 		return asking{}, false
 	}
 	for _, o := range outwards(w.group) {
 		if o.path[0] == w.site.Frame {
 			a, ok := askingAround(in.code, o.path)
-			a.pauses = a.pauses && pausesBetween(o)
+			a.pauses = pausesBetween(t, w.group, a)
 			return a, ok
 		}
 	}
@@ -354,12 +354,12 @@ func (w *waiting) asks(in *Input, many bool) (asking, bool) {
 
 // triesBetween finds the loop of the source in which pauses lie between calls that are made
 // until one works.
-func (w *waiting) triesBetween(in *Input) (asking, bool) {
+func (w *waiting) triesBetween(in *Input, t *traced) (asking, bool) {
 	for _, o := range outwards(w.group) {
 		if 5*o.calls < 4*w.count || 2*o.calls > 5*w.count {
 			continue
 		}
-		if a, ok := askingAround(in.code, o.path); ok && a.retries && a.at.Func == w.site.Frame.Func {
+		if a, ok := askingAround(in.code, o.path); ok && a.retries && a.around(t.Frames(w.site.Stack)) {
 			return a, true
 		}
 	}
@@ -417,14 +417,19 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
 	}
 	if w.kind == "sleep" || w.kind == "timer" {
-		if tries, ok := w.triesBetween(in); ok {
+		if tries, ok := w.triesBetween(in, t); ok {
 			f.Advice = againAdvice
 			if tries.bounded {
 				info("the pauses lie between tries, which have an end: what fails takes the time")
 			}
+		} else if limiter := limits(t.Frames(w.site.Stack)); limiter != "" {
+			info(fmt.Sprintf("%s lets it wait, by its name to keep a rate: then the rate is the limit that is meant", stack.Short(limiter)))
 		} else if paces(in.code, w.site.Frame) {
 			info("the pause stands in a loop that nothing it has met ends: it may keep a rate that is meant")
 		}
+	}
+	if tries, ok := w.asks(in, t, calls >= r.param("calls")); ok && tries.retries && tries.pauses && tries.bounded {
+		info("what fails is tried again with pauses, and with an end: how long both are is for who knows the peer")
 	}
 	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
 		info("it writes to its client again and again: it may be there to wait for what it sends next")
@@ -435,6 +440,17 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	if name := g.Unit.String(); name == "task" {
 		in.public().weigh(f)
 	}
+}
+
+// limits finds a function among frames that keeps a rate, by its name or that of its package.
+func limits(frames []stack.Frame) string {
+	for _, f := range frames {
+		name := strings.ToLower(f.Func)
+		if strings.HasPrefix(name, "golang.org/x/time/rate.") || strings.Contains(name, "limiter") || strings.Contains(name, "ratelimit") || strings.Contains(name, "throttl") {
+			return f.Func
+		}
+	}
+	return ""
 }
 
 // ready is the kind of waits for a P among the rows of a group.

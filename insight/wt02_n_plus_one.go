@@ -99,7 +99,13 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	f.Verify = "Record again under the same load: loupe trace requests should show one call here in place of many, and the time of a request should no longer grow with the number of items."
 	f.Doubts = in.traceDoubts(t)
 	if o.kind == "network" {
-		f.Doubts = append(f.Doubts, "where each call needs the answer of the one before (pages, links), only a better interface of the peer helps")
+		f.Doubts = append(f.Doubts, "where each call needs the answer of the one before (pages, links), only a better interface of the peer helps; and where each is made because the one before failed, more at a time only press a peer that is busy")
+	}
+	if first, ok := firstOf(in.code, o.path); ok {
+		f.Doubts = append(f.Doubts, "the loop ends at the first answer that suits: side by side, more would be asked than is needed")
+		if first.retries {
+			f.Severity = Info // the next of several that can do the same
+		}
 	}
 	if relays(t, g, o.calls) {
 		f.Severity = Info

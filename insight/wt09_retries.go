@@ -14,7 +14,7 @@ import (
 )
 
 var wt09 = &Rule{
-	ID: "WT09", Title: "Retries without a pause: what fails is tried again at once, over and over",
+	ID: "WT09", Title: "What fails is tried again and again",
 	About: "A connection that is refused is tried again as fast as the program can, or a lock that is taken is asked for again and again (TryLock in a loop): a CPU is busy with it, and whoever is to " +
 		"answer is flooded when it comes back. Tries are connections on one goroutine, one after another, over which nothing is sent; " +
 		"and the calls of a request in a loop whose source ends it by the error or the status that came back.",
@@ -103,7 +103,7 @@ func answersAgain(r *Rule, in *Input, t *traced, units *facts.Units) (found []Fi
 			if !asks || !loop.retries || o.each() < r.param("again") || o.share() < r.param("share") || o.kind == "file_call" {
 				continue
 			}
-			loop.pauses = loop.pauses && pausesBetween(o)
+			loop.pauses = pausesBetween(t, g, loop)
 			f := r.answer(Found, "%s asks a peer %s times, one after another, until the answer suits,%s, tried again%s: %s of its time, %s each%s",
 				unitOf(g), unit.Number(o.each()), atFrame(o.path[0]), atFrame(loop.at), unit.Percent(o.share()), unit.Duration(o.one()), onAverage(g))
 			f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
@@ -127,12 +127,12 @@ func answersAgain(r *Rule, in *Input, t *traced, units *facts.Units) (found []Fi
 	return found
 }
 
-// pausesBetween tells whether units slept, as seen, in one of the functions on the way to a
-// call: a pause that the source has may be left out.
-func pausesBetween(o *outward) bool {
-	return slices.ContainsFunc(o.group.All.Rows, func(row facts.UnitRow) bool {
+// pausesBetween tells whether units slept, as seen, in a loop: a pause that the source has may
+// be left out, and one that it does not show may stand in a function that it calls.
+func pausesBetween(t *traced, g facts.UnitGroup, a asking) bool {
+	return slices.ContainsFunc(g.All.Rows, func(row facts.UnitRow) bool {
 		kind := row.Kind.Key()
-		return (kind == "sleep" || kind == "timer") && slices.ContainsFunc(o.path, func(f stack.Frame) bool { return f.Func == row.Site.Frame.Func })
+		return (kind == "sleep" || kind == "timer") && a.around(t.Frames(row.Site.Stack))
 	})
 }
 

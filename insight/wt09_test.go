@@ -99,6 +99,17 @@ func TestRetryAround(t *testing.T) {
 		{"waits with a context", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nif err := wait(ctx, d); err != nil {\nreturn err\n}\n}", true, true, true},
 		{"by a context that the call alone has", "for {\nerr := send(ctx)\nif err == nil {\nreturn nil\n}\n}", true, false, false},
 		{"by the answer and the status", "for {\nresp, err := send()\nif err == nil && resp.StatusCode == 200 {\nreturn nil\n}\n}", true, false, false},
+		{"a function of the program says", "for n := 0; ; n++ {\nerr := send()\nif err == nil || giveUp(n, err) {\nreturn err\n}\n}", true, false, true},
+		{"a function says of the error alone", "for {\nerr := send()\nif err == nil || final(err) {\nreturn err\n}\n}", true, false, false},
+		{"the call says", "for {\nmore, err := step()\nif err == nil || !more {\nreturn err\n}\n}", true, false, true},
+		{"ends the program", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nif n++; n > 50 {\nlog.Fatal(err)\n}\n}", true, false, true},
+		{"panics", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nif n++; n > 50 {\npanic(err)\n}\n}", true, false, true},
+		{"a deadline among the errors", "for {\nerr := send(x)\nif err == nil || errors.Is(err, context.DeadlineExceeded) {\nreturn err\n}\n}", true, false, true},
+		{"only one error is tried again, with a context", "for {\nerr := send(ctx)\nif err == nil {\nreturn nil\n}\nif !errors.Is(err, errBusy) {\nreturn err\n}\n}", true, false, true},
+		{"only one error is tried again", "for {\nerr := send()\nif err == nil {\nreturn nil\n}\nif !errors.Is(err, errBusy) {\nreturn err\n}\n}", true, false, false},
+		{"in the condition", "for {\nif send() == nil {\nreturn nil\n}\n}", true, false, false},
+		{"another error", "for { x, err := next(); if err == nil { break }\nsend(x)\n}", false, false, false},
+		{"so many errors", "for len(errs) < 20 {\nerr := send()\nif err == nil {\nreturn nil\n}\nerrs = append(errs, err)\n}", true, false, true},
 		{"a counter in the condition", "for err != nil && i < 5 {\nerr = send()\n}", true, false, true},
 		{"items by index", "for i := 0; i < len(hosts); i++ {\nif err := dial(hosts[i]); err == nil {\nreturn nil\n}\n}", false, false, false},
 		{"one of several", "for _, host := range hosts {\nif err := dial(host); err == nil {\nreturn nil\n}\n}", false, false, false},
@@ -126,5 +137,56 @@ func TestWT09Spins(t *testing.T) {
 	}
 	if f := spin("for i < 100 {\nmu.TryLock()\n}"); f.State != Fine {
 		t.Errorf("a loop of another kind: %s: %s", f.State, f.Summary)
+	}
+}
+
+// TestWT09Answers: a peer that is asked until its answer suits, by what the source and the
+// trace say of the loop: the pause may stand in a function that it calls, and one that the
+// source has may be left out.
+func TestWT09Answers(t *testing.T) {
+	const asked, paused = "main.ask@main.go:40", "main.sleepCtx@main.go:30"
+	tries := func(pause time.Duration) *recordingtest.Recording {
+		return served(t, 20, func(p *accounttest.Program) {
+			for range 6 {
+				ask(p, 2*time.Millisecond, asked, "main.handle@main.go:5")
+				if pause > 0 {
+					p.Block("sleep", accounttest.In(paused, "main.handle@main.go:9"))
+					p.Pass(pause)
+					p.Wake(5, "")
+					p.Start(5)
+				}
+			}
+		})
+	}
+	const bounded = "for n := 0; n < 20; n++ {\n\tif ask(k) == nil {\n\t\treturn nil\n\t}\n\n\tsleepCtx(ctx, d)\n}\n"
+	const endless = "for {\n\tif ask(k) == nil {\n\t\treturn nil\n\t}\n\n\tsleepCtx(ctx, d)\n}\n"
+	for _, c := range []struct {
+		name, loop string
+		pause      time.Duration
+		severity   Severity
+		advice     string
+	}{
+		{"with pauses and an end", bounded, 2 * time.Millisecond, Info, "until it works: wait longer"},
+		{"with an end", bounded, 0, Warning, "until it works, without a pause"},
+		{"with neither", strings.Replace(endless, "sleepCtx(ctx, d)", "", 1), 0, Warning, "Nothing in the loop ends it"},
+	} {
+		r := tries(c.pause)
+		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\n\nfunc handle() error {\n"+c.loop+"\n}\n"))
+		f := answers(t, r, "WT09")[0]
+		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, "asks a peer 6.00 times") || !strings.Contains(f.Advice, c.advice) {
+			t.Errorf("%s: %s %s: %s\n%s", c.name, f.State, f.Severity, f.Summary, f.Advice)
+		}
+		if waits := answers(t, r, "WT01")[0]; c.severity == Info && waits.Severity != Info {
+			t.Errorf("%s: %s %s", c.name, waits.Severity, waits.Summary)
+		}
+		if calls := answers(t, r, "WT02")[0]; calls.State != Fine {
+			t.Errorf("%s: %s", c.name, calls.Summary)
+		}
+	}
+	// The next of several peers that can do the same is no retry of the same.
+	r := tries(0)
+	r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\n\nfunc handle() error {\nfor _, host := range hosts {\n\tif ask(host) == nil {\n\t\treturn nil\n\t}\n}\n}\n"))
+	if f := answers(t, r, "WT02")[0]; f.State != Found || f.Severity != Info || !strings.Contains(strings.Join(f.Doubts, "\n"), "ends at the first answer that suits") {
+		t.Errorf("one of several: %s %s: %s %q", f.State, f.Severity, f.Summary, f.Doubts)
 	}
 }
