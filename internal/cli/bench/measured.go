@@ -1,0 +1,25 @@
+package bench
+
+import (
+	"loupe/analysis/compare"
+	"loupe/capture/bench"
+	"loupe/value/stats"
+)
+
+// Measured is a case with its second side held against the first, for those who measure with
+// this package's words and judge by their own limits.
+func Measured(c *bench.Case, looks stats.Looks) compare.Measured {
+	return (&measurement{looks: looks}).measured(c, 1)
+}
+
+// Notes say what is to be said beside the figures of cases: which benchmarks one side alone
+// has, and what others did on the machine meanwhile. Titles are what the sides are called.
+func Notes(cases []*bench.Case, lost []bench.Lost, titles [2]string) []string {
+	m := &measurement{titles: titles[:], cases: cases}
+	m.lost(lost)
+	m.noise()
+	return m.notes
+}
+
+// SameBuilds tells whether all test binaries of both sides are equal: then only chance differs.
+func SameBuilds(a, b []*bench.Package) bool { return sameBuilds(a, b) }
