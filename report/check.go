@@ -125,6 +125,17 @@ func (c *Check) count(s compare.Standing) (n int) {
 	return n
 }
 
+// advice says what becomes of what is undecided; empty where nothing is.
+func (c *Check) advice() string {
+	switch {
+	case c.count(compare.Open) == 0:
+		return ""
+	case c.UndecidedFails:
+		return "What is undecided fails here. About so many more rounds as stand behind it would tell: give it more time (-budget), or allow more."
+	}
+	return "What is undecided passes. About so many more rounds as stand behind it would tell: give it more time (-budget)."
+}
+
 // Headline is the whole in a sentence.
 func (c *Check) Headline() string {
 	var parts []string
@@ -196,7 +207,7 @@ func (r *CheckRow) standing() string {
 	case r.Standing == compare.Beyond:
 		return "REGRESSION"
 	case r.Standing == compare.Open && r.More > 0 && r.More <= manyRounds:
-		return fmt.Sprintf("undecided, needs about %d more", r.More)
+		return fmt.Sprintf("undecided, ~%d more", r.More)
 	case r.Standing == compare.Within && r.Exact:
 		return "within, exactly"
 	}
@@ -213,8 +224,11 @@ func (r *CheckRow) sentence() string {
 		text += " in every round"
 	}
 	text += "; allowed is " + r.allowed()
-	if r.Standing == compare.Open {
-		text += ": " + r.standing()
+	switch {
+	case r.Standing == compare.Open && r.More > 0 && r.More <= manyRounds:
+		text += fmt.Sprintf(": undecided after %d rounds, about %d more would tell", r.Rounds, r.More)
+	case r.Standing == compare.Open:
+		text += fmt.Sprintf(": undecided after %d rounds", r.Rounds)
 	}
 	return text
 }
@@ -276,13 +290,22 @@ func WriteCheck(out io.Writer, c *Check, s Style) error {
 			w.printf("%s→ %s\n", findingIndent, wrap(clean(f.Advice), s.width()-len(findingIndent)-2, findingIndent+"  "))
 		}
 	}
-	if len(c.Notes) > 0 {
+	notes := c.notes()
+	if len(notes) > 0 {
 		w.printf("\n")
 	}
-	for _, n := range c.Notes {
+	for _, n := range notes {
 		w.printf("  %s\n", s.paint(dim, wrap(clean(n), s.width()-2, "  ")))
 	}
 	return w.err
+}
+
+// notes are what is to be said beside the figures.
+func (c *Check) notes() []string {
+	if a := c.advice(); a != "" {
+		return append([]string{a}, c.Notes...)
+	}
+	return c.Notes
 }
 
 // words say where a finding was made and whether it fails.
@@ -347,7 +370,7 @@ func (c *Check) markdownTop(out io.Writer) error {
 			w.printf("\n- **%s %s** (%s, %s): %s\n", escape(f.Rule), escape(f.Title), f.Severity, escape(f.words()), escape(f.Summary))
 		}
 	}
-	for _, n := range c.Notes {
+	for _, n := range c.notes() {
 		w.printf("\n> %s\n", escape(n))
 	}
 	return w.err

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +33,7 @@ var usualBranches = []string{"origin/HEAD", "origin/main", "origin/master", "mai
 func revision(ctx context.Context, dir, rev string) (*base, error) {
 	repo, err := collect.RepositoryOf(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: without a repository a baseline can be kept and compared with (loupe check -keep)", err)
 	}
 	head := repo.Commit(ctx, "HEAD")
 	if head == "" {
@@ -107,7 +106,7 @@ func missing(ctx context.Context, repo *collect.Repository, rev string) error {
 	if _, err := os.Stat(rev); err == nil {
 		hint = " (a folder or a binary is compared with by loupe bench -vs)"
 	}
-	return fmt.Errorf("revision %s is not in this repository%s: fetch it, or name another with -vs", rev, cmp.Or(hint, ""))
+	return fmt.Errorf("revision %s is not in this repository%s: fetch it, or name another with -vs", rev, hint)
 }
 
 // unrelated says that two revisions have no commit in common.

@@ -15,6 +15,9 @@ func (e *Env) Style() report.Style {
 	return report.Style{Width: Width(e.Stdout), Colour: Colour(e.Stdout), Whole: whole}
 }
 
+// PrintJSON prints a value on standard output.
+func (e *Env) PrintJSON(v any) error { return report.WriteJSON(e.Stdout, v) }
+
 // Buffered writes through a buffer.
 func Buffered(w io.Writer, write func(io.Writer) error) error {
 	b := bufio.NewWriter(w)
