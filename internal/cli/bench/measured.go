@@ -6,10 +6,10 @@ import (
 	"loupe/value/stats"
 )
 
-// Measured is a case with its second side held against the first, for those who measure with
+// Measured is a case with its last side held against the first, for those who measure with
 // this package's words and judge by their own limits.
 func Measured(c *bench.Case, looks stats.Looks) compare.Measured {
-	return (&measurement{looks: looks}).measured(c, 1)
+	return (&measurement{looks: looks}).measured(c, len(c.Sides)-1)
 }
 
 // Notes say what is to be said beside the figures of cases: which benchmarks one side alone

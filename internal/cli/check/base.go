@@ -18,6 +18,9 @@ type base struct {
 	same bool
 }
 
+// errNoRepository tells that there is no revision to compare with at all.
+var errNoRepository = errors.New("without a repository a baseline can be kept and compared with: loupe check -keep")
+
 // name is how messages call it.
 func (b *base) name() string { return "the base " + short(b.commit) }
 
@@ -33,7 +36,7 @@ var usualBranches = []string{"origin/HEAD", "origin/main", "origin/master", "mai
 func revision(ctx context.Context, dir, rev string) (*base, error) {
 	repo, err := collect.RepositoryOf(ctx, dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: without a repository a baseline can be kept and compared with (loupe check -keep)", err)
+		return nil, errors.Join(errNoRepository, err)
 	}
 	head := repo.Commit(ctx, "HEAD")
 	if head == "" {

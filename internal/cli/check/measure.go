@@ -103,7 +103,11 @@ func (k *checker) find() (err error) {
 		if errors.Is(berr, os.ErrNotExist) {
 			return err // nothing is kept: the repository is what is wrong
 		}
-		k.progress("%v; the baseline is taken", err)
+		if errors.Is(err, errNoRepository) {
+			k.progress("there is no repository: the baseline is taken")
+		} else {
+			k.progress("%v: the baseline is taken", err)
+		}
 		if berr != nil {
 			return errors.Join(err, berr)
 		}
