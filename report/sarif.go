@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -126,7 +127,7 @@ func (o *SARIF) result(f *insight.Finding) sarifResult {
 	}
 	r := sarifResult{
 		RuleID: f.Rule, Level: map[insight.Severity]string{insight.Critical: "error", insight.Warning: "warning"}[f.Severity],
-		Message: sarifText{plainText(text)}, Fingerprints: map[string]string{"loupeFinding/v1": fingerprint(f)},
+		Message: messageOf(text), Fingerprints: map[string]string{"loupeFinding/v1": fingerprint(f)},
 	}
 	if r.Level == "" {
 		r.Level = "note"
@@ -163,7 +164,7 @@ const sourceRoot = "%SRCROOT%"
 func (o *SARIF) location(e insight.Evidence) sarifLocation {
 	l := sarifLocation{Physical: sarifPhysical{Region: region(e.Line)}}
 	if e.Text != "" {
-		l.Message = &sarifText{plainText(e.Text)}
+		l.Message = new(messageOf(e.Text))
 	}
 	file := strings.ReplaceAll(e.File, "\\", "/")
 	within, ok := strings.CutPrefix(file, strings.TrimSuffix(o.Root, "/")+"/")
@@ -176,6 +177,15 @@ func (o *SARIF) location(e insight.Evidence) sarifLocation {
 		l.Physical.Artifact = sarifArtifact{URI: "file://" + uriOf("/"+strings.TrimPrefix(file, "/"))}
 	}
 	return l
+}
+
+// placeholder is what a reader of SARIF replaces by an argument (§3.11.5).
+var placeholder = regexp.MustCompile(`\{(\d+)\}`)
+
+// messageOf is a text as a message. Other braces than those of placeholders would have to be
+// written twice, too: viewers that do not know that are many, and none takes them for anything else.
+func messageOf(text string) sarifText {
+	return sarifText{placeholder.ReplaceAllString(plainText(text), "{{$1}}")}
 }
 
 // region is that of a line; nil where it is not known.

@@ -62,6 +62,23 @@ func (r *Repository) Shallow(ctx context.Context) bool {
 	return err == nil && out == "true"
 }
 
+// Edited tells whether files that git knows differ from HEAD, or Go files lie there that it does not
+// know. Other files that it does not know, such as what an earlier step of CI has written, are no
+// edit.
+func (r *Repository) Edited(ctx context.Context) bool {
+	out, err := r.line(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none", ":/")
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n\"")
+		if !strings.HasPrefix(line, "??") || strings.HasSuffix(line, ".go") {
+			return true
+		}
+	}
+	return false
+}
+
 // Subject is the first line of a commit's message.
 func (r *Repository) Subject(ctx context.Context, hash string) string {
 	out, err := r.line(ctx, "log", "-1", "--format=%s", hash)

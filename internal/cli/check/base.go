@@ -61,7 +61,7 @@ func revision(ctx context.Context, dir, rev string) (*base, error) {
 		what = rev
 	}
 	b.same = collect.Unchanged(ctx, dir, b.commit)
-	if b.same && !named && b.commit == head {
+	if !named && b.commit == head && !repo.Edited(ctx) {
 		if before := repo.Commit(ctx, "HEAD^"); before != "" {
 			b.commit, what, b.same = before, "the commit before HEAD, which is what "+rev+" has", collect.Unchanged(ctx, dir, before)
 		} else if repo.Shallow(ctx) {
