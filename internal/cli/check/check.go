@@ -33,9 +33,10 @@ var Command = &command.Command{
 		"loupe check -baseline                       hold the working tree against what was kept",
 	},
 	About: `
-.loupe.yml says which benchmarks and which loads are measured, and by how much each
-of their units may grow. docs/guide/check.md has all of its keys. It is looked for in this folder and in
-those above, up to the top of the repository; packages are seen from its folder.
+.loupe.yml says which benchmarks and which loads are measured, and by how much each of
+their units may grow. docs/guide/check.md has all of its keys. It is looked for in this
+folder and in those above, up to the top of the repository; packages are seen from its
+folder.
 
 	benchmarks:
 	  - packages: ./...
@@ -45,26 +46,28 @@ those above, up to the top of the repository; packages are seen from its folder.
 	  B/op: 1%
 	  allocs/op: 0%
 
-The base is the last commit that HEAD and -vs have in common: without -vs, base in the file; without that the
-branch that a pull request on GitHub goes into, or origin/HEAD, origin/main, origin/master, main or master, whichever
-is there first. Where nothing has changed since, it is the commit before HEAD. Both sides are
-built and take turns on this machine, as with loupe bench -vs and loupe run -vs.
+The base is the last commit that HEAD and -vs have in common: without -vs, base in the
+file; without that the branch that a pull request on GitHub goes into, or origin/HEAD,
+origin/main, origin/master, main or master, whichever is there first. Where nothing has
+changed since, it is the commit before HEAD. Both sides are built and take turns on this
+machine, as with loupe bench -vs and loupe run -vs.
 
-A check fails when a figure has grown by more than what is allowed and that is proven: what is
-undecided passes, with about how many more rounds would tell, unless the file says
-"undecided: fail" or -undecided does. All rows of a unit have 5% of false alarms in common. A finding on a
-load fails from the severity that the file names (findings: critical), when the base has not the
-same one.
+A check fails when a figure has grown by more than what is allowed and that is proven:
+what is undecided passes, with about how many more rounds would tell, unless the file
+says "undecided: fail" or -undecided does. All rows of a unit have 5% of false alarms in
+common. A finding on a load fails from the severity that the file names (findings:
+critical), when the base has not the same one.
 
-A baseline is kept in .loupe/baseline, a file for each kind of machine (CPU model, number of CPUs, system,
-version of Go), in Go's benchmark format. One of another kind is refused. Times that were
-measured one after the other lie apart on identical code too: against a baseline wall times fail nothing, and
-CPU time has to be beyond its limit by 20 points more.
+A baseline is kept in .loupe/baseline, a file for each kind of machine (CPU model,
+number of CPUs, system, version of Go), in Go's benchmark format. One of another kind is
+refused. Times that were measured one after the other lie apart on identical code too:
+against a baseline wall times fail nothing, and CPU time has to be beyond its limit by
+20 points more.
 
-On GitHub ($GITHUB_ACTIONS) what fails is also told as annotations, and $GITHUB_STEP_SUMMARY gets the
-Markdown. Ctrl-C ends the rounds; what was measured is judged and written. The exit code is 3
-when the check fails, 1 when something could not be built or measured, 4 when no benchmark
-matches.`,
+On GitHub ($GITHUB_ACTIONS) what fails is also told as annotations, and
+$GITHUB_STEP_SUMMARY gets the Markdown. Ctrl-C ends the rounds; what was measured is
+judged and written. The exit code is 3 when the check fails, 1 when something could not
+be built or measured, 4 when no benchmark matches.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := flags{set: fs}
 		fs.StringVar(&f.config, "config", "", "the `file` that says what is checked (default .loupe.yml)")
