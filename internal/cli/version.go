@@ -40,7 +40,7 @@ var versionCommand = &command.Command{
 				return err
 			}
 			if *asJSON {
-				return e.PrintJSON(map[string]string{
+				return command.WriteJSON(e.Stdout, map[string]string{
 					"schema": "loupe.version/1", "version": command.Version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}

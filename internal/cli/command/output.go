@@ -15,8 +15,8 @@ func (e *Env) Style() report.Style {
 	return report.Style{Width: Width(e.Stdout), Colour: Colour(e.Stdout), Whole: whole}
 }
 
-// PrintJSON prints a value on standard output.
-func (e *Env) PrintJSON(v any) error { return report.WriteJSON(e.Stdout, v) }
+// WriteJSON prints a value as all commands do.
+func WriteJSON(w io.Writer, v any) error { return report.WriteJSON(w, v) }
 
 // Buffered writes through a buffer.
 func Buffered(w io.Writer, write func(io.Writer) error) error {
