@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -206,12 +207,25 @@ func (r *CheckRow) standing() string {
 	switch {
 	case r.Standing == compare.Beyond:
 		return "REGRESSION"
-	case r.Standing == compare.Open && r.More > 0 && r.More <= manyRounds:
-		return fmt.Sprintf("undecided, ~%d more", r.More)
+	case r.Standing == compare.Open:
+		if more := r.more(); more != "" {
+			return "undecided, " + more
+		}
 	case r.Standing == compare.Within && r.Exact:
 		return "within, exactly"
 	}
 	return string(r.Standing)
+}
+
+// more is how many more rounds would tell; empty where nobody knows.
+func (r *CheckRow) more() string {
+	switch {
+	case r.More <= 0:
+		return ""
+	case r.More > manyRounds:
+		return "over " + unit.Count(manyRounds) + " more"
+	}
+	return fmt.Sprintf("~%d more", r.More)
 }
 
 // sentence says of a row what it came to: "B/op +100%, from 1,024 B to 2,048 B; allowed is +1%".
@@ -224,11 +238,11 @@ func (r *CheckRow) sentence() string {
 		text += " in every round"
 	}
 	text += "; allowed is " + r.allowed()
-	switch {
-	case r.Standing == compare.Open && r.More > 0 && r.More <= manyRounds:
-		text += fmt.Sprintf(": undecided after %d rounds, about %d more would tell", r.Rounds, r.More)
-	case r.Standing == compare.Open:
+	if r.Standing == compare.Open {
 		text += fmt.Sprintf(": undecided after %d rounds", r.Rounds)
+		if more := r.more(); more != "" {
+			text += ", " + more + " would tell"
+		}
 	}
 	return text
 }
@@ -242,13 +256,13 @@ func (c *Check) sheet(title string, of func(*CheckRow) bool) *Sheet {
 		{"name", "benchmark"}, {"unit", "unit"}, {"before", "before"}, {"after", "after"}, {"ratio", "change"},
 		{"interval", "interval"}, {"allowed", "allowed"}, {"rounds", "rounds"}, {"standing", "standing"},
 	}}
-	last := ""
+	last, packages := "", c.packages()
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		if !of(r) {
 			continue
 		}
-		name := r.title()
+		name := strings.TrimPrefix(packages[r.Group]+" "+r.title(), " ")
 		if r.Of != "" {
 			name = r.Group
 		}
@@ -263,6 +277,35 @@ func (c *Check) sheet(title string, of func(*CheckRow) bool) *Sheet {
 		})
 	}
 	return s
+}
+
+// packages are short names of the packages of benchmarks: what their paths do not have in common.
+// One alone has none.
+func (c *Check) packages() map[string]string {
+	names := map[string]string{}
+	var common []string
+	for _, r := range c.Rows {
+		if _, ok := names[r.Group]; ok || r.Of != "" {
+			continue
+		}
+		parts := strings.Split(r.Group, "/")
+		if len(names) == 0 {
+			common = parts
+		}
+		n := 0
+		for n < min(len(common), len(parts)) && common[n] == parts[n] {
+			n++
+		}
+		common, names[r.Group] = common[:n], ""
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	for group := range names {
+		short := strings.TrimPrefix(strings.TrimPrefix(group, strings.Join(common, "/")), "/")
+		names[group] = cmp.Or(short, ".")
+	}
+	return names
 }
 
 // held tells of a row that something is allowed and something not.

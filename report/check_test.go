@@ -87,6 +87,35 @@ func TestAnnotations(t *testing.T) {
 	}
 }
 
+// TestCheckPackages: benchmarks of the same name in several packages are told apart.
+func TestCheckPackages(t *testing.T) {
+	f := func(want string, groups ...string) {
+		t.Helper()
+		c := &report.Check{}
+		for _, g := range groups {
+			r := row("BenchmarkA-2", "B/op", 1, 2, compare.Beyond)
+			r.Group = g
+			c.Rows = append(c.Rows, r)
+		}
+		var b bytes.Buffer
+		if err := report.WriteCheck(&b, c, report.Style{Width: 200, Whole: true}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(b.String()) {
+			if name, _, ok := strings.Cut(strings.TrimSpace(line), "  "); ok && strings.Contains(line, "REGRESSION") {
+				got = append(got, name)
+			}
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%v are called %s, want %s", groups, s, want)
+		}
+	}
+	f("A-2", "example.com/m")
+	f("a A-2, b/c A-2", "example.com/m/a", "example.com/m/b/c")
+	f(". A-2, a A-2", "example.com/m", "example.com/m/a")
+}
+
 // TestJUnit: the counts are those of the cases, and any name makes well-formed XML.
 func TestJUnit(t *testing.T) {
 	var b bytes.Buffer

@@ -20,6 +20,3 @@ func Notes(cases []*bench.Case, lost []bench.Lost, titles [2]string) []string {
 	m.noise()
 	return m.notes
 }
-
-// SameBuilds tells whether all test binaries of both sides are equal: then only chance differs.
-func SameBuilds(a, b []*bench.Package) bool { return sameBuilds(a, b) }

@@ -271,7 +271,9 @@ func (k *checker) fresh(lost []bench.Lost) bool {
 
 // buildBase builds the packages of a group as the base has them. Rest are those of the working tree
 // that they are held against: packages that the base has not are among them, those that it
-// cannot build, and those whose builds are equal, are not.
+// cannot build are not.
+//
+// Note: equal builds are measured, too. What a benchmark reads, such as testdata, may differ.
 func (k *checker) buildBase(g *group, mine []*bench.Package, temp string) (theirs, rest []*bench.Package, err error) {
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return nil, nil, err
@@ -292,19 +294,11 @@ func (k *checker) buildBase(g *group, mine []*bench.Package, temp string) (their
 			Patterns: slices.Clone(there), Flags: g.of.build, Temp: temp, Progress: k.progress,
 		})
 	}
-	equal := 0
 	for _, p := range mine {
-		i := slices.IndexFunc(theirs, func(q *bench.Package) bool { return q.Key == p.Key })
-		switch {
-		case i >= 0 && measuring.SameBuilds(theirs[i:i+1], []*bench.Package{p}):
-			theirs = slices.Delete(theirs, i, i+1)
-			equal++
-		case i >= 0 || !slices.Contains(there, p.ImportPath):
+		built := slices.ContainsFunc(theirs, func(q *bench.Package) bool { return q.Key == p.Key })
+		if built || !slices.Contains(there, p.ImportPath) {
 			rest = append(rest, p)
 		}
-	}
-	if equal > 0 {
-		k.out.Notes = append(k.out.Notes, fmt.Sprintf("Not measured, because both sides are the same build: %d packages.", equal))
 	}
 	return theirs, rest, err
 }
