@@ -199,7 +199,11 @@ func (r *CheckRow) allowed() string {
 	if r.Allowed == 0 {
 		return "0%"
 	}
-	return "+" + strconv.FormatFloat(100*float64(r.Allowed), 'g', 4, 64) + "%"
+	sign := "+"
+	if r.Of == compare.PerSecond { // more is better
+		sign = "-"
+	}
+	return sign + strconv.FormatFloat(100*float64(r.Allowed), 'g', 4, 64) + "%"
 }
 
 // standing is how the row stands as text.
@@ -253,7 +257,7 @@ func (r *CheckRow) title() string { return strings.TrimPrefix(r.Name, "Benchmark
 // sheet is the table of rows that some are of.
 func (c *Check) sheet(title string, of func(*CheckRow) bool) *Sheet {
 	s := &Sheet{Key: "rows", Title: title, Columns: []Column{
-		{"name", "benchmark"}, {"unit", "unit"}, {"before", "before"}, {"after", "after"}, {"ratio", "change"},
+		{"name", "name"}, {"unit", "unit"}, {"before", "before"}, {"after", "after"}, {"ratio", "change"},
 		{"interval", "interval"}, {"allowed", "allowed"}, {"rounds", "rounds"}, {"standing", "standing"},
 	}}
 	last, packages := "", c.packages()

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"slices"
+
 	"loupe/analysis/compare"
 	"loupe/capture/bench"
 	"loupe/value/stats"
@@ -17,6 +19,8 @@ func Measured(c *bench.Case, looks stats.Looks) compare.Measured {
 func Notes(cases []*bench.Case, lost []bench.Lost, titles [2]string) []string {
 	m := &measurement{titles: titles[:], cases: cases}
 	m.lost(lost)
-	m.noise()
+	if slices.ContainsFunc(cases, func(c *bench.Case) bool { return c.Rounds() > 0 }) {
+		m.noise()
+	}
 	return m.notes
 }

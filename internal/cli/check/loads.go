@@ -58,6 +58,9 @@ func (k *checker) load(l *loads, within time.Duration) error {
 	sides := []string{filepath.Join(dir, "before"), filepath.Join(dir, "after")}
 	for _, side := range sides {
 		if _, serr := os.Stat(side); serr != nil {
+			if k.e.Ctx.Err() != nil {
+				return nil // it is said that the check was interrupted
+			}
 			if cut {
 				return fmt.Errorf("load %s: its share of the time budget, %v, was spent before there was a round of both sides (-budget)", l.name, within.Round(time.Second))
 			}
@@ -140,11 +143,15 @@ func (l *loads) rows(t *compare.Table) (out []report.CheckRow) {
 				allowed = math.Inf(1)
 			}
 		}
-		c := r.Changes[0]
+		c, rounds := r.Changes[0], min(t.Rounds[0], t.Rounds[1])
+		standing, more := c.Stand(r.Better, allowed), c.Needs
+		if standing == compare.Open && rounds < compare.EnoughRounds {
+			more = compare.EnoughRounds - rounds
+		}
 		out = append(out, report.CheckRow{
 			Group: l.name, Name: r.Name, Unit: r.Name, Of: r.Unit, Before: r.Cells[0].Median, After: r.Cells[1].Median,
-			Ratio: c.Ratio, Low: c.Low, High: c.High, P: c.P, Rounds: min(t.Rounds[0], t.Rounds[1]), Exact: c.Exact,
-			Verdict: string(c.Verdict), Standing: c.Stand(r.Better, allowed), Allowed: report.FigureOf(allowed), More: c.Needs,
+			Ratio: c.Ratio, Low: c.Low, High: c.High, P: c.P, Rounds: rounds, Exact: c.Exact,
+			Verdict: string(c.Verdict), Standing: standing, Allowed: report.FigureOf(allowed), More: more,
 		})
 	}
 	return out
