@@ -84,12 +84,11 @@ func (m machine) file(dir string) string {
 
 // baseline are rounds that were kept.
 type baseline struct {
-	path     string
-	machine  machine
-	commit   string
-	kept     string // when, in UTC
-	rounds   map[string][]map[string]float64
-	packages map[string]bool
+	path    string
+	machine machine
+	commit  string
+	kept    string // when, in UTC
+	rounds  map[string][]map[string]float64
 }
 
 // keyOf names a benchmark of a package.
@@ -136,7 +135,7 @@ func readBaseline(path string) (*baseline, error) {
 		return nil, err
 	}
 	defer file.Close()
-	b := &baseline{path: path, rounds: map[string][]map[string]float64{}, packages: map[string]bool{}}
+	b := &baseline{path: path, rounds: map[string][]map[string]float64{}}
 	r := benchfmt.NewReader(file, path)
 	for r.Scan() {
 		one, ok := r.Result().(*benchfmt.Result)
@@ -165,7 +164,7 @@ func readBaseline(path string) (*baseline, error) {
 			values[unit] = x
 		}
 		key := keyOf(pkg, "Benchmark"+string(one.Name))
-		b.rounds[key], b.packages[pkg] = append(b.rounds[key], values), true
+		b.rounds[key] = append(b.rounds[key], values)
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
@@ -258,5 +257,5 @@ func (c *config) baselineDir() (dir, shown string) {
 	return filepath.Join(c.dir, c.keep), c.keep
 }
 
-// loadName is the name of a recording of a load.
+// fileName is the name of the folder of a load's recordings.
 func (l *loads) fileName() string { return "load-" + record.SafeName(l.name) }
