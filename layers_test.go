@@ -71,7 +71,7 @@ var house = map[string]floor{
 	// The roof puts all of it together.
 	// Commands may use all of the house, and each other where one shows what another
 	// does; internal/cli itself lists them, and knows what a command is.
-	"internal/cli":         {may: []string{"internal/cli/", "report"}},
+	"internal/cli":         {may: []string{"internal/cli/"}},
 	"internal/cli/":        {may: []string{"analysis/", "capture/", "format/", "insight", "labs", "recording", "report", "session", "source", "value/", "web"}},
 	"internal/cli/command": {may: []string{"capture/collect", "report", "source", "value/"}},
 	"cmd/loupe":            {may: []string{"internal/cli"}},

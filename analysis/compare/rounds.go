@@ -17,6 +17,9 @@ type Measured struct {
 	Blocks []Block
 	// Looks are the numbers of blocks at which it may have been stopped.
 	Looks stats.Looks
+	// Apart tells that the sides were measured one after the other, so that their rounds have
+	// nothing in common.
+	Apart bool
 }
 
 // Block is one round of both sides: their figures by unit.
@@ -123,6 +126,9 @@ func (m Measured) rows() (rows []Figure) {
 			}
 			before.Values, before.Blocks = append(before.Values, x), append(before.Blocks, i)
 			after.Values, after.Blocks = append(after.Values, y), append(after.Blocks, i)
+		}
+		if m.Apart {
+			before.Blocks, after.Blocks = nil, nil
 		}
 		r.Before, r.After, r.N = stats.Median(before.Values), stats.Median(after.Values), len(before.Values)
 		r.judge(before, after, m.Looks.Confidence())

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"loupe/internal/cli/bench"
+	"loupe/internal/cli/check"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/compare"
 	"loupe/internal/cli/core"
@@ -27,7 +28,7 @@ import (
 // commands returns every subcommand in the order of the overview.
 func commands() []*command.Command {
 	return []*command.Command{
-		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command,
+		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command, check.Command,
 		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, core.Command, pprof.Command, trace.Command,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	}

@@ -7,7 +7,6 @@ import (
 	"runtime"
 
 	"loupe/internal/cli/command"
-	"loupe/report"
 )
 
 // licences
@@ -41,7 +40,7 @@ var versionCommand = &command.Command{
 				return err
 			}
 			if *asJSON {
-				return report.WriteJSON(e.Stdout, map[string]string{
+				return command.WriteJSON(e.Stdout, map[string]string{
 					"schema": "loupe.version/1", "version": command.Version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}

@@ -15,6 +15,9 @@ func (e *Env) Style() report.Style {
 	return report.Style{Width: Width(e.Stdout), Colour: Colour(e.Stdout), Whole: whole}
 }
 
+// WriteJSON prints a value as all commands do.
+func WriteJSON(w io.Writer, v any) error { return report.WriteJSON(w, v) }
+
 // Buffered writes through a buffer.
 func Buffered(w io.Writer, write func(io.Writer) error) error {
 	b := bufio.NewWriter(w)

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"loupe/capture/collect"
 	"loupe/format/kind"
 	"loupe/insight"
 	"loupe/internal/cli/command"
@@ -19,6 +22,7 @@ import (
 	"loupe/internal/cli/loadflags"
 	"loupe/internal/cli/pages"
 	"loupe/internal/cli/stacks"
+	"loupe/report"
 	"loupe/source"
 	"loupe/web"
 )
@@ -56,6 +60,9 @@ gain at most (+), what to do (→), what speaks against it (?), and what was see
 (≈). The cards stand in the order of what fixing them is worth; what is broken comes
 first. At most five are shown, within a screen of 60 lines; -v shows every answer.
 
+With -format sarif it is SARIF 2.1.0, which GitHub and editors show at the lines of the
+source. A finding that no line is known of stands at go.mod, where there is one.
+
 With -format html it is the pages that loupe open shows, as one file that needs no
 server and loads nothing: with what each view shows at first of the whole time.
 
@@ -64,7 +71,7 @@ with 1 when a file is the output of go test whose tests failed.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text) or html\n(the pages of loupe open as one file)")
+		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text), html\n(the pages of loupe open as one file) or sarif (for code scanning)")
 		asJSON := fs.Bool("json", false, "same as -format json")
 		whole := fs.Bool("v", false, "print everything: all evidence, the answer of every rule, all figures, what\nslow requests met, and what the phases cost (-json always has it)")
 		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
@@ -74,7 +81,7 @@ with 1 when a file is the output of go test whose tests failed.`,
 			if *asJSON {
 				*format = "json"
 			}
-			if known := append(slices.Clone(command.Formats), "html"); !slices.Contains(known, *format) {
+			if known := append(slices.Clone(command.Formats), "html", "sarif"); !slices.Contains(known, *format) {
 				return command.Usagef("-format: unknown form %q: there are %s", *format, strings.Join(known, ", "))
 			}
 			if !slices.Contains([]string{"info", "warning", "critical", "never"}, *fail) {
@@ -107,6 +114,7 @@ func reportAll(e *command.Env, d *source.Door, names []string, format, fail stri
 	}
 	hit := false
 	var failed []string
+	var found []insight.Finding
 	for i, what := range examine.Subjects(inputs) {
 		if i > 0 && format == "text" {
 			fmt.Fprintln(e.Stdout)
@@ -115,7 +123,9 @@ func reportAll(e *command.Env, d *source.Door, names []string, format, fail stri
 		if err != nil {
 			return err
 		}
-		if what.Dump() {
+		if format == "sarif" {
+			found = append(found, r.Report.Findings...)
+		} else if what.Dump() {
 			err = stacks.Report(e, r, what[0], format)
 		} else {
 			err = examine.Write(e, r.Report, format, whole)
@@ -131,6 +141,11 @@ func reportAll(e *command.Env, d *source.Door, names []string, format, fail stri
 			hit = hit || fail != "never" && f.State == insight.Found && f.Severity.AtLeast(insight.Severity(fail))
 		}
 	}
+	if format == "sarif" {
+		if err := writeSARIF(e, found); err != nil {
+			return err
+		}
+	}
 	switch {
 	case len(failed) > 0:
 		return errors.New(strings.Join(failed, "\n"))
@@ -138,6 +153,23 @@ func reportAll(e *command.Env, d *source.Door, names []string, format, fail stri
 		return command.ErrFound
 	}
 	return nil
+}
+
+// writeSARIF prints findings for code scanning. Files are named from the top of the repository
+// that this folder lies in, or from this folder.
+func writeSARIF(e *command.Env, found []insight.Finding) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if repo, err := collect.RepositoryOf(e.Ctx, root); err == nil {
+		root = repo.Root
+	}
+	opt := report.SARIF{Version: command.Version(), Root: filepath.ToSlash(root)}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+		opt.Whole = report.SourceLine{File: "go.mod", Line: 1}
+	}
+	return command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteSARIF(w, found, opt) })
 }
 
 // reportHTML writes the pages of what was named as one file.
