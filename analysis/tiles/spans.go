@@ -91,9 +91,14 @@ func (s *Set) SumsOf(k Kind, within timeline.Span) iter.Seq2[Owner, *Sums] {
 // sum adds up the spans of a list, and tells whether there are any.
 func (s *contents) sum(list spanList, within timeline.Span, sums *Sums) (some bool) {
 	k, end, ok := s.begin(list, within)
+	// Nearly all spans are in the stretch as a whole, if they are in it at all.
+	from, to := s.tick(within.Start+Grain-1), s.tick(within.End)
 	for ; ok && k.start < end; ok = k.next() {
 		c := &sums[k.class&7]
-		d := s.span(&k).Overlap(within)
+		d := time.Duration(k.end-k.start) << grainShift
+		if k.start < from || k.end > to {
+			d = s.span(&k).Overlap(within)
+		}
 		c.Spans++
 		c.Time += d
 		c.Longest = max(c.Longest, d)
