@@ -89,7 +89,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// maxInside bounds how many files of a zip file or a folder are opened.
+// maxInside bounds how many files of a zip or tar file or a folder are opened.
 const maxInside = 1000
 
 // zip opens a recording, or the files in a zip file that is none.
@@ -150,7 +150,7 @@ func (d *Door) inside(zipName string, f *zip.File, depth int) ([]*Input, error) 
 	return d.regular(name, at, depth+1)
 }
 
-// entry opens an entry of a packed recording, or a file in a zip file: rec.zip/cpu.pb.gz.
+// entry opens an entry of a packed recording, or a file in a zip or tar file: rec.zip/cpu.pb.gz.
 // ok tells whether the name is one.
 func (d *Door) entry(name string) (all []*Input, ok bool, err error) {
 	for at := filepath.ToSlash(name); ; {
@@ -167,11 +167,11 @@ func (d *Door) entry(name string) (all []*Input, ok bool, err error) {
 			return nil, false, nil
 		}
 		z, err := zip.OpenReader(filepath.FromSlash(at))
+		inner := filepath.ToSlash(name)[i+1:]
 		if err != nil {
-			return nil, false, nil // and the name is one of nothing
+			return d.tarEntry(filepath.FromSlash(at), inner) // or the name is one of nothing
 		}
 		defer z.Close()
-		inner := filepath.ToSlash(name)[i+1:]
 		for _, f := range z.File {
 			// A recording may lie in a folder of its zip file.
 			if f.Name == inner || strings.HasSuffix(f.Name, "/"+inner) && strings.Count(f.Name, "/") == strings.Count(inner, "/")+1 {

@@ -30,6 +30,7 @@ type MMUCurve struct {
 	Compat bool
 
 	series []mmuSeries
+	fine   []mmuSeries // the same with more bands, see [fineBands]
 }
 
 // mmuSeries is one utilisation over time with its bands.
@@ -49,17 +50,30 @@ type mmuBand struct {
 
 const mmuBands = 1000
 
+// fineBands is how many steps a band has where a distribution is asked for: nearly every
+// hundredth of a trace has a stop of the world, so that of larger bands none can be left
+// out. There are at most maxFineBands.
+//
+// Note: MMU and Examples keep to mmuBands, whose ties decide which examples are shown.
+const (
+	fineBands    = 16
+	maxFineBands = 1 << 15
+)
+
 // NewMMUCurve prepares the curve of these utilisations, see [Mutator.Steps].
 func NewMMUCurve(series [][]UtilStep) *MMUCurve {
 	c := &MMUCurve{}
 	for _, s := range series {
 		if len(s) > 0 && s[len(s)-1].Time > s[0].Time { // else no window fits
-			c.series = append(c.series, newMMUSeries(s))
+			all := newMMUSeries(s)
+			c.series = append(c.series, all.cut(mmuBands))
+			c.fine = append(c.fine, all.cut(min(max(mmuBands, len(s)/fineBands), maxFineBands)))
 		}
 	}
 	return c
 }
 
+// newMMUSeries returns a series without bands.
 func newMMUSeries(steps []UtilStep) mmuSeries {
 	s := mmuSeries{steps: steps, sums: make([]float64, len(steps))}
 	var before UtilStep
@@ -69,7 +83,13 @@ func newMMUSeries(steps []UtilStep) mmuSeries {
 		s.sums[i] = sum
 		before = step
 	}
-	n := min(mmuBands, len(steps)) // more bands than steps know nothing more
+	return s
+}
+
+// cut returns the series with so many bands.
+func (s mmuSeries) cut(bands int) mmuSeries {
+	steps := s.steps
+	n := min(bands, len(steps)) // more bands than steps know nothing more
 	s.bandLen = max(1, (int64(s.length())+int64(n)-1)/int64(n))
 	s.bands = make([]mmuBand, n+1)
 	left := utilSum{s: &s}
@@ -157,7 +177,7 @@ type UtilWindow struct {
 // window that is longer than the trace is as long as the trace.
 func (c *MMUCurve) MMU(window time.Duration) float64 {
 	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat}
-	c.search(window, &acc)
+	search(c.series, window, &acc)
 	return acc.min
 }
 
@@ -168,7 +188,7 @@ func (c *MMUCurve) Examples(window time.Duration, n int) []UtilWindow {
 		return nil
 	}
 	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, examples: n}
-	c.search(window, &acc)
+	search(c.series, window, &acc)
 	slices.SortFunc(acc.worst, func(a, b UtilWindow) int {
 		return cmp.Or(cmp.Compare(a.Util, b.Util), cmp.Compare(a.Time, b.Time))
 	})
@@ -196,7 +216,11 @@ func (c *MMUCurve) MinAndMUD(window time.Duration, quantiles []float64) (lowest 
 	// Bands need a closer look only until the highest quantile is certain.
 	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: getUtilDist(float64(room) * slices.Max(quantiles))}
 	defer putUtilDist(acc.dist)
-	c.search(window, &acc)
+	if c.Compat {
+		search(c.series, window, &acc)
+	} else {
+		search(c.fine, window, &acc)
+	}
 	mud = make([]float64, len(quantiles))
 	for i, q := range quantiles {
 		mud[i] = acc.dist.quantile(float64(room) * q)
@@ -229,21 +253,21 @@ func (h *bandHeap) Pop() any {
 }
 
 // search shows acc every window that may matter to it.
-func (c *MMUCurve) search(window time.Duration, acc *mmuSearch) {
+func search(all []mmuSeries, window time.Duration, acc *mmuSearch) {
 	if window <= 0 {
 		acc.min = 0
 		return
 	}
 	var bands bandHeap
-	windows := make([]time.Duration, len(c.series))
-	for i := range c.series {
-		windows[i] = min(window, c.series[i].length())
-		bands = c.series[i].appendBounds(bands, i, windows[i])
+	windows := make([]time.Duration, len(all))
+	for i := range all {
+		windows[i] = min(window, all[i].length())
+		bands = all[i].appendBounds(bands, i, windows[i])
 	}
 	heap.Init(&bands)
 	for len(bands) > 0 && bands[0].util < acc.bound {
 		b := bands[0]
-		c.series[b.series].look(b.band, windows[b.series], acc)
+		all[b.series].look(b.band, windows[b.series], acc)
 		// As heap.Pop, which would put each band into a box of its own.
 		last := len(bands) - 1
 		bands.Swap(0, last)

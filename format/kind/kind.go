@@ -62,6 +62,9 @@ const (
 	CompilerLog Kind = "output of the compiler"
 	// Zip is a zip file: a recording, or several files.
 	Zip Kind = "zip file"
+	// Tar is a tar file of the formats since POSIX.1-1988, which say so: a recording, or
+	// several files.
+	Tar Kind = "tar file"
 	// Gzip and Zstd are packed files of what is no profile: what they are tells what
 	// comes out of them.
 	Gzip Kind = "gzip file"
@@ -181,6 +184,9 @@ func ofBegin(head []byte) Kind {
 	}
 	if loadlog.Looks(head) {
 		return Load
+	}
+	if len(head) >= 262 && string(head[257:262]) == "ustar" {
+		return Tar
 	}
 	for _, m := range magic {
 		if bytes.HasPrefix(head, []byte(m.begin)) {
