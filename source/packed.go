@@ -169,7 +169,7 @@ func (d *Door) entry(name string) (all []*Input, ok bool, err error) {
 		z, err := zip.OpenReader(filepath.FromSlash(at))
 		inner := filepath.ToSlash(name)[i+1:]
 		if err != nil {
-			return d.tarEntry(filepath.FromSlash(at), inner) // or the name is one of nothing
+			return tarEntry(d, filepath.FromSlash(at), inner) // or the name is one of nothing
 		}
 		defer z.Close()
 		for _, f := range z.File {

@@ -246,7 +246,7 @@ func (d *Door) regular(name, path string, depth int) ([]*Input, error) {
 		if err != nil {
 			return nil, err
 		}
-		return d.tar(in, info.Size(), depth)
+		return openTar(d, in, info.Size(), depth)
 	case kind.Gzip, kind.Zstd, kind.UTF16:
 		if depth == layers {
 			return nil, fmt.Errorf("%s is packed more than %d times: unpack it", name, layers)

@@ -18,12 +18,12 @@ import (
 // member is a file of a tar file, and where its copy lies.
 type member struct{ name, path string }
 
-// tar opens a recording, or the files in a tar file that is none.
-func (d *Door) tar(in *Input, size int64, depth int) ([]*Input, error) {
+// openTar opens a recording, or the files in a tar file that is none.
+func openTar(d *Door, in *Input, size int64, depth int) ([]*Input, error) {
 	if depth == layers {
 		return nil, fmt.Errorf("%s is packed more than %d times: unpack it", in.Name, layers)
 	}
-	root, files, err := d.untar(in, size)
+	root, files, err := d.copies.untar(in, size)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +54,13 @@ func (d *Door) tar(in *Input, size int64, depth int) ([]*Input, error) {
 // other. Links, devices and files whose names begin with a dot are left out. Together they
 // are as long as what comes out of a packed file may be: of a file with holes, a tar file
 // has no more than where they are.
-func (d *Door) untar(in *Input, size int64) (root string, files []member, err error) {
+func (c *copies) untar(in *Input, size int64) (root string, files []member, err error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return "", nil, err
 	}
 	defer f.Close()
-	if root, err = d.copies.folder(in.Name); err != nil {
+	if root, err = c.folder(in.Name); err != nil {
 		return "", nil, err
 	}
 	left := bounded.Unpacked(size)
@@ -82,7 +82,7 @@ func (d *Door) untar(in *Input, size int64) (root string, files []member, err er
 			return "", nil, fmt.Errorf("cannot unpack %s/%s: %w: %w", in.Name, m.name, errNoRoom, err)
 		}
 		limited := bounded.Limit(r, in.Name+"/"+m.name, left)
-		if _, err := d.copies.putAt(m.path, limited, in.Name+"/"+m.name); err != nil {
+		if _, err := c.putAt(m.path, limited, in.Name+"/"+m.name); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				return "", nil, fmt.Errorf("cannot unpack %s/%s: %w (was it cut?)", in.Name, m.name, err)
 			}
@@ -107,7 +107,7 @@ func inFolder(name string) string {
 
 // tarEntry opens what lies in a tar file, packed or not: rec.tar.gz/cpu.pb.gz. ok tells
 // whether the file is one.
-func (d *Door) tarEntry(tarName, inner string) (all []*Input, ok bool, err error) {
+func tarEntry(d *Door, tarName, inner string) (all []*Input, ok bool, err error) {
 	if !slices.ContainsFunc([]string{".tar", ".tgz", ".tar.gz", ".tar.zst"}, func(end string) bool { return strings.HasSuffix(tarName, end) }) {
 		return nil, false, nil
 	}

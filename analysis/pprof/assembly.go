@@ -234,7 +234,7 @@ func writeDisassembly(r *Report, w io.Writer) error {
 
 // WriteHeaviest writes the instructions of the n functions with the most weight of their
 // own, those with more first, as the pages of go tool pprof do.
-func (r *Report) WriteHeaviest(w io.Writer, n int) error {
+func WriteHeaviest(r *Report, w io.Writer, n int) error {
 	routines, err := r.Disassembly()
 	if err != nil {
 		return err

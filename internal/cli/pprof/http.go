@@ -254,7 +254,7 @@ func (h *pprofPages) report(w io.Writer, p pprofPage, cfg pprof.Config, expressi
 	case "weblist":
 		return webListOf(w, r, mostInPages)
 	case "disasm":
-		return r.WriteHeaviest(w, mostInPages)
+		return pprof.WriteHeaviest(r, w, mostInPages)
 	}
 	return r.Write(w)
 }
