@@ -173,7 +173,7 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	if cells < 300 {
+	if cells < 450 {
 		t.Errorf("%d cells were looked at", cells)
 	}
 }
