@@ -43,7 +43,7 @@ func unpacker(k kind.Kind, r io.Reader) (io.Reader, error) {
 // maxWindow bounds the memory that a zstd file may ask for.
 const maxWindow = 256 << 20
 
-// utf16Reader turns a text in UTF-16 with a byte order mark into UTF-8.
+// utf16Reader turns a text in UTF-16 into UTF-8.
 type utf16Reader struct {
 	r     *bufio.Reader
 	order binary.ByteOrder
@@ -52,13 +52,18 @@ type utf16Reader struct {
 }
 
 func newUTF16(r io.Reader) (io.Reader, error) {
-	u := &utf16Reader{r: bufio.NewReader(r), order: binary.LittleEndian}
-	mark := make([]byte, 2)
-	if _, err := io.ReadFull(u.r, mark); err != nil {
+	u := &utf16Reader{r: bufio.NewReader(r)}
+	head, err := u.r.Peek(64)
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if mark[0] == 0xfe {
-		u.order = binary.BigEndian
+	order, ok := kind.UTF16Order(head)
+	if !ok {
+		return nil, errors.New("BUG: this is no text in UTF-16")
+	}
+	if u.order = order; order.Uint16(head) == 0xfeff {
+		_, err = u.r.Discard(2)
+		return u, err
 	}
 	return u, nil
 }

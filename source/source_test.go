@@ -105,6 +105,26 @@ func TestCutPacked(t *testing.T) {
 
 // TestUTF16: what PowerShell writes is read as what it says.
 func TestUTF16(t *testing.T) {
+	f := func(text []byte, said string) {
+		t.Helper()
+		var d source.Door
+		defer d.Close()
+		all, err := d.Open(t.Context(), write(t, "log", text))
+		if err != nil || len(all) != 1 || all[0].Kind != kind.GCTrace {
+			t.Fatalf("%v, %v", all, err)
+		}
+		if text, err := os.ReadFile(all[0].Path); err != nil || string(text) != said {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	// Without a mark the begin tells.
+	const unmarked = gcLine + "größer 𝄞"
+	var little, big []byte
+	for _, w := range utf16.Encode([]rune(unmarked)) {
+		little, big = binary.LittleEndian.AppendUint16(little, w), binary.BigEndian.AppendUint16(big, w)
+	}
+	f(little, unmarked)
+	f(big, unmarked)
 	const said = "größer 𝄞 " + gcLine
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		var b bytes.Buffer
@@ -179,6 +199,23 @@ func TestTar(t *testing.T) {
 	}
 	if _, err := d.Open(t.Context(), filepath.Join(at, "none.log")); !errors.Is(err, source.ErrNothing) || !strings.Contains(err.Error(), "holds no file none.log") {
 		t.Error(err)
+	}
+	// The oldest format has a sum and no name of its own.
+	old := bytes.Clone(hostile)
+	for at := 0; at+512 <= len(old) && old[at] != 0; at += 1024 {
+		clear(old[at+257 : at+265])
+		copy(old[at+148:at+156], "        ")
+		sum := 0
+		for _, c := range old[at : at+512] {
+			sum += int(c)
+		}
+		copy(old[at+148:at+156], fmt.Sprintf("%06o\x00 ", sum))
+		if old[at+156] == '2' {
+			break // links have no content
+		}
+	}
+	if all, err := d.Open(t.Context(), write(t, "old.tar", old)); err != nil || len(all) != 3 {
+		t.Errorf("%v, %v", all, err)
 	}
 	if _, err := d.Open(t.Context(), write(t, "empty.tar", tarred(t))); err == nil || !strings.Contains(err.Error(), "there is no file in") {
 		t.Error(err)
