@@ -29,7 +29,7 @@ var gc01 = &Rule{
 // pause is one stop-the-world phase.
 type pause struct {
 	round *facts.Round
-	row   gc.Row
+	row   *gc.Row
 	first bool // sweep termination, else mark termination
 	ms    float64
 }
@@ -48,7 +48,9 @@ func pauses(rounds []facts.Round) []pause {
 		if r.GC == nil {
 			continue
 		}
-		for _, row := range r.GC.Cycles {
+		all = slices.Grow(all, 2*len(r.GC.Cycles))
+		for n := range r.GC.Cycles {
+			row := &r.GC.Cycles[n]
 			all = append(all, pause{r, row, true, row.STW1MS}, pause{r, row, false, row.STW2MS})
 		}
 	}

@@ -12,7 +12,6 @@ package insight
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,7 +20,6 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
-	"loupe/format/exectrace/sweep"
 	"loupe/recording"
 	"loupe/session"
 	"loupe/value/timeline"
@@ -256,10 +254,10 @@ func Run(in *Input) []Finding {
 // RunPart lets the rules that can judge a part of the recording's time look at
 // one, on its axis, and returns their answers in the order of the catalogue. That
 // reads the execution trace, where there is one, unless stop says to end, with
-// [sweep.ErrStopped]. What the trace does not cover the rules that need it say so.
+// an error that is [facts.Stopped]. What the trace does not cover the rules that need it say so.
 func RunPart(in *Input, part timeline.Span, stop func() bool) ([]Finding, error) {
 	within := &Input{Session: in.Session, Facts: facts.GatherIn(in.Session, part, stop), reasons: in.reasons, slow: in.slow, code: newCode(in.Session)}
-	if err := within.Facts.Trace().Err; errors.Is(err, sweep.ErrStopped) {
+	if err := within.Facts.Trace().Err; facts.Stopped(err) {
 		return nil, err
 	}
 	within.public = sync.OnceValue(func() public { return findPublic(within) })

@@ -229,19 +229,32 @@ func (r *Recording) ReadFile(name string, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	// Most often the size is known: a buffer of that size is not copied as it
 	// grows. A zip file can claim any size, so that not all of it is believed.
-	if info, err := f.Stat(); err == nil {
-		if info.Size() > limit {
-			return nil, tooLarge
-		}
-		b.Grow(int(min(info.Size(), maxBelieved)) + bytes.MinRead)
+	size := sizeOf(f)
+	if size > limit {
+		return nil, tooLarge
 	}
-	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+	b.Grow(int(min(size, maxBelieved)) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, min(maxBelieved, limit+1)))
+	if err == nil && b.Len() == maxBelieved {
+		b.Grow(int(max(0, min(size-maxBelieved, 15*maxBelieved))) + bytes.MinRead) // it has shown that it is no small one
+		_, err = b.ReadFrom(io.LimitReader(f, limit+1-maxBelieved))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	if int64(b.Len()) > limit {
 		return nil, tooLarge
 	}
 	return b.Bytes(), nil
+}
+
+// sizeOf is the size that a file claims, 0 where it claims none.
+func sizeOf(f fs.File) int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return max(0, info.Size())
 }
 
 // ReaderAt returns the bytes of a whole entry, and how many there are, until the

@@ -37,12 +37,12 @@ func TraceMMU(c *sched.MMUCurve, steps [][]sched.UtilStep, count sched.Losses) *
 		if window > end-start {
 			break
 		}
-		q := c.MUD(window, []float64{0.001, 0.01, 0.05}) // of the windows from the worst
+		least, q := c.MinAndMUD(window, []float64{0.001, 0.01, 0.05}) // of the windows from the worst
 		var at any
 		if worst := c.Examples(window, 1); len(worst) > 0 {
 			at = time.Duration(worst[0].Time) - start
 		}
-		row := []any{window, Share(c.MMU(window))}
+		row := []any{window, Share(least)}
 		for _, v := range q {
 			row = append(row, Share(v))
 		}

@@ -39,8 +39,12 @@ func (c *copies) put(base string, r io.Reader, name string) (path string, err er
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, fileName(base))
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return c.putAt(filepath.Join(dir, fileName(base)), r, name)
+}
+
+// putAt is put of a file at a place in one of the folders.
+func (c *copies) putAt(path string, r io.Reader, name string) (string, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w: %w", name, errNoRoom, err)
 	}

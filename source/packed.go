@@ -43,7 +43,7 @@ func unpacker(k kind.Kind, r io.Reader) (io.Reader, error) {
 // maxWindow bounds the memory that a zstd file may ask for.
 const maxWindow = 256 << 20
 
-// utf16Reader turns a text in UTF-16 with a byte order mark into UTF-8.
+// utf16Reader turns a text in UTF-16 into UTF-8.
 type utf16Reader struct {
 	r     *bufio.Reader
 	order binary.ByteOrder
@@ -52,13 +52,18 @@ type utf16Reader struct {
 }
 
 func newUTF16(r io.Reader) (io.Reader, error) {
-	u := &utf16Reader{r: bufio.NewReader(r), order: binary.LittleEndian}
-	mark := make([]byte, 2)
-	if _, err := io.ReadFull(u.r, mark); err != nil {
+	u := &utf16Reader{r: bufio.NewReader(r)}
+	head, err := u.r.Peek(64)
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if mark[0] == 0xfe {
-		u.order = binary.BigEndian
+	order, ok := kind.UTF16Order(head)
+	if !ok {
+		return nil, errors.New("BUG: this is no text in UTF-16")
+	}
+	if u.order = order; order.Uint16(head) == 0xfeff {
+		_, err = u.r.Discard(2)
+		return u, err
 	}
 	return u, nil
 }
@@ -89,7 +94,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// maxInside bounds how many files of a zip file or a folder are opened.
+// maxInside bounds how many files of a zip or tar file or a folder are opened.
 const maxInside = 1000
 
 // zip opens a recording, or the files in a zip file that is none.
@@ -150,7 +155,7 @@ func (d *Door) inside(zipName string, f *zip.File, depth int) ([]*Input, error) 
 	return d.regular(name, at, depth+1)
 }
 
-// entry opens an entry of a packed recording, or a file in a zip file: rec.zip/cpu.pb.gz.
+// entry opens an entry of a packed recording, or a file in a zip or tar file: rec.zip/cpu.pb.gz.
 // ok tells whether the name is one.
 func (d *Door) entry(name string) (all []*Input, ok bool, err error) {
 	for at := filepath.ToSlash(name); ; {
@@ -167,11 +172,11 @@ func (d *Door) entry(name string) (all []*Input, ok bool, err error) {
 			return nil, false, nil
 		}
 		z, err := zip.OpenReader(filepath.FromSlash(at))
+		inner := filepath.ToSlash(name)[i+1:]
 		if err != nil {
-			return nil, false, nil // and the name is one of nothing
+			return tarEntry(d, filepath.FromSlash(at), inner) // or the name is one of nothing
 		}
 		defer z.Close()
-		inner := filepath.ToSlash(name)[i+1:]
 		for _, f := range z.File {
 			// A recording may lie in a folder of its zip file.
 			if f.Name == inner || strings.HasSuffix(f.Name, "/"+inner) && strings.Count(f.Name, "/") == strings.Count(inner, "/")+1 {

@@ -42,7 +42,8 @@ type Input struct {
 	Path string
 	// Kind is what it is.
 	Kind kind.Kind
-	// Recording tells that it is one: a folder, or a zip file, with a manifest.
+	// Recording tells that it is one: a folder, or a zip or tar file, with a manifest. Path
+	// is the folder or the zip file, of a tar file the folder that it was unpacked into.
 	Recording bool
 	// Folder tells that it is a folder that is no recording.
 	Folder bool
@@ -240,6 +241,12 @@ func (d *Door) regular(name, path string, depth int) ([]*Input, error) {
 	switch k {
 	case kind.Zip:
 		return d.zip(in, depth)
+	case kind.Tar:
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		return openTar(d, in, info.Size(), depth)
 	case kind.Gzip, kind.Zstd, kind.UTF16:
 		if depth == layers {
 			return nil, fmt.Errorf("%s is packed more than %d times: unpack it", name, layers)

@@ -1,12 +1,14 @@
 package source_test
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -103,6 +105,26 @@ func TestCutPacked(t *testing.T) {
 
 // TestUTF16: what PowerShell writes is read as what it says.
 func TestUTF16(t *testing.T) {
+	f := func(text []byte, said string) {
+		t.Helper()
+		var d source.Door
+		defer d.Close()
+		all, err := d.Open(t.Context(), write(t, "log", text))
+		if err != nil || len(all) != 1 || all[0].Kind != kind.GCTrace {
+			t.Fatalf("%v, %v", all, err)
+		}
+		if text, err := os.ReadFile(all[0].Path); err != nil || string(text) != said {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	// Without a mark the begin tells.
+	const unmarked = gcLine + "größer 𝄞"
+	var little, big []byte
+	for _, w := range utf16.Encode([]rune(unmarked)) {
+		little, big = binary.LittleEndian.AppendUint16(little, w), binary.BigEndian.AppendUint16(big, w)
+	}
+	f(little, unmarked)
+	f(big, unmarked)
 	const said = "größer 𝄞 " + gcLine
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		var b bytes.Buffer
@@ -120,6 +142,141 @@ func TestUTF16(t *testing.T) {
 			t.Errorf("%v: %q, %v", order, text, err)
 		}
 		d.Close()
+	}
+}
+
+// tarred makes a tar file of names and contents.
+func tarred(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		if err := w.WriteHeader(&tar.Header{Name: files[i], Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(files[i+1]))}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte(files[i+1]))
+	}
+	for _, link := range []string{"link.log", "../out"} {
+		if err := w.WriteHeader(&tar.Header{Name: link, Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestTar: the files of a tar file are found, also of a packed one and by their names in
+// it, and their names lead nowhere; what was appended takes the place of what has its name.
+func TestTar(t *testing.T) {
+	hostile := tarred(t, "../../../../escaped.log", gcLine, "/absolute.log", gcLine, "a/b/c.log", "old", "a/.hidden", "x", "./a/b/c.log", gcLine)
+	for name, data := range map[string][]byte{"in.tar": hostile, "in.tar.gz": zipped(t, hostile), "backup": hostile} {
+		var d source.Door
+		all, err := d.Open(t.Context(), write(t, name, data))
+		if err != nil || len(all) != 3 {
+			t.Fatalf("%s: %v, %v", name, all, err)
+		}
+		for _, in := range all {
+			if !strings.Contains(in.Path, string(filepath.Separator)+"loupe-in-") || strings.Contains(in.Path, "..") || in.Kind != kind.GCTrace {
+				t.Errorf("%s: %s lies at %s, %s", name, in.Name, in.Path, in.Kind)
+			}
+		}
+		if in := all[0]; !strings.HasSuffix(in.Name, name+"/a/b/c.log") {
+			t.Errorf("the first is %s", in.Name)
+		}
+		top := all[0].Path[:strings.Index(all[0].Path, "loupe-in-")+len("loupe-in-")]
+		d.Close()
+		if left, _ := filepath.Glob(top + strconv.Itoa(os.Getpid()) + "-*"); len(left) > 0 {
+			t.Errorf("%s: %v is left", name, left)
+		}
+	}
+	at := write(t, "in.tar", hostile)
+	var d source.Door
+	defer d.Close()
+	if all, err := d.Open(t.Context(), filepath.Join(at, "a/b/c.log")); err != nil || len(all) != 1 || all[0].Kind != kind.GCTrace {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := d.Open(t.Context(), filepath.Join(at, "none.log")); !errors.Is(err, source.ErrNothing) || !strings.Contains(err.Error(), "holds no file none.log") {
+		t.Error(err)
+	}
+	// The oldest format has a sum and no name of its own.
+	old := bytes.Clone(hostile)
+	for at := 0; at+512 <= len(old) && old[at] != 0; at += 1024 {
+		clear(old[at+257 : at+265])
+		copy(old[at+148:at+156], "        ")
+		sum := 0
+		for _, c := range old[at : at+512] {
+			sum += int(c)
+		}
+		copy(old[at+148:at+156], fmt.Sprintf("%06o\x00 ", sum))
+		if old[at+156] == '2' {
+			break // links have no content
+		}
+	}
+	if all, err := d.Open(t.Context(), write(t, "old.tar", old)); err != nil || len(all) != 3 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := d.Open(t.Context(), write(t, "empty.tar", tarred(t))); err == nil || !strings.Contains(err.Error(), "there is no file in") {
+		t.Error(err)
+	}
+	if _, err := d.Open(t.Context(), write(t, "cut.tar", tarred(t, "a.log", strings.Repeat(gcLine, 100))[:2000])); err == nil || !strings.Contains(err.Error(), "was it cut?") {
+		t.Error(err)
+	}
+}
+
+// TestTarBounds: a tar file of many files is refused, and so is one whose files are
+// longer than what can come out of it.
+func TestTarBounds(t *testing.T) {
+	var names []string
+	for i := range 1001 {
+		names = append(names, "log"+strconv.Itoa(i), gcLine)
+	}
+	var d source.Door
+	defer d.Close()
+	if _, err := d.Open(t.Context(), write(t, "many.tar", tarred(t, names...))); err == nil || !strings.Contains(err.Error(), "more than 1000 files") {
+		t.Error(err)
+	}
+	// A file of 64 GB that is one hole: PAX, GNU.sparse 1.0.
+	var b bytes.Buffer
+	hole := "1\n68719476736\n0\n"
+	record := func(key, value string) string {
+		n := len(key) + len(value) + 3
+		for n != len(strconv.Itoa(n))+len(key)+len(value)+3 {
+			n = len(strconv.Itoa(n)) + len(key) + len(value) + 3
+		}
+		return strconv.Itoa(n) + " " + key + "=" + value + "\n"
+	}
+	pax := record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0") + record("GNU.sparse.name", "hole.log") + record("GNU.sparse.realsize", "68719476736")
+	w := tar.NewWriter(&b)
+	for _, h := range []struct {
+		flag byte
+		text string
+	}{{'x', pax}, {'0', hole + strings.Repeat("\x00", 512-len(hole))}} {
+		// The writer knows no such files: the header is that of a file, with the flag changed.
+		var one bytes.Buffer
+		o := tar.NewWriter(&one)
+		if err := o.WriteHeader(&tar.Header{Name: "h", Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(h.text)), Format: tar.FormatUSTAR}); err != nil {
+			t.Fatal(err)
+		}
+		o.Write([]byte(h.text))
+		if err := o.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		raw := one.Bytes()
+		raw[156] = h.flag
+		copy(raw[148:156], "        ")
+		sum := 0
+		for _, c := range raw[:512] {
+			sum += int(c)
+		}
+		copy(raw[148:156], fmt.Sprintf("%06o\x00 ", sum))
+		b.Write(raw)
+	}
+	w.Close()
+	b.Write(make([]byte, 1024))
+	if _, err := d.Open(t.Context(), write(t, "sparse.tar", b.Bytes())); !errors.Is(err, bounded.ErrTooLong) {
+		t.Error(err)
 	}
 }
 

@@ -274,7 +274,8 @@ func mmuOf(ctx context.Context, source string, covers timeline.Span, steps [][]s
 			return page, ctx.Err()
 		}
 		page.Windows = append(page.Windows, float64(window))
-		page.Least = append(page.Least, c.MMU(window))
-		page.Most = append(page.Most, c.MUD(window, []float64{0.01})[0])
+		least, most := c.MinAndMUD(window, []float64{0.01})
+		page.Least = append(page.Least, least)
+		page.Most = append(page.Most, most[0])
 	}
 }

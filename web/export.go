@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -111,6 +112,54 @@ type heldData struct {
 // finenesses are parameters that say how finely something is to be drawn or
 // which part of it is wanted first: they do not change what is true.
 var finenesses = []string{"width", "w", "columns", "version", "since", "keys"}
+
+// packing is how hard the file is packed: a higher level makes it hardly smaller, and costs twice as much.
+const packing = 3
+
+// write writes the JSON of d as package json would, which looks at every byte of each
+// answer and of the tiles once more, to find that all of it is well.
+func (d *heldData) write(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	text := func(v any) {
+		data, _ := json.Marshal(v) // a BUG: strings and bools always can be
+		_, _ = b.Write(data)       // Flush tells
+	}
+	list := func(name string, keys []string, value func(key string)) {
+		_, _ = b.WriteString(`,"` + name + `":{`)
+		for i, k := range keys {
+			if i > 0 {
+				_ = b.WriteByte(',')
+			}
+			text(k)
+			_ = b.WriteByte(':')
+			value(k)
+		}
+		_ = b.WriteByte('}')
+	}
+	_, _ = b.WriteString(`{"made":`)
+	text(d.Made)
+	_, _ = b.WriteString(`,"version":`)
+	text(d.Version)
+	list("answers", slices.Sorted(maps.Keys(d.Answers)), func(k string) {
+		h := d.Answers[k]
+		if h.Value == nil || h.Error != "" || h.Missing {
+			text(h)
+			return
+		}
+		_, _ = b.WriteString(`{"v":`)
+		_, _ = b.Write(bytes.TrimSpace(h.Value))
+		_ = b.WriteByte('}')
+	})
+	list("tiles", slices.Sorted(maps.Keys(d.Tiles)), func(k string) {
+		_ = b.WriteByte('"')
+		z := base64.NewEncoder(base64.StdEncoding, b)
+		_, _ = z.Write(d.Tiles[k])
+		_ = z.Close()
+		_ = b.WriteByte('"')
+	})
+	_ = b.WriteByte('}')
+	return b.Flush()
+}
 
 // heldKey names a question for the file; api/held.ts has the same.
 func heldKey(name string, params url.Values) string {
@@ -352,11 +401,11 @@ func (x *exporter) write(w io.Writer, title string) error {
 	code := strings.ReplaceAll(string(script), "</script", `<\/script`)
 	sum := sha256.Sum256([]byte(code))
 	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.DefaultCompression)
+	z, err := gzip.NewWriterLevel(&packed, packing)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(json.NewEncoder(z).Encode(x.data), z.Close()); err != nil {
+	if err := errors.Join(x.data.write(z), z.Close()); err != nil {
 		return fmt.Errorf("cannot pack the answers: %w", err)
 	}
 	_, err = fmt.Fprintf(w, `<!doctype html>

@@ -65,6 +65,29 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestHeldJSON: what is written of a file by hand is what package json would make of it.
+func TestHeldJSON(t *testing.T) {
+	for _, d := range []heldData{
+		{Made: "m", Version: "v", Answers: map[string]held{}, Tiles: map[string][]byte{}},
+		{Made: "2026-11-23T00:00:00Z", Version: "v\"1\" <&>", Answers: map[string]held{
+			"b?": {Value: json.RawMessage(`{"a":[1,2,"\u003cb\u003e"]}`)}, "a?x=<\"é": {Value: json.RawMessage("null\n")},
+			"none?": {}, "c?": {Error: "no \"such\" <file>\xff"}, "d?": {Error: "absent", Missing: true}, "e?": {Missing: true},
+		}, Tiles: map[string][]byte{"2": {}, "1": {0, 1, 2, 255}, "3": bytes.Repeat([]byte{7}, 100_000)}},
+	} {
+		var b bytes.Buffer
+		if err := d.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != string(want) {
+			t.Errorf("%.400s\nwant\n%.400s", got, want)
+		}
+	}
+}
+
 // TestExportLicences wants the terms of what is in an exported page to be in it.
 func TestExportLicences(t *testing.T) {
 	var b bytes.Buffer

@@ -133,6 +133,9 @@ const (
 	// worthKeeping is the size of a trace from which its timeline is kept: that
 	// of a smaller one is made faster than anybody notices.
 	worthKeeping = 4 << 20
+	// worthSaving is the size of a trace from which its timeline is so large that memory
+	// is saved while it is made.
+	worthSaving = 32 << 20
 	// patience is for how long a timeline is made when nobody waits: who has
 	// seen a part of it comes back for more.
 	patience = 2 * time.Second
@@ -262,8 +265,11 @@ func (b *build) run(ctx context.Context) {
 	tell := b.s.job("reading the trace")
 	defer tell(1)
 	// What the builder holds has few pointers: to collect more often costs
-	// little, and saves a half of the timeline's size.
-	defer frugal()()
+	// little, and saves a half of the timeline's size. That of a small trace is nothing to
+	// save, and all else would be collected again and again.
+	if b.desk.Trace().Size() >= worthSaving {
+		defer frugal()()
+	}
 	// Hardly anybody looks at the timeline alone.
 	_, err := sweep.Get(ctx, b.desk, tell, b.want(), sched.Whole)
 	if ctx.Err() != nil {

@@ -56,6 +56,20 @@ type Listing struct {
 	Routines []Routine
 }
 
+// Keep leaves of the listing the functions in the n files whose functions have the most
+// weight of their own together.
+func (l *Listing) Keep(n int) {
+	flat := map[string]int64{}
+	for i := range l.Routines {
+		flat[l.Routines[i].File] += l.Routines[i].Flat
+	}
+	if len(flat) <= n {
+		return
+	}
+	files := slices.SortedFunc(maps.Keys(flat), func(a, b string) int { return cmp.Or(cmp.Compare(flat[b], flat[a]), cmp.Compare(a, b)) })
+	l.Routines = slices.DeleteFunc(l.Routines, func(r Routine) bool { return !slices.Contains(files[:n], r.File) })
+}
+
 // margin is how many lines a listing goes on behind the last weight, and
 // begins before the first one if the start of the function is not known.
 const margin = 5

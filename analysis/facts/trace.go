@@ -33,6 +33,10 @@ type Trace struct {
 	Err error
 }
 
+// Stopped tells whether an error, such as that of [Trace], says that somebody has ended the
+// reading.
+func Stopped(err error) bool { return errors.Is(err, sweep.ErrStopped) }
+
 // MinTrace is the shortest trace that says something of a program.
 const MinTrace = 100 * time.Millisecond
 

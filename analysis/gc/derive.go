@@ -12,16 +12,17 @@ import (
 // Analyse derives the figures of the cycles, which are in the order of the
 // log and all of one window.
 func Analyse(cycles []godebug.Cycle, opt Options) *Summary {
-	s := &Summary{Schema: Schema, Cycles: make([]Row, len(cycles)), Unrecognised: opt.Unrecognised}
-	for i := range cycles {
-		s.Cycles[i] = rowOf(&cycles[i])
-	}
+	s := &Summary{Schema: Schema, Cycles: rowsOf(cycles), Unrecognised: opt.Unrecognised}
 	runs := godebug.ByRun(cycles, func(y *godebug.Cycle) int { return y.Run })
 	main := mainRun(runs)
-	s.Derived = derive(main, opt)
+	rows := s.Cycles
+	if len(main) != len(rows) {
+		rows = rowsOf(main)
+	}
+	s.Derived = derive(main, rows, opt)
 	if len(runs) > 1 {
 		for _, run := range runs {
-			s.Runs = append(s.Runs, Run{Run: run[0].Run, Name: opt.nameOf(run[0].Run), Derived: derive(run, Options{})})
+			s.Runs = append(s.Runs, Run{Run: run[0].Run, Name: opt.nameOf(run[0].Run), Derived: derive(run, rowsOf(run), Options{})})
 		}
 	}
 	s.Notes = notes(main, s, opt)
@@ -79,7 +80,7 @@ type sums struct {
 }
 
 // derive computes the figures of one run.
-func derive(run []godebug.Cycle, opt Options) Derived {
+func derive(run []godebug.Cycle, rows []Row, opt Options) Derived {
 	d := Derived{Collections: collections(run), Lines: len(run), Requests: opt.Requests}
 	// A line that is there twice must not make the number missing negative.
 	d.Missing = max(0, d.Collections-int64(len(run)))
@@ -93,7 +94,7 @@ func derive(run []godebug.Cycle, opt Options) Derived {
 		}
 	}
 	span := float64(duration(run, opt))
-	d.shares(run, span)
+	d.shares(run, rows, span)
 	d.pace(run, span, opt.Requests)
 	d.pauses(run)
 	d.heap(run)
@@ -108,15 +109,20 @@ func ratio(a, b float64) Figure {
 	return Figure(a / b)
 }
 
-// shares fills in what part of the span, in nanoseconds, went where.
-func (d *Derived) shares(run []godebug.Cycle, span float64) {
-	var t sums
-	for i := range run {
-		t.add(&run[i])
-	}
+// rowsOf are the rows of collections.
+func rowsOf(run []godebug.Cycle) []Row {
 	rows := make([]Row, len(run))
 	for i := range run {
 		rows[i] = rowOf(&run[i])
+	}
+	return rows
+}
+
+// shares fills in what part of the span, in nanoseconds, went where.
+func (d *Derived) shares(run []godebug.Cycle, rows []Row, span float64) {
+	var t sums
+	for i := range run {
+		t.add(&run[i])
 	}
 	scale := d.scale()
 	took := accountOf(rows, scale)

@@ -136,7 +136,7 @@ func windowNote(run []godebug.Cycle, d *Derived, opt Options) string {
 	if opt.Duration <= 0 {
 		return ""
 	}
-	alone := derive(run, Options{})
+	alone := derive(run, rowsOf(run), Options{})
 	if !alone.CPUPercent.Known() || !d.CPUPercent.Known() || !alone.DurationMS.Known() {
 		return ""
 	}

@@ -146,7 +146,8 @@ func NewReplay(s *Summary, opt ReplayOptions) (*Replay, error) {
 	return r, nil
 }
 
-// mainRows are the rows of the run with the most of them, in order.
+// mainRows are the rows of the run with the most of them, in order: most often those that
+// are given, which nobody changes. There may be millions.
 func mainRows(all []Row) (rows []Row) {
 	counts := map[int]int{}
 	best := -1
@@ -156,11 +157,19 @@ func mainRows(all []Row) (rows []Row) {
 			best = run
 		}
 	}
-	for _, y := range all {
-		if n := len(rows); y.Run != best || n > 0 && (y.GC <= rows[n-1].GC || y.AtS < rows[n-1].AtS) {
-			continue // another process's, or a line that is there twice
+	follows := func(last, y *Row) bool { // not another process's, nor a line that is there twice
+		return y.Run == best && (last == nil || y.GC > last.GC && y.AtS >= last.AtS)
+	}
+	var last *Row
+	whole := 0 // rows from the first on that are all of it
+	for ; whole < len(all) && follows(last, &all[whole]); whole++ {
+		last = &all[whole]
+	}
+	rows = all[:whole:whole]
+	for i := whole; i < len(all); i++ {
+		if y := &all[i]; follows(last, y) {
+			rows, last = append(rows, *y), y
 		}
-		rows = append(rows, y)
 	}
 	return rows
 }

@@ -229,6 +229,30 @@ func writeDisassembly(r *Report, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return writeRoutines(r, w, routines)
+}
+
+// WriteHeaviest writes the instructions of the n functions with the most weight of their
+// own, those with more first, as the pages of go tool pprof do.
+func WriteHeaviest(r *Report, w io.Writer, n int) error {
+	routines, err := r.Disassembly()
+	if err != nil {
+		return err
+	}
+	return writeRoutines(r, w, Heaviest(routines, n))
+}
+
+// Heaviest returns the n routines with the most weight of their own, those with more
+// first, and of equal ones by name.
+func Heaviest(routines []Routine, n int) []Routine {
+	out := slices.Clone(routines)
+	slices.SortStableFunc(out, func(a, b Routine) int {
+		return cmp.Or(cmp.Compare(b.Flat, a.Flat), cmp.Compare(a.Names[0], b.Names[0]), cmp.Compare(a.Start, b.Start))
+	})
+	return out[:min(n, len(out))]
+}
+
+func writeRoutines(r *Report, w io.Writer, routines []Routine) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "Total:", valueOf(r, r.Total))
 	for i := range routines {

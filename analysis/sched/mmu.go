@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"loupe/value/timeline"
@@ -31,6 +30,7 @@ type MMUCurve struct {
 	Compat bool
 
 	series []mmuSeries
+	fine   []mmuSeries // the same with more bands, see [fineBands]
 }
 
 // mmuSeries is one utilisation over time with its bands.
@@ -50,17 +50,30 @@ type mmuBand struct {
 
 const mmuBands = 1000
 
+// fineBands is how many steps a band has where a distribution is asked for: nearly every
+// hundredth of a trace has a stop of the world, so that of larger bands none can be left
+// out. There are at most maxFineBands.
+//
+// Note: MMU and Examples keep to mmuBands, whose ties decide which examples are shown.
+const (
+	fineBands    = 16
+	maxFineBands = 1 << 15
+)
+
 // NewMMUCurve prepares the curve of these utilisations, see [Mutator.Steps].
 func NewMMUCurve(series [][]UtilStep) *MMUCurve {
 	c := &MMUCurve{}
 	for _, s := range series {
 		if len(s) > 0 && s[len(s)-1].Time > s[0].Time { // else no window fits
-			c.series = append(c.series, newMMUSeries(s))
+			all := newMMUSeries(s)
+			c.series = append(c.series, all.cut(mmuBands))
+			c.fine = append(c.fine, all.cut(min(max(mmuBands, len(s)/fineBands), maxFineBands)))
 		}
 	}
 	return c
 }
 
+// newMMUSeries returns a series without bands.
 func newMMUSeries(steps []UtilStep) mmuSeries {
 	s := mmuSeries{steps: steps, sums: make([]float64, len(steps))}
 	var before UtilStep
@@ -70,7 +83,13 @@ func newMMUSeries(steps []UtilStep) mmuSeries {
 		s.sums[i] = sum
 		before = step
 	}
-	n := min(mmuBands, len(steps)) // more bands than steps know nothing more
+	return s
+}
+
+// cut returns the series with so many bands.
+func (s mmuSeries) cut(bands int) mmuSeries {
+	steps := s.steps
+	n := min(bands, len(steps)) // more bands than steps know nothing more
 	s.bandLen = max(1, (int64(s.length())+int64(n)-1)/int64(n))
 	s.bands = make([]mmuBand, n+1)
 	left := utilSum{s: &s}
@@ -115,29 +134,35 @@ type utilSum struct {
 
 // upTo moves to a time and returns the utilisation up to it, in ns.
 func (u *utilSum) upTo(at timeline.Time) float64 {
-	steps := u.s.steps
-	// The place is nearby most of the time, but may be anywhere.
-	const near = 8
-	if u.pos+near < len(steps) && steps[u.pos+near].Time > at {
-		for steps[u.pos+1].Time <= at {
-			u.pos++
-		}
-	} else {
-		later := sort.Search(len(steps)-u.pos, func(i int) bool { return steps[u.pos+i].Time > at })
-		u.pos += later - 1
+	if next := u.pos + 1; next < len(u.s.steps) && u.s.steps[next].Time <= at {
+		u.move(at)
 	}
-	if step := steps[u.pos]; at != step.Time {
-		return u.s.sums[u.pos] + float64(step.Util*float64(at-step.Time))
-	}
-	return u.s.sums[u.pos]
+	step := &u.s.steps[u.pos]
+	return u.s.sums[u.pos] + float64(step.Util*float64(at-step.Time))
 }
 
-// next returns when the first step after a time is.
-func (u *utilSum) next(at timeline.Time) timeline.Time {
-	for _, step := range u.s.steps[u.pos:] {
-		if step.Time > at {
-			return step.Time
+// move goes on to the last step that is not later than a time: the place is nearby most
+// of the time, but may be anywhere, so that it doubles its stride until it is too far.
+func (u *utilSum) move(at timeline.Time) {
+	steps := u.s.steps[u.pos:]
+	low, high := 1, 2 // low is not later
+	for high < len(steps) && steps[high].Time <= at {
+		low, high = high, 2*high
+	}
+	for high = min(high, len(steps)); high-low > 1; {
+		if middle := (low + high) / 2; steps[middle].Time <= at {
+			low = middle
+		} else {
+			high = middle
 		}
+	}
+	u.pos += low
+}
+
+// next returns when the first step after the moment is.
+func (u *utilSum) next() timeline.Time {
+	if next := u.pos + 1; next < len(u.s.steps) {
+		return u.s.steps[next].Time
 	}
 	return math.MaxInt64
 }
@@ -152,7 +177,7 @@ type UtilWindow struct {
 // window that is longer than the trace is as long as the trace.
 func (c *MMUCurve) MMU(window time.Duration) float64 {
 	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat}
-	c.search(window, &acc)
+	search(c.series, window, &acc)
 	return acc.min
 }
 
@@ -163,7 +188,7 @@ func (c *MMUCurve) Examples(window time.Duration, n int) []UtilWindow {
 		return nil
 	}
 	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, examples: n}
-	c.search(window, &acc)
+	search(c.series, window, &acc)
 	slices.SortFunc(acc.worst, func(a, b UtilWindow) int {
 		return cmp.Or(cmp.Compare(a.Util, b.Util), cmp.Compare(a.Time, b.Time))
 	})
@@ -174,8 +199,14 @@ func (c *MMUCurve) Examples(window time.Duration, n int) []UtilWindow {
 // for 0.01 is the utilisation below which one window in a hundred stays. The
 // quantile 0 is [MMUCurve.MMU], which is faster.
 func (c *MMUCurve) MUD(window time.Duration, quantiles []float64) []float64 {
+	_, out := c.MinAndMUD(window, quantiles)
+	return out
+}
+
+// MinAndMUD returns what [MMUCurve.MMU] and [MMUCurve.MUD] do, in one search.
+func (c *MMUCurve) MinAndMUD(window time.Duration, quantiles []float64) (lowest float64, mud []float64) {
 	if len(quantiles) == 0 {
-		return []float64{}
+		return c.MMU(window), []float64{}
 	}
 	// A window may begin anywhere in this time.
 	var room int64
@@ -185,15 +216,19 @@ func (c *MMUCurve) MUD(window time.Duration, quantiles []float64) []float64 {
 	// Bands need a closer look only until the highest quantile is certain.
 	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: getUtilDist(float64(room) * slices.Max(quantiles))}
 	defer putUtilDist(acc.dist)
-	c.search(window, &acc)
-	out := make([]float64, len(quantiles))
+	if c.Compat {
+		search(c.series, window, &acc)
+	} else {
+		search(c.fine, window, &acc)
+	}
+	mud = make([]float64, len(quantiles))
 	for i, q := range quantiles {
-		out[i] = acc.dist.quantile(float64(room) * q)
-		if math.IsNaN(out[i]) || c.Compat { // only one window fits, or none
-			out[i] = acc.min
+		mud[i] = acc.dist.quantile(float64(room) * q)
+		if math.IsNaN(mud[i]) || c.Compat { // only one window fits, or none
+			mud[i] = acc.min
 		}
 	}
-	return out
+	return acc.min, mud
 }
 
 // bandBound says of one band what no window that begins there falls below.
@@ -218,22 +253,26 @@ func (h *bandHeap) Pop() any {
 }
 
 // search shows acc every window that may matter to it.
-func (c *MMUCurve) search(window time.Duration, acc *mmuSearch) {
+func search(all []mmuSeries, window time.Duration, acc *mmuSearch) {
 	if window <= 0 {
 		acc.min = 0
 		return
 	}
 	var bands bandHeap
-	windows := make([]time.Duration, len(c.series))
-	for i := range c.series {
-		windows[i] = min(window, c.series[i].length())
-		bands = c.series[i].appendBounds(bands, i, windows[i])
+	windows := make([]time.Duration, len(all))
+	for i := range all {
+		windows[i] = min(window, all[i].length())
+		bands = all[i].appendBounds(bands, i, windows[i])
 	}
 	heap.Init(&bands)
 	for len(bands) > 0 && bands[0].util < acc.bound {
 		b := bands[0]
-		c.series[b.series].look(b.band, windows[b.series], acc)
-		heap.Pop(&bands)
+		all[b.series].look(b.band, windows[b.series], acc)
+		// As heap.Pop, which would put each band into a box of its own.
+		last := len(bands) - 1
+		bands.Swap(0, last)
+		bands = bands[:last]
+		heap.Fix(&bands, 0)
 	}
 }
 
@@ -294,7 +333,7 @@ func (s *mmuSeries) look(band int, window time.Duration, acc *mmuSearch) {
 		// The mean changes by 1/window in a nanosecond at most: up to soonest
 		// it cannot get below the bound.
 		soonest := at + timeline.Time((util-acc.bound)*float64(window))
-		at = min(end, max(soonest, min(left.next(at), right.next(at+width)-width)))
+		at = min(end, max(soonest, min(left.next(), right.next()-width)))
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	"loupe/value/timeline"
 )
 
 // TestUtilDist holds quantiles, of which the distribution looks at one bucket
@@ -77,4 +80,40 @@ func quantileOfAll(all []stretch, mass float64) float64 {
 		sum, before, density = to+e.point, e.at, density+e.delta
 	}
 	return before
+}
+
+// TestFineBands: how many bands there are changes no answer.
+func TestFineBands(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	steps := []UtilStep{{Time: 1000, Util: 1}}
+	for i := range 40_000 {
+		gap := 1 + rnd.IntN(100)
+		if rnd.IntN(50) == 0 {
+			gap *= 200
+		}
+		util := float64(1+rnd.IntN(4)) / 4
+		if i%10 == 0 {
+			util = 0
+		}
+		steps = append(steps, UtilStep{Time: steps[len(steps)-1].Time + timeline.Time(gap), Util: util})
+	}
+	steps[len(steps)-1].Util = 0
+	c := NewMMUCurve([][]UtilStep{steps})
+	if few, many := len(c.series[0].bands), len(c.fine[0].bands); many < 2*few {
+		t.Fatalf("%d and %d bands", few, many)
+	}
+	coarse := &MMUCurve{series: c.series, fine: c.series}
+	quantiles := []float64{0, 0.001, 0.01, 0.05, 0.5}
+	for window := time.Duration(1); window < 10*time.Millisecond; window *= 7 {
+		least, mud := c.MinAndMUD(window, quantiles)
+		wantLeast, want := coarse.MinAndMUD(window, quantiles)
+		if math.Abs(least-wantLeast) > 1e-9 {
+			t.Errorf("the minimum of %v is %v, want %v", window, least, wantLeast)
+		}
+		for i := range want {
+			if math.Abs(mud[i]-want[i]) > 1e-9 {
+				t.Errorf("the quantile %v of %v is %v, want %v", quantiles[i], window, mud[i], want[i])
+			}
+		}
+	}
 }

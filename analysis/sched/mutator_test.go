@@ -220,6 +220,49 @@ func TestMMUCurve(t *testing.T) {
 			if got < lo-1e-9 || got > hi+1e-9 {
 				t.Errorf("MUD(%d, %v) of %v = %v, want %v to %v", window, q, steps, got, lo, hi)
 			}
+			least, mud := c.MinAndMUD(time.Duration(window), []float64{q, 0.3})
+			if math.Abs(least-c.MMU(time.Duration(window))) > 1e-12 || mud[0] != got {
+				t.Errorf("MinAndMUD(%d, %v) of %v = %v, %v, want %v and %v", window, q, steps, least, mud, c.MMU(time.Duration(window)), got)
+			}
+		}
+	}
+}
+
+// TestMMUCurveLong holds a curve of many bands, whose windows reach over steps that are
+// near and far, against the windows at all places where the mean bends.
+func TestMMUCurveLong(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	steps, sums := []sched.UtilStep{{Time: 1000, Util: 1}}, []float64{0}
+	for range 5000 {
+		last, gap := steps[len(steps)-1], 1+rnd.IntN(50)
+		if rnd.IntN(20) == 0 {
+			gap *= 500
+		}
+		steps = append(steps, sched.UtilStep{Time: last.Time + timeline.Time(gap), Util: float64(rnd.IntN(5)) / 4})
+		sums = append(sums, sums[len(sums)-1]+last.Util*float64(gap))
+	}
+	steps[len(steps)-1].Util = 0
+	first, end := steps[0].Time, steps[len(steps)-1].Time
+	upTo := func(at timeline.Time) float64 {
+		i, found := slices.BinarySearchFunc(steps, at, func(s sched.UtilStep, at timeline.Time) int { return int(s.Time - at) })
+		if !found {
+			i--
+		}
+		return sums[i] + steps[i].Util*float64(at-steps[i].Time)
+	}
+	c := sched.NewMMUCurve([][]sched.UtilStep{steps})
+	for _, window := range []timeline.Time{1, 7, 60, 3000, 40_000, 500_000, end - first} {
+		want := 1.0
+		for _, s := range steps {
+			for _, at := range []timeline.Time{s.Time, s.Time - window} {
+				if at >= first && at+window <= end {
+					want = min(want, (upTo(at+window)-upTo(at))/float64(window))
+				}
+			}
+		}
+		least, _ := c.MinAndMUD(time.Duration(window), []float64{0.05})
+		if got := c.MMU(time.Duration(window)); math.Abs(got-want) > 1e-9 || math.Abs(least-want) > 1e-9 {
+			t.Errorf("MMU(%d) = %v, and %v with the distribution, want %v", window, got, least, want)
 		}
 	}
 }

@@ -93,6 +93,7 @@ func (s *Spent) add(d time.Duration) {
 type StateProfiler struct {
 	opts  StateProfileOptions
 	picky bool // some time or goroutine is not wanted
+	plain bool // all of every stay counts, and nobody takes them one by one
 	r     *exectrace.Reader
 
 	gs       *sweep.Goroutines
@@ -164,9 +165,10 @@ const (
 // NewStateProfiler returns a profiler of the events that a table of goroutines follows.
 func NewStateProfiler(gs *sweep.Goroutines, opts StateProfileOptions) *StateProfiler {
 	return &StateProfiler{
-		opts: opts,
-		r:    gs.Reader(),
-		gs:   gs,
+		opts:  opts,
+		plain: opts.Goroutine == nil && opts.Span.Len() == 0 && opts.Regions == nil && !opts.Compat,
+		r:     gs.Reader(),
+		gs:    gs,
 		causes: []cause{
 			causeRunnable: {leaf: "[runnable]", kind: ProfileSched},
 			causeSyscall:  {leaf: "[syscall]", kind: ProfileSyscall},
@@ -209,6 +211,8 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 	switch {
 	case e.From == exectrace.NotExist || e.From == exectrace.Undetermined:
 		p.begin(s, e)
+	case s.in && p.plain:
+		p.spend(s.cause, &p.gs.Was, e)
 	case s.in:
 		p.stayOf(s, &p.gs.Was)
 		if e.From == exectrace.Running && e.SubjectStack != 0 {
@@ -236,6 +240,22 @@ func (p *StateProfiler) transition(e *exectrace.Event) {
 			p.commit(e.SubjectSlot)
 		}
 	}
+}
+
+// spend counts a stay that e ends where all of every stay counts.
+func (p *StateProfiler) spend(cause uint16, was *sweep.Goroutine, e *exectrace.Event) {
+	d := time.Duration(e.Time - was.Since)
+	if d <= 0 {
+		return
+	}
+	own := was.Own
+	if e.From == exectrace.Running && e.SubjectStack != 0 {
+		own = e.SubjectStack
+	}
+	if cause == causeRunnable {
+		spentAt(&p.sched, was.By).add(d)
+	}
+	spentAt(&p.causes[cause].by, own).add(d)
 }
 
 // stayOf makes the stay that ends the one that a goroutine was in.

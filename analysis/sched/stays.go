@@ -99,7 +99,7 @@ type stayColumn struct {
 // NewStaysBuilder returns a builder for the events that a table of goroutines follows.
 func NewStaysBuilder(gs *sweep.Goroutines) *StaysBuilder {
 	b := &StaysBuilder{p: NewStateProfiler(gs, StateProfileOptions{}), s: &Stays{r: gs.Reader()}, index: map[stayKey]uint32{}}
-	b.p.each = b
+	b.p.each, b.p.plain = b, false
 	return b
 }
 

@@ -116,8 +116,11 @@ func (r *briefReader) next() bool {
 
 // varint2 reads a number with a sign or one without.
 func (r *briefReader) varint2(signed bool) int64 {
-	u, n := binary.Uvarint(r.buf)
-	if n <= 0 {
+	var u uint64
+	n := 1
+	if len(r.buf) > 0 && r.buf[0] < 0x80 { // most
+		u = uint64(r.buf[0])
+	} else if u, n = binary.Uvarint(r.buf); n <= 0 {
 		r.bad = true
 		return 0
 	}

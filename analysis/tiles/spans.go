@@ -91,15 +91,61 @@ func (s *Set) SumsOf(k Kind, within timeline.Span) iter.Seq2[Owner, *Sums] {
 // sum adds up the spans of a list, and tells whether there are any.
 func (s *contents) sum(list spanList, within timeline.Span, sums *Sums) (some bool) {
 	k, end, ok := s.begin(list, within)
+	if !ok || k.start >= end {
+		return false
+	}
+	// Nearly all spans are in the stretch as a whole, if they are in it at all.
+	from, to := s.tick(within.Start+Grain-1), s.tick(within.End)
+	var t tickSums
 	for ; ok && k.start < end; ok = k.next() {
 		c := &sums[k.class&7]
 		d := s.span(&k).Overlap(within)
 		c.Spans++
 		c.Time += d
 		c.Longest = max(c.Longest, d)
-		some = true
+		if k.end >= from {
+			t.take(&k, to)
+		}
 	}
-	return some
+	for i := range t {
+		c := &sums[i]
+		c.Spans += t[i].spans
+		c.Time += time.Duration(t[i].time) << grainShift
+		c.Longest = max(c.Longest, time.Duration(t[i].longest)<<grainShift)
+	}
+	return true
+}
+
+// tickSums are sums by class of spans that count as a whole.
+type tickSums [8]struct {
+	spans         int
+	time, longest tick
+}
+
+// take takes the spans behind a cursor that are at hand and end at to or before, but for
+// those that need more than two bytes. It is [cursor.next] in a loop, with all of it in
+// registers: a third as long for each span.
+func (t *tickSums) take(k *cursor, to tick) {
+	buf, at, end := k.buf, k.at, k.end
+	for at < len(buf) {
+		v, n := uint64(buf[at]), 1
+		if v >= 0x80 {
+			if at+1 == len(buf) || buf[at+1] >= 0x80 {
+				break
+			}
+			v, n = v&0x7f|uint64(buf[at+1])<<7, 2
+		}
+		d := tick(v >> 3)
+		if end+d > to {
+			break
+		}
+		c := &t[v&7]
+		c.spans++
+		c.time += d
+		c.longest = max(c.longest, d)
+		at, end = at+n, end+d
+	}
+	k.at, k.end = at, end
 }
 
 // listsOf iterates over the lists of spans of all lanes of a kind, but for some that begin

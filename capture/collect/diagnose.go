@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/capture/kept"
+	"loupe/capture/debuginfo"
 	"loupe/format/compiler"
 	"loupe/format/profile"
 	"loupe/recording"
@@ -50,9 +50,9 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 	if r.opt.Diagnose == nil || r.prog == nil || r.aborted.Load() || ctx.Err() != nil {
 		return nil
 	}
-	allocs, cpu := kept.Profiles(r.w, recording.Allocs), kept.Profiles(r.w, recording.CPU)
+	allocs, cpu := debuginfo.Profiles(r.w, recording.Allocs), debuginfo.Profiles(r.w, recording.CPU)
 	if len(allocs) > 0 {
-		if err := kept.Calls(r.w, r.prog.Path, r.prog.Target.Name, allocs, r.opt.Diagnose.Calls); err != nil {
+		if err := debuginfo.Calls(r.w, r.prog.Path, r.prog.Target.Name, allocs, r.opt.Diagnose.Calls); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 		return nil // built by somebody else, with flags that nobody knows
 	}
 	opt := *r.prog.compile
-	opt.Packages, opt.Cache, opt.Progress = kept.Packages(slices.Concat(allocs, cpu), ownModules(r.prog), r.opt.Diagnose.Packages), r.opt.Diagnose.Cache, r.opt.Progress
+	opt.Packages, opt.Cache, opt.Progress = debuginfo.Packages(slices.Concat(allocs, cpu), ownModules(r.prog), r.opt.Diagnose.Packages), r.opt.Diagnose.Cache, r.opt.Progress
 	var werr error // of the recording, which is an error of ours
 	opt.Answers = func(name string, a *compiler.Answer) error {
 		var data bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"loupe/capture/kept"
+	"loupe/capture/debuginfo"
 	"loupe/format/profile"
 	"loupe/recording"
 	"loupe/value/timeline"
@@ -91,7 +91,7 @@ func (k *peakKeeper) read(r *bufio.Reader) error {
 
 // bytesInUse is what a heap profile has in use; 0 where it cannot be read.
 func bytesInUse(data []byte) int64 {
-	p, err := profile.Decode(data, profile.Options{MaxBytes: kept.MaxProfile})
+	p, err := profile.Decode(data, profile.Options{MaxBytes: debuginfo.MaxProfile})
 	if err != nil {
 		return 0
 	}

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loupe/capture/kept"
+	"loupe/capture/debuginfo"
 	"loupe/recording"
 	"loupe/value/timeline"
 )
@@ -443,5 +443,5 @@ func (r *Recorder) Close() error {
 	if r.prog != nil {
 		root = r.prog.Root
 	}
-	return errors.Join(err, kept.Sources(r.w, root), r.w.Close())
+	return errors.Join(err, debuginfo.Sources(r.w, root), r.w.Close())
 }

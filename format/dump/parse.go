@@ -71,7 +71,7 @@ func newParser(keep bool) *parser {
 }
 
 // Parse reads everything that a text holds. It keeps the text, for the
-// arguments of frames. There is no error: a text without dumps is a File without
+// arguments of frames, unless there is no goroutine in it. There is no error: a text without dumps is a File without
 // goroutines.
 func Parse(text []byte) *File {
 	p := newParser(false)
@@ -120,6 +120,9 @@ func (p *parser) finish(size int64) *File {
 	}
 	p.dumps.end()
 	f.Bytes = size
+	if f.Len() == 0 {
+		f.text = nil // of a long log without a goroutine nothing is asked any more
+	}
 	if f.CutByGo() {
 		f.Cut = true
 		f.Flags[f.Len()-1] |= Cut

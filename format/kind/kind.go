@@ -4,8 +4,10 @@ package kind
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -62,6 +64,8 @@ const (
 	CompilerLog Kind = "output of the compiler"
 	// Zip is a zip file: a recording, or several files.
 	Zip Kind = "zip file"
+	// Tar is a tar file: a recording, or several files.
+	Tar Kind = "tar file"
 	// Gzip and Zstd are packed files of what is no profile: what they are tells what
 	// comes out of them.
 	Gzip Kind = "gzip file"
@@ -167,7 +171,6 @@ var magic = []struct {
 }{
 	{"PK\x03\x04", Zip}, {"PK\x05\x06", Zip}, // the second is an empty one
 	{"\x28\xb5\x2f\xfd", Zstd},
-	{"\xff\xfe", UTF16}, {"\xfe\xff", UTF16},
 	{"\x7fELF", Program}, {"MZ", Program}, {"\xcf\xfa\xed\xfe", Program}, {"\xca\xfe\xba\xbe", Program},
 }
 
@@ -181,6 +184,12 @@ func ofBegin(head []byte) Kind {
 	}
 	if loadlog.Looks(head) {
 		return Load
+	}
+	if isTar(head) {
+		return Tar
+	}
+	if _, ok := UTF16Order(head); ok {
+		return UTF16
 	}
 	for _, m := range magic {
 		if bytes.HasPrefix(head, []byte(m.begin)) {
@@ -218,6 +227,48 @@ func ofBegin(head []byte) Kind {
 		return Profile
 	}
 	return Unknown
+}
+
+// isTar tells whether a file begins with the header of a tar file, by the sum of its bytes:
+// the oldest format says nothing else.
+func isTar(head []byte) bool {
+	const size, at, end = 512, 148, 156 // of the header, and where its sum stands
+	if len(head) < size || head[0] == 0 {
+		return false
+	}
+	sum := int64(' ' * (end - at))
+	for i, c := range head[:size] {
+		if i < at || i >= end {
+			sum += int64(c)
+		}
+	}
+	said, err := strconv.ParseInt(strings.Trim(string(head[at:end]), " \x00"), 8, 64)
+	return err == nil && said == sum
+}
+
+// UTF16Order tells whether a text begins as one in UTF-16, and in which order the bytes of a
+// word are: by a byte order mark, or, where there is none, by its first sixteen characters,
+// which are then all of ASCII, as are the begins of all that is known.
+func UTF16Order(head []byte) (order binary.ByteOrder, ok bool) {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		return binary.LittleEndian, true
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return binary.BigEndian, true
+	case len(head) < 32:
+		return nil, false
+	}
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		ok = true
+		for i := 0; i < 32; i += 2 {
+			c := order.Uint16(head[i:])
+			ok = ok && (c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t')
+		}
+		if ok {
+			return order, true
+		}
+	}
+	return nil, false
 }
 
 // unpacked is what comes out of the begin of a gzip file.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -85,10 +89,30 @@ func packedAs(t *testing.T, name string, data []byte, server *httptest.Server) m
 	}
 	w.Write(data)
 	a.Close()
+	var archive, tgz bytes.Buffer
+	b := tar.NewWriter(&archive)
+	if err := b.WriteHeader(&tar.Header{Name: "inside/" + name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(data))}); err != nil {
+		t.Fatal(err)
+	}
+	b.Write(data)
+	b.Close()
+	z = gzip.NewWriter(&tgz)
+	z.Write(archive.Bytes())
+	z.Close()
 	return map[string]string{
 		"file": put(name, data), "gzip": put(name+".gz", gz.Bytes()), "zstd": put(name+".zst", zst.Bytes()), "zip": put("in.zip", zipped.Bytes()),
+		"tar": put("in.tar", archive.Bytes()), "tgz": put("in.tar.gz", tgz.Bytes()), "member": filepath.Join(dir, "in.tar.gz", "inside", name), "utf16": put(name+".utf16", inUTF16(data)),
 		"entry": filepath.Join(dir, "in.zip", name), "pattern": filepath.Join(dir, name[:len(name)-1]+"[a-z]"), "stdin": "-", "address": server.URL + "/files/" + name,
 	}
+}
+
+// inUTF16 is a text as PowerShell writes what it redirects.
+func inUTF16(text []byte) []byte {
+	out := []byte{0xff, 0xfe}
+	for _, w := range utf16.Encode([]rune(string(text))) {
+		out = binary.LittleEndian.AppendUint16(out, w)
+	}
+	return out
 }
 
 // TestMatrix: the same content meets the same door however it is named: every command
@@ -113,9 +137,12 @@ func TestMatrix(t *testing.T) {
 		names := packedAs(t, base, data, server)
 		for _, line := range c.shown {
 			want := ""
-			for _, way := range []string{"file", "gzip", "zstd", "zip", "entry", "pattern", "stdin", "address", "pipe"} {
+			for _, way := range []string{"file", "gzip", "zstd", "zip", "tar", "tgz", "member", "utf16", "entry", "pattern", "stdin", "address", "pipe"} {
 				if way == "zip" && c.name == "recording" || (way == "stdin" || way == "pipe") && strings.Count(line, "X") > 1 {
 					continue // a recording in a zip file is a recording; a stream is read once
+				}
+				if way == "utf16" && (!utf8.Valid(data) || bytes.HasPrefix(data, []byte("{"))) {
+					continue // what is no text; and nobody redirects JSON by hand
 				}
 				cells++
 				if way == "pipe" {
@@ -146,7 +173,7 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	if cells < 300 {
+	if cells < 450 {
 		t.Errorf("%d cells were looked at", cells)
 	}
 }
@@ -164,6 +191,24 @@ func TestMatrixEntries(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "rec"), rec.FS()); err != nil {
 		t.Fatal(err)
 	}
+	var packed bytes.Buffer
+	w := tar.NewWriter(&packed)
+	if err := w.AddFS(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	tarFile := filepath.Join(dir, "rec.tar")
+	if err := os.WriteFile(tarFile, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"report X", "open -text X"} {
+		a, _, code := shown(t, line, filepath.Join(dir, "rec"), nil)
+		b, said, tarCode := shown(t, line, tarFile, nil)
+		a, b = withoutNames(a, map[string]string{"file": filepath.Join(dir, "rec")}, "rec"), withoutNames(b, map[string]string{"file": tarFile}, "rec.tar")
+		if code != tarCode || a != b {
+			t.Errorf("loupe %s: exit codes %d and of the tar file %d: %s %s", line, code, tarCode, said, whereDifferent(a, b))
+		}
+	}
 	seen := map[recording.Kind]bool{}
 	for _, e := range rec.Entries {
 		line := map[recording.Kind]string{recording.CPU: "pprof -top X", recording.ExecTrace: "trace summary X", recording.Stderr: "gc X", recording.Load: "report X"}[e.Kind]
@@ -173,6 +218,9 @@ func TestMatrixEntries(t *testing.T) {
 		seen[e.Kind] = true
 		a, _, code := shown(t, line, filepath.Join(dir, "rec", filepath.FromSlash(e.Path)), nil)
 		b, said, zipCode := shown(t, line, file+"/"+e.Path, nil)
+		if c, said, tarCode := shown(t, line, tarFile+"/rec/"+e.Path, nil); tarCode != zipCode || len(c) == 0 {
+			t.Errorf("loupe %s of %s in a tar file: exit code %d: %s", line, e.Path, tarCode, said)
+		}
 		if code != zipCode || code != command.ExitOK && code != command.ExitFound {
 			t.Errorf("loupe %s of %s: exit codes %d and %d: %s", line, e.Path, code, zipCode, said)
 		}
@@ -254,8 +302,8 @@ var sizeOfFile = regexp.MustCompile(`, [0-9.]+ [KM]?i?B( taken| loupe)`)
 // withoutNames takes the names out of what a command says.
 func withoutNames(text string, names map[string]string, base string) string {
 	for _, name := range []string{
-		names["zip"] + "/inside/" + base, names["entry"], names["zip"], names["gzip"], names["zstd"], names["file"], names["address"], names["pipe"], names["pattern"],
-		"'standard input'", "standard input", base + ".gz", base + ".zst", base, "pipe",
+		names["zip"] + "/inside/" + base, names["tgz"] + "/inside/" + base, names["tar"] + "/inside/" + base, names["member"], names["tgz"], names["tar"], names["utf16"], names["entry"], names["zip"], names["gzip"], names["zstd"], names["file"], names["address"], names["pipe"], names["pattern"],
+		"'standard input'", "standard input", base + ".gz", base + ".zst", base + ".utf16", base, "pipe",
 	} {
 		if name != "" {
 			text = strings.ReplaceAll(text, name, "NAME")

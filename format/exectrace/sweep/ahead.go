@@ -93,12 +93,15 @@ func (p *Pass) runAhead(stop func() bool) error {
 // batch hands the events of a batch to the listeners, and leaves those that it has not
 // come to.
 func (p *Pass) batch(left *[]exectrace.Event, stop func() bool) (over bool, err error) {
-	for len(*left) > 0 {
-		e := &(*left)[0]
-		*left = (*left)[1:]
-		if over, err := p.event(e, stop); over {
+	// Where it is is noted at the end alone: for each event that would be a pointer more
+	// that the garbage collector is told of.
+	events := *left
+	for i := range events {
+		if over, err := p.event(&events[i], stop); over {
+			*left = events[i+1:]
 			return over, err
 		}
 	}
+	*left = nil
 	return false, nil
 }

@@ -28,7 +28,7 @@ const Help = `
 Besides a file, FILE may be - for standard input, an address of what to get
 (http://host/log.gz), a service (:6060, http://host:6060) or the number of a process,
 which is recorded for some seconds, RECORDING/ENTRY, 'a pattern*', and anything of that
-packed by gzip, zstd or zip.`
+packed by gzip, zstd, zip or tar.`
 
 // Asker says how the service at an address is to be asked.
 type Asker interface {

@@ -222,20 +222,25 @@ func (h *pprofPages) serve(w http.ResponseWriter, r *http.Request, name string) 
 	return true
 }
 
-// report writes the report of a page.
+// mostInPages is how many files or functions a page of go tool pprof lists, those with
+// the most weight.
+const mostInPages = 50
+
+// report writes the report of a page, as go tool pprof would: an address without a
+// function is about all of them, and peek tells lines apart.
 func (h *pprofPages) report(w io.Writer, p pprofPage, cfg pprof.Config, expression string) error {
 	if p.command == "proto" {
 		return h.s.p.Encode(w) // all of it, as there
 	}
 	words := []string{p.command}
 	if p.param {
-		if expression == "" {
-			return errors.New("which function? Its name, or an expression for several, is the parameter f: " + p.names[0] + "?f=main")
-		}
 		words = append(words, expression)
 	}
-	if p.command == "top" && cfg.NodeCount == -1 {
+	switch {
+	case p.command == "top" && cfg.NodeCount == -1:
 		cfg.NodeCount = 500
+	case p.command == "peek":
+		cfg.Granularity = "lines"
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -247,7 +252,9 @@ func (h *pprofPages) report(w io.Writer, p pprofPage, cfg pprof.Config, expressi
 	case "svg":
 		return h.s.image(w, r)
 	case "weblist":
-		return webList(w, r)
+		return webListOf(w, r, mostInPages)
+	case "disasm":
+		return pprof.WriteHeaviest(r, w, mostInPages)
 	}
 	return r.Write(w)
 }

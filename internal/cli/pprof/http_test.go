@@ -3,6 +3,7 @@ package pprof
 import (
 	"bytes"
 	"flag"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -85,7 +86,8 @@ func TestAddresses(t *testing.T) {
 	f("top?s=main&sf=main&rel=true", "-top", "-nodecount", "500", "-show", "main", "-show_from", "main", "-relative_percentages")
 	f("top?si=0&trim=false&unit=ms", "-top", "-nodecount", "500", "-sample_index", "0", "-trim=false", "-unit", "ms")
 	f("tree?tf=x&calltree=true", "-tree", "-tagfocus", "x", "-call_tree")
-	f("peek?f=write", "-peek", "write", "-focus", "write")
+	f("peek?f=write", "-peek", "write", "-focus", "write", "-lines")
+	f("ui/peek", "-peek", ".", "-lines")
 	f("traces?f=read", "-traces", "-focus", "read")
 	f("top?focus=write", "-top", "-nodecount", "500", "-focus", "write")
 }
@@ -109,6 +111,38 @@ func TestAddressesOfPprof(t *testing.T) {
 		}
 		if h.ask(t, "GET", name+"?f=main&config=x", "text/html") == nil || h.ask(t, "GET", "ui/"+name+"?f=main&config=x", "text/html") == nil {
 			t.Errorf("%s is no page of ours", path)
+		}
+	}
+}
+
+// TestAddressesWithoutFunction: an address that names no function is about all of them,
+// as the real one answers.
+func TestAddressesWithoutFunction(t *testing.T) {
+	h, name := pagesOf(t, scripted)
+	var theirs map[string]http.Handler
+	err := driver.PProf(&driver.Options{
+		Flagset: &flagsOfDriver{flag.NewFlagSet("pprof", flag.ContinueOnError), []string{"-http=localhost:0", "-no_browser", name}}, UI: quietUI{},
+		HTTPServer: func(a *driver.HTTPServerArgs) error { theirs = a.Handlers; return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"/peek", "/source", "/disasm", "/peek?f=write", "/disasm?f=write", "/source?f=nothing_has_this_name"} {
+		path, _, _ := strings.Cut(address, "?")
+		r, want := httptest.NewRequest("GET", address, nil), httptest.NewRecorder()
+		theirs[path].ServeHTTP(want, r)
+		got := h.ask(t, "GET", "ui"+address, "*/*")
+		if got.Code != want.Code {
+			t.Errorf("%s: %d %s, and the real one %d", address, got.Code, got.Body.String(), want.Code)
+		}
+		if path != "/peek" {
+			continue
+		}
+		// Both list the same functions; the real one has them in a page.
+		for line := range strings.Lines(got.Body.String()) {
+			if line = html.EscapeString(strings.TrimSpace(line)); strings.Contains(line, "%  ") && !strings.HasPrefix(line, "flat") && !strings.Contains(want.Body.String(), line) {
+				t.Errorf("%s: the real one has no line %q", address, line)
+			}
 		}
 	}
 }
@@ -148,7 +182,7 @@ func TestAddressesRefuse(t *testing.T) {
 		}
 	}
 	f(http.StatusBadRequest, "GET", "top?f=(")
-	f(http.StatusBadRequest, "GET", "peek")
+	f(http.StatusBadRequest, "GET", "peek?f=nothing_has_this_name")
 	f(http.StatusBadRequest, "GET", "top?g=furlongs")
 	f(http.StatusMethodNotAllowed, "POST", "top")
 	f(http.StatusOK, "GET", "download")

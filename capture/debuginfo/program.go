@@ -1,7 +1,7 @@
-// Package kept keeps, in a recording, what is needed of a program to explain the recording
+// Package debuginfo keeps, in a recording, what is needed of a program to explain the recording
 // later and elsewhere: the source files that its profiles and traces point into, and what is
 // called where memory is allocated.
-package kept
+package debuginfo
 
 import (
 	"bytes"

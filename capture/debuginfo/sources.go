@@ -1,4 +1,4 @@
-package kept
+package debuginfo
 
 import (
 	"path/filepath"
