@@ -69,6 +69,7 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. A cache or a queue wants a bound; what is kept for good can be smaller (no copies, no pointers where an index does); and a small part that is needed keeps the whole that it was cut from (copy it: strings.Clone, slices.Clone).")
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW says what has become less."
 	tellRetention(r, in, all, top, &f)
+	tellHeap(in, &f, top.At)
 	return []Finding{f}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
-	"loupe/analysis/overlap"
 	"loupe/value/stats"
 	"loupe/value/unit"
 )
@@ -103,7 +102,7 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 			}
 			continue
 		}
-		return metFinding(r, in, s, row, tail, name)
+		return metFinding(r, in, s, key, tail, name)
 	}
 	switch {
 	case blind != "":
@@ -116,8 +115,9 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 	return r.answer(Fine, "none of %s requests in phase %s met a collection", unit.Count(int64(s.Requests)), s.Phase)
 }
 
-// metFinding is the finding of one row.
-func metFinding(r *Rule, in *Input, s *compare.Slow, row *overlap.Row, tail int, name string) Finding {
+// metFinding is the finding of the row of a key.
+func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name string) Finding {
+	row := s.Row(key)
 	m, t := &row.Slow[tail], s.Tails[tail]
 	f := r.answer(Found, "%s of %s met a %s, which %s of all did and %s of them would by chance (p = %.2g); the median is %s with it and %s without",
 		unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P, unit.Duration(row.With), unit.Duration(row.Without))

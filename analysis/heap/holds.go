@@ -110,11 +110,11 @@ func sameType(name, asked string) bool {
 	if name == asked {
 		return true
 	}
-	return shorten(name) == asked
+	return ShortType(name) == asked
 }
 
-// shorten leaves the paths of packages out of a type.
-func shorten(name string) string {
+// ShortType leaves the paths of packages out of a type: "map[string]*server.Conn".
+func ShortType(name string) string {
 	var b strings.Builder
 	word := 0
 	for i := 0; i <= len(name); i++ {
@@ -191,7 +191,7 @@ func (g *Graph) rootField(p *Path, node uint32, id uint32) (field string) {
 		}
 		at := h.places[h.edges[i].place]
 		if at.pc != 0 && (p.Frame == "" || at.name != "") {
-			g.atWork(p, at)
+			p.atWork(h, at)
 		}
 		if p.Variable != "" || at.pc == 0 {
 			break
@@ -213,8 +213,8 @@ func (g *Graph) rootField(p *Path, node uint32, id uint32) (field string) {
 
 // atWork notes the function and the variable of a place on a stack. What the compiler
 // makes of a go statement has nothing of its own: the function is what it calls.
-func (g *Graph) atWork(p *Path, at place) {
-	frames := g.h.bin.Frames(at.pc)
+func (p *Path) atWork(h *Heap, at place) {
+	frames := h.bin.Frames(at.pc)
 	if len(frames) == 0 {
 		return
 	}

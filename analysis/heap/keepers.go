@@ -12,6 +12,9 @@ type Keeper struct {
 	// Path leads there; its Retained is what would be free without the keeper, Bytes and
 	// Count what of that no keeper further down holds.
 	Path
+	// Type is that of what is there, of the parts that the runtime makes of a map that of the
+	// map; empty where the root itself is the keeper.
+	Type string `json:"type,omitempty"`
 	// Goroutines is how many goroutines that began at the root's function hold it, each
 	// its part; the path is that of the one with the most. It is 0 of what one root holds.
 	Goroutines int `json:"goroutines,omitempty"`
@@ -50,7 +53,7 @@ const maxObjects = 5
 // Keepers finds where memory piles up: what alone holds at least so many bytes, and
 // passes them on to no few others. Where an object leads on to others of its own type,
 // as in lists and trees, the first of them is the keeper; of a map, the map.
-func (g *Graph) Keepers(least int64) (*Keeping, error) {
+func Keepers(g *Graph, least int64) (*Keeping, error) {
 	taken := g.h.taken
 	defer func() { g.h.taken = taken }()
 	if err := g.h.take(int64(len(g.idom))*12, "what keeps memory"); err != nil {
@@ -259,8 +262,7 @@ func (k *keepers) typeOf(v uint32) string {
 func (k *keepers) wholeMap(v uint32) uint32 {
 	at := v
 	for {
-		t := k.typeOf(at)
-		if !strings.HasSuffix(t, " (table)") && !strings.HasSuffix(t, " (group)") && !strings.HasSuffix(t, " (bucket)") {
+		if !isMapPart(k.typeOf(at)) {
 			return at
 		}
 		up := k.g.idom[at]
@@ -326,12 +328,39 @@ func (k *keepers) addUp(out *Keeping) {
 			x.Objects = append(x.Objects, *r)
 		}
 		slices.SortFunc(x.Objects, func(a, b Row) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Type, b.Type)) })
+		x.Type = mapOf(x.Objects, x.Steps)
 		x.Objects = x.Objects[:min(len(x.Objects), maxObjects)]
 		x.Count, x.Bytes = 0, 0
 		for size, bytes := range x.Sizes {
 			x.Count, x.Bytes = x.Count+bytes/size, x.Bytes+bytes
 		}
 	}
+}
+
+// mapOf is the type of the last of some steps. Where that is a part of a map, which may have
+// no type of its own in a variable that is not known, what hangs on it says of which.
+func mapOf(objects []Row, steps []Step) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	typ := steps[len(steps)-1].Type
+	if !isMapPart(typ) {
+		return typ
+	}
+	for _, r := range objects {
+		for _, part := range []string{" (group)", " (bucket)"} {
+			if of, ok := strings.CutSuffix(r.Type, part); ok {
+				return strings.TrimPrefix(of, "[N]")
+			}
+		}
+	}
+	return typ
+}
+
+// isMapPart tells of a type that the runtime makes maps of it.
+func isMapPart(typ string) bool {
+	return strings.HasSuffix(typ, " (table)") || strings.HasSuffix(typ, " (group)") || strings.HasSuffix(typ, " (bucket)") ||
+		strings.Contains(typ, "internal/runtime/maps.")
 }
 
 // owners tells of each node which keeper holds it, by its number in found and one; 0 is

@@ -25,7 +25,7 @@ func keepersOf(t *testing.T, least int64) (all map[string]Keeper, found *Keeping
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err = g.Keepers(least)
+	found, err = Keepers(g, least)
 	if err != nil {
 		t.Fatal(err)
 	}
