@@ -17,6 +17,7 @@ import (
 // that has another amount by more than apart is of another heap.
 const (
 	mostOf = 0.5
+	partOf = 0.2
 	apart  = 2
 )
 
@@ -52,8 +53,12 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 		for _, n := range sizes {
 			sum += n
 		}
-		if all := t.held.OfSizes(sizes); len(all) > 0 && float64(all[0].Low) >= mostOf*float64(sum) {
+		all := t.held.OfSizes(sizes)
+		if len(all) > 0 && float64(all[0].Low) >= mostOf*float64(sum) {
 			t.ofLine(f, all[0], sum)
+			return
+		}
+		if t.parts(f, all, sum) {
 			return
 		}
 	}
@@ -69,6 +74,26 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 		Text: fmt.Sprintf("by the heap graph no one place holds half of the %s in use", unit.BytesOf(float64(t.held.Reached)))})
 }
 
+// parts names the places that are sure to hold a part of what a line has in use each, where
+// none has most of it; false where none is.
+func (t heapTeller) parts(f *Finding, all []holders.Share, bytes int64) (any bool) {
+	for _, s := range all {
+		if float64(s.Low) < partOf*float64(bytes) {
+			break
+		}
+		f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
+		any = true
+	}
+	return any
+}
+
+// ofBytes is the evidence of a keeper of a part of what a line has in use.
+func (t heapTeller) ofBytes(s holders.Share, bytes int64) Evidence {
+	e := t.evidence(s.Keeper)
+	e.Text += fmt.Sprintf("; at least %s of the %s that this line had in use then", unit.Percent(float64(s.Low)/float64(bytes)), unit.BytesOf(float64(bytes)))
+	return e
+}
+
 // ofLine names the keeper of what a line has allocated, of which so much was in use.
 func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 	p := holders.PlaceOf(s.Keeper)
@@ -76,9 +101,7 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 	if p.Type != "" {
 		f.Summary += fmt.Sprintf(" (%s)", p.Type)
 	}
-	e := t.evidence(s.Keeper)
-	e.Text += fmt.Sprintf("; at least %s of the %s that this line had in use then", unit.Percent(float64(s.Low)/float64(bytes)), unit.BytesOf(float64(bytes)))
-	f.Evidence = append(f.Evidence, e)
+	f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
 	if advice := t.advice(s.Keeper, p); advice != "" {
 		f.Advice = advice
 	}
