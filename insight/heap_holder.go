@@ -116,6 +116,9 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 // evidence is what the core shows of a keeper.
 func (t heapTeller) evidence(k *holders.Keeper) Evidence {
 	p := holders.PlaceOf(k)
+	if p.Expr != "" {
+		p.Name = strings.Replace(p.Name, p.Expr, p.Path, 1)
+	}
 	if p.Type != "" {
 		p.Name += " (" + p.Type + ")"
 	}

@@ -51,8 +51,8 @@ const (
 const maxObjects = 5
 
 // Keepers finds where memory piles up: what alone holds at least so many bytes, and
-// passes them on to no few others. Where an object leads on to others of its own type,
-// as in lists and trees, the first of them is the keeper; of a map, the map.
+// passes them on to no few others. Of lists and trees, whose objects
+// lead on to others of their own type, the first of them is the keeper; of a map, the map.
 func Keepers(g *Graph, least int64) (*Keeping, error) {
 	taken := g.h.taken
 	defer func() { g.h.taken = taken }()
@@ -172,6 +172,7 @@ const maxDepth = 16
 
 // deepest goes down from a root as long as one object alone has most of what is held.
 func (k *keepers) deepest(v uint32) uint32 {
+	way := []uint32{v}
 	for range maxDepth {
 		best := uint32(0)
 		for w, d := range k.g.idom {
@@ -179,30 +180,67 @@ func (k *keepers) deepest(v uint32) uint32 {
 				best = uint32(w)
 			}
 		}
-		if best == 0 || float64(k.g.held.at(best)) < heirShare*float64(k.g.held.at(v)) || k.repeats(v, best) {
+		if best == 0 || float64(k.g.held.at(best)) < heirShare*float64(k.g.held.at(v)) {
 			break
 		}
 		v = best
+		way = append(way, v)
 	}
-	return k.wholeMap(v)
+	return k.wholeMap(k.firstLink(way))
 }
 
-// descend goes down from a node to the keepers of what it holds.
-func (k *keepers) descend(v uint32) {
+// descend goes down to the keepers of what a node holds. way is how it came there.
+func (k *keepers) descend(v uint32, way ...uint32) {
 	for {
+		way = append(way, v)
 		next := k.pass(v)
 		if len(next) == 1 {
 			v = next[0]
 			continue
 		}
 		for _, w := range next {
-			k.descend(w)
+			k.descend(w, way...)
 		}
 		if len(next) == 0 {
-			k.find(k.wholeMap(v))
+			k.find(k.wholeMap(k.firstLink(way)))
 		}
 		return
 	}
+}
+
+// links is how many objects of one type make a list or a tree of a way. Chosen: a thing may be
+// within another of its type without being one.
+const links = 3
+
+// firstLink is where a way has come to; where it ends within a list or a tree, whose objects
+// lead to others of their own type, the first of these.
+func (k *keepers) firstLink(way []uint32) uint32 {
+	end := way[len(way)-1]
+	kind, ok := k.kindOf(end)
+	if !ok {
+		return end
+	}
+	first, n := end, 0
+	for _, v := range way {
+		if x, ok := k.kindOf(v); ok && x == kind {
+			if n++; n == 1 {
+				first = v
+			}
+		}
+	}
+	if n < links {
+		return end
+	}
+	return first
+}
+
+// kindOf is the type of a node's object; false for a root.
+func (k *keepers) kindOf(v uint32) (kindKey, bool) {
+	id, ok := k.g.nodes.object(v)
+	if !ok {
+		return kindKey{}, false
+	}
+	return k.g.h.keyOf(id, k.g.h.spanOfObject(id)), true
 }
 
 // find adds a keeper, once: several parts of a map may lead to it.
@@ -224,29 +262,7 @@ func (k *keepers) pass(v uint32) (next []uint32) {
 	if len(next) > maxHeirs || float64(sum) < heirShare*float64(held) {
 		return nil
 	}
-	if slices.ContainsFunc(next, func(w uint32) bool { return k.repeats(v, w) }) {
-		return nil
-	}
 	return next
-}
-
-// maxTypesBack bounds how far back a type is looked for.
-const maxTypesBack = 8
-
-// repeats tells whether an object is of the type of the one that leads to it, or of one
-// before that: a link of a list, or a branch of a tree.
-func (k *keepers) repeats(v, w uint32) bool {
-	typ := k.typeOf(w)
-	for range maxTypesBack {
-		if v == 0 {
-			return false
-		}
-		if t := k.typeOf(v); t != "" && t == typ {
-			return true
-		}
-		v = k.g.idom[v]
-	}
-	return false
 }
 
 // typeOf is the type of a node's object, without the length of an array; empty for a root.

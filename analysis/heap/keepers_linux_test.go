@@ -72,6 +72,10 @@ func TestKeepers(t *testing.T) {
 	f("*main.shop .orders", "map[string]*main.order", ": 20000×main.order shared=false goroutines=0")
 	// A list is held by its first link.
 	f("main.chain ", "main.link", ": 20000×main.link shared=false goroutines=0")
+	// So is a tree, though it has several ways on.
+	f("main.tree ", "main.branch", ": 32767×main.branch shared=false goroutines=0")
+	// A thing within another of its type is no list.
+	f("main.routes  .serve .byNumber", "main.router > func main.route.func1 > map[int64]*main.order", ": 10000×main.order shared=false goroutines=0")
 	// Two caches in one variable are two keepers.
 	f("main.pair .left .rows", "main.side > [N]*main.order", ": 10000×main.order shared=false goroutines=0")
 	f("main.pair .right .rows", "main.side > [N]*main.order", ": 10000×main.order shared=false goroutines=0")

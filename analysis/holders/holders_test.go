@@ -53,6 +53,16 @@ func TestPlaceOf(t *testing.T) {
 		"the global variable store.All.cache.entries|store.All.cache.entries|map[string]*store.Entry")
 	f(heap.Keeper{Path: heap.Path{Root: heap.Holder{Kind: heap.Global, Name: "*main.shop"}, Steps: []heap.Step{{Field: ".open"}}}, Type: "map[int]*main.order"},
 		"the global variable main.shop.open|main.shop.open|map[int]*main.order")
+	f(heap.Keeper{Path: heap.Path{Root: global, Steps: []heap.Step{{Field: ".top", Times: 2, Through: ".child"}, {Field: ".rows", Times: 7, Through: ".next"}}}, Type: "x"},
+		"the global variable store.All.top.child.rows.next…|store.All.top.child.rows.next…|x")
+	deep := heap.Keeper{Path: heap.Path{Root: global}}
+	for _, field := range []string{".tree", ".children[3]", ".handler", ".app", ".cache[1]", ".rows"} {
+		deep.Steps = append(deep.Steps, heap.Step{Field: field})
+	}
+	f(deep, "the global variable store.All…cache[1].rows|store.All…cache[1].rows|")
+	if p := PlaceOf(&deep).Path; p != "store.All.tree.children[3].handler.app.cache[1].rows" {
+		t.Errorf("the whole path is %s", p)
+	}
 	stack := heap.Holder{Kind: heap.Goroutine, Name: "goroutine 7", Func: "main.main.gowrap1"}
 	f(heap.Keeper{Path: heap.Path{Root: stack, Frame: "main.collect", Variable: "seen", Steps: []heap.Step{{}}}, Type: "[12]*main.order"}, "the variable seen of main.collect|seen|[12]*main.order")
 	f(heap.Keeper{Path: heap.Path{Root: stack}}, "the stack of main.main.gowrap1||")

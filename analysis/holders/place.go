@@ -28,6 +28,8 @@ func ObjectsOf(k *Keeper) string {
 type Place struct {
 	Name string // "the global variable shop.All.open", "the variable s.open of main.run"
 	Expr string // "shop.All.open", "s.open"; empty where it has none
+	// Path is Expr with all that was left out of it: "http.mux…store.open".
+	Path string
 	Type string // of what is there; empty where the root itself is the keeper
 	// Stack tells that it is the stack of a goroutine, or of several.
 	Stack bool
@@ -38,16 +40,22 @@ func PlaceOf(k *Keeper) (p Place) {
 	var fields strings.Builder
 	for _, s := range k.Steps {
 		fields.WriteString(s.Field)
+		switch {
+		case s.Times == 2:
+			fields.WriteString(s.Through)
+		case s.Times > 2:
+			fields.WriteString(s.Through + "…")
+		}
 	}
 	p.Type = heap.ShortType(k.Type)
 	switch k.Root.Kind {
 	case heap.Global:
-		p.Expr = stack.Short(strings.TrimLeft(k.Root.Name, "*")) + fields.String()
+		p.set(stack.Short(strings.TrimLeft(k.Root.Name, "*")), fields.String())
 		p.Name = "the global variable " + p.Expr
 	case heap.Goroutine:
 		p.Name, p.Stack = "the stack", true
 		if k.Variable != "" {
-			p.Expr = k.Variable + fields.String()
+			p.set(k.Variable, fields.String())
 			p.Name = "the variable " + p.Expr
 		}
 		p.Name += " of " + stack.Short(cmp.Or(k.Frame, k.Root.Func))
@@ -58,4 +66,15 @@ func PlaceOf(k *Keeper) (p Place) {
 		p.Name = "what is to be run when an object is gone (" + stack.Short(k.Root.Name) + ")"
 	}
 	return p
+}
+
+// maxFields is how many fields a place is told with, behind the root; of more the last two.
+const maxFields = 4
+
+// set notes a path: a variable and the fields from there.
+func (p *Place) set(variable, fields string) {
+	p.Path, p.Expr = variable+fields, variable+fields
+	if names := strings.Split(strings.TrimPrefix(fields, "."), "."); len(names) > maxFields {
+		p.Expr = variable + "…" + strings.Join(names[len(names)-2:], ".")
+	}
 }

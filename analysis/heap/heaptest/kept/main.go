@@ -29,6 +29,16 @@ type side struct{ rows []*order }
 
 type both struct{ left, right *side }
 
+type router struct {
+	child *router
+	serve func() int
+}
+
+type branch struct {
+	left, right *branch
+	data        [6]int64
+}
+
 type session struct{ packets [][]byte }
 
 var (
@@ -40,6 +50,8 @@ var (
 	two    = map[int]*order{}                                  // the same
 	first  *side                                               // 10,000 orders
 	second *side                                               // the same
+	routes *router                                             // one in another, to a closure with 10,000 orders
+	tree   *branch                                             // 32,767 of 64 bytes
 	blob   []byte
 	number int64
 )
@@ -61,6 +73,25 @@ func collector(ready chan<- bool) {
 	ready <- true
 	<-make(chan bool)
 	runtime.KeepAlive(seen)
+}
+
+// grow makes a tree.
+func grow(depth int) *branch {
+	if depth == 0 {
+		return nil
+	}
+	return &branch{left: grow(depth - 1), right: grow(depth - 1)}
+}
+
+// route makes a closure that holds what nothing else does.
+//
+//go:noinline
+func route() *router {
+	byNumber := map[int64]*order{}
+	for _, o := range orders(10000) {
+		byNumber[o.number] = o
+	}
+	return &router{child: &router{serve: func() int { return len(byNumber) }}}
 }
 
 // serve is one of many that keep something each.
@@ -89,6 +120,7 @@ func main() {
 	}
 	first = &side{rows: orders(10000)}
 	second = first
+	routes, tree = route(), grow(15)
 	blob = make([]byte, 1<<20)
 	ready := make(chan bool)
 	go collector(ready)
