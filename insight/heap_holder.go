@@ -102,7 +102,8 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 		f.Summary += fmt.Sprintf(" (%s)", p.Type)
 	}
 	f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
-	if advice := t.advice(s.Keeper, p); advice != "" {
+	// Where the source speaks of the same, it says more.
+	if advice := t.advice(s.Keeper, p); advice != "" && (p.Expr == "" || !strings.Contains(f.Advice, lastName(p.Expr)+",")) {
 		f.Advice = advice
 	}
 	if s.Shared {
@@ -137,14 +138,14 @@ func (t heapTeller) evidence(k *holders.Keeper) Evidence {
 }
 
 // advice fits what the keeper is; empty where its kind says nothing.
-func (t heapTeller) advice(k *holders.Keeper, p holders.Place) string {
+func (heapTeller) advice(k *holders.Keeper, p holders.Place) string {
 	switch {
 	case p.Stack && (len(k.Steps) == 0 || k.Goroutines > 1):
 		return "It stays as long as the goroutine does: let that end, work in parts, or set the variable to nil when it is done with."
 	case p.Expr == "":
 		return ""
 	case strings.HasPrefix(p.Type, "map["):
-		return sourceHolders{t.in.code}.mapHolds(p.Expr, nil).advice
+		return fmt.Sprintf("It is in the map %s: look whether it is deleted from there as fast as it comes in, and give it a bound (an LRU, a limit on its length), or let entries expire.", p.Expr)
 	case strings.HasPrefix(p.Type, "["):
 		return fmt.Sprintf("It is in the slice %s: look whether that is ever shortened. Bound it, write it out in parts, or keep the last ones alone in a ring.", p.Expr)
 	case strings.HasPrefix(p.Type, "chan "):

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func freeAddress(t *testing.T) string {
 }
 
 // recordKeeper records a program that keeps memory in a place, with the phase core.
-func recordKeeper(t *testing.T, prog *collect.Program, where string) *session.Session {
+func recordKeeper(t *testing.T, prog *collect.Program, where, list string) *session.Session {
 	t.Helper()
 	temp, address, dir := t.TempDir(), freeAddress(t), filepath.Join(t.TempDir(), "rec")
 	w, err := recording.Create(dir, recording.Manifest{Title: where})
@@ -46,7 +47,7 @@ func recordKeeper(t *testing.T, prog *collect.Program, where string) *session.Se
 		}
 		return nil
 	}}
-	if plan.Phases, err = collect.ParsePhases("bare,heap,core", time.Second); err != nil {
+	if plan.Phases, err = collect.ParsePhases(list, time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Record(t.Context(), plan); err != nil {
@@ -60,6 +61,8 @@ func recordKeeper(t *testing.T, prog *collect.Program, where string) *session.Se
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rec.Close() })
+	// A service that was attached to has no profiles of peaks.
+	rec.Entries = slices.DeleteFunc(rec.Entries, func(e recording.Entry) bool { return list == "bare,core" && e.Kind == recording.Heap })
 	return session.New(rec)
 }
 
@@ -72,7 +75,7 @@ func TestHeapHolder(t *testing.T) {
 	}
 	f := func(where, summary, evidence, advice string) {
 		t.Helper()
-		s := recordKeeper(t, prog, where)
+		s := recordKeeper(t, prog, where, "bare,heap,core")
 		for _, x := range Run(NewInput(s)) {
 			if x.Rule != "GC16" {
 				continue
@@ -98,8 +101,13 @@ func TestHeapHolder(t *testing.T) {
 		t.Errorf("%s: GC16 is silent", where)
 	}
 	f("map", "held by the global variable main.orders (map[int]*main.order)", "60,000 × main.order", "nothing in the source deletes from a map of this name")
-	f("field", "held by the global variable main.front.cache.entries (map[string]*main.order)", "60,000 × main.order", "It goes into main.front.cache.entries")
+	f("field", "held by the global variable main.front.cache.entries (map[string]*main.order)", "60,000 × main.order", "It goes into front.cache.entries, and nothing in the source deletes from a map of this name")
 	f("stack", "held by the variable seen of main.collect ([", "60,000 × main.order", "It is in the slice seen")
 	// Half of what the line keeps is in each of two places: neither is its holder.
 	f("split", "", "the global variable main.orders (map[int]*main.order) holds", "")
+	for _, x := range Run(NewInput(recordKeeper(t, prog, "map", "bare,core"))) {
+		if x.Rule == "GC16" && (x.State != Found || !strings.Contains(x.Advice, "It is in the map main.orders") || !strings.Contains(x.Summary, "are held by the global variable main.orders")) {
+			t.Errorf("without a heap profile: %s %s", x.State, x.Summary)
+		}
+	}
 }
