@@ -95,6 +95,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	f.Evidence = append(growingLines(r, in), f.Evidence...)
 	if i := slices.IndexFunc(g.Sites, func(s *facts.GrowingSite) bool { return s.User && s.Grows(r.param("p")) }); i >= 0 {
 		tellHolder(in, &f, g.Sites[i].At, g.Sites[i].Frames, heldBy)
+		tellHeap(in, &f, g.Sites[i].At)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})
 	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: record past that"})
@@ -174,6 +175,7 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	f.Advice = "Find what holds the memory: loupe pprof -top -sample_index inuse_space on two heap profiles some time apart. Bound or evict it."
 	f.Verify = "Record for as long again: the interval of the slope should contain zero."
 	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
+	tellHeap(in, &f, stack.Frame{})
 	return []Finding{f}
 }
 
@@ -189,6 +191,7 @@ func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc
 	f.Advice = "Find out whether it is meant to: record with -phases growth, which looks at the heap ten times, each after a collection, and names the lines that keep more and more."
 	f.Verify = "Record for several times as long: a cache that fills stops at its bound, a leak does not."
 	f.Doubts = append(in.doubts(), "no collection was forced: a program that fills a cache, or that has more to do at once, grows too")
+	tellHeap(in, &f, stack.Frame{})
 	return f
 }
 

@@ -54,6 +54,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		f.Summary += fmt.Sprintf(", %s of them allocated at %s:%d in %s", unit.Percent(held/last), baseName(at.File), at.Line, stack.Short(at.Func))
 		f.Evidence = append(f.Evidence, in.lineAt(heap.Entry, at, "%s in use were allocated here", unit.BytesOf(held)))
 		tellHolder(in, &f, at, lines[0].Frames, heldBy)
+		tellHeap(in, &f, at)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
 	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: watch past that"})

@@ -1,11 +1,15 @@
 package insight
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
 	"loupe/analysis/facts"
+	"loupe/analysis/holders"
 	"loupe/recording"
+	"loupe/session"
 	"loupe/value/stack"
 	"loupe/value/timeline"
 	"loupe/value/unit"
@@ -16,7 +20,7 @@ var gc16 = &Rule{
 	About: "What is in use in a heap profile is what the program holds on to: a cache, an index, a queue, or what it has forgotten to let go. " +
 		"Where most of it was allocated at one line, that line decides how much memory the program needs. loupe run takes a profile at each peak of the live heap, so that " +
 		"what was there for a while alone is seen too. How much is allocated in all is another question, which profiles of allocations answer.",
-	Asks: []facts.Question{facts.Kept},
+	Asks: []facts.Question{facts.KeptOrHeld},
 	Params: []Param{
 		{"share", 0.5, "share of what is in use", "chosen: most of it"},
 		{"least", 16, "MB", "chosen: what all is in use; less is no reason to look"},
@@ -32,6 +36,9 @@ var gc16 = &Rule{
 func checkKept(r *Rule, in *Input) []Finding {
 	all, err := facts.RetentionIn(in.Facts)
 	if all == nil {
+		if f, ok := checkHeld(r, in); ok && errors.Is(err, session.ErrNone) {
+			return []Finding{f}
+		}
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	kept := all.Most
@@ -69,7 +76,39 @@ func checkKept(r *Rule, in *Input) []Finding {
 	tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. A cache or a queue wants a bound; what is kept for good can be smaller (no copies, no pointers where an index does); and a small part that is needed keeps the whole that it was cut from (copy it: strings.Clone, slices.Clone).")
 	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW says what has become less."
 	tellRetention(r, in, all, top, &f)
+	tellHeap(in, &f, top.At)
 	return []Finding{f}
+}
+
+// checkHeld asks the core of a recording that has no heap profile: which place holds most, but
+// not which line has allocated it. It is false where there is no core.
+func checkHeld(r *Rule, in *Input) (f Finding, ok bool) {
+	held, err := holders.Of(in.Session)
+	if errors.Is(err, session.ErrNone) {
+		return f, false
+	}
+	if err != nil {
+		return r.answer(TooLittle, "%v", err), true
+	}
+	all := float64(held.Reached)
+	if len(held.Keepers) == 0 || all < r.param("least")*(1<<20) || float64(held.Keepers[0].Bytes) < r.param("share")*all {
+		return r.answer(Fine, "of %s in use in %s no one place holds %s", unit.BytesOf(all), held.Entry.Path, unit.Percent(r.param("share"))), true
+	}
+	k := &held.Keepers[0]
+	share, p := float64(k.Bytes)/all, holders.PlaceOf(k)
+	f = r.answer(Found, "of %s in use %s are held by %s", unit.BytesOf(all), unit.Percent(share), p.Name)
+	f.Title = "One place keeps most of the live heap"
+	f.Severity, f.Score = Info, score(float64(k.Bytes), 64<<20, 1<<30)
+	f.Impact = exactly(share, "share of what is in use")
+	t := heapTeller{in: in, held: held}
+	f.Evidence = []Evidence{t.evidence(k)}
+	f.Advice = cmp.Or(t.advice(k, p), "Decide whether it is meant to be kept. A cache or a queue wants a bound.")
+	f.Verify = "Take a core at the same point again: loupe core diff OLD NEW says what has become less."
+	f.Doubts = []string{"one core is one moment, and has no lines: record with -phases heap,core"}
+	if k.Shared {
+		f.Doubts = append(f.Doubts, p.Name+" is one of several ways to it: to cut that one alone frees nothing")
+	}
+	return f, true
 }
 
 // mostLive is the largest live heap that a collection of the rounds has found, in bytes, by

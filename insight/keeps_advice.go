@@ -24,12 +24,12 @@ type holding struct {
 	lets Evidence
 }
 
-// holders looks in the source for what holds memory.
-type holders struct{ *code }
+// sourceHolders looks in the source for what holds memory.
+type sourceHolders struct{ *code }
 
 // holder finds out of the source what holds what a line allocates; false where it does not
 // tell. The frames are those of the user's code, that of the line first.
-func (c holders) holder(at stack.Frame, frames []stack.Frame) (holding, bool) {
+func (c sourceHolders) holder(at stack.Frame, frames []stack.Frame) (holding, bool) {
 	own := userFrames(c.code, at, frames)
 	if len(own) == 0 {
 		return holding{}, false
@@ -74,7 +74,7 @@ func (c *code) shownAt(file string, line int, format string, args ...any) Eviden
 }
 
 // byContext: a context that the line makes is held by its parent until it is cancelled.
-func (c holders) byContext(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byContext(own []stack.Frame) (h holding, ok bool) {
 	for _, call := range c.lineCalls(own[0]) {
 		switch types.ExprString(call.Fun) {
 		case "context.WithCancel", "context.WithTimeout", "context.WithDeadline", "context.WithCancelCause", "context.WithTimeoutCause", "context.WithDeadlineCause":
@@ -87,7 +87,7 @@ func (c holders) byContext(own []stack.Frame) (h holding, ok bool) {
 }
 
 // byTimer: a timer holds its function, and what that refers to, until it fires or is stopped.
-func (c holders) byTimer(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byTimer(own []stack.Frame) (h holding, ok bool) {
 	for _, call := range c.lineCalls(own[0]) {
 		switch name := types.ExprString(call.Fun); name {
 		case "time.AfterFunc", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick":
@@ -99,7 +99,7 @@ func (c holders) byTimer(own []stack.Frame) (h holding, ok bool) {
 }
 
 // byFinalizer: an object with a finalizer that is a part of a cycle is never collected.
-func (c holders) byFinalizer(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byFinalizer(own []stack.Frame) (h holding, ok bool) {
 	for _, f := range own[:min(2, len(own))] {
 		fn := c.function(f)
 		if fn == nil {
@@ -122,7 +122,7 @@ func (c holders) byFinalizer(own []stack.Frame) (h holding, ok bool) {
 }
 
 // byPart: a part of it is stored, which keeps the whole.
-func (c holders) byPart(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 	for _, s := range c.storesOf(own) {
 		if !s.part {
 			continue
@@ -135,7 +135,7 @@ func (c holders) byPart(own []stack.Frame) (h holding, ok bool) {
 }
 
 // byMap: the line itself adds to a map: what is kept is the table.
-func (c holders) byMap(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byMap(own []stack.Frame) (h holding, ok bool) {
 	s := c.parse(own[0].File)
 	var x *ast.IndexExpr
 	s.onLine(own[0].Line, func(n ast.Node, _ []ast.Node) {
@@ -186,7 +186,7 @@ func isSlice(file *ast.File, name string) (is bool) {
 
 // mapHolds is what to do about a map that holds memory, by whether anything is deleted from
 // one of its name.
-func (c holders) mapHolds(name string, shows []Evidence) holding {
+func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 	deletes := c.callsIn("delete", func(_ *ast.File, call *ast.CallExpr) bool {
 		f := types.ExprString(call.Fun)
 		return (f == "delete" || f == "clear" || f == "maps.DeleteFunc") && len(call.Args) > 0 && lastName(types.ExprString(call.Args[0])) == lastName(name)
@@ -210,7 +210,7 @@ func (c holders) mapHolds(name string, shows []Evidence) holding {
 func lastName(expr string) string { return expr[strings.LastIndexByte(expr, '.')+1:] }
 
 // byPool: the line lets a buffer of an object grow that goes back to a pool.
-func (c holders) byPool(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byPool(own []stack.Frame) (h holding, ok bool) {
 	fn := c.function(own[0])
 	if fn == nil || fn.Recv == nil || len(fn.Recv.List) != 1 || !c.growsField(own[0], fn) {
 		return h, false
@@ -232,7 +232,7 @@ func (c holders) byPool(own []stack.Frame) (h holding, ok bool) {
 }
 
 // growsField tells whether a line appends to a field of the receiver.
-func (c holders) growsField(at stack.Frame, fn *ast.FuncDecl) (grows bool) {
+func (c sourceHolders) growsField(at stack.Frame, fn *ast.FuncDecl) (grows bool) {
 	if len(fn.Recv.List[0].Names) == 0 {
 		return false
 	}
@@ -251,7 +251,7 @@ func (c holders) growsField(at stack.Frame, fn *ast.FuncDecl) (grows bool) {
 
 // givesBack is the line at which a function hands a parameter of a type to a sync.Pool or a
 // channel; 0 where it does not.
-func (c holders) givesBack(f declaration, of string) (line int) {
+func (c sourceHolders) givesBack(f declaration, of string) (line int) {
 	for _, field := range f.Type.Params.List {
 		if types.ExprString(field.Type) != of {
 			continue
@@ -276,7 +276,7 @@ func (c holders) givesBack(f declaration, of string) (line int) {
 }
 
 // byStore: the whole of it is stored.
-func (c holders) byStore(own []stack.Frame) (h holding, ok bool) {
+func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 	for _, s := range c.storesOf(own) {
 		shows := []Evidence{c.shownAt(s.file, s.line, "it goes into %s here", s.container)}
 		switch s.kind {
@@ -299,12 +299,16 @@ func (c holders) byStore(own []stack.Frame) (h holding, ok bool) {
 // tellHolder says of a finding about memory that a line keeps what holds it, as far as the
 // source tells; otherwise is the advice where it does not.
 func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, otherwise string) {
-	h, ok := holders{in.code}.holder(at, frames)
+	h, ok := sourceHolders{in.code}.holder(at, frames)
+	doubt := ""
 	if e, bounded := boundedAt(in.code, userFrames(in.code, at, frames)); bounded {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, fmt.Sprintf("by the source something is taken out at %s:%d when a length is reached: it may fill up to there, and no further (record until it does)", baseName(e.File), e.Line))
+		doubt = fmt.Sprintf("by the source something is taken out at %s:%d when a length is reached: it may fill up to there, and no further (record until it does)", baseName(e.File), e.Line)
 	} else if h.lets.File != "" {
-		f.Doubts = append(f.Doubts, fmt.Sprintf("by the source %s:%d may take something out of it: what is kept for a time, or up to a bound, grows too until that is reached", baseName(h.lets.File), h.lets.Line))
+		doubt = fmt.Sprintf("by the source %s:%d may take something out of it: what is kept for a time, or up to a bound, grows too until that is reached", baseName(h.lets.File), h.lets.Line)
+	}
+	if doubt != "" && !slices.Contains(f.Doubts, doubt) { // it may be asked for twice
+		f.Doubts = append(f.Doubts, doubt)
 	}
 	if !ok {
 		f.Advice = otherwise

@@ -3,6 +3,7 @@ package recording
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -284,9 +285,70 @@ func (r *Recording) ReaderAt(name string, limit int64) (io.ReaderAt, int64, erro
 // maxBelieved is the claimed size up to which memory is taken in advance.
 const maxBelieved = 64 << 20
 
+// addAll packs all files of a tree. What packs so well that [packed] would take it for a bomb,
+// such as a core that is zeroes for the most part, stays as it is.
+func addAll(z *zip.Writer, fsys fs.FS) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		h, err := zip.FileInfoHeader(info)
+		if err != nil {
+			return err
+		}
+		h.Name, h.Method = name, zip.Deflate
+		// The same again costs as much as packing: it is done where holes are likely.
+		if strings.HasPrefix(name, "memory/") {
+			if size, err := deflated(fsys, name); err != nil || info.Size() > bounded.Unpacked(size) {
+				h.Method = zip.Store
+			}
+		}
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			return err
+		}
+		return copyFile(w, fsys, name)
+	})
+}
+
+// copyFile copies a file of a tree.
+func copyFile(w io.Writer, fsys fs.FS, name string) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// deflated is how many bytes a file takes packed.
+func deflated(fsys fs.FS, name string) (n int64, err error) {
+	var c counter
+	w, err := flate.NewWriter(&c, flate.DefaultCompression)
+	if err != nil {
+		return 0, err
+	}
+	err = errors.Join(copyFile(w, fsys, name), w.Close())
+	return int64(c), err
+}
+
+// counter counts what is written to it.
+type counter int64
+
+// Write implements [io.Writer].
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
 // Zip packs the recording in dir into the file name, which must not exist.
 // Profiles and traces are compressed already or compress well; either way the
-// zip is not larger than the tree.
+// zip is not larger than the tree, but for the holes of a core.
 func Zip(dir, name string) (err error) {
 	f, err := os.OpenFile(name+partSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
 	if err != nil {
@@ -300,7 +362,7 @@ func Zip(dir, name string) (err error) {
 		}
 	}()
 	z := zip.NewWriter(f)
-	if err = z.AddFS(os.DirFS(dir)); err != nil {
+	if err = addAll(z, os.DirFS(dir)); err != nil {
 		return err
 	}
 	if err = errors.Join(z.Close(), f.Sync(), f.Close()); err != nil {

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,21 +58,50 @@ func (d inFolder) Create(name string, grows bool) (File, error) {
 	}
 	if grows {
 		f, err := os.OpenFile(final, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, fileMode)
-		return &folderFile{f, final}, err
+		return &folderFile{File: f, final: final}, err
 	}
 	f, err := os.OpenFile(final+partSuffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
-	return &folderFile{f, final}, err
+	return &folderFile{File: f, final: final}, err
 }
 
 // folderFile is a file in a folder.
 type folderFile struct {
 	*os.File
 	final string
+	holes bool // it has some, which may be at its end
+}
+
+// noBytes is what holes read as. What is less than that is written.
+var noBytes = make([]byte, 64<<10)
+
+// Write implements [io.Writer]. A long run of zeroes becomes a hole, which takes no room on
+// the disk: most of a core is such.
+func (f *folderFile) Write(p []byte) (int, error) {
+	if len(p) != len(noBytes) || f.Name() == f.final || !bytes.Equal(p, noBytes) {
+		return f.File.Write(p)
+	}
+	if _, err := f.Seek(int64(len(p)), io.SeekCurrent); err != nil {
+		return f.File.Write(p)
+	}
+	f.holes = true
+	return len(p), nil
+}
+
+// end gives the file the length that was written.
+func (f *folderFile) end() error {
+	if !f.holes {
+		return nil
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	return f.Truncate(at)
 }
 
 // Keep implements [File]. What could be written has its name after an error too.
 func (f *folderFile) Keep() error {
-	err := errors.Join(f.Sync(), f.Close())
+	err := errors.Join(f.end(), f.Sync(), f.Close())
 	if f.Name() != f.final {
 		err = errors.Join(err, os.Rename(f.Name(), f.final))
 	}

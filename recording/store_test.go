@@ -1,9 +1,12 @@
 package recording
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -147,6 +150,61 @@ func TestFull(t *testing.T) {
 			data, err := r.ReadFile(e.Path, 100)
 			if err != nil || !e.Partial && int64(len(data)) != e.Bytes {
 				t.Fatalf("with room for %d bytes %s has %q, %v; the manifest says %+v", left, e.Path, data, err, e)
+			}
+		}
+	}
+}
+
+// TestHoles: long runs of zeroes become holes in a folder and read as zeroes, at the end too;
+// packed into a zip file they can still be read.
+func TestHoles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rec")
+	w, err := Create(dir, Manifest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.Create(Entry{Path: "memory/core", Kind: Core})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sha256.New()
+	chunk := make([]byte, len(noBytes))
+	for i := range 600 {
+		chunk[7] = 0
+		if i == 300 {
+			chunk[7] = 1
+		}
+		if n, err := e.Write(chunk); n != len(chunk) || err != nil {
+			t.Fatal(n, err)
+		}
+		want.Write(chunk)
+	}
+	if err := errors.Join(e.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	packed := dir + ".zip"
+	if err := Zip(dir, packed); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dir, packed} {
+		r, err := OpenFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		at, size, err := r.ReaderAt("memory/core", 1<<30)
+		if err != nil || size != 600*int64(len(chunk)) {
+			t.Errorf("%s: %d bytes, %v", name, size, err)
+			continue
+		}
+		got := sha256.New()
+		if _, err := io.Copy(got, io.NewSectionReader(at, 0, size)); err != nil || !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
+			t.Errorf("%s: other bytes than were written: %v", name, err)
+		}
+		checked, err := r.Verify(t.Context())
+		for _, c := range checked {
+			if c.State != Whole || err != nil {
+				t.Errorf("%s: %+v, %v", name, c, err)
 			}
 		}
 	}

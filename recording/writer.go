@@ -252,6 +252,9 @@ func (ew *EntryWriter) Abort(cause error) error {
 	return ew.close(cause)
 }
 
+// Drop leaves nothing of an entry of [Writer.Create].
+func (ew *EntryWriter) Drop() error { return ew.f.Drop() }
+
 func (ew *EntryWriter) close(failed error) error {
 	if ew.e.Bytes == 0 && !ew.stream {
 		if derr := ew.f.Drop(); failed == nil {

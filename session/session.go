@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -163,6 +164,12 @@ func BuildInfo(s *Session, path string) (*debug.BuildInfo, error) {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return info, nil
+}
+
+// ReaderAt returns the bytes of the entry at a path, and how many there are, until the
+// recording is closed. Of a zip file they are read into memory, a gigabyte at the most.
+func ReaderAt(s *Session, path string) (io.ReaderAt, int64, error) {
+	return s.rec.ReaderAt(path, maxEntry)
 }
 
 // maxBuildInfo is more than the build information of any program.

@@ -69,6 +69,62 @@ func (f *Facts) KeptAtMost() (most *InUse, err error) {
 	return most, err
 }
 
+// BesideCore is what was in use right before the core of a recording was taken. The error
+// wraps [session.ErrNone] where there is no core, or no heap profile beside it.
+func BesideCore(f *Facts) (*InUse, error) {
+	core, isThere := f.Manifest.Main(recording.Core)
+	for _, entry := range f.Manifest.Of(recording.CoreHeap) {
+		if !isThere || entry.Phase != core.Phase || entry.Run != core.Run {
+			continue
+		}
+		p, err := f.session.ProfileAt(entry.Path)
+		if err != nil {
+			return nil, err
+		}
+		return keptIn(f, p, entry)
+	}
+	return nil, fmt.Errorf("a heap profile beside a core: %w", session.ErrNone)
+}
+
+// SizesAt is how much of what is in use was allocated at a line, by the bytes of each object.
+// A stack counts for the line nearest to the leaf, as for [InUse.Lines].
+func (k *InUse) SizesAt(at stack.Frame) map[int64]int64 {
+	sizes := map[int64]int64{}
+	for i, id := range k.profile.StackIDs {
+		size, w := objectSize(k.profile, k.index, i), k.profile.Values[k.index][i]
+		if size <= 0 || w <= 0 {
+			continue
+		}
+		for _, f := range k.profile.Stacks.Frames(id) {
+			if x := k.profile.Stacks.Frame(f); k.scope.IsUser(x) {
+				if x.File == at.File && x.Line == at.Line { // at any address
+					sizes[size] += w
+				}
+				break
+			}
+		}
+	}
+	return sizes
+}
+
+// objectSize is how many bytes each object of a sample takes, 0 where that is not known. The
+// runtime says it in a label; else it is what there is on average, which is the same but for
+// the rounding of the two numbers.
+func objectSize(p *profile.Profile, space, sample int) int64 {
+	if sample < len(p.LabelSets) {
+		for _, l := range p.Labels(p.LabelSets[sample]) {
+			if l.Key == "bytes" && l.Numeric {
+				return l.Num
+			}
+		}
+	}
+	objects, err := p.Index("inuse_objects")
+	if err != nil || p.Values[objects][sample] <= 0 {
+		return 0
+	}
+	return int64(float64(p.Values[space][sample])/float64(p.Values[objects][sample]) + 0.5)
+}
+
 // keptIn reads a heap profile.
 func keptIn(f *Facts, p *profile.Profile, entry recording.Entry) (*InUse, error) {
 	index, err := p.Index("inuse_space")
@@ -109,25 +165,7 @@ func (k *InUse) At(at stack.Frame) (kept int64) {
 // InObjects is how much of what is in use was allocated through a line, in objects that
 // take so many bytes each.
 func (k *InUse) InObjects(at stack.Frame, size uint64) (kept int64) {
-	objects, err := k.profile.Index("inuse_objects")
-	if err != nil {
-		return 0
-	}
-	for i, id := range k.profile.StackIDs {
-		n, w := k.profile.Values[objects][i], k.profile.Values[k.index][i]
-		if n <= 0 || uint64(float64(w)/float64(n)+0.5) != size {
-			continue
-		}
-		for _, f := range k.profile.Stacks.Frames(id) {
-			if x := k.profile.Stacks.Frame(f); k.scope.IsUser(x) {
-				if x.Func == at.Func && x.File == at.File && x.Line == at.Line { // at any address
-					kept += w
-				}
-				break // the line nearest to the leaf, as for [InUse.Lines]
-			}
-		}
-	}
-	return kept
+	return k.SizesAt(at)[int64(size)]
 }
 
 // StillInUse tells of each sample of a profile of allocations whether most of what it

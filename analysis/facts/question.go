@@ -41,6 +41,7 @@ const (
 	// Where memory is allocated, what of it is kept, and where the time goes.
 	Allocations Question = "allocations"
 	Kept        Question = "kept"
+	KeptOrHeld  Question = "kept_or_held"
 	CPU         Question = "cpu"
 	Work        Question = "work"
 	Compiled    Question = "compiled"
@@ -84,6 +85,7 @@ var questions = map[Question]struct {
 
 	Allocations: {"where memory is allocated", []recording.Kind{recording.Allocs}},
 	Kept:        {"where memory was allocated that is in use", []recording.Kind{recording.Heap}},
+	KeptOrHeld:  {"where memory was allocated that is in use, or what holds it", []recording.Kind{recording.Heap, recording.Core}},
 	CPU:         {"where the CPU time goes", []recording.Kind{recording.CPU}},
 	Work:        {"where the CPU time goes, or what is allocated", []recording.Kind{recording.CPU, recording.Allocs}},
 	Compiled:    {"what the compiler made of the code", []recording.Kind{recording.Compiler}},
@@ -173,6 +175,8 @@ var files = map[recording.Kind]file{
 	recording.PGO:           {"profile that the compiler went by", "", "loupe run keeps that of a program built with one"},
 	recording.Stdout:        {"standard output", "", "loupe run -test keeps it"},
 	session.BenchmarkOutput: {"output of go test -bench", "", "go test -bench . -count 10 > FILE"},
+
+	recording.Core: {"core of the process", "core", ""},
 
 	recording.GoroutineLeak: {"search for leaked goroutines", "goroutineleak", ""},
 }

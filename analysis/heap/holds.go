@@ -32,7 +32,10 @@ type Path struct {
 	// variable there, where it is known.
 	Frame    string `json:"frame,omitempty"`
 	Variable string `json:"variable,omitempty"`
-	Steps    []Step `json:"steps"`
+	// File and Line are where that function was at work.
+	File  string `json:"file,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Steps []Step `json:"steps"`
 	// Count and Bytes are of the objects that are held in this way, Retained is
 	// what would be free without the last one.
 	Count    int64 `json:"count"`
@@ -107,11 +110,11 @@ func sameType(name, asked string) bool {
 	if name == asked {
 		return true
 	}
-	return shorten(name) == asked
+	return ShortType(name) == asked
 }
 
-// shorten leaves the paths of packages out of a type.
-func shorten(name string) string {
+// ShortType leaves the paths of packages out of a type: "map[string]*server.Conn".
+func ShortType(name string) string {
 	var b strings.Builder
 	word := 0
 	for i := 0; i <= len(name); i++ {
@@ -155,7 +158,7 @@ func (g *Graph) path(node uint32, ids []uint32) (p Path) {
 		s := g.h.spanOfObject(id)
 		step := Step{Type: g.h.exactName(id, s), Addr: g.h.addr(s, id), Times: 1}
 		if i == 0 {
-			p.Frame, p.Variable, step.Field = g.rootField(node, id)
+			step.Field = g.rootField(&p, node, id)
 		} else if len(p.Steps) < maxSteps {
 			step.Field = fieldNames{&g.h.typing}.of(ids[i-1], id)
 		}
@@ -176,9 +179,9 @@ func (g *Graph) path(node uint32, ids []uint32) (p Path) {
 	return p
 }
 
-// rootField says on which frame of a goroutine and in which variable there, or in
-// which field of a global variable, the pointer of a root to an object is.
-func (g *Graph) rootField(node uint32, id uint32) (frame, variable, field string) {
+// rootField notes on which frame of a goroutine and in which variable there the pointer
+// of a root to an object is, and returns in which field of a global variable it is.
+func (g *Graph) rootField(p *Path, node uint32, id uint32) (field string) {
 	h := g.h
 	root := node - 1
 	i, _ := slices.BinarySearchFunc(h.edges, root, func(e rootEdge, r uint32) int { return cmp.Compare(e.root, r) })
@@ -187,17 +190,37 @@ func (g *Graph) rootField(node uint32, id uint32) (frame, variable, field string
 			continue
 		}
 		at := h.places[h.edges[i].place]
-		if f, ok := h.bin.FuncAt(at.pc); ok && at.pc != 0 && (frame == "" || at.name != "") {
-			frame, variable = f.Name, at.name
+		if at.pc != 0 && (p.Frame == "" || at.name != "") {
+			p.atWork(h, at)
 		}
-		if variable != "" || at.pc == 0 {
+		if p.Variable != "" || at.pc == 0 {
 			break
 		}
 	}
-	if h.roots[root].Kind == Global {
-		if v, ok := h.l.types.Variable(h.roots[root].Name); ok {
-			field = fieldNames{&h.typing}.search(v.Addr+h.bias, uint64(max(h.l.types.At(v.Type).Size, 0)), h.types.of(v.Type), false, id)
-		}
+	r := &h.roots[root]
+	if r.Kind != Global {
+		return ""
 	}
-	return frame, variable, field
+	names := fieldNames{&h.typing}
+	if v, ok := h.l.types.Variable(r.Name); ok {
+		return names.search(v.Addr+h.bias, uint64(max(h.l.types.At(v.Type).Size, 0)), h.types.of(v.Type), false, id)
+	}
+	if s := r.literal; s.addr != 0 && !s.many {
+		return names.search(s.addr, h.types.at(s.typ).size, s.typ, false, id)
+	}
+	return ""
+}
+
+// atWork notes the function and the variable of a place on a stack. What the compiler
+// makes of a go statement has nothing of its own: the function is what it calls.
+func (p *Path) atWork(h *Heap, at place) {
+	frames := h.bin.Frames(at.pc)
+	if len(frames) == 0 {
+		return
+	}
+	f := frames[len(frames)-1]
+	if _, n, ok := strings.Cut(f.Func, ".gowrap"); ok && len(frames) > 1 && strings.Trim(n, "0123456789") == "" {
+		f = frames[len(frames)-2]
+	}
+	p.Frame, p.Variable, p.File, p.Line = f.Func, at.name, f.File, f.Line
 }

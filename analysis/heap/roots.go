@@ -19,6 +19,8 @@ type Root struct {
 	Name string
 	// Func is, of a goroutine, where it began.
 	Func string
+
+	literal static // of a variable without a name: what it is, where that is known
 }
 
 // rootEdge is one pointer of a root.
@@ -177,7 +179,7 @@ func (m *marker) unnamed() {
 	for _, mod := range h.modules {
 		for _, r := range mod.ranges {
 			var v *rootVisitor
-			name := ""
+			name, literal := "", static{}
 			for i := uint64(0); i < r.bits && r.low+8*i < r.high; i++ {
 				if i%8 == 0 && h.cache.bytes(r.mask+i/8, 1, &buf)[0] == 0 {
 					i += 7
@@ -194,9 +196,9 @@ func (m *marker) unnamed() {
 				if id, _, _ := h.find(w); id == noObject {
 					continue
 				}
-				if n := m.nameOf(addr); v == nil || n != name {
-					name = n
-					v = h.begin(m, Root{Kind: Global, Name: name})
+				if n, s := m.nameOf(addr); v == nil || n != name || s.addr != literal.addr {
+					name, literal = n, s
+					v = h.begin(m, Root{Kind: Global, Name: name, literal: s})
 				}
 				v.pointer(w, toRaw, 0)
 			}
@@ -204,22 +206,22 @@ func (m *marker) unnamed() {
 	}
 }
 
-// nameOf names a place among the global variables: by what leads there, else by
-// the symbol table.
-func (m *marker) nameOf(addr uint64) string {
+// nameOf names a place among the global variables: by what leads there, with what that
+// is, else by the symbol table.
+func (m *marker) nameOf(addr uint64) (string, static) {
 	h := m.h
 	for back := uint64(0); back < maxLiteral; back += 8 {
 		if s, ok := m.statics[addr-back]; ok {
 			if d := h.types.at(s.typ); back < d.size && s.from != "" {
-				return "*" + s.from
+				return "*" + s.from, s
 			}
 			break
 		}
 	}
 	if s, ok := h.bin.SymbolAt(addr - h.bias); ok {
-		return s.Name
+		return s.Name, static{}
 	}
-	return fmt.Sprintf("variable at %#x", addr-h.bias)
+	return fmt.Sprintf("variable at %#x", addr-h.bias), static{}
 }
 
 // maxLiteral is how far back a composite literal is looked for that has a pointer.

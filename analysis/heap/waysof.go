@@ -63,7 +63,7 @@ func (g *Graph) Ways(typ string) []Path {
 		p := t.path(w)
 		p.Count, p.Bytes, p.Retained = x.count, x.bytes, x.retained
 		if v, ids := t.p.chain(x.example); p.Root.Kind == Goroutine && v != 0 {
-			p.Frame, p.Variable, _ = g.rootField(v, ids[0])
+			g.rootField(&p, v, ids[0])
 		}
 		out = append(out, p)
 	}

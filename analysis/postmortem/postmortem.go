@@ -54,6 +54,19 @@ type Core struct {
 	failed  error // why there is no stopped one, after it was asked for
 }
 
+// Read decodes a core and the program that it is of, and puts them together as [Join] does.
+func Read(name string, data io.ReaderAt, size int64, binName string, image io.ReaderAt) (*Core, error) {
+	file, err := core.Open(data, size)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	bin, err := symbol.Open(image, symbol.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", binName, err)
+	}
+	return Join(name, file, binName, bin, image)
+}
+
 // Join puts a program behind a core and finds out whether it is the one. image is
 // the file that the binary was read from.
 func Join(name string, file *core.File, binName string, bin *symbol.Binary, image io.ReaderAt) (*Core, error) {

@@ -111,7 +111,7 @@ func (s *Service) findPID(ctx context.Context, pid int) error {
 	}
 	// Without a server of its own, the kernel may let us look at it.
 	k := kernelSource{pid: pid, ways: s.Ways, tell: func(string, ...any) {}}
-	if slices.ContainsFunc(s.Ways, func(p Permission) bool { return p.OK && kernelPhases[p.What] != nil }) {
+	if slices.ContainsFunc(s.Ways, func(p Permission) bool { return p.OK && p.What != "core" && kernelPhases[p.What] != nil }) {
 		s.src, s.pid = k, pid
 		return nil
 	}

@@ -22,8 +22,8 @@ import (
 type Phase struct {
 	// Name is "bare", a profiler ("cpu", "block", "mutex", "trace") or a
 	// profile that is taken at once ("allocs", "heap", "goroutine",
-	// "threadcreate", "goroutineleak", "stacks"), or "growth": heap and
-	// goroutines again and again.
+	// "threadcreate", "goroutineleak", "stacks"), "growth": heap and
+	// goroutines again and again, or "core": the memory of the process.
 	Name string
 	// For is how long a profiler runs, or the bare phase when no load
 	// bounds it.
@@ -52,6 +52,7 @@ var phaseKinds = map[string]phaseKind{
 	"growth":        {"", "", false, 10 * time.Second, "heap and goroutines ten times over: what grows, how fast"},
 	"goroutineleak": {recording.GoroutineLeak, "goroutineleak.pb.gz", true, 0, "goroutines that nothing can wake up, by Go 1.26's own search"},
 	"stacks":        {recording.Stacks, "stacks.txt", true, 0, "text of all goroutines, with their waits; stops the program"},
+	"core":          {recording.Core, coreFile, true, 0, "the memory as a core: what holds what is kept; stops the program (Linux)"},
 	"trace":         {recording.ExecTrace, "trace.out", false, 2 * time.Second, "execution trace"},
 }
 
@@ -62,7 +63,7 @@ var PhaseNames = []string{"bare", "allocs", "heap", "goroutine", "threadcreate",
 const DefaultPhases = "bare,allocs,heap,goroutine,cpu,trace"
 
 // morePhases are those that "all" leaves out: they cost more, or change the build.
-var morePhases = []string{"growth", "goroutineleak", "stacks"}
+var morePhases = []string{"growth", "goroutineleak", "stacks", "core"}
 
 // DescribePhases returns one line for each phase, for help texts.
 func DescribePhases() string {
@@ -75,7 +76,7 @@ func DescribePhases() string {
 		}
 		fmt.Fprintf(&b, "  %-13s %s%s\n", name, k.what, length)
 	}
-	b.WriteString("\n\"all\" leaves out the last three.\n")
+	b.WriteString("\n\"all\" leaves out the last four.\n")
 	return b.String()
 }
 

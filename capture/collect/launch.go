@@ -209,6 +209,7 @@ func (proc *Process) start() error {
 			return
 		}
 		stopMinding := mind(proc.cmd.Process.Pid)
+		awaitEnd(proc.cmd.Process)
 		proc.waited, proc.finished = proc.cmd.Wait(), time.Now()
 		stopMinding()
 		close(proc.done)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 
 	"loupe/capture/debuginfo"
 	"loupe/format/profile"
@@ -59,23 +60,9 @@ type peakKeeper struct {
 	inUse  int64 // by data, in bytes
 }
 
-// read takes what the agent sends up to its end. A profile that the end of the program
-// cut off is left out.
+// read takes what the agent sends up to its end.
 func (k *peakKeeper) read(r *bufio.Reader) error {
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return nil // the program has ended, or its Go does not tell
-		}
-		var number, length int
-		var live int64
-		if n, _ := fmt.Sscanf(line, "%d %d %d\n", &number, &live, &length); n != 3 || length < 0 || length > maxPeak || number < k.number {
-			return fmt.Errorf("the agent sends %q before a heap profile", line)
-		}
-		data := make([]byte, length)
-		if _, err := io.ReadFull(r, data); err != nil {
-			return nil
-		}
+	return readPeaks(r, func(number int, _ int64, data []byte) error {
 		if number != k.number {
 			if err := k.keep(); err != nil {
 				return err
@@ -86,6 +73,33 @@ func (k *peakKeeper) read(r *bufio.Reader) error {
 			k.data, k.inUse = data, inUse
 		}
 		k.number = number
+		return nil
+	})
+}
+
+// readPeaks takes what the agent sends up to its end: for each heap profile the number of its
+// peak, and how much a collection has found live there, in bytes. A profile that the end of
+// the program cut off is left out.
+func readPeaks(r *bufio.Reader, each func(number int, live int64, profile []byte) error) error {
+	last := 0
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return nil // the program has ended, or its Go does not tell
+		}
+		var number, length int
+		var live int64
+		if n, _ := fmt.Sscanf(line, "%d %d %d\n", &number, &live, &length); n != 3 || length < 0 || length > maxPeak || number < last {
+			return fmt.Errorf("the agent sends %q before a heap profile", line)
+		}
+		data := make([]byte, length)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return nil
+		}
+		last = number
+		if err := each(number, live, data); err != nil {
+			return err
+		}
 	}
 }
 
@@ -100,6 +114,21 @@ func bytesInUse(data []byte) int64 {
 		return 0
 	}
 	return p.Total(index)
+}
+
+// highestPeak is how much was in use at the highest peak that a recording has a heap profile
+// of, in bytes; 0 where it has none.
+func highestPeak(w *recording.Writer) (most int64) {
+	m := w.Manifest()
+	for _, e := range m.Of(recording.Heap) {
+		if path.Dir(e.Path) != "peak" {
+			continue
+		}
+		if data, err := w.ReadFile(e.Path); err == nil {
+			most = max(most, bytesInUse(data))
+		}
+	}
+	return most
 }
 
 // keep writes the profile that is held back.

@@ -112,8 +112,11 @@ const goroutineSettle = 500 * time.Millisecond
 
 // profile runs one phase with a profiler, under load if there is one.
 func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
-	if p.Name == "growth" {
+	switch p.Name {
+	case "growth":
 		return r.growth(ctx, p, plan)
+	case "core":
+		return recordCore(ctx, r, p, plan)
 	}
 	kind := phaseKinds[p.Name]
 	underLoad := plan.Load != nil && (!kind.snapshot || slices.Contains(atWork, p.Name))

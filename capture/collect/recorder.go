@@ -65,6 +65,9 @@ type RecorderOptions struct {
 	// HeapProfiling allows to switch on the heap profile of a process that is
 	// looked at from outside and keeps none, by writing to its memory.
 	HeapProfiling bool
+	// CoreLimit is how much memory of the process the phase core copies at the most, in
+	// bytes; [DefaultCoreLimit] when zero.
+	CoreLimit int64
 	// Progress, if set, is told what happens.
 	Progress func(format string, args ...any)
 	// Sampled, if set, is given each sample of a service's own metrics when it

@@ -44,7 +44,12 @@ func (r *Recorder) wholeLives(ctx context.Context, phases []Phase, plan Plan) er
 			continue
 		}
 		again(r)
-		err := r.wholeLife(ctx, p, plan)
+		var err error
+		if p.Name == "core" {
+			err = peakCore(ctx, r, p, plan)
+		} else {
+			err = r.wholeLife(ctx, p, plan)
+		}
 		if err != nil {
 			r.opt.Progress("phase %s: %v", p.Name, err)
 		}

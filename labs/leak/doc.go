@@ -31,6 +31,10 @@
 //
 //	loupe run -phases bare:20s,heap,goroutine ./labs/leak -mode cache
 //
+// Or let the heap graph say what holds it, from the variable on:
+//
+//	loupe run -phases bare:20s,heap,core ./labs/leak -mode map
+//
 // Or let Go search for goroutines that nothing can wake up, and see how fast they
 // become more:
 //

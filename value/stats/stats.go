@@ -68,7 +68,8 @@ func Wilson(k, n, confidence float64) Interval {
 	p := k / n
 	mid := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return Interval{Estimate: p, Low: max(0, mid-half), High: min(1, mid+half), Confidence: confidence}
+	// The share lies within, also where rounding would leave it out: of n of n.
+	return Interval{Estimate: p, Low: min(p, max(0, mid-half)), High: max(p, min(1, mid+half)), Confidence: confidence}
 }
 
 // normalQuantile is the inverse of the standard normal distribution function.

@@ -38,6 +38,11 @@ func TestWilson(t *testing.T) {
 	i = Wilson(0, 20, 0.95)
 	near(t, "low", i.Low, 0, 1e-12)
 	near(t, "high", i.High, 0.1611, 5e-5)
+	for n := 1.0; n < 2000; n++ {
+		if all, none := Wilson(n, n, 0.95), Wilson(0, n, 0.95); all.High != 1 || none.Low != 0 {
+			t.Fatalf("%g of %g are at most %v, 0 of them at least %v", n, n, all.High, none.Low)
+		}
+	}
 	if i = Wilson(0, 0, 0.95); i.Low != 0 || i.High != 1 {
 		t.Errorf("no trials give %v, want the whole range", i)
 	}

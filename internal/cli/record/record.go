@@ -38,6 +38,8 @@ type Flags struct {
 	json     bool
 	Loading  loadflags.Flags
 	Interval string
+	// coreLimit is how large a core may become: "1GB".
+	coreLimit string
 	// lengthGiven tells whether the user has named a length of the bare phase; nil
 	// that nobody asks.
 	lengthGiven func() bool
@@ -67,6 +69,7 @@ func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 		fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
 		fs.Needs([]string{"wait"}, "load")
 	}
+	fs.StringVar(&f.coreLimit, "core-limit", "1GB", "phase core: leave a process alone that has more memory than this `size`")
 	fs.StringVar(&f.Interval, "interval", "1s", "`time` between samples of the system and the runtime")
 	fs.BoolVar(&f.Quiet, "quiet", false, "tell no progress")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
@@ -121,12 +124,16 @@ func (f *Flags) Options(e *command.Env, temp string) (collect.RecorderOptions, e
 	if err != nil {
 		return collect.RecorderOptions{}, command.Usagef("-interval: %w", err)
 	}
+	limit, err := unit.ParseBytes(cmp.Or(f.coreLimit, "0"))
+	if err != nil {
+		return collect.RecorderOptions{}, command.Usagef("-core-limit: %w", err)
+	}
 	access, err := f.Loading.Access(cmp.Or(f.pprof, "localhost"))
 	if err != nil {
 		return collect.RecorderOptions{}, command.Usage(err)
 	}
 	return collect.RecorderOptions{
-		Temp: temp, Interval: interval, Pprof: f.pprof, Access: access, Progress: e.Progress(f.Quiet),
+		Temp: temp, Interval: interval, Pprof: f.pprof, Access: access, CoreLimit: int64(limit), Progress: e.Progress(f.Quiet),
 	}, nil
 }
 

@@ -1,0 +1,155 @@
+package insight
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"loupe/analysis/facts"
+	"loupe/analysis/holders"
+	"loupe/session"
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// What is said of a core, chosen: a keeper is named as that of a line of which it is sure to
+// hold mostOf; without a line, where it has mostOf of all. A heap profile beside the core
+// that has another amount by more than apart is of another heap.
+const (
+	mostOf = 0.5
+	partOf = 0.2
+	apart  = 2
+)
+
+// tellHeap says of a finding about memory what holds it by the core of the recording (phase
+// core), where there is one: the path from a root, and how much hangs on it. at is the line
+// that has allocated the memory; the zero Frame where the finding names none.
+func tellHeap(in *Input, f *Finding, at stack.Frame) {
+	held, err := holders.Of(in.Session)
+	if errors.Is(err, session.ErrNone) {
+		return
+	}
+	if err != nil {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the heap graph could not say what holds it: %v", err))
+		return
+	}
+	var beside *facts.InUse
+	if b, err := facts.BesideCore(in.Facts); err == nil && float64(b.Bytes) < apart*float64(held.Reached) && float64(held.Reached) < apart*float64(b.Bytes) {
+		beside = b
+	}
+	heapTeller{in, held, beside}.tell(f, at)
+}
+
+// heapTeller says what holds memory.
+type heapTeller struct {
+	in     *Input
+	held   *holders.Held
+	beside *facts.InUse // right before the core; nil where that is not known
+}
+
+func (t heapTeller) tell(f *Finding, at stack.Frame) {
+	if t.beside != nil && at.File != "" {
+		sizes, sum := t.beside.SizesAt(at), int64(0)
+		for _, n := range sizes {
+			sum += n
+		}
+		all := t.held.OfSizes(sizes)
+		if len(all) > 0 && float64(all[0].Low) >= mostOf*float64(sum) {
+			t.ofLine(f, all[0], sum)
+			return
+		}
+		if t.parts(f, all, sum) {
+			return
+		}
+	}
+	if k := t.held.Keepers; len(k) > 0 && float64(k[0].Bytes) >= mostOf*float64(t.held.Reached) {
+		e := t.evidence(&k[0])
+		if at.File != "" {
+			e.Text += "; whether that is what the line allocates, it does not tell"
+		}
+		f.Evidence = append(f.Evidence, e)
+		return
+	}
+	f.Evidence = append(f.Evidence, Evidence{Path: t.held.Entry.Path, Phase: t.held.Entry.Phase,
+		Text: fmt.Sprintf("by the heap graph no one place holds half of the %s in use", unit.BytesOf(float64(t.held.Reached)))})
+}
+
+// parts names the places that are sure to hold a part of what a line has in use each, where
+// none has most of it; false where none is.
+func (t heapTeller) parts(f *Finding, all []holders.Share, bytes int64) (any bool) {
+	for _, s := range all {
+		if float64(s.Low) < partOf*float64(bytes) {
+			break
+		}
+		f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
+		any = true
+	}
+	return any
+}
+
+// ofBytes is the evidence of a keeper of a part of what a line has in use.
+func (t heapTeller) ofBytes(s holders.Share, bytes int64) Evidence {
+	e := t.evidence(s.Keeper)
+	e.Text += fmt.Sprintf("; at least %s of the %s that this line had in use then", unit.Percent(float64(s.Low)/float64(bytes)), unit.BytesOf(float64(bytes)))
+	return e
+}
+
+// ofLine names the keeper of what a line has allocated, of which so much was in use.
+func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
+	p := holders.PlaceOf(s.Keeper)
+	f.Summary += fmt.Sprintf("; held by %s", p.Name)
+	if p.Type != "" {
+		f.Summary += fmt.Sprintf(" (%s)", p.Type)
+	}
+	f.Evidence = append(f.Evidence, t.ofBytes(s, bytes))
+	// Where the source speaks of the same, it says more.
+	if advice := t.advice(s.Keeper, p); advice != "" && (p.Expr == "" || !strings.Contains(f.Advice, lastName(p.Expr)+",")) {
+		f.Advice = advice
+	}
+	if s.Shared {
+		f.Doubts = append(f.Doubts, p.Name+" is one of several ways to it: to cut that one alone frees nothing")
+	}
+	if t.held.Missing > 0 || t.held.Damaged > 0 {
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the core lacks %s of the heap, and %d of its spans made no sense", unit.BytesOf(float64(t.held.Missing)), t.held.Damaged))
+	}
+}
+
+// evidence is what the core shows of a keeper.
+func (t heapTeller) evidence(k *holders.Keeper) Evidence {
+	p := holders.PlaceOf(k)
+	if p.Expr != "" {
+		p.Name = strings.Replace(p.Name, p.Expr, p.Path, 1)
+	}
+	if p.Type != "" {
+		p.Name += " (" + p.Type + ")"
+	}
+	text := fmt.Sprintf("by the heap graph %s holds %s of %s", p.Name, unit.BytesOf(float64(k.Bytes)), unit.BytesOf(float64(t.held.Reached)))
+	if of := holders.ObjectsOf(k); of != "" {
+		text += " (" + of + ")"
+	}
+	e := Evidence{Text: text, Path: t.held.Entry.Path, Phase: t.held.Entry.Phase}
+	if k.File != "" {
+		e = t.in.lineAt(t.held.Entry, stack.Frame{Func: k.Frame, File: k.File, Line: k.Line}, "%s", text)
+	}
+	if p, ok := t.in.Session.Manifest().PhaseNamed(e.Phase); ok {
+		e.Span = span(p.Span)
+	}
+	return e
+}
+
+// advice fits what the keeper is; empty where its kind says nothing.
+func (heapTeller) advice(k *holders.Keeper, p holders.Place) string {
+	switch {
+	case p.Stack && (len(k.Steps) == 0 || k.Goroutines > 1):
+		return "It stays as long as the goroutine does: let that end, work in parts, or set the variable to nil when it is done with."
+	case p.Expr == "":
+		return ""
+	case strings.HasPrefix(p.Type, "map["):
+		return fmt.Sprintf("It is in the map %s: look whether it is deleted from there as fast as it comes in, and give it a bound (an LRU, a limit on its length), or let entries expire.", p.Expr)
+	case strings.HasPrefix(p.Type, "["):
+		return fmt.Sprintf("It is in the slice %s: look whether that is ever shortened. Bound it, write it out in parts, or keep the last ones alone in a ring.", p.Expr)
+	case strings.HasPrefix(p.Type, "chan "):
+		return fmt.Sprintf("It waits in the channel %s: look whether it is taken out as fast as it comes in, and bound what waits there.", p.Expr)
+	}
+	return ""
+}
