@@ -2,11 +2,14 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"path"
+	"strconv"
 	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/gc"
+	"loupe/value/unit"
 )
 
 // MeasuredCause is what the profiles say about the change of a figure of a benchmark, in
@@ -77,7 +80,7 @@ func CauseSheet(c *MeasuredCause) *Sheet {
 	}}
 	row := func(where string, m *MovedCost) {
 		s.Rows = append(s.Rows, []any{
-			where, measuredIn{m.Before, c.Unit}, measuredIn{m.After, c.Unit}, differs{measuredIn{m.Difference, c.Unit}}, m.interval(c.Unit),
+			where, costs{m.Before, c.Unit}, costs{m.After, c.Unit}, differs{costs{m.Difference, c.Unit}}, m.interval(c.Unit),
 		})
 	}
 	for i := range c.Moved {
@@ -117,18 +120,39 @@ func (m *MovedCost) interval(unit string) string {
 	return low + " … " + high
 }
 
-// Difference is a difference of two figures of a unit as text, with its sign: "+1.2 µs".
-func Difference(value float64, unit string) string { return differs{measuredIn{value, unit}}.text() }
+// Difference is a difference of two costs of an operation as text, with its sign: "+1.20 µs".
+func Difference(value float64, unit string) string { return differs{costs{value, unit}}.text() }
 
-// differs is a difference of two figures, with its sign.
-type differs struct{ measuredIn }
+// costs is what an operation costs by a profile, which is a mean and never quite whole.
+type costs measuredIn
+
+func (c costs) plain() any { return measuredIn(c).plain() }
+
+// text prints three digits.
+func (c costs) text() string {
+	switch c.unit {
+	case "ns/op":
+		return unit.Nanoseconds(c.value)
+	case "B/op":
+		return unit.BytesOf(c.value)
+	}
+	short, err := strconv.ParseFloat(strconv.FormatFloat(c.value, 'g', 3, 64), 64)
+	if err != nil {
+		short = c.value
+	}
+	return unit.Number(short)
+}
+
+// differs is a difference of two costs, with its sign.
+type differs struct{ costs }
 
 func (d differs) text() string {
-	switch {
+	switch text := (costs{math.Abs(d.value), d.unit}).text(); {
 	case d.value > 0:
-		return "+" + d.measuredIn.text()
+		return "+" + text
 	case d.value < 0:
-		return "-" + measuredIn{-d.value, d.unit}.text()
+		return "-" + text
+	default:
+		return text
 	}
-	return d.measuredIn.text()
 }

@@ -83,7 +83,8 @@ type Function struct {
 // Causes is what the profiles of both sides say about a change.
 type Causes struct {
 	Type profile.ValueType
-	// Total is the whole cost of an operation, with what was done outside of the timer.
+	// Total is the whole cost of an operation, with what the benchmark did while its timer
+	// stood still.
 	Total compare.ProfileDelta
 	// Functions are those that moved by more than their noise, the greatest first. Judged
 	// is among how many.
@@ -178,6 +179,9 @@ func smallOnes(sides [2]*side, key func(*side, *folded) string) map[string]bool 
 	for _, s := range sides {
 		for i, f := range s.folded {
 			for row, one := range f {
+				if one.function == "" {
+					continue
+				}
 				w := math.Abs(float64(s.values(i)[row])) / s.of.Operations[i] / float64(len(s.folded))
 				weights[key(s, &one)] += w
 				total += w

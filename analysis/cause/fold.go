@@ -12,7 +12,7 @@ import (
 
 // folded is the line of the user's that a sample is the cost of.
 type folded struct {
-	function string // or a name in brackets
+	function string // or a name in brackets; "" of what does not count
 	at       stack.Frame
 }
 
@@ -57,6 +57,7 @@ func (s *side) values(i int) []int64 {
 const (
 	firstRun  = "testing.(*B).run1.func1"
 	countRun  = "testing.(*B).launch"
+	anyRun    = "testing.(*B).runN"
 	mainEntry = "runtime.main"
 )
 
@@ -65,14 +66,14 @@ func (s *side) fold(p *profile.Profile) []folded {
 	has := func(id stack.ID, name string) bool {
 		return slices.ContainsFunc(p.Stacks.Frames(id), func(f stack.FrameID) bool { return p.Stacks.Frame(f).Func == name })
 	}
-	counted := slices.ContainsFunc(p.StackIDs, func(id stack.ID) bool { return has(id, countRun) })
+	counted := slices.ContainsFunc(p.StackIDs, func(id stack.ID) bool { return has(id, countRun) && has(id, anyRun) })
 	byStack := map[stack.ID]folded{}
 	out := make([]folded, p.Len())
 	for i, id := range p.StackIDs {
 		one, ok := byStack[id]
 		if !ok {
 			if has(id, mainEntry) || counted && has(id, firstRun) {
-				one = folded{function: "(before the benchmark)"}
+				one = folded{} // before the benchmark
 			} else {
 				one = s.innermost(p, id)
 			}
@@ -173,11 +174,18 @@ func (s *side) rewritten(name func(*side, *folded) string) (out []*profile.Profi
 	for i, p := range s.of.Profiles {
 		q := &profile.Profile{
 			SampleTypes: p.SampleTypes, DefaultSampleType: p.DefaultSampleType, PeriodType: p.PeriodType, Period: p.Period,
-			Duration: p.Duration, Stacks: new(stack.Table), Values: p.Values,
+			Duration: p.Duration, Stacks: new(stack.Table), Values: make([][]int64, len(p.Values)),
 		}
 		for row := range s.folded[i] {
-			frame := q.Stacks.InternFrame(stack.Frame{Func: name(s, &s.folded[i][row])})
+			f := &s.folded[i][row]
+			if f.function == "" {
+				continue
+			}
+			frame := q.Stacks.InternFrame(stack.Frame{Func: name(s, f)})
 			q.StackIDs = append(q.StackIDs, q.Stacks.Intern([]stack.FrameID{frame}))
+			for column := range p.Values {
+				q.Values[column] = append(q.Values[column], p.Values[column][row])
+			}
 		}
 		out = append(out, q)
 	}

@@ -154,21 +154,26 @@ func (p *Pair) cause(c Change, name string) *report.MeasuredCause {
 }
 
 // notes say what the table does not.
-func notes(m *report.MeasuredCause, c Change) (notes []string) {
+func notes(m *report.MeasuredCause, c Change) []string {
 	if len(m.Moved) == 0 {
-		notes = append(notes, fmt.Sprintf("No function's cost moved by more than its noise (%s profiles, %d runs a side, %d functions).", m.Profile, m.Runs, m.Judged))
-		return notes
+		return []string{fmt.Sprintf("No function's cost moved by more than its noise (%s profiles, %d runs a side, %d functions).", m.Profile, m.Runs, m.Judged)}
 	}
 	sum := 0.0
 	for _, f := range m.Moved {
 		sum += f.Difference
 	}
-	measured := c.After - c.Before
-	if m.Profile != "block" && m.Profile != "mutex" && (sum*measured < 0 || math.Abs(sum-measured) > math.Abs(measured)/2) {
-		notes = append(notes, fmt.Sprintf("These are %s of an operation together, where the measurement found %s: the profiles also hold what is done while the timer stands still.",
-			report.Difference(sum, m.Unit), report.Difference(measured, m.Unit)))
+	measured, limit := c.After-c.Before, 0.5
+	if m.Unit != "ns/op" {
+		limit = 0.1 // counted, not sampled
 	}
-	return notes
+	if m.Profile == "block" || m.Profile == "mutex" || math.Abs(sum-measured) <= limit*math.Abs(measured) {
+		return nil
+	}
+	text := fmt.Sprintf("Together these are %s of an operation, where the measurement found %s.", report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))
+	if m.Unit == "allocs/op" && math.Abs(sum) < math.Abs(measured) {
+		return []string{text + " Small objects without pointers share blocks of 16 bytes, which profiles count once."}
+	}
+	return []string{text + " The profiles also count what is done while the timer stands still."}
 }
 
 func movedFunc(f *cause.Function) report.MovedFunc {
