@@ -104,7 +104,7 @@ func CauseSheet(c *MeasuredCause) *Sheet {
 
 // shortened is the text of a line of code that leaves room for figures.
 func shortened(text string) string {
-	const most = 50
+	const most = 36 // with the figures behind it, no wider than 100
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

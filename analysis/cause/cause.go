@@ -86,6 +86,9 @@ type Causes struct {
 	// Total is the whole cost of an operation, with what the benchmark did while its timer
 	// stood still.
 	Total compare.ProfileDelta
+	// Tests are functions of test files whose text is another one in both builds: what they
+	// measure may be another thing.
+	Tests []string
 	// Functions are those that moved by more than their noise, the greatest first. Judged
 	// is among how many.
 	Functions []Function
@@ -104,7 +107,7 @@ func Between(before, after Side, opt Options) (*Causes, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Causes{Type: d.Type, Total: d.Total, Judged: d.Judged}
+	out := &Causes{Type: d.Type, Total: d.Total, Judged: d.Judged, Tests: changedTests(sides)}
 	for _, row := range major(d.Rows, func(name string) bool { return name != restName }) {
 		out.Functions = append(out.Functions, Function{Name: row.Name, Delta: row.Flat})
 	}

@@ -139,19 +139,46 @@ func (s *side) find(key string) (place, bool) {
 		return place{}, false
 	}
 	nth, _ := strconv.Atoi(parts[2])
-	lines := s.source(decl.file)
-	for i := decl.line - 1; i < len(lines); i++ {
-		if strings.TrimSpace(lines[i]) == parts[1] {
+	for i, line := range s.body(decl) {
+		if strings.TrimSpace(line) == parts[1] {
 			if nth == 0 {
-				return place{decl.file, i + 1}, true
+				return place{decl.file, decl.line + i}, true
 			}
 			nth--
 		}
-		if strings.HasPrefix(lines[i], "}") || i == decl.line-1 && strings.HasSuffix(strings.TrimSpace(lines[i]), "}") {
-			break
-		}
 	}
 	return place{}, false
+}
+
+// body are the lines of a declaration, up to the brace that ends it, which begins a line.
+func (s *side) body(decl place) []string {
+	lines := s.source(decl.file)
+	if decl.line > len(lines) {
+		return nil
+	}
+	lines = lines[decl.line-1:]
+	for i, line := range lines {
+		if strings.HasPrefix(line, "}") || i == 0 && strings.HasSuffix(strings.TrimSpace(line), "}") {
+			return lines[:i+1]
+		}
+	}
+	return lines
+}
+
+// changedTests are the functions of test files that both sides have, and whose text differs.
+func changedTests(sides [2]*side) (names []string) {
+	for name, before := range sides[0].decls {
+		after, ok := sides[1].decls[name]
+		if !ok || !strings.HasSuffix(before.file, "_test.go") {
+			continue
+		}
+		a, b := sides[0].body(before), sides[1].body(after)
+		if len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // source are the lines of a file; none where it is not there.

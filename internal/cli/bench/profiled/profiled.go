@@ -150,6 +150,9 @@ func (p *Pair) cause(c Change, name string) *report.MeasuredCause {
 		out.Moved = append(out.Moved, movedFunc(&f))
 	}
 	out.Notes = append(out.Notes, notes(out, c)...)
+	for _, name := range got.Tests {
+		out.Notes = append(out.Notes, fmt.Sprintf("The text of %s is not the same in both builds: they may not measure the same.", name))
+	}
 	return out
 }
 
