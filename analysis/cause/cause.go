@@ -22,8 +22,8 @@ type Side struct {
 	Profiles []*profile.Profile
 	// Operations are how many operations of the benchmark each profile is of.
 	Operations []float64
-	// Source returns the text of a file that a profile names; nil, or an error, where there
-	// is none.
+	// Source returns the text of a file that a profile names, as it was built; nil, or an
+	// error, where there is none. Then no lines are told.
 	Source func(file string) ([]byte, error)
 	// Compiled is what the compiler said of the packages; nil where nobody asked.
 	Compiled *compiler.Set
@@ -120,10 +120,13 @@ func Between(before, after Side, opt Options) (*Causes, error) {
 	}
 	for i := range out.Functions {
 		f := &out.Functions[i]
+		f.Reasons = inlinability(sides, f.Name)
+		if !sides[0].readable(f.Name) || !sides[1].readable(f.Name) {
+			continue
+		}
 		for _, row := range major(lines.Rows, func(name string) bool { return strings.HasPrefix(name, f.Name+"\x00") }) {
 			f.Lines = append(f.Lines, lineOf(sides, d.Type, &row))
 		}
-		f.Reasons = inlinability(sides, f.Name)
 	}
 	return out, nil
 }

@@ -210,3 +210,48 @@ x/m.go:4 use(make([]byte, 10)) -16 [no longer: make([]byte, 10) escapes]`
 		t.Errorf("lines:\n%s\nwant\n%s", got, want)
 	}
 }
+
+// Where the source of one build is not there, or the compiler was not asked about it, nothing is
+// said of lines, or of the compiler: else all would look new.
+func TestUnknown(t *testing.T) {
+	build := func() (a, b Side) {
+		a = runs(10, func(int64) *profile.Profile { return allocs(map[string]int64{"m.f x/m.go:4 from 3|" + looped: 10}, 16) })
+		b = runs(10, func(int64) *profile.Profile { return allocs(map[string]int64{"m.f x/m.go:4 from 3|" + looped: 30}, 16) })
+		a.Source, b.Source = sources(map[string]string{"x/m.go": oldText}), sources(map[string]string{"x/m.go": oldText})
+		b.Compiled = said(t, "x/m.go:4:2: v escapes to heap\n")
+		return a, b
+	}
+	f := func(change func(a, b *Side), lines int) {
+		t.Helper()
+		a, b := build()
+		change(&a, &b)
+		got, err := Between(a, b, Options{SampleIndex: "alloc_space", Scope: module})
+		if err != nil || len(got.Functions) != 1 || len(got.Functions[0].Lines) != lines {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		for _, l := range got.Functions[0].Lines {
+			if l.Reasons != nil {
+				t.Errorf("reasons of %s: %v", l.Text, l.Reasons)
+			}
+		}
+	}
+	f(func(a, b *Side) {}, 1) // nobody asked
+	f(func(a, b *Side) { a.Compiled = &compiler.Set{} }, 1)
+	f(func(a, b *Side) { a.Source = nil }, 0)
+	f(func(a, b *Side) { a.Source = sources(nil) }, 0)
+}
+
+// A benchmark that is another one is told.
+func TestChangedTests(t *testing.T) {
+	side := func(text string, n int64) Side {
+		s := runs(10, func(int64) *profile.Profile {
+			return allocs(map[string]int64{"m.BenchmarkF x/m_test.go:4 from 3|" + looped: n, "m.BenchmarkG x/m_test.go:9 from 8|" + looped: 5}, 16)
+		})
+		s.Source = sources(map[string]string{"x/m_test.go": "package m\n\nfunc BenchmarkF() {\n" + text + "\n}\n\n\nfunc BenchmarkG() {\n\tg()\n}\n"})
+		return s
+	}
+	got, err := Between(side("\tf(1)", 10), side("\tf(2)", 20), Options{SampleIndex: "alloc_space", Scope: module})
+	if err != nil || fmt.Sprint(got.Tests) != "[m.BenchmarkF]" {
+		t.Errorf("%v, %v", got.Tests, err)
+	}
+}

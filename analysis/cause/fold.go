@@ -30,7 +30,7 @@ type side struct {
 	// lines are the places of lines by their key, decls those of functions.
 	lines, decls map[string]place
 	sources      map[string][]string
-	reasons      map[string][]string // of allocations by the key of the line
+	reasons      map[string]*whys // of allocations by the key of the line
 }
 
 func newSide(of *Side, opt *Options) *side {
@@ -148,6 +148,13 @@ func (s *side) find(key string) (place, bool) {
 		}
 	}
 	return place{}, false
+}
+
+// readable tells whether the text of a function is there, or it costs nothing here: without
+// it a line of the other side would look like a new one.
+func (s *side) readable(function string) bool {
+	decl, known := s.decls[function]
+	return s.of.Source != nil && (!known || len(s.source(decl.file)) > 0)
 }
 
 // body are the lines of a declaration, up to the brace that ends it, which begins a line.

@@ -10,8 +10,8 @@ import (
 	"loupe/value/stack"
 )
 
-// reasonsOf is what the compiler says of a line in the builds that have it. Where it was not
-// asked about one of these, there is nothing to be said.
+// reasonsOf is what the compiler says of a line in the builds that have it. Where that is not known
+// of one of these, there is nothing to be said.
 func reasonsOf(sides [2]*side, key string, allocating bool) []Reason {
 	var said [2][]string
 	_, before := sides[0].find(key)
@@ -21,14 +21,18 @@ func reasonsOf(sides [2]*side, key string, allocating bool) []Reason {
 		if !ok {
 			continue
 		}
-		if s.of.Compiled == nil {
+		if allocating {
+			reasons, sure := s.allocations(key)
+			if !sure {
+				return nil
+			}
+			said[i] = reasons
+			continue
+		}
+		if !s.asked(key) {
 			return nil
 		}
-		if allocating {
-			said[i] = s.allocations()[key]
-		} else {
-			said[i] = s.decisions(at, before && after)
-		}
+		said[i] = s.decisions(at, before && after)
 	}
 	out := differing(said)
 	if allocating {
@@ -56,29 +60,58 @@ func differing(said [2][]string) (out []Reason) {
 	return out
 }
 
-// allocations are why lines allocate, by their key: what of the first profile has one answer.
-func (s *side) allocations() map[string][]string {
-	if s.reasons != nil {
-		return s.reasons
+// asked tells whether the compiler was asked about the package of a function, or of a line
+// by its key.
+func (s *side) asked(key string) bool {
+	function, _, _ := strings.Cut(key, "\x00")
+	return s.of.Compiled != nil && s.of.Compiled.Packages[stack.Package(function)]
+}
+
+// whys are why a line allocates; unsure, where that is not known of all that it does.
+type whys struct {
+	texts  []string
+	unsure bool
+}
+
+// allocations are why a line allocates, in the first profile. A line that does not has no
+// reasons, and they are known.
+func (s *side) allocations(key string) (reasons []string, sure bool) {
+	if s.reasons == nil {
+		s.reasons = map[string]*whys{}
+		s.explain()
 	}
-	s.reasons = map[string][]string{}
-	p := s.of.Profiles[0]
+	w := s.reasons[key]
+	if w == nil {
+		return nil, true
+	}
+	return w.texts, !w.unsure && s.asked(key)
+}
+
+// explain finds out why all lines allocate.
+func (s *side) explain() {
+	p, set := s.of.Profiles[0], s.of.Compiled
 	index, err := p.Index(s.opt.SampleIndex)
 	if err != nil {
-		return s.reasons
+		return
 	}
-	report := why.Explain(p, index, s.of.Compiled, why.Options{Source: s.of.Source, Callee: s.of.Callee})
+	if set == nil {
+		set = &compiler.Set{}
+	}
+	report := why.Explain(p, index, set, why.Options{Source: s.of.Source, Callee: s.of.Callee})
 	for i := range report.Sites {
 		site := &report.Sites[i]
-		if site.Stale || site.Certainty != why.Exact && site.Certainty != why.Runtime {
-			continue
-		}
 		key := s.lineKey(&s.folded[0][site.Samples[0]])
-		if text := site.Causes[0].Reason; !slices.Contains(s.reasons[key], text) {
-			s.reasons[key] = append(s.reasons[key], text)
+		w := s.reasons[key]
+		if w == nil {
+			w = &whys{}
+			s.reasons[key] = w
+		}
+		if site.Stale || site.Certainty != why.Exact && site.Certainty != why.Runtime {
+			w.unsure = true
+		} else if text := site.Causes[0].Reason; !slices.Contains(w.texts, text) {
+			w.texts = append(w.texts, text)
 		}
 	}
-	return s.reasons
 }
 
 // decisions are what the compiler decided on a line that costs CPU time. Of a line that one
@@ -144,7 +177,7 @@ func inlinability(sides [2]*side, function string) []Reason {
 	var said [2][]string
 	for i, s := range sides {
 		at, known := s.decls[function]
-		if s.of.Compiled == nil || !known {
+		if !known || !s.asked(function) {
 			return nil // new, or gone: there is nothing to compare
 		}
 		file, ok := s.of.Compiled.File(at.file)

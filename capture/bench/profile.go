@@ -74,8 +74,10 @@ type ProfilePlan struct {
 
 // Profiled is what profiling a case on one side has left.
 type Profiled struct {
-	// Dir is its recording.
-	Dir string
+	// Dir is its recording. Sourced tells that what ran was built of the source that is kept
+	// there; of a binary that somebody else has built that is not known.
+	Dir     string
+	Sourced bool
 	// Operations are how many of them each run of a profiler did, by its name, in the
 	// order of the entries of the recording.
 	Operations map[string][]int64
@@ -89,7 +91,7 @@ func (r *Runner) Profile(ctx context.Context, c *Case, plan ProfilePlan) (out []
 	defer func() {
 		for i, k := range keepers {
 			err = errors.Join(err, k.close(ctx, plan.Diagnose, r.Progress))
-			out = append(out, Profiled{Dir: plan.Dirs[i], Operations: k.operations})
+			out = append(out, Profiled{Dir: plan.Dirs[i], Sourced: k.of.pkg.Build != "", Operations: k.operations})
 		}
 	}()
 	for i := range c.Sides {

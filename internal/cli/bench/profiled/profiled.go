@@ -45,6 +45,7 @@ type Pair struct{ sides [2]side }
 type side struct {
 	*session.Session
 	operations map[string][]int64
+	sourced    bool
 }
 
 // Open opens what was recorded of a benchmark in two builds.
@@ -55,7 +56,7 @@ func Open(recorded [2]bench.Profiled) (*Pair, error) {
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
-		p.sides[i] = side{session.New(rec), r.Operations}
+		p.sides[i] = side{session.New(rec), r.Operations, r.Sourced}
 	}
 	return p, nil
 }
@@ -82,7 +83,9 @@ func (s side) of(name string, kind recording.Kind) (out cause.Side, err error) {
 	for _, n := range s.operations[name] {
 		out.Operations = append(out.Operations, float64(n))
 	}
-	out.Source = s.Source
+	if s.sourced {
+		out.Source = s.Source
+	}
 	// Without the one or the other there are no reasons, and all the rest.
 	out.Compiled, _ = s.Compiler()
 	if calls, _ := s.Calls(); calls != nil {
