@@ -245,7 +245,7 @@ func TestUnknown(t *testing.T) {
 func TestChangedTests(t *testing.T) {
 	side := func(text string, n int64) Side {
 		s := runs(10, func(int64) *profile.Profile {
-			return allocs(map[string]int64{"m.BenchmarkF x/m_test.go:4 from 3|" + looped: n, "m.BenchmarkG x/m_test.go:9 from 8|" + looped: 5}, 16)
+			return allocs(map[string]int64{"m.f x/m.go:1 from 1|m.BenchmarkF x/m_test.go:4 from 3|" + looped: n, "m.BenchmarkG x/m_test.go:9 from 8|" + looped: 5}, 16)
 		})
 		s.Source = sources(map[string]string{"x/m_test.go": "package m\n\nfunc BenchmarkF() {\n" + text + "\n}\n\n\nfunc BenchmarkG() {\n\tg()\n}\n"})
 		return s

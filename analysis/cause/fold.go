@@ -88,6 +88,7 @@ func (s *side) fold(p *profile.Profile) []folded {
 // it does.
 func (s *side) innermost(p *profile.Profile, id stack.ID) folded {
 	frames := p.Stacks.Frames(id)
+	var own folded
 	for _, f := range frames {
 		frame := p.Stacks.Frame(f)
 		if !s.opt.Scope.IsUser(frame) {
@@ -97,7 +98,12 @@ func (s *side) innermost(p *profile.Profile, id stack.ID) folded {
 		if frame.StartLine > 0 {
 			s.decls[name] = place{frame.File, frame.StartLine}
 		}
-		return folded{name, frame}
+		if own.function == "" {
+			own = folded{name, frame}
+		}
+	}
+	if own.function != "" {
+		return own
 	}
 	what := stack.Categorize(frames, func(f stack.FrameID) stack.Category { return stack.CategoryOf(p.Stacks.Frame(f).Func) })
 	if what == stack.Plain {

@@ -147,7 +147,7 @@ func (c *Case) timesUnder(p Profiler) int64 {
 	for _, s := range c.Sides {
 		sides = append(sides, s.at.found)
 	}
-	return max(1, c.Sides[0].at.times, operations(p.length, sides))
+	return max(1, c.Sides[0].at.times, operations(p.length, 2, sides))
 }
 
 // take runs the benchmark once under a profiler and keeps the profile.
