@@ -128,17 +128,17 @@ type costs measuredIn
 
 func (c costs) plain() any { return measuredIn(c).plain() }
 
-// text prints three digits.
+// text rounds to four digits before it prints three: a mean of 32.0003 bytes is 32.
 func (c costs) text() string {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(c.value, 'g', 4, 64), 64)
+	if err != nil {
+		short = c.value
+	}
 	switch c.unit {
 	case "ns/op":
 		return unit.Nanoseconds(c.value)
 	case "B/op":
-		return unit.BytesOf(c.value)
-	}
-	short, err := strconv.ParseFloat(strconv.FormatFloat(c.value, 'g', 3, 64), 64)
-	if err != nil {
-		short = c.value
+		return unit.BytesOf(short)
 	}
 	return unit.Number(short)
 }

@@ -50,6 +50,7 @@ func TestDifference(t *testing.T) {
 	f(1024, "B/op", "+1.00 KiB")
 	f(1024.02, "B/op", "+1.00 KiB")
 	f(-16, "B/op", "-16 B")
+	f(32.0003, "B/op", "+32 B")
 	f(1.0004, "allocs/op", "+1.00")
 	f(-0.333, "allocs/op", "-0.333")
 	f(1500, "ns/op", "+1.50 µs")

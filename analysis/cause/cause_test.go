@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -253,5 +254,49 @@ func TestChangedTests(t *testing.T) {
 	got, err := Between(side("\tf(1)", 10), side("\tf(2)", 20), Options{SampleIndex: "alloc_space", Scope: module})
 	if err != nil || fmt.Sprint(got.Tests) != "[m.BenchmarkF]" {
 		t.Errorf("%v, %v", got.Tests, err)
+	}
+}
+
+// Of profiles of one and the same program, whose runs differ by more than their samples,
+// few name anything; a function that costs half as much again is found.
+func TestFalseAlarms(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	poisson := func(mean float64) (n int64) {
+		for sum := random.ExpFloat64(); sum < mean; sum += random.ExpFloat64() {
+			n++
+		}
+		return n
+	}
+	side := func(times float64) Side {
+		return runs(1000, func(int64) *profile.Profile {
+			samples, whole := map[string]int64{}, math.Exp(0.1*random.NormFloat64())
+			for i, mean := range []float64{400, 200, 100, 80, 60, 40, 30, 20, 10, 5, 2, 1} {
+				if i == 1 {
+					mean *= times
+				}
+				samples[fmt.Sprintf("m.f%d x/m.go:4 from 3|%s", i, counted)] = poisson(mean * whole * math.Exp(0.05*random.NormFloat64()))
+			}
+			return cpu(samples)
+		})
+	}
+	named, found := 0, 0
+	const times = 200
+	for range times {
+		for _, factor := range []float64{1, 1.5} {
+			got, err := Between(side(1), side(factor), Options{SampleIndex: "cpu", Scope: module})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case factor == 1 && len(got.Functions) > 0:
+				named++
+			case factor > 1 && len(got.Functions) > 0 && got.Functions[0].Name == "m.f1":
+				found++
+			}
+		}
+	}
+	t.Logf("%d of %d name something where nothing has changed; %d of %d find +50%%", named, times, found, times)
+	if named > times*8/100 || found < times*8/10 {
+		t.Errorf("%d of %d name something where nothing has changed; %d of %d find +50%%", named, times, found, times)
 	}
 }
