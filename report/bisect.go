@@ -34,7 +34,7 @@ func BisectSheet(b *Bisected) *Sheet {
 	s := &Sheet{Key: "bisect", Columns: []Column{{"revision", "revision"}, {"subject", "subject"}, {"standing", "standing"}, {"rounds", "rounds"}}}
 	first := b.Left[0]
 	if s.Title = fmt.Sprintf("%s %s: %s %s", shortHash(first.Hash), first.Subject, b.Unit, b.Change); !b.Found {
-		s.Title = fmt.Sprintf("Undecided: one of %d revisions changed %s", len(b.Left), b.Unit)
+		s.Title = fmt.Sprintf("Undecided: one or more of %d revisions changed %s", len(b.Left), b.Unit)
 		for _, r := range b.Left {
 			s.Notes = append(s.Notes, "May have done it: "+shortHash(r.Hash)+" "+r.Subject)
 		}

@@ -68,7 +68,7 @@ func TestBisectSheet(t *testing.T) {
 	}
 	b.Found, b.Left = false, append(b.Left, TriedRevision{Hash: "aaaabbbbccccdddd", Subject: "six"})
 	s = BisectSheet(b)
-	if s.Title != "Undecided: one of 2 revisions changed B/op" || len(s.Notes) != 2 || s.Notes[1] != "May have done it: aaaabbbbcccc six" {
+	if s.Title != "Undecided: one or more of 2 revisions changed B/op" || len(s.Notes) != 2 || s.Notes[1] != "May have done it: aaaabbbbcccc six" {
 		t.Errorf("undecided: %+v", s)
 	}
 }

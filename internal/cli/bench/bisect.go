@@ -318,7 +318,7 @@ func (b *bisection) conclude() error {
 		out.Left = append(out.Left, report.TriedRevision{Hash: r.Hash, Subject: r.Subject})
 	}
 	if b.env.Ctx.Err() != nil {
-		return fmt.Errorf("interrupted: it is one of the %d revisions after %s up to %s", bad-good, b.row[good].Short(), b.row[bad].Short())
+		return fmt.Errorf("interrupted: it is among the %d revisions after %s up to %s", bad-good, b.row[good].Short(), b.row[bad].Short())
 	}
 	m, err := b.compare(good, bad)
 	if err != nil {
@@ -345,7 +345,7 @@ func (b *bisection) conclude() error {
 		return err
 	}
 	if !out.Found {
-		return command.Nothingf("undecided: %s; it is one of the %d revisions after %s up to %s", out.Undecided, bad-good, b.row[good].Short(), b.row[bad].Short())
+		return command.Nothingf("undecided: %s; it is among the %d revisions after %s up to %s", out.Undecided, bad-good, b.row[good].Short(), b.row[bad].Short())
 	}
 	return nil
 }
