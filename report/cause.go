@@ -61,6 +61,8 @@ type MovedLine struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
+	// In is the function outside of the user's code in which most of the difference came about.
+	In string `json:"in,omitempty"`
 	MovedCost
 	Reasons []MovedReason `json:"compiler,omitempty"`
 }
@@ -93,6 +95,9 @@ func CauseSheet(c *MeasuredCause) *Sheet {
 			l := &f.Lines[j]
 			at := fmt.Sprintf("%s:%d", path.Base(l.File), l.Line)
 			row("  "+at+" "+shortened(l.Text), &l.MovedCost)
+			if l.In != "" {
+				s.Notes = append(s.Notes, fmt.Sprintf("%s: most of it in %s", at, l.In))
+			}
 			for _, r := range l.Reasons {
 				s.Notes = append(s.Notes, fmt.Sprintf("%s, %s: %s", at, r.When, r.Text))
 			}

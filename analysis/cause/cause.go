@@ -67,6 +67,9 @@ type Line struct {
 	File  string
 	Line  int
 	Delta compare.ProfileDelta
+	// In is the function outside of the user's code and of the runtime in which more than half of
+	// the difference came about; "" where there is none.
+	In string
 	// Reasons are what the compiler says of it.
 	Reasons []Reason
 }
@@ -140,9 +143,31 @@ func lineOf(sides [2]*side, of profile.ValueType, row *compare.ProfileRow) Line 
 		at, _ = sides[0].find(row.Name)
 	}
 	return Line{
-		Text: text, File: at.file, Line: at.line, Delta: row.Flat,
+		Text: text, File: at.file, Line: at.line, Delta: row.Flat, In: doer(sides, row),
 		Reasons: reasonsOf(sides, row.Name, strings.HasPrefix(of.Type, "alloc")),
 	}
+}
+
+// doer is the function outside of the user's code in which most of the difference of a line
+// came about. It describes and is not judged: the difference of the line is.
+func doer(sides [2]*side, row *compare.ProfileRow) (most string) {
+	by := map[string]float64{}
+	for i, s := range sides {
+		for n, profile := range s.folded {
+			for at := range profile {
+				f := &profile[at]
+				if f.doer != "" && s.lineKey(f) == row.Name {
+					by[f.doer] += float64(2*i-1) * float64(s.values(n)[at]) / s.of.Operations[n] / float64(len(s.folded))
+				}
+			}
+		}
+	}
+	for name, difference := range by {
+		if share := difference / row.Flat.Difference.Estimate; share > 0.5 && (most == "" || share > by[most]/row.Flat.Difference.Estimate) {
+			most = name
+		}
+	}
+	return most
 }
 
 // minor is the part of the greatest move, among functions, or among the lines of one, below

@@ -13,6 +13,7 @@ import (
 // folded is the line of the user's that a sample is the cost of.
 type folded struct {
 	function string // or a name in brackets; "" of what does not count
+	doer     string // the function that the line has called, or what that has, outside of the runtime
 	at       stack.Frame
 }
 
@@ -29,12 +30,13 @@ type side struct {
 	folded [][]folded // by profile and sample
 	// lines are the places of lines by their key, decls those of functions.
 	lines, decls map[string]place
+	keys         map[lineOfFunction]string
 	sources      map[string][]string
 	reasons      map[string]*whys // of allocations by the key of the line
 }
 
 func newSide(of *Side, opt *Options) *side {
-	s := &side{of: of, opt: opt, lines: map[string]place{}, decls: map[string]place{}, sources: map[string][]string{}}
+	s := &side{of: of, opt: opt, lines: map[string]place{}, decls: map[string]place{}, keys: map[lineOfFunction]string{}, sources: map[string][]string{}}
 	for _, p := range of.Profiles {
 		s.folded = append(s.folded, s.fold(p))
 	}
@@ -89,9 +91,13 @@ func (s *side) fold(p *profile.Profile) []folded {
 func (s *side) innermost(p *profile.Profile, id stack.ID) folded {
 	frames := p.Stacks.Frames(id)
 	var own folded
+	doer := ""
 	for _, f := range frames {
 		frame := p.Stacks.Frame(f)
 		if !s.opt.Scope.IsUser(frame) {
+			if doer == "" && s.opt.Scope.Origin(frame.Func) > stack.Runtime {
+				doer = stack.FoldGenerics(frame.Func)
+			}
 			continue
 		}
 		name := stack.FoldGenerics(frame.Func)
@@ -99,7 +105,7 @@ func (s *side) innermost(p *profile.Profile, id stack.ID) folded {
 			s.decls[name] = place{frame.File, frame.StartLine}
 		}
 		if own.function == "" {
-			own = folded{name, frame}
+			own = folded{name, doer, frame}
 		}
 	}
 	if own.function != "" {
@@ -115,6 +121,22 @@ func (s *side) innermost(p *profile.Profile, id stack.ID) folded {
 // lineKey names the line of a sample by function and text, so that it is found in the other
 // build, where its number is another one. Without a source there is no line.
 func (s *side) lineKey(f *folded) string {
+	at := lineOfFunction{f.function, place{f.at.File, f.at.Line}}
+	key, ok := s.keys[at]
+	if !ok {
+		key = s.newKey(f)
+		s.keys[at] = key
+	}
+	return key
+}
+
+// lineOfFunction is a line as a profile has it.
+type lineOfFunction struct {
+	function string
+	place
+}
+
+func (s *side) newKey(f *folded) string {
 	if f.at.File == "" || f.at.StartLine <= 0 || f.at.Line < f.at.StartLine {
 		return f.function
 	}

@@ -179,14 +179,14 @@ func notes(m *report.MeasuredCause, c Change) []string {
 	if m.Unit == "allocs/op" && math.Abs(sum) < math.Abs(measured) {
 		return []string{text + " Small objects without pointers share blocks of 16 bytes, which profiles count once."}
 	}
-	return []string{text + " The profiles also count what is done while the timer stands still."}
+	return []string{text + " Profiles are of other runs, which they slow down, and count what is done while the timer stands still."}
 }
 
 func movedFunc(f *cause.Function) report.MovedFunc {
 	out := report.MovedFunc{Name: f.Name, MovedCost: report.CostOf(&f.Delta), Reasons: reasons(f.Reasons)}
 	for _, l := range f.Lines {
 		out.Lines = append(out.Lines, report.MovedLine{
-			File: l.File, Line: l.Line, Text: l.Text, MovedCost: report.CostOf(&l.Delta), Reasons: reasons(l.Reasons),
+			File: l.File, Line: l.Line, Text: l.Text, In: l.In, MovedCost: report.CostOf(&l.Delta), Reasons: reasons(l.Reasons),
 		})
 	}
 	return out

@@ -23,9 +23,9 @@ func TestNotes(t *testing.T) {
 		"No function's cost moved by more than its noise (cpu profiles, 6 runs a side, 4 functions).")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(140)}, 100, 200, "")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(400)}, 100, 200,
-		"Together these are +400 ns of an operation, where the measurement found +100 ns. The profiles also count what is done while the timer stands still.")
+		"Together these are +400 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(-40)}, 100, 200,
-		"Together these are -40.0 ns of an operation, where the measurement found +100 ns. The profiles also count what is done while the timer stands still.")
+		"Together these are -40.0 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
 	f(report.MeasuredCause{Profile: "allocs", Unit: "allocs/op", Moved: moved(-1.33)}, 2, 0,
 		"Together these are -1.33 of an operation, where the measurement found -2.00. Small objects without pointers share blocks of 16 bytes, which profiles count once.")
 	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(1000)}, 0, 1024, "")
