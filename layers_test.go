@@ -54,7 +54,7 @@ var house = map[string]floor{
 	"capture/":      {may: []string{"value/", "format/", "recording", "source"}},
 	"capture/alert": {pure: true, may: []string{"value/"}},
 	// Benchmarks are built and run with what collect has for programs.
-	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect"}},
+	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect", "capture/debuginfo"}},
 	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
 	// The agent runs inside the recorded program: the standard library alone.
 	"capture/agent": {},

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"go/ast"
+	"strings"
 
 	"loupe/analysis/facts"
 	"loupe/recording"
@@ -32,6 +33,9 @@ func checkMemRate(r *Rule, in *Input) []Finding {
 	}
 	if float64(rate) >= r.param("rate") {
 		return []Finding{r.answer(Fine, "one sample for each %s allocated", unit.BytesOf(float64(rate)))}
+	}
+	if strings.HasPrefix(entry.Source, recording.TestFlag) {
+		return []Finding{r.answer(Fine, "one sample for each %s allocated, in a run of a test that was taken for it", unit.BytesOf(float64(rate)))}
 	}
 	f := r.answer(Found, "the memory profile has a sample for each %s allocated, where %s is the default", unit.BytesOf(float64(rate)), unit.BytesOf(512<<10))
 	f.Severity, f.Score = Info, 25

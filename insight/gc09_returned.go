@@ -33,7 +33,7 @@ func checkReturned(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	}
 	whole := timeline.Span{End: 1 << 62}
-	size, live, _ := heapSeries(set, whole)
+	size, live, _ := facts.HeapSeries(set, whole)
 	if len(size.Values) == 0 || len(live) == 0 {
 		return []Finding{r.short("the samples of the runtime tell nothing of the heap")}
 	}

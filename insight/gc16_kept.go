@@ -177,7 +177,7 @@ func growsLate(in *Input, phase recording.Phase, share float64) bool {
 	}
 	quarter := phase.Span.Len() / 4
 	most := func(from, to timeline.Time) float64 {
-		size, _, _ := heapSeries(set, timeline.Span{Start: from, End: to})
+		size, _, _ := facts.HeapSeries(set, timeline.Span{Start: from, End: to})
 		if len(size.Values) == 0 {
 			return 0
 		}

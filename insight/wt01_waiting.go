@@ -101,6 +101,10 @@ func mostly(g facts.UnitGroup) *waiting {
 	return best
 }
 
+// harness collects garbage before it starts a benchmark's timer: that is no part of what the
+// benchmark does.
+const harness = "testing.(*B).runN"
+
 // gather adds up the waits of some units by line, and those that another goroutine has
 // ended by what that one did.
 func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
@@ -109,7 +113,7 @@ func gather(g facts.UnitGroup, rows []facts.UnitRow) (lines, causes gathering) {
 		row := &rows[i]
 		kind, cause := row.Kind.Key(), row.Cause.Kind.Key()
 		switch {
-		case slices.Contains(purpose, kind):
+		case slices.Contains(purpose, kind), row.Site.Frame.Func == harness:
 		case kind == "stop_the_world":
 			lines.add(g, kind, row)
 		case cause == "runnable" || cause == "running" && kind != "lock" && kind != "pool":

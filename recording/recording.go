@@ -224,6 +224,10 @@ type Mark struct {
 	Text string        `json:"text"`
 }
 
+// TestFlag begins the source of an entry that a test binary wrote, in a run of its own, because of
+// one of its flags: "go test -test.cpuprofile".
+const TestFlag = "go test "
+
 // A source that is kept lies under sourceFolder, and its name ends in
 // sourceSuffix: a recording may lie anywhere in a module, and neither the go
 // command nor an editor or a linter must take its copies for packages.

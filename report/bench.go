@@ -142,6 +142,13 @@ type Measured struct {
 	// Figures are the verdicts, Cases all rounds.
 	Figures []MeasuredFigure `json:"figures,omitempty"`
 	Cases   []MeasuredCase   `json:"cases"`
+	// Causes are what profiles say about the figures that have changed, Recordings where
+	// the profiles are.
+	Causes     []*MeasuredCause `json:"causes,omitempty"`
+	Recordings []string         `json:"recordings,omitempty"`
+	// Bisected is what a walk through revisions has found; nil without one. The figures are
+	// those of its last step then.
+	Bisected *Bisected `json:"bisected,omitempty"`
 	// Failed and Notes are what is to be said beside it.
 	Failed []string `json:"failed,omitempty"`
 	Notes  []string `json:"notes,omitempty"`

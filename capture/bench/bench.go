@@ -72,7 +72,15 @@ type Case struct {
 // Side is a way to run a case, and what came of it.
 type Side struct {
 	run     func(ctx context.Context) (Result, error)
+	at      *place // of a benchmark
 	Results []Result
+}
+
+// place is where a benchmark is, and how it is run.
+type place struct {
+	pkg   *Package
+	found found
+	times int64 // operations in a round, 0 where that is not known
 }
 
 // Rounds is how many rounds a case has, of all of its sides.

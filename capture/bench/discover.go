@@ -106,7 +106,7 @@ func (r *Runner) discover(ctx context.Context, packages []*Package) (cases []*Ca
 		}
 		times := r.times(sides)
 		for side, p := range packages {
-			c.Sides = append(c.Sides, Side{run: r.once(p, sides[side], times)})
+			c.Sides = append(c.Sides, Side{run: r.once(p, sides[side], times), at: &place{p, sides[side], times}})
 		}
 		cases = append(cases, c)
 	}

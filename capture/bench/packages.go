@@ -52,6 +52,7 @@ type Package struct {
 	Build string
 	// Counted tells that the binary counts the CPU time of benchmarks.
 	Counted bool
+	program *collect.Program
 }
 
 // Build builds the test binaries of the packages of a tree that have benchmarks. An error
@@ -125,6 +126,7 @@ func buildOne(ctx context.Context, t Tree, opt BuildOptions, p collect.TestPacka
 	}
 	return &Package{
 		ImportPath: p.ImportPath, tree: t.in(), Key: keyOf(t.Dir, p), Dir: p.Dir, Binary: prog.Path, Build: prog.Target.Build, Counted: prog.Std,
+		program: prog,
 	}, nil
 }
 
@@ -147,5 +149,9 @@ func Ready(path string, of *Package) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Package{ImportPath: of.ImportPath, Key: of.Key, Dir: of.Dir, Binary: abs, tree: " in " + path}, nil
+	prog, err := collect.Build(context.Background(), collect.BuildOptions{Target: abs, Dir: of.Dir})
+	if err != nil {
+		return nil, err
+	}
+	return &Package{ImportPath: of.ImportPath, Key: of.Key, Dir: of.Dir, Binary: abs, tree: " in " + path, program: prog}, nil
 }

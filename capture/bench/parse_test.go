@@ -66,7 +66,7 @@ func TestPattern(t *testing.T) {
 	f("A/x|[AB]/y", "BenchmarkA", "^BenchmarkA$/x|^BenchmarkA$/y")
 	f("A/(x|y)/z", "BenchmarkA", "^BenchmarkA$/(x|y)/z")
 	f(`A/[/|]\/b`, "BenchmarkA", `^BenchmarkA$/[/|]\/b`)
-	if got := exactly("BenchmarkA/n=1.5/#01"); got != `^BenchmarkA$/^n=1\.5$/^#01$` {
+	if got := Exactly("BenchmarkA/n=1.5/#01"); got != `^BenchmarkA$/^n=1\.5$/^#01$` {
 		t.Error(got)
 	}
 	for _, bad := range []string{"(", "A/("} {

@@ -61,14 +61,14 @@ func (p Pattern) of(name string) string {
 	var found []string
 	for _, levels := range p {
 		if ok, err := regexp.MatchString(levels[0], name); err == nil && ok {
-			found = append(found, strings.Join(append([]string{exactly(name)}, levels[1:]...), "/"))
+			found = append(found, strings.Join(append([]string{Exactly(name)}, levels[1:]...), "/"))
 		}
 	}
 	return strings.Join(found, "|")
 }
 
-// exactly is the expression for one benchmark alone, by its name without the number of Ps.
-func exactly(name string) string {
+// Exactly is the expression for one benchmark alone, by its name without the number of Ps.
+func Exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(part) + "$"

@@ -182,6 +182,12 @@ func (r *Runner) times(sides []found) int64 {
 	if r.Times > 0 {
 		return r.Times
 	}
+	return operations(r.For, 10, sides)
+}
+
+// operations is how many of them take so long on the faster side, and no more than some
+// times as long on a slower one. It is 0 where it is not known how long one takes.
+func operations(length time.Duration, slower float64, sides []found) int64 {
 	fastest, slowest := sides[0].perOp, sides[0].perOp
 	for _, s := range sides {
 		fastest, slowest = min(fastest, s.perOp), max(slowest, s.perOp)
@@ -190,7 +196,7 @@ func (r *Runner) times(sides []found) int64 {
 		return 0
 	}
 	const most = 1e9 // as package testing has it
-	n := min(float64(r.For)/fastest, 10*float64(r.For)/slowest, most)
+	n := min(float64(length)/fastest, slower*float64(length)/slowest, most)
 	return max(1, int64(n))
 }
 
@@ -200,7 +206,7 @@ func (r *Runner) once(p *Package, f found, times int64) func(context.Context) (R
 	if times == 0 {
 		length = r.For.String()
 	}
-	pattern := exactly(f.name)
+	pattern := Exactly(f.name)
 	return func(ctx context.Context) (Result, error) {
 		out, err := r.run(ctx, p, "-test.bench="+pattern, "-test.benchtime="+length, "-test.benchmem")
 		if err != nil {

@@ -50,17 +50,22 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 	if r.opt.Diagnose == nil || r.prog == nil || r.aborted.Load() || ctx.Err() != nil {
 		return nil
 	}
-	allocs, cpu := debuginfo.Profiles(r.w, recording.Allocs), debuginfo.Profiles(r.w, recording.CPU)
+	return r.opt.Diagnose.Keep(ctx, r.w, r.prog, r.opt.Progress)
+}
+
+// Keep is [Recorder.Diagnose] for who writes a recording without a recorder.
+func (d *Diagnosis) Keep(ctx context.Context, w *recording.Writer, prog *Program, progress func(format string, args ...any)) error {
+	allocs, cpu := debuginfo.Profiles(w, recording.Allocs), debuginfo.Profiles(w, recording.CPU)
 	if len(allocs) > 0 {
-		if err := debuginfo.Calls(r.w, r.prog.Path, r.prog.Target.Name, allocs, r.opt.Diagnose.Calls); err != nil {
+		if err := debuginfo.Calls(w, prog.Path, prog.Target.Name, allocs, d.Calls); err != nil {
 			return err
 		}
 	}
-	if r.prog.compile == nil || len(allocs)+len(cpu) == 0 {
+	if prog.compile == nil || len(allocs)+len(cpu) == 0 {
 		return nil // built by somebody else, with flags that nobody knows
 	}
-	opt := *r.prog.compile
-	opt.Packages, opt.Cache, opt.Progress = debuginfo.Packages(slices.Concat(allocs, cpu), ownModules(r.prog), r.opt.Diagnose.Packages), r.opt.Diagnose.Cache, r.opt.Progress
+	opt, _ := prog.Explained(d.Cache, debuginfo.Packages(slices.Concat(allocs, cpu), prog.Modules(), d.Packages))
+	opt.Progress = progress
 	var werr error // of the recording, which is an error of ours
 	opt.Answers = func(name string, a *compiler.Answer) error {
 		var data bytes.Buffer
@@ -70,7 +75,7 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 		if data.Len() > largestDiagnosis {
 			return fmt.Errorf("the compiler says %d MB about it", data.Len()>>20)
 		}
-		werr = errors.Join(werr, r.w.Put(recording.Entry{
+		werr = errors.Join(werr, w.Put(recording.Entry{
 			Path: "compiler/" + name + ".gz", Kind: recording.Compiler, Source: name,
 		}, data.Bytes()))
 		return nil
@@ -80,20 +85,32 @@ func (r *Recorder) Diagnose(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return werr
 	case err != nil:
-		return errors.Join(werr, r.w.Note("why lines allocate is not known: "+oneLine(err.Error())))
+		return errors.Join(werr, w.Note("why lines allocate is not known: "+oneLine(err.Error())))
 	}
 	for _, name := range slices.Sorted(maps.Keys(compiled.Failed)) {
-		werr = errors.Join(werr, r.w.Note("why lines of "+name+" allocate is not known: "+oneLine(compiled.Failed[name])))
+		werr = errors.Join(werr, w.Note("why lines of "+name+" allocate is not known: "+oneLine(compiled.Failed[name])))
 	}
 	return werr
 }
 
+// Explained is how the compiler is asked about packages of the program ([Compile]), with
+// a folder in which its answers are kept. It is false of a program that somebody
+// else has built.
+func (p *Program) Explained(cache string, packages []string) (opt CompileOptions, ok bool) {
+	if p.compile == nil {
+		return opt, false
+	}
+	opt = *p.compile
+	opt.Cache, opt.Packages = cache, packages
+	return opt, true
+}
+
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// ownModules are those of the user that a program is built of.
-func ownModules(prog *Program) []string {
-	if prog.Target.Module == "" {
+// Modules are the paths of those of the user that the program is built of, its own first.
+func (p *Program) Modules() []string {
+	if p.Target.Module == "" {
 		return nil
 	}
-	return append([]string{prog.Target.Module}, prog.local...)
+	return append([]string{p.Target.Module}, p.local...)
 }

@@ -41,7 +41,7 @@ func TestDiagnoseLocal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			own := debuginfo.Packages([]*profile.Profile{{}}, ownModules(prog), func(*profile.Profile) []string { return []string{"main", "example.com/side", "fmt"} })
+			own := debuginfo.Packages([]*profile.Profile{{}}, prog.Modules(), func(*profile.Profile) []string { return []string{"main", "example.com/side", "fmt"} })
 			if want := []string{"example.com/side", "main"}; !slices.Equal(own, want) {
 				t.Fatalf("asked about %q, want %q", own, want)
 			}

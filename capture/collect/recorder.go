@@ -118,9 +118,22 @@ func NewRecorder(w *recording.Writer, prog *Program, opt RecorderOptions) (*Reco
 	} else if prog.isToolchain() {
 		notes = append(slices.Clone(notes), "no gctrace and schedtrace: the go command would keep what its compiler prints, for every later build")
 	}
+	err := Describe(w, prog, notes, func(t *recording.Target) {
+		t.Args, t.Env = opt.Launch.Args, runtimeEnv(env)
+	})
+	if err == nil {
+		err = r.startSampler()
+	}
+	return r, err
+}
+
+// Describe puts what is known of a program into a recording: the target, which more may be
+// said of, remarks, how it was built and the profile that the compiler went by.
+func Describe(w *recording.Writer, prog *Program, notes []string, more func(*recording.Target)) error {
 	err := w.UpdateTarget(func(t *recording.Target) {
 		*t = prog.Target
-		t.Args, t.Dir, t.Env = opt.Launch.Args, prog.Dir, runtimeEnv(env)
+		t.Dir = prog.Dir
+		more(t)
 	})
 	for _, note := range notes {
 		err = errors.Join(err, w.Note(note))
@@ -131,10 +144,7 @@ func NewRecorder(w *recording.Writer, prog *Program, opt RecorderOptions) (*Reco
 	if err == nil {
 		err = keepPGO(w, prog.Target.BuildSettings["-pgo"])
 	}
-	if err == nil {
-		err = r.startSampler()
-	}
-	return r, err
+	return err
 }
 
 func newRecorder(w *recording.Writer, opt RecorderOptions) *Recorder {

@@ -26,6 +26,8 @@ var Command = &command.Command{
 		"loupe bench -vs HEAD ./parser                           is the working tree faster than the last commit?",
 		"loupe bench -vs main -budget 5m -fail 5% ./...          exits with 3 when anything got more than 5% worse",
 		"loupe bench -vs ../old -bench 'Parse/large' ./parser    against another folder",
+		"loupe bench -vs HEAD -profile cpu,allocs ./parser       and which lines made it so, by the profiles of both",
+		"loupe bench -bisect v1.2..HEAD BenchmarkParse ./parser  which revision changed it?",
 		"loupe bench -- ./tool -v in.txt                         a command: wall, CPU, peak memory",
 		"loupe bench -vs './old in.txt' -- ./new in.txt          two commands",
 		"loupe bench -param n=1,2,4 -- ./tool -workers {n} -- ./other -j {n}",
@@ -52,6 +54,19 @@ go on until all times and allocations are decided: they are looked at after 10, 
 interval of the change lies within 1%) and undecided; together they have 5% of false alarms.
 Bytes and allocations that are equal in all rounds of a side are compared exactly.
 
+With -profile each benchmark is run again when all is measured, by each profiler by itself, and
+kept in a recording, for loupe report, loupe pprof and loupe trace. With -vs a benchmark that has changed is profiled
+six times on each side, in turn, and the cause is told below the table: which functions and
+lines cost more or less in an operation, with intervals, and what the compiler says differently of
+them: escapes, inlining, bounds checks. A line is the same in both versions by its
+function and text. Where nothing is beyond the noise, nothing is named.
+
+With -bisect the revisions after GOOD up to BAD are searched by halves, by first parents. Each that
+is tried takes turns with both ends, until it is nearer to one of them beyond doubt, or the budget is spent,
+which is that of one revision here. What does not build, or lacks the benchmark, is skipped. At last the
+one that is found is measured against the one in front of it, with the causes of -profile. Where it
+stays undecided, what is left is listed, and the exit code is 4.
+
 What stands behind -- is a command, and behind each further -- another one, which is compared
 with the first; -vs is then the first. It runs without a shell, unless -shell names one. {NAME}
 is replaced by each value of -param NAME=… in turn. A command that fails ends its measurement.
@@ -68,6 +83,12 @@ something could not be built, or failed.`,
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
 		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
+		fs.StringVar(&f.profile, "profile", "", "run each benchmark again with these profiles, a `list` of\ncpu, allocs, block, mutex, trace; with -vs tell the cause of a change")
+		fs.StringVar(&f.recording, "recording", "", "with -profile: keep the recordings below `dir`\n(default loupe-bench-TIME)")
+		fs.Needs([]string{"recording"}, "profile")
+		fs.StringVar(&f.bisect, "bisect", "", "find the revision in `GOOD..BAD` that changed a benchmark, which is named first")
+		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op\n(default the first that has changed, times first)")
+		fs.Needs([]string{"unit"}, "bisect")
 		fs.StringVar(&f.format, "format", "text", "`form` of the output: text, json, md or csv")
 		fs.BoolVar(&f.json, "json", false, "same as -format json")
 		fs.StringVar(&f.timeout, "timeout", "10m", "end a process that takes `longer`")
@@ -83,6 +104,8 @@ type flags struct {
 	set                                *command.FlagSet
 	bench, benchtime, budget, vs, fail string
 	out, format, timeout, build        string
+	profile, recording, bisect, unit   string
+	profilers                          []bench.Profiler
 	count                              int
 	json, quiet                        bool
 	commands                           commandFlags
@@ -113,6 +136,9 @@ func (f *flags) run(e *command.Env, args []string) error {
 			return command.Usagef("-%s is for commands, which stand behind --", name)
 		}
 	}
+	if f.set.Given("bisect") {
+		return f.runBisect(e, args)
+	}
 	if len(args) == 0 {
 		args = []string{"."}
 	}
@@ -139,6 +165,11 @@ func (f *flags) parse() (err error) {
 		}
 	} else if f.length, err = unit.ParseDuration(f.benchtime); err != nil || f.length <= 0 {
 		return command.Usagef("-benchtime: want a time such as 100ms, or a number of operations such as 100x, not %q", f.benchtime)
+	}
+	if f.set.Given("profile") {
+		if f.profilers, err = bench.ParseProfilers(f.profile); err != nil {
+			return command.Usagef("-profile: %w", err)
+		}
 	}
 	if f.limit, err = unit.ParseDuration(f.timeout); err != nil || f.limit <= 0 {
 		return command.Usagef("-timeout: want a time such as 1m, not %q", f.timeout)

@@ -12,6 +12,7 @@ import (
 	"loupe/analysis/compare"
 	"loupe/capture/bench"
 	"loupe/internal/cli/command"
+	"loupe/report"
 	"loupe/value/stats"
 )
 
@@ -26,6 +27,11 @@ type measurement struct {
 	failed        error
 	// same tells that both sides are the same build.
 	same bool
+	// causes are what profiles say of the changes, recordings where they are.
+	causes     []*report.MeasuredCause
+	recordings []string
+	// bisected is what a walk through revisions has found, of which this is the last step.
+	bisected *report.Bisected
 }
 
 // several tells that sides are compared.

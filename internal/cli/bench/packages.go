@@ -26,6 +26,11 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 	if f.vs == "" && f.set.Given("fail") {
 		return command.Usagef("-fail does nothing without -vs")
 	}
+	if f.recording != "" {
+		if err := record.CheckPlace(f.recording); err != nil {
+			return err
+		}
+	}
 	file, err := f.createOutput()
 	if err != nil {
 		return err
@@ -58,6 +63,9 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 			live = e.Stdout
 		}
 		if err := m.take(e, file, live); err != nil {
+			return err
+		}
+		if err := m.profile(e, r, temp); err != nil {
 			return err
 		}
 		return m.conclude(e)

@@ -41,6 +41,10 @@ func (m *measurement) conclude(e *command.Env, sheets ...*report.Sheet) error {
 	if len(sheets) > 0 {
 		sheets[len(sheets)-1].Notes = append(sheets[len(sheets)-1].Notes, m.notes...)
 	}
+	for _, c := range m.causes {
+		sheets = append(sheets, report.CauseSheet(c))
+	}
+	out.Causes, out.Recordings, out.Bisected = m.causes, m.recordings, m.bisected
 	if m.failed != nil {
 		out.Failed = strings.Split(m.failed.Error(), "\n")
 	}
