@@ -55,17 +55,17 @@ interval of the change lies within 1%) and undecided; together they have 5% of f
 Bytes and allocations that are equal in all rounds of a side are compared exactly.
 
 With -profile each benchmark is run again when all is measured, by each profiler by itself, and
-kept in a recording, for loupe report, loupe pprof and loupe trace. With -vs a benchmark that has changed is profiled
-six times on each side, in turn, and the cause is told below the table: which functions and
-lines cost more or less in an operation, with intervals, and what the compiler says differently of
-them: escapes, inlining, bounds checks. A line is the same in both versions by its
+kept in a recording, for loupe report, loupe pprof and loupe trace. With -vs a benchmark that has
+changed is profiled six times on each side, in turn, and the cause is told below the table: which
+functions and lines cost more or less in an operation, with intervals, and what the compiler says
+differently of them: escapes, inlining, bounds checks. A line is the same in both versions by its
 function and text. Where nothing is beyond the noise, nothing is named.
 
 With -bisect the revisions after GOOD up to BAD are searched by halves, by first parents. Each that
-is tried takes turns with both ends, until it is nearer to one of them beyond doubt, or the budget is spent,
-which is that of one revision here. What does not build, or lacks the benchmark, is skipped. At last the
-one that is found is measured against the one in front of it, with the causes of -profile. Where it
-stays undecided, what is left is listed, and the exit code is 4.
+is tried takes turns with both ends, until it is nearer to one of them beyond doubt, or the budget
+is spent, which is that of one revision here. What does not build, or lacks the benchmark, is
+skipped. At last the one that is found is measured against the one in front of it, with the causes
+of -profile. Where it stays undecided, what is left is listed, and the exit code is 4.
 
 What stands behind -- is a command, and behind each further -- another one, which is compared
 with the first; -vs is then the first. It runs without a shell, unless -shell names one. {NAME}
