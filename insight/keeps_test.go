@@ -156,16 +156,18 @@ func TestBoundedAt(t *testing.T) {
 func TestExceeded(t *testing.T) {
 	const adds = "\tbroken[k] = make([]byte, 4096)\n"
 	for _, c := range []struct {
-		name, source string
-		objects      int64
-		fails        bool
+		name, of, source string
+		objects          int64
+		fails            bool
 	}{
-		{"far more", "func add(k int) {\n" + adds + "\tif len(broken) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, true},
-		{"by a constant", "func add(k int) {\n" + adds + "\tif len(broken) > most {\n\t\tdelete(broken, k)\n\t}\n}\nconst most = 2000\n", 20000, true},
-		{"by a variable", "func add(k int) {\n" + adds + "\tif len(broken) > most {\n\t\tdelete(broken, k)\n\t}\n}\nvar most = 2000\n", 20000, false},
-		{"two generations", "func add(k int) {\n" + adds + "\tif len(broken) > 2000 {\n\t\told, broken = broken, map[int][]byte{}\n\t}\n}\n", 4000, false},
-		{"of something else", "func add(k int) {\n" + adds + "\tif len(args) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, false},
-		{"many for each", "func add(k int) {\n\tfor {" + adds + "\t}\n\tif len(broken) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, false},
+		{"by a list of keys", "order", "func add(k int) {\n" + adds + "\torder = append(order, k)\n\tif len(order) > 2000 {\n\t\tdelete(broken, order[0]+1)\n\t\torder = order[1:]\n\t}\n}\n", 20000, true},
+		{"far more", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, true},
+		{"by a constant", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > most {\n\t\tdelete(broken, k)\n\t}\n}\nconst most = 2000\n", 20000, true},
+		{"by a variable", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > most {\n\t\tdelete(broken, k)\n\t}\n}\nvar most = 2000\n", 20000, false},
+		{"two generations", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > 2000 {\n\t\told, broken = broken, map[int][]byte{}\n\t}\n}\n", 4000, false},
+		{"of something else", "broken", "func add(k int) {\n" + adds + "\tif len(args) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, false},
+		{"by a list for some alone", "broken", "func add(k int) {\n" + adds + "\tif some(k) {\n\t\torder = append(order, k)\n\t}\n\tif len(order) > 2000 {\n\t\tdelete(broken, order[0])\n\t}\n}\n", 20000, false},
+		{"many for each", "broken", "func add(k int) {\n\tfor {" + adds + "\t}\n\tif len(broken) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, false},
 	} {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase heap 9s..10s profiler=heap\n")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package shop\n\n"+c.source))
@@ -174,7 +176,7 @@ func TestExceeded(t *testing.T) {
 		at := stack.Frame{Func: "shop.add", File: "/src/a.go", Line: 4}
 		f := Finding{Severity: Warning}
 		tellHolder(in, &f, at, []stack.Frame{at}, "otherwise")
-		says := strings.Contains(f.Advice, "when the length of broken reaches 2,000, but 20,000 objects from this line are in use: that does not work. Look")
+		says := strings.Contains(f.Advice, "when the length of "+c.of+" reaches 2,000, but 20,000 objects from this line are in use: that does not work. Look")
 		if (f.Severity == Warning) != c.fails || says != c.fails {
 			t.Errorf("%s: %s %s; %v", c.name, f.Severity, f.Advice, f.Doubts)
 		}
