@@ -77,7 +77,7 @@ func searchesFew(h *hit) (name string, few int) {
 			if !strings.HasPrefix(types.ExprString(call.Fun), "slices.") || len(call.Args) == 0 {
 				continue
 			}
-			if size = h.in.code.literalSize(h.in.code.scopeAt(line.Caller), call.Args[0]); name == "" {
+			if size = literalSize(h.in.code, h.in.code.scopeAt(line.Caller), call.Args[0]); name == "" {
 				name = types.ExprString(call.Args[0])
 			}
 		}

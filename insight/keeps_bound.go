@@ -51,14 +51,15 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 				return false
 			}
 			if cond != nil && !found && comparesLength(cond) {
-				of, limit := c.lengthLimit(cond)
+				of, limit := lengthLimit(c, cond)
 				keeps := of != nil && keptIn(stores, of)
 				if anyCall(body, removes) || keeps && madeAnew(body, types.ExprString(of)) {
 					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(fn.Body, body, of, stores), depth: i}, true
 					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached")
 					id, bare := of.(*ast.Ident)
-					s := c.scopeAt(f)
-					b.alone = bare && s != nil && !s.declares(id.Name)
+					in := &scope{params: fn.Type.Params, body: fn.Body}
+					method := fn.Recv != nil && len(fn.Recv.List[0].Names) == 1 && bare && fn.Recv.List[0].Names[0].Name == id.Name
+					b.alone = bare && !method && !in.declares(id.Name)
 				}
 			}
 			_, under := n.(*ast.IfStmt)
@@ -96,7 +97,7 @@ func inStep(all, body *ast.BlockStmt, of ast.Expr, stores []keepsAt) bool {
 
 // lengthLimit are what the length in a condition is of, and the number or constant that it is
 // compared with; nil and 0 where they are not known.
-func (c *code) lengthLimit(cond ast.Expr) (of ast.Expr, limit int64) {
+func lengthLimit(c *code, cond ast.Expr) (of ast.Expr, limit int64) {
 	x := cond.(*ast.BinaryExpr)
 	for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
 		call, ok := side[0].(*ast.CallExpr)
@@ -114,7 +115,7 @@ func (c *code) lengthLimit(cond ast.Expr) (of ast.Expr, limit int64) {
 			}
 		}
 		if of != nil {
-			return of, c.constant(side[1])
+			return of, constant(c, side[1])
 		}
 	}
 	return nil, 0
@@ -122,7 +123,7 @@ func (c *code) lengthLimit(cond ast.Expr) (of ast.Expr, limit int64) {
 
 // constant is the number that an expression is by itself, or by the one constant of its name
 // in the sources; 0 where it is not known.
-func (c *code) constant(x ast.Expr) (n int64) {
+func constant(c *code, x ast.Expr) (n int64) {
 	if n, known := numberOf(x); known {
 		return n
 	}

@@ -177,7 +177,8 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)
-	tellSettings(&f, in.code, t.Frames(top.Stack), in.code.httpSettings())
+	sources := connSources{in.code}
+	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
 	return f, true
 }
 

@@ -14,6 +14,9 @@ import (
 
 // What the source sets that closes connections, or keeps few of them.
 
+// connSources looks in the sources for what decides about connections.
+type connSources struct{ *code }
+
 // connSetting is a line that does so.
 type connSetting struct {
 	at     Evidence
@@ -41,7 +44,7 @@ func httpSetting(name string, value ast.Expr) (x connSetting, ok bool) {
 }
 
 // httpSettings are those in the sources.
-func (c *code) httpSettings() (all []connSetting) {
+func (c connSources) httpSettings() (all []connSetting) {
 	c.eachSource(func(file string, s *syntax) {
 		var around []ast.Node
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -110,7 +113,7 @@ func ownerOf(around []ast.Node) string {
 }
 
 // idleSettings are the lines that let a handle of package database/sql keep no connection.
-func (c *code) idleSettings() (all []connSetting) {
+func (c connSources) idleSettings() (all []connSetting) {
 	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
@@ -133,7 +136,7 @@ func (c *code) idleSettings() (all []connSetting) {
 // settingsOn are the settings of what the lines of a stack use: those whose variable, or one
 // that it is put into, stands on one of them. Where none does, all are returned, and named is
 // false.
-func (c *code) settingsOn(frames []stack.Frame, all []connSetting) (some []connSetting, named bool) {
+func (c connSources) settingsOn(frames []stack.Frame, all []connSetting) (some []connSetting, named bool) {
 	used := map[string]bool{}
 	for _, f := range frames {
 		c.usedAt(f, used)
@@ -151,7 +154,7 @@ func (c *code) settingsOn(frames []stack.Frame, all []connSetting) (some []connS
 
 // usedAt adds the names on a frame's line: for a parameter the caller's line has one, and a
 // variable of the function may be another name of a variable from outside.
-func (c *code) usedAt(f stack.Frame, used map[string]bool) {
+func (c connSources) usedAt(f stack.Frame, used map[string]bool) {
 	fn, s := c.scopeAt(f), c.parse(f.File)
 	if fn == nil {
 		return
@@ -183,7 +186,7 @@ func (c *code) usedAt(f stack.Frame, used map[string]bool) {
 const maxHolders = 2
 
 // holding are a variable and those that are made with it: the client that has the transport.
-func (c *code) holding(owner string) []string {
+func (c connSources) holding(owner string) []string {
 	names := []string{owner}
 	for range maxHolders {
 		c.eachSource(func(_ string, s *syntax) {
@@ -224,7 +227,7 @@ func holds(names []string, name string, value ast.Expr) []string {
 
 // tellSettings puts what the source sets for the calls of a stack in front of the advice, and
 // the line in front of the evidence. What may be of others comes behind.
-func tellSettings(f *Finding, c *code, frames []stack.Frame, all []connSetting) {
+func tellSettings(f *Finding, c connSources, frames []stack.Frame, all []connSetting) {
 	some, named := c.settingsOn(frames, all)
 	slices.SortStableFunc(some, func(a, b connSetting) int { // what is sure comes first
 		switch {
@@ -263,14 +266,14 @@ const (
 )
 
 // opensWith looks at the name in the call of sql.Open that a stack leads through.
-func (c *code) opensWith(frames []stack.Frame) dsn {
+func (c connSources) opensWith(frames []stack.Frame) dsn {
 	frames = slices.DeleteFunc(slices.Clone(frames), func(f stack.Frame) bool { return c.parse(f.File) == nil })
 	for i, f := range frames {
 		for _, call := range c.lineCalls(f) {
 			if types.ExprString(call.Fun) != "sql.Open" || len(call.Args) != 2 {
 				continue
 			}
-			if fn := c.scopeAt(f); fn != nil && fixedValue(c, call.Args[1], fn, frames[i:]) {
+			if fn := c.scopeAt(f); fn != nil && fixedValue(c.code, call.Args[1], fn, frames[i:]) {
 				return dsnSame
 			}
 			return dsnOther

@@ -35,7 +35,7 @@ func TestTellSettings(t *testing.T) {
 		{"a field of something else", "var mine = pool.Options{DisableKeepAlives: true, MaxIdleConns: 3}", "Reuse", ""},
 	} {
 		f := Finding{Advice: "Reuse."}
-		code := sourceOf(head + c.declares + "\n" + use)
+		code := connSources{sourceOf(head + c.declares + "\n" + use)}
 		tellSettings(&f, code, frames, code.httpSettings())
 		if doubts := strings.Join(f.Doubts, "; "); !strings.HasPrefix(f.Advice, c.says) || !strings.Contains(doubts, c.doubts) || c.doubts == "" && doubts != "" {
 			t.Errorf("%s: %s; doubts %s", c.name, f.Advice, doubts)
@@ -44,15 +44,15 @@ func TestTellSettings(t *testing.T) {
 			t.Errorf("%s: evidence %+v", c.name, f.Evidence)
 		}
 	}
-	client := sourceOf(head + "var tr = &http.Transport{DisableKeepAlives: true}; var mine = &http.Client{Transport: tr}\n" + use)
+	client := connSources{sourceOf(head + "var tr = &http.Transport{DisableKeepAlives: true}; var mine = &http.Client{Transport: tr}\n" + use)}
 	if some, named := client.settingsOn(frames, client.httpSettings()); !named || len(some) != 1 {
 		t.Errorf("the transport of the client: %v %+v", named, some)
 	}
-	other := sourceOf(head + "var off = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}\nfunc fetch(c *http.Client) {\nc.Get(url)\n}\nfunc handle() {\nc := off; fetch(c)\n}\n")
+	other := connSources{sourceOf(head + "var off = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}\nfunc fetch(c *http.Client) {\nc.Get(url)\n}\nfunc handle() {\nc := off; fetch(c)\n}\n")}
 	if some, named := other.settingsOn(frames, other.httpSettings()); !named || len(some) != 1 {
 		t.Errorf("by another name: %v %+v", named, some)
 	}
-	idle := sourceOf("package main\n\nfunc main() {\na.SetMaxIdleConns(0)\nb.SetMaxIdleConns(-1)\nc.SetMaxIdleConns(16)\nb.Query(1)\n}\n")
+	idle := connSources{sourceOf("package main\n\nfunc main() {\na.SetMaxIdleConns(0)\nb.SetMaxIdleConns(-1)\nc.SetMaxIdleConns(16)\nb.Query(1)\n}\n")}
 	if some, named := idle.settingsOn([]stack.Frame{{Func: "main.main", File: "a.go", Line: 7}}, idle.idleSettings()); !named || len(some) != 1 || some[0].at.Line != 5 {
 		t.Errorf("the handle of the query: %v %+v", named, some)
 	}
@@ -66,12 +66,12 @@ func TestOpensWith(t *testing.T) {
 		"func handle() {\nopen(tenantOf(request))\n}":     dsnOther,
 		"func handle() {\nfind(func() { open(name) })\n}": dsnSame, // of the package
 	} {
-		got := sourceOf(open + text).opensWith([]stack.Frame{{Func: "database/sql.Open", File: "sql.go", Line: 1}, {Func: "main.open", File: "a.go", Line: 4}, {Func: "main.handle", File: "a.go", Line: 7}})
+		got := connSources{sourceOf(open + text)}.opensWith([]stack.Frame{{Func: "database/sql.Open", File: "sql.go", Line: 1}, {Func: "main.open", File: "a.go", Line: 4}, {Func: "main.handle", File: "a.go", Line: 7}})
 		if got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	if got := sourceOf(open).opensWith([]stack.Frame{{Func: "main.connect", File: "b.go", Line: 4}}); got != dsnUnknown {
+	if got := (connSources{sourceOf(open)}).opensWith([]stack.Frame{{Func: "main.connect", File: "b.go", Line: 4}}); got != dsnUnknown {
 		t.Errorf("without its source: %v", got)
 	}
 }

@@ -208,7 +208,7 @@ func within(of, x ast.Node) (found bool) {
 
 // literalSize is how many elements a slice or an array has by the source: that of the literal
 // which is all that it is ever set to, or of its type. It is 0 where that is not known.
-func (c *code) literalSize(fn *scope, x ast.Expr) int {
+func literalSize(c *code, fn *scope, x ast.Expr) int {
 	if x == nil {
 		return 0
 	}

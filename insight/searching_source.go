@@ -124,7 +124,7 @@ func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 		x.first, _ = l.source.lines(l.stmt)
 		x.kind = searchMany
 		over := g.over(n.Cond)
-		switch few := c.literalSize(g.fn, over); {
+		switch few := literalSize(c, g.fn, over); {
 		case g.beginsAt(terms):
 			x.kind = searchTable
 		case few > 0 && few <= fewElements:

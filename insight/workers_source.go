@@ -44,7 +44,7 @@ const maxWorkerCalls = 2
 
 // stateOf is what the loop uses that a stack of a worker is in: the loop furthest out, since
 // the worker lives in it.
-func (c *code) stateOf(frames []stack.Frame) workerState {
+func stateOf(c *code, frames []stack.Frame) workerState {
 	for _, f := range slices.Backward(frames) {
 		l, ok := servingLoop(loopsAround(c, f))
 		if !ok {

@@ -35,7 +35,7 @@ func TestStateOf(t *testing.T) {
 		text := "package main\n\n" + c.source + "\n"
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(text))
 		at := stack.Frame{Func: "main.f", File: "a.go", Line: 1 + strings.Count(text[:strings.Index(text, "// here")], "\n")}
-		s := NewInput(session.New(r.Open())).code.stateOf([]stack.Frame{{Func: "runtime.chansend1", File: "chan.go", Line: 1}, at})
+		s := stateOf(NewInput(session.New(r.Open())).code, []stack.Frame{{Func: "runtime.chansend1", File: "chan.go", Line: 1}, at})
 		var got []string
 		for _, x := range s.touched {
 			text := fmt.Sprintf("%s:%d", x.name, x.line)

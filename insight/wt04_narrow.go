@@ -172,9 +172,9 @@ const maxTouched = 3
 // tellWorkers says what the loop of those who serve keeps from one turn to the next: more of
 // them would split that, or race for it.
 func tellWorkers(in *Input, t *traced, q *narrow, f *Finding) {
-	state := in.code.stateOf(t.Frames(q.gate.Frees.Stack))
+	state := stateOf(in.code, t.Frames(q.gate.Frees.Stack))
 	if !state.known {
-		state = in.code.stateOf(t.Frames(q.rows[0].Cause.Site.Stack))
+		state = stateOf(in.code, t.Frames(q.rows[0].Cause.Site.Stack))
 	}
 	touched := state.touched[:min(maxTouched, len(state.touched))]
 	var names []string
