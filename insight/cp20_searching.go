@@ -2,6 +2,8 @@ package insight
 
 import (
 	"cmp"
+	"fmt"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -45,6 +47,10 @@ func tellSearch(h *hit, f *Finding) {
 	if p := stack.Package(line.Callee); p != "strings" && p != "bytes" {
 		f.Advice = lookUp
 		f.Doubts = append(f.Doubts, fewDoubt)
+		if name, few := searchesFew(h); few > 0 {
+			adviseSearch(f, handLoop{kind: searchFew, name: name, few: few})
+			f.saves = false
+		}
 		return
 	}
 	const many = "Of many terms in one text look for all at once (strings.NewReplacer, one regular expression, an index of words); of whole words or keys make a map, once, before the loop."
@@ -62,8 +68,30 @@ func tellSearch(h *hit, f *Finding) {
 	}
 }
 
+// searchesFew tells whether all lines search in a slice that is a literal of a few elements by
+// the source: the name of the first, and how many it has at most.
+func searchesFew(h *hit) (name string, few int) {
+	for _, line := range h.lines {
+		size := 0
+		for _, call := range h.in.code.lineCalls(line.Caller) {
+			if !strings.HasPrefix(types.ExprString(call.Fun), "slices.") || len(call.Args) == 0 {
+				continue
+			}
+			if size = literalSize(h.in.code, h.in.code.scopeAt(line.Caller), call.Args[0]); name == "" {
+				name = types.ExprString(call.Args[0])
+			}
+		}
+		if size == 0 || size > fewElements {
+			return "", 0
+		}
+		few = max(few, size)
+	}
+	return name, few
+}
+
 // handSearch is a loop of the program that searches, and the samples in it.
 type handSearch struct {
+	loop    handLoop
 	at      stack.Frame // its heaviest line
 	most    int64
 	samples int64
@@ -84,7 +112,8 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 	v := in.view(w.Profile)
 	type line struct {
 		at     stack.Frame
-		looped bool // one of its callers is in a loop
+		caller stack.Frame // that calls its function
+		looped bool        // one of its callers is in a loop
 	}
 	lines, total := map[line]int64{}, int64(0)
 	for id, n := range w.Profile.Samples(w.Index) {
@@ -99,6 +128,9 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 			if i = nextUser(v, frames, i); i < 0 {
 				break
 			}
+			if n == 0 {
+				x.caller = v.t.Frame(frames[i])
+			}
 			x.looped = len(loopsAround(in.code, v.t.Frame(frames[i]))) > 0
 		}
 		lines[x] += n
@@ -112,13 +144,13 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 	}
 	all := map[loopKey]*handSearch{}
 	for x, n := range lines {
-		first, ok := searchByHand(in.code, x.at, x.looped)
-		if !ok {
+		l := searchByHand(in.code, x.at, x.caller, x.looped)
+		if l.kind == searchNone {
 			continue
 		}
-		key := loopKey{x.at.Func, first}
+		key := loopKey{x.at.Func, l.first}
 		if all[key] == nil {
-			all[key] = &handSearch{lines: map[stack.Frame]int64{}}
+			all[key] = &handSearch{loop: l, lines: map[stack.Frame]int64{}}
 		}
 		all[key].add(x.at, n)
 	}
@@ -134,17 +166,38 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 			f.Severity = Warning
 		}
 		f.Evidence = []Evidence{in.lineAt(w.Entry, s.at, "%d of %d samples", s.samples, total)}
-		f.Advice = lookUp + " The time grows with the product of both loops: with twice as much of each it takes four times as long."
 		f.Verify = "Record again with the same input: the CPU time of this loop should vanish."
-		f.Doubts = []string{fewDoubt}
+		adviseSearch(&f, s.loop)
 		for at := range s.lines {
 			f.costs = append(f.costs, cost{file: at.File, line: at.Line})
 		}
-		f.saves = true
 		found = append(found, f)
 	}
 	slices.SortFunc(found, func(a, b Finding) int { return cmp.Or(b.Score-a.Score, strings.Compare(a.Summary, b.Summary)) })
 	return found[:min(len(found), 3)]
+}
+
+// adviseSearch says what to do about a loop that searches, by what it goes through. Where a map
+// gains nothing for certain, or nobody can tell, it is an info.
+func adviseSearch(f *Finding, l handLoop) {
+	if l.kind != searchMany {
+		f.Severity = Info
+		f.Verify = "Record again with the same input: the CPU time of this loop should be less."
+	}
+	switch l.kind {
+	case searchFew:
+		f.Advice = fmt.Sprintf("By the source %s has %d elements, and a map gains nothing there: search less often, where the same is looked for again, or choose by a switch where they are known.", l.name, l.few)
+	case searchFront:
+		f.Advice = "What was found moves to the front, so the time depends on how often the same is asked for: count how far the searches go, and use a map (with a list, where the order counts) if that is far."
+		f.Doubts = []string{"where what is asked for mostly stands first, a map gains nothing"}
+	case searchTable:
+		f.Advice = "The search begins at a place that is computed from what it looks for, as in a hash table: look how far it goes. Where that is more than a few steps, make the table larger, or the hash spread better; or use a map."
+		f.Doubts = []string{"where it ends after a step or two, the time is that of very many searches: make fewer of them"}
+	default:
+		f.Advice = lookUp + " The time grows with the product of both loops: with twice as much of each it takes four times as long."
+		f.Doubts = []string{fewDoubt}
+		f.saves = true
+	}
 }
 
 func (s *handSearch) add(at stack.Frame, n int64) {

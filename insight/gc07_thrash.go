@@ -1,10 +1,15 @@
 package insight
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"loupe/analysis/facts"
+	"loupe/analysis/gc"
+	"loupe/recording"
 	"loupe/value/stats"
 	"loupe/value/unit"
-	"slices"
 )
 
 var gc07 = &Rule{
@@ -51,14 +56,11 @@ func checkThrash(r *Rule, in *Input) []Finding {
 		}
 		n := one.Delta("/gc/cycles/total:gc-cycles")
 		f.Evidence = []Evidence{readFrom(one, "%.0f collections in %s; the limit set the goal of the heap in %s of the readings", n, unit.Duration(one.Length), unit.Percent(by))}
-		inSource := setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))
-		f.Evidence = append(f.Evidence, inSource...)
+		f.Evidence = append(f.Evidence, limitFrom(in, limit)...)
 		f.Verify = "Record again under the same load: the collector's share should fall below 5%."
 		f.Doubts = in.doubts()
 		adviseLimit(in, &f, one, limit)
-		if len(inSource) > 0 {
-			f.Advice += " The source sets the limit, and overrides GOMEMLIMIT of the environment: change it there."
-		}
+		f.Advice += whereLimit(in, limit)
 		return []Finding{f}
 	}
 	return []Finding{fine}
@@ -79,12 +81,73 @@ func adviseLimit(in *Input, f *Finding, from *facts.Readings, limit float64) {
 	}
 	to := *set
 	to.Limit = wanted
-	m := predicted(in, from.Round, to)
+	tellRoom(f, to, predicted(in, from.Round, to))
+}
+
+// tellRoom says what a prediction says of a larger limit; what there is to gain is that of
+// what is advised.
+func tellRoom(f *Finding, to gc.Settings, m room) {
 	switch {
 	case m.Gains:
 		f.Advice = "Raise the limit: " + to.String() + ". Or keep less (GC16 says what is kept)."
 		f.Evidence = append(f.Evidence, m.Evidence...)
+	case m.Little:
+		f.Advice = "Keep less (GC16 says what is kept), or allocate less: that is where the gain is, since twice the limit alone is predicted to change little (" + to.String() + ")."
 	case m.Why != "":
-		f.Doubts = append(f.Doubts, "how much a limit of "+mib(float64(wanted))+" gains: "+m.Why)
+		f.Doubts = append(f.Doubts, "how much a limit of "+mib(float64(to.Limit))+" gains: "+m.Why)
 	}
+}
+
+// limitOf is who has set a limit of memory.
+type limitOf int
+
+const (
+	limitUnknown limitOf = iota // the environment of the program is not known
+	limitEnv                    // GOMEMLIMIT
+	limitSource                 // a call, since the environment has another limit or none
+)
+
+// whoLimits tells who has set a limit that was in force. Of a program that was started for the
+// recording the environment is known.
+func whoLimits(m *recording.Manifest, limit float64) limitOf {
+	for _, kv := range m.Target.Env {
+		if !strings.HasPrefix(kv, "GOMEMLIMIT=") {
+			continue
+		}
+		asked, err := gc.ParseSettings(kv, gc.Settings{GOGC: 100})
+		switch {
+		case err != nil:
+			return limitUnknown
+		case asked.Limit == int64(limit):
+			return limitEnv
+		}
+	}
+	if len(m.Target.Runs) == 0 {
+		return limitUnknown
+	}
+	return limitSource
+}
+
+// limitFrom are the calls in the source that may have set the limit.
+func limitFrom(in *Input, limit float64) []Evidence {
+	if whoLimits(in.Session.Manifest(), limit) == limitEnv {
+		return nil
+	}
+	return setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))
+}
+
+// whereLimit says where the limit is to be changed, as far as that is known.
+func whereLimit(in *Input, limit float64) string {
+	calls := setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))
+	switch who := whoLimits(in.Session.Manifest(), limit); {
+	case who == limitEnv && len(calls) > 0:
+		return fmt.Sprintf(" GOMEMLIMIT of the environment is this limit: change it there. A call of debug.SetMemoryLimit (%s:%d) would override that, where it runs.", baseName(calls[0].File), calls[0].Line)
+	case who == limitEnv:
+		return " GOMEMLIMIT of the environment is this limit: change it there."
+	case len(calls) == 0:
+		return ""
+	case who == limitSource:
+		return " The source sets the limit, and overrides GOMEMLIMIT of the environment: change it there."
+	}
+	return fmt.Sprintf(" It is GOMEMLIMIT of the environment, or debug.SetMemoryLimit (%s:%d), which overrides that where it runs.", baseName(calls[0].File), calls[0].Line)
 }

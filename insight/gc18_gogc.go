@@ -52,7 +52,7 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 	}
 	to := gc.Settings{GOGC: usual, Limit: set.Collector.Limit}
 	m := predicted(in, round, to)
-	if m.Little {
+	if m.Unlikely {
 		return []Finding{r.answer(Fine, "%s; collecting took %s, but %s", text, unit.Percent(share), m.Why)}
 	}
 	f := r.answer(Found, "%s; collecting took %s (%s)", text, unit.Percent(share), source)

@@ -21,6 +21,8 @@ type room struct {
 	// Gains tells that the settings are predicted to gain enough, Little that they are
 	// predicted not to. Neither holds where nobody can tell.
 	Gains, Little bool
+	// Unlikely tells that the estimate has them gain little, however uncertain it is.
+	Unlikely bool
 }
 
 // moreRoom asks what a GOGC would do to the program of a round, with the settings
@@ -67,11 +69,12 @@ func predicted(in *Input, r *facts.Round, to gc.Settings) room {
 		return room{Why: "the goals of the collections follow from no usual GOGC: the program has a limit of memory, sets GOGC itself, or keeps a ballast, and under a limit a larger GOGC changes little"}
 	}
 	was, p := what.Recorded, what.Predictions[0]
-	if !p.GCPercent.Known() || !was.GCPercent.Known() || p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || p.GCPercent > 0.9*was.GCPercent {
-		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings), Little: true}
-	}
-	if p.Grade == gc.Poor {
-		return room{Why: fmt.Sprintf("what %s would do is too uncertain: run it and see (loupe gc -what-if has the estimate)", p.Settings)}
+	little := !p.GCPercent.Known() || !was.GCPercent.Known() || p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || p.GCPercent > 0.9*was.GCPercent
+	switch {
+	case p.Grade == gc.Poor: // nobody can say that it is little either
+		return room{Why: fmt.Sprintf("what %s would do is too uncertain: run it and see (loupe gc -what-if has the estimate)", p.Settings), Unlikely: little}
+	case little:
+		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings), Little: true, Unlikely: true}
 	}
 	text := "predicted for " + p.Settings.String() + " and the same work: " +
 		unit.Count(int64(p.Collections.Estimate+0.5)) + " collections instead of " + unit.Count(was.Collections) +

@@ -3,7 +3,6 @@ package insight
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -300,71 +299,33 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 // source tells; otherwise is the advice where it does not.
 func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, otherwise string) {
 	h, ok := sourceHolders{in.code}.holder(at, frames)
-	doubt := ""
-	if e, bounded := boundedAt(in.code, userFrames(in.code, at, frames)); bounded {
+	own := userFrames(in.code, at, frames)
+	b, bounded := boundedAt(in.code, own)
+	fails, doubt := "", ""
+	switch {
+	case bounded:
+		if fails = b.exceeded(in, own); fails != "" {
+			if !shows(f, evidenceLine(b.at)) {
+				f.Evidence = append(f.Evidence, b.at)
+			}
+			break
+		}
 		f.Severity = Info
-		doubt = fmt.Sprintf("by the source something is taken out at %s:%d when a length is reached: it may fill up to there, and no further (record until it does)", baseName(e.File), e.Line)
-	} else if h.lets.File != "" {
+		doubt = fmt.Sprintf("by the source something is taken out at %s:%d when a length is reached: it may fill up to there, and no further (record until it does)", baseName(b.at.File), b.at.Line)
+	case h.lets.File != "":
 		doubt = fmt.Sprintf("by the source %s:%d may take something out of it: what is kept for a time, or up to a bound, grows too until that is reached", baseName(h.lets.File), h.lets.Line)
 	}
 	if doubt != "" && !slices.Contains(f.Doubts, doubt) { // it may be asked for twice
 		f.Doubts = append(f.Doubts, doubt)
 	}
 	if !ok {
-		f.Advice = otherwise
+		f.Advice = fails + otherwise
 		return
 	}
-	f.Advice = h.advice
+	f.Advice = fails + h.advice
 	for _, e := range h.shows[:min(2, len(h.shows))] {
 		if !shows(f, evidenceLine(e)) {
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
-}
-
-// takesOut are the beginnings of the names of methods that take something out.
-var takesOut = []string{"Remove", "Delete", "Evict", "Pop", "Dequeue", "Drop", "Trim", "Shrink", "Expire", "Purge", "Clear", "remove", "delete", "evict", "pop", "drop", "trim", "shrink", "expire", "purge", "clear"}
-
-// boundedAt finds where one of the functions nearest to an allocation takes something out
-// when a length is reached: an if, or a loop, that compares a length and nothing else, and
-// removes. One under another condition, such as that a limit is set, may not be in force.
-func boundedAt(c *code, own []stack.Frame) (e Evidence, found bool) {
-	for _, f := range own[:min(3, len(own))] {
-		fn := c.function(f)
-		if fn == nil {
-			continue
-		}
-		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			var cond ast.Expr
-			var body *ast.BlockStmt
-			switch n := n.(type) {
-			case *ast.IfStmt:
-				cond, body = n.Cond, n.Body
-			case *ast.ForStmt:
-				cond, body = n.Cond, n.Body
-			case *ast.FuncLit:
-				return false
-			}
-			if cond != nil && !found && comparesLength(cond) && anyCall(body, removes) {
-				e, found = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached"), true
-			}
-			_, under := n.(*ast.IfStmt)
-			return !under
-		})
-	}
-	return e, found
-}
-
-// comparesLength tells of a condition that it asks whether a length has reached something.
-func comparesLength(cond ast.Expr) bool {
-	x, ok := cond.(*ast.BinaryExpr)
-	if !ok || x.Op != token.GTR && x.Op != token.GEQ && x.Op != token.LSS && x.Op != token.LEQ {
-		return false
-	}
-	return anyCall(x, func(name string) bool { return name == "len" || name == "Len" || name == "Size" })
-}
-
-// removes tells of a function, by its name, that it takes something out.
-func removes(name string) bool {
-	return slices.ContainsFunc(takesOut, func(p string) bool { return strings.HasPrefix(name, p) })
 }

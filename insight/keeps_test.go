@@ -139,12 +139,50 @@ func TestBoundedAt(t *testing.T) {
 		"c.m[k] = make([]byte, 512)\nif c.limit > 0 {\nif len(c.m) > c.limit {\ndelete(c.m, k)\n}\n}": false,
 		"c.m[k] = make([]byte, 512)\nif c.limit > 0 && len(c.m) > c.limit {\ndelete(c.m, k)\n}":       false,
 		"c.m[k] = make([]byte, 512)": false,
+		"young[k] = make([]byte, 512)\nif len(young) >= 5000 {\nold, young = young, map[int][]byte{}\n}": true,
+		"young[k] = make([]byte, 512)\nif len(args) >= 2 {\nargs = nil\n}":                               false,
 	} {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+body+"\n}\n"))
 		at := stack.Frame{Func: "main.f", File: "a.go", Line: 4}
 		if _, got := boundedAt(NewInput(session.New(r.Open())).code, []stack.Frame{at}); got != want {
 			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+// TestExceeded: a bound of the source that far more is in use than is said to fail; up to it, or
+// where nobody can say how many there are, it is a reason to wait.
+func TestExceeded(t *testing.T) {
+	const adds = "\tbroken[k] = make([]byte, 4096)\n"
+	for _, c := range []struct {
+		name, of, source string
+		objects          int64
+		fails            bool
+	}{
+		{"a map of which there may be many", "m", "func (m cache) add(k int) {\n\tm[k] = make([]byte, 4096)\n\tif len(m) > 2000 {\n\t\tdelete(m, k)\n\t}\n}\n", 20000, true},
+		{"by a list of keys", "order", "func add(k int) {\n" + adds + "\torder = append(order, k)\n\tif len(order) > 2000 {\n\t\tdelete(broken, order[0]+1)\n\t\torder = order[1:]\n\t}\n}\n", 20000, true},
+		{"far more", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, true},
+		{"by a constant", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > most {\n\t\tdelete(broken, k)\n\t}\n}\nconst most = 2000\n", 20000, true},
+		{"by a variable", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > most {\n\t\tdelete(broken, k)\n\t}\n}\nvar most = 2000\n", 20000, false},
+		{"two generations", "broken", "func add(k int) {\n" + adds + "\tif len(broken) > 2000 {\n\t\told, broken = broken, map[int][]byte{}\n\t}\n}\n", 4000, false},
+		{"of something else", "broken", "func add(k int) {\n" + adds + "\tif len(args) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, false},
+		{"by a list for some alone", "broken", "func add(k int) {\n" + adds + "\tif some(k) {\n\t\torder = append(order, k)\n\t}\n\tif len(order) > 2000 {\n\t\tdelete(broken, order[0])\n\t}\n}\n", 20000, false},
+		{"many for each", "broken", "func add(k int) {\n\tfor {" + adds + "\t}\n\tif len(broken) > 2000 {\n\t\tdelete(broken, k)\n\t}\n}\n", 20000, false},
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase heap 9s..10s profiler=heap\n")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package shop\n\n"+c.source))
+		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap, Phase: "heap"}, heapProfile(column{"main.main shop.add:/src/a.go:4", []int64{c.objects, c.objects * 4096, c.objects, c.objects * 4096}}))
+		in := NewInput(session.New(r.Open()))
+		at := stack.Frame{Func: "shop.add", File: "/src/a.go", Line: 4}
+		f := Finding{Severity: Warning}
+		tellHolder(in, &f, at, []stack.Frame{at}, "otherwise")
+		says := strings.Contains(f.Advice, "when the length of "+c.of+" reaches 2,000, but 20,000 objects from this line are in use: that does not work. Look")
+		if c.name == "a map of which there may be many" {
+			says = strings.Contains(f.Advice, "that does not work, or there are many of these, each with a bound of its own")
+		}
+		if (f.Severity == Warning) != c.fails || says != c.fails {
+			t.Errorf("%s: %s %s; %v", c.name, f.Severity, f.Advice, f.Doubts)
 		}
 	}
 }

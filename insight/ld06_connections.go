@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"loupe/analysis/compare"
@@ -123,9 +124,11 @@ func closedByServer(r *Rule, in *Input, all []loadRound) (Finding, bool) {
 }
 
 // readLoop is the goroutine that net/http starts for each connection that a
-// client opens; roundTrip is where one waits for an answer.
+// client opens, to read from it, writeLoop that to write to it; roundTrip is where one waits
+// for an answer.
 const (
 	readLoop  = "net/http.(*persistConn).readLoop"
+	writeLoop = "net/http.(*persistConn).writeLoop"
 	roundTrip = "net/http.(*persistConn).roundTrip"
 )
 
@@ -147,33 +150,35 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 		}
 	}
 	var top *sched.Block
-	var waits int64
+	var answers, most int64
 	for _, b := range t.Blocks {
-		if t.through(b, roundTrip) {
-			waits += b.Wait.Count
-			if top == nil || b.Wait.Count > top.Wait.Count {
-				top = b
+		if t.through(b.Stack, roundTrip) {
+			n := t.answersAt(b)
+			if answers += n; top == nil || n > most {
+				top, most = b, n
 			}
 		}
 	}
 	served := int64(l.Len())
-	share := float64(opened) / float64(max(1, min(waits, served)))
-	if waits == 0 {
+	share := float64(opened) / float64(max(1, min(answers, served)))
+	if top == nil {
 		return r.answer(Fine, "the program asked nobody by HTTP"), true
 	}
-	if float64(waits) < r.param("requests") || share < r.param("opened") {
-		return r.answer(Fine, "the program opened %s while it waited %s times for answers of others", unit.Plural(opened, "connection"), unit.Count(waits)), true
+	if float64(answers) < r.param("requests") || share < r.param("opened") {
+		return r.answer(Fine, "the program opened %s for %s of others that it waited for", unit.Plural(opened, "connection"), unit.Plural(answers, "answer")), true
 	}
-	f = r.answer(Found, "while it answered %s requests the program opened %s connections to others, for %s waits for their answers", unit.Count(served), unit.Count(opened), unit.Count(waits))
+	f = r.answer(Found, "while it answered %s requests the program opened %s connections to others, for %s", unit.Count(served), unit.Count(opened), unit.Plural(answers, "answer"))
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, "connections for each request")
-	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for answers, %s times", unit.Count(top.Wait.Count))}
+	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for %s", unit.Plural(most, "answer"))}
 	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and set MaxIdleConnsPerHost of its Transport (2, unless the program has set it) to at least the number of requests that are under way to one host."
 	if in.code.closesBodies(t.Site(top.Stack)) {
 		f.Advice = "The body is closed there: look whether that is so on every way out, also where the status is an error, and read each answer to its end before (io.Copy(io.Discard, resp.Body)), or the connection is thrown away; use one http.Client for all; and set MaxIdleConnsPerHost of its Transport (2, unless the program has set it) to at least the number of requests that are under way to one host."
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)
+	sources := connSources{in.code}
+	tellSettings(&f, sources, t.Frames(top.Stack), sources.httpSettings())
 	return f, true
 }
 
@@ -196,14 +201,28 @@ func (c *code) closesBodies(at stack.Frame) (closes bool) {
 	return closes
 }
 
-// through tells whether a stack leads through a function.
-func (t *traced) through(b *sched.Block, function string) bool {
-	for _, f := range t.Reader.Stacks().Frames(b.Stack) {
-		if t.Reader.Stacks().Frame(f).Func == function {
-			return true
+// answersAt is how many answers came at a line where one waits for them. Each has up to two
+// waits: one that ends when the request is written, and one when the answer is there. The last
+// one is left out where the answer is there by then.
+func (t *traced) answersAt(b *sched.Block) int64 {
+	var read, written int64
+	for _, w := range b.Wakers {
+		switch {
+		case t.through(w.Stack, readLoop):
+			read += w.Count
+		case t.through(w.Stack, writeLoop):
+			written += w.Count
 		}
 	}
-	return false
+	if read+written == 0 { // who has ended them is not known
+		return b.Wait.Count
+	}
+	return max(read, written)
+}
+
+// through tells whether a stack leads through a function.
+func (t *traced) through(id stack.ID, function string) bool {
+	return slices.ContainsFunc(t.Frames(id), func(f stack.Frame) bool { return f.Func == function })
 }
 
 // handshakes looks at the CPU time of TLS handshakes.

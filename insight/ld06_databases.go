@@ -58,6 +58,13 @@ func handles(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Advice = "Open it once and keep one handle for all (sql.Open at the start of the program): it is a pool of connections, is used by many goroutines at once, and keeps connections open between them. Close it when the program ends, if at all."
 	f.Verify = "Record a trace under the same load: no handle should be opened in it."
 	f.Doubts = in.traceDoubts(t)
+	switch (connSources{in.code}).opensWith(t.Frames(most.Creator)) {
+	case dsnOther:
+		f.Advice = "By the source the name of the database (the DSN) may be another one each time: keep one handle for each name, as many of them as are in use; or one handle for all, where the query can choose (a schema, a column). One handle is a pool of connections, and is used by many goroutines at once."
+		f.Verify = "Record a trace under the same load: hardly a handle should be opened in it."
+	case dsnUnknown:
+		f.Doubts = append(f.Doubts, "where the name of the database (the DSN) is another one each time, each name needs a handle of its own: keep those")
+	}
 	return f, true
 }
 
@@ -89,12 +96,17 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	f.Impact = exactly(share, "share of the waits for databases")
 	frames := t.Frames(most.Stack)
 	f.Evidence = []Evidence{t.seenAt(frames, aboveSQL(in, frames), "%s waits for a new connection", unit.Count(most.Wait.Count))}
-	f.Evidence = append(f.Evidence, in.code.callsIn("SetMaxIdleConns", func(_ *ast.File, call *ast.CallExpr) bool {
-		return strings.HasSuffix(types.ExprString(call.Fun), ".SetMaxIdleConns")
-	})...)
+	sources := connSources{in.code}
+	set := sources.idleSettings()
+	if len(set) == 0 {
+		f.Evidence = append(f.Evidence, in.code.callsIn("SetMaxIdleConns", func(_ *ast.File, call *ast.CallExpr) bool {
+			return strings.HasSuffix(types.ExprString(call.Fun), ".SetMaxIdleConns")
+		})...)
+	}
 	f.Advice = "Keep as many idle connections as are in use at once (SetMaxIdleConns; it is 2 unless the program sets it), bound how many there may be (SetMaxOpenConns), and let them live (SetConnMaxLifetime and SetConnMaxIdleTime of minutes)."
 	f.Verify = "Record a trace under the same load: hardly a connection should be made in it."
 	f.Doubts = in.traceDoubts(t)
+	tellSettings(&f, sources, frames, set)
 	return f, true
 }
 

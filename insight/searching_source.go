@@ -77,54 +77,102 @@ func setBy(loop ast.Node, x ast.Expr) bool {
 	return found
 }
 
+// handKind is how a loop searches, by its source.
+type handKind int
+
+const (
+	searchNone  handKind = iota
+	searchMany           // through as many as there are
+	searchFew            // through a literal of a few elements
+	searchFront          // what was found moves to the front
+	searchTable          // it begins where what it looks for belongs: a hash table
+)
+
+// handLoop is a loop that searches.
+type handLoop struct {
+	kind  handKind
+	first int    // its line
+	name  string // what it goes through, where it is a few
+	few   int    // how many these are
+}
+
 // searchByHand finds, around a line, a loop that compares what it goes through with something
 // that stays the same in it and is no literal, and ends when it is found; it stands in another
-// loop, or its function is called in one, as looped says. first is its line.
-func searchByHand(c *code, f stack.Frame, looped bool) (first int, found bool) {
+// loop, or its function is called in one, as looped says. One that begins where the last
+// search has ended is none: it reads everything once. caller is the frame that calls the
+// function, or the zero frame.
+func searchByHand(c *code, f, caller stack.Frame, looped bool) (x handLoop) {
 	loops := loopsAround(c, f)
 	if len(loops) == 0 || len(loops) == 1 && !looped {
-		return 0, false
+		return x
 	}
 	l := loops[len(loops)-1]
-	var variables []ast.Expr
+	names := l.variables()
+	for _, s := range l.body.List {
+		n, ok := s.(*ast.IfStmt)
+		if !ok || !endsSearch(n.Body.List) {
+			continue
+		}
+		terms := looksUp(n.Cond, names)
+		if len(terms) == 0 {
+			continue
+		}
+		g := &gone{c: c, at: f, caller: caller, l: l, names: names, fn: c.scopeAt(f)}
+		if g.fn == nil || g.movesOn() {
+			return x
+		}
+		x.first, _ = l.source.lines(l.stmt)
+		x.kind = searchMany
+		over := g.over(n.Cond)
+		switch few := literalSize(c, g.fn, over); {
+		case g.beginsAt(terms):
+			x.kind = searchTable
+		case few > 0 && few <= fewElements:
+			x.kind, x.name, x.few = searchFew, types.ExprString(over), few
+		case over != nil && movesToFront(n.Body, types.ExprString(over)):
+			x.kind = searchFront
+		}
+		return x
+	}
+	return x
+}
+
+// variables are the names of a loop's own.
+func (l loop) variables() map[string]bool {
+	var all []ast.Expr
 	switch n := l.stmt.(type) {
 	case *ast.RangeStmt:
-		variables = []ast.Expr{n.Key, n.Value}
+		all = []ast.Expr{n.Key, n.Value}
 	case *ast.ForStmt:
 		if a, ok := n.Init.(*ast.AssignStmt); ok {
-			variables = a.Lhs
+			all = a.Lhs
 		}
 	}
 	names := map[string]bool{}
-	for _, v := range variables {
+	for _, v := range all {
 		if id, ok := v.(*ast.Ident); ok && id.Name != "_" {
 			names[id.Name] = true
 		}
 	}
-	for _, s := range l.body.List {
-		n, ok := s.(*ast.IfStmt)
-		if ok && looksUp(n.Cond, names) && endsSearch(n.Body.List) {
-			first, _ = l.source.lines(l.stmt)
-			return first, true
-		}
-	}
-	return 0, false
+	return names
 }
 
-// looksUp tells of a condition that it compares something of a loop's variables with
-// something else that is no literal.
-func looksUp(cond ast.Expr, names map[string]bool) (found bool) {
+// looksUp are what a condition compares something of a loop's variables with, where that is
+// no literal.
+func looksUp(cond ast.Expr, names map[string]bool) (terms []ast.Expr) {
 	ast.Inspect(cond, func(n ast.Node) bool {
 		x, ok := n.(*ast.BinaryExpr)
 		if !ok || x.Op != token.EQL {
 			return true
 		}
 		for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
-			found = found || mentionsAny(side[0], names) && !mentionsAny(side[1], names) && rootName(side[1]) != "" && rootName(side[1]) != "nil"
+			if mentionsAny(side[0], names) && !mentionsAny(side[1], names) && rootName(side[1]) != "" && rootName(side[1]) != "nil" {
+				terms = append(terms, side[1])
+			}
 		}
 		return true
 	})
-	return found
+	return terms
 }
 
 // endsSearch tells of statements that they leave the loop, or go on with the next turn of one

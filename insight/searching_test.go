@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"strings"
 	"testing"
 
 	"loupe/format/profile/profiletest"
@@ -28,8 +29,43 @@ func TestSearchByHand(t *testing.T) {
 		r := recordingtest.New("title x")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\n\nfunc f() {\n"+c.body+"\n}\n"))
 		in := NewInput(session.New(r.Open()))
-		if _, got := searchByHand(in.code, stack.Frame{Func: "main.f", File: "a.go", Line: 6}, c.calledIn); got != c.want {
+		if got := searchByHand(in.code, stack.Frame{Func: "main.f", File: "a.go", Line: 6}, stack.Frame{}, c.calledIn).kind == searchMany; got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestSearchKind: a loop that goes on where it has ended, a hash table, a few elements and a list
+// that moves to the front what was found are told from a search through many. The comparison is in the line
+// that says so.
+func TestSearchKind(t *testing.T) {
+	const called = "func g() {\nfor rest := text; ; {\ni := f(rest, k) // caller\nrest = rest[i+1:]\n}\n}\n"
+	for _, c := range []struct {
+		name, source string
+		want         handKind
+	}{
+		{"many", "func f(k int) int {\nfor i, v := range list {\nif v == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchMany},
+		{"the caller cuts the text", "func f(b []byte, k byte) int {\nfor i := range b {\nif b[i] == k { // here\nreturn i\n}\n}\nreturn -1\n}\n" + called, searchNone},
+		{"the caller keeps the text", "func f(b []byte, k byte) int {\nfor i := range b {\nif b[i] == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor _, k := range all {\ni := f(text, k) // caller\nn += i\n}\n}\n", searchMany},
+		{"the reader keeps its place", "func (r *reader) f() int {\nfor i := r.pos; i < len(r.b); i++ {\nif r.b[i] == r.comma { // here\nr.pos = i + 1\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nr.f() // caller\n}\n}\n", searchNone},
+		{"the caller keeps the place", "func f(b []byte, from int, k byte) int {\nfor i := from; i < len(b); i++ {\nif b[i] == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\npos := 0\nfor {\nnext := f(b, pos, k) // caller\npos = next + 1\n}\n}\n", searchNone},
+		{"one that is taken out", "func g() {\nfor _, k := range all {\nfor i := range list {\nif list[i] == k { // here\nlist = append(list[:i], list[i+1:]...)\nbreak\n}\n}\n}\n}\n", searchMany},
+		{"a chain", "func f(k int) *node {\nfor n := heads[k&4095]; n != nil; n = n.next {\nif n.k == k { // here\nreturn n\n}\n}\nreturn nil\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchTable},
+		{"a bucket", "func f(k string) int {\nh := hash(k) % 64\nfor _, e := range buckets[h] {\nif e.k == k { // here\nreturn e.v\n}\n}\nreturn 0\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchTable},
+		{"probing", "func f(k int) int {\nh := k * 7 >> 3\nfor i := h; ; i++ {\nif table[i&255] == k { // here\nreturn i\n}\n}\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchTable},
+		{"a part of many", "func f(r row) int {\nfor _, e := range byUser[r.user] {\nif e.id == r.id { // here\nreturn e.v\n}\n}\nreturn 0\n}\nfunc g() {\nfor {\nf(r) // caller\n}\n}\n", searchMany},
+		{"a ring", "func f(k int) int {\nfor j := 0; j < len(ring); j++ {\nif ring[(head+j)%len(ring)] == k { // here\nreturn j\n}\n}\nreturn 0\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchMany},
+		{"a few", "var list = []int{1, 2, 3, 5, 8}\nfunc f(k int) int {\nfor i, v := range list {\nif v == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchFew},
+		{"a few at first", "var list = []int{1, 2, 3, 5, 8}\nfunc f(k int) int {\nfor i, v := range list {\nif v == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nlist = append(list, k)\nfor {\nf(k) // caller\n}\n}\n", searchMany},
+		{"an array of a node", "type node struct { keys [8]int }\nfunc (b *node) f(k int) int {\nfor i := 0; i < b.n; i++ {\nif b.keys[i] == k { // here\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nb.f(k) // caller\n}\n}\n", searchFew},
+		{"to the front", "func f(k int) int {\nfor i, v := range list {\nif v == k { // here\ncopy(list[1:i+1], list[:i])\nlist[0] = k\nreturn i\n}\n}\nreturn -1\n}\nfunc g() {\nfor {\nf(k) // caller\n}\n}\n", searchFront},
+		{"changed in place", "func f(k, n int) {\nfor i, v := range list {\nif v == k { // here\nlist[i] = n\nreturn\n}\n}\n}\nfunc g() {\nfor {\nf(k, n) // caller\n}\n}\n", searchMany},
+	} {
+		text := "package main\n\n" + c.source
+		line := func(mark string) int { return 1 + strings.Count(text[:max(0, strings.Index(text, mark))], "\n") }
+		caller := stack.Frame{Func: "main.g", File: "a.go", Line: line("// caller")}
+		if got := searchByHand(sourceOf(text), stack.Frame{Func: "main.f", File: "a.go", Line: line("// here")}, caller, true); got.kind != c.want {
+			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
 		}
 	}
 }
@@ -58,4 +94,23 @@ func TestCP20ByHand(t *testing.T) {
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.f:/src/a.go:6 shop.g:/src/b.go:1\n= 60                40\n"))
 	f := expect(t, "a nested loop", r, "CP20", Found, "60.0% of the CPU time goes into a loop in shop.f at a.go:6 that compares one after the other until it finds one")
 	severity(t, "CP20", f, Warning)
+}
+
+// TestCP20Few: a search through a few elements, and one in a list that moves what was found to
+// its front, are no warnings, and no gain is told of them.
+func TestCP20Few(t *testing.T) {
+	for source, says := range map[string]string{
+		"var list = []int{1, 2}\nfunc f(k int) int {\nfor i, v := range list {\nif v == k {\nreturn i\n}\n}\nreturn 0\n}\n":          "By the source list has 2 elements",
+		"\nfunc f(k int) int {\nfor i, v := range list {\nif v == k {\nlist[0], list[i] = v, list[0]\nreturn 0\n}\n}\nreturn 0\n}\n": "moves to the front",
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package main\n\n"+source))
+		r.Put(recording.Entry{Path: "source/b.go", Kind: recording.Source, Source: "/src/b.go"}, []byte("package main\n\nfunc g() {\nfor {\nf(1)\n}\n}\n"))
+		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.g:/src/b.go:5 shop.h:/src/c.go:1\nshop.f:/src/a.go:6\n= 60                40\n"))
+		f := expect(t, says, r, "CP20", Found, "compares one after the other")
+		severity(t, says, f, Info)
+		if f.saves || !strings.Contains(f.Advice, says) || strings.Contains(f.Advice, "four times") {
+			t.Errorf("%s: %v %s", says, f.saves, f.Advice)
+		}
+	}
 }

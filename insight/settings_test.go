@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"loupe/analysis/gc"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -71,6 +72,26 @@ func TestGC07(t *testing.T) {
 	expect(t, "it rests", underLimit(63, 50, 100, 0.05), "GC07", Fine, "5.00%")
 	expect(t, "room", underLimit(50, 50, 100, 0.5), "GC07", Fine, "78.1%")
 	expect(t, "GOGC decides", underLimit(63, 50, 10, 0.5), "GC07", Fine, "0% of the readings")
+	for _, c := range []struct{ name, env, set, says, never string }{
+		{"by the environment", "GOMEMLIMIT=64MiB", "", "GOMEMLIMIT of the environment is this limit", "overrides"},
+		{"by the environment, though a call may", "GOMEMLIMIT=64MiB", "n", "GOMEMLIMIT of the environment is this limit", "The source sets"},
+		{"by the source", "GOMEMLIMIT=100MiB", "64 << 20", "The source sets the limit", "is this limit"},
+		{"by the source alone", "GOGC=100", "n", "The source sets the limit", "is this limit"},
+		{"by a call of another number", "GOMEMLIMIT=64MiB", "32 << 20", "GOMEMLIMIT of the environment is this limit", "debug.SetMemoryLimit"},
+		{"of a program that runs already", "", "n", "It is GOMEMLIMIT of the environment, or debug.SetMemoryLimit (a.go:5)", "The source sets"},
+	} {
+		r := underLimit(63, 50, 100, 0.5)
+		if c.env != "" {
+			r.Manifest.Target.Env = []string{c.env}
+			r.Manifest.Target.Runs = []recording.Run{{PID: 7}}
+		}
+		if c.set != "" {
+			r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte("package main\nimport \"runtime/debug\"\nvar n int64\nfunc main() {\ndebug.SetMemoryLimit("+c.set+")\n}\n"))
+		}
+		if f := answers(t, r, "GC07")[0]; !strings.Contains(f.Advice, c.says) || strings.Contains(f.Advice, c.never) {
+			t.Errorf("%s: %s\nwant %q, never %q", c.name, f.Advice, c.says, c.never)
+		}
+	}
 	unlimited := reading("", "/memory/classes/total:bytes /memory/classes/heap/released:bytes /gc/gomemlimit:bytes", func(int) []float64 { return []float64{100, 0, 9223372036854775807} })
 	expect(t, "no limit", unlimited, "GC07", Fine, "no limit")
 }
@@ -269,5 +290,24 @@ func TestSC12(t *testing.T) {
 	severity(t, "at a line", f, Warning)
 	if len(f.Evidence) != 2 || f.Evidence[1].Line != 9 {
 		t.Errorf("evidence %+v", f.Evidence)
+	}
+}
+
+// TestTellRoom: what the advice says of a larger limit agrees with the prediction.
+func TestTellRoom(t *testing.T) {
+	to := gc.Settings{GOGC: 100, Limit: 240 * mb}
+	for _, c := range []struct {
+		m            room
+		says, doubts string
+	}{
+		{room{Gains: true}, "Raise the limit: GOGC=100 GOMEMLIMIT=240MiB", ""},
+		{room{Little: true, Unlikely: true, Why: "it is predicted to change little"}, "Keep less (GC16 says what is kept), or allocate less: that is where the gain is", ""},
+		{room{Unlikely: true, Why: "too uncertain"}, "as it was", "gains: too uncertain"},
+	} {
+		f := Finding{Advice: "as it was"}
+		tellRoom(&f, to, c.m)
+		if doubts := strings.Join(f.Doubts, "; "); !strings.HasPrefix(f.Advice, c.says) || !strings.HasSuffix(doubts, c.doubts) || c.doubts == "" && doubts != "" {
+			t.Errorf("%+v: %s; doubts %s", c.m, f.Advice, doubts)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -140,6 +141,9 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	f.Advice = narrowAdvice(q)
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
 	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that is what has to become faster, or the load is too much")
+	if q.gate.Workers && q.gate.Kind.Key() != "pool" {
+		tellWorkers(in, t, q, &f)
+	}
 	if q.computes() {
 		f.Severity = Info
 		f.Doubts = append(f.Doubts, "those inside compute: more at once help only as far as CPUs are free")
@@ -160,4 +164,55 @@ func narrowAdvice(q *narrow) string {
 		return "Let more of them in at once: a channel of capacity 1, or one token, is a lock. Do what waits outside of it, and guard with it only what must not happen twice at a time."
 	}
 	return "Let more of them in at once: raise the capacity of the semaphore or channel as far as what is behind it can bear; or hold the slot for less, only around the call that it protects."
+}
+
+// maxTouched is how many variables of a worker are named.
+const maxTouched = 3
+
+// tellWorkers says what the loop of those who serve keeps from one turn to the next: more of
+// them would split that, or race for it.
+func tellWorkers(in *Input, t *traced, q *narrow, f *Finding) {
+	state := stateOf(in.code, t.Frames(q.gate.Frees.Stack))
+	if !state.known {
+		state = stateOf(in.code, t.Frames(q.rows[0].Cause.Site.Stack))
+	}
+	touched := state.touched[:min(maxTouched, len(state.touched))]
+	var names []string
+	for _, x := range touched {
+		what := "the loop that serves changes %s, which is there before it"
+		if x.open {
+			what = "the loop that serves uses %s, which is open before it"
+		}
+		f.Evidence = append(f.Evidence, in.code.shownAt(x.file, x.line, what, x.name))
+		names = append(names, x.name)
+	}
+	kept := strings.Join(names, ", ")
+	switch {
+	case !state.known:
+		f.Doubts = append(f.Doubts, "whoever serves may have state of its own, or keep an order: then more workers, or a goroutine for each request, would split the state, race for it or break the order")
+	case len(touched) == 0:
+		f.Doubts = append(f.Doubts, "more workers finish in another order: look whether somebody relies on it")
+	case q.gate.Width > 1 && !slices.ContainsFunc(touched, func(x touch) bool { return !x.own }):
+		f.Advice = "Start more workers, each with " + kept + " of its own, as many as what they wait for can serve at once. Where each serves its own keys, divide the keys anew."
+		f.Doubts = append(f.Doubts, "each worker may have to do what belongs together in its order")
+	default:
+		f.Advice = fmt.Sprintf("Do not just start more workers: by the source the loop keeps %s from one turn to the next. More of them would split that, race for it, or break its order. ", kept) + shorterTurns(q) +
+			" Or start one worker for each part of the keys, with its own state, where different keys do not depend on each other."
+		f.Verify = "Record again under the same load: this wait should shrink, and requests per second grow."
+		f.Doubts = append(f.Doubts, "the order of the requests may matter too: then one worker is right, and shorter turns alone help")
+	}
+}
+
+// shorterTurns is how one worker gets through more, by what its turns wait for.
+func shorterTurns(q *narrow) string {
+	const take = "Make each turn shorter: take all requests that are there at once, "
+	switch q.rows[0].Cause.Kind.Key() {
+	case "file_call":
+		return take + "write them, and flush or fsync once for all before they are answered (group commit)."
+	case "network", "socket_call":
+		return take + "send them together, and wait once for the answers (a batch or a pipeline)."
+	case "running", "runnable":
+		return "Make each turn shorter: compute before a request is handed over what does not need this state."
+	}
+	return take + "and do what waits once for all of them; do outside what does not need this state."
 }

@@ -168,6 +168,49 @@ func (k *InUse) InObjects(at stack.Frame, size uint64) (kept int64) {
 	return k.SizesAt(at)[int64(size)]
 }
 
+// ObjectsThrough is how many objects of one size, at most, are in use in one heap profile that
+// were allocated through frames of the user's code, the line of the allocation first. It is 0 where
+// the profiles do not count objects, or have seen fewer of them than least.
+func (f *Facts) ObjectsThrough(frames []stack.Frame, least int64) (most int64) {
+	isUser := f.session.Scope().IsUser
+	through := func(all []stack.Frame) bool {
+		all = slices.DeleteFunc(all, func(x stack.Frame) bool { return !isUser(x) })
+		return len(all) >= len(frames) && slices.EqualFunc(all[:len(frames)], frames, func(a, b stack.Frame) bool {
+			return a.Func == b.Func && a.File == b.File && a.Line == b.Line
+		})
+	}
+	for _, e := range f.Manifest.Of(recording.Heap) {
+		p, err := f.session.ProfileAt(e.Path)
+		if err != nil {
+			continue
+		}
+		objects, oerr := p.Index("inuse_objects")
+		space, serr := p.Index("inuse_space")
+		if oerr != nil || serr != nil {
+			continue
+		}
+		seen, _ := p.Observations(space)
+		bySize, seenOf := map[int64]int64{}, map[int64]int64{}
+		for i, id := range p.StackIDs {
+			n, w := p.Values[objects][i], p.Values[space][i]
+			if n <= 0 || !through(Frames(p.Stacks, id)) {
+				continue
+			}
+			size := int64(float64(w)/float64(n) + 0.5)
+			bySize[size] += n
+			if i < len(seen) {
+				seenOf[size] += seen[i]
+			}
+		}
+		for size, n := range bySize {
+			if seenOf[size] >= least {
+				most = max(most, n)
+			}
+		}
+	}
+	return most
+}
+
 // StillInUse tells of each sample of a profile of allocations whether most of what it
 // has allocated is in use: nothing was let go that could be used again, so that it says
 // what is kept and not how fast memory is used up. It is false where the profile does not

@@ -1,0 +1,228 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/value/stack"
+	"loupe/value/unit"
+)
+
+// Bounds in the source: where something is taken out of what holds memory, and whether that
+// works.
+
+// takesOut are the beginnings of the names of methods that take something out.
+var takesOut = []string{"Remove", "Delete", "Evict", "Pop", "Dequeue", "Drop", "Trim", "Shrink", "Expire", "Purge", "Clear", "remove", "delete", "evict", "pop", "drop", "trim", "shrink", "expire", "purge", "clear"}
+
+// bound is where the source takes something out when a length is reached.
+type bound struct {
+	at    Evidence
+	of    ast.Expr // what the length is of
+	limit int64    // 0 where the source does not say it
+	keeps bool     // what the line allocates goes into it
+	depth int      // the function that does it, by its frame
+	alone bool     // it is of a variable of the package: there is one of it
+}
+
+// boundedAt finds where one of the functions nearest to an allocation takes something out
+// when a length is reached: an if, or a loop, that compares a length and nothing else, and
+// removes, or makes what it is of anew. One under another condition, such as that a limit is
+// set, may not be in force.
+func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
+	stores := c.storesOf(own)
+	for i, f := range own[:min(3, len(own))] {
+		fn := c.function(f)
+		if fn == nil {
+			continue
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			var cond ast.Expr
+			var body *ast.BlockStmt
+			switch n := n.(type) {
+			case *ast.IfStmt:
+				cond, body = n.Cond, n.Body
+			case *ast.ForStmt:
+				cond, body = n.Cond, n.Body
+			case *ast.FuncLit:
+				return false
+			}
+			if cond != nil && !found && comparesLength(cond) {
+				of, limit := lengthLimit(c, cond)
+				keeps := of != nil && keptIn(stores, of)
+				if anyCall(body, removes) || keeps && madeAnew(body, types.ExprString(of)) {
+					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(fn.Body, body, of, stores), depth: i}, true
+					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached")
+					id, bare := of.(*ast.Ident)
+					in := &scope{params: fn.Type.Params, body: fn.Body}
+					method := fn.Recv != nil && len(fn.Recv.List[0].Names) == 1 && bare && fn.Recv.List[0].Names[0].Name == id.Name
+					b.alone = bare && !method && !in.declares(id.Name)
+				}
+			}
+			_, under := n.(*ast.IfStmt)
+			return !under
+		})
+	}
+	return b, found
+}
+
+// keptIn tells whether a variable is what is stored into.
+func keptIn(stores []keepsAt, x ast.Expr) bool {
+	return slices.ContainsFunc(stores, func(k keepsAt) bool { return lastName(k.container) == lastName(types.ExprString(x)) })
+}
+
+// inStep tells of another variable, such as a list of the keys, that a function adds one to it
+// each time, and that what is stored into is deleted from when it is too long.
+func inStep(all, body *ast.BlockStmt, of ast.Expr, stores []keepsAt) bool {
+	text := types.ExprString(of)
+	adds := slices.ContainsFunc(all.List, func(s ast.Stmt) bool {
+		a, ok := s.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || types.ExprString(a.Lhs[0]) != text {
+			return false
+		}
+		call, ok := a.Rhs[0].(*ast.CallExpr)
+		return ok && types.ExprString(call.Fun) == "append" && types.ExprString(call.Args[0]) == text
+	})
+	deletes := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		deletes = deletes || ok && types.ExprString(call.Fun) == "delete" && keptIn(stores, call.Args[0])
+		return !deletes
+	})
+	return adds && deletes
+}
+
+// lengthLimit are what the length in a condition is of, and the number or constant that it is
+// compared with; nil and 0 where they are not known.
+func lengthLimit(c *code, cond ast.Expr) (of ast.Expr, limit int64) {
+	x := cond.(*ast.BinaryExpr)
+	for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
+		call, ok := side[0].(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		switch f := call.Fun.(type) {
+		case *ast.Ident:
+			if f.Name == "len" && len(call.Args) == 1 {
+				of = call.Args[0]
+			}
+		case *ast.SelectorExpr:
+			if f.Sel.Name == "Len" {
+				of = f.X
+			}
+		}
+		if of != nil {
+			return of, constant(c, side[1])
+		}
+	}
+	return nil, 0
+}
+
+// constant is the number that an expression is by itself, or by the one constant of its name
+// in the sources; 0 where it is not known.
+func constant(c *code, x ast.Expr) (n int64) {
+	if n, known := numberOf(x); known {
+		return n
+	}
+	id, ok := x.(*ast.Ident)
+	if !ok {
+		return 0
+	}
+	declared := 0
+	c.eachSource(func(_ string, s *syntax) {
+		ast.Inspect(s.file, func(node ast.Node) bool {
+			d, ok := node.(*ast.GenDecl)
+			if !ok || d.Tok != token.CONST && d.Tok != token.VAR {
+				return true
+			}
+			for _, spec := range d.Specs {
+				v := spec.(*ast.ValueSpec)
+				for i, name := range v.Names {
+					if name.Name != id.Name {
+						continue
+					}
+					if declared++; i < len(v.Values) && d.Tok == token.CONST {
+						n, _ = numberOf(v.Values[i])
+					}
+				}
+			}
+			return true
+		})
+	})
+	if declared != 1 {
+		return 0
+	}
+	return n
+}
+
+// madeAnew tells whether statements give a variable an empty map, nothing, or a part of
+// itself.
+func madeAnew(body ast.Node, text string) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return !found
+		}
+		for i, lhs := range a.Lhs {
+			if types.ExprString(lhs) != text {
+				continue
+			}
+			switch x := a.Rhs[i].(type) {
+			case *ast.CompositeLit:
+				found = found || len(x.Elts) == 0
+			case *ast.CallExpr:
+				found = found || types.ExprString(x.Fun) == "make"
+			case *ast.Ident:
+				found = found || x.Name == "nil"
+			case *ast.SliceExpr:
+				found = found || types.ExprString(x.X) == text
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// How far past a bound what is in use has to be before the bound is said to fail: two
+// generations take twice as much, and a heap profile is a sample. leastSeen is how many
+// observations of it are asked for. Chosen.
+const (
+	pastBound = 3
+	leastSeen = 20
+)
+
+// exceeded says in words that far more is in use than a bound allows; empty where that is
+// not known, or not so.
+func (b *bound) exceeded(in *Input, own []stack.Frame) string {
+	through := own[:b.depth+1]
+	if !b.keeps || b.limit <= 0 || slices.ContainsFunc(through, func(f stack.Frame) bool { return lineInLoop(in.code, f) != loopNo }) {
+		return "" // one entry may have many objects
+	}
+	n := in.Facts.ObjectsThrough(through, leastSeen)
+	if n < pastBound*b.limit {
+		return ""
+	}
+	many := ""
+	if !b.alone {
+		many = ", or there are many of these, each with a bound of its own"
+	}
+	return fmt.Sprintf("Something is taken out at %s:%d when the length of %s reaches %s, but %s objects from this line are in use: that does not work%s. Look whether the key that is deleted is in it, and who else keeps what was taken out. ",
+		baseName(b.at.File), b.at.Line, types.ExprString(b.of), unit.Count(b.limit), unit.Count(n), many)
+}
+
+// comparesLength tells of a condition that it asks whether a length has reached something.
+func comparesLength(cond ast.Expr) bool {
+	x, ok := cond.(*ast.BinaryExpr)
+	if !ok || x.Op != token.GTR && x.Op != token.GEQ && x.Op != token.LSS && x.Op != token.LEQ {
+		return false
+	}
+	return anyCall(x, func(name string) bool { return name == "len" || name == "Len" || name == "Size" })
+}
+
+// removes tells of a function, by its name, that it takes something out.
+func removes(name string) bool {
+	return slices.ContainsFunc(takesOut, func(p string) bool { return strings.HasPrefix(name, p) })
+}

@@ -1,0 +1,283 @@
+package insight
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"loupe/recording"
+	"loupe/value/stack"
+)
+
+// What the source sets that closes connections, or keeps few of them.
+
+// connSources looks in the sources for what decides about connections.
+type connSources struct{ *code }
+
+// connSetting is a line that does so.
+type connSetting struct {
+	at     Evidence
+	owner  string // the variable or field that it is of, by its last name
+	does   string // what it does, in words
+	advice string // what to do about it, where it is the one
+	sure   bool   // nothing is used again with it; else it may be too small
+}
+
+// httpSetting tells what a field of an http.Transport or an http.Request is set to, where that
+// closes connections or bounds how many are kept.
+func httpSetting(name string, value ast.Expr) (x connSetting, ok bool) {
+	n, known := numberOf(value)
+	switch {
+	case name == "DisableKeepAlives" && isNamed(value, "true"):
+		return connSetting{does: "switches keep-alive off", sure: true, advice: "take it out, unless each answer is to come over a new connection on purpose (to spread calls over what is behind one name; a short IdleConnTimeout does that, too)"}, true
+	case name == "Close" && isNamed(value, "true"):
+		return connSetting{does: "closes the connection after each request", sure: true, advice: "take it out"}, true
+	case name == "MaxIdleConnsPerHost" && known && n < 0:
+		return connSetting{does: "keeps no idle connection", sure: true, advice: "set it to the number of requests that are under way to one host"}, true
+	case name == "MaxIdleConns" && known && n > 0:
+		return connSetting{does: fmt.Sprintf("keeps at most %d idle connections to all hosts together", n), advice: "where the program talks to more hosts in turn, raise it to their number times MaxIdleConnsPerHost, or to 0, which is no bound"}, true
+	}
+	return x, false
+}
+
+// httpSettings are those in the sources.
+func (c connSources) httpSettings() (all []connSetting) {
+	c.eachSource(func(file string, s *syntax) {
+		var around []ast.Node
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if n == nil {
+				around = around[:len(around)-1]
+				return true
+			}
+			around = append(around, n)
+			name, value, owner := "", ast.Expr(nil), ""
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if id, ok := n.Key.(*ast.Ident); ok {
+					name, value, owner = id.Name, n.Value, ownerOf(around)
+				}
+				if lit := literalAround(around); name == "" || lit == nil || !strings.HasPrefix(types.ExprString(lit), "http.") {
+					return true
+				}
+			case *ast.AssignStmt:
+				if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && importedAs(s.file, "net/http") != "" {
+					name, value, owner = sel.Sel.Name, n.Rhs[0], lastName(types.ExprString(sel.X))
+				}
+			}
+			if x, ok := httpSetting(name, value); ok {
+				line, _ := s.lines(n)
+				x.at, x.owner = c.shownAt(file, line, "the source sets %s here, which %s", name, x.does), owner
+				all = append(all, x)
+			}
+			return true
+		})
+	})
+	return all
+}
+
+// eachSource calls for each source of the recording that parses.
+func (c *code) eachSource(do func(file string, s *syntax)) {
+	for _, e := range c.session.Manifest().Of(recording.Source) {
+		if s := c.parse(e.Source); s != nil {
+			do(e.Source, s)
+		}
+	}
+}
+
+// literalAround is the type of the innermost composite literal around a node.
+func literalAround(around []ast.Node) ast.Expr {
+	for _, n := range slices.Backward(around) {
+		if lit, ok := n.(*ast.CompositeLit); ok {
+			return lit.Type
+		}
+	}
+	return nil
+}
+
+// ownerOf is the variable that the statement around a node assigns to.
+func ownerOf(around []ast.Node) string {
+	for _, n := range slices.Backward(around) {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			return lastName(types.ExprString(n.Lhs[0]))
+		case *ast.ValueSpec:
+			return n.Names[0].Name
+		case *ast.FuncLit:
+			return ""
+		}
+	}
+	return ""
+}
+
+// idleSettings are the lines that let a handle of package database/sql keep no connection.
+func (c connSources) idleSettings() (all []connSetting) {
+	c.eachSource(func(file string, s *syntax) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if n, known := numberOf(call.Args[0]); !ok || f.Sel.Name != "SetMaxIdleConns" || !known || n > 0 {
+				return true
+			}
+			line, _ := s.lines(call)
+			all = append(all, connSetting{at: c.shownAt(file, line, "the source calls SetMaxIdleConns here, with which the handle keeps no idle connection"), owner: lastName(types.ExprString(f.X)),
+				does: "keeps no idle connection", sure: true, advice: "set it to as many as are in use at once, unless something in front of the database wants each use to connect anew"})
+			return true
+		})
+	})
+	return all
+}
+
+// settingsOn are the settings of what the lines of a stack use: those whose variable, or one
+// that it is put into, stands on one of them. Where none does, all are returned, and named is
+// false.
+func (c connSources) settingsOn(frames []stack.Frame, all []connSetting) (some []connSetting, named bool) {
+	used := map[string]bool{}
+	for _, f := range frames {
+		c.usedAt(f, used)
+	}
+	for _, x := range all {
+		if x.owner != "" && slices.ContainsFunc(c.holding(x.owner), func(name string) bool { return used[name] }) {
+			some = append(some, x)
+		}
+	}
+	if len(some) > 0 {
+		return some, true
+	}
+	return all, false
+}
+
+// usedAt adds the names on a frame's line: for a parameter the caller's line has one, and a
+// variable of the function may be another name of a variable from outside.
+func (c connSources) usedAt(f stack.Frame, used map[string]bool) {
+	fn, s := c.scopeAt(f), c.parse(f.File)
+	if fn == nil {
+		return
+	}
+	for _, call := range c.lineCalls(f) {
+		if _, last := s.lines(call); last != f.Line {
+			continue
+		}
+		ast.Inspect(call, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && fn.parameter(id.Name) < 0 {
+				used[id.Name] = true
+			}
+			return true
+		})
+	}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == len(a.Rhs) {
+			for i, x := range a.Lhs {
+				if id, ok := x.(*ast.Ident); ok && used[id.Name] && rootName(a.Rhs[i]) != "" {
+					used[lastName(types.ExprString(a.Rhs[i]))] = true
+				}
+			}
+		}
+		return true
+	})
+}
+
+// maxHolders is how far a variable is followed into others.
+const maxHolders = 2
+
+// holding are a variable and those that are made with it: the client that has the transport.
+func (c connSources) holding(owner string) []string {
+	names := []string{owner}
+	for range maxHolders {
+		c.eachSource(func(_ string, s *syntax) {
+			ast.Inspect(s.file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.AssignStmt:
+					if n.Tok == token.DEFINE || n.Tok == token.ASSIGN {
+						names = holds(names, lastName(types.ExprString(n.Lhs[0])), n.Rhs[0])
+					}
+				case *ast.ValueSpec:
+					if len(n.Values) > 0 {
+						names = holds(names, n.Names[0].Name, n.Values[0])
+					}
+				}
+				return true
+			})
+		})
+	}
+	return names
+}
+
+// holds adds a name to others where its value is a literal that one of them is put into.
+func holds(names []string, name string, value ast.Expr) []string {
+	lit, ok := unrefer(value).(*ast.CompositeLit)
+	if !ok || slices.Contains(names, name) {
+		return names
+	}
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			e = kv.Value
+		}
+		if slices.Contains(names, lastName(types.ExprString(unrefer(e)))) {
+			return append(names, name)
+		}
+	}
+	return names
+}
+
+// tellSettings puts what the source sets for the calls of a stack in front of the advice, and
+// the line in front of the evidence. What may be of others comes behind.
+func tellSettings(f *Finding, c connSources, frames []stack.Frame, all []connSetting) {
+	some, named := c.settingsOn(frames, all)
+	slices.SortStableFunc(some, func(a, b connSetting) int { // what is sure comes first
+		switch {
+		case a.sure == b.sure:
+			return 0
+		case a.sure:
+			return -1
+		}
+		return 1
+	})
+	if len(some) == 0 {
+		return
+	}
+	x := some[0]
+	switch {
+	case named:
+		for _, y := range slices.Backward(some[:min(2, len(some))]) {
+			f.Evidence = slices.Insert(f.Evidence, 0, y.at)
+		}
+		f.Advice = fmt.Sprintf("The source %s (%s:%d): ", x.does, baseName(x.at.File), x.at.Line) + x.advice + ". Otherwise: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+	case x.sure:
+		f.Evidence = append(f.Evidence, x.at)
+		f.Advice += fmt.Sprintf(" One in the source %s (%s:%d): where that is the one in use here, ", x.does, baseName(x.at.File), x.at.Line) + x.advice + "."
+	default:
+		f.Doubts = append(f.Doubts, fmt.Sprintf("one in the source %s (%s:%d), which may be the one in use here: %s", x.does, baseName(x.at.File), x.at.Line, x.advice))
+	}
+}
+
+// dsn is what the source says of the names that handles of databases are opened with.
+type dsn int
+
+const (
+	dsnUnknown dsn = iota
+	dsnSame
+	dsnOther // as far as the source shows, another one may come each time
+)
+
+// opensWith looks at the name in the call of sql.Open that a stack leads through.
+func (c connSources) opensWith(frames []stack.Frame) dsn {
+	frames = slices.DeleteFunc(slices.Clone(frames), func(f stack.Frame) bool { return c.parse(f.File) == nil })
+	for i, f := range frames {
+		for _, call := range c.lineCalls(f) {
+			if types.ExprString(call.Fun) != "sql.Open" || len(call.Args) != 2 {
+				continue
+			}
+			if fn := c.scopeAt(f); fn != nil && fixedValue(c.code, call.Args[1], fn, frames[i:]) {
+				return dsnSame
+			}
+			return dsnOther
+		}
+	}
+	return dsnUnknown
+}

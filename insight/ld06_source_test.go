@@ -1,0 +1,97 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/analysis/sched"
+	"loupe/format/exectrace"
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// sourceOf is a recording's source of one file, a.go.
+func sourceOf(text string) *code {
+	r := recordingtest.New("title x")
+	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(text))
+	return NewInput(session.New(r.Open())).code
+}
+
+// TestTellSettings: what the source sets is told first where it is that of the calls, with a
+// condition where it may be, and not for others.
+func TestTellSettings(t *testing.T) {
+	const head = "package main\n\nimport \"net/http\"\n\n"
+	frames := []stack.Frame{{Func: "main.fetch", File: "a.go", Line: 7}, {Func: "main.handle", File: "a.go", Line: 10}}
+	const use = "func fetch(c *http.Client) {\nc.Get(url)\n}\nfunc handle() {\nfetch(mine)\n}\n"
+	for _, c := range []struct{ name, declares, says, doubts string }{
+		{"keep-alive is off", "var mine = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}", "The source switches keep-alive off (a.go:5): take it out", ""},
+		{"that of another client", "var other = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}", "Reuse. One in the source switches keep-alive off (a.go:5): where that is the one in use here, take it out", ""},
+		{"few idle ones of another", "var tr = &http.Transport{MaxIdleConns: 20}; var c = &http.Client{Transport: tr}", "Reuse", "one in the source keeps at most 20 idle connections to all hosts together (a.go:5)"},
+		{"few idle ones", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConns: 20, MaxIdleConnsPerHost: 16}}", "The source keeps at most 20 idle connections to all hosts together (a.go:5): where the program talks to more hosts", ""},
+		{"none of one host", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: -1}}", "The source keeps no idle connection (a.go:5)", ""},
+		{"nothing", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableKeepAlives: false}}", "Reuse", ""},
+		{"a field of something else", "var mine = pool.Options{DisableKeepAlives: true, MaxIdleConns: 3}", "Reuse", ""},
+	} {
+		f := Finding{Advice: "Reuse."}
+		code := connSources{sourceOf(head + c.declares + "\n" + use)}
+		tellSettings(&f, code, frames, code.httpSettings())
+		if doubts := strings.Join(f.Doubts, "; "); !strings.HasPrefix(f.Advice, c.says) || !strings.Contains(doubts, c.doubts) || c.doubts == "" && doubts != "" {
+			t.Errorf("%s: %s; doubts %s", c.name, f.Advice, doubts)
+		}
+		if strings.HasPrefix(f.Advice, "The source") && (len(f.Evidence) == 0 || f.Evidence[0].Line != 5) {
+			t.Errorf("%s: evidence %+v", c.name, f.Evidence)
+		}
+	}
+	client := connSources{sourceOf(head + "var tr = &http.Transport{DisableKeepAlives: true}; var mine = &http.Client{Transport: tr}\n" + use)}
+	if some, named := client.settingsOn(frames, client.httpSettings()); !named || len(some) != 1 {
+		t.Errorf("the transport of the client: %v %+v", named, some)
+	}
+	other := connSources{sourceOf(head + "var off = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}\nfunc fetch(c *http.Client) {\nc.Get(url)\n}\nfunc handle() {\nc := off; fetch(c)\n}\n")}
+	if some, named := other.settingsOn(frames, other.httpSettings()); !named || len(some) != 1 {
+		t.Errorf("by another name: %v %+v", named, some)
+	}
+	idle := connSources{sourceOf("package main\n\nfunc main() {\na.SetMaxIdleConns(0)\nb.SetMaxIdleConns(-1)\nc.SetMaxIdleConns(16)\nb.Query(1)\n}\n")}
+	if some, named := idle.settingsOn([]stack.Frame{{Func: "main.main", File: "a.go", Line: 7}}, idle.idleSettings()); !named || len(some) != 1 || some[0].at.Line != 5 {
+		t.Errorf("the handle of the query: %v %+v", named, some)
+	}
+}
+
+// TestOpensWith: a handle for each database is told from one for each request.
+func TestOpensWith(t *testing.T) {
+	const open = "package main\n\nfunc open(name string) {\nsql.Open(\"x\", name)\n}\n"
+	for text, want := range map[string]dsn{
+		"func handle() {\nopen(\"shop\")\n}":              dsnSame,
+		"func handle() {\nopen(tenantOf(request))\n}":     dsnOther,
+		"func handle() {\nfind(func() { open(name) })\n}": dsnSame, // of the package
+	} {
+		got := connSources{sourceOf(open + text)}.opensWith([]stack.Frame{{Func: "database/sql.Open", File: "sql.go", Line: 1}, {Func: "main.open", File: "a.go", Line: 4}, {Func: "main.handle", File: "a.go", Line: 7}})
+		if got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if got := (connSources{sourceOf(open)}).opensWith([]stack.Frame{{Func: "main.connect", File: "b.go", Line: 4}}); got != dsnUnknown {
+		t.Errorf("without its source: %v", got)
+	}
+}
+
+// TestAnswersAt: two waits for one answer are one answer.
+func TestAnswersAt(t *testing.T) {
+	s := newScene(t)
+	reads, writes := s.stack("runtime.selectgo", readLoop), s.stack("runtime.chansend1", writeLoop)
+	for _, c := range []struct {
+		wakers []sched.Waker
+		want   int64
+	}{
+		{[]sched.Waker{{Stack: reads, Count: 90}, {Stack: writes, Count: 100}}, 100},
+		{[]sched.Waker{{Stack: reads, Count: 100}, {Stack: writes, Count: 20}, {Stack: 0, Count: 5}}, 100},
+		{nil, 200},
+	} {
+		b := s.block("main.serve", exectrace.NameNetwork, 200, 1, s.stack("runtime.selectgo", roundTrip, "main.serve"), 0)
+		b.Wakers = c.wakers
+		if got := s.input().trace().answersAt(b); got != c.want {
+			t.Errorf("%+v: %d answers, want %d", c.wakers, got, c.want)
+		}
+	}
+}
