@@ -12,6 +12,7 @@ import (
 
 	"loupe/capture/collect"
 	"loupe/internal/cli/command"
+	"loupe/value/unit"
 )
 
 // most is how many packages a new file lists one by one.
@@ -62,7 +63,7 @@ func initialise(e *command.Env, dir, path string) error {
 	if err = cmp.Or(err, file.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "wrote %s: %d packages with benchmarks\nnext  loupe check\n", shown, len(packages))
+	fmt.Fprintf(e.Stdout, "wrote %s: %s with benchmarks\nnext  loupe check\n", shown, unit.Plural(int64(len(packages)), "package"))
 	return nil
 }
 
