@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"loupe/analysis/facts"
@@ -136,8 +138,8 @@ func decided(v Verdict) bool { return v == Improved || v == Regressed || v == Ch
 
 // settle holds the verdicts on several rows to the p that each has when all of them
 // count, as adjust tells it. What is the same on both sides without a doubt, or known
-// exactly, has no part of the error.
-func settle(rows []*Change, adjust func(p []float64) []float64) {
+// exactly, has no part of the error. It returns what is undecided for that reason alone.
+func settle(rows []*Change, adjust func(p []float64) []float64) (undecided []*Change) {
 	var judged []*Change
 	var p []float64
 	for _, c := range rows {
@@ -148,8 +150,10 @@ func settle(rows []*Change, adjust func(p []float64) []float64) {
 	for i, q := range adjust(p) {
 		if c := judged[i]; decided(c.Verdict) && q >= 1-Confidence {
 			c.Verdict = Undecided
+			undecided = append(undecided, c)
 		}
 	}
+	return undecided
 }
 
 // settle keeps the errors of the verdicts on a recording: those of the rows that decide
@@ -164,8 +168,16 @@ func (t *Table) settle(i int) {
 			others = append(others, c)
 		}
 	}
-	settle(keys, stats.Holm)
-	settle(others, func(p []float64) []float64 { return stats.FalseDiscovery(p, 0) })
+	undecided := slices.Concat(settle(keys, stats.Holm), settle(others, func(p []float64) []float64 { return stats.FalseDiscovery(p, 0) }))
+	var names []string
+	for r := range t.Rows {
+		if slices.Contains(undecided, &t.Rows[r].Changes[i]) {
+			names = append(names, t.Rows[r].Name)
+		}
+	}
+	if len(names) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("undecided among so many rows: %s; alone the change would count, among all of them such a one is a false alarm too often (more rounds tell)", strings.Join(names, ", ")))
+	}
 }
 
 // roundTimes is when the rounds of a recording began.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -87,10 +88,13 @@ func TestExplainingRows(t *testing.T) {
 		if i == 0 {
 			p = 0.03
 		}
-		table.Rows = append(table.Rows, Row{Changes: []Change{{P: p, Verdict: Changed}}})
+		table.Rows = append(table.Rows, Row{Name: fmt.Sprint("row ", i), Changes: []Change{{P: p, Verdict: Changed}}})
 	}
 	if table.settle(0); table.Rows[0].Changes[0].Verdict != Undecided {
 		t.Error("the least p of twenty rows is 0.03 and calls a change")
+	}
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "undecided among so many rows: row 0, row 1, ") {
+		t.Errorf("nothing says why: %q", notes)
 	}
 	table.Rows[0].Changes[0] = Change{P: 0.002, Verdict: Changed}
 	if table.settle(0); table.Rows[0].Changes[0].Verdict != Changed {
