@@ -14,13 +14,13 @@ func WriteAnnotations(out io.Writer, c *Check) error {
 	w := &lines{w: out}
 	for _, rows := range c.cases() {
 		if _, failing, _ := c.sorted(rows); len(failing) > 0 {
-			w.printf("%s\n", annotation("error", rows[0].File, rows[0].Line, rows[0].title(), strings.Join(failing, "\n")))
+			w.printf("%s\n", annotation("error", rows[0].File, rows[0].Line, rows[0].heading(), strings.Join(failing, "\n")))
 		}
 	}
 	for _, f := range c.Findings {
 		if f.Fails {
 			file, line := f.place()
-			w.printf("%s\n", annotation("error", file, line, f.Rule+" "+f.Title, f.Summary))
+			w.printf("%s\n", annotation("error", file, line, f.Load+": "+f.Rule+" "+f.Title, f.Summary))
 		}
 	}
 	for _, b := range c.Broken {
@@ -28,10 +28,18 @@ func WriteAnnotations(out io.Writer, c *Check) error {
 	}
 	for _, rows := range c.cases() {
 		if _, failing, open := c.sorted(rows); len(failing) == 0 && len(open) > 0 {
-			w.printf("%s\n", annotation("notice", rows[0].File, rows[0].Line, rows[0].title()+": undecided", strings.Join(open, "\n")))
+			w.printf("%s\n", annotation("notice", rows[0].File, rows[0].Line, rows[0].heading()+": undecided", strings.Join(open, "\n")))
 		}
 	}
 	return w.err
+}
+
+// heading names a row where nothing else says what it is of.
+func (r *CheckRow) heading() string {
+	if r.Of != "" {
+		return r.Group + ": " + r.title() // a figure of a load
+	}
+	return r.title()
 }
 
 // place is the first line of a finding's evidence.

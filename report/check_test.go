@@ -78,7 +78,7 @@ func TestAnnotations(t *testing.T) {
 	}
 	want := []string{
 		"::error file=a%2Cb%3Ac%25.go,line=7,title=loupe%3A A-2::ns/op +100%25, from 100 ns to 200 ns in every round; allowed is +1%25%0AB/op +100%25, from 1,000 B to 2,000 B in every round; allowed is +1%25",
-		"::error file=/repo/x y/a.go,line=3,title=loupe%3A LD05 title::summary: 5%25",
+		"::error file=/repo/x y/a.go,line=3,title=loupe%3A search%3A LD05 title::summary: 5%25",
 		"::error title=loupe%3A example.com/n BenchmarkE%3A not measured::it panics%0A::error::100%25%0A\tat x",
 		"::notice file=a%2Cb%3Ac%25.go,line=7,title=loupe%3A C-2%3A undecided::ns/op +5.0%25, from 100 ns to 105 ns in every round; allowed is +1%25: undecided after 10 rounds",
 	}

@@ -54,6 +54,7 @@ func TestLimits(t *testing.T) {
 	f("+3% proven, 5% allowed", heldTo("ns/op", 0.05, base, around(40, 1030, 0.01, 2)), compare.Within)
 	f("+3% proven, none allowed", heldTo("ns/op", 0, base, around(40, 1030, 0.01, 2)), compare.Beyond)
 	f("proven, and as large as what is allowed", heldTo("ns/op", 0.05, base, around(40, 1050, 0.01, 2)), compare.Open)
+	f("beyond all doubt", heldTo("ns/op", 0.05, around(160, 1000, 0.01, 1), around(160, 2000, 0.01, 2)), compare.Beyond)
 	f("half of the time", heldTo("ns/op", 0, base, around(40, 500, 0.01, 2)), compare.Within)
 	if l := f("too loud to tell", heldTo("ns/op", 0.05, around(10, 1000, 0.2, 1), around(10, 1000, 0.2, 2)), compare.Open); l.More == 0 {
 		t.Error("it is not told how many more rounds would tell")

@@ -35,7 +35,7 @@ func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTa
 		return "", "", fmt.Errorf("cannot take revision %q: it looks like a flag", rev)
 	}
 	index := filepath.Join(tree, ".index")
-	tree = filepath.Join(tree, filepath.Base(dir)) // a package in it is named by its folder
+	tree = asLong(tree, filepath.Base(dir), len(dir)) // a package in it is named by its folder
 	if err := os.MkdirAll(tree, 0o700); err != nil {
 		return "", "", fmt.Errorf("cannot unpack revision %s: %w", rev, err)
 	}
@@ -47,6 +47,23 @@ func Checkout(ctx context.Context, dir, target, rev, tree string) (newDir, newTa
 		return "", "", fmt.Errorf("cannot unpack revision %s: %w", rev, err)
 	}
 	return filepath.Join(tree, strings.TrimSpace(string(prefix))), target, nil
+}
+
+// asLong is a folder of a name in another one whose path is as long as wanted, or longer: what
+// a program makes of its own path (runtime.Caller, slog's AddSource, errors of files) takes
+// memory by its length.
+func asLong(parent, name string, want int) string {
+	for {
+		missing := want - len(filepath.Join(parent, name))
+		switch {
+		case missing <= 0:
+			return filepath.Join(parent, name)
+		case missing == 1:
+			parent += "x"
+		default:
+			parent = filepath.Join(parent, strings.Repeat("x", min(missing-1, 200)))
+		}
+	}
 }
 
 // Unchanged tells that the working tree around dir is what a revision has: then

@@ -38,11 +38,18 @@ func (l Looks) Confidence() float64 {
 // Overall is what the p of one look is worth when all looks count: the probability that
 // equal sides reach it at any of them. It is what a family of rows is judged by.
 func (l Looks) Overall(p float64) float64 {
-	if p >= 1 {
+	switch {
+	case math.IsNaN(p) || p >= 1 || len(l.At) == 0:
 		return 1
+	case p < smallP:
+		return float64(len(l.At)) * p
 	}
 	return min(1, l.crossing(-normalQuantile(p/2)))
 }
+
+// smallP is where the integration has no digits left, and the sum over the looks is the truth
+// to as many.
+const smallP = 1e-8
 
 // Due tells whether a look is due after so many blocks, and Last whether no more come.
 func (l Looks) Due(blocks int) (due, last bool) {

@@ -1,6 +1,9 @@
 package stats
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // TestLooks: the levels are those of Pocock (1977) where looks are equally far apart, and
 // of one look it is the error itself.
@@ -20,5 +23,23 @@ func TestLooks(t *testing.T) {
 	}
 	if due, _ := usual.Due(41); due || usual.Next(41) != 80 || usual.Next(160) != 0 {
 		t.Error("the next look is at 80, and none comes after 160")
+	}
+}
+
+// TestOverall: what a p is worth among looks rises with it, from 0 to 1, and lies between it
+// and as many times as there are looks, however small it is.
+func TestOverall(t *testing.T) {
+	for _, l := range []Looks{UsualLooks(), {At: []int{80}, Error: 0.05}} {
+		before := 0.0
+		for _, p := range []float64{0, 1e-320, 1e-100, 1e-30, 1e-22, 1e-17, 1e-16, 1e-12, 0.99e-8, 1.01e-8, 1e-6, 0.001, 0.05, 0.5, 1} {
+			got := l.Overall(p)
+			if !(got >= before) || !(got >= p*(1-0.02)) || got > float64(len(l.At))*p*1.02 && got < 1 {
+				t.Errorf("%v looks: %g is worth %g, after %g", l.At, p, got, before)
+			}
+			before = got
+		}
+	}
+	if got := UsualLooks().Overall(math.NaN()); got != 1 {
+		t.Errorf("what is not known is worth %g", got)
 	}
 }

@@ -159,7 +159,12 @@ func (p *Pair) cause(c Change, name string) *report.MeasuredCause {
 	return out
 }
 
-// notes say what the table does not.
+// farOff is how many times as much, or as little, as what was measured the profiles may have
+// seen moving: beyond that they have seen something else.
+const farOff = 3
+
+// notes say what the table does not, and empty it where it cannot be the cause: what was seen
+// moving comes to another sum than what was measured.
 func notes(m *report.MeasuredCause, c Change) []string {
 	if len(m.Moved) == 0 {
 		return []string{fmt.Sprintf("No function's cost moved by more than its noise (%s profiles, %d runs a side, %d functions).", m.Profile, m.Runs, m.Judged)}
@@ -176,7 +181,13 @@ func notes(m *report.MeasuredCause, c Change) []string {
 		return nil
 	}
 	text := fmt.Sprintf("Together these are %s of an operation, where the measurement found %s.", report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))
-	if m.Unit == "allocs/op" && math.Abs(sum) < math.Abs(measured) {
+	small := m.Unit == "allocs/op" && sum*measured > 0 && math.Abs(sum) < math.Abs(measured)
+	if off := sum / measured; !small && (off < 1.0/farOff || off > farOff) {
+		m.Moved = []report.MovedFunc{}
+		return []string{fmt.Sprintf("No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; functions that have a new name stand for one that went and one that came.",
+			report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))}
+	}
+	if small {
 		return []string{text + " Small objects without pointers share blocks of 16 bytes, which profiles count once."}
 	}
 	return []string{text + " Profiles are of other runs, which they slow down, and count what is done while the timer stands still."}

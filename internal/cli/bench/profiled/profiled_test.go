@@ -1,6 +1,7 @@
 package profiled
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,10 +23,17 @@ func TestNotes(t *testing.T) {
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Runs: 6, Judged: 4}, 100, 200,
 		"No function's cost moved by more than its noise (cpu profiles, 6 runs a side, 4 functions).")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(140)}, 100, 200, "")
-	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(400)}, 100, 200,
-		"Together these are +400 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
-	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(-40)}, 100, 200,
-		"Together these are -40.0 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
+	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(280)}, 100, 200,
+		"Together these are +280 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
+	const noCause = "No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; functions that have a new name stand for one that went and one that came."
+	for _, by := range []float64{400, 20, 0, -100} {
+		m := report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(by)}
+		f(m, 100, 200, fmt.Sprintf(noCause, report.Difference(by, "ns/op"), "+100 ns"))
+		if notes(&m, Change{Before: 100, After: 200}); len(m.Moved) > 0 {
+			t.Errorf("%g ns of 100 are told to be the cause", by)
+		}
+	}
+	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(8192)}, 32, 96, fmt.Sprintf(noCause, "+8.00 KiB", "+64 B"))
 	f(report.MeasuredCause{Profile: "allocs", Unit: "allocs/op", Moved: moved(-1.33)}, 2, 0,
 		"Together these are -1.33 of an operation, where the measurement found -2.00. Small objects without pointers share blocks of 16 bytes, which profiles count once.")
 	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(1000)}, 0, 1024, "")
