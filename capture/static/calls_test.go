@@ -104,15 +104,15 @@ func TestCalls(t *testing.T) {
 		return out
 	}
 	want := []string{
-		"main.(*Circle).Area:11 call", "main.Square.Area:7 call", "main.init.0:37 call",
-		"main.main.func1:44 call", "main.main.func2.1:46 call", "main.main:41 go", "main.main:42 defer",
+		"main.(*Circle).Area:11 call", "main.Square.Area:7 call", "main.init.0:39 call",
+		"main.main.func1:46 call", "main.main.func2.1:48 call", "main.main:43 go", "main.main:44 defer",
 	}
 	if got := callers("work"); !slices.Equal(got, want) {
 		t.Errorf("work is called by\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for name, want := range map[string]string{
-		"Square.Area": "main.sum:32 call", "(*Circle).Area": "main.sum:32 call", "Never.Area": "",
-		"main.main.func1": "main.Map[...]:25 call", "Map[int]": "main.main:44 call", "example.com/app.sum": "main.main:43 call",
+		"Square.Area": "main.sum:34 call", "(*Circle).Area": "main.sum:34 call", "Never.Area": "",
+		"main.main.func1": "main.Map[...]:27 call", "Map[int]": "main.main:46 call", "example.com/app.sum": "main.main:45 call",
 	} {
 		if got := strings.Join(callers(name), " "); got != want {
 			t.Errorf("%s is called by %q, want %q", name, got, want)

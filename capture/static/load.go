@@ -79,12 +79,31 @@ func (o *Options) list(ctx context.Context) (*listed, error) {
 	if len(roots) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrNoPackages, strings.Join(o.Patterns, " "))
 	}
+	if said := unmatched(roots); said != "" {
+		return nil, fmt.Errorf("%w: %s", ErrNoPackages, said)
+	}
 	if err := failures(roots); err != nil {
 		return nil, err
 	}
 	l := &listed{roots: roots, paths: map[string]bool{}}
 	l.key, err = o.keyOf(ctx, roots, l.paths)
 	return l, err
+}
+
+// unmatched is what the go command says of a pattern that stands for nothing; empty where all
+// stand for something.
+func unmatched(roots []*packages.Package) string {
+	for _, p := range roots {
+		if len(p.GoFiles)+len(p.CompiledGoFiles)+len(p.IgnoredFiles) > 0 {
+			continue
+		}
+		for _, e := range p.Errors {
+			if e.Kind == packages.ListError && (e.Pos == "" || e.Pos == "-") {
+				return strings.TrimSpace(e.Msg)
+			}
+		}
+	}
+	return ""
 }
 
 // loadError keeps what the go command has said of a failure, without how it was called.

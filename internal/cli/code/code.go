@@ -45,10 +45,10 @@ func failed(e *command.Env, err error) error {
 	switch text := err.Error(); {
 	case e.Ctx.Err() != nil:
 		return e.Ctx.Err()
+	case strings.Contains(text, "go.mod file not found"), strings.Contains(text, "cannot find main module"), strings.Contains(text, "does not contain main module"):
+		return errors.Join(err, errors.New("go to the folder of a module, or make one: go mod init NAME"))
 	case errors.Is(err, static.ErrNoPackages):
 		return command.Nothing(err)
-	case strings.Contains(text, "go.mod file not found"), strings.Contains(text, "cannot find main module"):
-		return errors.Join(err, errors.New("go to the folder of a module, or make one: go mod init NAME"))
 	}
 	return err
 }
