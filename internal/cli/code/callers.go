@@ -1,8 +1,8 @@
 package code
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +13,8 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
+	"loupe/session"
+	"loupe/source"
 	"loupe/value/callgraph"
 	"loupe/value/stack"
 )
@@ -124,10 +126,7 @@ func (f *callersFlags) seen(e *command.Env, out *callersAnswer) (*profile.Profil
 	case in.Kind != kind.Profile:
 		return nil, door.WrongKind(in, "a profile or a recording")
 	default:
-		var data []byte
-		if data, err = os.ReadFile(in.Path); err == nil {
-			p, err = profile.Decode(data, profile.Options{})
-		}
+		p, err = loose(in)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read profile %s: %w", in.Name, err)
@@ -137,6 +136,21 @@ func (f *callersFlags) seen(e *command.Env, out *callersAnswer) (*profile.Profil
 		out.Profile.Counts = p.SampleTypes[0].Type
 	}
 	return p, nil
+}
+
+// loose reads a profile that stands alone.
+func loose(in *source.Input) (*profile.Profile, error) {
+	l := examine.NewLoose([]*source.Input{in})
+	s, known, err := session.Loose(l.Files, l.Short)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range known {
+		if len(f.Failed) > 0 {
+			return nil, errors.New(l.Rename(f.Failed[0]))
+		}
+	}
+	return s.ProfileAt(l.Short[0])
 }
 
 // mentions tells whether a profile has any function of the package of one.
