@@ -10,9 +10,9 @@ import (
 
 	"loupe/internal/cli/bench"
 	"loupe/internal/cli/check"
+	"loupe/internal/cli/code"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/compare"
-	"loupe/internal/cli/core"
 	"loupe/internal/cli/demo"
 	"loupe/internal/cli/gc"
 	"loupe/internal/cli/load"
@@ -29,7 +29,8 @@ import (
 func commands() []*command.Command {
 	return []*command.Command{
 		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command, check.Command,
-		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, core.Command, pprof.Command, trace.Command,
+		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
+		code.Callers, code.Implements,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"loupe/format/dump"
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/core"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
 	"loupe/internal/cli/loadflags"
@@ -23,6 +24,9 @@ import (
 	"loupe/source/bounded"
 	"loupe/value/unit"
 )
+
+// Core is loupe core, which is of the same family: the dump of a whole process.
+var Core = core.Command
 
 // Command is loupe stacks.
 var Command = &command.Command{
