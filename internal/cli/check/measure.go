@@ -52,6 +52,9 @@ type group struct {
 func (k *checker) run() (err error) {
 	k.out = &report.Check{Schema: report.CheckSchema, Rows: []report.CheckRow{}, Findings: []report.CheckFinding{}, UndecidedFails: k.cfg.undecided}
 	k.root = repositoryRoot(k.e.Ctx, k.cfg.dir)
+	if err := k.forget(); err != nil {
+		return err
+	}
 	if err := k.find(); err != nil {
 		return err
 	}
@@ -119,6 +122,20 @@ func (k *checker) find() (err error) {
 		return err
 	}
 	k.base = &base{kept: kept, title: kept.title(), commit: kept.commit}
+	return nil
+}
+
+// forget removes the results of a check before, which must not be taken for those of this one
+// if it ends without any.
+func (k *checker) forget() error {
+	for _, name := range []string{k.flags.junit, k.flags.sarif} {
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
