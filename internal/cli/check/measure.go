@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -274,6 +275,9 @@ func (k *checker) prepareGroup(g *group, temp string) error {
 	}
 	k.broken(where, "", err)
 	g.cases, k.lost = cases, append(k.lost, lost...)
+	if k.tree != "" {
+		k.lost = append(k.lost, k.gone(g, temp)...)
+	}
 	if err == nil && len(cases) == 0 && !k.fresh(lost) {
 		return command.Nothingf("%s:%d: no benchmark of %s matches %s", k.cfg.path, of.line, where, command.ShellWord(of.bench))
 	}
@@ -318,6 +322,30 @@ func (k *checker) buildBase(g *group, mine []*bench.Package, temp string) (their
 		}
 	}
 	return theirs, rest, err
+}
+
+// gone are the packages with benchmarks that the base has and the working tree has not: what is
+// removed or moved is no longer held to anything.
+func (k *checker) gone(g *group, temp string) (lost []bench.Lost) {
+	var sides [2]map[string]bool
+	for i, dir := range []string{k.tree, k.cfg.dir} {
+		listed, err := collect.TestPackages(k.e.Ctx, collect.BuildOptions{Test: true, Flags: g.of.build, Dir: dir, Temp: temp}, g.of.packages)
+		if err != nil {
+			return nil // a pattern that matches nothing there is told by the build
+		}
+		sides[i] = map[string]bool{}
+		for _, p := range listed {
+			if p.Benchmarks {
+				sides[i][p.ImportPath] = true
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(sides[0])) {
+		if !sides[1][path] {
+			lost = append(lost, bench.Lost{Package: path, Side: 0})
+		}
+	}
+	return lost
 }
 
 func pathsOf(packages []*bench.Package) (paths []string) {
