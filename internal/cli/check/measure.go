@@ -53,7 +53,7 @@ type group struct {
 func (k *checker) run() (err error) {
 	k.out = &report.Check{Schema: report.CheckSchema, Rows: []report.CheckRow{}, Findings: []report.CheckFinding{}, UndecidedFails: k.cfg.undecided}
 	k.root = repositoryRoot(k.e.Ctx, k.cfg.dir)
-	if err := k.forget(); err != nil {
+	if err := forget(k.flags.junit, k.flags.sarif); err != nil {
 		return err
 	}
 	if err := k.find(); err != nil {
@@ -128,8 +128,8 @@ func (k *checker) find() (err error) {
 
 // forget removes the results of a check before, which must not be taken for those of this one
 // if it ends without any.
-func (k *checker) forget() error {
-	for _, name := range []string{k.flags.junit, k.flags.sarif} {
+func forget(names ...string) error {
+	for _, name := range names {
 		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
