@@ -1,6 +1,8 @@
 package insight
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"loupe/recording"
@@ -89,5 +91,29 @@ func TestPaces(t *testing.T) {
 		if got := paces(NewInput(session.New(r.Open())).code, stack.Frame{Func: "main.f", File: "a.go", Line: 5}); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
+	}
+}
+
+// TestTurnsOfMany: a value that can come by very many ways is looked for on each of them once.
+func TestTurnsOfMany(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("package main\n\nfunc f() {\nfor {\nx0, y0 := get(), 1\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "x%d, y%d := x%d + y%d, x%d - y%d\n", i+1, i+1, i, i, i, i)
+		fmt.Fprintf(&b, "if other%d == x%d {\nz = x%d + z\n}\n", i, i, i)
+	}
+	b.WriteString("if nothing > z {\nreturn\n}\nif x60 == 0 {\nreturn\n}\n}\n}\n")
+	r := recordingtest.New("title x")
+	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(b.String()))
+	in := NewInput(session.New(r.Open()))
+	if _, ok := askingAround(in.code, []stack.Frame{{Func: "main.f", File: "a.go", Line: 5}}); !ok {
+		t.Error("the answer decides, by way of sixty sums")
+	}
+	if _, ok := askingAround(in.code, []stack.Frame{{Func: "main.f", File: "a.go", Line: 2}}); ok {
+		t.Error("there is no call on line 2")
+	}
+	// On a line whose calls decide nothing.
+	if a, ok := askingAround(in.code, []stack.Frame{{Func: "main.f", File: "a.go", Line: 6}}); ok {
+		t.Errorf("%+v", a)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -22,7 +23,12 @@ type turns struct {
 	index string
 	// packages are the names of what the file imports: they hold no values.
 	packages map[string]bool
-	busy     map[*set]bool
+	// named are the sets by what they set.
+	named map[string][]*set
+	// not are sets that are known to have no such value, seen those that the search for one
+	// has been at: a value is found by one way or not at all.
+	not, seen map[*set]bool
+	depth     int // of the search
 }
 
 // set is a place at which a variable, or a part of it, is given a value.
@@ -41,7 +47,7 @@ type set struct {
 
 // turnsOf reads the body of a loop.
 func turnsOf(source *syntax, body *ast.BlockStmt) *turns {
-	w := &turns{body: body, packages: map[string]bool{}, busy: map[*set]bool{}}
+	w := &turns{body: body, packages: map[string]bool{}, named: map[string][]*set{}, not: map[*set]bool{}, seen: map[*set]bool{}}
 	for _, spec := range source.file.Imports {
 		if to, err := strconv.Unquote(spec.Path.Value); err == nil {
 			w.packages[importedAs(source.file, to)] = true
@@ -58,6 +64,9 @@ func turnsOf(source *syntax, body *ast.BlockStmt) *turns {
 		return true
 	})
 	slices.SortStableFunc(w.sets, func(a, b *set) int { return int(a.at - b.at) })
+	for _, s := range w.sets {
+		w.named[s.name] = append(w.named[s.name], s)
+	}
 	for _, s := range w.sets {
 		if s.declares {
 			s.variable = s
@@ -136,8 +145,8 @@ func nodes(all []ast.Expr) (out []ast.Node) {
 
 // declaration is the one of a name that holds at a place; nil where it is from outside.
 func (w *turns) declaration(name string, at token.Pos) (found *set) {
-	for _, s := range w.sets {
-		if s.declares && s.name == name && s.at <= at && s.block.Pos() <= at && at < s.block.End() {
+	for _, s := range w.named[name] {
+		if s.declares && s.at <= at && s.block.Pos() <= at && at < s.block.End() {
 			found = s
 			if s.variable != nil {
 				found = s.variable
@@ -154,6 +163,16 @@ func (w *turns) has(n ast.Node) bool { return w.hasAt(n, n.Pos()) }
 func (w *turns) hasNext(n ast.Node) bool { return w.hasAt(n, w.body.End()) }
 
 func (w *turns) hasAt(n ast.Node, at token.Pos) (found bool) {
+	w.depth++
+	defer func() {
+		if w.depth--; w.depth > 0 {
+			return
+		}
+		if !found {
+			maps.Copy(w.not, w.seen) // all ways were gone
+		}
+		clear(w.seen)
+	}()
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
@@ -177,8 +196,8 @@ func (w *turns) hasAt(n ast.Node, at token.Pos) (found bool) {
 // variable tells whether a variable has, at a place, a value that is looked for.
 func (w *turns) variable(name string, at token.Pos) bool {
 	of := w.declaration(name, at)
-	for _, s := range slices.Backward(w.sets) { // of this turn, the last first
-		if s.name != name || s.variable != of || s.at > at {
+	for _, s := range slices.Backward(w.named[name]) { // of this turn, the last first
+		if s.variable != of || s.at > at {
 			continue
 		}
 		if w.derived(s) {
@@ -191,8 +210,8 @@ func (w *turns) variable(name string, at token.Pos) bool {
 	if of != nil {
 		return false
 	}
-	for _, s := range slices.Backward(w.sets) { // of the turn before
-		if s.name != name || s.variable != nil || s.at <= at {
+	for _, s := range slices.Backward(w.named[name]) { // of the turn before
+		if s.variable != nil || s.at <= at {
 			continue
 		}
 		if w.derived(s) {
@@ -207,11 +226,10 @@ func (w *turns) variable(name string, at token.Pos) bool {
 
 // derived tells whether what is set is made of a value that is looked for.
 func (w *turns) derived(s *set) bool {
-	if w.busy[s] {
+	if w.not[s] || w.seen[s] {
 		return false
 	}
-	w.busy[s] = true
-	defer delete(w.busy, s)
+	w.seen[s] = true
 	return slices.ContainsFunc(s.from, func(n ast.Node) bool { return w.hasAt(n, max(s.begin, n.Pos())) })
 }
 
