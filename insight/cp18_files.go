@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"iter"
 	"maps"
@@ -169,32 +168,6 @@ func fixedName(c *code, way []stack.Frame) (call string, at stack.Frame, fixed b
 	return "", at, false
 }
 
-// scope is a function of the source, or one without a name inside it.
-type scope struct {
-	name     string // empty where it has none
-	receiver string
-	params   *ast.FieldList
-	body     *ast.BlockStmt
-}
-
-// scopeAt is the innermost function around a frame's line; nil without the source.
-func (c *code) scopeAt(f stack.Frame) (fn *scope) {
-	c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			if fn = nil; n.Body != nil {
-				fn = &scope{name: n.Name.Name, params: n.Type.Params, body: n.Body}
-				if n.Recv != nil && len(n.Recv.List) == 1 && len(n.Recv.List[0].Names) == 1 {
-					fn.receiver = n.Recv.List[0].Names[0].Name
-				}
-			}
-		case *ast.FuncLit:
-			fn = &scope{params: n.Type.Params, body: n.Body}
-		}
-	})
-	return fn
-}
-
 // opens are the calls whose first argument is the name of a file that is read.
 var opens = []string{"os.ReadFile", "os.Open", "os.OpenFile", "ioutil.ReadFile"}
 
@@ -208,133 +181,6 @@ func (fn *scope) opened() (calls []*ast.CallExpr) {
 		return true
 	})
 	return calls
-}
-
-// joins are calls whose result is the same for the same arguments, while the program runs.
-var joins = []string{"filepath.Join", "filepath.Clean", "path.Join", "os.Getenv"}
-
-// fixedValue tells whether an expression of a function has the same value in each call: a
-// literal, what a package, the receiver or the function around has, or a parameter for which
-// the caller on the way gives such a one.
-func fixedValue(c *code, x ast.Expr, fn *scope, way []stack.Frame) bool {
-	switch x := x.(type) {
-	case *ast.BasicLit:
-		return true
-	case *ast.ParenExpr:
-		return fixedValue(c, x.X, fn, way)
-	case *ast.StarExpr: // of a flag
-		return fixedValue(c, x.X, fn, way)
-	case *ast.BinaryExpr:
-		return x.Op == token.ADD && fixedValue(c, x.X, fn, way) && fixedValue(c, x.Y, fn, way)
-	case *ast.CallExpr:
-		return slices.Contains(joins, types.ExprString(x.Fun)) &&
-			!slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !fixedValue(c, a, fn, way) })
-	case *ast.SelectorExpr:
-		root := rootName(x)
-		return root != "" && (root == fn.receiver || !fn.declares(root)) && !fn.sets(types.ExprString(x))
-	case *ast.Ident:
-		return fixedVariable(c, x.Name, fn, way)
-	}
-	return false
-}
-
-// fixedVariable is fixedValue of a variable.
-func fixedVariable(c *code, name string, fn *scope, way []stack.Frame) bool {
-	if fn.sets(name) {
-		return false
-	}
-	if i := fn.parameter(name); i >= 0 {
-		return fixedArgument(c, i, fn, way)
-	}
-	if x := fn.made(name); x != nil {
-		return fixedValue(c, x, fn, way)
-	}
-	return !fn.declares(name)
-}
-
-// fixedArgument tells whether the caller of a function gives it the same i-th argument in each
-// call.
-func fixedArgument(c *code, i int, fn *scope, way []stack.Frame) bool {
-	if len(way) < 2 || fn.name == "" {
-		return false
-	}
-	caller := c.scopeAt(way[1])
-	if caller == nil {
-		return false
-	}
-	for _, call := range c.lineCalls(way[1]) {
-		if lastName(types.ExprString(call.Fun)) == fn.name && i < len(call.Args) {
-			return fixedValue(c, call.Args[i], caller, way[1:])
-		}
-	}
-	return false
-}
-
-// parameter is the place of a parameter; -1 where the function has none of this name.
-func (fn *scope) parameter(name string) int {
-	i := 0
-	for _, field := range fn.params.List {
-		for _, id := range field.Names {
-			if id.Name == name {
-				return i
-			}
-			i++
-		}
-	}
-	return -1
-}
-
-// made is what a variable is declared with, where that is all that it ever is; else nil.
-func (fn *scope) made(name string) (x ast.Expr) {
-	n := 0
-	ast.Inspect(fn.body, func(node ast.Node) bool {
-		a, ok := node.(*ast.AssignStmt)
-		if !ok || a.Tok != token.DEFINE {
-			return true
-		}
-		for i, left := range a.Lhs {
-			if !isNamed(left, name) {
-				continue
-			}
-			if n++; len(a.Lhs) == len(a.Rhs) {
-				x = a.Rhs[i]
-			}
-		}
-		return true
-	})
-	if n != 1 {
-		return nil
-	}
-	return x
-}
-
-// sets tells whether the function gives a variable or a field another value than it began
-// with.
-func (fn *scope) sets(text string) (found bool) {
-	ast.Inspect(fn.body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		found = found || ok && a.Tok != token.DEFINE && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == text })
-		return !found
-	})
-	return found
-}
-
-// declares tells whether a name is one of the function's parameters or variables.
-func (fn *scope) declares(name string) (found bool) {
-	if fn.parameter(name) >= 0 || declares(fn.body, name) {
-		return true
-	}
-	ast.Inspect(fn.body, func(n ast.Node) bool {
-		r, ok := n.(*ast.RangeStmt)
-		found = found || ok && r.Tok == token.DEFINE && (isNamed(r.Key, name) || isNamed(r.Value, name))
-		return !found
-	})
-	return found
-}
-
-func isNamed(x ast.Expr, name string) bool {
-	id, ok := x.(*ast.Ident)
-	return ok && id.Name == name
 }
 
 func rereadFinding(r *Rule, in *Input, w *facts.Weights, x *reread, share stats.Interval, call string, at stack.Frame) Finding {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/recording"
 	"loupe/value/stack"
 )
 
@@ -92,17 +91,13 @@ func (c *code) storesOf(frames []stack.Frame) []keepsAt {
 // functions are all that the sources declare, by name.
 func (c *code) functions() map[string][]declaration {
 	all := map[string][]declaration{}
-	for _, e := range c.session.Manifest().Of(recording.Source) {
-		s := c.parse(e.Source)
-		if s == nil {
-			continue
-		}
+	c.eachSource(func(file string, s *syntax) {
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				all[f.Name.Name] = append(all[f.Name.Name], declaration{f, e.Source})
+				all[f.Name.Name] = append(all[f.Name.Name], declaration{f, file})
 			}
 		}
-	}
+	})
 	return all
 }
 

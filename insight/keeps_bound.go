@@ -57,9 +57,8 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(fn.Body, body, of, stores), depth: i}, true
 					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached")
 					id, bare := of.(*ast.Ident)
-					in := &scope{params: fn.Type.Params, body: fn.Body}
-					method := fn.Recv != nil && len(fn.Recv.List[0].Names) == 1 && bare && fn.Recv.List[0].Names[0].Name == id.Name
-					b.alone = bare && !method && !in.declares(id.Name)
+					in := scopeOf(fn)
+					b.alone = bare && id.Name != in.receiver && !in.declares(id.Name)
 				}
 			}
 			_, under := n.(*ast.IfStmt)
@@ -84,12 +83,12 @@ func inStep(all, body *ast.BlockStmt, of ast.Expr, stores []keepsAt) bool {
 			return false
 		}
 		call, ok := a.Rhs[0].(*ast.CallExpr)
-		return ok && types.ExprString(call.Fun) == "append" && types.ExprString(call.Args[0]) == text
+		return ok && isNamed(call.Fun, "append") && len(call.Args) > 0 && types.ExprString(call.Args[0]) == text
 	})
 	deletes := false
 	ast.Inspect(body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		deletes = deletes || ok && types.ExprString(call.Fun) == "delete" && keptIn(stores, call.Args[0])
+		deletes = deletes || ok && isNamed(call.Fun, "delete") && len(call.Args) > 0 && keptIn(stores, call.Args[0])
 		return !deletes
 	})
 	return adds && deletes

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"loupe/recording"
 	"loupe/value/stack"
 )
 
@@ -76,15 +75,6 @@ func (c connSources) httpSettings() (all []connSetting) {
 		})
 	})
 	return all
-}
-
-// eachSource calls for each source of the recording that parses.
-func (c *code) eachSource(do func(file string, s *syntax)) {
-	for _, e := range c.session.Manifest().Of(recording.Source) {
-		if s := c.parse(e.Source); s != nil {
-			do(e.Source, s)
-		}
-	}
 }
 
 // literalAround is the type of the innermost composite literal around a node.

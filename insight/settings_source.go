@@ -1,15 +1,12 @@
 package insight
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"loupe/recording"
 )
 
 // setIn are the places in the sources that the recording keeps which call a function of a
@@ -75,19 +72,15 @@ func numberOf(e ast.Expr) (n int64, known bool) {
 // callsIn are the first calls in the sources that the recording keeps for which keep is
 // true, with the name of what is called.
 func (c *code) callsIn(name string, keep func(file *ast.File, call *ast.CallExpr) bool) (out []Evidence) {
-	for _, e := range c.session.Manifest().Of(recording.Source) {
-		s := c.parse(e.Source)
-		if s == nil {
-			continue
-		}
+	c.eachSource(func(file string, s *syntax) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && len(out) < 3 && keep(s.file, call) {
 				line, _ := s.lines(call)
-				out = append(out, Evidence{Text: fmt.Sprintf("the source calls %s here", name), File: e.Source, Line: line, Source: c.text(e.Source, line)})
+				out = append(out, c.shownAt(file, line, "the source calls %s here", name))
 			}
 			return true
 		})
-	}
+	})
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"loupe/recording"
 	"loupe/session"
 )
 
@@ -40,6 +41,15 @@ func (c *code) parse(file string) *syntax {
 	}
 	c.parsed[file] = s
 	return s
+}
+
+// eachSource calls for each source of the recording that parses.
+func (c *code) eachSource(do func(file string, s *syntax)) {
+	for _, e := range c.session.Manifest().Of(recording.Source) {
+		if s := c.parse(e.Source); s != nil {
+			do(e.Source, s)
+		}
+	}
 }
 
 // lines are the first and the last line of a node. The file's own count: the
@@ -196,6 +206,21 @@ func (s *syntax) startsGoroutine(line int) (found bool) {
 			first, _ := s.lines(g)
 			found = found || first == line
 		}
+	})
+	return found
+}
+
+// mentionsAny tells whether a node has one of the names; what is selected of another is none.
+func mentionsAny(n ast.Node, names map[string]bool) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			found = found || mentionsAny(n.X, names)
+			return false
+		case *ast.Ident:
+			found = found || names[n.Name]
+		}
+		return !found
 	})
 	return found
 }

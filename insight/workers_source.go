@@ -220,20 +220,16 @@ func (s *workerScan) follow(call *ast.CallExpr, depth int) {
 		return
 	}
 	fn := all[0]
-	in := &scope{name: fn.Name.Name, params: fn.Type.Params, body: fn.Body}
-	receiver := ""
-	if fn.Recv != nil && len(fn.Recv.List[0].Names) == 1 {
-		receiver = fn.Recv.List[0].Names[0].Name
-	}
+	in := scopeOf(fn.FuncDecl)
 	sel, method := call.Fun.(*ast.SelectorExpr)
-	if (fn.Recv != nil) != method || method && !s.isOf(sel.X, strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*")) {
+	if (fn.Recv != nil) != method || method && (len(fn.Recv.List) == 0 || !s.isOf(sel.X, strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*"))) {
 		return
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		for _, x := range changed(n) {
 			switch root := rootName(x); {
 			case root == "" || root == "_":
-			case root == receiver:
+			case root == in.receiver:
 				if _, bare := x.(*ast.Ident); !bare {
 					s.change(rootName(sel.X), s.file, call)
 				}

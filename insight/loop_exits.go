@@ -287,21 +287,6 @@ func mentionsCall(body *ast.BlockStmt, names ...string) (found bool) {
 	return found
 }
 
-// mentionsAny tells whether a node has one of the names; what is selected of another is none.
-func mentionsAny(n ast.Node, names map[string]bool) (found bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			found = found || mentionsAny(n.X, names)
-			return false
-		case *ast.Ident:
-			found = found || names[n.Name]
-		}
-		return !found
-	})
-	return found
-}
-
 // anyCall tells whether a node has a call whose name, without what it is of, is wanted.
 func anyCall(n ast.Node, wanted func(name string) bool) bool {
 	return hasCall(n, func(call *ast.CallExpr) bool { return wanted(lastName(types.ExprString(call.Fun))) })

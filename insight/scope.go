@@ -1,0 +1,187 @@
+package insight
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"loupe/value/stack"
+)
+
+// Functions of the source, and where the values in them come from.
+
+// scope is a function of the source, or one without a name inside it.
+type scope struct {
+	name     string // empty where it has none
+	receiver string
+	params   *ast.FieldList
+	body     *ast.BlockStmt
+}
+
+// scopeOf is that of a declaration with a body.
+func scopeOf(d *ast.FuncDecl) *scope {
+	fn := &scope{name: d.Name.Name, params: d.Type.Params, body: d.Body}
+	if d.Recv != nil && len(d.Recv.List) == 1 && len(d.Recv.List[0].Names) == 1 {
+		fn.receiver = d.Recv.List[0].Names[0].Name
+	}
+	return fn
+}
+
+// scopeAt is the innermost function around a frame's line; nil without the source.
+func (c *code) scopeAt(f stack.Frame) (fn *scope) {
+	c.parse(f.File).onLine(f.Line, func(n ast.Node, _ []ast.Node) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if fn = nil; n.Body != nil {
+				fn = scopeOf(n)
+			}
+		case *ast.FuncLit:
+			fn = &scope{params: n.Type.Params, body: n.Body}
+		}
+	})
+	return fn
+}
+
+// parameter is the place of a parameter; -1 where the function has none of this name.
+func (fn *scope) parameter(name string) int {
+	i := 0
+	for _, field := range fn.params.List {
+		for _, id := range field.Names {
+			if id.Name == name {
+				return i
+			}
+			i++
+		}
+	}
+	return -1
+}
+
+// made is what a variable is declared with, where that is all that it ever is; else nil.
+func (fn *scope) made(name string) (x ast.Expr) {
+	n := 0
+	ast.Inspect(fn.body, func(node ast.Node) bool {
+		a, ok := node.(*ast.AssignStmt)
+		if !ok || a.Tok != token.DEFINE {
+			return true
+		}
+		for i, left := range a.Lhs {
+			if !isNamed(left, name) {
+				continue
+			}
+			if n++; len(a.Lhs) == len(a.Rhs) {
+				x = a.Rhs[i]
+			}
+		}
+		return true
+	})
+	if n != 1 {
+		return nil
+	}
+	return x
+}
+
+// sets tells whether the function gives a variable or a field another value than it began
+// with.
+func (fn *scope) sets(text string) (found bool) {
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		found = found || ok && a.Tok != token.DEFINE && slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return types.ExprString(x) == text })
+		return !found
+	})
+	return found
+}
+
+// declares tells whether a name is one of the function's parameters or variables.
+func (fn *scope) declares(name string) (found bool) {
+	if fn.parameter(name) >= 0 || declares(fn.body, name) {
+		return true
+	}
+	ast.Inspect(fn.body, func(n ast.Node) bool {
+		r, ok := n.(*ast.RangeStmt)
+		found = found || ok && r.Tok == token.DEFINE && (isNamed(r.Key, name) || isNamed(r.Value, name))
+		return !found
+	})
+	return found
+}
+
+func isNamed(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name
+}
+
+// joins are calls whose result is the same for the same arguments, while the program runs.
+var joins = []string{"filepath.Join", "filepath.Clean", "path.Join", "os.Getenv"}
+
+// fixedValue tells whether an expression of a function has the same value in each call: a
+// literal, what a package, the receiver or the function around has, or a parameter for which
+// the caller on the way gives such a one.
+func fixedValue(c *code, x ast.Expr, fn *scope, way []stack.Frame) bool {
+	return (&origins{c: c, at: map[ast.Expr]bool{}}).fixed(x, fn, way)
+}
+
+// origins follows values to where they come from, each expression once: a name may be declared
+// by itself, that is by one from further out, of which nothing is known then.
+type origins struct {
+	c  *code
+	at map[ast.Expr]bool // what is known; false while it is looked for
+}
+
+func (o *origins) fixed(x ast.Expr, fn *scope, way []stack.Frame) (known bool) {
+	if known, ok := o.at[x]; ok {
+		return known
+	}
+	o.at[x] = false
+	defer func() { o.at[x] = known }()
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.ParenExpr:
+		return o.fixed(x.X, fn, way)
+	case *ast.StarExpr: // of a flag
+		return o.fixed(x.X, fn, way)
+	case *ast.BinaryExpr:
+		return x.Op == token.ADD && o.fixed(x.X, fn, way) && o.fixed(x.Y, fn, way)
+	case *ast.CallExpr:
+		return slices.Contains(joins, types.ExprString(x.Fun)) &&
+			!slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return !o.fixed(a, fn, way) })
+	case *ast.SelectorExpr:
+		root := rootName(x)
+		return root != "" && (root == fn.receiver || !fn.declares(root)) && !fn.sets(types.ExprString(x))
+	case *ast.Ident:
+		return o.variable(x.Name, fn, way)
+	}
+	return false
+}
+
+// variable is fixed of a variable.
+func (o *origins) variable(name string, fn *scope, way []stack.Frame) bool {
+	if fn.sets(name) {
+		return false
+	}
+	if i := fn.parameter(name); i >= 0 {
+		return o.argument(i, fn, way)
+	}
+	if x := fn.made(name); x != nil {
+		return o.fixed(x, fn, way)
+	}
+	return !fn.declares(name)
+}
+
+// argument tells whether the caller of a function gives it the same i-th argument in each
+// call.
+func (o *origins) argument(i int, fn *scope, way []stack.Frame) bool {
+	if len(way) < 2 || fn.name == "" {
+		return false
+	}
+	caller := o.c.scopeAt(way[1])
+	if caller == nil {
+		return false
+	}
+	for _, call := range o.c.lineCalls(way[1]) {
+		if lastName(types.ExprString(call.Fun)) == fn.name && i < len(call.Args) {
+			return o.fixed(call.Args[i], caller, way[1:])
+		}
+	}
+	return false
+}

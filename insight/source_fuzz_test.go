@@ -1,0 +1,73 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+
+	"loupe/recording"
+	"loupe/recording/recordingtest"
+	"loupe/session"
+	"loupe/value/stack"
+)
+
+// FuzzSource: whatever the sources of a foreign recording say, as long as they parse, what is
+// asked of them has an answer.
+func FuzzSource(f *testing.F) {
+	for _, text := range []string{
+		"for {\nerr := send()\nif err == nil {\nreturn\n}\n}",
+		"name := name\nname = name\nos.ReadFile(name)\na := b\nb := a\nos.Open(a)",
+		"for _, x := range list {\nif x == want {\nbreak\n}\n}",
+		"for x := range ch {\ntotal += x\nm[x] = 1\nfile.Write(nil)\ndelete()\nappend()\n}",
+		"mu.Lock()\nif len(m) > 5 {\ndelete()\n}\nm[k] = v\nkeys = append()\nif len(keys) > 3 {\ndelete(m, k)\n}\nmu.Unlock()",
+		"for i := 0; i < len(s); i++ {\nfor j := range t {\nif s[i] == t[j] {\nreturn\n}\n}\n}",
+		"}\nfunc () g() {\nfor {\ng()\nh.g()\n}",
+		"for x, y := f(); x != nil; x, y = y, x {\nselect {\ncase <-y:\nreturn\n}\nswitch {\ncase x:\nreturn\n}\n}",
+		"tr := &http.Transport{MaxIdleConns: 1, DisableKeepAlives: true}\nc := http.Client{Transport: tr}\nc.Get(u)",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1")
+		text = "package main\n\nfunc f(a, b string) {\n" + text + "\n}\n"
+		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "a.go"}, []byte(text))
+		c := NewInput(session.New(r.Open())).code
+		if c.parse("a.go") == nil {
+			return
+		}
+		caller := stack.Frame{Func: "main.g", File: "a.go", Line: 4}
+		for line := range min(strings.Count(text, "\n")+2, 60) {
+			askSource(c, stack.Frame{Func: "main.f", File: "a.go", Line: line}, caller)
+		}
+		conns := connSources{c}
+		conns.httpSettings()
+		conns.idleSettings()
+	})
+}
+
+// askSource asks of a line all that rules ask.
+func askSource(c *code, f, caller stack.Frame) {
+	way := []stack.Frame{f, caller, f}
+	lineInLoop(c, f)
+	retryAround(c, way)
+	askingAround(c, way)
+	firstOf(c, way)
+	paces(c, f)
+	asksForLock(c, f)
+	fixedName(c, way)
+	stateOf(c, way)
+	if b, ok := boundedAt(c, way); ok && b.of == nil && b.limit != 0 {
+		panic("a limit of nothing")
+	}
+	for _, looped := range []bool{false, true} {
+		searchByHand(c, f, caller, looped)
+	}
+	c.heldIn(f)
+	c.named(f)
+	c.parse(f.File).needleAt(f.Line)
+	c.parse(f.File).growsText(f.Line)
+	putsIntoPool(c.parse(f.File), f.Line)
+	sourceHolders{c}.holder(f, way)
+	conns := connSources{c}
+	conns.opensWith(way)
+	conns.settingsOn(way, conns.httpSettings())
+}
