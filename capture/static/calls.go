@@ -34,24 +34,15 @@ func Calls(ctx context.Context, opt Options) (g *graph.Graph, cached bool, err e
 		return g, true, nil
 	}
 	opt.progress("type-checking %s and all that it imports", strings.Join(opt.Patterns, " "))
-	roots, err := packages.Load(opt.config(ctx, packages.LoadAllSyntax), opt.Patterns...)
+	roots, err := opt.whole(ctx, opt.Patterns)
 	if err != nil {
-		return nil, false, loadError(err)
-	}
-	if err := failures(roots); err != nil {
 		return nil, false, err
-	}
-	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
 	}
 	g = analyse(roots, opt.progress)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
-	// A file that was changed meanwhile belongs to another key.
-	if again, err := opt.list(ctx); err == nil && again.key == l.key {
-		keep(opt.Cache, l.key+".calls", g)
-	}
+	opt.keepIfSame(ctx, l, l.key+".calls", g)
 	return g, false, nil
 }
 

@@ -65,23 +65,16 @@ func Implements(ctx context.Context, opt Options, name string, all bool) (a *Imp
 		patterns = append(slices.Clip(patterns), path)
 	}
 	opt.progress("type-checking %s", strings.Join(opt.Patterns, " "))
-	loaded, err := packages.Load(opt.config(ctx, packages.LoadAllSyntax), patterns...)
+	loaded, err := opt.whole(ctx, patterns)
 	if err != nil {
-		return nil, false, loadError(err)
-	}
-	if err := failures(loaded); err != nil {
 		return nil, false, err
-	}
-	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
 	}
 	roots := slices.DeleteFunc(slices.Clone(loaded), func(p *packages.Package) bool {
 		return !slices.ContainsFunc(l.roots, func(q *packages.Package) bool { return p.ID == q.ID })
 	})
 	a = implementing(loaded, roots, name, all)
-	// The key says nothing of a package that was loaded for its interface alone.
-	if again, err := opt.list(ctx); err == nil && again.key == l.key && !extra {
-		keep(opt.Cache, file, a)
+	if !extra { // the key says nothing of a package that was loaded for its interface alone
+		opt.keepIfSame(ctx, l, file, a)
 	}
 	return a, false, nil
 }

@@ -90,6 +90,26 @@ func (o *Options) list(ctx context.Context) (*listed, error) {
 	return l, err
 }
 
+// whole loads packages and all that they import with syntax and types.
+func (o *Options) whole(ctx context.Context, patterns []string) ([]*packages.Package, error) {
+	loaded, err := packages.Load(o.config(ctx, packages.LoadAllSyntax), patterns...)
+	if err != nil {
+		return nil, loadError(err)
+	}
+	if err := failures(loaded); err != nil {
+		return nil, err
+	}
+	return loaded, ctx.Err()
+}
+
+// keepIfSame keeps an answer if the sources still are what was listed: a file that was changed
+// meanwhile belongs to another key.
+func (o *Options) keepIfSame(ctx context.Context, l *listed, name string, answer any) {
+	if again, err := o.list(ctx); err == nil && again.key == l.key {
+		keep(o.Cache, name, answer)
+	}
+}
+
 // unmatched is what the go command says of a pattern that stands for nothing; empty where all
 // stand for something.
 func unmatched(roots []*packages.Package) string {
