@@ -51,7 +51,7 @@ unpacked aside; the working tree, its index and the repository are not touched. 
 folder is taken for that; @REV is always a revision. Without -count rounds
 go on until all times and allocations are decided: they are looked at after 10, 20, 40, 80 and
 160 rounds, unless -budget ends before. Verdicts are faster, slower, less, more, same (the whole
-interval of the change lies within 1%) and undecided; together they have 5% of false alarms.
+interval of the change lies within 1%) and undecided; of the changes in a unit 5% are false alarms.
 Bytes and allocations that are equal in all rounds of a side are compared exactly.
 
 With -profile each benchmark is run again when all is measured, by each profiler by itself, and
@@ -65,7 +65,8 @@ With -bisect the revisions after GOOD up to BAD are searched by halves, by first
 is tried takes turns with both ends, until it is nearer to one of them beyond doubt, or the budget
 is spent, which is that of one revision here. What does not build, or lacks the benchmark, is
 skipped. At last the one that is found is measured against the one in front of it, with the causes
-of -profile. Where it stays undecided, what is left is listed, and the exit code is 4.
+of -profile; where a change was undone and made again, one of the places is found. Where it stays
+undecided, what is left is listed, and the exit code is 4.
 
 What stands behind -- is a command, and behind each further -- another one, which is compared
 with the first; -vs is then the first. It runs without a shell, unless -shell names one. {NAME}

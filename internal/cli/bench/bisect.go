@@ -196,7 +196,7 @@ func (b *bisection) cases(revisions ...int) (*bench.Case, error) {
 	case err != nil:
 		return nil, err
 	case len(cases) == 0:
-		return nil, errors.New("it does not have the benchmark")
+		return nil, fmt.Errorf("%s: no such benchmark", b.without(revisions, sides))
 	case len(cases) > 1:
 		var names []string
 		for _, c := range cases {
@@ -205,6 +205,22 @@ func (b *bisection) cases(revisions ...int) (*bench.Case, error) {
 		return nil, command.Usagef("-bisect follows one benchmark, and %d match: name one of %s", len(cases), strings.Join(names, ", "))
 	}
 	return cases[0], nil
+}
+
+// without names the revisions that do not have the benchmark at all, or all of them where
+// each has one, but not the same.
+func (b *bisection) without(revisions []int, sides [][]*bench.Package) string {
+	var lack, all []string
+	for k, i := range revisions {
+		all = append(all, b.row[i].Short())
+		if cases, _, err := b.runner.Discover(b.env.Ctx, sides[k:k+1]); err == nil && len(cases) == 0 {
+			lack = append(lack, b.row[i].Short())
+		}
+	}
+	if len(lack) == 0 {
+		return strings.Join(all, ", ") + " together"
+	}
+	return strings.Join(lack, " and ")
 }
 
 // compare measures two revisions against each other.
@@ -225,8 +241,11 @@ func (b *bisection) compare(before, after int) (*measurement, error) {
 // has changed, times before what is allocated.
 func (b *bisection) choose(figures []compare.Figure) error {
 	units := []string{"cpu-ns/op", "process-cpu-ns/op", "ns/op", "B/op", "allocs/op"}
-	if b.flags.unit != "" {
-		units = []string{b.flags.unit}
+	if unit := b.flags.unit; unit != "" {
+		if !slices.ContainsFunc(figures, func(f compare.Figure) bool { return f.Unit == unit }) {
+			return command.Usagef("-unit %s: the benchmark has no such figure, but %s", unit, strings.Join(unitsOf(figures), ", "))
+		}
+		units = []string{unit}
 	}
 	for _, unit := range units {
 		i := slices.IndexFunc(figures, func(f compare.Figure) bool { return f.Unit == unit })
@@ -242,6 +261,16 @@ func (b *bisection) choose(figures []compare.Figure) error {
 	}
 	return command.Nothingf("undecided: none of %s is shown to have changed from %s to %s (a longer -budget, or -unit, may help)",
 		strings.Join(units, ", "), b.row[0].Short(), b.row[len(b.row)-1].Short())
+}
+
+// unitsOf are the units that figures have, each once.
+func unitsOf(figures []compare.Figure) (units []string) {
+	for i := range figures {
+		if !slices.Contains(units, figures[i].Unit) {
+			units = append(units, figures[i].Unit)
+		}
+	}
+	return units
 }
 
 // stand tells which of the ends a revision is like: all three are measured in turn, and the
