@@ -67,7 +67,8 @@ type CheckRow struct {
 	Rounds int       `json:"rounds"`
 	Exact  bool      `json:"exact,omitempty"`
 	// Verdict says whether there is a change, Standing how it stands to what is allowed: the
-	// share by which it may get worse, null where it is held to nothing.
+	// share that it may grow by, or of what more is better of, the share below zero that it may
+	// fall by; null where it is held to nothing.
 	Verdict  string           `json:"verdict"`
 	Standing compare.Standing `json:"standing"`
 	Allowed  gc.Figure        `json:"allowed"`
@@ -200,10 +201,10 @@ func (r *CheckRow) allowed() string {
 		return "0%"
 	}
 	sign := "+"
-	if r.Of == compare.PerSecond { // more is better
+	if r.Allowed < 0 {
 		sign = "-"
 	}
-	return sign + strconv.FormatFloat(100*float64(r.Allowed), 'g', 4, 64) + "%"
+	return sign + strconv.FormatFloat(100*math.Abs(float64(r.Allowed)), 'g', 4, 64) + "%"
 }
 
 // standing is how the row stands as text.

@@ -6,26 +6,31 @@ import (
 	"loupe/value/stats"
 )
 
-// Allowance says by what share figures may grow, by unit: 0.05 of "ns/op" allows 5 %. A unit
-// that it does not name is told and not held to anything.
+// Allowance says by what share figures may get worse, by unit: 0.05 of "ns/op" allows that it grows
+// by 5 %, -0.05 of "rows/s" that it falls by 5 %, which says that more of it is better. The sign of
+// a zero counts. A unit that it does not name is told and not held to anything.
 type Allowance map[string]float64
+
+// Holdable tells whether a unit can be held to anything: some follow from others, or are known in
+// ticks of the clock alone.
+func Holdable(unit string) bool { return !explains(unit) }
 
 // Standing is how a figure stands to what it may grow by.
 type Standing string
 
 // The standings.
 const (
-	// Beyond: it has grown, and by more than what is allowed, which is proven.
+	// Beyond: it got worse, and by more than what is allowed, which is proven.
 	Beyond Standing = "regression"
-	// Within: that it has grown by more is refuted.
+	// Within: that it got worse by more is refuted.
 	Within Standing = "within"
 	// Open: more rounds may tell.
 	Open Standing = "undecided"
-	// Unheld: nothing is said of what it may grow by.
+	// Unheld: nothing is said of how much worse it may get.
 	Unheld Standing = "not held"
 )
 
-// Held is a benchmark with what it may grow by.
+// Held is a benchmark with how much worse it may get.
 type Held struct {
 	Measured
 	Allowed Allowance
@@ -34,7 +39,8 @@ type Held struct {
 // Limited is a figure with how it stands to its limit.
 type Limited struct {
 	Figure
-	// Allowed is the share that it may grow by, infinite where it is not held to any.
+	// Allowed is the share that it may grow by, negative where it is one that it may fall by, and
+	// infinite where it is not held to any.
 	Allowed  float64
 	Standing Standing
 	// More is about how many more rounds would tell, 0 where nobody knows or it is decided.
@@ -54,7 +60,7 @@ func Limits(all []Held) []Limited {
 	var out []Limited
 	var divided []Figure
 	for _, h := range all {
-		plain, divided = append(plain, h.Measured), append(divided, h.divided()...)
+		plain, divided = append(plain, h.directed()), append(divided, h.divided()...)
 	}
 	beyond := shares(all, divided)
 	figures, at := Rounds(plain), 0
@@ -96,27 +102,52 @@ func shares(all []Held, divided []Figure) []float64 {
 	return out
 }
 
-// of is the share that a unit may grow by, infinite where it is not held.
+// of is the share that a unit may get worse by, infinite where it is not held.
 func (a Allowance) of(unit string) float64 {
-	if share, ok := a[unit]; ok && describeUnit(unit).judged {
+	if share, ok := a[unit]; ok && !explains(unit) {
 		return share
 	}
 	return math.Inf(1)
 }
 
-// divided are the figures with the second side divided by what it may grow by.
+// directed is what was measured, with which way is better of what is held.
+func (h Held) directed() Measured {
+	m := h.Measured
+	m.Better = map[string]Better{}
+	for unit, share := range h.Allowed {
+		m.Better[unit] = Lower
+		if math.Signbit(share) {
+			m.Better[unit] = Higher
+		}
+	}
+	return m
+}
+
+// divided are the figures with the second side divided by what it may grow by. Of what may fall
+// the sides are exchanged: the first one has grown then, from the second.
 func (h Held) divided() []Figure {
 	m := h.Measured
-	m.Blocks = nil
+	m.Blocks, m.Better = nil, map[string]Better{}
+	for unit := range h.Allowed {
+		m.Better[unit] = Lower
+	}
 	for _, b := range h.Blocks {
-		after := map[string]float64{}
-		for unit, v := range b.After {
-			after[unit] = v
-			if share := h.Allowed.of(unit); !math.IsInf(share, 1) {
-				after[unit] = v / (1 + share)
+		both := Block{map[string]float64{}, map[string]float64{}}
+		for unit, old := range b.Before {
+			new, ok := b.After[unit]
+			if !ok {
+				continue
 			}
+			switch share := h.Allowed.of(unit); {
+			case math.IsInf(share, 1):
+			case math.Signbit(share):
+				old, new = new, old*(1+share)
+			default:
+				new /= 1 + share
+			}
+			both.Before[unit], both.After[unit] = old, new
 		}
-		m.Blocks = append(m.Blocks, Block{b.Before, after})
+		m.Blocks = append(m.Blocks, both)
 	}
 	return m.rows()
 }
@@ -134,7 +165,7 @@ func (l *Limited) stand(divided *Change, proven bool) {
 		l.Standing, l.More = Open, EnoughRounds-l.N
 	case l.Exact && l.After > l.Before*(1+l.Allowed)*(1+hair):
 		l.Standing = Beyond
-	case l.Exact, l.Verdict == Same, l.Verdict == Faster, l.Verdict == Less:
+	case l.Exact, l.Verdict == Same, l.told() && !l.Worse:
 		l.Standing = Within
 	case l.Worse && proven && divided.larger():
 		l.Standing = Beyond
@@ -165,7 +196,7 @@ func (c *Change) notLarger() bool {
 // Settled tells whether more rounds are of no use: all that is held to a limit stands beyond
 // or within it, also among so many benchmarks that are measured together.
 func (h Held) Settled(together int) bool {
-	divided, plain := h.divided(), h.rows()
+	divided, plain := h.divided(), h.directed().rows()
 	for i, r := range plain {
 		r.inWords()
 		l := Limited{Figure: r, Allowed: h.Allowed.of(r.Unit)}

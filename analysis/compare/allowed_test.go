@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -56,6 +57,16 @@ func TestLimits(t *testing.T) {
 	f("proven, and as large as what is allowed", heldTo("ns/op", 0.05, base, around(40, 1050, 0.01, 2)), compare.Open)
 	f("beyond all doubt", heldTo("ns/op", 0.05, around(160, 1000, 0.01, 1), around(160, 2000, 0.01, 2)), compare.Beyond)
 	f("half of the time", heldTo("ns/op", 0, base, around(40, 500, 0.01, 2)), compare.Within)
+	// A metric that loupe knows nothing of: it is the limit that says which way is better.
+	f("hits fall, they may not", heldTo("hits", -0.02, base, around(40, 900, 0.01, 2)), compare.Beyond)
+	f("hits fall, by less than they may", heldTo("hits", -0.2, base, around(40, 900, 0.01, 2)), compare.Within)
+	f("hits rise", heldTo("hits", -0.02, base, around(40, 1500, 0.01, 2)), compare.Within)
+	f("hits have gone", heldTo("hits", -0.02, base, constant(40, 0)), compare.Beyond)
+	f("hits come from nothing", heldTo("hits", -0.02, constant(40, 0), base), compare.Within)
+	f("misses rise", heldTo("misses", 0.02, base, around(40, 1100, 0.01, 2)), compare.Beyond)
+	f("misses fall", heldTo("misses", 0.02, base, around(40, 900, 0.01, 2)), compare.Within)
+	f("no share of hits may go", heldTo("hits", math.Copysign(0, -1), base, around(40, 900, 0.01, 2)), compare.Beyond)
+	f("what has no verdict", heldTo("MB/s", -0.02, base, around(40, 500, 0.01, 2)), compare.Unheld)
 	if l := f("too loud to tell", heldTo("ns/op", 0.05, around(10, 1000, 0.2, 1), around(10, 1000, 0.2, 2)), compare.Open); l.More == 0 {
 		t.Error("it is not told how many more rounds would tell")
 	}
@@ -70,7 +81,6 @@ func TestLimits(t *testing.T) {
 	if got := compare.Limits([]compare.Held{{Measured: heldTo("ns/op", 0, base, around(40, 2000, 0.01, 2)).Measured}})[0]; got.Standing != compare.Unheld || got.Verdict != compare.Slower {
 		t.Errorf("what is held to nothing is %s and %s", got.Standing, got.Verdict)
 	}
-	f("a unit of which nothing is known", heldTo("widgets/op", 0, base, around(40, 2000, 0.01, 2)), compare.Unheld)
 }
 
 // TestLimitsTogether: rows that keep their limits do not make it easier for another one to

@@ -20,6 +20,8 @@ type Measured struct {
 	// Apart tells that the sides were measured one after the other, so that their rounds have
 	// nothing in common.
 	Apart bool
+	// Better says which way a unit is better that nothing is known of: a metric of a test.
+	Better map[string]Better
 }
 
 // Block is one round of both sides: their figures by unit.
@@ -41,7 +43,7 @@ type Figure struct {
 	Before, After float64
 	N             int
 	Change
-	// Worse tells that the figure is of those that less is better of, and has grown.
+	// Worse tells that the figure got worse: one that less is better of has grown.
 	Worse bool
 }
 
@@ -131,18 +133,22 @@ func (m Measured) rows() (rows []Figure) {
 			before.Blocks, after.Blocks = nil, nil
 		}
 		r.Before, r.After, r.N = stats.Median(before.Values), stats.Median(after.Values), len(before.Values)
-		r.judge(before, after, m.Looks.Confidence())
+		r.judge(before, after, m.better(unit), m.Looks.Confidence())
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-// judge gives a row its verdict, as if it were the only one.
-func (r *Figure) judge(before, after stats.Side, confidence float64) {
-	about, better := describeUnit(r.Unit), Neither
-	if about.judged {
-		better = Lower
+// better says which way a unit is better.
+func (m Measured) better(unit string) Better {
+	if describeUnit(unit).judged {
+		return Lower
 	}
+	return m.Better[unit]
+}
+
+// judge gives a row its verdict, as if it were the only one.
+func (r *Figure) judge(before, after stats.Side, better Better, confidence float64) {
 	r.Change = judgeUnit(r.Unit, before, after, better, confidence)
 	if explains(r.Unit) {
 		r.Verdict, r.Needs, r.Exact = NoVerdict, 0, false
@@ -192,6 +198,11 @@ func (r *Figure) inWords() {
 	default:
 		r.Verdict = Less
 	}
+}
+
+// told tells whether a change is, in the words of benchmarks.
+func (r *Figure) told() bool {
+	return slices.Contains([]Verdict{Faster, Slower, Less, More}, r.Verdict)
 }
 
 // mostly tells whether four of five rounds of each side have one and the same figure. Now

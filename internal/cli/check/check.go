@@ -34,9 +34,9 @@ var Command = &command.Command{
 	},
 	About: `
 .loupe.yml says which benchmarks and which loads are measured, and by how much each of
-their units may grow. docs/guide/check.md has all of its keys. It is looked for in this
-folder and in those above, up to the top of the repository; packages are seen from its
-folder.
+their units may grow, or a metric of their own may fall. docs/guide/check.md has all of its
+keys. It is looked for in this folder and in those above, up to the top of the repository;
+packages are seen from its folder.
 
 	benchmarks:
 	  - packages: ./...
@@ -52,7 +52,7 @@ origin/main, origin/master, main or master, whichever is there first. Where noth
 changed since, it is the commit before HEAD. Both sides are built and take turns on this
 machine, as with loupe bench -vs and loupe run -vs.
 
-A check fails when a figure has grown by more than what is allowed and that is proven:
+A check fails when a figure got worse by more than what is allowed and that is proven:
 what is undecided passes, with about how many more rounds would tell, unless the file
 says "undecided: fail" or -undecided does. All rows of a unit have 5% of false alarms in
 common. A finding on a load fails from the severity that the file names (findings:

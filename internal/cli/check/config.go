@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,8 +41,9 @@ type config struct {
 	loads      []loads
 }
 
-// allowance is what the units of the file may grow by, as shares.
-type allowance map[string]float64
+// allowance is what figures may get worse by, as shares: by the words of the file, and the
+// metrics that benchmarks report of themselves, by their units (see [compare.Allowance]).
+type allowance struct{ words, metrics map[string]float64 }
 
 // benchmarks are a group of them.
 type benchmarks struct {
@@ -69,7 +72,7 @@ type loads struct {
 // usualAllowance is what may be of a unit that the file says nothing of. Times of identical
 // code lie a few percent apart by the layout of a binary alone; allocations do not.
 func usualAllowance() allowance {
-	return allowance{"time": 0.10, "cpu": 0.05, "B/op": 0.01, "allocs/op": 0}
+	return allowance{map[string]float64{"time": 0.10, "cpu": 0.05, "B/op": 0.01, "allocs/op": 0}, map[string]float64{}}
 }
 
 // unitsOf are the units of Go's benchmark format that a word of the file stands for.
@@ -77,12 +80,12 @@ var unitsOf = map[string][]string{
 	"time": {"ns/op"}, "cpu": {bench.CPU, bench.ProcessCPU}, "B/op": {"B/op"}, "allocs/op": {"allocs/op"},
 }
 
-// forBenchmarks is what figures of benchmarks may grow by.
+// forBenchmarks is what figures of benchmarks may get worse by.
 func (a allowance) forBenchmarks() compare.Allowance {
-	out := compare.Allowance{}
+	out := compare.Allowance(maps.Clone(a.metrics))
 	for word, units := range unitsOf {
 		for _, u := range units {
-			if share, ok := a[word]; ok {
+			if share, ok := a.words[word]; ok {
 				out[u] = share
 			}
 		}
@@ -200,7 +203,8 @@ func (c *config) addLoad(p parser, n *yaml.Node) error {
 	l := loads{line: n.Line, phases: "bare", rounds: 10, findings: c.findings, allow: c.allow.clone()}
 	err := p.fields(n, map[string]func(*yaml.Node) error{
 		"name": p.text(&l.name), "target": p.text(&l.target), "args": p.words(&l.args), "flags": p.words(&l.flags),
-		"url": p.text(&l.url), "phases": p.text(&l.phases), "allow": p.allowance(l.allow),
+		"url": p.text(&l.url), "phases": p.text(&l.phases),
+		"allow":    func(n *yaml.Node) error { return p.fields(n, p.limits(l.allow)) },
 		"findings": p.word("findings", severities, func(w string) { l.findings = w }),
 		"rounds": func(n *yaml.Node) (err error) {
 			if l.rounds, err = strconv.Atoi(n.Value); err != nil || l.rounds < compare.EnoughRounds {
@@ -235,11 +239,7 @@ func (c *config) addLoad(p parser, n *yaml.Node) error {
 }
 
 func (a allowance) clone() allowance {
-	out := allowance{}
-	for k, v := range a {
-		out[k] = v
-	}
-	return out
+	return allowance{maps.Clone(a.words), maps.Clone(a.metrics)}
 }
 
 // parser reads nodes of a file; its errors name the line.
@@ -381,25 +381,55 @@ func (p parser) word(key string, known []string, set func(string)) func(*yaml.No
 	}
 }
 
-// allowance reads what units may grow by, over what is there.
+// allowance reads what figures may get worse by, over what is there.
 func (p parser) allowance(to allowance) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		known := map[string]func(*yaml.Node) error{}
-		for word := range unitsOf {
-			known[word] = func(n *yaml.Node) error {
-				if n.Value == "any" {
-					delete(to, word)
-					return nil
-				}
-				number, ok := strings.CutSuffix(n.Value, "%")
-				percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-				if !ok || err != nil || !(percent >= 0 && percent < 1e6) {
-					return p.errorf(n, "%s: want a percentage such as 5%%, or any, not %q", word, n.Value)
-				}
-				to[word] = percent / 100
-				return nil
-			}
-		}
+		known := p.limits(to)
+		known["metrics"] = func(n *yaml.Node) error { return p.metrics(n, to.metrics) }
 		return p.fields(n, known)
+	}
+}
+
+// limits are the words of the file that may have a limit.
+func (p parser) limits(to allowance) map[string]func(*yaml.Node) error {
+	known := map[string]func(*yaml.Node) error{}
+	for word := range unitsOf {
+		known[word] = p.share(word, to.words, 0)
+	}
+	return known
+}
+
+// metrics reads the limits of what benchmarks report of themselves.
+func (p parser) metrics(n *yaml.Node, to map[string]float64) error {
+	known := map[string]func(*yaml.Node) error{}
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 {
+			unit := n.Content[i].Value
+			if i := slices.IndexFunc(slices.Sorted(maps.Keys(unitsOf)), func(w string) bool { return slices.Contains(unitsOf[w], unit) }); i >= 0 {
+				return p.errorf(n, "metrics: the limit of %s is that of %s, beside metrics", unit, slices.Sorted(maps.Keys(unitsOf))[i])
+			}
+			if !compare.Holdable(unit) {
+				return p.errorf(n, "metrics: %s follows from other figures, or is too coarse: it has no verdict", unit)
+			}
+			known[unit] = p.share(unit, to, -1)
+		}
+	}
+	return p.fields(n, known)
+}
+
+// share reads a limit: a percentage of at least some share, or any.
+func (p parser) share(name string, to map[string]float64, least float64) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if n.Value == "any" {
+			delete(to, name)
+			return nil
+		}
+		number, ok := strings.CutSuffix(n.Value, "%")
+		percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if !ok || err != nil || !(percent/100 >= least && percent > -100 && percent < 1e6) || least == 0 && math.Signbit(percent) {
+			return p.errorf(n, "%s: want a percentage such as 5%%, or any, not %q", name, n.Value)
+		}
+		to[name] = percent / 100
+		return nil
 	}
 }

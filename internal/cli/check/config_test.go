@@ -30,16 +30,16 @@ func TestGuide(t *testing.T) {
 	if len(c.benchmarks) != 2 || len(c.loads) != 1 || c.base != "origin/main" || c.budget != usualBudget || c.keep != ".loupe/baseline" {
 		t.Errorf("%+v", c)
 	}
-	for word, share := range usualAllowance() {
-		if c.allow[word] != share {
-			t.Errorf("the guide says that %v is allowed of %s; without a word it is %v", c.allow[word], word, share)
+	for word, share := range usualAllowance().words {
+		if c.allow.words[word] != share {
+			t.Errorf("the guide says that %v is allowed of %s; without a word it is %v", c.allow.words[word], word, share)
 		}
 	}
 	// What stands in a group is over what stands below all of them.
-	if _, held := c.benchmarks[1].allow["time"]; held || c.benchmarks[1].allow["cpu"] != 0.05 || c.benchmarks[0].allow["time"] != 0.1 {
+	if _, held := c.benchmarks[1].allow.words["time"]; held || c.benchmarks[1].allow.words["cpu"] != 0.05 || c.benchmarks[0].allow.words["time"] != 0.1 {
 		t.Errorf("allowed is %v, %v", c.benchmarks[0].allow, c.benchmarks[1].allow)
 	}
-	if l := c.loads[0]; l.allow["cpu"] != 0.1 || l.findings != "critical" || strings.Join(l.flags, "|") != "-c|20|-n|2000" {
+	if l := c.loads[0]; l.allow.words["cpu"] != 0.1 || l.findings != "critical" || strings.Join(l.flags, "|") != "-c|20|-n|2000" {
 		t.Errorf("the load is %+v", l)
 	}
 }
@@ -55,7 +55,7 @@ func TestInitial(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.budget != plain.budget || c.findings != plain.findings || c.undecided != plain.undecided || len(c.allow) != len(plain.allow) {
+		if c.budget != plain.budget || c.findings != plain.findings || c.undecided != plain.undecided || len(c.allow.words) != len(plain.allow.words) {
 			t.Errorf("a new file is %+v, without its lines it is %+v", c, plain)
 		}
 	}
@@ -67,7 +67,7 @@ func TestConfigAlias(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := c.benchmarks[0]; g.packages[0] != "./a b" || g.times != 100 || math.Abs(g.allow["time"]-0.03) > 1e-12 {
+	if g := c.benchmarks[0]; g.packages[0] != "./a b" || g.times != 100 || math.Abs(g.allow.words["time"]-0.03) > 1e-12 {
 		t.Errorf("%+v", g)
 	}
 }

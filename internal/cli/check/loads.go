@@ -139,9 +139,13 @@ func (l *loads) rows(t *compare.Table) (out []report.CheckRow) {
 		}
 		allowed := 0.0
 		if word != "" {
-			if allowed, ok = l.allow[word]; !ok {
+			if allowed, ok = l.allow.words[word]; !ok {
 				allowed = math.Inf(1)
 			}
+		}
+		limit := allowed
+		if r.Better == compare.Higher {
+			limit = -allowed
 		}
 		c, rounds := r.Changes[0], min(t.Rounds[0], t.Rounds[1])
 		standing, more := c.Stand(r.Better, allowed), c.Needs
@@ -151,7 +155,7 @@ func (l *loads) rows(t *compare.Table) (out []report.CheckRow) {
 		out = append(out, report.CheckRow{
 			Group: l.name, Name: r.Name, Unit: r.Name, Of: r.Unit, Before: r.Cells[0].Median, After: r.Cells[1].Median,
 			Ratio: c.Ratio, Low: c.Low, High: c.High, P: c.P, Rounds: rounds, Exact: c.Exact,
-			Verdict: string(c.Verdict), Standing: standing, Allowed: report.FigureOf(allowed), More: more,
+			Verdict: string(c.Verdict), Standing: standing, Allowed: report.FigureOf(limit), More: more,
 		})
 	}
 	return out

@@ -50,6 +50,9 @@ type group struct {
 	dirs   map[string]string // of the packages, by their import paths
 }
 
+// where names the packages as the file does.
+func (g *group) where() string { return strings.Join(g.of.packages, " ") }
+
 func (k *checker) run() (err error) {
 	k.out = &report.Check{Schema: report.CheckSchema, Rows: []report.CheckRow{}, Findings: []report.CheckFinding{}, UndecidedFails: k.cfg.undecided}
 	k.root = repositoryRoot(k.e.Ctx, k.cfg.dir)
@@ -240,7 +243,7 @@ func (k *checker) broken(group, name string, err error) {
 func (k *checker) prepareGroup(g *group, temp string) error {
 	of := g.of
 	g.runner = &bench.Runner{Bench: of.pattern, For: of.length, Times: of.times, Timeout: of.timeout, Progress: k.progress}
-	where := strings.Join(of.packages, " ")
+	where := g.where()
 	k.progress("building %s", where)
 	mine, err := bench.Build(k.e.Ctx, bench.Tree{Dir: k.cfg.dir}, bench.BuildOptions{
 		Patterns: slices.Clone(of.packages), Flags: of.build, Temp: filepath.Join(temp, "after"), Progress: k.progress,
@@ -299,7 +302,7 @@ func (k *checker) buildBase(g *group, mine []*bench.Package, temp string) (their
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return nil, nil, err
 	}
-	k.progress("building %s of %s", strings.Join(g.of.packages, " "), k.base.name())
+	k.progress("building %s of %s", g.where(), k.base.name())
 	listed, err := collect.TestPackages(k.e.Ctx, collect.BuildOptions{Test: true, Flags: g.of.build, Dir: k.tree, Temp: temp}, pathsOf(mine))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", k.base.name(), err)
@@ -456,6 +459,11 @@ func (k *checker) judge() {
 			k.out.Rows = append(k.out.Rows, rowOf(&l, at))
 		}
 	}
+	missing, notes := metrics(k.groups)
+	for _, unit := range sorted(missing) {
+		k.broken(missing[unit].where(), "", fmt.Errorf("metrics: no benchmark reports %s, which is held to a limit", unit))
+	}
+	k.out.Notes = append(k.out.Notes, notes...)
 	k.out.Notes = append(k.out.Notes, measuring.Notes(k.cases(), k.lost, [2]string{"the base", "the working tree"})...)
 	if k.base.kept != nil && len(all) > 0 {
 		k.out.Notes = append(k.out.Notes, "The baseline was measured at another time: wall times are told and fail nothing, and CPU time has to be beyond its limit by 20 points more, which are added to it here.")
