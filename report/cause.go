@@ -9,6 +9,7 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/gc"
+	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
@@ -50,6 +51,8 @@ func CostOf(d *compare.ProfileDelta) MovedCost {
 // MovedFunc is a function whose cost moved.
 type MovedFunc struct {
 	Name string `json:"name"`
+	// Was is its name in the earlier build, where that was another one.
+	Was string `json:"was,omitempty"`
 	MovedCost
 	Lines   []MovedLine   `json:"lines,omitempty"`
 	Reasons []MovedReason `json:"compiler,omitempty"`
@@ -88,6 +91,9 @@ func CauseSheet(c *MeasuredCause) *Sheet {
 	for i := range c.Moved {
 		f := &c.Moved[i]
 		row(f.Name, &f.MovedCost)
+		if f.Was != "" {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s was %s before, by most of its text", f.Name, stack.Short(f.Was)))
+		}
 		for _, r := range f.Reasons {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s, %s: %s", f.Name, r.When, r.Text))
 		}

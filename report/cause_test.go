@@ -12,7 +12,7 @@ func TestCauseSheet(t *testing.T) {
 	c := &MeasuredCause{
 		Name: "BenchmarkParse-2", Of: "cpu-ns/op", Change: "slower, ×3.4", Profile: "cpu", Unit: "ns/op", Runs: 6,
 		Moved: []MovedFunc{{
-			Name: "m.count", MovedCost: MovedCost{3840, 20100, 16260, 14600, 17900},
+			Name: "m.count", Was: "example.com/m.tally", MovedCost: MovedCost{3840, 20100, 16260, 14600, 17900},
 			Reasons: []MovedReason{{"now", "the function cannot be inlined"}},
 			Lines: []MovedLine{{
 				File: "/src/m/p.go", Line: 28, Text: "buf[int(b)%64]++ // " + strings.Repeat("long", 20),
@@ -30,6 +30,7 @@ func TestCauseSheet(t *testing.T) {
   where                                           before    after  difference  interval
   m.count                                        3.84 µs  20.1 µs    +16.3 µs  +14.6 µs … +17.9 µs
     p.go:28 buf[int(b)%64]++ // longlonglonglon…       0  1.25 µs    +1.25 µs
+  m.count was m.tally before, by most of its text
   m.count, now: the function cannot be inlined
   p.go:28, no longer: the call of f is inlined
   A note.

@@ -77,7 +77,9 @@ type Line struct {
 // Function is a function of the user's whose cost has moved, with that of what it calls
 // outside of the user's code. A name in brackets is what is not done for a line of the user's.
 type Function struct {
-	Name    string
+	Name string
+	// Was is its name in the first build, where it had another one and most of its text; "" else.
+	Was     string
 	Delta   compare.ProfileDelta
 	Lines   []Line
 	Reasons []Reason
@@ -106,13 +108,14 @@ const smallest = 0.005
 // Between finds what moved between two sides. It errs as [compare.Profiles] does.
 func Between(before, after Side, opt Options) (*Causes, error) {
 	sides := [2]*side{newSide(&before, &opt), newSide(&after, &opt)}
+	rename(sides)
 	d, err := difference(sides, func(s *side, f *folded) string { return f.function })
 	if err != nil {
 		return nil, err
 	}
 	out := &Causes{Type: d.Type, Total: d.Total, Judged: d.Judged, Tests: changedTests(sides)}
 	for _, row := range major(d.Rows, func(name string) bool { return name != restName }) {
-		out.Functions = append(out.Functions, Function{Name: row.Name, Delta: row.Flat})
+		out.Functions = append(out.Functions, Function{Name: row.Name, Was: sides[0].was[row.Name], Delta: row.Flat})
 	}
 	if len(out.Functions) == 0 {
 		return out, nil

@@ -257,6 +257,44 @@ func TestChangedTests(t *testing.T) {
 	}
 }
 
+// TestRenamed: a function that has another name, and has grown, is one; its closures and its lines
+// are found. A name that is still declared, or a function that has little in common, is another one.
+func TestRenamed(t *testing.T) {
+	const rest = "\tone()\n\ttwo()\n\tthree()\n\tgo func() {\n\t\tfour()\n\t}()\n}\n"
+	f := func(name string, old, new string, want map[string]string) {
+		t.Helper()
+		before := runs(1000, func(wobble int64) *profile.Profile {
+			return cpu(map[string]int64{"m.old x/m.go:4 from 3|" + counted: 100 + wobble, "m.old.func1 x/m.go:8 from 7|m.old x/m.go:7 from 3|" + counted: 50})
+		})
+		after := runs(1000, func(wobble int64) *profile.Profile {
+			return cpu(map[string]int64{"m.new y/m.go:4 from 3|" + counted: 300 + wobble, "m.new.func1 y/m.go:8 from 7|m.new y/m.go:7 from 3|" + counted: 50})
+		})
+		before.Source, after.Source = sources(map[string]string{"x/m.go": old}), sources(map[string]string{"y/m.go": new})
+		got, err := Between(before, after, Options{SampleIndex: "cpu", Scope: module})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, f := range got.Functions {
+			found[f.Name] = f.Was
+			if f.Was != "" && (len(f.Lines) != 1 || f.Lines[0].Text != "one()" || !near(f.Delta.Difference.Estimate, 2e6)) {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if fmt.Sprint(found) != fmt.Sprint(want) {
+			t.Errorf("%s: moved %q, want %q", name, found, want)
+		}
+	}
+	text := func(name string) string { return "package m\n\nfunc " + name + "() {\n" + rest }
+	both := map[string]string{"m.old": "", "m.new": "", "m.old.func1": "", "m.new.func1": ""}
+	f("a new name", text("old"), text("new"), map[string]string{"m.new": "m.old"})
+	f("a method", text("(t *T) old"), text("(t T) new"), map[string]string{"m.new": "m.old"})
+	f("it is still there", text("old"), text("new")+"\n"+text("old"), both)
+	f("it was there before", text("old")+"\n"+text("new"), text("new"), both)
+	f("another text", text("old"), "package m\n\nfunc new() {\n\ta()\n\tb()\n\tc()\n\tgo func() {\n\t\tfour()\n\t}()\n}\n", both)
+	f("too short", "package m\n\nfunc old() {\n\tone()\n}\n", "package m\n\nfunc new() {\n\tone()\n}\n", both)
+}
+
 // Of profiles of one and the same program, whose runs differ by more than their samples,
 // few name anything; a function that costs half as much again is found.
 func TestFalseAlarms(t *testing.T) {

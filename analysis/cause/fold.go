@@ -32,7 +32,8 @@ type side struct {
 	lines, decls map[string]place
 	keys         map[lineOfFunction]string
 	sources      map[string][]string
-	reasons      map[string]*whys // of allocations by the key of the line
+	reasons      map[string]*whys  // of allocations by the key of the line
+	was          map[string]string // names of functions that the other build has by others
 }
 
 func newSide(of *Side, opt *Options) *side {

@@ -184,7 +184,7 @@ func notes(m *report.MeasuredCause, c Change) []string {
 	small := m.Unit == "allocs/op" && sum*measured > 0 && math.Abs(sum) < math.Abs(measured)
 	if off := sum / measured; !small && (off < 1.0/farOff || off > farOff) {
 		m.Moved = []report.MovedFunc{}
-		return []string{fmt.Sprintf("No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; functions that have a new name stand for one that went and one that came.",
+		return []string{fmt.Sprintf("No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; a function with another name and another text stands for one that went and one that came.",
 			report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))}
 	}
 	if small {
@@ -194,7 +194,7 @@ func notes(m *report.MeasuredCause, c Change) []string {
 }
 
 func movedFunc(f *cause.Function) report.MovedFunc {
-	out := report.MovedFunc{Name: f.Name, MovedCost: report.CostOf(&f.Delta), Reasons: reasons(f.Reasons)}
+	out := report.MovedFunc{Name: f.Name, Was: f.Was, MovedCost: report.CostOf(&f.Delta), Reasons: reasons(f.Reasons)}
 	for _, l := range f.Lines {
 		out.Lines = append(out.Lines, report.MovedLine{
 			File: l.File, Line: l.Line, Text: l.Text, In: l.In, MovedCost: report.CostOf(&l.Delta), Reasons: reasons(l.Reasons),

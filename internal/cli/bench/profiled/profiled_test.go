@@ -25,7 +25,7 @@ func TestNotes(t *testing.T) {
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(140)}, 100, 200, "")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(280)}, 100, 200,
 		"Together these are +280 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
-	const noCause = "No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; functions that have a new name stand for one that went and one that came."
+	const noCause = "No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; a function with another name and another text stands for one that went and one that came."
 	for _, by := range []float64{400, 20, 0, -100} {
 		m := report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(by)}
 		f(m, 100, 200, fmt.Sprintf(noCause, report.Difference(by, "ns/op"), "+100 ns"))
