@@ -93,6 +93,7 @@ type Group struct {
 	MaxG    exectrace.GoID // the goroutine that has run the longest
 
 	census census
+	late   *lateGroup
 }
 
 // Interval is one stay of a goroutine in one state.
@@ -168,6 +169,7 @@ type analyzer struct {
 	forever []leftForever // that will be left, too
 	window  window
 	picked  *picked                   // with a filter: what it has let through
+	whole   bool                      // nobody wants to see or to cut single stays
 	began   map[exectrace.GoID]string // see [AnalyzeOptions.Named]
 	last    timeline.Time
 	stay    Interval // that is being counted; here so that it is not allocated
@@ -222,8 +224,6 @@ func newAnalyzer(gs *sweep.Goroutines, opts AnalyzeOptions) *analyzer {
 		opts: opts, gs: gs, out: &Analysis{Reader: gs.Reader()},
 		left: make(map[leftKey]*Left),
 	}
-	a.out.Latency.top = opts.Top
-	a.out.Runs.top = opts.Top
 	a.user.init(a)
 	sink := Sink{Goroutine: a.goroutine, Region: a.user.region, Task: a.user.task}
 	if opts.Compat {
@@ -263,6 +263,7 @@ func (a *analyzer) Event(e *exectrace.Event) {
 	a.out.Info.Events++
 	if e.Kind == exectrace.KindSync && a.out.Info.Span.Start == 0 {
 		a.out.Info.Span.Start = e.Time
+		a.whole = a.picked == nil && a.opts.Each == nil && a.began == nil
 		a.par.start(e.Time)
 		a.openWindow(e.Time)
 	}
@@ -389,8 +390,66 @@ func placeOf[I ~uint32, T any](list *[]*T, id I) **T {
 	return &(*list)[id]
 }
 
-// leave hands the interval that ends to those that count it.
+// leave ends a stay for those that count it.
 func (a *analyzer) leave(t *track, e *exectrace.Event) {
+	was := &a.gs.Was
+	switch was.State {
+	case exectrace.Running:
+		a.par.running(e.Time, t, -1)
+		if r := t.rare; r != nil && r.assist != 0 {
+			r.assistRan += e.Time.Sub(max(was.Since, r.assist))
+		}
+	case exectrace.Runnable:
+		a.par.runnable(e.Time, t, -1)
+	case exectrace.Waiting, exectrace.Syscall:
+	default:
+		return
+	}
+	if a.whole {
+		a.ended(t, e)
+	} else {
+		a.count(a.stayOf(e), t, e)
+	}
+	if was.State == exectrace.Waiting {
+		t.lastWaker = e.G
+	}
+}
+
+// ended counts a whole stay. It is what [analyzer.stayed] does, without an interval for
+// most.
+//
+// Note: to make one for each stay, and to look what of it to count, was a fifth of the
+// instructions of an analysis.
+func (a *analyzer) ended(t *track, e *exectrace.Event) {
+	was := &a.gs.Was
+	d := time.Duration(e.Time - was.Since)
+	switch was.State {
+	case exectrace.Running:
+		if a.ran(d, t) {
+			a.out.Runs.Longest = keepLongest(a.out.Runs.Longest, a.stayOf(e), a.opts.Top)
+		}
+		if d >= LongRun {
+			a.hogs.add(a.stayOf(e), t, a.par.haltedAt(e.Time)-t.halted, waits{t.delay, a.par.delayAt(e.Time)})
+		}
+	case exectrace.Runnable:
+		if a.queued(d, t) {
+			a.out.Latency.Worst = keepLongest(a.out.Latency.Worst, a.stayOf(e), a.opts.Top)
+		}
+	case exectrace.Waiting:
+		k := a.blocks.get(was.Stack, was.Reason, was.State)
+		if k.add(d, e.Stack, was.ID, a.waker(e)) {
+			k.Worst = *a.stayOf(e)
+		}
+	case exectrace.Syscall:
+		k := a.blocks.get(was.Stack, was.Reason, was.State)
+		if k.add(d, 0, was.ID, nil) {
+			k.Worst = *a.stayOf(e)
+		}
+	}
+}
+
+// stayOf is the stay that an event ends, valid until it is called again.
+func (a *analyzer) stayOf(e *exectrace.Event) *Interval {
 	// Field by field: a literal would be built elsewhere and copied, and the
 	// copy waits for the stores (8 % of a whole analysis).
 	i, was := &a.stay, &a.gs.Was
@@ -399,25 +458,11 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 	i.Start, i.End = was.Since, e.Time
 	i.P, i.Stack = exectrace.NoProc, was.At()
 	i.By, i.ByStack = e.G, e.Stack
-	switch was.State {
-	case exectrace.Running:
-		a.par.running(e.Time, t, -1)
-		if r := t.rare; r != nil && r.assist != 0 {
-			r.assistRan += e.Time.Sub(max(was.Since, r.assist))
-		}
+	if was.State == exectrace.Running {
 		i.By, i.ByStack = exectrace.NoGoroutine, 0
 		i.P, i.Stack = was.P, e.SubjectStack
-	case exectrace.Runnable:
-		a.par.runnable(e.Time, t, -1)
-	case exectrace.Waiting:
-		a.count(i, t, e)
-		t.lastWaker = e.G
-		return
-	case exectrace.Syscall:
-	default:
-		return
 	}
-	a.count(i, t, e)
+	return i
 }
 
 // count counts what the filter leaves of a stay that e ends.
@@ -439,22 +484,24 @@ func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 	}
 	switch i.State {
 	case exectrace.Running:
-		if t.group == nil {
-			t.late(-i.Len(), a)
+		if a.ran(i.Len(), t) {
+			a.out.Runs.Longest = keepLongest(a.out.Runs.Longest, i, a.opts.Top)
 		}
-		a.out.Runs.add(i, t)
 		if i.Len() >= LongRun {
 			a.hogs.add(i, t, a.par.haltedAt(e.Time)-t.halted, waits{t.delay, a.par.delayAt(e.Time)})
 		}
 	case exectrace.Runnable:
-		if t.group == nil {
-			t.late(i.Len(), a)
+		if a.queued(i.Len(), t) {
+			a.out.Latency.Worst = keepLongest(a.out.Latency.Worst, i, a.opts.Top)
 		}
-		a.out.Latency.add(i, t)
 	case exectrace.Waiting:
-		a.blocks.add(i, a.waker(e))
+		if k := a.blocks.get(i.Stack, i.Reason, i.State); k.add(i.Len(), i.ByStack, i.G, a.waker(e)) {
+			k.Worst = *i
+		}
 	case exectrace.Syscall:
-		a.blocks.add(i, nil)
+		if k := a.blocks.get(i.Stack, i.Reason, i.State); k.add(i.Len(), 0, i.G, nil) {
+			k.Worst = *i
+		}
 	}
 }
 
@@ -570,6 +617,7 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 		a.found(l.leftKey, l.begun, l.since, time.Duration(a.last-l.since))
 	}
 	out := a.out
+	a.addUp()
 	i := &out.Info
 	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())
 	i.Span.End = a.last

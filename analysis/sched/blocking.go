@@ -25,6 +25,8 @@ type Block struct {
 	Alternating int64
 	// Worst is the longest wait.
 	Worst Interval
+
+	next *Block // of the same stack: few have more than one reason
 }
 
 // Waker is a place from which goroutines at a Block were woken.
@@ -40,39 +42,39 @@ const maxWakers = 16
 
 // blockTable finds the block of a stack and reason.
 type blockTable struct {
-	byStack [][]*Block // by stack id; few stacks have more than one reason
+	byStack []*Block // by stack id
 	all     []*Block
 }
 
-func (b *blockTable) get(i *Interval) *Block {
-	for len(b.byStack) <= int(i.Stack) {
-		b.byStack = append(b.byStack, nil)
-	}
-	for _, k := range b.byStack[i.Stack] {
-		if k.Reason == i.Reason && k.State == i.State {
-			return k
+// get returns the block of a stack, a reason and a state.
+func (b *blockTable) get(id stack.ID, why exectrace.NameID, state exectrace.State) *Block {
+	if int(id) < len(b.byStack) {
+		for k := b.byStack[id]; k != nil; k = k.next {
+			if k.Reason == why && k.State == state {
+				return k
+			}
 		}
 	}
-	k := &Block{State: i.State, Reason: i.Reason, Stack: i.Stack}
-	b.byStack[i.Stack] = append(b.byStack[i.Stack], k)
+	for len(b.byStack) <= int(id) {
+		b.byStack = append(b.byStack, nil)
+	}
+	k := &Block{State: state, Reason: why, Stack: id, next: b.byStack[id]}
+	b.byStack[id] = k
 	b.all = append(b.all, k)
 	return k
 }
 
-func (b *blockTable) add(i *Interval, waker *track) {
-	k := b.get(i)
-	d := i.Len()
-	if d >= k.Worst.Len() {
-		k.Worst = *i
-	}
+// add counts a wait of a goroutine, which was ended by waker at a stack, and tells whether
+// it is the longest. A nil waker is the runtime.
+func (k *Block) add(d time.Duration, by stack.ID, g exectrace.GoID, waker *track) (worst bool) {
 	k.Wait.Add(d)
-	by := i.ByStack
 	if waker == nil {
 		by = 0
-	} else if waker.lastWaker == i.G {
+	} else if waker.lastWaker == g {
 		k.Alternating++
 	}
 	k.woken(by, d)
+	return d >= k.Worst.Len()
 }
 
 func (k *Block) woken(by stack.ID, d time.Duration) {

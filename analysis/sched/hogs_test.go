@@ -64,8 +64,8 @@ func TestDelay(t *testing.T) {
 	p.runnable(130, a, -1)
 	p.runnable(140, b, -1)
 	p.advance(200)
-	if p.delay != 60 || p.queued.n != 1 || p.waiting.n != 0 {
-		t.Errorf("delay = %d, queued %d, waiting %d; want 60, 1, 0", p.delay, p.queued.n, p.waiting.n)
+	if p.delay != 60 || p.queued != 1 || p.waiting != 0 {
+		t.Errorf("delay = %d, queued %d, waiting %d; want 60, 1, 0", p.delay, p.queued, p.waiting)
 	}
 }
 

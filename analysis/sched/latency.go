@@ -13,16 +13,56 @@ import (
 type Latency struct {
 	All   Histogram
 	Worst []Interval // longest first
-	top   int
 }
 
-func (l *Latency) add(i *Interval, t *track) {
-	d := i.Len()
-	l.All.Add(d)
+// queued counts a wait for a P of a goroutine, and tells whether it is one of the longest.
+// The waits of all are those of the groups, see [analyzer.addUp].
+func (a *analyzer) queued(d time.Duration, t *track) bool {
+	l := &a.out.Latency
 	if t.group != nil {
 		t.group.Wait.Add(d)
+	} else {
+		l.All.Add(d)
+		t.late(d, a)
 	}
-	l.Worst = keepLongest(l.Worst, i, l.top)
+	n := len(l.Worst)
+	return n < a.opts.Top || d > l.Worst[n-1].Len()
+}
+
+// ran is the same for a run.
+func (a *analyzer) ran(d time.Duration, t *track) bool {
+	r := &a.out.Runs
+	if t.group != nil {
+		t.group.Run.Add(d)
+	} else {
+		r.All.Add(d)
+		t.late(-d, a)
+	}
+	n := len(r.Longest)
+	return !t.system && (n < a.opts.Top || d > r.Longest[n-1].Len())
+}
+
+// lateGroup are stays of goroutines that came before anything told of their group: they
+// are in the sums of all already.
+type lateGroup struct{ run, wait Histogram }
+
+// addUp adds up the runs and the waits of all groups.
+func (a *analyzer) addUp() {
+	for _, g := range a.byName {
+		if g == nil {
+			continue
+		}
+		runs := &a.out.Runs.All
+		if IsSystem(a.out.Reader.Name(g.Name)) {
+			runs = &a.out.Runs.System
+		}
+		runs.Merge(&g.Run)
+		a.out.Latency.All.Merge(&g.Wait)
+		if g.late != nil {
+			g.Run.Merge(&g.late.run)
+			g.Wait.Merge(&g.late.wait)
+		}
+	}
 }
 
 // lateStays are stays of a goroutine whose function no event has told yet, for the
@@ -44,14 +84,17 @@ func (t *track) late(d time.Duration, a *analyzer) {
 
 // flushLate gives the stays that were kept to a group.
 func (t *track) flushLate(g *Group) {
-	if t.rare == nil {
+	if t.rare == nil || len(t.rare.late) == 0 {
 		return
+	}
+	if g.late == nil {
+		g.late = &lateGroup{}
 	}
 	for _, d := range t.rare.late {
 		if d < 0 {
-			g.Run.Add(-d)
+			g.late.run.Add(-d)
 		} else {
-			g.Wait.Add(d)
+			g.late.wait.Add(d)
 		}
 	}
 	t.rare.late = nil
@@ -74,20 +117,6 @@ type Runs struct {
 	All     Histogram // of the program's own goroutines
 	System  Histogram // of the runtime's
 	Longest []Interval
-	top     int
-}
-
-func (r *Runs) add(i *Interval, t *track) {
-	d := i.Len()
-	if t.group != nil {
-		t.group.Run.Add(d)
-	}
-	if t.system {
-		r.System.Add(d)
-		return
-	}
-	r.All.Add(d)
-	r.Longest = keepLongest(r.Longest, i, r.top)
 }
 
 // keepLongest adds i to the n longest, which are in descending order.

@@ -77,18 +77,20 @@ func (p *Parallel) Share(k int) float64 {
 // maxQueued is the longest queue that is counted for itself.
 const maxQueued = 4096
 
-// parallelism counts along. Each number is counted only when it changes: with
-// all of them at every event, this took twice as long.
+// parallelism counts along: how many run when that changes, and how many wait when that
+// does. With all numbers at every event, this took twice as long.
 type parallelism struct {
-	out     Parallel
-	user    level // goroutines of the program that run
-	all     level // with those of the runtime
-	queued  level
-	waiting level         // of these, goroutines of the program
-	delay   time.Duration // their waits together, up to waiting.since, those while the world was stopped left out
+	out Parallel
+	// all are the goroutines that run, user those of the program, since ranTo.
+	all, user int
+	ranTo     timeline.Time
+	// queued are those that wait for a P, waiting those of the program, since waitedTo.
+	queued, waiting int
+	waitedTo        timeline.Time
+	delay           time.Duration // waits of the program's together, up to waitedTo, those while the world was stopped left out
 
 	// What decides whether a P is idle while a goroutine waits: these and
-	// queued.n, and since when they have been so.
+	// queued, and since when they have been so.
 	procs     int                   // running Ps
 	max       level                 // GOMAXPROCS
 	held      map[int]time.Duration // for how long each GOMAXPROCS held
@@ -115,10 +117,7 @@ func (l *level) pass(at timeline.Time) time.Duration {
 }
 
 func (p *parallelism) start(at timeline.Time) {
-	for _, l := range []*level{&p.user, &p.all, &p.queued, &p.waiting, &p.max} {
-		l.since = at
-	}
-	p.idleSince = at
+	p.ranTo, p.waitedTo, p.max.since, p.idleSince = at, at, at, at
 	p.out.Use.begin(at)
 }
 
@@ -161,55 +160,46 @@ func (p *parallelism) changeMax(at timeline.Time, to int) {
 // reset is the loss of all states.
 func (p *parallelism) reset(at timeline.Time) {
 	p.advance(at)
-	p.user.n, p.all.n, p.queued.n, p.waiting.n, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0, 0
+	p.user, p.all, p.queued, p.waiting, p.procs, p.stops, p.idleFrom = 0, 0, 0, 0, 0, 0, 0
 }
 
 // advance counts the time up to at in the state that held.
 func (p *parallelism) advance(at timeline.Time) {
-	p.changeUser(at, 0)
-	p.changeAll(at, 0)
-	p.changeQueued(at, 0)
-	p.changeWaiting(at, 0)
-}
-
-func (p *parallelism) changeUser(at timeline.Time, by int) {
-	if d := p.user.pass(at); d > 0 {
-		addAt(&p.out.Running, p.user.n, d)
-	}
-	p.user.n += by
-}
-
-func (p *parallelism) changeAll(at timeline.Time, by int) {
-	from := p.all.since
-	if d := p.all.pass(at); d > 0 {
-		addAt(&p.out.Busy, p.all.n, d)
-		p.out.Use.add(from, at, p.all.n)
-	}
-	p.all.n += by
-}
-
-func (p *parallelism) changeQueued(at timeline.Time, by int) {
+	p.run(at)
 	p.idle(at)
-	if d := p.queued.pass(at); d > 0 {
-		addAt(&p.out.Queued, min(p.queued.n, maxQueued), d)
-	}
-	p.queued.n += by
+	p.wait(at)
 }
 
-func (p *parallelism) changeWaiting(at timeline.Time, by int) {
-	waited := p.waiting.pass(at) * time.Duration(max(p.waiting.n, 0))
+// run counts the time up to at in which as many ran as do.
+func (p *parallelism) run(at timeline.Time) {
+	if d := time.Duration(at - p.ranTo); d > 0 {
+		addAt(&p.out.Running, p.user, d)
+		addAt(&p.out.Busy, p.all, d)
+		p.out.Use.add(p.ranTo, at, p.all)
+		p.ranTo = at
+	}
+}
+
+// wait counts the time up to at in which as many waited for a P as do.
+func (p *parallelism) wait(at timeline.Time) {
+	d := time.Duration(at - p.waitedTo)
+	if d <= 0 {
+		return
+	}
+	p.waitedTo = at
+	addAt(&p.out.Queued, min(p.queued, maxQueued), d)
+	waited := d * time.Duration(max(p.waiting, 0))
 	if p.stops > 0 {
 		p.out.WaitedStopped += waited
 	} else {
 		p.delay += waited
 		p.out.Waited += waited
 	}
-	p.waiting.n += by
 }
 
 // delayAt returns the waits of the program's goroutines together, up to at.
 func (p *parallelism) delayAt(at timeline.Time) time.Duration {
-	p.changeWaiting(at, 0)
+	p.wait(at)
 	return p.delay
 }
 
@@ -219,7 +209,7 @@ func (p *parallelism) idle(at timeline.Time) {
 	if at <= p.idleSince {
 		return
 	}
-	if p.queued.n > 0 && p.procs < p.max.n && p.stops == 0 {
+	if p.queued > 0 && p.procs < p.max.n && p.stops == 0 {
 		p.out.IdleWhileQueued += time.Duration(at - p.idleSince)
 		if p.idleFrom == 0 {
 			p.idleFrom = p.idleSince
@@ -264,31 +254,34 @@ func growTo(list *[]time.Duration, k int) int {
 }
 
 func (p *parallelism) running(at timeline.Time, t *track, by int) {
-	p.changeAll(at, by)
+	p.run(at)
+	p.all += by
 	// A goroutine may be known as one of the runtime's only later: what counts
 	// is what it counted as when it began to run.
 	if by > 0 {
 		t.counted = !t.system
 	}
 	if t.counted {
-		p.changeUser(at, by)
+		p.user += by
 	}
 }
 
 func (p *parallelism) runnable(at timeline.Time, t *track, by int) {
-	p.changeQueued(at, by)
+	p.idle(at)
+	p.wait(at)
+	p.queued += by
 	if by > 0 {
 		t.queued = !t.system
 	}
 	if t.queued {
-		p.changeWaiting(at, by)
+		p.waiting += by
 	}
 }
 
 // stopped counts the stop-the-worlds in progress.
 func (p *parallelism) stopped(at timeline.Time, by int) {
 	p.idle(at)
-	p.changeWaiting(at, 0)
+	p.wait(at)
 	p.haltedAt(at)
 	p.stops = max(0, p.stops+by)
 }
@@ -335,6 +328,7 @@ type Course struct {
 	Start timeline.Time
 	Width time.Duration // of a stretch
 	sums  []float64     // number × ns
+	area  int64         // what is to be added to the last of them
 	end   timeline.Time // of the last stretch
 }
 
@@ -346,8 +340,8 @@ func (c *Course) begin(at timeline.Time) { c.Start, c.Width = at, 100*time.Micro
 // add counts n for the time from one instant to the next; the instants never
 // go back.
 func (c *Course) add(from, to timeline.Time, n int) {
-	if k := len(c.sums) - 1; k >= 0 && to <= c.end { // nearly always
-		c.sums[k] += float64(n) * float64(to-from)
+	if to <= c.end && len(c.sums) > 0 { // nearly always
+		c.area += int64(n) * int64(to-from)
 		return
 	}
 	c.goOn(from, to, n)
@@ -355,6 +349,10 @@ func (c *Course) add(from, to timeline.Time, n int) {
 
 // goOn is add where a new stretch begins.
 func (c *Course) goOn(from, to timeline.Time, n int) {
+	if k := len(c.sums) - 1; k >= 0 {
+		c.sums[k] += float64(c.area)
+		c.area = 0
+	}
 	for time.Duration(to-c.Start) > maxStretches*c.Width {
 		c.halve()
 	}
@@ -389,6 +387,9 @@ func (c *Course) halve() {
 func (c *Course) Values() []float64 {
 	out := make([]float64, len(c.sums))
 	for i, s := range c.sums {
+		if i == len(c.sums)-1 {
+			s += float64(c.area)
+		}
 		out[i] = s / float64(c.Width)
 	}
 	return out

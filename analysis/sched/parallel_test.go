@@ -18,7 +18,7 @@ func TestInForce(t *testing.T) {
 	set(0, 2)
 	p.procs = 1
 	set(1000, 1)
-	p.changeQueued(2000, +1)
+	p.runnable(2000, &track{system: true}, +1)
 	p.end(1_000_000)
 	if p.out.InForce != 1 || p.out.Procs != 2 {
 		t.Errorf("in force %d, most %d, want 1 and 2", p.out.InForce, p.out.Procs)
