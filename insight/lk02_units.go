@@ -91,9 +91,7 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	cause := l.does.Cause
 	text := fmt.Sprintf("%s waits %s of its time for the lock%s, whose holder is %s%s meanwhile: %s of %s", unitOf(g), unit.Percent(share), atPlace(l.site),
 		cause.Kind.Clause(), atPlace(cause.Site), unit.Duration(l.time/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
-	if g.Wall.Count > 1 {
-		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
-	}
+	text += overUnits(g)
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.9)

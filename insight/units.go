@@ -45,6 +45,19 @@ func onUnits(look unitLook) func(r *Rule, in *Input) []Finding {
 	})
 }
 
+// overUnits says over how many units figures are averages: " on average over 7", or where
+// not all of them were divided " on average over 7 of 70". It is empty of one.
+func overUnits(g facts.UnitGroup) string {
+	switch n := g.Wall.Count; {
+	case n <= 1:
+		return ""
+	case n < g.Seen.Count:
+		return fmt.Sprintf(" on average over %s of %s", unit.Count(n), unit.Count(g.Seen.Count))
+	default:
+		return " on average over " + unit.Count(n)
+	}
+}
+
 // nameless is how many requests have left no stack in their handler: they were quick, and
 // may be of any group of requests.
 func nameless(u *facts.Units, g facts.UnitGroup) int64 {
@@ -73,12 +86,12 @@ func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, o
 	}
 	all, few := time.Duration(0), int64(0)
 	for _, g := range u.Judged {
-		all += g.Wall.Sum
+		all += g.Seen.Sum
 	}
 	for _, g := range u.Judged {
 		name := g.Unit.String()
 		switch {
-		case float64(g.Wall.Sum) < r.param("group")*float64(all):
+		case float64(g.Seen.Sum) < r.param("group")*float64(all):
 		case name == "main" && !endsByItself(in):
 			return nil, say(r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing"))
 		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):

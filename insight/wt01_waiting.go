@@ -282,9 +282,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 		where += fmt.Sprintf(" and %s", unit.Plural(int64(len(w.more)), "further line"))
 	}
 	text := fmt.Sprintf("%s spends %s of its time %s%s%s: %s of %s", unitOf(g), unit.Percent(w.share()), what, where, why, unit.Duration(w.time/n), unit.Duration(g.All.Wall/n))
-	if g.Wall.Count > 1 {
-		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
-	}
+	text += overUnits(g)
 	calls := w.calls()
 	if waits := float64(w.count) / float64(n); waits >= 1.5 && w.kind != "process" {
 		text += fmt.Sprintf(", in %s waits each", unit.Number(waits))

@@ -121,10 +121,10 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 
 // onAverage says over how many units a figure of one was taken.
 func onAverage(g facts.UnitGroup) string {
-	if g.Wall.Count <= 1 {
-		return ""
+	if over := overUnits(g); over != "" {
+		return "," + over
 	}
-	return ", on average over " + unit.Count(g.Wall.Count)
+	return ""
 }
 
 // grows tells whether the length of units follows the number of calls.

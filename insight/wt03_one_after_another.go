@@ -127,9 +127,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	}
 	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), strings.Join(parts[:min(5, len(parts))], ", "),
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
-	if g.Wall.Count > 1 {
-		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
-	}
+	text += overUnits(g)
 	text += fmt.Sprintf("; side by side they would take %s", unit.Duration((sum-s.gain)/n))
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(share, "share of the time of "+pluralOf(g))

@@ -111,9 +111,7 @@ func (q *narrow) computes() bool {
 func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 	g, first := q.group, q.rows[0]
 	text := fmt.Sprintf("%s waits %s of its time%s until others are done: %s of %s", unitOf(g), unit.Percent(q.share()), atPlace(q.gate.Site), unit.Duration(q.queued/unitCount(g)), unit.Duration(g.All.Wall/unitCount(g)))
-	if g.Wall.Count > 1 {
-		text += fmt.Sprintf(" on average over %s", unit.Count(g.Wall.Count))
-	}
+	text += overUnits(g)
 	if width := q.width(); width != "" {
 		text += "; " + width
 	}

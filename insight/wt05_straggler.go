@@ -50,8 +50,8 @@ func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts
 	share, n := g.All.Share(x.Excess), time.Duration(x.Count)
 	text := fmt.Sprintf("%s waits%s for %s: the last one takes %s, the one in the middle %s; that is %s of its time", unitOf(g), atPlace(x.Waits),
 		plurals(float64(x.Goroutines)/float64(x.Count), "goroutine"), unit.Duration(x.Last/n), unit.Duration(x.Median/n), unit.Percent(share))
-	if g.Wall.Count > 1 {
-		text += fmt.Sprintf(", on average over %s", unit.Count(g.Wall.Count))
+	if over := overUnits(g); over != "" {
+		text += "," + over
 	}
 	known := x.Did.Kind.Key() != "none" && x.Did.Kind.Key() != "unknown" && x.Did.Site.Frame.Func != ""
 	if known {

@@ -118,8 +118,9 @@ type Group struct {
 	// Name is the function that handles the request, or runs; the type of the task.
 	// It is empty where no stack within the units has code of the user.
 	Name string
-	// Wall is how long they took.
-	Wall sched.Histogram
+	// Seen is how long all of them took, Wall how long those did whose time is divided:
+	// all of them, but for [Options.Sample]. What follows is of these.
+	Seen, Wall sched.Histogram
 	// All are all of them, Typical the middle half by time, and Slow those beyond the
 	// 99th percentile, or of few units the slowest handful.
 	All, Typical, Slow Part
@@ -174,8 +175,11 @@ type Account struct {
 	// Cut is how many requests and tasks the begin or the end of the trace has cut off:
 	// they are in no group.
 	Cut int64
-	// Others is how many units had too many names to be told apart.
+	// Others is how many units had too many names to be told apart, or came between the
+	// stretches of a sample alone.
 	Others int64
+	// Undivided is how many units were counted and not divided, see [Options.Sample].
+	Undivided int64
 	// Gates are where units wait for others that have a slot, a worker or a connection.
 	Gates []Gate
 	// Tries are connections that fail again and again, also of goroutines without units.
@@ -206,12 +210,17 @@ type Options struct {
 	ID int64
 	// Wall wants a profile, see [Account.Wall].
 	Wall bool
+	// Sample lets of more than 20,000 requests and tasks, at least 5,000 of them requests
+	// where there are any, only one in ten be divided, in stretches that are spread over the
+	// trace: by far most of the work is that. It has no effect together with Filter, ID and
+	// Wall. All units are counted, with the same ids.
+	Sample bool
 }
 
-// Whole is the account of a whole trace.
+// Whole is the account of a whole trace, by a sample where it has very many units.
 func Whole(scope stack.Scope) sweep.Want[*Account] {
 	return sweep.Want[*Account]{Key: "account", Begin: func(p *sweep.Pass) (func() (*Account, error), error) {
-		b := NewBuilder(p.Goroutines(), Options{Scope: scope})
+		b := NewBuilder(p.Goroutines(), Options{Scope: scope, Sample: true})
 		p.Join(b)
 		return func() (*Account, error) { return b.Finish(), nil }, nil
 	}}

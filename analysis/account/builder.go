@@ -74,6 +74,14 @@ func (b *Builder) Kinds() sweep.Kinds {
 // Event takes the reader's current event.
 func (b *Builder) Event(e *exectrace.Event) {
 	b.last = e.Time
+	b.take(e)
+	if b.units.news {
+		b.sample(e.Time)
+	}
+}
+
+// take follows an event.
+func (b *Builder) take(e *exectrace.Event) {
 	switch e.Kind {
 	case exectrace.KindGoTransition:
 		if e.From != e.To {
@@ -117,11 +125,17 @@ func (b *Builder) transition(e *exectrace.Event) {
 			b.look(e.SubjectSlot, e.SubjectStack, e.Time)
 		}
 	case exectrace.Runnable:
-		b.ready(t, was.Waited, e.Time)
+		if !b.units.resting {
+			b.ready(t, was.Waited, e.Time)
+		}
 	case exectrace.Syscall:
-		b.call(t, was.Stack, e.Time)
+		if !b.units.resting {
+			b.call(t, was.Stack, e.Time)
+		}
 	case exectrace.Waiting:
-		b.waited(t, was, e)
+		if !b.units.resting {
+			b.waited(t, was, e)
+		}
 	}
 	if t.request != nil && t.at == waits && e.To == exectrace.Waiting {
 		b.units.drop(t) // it goes on waiting for a request
@@ -147,7 +161,7 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	if created {
 		t.creator, t.maker, t.made = e.GSlot, e.G, e.Stack
 		t.timed = e.GSlot == exectrace.NoSlot
-		if by := b.living(e.GSlot); by != nil && by.units != nil {
+		if by := b.living(e.GSlot); by != nil && by.units != nil && !b.units.resting {
 			b.madeBy(t, by, e.Stack, from)
 		}
 	}

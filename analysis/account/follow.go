@@ -47,11 +47,14 @@ func (f *follower) living(slot exectrace.Slot) *track {
 // put ends a stretch at an instant.
 func (f *follower) put(t *track, at timeline.Time, k keyID, id stack.ID) {
 	from := t.history.end()
-	if at <= from {
+	if at <= from || f.units.resting {
 		return
 	}
 	f.blocks += t.history.push(f.w, at, k, f.blocks)
 	for u := t.units; u != nil; u = u.next {
+		if u.undivided {
+			continue
+		}
 		u.add(k, at-max(from, u.start), 1, 0)
 		u.step(max(from, u.start), at, k)
 		f.units.draw(u, k, id, at-max(from, u.start))
@@ -61,7 +64,7 @@ func (f *follower) put(t *track, at timeline.Time, k keyID, id stack.ID) {
 // ran ends a run at a stack; where that has no code of the user, the one where the run
 // began is as good.
 func (f *follower) ran(t *track, end, begin stack.ID, at timeline.Time) {
-	if at <= t.history.end() {
+	if f.units.resting || at <= t.history.end() {
 		return
 	}
 	id := end
@@ -230,6 +233,9 @@ func (f *follower) divide(t *track, own key, where stack.ID, e *exectrace.Event,
 		}
 		f.blocks += t.history.push(f.w, at+c.d, c.key, f.blocks)
 		for u := t.units; u != nil; u = u.next {
+			if u.undivided {
+				continue
+			}
 			n := int64(0)
 			if i == longest {
 				n = 1

@@ -35,6 +35,7 @@ type collector struct {
 	one     *One
 	wall    *wallTable
 	stepped bool
+	sampler
 }
 
 type groupKey struct {
@@ -44,6 +45,7 @@ type groupKey struct {
 
 // gathered is a group in the making.
 type gathered struct {
+	seen    sched.Histogram // of all units; of those that were divided, wall
 	wall    sched.Histogram
 	classes map[int]*tally
 	slowest []*kept
@@ -71,6 +73,7 @@ type kept struct {
 
 func (c *collector) init(w *words, o Options) {
 	c.w, c.o, c.groups, c.stepped = w, o, map[groupKey]*gathered{}, o.ID > 0
+	c.sampler = newSampler(o.Sample && o.Filter == nil && o.ID == 0 && !o.Wall)
 	if o.Wall {
 		c.wall = &wallTable{words: w}
 	}
@@ -86,6 +89,7 @@ func (c *collector) open(unit Unit, at timeline.Time, g exectrace.GoID) *open {
 		*u = open{rows: u.rows[:0], samples: u.samples[:0], steps: u.steps[:0], calls: u.calls[:0], fans: u.fans[:0]}
 	}
 	u.unit, u.start, u.g, u.stepped = unit, at, g, c.stepped
+	u.undivided = c.opens(unit)
 	if unit == Main {
 		u.name = "main.main"
 	}
@@ -94,6 +98,7 @@ func (c *collector) open(unit Unit, at timeline.Time, g exectrace.GoID) *open {
 
 // free takes a unit back that counts nowhere.
 func (c *collector) free(u *open) {
+	c.frees(u.undivided)
 	u.next, c.spare = c.spare, u
 }
 
@@ -113,6 +118,7 @@ func (c *collector) end(u *open, at timeline.Time) {
 		return
 	}
 	c.ids++
+	c.ends(u)
 	if c.ids == c.o.ID {
 		c.one = c.keep(u, at).finish(c.w)
 		c.one.Truncated = u.more
@@ -137,6 +143,9 @@ func (c *collector) end(u *open, at timeline.Time) {
 			g = &gathered{classes: map[int]*tally{}}
 			c.groups[k] = g
 		}
+	}
+	if g.seen.Add(time.Duration(d)); u.undivided {
+		return
 	}
 	g.wall.Add(time.Duration(d))
 	class := sched.Class(time.Duration(d))
@@ -275,7 +284,7 @@ func (k *kept) finish(w *words) *One {
 
 // group puts a group in words.
 func (g *gathered) group(k groupKey, w *words) *Group {
-	out := &Group{Unit: k.unit, Name: k.name, Wall: g.wall}
+	out := &Group{Unit: k.unit, Name: k.name, Seen: g.seen, Wall: g.wall}
 	for _, s := range g.slowest {
 		out.Slowest = append(out.Slowest, s.finish(w))
 	}
@@ -329,13 +338,17 @@ func (b *Builder) Finish() *Account {
 	c := &b.units
 	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), Peers: peersOf(b.w, b.peers), wall: c.wall}
 	for k, g := range c.groups {
+		if a.Undivided += g.seen.Count - g.wall.Count; g.wall.Count == 0 {
+			a.Others += g.seen.Count
+			continue
+		}
 		out := g.group(k, b.w)
 		out.Stampedes = g.stampedesOf(b.w, c.unnamed(k))
 		out.Asked = out.asked(b.calls)
 		a.Groups = append(a.Groups, out)
 	}
 	slices.SortFunc(a.Groups, func(x, y *Group) int {
-		return cmp.Or(cmp.Compare(x.Unit, y.Unit), cmp.Compare(y.Wall.Sum, x.Wall.Sum), strings.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(x.Unit, y.Unit), cmp.Compare(y.Seen.Sum, x.Seen.Sum), strings.Compare(x.Name, y.Name))
 	})
 	return a
 }

@@ -18,6 +18,7 @@ type open struct {
 	// real tells of a request that it has come, lost of a task that its goroutine has
 	// ended.
 	real, lost bool
+	undivided  bool // see [sampler]
 	next       *open
 
 	rows    []tallied
@@ -239,8 +240,16 @@ func (b *Builder) taskEnd(e *exectrace.Event) {
 		b.units.end(u, e.Time)
 		return
 	}
-	began := &open{unit: Task, start: u.start, g: u.g, name: u.name, stepped: u.stepped}
+	began := &open{unit: Task, start: u.start, g: u.g, name: u.name, stepped: u.stepped, undivided: u.undivided}
+	b.units.going++ // as it does until the end of it
+	if !u.undivided {
+		b.units.divided++
+	}
 	b.forget(u)
+	if began.undivided {
+		b.units.end(began, e.Time)
+		return
+	}
 	b.cut = b.cut[:0]
 	known := b.between(t, e.Stack, u.start, e.Time)
 	if known > began.start {

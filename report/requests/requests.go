@@ -29,7 +29,7 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 	facts := []report.Fact{{Key: "span_ns", Head: "time", Value: a.Span.Len()}}
 	counted := map[account.Unit]int64{}
 	for _, g := range a.Groups {
-		counted[g.Unit] += g.Wall.Count
+		counted[g.Unit] += g.Seen.Count
 	}
 	for u := account.Request; u <= account.Main; u++ {
 		if n := counted[u]; n > 0 {
@@ -40,6 +40,9 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 	list := unitSheet(a.Groups, top)
 	if a.Cut > 0 {
 		list.Notes = append(list.Notes, fmt.Sprintf("%s began before the trace or ended after it, and %s not counted.", unit.Plural(a.Cut, "unit"), map[bool]string{true: "is", false: "are"}[a.Cut == 1]))
+	}
+	if a.Undivided > 0 {
+		list.Notes = append(list.Notes, undivided(a))
 	}
 	if len(a.Groups) == 0 {
 		list.Notes = append(list.Notes, "The trace has no request, user task, benchmark or test from begin to end, and no main goroutine.")
@@ -52,11 +55,20 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 	return &report.Trace{Facts: facts, Sheets: append(sheets, slowestSheet(a, best, top))}
 }
 
+// undivided says that the time of some units alone is divided.
+func undivided(a *account.Account) string {
+	divided := int64(0)
+	for _, g := range a.Groups {
+		divided += g.Wall.Count
+	}
+	return fmt.Sprintf("All are counted. Where their time goes is that of %s: the first ones, and later one in ten, in stretches spread over the trace. `loupe trace requests -slow` divides all.", unit.Count(divided))
+}
+
 // unitSheet lists the groups.
 func unitSheet(groups []*account.Group, top int) *report.Sheet {
 	s := &report.Sheet{Key: "groups", Title: "Units of work", Columns: columns("unit", "unit", "name", "handled by", "count", "count", "p50_ns", "median", "p99_ns", "99%", "max_ns", "longest", "typical", "typical ones spend most of it", "typical_share", "share", "slow", "slow ones", "slow_share", "share")}
 	for _, g := range groups[:min(top, len(groups))] {
-		row := []any{g.Unit.String(), unitName(g.Unit, g.Name), g.Wall.Count, g.Wall.Quantile(0.5), g.Wall.Quantile(0.99), g.Wall.Max}
+		row := []any{g.Unit.String(), unitName(g.Unit, g.Name), g.Seen.Count, g.Seen.Quantile(0.5), g.Seen.Quantile(0.99), g.Seen.Max}
 		for _, p := range []*account.Part{&g.Typical, &g.Slow} {
 			if len(p.Rows) == 0 {
 				row = append(row, nil, nil)

@@ -12,7 +12,7 @@ import (
 
 // traceRequests shows where the time of requests goes, or with an id of one of them.
 func traceRequests(e *command.Env, f *traceFlags, args []string) error {
-	opts := account.Options{Filter: f.parsed}
+	opts := account.Options{Filter: f.parsed, Sample: !f.slow}
 	if len(args) == 2 {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		switch {
