@@ -74,14 +74,6 @@ func (b *Builder) Kinds() sweep.Kinds {
 // Event takes the reader's current event.
 func (b *Builder) Event(e *exectrace.Event) {
 	b.last = e.Time
-	b.take(e)
-	if b.units.news {
-		b.sample(e.Time)
-	}
-}
-
-// take follows an event.
-func (b *Builder) take(e *exectrace.Event) {
 	switch e.Kind {
 	case exectrace.KindGoTransition:
 		if e.From != e.To {
@@ -106,6 +98,9 @@ func (b *Builder) take(e *exectrace.Event) {
 		if e.Reset() {
 			b.lose()
 		}
+	}
+	if b.units.news {
+		b.sample(e.Time)
 	}
 }
 

@@ -89,14 +89,14 @@ func (b *Builder) sample(at timeline.Time) {
 	case !s.closed && enough:
 		if !s.begun { // what lasts as long as the trace would never let it rest
 			s.begun = true
-			b.neverMind()
+			neverMind(b)
 		}
 		s.closed, s.ended, s.passed = true, 0, 0
 		s.want = max(s.stretch, stretchOpen*s.going)
 	case s.closed && s.passed >= betweenUnits*s.want:
 		s.closed, s.ended, s.passed = false, 0, 0
 		if s.resting {
-			b.wake(at)
+			wake(b, at)
 		}
 	}
 	if s.closed && !s.resting && s.divided == 0 {
@@ -108,7 +108,7 @@ func (b *Builder) sample(at timeline.Time) {
 }
 
 // neverMind lets the units go undivided that are no requests and no tasks.
-func (b *Builder) neverMind() {
+func neverMind(b *Builder) {
 	for i := range b.tracks {
 		for u := b.tracks[i].units; u != nil; u = u.next {
 			if u.unit > Task && !u.undivided {
@@ -121,7 +121,7 @@ func (b *Builder) neverMind() {
 
 // wake begins to divide again: what goroutines did before is not known, but no unit that
 // is divided began before.
-func (b *Builder) wake(at timeline.Time) {
+func wake(b *Builder, at timeline.Time) {
 	b.units.resting = false
 	for i := range b.tracks {
 		t := &b.tracks[i]

@@ -169,7 +169,6 @@ type analyzer struct {
 	forever []leftForever // that will be left, too
 	window  window
 	picked  *picked                   // with a filter: what it has let through
-	whole   bool                      // nobody wants to see or to cut single stays
 	began   map[exectrace.GoID]string // see [AnalyzeOptions.Named]
 	last    timeline.Time
 	stay    Interval // that is being counted; here so that it is not allocated
@@ -263,7 +262,7 @@ func (a *analyzer) Event(e *exectrace.Event) {
 	a.out.Info.Events++
 	if e.Kind == exectrace.KindSync && a.out.Info.Span.Start == 0 {
 		a.out.Info.Span.Start = e.Time
-		a.whole = a.picked == nil && a.opts.Each == nil && a.began == nil
+		a.window.whole = a.picked == nil && a.opts.Each == nil && a.began == nil
 		a.par.start(e.Time)
 		a.openWindow(e.Time)
 	}
@@ -405,64 +404,54 @@ func (a *analyzer) leave(t *track, e *exectrace.Event) {
 	default:
 		return
 	}
-	if a.whole {
-		a.ended(t, e)
+	if a.window.whole {
+		stayedWhole(a, t, e)
 	} else {
-		a.count(a.stayOf(e), t, e)
+		a.count(stayOf(a, e), t, e)
 	}
 	if was.State == exectrace.Waiting {
 		t.lastWaker = e.G
 	}
 }
 
-// ended counts a whole stay. It is what [analyzer.stayed] does, without an interval for
+// stayedWhole counts a whole stay. It is what [analyzer.stayed] does, without an interval for
 // most.
 //
 // Note: to make one for each stay, and to look what of it to count, was a fifth of the
 // instructions of an analysis.
-func (a *analyzer) ended(t *track, e *exectrace.Event) {
+func stayedWhole(a *analyzer, t *track, e *exectrace.Event) {
 	was := &a.gs.Was
 	d := time.Duration(e.Time - was.Since)
 	switch was.State {
 	case exectrace.Running:
-		if a.ran(d, t) {
-			a.out.Runs.Longest = keepLongest(a.out.Runs.Longest, a.stayOf(e), a.opts.Top)
+		if a.out.Runs.add(a, d, t) {
+			a.out.Runs.Longest = keepLongest(a.out.Runs.Longest, stayOf(a, e), a.opts.Top)
 		}
 		if d >= LongRun {
-			a.hogs.add(a.stayOf(e), t, a.par.haltedAt(e.Time)-t.halted, waits{t.delay, a.par.delayAt(e.Time)})
+			a.hogs.add(stayOf(a, e), t, a.par.haltedAt(e.Time)-t.halted, waits{t.delay, a.par.delayAt(e.Time)})
 		}
 	case exectrace.Runnable:
-		if a.queued(d, t) {
-			a.out.Latency.Worst = keepLongest(a.out.Latency.Worst, a.stayOf(e), a.opts.Top)
+		if a.out.Latency.add(a, d, t) {
+			a.out.Latency.Worst = keepLongest(a.out.Latency.Worst, stayOf(a, e), a.opts.Top)
 		}
 	case exectrace.Waiting:
 		k := a.blocks.get(was.Stack, was.Reason, was.State)
 		if k.add(d, e.Stack, was.ID, a.waker(e)) {
-			k.Worst = *a.stayOf(e)
+			k.Worst = *stayOf(a, e)
 		}
 	case exectrace.Syscall:
 		k := a.blocks.get(was.Stack, was.Reason, was.State)
 		if k.add(d, 0, was.ID, nil) {
-			k.Worst = *a.stayOf(e)
+			k.Worst = *stayOf(a, e)
 		}
 	}
 }
 
 // stayOf is the stay that an event ends, valid until it is called again.
-func (a *analyzer) stayOf(e *exectrace.Event) *Interval {
-	// Field by field: a literal would be built elsewhere and copied, and the
-	// copy waits for the stores (8 % of a whole analysis).
-	i, was := &a.stay, &a.gs.Was
-	i.G, i.Name = was.ID, a.gs.Is.Name
-	i.State, i.Reason = was.State, was.Reason
-	i.Start, i.End = was.Since, e.Time
-	i.P, i.Stack = exectrace.NoProc, was.At()
-	i.By, i.ByStack = e.G, e.Stack
-	if was.State == exectrace.Running {
-		i.By, i.ByStack = exectrace.NoGoroutine, 0
-		i.P, i.Stack = was.P, e.SubjectStack
-	}
-	return i
+func stayOf(a *analyzer, e *exectrace.Event) *Interval {
+	a.stay = ended(&a.gs.Was, e)
+	a.stay.Name = a.gs.Is.Name
+	return &a.stay
 }
 
 // count counts what the filter leaves of a stay that e ends.
@@ -484,14 +473,14 @@ func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 	}
 	switch i.State {
 	case exectrace.Running:
-		if a.ran(i.Len(), t) {
+		if a.out.Runs.add(a, i.Len(), t) {
 			a.out.Runs.Longest = keepLongest(a.out.Runs.Longest, i, a.opts.Top)
 		}
 		if i.Len() >= LongRun {
 			a.hogs.add(i, t, a.par.haltedAt(e.Time)-t.halted, waits{t.delay, a.par.delayAt(e.Time)})
 		}
 	case exectrace.Runnable:
-		if a.queued(i.Len(), t) {
+		if a.out.Latency.add(a, i.Len(), t) {
 			a.out.Latency.Worst = keepLongest(a.out.Latency.Worst, i, a.opts.Top)
 		}
 	case exectrace.Waiting:
@@ -617,7 +606,7 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 		a.found(l.leftKey, l.begun, l.since, time.Duration(a.last-l.since))
 	}
 	out := a.out
-	a.addUp()
+	addUp(a)
 	i := &out.Info
 	i.Format, i.Bytes, i.Generations = t.Version, t.Size(), len(t.Generations())
 	i.Span.End = a.last

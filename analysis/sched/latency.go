@@ -15,10 +15,9 @@ type Latency struct {
 	Worst []Interval // longest first
 }
 
-// queued counts a wait for a P of a goroutine, and tells whether it is one of the longest.
-// The waits of all are those of the groups, see [analyzer.addUp].
-func (a *analyzer) queued(d time.Duration, t *track) bool {
-	l := &a.out.Latency
+// add counts a wait for a P of a goroutine, and tells whether it is one of the longest.
+// The waits of all are those of the groups, see [addUp].
+func (l *Latency) add(a *analyzer, d time.Duration, t *track) bool {
 	if t.group != nil {
 		t.group.Wait.Add(d)
 	} else {
@@ -29,25 +28,12 @@ func (a *analyzer) queued(d time.Duration, t *track) bool {
 	return n < a.opts.Top || d > l.Worst[n-1].Len()
 }
 
-// ran is the same for a run.
-func (a *analyzer) ran(d time.Duration, t *track) bool {
-	r := &a.out.Runs
-	if t.group != nil {
-		t.group.Run.Add(d)
-	} else {
-		r.All.Add(d)
-		t.late(-d, a)
-	}
-	n := len(r.Longest)
-	return !t.system && (n < a.opts.Top || d > r.Longest[n-1].Len())
-}
-
 // lateGroup are stays of goroutines that came before anything told of their group: they
 // are in the sums of all already.
 type lateGroup struct{ run, wait Histogram }
 
 // addUp adds up the runs and the waits of all groups.
-func (a *analyzer) addUp() {
+func addUp(a *analyzer) {
 	for _, g := range a.byName {
 		if g == nil {
 			continue
@@ -117,6 +103,19 @@ type Runs struct {
 	All     Histogram // of the program's own goroutines
 	System  Histogram // of the runtime's
 	Longest []Interval
+}
+
+// add counts a run of a goroutine, and tells whether it is one of the longest. The runs of
+// all are those of the groups, see [addUp].
+func (r *Runs) add(a *analyzer, d time.Duration, t *track) bool {
+	if t.group != nil {
+		t.group.Run.Add(d)
+	} else {
+		r.All.Add(d)
+		t.late(-d, a)
+	}
+	n := len(r.Longest)
+	return !t.system && (n < a.opts.Top || d > r.Longest[n-1].Len())
 }
 
 // keepLongest adds i to the n longest, which are in descending order.

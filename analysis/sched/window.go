@@ -15,6 +15,7 @@ import (
 type window struct {
 	timeline.Span
 	edge   timeline.Time // the next of the two, or far away
+	whole  bool          // nobody wants to see or to cut single stays
 	opened bool
 	closed bool
 }
