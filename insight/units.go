@@ -92,9 +92,9 @@ func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, o
 		name := g.Unit.String()
 		switch {
 		case float64(g.Seen.Sum) < r.param("group")*float64(all):
-		case name == "main" && !endsByItself(in):
+		case name == "main" && !facts.EndsByItself(in.Session):
 			return nil, say(r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing"))
-		case (name == "request" || name == "task") && float64(g.Wall.Count) < r.param("units"):
+		case (name == "request" || name == "task" || name == "job" || name == "exchange") && float64(g.Wall.Count) < r.param("units"):
 			few += g.Wall.Count
 		default:
 			groups = append(groups, g)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"loupe/analysis/facts"
-	"loupe/recording"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
@@ -64,12 +63,6 @@ func checkWaiting(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fin
 		found = append(found, waitingFinding(r, in, t, w))
 	}
 	return found, notWaiting(g)
-}
-
-// endsByItself tells whether the program works by itself and comes to its end.
-func endsByItself(in *Input) bool {
-	m := in.Session.Manifest()
-	return len(m.Of(recording.Load)) == 0 && slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped })
 }
 
 // notWaiting says what the heaviest group spends its time on.
@@ -227,6 +220,10 @@ func unitOf(g facts.UnitGroup) string {
 		return "a request of " + stack.Short(g.Name)
 	case name == "task":
 		return "a task " + g.Name
+	case name == "job":
+		return "a job of " + stack.Short(g.Name)
+	case name == "exchange":
+		return "an exchange of " + stack.Short(g.Name)
 	}
 	return name + " " + stack.Short(g.Name)
 }

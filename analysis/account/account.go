@@ -1,8 +1,8 @@
 // Package account divides the wall time of units of work among what they did and
 // waited for, line by line of the user's code and without remainder.
 //
-// A unit is a served HTTP or gRPC request, a user task, a benchmark or a test, or the
-// run of main. A [Builder] finds units in the events of an execution trace, in one
+// A unit is a served HTTP or gRPC request, a user task, a benchmark or a test, a turn of
+// a loop over a queue or an accepted connection, or the run of main. A [Builder] finds units in the events of an execution trace, in one
 // pass: it follows the goroutine of each, and where that one waits for another
 // goroutine, what the other one did meanwhile (the critical path, see
 // golang/go#57175). [Account] has them by kind, with typical and slow ones apart.
@@ -39,12 +39,20 @@ const (
 	// Benchmark is the run of a benchmark function, Test that of a test.
 	Benchmark
 	Test
+	// Exchange is what comes by an accepted connection of a server without HTTP, and what is
+	// done for it, up to the wait for more. Job is the same of a goroutine that loops over a
+	// channel or a queue.
+	Exchange
+	Job
 	// Main is the main goroutine, as far as the trace has it.
 	Main
 	units
 )
 
-var unitNames = [units]string{"request", "task", "benchmark", "test", "main"}
+var unitNames = [units]string{"request", "task", "benchmark", "test", "exchange", "job", "main"}
+
+// many tells whether there may be very many: what a program does again and again.
+func (u Unit) many() bool { return u == Request || u == Task || u == Exchange || u == Job }
 
 // String returns the name of one: "request".
 func (u Unit) String() string {

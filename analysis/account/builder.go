@@ -14,6 +14,7 @@ type Builder struct {
 	o     Options
 	r     *exectrace.Reader
 	roots roots
+	loops loops
 	tasks map[exectrace.TaskID]*open
 	last  timeline.Time
 	begin timeline.Time
@@ -27,6 +28,7 @@ type track struct {
 	units   *open
 	request *open
 	id      exectrace.GoID
+	turn    turn
 	// idle is until when it last had nothing to do.
 	idle timeline.Time
 	sent uint32 // writes to connections since it last waited for one
@@ -60,7 +62,7 @@ type track struct {
 func NewBuilder(gs *sweep.Goroutines, o Options) *Builder {
 	r := gs.Reader()
 	w := newWords(r, o.Scope)
-	b := &Builder{follower: follower{gs: gs, w: w, places: places{w: w}}, o: o, r: r, roots: roots{r: r}, tasks: map[exectrace.TaskID]*open{}}
+	b := &Builder{follower: follower{gs: gs, w: w, places: places{w: w}}, o: o, r: r, roots: roots{r: r}, loops: loops{w: w}, tasks: map[exectrace.TaskID]*open{}}
 	b.units.init(w, o)
 	return b
 }
@@ -119,6 +121,9 @@ func (b *Builder) transition(e *exectrace.Event) {
 		if e.SubjectStack != 0 {
 			b.look(e.SubjectSlot, e.SubjectStack, e.Time)
 		}
+		if e.To == exectrace.Waiting {
+			turnEnds(b, t, is, e.Time)
+		}
 	case exectrace.Runnable:
 		if !b.units.resting {
 			b.ready(t, was.Waited, e.Time)
@@ -130,6 +135,9 @@ func (b *Builder) transition(e *exectrace.Event) {
 	case exectrace.Waiting:
 		if !b.units.resting {
 			b.waited(t, was, e)
+		}
+		if e.To == exectrace.Runnable {
+			turnBegins(b, t, was, e)
 		}
 	}
 	if t.request != nil && t.at == waits && e.To == exectrace.Waiting {
@@ -156,6 +164,9 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 	if created {
 		t.creator, t.maker, t.made = e.GSlot, e.G, e.Stack
 		t.timed = e.GSlot == exectrace.NoSlot
+		if by := b.living(e.GSlot); by != nil {
+			t.turn.accepted = by.turn.accepts
+		}
 		if by := b.living(e.GSlot); by != nil && by.units != nil && !b.units.resting {
 			b.madeBy(t, by, e.Stack, from)
 		}
@@ -219,6 +230,7 @@ func (b *Builder) look(slot exectrace.Slot, id stack.ID, at timeline.Time) {
 
 // ended is the end of a goroutine, and of what it is.
 func (b *Builder) ended(t *track, at timeline.Time) {
+	b.units.dropTurn(t) // its loop is over
 	b.finished(t, at)
 	for u := t.units; u != nil; {
 		next := u.next

@@ -32,6 +32,7 @@ type collector struct {
 	ids     int64
 	cut     int64
 	others  int64
+	served  int64 // requests and tasks that have ended
 	one     *One
 	wall    *wallTable
 	stepped bool
@@ -104,7 +105,7 @@ func (c *collector) free(u *open) {
 
 // abandon takes one back that the trace has cut off.
 func (c *collector) abandon(u *open) {
-	if u.unit != Request || u.real {
+	if u.unit != Exchange && u.unit != Job && (u.unit != Request || u.real) {
 		c.cut++
 	}
 	c.free(u)
@@ -118,7 +119,9 @@ func (c *collector) end(u *open, at timeline.Time) {
 		return
 	}
 	c.ids++
-	c.ends(u)
+	if c.ends(u); u.unit <= Task {
+		c.served++
+	}
 	if c.ids == c.o.ID {
 		c.one = c.keep(u, at).finish(c.w)
 		c.one.Truncated = u.more
@@ -338,6 +341,9 @@ func (b *Builder) Finish() *Account {
 	c := &b.units
 	a := &Account{Reader: b.r, Span: timeline.Span{Start: b.begin, End: b.last}, One: c.one, Cut: c.cut, Others: c.others, Gates: b.gatesOf(), Tries: triesOf(b.w, b.tried), Peers: peersOf(b.w, b.peers), wall: c.wall}
 	for k, g := range c.groups {
+		if housekeeping(b, k, g) {
+			continue
+		}
 		if a.Undivided += g.seen.Count - g.wall.Count; g.wall.Count == 0 {
 			a.Others += g.seen.Count
 			continue
@@ -385,7 +391,7 @@ func (b *Builder) rest(t *track, g *sweep.Goroutine) {
 	}
 	for u := t.units; u != nil; {
 		next := u.next
-		if u.unit >= Benchmark {
+		if !u.unit.many() {
 			t.unlink(u)
 			b.units.end(u, b.last)
 		}

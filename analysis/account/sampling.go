@@ -36,7 +36,7 @@ type sampler struct {
 	// ended and passed are the units that have ended since the last change of closed:
 	// those that were divided, and the others.
 	ended, passed int64
-	served        int64 // of ended: requests
+	asked         int64 // of ended: requests
 	want          int64 // of ended, until it closes
 	begun         bool  // it has closed once
 	news          bool  // it has to look what to do
@@ -49,7 +49,7 @@ func newSampler(wanted bool) sampler {
 // opens counts a unit that begins, and tells whether it is not divided.
 func (s *sampler) opens(u Unit) (undivided bool) {
 	s.going++
-	if undivided = s.closed || s.begun && u > Task; !undivided {
+	if undivided = s.closed || s.begun && !u.many(); !undivided {
 		s.divided++
 	}
 	return undivided
@@ -67,12 +67,12 @@ func (s *sampler) frees(undivided bool) {
 // ends counts a unit that has come to its end.
 func (s *sampler) ends(u *open) {
 	switch {
-	case u.unit > Task:
+	case !u.unit.many():
 	case u.undivided:
 		s.passed++
 	default:
 		if s.ended++; u.unit == Request {
-			s.served++
+			s.asked++
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (b *Builder) sample(at timeline.Time) {
 	s.news = false
 	enough := s.ended >= s.want
 	if !s.begun {
-		enough = s.ended >= s.first && (s.served == 0 || s.served >= s.requests)
+		enough = s.ended >= s.first && (s.asked == 0 || s.asked >= s.requests)
 	}
 	switch {
 	case !s.closed && enough:
@@ -111,7 +111,7 @@ func (b *Builder) sample(at timeline.Time) {
 func neverMind(b *Builder) {
 	for i := range b.tracks {
 		for u := b.tracks[i].units; u != nil; u = u.next {
-			if u.unit > Task && !u.undivided {
+			if !u.unit.many() && !u.undivided {
 				u.undivided = true
 				b.units.divided--
 			}

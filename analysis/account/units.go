@@ -180,7 +180,7 @@ func (c *collector) abandonAll(t *track) {
 		c.abandon(u)
 		u = next
 	}
-	t.units, t.request = nil, nil
+	t.units, t.request, t.turn.unit = nil, nil, nil
 }
 
 // taskBegin begins a user task on the goroutine that has made it.

@@ -7,6 +7,7 @@ import (
 	"loupe/analysis/account"
 	"loupe/analysis/sched"
 	"loupe/format/exectrace/sweep"
+	"loupe/recording"
 	"loupe/session"
 	"loupe/value/stack"
 	"loupe/value/timeline"
@@ -38,12 +39,19 @@ func units(s *session.Session, t *Trace, part timeline.Span, stop func() bool) *
 		return u
 	}
 	for _, g := range u.Groups {
-		hidden := g.Asked || isProfiling(g.Name) || g.Name == "" && g.Unit == account.Request && len(g.All.Rows) == 0
+		hidden := (g.Unit == account.Job || g.Unit == account.Exchange) && EndsByItself(s) || g.Asked || isProfiling(g.Name) || g.Name == "" && g.Unit == account.Request && len(g.All.Rows) == 0
 		if !hidden && (len(u.Judged) == 0 || g.Unit == u.Judged[0].Unit) {
 			u.Judged = append(u.Judged, g)
 		}
 	}
 	return u
+}
+
+// EndsByItself tells whether the program works by itself and comes to its end: then what
+// its user waits for is main, and not a turn of one of its loops.
+func EndsByItself(s *session.Session) bool {
+	m := s.Manifest()
+	return len(m.Of(recording.Load)) == 0 && slices.ContainsFunc(m.Target.Runs, func(r recording.Run) bool { return r.Exit != "" && !r.Stopped })
 }
 
 // AccountIn is the account of what a filter leaves of the trace of a recording, of all of it

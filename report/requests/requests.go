@@ -16,7 +16,7 @@ import (
 
 // unitNames are what a page calls the units of each kind.
 var unitNames = map[account.Unit]string{
-	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Main: "main goroutine",
+	account.Request: "requests", account.Task: "user tasks", account.Benchmark: "benchmarks", account.Test: "tests", account.Exchange: "exchanges", account.Job: "jobs", account.Main: "main goroutine",
 }
 
 // shownGroups is how many groups are divided line by line.
