@@ -180,6 +180,9 @@ func (b *Builder) start(t *track, e *exectrace.Event, is *sweep.Goroutine) {
 		u.real = true
 		u.next, t.units = t.units, u
 	}
+	if e.To == exectrace.Waiting && !created {
+		t.turn.accepts = b.loops.view(is.Reason, e.SubjectStack).accepts
+	}
 	if e.SubjectStack != 0 && !created {
 		b.look(e.SubjectSlot, e.SubjectStack, e.Time)
 	}

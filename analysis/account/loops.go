@@ -40,6 +40,8 @@ type headView struct {
 	// owner is the function that the user's code begins with, depth how many frames of the
 	// user's there are, line the one in owner.
 	owner, depth, line int
+	within             string // where it is Exchange: the function that owner is a closure of
+	accepts            bool   // it is the wait for connections
 	name               string // of its units: "main.worker (worker.go:42)"
 }
 
@@ -49,6 +51,10 @@ type loops struct {
 	views  []headView // by stack
 	owners map[string]int
 	heads  []stack.ID // by owner; 0 is none
+	// accepted are the owners that have been seen to serve an accepted connection, places
+	// the lines that wait for connections, by function.
+	accepted map[int]bool
+	places   map[string]int
 }
 
 // turn is where a goroutine is in its loop.
@@ -94,17 +100,28 @@ func (l *loops) view(why exectrace.NameID, id stack.ID) *headView {
 	if v.known {
 		return v
 	}
-	*v = headView{known: true, unit: units}
+	*v = headView{known: why != exectrace.NameNone, unit: units}
 	frames := l.w.view(id)
 	switch why {
 	case exectrace.NameChanReceive, exectrace.NameSelect, exectrace.NameCond:
 		v.unit = Job
-	case exectrace.NameNetwork:
-		if networkKind(frames) == Answer {
-			v.unit = Exchange
+	case exectrace.NameNetwork, exectrace.NameNone: // none of one that is older than the trace
+		switch networkKind(frames) {
+		case Answer:
+			if why == exectrace.NameNetwork {
+				v.unit = Exchange
+			}
+		case Accept:
+			v.accepts = true
 		}
 	}
 	i := l.caller(frames.frames)
+	if v.accepts = v.accepts && i >= 0; v.accepts {
+		if l.places == nil {
+			l.places = map[string]int{}
+		}
+		l.places[frames.frames[i].Func] = frames.frames[i].Line
+	}
 	if v.unit == units || i < 0 {
 		v.unit = units
 		return v
@@ -128,7 +145,21 @@ func (l *loops) view(why exectrace.NameID, id stack.ID) *headView {
 		l.heads = append(l.heads, 0)
 	}
 	v.owner = owner
+	if at := strings.LastIndex(outer.Func, ".func"); at > 0 && v.unit == Exchange {
+		v.within = outer.Func[:at]
+	}
 	return v
+}
+
+// serves tells whether a goroutine that waits for what comes by a connection has been given
+// it by one that accepts connections: the trace has seen that of it, or of another one in
+// the same function, or it runs a closure that stands behind the wait for connections.
+func (l *loops) serves(t *track, v *headView) bool {
+	if t.turn.accepted || l.accepted[v.owner] {
+		return true
+	}
+	line, ok := l.places[v.within]
+	return ok && t.maker == exectrace.NoGoroutine && v.line > line
 }
 
 // outer tells whether a wait is further out than another one of the same function.
@@ -141,7 +172,13 @@ func (v *headView) outer(o *headView) bool {
 func turnEnds(b *Builder, t *track, is *sweep.Goroutine, at timeline.Time) {
 	l := &b.loops
 	v := l.view(is.Reason, is.Stack)
-	if v.unit == units || v.unit == Exchange && !t.turn.accepted || t.at != elsewhere || b.units.served >= manyServed {
+	if v.unit == Exchange && t.turn.accepted && !l.accepted[v.owner] {
+		if l.accepted == nil {
+			l.accepted = map[int]bool{}
+		}
+		l.accepted[v.owner] = true
+	}
+	if v.unit == units || v.unit == Exchange && !l.serves(t, v) || t.at != elsewhere || b.units.served >= manyServed {
 		return
 	}
 	head := &l.heads[v.owner]
@@ -167,17 +204,13 @@ func turnEnds(b *Builder, t *track, is *sweep.Goroutine, at timeline.Time) {
 // begin of a unit, unless a timer has ended it or one that works for it.
 func turnBegins(b *Builder, t *track, was *sweep.Goroutine, e *exectrace.Event) {
 	l := &b.loops
-	if was.Reason == exectrace.NameNetwork && !t.turn.accepts {
-		if _, k := b.w.wait(was.Reason, was.Stack); b.w.keys[k].kind == Accept {
-			t.turn.accepts = l.caller(b.w.view(was.Stack).frames) >= 0
-		}
-	}
 	v := l.view(was.Reason, was.Stack)
+	t.turn.accepts = t.turn.accepts || v.accepts
 	if v.unit == units || l.heads[v.owner] != was.Stack || t.turn.unit != nil || t.at != elsewhere || b.units.served >= manyServed {
 		return
 	}
 	switch by := b.living(e.GSlot); {
-	case v.unit == Exchange && !t.turn.accepted:
+	case v.unit == Exchange && !l.serves(t, v):
 		return
 	case v.unit == Job && (by == nil || by.maker == t.id):
 		return

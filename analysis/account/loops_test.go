@@ -181,6 +181,38 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
+// TestOldExchanges: of a connection that is older than the trace, who has made it is told
+// by another one in the same function, or by a closure behind the wait for connections.
+func TestOldExchanges(t *testing.T) {
+	// Goroutine 5 is older than the trace; goroutine 6 is accepted within it.
+	program := func(function string, line int, another bool) *accounttest.Program {
+		at := strings.Replace(read, "main.handle@handle.go:31", fmt.Sprintf("%s@main.go:%d", function, line), 1)
+		p := accounttest.New()
+		p.Event("GoStatusStack", "g=5 m=18446744073709551615 gstatus=waiting stack="+at)
+		p.Block("network", accept)
+		if another {
+			p.Wake(1, "")
+			p.Start(1)
+			p.Create(6, function, "main.main@main.go:9")
+			p.Block("network", accept)
+			p.Start(6)
+			p.Block("network", at)
+		}
+		for range 20 {
+			p.Pass(30 * ms)
+			p.Wake(5, "")
+			p.Start(5)
+			p.Pass(3 * ms)
+			p.Block("network", at)
+		}
+		return p
+	}
+	wantLoops(t, "another one is accepted", program("main.handle", 31, true), "18 exchange main.handle (main.go:31): running main.handle:31 3ms")
+	wantLoops(t, "a closure behind it", program("main.main.func2", 14, false), "18 exchange main.main.func2 (main.go:14): running main.main.func2:14 3ms")
+	wantLoops(t, "a closure before it", program("main.main.func1", 5, false))
+	wantLoops(t, "nothing tells", program("main.handle", 31, false))
+}
+
 // TestRequestsFirst: where there are requests they come first, and where there are many
 // nothing else counts.
 func TestRequestsFirst(t *testing.T) {
