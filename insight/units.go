@@ -82,7 +82,7 @@ func namelessDoubt(in *Input, g facts.UnitGroup, f *Finding) {
 func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, otherwise *Finding) {
 	say := func(f Finding) *Finding { return &f }
 	if len(u.Judged) == 0 {
-		return nil, say(r.answer(NotApplicable, "the trace has no request, user task, benchmark or test from begin to end"))
+		return nil, say(r.answer(NotApplicable, "the trace has no request, user task, benchmark, test or job of a loop from begin to end"))
 	}
 	all, few := time.Duration(0), int64(0)
 	for _, g := range u.Judged {

@@ -181,6 +181,41 @@ func TestWT01Main(t *testing.T) {
 	}
 }
 
+// TestWT01Jobs: of a program that goes on and serves nothing the jobs of its workers are
+// judged; of one that ends by itself main is.
+func TestWT01Jobs(t *testing.T) {
+	const jobs = "runtime.chanrecv1@chan.go:1;main.worker@worker.go:42"
+	p := accounttest.New()
+	p.Create(7, "main.worker", "main.main@main.go:3")
+	p.Block("sleep", "time.Sleep@sleep.go:1;main.main@main.go:5")
+	p.Start(7)
+	for range 30 {
+		p.Block("chan receive", jobs)
+		p.Pass(2 * time.Millisecond)
+		p.Wake(1, "")
+		p.Start(1)
+		p.Wake(7, "main.main@main.go:4")
+		p.Block("sleep", "time.Sleep@sleep.go:1;main.main@main.go:5")
+		p.Start(7)
+		p.Pass(time.Millisecond)
+		p.Block("sleep", "time.Sleep@sleep.go:1;main.retry@retry.go:12;main.worker@worker.go:44")
+		p.Pass(15 * time.Millisecond)
+		p.Wake(7, "")
+		p.Start(7)
+	}
+	trace := fixture.Trace(t, p.Text())
+	for manifest, want := range map[string]string{
+		"run 0s..2s pid=7\n":        "a job of main.worker (worker.go:42) spends 93.7% of its time sleeping in main.retry at retry.go:12",
+		"run 0s..2s pid=7 exit=0\n": "main spends",
+	} {
+		r := recordingtest.New("title x\ntarget package ./shop module=shop package=shop/cmd/shop\n" + manifest + "phase trace 0s..10s profiler=trace\n")
+		r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, trace)
+		if f := answers(t, r, "WT01")[0]; f.State != Found || !strings.Contains(f.Summary, want) {
+			t.Errorf("%q: %s: %s\nwant %s", manifest, f.State, f.Summary, want)
+		}
+	}
+}
+
 // fourConnections is a program with four connections, 5 to 8, that wait for requests.
 func fourConnections() *accounttest.Program {
 	p := accounttest.New()

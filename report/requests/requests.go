@@ -45,7 +45,7 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 		list.Notes = append(list.Notes, undivided(a))
 	}
 	if len(a.Groups) == 0 {
-		list.Notes = append(list.Notes, "The trace has no request, user task, benchmark or test from begin to end, and no main goroutine.")
+		list.Notes = append(list.Notes, "The trace has no request, user task, benchmark, test or job of a loop from begin to end, and no main goroutine.")
 	}
 	sheets := []*report.Sheet{list}
 	best := a.Best()

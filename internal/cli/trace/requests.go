@@ -54,7 +54,7 @@ func traceWall(e *command.Env, f *traceFlags, name string) error {
 		return err
 	}
 	if len(a.Groups) == 0 {
-		return cmp.Or(f.nothing(name, false), command.Nothingf("%s has no request, user task, benchmark or test from begin to end, and no main goroutine", name))
+		return cmp.Or(f.nothing(name, false), command.Nothingf("%s has no request, user task, benchmark, test or job of a loop from begin to end, and no main goroutine", name))
 	}
 	p := a.Wall()
 	return f.writeProfile(e, requests.Wall(a, p, f.top), p)
