@@ -171,6 +171,10 @@ func (v *headView) outer(o *headView) bool {
 // a unit is over.
 func turnEnds(b *Builder, t *track, is *sweep.Goroutine, at timeline.Time) {
 	l := &b.loops
+	if b.units.served >= manyServed {
+		b.units.dropTurn(t)
+		return
+	}
 	v := l.view(is.Reason, is.Stack)
 	if v.unit == Exchange && t.turn.accepted && !l.accepted[v.owner] {
 		if l.accepted == nil {
@@ -178,7 +182,7 @@ func turnEnds(b *Builder, t *track, is *sweep.Goroutine, at timeline.Time) {
 		}
 		l.accepted[v.owner] = true
 	}
-	if v.unit == units || v.unit == Exchange && !l.serves(t, v) || t.at != elsewhere || b.units.served >= manyServed {
+	if v.unit == units || v.unit == Exchange && !l.serves(t, v) || t.at != elsewhere {
 		return
 	}
 	head := &l.heads[v.owner]

@@ -129,3 +129,37 @@ func TestSampleRests(t *testing.T) {
 	}
 	want("as long as one of it goes on", false)
 }
+
+// TestNoTurnStays: once requests alone count, no goroutine goes on with a turn of its loop,
+// which would keep a sample from resting.
+func TestNoTurnStays(t *testing.T) {
+	const jobs = "runtime.chanrecv1@chan.go:1;main.worker@worker.go:42"
+	p := accounttest.New()
+	p.Connect(5)
+	p.Arrive(5)
+	p.Create(7, "main.worker", accounttest.In("main.handle@main.go:6"))
+	p.Respond(5)
+	p.Start(7)
+	for range manyServed + 20 {
+		p.Block("chan receive", jobs)
+		p.Arrive(5)
+		p.Wake(7, accounttest.In("main.handle@main.go:7"))
+		p.Respond(5)
+		p.Start(7)
+	}
+	tr, err := exectrace.Open(fixture.Trace(t, p.Text()), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := sweep.New(tr)
+	b := NewBuilder(pass.Goroutines(), Options{Sample: true})
+	pass.Join(b)
+	if err := pass.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range b.tracks {
+		if b.tracks[i].turn.unit != nil {
+			t.Errorf("goroutine %d is in a turn that began when there were few requests", b.tracks[i].id)
+		}
+	}
+}
