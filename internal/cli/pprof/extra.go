@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"loupe/analysis/pgo"
 	"loupe/analysis/pprof"
 	"loupe/format/profile"
 	"loupe/internal/cli/command"
@@ -35,7 +36,7 @@ func (x *pprofExtra) declare(fs *command.FlagSet) {
 	fs.BoolVar(&x.flame, "flame", false, "a flame graph as one page, or as a picture with -output FILE.svg")
 	fs.BoolVar(&x.folded, "folded", false, "stacks in one line each, as flame graph tools read them")
 	fs.BoolVar(&x.speedscope, "speedscope", false, "the file that speedscope reads")
-	fs.BoolVar(&x.pgo, "pgo", false, "a small profile for the compiler (default.pgo), with the last frames of every stack")
+	fs.BoolVar(&x.pgo, "pgo", false, "a small profile for the compiler (default.pgo): what it reads of each stack")
 	fs.StringVar(&x.pgoMatch, "pgo_match", "", "how much of the compiler's profile `file` still holds for the program that the source is of")
 }
 
@@ -91,9 +92,9 @@ func (x *pprofExtra) sheet(s *pprofSession, w io.Writer, t *report.Sheet, schema
 }
 
 func (x *pprofExtra) writePGO(s *pprofSession) error {
-	p, err := pprof.PGO(s.p, pprof.PGODepth)
+	p, err := pgo.Trim(s.p)
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot make a profile for the compiler: %w", err)
 	}
 	name := s.flags.config.Output
 	if name == "" && command.IsTerminal(s.e.Stdout) {
@@ -122,7 +123,7 @@ func (x *pprofExtra) match(s *pprofSession) error {
 	if err != nil {
 		return fmt.Errorf("-pgo_match: cannot read profile %s: %w", x.pgoMatch, err)
 	}
-	m, err := pprof.Match(older, s.p)
+	m, err := pgo.Match(older, s.p)
 	if err != nil {
 		return err
 	}
