@@ -28,9 +28,9 @@ type LostCall struct {
 	Why    string
 }
 
-// Match compares a profile that was made for the compiler with a newer CPU
+// SeenAgain compares a profile that was made for the compiler with a newer CPU
 // profile of the program. Only calls with a weight in the older one count.
-func Match(older, newer *profile.Profile) (*Seen, error) {
+func SeenAgain(older, newer *profile.Profile) (*Seen, error) {
 	was, err := CallsOf(older)
 	if err != nil {
 		return nil, fmt.Errorf("the older profile: %w", err)

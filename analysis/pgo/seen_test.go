@@ -15,7 +15,7 @@ func TestSeen(t *testing.T) {
 	}
 	older := made([]int64{8, 4, 2, 1}, call("a", 12, "leaf"), call("b", 13, "leaf"), call("a", 14, "b"), call("gone", 12, "leaf"))
 	newer := made([]int64{1, 1, 1}, call("a", 12, "leaf"), call("b", 14, "leaf"), call("x", 12, "b"))
-	m, err := pgo.Match(older, newer)
+	m, err := pgo.SeenAgain(older, newer)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package pgo
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,9 +68,10 @@ func Keep(p *profile.Profile, share float64) (*profile.Profile, error) {
 
 // builder makes a trimmed profile.
 type builder struct {
-	out *profile.Profile
-	row map[stack.ID]int
-	ids []stack.FrameID
+	out   *profile.Profile
+	whole bool // stacks stay as they are
+	row   map[stack.ID]int
+	ids   []stack.FrameID
 }
 
 // newBuilder begins a profile with what a profile says of itself.
@@ -80,12 +82,31 @@ func newBuilder(of *profile.Profile) *builder {
 	}}
 }
 
-// add adds the end of a stack.
+// add adds a stack, or the end of it.
 func (b *builder) add(t *stack.Table, id stack.ID, v int64) {
-	frames := t.Frames(id)
+	b.ids = b.ids[:0]
+	if b.whole {
+		for _, f := range t.Frames(id) {
+			b.ids = append(b.ids, b.out.Stacks.InternFrame(t.Frame(f)))
+		}
+	} else {
+		b.end(t, t.Frames(id))
+	}
+	to := b.out.Stacks.Intern(b.ids)
+	at, ok := b.row[to]
+	if !ok {
+		at = len(b.out.StackIDs)
+		b.row[to] = at
+		b.out.StackIDs = append(b.out.StackIDs, to)
+		b.out.Values[0] = append(b.out.Values[0], 0)
+	}
+	b.out.Values[0][at] += v
+}
+
+// end makes ids of what the compiler reads of a stack.
+func (b *builder) end(t *stack.Table, frames []stack.FrameID) {
 	frames = frames[:last(t, frames)]
 	apart := same(t, frames)
-	b.ids = b.ids[:0]
 	for i, f := range frames {
 		x := t.Frame(f)
 		y := stack.Frame{Func: x.Func, Line: x.Line, StartLine: x.StartLine, Inlined: x.Inlined}
@@ -100,15 +121,6 @@ func (b *builder) add(t *stack.Table, id stack.ID, v int64) {
 		}
 		b.ids = append(b.ids, b.out.Stacks.InternFrame(y))
 	}
-	to := b.out.Stacks.Intern(b.ids)
-	at, ok := b.row[to]
-	if !ok {
-		at = len(b.out.StackIDs)
-		b.row[to] = at
-		b.out.StackIDs = append(b.out.StackIDs, to)
-		b.out.Values[0] = append(b.out.Values[0], 0)
-	}
-	b.out.Values[0][at] += v
 }
 
 // same tells whether frames of a stack are the same line of the same function, as where a
@@ -138,7 +150,7 @@ func (b *builder) profile() *profile.Profile {
 			x := p.Stacks.Frame(f)
 			text.WriteString(x.Func)
 			text.WriteByte(0)
-			text.WriteString(string(rune(x.Line)) + string(rune(x.StartLine)) + string(rune(x.Address)))
+			fmt.Fprint(&text, x.Line, x.StartLine, x.Address, x.File)
 			if x.Inlined {
 				text.WriteByte(1)
 			}

@@ -123,7 +123,7 @@ func (x *pprofExtra) match(s *pprofSession) error {
 	if err != nil {
 		return fmt.Errorf("-pgo_match: cannot read profile %s: %w", x.pgoMatch, err)
 	}
-	m, err := pgo.Match(older, s.p)
+	m, err := pgo.SeenAgain(older, s.p)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,130 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loupe/value/stack"
+)
+
+// Edits are the commits that have changed a function.
+type Edits struct {
+	Function string
+	File     string // from the top of the repository
+	Commits  []Revision
+}
+
+// Since is a range of commits: those after a revision, or, where that is "", after a time.
+type Since struct {
+	Revision string
+	Time     time.Time
+}
+
+// words limit git log to the range.
+func (s Since) words() []string {
+	if s.Revision != "" {
+		return []string{s.Revision + "..HEAD"}
+	}
+	return []string{"--since=" + s.Time.UTC().Format(time.RFC3339), "HEAD"}
+}
+
+// Commits are all commits of a range.
+func (r *Repository) Commits(ctx context.Context, since Since) ([]Revision, error) {
+	out, err := r.git.run(ctx, append([]string{"log", "--format=%H%x00%s"}, since.words()...)...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list commits: %w", err)
+	}
+	return revisionsIn(out), nil
+}
+
+// Touched tells which commits of a range have changed lines of a function, by its symbol, as HEAD
+// has it in a file. Of a func literal it is the function around it. It returns nil where the
+// file, or the function in it, is not in HEAD.
+func (r *Repository) Touched(ctx context.Context, since Since, file, function string) (*Edits, error) {
+	rel, err := filepath.Rel(r.Root, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, nil
+	}
+	rel = filepath.ToSlash(rel)
+	git := gitIn{dir: r.Root}
+	text, err := git.run(ctx, "show", "HEAD:"+rel)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	name := stack.Local(stack.Enclosing(function))
+	first, last := linesOf(text, name)
+	if first == 0 {
+		return nil, nil
+	}
+	words := append([]string{"log", "-s", "--format=%H%x00%s", fmt.Sprintf("-L%d,%d:%s", first, last, rel)}, since.words()...)
+	out, err := git.run(ctx, words...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask git about %s: %w", name, err)
+	}
+	return &Edits{Function: stack.Enclosing(function), File: rel, Commits: revisionsIn(out)}, nil
+}
+
+func revisionsIn(out []byte) (all []Revision) {
+	for line := range bytes.Lines(out) {
+		hash, subject, ok := strings.Cut(strings.TrimRight(string(line), "\n"), "\x00")
+		if ok {
+			all = append(all, Revision{hash, subject})
+		}
+	}
+	return all
+}
+
+// linesOf finds the lines of a function, by its name in a symbol: parse, T.parse, (*T).parse.
+func linesOf(text []byte, name string) (first, last int) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
+	if f == nil || err != nil {
+		return 0, 0
+	}
+	if i := strings.IndexByte(name, '['); i >= 0 {
+		name = stack.FoldGenerics(name)
+		name = strings.ReplaceAll(name, "[...]", "")
+	}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || symbolOf(fn) != name {
+			continue
+		}
+		return fset.PositionFor(fn.Pos(), false).Line, fset.PositionFor(fn.End(), false).Line
+	}
+	return 0, 0
+}
+
+// symbolOf is the name of a function in its symbol, without type parameters.
+func symbolOf(fn *ast.FuncDecl) string {
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return fn.Name.Name
+	}
+	typ, pointer := fn.Recv.List[0].Type, false
+	for {
+		switch t := typ.(type) {
+		case *ast.ParenExpr:
+			typ = t.X
+		case *ast.StarExpr:
+			typ, pointer = t.X, true
+		case *ast.IndexExpr:
+			typ = t.X
+		case *ast.IndexListExpr:
+			typ = t.X
+		case *ast.Ident:
+			if pointer {
+				return "(*" + t.Name + ")." + fn.Name.Name
+			}
+			return t.Name + "." + fn.Name.Name
+		default:
+			return ""
+		}
+	}
+}
