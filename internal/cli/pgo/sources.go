@@ -1,0 +1,124 @@
+package pgo
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loupe/analysis/pgo"
+	"loupe/format/kind"
+	"loupe/format/profile"
+	"loupe/internal/cli/command"
+	"loupe/internal/cli/door"
+	"loupe/internal/cli/examine"
+	"loupe/internal/cli/programs"
+	"loupe/recording"
+	"loupe/source"
+	"loupe/source/bounded"
+)
+
+// take reads all profiles that were named.
+func (f *flags) take(e *command.Env, names []string) ([]pgo.Source, error) {
+	if len(names) == 0 || names[0] == "" {
+		return nil, command.Usagef("a profile is missing: name a CPU profile or a recording")
+	}
+	inputs, err := door.Take(e, door.New(e, "cpu:10s", nil), names...)
+	if err != nil {
+		return nil, err
+	}
+	var all []pgo.Source
+	for _, in := range inputs {
+		p, err := profileIn(in)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := pgo.CallsOf(p); err != nil {
+			return nil, refused(in.Name, err)
+		}
+		all = append(all, pgo.Source{Name: in.Name, Profile: p, Weight: 1})
+	}
+	if f.weights == "" {
+		return all, nil
+	}
+	list := strings.Split(f.weights, ",")
+	if len(list) != len(all) {
+		return nil, command.Usagef("-weights %s are %d numbers, and there are %d profiles", f.weights, len(list), len(all))
+	}
+	for i, text := range list {
+		w, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(w > 0) || w > 1e9 || w < 1e-9 {
+			return nil, command.Usagef("-weights: %q is no number above zero", text)
+		}
+		all[i].Weight = w
+	}
+	return all, nil
+}
+
+// profileIn reads the CPU profile of an input. It notes what a recording knows of the program.
+func profileIn(in *source.Input) (*profile.Profile, error) {
+	if in.Recording {
+		p, _, err := examine.MainProfile(in)
+		if err != nil {
+			return nil, err
+		}
+		rec, err := recording.OpenFile(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer rec.Close()
+		target := rec.Manifest.Target
+		return pgo.Note(p, target.BuildSettings["vcs.revision"], target.Go), nil
+	}
+	if in.Folder {
+		return nil, fmt.Errorf("%s is a folder: name the profiles in it, such as '%s/*.pb.gz'", in.Name, strings.TrimSuffix(in.Name, "/"))
+	}
+	if in.Kind != kind.Profile {
+		return nil, door.WrongKind(in, "a CPU profile or a recording with one")
+	}
+	data, err := bounded.ReadNamed(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := programs.DecodeProfile(data)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read profile %s: %w", in.Name, err)
+	}
+	return p, nil
+}
+
+// refused says of a profile that the compiler cannot use what to do about it.
+func refused(name string, err error) error {
+	advice := ""
+	switch {
+	case errors.Is(err, pgo.ErrKind):
+		advice = " (record CPU time: loupe run -phases bare,cpu …, or /debug/pprof/profile)"
+	case errors.Is(err, pgo.ErrNoStart):
+		advice = " (was it converted, or is it of another language?)"
+	case errors.Is(err, pgo.ErrEmpty):
+		advice = " (record longer, or under load)"
+	}
+	return command.Nothingf("%s is of no use to the compiler: %w%s", name, err, advice)
+}
+
+// merged makes one profile of all.
+func (f *flags) merged(all []pgo.Source, trim bool) (*profile.Profile, []pgo.Part, error) {
+	how := f.how
+	if len(all) == 1 {
+		how = pgo.BySum // there is nothing to weigh
+	}
+	p, parts, err := pgo.Merge(all, how, trim)
+	if errors.Is(err, pgo.ErrNoDuration) {
+		return nil, nil, fmt.Errorf("%w, and by rate is counted (-weigh equal gives each profile the same say, -weigh sum each sample)", err)
+	}
+	return p, parts, err
+}
+
+// share reads a percentage.
+func share(flag, text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(v >= 0) || v > 100 {
+		return 0, command.Usagef("-%s: want a percentage such as 95%%, not %q", flag, text)
+	}
+	return v / 100, nil
+}
