@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"loupe/analysis/pgo"
+	"loupe/analysis/pprof"
 	"loupe/value/stack"
 )
 
 // WritePGOMatch prints how much of a profile for the compiler still holds.
-func WritePGOMatch(w io.Writer, name string, m *pgo.Seen, style Style) error {
+func WritePGOMatch(w io.Writer, name string, m *pprof.PGOSeen, style Style) error {
 	share := func(v int64) Share { return Share(float64(v) / float64(m.Total)) }
 	sum := &Sheet{
 		Key: "match", Title: "How much of " + name + " still holds, by the weight of its calls",

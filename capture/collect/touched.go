@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"loupe/value/stack"
 )
 
 // Edits are the commits that have changed a function.
@@ -44,9 +42,9 @@ func (r *Repository) Commits(ctx context.Context, since Since) ([]Revision, erro
 	return revisionsIn(out), nil
 }
 
-// Touched tells which commits of a range have changed lines of a function, by its symbol, as HEAD
-// has it in a file. Of a func literal it is the function around it. It returns nil where the
-// file, or the function in it, is not in HEAD.
+// Touched tells which commits of a range have changed lines of a function, as HEAD has it in a
+// file: parse, T.parse or (*T).parse, without type parameters. It returns nil where the file, or
+// the function in it, is not in HEAD.
 func (r *Repository) Touched(ctx context.Context, since Since, file, function string) (*Edits, error) {
 	rel, err := filepath.Rel(r.Root, file)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -58,17 +56,16 @@ func (r *Repository) Touched(ctx context.Context, since Since, file, function st
 	if err != nil {
 		return nil, ctx.Err()
 	}
-	name := stack.Local(stack.Enclosing(function))
-	first, last := linesOf(text, name)
+	first, last := linesOf(text, function)
 	if first == 0 {
 		return nil, nil
 	}
 	words := append([]string{"log", "-s", "--format=%H%x00%s", fmt.Sprintf("-L%d,%d:%s", first, last, rel)}, since.words()...)
 	out, err := git.run(ctx, words...)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask git about %s: %w", name, err)
+		return nil, fmt.Errorf("cannot ask git about %s: %w", function, err)
 	}
-	return &Edits{Function: stack.Enclosing(function), File: rel, Commits: revisionsIn(out)}, nil
+	return &Edits{Function: function, File: rel, Commits: revisionsIn(out)}, nil
 }
 
 func revisionsIn(out []byte) (all []Revision) {
@@ -87,10 +84,6 @@ func linesOf(text []byte, name string) (first, last int) {
 	f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
 	if f == nil || err != nil {
 		return 0, 0
-	}
-	if i := strings.IndexByte(name, '['); i >= 0 {
-		name = stack.FoldGenerics(name)
-		name = strings.ReplaceAll(name, "[...]", "")
 	}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)

@@ -17,7 +17,6 @@ import (
 	"loupe/internal/cli/gc"
 	"loupe/internal/cli/load"
 	"loupe/internal/cli/open"
-	"loupe/internal/cli/pgo"
 	"loupe/internal/cli/pprof"
 	"loupe/internal/cli/record"
 	"loupe/internal/cli/report"
@@ -31,7 +30,7 @@ func commands() []*command.Command {
 	return []*command.Command{
 		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command, check.Command,
 		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
-		pgo.Command, code.Callers, code.Implements,
+		code.PGO, code.Callers, code.Implements,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
 	}
 }

@@ -1,5 +1,5 @@
 // Package code has loupe callers and loupe implements: answers that are in the source, which no
-// other command loads.
+// other command loads. Loupe pgo, which asks the compiler, is a package below it.
 package code
 
 import (
@@ -9,8 +9,12 @@ import (
 	"strings"
 
 	"loupe/capture/static"
+	"loupe/internal/cli/code/pgo"
 	"loupe/internal/cli/command"
 )
+
+// PGO is loupe pgo.
+var PGO = pgo.Command
 
 // flags are those of both commands.
 type flags struct {

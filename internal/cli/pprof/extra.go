@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"loupe/analysis/pgo"
 	"loupe/analysis/pprof"
 	"loupe/format/profile"
 	"loupe/internal/cli/command"
@@ -92,7 +91,7 @@ func (x *pprofExtra) sheet(s *pprofSession, w io.Writer, t *report.Sheet, schema
 }
 
 func (x *pprofExtra) writePGO(s *pprofSession) error {
-	p, err := pgo.Trim(s.p)
+	p, err := pprof.PGO(s.p)
 	if err != nil {
 		return fmt.Errorf("cannot make a profile for the compiler: %w", err)
 	}
@@ -123,7 +122,7 @@ func (x *pprofExtra) match(s *pprofSession) error {
 	if err != nil {
 		return fmt.Errorf("-pgo_match: cannot read profile %s: %w", x.pgoMatch, err)
 	}
-	m, err := pgo.SeenAgain(older, s.p)
+	m, err := pprof.PGOMatch(older, s.p)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,6 @@
-package report
+// Package guided shows what loupe pgo has made of profiles for the compiler, and found out about
+// them.
+package guided
 
 import (
 	"fmt"
@@ -7,45 +9,46 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/pgo"
+	"loupe/report"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
-// PGOSchema is the version of the JSON of loupe pgo.
-const PGOSchema = "loupe.pgo/1"
+// Schema is the version of the JSON of loupe pgo.
+const Schema = "loupe.pgo/1"
 
-// PGODid says what became of a file.
-type PGODid string
+// Did says what became of a file.
+type Did string
 
 // What becomes of files.
 const (
-	PGOWrote    PGODid = "wrote"
-	PGOReplaced PGODid = "replaced"
-	PGOLeft     PGODid = "left alone" // it has the content already
+	Wrote    Did = "wrote"
+	Replaced Did = "replaced"
+	Left     Did = "left alone" // it has the content already
 )
 
-// PGOMade is a profile for the compiler that was written.
-type PGOMade struct {
+// Made is a profile for the compiler that was written.
+type Made struct {
 	File          string
-	Did           PGODid
+	Did           Did
 	Size, Before  int64 // Before it was replaced
 	Stacks, Calls int
 	Trimmed       bool
 	Weighing      pgo.Weighing // "" of a single profile
 	Parts         []pgo.Part
-	Cut           *PGOCut // nil where every call is kept
+	Cut           *Cut // nil where every call is kept
 }
 
-// PGOCut is what was lost with the calls that were left out.
-type PGOCut struct {
+// Cut is what was lost with the calls that were left out.
+type Cut struct {
 	Calls, Hot int // left out; Hot of those that the compiler took for hot
 	Share      float64
 	Lost       []pgo.LostCall // those that were hot
 }
 
 // CutOf says what was lost between two profiles.
-func CutOf(before, after *pgo.Calls) *PGOCut {
-	c := &PGOCut{Calls: len(before.Weight) - len(after.Weight), Share: 1 - float64(after.Total)/float64(before.Total)}
+func CutOf(before, after *pgo.Calls) *Cut {
+	c := &Cut{Calls: len(before.Weight) - len(after.Weight), Share: 1 - float64(after.Total)/float64(before.Total)}
 	still := map[pgo.Call]bool{}
 	for _, one := range after.Hot(pgo.HotShare) {
 		still[one] = true
@@ -64,39 +67,48 @@ func CutOf(before, after *pgo.Calls) *PGOCut {
 }
 
 // Sheets are the answer, in every form.
-func (m *PGOMade) Sheets() *Trace {
+func (m *Made) Sheets() *report.Trace {
 	did := string(m.Did) + " " + m.File
 	switch m.Did {
-	case PGOReplaced:
+	case Replaced:
 		did += " (" + unit.BytesOf(float64(m.Before)) + " before)"
-	case PGOLeft:
+	case Left:
 		did += ", which has this content already"
 	}
 	what := fmt.Sprintf("%s: %s, %s, %s", did, unit.BytesOf(float64(m.Size)), unit.Plural(m.Stacks, "stack"), unit.Plural(m.Calls, "call"))
 	if m.Trimmed && m.Cut == nil {
 		what += ": what the compiler reads, and all of it"
 	}
-	t := &Trace{Schema: PGOSchema, Facts: []Fact{
-		{"summary", "", what}, {"file", "", m.File}, {"did", "", string(m.Did)}, {"bytes", "", m.Size}, {"stacks", "", m.Stacks}, {"calls", "", m.Calls},
+	t := &report.Trace{Schema: Schema, Facts: []report.Fact{
+		fact("summary", what), fact("file", m.File), fact("did", string(m.Did)), fact("bytes", m.Size), fact("stacks", m.Stacks), fact("calls", m.Calls),
 	}}
-	head := &Sheet{Title: what}
+	head := &report.Sheet{Title: what}
 	t.Sheets = append(t.Sheets, head)
 	if m.Cut != nil {
-		t.Facts = append(t.Facts, Fact{"left_out_calls", "", m.Cut.Calls}, Fact{"left_out_share", "", m.Cut.Share}, Fact{"no_longer_hot", "", m.Cut.Hot})
+		t.Facts = append(t.Facts, fact("left_out_calls", m.Cut.Calls), fact("left_out_share", m.Cut.Share), fact("no_longer_hot", m.Cut.Hot))
 		head.Notes = append(head.Notes, fmt.Sprintf("%s with %s of the weight left out; %s longer hot to the compiler.",
 			unit.Plural(m.Cut.Calls, "call"), unit.Percent(m.Cut.Share), isNo(m.Cut.Hot)))
 	}
 	if len(m.Parts) > 1 {
-		t.Facts = append(t.Facts, Fact{"weighing", "", string(m.Weighing)})
-		s := &Sheet{Key: "parts", Title: "Made of, " + weighed(m.Weighing), Columns: []Column{
-			{"name", "profile"}, {"duration_ns", "recorded"}, {"samples", "samples"}, {"factor", "times"}, {"share", "counts"},
-		}}
+		t.Facts = append(t.Facts, fact("weighing", string(m.Weighing)))
+		s := &report.Sheet{Key: "parts", Title: "Made of, " + weighed(m.Weighing), Columns: columns("name", "profile", "duration_ns", "recorded", "samples", "samples", "factor", "times", "share", "counts")}
 		for _, p := range m.Parts {
-			s.Rows = append(s.Rows, []any{p.Name, p.Duration, p.Samples, p.Factor, Share(p.Share)})
+			s.Rows = append(s.Rows, []any{p.Name, p.Duration, p.Samples, p.Factor, report.Share(p.Share)})
 		}
 		t.Sheets = append(t.Sheets, s)
 	}
 	return t
+}
+
+// fact is one that text does not show: the sentence has it.
+func fact(key string, value any) report.Fact { return report.Fact{Key: key, Value: value} }
+
+// columns are those of a table, each by its key and its heading.
+func columns(words ...string) (out []report.Column) {
+	for i := 0; i < len(words); i += 2 {
+		out = append(out, report.Column{Key: words[i], Head: words[i+1]})
+	}
+	return out
 }
 
 func isNo(n int) string {
@@ -116,12 +128,12 @@ func weighed(how pgo.Weighing) string {
 	return "each sample with the same say"
 }
 
-// PGOJudged is what was found out about a profile for the compiler.
-type PGOJudged struct {
+// Judged is what was found out about a profile for the compiler.
+type Judged struct {
 	Profile, Package string
 	Match            *pgo.Match
-	Age              PGOAge
-	Done             PGODone
+	Age              Age
+	Done             Done
 	// Gain are the figures with the profile against those without, GainOf what was measured; nil
 	// where nothing was.
 	Gain   []compare.Figure
@@ -134,32 +146,32 @@ type PGOJudged struct {
 	Rows       int // of each table, at most
 }
 
-// PGOAge is how old a profile is.
-type PGOAge struct {
+// Age is how old a profile is.
+type Age struct {
 	Taken   time.Time // zero is not known
 	Now     time.Time
 	Go      []string // that built the programs that it is of
 	Since   string   // what Commits counts from: a revision or a time
 	Commits int      // -1: not known, as Why says
 	Why     string
-	Edits   []PGOEdit // of hot functions
-	Asked   int       // of how many hot functions git was asked
+	Edits   []Edit // of hot functions
+	Asked   int    // of how many hot functions git was asked
 }
 
-// PGOEdit is a hot function that commits have touched.
-type PGOEdit struct {
+// Edit is a hot function that commits have touched.
+type Edit struct {
 	Function, File, Last string
 	Commits              int
 	Weight               int64
 }
 
-// PGODone is what the compiler did by a profile.
-type PGODone struct {
+// Done is what the compiler did by a profile.
+type Done struct {
 	Inlined, TooBig, Devirtualized int
 }
 
 // Sentence is the answer in short.
-func (j *PGOJudged) Sentence() string {
+func (j *Judged) Sentence() string {
 	parts := []string{fmt.Sprintf("%s of the weight of %s still finds its call", unit.Percent(j.Match.Share()), j.Profile)}
 	if !j.Age.Taken.IsZero() {
 		parts = append(parts, "it is "+age(j.Age.Now.Sub(j.Age.Taken))+" old")
@@ -177,7 +189,7 @@ func (j *PGOJudged) Sentence() string {
 	return strings.Join(parts, "; ")
 }
 
-func (j *PGOJudged) benchmarks() map[string]bool {
+func (j *Judged) benchmarks() map[string]bool {
 	names := map[string]bool{}
 	for _, f := range j.Gain {
 		names[f.Package+f.Name] = true
@@ -196,7 +208,16 @@ func gainOf(f compare.Figure) string {
 	case compare.Same:
 		text = "CPU time is the same"
 	}
-	return text + ", " + change(f.Change)
+	return text + ", " + change(f)
+}
+
+// change prints a ratio with its interval.
+func change(f compare.Figure) string {
+	text := unit.Change(float64(f.Ratio))
+	if f.Low.Known() && f.High.Known() {
+		text += fmt.Sprintf(" [%s, %s]", unit.Change(float64(f.Low)), unit.Change(float64(f.High)))
+	}
+	return text
 }
 
 func age(d time.Duration) string {
@@ -210,29 +231,29 @@ func age(d time.Duration) string {
 }
 
 // Sheets are the answer, in every form.
-func (j *PGOJudged) Sheets() *Trace {
-	t := &Trace{Schema: PGOSchema, Facts: []Fact{
-		{"sentence", "", j.Sentence()}, {"profile", "", j.Profile}, {"package", "", j.Package}, {"match", "", j.Match.Share()},
-		{"hot_calls", "", j.Match.Hot}, {"hot_calls_found", "", j.Match.HotFound},
-		{"inlined", "", j.Done.Inlined}, {"not_inlined_in_big_functions", "", j.Done.TooBig}, {"devirtualized", "", j.Done.Devirtualized},
+func (j *Judged) Sheets() *report.Trace {
+	t := &report.Trace{Schema: Schema, Facts: []report.Fact{
+		fact("sentence", j.Sentence()), fact("profile", j.Profile), fact("package", j.Package), fact("match", j.Match.Share()),
+		fact("hot_calls", j.Match.Hot), fact("hot_calls_found", j.Match.HotFound),
+		fact("inlined", j.Done.Inlined), fact("not_inlined_in_big_functions", j.Done.TooBig), fact("devirtualized", j.Done.Devirtualized),
 	}}
 	if !j.Age.Taken.IsZero() {
-		t.Facts = append(t.Facts, Fact{"taken", "", j.Age.Taken.UTC().Format(time.RFC3339)})
+		t.Facts = append(t.Facts, fact("taken", j.Age.Taken.UTC().Format(time.RFC3339)))
 	}
 	if j.Age.Commits >= 0 {
-		t.Facts = append(t.Facts, Fact{"commits_since", "", j.Age.Commits})
+		t.Facts = append(t.Facts, fact("commits_since", j.Age.Commits))
 	}
 	if j.Sizes[0] > 0 && j.Sizes[1] > 0 {
-		t.Facts = append(t.Facts, Fact{"binary_bytes_without", "", j.Sizes[0]}, Fact{"binary_bytes_with", "", j.Sizes[1]})
+		t.Facts = append(t.Facts, fact("binary_bytes_without", j.Sizes[0]), fact("binary_bytes_with", j.Sizes[1]))
 	}
-	t.Sheets = append(t.Sheets, &Sheet{Title: j.Sentence()}, j.matchSheet())
+	t.Sheets = append(t.Sheets, &report.Sheet{Title: j.Sentence()}, j.matchSheet())
 	if s := j.lostSheet(); len(s.Rows) > 0 {
 		t.Sheets = append(t.Sheets, s)
 	}
 	t.Sheets = append(t.Sheets, j.ageSheet(), j.doneSheet())
 	if len(j.Gain) > 0 {
-		s := FigureSheet(j.Gain, [2]string{"without", "with"})
-		t.Facts = append(t.Facts, Fact{"gain_of", "", j.GainOf}, Fact{"figures", "", MeasuredFigures(j.Gain, "without the profile")})
+		s := report.FigureSheet(j.Gain, [2]string{"without", "with"})
+		t.Facts = append(t.Facts, fact("gain_of", j.GainOf), fact("figures", report.MeasuredFigures(j.Gain, "without the profile")))
 		s.Key, s.Title = "", "What it gains: "+j.GainOf
 		s.Notes = append(s.Notes, j.Notes...)
 		t.Sheets = append(t.Sheets, s)
@@ -242,9 +263,9 @@ func (j *PGOJudged) Sheets() *Trace {
 	return t
 }
 
-func (j *PGOJudged) matchSheet() *Sheet {
+func (j *Judged) matchSheet() *report.Sheet {
 	m := j.Match
-	s := &Sheet{Key: "fates", Title: "Match, by the weight of calls", Columns: []Column{{"share", "share"}, {"fate", ""}, {"means", "calls"}}}
+	s := &report.Sheet{Key: "fates", Title: "Match, by the weight of calls", Columns: columns("share", "share", "fate", "", "means", "calls")}
 	for _, f := range []struct {
 		fate  pgo.Fate
 		means string
@@ -254,7 +275,7 @@ func (j *PGOJudged) matchSheet() *Sheet {
 		{pgo.Changed, "are no longer made by that function"},
 		{pgo.Gone, "are of functions that are no longer in the program"},
 	} {
-		s.Rows = append(s.Rows, []any{Share(shareIn(m.Weight[f.fate], m.Usable())), string(f.fate), f.means})
+		s.Rows = append(s.Rows, []any{report.Share(shareIn(m.Weight[f.fate], m.Usable())), string(f.fate), f.means})
 	}
 	s.Notes = []string{fmt.Sprintf("%s of the calls that the compiler takes for hot are found, of %s.", unit.Count(int64(m.HotFound)), unit.Count(int64(m.Hot)))}
 	if v := m.Weight[pgo.Sourceless]; v > 0 {
@@ -271,12 +292,12 @@ func shareIn(a, b int64) float64 {
 	return float64(a) / float64(b)
 }
 
-func (j *PGOJudged) lostSheet() *Sheet {
-	s := &Sheet{Key: "lost", Title: "The heaviest that are lost", Columns: []Column{{"share", "share"}, {"caller", "caller"}, {"callee", "callee"}, {"why", "why"}}}
+func (j *Judged) lostSheet() *report.Sheet {
+	s := &report.Sheet{Key: "lost", Title: "The heaviest that are lost", Columns: columns("share", "share", "caller", "caller", "callee", "callee", "why", "why")}
 	lost := j.Match.Lost
 	for _, l := range lost[:min(j.Rows, len(lost))] {
 		s.Rows = append(s.Rows, []any{
-			Share(shareIn(l.Weight, j.Match.Usable())), fmt.Sprintf("%s+%d", stack.FoldGenerics(l.Caller), l.Offset), stack.FoldGenerics(l.Callee), stack.FoldGenerics(l.Why),
+			report.Share(shareIn(l.Weight, j.Match.Usable())), fmt.Sprintf("%s+%d", stack.FoldGenerics(l.Caller), l.Offset), stack.FoldGenerics(l.Callee), stack.FoldGenerics(l.Why),
 		})
 	}
 	if more := len(lost) - j.Rows; more > 0 {
@@ -285,9 +306,9 @@ func (j *PGOJudged) lostSheet() *Sheet {
 	return s
 }
 
-func (j *PGOJudged) ageSheet() *Sheet {
+func (j *Judged) ageSheet() *report.Sheet {
 	a := &j.Age
-	s := &Sheet{Key: "edits", Title: "Age: ", Columns: []Column{{"commits", "commits"}, {"function", "hot function"}, {"file", "file"}, {"last", "the last"}}}
+	s := &report.Sheet{Key: "edits", Title: "Age: ", Columns: columns("commits", "commits", "function", "hot function", "file", "file", "last", "the last")}
 	switch {
 	case a.Taken.IsZero():
 		s.Title += "the profile does not say when it was taken"
@@ -317,8 +338,8 @@ func (j *PGOJudged) ageSheet() *Sheet {
 	return s
 }
 
-func (j *PGOJudged) doneSheet() *Sheet {
-	s := &Sheet{Key: "compiler", Title: "What the compiler did by it", Columns: []Column{{"count", "calls"}, {"what", ""}}, Rows: [][]any{
+func (j *Judged) doneSheet() *report.Sheet {
+	s := &report.Sheet{Key: "compiler", Title: "What the compiler did by it", Columns: columns("count", "calls", "what", ""), Rows: [][]any{
 		{j.Done.Inlined, "inlined, although the callee is larger than what is inlined otherwise"},
 		{j.Done.Devirtualized, "through interfaces and func values made direct, where the usual callee is met"},
 		{j.Done.TooBig, "hot and not inlined, because the caller is too big"},

@@ -17,8 +17,10 @@ import (
 	"loupe/capture/collect"
 	"loupe/format/compiler"
 	"loupe/format/profile"
+	"loupe/internal/cli/code/pgo/gain"
+	"loupe/internal/cli/code/pgo/inputs"
 	"loupe/internal/cli/command"
-	"loupe/report"
+	"loupe/report/guided"
 	"loupe/value/stack"
 )
 
@@ -37,13 +39,13 @@ func (f *flags) judge(e *command.Env, args []string) error {
 	case len(words) == 1:
 		target = words[0]
 	}
-	if err := f.gain.parse(f, program); err != nil {
+	if err := f.gain.Parse(program); err != nil {
 		return err
 	}
 	limit := 1.0
 	if f.fail != "" {
 		var err error
-		if limit, err = share("fail", f.fail); err != nil {
+		if limit, err = inputs.Share("fail", f.fail); err != nil {
 			return err
 		}
 	}
@@ -53,11 +55,11 @@ func (f *flags) judge(e *command.Env, args []string) error {
 	defer e.Keeps()()
 	return e.WithTemp(func(temp string) error {
 		j, err := f.judged(e, target, temp)
-		if err != nil {
+		if j == nil {
 			return err
 		}
-		if err := f.print(e, j.Sheets()); err != nil {
-			return err
+		if perr := f.print(e, j.Sheets()); perr != nil || err != nil {
+			return errors.Join(err, perr)
 		}
 		slower := slices.ContainsFunc(j.Gain, func(x compare.Figure) bool { return strings.HasSuffix(x.Unit, "cpu-ns/op") && x.Beyond(0) })
 		if f.fail != "" && 1-j.Match.Share() > limit || slower {
@@ -68,7 +70,7 @@ func (f *flags) judge(e *command.Env, args []string) error {
 }
 
 // judged finds everything out.
-func (f *flags) judged(e *command.Env, target, temp string) (*report.PGOJudged, error) {
+func (f *flags) judged(e *command.Env, target, temp string) (*guided.Judged, error) {
 	progress := e.Progress(f.quiet)
 	opt := f.buildOptions(temp, target)
 	m, err := collect.FindMain(e.Ctx, opt)
@@ -82,10 +84,10 @@ func (f *flags) judged(e *command.Env, target, temp string) (*report.PGOJudged, 
 			return nil, command.Nothingf("%s has no default.pgo (loupe pgo make -for %s FILE makes one, -profile FILE judges another)", m.Short(opt.Dir), command.ShellWord(target))
 		}
 	}
-	if m.Name != "main" && len(f.gain.words) > 0 {
+	if m.Name != "main" && f.gain.Runs() {
 		return nil, command.Usagef("%s is package %s, which cannot be run: measure its benchmarks (-bench .)", m.ImportPath, m.Name)
 	}
-	all, err := f.take(e, []string{name})
+	all, err := inputs.Take(e, []string{name}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -111,18 +113,33 @@ func (f *flags) judged(e *command.Env, target, temp string) (*report.PGOJudged, 
 	if err != nil {
 		return nil, err
 	}
-	j := &report.PGOJudged{
+	j := &guided.Judged{
 		Profile: shown(all[0].Name, opt.Dir), Package: m.ImportPath, Rows: f.top, Match: pgo.Against(calls, g),
-		Done: report.PGODone{Inlined: len(g.Hot), TooBig: len(g.TooBig), Devirtualized: len(g.Devirtualized)},
+		Done: guided.Done{Inlined: len(g.Hot), TooBig: len(g.TooBig), Devirtualized: len(g.Devirtualized)},
 	}
 	j.BuildTimes[1] = time.Since(begin)
 	f.age(e.Ctx, j, all[0].Profile, calls, g, m)
-	if !f.gain.wanted() {
+	if !f.gain.Wanted() {
 		j.BuildTimes[1] = 0
 		j.Notes = append(j.Notes, "Nothing was measured: -- runs the program with the profile and without, -bench its benchmarks.")
 		return j, nil
 	}
-	return j, f.measure(e, j, m, opt, file, with, temp)
+	subject := gain.Subject{Main: m, Build: opt, Profile: file, With: with, Quiet: f.quiet}
+	if m.Name == "main" {
+		progress("building %s without a profile", m.Short(opt.Dir))
+		subject.Without = filepath.Join(temp, "without")
+		begin := time.Now()
+		if err := collect.BuildGuided(e.Ctx, opt, m, "off", subject.Without); err != nil {
+			return j, err
+		}
+		j.BuildTimes[0] = time.Since(begin)
+		j.Sizes = [2]int64{sizeOf(subject.Without), sizeOf(with)}
+	}
+	measured, err := f.gain.Measure(e, subject)
+	if measured != nil {
+		j.Gain, j.GainOf, j.Notes = measured.Figures, measured.Of, append(j.Notes, measured.Notes...)
+	}
+	return j, err
 }
 
 // shown names a file from here, where that is shorter.
@@ -153,7 +170,7 @@ func written(p *profile.Profile, temp string) (string, error) {
 const mostAsked = 20
 
 // age finds out how old the profile is, and what has become of its functions since.
-func (f *flags) age(ctx context.Context, j *report.PGOJudged, p *profile.Profile, calls *pgo.Calls, g *compiler.Guided, m collect.Main) {
+func (f *flags) age(ctx context.Context, j *guided.Judged, p *profile.Profile, calls *pgo.Calls, g *compiler.Guided, m collect.Main) {
 	a := &j.Age
 	revisions, versions := pgo.Noted(p)
 	a.Taken, a.Now, a.Go, a.Commits = p.Time, time.Now(), versions, -1
@@ -194,7 +211,7 @@ func (f *flags) age(ctx context.Context, j *report.PGOJudged, p *profile.Profile
 }
 
 // edits asks git about the hottest functions.
-func (f *flags) edits(ctx context.Context, j *report.PGOJudged, repo *collect.Repository, since collect.Since, calls *pgo.Calls, g *compiler.Guided) {
+func (f *flags) edits(ctx context.Context, j *guided.Judged, repo *collect.Repository, since collect.Since, calls *pgo.Calls, g *compiler.Guided) {
 	files := map[string]string{}
 	for _, s := range g.Sites {
 		if _, ok := files[s.Caller]; !ok {
@@ -221,14 +238,15 @@ func (f *flags) edits(ctx context.Context, j *report.PGOJudged, repo *collect.Re
 		if j.Age.Asked == mostAsked || ctx.Err() != nil {
 			break
 		}
-		edits, err := repo.Touched(ctx, since, where[name], name)
+		local := strings.ReplaceAll(stack.Local(stack.FoldGenerics(name)), "[...]", "")
+		edits, err := repo.Touched(ctx, since, where[name], local)
 		if err != nil || edits == nil {
 			continue
 		}
 		j.Age.Asked++
 		if n := len(edits.Commits); n > 0 {
 			last := edits.Commits[0]
-			j.Age.Edits = append(j.Age.Edits, report.PGOEdit{
+			j.Age.Edits = append(j.Age.Edits, guided.Edit{
 				Function: name, File: edits.File, Commits: n, Weight: weights[name], Last: fmt.Sprintf("%s %s", last.Short(), last.Subject),
 			})
 		}

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"loupe/analysis/pgo"
+	"loupe/internal/cli/code/pgo/gain"
 	"loupe/internal/cli/command"
-	"loupe/report"
+	"loupe/report/guided"
 )
 
 // verb is one verb of loupe pgo.
@@ -41,15 +42,13 @@ type flags struct {
 	pkg, out, weigh       string
 	weights               string
 	keep, build           string
-	profile, bench, in    string
-	budget, length, limit string
-	fail, input, format   string
-	count, top            int
+	profile, fail, format string
+	top                   int
 	replace, foreign      bool
 	whole, json, quiet    bool
 
 	how  pgo.Weighing
-	gain gainOptions
+	gain gain.Flags
 }
 
 // verbFlags are the flags that some verbs alone know.
@@ -94,15 +93,9 @@ var Command = &command.Command{
 		fs.StringVar(&f.profile, "profile", "", "judge: the profile, `FILE` (default: default.pgo of the package)")
 		fs.IntVar(&f.top, "n", 10, "judge: show at most `number` rows of each table")
 		fs.StringVar(&f.fail, "fail", "", "judge: exit with 3 when more than this `share` of the weight is lost: 30%")
-		fs.StringVar(&f.bench, "bench", "", "judge: measure the benchmarks that `regexp` matches, with the profile and without")
-		fs.StringVar(&f.in, "in", "", "judge: the `packages` of -bench, by commas (default: the package)")
-		fs.IntVar(&f.count, "count", 0, "judge: take `number` pairs, and decide then (default: as many as it takes)")
-		fs.StringVar(&f.budget, "budget", "2m", "judge: end the pairs after this `time`")
-		fs.StringVar(&f.length, "benchtime", "100ms", "judge: how `long` a benchmark runs in a pair, or 100x operations")
-		fs.StringVar(&f.limit, "timeout", "10m", "judge: end a process that takes `longer`")
-		fs.StringVar(&f.input, "input", "", "judge: standard input of the program, a `file`")
+		f.gain.Declare(fs)
 		fs.StringVar(&f.format, "format", "text", "`form` of the answer: text, md, csv or json")
-		fs.BoolVar(&f.json, "json", false, "same as -format json ("+report.PGOSchema+")")
+		fs.BoolVar(&f.json, "json", false, "same as -format json ("+guided.Schema+")")
 		fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
 		return f.run
 	},

@@ -1,4 +1,5 @@
-package pgo
+// Package inputs reads the profiles that loupe pgo is given.
+package inputs
 
 import (
 	"errors"
@@ -18,11 +19,16 @@ import (
 	"loupe/source/bounded"
 )
 
-// take reads all profiles that were named.
-func (f *flags) take(e *command.Env, names []string) ([]pgo.Source, error) {
-	if len(names) == 0 || names[0] == "" {
-		return nil, command.Usagef("a profile is missing: name a CPU profile or a recording")
+// Named wants that something was named.
+func Named(args []string) error {
+	if len(args) == 0 || args[0] == "" {
+		return command.Usagef("a profile is missing: name a CPU profile or a recording")
 	}
+	return nil
+}
+
+// Take reads all profiles that were named. Weights is a list of numbers, one for each, or "".
+func Take(e *command.Env, names []string, weights string) ([]pgo.Source, error) {
 	inputs, err := door.Take(e, door.New(e, "cpu:10s", nil), names...)
 	if err != nil {
 		return nil, err
@@ -34,16 +40,16 @@ func (f *flags) take(e *command.Env, names []string) ([]pgo.Source, error) {
 			return nil, err
 		}
 		if _, err := pgo.CallsOf(p); err != nil {
-			return nil, refused(in.Name, err)
+			return nil, Refused(in.Name, err)
 		}
 		all = append(all, pgo.Source{Name: in.Name, Profile: p, Weight: 1})
 	}
-	if f.weights == "" {
+	if weights == "" {
 		return all, nil
 	}
-	list := strings.Split(f.weights, ",")
+	list := strings.Split(weights, ",")
 	if len(list) != len(all) {
-		return nil, command.Usagef("-weights %s are %d numbers, and there are %d profiles", f.weights, len(list), len(all))
+		return nil, command.Usagef("-weights %s are %d numbers, and there are %d profiles", weights, len(list), len(all))
 	}
 	for i, text := range list {
 		w, err := strconv.ParseFloat(text, 64)
@@ -87,8 +93,8 @@ func profileIn(in *source.Input) (*profile.Profile, error) {
 	return p, nil
 }
 
-// refused says of a profile that the compiler cannot use what to do about it.
-func refused(name string, err error) error {
+// Refused says of a profile that the compiler cannot use what to do about it.
+func Refused(name string, err error) error {
 	advice := ""
 	switch {
 	case errors.Is(err, pgo.ErrKind):
@@ -101,21 +107,8 @@ func refused(name string, err error) error {
 	return command.Nothingf("%s is of no use to the compiler: %w%s", name, err, advice)
 }
 
-// merged makes one profile of all.
-func (f *flags) merged(all []pgo.Source, trim bool) (*profile.Profile, []pgo.Part, error) {
-	how := f.how
-	if len(all) == 1 {
-		how = pgo.BySum // there is nothing to weigh
-	}
-	p, parts, err := pgo.Merge(all, how, trim)
-	if errors.Is(err, pgo.ErrNoDuration) {
-		return nil, nil, fmt.Errorf("%w, and by rate is counted (-weigh equal gives each profile the same say, -weigh sum each sample)", err)
-	}
-	return p, parts, err
-}
-
-// share reads a percentage.
-func share(flag, text string) (float64, error) {
+// Share reads the percentage of a flag.
+func Share(flag, text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(v >= 0) || v > 100 {
 		return 0, command.Usagef("-%s: want a percentage such as 95%%, not %q", flag, text)

@@ -3,6 +3,7 @@ package pgo
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,21 +14,26 @@ import (
 	"loupe/analysis/pgo"
 	"loupe/capture/collect"
 	"loupe/format/profile"
+	"loupe/internal/cli/code/pgo/inputs"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/record"
 	"loupe/report"
+	"loupe/report/guided"
 	"loupe/value/stack"
 	"loupe/value/unit"
 )
 
 // makeProfile is loupe pgo make.
 func (f *flags) makeProfile(e *command.Env, args []string) error {
-	keep, err := share("keep", f.keep)
+	keep, err := inputs.Share("keep", f.keep)
 	if err != nil {
 		return err
 	}
 	if f.whole && keep < 1 {
 		return command.Usagef("-whole and -keep do not go together")
+	}
+	if err := inputs.Named(args); err != nil {
+		return err
 	}
 	name := f.out
 	var home *collect.Main
@@ -41,7 +47,7 @@ func (f *flags) makeProfile(e *command.Env, args []string) error {
 			name = m.ProfileOf()
 		}
 	}
-	all, err := f.take(e, args)
+	all, err := inputs.Take(e, args, f.weights)
 	if err != nil {
 		return err
 	}
@@ -116,7 +122,10 @@ func (f *flags) merge(e *command.Env, args []string) error {
 	if f.out == "" {
 		return command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
 	}
-	all, err := f.take(e, args)
+	if err := inputs.Named(args); err != nil {
+		return err
+	}
+	all, err := inputs.Take(e, args, f.weights)
 	if err != nil {
 		return err
 	}
@@ -129,25 +138,41 @@ func (f *flags) merge(e *command.Env, args []string) error {
 
 // trim is loupe pgo trim.
 func (f *flags) trim(e *command.Env, args []string) error {
-	keep, err := share("keep", f.keep)
+	keep, err := inputs.Share("keep", f.keep)
 	if err != nil {
 		return err
 	}
-	all, err := f.take(e, args)
+	if f.out == "" {
+		return command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
+	}
+	if err := inputs.Named(args); err != nil {
+		return err
+	}
+	all, err := inputs.Take(e, args, f.weights)
 	if err != nil {
 		return err
 	}
 	if len(all) > 1 {
 		return command.Usagef("trim takes one profile, and there are %d: loupe pgo merge makes one of them", len(all))
 	}
-	if f.out == "" {
-		return command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
-	}
 	p, err := pgo.Trim(all[0].Profile)
 	if err != nil {
-		return refused(all[0].Name, err)
+		return inputs.Refused(all[0].Name, err)
 	}
 	return f.finish(e, p, nil, f.out, keep)
+}
+
+// merged makes one profile of all.
+func (f *flags) merged(all []pgo.Source, trim bool) (*profile.Profile, []pgo.Part, error) {
+	how := f.how
+	if len(all) == 1 {
+		how = pgo.BySum // there is nothing to weigh
+	}
+	p, parts, err := pgo.Merge(all, how, trim)
+	if errors.Is(err, pgo.ErrNoDuration) {
+		return nil, nil, fmt.Errorf("%w, and by rate is counted (-weigh equal gives each profile the same say, -weigh sum each sample)", err)
+	}
+	return p, parts, err
 }
 
 // finish leaves out what is to be left out, writes the profile, and tells what it is.
@@ -156,7 +181,7 @@ func (f *flags) finish(e *command.Env, p *profile.Profile, parts []pgo.Part, nam
 	if err != nil {
 		return err
 	}
-	made := report.PGOMade{File: name, Calls: len(before.Weight), Parts: parts, Trimmed: !f.whole}
+	made := guided.Made{File: name, Calls: len(before.Weight), Parts: parts, Trimmed: !f.whole}
 	if len(parts) > 1 {
 		made.Weighing = f.how
 	}
@@ -166,9 +191,9 @@ func (f *flags) finish(e *command.Env, p *profile.Profile, parts []pgo.Part, nam
 		}
 		after, err := pgo.CallsOf(p)
 		if err != nil {
-			return refused("what -keep "+f.keep+" leaves", err)
+			return inputs.Refused("what -keep "+f.keep+" leaves", err)
 		}
-		made.Cut = report.CutOf(before, after)
+		made.Cut = guided.CutOf(before, after)
 		made.Calls = len(after.Weight)
 	}
 	var data bytes.Buffer
@@ -190,12 +215,12 @@ func (f *flags) finish(e *command.Env, p *profile.Profile, parts []pgo.Part, nam
 }
 
 // put writes a file, atomically. It says what it did, and how large the file was before.
-func (f *flags) put(name string, data []byte) (did report.PGODid, before int64, err error) {
+func (f *flags) put(name string, data []byte) (did guided.Did, before int64, err error) {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real // a link stays one
 	}
 	mode := os.FileMode(0o644) // as go tool pprof makes profiles: this one belongs into a repository
-	did = report.PGOWrote
+	did = guided.Wrote
 	if info, err := os.Stat(name); err == nil {
 		mode = info.Mode().Perm()
 		switch {
@@ -203,11 +228,11 @@ func (f *flags) put(name string, data []byte) (did report.PGODid, before int64, 
 			return "", 0, fmt.Errorf("cannot write %s: it is a folder", name)
 		case !info.Mode().IsRegular():
 		case same(name, info.Size(), data):
-			return report.PGOLeft, info.Size(), nil
+			return guided.Left, info.Size(), nil
 		case !f.replace:
 			return "", 0, fmt.Errorf("%s is there already (%s, of %s): -replace replaces it", name, unit.BytesOf(float64(info.Size())), info.ModTime().Format("2006-01-02 15:04"))
 		default:
-			did, before = report.PGOReplaced, info.Size()
+			did, before = guided.Replaced, info.Size()
 		}
 	}
 	err = command.WriteFile(name, func(w *bufio.Writer) error {
