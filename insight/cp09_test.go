@@ -67,6 +67,7 @@ func TestCP10(t *testing.T) {
 	near(t, "g is new", f, 0.4)
 	expect(t, "both are there", with("shop/a.main shop/a.main\nshop/a.f    shop/a.g\n= 899 1"), "CP10", Fine, "0%")
 	expect(t, "another caller", with("shop/a.main shop/b.main\nshop/a.f    shop/a.g\n= 500 400"), "CP10", Found, "40.0%")
+	expect(t, "trimmed to two addresses", with("shop/a.f         shop/a.main\nruntime.mallocgc shop/a.g\n= 500 400"), "CP10", Fine, "0%")
 	expect(t, "too few", with("shop/a.main\nshop/a.f\n= 90"), "CP10", TooLittle)
 	expect(t, "none", recordingtest.New("title x"), "CP10", NotApplicable)
 }

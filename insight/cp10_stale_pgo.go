@@ -43,7 +43,7 @@ func checkStalePGO(r *Rule, in *Input) []Finding {
 		return []Finding{r.short("%s has %d samples and %s %d, %g are needed", e.Path, old.Total(0), w.Entry.Path, w.Total(), r.param("samples"))}
 	}
 	v := in.view(w.Profile)
-	known := edgesOf(old)
+	known, cut := edgesOf(old)
 	var all, unknown int64
 	for id, n := range w.Profile.Samples(w.Index) {
 		frames := w.Profile.Stacks.Frames(id)
@@ -52,7 +52,7 @@ func checkStalePGO(r *Rule, in *Input) []Finding {
 			continue
 		}
 		all += n
-		if !known[edge{v.t.Frame(frames[at+1]).Func, v.t.Frame(frames[at]).Func}] {
+		if callee := v.t.Frame(frames[at]).Func; !known[edge{v.t.Frame(frames[at+1]).Func, callee}] && !cut[callee] {
 			unknown += n
 		}
 	}
@@ -74,9 +74,11 @@ func checkStalePGO(r *Rule, in *Input) []Finding {
 	return []Finding{f}
 }
 
-// edgesOf are the calls in a profile, by the names of the functions.
-func edgesOf(p *profile.Profile) map[edge]bool {
-	known := map[edge]bool{}
+// edgesOf are the calls in a profile, by the names of the functions. Cut are the functions that its
+// stacks begin with: of one that was trimmed to what the compiler reads it is not known who
+// called them.
+func edgesOf(p *profile.Profile) (known map[edge]bool, cut map[string]bool) {
+	known, cut = map[edge]bool{}, map[string]bool{}
 	seen := map[stack.ID]bool{}
 	for _, id := range p.StackIDs {
 		if seen[id] {
@@ -84,9 +86,12 @@ func edgesOf(p *profile.Profile) map[edge]bool {
 		}
 		seen[id] = true
 		frames := p.Stacks.Frames(id)
+		if len(frames) > 0 {
+			cut[p.Stacks.Frame(frames[len(frames)-1]).Func] = true
+		}
 		for i := 1; i < len(frames); i++ {
 			known[edge{p.Stacks.Frame(frames[i]).Func, p.Stacks.Frame(frames[i-1]).Func}] = true
 		}
 	}
-	return known
+	return known, cut
 }
