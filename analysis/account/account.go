@@ -218,7 +218,7 @@ type Options struct {
 	ID int64
 	// Wall wants a profile, see [Account.Wall].
 	Wall bool
-	// Sample lets of more than 20,000 requests and tasks, at least 5,000 of them requests
+	// Sample lets of more than 20,000 requests and tasks, at least 2,000 of them requests
 	// where there are any, only one in ten be divided, in stretches that are spread over the
 	// trace: by far most of the work is that. It has no effect together with Filter, ID and
 	// Wall. All units are counted, with the same ids.

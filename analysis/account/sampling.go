@@ -16,7 +16,7 @@ const (
 	firstDivided = 20_000 // units
 	// leastRequests is how many requests are among the first, where there are any: tasks
 	// that are many more say less.
-	leastRequests = 5_000
+	leastRequests = 2_000
 	stretchUnits  = 1_000
 	betweenUnits  = 9 // times as many as in a stretch
 	// stretchOpen is how many times as many as go on at once are in a stretch, so that
