@@ -62,7 +62,7 @@ func Export(ctx context.Context, w io.Writer, opts Options) (found []insight.Fin
 	s := &Server{opts: opts, pages: pages, started: time.Now(), heaps: newHeldHeap()}
 	for _, src := range opts.Sources {
 		src.Changed = nil
-		s.add(ctx, src)
+		s.add(ctx, src).folds = true
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.export(ctx, w, s.subjects, timeline.Span{}); err != nil {
@@ -356,33 +356,22 @@ func (x *exporter) tiles(ctx context.Context, s *subject) {
 	if err != nil {
 		return // the question for its lanes has said why
 	}
-	finest := tiles.MinLevel
-	for finest < t.Top() && t.Span().Len()>>finest > exportWidth {
-		finest++
-	}
-	var ids []tiles.TileID
-	add := func(list []tiles.Lane) {
-		for i := range list {
-			for level := t.Top(); level >= finest; level-- {
-				for n := range uint32((t.Span().Len()>>level)/1024 + 1) {
-					ids = append(ids, tiles.TileID{Lane: list[i].ID, Level: uint8(level), Index: n})
-				}
-			}
-		}
-	}
 	few, _ := t.Lanes(tiles.Filter{Kinds: []tiles.Kind{tiles.KindProc, tiles.KindThread, tiles.KindGC, tiles.KindCounter, tiles.KindLatency}}, 0, 1000)
-	add(few)
 	most, _ := t.Lanes(tiles.Filter{Order: tiles.BySpans}, 0, exportLanes)
-	add(most)
-	all, one, n, size := make([]byte, 4), []byte(nil), uint32(0), 0
-	for i := range ids {
-		one = t.AppendTiles(one[:0], ids[i:i+1])
-		if size += len(one); size > exportTiles {
+	all, n, finest := make([]byte, 4), 0, tiles.Finest(t.Span().Len(), exportWidth)
+	seen := map[tiles.LaneID]bool{}
+	for _, l := range append(few, most...) {
+		if seen[l.ID] {
+			continue
+		}
+		seen[l.ID] = true
+		more, count := t.AppendLane(all, l.ID, finest)
+		if len(more) > exportTiles {
 			break
 		}
-		all, n = append(all, one[4:]...), n+1 // what is in front is how many there are
+		all, n = more, n+count
 	}
-	binary.LittleEndian.PutUint32(all, n)
+	binary.LittleEndian.PutUint32(all, uint32(n)) // in front is how many there are
 	x.data.Tiles[s.id] = all
 }
 

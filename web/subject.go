@@ -23,7 +23,8 @@ type subject struct {
 	// heaps has the heap of a core in memory, of all sources.
 	heaps *heldHeap
 
-	gone bool // its folder has it no more; of the server's mu
+	folds bool // only a picture of its timeline is wanted, see [tiles.Fold]
+	gone  bool // its folder has it no more; of the server's mu
 
 	mu       sync.Mutex
 	writing  bool       // it is being written

@@ -110,7 +110,8 @@ type build struct {
 	key   tiles.Key
 	whole timeline.Span
 	index Index
-	first int // number of the set of version 0
+	first int         // number of the set of version 0
+	fold  *tiles.Fold // nil for all of it
 
 	mu      sync.Mutex
 	now     *traced       // what there is, nil for nothing
@@ -174,6 +175,9 @@ func (s *subject) buildOf(o *Opened) (*build, error) {
 	}
 	if t.Size() >= worthKeeping {
 		b.index = o.Index
+	}
+	if s.folds {
+		b.fold = &tiles.Fold{Level: tiles.Finest(whole.Len(), exportWidth), Lanes: exportLanes}
 	}
 	s.mu.Lock()
 	s.builds++
@@ -267,7 +271,7 @@ func (b *build) run(ctx context.Context) {
 	// What the builder holds has few pointers: to collect more often costs
 	// little, and saves a half of the timeline's size. That of a small trace is nothing to
 	// save, and all else would be collected again and again.
-	if b.desk.Trace().Size() >= worthSaving {
+	if b.desk.Trace().Size() >= worthSaving && b.fold == nil {
 		defer frugal()()
 	}
 	// Hardly anybody looks at the timeline alone.
@@ -282,7 +286,7 @@ func (b *build) run(ctx context.Context) {
 	set := b.made
 	b.made = nil // the index may have it instead
 	number := b.first + set.Version()
-	if b.index != nil {
+	if b.index != nil && b.fold == nil { // a picture is no use to anybody else
 		if kept := b.index.Keep(b.entry, set); kept != nil {
 			set = kept
 		}
@@ -313,7 +317,7 @@ func (b *build) want() sweep.Want[struct{}] {
 		now := time.Now()
 		m := &maker{
 			build: b, pass: p, began: now, next: now.Add(firstSnapshot),
-			builder: tiles.NewBuilder(p.Reader(), tiles.Options{Key: b.key, Memory: room(p.Trace().Size()), Older: older}),
+			builder: tiles.NewBuilder(p.Reader(), tiles.Options{Key: b.key, Memory: room(p.Trace().Size()), Older: older, Fold: b.fold}),
 		}
 		p.Join(m)
 		b.maker = m

@@ -84,53 +84,18 @@ func (t *traced) stats(ctx context.Context, on timeline.Span) (*timelineStats, e
 	within := t.Own(on)
 	d := t.Dropped()
 	out := &timelineStats{Within: on, Exact: !d.ProcSpans && !d.GoroutineSpans && d.Goroutines == 0}
-	counted, asked := 0, 0 // spans
-	sumsOf := func(k tiles.Kind, more func(o tiles.Owner, lane *tiles.Sums)) (all tiles.Sums, err error) {
-		for o, lane := range t.SumsOf(k, within) {
-			if all.Add(lane); more != nil {
-				more(o, lane)
-			}
-			for i := range lane {
-				counted += lane[i].Spans
-			}
-			if counted-asked > 0xffff {
-				if asked = counted; ctx.Err() != nil {
-					return all, ctx.Err()
-				}
-			}
-		}
-		return all, nil
-	}
-	type group struct {
-		tiles.Sums
-		members int
-	}
-	groups := map[tiles.LaneID]*group{}
-	procs, err := sumsOf(tiles.KindProc, nil)
-	if err != nil {
-		return nil, err
-	}
-	gc, err := sumsOf(tiles.KindGC, nil)
-	if err != nil {
-		return nil, err
-	}
-	goroutines, err := sumsOf(tiles.KindGoroutine, func(o tiles.Owner, lane *tiles.Sums) {
-		g := groups[o.Group]
-		if g == nil {
-			g = &group{}
-			groups[o.Group] = g
-		}
-		g.members++
-		g.Add(lane)
-	})
-	if err != nil {
+	stop := func() bool { return ctx.Err() != nil }
+	procs, _ := t.Totals(tiles.KindProc, within, stop)
+	gc, _ := t.Totals(tiles.KindGC, within, stop)
+	goroutines, groups := t.Totals(tiles.KindGoroutine, within, stop)
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	out.Procs, out.Goroutines = classTimes(tiles.KindProc, &procs), classTimes(tiles.KindGoroutine, &goroutines)
 	out.Stops, out.Marks = classTimeOf(tiles.KindGC, tiles.GCSTW, gc[tiles.GCSTW]), classTimeOf(tiles.KindGC, tiles.GCMark, gc[tiles.GCMark])
 	out.Groups, out.GroupsTotal = []groupTime{}, len(groups)
 	for id, g := range groups {
-		out.Groups = append(out.Groups, groupTime{id, t.Lane(id).Name, g.members, classTimes(tiles.KindGoroutine, &g.Sums)})
+		out.Groups = append(out.Groups, groupTime{id, t.Lane(id).Name, g.Members, classTimes(tiles.KindGoroutine, &g.Sums)})
 	}
 	ran := func(g groupTime) (d time.Duration) {
 		for _, c := range g.Classes {

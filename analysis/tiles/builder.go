@@ -34,7 +34,7 @@ type Builder struct {
 
 // NewBuilder returns a builder for the events of r.
 func NewBuilder(r *exectrace.Reader, opts Options) *Builder {
-	return &Builder{r: r, opts: opts, lanes: newLanes()}
+	return &Builder{r: r, opts: opts, lanes: newLanes(&opts)}
 }
 
 // Kinds implements [sweep.Listener]: every event moves the time on.
@@ -171,6 +171,7 @@ func (b *Builder) create(g *life, e *exectrace.Event) {
 	if g.group == 0 && e.SubjectStack != 0 && !counted {
 		b.lanes.groups.join(b.r, g, e.SubjectStack, b.now)
 	}
+	g.fold = b.lanes.fold
 	g.begin(at, b.waits.of(b.r, g, e))
 	if b.opts.Goroutines != nil && !b.opts.Goroutines(g.id) {
 		g.mute, g.words = true, nil

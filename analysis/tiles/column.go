@@ -33,6 +33,7 @@ type column struct {
 	at    tick     // where words begins
 	buf   []byte   // the spans in front of words, as long as there is no pyramid
 	more  *promoted
+	fold  *folding // nil to keep every span
 }
 
 // promoted is what a column with many spans has.
@@ -46,6 +47,8 @@ type promoted struct {
 	kept    int                          // bytes in pieces
 	skips   []byte                       // where every 256th span begins, as in the file
 	lost    bool                         // the spans were dropped: only the pyramid goes on
+	folds   bool                         // they never were there: the base stays as it is
+	sums    tickSums                     // of all of them, if it folds
 }
 
 // begin makes c a new lane. It keeps the memory of an old one.
@@ -54,7 +57,7 @@ func (c *column) begin(at tick, class uint8) {
 	if cap(words) > skipEvery {
 		words = nil
 	}
-	*c = column{first: at, since: at, at: at, class: class, words: words, buf: c.buf[:0]}
+	*c = column{first: at, since: at, at: at, class: class, words: words, buf: c.buf[:0], fold: c.fold}
 }
 
 // turn ends the open span, unless its class goes on.
@@ -123,6 +126,11 @@ func take[W word](c *column, words []W) {
 		}
 		return
 	}
+	if m.folds {
+		c.at = fold(m, words, c.at, c.spans)
+		addWords(&m.sums, words)
+		return
+	}
 	if !m.lost {
 		if was%skipEvery == 0 {
 			m.skip(c.at)
@@ -172,6 +180,10 @@ func appendSpans[W word](dst []byte, words []W) []byte {
 // promote makes the index when there are enough spans for a pyramid, which are
 // whole blocks.
 func (c *column) promote() {
+	if c.fold != nil {
+		c.promoteFolded()
+		return
+	}
 	m := &promoted{}
 	c.more = m
 	k := cursor{buf: c.buf, end: c.first}
@@ -312,7 +324,7 @@ func (f *folder) store() {
 // cross divides a span between the open bucket and those behind it.
 func (m *promoted) cross(from, to tick, class uint8, spans uint32) {
 	p := &m.pyramid
-	for p.buckets(to)*density > int64(spans)+density && p.base < maxTop-1 {
+	for !m.folds && p.buckets(to)*density > int64(spans)+density && p.base < maxTop-1 {
 		p.coarsen()
 	}
 	for end := p.end(); to > end; end = p.end() {

@@ -25,14 +25,15 @@ type counts struct {
 	gc      bool // they work for the collector
 	members uint64
 	pyramid pyramid[groupSums, *groupSums]
+	folded  foldedGroup // what its goroutines with few spans come to, in a set that is folded
 }
 
 // cell is one class: how many goroutines are in it, and for how long they are,
 // added up, until the end of the bucket.
 type cell struct{ n, time int64 }
 
-func newCounts(name exectrace.NameID, at tick) *counts {
-	c := &counts{name: name, pyramid: newPyramid[groupSums, *groupSums](groupRow, firstBase, at)}
+func newCounts(name exectrace.NameID, at tick, base uint8) *counts {
+	c := &counts{name: name, pyramid: newPyramid[groupSums, *groupSums](groupRow, base, at)}
 	c.end = c.pyramid.end()
 	return c
 }
@@ -127,10 +128,10 @@ var gaugeNames = [gaugeStates]string{
 	exectrace.Syscall - exectrace.Runnable:  "goroutines in system calls",
 }
 
-func newGauges(at tick) *gauges {
+func newGauges(at tick, base uint8) *gauges {
 	g := &gauges{}
 	for i := range g.pyramids {
-		g.pyramids[i] = newPyramid[counterSums, *counterSums](counterRow, firstBase, at)
+		g.pyramids[i] = newPyramid[counterSums, *counterSums](counterRow, base, at)
 	}
 	g.since, g.end = at, g.pyramids[0].end()
 	return g
@@ -218,6 +219,7 @@ func (g *gauges) finish(at tick, top uint8) {
 // counter is the lane of a value. It is kept as counts are.
 type counter struct {
 	name    string
+	fold    *folding
 	value   float64
 	started bool
 	changes int64
@@ -229,7 +231,7 @@ type counter struct {
 func (c *counter) set(at tick, v float64) {
 	if !c.started {
 		c.started, c.value = true, v
-		c.pyramid = newPyramid[counterSums, *counterSums](counterRow, firstBase, at)
+		c.pyramid = newPyramid[counterSums, *counterSums](counterRow, c.fold.firstBase(), at)
 		c.end = c.pyramid.end()
 		*c.pyramid.open() = counterSums{area: v * float64(c.end-at), covered: c.end - at, min: v, max: v, last: v}
 	}

@@ -18,8 +18,11 @@ func (b *Builder) Finish() *Set {
 	b.shed.check(&b.lanes, b.opts.Memory)
 
 	w := &setWriter{top: top, length: b.now, marks: make(map[LaneID]marks)}
+	sums := b.lanes.foldedSums()
 	b.lanes.write(w, b.r)
-	return b.seal(w)
+	s := b.seal(w)
+	s.folded = sums
+	return s
 }
 
 // topOf returns the level of one bucket for a set of such a length.

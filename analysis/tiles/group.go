@@ -9,6 +9,7 @@ import (
 
 // groups are the lanes of goroutines that begin with one function.
 type groups struct {
+	fold   *folding
 	list   []*counts // the first one is of goroutines without a name
 	byName []uint32  // the group of a function, 0 for none
 }
@@ -42,7 +43,7 @@ func (x *groups) of(r *exectrace.Reader, name exectrace.NameID, at tick) uint32 
 		x.byName = append(x.byName, 0)
 	}
 	id := uint32(len(x.list))
-	c := newCounts(name, at)
+	c := newCounts(name, at, x.fold.firstBase())
 	c.gc = worksForGC(r.Name(name))
 	x.list = append(x.list, c)
 	x.byName[name] = id
@@ -60,7 +61,7 @@ func worksForGC(function string) bool {
 }
 
 func (x *groups) clone() groups {
-	c := groups{list: make([]*counts, len(x.list)), byName: slices.Clip(x.byName)}
+	c := groups{fold: x.fold, list: make([]*counts, len(x.list)), byName: slices.Clip(x.byName)}
 	for i, g := range x.list {
 		g := *g
 		g.pyramid = g.pyramid.clone()

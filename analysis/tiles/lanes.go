@@ -10,6 +10,7 @@ import (
 
 // lanes are all that a set will have, while it is made.
 type lanes struct {
+	fold     *folding // nil to keep everything
 	lives    lives
 	ended    ended
 	machines machines
@@ -20,7 +21,12 @@ type lanes struct {
 	latency  *latencies
 }
 
-func newLanes() (l lanes) {
+func newLanes(opts *Options) (l lanes) {
+	l.fold = opts.newFolding()
+	l.machines.fold, l.groups.fold, l.gc.fold = l.fold, l.fold, l.fold
+	if l.fold != nil {
+		l.ended.leaders = &leaders{most: opts.Fold.Lanes}
+	}
 	l.machines.threads = make(map[exectrace.ThreadID]*thread)
 	l.values.heap.name, l.values.goal.name, l.values.maxProcs.name = "heap", "heap goal", "GOMAXPROCS"
 	l.machines.busyProcs.name, l.machines.busyMs.name = "Ps used", "threads with a P"
@@ -29,9 +35,13 @@ func newLanes() (l lanes) {
 
 // begin is the begin of the set.
 func (l *lanes) begin() {
-	l.groups.list = []*counts{newCounts(exectrace.NameNone, 0)}
-	l.states = newGauges(0)
-	l.latency = newLatencies()
+	for _, c := range l.counters() {
+		c.fold = l.fold
+	}
+	base := l.fold.firstBase()
+	l.groups.list = []*counts{newCounts(exectrace.NameNone, 0, base)}
+	l.states = newGauges(0, base)
+	l.latency = newLatencies(base)
 	l.gc.begin(0, uint8(ClassRest))
 }
 

@@ -9,7 +9,7 @@ import (
 // TestMachines takes a P from one thread to another without a builder, and wants
 // what is counted of them.
 func TestMachines(t *testing.T) {
-	l := newLanes()
+	l := newLanes(&Options{})
 	x := &l.machines
 	e := exectrace.Event{Kind: exectrace.KindProcTransition, Subject: 2, M: 7, From: exectrace.Undetermined, To: exectrace.Running}
 	x.transition(&e, 10, 4)

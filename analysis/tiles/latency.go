@@ -34,8 +34,8 @@ type latencies struct {
 	pyramid pyramid[latencySums, *latencySums]
 }
 
-func newLatencies() *latencies {
-	l := &latencies{pyramid: newPyramid[latencySums, *latencySums](LatencyRows, firstBase, 0)}
+func newLatencies(base uint8) *latencies {
+	l := &latencies{pyramid: newPyramid[latencySums, *latencySums](LatencyRows, base, 0)}
 	l.end = l.pyramid.end()
 	return l
 }

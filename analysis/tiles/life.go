@@ -16,7 +16,6 @@ type life struct {
 	flags uint8
 	column
 	id exectrace.GoID
-	_  [8]byte
 }
 
 // What is known of a goroutine beside its state.
@@ -84,6 +83,7 @@ type ended struct {
 	short   archive
 	long    []*longLife
 	scratch []byte
+	leaders *leaders // nil to keep all that is short
 }
 
 // add files the lane of a goroutine.
@@ -95,9 +95,25 @@ func (x *ended) add(g *life) {
 		x.long = append(x.long, &longLife{g.column, g.id, g.group})
 		g.words = nil
 	default:
+		if x.leaders != nil && !x.fold(g) {
+			return
+		}
 		x.scratch = appendSpans(append(x.scratch[:0], g.buf...), g.words)
 		x.short.add(brief{id: int64(g.id), group: g.group, first: g.first, spans: g.spans + uint32(len(g.words)), buf: x.scratch})
 	}
+}
+
+// fold adds the spans of a short lane to those of its group, and says whether the lane may
+// be one that is shown.
+func (x *ended) fold(g *life) bool {
+	to := &g.count.folded
+	to.lanes++
+	g.sums(&to.sums)
+	if x.leaders.admits(g.spans + uint32(len(g.words))) {
+		return true
+	}
+	to.hidden++
+	return false
 }
 
 func (x *ended) clone() ended {

@@ -54,6 +54,7 @@ func (c *gcLane) forget(at tick) {
 
 // machines are the lanes of Ps and Ms.
 type machines struct {
+	fold              *folding
 	procs             []*proc
 	threads           map[exectrace.ThreadID]*thread
 	busyProcs, busyMs counter
@@ -71,6 +72,7 @@ func (x *machines) proc(id exectrace.ProcID) *proc {
 	p := x.procs[id]
 	if p == nil {
 		p = &proc{id: id}
+		p.fold = x.fold
 		x.procs[id] = p
 	}
 	return p
@@ -81,6 +83,7 @@ func (x *machines) thread(id exectrace.ThreadID, at tick) *thread {
 	m := x.threads[id]
 	if m == nil && id != exectrace.NoThread {
 		m = &thread{id: id}
+		m.fold = x.fold
 		m.begin(at, uint8(ClassRest))
 		x.threads[id] = m
 	}

@@ -24,7 +24,8 @@ type Set struct {
 type contents struct {
 	stored
 	lanes  []laneRecord
-	groups int // index of the first lane of a group
+	groups int     // index of the first lane of a group
+	folded *folded // nil unless the set was folded
 }
 
 // stored is the bytes of a set, as they are in a file.
@@ -290,6 +291,7 @@ func (s *Set) Lanes(f Filter, from, n int) (page []Lane, total int) {
 			}
 		})
 	}
+	total += s.folded.hidden(s, &f)
 	if f.Order == ByLane {
 		return page, total
 	}

@@ -76,7 +76,7 @@ func (c *Sums) Add(o *Sums) {
 
 // SumsOf iterates over the lanes that [Set.SpansOf] has spans of, with the sums of these,
 // which are valid until the next lane: half as long for each span.
-func (s *Set) SumsOf(k Kind, within timeline.Span) iter.Seq2[Owner, *Sums] {
+func (s *contents) SumsOf(k Kind, within timeline.Span) iter.Seq2[Owner, *Sums] {
 	return func(yield func(Owner, *Sums) bool) {
 		sums := &Sums{}
 		for o, list := range s.listsOf(k, within) {
@@ -150,7 +150,7 @@ func (t *tickSums) take(k *cursor, to tick) {
 
 // listsOf iterates over the lists of spans of all lanes of a kind, but for some that begin
 // behind a stretch of time.
-func (s *Set) listsOf(k Kind, within timeline.Span) iter.Seq2[Owner, spanList] {
+func (s *contents) listsOf(k Kind, within timeline.Span) iter.Seq2[Owner, spanList] {
 	return func(yield func(Owner, spanList) bool) {
 		for i := range s.lanes {
 			if s.lanes[i].kind != k {

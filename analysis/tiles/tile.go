@@ -111,25 +111,11 @@ func (s *contents) storedTile(t *Tile, l *laneRecord) {
 // exactTile fills a tile of a lane that has its spans: with them if they are
 // few, else with what the pyramid has, else with buckets made of the spans.
 func (s *contents) exactTile(t *Tile, l *laneRecord, list spanList) {
-	shift := t.Level - grainShift
-	w0 := tick(t.Index) << min(shift+tileShift, 62)
-	if w0>>min(shift+tileShift, 62) != tick(t.Index) || w0 >= s.length {
+	w0, w1 := s.bounds(t)
+	if w0 >= w1 || s.fewTile(t, list, w0, w1) {
 		return
 	}
-	w1 := s.length
-	if shift+tileShift < maxTop {
-		w1 = min(w1, w0+1<<(shift+tileShift))
-	}
-	if many := list.before(w1) - list.before(w0); many <= fewSpans/skipEvery+1 {
-		k, ok := list.seek(w0)
-		if !ok || k.start >= w1 {
-			return
-		}
-		if t.Data = few(k, w1); t.Data != nil {
-			t.Form = FormSpans
-			return
-		}
-	}
+	shift := t.Level - grainShift
 	if l != nil && l.levels > 0 && shift >= l.base {
 		s.storedTile(t, l)
 		return
@@ -137,6 +123,36 @@ func (s *contents) exactTile(t *Tile, l *laneRecord, list spanList) {
 	if k, ok := list.seek(w0); ok && k.start < w1 {
 		t.Form, t.Data = FormBuckets, aggregate(k, w0, w1, shift)
 	}
+}
+
+// bounds returns the stretch of the set that a tile has, an empty one behind its end.
+func (s *contents) bounds(t *Tile) (w0, w1 tick) {
+	shift := t.Level - grainShift
+	w0 = tick(t.Index) << min(shift+tileShift, 62)
+	if w0>>min(shift+tileShift, 62) != tick(t.Index) || w0 >= s.length {
+		return 0, 0
+	}
+	w1 = s.length
+	if shift+tileShift < maxTop {
+		w1 = min(w1, w0+1<<(shift+tileShift))
+	}
+	return w0, w1
+}
+
+// fewTile fills a tile of a stretch with spans if they are few, and says whether that is
+// all: there may be none.
+func (s *contents) fewTile(t *Tile, list spanList, w0, w1 tick) bool {
+	if many := list.before(w1) - list.before(w0); many > fewSpans/skipEvery+1 {
+		return false
+	}
+	k, ok := list.seek(w0)
+	if !ok || k.start >= w1 {
+		return true
+	}
+	if t.Data = few(k, w1); t.Data != nil {
+		t.Form = FormSpans
+	}
+	return t.Data != nil
 }
 
 // spansHeader is what the data of a tile of spans begins with: when the first

@@ -133,6 +133,9 @@ type Options struct {
 	// its begin on, and not only from when an event tells of them. A builder that
 	// reads the whole trace should be given them.
 	Older *Older
+	// Fold, unless it is nil, keeps only what a picture of all of it shows. There are no
+	// snapshots then.
+	Fold *Fold
 }
 
 // Dropped says what a set lacks because of [Options.Memory].
