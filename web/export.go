@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -105,40 +104,43 @@ type heldData struct {
 	Version string `json:"version"`
 	// Answers are found by the question, see heldKey.
 	Answers map[string]held `json:"answers"`
-	// Tiles are those of each source's timeline, as timeline/tiles sends them.
-	Tiles map[string][]byte `json:"tiles"`
+	// Tiles are those of each source's timeline, as timeline/tiles sends them. In the JSON
+	// is where they begin and end in the bytes behind it.
+	Tiles map[string][]byte `json:"-"`
 }
 
 // finenesses are parameters that say how finely something is to be drawn or
 // which part of it is wanted first: they do not change what is true.
 var finenesses = []string{"width", "w", "columns", "version", "since", "keys"}
 
-// packing is how hard the file is packed: a higher level makes it hardly smaller, and costs twice as much.
-const packing = 3
+// packing is how hard the file is packed: a higher level makes it hardly smaller, and costs
+// up to twice as much.
+const packing = 1
 
-// write writes the JSON of d as package json would, which looks at every byte of each
-// answer and of the tiles once more, to find that all of it is well.
+// write writes the length of the JSON of d in four bytes, the JSON, and the tiles. The
+// JSON is what package json would write, which looks at every byte of each answer once
+// more, to find that all of it is well.
 func (d *heldData) write(w io.Writer) error {
-	b := bufio.NewWriterSize(w, 64<<10)
+	var b bytes.Buffer
 	text := func(v any) {
-		data, _ := json.Marshal(v) // a BUG: strings and bools always can be
-		_, _ = b.Write(data)       // Flush tells
+		data, _ := json.Marshal(v) // a BUG: strings, numbers and bools always can be
+		b.Write(data)
 	}
 	list := func(name string, keys []string, value func(key string)) {
-		_, _ = b.WriteString(`,"` + name + `":{`)
+		b.WriteString(`,"` + name + `":{`)
 		for i, k := range keys {
 			if i > 0 {
-				_ = b.WriteByte(',')
+				b.WriteByte(',')
 			}
 			text(k)
-			_ = b.WriteByte(':')
+			b.WriteByte(':')
 			value(k)
 		}
-		_ = b.WriteByte('}')
+		b.WriteByte('}')
 	}
-	_, _ = b.WriteString(`{"made":`)
+	b.WriteString(`{"made":`)
 	text(d.Made)
-	_, _ = b.WriteString(`,"version":`)
+	b.WriteString(`,"version":`)
 	text(d.Version)
 	list("answers", slices.Sorted(maps.Keys(d.Answers)), func(k string) {
 		h := d.Answers[k]
@@ -146,19 +148,28 @@ func (d *heldData) write(w io.Writer) error {
 			text(h)
 			return
 		}
-		_, _ = b.WriteString(`{"v":`)
-		_, _ = b.Write(bytes.TrimSpace(h.Value))
-		_ = b.WriteByte('}')
+		b.WriteString(`{"v":`)
+		b.Write(bytes.TrimSpace(h.Value))
+		b.WriteByte('}')
 	})
-	list("tiles", slices.Sorted(maps.Keys(d.Tiles)), func(k string) {
-		_ = b.WriteByte('"')
-		z := base64.NewEncoder(base64.StdEncoding, b)
-		_, _ = z.Write(d.Tiles[k])
-		_ = z.Close()
-		_ = b.WriteByte('"')
+	sources, at := slices.Sorted(maps.Keys(d.Tiles)), 0
+	list("tiles", sources, func(k string) {
+		text([]int{at, at + len(d.Tiles[k])})
+		at += len(d.Tiles[k])
 	})
-	_ = b.WriteByte('}')
-	return b.Flush()
+	b.WriteByte('}')
+	if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(b.Len()))); err != nil {
+		return err
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return err
+	}
+	for _, k := range sources {
+		if _, err := w.Write(d.Tiles[k]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // heldKey names a question for the file; api/held.ts has the same.

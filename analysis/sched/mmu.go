@@ -252,6 +252,10 @@ func (h *bandHeap) Pop() any {
 	return x
 }
 
+// sameUtil is how near utilisations are that nobody can tell apart: sums over a minute are
+// rounded by as much. In a trace most windows may have the same one.
+const sameUtil = 5e-10
+
 // search shows acc every window that may matter to it.
 func search(all []mmuSeries, window time.Duration, acc *mmuSearch) {
 	if window <= 0 {
@@ -265,7 +269,11 @@ func search(all []mmuSeries, window time.Duration, acc *mmuSearch) {
 		bands = all[i].appendBounds(bands, i, windows[i])
 	}
 	heap.Init(&bands)
-	for len(bands) > 0 && bands[0].util < acc.bound {
+	near := 0.0
+	if acc.dist != nil {
+		near = sameUtil
+	}
+	for len(bands) > 0 && bands[0].util < acc.bound-near {
 		b := bands[0]
 		all[b.series].look(b.band, windows[b.series], acc)
 		// As heap.Pop, which would put each band into a box of its own.

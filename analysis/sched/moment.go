@@ -64,7 +64,7 @@ type Moment struct {
 
 // joinMoments lets a pass tell what goroutines do at instants.
 func joinMoments(p *sweep.Pass, at []timeline.Time) (*moments, *sweep.Pass) {
-	m := &moments{pass: p, gs: p.Goroutines(), at: at}
+	m := &moments{pass: p, gs: p.Goroutines(), at: at, end: len(at) == 1 && at[0] == math.MaxInt64}
 	p.Join(m)
 	return m, p
 }
@@ -82,6 +82,7 @@ type moments struct {
 	begin timeline.Time
 	first int
 	begun bool
+	end   bool // only the end is asked for
 	last  timeline.Time
 	next  timeline.Time // up to when nothing is to be taken; before the first event, none
 }
@@ -96,6 +97,9 @@ func (m *moments) finish() [][]Living {
 
 // Kinds implements [sweep.Listener].
 func (m *moments) Kinds() sweep.Kinds {
+	if m.end {
+		return sweep.Begun | sweep.Of(exectrace.KindSync)
+	}
 	return sweep.Of(exectrace.KindSync, exectrace.KindGoTransition)
 }
 

@@ -25,6 +25,11 @@ type utilDist struct {
 	below  float64 // mass in the buckets below that one
 	hist   [distBuckets]float64
 
+	// sharp is where the mass of interest was reached at the last close look, which is taken
+	// again when there are a quarter more stretches: most of the mass may lie in one bucket.
+	sharp float64
+	next  int // with so many
+
 	edges []distEdge // reused: see [utilDist.edgesIn]
 }
 
@@ -51,7 +56,7 @@ var utilDists = sync.Pool{New: func() any { return &utilDist{} }}
 // getUtilDist returns an empty distribution, which is given back to putUtilDist.
 func getUtilDist(mass float64) *utilDist {
 	d := utilDists.Get().(*utilDist)
-	*d = utilDist{mass: mass, highest: math.NaN(), stretches: d.stretches[:0], edges: d.edges[:0]}
+	*d = utilDist{mass: mass, highest: math.NaN(), sharp: math.Inf(1), stretches: d.stretches[:0], edges: d.edges[:0]}
 	d.locate()
 	return d
 }
@@ -68,7 +73,7 @@ func (d *utilDist) add(l, r, mass float64) {
 		d.highest = r
 	}
 	first, in := bucketOf(l)
-	if first > d.bucket {
+	if first > d.bucket || l > d.sharp {
 		return
 	}
 	d.stretches = append(d.stretches, stretch{l, r, mass})
@@ -138,7 +143,11 @@ func (d *utilDist) bound() float64 {
 	if d.bucket == distBuckets {
 		return 1
 	}
-	return float64(d.bucket+1) / distBuckets
+	if n := len(d.stretches); n >= d.next {
+		d.next = n + n/4 + 64
+		d.sharp = min(d.sharp, d.quantile(d.mass)) // NaN is not possible: there is more mass
+	}
+	return min(d.sharp, float64(d.bucket+1)/distBuckets)
 }
 
 // quantile returns the utilisation at which a mass, that of interest at most, is

@@ -117,3 +117,33 @@ func TestFineBands(t *testing.T) {
 		}
 	}
 }
+
+// TestAlikeWindows: where most windows have about the same utilisation, few of them need a
+// look for a low quantile, which is what a look at all of them finds.
+func TestAlikeWindows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 9))
+	steps := []UtilStep{{Time: 5000, Util: 1}}
+	for i := range 40_000 {
+		gap, util := timeline.Time(1+rnd.IntN(2000)), float64(2+rnd.IntN(3))/4
+		if i%12 == 0 {
+			gap, util = 40, 0 // the world stops
+		}
+		steps = append(steps, UtilStep{Time: steps[len(steps)-1].Time + gap, Util: util})
+	}
+	steps[len(steps)-1].Util = 0
+	c := NewMMUCurve([][]UtilStep{steps})
+	for _, window := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond} {
+		room := float64(c.fine[0].length() - window)
+		ask := func(mass float64) (quantile float64, seen int) {
+			acc := mmuSearch{min: 1, bound: 1, dist: getUtilDist(mass * room)}
+			defer putUtilDist(acc.dist)
+			search(c.fine, window, &acc)
+			return acc.dist.quantile(0.01 * room), len(acc.dist.stretches)
+		}
+		got, few := ask(0.01)
+		want, many := ask(0.9999)
+		if math.Abs(got-want) > 1e-9 || few*20 > many {
+			t.Errorf("of %v the quantile is %v after %d stretches, want %v, which all %d have", window, got, few, want, many)
+		}
+	}
+}

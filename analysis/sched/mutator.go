@@ -126,7 +126,7 @@ func NewMutator(gs *sweep.Goroutines, opts MutatorOptions) *Mutator {
 
 // Kinds implements [sweep.Listener].
 func (m *Mutator) Kinds() sweep.Kinds {
-	return sweep.Of(exectrace.KindSync, exectrace.KindMetric, exectrace.KindLabel, exectrace.KindGoTransition,
+	return sweep.Begun | sweep.Followed | sweep.Of(exectrace.KindSync, exectrace.KindMetric, exectrace.KindLabel,
 		exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd)
 }
 
@@ -225,8 +225,9 @@ func (m *Mutator) executes(s exectrace.State) bool {
 	return s == exectrace.Running || s == exectrace.Syscall && m.opts.Compat
 }
 
-// role returns what the goroutine in a slot does.
+// role returns what the goroutine in a slot does, which is followed from now on.
 func (m *Mutator) role(slot exectrace.Slot) *gcRole {
+	m.gs.Follow(slot)
 	if int(slot) >= len(m.roles) {
 		m.roles = append(m.roles, make([]gcRole, int(slot)+1-len(m.roles))...)
 	}

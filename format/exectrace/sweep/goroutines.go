@@ -62,6 +62,7 @@ type Goroutines struct {
 	r      *exectrace.Reader
 	pages  []*[goPage]Goroutine // by slot; without a pointer
 	origin []stack.ID           // by slot, as far as any is known
+	follow []bool               // by slot, as far as any is, see [Goroutines.Follow]
 	procs  []exectrace.State
 	busy   int
 	sync   timeline.Time
@@ -125,6 +126,30 @@ func (t *Goroutines) Origin(slot exectrace.Slot) stack.ID {
 	return 0
 }
 
+// Follow has the pass hand the transitions of the goroutine in a slot to those who want
+// [Followed], until it ends.
+func (t *Goroutines) Follow(slot exectrace.Slot) {
+	if slot == exectrace.NoSlot {
+		return
+	}
+	if n := int(slot) + 1 - len(t.follow); n > 0 {
+		t.follow = append(t.follow, make([]bool, n)...)
+	}
+	t.follow[slot] = true
+}
+
+// followed tells whether somebody follows the goroutine of a transition. Who begins a new
+// life is followed no more.
+func (t *Goroutines) followed(e *exectrace.Event) bool {
+	if int(e.SubjectSlot) >= len(t.follow) {
+		return false
+	}
+	if e.From <= exectrace.NotExist {
+		t.follow[e.SubjectSlot] = false
+	}
+	return t.follow[e.SubjectSlot]
+}
+
 // Each visits the goroutines that are alive, in the order of their slots.
 func (t *Goroutines) Each(visit func(slot exectrace.Slot, g *Goroutine)) {
 	for i, page := range t.pages {
@@ -173,6 +198,7 @@ func (t *Goroutines) Event(e *exectrace.Event) {
 		t.pages = t.pages[:0]
 		clear(t.procs)
 		clear(t.origin)
+		clear(t.follow)
 	}
 	switch {
 	case e.Kind == exectrace.KindGoTransition:

@@ -22,6 +22,19 @@ type Kinds uint32
 // Every is all kinds.
 const Every = ^Kinds(0)
 
+// Of most goroutines most listeners want every transition. Who does not ask for the kind
+// can have some of them.
+const (
+	// Begun are those that begin the life of a goroutine, or are the first that is told of
+	// one that is older.
+	Begun Kinds = 1 << begunBit
+	// Followed are all others of the goroutines that somebody follows, see
+	// [Goroutines.Follow].
+	Followed Kinds = 1 << followedBit
+
+	begunBit, followedBit = maxKinds - 2, maxKinds - 1
+)
+
 // Of returns the set of some kinds.
 func Of(kinds ...exectrace.Kind) (set Kinds) {
 	for _, k := range kinds {
@@ -30,11 +43,12 @@ func Of(kinds ...exectrace.Kind) (set Kinds) {
 	return set
 }
 
-// maxKinds is more than there are kinds.
+// maxKinds is more than there are kinds, with those that stand for some events of one.
 const maxKinds = 32
 
 // Listener takes events. All listeners of a pass see the same event one after
-// the other, in the order in which they joined.
+// the other, in the order in which they joined; those that have some transitions of
+// goroutines alone after those that have all.
 type Listener interface {
 	// Kinds returns the events that it needs; the fewer, the cheaper the pass.
 	// The first and the last event of a trace are synchronisations.
@@ -63,6 +77,7 @@ type Pass struct {
 	r       *exectrace.Reader
 	all     []Listener
 	by      [maxKinds][]Listener
+	some    bool                // somebody wants some transitions of goroutines alone
 	gs      *Goroutines         // nil as long as nobody has asked for it
 	ahead   bool                // see [Pass.Ahead]
 	rest    [][]exectrace.Event // that were read ahead when the pass was stopped
@@ -105,6 +120,13 @@ func (p *Pass) Events() int64 { return p.events }
 func (p *Pass) Join(l Listener) {
 	p.all = append(p.all, l)
 	set := l.Kinds()
+	if set&Of(exectrace.KindGoTransition) != 0 {
+		set &^= Begun | Followed // it has them
+	}
+	if set&(Begun|Followed) != 0 {
+		p.some = true
+		p.Goroutines()
+	}
 	for k := range p.by {
 		if set&(1<<k) != 0 {
 			p.by[k] = append(p.by[k], l)
@@ -166,6 +188,9 @@ func (p *Pass) event(e *exectrace.Event, stop func() bool) (over bool, err error
 	for _, l := range p.by[e.Kind%maxKinds] {
 		l.Event(e)
 	}
+	if p.some && e.Kind == exectrace.KindGoTransition && e.From != e.To {
+		p.few(e)
+	}
 	if p.ended {
 		return true, nil
 	}
@@ -176,6 +201,19 @@ func (p *Pass) event(e *exectrace.Event, stop func() bool) (over bool, err error
 		}
 	}
 	return false, nil
+}
+
+// few hands a transition to those who want few of them.
+func (p *Pass) few(e *exectrace.Event) {
+	of := p.by[followedBit]
+	if followed := p.gs.followed(e); e.From <= exectrace.NotExist {
+		of = p.by[begunBit]
+	} else if !followed {
+		return
+	}
+	for _, l := range of {
+		l.Event(e)
+	}
 }
 
 // progress estimates how much of a trace is read: its generations say how many

@@ -265,3 +265,54 @@ func TestDeskPanics(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// TestFewTransitions: who wants the begin of lives alone, or some goroutines, gets no other
+// transition, and who wants all gets each once.
+func TestFewTransitions(t *testing.T) {
+	trace, err := exectrace.Open(fixture.Trace(t, `Trace Go1.22
+EventBatch gen=1 m=0 time=1000
+ProcStatus dt=0 p=0 pstatus=running
+GoStatus dt=0 g=1 m=0 gstatus=running
+GoCreate dt=10 new_g=2 new_stack=main.f@m.go:1 stack=main.main@m.go:2
+GoCreate dt=10 new_g=3 new_stack=main.f@m.go:1 stack=main.main@m.go:2
+GoStop dt=10 reason_string=preempted stack=main.main@m.go:2
+GoStart dt=10 g=2 g_seq=1
+GoDestroy dt=10
+GoStart dt=10 g=3 g_seq=1
+GoStop dt=10 reason_string=preempted stack=main.f@m.go:1
+GoStart dt=10 g=1 g_seq=1
+GoCreate dt=10 new_g=4 new_stack=main.f@m.go:1 stack=main.main@m.go:2
+`), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(trace)
+	gs := p.Goroutines()
+	list := func(kinds Kinds, follow exectrace.GoID) func() string {
+		var all []string
+		p.Join(On(kinds, func(e *exectrace.Event) {
+			if e.Kind == exectrace.KindSync {
+				return
+			}
+			all = append(all, fmt.Sprint(e.Goroutine(), e.To))
+			if e.Goroutine() == follow && e.From <= exectrace.NotExist {
+				gs.Follow(e.SubjectSlot)
+			}
+		}))
+		return func() string { return strings.Join(all, " ") }
+	}
+	every := list(Of(exectrace.KindGoTransition)|Begun|Followed, 0)
+	begun, followed := list(Begun, 2), list(Followed, 0)
+	if err := p.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ what, got, want string }{
+		{"all", every(), "1 Running 2 Runnable 3 Runnable 1 Runnable 2 Running 2 NotExist 3 Running 3 Runnable 1 Running 4 Runnable"},
+		{"begun", begun(), "1 Running 2 Runnable 3 Runnable 4 Runnable"},
+		{"followed", followed(), "2 Running 2 NotExist"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, c.got, c.want)
+		}
+	}
+}

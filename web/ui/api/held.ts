@@ -11,7 +11,8 @@ interface Data {
   readonly made: string;
   readonly version: string;
   readonly answers: Readonly<Record<string, Held>>;
-  readonly tiles: Readonly<Record<string, string>>;
+  /** tiles has where the tiles of a source begin and end in the bytes behind the JSON. */
+  readonly tiles: Readonly<Record<string, readonly [number, number]>>;
 }
 
 interface HeldLanes {
@@ -21,6 +22,9 @@ interface HeldLanes {
 
 let data: Data | null = null;
 
+/** behind is what follows the JSON. */
+let behind: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
 /** isFile tells that the page is such a file. */
 export const isFile = typeof document !== "undefined" && document.getElementById("held") !== null;
 
@@ -28,7 +32,10 @@ export const isFile = typeof document !== "undefined" && document.getElementById
 export async function unpack(): Promise<void> {
   const text = document.getElementById("held")!.textContent ?? "";
   const packed = bytesOf(text);
-  data = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json() as Data;
+  const all = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  const end = 4 + new DataView(all).getUint32(0, true);
+  data = JSON.parse(new TextDecoder().decode(new Uint8Array(all, 4, end - 4))) as Data;
+  behind = new Uint8Array(all, end);
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
@@ -85,13 +92,16 @@ function lanesOf(q: URLSearchParams): Response | null {
 
 const headBytes = 16;
 
+/** spansForm is that of a tile of spans, as they are: model/tiles.ts has all forms. */
+const spansForm = 2;
+
 /** indexes has, for each source, where its tiles are. */
 const indexes = new Map<string, { bytes: Uint8Array<ArrayBuffer>; at: Map<string, number> }>();
 
 function index(source: string): { bytes: Uint8Array<ArrayBuffer>; at: Map<string, number> } {
   const have = indexes.get(source);
   if (have) return have;
-  const bytes = bytesOf(data?.tiles[source] ?? ""), at = new Map<string, number>(), view = new DataView(bytes.buffer);
+  const [from, to] = data?.tiles[source] ?? [0, 0], bytes = behind.slice(from, to), at = new Map<string, number>(), view = new DataView(bytes.buffer);
   for (let i = 4; i + headBytes <= bytes.length; i += headBytes + view.getUint32(i + 12, true)) {
     at.set([view.getUint32(i, true), view.getUint8(i + 8), view.getUint32(i + 4, true)].join(" "), i);
   }
@@ -100,7 +110,7 @@ function index(source: string): { bytes: Uint8Array<ArrayBuffer>; at: Map<string
   return made;
 }
 
-/** tilesOf answers with the finest tiles that the file holds, which is what the server does where there is no finer one. */
+/** tilesOf answers with the finest tiles that the file holds, which is what the server does where there is no finer one. Spans have no level. */
 function tilesOf(source: string, body: BodyInit | null | undefined): Response {
   const ids = new Uint32Array(body as ArrayBuffer), { bytes, at } = index(source), view = new DataView(bytes.buffer);
   const parts: Uint8Array<ArrayBuffer>[] = [new Uint8Array(new Uint32Array([ids.length / 3]).buffer)];
@@ -109,7 +119,13 @@ function tilesOf(source: string, body: BodyInit | null | undefined): Response {
     let found = -1;
     for (let level = ids[i + 1]!, n = ids[i + 2]!; level < 64 && found < 0; level++, n >>>= 1) found = at.get([lane, level, n].join(" ")) ?? -1;
     if (found >= 0) {
-      parts.push(bytes.slice(found, found + headBytes + view.getUint32(found + 12, true)));
+      const tile = bytes.slice(found, found + headBytes + view.getUint32(found + 12, true));
+      if (tile[9] === spansForm) { // the spans of a coarser tile are those of this one, and more
+        const head = new DataView(tile.buffer);
+        head.setUint32(4, ids[i + 2]!, true);
+        head.setUint8(8, ids[i + 1]!);
+      }
+      parts.push(tile);
       continue;
     }
     const head = new DataView(new ArrayBuffer(headBytes)); // the lane has nothing there
