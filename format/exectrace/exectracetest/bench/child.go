@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 
 	"loupe/analysis/sched"
+	"loupe/analysis/tiles"
 	"loupe/format/exectrace"
 	"loupe/format/exectrace/sweep"
 	"loupe/source/system"
@@ -69,6 +71,8 @@ func child(o *options, args []string) error {
 		if a, err = sched.Analyze(t, sched.AnalyzeOptions{}); err == nil {
 			events, beyond = a.Info.Events, anonymous()
 		}
+	case "page":
+		events, beyond, err = firstPage(t)
 	default:
 		err = fmt.Errorf("there is no -child=%s", o.child)
 	}
@@ -76,6 +80,29 @@ func child(o *options, args []string) error {
 		fmt.Println(events, beyond)
 	}
 	return err
+}
+
+// firstPage reads what the first page of a trace waits for, as the pages do: the analysis
+// and the timeline in one pass, ahead where there are Ps for it.
+func firstPage(t *exectrace.Trace) (events, beyond int64, err error) {
+	timeline := sweep.Want[int]{Key: "timeline", Begin: func(p *sweep.Pass) (func() (int, error), error) {
+		older, err := tiles.FindOlder(t)
+		if err != nil {
+			return nil, err
+		}
+		b := tiles.NewBuilder(p.Reader(), tiles.Options{Older: older})
+		p.Join(b)
+		return func() (int, error) { return b.Finish().Len(), nil }, nil
+	}}
+	desk := sweep.NewDesk(t)
+	if err := desk.Prepare(context.Background(), nil, sched.Whole, timeline); err != nil {
+		return 0, 0, err
+	}
+	a, err := sweep.Get(context.Background(), desk, nil, sched.Whole)
+	if err != nil {
+		return 0, 0, err
+	}
+	return a.Info.Events, anonymous(), nil
 }
 
 // often is after how many events to look at the memory.

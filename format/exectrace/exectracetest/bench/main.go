@@ -57,7 +57,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 5, "run everything `n` times")
 	flag.Var(&o.viewer, "viewer", "run go tool trace on traces up to this `size`")
 	flag.Var(&o.viewerMemory, "viewer-memory", "and let it have this much address `space`")
-	flag.StringVar(&o.child, "child", "", "read FILE in this process: `read, summarize or analyze`")
+	flag.StringVar(&o.child, "child", "", "read FILE in this process: `read, summarize, analyze or page`")
 	flag.StringVar(&o.profile, "cpuprofile", "", "with -child: write a CPU profile to this `file`")
 	flag.Parse()
 	run := bench

@@ -36,6 +36,9 @@ const (
 	oracleSum    = "official-summarizer"
 	ourRead      = "loupe-reader"
 	ourSum       = "loupe-summarizer"
+	ourAnalysis  = "loupe-analysis"
+	ourPage      = "loupe-page"
+	ourPageTwo   = "loupe-page-ahead"
 	summaryFirst = "summary-first"
 	summaryAgain = "summary-again"
 	viewerWay    = "viewer"
@@ -48,6 +51,13 @@ var ways = []way{
 	{oracleSum, func(t *tools, o *options, file string) (sample, error) { return counted(t.oracle, "load", file) }},
 	{ourSum, func(t *tools, o *options, file string) (sample, error) {
 		return counted(t.self, "-child=summarize", file)
+	}},
+	{ourAnalysis, func(t *tools, o *options, file string) (sample, error) {
+		return counted(t.self, "-child=analyze", file)
+	}},
+	{ourPage, func(t *tools, o *options, file string) (sample, error) { return counted(t.self, "-child=page", file) }},
+	{ourPageTwo, func(t *tools, o *options, file string) (sample, error) {
+		return countedOn(nil, t.self, "-child=page", file)
 	}},
 	{summaryFirst, func(t *tools, o *options, file string) (sample, error) {
 		cache, err := os.MkdirTemp(t.tmp, "cache-")
@@ -90,9 +100,14 @@ func measure(cmd *exec.Cmd, start time.Time) (sample, error) {
 // counted runs a command on one P that prints how many events it has read, and
 // maybe what memory it had beyond the file.
 func counted(name string, args ...string) (sample, error) {
+	return countedOn([]string{"GOMAXPROCS=1"}, name, args...)
+}
+
+// countedOn is counted with other settings than one P.
+func countedOn(env []string, name string, args ...string) (sample, error) {
 	var out, stderr strings.Builder
 	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
