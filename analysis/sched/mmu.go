@@ -224,7 +224,7 @@ func (c *MMUCurve) MinAndMUD(window time.Duration, quantiles []float64) (lowest 
 	mud = make([]float64, len(quantiles))
 	for i, q := range quantiles {
 		mud[i] = acc.dist.quantile(float64(room) * q)
-		if math.IsNaN(mud[i]) || c.Compat { // only one window fits, or none
+		if q == 0 || math.IsNaN(mud[i]) || c.Compat { // the last two: only one window fits, or none
 			mud[i] = acc.min
 		}
 	}

@@ -24,6 +24,7 @@ type utilDist struct {
 	bucket int     // where it is reached; distBuckets if it is not yet
 	below  float64 // mass in the buckets below that one
 	hist   [distBuckets]float64
+	rises  [distBuckets]float64 // the mass that each bucket from here on has besides, or less: for stretches that fill some
 
 	// sharp is where the mass of interest was reached at the last close look, which is taken
 	// again when there are a quarter more stretches: most of the mass may lie in one bucket.
@@ -105,11 +106,10 @@ func (d *utilDist) count(first int, in float64, s stretch) {
 	}
 	each := s.mass / (s.high - s.low) / distBuckets
 	d.hist[first] += float64(each * (1 - in))
-	if last <= d.bucket {
-		d.hist[last] += float64(each * out)
-	}
-	for i := first + 1; i < min(last, d.bucket+1); i++ {
-		d.hist[i] += each
+	d.hist[last] += float64(each * out)
+	if first+1 < last {
+		d.rises[first+1] += each
+		d.rises[last] -= each
 	}
 }
 
@@ -128,14 +128,21 @@ func (d *utilDist) locate() { d.bucket, d.below = d.reached(d.mass) }
 // reached returns the bucket in which a mass is reached, distBuckets if none is,
 // and the mass in those below it.
 func (d *utilDist) reached(mass float64) (bucket int, below float64) {
-	for i, n := range d.hist {
-		if below+n > mass {
+	level := 0.0
+	for i, n := range &d.hist {
+		level += d.rises[i]
+		n += level
+		if below+n > mass+rounded {
 			return i, below
 		}
 		below += n
 	}
 	return distBuckets, below
 }
+
+// rounded is a mass, in ns, that rounding may leave in a bucket that has none: the sum of
+// what rises and falls. A stretch of a nanosecond has more in each bucket.
+const rounded = 1e-4
 
 // bound returns a utilisation at which the mass of interest is reached for
 // certain; 1 while it is not reached at all.

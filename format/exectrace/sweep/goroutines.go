@@ -138,16 +138,16 @@ func (t *Goroutines) Follow(slot exectrace.Slot) {
 	t.follow[slot] = true
 }
 
-// followed tells whether somebody follows the goroutine of a transition. Who begins a new
-// life is followed no more.
-func (t *Goroutines) followed(e *exectrace.Event) bool {
-	if int(e.SubjectSlot) >= len(t.follow) {
-		return false
+// follows tells whether somebody follows the goroutine in a slot.
+func (t *Goroutines) follows(slot exectrace.Slot) bool {
+	return uint(slot) < uint(len(t.follow)) && t.follow[slot]
+}
+
+// leave follows the goroutine in a slot no more.
+func (t *Goroutines) leave(slot exectrace.Slot) {
+	if t.follows(slot) {
+		t.follow[slot] = false
 	}
-	if e.From <= exectrace.NotExist {
-		t.follow[e.SubjectSlot] = false
-	}
-	return t.follow[e.SubjectSlot]
 }
 
 // Each visits the goroutines that are alive, in the order of their slots.

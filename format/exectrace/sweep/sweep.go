@@ -188,7 +188,7 @@ func (p *Pass) event(e *exectrace.Event, stop func() bool) (over bool, err error
 	for _, l := range p.by[e.Kind%maxKinds] {
 		l.Event(e)
 	}
-	if p.some && e.Kind == exectrace.KindGoTransition && e.From != e.To {
+	if p.some && e.Kind == exectrace.KindGoTransition && (e.From <= exectrace.NotExist || p.gs.follows(e.SubjectSlot)) {
 		p.few(e)
 	}
 	if p.ended {
@@ -206,10 +206,12 @@ func (p *Pass) event(e *exectrace.Event, stop func() bool) (over bool, err error
 // few hands a transition to those who want few of them.
 func (p *Pass) few(e *exectrace.Event) {
 	of := p.by[followedBit]
-	if followed := p.gs.followed(e); e.From <= exectrace.NotExist {
-		of = p.by[begunBit]
-	} else if !followed {
+	switch {
+	case e.From == e.To:
 		return
+	case e.From <= exectrace.NotExist:
+		p.gs.leave(e.SubjectSlot)
+		of = p.by[begunBit]
 	}
 	for _, l := range of {
 		l.Event(e)
