@@ -60,8 +60,8 @@ func Export(ctx context.Context, w io.Writer, opts Options) (found []insight.Fin
 	}
 	s := &Server{opts: opts, pages: pages, started: time.Now(), heaps: newHeldHeap()}
 	for _, src := range opts.Sources {
-		src.Changed = nil
-		s.add(ctx, src).folds = true
+		src.Changed, src.folds = nil, true
+		s.add(ctx, src)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.export(ctx, w, s.subjects, timeline.Span{}); err != nil {

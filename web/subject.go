@@ -23,8 +23,7 @@ type subject struct {
 	// heaps has the heap of a core in memory, of all sources.
 	heaps *heldHeap
 
-	folds bool // only a picture of its timeline is wanted, see [tiles.Fold]
-	gone  bool // its folder has it no more; of the server's mu
+	gone bool // its folder has it no more; of the server's mu
 
 	mu       sync.Mutex
 	writing  bool       // it is being written

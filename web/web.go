@@ -52,6 +52,8 @@ type Source struct {
 	// not change. It is asked ten times a second while it is written, and else
 	// every second.
 	Changed func() (state string, live bool)
+
+	folds bool // only a picture of its timeline is wanted, see [tiles.Fold]
 }
 
 // Opened is an opened source.

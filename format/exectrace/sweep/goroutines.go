@@ -62,7 +62,7 @@ type Goroutines struct {
 	r      *exectrace.Reader
 	pages  []*[goPage]Goroutine // by slot; without a pointer
 	origin []stack.ID           // by slot, as far as any is known
-	follow []bool               // by slot, as far as any is, see [Goroutines.Follow]
+	follow followed             // see [Goroutines.Follow]
 	procs  []exectrace.State
 	busy   int
 	sync   timeline.Time
@@ -128,27 +128,7 @@ func (t *Goroutines) Origin(slot exectrace.Slot) stack.ID {
 
 // Follow has the pass hand the transitions of the goroutine in a slot to those who want
 // [Followed], until it ends.
-func (t *Goroutines) Follow(slot exectrace.Slot) {
-	if slot == exectrace.NoSlot {
-		return
-	}
-	if n := int(slot) + 1 - len(t.follow); n > 0 {
-		t.follow = append(t.follow, make([]bool, n)...)
-	}
-	t.follow[slot] = true
-}
-
-// follows tells whether somebody follows the goroutine in a slot.
-func (t *Goroutines) follows(slot exectrace.Slot) bool {
-	return uint(slot) < uint(len(t.follow)) && t.follow[slot]
-}
-
-// leave follows the goroutine in a slot no more.
-func (t *Goroutines) leave(slot exectrace.Slot) {
-	if t.follows(slot) {
-		t.follow[slot] = false
-	}
-}
+func (t *Goroutines) Follow(slot exectrace.Slot) { t.follow.add(slot) }
 
 // Each visits the goroutines that are alive, in the order of their slots.
 func (t *Goroutines) Each(visit func(slot exectrace.Slot, g *Goroutine)) {
@@ -273,5 +253,26 @@ func (t *Goroutines) proc(e *exectrace.Event) {
 	}
 	if t.procs[p] = e.To; e.To == exectrace.Running {
 		t.busy++
+	}
+}
+
+// followed says of slots whether somebody follows the goroutine, as far as any is.
+type followed []bool
+
+func (f *followed) add(slot exectrace.Slot) {
+	if slot == exectrace.NoSlot {
+		return
+	}
+	if n := int(slot) + 1 - len(*f); n > 0 {
+		*f = append(*f, make([]bool, n)...)
+	}
+	(*f)[slot] = true
+}
+
+func (f followed) has(slot exectrace.Slot) bool { return uint(slot) < uint(len(f)) && f[slot] }
+
+func (f followed) drop(slot exectrace.Slot) {
+	if f.has(slot) {
+		f[slot] = false
 	}
 }

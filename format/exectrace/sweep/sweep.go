@@ -188,7 +188,7 @@ func (p *Pass) event(e *exectrace.Event, stop func() bool) (over bool, err error
 	for _, l := range p.by[e.Kind%maxKinds] {
 		l.Event(e)
 	}
-	if p.some && e.Kind == exectrace.KindGoTransition && (e.From <= exectrace.NotExist || p.gs.follows(e.SubjectSlot)) {
+	if p.some && e.Kind == exectrace.KindGoTransition && (e.From <= exectrace.NotExist || p.gs.follow.has(e.SubjectSlot)) {
 		p.few(e)
 	}
 	if p.ended {
@@ -210,7 +210,7 @@ func (p *Pass) few(e *exectrace.Event) {
 	case e.From == e.To:
 		return
 	case e.From <= exectrace.NotExist:
-		p.gs.leave(e.SubjectSlot)
+		p.gs.follow.drop(e.SubjectSlot)
 		of = p.by[begunBit]
 	}
 	for _, l := range of {
