@@ -1,0 +1,118 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// tree is a million nodes that the collector has to follow one by one.
+func tree(n int) *node {
+	if n == 0 {
+		return nil
+	}
+	return &node{left: tree((n - 1) / 2), right: tree(n - 1 - (n-1)/2), value: n}
+}
+
+// gc03 keeps millions of small objects that point at each other, and makes garbage all the
+// time: it collects often, for long, and those that allocate have to help. The other form
+// keeps the same in one piece and makes none.
+func gc03() {
+	const n = 3_000_000
+	if fixed {
+		flat := make([]int, 4*n)
+		last(func() { counted += int(count(1_000_000)) + flat[counted&1023] })
+		keep(flat)
+		return
+	}
+	root := tree(n)
+	end := time.Now().Add(2 * time.Second)
+	together(4, func(int) {
+		var own []*node
+		for time.Now().Before(end) {
+			own = own[:0]
+			for range 1000 {
+				own = append(own, &node{left: root})
+			}
+		}
+		keep(own)
+	})
+	keep(root)
+}
+
+// gc04 makes garbage beside a heap of next to nothing; the other form makes none.
+func gc04() {
+	var buf []byte
+	if fixed {
+		buf = make([]byte, 64<<10)
+	}
+	spend(func() {
+		for range 100 {
+			if !fixed {
+				buf = make([]byte, 64<<10)
+			}
+			buf[0] = 1
+			sink = &buf[0]
+		}
+	})
+}
+
+// gc06 has a limit of memory below what it keeps, so that the runtime has to stop collecting
+// for the program to get on at all; the other form has none.
+func gc06() {
+	if !fixed {
+		debug.SetMemoryLimit(32 << 20)
+	}
+	root := tree(1_000_000)
+	end := time.Now().Add(3 * time.Second)
+	together(2, func(int) {
+		for time.Now().Before(end) {
+			one := &node{left: root}
+			counted06(one)
+			if fixed {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+	})
+	keep(root)
+}
+
+//go:noinline
+func counted06(n *node) { sink06.Store(n.value, n) }
+
+var sink06 sync.Map
+
+// gc15 has a finalizer that waits, and drops objects that have one; the other form closes them
+// itself.
+func gc15() {
+	type handle struct{ room [64]byte }
+	wait := make(chan bool)
+	for range 40 {
+		for range 1000 {
+			h := &handle{}
+			if !fixed {
+				runtime.SetFinalizer(h, func(*handle) { <-wait })
+			}
+			sink = h
+		}
+		runtime.GC()
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// gc16 keeps each answer in a table from which nothing is deleted; the other form keeps the
+// last hundred.
+func gc16() {
+	answers := map[int][]byte{}
+	for i := range 1500 {
+		answers[i] = answer()
+		if fixed {
+			delete(answers, i-100)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	keep(answers)
+}
+
+func answer() []byte { return make([]byte, 64<<10) }

@@ -1,0 +1,64 @@
+package main
+
+import "runtime"
+
+// addr is where a program listens that is to be put under load.
+var addr string
+
+// programs are those of all rules that have one here.
+var programs = map[string]func(){
+	"AL01": al01,
+	"AL05": al05,
+	"AL06": al06,
+	"AL07": al07,
+	"AL10": al10,
+	"AL11": al11,
+	"AL13": al13,
+	"AL15": al15,
+	"AL16": al16,
+	"AL17": al17,
+	"AL18": al18,
+	"AL19": al19,
+	"AL20": al20,
+	"AL21": al21,
+	"AL22": al22,
+	"CP01": cp01,
+	"CP02": cp02,
+	"CP05": cp05,
+	"CP06": cp06,
+	"CP07": cp07,
+	"CP08": cp08,
+	"CP12": cp12,
+	"CP13": cp13,
+	"CP14": cp14,
+	"CP15": cp15,
+	"CP16": cp16,
+	"CP17": cp17,
+	"CP19": cp19,
+	"GC03": gc03,
+	"GC04": gc04,
+	"GC06": gc06,
+	"GC10": gc10,
+	"GC15": gc15,
+	"GC16": gc16,
+	"LK04": lk04,
+	"LK07": lk07,
+	"LK08": lk08,
+	"SC01": sc01,
+	"SC04": sc04,
+	"SC06": sc06,
+	"SC12": sc12,
+	"SC13": sc13,
+	"SC15": sc15,
+	"SC16": sc16,
+	"SC18": sc18,
+	"WT05": wt05,
+	"WT09": wt09,
+}
+
+// stay makes what is kept known to a profile of the heap, which tells of what has
+// survived a collection.
+func stay() {
+	runtime.GC()
+	runtime.GC()
+}

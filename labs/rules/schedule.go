@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/trace"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// sc01 computes four parts one after the other; the other form has a goroutine for each P.
+func sc01() {
+	if !fixed {
+		last(func() { counted += int(count(4_000_000)) })
+		return
+	}
+	var all atomic.Int64
+	together(runtime.GOMAXPROCS(0), func(int) {
+		last(func() { all.Add(int64(count(1_000_000))) })
+	})
+}
+
+// sc04 starts a goroutine for each of thousands of parts; the other form a worker for each P.
+func sc04() {
+	n := 3_000
+	if fixed {
+		n = runtime.GOMAXPROCS(0)
+	}
+	var all atomic.Int64
+	spend(func() {
+		together(n, func(int) {
+			for range 3_000 / n {
+				all.Add(int64(count(100_000)))
+			}
+		})
+	})
+}
+
+// sc12 has a thread for each of those that wait; the other form has goroutines.
+func sc12() {
+	end := make(chan bool)
+	for range 150 {
+		go func() {
+			if !fixed {
+				runtime.LockOSThread()
+			}
+			<-end
+		}()
+	}
+	time.Sleep(2 * time.Second)
+	close(end)
+}
+
+// sc15 reads in pieces of some tens of microseconds from a device, with others that want to run
+// meanwhile; the other form computes as long.
+func sc15() {
+	var all atomic.Int64
+	from := cpuTime()
+	together(6, func(int) {
+		zero, err := os.Open("/dev/zero")
+		if err != nil {
+			return
+		}
+		defer zero.Close()
+		room := make([]byte, 1<<20)
+		for cpuTime()-from < time.Second {
+			if fixed {
+				all.Add(int64(count(100_000)))
+				continue
+			}
+			if _, err := io.ReadFull(zero, room); err != nil {
+				panic(err)
+			}
+		}
+	})
+}
+
+// sc18 wakes all that wait for work, of whom one finds some; the other form wakes one.
+func sc18() {
+	var lock sync.Mutex
+	work := sync.NewCond(&lock)
+	waiting, items, end := 0, 0, false
+	var workers sync.WaitGroup
+	for range 16 {
+		workers.Go(func() {
+			lock.Lock()
+			defer lock.Unlock()
+			for !end {
+				waiting++
+				work.Wait()
+				waiting--
+				if items > 0 {
+					items--
+				}
+			}
+		})
+	}
+	last(func() {
+		lock.Lock()
+		items++
+		if fixed {
+			work.Signal()
+		} else {
+			work.Broadcast()
+		}
+		lock.Unlock()
+		for taken := false; !taken; {
+			runtime.Gosched()
+			lock.Lock()
+			taken = items == 0 && waiting == 16
+			lock.Unlock()
+		}
+	})
+	lock.Lock()
+	end = true
+	work.Broadcast()
+	lock.Unlock()
+	workers.Wait()
+}
+
+// lk04 has thirty goroutines work under one lock; the other form locks for an addition.
+func lk04() {
+	var lock sync.Mutex
+	sum := uint64(0)
+	end := time.Now().Add(time.Second)
+	together(32, func(int) {
+		for time.Now().Before(end) {
+			if fixed {
+				x := count(20_000)
+				lock.Lock()
+				sum += x
+				lock.Unlock()
+				continue
+			}
+			lock.Lock()
+			sum += count(20_000)
+			lock.Unlock()
+		}
+	})
+}
+
+// lk07 has goroutines wait for a group of which one sleeps for longer than all others; the
+// other form gives none of them anything to sleep for.
+func lk07() {
+	together(4, func(int) {
+		last(func() {
+			var group sync.WaitGroup
+			for i := range 8 {
+				group.Go(func() {
+					if !fixed && i == 0 {
+						time.Sleep(5 * time.Millisecond)
+					}
+					count(1000)
+				})
+			}
+			group.Wait()
+			if fixed {
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+	})
+}
+
+// lk08 has senders for whom one receiver is too slow; the other form receives at once.
+func lk08() {
+	items := make(chan int)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for range items {
+			if !fixed {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	together(8, func(int) {
+		last(func() {
+			items <- 1
+			time.Sleep(100 * time.Microsecond)
+		})
+	})
+	close(items)
+	done.Wait()
+}
+
+// wt05 asks eight shards side by side in each task, one of which takes ten times as long; in
+// the other form all are alike.
+func wt05() {
+	last(func() {
+		ctx, task := trace.NewTask(context.Background(), "page")
+		defer task.End()
+		var shards sync.WaitGroup
+		for i := range 8 {
+			shards.Go(func() { askShard(ctx, i) })
+		}
+		shards.Wait()
+	})
+}
+
+func askShard(ctx context.Context, i int) {
+	defer trace.StartRegion(ctx, "shard").End()
+	wait := 2 * time.Millisecond
+	if !fixed && i == 3 {
+		wait = 20 * time.Millisecond
+	}
+	time.Sleep(wait)
+}
+
+// wt09 dials where nobody listens, again and again; the other form pauses between.
+func wt09() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	nobody := l.Addr().String()
+	l.Close()
+	last(func() {
+		if c, err := net.Dial("tcp", nobody); err == nil {
+			c.Close()
+		}
+		if fixed {
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
+// sc06 has small pieces of work for each P, beside programs that take the CPUs: the threads
+// that are to run them come late.
+func sc06() {
+	defer neighbours(4 * runtime.NumCPU())()
+	pieces, done := make(chan int), make(chan uint64)
+	for range 8 {
+		go func() {
+			for n := range pieces {
+				done <- count(n)
+			}
+		}()
+	}
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		for range 8 {
+			pieces <- 20_000
+		}
+		for range 8 {
+			counted += int(<-done)
+		}
+	}
+	close(pieces)
+}
+
+// neighbours starts programs that take a CPU each, and returns what ends them.
+func neighbours(n int) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all []*exec.Cmd
+	for range n {
+		c := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		if c.Start() == nil {
+			all = append(all, c)
+		}
+	}
+	return func() {
+		cancel()
+		for _, c := range all {
+			_ = c.Wait() // it was killed
+		}
+	}
+}
