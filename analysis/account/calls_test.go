@@ -144,30 +144,7 @@ func TestFan(t *testing.T) {
 	next := 20
 	for range 3 {
 		p.Arrive(5)
-		first := next
-		for range 5 {
-			p.Create(next, "main.part", accounttest.In("main.handle@main.go:5"))
-			next++
-		}
-		p.Block("sync", accounttest.In("sync.(*WaitGroup).Wait@wg.go:1", "main.handle@main.go:7"))
-		for g := first; g < next; g++ {
-			p.Start(g)
-			p.Block("network", netRead+";main.part@main.go:12")
-		}
-		for g := first; g < next; g++ {
-			d := ms
-			if g == next-1 {
-				d = 15 * ms
-			}
-			p.Pass(d)
-			p.Wake(g, "")
-			p.Start(g)
-			if g == next-1 {
-				p.Wake(5, "sync.(*WaitGroup).Done@wg.go:2;main.part@main.go:13")
-			}
-			p.End()
-		}
-		p.Start(5)
+		fanOut(p, &next)
 		p.Respond(5)
 	}
 	g := accountOf(t, p, account.Options{}).Groups[0]
@@ -181,4 +158,55 @@ func TestFan(t *testing.T) {
 	if last, median, excess := (x.Last / 3).Round(ms), (x.Median / 3).Round(ms), (x.Excess / 3).Round(ms); last != 19*ms || median != 3*ms || excess != 16*ms {
 		t.Errorf("the last takes %v, the one in the middle %v, the unit waits %v for that", last, median, excess)
 	}
+}
+
+// TestFanAgain: a request that starts the same goroutines twice, such as one for each page,
+// times the second lot from its own start.
+func TestFanAgain(t *testing.T) {
+	p := accounttest.New()
+	p.Connect(5)
+	p.Arrive(5)
+	next := 20
+	for range 2 {
+		fanOut(p, &next)
+		p.Pass(100 * ms)
+	}
+	p.Respond(5)
+	g := accountOf(t, p, account.Options{}).Groups[0]
+	if len(g.Fans) != 1 || g.Fans[0].Count != 2 {
+		t.Fatalf("the fans are %+v", g.Fans)
+	}
+	x := g.Fans[0]
+	if last, median := (x.Last / 2).Round(ms), (x.Median / 2).Round(ms); last != 19*ms || median != 3*ms {
+		t.Errorf("the last takes %v, the one in the middle %v", last, median)
+	}
+}
+
+// fanOut starts five goroutines, of which the last one takes far longer than the others, and
+// waits for them.
+func fanOut(p *accounttest.Program, next *int) {
+	first := *next
+	for range 5 {
+		p.Create(*next, "main.part", accounttest.In("main.handle@main.go:5"))
+		*next++
+	}
+	p.Block("sync", accounttest.In("sync.(*WaitGroup).Wait@wg.go:1", "main.handle@main.go:7"))
+	for g := first; g < *next; g++ {
+		p.Start(g)
+		p.Block("network", netRead+";main.part@main.go:12")
+	}
+	for g := first; g < *next; g++ {
+		d := ms
+		if g == *next-1 {
+			d = 15 * ms
+		}
+		p.Pass(d)
+		p.Wake(g, "")
+		p.Start(g)
+		if g == *next-1 {
+			p.Wake(5, "sync.(*WaitGroup).Done@wg.go:2;main.part@main.go:13")
+		}
+		p.End()
+	}
+	p.Start(5)
 }

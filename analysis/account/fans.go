@@ -30,7 +30,7 @@ type Fan struct {
 // fan is one in the making.
 type fan struct {
 	made  stack.ID
-	first timeline.Time // start of the first
+	first timeline.Time // start of the first, each time
 	n     int64
 	ends  []timeline.Time
 }
@@ -50,6 +50,9 @@ func (f *follower) madeBy(t, by *track, id stack.ID, at timeline.Time) {
 		}
 		n = len(by.fans)
 		by.fans = append(by.fans, fan{made: id, first: at})
+	}
+	if by.fans[n].n == 0 { // the next time at the same place
+		by.fans[n].first = at
 	}
 	t.fanned = true
 	by.fans[n].n++
