@@ -61,6 +61,25 @@ func TestSC18(t *testing.T) {
 			p.Wake(g, "")
 			p.Start(g)
 		})), "woken by a Broadcast"},
+		{"a herd that hands the lock on", waitingMany(50, "sync.(*Cond).Wait", wait, func(p *accounttest.Program, n int) {
+			p.Wake(1, "")
+			p.Start(1)
+			for g := 20; g < 20+n; g++ {
+				p.Wake(g, broadcast+";main.put@main.go:30")
+			}
+			p.Block("sleep", "time.Sleep@sleep.go:1;main.main@main.go:2")
+			for g := 21; g < 20+n; g++ {
+				p.Start(g)
+				p.Block("sync", "sync.(*Mutex).Lock@mutex.go:1;"+wait)
+			}
+			for g := 20; g < 20+n; g++ {
+				p.Start(g)
+				if g+1 < 20+n {
+					p.Wake(g+1, "sync.(*Mutex).Unlock@mutex.go:2;"+wait)
+				}
+				p.Block("sync.(*Cond).Wait", wait)
+			}
+		}), "woken by a Broadcast"},
 		{"all have waited for it", waitingMany(50, "sync.(*Cond).Wait", wait, wakes(broadcast, func(p *accounttest.Program, g int) {
 			p.Call(time.Microsecond, "syscall.write@z.go:1;main.wait@main.go:13")
 		})), ""},

@@ -26,8 +26,8 @@ const (
 )
 
 // Turns are the turns that goroutines got for nothing: they were woken, ran for a moment,
-// and waited again at the same place, without having woken or made anybody, called the
-// system or waited for something else but the lock of a sync.Cond.
+// and waited again at the same place, without having woken or made anybody but the next for
+// the lock of a sync.Cond, called the system or waited for something else but that lock.
 type Turns struct {
 	// All is how many turns all goroutines got.
 	All int64
@@ -79,14 +79,15 @@ type turner struct {
 	gs      *sweep.Goroutines
 	out     Turns
 	lines   map[turnKey]*TurnLine
-	watched []bool // by slot: its turn is not zero
-	turns   []turn // by slot
-	casts   map[stack.ID]bool
+	watched []bool            // by slot: its turn is not zero
+	turns   []turn            // by slot
+	casts   map[stack.ID]bool // stacks in Broadcast
+	waits   map[stack.ID]bool // stacks in Wait
 }
 
 // WholeTurns wants the turns of a whole trace.
 var WholeTurns = sweep.Want[*Turns]{Key: "turns", Begin: func(p *sweep.Pass) (func() (*Turns, error), error) {
-	t := &turner{gs: p.Goroutines(), lines: map[turnKey]*TurnLine{}, casts: map[stack.ID]bool{}}
+	t := &turner{gs: p.Goroutines(), lines: map[turnKey]*TurnLine{}, casts: map[stack.ID]bool{}, waits: map[stack.ID]bool{}}
 	p.Join(sweep.On(sweep.Of(exectrace.KindGoTransition), t.event))
 	return func() (*Turns, error) { return t.finish(), nil }, nil
 }}
@@ -112,7 +113,7 @@ func (t *turner) at(slot exectrace.Slot) *turn {
 
 func (t *turner) event(e *exectrace.Event) {
 	if e.GSlot != e.SubjectSlot {
-		if by := t.at(e.GSlot); by != nil {
+		if by := t.at(e.GSlot); by != nil && !t.waitsAgain(e.Stack) {
 			by.busy = true // it has woken or made another one
 		}
 	}
@@ -229,14 +230,21 @@ func (x *turn) empty(e *exectrace.Event, limit timeline.Time) {
 }
 
 // casting tells whether a stack is in Broadcast.
-func (t *turner) casting(id stack.ID) bool {
-	is, known := t.casts[id]
-	if !known {
+func (t *turner) casting(id stack.ID) bool { return t.within(t.casts, id, "sync.(*Cond).Broadcast") }
+
+// waitsAgain tells whether a stack is in Wait: whom a goroutine wakes there, it wakes because
+// it lets go of the lock, for which all that a Broadcast wakes queue.
+func (t *turner) waitsAgain(id stack.ID) bool { return t.within(t.waits, id, "sync.(*Cond).Wait") }
+
+// within tells whether a stack has a function in it; known are the answers so far.
+func (t *turner) within(known map[stack.ID]bool, id stack.ID, function string) bool {
+	is, asked := known[id]
+	if !asked {
 		table := t.gs.Reader().Stacks()
 		is = slices.ContainsFunc(table.Frames(id), func(f stack.FrameID) bool {
-			return strings.HasPrefix(table.Frame(f).Func, "sync.(*Cond).Broadcast")
+			return strings.HasPrefix(table.Frame(f).Func, function)
 		})
-		t.casts[id] = is
+		known[id] = is
 	}
 	return is
 }

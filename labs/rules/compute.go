@@ -28,20 +28,6 @@ func cp01() {
 	})
 }
 
-// Each of them is a function of its own in a profile.
-var parts = []func(){
-	func() { turns(1) }, func() { turns(2) }, func() { turns(3) }, func() { turns(4) }, func() { turns(5) }, func() { turns(6) },
-	func() { turns(7) }, func() { turns(8) }, func() { turns(9) }, func() { turns(10) }, func() { turns(11) }, func() { turns(12) },
-	func() { turns(13) }, func() { turns(14) }, func() { turns(15) }, func() { turns(16) }, func() { turns(17) }, func() { turns(18) },
-}
-
-// turns is copied into those that call it.
-func turns(x int) {
-	for range 80_000 {
-		counted = counted*x + 1
-	}
-}
-
 // cp02 reads a feed as XML for each answer; the other form has read it once.
 func cp02() {
 	type item struct {

@@ -3,7 +3,7 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -62,14 +62,13 @@ func gc04() {
 // for the program to get on at all; the other form has none.
 func gc06() {
 	if !fixed {
-		debug.SetMemoryLimit(32 << 20)
+		debug.SetMemoryLimit(8 << 20)
 	}
 	root := tree(1_000_000)
-	end := time.Now().Add(3 * time.Second)
-	together(2, func(int) {
+	end := time.Now().Add(5 * time.Second)
+	together(4, func(int) {
 		for time.Now().Before(end) {
-			one := &node{left: root}
-			counted06(one)
+			made.Store(&[8192]byte{})
 			if fixed {
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -78,10 +77,7 @@ func gc06() {
 	keep(root)
 }
 
-//go:noinline
-func counted06(n *node) { sink06.Store(n.value, n) }
-
-var sink06 sync.Map
+var made atomic.Pointer[[8192]byte]
 
 // gc15 has a finalizer that waits, and drops objects that have one; the other form closes them
 // itself.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"io"
 	"net"
-	"os"
 	"os/exec"
 	"runtime"
 	"runtime/trace"
@@ -56,91 +54,68 @@ func sc12() {
 	close(end)
 }
 
-// sc15 reads in pieces of some tens of microseconds from a device, with others that want to run
-// meanwhile; the other form computes as long.
-func sc15() {
-	var all atomic.Int64
-	from := cpuTime()
-	together(6, func(int) {
-		zero, err := os.Open("/dev/zero")
-		if err != nil {
-			return
-		}
-		defer zero.Close()
-		room := make([]byte, 1<<20)
-		for cpuTime()-from < time.Second {
-			if fixed {
-				all.Add(int64(count(100_000)))
-				continue
-			}
-			if _, err := io.ReadFull(zero, room); err != nil {
-				panic(err)
-			}
-		}
-	})
-}
-
 // sc18 wakes all that wait for work, of whom one finds some; the other form wakes one.
 func sc18() {
 	var lock sync.Mutex
 	work := sync.NewCond(&lock)
-	waiting, items, end := 0, 0, false
+	items, end := 0, false
+	taken := make(chan bool)
 	var workers sync.WaitGroup
-	for range 16 {
+	for range 64 {
 		workers.Go(func() {
-			lock.Lock()
-			defer lock.Unlock()
-			for !end {
-				waiting++
-				work.Wait()
-				waiting--
-				if items > 0 {
-					items--
+			for {
+				lock.Lock()
+				for items == 0 && !end {
+					work.Wait()
 				}
+				if end {
+					lock.Unlock()
+					return
+				}
+				items--
+				lock.Unlock()
+				taken <- true
 			}
 		})
 	}
 	last(func() {
 		lock.Lock()
 		items++
+		lock.Unlock()
 		if fixed {
 			work.Signal()
 		} else {
 			work.Broadcast()
 		}
-		lock.Unlock()
-		for taken := false; !taken; {
-			runtime.Gosched()
-			lock.Lock()
-			taken = items == 0 && waiting == 16
-			lock.Unlock()
-		}
+		<-taken
+		time.Sleep(100 * time.Microsecond)
 	})
 	lock.Lock()
 	end = true
-	work.Broadcast()
 	lock.Unlock()
+	work.Broadcast()
 	workers.Wait()
 }
 
-// lk04 has thirty goroutines work under one lock; the other form locks for an addition.
+// lk04 has thirty goroutines work under one lock; the other form locks once for each.
 func lk04() {
 	var lock sync.Mutex
 	sum := uint64(0)
 	end := time.Now().Add(time.Second)
 	together(32, func(int) {
+		own := uint64(0)
 		for time.Now().Before(end) {
 			if fixed {
-				x := count(20_000)
-				lock.Lock()
-				sum += x
-				lock.Unlock()
+				own += count(20_000)
 				continue
 			}
 			lock.Lock()
 			sum += count(20_000)
 			lock.Unlock()
 		}
+		lock.Lock()
+		sum += own
+		lock.Unlock()
 	})
 }
 
