@@ -7,6 +7,7 @@
 //	go run ./labs/corpus -tenth 3 -least 50   a tenth, and an error unless half of their causes are found
 //	go run ./labs/corpus -healthy        fifteen public programs, of which nothing wrong is known
 //	go run ./labs/corpus -list           what there is
+//	go run ./labs/corpus -fires -keep DIR     where each rule finds something in the recordings that are there
 //	go run ./labs/corpus -keep DIR       keep the recordings, and score again those that are there
 //
 // Every bug is a folder of bugs, which is a module of its own: a small program that
@@ -38,7 +39,7 @@ func main() {
 // options are what the command line asks for.
 type options struct {
 	even, odd, list, full, markdown bool
-	healthy                         bool
+	healthy, fires                  bool
 	tenth, least                    int
 	only, names                     string
 	out, keep, loupe                string
@@ -56,12 +57,19 @@ func run(args []string, w io.Writer) error {
 	set.BoolVar(&o.full, "full", false, "record the default phases at their default length, twice as long")
 	set.BoolVar(&o.markdown, "md", false, "print the tables of docs/diagnosis.md at the end")
 	set.BoolVar(&o.healthy, "healthy", false, "record public programs with nothing wrong instead, and print what warns")
+	set.BoolVar(&o.fires, "fires", false, "with -keep: record nothing, and print where each rule finds something, for fires.txt")
 	set.StringVar(&o.names, "names", "", "with -healthy: the `programs`, such as caddy,scc")
 	set.StringVar(&o.out, "o", "", "write the scores to this `file` as JSON")
 	set.StringVar(&o.keep, "keep", "", "keep the recordings in this `folder`; those that are there are scored again")
 	set.StringVar(&o.loupe, "loupe", "", "use this `program` instead of building loupe")
 	if err := set.Parse(args); err != nil {
 		return err
+	}
+	if o.fires {
+		if o.keep == "" {
+			return errors.New("-fires wants the recordings: -keep DIR")
+		}
+		return printFires(w, o)
 	}
 	if o.healthy {
 		return lookAtHealthy(w, o)

@@ -20,6 +20,7 @@ type recorder struct {
 	full        bool
 	places      map[int][]Place
 	measurement map[string]bool // rules that judge the recording, and not the program
+	rules       []string        // of loupe, in the order of the catalogue
 }
 
 // newRecorder builds loupe, asks it for its rules, and finds the lines of the bugs.
@@ -56,6 +57,7 @@ func newRecorder(dir, temp string, bugs []Truth, o options) (*recorder, error) {
 	}
 	for _, rule := range catalogue.Rules {
 		r.measurement[rule.ID] = rule.Measurement
+		r.rules = append(r.rules, rule.ID)
 	}
 	for _, t := range bugs {
 		if r.places[t.Number], err = Places(filepath.Join(dir, t.Folder()), t.At); err != nil {

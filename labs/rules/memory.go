@@ -15,10 +15,32 @@ func tree(n int) *node {
 	return &node{left: tree((n - 1) / 2), right: tree(n - 1 - (n-1)/2), value: n}
 }
 
-// gc03 keeps millions of small objects that point at each other, and makes garbage all the
-// time: it collects often, for long, and those that allocate have to help. The other form
-// keeps the same in one piece and makes none.
+// gc03 collects small garbage beside a heap of objects that point at each other; the other
+// form makes as little garbage as most programs do.
 func gc03() {
+	const n = 100_000
+	if fixed {
+		flat := make([]int, 4*n)
+		spend(func() {
+			counted += int(count(1_000_000)) + flat[counted&1023]
+			sink = make([]byte, 256<<10)
+		})
+		keep(flat)
+		return
+	}
+	root := tree(n)
+	spend(func() {
+		for range 1000 {
+			sink = &node{left: root}
+		}
+	})
+	keep(root)
+}
+
+// gc05 keeps millions of small objects that point at each other, and makes garbage all the
+// time: those that allocate have to help the collector. The other form keeps the same in one
+// piece and makes none.
+func gc05() {
 	const n = 3_000_000
 	if fixed {
 		flat := make([]int, 4*n)
@@ -40,6 +62,28 @@ func gc03() {
 	})
 	keep(root)
 }
+
+// gc13 is the same: most of the heap is in objects with pointers.
+func gc13() { gc05() }
+
+// gc01 collects beside programs that take the CPUs: the threads that have to stop come late.
+func gc01() {
+	defer neighbours(4 * runtime.NumCPU())()
+	root := tree(10_000)
+	end := time.Now().Add(3 * time.Second)
+	together(4, func(int) {
+		for time.Now().Before(end) {
+			made.Store(&[8192]byte{})
+		}
+	})
+	keep(root)
+}
+
+// gc02 is the same: what takes long is to stop.
+func gc02() { gc01() }
+
+// be06 is the same: other programs take the CPUs.
+func be06() { gc01() }
 
 // gc04 makes garbage beside a heap of next to nothing; the other form makes none.
 func gc04() {
@@ -98,16 +142,16 @@ func gc15() {
 }
 
 // gc16 keeps each answer in a table from which nothing is deleted; the other form keeps the
-// last hundred.
+// last ten.
 func gc16() {
 	answers := map[int][]byte{}
 	for i := range 1500 {
 		answers[i] = answer()
 		if fixed {
-			delete(answers, i-100)
+			delete(answers, i-10)
 		}
-		time.Sleep(time.Millisecond)
 	}
+	stay()
 	keep(answers)
 }
 

@@ -1,6 +1,9 @@
 package main
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
 // addr is where a program listens that is to be put under load.
 var addr string
@@ -22,6 +25,12 @@ var programs = map[string]func(){
 	"AL20": al20,
 	"AL21": al21,
 	"AL22": al22,
+	"BE03": be03,
+	"BE04": be04,
+	"BE05": be05,
+	"BE06": be06,
+	"BE08": be08,
+	"BE10": be10,
 	"CP01": cp01,
 	"CP02": cp02,
 	"CP05": cp05,
@@ -35,20 +44,30 @@ var programs = map[string]func(){
 	"CP16": cp16,
 	"CP17": cp17,
 	"CP19": cp19,
+	"GC01": gc01,
+	"GC02": gc02,
 	"GC03": gc03,
 	"GC04": gc04,
+	"GC05": gc05,
 	"GC06": gc06,
 	"GC10": gc10,
+	"GC13": gc13,
 	"GC15": gc15,
 	"GC16": gc16,
+	"LD01": ld01,
+	"LD03": ld03,
+	"LD04": ld04,
+	"LD05": ld05,
 	"LK04": lk04,
 	"LK07": lk07,
 	"LK08": lk08,
 	"SC01": sc01,
 	"SC04": sc04,
 	"SC06": sc06,
+	"SC07": sc07,
 	"SC12": sc12,
 	"SC13": sc13,
+	"SC14": sc14,
 	"SC15": sc15,
 	"SC16": sc16,
 	"SC18": sc18,
@@ -56,9 +75,10 @@ var programs = map[string]func(){
 	"WT09": wt09,
 }
 
-// stay makes what is kept known to a profile of the heap, which tells of what has
-// survived a collection.
+// stay makes what is kept known to a profile of the heap, which tells of what has survived
+// a collection, and gives it time to be taken.
 func stay() {
 	runtime.GC()
 	runtime.GC()
+	time.Sleep(2 * time.Second)
 }
