@@ -46,6 +46,11 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 		return []Finding{r.answer(NotApplicable, "all requests came at one load: raise it in stages, or look for the highest rate, to find where the service is full")}
 	}
 	last, beyond, ok := capacity.Knee(steps, capacity.KneeMore)
+	behind := false // the highest load is the first that is too much: what was answered of it is the limit
+	if !ok {
+		last, beyond, ok = overrun(r, at, steps)
+		behind = ok
+	}
 	if !ok {
 		return []Finding{r.answer(Fine, "from a load of %s to %s the answers went from %s to %s a second, and the 99th percentile from %s to %s",
 			unit.Number(low.Offered), unit.Number(high.Offered), unit.Number(low.RPS), unit.Number(high.RPS), capacity.Time(low.P99), capacity.Time(high.P99))}
@@ -62,19 +67,40 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 			}
 		}
 	}
+	full := a.RPS
+	if behind {
+		full = b.RPS
+	}
 	f := r.answer(Found, "the service is full at about %s answers a second: with a load of %s it answered %s, and the 99th percentile went from %s to %s",
-		unit.Number(a.RPS), unit.Number(b.Offered), unit.Number(b.RPS), capacity.Time(a.P99), capacity.Time(b.P99))
+		unit.Number(full), unit.Number(b.Offered), unit.Number(b.RPS), capacity.Time(a.P99), capacity.Time(b.P99))
 	f.Severity, f.Score = Info, score(float64(b.P99)/float64(a.P99), 4, 40)
-	f.Impact = &Impact{a.RPS, "answers a second", min(a.RPS, b.RPS), max(a.RPS, b.RPS)}
+	f.Impact = &Impact{full, "answers a second", min(a.RPS, b.RPS), max(a.RPS, b.RPS)}
 	for _, s := range []capacity.Step{a, b} {
 		e := at[s.Span].seen(fmt.Sprintf("at a load of %s 99%% were answered within %s", unit.Number(s.Offered), capacity.Time(s.P99)))
 		e.Span = span(s.Span)
 		f.Evidence = append(f.Evidence, e)
 	}
-	f.Advice = fmt.Sprintf("Plan for less than %s a second for each instance, and refuse what is beyond it: a queue only makes all wait. What is used up there (CPU, a lock, a pool) the findings of a recording at that rate say.", unit.Number(a.RPS))
+	f.Advice = fmt.Sprintf("Plan for less than %s a second for each instance, and refuse what is beyond it: a queue only makes all wait. What is used up there (CPU, a lock, a pool) the findings of a recording at that rate say.", unit.Number(full))
 	f.Verify = "Raise the load in the same stages again: the 99th percentile should turn up later."
 	f.Doubts = in.doubts()
+	if behind {
+		f.Doubts = append(f.Doubts, "one load alone was too much: whether another one brings more answers a further stage would tell")
+	}
 	return []Finding{f}
+}
+
+// overrun finds two steps of open loops that follow each other, of which the service kept up
+// with the first and fell behind with the second: the answers then grew, and still it is full.
+func overrun(r *Rule, at map[timeline.Span]*loadRound, steps []capacity.Step) (last, beyond int, ok bool) {
+	for i := range max(0, len(steps)-1) {
+		a, b := steps[i], steps[i+1]
+		open := at[a.Span].Log.Open && at[b.Span].Log.Open
+		if open && a.RPS >= capacity.KeptUp*a.Offered && b.RPS < capacity.KeptUp*b.Offered &&
+			b.Offered >= r.param("more")*a.Offered && float64(b.P99) >= r.param("p99")*float64(a.P99) {
+			return i, i + 1, true
+		}
+	}
+	return 0, 0, false
 }
 
 // steps are the loads of a round: one for a closed loop, and of an open one the

@@ -49,6 +49,14 @@ func TestLD01(t *testing.T) {
 	if len(f.Evidence) != 2 || *f.Evidence[0].Span != [2]int64{3e9, 5e9} || *f.Evidence[1].Span != [2]int64{7e9, 8e9} {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
+	free = 0
+	once := []int{500, 500, 4000}
+	behind := openLoop(once, func(s, i int) time.Duration {
+		due := time.Duration(s)*time.Second + time.Duration(i)*time.Second/time.Duration(once[s])
+		free = max(free, due) + 450*us
+		return free - due
+	})
+	expect(t, "one load that is too much", underLoad(behind), "LD01", Found, "the service is full at about 2,222 answers a second", "with a load of 4,000 it answered 2,222", "99th percentile went from 450 µs to 7")
 	calm := openLoop(rates, func(int, int) time.Duration { return 5 * ms })
 	expect(t, "calm", underLoad(calm), "LD01", Fine, "from a load of 500 to 4")
 	expect(t, "one rate", underLoad(openLoop([]int{500, 500, 500}, func(int, int) time.Duration { return ms })), "LD01", NotApplicable, "one load")

@@ -49,6 +49,7 @@ var (
 	blocked    = []string{"-phases", "bare:1s,block:2s"}
 	oneProc    = []string{"-phases", "bare:6s", "-interval", "200ms", "-env", "GOMAXPROCS=1"}
 	bare       = []string{"-phases", "bare:4s"}
+	staged     = []string{"-phases", "bare:6s"}
 	served     = []string{"-phases", "bare:1s,trace:2s"}
 	fifty      = []string{"-c", "20", "-rate", "50/s", "/"}
 	schedtrace = []string{"-phases", "bare:5s", "-env", "GODEBUG=schedtrace=100"}
@@ -78,7 +79,7 @@ var RuleLabs = []RuleLab{
 	{Rule: "BE03", Record: computed, Slow: []string{"-build", "-cover"}},
 	{Rule: "BE04", Record: computed}, {Rule: "BE05", Record: allocated, Slow: []string{"-env", "GODEBUG=memprofilerate=1"}},
 	{Rule: "BE08", Record: computed}, {Rule: "BE10", Record: counters, Slow: []string{"-env", "GODEBUG=clobberfree=1"}},
-	{Rule: "LD01", Record: bare, Load: strings.Fields("-c 8 -stages 0s:60,2s:60,0s:120,1s:120,0s:600,1s:600 /")},
+	{Rule: "LD01", Record: staged, Load: strings.Fields("-c 8 -stages 0s:60,2s:60,0s:400,2s:400,0s:800,2s:800 /")},
 	{Rule: "LD03", Record: bare, Load: strings.Fields("-c 1 -z 3s /"), Quiet: true},
 	{Rule: "LD04", Record: bare, Load: strings.Fields("-c 50 -z 2s /"), Quiet: true},
 	{Rule: "LD05", Record: bare, Load: strings.Fields("-c 4 -n 1000 /")},
