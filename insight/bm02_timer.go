@@ -46,6 +46,9 @@ func checkTimer(r *Rule, in *Input) []Finding {
 		}
 		return []Finding{r.answer(TooLittle, "the source of the benchmarks is not here: loupe run -test PACKAGE -bench . keeps it")}
 	}
+	if all = thoseThatRan(in, all); len(all) == 0 {
+		return []Finding{r.answer(Fine, "none of the benchmarks that ran has a loop in the sources")}
+	}
 	var found []Finding
 	if f, ok := timedInLoop(r, in, all); ok {
 		found = append(found, f)
@@ -57,6 +60,21 @@ func checkTimer(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "none of %s in the sources stops its timer in the loop", unit.Plural(int64(len(all)), "benchmark"))}
 	}
 	return found
+}
+
+// thoseThatRan leaves out the benchmarks that have a name and no result, where there are
+// results: what they do was not measured. A function literal may be a part of any.
+func thoseThatRan(in *Input, all []bench) []bench {
+	results, err := facts.BenchmarksIn(in.Facts)
+	if err != nil {
+		return all
+	}
+	ran := map[string]bool{}
+	for _, b := range results {
+		name, _, _ := strings.Cut(b.Name, "/")
+		ran["Benchmark"+strings.TrimPrefix(name, "Benchmark")] = true
+	}
+	return slices.DeleteFunc(all, func(b bench) bool { return strings.HasPrefix(b.name, "Benchmark") && !ran[b.name] })
 }
 
 // benchesIn are the benchmarks with a loop in the sources that the recording keeps.

@@ -63,6 +63,7 @@ func TestBM02(t *testing.T) {
 	if len(f.Evidence) != 2 || f.Evidence[1].Line != 9 || f.Evidence[0].Source != "b.StopTimer()" {
 		t.Errorf("evidence %+v", f.Evidence)
 	}
+	expect(t, "another benchmark", tested(strings.Replace(stops, "BenchmarkEncode", "BenchmarkDecode", 1), fmt.Sprintf(at, 7, 10, "testing.(*B).StopTimer", "shop.encode", 60, 40)), "BM02", Fine, "that ran")
 	severity(t, "at little cost", expect(t, "at little cost", tested(stops, fmt.Sprintf(at, 7, 10, "testing.(*B).StopTimer", "shop.encode", 3, 97)), "BM02", Found), Info)
 
 	const before = `func BenchmarkEncode(b *testing.B) {

@@ -160,6 +160,26 @@ func middling(a, b int) int {
 	return x*y + a - b
 }
 
+// cp11 counts bits in a build for the oldest processors, which have no instruction for that; the
+// other form computes something else.
+func cp11() {
+	words := make([]uint64, 4096)
+	for i := range words {
+		words[i] = count(i)
+	}
+	spend(func() {
+		for range 100 {
+			for _, w := range words {
+				if fixed {
+					counted += int(w >> 60)
+				} else {
+					counted += bits.OnesCount64(w)
+				}
+			}
+		}
+	})
+}
+
 // cp12 asks for the time at each step; the other form once for all of them.
 func cp12() {
 	var at time.Time

@@ -204,9 +204,12 @@ func wt09() {
 }
 
 // sc06 has small pieces of work for each P, beside programs that take the CPUs: the threads
-// that are to run them come late.
+// that are to run them come late. The other form has one P, which cannot be idle meanwhile.
 func sc06() {
-	defer neighbours(4 * runtime.NumCPU())()
+	if fixed {
+		runtime.GOMAXPROCS(1)
+	}
+	defer busy(4 * runtime.NumCPU())()
 	pieces, done := make(chan int), make(chan uint64)
 	for range 8 {
 		go func() {
@@ -226,12 +229,35 @@ func sc06() {
 	close(pieces)
 }
 
+// fa02 adds up in two goroutines without a lock; the other form has one. It is built with -race.
+func fa02() {
+	var lock sync.Mutex
+	sum := 0
+	together(2, func(int) {
+		for range 1000 {
+			if fixed {
+				lock.Lock()
+			}
+			sum++
+			if fixed {
+				lock.Unlock()
+			}
+		}
+	})
+	sink = sum
+}
+
 // neighbours starts programs that take a CPU each, and returns what ends them. The other
 // form has none.
 func neighbours(n int) (end func()) {
 	if fixed {
 		n = 0
 	}
+	return busy(n)
+}
+
+// busy is neighbours in both forms.
+func busy(n int) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all []*exec.Cmd
 	for range n {

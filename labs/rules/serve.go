@@ -30,11 +30,12 @@ func ld01() {
 	})
 }
 
-// ld03 answers at once, but for half a second now and then.
+// ld03 answers within milliseconds, but for half a second now and then.
 func ld03() {
 	var n atomic.Int64
 	listen(func(w http.ResponseWriter, _ *http.Request) {
-		if n.Add(1)%2000 == 1500 && !fixed {
+		time.Sleep(2 * time.Millisecond)
+		if n.Add(1)%1000 == 500 && !fixed {
 			time.Sleep(500 * time.Millisecond)
 		}
 	})
