@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func add(a, b int) int { return a + b }
@@ -47,19 +48,19 @@ func BenchmarkFixedBM02(b *testing.B) {
 	}
 }
 
-var long bool
+var late bool
 
-// Each other run does twenty times the work: which it is depends on what ran before.
+// Each other run waits twenty times as long: which it is depends on what ran before.
 func BenchmarkSlowBM03(b *testing.B) {
 	if b.N == 1 { // a run begins with one turn
-		long = !long
+		late = !late
 	}
-	turns := 1000
-	if long {
-		turns *= 20
+	wait := time.Millisecond
+	if late {
+		wait *= 20
 	}
 	for i := 0; i < b.N; i++ {
-		work(turns)
+		time.Sleep(wait)
 	}
 }
 
