@@ -18,8 +18,7 @@ type fires struct {
 	shown []string
 	slow  map[string]bool
 	// fixed and healthy count those that are to be clean: warnings, and notes.
-	fixed, healthy       tally
-	fixedForms, programs int
+	fixed, healthy tally
 }
 
 // tally counts programs by the gravest of what a rule found in them.
