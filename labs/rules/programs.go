@@ -63,7 +63,6 @@ var programs = map[string]func(){
 	"LK04": lk04,
 	"LK07": lk07,
 	"LK08": lk08,
-	"SC01": sc01,
 	"SC04": sc04,
 	"SC06": sc06,
 	"SC07": sc07,

@@ -11,18 +11,6 @@ import (
 	"time"
 )
 
-// sc01 computes four parts one after the other; the other form has a goroutine for each P.
-func sc01() {
-	if !fixed {
-		last(func() { counted += int(count(4_000_000)) })
-		return
-	}
-	var all atomic.Int64
-	together(runtime.GOMAXPROCS(0), func(int) {
-		last(func() { all.Add(int64(count(1_000_000))) })
-	})
-}
-
 // sc04 starts a goroutine for each of thousands of parts; the other form a worker for each P.
 func sc04() {
 	n := 3_000
@@ -204,12 +192,9 @@ func wt09() {
 }
 
 // sc06 has small pieces of work for each P, beside programs that take the CPUs: the threads
-// that are to run them come late. The other form has one P, which cannot be idle meanwhile.
+// that are to run them come late.
 func sc06() {
-	if fixed {
-		runtime.GOMAXPROCS(1)
-	}
-	defer busy(4 * runtime.NumCPU())()
+	defer neighbours(4 * runtime.NumCPU())()
 	pieces, done := make(chan int), make(chan uint64)
 	for range 8 {
 		go func() {
@@ -253,11 +238,6 @@ func neighbours(n int) (end func()) {
 	if fixed {
 		n = 0
 	}
-	return busy(n)
-}
-
-// busy is neighbours in both forms.
-func busy(n int) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all []*exec.Cmd
 	for range n {
