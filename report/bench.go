@@ -22,6 +22,11 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		{"benchmark", "benchmark"}, {"unit", "unit"}, {"before", sides[0]}, {"after", sides[1]}, {"ratio", "change"},
 		{"interval", "interval"}, {"rounds", "rounds"}, {"verdict", "verdict"},
 	}}
+	floored := slices.ContainsFunc(figures, func(f compare.Figure) bool { return f.Floor != nil })
+	if floored {
+		s.Columns = slices.Insert(s.Columns, 6, Column{"floor", "noise floor"})
+		s.Notes = append(s.Notes, "The noise floor is what two builds of the same base differ by. A change has to be beyond its farther end.")
+	}
 	last := ""
 	for _, f := range figures {
 		name := strings.TrimPrefix(f.Name, "Benchmark")
@@ -34,16 +39,22 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		switch {
 		case f.Exact:
 			verdict += ", exactly"
+		case f.WithinFloor:
+			verdict += ", within the noise floor"
 		case f.Verdict == compare.Undecided && (f.Low > 1 || f.High < 1):
 			verdict += " among so many rows"
 		case f.Verdict == compare.Undecided && f.Needs > 0 && f.Needs <= manyRounds:
 			verdict += fmt.Sprintf(", needs about %d more", f.Needs)
 		}
 		ratio := float64(f.Ratio)
-		s.Rows = append(s.Rows, []any{
+		row := []any{
 			name, f.Unit, measuredIn{f.Before, f.Unit}, measuredIn{f.After, f.Unit}, sample{ratio, unit.Change(ratio)},
 			figureInterval(&f), f.N, verdict,
-		})
+		}
+		if floored {
+			row = slices.Insert(row, 6, any(floorWords(f.Floor)))
+		}
+		s.Rows = append(s.Rows, row)
 	}
 	if slices.ContainsFunc(figures, againstMedians) {
 		s.Notes = append(s.Notes, "A change is estimated from rounds against rounds, and not from the medians in before and after, which may point another way.")
@@ -65,6 +76,14 @@ const manyRounds = 1000
 // figureInterval is that of a change as text: "-4.1% … -2.0%".
 func figureInterval(f *compare.Figure) string {
 	if f.Exact || f.Verdict == compare.NoVerdict || !f.Low.Known() || !f.High.Known() {
+		return ""
+	}
+	return unit.Change(float64(f.Low)) + " … " + unit.Change(float64(f.High))
+}
+
+// floorWords is the interval of a noise floor.
+func floorWords(f *compare.Floor) string {
+	if f == nil || !f.Low.Known() {
 		return ""
 	}
 	return unit.Change(float64(f.Low)) + " … " + unit.Change(float64(f.High))
@@ -174,6 +193,10 @@ type MeasuredFigure struct {
 	Exact      bool    `json:"exact"`
 	// Needs is about how many more rounds would decide, 0 where nobody knows.
 	Needs int `json:"needs,omitempty"`
+	// Floor is what two builds of the first side differ by; WithinFloor tells that the change
+	// has no verdict because of it.
+	Floor       *compare.Floor `json:"floor,omitempty"`
+	WithinFloor bool           `json:"within_floor,omitempty"`
 }
 
 // MeasuredCase is a benchmark or a command with all of its rounds.
@@ -195,6 +218,7 @@ func MeasuredFigures(figures []compare.Figure, against string) (out []MeasuredFi
 			Package: f.Package, Name: f.Name, Unit: f.Unit, Against: against, Before: f.Before, After: f.After,
 			Ratio: f.Ratio, Low: f.Low, High: f.High, P: f.P, Confidence: f.Confidence,
 			Method: string(f.Method), Rounds: f.N, Verdict: string(f.Verdict), Exact: f.Exact, Needs: f.Needs,
+			Floor: f.Floor, WithinFloor: f.WithinFloor,
 		}
 		out = append(out, one)
 	}

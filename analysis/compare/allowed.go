@@ -132,7 +132,7 @@ func (h Held) divided() []Figure {
 		m.Better[unit] = Lower
 	}
 	for _, b := range h.Blocks {
-		both := Block{map[string]float64{}, map[string]float64{}}
+		both := Block{Before: map[string]float64{}, After: map[string]float64{}}
 		for unit, old := range b.Before {
 			new, ok := b.After[unit]
 			if !ok {

@@ -19,7 +19,7 @@ func Benchmarks(t *benchmark.Table) [][]*Change {
 				continue
 			}
 			base := row.Cells[0]
-			one := judgeUnit(t.Unit, stats.Side{Values: base.Runs, Blocks: base.Blocks}, stats.Side{Values: c.Runs, Blocks: c.Blocks}, better, Confidence)
+			one := judgeUnit(t.Unit, stats.Side{Values: base.Runs, Blocks: base.Blocks}, stats.Side{Values: c.Runs, Blocks: c.Blocks}, better, Confidence, nil)
 			out[i][k] = &one
 		}
 	}

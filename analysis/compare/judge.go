@@ -53,6 +53,9 @@ type Change struct {
 	// Exact tells that every round of a side had the same count: the verdict is no
 	// estimate.
 	Exact bool `json:"exact,omitempty"`
+	// WithinFloor tells that it is undecided because two builds of the base differ by as
+	// much.
+	WithinFloor bool `json:"within_floor,omitempty"`
 }
 
 // Judge compares the values of two sides; all kinds of comparisons are judged by it. The
@@ -63,6 +66,11 @@ func Judge(old, new stats.Side, better Better) Change {
 
 // judgeAt is Judge with the confidence that one of several looks has.
 func judgeAt(old, new stats.Side, better Better, confidence float64) Change {
+	return judgeBeyond(old, new, better, confidence, nil)
+}
+
+// judgeBeyond is judgeAt where a noise floor was measured; nil has none.
+func judgeBeyond(old, new stats.Side, better Better, confidence float64, floor *Floor) Change {
 	c := Change{Ratio: gc.Unknown(), Low: gc.Unknown(), High: gc.Unknown(), P: 1}
 	r := stats.Compare(old, new, confidence)
 	if r.N == 0 {
@@ -85,7 +93,8 @@ func judgeAt(old, new stats.Side, better Better, confidence float64) Change {
 		c.Verdict = Undecided // it came on neither side
 		return c
 	}
-	switch r.Decide(ROPE) {
+	low, high := floor.bounds()
+	switch r.DecideBeyond(ROPE, low, high) {
 	case stats.Larger:
 		c.Verdict = better.direction(true)
 	case stats.Smaller:
@@ -94,6 +103,9 @@ func judgeAt(old, new stats.Side, better Better, confidence float64) Change {
 		c.Verdict = Same
 	case stats.Undecided:
 		c.Verdict, c.Needs = Undecided, max(0, r.Needs(ROPE))
+		if floor.holds(r) {
+			c.WithinFloor, c.Needs = true, 0
+		}
 	}
 	c.agree(a, b)
 	return c

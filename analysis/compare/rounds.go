@@ -24,8 +24,9 @@ type Measured struct {
 	Better map[string]Better
 }
 
-// Block is one round of both sides: their figures by unit.
-type Block struct{ Before, After map[string]float64 }
+// Block is one round of both sides: their figures by unit. Again are those of a second build
+// of the base, nil where there was none.
+type Block struct{ Before, After, Again map[string]float64 }
 
 // The verdicts of benchmarks, beside [Same] and [Undecided]: Faster and Slower are of times,
 // Less and More of everything else.
@@ -45,6 +46,8 @@ type Figure struct {
 	Change
 	// Worse tells that the figure got worse: one that less is better of has grown.
 	Worse bool
+	// Floor is what two builds of the base differ by; nil where it was not measured.
+	Floor *Floor
 }
 
 // unitOf says what is known of a unit.
@@ -119,7 +122,7 @@ func (m Measured) Decided(together int) bool {
 func (m Measured) rows() (rows []Figure) {
 	for _, unit := range m.units() {
 		r := Figure{Package: m.Package, Name: m.Name, Unit: unit}
-		var before, after stats.Side
+		var before, after, again stats.Side
 		for i, b := range m.Blocks {
 			x, first := b.Before[unit]
 			y, second := b.After[unit]
@@ -128,11 +131,15 @@ func (m Measured) rows() (rows []Figure) {
 			}
 			before.Values, before.Blocks = append(before.Values, x), append(before.Blocks, i)
 			after.Values, after.Blocks = append(after.Values, y), append(after.Blocks, i)
+			if z, ok := b.Again[unit]; ok {
+				again.Values, again.Blocks = append(again.Values, z), append(again.Blocks, i)
+			}
 		}
 		if m.Apart {
 			before.Blocks, after.Blocks = nil, nil
 		}
 		r.Before, r.After, r.N = stats.Median(before.Values), stats.Median(after.Values), len(before.Values)
+		r.Floor = floorOf(before, again, m.Looks.Confidence())
 		r.judge(before, after, m.better(unit), m.Looks.Confidence())
 		rows = append(rows, r)
 	}
@@ -149,7 +156,7 @@ func (m Measured) better(unit string) Better {
 
 // judge gives a row its verdict, as if it were the only one.
 func (r *Figure) judge(before, after stats.Side, better Better, confidence float64) {
-	r.Change = judgeUnit(r.Unit, before, after, better, confidence)
+	r.Change = judgeUnit(r.Unit, before, after, better, confidence, r.Floor)
 	if explains(r.Unit) {
 		r.Verdict, r.Needs, r.Exact = NoVerdict, 0, false
 	}
@@ -157,8 +164,8 @@ func (r *Figure) judge(before, after stats.Side, better Better, confidence float
 
 // judgeUnit judges a figure of a unit of Go's benchmark format. Counts that do not vary are
 // known exactly.
-func judgeUnit(unit string, old, new stats.Side, better Better, confidence float64) Change {
-	c := judgeAt(old, new, better, confidence)
+func judgeUnit(unit string, old, new stats.Side, better Better, confidence float64, floor *Floor) Change {
+	c := judgeBeyond(old, new, better, confidence, floor)
 	if !describeUnit(unit).count || c.Verdict == NoVerdict {
 		return c
 	}
@@ -171,6 +178,9 @@ func judgeUnit(unit string, old, new stats.Side, better Better, confidence float
 		}
 		if a != 0 {
 			c.Ratio = gc.Figure(b / a)
+		}
+		if a != b && floor.differsBy(b-a) {
+			c.Exact, c.Verdict, c.WithinFloor = false, Undecided, true
 		}
 	case c.Verdict == Undecided && c.P >= 1-confidence && mostly(old.Values, new.Values):
 		c.Verdict, c.Needs = Same, 0

@@ -10,7 +10,7 @@ import (
 // roundsOf are rounds of one unit, of the same number on both sides.
 func roundsOf(unit string, before, after []float64) (out []Block) {
 	for i := range before {
-		out = append(out, Block{map[string]float64{unit: before[i]}, map[string]float64{unit: after[i]}})
+		out = append(out, Block{Before: map[string]float64{unit: before[i]}, After: map[string]float64{unit: after[i]}})
 	}
 	return out
 }
@@ -132,7 +132,8 @@ func TestBeyond(t *testing.T) {
 // and a unit of one side alone has none.
 func TestUnits(t *testing.T) {
 	m := Measured{Blocks: []Block{{
-		map[string]float64{"x": 1, "B/op": 1, "ns/op": 1, "a": 1, "cpu-ns/op": 1, "old": 1}, map[string]float64{"x": 1, "B/op": 1, "ns/op": 1, "a": 1, "cpu-ns/op": 1, "new": 1},
+		Before: map[string]float64{"x": 1, "B/op": 1, "ns/op": 1, "a": 1, "cpu-ns/op": 1, "old": 1},
+		After:  map[string]float64{"x": 1, "B/op": 1, "ns/op": 1, "a": 1, "cpu-ns/op": 1, "new": 1},
 	}}}
 	if got := fmt.Sprint(m.units()); got != "[ns/op cpu-ns/op B/op a x]" {
 		t.Error(got)

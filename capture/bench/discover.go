@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,22 @@ func (r *Runner) Discover(ctx context.Context, sides [][]*Package) (cases []*Cas
 		}
 	}
 	return cases, lost, failed
+}
+
+// Again gives each case one more side, the last: what its first one runs, in another build of the
+// same packages. It errs where a package of a case is missing among them.
+func (r *Runner) Again(cases []*Case, packages []*Package) error {
+	for _, c := range cases {
+		first := c.Sides[0].at
+		at := slices.IndexFunc(packages, func(p *Package) bool { return p.Key == first.pkg.Key })
+		if at < 0 {
+			return fmt.Errorf("package %s was not built a second time", first.pkg.name())
+		}
+		again := *first
+		again.pkg = packages[at]
+		c.Sides = append(c.Sides, Side{run: r.once(again.pkg, again.found, again.times), at: &again})
+	}
+	return nil
 }
 
 func hasPackage(all []*Package, key string) bool {

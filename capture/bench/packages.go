@@ -33,6 +33,9 @@ func (t Tree) in() string {
 type BuildOptions struct {
 	Patterns []string
 	Flags    []string // of go build
+	// Layout, if it is not 0, draws another order of the functions in the binaries: what the
+	// linker may do to programs whose code is the same.
+	Layout uint32
 	// Temp is a private directory.
 	Temp     string
 	Progress func(format string, args ...any)
@@ -110,10 +113,19 @@ func buildOne(ctx context.Context, t Tree, opt BuildOptions, p collect.TestPacka
 	if target == "" {
 		target = p.ImportPath
 	}
-	prog, err := collect.Build(ctx, collect.BuildOptions{
+	build := collect.BuildOptions{
 		Target: target, Test: true, Flags: opt.Flags, Dir: t.Dir, Temp: temp, Std: overlay,
 		Progress: func(format string, args ...any) {},
-	})
+	}
+	if opt.Layout != 0 {
+		build.LinkFlag = fmt.Sprintf("-randlayout=%d", opt.Layout)
+	}
+	prog, err := collect.Build(ctx, build)
+	if err != nil && ctx.Err() == nil && build.LinkFlag != "" {
+		opt.Progress("%s%s: the linker lays functions out in one order alone (it is older than Go 1.22)", p.ImportPath, t.in())
+		build.LinkFlag = ""
+		prog, err = collect.Build(ctx, build)
+	}
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), fmt.Sprintf("cannot build %s:\n", target))
 		return nil, fmt.Errorf("cannot build the tests of %s%s:\n%s", p.ImportPath, t.in(), text)

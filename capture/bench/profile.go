@@ -61,7 +61,8 @@ type ProfilePlan struct {
 	Profilers []Profiler
 	// Runs is how often each profiler is run on each side.
 	Runs int
-	// Dirs are where the recordings of the sides go: folders that do not exist or are empty.
+	// Dirs are where the recordings of the sides go: folders that do not exist or are empty. Sides
+	// behind those that have one are not profiled.
 	Dirs []string
 	// Temp is a private directory.
 	Temp string
@@ -94,8 +95,8 @@ func (r *Runner) Profile(ctx context.Context, c *Case, plan ProfilePlan) (out []
 			out = append(out, Profiled{Dir: plan.Dirs[i], Sourced: k.of.pkg.Build != "", Operations: k.operations})
 		}
 	}()
-	for i := range c.Sides {
-		k, err := begin(c, &c.Sides[i], plan, plan.Dirs[i])
+	for i, dir := range plan.Dirs {
+		k, err := begin(c, &c.Sides[i], plan, dir)
 		if k != nil {
 			keepers = append(keepers, k)
 		}

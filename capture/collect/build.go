@@ -37,6 +37,8 @@ type BuildOptions struct {
 	Dir string
 	// Temp is a private directory for the binary and the overlay.
 	Temp string
+	// LinkFlag is one more flag for the linker, "" for none.
+	LinkFlag string
 	// NoAgent builds the program as it is.
 	NoAgent bool
 	// Leaks builds it so that it can search for leaked goroutines
@@ -447,6 +449,9 @@ func buildOnce(ctx context.Context, opt BuildOptions, pkg *goPackage, goes toolc
 		args = []string{"test", "-c", "-vet=off", "-o", out}
 	}
 	flags := opt.Flags
+	if opt.LinkFlag != "" {
+		flags = addLinkFlag(flags, opt.LinkFlag)
+	}
 	if a.extra() {
 		overlay, added, err := writeOverlay(opt, pkg, a)
 		if err != nil {

@@ -21,7 +21,11 @@ func (d Decision) Different() bool { return d == Larger || d == Smaller }
 // as none: 0.01. A difference is there when p is below the error that was asked for, no
 // part of the interval lies on the other side of no change, and the estimate is beyond
 // the rope. Same is when the whole interval lies within the rope.
-func (c Comparison) Decide(rope float64) Decision {
+func (c Comparison) Decide(rope float64) Decision { return c.DecideBeyond(rope, 1-rope, 1+rope) }
+
+// DecideBeyond is Decide where the estimate of a difference has to lie outside of low and
+// high: of what was measured between sides that are known to be equal.
+func (c Comparison) DecideBeyond(rope, low, high float64) Decision {
 	known := !math.IsNaN(c.Estimate)
 	switch {
 	case c.N < Enough:
@@ -30,9 +34,9 @@ func (c Comparison) Decide(rope float64) Decision {
 		return Same
 	case c.P >= c.Alpha:
 		return Undecided
-	case known && c.Low >= 1 && c.Estimate > 1+rope, !known && c.Sign > 0:
+	case known && c.Low >= 1 && c.Estimate > high, !known && c.Sign > 0:
 		return Larger
-	case known && c.High <= 1 && c.Estimate < 1-rope, !known && c.Sign < 0:
+	case known && c.High <= 1 && c.Estimate < low, !known && c.Sign < 0:
 		return Smaller
 	}
 	return Undecided

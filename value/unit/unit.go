@@ -113,7 +113,8 @@ func Percent(share float64) string {
 
 // Change prints the ratio of a new value to an old one as a signed change in
 // percent: 1.93 is "+93%", 0.55 is "-45%". A ratio of 3 or more reads better
-// as a factor and is printed as "×3.2".
+// as a factor and is printed as "×3.2". What is left of the old value shows: 0.004 is
+// "-99.6%", and only nothing is "-100%".
 func Change(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio) || math.IsInf(ratio, 0):
@@ -125,6 +126,11 @@ func Change(ratio float64) string {
 	s := strconv.FormatFloat(p, 'f', 0, 64)
 	if math.Abs(p) < 9.95 {
 		s = strconv.FormatFloat(p, 'f', 1, 64)
+	}
+	for digits := 1; s == "-100" && ratio > 0 && digits < 10; digits++ {
+		if more := strconv.FormatFloat(p, 'f', digits, 64); strings.TrimRight(more, "0") != "-100." {
+			s = more
+		}
 	}
 	switch {
 	case s == "-0" || s == "-0.0" || s == "0.0":

@@ -27,6 +27,7 @@ var Command = &command.Command{
 		"loupe bench -vs main -budget 5m -fail 5% ./...          exits with 3 when anything got more than 5% worse",
 		"loupe bench -vs ../old -bench 'Parse/large' ./parser    against another folder",
 		"loupe bench -vs HEAD -profile cpu,allocs ./parser       and which lines made it so, by the profiles of both",
+		"loupe bench -vs main -floor -budget 5m ./parser         and is it more than two builds of main differ by?",
 		"loupe bench -bisect v1.2..HEAD BenchmarkParse ./parser  which revision changed it?",
 		"loupe bench -- ./tool -v in.txt                         a command: wall, CPU, peak memory",
 		"loupe bench -vs './old in.txt' -- ./new in.txt          two commands",
@@ -53,6 +54,11 @@ go on until all times and allocations are decided: they are looked at after 10, 
 160 rounds, unless -budget ends before. Verdicts are faster, slower, less, more, same (the whole
 interval of the change lies within 1%) and undecided; of the changes in a unit 5% are false alarms.
 Bytes and allocations that are equal in all rounds of a side are compared exactly.
+
+With -floor a second build of the other version takes turns with both, its functions in another
+order (of a command, the first one once more). What the two builds of the same code differ by is the
+noise floor: it has a column of its own, and a change that is not beyond it has no verdict. A change
+need then not be beyond 1%, but beyond the floor, and half a percent.
 
 With -profile each benchmark is run again when all is measured, by each profiler by itself, and
 kept in a recording, for loupe report, loupe pprof and loupe trace. With -vs a benchmark that has
@@ -83,6 +89,7 @@ something could not be built, or failed.`,
 		fs.StringVar(&f.budget, "budget", "", "end after the round that fits into this `time`\n(default 2m where rounds go on until all is decided)")
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
 		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
+		fs.BoolVar(&f.floor, "floor", false, "with -vs: measure the noise floor as well, by a second build of the other version;\na change within it has no verdict")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
 		fs.StringVar(&f.profile, "profile", "", "run each benchmark again with these profiles, a `list` of\ncpu, allocs, block, mutex, trace; with -vs tell the cause of a change")
 		fs.StringVar(&f.recording, "recording", "", "with -profile: keep the recordings below `dir`\n(default loupe-bench-TIME)")
@@ -108,7 +115,7 @@ type flags struct {
 	profile, recording, bisect, unit   string
 	profilers                          []bench.Profiler
 	count                              int
-	json, quiet                        bool
+	json, quiet, floor                 bool
 	commands                           commandFlags
 	limit, length, allowed             time.Duration // of -timeout, -benchtime and -budget
 	times                              int64
@@ -136,6 +143,9 @@ func (f *flags) run(e *command.Env, args []string) error {
 		if f.set.Given(name) {
 			return command.Usagef("-%s is for commands, which stand behind --", name)
 		}
+	}
+	if f.floor && (f.vs == "" || f.set.Given("bisect")) {
+		return command.Usagef("-floor is for two versions: it goes with -vs, or with two commands, and not with -bisect")
 	}
 	if f.set.Given("bisect") {
 		return f.runBisect(e, args)

@@ -58,6 +58,9 @@ func (f *flags) runCommands(e *command.Env, words []string) error {
 	if len(commands) < 2 && f.set.Given("fail") {
 		return command.Usagef("-fail does nothing with one command: there is nothing to compare it with")
 	}
+	if len(commands) < 2 && f.floor {
+		return command.Usagef("-floor does nothing with one command: there is nothing to compare it with")
+	}
 	file, err := f.createOutput()
 	if err != nil {
 		return err
@@ -74,6 +77,10 @@ func (f *flags) runCommands(e *command.Env, words []string) error {
 		}
 		herd := &collect.Herd{}
 		defer herd.Close()
+		if f.floor {
+			m.again = len(commands)
+			m.sides, commands = append(m.sides, againSide), append(commands, commands[0])
+		}
 		if m.cases, err = bench.Commands(herd, commands, opt); err != nil {
 			return err
 		}
@@ -137,7 +144,7 @@ func (m *measurement) lines() (lines []report.CommandLine) {
 	fastest := time.Duration(0)
 	for _, c := range m.cases {
 		params := strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(c.Name, "BenchmarkCommand"), "/"), "/", " ")
-		for side, s := range c.Sides {
+		for side, s := range c.Sides[:len(m.titles)] {
 			wall := figuresOf(s.Results, "ns/op")
 			if len(wall) == 0 {
 				continue

@@ -22,9 +22,15 @@ type measurement struct {
 	cases []*bench.Case
 	// sides are what the sides are called, short in files, and long in tables.
 	sides, titles []string
-	looks         stats.Looks
-	notes         []string
-	failed        error
+	// again is the number of the side that is a second build of the first, 0 without one.
+	again int
+	// base is the version of the first side; mine, where that is a binary, the package that it
+	// is of.
+	base   bench.Tree
+	mine   *bench.Package
+	looks  stats.Looks
+	notes  []string
+	failed error
 	// same tells that both sides are the same build.
 	same bool
 	// causes are what profiles say of the changes, recordings where they are.
@@ -33,6 +39,9 @@ type measurement struct {
 	// bisected is what a walk through revisions has found, of which this is the last step.
 	bisected *report.Bisected
 }
+
+// againSide is what the second build of the base is called in files.
+const againSide = "again"
 
 // several tells that sides are compared.
 func (m *measurement) several() bool { return len(m.titles) > 1 }
@@ -58,7 +67,7 @@ func (m *measurement) plan(e *command.Env) bench.Plan {
 	}
 	p.Look = func(round int) bool { due, _ := m.looks.Due(round); return due }
 	p.Decided = func(c *bench.Case) bool {
-		for side := 1; side < len(c.Sides); side++ {
+		for side := 1; side < len(m.titles); side++ {
 			if !m.measured(c, side).Decided(len(m.cases)) {
 				return false
 			}
@@ -133,14 +142,24 @@ func (m *measurement) head(w *bench.Writer) error {
 			err = errors.Join(err, w.Comment("side %s: %s", m.sides[i], title))
 		}
 	}
+	if m.again > 0 {
+		err = errors.Join(err, w.Comment("side %s: %s", againSide, m.againTitle()))
+	}
 	return err
 }
+
+// againTitle is what the second build of the base is called in tables.
+func (m *measurement) againTitle() string { return m.titles[0] + ", again" }
 
 // measured is a case with a side held against the first.
 func (m *measurement) measured(c *bench.Case, side int) compare.Measured {
 	out := compare.Measured{Package: c.Package, Name: c.Name, Looks: m.looks}
 	for i := range c.Rounds() {
-		out.Blocks = append(out.Blocks, compare.Block{Before: byUnit(c.Sides[0].Results[i]), After: byUnit(c.Sides[side].Results[i])})
+		b := compare.Block{Before: byUnit(c.Sides[0].Results[i]), After: byUnit(c.Sides[side].Results[i])}
+		if m.again > 0 {
+			b.Again = byUnit(c.Sides[m.again].Results[i])
+		}
+		out.Blocks = append(out.Blocks, b)
 	}
 	return out
 }

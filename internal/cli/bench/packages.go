@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,11 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 			return command.Nothingf("%s", f.noneFound(patterns, lost))
 		}
 		m.lost(lost)
+		if f.floor {
+			if err := m.buildAgain(e, r, patterns, temp); err != nil {
+				return err
+			}
+		}
 		if silent := silentOf(lost); silent != "" {
 			r.Progress("%s", silent)
 		}
@@ -161,12 +167,13 @@ func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp st
 	if f.vs == "" {
 		return [][]*bench.Package{mine}, nil
 	}
-	m.titles = []string{other.Name, "this tree"}
+	m.titles, m.base = []string{other.Name, "this tree"}, other
 	if other.Binary != "" {
 		if len(mine) != 1 {
 			return nil, command.Usagef("-vs %s is one test binary, and there are %d packages with benchmarks: name the one that it is of", f.vs, len(mine))
 		}
-		ready, err := bench.Ready(other.Binary, mine[0])
+		m.mine = mine[0]
+		ready, err := bench.Ready(other.Binary, m.mine)
 		if err != nil {
 			return nil, err
 		}
@@ -181,6 +188,44 @@ func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp st
 		m.notes = append(m.notes, "Both sides are the same build: only chance differs, and there is no verdict.")
 	}
 	return [][]*bench.Package{theirs, mine}, nil
+}
+
+// buildAgain gives each case a second build of the base, at another path and with its functions in
+// another order. A binary that somebody else has built is copied.
+func (m *measurement) buildAgain(e *command.Env, r *bench.Runner, patterns []string, temp string) error {
+	f, base := m.flags, m.base
+	packages, err := m.copied(temp)
+	if err == nil && base.Binary == "" {
+		r.Progress("building %s%s again", strings.Join(patterns, " "), of(base.Name))
+		packages, err = bench.Build(e.Ctx, base, bench.BuildOptions{
+			Patterns: patterns, Flags: record.SplitFlags(f.build), Temp: filepath.Join(temp, againSide), Layout: rand.Uint32() | 1, Progress: r.Progress,
+		})
+		if len(packages) > 0 && e.Ctx.Err() == nil {
+			err = nil // what cannot be built was told when it was built first
+		}
+	}
+	if err != nil {
+		return err
+	}
+	m.again, m.sides = len(m.titles), append(m.sides, againSide)
+	return r.Again(m.cases, packages)
+}
+
+// copied is a copy of the binary that is the base, if one is.
+func (m *measurement) copied(temp string) ([]*bench.Package, error) {
+	if m.base.Binary == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(m.base.Binary)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(temp, againSide+".test")
+	if err := os.WriteFile(path, text, 0o700); err != nil {
+		return nil, err
+	}
+	again, err := bench.Ready(path, m.mine)
+	return []*bench.Package{again}, err
 }
 
 func of(name string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"loupe/capture/bench"
@@ -28,6 +29,9 @@ func (m *measurement) conclude(e *command.Env, sheets ...*report.Sheet) error {
 	}
 	m.noise()
 	out := &report.Measured{Schema: report.MeasuredSchema, Sides: m.titles, Cases: m.casesJSON()}
+	if m.again > 0 {
+		out.Sides = append(slices.Clip(out.Sides), m.againTitle())
+	}
 	for side := 1; side < len(m.titles); side++ {
 		figures := m.figures(side)
 		for i := range figures {

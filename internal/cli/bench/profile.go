@@ -73,7 +73,7 @@ func (m *measurement) profileCase(e *command.Env, r *bench.Runner, c *bench.Case
 	if len(changes) > 0 {
 		plan.Runs = causeRuns
 	}
-	for i := range c.Sides {
+	for i := range m.titles {
 		plan.Dirs = append(plan.Dirs, m.folder(c, i, dir))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
