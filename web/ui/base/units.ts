@@ -81,12 +81,16 @@ export function percent(share: number): string {
   return Number.isFinite(share) ? digits(share * 100) + "%" : "n/a";
 }
 
-/** change prints the ratio of a new value to an old one: "+93%", "-45%", "×3.2". */
+/** change prints the ratio of a new value to an old one: "+93%", "-45%", "-99.6%", "×3.2". */
 export function change(ratio: number): string {
   if (!Number.isFinite(ratio)) return "n/a";
   if (ratio >= 3) return "×" + digits(ratio, 2);
   const p = (ratio - 1) * 100;
-  const s = fixed(p, Math.abs(p) < 9.95 ? 1 : 0);
+  let s = fixed(p, Math.abs(p) < 9.95 ? 1 : 0);
+  for (let places = 1; s === "-100" && ratio > 0 && places < 10; places++) {
+    const more = fixed(p, places);
+    if (more.replace(/0+$/, "") !== "-100.") s = more;
+  }
   if (s === "-0" || s === "-0.0" || s === "0.0") return "0%";
   return (p > 0 ? "+" : "") + s + "%";
 }
