@@ -65,7 +65,7 @@ func describeUnit(unit string) unitOf {
 		return unitOf{time: true, judged: true}
 	case "B/op", "allocs/op":
 		return unitOf{count: true, judged: true}
-	case "peak-rss-B":
+	case "peak-rss-B", "instr/op":
 		return unitOf{judged: true}
 	}
 	return unitOf{}
@@ -243,7 +243,7 @@ func (m Measured) units() (units []string) {
 			}
 		}
 	}
-	order := []string{"ns/op", "cpu-ns/op", "process-cpu-ns/op", "user-ns/op", "sys-ns/op", "B/op", "allocs/op", "gc-cycles/op", "peak-rss-B"}
+	order := []string{"ns/op", "cpu-ns/op", "process-cpu-ns/op", "user-ns/op", "sys-ns/op", "instr/op", "B/op", "allocs/op", "gc-cycles/op", "peak-rss-B"}
 	at := func(unit string) int {
 		if i := slices.Index(order, unit); i >= 0 {
 			return i

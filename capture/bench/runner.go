@@ -27,6 +27,7 @@ type Runner struct {
 	// Progress is told what happens.
 	Progress func(format string, args ...any)
 	herd     collect.Herd
+	valgrind string // counts instructions; "" where nobody asked
 }
 
 // Close ends what the benchmarks have left running.
@@ -47,6 +48,11 @@ type ran struct {
 
 // run runs a test binary with some flags.
 func (r *Runner) run(ctx context.Context, p *Package, flags ...string) (ran, error) {
+	return r.runUnder(ctx, nil, p, flags...)
+}
+
+// runUnder is run by a program and its flags, that of [Runner.CountInstructions].
+func (r *Runner) runUnder(ctx context.Context, by []string, p *Package, flags ...string) (ran, error) {
 	stdout, stderr := &collect.Tail{Most: ofOutput}, &collect.Tail{Most: ofOutput}
 	// As go test has it: a benchmark that calls os.Exit(0) has not ended well.
 	args := append([]string{"-test.paniconexit0", "-test.run=^$", "-test.timeout=" + r.Timeout.String()}, flags...)
@@ -54,9 +60,11 @@ func (r *Runner) run(ctx context.Context, p *Package, flags ...string) (ran, err
 	if limit > 0 {
 		limit += timeoutGrace
 	}
-	got, err := r.herd.Run(ctx, collect.Launch{
-		Path: p.Binary, Args: append(args, r.Flags...), Dir: p.Dir, Stdout: stdout, Stderr: stderr, Timeout: limit,
-	})
+	launch := collect.Launch{Path: p.Binary, Args: append(args, r.Flags...), Dir: p.Dir, Stdout: stdout, Stderr: stderr, Timeout: limit}
+	if len(by) > 0 {
+		launch.Path, launch.Args, launch.Env = by[0], slices.Concat(by[1:], []string{p.Binary}, launch.Args), steadyEnv()
+	}
+	got, err := r.herd.Run(ctx, launch)
 	out := ran{got, stdout.String(), stderr.String()}
 	if err != nil {
 		return out, err
@@ -240,6 +248,14 @@ func (r *Runner) once(p *Package, f found, times int64) func(context.Context) (R
 			cpu := float64(out.User+out.System) / float64(one.iterations)
 			at := slices.IndexFunc(one.values, func(v Value) bool { return v.Unit == "ns/op" }) + 1
 			one.values = slices.Insert(one.values, at, Value{ProcessCPU, cpu})
+		}
+		if r.valgrind != "" {
+			n, err := r.instructions(ctx, p, f)
+			if err != nil {
+				r.Progress("%s: no instructions in this round: %v", f.printed, err)
+			} else {
+				one.values = append(one.values, Value{Instructions, n})
+			}
 		}
 		return Result{Iterations: one.iterations, Values: one.values, Noise: noiseOf(out.Ran)}, nil
 	}

@@ -36,7 +36,7 @@ func (w *Writer) Comment(format string, args ...any) error {
 
 // ours are the units of the format that only loupe writes: less is better of all of them,
 // which readers of the format are told in front of the first result that has one.
-var ours = []string{CPU, ProcessCPU, Collections, UserTime, SystemTime, PeakRSS}
+var ours = []string{CPU, ProcessCPU, Collections, Instructions, UserTime, SystemTime, PeakRSS}
 
 // describe tells of the units of a result that were not told of.
 func (w *Writer) describe(b *strings.Builder, r *Result) {

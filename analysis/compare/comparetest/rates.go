@@ -84,7 +84,12 @@ func Found(s *Series, j Judge, n int, effect float64) (r Rate) {
 // numbers of rounds a side.
 func WriteWrong(w io.Writer, all []Series, rounds ...int) {
 	fmt.Fprint(w, "| called different, of equal sides |")
-	units := []string{"ns/op", "cpu-ns/op"}
+	var units []string
+	for _, s := range all {
+		if !slices.Contains(units, s.Unit) {
+			units = append(units, s.Unit)
+		}
+	}
 	for _, unit := range units {
 		for _, n := range rounds {
 			fmt.Fprintf(w, " %s, %d a side |", unit, n)

@@ -55,6 +55,10 @@ go on until all times and allocations are decided: they are looked at after 10, 
 interval of the change lies within 1%) and undecided; of the changes in a unit 5% are false alarms.
 Bytes and allocations that are equal in all rounds of a side are compared exactly.
 
+With -instructions each round counts those of an operation, too, by two more runs under valgrind, which
+take seconds. They tell of a change of 1% within five to ten rounds on a machine on which CPU time
+needs hundreds; what caches, the kernel, the garbage collector or waiting cost they do not tell.
+
 With -floor a second build of the other version takes turns with both, its functions in another
 order (of a command, the first one once more). What the two builds of the same code differ by is the
 noise floor: it has a column of its own, and a change that is not beyond it has no verdict. A change
@@ -90,6 +94,7 @@ something could not be built, or failed.`,
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
 		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
 		fs.BoolVar(&f.floor, "floor", false, "with -vs: measure the noise floor as well, by a second build of the other version;\na change within it has no verdict")
+		fs.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation as well, by valgrind")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
 		fs.StringVar(&f.profile, "profile", "", "run each benchmark again with these profiles, a `list` of\ncpu, allocs, block, mutex, trace; with -vs tell the cause of a change")
 		fs.StringVar(&f.recording, "recording", "", "with -profile: keep the recordings below `dir`\n(default loupe-bench-TIME)")
@@ -115,7 +120,7 @@ type flags struct {
 	profile, recording, bisect, unit   string
 	profilers                          []bench.Profiler
 	count                              int
-	json, quiet, floor                 bool
+	json, quiet, floor, instructions   bool
 	commands                           commandFlags
 	limit, length, allowed             time.Duration // of -timeout, -benchtime and -budget
 	times                              int64

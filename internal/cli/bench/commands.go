@@ -50,7 +50,7 @@ func (f *flags) runCommands(e *command.Env, words []string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"bench", "benchtime", "build", "profile", "recording", "bisect"} {
+	for _, name := range []string{"bench", "benchtime", "build", "profile", "recording", "bisect", "instructions"} {
 		if f.set.Given(name) {
 			return command.Usagef("-%s is for benchmarks of packages, not for commands", name)
 		}

@@ -38,14 +38,19 @@ func (f *flags) runPackages(e *command.Env, patterns []string) error {
 	}
 	return e.WithTemp(func(temp string) error {
 		m := &measurement{flags: f, titles: []string{""}, sides: []string{"before", "after"}}
-		sides, err := f.trees(e, m, patterns, temp)
-		if err != nil {
-			return err
-		}
 		r := &bench.Runner{
 			Bench: f.pattern, For: f.length, Times: f.times, Timeout: f.limit, Progress: e.Progress(f.quiet),
 		}
 		defer r.Close()
+		if f.instructions {
+			if err := r.CountInstructions(); err != nil {
+				return err
+			}
+		}
+		sides, err := f.trees(e, m, patterns, temp)
+		if err != nil {
+			return err
+		}
 		var lost []bench.Lost
 		m.cases, lost, err = r.Discover(e.Ctx, sides)
 		if e.Ctx.Err() != nil {

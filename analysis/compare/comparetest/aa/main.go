@@ -17,10 +17,10 @@ import (
 
 // options are the flags.
 type options struct {
-	record, only  string
-	rounds, pairs int
-	length, burn  time.Duration
-	quiet         bool
+	record, only        string
+	rounds, pairs       int
+	length, burn        time.Duration
+	quiet, instructions bool
 }
 
 func main() {
@@ -28,6 +28,7 @@ func main() {
 	flag.StringVar(&o.record, "record", "", "record series into this `file`")
 	flag.StringVar(&o.only, "only", "", "record those whose name has this `text` in it")
 	flag.IntVar(&o.rounds, "rounds", 600, "with -record: `number` of rounds of a benchmark; a quarter of it of what has several sides")
+	flag.BoolVar(&o.instructions, "instructions", false, "with -record: count the instructions of benchmarks, too, by valgrind")
 	flag.IntVar(&o.pairs, "pairs", 40, "`number` of rounds a side in which something is to be found")
 	flag.DurationVar(&o.length, "length", 20*time.Millisecond, "with -record: how `long` a benchmark runs in a round")
 	flag.DurationVar(&o.burn, "burn", 0, "be busy for so `long`, and end")

@@ -40,6 +40,8 @@ type recorder struct {
 	rounds int
 	length time.Duration
 	herd   collect.Herd
+	// instructions are counted, too.
+	instructions bool
 }
 
 func progress(format string, args ...any) {}
@@ -51,7 +53,7 @@ func record(ctx context.Context, o *options) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	r := &recorder{temp: temp, rounds: o.rounds, length: o.length}
+	r := &recorder{temp: temp, rounds: o.rounds, length: o.length, instructions: o.instructions}
 	defer r.herd.Close()
 	if !o.quiet {
 		defer disturb(ctx)()
@@ -101,20 +103,27 @@ func (r *recorder) benchmark(ctx context.Context, name, pkg, pattern string) ([]
 	}
 	run := &bench.Runner{Bench: p, For: r.length, Timeout: time.Minute, Progress: progress}
 	defer run.Close()
+	units := []string{"ns/op", "cpu-ns/op"}
+	if r.instructions {
+		if err := run.CountInstructions(); err != nil {
+			return nil, err
+		}
+		units = append(units, bench.Instructions)
+	}
 	cases, _, err := run.Discover(ctx, [][]*bench.Package{packages})
 	if err != nil || len(cases) != 1 {
 		return nil, errors.Join(err, fmt.Errorf("%d benchmarks match %s", len(cases), pattern))
 	}
 	err = bench.Measure(ctx, bench.Plan{Rounds: r.rounds, Progress: progress}, cases)
-	out := []comparetest.Series{{Name: name, Unit: "ns/op"}, {Name: name, Unit: "cpu-ns/op"}}
-	for i := range out {
-		s := &out[i]
-		s.Work, s.Rounds = []float64{1}, make([][]float64, 1)
+	var out []comparetest.Series
+	for _, unit := range units {
+		s := comparetest.Series{Name: name, Unit: unit, Work: []float64{1}, Rounds: make([][]float64, 1)}
 		for _, result := range cases[0].Sides[0].Results {
 			if v, ok := result.Value(s.Unit); ok {
 				s.Rounds[0] = append(s.Rounds[0], v)
 			}
 		}
+		out = append(out, s)
 	}
 	return out, errors.Join(err, cases[0].Failed)
 }
