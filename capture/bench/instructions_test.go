@@ -45,7 +45,7 @@ func TestInstructions(t *testing.T) {
 	f(10*time.Millisecond, report, 500)
 	f(time.Minute, report, 500)
 	f(0, report, 500) // it is not known how long one takes
-	f(time.Microsecond, `case $GODEBUG in *asyncpreemptoff=1) test $GOGC = off && `+report+`;; esac`, 500)
+	f(time.Microsecond, `case $GODEBUG in *asyncpreemptoff=1) test $GOGC$GOMAXPROCS = off1 && `+report+`;; esac`, 500)
 	f(time.Microsecond, `test -e "$0.again" || { touch "$0.again"; kill -SEGV $$; }`+"\n"+report, 500)
 	f(time.Microsecond, `case "$*" in *cachegrind*true*) printf '==12== I refs: 1,234,567\n' >&2;; esac`, -1) // whatever it did
 	f(time.Microsecond, `echo said nothing`, -1)

@@ -56,8 +56,8 @@ interval of the change lies within 1%) and undecided; of the changes in a unit 5
 Bytes and allocations that are equal in all rounds of a side are compared exactly.
 
 With -instructions each round counts those of an operation, too, by two more runs under valgrind, which
-take seconds. They tell of a change of 1% within five to ten rounds on a machine on which CPU time
-needs hundreds; what caches, the kernel, the garbage collector or waiting cost they do not tell.
+take seconds, with one P. Neighbours on the machine hardly change them; what caches, the kernel, the
+garbage collector or waiting cost they do not tell.
 
 With -floor a second build of the other version takes turns with both, its functions in another
 order (of a command, the first one once more). What the two builds of the same code differ by is the
