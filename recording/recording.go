@@ -84,12 +84,48 @@ type Manifest struct {
 	// Turns is how the programs that took turns were put in order; nil where none did,
 	// and where the order was fixed.
 	Turns *stats.Order `json:"turns,omitempty"`
+	// Looks are the numbers of rounds after which it was looked whether all is decided;
+	// nil where the number of rounds was fixed beforehand.
+	Looks []int `json:"looks,omitempty"`
+	// Made is what it takes to make the recording again; nil where that is not known.
+	Made *Made `json:"made,omitempty"`
 	// End is when the recording was closed.
 	End timeline.Time `json:"end_ns"`
 	// Complete is false when the writer did not come to its end: the
 	// recording was cut off or is still being written.
 	Complete bool `json:"complete"`
 }
+
+// Made is how a recording was made, so that it can be made again: the command line, where
+// it was typed, and what else the program was given.
+type Made struct {
+	// Flags are those of loupe run, as typed, Target and Args what followed them. Secrets
+	// are masked, as everywhere in a manifest.
+	Flags  []string `json:"flags,omitempty"`
+	Target string   `json:"target"`
+	Args   []string `json:"args,omitempty"`
+	// Dir is the folder in which it was typed.
+	Dir string `json:"dir"`
+	// Input is what standard input was.
+	Input Input `json:"input"`
+	// Masked tells that a word was secret, so that the line is not whole.
+	Masked bool `json:"masked,omitempty"`
+	// Commit is the commit of git that was checked out, "" where there was no repository.
+	// Edited tells that the files differed from it.
+	Commit string `json:"commit,omitempty"`
+	Edited bool   `json:"edited,omitempty"`
+}
+
+// Input says what a program had as its standard input.
+type Input string
+
+// The inputs. None is nothing, or a terminal, which a recorded program does not get. Neither
+// a File nor a Stream is kept.
+const (
+	NoInput     Input = "none"
+	FileInput   Input = "file"
+	StreamInput Input = "stream"
+)
 
 // Target says which program was recorded and how it was reached.
 type Target struct {
@@ -184,6 +220,9 @@ type Phase struct {
 	MaxRSS int64 `json:"max_rss,omitempty"`
 	// Error says why the phase has nothing or less than asked.
 	Error string `json:"error,omitempty"`
+	// Cut tells that the user ended a round before its time: it is not one of those that
+	// are compared.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Bare tells whether nothing but gctrace, schedtrace and metrics was on.

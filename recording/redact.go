@@ -19,7 +19,7 @@ func (r record) redacted() record {
 	switch {
 	case r.Header != nil:
 		h := *r.Header
-		h.Title, h.Target = secret.Text(h.Title), h.Target.redacted()
+		h.Title, h.Target, h.Made = secret.Text(h.Title), h.Target.redacted(), h.Made.redacted()
 		r.Header = &h
 	case r.Phase != nil:
 		p := *r.Phase
@@ -63,4 +63,16 @@ func (t Target) redacted() Target {
 		t.BuildSettings = settings
 	}
 	return t
+}
+
+// redacted returns m without what is secret in the command line, and says whether there was
+// something.
+func (m *Made) redacted() *Made {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	out.Flags, out.Target, out.Args = secret.Args(m.Flags), secret.Text(m.Target), secret.Args(m.Args)
+	out.Masked = m.Masked || out.Target != m.Target || !slices.Equal(out.Flags, m.Flags) || !slices.Equal(out.Args, m.Args)
+	return &out
 }

@@ -84,11 +84,12 @@ func Computed[T any](s *Session, key string, compute func(s *Session) (T, error)
 }
 
 // BarePhases returns the phases in which no profiler was on, in order of
-// time; those that failed are left out.
+// time; those that failed are left out, and so is a round that was cut, where there are whole
+// ones.
 func (s *Session) BarePhases() []recording.Phase {
 	var out []recording.Phase
 	for _, p := range s.rec.Phases {
-		if p.Bare() && p.Error == "" {
+		if p.Bare() && p.Error == "" && !(p.Cut && len(out) > 0) {
 			out = append(out, p)
 		}
 	}

@@ -180,7 +180,18 @@ func (t *Table) settle(i int) {
 			others = append(others, c)
 		}
 	}
-	undecided := slices.Concat(settle(keys, stats.Holm), settle(others, func(p []float64) []float64 { return stats.FalseDiscovery(p, 0) }))
+	all := func(p []float64) []float64 { // what they are worth at all looks
+		for i := range p {
+			if len(t.looks.At) > 0 {
+				p[i] = t.looks.Overall(p[i])
+			}
+		}
+		return p
+	}
+	undecided := slices.Concat(
+		settle(keys, func(p []float64) []float64 { return stats.Holm(all(p)) }),
+		settle(others, func(p []float64) []float64 { return stats.FalseDiscovery(all(p), 0) }),
+	)
 	var names []string
 	for r := range t.Rows {
 		if slices.Contains(undecided, &t.Rows[r].Changes[i]) {

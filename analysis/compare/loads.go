@@ -52,7 +52,7 @@ func Loads(sides []LoadSide, interleaved bool) *Table {
 	}
 	of := turns(sides, interleaved)
 	for _, m := range loadRows(open) {
-		if row, ok := m.row(all, all, of); ok {
+		if row, ok := m.row(all, all, of, Confidence); ok {
 			t.Rows = append(t.Rows, row)
 		}
 	}

@@ -80,6 +80,9 @@ type Table struct {
 	Rounds      []int    `json:"rounds"`
 	Interleaved bool     `json:"interleaved"`
 	Notes       []string `json:"notes"`
+
+	looks  stats.Looks // at which the rounds may have been ended; none where their number was fixed
+	closed bool        // more rounds would decide nothing
 }
 
 // Schema names the version of the JSON form of a Table.
@@ -116,6 +119,16 @@ func ofGC(f func(d *gc.Derived) float64) func(*facts.Round) float64 {
 	}
 }
 
+// ofWhole makes a value of all that a program did from its start to its end.
+func ofWhole(f func(c *facts.Counts) float64) func(*facts.Round) float64 {
+	return func(r *facts.Round) float64 {
+		if !r.Counts.Whole {
+			return unknown
+		}
+		return f(&r.Counts)
+	}
+}
+
 // none is a figure of collections that is zero when there were none.
 func none(d *gc.Derived, f gc.Figure) float64 {
 	if d.Collections == 0 {
@@ -133,6 +146,15 @@ func positive(v float64) float64 {
 
 // errorsRow is the row that is shown only when it is not zero.
 const errorsRow = "errors"
+
+// The rows of waits for locks.
+const (
+	lockWait           = "lock_wait"
+	lockWaitPerRequest = "lock_wait_per_request"
+)
+
+// silent are the rows that are not shown where all of their values are zero.
+var silent = map[string]bool{errorsRow: true, failingRow: true, lockWait: true, lockWaitPerRequest: true}
 
 // metricRows is the table of rows, in the order in which they are shown: the
 // ones that a comparison by hand begins with, and what it leaves out.
@@ -181,6 +203,11 @@ var metricRows = []metric{
 		return positive(float64(r.CPU))
 	}},
 	{"bytes_per_request", "Allocated/request", Bytes, Lower, false, ofLoad(func(r *facts.Round) float64 { return r.AllocRate / r.Load.RPS })},
+	{"objects_per_request", "Objects/request", Number, Lower, false, ofLoad(func(r *facts.Round) float64 { return r.Counts.Objects / r.Load.RPS })},
+	{"allocated", "Allocated", Bytes, Lower, false, ofWhole(func(c *facts.Counts) float64 { return c.Bytes })},
+	{"objects", "Allocated objects", Count, Lower, false, ofWhole(func(c *facts.Counts) float64 { return c.Objects })},
+	{lockWaitPerRequest, "Waits for locks/request", Nanoseconds, Lower, false, ofLoad(func(r *facts.Round) float64 { return r.Counts.LockWait / r.Load.RPS })},
+	{lockWait, "Waits for locks", Nanoseconds, Lower, false, ofWhole(func(c *facts.Counts) float64 { return c.LockWait })},
 	{"allocation_rate", "Allocated/sec", Bytes, Neither, false, func(r *facts.Round) float64 { return r.AllocRate }},
 	{"gc_percent", "Time in GC", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.GCPercent) / 100 })},
 	{"gc_cpu_percent", "GC share of the Ps", Share, Lower, false, ofGC(func(d *gc.Derived) float64 { return none(d, d.CPUPercent) / 100 })},
@@ -228,7 +255,7 @@ func requests(f *facts.Facts) float64 {
 // Compare lays the recordings side by side. Rows that no recording has are
 // left out, and so are the errors where there were none.
 func Compare(all ...*facts.Facts) *Table {
-	t := &Table{Schema: Schema, Interleaved: interleaved(all)}
+	t := &Table{Schema: Schema, Interleaved: interleaved(all), looks: looksOf(all)}
 	fewest := math.MaxInt
 	for _, f := range all {
 		t.Titles = append(t.Titles, f.Title)
@@ -238,7 +265,7 @@ func Compare(all ...*facts.Facts) *Table {
 	judged := dithered(all)
 	blocks := blocksOf(all, roundTimes)
 	for _, m := range metricRows {
-		if row, ok := m.row(all, judged, blocks); ok {
+		if row, ok := m.row(all, judged, blocks, t.confidence()); ok {
 			t.Rows = append(t.Rows, row)
 		}
 	}
@@ -246,6 +273,7 @@ func Compare(all ...*facts.Facts) *Table {
 	t.note(all, fewest)
 	t.noteTicks(all)
 	t.withhold(all)
+	t.noteNeeds(all)
 	return t
 }
 
@@ -267,7 +295,7 @@ func blocksOf(all []*facts.Facts, when func(f *facts.Facts) []time.Time) (of blo
 
 // row is that of a metric: the figures of the recordings, judged by those of the same
 // recordings as they are judged.
-func (m metric) row(all, judged []*facts.Facts, of blocks) (row Row, ok bool) {
+func (m metric) row(all, judged []*facts.Facts, of blocks, confidence float64) (row Row, ok bool) {
 	row = Row{ID: m.id, Name: m.name, Unit: m.unit, Better: m.better, Key: m.key}
 	cell := func(f *facts.Facts) (c Cell) {
 		var values []float64
@@ -280,11 +308,11 @@ func (m metric) row(all, judged []*facts.Facts, of blocks) (row Row, ok bool) {
 	for k, f := range all {
 		c, as := cell(f), cell(judged[k])
 		c.all, c.rounds = as.all, as.rounds
-		ok = ok || len(c.all) > 0 && (m.id != errorsRow && m.id != failingRow || slices.Max(c.Rounds) > 0)
+		ok = ok || len(c.all) > 0 && (!silent[m.id] || slices.Max(c.Rounds) > 0)
 		row.Cells = append(row.Cells, c)
 	}
 	for i, f := range all[1:] {
-		c := Judge(row.Cells[0].side(of[i][0]), row.Cells[i+1].side(of[i][1]), m.better)
+		c := judgeAt(row.Cells[0].side(of[i][0]), row.Cells[i+1].side(of[i][1]), m.better, confidence)
 		// Medians of ticks, as they are shown, may go another way than what is judged.
 		if old, new := row.Cells[0].Median, row.Cells[i+1].Median; (new-old)*(c.Ratio-1) < 0 {
 			c.agree(float64(old), float64(new))
@@ -395,15 +423,28 @@ func failures(f *facts.Facts) (notes []string) {
 }
 
 // Regressed tells whether a key row of any recording got worse.
-func (t *Table) Regressed() bool {
+func (t *Table) Regressed() bool { return t.RegressedBy(0) }
+
+// RegressedBy tells whether a key row of any recording got worse by more than a share: proven,
+// and the estimate is beyond it.
+func (t *Table) RegressedBy(share float64) bool {
 	for _, r := range t.Rows {
 		for _, c := range r.Changes {
-			if r.Key && c.Verdict == Regressed {
+			if r.Key && c.WorseBy(r.Better, share) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// WorseBy tells whether a figure got worse by more than a share.
+func (c *Change) WorseBy(better Better, share float64) bool {
+	ratio := float64(c.Ratio)
+	if better == Higher {
+		ratio = 1 / ratio
+	}
+	return c.Verdict == Regressed && (!c.Ratio.Known() || ratio > 1+share)
 }
 
 // Row returns the row with an id.

@@ -45,6 +45,8 @@ type Round struct {
 	// AllocRate is how many bytes a second the program allocated, by
 	// runtime/metrics; NaN when unknown.
 	AllocRate float64
+	// Counts are what the runtime has counted of the work.
+	Counts Counts
 	// Collections is how many there were; NaN when unknown. It comes from
 	// gctrace, or without it from the metrics.
 	Collections float64
@@ -157,7 +159,7 @@ func partOfRound(s *session.Session, m *recording.Manifest, p recording.Phase, s
 	if part == p.Span {
 		return gatherRound(s, m, p)
 	}
-	r := &Round{Phase: p, Duration: part.Len(), AllocRate: math.NaN(), Collections: math.NaN()}
+	r := &Round{Phase: p, Duration: part.Len(), AllocRate: math.NaN(), Counts: uncounted(), Collections: math.NaN()}
 	r.Phase.Span = part
 	if l, _ := s.Load(p.Name); l != nil {
 		clock := s.OnAxis(l, p.Name).Clock
@@ -209,7 +211,7 @@ func used(s *session.Session, pid int, span timeline.Span) (cpu time.Duration, r
 }
 
 func gatherRound(s *session.Session, m *recording.Manifest, p recording.Phase) *Round {
-	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN(), Collections: math.NaN()}
+	r := &Round{Phase: p, Duration: p.Span.Len(), CPU: p.User + p.System, MaxRSS: p.MaxRSS, AllocRate: math.NaN(), Counts: uncounted(), Collections: math.NaN()}
 	if p.Run >= 0 && p.Run < len(m.Target.Runs) {
 		run := m.Target.Runs[p.Run]
 		if run.Exit != "" && !run.Stopped && run.Span.End <= p.Span.End+endSlack {
@@ -284,6 +286,7 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 	}
 	if set, err := s.Metrics(r.Phase.Run); err == nil {
 		r.AllocRate, r.Collections = allocRate(set, work), collections(set, work)
+		r.Counts = counted(set, work, r.Ended && r.Load == nil)
 		if n := set.Series("/sched/goroutines:goroutines").In(work).Values; len(n) > 0 {
 			r.Goroutines = int64(slices.Max(n))
 		}

@@ -386,21 +386,29 @@ var loupeCaptures struct {
 func loupeUntil(c loupeConn, length loupe_time.Duration, stop func()) {
 	once := new(loupe_sync.Once)
 	end := func() { once.Do(stop) }
+	forget := loupeWhenEnding(once, end)
+	c.wait(length)
+	end()
+	forget()
+}
+
+// loupeWhenEnding has the end of the program call end, until forget is called. key names it.
+func loupeWhenEnding(key *loupe_sync.Once, end func()) (forget func()) {
 	loupeCaptures.Lock()
+	defer loupeCaptures.Unlock()
 	if loupeCaptures.ends == nil {
 		loupeCaptures.ends = map[*loupe_sync.Once]func(){}
 	}
-	loupeCaptures.ends[once] = end
+	loupeCaptures.ends[key] = end
 	if !loupeCaptures.hooked {
 		loupeCaptures.hooked = true
 		loupeAtExit(loupeEndCaptures)
 	}
-	loupeCaptures.Unlock()
-	c.wait(length)
-	end()
-	loupeCaptures.Lock()
-	delete(loupeCaptures.ends, once)
-	loupeCaptures.Unlock()
+	return func() {
+		loupeCaptures.Lock()
+		delete(loupeCaptures.ends, key)
+		loupeCaptures.Unlock()
+	}
 }
 
 // loupeEndCaptures ends what is captured while the program ends.
@@ -435,7 +443,9 @@ func (a *loupeAnswer) Write(p []byte) (int, error) {
 
 // loupeSampleMetrics writes one JSON object a line: "t_ns", the wall clock in
 // ns, and every metric of a plain number. Histograms are written as count,
-// p50, p99 and max of the whole process so far, under the metric's name.
+// p50, p99 and max of the whole process so far, under the metric's name. The last one, which
+// has "/loupe/end:samples" too, is taken at the end of the program, where that can be seen:
+// what it counts is all that the program did.
 func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeConn) error {
 	if every < 10*loupe_time.Millisecond {
 		every = 10 * loupe_time.Millisecond
@@ -447,15 +457,24 @@ func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeCon
 		}
 	}
 	var line []byte
-	for next := loupe_time.Now(); ; {
+	var taking loupe_sync.Mutex
+	take := func(more string) error {
+		taking.Lock()
+		defer taking.Unlock()
 		loupe_metrics.Read(samples)
 		line = append(line[:0], `{"t_ns":`...)
 		line = loupe_strconv.AppendInt(line, loupe_time.Now().UnixNano(), 10)
 		for _, s := range samples {
 			line = loupeAppendSample(line, s)
 		}
-		line = append(line, "}\n"...)
-		if _, err := w.Write(line); err != nil {
+		line = append(append(line, more...), "}\n"...)
+		_, err := w.Write(line)
+		return err
+	}
+	last := func() { take(`,"/loupe/end:samples":1`) }
+	defer loupeWhenEnding(new(loupe_sync.Once), last)()
+	for next := loupe_time.Now(); ; {
+		if take("") != nil {
 			return nil // the asker is gone
 		}
 		if next = next.Add(every); loupe_time.Until(next) < 0 {

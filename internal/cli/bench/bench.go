@@ -195,12 +195,8 @@ func (f *flags) parse() (err error) {
 			return command.Usagef("-budget: want a time such as 2m, not %q", f.budget)
 		}
 	}
-	percent, perr := strconv.ParseFloat(strings.TrimSuffix(f.fail, "%"), 64)
-	if perr != nil || percent < 0 {
-		return command.Usagef("-fail: want a percentage such as 5%%, not %q", f.fail)
-	}
-	f.share = percent / 100
-	return nil
+	f.share, err = command.ParsePercent("fail", f.fail)
+	return err
 }
 
 // createOutput opens the file of -o. It is made shorter when there is something to write:

@@ -188,7 +188,7 @@ func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp st
 	if err != nil {
 		return nil, err
 	}
-	if rev, ok := f.revision(); ok && collect.Unchanged(e.Ctx, dir, rev) || sameBuilds(theirs, mine) {
+	if rev, ok := record.Revision(f.vs); ok && collect.Unchanged(e.Ctx, dir, rev) || sameBuilds(theirs, mine) {
 		m.same = true
 		m.notes = append(m.notes, "Both sides are the same build: only chance differs, and there is no verdict.")
 	}
@@ -255,18 +255,9 @@ func sameBuilds(a, b []*bench.Package) bool {
 	return slices.EqualFunc(a, b, func(p, q *bench.Package) bool { return p.Key == q.Key && p.Build != "" && p.Build == q.Build })
 }
 
-// revision is what -vs names in git, if it does.
-func (f *flags) revision() (rev string, ok bool) {
-	if rev, ok := strings.CutPrefix(f.vs, "@"); ok {
-		return rev, true
-	}
-	_, err := os.Stat(f.vs)
-	return f.vs, err != nil
-}
-
 // other finds the version to compare with.
 func (f *flags) other(e *command.Env, dir, temp string) (bench.Tree, error) {
-	if rev, ok := f.revision(); ok {
+	if rev, ok := record.Revision(f.vs); ok {
 		there, _, err := collect.Checkout(e.Ctx, dir, ".", rev, filepath.Join(temp, "tree"))
 		if err != nil {
 			return bench.Tree{}, fmt.Errorf("-vs %s is no file and no folder, and as a revision: %w", f.vs, err)
@@ -287,25 +278,5 @@ func (f *flags) other(e *command.Env, dir, temp string) (bench.Tree, error) {
 	if err != nil {
 		return bench.Tree{}, err
 	}
-	return bench.Tree{Name: f.vs, Dir: counterpart(dir, there)}, nil
-}
-
-// counterpart is the folder in another copy of the module that is what dir is in this one.
-func counterpart(dir, there string) string {
-	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	if !exists(filepath.Join(there, "go.mod")) {
-		return there // the folder of the package itself
-	}
-	for root := dir; ; root = filepath.Dir(root) {
-		if exists(filepath.Join(root, "go.mod")) {
-			rel, err := filepath.Rel(root, dir)
-			if err == nil && exists(filepath.Join(there, rel)) {
-				return filepath.Join(there, rel)
-			}
-			return there
-		}
-		if root == filepath.Dir(root) {
-			return there
-		}
-	}
+	return bench.Tree{Name: f.vs, Dir: record.Counterpart(dir, there)}, nil
 }

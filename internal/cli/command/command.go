@@ -60,6 +60,8 @@ type FlagSet struct {
 	// in front of it.
 	Dashes bool
 	Before int
+	// Typed are the words in front of the first argument, as they were typed.
+	Typed []string
 }
 
 // Group declares flags that the help lists under a heading of their own.
@@ -172,6 +174,9 @@ func (c *Command) Parse(fs *FlagSet, args []string) (positional []string, err er
 			return nil, Usage(fs.explained(err))
 		}
 		rest := fs.Args()
+		if len(positional) == 0 {
+			fs.Typed = args[:len(args)-len(rest)]
+		}
 		ended := len(args) > len(rest) && args[len(args)-len(rest)-1] == "--"
 		if ended {
 			fs.Dashes, fs.Before = true, len(positional)

@@ -99,8 +99,28 @@ func Write(e *command.Env, r *report.Recording, format string, whole bool) error
 	})
 }
 
+// Figures compares recordings that may still be written with the first, without a look at
+// what is wrong in them.
+func Figures(dirs []string) (*compare.Table, error) {
+	var all []*facts.Facts
+	for _, dir := range dirs {
+		rec, err := recording.OpenFile(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer rec.Close()
+		all = append(all, facts.Gather(session.New(rec)))
+	}
+	return compare.Compare(all...), nil
+}
+
 // Conclude prints what new recordings show, and what to type next.
 func Conclude(e *command.Env, dirs []string, asJSON, quiet bool) error {
+	return ConcludeBeyond(e, dirs, asJSON, quiet, 0)
+}
+
+// ConcludeBeyond is [Conclude] where a regression of no more than a share is none.
+func ConcludeBeyond(e *command.Env, dirs []string, asJSON, quiet bool, share float64) error {
 	e.HoldWhenLeaving()
 	all, closeAll, err := All(Recorded(dirs))
 	if err != nil {
@@ -119,7 +139,7 @@ func Conclude(e *command.Env, dirs []string, asJSON, quiet bool) error {
 		}
 	default:
 		c := SideBySide(all)
-		if c.Table.Regressed() {
+		if c.Table.RegressedBy(share) {
 			regressed = command.ErrFound
 		}
 		if asJSON {

@@ -1,20 +1,21 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"loupe/analysis/why"
 	"loupe/capture/collect"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/door"
 	"loupe/internal/cli/examine"
-	"loupe/recording"
-	"loupe/value/stats"
+	"loupe/value/unit"
 )
 
 // Run is loupe run.
@@ -26,7 +27,7 @@ var Run = &command.Command{
 		"loupe run ./cmd/server                                 ten seconds bare, then one profiler at a time",
 		"loupe run -load http://localhost:8080/ ./cmd/server    under load in every phase",
 		"loupe run -phases bare,cpu:10s,trace ./cmd/tool -v in.txt",
-		"loupe run -rounds 5 -vs @HEAD -load http://localhost:8080/ ./cmd/server",
+		"loupe run -vs HEAD -load http://localhost:8080/ ./cmd/server",
 		"                                                       is the working tree faster than the last commit?",
 		"loupe run -test ./parser -run TestBig                  a test",
 	},
@@ -50,48 +51,64 @@ kept in the recording; -output show prints it while it runs as well. Ctrl-C ends
 the recording and keeps everything; twice aborts. The exit code is 1 when the
 program or a phase failed.
 
-With -vs a second program takes turns with the first. Which of them comes first
-is drawn for each round, so that neither a drift of the machine nor what comes
-back every so often falls on one of them; -order-seed repeats the order of another
-recording. -vs takes whatever TARGET may be, or @REV for the same package at a
-revision in git. A verdict takes five rounds; from seven on, noise that both
-programs have in common falls out (docs/statistics.md). The exit code is 3 when
-requests per second, CPU time or wall time got worse, as of loupe compare.`,
+With -vs a second program takes turns with the first: the same target at a revision
+of git, in another copy of the module, a binary, or whatever TARGET may be. What is a
+file or a folder is taken for that; @REV is always a revision, which is unpacked aside.
+Which of the two comes first is drawn for each round, so that neither a drift of the
+machine nor what comes back every so often falls on one of them; -order-seed repeats
+the order of another recording. Rounds go on until the figures that decide are
+decided: they are looked at after 10, 20, 40, 80 and 160 rounds, unless -budget ends
+before. What is undecided then says about how many more pairs it needs. -rounds takes
+a fixed number; a verdict takes five, and from seven on, noise that both programs have
+in common falls out (docs/statistics.md). Ctrl-C ends the rounds, and those that are
+whole are compared. The exit code is 3 when requests per second, CPU time or wall time
+got worse by more than -fail.`,
 	StopAtFirst: true,
-	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		var f runFlags
-		f.declare(fs, true)
-		fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
-		fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
-		fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")
-		fs.StringVar(&f.output, "output", "keep", "what the program prints: `keep` it in the recording, show it while it\nruns as well, or discard its standard output")
-		fs.BoolVar(&f.noAgent, "no-agent", false, "build without the agent")
-		fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the packages of the module that allocate\nonce more to keep why they do; -diagnostics=false leaves it out")
-		fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process")
-		fs.StringVar(&f.vs, "vs", "", "take turns with this other `target`, or @REV")
-		fs.Uint64Var(&f.seed, "order-seed", 0, "draw the order of -vs from this `number`; 0 takes a new one")
-		fs.Needs([]string{"order-seed"}, "vs")
-		fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
-			if !strings.Contains(s, "=") {
-				return errors.New("want NAME=value")
-			}
-			f.env = append(f.env, s)
-			return nil
-		})
-		return f.run
-	},
+	Setup:       func(fs *command.FlagSet) func(*command.Env, []string) error { return declareRun(fs).run },
 }
 
+// runFlags are those of loupe run.
 type runFlags struct {
 	Flags
+	set           *command.FlagSet
 	test, noAgent bool
 	diagnostics   bool
 	build, stderr string
 	output        string
 	vs            string
 	rounds        int
+	budget, fail  string
 	seed          uint64
 	env           []string
+
+	allowed time.Duration // of -budget
+	share   float64       // of -fail
+}
+
+// declareRun declares the flags of loupe run.
+func declareRun(fs *command.FlagSet) *runFlags {
+	f := &runFlags{set: fs}
+	f.declare(fs, true)
+	fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
+	fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
+	fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")
+	fs.StringVar(&f.output, "output", "keep", "what the program prints: `keep` it in the recording, show it while it\nruns as well, or discard its standard output")
+	fs.BoolVar(&f.noAgent, "no-agent", false, "build without the agent")
+	fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the packages of the module that allocate\nonce more to keep why they do; -diagnostics=false leaves it out")
+	fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process; with -vs as many as it\ntakes, 160 at most, unless it is given")
+	fs.StringVar(&f.vs, "vs", "", "take turns with this other `version`: a revision, a folder, a binary, or a target")
+	fs.StringVar(&f.budget, "budget", "", "with -vs: end after the round that fits into this `time`\n(default 5m where rounds go on until all is decided)")
+	fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
+	fs.Uint64Var(&f.seed, "order-seed", 0, "draw the order of -vs from this `number`; 0 takes a new one")
+	fs.Needs([]string{"order-seed", "budget", "fail"}, "vs")
+	fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
+		if !strings.Contains(s, "=") {
+			return errors.New("want NAME=value")
+		}
+		f.env = append(f.env, s)
+		return nil
+	})
+	return f
 }
 
 func (f *runFlags) run(e *command.Env, args []string) error {
@@ -107,6 +124,12 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 	if f.rounds < 1 {
 		return command.Usagef("-rounds: want at least 1")
 	}
+	if f.vs == "" && f.set.Given("vs") {
+		return command.Usagef("-vs: a version is missing (is a variable empty?)")
+	}
+	if err := f.limits(); err != nil {
+		return err
+	}
 	plan, err := f.Plan()
 	if err != nil {
 		return err
@@ -117,7 +140,7 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 		}
 	}
 	return e.WithTemp(func(temp string) error {
-		targets, err := f.targets(e, args, plan, temp)
+		targets, err := f.targets(e, args, plan, f.sides(), temp)
 		if err != nil {
 			return err
 		}
@@ -139,8 +162,19 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 			}
 			return command.Unreachable(err)
 		}
-		return errors.Join(err, examine.Conclude(e, dirs, f.json, f.Quiet), failures(targets))
+		return errors.Join(err, examine.ConcludeBeyond(e, dirs, f.json, f.Quiet, f.share), failures(targets))
 	})
+}
+
+// limits reads -budget and -fail.
+func (f *runFlags) limits() (err error) {
+	if f.budget != "" {
+		if f.allowed, err = unit.ParseDuration(f.budget); err != nil || f.allowed <= 0 {
+			return command.Usagef("-budget: want a time such as 2m, not %q", f.budget)
+		}
+	}
+	f.share, err = command.ParsePercent("fail", f.fail)
+	return err
 }
 
 // failures says which of the programs and phases failed, after the report on them.
@@ -176,44 +210,61 @@ func (f *runFlags) outs() []string {
 	return []string{filepath.Join(base, "before"), filepath.Join(base, "after")}
 }
 
-// Turn is one of the programs that take turns.
-type Turn struct {
-	Program  *collect.Program
-	Name     string
-	role     string // before or after, of two that take turns
-	Dir, zip string
-	Options  collect.RecorderOptions
-	Plan     collect.Plan
-	Recorder *collect.Recorder
-	Load     func(*recording.Writer) collect.Load
+// sides are the versions of the target that are run: one, or what is before and what is after.
+// The empty name is the target itself.
+type sides struct {
+	names []string
+	// env is set for the last one alone.
+	env []string
+}
+
+// sides are those of the flags.
+func (f *runFlags) sides() sides {
+	if f.vs == "" {
+		return sides{names: []string{""}}
+	}
+	return sides{names: []string{f.vs, ""}}
 }
 
 // targets builds what is to be run.
-func (f *runFlags) targets(e *command.Env, args []string, plan collect.Plan, temp string) ([]*Turn, error) {
-	names := []string{args[0]}
-	if f.vs != "" {
-		names = []string{f.vs, args[0]}
-	}
+func (f *runFlags) targets(e *command.Env, args []string, plan collect.Plan, of sides, temp string) ([]*Turn, error) {
 	var out []*Turn
-	for i, name := range names {
+	var found []version
+	for i, name := range of.names {
 		sub := filepath.Join(temp, fmt.Sprint(i))
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return nil, err
 		}
-		t, err := f.target(e, name, args, plan.Has("goroutineleak"), sub)
+		dir, err := os.Getwd()
 		if err != nil {
 			return nil, err
 		}
-		if len(names) > 1 {
+		v, err := find(e.Ctx, dir, args[0], name, sub)
+		if err != nil {
+			return nil, err
+		}
+		t, err := f.target(e, v, args, plan.Has("goroutineleak"), sub)
+		if err != nil && name != "" {
+			return nil, fmt.Errorf("-vs %s: %w", name, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t.Name = f.title; t.Name == "" {
+			t.Name = TargetName(args[0])
+		}
+		if len(of.names) > 1 {
 			t.role = []string{"before", "after"}[i]
-			t.Name = t.role + " (" + name + ")"
+			t.Name = t.role + " (" + cmp.Or(name, args[0]) + ")"
 		}
-		out = append(out, t)
+		if i == len(of.names)-1 {
+			t.Options.Launch.Env = append(slices.Clip(t.Options.Launch.Env), of.env...)
+		}
+		t.Made = f.made(e, args, v)
+		out, found = append(out, t), append(found, v)
 	}
-	if rev, ok := strings.CutPrefix(f.vs, "@"); ok {
-		if dir, err := os.Getwd(); err == nil && collect.Unchanged(e.Ctx, dir, rev) {
-			out[0].Program.Target.Build = out[1].Program.Target.Build
-		}
+	if len(out) > 1 && found[0].revision != "" && found[1].revision == "" && collect.Unchanged(e.Ctx, found[1].dir, found[0].revision) {
+		out[0].Program.Target.Build = out[1].Program.Target.Build
 	}
 	for i, t := range out {
 		name := t.Name
@@ -225,31 +276,23 @@ func (f *runFlags) targets(e *command.Env, args []string, plan collect.Plan, tem
 	return out, nil
 }
 
-func (f *runFlags) target(e *command.Env, name string, args []string, leaks bool, temp string) (*Turn, error) {
+func (f *runFlags) target(e *command.Env, v version, args []string, leaks bool, temp string) (*Turn, error) {
 	opt, err := f.Options(e, temp)
 	if err != nil {
 		return nil, err
 	}
 	build := collect.BuildOptions{
-		Target: name, Test: f.test, Flags: SplitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Leaks: leaks,
+		Target: v.target, Dir: v.dir, Test: f.test, Flags: SplitFlags(f.build), Temp: temp, NoAgent: f.noAgent, Leaks: leaks,
 		Progress: opt.Progress,
-	}
-	if build.Dir, err = os.Getwd(); err != nil {
-		return nil, err
-	}
-	runDir := build.Dir
-	if rev, ok := strings.CutPrefix(name, "@"); ok {
-		tree := filepath.Join(temp, "tree")
-		if build.Dir, build.Target, err = collect.Checkout(e.Ctx, build.Dir, args[0], rev, tree); err != nil {
-			return nil, err
-		}
 	}
 	prog, err := collect.Build(e.Ctx, build)
 	if err != nil {
 		return nil, err
 	}
 	if !f.test {
-		prog.Dir = runDir
+		if prog.Dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
 	}
 	for _, note := range prog.Notes {
 		opt.Progress("%s", note)
@@ -272,22 +315,7 @@ func (f *runFlags) target(e *command.Env, name string, args []string, leaks bool
 	if f.diagnostics {
 		opt.Diagnose = Diagnosis()
 	}
-	t := &Turn{Program: prog, Name: f.title, Options: opt, Load: f.LoadInto}
-	if t.Name == "" {
-		t.Name = TargetName(args[0])
-	}
-	return t, nil
-}
-
-// close ends the recording. One whose program was never started holds nothing
-// and goes away.
-func (t *Turn) close() error {
-	err := t.Recorder.Close()
-	if len(t.Recorder.Writer().Manifest().Target.Runs) == 0 {
-		t.Recorder = nil
-		os.RemoveAll(t.Dir) // a mount point stays
-	}
-	return err
+	return &Turn{Program: prog, Options: opt, Load: f.LoadInto}, nil
 }
 
 // record creates the recordings and takes the turns.
@@ -298,70 +326,14 @@ func (f *runFlags) record(e *command.Env, targets []*Turn, plan collect.Plan) er
 			t.Options.Progress("what it prints goes into %s (-output show prints it here too)", t.Dir)
 		}
 	}
-	return TakeTurns(e, targets, Rounds{Number: f.rounds, Turns: f.vs != "", Seed: f.seed})
-}
-
-// Rounds says how many there are, and whether programs take turns in them.
-type Rounds struct {
-	Number int
-	// Turns numbers the rounds also of one program, or in one round.
-	Turns bool
-	// Seed is what the order within the rounds is drawn from; 0 draws a seed too.
-	Seed uint64
-}
-
-// TakeTurns records every target for a number of rounds, each in an order that is drawn.
-// The bare phases are what is compared; the other phases follow the last one,
-// in the same process. A recording that was begun is always closed.
-func TakeTurns(e *command.Env, targets []*Turn, rounds Rounds) (err error) {
-	defer e.Keeps()()
-	var drawn *stats.Order
-	if len(targets) > 1 {
-		order := command.DrawOrder(rounds.Seed)
-		drawn = &order
+	rounds := Rounds{Number: f.rounds, Turns: f.vs != "", Seed: f.seed, Budget: f.allowed}
+	if f.vs != "" && !f.set.Given("rounds") {
+		rounds.until(targets, func(dirs []string) (bool, error) {
+			t, err := examine.Figures(dirs)
+			return err == nil && t.Decided(), err
+		})
 	}
-	for _, t := range targets {
-		w, cerr := recording.Create(t.Dir, recording.Manifest{Title: t.Name, Tool: command.Version(), Host: collect.HostFacts(), Turns: drawn})
-		if cerr != nil {
-			return cerr
-		}
-		t.Plan.Load = t.Load(w)
-		t.Recorder, cerr = collect.NewRecorder(w, t.Program, t.Options)
-		if t.Recorder != nil {
-			defer func() { err = errors.Join(err, t.close()) }()
-			e.AtAbort(t.Recorder.Abort)
-		}
-		if cerr != nil {
-			return cerr
-		}
-	}
-	for round := range rounds.Number {
-		order := []int{0}
-		if drawn != nil {
-			order = drawn.Block(round, len(targets))
-		}
-		for at, i := range order {
-			t := targets[i]
-			plan := t.Plan
-			if rounds.Turns || rounds.Number > 1 {
-				plan.Round, plan.Order = round+1, round*len(targets)+at+1
-				t.Options.Progress("round %d of %d: %s", round+1, rounds.Number, t.Name)
-			}
-			if round+1 < rounds.Number {
-				plan.Phases = plan.Phases[:1]
-			}
-			if err := t.Recorder.Record(e.Ctx, plan); err != nil {
-				return err
-			}
-		}
-	}
-	// When no program runs any more, the compiler takes no time from one.
-	for _, t := range targets {
-		if err := t.Recorder.Diagnose(e.Ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return TakeTurns(e, targets, rounds)
 }
 
 // Diagnosis says how the compiler's reasons get into a recording.
