@@ -202,15 +202,12 @@ func uriOf(file string) string { return (&url.URL{Path: file}).String() }
 // fingerprint tells a finding from others, whatever line it has moved to.
 func fingerprint(f *insight.Finding) string {
 	parts := []string{f.Rule}
-	for _, e := range f.Evidence {
-		if e.Function != "" {
-			parts = append(parts, path.Base(strings.ReplaceAll(shortFile(e), "\\", "/")), e.Function)
-			break
-		}
+	if file, function := f.Place(); function != "" {
+		parts = append(parts, file, function)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(parts, "\x00"))))
 }
 
 // SameFinding tells whether two findings, of two versions of a program, are about the same: the
 // same rule, in the same function where it has one.
-func SameFinding(a, b *insight.Finding) bool { return fingerprint(a) == fingerprint(b) }
+func SameFinding(a, b *insight.Finding) bool { return a.Same(b) }

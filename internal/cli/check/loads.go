@@ -16,6 +16,7 @@ import (
 	"loupe/insight"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/examine"
+	"loupe/internal/cli/record"
 	"loupe/report"
 )
 
@@ -97,7 +98,7 @@ func (k *checker) record(l *loads, dir string, within time.Duration) (code int, 
 		words = append(words, "-load", l.url)
 	}
 	words = append(append(append(words, l.flags...), l.target), l.args...)
-	back, err := enter(k.cfg.dir)
+	back, err := record.Enter(k.cfg.dir)
 	if err != nil {
 		return 0, "", false, err
 	}
@@ -110,18 +111,6 @@ func (k *checker) record(l *loads, dir string, within time.Duration) (code int, 
 	code = k.e.Call(words)
 	k.e.Ctx, k.e.Stdout, k.e.Stderr = outer, stdout, stderr
 	return code, strings.TrimSpace(errs.String()), errors.Is(ctx.Err(), context.DeadlineExceeded), nil
-}
-
-// enter goes into a folder, which loupe run takes its target from, until back is called.
-func enter(dir string) (back func(), err error) {
-	was, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chdir(dir); err != nil {
-		return nil, err
-	}
-	return func() { os.Chdir(was) }, nil
 }
 
 // heldRows are the figures of a load that are held to a limit, with the unit that says by how much

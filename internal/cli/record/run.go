@@ -134,7 +134,7 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, out := range f.outs() {
+	for _, out := range f.outs(len(f.sides().names)) {
 		if err := CheckPlace(out); err != nil {
 			return err
 		}
@@ -196,11 +196,11 @@ func failures(targets []*Turn) error {
 	return errs
 }
 
-// outs returns what -o means for each target.
-func (f *runFlags) outs() []string {
+// outs returns what -o means for each of so many targets.
+func (f *runFlags) outs(targets int) []string {
 	base, zip := strings.CutSuffix(f.out, ".zip")
 	switch {
-	case f.vs == "":
+	case targets == 1:
 		return []string{f.out}
 	case f.out == "":
 		return []string{"", ""}
@@ -271,7 +271,7 @@ func (f *runFlags) targets(e *command.Env, args []string, plan collect.Plan, of 
 		if len(out) > 1 {
 			name = TargetName(args[0]) + "-" + t.role
 		}
-		t.Dir, t.zip = Place(f.outs()[i], name)
+		t.Dir, t.zip = Place(f.outs(len(out))[i], name)
 	}
 	return out, nil
 }

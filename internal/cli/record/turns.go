@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -167,6 +168,7 @@ func (r *Rounds) block(e *command.Env, targets []*Turn, round int, drawn *stats.
 		if round != profiled {
 			plan.Phases = plan.Phases[:1]
 		}
+		rewind(t.Options.Launch.Stdin)
 		err := t.Recorder.Record(e.Ctx, plan)
 		if e.Ctx.Err() != nil {
 			err = errors.Join(err, t.cut())
@@ -207,5 +209,12 @@ func (r *Rounds) until(targets []*Turn, decided func(dirs []string) (bool, error
 			dirs = append(dirs, t.Dir)
 		}
 		return decided(dirs)
+	}
+}
+
+// rewind has a program read its input from the start, where that is a file: all rounds share it.
+func rewind(input *os.File) {
+	if inputOf(input) == recording.FileInput {
+		input.Seek(0, io.SeekStart) // an error is that of the program that reads it
 	}
 }
