@@ -28,6 +28,7 @@ func (t *Table) withhold(all []*facts.Facts) {
 			// What a program took that did not come to the end of its work is no time
 			// of the work.
 			t.withdraw(i, false, func(*Change) bool { return true })
+			t.closed = true
 			for k, n := range []int{a, b} {
 				if n > 0 {
 					side := []*facts.Facts{all[0], f}[k]
@@ -38,6 +39,7 @@ func (t *Table) withhold(all []*facts.Facts) {
 		}
 		if sameBuild(all[0], f) {
 			t.withdraw(i, false, func(*Change) bool { return true })
+			t.closed = true
 			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s are the same build, run in the same way: whatever differs between them is chance, or the machine", t.Titles[0], t.Titles[i+1]))
 			continue
 		}

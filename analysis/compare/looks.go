@@ -59,9 +59,16 @@ func (t *Table) noteNeeds(all []*facts.Facts) {
 	}
 }
 
+// manyPairs is from where on nobody takes as many: then there may be no difference at all, and a number
+// of digits would be one of chance.
+const manyPairs = 1000
+
 // Needs says how many more pairs of rounds decide, and how long they take where that is known:
 // "about 23 more pairs, 8m".
 func Needs(pairs int, each time.Duration) string {
+	if pairs > manyPairs {
+		return fmt.Sprintf("more than %s more pairs", unit.Count(manyPairs))
+	}
 	text := "about " + unit.Plural(int64(pairs), "more pair")
 	if each > 0 {
 		text += ", " + unit.Duration((each * time.Duration(pairs)).Round(time.Second))

@@ -227,6 +227,14 @@ var metricRows = []metric{
 	{"goroutines", "Peak goroutines", Count, Neither, false, func(r *facts.Round) float64 { return positive(float64(r.Goroutines)) }},
 }
 
+// RowIDs are the ids of all rows that a comparison of recordings may have.
+func RowIDs() (ids []string) {
+	for _, m := range metricRows {
+		ids = append(ids, m.id)
+	}
+	return ids
+}
+
 // growsWithWork names the rows that grow with the number of requests, which
 // differs under loads of equal length.
 var growsWithWork = map[string]bool{"collections": true, "gc_total": true, "stw_over": true}
@@ -262,10 +270,10 @@ func Compare(all ...*facts.Facts) *Table {
 		t.Rounds = append(t.Rounds, len(f.Rounds))
 		fewest = min(fewest, len(f.Rounds))
 	}
-	judged := dithered(all)
+	judged, confidence := dithered(all), t.confidence()
 	blocks := blocksOf(all, roundTimes)
 	for _, m := range metricRows {
-		if row, ok := m.row(all, judged, blocks, t.confidence()); ok {
+		if row, ok := m.row(all, judged, blocks, confidence); ok {
 			t.Rows = append(t.Rows, row)
 		}
 	}
