@@ -251,7 +251,7 @@ func (r *Recorder) startFollowing() {
 		r.w.Note(err.Error())
 		return
 	}
-	src := r.src
+	src, own := r.src, r.ownDir()
 	to := io.Writer(entry)
 	if r.opt.Sampled != nil && r.src.metricsKind() == recording.Vars {
 		to = &told{entry, r.opt.Sampled}
@@ -264,6 +264,7 @@ func (r *Recorder) startFollowing() {
 		if diskFailed(err) {
 			err = nil // the entry knows
 		}
+		keepEnd(entry, src, own)
 		return errors.Join(entry.Close(), err)
 	})
 }
@@ -398,6 +399,7 @@ func (r *Recorder) stop() error {
 	}
 	proc := r.proc
 	proc.Stop()
+	err = errors.Join(err, r.keepLateEnd())
 	r.sampler.watch(0)
 	lerr := errors.Join(r.log.wait(), r.keepOwn())
 	if r.out != nil {

@@ -63,6 +63,7 @@ func init() {
 		kind, file, _ := loupeCut(whole, ":")
 		loupeWhole(kind, file)
 	}
+	loupeKeepEnd()
 	accept, err := loupeListen(path)
 	if err != nil {
 		return
@@ -386,29 +387,21 @@ var loupeCaptures struct {
 func loupeUntil(c loupeConn, length loupe_time.Duration, stop func()) {
 	once := new(loupe_sync.Once)
 	end := func() { once.Do(stop) }
-	forget := loupeWhenEnding(once, end)
-	c.wait(length)
-	end()
-	forget()
-}
-
-// loupeWhenEnding has the end of the program call end, until forget is called. key names it.
-func loupeWhenEnding(key *loupe_sync.Once, end func()) (forget func()) {
 	loupeCaptures.Lock()
-	defer loupeCaptures.Unlock()
 	if loupeCaptures.ends == nil {
 		loupeCaptures.ends = map[*loupe_sync.Once]func(){}
 	}
-	loupeCaptures.ends[key] = end
+	loupeCaptures.ends[once] = end
 	if !loupeCaptures.hooked {
 		loupeCaptures.hooked = true
 		loupeAtExit(loupeEndCaptures)
 	}
-	return func() {
-		loupeCaptures.Lock()
-		delete(loupeCaptures.ends, key)
-		loupeCaptures.Unlock()
-	}
+	loupeCaptures.Unlock()
+	c.wait(length)
+	end()
+	loupeCaptures.Lock()
+	delete(loupeCaptures.ends, once)
+	loupeCaptures.Unlock()
 }
 
 // loupeEndCaptures ends what is captured while the program ends.
@@ -443,38 +436,16 @@ func (a *loupeAnswer) Write(p []byte) (int, error) {
 
 // loupeSampleMetrics writes one JSON object a line: "t_ns", the wall clock in
 // ns, and every metric of a plain number. Histograms are written as count,
-// p50, p99 and max of the whole process so far, under the metric's name. The last one, which
-// has "/loupe/end:samples" too, is taken at the end of the program, where that can be seen:
-// what it counts is all that the program did.
+// p50, p99 and max of the whole process so far, under the metric's name.
 func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeConn) error {
 	if every < 10*loupe_time.Millisecond {
 		every = 10 * loupe_time.Millisecond
 	}
-	var samples []loupe_metrics.Sample
-	for _, d := range loupe_metrics.All() {
-		if !loupe_strings.HasPrefix(d.Name, "/godebug/") {
-			samples = append(samples, loupe_metrics.Sample{Name: d.Name})
-		}
-	}
 	var line []byte
-	var taking loupe_sync.Mutex
-	take := func(more string) error {
-		taking.Lock()
-		defer taking.Unlock()
-		loupe_metrics.Read(samples)
-		line = append(line[:0], `{"t_ns":`...)
-		line = loupe_strconv.AppendInt(line, loupe_time.Now().UnixNano(), 10)
-		for _, s := range samples {
-			line = loupeAppendSample(line, s)
-		}
-		line = append(append(line, more...), "}\n"...)
-		_, err := w.Write(line)
-		return err
-	}
-	last := func() { take(`,"/loupe/end:samples":1`) }
-	defer loupeWhenEnding(new(loupe_sync.Once), last)()
+	samples := loupeMetrics()
 	for next := loupe_time.Now(); ; {
-		if take("") != nil {
+		line = append(loupeAppendMetrics(line[:0], samples), "}\n"...)
+		if _, err := w.Write(line); err != nil {
 			return nil // the asker is gone
 		}
 		if next = next.Add(every); loupe_time.Until(next) < 0 {
@@ -484,6 +455,40 @@ func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeCon
 			return nil
 		}
 	}
+}
+
+// loupeMetrics are the metrics of runtime/metrics that are sampled.
+func loupeMetrics() (samples []loupe_metrics.Sample) {
+	for _, d := range loupe_metrics.All() {
+		if !loupe_strings.HasPrefix(d.Name, "/godebug/") {
+			samples = append(samples, loupe_metrics.Sample{Name: d.Name})
+		}
+	}
+	return samples
+}
+
+// loupeAppendMetrics reads the metrics and appends them as an object without its end.
+func loupeAppendMetrics(line []byte, samples []loupe_metrics.Sample) []byte {
+	loupe_metrics.Read(samples)
+	line = append(line, `{"t_ns":`...)
+	line = loupe_strconv.AppendInt(line, loupe_time.Now().UnixNano(), 10)
+	for _, s := range samples {
+		line = loupeAppendSample(line, s)
+	}
+	return line
+}
+
+// loupeKeepEnd writes a last sample into the private folder at the end of the program, where that
+// can be seen: what it counts is all that the program did. It has "/loupe/end:samples" too.
+func loupeKeepEnd() {
+	dir := loupeSettings["LOUPE_AGENT_OWN"]
+	if dir == "" {
+		return
+	}
+	loupeAtExit(func() {
+		line := append(loupeAppendMetrics(nil, loupeMetrics()), `,"/loupe/end:samples":1}`+"\n"...)
+		loupe_os.WriteFile(dir+"/end.metrics", line, 0600)
+	})
 }
 
 func loupeAppendSample(line []byte, s loupe_metrics.Sample) []byte {

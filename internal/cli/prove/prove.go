@@ -136,6 +136,7 @@ func (f *flags) prove(e *command.Env, c *repeated) error {
 	out := &report.Proved{Schema: report.ProofSchema, Finding: *c.finding, Sides: [2]string{c.before, c.after}}
 	if c.same {
 		out.Proof = insight.Proof{Answer: insight.No, Because: insight.SameBuild}
+		out.Notes = []string{"this is what git says of the folder; files that it ignores are not looked at"}
 		out.Say()
 		return f.conclude(e, out, nil)
 	}

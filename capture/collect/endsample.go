@@ -1,0 +1,39 @@
+package collect
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"loupe/recording"
+)
+
+// endFile is where the agent writes a last sample of the runtime's metrics at the end of the
+// program, in the folder of what the program captures of itself.
+const endFile = "end.metrics"
+
+// keepEnd puts that sample behind those that came while the program ran.
+func keepEnd(to io.Writer, src source, own string) {
+	if _, agent := src.(agentSource); !agent {
+		return
+	}
+	if line, err := os.ReadFile(filepath.Join(own, endFile)); err == nil {
+		to.Write(line) // the entry knows of an error
+	}
+}
+
+// keepLateEnd keeps the sample of a program that had ended before anybody asked for its metrics: it
+// is the only one.
+func (r *Recorder) keepLateEnd() error {
+	path, m := r.runFile("metrics.ndjson"), r.w.Manifest()
+	bare := slices.ContainsFunc(m.Phases, func(p recording.Phase) bool { return p.Run == r.run && p.Bare() })
+	if !bare || slices.ContainsFunc(m.Entries, func(e recording.Entry) bool { return e.Path == path }) {
+		return nil
+	}
+	line, err := os.ReadFile(filepath.Join(r.ownDir(), endFile))
+	if err != nil || len(line) == 0 {
+		return nil // it has no agent, or its end could not be seen
+	}
+	return r.w.Put(recording.Entry{Path: path, Kind: recording.Metrics, Run: max(r.run, 0), Source: "agent"}, line)
+}
