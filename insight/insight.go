@@ -112,6 +112,9 @@ type Finding struct {
 	Advice   string     `json:"advice,omitempty"`
 	// Verify says how to see that the advice helped.
 	Verify string `json:"verify,omitempty"`
+	// Prove is the command that runs what was recorded again, to see whether a change has
+	// helped; empty where it cannot be run again. RECORDING stands for the recording.
+	Prove string `json:"prove,omitempty"`
 	// Doubts are reasons why the finding may be less than it seems.
 	Doubts []string `json:"doubts,omitempty"`
 	// Short tells, of too little data, that a longer recording would have
@@ -240,6 +243,7 @@ func Run(in *Input) []Finding {
 	byWorth(in, all)
 	underCause(all)
 	shorten(in, all)
+	proveCommands(in, all)
 	order := []State{Found, TooLittle, Fine, NotApplicable}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(

@@ -11,6 +11,7 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/analysis/gc"
+	"loupe/recording"
 )
 
 // Answer says whether a change has mended what a finding is about.
@@ -321,6 +322,23 @@ func (f *Finding) Name(among []Finding) string {
 		}
 	}
 	return f.Rule
+}
+
+// proveCommands says of each finding how it is proved that a change has helped, where what was
+// recorded can be run again.
+func proveCommands(in *Input, all []Finding) {
+	made := in.Session.Manifest().Made
+	if made == nil || made.Masked {
+		return
+	}
+	for i := range all {
+		if f := &all[i]; f.State == Found && len(f.Figures()) > 0 {
+			f.Prove = "loupe prove " + f.Name(all) + " RECORDING"
+			if made.Input == recording.FileInput || made.Input == recording.StreamInput {
+				f.Prove += " < INPUT"
+			}
+		}
+	}
 }
 
 // Named are the findings that a name of [Finding.Name] stands for: what follows the @ is a file, a

@@ -132,6 +132,9 @@ func writeFinding(w *lines, f insight.Finding, s Style) {
 	if f.Verify != "" {
 		w.printf("%s✓ %s\n", indent, wrap(clean(f.Verify), s.width()-len(indent)-2, indent+"  "))
 	}
+	if f.Prove != "" {
+		w.printf("%s✓ %s\n", indent, clean(f.Prove)) // in one line, for whoever copies it
+	}
 	for _, d := range f.Doubts {
 		w.printf("%s? %s\n", indent, s.paint(dim, wrap(clean(d), s.width()-len(indent)-2, indent+"  ")))
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"loupe/analysis/compare"
 	"loupe/analysis/facts"
@@ -36,6 +37,9 @@ func Recording(of *source.Input) (*Examined, error) {
 	s := session.New(rec)
 	in := insight.NewInput(s)
 	findings := insight.Run(in)
+	for i := range findings {
+		findings[i].Prove = strings.Replace(findings[i].Prove, "RECORDING", command.ShellWord(of.Name), 1)
+	}
 	return &Examined{
 		Report: &report.Recording{
 			Schema: report.Schema, Path: of.Name, Manifest: s.Manifest(), Findings: findings, Cards: insight.Cards(in, findings), Incomplete: in.Incomplete(),

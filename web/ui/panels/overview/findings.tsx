@@ -146,6 +146,7 @@ function Finding({ id, of: caused, open, source, checked }: { id: string; of: Ca
         <div class="ov-detail">
           {f.advice ? <><h4>What to do</h4><p>{named(f.advice)}</p></> : null}
           {f.verify ? <><h4>How to see that it helped</h4><p>{named(f.verify)}</p></> : null}
+          {f.prove ? <p><code>{named(f.prove)}</code></p> : null}
           {f.doubts?.length ? <><h4>Doubts</h4><ul>{f.doubts.map((d) => <li key={d}>{d}</li>)}</ul></> : null}
           {evidence.length ? <h4>Where it is seen</h4> : null}
           {evidence.map((e, i) => <Evidence key={i} of={e} source={source} rule={f.rule} dim={!seenIn(e, r)} />)}
