@@ -31,6 +31,7 @@ export interface InsightFinding {
   evidence?: InsightEvidence[];
   advice?: string;
   verify?: string;
+  prove?: string;
   doubts?: string[];
 }
 

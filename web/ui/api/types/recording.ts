@@ -33,6 +33,7 @@ export interface RecordingPhase {
   system_ns: number;
   max_rss?: number;
   error?: string;
+  cut?: boolean;
 }
 
 export interface RecordingRun {
