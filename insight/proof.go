@@ -160,8 +160,8 @@ func (f *Finding) Figures() []string {
 // felt are the figures that users feel.
 var felt = []string{"error_share", "requests_per_sec", "wall_time", "latency_p50", "latency_p99", "cpu_per_request", "cpu", "peak_heap", "max_rss"}
 
-// FigureOf is the row of a comparison that a finding is about; nil where it has none.
-func FigureOf(f *Finding, t *compare.Table) *compare.Row {
+// figureOf is the row of a comparison that a finding is about; nil where it has none.
+func figureOf(f *Finding, t *compare.Table) *compare.Row {
 	for _, id := range f.Figures() {
 		row, ok := t.Row(id)
 		if ok && len(row.Changes) > 0 && row.Cells[0].Median.Known() && row.Cells[1].Median.Known() {
@@ -176,7 +176,7 @@ func FigureOf(f *Finding, t *compare.Table) *compare.Row {
 // proves nothing: a finding goes away when its line moves to another function, and a figure falls
 // for other reasons.
 func Prove(t Trial) *Proof {
-	p := &Proof{Figure: FigureOf(t.Finding, t.Table), Rounds: slices.Min(t.Table.Rounds)}
+	p := &Proof{Figure: figureOf(t.Finding, t.Table), Rounds: slices.Min(t.Table.Rounds)}
 	p.FoundBefore, p.FoundAfter = find(t.Finding, t.Before), find(t.Finding, t.After)
 	for _, f := range t.After {
 		if f.State == Found && f.Rule == t.Finding.Rule && !f.Same(t.Finding) && find(&f, t.Before) == nil {

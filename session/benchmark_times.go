@@ -50,6 +50,18 @@ func MeasuredBenchmarks(s *Session) (all []*Benchmark, err error) {
 	return all, nil
 }
 
+// Operations is the smallest number of operations that a benchmark has run in what recorded tests
+// have printed; 0 where there is none.
+func Operations(s *Session) (least int) {
+	for _, e := range s.rec.Of(recording.Stdout) {
+		data, err := s.rec.ReadFile(e.Path, maxEntry)
+		if n := benchmark.Operations(data); err == nil && n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
 // benchmarksIn reads one file.
 func benchmarksIn(file benchmark.File) (all []*Benchmark, err error) {
 	r, err := benchmark.Tabulate([]benchmark.File{file}, benchmark.Everything())

@@ -25,12 +25,12 @@ func looksOf(all []*facts.Facts) stats.Looks {
 	return stats.Looks{At: at, Error: 1 - Confidence}
 }
 
-// confidence is what each row is judged with.
-func (t *Table) confidence() float64 {
-	if len(t.looks.At) == 0 {
+// confidenceAt is what each row is judged with at one of the looks.
+func confidenceAt(l stats.Looks) float64 {
+	if len(l.At) == 0 {
 		return Confidence
 	}
-	return t.looks.Confidence()
+	return l.Confidence()
 }
 
 // Decided tells whether more rounds are of no use for rows: those that are named, or the key
@@ -48,7 +48,7 @@ func (t *Table) Closed() bool { return t.closed }
 
 // noteNeeds says of the key rows that are undecided about how many rounds would decide, and how
 // long they take.
-func (t *Table) noteNeeds(all []*facts.Facts) {
+func noteNeeds(t *Table, all []*facts.Facts) {
 	if t.closed || len(all) != 2 || !t.Interleaved {
 		return
 	}

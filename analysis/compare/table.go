@@ -270,7 +270,7 @@ func Compare(all ...*facts.Facts) *Table {
 		t.Rounds = append(t.Rounds, len(f.Rounds))
 		fewest = min(fewest, len(f.Rounds))
 	}
-	judged, confidence := dithered(all), t.confidence()
+	judged, confidence := dithered(all), confidenceAt(t.looks)
 	blocks := blocksOf(all, roundTimes)
 	for _, m := range metricRows {
 		if row, ok := m.row(all, judged, blocks, confidence); ok {
@@ -281,7 +281,7 @@ func Compare(all ...*facts.Facts) *Table {
 	t.note(all, fewest)
 	t.noteTicks(all)
 	t.withhold(all)
-	t.noteNeeds(all)
+	noteNeeds(t, all)
 	return t
 }
 

@@ -399,7 +399,7 @@ func (r *Recorder) stop() error {
 	}
 	proc := r.proc
 	proc.Stop()
-	err = errors.Join(err, r.keepLateEnd())
+	err = errors.Join(err, keepLateEnd(r))
 	r.sampler.watch(0)
 	lerr := errors.Join(r.log.wait(), r.keepOwn())
 	if r.out != nil {

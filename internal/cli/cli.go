@@ -18,7 +18,6 @@ import (
 	"loupe/internal/cli/load"
 	"loupe/internal/cli/open"
 	"loupe/internal/cli/pprof"
-	"loupe/internal/cli/prove"
 	"loupe/internal/cli/record"
 	"loupe/internal/cli/report"
 	"loupe/internal/cli/stacks"
@@ -29,7 +28,7 @@ import (
 // commands returns every subcommand in the order of the overview.
 func commands() []*command.Command {
 	return []*command.Command{
-		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command, prove.Command, check.Command,
+		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command, check.Prove, check.Command,
 		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,

@@ -12,11 +12,11 @@ import (
 
 	"loupe/analysis/compare"
 	"loupe/capture/collect"
-	"loupe/format/benchmark"
 	"loupe/insight"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/examine"
 	"loupe/recording"
+	"loupe/session"
 )
 
 // repeated is a finding, and how what it was found in is run again.
@@ -58,7 +58,7 @@ func (f *flags) take(e *command.Env, name, path string) (*repeated, error) {
 	if info, err := os.Stat(c.made.Dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("cannot run it again: it was recorded in %s, which is not here (-dir says where it is now)", c.made.Dir)
 	}
-	if err := c.operations(path); err != nil {
+	if err := c.operations(x.Session, path); err != nil {
 		return nil, err
 	}
 	return c, f.versions(e, c)
@@ -149,12 +149,9 @@ func regular(f *os.File) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// maxOutput bounds what is read of what a test has printed.
-const maxOutput = 64 << 20
-
 // operations has benchmarks do as much as they did in the recording: left to themselves they run for
 // a length of time, and what is faster does more.
-func (c *repeated) operations(path string) error {
+func (c *repeated) operations(s *session.Session, path string) error {
 	if c.target.Kind != "test" {
 		return nil
 	}
@@ -175,19 +172,7 @@ func (c *repeated) operations(path string) error {
 	if !benches {
 		return nil
 	}
-	rec, err := recording.OpenFile(path)
-	if err != nil {
-		return err
-	}
-	defer rec.Close()
-	least := 0
-	for _, entry := range rec.Of(recording.Stdout) {
-		if data, err := rec.ReadFile(entry.Path, maxOutput); err == nil {
-			if n := benchmark.Operations(data); n > 0 && (least == 0 || n < least) {
-				least = n
-			}
-		}
-	}
+	least := session.Operations(s)
 	if least == 0 {
 		return fmt.Errorf("cannot run it again: how many operations its benchmarks ran is not in %s. Record them again with -benchtime 1000x, or with their output", path)
 	}
