@@ -3,6 +3,7 @@ package comparetest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
@@ -93,7 +94,7 @@ func (s *Series) Equal(at, n int, inTurns bool, effect float64, random *rand.Ran
 // blocks from one on. All of one side before all of the other takes twice as many.
 func (s *Series) Planted(at, n int, inTurns bool, side int) (a, b []float64) {
 	if inTurns {
-		return s.Rounds[0][at : at+n], s.Rounds[side][at : at+n]
+		return slices.Clone(s.Rounds[0][at : at+n]), slices.Clone(s.Rounds[side][at : at+n]) // judges sort them
 	}
-	return s.Rounds[0][at : at+n], s.Rounds[side][at+n : at+2*n]
+	return slices.Clone(s.Rounds[0][at : at+n]), slices.Clone(s.Rounds[side][at+n : at+2*n])
 }
