@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
-	"loupe/internal/cli/bench"
-	"loupe/internal/cli/check"
 	"loupe/internal/cli/code"
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/compare"
@@ -18,6 +17,7 @@ import (
 	"loupe/internal/cli/load"
 	"loupe/internal/cli/open"
 	"loupe/internal/cli/pprof"
+	"loupe/internal/cli/proof"
 	"loupe/internal/cli/record"
 	"loupe/internal/cli/report"
 	"loupe/internal/cli/stacks"
@@ -27,12 +27,13 @@ import (
 
 // commands returns every subcommand in the order of the overview.
 func commands() []*command.Command {
-	return []*command.Command{
-		demo.Command, record.Run, record.Attach, watch.Command, load.Command, bench.Command, check.Prove, check.Command,
+	return slices.Concat([]*command.Command{
+		demo.Command, record.Run, record.Attach, watch.Command, load.Command,
+	}, proof.Commands, []*command.Command{
 		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
 		report.Verify, report.Rules, demo.Labs, record.Doctor, newCompletionCommand(), versionCommand,
-	}
+	})
 }
 
 // Main runs loupe with the given arguments, without the program's name, and
