@@ -97,6 +97,19 @@ func WriteTrace(out io.Writer, t *Trace, s Style) error {
 	return w.err
 }
 
+// WriteTraceAs prints t as "json", "md" or "csv", and in any other format as text.
+func WriteTraceAs(w io.Writer, t *Trace, format string, s Style) error {
+	switch format {
+	case "json":
+		return WriteJSON(w, t)
+	case "md":
+		return WriteTraceMarkdown(w, t)
+	case "csv":
+		return WriteTraceCSV(w, t)
+	}
+	return WriteTrace(w, t, s)
+}
+
 // WriteTraceMarkdown prints t as Markdown.
 func WriteTraceMarkdown(out io.Writer, t *Trace) error {
 	w := &lines{w: out}

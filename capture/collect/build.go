@@ -147,7 +147,7 @@ func existing(opt BuildOptions, path string, info fs.FileInfo) (*Program, error)
 
 // describe fills in what the executable says about itself.
 func (p *Program) describe() {
-	p.Target.Build = digest(p.Path)
+	p.Target.Build = Digest(p.Path)
 	bi, err := buildinfo.ReadFile(p.Path)
 	if err != nil {
 		return
@@ -165,8 +165,9 @@ func (p *Program) describe() {
 	p.Target.Stripped = p.Stripped
 }
 
-// digest is the SHA-256 of a file in hexadecimal, empty when it cannot be read.
-func digest(path string) string {
+// Digest is the SHA-256 of a file in hexadecimal, empty when it cannot be read. A recording has
+// that of its program (Target.Build).
+func Digest(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""

@@ -1,11 +1,8 @@
 package compiler
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -61,33 +58,8 @@ type HotCall struct {
 // is only ever that of r.
 func ParseGuided(r io.Reader, wanted func(function string) bool) (*Guided, error) {
 	p := guidedParser{out: &Guided{Known: map[string]bool{}}, wanted: wanted, hot: map[HotCall]bool{}}
-	br := bufio.NewReaderSize(r, 1<<16)
-	var long []byte
-	for {
-		chunk, err := br.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			if len(long) < longestLine {
-				long = append(long, chunk...)
-			}
-			continue
-		}
-		line := chunk
-		if len(long) > 0 {
-			line = append(long, chunk...)
-			long = nil
-		}
-		if len(line) > longestLine {
-			p.out.Malformed++
-		} else if len(line) > 0 {
-			p.line(bytes.TrimRight(line, "\r\n"))
-		}
-		if err == io.EOF {
-			return p.out, nil
-		}
-		if err != nil {
-			return p.out, fmt.Errorf("cannot read compiler output: %w", err)
-		}
-	}
+	err := eachLine(r, p.line, func([]byte) { p.out.Malformed++ })
+	return p.out, err
 }
 
 // guidedParser reads line by line.

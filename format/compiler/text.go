@@ -1,18 +1,11 @@
 package compiler
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
 	"io"
 	"path"
 	"strconv"
 	"strings"
 )
-
-// longestLine bounds the memory for one line. The longest that the standard
-// library gives is the body of an inlinable function, some 10 kB.
-const longestLine = 1 << 20
 
 // ParseText reads the text that `go build -gcflags=...` prints. Lines that it
 // does not know are counted in the output; the error is only ever that of r.
@@ -21,33 +14,8 @@ const longestLine = 1 << 20
 // flow and later as the result. It is one Diagnostic here.
 func ParseText(r io.Reader, opt Options) (*Output, error) {
 	p := textParser{opt: opt, out: &Output{}, names: interner{}, pkg: opt.Package, explained: map[said][]int{}}
-	br := bufio.NewReaderSize(r, 1<<16)
-	var long []byte
-	for {
-		chunk, err := br.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			if len(long) < longestLine {
-				long = append(long, chunk...)
-			}
-			continue
-		}
-		line := chunk
-		if len(long) > 0 {
-			line = append(long, chunk...)
-			long = nil
-		}
-		if len(line) > longestLine {
-			p.out.malformed(string(line[:200]))
-		} else if len(line) > 0 {
-			p.line(strings.TrimRight(string(line), "\r\n"))
-		}
-		if err == io.EOF {
-			return p.out, nil
-		}
-		if err != nil {
-			return p.out, fmt.Errorf("cannot read compiler output: %w", err)
-		}
-	}
+	err := eachLine(r, func(line []byte) { p.line(string(line)) }, func(long []byte) { p.out.malformed(string(long)) })
+	return p.out, err
 }
 
 // said is what identifies an escape between its explanation and its result.

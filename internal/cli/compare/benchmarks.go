@@ -52,17 +52,7 @@ func writeBenchmarks(e *command.Env, inputs []*source.Input, q benchmark.Query, 
 		return err
 	}
 	t := report.Benchmarks(r)
-	err = command.Buffered(e.Stdout, func(w io.Writer) error {
-		switch format {
-		case "json":
-			return report.WriteJSON(w, t)
-		case "csv":
-			return report.WriteTraceCSV(w, t)
-		case "md":
-			return report.WriteTraceMarkdown(w, t)
-		}
-		return report.WriteTrace(w, t, e.Style())
-	})
+	err = command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteTraceAs(w, t, format, e.Style()) })
 	switch {
 	case err != nil:
 		return err

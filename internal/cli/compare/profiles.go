@@ -2,7 +2,6 @@ package compare
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -14,8 +13,6 @@ import (
 	"loupe/internal/cli/command"
 	"loupe/internal/cli/programs"
 	"loupe/report"
-	"loupe/source"
-	"loupe/source/bounded"
 )
 
 // profileCompare is what the flags of a comparison of profiles say.
@@ -102,7 +99,7 @@ func (f *profileCompare) run(e *command.Env, all []compared, format string) erro
 	var sides [2][]*profile.Profile
 	for i, s := range all {
 		for _, in := range s.inputs {
-			p, err := profileIn(in)
+			p, err := programs.ReadProfile(in.Path, in.Name)
 			if err != nil {
 				return err
 			}
@@ -146,17 +143,4 @@ func (f *profileCompare) write(e *command.Env, d *compare.ProfileDiff, p *profil
 		view.Width = style.Width
 		return report.WriteTrace(w, report.ProfileComparison(d, view), style)
 	})
-}
-
-// profileIn reads a profile.
-func profileIn(in *source.Input) (*profile.Profile, error) {
-	data, err := bounded.ReadNamed(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := programs.DecodeProfile(data)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read profile %s: %w", in.Name, err)
-	}
-	return p, nil
 }

@@ -3,6 +3,7 @@ package programs
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -26,6 +27,19 @@ func DecodeProfile(data []byte) (*profile.Profile, error) {
 	defer find.Close()
 	p = pprof.Symbolize(pprof.SymbolizeJIT(p, PerfMap), false, find.Binary, func(string) {})
 	return pprof.Demangle(p, "", false), nil
+}
+
+// ReadProfile reads a profile from a file, which errors call by its name.
+func ReadProfile(path, name string) (*profile.Profile, error) {
+	data, err := bounded.ReadNamed(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := DecodeProfile(data)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read profile %s: %w", name, err)
+	}
+	return p, nil
 }
 
 // named is a file of perf record as profile.proto, with names.

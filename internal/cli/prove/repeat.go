@@ -1,10 +1,7 @@
 package prove
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -222,7 +219,7 @@ func (f *flags) binaries(c *repeated) error {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(c.made.Dir, file)
 	}
-	there := digest(file)
+	there := collect.Digest(file)
 	if f.with == "" {
 		c.after = c.made.Target
 	}
@@ -244,20 +241,6 @@ func (f *flags) binaries(c *repeated) error {
 	}
 	c.before = c.made.Target
 	return nil
-}
-
-// digest is the SHA-256 of a file in hexadecimal, empty where it cannot be read.
-func digest(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // version is a name of -vs or -with as it is to be seen from another folder.

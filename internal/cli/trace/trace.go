@@ -298,21 +298,11 @@ func (f *traceFlags) stopAt() func() bool {
 func (f *traceFlags) write(e *command.Env, t *report.Trace) error { return f.writeTo(e.Stdout, e, t) }
 
 func (f *traceFlags) writeTo(out io.Writer, e *command.Env, t *report.Trace) error {
-	return command.Buffered(out, func(w io.Writer) error {
-		switch f.format {
-		case "json":
-			return report.WriteJSON(w, t)
-		case "md":
-			return report.WriteTraceMarkdown(w, t)
-		case "csv":
-			return report.WriteTraceCSV(w, t)
-		}
-		style := e.Style()
-		if !command.IsTerminal(e.Stdout) { // nobody's window is too narrow for it
-			style.Width = 200
-		}
-		return report.WriteTrace(w, t, style)
-	})
+	style := e.Style()
+	if !command.IsTerminal(e.Stdout) { // nobody's window is too narrow for it
+		style.Width = 200
+	}
+	return command.Buffered(out, func(w io.Writer) error { return report.WriteTraceAs(w, t, f.format, style) })
 }
 
 // door is where the trace of what runs comes from.

@@ -261,15 +261,5 @@ func same(name string, size int64, data []byte) bool {
 
 // print prints the answer in the form that was asked for.
 func (f *flags) print(e *command.Env, t *report.Trace) error {
-	return command.Buffered(e.Stdout, func(w io.Writer) error {
-		switch f.format {
-		case "json":
-			return report.WriteJSON(w, t)
-		case "md":
-			return report.WriteTraceMarkdown(w, t)
-		case "csv":
-			return report.WriteTraceCSV(w, t)
-		}
-		return report.WriteTrace(w, t, e.Style())
-	})
+	return command.Buffered(e.Stdout, func(w io.Writer) error { return report.WriteTraceAs(w, t, f.format, e.Style()) })
 }

@@ -16,7 +16,6 @@ import (
 	"loupe/internal/cli/programs"
 	"loupe/recording"
 	"loupe/source"
-	"loupe/source/bounded"
 )
 
 // Named wants that something was named.
@@ -82,15 +81,7 @@ func profileIn(in *source.Input) (*profile.Profile, error) {
 	if in.Kind != kind.Profile {
 		return nil, door.WrongKind(in, "a CPU profile or a recording with one")
 	}
-	data, err := bounded.ReadNamed(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := programs.DecodeProfile(data)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read profile %s: %w", in.Name, err)
-	}
-	return p, nil
+	return programs.ReadProfile(in.Path, in.Name)
 }
 
 // Refused says of a profile that the compiler cannot use what to do about it.
