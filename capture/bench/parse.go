@@ -40,8 +40,8 @@ func parse(output string) (results []printed, cpu string) {
 		}
 		n, err := strconv.ParseInt(m[1], 10, 64)
 		values := valuesOf(m[2])
-		if err != nil || len(values) == 0 {
-			continue
+		if err != nil || len(values) == 0 || n == 0 {
+			continue // of no operation: the benchmark is panicking just then
 		}
 		results = append(results, printed{name, n, values})
 		name = ""

@@ -23,6 +23,7 @@ func TestParse(t *testing.T) {
 	f("BenchmarkA \tno end     100\t  12 ns/op\n", "BenchmarkA 100 [{ns/op 12}]")
 	f("BenchmarkA \t1.5     100\t  1e-05 ns/op\r\n", "BenchmarkA 100 [{ns/op 1e-05}]")
 	f("BenchmarkA \t--- FAIL: BenchmarkA\nBenchmarkB\t 1\t 2 x\n", "BenchmarkB 1 [{x 2}]")
+	f("BenchmarkA-2\t 0\t 0 B/op\t 0 allocs/op\npanic: no\n")
 	f("Benchmarks are fine\n 100\t 12 ns/op\n")
 	f("100\t 12 ns/op\n")
 	f("BenchmarkA\t 1\t two x\n")

@@ -140,6 +140,11 @@ func (r *Runner) find(ctx context.Context, p *Package, top string) ([]found, err
 	}
 	out, err := r.run(ctx, p, "-test.bench="+r.Bench.of(top), "-test.benchtime="+length, "-test.benchmem")
 	results, cpu := parse(out.stdout)
+	if err == nil && len(results) == 0 && (strings.HasPrefix(out.stderr, "panic: ") || strings.Contains(out.stderr, "\npanic: ")) {
+		// It ended before its panic ended it.
+		out.Code, out.State = 2, "panic"
+		err = out.failure(r.Timeout)
+	}
 	config := machine()
 	if cpu != "" {
 		config = append(config, cpu)
@@ -167,15 +172,17 @@ func (r *Runner) find(ctx context.Context, p *Package, top string) ([]found, err
 	return all, err
 }
 
-// certain leaves out the last of what a failed process printed where it fails by itself, too: while
-// a panic is being printed, package testing takes the benchmark for finished and prints a
-// figure of it, if it comes to that.
+// certain leaves out the last of what a failed process printed where it fails by itself, too, or
+// has no result: while a panic is being printed, package testing takes the benchmark for finished and
+// prints a figure of it, and may even end well before the panic ends the process.
 func (r *Runner) certain(ctx context.Context, p *Package, all []found) []found {
 	if len(all) == 0 {
 		return nil
 	}
 	last := &all[len(all)-1]
-	if _, err := r.run(ctx, p, "-test.bench="+Exactly(last.name), "-test.benchtime=1x"); err != nil {
+	out, err := r.run(ctx, p, "-test.bench="+Exactly(last.name), "-test.benchtime=1x", "-test.benchmem")
+	results, _ := parse(out.stdout)
+	if err != nil || !slices.ContainsFunc(results, func(one printed) bool { return one.name == last.printed }) {
 		return all[:len(all)-1]
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,7 +23,7 @@ for arg; do
 	esac
 done
 echo 'BenchmarkA/good-2	1	2 ns/op'
-if [ -e "$0.both" ]; then echo 'BenchmarkA/bad-2	1	9 ns/op'; fi
+if [ -e "$0.both" ]; then echo "BenchmarkA/bad-2	1	9 ns/op"; fi
 echo 'panic: no' >&2
 exit 2
 `
@@ -47,4 +48,23 @@ exit 2
 		t.Fatal(err)
 	}
 	f()
+}
+
+// TestFindEndsWell: a process whose panic did not end it has failed, and was not skipped.
+func TestFindEndsWell(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "bench.test")
+	text := "#!/bin/sh\necho 'BenchmarkA-2\t0\tNaN ns/op\t0 B/op'\necho 'panic: no' >&2\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	pattern, err := ParsePattern("BenchmarkA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{Bench: pattern, Timeout: time.Minute, Progress: func(string, ...any) {}}
+	defer r.Close()
+	all, err := r.find(context.Background(), &Package{Binary: script, Dir: filepath.Dir(script)}, "BenchmarkA")
+	if err == nil || !strings.Contains(err.Error(), "panic: no") || len(all) > 0 {
+		t.Errorf("%+v, %v; want the panic", all, err)
+	}
 }

@@ -117,15 +117,20 @@ func (f *flags) own(e *command.Env, m collect.Main, all []pgo.Source) error {
 	return nil
 }
 
-// merge is loupe pgo merge.
-func (f *flags) merge(e *command.Env, args []string) error {
+// taken are the inputs of what writes a profile, which has to say where.
+func (f *flags) taken(e *command.Env, args []string) ([]pgo.Source, error) {
 	if f.out == "" {
-		return command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
+		return nil, command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
 	}
 	if err := inputs.Named(args); err != nil {
-		return err
+		return nil, err
 	}
-	all, err := inputs.Take(e, args, f.weights)
+	return inputs.Take(e, args, f.weights)
+}
+
+// merge is loupe pgo merge.
+func (f *flags) merge(e *command.Env, args []string) error {
+	all, err := f.taken(e, args)
 	if err != nil {
 		return err
 	}
@@ -142,13 +147,7 @@ func (f *flags) trim(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.out == "" {
-		return command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
-	}
-	if err := inputs.Named(args); err != nil {
-		return err
-	}
-	all, err := inputs.Take(e, args, f.weights)
+	all, err := f.taken(e, args)
 	if err != nil {
 		return err
 	}
