@@ -214,8 +214,10 @@ func separates(prefix []byte) bool {
 }
 
 // shapeOf makes the pattern of a prefix. Blanks at its end may be missing in a line
-// that is empty otherwise.
+// that is empty otherwise. Bytes that are no UTF-8 match each other: package regexp
+// reads each as the replacement character, and takes it nowhere else in a pattern.
 func shapeOf(prefix string) (key string, shape *regexp.Regexp) {
+	prefix = string([]rune(prefix))
 	var pattern, name strings.Builder
 	literal := func(s string) {
 		for s != "" {
