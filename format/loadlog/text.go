@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"loupe/value/unit"
 )
 
 // The generators whose summaries in text are read besides [Hey] and [Vegeta].
@@ -304,4 +308,26 @@ func (t *textReader) finish() error {
 		s.RPS = float64(s.Responses) / s.Seconds
 	}
 	return nil
+}
+
+// Line returns the figures in one line, for a run of another tool: how many requests, how
+// fast, the latencies that it tells of, and what went wrong.
+func (s *Summary) Line() string {
+	parts := []string{fmt.Sprintf("%s requests by %s in %s, %s/s", unit.Count(int64(s.Requests)), s.Foreign, unit.Nanoseconds(s.Seconds*1e9), unit.Number(s.RPS))}
+	q := &s.Latency
+	for _, p := range []struct {
+		name string
+		d    time.Duration
+	}{{"fastest", q.Min}, {"mean", q.Mean}, {"p10", q.P10}, {"p25", q.P25}, {"p50", q.P50}, {"p75", q.P75}, {"p90", q.P90}, {"p95", q.P95}, {"p99", q.P99}, {"p99.9", q.P999}, {"p99.99", q.P9999}, {"slowest", q.Max}} {
+		if p.d > 0 {
+			parts = append(parts, p.name+" "+unit.Duration(p.d))
+		}
+	}
+	if n := s.BadStatus(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s answers of a status of 400 or above", unit.Count(int64(n))))
+	}
+	for _, text := range slices.Sorted(maps.Keys(s.Errors)) {
+		parts = append(parts, fmt.Sprintf("%s × %s", unit.Count(int64(s.Errors[text])), text))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"loupe/value/protobuf"
 )
 
 // builder puts together a profile out of a format other than profile.proto. It
@@ -17,29 +19,45 @@ import (
 // Note: filling the columns directly saves the message, a seventh of the time
 // of reading folded stacks, and needs a second owner of every invariant.
 type builder struct {
-	types                []ValueType
-	periodType           ValueType
-	period               int64
-	duration             time.Duration
-	drop, keep           string
-	mappings             []Mapping
-	mappingIDs           map[string]uint32 // by file, of those that a format names without addresses
-	list                 []string          // the string table
-	strings              map[string]uint64
-	functions            []builtFunction
-	functionIDs          map[builtFunction]uint32
-	locations            []builtLocation
-	byAddress            map[uint64]uint32
-	byText               map[string]uint32 // frames of formats that have no addresses
-	labelSets            [][]byte          // as on the wire
-	labelIDs             map[string]uint32
+	types       []ValueType
+	periodType  ValueType
+	period      int64
+	duration    time.Duration
+	drop, keep  string
+	mappings    mappings
+	mappingIDs  map[string]uint32 // by file, of those that a format names without addresses
+	list        []string          // the string table
+	strings     map[string]uint64
+	functions   []builtFunction
+	functionIDs map[builtFunction]uint32
+	locations   []builtLocation
+	byAddress   map[uint64]uint32
+	byText      map[string]uint32 // frames of formats that have no addresses
+	labelSets   [][]byte          // as on the wire
+	labelIDs    map[string]uint32
+	rows        rows
+	groups      map[string]uint32
+	order       []uint32 // number of each location in the file, 0 is unused
+	numbered    []uint32 // the locations in that order
+	key         []byte
+}
+
+// rows are the samples of a profile that is being built.
+type rows struct {
 	arena                []uint32 // the locations of all samples, leaf first
 	starts, ends, labels []uint32 // by sample; labels are positions in labelSets
-	values               []int64  // len(types) numbers for each sample
-	groups               map[string]uint32
-	order                []uint32 // number of each location in the file, 0 is unused
-	numbered             []uint32 // the locations in that order
-	key                  []byte
+	values               []int64  // as many numbers for each sample as there are types
+}
+
+// len returns the number of samples, stack the locations of one of them.
+func (r *rows) len() int               { return len(r.starts) }
+func (r *rows) stack(row int) []uint32 { return r.arena[r.starts[row]:r.ends[row]] }
+
+// cut takes the second frame out of a sample.
+func (r *rows) cut(row int) {
+	s := r.stack(row)
+	copy(s[1:], s[2:])
+	r.ends[row]--
 }
 
 type (
@@ -128,16 +146,16 @@ func (b *builder) module(file []byte) uint32 {
 // label appends one label to a label set on the wire. A number of 0 without a
 // unit is nothing in this format.
 func (b *builder) label(set []byte, key string, str []byte) []byte {
-	in := appendNumber(b.key[:0], 1, b.str(key))
-	b.key = appendNumber(in, 2, b.text(str))
-	return appendField(set, 3, b.key)
+	in := protobuf.AppendNumber(b.key[:0], 1, b.str(key))
+	b.key = protobuf.AppendNumber(in, 2, b.text(str))
+	return protobuf.AppendField(set, 3, b.key)
 }
 
 func (b *builder) number(set []byte, key string, num int64, unit string) []byte {
-	in := appendNumber(b.key[:0], 1, b.str(key))
-	in = appendNumber(in, 3, uint64(num))
-	b.key = appendNumber(in, 4, b.str(unit))
-	return appendField(set, 3, b.key)
+	in := protobuf.AppendNumber(b.key[:0], 1, b.str(key))
+	in = protobuf.AppendNumber(in, 3, uint64(num))
+	b.key = protobuf.AppendNumber(in, 4, b.str(unit))
+	return protobuf.AppendField(set, 3, b.key)
 }
 
 func (b *builder) labelSet(wire []byte) uint32 {
@@ -156,11 +174,11 @@ func (b *builder) labelSet(wire []byte) uint32 {
 
 // sample adds a sample; the slices are copied.
 func (b *builder) sample(locations []uint32, labels []byte, values ...int64) {
-	b.starts = append(b.starts, uint32(len(b.arena)))
-	b.arena = append(b.arena, locations...)
-	b.ends = append(b.ends, uint32(len(b.arena)))
-	b.labels = append(b.labels, b.labelSet(labels))
-	b.values = append(b.values, values...)
+	b.rows.starts = append(b.rows.starts, uint32(len(b.rows.arena)))
+	b.rows.arena = append(b.rows.arena, locations...)
+	b.rows.ends = append(b.rows.ends, uint32(len(b.rows.arena)))
+	b.rows.labels = append(b.rows.labels, b.labelSet(labels))
+	b.rows.values = append(b.rows.values, values...)
 }
 
 // add is sample for formats that say the same stack again and again: values
@@ -173,32 +191,21 @@ func (b *builder) add(locations []uint32, labels []byte, values ...int64) {
 	}
 	row, ok := b.groups[string(b.key)]
 	if !ok {
-		b.groups[string(b.key)] = uint32(len(b.starts))
+		b.groups[string(b.key)] = uint32(len(b.rows.starts))
 		b.sample(locations, labels, values...)
 		return
 	}
 	for i, v := range values {
-		b.values[int(row)*len(b.types)+i] += v
+		b.rows.values[int(row)*len(b.types)+i] += v
 	}
-}
-
-// len returns the number of samples, stack the locations of one of them.
-func (b *builder) len() int               { return len(b.starts) }
-func (b *builder) stack(row int) []uint32 { return b.arena[b.starts[row]:b.ends[row]] }
-
-// cut takes the second frame out of a sample.
-func (b *builder) cut(row int) {
-	s := b.stack(row)
-	copy(s[1:], s[2:])
-	b.ends[row]--
 }
 
 // number numbers the locations in the order in which the samples go through
 // them. Those of no sample are left out.
 func (b *builder) numberLocations() {
 	b.order, b.numbered = make([]uint32, len(b.locations)), b.numbered[:0]
-	for row := range b.starts {
-		for _, l := range b.stack(row) {
+	for row := range b.rows.starts {
+		for _, l := range b.rows.stack(row) {
 			if b.order[l] == 0 {
 				b.numbered = append(b.numbered, l)
 				b.order[l] = uint32(len(b.numbered))
@@ -212,39 +219,39 @@ func (b *builder) profile() (*Profile, error) {
 	if b.order == nil {
 		b.numberLocations()
 	}
-	if len(b.types) == 0 && b.len() > 0 {
+	if len(b.types) == 0 && b.rows.len() > 0 {
 		return nil, errors.New("there are samples, but nothing says what they count")
 	}
-	out := make([]byte, 0, 2*len(b.arena)+3*len(b.values)+16*len(b.numbered)+1024)
+	out := make([]byte, 0, 2*len(b.rows.arena)+3*len(b.rows.values)+16*len(b.numbered)+1024)
 	valueType := func(field int, t ValueType) {
-		m := appendNumber(b.key[:0], 1, b.str(t.Type))
-		b.key = appendNumber(m, 2, b.str(t.Unit))
-		out = appendField(out, field, b.key)
+		m := protobuf.AppendNumber(b.key[:0], 1, b.str(t.Type))
+		b.key = protobuf.AppendNumber(m, 2, b.str(t.Unit))
+		out = protobuf.AppendField(out, field, b.key)
 	}
 	for _, t := range b.types {
 		valueType(fieldSampleType, t)
 	}
 	out = b.writeSamples(out)
 	for i, m := range b.mappings {
-		w := appendNumber(b.key[:0], 1, uint64(i)+1)
-		w = appendNumber(appendNumber(appendNumber(w, 2, m.Start), 3, m.Limit), 4, m.Offset)
-		w = appendNumber(appendNumber(w, 5, b.str(m.File)), 6, b.str(m.BuildID))
+		w := protobuf.AppendNumber(b.key[:0], 1, uint64(i)+1)
+		w = protobuf.AppendNumber(protobuf.AppendNumber(protobuf.AppendNumber(w, 2, m.Start), 3, m.Limit), 4, m.Offset)
+		w = protobuf.AppendNumber(protobuf.AppendNumber(w, 5, b.str(m.File)), 6, b.str(m.BuildID))
 		for i, has := range [...]bool{m.HasFunctions, m.HasFilenames, m.HasLineNumbers, m.HasInlineFrames} {
 			if has {
-				w = appendNumber(w, 7+i, 1)
+				w = protobuf.AppendNumber(w, 7+i, 1)
 			}
 		}
 		b.key = w
-		out = appendField(out, fieldMapping, w)
+		out = protobuf.AppendField(out, fieldMapping, w)
 	}
 	out = b.writeLocations(out)
 	valueType(fieldPeriodType, b.periodType)
-	out = appendNumber(out, fieldPeriod, uint64(b.period))
-	out = appendNumber(out, fieldDuration, uint64(b.duration))
-	out = appendNumber(out, fieldDropFrames, b.str(b.drop))
-	out = appendNumber(out, fieldKeepFrames, b.str(b.keep))
+	out = protobuf.AppendNumber(out, fieldPeriod, uint64(b.period))
+	out = protobuf.AppendNumber(out, fieldDuration, uint64(b.duration))
+	out = protobuf.AppendNumber(out, fieldDropFrames, b.str(b.drop))
+	out = protobuf.AppendNumber(out, fieldKeepFrames, b.str(b.keep))
 	for _, s := range b.list {
-		out = append(binary.AppendUvarint(append(out, fieldString<<3|bytes), uint64(len(s))), s...)
+		out = append(binary.AppendUvarint(append(out, fieldString<<3|protobuf.Bytes), uint64(len(s))), s...)
 	}
 	if len(out) > math.MaxUint32 {
 		return nil, fmt.Errorf("the profile would have %d bytes as profile.proto, more than 4 GiB", len(out))
@@ -255,21 +262,21 @@ func (b *builder) profile() (*Profile, error) {
 
 func (b *builder) writeSamples(out []byte) []byte {
 	var list, m []byte
-	for row := range b.starts {
+	for row := range b.rows.starts {
 		list = list[:0]
-		for _, l := range b.stack(row) {
+		for _, l := range b.rows.stack(row) {
 			list = binary.AppendUvarint(list, uint64(b.order[l]))
 		}
 		m = m[:0]
 		if len(list) > 0 {
-			m = appendField(m, 1, list)
+			m = protobuf.AppendField(m, 1, list)
 		}
 		list = list[:0]
-		for _, v := range b.values[row*len(b.types) : (row+1)*len(b.types)] {
+		for _, v := range b.rows.values[row*len(b.types) : (row+1)*len(b.types)] {
 			list = binary.AppendUvarint(list, uint64(v))
 		}
-		m = append(appendField(m, 2, list), b.labelSets[b.labels[row]]...)
-		out = appendField(out, fieldSample, m)
+		m = append(protobuf.AppendField(m, 2, list), b.labelSets[b.rows.labels[row]]...)
+		out = protobuf.AppendField(out, fieldSample, m)
 	}
 	return out
 }
@@ -282,24 +289,24 @@ func (b *builder) writeLocations(out []byte) []byte {
 	var line, m []byte
 	for i, l := range b.numbered {
 		at := &b.locations[l]
-		m = appendNumber(m[:0], 1, uint64(i)+1)
-		m = appendNumber(appendNumber(m, 2, uint64(at.mapping)), 3, at.address)
+		m = protobuf.AppendNumber(m[:0], 1, uint64(i)+1)
+		m = protobuf.AppendNumber(protobuf.AppendNumber(m, 2, uint64(at.mapping)), 3, at.address)
 		for _, f := range at.lines {
 			if numbers[f.function] == 0 {
 				functions = append(functions, f.function)
 				numbers[f.function] = uint32(len(functions))
 			}
-			line = appendNumber(line[:0], 1, uint64(numbers[f.function]))
-			line = appendNumber(appendNumber(line, 2, uint64(f.line)), 3, uint64(f.column))
-			m = appendField(m, 4, line)
+			line = protobuf.AppendNumber(line[:0], 1, uint64(numbers[f.function]))
+			line = protobuf.AppendNumber(protobuf.AppendNumber(line, 2, uint64(f.line)), 3, uint64(f.column))
+			m = protobuf.AppendField(m, 4, line)
 		}
-		out = appendField(out, fieldLocation, m)
+		out = protobuf.AppendField(out, fieldLocation, m)
 	}
 	for i, n := range functions {
 		f := b.functions[n]
-		m = appendNumber(m[:0], 1, uint64(i)+1)
-		m = appendNumber(appendNumber(appendNumber(m, 2, f.name), 3, f.system), 4, f.file)
-		out = appendField(out, fieldFunction, m)
+		m = protobuf.AppendNumber(m[:0], 1, uint64(i)+1)
+		m = protobuf.AppendNumber(protobuf.AppendNumber(protobuf.AppendNumber(m, 2, f.name), 3, f.system), 4, f.file)
+		out = protobuf.AppendField(out, fieldFunction, m)
 	}
 	return out
 }

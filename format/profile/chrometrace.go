@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -87,14 +87,14 @@ type chromeReader struct {
 // looksChrome tells whether text begins as a file of this format does: an object with
 // traceEvents, or an array of events.
 func looksChrome(head []byte) bool {
-	start := stdbytes.TrimLeft(head[:min(len(head), chromeBegin)], " \t\r\n")
+	start := bytes.TrimLeft(head[:min(len(head), chromeBegin)], " \t\r\n")
 	switch {
 	case len(start) == 0:
 	case start[0] == '{':
-		return stdbytes.Contains(start, []byte(`"traceEvents"`))
+		return bytes.Contains(start, []byte(`"traceEvents"`))
 	case start[0] == '[':
-		first := stdbytes.TrimLeft(start[1:], " \t\r\n")
-		return len(first) > 0 && first[0] == '{' && stdbytes.Contains(first, []byte(`"ph"`))
+		first := bytes.TrimLeft(start[1:], " \t\r\n")
+		return len(first) > 0 && first[0] == '{' && bytes.Contains(first, []byte(`"ph"`))
 	}
 	return false
 }
@@ -108,7 +108,7 @@ func decodeChrome(data []byte, opt Options) (*Profile, error) {
 		size: len(data), v8: map[chromeThread]*v8Profile{}, frames: map[chromeID]chromeFrame{}, spans: map[chromeThread][]chromeSpan{},
 		nameIDs: map[string]uint32{}, threads: map[chromeThread]string{}, programs: map[chromeID]string{},
 	}
-	if err := r.read(json.NewDecoder(stdbytes.NewReader(data))); err != nil {
+	if err := r.read(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return nil, err
 	}
 	switch {

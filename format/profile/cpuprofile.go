@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -45,9 +45,9 @@ type v8Frame struct {
 // until the next one, of the last until the profile ended. Without samples there are
 // the hits of each node.
 func decodeV8(data []byte, opt Options) (*Profile, error) {
-	head := stdbytes.TrimLeft(data, " \t\r\n")
-	if len(head) == 0 || head[0] != '{' || !stdbytes.Contains(head, []byte(`"callFrame"`)) || !stdbytes.Contains(head, []byte(`"nodes"`)) ||
-		stdbytes.Contains(head[:min(len(head), chromeBegin)], []byte(`"traceEvents"`)) {
+	head := bytes.TrimLeft(data, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' || !bytes.Contains(head, []byte(`"callFrame"`)) || !bytes.Contains(head, []byte(`"nodes"`)) ||
+		bytes.Contains(head[:min(len(head), chromeBegin)], []byte(`"traceEvents"`)) {
 		return nil, errOther
 	}
 	var file v8Profile
@@ -68,7 +68,7 @@ func syntaxError(data []byte, err error) error {
 	if !errors.As(err, &syntax) {
 		return err
 	}
-	line := 1 + stdbytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+	line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
 	return fmt.Errorf("line %d, byte %d: %w (was the file cut?)", line, syntax.Offset, err)
 }
 

@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -54,7 +54,7 @@ func (d *debugText) comment(line []byte) error {
 	if len(line) == 0 {
 		return nil
 	}
-	line = stdbytes.TrimLeft(line[1:], " \t")
+	line = bytes.TrimLeft(line[1:], " \t")
 	if string(line) == "runtime.MemStats" {
 		d.flush()
 		d.stats = new(MemStats)
@@ -63,10 +63,10 @@ func (d *debugText) comment(line []byte) error {
 	if d.stats != nil {
 		return d.stats.line(line)
 	}
-	if list, ok := stdbytes.CutPrefix(line, []byte("labels: {")); ok && d.open {
+	if list, ok := bytes.CutPrefix(line, []byte("labels: {")); ok && d.open {
 		return d.labels(list)
 	}
-	if !d.open || !stdbytes.HasPrefix(line, []byte("0x")) {
+	if !d.open || !bytes.HasPrefix(line, []byte("0x")) {
 		return nil
 	}
 	s := scanner{b: line}
@@ -192,15 +192,15 @@ func (d *debugText) symbol(address uint64, comments []symbolText) {
 // goSymbol reads "\tmain.wait+0x64\t/home/user/main.go:12", with any number of
 // tabs.
 func (b *builder) goSymbol(s []byte) (l builtLine, ok bool) {
-	s = stdbytes.TrimLeft(s, "\t ")
-	name, file, _ := stdbytes.Cut(s, []byte("\t"))
-	if i := stdbytes.LastIndex(name, []byte("+0x")); i > 0 {
+	s = bytes.TrimLeft(s, "\t ")
+	name, file, _ := bytes.Cut(s, []byte("\t"))
+	if i := bytes.LastIndex(name, []byte("+0x")); i > 0 {
 		name = name[:i]
 	}
 	if len(name) == 0 {
 		return l, false
 	}
-	file, line := fileLine(stdbytes.TrimLeft(file, "\t "))
+	file, line := fileLine(bytes.TrimLeft(file, "\t "))
 	return b.frame(name, file, line), true
 }
 
@@ -212,7 +212,7 @@ func (b *builder) frame(name, file []byte, line int64) builtLine {
 
 // fileLine splits "/home/user/main.go:12".
 func fileLine(s []byte) (file []byte, line int64) {
-	i := stdbytes.LastIndexByte(s, ':')
+	i := bytes.LastIndexByte(s, ':')
 	if i < 0 {
 		return s, 0
 	}

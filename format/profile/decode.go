@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
+	"loupe/value/protobuf"
 	"loupe/value/stack"
 )
 
@@ -84,8 +84,7 @@ func Decode(data []byte, opt Options) (*Profile, error) {
 // What is not in the profile in the end is kept for the next one, since sums are
 // made of a thousand small profiles.
 type decoder struct {
-	input
-	top  cursor // over the fields of Profile, in input.buf
+	in   input
 	p    *Profile
 	text *text // of p
 
@@ -102,13 +101,7 @@ type decoder struct {
 	roomForFrames int
 	roomForStacks int
 
-	sampleTypes []rawType
-	periodType  rawType
-	comments    []uint64
-	dropFrames, keepFrames,
-	defaultType, docURL uint64
-	timeNanos int64
-
+	head      rawHeader
 	mappings  []rawMapping
 	functions []rawFunction
 	locations []rawLocation
@@ -177,8 +170,8 @@ func newDecoder() *decoder {
 	p := &Profile{Stacks: new(stack.Table)}
 	old := *d
 	*d = decoder{
-		input: input{window: old.window, gzip: old.gzip},
-		p:     p, text: &p.labels.text,
+		in: input{window: old.in.window, gzip: old.in.gzip},
+		p:  p, text: &p.labels.text,
 		ids: old.ids[:0], values: old.values[:0], stacks: old.stacks, labels: old.labels,
 		functions: old.functions[:0], locations: old.locations[:0], lines: old.lines[:0],
 	}
@@ -189,8 +182,8 @@ func newDecoder() *decoder {
 
 // free keeps the decoder for the next profile.
 func (d *decoder) free() {
-	d.p, d.text, d.top, d.buf = nil, nil, cursor{}, nil
-	d.file.Reset(nil)
+	d.p, d.text, d.in.top, d.in.buf = nil, nil, protobuf.Cursor{}, nil
+	d.in.file.Reset(nil)
 	decoders.Put(d)
 }
 
@@ -199,7 +192,7 @@ func (d *decoder) free() {
 func decodePacked(data []byte, limit int64) *Profile {
 	d := newDecoder()
 	defer d.free()
-	if d.unpack(data, limit) != nil || d.decode() != nil {
+	if d.in.unpack(data, limit) != nil || d.decode() != nil {
 		return nil
 	}
 	return d.p
@@ -208,7 +201,7 @@ func decodePacked(data []byte, limit int64) *Profile {
 func decode(raw []byte) (*Profile, error) {
 	d := newDecoder()
 	defer d.free()
-	d.buf, d.total = raw, int64(len(raw))
+	d.in.buf, d.in.total = raw, int64(len(raw))
 	switch err := d.decode(); {
 	case err == nil:
 		return d.p, nil
@@ -225,7 +218,7 @@ func (d *decoder) decode() error {
 	if err := d.read(); err != nil {
 		return err
 	}
-	if err := d.header(); err != nil {
+	if err := d.head.resolve(d.p); err != nil {
 		return err
 	}
 	return d.resolve()
@@ -237,8 +230,8 @@ var errJoined = errors.New("it holds two profiles, one after the other (split th
 
 // joined looks whether there is a second profile behind the error.
 func (d *decoder) joined() bool {
-	for d.top.next() {
-		if d.top.field == fieldPeriodType {
+	for d.in.top.Step() {
+		if d.in.top.Number == fieldPeriodType {
 			d.periods++
 		}
 	}
@@ -247,57 +240,57 @@ func (d *decoder) joined() bool {
 
 // checkTop checks the wire type of a field of Profile. A repeated number may
 // be packed or not; only comment is one.
-func checkTop(c *cursor) error {
-	want := varint
-	switch c.field {
+func checkTop(c *protobuf.Cursor) error {
+	want := protobuf.Varint
+	switch c.Number {
 	case fieldSampleType, fieldSample, fieldMapping, fieldLocation, fieldFunction, fieldString, fieldPeriodType:
-		want = bytes
+		want = protobuf.Bytes
 	case fieldComment:
-		want = c.typ
-		if c.typ == fixed64 || c.typ == fixed32 {
-			want = varint
+		want = c.Type
+		if c.Type == protobuf.Fixed64 || c.Type == protobuf.Fixed32 {
+			want = protobuf.Varint
 		}
 	}
-	if c.typ != want {
-		return bad(int64(c.at), "field %s has wire type %d, want %d", fieldNames[c.field], c.typ, want)
+	if c.Type != want {
+		return bad(int64(c.At), "field %s has wire type %d, want %d", fieldNames[c.Number], c.Type, want)
 	}
-	if want == bytes && c.i-c.start >= aside {
-		return bad(int64(c.at), "field %s has %d bytes, which no profile has", fieldNames[c.field], c.i-c.start)
+	if want == protobuf.Bytes && c.Next-c.Start >= aside {
+		return bad(int64(c.At), "field %s has %d bytes, which no profile has", fieldNames[c.Number], c.Next-c.Start)
 	}
 	return nil
 }
 
 // read takes every field in, in any order.
 func (d *decoder) read() error {
-	c := &d.top
-	for c.b = d.buf; ; {
-		for c.next() {
+	c := &d.in.top
+	for c.Buf = d.in.buf; ; {
+		for c.Step() {
 			if err := d.field(c); err != nil {
 				return err
 			}
 		}
-		if c.bad() && (d.whole() || c.typ > bytes && c.typ != fixed32) {
+		if c.Bad() && (d.in.whole() || c.Type > protobuf.Bytes && c.Type != protobuf.Fixed32) {
 			d.noProfile = true
-			return bad(int64(c.at), "the field is cut or malformed")
+			return bad(int64(c.At), "the field is cut or malformed")
 		}
-		if d.whole() {
+		if d.in.whole() {
 			break
 		}
-		at := len(c.b)
-		if c.bad() {
-			at = c.at
+		at := len(c.Buf)
+		if c.Bad() {
+			at = c.At
 		}
-		at, err := d.more(at)
+		at, err := d.in.more(at)
 		if err != nil {
 			return err
 		}
-		*c = cursor{b: d.buf, i: at, at: at}
+		*c = protobuf.Cursor{Buf: d.in.buf, Next: at, At: at}
 	}
 	d.noProfile = true
 	switch samples := d.p.Len(); {
 	case len(d.text.strings) == 0:
 		return errors.New("there is no string table, which Go writes last")
-	case samples > 0 && len(d.sampleTypes) == 0:
+	case samples > 0 && len(d.head.sampleTypes) == 0:
 		return fmt.Errorf("there are %d samples but no sample types", samples)
 	}
 	d.noProfile = false
@@ -305,22 +298,22 @@ func (d *decoder) read() error {
 }
 
 // field takes in a field of Profile.
-func (d *decoder) field(c *cursor) (err error) {
-	if c.field == 0 { // no message has it, and gigabytes of zeroes are told at once
+func (d *decoder) field(c *protobuf.Cursor) (err error) {
+	if c.Number == 0 { // no message has it, and gigabytes of zeroes are told at once
 		d.noProfile = true
-		return bad(int64(c.at), "there is no field of the number 0")
+		return bad(int64(c.At), "there is no field of the number 0")
 	}
-	if c.field >= 1 && c.field < len(fieldNames) {
+	if c.Number >= 1 && c.Number < len(fieldNames) {
 		if err := checkTop(c); err != nil {
 			d.noProfile = true
 			return err
 		}
 	}
-	switch c.field {
+	switch c.Number {
 	case fieldSample:
-		err = d.sample(c.b[:c.i], c.start)
+		err = d.sample(c.Buf[:c.Next], c.Start)
 	case fieldString:
-		d.string(c.chunk())
+		d.string(c.Chunk())
 	case fieldLocation:
 		err = d.location(c)
 	case fieldFunction:
@@ -330,12 +323,12 @@ func (d *decoder) field(c *cursor) (err error) {
 	case fieldSampleType:
 		var t rawType
 		t, err = readType(c)
-		d.sampleTypes = append(d.sampleTypes, t)
+		d.head.sampleTypes = append(d.head.sampleTypes, t)
 	case fieldPeriodType:
 		d.periods++
-		d.periodType, err = readType(c)
+		d.head.periodType, err = readType(c)
 	default:
-		err = d.scalar(c)
+		err = d.head.scalar(c, d.p)
 	}
 	return err
 }
@@ -344,126 +337,15 @@ func (d *decoder) string(s []byte) {
 	t := d.text
 	at := len(t.words)
 	if n := len(t.strings); n == cap(t.strings) {
-		room := d.room(n)
+		room := d.in.room(n)
 		if n >= 64 {
-			room = max(room, n+16+int(1.2*float64(n)*float64(d.left())/float64(at+2*n)))
+			room = max(room, n+16+int(1.2*float64(n)*float64(d.in.left())/float64(at+2*n)))
 		}
 		t.strings = grown(t.strings, room)
 	}
 	if at+len(s) > cap(t.words) { // the strings are the last that is in a file
-		t.words = grown(t.words, max(at+len(s)+int(d.left()), d.room(at)))
+		t.words = grown(t.words, max(at+len(s)+int(d.in.left()), d.in.room(at)))
 	}
 	t.strings = append(t.strings, span{uint32(at), uint32(len(s))})
 	t.words = append(t.words, s...)
-}
-
-// left is how many bytes there may be behind the field at hand.
-func (d *decoder) left() int64 { return max(0, d.total-d.base-int64(d.top.i)) }
-
-// room returns how much room to make for what has grown to n, judging by how
-// much has been read. Room that is not used is not touched and costs no memory,
-// but growing leaves garbage.
-func (d *decoder) room(n int) int {
-	seen, left := float64(d.base)+float64(d.top.at), float64(d.left())
-	switch {
-	case n < 64:
-		return n + 8 + min(64, int(d.total/64))
-	case left == 0 || seen == 0:
-		return n + n/2
-	case seen < min(1<<17, float64(d.total)/8):
-		return 2 * n // too early to tell
-	}
-	// Half as much again: what samples refer to comes before them, so that there
-	// are fewer of them to the byte in the beginning.
-	return n + n/16 + 16 + int(1.5*float64(n)*left/seen)
-}
-
-// likely is how many there will be of what there are n, rather too few: a table
-// of hashes that is too large costs memory, and one too small a step more.
-func (d *decoder) likely(n int) int {
-	seen := float64(d.base) + float64(d.top.at)
-	if seen < 1<<20 {
-		return n
-	}
-	return n + int(0.7*float64(n)*float64(d.left())/seen)
-}
-
-func (d *decoder) scalar(c *cursor) error {
-	switch c.field {
-	case fieldDropFrames:
-		d.dropFrames = c.v
-	case fieldKeepFrames:
-		d.keepFrames = c.v
-	case fieldTime:
-		if d.timeNanos != 0 {
-			return errJoined
-		}
-		d.timeNanos = int64(c.v)
-	case fieldDuration:
-		d.p.Duration = time.Duration(c.v)
-	case fieldPeriod:
-		d.p.Period = int64(c.v)
-	case fieldComment:
-		if c.typ == varint {
-			d.comments = append(d.comments, c.v)
-			return nil
-		}
-		m := c.chunk()
-		for i := 0; i < len(m); {
-			var v uint64
-			if v, i = uvarint(m, i); i > len(m) {
-				return bad(int64(c.at), "comment: a number is cut or malformed")
-			}
-			d.comments = append(d.comments, v)
-		}
-	case fieldDefaultType:
-		d.defaultType = c.v
-	case fieldDocURL:
-		d.docURL = c.v
-	}
-	return nil
-}
-
-// header turns the scalars into strings, types and times.
-func (d *decoder) header() error {
-	if s := d.text.strings[0]; s.n != 0 {
-		return bad(int64(s.off), "string 0 is %.20q, want it empty", d.text.str(0))
-	}
-	var err error
-	str := func(i uint64, what string) string {
-		s, e := d.str(i)
-		if e != nil && err == nil {
-			err = fmt.Errorf("%s: %w", what, e)
-		}
-		return s
-	}
-	p := d.p
-	p.SampleTypes = make([]ValueType, 0, len(d.sampleTypes))
-	for _, t := range d.sampleTypes {
-		p.SampleTypes = append(p.SampleTypes, ValueType{str(t.typ, "sample_type"), str(t.unit, "sample_type")})
-	}
-	p.PeriodType = ValueType{str(d.periodType.typ, "period_type"), str(d.periodType.unit, "period_type")}
-	for _, c := range d.comments {
-		p.Comments = append(p.Comments, str(c, "comment"))
-	}
-	p.DefaultSampleType = str(d.defaultType, "default_sample_type")
-	p.DocURL = str(d.docURL, "doc_url")
-	p.DropFrames, p.KeepFrames = str(d.dropFrames, "drop_frames"), str(d.keepFrames, "keep_frames")
-	if d.timeNanos != 0 {
-		p.Time = time.Unix(0, d.timeNanos)
-	}
-	switch n := len(p.SampleTypes); {
-	case p.Len() == 0:
-		p.Values = make([][]int64, n)
-	case n != len(p.Values) && err == nil:
-		err = fmt.Errorf("sample 0 has %d values, but there are %d sample types", len(p.Values), n)
-	}
-	return err
-}
-
-func (d *decoder) str(i uint64) (string, error) {
-	if i >= uint64(len(d.text.strings)) {
-		return "", fmt.Errorf("string %d is not in the table of %d strings", i, len(d.text.strings))
-	}
-	return d.text.str(i), nil
 }

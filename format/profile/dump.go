@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"encoding/binary"
 	"strconv"
 )
@@ -51,12 +51,12 @@ func decodeDump(data []byte, opt Options) (*Profile, error) {
 func (l *lines) toGoroutine() bool {
 	title := []byte("goroutine ")
 	for {
-		if !stdbytes.HasPrefix(l.rest, title) {
-			i := stdbytes.Index(l.rest, []byte("\ngoroutine "))
+		if !bytes.HasPrefix(l.rest, title) {
+			i := bytes.Index(l.rest, []byte("\ngoroutine "))
 			if i < 0 {
 				return false
 			}
-			l.n += stdbytes.Count(l.rest[:i+1], []byte("\n"))
+			l.n += bytes.Count(l.rest[:i+1], []byte("\n"))
 			l.rest = l.rest[i+1:]
 		}
 		l.next()
@@ -67,9 +67,9 @@ func (l *lines) toGoroutine() bool {
 }
 
 func isGoroutine(line []byte) bool {
-	rest, ok := stdbytes.CutPrefix(line, []byte("goroutine "))
+	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
 	return ok && len(rest) > 0 && '0' <= rest[0] && rest[0] <= '9' &&
-		stdbytes.HasSuffix(rest, []byte("]:")) && stdbytes.IndexByte(rest, '[') > 0
+		bytes.HasSuffix(rest, []byte("]:")) && bytes.IndexByte(rest, '[') > 0
 }
 
 // dumpReader holds one goroutine and what was seen before.
@@ -95,22 +95,22 @@ type dumpCall struct {
 func (d *dumpReader) header(line []byte) (id uint64) {
 	d.labels = d.labels[:0]
 	line = line[len("goroutine ") : len(line)-len("]:")]
-	number, rest, _ := stdbytes.Cut(line, []byte(" "))
+	number, rest, _ := bytes.Cut(line, []byte(" "))
 	id, err := strconv.ParseUint(string(number), 10, 64)
-	_, state, _ := stdbytes.Cut(rest, []byte("["))
+	_, state, _ := bytes.Cut(rest, []byte("["))
 	if err != nil {
 		return 0
 	}
 	var user []byte
-	if i := stdbytes.Index(state, []byte(" labels:{")); i >= 0 { // GODEBUG=tracebacklabels=1
+	if i := bytes.Index(state, []byte(" labels:{")); i >= 0 { // GODEBUG=tracebacklabels=1
 		user, state = state[i+len(" labels:{"):], state[:i]
 	}
-	state, rest, _ = stdbytes.Cut(state, []byte(", "))
+	state, rest, _ = bytes.Cut(state, []byte(", "))
 	var flags []string
 	for again := true; again; {
 		again = false
 		for _, flag := range []string{"leaked", "scan", "durable"} {
-			if s, ok := stdbytes.CutSuffix(state, []byte(" ("+flag+")")); ok {
+			if s, ok := bytes.CutSuffix(state, []byte(" ("+flag+")")); ok {
 				state, again = s, true
 				flags = append(flags, flag)
 			}
@@ -122,14 +122,14 @@ func (d *dumpReader) header(line []byte) (id uint64) {
 	}
 	for len(rest) > 0 {
 		var part []byte
-		part, rest, _ = stdbytes.Cut(rest, []byte(", "))
-		if n, ok := stdbytes.CutSuffix(part, []byte(" minutes")); ok {
+		part, rest, _ = bytes.Cut(rest, []byte(", "))
+		if n, ok := bytes.CutSuffix(part, []byte(" minutes")); ok {
 			if minutes, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 				d.labels = d.b.number(d.labels, "wait", minutes, "minutes")
 				continue
 			}
 		}
-		if bubble, ok := stdbytes.CutPrefix(part, []byte("synctest bubble ")); ok {
+		if bubble, ok := bytes.CutPrefix(part, []byte("synctest bubble ")); ok {
 			d.labels = d.b.label(d.labels, "synctest bubble", bubble)
 			continue
 		}
@@ -161,13 +161,13 @@ func (d *dumpReader) goroutine(l *lines) {
 		case line[0] == '\t':
 			if name != nil {
 				d.frame(name, line[1:])
-			} else if stdbytes.HasSuffix(line, []byte("stack unavailable")) {
+			} else if bytes.HasSuffix(line, []byte("stack unavailable")) {
 				d.call(dumpCall{name: []byte(noStack)}, false)
 			}
 			name = nil
-		case stdbytes.HasPrefix(line, []byte("...")) && stdbytes.HasSuffix(line, []byte(" frames elided...")):
+		case bytes.HasPrefix(line, []byte("...")) && bytes.HasSuffix(line, []byte(" frames elided...")):
 			d.call(dumpCall{name: []byte(framesElided)}, false)
-		case stdbytes.HasPrefix(line, []byte(notGo+" at pc=")):
+		case bytes.HasPrefix(line, []byte(notGo+" at pc=")):
 			d.call(dumpCall{name: []byte(notGo)}, false)
 		case line[0] == '[': // [originating from goroutine 7]: GODEBUG=tracebackancestors
 			ancestor = true
@@ -188,21 +188,21 @@ func (d *dumpReader) goroutine(l *lines) {
 //		/home/user/main.go:12 +0x65 fp=0xc0 sp=0xc1 pc=0x47
 func (d *dumpReader) frame(name, file []byte) {
 	for _, tail := range []string{" +0x", " fp=", " pc="} {
-		if i := stdbytes.Index(file, []byte(tail)); i >= 0 {
+		if i := bytes.Index(file, []byte(tail)); i >= 0 {
 			file = file[:i]
 		}
 	}
 	var c dumpCall
 	c.file, c.line = fileLine(file)
-	if creator, ok := stdbytes.CutPrefix(name, []byte(CreatedBy)); ok {
-		creator, _, _ = stdbytes.Cut(creator, []byte(" in goroutine "))
+	if creator, ok := bytes.CutPrefix(name, []byte(CreatedBy)); ok {
+		creator, _, _ = bytes.Cut(creator, []byte(" in goroutine "))
 		c.name, c.created = creator, true
 		d.call(c, false)
 		return
 	}
-	inlined := stdbytes.HasSuffix(name, []byte("(...)"))
+	inlined := bytes.HasSuffix(name, []byte("(...)"))
 	if name[len(name)-1] == ')' { // else a function of C
-		name = name[:max(stdbytes.LastIndexByte(name, '('), 0)]
+		name = name[:max(bytes.LastIndexByte(name, '('), 0)]
 	}
 	c.name = name
 	d.call(c, inlined)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"loupe/value/protobuf"
 	"loupe/value/stack"
 )
 
@@ -64,22 +65,22 @@ func (e *encoder) encode() error {
 	}
 	e.functions = map[function]uint64{}
 	for _, t := range p.SampleTypes {
-		e.out = appendField(e.out, fieldSampleType, e.valueType(t))
+		e.out = protobuf.AppendField(e.out, fieldSampleType, e.valueType(t))
 	}
 	for i := range p.StackIDs {
-		e.samples = appendField(e.samples, fieldSample, e.sample(i))
+		e.samples = protobuf.AppendField(e.samples, fieldSample, e.sample(i))
 	}
 	e.out = append(e.out, e.samples...)
 	for i, m := range p.Mappings {
-		e.out = appendField(e.out, fieldMapping, e.mapping(mappingID(m, i), m))
+		e.out = protobuf.AppendField(e.out, fieldMapping, e.mapping(mappingID(m, i), m))
 	}
 	for i := range p.Locations {
-		e.locations = appendField(e.locations, fieldLocation, e.location(&p.Locations[i]))
+		e.locations = protobuf.AppendField(e.locations, fieldLocation, e.location(&p.Locations[i]))
 	}
 	e.out = append(append(e.out, e.locations...), e.funcs...)
 	e.header()
 	for _, s := range e.list {
-		e.out = appendField(e.out, fieldString, []byte(s))
+		e.out = protobuf.AppendField(e.out, fieldString, []byte(s))
 	}
 	return nil
 }
@@ -88,39 +89,39 @@ func (e *encoder) encode() error {
 // since it needs some.
 func (e *encoder) header() {
 	p := e.p
-	e.out = appendNumber(e.out, fieldDropFrames, e.str(p.DropFrames))
-	e.out = appendNumber(e.out, fieldKeepFrames, e.str(p.KeepFrames))
+	e.out = protobuf.AppendNumber(e.out, fieldDropFrames, e.str(p.DropFrames))
+	e.out = protobuf.AppendNumber(e.out, fieldKeepFrames, e.str(p.KeepFrames))
 	if !p.Time.IsZero() {
-		e.out = appendNumber(e.out, fieldTime, uint64(p.Time.UnixNano()))
+		e.out = protobuf.AppendNumber(e.out, fieldTime, uint64(p.Time.UnixNano()))
 	}
-	e.out = appendNumber(e.out, fieldDuration, uint64(p.Duration))
-	e.out = appendField(e.out, fieldPeriodType, e.valueType(p.PeriodType))
-	e.out = appendNumber(e.out, fieldPeriod, uint64(p.Period))
+	e.out = protobuf.AppendNumber(e.out, fieldDuration, uint64(p.Duration))
+	e.out = protobuf.AppendField(e.out, fieldPeriodType, e.valueType(p.PeriodType))
+	e.out = protobuf.AppendNumber(e.out, fieldPeriod, uint64(p.Period))
 	for _, c := range p.Comments {
-		e.out = binary.AppendUvarint(append(e.out, fieldComment<<3|varint), e.str(c)) // an empty one too
+		e.out = binary.AppendUvarint(append(e.out, fieldComment<<3|protobuf.Varint), e.str(c)) // an empty one too
 	}
-	e.out = appendNumber(e.out, fieldDefaultType, e.str(p.DefaultSampleType))
-	e.out = appendNumber(e.out, fieldDocURL, e.str(p.DocURL))
+	e.out = protobuf.AppendNumber(e.out, fieldDefaultType, e.str(p.DefaultSampleType))
+	e.out = protobuf.AppendNumber(e.out, fieldDocURL, e.str(p.DocURL))
 }
 
 // valueType and the methods below return one message. It is valid until the
 // next call.
 func (e *encoder) valueType(t ValueType) []byte {
-	e.scratch = appendNumber(e.scratch[:0], 1, e.str(t.Type))
-	e.scratch = appendNumber(e.scratch, 2, e.str(t.Unit))
+	e.scratch = protobuf.AppendNumber(e.scratch[:0], 1, e.str(t.Type))
+	e.scratch = protobuf.AppendNumber(e.scratch, 2, e.str(t.Unit))
 	return e.scratch
 }
 
 func (e *encoder) mapping(id uint64, m Mapping) []byte {
-	b := appendNumber(e.scratch[:0], 1, id)
-	b = appendNumber(b, 2, m.Start)
-	b = appendNumber(b, 3, m.Limit)
-	b = appendNumber(b, 4, m.Offset)
-	b = appendNumber(b, 5, e.str(m.File))
-	b = appendNumber(b, 6, e.str(m.BuildID))
+	b := protobuf.AppendNumber(e.scratch[:0], 1, id)
+	b = protobuf.AppendNumber(b, 2, m.Start)
+	b = protobuf.AppendNumber(b, 3, m.Limit)
+	b = protobuf.AppendNumber(b, 4, m.Offset)
+	b = protobuf.AppendNumber(b, 5, e.str(m.File))
+	b = protobuf.AppendNumber(b, 6, e.str(m.BuildID))
 	for i, has := range [...]bool{m.HasFunctions, m.HasFilenames, m.HasLineNumbers, m.HasInlineFrames} {
 		if has {
-			b = appendNumber(b, 7+i, 1)
+			b = protobuf.AppendNumber(b, 7+i, 1)
 		}
 	}
 	e.scratch = b
@@ -148,23 +149,23 @@ func (e *encoder) sample(i int) []byte {
 	}
 	b := e.scratch[:0]
 	if len(e.inner) > 0 {
-		b = appendField(b, 1, e.inner)
+		b = protobuf.AppendField(b, 1, e.inner)
 	}
 	e.inner = e.inner[:0]
 	for _, column := range p.Values {
 		e.inner = binary.AppendUvarint(e.inner, uint64(column[i]))
 	}
-	b = appendField(b, 2, e.inner)
+	b = protobuf.AppendField(b, 2, e.inner)
 	if p.LabelSets != nil {
 		for _, l := range p.Labels(p.LabelSets[i]) {
-			e.inner = appendNumber(e.inner[:0], 1, e.str(l.Key))
+			e.inner = protobuf.AppendNumber(e.inner[:0], 1, e.str(l.Key))
 			if l.Numeric {
-				e.inner = appendNumber(e.inner, 3, uint64(l.Num))
-				e.inner = appendNumber(e.inner, 4, e.str(l.Unit))
+				e.inner = protobuf.AppendNumber(e.inner, 3, uint64(l.Num))
+				e.inner = protobuf.AppendNumber(e.inner, 4, e.str(l.Unit))
 			} else {
-				e.inner = appendNumber(e.inner, 2, e.str(l.Str))
+				e.inner = protobuf.AppendNumber(e.inner, 2, e.str(l.Str))
 			}
-			b = appendField(b, 3, e.inner)
+			b = protobuf.AppendField(b, 3, e.inner)
 		}
 	}
 	e.scratch = b
@@ -172,25 +173,25 @@ func (e *encoder) sample(i int) []byte {
 }
 
 func (e *encoder) location(l *Location) []byte {
-	b := appendNumber(e.scratch[:0], 1, l.ID)
+	b := protobuf.AppendNumber(e.scratch[:0], 1, l.ID)
 	if l.Mapping >= 0 {
-		b = appendNumber(b, 2, mappingID(e.p.Mappings[l.Mapping], l.Mapping))
+		b = protobuf.AppendNumber(b, 2, mappingID(e.p.Mappings[l.Mapping], l.Mapping))
 	}
-	b = appendNumber(b, 3, l.Address)
+	b = protobuf.AppendNumber(b, 3, l.Address)
 	for i := range l.Lines {
-		b = appendField(b, 4, e.line(e.p.Stacks.Frame(l.First+stack.FrameID(i))))
+		b = protobuf.AppendField(b, 4, e.line(e.p.Stacks.Frame(l.First+stack.FrameID(i))))
 	}
 	if l.Folded {
-		b = appendNumber(b, 5, 1)
+		b = protobuf.AppendNumber(b, 5, 1)
 	}
 	e.scratch = b
 	return b
 }
 
 func (e *encoder) line(f stack.Frame) []byte {
-	e.inner = appendNumber(e.inner[:0], 1, e.function(function{f.Func, f.System, f.File, f.StartLine}))
-	e.inner = appendNumber(e.inner, 2, uint64(f.Line))
-	e.inner = appendNumber(e.inner, 3, uint64(f.Column))
+	e.inner = protobuf.AppendNumber(e.inner[:0], 1, e.function(function{f.Func, f.System, f.File, f.StartLine}))
+	e.inner = protobuf.AppendNumber(e.inner, 2, uint64(f.Line))
+	e.inner = protobuf.AppendNumber(e.inner, 3, uint64(f.Column))
 	return e.inner
 }
 
@@ -200,11 +201,11 @@ func (e *encoder) function(f function) uint64 {
 	}
 	id := uint64(len(e.functions)) + 1
 	e.functions[f] = id
-	b := appendNumber(nil, 1, id)
-	b = appendNumber(b, 2, e.str(f.name))
-	b = appendNumber(b, 3, e.str(f.system))
-	b = appendNumber(b, 4, e.str(f.file))
-	e.funcs = appendField(e.funcs, fieldFunction, appendNumber(b, 5, uint64(f.start)))
+	b := protobuf.AppendNumber(nil, 1, id)
+	b = protobuf.AppendNumber(b, 2, e.str(f.name))
+	b = protobuf.AppendNumber(b, 3, e.str(f.system))
+	b = protobuf.AppendNumber(b, 4, e.str(f.file))
+	e.funcs = protobuf.AppendField(e.funcs, fieldFunction, protobuf.AppendNumber(b, 5, uint64(f.start)))
 	return id
 }
 
@@ -217,19 +218,4 @@ func (e *encoder) str(s string) uint64 {
 		e.list = append(e.list, s)
 	}
 	return id
-}
-
-// appendNumber appends a field that is a number; 0 is what readers assume.
-func appendNumber(b []byte, field int, v uint64) []byte {
-	if v == 0 {
-		return b
-	}
-	return binary.AppendUvarint(append(b, byte(field<<3|varint)), v)
-}
-
-// appendField appends a field that is a message, a string or a list. Fields
-// of this format have numbers below 16, whose tags are one byte.
-func appendField(b []byte, field int, content []byte) []byte {
-	b = binary.AppendUvarint(append(b, byte(field<<3|bytes)), uint64(len(content)))
-	return append(b, content...)
 }

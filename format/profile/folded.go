@@ -2,7 +2,7 @@ package profile
 
 import (
 	"bufio"
-	stdbytes "bytes"
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -30,7 +30,7 @@ func decodeFolded(data []byte, opt Options) (*Profile, error) {
 	f := folder{b: b}
 	known := false
 	for l.next() {
-		line := stdbytes.TrimSpace(l.line)
+		line := bytes.TrimSpace(l.line)
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
@@ -53,7 +53,7 @@ func decodeFolded(data []byte, opt Options) (*Profile, error) {
 // foldedCount splits a line at its last space. Some writers scale their
 // numbers and leave a fraction, which is rounded.
 func foldedCount(line []byte) (frames []byte, n int64, ok bool) {
-	i := stdbytes.LastIndexAny(line, " \t")
+	i := bytes.LastIndexAny(line, " \t")
 	if i <= 0 {
 		return nil, 0, false
 	}
@@ -69,7 +69,7 @@ func foldedCount(line []byte) (frames []byte, n int64, ok bool) {
 		}
 		n = int64(math.Round(v))
 	}
-	return stdbytes.TrimSpace(line[:i]), n, true
+	return bytes.TrimSpace(line[:i]), n, true
 }
 
 // folder turns the frames of a line into locations, leaf first.
@@ -84,8 +84,8 @@ func (f *folder) fold(frames []byte) []uint32 {
 		// A frame and those that were inlined into it are one location.
 		start := end
 		for {
-			start = stdbytes.LastIndexByte(frames[:start], ';') // the semicolon before it
-			if start < 0 || !isInlined(frames[start+1:end], stdbytes.IndexByte(frames[start+1:end], ';')) {
+			start = bytes.LastIndexByte(frames[:start], ';') // the semicolon before it
+			if start < 0 || !isInlined(frames[start+1:end], bytes.IndexByte(frames[start+1:end], ';')) {
 				break
 			}
 		}
@@ -102,7 +102,7 @@ func isInlined(run []byte, semicolon int) bool {
 	if semicolon >= 0 {
 		run = run[:semicolon]
 	}
-	return stdbytes.HasSuffix(run, []byte("_[i]"))
+	return bytes.HasSuffix(run, []byte("_[i]"))
 }
 
 func (f *folder) location(run []byte) uint32 {
@@ -112,10 +112,10 @@ func (f *folder) location(run []byte) uint32 {
 	}
 	var at builtLocation
 	for end := len(run); end >= 0; {
-		start := stdbytes.LastIndexByte(run[:end], ';')
+		start := bytes.LastIndexByte(run[:end], ';')
 		name := run[start+1 : end]
 		for _, mark := range [...]struct{ suffix, module string }{{"_[i]", ""}, {"_[k]", kernel}, {"_[j]", "[jit]"}} {
-			if s, ok := stdbytes.CutSuffix(name, []byte(mark.suffix)); ok {
+			if s, ok := bytes.CutSuffix(name, []byte(mark.suffix)); ok {
 				name = s
 				if at.mapping == 0 {
 					at.mapping = b.module([]byte(mark.module))

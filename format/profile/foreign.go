@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -36,7 +36,7 @@ var foreign = []struct {
 // decodeForeign decodes data that is no profile.proto. It returns errOther when
 // the data is none of the others either.
 func decodeForeign(data []byte, opt Options) (*Profile, error) {
-	data = stdbytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a mark that editors leave
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // a mark that editors leave
 	for _, f := range foreign {
 		p, err := f.decode(data, opt)
 		switch {
@@ -64,7 +64,7 @@ func (l *lines) next() bool {
 		return false
 	}
 	l.n++
-	end := stdbytes.IndexByte(l.rest, '\n')
+	end := bytes.IndexByte(l.rest, '\n')
 	if end < 0 {
 		l.line, l.rest = l.rest, nil
 	} else {
@@ -104,7 +104,7 @@ func quoted(s []byte) string {
 
 // isRemark says whether the line is blank or begins with '#'.
 func isRemark(line []byte) bool {
-	line = stdbytes.TrimSpace(line)
+	line = bytes.TrimSpace(line)
 	return len(line) == 0 || line[0] == '#'
 }
 

@@ -1,13 +1,15 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+
+	"loupe/value/protobuf"
 )
 
 func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b }
@@ -19,7 +21,7 @@ func isGzip(data []byte) bool { return len(data) >= 2 && data[0] == 0x1f && data
 // what has really come out.
 func inflate(data []byte, limit int64) ([]byte, error) {
 	limit = believable(limit, len(data))
-	in := stdbytes.NewReader(data)
+	in := bytes.NewReader(data)
 	z, err := gzip.NewReader(in)
 	if err != nil {
 		return nil, fmt.Errorf("cannot inflate profile: %w in the first %d bytes (was the file cut? fetch it again)", err, len(data))
@@ -50,13 +52,14 @@ func inflate(data []byte, limit int64) ([]byte, error) {
 // was inflated last.
 type input struct {
 	buf   []byte
-	base  int64 // bytes that came before buf
-	total int64 // how long all is, if the file does not lie
+	base  int64           // bytes that came before buf
+	total int64           // how long all is, if the file does not lie
+	top   protobuf.Cursor // over the fields of Profile, in buf
 
 	packed bool
 	limit  int64
 	window []byte // where buf is when the file is packed
-	file   stdbytes.Reader
+	file   bytes.Reader
 	gzip   *gzip.Reader // kept for the next file: its tables are what is large
 	ended  bool
 }

@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"compress/gzip"
 	"strings"
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 // TestBomb: a small file that inflates to very much is refused before it does.
 func TestBomb(t *testing.T) {
-	var file stdbytes.Buffer
+	var file bytes.Buffer
 	z, err := gzip.NewWriterLevel(&file, gzip.BestCompression)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"strconv"
 )
 
@@ -13,19 +13,19 @@ const jemallocTitle = "heap_v2/"
 // For each stack there is a line for all threads, t*, and one for each of them; the
 // first counts. The values are those of a sample, to be scaled up, as jeprof does.
 func decodeJemalloc(data []byte, opt Options) (*Profile, error) {
-	if !stdbytes.HasPrefix(data, []byte(jemallocTitle)) {
+	if !bytes.HasPrefix(data, []byte(jemallocTitle)) {
 		return nil, errOther
 	}
 	t := newTextProfile(data, opt)
 	t.next()
 	k := heapKind{sampled: true}
 	var err error
-	if k.period, err = strconv.ParseInt(string(stdbytes.TrimSpace(t.line[len(jemallocTitle):])), 10, 64); err != nil || k.period <= 0 {
+	if k.period, err = strconv.ParseInt(string(bytes.TrimSpace(t.line[len(jemallocTitle):])), 10, 64); err != nil || k.period <= 0 {
 		return nil, t.bad("want heap_v2/ and how many bytes are from sample to sample, not %.40q", t.line)
 	}
 	inStacks := false
 	for t.next() {
-		line := stdbytes.TrimSpace(t.line)
+		line := bytes.TrimSpace(t.line)
 		switch {
 		case len(line) == 0:
 			continue
@@ -71,7 +71,7 @@ func (t *textProfile) beginHeap(k heapKind) {
 // which tells whether there are values of all that was allocated (prof_accum), and of
 // a stack below them.
 func (t *textProfile) jemallocLine(k *heapKind, line []byte, inStacks bool) error {
-	thread, numbers, ok := stdbytes.Cut(line, []byte(":"))
+	thread, numbers, ok := bytes.Cut(line, []byte(":"))
 	if !ok {
 		return t.bad("want t*: objects: bytes [objects: bytes]")
 	}

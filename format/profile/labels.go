@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"loupe/value/protobuf"
 )
 
 // Label is one piece of context of a sample: a string, such as a goroutine
@@ -51,9 +53,9 @@ func (p *Profile) Labels(set LabelSet) []Label {
 	}
 	var labels []Label
 	t := &p.labels.text
-	c := cursor{b: t.bytes(p.labels.spans[set])}
-	for c.next() {
-		l := readLabel(c.chunk())
+	c := protobuf.Cursor{Buf: t.bytes(p.labels.spans[set])}
+	for c.Step() {
+		l := readLabel(c.Chunk())
 		switch {
 		case l.str != 0:
 			labels = append(labels, Label{Key: t.str(l.key), Str: t.str(l.str)})
@@ -71,17 +73,17 @@ type wireLabel struct {
 }
 
 func readLabel(m []byte) (l wireLabel) {
-	c := cursor{b: m}
-	for c.next() {
-		switch c.field {
+	c := protobuf.Cursor{Buf: m}
+	for c.Step() {
+		switch c.Number {
 		case 1:
-			l.key = c.v
+			l.key = c.Value
 		case 2:
-			l.str = c.v
+			l.str = c.Value
 		case 3:
-			l.num = int64(c.v)
+			l.num = int64(c.Value)
 		case 4:
-			l.unit = c.v
+			l.unit = c.Value
 		}
 	}
 	return l
@@ -95,7 +97,7 @@ func (t *labelTable) check(set LabelSet) error {
 	b := t.text.bytes(t.spans[set])
 	table := uint64(len(t.text.strings))
 	for i := 0; i < len(b); {
-		from, end := chunkAt(b, i+1)
+		from, end := protobuf.ChunkAt(b, i+1)
 		if b[i] != tagLabel || end > len(b) {
 			return t.checkSlowly(b)
 		}
@@ -103,7 +105,7 @@ func (t *labelTable) check(set LabelSet) error {
 		for i = from; i < end; {
 			tag := b[i]
 			var v uint64
-			if v, i = uvarint(b[:end], i+1); i > end {
+			if v, i = protobuf.Uvarint(b[:end], i+1); i > end {
 				return t.checkSlowly(b)
 			}
 			switch tag {
@@ -131,18 +133,18 @@ func (t *labelTable) check(set LabelSet) error {
 }
 
 func (t *labelTable) checkSlowly(b []byte) error {
-	c := cursor{b: b}
-	for c.next() {
-		m := cursor{b: c.chunk()}
-		for m.next() {
-			if m.field >= 1 && m.field <= 4 && m.typ != varint {
-				return fmt.Errorf("label: field %d is not a number", m.field)
+	c := protobuf.Cursor{Buf: b}
+	for c.Step() {
+		m := protobuf.Cursor{Buf: c.Chunk()}
+		for m.Step() {
+			if m.Number >= 1 && m.Number <= 4 && m.Type != protobuf.Varint {
+				return fmt.Errorf("label: field %d is not a number", m.Number)
 			}
 		}
-		if m.bad() {
-			return fmt.Errorf("label: the field at its byte %d is cut or malformed", m.at)
+		if m.Bad() {
+			return fmt.Errorf("label: the field at its byte %d is cut or malformed", m.At)
 		}
-		l := readLabel(c.chunk())
+		l := readLabel(c.Chunk())
 		if l.str != 0 {
 			l.unit = 0 // it is not looked at
 		} else {
@@ -154,7 +156,7 @@ func (t *labelTable) checkSlowly(b []byte) error {
 			}
 		}
 	}
-	if c.bad() {
+	if c.Bad() {
 		return errors.New("labels: the field is cut or malformed")
 	}
 	return nil

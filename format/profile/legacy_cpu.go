@@ -58,11 +58,11 @@ func decodeCPU(data []byte, opt Options) (*Profile, error) {
 	}
 	text := lines{rest: data[w.at:]}
 	if java {
-		return b.java(&text)
+		return (&javaReader{b: b, l: &text}).profile()
 	}
-	b.dropHandler()
-	b.dropHandler() // it may have two frames
-	if err := b.memoryMap(&text); err != nil {
+	b.rows.dropHandler()
+	b.rows.dropHandler() // it may have two frames
+	if err := b.mappings.read(&text); err != nil {
 		return nil, fmt.Errorf("in the text after byte %d: %w", w.at, err)
 	}
 	b.numberLocations()
@@ -111,21 +111,21 @@ func (b *builder) cpuSamples(w *words, adjust bool) error {
 // dropHandler takes the second frame out when almost all samples have the same
 // one: it is the signal handler that took the profile. The first is always
 // right, for it comes from the signal and not from the stack.
-func (b *builder) dropHandler() {
+func (r *rows) dropHandler() {
 	seconds := map[uint32]int{}
-	for row := range b.len() {
-		if s := b.stack(row); len(s) > 1 {
+	for row := range r.len() {
+		if s := r.stack(row); len(s) > 1 {
 			seconds[s[1]]++
 		}
 	}
-	enough := b.len() - b.len()/32
+	enough := r.len() - r.len()/32
 	for second, n := range seconds {
 		if n < enough {
 			continue
 		}
-		for row := range b.len() {
-			if s := b.stack(row); len(s) > 1 && s[1] == second {
-				b.cut(row)
+		for row := range r.len() {
+			if s := r.stack(row); len(s) > 1 && s[1] == second {
+				r.cut(row)
 			}
 		}
 		return
@@ -135,9 +135,9 @@ func (b *builder) dropHandler() {
 // dropDoubles takes out a second frame that is the first one again: writers
 // take the leaf both from the signal and from the stack, where it is less one.
 func (b *builder) dropDoubles() {
-	for row := range b.len() {
-		if s := b.stack(row); len(s) > 1 && b.locations[s[0]].address == b.locations[s[1]].address+1 {
-			b.cut(row)
+	for row := range b.rows.len() {
+		if s := b.rows.stack(row); len(s) > 1 && b.locations[s[0]].address == b.locations[s[1]].address+1 {
+			b.rows.cut(row)
 		}
 	}
 }

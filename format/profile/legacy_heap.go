@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -27,7 +27,7 @@ type heapKind struct {
 // are sampled, heapprofile, growth and fragmentation, which are not.
 func decodeHeap(data []byte, opt Options) (*Profile, error) {
 	t := newTextProfile(data, opt)
-	if !t.next() || !stdbytes.Contains(t.line, []byte("heap profile:")) {
+	if !t.next() || !bytes.Contains(t.line, []byte("heap profile:")) {
 		return nil, errOther
 	}
 	k, err := heapHeader(t.line)
@@ -36,7 +36,7 @@ func decodeHeap(data []byte, opt Options) (*Profile, error) {
 	}
 	t.beginHeap(k)
 	for t.next() {
-		line := stdbytes.TrimSpace(t.line)
+		line := bytes.TrimSpace(t.line)
 		if isRemark(line) {
 			if err := t.remark(); err != nil {
 				return nil, err

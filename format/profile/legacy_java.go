@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"errors"
 	"regexp"
 	"strconv"
@@ -25,28 +25,36 @@ func decodeJava(data []byte, opt Options) (*Profile, error) {
 	if !l.next() || !l.terminated() {
 		return nil, errOther
 	}
-	b := newBuilder()
-	b.period = 0
-	var heap bool
-	switch string(stdbytes.TrimSpace(l.line)) {
+	r := javaReader{b: newBuilder(), l: &l}
+	r.b.period = 0
+	switch string(bytes.TrimSpace(l.line)) {
 	case "--- heapz 1 ---":
-		heap = true
+		r.heap = true
 	case "--- contentionz 1 ---":
 	default:
 		return nil, errOther
 	}
-	if err := b.javaHeader(&l, heap); err != nil {
+	if err := r.header(); err != nil {
 		return nil, err
 	}
-	if err := b.javaSamples(&l, heap); err != nil {
+	if err := r.samples(); err != nil {
 		return nil, err
 	}
-	return b.java(&l)
+	return r.profile()
 }
 
-func (b *builder) javaHeader(l *lines, heap bool) error {
+// javaReader builds a profile of Java out of lines.
+type javaReader struct {
+	b    *builder
+	l    *lines
+	heap bool // else of contention
+}
+
+// header reads the attributes.
+func (r *javaReader) header() error {
+	b, l, heap := r.b, r.l, r.heap
 	for l.next() {
-		line := stdbytes.TrimSpace(l.line)
+		line := bytes.TrimSpace(l.line)
 		m := javaAttribute.FindSubmatch(line)
 		if !l.terminated() || m == nil && len(line) > 0 {
 			l.back()
@@ -55,7 +63,7 @@ func (b *builder) javaHeader(l *lines, heap bool) error {
 		if m == nil {
 			continue
 		}
-		key, value := string(stdbytes.TrimSpace(m[1])), stdbytes.TrimSpace(m[2])
+		key, value := string(bytes.TrimSpace(m[1])), bytes.TrimSpace(m[2])
 		var err error
 		var n int64
 		switch {
@@ -83,12 +91,14 @@ func (b *builder) javaHeader(l *lines, heap bool) error {
 	return nil
 }
 
-func (b *builder) javaSamples(l *lines, heap bool) error {
+// samples reads the samples.
+func (r *javaReader) samples() error {
+	b, l, heap := r.b, r.l, r.heap
 	var addrs []uint64
 	var stack []uint32
 	var wire []byte
 	for l.next() {
-		line := stdbytes.TrimSpace(l.line)
+		line := bytes.TrimSpace(l.line)
 		m := javaSample.FindSubmatch(line)
 		if !l.terminated() || m == nil && len(line) > 0 {
 			l.back()
@@ -127,12 +137,13 @@ func (b *builder) javaSamples(l *lines, heap bool) error {
 	return nil
 }
 
-// java reads the symbols and builds the profile. What has a symbol has no
+// profile reads the symbols and builds the profile. What has a symbol has no
 // address in it: addresses of Java move.
-func (b *builder) java(l *lines) (*Profile, error) {
+func (r *javaReader) profile() (*Profile, error) {
+	b, l := r.b, r.l
 	functions := map[string]uint32{} // by name alone: the first file counts
 	for l.next() {
-		m := javaSymbol.FindSubmatch(stdbytes.TrimSpace(l.line))
+		m := javaSymbol.FindSubmatch(bytes.TrimSpace(l.line))
 		if m == nil {
 			continue
 		}
@@ -178,7 +189,7 @@ func javaFrame(s []byte) (name, file []byte, line int64) {
 	if m := javaLibrary.FindSubmatch(s); m != nil {
 		return m[1], baseName(m[2]), 0
 	}
-	if stdbytes.Contains(s, []byte("generated stub/JIT")) {
+	if bytes.Contains(s, []byte("generated stub/JIT")) {
 		return []byte("STUB"), nil, 0
 	}
 	return s, nil, 0

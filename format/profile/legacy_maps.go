@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"errors"
 	"fmt"
 	"path"
@@ -12,7 +12,7 @@ import (
 
 // isMapTitle knows the line above a list of mappings.
 func isMapTitle(line []byte) bool {
-	return stdbytes.Contains(line, []byte("--- Memory map: ---")) || stdbytes.Contains(line, []byte("MAPPED_LIBRARIES:"))
+	return bytes.Contains(line, []byte("--- Memory map: ---")) || bytes.Contains(line, []byte("MAPPED_LIBRARIES:"))
 }
 
 const addressRange = `^\s*(?:0x)?([[:xdigit:]]+)[\s-]?\s*(?:0x)?([[:xdigit:]]+):?(?:\s+([-rwxp]+))?`
@@ -34,9 +34,12 @@ const (
 	maxGrowth      = 1 << 20 // bytes, of all lines
 )
 
-// memoryMap reads mappings up to the end of the text, skips what is none, and
+// mappings are what lies in the memory of a program, as a format lists it.
+type mappings []Mapping
+
+// read reads mappings up to the end of the text, skips what is none, and
 // puts them in order: parts of one file are joined, the program comes first.
-func (b *builder) memoryMap(l *lines) error {
+func (ms *mappings) read(l *lines) error {
 	var assigned []string
 	replacer, growth, longest := strings.NewReplacer(), 0, 0
 	for l.next() {
@@ -44,8 +47,8 @@ func (b *builder) memoryMap(l *lines) error {
 		if m := logPrefix.FindIndex(line); m != nil {
 			line = line[m[1]:]
 		}
-		if len(assigned) > 0 && stdbytes.IndexByte(line, '$') >= 0 {
-			if stdbytes.Count(line, []byte("$"))*longest > maxGrowth {
+		if len(assigned) > 0 && bytes.IndexByte(line, '$') >= 0 {
+			if bytes.Count(line, []byte("$"))*longest > maxGrowth {
 				return l.bad("the line would grow without end when its names are replaced")
 			}
 			before := len(line)
@@ -56,20 +59,20 @@ func (b *builder) memoryMap(l *lines) error {
 		}
 		if m, executable, ok := mapLine(line); ok {
 			if executable {
-				b.mappings = append(b.mappings, m)
+				*ms = append(*ms, m)
 			}
 			continue
 		}
-		if name, value, ok := stdbytes.Cut(line, []byte("=")); ok {
+		if name, value, ok := bytes.Cut(line, []byte("=")); ok {
 			if len(assigned) >= 2*maxAssignments {
 				return l.bad("there are more than %d assignments", maxAssignments)
 			}
-			assigned = append(assigned, "$"+string(stdbytes.TrimSpace(name)), string(stdbytes.TrimSpace(value)))
+			assigned = append(assigned, "$"+string(bytes.TrimSpace(name)), string(bytes.TrimSpace(value)))
 			longest = max(longest, len(value))
 			replacer = strings.NewReplacer(assigned...)
 		}
 	}
-	b.joinMappings()
+	ms.join()
 	return nil
 }
 
@@ -84,7 +87,7 @@ func mapLine(line []byte) (m Mapping, executable, ok bool) {
 	} else {
 		return m, false, false
 	}
-	if len(perm) > 0 && stdbytes.IndexByte(perm, 'x') < 0 {
+	if len(perm) > 0 && bytes.IndexByte(perm, 'x') < 0 {
 		return m, false, true
 	}
 	var err [3]error
@@ -97,11 +100,11 @@ func mapLine(line []byte) (m Mapping, executable, ok bool) {
 	return m, true, errors.Join(err[:]...) == nil
 }
 
-// joinMappings joins the parts of a file that lie next to each other, and
+// join joins the parts of a file that lie next to each other, and
 // moves the first that seems to be a program to the front.
-func (b *builder) joinMappings() {
-	var joined []Mapping
-	for _, m := range b.mappings {
+func (ms *mappings) join() {
+	var joined mappings
+	for _, m := range *ms {
 		if len(joined) > 0 && continues(joined[len(joined)-1], m) {
 			last := &joined[len(joined)-1]
 			last.Limit = m.Limit
@@ -115,7 +118,7 @@ func (b *builder) joinMappings() {
 		}
 		joined = append(joined, m)
 	}
-	b.mappings = joined
+	*ms = joined
 	for i, m := range joined {
 		file := strings.TrimSpace(strings.ReplaceAll(m.File, "(deleted)", ""))
 		if file != "" && file[0] != '[' && !library.MatchString(file) {
@@ -153,7 +156,7 @@ func (b *builder) placeLocations() error {
 		if l.address == 0 {
 			continue
 		}
-		i := b.mappingOf(l.address)
+		i := b.mappings.find(l.address)
 		if i < 0 {
 			if fake == 0 {
 				b.mappings = append(b.mappings, Mapping{Limit: ^uint64(0)})
@@ -166,15 +169,16 @@ func (b *builder) placeLocations() error {
 	return nil
 }
 
-func (b *builder) mappingOf(address uint64) int {
-	for i, m := range b.mappings {
+// find returns the position of the one that an address is in, -1 for none.
+func (ms mappings) find(address uint64) int {
+	for i, m := range ms {
 		if m.Start <= address && address < m.Limit {
 			return i
 		}
 	}
 	// A writer may have left out the first of two parts of a file.
-	for i := range b.mappings {
-		m := &b.mappings[i]
+	for i := range ms {
+		m := &ms[i]
 		if m.Offset != 0 && m.Start-m.Offset <= address && address < m.Start {
 			m.Start -= m.Offset
 			m.Offset = 0

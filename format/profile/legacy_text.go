@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -37,7 +37,7 @@ func (t *textProfile) remark() error {
 	if t.compat {
 		return nil
 	}
-	if err := t.debug.comment(stdbytes.TrimSpace(t.line)); err != nil {
+	if err := t.debug.comment(bytes.TrimSpace(t.line)); err != nil {
 		return t.bad("%w", err)
 	}
 	return nil
@@ -75,7 +75,7 @@ func (t *textProfile) finish() (*Profile, error) {
 			}
 		}
 	}
-	if err := t.builder.memoryMap(&t.lines); err != nil {
+	if err := t.builder.mappings.read(&t.lines); err != nil {
 		return nil, err
 	}
 	t.numberLocations()
@@ -141,7 +141,7 @@ func decodeCount(data []byte, opt Options) (*Profile, error) {
 			}
 			continue
 		}
-		if stdbytes.HasPrefix(t.line, []byte("---")) {
+		if bytes.HasPrefix(t.line, []byte("---")) {
 			break
 		}
 		s := scanner{b: t.line}
@@ -167,8 +167,8 @@ func decodeContention(data []byte, opt Options) (*Profile, error) {
 		return nil, errOther
 	}
 	switch l := t.line; {
-	case stdbytes.HasPrefix(l, []byte("--- contentionz ")), stdbytes.HasPrefix(l, []byte("--- mutex:")),
-		stdbytes.HasPrefix(l, []byte("--- contention:")):
+	case bytes.HasPrefix(l, []byte("--- contentionz ")), bytes.HasPrefix(l, []byte("--- mutex:")),
+		bytes.HasPrefix(l, []byte("--- contention:")):
 	default:
 		return nil, errOther
 	}
@@ -179,8 +179,8 @@ func decodeContention(data []byte, opt Options) (*Profile, error) {
 		return nil, err
 	}
 	for more := t.line != nil; more; more = t.next() {
-		line := stdbytes.TrimSpace(t.line)
-		if stdbytes.HasPrefix(line, []byte("---")) {
+		line := bytes.TrimSpace(t.line)
+		if bytes.HasPrefix(line, []byte("---")) {
 			break
 		}
 		if isRemark(line) {
@@ -209,19 +209,19 @@ func decodeContention(data []byte, opt Options) (*Profile, error) {
 // current line then.
 func (t *textProfile) contentionHeader() (hz int64, err error) {
 	for t.next() {
-		line := stdbytes.TrimSpace(t.line)
+		line := bytes.TrimSpace(t.line)
 		if isRemark(line) {
 			continue
 		}
-		if stdbytes.HasPrefix(line, []byte("---")) {
+		if bytes.HasPrefix(line, []byte("---")) {
 			return hz, nil
 		}
-		key, value, ok := stdbytes.Cut(line, []byte("="))
+		key, value, ok := bytes.Cut(line, []byte("="))
 		if !ok {
 			return hz, nil
 		}
 		var n int64
-		switch string(stdbytes.TrimSpace(key)) {
+		switch string(bytes.TrimSpace(key)) {
 		case "cycles/second":
 			hz, err = parseInt(value)
 		case "sampling period":
@@ -243,7 +243,7 @@ func (t *textProfile) contentionHeader() (hz int64, err error) {
 }
 
 func parseInt(s []byte) (int64, error) {
-	return strconv.ParseInt(string(stdbytes.TrimSpace(s)), 0, 64)
+	return strconv.ParseInt(string(bytes.TrimSpace(s)), 0, 64)
 }
 
 func (t *textProfile) contention(line []byte) (delay, count int64, err error) {

@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"regexp"
 )
 
@@ -16,7 +16,7 @@ func decodeThreads(data []byte, opt Options) (*Profile, error) {
 	for l.next() && isRemark(l.line) {
 	}
 	if threadsTitle.Match(l.line) {
-		for l.next() && !isMapTitle(l.line) && !stdbytes.HasPrefix(l.line, []byte("-")) {
+		for l.next() && !isMapTitle(l.line) && !bytes.HasPrefix(l.line, []byte("-")) {
 		}
 	} else if !threadTitle.Match(l.line) {
 		return nil, errOther
@@ -25,7 +25,7 @@ func decodeThreads(data []byte, opt Options) (*Profile, error) {
 	b.periodType = b.types[0]
 	var addrs []uint64
 	var stack []uint32
-	for l.line != nil && !isMapTitle(l.line) && !stdbytes.HasPrefix(l.line, []byte("---- no stack trace for")) {
+	for l.line != nil && !isMapTitle(l.line) && !bytes.HasPrefix(l.line, []byte("---- no stack trace for")) {
 		if !threadTitle.Match(l.line) {
 			return nil, l.bad(`want "--- Thread 1 (name: main/2) stack: ---"`)
 		}
@@ -35,8 +35,8 @@ func decodeThreads(data []byte, opt Options) (*Profile, error) {
 			return nil, err
 		}
 		if same || len(addrs) == 0 {
-			if n := b.len(); n > 0 {
-				b.values[n-1]++ // it has the stack of the thread before it
+			if n := b.rows.len(); n > 0 {
+				b.rows.values[n-1]++ // it has the stack of the thread before it
 			}
 			continue
 		}
@@ -51,7 +51,7 @@ func decodeThreads(data []byte, opt Options) (*Profile, error) {
 	}
 	for !isMapTitle(l.line) && l.next() {
 	}
-	if err := b.memoryMap(&l); err != nil {
+	if err := b.mappings.read(&l); err != nil {
 		return nil, err
 	}
 	b.numberLocations()
@@ -66,11 +66,11 @@ func decodeThreads(data []byte, opt Options) (*Profile, error) {
 // threadStack reads the addresses of one thread, up to the title of the next.
 func threadStack(l *lines, addrs []uint64) (_ []uint64, same bool, err error) {
 	for l.next() {
-		l.line = stdbytes.TrimSpace(l.line)
+		l.line = bytes.TrimSpace(l.line)
 		switch {
-		case stdbytes.HasPrefix(l.line, []byte("---")):
+		case bytes.HasPrefix(l.line, []byte("---")):
 			return addrs, same, nil
-		case stdbytes.Contains(l.line, []byte("same as previous thread")):
+		case bytes.Contains(l.line, []byte("same as previous thread")):
 			same = true
 		default:
 			if addrs, err = hexNumbers(addrs, l.line); err != nil {

@@ -1,8 +1,10 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"errors"
+
+	"loupe/value/protobuf"
 )
 
 // Looks tells by the begin of a file, some kilobytes of it, whether it is a profile of
@@ -13,17 +15,17 @@ func Looks(head []byte) bool {
 	if !isText(string(head[:min(len(head), 512)])) && looksProto(head) {
 		return true
 	}
-	head = stdbytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	whole := head
 	if isText(string(head[:min(len(head), 512)])) {
-		if i := stdbytes.LastIndexByte(head, '\n'); i > 0 {
+		if i := bytes.LastIndexByte(head, '\n'); i > 0 {
 			whole = head[:i+1]
 		}
-		if start := stdbytes.TrimLeft(head, " \t\r\n"); len(start) > 0 && start[0] == '{' {
+		if start := bytes.TrimLeft(head, " \t\r\n"); len(start) > 0 && start[0] == '{' {
 			// The frames of a speedscope file may be longer than its begin, and so may the
 			// nodes of a profile of V8.
-			v8 := stdbytes.Contains(start, []byte(`"nodes"`)) && stdbytes.Contains(start, []byte(`"callFrame"`))
-			return v8 || looksChrome(start) || stdbytes.Contains(start, []byte(`"shared"`)) || stdbytes.Contains(start, []byte(speedscopeSchema))
+			v8 := bytes.Contains(start, []byte(`"nodes"`)) && bytes.Contains(start, []byte(`"callFrame"`))
+			return v8 || looksChrome(start) || bytes.Contains(start, []byte(`"shared"`)) || bytes.Contains(start, []byte(speedscopeSchema))
 		}
 		if looksChrome(head) {
 			return true
@@ -44,20 +46,20 @@ func Looks(head []byte) bool {
 
 // looksProto tells whether bytes begin with fields of a profile.proto.
 func looksProto(head []byte) bool {
-	c := cursor{b: head}
+	c := protobuf.Cursor{Buf: head}
 	known := 0
-	for c.next() {
-		if c.field == 0 {
+	for c.Step() {
+		if c.Number == 0 {
 			return false
 		}
-		if c.field > 0 && c.field < len(fieldNames) {
+		if c.Number > 0 && c.Number < len(fieldNames) {
 			if checkTop(&c) != nil {
 				return false
 			}
 			known++
 		}
 	}
-	if c.bad() && c.typ > bytes && c.typ != fixed32 {
+	if c.Bad() && c.Type > protobuf.Bytes && c.Type != protobuf.Fixed32 {
 		return false
 	}
 	return known > 0

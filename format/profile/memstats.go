@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"fmt"
 	"strconv"
 )
@@ -59,11 +59,11 @@ func (m *MemStats) number(key string) *uint64 {
 
 // line takes in "HeapSys = 3932160". Lines with other keys are for people.
 func (m *MemStats) line(line []byte) (err error) {
-	k, v, ok := stdbytes.Cut(line, []byte(" = "))
+	k, v, ok := bytes.Cut(line, []byte(" = "))
 	if !ok {
 		return nil
 	}
-	key, value := string(k), string(stdbytes.TrimSpace(v))
+	key, value := string(k), string(bytes.TrimSpace(v))
 	switch key {
 	case "Stack", "MSpan", "MCache":
 		inuse, sys := m.pair(key)
@@ -94,7 +94,7 @@ func (m *MemStats) line(line []byte) (err error) {
 
 // numbers reads a list as fmt prints it: [1 2 3].
 func numbers(s []byte) (list []uint64, err error) {
-	for _, f := range stdbytes.Fields(stdbytes.Trim(s, "[] \t\r")) {
+	for _, f := range bytes.Fields(bytes.Trim(s, "[] \t\r")) {
 		v, err := strconv.ParseUint(string(f), 10, 64)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"loupe/value/protobuf"
 	"loupe/value/stack"
 )
 
@@ -362,14 +363,14 @@ func (m *Merger) set(src *moved, set LabelSet) LabelSet {
 		m.labels[string(m.key)] = to
 		var wire []byte
 		for _, l := range src.p.Labels(set) {
-			label := appendNumber(nil, 1, m.str(l.Key))
+			label := protobuf.AppendNumber(nil, 1, m.str(l.Key))
 			if l.Numeric {
-				label = appendNumber(label, 3, uint64(l.Num))
-				label = appendNumber(label, 4, m.str(l.Unit))
+				label = protobuf.AppendNumber(label, 3, uint64(l.Num))
+				label = protobuf.AppendNumber(label, 4, m.str(l.Unit))
 			} else {
-				label = appendNumber(label, 2, m.str(l.Str))
+				label = protobuf.AppendNumber(label, 2, m.str(l.Str))
 			}
-			wire = appendField(wire, 3, label)
+			wire = protobuf.AppendField(wire, 3, label)
 		}
 		m.table.spans = append(m.table.spans, m.table.aside(wire))
 	}

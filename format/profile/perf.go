@@ -1,7 +1,7 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"encoding/binary"
 	"regexp"
 	"strconv"
@@ -57,15 +57,15 @@ func isPerfFrame(line []byte) bool {
 	if len(line) == 0 || line[0] != '\t' && line[0] != ' ' {
 		return false
 	}
-	_, _, ok := cutHex(stdbytes.TrimLeft(line, " \t"))
+	_, _, ok := cutHex(bytes.TrimLeft(line, " \t"))
 	return ok && line[len(line)-1] == ')'
 }
 
 // cutHex splits "7f1234 main+0x5 (/bin/search)" behind the address.
 func cutHex(s []byte) (address uint64, rest []byte, ok bool) {
-	number, rest, _ := stdbytes.Cut(s, []byte(" "))
+	number, rest, _ := bytes.Cut(s, []byte(" "))
 	address, err := strconv.ParseUint(string(number), 16, 64)
-	return address, stdbytes.TrimLeft(rest, " "), err == nil
+	return address, bytes.TrimLeft(rest, " "), err == nil
 }
 
 type perfReader struct {
@@ -95,7 +95,7 @@ type perfFrame struct {
 
 func (r *perfReader) read() error {
 	for r.next() {
-		line := stdbytes.TrimRight(r.line, " \t")
+		line := bytes.TrimRight(r.line, " \t")
 		switch {
 		case len(line) == 0:
 			r.flush()
@@ -131,7 +131,7 @@ func (r *perfReader) title(m [][]byte) {
 	}
 	if len(m[4]) > 0 {
 		last := len(m[4]) - 1 // [007] is 7, and [000] is 0
-		r.wire = r.b.label(r.wire, "cpu", append(stdbytes.TrimLeft(m[4][:last:last], "0"), m[4][last]))
+		r.wire = r.b.label(r.wire, "cpu", append(bytes.TrimLeft(m[4][:last:last], "0"), m[4][last]))
 	}
 	event := perfEvent(string(m[8]))
 	r.event = r.each.of(event)
@@ -145,7 +145,7 @@ func (r *perfReader) title(m [][]byte) {
 		}
 		r.first, r.last = min(r.first, t), max(r.last, t)
 	}
-	if line := stdbytes.TrimSpace(m[9]); len(line) > 0 && line[len(line)-1] == ')' {
+	if line := bytes.TrimSpace(m[9]); len(line) > 0 && line[len(line)-1] == ')' {
 		r.frame(line)
 	}
 }
@@ -172,7 +172,7 @@ func perfTime(seconds, fraction []byte) (int64, bool) {
 
 // below takes in a line below the title: a frame, or where its source is.
 func (r *perfReader) below(line []byte) {
-	line = stdbytes.TrimLeft(line, " \t")
+	line = bytes.TrimLeft(line, " \t")
 	if r.frame(line) {
 		return
 	}
@@ -193,15 +193,15 @@ func (r *perfReader) frame(line []byte) bool {
 	r.endRun()
 	r.open = true
 	f := perfFrame{address: address}
-	rest = stdbytes.TrimSuffix(rest, []byte(")"))
-	rest = stdbytes.TrimSuffix(rest, []byte(" (deleted)"))
-	if i := stdbytes.LastIndex(rest, []byte(" (")); i >= 0 {
+	rest = bytes.TrimSuffix(rest, []byte(")"))
+	rest = bytes.TrimSuffix(rest, []byte(" (deleted)"))
+	if i := bytes.LastIndex(rest, []byte(" (")); i >= 0 {
 		rest, f.module = rest[:i], rest[i+2:]
 	} else if len(rest) > 0 && rest[0] == '(' { // no symbol was asked for
 		rest, f.module = nil, rest[1:]
 	}
 	f.inlined = string(f.module) == "inlined"
-	if i := stdbytes.LastIndex(rest, []byte("+0x")); i > 0 {
+	if i := bytes.LastIndex(rest, []byte("+0x")); i > 0 {
 		rest = rest[:i]
 	}
 	f.name = rest
@@ -273,10 +273,10 @@ func (r *perfReader) finish() (*Profile, error) {
 	if len(r.each.names) > 1 {
 		shown = r.each.split(b, r.periods)
 	} else if !r.periods {
-		for row := range b.len() {
-			b.values[row] = b.values[2*row]
+		for row := range b.rows.len() {
+			b.rows.values[row] = b.rows.values[2*row]
 		}
-		b.types, b.values = b.types[:1], b.values[:b.len()]
+		b.types, b.rows.values = b.types[:1], b.rows.values[:b.rows.len()]
 	} else if len(r.each.names) == 1 {
 		b.types[1] = perfType(r.each.names[0])
 	}

@@ -31,7 +31,7 @@ func (e *perfEvents) of(name string) int {
 
 // added notes the event of the row that the builder has got, if it is new.
 func (e *perfEvents) added(b *builder, event int) {
-	if b.len() > len(e.rows) {
+	if b.rows.len() > len(e.rows) {
 		e.rows = append(e.rows, event)
 	}
 }
@@ -41,13 +41,13 @@ func (e *perfEvents) added(b *builder, event int) {
 // type to show first: time, else cycles, else the event that came first.
 func (e *perfEvents) split(b *builder, periods bool) (first string) {
 	n := len(e.names)
-	values := make([]int64, n*b.len())
+	values := make([]int64, n*b.rows.len())
 	for row, event := range e.rows {
 		from := 2 * row
 		if periods {
 			from++
 		}
-		values[row*n+event] = b.values[from]
+		values[row*n+event] = b.rows.values[from]
 	}
 	clocks := 0
 	for _, name := range e.names {
@@ -55,7 +55,7 @@ func (e *perfEvents) split(b *builder, periods bool) (first string) {
 			clocks++
 		}
 	}
-	b.types, b.values = b.types[:0], values
+	b.types, b.rows.values = b.types[:0], values
 	best := 0
 	rank := func(name string) int {
 		return 1 + slices.Index([]string{"task-clock", "cpu-clock", "ref-cycles", "cpu-cycles", "cycles"}, name) // 0 is none of them

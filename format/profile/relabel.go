@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loupe/value/protobuf"
 	"loupe/value/stack"
 )
 
@@ -79,11 +80,11 @@ func (p *Profile) relabel(t *labelTable, change func(set LabelSet) []byte) *Prof
 // same key that were there are gone.
 func (p *Profile) WithLabel(key, value string) *Profile {
 	t := p.labels.edit()
-	label := appendNumber(nil, 1, t.addString(key))
-	label = appendNumber(label, 2, t.addString(value))
+	label := protobuf.AppendNumber(nil, 1, t.addString(key))
+	label = protobuf.AppendNumber(label, 2, t.addString(value))
 	return p.relabel(t, func(set LabelSet) []byte {
 		wire := p.keepLabels(set, func(l string) bool { return l != key })
-		return appendField(wire, 3, label)
+		return protobuf.AppendField(wire, 3, label)
 	})
 }
 
@@ -108,17 +109,17 @@ func (p *Profile) WithLabels(labels func(row int) []Label) *Profile {
 	for row := range q.LabelSets {
 		wire = wire[:0]
 		for _, l := range labels(row) {
-			label = appendNumber(label[:0], 1, number(l.Key))
+			label = protobuf.AppendNumber(label[:0], 1, number(l.Key))
 			if l.Numeric {
 				t.numeric = true
-				label = appendNumber(label, 3, uint64(l.Num))
+				label = protobuf.AppendNumber(label, 3, uint64(l.Num))
 				if l.Unit != "" {
-					label = appendNumber(label, 4, number(l.Unit))
+					label = protobuf.AppendNumber(label, 4, number(l.Unit))
 				}
 			} else {
-				label = appendNumber(label, 2, number(l.Str))
+				label = protobuf.AppendNumber(label, 2, number(l.Str))
 			}
-			wire = appendField(wire, 3, label)
+			wire = protobuf.AppendField(wire, 3, label)
 		}
 		set, ok := interned[string(wire)]
 		if !ok {
@@ -153,10 +154,10 @@ func (p *Profile) keepLabels(set LabelSet, keep func(key string) bool) []byte {
 	}
 	t := &p.labels.text
 	var out []byte
-	c := cursor{b: t.bytes(p.labels.spans[set])}
-	for c.next() {
-		if l := readLabel(c.chunk()); (l.str != 0 || l.num != 0 || l.unit != 0) && keep(t.str(l.key)) {
-			out = appendField(out, 3, c.chunk())
+	c := protobuf.Cursor{Buf: t.bytes(p.labels.spans[set])}
+	for c.Step() {
+		if l := readLabel(c.Chunk()); (l.str != 0 || l.num != 0 || l.unit != 0) && keep(t.str(l.key)) {
+			out = protobuf.AppendField(out, 3, c.Chunk())
 		}
 	}
 	return out
@@ -197,9 +198,9 @@ func (p *Profile) LabelUnits() (units map[string]string, others map[string][]str
 	known := map[uint64]bool{}   // keys without a unit, by number of the string
 	seen := map[[2]uint64]bool{} // key and unit
 	for set := 1; set < p.NumLabelSets() && p.labels.numeric; set++ {
-		c := cursor{b: t.bytes(p.labels.spans[set])}
-		for c.next() {
-			l := readLabel(c.chunk())
+		c := protobuf.Cursor{Buf: t.bytes(p.labels.spans[set])}
+		for c.Step() {
+			l := readLabel(c.Chunk())
 			if l.str != 0 || l.num == 0 && l.unit == 0 || known[l.key] && l.unit == 0 || seen[[2]uint64{l.key, l.unit}] {
 				continue
 			}

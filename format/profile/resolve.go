@@ -5,156 +5,157 @@ import (
 	"math"
 	"strings"
 
+	"loupe/value/protobuf"
 	"loupe/value/stack"
 )
 
 // location takes in one Location and its lines.
-func (d *decoder) location(top *cursor) error {
-	l := rawLocation{at: int64(top.start)}
-	c := cursor{b: top.chunk()}
-	for c.next() {
-		if err := wantType(&c, l.at, "location", 5, c.field == 4); err != nil {
+func (d *decoder) location(top *protobuf.Cursor) error {
+	l := rawLocation{at: int64(top.Start)}
+	c := protobuf.Cursor{Buf: top.Chunk()}
+	for c.Step() {
+		if err := wantType(&c, l.at, "location", 5, c.Number == 4); err != nil {
 			return err
 		}
-		switch c.field {
+		switch c.Number {
 		case 1:
-			l.id = c.v
+			l.id = c.Value
 		case 2:
-			l.mapping = c.v
+			l.mapping = c.Value
 		case 3:
-			l.address = c.v
+			l.address = c.Value
 		case 5:
-			l.folded = c.v != 0
+			l.folded = c.Value != 0
 		case 4:
-			line, err := readLine(c.chunk(), l.at+int64(c.start))
+			line, err := readLine(c.Chunk(), l.at+int64(c.Start))
 			if err != nil {
 				return err
 			}
 			if len(d.lines) == cap(d.lines) {
-				d.lines = grown(d.lines, d.room(len(d.lines)))
+				d.lines = grown(d.lines, d.in.room(len(d.lines)))
 			}
 			d.lines = append(d.lines, line)
 		}
 	}
 	l.end = len(d.lines)
 	if len(d.locations) == cap(d.locations) {
-		d.locations = grown(d.locations, d.room(len(d.locations)))
+		d.locations = grown(d.locations, d.in.room(len(d.locations)))
 	}
 	d.locations = append(d.locations, l)
 	return endOf(&c, l.at, "location")
 }
 
 func readLine(m []byte, at int64) (l rawLine, err error) {
-	c := cursor{b: m}
-	for c.next() {
+	c := protobuf.Cursor{Buf: m}
+	for c.Step() {
 		if err := wantType(&c, at, "line", 3, false); err != nil {
 			return l, err
 		}
-		switch c.field {
+		switch c.Number {
 		case 1:
-			l.function = c.v
+			l.function = c.Value
 		case 2:
-			l.line = int64(c.v)
+			l.line = int64(c.Value)
 		case 3:
-			l.column = int64(c.v)
+			l.column = int64(c.Value)
 		}
 	}
 	return l, endOf(&c, at, "line")
 }
 
-func (d *decoder) function(top *cursor) error {
-	f := rawFunction{at: int64(top.start)}
-	c := cursor{b: top.chunk()}
-	for c.next() {
+func (d *decoder) function(top *protobuf.Cursor) error {
+	f := rawFunction{at: int64(top.Start)}
+	c := protobuf.Cursor{Buf: top.Chunk()}
+	for c.Step() {
 		if err := wantType(&c, f.at, "function", 5, false); err != nil {
 			return err
 		}
-		switch c.field {
+		switch c.Number {
 		case 1:
-			f.id = c.v
+			f.id = c.Value
 		case 2:
-			f.name = c.v
+			f.name = c.Value
 		case 3:
-			f.system = c.v
+			f.system = c.Value
 		case 4:
-			f.source = c.v
+			f.source = c.Value
 		case 5:
-			f.start = int64(c.v)
+			f.start = int64(c.Value)
 		}
 	}
 	if len(d.functions) == cap(d.functions) {
-		d.functions = grown(d.functions, d.room(len(d.functions)))
+		d.functions = grown(d.functions, d.in.room(len(d.functions)))
 	}
 	d.functions = append(d.functions, f)
 	return endOf(&c, f.at, "function")
 }
 
-func (d *decoder) mapping(top *cursor) error {
-	m := rawMapping{at: int64(top.start)}
-	c := cursor{b: top.chunk()}
-	for c.next() {
+func (d *decoder) mapping(top *protobuf.Cursor) error {
+	m := rawMapping{at: int64(top.Start)}
+	c := protobuf.Cursor{Buf: top.Chunk()}
+	for c.Step() {
 		if err := wantType(&c, m.at, "mapping", 10, false); err != nil {
 			return err
 		}
-		switch c.field {
+		switch c.Number {
 		case 1:
-			m.ID = c.v
+			m.ID = c.Value
 		case 2:
-			m.Start = c.v
+			m.Start = c.Value
 		case 3:
-			m.Limit = c.v
+			m.Limit = c.Value
 		case 4:
-			m.Offset = c.v
+			m.Offset = c.Value
 		case 5:
-			m.file = c.v
+			m.file = c.Value
 		case 6:
-			m.buildID = c.v
+			m.buildID = c.Value
 		case 7:
-			m.HasFunctions = c.v != 0
+			m.HasFunctions = c.Value != 0
 		case 8:
-			m.HasFilenames = c.v != 0
+			m.HasFilenames = c.Value != 0
 		case 9:
-			m.HasLineNumbers = c.v != 0
+			m.HasLineNumbers = c.Value != 0
 		case 10:
-			m.HasInlineFrames = c.v != 0
+			m.HasInlineFrames = c.Value != 0
 		}
 	}
 	d.mappings = append(d.mappings, m)
 	return endOf(&c, m.at, "mapping")
 }
 
-func readType(top *cursor) (t rawType, err error) {
-	c := cursor{b: top.chunk()}
-	for c.next() {
-		if err := wantType(&c, int64(top.start), "value type", 2, false); err != nil {
+func readType(top *protobuf.Cursor) (t rawType, err error) {
+	c := protobuf.Cursor{Buf: top.Chunk()}
+	for c.Step() {
+		if err := wantType(&c, int64(top.Start), "value type", 2, false); err != nil {
 			return t, err
 		}
-		switch c.field {
+		switch c.Number {
 		case 1:
-			t.typ = c.v
+			t.typ = c.Value
 		case 2:
-			t.unit = c.v
+			t.unit = c.Value
 		}
 	}
-	return t, endOf(&c, int64(top.start), "value type")
+	return t, endOf(&c, int64(top.Start), "value type")
 }
 
 // wantType checks the wire type of a field with a number up to known; fields
 // beyond are of a future version and are skipped.
-func wantType(c *cursor, at int64, message string, known int, isMessage bool) error {
-	want := varint
+func wantType(c *protobuf.Cursor, at int64, message string, known int, isMessage bool) error {
+	want := protobuf.Varint
 	if isMessage {
-		want = bytes
+		want = protobuf.Bytes
 	}
-	if c.field >= 1 && c.field <= known && c.typ != want {
-		return bad(at+int64(c.at), "%s: field %d has wire type %d, want %d", message, c.field, c.typ, want)
+	if c.Number >= 1 && c.Number <= known && c.Type != want {
+		return bad(at+int64(c.At), "%s: field %d has wire type %d, want %d", message, c.Number, c.Type, want)
 	}
 	return nil
 }
 
-func endOf(c *cursor, at int64, message string) error {
-	if c.bad() {
-		return bad(at+int64(c.at), "%s: the field is cut or malformed", message)
+func endOf(c *protobuf.Cursor, at int64, message string) error {
+	if c.Bad() {
+		return bad(at+int64(c.At), "%s: the field is cut or malformed", message)
 	}
 	return nil
 }
@@ -229,8 +230,8 @@ func (d *decoder) resolveMappings() (ids, error) {
 			return x, bad(m.at, "mapping %d %s", i, why)
 		}
 		var err, err2 error
-		m.File, err = d.str(m.file)
-		m.BuildID, err2 = d.str(m.buildID)
+		m.File, err = d.text.lookup(m.file)
+		m.BuildID, err2 = d.text.lookup(m.buildID)
 		if err != nil || err2 != nil {
 			return x, bad(m.at, "mapping %d: file %d or build id %d is not in the string table", i, m.file, m.buildID)
 		}

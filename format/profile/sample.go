@@ -1,20 +1,21 @@
 package profile
 
 import (
-	stdbytes "bytes"
+	"bytes"
 	"encoding/binary"
 	"slices"
 
+	"loupe/value/protobuf"
 	"loupe/value/stack"
 )
 
 // Tags of the fields of Sample: number and wire type in one byte.
 const (
-	tagLocations = 1<<3 | bytes
-	tagLocation  = 1<<3 | varint
-	tagValues    = 2<<3 | bytes
-	tagValue     = 2<<3 | varint
-	tagLabel     = 3<<3 | bytes
+	tagLocations = 1<<3 | protobuf.Bytes
+	tagLocation  = 1<<3 | protobuf.Varint
+	tagValues    = 2<<3 | protobuf.Bytes
+	tagValue     = 2<<3 | protobuf.Varint
+	tagLabel     = 3<<3 | protobuf.Bytes
 )
 
 // sample takes in the sample whose message is m[start:].
@@ -36,35 +37,35 @@ func (d *decoder) sample(m []byte, start int) error {
 			}
 			if m[i] == tagLocations {
 				var list int
-				if list, i = chunkAt(m, i+1); i > len(m) || !d.locationIDs(m[list:i]) {
+				if list, i = protobuf.ChunkAt(m, i+1); i > len(m) || !d.locationIDs(m[list:i]) {
 					return d.badSample(from)
 				}
 			} else {
 				for i < len(m) && m[i] == tagLocation {
 					var id uint64
-					id, i = uvarint(m, i+1)
+					id, i = protobuf.Uvarint(m, i+1)
 					d.ids = append(d.ids, d.frame(id))
 				}
 			}
 			locations = m[from:min(i, len(m))]
 		case tagValues:
-			from, i = chunkAt(m, i+1)
+			from, i = protobuf.ChunkAt(m, i+1)
 			for from < i && i <= len(m) {
 				var v uint64
-				v, from = uvarint(m[:i], from)
+				v, from = protobuf.Uvarint(m[:i], from)
 				d.values = append(d.values, int64(v))
 			}
 			i = max(i, from) // a number that is cut by the end of its chunk
 		case tagValue:
 			var v uint64
-			v, i = uvarint(m, i+1)
+			v, i = protobuf.Uvarint(m, i+1)
 			d.values = append(d.values, int64(v))
 		case tagLabel:
 			if labels != nil {
 				return d.sampleInAnyOrder(m, start)
 			}
 			for i < len(m) && m[i] == tagLabel {
-				_, i = chunkAt(m, i+1)
+				_, i = protobuf.ChunkAt(m, i+1)
 			}
 			labels = m[from:min(i, len(m))]
 		default:
@@ -99,7 +100,7 @@ func (d *decoder) locationIDs(list []byte) bool {
 			id = id&0x7f | uint64(list[i+1]&0x7f)<<7 | uint64(list[i+2])<<14
 			i += 3
 		default:
-			if id, i = uvarint(list, i); i > len(list) {
+			if id, i = protobuf.Uvarint(list, i); i > len(list) {
 				return false
 			}
 		}
@@ -138,36 +139,36 @@ func (d *decoder) frame(id uint64) stack.FrameID {
 func (d *decoder) sampleInAnyOrder(m []byte, start int) error {
 	var locations, labels []byte
 	d.ids, d.values = d.ids[:0], d.values[:0]
-	c := cursor{b: m, i: start}
-	for c.next() {
+	c := protobuf.Cursor{Buf: m, Next: start}
+	for c.Step() {
 		switch {
-		case c.field == 3 && c.typ == bytes:
+		case c.Number == 3 && c.Type == protobuf.Bytes:
 			labels = append(labels, tagLabel)
-			labels = binary.AppendUvarint(labels, uint64(len(c.chunk())))
-			labels = append(labels, c.chunk()...)
-		case (c.field == 1 || c.field == 2) && (c.typ == varint || c.typ == bytes):
-			from, to := c.start, c.i
-			if c.typ == varint {
-				_, from = uvarint(c.b, c.at) // the value follows the key
+			labels = binary.AppendUvarint(labels, uint64(len(c.Chunk())))
+			labels = append(labels, c.Chunk()...)
+		case (c.Number == 1 || c.Number == 2) && (c.Type == protobuf.Varint || c.Type == protobuf.Bytes):
+			from, to := c.Start, c.Next
+			if c.Type == protobuf.Varint {
+				_, from = protobuf.Uvarint(c.Buf, c.At) // the value follows the key
 			}
 			for from < to {
 				var v uint64
-				if v, from = uvarint(c.b[:to], from); from > to {
-					return d.badSample(c.at)
+				if v, from = protobuf.Uvarint(c.Buf[:to], from); from > to {
+					return d.badSample(c.At)
 				}
-				if c.field == 1 {
+				if c.Number == 1 {
 					locations = binary.AppendUvarint(locations, v)
 					d.ids = append(d.ids, d.frame(v))
 					continue
 				}
 				d.values = append(d.values, int64(v))
 			}
-		case c.field >= 1 && c.field <= 3:
-			return bad(int64(c.at), "sample %d: field %d has wire type %d", d.p.Len(), c.field, c.typ)
+		case c.Number >= 1 && c.Number <= 3:
+			return bad(int64(c.At), "sample %d: field %d has wire type %d", d.p.Len(), c.Number, c.Type)
 		}
 	}
-	if c.bad() {
-		return d.badSample(c.at)
+	if c.Bad() {
+		return d.badSample(c.At)
 	}
 	return d.add(start, locations, labels)
 }
@@ -177,7 +178,7 @@ func (d *decoder) add(at int, locations, labels []byte) error {
 	p := d.p
 	row := p.Len()
 	if row == 0 {
-		if n := len(d.sampleTypes); n > 0 && n != len(d.values) {
+		if n := len(d.head.sampleTypes); n > 0 && n != len(d.values) {
 			return bad(int64(at), "sample 0 has %d values, but there are %d sample types", len(d.values), n)
 		}
 		p.Values = make([][]int64, len(d.values))
@@ -186,7 +187,7 @@ func (d *decoder) add(at int, locations, labels []byte) error {
 		return bad(int64(at), "sample %d has %d values, but there are %d sample types", row, len(d.values), len(p.Values))
 	}
 	if row == cap(p.StackIDs) {
-		room := d.room(row)
+		room := d.in.room(row)
 		p.StackIDs = grown(p.StackIDs, room)
 		for i := range p.Values {
 			p.Values[i] = grown(p.Values[i], room)
@@ -216,7 +217,7 @@ func (d *decoder) stack(locations []byte) stack.ID {
 	}
 	x, table := &d.stacks, d.p.Stacks
 	if x.full() {
-		x.grow(d.likely(x.used))
+		x.grow(d.in.likely(x.used))
 	}
 	h := x.hash(locations)
 	mask := uint32(len(x.slots) - 1)
@@ -228,15 +229,15 @@ func (d *decoder) stack(locations []byte) stack.ID {
 		}
 	}
 	if n := table.Len(); n >= d.roomForStacks {
-		d.roomForStacks = d.room(n)
+		d.roomForStacks = d.in.room(n)
 		table.Grow(d.roomForStacks-n, 0)
 	}
 	if len(d.ids) > d.roomForFrames {
-		d.roomForFrames = max(d.room(d.frames)-d.frames, len(d.ids))
-		if d.frames < 1<<12 && d.total > 1<<20 {
+		d.roomForFrames = max(d.in.room(d.frames)-d.frames, len(d.ids))
+		if d.frames < 1<<12 && d.in.total > 1<<20 {
 			// An id takes two bytes in most profiles, so this is more than there
 			// are, and enough to put inlined calls in their place.
-			d.roomForFrames = max(d.roomForFrames, int(d.total/2))
+			d.roomForFrames = max(d.roomForFrames, int(d.in.total/2))
 		}
 		table.Grow(0, d.roomForFrames)
 	}
@@ -254,14 +255,14 @@ func (d *decoder) labelSet(labels []byte) LabelSet {
 	}
 	x, t := &d.labels, &d.p.labels
 	if x.full() {
-		x.grow(d.likely(x.used))
+		x.grow(d.in.likely(x.used))
 	}
 	h := x.hash(labels)
 	mask := uint32(len(x.slots) - 1)
 	i := h & mask
 	for ; x.slots[i].number != 0; i = (i + 1) & mask {
 		s := x.slots[i]
-		if s.hash == h && stdbytes.Equal(t.text.bytes(t.spans[s.number]), labels) {
+		if s.hash == h && bytes.Equal(t.text.bytes(t.spans[s.number]), labels) {
 			return LabelSet(s.number)
 		}
 	}
@@ -269,10 +270,10 @@ func (d *decoder) labelSet(labels []byte) LabelSet {
 		t.spans = make([]span, 1, 8)
 	}
 	if len(t.spans) == cap(t.spans) {
-		t.spans = grown(t.spans, d.room(len(t.spans)))
+		t.spans = grown(t.spans, d.in.room(len(t.spans)))
 	}
 	if at := len(t.text.sets); at+len(labels) > cap(t.text.sets) {
-		t.text.sets = grown(t.text.sets, max(d.room(at), at+len(labels)))
+		t.text.sets = grown(t.text.sets, max(d.in.room(at), at+len(labels)))
 	}
 	number := LabelSet(len(t.spans))
 	t.spans = append(t.spans, span{uint32(len(t.text.sets)), uint32(len(labels))})

@@ -2,7 +2,7 @@ package profile
 
 import (
 	"bufio"
-	stdbytes "bytes"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,8 +62,8 @@ var speedscopeUnits = map[string]struct {
 // become one: samples have the label profile when there are several, and a
 // sample type for each kind of unit.
 func decodeSpeedscope(data []byte, opt Options) (*Profile, error) {
-	head := stdbytes.TrimLeft(data, " \t\r\n")
-	if len(head) == 0 || head[0] != '{' || !stdbytes.Contains(head, []byte(`"profiles"`)) || !stdbytes.Contains(head, []byte(`"shared"`)) {
+	head := bytes.TrimLeft(data, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' || !bytes.Contains(head, []byte(`"profiles"`)) || !bytes.Contains(head, []byte(`"shared"`)) {
 		return nil, errOther
 	}
 	var file speedscopeFile
