@@ -114,3 +114,6 @@ func (p *Program) Modules() []string {
 	}
 	return append([]string{p.Target.Module}, p.local...)
 }
+
+// Local are the modules of [Program.Modules] without its own.
+func (p *Program) Local() []string { return p.local }

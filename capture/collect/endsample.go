@@ -31,7 +31,7 @@ func keepLateEnd(r *Recorder) error {
 	if !bare || slices.ContainsFunc(m.Entries, func(e recording.Entry) bool { return e.Path == path }) {
 		return nil
 	}
-	line, err := os.ReadFile(filepath.Join(r.ownDir(), endFile))
+	line, err := os.ReadFile(filepath.Join(r.own.dir(), endFile))
 	if err != nil || len(line) == 0 {
 		return nil // it has no agent, or its end could not be seen
 	}

@@ -28,13 +28,28 @@ type ownCapture struct {
 // that asks a service for a profile every few seconds does so without end.
 const maxOwn = 10
 
-// ownCaptures lists what the present process has captured of itself up to now,
+// owns are the captures that the processes of a recording take of themselves.
+type owns struct {
+	w    *recording.Writer
+	temp string // where the agents keep them
+	run  int    // of the present process, or of the next one
+	on   bool   // there is a process that loupe has started
+	// By profiler: in which phases there were captures, and how many are kept.
+	phases map[string][]string
+	kept   map[string]int
+}
+
+func newOwns(w *recording.Writer, temp string) *owns {
+	return &owns{w: w, temp: temp, run: -1, phases: map[string][]string{}, kept: map[string]int{}}
+}
+
+// list lists what the present process has captured of itself up to now,
 // in order of time. A capture that is not whole ends at end.
-func (r *Recorder) ownCaptures(end timeline.Time) []ownCapture {
-	if r.proc == nil {
+func (o *owns) list(end timeline.Time) []ownCapture {
+	if !o.on {
 		return nil // it was found running, and has no agent
 	}
-	names, err := os.ReadDir(r.ownDir())
+	names, err := os.ReadDir(o.dir())
 	if err != nil {
 		return nil
 	}
@@ -44,15 +59,15 @@ func (r *Recorder) ownCaptures(end timeline.Time) []ownCapture {
 		if _, known := phaseKinds[kind]; !ok || !known {
 			continue
 		}
-		c := ownCapture{file: filepath.Join(r.ownDir(), n.Name()), phase: kind, span: timeline.Span{End: end}}
+		c := ownCapture{file: filepath.Join(o.dir(), n.Name()), phase: kind, span: timeline.Span{End: end}}
 		begin, last, whole := strings.Cut(times, "-")
 		ns, err := strconv.ParseInt(begin, 10, 64)
 		if err != nil {
 			continue
 		}
-		c.span.Start = r.w.At(time.Unix(0, ns))
+		c.span.Start = o.w.At(time.Unix(0, ns))
 		if ns, err := strconv.ParseInt(last, 10, 64); whole && err == nil {
-			c.span.End, c.whole = r.w.At(time.Unix(0, ns)), true
+			c.span.End, c.whole = o.w.At(time.Unix(0, ns)), true
 		}
 		found = append(found, c)
 	}
@@ -60,13 +75,13 @@ func (r *Recorder) ownCaptures(end timeline.Time) []ownCapture {
 	return found
 }
 
-// ownDir is where the agent of the present process keeps them.
-func (r *Recorder) ownDir() string { return filepath.Join(r.opt.Temp, fmt.Sprintf("own-%d", r.run)) }
+// dir is where the agent of the present process keeps them.
+func (o *owns) dir() string { return filepath.Join(o.temp, fmt.Sprintf("own-%d", o.run)) }
 
-// ownSince returns when the program began a capture like that of the phase which
+// since returns when the program began a capture like that of the phase which
 // began at start: loupe's ended there.
-func (r *Recorder) ownSince(phase string, start timeline.Time) (timeline.Time, bool) {
-	for _, c := range r.ownCaptures(r.w.Now()) {
+func (o *owns) since(phase string, start timeline.Time) (timeline.Time, bool) {
+	for _, c := range o.list(o.w.Now()) {
 		if c.phase == phase && c.span.Start >= start {
 			return c.span.Start, true
 		}
@@ -74,25 +89,25 @@ func (r *Recorder) ownSince(phase string, start timeline.Time) (timeline.Time, b
 	return 0, false
 }
 
-// ownInstead tells whether a capture of the phase that began at start failed
+// instead tells whether a capture of the phase that began at start failed
 // because the program was at it itself.
-func (r *Recorder) ownInstead(phase string, start timeline.Time, err error) bool {
-	return err != nil && slices.ContainsFunc(r.ownCaptures(r.w.Now()), func(c ownCapture) bool {
+func (o *owns) instead(phase string, start timeline.Time, err error) bool {
+	return err != nil && slices.ContainsFunc(o.list(o.w.Now()), func(c ownCapture) bool {
 		return c.phase == phase && c.span.End > start
 	})
 }
 
-// keepOwn moves what the process has captured of itself into the recording, now
+// keep moves what the process has captured of itself into the recording, now
 // that it has ended. In the phase of another profiler it is only told of: the
 // bare phase has the same already.
-func (r *Recorder) keepOwn() error {
+func (o *owns) keep() error {
 	var errs error
 	kept := map[string]int{} // of this process
-	for _, c := range r.ownCaptures(r.w.Now()) {
-		in := r.phasesOf(c)
+	for _, c := range o.list(o.w.Now()) {
+		in := o.phasesOf(c)
 		for _, p := range in {
-			if !slices.Contains(r.own[c.phase], p.Name) {
-				r.own[c.phase] = append(r.own[c.phase], p.Name)
+			if !slices.Contains(o.phases[c.phase], p.Name) {
+				o.phases[c.phase] = append(o.phases[c.phase], p.Name)
 			}
 		}
 		i := slices.IndexFunc(in, func(p recording.Phase) bool { return p.Profiler == c.phase })
@@ -102,24 +117,24 @@ func (r *Recorder) keepOwn() error {
 		if i < 0 || kept[c.phase] == maxOwn {
 			continue
 		}
-		if ok, err := r.keepOne(c, in[i]); err != nil {
+		if ok, err := o.keepOne(c, in[i]); err != nil {
 			errs = errors.Join(errs, err)
 		} else if ok {
 			kept[c.phase]++
 		}
 	}
-	return errors.Join(errs, os.RemoveAll(r.ownDir()))
+	return errors.Join(errs, os.RemoveAll(o.dir()))
 }
 
 // phasesOf returns the phases of the present process during which a capture was
 // on.
-func (r *Recorder) phasesOf(c ownCapture) []recording.Phase {
-	return slices.DeleteFunc(r.w.Manifest().Phases, func(p recording.Phase) bool {
-		return p.Run != r.run || p.Span.Start >= c.span.End || p.Span.End != 0 && p.Span.End <= c.span.Start
+func (o *owns) phasesOf(c ownCapture) []recording.Phase {
+	return slices.DeleteFunc(o.w.Manifest().Phases, func(p recording.Phase) bool {
+		return p.Run != o.run || p.Span.Start >= c.span.End || p.Span.End != 0 && p.Span.End <= c.span.Start
 	})
 }
 
-func (r *Recorder) keepOne(c ownCapture, in recording.Phase) (kept bool, err error) {
+func (o *owns) keepOne(c ownCapture, in recording.Phase) (kept bool, err error) {
 	f, err := os.Open(c.file)
 	if err != nil {
 		return false, err
@@ -129,14 +144,14 @@ func (r *Recorder) keepOne(c ownCapture, in recording.Phase) (kept bool, err err
 		return false, err // a CPU profile that was not ended
 	}
 	kind := phaseKinds[c.phase]
-	entry, err := r.w.Create(recording.Entry{
-		Path: ownPath(kind.file, r.ownKept[c.phase]), Kind: kind.kind, Phase: in.Name, Run: in.Run, Span: c.span,
+	entry, err := o.w.Create(recording.Entry{
+		Path: ownPath(kind.file, o.kept[c.phase]), Kind: kind.kind, Phase: in.Name, Run: in.Run, Span: c.span,
 		Source: "the program's own " + ownCalls[c.phase], Own: true,
 	})
 	if err != nil {
 		return false, err
 	}
-	r.ownKept[c.phase]++
+	o.kept[c.phase]++
 	if _, err := io.Copy(entry, f); err != nil {
 		return false, entry.Abort(err)
 	}
@@ -159,19 +174,19 @@ func ownPath(file string, index int) string {
 // ownCalls are the functions that begin the captures.
 var ownCalls = map[string]string{"cpu": "runtime/pprof.StartCPUProfile", "trace": "runtime/trace.Start"}
 
-// noteOwn says in the recording that the program profiles itself.
-func (r *Recorder) noteOwn() error {
+// note says in the recording that the program profiles itself.
+func (o *owns) note() error {
 	var errs error
 	for _, phase := range []string{"cpu", "trace"} {
-		in := r.own[phase]
+		in := o.phases[phase]
 		if len(in) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("the program profiles itself: %s in phase %s; that goes before loupe's own, and of its captures %d are in the recording", ownCalls[phase], strings.Join(in, ", "), r.ownKept[phase])
+		text := fmt.Sprintf("the program profiles itself: %s in phase %s; that goes before loupe's own, and of its captures %d are in the recording", ownCalls[phase], strings.Join(in, ", "), o.kept[phase])
 		if slices.ContainsFunc(in, func(name string) bool { return name == "bare" || strings.HasPrefix(name, "bare-") }) {
 			text += "; the figures of the bare phase include its cost"
 		}
-		errs = errors.Join(errs, r.w.Note(text))
+		errs = errors.Join(errs, o.w.Note(text))
 	}
 	return errs
 }

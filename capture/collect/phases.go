@@ -150,11 +150,11 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 	if load != nil {
 		err = errors.Join(err, load.stop())
 	}
-	if r.ownInstead(p.Name, phase.Span.Start, err) {
+	if r.own.instead(p.Name, phase.Span.Start, err) {
 		entry.Abort(err) // without a byte it goes away
 		return end(nil)
 	}
-	if at, cut := r.ownSince(p.Name, phase.Span.Start); cut {
+	if at, cut := r.own.since(p.Name, phase.Span.Start); cut {
 		entry.EndAt(at)
 	}
 	if err != nil {

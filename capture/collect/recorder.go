@@ -91,11 +91,7 @@ type Recorder struct {
 	follow *background // samples of the runtime
 
 	sampler *sampler
-
-	// What the program captured of itself, by profiler: in which phases, and how
-	// many captures were kept.
-	own     map[string][]string
-	ownKept map[string]int
+	own     *owns // what the program captures of itself
 
 	failure string // how the first process that failed did
 
@@ -154,7 +150,7 @@ func newRecorder(w *recording.Writer, opt RecorderOptions) *Recorder {
 	if opt.Progress == nil {
 		opt.Progress = func(string, ...any) {}
 	}
-	return &Recorder{w: w, opt: opt, run: -1, own: map[string][]string{}, ownKept: map[string]int{}}
+	return &Recorder{w: w, opt: opt, run: -1, own: newOwns(w, opt.Temp)}
 }
 
 // Writer returns the recording that is written.
@@ -165,7 +161,8 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 	opt := r.opt.Launch
 	opt.Whole, opt.WholeFile = whole, wholeFile
 	r.run++
-	opt.Own = r.ownDir()
+	r.own.run = r.run
+	opt.Own = r.own.dir()
 	if err := os.Mkdir(opt.Own, 0o700); err != nil {
 		return fmt.Errorf("cannot start %s: %w", r.prog.name(), err)
 	}
@@ -194,6 +191,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 	proc.hurry = ctx.Done()
 	r.proc, r.log, r.out, r.pid = proc, log, to.out, proc.PID
 	r.live.Store(proc)
+	r.own.on = true
 	r.sampler.watch(proc.PID)
 	err = r.w.UpdateTarget(func(t *recording.Target) { t.Runs = append(t.Runs, proc.run(r.w)) })
 	// The runtime counts its time from a moment after the process began;
@@ -251,7 +249,7 @@ func (r *Recorder) startFollowing() {
 		r.w.Note(err.Error())
 		return
 	}
-	src, own := r.src, r.ownDir()
+	src, own := r.src, r.own.dir()
 	to := io.Writer(entry)
 	if r.opt.Sampled != nil && r.src.metricsKind() == recording.Vars {
 		to = &told{entry, r.opt.Sampled}
@@ -401,7 +399,7 @@ func (r *Recorder) stop() error {
 	proc.Stop()
 	err = errors.Join(err, keepLateEnd(r))
 	r.sampler.watch(0)
-	lerr := errors.Join(r.log.wait(), r.keepOwn())
+	lerr := errors.Join(r.log.wait(), r.own.keep())
 	if r.out != nil {
 		lerr = errors.Join(lerr, r.out.wait())
 	}
@@ -409,6 +407,7 @@ func (r *Recorder) stop() error {
 	uerr := r.w.UpdateTarget(func(t *recording.Target) { t.Runs[r.run] = proc.run(r.w) })
 	r.proc, r.src, r.pid = nil, nil, 0
 	r.live.Store(nil)
+	r.own.on = false
 	return errors.Join(err, lerr, uerr)
 }
 
@@ -453,10 +452,10 @@ func (r *Recorder) Close() error {
 		return errAborted // the journal says how far it came
 	}
 	err := r.stop()
-	err = errors.Join(err, r.sampler.close(), r.noteOwn())
-	root := ""
+	err = errors.Join(err, r.sampler.close(), r.own.note())
+	root, local := "", []string(nil)
 	if r.prog != nil {
-		root = r.prog.Root
+		root, local = r.prog.Root, r.prog.local
 	}
-	return errors.Join(err, debuginfo.Sources(r.w, root), r.w.Close())
+	return errors.Join(err, debuginfo.Sources(r.w, root, local), r.w.Close())
 }

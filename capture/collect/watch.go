@@ -3,7 +3,6 @@ package collect
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"loupe/capture/alert"
-	"loupe/format/metrics"
 	"loupe/recording"
 	"loupe/value/secret"
 	"loupe/value/timeline"
@@ -49,43 +47,24 @@ type WatchOptions struct {
 // used by one goroutine at a time.
 type Watcher struct {
 	opt     WatchOptions
-	cpus    float64  // that the program may use
 	prog    *Program // nil for a target that was found running
 	proc    *Process
 	target  recording.Target
 	src     source // nil when there is only what the system tells
 	pid     int
-	began   time.Time
 	tick    *time.Ticker
 	follow  *background
 	flight  *background
 	flights bool // the flight recorder is on
 	words   passing
-
-	mu    sync.Mutex
-	lines []stamped // of the program's metrics
-	last  map[string]float64
-	notes []string
+	notes   []string
+	seen    readings
 
 	unreached  error // why the service did not answer the last time
 	unanswered int   // how often in a row
 
-	samples  []osAt
-	before   alert.Reading // the reading before, for rates
-	sums     map[string]*growth
 	oomKills func() int64 // how often the kernel has killed in the program's cgroup
 	kills    int64        // and had at first
-}
-
-// stamped is a line with when it came.
-type stamped struct {
-	at   time.Time
-	line []byte
-}
-
-type osAt struct {
-	at time.Time
-	metrics.OSSample
 }
 
 // ErrEnded is returned when the watched program is no more.
@@ -102,7 +81,9 @@ func newWatcher(opt WatchOptions) *Watcher {
 	if quota := HostFacts().Quota; quota > 0 {
 		cpus = min(cpus, quota)
 	}
-	return &Watcher{opt: opt, cpus: cpus, began: time.Now()}
+	return &Watcher{opt: opt, seen: readings{
+		interval: opt.Interval, history: opt.History, limit: opt.Limit, cpus: cpus, began: time.Now(),
+	}}
 }
 
 // Watch begins to watch a running program: target is as in [Find]. A process
@@ -146,7 +127,7 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 	if w.proc, err = p.launch(opt.Launch, opt.Temp, output{reader: reader, sink: &w.words}); err != nil {
 		return nil, err
 	}
-	w.pid, w.began = w.proc.PID, w.proc.Started
+	w.pid, w.seen.began = w.proc.PID, w.proc.Started
 	w.target.Runs = []recording.Run{{PID: w.pid}}
 	switch {
 	case w.proc.waitAgent(ctx):
@@ -194,6 +175,15 @@ func (p *passing) text() []byte {
 	return bytes.Clone(p.last[max(0, len(p.last)-lastWords):])
 }
 
+// keep writes the last that was printed into a recording.
+func (p *passing) keep(w *recording.Writer) error {
+	text := p.text()
+	if len(text) == 0 {
+		return nil
+	}
+	return w.Put(recording.Entry{Path: "stderr.log", Kind: recording.Stderr, Source: "standard error"}, text)
+}
+
 // begin follows the program's own metrics and switches the flight recorder on.
 func (w *Watcher) begin() {
 	w.tick = time.NewTicker(w.opt.Interval)
@@ -203,7 +193,7 @@ func (w *Watcher) begin() {
 		return
 	}
 	w.follow = inBackground(func(ctx context.Context) error {
-		return w.src.follow(ctx, w.opt.Interval, func() timeline.Time { return timeline.Time(time.Since(w.began)) }, &lineWriter{take: w.take})
+		return w.src.follow(ctx, w.opt.Interval, func() timeline.Time { return timeline.Time(time.Since(w.seen.began)) }, &lineWriter{take: w.seen.take})
 	})
 	if a, ok := w.src.(agentSource); ok && w.opt.Flight > 0 {
 		on := make(chan error, 1)
@@ -240,53 +230,6 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 		l.take(bytes.Clone(line))
 		l.part = append(l.part[:0], rest...)
 	}
-}
-
-// take keeps a line of the program's metrics.
-func (w *Watcher) take(line []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	w.lines = append(w.lines, stamped{now, line})
-	first := 0
-	for first < len(w.lines) && now.Sub(w.lines[first].at) > w.opt.History {
-		first++
-	}
-	w.lines = append(w.lines[:0], w.lines[first:]...)
-	w.last = figures(line)
-}
-
-// runtimeNames are the metrics that rules know, by the names that the runtime
-// and expvar have for them; those that end in a star are sums that count by how
-// fast they rise.
-var runtimeNames = map[string]string{
-	"/memory/classes/heap/objects:bytes": "heap", "/gc/heap/live:bytes": "live", "/gc/heap/goal:bytes": "goal",
-	"/sched/goroutines:goroutines": "goroutines", "/gc/cycles/total:gc-cycles": "gcs*", "/cpu/classes/gc/total:cpu-seconds": "gccpu*",
-	"HeapAlloc": "heap", "NextGC": "goal", "NumGC": "gcs*",
-}
-
-// figures picks out of a line of metrics what rules know.
-func figures(line []byte) map[string]float64 {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(line, &all) != nil {
-		return nil
-	}
-	if vars, ok := all["vars"]; ok {
-		var inner struct {
-			Memstats map[string]json.RawMessage `json:"memstats"`
-		}
-		if json.Unmarshal(vars, &inner) != nil {
-			return nil
-		}
-		all = inner.Memstats
-	}
-	out := map[string]float64{}
-	for name, known := range runtimeNames {
-		if v, err := strconv.ParseFloat(string(all[name]), 64); err == nil {
-			out[known] = v
-		}
-	}
-	return out
 }
 
 // Notes are remarks on what cannot be seen, and why.
@@ -337,95 +280,17 @@ func (w *Watcher) Next(ctx context.Context) (alert.Reading, error) {
 // network has its moments.
 const patience = 5
 
-// staleAfter is for how long figures of the program count when no others come.
-// They come more seldom than once an interval where they are costly to make.
-const staleAfter = time.Minute
-
 // shortWait bounds how long a reading waits for the service: what the system
 // tells must not be late because the program is busy dying.
 const shortWait = time.Second
 
-// read takes a reading.
+// read takes a reading, and asks the service where it has a page.
 func (w *Watcher) read(ctx context.Context) alert.Reading {
-	s := osAt{time.Now(), sampleOS(w.pid)}
-	w.samples = append(w.samples, s)
-	first := 0
-	for s.at.Sub(w.samples[first].at) > w.opt.History {
-		first++
-	}
-	w.samples = append(w.samples[:0], w.samples[first:]...)
-	now := alert.Reading{At: timeline.Time(s.at.Sub(w.began)), Values: map[string]float64{}, Wholes: map[string]float64{}}
-	put := func(name string, v int64) {
-		if v > 0 {
-			now.Values[name] = float64(v)
-		}
-	}
-	put("rss", s.RSS)
-	put("cgroup", s.Cgroup)
-	put("machine", s.MemoryUsed)
-	put("threads", int64(s.Threads))
-	put("files", int64(s.FDs))
-	sums := map[string]*growth{}
-	grow := func(name string, sum float64, at time.Time) {
-		g := w.sums[name]
-		if g == nil {
-			g = &growth{}
-		}
-		sums[name] = g
-		if rate, ok := g.add(sum, at); ok {
-			now.Values[name] = rate
-		}
-	}
-	if w.pid > 0 {
-		grow("cpu", (s.User + s.System).Seconds(), s.at)
-	}
-	w.mu.Lock()
-	if n := len(w.lines); n > 0 && s.at.Sub(w.lines[n-1].at) > max(staleAfter, 10*w.opt.Interval) {
-		w.last = nil
-	}
-	for name, v := range w.last {
-		if sum, ok := strings.CutSuffix(name, "*"); ok {
-			grow(sum, v, w.lines[len(w.lines)-1].at)
-		} else {
-			now.Values[name] = v
-		}
-	}
-	w.mu.Unlock()
+	now := w.seen.read(w.pid)
 	if h, ok := w.src.(*httpSource); ok {
 		w.ask(ctx, h, &now)
 	}
-	if cpu, ok := now.Values["cpu"]; ok { // ticks are not exact
-		now.Values["cpu"] = min(cpu, float64(runtime.NumCPU()))
-	}
-	w.wholes(&now, &s.OSSample)
-	w.before, w.sums = now, sums
 	return now
-}
-
-// leastGrowth is the least time over which a rate is taken. The system counts CPU
-// time in ticks of 10 ms, and readings follow closely where one of them was late.
-const leastGrowth = 50 * time.Millisecond
-
-// growth is how fast a sum grows, by when it was told: figures of the program may
-// come more seldom than readings are taken, and a rate over the time of the readings
-// would be nothing for a while and then too much.
-type growth struct {
-	sum   float64
-	at    time.Time
-	rate  float64
-	known bool
-}
-
-// add takes a sum and returns by how much it grows a second, if that is known.
-func (g *growth) add(sum float64, at time.Time) (rate float64, known bool) {
-	length := at.Sub(g.at)
-	switch {
-	case g.at.IsZero() || sum < g.sum:
-		*g = growth{sum: sum, at: at}
-	case length >= leastGrowth:
-		*g = growth{sum: sum, at: at, rate: (sum - g.sum) / length.Seconds(), known: true}
-	}
-	return g.rate, g.known
 }
 
 // ask adds what the service's own page tells.
@@ -439,22 +304,6 @@ func (w *Watcher) ask(ctx context.Context, h *httpSource, now *alert.Reading) {
 	}
 	w.unanswered = 0
 	now.Values["goroutines"] = float64(n)
-}
-
-// wholes says what percentages are of.
-func (w *Watcher) wholes(now *alert.Reading, s *metrics.OSSample) {
-	limit := w.opt.Limit
-	if limit == 0 {
-		limit = s.Memory
-		if s.CgroupLimit > 0 && s.CgroupLimit < limit {
-			limit = s.CgroupLimit
-		}
-	}
-	for _, name := range []string{"rss", "cgroup", "heap", "live", "goal"} {
-		now.Wholes[name] = float64(limit)
-	}
-	now.Wholes["machine"] = float64(s.Memory)
-	now.Wholes["cpu"], now.Wholes["gccpu"] = w.cpus, w.cpus
 }
 
 // goroutineCount finds the number of goroutines on the first page of /debug/pprof.
@@ -484,9 +333,9 @@ func (w *Watcher) Capture(ctx context.Context, dir, title, tool, why string, pha
 
 // capture is Capture, with the metrics of a source that may have ended.
 func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, phases []Phase, metrics source) error {
-	epoch := w.began
-	if len(w.samples) > 0 && w.samples[0].at.After(epoch) {
-		epoch = w.samples[0].at
+	epoch := w.seen.began
+	if len(w.seen.samples) > 0 && w.seen.samples[0].at.After(epoch) {
+		epoch = w.seen.samples[0].at
 	}
 	rec, err := recording.Create(dir, recording.Manifest{Title: title, Tool: tool, Host: HostFacts(), Start: epoch})
 	if err != nil {
@@ -497,8 +346,8 @@ func (w *Watcher) capture(ctx context.Context, dir, title, tool, why string, pha
 	err = errors.Join(
 		rec.UpdateTarget(func(t *recording.Target) { *t = w.target }),
 		rec.Mark(why),
-		w.keepHistory(r, metrics),
-		w.keepWords(r),
+		w.seen.keep(r, w.pid, metrics),
+		w.words.keep(rec),
 		rec.SetPhase(recording.Phase{Name: "bare", Run: 0, Span: timeline.Span{End: rec.Now()}}),
 	)
 	if err != nil {
@@ -550,52 +399,6 @@ func (w *Watcher) CaptureEnd(ctx context.Context, dir, title, tool, why string) 
 	w.src = nil
 	defer func() { w.src = src }()
 	return w.capture(ctx, dir, title, tool, why, nil, src)
-}
-
-// keepWords writes the last that the program has printed.
-func (w *Watcher) keepWords(r *Recorder) error {
-	text := w.words.text()
-	if w.proc == nil || len(text) == 0 {
-		return nil
-	}
-	return r.w.Put(recording.Entry{Path: "stderr.log", Kind: recording.Stderr, Source: "standard error"}, text)
-}
-
-// keepHistory writes the readings that are in memory.
-func (w *Watcher) keepHistory(r *Recorder, src source) error {
-	if err := r.startSampler(); err != nil {
-		return err
-	}
-	r.sampler.watch(w.pid)
-	for _, s := range w.samples {
-		s.At = r.w.At(s.at)
-		line, err := json.Marshal(s.OSSample)
-		if err != nil {
-			return err
-		}
-		r.sampler.write(line)
-	}
-	w.mu.Lock()
-	lines := w.lines
-	w.mu.Unlock()
-	if len(lines) == 0 || src == nil {
-		return nil
-	}
-	var all bytes.Buffer
-	for _, l := range lines {
-		if src.metricsKind() == recording.Vars {
-			l.line = restamped(l.line, int64(r.w.At(l.at)))
-		}
-		all.Write(append(l.line, '\n'))
-	}
-	return r.w.Put(recording.Entry{Path: "metrics.ndjson", Kind: src.metricsKind(), Source: src.String()}, all.Bytes())
-}
-
-var stamp = regexp.MustCompile(`^\{"t_ns":\d+`)
-
-// restamped puts a line of samples to another time.
-func restamped(line []byte, at int64) []byte {
-	return stamp.ReplaceAll(line, fmt.Appendf(nil, `{"t_ns":%d`, at))
 }
 
 // flown writes what the flight recorder has kept as the trace.

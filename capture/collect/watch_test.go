@@ -102,11 +102,11 @@ func TestWatchGone(t *testing.T) {
 func TestWatchStale(t *testing.T) {
 	w := newWatcher(WatchOptions{Interval: time.Second})
 	w.oomKills = func() int64 { return 0 }
-	w.take([]byte(`{"/memory/classes/heap/objects:bytes":7}`))
+	w.seen.take([]byte(`{"/memory/classes/heap/objects:bytes":7}`))
 	if r := w.read(context.Background()); r.Values["heap"] != 7 {
 		t.Errorf("the heap is %v, want 7", r.Values["heap"])
 	}
-	w.lines[0].at = w.lines[0].at.Add(-2 * staleAfter)
+	w.seen.lines[0].at = w.seen.lines[0].at.Add(-2 * staleAfter)
 	if v, ok := w.read(context.Background()).Values["heap"]; ok {
 		t.Errorf("the heap is still %v after minutes", v)
 	}

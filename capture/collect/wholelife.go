@@ -103,7 +103,7 @@ func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
 	case <-r.proc.done:
 	case <-ctx.Done():
 	}
-	own, instead := r.ownSince(p.Name, phase.Span.Start)
+	own, instead := r.own.since(p.Name, phase.Span.Start)
 	err := r.stop()
 	if kerr := r.keepWhole(file, kind, phase, own); err == nil && !instead {
 		err = kerr

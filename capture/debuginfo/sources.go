@@ -22,15 +22,16 @@ const (
 // MaxProfile is how many decoded bytes of a profile, and bytes of a trace, are looked into.
 const MaxProfile = 512 << 20
 
-// Sources copies the source files of the user's own module into which the profiles and traces
-// of a recording point, those with the most samples first. root is the folder of the module,
-// and the only one that is read; empty where it is not known. Files that cannot be read are
-// left out: a trimmed or foreign build has none. An error is one of writing.
-func Sources(w *recording.Writer, root string) error {
+// Sources copies the source files of the user's own modules into which the profiles and traces
+// of a recording point, those with the most samples first. root is the folder of the target's module,
+// empty where it is not known; local are the other modules that were built from a folder
+// ([recording.LocalModules]), whose files are told by the names of their functions. Files that
+// cannot be read are left out: a trimmed or foreign build has none. An error is one of writing.
+func Sources(w *recording.Writer, root string, local []string) error {
 	m := w.Manifest()
 	var scope stack.Scope
 	if m.Target.Module != "" {
-		scope.Modules = []string{m.Target.Module}
+		scope.Modules = append([]string{m.Target.Module}, local...)
 	}
 	weights := map[string]int64{}
 	for _, kind := range []recording.Kind{recording.Allocs, recording.CPU, recording.Heap, recording.Block, recording.Mutex, recording.Goroutine} {

@@ -1,0 +1,293 @@
+package scrape
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/pprof"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loupe/format/profile"
+)
+
+// childEnv makes the test's program a service.
+const childEnv = "LOUPE_TEST_SERVICE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			os.Exit(1)
+		}
+		os.Stdout.WriteString(l.Addr().String() + "\n")
+		http.Serve(l, service()) // until it is killed
+	}
+	os.Exit(m.Run())
+}
+
+// service is a stock net/http/pprof.
+func service() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	return mux
+}
+
+// quick is a job of targets that are asked all the time, without profiles of the CPU, which
+// take a second.
+func quick(addresses ...string) *Job {
+	j := Static(addresses...)
+	j.Interval, j.Profiles = time.Millisecond, []Kind{{"heap", "heap"}, {"goroutine", "goroutine"}, {"nothing", "nothing"}}
+	return j
+}
+
+// without is a budget that nothing reaches.
+var without = Options{Budget: 1e9}
+
+// TestScrape: what comes is a profile of the kind that was asked for; one that the program
+// does not have is asked for once.
+func TestScrape(t *testing.T) {
+	var asked, missing atomic.Int64
+	var together atomic.Int32
+	h := service()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if together.Add(1) > 1 {
+			t.Error("two profiles at once")
+		}
+		defer together.Add(-1)
+		asked.Add(1)
+		if strings.HasSuffix(r.URL.Path, "/nothing") {
+			missing.Add(1)
+		}
+		h.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	got := map[string]int{}
+	s := New(func(_ context.Context, one *Scrape) (int64, error) {
+		p, err := profile.Decode(one.Data, profile.Options{})
+		if err != nil {
+			t.Error(err)
+			return 0, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		got[one.Kind.Name+" "+p.SampleTypes[0].Type]++
+		if got["heap alloc_objects"] >= 3 && got["goroutine goroutine"] >= 3 {
+			stop()
+		}
+		return 0, nil
+	}, without)
+	s.Run(ctx, []*Job{quick(strings.TrimPrefix(server.URL, "http://"))})
+	if missing.Load() != 1 {
+		t.Errorf("a profile that is not there was asked for %d times", missing.Load())
+	}
+	if len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestCPU: a profile of the CPU, whose samples count for its cost.
+func TestCPU(t *testing.T) {
+	server := httptest.NewServer(service())
+	defer server.Close()
+	j := Static(strings.TrimPrefix(server.URL, "http://"))
+	j.Interval, j.Length, j.Profiles = time.Millisecond, time.Second, []Kind{{"cpu", "profile"}}
+	s := New(func(_ context.Context, one *Scrape) (int64, error) {
+		if p, err := profile.Decode(one.Data, profile.Options{}); err != nil || p.SampleTypes[1].Type != "cpu" || one.End.Sub(one.Begin) < time.Second {
+			t.Errorf("%v", err)
+		}
+		return 1000, nil
+	}, Options{Budget: 1e-6})
+	if state := firstRound(t, s, j); state.Cost < 10*time.Millisecond || state.Taken != 1 {
+		t.Errorf("%+v", state)
+	}
+}
+
+// firstRound takes profiles until a round is over.
+func firstRound(t *testing.T, s *Scraper, j *Job) State {
+	ctx, stop := context.WithCancel(t.Context())
+	var state State
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer stop()
+		for t.Context().Err() == nil {
+			if all := s.States(); len(all) == 1 && all[0].Every > 0 {
+				state = all[0]
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	s.Run(ctx, []*Job{j})
+	watching.Wait()
+	return state
+}
+
+// TestBudget: what a round costs decides how often it comes.
+func TestBudget(t *testing.T) {
+	server := httptest.NewServer(service())
+	defer server.Close()
+	j := quick(strings.TrimPrefix(server.URL, "http://"))
+	rounds := 0
+	s := New(func(_ context.Context, one *Scrape) (int64, error) {
+		if one.Kind.Name == "heap" {
+			rounds++
+		}
+		return 1e8, nil // 1000 s of interruptions, which is far beyond any budget
+	}, Options{Budget: 0.01})
+	if state := firstRound(t, s, j); state.Every < 100000*time.Second || state.Cost < 2000*time.Second {
+		t.Errorf("every %v at a cost of %v", state.Every, state.Cost)
+	}
+	if rounds != 1 {
+		t.Errorf("%d rounds within the time of one", rounds)
+	}
+}
+
+// TestNone: a port that serves something else is told of.
+func TestNone(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	var said sync.Map
+	s := New(func(context.Context, *Scrape) (int64, error) { return 0, nil }, Options{Budget: 1e9, Tell: func(format string, args ...any) {
+		said.Store(fmt.Sprintf(format, args...), true)
+	}})
+	ctx, stop := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer stop()
+		for t.Context().Err() == nil {
+			if all := s.States(); len(all) == 1 && errors.Is(all[0].Err, errNone) {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	s.Run(ctx, []*Job{quick(strings.TrimPrefix(server.URL, "http://"))})
+	watching.Wait()
+	n := 0
+	said.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("told of %d things, want one", n)
+	}
+}
+
+// TestDown: a target that does not answer is told of once, and asked again.
+func TestDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close() // nobody is there now
+	var said atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	s := New(func(context.Context, *Scrape) (int64, error) { stop(); return 0, nil }, Options{Budget: 1e9, Tell: func(format string, args ...any) {
+		if said.Add(1); said.Load() == 1 {
+			if l, err := net.Listen("tcp", address); err == nil {
+				server := &httptest.Server{Listener: l, Config: &http.Server{Handler: service()}}
+				server.Start()
+				t.Cleanup(server.Close)
+			}
+		}
+	}})
+	s.Run(ctx, []*Job{quick(address)})
+	if said.Load() == 0 {
+		t.Error("nothing was told of a target that is down")
+	}
+}
+
+// TestRunFile: targets follow their file, and one that cannot be read changes nothing.
+func TestRunFile(t *testing.T) {
+	a, b := httptest.NewServer(service()), httptest.NewServer(service())
+	defer a.Close()
+	defer b.Close()
+	path := filepath.Join(t.TempDir(), "targets.yml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	of := func(s *httptest.Server) string {
+		return "scrape_configs: [{job_name: j, scrape_interval: 1ms, profiling_config: {cpu_seconds: 0.0001, profiles: [heap]}, static_configs: [{targets: ['" + strings.TrimPrefix(s.URL, "http://") + "']}]}]\n"
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	write(of(a))
+	var wrong, told sync.Once
+	s := New(func(_ context.Context, one *Scrape) (int64, error) {
+		switch "http://" + one.Target.URL.Host {
+		case a.URL:
+			wrong.Do(func() { write("scrape_configs: [{job_nam") })
+		case b.URL:
+			stop()
+		}
+		return 0, nil
+	}, Options{Budget: 1e9, Tell: func(format string, args ...any) {
+		if strings.Contains(format, "go on") {
+			told.Do(func() { write(of(b)) })
+		}
+	}})
+	if err := s.RunFile(ctx, path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RunFile(t.Context(), filepath.Join(t.TempDir(), "nothing.yml"), nil); err == nil {
+		t.Error("a file that is not there is no error")
+	}
+}
+
+// TestLocal: a program of this machine that serves net/http/pprof is found by itself, with
+// the name of its main package.
+func TestLocal(t *testing.T) {
+	if _, err := os.Stat("/proc/self/net/tcp"); err != nil {
+		j := Local()
+		if groups, err := j.finders[0].find(t.Context()); len(groups) > 0 || err != nil {
+			t.Errorf("without /proc: %v, %v", groups, err)
+		}
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), exe)
+	child.Env = append(os.Environ(), childEnv+"=1")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer child.Process.Kill()
+	line := make([]byte, 100)
+	n, err := out.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimSpace(string(line[:n]))
+	groups, err := Local().finders[0].find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range groups {
+		if g.Addresses[0] == address {
+			if g.Labels[ServiceLabel] != "scrape.test" && g.Labels[ServiceLabel] != "scrape" {
+				t.Errorf("it is called %q", g.Labels[ServiceLabel])
+			}
+			return
+		}
+	}
+	t.Errorf("%s is not among %v", address, groups)
+}

@@ -1,0 +1,277 @@
+// Package serve is loupe serve: it takes profiles of services all the time, keeps them, and
+// answers questions about them.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"loupe/capture/scrape"
+	"loupe/internal/cli/command"
+	"loupe/store"
+	"loupe/store/block"
+	"loupe/store/intake"
+	"loupe/value/secret"
+	"loupe/value/unit"
+	"loupe/web/fleet"
+)
+
+// Command is loupe serve.
+var Command = &command.Command{
+	Name:  "serve",
+	Short: "keep the profiles of services, and answer Grafana and Pyroscope's clients",
+	Args:  "[flags]",
+	Example: []string{
+		"loupe serve                                      what clients push to 127.0.0.1:4040",
+		"loupe serve -local                               all Go programs here that serve /debug/pprof",
+		"loupe serve -targets api-1:6060,api-2:6060       these services",
+		"loupe serve -targets prometheus.yml              those that Prometheus finds",
+	},
+	About: `
+Profiles come in two ways. Targets are asked for theirs: -targets names them, or a file
+with scrape_configs as Prometheus has it (read again when it changes); -local finds the
+programs of this machine. They need nothing but net/http/pprof. Each is asked for one
+profile at a time, and as rarely as keeps the cost below -budget. Clients push theirs:
+Pyroscope's (POST /ingest and push.v1), OpenTelemetry's (OTLP, v1development), and
+what speaks Parca's WriteRaw. Allocations, contentions and delays, which Go counts from
+the start of a process, are kept as differences; a restart is noticed.
+
+Questions are those of Pyroscope's querier.v1: in Grafana, a data source of the type
+Pyroscope with this address; profilecli -url works, too.
+
+What was accepted is on the disk. It is kept in full for a week, as sums of five minutes
+for a month and of an hour for a year, and dropped earlier where -keep is reached. At
+Ctrl-C or SIGTERM what is under way is completed.`,
+	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
+		f := &flags{}
+		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on, of this machine alone")
+		fs.StringVar(&f.data, "data", "", "`folder` of the profiles (default loupe in the user's data folder)")
+		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
+		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
+		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
+		return f.run
+	},
+}
+
+type flags struct {
+	listen, data, targets, keep string
+	local                       bool
+	budget                      float64
+}
+
+// folder is where the profiles are kept.
+func (f *flags) folder() (string, error) {
+	if f.data != "" {
+		return f.data, nil
+	}
+	dir, err := userData()
+	if err != nil {
+		return "", fmt.Errorf("%w: name a folder with -data", err)
+	}
+	return filepath.Join(dir, "loupe", "profiles"), nil
+}
+
+// userData is where programs keep data of a user, as the system has it.
+func userData() (string, error) {
+	switch runtime.GOOS {
+	case "windows":
+		return os.UserCacheDir() // %LocalAppData%, which does not roam
+	case "darwin":
+		return os.UserConfigDir() // ~/Library/Application Support
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "share"), err
+}
+
+// jobs are what is taken profiles of; file is the one of -targets, if it is one.
+func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
+	if f.local {
+		jobs = append(jobs, scrape.Local())
+	}
+	switch ext := filepath.Ext(f.targets); {
+	case f.targets == "":
+	case ext == ".yml" || ext == ".yaml":
+		file = f.targets
+	default:
+		list := strings.Split(f.targets, ",")
+		for i, t := range list {
+			list[i] = strings.TrimSpace(t)
+			if _, _, err := net.SplitHostPort(list[i]); err != nil {
+				return nil, "", command.Usagef("-targets: %q is not host:port, and no file that ends in .yml", t)
+			}
+		}
+		jobs = append(jobs, scrape.Static(list...))
+	}
+	return jobs, file, nil
+}
+
+// loopback refuses addresses that others can reach: nothing asks them who they are.
+func loopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return command.Usagef("-listen: %v", err)
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return command.Usagef("-listen: %s can be reached from other machines, and anybody there could read and write: listen on 127.0.0.1, and put a proxy with TLS and a login in front", address)
+}
+
+func (f *flags) run(e *command.Env, args []string) error {
+	if len(args) > 0 {
+		return command.Usagef("too many arguments: %q (targets are named by -targets)", args)
+	}
+	bytes, err := unit.ParseBytes(f.keep)
+	if err != nil || bytes <= 0 {
+		return command.Usagef("-keep: want an amount such as 10GB, not %q", f.keep)
+	}
+	if f.budget <= 0 || f.budget > 100 {
+		return command.Usagef("-budget: want a percentage above 0, up to 100")
+	}
+	jobs, file, err := f.jobs()
+	if err == nil {
+		err = loopback(f.listen)
+	}
+	if err != nil {
+		return err
+	}
+	dir, err := f.folder()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("%w (Pyroscope or another loupe serve? -listen takes another port)", err)
+	}
+	defer listener.Close()
+	engine, err := block.Open(dir, block.Options{})
+	if err != nil {
+		return err
+	}
+	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}}
+	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
+	fmt.Fprintf(e.Stdout, "loupe serve listens on http://%s, and keeps profiles in %s\n", listener.Addr(), dir)
+	defer e.Keeps()()
+	if err := errors.Join(s.run(listener, jobs, file), engine.Close()); err != nil {
+		return err
+	}
+	return command.Exit(command.ExitOK) // to be stopped is how it ends
+}
+
+// serving is a server that runs.
+type serving struct {
+	e       *command.Env
+	engine  *block.Engine
+	in      *intake.Intake
+	policy  store.Policy
+	scraper *scrape.Scraper
+
+	mu sync.Mutex // of what is written to the terminal
+}
+
+// tell prints a line about what happens.
+func (s *serving) tell(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.e.Stderr, time.Now().Format("15:04:05 ")+format+"\n", args...)
+}
+
+// drain is how long requests that are under way may take at the end.
+const drain = 5 * time.Second
+
+// run serves until the command is interrupted or cannot go on.
+func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) error {
+	ctx, stop := context.WithCancel(s.e.Ctx)
+	defer stop()
+	server := &http.Server{
+		Handler:           fleet.New(s.engine, s.in, fleet.Options{About: s.about}),
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+	}
+	var running sync.WaitGroup
+	var taking error
+	running.Go(func() {
+		if file == "" {
+			s.scraper.Run(ctx, jobs)
+			return
+		}
+		if taking = s.scraper.RunFile(ctx, file, jobs); taking != nil {
+			stop()
+		}
+	})
+	running.Go(func() { s.maintain(ctx) })
+	running.Go(func() {
+		<-ctx.Done()
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		server.Shutdown(late)
+	})
+	err := server.Serve(listener)
+	stop()
+	running.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return errors.Join(err, taking)
+}
+
+// maintain does the housekeeping of the store.
+func (s *serving) maintain(ctx context.Context) {
+	every := time.NewTicker(time.Minute)
+	defer every.Stop()
+	told := 0
+	for {
+		if err := s.engine.Maintain(ctx, s.policy, time.Now()); err != nil && ctx.Err() == nil {
+			s.tell("housekeeping: %v", err)
+		}
+		damage := s.engine.Damage()
+		for _, d := range damage[min(told, len(damage)):] {
+			s.tell("damaged: %s", d)
+		}
+		told = len(damage)
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
+}
+
+// about is what a person sees who opens the address.
+func (s *serving) about(w io.Writer) {
+	fmt.Fprint(w, "loupe serve\n\nProfiles go in at /ingest, /push.v1.PusherService/Push, /v1development/profiles and /api/profiles/writeraw.\n"+
+		"Questions are those of Pyroscope's querier.v1: a data source of that type in Grafana, or profilecli.\n\n")
+	states := s.scraper.States()
+	if len(states) == 0 {
+		fmt.Fprintln(w, "No targets are asked for profiles.")
+		return
+	}
+	slices.SortFunc(states, func(a, b scrape.State) int {
+		return strings.Compare(a.Target.URL.String(), b.Target.URL.String())
+	})
+	fmt.Fprintf(w, "%s:\n", unit.Plural(len(states), "target"))
+	for _, t := range states {
+		fmt.Fprintf(w, "  %s  %s  %s", secret.URL(t.Target.URL.String()), t.Target.Labels[scrape.ServiceLabel], unit.Plural(t.Taken, "profile"))
+		if t.Every > 0 {
+			fmt.Fprintf(w, ", a round every %v at a cost of %v at most", t.Every.Round(time.Second), t.Cost.Round(time.Millisecond))
+		}
+		if t.Err != nil {
+			fmt.Fprintf(w, ", %v", t.Err)
+		}
+		fmt.Fprintln(w)
+	}
+}

@@ -1,0 +1,262 @@
+package block
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"loupe/format/profile"
+	"loupe/store"
+	"loupe/value/stack"
+)
+
+// dict is the code of one service: everything that the samples of a part refer to, in
+// columns that are only appended to, so that a copy of the slices is a snapshot. Node 0
+// is the root; the parent of a node is in front of it. Label set 0 is empty.
+type dict struct {
+	functions []store.Function
+	lines     []store.Line
+	ends      []uint32 // location i has lines[ends[i-1]:ends[i]], the innermost call first
+	parents   []uint32 // of nodes
+	locations []uint32 // of nodes
+	stacks    []uint32 // node that a stack ends at
+	sets      []store.Labels
+}
+
+// linesOf returns the lines of a location.
+func (d *dict) linesOf(location uint32) []store.Line {
+	begin := uint32(0)
+	if location > 0 {
+		begin = d.ends[location-1]
+	}
+	return d.lines[begin:d.ends[location]]
+}
+
+// bytes estimates the memory of the dictionary.
+func (d *dict) bytes() int64 {
+	n := int64(len(d.lines))*16 + int64(len(d.ends)+len(d.stacks))*4 + int64(len(d.parents))*8 + int64(len(d.sets))*16
+	for _, f := range d.functions {
+		n += 48 + int64(len(f.Name)+len(f.File))
+	}
+	return n
+}
+
+// interner adds to a dictionary what is new.
+type interner struct {
+	dict
+	text      map[string]string // one copy of each name
+	functionM map[store.Function]uint32
+	locationM map[string]uint32
+	nodeM     pairs
+	stackM    map[uint32]uint32 // by node
+	setM      map[store.Labels]uint32
+	key       []byte
+	textBytes int64
+}
+
+func newInterner() *interner {
+	in := &interner{
+		text: map[string]string{}, functionM: map[store.Function]uint32{}, locationM: map[string]uint32{},
+		stackM: map[uint32]uint32{}, setM: map[store.Labels]uint32{{}: 0},
+	}
+	in.parents, in.locations = []uint32{0}, []uint32{0}
+	in.sets = []store.Labels{{}}
+	return in
+}
+
+// memory estimates what the interner holds, in bytes: its maps are about twice as large
+// as the dictionary.
+func (in *interner) memory() int64 {
+	n := int64(len(in.lines))*16 + int64(len(in.ends)+len(in.stacks))*4 + int64(len(in.parents))*8 + int64(len(in.functions))*48
+	return 3*n + in.textBytes
+}
+
+func (in *interner) function(f store.Function) uint32 {
+	if at, ok := in.functionM[f]; ok {
+		return at
+	}
+	// The text belongs to whoever decoded it: a profile whose strings are one large text
+	// must not live as long as one of its names.
+	f.Name, f.File = in.own(f.Name), in.own(f.File)
+	at := uint32(len(in.functions))
+	in.functions = append(in.functions, f)
+	in.functionM[f] = at
+	return at
+}
+
+func (in *interner) own(s string) string {
+	if have, ok := in.text[s]; ok {
+		return have
+	}
+	s = strings.Clone(s)
+	in.text[s] = s
+	in.textBytes += int64(len(s)) + 64
+	return s
+}
+
+// location finds or adds one with these lines.
+func (in *interner) location(lines []store.Line) uint32 {
+	in.key = in.key[:0]
+	for _, l := range lines {
+		in.key = binary.LittleEndian.AppendUint32(in.key, l.Function)
+		in.key = binary.LittleEndian.AppendUint32(in.key, uint32(l.Line))
+	}
+	if at, ok := in.locationM[string(in.key)]; ok {
+		return at
+	}
+	at := uint32(len(in.ends))
+	in.lines = append(in.lines, lines...)
+	in.ends = append(in.ends, uint32(len(in.lines)))
+	in.locationM[string(in.key)] = at
+	return at
+}
+
+// node finds or adds the child of a node.
+func (in *interner) node(parent, location uint32) uint32 {
+	slot, found := in.nodeM.find(parent, location)
+	if !found {
+		*slot = uint32(len(in.parents))
+		in.parents = append(in.parents, parent)
+		in.locations = append(in.locations, location)
+	}
+	return *slot
+}
+
+// stack finds or adds the stack that ends at a node.
+func (in *interner) stack(node uint32) uint32 {
+	if at, ok := in.stackM[node]; ok {
+		return at
+	}
+	at := uint32(len(in.stacks))
+	in.stacks = append(in.stacks, node)
+	in.stackM[node] = at
+	return at
+}
+
+func (in *interner) set(l store.Labels) uint32 {
+	if at, ok := in.setM[l]; ok {
+		return at
+	}
+	at := uint32(len(in.sets))
+	in.sets = append(in.sets, l)
+	in.setM[l] = at
+	return at
+}
+
+// line is a line as it is kept: 31 bits hold every one that a compiler writes.
+func line(n int) int { return max(0, min(n, math.MaxInt32)) }
+
+// pairs maps pairs of numbers to a number. It is an open hash table: Go's map took three
+// times as long for the nodes, which are looked up for every frame of every sample.
+type pairs struct {
+	keys []uint64 // parent and location, plus one
+	vals []uint32
+	n    int
+}
+
+// find returns where the value of a pair is, which is new when it was not found.
+func (p *pairs) find(a, b uint32) (value *uint32, found bool) {
+	if 4*p.n >= 3*len(p.keys) {
+		p.grow()
+	}
+	key := (uint64(a)<<32 | uint64(b)) + 1
+	mask := uint64(len(p.keys) - 1)
+	for i := key * 0x9e3779b97f4a7c15 >> 20 & mask; ; i = (i + 1) & mask {
+		switch p.keys[i] {
+		case key:
+			return &p.vals[i], true
+		case 0:
+			p.keys[i] = key
+			p.n++
+			return &p.vals[i], false
+		}
+	}
+}
+
+func (p *pairs) grow() {
+	old := *p
+	size := max(1024, 2*len(old.keys))
+	*p = pairs{keys: make([]uint64, size), vals: make([]uint32, size)}
+	for i, key := range old.keys {
+		if key != 0 {
+			at, _ := p.find(uint32((key-1)>>32), uint32(key-1))
+			*at = old.vals[i]
+		}
+	}
+}
+
+// reading adds the samples of one profile to a dictionary.
+type reading struct {
+	in    *interner
+	p     *profile.Profile
+	known []uint32 // location of a frame that begins one, plus one
+	sets  []uint32 // of the profile's label sets, plus one
+	lines []store.Line
+}
+
+func newReading(in *interner, p *profile.Profile) *reading {
+	r := &reading{in: in, p: p}
+	if p.Locations != nil {
+		r.known = make([]uint32, p.Stacks.NumFrames())
+	}
+	if p.LabelSets != nil {
+		r.sets = make([]uint32, p.NumLabelSets())
+	}
+	return r
+}
+
+// stack returns the stack and the label set of a sample.
+func (r *reading) stack(row int) (id, set uint32) {
+	frames := r.p.Stacks.Frames(r.p.StackIDs[row])
+	node := uint32(0)
+	for end := len(frames); end > 0; {
+		begin := end - 1
+		if r.known != nil {
+			l := &r.p.Locations[r.p.LocationOf(frames[begin])]
+			begin = max(0, end-l.NumFrames())
+		} else {
+			for begin > 0 && r.p.Stacks.Frame(frames[begin-1]).Inlined {
+				begin--
+			}
+		}
+		node = r.in.node(node, r.location(frames[begin:end]))
+		end = begin
+	}
+	return r.in.stack(node), r.set(row)
+}
+
+// location returns that of the frames, the innermost first.
+func (r *reading) location(frames []stack.FrameID) uint32 {
+	if r.known != nil && r.known[frames[0]] != 0 {
+		return r.known[frames[0]] - 1
+	}
+	r.lines = r.lines[:0]
+	for _, id := range frames {
+		f := r.p.Stacks.Frame(id)
+		fn := r.in.function(store.Function{Name: f.Func, File: f.File, StartLine: line(f.StartLine)})
+		r.lines = append(r.lines, store.Line{Function: fn, Line: line(f.Line)})
+	}
+	at := r.in.location(r.lines)
+	if r.known != nil {
+		r.known[frames[0]] = at + 1
+	}
+	return at
+}
+
+// set returns the label set of a sample: its strings alone.
+func (r *reading) set(row int) uint32 {
+	if r.sets == nil {
+		return 0
+	}
+	s := r.p.SetOf(row)
+	if r.sets[s] == 0 {
+		var list []store.Label
+		for _, l := range r.p.Labels(s) {
+			if !l.Numeric {
+				list = append(list, store.Label{Name: l.Key, Value: l.Str})
+			}
+		}
+		r.sets[s] = r.in.set(store.MakeLabels(list)) + 1
+	}
+	return r.sets[s] - 1
+}

@@ -1,0 +1,233 @@
+// Package fleet is the server of a store of profiles: what clients push goes in, and what
+// Grafana's data source for Pyroscope, Profiles Drilldown, profilecli and loupe query ask
+// comes out.
+//
+// It reads and writes an engine, and knows neither disks nor targets.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"loupe/format/connect"
+	"loupe/format/push"
+	"loupe/format/querier"
+	"loupe/store"
+	"loupe/store/intake"
+)
+
+// Options say what a server allows.
+type Options struct {
+	// Hosts are names under which it may be asked besides those of loopback.
+	Hosts []string
+	// Push bounds what comes in, Query what a question may cost.
+	Push  push.Limits
+	Query store.Limits
+	// Now is the time; nil is that of this machine.
+	Now func() time.Time
+	// About writes what a person sees who opens the address.
+	About func(w io.Writer)
+}
+
+// Server answers all requests.
+type Server struct {
+	in    *intake.Intake
+	opt   Options
+	asked asked
+	room  *room
+}
+
+// New makes a server of an engine, into which profiles go by an Intake.
+func New(engine store.Engine, in *intake.Intake, opt Options) *Server {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.About == nil {
+		opt.About = func(io.Writer) {}
+	}
+	return &Server{in, opt, asked{engine, opt.Query, opt.Now}, newRoom()}
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Cache-Control", "no-store")
+	if why := s.refused(r); why != "" {
+		head.Set("Connection", "close")
+		http.Error(w, why, http.StatusForbidden)
+		return
+	}
+	protocol, pushes := push.Paths[r.URL.Path]
+	switch {
+	case pushes:
+		s.push(w, r, protocol)
+	case strings.HasPrefix(r.URL.Path, querier.Service):
+		s.query(w, r)
+	case r.URL.Path == "/ready":
+		io.WriteString(w, "ready\n")
+	case r.URL.Path == "/":
+		head.Set("Content-Type", "text/plain; charset=utf-8")
+		s.opt.About(w)
+	default:
+		http.Error(w, "there is nothing at "+r.URL.Path, http.StatusNotFound)
+	}
+}
+
+// refused says why a request is not answered. A page of another site can make a browser on
+// this machine send requests here, and have its own name resolve to this address: browsers
+// say where a request comes from, and programs have no reason to.
+func (s *Server) refused(r *http.Request) string {
+	name, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		name = strings.Trim(r.Host, "[]")
+	}
+	ip := net.ParseIP(name)
+	if name != "localhost" && (ip == nil || !ip.IsLoopback()) && !slices.Contains(s.opt.Hosts, name) {
+		return "this server answers to its own address only"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host {
+		return "pages of other sites may not ask"
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return "pages of other sites may not ask"
+	}
+	return ""
+}
+
+// maxQuestion bounds the body of a question.
+const maxQuestion = 1 << 20
+
+// push takes profiles in.
+func (s *Server) push(w http.ResponseWriter, r *http.Request, p push.Protocol) {
+	request := push.Request{ContentType: r.Header.Get("Content-Type"), ContentEncoding: r.Header.Get("Content-Encoding"), Query: r.URL.Query()}
+	if encoding := r.Header.Get("Grpc-Encoding"); encoding != "" {
+		request.ContentEncoding = encoding
+	}
+	answer := func(a push.Answer) {
+		for name := range a.Trailer {
+			w.Header().Add("Trailer", name)
+		}
+		w.Header().Set("Content-Type", a.ContentType)
+		w.WriteHeader(a.Status)
+		w.Write(a.Body)
+		for name, value := range a.Trailer {
+			w.Header().Set(name, value)
+		}
+	}
+	if r.Method != http.MethodPost {
+		http.Error(w, "profiles are sent by POST", http.StatusMethodNotAllowed)
+		return
+	}
+	body, done, err := s.room.read(w, r)
+	defer done()
+	if err != nil {
+		answer(push.Refused(p, request, err))
+		return
+	}
+	request.Body = body
+	var pushed []push.Pushed
+	s.room.decode(func() { pushed, err = push.Decode(p, request, s.opt.Push) })
+	if err == nil {
+		err = s.in.Add(r.Context(), s.arrivals(pushed)...)
+	}
+	if err != nil {
+		answer(push.Refused(p, request, coded(err)))
+		return
+	}
+	answer(push.Accepted(p, request))
+}
+
+// arrivals are what is written of pushed profiles.
+func (s *Server) arrivals(pushed []push.Pushed) (list []*intake.Arrival) {
+	for i := range pushed {
+		p := &pushed[i]
+		var labels []store.Label
+		name := ""
+		for _, l := range p.Labels {
+			if l.Name == nameLabel {
+				name = l.Value
+				continue
+			}
+			labels = append(labels, store.Label{Name: l.Name, Value: l.Value})
+		}
+		a := &intake.Arrival{Labels: store.MakeLabels(labels), Name: name, Profile: p.Profile, At: p.Time(s.opt.Now()), Difference: p.Difference}
+		if p.Until.After(p.From) {
+			a.Duration = p.Until.Sub(p.From)
+		}
+		if p.ID != "" {
+			a.ID = store.IDOf([]byte(a.Labels.String()), []byte(name), []byte(p.ID))
+		}
+		a.Process.Build = p.Session
+		list = append(list, a)
+	}
+	return list
+}
+
+// coded gives an error of the store its code.
+func coded(err error) error {
+	switch {
+	case errors.Is(err, store.ErrInvalid), errors.Is(err, store.ErrAggregation):
+		return connect.Errorf(connect.InvalidArgument, "%v", err)
+	case errors.Is(err, store.ErrTooMuch):
+		return connect.Errorf(connect.OutOfRange, "%v", err)
+	case errors.Is(err, store.ErrClosed):
+		return connect.Errorf(connect.Unavailable, "%v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return connect.Errorf(connect.DeadlineExceeded, "%v", err)
+	}
+	if known := (*connect.Error)(nil); errors.As(err, &known) {
+		return err
+	}
+	// A disk that is full may have room later: the client is to keep what it has.
+	return connect.Errorf(connect.Unavailable, "%v", err)
+}
+
+// query answers a question of querier.v1.
+func (s *Server) query(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
+	if err != nil {
+		writeError(w, connect.TooLarge(maxQuestion))
+		return
+	}
+	if r.Method != http.MethodPost {
+		http.Error(w, "questions are asked by POST", http.StatusMethodNotAllowed)
+		return
+	}
+	encoding := r.Header.Get("Content-Encoding")
+	if grpc := r.Header.Get("Grpc-Encoding"); grpc != "" {
+		encoding = grpc
+	}
+	question, as, err := querier.Decode(r.URL.Path, r.Header.Get("Content-Type"), encoding, body)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	answer, err := s.asked.answer(r.Context(), question)
+	if err != nil {
+		writeError(w, coded(err))
+		return
+	}
+	w.Header().Set("Content-Type", as.ContentType())
+	message := connect.Marshal(as, answer)
+	if as == connect.GRPC {
+		w.Header().Add("Trailer", "Grpc-Status")
+		defer w.Header().Set("Grpc-Status", "0")
+	}
+	w.Write(message)
+}
+
+// writeError answers with an error as Connect has it.
+func writeError(w http.ResponseWriter, err error) {
+	e := connect.As(err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status())
+	w.Write(e.Body())
+}
