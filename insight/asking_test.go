@@ -64,6 +64,11 @@ func TestAskingAround(t *testing.T) {
 		{"a list that shrinks", "for len(todo) > 0 { id := todo[0]\nv, err := get(id)\nif err == nil {\nreturn v\n}\ntodo = todo[1:]\n}", false, false, false},
 		{"pages by number", "for page := 1; ; page++ {\nlist := get(page)\nall = append(all, list...)\nif len(list) < 100 {\nbreak\n}\n}", true, false, true},
 		{"parts that are added up", "for {\nn := drain()\ntotal += n\nif n == 0 {\nbreak\n}\n}", true, false, true},
+		{"by goto", "again:\nerr := ask(k)\nif err != nil {\ntime.Sleep(d)\ngoto again\n}\nuse(k)", true, true, false},
+		{"by goto, at the end", "again: n++\nif err := ask(k); err == nil {\nreturn nil\n}\ntime.Sleep(d)\ngoto again", true, true, false},
+		{"goto for something else", "top: n++; if n < 5 { goto top }\nif err := ask(k); err != nil {\nreturn err\n}", false, false, false},
+		{"goto out, not back", "for _, id := range ids { if id == 0 { goto end }\nif err := ask(id); err != nil {\nreturn err\n}\n}\nend: use(k)", false, false, false},
+		{"a label of a loop", "outer: for _, id := range ids {\nif err := ask(id); err == nil {\nbreak outer\n}\n}", false, false, false},
 		{"parts that are gone through", "for {\nlist := get()\nfor _, x := range list {\nuse(x)\n}\nif len(list) == 0 {\nbreak\n}\n}", true, false, true},
 	} {
 		r := recordingtest.New("title x")

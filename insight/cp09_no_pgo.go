@@ -63,8 +63,8 @@ func checkNoPGO(r *Rule, in *Input) []Finding {
 	low, high := r.param("low"), r.param("high")
 	f.Impact = &Impact{(low + high) / 2, "share of CPU time that others have gained", low, high}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the build has no -pgo; %d samples", s.total), Path: w.Entry.Path, Phase: w.Entry.Phase}}
-	f.Advice = "Put a CPU profile of production as default.pgo into the folder of package main (loupe pprof -pgo RECORDING/cpu.pb.gz makes a small one) and build again. Others have gained 2 to 7%, some nothing."
-	f.Verify = "Measure it: loupe run -rounds 5 -vs OLD NEW, or the benchmark with -pgo=off and without."
+	f.Advice = "Make default.pgo of a CPU profile of production (loupe pgo make -for PACKAGE cpu.pb.gz), which goes into the folder of package main, and build again. Others have gained 2 to 7%, some nothing."
+	f.Verify = "Measure it: loupe pgo judge PACKAGE -- ARGUMENTS runs the program with the profile and without, in turns; -bench does so with benchmarks."
 	f.Doubts = append(in.doubts(), "less work gains more: go by the other findings first, and take the profile of what is left")
 	return []Finding{f}
 }

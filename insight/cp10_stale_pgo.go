@@ -68,8 +68,8 @@ func checkStalePGO(r *Rule, in *Input) []Finding {
 	f.Severity, f.Score = Info, 15
 	f.Impact = &Impact{share.Estimate, "share of the CPU time of the program's own functions", share.Low, share.High}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", unknown, all), Path: w.Entry.Path, Phase: w.Entry.Phase}}
-	f.Advice = "Take a new profile of production (loupe pprof -pgo makes a small one of several) and put it in the place of the old default.pgo."
-	f.Verify = "Record again with the new build: this rule is then fine."
+	f.Advice = "Take a new profile of production, and put it in the place of the old default.pgo: loupe pgo make -replace -for PACKAGE cpu.pb.gz, or with the profiles of several pods."
+	f.Verify = "Record again with the new build: this rule is then fine. loupe pgo judge PACKAGE says what still matches the source."
 	f.Doubts = []string{"where the load of this recording is not that of production, it is the recording that is not typical"}
 	return []Finding{f}
 }

@@ -5,12 +5,13 @@ import (
 
 	"loupe/analysis/facts"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 var cp16 = &Rule{
-	ID: "CP16", Title: "Threads wait for locks inside the runtime",
-	About: "The runtime's own locks, those of channels, the heap, timers and the scheduler, make a thread spin and then sleep. " +
-		"They show in CPU profiles, not among the program's mutexes.",
+	ID: "CP16", Title: "Locks inside the runtime take much of the CPU time",
+	About: "The runtime's own locks, those of channels, the heap, timers and the scheduler, make a thread spin and then sleep while another one holds them. " +
+		"They show in CPU profiles, not among the program's mutexes. Taking and leaving them costs as well, most where several CPUs use the same one.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, CP16; the lower bound of the interval counts"},
@@ -21,8 +22,26 @@ var cp16 = &Rule{
 		anyone: true, below: true, busy: true, background: "collector", named: "runtime", reason: runtimeLockReason, what: "went into locks of the runtime", tell: tellRuntimeLock}),
 }
 
-// runtimeLockReason says whose lock it is, by what holds or wants it.
+// waited is behind the owner of a lock in the reason of a stack that waits for it.
+const waited = ", waited for"
+
+// runtimeLockReason says whose lock it is, and whether the thread waits for it: it spins,
+// sleeps, or wakes another one up.
 func runtimeLockReason(t *stack.Table, frames []stack.FrameID) string {
+	owner := runtimeLockOwner(t, frames)
+	for _, f := range frames {
+		switch name := t.Frame(f).Func; {
+		case inSet("runtime.lock", name):
+			return owner
+		case inSet("runtime.lock.wait", name):
+			return owner + waited
+		}
+	}
+	return owner
+}
+
+// runtimeLockOwner says whose lock it is, by what holds or wants it.
+func runtimeLockOwner(t *stack.Table, frames []stack.FrameID) string {
 	for _, f := range frames {
 		if t.Frame(f).Func == "runtime.gosched_m" {
 			return "yield"
@@ -55,10 +74,10 @@ func runtimeLockReason(t *stack.Table, frames []stack.FrameID) string {
 }
 
 func tellRuntimeLock(h *hit, f *Finding) {
-	owner := h.reasons[0].name
+	owner, wait := lockOwner(h)
 	f.Summary += "; the lock is mostly that of " + map[string]string{
 		"channel": "a channel", "semaphore": "the goroutines that wait for mutexes", "timers": "timers", "heap": "the heap", "scheduler": "the scheduler", "other": "another part of the runtime",
-	}[owner]
+	}[owner] + "; " + wait
 	switch owner {
 	case "channel":
 		f.Advice = "Many goroutines use one channel: send batches, or give each worker a channel of its own."
@@ -73,4 +92,25 @@ func tellRuntimeLock(h *hit, f *Finding) {
 	default:
 		f.Advice = "Look at the callers: " + profiled(h.entry, "-peek 'runtime.lock2'") + "."
 	}
+}
+
+// lockOwner is whose lock has most of the weight, and how much of all of it is waiting.
+func lockOwner(h *hit) (owner, wait string) {
+	owners, all, waits := map[string]int64{}, int64(0), int64(0)
+	for _, r := range h.reasons {
+		name, is := strings.CutSuffix(r.name, waited)
+		owners[name] += r.weight
+		all += r.weight
+		if is {
+			waits += r.weight
+		}
+	}
+	wait = "none of it is waiting for one that is held: taking and leaving them is what costs"
+	if waits > 0 {
+		wait = unit.Percent(float64(waits)/float64(all)) + " of it is waiting for one that is held, the rest taking and leaving them"
+	}
+	if waits == all {
+		wait = "all of it is waiting for one that is held"
+	}
+	return byWeight(owners)[0].name, wait
 }

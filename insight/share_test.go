@@ -111,6 +111,8 @@ func TestShapes(t *testing.T) {
 	f("CP14", "cpu", "search.find", user, "runtime.morestack", "runtime.newstack", "runtime.copystack")
 	f("CP15", "cpu", "search._Cfunc_add", user, "shop/search._Cfunc_add", "runtime.cgocall", "runtime.entersyscall", "runtime.reentersyscall")
 	f("CP16", "cpu", "the lock is mostly that of a channel", user, "runtime.chansend1", "runtime.chansend", "runtime.lock2", "runtime.procyield")
+	f("CP16", "cpu", "channel; none of it is waiting", user, "runtime.chansend1", "runtime.chansend", "runtime.lock2")
+	f("CP16", "cpu", "channel; all of it is waiting", user, "runtime.chansend1", "runtime.chansend", "runtime.unlock2", "runtime.futexwakeup", "runtime.futex")
 	f("CP18", "cpu", "parsing templates", user, "html/template.(*Template).Parse", "text/template/parse.Parse")
 	f("CP18", "cpu", "hashing passwords", user, "golang.org/x/crypto/bcrypt.CompareHashAndPassword", "golang.org/x/crypto/blowfish.ExpandKey")
 	f("CP03", "cpu", "binary.Write", user, "encoding/binary.Write", "encoding/binary.(*encoder).value", "reflect.Value.Field")

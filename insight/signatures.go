@@ -126,8 +126,11 @@ var signatures = []signature{
 	{"cgo.cross", 0, 25, "runtime.exitsyscallfast runtime.exitsyscallfast_reacquired runtime.exitsyscallfast_pidle"},
 
 	{"runtime.lock", 0, 0, "runtime.lock2 runtime.unlock2"},
-	{"runtime.lock", 22, 0, "runtime._LostContendedRuntimeLock"},
 	{"runtime.lock", 0, 14, "runtime.lock runtime.unlock"},
+	// What a thread does for a lock that another one holds: it spins, sleeps, and is woken.
+	// Taking or leaving a free one is in lock2 and unlock2 themselves.
+	{"runtime.lock.wait", 0, 0, "runtime.procyield* runtime.osyield* runtime.usleep* runtime.semasleep runtime.semawakeup runtime.futexsleep runtime.futexwakeup runtime.futex"},
+	{"runtime.lock.wait", 24, 0, "runtime.unlock2Wake"},
 
 	{"hash", 0, 0, "runtime.strhash runtime.strhashFallback runtime.memhash runtime.memhash8 runtime.memhash16 runtime.memhash32 runtime.memhash64 runtime.memhash128 runtime.memhash_varlen runtime.memhashFallback " +
 		"runtime.memhash32Fallback runtime.memhash64Fallback runtime.nilinterhash runtime.interhash runtime.typehash runtime.f32hash runtime.f64hash runtime.c64hash runtime.c128hash aeshashbody runtime.aeshashbody memhashbody"},

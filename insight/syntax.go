@@ -36,6 +36,7 @@ func (c *code) parse(file string) *syntax {
 	if text, err := c.session.Source(file); err == nil {
 		fset := token.NewFileSet()
 		if f, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution); err == nil {
+			loopsByGoto(f)
 			s = &syntax{fset, f}
 		}
 	}

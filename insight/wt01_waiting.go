@@ -14,7 +14,7 @@ import (
 )
 
 var wt01 = &Rule{
-	ID: "WT01", Title: "Most of the time of requests or tasks is spent waiting at one line",
+	ID: "WT01", Title: "Requests or tasks spend much of their time waiting at one line",
 	About: "The wall time of each request that the trace has from begin to end, or else of each user task, benchmark, test, or of main, is divided by line: running, and every " +
 		"kind of wait. Where another goroutine ended a wait, what that one did meanwhile says what the wait was for (the critical path, off-CPU time). " +
 		"No time is lost by waiting for the request's own client, nor by what main waits for in a program that serves.",

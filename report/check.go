@@ -23,11 +23,16 @@ type Outcome string
 // The outcomes.
 const (
 	Passed Outcome = "passed"
+	// Interrupted: the user ended it, and nothing that was measured by then is beyond its limit.
+	Interrupted Outcome = "interrupted"
 	// Regressed: something is beyond its limit, or a finding is of the severity that fails.
 	Regressed Outcome = "failed"
 	// Broken: something could not be measured, so that nothing is known of it.
 	Broken Outcome = "error"
 )
+
+// InterruptedNote says of a check that the user ended it.
+const InterruptedNote = "The check was interrupted: this is what there was by then."
 
 // Check is what loupe check came to.
 type Check struct {
@@ -39,11 +44,13 @@ type Check struct {
 	Revision string `json:"revision,omitempty"`
 	Machine  string `json:"machine"`
 	// UndecidedFails tells that what is undecided counts as failed.
-	UndecidedFails bool           `json:"undecided_fails,omitempty"`
-	Rows           []CheckRow     `json:"rows"`
-	Findings       []CheckFinding `json:"findings"`
-	Broken         []CheckBroken  `json:"errors,omitempty"`
-	Notes          []string       `json:"notes,omitempty"`
+	UndecidedFails bool `json:"undecided_fails,omitempty"`
+	// Interrupted tells that the user ended it before all was measured.
+	Interrupted bool           `json:"interrupted,omitempty"`
+	Rows        []CheckRow     `json:"rows"`
+	Findings    []CheckFinding `json:"findings"`
+	Broken      []CheckBroken  `json:"errors,omitempty"`
+	Notes       []string       `json:"notes,omitempty"`
 	// Seconds is how long all of it took.
 	Seconds float64 `json:"seconds"`
 }
@@ -94,6 +101,9 @@ type CheckBroken struct {
 	Text  string `json:"text"`
 }
 
+// heading names what could not be measured.
+func (b *CheckBroken) heading() string { return strings.TrimSpace(b.Group + " " + b.Name) }
+
 // Fails tells whether a row makes the check fail.
 func (c *Check) Fails(r *CheckRow) bool {
 	return r.Standing == compare.Beyond || c.UndecidedFails && r.Standing == compare.Open
@@ -102,6 +112,9 @@ func (c *Check) Fails(r *CheckRow) bool {
 // Decide sets the outcome.
 func (c *Check) Decide() {
 	c.Outcome = Passed
+	if c.Interrupted {
+		c.Outcome = Interrupted
+	}
 	for i := range c.Rows {
 		if c.Fails(&c.Rows[i]) {
 			c.Outcome = Regressed
@@ -162,7 +175,10 @@ func (c *Check) Headline() string {
 	if len(parts) == 0 {
 		parts = []string{"nothing was held to a limit"}
 	}
-	word := map[Outcome]string{Passed: "passed", Regressed: "FAILED", Broken: "ERROR"}[c.Outcome]
+	word := map[Outcome]string{Passed: "passed", Interrupted: "INTERRUPTED", Regressed: "FAILED", Broken: "ERROR"}[c.Outcome]
+	if c.Interrupted && c.Outcome != Interrupted {
+		word += ", INTERRUPTED"
+	}
 	return fmt.Sprintf("check %s: %s", word, strings.Join(parts, ", "))
 }
 
@@ -319,7 +335,7 @@ func held(r *CheckRow) bool { return r.Standing != compare.Unheld }
 // WriteCheck prints a check as text.
 func WriteCheck(out io.Writer, c *Check, s Style) error {
 	w := &lines{w: out}
-	colour := map[Outcome]string{Passed: green, Regressed: red, Broken: red}[c.Outcome]
+	colour := map[Outcome]string{Passed: green, Interrupted: yellow, Regressed: red, Broken: red}[c.Outcome]
 	w.printf("%s\n%s\n", s.paint(colour, c.Headline()), s.paint(dim, wrap("against "+clean(c.Base), s.width(), "")))
 	if sheet := c.sheet("", held); len(sheet.Rows) > 0 {
 		w.printf("\n")
@@ -411,7 +427,7 @@ func (c *Check) markdownTop(out io.Writer) error {
 		}
 	}
 	for _, b := range c.Broken {
-		w.printf("\n**%s** could not be measured:\n\n```\n%s\n```\n", escape(strings.TrimSpace(b.Group+" "+b.Name)), strings.ReplaceAll(plainText(b.Text), "```", "'''"))
+		w.printf("\n**%s** could not be measured:\n\n```\n%s\n```\n", escape(b.heading()), strings.ReplaceAll(plainText(b.Text), "```", "'''"))
 	}
 	for _, f := range c.Findings {
 		if !f.Known {

@@ -24,7 +24,7 @@ func WriteAnnotations(out io.Writer, c *Check) error {
 		}
 	}
 	for _, b := range c.Broken {
-		w.printf("%s\n", annotation("error", "", 0, strings.TrimSpace(b.Group+" "+b.Name)+": not measured", b.Text))
+		w.printf("%s\n", annotation("error", "", 0, b.heading()+": not measured", b.Text))
 	}
 	for _, rows := range c.cases() {
 		if _, failing, open := c.sorted(rows); len(failing) == 0 && len(open) > 0 {

@@ -48,7 +48,8 @@ type (
 )
 
 // WriteJUnit prints a check as JUnit's XML: a suite for each package or load, a case for each
-// benchmark. What is undecided is skipped where it does not fail.
+// benchmark. What is undecided is skipped where it does not fail, and so is what an interrupt has left
+// out.
 func WriteJUnit(out io.Writer, c *Check) error {
 	all := junitAll{Name: "loupe check", Time: c.Seconds}
 	suites := map[string]int{}
@@ -84,7 +85,10 @@ func WriteJUnit(out io.Writer, c *Check) error {
 	}
 	for _, b := range c.Broken {
 		message, _, _ := strings.Cut(b.Text, "\n")
-		add(b.Group, junitCase{Class: b.Group, Name: plainText(b.Group + " " + b.Name), Error: &junitTrouble{Message: plainText(message), Text: plainText(b.Text)}})
+		add(b.Group, junitCase{Class: b.Group, Name: plainText(b.heading()), Error: &junitTrouble{Message: plainText(message), Text: plainText(b.Text)}})
+	}
+	if c.Interrupted {
+		add("loupe check", junitCase{Class: "loupe check", Name: "measured to the end", Skipped: &junitTrouble{Message: InterruptedNote}})
 	}
 	if _, err := io.WriteString(out, xml.Header); err != nil {
 		return err

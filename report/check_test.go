@@ -67,6 +67,41 @@ func TestOutcome(t *testing.T) {
 	f(report.Passed, report.Check{Findings: []report.CheckFinding{{Known: true}}})
 	f(report.Regressed, report.Check{Findings: []report.CheckFinding{{Fails: true}}})
 	f(report.Broken, *checked())
+	f(report.Interrupted, report.Check{Interrupted: true, Rows: open})
+	f(report.Regressed, report.Check{Interrupted: true, UndecidedFails: true, Rows: open})
+}
+
+// TestCheckInterrupted: what an interrupt has left out has not passed, on any surface.
+func TestCheckInterrupted(t *testing.T) {
+	f := func(want string, standing compare.Standing) {
+		t.Helper()
+		c := &report.Check{Interrupted: true, Rows: []report.CheckRow{row("BenchmarkA-2", "B/op", 1, 2, standing)}}
+		c.Decide()
+		if got := c.Headline(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		var junit bytes.Buffer
+		if err := report.WriteJUnit(&junit, c); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(junit.String(), "<skipped message=\"The check was interrupted") {
+			t.Errorf("nothing says that it was interrupted:\n%s", &junit)
+		}
+	}
+	f("check INTERRUPTED: 1 within its limit", compare.Within)
+	f("check FAILED, INTERRUPTED: 1 regression", compare.Beyond)
+}
+
+// TestBrokenName: what has a group and no name is called by the group.
+func TestBrokenName(t *testing.T) {
+	var b bytes.Buffer
+	c := &report.Check{Broken: []report.CheckBroken{{Group: "./...", Text: "it does not build"}}}
+	if err := report.WriteJUnit(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "name=\"./...\">\n      <error") {
+		t.Errorf("the case has another name:\n%s", &b)
+	}
 }
 
 // TestAnnotations: each annotation is one line that GitHub's runner reads back to what was

@@ -68,7 +68,7 @@ func (p *Proved) reason(what string) string {
 	case insight.Blind:
 		return fmt.Sprintf("%s could not be looked for in %s: too little is left for %s to judge (give it more work); %s.", what, after, p.Finding.Rule, p.figure())
 	case insight.NoFigure:
-		return fmt.Sprintf("%s is no longer found, but the rounds do not have the figure that it is about (%s).", what, strings.Join(p.Finding.Figures(), ", "))
+		return fmt.Sprintf("%s is no longer found, but the rounds do not have the figure that it is about (%s): what the program counts is read once a second, so give rounds some seconds of work.", what, strings.Join(p.Finding.Figures(), ", "))
 	case insight.Failing:
 		return fmt.Sprintf("a program failed: what was measured says nothing of %s.", what)
 	}

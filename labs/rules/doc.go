@@ -5,7 +5,7 @@
 //	loupe run -phases allocs loupe/labs/rules -rule AL05 -form slow
 //	loupe run -phases allocs loupe/labs/rules -rule AL05 -form fixed
 //
-// The program of rule AL05 is the function al05, in a file by what it is about: allocate.go,
+// The program of rule AL05 is the function al05, in a file by what it is about: allocate.go, builds.go,
 // compute.go, memory.go, schedule.go, serve.go; docs/rules/AL05.md has the command that
 // records it. labs.RuleLabs lists them with what is recorded, and the test that does so for
 // all is

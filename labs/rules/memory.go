@@ -158,3 +158,17 @@ func gc16() {
 }
 
 func answer() []byte { return make([]byte, 64<<10) }
+
+// gc14 keeps half of what its container has, so that the goal of the heap is all of it. The
+// other form is run with GOMEMLIMIT.
+func gc14() {
+	kept := make([][]byte, 0, 48)
+	for range cap(kept) {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		sink = make([]byte, 1<<20)
+		time.Sleep(time.Millisecond)
+	}
+	keep(kept)
+}

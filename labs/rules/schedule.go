@@ -253,3 +253,17 @@ func neighbours(n int) (end func()) {
 		}
 	}
 }
+
+// sc08 computes on more Ps than its container has CPUs; the other form works a twentieth of
+// the time.
+func sc08() {
+	end := time.Now().Add(5 * time.Second)
+	together(2, func(int) {
+		for time.Now().Before(end) {
+			counted16.Add(int64(count(1_000_000) & 1))
+			if fixed {
+				time.Sleep(40 * time.Millisecond)
+			}
+		}
+	})
+}

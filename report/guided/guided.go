@@ -152,6 +152,7 @@ type Age struct {
 	Now     time.Time
 	Go      []string // that built the programs that it is of
 	Since   string   // what Commits counts from: a revision or a time
+	Edited  bool     // the files differed from that revision when the program was built
 	Commits int      // -1: not known, as Why says
 	Why     string
 	Edits   []Edit // of hot functions
@@ -242,6 +243,9 @@ func (j *Judged) Sheets() *report.Trace {
 	}
 	if j.Age.Commits >= 0 {
 		t.Facts = append(t.Facts, fact("commits_since", j.Age.Commits))
+	}
+	if j.Age.Edited {
+		t.Facts = append(t.Facts, fact("edited", true))
 	}
 	if j.Sizes[0] > 0 && j.Sizes[1] > 0 {
 		t.Facts = append(t.Facts, fact("binary_bytes_without", j.Sizes[0]), fact("binary_bytes_with", j.Sizes[1]))
@@ -334,6 +338,9 @@ func (j *Judged) ageSheet() *report.Sheet {
 		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s; none has touched the %s of the repository that were looked at.", unit.Plural(a.Commits, "commit"), a.Since, unit.Plural(a.Asked, "hottest function")))
 	default:
 		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s, which have touched %s of the %s of the repository that were looked at.", unit.Plural(a.Commits, "commit"), a.Since, unit.Count(int64(len(a.Edits))), unit.Plural(a.Asked, "hottest function")))
+	}
+	if a.Edited {
+		s.Notes = append(s.Notes, "The program was built of files that had been edited since that revision: what they were is not in git.")
 	}
 	return s
 }
