@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"loupe/value/timeline"
 )
@@ -23,6 +24,87 @@ type record struct {
 	Mark   *Mark          `json:"mark,omitempty"`
 	Note   string         `json:"note,omitempty"`
 	End    *timeline.Time `json:"end_ns,omitempty"`
+}
+
+// journal is the file of a recording that is being written, with the manifest that
+// comes of it. It is safe for concurrent use.
+type journal struct {
+	file File
+
+	mu     sync.Mutex
+	m      Manifest
+	failed error // the first error of the file
+}
+
+// manifest returns a copy of the manifest as it stands.
+func (j *journal) manifest() Manifest {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	m := j.m
+	m.Target.Runs = slices.Clone(m.Target.Runs)
+	m.Phases, m.Entries, m.Clocks = slices.Clone(m.Phases), slices.Clone(m.Entries), slices.Clone(m.Clocks)
+	m.Marks, m.Notes = slices.Clone(m.Marks), slices.Clone(m.Notes)
+	return m
+}
+
+// retarget changes what is known about the target.
+func (j *journal) retarget(change func(*Target)) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change(&j.m.Target)
+	return j.put(record{Header: j.m.header()})
+}
+
+// add keeps r.
+func (j *journal) add(r record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.put(r)
+}
+
+// put keeps r without what is secret in it; j.mu is held.
+func (j *journal) put(r record) error {
+	r = r.redacted()
+	j.m.fold(r)
+	return j.log(r)
+}
+
+// log appends r to the file; j.mu is held.
+func (j *journal) log(r record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("BUG: cannot encode journal record: %w", err)
+	}
+	if _, err = j.file.Write(append(line, '\n')); err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot write %s: %w", JournalName, err)
+		if j.failed == nil {
+			j.failed = err
+		}
+	}
+	return err
+}
+
+// close notes the end, has the manifest kept that comes of all, and keeps the file. It
+// returns the first error that there ever was.
+func (j *journal) close(now func() timeline.Time, keep func(*Manifest) error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	end := now()
+	j.m.fold(record{End: &end})
+	err := j.failed
+	if lerr := j.log(record{End: &end}); err == nil {
+		err = lerr
+	}
+	if merr := keep(&j.m); err == nil {
+		err = merr
+	}
+	if cerr := j.file.Keep(); err == nil {
+		err = cerr
+	}
+	return err
 }
 
 // fold applies r to m.

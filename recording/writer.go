@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
-	"slices"
-	"sync"
 	"time"
 
 	"loupe/value/timeline"
@@ -21,13 +19,9 @@ import (
 // the journal first, synced, so that a recording that ends at any moment is
 // readable up to that moment. It is safe for concurrent use.
 type Writer struct {
-	store Store
-	epoch time.Time // with a monotonic reading
-
-	mu      sync.Mutex
-	m       Manifest
-	journal File
-	failed  error // the first error of the journal
+	store   Store
+	epoch   time.Time // with a monotonic reading
+	journal journal
 }
 
 // Create starts a recording in a folder, which must not exist or be empty, see [Begin].
@@ -44,19 +38,20 @@ func Create(dir string, m Manifest) (*Writer, error) {
 // recording, is a time that this process has taken. m gives the title, the target and
 // the host besides.
 func Begin(store Store, m Manifest) (*Writer, error) {
-	journal, err := store.Create(JournalName, true)
+	file, err := store.Create(JournalName, true)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create recording: %w", err)
 	}
-	w := &Writer{store: store, epoch: m.Start, m: m, journal: journal}
+	w := &Writer{store: store, epoch: m.Start}
 	if m.Start.IsZero() {
 		w.epoch = time.Now()
 	}
-	w.m.Schema = Schema
-	w.m.Start = w.epoch
-	w.m.ID = newID(w.epoch)
-	if err := w.add(record{Header: w.m.header()}); err != nil {
-		return nil, errors.Join(err, journal.Keep())
+	m.Schema = Schema
+	m.Start = w.epoch
+	m.ID = newID(w.epoch)
+	w.journal = journal{file: file, m: m}
+	if err := w.journal.add(record{Header: m.header()}); err != nil {
+		return nil, errors.Join(err, file.Keep())
 	}
 	return w, nil
 }
@@ -77,96 +72,38 @@ func (w *Writer) Now() timeline.Time { return w.At(time.Now()) }
 func (w *Writer) At(t time.Time) timeline.Time { return timeline.Time(t.Sub(w.epoch)) }
 
 // Manifest returns a copy of the manifest as it stands.
-func (w *Writer) Manifest() Manifest {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	m := w.m
-	m.Target.Runs = slices.Clone(m.Target.Runs)
-	m.Phases, m.Entries, m.Clocks = slices.Clone(m.Phases), slices.Clone(m.Entries), slices.Clone(m.Clocks)
-	m.Marks, m.Notes = slices.Clone(m.Marks), slices.Clone(m.Notes)
-	return m
-}
+func (w *Writer) Manifest() Manifest { return w.journal.manifest() }
 
 // UpdateTarget changes what is known about the target.
-func (w *Writer) UpdateTarget(change func(*Target)) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change(&w.m.Target)
-	return w.put(record{Header: w.m.header()})
-}
+func (w *Writer) UpdateTarget(change func(*Target)) error { return w.journal.retarget(change) }
 
 // SetPhase records a phase, or replaces the one of the same name. It is
 // called when a phase begins, with an empty end, and again when it ends.
-func (w *Writer) SetPhase(p Phase) error { return w.add(record{Phase: &p}) }
+func (w *Writer) SetPhase(p Phase) error { return w.journal.add(record{Phase: &p}) }
 
 // SetClock records how the time in an entry maps onto the axis.
-func (w *Writer) SetClock(c Clock) error { return w.add(record{Clock: &c}) }
+func (w *Writer) SetClock(c Clock) error { return w.journal.add(record{Clock: &c}) }
 
 // Mark records an instant.
 func (w *Writer) Mark(text string) error {
-	return w.add(record{Mark: &Mark{At: w.Now(), Text: text}})
+	return w.journal.add(record{Mark: &Mark{At: w.Now(), Text: text}})
 }
 
 // Note records a remark about the whole recording; the same one only once.
-func (w *Writer) Note(text string) error { return w.add(record{Note: text}) }
-
-func (w *Writer) add(r record) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.put(r)
-}
-
-// put keeps r without what is secret in it; w.mu is held.
-func (w *Writer) put(r record) error {
-	r = r.redacted()
-	w.m.fold(r)
-	return w.log(r)
-}
-
-// log appends r to the journal; w.mu is held or not yet needed.
-func (w *Writer) log(r record) error {
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("BUG: cannot encode journal record: %w", err)
-	}
-	if _, err = w.journal.Write(append(line, '\n')); err == nil {
-		err = w.journal.Sync()
-	}
-	if err != nil {
-		err = fmt.Errorf("cannot write %s: %w", JournalName, err)
-		if w.failed == nil {
-			w.failed = err
-		}
-	}
-	return err
-}
+func (w *Writer) Note(text string) error { return w.journal.add(record{Note: text}) }
 
 // Close writes the manifest and ends the recording. An error means that
 // something is missing; what was written before is still readable.
 func (w *Writer) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	end := w.Now()
-	w.m.fold(record{End: &end})
-	err := w.failed
-	if lerr := w.log(record{End: &end}); err == nil {
-		err = lerr
-	}
-	if merr := w.writeManifest(); err == nil {
-		err = merr
-	}
-	if cerr := w.journal.Keep(); err == nil {
-		err = cerr
-	}
-	return err
+	return w.journal.close(w.Now, func(m *Manifest) error { return writeManifest(w.store, m) })
 }
 
-func (w *Writer) writeManifest() error {
-	text, err := json.MarshalIndent(&w.m, "", "  ")
+func writeManifest(store Store, m *Manifest) error {
+	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("BUG: cannot encode manifest: %w", err)
 	}
-	f, err := w.store.Create(ManifestName, false)
+	f, err := store.Create(ManifestName, false)
 	if err != nil {
 		return fmt.Errorf("cannot write manifest: %w", err)
 	}
@@ -214,7 +151,7 @@ func (w *Writer) open(e Entry, stream bool) (*EntryWriter, error) {
 	}
 	ew := &EntryWriter{w: w, e: e, f: f, sum: sha256.New(), stream: stream}
 	if stream {
-		if err := w.add(record{Open: &e}); err != nil {
+		if err := w.journal.add(record{Open: &e}); err != nil {
 			return nil, errors.Join(err, f.Keep())
 		}
 	}
@@ -270,7 +207,7 @@ func (ew *EntryWriter) close(failed error) error {
 	}
 	ew.e.SHA256 = hex.EncodeToString(ew.sum.Sum(nil))
 	ew.e.Partial = failed != nil
-	if err := ew.w.add(record{Entry: &ew.e}); failed == nil {
+	if err := ew.w.journal.add(record{Entry: &ew.e}); failed == nil {
 		failed = err
 	}
 	if failed != nil {

@@ -3,15 +3,11 @@ package session
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"loupe/format/loadlog"
 	"loupe/recording"
 	"loupe/value/timeline"
-	"loupe/value/unit"
 )
 
 // LoadEntry returns the entry that [Session.Load] reads; the zero entry when
@@ -59,30 +55,9 @@ func (s loose) addLoadText(f *File) error {
 	}
 	f.Requests, f.Length = l.Requests, time.Duration(l.Seconds*float64(time.Second))
 	m := &s.rec.Manifest
-	m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", f.Name, figuresOf(l)))
+	m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", f.Name, l.Line()))
 	for _, note := range l.Notes {
 		m.Notes = append(m.Notes, fmt.Sprintf("%s: %s", f.Name, note))
 	}
 	return nil
-}
-
-// figuresOf are the figures of a summary in a line.
-func figuresOf(l *loadlog.Summary) string {
-	parts := []string{fmt.Sprintf("%s requests by %s in %s, %s/s", unit.Count(int64(l.Requests)), l.Foreign, unit.Nanoseconds(l.Seconds*1e9), unit.Number(l.RPS))}
-	q := &l.Latency
-	for _, p := range []struct {
-		name string
-		d    time.Duration
-	}{{"fastest", q.Min}, {"mean", q.Mean}, {"p10", q.P10}, {"p25", q.P25}, {"p50", q.P50}, {"p75", q.P75}, {"p90", q.P90}, {"p95", q.P95}, {"p99", q.P99}, {"p99.9", q.P999}, {"p99.99", q.P9999}, {"slowest", q.Max}} {
-		if p.d > 0 {
-			parts = append(parts, p.name+" "+unit.Duration(p.d))
-		}
-	}
-	if n := l.BadStatus(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s answers of a status of 400 or above", unit.Count(int64(n))))
-	}
-	for _, text := range slices.Sorted(maps.Keys(l.Errors)) {
-		parts = append(parts, fmt.Sprintf("%s × %s", unit.Count(int64(l.Errors[text])), text))
-	}
-	return strings.Join(parts, ", ")
 }

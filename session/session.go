@@ -38,7 +38,9 @@ var ErrNone = errors.New("the recording has none")
 // zip file can claim to be.
 const maxEntry = 1 << 30
 
-// Session is an opened recording.
+// Session is an opened recording. It has more methods than most because it is the one door
+// to what a recording holds: one for each kind of entry that can be asked for, with which
+// nobody above need know formats, paths and clocks. They share no state but the memo.
 type Session struct {
 	rec  *recording.Recording
 	memo *memo.Memo

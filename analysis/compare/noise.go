@@ -43,17 +43,17 @@ type divided struct {
 }
 
 // divide makes a row of cells comparable between the runs of a side.
-func (c *comparison) divided(cells []cell) (d divided) {
-	for side, at := range [2][2]int{{0, c.sides}, {c.sides, len(cells)}} {
+func (w *weights) divided(cells []cell) (d divided) {
+	for side, at := range [2][2]int{{0, w.sides}, {w.sides, len(cells)}} {
 		whole := 0.0
 		for i := at[0]; i < at[1]; i++ {
-			whole += c.runs[i].total.value * c.runs[i].factor
+			whole += w.runs[i].total.value * w.runs[i].factor
 		}
 		n := float64(at[1] - at[0])
 		whole /= n
 		values := make([]float64, 0, at[1]-at[0])
 		for i := at[0]; i < at[1]; i++ {
-			r := &c.runs[i]
+			r := &w.runs[i]
 			if r.total.value == 0 {
 				values = append(values, 0)
 				continue
@@ -92,15 +92,15 @@ func (d *divided) dispersion(spread float64) float64 {
 
 // learn learns the noise from rows; nil where there is too little to learn.
 func (c *comparison) learn(rows [][]cell) *noise {
-	if c.doubt() != FromRuns || c.sampling != profile.Sampled {
+	if c.w.doubt() != FromRuns || c.w.sampling != profile.Sampled {
 		return nil
 	}
 	var list []divided
 	for _, cells := range rows {
-		if c.few(cells) {
+		if c.w.few(cells) {
 			continue
 		}
-		d := c.divided(cells)
+		d := c.w.divided(cells)
 		// What is nearly all of the total has no share to vary.
 		if d.free[0] > 0 && d.free[1] > 0 && d.sampling[0] > 0 && d.sampling[1] > 0 {
 			list = append(list, d)
@@ -125,7 +125,7 @@ func (c *comparison) learn(rows [][]cell) *noise {
 			high = n.spread
 		}
 	}
-	half := float64(len(c.list)-2) / 2
+	half := float64(len(c.w.list)-2) / 2
 	logs := make([]float64, len(list))
 	mean, variance := 0.0, 0.0
 	for i := range list {
@@ -197,24 +197,24 @@ func inverseTrigamma(y float64) float64 {
 
 // moderated compares a row of several runs with what was learned from all.
 func (c *comparison) moderated(cells []cell) (stats.Interval, float64) {
-	d := c.divided(cells)
-	runs := [2]float64{float64(c.sides), float64(len(cells) - c.sides)}
+	d := c.w.divided(cells)
+	runs := [2]float64{float64(c.w.sides), float64(len(cells) - c.w.sides)}
 	for side := range 2 {
 		if d.mean[side] == 0 {
 			// Nothing was seen: half an observation in all runs together
 			// would hardly have been.
-			d.sampling[side] = c.unseen(cells, side) / runs[side]
+			d.sampling[side] = c.w.unseen(cells, side) / runs[side]
 		}
 	}
 	variance, freedom := c.noise.meanVariance(&d, runs)
 	parts := variance * variance / freedom
-	if !c.shares {
-		for side, at := range [2][2]int{{0, c.sides}, {c.sides, len(cells)}} {
+	if !c.w.shares {
+		for side, at := range [2][2]int{{0, c.w.sides}, {c.w.sides, len(cells)}} {
 			total := make([]cell, len(cells))
-			for i := range c.runs {
-				total[i] = c.runs[i].total
+			for i := range c.w.runs {
+				total[i] = c.w.runs[i].total
 			}
-			mean, v := spreadOf(c.values(total, at[0], at[1]), 0)
+			mean, v := spreadOf(c.w.values(total, at[0], at[1]), 0)
 			if mean > 0 {
 				share := d.mean[side] / mean
 				v *= share * share
@@ -226,18 +226,18 @@ func (c *comparison) moderated(cells []cell) (stats.Interval, float64) {
 	if parts > 0 {
 		freedom = variance * variance / parts
 	}
-	values := c.values(cells, 0, len(cells))
-	return student(stats.Mean(values[c.sides:])-stats.Mean(values[:c.sides]), variance, freedom)
+	values := c.w.values(cells, 0, len(cells))
+	return student(stats.Mean(values[c.w.sides:])-stats.Mean(values[:c.w.sides]), variance, freedom)
 }
 
 // unseen is the variance that half an observation would have had, which is
 // worth as much as on the other side.
-func (c *comparison) unseen(cells []cell, side int) float64 {
-	from, to, otherFrom, otherTo := 0, c.sides, c.sides, len(cells)
+func (w *weights) unseen(cells []cell, side int) float64 {
+	from, to, otherFrom, otherTo := 0, w.sides, w.sides, len(cells)
 	if side == 1 {
 		from, to, otherFrom, otherTo = otherFrom, otherTo, from, to
 	}
-	_, weight := c.estimateOf(cells, otherFrom, otherTo, false).observed()
-	weight *= c.worth(from, to, otherFrom, otherTo) * float64(to-from)
+	_, weight := w.estimateOf(cells, otherFrom, otherTo, false).observed()
+	weight *= w.worth(from, to, otherFrom, otherTo) * float64(to-from)
 	return weight * weight / 2
 }

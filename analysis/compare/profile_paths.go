@@ -58,9 +58,9 @@ func (c *comparison) calls() []call {
 		opt.By = Grouping{By: "function"}
 	}
 	n := newNames(&opt)
-	for i, p := range c.list {
+	for i, p := range c.w.list {
 		rows := n.frames(p.Stacks)
-		r := &c.runs[i]
+		r := &c.w.runs[i]
 		for _, id := range r.live {
 			frames := p.Stacks.Frames(id)
 			path := make([]int32, 0, len(frames))
@@ -99,14 +99,14 @@ func children(calls []call, depth int, yield func([]call)) {
 func (f *pathFinder) weigh(calls []call) (a, b float64) {
 	for i := range calls {
 		x := &calls[i]
-		v := x.cell.value * f.c.runs[x.run].factor
-		if x.run < f.c.sides {
+		v := x.cell.value * f.c.w.runs[x.run].factor
+		if x.run < f.c.w.sides {
 			a += v
 		} else {
 			b += v
 		}
 	}
-	return a / float64(f.c.sides), b / float64(len(f.c.runs)-f.c.sides)
+	return a / float64(f.c.w.sides), b / float64(len(f.c.w.runs)-f.c.w.sides)
 }
 
 // greatest finds the greatest change of any call path.
@@ -141,7 +141,7 @@ func (f *pathFinder) explain(calls []call, path []int32) []cell {
 		at := len(path)
 		for i, x := range f.explain(below, append(path[:at:at], below[0].path[at])) {
 			if listed == nil {
-				listed = make([]cell, len(f.c.runs))
+				listed = make([]cell, len(f.c.w.runs))
 			}
 			listed[i].add(x)
 		}
@@ -149,7 +149,7 @@ func (f *pathFinder) explain(calls []call, path []int32) []cell {
 	if len(path) == 0 {
 		return listed
 	}
-	rest := make([]cell, len(f.c.runs))
+	rest := make([]cell, len(f.c.w.runs))
 	for i := range calls {
 		rest[calls[i].run].add(calls[i].cell)
 	}

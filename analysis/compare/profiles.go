@@ -237,14 +237,14 @@ func Profiles(a, b []*profile.Profile, opt ProfileOptions) (*ProfileDiff, error)
 	if opt.By.By == "" {
 		opt.By.By = "function"
 	}
-	c := &comparison{opt: &opt, list: list, index: index, sides: len(a), names: newNames(&opt)}
+	c := &comparison{opt: &opt, w: weights{list: list, index: index, sides: len(a)}, names: newNames(&opt)}
 	d := &ProfileDiff{Type: list[0].SampleTypes[index], By: opt.By, Cum: opt.Cum}
-	c.weigh()
+	c.w.weigh()
 	if err := c.normalise(d); err != nil {
 		return nil, err
 	}
-	d.Doubt, d.Sampling = c.doubt(), c.sampling
-	d.A, d.B = c.side(0, len(a)), c.side(len(a), len(list))
+	d.Doubt, d.Sampling = c.w.doubt(), c.w.sampling
+	d.A, d.B = c.w.side(0, len(a)), c.w.side(len(a), len(list))
 	if d.A.Total == 0 && d.B.Total == 0 {
 		return nil, fmt.Errorf("%w: both sides have no %s", ErrIncomparable, d.Type)
 	}
@@ -257,46 +257,11 @@ func Profiles(a, b []*profile.Profile, opt ProfileOptions) (*ProfileDiff, error)
 // comparison is the work of [Profiles].
 type comparison struct {
 	opt   *ProfileOptions
-	list  []*profile.Profile // the first sides of them are A's
-	sides int
-	index int
-
-	runs     []run // by profile
-	sampling profile.Sampling
-	shares   bool // the values are parts of a whole that is itself an estimate
-	names    *names
-	noise    *noise // of several runs a side; nil where nothing was learned
+	w     weights
+	names *names
+	noise *noise // of several runs a side; nil where nothing was learned
 	// pathNames are the names of the steps of call paths.
 	pathNames []string
-}
-
-func (c *comparison) doubt() Doubt {
-	switch {
-	case c.sides > 1 && len(c.list)-c.sides > 1:
-		return FromRuns
-	case c.sampling == profile.Sampled:
-		return FromSamples
-	}
-	return Unfounded
-}
-
-func (c *comparison) side(from, to int) ProfileSide {
-	s := ProfileSide{Profiles: to - from}
-	var duration time.Duration
-	timed := true
-	for i := from; i < to; i++ {
-		s.Total += c.runs[i].total.value / float64(s.Profiles)
-		s.Samples += c.runs[i].total.count
-		duration += c.list[i].Duration
-		timed = timed && c.list[i].Duration > 0
-	}
-	if timed {
-		s.Duration = duration / time.Duration(s.Profiles)
-	}
-	if c.sampling == profile.Unknown {
-		s.Samples = math.NaN()
-	}
-	return s
 }
 
 // normalise finds the factor of every run.
@@ -315,72 +280,46 @@ func (c *comparison) normalise(d *ProfileDiff) error {
 	case asked > 1:
 		return errors.New("cannot normalise in two ways at once: choose one of per, normalize, share and divide")
 	case c.opt.Share:
-		d.Basis, c.shares = "share", true
-		return c.divide(func(r *run, _ int) float64 { return r.total.value })
+		d.Basis, c.w.shares = "share", true
+		return c.w.divide(func(r *run, _ int) float64 { return r.total.value })
 	case c.opt.Normalize:
-		d.Basis, c.shares = "total", true
-		mean := c.side(0, c.sides).Total
+		d.Basis, c.w.shares = "total", true
+		mean := c.w.side(0, c.w.sides).Total
 		if mean == 0 {
 			return fmt.Errorf("%w: the total of the first side is zero", ErrIncomparable)
 		}
-		return c.divide(func(r *run, _ int) float64 { return r.total.value / mean })
+		return c.w.divide(func(r *run, _ int) float64 { return r.total.value / mean })
 	case asked > 0 && per == "":
 		d.Basis = "given"
 		return c.divideByGiven()
 	case per == "second":
 		d.Basis = per
-		for i, p := range c.list {
+		for i, p := range c.w.list {
 			if p.Duration <= 0 {
-				return fmt.Errorf("%w per second: profile %s has no duration (only CPU profiles and differences of two snapshots have one; choose -normalize, or a divisor for each side)", ErrIncomparable, c.which(i))
+				return fmt.Errorf("%w per second: profile %s has no duration (only CPU profiles and differences of two snapshots have one; choose -normalize, or a divisor for each side)", ErrIncomparable, c.w.which(i))
 			}
 		}
-		return c.divide(func(_ *run, i int) float64 { return c.list[i].Duration.Seconds() })
+		return c.w.divide(func(_ *run, i int) float64 { return c.w.list[i].Duration.Seconds() })
 	case per == "sample":
-		if c.sampling == profile.Unknown {
+		if c.w.sampling == profile.Unknown {
 			return fmt.Errorf("%w per sample: the profiles do not tell how many samples they are made of", ErrIncomparable)
 		}
-		d.Basis, c.shares = per, c.alike()
-		return c.divide(func(r *run, _ int) float64 { return r.total.count })
+		d.Basis, c.w.shares = per, c.w.alike()
+		return c.w.divide(func(r *run, _ int) float64 { return r.total.count })
 	case per != "":
-		other, err := c.list[0].Index(per)
+		other, err := c.w.list[0].Index(per)
 		if err != nil {
 			return fmt.Errorf("per: %w, second, sample or none", err)
 		}
-		d.Basis = c.list[0].SampleTypes[other].Type
-		return c.divide(func(_ *run, i int) float64 { return float64(c.list[i].Total(other)) })
-	}
-	return nil
-}
-
-// alike tells whether a mean observation has the same value in all profiles, so
-// that values per observation are shares but for a constant.
-func (c *comparison) alike() bool {
-	mean := func(r *run) float64 { return r.total.value / r.total.count }
-	for i := range c.runs {
-		if math.Abs(mean(&c.runs[i])/mean(&c.runs[0])-1) > 1e-9 || c.runs[i].total.count == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func (c *comparison) divide(by func(r *run, i int) float64) error {
-	for i := range c.runs {
-		r := &c.runs[i]
-		divisor := by(r, i)
-		if divisor == 0 && r.total.value != 0 {
-			return fmt.Errorf("%w: what the values of profile %s are to be divided by is zero", ErrIncomparable, c.which(i))
-		}
-		if divisor != 0 {
-			r.factor = 1 / divisor
-		}
+		d.Basis = c.w.list[0].SampleTypes[other].Type
+		return c.w.divide(func(_ *run, i int) float64 { return float64(c.w.list[i].Total(other)) })
 	}
 	return nil
 }
 
 func (c *comparison) divideByGiven() error {
 	var all []float64
-	for side, n := range [2]int{c.sides, len(c.list) - c.sides} {
+	for side, n := range [2]int{c.w.sides, len(c.w.list) - c.w.sides} {
 		given := c.opt.Divide[side]
 		if len(given) != 1 && len(given) != n {
 			return fmt.Errorf("cannot divide %d profiles of side %s by %d numbers: give one for each, or one for all", n, "AB"[side:side+1], len(given))
@@ -393,27 +332,15 @@ func (c *comparison) divideByGiven() error {
 			all = append(all, v)
 		}
 	}
-	return c.divide(func(_ *run, i int) float64 { return all[i] })
-}
-
-// which names a profile: A, B2.
-func (c *comparison) which(i int) string {
-	side, n := "A", c.sides
-	if i >= c.sides {
-		side, i, n = "B", i-c.sides, len(c.list)-c.sides
-	}
-	if n == 1 {
-		return side
-	}
-	return fmt.Sprintf("%s%d", side, i+1)
+	return c.w.divide(func(_ *run, i int) float64 { return all[i] })
 }
 
 // rows fills in the rows of the difference and judges them.
 func (c *comparison) rows(d *ProfileDiff) {
 	flat, cum := c.tallies()
-	total := make([]cell, len(c.runs))
-	for i := range c.runs {
-		total[i] = c.runs[i].total
+	total := make([]cell, len(c.w.runs))
+	for i := range c.w.runs {
+		total[i] = c.w.runs[i].total
 	}
 	d.Total = c.delta(total)
 	flats, cums := c.deltas(flat), c.deltas(cum)
@@ -424,7 +351,7 @@ func (c *comparison) rows(d *ProfileDiff) {
 		judge(cums, 0)
 	}
 	for i, name := range c.names.list {
-		if !c.empty(flat[i]) || !c.empty(cum[i]) {
+		if !empty(flat[i]) || !empty(cum[i]) {
 			d.Rows = append(d.Rows, ProfileRow{Name: name, Flat: *flats[i], Cum: *cums[i]})
 		}
 	}
@@ -500,11 +427,11 @@ func (c *comparison) notes(d *ProfileDiff) (notes []string) {
 	if d.Basis == "share" || d.Basis == "total" || d.Basis == "sample" {
 		add("Shares depend on each other: where one grows, all others shrink, though nothing happened to them.")
 	}
-	if n := len(c.list); d.Doubt != FromRuns && n > 2 {
+	if n := len(c.w.list); d.Doubt != FromRuns && n > 2 {
 		add("One side has a single profile, so that the spread between runs is not known: the profiles of the other side count as one.")
 	}
 	periods := map[int64]bool{}
-	for _, p := range c.list {
+	for _, p := range c.w.list {
 		periods[p.Period] = true
 	}
 	if len(periods) > 1 {

@@ -88,61 +88,21 @@ type Frame struct {
 // Explainer explains the goroutines of one file. It is not for use by several
 // goroutines at once.
 type Explainer struct {
-	f   *dump.File
-	bin *symbol.Binary
-	src *sourceReader
-	mem func(addr uint64, buf []byte) error
-
-	version int // 26 of Go 1.26; 0 is not known
-	funcs   map[string][]symbol.Func
-	slides  map[int]slide // by dump
-	fit     Fit
-	marked  bool // there is a ? somewhere, or what is younger than Go 1.17
-	braces  bool // arguments are in the form of Go 1.17 and later
+	f      *dump.File
+	src    *sourceReader
+	mem    func(addr uint64, buf []byte) error
+	fitted fitted
+	form   form
 }
-
-// maxNames bounds the functions that are looked up.
-const maxNames = 1 << 17
 
 // New prepares to explain the goroutines of a file.
 func New(f *dump.File, opt Options) *Explainer {
-	x := &Explainer{f: f, bin: opt.Binary, mem: opt.Memory, src: newSourceReader(opt.Sources), slides: map[int]slide{}}
-	x.look()
-	if x.bin == nil {
-		return x
-	}
-	names := map[string]bool{}
-	for id := range f.Stacks.NumFrames() {
-		if r := f.Stacks.Frame(frameID(id)); len(names) < maxNames && !strings.HasPrefix(r.Func, dump.CreatedBy) {
-			names[r.Func] = true
-		}
-	}
-	x.version, _ = x.bin.GoMinor()
-	x.funcs, _ = x.bin.FunctionsNamed(names)
-	x.judge()
-	return x
-}
-
-// maxLooks bounds how many goroutines are read to see how a file prints words.
-const maxLooks = 2000
-
-// look finds out which form the arguments have.
-func (x *Explainer) look() {
-	for g := range min(x.f.Len(), maxLooks) {
-		text := string(x.f.Text(g))
-		if !x.marked {
-			x.marked = strings.Contains(text, "?)") || strings.Contains(text, "?,") || strings.Contains(text, "?}") || strings.Contains(text, "[...]") || strings.Contains(text, " in goroutine ")
-		}
-		x.braces = x.braces || x.marked || strings.Contains(text, "({") || strings.Contains(text, ", {")
-		if x.marked {
-			return
-		}
-	}
+	return &Explainer{f: f, mem: opt.Memory, src: newSourceReader(opt.Sources), fitted: fitTo(f, opt.Binary), form: formOf(f, opt.Binary)}
 }
 
 // Version returns the minor version of the Go that built the binary: 26 is
 // Go 1.26; 0 is not known.
-func (x *Explainer) Version() int { return x.version }
+func (x *Explainer) Version() int { return x.form.version }
 
 // Goroutine explains the frames of a goroutine, leaf first.
 func (x *Explainer) Goroutine(g int) ([]Frame, error) {
@@ -175,7 +135,7 @@ func (x *Explainer) frame(g int, c dump.Call) Frame {
 		return out
 	}
 	var why string
-	if x.bin != nil {
+	if x.fitted.bin != nil {
 		if out.Params, why = x.fromBinary(g, &c, args); why == "" {
 			out.From = FromBinary
 			return out
@@ -198,25 +158,16 @@ func (x *Explainer) frame(g int, c dump.Call) Frame {
 	return out
 }
 
-// structured tells that arguments are printed as values and not as the memory
-// that they are in.
-func (x *Explainer) structured() bool {
-	if x.version > 0 {
-		return x.version >= 17
-	}
-	return x.braces
-}
-
 // fromBinary explains the words by the debug information of the program.
 func (x *Explainer) fromBinary(g int, c *dump.Call, args []dump.Arg) ([]Param, string) {
-	if x.fit.Refused() {
+	if x.fitted.fit.Refused() {
 		return nil, "the binary is of another build"
 	}
-	fits, why := x.candidates(g, c)
+	fits, why := x.fitted.candidates(g, c)
 	if why != "" {
 		return nil, why
 	}
-	v := &values{bin: x.bin, mem: x.mem, slide: x.slide(g), wordSize: x.bin.WordSize()}
+	v := &values{p: process{bin: x.fitted.bin, mem: x.mem, slide: x.fitted.slide(g), wordSize: x.fitted.wordSize()}}
 	var first []Param
 	for i, f := range fits {
 		params, why := x.labelled(c, f, args, v)
@@ -245,36 +196,33 @@ func same(a, b []Param) bool {
 
 // labelled gives the words of a call the parameters of one function.
 func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *values) ([]Param, string) {
-	shape, shaped := x.bin.ArgShape(f.Entry)
-	if shaped && x.version >= 17 && !fitsShape(args, shape) {
+	shape, shaped := x.fitted.bin.ArgShape(f.Entry)
+	if shaped && x.form.version >= 17 && !fitsShape(args, shape) {
 		return nil, "the binary has other arguments for it"
 	}
-	params, err := x.bin.Params(f.Entry)
+	params, err := x.fitted.bin.Params(f.Entry)
 	if err != nil {
 		switch {
-		case !x.bin.HasDWARF():
+		case !x.fitted.bin.HasDWARF():
 			return nil, "the binary has no debug information (built with -ldflags=-w or -s, or stripped)"
 		case strings.HasSuffix(c.File, ".s"):
 			return nil, "it is written in assembler, and its declaration is not in the debug information"
 		}
 		return nil, err.Error()
 	}
-	if !x.structured() {
-		if x.version < inOrder && !ordered(params) {
+	if !x.form.structured() {
+		if x.form.version < inOrder && !ordered(params) {
 			return nil, "Go before 1.16 lists parameters by name, and where they are is not in the debug information that loupe reads"
 		}
-		bytes, ok := x.bin.ArgBytes(f.Entry)
+		bytes, ok := x.fitted.bin.ArgBytes(f.Entry)
 		return v.flat(params, args, bytes, ok)
 	}
 	if !shaped {
 		shape = nil
 	}
-	trust := x.trust(c)
-	return v.structured(x.asPrinted(f.Name, params), args, shape, trust)
+	trust := x.form.trust(c)
+	return v.structured(x.form.asPrinted(f.Name, params, x.fitted.wordSize()), args, shape, trust)
 }
-
-// inOrder is the version from which on parameters are listed as they are declared.
-const inOrder = 16
 
 // ordered tells that it is certain in which order parameters are.
 func ordered(params []symbol.Param) bool {
@@ -289,30 +237,6 @@ func ordered(params []symbol.Param) bool {
 	}
 	return placed == len(params) || inputs < 2 && len(params)-inputs < 2
 }
-
-// trust tells how far the marks of a call's words go.
-func (x *Explainer) trust(c *dump.Call) trust {
-	switch {
-	case x.version == 17, x.version == 0 && !x.marked, strings.Contains(c.Func, "[...]"):
-		// The marks of generic functions are those of their neighbours: the
-		// hidden first argument is not counted, up to Go 1.26 at least.
-		return trustNone
-	case x.version < unnamedRight:
-		return trustNamed
-	}
-	return trustAll
-}
-
-// unnamedRight is the version from which on parameters without a name are marked.
-const unnamedRight = 26
-
-type trust uint8
-
-const (
-	trustAll   trust = iota
-	trustNamed       // parameters that have a name
-	trustNone
-)
 
 // mayLack tells that words of a type may not be stored and yet not be marked. A
 // struct that is too large for registers inside of a function counts as stored

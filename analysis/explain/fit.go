@@ -31,24 +31,63 @@ func (t Fit) Wrong() int { return t.Missing + t.Beyond + t.OtherLine }
 func (t Fit) Refused() bool { return t.Checked > 0 && 2*t.Wrong() > t.Checked }
 
 // Fit returns how the binary agrees with the dump.
-func (x *Explainer) Fit() Fit { return x.fit }
+func (x *Explainer) Fit() Fit { return x.fitted.fit }
+
+// fitted is a binary beside a dump: whether it is the one that printed it, which of its
+// functions a frame is of, and how far it was moved when it was loaded. The one without a
+// binary, whose bin is nil, knows no function.
+type fitted struct {
+	f      *dump.File
+	bin    *symbol.Binary
+	funcs  map[string][]symbol.Func // of the frames, by their names in the dump
+	slides map[int]slide            // by dump
+	fit    Fit
+}
+
+// maxNames bounds the functions that are looked up.
+const maxNames = 1 << 17
+
+// fitTo holds a binary, which may be nil, against a dump.
+func fitTo(f *dump.File, bin *symbol.Binary) fitted {
+	b := fitted{f: f, bin: bin, slides: map[int]slide{}}
+	if bin == nil {
+		return b
+	}
+	names := map[string]bool{}
+	for id := range f.Stacks.NumFrames() {
+		if r := f.Stacks.Frame(frameID(id)); len(names) < maxNames && !strings.HasPrefix(r.Func, dump.CreatedBy) {
+			names[r.Func] = true
+		}
+	}
+	b.funcs, _ = bin.FunctionsNamed(names)
+	b.judge()
+	return b
+}
 
 // maxChecked bounds how many goroutines are held against the binary.
 const maxChecked = 500
 
+// wordSize is in bytes: 8 where nothing tells.
+func (b *fitted) wordSize() int {
+	if b.bin == nil {
+		return 8
+	}
+	return b.bin.WordSize()
+}
+
 // judge holds the frames of the dump against the binary.
-func (x *Explainer) judge() {
+func (b *fitted) judge() {
 	seen := map[stack.ID]bool{}
-	for g := range x.f.Len() {
+	for g := range b.f.Len() {
 		if len(seen) >= maxChecked {
 			return
 		}
-		if id := x.f.StackIDs[g]; seen[id] {
+		if id := b.f.StackIDs[g]; seen[id] {
 			continue
 		} else {
 			seen[id] = true
 		}
-		calls, err := x.f.Calls(g)
+		calls, err := b.f.Calls(g)
 		if err != nil {
 			continue
 		}
@@ -56,21 +95,21 @@ func (x *Explainer) judge() {
 			if c.Created || c.Inlined || c.Elided != 0 || c.Offset == 0 || !c.HasArgs {
 				continue
 			}
-			if len(x.funcs[c.Func]) == 0 && isForeign(&c) {
+			if len(b.funcs[c.Func]) == 0 && isForeign(&c) {
 				continue
 			}
-			x.fit.Checked++
-			_, why := x.check(&c)
+			b.fit.Checked++
+			_, why := b.check(&c)
 			switch why {
 			case whyMissing:
-				x.fit.Missing++
+				b.fit.Missing++
 			case whyBeyond:
-				x.fit.Beyond++
+				b.fit.Beyond++
 			case whyLine:
-				x.fit.OtherLine++
+				b.fit.OtherLine++
 			}
-			if why != "" && x.fit.Example == "" {
-				x.fit.Example = c.Func + " at " + path.Base(slashed(c.File)) + ":" + strconv.Itoa(c.Line)
+			if why != "" && b.fit.Example == "" {
+				b.fit.Example = c.Func + " at " + path.Base(slashed(c.File)) + ":" + strconv.Itoa(c.Line)
 			}
 		}
 	}
@@ -87,8 +126,8 @@ const (
 )
 
 // check returns the functions of the binary that a frame can be of.
-func (x *Explainer) check(c *dump.Call) (fits []symbol.Func, why string) {
-	all := x.funcs[c.Func]
+func (b *fitted) check(c *dump.Call) (fits []symbol.Func, why string) {
+	all := b.funcs[c.Func]
 	if len(all) == 0 {
 		return nil, whyMissing
 	}
@@ -97,7 +136,7 @@ func (x *Explainer) check(c *dump.Call) (fits []symbol.Func, why string) {
 		if c.Offset > f.End-f.Entry {
 			continue
 		}
-		if !x.onLine(f, c) {
+		if !b.onLine(f, c) {
 			why = whyLine
 			continue
 		}
@@ -111,13 +150,13 @@ func (x *Explainer) check(c *dump.Call) (fits []symbol.Func, why string) {
 
 // onLine tells whether the binary has the line of a frame where the frame is:
 // before the return address, or, where a signal has come in, at the address.
-func (x *Explainer) onLine(f symbol.Func, c *dump.Call) bool {
+func (b *fitted) onLine(f symbol.Func, c *dump.Call) bool {
 	at := f.Entry + c.Offset
 	for _, pc := range []uint64{max(at, 1) - 1, at} {
 		if pc < f.Entry || pc >= f.End {
 			continue
 		}
-		frames := x.bin.Frames(pc)
+		frames := b.bin.Frames(pc)
 		if len(frames) == 0 {
 			continue
 		}
@@ -133,12 +172,12 @@ func slashed(file string) string { return strings.ReplaceAll(file, `\`, "/") }
 
 // candidates returns the functions that a call may be of: one, but for generic
 // functions that were compiled for several types.
-func (x *Explainer) candidates(g int, c *dump.Call) ([]symbol.Func, string) {
-	fits, why := x.check(c)
+func (b *fitted) candidates(g int, c *dump.Call) ([]symbol.Func, string) {
+	fits, why := b.check(c)
 	if why != "" || len(fits) < 2 || c.PC == 0 {
 		return fits, why
 	}
-	if s := x.slide(g); s.known {
+	if s := b.slide(g); s.known {
 		exact := slices.DeleteFunc(slices.Clone(fits), func(f symbol.Func) bool { return f.Entry+c.Offset != c.PC-s.by })
 		if len(exact) > 0 {
 			return exact, ""
@@ -156,26 +195,26 @@ type slide struct {
 // slide returns it for the dump that a goroutine is in. Of a program that can be
 // anywhere it is known when the dump has an address of code: with
 // GOTRACEBACK=system, in the goroutine that has failed, or with a signal.
-func (x *Explainer) slide(g int) slide {
-	if !x.bin.PIE {
+func (b *fitted) slide(g int) slide {
+	if !b.bin.PIE {
 		return slide{known: true}
 	}
-	d := x.f.DumpOf(g)
-	s, ok := x.slides[d]
+	d := b.f.DumpOf(g)
+	s, ok := b.slides[d]
 	if !ok {
-		s = x.findSlide(d)
-		x.slides[d] = s
+		s = b.findSlide(d)
+		b.slides[d] = s
 	}
 	return s
 }
 
-func (x *Explainer) findSlide(d int) slide {
-	if d >= len(x.f.Dumps) {
+func (b *fitted) findSlide(d int) slide {
+	if d >= len(b.f.Dumps) {
 		return slide{}
 	}
-	from, to := x.f.Dumps[d].First, x.f.Dumps[d].End
+	from, to := b.f.Dumps[d].First, b.f.Dumps[d].End
 	for g := from; g < min(to, from+maxChecked); g++ {
-		calls, err := x.f.Calls(g)
+		calls, err := b.f.Calls(g)
 		if err != nil {
 			continue
 		}
@@ -183,26 +222,26 @@ func (x *Explainer) findSlide(d int) slide {
 			if c.PC == 0 || c.Offset == 0 || c.Inlined || c.Created {
 				continue
 			}
-			if fits, _ := x.check(&c); len(fits) == 1 {
+			if fits, _ := b.check(&c); len(fits) == 1 {
 				if by := c.PC - (fits[0].Entry + c.Offset); by&0xfff == 0 {
 					return slide{by, true}
 				}
 			}
 		}
 	}
-	return x.slideOfSignal(d)
+	return b.slideOfSignal(d)
 }
 
 // slideOfSignal takes it from "[signal SIGSEGV: … pc=0x…]" and the frame that
 // has caught the signal: the one that has called runtime.sigpanic.
-func (x *Explainer) slideOfSignal(d int) slide {
-	line := x.f.Dumps[d].SignalLine
+func (b *fitted) slideOfSignal(d int) slide {
+	line := b.f.Dumps[d].SignalLine
 	_, text, ok := strings.Cut(line, " pc=")
 	pc, err := strconv.ParseUint(strings.TrimRight(text, "] "), 0, 64)
 	if !ok || err != nil || pc == 0 {
 		return slide{}
 	}
-	calls, err := x.f.Calls(x.f.Dumps[d].First)
+	calls, err := b.f.Calls(b.f.Dumps[d].First)
 	if err != nil {
 		return slide{}
 	}
@@ -215,7 +254,7 @@ func (x *Explainer) slideOfSignal(d int) slide {
 		if c.Func == "panic" || strings.HasPrefix(c.Func, "runtime.") {
 			continue
 		}
-		if fits, _ := x.check(&c); len(fits) == 1 {
+		if fits, _ := b.check(&c); len(fits) == 1 {
 			if by := pc - (fits[0].Entry + c.Offset); by&0xfff == 0 {
 				return slide{by, true}
 			}

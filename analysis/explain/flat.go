@@ -17,7 +17,7 @@ import (
 //	               ││└┴─────── i  = 19, 25
 //	               └┴───────── of nobody
 func (v *values) flat(params []symbol.Param, args []dump.Arg, size int64, sized bool) ([]Param, string) {
-	word := int64(v.wordSize)
+	word := int64(v.p.wordSize)
 	more := len(args) > 0 && args[len(args)-1].Kind == dump.More
 	words := args
 	if more {
@@ -38,7 +38,7 @@ func (v *values) flat(params []symbol.Param, args []dump.Arg, size int64, sized 
 	if n := (end + word - 1) / word; n != int64(len(words)) && !(more && n > int64(len(words))) {
 		return nil, "its parameters and the words do not fit together"
 	}
-	m := memory{words: words, word: word, big: v.bin != nil && v.bin.BigEndian()}
+	m := memory{words: words, word: word, big: v.p.bin != nil && v.p.bin.BigEndian()}
 	var out []Param
 	for i, p := range params {
 		x := v.param(p, m.value(p.Type, places[i], 0))

@@ -19,21 +19,18 @@ const (
 // the compiler, up to Go 1.26 at least). In methods since Go 1.20 that is the
 // receiver, and the dictionary is printed instead; in functions within functions it
 // is whatever comes first.
-func (x *Explainer) asPrinted(name string, params []symbol.Param) []symbol.Param {
+func (m form) asPrinted(name string, params []symbol.Param, wordSize int) []symbol.Param {
 	end := strings.LastIndexByte(name, ']')
-	if end < 0 || x.version > 0 && x.version < generics || len(params) == 0 || params[0].Result {
+	if end < 0 || m.version > 0 && m.version < generics || len(params) == 0 || params[0].Result {
 		return params
 	}
 	shaped := strings.Contains(name, "go.shape.") || strings.Contains(name, "[...]")
 	rest := strings.TrimPrefix(name[end+1:], ")")
 	switch method := isMethod(rest); {
-	case shaped && rest == "", shaped && method && x.version > 0 && x.version < dictSecond:
+	case shaped && rest == "", shaped && method && m.version > 0 && m.version < dictSecond:
 		return params // it was the dictionary
 	case shaped && method:
-		size := int64(8)
-		if x.bin != nil {
-			size = int64(x.bin.WordSize())
-		}
+		size := int64(wordSize)
 		dict := symbol.Param{Name: ".dict", Type: &symbol.Type{Name: "dictionary", Kind: symbol.Pointer, Size: size, Align: size}}
 		return append([]symbol.Param{dict}, params[1:]...)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"loupe/format/dump"
 	"loupe/format/symbol"
 )
 
@@ -20,17 +19,17 @@ const (
 )
 
 // peek reads memory of the program.
-func (v *values) peek(addr, n uint64) ([]byte, bool) {
-	if v.mem == nil || addr == 0 || n > maxStoredSize {
+func (p *process) peek(addr, n uint64) ([]byte, bool) {
+	if p.mem == nil || addr == 0 || n > maxStoredSize {
 		return nil, false
 	}
 	buf := make([]byte, n)
-	return buf, v.mem(addr, buf) == nil
+	return buf, p.mem(addr, buf) == nil
 }
 
-func (v *values) peekWord(addr uint64) (uint64, bool) {
-	b, ok := v.peek(addr, 8)
-	if !ok || v.wordSize != 8 {
+func (p *process) peekWord(addr uint64) (uint64, bool) {
+	b, ok := p.peek(addr, 8)
+	if !ok || p.wordSize != 8 {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(b), true
@@ -38,63 +37,63 @@ func (v *values) peekWord(addr uint64) (uint64, bool) {
 
 // behind tells what a pointer leads to, or how many elements a map or a channel
 // has; "" where memory does not tell.
-func (v *values) behind(t *symbol.Type, addr uint64) string {
-	if v.mem == nil || addr == 0 {
+func (p *process) behind(t *symbol.Type, addr uint64) string {
+	if p.mem == nil || addr == 0 {
 		return ""
 	}
 	switch t.Kind {
 	case symbol.Chan:
 		// The first words of runtime.hchan: in it, and room for.
-		n, ok1 := v.peekWord(addr)
-		room, ok2 := v.peekWord(addr + 8)
+		n, ok1 := p.peekWord(addr)
+		room, ok2 := p.peekWord(addr + 8)
 		if ok1 && ok2 && n <= room {
 			return fmt.Sprintf(": %d of %d in it", n, room)
 		}
 	case symbol.Map:
 		// Both kinds of map begin with how many entries there are.
-		if n, ok := v.peekWord(addr); ok && n < 1<<40 {
+		if n, ok := p.peekWord(addr); ok && n < 1<<40 {
 			return fmt.Sprintf(": len %d", n)
 		}
 	case symbol.Pointer:
-		to, ok := v.bin.Leads(t)
+		to, ok := p.bin.Leads(t)
 		if !ok || to.Size <= 0 {
 			return ""
 		}
-		if data, ok := v.peek(addr, uint64(to.Size)); ok {
-			return ": " + clipped(v.stored(to, data, 0))
+		if data, ok := p.peek(addr, uint64(to.Size)); ok {
+			return ": " + clipped(p.stored(to, data, 0))
 		}
 	}
 	return ""
 }
 
 // elements tells the first elements of a slice.
-func (v *values) elements(t *symbol.Type, addr, n uint64) string {
-	if v.mem == nil || n == 0 {
+func (p *process) elements(t *symbol.Type, addr, n uint64) string {
+	if p.mem == nil || n == 0 {
 		return ""
 	}
-	to, ok := v.bin.Leads(t)
+	to, ok := p.bin.Leads(t)
 	if !ok || to.Size <= 0 || to.Size > maxStoredSize/maxElements {
 		return ""
 	}
 	if to.Kind == symbol.Uint && to.Size == 1 {
-		if text, ok := v.storedText(addr, n); ok {
+		if text, ok := p.storedText(addr, n); ok {
 			return ": " + text
 		}
 		return ""
 	}
 	few := min(n, maxElements)
-	data, ok := v.peek(addr, few*uint64(to.Size))
+	data, ok := p.peek(addr, few*uint64(to.Size))
 	if !ok {
 		return ""
 	}
-	return ": " + clipped(v.list(to, data, n))
+	return ": " + clipped(p.list(to, data, n))
 }
 
 // list tells values that lie one behind the other, the first of n.
-func (v *values) list(t *symbol.Type, data []byte, n uint64) string {
+func (p *process) list(t *symbol.Type, data []byte, n uint64) string {
 	var parts []string
 	for i := int64(0); i < int64(n) && (i+1)*t.Size <= int64(len(data)) && i < maxElements; i++ {
-		parts = append(parts, v.stored(t, data[i*t.Size:(i+1)*t.Size], 1))
+		parts = append(parts, p.stored(t, data[i*t.Size:(i+1)*t.Size], 1))
 	}
 	if uint64(len(parts)) < n {
 		parts = append(parts, "…")
@@ -103,14 +102,14 @@ func (v *values) list(t *symbol.Type, data []byte, n uint64) string {
 }
 
 // storedText reads the text of a string.
-func (v *values) storedText(addr, n uint64) (string, bool) {
+func (p *process) storedText(addr, n uint64) (string, bool) {
 	if n == 0 {
-		return `""`, v.mem != nil
+		return `""`, p.mem != nil
 	}
 	if n > 1<<40 {
 		return "", false
 	}
-	data, ok := v.peek(addr, min(n, maxString))
+	data, ok := p.peek(addr, min(n, maxString))
 	if !ok {
 		return "", false
 	}
@@ -118,23 +117,23 @@ func (v *values) storedText(addr, n uint64) (string, bool) {
 }
 
 // storedBox reads the value that an interface leads to.
-func (v *values) storedBox(info symbol.TypeInfo, addr uint64) (string, bool) {
+func (p *process) storedBox(info symbol.TypeInfo, addr uint64) (string, bool) {
 	switch info.Kind {
 	case symbol.String, symbol.Bool, symbol.Int, symbol.Uint, symbol.Float:
 	default:
 		return "", false
 	}
-	data, ok := v.peek(addr, info.Size)
+	data, ok := p.peek(addr, info.Size)
 	if !ok {
 		return "", false
 	}
-	return v.stored(&symbol.Type{Name: info.Name, Kind: info.Kind, Size: int64(info.Size)}, data, 1), true
+	return p.stored(&symbol.Type{Name: info.Name, Kind: info.Kind, Size: int64(info.Size)}, data, 1), true
 }
 
 // stored tells a value as it lies in memory. Pointers in it are not followed, but
 // for the text of strings.
-func (v *values) stored(t *symbol.Type, data []byte, depth int) string {
-	if int64(len(data)) < t.Size || v.wordSize != 8 {
+func (p *process) stored(t *symbol.Type, data []byte, depth int) string {
+	if int64(len(data)) < t.Size || p.wordSize != 8 {
 		return "…"
 	}
 	word := func(i int) uint64 {
@@ -150,14 +149,12 @@ func (v *values) stored(t *symbol.Type, data []byte, depth int) string {
 		}
 		var b [8]byte
 		copy(b[:], data[:t.Size])
-		live, odd := v.live, v.odd
-		text := v.word(t, dump.Arg{Value: binary.LittleEndian.Uint64(b[:])})
-		v.live, v.odd = live, odd
+		text, _ := p.scalar(t, binary.LittleEndian.Uint64(b[:]))
 		return text
 	case symbol.Pointer, symbol.Map, symbol.Chan:
-		return v.pointer(word(0))
+		return p.pointer(word(0))
 	case symbol.String:
-		if text, ok := v.storedText(word(0), word(1)); ok {
+		if text, ok := p.storedText(word(0), word(1)); ok {
 			return text
 		}
 		return fmt.Sprintf("len %d", word(1))
@@ -170,22 +167,22 @@ func (v *values) stored(t *symbol.Type, data []byte, depth int) string {
 		if word(0) == 0 {
 			return "nil"
 		}
-		if info, ok := v.dynamic(t, word(0)); ok {
+		if info, ok := p.dynamic(t, word(0)); ok {
 			return info.Name
 		}
 		return "type at 0x" + strconv.FormatUint(word(0), 16)
 	case symbol.Struct:
-		return v.storedStruct(t, data, depth)
+		return p.storedStruct(t, data, depth)
 	case symbol.Array:
 		if t.Elem == nil || t.Elem.Size <= 0 || depth > maxFollowed {
 			return "[…]"
 		}
-		return v.list(t.Elem, data, uint64(t.Len))
+		return p.list(t.Elem, data, uint64(t.Len))
 	}
 	return "…"
 }
 
-func (v *values) storedStruct(t *symbol.Type, data []byte, depth int) string {
+func (p *process) storedStruct(t *symbol.Type, data []byte, depth int) string {
 	if depth > maxFollowed {
 		return "{…}"
 	}
@@ -195,7 +192,7 @@ func (v *values) storedStruct(t *symbol.Type, data []byte, depth int) string {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, f.Name+": "+v.stored(f.Type, data[f.Offset:f.Offset+f.Type.Size], depth+1))
+		parts = append(parts, f.Name+": "+p.stored(f.Type, data[f.Offset:f.Offset+f.Type.Size], depth+1))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }

@@ -211,27 +211,27 @@ func (x *Explainer) fromSource(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 		return nil, otherSource
 	}
 	t := &typeReader{r: x.src, file: c.File, function: c.Func, word: 8, params: fn.typeParams, ast: f.file}
-	v := &values{wordSize: 8}
-	if x.bin != nil && !x.fit.Refused() {
+	v := &values{p: process{wordSize: 8}}
+	if x.fitted.bin != nil && !x.fitted.fit.Refused() {
 		// The binary knows constants, even where it has no debug information.
-		v.bin, v.slide, v.wordSize = x.bin, x.slide(g), x.bin.WordSize()
-		t.word = int64(v.wordSize)
+		v.p.bin, v.p.slide, v.p.wordSize = x.fitted.bin, x.fitted.slide(g), x.fitted.bin.WordSize()
+		t.word = int64(v.p.wordSize)
 	}
 	params := t.params0(fn)
 	if fn.hiddenParam && len(params) != len(args) {
 		return nil, "the function is called where it stands, and what it uses of its surroundings is passed as well"
 	}
-	params = x.asPrinted(c.Func, params)
+	params = x.form.asPrinted(c.Func, params, x.fitted.wordSize())
 	var out []Param
 	why := ""
-	if x.structured() || hasBraces(args) {
+	if x.form.structured() || hasBraces(args) {
 		var shape []symbol.ArgShape
-		if fits, no := x.fitsOf(c); no == "" && len(fits) == 1 {
-			shape, _ = x.bin.ArgShape(fits[0].Entry)
+		if fits, no := x.fitted.check(c); no == "" && len(fits) == 1 {
+			shape, _ = x.fitted.bin.ArgShape(fits[0].Entry)
 		}
-		out, why = v.structured(params, args, shape, x.trust(c))
+		out, why = v.structured(params, args, shape, x.form.trust(c))
 	} else {
-		if out, why = v.flat(params, args, 0, false); why != "" && !x.formKnown() {
+		if out, why = v.flat(params, args, 0, false); why != "" && !x.form.known() {
 			// With words alone both forms may look alike.
 			out, why = v.structured(params, args, nil, trustNone)
 		}
@@ -241,16 +241,6 @@ func (x *Explainer) fromSource(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 	}
 	return out, ""
 }
-
-func (x *Explainer) fitsOf(c *dump.Call) ([]symbol.Func, string) {
-	if x.bin == nil {
-		return nil, noSource
-	}
-	return x.check(c)
-}
-
-// formKnown tells that it is certain in which form words are.
-func (x *Explainer) formKnown() bool { return x.version > 0 || x.braces }
 
 func hasBraces(args []dump.Arg) bool {
 	for _, a := range args {

@@ -2,11 +2,8 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"loupe/format/dump"
 	"loupe/format/symbol"
@@ -14,13 +11,10 @@ import (
 
 // values turns words into text.
 type values struct {
-	bin      *symbol.Binary                      // nil for none
-	mem      func(addr uint64, buf []byte) error // nil for none
-	slide    slide
-	wordSize int
+	p process
 
-	live, stale int // words of the parameter at hand
-	odd         bool
+	live, stale int  // words of the parameter at hand
+	odd         bool // it has a value that its type cannot have
 }
 
 // structured gives words in brackets their parameters.
@@ -31,7 +25,7 @@ func (v *values) structured(params []symbol.Param, args []dump.Arg, shape []symb
 			inputs = append(inputs, p)
 		}
 	}
-	at, ok := align(inputs, args, shape, int64(v.wordSize))
+	at, ok := align(inputs, args, shape, int64(v.p.wordSize))
 	if !ok {
 		return nil, "its parameters and the words do not fit together"
 	}
@@ -46,7 +40,7 @@ func (v *values) structured(params []symbol.Param, args []dump.Arg, shape []symb
 		}
 		in := inputs[p]
 		x := v.param(in, args[i])
-		doubt := trust == trustNone || trust == trustNamed && in.Name == "" || mayLack(in.Type, int64(v.wordSize))
+		doubt := trust == trustNone || trust == trustNamed && in.Name == "" || mayLack(in.Type, int64(v.p.wordSize))
 		if doubt && (x.State == Live || x.State == Partly) {
 			x.State = Unmarked
 		}
@@ -155,103 +149,14 @@ func (v *values) word(t *symbol.Type, a dump.Arg) string {
 	if !v.tally(a) {
 		return hex(a)
 	}
-	bits := uint(64)
-	if 0 < t.Size && t.Size < 8 {
-		bits = uint(8 * t.Size)
-	}
+	text, odd := v.p.scalar(t, a.Value)
+	v.odd = v.odd || odd
 	switch t.Kind {
-	case symbol.Bool:
-		if a.Value > 1 {
-			v.odd = true
-		}
-		return strconv.FormatBool(a.Value == 1)
-	case symbol.Int:
-		n := int64(a.Value<<(64-bits)) >> (64 - bits)
-		if t.Name == "time.Duration" {
-			return time.Duration(n).String()
-		}
-		return strconv.FormatInt(n, 10)
-	case symbol.Uint:
-		if t.Name == "uintptr" {
-			return hex(a)
-		}
-		return strconv.FormatUint(a.Value, 10)
-	case symbol.Float:
-		return float(a.Value, t.Size)
-	case symbol.FuncValue:
-		return v.function(a.Value)
 	case symbol.Pointer, symbol.Chan, symbol.Map:
-		return v.pointer(a.Value) + v.behind(t, a.Value)
+		text += v.p.behind(t, a.Value)
 	}
-	return hex(a)
+	return text
 }
-
-func float(bits uint64, size int64) string {
-	if size == 4 {
-		return strconv.FormatFloat(float64(math.Float32frombits(uint32(bits))), 'g', -1, 32)
-	}
-	return strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
-}
-
-// linked turns an address of the process into one of the binary.
-func (v *values) linked(addr uint64) (uint64, bool) {
-	if v.bin == nil || !v.slide.known || addr < v.slide.by {
-		return 0, false
-	}
-	return addr - v.slide.by, true
-}
-
-// pointer tells where a pointer leads, where the binary knows it.
-func (v *values) pointer(addr uint64) string {
-	if addr == 0 {
-		return "nil"
-	}
-	if at, ok := v.linked(addr); ok {
-		if s, ok := v.bin.SymbolAt(at); ok && !s.IsText() && isVariable(s.Name) {
-			if at == s.Addr {
-				return "&" + s.Name
-			}
-			return fmt.Sprintf("&%s + %d bytes", s.Name, at-s.Addr)
-		}
-	}
-	return "0x" + strconv.FormatUint(addr, 16)
-}
-
-// isVariable tells that a symbol is one of the source, and none that the linker
-// has put many things into.
-func isVariable(name string) bool {
-	i := strings.LastIndexByte(name, '/') + 1
-	pkg, rest, ok := strings.Cut(name[i:], ".")
-	if !ok || pkg == "" || rest == "" || strings.ContainsAny(rest, "·*") || strings.Contains(name, ":") {
-		return false
-	}
-	switch {
-	case pkg == "go" || pkg == "type": // until Go 1.19
-		return false
-	case pkg == "runtime":
-		switch rest {
-		case "types", "etypes", "rodata", "erodata", "data", "edata", "noptrdata", "enoptrdata", "bss", "ebss", "noptrbss", "enoptrbss", "gcdata", "gcbss", "end", "text", "etext", "pclntab", "epclntab":
-			return false
-		}
-	}
-	return !strings.HasPrefix(rest, "..") // what a literal was put into
-}
-
-// function tells which function a func value is.
-func (v *values) function(addr uint64) string {
-	if addr == 0 {
-		return "nil"
-	}
-	if at, ok := v.linked(addr); ok {
-		if f, ok := v.bin.FuncValueAt(at); ok {
-			return f.Name
-		}
-	}
-	return "closure at 0x" + strconv.FormatUint(addr, 16)
-}
-
-// maxString is how many bytes of a string are shown.
-const maxString = 200
 
 // str tells a string: its text where that is a constant of the program.
 func (v *values) str(a dump.Arg) string {
@@ -262,10 +167,10 @@ func (v *values) str(a dump.Arg) string {
 	ptr, n := a.Fields[0], a.Fields[1]
 	okPtr, okLen := v.tally(ptr), v.tally(n)
 	if okPtr && okLen {
-		if text, ok := v.constant(ptr.Value, n.Value); ok {
+		if text, ok := v.p.constant(ptr.Value, n.Value); ok {
 			return text
 		}
-		if text, ok := v.storedText(ptr.Value, n.Value); ok {
+		if text, ok := v.p.storedText(ptr.Value, n.Value); ok {
 			return text
 		}
 	}
@@ -274,37 +179,6 @@ func (v *values) str(a dump.Arg) string {
 		return fmt.Sprintf("len %d, at %s", n.Value, hex(ptr))
 	}
 	return fmt.Sprintf("len %s, at %s", hex(n), hex(ptr))
-}
-
-// constant reads the text of a string out of the binary.
-func (v *values) constant(addr, n uint64) (string, bool) {
-	if n == 0 {
-		return `""`, true
-	}
-	at, ok := v.linked(addr)
-	if !ok || n > 1<<30 {
-		return "", false
-	}
-	// All of it must be there for it to be a constant.
-	if _, ok := v.bin.ReadOnly(at+n-1, 1); !ok {
-		return "", false
-	}
-	data, ok := v.bin.ReadOnly(at, int(min(n, maxString)))
-	if !ok {
-		return "", false
-	}
-	return quoted(data, n), true
-}
-
-// quoted is a text of n bytes, of which data has as many as are shown.
-func quoted(data []byte, n uint64) string {
-	if n <= maxString {
-		return strconv.Quote(string(data))
-	}
-	for len(data) > maxString-utf8.UTFMax && !utf8.Valid(data) {
-		data = data[:len(data)-1]
-	}
-	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(string(data)), n)
 }
 
 func (v *values) slice(t *symbol.Type, a dump.Arg) string {
@@ -329,7 +203,7 @@ func (v *values) slice(t *symbol.Type, a dump.Arg) string {
 	}
 	out := fmt.Sprintf("len %s, cap %s, at %s", text(n, okLen), text(room, okCap), hex(ptr))
 	if okPtr && okLen && !v.odd {
-		out += v.elements(t, ptr.Value, n.Value)
+		out += v.p.elements(t, ptr.Value, n.Value)
 	}
 	return out
 }
@@ -352,7 +226,7 @@ func (v *values) iface(t *symbol.Type, a dump.Arg) string {
 	if !okTab {
 		return fmt.Sprintf("type %s, value %s", hex(tab), hex(data))
 	}
-	info, ok := v.dynamic(t, tab.Value)
+	info, ok := v.p.dynamic(t, tab.Value)
 	if !ok {
 		return fmt.Sprintf("type at %s, value at %s", hex(tab), hex(data))
 	}
@@ -361,71 +235,18 @@ func (v *values) iface(t *symbol.Type, a dump.Arg) string {
 	}
 	switch info.Kind {
 	case symbol.Pointer, symbol.Chan, symbol.Map:
-		return info.Name + " " + v.pointer(data.Value)
+		return info.Name + " " + v.p.pointer(data.Value)
 	case symbol.FuncValue:
-		return info.Name + " " + v.function(data.Value)
+		return info.Name + " " + v.p.function(data.Value)
 	}
-	if text, ok := v.boxed(info, data.Value); ok {
+	if text, odd, ok := v.p.boxed(info, data.Value); ok {
+		v.odd = v.odd || odd
 		return info.Name + " " + text
 	}
-	if text, ok := v.storedBox(info, data.Value); ok {
+	if text, ok := v.p.storedBox(info, data.Value); ok {
 		return info.Name + " " + text
 	}
 	return fmt.Sprintf("%s, at %s", info.Name, hex(data))
-}
-
-// dynamic returns the type of the value in an interface.
-func (v *values) dynamic(t *symbol.Type, word uint64) (symbol.TypeInfo, bool) {
-	at, ok := v.linked(word)
-	if !ok {
-		return symbol.TypeInfo{}, false
-	}
-	if t.Kind == symbol.Any {
-		return v.bin.TypeAt(at)
-	}
-	return v.bin.TableAt(at)
-}
-
-// boxed reads a value that the compiler has put into the program: a constant that
-// was passed as an interface.
-func (v *values) boxed(info symbol.TypeInfo, addr uint64) (string, bool) {
-	at, ok := v.linked(addr)
-	if !ok {
-		return "", false
-	}
-	if info.Kind == symbol.String {
-		ptr, ok := v.bin.Word(at)
-		n, ok2 := v.bin.Word(at + uint64(v.wordSize))
-		if !ok || !ok2 || ptr == 0 {
-			return "", false
-		}
-		return v.constant(ptr+v.slide.by, n)
-	}
-	switch info.Kind {
-	case symbol.Bool, symbol.Int, symbol.Uint, symbol.Float:
-	default:
-		return "", false
-	}
-	if info.Size == 0 || info.Size > 8 {
-		return "", false
-	}
-	data, ok := v.bin.ReadOnly(at, int(info.Size))
-	if !ok {
-		return "", false
-	}
-	var bits uint64
-	for i, b := range data {
-		if v.bin.BigEndian() {
-			bits = bits<<8 | uint64(b)
-		} else {
-			bits |= uint64(b) << (8 * i)
-		}
-	}
-	t := &symbol.Type{Name: info.Name, Kind: info.Kind, Size: int64(info.Size)}
-	live := v.live
-	text := v.word(t, dump.Arg{Value: bits})
-	v.live = live
-	return text, true
 }
 
 func (v *values) complex(t *symbol.Type, a dump.Arg) string {
@@ -449,7 +270,7 @@ func (v *values) complex(t *symbol.Type, a dump.Arg) string {
 func (v *values) composite(t *symbol.Type, a dump.Arg) string {
 	var parts []string
 	for i, f := range a.Fields {
-		c := component(t, i, int64(v.wordSize))
+		c := component(t, i, int64(v.p.wordSize))
 		if c == nil || f.Kind == dump.More {
 			parts = append(parts, "…")
 			break

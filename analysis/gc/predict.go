@@ -2,7 +2,6 @@ package gc
 
 import (
 	"math"
-	"sort"
 	"time"
 )
 
@@ -83,30 +82,6 @@ type Prediction struct {
 	Grade        Grade   `json:"grade"`
 }
 
-// record takes down what the log itself says.
-func (r *Replay) record(rows []Row) {
-	first, last := &rows[0], &rows[len(rows)-1]
-	c := &r.recorded
-	c.Settings = r.base
-	c.Collections = last.GC - first.GC + 1
-	missing := float64(c.Collections) / float64(len(rows))
-	var cpu, assist, mark, peak, live float64
-	for i := range rows {
-		y, p := &rows[i], &r.points[i]
-		cpu, assist, mark = cpu+p.cpu+p.pause, assist+sane(y.CPUAssist), mark+p.mark
-		peak = max(peak, sane(y.HeapStartMB), sane(y.HeapEndMB))
-		live += p.reachable / float64(len(rows))
-	}
-	span := (sane(last.AtS)-sane(first.AtS))*1e3 + r.points[len(rows)-1].mark + r.points[len(rows)-1].stw
-	if r.fromStart {
-		span += sane(first.AtS) * 1e3
-	}
-	c.PeakHeapMB, c.LiveMB = Figure(peak), Figure(live/(1<<20))
-	c.GCCPUMS, c.AssistMS = Figure(cpu*missing), Figure(assist*missing)
-	c.DurationMS, c.AllocatedMB = Figure(span), Figure(r.total/(1<<20))
-	c.MarkPercent, c.GCPercent = ratio(100*mark*missing, span), ratio(100*cpu*missing, span*r.procs)
-}
-
 // Recorded returns what the log itself showed.
 func (r *Replay) Recorded() Recorded { return r.recorded }
 
@@ -123,7 +98,7 @@ func (r *Replay) Predict(s Settings) Prediction {
 	p.MemoryMB.High = Figure(max(float64(p.MemoryMB.High), 1.1*memory/(1<<20)))
 	p.GCCPUMS = around(t.cpu*scale, miss.cpu)
 	p.DurationMS, p.AssistMS = Figure(t.now*scale), Figure(t.assist*scale)
-	p.MarkPercent, p.GCPercent = ratio(100*t.mark, t.now), ratio(100*t.cpu, t.now*r.procs)
+	p.MarkPercent, p.GCPercent = ratio(100*t.mark, t.now), ratio(100*t.cpu, t.now*r.c.procs)
 	p.LimitedShare = t.share(t.limited)
 	if p.CPUMS = unknownRange(); r.perGC > 0 {
 		p.CPUMS = around(r.ownCPU+r.perGC*t.cpu*scale, missOfCPU)
@@ -138,7 +113,7 @@ func (r *Replay) Predict(s Settings) Prediction {
 		if worst.state(s) == Thrashing {
 			p.State = Thrashing
 		}
-		if r.rises() {
+		if r.c.rises() {
 			// The closer it comes to the limit the more collections there are,
 			// and where it ends the recording does not tell.
 			p.Collections.High, p.GCCPUMS.High, p.CPUMS.High = Unknown(), Unknown(), Unknown()
@@ -183,32 +158,9 @@ const missOfCPU = 0.15
 func (r *Replay) overhead(heap float64) float64 {
 	other := r.opt.Overhead.of(heap)
 	if !r.opt.Overhead.Measured {
-		other += r.stacks
+		other += r.c.stacks
 	}
 	return other
-}
-
-// at returns the collection that would begin after so many bytes: its values
-// lie between those of the recorded neighbours.
-func (r *Replay) at(allocated float64) point {
-	i := sort.Search(len(r.points), func(i int) bool { return r.points[i].start >= allocated })
-	switch {
-	case i == 0:
-		return r.points[0]
-	case i == len(r.points):
-		return r.points[i-1]
-	}
-	a, b := &r.points[i-1], &r.points[i]
-	f := 0.0
-	if b.start > a.start {
-		f = (allocated - a.start) / (b.start - a.start)
-	}
-	mix := func(x, y float64) float64 { return x + f*(y-x) }
-	return point{
-		start: allocated, reachable: mix(a.reachable, b.reachable), scan: mix(a.scan, b.scan), black: mix(a.black, b.black), cons: mix(a.cons, b.cons),
-		mark: mix(a.mark, b.mark), util: mix(a.util, b.util), idle: mix(a.idle, b.idle),
-		cpu: mix(a.cpu, b.cpu), pause: mix(a.pause, b.pause), stw: mix(a.stw, b.stw),
-	}
 }
 
 // turn is the state of a replay, and its sums.
@@ -238,30 +190,30 @@ const mostCycles = 200_000
 // counts beside it.
 func (r *Replay) run(s Settings, lost float64) *turn {
 	t := &turn{r: r, s: s, lost: lost}
-	first := &r.points[0]
-	if !r.fromStart {
+	first := &r.c.points[0]
+	if !r.c.fromStart {
 		t.allocated, t.scan = first.end, first.scan
 		goal, _ := t.goal(first.reachable)
 		t.live = first.reachable + t.room(first, goal, first.reachable)
 		t.heap = t.live
 		t.forced = 1
 	}
-	start := r.clock.at(t.allocated)
+	start := r.c.clock.at(t.allocated)
 	t.now, t.last = start, start
 	from := t.allocated
-	for t.allocated < r.total && t.cycles < mostCycles {
+	for t.allocated < r.c.total && t.cycles < mostCycles {
 		if !t.step() {
 			break
 		}
 	}
-	if left := r.total - t.allocated; left > 0 && t.cycles >= mostCycles {
-		more := (r.total - from) / max(1, t.allocated-from)
+	if left := r.c.total - t.allocated; left > 0 && t.cycles >= mostCycles {
+		more := (r.c.total - from) / max(1, t.allocated-from)
 		t.cycles, t.cpu, t.assist, t.mark = t.cycles*more, t.cpu*more, t.assist*more, t.mark*more
 		t.throttle, t.limited, t.delay = t.throttle*more, t.limited*more, t.delay*more
 	}
 	t.peak = max(t.peak, t.heap)
-	t.now = r.clock.at(r.total) + t.delay
-	if !r.fromStart {
+	t.now = r.c.clock.at(r.c.total) + t.delay
+	if !r.c.fromStart {
 		t.now -= start
 	}
 	return t
@@ -302,34 +254,34 @@ func (t *turn) room(p *point, goal, live float64) float64 {
 // returns false.
 func (t *turn) step() bool {
 	r := t.r
-	p := r.at(t.allocated)
+	p := r.c.at(t.allocated)
 	goal, limited := t.goal(t.live)
 	trigger := Trigger(t.live, goal, t.runway(&p))
 	start := t.allocated + max(0, trigger-t.heap)
 	// A collection that the program forces, or that is due by time.
 	forced := false
-	for t.forced < len(r.points) && (!r.points[t.forced].forced || r.points[t.forced].start < t.allocated) {
+	for t.forced < len(r.c.points) && (!r.c.points[t.forced].forced || r.c.points[t.forced].start < t.allocated) {
 		t.forced++
 	}
-	if t.forced < len(r.points) && r.points[t.forced].start <= start {
-		start, forced = r.points[t.forced].start, true
+	if t.forced < len(r.c.points) && r.c.points[t.forced].start <= start {
+		start, forced = r.c.points[t.forced].start, true
 		t.forced++
 	}
-	if t.s.GOGC >= 0 && r.clock.at(start)+t.delay > t.last+forcePeriod {
-		due := between(r.clock.y, r.clock.x, t.last+forcePeriod-t.delay)
+	if t.s.GOGC >= 0 && r.c.clock.at(start)+t.delay > t.last+forcePeriod {
+		due := between(r.c.clock.y, r.c.clock.x, t.last+forcePeriod-t.delay)
 		start, forced = min(start, max(due, t.allocated+minRunway)), true
 	}
-	if start >= r.total {
+	if start >= r.c.total {
 		if whole := start - t.allocated; whole > 0 && !forced && goal < endless {
-			t.part(&p, (r.total-t.allocated)/whole, limited)
+			t.part(&p, (r.c.total-t.allocated)/whole, limited)
 		}
-		t.heap += r.total - t.allocated
-		t.allocated = r.total
+		t.heap += r.c.total - t.allocated
+		t.allocated = r.c.total
 		return false
 	}
 	t.heap += start - t.allocated
 	t.allocated = start
-	p = r.at(start)
+	p = r.c.at(start)
 	t.collect(&p, goal, limited && !forced)
 	return true
 }
@@ -346,7 +298,7 @@ func (t *turn) part(p *point, share float64, limited bool) {
 
 // collect runs a collection that begins now.
 func (t *turn) collect(p *point, goal float64, limited bool) {
-	procs := t.r.procs
+	procs := t.r.c.procs
 	black, util := p.black, p.util
 	room := max(goal-t.heap, 0)
 	full := t.bucket >= limiterCapacity*procs
@@ -366,7 +318,7 @@ func (t *turn) collect(p *point, goal float64, limited bool) {
 	if all := util + p.idle; all > 0 && p.mark > 0 {
 		mark = p.mark * (p.util + p.idle) / all
 	}
-	own := t.r.clock.at(t.allocated+black) - t.r.clock.at(t.allocated)
+	own := t.r.c.clock.at(t.allocated+black) - t.r.c.clock.at(t.allocated)
 	t.delay += max(0, mark-own) + p.stw
 	if util > p.util {
 		t.assist += (util - p.util) * mark * procs
@@ -376,7 +328,7 @@ func (t *turn) collect(p *point, goal float64, limited bool) {
 	// The limiter weighs what the collector takes against what the program
 	// gets; marking for want of other work takes nothing.
 	taken := min(util*mark*procs+p.pause, clock*procs)
-	quiet := max(0, t.r.clock.at(t.allocated)+t.delay-clock-t.last)
+	quiet := max(0, t.r.c.clock.at(t.allocated)+t.delay-clock-t.last)
 	t.bucket += taken - (clock*procs - taken) - quiet*procs
 	t.bucket = min(max(t.bucket, 0), limiterCapacity*procs)
 	t.cycles++
@@ -390,7 +342,7 @@ func (t *turn) collect(p *point, goal float64, limited bool) {
 	t.peak = max(t.peak, t.heap)
 	t.live = min(t.heap, p.reachable+black)
 	t.heap, t.scan = t.live, p.scan
-	t.last = t.r.clock.at(t.allocated) + t.delay
+	t.last = t.r.c.clock.at(t.allocated) + t.delay
 	copy(t.cons[:], t.cons[1:])
 	t.cons[len(t.cons)-1] = p.cons
 }
@@ -460,7 +412,7 @@ func (r *Replay) checkSelf() {
 // scale is for a log that begins in the middle: it holds one collection more
 // than there are stretches between collections, which is what is replayed.
 func (r *Replay) scale() float64 {
-	if n := float64(r.recorded.Collections); !r.fromStart && n > 1 {
+	if n := float64(r.recorded.Collections); !r.c.fromStart && n > 1 {
 		return n / (n - 1)
 	}
 	return 1

@@ -32,17 +32,17 @@ func TestPredictionsOfRuntimes(t *testing.T) {
 		}
 		for _, gogc := range []int{25, 400} {
 			other := strings.Replace(file, "gogc100", map[int]string{25: "gogc25", 400: "gogc400"}[gogc], 1)
-			m, err := measure(&Summary{Cycles: recordedRows(t, other)})
+			_, m, err := measure(&Summary{Cycles: recordedRows(t, other)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := r.Predict(Settings{GOGC: gogc})
-			t.Logf("%s: collections %.1f, %d recorded; heap %.0f, %.0f recorded; %s", other, float64(p.Collections.Estimate), m.recorded.Collections, float64(p.PeakHeapMB.Estimate), float64(m.recorded.PeakHeapMB), p.Grade)
-			if n := Figure(m.recorded.Collections); n < p.Collections.Low || n > p.Collections.High {
+			t.Logf("%s: collections %.1f, %d recorded; heap %.0f, %.0f recorded; %s", other, float64(p.Collections.Estimate), m.Collections, float64(p.PeakHeapMB.Estimate), float64(m.PeakHeapMB), p.Grade)
+			if n := Figure(m.Collections); n < p.Collections.Low || n > p.Collections.High {
 				t.Errorf("%s: predicted %.1f collections, recorded %v", other, p.Collections, n)
 			}
-			if off := p.PeakHeapMB.Estimate / m.recorded.PeakHeapMB; off < 0.5 || off > 2 {
-				t.Errorf("%s: predicted a heap of %.0f MB, recorded %.0f", other, float64(p.PeakHeapMB.Estimate), float64(m.recorded.PeakHeapMB))
+			if off := p.PeakHeapMB.Estimate / m.PeakHeapMB; off < 0.5 || off > 2 {
+				t.Errorf("%s: predicted a heap of %.0f MB, recorded %.0f", other, float64(p.PeakHeapMB.Estimate), float64(m.PeakHeapMB))
 			}
 		}
 	}

@@ -58,32 +58,30 @@ func (r *Replay) WhatIf(settings []Settings) *WhatIf {
 // Outcome sets what a run showed beside its prediction. A run of another amount
 // of work, as of a server under load, is compared by what it allocated.
 func (r *Replay) Outcome(s Settings, measured *Summary) (Outcome, error) {
-	m, err := measure(measured)
+	fromStart, m, err := measure(measured)
 	if err != nil {
 		return Outcome{}, err
 	}
 	p := r.Predict(s)
-	if mine := float64(r.recorded.AllocatedMB); (!r.fromStart || !m.fromStart) && mine > 0 {
-		work := float64(m.recorded.AllocatedMB) / mine
+	if mine := float64(r.recorded.AllocatedMB); (!r.c.fromStart || !fromStart) && mine > 0 {
+		work := float64(m.AllocatedMB) / mine
 		p.Collections, p.GCCPUMS = p.Collections.times(work), p.GCCPUMS.times(work)
 		p.DurationMS *= Figure(work)
 		p.CPUMS = p.CPUMS.times(work)
 	}
-	m.recorded.Settings = &s
-	return Outcome{Predicted: p, Measured: m.recorded, MaxRSSMB: Unknown(), CPUMS: Unknown()}, nil
+	m.Settings = &s
+	return Outcome{Predicted: p, Measured: m, MaxRSSMB: Unknown(), CPUMS: Unknown()}, nil
 }
 
-// measure reads a log of which nothing is to be predicted: a few collections
-// are enough.
-func measure(s *Summary) (*Replay, error) {
+// measure tells what a log showed of which nothing is to be predicted, and whether it
+// begins with the program: a few collections are enough.
+func measure(s *Summary) (fromStart bool, m Recorded, err error) {
 	rows := mainRows(s.Cycles)
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("cannot compare: the run showed no collection")
+		return false, m, fmt.Errorf("cannot compare: the run showed no collection")
 	}
-	r := &Replay{fromStart: rows[0].GC == 1}
-	r.read(rows)
-	r.record(rows)
-	return r, nil
+	c := courseOf(rows, nil)
+	return c.fromStart, c.recorded(rows, nil), nil
 }
 
 func (r Range) times(x float64) Range {
@@ -107,28 +105,11 @@ func (r *Replay) notes(all []Prediction) []Note {
 	if c := r.SelfCheck(); c.Known() {
 		add(c < 0.9 || c > 1.1, NoteSelfCheck, "replayed with its own settings, the program makes %.2f times the collections that were recorded", float64(c))
 	}
-	add(r.rises(), NoteLive, "the live heap rises in the recording: a program that goes on like this needs more, whatever the settings")
+	add(r.c.rises(), NoteLive, "the live heap rises in the recording: a program that goes on like this needs more, whatever the settings")
 	add(r.recorded.Collections < FewCycles, NoteFewCycles, "%d collections are few to follow; %d make a fair base", r.recorded.Collections, FewCycles)
 	add(r.recorded.MarkPercent > 35, NoteMarkDuty, "a mark phase was under way %.0f%% of the time: how the program slows down then, and how large its heap gets, a replay tells roughly", float64(r.recorded.MarkPercent))
 	add(!r.opt.Overhead.Measured, NoteOverhead, "memory beside the heap is assumed: %.0f MB and %.0f%% of the heap", r.overhead(0)/(1<<20), 100*r.opt.Overhead.Share)
 	add(limited, NoteFragmentation, "a limit counts free slots in memory that is in use, too, which no log tells: there may be more collections than estimated, up to the upper figure")
 	add(true, NotePsTime, "GC CPU is gctrace's time of Ps, marking on idle ones included: on a machine that does other work, it is far more than CPU time and differs from run to run; two runs (-verify) tell the CPU time")
 	return out
-}
-
-// rises tells whether the live heap of the last third is far above that of the
-// second.
-func (r *Replay) rises() bool {
-	third := len(r.points) / 3
-	if third == 0 {
-		return false
-	}
-	mean := func(points []point) (sum float64) {
-		for _, p := range points {
-			sum += p.reachable / float64(len(points))
-		}
-		return sum
-	}
-	before, after := mean(r.points[third:2*third]), mean(r.points[2*third:])
-	return after > 1.15*before && after-before > 2<<20
 }

@@ -215,34 +215,51 @@ func add(sources []Source, parts []Part, of profile.ValueType, values [][]int64,
 // The comments by which a profile says what it was made of.
 const (
 	revisionComment = "loupe pgo: revision "
+	editedComment   = "loupe pgo: edited since revision "
 	builtComment    = "loupe pgo: built by "
 )
 
-// Note adds to the comments of a profile of which revision of the source the program was, and
-// which Go built it; "" is not known. What the profile says already stays.
-func Note(p *profile.Profile, revision, goVersion string) *profile.Profile {
+// Origin is what is known of the programs that a profile is of.
+type Origin struct {
+	// Revisions are those of the source in git, Edited those of them that the files differed from when
+	// one of the programs was built.
+	Revisions, Edited []string
+	// Go are the versions of Go that built them.
+	Go []string
+}
+
+// Note adds to the comments of a profile what is known of its program; "" is not known. What the
+// profile says already stays.
+func Note(p *profile.Profile, o Origin) *profile.Profile {
 	q := *p
 	q.Comments = slices.Clone(p.Comments)
-	for _, c := range []struct{ prefix, value string }{{revisionComment, revision}, {builtComment, goVersion}} {
-		if c.value != "" && !slices.Contains(q.Comments, c.prefix+c.value) {
-			q.Comments = append(q.Comments, c.prefix+c.value)
+	for _, c := range []struct {
+		prefix string
+		values []string
+	}{{revisionComment, o.Revisions}, {editedComment, o.Edited}, {builtComment, o.Go}} {
+		for _, value := range c.values {
+			if value != "" && !slices.Contains(q.Comments, c.prefix+value) {
+				q.Comments = append(q.Comments, c.prefix+value)
+			}
 		}
 	}
 	return &q
 }
 
-// Noted is what [Note] has put into a profile: the revisions of all programs that it is of, and
-// the versions of Go that built them.
-func Noted(p *profile.Profile) (revisions, goVersions []string) {
+// Noted is what [Note] has put into a profile, of all programs that it is of.
+func Noted(p *profile.Profile) (o Origin) {
 	for _, c := range p.Comments {
 		if v, ok := strings.CutPrefix(c, revisionComment); ok {
-			revisions = append(revisions, v)
+			o.Revisions = append(o.Revisions, v)
+		}
+		if v, ok := strings.CutPrefix(c, editedComment); ok {
+			o.Edited = append(o.Edited, v)
 		}
 		if v, ok := strings.CutPrefix(c, builtComment); ok {
-			goVersions = append(goVersions, v)
+			o.Go = append(o.Go, v)
 		}
 	}
-	return revisions, goVersions
+	return o
 }
 
 // Packages are the packages of a profile's functions, with the weight of the stacks that the

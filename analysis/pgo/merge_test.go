@@ -95,7 +95,9 @@ func TestMergePeriods(t *testing.T) {
 // TestNoted: what is known of the program stays with its profile, also when it is trimmed and
 // merged.
 func TestNoted(t *testing.T) {
-	a, b := pgo.Note(pod("a", 1, time.Second), "abc", "go1.26"), pgo.Note(pod("b", 1, time.Second), "def", "go1.26")
+	built := []string{"go1.26"}
+	a := pgo.Note(pod("a", 1, time.Second), pgo.Origin{Revisions: []string{"abc"}, Edited: []string{""}, Go: built})
+	b := pgo.Note(pod("b", 1, time.Second), pgo.Origin{Revisions: []string{"def"}, Edited: []string{"def"}, Go: built})
 	p, _, err := pgo.Merge([]pgo.Source{{Name: "a", Profile: a, Weight: 1}, {Name: "b", Profile: b, Weight: 1}}, pgo.BySum, true)
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +105,8 @@ func TestNoted(t *testing.T) {
 	if p, err = profile.Decode(encoded(t, p), profile.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	revisions, versions := pgo.Noted(p)
-	if !slices.Equal(revisions, []string{"abc", "def"}) || !slices.Equal(versions, []string{"go1.26"}) {
-		t.Errorf("%v, %v", revisions, versions)
+	o := pgo.Noted(p)
+	if !slices.Equal(o.Revisions, []string{"abc", "def"}) || !slices.Equal(o.Edited, []string{"def"}) || !slices.Equal(o.Go, built) {
+		t.Errorf("%+v", o)
 	}
 }

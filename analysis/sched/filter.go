@@ -11,7 +11,6 @@ import (
 	"loupe/format/exectrace"
 	"loupe/format/exectrace/sweep"
 	"loupe/value/filter"
-	"loupe/value/stack"
 	"loupe/value/timeline"
 )
 
@@ -42,8 +41,7 @@ type Filter struct {
 	ids      map[exectrace.GoID]bool // nil: all
 	windows  map[exectrace.GoID][]timeline.Span
 	inside   []term // task and region terms, which need the windows
-	names    map[nameKey]bool
-	stacks   map[stackKey]bool
+	known    answers
 	began    map[exectrace.GoID]string // the functions of those that are named late
 	during   *timeline.Span            // in the trace's own time, in place of from and to; nil for none
 }
@@ -53,16 +51,6 @@ type term struct {
 	dur     time.Duration
 	id      uint64
 	numeric bool
-}
-
-type nameKey struct {
-	term int
-	name exectrace.NameID
-}
-
-type stackKey struct {
-	term int
-	id   stack.ID
 }
 
 var grammar = filter.Grammar{
@@ -146,7 +134,7 @@ func (f *Filter) addIDs(t term) error {
 // Prepare readies the filter for a pass over t. Terms of functions cost a pass of
 // their own, as those of tasks and regions do.
 func (f *Filter) Prepare(t *exectrace.Trace) (err error) {
-	f.names, f.stacks = make(map[nameKey]bool), make(map[stackKey]bool)
+	f.known = newAnswers()
 	f.start = 0
 	f.windows, f.began = nil, nil
 	pass := sweep.New(t)
@@ -220,36 +208,6 @@ func (t *term) matchesTask(id exectrace.TaskID, name string) bool {
 		return uint64(id) == t.id
 	}
 	return id != exectrace.BackgroundTask && t.Holds(name)
-}
-
-// matchesName is matches with a memory.
-func (f *Filter) matchesName(r *exectrace.Reader, i int, n exectrace.NameID) bool {
-	k := nameKey{i, n}
-	ok, known := f.names[k]
-	if !known {
-		ok = f.terms[i].Holds(r.Name(n))
-		f.names[k] = ok
-	}
-	return ok
-}
-
-// matchesStack says whether some frame matches; for !~ whether none does.
-func (f *Filter) matchesStack(r *exectrace.Reader, i int, id stack.ID) bool {
-	k := stackKey{i, id}
-	ok, known := f.stacks[k]
-	if !known {
-		t := &f.terms[i]
-		for _, fr := range r.Stacks().Frames(id) {
-			frame := r.Stacks().Frame(fr)
-			if t.Re.MatchString(frame.Func) || t.Re.MatchString(frame.File) {
-				ok = true
-				break
-			}
-		}
-		ok = ok == (t.Op == "~")
-		f.stacks[k] = ok
-	}
-	return ok
 }
 
 // During returns a filter that restricts nothing but the time, which is that of
@@ -338,13 +296,13 @@ func (f *Filter) intervalTerm(r *exectrace.Reader, n int, i *Interval) bool {
 		if i.Name == exectrace.NameNone {
 			return t.Holds(f.began[i.G])
 		}
-		return f.matchesName(r, n, i.Name)
+		return f.known.ofName(r, t, n, i.Name)
 	case "stack":
-		return f.matchesStack(r, n, i.Stack)
+		return f.known.ofStack(r, t, n, i.Stack)
 	case "state":
 		return (strings.ToLower(i.State.String()) == t.Value) == (t.Op == "=")
 	case "reason":
-		return f.matchesName(r, n, r.WaitReasonID(i.Reason, i.Stack))
+		return f.known.ofName(r, t, n, r.WaitReasonID(i.Reason, i.Stack))
 	case "dur":
 		return compareDur(i.Len(), t.Op, t.dur)
 	}

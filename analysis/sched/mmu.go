@@ -31,6 +31,7 @@ type MMUCurve struct {
 
 	series []mmuSeries
 	fine   []mmuSeries // the same with more bands, see [fineBands]
+	levels []utilLevel
 }
 
 // mmuSeries is one utilisation over time with its bands.
@@ -70,6 +71,7 @@ func NewMMUCurve(series [][]UtilStep) *MMUCurve {
 			c.fine = append(c.fine, all.cut(min(max(mmuBands, len(s)/fineBands), maxFineBands)))
 		}
 	}
+	c.levels = utilLevels(c.series)
 	return c
 }
 
@@ -213,8 +215,60 @@ func (c *MMUCurve) MinAndMUD(window time.Duration, quantiles []float64) (lowest 
 	for i := range c.series {
 		room += max(0, int64(c.series[i].length()-window))
 	}
+	if c.Compat || window <= 0 || room == 0 || len(c.levels) == 0 {
+		return c.searchMUD(window, float64(room), quantiles)
+	}
+	mud = make([]float64, len(quantiles))
+	lowest = math.Inf(1)
+	var open []int // quantiles that need a search
+	for i, q := range quantiles {
+		level, exact := levelOf(c.levels, window, float64(room)*q)
+		switch {
+		case q == 0: // the minimum
+		case !exact:
+			open = append(open, i)
+		case level == c.levels[0].util:
+			lowest = level
+		}
+		mud[i] = level
+	}
+	switch {
+	case len(open) > 0:
+		lowest = c.searchLevels(window, float64(room), quantiles, open, mud)
+	case math.IsInf(lowest, 1):
+		lowest = c.MMU(window)
+	}
+	for i, q := range quantiles {
+		if q == 0 {
+			mud[i] = lowest
+		}
+	}
+	return lowest, mud
+}
+
+// searchLevels looks for open quantiles below the level that each has in mud, and returns
+// the minimum. The room is where windows may begin, in ns.
+func (c *MMUCurve) searchLevels(window time.Duration, room float64, quantiles []float64, open []int, mud []float64) (lowest float64) {
+	most, level := 0.0, 0.0
+	for _, i := range open {
+		most, level = max(most, quantiles[i]), max(level, mud[i])
+	}
+	d := getUtilDist(room * most)
+	defer putUtilDist(d)
+	d.sharp, d.highest = level, level // some windows are there, and none above counts
+	acc := mmuSearch{min: level, bound: level, dist: d}
+	search(c.fine, window, &acc)
+	for _, i := range open {
+		mud[i] = min(mud[i], d.quantile(room*quantiles[i]))
+	}
+	return acc.min
+}
+
+// searchMUD finds quantiles by a search alone: where there is one window or none, and
+// where the bands are to be those of internal/trace.
+func (c *MMUCurve) searchMUD(window time.Duration, room float64, quantiles []float64) (lowest float64, mud []float64) {
 	// Bands need a closer look only until the highest quantile is certain.
-	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: getUtilDist(float64(room) * slices.Max(quantiles))}
+	acc := mmuSearch{min: 1, bound: 1, overrun: c.Compat, dist: getUtilDist(room * slices.Max(quantiles))}
 	defer putUtilDist(acc.dist)
 	if c.Compat {
 		search(c.series, window, &acc)
@@ -223,7 +277,7 @@ func (c *MMUCurve) MinAndMUD(window time.Duration, quantiles []float64) (lowest 
 	}
 	mud = make([]float64, len(quantiles))
 	for i, q := range quantiles {
-		mud[i] = acc.dist.quantile(float64(room) * q)
+		mud[i] = acc.dist.quantile(room * q)
 		if q == 0 || math.IsNaN(mud[i]) || c.Compat { // the last two: only one window fits, or none
 			mud[i] = acc.min
 		}

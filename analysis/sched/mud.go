@@ -26,8 +26,8 @@ type utilDist struct {
 	hist   [distBuckets]float64
 	rises  [distBuckets]float64 // the mass that each bucket from here on has besides, or less: for stretches that fill some
 
-	// sharp is where the mass of interest was reached at the last close look, which is taken
-	// again when there are a quarter more stretches: most of the mass may lie in one bucket.
+	// sharp is where the mass of interest is reached for certain: as the lengths of stretches
+	// tell (see [levelOf]), or as the last close look did, which is taken again when there are a quarter more stretches: most of the mass may lie in one bucket.
 	sharp float64
 	next  int // with so many
 
@@ -145,10 +145,10 @@ func (d *utilDist) reached(mass float64) (bucket int, below float64) {
 const rounded = 1e-4
 
 // bound returns a utilisation at which the mass of interest is reached for
-// certain; 1 while it is not reached at all.
+// certain; 1 while nothing is known.
 func (d *utilDist) bound() float64 {
 	if d.bucket == distBuckets {
-		return 1
+		return min(1, d.sharp)
 	}
 	if n := len(d.stretches); n >= d.next {
 		d.next = n + n/4 + 64

@@ -70,7 +70,7 @@ type Mutator struct {
 	opts MutatorOptions
 	gs   *sweep.Goroutines
 
-	roles    []gcRole // by slot
+	roles    gcRoles
 	procs    []mutatorProc
 	busy     int // how many of procs have work > 0
 	stw      int // stop-the-worlds in progress
@@ -135,7 +135,7 @@ func (m *Mutator) Event(e *exectrace.Event) {
 	m.last = e.Time
 	switch {
 	case e.Kind == exectrace.KindGoTransition:
-		if slot := uint(e.SubjectSlot); slot >= uint(len(m.roles)) || m.roles[slot] == 0 {
+		if m.roles.of(e.SubjectSlot) == 0 {
 			return // it has nothing to do with the collector
 		}
 	case e.Kind == exectrace.KindSync:
@@ -214,7 +214,7 @@ func (m *Mutator) transition(e *exectrace.Event) {
 	case ran && !runs:
 		m.work(e.P, -1, e.Time)
 		if !m.opts.Compat {
-			*role &^= roleWorker // whoever starts as a worker says so again
+			m.become(e.SubjectSlot, *role&^roleWorker) // whoever starts as a worker says so again
 		}
 	}
 }
@@ -225,13 +225,31 @@ func (m *Mutator) executes(s exectrace.State) bool {
 	return s == exectrace.Running || s == exectrace.Syscall && m.opts.Compat
 }
 
-// role returns what the goroutine in a slot does, which is followed from now on.
-func (m *Mutator) role(slot exectrace.Slot) *gcRole {
-	m.gs.Follow(slot)
+// gcRoles are those of goroutines by slot, as far as any has one.
+type gcRoles []gcRole
+
+// of returns what the goroutine in a slot does.
+func (r gcRoles) of(slot exectrace.Slot) gcRole {
+	if uint(slot) < uint(len(r)) {
+		return r[slot]
+	}
+	return 0
+}
+
+// become notes what the goroutine in a slot does from now on. It is followed for as long as
+// that is something.
+func (m *Mutator) become(slot exectrace.Slot, role gcRole) {
 	if int(slot) >= len(m.roles) {
 		m.roles = append(m.roles, make([]gcRole, int(slot)+1-len(m.roles))...)
 	}
-	return &m.roles[slot]
+	was := m.roles[slot]
+	m.roles[slot] = role
+	switch {
+	case was == 0 && role != 0:
+		m.gs.Follow(slot)
+	case was != 0 && role == 0:
+		m.gs.Unfollow(slot)
+	}
 }
 
 // label is a worker that has started and says so.
@@ -240,7 +258,7 @@ func (m *Mutator) label(e *exectrace.Event) {
 		return
 	}
 	if class := m.class(e.Name); class == nameWorker || class == nameDedicated && !m.opts.PerProc {
-		*m.role(e.GSlot) |= roleWorker
+		m.become(e.GSlot, m.roles.of(e.GSlot)|roleWorker)
 		m.work(e.P, 1, e.Time)
 	}
 }
@@ -273,7 +291,6 @@ func (m *Mutator) assist(e *exectrace.Event, d int) {
 	if e.SubjectSlot == exectrace.NoSlot { // a damaged trace: nobody knows whose it is
 		return
 	}
-	role := m.role(e.SubjectSlot)
 	here := true // the goroutine is on the P that tells
 	if e.Kind == exectrace.KindRangeActive {
 		runs := e.GSlot != exectrace.NoSlot && m.executes(m.gs.In(e.GSlot).State)
@@ -282,9 +299,11 @@ func (m *Mutator) assist(e *exectrace.Event, d int) {
 			m.backdate(e.P)
 		}
 	}
-	if *role &^= roleAssist; d > 0 {
-		*role |= roleAssist
+	role := m.roles.of(e.SubjectSlot) &^ roleAssist
+	if d > 0 {
+		role |= roleAssist
 	}
+	m.become(e.SubjectSlot, role)
 	if here || m.opts.Compat {
 		m.work(e.P, d, e.Time)
 	}

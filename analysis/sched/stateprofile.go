@@ -100,6 +100,7 @@ type StateProfiler struct {
 	profiled []profiled // by slot
 	ends     stay       // the one that ends; here so that it is not allocated
 	last     timeline.Time
+	lost     timeline.Time // when the table forgot all goroutines
 
 	causes  []cause
 	causeOf []uint16 // by name: its index in causes, plus one
@@ -134,12 +135,10 @@ type stay struct {
 	skip  bool // the goroutine was not chosen
 }
 
-// profiled is what is known of the goroutine in a slot beside its state.
+// profiled is what is known of the goroutine in a slot beside what the table knows.
 type profiled struct {
-	cause uint16
-	in    bool // it is there and in a state that counts
-	skip  bool // the goroutine was not chosen
-	ran   bool // the goroutine has run already
+	skip bool // the goroutine was not chosen
+	ran  bool // the goroutine has run already
 }
 
 type earlyStay struct {
@@ -198,71 +197,97 @@ func (p *StateProfiler) Event(e *exectrace.Event) {
 	case exectrace.KindSync:
 		if e.Reset() {
 			p.finishAll()
+			p.lost = e.Time
 		}
 	}
 }
 
 // Finish takes in the states that last until the end of the trace.
-func (p *StateProfiler) Finish() { p.finishAll() }
+func (p *StateProfiler) Finish() {
+	if p.last != p.lost { // the table forgets when the next event comes
+		p.finishAll()
+	}
+}
 
-// transition ends a stay and begins another.
+// transition ends a stay.
 func (p *StateProfiler) transition(e *exectrace.Event) {
-	s := p.at(e.SubjectSlot)
-	switch {
-	case e.From == exectrace.NotExist || e.From == exectrace.Undetermined:
+	if p.plain {
+		if e.From > exectrace.NotExist {
+			p.spend(e)
+		}
+		return
+	}
+	s, was := p.at(e.SubjectSlot), &p.gs.Was
+	if e.From <= exectrace.NotExist {
 		p.begin(s, e)
-	case s.in && p.plain:
-		p.spend(s.cause, &p.gs.Was, e)
-	case s.in:
-		p.stayOf(s, &p.gs.Was)
+	} else if cause, counts := p.causeIn(was); counts {
+		p.stayOf(s, cause, was)
 		if e.From == exectrace.Running && e.SubjectStack != 0 {
 			p.ends.own = e.SubjectStack
 		}
 		p.leave(s, &p.ends, e)
 	}
-	s.in = true
 	switch e.To {
-	case exectrace.Runnable:
-		s.cause = causeRunnable
-	case exectrace.Syscall:
-		s.cause = causeSyscall
-	case exectrace.Waiting:
-		s.cause = p.reason(e.Name)
-		if !p.opts.Compat && p.waits.Is(p.r.Stacks(), e.Stack, e.Name) {
-			s.cause = p.collecting()
-		}
-		s.in = e.Name != exectrace.NameForever // which is as good as dead
 	case exectrace.Running:
-		s.cause, s.ran = causeRunning, true
+		s.ran = true
 	case exectrace.NotExist:
-		s.in = false
 		if p.clips {
 			p.commit(e.SubjectSlot)
 		}
 	}
 }
 
+// causeIn returns why a goroutine is in its state, and whether that counts.
+func (p *StateProfiler) causeIn(g *sweep.Goroutine) (cause uint16, counts bool) {
+	switch g.State {
+	case exectrace.Runnable:
+		return causeRunnable, true
+	case exectrace.Running:
+		return causeRunning, true
+	case exectrace.Syscall:
+		return causeSyscall, true
+	case exectrace.Waiting:
+		if !p.opts.Compat && p.waits.Is(p.r.Stacks(), g.By, g.Reason) {
+			cause = p.collecting()
+		} else {
+			cause = p.reason(g.Reason)
+		}
+		return cause, g.Reason != exectrace.NameForever // which is as good as dead
+	}
+	return 0, false
+}
+
 // spend counts a stay that e ends where all of every stay counts.
-func (p *StateProfiler) spend(cause uint16, was *sweep.Goroutine, e *exectrace.Event) {
+func (p *StateProfiler) spend(e *exectrace.Event) {
+	was := &p.gs.Was
 	d := time.Duration(e.Time - was.Since)
 	if d <= 0 {
 		return
 	}
-	own := was.Own
-	if e.From == exectrace.Running && e.SubjectStack != 0 {
-		own = e.SubjectStack
-	}
-	if cause == causeRunnable {
+	own, cause := was.Own, uint16(0)
+	switch was.State { // as in causeIn, without a call for most
+	case exectrace.Runnable:
 		spentAt(&p.sched, was.By).add(d)
+		cause = causeRunnable
+	case exectrace.Running:
+		if e.SubjectStack != 0 {
+			own = e.SubjectStack
+		}
+		cause = causeRunning
+	default:
+		var counts bool
+		if cause, counts = p.causeIn(was); !counts {
+			return
+		}
 	}
 	spentAt(&p.causes[cause].by, own).add(d)
 }
 
-// stayOf makes the stay that ends the one that a goroutine was in.
-func (p *StateProfiler) stayOf(s *profiled, was *sweep.Goroutine) {
+// stayOf makes the stay that a goroutine was in, for a cause, the one that ends.
+func (p *StateProfiler) stayOf(s *profiled, cause uint16, was *sweep.Goroutine) {
 	out := &p.ends
 	out.id, out.since, out.stack, out.own = was.ID, was.Since, was.By, was.Own
-	out.cause, out.skip = s.cause, s.skip
+	out.cause, out.skip = cause, s.skip
 	if p.opts.Compat { // a state counts from its first mention
 		out.since = was.Told
 		if was.Late {
@@ -366,9 +391,10 @@ func (p *StateProfiler) count(s *stay, d time.Duration) {
 
 // spentAt returns the entry of a stack.
 func spentAt(by *[]Spent, id stack.ID) *Spent {
-	if int(id) >= len(*by) {
-		*by = append(*by, make([]Spent, int(id)+1-len(*by))...)
+	if list := *by; uint(id) < uint(len(list)) {
+		return &list[id]
 	}
+	*by = append(*by, make([]Spent, int(id)+1-len(*by))...)
 	return &(*by)[id]
 }
 
@@ -418,8 +444,8 @@ func (p *StateProfiler) finishAll() {
 	}
 	if !p.opts.Compat {
 		p.gs.Each(func(slot exectrace.Slot, g *sweep.Goroutine) {
-			if s := p.at(slot); s.in {
-				p.stayOf(s, g)
+			if cause, counts := p.causeIn(g); counts {
+				p.stayOf(p.at(slot), cause, g)
 				p.cut(&p.ends)
 			}
 		})

@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"math"
 	"strings"
 
 	"loupe/format/exectrace"
@@ -28,13 +29,21 @@ type Builder struct {
 	older map[exectrace.GoID]uint32 // those who count already, and in which group
 	shed  shedder
 
+	events int64 // taken
+	look   int64 // with so many, to tell [Options.Look]
+	next   int64 // with so many, to do something else than taking them
+
 	versions []tick // where the snapshots end
 	snapshot bool   // it is the copy that one is made of
 }
 
 // NewBuilder returns a builder for the events of r.
 func NewBuilder(r *exectrace.Reader, opts Options) *Builder {
-	return &Builder{r: r, opts: opts, lanes: newLanes(&opts)}
+	b := &Builder{r: r, opts: opts, lanes: newLanes(&opts), look: lookEvery}
+	if opts.Look == nil {
+		b.look = math.MaxInt64
+	}
+	return b
 }
 
 // Kinds implements [sweep.Listener]: every event moves the time on.
@@ -64,9 +73,21 @@ func (b *Builder) Event(e *exectrace.Event) {
 	case exectrace.KindSync:
 		b.sync(e)
 	}
-	if b.shed.events++; b.shed.events >= b.shed.next {
-		b.shed.check(&b.lanes, b.opts.Memory)
+	if b.events++; b.events >= b.next {
+		b.pause()
 	}
+}
+
+// pause does what is to be done from time to time.
+func (b *Builder) pause() {
+	if b.events >= b.shed.next {
+		b.shed.check(b.events, &b.lanes, b.opts.Memory)
+	}
+	if b.events >= b.look {
+		b.look += lookEvery
+		b.opts.Look()
+	}
+	b.next = min(b.shed.next, b.look)
 }
 
 func (b *Builder) begin(at timeline.Time) {

@@ -127,8 +127,7 @@ func take[W word](c *column, words []W) {
 		return
 	}
 	if m.folds {
-		c.at = fold(m, words, c.at, c.spans)
-		addWords(&m.sums, words)
+		c.at = foldAll(m, words, c.at, c.spans)
 		return
 	}
 	if !m.lost {

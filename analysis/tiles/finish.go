@@ -15,7 +15,7 @@ func (b *Builder) Finish() *Set {
 	b.now++ // the last event has an instant of its own
 	top := topOf(b.now)
 	b.lanes.finish(b.now, top)
-	b.shed.check(&b.lanes, b.opts.Memory)
+	b.shed.check(b.events, &b.lanes, b.opts.Memory)
 
 	w := &setWriter{top: top, length: b.now, marks: make(map[LaneID]marks)}
 	sums := b.lanes.foldedSums()

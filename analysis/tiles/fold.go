@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -56,11 +57,56 @@ func (c *column) promoteFolded() {
 	var words [skipEvery]uint64
 	for buf := c.buf; len(buf) > 0; {
 		n, size := decodeSpans(&words, buf)
-		at = fold(m, words[:n], at, c.spans)
-		addWords(&m.sums, words[:n])
+		at = foldAll(m, words[:n], at, c.spans)
 		buf = buf[size:]
 	}
 	c.buf = nil
+}
+
+// foldAll is [fold] of a column that folds, and adds the spans to the sums of all time.
+// Where the spans end before the open bucket does, and most do, both come of sums by class:
+// half the instructions for each span.
+func foldAll[W word](m *promoted, words []W, at tick, spans uint32) tick {
+	var t tickSums
+	addWords(&t, words)
+	m.sums.merge(&t)
+	var all tick
+	for i := range t {
+		all += t[i].time
+	}
+	if end := m.pyramid.end(); len(words) == 0 || at >= end || at+all >= end {
+		return fold(m, words, at, spans)
+	}
+	m.pyramid.open().take(&t, func(longest tick) uint8 {
+		i := slices.IndexFunc(words, func(w W) bool { return tick(w>>3) == longest })
+		return uint8(words[i] & 7)
+	})
+	return at + all
+}
+
+// take adds spans, of which it has the sums, to a bucket that they lie in. Of several
+// classes with the longest span, first tells which had one first.
+func (s *spanSums) take(t *tickSums, first func(longest tick) uint8) {
+	longest, class, alike, none := tick(-1), uint8(0), false, s.starts == 0
+	for i := range t {
+		c := &t[i]
+		if c.spans == 0 {
+			continue
+		}
+		s.time[i] += uint64(c.time)
+		s.present |= 1 << i
+		s.starts += uint32(c.spans)
+		if c.longest >= longest {
+			longest, class, alike = c.longest, uint8(i), c.longest == longest
+		}
+	}
+	if longest <= tick(s.longest) && !none {
+		return
+	}
+	if alike {
+		class = first(longest)
+	}
+	s.longest, s.longestClass = uint32(min(longest, math.MaxUint32)), class
 }
 
 // sums adds up the spans that are in a column.

@@ -2,8 +2,8 @@ package tiles
 
 // shedder keeps a builder within its memory.
 type shedder struct {
-	events, next int64 // when to look again
-	rung         int   // how much was given up
+	next int64 // events: when to look again
+	rung int   // how much was given up
 }
 
 // checkEvery is how many events lie between two looks at the memory, at least.
@@ -19,10 +19,10 @@ const (
 )
 
 // check gives up what comes next as long as there is more than the memory that is
-// allowed; 0 is any. To look costs some nanoseconds for each living goroutine.
-func (s *shedder) check(l *lanes, memory int64) {
+// allowed, after so many events; 0 is any. To look costs some nanoseconds for each living goroutine.
+func (s *shedder) check(events int64, l *lanes, memory int64) {
 	slots := int64(len(l.lives.pages)) * lifePage
-	s.next = s.events + max(checkEvery, 4*slots)
+	s.next = events + max(checkEvery, 4*slots)
 	for memory > 0 && s.rung < rungProcSpans && l.size() > memory {
 		s.rung++
 		if fewer := fewestSpans[s.rung]; fewer != l.ended.short.fewer {

@@ -136,7 +136,12 @@ type Options struct {
 	// Fold, unless it is nil, keeps only what a picture of all of it shows. There are no
 	// snapshots then.
 	Fold *Fold
+	// Look, unless it is nil, is called every 65,536 events, when one has been taken.
+	Look func()
 }
+
+// lookEvery is how many events lie between two calls of [Options.Look].
+const lookEvery = 1 << 16
 
 // Dropped says what a set lacks because of [Options.Memory].
 type Dropped struct {

@@ -33,15 +33,11 @@ type Assembler struct {
 	// Stream tells that the input is a byte stream cut anywhere.
 	Stream bool
 
-	open  [maxOpen]begun
-	count int // in use of open
-	clock int // of begun.last
-
+	making begunLines
 	recs   records
 	sample SchedSample // receives details that are parsed only to check them
-	detail bool        // the last SCHED line has detail lines
-	modern bool        // a line of Go 1.5 or later was seen
-	carry  []byte      // Stream: the unterminated end of what was fed
+	seen   seen
+	carry  []byte // Stream: the unterminated end of what was fed
 
 	stats AssemblerStats
 }
@@ -52,31 +48,6 @@ type AssemblerStats struct {
 	Foreign  int `json:"foreign"`   // program writes inside a runtime line
 	Doubtful int `json:"doubtful"`  // lines given back because a piece was ambiguous
 	GivenUp  int `json:"abandoned"` // other begun lines given back
-}
-
-const (
-	// maxOpen is how many lines can be in the making at once: one under the
-	// print lock, one SCHED, one init line, and one false start.
-	maxOpen = 4
-	// maxForeign bytes or maxWrites of other output end the wait for a
-	// line's next piece. A thread can be off its CPU for a scheduler's
-	// time slice while others log at full speed.
-	maxForeign = 1 << 20
-	maxWrites  = 1 << 16
-)
-
-// begun is a line in the making.
-type begun struct {
-	g         *grammar
-	at        place
-	buf       []byte
-	cuts      []int // ends of the pieces in buf
-	slots     int   // values so far
-	prev      byte  // kind of the slot that the last piece filled, or 0
-	last      int   // clock of the last piece
-	ambiguous bool
-	foreign   int
-	writes    int
 }
 
 // Stats returns the counts so far.
@@ -99,7 +70,7 @@ func (a *Assembler) Feed(p []byte) {
 
 // Flush gives back what is begun and not complete. Call it at the end.
 func (a *Assembler) Flush() {
-	for a.count > 0 {
+	for a.making.count > 0 {
 		a.giveBack(0)
 	}
 	if len(a.carry) > 0 {
@@ -111,32 +82,12 @@ func (a *Assembler) Flush() {
 
 // extend offers a write to the lines in the making.
 func (a *Assembler) extend(p []byte) bool {
-	best := -1
-	var at place
-	var slot byte
-	for i := range a.count {
-		b := &a.open[i]
-		next, kind, ok := b.g.accept(b.at, p)
-		if !ok {
-			continue
-		}
-		if best >= 0 {
-			c := &a.open[best]
-			if !b.holdsLock() && !c.holdsLock() {
-				// Both wait at the end of a print statement for the same.
-				b.ambiguous, c.ambiguous = true, true
-			}
-			if !b.before(c) {
-				continue
-			}
-		}
-		best, at, slot = i, next, kind
-	}
+	best, at, slot := a.making.taker(p)
 	if best < 0 {
 		return false
 	}
-	b := &a.open[best]
-	a.add(b, p, at, slot)
+	b := &a.making.open[best]
+	a.making.add(b, p, at, slot)
 	switch {
 	case at.pos == len(b.g.text):
 		a.complete(best)
@@ -146,92 +97,37 @@ func (a *Assembler) extend(p []byte) bool {
 	return true
 }
 
-func (b *begun) holdsLock() bool { return b.g.holdsLock(b.at) }
-
-// before tells which of two lines a write belongs to when both accept it. A
-// line that holds the print lock excludes every other; of two of these one is
-// a false start, and the longer one is likelier to be real.
-func (b *begun) before(c *begun) bool {
-	if b.holdsLock() != c.holdsLock() {
-		return b.holdsLock()
-	}
-	if len(b.buf) != len(c.buf) {
-		return len(b.buf) > len(c.buf)
-	}
-	return b.last > c.last
-}
-
-func (a *Assembler) add(b *begun, p []byte, at place, slot byte) {
-	a.clock++
-	b.buf = append(b.buf, p...)
-	b.cuts = append(b.cuts, len(b.buf))
-	b.at, b.prev, b.last = at, slot, a.clock
-	b.foreign, b.writes = 0, 0
-	if slot != 0 {
-		b.slots++
-	}
-}
-
 // begin starts a line if p is the first piece of one.
 func (a *Assembler) begin(p []byte) bool {
 	for i := range grammars {
 		g := &grammars[i]
-		if g.text[0] != p[0] || !a.due(g) {
+		if g.text[0] != p[0] || !a.seen.due(g) {
 			continue
 		}
 		at, _, ok := g.accept(place{}, p)
 		if !ok || at.pos < g.head() {
 			continue
 		}
-		for j := a.count - 1; j >= 0; j-- {
-			if a.open[j].endedBy(g) {
+		for j := a.making.count - 1; j >= 0; j-- {
+			if a.making.open[j].endedBy(g) {
 				a.giveBack(j)
 			}
 		}
-		if a.count == maxOpen {
-			a.giveBack(a.stalest())
+		if a.making.count == maxOpen {
+			a.giveBack(a.making.stalest())
 		}
-		b := &a.open[a.count]
-		a.count++
-		*b = begun{g: g, buf: b.buf[:0], cuts: b.cuts[:0]}
-		a.add(b, p, at, 0)
+		a.making.add(a.making.begin(g), p, at, 0)
 		if at.pos == len(g.text) {
-			a.complete(a.count - 1)
+			a.complete(a.making.count - 1)
 		}
 		return true
 	}
 	return false
 }
 
-// endedBy tells whether the begun line cannot be real when one of the grammar
-// g begins. One thread prints SCHED and its details, and one the init lines,
-// each after the other.
-func (b *begun) endedBy(g *grammar) bool {
-	if b.g == g && b.slots == 0 {
-		return true
-	}
-	same := b.g == g || b.g.sched && g.sched
-	return same && !b.g.locked && !b.holdsLock()
-}
-
-// due tells whether the program may print lines of the grammar at all.
-func (a *Assembler) due(g *grammar) bool {
-	return (!g.detail || a.detail) && (!g.go14 || !a.modern)
-}
-
-func (a *Assembler) stalest() int {
-	s := 0
-	for i := range a.count {
-		if a.open[i].last < a.open[s].last {
-			s = i
-		}
-	}
-	return s
-}
-
 // complete hands out a finished line.
 func (a *Assembler) complete(i int) {
-	b := &a.open[i]
+	b := &a.making.open[i]
 	v := a.recs.parseLine(b.buf[:len(b.buf)-1])
 	switch {
 	case b.ambiguous:
@@ -244,13 +140,13 @@ func (a *Assembler) complete(i int) {
 	}
 	a.lineOut(b.buf, v)
 	real := b.g.locked && b.slots > 0 // a notice of two words proves nothing
-	a.remove(i)
+	a.making.remove(i)
 	if !real {
 		return
 	}
 	// No other line can be under way under the print lock: false starts.
-	for j := a.count - 1; j >= 0; j-- {
-		if a.open[j].g.locked {
+	for j := a.making.count - 1; j >= 0; j-- {
+		if a.making.open[j].g.locked {
 			a.giveBack(j)
 		}
 	}
@@ -260,12 +156,12 @@ func (a *Assembler) complete(i int) {
 func (a *Assembler) lineOut(line []byte, v verdict) {
 	a.stats.Lines++
 	if v.kind == KindCycle {
-		a.modern = a.recs.cycle.Dialect != Go14
+		a.seen.modern = a.recs.cycle.Dialect != Go14
 	}
 	if v.kind == KindSched && !v.detail {
-		a.modern = a.modern || bytes.Contains(line, []byte(" needspinning="))
-		a.detail, a.recs.detailed = a.recs.sched.Detail, nil
-		if s := &a.sample; a.detail {
+		a.seen.modern = a.seen.modern || bytes.Contains(line, []byte(" needspinning="))
+		a.seen.detail, a.recs.detailed = a.recs.sched.Detail, nil
+		if s := &a.sample; a.seen.detail {
 			s.Local, s.Ticks, s.Ps, s.Ms, s.Gs = s.Local[:0], s.Ticks[:0], s.Ps[:0], s.Ms[:0], s.Gs[:0]
 			a.recs.detailed = s
 		}
@@ -277,8 +173,8 @@ func (a *Assembler) lineOut(line []byte, v verdict) {
 
 // giveBack passes the pieces of a begun line on as the program's.
 func (a *Assembler) giveBack(i int) {
-	b := a.open[i]
-	a.remove(i)
+	b := a.making.open[i]
+	a.making.remove(i)
 	if !b.ambiguous {
 		a.stats.GivenUp++
 	}
@@ -289,14 +185,6 @@ func (a *Assembler) giveBack(i int) {
 	}
 }
 
-// remove takes a line out of open, keeping the order and the buffers.
-func (a *Assembler) remove(i int) {
-	b := a.open[i]
-	copy(a.open[i:a.count], a.open[i+1:a.count])
-	a.count--
-	a.open[a.count] = b
-}
-
 func (a *Assembler) program(p []byte) {
 	if a.Program != nil && len(p) > 0 {
 		a.Program(p)
@@ -305,11 +193,11 @@ func (a *Assembler) program(p []byte) {
 
 // foreign notes a write that belongs to none of the lines in the making.
 func (a *Assembler) foreign(p []byte) {
-	if a.count > 0 {
+	if a.making.count > 0 {
 		a.stats.Foreign++
 	}
-	for i := a.count - 1; i >= 0; i-- {
-		b := &a.open[i]
+	for i := a.making.count - 1; i >= 0; i-- {
+		b := &a.making.open[i]
 		b.foreign += len(p)
 		b.writes++
 		// Two values came where one was due. Either may be the program's.
@@ -385,27 +273,8 @@ func (a *Assembler) split(p []byte) {
 	tail := p[whole:]
 	i := len(tail)
 	if i <= MaxLine {
-		i = a.mayBegin(tail)
+		i = a.seen.mayBegin(tail)
 	}
 	a.program(tail[:i])
 	a.carry = append(a.carry[:0], tail[i:]...)
-}
-
-// mayBegin returns where in tail a runtime line may begin, or its length.
-func (a *Assembler) mayBegin(tail []byte) int {
-	for i := range tail {
-		rest := tail[i:]
-		for j := range grammars {
-			g := &grammars[j]
-			if g.text[0] != rest[0] || !a.due(g) {
-				continue
-			}
-			head := g.text[:g.head()]
-			n := min(len(head), len(rest))
-			if string(rest[:n]) == head[:n] {
-				return i
-			}
-		}
-	}
-	return len(tail)
 }

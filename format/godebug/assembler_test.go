@@ -224,8 +224,8 @@ func TestAssembleBounds(t *testing.T) {
 	for range 64 {
 		a.Feed(bytes.Repeat([]byte{'x'}, 32<<10))
 	}
-	if a.count != 0 || a.Stats().GivenUp != 1 {
-		t.Errorf("%d lines still open, %+v", a.count, a.Stats())
+	if a.making.count != 0 || a.Stats().GivenUp != 1 {
+		t.Errorf("%d lines still open, %+v", a.making.count, a.Stats())
 	}
 	for _, p := range pieces("SCHED 1ms: gomaxprocs=2 idleprocs=0 threads=5 spinningthreads=0 idlethreads=2 runqueue=1 [") {
 		a.Feed([]byte(p))
@@ -234,8 +234,8 @@ func TestAssembleBounds(t *testing.T) {
 		a.Feed([]byte("1"))
 		a.Feed([]byte(" "))
 	}
-	if a.count != 0 {
-		t.Errorf("a line of %d bytes is still open", len(a.open[0].buf))
+	if a.making.count != 0 {
+		t.Errorf("a line of %d bytes is still open", len(a.making.open[0].buf))
 	}
 }
 

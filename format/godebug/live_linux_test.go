@@ -134,8 +134,8 @@ func runSeqpacket(t *testing.T, a *recorder, bin, env string) (writes []string) 
 	}
 	// The program may exit in the midst of a line: these pieces are not lost
 	// by the Assembler.
-	for i := range a.count {
-		head := string(a.open[i].buf[:a.open[i].cuts[0]])
+	for i := range a.making.count {
+		head := string(a.making.open[i].buf[:a.making.open[i].cuts[0]])
 		writes[slices.Index(writes, head)] = "cut by the exit"
 	}
 	a.Flush()

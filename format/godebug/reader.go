@@ -32,13 +32,8 @@ type Reader struct {
 	// Set it before the first Next.
 	KeepText bool
 
-	src  io.Reader // nil when buf is all there is
-	err  error
-	eof  bool
-	buf  []byte
-	pos  int   // of the next line in buf
-	base int64 // offset in the log of buf[0]
-	line int   // lines before pos
+	in   input
+	line int // lines before the next one of in
 
 	skipping bool // inside a line longer than MaxLine
 	open     bool // the last line had no end
@@ -75,13 +70,13 @@ type Stats struct {
 // NewReader returns a Reader of the log that src delivers. Next returns a
 // record as soon as its line is complete.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{src: src, buf: make([]byte, 0, 4*MaxLine)}
+	return &Reader{in: input{src: src, buf: make([]byte, 0, 4*MaxLine)}}
 }
 
 // NewBytesReader returns a Reader of the log in data, which it does not
 // modify and does not copy.
 func NewBytesReader(data []byte) *Reader {
-	return &Reader{buf: data, eof: true}
+	return &Reader{in: input{buf: data, eof: true}}
 }
 
 // Record returns the record that the last successful Next found. It is valid
@@ -89,7 +84,7 @@ func NewBytesReader(data []byte) *Reader {
 func (r *Reader) Record() Record { return r.queue[r.head] }
 
 // Err returns the error of the underlying reader that ended the log, if any.
-func (r *Reader) Err() error { return r.err }
+func (r *Reader) Err() error { return r.in.err }
 
 // Stats returns the counts so far.
 func (r *Reader) Stats() Stats {
@@ -132,7 +127,7 @@ func (r *Reader) completeSample() {
 // step consumes a line or a part of an overlong one, or reads more of the
 // source. It returns false at the end of the log.
 func (r *Reader) step() bool {
-	rest := r.buf[r.pos:]
+	rest := r.in.rest()
 	i := bytes.IndexByte(rest, '\n')
 	switch {
 	case i >= 0 && !r.skipping && i <= MaxLine:
@@ -142,8 +137,8 @@ func (r *Reader) step() bool {
 		r.skipping = false
 	case len(rest) > MaxLine, r.skipping && len(rest) > 0:
 		r.skip(len(rest))
-	case !r.eof:
-		r.fill()
+	case !r.in.eof:
+		r.in.fill()
 	case len(rest) > 0:
 		r.readLine(rest, len(rest))
 	default:
@@ -169,32 +164,8 @@ func (r *Reader) newLine() {
 }
 
 func (r *Reader) consume(n int) {
-	r.pos += n
+	r.in.pos += n
 	r.stats.Bytes += int64(n)
-}
-
-// fill reads more of the source behind what is left in buf.
-func (r *Reader) fill() {
-	if r.pos > 0 {
-		r.base += int64(r.pos)
-		n := copy(r.buf[:cap(r.buf)], r.buf[r.pos:])
-		r.buf, r.pos = r.buf[:n], 0
-	}
-	for range 100 {
-		n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
-		r.buf = r.buf[:len(r.buf)+n]
-		if err != nil {
-			r.eof = true
-			if err != io.EOF {
-				r.err = err
-			}
-			return
-		}
-		if n > 0 {
-			return
-		}
-	}
-	r.eof, r.err = true, io.ErrNoProgress
 }
 
 // readLine finds what a line holds, queues it and consumes the line, which is
@@ -271,7 +242,7 @@ func (r *Reader) malformed(text []byte, v verdict, start int, cut bool) {
 
 // position is that of the byte start of the current line, in the current run.
 func (r *Reader) position(start int) Position {
-	return Position{Offset: r.base + int64(r.pos+start), Line: r.line, Run: r.runs.current()}
+	return Position{Offset: r.in.base + int64(r.in.pos+start), Line: r.line, Run: r.runs.current()}
 }
 
 // textOut counts the bytes from up to to of the current line as the
@@ -288,6 +259,6 @@ func (r *Reader) textOut(from, to int) {
 	if from > 0 {
 		t = &r.text[1]
 	}
-	*t = Text{Position: r.position(from), Bytes: r.buf[r.pos+from : r.pos+to]}
+	*t = Text{Position: r.position(from), Bytes: r.in.rest()[from:to]}
 	r.push(t)
 }

@@ -169,7 +169,7 @@ func (s *sorter) line(line []byte) {
 	if whole {
 		size++
 	}
-	r.pos, r.base, r.line = 0, at, n
+	r.in.pos, r.in.base, r.line = 0, at, n
 	r.head, r.queued = 0, 0
 	r.readLine(own, size)
 	s.keep(r)

@@ -33,17 +33,18 @@ func (st *Stopped) Crash() (c Crash, ok bool) {
 		}
 		c.Goroutine, c.Thread = m.Goroutine, m.Thread
 		var text strings.Builder
-		o, found := st.g(m.cur)
+		end := lastWords{st.s}
+		o, found := st.s.g(m.cur)
 		if found {
-			for _, line := range st.panics(&o) {
+			for _, line := range end.panics(&o) {
 				text.WriteString(line + "\n")
 			}
 		}
 		if text.Len() == 0 {
-			text.WriteString(st.fatal())
+			text.WriteString(end.fatal())
 		}
 		if found {
-			text.WriteString(st.fault(&o))
+			text.WriteString(end.fault(&o))
 		}
 		if c.Message = text.String(); c.Message == "" {
 			c.Signal, _ = st.taken(st.threads[m.Thread])
@@ -53,22 +54,26 @@ func (st *Stopped) Crash() (c Crash, ok bool) {
 	return c, false
 }
 
+// lastWords is what the runtime has said, or was about to say, of the end of the
+// program.
+type lastWords struct{ s *snapshot }
+
 // maxPanics is how many panics of one goroutine are told.
 const maxPanics = 10
 
 // panics are the lines of the panics of a goroutine, the first one first. When they
 // are printed, the runtime has put texts into the place of errors.
-func (st *Stopped) panics(o *one) (lines []string) {
-	s := st.s
+func (w lastWords) panics(o *one) (lines []string) {
+	s := w.s
 	at := s.word(o, s.l.panics)
 	for at != 0 && len(lines) < maxPanics {
-		typ, ok1 := st.word(at + uint64(s.l.panicArg))
-		data, ok2 := st.word(at + uint64(s.l.panicArg) + 8)
-		next, ok3 := st.word(at + uint64(s.l.panicLink))
+		typ, ok1 := w.s.wordAt(at + uint64(s.l.panicArg))
+		data, ok2 := w.s.wordAt(at + uint64(s.l.panicArg) + 8)
+		next, ok3 := w.s.wordAt(at + uint64(s.l.panicLink))
 		if !ok1 || !ok2 || !ok3 {
 			break
 		}
-		lines = append([]string{"panic: " + st.value(typ, data)}, lines...)
+		lines = append([]string{"panic: " + w.value(typ, data)}, lines...)
 		at = next
 	}
 	for i := 1; i < len(lines); i++ {
@@ -77,44 +82,38 @@ func (st *Stopped) panics(o *one) (lines []string) {
 	return lines
 }
 
-func (st *Stopped) word(addr uint64) (uint64, bool) {
-	var b [8]byte
-	err := st.s.mem.Read(addr, b[:])
-	return binary.LittleEndian.Uint64(b[:]), err == nil
-}
-
 // maxMessage is how much of a text is told.
 const maxMessage = 4 << 10
 
 // text reads a string of the program. Further lines begin with a tab, as Go
 // prints them.
-func (st *Stopped) text(at, n uint64) (string, bool) {
+func (w lastWords) text(at, n uint64) (string, bool) {
 	buf := make([]byte, min(n, maxMessage))
-	if st.s.mem.Read(at, buf) != nil {
+	if w.s.mem.Read(at, buf) != nil {
 		return "", false
 	}
 	return strings.ReplaceAll(string(buf), "\n", "\n\t"), true
 }
 
 // value is what a panic was called with.
-func (st *Stopped) value(typ, data uint64) string {
+func (w lastWords) value(typ, data uint64) string {
 	if typ == 0 {
 		return "nil"
 	}
 	unknown := fmt.Sprintf("(%#x) %#x", typ, data)
-	info, ok := st.s.bin.TypeAt(typ - st.s.bias)
+	info, ok := w.s.bin.TypeAt(typ - w.s.bias)
 	if !ok {
 		return unknown
 	}
 	unknown = fmt.Sprintf("(%s) %#x", info.Name, data)
 	switch info.Kind {
 	case symbol.String:
-		at, ok1 := st.word(data)
-		n, ok2 := st.word(data + 8)
+		at, ok1 := w.s.wordAt(data)
+		n, ok2 := w.s.wordAt(data + 8)
 		if !ok1 || !ok2 {
 			return unknown
 		}
-		text, ok := st.text(at, n)
+		text, ok := w.text(at, n)
 		if !ok {
 			return unknown
 		}
@@ -124,7 +123,7 @@ func (st *Stopped) value(typ, data uint64) string {
 		return text
 	case symbol.Bool, symbol.Int, symbol.Uint, symbol.Float:
 		var b [8]byte
-		if info.Size == 0 || info.Size > 8 || st.s.mem.Read(data, b[:info.Size]) != nil {
+		if info.Size == 0 || info.Size > 8 || w.s.mem.Read(data, b[:info.Size]) != nil {
 			return unknown
 		}
 		return fmt.Sprintf("%s(%s)", info.Name, number(info, binary.LittleEndian.Uint64(b[:])))
@@ -149,14 +148,14 @@ func number(info symbol.TypeInfo, bits uint64) string {
 
 // fatal finds "fatal error: …" in what the runtime has printed last: it keeps the
 // end of it for cores.
-func (st *Stopped) fatal() string {
-	l := st.s.l
+func (w lastWords) fatal() string {
+	l := w.s.l
 	if l.printed == 0 || l.printedAt == 0 || l.printedLen <= 0 || l.printedLen > 1<<16 {
 		return ""
 	}
 	ring := make([]byte, l.printedLen)
-	at, err := st.s.u64(l.printedAt)
-	if err != nil || at >= uint64(len(ring)) || st.s.mem.Read(l.printed+st.s.bias, ring) != nil {
+	at, err := w.s.u64(l.printedAt)
+	if err != nil || at >= uint64(len(ring)) || w.s.mem.Read(l.printed+w.s.bias, ring) != nil {
 		return ""
 	}
 	text := strings.TrimLeft(string(ring[at:])+string(ring[:at]), "\x00")
@@ -174,8 +173,8 @@ var signalNames = map[uint32]string{
 }
 
 // fault is the line of the signal that has made a goroutine panic.
-func (st *Stopped) fault(o *one) string {
-	s := st.s
+func (w lastWords) fault(o *one) string {
+	s := w.s
 	sig := binary.LittleEndian.Uint32(o.g[s.l.sig:])
 	if sig == 0 {
 		return ""

@@ -26,7 +26,7 @@ func (st *Stopped) taken(t Thread) (sig Signal, ok bool) {
 	for range maxSignals {
 		on := st.stackOf(&m, at.sp)
 		var frame uint64
-		st.unwind(&on, at, func(f *physical) bool {
+		st.frames.unwind(&on, at, func(f *physical) bool {
 			if isHandler(f.place.name) {
 				frame = f.fp
 			}
@@ -47,7 +47,7 @@ func (st *Stopped) taken(t Thread) (sig Signal, ok bool) {
 // info reads the siginfo_t that the kernel has put above the frame of a handler.
 func (st *Stopped) info(frame, pc uint64) (sig Signal, ok bool) {
 	const context = 304 // a ucontext, which lies in front of it
-	if !st.arm() {
+	if !st.s.arm() {
 		frame += context
 	}
 	var b [24]byte

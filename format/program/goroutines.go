@@ -185,6 +185,29 @@ const maxGathered = 1 << 12
 
 func (s *snapshot) word(o *one, off int) uint64 { return binary.LittleEndian.Uint64(o.g[off:]) }
 
+// wordAt reads a word; ok is false where there is none.
+func (s *snapshot) wordAt(addr uint64) (n uint64, ok bool) {
+	var b [8]byte
+	err := s.mem.Read(addr, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err == nil
+}
+
+// g reads a g.
+func (s *snapshot) g(addr uint64) (o one, ok bool) {
+	if addr == 0 {
+		return o, false
+	}
+	o = one{addr: addr, g: make([]byte, s.l.size)}
+	return o, s.mem.Read(addr, o.g) == nil
+}
+
+// inStack tells whether an address is one that the stack pointer may have.
+func (s *snapshot) inStack(o *one, sp uint64) bool {
+	return sp > s.word(o, s.l.stackLo) && sp < s.word(o, s.l.stackHi) && sp%8 == 0
+}
+
+func (s *snapshot) arm() bool { return s.bin.Arch == "arm64" }
+
 func (s *snapshot) status(o *one) uint32 {
 	return binary.LittleEndian.Uint32(o.g[s.l.status:]) &^ gScan
 }

@@ -3,9 +3,11 @@ package program
 import (
 	"bufio"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"strconv"
 
+	"loupe/format/dump"
 	"loupe/format/symbol"
 )
 
@@ -58,7 +60,7 @@ func (w *writer) goroutine(o *one) {
 	b := append(w.buf[:0], "goroutine "...)
 	b = strconv.AppendUint(b, s.word(o, s.l.goid), 10)
 	b = appendHex(append(b, " gp="...), o.addr)
-	if m, ok := st.machineAt(s.word(o, s.l.m)); ok {
+	if m, ok := st.machines.at(s.word(o, s.l.m)); ok {
 		b = strconv.AppendInt(append(b, " m="...), m.ID, 10)
 		b = appendHex(append(b, " mp="...), m.Addr)
 	} else {
@@ -83,7 +85,7 @@ func (w *writer) goroutine(o *one) {
 	} else {
 		w.out.WriteString("\tgoroutine running on other thread; stack unavailable\n")
 	}
-	if text, ok := st.createdBy(o); ok {
+	if text, ok := w.createdBy(o); ok {
 		w.out.WriteString(text)
 	}
 	w.out.WriteByte('\n')
@@ -98,7 +100,7 @@ func (w *writer) stack(o *one, from begin) {
 	}
 	var last [outerCalls]entry
 	n := 0
-	w.st.unwind(o, from, func(f *physical) bool {
+	w.st.frames.unwind(o, from, func(f *physical) bool {
 		for i := range f.place.calls {
 			if n < innerCalls {
 				w.call(win, f, i)
@@ -161,7 +163,7 @@ func (w *writer) arguments(b []byte, win *window, f *physical) []byte {
 		return b
 	}
 	at := f.fp
-	if w.st.arm() {
+	if w.st.s.arm() {
 		at += 8 // above the link register of the caller
 	}
 	size := min(uint64(maxArguments), win.hi-min(win.hi, at))
@@ -205,4 +207,22 @@ func (w *writer) list(b, words []byte, shape []symbol.ArgShape, live *symbol.Arg
 		}
 	}
 	return b
+}
+
+// createdBy is the go statement of a goroutine, as a dump prints it.
+func (w *writer) createdBy(o *one) (text string, ok bool) {
+	s := w.st.s
+	pc := s.word(o, s.l.goPC)
+	f, ok := s.bin.FuncAt(pc - s.bias)
+	if pc == 0 || !ok || !shown(f.Name) {
+		return "", false
+	}
+	text = dump.CreatedBy + symbol.PrintedName(f.Name)
+	if s.l.parent >= 0 {
+		if id := s.word(o, s.l.parent); id != 0 {
+			text += fmt.Sprintf(" in goroutine %d", id)
+		}
+	}
+	file, line := s.bin.Line(pc - 1 - s.bias)
+	return fmt.Sprintf("%s\n\t%s:%d +%#x\n", text, file, line, pc-s.bias-f.Entry), true
 }

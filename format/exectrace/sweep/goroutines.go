@@ -127,8 +127,15 @@ func (t *Goroutines) Origin(slot exectrace.Slot) stack.ID {
 }
 
 // Follow has the pass hand the transitions of the goroutine in a slot to those who want
-// [Followed], until it ends.
+// [Followed], until it ends or as many have called Unfollow.
 func (t *Goroutines) Follow(slot exectrace.Slot) { t.follow.add(slot) }
+
+// Unfollow takes back a call of Follow for the goroutine that is in the slot now.
+func (t *Goroutines) Unfollow(slot exectrace.Slot) {
+	if t.follow.has(slot) {
+		t.follow[slot]--
+	}
+}
 
 // Each visits the goroutines that are alive, in the order of their slots.
 func (t *Goroutines) Each(visit func(slot exectrace.Slot, g *Goroutine)) {
@@ -256,23 +263,23 @@ func (t *Goroutines) proc(e *exectrace.Event) {
 	}
 }
 
-// followed says of slots whether somebody follows the goroutine, as far as any is.
-type followed []bool
+// followed says of slots how many follow the goroutine, as far as any is.
+type followed []uint32
 
 func (f *followed) add(slot exectrace.Slot) {
 	if slot == exectrace.NoSlot {
 		return
 	}
 	if n := int(slot) + 1 - len(*f); n > 0 {
-		*f = append(*f, make([]bool, n)...)
+		*f = append(*f, make([]uint32, n)...)
 	}
-	(*f)[slot] = true
+	(*f)[slot]++
 }
 
-func (f followed) has(slot exectrace.Slot) bool { return uint(slot) < uint(len(f)) && f[slot] }
+func (f followed) has(slot exectrace.Slot) bool { return uint(slot) < uint(len(f)) && f[slot] > 0 }
 
 func (f followed) drop(slot exectrace.Slot) {
 	if f.has(slot) {
-		f[slot] = false
+		f[slot] = 0
 	}
 }

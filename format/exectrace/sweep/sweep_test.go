@@ -316,3 +316,40 @@ GoCreate dt=10 new_g=4 new_stack=main.f@m.go:1 stack=main.main@m.go:2
 		}
 	}
 }
+
+// TestUnfollow: a goroutine is followed for as long as somebody follows it.
+func TestUnfollow(t *testing.T) {
+	trace, err := exectrace.Open(fixture.Trace(t, `Trace Go1.22
+EventBatch gen=1 m=0 time=1000
+ProcStatus dt=0 p=0 pstatus=running
+GoStatus dt=0 g=1 m=0 gstatus=running
+GoStop dt=10 reason_string=preempted stack=main.main@m.go:2
+GoStart dt=10 g=1 g_seq=1
+GoStop dt=10 reason_string=preempted stack=main.main@m.go:2
+GoStart dt=10 g=1 g_seq=2
+`), exectrace.Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for followers, want := range []string{"", "Runnable", "Runnable Running", "Runnable Running Runnable"} {
+		p := New(trace)
+		gs := p.Goroutines()
+		var got []string
+		p.Join(On(Begun, func(e *exectrace.Event) {
+			for range followers {
+				gs.Follow(e.SubjectSlot)
+			}
+			gs.Unfollow(e.SubjectSlot + 1000) // nobody
+		}))
+		p.Join(On(Followed, func(e *exectrace.Event) {
+			got = append(got, e.To.String())
+			gs.Unfollow(e.SubjectSlot)
+		}))
+		if err := p.Run(nil); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with %d followers: %v, want %s", followers, got, want)
+		}
+	}
+}
