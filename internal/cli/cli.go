@@ -20,6 +20,7 @@ import (
 	"loupe/internal/cli/proof"
 	"loupe/internal/cli/record"
 	"loupe/internal/cli/report"
+	"loupe/internal/cli/serve"
 	"loupe/internal/cli/stacks"
 	"loupe/internal/cli/trace"
 	"loupe/internal/cli/watch"
@@ -28,7 +29,7 @@ import (
 // commands returns every subcommand in the order of the overview.
 func commands() []*command.Command {
 	return slices.Concat([]*command.Command{
-		demo.Command, record.Run, record.Attach, watch.Command, load.Command,
+		demo.Command, record.Run, record.Attach, watch.Command, serve.Command, load.Command,
 	}, proof.Commands, []*command.Command{
 		open.Command, report.Command, compare.Command, compare.Benchstat, gc.Command, gc.Sched, stacks.Command, stacks.Core, pprof.Command, trace.Command,
 		code.PGO, code.Callers, code.Implements,
@@ -125,8 +126,8 @@ func suggestion(name string) string {
 	for _, c := range commands() {
 		names = append(names, c.Name)
 	}
-	if near := command.Nearest(name, names); near != "" {
-		return fmt.Sprintf(", did you mean %q?", near)
+	if meant := command.Meant(name, names); meant != "" {
+		return meant
 	}
 	return " (loupe help lists them)"
 }

@@ -32,6 +32,7 @@ var contents = []struct {
 }{
 	{"trace", "../../format/exectrace/testdata/recorded/medium.trace", []string{"report X", "open -text X", "trace summary X", "trace X", "trace mmu X", "compare X X"}},
 	{"profile", "testdata/goldens/cpu.pb.gz", []string{"report X", "open -text X", "pprof -top X", "compare X X"}},
+	{"goprofile", "../../cmd/loupe/default.pgo", []string{"report X", "open -text X", "pprof -top X", "compare X X", "pgo trim -o - X", "pgo merge -whole -o - X"}},
 	{"cpuprofile", "testdata/kinds/app.cpuprofile", []string{"report X", "open -text X", "pprof -top X", "compare X X"}},
 	{"chromechunks", "testdata/kinds/chunks.trace.json", []string{"report X", "open -text X", "pprof -top X", "compare X X"}},
 	{"chromespans", "testdata/kinds/spans.trace.json", []string{"report X", "open -text X", "pprof -top X", "compare X X"}},
@@ -211,22 +212,24 @@ func TestMatrixEntries(t *testing.T) {
 	}
 	seen := map[recording.Kind]bool{}
 	for _, e := range rec.Entries {
-		line := map[recording.Kind]string{recording.CPU: "pprof -top X", recording.ExecTrace: "trace summary X", recording.Stderr: "gc X", recording.Load: "report X"}[e.Kind]
-		if line == "" {
+		lines := map[recording.Kind][]string{recording.CPU: {"pprof -top X", "pgo trim -o - X"}, recording.ExecTrace: {"trace summary X"}, recording.Stderr: {"gc X"}, recording.Load: {"report X"}}[e.Kind]
+		if len(lines) == 0 {
 			continue
 		}
 		seen[e.Kind] = true
-		a, _, code := shown(t, line, filepath.Join(dir, "rec", filepath.FromSlash(e.Path)), nil)
-		b, said, zipCode := shown(t, line, file+"/"+e.Path, nil)
-		if c, said, tarCode := shown(t, line, tarFile+"/rec/"+e.Path, nil); tarCode != zipCode || len(c) == 0 {
-			t.Errorf("loupe %s of %s in a tar file: exit code %d: %s", line, e.Path, tarCode, said)
-		}
-		if code != zipCode || code != command.ExitOK && code != command.ExitFound {
-			t.Errorf("loupe %s of %s: exit codes %d and %d: %s", line, e.Path, code, zipCode, said)
-		}
-		clean := strings.NewReplacer(filepath.Join(dir, "rec"), "R", file, "R")
-		if clean.Replace(a) != clean.Replace(b) {
-			t.Errorf("loupe %s of %s: %s", line, e.Path, whereDifferent(clean.Replace(a), clean.Replace(b)))
+		for _, line := range lines {
+			a, _, code := shown(t, line, filepath.Join(dir, "rec", filepath.FromSlash(e.Path)), nil)
+			b, said, zipCode := shown(t, line, file+"/"+e.Path, nil)
+			if c, said, tarCode := shown(t, line, tarFile+"/rec/"+e.Path, nil); tarCode != zipCode || len(c) == 0 {
+				t.Errorf("loupe %s of %s in a tar file: exit code %d: %s", line, e.Path, tarCode, said)
+			}
+			if code != zipCode || code != command.ExitOK && code != command.ExitFound {
+				t.Errorf("loupe %s of %s: exit codes %d and %d: %s", line, e.Path, code, zipCode, said)
+			}
+			clean := strings.NewReplacer(filepath.Join(dir, "rec"), "R", file, "R")
+			if clean.Replace(a) != clean.Replace(b) {
+				t.Errorf("loupe %s of %s: %s", line, e.Path, whereDifferent(clean.Replace(a), clean.Replace(b)))
+			}
 		}
 	}
 	if len(seen) < 2 {

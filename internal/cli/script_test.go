@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"loupe":     func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"web":       webSite,
+		"ask":       ask,
+		"fill":      fill,
 		"limited":   limited,
 		"mkprofile": mkprofile,
 	})

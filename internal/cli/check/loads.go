@@ -160,11 +160,28 @@ func (k *checker) findings(l *loads, before, after []insight.Finding) {
 		if f.State != insight.Found {
 			continue
 		}
+		f.Evidence = fromTop(k.root, f.Evidence)
 		one := report.CheckFinding{Load: l.name, Finding: f}
 		one.Known = slices.ContainsFunc(before, func(b insight.Finding) bool { return b.State == insight.Found && report.SameFinding(&b, &f) })
 		one.Fails = !one.Known && !aside[f.Rule] && l.findings != "never" && f.Severity.AtLeast(insight.Severity(l.findings))
 		k.out.Findings = append(k.out.Findings, one)
 	}
+}
+
+// fromTop names the files of evidence from the top of the repository, as those of benchmarks: the module
+// that is checked may lie below it, and the line in another one of its workspace.
+func fromTop(root string, all []insight.Evidence) []insight.Evidence {
+	all = slices.Clone(all)
+	for i := range all {
+		file := all[i].File
+		if real, err := filepath.EvalSymlinks(file); err == nil {
+			file = real
+		}
+		if rel, err := filepath.Rel(root, file); err == nil && filepath.IsAbs(file) && filepath.IsLocal(rel) {
+			all[i].Short = filepath.ToSlash(rel)
+		}
+	}
+	return all
 }
 
 // writeSARIF writes the findings on all loads. One without a line stands at the line of the

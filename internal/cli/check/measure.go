@@ -81,7 +81,8 @@ func (k *checker) run() (err error) {
 	k.judge()
 	k.runLoads()
 	if k.e.Ctx.Err() != nil {
-		k.out.Notes = append(k.out.Notes, "The check was interrupted: this is what there was by then.")
+		k.out.Interrupted = true
+		k.out.Notes = append(k.out.Notes, report.InterruptedNote)
 	}
 	k.out.Seconds = time.Since(k.began).Seconds()
 	if err := k.e.Ctx.Err(); err != nil && len(k.out.Rows)+len(k.out.Broken) == 0 {
@@ -460,7 +461,7 @@ func (k *checker) judge() {
 		}
 	}
 	missing, notes := metrics(k.groups)
-	for _, unit := range sorted(missing) {
+	for _, unit := range slices.Sorted(maps.Keys(missing)) {
 		k.broken(missing[unit].where(), "", fmt.Errorf("metrics: no benchmark reports %s, which is held to a limit", unit))
 	}
 	k.out.Notes = append(k.out.Notes, notes...)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"loupe/capture/bench"
@@ -13,7 +14,7 @@ func metrics(groups []*group) (missing map[string]*group, notes []string) {
 	missing = map[string]*group{}
 	told := map[string]bool{}
 	for _, g := range groups {
-		for _, unit := range sorted(g.of.allow.metrics) {
+		for _, unit := range slices.Sorted(maps.Keys(g.of.allow.metrics)) {
 			if told[unit] {
 				continue
 			}

@@ -17,6 +17,7 @@ import (
 	"loupe/source"
 	"loupe/value/callgraph"
 	"loupe/value/stack"
+	"loupe/value/unit"
 )
 
 // callersSchema names the JSON of loupe callers.
@@ -175,7 +176,7 @@ func one(g *callgraph.Graph, name string, patterns []string) (int, error) {
 	case 0:
 		text := fmt.Sprintf("no function %s in %s and what they import", name, strings.Join(patterns, " "))
 		near := g.Near(name, 5)
-		if n := command.Nearest(name, g.Names()); n != "" && !slices.Contains(near, n) {
+		if n := unit.Nearest(name, g.Names()); n != "" && !slices.Contains(near, n) {
 			near = append([]string{n}, near...)
 		}
 		if len(near) > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"loupe/source"
 	"loupe/value/secret"
+	"loupe/value/unit"
 )
 
 // Command describes one subcommand. The descriptor feeds the parser, the help
@@ -189,6 +190,14 @@ func (c *Command) Parse(fs *FlagSet, args []string) (positional []string, err er
 	}
 }
 
+// Meant is ", did you mean …?" for a name that is close to one of some, or "".
+func Meant(name string, names []string) string {
+	if near := unit.Nearest(name, names); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return ""
+}
+
 // explained says of an unknown flag which one may have been meant.
 func (fs *FlagSet) explained(err error) error {
 	text := strings.TrimPrefix(err.Error(), "flag ")
@@ -198,7 +207,7 @@ func (fs *FlagSet) explained(err error) error {
 	}
 	var names []string
 	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	if near := Nearest(name, names); near != "" {
+	if near := unit.Nearest(name, names); near != "" {
 		return fmt.Errorf("there is no flag -%s, did you mean -%s?", name, near)
 	}
 	return fmt.Errorf("there is no flag -%s", name)

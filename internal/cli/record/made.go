@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"os"
 
 	"loupe/capture/collect"
@@ -8,20 +9,19 @@ import (
 	"loupe/recording"
 )
 
-// made is what it takes to make the recording of a version again.
-func (f *runFlags) made(e *command.Env, args []string, v version) *recording.Made {
+// made is what it takes to make the recording of a version again. root is the folder of the module that
+// the program was built of, "" of a ready binary: the commit is that of the repository around it, which
+// need not be the one around this folder.
+func (f *runFlags) made(e *command.Env, args []string, v version, root string) *recording.Made {
 	m := &recording.Made{Flags: f.set.Typed, Target: args[0], Args: args[1:], Input: inputOf(e.Stdin)}
 	m.Dir, _ = os.Getwd() // without it nothing was built
-	repo, err := collect.RepositoryOf(e.Ctx, m.Dir)
-	switch {
-	case v.revision != "" && err == nil:
-		m.Commit = repo.Commit(e.Ctx, v.revision)
-	case v.dir != m.Dir:
-		if repo, err = collect.RepositoryOf(e.Ctx, v.dir); err != nil {
-			break
+	if v.revision != "" { // it lies where no repository is
+		if repo, err := collect.RepositoryOf(e.Ctx, m.Dir); err == nil {
+			m.Commit = repo.Commit(e.Ctx, v.revision)
 		}
-		fallthrough
-	case err == nil:
+		return m
+	}
+	if repo, err := collect.RepositoryOf(e.Ctx, cmp.Or(root, v.dir)); err == nil {
 		m.Commit, m.Edited = repo.Commit(e.Ctx, "HEAD"), repo.Edited(e.Ctx)
 	}
 	return m

@@ -260,7 +260,7 @@ func (f *runFlags) targets(e *command.Env, args []string, plan collect.Plan, of 
 		if i == len(of.names)-1 {
 			t.Options.Launch.Env = append(slices.Clip(t.Options.Launch.Env), of.env...)
 		}
-		t.Made = f.made(e, args, v)
+		t.Made = f.made(e, args, v, t.Program.Root)
 		out, found = append(out, t), append(found, v)
 	}
 	if len(out) > 1 && found[0].revision != "" && found[1].revision == "" && collect.Unchanged(e.Ctx, found[1].dir, found[0].revision) {

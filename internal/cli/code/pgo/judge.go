@@ -172,8 +172,8 @@ const mostAsked = 20
 // age finds out how old the profile is, and what has become of its functions since.
 func (f *flags) age(ctx context.Context, j *guided.Judged, p *profile.Profile, calls *pgo.Calls, g *compiler.Guided, m collect.Main) {
 	a := &j.Age
-	revisions, versions := pgo.Noted(p)
-	a.Taken, a.Now, a.Go, a.Commits = p.Time, time.Now(), versions, -1
+	origin := pgo.Noted(p)
+	a.Taken, a.Now, a.Go, a.Commits = p.Time, time.Now(), origin.Go, -1
 	repo, err := collect.RepositoryOf(ctx, m.Dir)
 	if err != nil {
 		a.Why = "there is no git repository, or no git"
@@ -181,9 +181,10 @@ func (f *flags) age(ctx context.Context, j *guided.Judged, p *profile.Profile, c
 	}
 	since := collect.Since{Time: p.Time}
 	switch commit := ""; {
-	case len(revisions) == 1:
-		if commit = repo.Commit(ctx, revisions[0]); commit != "" {
+	case len(origin.Revisions) == 1:
+		if commit = repo.Commit(ctx, origin.Revisions[0]); commit != "" {
 			since.Revision, a.Since = commit, "revision "+commit[:min(12, len(commit))]+", which the program was of"
+			a.Edited = len(origin.Edited) > 0
 			break
 		}
 		fallthrough

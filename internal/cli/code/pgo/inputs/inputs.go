@@ -72,8 +72,7 @@ func profileIn(in *source.Input) (*profile.Profile, error) {
 			return nil, err
 		}
 		defer rec.Close()
-		target := rec.Manifest.Target
-		return pgo.Note(p, target.BuildSettings["vcs.revision"], target.Go), nil
+		return pgo.Note(p, originOf(&rec.Manifest)), nil
 	}
 	if in.Folder {
 		return nil, fmt.Errorf("%s is a folder: name the profiles in it, such as '%s/*.pb.gz'", in.Name, strings.TrimSuffix(in.Name, "/"))
@@ -82,6 +81,21 @@ func profileIn(in *source.Input) (*profile.Profile, error) {
 		return nil, door.WrongKind(in, "a CPU profile or a recording with one")
 	}
 	return programs.ReadProfile(in.Path, in.Name)
+}
+
+// originOf is what a recording knows of its program. What loupe run has built is of the tree that it
+// was built from; of a ready binary only its own stamp tells, which the tree around need not be.
+func originOf(m *recording.Manifest) pgo.Origin {
+	o := pgo.Origin{Go: []string{m.Target.Go}}
+	revision, edited := m.Target.BuildSettings["vcs.revision"], m.Target.BuildSettings["vcs.modified"] == "true"
+	if kind := m.Target.Kind; m.Made != nil && (kind == "package" || kind == "test") {
+		revision, edited = m.Made.Commit, m.Made.Edited
+	}
+	o.Revisions = []string{revision}
+	if edited {
+		o.Edited = []string{revision}
+	}
+	return o
 }
 
 // Refused says of a profile that the compiler cannot use what to do about it.
