@@ -61,9 +61,7 @@ func gradesOf(ctx context.Context, s *subject, _ *query) (*grades, error) {
 // briefs tells of every source. Each is opened for that once, and closed again:
 // a folder may have hundreds.
 func briefs(ctx context.Context, s *Server, _ *query) ([]brief, error) {
-	s.mu.Lock()
-	subjects := s.listed()
-	s.mu.Unlock()
+	subjects := s.sources.there()
 	out := []brief{}
 	for _, sub := range subjects {
 		b, err := memo.Get(ctx, &sub.pinned(ctx).memo, "brief", func(ctx context.Context) (brief, error) { return sub.brief(ctx), nil })

@@ -45,9 +45,7 @@ type compareSide struct {
 
 // compareSides lists what can be compared.
 func compareSides(ctx context.Context, s *Server, _ *query) ([]compareSide, error) {
-	s.mu.Lock()
-	subjects := s.listed()
-	s.mu.Unlock()
+	subjects := s.sources.there()
 	list := []compareSide{}
 	for _, sub := range subjects {
 		o, err := sub.open(ctx)
@@ -116,7 +114,7 @@ func pair[T any](name string, answer func(ctx context.Context, a, b *side, q *qu
 
 func (s *Server) side(ctx context.Context, id string) (*side, error) {
 	source, path, _ := strings.Cut(id, "/")
-	sub, err := s.subject(source)
+	sub, err := s.sources.find(source)
 	if err != nil {
 		return nil, err
 	}

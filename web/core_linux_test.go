@@ -344,7 +344,7 @@ func nothingHandedOn(t *testing.T, src Source) {
 
 // heapForgotten: the heap goes when nobody asks, and comes again.
 func heapForgotten(t *testing.T, p *pages) {
-	h := p.heaps
+	h := p.sources.heaps
 	defer func(d time.Duration) { heapIdle = d }(heapIdle)
 	heapIdle = time.Millisecond
 	var v heldView

@@ -88,7 +88,7 @@ func nothing(format string, args ...any) error {
 // on makes an endpoint that answers a question about one source with a value.
 func on[T any](name string, answer func(ctx context.Context, s *subject, q *query) (T, error)) endpoint {
 	return endpoint{name: name, reply: reflect.TypeFor[T](), serve: func(ctx context.Context, s *Server, w http.ResponseWriter, q *query) error {
-		sub, err := s.subject(q.Get("s"))
+		sub, err := s.sources.find(q.Get("s"))
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func all[T any](name string, answer func(ctx context.Context, s *Server, q *quer
 // raw makes an endpoint that answers with bytes of its own kind.
 func raw(name string, answer func(ctx context.Context, s *subject, w http.ResponseWriter, q *query) error) endpoint {
 	return endpoint{name: name, serve: func(ctx context.Context, s *Server, w http.ResponseWriter, q *query) error {
-		sub, err := s.subject(q.Get("s"))
+		sub, err := s.sources.find(q.Get("s"))
 		if err != nil {
 			return err
 		}

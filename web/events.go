@@ -84,20 +84,6 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, missed []notice) {
 	}
 }
 
-// states are notices of all sources that have changed since the start.
-func (s *Server) states() (all []notice) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sub := range s.subjects {
-		sub.mu.Lock()
-		if sub.epoch.version > 1 {
-			all = append(all, notice{Kind: "changed", Source: sub.id, Version: sub.epoch.version})
-		}
-		sub.mu.Unlock()
-	}
-	return all
-}
-
 // soon is what needs no news.
 const soon = 300 * time.Millisecond
 

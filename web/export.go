@@ -32,7 +32,7 @@ import (
 // itself none of them.
 func (s *Server) serveExport(w http.ResponseWriter, r *http.Request) {
 	q := &query{r, r.URL.Query()}
-	sub, err := s.subject(q.Get("s"))
+	sub, err := s.sources.find(q.Get("s"))
 	if err != nil {
 		fail(w, err)
 		return
@@ -54,21 +54,20 @@ func (s *Server) serveExport(w http.ResponseWriter, r *http.Request) {
 // Export writes one file with the pages and all that they show at first of the
 // sources, to be read without a server. It returns what the rules have found.
 func Export(ctx context.Context, w io.Writer, opts Options) (found []insight.Finding, err error) {
-	pages, err := opts.pagesOrOwn()
+	opts.Sources = slices.Clone(opts.Sources)
+	for i := range opts.Sources {
+		opts.Sources[i].Changed, opts.Sources[i].folds = nil, true
+	}
+	s, err := newServer(ctx, "", opts)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, pages: pages, started: time.Now(), heaps: newHeldHeap()}
-	for _, src := range opts.Sources {
-		src.Changed, src.folds = nil, true
-		s.add(ctx, src)
-	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.export(ctx, w, s.subjects, timeline.Span{}); err != nil {
+	if err := s.export(ctx, w, s.sources.all, timeline.Span{}); err != nil {
 		return nil, err
 	}
 	unread := &UnreadError{}
-	for _, sub := range s.subjects {
+	for _, sub := range s.sources.all {
 		seen, err := sub.examined(ctx)
 		switch _, refused := errors.AsType[*refusal](err); {
 		case err == nil:

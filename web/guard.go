@@ -14,13 +14,20 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; worker-src 'self'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'"
 
-// guard refuses who may not ask, and returns the path behind the token.
+// gate knows who may ask.
+type gate struct {
+	host     string // and port that the server listens at
+	token    string // the secret part of the address
+	anywhere bool   // other machines may reach the address, see [Options]
+}
+
+// pass refuses who may not ask, and returns the path behind the token.
 //
 // A page of another site can send requests here. It cannot know the token; it
 // cannot make the browser send a Host that is ours with an address that its own
 // name resolves to, nor have it say that the request comes from this server; and
 // what acts wants a POST with our Origin.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request) (rest string, ok bool) {
+func (g *gate) pass(w http.ResponseWriter, r *http.Request) (rest string, ok bool) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", policy)
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -36,9 +43,9 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) (rest string, ok 
 		return "", false
 	}
 	switch {
-	case !s.ours(r.Host):
+	case !g.ours(r.Host):
 		return refuse(http.StatusForbidden, "this server answers to its own address only")
-	case subtle.ConstantTimeCompare([]byte(token), []byte(s.opts.Token)) != 1:
+	case subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) != 1:
 		return refuse(http.StatusForbidden, "the address is not complete: open the one that loupe has printed")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
 		return refuse(http.StatusMethodNotAllowed, "there is nothing to do with this method")
@@ -71,14 +78,14 @@ func fetchedByUs(r *http.Request, rest string) bool {
 // ours says whether a Host header names this server: a name that resolves to
 // it by somebody else's will does not. The port may be another one, since
 // people forward it.
-func (s *Server) ours(host string) bool {
+func (g *gate) ours(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = strings.Trim(host, "[]")
 	}
-	if s.opts.Anywhere && net.ParseIP(name) != nil {
+	if g.anywhere && net.ParseIP(name) != nil {
 		return true // no name, so nobody else's
 	}
-	own, _, _ := net.SplitHostPort(s.host)
+	own, _, _ := net.SplitHostPort(g.host)
 	return name == "localhost" || name == "127.0.0.1" || name == "::1" || name == own
 }

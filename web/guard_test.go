@@ -281,9 +281,9 @@ func TestContained(t *testing.T) {
 			return 0, fmt.Errorf("%s", "über \x00\xff<script>"+strings.Repeat("long ", 1e5))
 		}),
 		all("test/memo", func(ctx context.Context, s *Server, _ *query) (int, error) {
-			s.mu.Lock()
-			sub := s.add(ctx, Source{Name: "x", Open: func(context.Context) (*Opened, error) { panic("damaged") }})
-			s.mu.Unlock()
+			s.sources.mu.Lock()
+			sub := s.sources.add(ctx, Source{Name: "x", Open: func(context.Context) (*Opened, error) { panic("damaged") }})
+			s.sources.mu.Unlock()
 			_, err := sub.open(ctx)
 			return 0, err
 		}),

@@ -83,7 +83,7 @@ func encodedLoad(t *testing.T, l *loadlog.Log) []byte {
 func TestLoad(t *testing.T) {
 	l := stalledLoad(time.Unix(1_700_000_000, 0))
 	s := openedFiles(t, map[string][]byte{"run.load": encodedLoad(t, l)})
-	sub := s.subjects[0]
+	sub := s.sources.all[0]
 	for _, params := range []string{"", "t0=3500000000&t1=5000000000", "t0=0&t1=1000000"} {
 		q := askedWith(t, params)
 		v, err := loadRun(t.Context(), sub, q)
@@ -142,7 +142,7 @@ func TestLoad(t *testing.T) {
 // parts of a request are all of it.
 func TestLoadRequests(t *testing.T) {
 	l := stalledLoad(time.Unix(1_700_000_000, 0))
-	sub := openedFiles(t, map[string][]byte{"run.load": encodedLoad(t, l)}).subjects[0]
+	sub := openedFiles(t, map[string][]byte{"run.load": encodedLoad(t, l)}).sources.all[0]
 	p, err := loadRequests(t.Context(), sub, askedWith(t, "n=5"))
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestBenchmarks(t *testing.T) {
 		fast.WriteString("BenchmarkA-2 100 10" + string(rune('0'+i)) + " ns/op 48 B/op\n")
 	}
 	s := openedFiles(t, map[string][]byte{"a.txt": []byte(old.String())})
-	in, err := s.subjects[0].session(t.Context())
+	in, err := s.sources.all[0].session(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

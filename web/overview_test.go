@@ -77,7 +77,7 @@ func TestOverviewTime(t *testing.T) {
 func TestFindingsOfPart(t *testing.T) {
 	p := pagesOf(t, recordingOf(busy()))
 	// Where the trace ends is an estimate until all of it is read.
-	if _, err := p.subjects[0].traced(t.Context()); err != nil {
+	if _, err := p.sources.all[0].traced(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var all []insight.Finding

@@ -94,7 +94,7 @@ func (s *Server) firstAnswers(ctx context.Context, page []byte) []byte {
 // described describes a source if that does not take long. It goes on when it
 // does: the page will ask.
 func (s *Server) described(ctx context.Context, id string) *sourceInfo {
-	sub, err := s.subject(id)
+	sub, err := s.sources.find(id)
 	if err != nil {
 		return nil
 	}

@@ -402,7 +402,7 @@ const maxRecent = 6
 
 // report makes the report that a question is about.
 func (s *Server) report(ctx context.Context, q *query, change func(*pprof.Config), command ...string) (*shown, error) {
-	sub, err := s.subject(q.Get("s"))
+	sub, err := s.sources.find(q.Get("s"))
 	if err != nil {
 		return nil, err
 	}
@@ -417,7 +417,7 @@ func (s *Server) report(ctx context.Context, q *query, change func(*pprof.Config
 		key += "\x00" + q.Get(name)
 	}
 	if q.Get("bs") != "" && q.Get("bs") != sub.id {
-		if other, err := s.subject(q.Get("bs")); err == nil {
+		if other, err := s.sources.find(q.Get("bs")); err == nil {
 			key += fmt.Sprint("\x00", other.pinned(ctx).version)
 		}
 	}
@@ -427,7 +427,7 @@ func (s *Server) report(ctx context.Context, q *query, change func(*pprof.Config
 	if r != nil {
 		return r, nil
 	}
-	if r, err = s.newReport(ctx, sub, q, change, command); err != nil {
+	if r, err = (&asked{sub, s.sources, q}).report(ctx, change, command); err != nil {
 		return nil, err
 	}
 	recent.mu.Lock()
@@ -443,7 +443,16 @@ func (s *Server) report(ctx context.Context, q *query, change func(*pprof.Config
 	return r, nil
 }
 
-func (s *Server) newReport(ctx context.Context, sub *subject, q *query, change func(*pprof.Config), command []string) (*shown, error) {
+// asked is a question about a profile of a source, which may be compared with one of another.
+type asked struct {
+	sub     *subject
+	sources *shelf
+	q       *query
+}
+
+// report makes the report.
+func (a *asked) report(ctx context.Context, change func(*pprof.Config), command []string) (*shown, error) {
+	sub, q := a.sub, a.q
 	p, said, err := sub.weighed(ctx, q, "")
 	if err != nil {
 		return nil, err
@@ -456,7 +465,7 @@ func (s *Server) newReport(ctx context.Context, sub *subject, q *query, change f
 	cfg := pprof.Defaults()
 	cfg.SampleIndex = q.Get("type")
 	if q.Get("bp") != "" {
-		if p, err = s.against(ctx, r, q, p); err != nil {
+		if p, err = a.against(ctx, r, p); err != nil {
 			return nil, err
 		}
 	}
@@ -502,8 +511,9 @@ func (s *Server) newReport(ctx context.Context, sub *subject, q *query, change f
 var allocationTypes = []string{"alloc_space", "alloc_objects", "inuse_space", "inuse_objects"}
 
 // against subtracts what a profile is compared with.
-func (s *Server) against(ctx context.Context, r *shown, q *query, p *profile.Profile) (*profile.Profile, error) {
-	other, err := s.subject(cmp.Or(q.Get("bs"), q.Get("s")))
+func (a *asked) against(ctx context.Context, r *shown, p *profile.Profile) (*profile.Profile, error) {
+	q := a.q
+	other, err := a.sources.find(cmp.Or(q.Get("bs"), q.Get("s")))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func BenchmarkProfileRange(b *testing.B) {
 		b.Fatal(err)
 	}
 	p := loosePages(b, map[string][]byte{"trace": data})
-	st, err := p.subjects[0].stays(b.Context())
+	st, err := p.sources.all[0].stays(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -32,10 +32,8 @@ type sourceList struct {
 
 // list lists the sources.
 func (s *Server) list() *sourceList {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Sources: []sourceItem{}}
-	for _, sub := range s.listed() {
+	for _, sub := range s.sources.there() {
 		list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.live()})
 	}
 	return list

@@ -2,9 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -23,7 +20,7 @@ type subject struct {
 	// heaps has the heap of a core in memory, of all sources.
 	heaps *heldHeap
 
-	gone bool // its folder has it no more; of the server's mu
+	gone bool // its folder has it no more; of the shelf's mu
 
 	mu       sync.Mutex
 	writing  bool       // it is being written
@@ -32,31 +29,6 @@ type subject struct {
 	editions []*edition // those that are open
 	builds   int        // counts the timelines that were begun
 	build    *build     // the last of them
-}
-
-// add makes a subject of a source. The caller holds s.mu, or nobody else
-// knows the server yet.
-func (s *Server) add(ctx context.Context, src Source) *subject {
-	sub := &subject{Source: src, id: strconv.Itoa(len(s.subjects) + 1), ctx: ctx, hub: &s.hub, heaps: s.heaps, writing: src.Live, epoch: &epoch{version: 1}}
-	sub.epoch.memo.Around = sub.around()
-	if src.Changed != nil {
-		// Before anybody can open it: what comes from now on is news.
-		sub.seen, sub.writing = src.Changed()
-	}
-	s.subjects = append(s.subjects, sub)
-	return sub
-}
-
-// subject returns the source that has an id.
-func (s *Server) subject(id string) (*subject, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sub := range s.subjects {
-		if sub.id == id {
-			return sub, nil
-		}
-	}
-	return nil, &refusal{http.StatusNotFound, fmt.Sprintf("there is no source %q; loupe was perhaps started anew", id)}
 }
 
 // once returns what compute gives, which is called once for a key and version of the

@@ -315,11 +315,12 @@ func (b *build) want() sweep.Want[struct{}] {
 			return nil, err
 		}
 		now := time.Now()
-		m := &maker{
-			build: b, pass: p, began: now, next: now.Add(firstSnapshot),
-			builder: tiles.NewBuilder(p.Reader(), tiles.Options{Key: b.key, Memory: room(p.Trace().Size()), Older: older, Fold: b.fold}),
-		}
-		p.Join(m)
+		m := &maker{build: b, pass: p, began: now, next: now.Add(firstSnapshot)}
+		m.builder = tiles.NewBuilder(p.Reader(), tiles.Options{
+			Key: b.key, Memory: room(p.Trace().Size()), Older: older, Fold: b.fold, Look: m.look,
+		})
+		p.Join(m.builder)
+		p.Join(sweep.On(sweep.Of(exectrace.KindTaskBegin), func(*exectrace.Event) { m.tasks++ }))
 		b.maker = m
 		return func() (struct{}, error) {
 			b.maker, b.made = nil, m.builder.Finish()
@@ -335,21 +336,6 @@ type maker struct {
 	builder *tiles.Builder
 	began   time.Time
 	next    time.Time // of the snapshots
-	n       int
-}
-
-// Kinds implements [sweep.Listener].
-func (m *maker) Kinds() sweep.Kinds { return m.builder.Kinds() }
-
-// Event implements [sweep.Listener].
-func (m *maker) Event(e *exectrace.Event) {
-	m.builder.Event(e)
-	if e.Kind == exectrace.KindTaskBegin {
-		m.tasks++
-	}
-	if m.n++; m.n&0xffff == 0 {
-		m.look()
-	}
 }
 
 // look publishes what there is from time to time, and says when nobody waits.

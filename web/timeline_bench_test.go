@@ -98,11 +98,11 @@ func BenchmarkTimelineWhole(b *testing.B) {
 	defer cpu(b)()
 	for b.Loop() {
 		p := pagesFrom(b, src)
-		if _, err := p.subjects[0].traced(b.Context()); err != nil {
+		if _, err := p.sources.all[0].traced(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		p.Close()
-		p.subjects = nil // the benchmark holds p to its end
+		p.sources.all = nil // the benchmark holds p to its end
 	}
 }
 
@@ -111,7 +111,7 @@ func BenchmarkTimelineAgain(b *testing.B) {
 	x := &memoryIndex{}
 	src := bigTrace(b, x)
 	p := pagesFrom(b, src)
-	if _, err := p.subjects[0].traced(b.Context()); err != nil {
+	if _, err := p.sources.all[0].traced(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	p.Close()
@@ -141,7 +141,7 @@ func window(l laneList, level int) (ids []tiles.TileID) {
 // over the handler. The worst one counts: 15 ms and 1 MB.
 func BenchmarkTimelineViewport(b *testing.B) {
 	p := pagesFrom(b, bigTrace(b, nil))
-	if _, err := p.subjects[0].traced(b.Context()); err != nil {
+	if _, err := p.sources.all[0].traced(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	var l laneList
@@ -162,7 +162,7 @@ func BenchmarkTimelineViewport(b *testing.B) {
 // BenchmarkTimelineDetails asks what the pages ask when somebody clicks.
 func BenchmarkTimelineDetails(b *testing.B) {
 	p := pagesFrom(b, bigTrace(b, nil))
-	t, err := p.subjects[0].traced(b.Context())
+	t, err := p.sources.all[0].traced(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func BenchmarkTimelineDetails(b *testing.B) {
 				if !json.Valid(w.Body.Bytes()) {
 					b.Fatal(w.Body)
 				}
-				in, err := p.subjects[0].session(b.Context())
+				in, err := p.sources.all[0].session(b.Context())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -81,7 +81,7 @@ func wholeSet(t *testing.T, data []byte) *tiles.Set {
 // paused returns the timeline of a trace that nobody has waited for.
 func paused(t *testing.T, p *pages) *build {
 	t.Helper()
-	s := p.subjects[0]
+	s := p.sources.all[0]
 	o, err := s.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestTimelineCancelled(t *testing.T) {
 	if w := p.ask(ctx, "timeline/lanes?s=1", nil); w.Code == http.StatusOK {
 		t.Errorf("somebody who has left is told %s", w.Body)
 	}
-	tr, err := p.subjects[0].traced(t.Context())
+	tr, err := p.sources.all[0].traced(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestTimelineCancelled(t *testing.T) {
 // the whole timeline, and who waits for the whole would wait for ever.
 func TestTimelineMadeOnce(t *testing.T) {
 	p := pagesOf(t, recordingOf(busy()))
-	s := p.subjects[0]
+	s := p.sources.all[0]
 	b, err := s.building(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestTimelineGrows(t *testing.T) {
 	b.mu.Lock()
 	b.running = false
 	b.mu.Unlock()
-	tr, err := p.subjects[0].traced(t.Context())
+	tr, err := p.sources.all[0].traced(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestTimelineGrows(t *testing.T) {
 	p.refused(409, "timeline/tiles?s=1&version="+strconv.Itoa(part.Version), wanted(ids...))
 
 	// The recording has more in it, and the same trace.
-	p.subjects[0].changed()
+	p.sources.all[0].changed()
 	var again laneList
 	p.get("timeline/lanes?s=1&kinds=proc", &again)
 	if again.Version != all.Version {
@@ -247,7 +247,7 @@ func TestTimelineOther(t *testing.T) {
 	var one, other laneList
 	p.get("timeline/lanes?s=1", &one)
 	r = recordingOf(data[:len(data)*2/3])
-	p.subjects[0].changed()
+	p.sources.all[0].changed()
 	p.get("timeline/lanes?s=1", &other)
 	if other.Version <= one.Version || other.Span.Len() >= one.Span.Len() {
 		t.Errorf("%+v after %+v", other.Version, one.Version)
@@ -289,7 +289,7 @@ func TestTimelineKept(t *testing.T) {
 			rec := r.Open()
 			return &Opened{Session: session.New(rec), Index: x, Close: rec.Close}, nil
 		}})
-		s := p.subjects[0]
+		s := p.sources.all[0]
 		o, err := s.open(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -326,11 +326,11 @@ func TestTimelineAxis(t *testing.T) {
 		s, files, err := session.Loose(r.Files, []string{"trace.out"})
 		return &Opened{Session: s, Files: files}, err
 	}})
-	axis, err := p.subjects[0].axis(t.Context())
+	axis, err := p.sources.all[0].axis(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := p.subjects[0].build; b != nil {
+	if b := p.sources.all[0].build; b != nil {
 		t.Error("the whole trace is read for its axis")
 	}
 	want := wholeSet(t, data).Span()
@@ -358,7 +358,7 @@ func TestTimelineDrift(t *testing.T) {
 // TestTimelineDetailsCancelled: what nobody waits for is not computed to its end.
 func TestTimelineDetailsCancelled(t *testing.T) {
 	p := pagesOf(t, recordingOf(busy()))
-	tr, err := p.subjects[0].traced(t.Context())
+	tr, err := p.sources.all[0].traced(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

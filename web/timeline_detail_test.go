@@ -84,7 +84,7 @@ func TestTimelineAt(t *testing.T) {
 func TestTimelineAtAll(t *testing.T) {
 	data := busy()
 	p := pagesOf(t, recordingOf(data))
-	tr, err := p.subjects[0].traced(t.Context())
+	tr, err := p.sources.all[0].traced(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestTimelineAtAll(t *testing.T) {
 func TestTimelineGoroutine(t *testing.T) {
 	data := busy()
 	p := pagesOf(t, recordingOf(data))
-	tr, err := p.subjects[0].traced(t.Context())
+	tr, err := p.sources.all[0].traced(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestTimelineTasks(t *testing.T) {
 		Left int
 	}
 	p.get(fmt.Sprintf("timeline/task?s=1&id=%d", task.ID), &page)
-	tr, err := p.subjects[0].traced(t.Context())
+	tr, err := p.sources.all[0].traced(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"loupe/source/system"
@@ -64,73 +63,11 @@ func (s *Server) watch(ctx context.Context) {
 		if rest {
 			rested = now
 		}
-		if s.lookAt(rest, func() bool { return p.ready(now, system.CPUTime()) }) {
-			s.hub.send(notice{Kind: "sources"})
+		if s.sources.lookAt(rest, func() bool { return p.ready(now, system.CPUTime()) }) {
+			s.sources.hub.send(notice{Kind: "sources"})
 		}
-		if rest && s.opts.List != nil && s.relist(ctx) {
-			s.hub.send(notice{Kind: "sources"})
-		}
-	}
-}
-
-// lookAt looks at the sources that may have changed, and tells of those that
-// have as soon as that is due; true when one has begun or ceased to be written.
-func (s *Server) lookAt(rest bool, due func() bool) (turned bool) {
-	s.mu.Lock()
-	subjects := s.subjects
-	s.mu.Unlock()
-	asked, ready := false, false
-	for _, sub := range subjects {
-		if sub.Changed == nil || !sub.live() && !rest {
-			continue
-		}
-		state, live := sub.Changed()
-		if sub.seen == state && sub.live() == live {
-			continue
-		}
-		if !asked {
-			asked, ready = true, due()
-		}
-		if !ready {
-			continue
-		}
-		sub.seen = state
-		turned = sub.setLive(live) || turned
-		s.hub.send(notice{Kind: "changed", Source: sub.id, Version: sub.changed()})
-	}
-	return turned
-}
-
-// relist adds the sources that were not there before, and leaves out those that
-// are there no more: a recording that has become a zip file. Who looks at one of
-// them still can.
-func (s *Server) relist(ctx context.Context) (news bool) {
-	list := s.opts.List()
-	if list == nil {
-		return false // the folder itself cannot be read
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known, there := map[string]bool{}, map[string]bool{}
-	for _, sub := range s.subjects {
-		known[sub.Name] = true
-	}
-	for _, src := range list {
-		there[src.Name] = true
-		if !known[src.Name] {
-			s.add(ctx, src)
-			known[src.Name], news = true, true
+		if rest && s.opts.List != nil && s.sources.relist(ctx, s.opts.List()) {
+			s.sources.hub.send(notice{Kind: "sources"})
 		}
 	}
-	for _, sub := range s.subjects {
-		if sub.gone == there[sub.Name] {
-			sub.gone, news = !sub.gone, true
-		}
-	}
-	return news
-}
-
-// listed are the sources that are there. The caller holds s.mu.
-func (s *Server) listed() []*subject {
-	return slices.DeleteFunc(slices.Clone(s.subjects), func(sub *subject) bool { return sub.gone })
 }

@@ -47,8 +47,8 @@ func TestEditions(t *testing.T) {
 		opened.Add(1)
 		return &Opened{Session: session.New(&recording.Recording{}), Close: func() error { closed.Add(1); return nil }}, nil
 	}}
-	s := &Server{}
-	sub := s.add(t.Context(), src)
+	s := &Server{sources: newShelf()}
+	sub := s.sources.add(t.Context(), src)
 	reader, release := holding(t.Context(), t.Context())
 	if _, err := sub.open(reader); err != nil {
 		t.Fatal(err)
@@ -81,8 +81,8 @@ func TestEditions(t *testing.T) {
 // the request that asked for it has gone.
 func TestEditionOfComputation(t *testing.T) {
 	var closed atomic.Bool
-	s := &Server{}
-	sub := s.add(t.Context(), Source{Open: func(context.Context) (*Opened, error) {
+	s := &Server{sources: newShelf()}
+	sub := s.sources.add(t.Context(), Source{Open: func(context.Context) (*Opened, error) {
 		return &Opened{Session: session.New(&recording.Recording{}), Close: func() error { closed.Store(true); return nil }}, nil
 	}})
 	ctx, release := holding(t.Context(), t.Context())
@@ -120,7 +120,7 @@ func TestEditionOfComputation(t *testing.T) {
 func TestRelist(t *testing.T) {
 	var names []string
 	unreadable := false
-	s := &Server{opts: Options{List: func() []Source {
+	s := &Server{sources: newShelf(), opts: Options{List: func() []Source {
 		if unreadable {
 			return nil
 		}
@@ -144,7 +144,7 @@ func TestRelist(t *testing.T) {
 		{nil, false, true, ""},
 	} {
 		names, unreadable = step.names, step.fails
-		if news := s.relist(t.Context()); news != step.news {
+		if news := s.sources.relist(t.Context(), s.opts.List()); news != step.news {
 			t.Errorf("%v: news %v", step.names, news)
 		}
 		have := ""

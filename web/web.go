@@ -120,14 +120,23 @@ type Options struct {
 type Server struct {
 	opts    Options
 	pages   fs.FS
-	host    string // and port that the server listens at
+	gate    gate
 	started time.Time
-	hub     hub
+	sources *shelf
 	pack    sync.Map // by the name of a page's file func() []byte
-	heaps   *heldHeap
+}
 
-	mu       sync.Mutex
-	subjects []*subject
+// newServer makes a server of sources that nobody knows yet.
+func newServer(ctx context.Context, host string, opts Options) (*Server, error) {
+	pages, err := opts.pagesOrOwn()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, pages: pages, gate: gate{host, opts.Token, opts.Anywhere}, started: time.Now(), sources: newShelf()}
+	for _, src := range opts.Sources {
+		s.sources.add(ctx, src)
+	}
+	return s, nil
 }
 
 // New makes a server for a listener at an address, "127.0.0.1:41234". It ends
@@ -143,13 +152,9 @@ func New(ctx context.Context, address string, opts Options) (*Server, error) {
 	if opts.Token == "" {
 		opts.Token = rand.Text()
 	}
-	pages, err := opts.pagesOrOwn()
+	s, err := newServer(ctx, address, opts)
 	if err != nil {
 		return nil, err
-	}
-	s := &Server{opts: opts, pages: pages, host: address, started: time.Now(), heaps: newHeldHeap()}
-	for _, src := range opts.Sources {
-		s.add(ctx, src)
 	}
 	go s.watch(ctx)
 	return s, nil
@@ -164,18 +169,10 @@ func (o *Options) pagesOrOwn() (fs.FS, error) {
 }
 
 // Address is what the user opens.
-func (s *Server) Address() string { return "http://" + s.host + "/" + s.opts.Token + "/" }
+func (s *Server) Address() string { return "http://" + s.gate.host + "/" + s.gate.token + "/" }
 
 // Close releases what is open.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []error
-	for _, sub := range s.subjects {
-		all = append(all, sub.close())
-	}
-	return errors.Join(all...)
-}
+func (s *Server) Close() error { return s.sources.close() }
 
 // Serve answers what comes over a listener until ctx is done. Who sends a request
 // byte by byte has seconds for it; who reads an answer so has a minute for each
@@ -199,7 +196,7 @@ var readHeader, readAll = 10 * time.Second, 30 * time.Second
 
 // ServeHTTP checks who asks before it answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rest, ok := s.guard(w, r)
+	rest, ok := s.gate.pass(w, r)
 	if !ok {
 		return
 	}
@@ -208,7 +205,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = out
 	switch {
 	case rest == "api/events":
-		s.hub.serve(w, r, s.states())
+		s.sources.hub.serve(w, r, s.sources.states())
 	case rest == "api/export":
 		s.serveExport(w, r)
 	case strings.HasPrefix(rest, "api/"):
