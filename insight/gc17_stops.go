@@ -38,6 +38,10 @@ func checkStops(r *Rule, in *Input) []Finding {
 	}
 	sum, count := s.Sum(notForced)
 	share := t.Share(sum)
+	// A verdict holds if it holds with the stops of which nobody knows what they were for.
+	if n := s.Unnamed; float64(count+n.Count) >= r.param("stops") && t.Share(sum+n.Time) >= r.param("share") && share < r.param("share") {
+		return []Finding{r.answer(TooLittle, "the trace does not name what %s, %s in all, were for", unit.Plural(n.Count, "stop"), unit.Duration(n.Time))}
+	}
 	if count == 0 {
 		return []Finding{r.answer(Fine, "the program stopped the world for nothing of its own in %s of the execution trace", unit.Duration(t.Length()))}
 	}

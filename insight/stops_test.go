@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/format/profile/profiletest"
 	"loupe/recording"
 	"loupe/recording/recordingtest"
@@ -47,6 +48,8 @@ func TestGC17(t *testing.T) {
 	g("our own trace", Fine, "for nothing of its own", "start trace", 1, 300*ms, "runtime/trace.Start:/go/trace.go:1", "main.loupeStartTrace:/src/zz.go:3")
 	g("without a stack", Fine, "for nothing of its own", "start trace", 1, 300*ms)
 	g("somebody's look through /debug/pprof", Fine, "for nothing of its own", "all goroutines stack trace", 1, 300*ms, "runtime.Stack:/go/mprof.go:1", "net/http/pprof.handler.ServeHTTP:/go/pprof.go:1", "main.wrap:/src/main.go:8")
+	g("a trace without its end", TooLittle, "does not name what 1,000 stops, 1.00 s in all, were for", exectrace.Unnamed, 1_000, ms, "runtime.mallocgc:/go/malloc.go:1", "main.main:/src/main.go:3")
+	g("few without a name", Fine, "for nothing of its own", exectrace.Unnamed, 2, us)
 	g("one long stop", Found, "for debug.WriteHeapDump", "write heap dump", 1, 300*ms, "runtime/debug.WriteHeapDump:/go/stubs.go:1", "main.dump:/src/main.go:3")
 	f = g("a benchmark that stops its timer", Found, "testing.(*B).StopTimer", "read mem stats", 1_000, 200*us, "runtime.ReadMemStats:/go/mstats.go:1", "testing.(*B).StopTimer:/go/benchmark.go:1", "shop.BenchmarkCart:/src/cart_test.go:8")
 	if !strings.Contains(f.Advice, "out of the loop") {

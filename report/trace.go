@@ -164,7 +164,7 @@ func frames(r *exectrace.Reader, id stack.ID) []string {
 // of, what can be said.
 func nameOf(r *exectrace.Reader, n exectrace.NameID) string {
 	if n == exectrace.NameNone {
-		return "(not named in the trace)"
+		return "(" + exectrace.Unnamed + ")"
 	}
 	return r.Name(n)
 }

@@ -172,11 +172,6 @@ func dispatched(frames []stack.Frame) int {
 	return i
 }
 
-// stopName is what a stop of the world was for: "GC mark termination".
-func stopName(name string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(name, "stop-the-world ("), ")")
-}
-
 // roots are the units of goroutines by the functions that they begin with.
 type roots struct {
 	r    *exectrace.Reader

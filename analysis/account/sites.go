@@ -302,7 +302,7 @@ func (w *words) row(id keyID) Row {
 	k := w.keys[id]
 	out := Row{Kind: k.kind, Site: w.sites[k.site], Cause: Cause{Kind: k.cause, Site: w.sites[k.at]}}
 	if k.what != exectrace.NameNone {
-		out.What = stopName(w.r.Name(k.what))
+		out.What = exectrace.StopReason(w.r.Name(k.what))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/value/stack"
 	"loupe/value/timeline"
 )
@@ -147,7 +148,7 @@ func (w *words) drawn(k wallKey) stack.ID {
 	named := func(kind Kind) stack.FrameID {
 		name := kind.String()
 		if kind == Stopped {
-			name += " (" + stopName(w.r.Name(what.what)) + ")"
+			name += " (" + exectrace.StopReason(w.r.Name(what.what)) + ")"
 		}
 		return table.InternFrame(stack.Frame{Func: "[" + name + "]"})
 	}

@@ -15,8 +15,7 @@ const (
 
 // StopName says what a stop of the world was for: "sweep termination".
 func (t *Trace) StopName(kind exectrace.NameID) string {
-	name := strings.TrimSuffix(strings.TrimPrefix(t.Reader.Name(kind), "stop-the-world ("), ")")
-	return strings.TrimPrefix(name, "GC ")
+	return strings.TrimPrefix(exectrace.StopReason(t.Reader.Name(kind)), "GC ")
 }
 
 // OfCollector tells the collector's stops from those for a profile, for a change of

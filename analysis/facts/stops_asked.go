@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"loupe/analysis/sched"
+	"loupe/format/exectrace"
 	"loupe/value/stack"
 	"loupe/value/timeline"
 )
@@ -19,6 +20,9 @@ type Stops struct {
 	Provenance
 	// All are the places that ask for them, the most time first.
 	All []Stop
+	// Unnamed is how many there were, and how long together, of which the trace does not
+	// say what they were for, as its end is lost: the collector's are among them.
+	Unnamed sched.Spent
 }
 
 // Stop is what one line of the program stops the world for.
@@ -58,6 +62,10 @@ func StopsIn(f *Facts) (*Stops, error) {
 		p := &t.GC.Stops[i]
 		one, ok := askedFor(t, p)
 		if !ok {
+			if t.StopName(p.Kind) == exectrace.Unnamed {
+				s.Unnamed.Count += p.Count
+				s.Unnamed.Time += p.Sum
+			}
 			continue
 		}
 		k := key{one.For, one.At.File, one.At.Line}
@@ -88,6 +96,8 @@ func askedFor(t *Trace, p *sched.Stops) (out Stop, ok bool) {
 		return out, false
 	case len(frames) == 0 && (name == "start trace" || name == "stop trace"):
 		return out, false // who takes the trace
+	case name == exectrace.Unnamed:
+		return out, false // the collector stops in the middle of the program too, where it allocates
 	default:
 		out.For = stopFor[name]
 		if out.For == "" {

@@ -74,7 +74,7 @@ func (o *oldReader) stopReason(kind uint64) NameID {
 	if kind >= uint64(len(oldStops)) {
 		kind = 0
 	}
-	return o.symbols.symbols.names.intern("stop-the-world (" + oldStops[kind] + ")")
+	return o.symbols.symbols.names.intern(stopName(oldStops[kind]))
 }
 
 // translate makes the reader's event what c tells. It returns false when that

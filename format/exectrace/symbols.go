@@ -1,7 +1,9 @@
 package exectrace
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"loupe/value/stack"
 )
@@ -65,9 +67,27 @@ func (s *symbols) stwName(kind NameID) NameID {
 	if n, ok := s.stwNames[kind]; ok {
 		return n
 	}
-	n := s.names.intern("stop-the-world (" + s.names.all()[kind] + ")")
+	n := s.names.intern(stopName(s.names.all()[kind]))
 	s.stwNames[kind] = n
 	return n
+}
+
+// stopBegins and ")" are around the reason in the name of a stop of the world.
+const stopBegins = "stop-the-world ("
+
+// stopName is the name of the range of a stop of the world.
+func stopName(reason string) string {
+	return stopBegins + cmp.Or(reason, Unnamed) + ")"
+}
+
+// Unnamed is what stands for a name that the trace does not have: its table of names
+// is lost, in a trace that was cut for example.
+const Unnamed = "not named in the trace"
+
+// StopReason takes what a stop of the world was for ("GC mark termination") out of
+// the name of its range; [Unnamed] where the trace does not say.
+func StopReason(name string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(name, stopBegins), ")")
 }
 
 // Name returns the string of an id. It stays the same for the whole trace.
