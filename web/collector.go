@@ -37,7 +37,7 @@ type gcPart struct {
 	Notes   []string `json:"notes"`
 }
 
-const noCycles = "The runtime tells of no collection in this time (GODEBUG=gctrace=1)."
+const noCycles = "No line of GODEBUG=gctrace=1 is of this time: the figures of each collection come from there."
 
 // collectorPage is the figures of loupe gc, of the range.
 func collectorPage(ctx context.Context, s *subject, q *query) (*gcPage, error) {
