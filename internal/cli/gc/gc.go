@@ -39,6 +39,7 @@ var Command = &command.Command{
 		"loupe gc -what-if 'GOGC=200 GOMEMLIMIT=400MiB' server.log",
 		"loupe gc -container 512MiB REC                         what to set in a container of that size",
 		"loupe gc -what-if GOGC=200 -verify -- ./tool -n 5      predict, run, compare",
+		"loupe gc -explain 'gc 14 @0.253s 3%: 0.009+0.84+…'       what each part of a line means",
 	},
 	About: `
 Reads the dialect of every Go version since 1.4; program output in between, and
@@ -61,14 +62,19 @@ round, and beside them "phases": every round with the same fields.
 -what-if replays the recorded program through the pacer of Go 1.18 and later
 with other settings: what was reachable, how fast it allocated and what marking
 cost stay as they were recorded. Each prediction has a grade; -verify runs the
-program to see. Where the log is too short to follow, loupe says so instead.`,
+program to see. Where the log is too short to follow, loupe says so instead.
+
+-explain says in words what each number of a line means: of gctrace, schedtrace,
+scheddetail, inittrace, scavtrace and gcpacertrace, in the form of any Go version. Of a
+file, or of standard input (-), it takes the first line of each form.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1)")
+		asJSON := fs.Bool("json", false, "print JSON (loupe.gc/1; loupe.gc-what-if/1; loupe.gc-explain/1)")
 		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
 		duration := fs.String("duration", "0", "`time` that the work took; 0 takes it from the log")
 		cycles := fs.Bool("cycles", false, "also list every collection, and all rows of the other tables")
+		words := fs.Bool("explain", false, "what follows is a line of the runtime, or a file with some: say what each part means")
 		var ask whatIfFlags
 		fs.Group("Other settings", func() { ask.declare(fs) })
 		return func(e *command.Env, args []string) error {
@@ -79,6 +85,9 @@ program to see. Where the log is too short to follow, loupe says so instead.`,
 			name, err := command.OneArg(args, "the log")
 			if err != nil {
 				return err
+			}
+			if *words {
+				return explain(e, name, *asJSON)
 			}
 			if ask.asked() {
 				return ask.whatIf(e, name)
