@@ -70,16 +70,11 @@ type Mutator struct {
 	opts MutatorOptions
 	gs   *sweep.Goroutines
 
-	roles    gcRoles
-	procs    []mutatorProc
-	busy     int // how many of procs have work > 0
-	stw      int // stop-the-worlds in progress
-	history  []procCount
-	steps    [][]UtilStep
-	names    []nameClass // by name, as far as they were asked for
-	early    bool        // in the first generation, where states are news
-	earliest timeline.Time
-	last     timeline.Time
+	roles gcRoles
+	left  leftOver
+	names []nameClass // by name, as far as they were asked for
+	early bool        // in the first generation, where states are news
+	last  timeline.Time
 }
 
 // gcRole is what one goroutine does for the collector.
@@ -89,21 +84,6 @@ const (
 	roleAssist gcRole = 1 << iota // it is in an assist, running or not
 	roleWorker                    // it is a mark worker
 )
-
-// mutatorProc is a P.
-type mutatorProc struct {
-	work   int // things done for the collector
-	series int // its index in steps
-}
-
-// procCount is a change of GOMAXPROCS.
-type procCount struct {
-	time timeline.Time
-	n    int
-}
-
-// maxProcs is more than any machine has. A damaged trace may say more.
-const maxProcs = 1 << 16
 
 // nameClass is what a name means here.
 type nameClass uint8
@@ -121,7 +101,7 @@ func NewMutator(gs *sweep.Goroutines, opts MutatorOptions) *Mutator {
 	if opts.Count == 0 {
 		opts.Count = CommonLosses
 	}
-	return &Mutator{opts: opts, gs: gs}
+	return &Mutator{opts: opts, gs: gs, left: leftOver{perProc: opts.PerProc, compat: opts.Compat}}
 }
 
 // Kinds implements [sweep.Listener].
@@ -142,10 +122,10 @@ func (m *Mutator) Event(e *exectrace.Event) {
 		m.sync(e)
 	case e.Kind == exectrace.KindMetric && e.Name == exectrace.NameGOMAXPROCS:
 		if e.Value() <= maxProcs {
-			m.resize(int(e.Value()), e.Time)
+			m.left.resize(int(e.Value()), e.Time)
 		}
 	}
-	if len(m.procs) == 0 {
+	if len(m.left.procs) == 0 {
 		return // nobody knows yet what a P's share is
 	}
 	switch e.Kind {
@@ -165,39 +145,8 @@ func (m *Mutator) sync(e *exectrace.Event) {
 	if !e.Reset() {
 		return
 	}
-	m.earliest = e.Time
-	m.stw, m.busy = 0, 0
 	clear(m.roles)
-	for i := range m.procs {
-		m.procs[i].work = 0
-	}
-	m.step(e.Time)
-}
-
-// resize is a change of GOMAXPROCS, or the first word of it.
-func (m *Mutator) resize(n int, at timeline.Time) {
-	for len(m.procs) > n {
-		p := m.procs[len(m.procs)-1]
-		m.procs = m.procs[:len(m.procs)-1]
-		if p.work > 0 {
-			m.busy--
-		}
-		if m.opts.PerProc {
-			m.steps[p.series] = m.end(m.steps[p.series], at)
-		}
-	}
-	for len(m.procs) < n {
-		series := 0
-		if m.opts.PerProc || len(m.steps) == 0 {
-			series = len(m.steps)
-			m.steps = append(m.steps, []UtilStep{{at, 1}})
-		}
-		m.procs = append(m.procs, mutatorProc{series: series})
-	}
-	if k := len(m.history); n > 0 && (k == 0 || m.history[k-1].n != n) {
-		m.history = append(m.history, procCount{at, n})
-	}
-	m.step(at)
+	m.left.reset(e.Time)
 }
 
 // transition follows those who do something for the collector: hardly anybody.
@@ -210,9 +159,9 @@ func (m *Mutator) transition(e *exectrace.Event) {
 	ran, runs := m.executes(e.From), m.executes(e.To)
 	switch {
 	case runs && !ran:
-		m.work(e.P, 1, e.Time)
+		m.left.work(e.P, 1, e.Time)
 	case ran && !runs:
-		m.work(e.P, -1, e.Time)
+		m.left.work(e.P, -1, e.Time)
 		if !m.opts.Compat {
 			m.become(e.SubjectSlot, *role&^roleWorker) // whoever starts as a worker says so again
 		}
@@ -259,7 +208,7 @@ func (m *Mutator) label(e *exectrace.Event) {
 	}
 	if class := m.class(e.Name); class == nameWorker || class == nameDedicated && !m.opts.PerProc {
 		m.become(e.GSlot, m.roles.of(e.GSlot)|roleWorker)
-		m.work(e.P, 1, e.Time)
+		m.left.work(e.P, 1, e.Time)
 	}
 }
 
@@ -281,8 +230,7 @@ func (m *Mutator) rangeEvent(e *exectrace.Event) {
 			m.sweep(e, d)
 		}
 	case m.opts.Count&LossSTW != 0 && m.class(e.Name) == nameSTW:
-		m.stw += d
-		m.step(e.Time)
+		m.left.stop(d, e.Time)
 	}
 }
 
@@ -296,7 +244,7 @@ func (m *Mutator) assist(e *exectrace.Event, d int) {
 		runs := e.GSlot != exectrace.NoSlot && m.executes(m.gs.In(e.GSlot).State)
 		here = e.GSlot == e.SubjectSlot && runs
 		if here || m.opts.Compat && runs {
-			m.backdate(e.P)
+			m.left.backdate(e.P)
 		}
 	}
 	role := m.roles.of(e.SubjectSlot) &^ roleAssist
@@ -305,7 +253,7 @@ func (m *Mutator) assist(e *exectrace.Event, d int) {
 	}
 	m.become(e.SubjectSlot, role)
 	if here || m.opts.Compat {
-		m.work(e.P, d, e.Time)
+		m.left.work(e.P, d, e.Time)
 	}
 }
 
@@ -316,110 +264,21 @@ func (m *Mutator) sweep(e *exectrace.Event, d int) {
 		p = e.P
 	}
 	if e.Kind == exectrace.KindRangeActive {
-		m.backdate(p)
+		m.left.backdate(p)
 	}
-	m.work(p, d, e.Time)
-}
-
-// backdate takes the share of a P away from the beginning on: what it is found
-// doing now, it has been doing all the time.
-func (m *Mutator) backdate(p exectrace.ProcID) {
-	if m.opts.PerProc {
-		if p < 0 || int(p) >= len(m.procs) || m.opts.Compat {
-			return
-		}
-		if s := m.steps[m.procs[p].series]; len(s) == 1 { // it was not heard of yet
-			s[0].Util = 0
-		}
-		return
-	}
-	h := m.history
-	for i := range m.steps[0] {
-		s := &m.steps[0][i]
-		for len(h) > 1 && h[1].time < s.Time {
-			h = h[1:]
-		}
-		if s.Time >= m.earliest {
-			s.Util = max(0, s.Util-float64(1)/float64(h[0].n))
-		}
-	}
-}
-
-// work adds to what a P does for the collector.
-func (m *Mutator) work(id exectrace.ProcID, d int, at timeline.Time) {
-	if id < 0 || int(id) >= len(m.procs) { // a damaged trace
-		return
-	}
-	p := &m.procs[id]
-	was := p.work > 0
-	p.work += d
-	if !m.opts.Compat {
-		p.work = max(0, p.work)
-	}
-	switch is := p.work > 0; {
-	case is && !was:
-		m.busy++
-	case was && !is:
-		m.busy--
-	}
-	m.step(at)
-}
-
-// step notes what is left to the program now.
-func (m *Mutator) step(at timeline.Time) {
-	if len(m.procs) == 0 {
-		return
-	}
-	if !m.opts.PerProc {
-		busy := m.busy
-		if m.stw > 0 {
-			busy = len(m.procs)
-		}
-		m.steps[0] = addStep(m.steps[0], at, 1-float64(busy)/float64(len(m.procs)))
-		return
-	}
-	for _, p := range m.procs {
-		util := 1.0
-		if m.stw > 0 || p.work > 0 {
-			util = 0
-		}
-		m.steps[p.series] = addStep(m.steps[p.series], at, util)
-	}
-}
-
-// addStep appends a step unless nothing changes by it. Of two at one instant
-// the lower one stays.
-func addStep(s []UtilStep, at timeline.Time, util float64) []UtilStep {
-	if last := len(s) - 1; last >= 0 {
-		if util == s[last].Util {
-			return s
-		}
-		if at == s[last].Time {
-			s[last].Util = min(s[last].Util, util)
-			return s
-		}
-	}
-	return append(s, UtilStep{at, util})
-}
-
-// end closes a series by a step to 0.
-func (m *Mutator) end(s []UtilStep, at timeline.Time) []UtilStep {
-	if m.opts.Compat || s[len(s)-1].Time == at {
-		return addStep(s, at, 0)
-	}
-	return append(s, UtilStep{at, 0})
+	m.left.work(p, d, e.Time)
 }
 
 // Steps returns the utilisation so far: one series for the program, or one for
 // each P and each time that it came anew. The last step of a series is 0 and
 // marks its end.
 func (m *Mutator) Steps() [][]UtilStep {
-	out := make([][]UtilStep, len(m.steps))
-	for i, s := range m.steps {
+	out := make([][]UtilStep, len(m.left.steps))
+	for i, s := range m.left.steps {
 		out[i] = slices.Clone(s)
 	}
-	for _, p := range m.procs {
-		out[p.series] = m.end(out[p.series], m.last)
+	for _, p := range m.left.procs {
+		out[p.series] = m.left.end(out[p.series], m.last)
 	}
 	return out
 }

@@ -15,7 +15,7 @@ func (s *Summarizer) rangeEvent(e *exectrace.Event) {
 	slot := e.SubjectSlot
 	if e.Scope() == exectrace.ScopeProc {
 		slot = e.GSlot
-		p := s.proc(e.Proc())
+		p := s.procs.of(e.Proc())
 		if e.Kind != exectrace.KindRangeEnd {
 			if slot == exectrace.NoSlot || !s.lives.at(slot).known {
 				return
@@ -78,12 +78,24 @@ func (m *lifeMore) close(name exectrace.NameID) (since timeline.Time, ok bool) {
 	return 0, false
 }
 
-func (s *Summarizer) regionBegin(e *exectrace.Event) {
+// regions are the figures of a goroutine from one instant to another: those of its
+// regions, which may lie in each other, and those of its whole life.
+type regions struct {
+	gs     *sweep.Goroutines
+	lives  *lives
+	tasks  *tasks
+	sink   func(*Region) // nil: nobody wants them
+	compat bool          // [SummaryOptions.Compat]
+
+	done Region // what the sink gets; here so that it is not allocated
+}
+
+func (r *regions) begin(e *exectrace.Event) {
 	if e.GSlot == exectrace.NoSlot {
 		return
 	}
-	g := s.lives.at(e.GSlot)
-	m := s.lives.extra(g)
+	g := r.lives.at(e.GSlot)
+	m := r.lives.extra(g)
 	n := len(m.regions)
 	if n < cap(m.regions) {
 		m.regions = m.regions[:n+1]
@@ -92,67 +104,67 @@ func (s *Summarizer) regionBegin(e *exectrace.Event) {
 	}
 	o := &m.regions[n]
 	o.start, o.task, o.name, o.stack = e.Time, e.Task(), e.Name, e.Stack
-	s.mark(g, s.gs.In(e.GSlot), e.Time, &o.from)
-	s.tasks.region(e)
+	r.mark(g, r.gs.In(e.GSlot), e.Time, &o.from)
+	r.tasks.region(e)
 }
 
-func (s *Summarizer) regionEnd(e *exectrace.Event) {
+func (r *regions) end(e *exectrace.Event) {
 	if e.GSlot == exectrace.NoSlot {
 		return
 	}
-	g := s.lives.at(e.GSlot)
-	m := s.lives.had(g)
+	g := r.lives.at(e.GSlot)
+	m := r.lives.had(g)
 	if m == nil || len(m.regions) == 0 { // it has begun before the trace
-		s.tasks.region(e)
-		if s.sink.Region != nil {
-			s.region(g, e, &openRegion{task: e.Task(), name: e.Name})
+		r.tasks.region(e)
+		if r.sink != nil {
+			r.close(g, e, &openRegion{task: e.Task(), name: e.Name})
 		}
 		return
 	}
 	n := len(m.regions) - 1
-	if s.sink.Region != nil {
-		s.region(g, e, &m.regions[n])
+	if r.sink != nil {
+		r.close(g, e, &m.regions[n])
 	}
 	m.marks = m.marks[:m.regions[n].from.first]
 	m.regions = m.regions[:n]
 }
 
-// finishRegions hands over the regions that g has left open. A system
+// finish hands over the regions that g has left open. A system
 // goroutine is in no region, even though it inherits the task of whoever
 // happened to start it.
-func (s *Summarizer) finishRegions(g *life, now, pending *sweep.Goroutine, at, end timeline.Time) {
-	m := s.lives.had(g)
-	if m == nil || s.sink.Region == nil || isSystemGoroutine(s.r.Name(now.Name)) {
+func (r *regions) finish(g *life, now, pending *sweep.Goroutine, at, end timeline.Time) {
+	m := r.lives.had(g)
+	if m == nil || r.sink == nil || isSystemGoroutine(r.gs.Reader().Name(now.Name)) {
 		return
 	}
 	for i := range m.regions {
-		s.handOver(g, &m.regions[i], now.ID, pending, at, end)
+		r.handOver(g, &m.regions[i], now.ID, pending, at, end)
 	}
 }
 
-// region hands over a region that ends with an event of its goroutine.
-func (s *Summarizer) region(g *life, e *exectrace.Event, o *openRegion) {
+// close hands over a region that ends with an event of its goroutine.
+func (r *regions) close(g *life, e *exectrace.Event, o *openRegion) {
 	var now *sweep.Goroutine
 	id := exectrace.GoID(0)
 	if g.known {
-		now = s.gs.In(e.GSlot)
+		now = r.gs.In(e.GSlot)
 		id = now.ID
 	}
-	s.handOver(g, o, id, now, e.Time, e.Time)
+	r.handOver(g, o, id, now, e.Time, e.Time)
 }
 
 // handOver hands over a region whose figures are those up to an instant.
-func (s *Summarizer) handOver(g *life, o *openRegion, id exectrace.GoID, pending *sweep.Goroutine, at, end timeline.Time) {
-	r := &s.doneRegion
-	r.G, r.Task, r.Name = id, o.task, o.name
-	r.Start, r.End, r.Stack = o.start, end, o.stack
-	s.stats(g, pending, at, &o.from, &r.Stats)
-	s.sink.Region(r)
+func (r *regions) handOver(g *life, o *openRegion, id exectrace.GoID, pending *sweep.Goroutine, at, end timeline.Time) {
+	done := &r.done
+	done.G, done.Task, done.Name = id, o.task, o.name
+	done.Start, done.End, done.Stack = o.start, end, o.stack
+	r.stats(g, pending, at, &o.from, &done.Stats)
+	r.sink(done)
 }
 
 // mark notes the figures of g as they are at an instant. Whoever begins a
 // region runs; only the time of that is pending.
-func (s *Summarizer) mark(g *life, now *sweep.Goroutine, at timeline.Time, m *mark) {
+func (r *regions) mark(g *life, now *sweep.Goroutine, at timeline.Time, m *mark) {
 	m.exec, m.schedWait = g.exec, g.schedWait
 	m.syscall, m.syscallBlock = g.syscall, g.syscallBlock
 	m.total = at - g.created
@@ -161,7 +173,7 @@ func (s *Summarizer) mark(g *life, now *sweep.Goroutine, at timeline.Time, m *ma
 		m.exec += at - now.Told
 	}
 	m.first, m.blocked, m.ranged = 0, 0, 0
-	if l := s.lives.had(g); l != nil {
+	if l := r.lives.had(g); l != nil {
 		m.first = uint32(len(l.marks))
 		if !l.plain() {
 			l.mark(at, m)
@@ -172,7 +184,7 @@ func (s *Summarizer) mark(g *life, now *sweep.Goroutine, at timeline.Time, m *ma
 // plain says that a goroutine has regions alone, as nearly all that are here.
 func (l *lifeMore) plain() bool { return l.blocked.n|l.ranged.n|len(l.ranges) == 0 }
 
-// mark is [Summarizer.mark] for what most goroutines do not have.
+// mark is [regions.mark] for what most goroutines do not have.
 func (l *lifeMore) mark(at timeline.Time, m *mark) {
 	for _, o := range l.ranges {
 		l.ranged.add(o.name, 0) // so that it has a place
@@ -195,7 +207,7 @@ func (l *lifeMore) mark(at timeline.Time, m *mark) {
 
 // stats sets st to what g has spent from a mark up to an instant, the pending
 // state included unless it is nil.
-func (s *Summarizer) stats(g *life, pending *sweep.Goroutine, at timeline.Time, from *mark, st *Stats) {
+func (r *regions) stats(g *life, pending *sweep.Goroutine, at timeline.Time, from *mark, st *Stats) {
 	st.Exec, st.SchedWait = time.Duration(g.exec-from.exec), time.Duration(g.schedWait-from.schedWait)
 	st.Syscall, st.SyscallBlock = time.Duration(g.syscall-from.syscall), time.Duration(g.syscallBlock-from.syscallBlock)
 	st.Total = time.Duration(at - g.created - from.total)
@@ -206,7 +218,7 @@ func (s *Summarizer) stats(g *life, pending *sweep.Goroutine, at timeline.Time, 
 			st.Blocked.add(g.blockedBy[i], time.Duration(d))
 		}
 	}
-	if l := s.lives.had(g); l != nil && !l.plain() {
+	if l := r.lives.had(g); l != nil && !l.plain() {
 		l.stats(at, from, st)
 	}
 	if pending == nil {
@@ -224,7 +236,7 @@ func (s *Summarizer) stats(g *life, pending *sweep.Goroutine, at timeline.Time, 
 		switch {
 		case g.syscallBlockedAt == 0:
 			st.Syscall += d
-		case s.opts.Compat:
+		case r.compat:
 			st.Syscall += d
 			st.SchedWait += time.Duration(at - g.syscallBlockedAt)
 		default:
@@ -234,7 +246,7 @@ func (s *Summarizer) stats(g *life, pending *sweep.Goroutine, at timeline.Time, 
 	}
 }
 
-// stats is [Summarizer.stats] for what most goroutines do not have.
+// stats is [regions.stats] for what most goroutines do not have.
 func (l *lifeMore) stats(at timeline.Time, from *mark, st *Stats) {
 	since := func(t *Times, marks []time.Duration, to *Times) {
 		for i := range t.count() {

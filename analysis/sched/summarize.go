@@ -95,14 +95,14 @@ type Summarizer struct {
 	r    *exectrace.Reader
 	gs   *sweep.Goroutines
 
-	lives lives
-	procs []procLife
-	tasks tasks
-	last  timeline.Time
+	lives   lives
+	procs   procLives
+	tasks   tasks
+	regions regions
+	last    timeline.Time
 
-	begin      mark      // of every goroutine: zero
-	done       Goroutine // what the sinks get; here so that it is not allocated
-	doneRegion Region
+	begin mark      // of every goroutine: zero
+	done  Goroutine // what the sink gets; here so that it is not allocated
 }
 
 // procLife is what is known of a P: the goroutine in a system call on it, and
@@ -112,10 +112,14 @@ type procLife struct {
 	sweeper        exectrace.GoID
 }
 
+// procLives are those of all Ps.
+type procLives []procLife
+
 // NewSummarizer returns a summarizer of the events that a table of goroutines follows.
 func NewSummarizer(gs *sweep.Goroutines, sink Sink, opts SummaryOptions) *Summarizer {
 	s := &Summarizer{opts: opts, sink: sink, r: gs.Reader(), gs: gs, tasks: newTasks(opts.KeepTasks, sink.Task)}
 	s.lives.gs, s.lives.reason = gs, s.reason
+	s.regions = regions{gs: gs, lives: &s.lives, tasks: &s.tasks, sink: sink.Region, compat: opts.Compat}
 	return s
 }
 
@@ -145,9 +149,9 @@ func (s *Summarizer) Event(e *exectrace.Event) {
 	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
 		s.rangeEvent(e)
 	case exectrace.KindRegionBegin:
-		s.regionBegin(e)
+		s.regions.begin(e)
 	case exectrace.KindRegionEnd:
-		s.regionEnd(e)
+		s.regions.end(e)
 	case exectrace.KindTaskBegin, exectrace.KindTaskEnd:
 		s.tasks.event(e)
 	case exectrace.KindLog:
@@ -207,7 +211,7 @@ func (s *Summarizer) transition(e *exectrace.Event) {
 		s.finish(e.SubjectSlot, g, now, e.Time, e.Time)
 	case exectrace.Syscall:
 		g.syscallBlockedAt = 0
-		if p := s.proc(e.P); p != nil {
+		if p := s.procs.of(e.P); p != nil {
 			p.syscall = e.SubjectSlot + 1
 		}
 	}
@@ -271,14 +275,14 @@ func (s *Summarizer) leaveSyscall(g *life, was *sweep.Goroutine, e *exectrace.Ev
 		g.syscall += e.Time - was.Told
 	}
 	g.syscallBlockedAt = 0
-	if p := s.proc(was.P); p != nil && (s.opts.Compat || p.syscall == e.SubjectSlot+1) {
+	if p := s.procs.of(was.P); p != nil && (s.opts.Compat || p.syscall == e.SubjectSlot+1) {
 		p.syscall = 0
 	}
 }
 
 // procIdles is a P that was taken away, maybe from a system call.
 func (s *Summarizer) procIdles(e *exectrace.Event) {
-	p := s.proc(e.Proc())
+	p := s.procs.of(e.Proc())
 	if p == nil || p.syscall == 0 {
 		return
 	}
@@ -286,15 +290,15 @@ func (s *Summarizer) procIdles(e *exectrace.Event) {
 	p.syscall = 0
 }
 
-// proc returns what is known of a P; nil for no P.
-func (s *Summarizer) proc(id exectrace.ProcID) *procLife {
+// of returns what is known of a P; nil for no P.
+func (p *procLives) of(id exectrace.ProcID) *procLife {
 	if id < 0 {
 		return nil
 	}
-	for len(s.procs) <= int(id) {
-		s.procs = append(s.procs, procLife{})
+	for len(*p) <= int(id) {
+		*p = append(*p, procLife{})
 	}
-	return &s.procs[id]
+	return &(*p)[id]
 }
 
 // finish hands over g, of a slot, which is now in a state. It has ended at end, or not if that
@@ -316,8 +320,8 @@ func (s *Summarizer) finish(slot exectrace.Slot, g *life, now *sweep.Goroutine, 
 		if pending != nil {
 			d.Since = now.Told
 		}
-		s.stats(g, pending, at, &s.begin, &d.Stats)
-		s.finishRegions(g, now, pending, at, end)
+		s.regions.stats(g, pending, at, &s.begin, &d.Stats)
+		s.regions.finish(g, now, pending, at, end)
 		if s.sink.Goroutine != nil {
 			s.sink.Goroutine(&s.done)
 		}
