@@ -156,20 +156,19 @@ type analyzer struct {
 	gs      *sweep.Goroutines
 	out     *Analysis
 	sum     *Summarizer
-	lasts   lastLives           // with Compat
-	tracks  []*[trackPage]track // by slot
-	byName  []*Group            // by the name's id; nil for those that begin no goroutine
-	byGo    []*Group            // by the stack's id
+	lasts   lastLives // with Compat
+	tracks  tracks
+	groups  groups
 	blocks  blockTable
 	par     parallelism
 	hogs    hogs
 	gc      gcWatch
 	user    userWork
-	left    map[leftKey]*Left
+	left    leftBehind
 	forever []leftForever // that will be left, too
 	window  window
-	picked  *picked                   // with a filter: what it has let through
-	began   map[exectrace.GoID]string // see [AnalyzeOptions.Named]
+	picked  *picked // with a filter: what it has let through
+	names   lateNames
 	last    timeline.Time
 	stay    Interval // that is being counted; here so that it is not allocated
 }
@@ -188,11 +187,11 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 	a := newAnalyzer(pass.Goroutines(), opts)
 	if opts.Named {
 		var err error
-		if a.began, err = namedLate(t); err != nil {
+		if a.names.began, err = namedLate(t); err != nil {
 			return nil, err
 		}
 	} else if opts.Filter != nil {
-		a.began = opts.Filter.began
+		a.names.began = opts.Filter.began
 	}
 	pass.Join(a)
 	var stopped *exectrace.Problem
@@ -221,8 +220,10 @@ const usualTop = 20
 func newAnalyzer(gs *sweep.Goroutines, opts AnalyzeOptions) *analyzer {
 	a := &analyzer{
 		opts: opts, gs: gs, out: &Analysis{Reader: gs.Reader()},
-		left: make(map[leftKey]*Left),
+		left: leftBehind{},
 	}
+	a.tracks.gs, a.names.r = gs, gs.Reader()
+	a.gc = gcWatch{tracks: &a.tracks, gs: gs, par: &a.par, top: opts.Top}
 	a.user.init(a)
 	sink := Sink{Goroutine: a.goroutine, Region: a.user.region, Task: a.user.task}
 	if opts.Compat {
@@ -231,7 +232,10 @@ func newAnalyzer(gs *sweep.Goroutines, opts AnalyzeOptions) *analyzer {
 	}
 	a.sum = NewSummarizer(gs, sink, SummaryOptions{Compat: opts.Compat})
 	if opts.Filter != nil {
-		a.picked = newPicked()
+		a.picked = &picked{
+			filter: opts.Filter, r: gs.Reader(), names: &a.names, groups: &a.groups, left: a.left, window: &a.window,
+			did: map[exectrace.GoID]*Stats{}, lives: map[*Group][]timeline.Span{}, forever: map[exectrace.GoID]*Goroutine{},
+		}
 		a.out.Picks = len(opts.Filter.Terms()) > 0
 	}
 	return a
@@ -239,19 +243,76 @@ func newAnalyzer(gs *sweep.Goroutines, opts AnalyzeOptions) *analyzer {
 
 const trackPage = 256
 
+// tracks are those of all goroutines, by slot.
+type tracks struct {
+	pages []*[trackPage]track
+	gs    *sweep.Goroutines
+}
+
 // at returns the track of a slot.
-func (a *analyzer) at(slot exectrace.Slot) *track {
-	if uint(slot)/trackPage >= uint(len(a.tracks)) {
-		a.grow(slot)
+func (t *tracks) at(slot exectrace.Slot) *track {
+	if uint(slot)/trackPage >= uint(len(t.pages)) {
+		t.grow(slot)
 	}
-	return &a.tracks[slot/trackPage][slot%trackPage]
+	return &t.pages[slot/trackPage][slot%trackPage]
 }
 
 // grow makes room for a slot.
-func (a *analyzer) grow(slot exectrace.Slot) {
-	for len(a.tracks) <= int(slot/trackPage) {
-		a.tracks = append(a.tracks, new([trackPage]track))
+func (t *tracks) grow(slot exectrace.Slot) {
+	for len(t.pages) <= int(slot/trackPage) {
+		t.pages = append(t.pages, new([trackPage]track))
 	}
+}
+
+// waker returns the goroutine that causes e, if one does.
+func (t *tracks) waker(e *exectrace.Event) *track {
+	if e.GSlot == exectrace.NoSlot {
+		return nil
+	}
+	return t.at(e.GSlot)
+}
+
+// each visits all goroutines that have been, in the order of their slots.
+func (t *tracks) each(visit func(t *track, g *sweep.Goroutine)) {
+	for n, page := range t.pages {
+		for i := range page {
+			visit(&page[i], t.gs.In(exectrace.Slot(n*trackPage+i)))
+		}
+	}
+}
+
+// eachRare visits those that have what most do not have.
+func (t *tracks) eachRare(visit func(t *rareTrack, g *sweep.Goroutine)) {
+	t.each(func(t *track, g *sweep.Goroutine) {
+		if t.rare != nil {
+			visit(t.rare, g)
+		}
+	})
+}
+
+// groups are the goroutines by the function that they began with, and by the go
+// statement that made them.
+type groups struct {
+	byName []*Group // by the name's id; nil for those that begin no goroutine
+	byGo   []*Group // by the stack's id
+}
+
+// of returns the group of a function.
+func (s *groups) of(name exectrace.NameID) *Group {
+	g := placeOf(&s.byName, name)
+	if *g == nil {
+		*g = &Group{Name: name}
+	}
+	return *g
+}
+
+// madeAt returns the group of a go statement.
+func (s *groups) madeAt(at stack.ID) *Group {
+	g := placeOf(&s.byGo, at)
+	if *g == nil {
+		*g = &Group{Creator: at}
+	}
+	return *g
 }
 
 // Kinds implements [sweep.Listener]: all events are counted.
@@ -261,8 +322,8 @@ func (a *analyzer) Kinds() sweep.Kinds { return sweep.Every }
 func (a *analyzer) Event(e *exectrace.Event) {
 	a.out.Info.Events++
 	if e.Kind == exectrace.KindSync && a.out.Info.Span.Start == 0 {
-		a.out.Info.Span.Start = e.Time
-		a.window.whole = a.picked == nil && a.opts.Each == nil && a.began == nil
+		a.out.Info.Span.Start, a.gc.begin = e.Time, e.Time
+		a.window.whole = a.picked == nil && a.opts.Each == nil && !a.names.late()
 		a.par.start(e.Time)
 		a.openWindow(e.Time)
 	}
@@ -290,7 +351,7 @@ func (a *analyzer) follow(e *exectrace.Event) {
 			a.gc.metric(e)
 		}
 	case exectrace.KindRangeBegin, exectrace.KindRangeActive, exectrace.KindRangeEnd:
-		a.ranges(e)
+		a.gc.ranges(e)
 	case exectrace.KindSync:
 		if e.Reset() {
 			a.loseTracks(e.Time)
@@ -300,13 +361,13 @@ func (a *analyzer) follow(e *exectrace.Event) {
 
 // transition closes the interval that the goroutine leaves and opens the next.
 func (a *analyzer) transition(e *exectrace.Event) {
-	t := a.at(e.SubjectSlot)
+	t := a.tracks.at(e.SubjectSlot)
 	g := a.gs.Is
 	switch e.From {
 	case exectrace.NotExist, exectrace.Undetermined:
 		*t = track{known: true, lastWaker: exectrace.NoGoroutine}
 		if e.From == exectrace.NotExist {
-			t.creator = a.groupByGo(e.Stack)
+			t.creator = a.groups.madeAt(e.Stack)
 			t.creator.Created += a.one()
 		}
 	}
@@ -340,7 +401,7 @@ func (a *analyzer) transition(e *exectrace.Event) {
 func (a *analyzer) identify(t *track, e *exectrace.Event) {
 	g := a.gs.Is
 	t.system = IsSystem(a.out.Reader.Name(g.Name))
-	group := a.groupByName(g.Name)
+	group := a.groups.of(g.Name)
 	t.group = group
 	group.census.begins(g.Older)
 	t.flushLate(group)
@@ -357,28 +418,12 @@ func (a *analyzer) identify(t *track, e *exectrace.Event) {
 // nameless puts a goroutine whose function no event has told into the group of
 // those.
 func (a *analyzer) nameless(t *track, g *sweep.Goroutine) {
-	t.group = a.groupByName(exectrace.NameNone)
+	t.group = a.groups.of(exectrace.NameNone)
 	t.flushLate(t.group)
 	t.group.census.begins(g.Older)
 	if t.creator != nil {
 		t.creator.census.begins(false)
 	}
-}
-
-func (a *analyzer) groupByName(name exectrace.NameID) *Group {
-	g := placeOf(&a.byName, name)
-	if *g == nil {
-		*g = &Group{Name: name}
-	}
-	return *g
-}
-
-func (a *analyzer) groupByGo(at stack.ID) *Group {
-	g := placeOf(&a.byGo, at)
-	if *g == nil {
-		*g = &Group{Creator: at}
-	}
-	return *g
 }
 
 // placeOf returns the place of an id in a list. Ids are dense: a map is slower.
@@ -436,7 +481,7 @@ func stayedWhole(a *analyzer, t *track, e *exectrace.Event) {
 		}
 	case exectrace.Waiting:
 		k := a.blocks.get(was.Stack, was.Reason, was.State)
-		if k.add(d, e.Stack, was.ID, a.waker(e)) {
+		if k.add(d, e.Stack, was.ID, a.tracks.waker(e)) {
 			k.Worst = *stayOf(a, e)
 		}
 	case exectrace.Syscall:
@@ -457,11 +502,11 @@ func stayOf(a *analyzer, e *exectrace.Event) *Interval {
 // count counts what the filter leaves of a stay that e ends.
 func (a *analyzer) count(i *Interval, t *track, e *exectrace.Event) {
 	if a.picked == nil {
-		a.nameIt(i)
+		a.names.name(i)
 		a.stayed(i, t, e)
 		return
 	}
-	for n := range a.pick(i, t, false) {
+	for n := range a.picked.pick(i, t, false, a.whole()) {
 		a.stayed(&a.picked.pieces[n], t, e)
 	}
 }
@@ -484,7 +529,7 @@ func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 			a.out.Latency.Worst = keepLongest(a.out.Latency.Worst, i, a.opts.Top)
 		}
 	case exectrace.Waiting:
-		if k := a.blocks.get(i.Stack, i.Reason, i.State); k.add(i.Len(), i.ByStack, i.G, a.waker(e)) {
+		if k := a.blocks.get(i.Stack, i.Reason, i.State); k.add(i.Len(), i.ByStack, i.G, a.tracks.waker(e)) {
 			k.Worst = *i
 		}
 	case exectrace.Syscall:
@@ -494,34 +539,31 @@ func (a *analyzer) stayed(i *Interval, t *track, e *exectrace.Event) {
 	}
 }
 
-// waker returns the goroutine that causes e, if one does.
-func (a *analyzer) waker(e *exectrace.Event) *track {
-	if e.GSlot == exectrace.NoSlot {
-		return nil
-	}
-	return a.at(e.GSlot)
+// whole is the trace as far as it is read.
+func (a *analyzer) whole() timeline.Span {
+	return timeline.Span{Start: a.out.Info.Span.Start, End: a.last}
 }
 
 // goroutine takes a finished summary.
 func (a *analyzer) goroutine(g *Goroutine) {
 	a.out.Info.Goroutines++
 	if a.picked != nil {
-		a.filtered(g)
+		a.picked.filtered(g)
 		return
 	}
-	a.groupByName(g.Name).add(g)
+	a.groups.of(g.Name).add(g)
 	if g.Creator != 0 {
-		a.groupByGo(g.Creator).add(g)
+		a.groups.madeAt(g.Creator).add(g)
 	}
 	switch {
 	case g.Ended == 0:
-		a.leftOver(g)
+		a.left.found(leftKey{g.Name, g.Reason, g.State, g.Stack}, begun{g.ID, g.Creator, g.Origin}, g.Since, time.Duration(a.last-g.Since), a.whole())
 	case g.State == exectrace.Waiting: // for ever: handed over as it begins to
 		a.forever = append(a.forever, leftForever{leftKey{g.Name, g.Reason, g.State, g.Stack}, begun{g.ID, g.Creator, g.Origin}, g.Ended})
 	default:
-		a.groupByName(g.Name).Life.Add(g.Ended.Sub(g.Created))
+		a.groups.of(g.Name).Life.Add(g.Ended.Sub(g.Created))
 		if g.Creator != 0 {
-			a.groupByGo(g.Creator).Life.Add(g.Ended.Sub(g.Created))
+			a.groups.madeAt(g.Creator).Life.Add(g.Ended.Sub(g.Created))
 		}
 	}
 }
@@ -533,17 +575,17 @@ func (a *analyzer) cutOff(at timeline.Time) {
 		return
 	}
 	a.gs.Each(func(slot exectrace.Slot, g *sweep.Goroutine) {
-		t := a.at(slot)
+		t := a.tracks.at(slot)
 		if !t.known || g.Since >= at {
 			return
 		}
 		i := lasting(g, at)
 		if a.picked == nil {
-			a.nameIt(&i)
+			a.names.name(&i)
 			a.opts.Each(a.out.Reader, &i)
 			return
 		}
-		for n := range a.pick(&i, t, true) {
+		for n := range a.picked.pick(&i, t, true, a.whole()) {
 			if a.opts.Each != nil {
 				a.opts.Each(a.out.Reader, &a.picked.pieces[n])
 			}
@@ -564,7 +606,7 @@ func lasting(g *sweep.Goroutine, at timeline.Time) Interval {
 func (a *analyzer) loseTracks(at timeline.Time) {
 	a.cutOff(at)
 	a.endCensus()
-	a.tracks = nil
+	a.tracks.pages = nil
 	a.par.reset(at)
 }
 
@@ -600,10 +642,10 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 		a.goroutine(a.lasts[id])
 	}
 	if a.picked != nil {
-		a.forgotten()
+		a.picked.forgotten(a.last)
 	}
 	for _, l := range a.forever {
-		a.found(l.leftKey, l.begun, l.since, time.Duration(a.last-l.since))
+		a.left.found(l.leftKey, l.begun, l.since, time.Duration(a.last-l.since), a.whole())
 	}
 	out := a.out
 	addUp(a)
@@ -613,12 +655,12 @@ func (a *analyzer) finish(t *exectrace.Trace) *Analysis {
 	i.Threads = a.out.Reader.Threads()
 	i.Problems = a.out.Reader.Problems()
 	i.Procs = out.Parallel.Procs
-	for _, g := range a.byName {
+	for _, g := range a.groups.byName {
 		if g != nil && g.Count > 0 {
 			out.Groups = append(out.Groups, g)
 		}
 	}
-	for _, g := range a.byGo {
+	for _, g := range a.groups.byGo {
 		if g != nil && g.Count > 0 {
 			out.Creators = append(out.Creators, g)
 		}

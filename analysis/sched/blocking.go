@@ -165,26 +165,24 @@ type begun struct {
 	creator, origin stack.ID
 }
 
-// leftOver counts a goroutine that has not ended.
-func (a *analyzer) leftOver(g *Goroutine) {
-	a.found(leftKey{g.Name, g.Reason, g.State, g.Stack}, begun{g.ID, g.Creator, g.Origin}, g.Since, time.Duration(a.last-g.Since))
-}
+// leftBehind are the goroutines that have not ended, by where they are.
+type leftBehind map[leftKey]*Left
 
-// found counts a goroutine that the end found in one place, where it had been
-// since an instant; for long says how much of that counts.
-func (a *analyzer) found(k leftKey, b begun, since timeline.Time, long time.Duration) {
-	l := a.left[k]
+// found counts a goroutine that the end of the trace found in one place, where it had
+// been since an instant; for long says how much of that counts.
+func (s leftBehind) found(k leftKey, b begun, since timeline.Time, long time.Duration, trace timeline.Span) {
+	l := s[k]
 	if l == nil {
 		l = &Left{Name: k.name, Reason: k.reason, State: k.state, Stack: k.stack, Example: b.id}
-		a.left[k] = l
+		s[k] = l
 	}
 	l.Count++
 	l.Wait.Add(long)
 	if b.creator != 0 {
 		l.Created++
 	}
-	if span := a.last - a.out.Info.Span.Start; span > 0 {
-		l.Quarters[min(3, max(0, 4*(since-a.out.Info.Span.Start)/span))]++
+	if span := trace.End - trace.Start; span > 0 {
+		l.Quarters[min(3, max(0, 4*(since-trace.Start)/span))]++
 	}
 	if long > l.Longest {
 		l.Longest, l.Example = long, b.id

@@ -40,7 +40,7 @@ func (c *census) peak() int64 {
 
 // endCensus ends the census of all groups: the trace ends, or all that is known.
 func (a *analyzer) endCensus() {
-	eachTrack(a, func(t *track, g *sweep.Goroutine) {
+	a.tracks.each(func(t *track, g *sweep.Goroutine) {
 		if t.known && t.group == nil {
 			a.nameless(t, g)
 		}
@@ -48,7 +48,7 @@ func (a *analyzer) endCensus() {
 	if a.picked != nil { // who counts is known with the last stay alone
 		return
 	}
-	for _, list := range [][]*Group{a.byName, a.byGo} {
+	for _, list := range [][]*Group{a.groups.byName, a.groups.byGo} {
 		for _, g := range list {
 			if g != nil {
 				g.Peak = max(g.Peak, g.census.peak())

@@ -80,6 +80,12 @@ type Assists struct {
 
 // gcWatch follows the collector.
 type gcWatch struct {
+	tracks *tracks
+	gs     *sweep.Goroutines
+	par    *parallelism
+	top    int           // how many of the worst stops are kept
+	begin  timeline.Time // of the trace
+
 	out     GCWork
 	inCycle bool
 	cycle   Cycle
@@ -142,27 +148,26 @@ func (w *gcWatch) unbegun(start timeline.Time) {
 }
 
 // ranges takes the events of mark phases, assists and stop-the-worlds.
-func (a *analyzer) ranges(e *exectrace.Event) {
-	w := &a.gc
+func (w *gcWatch) ranges(e *exectrace.Event) {
 	switch {
 	case e.Name == exectrace.NameMarkPhase:
 		switch e.Kind {
 		case exectrace.KindRangeEnd:
 			if !w.inCycle {
-				w.unbegun(a.out.Info.Span.Start)
+				w.unbegun(w.begin)
 			}
 			w.endCycle(e.Time, true)
 		case exectrace.KindRangeBegin:
 			w.cycle, w.inCycle = Cycle{Span: timeline.Span{Start: e.Time}, Whole: true, Heap: w.heap}, true
 		default:
 			if !w.inCycle {
-				w.unbegun(a.out.Info.Span.Start)
+				w.unbegun(w.begin)
 				w.inCycle = true
 			}
 		}
 	case e.Name == exectrace.NameSweep || e.SubjectSlot == exectrace.NoSlot:
 	case e.Name == exectrace.NameMarkAssist:
-		t := a.at(e.SubjectSlot).more()
+		t := w.tracks.at(e.SubjectSlot).more()
 		if e.Kind != exectrace.KindRangeEnd {
 			if t.assist == 0 {
 				t.assist = e.Time
@@ -170,27 +175,26 @@ func (a *analyzer) ranges(e *exectrace.Event) {
 			break
 		}
 		if t.assist != 0 {
-			a.assist(e.Time, t, a.gs.In(e.SubjectSlot))
+			w.assist(e.Time, t, w.gs.In(e.SubjectSlot))
 			t.assist, t.assistRan = 0, 0
 		}
 	case e.Kind == exectrace.KindRangeEnd:
-		if t := a.at(e.SubjectSlot).rare; t != nil && t.stw != 0 {
-			a.pause(e.Time, t, a.gs.In(e.SubjectSlot).ID)
+		if t := w.tracks.at(e.SubjectSlot).rare; t != nil && t.stw != 0 {
+			w.pause(e.Time, t, w.gs.In(e.SubjectSlot).ID)
 			t.stw = 0
-			a.par.stopped(e.Time, -1)
+			w.par.stopped(e.Time, -1)
 		}
 	default:
-		t := a.at(e.SubjectSlot).more()
+		t := w.tracks.at(e.SubjectSlot).more()
 		if t.stw == 0 { // else one that goes on over the begin of a generation
 			t.stw, t.stwStack, t.stwKind = e.Time, e.Stack, e.Name
-			a.par.stopped(e.Time, +1)
+			w.par.stopped(e.Time, +1)
 		}
 	}
 }
 
 // assist counts one mark assist, up to an instant.
-func (a *analyzer) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
-	w := &a.gc
+func (w *gcWatch) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
 	d, ran := at.Sub(t.assist), t.assistRan
 	if g.State == exectrace.Running {
 		ran += at.Sub(max(g.Since, t.assist))
@@ -213,10 +217,9 @@ func (a *analyzer) assist(at timeline.Time, t *rareTrack, g *sweep.Goroutine) {
 }
 
 // pause counts one stop-the-world, up to an instant.
-func (a *analyzer) pause(at timeline.Time, t *rareTrack, id exectrace.GoID) {
-	w := &a.gc
+func (w *gcWatch) pause(at timeline.Time, t *rareTrack, id exectrace.GoID) {
 	p := Pause{Kind: t.stwKind, Span: timeline.Span{Start: t.stw, End: at}, G: id, Stack: t.stwStack}
-	p.Stopping = max(0, a.par.stoodStill.Sub(t.stw))
+	p.Stopping = max(0, w.par.stoodStill.Sub(t.stw))
 	i := slices.IndexFunc(w.out.Pauses, func(k Pauses) bool { return k.Kind == p.Kind })
 	if i < 0 {
 		i = len(w.out.Pauses)
@@ -226,12 +229,12 @@ func (a *analyzer) pause(at timeline.Time, t *rareTrack, id exectrace.GoID) {
 	w.out.Pauses[i].Stopping.Add(p.Stopping)
 	w.paused += p.Span.Len()
 	w.place(p)
-	if len(w.out.Worst) == a.opts.Top && p.Span.Len() <= w.out.Worst[len(w.out.Worst)-1].Span.Len() {
+	if len(w.out.Worst) == w.top && p.Span.Len() <= w.out.Worst[len(w.out.Worst)-1].Span.Len() {
 		return
 	}
 	w.out.Worst = append(w.out.Worst, p)
 	slices.SortStableFunc(w.out.Worst, func(x, y Pause) int { return cmp.Compare(y.Span.Len(), x.Span.Len()) })
-	w.out.Worst = w.out.Worst[:min(len(w.out.Worst), a.opts.Top)]
+	w.out.Worst = w.out.Worst[:min(len(w.out.Worst), w.top)]
 }
 
 // place counts a stop where it was asked for.
@@ -253,6 +256,11 @@ func (w *gcWatch) place(p Pause) {
 	if s.Count == 1 || p.Span.Len() > s.Worst.Span.Len() {
 		s.Worst = p
 	}
+}
+
+// clear forgets all that was counted.
+func (w *gcWatch) clear() {
+	*w = gcWatch{tracks: w.tracks, gs: w.gs, par: w.par, top: w.top, begin: w.begin}
 }
 
 // finish returns the collector's work.

@@ -34,7 +34,7 @@ type lateGroup struct{ run, wait Histogram }
 
 // addUp adds up the runs and the waits of all groups.
 func addUp(a *analyzer) {
-	for _, g := range a.byName {
+	for _, g := range a.groups.byName {
 		if g == nil {
 			continue
 		}
@@ -64,7 +64,7 @@ const maxLateStays = 64
 func (t *track) late(d time.Duration, a *analyzer) {
 	r := t.more()
 	if r.late = append(r.late, d); len(r.late) == maxLateStays {
-		t.flushLate(a.groupByName(exectrace.NameNone))
+		t.flushLate(a.groups.of(exectrace.NameNone))
 	}
 }
 

@@ -8,6 +8,13 @@ import (
 
 // picked is what a filter has let through, by goroutine.
 type picked struct {
+	filter *Filter
+	r      *exectrace.Reader
+	names  *lateNames
+	groups *groups
+	left   leftBehind
+	window *window
+
 	did     map[exectrace.GoID]*Stats
 	pieces  []Interval // of the stay that is being counted
 	lives   map[*Group][]timeline.Span
@@ -15,18 +22,11 @@ type picked struct {
 	one     Goroutine                     // that is handed on; here so that it is not allocated
 }
 
-func newPicked() *picked {
-	return &picked{
-		did: map[exectrace.GoID]*Stats{}, lives: map[*Group][]timeline.Span{}, forever: map[exectrace.GoID]*Goroutine{},
-	}
-}
-
 // pick adds what the filter leaves of a stay to what its goroutine did, and
 // returns it, until it is called again. Over says that the trace ends with it.
-func (a *analyzer) pick(i *Interval, t *track, over bool) []Interval {
-	p := a.picked
-	a.nameIt(i)
-	p.pieces = a.opts.Filter.Stays(a.out.Reader, i, p.pieces[:0])
+func (p *picked) pick(i *Interval, t *track, over bool, trace timeline.Span) []Interval {
+	p.names.name(i)
+	p.pieces = p.filter.Stays(p.r, i, p.pieces[:0])
 	if len(p.pieces) == 0 {
 		return nil
 	}
@@ -47,86 +47,96 @@ func (a *analyzer) pick(i *Interval, t *track, over bool) []Interval {
 		case exectrace.Syscall:
 			did.Syscall += d
 		case exectrace.Waiting:
-			did.Blocked.add(a.out.Reader.WaitReasonID(piece.Reason, piece.Stack), d)
+			did.Blocked.add(p.r.WaitReasonID(piece.Reason, piece.Stack), d)
 		}
 	}
 	// Who is in such a stay when the trace ends, or the part of it that counts,
 	// has not ended.
 	last := &p.pieces[len(p.pieces)-1]
-	if last.End == min(i.End, a.window.End) && (over || i.End >= a.window.End) {
+	if last.End == min(i.End, p.window.End) && (over || i.End >= p.window.End) {
 		b := begun{id: i.G}
 		if t.creator != nil {
 			b.creator = t.creator.Creator
 		}
-		a.found(leftKey{last.Name, last.Reason, last.State, last.Stack}, b, i.Start, last.Len())
+		p.left.found(leftKey{last.Name, last.Reason, last.State, last.Stack}, b, i.Start, last.Len(), trace)
 	}
 	return p.pieces
-}
-
-// nameIt names a goroutine that no event has named yet.
-func (a *analyzer) nameIt(i *Interval) {
-	if a.began == nil || i.Name != exectrace.NameNone || a.began[i.G] == "" {
-		return
-	}
-	name := a.began[i.G]
-	id, ok := a.out.Reader.NameID(name)
-	if !ok {
-		table := a.out.Reader.Stacks()
-		id = a.out.Reader.Root(table.Intern([]stack.FrameID{table.InternFrame(stack.Frame{Func: name})}))
-	}
-	i.Name = id
 }
 
 // filtered takes the summary of a goroutine, of which what the filter has let
 // through counts. Time in system calls is not divided by who had the P, and ranges
 // are not counted.
-func (a *analyzer) filtered(g *Goroutine) {
-	if g.State == exectrace.Waiting && g.Reason == exectrace.NameForever && a.picked.forever[g.ID] == nil {
+func (p *picked) filtered(g *Goroutine) {
+	if g.State == exectrace.Waiting && g.Reason == exectrace.NameForever && p.forever[g.ID] == nil {
 		keep := *g // it is handed over as it begins to wait
 		keep.Total, keep.Ended = 0, 0
-		a.picked.forever[g.ID] = &keep
+		p.forever[g.ID] = &keep
 		return
 	}
-	did := a.picked.did[g.ID]
+	did := p.did[g.ID]
 	if did == nil {
 		return
 	}
-	delete(a.picked.did, g.ID)
+	delete(p.did, g.ID)
 	end := g.Created.Add(g.Total)
-	one := &a.picked.one
+	one := &p.one
 	*one = *g
 	one.Stats = *did
-	a.take(one, end)
+	p.take(one, end)
 }
 
 // forgotten takes those that wait for ever.
-func (a *analyzer) forgotten() {
-	for id, g := range a.picked.forever {
-		if did := a.picked.did[id]; did != nil {
+func (p *picked) forgotten(last timeline.Time) {
+	for id, g := range p.forever {
+		if did := p.did[id]; did != nil {
 			g.Stats = *did
-			a.take(g, a.last)
+			p.take(g, last)
 		}
 	}
-	for g, lives := range a.picked.lives {
+	for g, lives := range p.lives {
 		g.Peak = peakOf(lives)
 	}
 }
 
 // take counts a goroutine that lived until end.
-func (a *analyzer) take(g *Goroutine, end timeline.Time) {
-	life := timeline.Span{Start: max(g.Created, a.window.Start), End: min(end, a.window.End)}
+func (p *picked) take(g *Goroutine, end timeline.Time) {
+	life := timeline.Span{Start: max(g.Created, p.window.Start), End: min(end, p.window.End)}
 	count := func(group *Group) {
 		group.add(g)
-		if g.Creator != 0 && a.window.Start <= g.Created && g.Created < a.window.End {
+		if g.Creator != 0 && p.window.Start <= g.Created && g.Created < p.window.End {
 			group.Created++
 		}
-		if g.Ended != 0 && a.window.Start < g.Ended && g.Ended <= a.window.End {
+		if g.Ended != 0 && p.window.Start < g.Ended && g.Ended <= p.window.End {
 			group.Ended++
 		}
-		a.picked.lives[group] = append(a.picked.lives[group], life)
+		p.lives[group] = append(p.lives[group], life)
 	}
-	count(a.groupByName(g.Name))
+	count(p.groups.of(g.Name))
 	if g.Creator != 0 {
-		count(a.groupByGo(g.Creator))
+		count(p.groups.madeAt(g.Creator))
 	}
+}
+
+// lateNames are the names of goroutines that no event has named before it ended, see
+// [AnalyzeOptions.Named]; there are none where they are not wanted.
+type lateNames struct {
+	r     *exectrace.Reader
+	began map[exectrace.GoID]string
+}
+
+// late tells whether there may be any.
+func (n *lateNames) late() bool { return n.began != nil }
+
+// name names a goroutine that no event has named yet.
+func (n *lateNames) name(i *Interval) {
+	if n.began == nil || i.Name != exectrace.NameNone || n.began[i.G] == "" {
+		return
+	}
+	name := n.began[i.G]
+	id, ok := n.r.NameID(name)
+	if !ok {
+		table := n.r.Stacks()
+		id = n.r.Root(table.Intern([]stack.FrameID{table.InternFrame(stack.Frame{Func: name})}))
+	}
+	i.Name = id
 }

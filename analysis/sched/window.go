@@ -65,7 +65,7 @@ func (a *analyzer) closeWindow() {
 func (a *analyzer) countAnew(at timeline.Time) {
 	a.par.restart(at)
 	a.gc.restart(at)
-	eachRare(a, func(t *rareTrack, _ *sweep.Goroutine) {
+	a.tracks.eachRare(func(t *rareTrack, _ *sweep.Goroutine) {
 		if t.assist != 0 {
 			t.assist, t.assistRan = at, 0
 		}
@@ -75,33 +75,15 @@ func (a *analyzer) countAnew(at timeline.Time) {
 	})
 }
 
-// eachTrack visits all goroutines that have been, in the order of their slots.
-func eachTrack(a *analyzer, visit func(t *track, g *sweep.Goroutine)) {
-	for n, page := range a.tracks {
-		for i := range page {
-			visit(&page[i], a.gs.In(exectrace.Slot(n*trackPage+i)))
-		}
-	}
-}
-
-// eachRare visits those that have what most do not have.
-func eachRare(a *analyzer, visit func(t *rareTrack, g *sweep.Goroutine)) {
-	eachTrack(a, func(t *track, g *sweep.Goroutine) {
-		if t.rare != nil {
-			visit(t.rare, g)
-		}
-	})
-}
-
 // putAway keeps what was counted. What goes on is counted up to here.
 func (a *analyzer) putAway(at timeline.Time) {
 	if a.window.End != never {
-		eachRare(a, func(t *rareTrack, g *sweep.Goroutine) {
+		a.tracks.eachRare(func(t *rareTrack, g *sweep.Goroutine) {
 			if t.assist != 0 && g.State != exectrace.NotExist {
-				a.assist(at, t, g)
+				a.gc.assist(at, t, g)
 			}
 			if t.stw != 0 {
-				a.pause(at, t, g.ID)
+				a.gc.pause(at, t, g.ID)
 			}
 		})
 	}
@@ -109,7 +91,8 @@ func (a *analyzer) putAway(at timeline.Time) {
 	a.out.Parallel, a.par.out = a.par.out, Parallel{Procs: a.par.max.n}
 	clear(a.par.held)
 	a.par.out.Use.begin(at)
-	a.out.GC, a.gc = a.gc.finish(at), gcWatch{}
+	a.out.GC = a.gc.finish(at)
+	a.gc.clear()
 	a.out.Covers = timeline.Span{Start: a.window.Start, End: max(a.window.Start, at)}
 	a.window.closed, a.window.edge = true, never
 }
