@@ -13,12 +13,35 @@ import (
 // again and again; an older edition stays open for as long as somebody reads it.
 type edition struct {
 	*Opened
-	of *subject
+	of *editions
 
 	// Guarded by of.mu.
 	users   int
 	retired bool // there is a newer one
 	closed  bool
+}
+
+// editions are those of one source that are open, and what was computed of the current one.
+type editions struct {
+	source func(ctx context.Context) (*Opened, error) // opens it
+	around memo.Around                                // what goes on around computations
+
+	mu    sync.Mutex
+	epoch *epoch     // the current one
+	list  []*edition // those that are open
+}
+
+// begin says how the source is opened. Nothing has been computed of it yet.
+func (s *editions) begin(source func(ctx context.Context) (*Opened, error), around memo.Around) {
+	s.source, s.around, s.epoch = source, around, &epoch{version: 1}
+	s.epoch.memo.Around = around
+}
+
+// version is the number of the current epoch: 1 until the source has changed.
+func (s *editions) version() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.epoch.version
 }
 
 // epoch is the time in which a source does not change, and what has been
@@ -33,11 +56,11 @@ type epoch struct {
 type hold struct {
 	mu       sync.Mutex
 	editions []*edition
-	epochs   map[*subject]*epoch
+	epochs   map[*editions]*epoch
 }
 
 // pinned returns the epoch in which ctx sees the source.
-func (s *subject) pinned(ctx context.Context) *epoch {
+func (s *editions) pinned(ctx context.Context) *epoch {
 	s.mu.Lock()
 	now := s.epoch
 	s.mu.Unlock()
@@ -51,14 +74,14 @@ func (s *subject) pinned(ctx context.Context) *epoch {
 		return e
 	}
 	if h.epochs == nil {
-		h.epochs = map[*subject]*epoch{}
+		h.epochs = map[*editions]*epoch{}
 	}
 	h.epochs[s] = now
 	return now
 }
 
 // unpin lets ctx see the source as it is now.
-func (s *subject) unpin(ctx context.Context) {
+func (s *editions) unpin(ctx context.Context) {
 	if h, ok := ctx.Value(holdKey{}).(*hold); ok {
 		h.mu.Lock()
 		delete(h.epochs, s)
@@ -135,11 +158,11 @@ func (e *edition) drop() error {
 }
 
 // shut closes an edition that nobody reads any more.
-func (s *subject) shut(e *edition) error {
+func (s *editions) shut(e *edition) error {
 	s.mu.Lock()
-	for i, other := range s.editions {
+	for i, other := range s.list {
 		if other == e {
-			s.editions = append(s.editions[:i:i], s.editions[i+1:]...)
+			s.list = append(s.list[:i:i], s.list[i+1:]...)
 			break
 		}
 	}
@@ -152,20 +175,20 @@ func (s *subject) shut(e *edition) error {
 
 // open opens the source. It stays open for as long as ctx holds it; its session waits as
 // long as ctx lasts.
-func (s *subject) open(ctx context.Context) (*Opened, error) {
+func (s *editions) open(ctx context.Context) (*Opened, error) {
 	for {
 		e, err := memo.Get(ctx, &s.pinned(ctx).memo, "open", func(ctx context.Context) (*edition, error) {
 			began := s.pinned(ctx)
-			o, err := s.Open(ctx)
+			o, err := s.source(ctx)
 			if err != nil {
 				return nil, err
 			}
-			o.Session.Memo().Around = s.around()
+			o.Session.Memo().Around = s.around
 			e := &edition{Opened: o, of: s}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			e.retired = s.epoch != began
-			s.editions = append(s.editions, e)
+			s.list = append(s.list, e)
 			return e, nil
 		})
 		if err != nil {
@@ -182,13 +205,13 @@ func (s *subject) open(ctx context.Context) (*Opened, error) {
 
 // changed forgets everything that was computed of the source, closes what
 // nobody reads, and returns the number of the new version.
-func (s *subject) changed() int {
+func (s *editions) changed() int {
 	s.mu.Lock()
 	version := s.epoch.version + 1
 	s.epoch = &epoch{version: version}
-	s.epoch.memo.Around = s.around()
+	s.epoch.memo.Around = s.around
 	var idle []*edition
-	for _, e := range s.editions {
+	for _, e := range s.list {
 		e.retired = true
 		if e.users == 0 && !e.closed {
 			e.closed = true
@@ -203,10 +226,10 @@ func (s *subject) changed() int {
 }
 
 // close closes everything, whoever reads it: the server has ended.
-func (s *subject) close() error {
+func (s *editions) close() error {
 	s.mu.Lock()
-	all := s.editions
-	s.editions = nil
+	all := s.list
+	s.list = nil
 	var open []*edition
 	for _, e := range all {
 		if !e.closed {

@@ -20,7 +20,7 @@ import (
 )
 
 var goroutineEndpoints = []endpoint{
-	on("goroutines/shots", func(ctx context.Context, s *subject, q *query) ([]shotItem, error) { return s.shots(ctx, q) }),
+	on("goroutines/shots", func(ctx context.Context, s *subject, q *query) ([]shotItem, error) { return shotsOf(ctx, s, q) }),
 	on("goroutines/view", viewGoroutines),
 	on("goroutines/group", viewGroup),
 	on("goroutines/one", viewGoroutine),
@@ -132,9 +132,9 @@ type look struct {
 	before func(g int) bool // vs
 }
 
-// look reads what a question is of.
-func (s *subject) look(ctx context.Context, q *query) (*look, error) {
-	list, err := s.shots(ctx, q)
+// lookOf reads what a question is of.
+func lookOf(ctx context.Context, s *subject, q *query) (*look, error) {
+	list, err := shotsOf(ctx, s, q)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (s *subject) look(ctx context.Context, q *query) (*look, error) {
 	if !slices.Contains([]string{"stack", "state", "creator", "function"}, l.by) {
 		return nil, &refusal{http.StatusBadRequest, "group by stack, state, creator or function"}
 	}
-	if l.of, err = s.shot(ctx, of); err != nil {
+	if l.of, err = shotOf(ctx, s, of); err != nil {
 		return nil, err
 	}
 	filter, err := dump.ParseFilter(shotFilter(q.Get("q")))
@@ -174,7 +174,7 @@ func (s *subject) look(ctx context.Context, q *query) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.vs, err = s.shot(ctx, item); err != nil {
+	if l.vs, err = shotOf(ctx, s, item); err != nil {
 		return nil, err
 	}
 	l.before = l.vs.chosen(filter)
@@ -381,7 +381,7 @@ func (o *gathered) quantile(share float64) time.Duration {
 const maxGroups = 5000
 
 func viewGoroutines(ctx context.Context, s *subject, q *query) (*goroutineView, error) {
-	l, err := s.look(ctx, q)
+	l, err := lookOf(ctx, s, q)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ const (
 )
 
 func viewGroup(ctx context.Context, s *subject, q *query) (*groupView, error) {
-	l, err := s.look(ctx, q)
+	l, err := lookOf(ctx, s, q)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func framesOf(f *dump.File, id stack.ID) []frameView {
 // viewGoroutine is one goroutine as it stands in the dump, with the words of its
 // arguments.
 func viewGoroutine(ctx context.Context, s *subject, q *query) (*goroutineText, error) {
-	l, err := s.look(ctx, q)
+	l, err := lookOf(ctx, s, q)
 	if err != nil {
 		return nil, err
 	}

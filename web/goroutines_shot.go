@@ -58,8 +58,8 @@ type shotItem struct {
 	Goroutines int64 `json:"goroutines"`
 }
 
-// shots lists what there is: dumps first, for whoever has one wants to see it.
-func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err error) {
+// shotsOf lists what there is: dumps first, for whoever has one wants to see it.
+func shotsOf(ctx context.Context, s *subject, q *query) (list []shotItem, err error) {
 	in, err := s.session(ctx)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 			return nil, err
 		}
 		name := e.Path
-		if covers, err := s.traceSpan(ctx); err == nil {
+		if covers, err := spanOfTrace(ctx, s); err == nil {
 			span.Start, span.End = max(span.Start, covers.Start), min(span.End, covers.End)
 		}
 		if span.End < span.Start {
@@ -133,8 +133,8 @@ func (s *subject) shots(ctx context.Context, q *query) (list []shotItem, err err
 	return list, nil
 }
 
-// traceSpan is where the trace lies on the axis.
-func (s *subject) traceSpan(ctx context.Context) (timeline.Span, error) {
+// spanOfTrace is where the trace lies on the axis.
+func spanOfTrace(ctx context.Context, s *subject) (timeline.Span, error) {
 	t, err := s.traced(ctx)
 	if err != nil {
 		return timeline.Span{}, err
@@ -142,8 +142,8 @@ func (s *subject) traceSpan(ctx context.Context) (timeline.Span, error) {
 	return t.On(t.Span()), nil
 }
 
-// shot makes the shot that an id names.
-func (s *subject) shot(ctx context.Context, item shotItem) (*shot, error) {
+// shotOf makes the shot that an id names.
+func shotOf(ctx context.Context, s *subject, item shotItem) (*shot, error) {
 	o, err := s.open(ctx)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *subject) shot(ctx context.Context, item shotItem) (*shot, error) {
 		case "dump":
 			return dumpShot(o, item, rest)
 		case "trace":
-			return s.traceShot(ctx, o.Session, item)
+			return traceShotOf(ctx, s, o.Session, item)
 		}
 		n, err := strconv.Atoi(rest)
 		all := o.Session.Manifest().Of(recording.Kind("pprof." + kind))
@@ -254,14 +254,14 @@ func parked(t *stack.Table, id stack.ID) string {
 	return "running or runnable"
 }
 
-// traceShot makes a shot of an instant of the trace.
-func (s *subject) traceShot(ctx context.Context, in *session.Session, item shotItem) (*shot, error) {
+// traceShotOf makes a shot of an instant of the trace.
+func traceShotOf(ctx context.Context, s *subject, in *session.Session, item shotItem) (*shot, error) {
 	clock, err := in.TraceClock()
 	if err != nil {
 		return nil, err
 	}
 	own := timeline.Time(clock.Own(item.At))
-	r, all, err := s.livingAt(ctx, in, own)
+	r, all, err := livingAt(ctx, s, in, own)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (s *subject) traceShot(ctx context.Context, in *session.Session, item shotI
 }
 
 // livingAt returns what goroutines did at an instant of the trace.
-func (s *subject) livingAt(ctx context.Context, in *session.Session, at timeline.Time) (*exectrace.Reader, []sched.Living, error) {
+func livingAt(ctx context.Context, s *subject, in *session.Session, at timeline.Time) (*exectrace.Reader, []sched.Living, error) {
 	const job = "following the goroutines of the trace"
 	whole, err := in.TraceSpan()
 	if err != nil {

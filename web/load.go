@@ -47,8 +47,8 @@ type loadList struct {
 	Table *table     `json:"table"`
 }
 
-// loads lists the load runs of a source.
-func (s *subject) loads(ctx context.Context) (*loadList, error) {
+// loadsOf lists the load runs of a source.
+func loadsOf(ctx context.Context, s *subject) (*loadList, error) {
 	return once(ctx, s, "load/runs", func(ctx context.Context) (*loadList, error) {
 		in, err := s.session(ctx)
 		if err != nil {
@@ -105,7 +105,7 @@ func loadOn(in *session.Session, l *loadlog.Log, phase string) timeline.Span {
 	return timeline.Span{Start: start, End: start.Add(l.Elapsed)}
 }
 
-func loadRuns(ctx context.Context, s *subject, _ *query) (*loadList, error) { return s.loads(ctx) }
+func loadRuns(ctx context.Context, s *subject, _ *query) (*loadList, error) { return loadsOf(ctx, s) }
 
 // chosenLoad is a load run, and the part of it that was asked for.
 type chosenLoad struct {
@@ -119,7 +119,7 @@ type chosenLoad struct {
 // lies in the range, restricted to the range. A range that lies wholly beside it
 // does not restrict it.
 func (q *query) load(ctx context.Context, s *subject) (*chosenLoad, error) {
-	list, err := s.loads(ctx)
+	list, err := loadsOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -263,8 +263,8 @@ type loadMeeting struct {
 	Tables []*table `json:"tables"`
 }
 
-// overlay lays requests over what is known of the program.
-func (s *subject) overlay(ctx context.Context) (*compare.Overlay, error) {
+// overlayOf lays requests over what is known of the program.
+func overlayOf(ctx context.Context, s *subject) (*compare.Overlay, error) {
 	return once(ctx, s, "overlay", func(ctx context.Context) (*compare.Overlay, error) {
 		in, err := s.session(ctx)
 		if err != nil {
@@ -279,7 +279,7 @@ func loadMet(ctx context.Context, s *subject, q *query) (*loadMeeting, error) {
 	if err != nil {
 		return nil, err
 	}
-	over, err := s.overlay(ctx)
+	over, err := overlayOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +364,7 @@ func loadRequests(ctx context.Context, s *subject, q *query) (*loadPick, error) 
 	slices.SortStableFunc(top, func(a, b loadlog.Request) int {
 		return cmp.Or(cmp.Compare(b.Latency(), a.Latency()), cmp.Compare(a.Begin, b.Begin))
 	})
-	over, err := s.overlay(ctx)
+	over, err := overlayOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func overviewFigures(ctx context.Context, s *subject, q *query) (*figurePage, er
 		return nil, err
 	}
 	if len(f.Rounds) == 0 {
-		return s.figuresOfTrace(ctx, q)
+		return figuresOfTrace(ctx, s, q)
 	}
 	t := compare.Compare(f)
 	page := &figurePage{Figures: tableOf(report.Figures(t))}
@@ -208,12 +208,12 @@ func overviewFigures(ctx context.Context, s *subject, q *query) (*figurePage, er
 
 // figuresOfTrace are those of a trace that stands alone, as loupe trace summary
 // prints them.
-func (s *subject) figuresOfTrace(ctx context.Context, q *query) (*figurePage, error) {
+func figuresOfTrace(ctx context.Context, s *subject, q *query) (*figurePage, error) {
 	span, _, err := s.chosen(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.schedOf(ctx, span)
+	page, err := schedOf(ctx, s, span)
 	if err != nil {
 		return nil, nothing("No phase of the recording lies in this time.")
 	}
@@ -413,7 +413,7 @@ func overviewTop(ctx context.Context, s *subject, q *query) (*topPage, error) {
 		return nil, err
 	}
 	if part {
-		page, err := s.schedOf(ctx, span)
+		page, err := schedOf(ctx, s, span)
 		if err == nil {
 			return &topPage{Table: page.groups, Note: "What ran in the part of the range that the trace covers.", View: "timeline"}, nil
 		}
@@ -433,7 +433,7 @@ func overviewTop(ctx context.Context, s *subject, q *query) (*topPage, error) {
 	if !errors.Is(err, session.ErrNone) {
 		return nil, err
 	}
-	page, err := s.schedOf(ctx, span)
+	page, err := schedOf(ctx, s, span)
 	if err != nil {
 		return nil, nothing("No profile and no execution trace. Record both: loupe run -phases bare,cpu,trace ./cmd/server")
 	}

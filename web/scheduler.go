@@ -21,7 +21,7 @@ var schedulerEndpoints = []endpoint{
 		if err != nil {
 			return nil, err
 		}
-		return s.schedOf(ctx, span)
+		return schedOf(ctx, s, span)
 	}),
 	on("sched/samples", schedSamples),
 }
@@ -74,7 +74,7 @@ func barsOf(key, title string, h *sched.Histogram) bars {
 const schedRows = 20
 
 // schedOf reads the part of the trace that lies in a span of the axis.
-func (s *subject) schedOf(ctx context.Context, span timeline.Span) (*schedPage, error) {
+func schedOf(ctx context.Context, s *subject, span timeline.Span) (*schedPage, error) {
 	return once(ctx, s, fmt.Sprint("sched ", span.Start, " ", span.End), func(ctx context.Context) (*schedPage, error) {
 		t, err := s.traced(ctx)
 		if errors.Is(err, session.ErrNone) {

@@ -24,8 +24,8 @@ func newShelf() *shelf { return &shelf{hub: &hub{}, heaps: newHeldHeap()} }
 // add makes a subject of a source. The caller holds l.mu, or nobody else
 // knows the server yet.
 func (l *shelf) add(ctx context.Context, src Source) *subject {
-	sub := &subject{Source: src, id: strconv.Itoa(len(l.all) + 1), ctx: ctx, hub: l.hub, heaps: l.heaps, writing: src.Live, epoch: &epoch{version: 1}}
-	sub.epoch.memo.Around = sub.around()
+	sub := &subject{Source: src, id: strconv.Itoa(len(l.all) + 1), ctx: ctx, hub: l.hub, heaps: l.heaps, writing: src.Live}
+	sub.begin(src.Open, sub.around())
 	if src.Changed != nil {
 		// Before anybody can open it: what comes from now on is news.
 		sub.seen, sub.writing = src.Changed()
@@ -51,11 +51,9 @@ func (l *shelf) states() (all []notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, sub := range l.all {
-		sub.mu.Lock()
-		if sub.epoch.version > 1 {
-			all = append(all, notice{Kind: "changed", Source: sub.id, Version: sub.epoch.version})
+		if version := sub.version(); version > 1 {
+			all = append(all, notice{Kind: "changed", Source: sub.id, Version: version})
 		}
-		sub.mu.Unlock()
 	}
 	return all
 }

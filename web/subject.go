@@ -22,13 +22,13 @@ type subject struct {
 
 	gone bool // its folder has it no more; of the shelf's mu
 
-	mu       sync.Mutex
-	writing  bool       // it is being written
-	seen     string     // the state of the source at the last look, of [Server.watch] alone
-	epoch    *epoch     // the current one
-	editions []*edition // those that are open
-	builds   int        // counts the timelines that were begun
-	build    *build     // the last of them
+	editions
+
+	mu      sync.Mutex
+	writing bool   // it is being written
+	seen    string // the state of the source at the last look, of [Server.watch] alone
+	builds  int    // counts the timelines that were begun
+	build   *build // the last of them
 }
 
 // once returns what compute gives, which is called once for a key and version of the

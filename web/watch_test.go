@@ -64,16 +64,16 @@ func TestEditions(t *testing.T) {
 		}
 	}
 	sub.changed()
-	if opened.Load() != 101 || closed.Load() != 100 || len(sub.editions) != 1 {
-		t.Errorf("%d opened, %d closed, %d kept; want 101, 100 and that of the reader", opened.Load(), closed.Load(), len(sub.editions))
+	if opened.Load() != 101 || closed.Load() != 100 || len(sub.editions.list) != 1 {
+		t.Errorf("%d opened, %d closed, %d kept; want 101, 100 and that of the reader", opened.Load(), closed.Load(), len(sub.editions.list))
 	}
 	// The reader sees the source as it was when it came.
 	o, err := once(reader, sub, "key", func(context.Context) (int, error) { return 7, nil })
 	if now, later := sub.session(t.Context()); later != nil || now.Memo().Has("web key") || err != nil || o != 7 {
 		t.Errorf("what was computed of an old edition is kept for the new one: %d, %v", o, err)
 	}
-	if err := release(); err != nil || closed.Load() != 101 || len(sub.editions) != 1 {
-		t.Errorf("%d closed after the last reader, %d kept, want that of now: %v", closed.Load(), len(sub.editions), err)
+	if err := release(); err != nil || closed.Load() != 101 || len(sub.editions.list) != 1 {
+		t.Errorf("%d closed after the last reader, %d kept, want that of now: %v", closed.Load(), len(sub.editions.list), err)
 	}
 }
 
