@@ -61,6 +61,7 @@ var house = map[string]floor{
 	"capture/bench":   {may: []string{"value/", "format/", "recording", "source", "capture/collect", "capture/debuginfo"}},
 	"capture/collect": {may: []string{"capture/", "value/", "format/", "recording", "source"}},
 	"capture/scrape":  {may: []string{"value/", "format/", "source", "capture/collect"}},
+	"capture/remote":  {may: []string{"value/", "format/", "capture/collect"}},
 	// The agent runs inside the recorded program: the standard library alone.
 	"capture/agent": {},
 
@@ -574,6 +575,7 @@ var decoders = map[string]string{
 	"internal/cli/gc":       "logs as they come, of any length",
 	"internal/cli/pprof":    "profiles from addresses, several of which are one",
 	"internal/cli/programs": "programs, cores and what names their code",
+	"internal/cli/query":    "profiles on their way to a server",
 	"internal/cli/serve":    "profiles of targets, on their way into a store",
 	"internal/cli/stacks":   "dumps as they come, of any length",
 	"internal/cli/trace":    "traces alone, of which several may be one",

@@ -241,6 +241,7 @@ func describeLog(f session.File) (words []string) {
 
 // moreOf names the commands that show more of a file.
 func moreOf(f session.File, name string) string {
+	name = ShellWord(name)
 	switch f.Kind {
 	case recording.ExecTrace:
 		return "loupe trace summary " + name + ", loupe trace goroutines|blocked|sched|tasks|stw|mmu|profile " + name

@@ -108,10 +108,11 @@ func (d *Door) Open(ctx context.Context, names ...string) ([]*Input, error) {
 	return all, nil
 }
 
-// IsAddress tells an address from the name of a file: http://host:6060, :6060, and
+// IsAddress tells an address from the name of a file: http://host:6060, :6060, a profile
+// that a server keeps (pyroscope://host/service), and
 // host:6060 with what may follow, where no file has that name.
 func IsAddress(name string) bool {
-	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") || IsKept(name) {
 		return true
 	}
 	address, _, _ := strings.Cut(name, "/")
@@ -124,6 +125,12 @@ func IsAddress(name string) bool {
 	}
 	_, err = os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// IsKept tells whether a name is the address of a profile that a server makes of what it
+// keeps, loupe serve or a Pyroscope: pyroscope://host:4040/shop, and pyroscopes:// over TLS.
+func IsKept(name string) bool {
+	return strings.HasPrefix(name, "pyroscope://") || strings.HasPrefix(name, "pyroscopes://")
 }
 
 // open opens what one name stands for.
@@ -315,7 +322,7 @@ const lookedAt = 64 << 10
 // a bare one what can be recorded of it.
 func (d *Door) service(ctx context.Context, name string) ([]*Input, error) {
 	shown := secret.URL(name)
-	if isBare(name) {
+	if isBare(name) && !IsKept(name) {
 		return d.capture(ctx, name, shown)
 	}
 	if d.Fetch == nil {

@@ -118,6 +118,17 @@ func (e *Error) Body() []byte {
 	return b
 }
 
+// ParseError reads the body of an answer that is an error, which is the other way of
+// [Error.Body]; ok is false for what is none.
+func ParseError(body []byte) (e *Error, ok bool) {
+	e = new(Error)
+	err := json.Unmarshal(body, &struct {
+		Code    *Code   `json:"code"`
+		Message *string `json:"message"`
+	}{&e.Code, &e.Message})
+	return e, err == nil && e.Code != "" && e.Message != ""
+}
+
 // Encoding is how the message of a request or an answer is written.
 type Encoding uint8
 

@@ -34,6 +34,13 @@ type (
 	}
 )
 
+// Message makes the request of push.v1 that pushes one profile, as pprof, of a series, and
+// the path of the URL that it goes to. An id may be empty. It is the other way of [Decode]
+// with [Pusher].
+func Message(labels []Label, id string, profile []byte) (path string, message any) {
+	return "/push.v1.PusherService/Push", &pushRequest{Series: []pushSeries{{Labels: labels, Samples: []rawSample{{profile, id}}}}}
+}
+
 func (d *decoder) pusher(r Request) error {
 	var m pushRequest
 	if err := d.message(r, &m); err != nil {

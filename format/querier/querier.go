@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -84,4 +85,15 @@ func Pprof(p *profile.Profile) (*message.Profile, error) {
 	}
 	m := new(message.Profile)
 	return m, protobuf.Unmarshal(raw, m, 64*int64(len(raw))+4096)
+}
+
+// Path is the path of the URL at which a question is asked; empty for what is none. It is
+// the other way of [Decode].
+func Path(question any) string {
+	for name, newQuestion := range calls {
+		if reflect.TypeOf(newQuestion()) == reflect.TypeOf(question) {
+			return Service + name
+		}
+	}
+	return ""
 }

@@ -29,3 +29,6 @@ var Formats = []string{"text", "json", "md", "svg"}
 
 // SVGColumns is the width of the text in a picture.
 const SVGColumns = 100
+
+// ShellWord writes a word as a shell reads it, see [report.ShellWord].
+func ShellWord(s string) string { return report.ShellWord(s) }

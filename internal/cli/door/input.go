@@ -3,6 +3,7 @@
 package door
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"loupe/capture/collect"
+	"loupe/capture/remote"
 	"loupe/format/kind"
 	"loupe/internal/cli/command"
 	"loupe/recording"
@@ -26,7 +28,8 @@ import (
 // Help says what a FILE may be, for the help of the commands that take any.
 const Help = `
 Besides a file, FILE may be - for standard input, an address of what to get
-(http://host/log.gz), a service (:6060, http://host:6060) or the number of a process,
+(http://host/log.gz), a sum of what loupe serve or a Pyroscope keeps
+(pyroscope://host:4040/shop?type=cpu&last=1d), a service (:6060, http://host:6060) or the number of a process,
 which is recorded for some seconds, RECORDING/ENTRY, 'a pattern*', and anything of that
 packed by gzip, zstd, zip or tar.`
 
@@ -97,6 +100,9 @@ func TakeOne(e *command.Env, d *source.Door, name string) (*source.Input, error)
 // Fetch gets what is behind an address. It asks the host that was named and nobody
 // else: no proxy, and no other host that it is sent on to.
 func Fetch(ctx context.Context, asking Asker, address string) (io.ReadCloser, error) {
+	if source.IsKept(address) {
+		return merged(ctx, asking, address)
+	}
 	access, err := asking.Access(address)
 	if err != nil {
 		return nil, command.Usage(err)
@@ -116,6 +122,40 @@ func Fetch(ctx context.Context, asking Asker, address string) (io.ReadCloser, er
 		return nil, command.Nothingf("cannot get %s: the server says %s (is the path right, is net/http/pprof imported?)", shown, resp.Status)
 	}
 	return resp.Body, nil
+}
+
+// merged gets the sum of profiles that a server keeps, of an address such as
+// pyroscope://host:4040/shop?type=cpu&last=1h.
+func merged(ctx context.Context, asking Asker, address string) (io.ReadCloser, error) {
+	base, question, err := remote.ParseAddress(address)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	access, err := asking.Access(base)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	server, err := remote.New(base, access)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	sel, err := server.Resolve(ctx, question, time.Now())
+	var body []byte
+	if err == nil {
+		body, err = server.Profile(ctx, sel)
+	}
+	if err != nil {
+		return nil, Remote(err)
+	}
+	return io.NopCloser(bytes.NewReader(body)), nil
+}
+
+// Remote gives an error of a server of profiles its exit code.
+func Remote(err error) error {
+	if errors.Is(err, remote.ErrNothing) {
+		return command.Nothing(err)
+	}
+	return err
 }
 
 // LookPhases is what is recorded of what runs for a report or the pages.
@@ -171,6 +211,7 @@ func Side(e *command.Env, d *source.Door, name string) (all []*source.Input, err
 			return nil, err
 		}
 		for _, in := range some {
+			in.Name = e.Doors.Rename(in.Name)
 			if !in.Folder {
 				all = append(all, in)
 				continue

@@ -232,8 +232,8 @@ func (d *profileDoor) of(e *command.Env, f *pprofFlags) *source.Door {
 
 // profileAddress returns the address that a name stands for, "" for that of anything else.
 func profileAddress(f *pprofFlags, name string) (string, time.Duration) {
-	if name == "-" {
-		return "", 0
+	if name == "-" || source.IsKept(name) {
+		return "", 0 // the door's
 	}
 	if _, err := os.Stat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return "", 0

@@ -19,6 +19,7 @@ import (
 
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/query"
 	"loupe/store"
 	"loupe/store/block"
 	"loupe/store/intake"
@@ -27,8 +28,10 @@ import (
 	"loupe/web/fleet"
 )
 
-// Command is loupe serve.
-var Command = &command.Command{
+// Commands are loupe serve and those that speak to it.
+var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
+
+var serveCommand = &command.Command{
 	Name:  "serve",
 	Short: "keep the profiles of services, and answer Grafana and Pyroscope's clients",
 	Args:  "[flags]",
