@@ -9,11 +9,14 @@ package exectrace
 // done with them before Fill is called again, for that replaces the tables. What a
 // reader tells of its current event ([Reader.Message], [Reader.PCs]) it cannot ask for.
 func (r *Reader) Fill(dst []Event) (n int, whole bool) {
+	out := &r.merge.out
+	own := out.ev
+	defer func() { out.ev = own }()
 	for n < len(dst) && !whole {
+		out.ev = &dst[n]
 		if !r.Next() {
 			return n, true
 		}
-		dst[n] = r.merge.out.ev
 		n++
 		whole = r.merge.exhausted()
 	}

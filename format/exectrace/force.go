@@ -20,7 +20,7 @@ func (m *merger) force(c *cursor) {
 		return
 	}
 	m.losses.forced++
-	m.out.queue = slices.Insert(slices.Insert(m.out.queue, 0, m.out.ev), 0, *b...)
+	m.out.queue = slices.Insert(slices.Insert(m.out.queue, 0, *m.out.ev), 0, *b...)
 }
 
 // bridges are events that are not in the file: what must have happened for a later

@@ -115,7 +115,7 @@ func (o *oldReader) translate(c *oldCursor) bool {
 
 // event begins the reader's event: what every event has.
 func (o *oldReader) event(c *oldCursor, m *oldMeaning) *Event {
-	e := &o.out.ev
+	e := o.out.ev
 	*e = Event{} // and field by field: a literal is built elsewhere and copied
 	e.Time, e.Kind, e.op, e.Name = o.ns(c.time), m.kind, m.op, o.reasons[c.kind]
 	e.P, e.M, e.SubjectSlot = c.proc, o.threads[c.index], NoSlot
@@ -278,7 +278,7 @@ func (o *oldReader) bridge(e *Event) {
 
 // exit shows the end of a system call.
 func (o *oldReader) exit(x oldExit) {
-	e := &o.out.ev
+	e := o.out.ev
 	*e = Event{Time: o.ns(x.time), Kind: KindGoTransition, op: evGoSyscallEndBlocked, G: x.g, GSlot: o.program.gs.find(x.g), P: procExits, M: NoThread}
 	if x.g == 0 {
 		e.G = NoGoroutine
@@ -299,16 +299,16 @@ func (o *oldReader) started(c *oldCursor) bool {
 	slices.Sort(ids) // internal/trace has them in the order of a map
 	out := o.out
 	for _, id := range ids {
-		out.ev = Event{Time: o.ns(c.time), Kind: KindGoTransition, op: evGoStatus, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread}
-		o.goes(&out.ev, id, o.program.gs.find(id), Undetermined, Runnable)
-		out.queue = append(out.queue, out.ev)
+		*out.ev = Event{Time: o.ns(c.time), Kind: KindGoTransition, op: evGoStatus, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread}
+		o.goes(out.ev, id, o.program.gs.find(id), Undetermined, Runnable)
+		out.queue = append(out.queue, *out.ev)
 	}
-	o.at(&out.ev, 0)
+	o.at(out.ev, 0)
 	clear(o.created)
 	if len(ids) == 0 {
 		return false
 	}
-	out.ev = out.queue[0]
+	*out.ev = out.queue[0]
 	out.queue = slices.Delete(out.queue, 0, 1)
 	return true
 }

@@ -9,7 +9,10 @@ import (
 // output is what the reader says next: the current event, and those that follow it
 // whatever the Ms have to say.
 type output struct {
-	ev Event
+	// ev is where the current event is made: one of the reader's own, or of those that
+	// [Reader.Fill] fills. To make it here and copy it there cost as much as making it,
+	// since what was stored in small pieces cannot be loaded in large ones at once.
+	ev *Event
 	// The numbers in the generation of the event's stacks, or 0.
 	stackRef, subjectRef uint64
 	queue                []Event // events that come before those of the frontier
@@ -25,7 +28,7 @@ func (o *output) pop() bool {
 	if o.queued >= len(o.queue) {
 		return false
 	}
-	o.ev, o.stackRef, o.subjectRef = o.queue[o.queued], 0, 0
+	*o.ev, o.stackRef, o.subjectRef = o.queue[o.queued], 0, 0
 	if o.queued++; o.queued == len(o.queue) {
 		o.queue, o.queued = o.queue[:0], 0
 	}
@@ -51,7 +54,7 @@ func (o *output) lacks(c *cursor) outcome {
 
 // event begins the current event: what every event has.
 func (o *output) event(c *cursor, kind Kind) *Event {
-	e := &o.ev
+	e := o.ev
 	*e = Event{}
 	o.stackRef, o.subjectRef = 0, 0
 	e.Time, e.M, e.Kind, e.op, e.SubjectSlot = c.time, c.thread, kind, c.op, NoSlot
@@ -83,7 +86,7 @@ func (o *output) at(e *Event, id uint64) {
 func (o *output) sync(at timeline.Time, reset bool) {
 	o.syncs++
 	o.stackRef, o.subjectRef = 0, 0
-	o.ev = Event{Time: at, Kind: KindSync, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Args: [3]uint64{o.syncs}}
+	*o.ev = Event{Time: at, Kind: KindSync, G: NoGoroutine, GSlot: NoSlot, P: NoProc, M: NoThread, SubjectSlot: NoSlot, Args: [3]uint64{o.syncs}}
 	if reset {
 		o.ev.Args[1] = 1
 	}
@@ -92,6 +95,6 @@ func (o *output) sync(at timeline.Time, reset bool) {
 // sample makes the current event a sample of the CPU profiler.
 func (o *output) sample(s *sample, slot Slot) {
 	o.subjectRef = 0
-	o.ev = Event{Time: s.time, Kind: KindStackSample, G: s.g, GSlot: slot, P: s.p, M: s.m, SubjectSlot: NoSlot, op: evCPUSample}
-	o.at(&o.ev, s.stack)
+	*o.ev = Event{Time: s.time, Kind: KindStackSample, G: s.g, GSlot: slot, P: s.p, M: s.m, SubjectSlot: NoSlot, op: evCPUSample}
+	o.at(o.ev, s.stack)
 }

@@ -30,7 +30,7 @@ func TestPace(t *testing.T) {
 func TestBridges(t *testing.T) {
 	var told problems
 	s := newSymbols(&told)
-	o := output{symbols: &s}
+	o := output{symbols: &s, ev: new(Event)}
 	var w program
 	w.forget()
 	w.begin()

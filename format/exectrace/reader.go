@@ -36,7 +36,7 @@ func (t *Trace) ReaderAt(i int) *Reader {
 	r := &Reader{t: t, place: place{next: i}, pace: pace{horizon: maxTime / 2}, problems: problems{strict: t.opts.Strict}}
 	r.symbols = newSymbols(&r.problems)
 	r.merge.strict = t.opts.Strict
-	r.merge.out.symbols = &r.symbols
+	r.merge.out.symbols, r.merge.out.ev = &r.symbols, new(Event)
 	r.merge.losses.data, r.merge.losses.problems = &t.data, &r.problems
 	r.merge.program.forget()
 	t.readers.Add(1)
@@ -52,19 +52,19 @@ func (t *Trace) ReaderAt(i int) *Reader {
 func (r *Reader) Next() bool {
 	m := &r.merge
 	if m.out.pop() {
-		return r.pace.stamp(&m.out.ev, &r.problems)
+		return r.pace.stamp(m.out.ev, &r.problems)
 	}
 	for len(m.order.frontier) > 0 {
 		c := m.order.frontier[0].c
 		if c.time > m.order.limit {
 			if c = m.order.sift(m.samples.first()); c == nil {
 				m.takeSample()
-				return r.pace.stamp(&m.out.ev, &r.problems)
+				return r.pace.stamp(m.out.ev, &r.problems)
 			}
 		}
 		if out := m.program.advance(&m.out, c); out != advanced {
 			if m.hindered(c, out) {
-				return r.problems.err == nil && r.pace.stamp(&m.out.ev, &r.problems)
+				return r.problems.err == nil && r.pace.stamp(m.out.ev, &r.problems)
 			}
 			if r.problems.err != nil {
 				return false
@@ -77,7 +77,7 @@ func (r *Reader) Next() bool {
 		if !c.next(m.g, &r.tables) {
 			m.end(0)
 		}
-		return r.pace.stamp(&m.out.ev, &r.problems)
+		return r.pace.stamp(m.out.ev, &r.problems)
 	}
 	return r.nextBare()
 }
@@ -86,13 +86,13 @@ func (r *Reader) Next() bool {
 func (r *Reader) nextBare() bool {
 	if len(r.merge.samples) > 0 {
 		r.merge.takeSample()
-		return r.pace.stamp(&r.merge.out.ev, &r.problems)
+		return r.pace.stamp(r.merge.out.ev, &r.problems)
 	}
 	next := r.nextGeneration
 	if r.old != nil {
 		next = r.nextOld
 	}
-	return next() && r.pace.stamp(&r.merge.out.ev, &r.problems)
+	return next() && r.pace.stamp(r.merge.out.ev, &r.problems)
 }
 
 // nextGeneration goes on with the following generation; the current event becomes
@@ -174,7 +174,7 @@ func (r *Reader) nextOld() bool {
 }
 
 // Event returns the current event. It is overwritten by [Reader.Next].
-func (r *Reader) Event() *Event { return &r.merge.out.ev }
+func (r *Reader) Event() *Event { return r.merge.out.ev }
 
 // Err returns what ended the reading early: a file that cannot be read, or
 // with [Options.Strict] the first problem.

@@ -13,8 +13,8 @@ const oldestAhead = 22
 
 const (
 	// batchLen is how many events go from one goroutine to the other at once.
-	batchLen = 1024
-	// batches is how many of them there are, of 100 kB each.
+	batchLen = 4096
+	// batches is how many of them there are, of 360 kB each.
 	batches = 4
 )
 
