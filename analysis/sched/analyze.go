@@ -194,6 +194,9 @@ func Analyze(t *exectrace.Trace, opts AnalyzeOptions) (*Analysis, error) {
 		a.names.began = opts.Filter.began
 	}
 	pass.Join(a)
+	if opts.Each == nil {
+		pass.InBatches()
+	}
 	var stopped *exectrace.Problem
 	if err := pass.Run(opts.Stop); errors.Is(err, sweep.ErrStopped) {
 		stopped = &exectrace.Problem{Offset: -1, Text: fmt.Sprintf("stopped after %d events, %v into the trace", a.out.Info.Events, time.Duration(a.last-a.out.Info.Span.Start))}
@@ -333,6 +336,30 @@ func (a *analyzer) Event(e *exectrace.Event) {
 	a.last = e.Time
 	a.follow(e)
 	a.sum.Event(e) // behind: it hands over goroutines that have ended, with what they did
+}
+
+// Warm implements [sweep.Warmer].
+func (a *analyzer) Warm(events []exectrace.Event) (sum uint64) {
+	for i := range events {
+		slot, ok := sweep.Moves(&events[i])
+		if !ok {
+			continue
+		}
+		if page := uint(slot) / trackPage; page < uint(len(a.tracks.pages)) {
+			t := &a.tracks.pages[page][slot%trackPage]
+			sum += uint64(t.lastWaker)
+			if t.known {
+				sum++
+			}
+		}
+		if g := a.sum.lives.awake(slot); g != nil {
+			sum += uint64(g.created)
+			if g.known {
+				sum++
+			}
+		}
+	}
+	return sum
 }
 
 // follow moves what is counted along.

@@ -83,7 +83,9 @@ func (t *track) flushLate(g *Group) {
 			g.late.wait.Add(d)
 		}
 	}
-	t.rare.late = nil
+	if t.rare.late = nil; t.rare.assist == 0 && t.rare.stw == 0 {
+		t.rare = nil // where most have nothing there, nobody has to look
+	}
 }
 
 // name names the waits of a goroutine whose function is known now.

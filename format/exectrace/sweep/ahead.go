@@ -24,7 +24,37 @@ const (
 //
 // Note: Handing the events over costs CPU time (13 ns an event of 60), which is worth it
 // for several listeners that follow goroutines, and not for one.
-func (p *Pass) Ahead() { p.ahead = p.t.Version >= oldestAhead && runtime.GOMAXPROCS(0) > 1 }
+func (p *Pass) Ahead() {
+	p.InBatches()
+	p.ahead = p.batches && runtime.GOMAXPROCS(0) > 1
+}
+
+// InBatches lets the pass read some events before it hands them out, on one goroutine, so
+// that what they need can be fetched together, see [Warmer]. The listeners keep to what
+// [Pass.Ahead] says.
+func (p *Pass) InBatches() { p.batches = p.t.Version >= oldestAhead }
+
+// shortLen is how many events are read at once without another goroutine: few enough to
+// stay in the nearest cache.
+const shortLen = 128
+
+// runBatches is [Pass.Run] in batches on one goroutine.
+func runBatches(p *Pass, stop func() bool) error {
+	events := make([]exectrace.Event, shortLen)
+	for {
+		n, _ := p.r.Fill(events)
+		if n == 0 {
+			return p.r.Err()
+		}
+		left := events[:n]
+		if over, err := p.batch(&left, stop); over {
+			if len(left) > 0 {
+				p.rest = append(p.rest, left)
+			}
+			return err
+		}
+	}
+}
 
 // lead reads ahead: batches of events go to full, and come back by free.
 type lead struct {
@@ -97,6 +127,9 @@ func (p *Pass) batch(left *[]exectrace.Event, stop func() bool) (over bool, err 
 	// that the garbage collector is told of.
 	events := *left
 	for i := range events {
+		if i%warmLen == 0 {
+			p.warmers.warm(p.gs, events[i:min(i+warmLen, len(events))])
+		}
 		if over, err := p.event(&events[i], stop); over {
 			*left = events[i+1:]
 			return over, err

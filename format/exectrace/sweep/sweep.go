@@ -77,8 +77,10 @@ type Pass struct {
 	r       *exectrace.Reader
 	all     []Listener
 	by      [maxKinds][]Listener
-	some    bool                // somebody wants some transitions of goroutines alone
-	gs      *Goroutines         // nil as long as nobody has asked for it
+	some    bool        // somebody wants some transitions of goroutines alone
+	gs      *Goroutines // nil as long as nobody has asked for it
+	warmers warmers
+	batches bool                // see [Pass.InBatches]
 	ahead   bool                // see [Pass.Ahead]
 	rest    [][]exectrace.Event // that were read ahead when the pass was stopped
 	ended   bool
@@ -119,6 +121,9 @@ func (p *Pass) Events() int64 { return p.events }
 // Join adds a listener, which sees all events from now on.
 func (p *Pass) Join(l Listener) {
 	p.all = append(p.all, l)
+	if w, ok := l.(Warmer); ok {
+		p.warmers.list = append(p.warmers.list, w)
+	}
 	set := l.Kinds()
 	if set&Of(exectrace.KindGoTransition) != 0 {
 		set &^= Begun | Followed // it has them
@@ -146,6 +151,7 @@ func (p *Pass) Leave(l Listener) {
 		return list
 	}
 	p.all = without(p.all)
+	p.warmers.list = slices.DeleteFunc(slices.Clone(p.warmers.list), func(w Warmer) bool { return is(w) })
 	for k := range p.by {
 		p.by[k] = without(p.by[k])
 	}
@@ -165,8 +171,11 @@ func (p *Pass) Run(stop func() bool) error {
 	if p.ended {
 		return nil
 	}
-	if p.ahead || len(p.rest) > 0 {
+	switch {
+	case p.ahead || len(p.rest) > 0:
 		return p.runAhead(stop)
+	case p.batches:
+		return runBatches(p, stop)
 	}
 	for p.r.Next() {
 		if over, err := p.event(p.r.Event(), stop); over {

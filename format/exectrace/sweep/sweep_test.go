@@ -89,14 +89,15 @@ func TestPassEnds(t *testing.T) {
 	}
 }
 
+// ways are those in which a pass may read.
+var ways = []func(*Pass){func(*Pass) {}, (*Pass).InBatches, (*Pass).Ahead}
+
 // TestPassStops: a pass that was stopped goes on where it was, also when it has read
 // ahead.
 func TestPassStops(t *testing.T) {
-	for _, ahead := range []bool{false, true} {
+	for _, way := range ways {
 		p, c := New(traceOf(t, 50_000)), &counter{kinds: Every}
-		if ahead {
-			p.Ahead()
-		}
+		way(p)
 		p.Join(c)
 		if err := p.Run(func() bool { return true }); !errors.Is(err, ErrStopped) || c.n != checkEvery {
 			t.Errorf("%v after %d events", err, c.n)
@@ -132,7 +133,7 @@ func generations(t *testing.T, n int) *exectrace.Trace {
 }
 
 // told is all that the events of a pass tell, stopping it often.
-func told(t *testing.T, trace *exectrace.Trace, ahead bool, until int64) []string {
+func told(t *testing.T, trace *exectrace.Trace, way func(*Pass), until int64) []string {
 	t.Helper()
 	p := New(trace)
 	r, gs := p.Reader(), p.Goroutines()
@@ -149,29 +150,63 @@ func told(t *testing.T, trace *exectrace.Trace, ahead bool, until int64) []strin
 			p.End()
 		}
 	}))
-	if ahead {
-		p.Ahead()
-	}
+	way(p)
 	if err := p.Run(nil); err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-// TestPassAhead: who reads ahead sees the same events with the same names and stacks,
+// TestWarm: to load what events will need changes nothing, however many goroutines there
+// are, and whatever slots a damaged trace names.
+func TestWarm(t *testing.T) {
+	p := New(generations(t, 1))
+	gs := p.Goroutines()
+	gs.grow(manyPages * goPage)
+	gs.In(5).ID, gs.In(5).State = 40, exectrace.Waiting
+	w := &warming{}
+	p.Join(w)
+	events := []exectrace.Event{
+		{Kind: exectrace.KindGoTransition, SubjectSlot: 5}, {Kind: exectrace.KindGoTransition, SubjectSlot: exectrace.NoSlot},
+		{Kind: exectrace.KindGoTransition, SubjectSlot: 1 << 30}, {Kind: exectrace.KindSync, SubjectSlot: 5},
+	}
+	p.warmers.warm(gs, events)
+	if want := 40 + uint64(exectrace.Waiting) + 4; p.warmers.read != want || w.n != 1 {
+		t.Errorf("%d was read in %d calls, want %d in one", p.warmers.read, w.n, want)
+	}
+	p.Leave(w)
+	p.warmers.warm(gs, events)
+	p.warmers.warm(nil, events)
+	if w.n != 1 {
+		t.Error("who has left is asked")
+	}
+}
+
+type warming struct{ n int }
+
+func (w *warming) Kinds() Kinds           { return Every }
+func (w *warming) Event(*exectrace.Event) {}
+func (w *warming) Warm(events []exectrace.Event) uint64 {
+	w.n++
+	return uint64(len(events))
+}
+
+// TestPassAhead: who reads ahead, or in batches, sees the same events with the same names and stacks,
 // and reads no more generations than it has to.
 func TestPassAhead(t *testing.T) {
 	trace := generations(t, 5)
 	for _, until := range []int64{1 << 62, 700, 2500} {
-		want := told(t, trace, false, until)
-		_, before := trace.Reads()
-		got := told(t, trace, true, until)
-		_, after := trace.Reads()
-		if !slices.Equal(got, want) {
-			t.Errorf("until %d: %d events, and %d without reading ahead, or others", until, len(got), len(want))
-		}
-		if most := int64(len(want)/1803 + 1); after-before > most {
-			t.Errorf("until %d: %d generations were read, want at most %d", until, after-before, most)
+		want := told(t, trace, ways[0], until)
+		for _, way := range ways[1:] {
+			_, before := trace.Reads()
+			got := told(t, trace, way, until)
+			_, after := trace.Reads()
+			if !slices.Equal(got, want) {
+				t.Errorf("until %d: %d events, and %d without reading ahead, or others", until, len(got), len(want))
+			}
+			if most := int64(len(want)/1803 + 1); after-before > most {
+				t.Errorf("until %d: %d generations were read, want at most %d", until, after-before, most)
+			}
 		}
 	}
 }
