@@ -31,11 +31,11 @@ func everCollected(set *metrics.Set) bool {
 	return false
 }
 
-// allocRate returns the bytes allocated a second within a span: from
+// allocRate returns the bytes allocated in a second of the work: from
 // runtime/metrics, or from the memory statistics in /debug/vars.
-func allocRate(set *metrics.Set, span timeline.Span) float64 {
+func allocRate(set *metrics.Set, work worked) float64 {
 	for _, name := range allocatedBytes {
-		if rate := rateOf(set, name, span); !math.IsNaN(rate) {
+		if rate := work.rate(set, name); !math.IsNaN(rate) {
 			return rate
 		}
 	}
@@ -44,13 +44,3 @@ func allocRate(set *metrics.Set, span timeline.Span) float64 {
 
 // allocatedBytes are the names under which allocated bytes are counted.
 var allocatedBytes = []string{"/gc/heap/allocs:bytes", "memstats.TotalAlloc"}
-
-// rateOf is by how much a counter grows in a second of a span; NaN where fewer than two
-// samples tell of it.
-func rateOf(set *metrics.Set, name string, span timeline.Span) float64 {
-	s := set.Series(name).In(span)
-	if n := len(s.Values); n >= 2 && s.Times[n-1] > s.Times[0] {
-		return (s.Values[n-1] - s.Values[0]) / s.Times[n-1].Sub(s.Times[0]).Seconds()
-	}
-	return math.NaN()
-}

@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"cmp"
 	"math"
+	"time"
 
 	"loupe/format/metrics"
 	"loupe/value/timeline"
@@ -25,13 +27,52 @@ func uncounted() Counts { return Counts{Bytes: math.NaN(), Objects: math.NaN(), 
 // endSample marks the sample that the agent has taken at the end of a program.
 const endSample = "/loupe/end:samples"
 
+// boundarySample marks the samples that the agent has taken where the work of a phase begins and
+// where it ends.
+const boundarySample = "/loupe/boundary:samples"
+
+// worked is the time of a round in which counters are read, and how much work that is.
+type worked struct {
+	// between is from the first sample that counts to the last.
+	between timeline.Span
+	// length is that of the work, 0 where it is the time between the samples: of a load that
+	// was sampled at both ends all requests lie between these, whatever time passes before the
+	// first and after the last.
+	length time.Duration
+}
+
+// workedIn finds it for the work of a phase.
+func workedIn(set *metrics.Set, phase, work timeline.Span, load bool) worked {
+	at := set.Series(boundarySample).In(phase).Times
+	if len(at) < 2 {
+		return worked{between: work}
+	}
+	w := worked{between: timeline.Span{Start: at[0], End: at[len(at)-1] + 1}}
+	if load {
+		w.length = work.Len()
+	}
+	return w
+}
+
+// rate is by how much a counter grows in a second of the work; NaN where fewer than two samples
+// tell of it.
+func (w worked) rate(set *metrics.Set, name string) float64 {
+	s := set.Series(name).In(w.between)
+	n := len(s.Values)
+	if n < 2 || s.Times[n-1] <= s.Times[0] {
+		return math.NaN()
+	}
+	length := cmp.Or(w.length, s.Times[n-1].Sub(s.Times[0]))
+	return (s.Values[n-1] - s.Values[0]) / length.Seconds()
+}
+
 // counted reads the counters. Those of a program that ended are told by its last sample alone,
 // which its agent took at the very end: an earlier one has seen a part of the work.
-func counted(set *metrics.Set, work timeline.Span, ended bool) Counts {
+func counted(set *metrics.Set, work worked, ended bool) Counts {
 	if !ended {
 		return Counts{
-			Bytes: rateOf(set, "/gc/heap/allocs:bytes", work), Objects: rateOf(set, "/gc/heap/allocs:objects", work),
-			LockWait: rateOf(set, "/sync/mutex/wait/total:seconds", work) * 1e9,
+			Bytes: work.rate(set, "/gc/heap/allocs:bytes"), Objects: work.rate(set, "/gc/heap/allocs:objects"),
+			LockWait: work.rate(set, "/sync/mutex/wait/total:seconds") * 1e9,
 		}
 	}
 	out := uncounted()

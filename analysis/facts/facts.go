@@ -285,9 +285,13 @@ func (r *Round) gatherRuntime(s *session.Session, m *recording.Manifest, work ti
 		r.damaged(err, "is shown without its collections and its scheduler")
 	}
 	if set, err := s.Metrics(r.Phase.Run); err == nil {
-		r.AllocRate, r.Collections = allocRate(set, work), collections(set, work)
-		r.Counts = counted(set, work, r.Ended && r.Load == nil)
-		if n := set.Series("/sched/goroutines:goroutines").In(work).Values; len(n) > 0 {
+		of := workedIn(set, r.Phase.Span, work, r.Load != nil)
+		if r.Load != nil && len(r.Damage) > 0 {
+			of = worked{between: work} // the samples at the ends are of all requests, not of those that are left
+		}
+		r.AllocRate, r.Collections = allocRate(set, of), collections(set, of.between)
+		r.Counts = counted(set, of, r.Ended && r.Load == nil)
+		if n := set.Series("/sched/goroutines:goroutines").In(of.between).Values; len(n) > 0 {
 			r.Goroutines = int64(slices.Max(n))
 		}
 		if r.GC != nil && len(log.Cycles) == 0 && everCollected(set) {

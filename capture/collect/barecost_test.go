@@ -87,7 +87,7 @@ func bareRound(b *testing.B, prog *Program, temp, round string, recorded bool) (
 		b.Fatal(err)
 	}
 	n := 0
-	sent := func(ctx context.Context, phase string, _ bool) error {
+	sent := func(ctx context.Context, _ Demand) error {
 		l, err := load.Run(ctx, bareLoad)
 		if err == nil {
 			rps, n = l.Summary().RPS, l.Len()

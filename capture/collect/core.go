@@ -42,7 +42,9 @@ func recordCore(ctx context.Context, r *Recorder, p Phase, plan Plan) error {
 	defer cancel()
 	var load *background
 	if plan.Load != nil {
-		load = inBackground(func(ctx context.Context) error { return plan.Load(ctx, phase.Name, true) })
+		load = inBackground(func(ctx context.Context) error {
+			return plan.Load(ctx, Demand{Phase: phase.Name, UntilCancelled: true})
+		})
 		sleep(ctx, goroutineSettle)
 	}
 	heapBefore(ctx, r, phase.Name)

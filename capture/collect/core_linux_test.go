@@ -37,8 +37,8 @@ func keeper(t *testing.T, where string, limit int64, list string) *recording.Rec
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := Plan{Phases: phases(t, list), WaitFor: address, Wait: time.Minute, Load: func(ctx context.Context, _ string, untilCancelled bool) error {
-		if untilCancelled {
+	plan := Plan{Phases: phases(t, list), WaitFor: address, Wait: time.Minute, Load: func(ctx context.Context, d Demand) error {
+		if d.UntilCancelled {
 			<-ctx.Done()
 		}
 		return nil

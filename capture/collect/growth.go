@@ -27,7 +27,9 @@ func (r *Recorder) growth(ctx context.Context, p Phase, plan Plan) error {
 	defer cancel()
 	var load *background
 	if plan.Load != nil {
-		load = inBackground(func(ctx context.Context) error { return plan.Load(ctx, phase.Name, true) })
+		load = inBackground(func(ctx context.Context) error {
+			return plan.Load(ctx, Demand{Phase: phase.Name, UntilCancelled: true})
+		})
 	}
 	err := r.looks(ctx, p, phase)
 	if load != nil {

@@ -70,7 +70,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 		return end(nil)
 	}
 	r.opt.Progress("phase %s: load", phase.Name)
-	err := plan.Load(ctx, phase.Name, false)
+	err := plan.Load(ctx, Demand{Phase: phase.Name, Boundary: func() { r.follow.boundary(ctx) }})
 	if r.proc != nil && r.proc.ended() {
 		err = fmt.Errorf("%s ended under load: %s", r.prog.name(), r.ending())
 	}
@@ -136,7 +136,9 @@ func (r *Recorder) profile(ctx context.Context, p Phase, plan Plan) error {
 	defer cancel()
 	var load *background
 	if underLoad {
-		load = inBackground(func(ctx context.Context) error { return plan.Load(ctx, phase.Name, true) })
+		load = inBackground(func(ctx context.Context) error {
+			return plan.Load(ctx, Demand{Phase: phase.Name, UntilCancelled: true})
+		})
 		if kind.snapshot {
 			sleep(ctx, goroutineSettle)
 		}

@@ -21,10 +21,20 @@ import (
 // user's own: it is what the bare phase is made of.
 const RuntimeDebug = "gctrace=1,schedtrace=1000"
 
-// Load puts load on the target until it is done or ctx ends. untilCancelled
-// tells that only ctx bounds it, as in a profiler's phase. It writes what it
+// Load puts load on the target until it is done or ctx ends. It writes what it
 // kept into the recording itself, under the name of the phase.
-type Load func(ctx context.Context, phase string, untilCancelled bool) error
+type Load func(ctx context.Context, d Demand) error
+
+// Demand is what a load is asked for.
+type Demand struct {
+	// Phase is the name of the phase that it is put on in.
+	Phase string
+	// UntilCancelled tells that only the context bounds it, as in a profiler's phase.
+	UntilCancelled bool
+	// Boundary, if set, is to be called right before the first request that is kept, and
+	// when the last has its answer.
+	Boundary func()
+}
 
 // Plan is what a recorder does with one process of its target.
 type Plan struct {
@@ -87,8 +97,8 @@ type Recorder struct {
 	run    int      // index in Target.Runs
 	pid    int      // of the running process, 0 when unknown
 	log    *stderrLog
-	out    *stdoutLog  // nil when it is not kept
-	follow *background // samples of the runtime
+	out    *stdoutLog // nil when it is not kept
+	follow *following // samples of the runtime
 
 	sampler *sampler
 	own     *owns // what the program captures of itself
@@ -210,7 +220,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 func (r *Recorder) findSource(ctx context.Context) {
 	r.src = nil
 	if r.proc.waitAgent(ctx) {
-		r.src = agentSource{r.proc.agent}
+		r.src = agentSource{socket: r.proc.agent}
 		r.startFollowing()
 	}
 }
@@ -250,12 +260,13 @@ func (r *Recorder) startFollowing() {
 		return
 	}
 	src, own := r.src, r.own.dir()
-	to := io.Writer(entry)
+	f := &following{src: src, to: entry}
 	if r.opt.Sampled != nil && r.src.metricsKind() == recording.Vars {
-		to = &told{entry, r.opt.Sampled}
+		f.to = &told{entry, r.opt.Sampled}
 	}
-	r.follow = inBackground(func(ctx context.Context) error {
-		err := src.follow(ctx, r.opt.Interval, r.w.Now, to)
+	r.follow = f
+	f.background = inBackground(func(ctx context.Context) error {
+		err := src.follow(ctx, r.opt.Interval, r.w.Now, &lineWriter{take: f.keep})
 		if errors.Is(err, errNoAgent) {
 			err = nil // a program may end before it was asked at all
 		}

@@ -159,15 +159,19 @@ func freeAddress(t *testing.T) string {
 func TestLoad(t *testing.T) {
 	address := freeAddress(t)
 	var asked []string
-	load := func(ctx context.Context, phase string, untilCancelled bool) error {
-		asked = append(asked, fmt.Sprint(phase, " ", untilCancelled))
+	load := func(ctx context.Context, d Demand) error {
+		asked = append(asked, fmt.Sprint(d.Phase, " ", d.UntilCancelled))
+		if d.Boundary != nil {
+			d.Boundary()
+			defer d.Boundary()
+		}
 		resp, err := http.Get("http://" + address + "/")
 		if err != nil {
 			return err
 		}
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
-		if untilCancelled {
+		if d.UntilCancelled {
 			<-ctx.Done()
 		}
 		return nil

@@ -3,6 +3,7 @@ package collect
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,12 @@ type clock func() timeline.Time
 var errNoMetrics = errors.New("no metrics are offered")
 
 // agentSource asks the agent that was built into the program.
-type agentSource struct{ socket string }
+type agentSource struct {
+	socket string
+	// grace is how long an answer may take to come to its end after it was asked to;
+	// hangUpGrace when zero.
+	grace time.Duration
+}
 
 func (a agentSource) String() string { return "agent" }
 
@@ -86,7 +92,7 @@ func (a agentSource) ask(ctx context.Context, request string, w io.Writer) error
 	}
 	stop := context.AfterFunc(ctx, func() {
 		c.(*net.UnixConn).CloseWrite()
-		c.SetReadDeadline(time.Now().Add(hangUpGrace))
+		c.SetReadDeadline(time.Now().Add(cmp.Or(a.grace, hangUpGrace)))
 	})
 	defer stop()
 	r := bufio.NewReaderSize(c, 64<<10)

@@ -131,7 +131,7 @@ func (p *Program) Watch(ctx context.Context, opt WatchOptions) (*Watcher, error)
 	w.target.Runs = []recording.Run{{PID: w.pid}}
 	switch {
 	case w.proc.waitAgent(ctx):
-		w.src = agentSource{w.proc.agent}
+		w.src = agentSource{socket: w.proc.agent}
 	case p.Target.Go != "":
 		if k, ok := outside(ctx, w.pid); ok {
 			w.src = k

@@ -91,6 +91,10 @@ type Config struct {
 	// Live is called four times a second while requests are sent, by a
 	// goroutine of its own.
 	Live func(Snapshot)
+	// Boundary is called right before the first request that is kept, after the
+	// warm-up, and again when the last has its answer: what is counted between the two
+	// is of those requests.
+	Boundary func()
 	// Spill opens a file for requests that take more than 256 MB; nil keeps
 	// all in memory.
 	Spill func() (loadlog.SpillFile, error)

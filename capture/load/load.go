@@ -93,6 +93,9 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	r.engine.open(ctx)
 	stop := r.watch()
 	warm := r.warmUp(ctx)
+	if r.Boundary != nil {
+		r.Boundary()
+	}
 	before := takeUsage()
 	p := r.newPhase(true)
 	start, monotonic := r.at(p.from), monotonicAt(r.base)+p.from
@@ -101,6 +104,9 @@ func Run(ctx context.Context, c Config) (*loadlog.Log, error) {
 	used := takeUsage().since(before)
 	busy := r.engine.busy()
 	delay, delayKnown := r.engine.delay()
+	if r.Boundary != nil {
+		r.Boundary()
+	}
 	stop()
 	r.engine.close()
 	underWay := r.settle()

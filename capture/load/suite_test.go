@@ -513,10 +513,14 @@ func TestSuiteWarmupAndLive(t *testing.T) {
 			n.Store(0)
 			var last Snapshot
 			warm := false
+			var boundaries []int64
 			l := do(t, Config{URL: u, Engine: engine, Requests: 100, Concurrency: 2, Warmup: length, Live: func(s Snapshot) {
 				warm = warm || s.Warmup
 				last = s
-			}})
+			}, Boundary: func() { boundaries = append(boundaries, int64(n.Load())) }})
+			if len(boundaries) != 2 || boundaries[1]-boundaries[0] != 100 || boundaries[1] != int64(n.Load()) {
+				t.Errorf("boundaries after %v requests, want two with the 100 that are kept between them, of %d", boundaries, n.Load())
+			}
 			if l.Len() != 100 || l.Warmup < length || l.Start.IsZero() {
 				t.Errorf("kept %d of %d after %v", l.Len(), n.Load(), l.Warmup)
 			}

@@ -9,6 +9,7 @@ package metrics
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -111,7 +112,27 @@ func ParseRuntime(data []byte, epoch time.Time) *Set {
 			set.add(name, at, v)
 		}
 	})
+	for _, s := range set.series {
+		if !slices.IsSorted(s.Times) {
+			inOrder(s)
+		}
+	}
 	return set
+}
+
+// inOrder sorts the values of a series by their times: of two samples that were taken at nearly
+// the same time the later may have been written first.
+func inOrder(s *timeline.Series) {
+	order := make([]int, len(s.Times))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.Times[i], s.Times[j]) })
+	was := *s
+	s.Times, s.Values = make([]timeline.Time, 0, len(order)), make([]float64, 0, len(order))
+	for _, i := range order {
+		s.Append(was.Times[i], was.Values[i])
+	}
 }
 
 // VarsSample is one answer of /debug/vars with the instant of its capture.

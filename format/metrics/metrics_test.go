@@ -37,6 +37,20 @@ func TestParseRuntime(t *testing.T) {
 	}
 }
 
+// TestParseRuntimeOrder: a sample that was written late lies where its time is.
+func TestParseRuntimeOrder(t *testing.T) {
+	set := ParseRuntime([]byte(`{"t_ns":3000,"/x":3}
+{"t_ns":1000,"/x":1}
+{"t_ns":2000,"/x":2,"/y":9}
+`), time.Unix(0, 0))
+	if s := set.Series("/x"); fmt.Sprint(s.Values) != "[1 2 3]" || len(s.Times) != 3 || s.Times[0] >= s.Times[1] || s.Times[1] >= s.Times[2] {
+		t.Errorf("got %+v", s)
+	}
+	if d := set.Delta("/x", timeline.Span{Start: 900, End: 2500}); d != 1 {
+		t.Errorf("delta = %v, want 1", d)
+	}
+}
+
 func TestParseVars(t *testing.T) {
 	set := ParseVars([]byte(`{"t_ns":5,"vars":{"cmdline":["x"],"memstats":{"HeapAlloc":42,"PauseNs":[1,2]},"hits":7}}`))
 	if got := fmt.Sprint(set.Names()); got != "[hits memstats.HeapAlloc]" {

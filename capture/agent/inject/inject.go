@@ -283,6 +283,7 @@ func loupeEndFlight() bool {
 //	flight MILLISECONDS         keeps so much of a trace in memory until the end of the stream
 //	flown                       the trace that is kept
 //	metrics MILLISECONDS        runtime/metrics at that interval, NDJSON
+//	boundary                    runtime/metrics once, marked as the begin or the end of a phase's work
 //	peaks                       a heap profile at each new peak of the live heap, until the asker hangs up
 //	info                        what the runtime says of itself
 //
@@ -363,6 +364,8 @@ func loupeCapture(c loupeConn, what, arg string) error {
 		return loupeFlight.write(w)
 	case "metrics":
 		return loupeSampleMetrics(w, length, c)
+	case "boundary":
+		return loupeReading.write(w, ",\"/loupe/boundary:samples\":1}\n")
 	case "peaks":
 		return loupePeaks(w, c)
 	case "info":
@@ -441,11 +444,8 @@ func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeCon
 	if every < 10*loupe_time.Millisecond {
 		every = 10 * loupe_time.Millisecond
 	}
-	var line []byte
-	samples := loupeMetrics()
 	for next := loupe_time.Now(); ; {
-		line = append(loupeAppendMetrics(line[:0], samples), "}\n"...)
-		if _, err := w.Write(line); err != nil {
+		if loupeReading.write(w, "}\n") != nil {
 			return nil // the asker is gone
 		}
 		if next = next.Add(every); loupe_time.Until(next) < 0 {
@@ -455,6 +455,28 @@ func loupeSampleMetrics(w loupe_io.Writer, every loupe_time.Duration, c loupeCon
 			return nil
 		}
 	}
+}
+
+// loupeReading is what the metrics are read into, again and again: what a sample allocates
+// would be counted as the program's.
+var loupeReading loupeReader
+
+type loupeReader struct {
+	loupe_sync.Mutex
+	samples []loupe_metrics.Sample
+	line    []byte
+}
+
+// write writes a sample, and what it ends with.
+func (r *loupeReader) write(w loupe_io.Writer, end string) error {
+	r.Lock()
+	defer r.Unlock()
+	if r.samples == nil {
+		r.samples = loupeMetrics()
+	}
+	r.line = append(loupeAppendMetrics(r.line[:0], r.samples), end...)
+	_, err := w.Write(r.line)
+	return err
 }
 
 // loupeMetrics are the metrics of runtime/metrics that are sampled.

@@ -111,6 +111,18 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestBoundary: one sample comes at once, and is marked.
+func TestBoundary(t *testing.T) {
+	first, data := ask(t, "boundary", 0)
+	var sample map[string]float64
+	if err := json.Unmarshal(data, &sample); first != "ok" || err != nil {
+		t.Fatalf("boundary answered %q, %v: %s", first, err, data)
+	}
+	if sample["t_ns"] == 0 || sample["/gc/heap/allocs:bytes"] == 0 || sample["/loupe/boundary:samples"] != 1 {
+		t.Errorf("the sample lacks something: %s", data)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	f := func(request, want string) {
 		t.Helper()

@@ -91,21 +91,22 @@ func (r *loadRecord) run(e *command.Env, run *loadRun, f *loadflags.Flags, addre
 	logs := map[string]*loadlog.Log{}
 	var live liveRun
 	plan := collect.Plan{Phases: []collect.Phase{{Name: "bare"}, {Name: "trace", For: traceLength(&c)}}}
-	plan.Load = func(ctx context.Context, phase string, _ bool) error {
+	plan.Load = func(ctx context.Context, d collect.Demand) error {
 		c, err := config()
 		if err != nil {
 			return err
 		}
+		c.Boundary = d.Boundary
 		log, err := live.run(ctx, e, c)
 		if err != nil {
 			return err
 		}
 		log.Wanted = ""
-		if phase == "bare" && e.Ctx.Err() == nil {
+		if d.Phase == "bare" && e.Ctx.Err() == nil {
 			log.Wanted = run.fail.wanted
 		}
-		logs[phase] = log
-		return record.KeepLoad(w, phase, address, log)
+		logs[d.Phase] = log
+		return record.KeepLoad(w, d.Phase, address, log)
 	}
 	rec, err := collect.Attach(e.Ctx, w, service, collect.RecorderOptions{Progress: e.Progress(run.out != ""), Sampled: live.sampled})
 	if err != nil {

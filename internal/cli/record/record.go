@@ -143,12 +143,13 @@ func (f *Flags) LoadInto(w *recording.Writer) collect.Load {
 	if f.Load == "" {
 		return nil
 	}
-	return func(ctx context.Context, phase string, untilCancelled bool) error {
+	return func(ctx context.Context, d collect.Demand) error {
 		cfg, err := f.Loading.Config(f.Load)
 		if err != nil {
 			return err
 		}
-		if untilCancelled {
+		cfg.Boundary = d.Boundary
+		if d.UntilCancelled {
 			if err := loadflags.Endless(&cfg); err != nil {
 				return err
 			}
@@ -157,7 +158,7 @@ func (f *Flags) LoadInto(w *recording.Writer) collect.Load {
 		if err != nil {
 			return err
 		}
-		if err := KeepLoad(w, phase, f.Load, log); err != nil {
+		if err := KeepLoad(w, d.Phase, f.Load, log); err != nil {
 			return err
 		}
 		if s := log.Summary(); s.Requests > 0 && s.Responses == 0 && ctx.Err() == nil {
