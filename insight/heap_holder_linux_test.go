@@ -41,8 +41,8 @@ func recordKeeper(t *testing.T, prog *collect.Program, where, list string) *sess
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := collect.Plan{WaitFor: address, Wait: time.Minute, Load: func(ctx context.Context, _ string, untilCancelled bool) error {
-		if untilCancelled {
+	plan := collect.Plan{WaitFor: address, Wait: time.Minute, Load: func(ctx context.Context, d collect.Demand) error {
+		if d.UntilCancelled {
 			<-ctx.Done()
 		}
 		return nil

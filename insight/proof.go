@@ -43,6 +43,8 @@ const (
 	Blind     Because = "blind"      // the rule could not look
 	NoFigure  Because = "no_figure"  // the rounds do not have what it is about
 	Failing   Because = "failed"     // a program failed
+	Unsteady  Because = "unsteady"   // it is found in one of two looks at what is after
+	Little    Because = "little"     // it is gone, and far less is gone than what it had cost
 )
 
 // Trial is what was measured to find out whether a finding is mended.
@@ -52,6 +54,9 @@ type Trial struct {
 	// rules say of them.
 	Table         *compare.Table
 	Before, After []Finding
+	// Again is what all rules say of a second recording of what is after; nil without one. What a
+	// rule finds lies beyond a threshold, and what lies near one is found by chance.
+	Again []Finding
 	// SameBuild tells that both sides are the same program, run in the same way. Failed
 	// tells that one of them failed.
 	SameBuild, Failed bool
@@ -69,6 +74,8 @@ type Proof struct {
 	// not found.
 	FoundBefore *Finding `json:"found_before,omitempty"`
 	FoundAfter  *Finding `json:"found_after,omitempty"`
+	// Confirmed tells that what is after was recorded a second time.
+	Confirmed bool `json:"confirmed,omitempty"`
 	// Elsewhere are findings of the same rule that only what is after has.
 	Elsewhere []Finding `json:"elsewhere,omitempty"`
 	// Worse are figures that users feel, and that got worse.
@@ -176,7 +183,7 @@ func figureOf(f *Finding, t *compare.Table) *compare.Row {
 // proves nothing: a finding goes away when its line moves to another function, and a figure falls
 // for other reasons.
 func Prove(t Trial) *Proof {
-	p := &Proof{Figure: figureOf(t.Finding, t.Table), Rounds: slices.Min(t.Table.Rounds)}
+	p := &Proof{Figure: figureOf(t.Finding, t.Table), Rounds: slices.Min(t.Table.Rounds), Confirmed: len(t.Again) > 0}
 	p.FoundBefore, p.FoundAfter = find(t.Finding, t.Before), find(t.Finding, t.After)
 	for _, f := range t.After {
 		if f.State == Found && f.Rule == t.Finding.Rule && !f.Same(t.Finding) && find(&f, t.Before) == nil {
@@ -224,6 +231,12 @@ func (p *Proof) judge(t *Trial) (Answer, Because) {
 		return No, Moved
 	}
 	if couldLook(t.Finding.Rule, t.After) {
+		switch again := find(t.Finding, t.Again); {
+		case again != nil:
+			return Unproven, Unsteady
+		case p.little(cmp.Or(p.FoundBefore, t.Finding)):
+			return Unproven, Little
+		}
 		return Yes, Fell
 	}
 	if less(p.Figure, cmp.Or(p.FoundBefore, t.Finding)) {
@@ -292,6 +305,19 @@ func less(r *compare.Row, f *Finding) bool {
 		share = i.Low
 	}
 	return left.Known() && !math.IsNaN(float64(left)) && float64(left) < share
+}
+
+// littleOf is the part of what a finding had cost that has to be gone at least where it is said to
+// be fixed: what is written instead costs something, too.
+const littleOf = 0.25
+
+// little tells of a figure that has become less whether that is far less than what the finding was
+// of it, at the least: then something else has become less, and the rule may be blind to what the
+// finding has become.
+func (p *Proof) little(f *Finding) bool {
+	i, ratio := f.Impact, p.Figure.Changes[0].Ratio
+	return i != nil && strings.HasPrefix(i.Unit, "share of ") && i.Low > 0 && i.Low <= 1 && f.ofFigure(p.Figure) &&
+		ratio.Known() && 1-float64(ratio) < littleOf*i.Low
 }
 
 // ofFigure tells whether the finding's impact is a share of what a row has.

@@ -53,9 +53,33 @@ func TestProve(t *testing.T) {
 	f("all that is left is less than it was", had, []Finding{short}, less, Yes, TooSmall)
 	f("what is left may be it", had, []Finding{short}, []compare.Row{proofRow("allocated", 100, 70, compare.Improved)}, Unproven, Blind)
 
+	// Something else has become less, by less than a quarter of the finding's cost.
+	f("gone, and far less is gone than it was", had, gone, []compare.Row{proofRow("allocated", 100, 90, compare.Improved)}, Unproven, Little)
+	f("gone, and more than a quarter of it is", had, gone, []compare.Row{proofRow("allocated", 100, 80, compare.Improved)}, Yes, Fell)
+	f("gone, of a figure that the share is not of", []Finding{foundIn("AL08", "main.f", 0.6, "share of CPU samples")}, gone, []compare.Row{proofRow("allocated", 100, 90, compare.Improved)}, Yes, Fell)
+
 	// The line was moved to another function: as much is allocated there.
 	f("moved", had, []Finding{foundIn("AL08", "main.g", 0.7, bytes)}, []compare.Row{proofRow("allocated", 100, 80, compare.Improved)}, No, Moved)
 	f("another one has a larger share of the rest", had, []Finding{foundIn("AL08", "main.g", 0.5, bytes)}, less, Yes, Fell)
+}
+
+// TestProveAgain: what is found in one of two recordings lies near its rule's threshold, and is not
+// called fixed.
+func TestProveAgain(t *testing.T) {
+	one := foundIn("AL08", "main.f", 0.6, "share of allocated bytes")
+	table := &compare.Table{Rows: []compare.Row{proofRow("allocated", 100, 30, compare.Improved)}, Rounds: []int{10, 10}}
+	fine := []Finding{{Rule: "AL08", State: Fine}}
+	f := func(again []Finding, answer Answer, because Because, confirmed bool) {
+		t.Helper()
+		p := Prove(Trial{Finding: &one, Table: table, Before: []Finding{one}, After: fine, Again: again})
+		if p.Answer != answer || p.Because != because || p.Confirmed != confirmed {
+			t.Errorf("%s, %s, confirmed %v; want %s, %s, %v", p.Answer, p.Because, p.Confirmed, answer, because, confirmed)
+		}
+	}
+	f(nil, Yes, Fell, false)
+	f(fine, Yes, Fell, true)
+	f([]Finding{one}, Unproven, Unsteady, true)
+	f([]Finding{foundIn("AL08", "main.g", 0.6, "share of allocated bytes")}, Yes, Fell, true)
 }
 
 // TestProveOutcome: what failed decides nothing, and the same program is no change.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -52,7 +53,11 @@ func (p *Proved) reason(what string) string {
 	after := p.Sides[1]
 	switch p.Because {
 	case insight.Fell:
-		return fmt.Sprintf("%s is fixed: %s, and it is no longer found.", what, p.figure())
+		return fmt.Sprintf("%s is fixed: %s, and it is no longer found%s.", what, p.figure(), map[bool]string{true: " in two recordings"}[p.Confirmed])
+	case insight.Unsteady:
+		return fmt.Sprintf("%s is found in one of two recordings of %s: it lies near the threshold of its rule, or shows by chance (a longer recording, or more load, tells); %s.", what, after, p.figure())
+	case insight.Little:
+		return fmt.Sprintf("%s is no longer found, but far less is gone than it had cost (%s): %s. Its cost may be where %s does not see it.", what, p.cost(), p.figure(), p.Finding.Rule)
 	case insight.TooSmall:
 		return fmt.Sprintf("%s is fixed: %s. That is less than the finding alone was; so little is left that %s has too little to look at.", what, p.figure(), p.Finding.Rule)
 	case insight.Still:
@@ -68,7 +73,7 @@ func (p *Proved) reason(what string) string {
 	case insight.Blind:
 		return fmt.Sprintf("%s could not be looked for in %s: too little is left for %s to judge (give it more work); %s.", what, after, p.Finding.Rule, p.figure())
 	case insight.NoFigure:
-		return fmt.Sprintf("%s is no longer found, but the rounds do not have the figure that it is about (%s): what the program counts is read once a second, so give rounds some seconds of work.", what, strings.Join(p.Finding.Figures(), ", "))
+		return fmt.Sprintf("%s is no longer found, but the rounds do not have the figure that it is about (%s): what the program counts takes the agent, which a ready binary has not, and a load or an end of its own.", what, strings.Join(p.Finding.Figures(), ", "))
 	case insight.Failing:
 		return fmt.Sprintf("a program failed: what was measured says nothing of %s.", what)
 	}
@@ -100,6 +105,15 @@ func (p *Proved) shares() string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s of %s, before %s)", quantity(compare.Share, after.Impact.Value), strings.TrimPrefix(after.Impact.Unit, "share of "), quantity(compare.Share, before.Impact.Value))
+}
+
+// cost says what part of the figure the finding was before.
+func (p *Proved) cost() string {
+	i := cmp.Or(p.FoundBefore, &p.Finding).Impact
+	if i == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s [%s, %s] of %s", quantity(compare.Share, i.Value), quantity(compare.Share, i.Low), quantity(compare.Share, i.High), strings.TrimPrefix(i.Unit, "share of "))
 }
 
 // price says what got worse that a user feels.

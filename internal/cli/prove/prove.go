@@ -145,6 +145,7 @@ func (f *flags) prove(e *command.Env, c *repeated) error {
 		return err
 	}
 	dirs, failed := again.Take(e)
+	os.Remove(again.Out) // where nothing was recorded; what holds something stays
 	if len(dirs) < 2 {
 		return failed
 	}
@@ -153,6 +154,9 @@ func (f *flags) prove(e *command.Env, c *repeated) error {
 		return errors.Join(failed, err)
 	}
 	defer closeAll()
+	if len(all) == 3 {
+		c.again, all = all[2].Report.Findings, all[:2]
+	}
 	if len(all[0].Facts.Rounds) == 0 || len(all[1].Facts.Rounds) == 0 {
 		if failed == nil && e.Ctx.Err() != nil {
 			failed = e.Ctx.Err()
@@ -170,9 +174,8 @@ func (f *flags) prove(e *command.Env, c *repeated) error {
 func (f *flags) again(c *repeated) (*record.Again, error) {
 	out := f.out
 	if out == "" {
-		out = fmt.Sprintf("loupe-prove-%s-%s", c.finding.Rule, time.Now().Format("20060102-150405"))
-	}
-	if err := record.CheckPlace(out); err != nil {
+		out, _ = record.Place("", "prove "+c.finding.Rule)
+	} else if err := record.CheckPlace(out); err != nil {
 		return nil, err
 	}
 	out, err := filepath.Abs(out)
@@ -182,7 +185,14 @@ func (f *flags) again(c *repeated) (*record.Again, error) {
 	a := &record.Again{
 		Made: c.made, Before: c.version(f.vs, c.base), After: c.version(f.with, ""), Env: c.env, AfterEnv: f.env, Out: out,
 		Rounds: f.rounds, Budget: f.allowed, Quiet: f.quiet,
-		Decided: func(dirs []string) (bool, error) { return c.decided(dirs) },
+		Decided: func(dirs []string) (bool, error) {
+			because, err := c.because(dirs)
+			return because != insight.Open, err
+		},
+		Confirm: func(dirs []string) (bool, error) {
+			because, err := c.because(dirs)
+			return because == insight.Fell, err
+		},
 	}
 	return a, nil
 }
@@ -197,7 +207,7 @@ func (f *flags) conclude(e *command.Env, p *report.Proved, failed error) error {
 		return report.WriteProof(w, p, e.Style())
 	})
 	if err == nil && !f.json && len(p.Recordings) > 0 {
-		examine.Next(e, relative(p.Recordings), f.quiet)
+		examine.Next(e, relative(p.Recordings[:min(2, len(p.Recordings))]), f.quiet)
 	}
 	worse := false
 	for _, r := range p.Worse {

@@ -28,6 +28,8 @@ type repeated struct {
 	env []string
 	// same tells that nothing but what was recorded is asked for.
 	same bool
+	// again is what a second recording of what is after shows.
+	again []insight.Finding
 }
 
 // take finds the finding in a recording, and how the recording can be made again.
@@ -256,16 +258,17 @@ func (c *repeated) version(name, otherwise string) string {
 	return name
 }
 
-// decided tells whether more rounds are of no use: the figure that the finding is about is decided,
-// or the finding is still there and no figure makes it fixed.
-func (c *repeated) decided(dirs []string) (bool, error) {
+// because is why the answer of the rounds that are taken is what it is. Where it is not
+// [insight.Open] more rounds are of no use: the figure that the finding is about is decided, or the
+// finding is still there and no figure makes it fixed.
+func (c *repeated) because(dirs []string) (insight.Because, error) {
 	all, closeAll, err := examine.All(examine.Recorded(dirs))
 	if err != nil {
-		return false, err
+		return insight.Open, err
 	}
 	defer closeAll()
 	_, proof := c.judged(all)
-	return proof.Because != insight.Open, nil
+	return proof.Because, nil
 }
 
 // judged is what the rounds of both sides come to.
@@ -273,7 +276,7 @@ func (c *repeated) judged(all []*examine.Examined) (*compare.Table, insight.Proo
 	t := examine.SideBySide(all).Table
 	failed := len(examine.Failed(all)) > 0
 	p := insight.Prove(insight.Trial{
-		Finding: c.finding, Table: t, Before: all[0].Report.Findings, After: all[1].Report.Findings,
+		Finding: c.finding, Table: t, Before: all[0].Report.Findings, After: all[1].Report.Findings, Again: c.again,
 		SameBuild: t.Closed() && !failed, Failed: failed,
 	})
 	p.Each = compare.PairTime(all[0].Facts, all[1].Facts)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,12 +27,15 @@ type Again struct {
 	Rounds  int
 	Budget  time.Duration
 	Decided func(dirs []string) (bool, error)
+	// Confirm, if set, is asked of both sides when all rounds are taken: whether all phases of
+	// what is after are to be recorded once more, by themselves.
+	Confirm func(dirs []string) (bool, error)
 	Quiet   bool
 }
 
 // Take takes the rounds, in the folder in which the recording was made. Dirs are the recordings
-// of both sides, none where nothing was recorded. An error is that of the rounds, and of programs and phases
-// that failed.
+// of both sides, none where nothing was recorded, and behind them the one that confirms what is
+// after, where it was wanted. An error is that of the rounds, and of programs and phases that failed.
 func (a *Again) Take(e *command.Env) (dirs []string, err error) {
 	f, args, err := a.flags()
 	if err != nil {
@@ -58,16 +62,35 @@ func (a *Again) Take(e *command.Env) (dirs []string, err error) {
 		if a.Rounds == 0 {
 			rounds.until(turns, a.Decided)
 		}
-		err = TakeTurns(e, turns, rounds)
+		err = errors.Join(TakeTurns(e, turns, rounds), failures(turns))
 		for _, t := range turns {
 			if t.Recorder != nil {
 				dirs = append(dirs, t.Dir)
 			}
 		}
-		return errors.Join(err, failures(turns))
+		if err != nil || a.Confirm == nil {
+			return err
+		}
+		if more, err := a.Confirm(dirs); err != nil || !more {
+			return err
+		}
+		last := *turns[len(turns)-1]
+		last.Dir, last.Options.Temp = filepath.Join(a.Out, confirmed), filepath.Join(temp, confirmed)
+		if err := os.Mkdir(last.Options.Temp, 0o700); err != nil {
+			return err
+		}
+		last.Options.Progress("what is after, once more")
+		err = errors.Join(TakeTurns(e, []*Turn{&last}, Rounds{Number: 1}), failures([]*Turn{&last}))
+		if last.Recorder != nil && err == nil {
+			dirs = append(dirs, last.Dir)
+		}
+		return err
 	})
 	return dirs, err
 }
+
+// confirmed is the folder of a recording that confirms what is after.
+const confirmed = "after-again"
 
 // flags are those that the recording was made with, and what followed them.
 func (a *Again) flags() (*runFlags, []string, error) {
