@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -36,4 +37,20 @@ func keepLateEnd(r *Recorder) error {
 		return nil // it has no agent, or its end could not be seen
 	}
 	return r.w.Put(recording.Entry{Path: path, Kind: recording.Metrics, Run: max(r.run, 0), Source: "agent"}, line)
+}
+
+// endPeak is the largest resident set in bytes that the agent has noted at the end of the program;
+// 0 where it has not.
+func endPeak(own string) int64 {
+	line, err := os.ReadFile(filepath.Join(own, endFile))
+	if err != nil {
+		return 0
+	}
+	var sample struct {
+		Peak int64 `json:"/loupe/peak-rss:bytes"`
+	}
+	if json.Unmarshal(line, &sample) != nil {
+		return 0
+	}
+	return max(0, sample.Peak)
 }

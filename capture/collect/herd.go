@@ -92,7 +92,7 @@ func (h *Herd) Run(ctx context.Context, l Launch) (Ran, error) {
 	}
 	if state := cmd.ProcessState; state != nil {
 		r.User, r.System, r.Peak = state.UserTime(), state.SystemTime(), system.PeakMemory(state)
-		r.AtMost = r.Peak <= ours+ours/8 // the kernel counts pages in lots
+		r.AtMost = atMost(r.Peak, ours)
 		r.Code, r.State = state.ExitCode(), state.String()
 	}
 	return r, errors.Join(ctx.Err(), err)
@@ -152,3 +152,7 @@ func (t *Tail) String() string {
 	}
 	return string(b)
 }
+
+// atMost tells whether the largest resident set that the kernel tells of a process may be loupe's
+// own, which it counts too when a process is started.
+func atMost(peak, ours int64) bool { return peak <= ours+ours/8 } // pages are counted in lots

@@ -86,6 +86,8 @@ type Process struct {
 	cmd   *exec.Cmd
 	hurry <-chan struct{} // closed when the user wants to end; nil is never
 	agent string          // path of the agent's socket
+	own   string          // where the agent keeps what it notes
+	ours  int64           // loupe's largest resident set when it started the process, in bytes
 	done  chan struct{}
 	// Set before done is closed: what cmd.Wait returned, and when.
 	waited   error
@@ -130,7 +132,7 @@ func (o output) begin(ended <-chan struct{}) {
 // launch starts p. The process dies when loupe does (on Linux, whatever way
 // loupe dies).
 func (p *Program) launch(opt LaunchOptions, temp string, to output) (*Process, error) {
-	proc := &Process{done: make(chan struct{})}
+	proc := &Process{done: make(chan struct{}), own: opt.Own, ours: ownPeak()}
 	if p.Agent {
 		proc.agent = filepath.Join(temp, fmt.Sprintf("agent-%d", time.Now().UnixNano()))
 	}
@@ -299,6 +301,9 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 	proc.mu.Unlock()
 	state := proc.cmd.ProcessState
 	r.User, r.System, r.MaxRSS = state.UserTime(), state.SystemTime(), system.PeakMemory(state)
+	if atMost(r.MaxRSS, proc.ours) {
+		r.MaxRSS = endPeak(proc.own)
+	}
 	r.Exit = state.String()
 	return r
 }
