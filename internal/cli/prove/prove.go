@@ -44,7 +44,8 @@ something else. The answer is
 
   yes        the figure that the finding is about (CPU time, allocated bytes or objects,
              waits for locks, latency, memory, goroutines, pauses) has become less, beyond
-             chance, and the finding is gone
+             chance, by a quarter of what the finding had cost at least, and the finding is
+             gone: what is after is recorded once more to see that again
   no         it is still found, or found as large elsewhere; or the figure is not less
   undecided  anything else, with about how many more pairs of rounds it needs
 
@@ -54,7 +55,8 @@ as they did in the recording (-benchtime Nx). Ctrl-C ends the rounds, and those 
 whole are judged.
 
 The exit code is 0 for yes, 3 for no and for a yes where something that users feel got worse
-by more than -fail, 4 for undecided, and 1 when a program failed or could not be built.`,
+by more than -fail, 4 for undecided, 1 when a program failed or could not be built, and 130 after Ctrl-C, whatever the
+answer is.`,
 	Files: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{set: fs}

@@ -2,8 +2,14 @@
 package inputs
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +22,7 @@ import (
 	"loupe/internal/cli/programs"
 	"loupe/recording"
 	"loupe/source"
+	"loupe/source/bounded"
 )
 
 // Named wants that something was named.
@@ -80,7 +87,49 @@ func profileIn(in *source.Input) (*profile.Profile, error) {
 	if in.Kind != kind.Profile {
 		return nil, door.WrongKind(in, "a CPU profile or a recording with one")
 	}
-	return programs.ReadProfile(in.Path, in.Name)
+	p, err := programs.ReadProfile(in.Path, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	if m := recordedIn(in); m != nil {
+		p = pgo.Note(p, originOf(m))
+	}
+	return p, nil
+}
+
+// recordedIn is the manifest of the recording that a profile lies in, as RECORDING/cpu.pb.gz and
+// recording.zip/cpu.pb.gz do; nil where it lies in none, or is not what was recorded there.
+func recordedIn(in *source.Input) *recording.Manifest {
+	const deepest = 3 // growth/heap-01.pb.gz
+	name := filepath.ToSlash(in.Name)
+	for dir, up := path.Dir(name), 0; up < deepest && dir != "." && dir != "/"; dir, up = path.Dir(dir), up+1 {
+		rec, err := recording.OpenFile(filepath.FromSlash(dir))
+		if err != nil {
+			continue
+		}
+		rec.Close()
+		m, inner := &rec.Manifest, strings.TrimPrefix(name, dir+"/")
+		at := slices.IndexFunc(m.Entries, func(e recording.Entry) bool { return e.Path == inner })
+		if at >= 0 && m.Entries[at].SHA256 != "" && m.Entries[at].SHA256 == sumOf(in.Path) {
+			return m
+		}
+		return nil
+	}
+	return nil
+}
+
+// sumOf is the SHA-256 of a file in hexadecimal, as recordings have it; empty where it cannot be read.
+func sumOf(name string) string {
+	f, err := bounded.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // originOf is what a recording knows of its program. What loupe run has built is of the tree that it
