@@ -55,8 +55,8 @@ as they did in the recording (-benchtime Nx). Ctrl-C ends the rounds, and those 
 whole are judged.
 
 The exit code is 0 for yes, 3 for no and for a yes where something that users feel got worse
-by more than -fail, 4 for undecided, 1 when a program failed or could not be built, and 130 after Ctrl-C, whatever the
-answer is.`,
+by more than -fail, 4 for undecided, 1 when a program failed or could not be built, and 130
+after Ctrl-C, whatever the answer is.`,
 	Files: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{set: fs}
