@@ -329,13 +329,6 @@ const (
 	manyFields    = "It has more fields than most because"
 )
 
-// tooLarge are the types that are still to be split, with how many methods and fields
-// they have. The numbers may only fall, and a type that keeps to the limits leaves the
-// list. One that is large for a good reason says so in its comment instead.
-var tooLarge = map[string]size{
-	"capture/collect.Recorder": {33, 15},
-}
-
 // size is how large a type is.
 type size struct{ methods, fields int }
 
@@ -354,22 +347,11 @@ func TestTypes(t *testing.T) {
 		if m.exported { // options may be many
 			large = m.methods > maxMethods
 		}
-		debt, listed := tooLarge[name]
 		switch {
 		case m.reason && !large:
 			t.Errorf("%s is small enough (%d methods, %d fields) to need no reason in its comment", name, m.methods, m.fields)
-		case m.reason:
-		case large && !listed:
+		case large && !m.reason:
 			t.Errorf("%s has %d methods and %d fields: split it by reasons to change, or say in its comment %q", name, m.methods, m.fields, manyMethods+" …")
-		case listed && !large:
-			t.Errorf("%s is small enough (%d methods, %d fields): take it off the list tooLarge", name, m.methods, m.fields)
-		case listed && (m.methods > debt.methods || m.fields > debt.fields):
-			t.Errorf("%s has %d methods and %d fields, and is to be split, not to grow beyond %d and %d", name, m.methods, m.fields, debt.methods, debt.fields)
-		}
-	}
-	for name := range tooLarge {
-		if types[name] == nil {
-			t.Errorf("%s is in tooLarge and not in the tree", name)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func keepEnd(to io.Writer, src source, own string) {
 
 // keepLateEnd keeps the sample of a program that had ended before anybody asked for its metrics: it
 // is the only one.
-func keepLateEnd(r *Recorder) error {
+func keepLateEnd(r *running) error {
 	path, m := r.runFile("metrics.ndjson"), r.w.Manifest()
 	bare := slices.ContainsFunc(m.Phases, func(p recording.Phase) bool { return p.Run == r.run && p.Bare() })
 	if !bare || slices.ContainsFunc(m.Entries, func(e recording.Entry) bool { return e.Path == path }) {

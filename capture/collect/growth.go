@@ -38,7 +38,7 @@ func (r *Recorder) growth(ctx context.Context, p Phase, plan Plan) error {
 	return errors.Join(err, end(err))
 }
 
-func (r *Recorder) looks(ctx context.Context, p Phase, phase recording.Phase) error {
+func (r *running) looks(ctx context.Context, p Phase, phase recording.Phase) error {
 	began := time.Now()
 	for n := range growthLooks {
 		if n > 0 {
@@ -57,7 +57,7 @@ func (r *Recorder) looks(ctx context.Context, p Phase, phase recording.Phase) er
 }
 
 // snapshot takes a profile that is always there.
-func (r *Recorder) snapshot(ctx context.Context, name, path, phase string) error {
+func (r *running) snapshot(ctx context.Context, name, path, phase string) error {
 	entry, err := r.w.Create(recording.Entry{
 		Path: path, Kind: phaseKinds[name].kind, Phase: phase, Run: max(r.run, 0), Source: r.src.String(),
 	})

@@ -189,7 +189,7 @@ func (r *Recorder) possible(phases []Phase) []Phase {
 }
 
 // tell notes something in the recording and tells the user.
-func (r *Recorder) tell(format string, args ...any) {
+func (r *running) tell(format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
 	r.w.Note(note)
 	r.opt.Progress("%s", note)

@@ -88,6 +88,7 @@ type Process struct {
 	agent string          // path of the agent's socket
 	own   string          // where the agent keeps what it notes
 	ours  int64           // loupe's largest resident set when it started the process, in bytes
+	peak  int64           // its own right before it was stopped, in bytes; 0 where nobody has looked
 	done  chan struct{}
 	// Set before done is closed: what cmd.Wait returned, and when.
 	waited   error
@@ -302,7 +303,7 @@ func (proc *Process) run(w *recording.Writer) recording.Run {
 	state := proc.cmd.ProcessState
 	r.User, r.System, r.MaxRSS = state.UserTime(), state.SystemTime(), system.PeakMemory(state)
 	if atMost(r.MaxRSS, proc.ours) {
-		r.MaxRSS = endPeak(proc.own)
+		r.MaxRSS = max(endPeak(proc.own), proc.peak)
 	}
 	r.Exit = state.String()
 	return r

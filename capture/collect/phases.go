@@ -15,7 +15,7 @@ import (
 )
 
 // begin records the start of a phase and returns how to end it.
-func (r *Recorder) begin(p Phase, plan Plan) (phase recording.Phase, end func(error) error) {
+func (r *running) begin(p Phase, plan Plan) (phase recording.Phase, end func(error) error) {
 	phase = recording.Phase{
 		Name: p.Name, Round: plan.Round, Order: plan.Order, Run: r.run,
 		Span: timeline.Span{Start: r.w.Now()},
@@ -78,7 +78,7 @@ func (r *Recorder) bare(ctx context.Context, p Phase, plan Plan) error {
 }
 
 // ending says how the process ended, with the last lines it printed.
-func (r *Recorder) ending() string {
+func (r *running) ending() string {
 	r.log.wait()
 	text := r.proc.cmd.ProcessState.String()
 	if tail := r.log.tail(); tail != "" {
@@ -88,7 +88,7 @@ func (r *Recorder) ending() string {
 }
 
 // whileRunning derives a context that also ends with the process.
-func (r *Recorder) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+func (r *running) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if r.proc != nil {
 		done := r.proc.done

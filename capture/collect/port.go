@@ -23,7 +23,7 @@ func portFree(addr string) error {
 var ErrUnreachable = errors.New("the target cannot be reached")
 
 // waitPort waits until the program accepts connections.
-func (r *Recorder) waitPort(ctx context.Context, addr string, wait time.Duration) error {
+func (r *running) waitPort(ctx context.Context, addr string, wait time.Duration) error {
 	return dialUntil(ctx, r.prog.name(), addr, wait, func() error {
 		if r.proc.ended() {
 			return fmt.Errorf("%s ended before it listened on %s: %s", r.prog.name(), addr, r.ending())

@@ -85,17 +85,25 @@ type RecorderOptions struct {
 	Sampled func(line []byte)
 }
 
-// Recorder records one target into one recording. It is used by one goroutine
-// at a time.
+// Recorder records one target into one recording: it works through the phases of a plan.
+// It is used by one goroutine at a time.
 type Recorder struct {
+	running
+	aborted atomic.Bool // by another goroutine
+}
+
+// running is the process that is recorded, from its start to its end, and what is captured
+// of it all the time: what it prints, the samples of the runtime and of the system, the
+// bounds of its phases. A recorder has one process after the other.
+type running struct {
 	w    *recording.Writer
 	prog *Program // nil for a target that was found running
 	opt  RecorderOptions
 
-	proc   *Process // the running process, if loupe started it
+	proc   *Process // if loupe started it
 	src    source   // of profiles; nil when there is none
 	run    int      // index in Target.Runs
-	pid    int      // of the running process, 0 when unknown
+	pid    int      // 0 when unknown
 	log    *stderrLog
 	out    *stdoutLog // nil when it is not kept
 	follow *following // samples of the runtime
@@ -103,11 +111,8 @@ type Recorder struct {
 	sampler *sampler
 	own     *owns // what the program captures of itself
 
-	failure string // how the first process that failed did
-
-	// What Abort needs, which comes from another goroutine.
-	live    atomic.Pointer[Process]
-	aborted atomic.Bool
+	failure string                  // how the first process that failed did
+	live    atomic.Pointer[Process] // what [Recorder.Abort] needs, which comes from another goroutine
 }
 
 // NewRecorder begins the recording of a program into w.
@@ -160,14 +165,14 @@ func newRecorder(w *recording.Writer, opt RecorderOptions) *Recorder {
 	if opt.Progress == nil {
 		opt.Progress = func(string, ...any) {}
 	}
-	return &Recorder{w: w, opt: opt, run: -1, own: newOwns(w, opt.Temp)}
+	return &Recorder{running: running{w: w, opt: opt, run: -1, own: newOwns(w, opt.Temp)}}
 }
 
 // Writer returns the recording that is written.
 func (r *Recorder) Writer() *recording.Writer { return r.w }
 
 // start launches the program once more.
-func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
+func (r *running) start(ctx context.Context, whole, wholeFile string) error {
 	opt := r.opt.Launch
 	opt.Whole, opt.WholeFile = whole, wholeFile
 	r.run++
@@ -217,7 +222,7 @@ func (r *Recorder) start(ctx context.Context, whole, wholeFile string) error {
 
 // findSource decides where profiles come from: the agent, or the program's
 // own /debug/pprof once it answers.
-func (r *Recorder) findSource(ctx context.Context) {
+func (r *running) findSource(ctx context.Context) {
 	r.src = nil
 	if r.proc.waitAgent(ctx) {
 		r.src = agentSource{socket: r.proc.agent}
@@ -227,7 +232,7 @@ func (r *Recorder) findSource(ctx context.Context) {
 
 // findPprof looks for the /debug/pprof of a program without the agent, now
 // that it serves.
-func (r *Recorder) findPprof(ctx context.Context) {
+func (r *running) findPprof(ctx context.Context) {
 	if r.src != nil {
 		return
 	}
@@ -251,7 +256,7 @@ func (r *Recorder) findPprof(ctx context.Context) {
 }
 
 // startFollowing samples the runtime's metrics until the process is stopped.
-func (r *Recorder) startFollowing() {
+func (r *running) startFollowing() {
 	entry, err := r.w.Append(recording.Entry{
 		Path: r.runFile("metrics.ndjson"), Kind: r.src.metricsKind(), Run: max(r.run, 0), Source: r.src.String(),
 	})
@@ -294,7 +299,7 @@ func (t *told) Write(line []byte) (int, error) {
 }
 
 // runFile names a file of the present process: "stderr.log", "stderr-2.log".
-func (r *Recorder) runFile(name string) string { return numbered(name, r.run) }
+func (r *running) runFile(name string) string { return numbered(name, r.run) }
 
 func numbered(name string, index int) string {
 	if index <= 0 {
@@ -383,7 +388,7 @@ func restOf(ctx context.Context, r *Recorder, plan Plan) error {
 const endNotice = 5 * time.Second
 
 // endedWith tells whether the process has ended, now that a capture has failed.
-func (r *Recorder) endedWith(err error) bool {
+func (r *running) endedWith(err error) bool {
 	if r.proc == nil {
 		return false
 	}
@@ -394,7 +399,7 @@ func (r *Recorder) endedWith(err error) bool {
 }
 
 // stop ends the process, if loupe started it, and records how it ended.
-func (r *Recorder) stop() error {
+func (r *running) stop() error {
 	var err error
 	if r.follow != nil {
 		// A program that has ended in the middle of a sample is told of elsewhere.
@@ -407,6 +412,7 @@ func (r *Recorder) stop() error {
 		return err
 	}
 	proc := r.proc
+	proc.peak = r.sampler.take().MaxRSS // a signal leaves it no time to tell
 	proc.Stop()
 	err = errors.Join(err, keepLateEnd(r))
 	r.sampler.watch(0)
@@ -424,7 +430,7 @@ func (r *Recorder) stop() error {
 
 // noteFailure remembers that the process, now that it is stopped, ended by itself
 // and not well. The first time it is told at once.
-func (r *Recorder) noteFailure() {
+func (r *running) noteFailure() {
 	state := r.proc.cmd.ProcessState
 	if r.failure != "" || !r.proc.ended() || r.proc.run(r.w).Stopped || state.Success() {
 		return

@@ -20,7 +20,7 @@ type sampler struct {
 	done  chan struct{}
 }
 
-func (r *Recorder) startSampler() error {
+func (r *running) startSampler() error {
 	entry, err := r.w.Append(recording.Entry{Path: "os.ndjson", Kind: recording.OS, Source: "the operating system"})
 	if err != nil {
 		return err

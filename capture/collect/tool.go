@@ -98,7 +98,7 @@ func order(last bool) int {
 }
 
 // lastRun returns the latest process as it ended.
-func (r *Recorder) lastRun() recording.Run {
+func (r *running) lastRun() recording.Run {
 	runs := r.w.Manifest().Target.Runs
 	return runs[len(runs)-1]
 }

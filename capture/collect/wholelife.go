@@ -75,7 +75,7 @@ func again(r *Recorder) {
 const otherWork = 3
 
 // noteOtherWork tells when a later run did much more or less than the first.
-func (r *Recorder) noteOtherWork(first, later recording.Run) {
+func (r *running) noteOtherWork(first, later recording.Run) {
 	a, b := first.User+first.System, later.User+later.System
 	const enough = 100 * time.Millisecond
 	if max(a, b) > enough && (a > otherWork*b || b > otherWork*a) {
@@ -113,7 +113,7 @@ func (r *Recorder) wholeLife(ctx context.Context, p Phase, plan Plan) error {
 
 // keepWhole moves a capture over a whole life into the recording. It ended at
 // cut, if that is not zero.
-func (r *Recorder) keepWhole(file string, kind phaseKind, phase recording.Phase, cut timeline.Time) error {
+func (r *running) keepWhole(file string, kind phaseKind, phase recording.Phase, cut timeline.Time) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return errors.New("the agent wrote nothing (did the program crash or exec another one?)")
