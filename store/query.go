@@ -80,6 +80,9 @@ type TotalSeries struct {
 type Point struct {
 	Time  time.Time // when the step, or the profile, begins
 	Value int64     // in the unit of the type
+	// Covered is the time that the profiles behind the value were taken for, added up over
+	// series: a CPU profile of ten seconds in each of three pods covers 30 s. Of states it is 0.
+	Covered time.Duration
 }
 
 // StacksQuery asks for merged stacks. The type must be given.

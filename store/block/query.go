@@ -207,12 +207,14 @@ func (e *Engine) Series(ctx context.Context, s store.Selection) ([]store.Labels,
 // over is what becomes one value: of one series, over time.
 type over struct {
 	sum, weight int64
+	covered     int64 // ns
 	last        int64 // time of the last
 	lastValue   int64
 }
 
 func (o *over) add(r *row, v int64) {
 	o.sum += v
+	o.covered += r.duration
 	if o.weight == 0 || r.time >= o.last {
 		o.last, o.lastValue = r.time, mean(v, r.weight)
 	}
@@ -247,7 +249,7 @@ func (e *Engine) Totals(ctx context.Context, q store.TotalsQuery) ([]store.Total
 	if err != nil {
 		return nil, err
 	}
-	t := totals{q: q, way: way, within: spanOf(q.Range), groups: map[store.Labels]map[int64]int64{}, each: map[store.Labels][]store.Point{}}
+	t := totals{q: q, way: way, within: spanOf(q.Range), groups: map[store.Labels]map[int64]total{}, each: map[store.Labels][]store.Point{}}
 	for i := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -267,9 +269,12 @@ type totals struct {
 	q      store.TotalsQuery
 	way    store.Aggregation
 	within span
-	groups map[store.Labels]map[int64]int64 // by step
+	groups map[store.Labels]map[int64]total // by step
 	each   map[store.Labels][]store.Point   // of every profile, where there are no steps
 }
+
+// total is the value of one step of a group, and the time that it covers, in ns.
+type total struct{ value, covered int64 }
 
 // add adds a series.
 func (t *totals) add(f *found) error {
@@ -288,7 +293,7 @@ func (t *totals) add(f *found) error {
 				if t.way != store.Sum {
 					value = mean(value, one.weight)
 				}
-				t.each[group] = append(t.each[group], store.Point{Time: time.Unix(0, one.time), Value: value})
+				t.each[group] = append(t.each[group], store.Point{Time: time.Unix(0, one.time), Value: value, Covered: t.covered(one.duration)})
 				continue
 			}
 			step := (one.time - t.within.start) / int64(t.q.Step)
@@ -302,19 +307,28 @@ func (t *totals) add(f *found) error {
 		return nil
 	}
 	if t.groups[group] == nil {
-		t.groups[group] = map[int64]int64{}
+		t.groups[group] = map[int64]total{}
 	}
 	for step, o := range steps {
-		t.groups[group][step] += o.value(t.way)
+		sum := t.groups[group][step]
+		t.groups[group][step] = total{sum.value + o.value(t.way), sum.covered + o.covered}
 	}
 	return nil
+}
+
+// covered is what a point says of the time that its profiles were taken for.
+func (t *totals) covered(ns int64) time.Duration {
+	if t.way != store.Sum {
+		return 0 // beside a state there may be activity in one profile
+	}
+	return time.Duration(ns)
 }
 
 func (t *totals) lines() (out []store.TotalSeries) {
 	for group, steps := range t.groups {
 		s := store.TotalSeries{Labels: group}
 		for _, step := range slices.Sorted(maps.Keys(steps)) {
-			s.Points = append(s.Points, store.Point{Time: t.q.Range.Start.Add(time.Duration(step) * t.q.Step), Value: steps[step]})
+			s.Points = append(s.Points, store.Point{Time: t.q.Range.Start.Add(time.Duration(step) * t.q.Step), Value: steps[step].value, Covered: t.covered(steps[step].covered)})
 		}
 		out = append(out, s)
 	}

@@ -30,10 +30,11 @@ type Memory struct {
 
 // row is one written profile.
 type row struct {
-	labels  store.Labels
-	time    time.Time
-	types   []store.Type
-	samples []sample
+	labels   store.Labels
+	time     time.Time
+	duration time.Duration
+	types    []store.Type
+	samples  []sample
 }
 
 // sample has its stack from the root on, a frame for each call.
@@ -86,7 +87,7 @@ func (m *Memory) Write(ctx context.Context, profiles []*store.Profile) error {
 }
 
 func rowOf(p *store.Profile) row {
-	r := row{labels: p.Labels, time: p.Time}
+	r := row{labels: p.Labels, time: p.Time, duration: p.Duration}
 	for _, t := range p.Types {
 		if t != (store.Type{}) {
 			r.types = append(r.types, t)
@@ -234,8 +235,13 @@ func (m *Memory) Totals(ctx context.Context, q store.TotalsQuery) ([]store.Total
 	}
 	cells := map[cell][]int64{}
 	groups := map[store.Labels]map[int64]int64{}
+	covered := map[cell]time.Duration{}
 	var out []store.TotalSeries
 	for _, r := range m.selected(q.Selection) {
+		length := r.duration
+		if way != store.Sum {
+			length = 0
+		}
 		group := r.labels.Only(q.By...)
 		if groups[group] == nil {
 			groups[group] = map[int64]int64{}
@@ -243,18 +249,19 @@ func (m *Memory) Totals(ctx context.Context, q store.TotalsQuery) ([]store.Total
 		}
 		if q.Step == 0 {
 			at := slices.IndexFunc(out, func(s store.TotalSeries) bool { return s.Labels == group })
-			out[at].Points = append(out[at].Points, store.Point{Time: r.time, Value: r.total(q.Type)})
+			out[at].Points = append(out[at].Points, store.Point{Time: r.time, Value: r.total(q.Type), Covered: length})
 			continue
 		}
 		c := cell{r.labels, int64(r.time.Sub(q.Range.Start) / q.Step)}
 		cells[c] = append(cells[c], r.total(q.Type))
+		covered[cell{group, c.step}] += length
 	}
 	for c, values := range cells {
 		groups[c.labels.Only(q.By...)][c.step] += over(way, values)
 	}
 	for i := range out {
 		for step, v := range groups[out[i].Labels] {
-			out[i].Points = append(out[i].Points, store.Point{Time: q.Range.Start.Add(time.Duration(step) * q.Step), Value: v})
+			out[i].Points = append(out[i].Points, store.Point{Time: q.Range.Start.Add(time.Duration(step) * q.Step), Value: v, Covered: covered[cell{out[i].Labels, step}]})
 		}
 		slices.SortStableFunc(out[i].Points, func(a, b store.Point) int { return a.Time.Compare(b.Time) })
 	}

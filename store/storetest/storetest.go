@@ -53,7 +53,7 @@ func corpus(seed uint64, n int) []*store.Profile {
 		pod := r.IntN(6)
 		l := store.LabelsOf(store.ServiceLabel, fmt.Sprintf("svc-%d", pod%2), "pod", fmt.Sprintf("pod-%d", pod),
 			store.VersionLabel, fmt.Sprintf("v%d", r.IntN(2)), "region", []string{"eu", "us", ""}[pod%3])
-		p := &store.Profile{ID: store.IDOf([]byte(fmt.Sprint(seed, i))), Labels: l, Duration: 10 * time.Second,
+		p := &store.Profile{ID: store.IDOf([]byte(fmt.Sprint(seed, i))), Labels: l, Duration: time.Duration(8+i%3) * time.Second,
 			Time: noon.Add(time.Duration(i)*37*time.Second + time.Duration(r.IntN(1e9)))}
 		switch i % 4 {
 		case 0, 1:
@@ -197,7 +197,7 @@ func text(list []store.TotalSeries) (s string) {
 	for _, one := range list {
 		s += one.Labels.String()
 		for _, p := range one.Points {
-			s += fmt.Sprintf(" %d:%d", p.Time.UnixNano(), p.Value)
+			s += fmt.Sprintf(" %d:%d in %v", p.Time.UnixNano(), p.Value, p.Covered)
 		}
 		s += "\n"
 	}
