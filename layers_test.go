@@ -80,7 +80,7 @@ var house = map[string]floor{
 	// The way of profiles into a store, and the server of one.
 	"store/delta":  {pure: true, may: []string{"value/", "format/profile"}},
 	"store/intake": {pure: true, may: []string{"value/", "format/profile", "store", "store/delta"}},
-	"web/fleet":    {may: []string{"value/", "format/", "store", "store/intake"}},
+	"web/fleet":    {may: []string{"value/", "format/", "session", "store", "store/intake", "web"}},
 
 	// The roof puts all of it together.
 	// Commands may use all of the house, and each other where one shows what another

@@ -154,9 +154,9 @@ type mmuPage struct {
 	// Windows are lengths of windows in ns, Least the share of the machine that
 	// the program had in the worst of them, Most that which all but one in a
 	// hundred have.
-	Windows numbers `json:"windows"`
-	Least   numbers `json:"least"`
-	Most    numbers `json:"most"`
+	Windows Numbers `json:"windows"`
+	Least   Numbers `json:"least"`
+	Most    Numbers `json:"most"`
 	Table   *facts  `json:"table"`
 }
 

@@ -44,7 +44,12 @@ type compareSide struct {
 }
 
 // compareSides lists what can be compared.
-func compareSides(ctx context.Context, s *Server, _ *query) ([]compareSide, error) {
+func compareSides(ctx context.Context, s *Server, q *query) ([]compareSide, error) {
+	for _, name := range []string{"s", "a", "b"} {
+		if id, _, _ := strings.Cut(q.Get(name), "/"); id != "" {
+			_, _ = s.sources.find(id) // one that is made of its id is there from now on
+		}
+	}
 	subjects := s.sources.there()
 	list := []compareSide{}
 	for _, sub := range subjects {

@@ -19,6 +19,7 @@ type gate struct {
 	host     string // and port that the server listens at
 	token    string // the secret part of the address
 	anywhere bool   // other machines may reach the address, see [Options]
+	inside   bool   // another server has checked Host, see [Options]
 }
 
 // pass refuses who may not ask, and returns the path behind the token.
@@ -43,13 +44,13 @@ func (g *gate) pass(w http.ResponseWriter, r *http.Request) (rest string, ok boo
 		return "", false
 	}
 	switch {
-	case !g.ours(r.Host):
+	case !g.inside && !g.ours(r.Host):
 		return refuse(http.StatusForbidden, "this server answers to its own address only")
 	case subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) != 1:
 		return refuse(http.StatusForbidden, "the address is not complete: open the one that loupe has printed")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
 		return refuse(http.StatusMethodNotAllowed, "there is nothing to do with this method")
-	case r.Header.Get("Origin") != "" && r.Header.Get("Origin") != "http://"+r.Host:
+	case r.Header.Get("Origin") != "" && r.Header.Get("Origin") != "http://"+r.Host && !(g.inside && r.Header.Get("Origin") == "https://"+r.Host):
 		return refuse(http.StatusForbidden, "only the pages of this server may ask")
 	case r.Method == http.MethodPost && r.Header.Get("Origin") == "":
 		return refuse(http.StatusForbidden, "only the pages of this server may do that")

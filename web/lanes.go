@@ -18,12 +18,12 @@ import (
 
 var laneEndpoints = []endpoint{on("lanes", answerLanes)}
 
-// numbers are figures as they travel: five digits, null for what is not known.
-type numbers []float64
+// Numbers are figures as they travel: five digits, null for what is not known.
+type Numbers []float64
 
 // MarshalJSON writes them short: these lists are long, and nobody sees a sixth
 // digit of a point on a screen.
-func (n numbers) MarshalJSON() ([]byte, error) {
+func (n Numbers) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 8*len(n)+2), '[')
 	for i, v := range n {
 		if i > 0 {
@@ -79,10 +79,10 @@ type laneLine struct {
 	// measured at the instant.
 	Step bool            `json:"step,omitempty"`
 	At   []timeline.Time `json:"at"`
-	Mean numbers         `json:"mean"`
+	Mean Numbers         `json:"mean"`
 	// Min and Max are the bounds where a point stands for several values.
-	Min numbers `json:"min,omitempty"`
-	Max numbers `json:"max,omitempty"`
+	Min Numbers `json:"min,omitempty"`
+	Max Numbers `json:"max,omitempty"`
 }
 
 // laneHeat counts things by time and size.
@@ -91,9 +91,9 @@ type laneHeat struct {
 	Width float64       `json:"width"` // of a column, in ns
 	// Rows are the bounds of the rows from the bottom up, one more than there
 	// are rows.
-	Rows numbers `json:"rows"`
+	Rows Numbers `json:"rows"`
 	// Counts go through the rows of the first column, then of the next one.
-	Counts numbers `json:"counts"`
+	Counts Numbers `json:"counts"`
 }
 
 // laneSpans are stretches of time.
@@ -103,7 +103,7 @@ type laneSpans struct {
 	// Count is how many one of them stands for, Worst the greatest of their
 	// values: the longest pause of a collection in ns.
 	Count []int   `json:"count"`
-	Worst numbers `json:"worst,omitempty"`
+	Worst Numbers `json:"worst,omitempty"`
 	// Row is in which row each is drawn, Label what it is called.
 	Row   []int    `json:"row,omitempty"`
 	Label []string `json:"label,omitempty"`
@@ -207,7 +207,7 @@ func (c *course) known(span timeline.Span) bool {
 // line reduces a course to what a page can show of it: as it is where there are
 // few values, else one point for each pixel with its least, greatest and mean.
 func (v *laneView) line(key, title string, c *course, step bool) laneLine {
-	l := laneLine{Key: key, Title: title, Step: step, At: []timeline.Time{}, Mean: numbers{}}
+	l := laneLine{Key: key, Title: title, Step: step, At: []timeline.Time{}, Mean: Numbers{}}
 	// One value on each side takes the line to the edges.
 	from, _ := slices.BinarySearch(c.at, v.Start)
 	to, _ := slices.BinarySearch(c.at, v.End)

@@ -81,7 +81,7 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 		return l, nil
 	}
 	rows := high - low + 1
-	h := &laneHeat{Start: v.Start, Width: width, Counts: make(numbers, columns*rows)}
+	h := &laneHeat{Start: v.Start, Width: width, Counts: make(Numbers, columns*rows)}
 	for i := range rows + 1 {
 		h.Rows = append(h.Rows, math.Pow(10, float64(low+i)/latencyRows))
 	}
@@ -104,7 +104,7 @@ func latencyLane(ctx context.Context, v *laneView) (*lane, error) {
 // percentile is a percentile over time. Columns are taken together until ten
 // requests lie beyond it, as everywhere: see [loadlog.Enough].
 func (v *laneView) percentile(title string, q float64, times []stats.Histogram, failed []uint64, parts []loadPart) laneLine {
-	l := laneLine{Key: title, Title: title, Step: true, At: []timeline.Time{}, Mean: numbers{}}
+	l := laneLine{Key: title, Title: title, Step: true, At: []timeline.Time{}, Mean: Numbers{}}
 	enough := uint64(math.Round(loadlog.Enough / (1 - q)))
 	width := float64(v.Len()) / float64(len(times))
 	at := func(c int) timeline.Time { return v.Start + timeline.Time(float64(c)*width) }

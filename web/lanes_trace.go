@@ -340,7 +340,7 @@ func (v *laneView) heapOfTrace(ctx context.Context, l *lane) error {
 		if !ok {
 			continue
 		}
-		line := laneLine{Key: k[0], Title: k[1], Step: true, At: []timeline.Time{}, Mean: numbers{}}
+		line := laneLine{Key: k[0], Title: k[1], Step: true, At: []timeline.Time{}, Mean: Numbers{}}
 		g.each(id, func(t *tiles.Tile, from, to int64) {
 			for i, n := range t.Values() {
 				if c, end := g.columns(t, i, from, to); c < end {

@@ -51,9 +51,9 @@ type schedPage struct {
 type bars struct {
 	Key   string  `json:"key"`
 	Title string  `json:"title"`
-	From  numbers `json:"from"` // the least duration of each class, in ns
-	To    numbers `json:"to"`
-	Count numbers `json:"count"`
+	From  Numbers `json:"from"` // the least duration of each class, in ns
+	To    Numbers `json:"to"`
+	Count Numbers `json:"count"`
 	Total int64   `json:"total"`
 	P50   int64   `json:"p50"`
 	P99   int64   `json:"p99"`
@@ -62,7 +62,7 @@ type bars struct {
 
 // barsOf makes bars of a histogram.
 func barsOf(key, title string, h *sched.Histogram) bars {
-	b := bars{Key: key, Title: title, From: numbers{}, Total: h.Count, P50: int64(h.Quantile(0.5)), P99: int64(h.Quantile(0.99)), Max: int64(h.Max)}
+	b := bars{Key: key, Title: title, From: Numbers{}, Total: h.Count, P50: int64(h.Quantile(0.5)), P99: int64(h.Quantile(0.99)), Max: int64(h.Max)}
 	h.Classes()(func(from, to time.Duration, n int) bool {
 		b.From, b.To, b.Count = append(b.From, float64(from)), append(b.To, float64(to)), append(b.Count, float64(n))
 		return true

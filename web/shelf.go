@@ -12,19 +12,32 @@ import (
 
 // shelf has the sources of a server: which there are, and which have changed.
 type shelf struct {
+	ctx   context.Context // of the server
 	hub   *hub
 	heaps *heldHeap
+	// named makes the source of an id that none of the others has; nil for none.
+	named func(id string) (Source, error)
 
-	mu  sync.Mutex
-	all []*subject
+	mu    sync.Mutex
+	all   []*subject
+	count int // of sources that were added, apart from those that were named
 }
+
+// maxNamed is how many sources are kept that were made of their ids.
+const maxNamed = 16
 
 func newShelf() *shelf { return &shelf{hub: &hub{}, heaps: newHeldHeap()} }
 
 // add makes a subject of a source. The caller holds l.mu, or nobody else
 // knows the server yet.
 func (l *shelf) add(ctx context.Context, src Source) *subject {
-	sub := &subject{Source: src, id: strconv.Itoa(len(l.all) + 1), ctx: ctx, hub: l.hub, heaps: l.heaps, writing: src.Live}
+	l.count++
+	return l.put(ctx, src, strconv.Itoa(l.count))
+}
+
+// put makes a subject with an id.
+func (l *shelf) put(ctx context.Context, src Source, id string) *subject {
+	sub := &subject{Source: src, id: id, ctx: ctx, hub: l.hub, heaps: l.heaps, writing: src.Live}
 	sub.begin(src.Open, sub.around())
 	if src.Changed != nil {
 		// Before anybody can open it: what comes from now on is news.
@@ -43,7 +56,32 @@ func (l *shelf) find(id string) (*subject, error) {
 			return sub, nil
 		}
 	}
+	if l.named != nil && id != "" {
+		return l.name(id)
+	}
 	return nil, &refusal{http.StatusNotFound, fmt.Sprintf("there is no source %q; loupe was perhaps started anew", id)}
+}
+
+// name makes the source of an id, and lets go of the oldest that was made so. Who reads
+// that one goes on. The caller holds l.mu.
+func (l *shelf) name(id string) (*subject, error) {
+	src, err := l.named(id)
+	if err != nil {
+		return nil, err
+	}
+	made := 0
+	for i := len(l.all) - 1; i >= 0; i-- {
+		if !l.all[i].named {
+			continue
+		}
+		if made++; made == maxNamed {
+			l.all[i].changed() // closes what nobody reads
+			l.all = slices.Delete(slices.Clone(l.all), i, i+1)
+		}
+	}
+	sub := l.put(l.ctx, src, id)
+	sub.named = true
+	return sub, nil
 }
 
 // states are notices of all sources that have changed since the start.

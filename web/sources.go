@@ -26,13 +26,15 @@ type sourceList struct {
 	// Version is that of the program.
 	Version string `json:"version"`
 	// Editor tells that the program can open the user's editor.
-	Editor  bool         `json:"editor"`
+	Editor bool `json:"editor"`
+	// Fleet tells that there is a store of profiles, which comes first.
+	Fleet   bool         `json:"fleet"`
 	Sources []sourceItem `json:"sources"`
 }
 
 // list lists the sources.
 func (s *Server) list() *sourceList {
-	list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Sources: []sourceItem{}}
+	list := &sourceList{Version: s.opts.Version, Editor: s.opts.Edit != nil, Fleet: s.opts.Fleet != nil, Sources: []sourceItem{}}
 	for _, sub := range s.sources.there() {
 		list.Sources = append(list.Sources, sourceItem{sub.id, sub.Name, sub.Kind, sub.live()})
 	}

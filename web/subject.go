@@ -20,7 +20,8 @@ type subject struct {
 	// heaps has the heap of a core in memory, of all sources.
 	heaps *heldHeap
 
-	gone bool // its folder has it no more; of the shelf's mu
+	gone  bool // its folder has it no more; of the shelf's mu
+	named bool // it was made of its id
 
 	editions
 

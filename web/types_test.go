@@ -57,7 +57,7 @@ var spelt = map[reflect.Type]string{
 	reflect.TypeFor[time.Time]():       "string",
 	reflect.TypeFor[json.RawMessage](): "unknown",
 	reflect.TypeFor[gc.Figure]():       "number | null",
-	reflect.TypeFor[numbers]():         "(number | null)[]",
+	reflect.TypeFor[Numbers]():         "(number | null)[]",
 }
 
 // typer writes the types of TypeScript.

@@ -99,6 +99,8 @@ type Options struct {
 	// are added, and those that are there no more left out. It returns nil when
 	// it cannot say. It is nil itself where nothing comes or goes.
 	List func() []Source
+	// Fleet is a store whose services the pages show first; nil for none.
+	Fleet Fleet
 	// Version is that of the program.
 	Version string
 	// Edit opens a source file in the user's editor; nil when that is not
@@ -109,6 +111,9 @@ type Options struct {
 	// Anywhere serves on an address that other machines can reach, which whoever has
 	// named it wants.
 	Anywhere bool
+	// Inside tells that the server is part of another one, which has checked to whom a
+	// request was sent and who sends it.
+	Inside bool
 	// Other answers what is none of the pages, and tells whether it has; nil for none.
 	// The name is the path behind the token. Who asks was checked.
 	Other func(w http.ResponseWriter, r *http.Request, name string) bool
@@ -132,7 +137,11 @@ func newServer(ctx context.Context, host string, opts Options) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, pages: pages, gate: gate{host, opts.Token, opts.Anywhere}, started: time.Now(), sources: newShelf()}
+	s := &Server{opts: opts, pages: pages, gate: gate{host, opts.Token, opts.Anywhere, opts.Inside}, started: time.Now(), sources: newShelf()}
+	if opts.Fleet != nil {
+		s.sources.named = func(id string) (Source, error) { return opts.Fleet.Source(id) }
+	}
+	s.sources.ctx = ctx
 	for _, src := range opts.Sources {
 		s.sources.add(ctx, src)
 	}

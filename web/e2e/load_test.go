@@ -22,7 +22,7 @@ func TestLoad(t *testing.T) {
 	}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
 		b := open(t, address+"#/1/load?phase=trace", look.width, 900, look.scheme)
 		b.settled()
-		b.until("document.querySelectorAll('.load-plot svg').length === 3 && document.querySelectorAll('.load-plot canvas').length === 1")
+		b.until("document.querySelectorAll('.plot svg').length === 3 && document.querySelectorAll('.plot canvas').length === 1")
 		b.until("document.querySelectorAll('main [role=row]').length > 10")
 		b.accessible()
 		b.picture(fmt.Sprintf("load-%s-%d", look.scheme, look.width))
@@ -34,12 +34,12 @@ func TestLoad(t *testing.T) {
 	b.settled()
 	all := eval[string](b, "document.querySelector('.facts dd').innerText")
 	// By keyboard: most of the columns become the range.
-	eval[string](b, "document.querySelector('.load-plot').focus();''")
-	eval[string](b, "document.querySelector('.load-plot').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));''")
+	eval[string](b, "document.querySelector('.plot').focus();''")
+	eval[string](b, "document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));''")
 	for range 200 {
-		eval[string](b, "document.querySelector('.load-plot').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', shiftKey: true, bubbles: true}));''")
+		eval[string](b, "document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', shiftKey: true, bubbles: true}));''")
 	}
-	eval[string](b, "document.querySelector('.load-plot').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));''")
+	eval[string](b, "document.querySelector('.plot').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));''")
 	b.until("/[?&]t=/.test(location.hash)")
 	b.settled()
 	b.until(fmt.Sprintf("document.querySelector('.facts').innerText.length > 0 && [...document.querySelectorAll('.facts dd')].length > 3 && location.hash.includes('t=') && document.querySelector('.facts').innerText !== %q", all))
@@ -82,6 +82,6 @@ func TestLoadFile(t *testing.T) {
 	}
 	b := open(t, serve(t, file, cut)+"#/1/load", 1280, 900, "light")
 	b.settled()
-	b.until("document.querySelectorAll('.load-plot svg').length === 3 && document.querySelectorAll('select option').length >= 2")
+	b.until("document.querySelectorAll('.plot svg').length === 3 && document.querySelectorAll('select option').length >= 2")
 	b.accessible()
 }

@@ -31,9 +31,14 @@ type Options struct {
 	Query store.Limits
 	// Now is the time; nil is that of this machine.
 	Now func() time.Time
-	// About writes what a person sees who opens the address.
+	// About writes what a person sees who asks for the address by curl.
 	About func(w io.Writer)
+	// Pages are what a browser is shown, below [Path]; nil for none.
+	Pages http.Handler
 }
+
+// Path is where the pages are.
+const Path = "/ui/"
 
 // Server answers all requests.
 type Server struct {
@@ -73,6 +78,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.query(w, r)
 	case r.URL.Path == "/ready":
 		io.WriteString(w, "ready\n")
+	case s.opt.Pages != nil && strings.HasPrefix(r.URL.Path, Path):
+		s.opt.Pages.ServeHTTP(w, r)
+	case r.URL.Path == "/" && s.opt.Pages != nil && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		http.Redirect(w, r, Path, http.StatusSeeOther)
 	case r.URL.Path == "/":
 		head.Set("Content-Type", "text/plain; charset=utf-8")
 		s.opt.About(w)
@@ -96,10 +105,17 @@ func (s *Server) refused(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host {
 		return "pages of other sites may not ask"
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && !isLink(r) {
 		return "pages of other sites may not ask"
 	}
 	return ""
+}
+
+// isLink tells whether somebody follows a link to the pages, in a chat for example. What
+// they show is behind the # of the address and asked for by the pages themselves.
+func isLink(r *http.Request) bool {
+	return (r.URL.Path == "/" || r.URL.Path == Path) && r.Method == http.MethodGet &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // maxQuestion bounds the body of a question.

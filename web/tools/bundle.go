@@ -51,19 +51,56 @@ func Bundle(ui string) ([]File, error) {
 		return nil, err
 	}
 	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
-	result := api.Build(o)
-	if len(result.Errors) > 0 {
-		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	apart := o
+	o.Plugins = []api.Plugin{later}
+	files, err := build(o)
+	if err != nil {
+		return nil, err
 	}
-	var files []File
-	for _, f := range result.OutputFiles {
-		files = append(files, File{filepath.Base(f.Path), f.Contents})
+	apart.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "panels/fleet/index.tsx", OutputPath: "fleet"}}
+	apart.Banner = nil
+	apart.Plugins = []api.Plugin{fromApp}
+	fleet, err := build(apart)
+	if err != nil {
+		return nil, err
 	}
+	files = append(files, fleet...)
 	page, err := os.ReadFile(filepath.Join(ui, "app", "index.html"))
 	if err != nil {
 		return nil, err
 	}
 	return append(files, File{"index.html", page}), nil
+}
+
+// later makes what is imported while the page runs a script of its own: the fleet view,
+// which only the pages of a store have.
+var later = api.Plugin{Name: "later", Setup: func(b api.PluginBuild) {
+	b.OnResolve(api.OnResolveOptions{Filter: `panels/fleet/`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		if a.Kind != api.ResolveJSDynamicImport {
+			return api.OnResolveResult{}, nil
+		}
+		return api.OnResolveResult{Path: "./fleet.js", External: true}, nil
+	})
+}}
+
+// fromApp takes all that lies outside of the folder of a view from the script that the page
+// has begun with, which exports it (app/shared.ts).
+var fromApp = api.Plugin{Name: "from app", Setup: func(b api.PluginBuild) {
+	b.OnResolve(api.OnResolveOptions{Filter: `^(\.\./|@?preact)`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+		return api.OnResolveResult{Path: "./app.js", External: true}, nil
+	})
+}}
+
+// build runs the bundler.
+func build(o api.BuildOptions) (files []File, err error) {
+	result := api.Build(o)
+	if len(result.Errors) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	}
+	for _, f := range result.OutputFiles {
+		files = append(files, File{filepath.Base(f.Path), f.Contents})
+	}
+	return files, nil
 }
 
 // banner is what the script begins with: the licences of all that is in it, which

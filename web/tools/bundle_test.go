@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -26,7 +27,13 @@ func TestFresh(t *testing.T) {
 		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 		_, _ = z.Write(f.Data)
 		_ = z.Close()
-		total += b.Len()
+		if f.Name == "fleet.js" { // loaded by the pages of loupe serve alone
+			if b.Len() > laterPayload {
+				t.Errorf("%s is %d bytes packed, want at most %d", f.Name, b.Len(), laterPayload)
+			}
+		} else {
+			total += b.Len()
+		}
 		t.Logf("%s: %d bytes, %d packed", f.Name, len(f.Data), b.Len())
 	}
 	if have, err := os.ReadDir("../dist"); err != nil || len(have) != len(files) {
@@ -64,8 +71,48 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// payload is what all of the pages may weigh, packed.
-const payload = 120 << 10
+// payload is what the pages of a recording may weigh, packed, and laterPayload what the view of a
+// fleet may in addition.
+const (
+	payload      = 120 << 10
+	laterPayload = 16 << 10
+)
+
+// TestShared wants the script of the fleet view to find in the first one all that it takes
+// from there.
+func TestShared(t *testing.T) {
+	files, err := Bundle("../ui")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, f := range files {
+		texts[f.Name] = string(f.Data)
+	}
+	exported := map[string]bool{}
+	last := regexp.MustCompile(`export\{([^}]*)\};?\s*$`).FindStringSubmatch(texts["app.js"])
+	if last == nil {
+		t.Fatal("app.js exports nothing")
+	}
+	for name := range strings.SplitSeq(last[1], ",") {
+		if _, as, ok := strings.Cut(name, " as "); ok {
+			name = as
+		}
+		exported[name] = true
+	}
+	lists := regexp.MustCompile(`import\{([^}]*)\}from"\./app\.js"`).FindAllStringSubmatch(texts["fleet.js"], -1)
+	if len(lists) == 0 {
+		t.Fatal("fleet.js takes nothing from app.js: it has a second copy of everything")
+	}
+	for _, list := range lists {
+		for name := range strings.SplitSeq(list[1], ",") {
+			name, _, _ = strings.Cut(name, " as ")
+			if !exported[name] {
+				t.Errorf("app.js does not export %s: add it to web/ui/app/shared.ts", name)
+			}
+		}
+	}
+}
 
 // TestTypes lets the compiler of TypeScript look at the sources.
 func TestTypes(t *testing.T) {

@@ -19,12 +19,14 @@ import (
 
 	"loupe/capture/scrape"
 	"loupe/internal/cli/command"
+	"loupe/internal/cli/pages"
 	"loupe/internal/cli/query"
 	"loupe/store"
 	"loupe/store/block"
 	"loupe/store/intake"
 	"loupe/value/secret"
 	"loupe/value/unit"
+	"loupe/web"
 	"loupe/web/fleet"
 )
 
@@ -201,8 +203,16 @@ const drain = 5 * time.Second
 func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) error {
 	ctx, stop := context.WithCancel(s.e.Ctx)
 	defer stop()
+	shown, err := web.New(ctx, listener.Addr().String(), web.Options{
+		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Accepts: "http://" + listener.Addr().String(), Targets: s.targets(jobs, file)}),
+		Token: strings.Trim(fleet.Path, "/"), Version: command.Version(), Pages: pages.FS(), Inside: true,
+	})
+	if err != nil {
+		return err
+	}
+	defer shown.Close()
 	server := &http.Server{
-		Handler:           fleet.New(s.engine, s.in, fleet.Options{About: s.about}),
+		Handler:           fleet.New(s.engine, s.in, fleet.Options{About: s.about, Pages: shown}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
 	var running sync.WaitGroup
@@ -223,7 +233,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 		defer cancel()
 		server.Shutdown(late)
 	})
-	err := server.Serve(listener)
+	err = server.Serve(listener)
 	stop()
 	running.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
@@ -254,18 +264,47 @@ func (s *serving) maintain(ctx context.Context) {
 	}
 }
 
+// states are the targets, by their addresses.
+func (s *serving) states() []scrape.State {
+	states := s.scraper.States()
+	slices.SortFunc(states, func(a, b scrape.State) int {
+		return strings.Compare(a.Target.URL.String(), b.Target.URL.String())
+	})
+	return states
+}
+
+// targets returns what the pages say of the targets; nil where none are asked.
+func (s *serving) targets(jobs []*scrape.Job, file string) func() []web.FleetTarget {
+	if len(jobs) == 0 && file == "" {
+		return nil
+	}
+	return func() (list []web.FleetTarget) {
+		for _, t := range s.states() {
+			one := web.FleetTarget{URL: secret.URL(t.Target.URL.String()), Service: t.Target.Labels[scrape.ServiceLabel], Taken: t.Taken}
+			if !t.Last.IsZero() {
+				one.Last = t.Last.UnixMilli()
+			}
+			if t.Every > 0 {
+				one.Every, one.Cost = unit.Duration(t.Every.Round(time.Second)), unit.Duration(t.Cost)
+			}
+			if t.Err != nil {
+				one.Error = t.Err.Error()
+			}
+			list = append(list, one)
+		}
+		return list
+	}
+}
+
 // about is what a person sees who opens the address.
 func (s *serving) about(w io.Writer) {
 	fmt.Fprint(w, "loupe serve\n\nProfiles go in at /ingest, /push.v1.PusherService/Push, /v1development/profiles and /api/profiles/writeraw.\n"+
 		"Questions are those of Pyroscope's querier.v1: a data source of that type in Grafana, or profilecli.\n\n")
-	states := s.scraper.States()
+	states := s.states()
 	if len(states) == 0 {
 		fmt.Fprintln(w, "No targets are asked for profiles.")
 		return
 	}
-	slices.SortFunc(states, func(a, b scrape.State) int {
-		return strings.Compare(a.Target.URL.String(), b.Target.URL.String())
-	})
 	fmt.Fprintf(w, "%s:\n", unit.Plural(len(states), "target"))
 	for _, t := range states {
 		fmt.Fprintf(w, "  %s  %s  %s", secret.URL(t.Target.URL.String()), t.Target.Labels[scrape.ServiceLabel], unit.Plural(t.Taken, "profile"))

@@ -7,11 +7,11 @@ import { address } from "../api/client.ts";
 import { isFile } from "../api/held.ts";
 import { say, typing } from "../base/dom.ts";
 import { action, keys, setKeys, shownKey } from "../model/keys.ts";
-import { go, range, rangeParams, redo, route, setRange, undo, viewRoute } from "../model/route.ts";
+import { go, range, rangeParams, redo, route, setRange, undo } from "../model/route.ts";
 import { axis } from "../model/source.ts";
 import { toggle } from "../model/theme.ts";
 import { toast } from "../model/toasts.ts";
-import { there } from "./views.ts";
+import { routeOf, there } from "./views.ts";
 
 export interface Command {
   readonly name: string;
@@ -29,7 +29,7 @@ export function commands(): Command[] {
   const key = (k: string): { keys?: string } => (on ? { keys: k } : {});
   const all: Command[] = [];
   for (const v of there()) {
-    if (route.value.source || !v.panel) all.push({ name: "Go to " + v.name, ...key(shownKey(of.go) + " then " + v.key), run: () => go(viewRoute(v.id)) });
+    if (route.value.source || !v.panel) all.push({ name: "Go to " + v.name, ...key(shownKey(of.go) + " then " + v.key), run: () => go(routeOf(v)) });
   }
   all.push({ name: "Open another source", run: () => (open.value = "sources") });
   if (axis.value) {
@@ -80,7 +80,7 @@ export function press(e: KeyboardEvent): boolean {
     pending = 0;
     const v = there().find((v) => v.key === e.key);
     if (v && (route.value.source || !v.panel)) {
-      go(viewRoute(v.id));
+      go(routeOf(v));
       return true;
     }
     return false;

@@ -8,6 +8,9 @@ import { go, route } from "../model/route.ts";
 import { current, list } from "../model/source.ts";
 import { begin } from "../model/theme.ts";
 import { Shell } from "./shell.tsx";
+import { wholeView } from "./views.ts";
+
+export * from "./shared.ts";
 
 begin();
 if (isFile) await unpack();
@@ -22,7 +25,7 @@ render(<Shell />, app);
 function start(): void {
   const { sources, source } = first;
   list.value = sources ?? null;
-  if (!source) return;
-  if (!route.value.source && route.value.view !== "rules") go({ source: source.id, view: "overview", params: {} }, true);
+  if (!source || sources?.fleet) return;
+  if (!route.value.source && !wholeView(route.value.view)) go({ source: source.id, view: "overview", params: {} }, true);
   if (route.value.source === source.id) current.value = source;
 }

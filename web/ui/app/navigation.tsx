@@ -1,10 +1,10 @@
 /** The way to the views. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { formatRoute, go, route, viewRoute } from "../model/route.ts";
+import { formatRoute, go, route } from "../model/route.ts";
 import { store, stored } from "../model/prefs.ts";
 import { Icon } from "../widgets/icon.tsx";
-import { there, type View } from "./views.ts";
+import { routeOf, there, type View } from "./views.ts";
 
 /** folded is a navigation of pictures alone. */
 const folded = signal(stored("nav") === "folded");
@@ -22,10 +22,10 @@ export function Navigation() {
     return (
       <li key={v.id} class={first ? "first" : ""}>
         {!source && v.panel ? <span class="off" title="choose a source first">{inside}</span> : (
-          <a href={formatRoute(viewRoute(v.id))} aria-current={v.id === view ? "page" : undefined} title={v.name} onClick={(e) => {
+          <a href={formatRoute(routeOf(v))} aria-current={v.id === view || v.group === "fleet" && !source && !view ? "page" : undefined} title={v.name} onClick={(e) => {
             if (e.ctrlKey || e.metaKey || e.shiftKey) return;
             e.preventDefault();
-            go(viewRoute(v.id));
+            go(routeOf(v));
           }}>{inside}</a>
         )}
       </li>

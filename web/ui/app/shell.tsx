@@ -7,7 +7,6 @@ import { say } from "../base/dom.ts";
 import { exactSpan } from "../base/units.ts";
 import { go, range, route } from "../model/route.ts";
 import { current, list } from "../model/source.ts";
-import { Rules } from "../panels/rules/index.tsx";
 import { Sources } from "../panels/sources/index.tsx";
 import { Trouble, Waiting } from "../widgets/ask.tsx";
 import { Tips } from "../widgets/tip.tsx";
@@ -17,7 +16,7 @@ import { Header } from "./header.tsx";
 import { Navigation } from "./navigation.tsx";
 import { Help, Palette, SourcePicker } from "./palette.tsx";
 import { Progress } from "./progress.tsx";
-import { views } from "./views.ts";
+import { views, wholeView } from "./views.ts";
 
 export function Shell() {
   const { source, view } = route.value;
@@ -47,7 +46,7 @@ export function Shell() {
     const main = document.getElementById("main");
     if (main && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
     scrollTo(0, 0);
-    say(shownView?.name ?? "all sources");
+    say(shownView?.name ?? (list.value?.fleet ? "Fleet" : "all sources"));
   }, [source, view]);
 
   return (
@@ -80,7 +79,7 @@ function useSources(source: string): Problem | null {
     get("sources", {}, abort.signal).then((l) => {
       list.value = l;
       const first = l?.sources?.[0];
-      if (!route.value.source && route.value.view !== "rules" && l?.sources?.length === 1 && first) go({ source: first.id, view: "overview", params: {} }, true);
+      if (!route.value.source && !wholeView(route.value.view) && !l?.fleet && l?.sources?.length === 1 && first) go({ source: first.id, view: "overview", params: {} }, true);
     }, (e: unknown) => !abort.signal.aborted && setProblem(e as Problem));
     return () => abort.abort();
   }, [listed.value]);
@@ -105,7 +104,8 @@ function useSources(source: string): Problem | null {
 function View({ problem }: { problem: Problem | null }) {
   const { source, view } = route.value;
   if (problem) return <Trouble of={problem} />;
-  if (view === "rules") return <Rules />;
+  const Whole = views.find((v) => v.id === (view || (list.value?.fleet && !source ? "fleet" : "")))?.whole;
+  if (Whole) return <Whole />;
   if (!source) return <Sources />;
   if (!current.value) return <Waiting source={source} />;
   const Panel = views.find((v) => v.id === (view || "overview"))?.panel;

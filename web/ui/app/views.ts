@@ -10,9 +10,12 @@ import { Overview } from "../panels/overview/index.tsx";
 import type { PanelProps } from "../panels/panel.ts";
 import { Profile } from "../panels/profile/index.tsx";
 import { Requests } from "../panels/requests/index.tsx";
+import { Rules } from "../panels/rules/index.tsx";
 import { Scheduler } from "../panels/scheduler/index.tsx";
 import { Timeline } from "../panels/timeline/index.tsx";
-import { has } from "../model/source.ts";
+import { Fleet } from "./fleet.tsx";
+import { has, list } from "../model/source.ts";
+import { viewRoute, type Route } from "../model/route.ts";
 import type { IconName } from "../widgets/icon.tsx";
 
 export interface View {
@@ -21,15 +24,20 @@ export interface View {
   readonly icon: IconName;
   /** key is pressed after g to come here. */
   readonly key: string;
-  /** group sets what one recording shows apart from what is seen over several, and from what is of loupe itself. */
-  readonly group: "one" | "several" | "loupe";
-  /** panel is the view of a source; none is of a view that wants no source. */
+  /** group sets a store of many services apart, what one recording shows apart from what is seen over several, and from what is of loupe itself. */
+  readonly group: "fleet" | "one" | "several" | "loupe";
+  /** panel is the view of a source. */
   readonly panel?: ComponentType<PanelProps>;
+  /** whole is a view that wants no source. */
+  readonly whole?: ComponentType;
   /** of is the kind of entry without which there is nothing of the view: it is then left out. */
   readonly of?: string;
+  /** when tells whether this server has the view. */
+  readonly when?: () => boolean;
 }
 
 export const views: readonly View[] = [
+  { id: "fleet", name: "Fleet", icon: "fleet", key: "f", group: "fleet", whole: Fleet, when: () => list.value?.fleet ?? false },
   { id: "overview", name: "Overview", icon: "overview", key: "o", group: "one", panel: Overview },
   { id: "timeline", name: "Timeline", icon: "timeline", key: "t", group: "one", panel: Timeline },
   { id: "profile", name: "Profile", icon: "profile", key: "p", group: "one", panel: Profile },
@@ -41,8 +49,14 @@ export const views: readonly View[] = [
   { id: "heap", name: "Heap", icon: "heap", key: "h", group: "one", panel: Heap, of: "core" },
   { id: "benchmarks", name: "Benchmarks", icon: "benchmarks", key: "b", group: "one", panel: Benchmarks },
   { id: "compare", name: "Compare", icon: "compare", key: "c", group: "several", panel: Compare },
-  { id: "rules", name: "Rules", icon: "rules", key: "u", group: "loupe" },
+  { id: "rules", name: "Rules", icon: "rules", key: "u", group: "loupe", whole: Rules },
 ];
 
 /** there are the views that the source has something for. */
-export const there = (): View[] => views.filter((v) => !v.of || has(v.of));
+export const there = (): View[] => views.filter((v) => (!v.of || has(v.of)) && (v.when?.() ?? true));
+
+/** wholeView tells whether a view wants no source. */
+export const wholeView = (id: string): boolean => views.some((v) => v.id === id && v.whole);
+
+/** routeOf is the address of a view: what is seen over all services is of no source. */
+export const routeOf = (v: View): Route => (v.group === "fleet" ? { source: "", view: v.id, params: {} } : viewRoute(v.id));

@@ -3,6 +3,7 @@
 /** paths are drawn with a line of the colour of the text. */
 const paths = {
   loupe: "M11 7A4 4 0 1 1 3 7a4 4 0 0 1 8 0M10 10l4 4",
+  fleet: "M2 2.500h12v3H2zM2 6.500h12v3H2zM2 10.500h12v3H2zM4.500 4h.5M4.500 8h.5M4.500 12h.5",
   overview: "M2 9h5V2H2zM9 14h5V7H9zM2 14h5v-3H2zM9 5h5V2H9z",
   timeline: "M2 3h7M5 6.5h8M2 10h5M9 10h5M4 13.500h6",
   profile: "M2 13h12M3 10h10M4 7h5M11 7h1M5 4h2",

@@ -21,5 +21,6 @@ export interface SourceItem {
 export interface SourceList {
   version: string;
   editor: boolean;
+  fleet: boolean;
   sources: SourceItem[] | null;
 }

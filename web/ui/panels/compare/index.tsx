@@ -28,7 +28,7 @@ const parts: readonly { id: string; name: string; both: (s: CompareSide) => bool
 ];
 
 export function Compare({ source }: PanelProps) {
-  const sides = useAnswer("compare/sides");
+  const sides = useAnswer("compare/sides", { s: source.id, a: param("a"), b: param("b") });
   return (
     <>
       <h1>Compare</h1>

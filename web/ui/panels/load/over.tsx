@@ -3,7 +3,7 @@ import type { LoadOver, LoadView } from "../../api/types.ts";
 import { count, duration, instant, number, type Span } from "../../base/units.ts";
 import { ticks } from "../../draw/axis.ts";
 import { palette } from "../../draw/palette.ts";
-import { linearMarks, logMarks, Plot, steps, area, type Mark, type Scale } from "./plot.tsx";
+import { linearMarks, logMarks, Plot, steps, area, type Mark, type Scale } from "../../tracks/plot.tsx";
 
 /** classes are the classes of status codes, as the server counts them. */
 const classes = ["2xx", "3xx", "4xx", "5xx", "other status"] as const;
@@ -62,10 +62,10 @@ export function Heat({ of: v, onRange, onPick, picked }: { of: LoadView; onRange
   };
   const failures = (o.failed ?? []).some((n) => n > 0);
   return (
-    <figure class="load-figure">
+    <figure class="plot-figure">
       <figcaption>
         <h2>Latency over time</h2>
-        <span class="load-legend">
+        <span class="plot-legend">
           <span><i class="load-ramp" aria-hidden="true" /> 1 to {count(o.most)} requests a cell</span>
           {lines.map((l) => <span key={l.name}><svg width="24" height="8" aria-hidden="true"><path class={"load-q " + lineClass(l.name)} d="M0 4H24" /></svg> {l.name}</span>)}
           {missing.map((l) => <span key={l.name} class="muted">{l.name} needs {count(l.need)} answers</span>)}
@@ -119,10 +119,10 @@ export function Answers({ of: v, onRange }: { of: LoadView; onRange: (s: Span) =
   const at = (i: number): number => span.start + Math.min(i * merge, o.columns) * length / o.columns;
   const place = (x: number): number => Math.min((kinds[0]?.rate.length ?? 1) - 1, Math.floor(x * o.columns / merge));
   return (
-    <figure class="load-figure">
+    <figure class="plot-figure">
       <figcaption>
         <h2>Answers a second</h2>
-        <span class="load-legend">
+        <span class="plot-legend">
           {kinds.map((k) => <span key={k.name}><i class={"load-key " + kindClass(k.name)} aria-hidden="true" /> {k.name}</span>)}
           {due.length ? <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q99" d="M0 4H24" /></svg> due</span> : null}
         </span>
@@ -158,10 +158,10 @@ export function Flying({ of: v, onRange }: { of: LoadView; onRange: (s: Span) =>
   const at = (i: number): number => span.start + i * length / o.columns;
   const place = (x: number): number => Math.min(o.columns - 1, Math.floor(x * o.columns));
   return (
-    <figure class="load-figure">
+    <figure class="plot-figure">
       <figcaption>
         <h2>In flight</h2>
-        <span class="load-legend">
+        <span class="plot-legend">
           <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q50" d="M0 4H24" /></svg> waiting for an answer</span>
           {queued ? <span><i class="load-key queued" aria-hidden="true" /> due and not sent</span> : null}
         </span>

@@ -1,7 +1,7 @@
 /** The distribution of latencies: as classes, and as a curve on which each further nine has the same room. */
 import type { LoadPoint, LoadView } from "../../api/types.ts";
 import { count, duration, percent } from "../../base/units.ts";
-import { logMarks, path, Plot, type Mark, type Scale } from "./plot.tsx";
+import { logMarks, path, Plot, type Mark, type Scale } from "../../tracks/plot.tsx";
 
 /** nines is how far a share lies on the axis of the curve: 0 for none, 1 for 90%, 2 for 99%. */
 const nines = (q: number): number => -Math.log10(Math.max(1e-12, 1 - q));
@@ -18,10 +18,10 @@ export function Curve({ of: v }: { of: LoadView }) {
   const told = points.filter((p) => p.told), beyond = points.slice(Math.max(0, told.length - 1));
   const line = (of: readonly LoadPoint[], value: (p: LoadPoint) => number, px: (v: number) => number, py: (v: number) => number): string => path(of.map((p) => [px(nines(p.share)), py(value(p))] as const));
   return (
-    <figure class="load-figure">
+    <figure class="plot-figure">
       <figcaption>
         <h2>Percentiles</h2>
-        <span class="load-legend">
+        <span class="plot-legend">
           <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q50" d="M0 4H24" /></svg> response time</span>
           {v.open ? <span><svg width="24" height="8" aria-hidden="true"><path class="load-q service" d="M0 4H24" /></svg> service time</span> : null}
           <span><svg width="24" height="8" aria-hidden="true"><path class="load-q q999" d="M0 4H24" /></svg> fewer than ten beyond</span>

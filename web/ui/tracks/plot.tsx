@@ -1,11 +1,11 @@
 /** A picture with two axes: what is drawn in it is given; it has a cursor, a brush over time, and keys for both. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { say } from "../../base/dom.ts";
-import { sharp } from "../../draw/axis.ts";
-import { theme } from "../../model/theme.ts";
-import { slop } from "../../tracks/brush.ts";
-import { useWidth } from "../../tracks/axis.tsx";
+import { say } from "../base/dom.ts";
+import { sharp } from "../draw/axis.ts";
+import { theme } from "../model/theme.ts";
+import { slop } from "./brush.ts";
+import { useWidth } from "./axis.tsx";
 
 /** Scale maps values from one end of an axis to the other. */
 export interface Scale {
@@ -127,7 +127,7 @@ export function Plot({ label, height, x, y, marksX, marksY, under, underKey, chi
   const lines = cursor ? tell(cursor.x, cursor.y) : [];
   const at = cursor ? left + cursor.x * w : 0;
   return (
-    <div class={"load-plot" + (onPick || onBrush ? " live" : "")} ref={box} style={{ height: height + "px" }} tabIndex={0} role="group" aria-label={label + (hint ? ". " + hint : "")} onKeyDown={keys}
+    <div class={"plot" + (onPick || onBrush ? " live" : "")} ref={box} style={{ height: height + "px" }} tabIndex={0} role="group" aria-label={label + (hint ? ". " + hint : "")} onKeyDown={keys}
       onBlur={() => { setCursor(null); setDrag(null); }}
       onPointerDown={(e) => {
         if (e.button !== 0 || !e.isPrimary) return;
@@ -171,7 +171,7 @@ export function Plot({ label, height, x, y, marksX, marksY, under, underKey, chi
         </svg>
       ) : null}
       {cursor && lines.length ? (
-        <div class="load-tip" style={at > left + w / 2 ? { right: width - at + 8 + "px" } : { left: at + 8 + "px" }}>
+        <div class="plot-tip" style={at > left + w / 2 ? { right: width - at + 8 + "px" } : { left: at + 8 + "px" }}>
           {lines.map((l, i) => <div key={i}>{l}</div>)}
         </div>
       ) : null}

@@ -1,0 +1,198 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Fleet is a store of the profiles of many services over time, as the pages ask it. Its
+// methods may be called at the same time, and stop early when the context ends. What their
+// errors of [NotThere] say is shown as it is.
+type Fleet interface {
+	// Services returns the services that a question selects, and what they cost.
+	Services(ctx context.Context, q FleetQuestion) (*FleetServices, error)
+	// Lines returns one type of profile over time, a line for each value of a label.
+	Lines(ctx context.Context, q FleetQuestion) (*FleetLines, error)
+	// Targets returns the processes that are asked for profiles.
+	Targets() *FleetTargets
+	// Source returns what the profiles of a selection are as a source: the id is one
+	// that an answer has named.
+	Source(id string) (Source, error)
+}
+
+// NotThere is an error that a page shows as an answer: there is nothing of the kind, or it
+// cannot be asked for so. The text is for people.
+func NotThere(format string, args ...any) error { return nothing(format, args...) }
+
+// FleetQuestion is what a view asks a [Fleet].
+type FleetQuestion struct {
+	// Select are labels as Prometheus selects them: {service_name="shop",pod=~"a|b"}.
+	Select string
+	// From and Until are the range. One without an end ends now, and goes back by Last.
+	From, Until time.Time
+	Last        time.Duration
+	// Type is the id of a type of profile, and By the label that makes lines; "" for the
+	// usual type, and for one line of all.
+	Type, By string
+}
+
+// FleetRange is the range that an answer is about.
+type FleetRange struct {
+	From  int64 `json:"from_ms"` // since 1970
+	Until int64 `json:"until_ms"`
+	Step  int64 `json:"step_ms"` // from one value of a course to the next
+}
+
+// FleetServices are the services of a fleet.
+type FleetServices struct {
+	FleetRange
+	Costs    []FleetCost    `json:"costs"`
+	Services []FleetService `json:"services"`
+	// Newest is when the newest profile of all began, in ms since 1970; 0 if there is none.
+	Newest int64 `json:"newest_ms"`
+	// Accepts is the address that clients send profiles to.
+	Accepts string `json:"accepts"`
+}
+
+// FleetCost is one thing that services cost.
+type FleetCost struct {
+	// Type is the id of the type of profile that it is counted by.
+	Type string `json:"type"`
+	Head string `json:"head"`
+	// Means says what the figures are.
+	Means string `json:"means"`
+}
+
+// FleetService is one service.
+type FleetService struct {
+	Name   string `json:"name"`
+	Select string `json:"select"`
+	// Source is the id of its profiles in the range, and Before that of the range of the
+	// same length before it.
+	Source string `json:"source"`
+	Before string `json:"before"`
+	// Costs has a figure for each cost of the fleet; one of a type that the service does
+	// not have is null.
+	Costs []*FleetFigure `json:"costs"`
+}
+
+// FleetFigure is one figure over time.
+type FleetFigure struct {
+	Shown string  `json:"shown"` // its mean over the range, with its unit
+	Value float64 `json:"value"`
+	// Before is the mean over the range of the same length before; "" without any.
+	Before string `json:"before"`
+	// Course has a value for each step, null where there is no profile.
+	Course Numbers `json:"course"`
+	// Profiled is the share of the time that was profiled, from which all of it was
+	// concluded; 0 of a state.
+	Profiled float64 `json:"profiled"`
+}
+
+// FleetLines are the lines of one type of profile.
+type FleetLines struct {
+	FleetRange
+	// Types are those that the selection has, Labels the names of its labels.
+	Types  []FleetCost `json:"types"`
+	Labels []string    `json:"labels"`
+	Type   string      `json:"type"`
+	By     string      `json:"by"`
+	// Unit is that of the values: "CPUs", "at once", "B", "B/s", "/s" or "" for a number.
+	Unit  string      `json:"unit"`
+	Lines []FleetLine `json:"lines"`
+	// Others is how many smaller lines are left out.
+	Others int `json:"others"`
+	// Source and Before are the ids of all of the selection in the range, and before it.
+	Source string `json:"source"`
+	Before string `json:"before"`
+}
+
+// FleetLine is one line.
+type FleetLine struct {
+	// Name is the value of the label; "" where series have none.
+	Name   string `json:"name"`
+	Select string `json:"select"`
+	Source string `json:"source"`
+	FleetFigure
+}
+
+// FleetTargets are the processes that are asked for profiles.
+type FleetTargets struct {
+	Targets []FleetTarget `json:"targets"`
+	// Asks tells that there are ways to find targets; a server may have none.
+	Asks bool `json:"asks"`
+}
+
+// FleetTarget is one of them.
+type FleetTarget struct {
+	URL     string `json:"url"`
+	Service string `json:"service"`
+	Taken   int64  `json:"taken"` // profiles
+	// Last is when one came last, in ms since 1970; 0 for never.
+	Last  int64  `json:"last_ms"`
+	Every string `json:"every"` // how often a round of profiles is taken
+	Cost  string `json:"cost"`  // CPU time of a round, at most
+	Error string `json:"error"` // what went wrong last since then
+}
+
+var fleetEndpoints = []endpoint{
+	all("fleet/services", fleetAnswer(Fleet.Services)),
+	all("fleet/lines", fleetAnswer(Fleet.Lines)),
+	all("fleet/targets", func(_ context.Context, s *Server, _ *query) (*FleetTargets, error) {
+		if s.opts.Fleet == nil {
+			return nil, errNoFleet
+		}
+		return s.opts.Fleet.Targets(), nil
+	}),
+}
+
+var errNoFleet = nothing("There is no store of profiles here: loupe serve has one.")
+
+// fleetAnswer asks the fleet of a server.
+func fleetAnswer[T any](ask func(Fleet, context.Context, FleetQuestion) (T, error)) func(context.Context, *Server, *query) (T, error) {
+	return func(ctx context.Context, s *Server, q *query) (T, error) {
+		var none T
+		if s.opts.Fleet == nil {
+			return none, errNoFleet
+		}
+		question, err := fleetQuestion(q)
+		if err != nil {
+			return none, err
+		}
+		return ask(s.opts.Fleet, ctx, question)
+	}
+}
+
+// usualFleetRange is how long a question goes back that says nothing of it, and
+// maxFleetRange the most that one may.
+const (
+	usualFleetRange = time.Hour
+	maxFleetRange   = 10 * 365 * 24 * time.Hour
+)
+
+// fleetQuestion reads the parameters of a question: from and until in ms since 1970, or
+// last in ms, select, type and by.
+func fleetQuestion(q *query) (FleetQuestion, error) {
+	out := FleetQuestion{Select: q.Get("select"), Type: q.Get("type"), By: q.Get("by"), Last: usualFleetRange}
+	from, err := q.number("from", 0)
+	if err != nil {
+		return out, err
+	}
+	until, err := q.number("until", 0)
+	if err != nil {
+		return out, err
+	}
+	last, err := q.number("last", usualFleetRange.Milliseconds())
+	if err != nil {
+		return out, err
+	}
+	if last <= 0 || last > maxFleetRange.Milliseconds() || from < 0 || until < 0 || until > 0 && (until <= from || until-from > maxFleetRange.Milliseconds()) {
+		return out, &refusal{http.StatusBadRequest, "the range has no length, or one of more than ten years"}
+	}
+	out.Last = time.Duration(last) * time.Millisecond
+	if until > 0 {
+		out.From, out.Until = time.UnixMilli(from), time.UnixMilli(until)
+	}
+	return out, nil
+}

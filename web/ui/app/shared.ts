@@ -1,0 +1,12 @@
+/**
+ * What the script of the fleet view takes from this one: it is loaded where there is a
+ * store of profiles, and not in the pages of a recording. The bundle makes its imports of
+ * these (web/tools/bundle.go), and its test says which are missing.
+ */
+export { useEffect, useState } from "preact/hooks";
+export { Fragment, jsx, jsxs } from "preact/jsx-runtime";
+export { bytes, count, number } from "../base/units.ts";
+export { localCommands } from "../model/commands.ts";
+export { formatRoute, param, route, set } from "../model/route.ts";
+export { linearMarks, Plot } from "../tracks/plot.tsx";
+export { Answer, Empty, useAnswer } from "../widgets/ask.tsx";
