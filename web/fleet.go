@@ -133,7 +133,7 @@ type FleetTarget struct {
 	Last  int64  `json:"last_ms"`
 	Every string `json:"every"` // how often a round of profiles is taken
 	Cost  string `json:"cost"`  // CPU time of a round, at most
-	Error string `json:"error"` // what went wrong last since then
+	Error string `json:"error"` // what is wrong with a profile that does not come
 }
 
 var fleetEndpoints = []endpoint{

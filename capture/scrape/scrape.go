@@ -141,7 +141,7 @@ func (s *Scraper) arrange(ctx context.Context, j *Job, groups []Group, running *
 			continue
 		}
 		within, stop := context.WithCancel(ctx)
-		w := &worker{target: t, sink: s.sink, opt: s.opt, stop: stop, client: t.Job.Access.Client(), missing: map[string]bool{}}
+		w := &worker{target: t, sink: s.sink, opt: s.opt, stop: stop, client: t.Job.Access.Client(), missing: map[string]bool{}, wrong: map[string]error{}}
 		s.workers[key] = w
 		running.Go(func() { w.run(within) })
 	}
@@ -151,7 +151,7 @@ func (s *Scraper) arrange(ctx context.Context, j *Job, groups []Group, running *
 // State is how a target is getting on.
 type State struct {
 	Target *Target
-	// Last is when a profile came last, Err what went wrong last since then.
+	// Last is when a profile came last, Err what is wrong with one that does not come.
 	Last time.Time
 	Err  error
 	// Taken counts profiles. Cost is the time of one CPU that a round of them takes, at
@@ -178,8 +178,10 @@ type worker struct {
 	opt    Options
 	stop   context.CancelFunc
 	client *http.Client
-	// missing are the profiles that the target does not have.
+	// missing are the profiles that the target does not have, wrong what went wrong with
+	// each of the others when it was last asked for.
 	missing map[string]bool
+	wrong   map[string]error
 
 	mu    sync.Mutex
 	state State
@@ -233,34 +235,62 @@ func (w *worker) round(ctx context.Context) (cost time.Duration, answered bool) 
 		cost += one
 		if lacks := (*lacking)(nil); errors.As(err, &lacks) {
 			w.missing[k.Name] = true
+			delete(w.wrong, k.Name)
 			answered = true
 			lacked++
 			continue
 		}
 		answered = answered || err == nil
-		w.note(ctx, err)
+		w.note(ctx, k.Name, err)
 	}
 	if lacked == asked && len(w.missing) == len(w.target.Job.Profiles) {
-		w.note(ctx, errNone)
+		w.note(ctx, "", errNone)
 	}
 	return cost, answered
 }
 
-// note keeps how it went. An error is told when it is another than the last one.
-func (w *worker) note(ctx context.Context, err error) {
+// note keeps how it went with one profile: that others came says nothing of it. An error is
+// told when it is another than the last one, once for all profiles.
+func (w *worker) note(ctx context.Context, kind string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err != nil && (w.state.Err == nil || w.state.Err.Error() != err.Error()) {
-		w.opt.Tell("%s: %v", secret.URL(w.target.URL.String()), err)
-	}
-	w.state.Err = err
 	if err == nil {
+		delete(w.wrong, kind)
+		delete(w.wrong, "")
 		w.state.Last = time.Now()
 		w.state.Taken++
+	} else {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(w.wrong)), func(known error) bool { return known.Error() == err.Error() }) {
+			w.opt.Tell("%s: %v", secret.URL(w.target.URL.String()), err)
+		}
+		w.wrong[kind] = err
 	}
+	w.state.Err = w.problem()
+}
+
+// problem is what is wrong with the target: what is with its first profile of which
+// something is, by its name where others come.
+func (w *worker) problem() error {
+	asked := 0
+	var first error
+	for _, k := range w.target.Job.Profiles {
+		if !w.missing[k.Name] {
+			asked++
+		}
+		if err := w.wrong[k.Name]; err != nil && first == nil {
+			first = fmt.Errorf("%s: %w", k.Name, err)
+		}
+	}
+	switch {
+	case w.wrong[""] != nil:
+		return w.wrong[""]
+	case first != nil && len(w.wrong) == asked:
+		return errors.Unwrap(first)
+	}
+	return first
 }
 
 // errNone is the error of a target that answers and has none of the profiles.

@@ -183,6 +183,40 @@ func TestNone(t *testing.T) {
 	}
 }
 
+// TestOneRefused: a profile that never comes is what the target's state says, however many
+// others come, and is told of once.
+func TestOneRefused(t *testing.T) {
+	others := service()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/mutex") {
+			http.Error(w, "in use", http.StatusInternalServerError)
+			return
+		}
+		others.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	j := quick(strings.TrimPrefix(server.URL, "http://"))
+	j.Profiles = []Kind{{"mutex", "mutex"}, {"heap", "heap"}}
+	ctx, stop := context.WithCancel(t.Context())
+	var said []string
+	taken := 0
+	var s *Scraper
+	s = New(func(context.Context, *Scrape) (int64, error) {
+		if taken++; taken == 3 {
+			state := s.States()[0]
+			if state.Err == nil || !strings.HasPrefix(state.Err.Error(), "mutex: it answers 500") {
+				t.Errorf("the state is %v", state.Err)
+			}
+			stop()
+		}
+		return 0, nil
+	}, Options{Budget: 1e9, Tell: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
+	s.Run(ctx, []*Job{j})
+	if len(said) != 1 || !strings.Contains(said[0], "it answers 500") {
+		t.Errorf("told %q, want one line", said)
+	}
+}
+
 // TestDown: a target that does not answer is told of once, and asked again.
 func TestDown(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
