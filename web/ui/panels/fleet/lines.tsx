@@ -63,7 +63,7 @@ function styleOf(i: number): string {
 }
 
 function Legend({ of: v, lines }: { of: FleetLines; lines: readonly FleetLine[] }) {
-  const base = lines.find((l) => l.source === param("base"));
+  const base = lines.find((l) => "=" + l.name === param("base")) // its source changes with the time;
   return (
     <>
       <div class="rows fleet-table" role="region" aria-label="lines" tabIndex={0}>
@@ -83,7 +83,7 @@ function Legend({ of: v, lines }: { of: FleetLines; lines: readonly FleetLine[] 
                   <td class="left">
                     {base && l !== base
                       ? <a href={formatRoute({ source: l.source, view: "compare", params: { a: base.source, b: l.source, tab: "profiles" } })}>against {base.name || "(none)"}</a>
-                      : <button type="button" class="link" aria-pressed={l === base} onClick={() => set({ base: l === base ? undefined : l.source })}>{l === base ? "the others against this" : "use as base"}</button>}
+                      : <button type="button" class="link" aria-pressed={l === base} onClick={() => set({ base: l === base ? undefined : "=" + l.name })}>{l === base ? "the others against this" : "use as base"}</button>}
                   </td>
                 ) : null}
               </tr>

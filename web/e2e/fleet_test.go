@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// keep starts loupe serve with an empty store and returns its address.
+func keep(t *testing.T) string {
+	t.Helper()
+	name, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(name, "serve", "-listen", "127.0.0.1:0", "-data", t.TempDir(), "-targets", "127.0.0.1:9")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("loupe serve says nothing: %v", err)
+	}
+	_, rest, _ := strings.Cut(line, "http://")
+	address, _, _ := strings.Cut(rest, ",")
+	return "http://" + address
+}
+
+// push sends folded stacks of CPU time of ten seconds.
+func push(t *testing.T, address, name string, at time.Time, body []byte) {
+	t.Helper()
+	q := url.Values{"name": {name}, "format": {"folded"}, "from": {fmt.Sprint(at.Unix())}, "until": {fmt.Sprint(at.Add(10 * time.Second).Unix())}}
+	resp, err := http.Post(address+"/ingest?"+q.Encode(), "application/octet-stream", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		t.Fatalf("the profile of %s is refused: %s %s", name, resp.Status, text)
+	}
+}
+
+// stacks are so many samples, at a hundred a second, of two functions.
+func stacks(encode, write int) []byte {
+	return fmt.Appendf(nil, "main.main;main.serve;main.encode %d\nmain.main;main.serve;main.write %d\n", encode, write)
+}
+
+// TestFleet goes through the pages of loupe serve: from nothing at all to services, a line,
+// a range, a flame graph, and two versions side by side.
+func TestFleet(t *testing.T) {
+	address := keep(t)
+	b := open(t, address+"/", 1400, 900, "light")
+	b.settled()
+	b.until("document.querySelector('main .empty')?.innerText.includes('loupe push -to " + address + "')")
+	b.until("document.querySelector('main').innerText.includes('1 target')")
+	b.picture("fleet-empty")
+	b.fits()
+
+	now := time.Now()
+	for i := range 40 {
+		at := now.Add(time.Duration(i-41) * time.Minute / 2)
+		push(t, address, "shop{pod=a,version=v1.41}", at, stacks(600+i%7, 300))
+		if i > 20 {
+			push(t, address, "shop{pod=b,version=v1.42}", at, stacks(400+i%7, 300))
+		}
+		push(t, address, `<img src=x onerror=alert(1)>{pod=a}`, at, stacks(10, 20))
+	}
+	b = open(t, address+"/ui/#//fleet", 1400, 900, "light")
+	b.until("[...document.querySelectorAll('.fleet-services tbody button')].map(e => e.innerText).sort().join('|') === '<img src=x onerror=alert(1)>|shop'")
+	if eval[bool](b, "!!document.querySelector('main img')") {
+		t.Error("the name of a service is read as HTML")
+	}
+	b.settled()
+	b.accessible()
+	b.picture("fleet")
+
+	// A service, by version; the address has it.
+	eval[bool](b, "([...document.querySelectorAll('.fleet-services tbody button')].find(e => e.innerText === 'shop').click(), true)")
+	b.until("document.querySelector('.fleet-services tr.selected') && location.hash.includes('select=')")
+	eval[bool](b, `(() => { const s = [...document.querySelectorAll('.fleet-choices select')][1]; s.value = "version"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+	b.until("[...document.querySelectorAll('[aria-label=lines] tbody button.link')].map(e => e.innerText).join('|').includes('v1.41|') && document.querySelectorAll('.plot path.fleet-line').length === 2")
+	b.settled()
+	b.picture("fleet-versions")
+
+	// A range by keyboard.
+	eval[bool](b, `(() => { const plot = document.querySelector(".plot"); plot.focus(); return true; })()`)
+	for _, key := range []string{`{key: "End"}`, `{key: "ArrowLeft", shiftKey: true}`, `{key: "ArrowLeft", shiftKey: true}`, `{key: "Enter"}`} {
+		eval[bool](b, `new Promise(done => { document.querySelector(".plot").dispatchEvent(new KeyboardEvent("keydown", Object.assign(`+key+`, {bubbles: true, cancelable: true}))); requestAnimationFrame(() => requestAnimationFrame(() => done(true))); })`)
+	}
+	b.until("location.hash.includes('from=') && location.hash.includes('until=')")
+	eval[bool](b, "(history.back(), true)")
+	b.until("!location.hash.includes('from=')")
+
+	// One version against the other.
+	eval[bool](b, "([...document.querySelectorAll('[aria-label=lines] tbody tr')].find(e => e.innerText.includes('v1.41')).querySelector('td:last-child button').click(), true)")
+	b.until("[...document.querySelectorAll('[aria-label=lines] a')].some(e => e.innerText === 'against v1.41')")
+	eval[bool](b, "([...document.querySelectorAll('[aria-label=lines] a')].find(e => e.innerText === 'against v1.41').click(), true)")
+	b.until("location.hash.includes('/compare?') && document.querySelector('main').innerText.includes('Flame graphs of the difference')")
+	b.settled()
+	b.picture("fleet-compare")
+	compare := eval[string](b, "location.href")
+	eval[bool](b, "(document.querySelector('nav a').click(), true)")
+	b.until("document.querySelector('main h1').innerText === 'Fleet'")
+
+	// The flame graph of a service.
+	b.until("document.querySelector('.fleet-services')")
+	eval[bool](b, "([...document.querySelectorAll('.fleet-services a')].find(e => e.innerText === 'flame graph').click(), true)")
+	b.until("location.hash.includes('/profile') && document.querySelector('main canvas')")
+	b.settled()
+	b.picture("fleet-flame")
+
+	// A link is worth the same to somebody else, who has not come here by clicks, and after a
+	// restart, when no source has been asked for.
+	other := open(t, compare, 1400, 900, "light")
+	other.until("document.querySelector('main')?.innerText.includes('Flame graphs of the difference')")
+
+	for _, width := range []int64{1400, 700, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			// Tabs are closed between: each that is seen holds one of the browser's six connections.
+			t.Run(fmt.Sprint(width, " ", scheme), func(t *testing.T) {
+				b := open(t, address+`/ui/#//fleet?by=pod&select={service_name="shop"}`, width, 800, scheme)
+				b.until("document.querySelectorAll('.plot path.fleet-line').length === 2")
+				b.settled()
+				b.fits()
+				b.accessible()
+				b.picture(fmt.Sprintf("fleet-%d-%s", width, scheme))
+			})
+		}
+	}
+}
