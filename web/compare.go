@@ -66,10 +66,18 @@ func compareSides(ctx context.Context, s *Server, q *query) ([]compareSide, erro
 			list = append(list, compareSide{sub.id, sub.id, sub.Name, kindsOf(o.Session, ""), ""})
 		}
 		for i, path := range paths {
-			list = append(list, compareSide{sub.id + "/" + path, sub.id, o.Files[i].Name, kindsOf(o.Session, path), ""})
+			list = append(list, compareSide{sub.id + "/" + path, sub.id, sub.nameOf(o.Files[i].Name), kindsOf(o.Session, path), ""})
 		}
 	}
 	return list, nil
+}
+
+// nameOf is the name of one of its files; those of selections are called alike.
+func (s *subject) nameOf(file string) string {
+	if s.named {
+		return s.Name + ": " + file
+	}
+	return file
 }
 
 // looseFiles are the paths of the files that stand alone, in the order of
@@ -115,6 +123,15 @@ func pair[T any](name string, answer func(ctx context.Context, a, b *side, q *qu
 		}
 		return answer(ctx, both[0], both[1], q)
 	})
+}
+
+// parts are the profiles that one of the side is the sum of; none where it is no sum.
+func (s *side) parts(ctx context.Context, entry string) ([]*profile.Profile, error) {
+	o, err := s.open(ctx)
+	if err != nil || o.Parts == nil {
+		return nil, err
+	}
+	return onceFew(ctx, s.subject, "parts", entry, func(ctx context.Context) ([]*profile.Profile, error) { return o.Parts(ctx, entry) })
 }
 
 func (s *Server) side(ctx context.Context, id string) (*side, error) {
@@ -213,6 +230,7 @@ func compareProfiles(ctx context.Context, a, b *side, q *query) (*compareDiff, e
 	}
 	d.Kind = recording.Kind(cmp.Or(q.Get("kind"), string(d.Kinds[0])))
 	var both [2]*profile.Profile
+	var parts [2][]*profile.Profile
 	for i, s := range []*side{a, b} {
 		var err error
 		var e recording.Entry
@@ -220,12 +238,18 @@ func compareProfiles(ctx context.Context, a, b *side, q *query) (*compareDiff, e
 			return nil, err
 		}
 		d.Paths[i] = e.Path
+		if parts[i], err = s.parts(ctx, e.Path); err != nil {
+			return nil, err
+		}
+	}
+	if len(parts[0]) < 2 || len(parts[1]) < 2 {
+		parts = [2][]*profile.Profile{{both[0]}, {both[1]}}
 	}
 	for _, t := range both[0].SampleTypes {
 		d.Types = append(d.Types, t.Type)
 	}
 	opt := compare.ProfileOptions{SampleIndex: q.Get("type"), Per: q.Get("per"), Normalize: q.Get("normalize") != "", Cum: q.Get("cum") != ""}
-	diff, err := compare.Profiles([]*profile.Profile{both[0]}, []*profile.Profile{both[1]}, opt)
+	diff, err := compare.Profiles(parts[0], parts[1], opt)
 	switch {
 	case errors.Is(err, compare.ErrIncomparable):
 		return nil, nothing("%v", err)

@@ -71,6 +71,9 @@ type Opened struct {
 	Binary func(m profile.Mapping) (*symbol.Binary, error)
 	// Cores are the core files among the files, by the paths of their entries.
 	Cores map[string]*postmortem.Core
+	// Parts returns the profiles that an entry is the sum of, stretches of its time of equal
+	// length, none where it cannot be divided; nil for profiles that are no sums.
+	Parts func(ctx context.Context, entry string) ([]*profile.Profile, error)
 	// Explain says what the words of the goroutines in an entry are; nil for none.
 	// What it returns is used by one at a time.
 	Explain func(entry string, f *dump.File) *report.Explained

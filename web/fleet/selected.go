@@ -57,7 +57,7 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 		return nil, web.NotThere("There are no profiles of %s.", name)
 	}
 	slices.SortStableFunc(types, func(a, b store.Type) int { return order(a) - order(b) })
-	files := fstest.MapFS{}
+	files, kinds := fstest.MapFS{}, map[string][]store.Type{}
 	var names []string
 	for len(types) > 0 {
 		// What one profile has had several columns of, apart from states beside activity.
@@ -65,7 +65,7 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 		for n < len(types) && types[n].Name == types[0].Name && types[n].Over() == types[0].Over() && types[n].Period == types[0].Period {
 			n++
 		}
-		data, err := p.joined(ctx, sel, types[:n])
+		sum, err := p.sums(ctx, sel, types[:n], []store.Part{{}})
 		if err != nil {
 			return nil, told(err)
 		}
@@ -73,10 +73,15 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 		if types[0].Over() != store.Sum && types[0].Name == "memory" {
 			file += "-in-use"
 		}
-		for slices.Contains(names, file) {
+		for files[file] != nil {
 			file += "-" // of another period
 		}
-		files[file] = &fstest.MapFile{Data: data, Mode: 0o444}
+		var b bytes.Buffer
+		if err := sum[0].Encode(&b); err != nil {
+			return nil, err
+		}
+		files[file] = &fstest.MapFile{Data: b.Bytes(), Mode: 0o444}
+		kinds[file] = types[:n]
 		names, types = append(names, file), types[n:]
 	}
 	s, known, err := session.Loose(files, names)
@@ -84,7 +89,51 @@ func (p *Pages) open(ctx context.Context, sel store.Selection, name string) (*we
 		return nil, err
 	}
 	s.Manifest().Title = name
-	return &web.Opened{Session: s, Files: known}, nil
+	parts := func(ctx context.Context, file string) ([]*profile.Profile, error) {
+		return p.stretches(ctx, sel, kinds[file])
+	}
+	return &web.Opened{Session: s, Files: known, Parts: parts}, nil
+}
+
+// A range is divided into so many stretches for comparisons, each of this length at least.
+const (
+	mostStretches = 20
+	leastStretch  = time.Minute
+)
+
+// stretches are the profiles of the types in stretches of the range that are equally long, of
+// those that have any: what differs between them shows what chance does.
+func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []store.Type) ([]*profile.Profile, error) {
+	if len(types) == 0 {
+		return nil, nil
+	}
+	n := min(mostStretches, sel.Range.End.Sub(sel.Range.Start)/leastStretch)
+	if n < 2 {
+		return nil, nil
+	}
+	step := sel.Range.End.Sub(sel.Range.Start) / n
+	var parts []store.Part
+	for i := range n {
+		from := sel.Range.Start.Add(i * step)
+		parts = append(parts, store.Part{Range: store.Range{Start: from, End: from.Add(step)}})
+	}
+	all, err := p.sums(ctx, sel, types, parts)
+	if err != nil {
+		return nil, told(err)
+	}
+	sel.Type = types[0]
+	totals, err := p.engine.Totals(ctx, store.TotalsQuery{Selection: sel, Step: step})
+	if err != nil {
+		return nil, told(err)
+	}
+	for _, t := range totals {
+		for _, point := range t.Points {
+			if i := int(point.Time.Sub(sel.Range.Start) / step); i < len(all) {
+				all[i].Duration = point.Covered
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(p *profile.Profile) bool { return p.Len() == 0 }), nil
 }
 
 // order is that in which people ask for types.
@@ -104,46 +153,65 @@ func order(t store.Type) int {
 	return at
 }
 
-// joined is one profile with a column for each type.
-func (p *Pages) joined(ctx context.Context, sel store.Selection, types []store.Type) ([]byte, error) {
-	var m profile.Merger
+// sums are, for each of the parts of a selection, one profile with a column for each type.
+func (p *Pages) sums(ctx context.Context, sel store.Selection, types []store.Type, parts []store.Part) ([]*profile.Profile, error) {
+	mergers := make([]profile.Merger, len(parts))
 	for i, t := range types {
 		sel.Type = t
-		stacks, err := p.engine.Stacks(ctx, store.StacksQuery{Selection: sel})
+		stacks, err := p.engine.Stacks(ctx, store.StacksQuery{Selection: sel, Parts: parts})
 		if err != nil {
 			return nil, err
 		}
-		one := &profile.Profile{}
-		if len(stacks.Groups) > 0 {
-			if one, err = stacks.Profile(0); err != nil {
+		for part := range parts {
+			one, err := stacks.Profile(part)
+			if err != nil {
 				return nil, err
 			}
-		} else if one, err = (&store.Stacks{Type: t, Groups: []store.Labels{{}}, Values: [][]int64{nil}}).Profile(0); err != nil {
-			return nil, err
-		}
-		values := one.Values[0]
-		one.SampleTypes, one.Values = nil, nil
-		for j, u := range types {
-			column := values
-			if j != i {
-				column = make([]int64, len(values))
+			values := one.Values[0]
+			one.SampleTypes, one.Values = nil, nil
+			for j, u := range types {
+				column := values
+				if j != i {
+					column = make([]int64, len(values))
+				}
+				one.SampleTypes = append(one.SampleTypes, profile.ValueType{Type: u.Sample, Unit: u.Unit})
+				one.Values = append(one.Values, column)
 			}
-			one.SampleTypes = append(one.SampleTypes, profile.ValueType{Type: u.Sample, Unit: u.Unit})
-			one.Values = append(one.Values, column)
+			one.Time = sel.Range.Start
+			if from := parts[part].Range.Start; !from.IsZero() {
+				one.Time = from
+			}
+			if err := mergers[part].Add(one); err != nil {
+				return nil, err
+			}
 		}
-		one.Time = sel.Range.Start
-		if err := m.Add(one); err != nil {
+	}
+	all := make([]*profile.Profile, len(parts))
+	for part := range parts {
+		sum, err := mergers[part].Profile()
+		if err != nil {
 			return nil, err
 		}
+		if slices.ContainsFunc(types, func(t store.Type) bool { return t.Sample == "alloc_space" }) {
+			sum.DefaultSampleType = "alloc_space" // else it would be taken for one of the heap
+		}
+		sum.Period = period(sum)
+		all[part] = sum
 	}
-	sum, err := m.Profile()
-	if err != nil {
-		return nil, err
+	return all, nil
+}
+
+// period is how much CPU time a sample stands for, where both were counted: with it one
+// can say what of a difference may be chance. A store keeps none.
+func period(p *profile.Profile) int64 {
+	at := func(name string) int64 {
+		if i := slices.IndexFunc(p.SampleTypes, func(t profile.ValueType) bool { return t.Type == name }); i >= 0 {
+			return p.Total(i)
+		}
+		return 0
 	}
-	if slices.ContainsFunc(types, func(t store.Type) bool { return t.Sample == "alloc_space" }) {
-		sum.DefaultSampleType = "alloc_space" // else it would be taken for one of the heap
+	if samples, cpu := at("samples"), at("cpu"); samples > 0 {
+		return (cpu + samples/2) / samples
 	}
-	var b bytes.Buffer
-	err = sum.Encode(&b)
-	return b.Bytes(), err
+	return 0
 }

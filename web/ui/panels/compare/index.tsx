@@ -42,7 +42,7 @@ const alike = (a: CompareSide, b: CompareSide): typeof parts => parts.filter((p)
 
 function Pair({ of: list, source }: { of: readonly CompareSide[]; source: string }) {
   const usable = list.filter((s) => !s.broken);
-  const named = (id: string): CompareSide | undefined => usable.find((s) => s.id === id);
+  const named = (id: string): CompareSide | undefined => usable.find((s) => s.id === id) ?? usable.find((s) => s.source === id);
   // What was opened first is taken to be the older one.
   const here = usable.find((s) => s.id === source) ?? usable.find((s) => s.source === source);
   const partner = here && usable.find((s) => s.id !== here.id && alike(here, s).length > 0);

@@ -82,7 +82,7 @@ function Legend({ of: v, lines }: { of: FleetLines; lines: readonly FleetLine[] 
                 {v.by ? (
                   <td class="left">
                     {base && l !== base
-                      ? <a href={formatRoute({ source: l.source, view: "compare", params: { a: base.source, b: l.source, tab: "profiles" } })}>against {base.name || "(none)"}</a>
+                      ? <a href={formatRoute({ source: l.source, view: "compare", params: { a: base.source, b: l.source, tab: "profiles", normalize: "1" } })}>against {base.name || "(none)"}</a>
                       : <button type="button" class="link" aria-pressed={l === base} onClick={() => set({ base: l === base ? undefined : "=" + l.name })}>{l === base ? "the others against this" : "use as base"}</button>}
                   </td>
                 ) : null}

@@ -74,7 +74,7 @@ export function Ways({ of: s }: { of: { source: string; before?: string; name?: 
     <span class="fleet-ways-row">
       <a href={formatRoute({ source: s.source, view: "profile", params: {} })} aria-label={"flame graph of " + name}>flame graph</a>
       <a href={formatRoute({ source: s.source, view: "overview", params: {} })} aria-label={"findings of " + name}>findings</a>
-      {s.before ? <a href={formatRoute({ source: s.source, view: "compare", params: { a: s.before, b: s.source, tab: "profiles" } })} aria-label={`${name} against the time before`}>against before</a> : null}
+      {s.before ? <a href={formatRoute({ source: s.source, view: "compare", params: { a: s.before, b: s.source, tab: "profiles", normalize: "1" } })} aria-label={`${name} against the time before`}>against before</a> : null}
     </span>
   );
 }
