@@ -48,6 +48,9 @@ func (c *comparison) paths(d *ProfileDiff) {
 	for i := range d.Paths {
 		d.Rest -= d.Paths[i].Difference.Estimate
 	}
+	if math.Abs(d.Rest) < 1e-9*(math.Abs(a)+math.Abs(b)) {
+		d.Rest = 0 // what adding and taking away leaves behind
+	}
 }
 
 // calls lists the stacks of all runs, those with the same callers together.

@@ -107,6 +107,10 @@ func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []stor
 	if len(types) == 0 {
 		return nil, nil
 	}
+	sel, err := p.trimmed(ctx, sel, types[0])
+	if err != nil {
+		return nil, told(err)
+	}
 	n := min(mostStretches, sel.Range.End.Sub(sel.Range.Start)/leastStretch)
 	if n < 2 {
 		return nil, nil
@@ -134,6 +138,24 @@ func (p *Pages) stretches(ctx context.Context, sel store.Selection, types []stor
 		}
 	}
 	return slices.DeleteFunc(all, func(p *profile.Profile) bool { return p.Len() == 0 }), nil
+}
+
+// trimmed is a selection from its first profile on to its last, give or take a hundredth of the
+// range.
+func (p *Pages) trimmed(ctx context.Context, sel store.Selection, typ store.Type) (store.Selection, error) {
+	of := sel
+	of.Type = typ
+	step := max(sel.Range.End.Sub(sel.Range.Start)/100, time.Millisecond)
+	totals, err := p.engine.Totals(ctx, store.TotalsQuery{Selection: of, Step: step})
+	if err != nil || len(totals) == 0 || len(totals[0].Points) == 0 {
+		return sel, err
+	}
+	points := totals[0].Points
+	sel.Range.Start = points[0].Time
+	if end := points[len(points)-1].Time.Add(step); end.Before(sel.Range.End) {
+		sel.Range.End = end
+	}
+	return sel, nil
 }
 
 // order is that in which people ask for types.
