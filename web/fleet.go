@@ -51,8 +51,6 @@ type FleetServices struct {
 	Services []FleetService `json:"services"`
 	// Newest is when the newest profile of all began, in ms since 1970; 0 if there is none.
 	Newest int64 `json:"newest_ms"`
-	// Accepts is the address that clients send profiles to.
-	Accepts string `json:"accepts"`
 }
 
 // FleetCost is one thing that services cost.

@@ -158,7 +158,7 @@ func New(ctx context.Context, address string, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ip := net.ParseIP(host); !opts.Anywhere && (ip == nil || !ip.IsLoopback()) {
+	if ip := net.ParseIP(host); !opts.Anywhere && !opts.Inside && (ip == nil || !ip.IsLoopback()) {
 		return nil, errors.New("the pages are served on loopback only; to see them from elsewhere, forward the port: ssh -L")
 	}
 	if opts.Token == "" {

@@ -8,10 +8,10 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +24,9 @@ import (
 
 // Options say what a server allows.
 type Options struct {
-	// Hosts are names under which it may be asked besides those of loopback.
-	Hosts []string
+	// Tokens returns those of which one is needed now; nil lets in whoever reaches the
+	// server, which is then asked under the names of loopback alone.
+	Tokens func() *Tokens
 	// Push bounds what comes in, Query what a question may cost.
 	Push  push.Limits
 	Query store.Limits
@@ -70,6 +71,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
+	if !s.allowed(r) {
+		head.Set("Connection", "close") // a body that nobody reads
+		head.Set("WWW-Authenticate", `Basic realm="loupe serve: any name, and a token as the password", charset="UTF-8"`)
+		http.Error(w, fmt.Sprintf("a token that may %s is needed here, as a bearer or as the password of basic authentication", role(r)), http.StatusUnauthorized)
+		return
+	}
 	protocol, pushes := push.Paths[r.URL.Path]
 	switch {
 	case pushes:
@@ -99,7 +106,8 @@ func (s *Server) refused(r *http.Request) string {
 		name = strings.Trim(r.Host, "[]")
 	}
 	ip := net.ParseIP(name)
-	if name != "localhost" && (ip == nil || !ip.IsLoopback()) && !slices.Contains(s.opt.Hosts, name) {
+	// Where a token is needed, the name of another site is of no use: no browser has one for it.
+	if s.opt.Tokens == nil && name != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return "this server answers to its own address only"
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host {

@@ -16,8 +16,6 @@ import (
 
 // PageOptions are what the pages of a store say beside what is in it.
 type PageOptions struct {
-	// Accepts is the address that clients send profiles to.
-	Accepts string
 	// Targets returns the processes that are asked for profiles; nil where none are.
 	Targets func() []web.FleetTarget
 	// Limits bound what a question may cost.
@@ -143,7 +141,7 @@ func (p *Pages) Services(ctx context.Context, q web.FleetQuestion) (*web.FleetSe
 	if err != nil {
 		return nil, told(err)
 	}
-	out := &web.FleetServices{FleetRange: c.shown(), Costs: costs(types), Services: []web.FleetService{}, Accepts: p.opt.Accepts}
+	out := &web.FleetServices{FleetRange: c.shown(), Costs: costs(types), Services: []web.FleetService{}}
 	if out.Costs == nil {
 		out.Costs = []web.FleetCost{}
 	}

@@ -35,13 +35,15 @@ var Commands = slices.Concat([]*command.Command{serveCommand}, query.Commands)
 
 var serveCommand = &command.Command{
 	Name:  "serve",
-	Short: "keep the profiles of services, and answer Grafana and Pyroscope's clients",
+	Short: "keep the profiles of services, show them, and answer Grafana and Pyroscope's clients",
 	Args:  "[flags]",
 	Example: []string{
 		"loupe serve                                      what clients push to 127.0.0.1:4040",
 		"loupe serve -local                               all Go programs here that serve /debug/pprof",
 		"loupe serve -targets api-1:6060,api-2:6060       these services",
 		"loupe serve -targets prometheus.yml              those that Prometheus finds",
+		"loupe serve -tokens tokens -new-token read,write:ada",
+		"loupe serve -listen :4040 -tokens tokens -tls-cert cert.pem -tls-key key.pem",
 	},
 	About: `
 Profiles come in two ways. Targets are asked for theirs: -targets names them, or a file
@@ -52,19 +54,25 @@ Pyroscope's (POST /ingest and push.v1), OpenTelemetry's (OTLP, v1development), a
 what speaks Parca's WriteRaw. Allocations, contentions and delays, which Go counts from
 the start of a process, are kept as differences; a restart is noticed.
 
-Questions are those of Pyroscope's querier.v1: in Grafana, a data source of the type
-Pyroscope with this address; profilecli -url works, too.
+In a browser the address shows the services, what they cost, and their profiles.
+Questions of programs are those of Pyroscope's querier.v1: in Grafana, a data source of
+the type Pyroscope with this address; profilecli -url works, too.
+
+An address that other machines reach wants -tokens, a file of the digests of those that
+may read, write or both (-new-token makes one), and TLS; -insecure leaves TLS to what
+stands in front. A token is sent as a bearer, or as the password of basic authentication.
 
 What was accepted is on the disk. It is kept in full for a week, as sums of five minutes
 for a month and of an hour for a year, and dropped earlier where -keep is reached. At
 Ctrl-C or SIGTERM what is under way is completed.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
-		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on, of this machine alone")
+		fs.StringVar(&f.listen, "listen", "127.0.0.1:4040", "`address` to listen on; any but loopback wants -tokens and TLS")
 		fs.StringVar(&f.data, "data", "", "`folder` of the profiles (default loupe in the user's data folder)")
 		fs.StringVar(&f.targets, "targets", "", "`list` of host:port, or a file of scrape_configs (.yml)")
 		fs.BoolVar(&f.local, "local", false, "take profiles of the Go programs of this machine")
 		fs.StringVar(&f.keep, "keep", "10GB", "most `bytes` on the disk")
+		f.access.declare(fs)
 		fs.Float64Var(&f.budget, "budget", 1, "most `percent` of one CPU that profiling may take of a target")
 		return f.run
 	},
@@ -74,6 +82,7 @@ type flags struct {
 	listen, data, targets, keep string
 	local                       bool
 	budget                      float64
+	access                      access
 }
 
 // folder is where the profiles are kept.
@@ -125,21 +134,12 @@ func (f *flags) jobs() (jobs []*scrape.Job, file string, err error) {
 	return jobs, file, nil
 }
 
-// loopback refuses addresses that others can reach: nothing asks them who they are.
-func loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return command.Usagef("-listen: %v", err)
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return command.Usagef("-listen: %s can be reached from other machines, and anybody there could read and write: listen on 127.0.0.1, and put a proxy with TLS and a login in front", address)
-}
-
 func (f *flags) run(e *command.Env, args []string) error {
 	if len(args) > 0 {
 		return command.Usagef("too many arguments: %q (targets are named by -targets)", args)
+	}
+	if f.access.newToken != "" {
+		return f.access.add(e)
 	}
 	bytes, err := unit.ParseBytes(f.keep)
 	if err != nil || bytes <= 0 {
@@ -150,7 +150,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	jobs, file, err := f.jobs()
 	if err == nil {
-		err = loopback(f.listen)
+		err = f.access.check(f.listen)
 	}
 	if err != nil {
 		return err
@@ -164,13 +164,16 @@ func (f *flags) run(e *command.Env, args []string) error {
 		return fmt.Errorf("%w (Pyroscope or another loupe serve? -listen takes another port)", err)
 	}
 	defer listener.Close()
+	if err := f.access.open(); err != nil {
+		return err
+	}
 	engine, err := block.Open(dir, block.Options{})
 	if err != nil {
 		return err
 	}
-	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}}
+	s := &serving{e: e, engine: engine, in: intake.New(engine), policy: store.Policy{Bytes: int64(bytes)}, access: &f.access}
 	s.scraper = scrape.New(s.take, scrape.Options{Budget: f.budget / 100, Tell: s.tell})
-	fmt.Fprintf(e.Stdout, "loupe serve listens on http://%s, and keeps profiles in %s\n", listener.Addr(), dir)
+	fmt.Fprintf(e.Stdout, "loupe serve listens on %s://%s, and keeps profiles in %s\n", f.access.scheme(), listener.Addr(), dir)
 	defer e.Keeps()()
 	if err := errors.Join(s.run(listener, jobs, file), engine.Close()); err != nil {
 		return err
@@ -185,6 +188,7 @@ type serving struct {
 	in      *intake.Intake
 	policy  store.Policy
 	scraper *scrape.Scraper
+	access  *access
 
 	mu sync.Mutex // of what is written to the terminal
 }
@@ -204,7 +208,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	ctx, stop := context.WithCancel(s.e.Ctx)
 	defer stop()
 	shown, err := web.New(ctx, listener.Addr().String(), web.Options{
-		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Accepts: "http://" + listener.Addr().String(), Targets: s.targets(jobs, file)}),
+		Fleet: fleet.NewPages(s.engine, fleet.PageOptions{Targets: s.targets(jobs, file)}),
 		Token: strings.Trim(fleet.Path, "/"), Version: command.Version(), Pages: pages.FS(), Inside: true,
 	})
 	if err != nil {
@@ -212,7 +216,7 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 	}
 	defer shown.Close()
 	server := &http.Server{
-		Handler:           fleet.New(s.engine, s.in, fleet.Options{About: s.about, Pages: shown}),
+		Handler:           fleet.New(s.engine, s.in, fleet.Options{Tokens: s.access.needed(), About: s.about, Pages: shown}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
 	var running sync.WaitGroup
@@ -227,13 +231,14 @@ func (s *serving) run(listener net.Listener, jobs []*scrape.Job, file string) er
 		}
 	})
 	running.Go(func() { s.maintain(ctx) })
+	running.Go(func() { s.access.watch(ctx, s.tell) })
 	running.Go(func() {
 		<-ctx.Done()
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 		defer cancel()
 		server.Shutdown(late)
 	})
-	err = server.Serve(listener)
+	err = server.Serve(s.access.around(listener))
 	stop()
 	running.Wait()
 	if errors.Is(err, http.ErrServerClosed) {

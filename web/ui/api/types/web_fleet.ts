@@ -55,7 +55,6 @@ export interface FleetServices {
   costs: FleetCost[] | null;
   services: FleetService[] | null;
   newest_ms: number;
-  accepts: string;
 }
 
 export interface FleetTarget {

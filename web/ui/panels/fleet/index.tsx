@@ -73,8 +73,8 @@ function None({ of: v }: { of: FleetServices }) {
       <dl class="fleet-ways">
         <dt>Programs of this machine that serve /debug/pprof</dt><dd><code>loupe serve -local</code></dd>
         <dt>Services elsewhere, or those that Prometheus finds</dt><dd><code>loupe serve -targets api-1:6060,api-2:6060</code> <code>loupe serve -targets prometheus.yml</code></dd>
-        <dt>A file, from CI for example</dt><dd><code>loupe push -to {v.accepts} -service shop cpu.pb.gz</code></dd>
-        <dt>pyroscope-go, Alloy, OpenTelemetry</dt><dd>their server's address is <code>{v.accepts}</code></dd>
+        <dt>A file, from CI for example</dt><dd><code>loupe push -to {location.origin} -service shop cpu.pb.gz</code></dd>
+        <dt>pyroscope-go, Alloy, OpenTelemetry</dt><dd>their server's address is <code>{location.origin}</code></dd>
       </dl>
     </Empty>
   );
