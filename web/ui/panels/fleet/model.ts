@@ -43,11 +43,11 @@ export function shownValue(v: number, unit: string): string {
 }
 
 /** marks are the lengths of time between two marks of an axis. */
-const marks = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 7 * 1440, 14 * 1440, 28 * 1440, 91 * 1440].map((m) => m * 60e3);
+const marks = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 7 * 1440, 14 * 1440, 28 * 1440, 91 * 1440, 182 * 1440, 364 * 1440].map((m) => m * 60e3);
 
 /** clockMarks are the round moments of a range in local time, for so many pixels. */
 export function clockMarks(from: number, until: number, width: number): { at: number; label: string }[] {
-  const step = marks.find((m) => (until - from) / m * 90 <= Math.max(width, 90)) ?? marks[marks.length - 1]!;
+  const step = marks.find((m) => (until - from) / m * 90 <= Math.max(width, 90)) ?? until - from;
   const zone = new Date(from).getTimezoneOffset() * 60e3;
   const out: { at: number; label: string }[] = [];
   for (let t = Math.ceil((from - zone) / step) * step + zone; t <= until; t += step) out.push({ at: t, label: moment(t, step >= 1440 * 60e3) });
