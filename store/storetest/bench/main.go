@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,6 +41,7 @@ var begin = time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
 
 func main() {
 	base := flag.String("base", "", "profiles to draw stacks from (default: those of this repository)")
+	cpuprofile := flag.String("cpuprofile", "", "write a CPU profile of the ingestion and one of the queries (.queries)")
 	generate := flag.String("generate", "", "only write the corpus into this folder")
 	flag.Parse()
 	if *generate != "" {
@@ -53,7 +55,21 @@ func main() {
 	cmd := exec.Command(os.Args[0], "-generate", dir, "-base", *base)
 	cmd.Stderr = os.Stderr
 	check(cmd.Run())
-	measure(dir)
+	measure(dir, *cpuprofile)
+}
+
+// profiled runs a part with a CPU profile of it, where one is wanted.
+func profiled(name string, part func()) {
+	if name == "" {
+		part()
+		return
+	}
+	f, err := os.Create(name)
+	check(err)
+	check(pprof.StartCPUProfile(f))
+	part()
+	pprof.StopCPUProfile()
+	check(f.Close())
 }
 
 func check(err error) {
@@ -164,44 +180,61 @@ func size(dir string) (n int64) {
 	return n
 }
 
-func measure(corpus string) {
-	dir := filepath.Join(corpus, "store")
-	packed := size(corpus)
-	e, err := block.Open(dir, block.Options{})
-	check(err)
-	ctx := context.Background()
-	started, most, samples, total := cpu(), int64(0), 0, int64(0)
-	var waits []time.Duration
+// ingested is what writing the corpus came to.
+type ingested struct {
+	waits   []time.Duration // for each profile, until it was durable
+	samples int
+	total   int64 // of the CPU time in all profiles
+	most    int64 // bytes on the disk
+	cpu     time.Duration
+}
+
+func ingest(e *block.Engine, corpus, dir string) (in ingested) {
+	started := cpu()
 	for point := range points {
 		for pod := range pods {
 			data, err := os.ReadFile(filepath.Join(corpus, fmt.Sprintf("%02d-%02d.pb.gz", pod, point)))
 			check(err)
 			p, err := profile.Decode(data, profile.Options{})
 			check(err)
-			samples += p.Len()
-			total += p.Total(1)
+			in.samples += p.Len()
+			in.total += p.Total(1)
 			from := time.Now()
-			check(e.Write(ctx, []*store.Profile{{ID: store.IDOf(data), Types: store.TypesOf(p, ""), Samples: p, Duration: p.Duration,
+			check(e.Write(context.Background(), []*store.Profile{{ID: store.IDOf(data), Types: store.TypesOf(p, ""), Samples: p, Duration: p.Duration,
 				Time: begin.Add(time.Duration(point)*5*time.Minute + time.Duration(pod)*time.Second),
 				Labels: store.LabelsOf(store.ServiceLabel, fmt.Sprintf("service-%d", pod%4), "pod", fmt.Sprintf("pod-%02d", pod),
 					"region", fmt.Sprintf("region-%d", pod%3), store.VersionLabel, fmt.Sprintf("v%d", point/25))}}))
-			waits = append(waits, time.Since(from))
+			in.waits = append(in.waits, time.Since(from))
 		}
-		most = max(most, size(dir))
+		in.most = max(in.most, size(dir))
 	}
-	slices.Sort(waits)
-	used := cpu() - started
-	fmt.Printf("corpus                 %d profiles, %.1f MB packed, %d samples each\n", pods*points, float64(packed)/1e6, samples/(pods*points))
-	fmt.Printf("CPU a profile          %.2f ms (decoding included)\n", used.Seconds()*1e3/(pods*points))
-	fmt.Printf("acknowledged, p50      %.2f ms\n", waits[len(waits)/2].Seconds()*1e3)
-	fmt.Printf("disk while ingesting   %.2f MB\n", float64(most)/1e6)
+	slices.Sort(in.waits)
+	in.cpu = cpu() - started
+	return in
+}
+
+func measure(corpus, cpuprofile string) {
+	dir := filepath.Join(corpus, "store")
+	packed := size(corpus)
+	e, err := block.Open(dir, block.Options{})
+	check(err)
+	ctx := context.Background()
+	var in ingested
+	profiled(cpuprofile, func() { in = ingest(e, corpus, dir) })
+	fmt.Printf("corpus                 %d profiles, %.1f MB packed, %d samples each\n", pods*points, float64(packed)/1e6, in.samples/(pods*points))
+	fmt.Printf("CPU a profile          %.2f ms (decoding included)\n", in.cpu.Seconds()*1e3/(pods*points))
+	fmt.Printf("acknowledged, p50      %.2f ms\n", in.waits[len(in.waits)/2].Seconds()*1e3)
+	fmt.Printf("disk while ingesting   %.2f MB\n", float64(in.most)/1e6)
 	fmt.Printf("peak RSS               %.1f MB\n", float64(peak())/1e6)
-	started = cpu()
+	started := cpu()
 	for i := range 2 {
 		check(e.Maintain(ctx, store.Policy{Raw: -1, FiveMinutes: -1, Hours: -1}, begin.Add(time.Duration(48+i)*time.Hour)))
 	}
-	fmt.Printf("block                  %.2f MB, %.2f B/sample, %.0f ms CPU to write\n", float64(size(dir))/1e6, float64(size(dir))/float64(samples), (cpu()-started).Seconds()*1e3)
-	queries(ctx, e, total)
+	fmt.Printf("block                  %.2f MB, %.2f B/sample, %.0f ms CPU to write\n", float64(size(dir))/1e6, float64(size(dir))/float64(in.samples), (cpu()-started).Seconds()*1e3)
+	if cpuprofile != "" {
+		cpuprofile += ".queries"
+	}
+	profiled(cpuprofile, func() { queries(ctx, e, in.total) })
 	check(e.Close())
 }
 
