@@ -15,7 +15,7 @@ import (
 )
 
 var al01 = &Rule{
-	ID: "AL01", Title: "Much of the CPU time goes into allocating",
+	ID: "AL01", Title: "Memory allocation uses much of the CPU",
 	About: "The CPU time under the runtime's mallocgc: taking memory, clearing it, and helping the collector. " +
 		"What the collector does by itself is not in it (GC03). The rules AL02 and up say which lines cause it, and why.",
 	Asks: []facts.Question{facts.CPU},
@@ -150,6 +150,6 @@ func pointAt(f *Finding, lines []Finding) {
 			continue
 		}
 		named[where] = true
-		f.Evidence = append(f.Evidence, Evidence{Text: "see " + l.Rule + ": " + strings.ToLower(l.Title[:1]) + l.Title[1:], Path: e.Path, Phase: e.Phase, File: e.File, Line: e.Line, Function: e.Function})
+		f.Evidence = append(f.Evidence, Evidence{Text: "see " + l.Rule + ": " + l.Title, Path: e.Path, Phase: e.Phase, File: e.File, Line: e.Line, Function: e.Function})
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // al02Title is used where a finding is folded into another.
-const al02Title = "A line allocates much, for a reason that is known"
+const al02Title = "Allocation hot spot: one line allocates much, for a known reason"
 
 var al02 = &Rule{
 	ID: "AL02", Title: al02Title,

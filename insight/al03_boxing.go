@@ -8,7 +8,7 @@ import (
 )
 
 var al03 = &Rule{
-	ID: "AL03", Title: "Values are boxed into interfaces",
+	ID: "AL03", Title: "Boxing: values are converted to interfaces",
 	About: "A value that is no pointer is copied to the heap when it is put into an interface, as each number that is passed to fmt.Sprintf. " +
 		"Constants and values below 256 that fit a byte cost nothing, and are not counted.",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},

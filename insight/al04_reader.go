@@ -9,7 +9,7 @@ import (
 )
 
 var al04 = &Rule{
-	ID: "AL04", Title: "A reader or writer interface keeps a value off the stack",
+	ID: "AL04", Title: "A reader or writer interface makes a value escape to the heap",
 	About: "What is passed to a function through io.Reader or io.Writer may be kept by whatever is behind the interface, as far as the compiler can know. " +
 		"So the reader itself, and each buffer that is handed to Read or Write, comes from the heap, although none of them outlives the call.",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},

@@ -10,7 +10,7 @@ import (
 )
 
 var al05 = &Rule{
-	ID: "AL05", Title: "A buffer is made anew only because its size is not constant",
+	ID: "AL05", Title: "Buffer reallocated on every call because its size is not constant",
 	About: "A slice that does not outlive its function is on the stack if its size is a constant of at most 64 KiB. " +
 		"With a size that is computed it comes from the heap (since Go 1.25 from 32 bytes on), although nothing else speaks for that.",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},

@@ -12,7 +12,7 @@ import (
 )
 
 var al06 = &Rule{
-	ID: "AL06", Title: "A slice grows step by step",
+	ID: "AL06", Title: "Slice grown step by step by append",
 	About: "append to a slice without room doubles it again and again: each step allocates, copies and throws the step before away. " +
 		"The sizes of the objects show it as a ladder: 64, 128, 256, 512 bytes from one line.",
 	Asks: []facts.Question{facts.Allocations},

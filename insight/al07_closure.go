@@ -6,7 +6,7 @@ import (
 )
 
 var al07 = &Rule{
-	ID: "AL07", Title: "A closure is made for every item",
+	ID: "AL07", Title: "A closure is allocated for every item",
 	About: "A function literal that uses variables around it is an object; it comes from the heap when it is passed to something that may keep it, and the variables that it changes come with it. " +
 		"Closures of go statements are not counted here: there the goroutine is the question (SC02).",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},

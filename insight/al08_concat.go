@@ -6,7 +6,7 @@ import (
 )
 
 var al08 = &Rule{
-	ID: "AL08", Title: "A string is built by adding to it in a loop",
+	ID: "AL08", Title: "String concatenation in a loop",
 	About: "s += t makes a new string and copies all that was there. In a loop the work grows with the square of the length: " +
 		"200 additions copied 170 KB where a strings.Builder took 5.4 KB.",
 	Asks:   []facts.Question{facts.Allocations},

@@ -14,7 +14,7 @@ import (
 )
 
 var al09 = &Rule{
-	ID: "AL09", Title: "Text is converted to one case again and again",
+	ID: "AL09", Title: "Repeated case conversion of text (strings.ToLower)",
 	About: "strings.ToLower and ToUpper allocate a copy of every text that is not in that case already. " +
 		"In a loop over texts that do not change, or in every request, the same copies are made and thrown away.",
 	Asks: []facts.Question{facts.Allocations},

@@ -8,7 +8,7 @@ import (
 )
 
 var al10 = &Rule{
-	ID: "AL10", Title: "Text is copied between string and []byte",
+	ID: "AL10", Title: "Conversions between string and []byte copy the text",
 	About: "string(b) and []byte(s) copy, for a string must not change. The compiler leaves the copy out where it can see that nobody keeps the result " +
 		"(m[string(b)], comparisons, range); what is counted here was made.",
 	Asks:   []facts.Question{facts.Allocations},

@@ -11,7 +11,7 @@ import (
 var g0 = Param{"samples", 50, "samples", "research, guard g0: below this a share is an accident"}
 
 var al11 = &Rule{
-	ID: "AL11", Title: "Much work goes into formatting with package fmt",
+	ID: "AL11", Title: "Formatting with package fmt is expensive",
 	About: "Package fmt reads its format at run time, looks into its arguments by reflection and often allocates them. " +
 		"In code that runs for every item, strconv and appending to a buffer do the same for a fraction.",
 	Asks: []facts.Question{facts.Work},

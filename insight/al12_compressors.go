@@ -10,7 +10,7 @@ import (
 )
 
 var al12 = &Rule{
-	ID: "AL12", Title: "A compressor is made for every call",
+	ID: "AL12", Title: "A new compressor is created on every call",
 	About: "A gzip or flate writer owns tables of more than half a megabyte, a reader some forty kilobytes, which are allocated with it or at the first Write. " +
 		"Made for every message they are most of what the program allocates; Reset uses them again.",
 	Asks: []facts.Question{facts.Allocations},

@@ -8,7 +8,7 @@ import (
 )
 
 var al13 = &Rule{
-	ID: "AL13", Title: "Scratch buffers are made for every call",
+	ID: "AL13", Title: "Scratch buffers are allocated on every call",
 	About: "A bufio.Reader or Writer owns four kilobytes, a Scanner its buffer, and a bytes.Buffer doubles until the text fits. " +
 		"Made for every call, they are garbage right after it.",
 	Asks: []facts.Question{facts.Allocations},

@@ -7,7 +7,7 @@ import (
 )
 
 var al14 = &Rule{
-	ID: "AL14", Title: "Regular expressions are compiled while the program runs",
+	ID: "AL14", Title: "Regular expressions are compiled at run time",
 	About: "Compiling parses the pattern, simplifies it and builds a program, in some microseconds and dozens of allocations. " +
 		"regexp.MatchString does it in every call. What happens before main does not count.",
 	Asks: []facts.Question{facts.Work},

@@ -14,7 +14,7 @@ import (
 )
 
 var al15 = &Rule{
-	ID: "AL15", Title: "A sync.Pool allocates where it should save",
+	ID: "AL15", Title: "sync.Pool allocates instead of reusing",
 	About: "A pool helps when what comes out was put in. Where its New makes much of what the program allocates, little comes back, or the collector empties the pool first. " +
 		"And a slice that is put in by value is wrapped into an interface: 24 bytes for each Put.",
 	Asks: []facts.Question{facts.Allocations},

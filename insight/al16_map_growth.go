@@ -5,7 +5,7 @@ import (
 )
 
 var al16 = &Rule{
-	ID: "AL16", Title: "Maps grow while they are filled",
+	ID: "AL16", Title: "Map growth: maps grow while they are filled",
 	About: "A map that is made without a size doubles its tables again and again, and moves all its entries each time. " +
 		"Filling one of known size then takes twice the time and the memory.",
 	Asks: []facts.Question{facts.CPU},

@@ -8,7 +8,7 @@ import (
 )
 
 var al17 = &Rule{
-	ID: "AL17", Title: "A timer is made in every turn of a loop",
+	ID: "AL17", Title: "A timer is allocated on every loop iteration (time.After)",
 	About: "time.After, NewTimer and their like allocate a timer and a channel, 248 bytes in three objects. " +
 		"In a loop that receives with a timeout, one timer that is reset does the same. Before Go 1.23 each also stayed in memory until it fired.",
 	Asks: []facts.Question{facts.Allocations},

@@ -8,7 +8,7 @@ import (
 )
 
 var al19 = &Rule{
-	ID: "AL19", Title: "A defer in a loop needs memory for each turn",
+	ID: "AL19", Title: "A defer in a loop allocates on every iteration",
 	About: "A defer statement in a loop cannot have its record in the function's frame: each turn takes one from the heap, with the closure, and all of them run only when the function ends. " +
 		"Files stay open and locks stay held until then.",
 	Asks:   []facts.Question{facts.Allocations},

@@ -9,7 +9,7 @@ import (
 )
 
 var al20 = &Rule{
-	ID: "AL20", Title: "A struct has padding that takes memory (field alignment)",
+	ID: "AL20", Title: "Field alignment: struct padding wastes memory",
 	About: "A field lies where its size divides the address: a bool between two words leaves seven bytes empty. With the large fields first the struct is smaller; " +
 		"that saves memory where many are kept, and the objects then fall into a smaller size class of the allocator.",
 	Asks: []facts.Question{facts.Kept},

@@ -8,7 +8,7 @@ import (
 )
 
 var al22 = &Rule{
-	ID: "AL22", Title: "An encoder or decoder is made for every message",
+	ID: "AL22", Title: "A new encoder or decoder is created for every message",
 	About: "A json.Decoder grows a buffer of its own, an xml.Decoder and a csv.Reader own a bufio.Reader of four kilobytes, and gob works out how to encode a type for every new pair. " +
 		"Made for a small message each, they cost more than the message.",
 	Asks: []facts.Question{facts.Allocations},

@@ -13,7 +13,7 @@ import (
 )
 
 var be01 = &Rule{
-	ID: "BE01", Title: "Names or sources are missing because of how the program was built",
+	ID: "BE01", Title: "Symbols or sources are missing because of how the program was built",
 	About: "A program without its table of symbols (-ldflags=-s, or strip) has no names for functions of C. One built with -trimpath names its source files without the folders of this machine. " +
 		"Go's own functions and lines stay known: it matters only where much of the profile is in what has no name, or no source was found.",
 	Asks: []facts.Question{facts.Built, facts.Work},

@@ -9,7 +9,7 @@ import (
 )
 
 var be02 = &Rule{
-	ID: "BE02", Title: "A profile is of another program",
+	ID: "BE02", Title: "A profile is from a different build",
 	About: "Each profile names the build of its program. Where one is of another build, its functions and lines are not those of the sources that are shown, and what it says must not be held against the other files: " +
 		"a service was replaced while it was recorded, or a file was put in the place of another.",
 	Asks: []facts.Question{facts.Captures},

@@ -8,7 +8,7 @@ import (
 )
 
 var be03 = &Rule{
-	ID: "BE03", Title: "The build is not the one that users run",
+	ID: "BE03", Title: "The measured build is not the one that users run",
 	About: "A race detector, a sanitizer, coverage counters, or a compiler that was told not to optimise, change what code costs by different factors in different places: " +
 		"times, and shares of times, are then those of the instrument.",
 	Asks: []facts.Question{facts.Built},

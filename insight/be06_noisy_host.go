@@ -9,7 +9,7 @@ import (
 )
 
 var be06 = &Rule{
-	ID: "BE06", Title: "The machine was not quiet",
+	ID: "BE06", Title: "Noisy machine: other programs or guests used the CPUs",
 	About: "What other programs, and other guests of the same hardware, took from the CPUs while the bare phases ran. " +
 		"It makes times longer and comparisons unsafe.",
 	Asks: []facts.Question{facts.Host},

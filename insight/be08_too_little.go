@@ -11,7 +11,7 @@ import (
 )
 
 var be08 = &Rule{
-	ID: "BE08", Title: "Profiles have too few samples, or stacks that are cut",
+	ID: "BE08", Title: "Profiles have too few samples or truncated stacks",
 	About: "A share of a CPU profile is only as good as the number of its samples. Stacks end at a limit of frames (64 in CPU profiles, 128 in others): what called them is then missing, " +
 		"and shares of callers are too small. Samples that the runtime could not place are of nobody.",
 	Asks: []facts.Question{facts.Captures},

@@ -9,7 +9,7 @@ import (
 )
 
 var be09 = &Rule{
-	ID: "BE09", Title: "A newer Go is faster at what takes much of the time here",
+	ID: "BE09", Title: "A newer Go version is faster at what is hot here",
 	About: "Go 1.24 has new maps (Swiss tables), Go 1.26 a new garbage collector (Green Tea). A program of an older Go that spends much of its CPU time there " +
 		"gains by being built again.",
 	Asks: []facts.Question{facts.Built, facts.CPU},

@@ -13,7 +13,7 @@ import (
 )
 
 var be10 = &Rule{
-	ID: "BE10", Title: "A GODEBUG setting for debugging was in force, and costs",
+	ID: "BE10", Title: "A GODEBUG debugging setting was on and costs time",
 	About: "GODEBUG has settings that help to find faults in the runtime, or print what it does. They stay in a unit file or a Dockerfile long after they were needed. " +
 		"What loupe run sets itself (gctrace=1, schedtrace=1000) does not count.",
 	Asks: []facts.Question{facts.Built},

@@ -12,7 +12,7 @@ import (
 )
 
 var bm01 = &Rule{
-	ID: "BM01", Title: "The compiler has optimised a benchmark away",
+	ID: "BM01", Title: "The compiler optimised the benchmark away",
 	About: "A call whose result nobody uses may be left out once it is inlined: the loop then counts and does nothing, which takes a fraction of a nanosecond a turn.",
 	Asks:  []facts.Question{facts.Benchmarks},
 	Params: []Param{

@@ -15,7 +15,7 @@ import (
 )
 
 var bm02 = &Rule{
-	ID: "BM02", Title: "A benchmark stops its timer in the loop, or times its preparation",
+	ID: "BM02", Title: "A benchmark stops its timer in the loop, or times its setup",
 	About: "StartTimer and StopTimer read the runtime's statistics of memory and stop the world for that: in the loop each turn pays for it, and the processor's caches are cold after it. " +
 		"What a benchmark with b.N does before its loop is timed as well unless ResetTimer follows.",
 	Asks: []facts.Question{facts.Benchmarks},

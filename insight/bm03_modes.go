@@ -10,7 +10,7 @@ import (
 )
 
 var bm03 = &Rule{
-	ID: "BM03", Title: "A benchmark has two modes, or hardly any collections",
+	ID: "BM03", Title: "A benchmark is bimodal, or ran hardly any garbage collections",
 	About: "Where the runs of a benchmark lie in two places with nothing in between, or a run has one collection and the next one two, their median is of neither: " +
 		"some runs had a collection more, another layout of memory, or another processor.",
 	Asks: []facts.Question{facts.Benchmarks},

@@ -11,7 +11,7 @@ import (
 )
 
 var bm04 = &Rule{
-	ID: "BM04", Title: "A benchmark became slower or faster from run to run",
+	ID: "BM04", Title: "Benchmark drift: runs became slower or faster over time",
 	About: "With -count the runs of a benchmark follow each other. Where later ones take longer, the machine has become slower meanwhile (its clock, its neighbours), or the benchmark keeps what it made: " +
 		"a difference to another file may then be one of the time of day.",
 	Asks: []facts.Question{facts.Benchmarks},

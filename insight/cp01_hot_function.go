@@ -17,7 +17,7 @@ import (
 )
 
 var cp01 = &Rule{
-	ID: "CP01", Title: "A function of the program takes much of the CPU",
+	ID: "CP01", Title: "Hot function: one function uses much of the CPU",
 	About: "The CPU time of each function of the user's own code, with what it calls in the standard library, the runtime and other modules: " +
 		"that is where the user can change something.",
 	Asks: []facts.Question{facts.CPU},

@@ -5,7 +5,7 @@ import (
 )
 
 var cp02 = &Rule{
-	ID: "CP02", Title: "Decoding XML is most of the work",
+	ID: "CP02", Title: "XML decoding is most of the work",
 	About: "encoding/xml reads one character after the other, makes strings of all names and values, and finds the fields by reflection. " +
 		"A service that decodes the same documents for every request mostly does that.",
 	Asks: []facts.Question{facts.CPU},

@@ -9,7 +9,7 @@ import (
 )
 
 var cp03 = &Rule{
-	ID: "CP03", Title: "JSON or reflection takes much of the CPU",
+	ID: "CP03", Title: "JSON or reflection uses much of the CPU",
 	About: "encoding/json looks every value up by reflection, checks each document twice while decoding, and into an interface it makes a map of all that it finds. " +
 		"Reflection that the program itself calls pays the same price, and so do encoding/binary and encoding/gob.",
 	Asks: []facts.Question{facts.CPU},

@@ -9,7 +9,7 @@ import (
 )
 
 var cp04 = &Rule{
-	ID: "CP04", Title: "System calls take much of the CPU",
+	ID: "CP04", Title: "System calls use much of the CPU",
 	About: "The time that the kernel works for the program: reading, writing, opening. A call costs about as much as copying some kilobytes, " +
 		"so many small ones are dear. Waiting for the network is not in it.",
 	Asks: []facts.Question{facts.CPU},

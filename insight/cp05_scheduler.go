@@ -8,7 +8,7 @@ import (
 )
 
 var cp05 = &Rule{
-	ID: "CP05", Title: "The scheduler takes much of the CPU",
+	ID: "CP05", Title: "The scheduler uses much of the CPU",
 	About: "The time in which the runtime looks for a goroutine to run, puts one to sleep, wakes one or starts one, and sends threads to sleep and wakes them. " +
 		"It is the price of handing work over in pieces that are too small.",
 	Asks: []facts.Question{facts.CPU},

@@ -8,7 +8,7 @@ import (
 )
 
 var cp06 = &Rule{
-	ID: "CP06", Title: "Copying and clearing memory takes much of the CPU",
+	ID: "CP06", Title: "Copying and clearing memory uses much of the CPU",
 	About: "The time in memmove and memclr: slices and strings that are copied because they grow, are converted or passed through buffers, and memory that is cleared because it is new.",
 	Asks:  []facts.Question{facts.CPU},
 	Params: []Param{

@@ -12,7 +12,7 @@ import (
 )
 
 var cp07 = &Rule{
-	ID: "CP07", Title: "Hot lines check bounds in a loop",
+	ID: "CP07", Title: "Bounds checks in a hot loop",
 	About: "An index or a slice expression whose bounds the compiler cannot prove is checked in every turn: a comparison and a branch. " +
 		"The compiler says which lines do, the profile says which of them are hot.",
 	Asks: []facts.Question{facts.CPU, facts.Compiled},

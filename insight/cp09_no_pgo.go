@@ -11,7 +11,7 @@ import (
 )
 
 var cp09 = &Rule{
-	ID: "CP09", Title: "A CPU-bound program was built without a profile (PGO)",
+	ID: "CP09", Title: "CPU-bound program built without PGO",
 	About: "With a CPU profile as default.pgo in the folder of package main the compiler inlines the calls that are hot and makes direct ones of interface calls. " +
 		"That gains some hundredths of the CPU time of code that calls much.",
 	Asks: []facts.Question{facts.Built, facts.CPU},

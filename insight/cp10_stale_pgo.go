@@ -14,7 +14,7 @@ import (
 )
 
 var cp10 = &Rule{
-	ID: "CP10", Title: "The profile of the build (PGO) is not of what the program does now",
+	ID: "CP10", Title: "Stale PGO profile: it does not match what the program does now",
 	About: "The compiler goes by the calls in default.pgo. What has been renamed, moved or written since is not in it, " +
 		"and a profile of another load has other calls.",
 	Asks: []facts.Question{facts.Guided, facts.CPU},

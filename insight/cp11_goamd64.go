@@ -14,7 +14,7 @@ import (
 )
 
 var cp11 = &Rule{
-	ID: "CP11", Title: "Built for the oldest processors (GOAMD64=v1), and hot where newer ones have an instruction",
+	ID: "CP11", Title: "Built for the oldest processors (GOAMD64=v1): hot code could use newer instructions",
 	About: "Without GOAMD64 the compiler makes code that runs on every amd64 processor: counting bits, rounding and fused multiplication ask at run time whether the processor can do it, and bits are searched " +
 		"with slower instructions. GOAMD64=v3 uses what processors since 2013 have.",
 	Asks: []facts.Question{facts.Built, facts.CPU},

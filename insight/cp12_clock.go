@@ -5,7 +5,7 @@ import (
 )
 
 var cp12 = &Rule{
-	ID: "CP12", Title: "Asking for the time takes much of the CPU",
+	ID: "CP12", Title: "Reading the clock (time.Now) uses much of the CPU",
 	About: "time.Now costs some 40 ns where the kernel lends its clock to programs, and a system call of up to a microsecond where it does not: " +
 		"in some virtual machines, and with the clock sources hpet and acpi_pm.",
 	Asks: []facts.Question{facts.CPU},

@@ -6,7 +6,7 @@ import (
 )
 
 var cp13 = &Rule{
-	ID: "CP13", Title: "Logging and telemetry take much of the work",
+	ID: "CP13", Title: "Logging and telemetry are much of the work",
 	About: "The time and memory that go into packages that log, trace and count: the standard log and slog, zap, zerolog, logrus, OpenTelemetry, Prometheus and their like, " +
 		"with the formatting and writing that they do. What answers a scrape of all metrics is not counted.",
 	Asks: []facts.Question{facts.Work},

@@ -6,7 +6,7 @@ import (
 )
 
 var cp14 = &Rule{
-	ID: "CP14", Title: "Stacks of goroutines grow again and again",
+	ID: "CP14", Title: "Repeated goroutine stack growth",
 	About: "A goroutine begins with a small stack, which is copied to one of twice the size when a call does not fit. " +
 		"Short goroutines that call deeply pay for it every time.",
 	Asks: []facts.Question{facts.CPU},

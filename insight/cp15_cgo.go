@@ -7,7 +7,7 @@ import (
 )
 
 var cp15 = &Rule{
-	ID: "CP15", Title: "Calls into C take much of the CPU",
+	ID: "CP15", Title: "cgo calls use much of the CPU",
 	About: "A call from Go to C costs some 40 ns before C has done anything: it leaves the goroutine's stack and tells the scheduler. Back from C it is several times that. " +
 		"Many small calls pay more for the way than for the work.",
 	Asks: []facts.Question{facts.CPU},

@@ -9,7 +9,7 @@ import (
 )
 
 var cp16 = &Rule{
-	ID: "CP16", Title: "Locks inside the runtime take much of the CPU time",
+	ID: "CP16", Title: "Locks inside the runtime use much of the CPU",
 	About: "The runtime's own locks, those of channels, the heap, timers and the scheduler, make a thread spin and then sleep while another one holds them. " +
 		"They show in CPU profiles, not among the program's mutexes. Taking and leaving them costs as well, most where several CPUs use the same one.",
 	Asks: []facts.Question{facts.CPU},

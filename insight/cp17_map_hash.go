@@ -8,7 +8,7 @@ import (
 )
 
 var cp17 = &Rule{
-	ID: "CP17", Title: "Hashing the keys of maps takes much of the CPU",
+	ID: "CP17", Title: "Hashing map keys uses much of the CPU",
 	About: "Each access to a map hashes the key: all bytes of a string, all fields of a struct, and of an interface first its type. " +
 		"Long keys, and several maps with the same key, add up.",
 	Asks: []facts.Question{facts.CPU},

@@ -9,7 +9,7 @@ import (
 )
 
 var cp18 = &Rule{
-	ID: "CP18", Title: "What could be made once is made again and again",
+	ID: "CP18", Title: "Repeated work that could be done once",
 	About: "Parsing a template, loading a time zone or a key, reading a file of configuration, seeding a source of random numbers, starting a process: work whose result is the same every time, " +
 		"below a request, in a worker, or in a loop. What the program does once, at its start or under a sync.Once, does not count.",
 	Asks: []facts.Question{facts.CPU},

@@ -5,7 +5,7 @@ import (
 )
 
 var cp19 = &Rule{
-	ID: "CP19", Title: "Sorting takes much of the CPU",
+	ID: "CP19", Title: "Sorting uses much of the CPU",
 	About: "The CPU time of package sort and of the sorts of package slices, comparisons of the program's own with it. " +
 		"Who sorts again after each change does n log n comparisons where a few would do.",
 	Asks: []facts.Question{facts.CPU},

@@ -15,7 +15,7 @@ import (
 )
 
 var cp20 = &Rule{
-	ID: "CP20", Title: "Searching from begin to end takes much of the CPU",
+	ID: "CP20", Title: "Linear search uses much of the CPU",
 	About: "The CPU time of what looks at one element, byte or file after the other until it finds something: Index and Contains of packages slices, strings and bytes, with the " +
 		"program's own comparisons; and loops of the program that compare one after the other, in another loop. One search is cheap; one for each item makes the time grow with the product of both.",
 	Asks: []facts.Question{facts.CPU},

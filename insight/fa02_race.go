@@ -12,7 +12,7 @@ import (
 )
 
 var fa02 = &Rule{
-	ID: "FA02", Title: "Goroutines race for data",
+	ID: "FA02", Title: "Data race between goroutines",
 	About: "Two goroutines use the same memory, one of them writes, and nothing puts them in an order: what the program then does is undefined. " +
 		"The race detector reports only what has happened, so that each report is a mistake.",
 	Asks:   []facts.Question{facts.Races},

@@ -13,7 +13,7 @@ import (
 )
 
 var gc01 = &Rule{
-	ID: "GC01", Title: "Stop-the-world phase is long",
+	ID: "GC01", Title: "Long stop-the-world pause",
 	About: "Each collection stops the program twice: before marking, when all goroutines must reach a safe point, and after it. " +
 		"Either should take less than 100 µs. A longer one is added to the latency of everything that was running.",
 	Asks: []facts.Question{facts.Pauses},

@@ -6,7 +6,7 @@ import (
 )
 
 var gc02 = &Rule{
-	ID: "GC02", Title: "Stopping takes longer than what it is for",
+	ID: "GC02", Title: "Slow stop: stopping the world takes longer than the work it is for",
 	About: "A stop of the world waits until every P stands still, then does its work, then lets go. Where the waiting is most of it, " +
 		"some goroutine was slow to stop, or its thread had no CPU.",
 	Asks: []facts.Question{facts.Scheduling},

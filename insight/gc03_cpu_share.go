@@ -12,7 +12,7 @@ import (
 )
 
 var gc03 = &Rule{
-	ID: "GC03", Title: "The collector takes a large share of the CPU",
+	ID: "GC03", Title: "The garbage collector uses a large share of the CPU",
 	About: "The share of the program's busy time that went into collecting garbage, marking on otherwise idle Ps left out. " +
 		"It is what fewer allocations, or a larger heap, could give back.",
 	Asks: []facts.Question{facts.Collections},

@@ -11,7 +11,7 @@ import (
 )
 
 var gc04 = &Rule{
-	ID: "GC04", Title: "Collections follow each other closely",
+	ID: "GC04", Title: "GC runs very often",
 	About: "How much time, and how many requests, lie between two collections. A fast pace alone does no harm; " +
 		"it says that each collection buys little work, most often because a small live heap fills up at once.",
 	Asks: []facts.Question{facts.Collections},

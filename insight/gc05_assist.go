@@ -9,7 +9,7 @@ import (
 )
 
 var gc05 = &Rule{
-	ID: "GC05", Title: "Goroutines are made to help the collector",
+	ID: "GC05", Title: "Mark assist: goroutines are made to help the collector",
 	About: "A goroutine that allocates faster than the collector can mark has to mark itself before it goes on (mark assist). " +
 		"That is time taken from whatever it works for.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -6,7 +6,7 @@ import (
 )
 
 var gc06 = &Rule{
-	ID: "GC06", Title: "The collector reached its limit of CPU time",
+	ID: "GC06", Title: "GC CPU limiter: the collector reached its CPU limit",
 	About: "The runtime lets the collector have half of the CPU time and no more. Where it would need more, as under a limit of memory that is too small, " +
 		"it stops making goroutines help and lets the heap grow instead: the program is as slow as it gets, and uses more memory than it was told to.",
 	Asks: []facts.Question{facts.Counters},

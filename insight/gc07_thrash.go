@@ -13,7 +13,7 @@ import (
 )
 
 var gc07 = &Rule{
-	ID: "GC07", Title: "A memory limit makes the collector work without end",
+	ID: "GC07", Title: "GC thrashing: a memory limit keeps the collector running",
 	About: "Under GOMEMLIMIT the runtime collects as soon as memory comes near the limit. Where what the program keeps takes most of it, " +
 		"a collection frees little, and the next follows at once.",
 	Asks: []facts.Question{facts.Counters},

@@ -14,7 +14,7 @@ import (
 )
 
 var gc08 = &Rule{
-	ID: "GC08", Title: "The live heap keeps growing",
+	ID: "GC08", Title: "Possible memory leak: the live heap keeps growing",
 	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
 		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
 	Asks: []facts.Question{facts.LiveHeap},

@@ -13,7 +13,7 @@ import (
 )
 
 var gc09 = &Rule{
-	ID: "GC09", Title: "The heap grew, and gave back what it took",
+	ID: "GC09", Title: "Heap spike: the heap grew, then shrank again",
 	About: "A heap that rises under load looks like a leak until it falls again. What comes back was a queue, a burst or a cache with an end: no leak, " +
 		"but its peak is what the machine must have room for.",
 	Asks: []facts.Question{facts.HeapSize},

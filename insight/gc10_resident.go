@@ -6,7 +6,7 @@ import (
 )
 
 var gc10 = &Rule{
-	ID: "GC10", Title: "Much memory is none of Go's",
+	ID: "GC10", Title: "Much memory is outside the Go runtime (cgo, mmap)",
 	About: "The operating system counts more memory than the runtime knows of: C code that allocates by itself, its threads' stacks, and memory that the program maps by hand. " +
 		"No heap profile has it, and neither GOGC nor GOMEMLIMIT bounds it.",
 	Asks: []facts.Question{facts.Counters, facts.Host},

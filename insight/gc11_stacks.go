@@ -10,7 +10,7 @@ import (
 )
 
 var gc11 = &Rule{
-	ID: "GC11", Title: "Stacks of goroutines take much of the memory",
+	ID: "GC11", Title: "Goroutine stacks take much of the memory",
 	About: "Each goroutine has a stack of 2 KiB and more, which grows to what its deepest call needs and shrinks only when the collector finds it mostly empty. " +
 		"The collector scans all of them.",
 	Asks: []facts.Question{facts.Counters},

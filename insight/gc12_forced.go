@@ -9,7 +9,7 @@ import (
 )
 
 var gc12 = &Rule{
-	ID: "GC12", Title: "The program forces garbage collections",
+	ID: "GC12", Title: "Forced garbage collections (runtime.GC)",
 	About: "runtime.GC and debug.FreeOSMemory run a whole collection, whatever there is to collect, and the caller waits for it. " +
 		"The runtime collects by itself when it is worth it.",
 	Asks: []facts.Question{facts.Collections},

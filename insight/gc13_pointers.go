@@ -9,7 +9,7 @@ import (
 )
 
 var gc13 = &Rule{
-	ID: "GC13", Title: "A large heap is scanned for pointers, again and again",
+	ID: "GC13", Title: "The collector keeps scanning a large heap for pointers",
 	About: "The collector visits what may hold pointers, and only that: a large slice of numbers costs it nothing, a tree of small nodes all of its size. " +
 		"Where marking takes much of the CPU and much of the live heap is scanned, the shape of the data is what it costs.",
 	Asks: []facts.Question{facts.Counters},

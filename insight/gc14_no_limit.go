@@ -8,7 +8,7 @@ import (
 )
 
 var gc14 = &Rule{
-	ID: "GC14", Title: "A container's memory has a limit that the runtime does not know",
+	ID: "GC14", Title: "GOMEMLIMIT is not set although the container has a memory limit",
 	About: "A cgroup's limit of memory ends the program when it is reached. The runtime does not look at it: without GOMEMLIMIT the heap grows to its goal, whether there is room or not.",
 	Asks:  []facts.Question{facts.Counters, facts.Host},
 	Params: []Param{

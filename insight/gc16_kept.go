@@ -16,7 +16,7 @@ import (
 )
 
 var gc16 = &Rule{
-	ID: "GC16", Title: "One line keeps most of the live heap",
+	ID: "GC16", Title: "One line holds most of the live heap",
 	About: "What is in use in a heap profile is what the program holds on to: a cache, an index, a queue, or what it has forgotten to let go. " +
 		"Where most of it was allocated at one line, that line decides how much memory the program needs. loupe run takes a profile at each peak of the live heap, so that " +
 		"what was there for a while alone is seen too. How much is allocated in all is another question, which profiles of allocations answer.",

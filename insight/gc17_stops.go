@@ -10,7 +10,7 @@ import (
 )
 
 var gc17 = &Rule{
-	ID: "GC17", Title: "The program stops the world itself",
+	ID: "GC17", Title: "The program itself stops the world",
 	About: "runtime.ReadMemStats, a goroutine profile, the stacks of all goroutines, runtime.GOMAXPROCS and debug.SetGCPercent stop every goroutine of the program while they work. " +
 		"The collector's own stops are GC01's, and those of collections that the program forces GC12's.",
 	Asks: []facts.Question{facts.WorldStops},

@@ -9,7 +9,7 @@ import (
 )
 
 var gc18 = &Rule{
-	ID: "GC18", Title: "GOGC is below its default, and costs much CPU",
+	ID: "GC18", Title: "GOGC is below its default and costs CPU",
 	About: "GOGC says by how many percent the heap grows until the next collection. A lower value saves memory and costs CPU time: half of it makes twice as many collections of the same heap. " +
 		"What counts is the value in force, which debug.SetGCPercent may have set, and not the environment.",
 	Asks: []facts.Question{facts.Collections},

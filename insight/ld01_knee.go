@@ -12,7 +12,7 @@ import (
 )
 
 var ld01 = &Rule{
-	ID: "LD01", Title: "Beyond a rate more load only brings longer times",
+	ID: "LD01", Title: "Saturation: beyond this rate, more load only adds latency",
 	About: "Up to some rate a service answers as many requests as come. From there on requests queue: it answers hardly more of them, and all take longer. " +
 		"That rate is its capacity, and where it is, one has to know before others find it.",
 	Asks: []facts.Question{facts.Requests},

@@ -12,7 +12,7 @@ import (
 )
 
 var ld02 = &Rule{
-	ID: "LD02", Title: "The slowest requests meet the collector",
+	ID: "LD02", Title: "The slowest requests coincide with garbage collection",
 	About: "Each request is laid over the collections on one clock. When the slowest of them met one far more often than all did, and than they would have " +
 		"at any other time, then it is the collector that makes them slow. Requests depend on each other, so that chance is judged by moving all of them along the time axis.",
 	Asks: []facts.Question{facts.Requests},

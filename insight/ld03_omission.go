@@ -12,7 +12,7 @@ import (
 )
 
 var ld03 = &Rule{
-	ID: "LD03", Title: "A closed loop has not seen how long a stall was for users",
+	ID: "LD03", Title: "Coordinated omission: a closed loop hides how long a stall was for users",
 	About: "In a closed loop a connection sends its next request when the last one is answered. While the service stalls nothing is sent, so that a stall of a second " +
 		"makes one slow request for each connection, and not one for each that would have come. Percentiles then say little of what users would have seen (coordinated omission).",
 	Asks: []facts.Question{facts.Requests},

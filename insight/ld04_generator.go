@@ -10,7 +10,7 @@ import (
 )
 
 var ld04 = &Rule{
-	ID: "LD04", Title: "The load generator was the limit",
+	ID: "LD04", Title: "The load generator was the bottleneck",
 	About: "What sends requests needs CPU too. When it has none left, it sends too late or too few, and what was measured are its limits and not those of the service.",
 	Asks:  []facts.Question{facts.Requests},
 	Params: []Param{

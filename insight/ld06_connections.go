@@ -17,7 +17,7 @@ import (
 )
 
 var ld06 = &Rule{
-	ID: "LD06", Title: "Connections are not used again",
+	ID: "LD06", Title: "No keep-alive: connections are not reused",
 	About: "A new connection costs a round trip, with TLS two and a millisecond of CPU time, and leaves a port behind that is blocked for a minute. A server that closes after each answer makes " +
 		"its clients pay for it; a server that does not read the answers of others to their end, or keeps too few idle connections, to servers or to databases, pays itself.",
 	Asks: []facts.Question{facts.Requests},

@@ -14,7 +14,7 @@ import (
 )
 
 var ld07 = &Rule{
-	ID: "LD07", Title: "Open files or connections become more and more",
+	ID: "LD07", Title: "Possible file descriptor leak: open files or connections keep increasing",
 	About: "An answer of another service whose body is never closed keeps its connection, two goroutines and a file descriptor. Under load they become more until the limit of open files is reached " +
 		"and nothing can be opened any more.",
 	Asks: []facts.Question{facts.Requests, facts.Descriptors},

@@ -14,7 +14,7 @@ import (
 )
 
 var lk01 = &Rule{
-	ID: "LK01", Title: "Goroutines wait for a lock",
+	ID: "LK01", Title: "Mutex contention: goroutines wait for a lock",
 	About: "The time that goroutines waited for a mutex, at one place, as how many of them waited on average, for each P. An execution trace has it best; " +
 		"a block or mutex profile has it too, and where that does not say how long the program had run, as a share of all delay. " +
 		"A look at the goroutines shows those who are in a queue at that moment.",

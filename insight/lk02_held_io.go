@@ -12,7 +12,7 @@ import (
 )
 
 var lk02 = &Rule{
-	ID: "LK02", Title: "A lock is held while its holder waits for input or output",
+	ID: "LK02", Title: "Lock held during I/O",
 	About: "Goroutines wait for a mutex whose holder waits for the network, a file or another program: they all become as slow as that, also those that " +
 		"want nothing of it. The execution trace follows the waits of requests to what the holder did. Else the block or mutex profile, or the trace, has the waits and the line of Lock; the source says what comes between that line and " +
 		"Unlock; and the stacks of the same function say which of these lines wait for the world outside.",

@@ -5,7 +5,7 @@ import (
 )
 
 var lk03 = &Rule{
-	ID: "LK03", Title: "Readers of an RWMutex slow each other down",
+	ID: "LK03", Title: "RWMutex contention: readers slow each other down",
 	About: "RLock and RUnlock each add to a counter that all readers share. With several processors its line of the cache goes from one to the next for every reader (cache-line bouncing): " +
 		"nobody waits, and yet a read costs a hundred nanoseconds in place of ten.",
 	Asks: []facts.Question{facts.CPU},

@@ -7,7 +7,7 @@ import (
 )
 
 var lk04 = &Rule{
-	ID: "LK04", Title: "A queue stands before a lock",
+	ID: "LK04", Title: "Lock convoy: goroutines queue for one mutex",
 	About: "Where goroutines come to a lock as fast as it is let go, a queue forms and never ends: each holds the lock for a moment and waits for it " +
 		"many times as long. What all waited, as a multiple of the trace, is how many queued in the mean. A trace does not see who holds a lock, nor for how long: " +
 		"who never had to wait for it, such as a reader of a RWMutex, may hold it for most of the time.",

@@ -12,7 +12,7 @@ import (
 )
 
 var lk06 = &Rule{
-	ID: "LK06", Title: "Queries wait for a connection to the database",
+	ID: "LK06", Title: "Queries wait for a connection from the database pool",
 	About: "A sql.DB with SetMaxOpenConns makes who finds all connections taken wait in (*DB).conn. The database may be idle meanwhile: " +
 		"what is slow is the pool, and neither a CPU profile nor the database's own statistics show it.",
 	Asks: []facts.Question{facts.WaitTimes},

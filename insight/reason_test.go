@@ -220,7 +220,7 @@ func TestFold(t *testing.T) {
 	if want := "AL01:3 AL02:1 AL13:1 AL03:0"; strings.Join(got, " ") != want {
 		t.Errorf("fold = %v, want %s", got, want)
 	}
-	if e := all[0].Evidence[2]; e.Text != "see AL13: title of AL13" || e.Line != 5 {
+	if e := all[0].Evidence[2]; e.Text != "see AL13: Title of AL13" || e.Line != 5 {
 		t.Errorf("AL01 points at %+v", e)
 	}
 	all = fold([]Finding{at("AL02", 5), at("AL13", 5)})

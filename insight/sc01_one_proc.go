@@ -13,7 +13,7 @@ import (
 )
 
 var sc01 = &Rule{
-	ID: "SC01", Title: "Only one P works, though there are more",
+	ID: "SC01", Title: "No parallelism: one P does all the work",
 	About: "While the program is busy, a single P runs goroutines and the others are idle: the work is not spread out, " +
 		"or everything waits for one lock. More cores would change nothing. An execution trace tells the program's goroutines " +
 		"from the collector's; samples of schedtrace do not.",

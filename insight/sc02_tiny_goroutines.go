@@ -12,7 +12,7 @@ import (
 )
 
 var sc02 = &Rule{
-	ID: "SC02", Title: "A goroutine is started for each tiny item",
+	ID: "SC02", Title: "A goroutine is started for every tiny item",
 	About: "Starting, scheduling and ending a goroutine takes a fraction of a microsecond. Where one is started for work that takes no longer, " +
 		"the program is busy with scheduling.",
 	Asks: []facts.Question{facts.Scheduling},

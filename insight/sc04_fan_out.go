@@ -8,7 +8,7 @@ import (
 )
 
 var sc04 = &Rule{
-	ID: "SC04", Title: "Goroutines are started without a bound",
+	ID: "SC04", Title: "Unbounded goroutine creation",
 	About: "Goroutines that compute are no faster for being many: beyond the number of Ps they only wait in run queues, with their stacks, " +
 		"and delay everybody else. What is hundreds today may be a million tomorrow.",
 	Asks: []facts.Question{facts.Scheduling},

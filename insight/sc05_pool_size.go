@@ -10,7 +10,7 @@ import (
 )
 
 var sc05 = &Rule{
-	ID: "SC05", Title: "There are too many or too few workers for the Ps",
+	ID: "SC05", Title: "Too many or too few workers for the number of Ps",
 	About: "For work that computes, about as many goroutines as Ps is right. More of them wait for a P as long as they run, " +
 		"and every one takes longer; fewer leave Ps idle while others wait for them.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -7,7 +7,7 @@ import (
 )
 
 var sc06 = &Rule{
-	ID: "SC06", Title: "A P is idle while a goroutine waits for one",
+	ID: "SC06", Title: "A P is idle while a runnable goroutine waits",
 	About: "A goroutine that can run should be taken by an idle P within some ten microseconds, the time it takes to wake up a thread. " +
 		"Where it is not, the operating system has no CPU for the thread, or goroutines are tied to threads.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -9,7 +9,7 @@ import (
 )
 
 var sc07 = &Rule{
-	ID: "SC07", Title: "Goroutines wait long for a P",
+	ID: "SC07", Title: "Scheduler latency: goroutines wait long for a P",
 	About: "The time from when a goroutine could run, because it was started, woken up or preempted, until it does. " +
 		"All of it is added to the latency of whatever the goroutine works for.",
 	Asks: []facts.Question{facts.Scheduling},

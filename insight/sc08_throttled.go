@@ -9,7 +9,7 @@ import (
 )
 
 var sc08 = &Rule{
-	ID: "SC08", Title: "The CPU quota stops the program again and again",
+	ID: "SC08", Title: "CPU throttling: the cgroup quota keeps stopping the program",
 	About: "A cgroup with a CPU quota may run so long in each period, most often of 100 ms. Who has used it up is stopped until the next one, with all threads: " +
 		"a program on many Ps uses its quota up within a fraction of the period.",
 	Asks: []facts.Question{facts.Host},

@@ -12,7 +12,7 @@ import (
 )
 
 var sc09 = &Rule{
-	ID: "SC09", Title: "GOMAXPROCS does not fit the CPUs that the program may use",
+	ID: "SC09", Title: "GOMAXPROCS does not match the available CPUs",
 	About: "With more Ps than the quota has CPUs the program is stopped in each period, and its collector marks on Ps that it does not have. " +
 		"With fewer Ps than CPUs, work waits while CPUs are idle: a runtime.GOMAXPROCS that somebody left in the code.",
 	Asks: []facts.Question{facts.Host},

@@ -17,7 +17,7 @@ import (
 )
 
 var sc10 = &Rule{
-	ID: "SC10", Title: "Goroutines never finish",
+	ID: "SC10", Title: "Goroutine leak: goroutines never finish",
 	About: "Goroutines that wait at one place for ever are a leak: their stacks, and all that they refer to, stay. " +
 		"Go's own search proves it of those that nothing can wake up any more. Profiles one after the other show where they become more. " +
 		"A trace shows those that came there while it was taken and did not leave; that more come all the time tells a leak from a pool.",

@@ -14,7 +14,7 @@ import (
 )
 
 var sc11 = &Rule{
-	ID: "SC11", Title: "Many goroutines have waited for long",
+	ID: "SC11", Title: "Possible goroutine leak: many goroutines have been blocked for a long time",
 	About: "A dump or a core says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
 		"a crowd at the same place is a leak or a standstill. Who listens, sleeps or waits for the network is left out.",
 	Asks: []facts.Question{facts.LongWaits},

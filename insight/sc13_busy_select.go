@@ -11,7 +11,7 @@ import (
 )
 
 var sc13 = &Rule{
-	ID: "SC13", Title: "A select with default spins in a loop",
+	ID: "SC13", Title: "Busy loop: a select with a default case spins",
 	About: "A select with a default clause does not wait. In a loop that does little else it asks its channels again and again, as fast as it can, and keeps a CPU busy with it.",
 	Asks:  []facts.Question{facts.CPU},
 	Params: []Param{

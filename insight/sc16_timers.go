@@ -5,7 +5,7 @@ import (
 )
 
 var sc16 = &Rule{
-	ID: "SC16", Title: "Timers take much of the CPU",
+	ID: "SC16", Title: "Timers use much of the CPU",
 	About: "Setting, moving and firing timers: each P keeps a heap of them, in which every change costs more the more there are. " +
 		"Thousands of tickers with short intervals, and deadlines that are set anew for each message, are what it is mostly made of.",
 	Asks: []facts.Question{facts.CPU},

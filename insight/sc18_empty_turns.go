@@ -10,7 +10,7 @@ import (
 )
 
 var sc18 = &Rule{
-	ID: "SC18", Title: "Goroutines are woken and find nothing to do",
+	ID: "SC18", Title: "Wasted wakeups: goroutines wake up and find nothing to do",
 	About: "A goroutine that is woken, finds nothing and waits again has cost two passes through the scheduler, and whoever needs the P has waited. sync.Cond.Broadcast wakes all for what one " +
 		"can take (a thundering herd), short tickers and sleeps look again and again (polling), and runtime.Gosched in a loop spins.",
 	Asks: []facts.Question{facts.Scheduling},

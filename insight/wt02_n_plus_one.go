@@ -11,7 +11,7 @@ import (
 )
 
 var wt02 = &Rule{
-	ID: "WT02", Title: "N+1: the same call is made again and again, one after another",
+	ID: "WT02", Title: "N+1 queries: the same call is made repeatedly, one after another",
 	About: "A request (or a task, or a program that ends by itself) asks a peer, opens a file or starts a process many times by the same way through the code, and waits for each answer " +
 		"before it asks for the next. Each call pays the way to the peer and back; the request takes longer with each item. An answer that comes in pieces is one call.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -14,7 +14,7 @@ import (
 )
 
 var wt03 = &Rule{
-	ID: "WT03", Title: "Calls are made one after another that could be made side by side",
+	ID: "WT03", Title: "Sequential calls that could run concurrently",
 	About: "A request asks several peers, or one of them for several things, from different lines of one function, and waits for each answer before it asks for the next. Where no call needs " +
 		"the answer of another one, all of them together need take no longer than the longest. The source of the function says what needs what, by its variables and conditions.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -12,7 +12,7 @@ import (
 )
 
 var wt04 = &Rule{
-	ID: "WT04", Title: "Requests queue: a semaphore, worker pool or connection pool is too narrow",
+	ID: "WT04", Title: "Requests queue for a semaphore, worker pool or connection pool that is too small",
 	About: "Requests (or tasks) wait for a slot that other requests have: of a semaphore, of a pool, or of workers that do one thing at a time. Whoever ends the wait of one has worked for " +
 		"another until then. The number of those inside, seen when one has to wait, is the width.",
 	Asks: []facts.Question{facts.Scheduling},

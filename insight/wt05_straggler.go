@@ -9,7 +9,7 @@ import (
 )
 
 var wt05 = &Rule{
-	ID: "WT05", Title: "A straggler: the last goroutine of a fan-out takes much longer than the others",
+	ID: "WT05", Title: "Straggler: the last goroutine of a fan-out takes much longer than the others",
 	About: "A request starts several goroutines at one place and waits for all of them. It is done when the last one is: where that takes several times as long as the one in the middle, " +
 		"the others are ready early for nothing.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -11,7 +11,7 @@ import (
 )
 
 var wt06 = &Rule{
-	ID: "WT06", Title: "A connection, a name, a process or a file is asked for anew in each request",
+	ID: "WT06", Title: "Each request opens a new connection or file, looks up a name or starts a process",
 	About: "Each request starts a process, looks up a name, makes a connection with its handshake, or opens the same file, and waits for it: what could be made once and kept. " +
 		"CP18 is about what computes in place of waiting.",
 	Asks: []facts.Question{facts.Scheduling},

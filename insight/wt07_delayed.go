@@ -9,7 +9,7 @@ import (
 )
 
 var wt07 = &Rule{
-	ID: "WT07", Title: "Answers come after 40 ms: Nagle's algorithm and delayed acknowledgements",
+	ID: "WT07", Title: "40 ms delays: Nagle's algorithm and delayed ACKs",
 	About: "A message that is written in two pieces, on a connection without TCP_NODELAY: the kernel keeps the second piece back until the first one is acknowledged (Nagle's algorithm), and the peer's " +
 		"kernel puts off the acknowledgement, by 40 ms on Linux. Many waits of just that length at a line whose other waits are much shorter show it.",
 	Asks: []facts.Question{facts.Scheduling},

@@ -9,7 +9,7 @@ import (
 )
 
 var wt08 = &Rule{
-	ID: "WT08", Title: "Stampede: many requests at once do what the first of them would have done for all",
+	ID: "WT08", Title: "Cache stampede: concurrent requests repeat work that one could do for all",
 	About: "Most requests find an answer ready; when it has expired, or is not there yet, all that come until it is there again ask for it, each for itself (cache stampede, thundering herd, " +
 		"dogpile). While the first one is at it, nearly all that begin make the same call; after it hardly any does.",
 	Asks: []facts.Question{facts.Scheduling},

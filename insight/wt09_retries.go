@@ -14,7 +14,7 @@ import (
 )
 
 var wt09 = &Rule{
-	ID: "WT09", Title: "What fails is tried again and again",
+	ID: "WT09", Title: "Retry loop: a failing call is retried again and again",
 	About: "A connection that is refused is tried again as fast as the program can, or a lock that is taken is asked for again and again (TryLock in a loop): a CPU is busy with it, and whoever is to " +
 		"answer is flooded when it comes back. Tries are connections on one goroutine, one after another, over which nothing is sent; " +
 		"and the calls of a request in a loop whose source ends it by the error or the status that came back.",

@@ -9,7 +9,7 @@ import (
 )
 
 var wt10 = &Rule{
-	ID: "WT10", Title: "A slow peer: answers over some connections take much longer than over others",
+	ID: "WT10", Title: "Slow peer: some connections answer much more slowly than others",
 	About: "One line asks several peers, or several instances of one, and some of them are much slower: most of the waiting is for these. The trace does not tell who is at the other end, but a " +
 		"connection has one peer as long as it lives, and each has a goroutine of net/http that reads from it.",
 	Asks: []facts.Question{facts.Scheduling},
