@@ -18,9 +18,9 @@ func reuse(in *Input, g *reasonLine) string {
 	case share >= keptShare:
 		return notAgain(kept)
 	case known && share == 0:
-		return "None of it was in use in the heap profile: if nothing that is called keeps the slice or a part of it (a string cut from it with unsafe, a field, a channel, a goroutine), the caller can bring one and use it again."
+		return "None of it was in use in the heap profile: if no callee keeps the slice or a part of it (a string made from it with unsafe, a field, a channel, a goroutine), the caller can pass in a buffer and reuse it."
 	}
-	return "To use one again is safe only where nothing keeps the slice or a part of it (a field, a map, a channel, a goroutine, what is returned): else what is kept is overwritten. A heap profile (-phases heap) shows whether any is."
+	return "Reuse is safe only if nothing keeps the slice or a part of it (a field, a map, a channel, a goroutine, a return value); otherwise the kept data is overwritten. A heap profile (-phases heap) shows whether any is kept."
 }
 
 // keptShare is which part of what a line has allocated must be in use for somebody to keep
@@ -40,9 +40,9 @@ func livesOn(in *Input, at stack.Frame) (kept int64, share float64, known bool) 
 
 // notAgain is said in place of advice to use memory again that somebody keeps.
 func notAgain(kept int64) string {
-	return "Do not use one again for the next: " + unit.BytesOf(float64(kept)) + " of what this line has made were still in use in the heap profile, so somebody keeps them; one buffer for all would overwrite what is kept."
+	return "Do not reuse one buffer for the next call: " + unit.BytesOf(float64(kept)) + " of what this line allocated were still in use in the heap profile, so something keeps them; a shared buffer would overwrite the kept data."
 }
 
 // whenDone stands behind every advice to put something into a sync.Pool: who puts back
 // what is still in use gives it to two.
-const whenDone = " Put each one back once, and only when nothing uses it or a part of it any more: what is returned, stored, sent or read by a goroutine later on would be overwritten by whoever takes it out next."
+const whenDone = " Put each one back once, and only when nothing uses it or a part of it any more: data that is returned, stored, sent or read later by a goroutine would be overwritten by the next user."

@@ -72,14 +72,14 @@ func TestReuse(t *testing.T) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
 		}
 	}
-	says("no heap profile", "is safe only where nothing keeps")
+	says("no heap profile", "is safe only if nothing keeps")
 	heap := func(kept int64) {
 		data := profiletest.Encode(picture(column{"shop/page.write:/src/page.go:5", []int64{kept, kept << 10}}, column{"main.main:/src/m.go:1", []int64{1, 1 << 20}}),
 			profiletest.Options{Types: []string{"inuse_objects/count", "inuse_space/bytes"}, Period: 512 << 10})
 		r.Put(recording.Entry{Path: "heap.pb.gz", Kind: recording.Heap}, data)
 	}
 	heap(4096)
-	says("kept", "Do not use one again")
+	says("kept", "Do not reuse one buffer")
 	r = reasoned(t, boxing(540_000, 460_000))
 	heap(0)
 	says("garbage", "None of it was in use")

@@ -15,12 +15,12 @@ import (
 )
 
 var al01 = &Rule{
-	ID: "AL01", Title: "Much of the CPU time goes into allocating",
-	About: "The CPU time under the runtime's mallocgc: taking memory, clearing it, and helping the collector. " +
-		"What the collector does by itself is not in it (GC03). The rules AL02 and up say which lines cause it, and why.",
+	ID: "AL01", Title: "Memory allocation uses much of the CPU",
+	About: "The CPU time under the runtime's mallocgc: allocating memory, clearing it, and mark assists. The " +
+		"collector's own background work is not included (GC03). The rules from AL02 on say which lines cause it, and why.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
-		{"share", 0.15, "share of CPU samples", "Uber PerfInsights, which opens its analysis of memory there; the lower bound of the interval counts"},
+		{"share", 0.15, "share of CPU samples", "Uber PerfInsights, which starts its memory analysis at this share; the lower bound of the interval counts"},
 		{"samples", 50, "samples", "research, guard g0"},
 	},
 	Check: checkAllocating,
@@ -38,13 +38,13 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{Callee: allocates, User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
 	if report.Total < int64(r.param("samples")) {
-		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
+		return []Finding{r.short("%s has %d samples; %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
 	}
 	share := stats.Wilson(float64(report.Weight), float64(report.Total), compare.Confidence)
 	if share.Low < r.param("share") {
-		return []Finding{r.answer(Fine, "allocating takes %s of the CPU time", unit.Percent(share.Estimate))}
+		return []Finding{r.answer(Fine, "allocation takes %s of the CPU time", unit.Percent(share.Estimate))}
 	}
-	f := r.answer(Found, "%s of the CPU time goes into allocating", unit.Percent(share.Estimate))
+	f := r.answer(Found, "%s of the CPU time goes into allocation", unit.Percent(share.Estimate))
 	// That it is much is no fault: what is one, and where, is what the other rules say.
 	f.Severity, f.Score = Info, score(share.Estimate, 0.15, 0.45)
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
@@ -68,7 +68,7 @@ func checkAllocating(r *Rule, in *Input) []Finding {
 	if len(f.Evidence) == 0 {
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples, spread over many lines", report.Weight, report.Total), Path: entry.Path, Phase: entry.Phase}}
 	}
-	f.Advice = "Begin with the findings of the AL rules: they name the lines that allocate most. Without one, look at loupe pprof -top -sample_index alloc_space RECORDING/allocs.pb.gz."
+	f.Advice = "Start with the findings of the AL rules: they name the lines that allocate most. If there are none, look at loupe pprof -top -sample_index alloc_space RECORDING/allocs.pb.gz."
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(r.param("share")) + ", and CPU time per request with it."
 	return []Finding{f}
 }
@@ -128,7 +128,7 @@ func fold(all []Finding) []Finding {
 		out = append(out, f)
 	}
 	if folded != "" && !left {
-		out = append(out, Finding{Rule: "AL02", Title: al02Title, State: Fine, Summary: "what allocates much has a finding of its own (" + folded + ")"})
+		out = append(out, Finding{Rule: "AL02", Title: al02Title, State: Fine, Summary: "the heavy allocations have findings of their own (" + folded + ")"})
 	}
 	lines = slices.DeleteFunc(slices.Clone(lines), func(f Finding) bool { return f.Rule == "AL02" && taken(f) != "" })
 	for i := range out {
@@ -150,6 +150,6 @@ func pointAt(f *Finding, lines []Finding) {
 			continue
 		}
 		named[where] = true
-		f.Evidence = append(f.Evidence, Evidence{Text: "see " + l.Rule + ": " + strings.ToLower(l.Title[:1]) + l.Title[1:], Path: e.Path, Phase: e.Phase, File: e.File, Line: e.Line, Function: e.Function})
+		f.Evidence = append(f.Evidence, Evidence{Text: "see " + l.Rule + ": " + l.Title, Path: e.Path, Phase: e.Phase, File: e.File, Line: e.Line, Function: e.Function})
 	}
 }

@@ -8,13 +8,13 @@ import (
 )
 
 var al03 = &Rule{
-	ID: "AL03", Title: "Values are boxed into interfaces",
-	About: "A value that is no pointer is copied to the heap when it is put into an interface, as each number that is passed to fmt.Sprintf. " +
-		"Constants and values below 256 that fit a byte cost nothing, and are not counted.",
+	ID: "AL03", Title: "Boxing: values are converted to interfaces",
+	About: "Converting a non-pointer value to an interface copies it to the heap (boxing), as with each number passed to fmt.Sprintf. Constants " +
+		"and values below 256 that fit in a byte cost nothing and are not counted.",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL03", "Datadog's boxing rule (5 %)"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "values that are put into interfaces", tellBoxing)
+		return r.reasoned(in, "values converted to interfaces", tellBoxing)
 	},
 }
 
@@ -34,15 +34,15 @@ func tellBoxing(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	})
 	switch {
 	case strings.HasPrefix(to, "fmt."):
-		f.Advice = "Format without interfaces: strconv.AppendInt and its like into a []byte, or a concatenation of strconv.Itoa."
+		f.Advice = "Format without interfaces: append to a []byte with strconv.AppendInt and similar functions, or concatenate the results of strconv.Itoa."
 	case strings.Contains(c.Expr, "[]"):
-		f.Advice = "The header of the slice is copied to the heap: pass a pointer to it, or a type of its own. In a sync.Pool keep *[]byte, and put back the pointer that came out: &buf of a variable is allocated just so." + whenDone
+		f.Advice = "The slice header is copied to the heap: pass a pointer to it, or a dedicated type. In a sync.Pool store *[]byte and put back the pointer that Get returned: &buf of a local variable allocates just the same." + whenDone
 	case to == "":
-		f.Advice = "The interface is returned or kept: return the concrete type, or a type parameter."
+		f.Advice = "The interface is returned or kept: return the concrete type, or use a type parameter."
 	default:
-		f.Advice = "Let the function take the concrete type, or a type parameter; or pass a pointer to a value that is on the heap already."
+		f.Advice = "Let the function take the concrete type or a type parameter, or pass a pointer to a value that is already on the heap."
 	}
 	if to != "" && !strings.HasPrefix(to, "fmt.") {
-		f.Doubts = append(f.Doubts, "if "+to+" keeps the value, it has to be on the heap somewhere")
+		f.Doubts = append(f.Doubts, "if "+to+" keeps the value, it has to be on the heap anyway")
 	}
 }

@@ -9,13 +9,13 @@ import (
 )
 
 var al04 = &Rule{
-	ID: "AL04", Title: "A reader or writer interface keeps a value off the stack",
-	About: "What is passed to a function through io.Reader or io.Writer may be kept by whatever is behind the interface, as far as the compiler can know. " +
-		"So the reader itself, and each buffer that is handed to Read or Write, comes from the heap, although none of them outlives the call.",
+	ID: "AL04", Title: "A reader or writer interface makes a value escape to the heap",
+	About: "The compiler must assume that the implementation behind an io.Reader or io.Writer keeps what it is given. So the reader itself, and each buffer " +
+		"passed to Read or Write, escapes to the heap, although none of them outlives the call.",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
-	Params: reasonParams("AL04", "research: only where it is hot"),
+	Params: reasonParams("AL04", "research: only where the code is hot"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "values that a reader or writer interface keeps off the stack", tellReader)
+		return r.reasoned(in, "values that escape through a reader or writer interface", tellReader)
 	},
 }
 
@@ -48,11 +48,11 @@ func throughReader(_ *allocSite, c *why.Cause) bool {
 func tellReader(in *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
 	if flowHas(c, func(how, _ string) bool { return how == "interface-converted" }) {
-		f.Advice = "Call the methods of the concrete type (ReadByte, Read of *bytes.Reader, WriteString of *bytes.Buffer), or scan the bytes themselves: then it stays on the stack."
+		f.Advice = "Call the methods of the concrete type (ReadByte, Read of *bytes.Reader, WriteString of *bytes.Buffer), or scan the bytes directly: then it stays on the stack."
 	} else {
-		f.Advice = "Work on the concrete reader or writer: then it stays on the stack. " + reuse(in, g)
+		f.Advice = "Use the concrete reader or writer type: then it stays on the stack. " + reuse(in, g)
 	}
 	if !strings.Contains(c.Reason, "io.") {
-		f.Doubts = append(f.Doubts, "where the method is that of a concrete type, it is this type that passes the buffer on to an interface")
+		f.Doubts = append(f.Doubts, "if the method belongs to a concrete type, it is that type that passes the buffer on to an interface")
 	}
 }

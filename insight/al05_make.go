@@ -10,13 +10,13 @@ import (
 )
 
 var al05 = &Rule{
-	ID: "AL05", Title: "A buffer is made anew only because its size is not constant",
+	ID: "AL05", Title: "Buffer reallocated on every call because its size is not constant",
 	About: "A slice that does not outlive its function is on the stack if its size is a constant of at most 64 KiB. " +
-		"With a size that is computed it comes from the heap (since Go 1.25 from 32 bytes on), although nothing else speaks for that.",
+		"With a size computed at run time it is allocated on the heap (since Go 1.25 only above 32 bytes), although nothing else requires it.",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
-	Params: reasonParams("AL05", "default chosen here"),
+	Params: reasonParams("AL05", "our default"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "buffers whose size alone puts them on the heap", tellMake)
+		return r.reasoned(in, "buffers that are on the heap only because of their size", tellMake)
 	},
 }
 
@@ -38,13 +38,13 @@ func tellMake(in *Input, r *reasons, g *reasonLine, f *Finding) {
 	sizes := r.objectSizes(g)
 	switch {
 	case flowHas(c, func(how, _ string) bool { return how == "too large for stack" }):
-		f.Advice = "It is too large for the stack: make it smaller, if it need not be so large. " + reuse(in, g)
+		f.Advice = "It is too large for the stack: make it smaller if it need not be so large. " + reuse(in, g)
 	case len(sizes) == 1:
 		for size := range sizes {
-			f.Summary += fmt.Sprintf("; every one takes %s", unit.BytesOf(float64(size)))
+			f.Summary += fmt.Sprintf("; each is %s", unit.BytesOf(float64(size)))
 		}
-		f.Advice = "If the size has a bound, make a slice of that constant size and cut it ([N]byte on the stack, then buf[:n]). That holds as long as nothing keeps it: what is returned, stored or sent goes to the heap again."
+		f.Advice = "If the size has an upper bound, use an array of that constant size and slice it ([N]byte on the stack, then buf[:n]). This works only if nothing keeps it: what is returned, stored or sent still escapes to the heap."
 	default:
-		f.Advice = "Where n has a bound, cut it from an array of constant size, as long as nothing keeps it. " + reuse(in, g)
+		f.Advice = "If n has an upper bound, slice an array of constant size, provided that nothing keeps it. " + reuse(in, g)
 	}
 }

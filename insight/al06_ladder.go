@@ -12,16 +12,16 @@ import (
 )
 
 var al06 = &Rule{
-	ID: "AL06", Title: "A slice grows step by step",
-	About: "append to a slice without room doubles it again and again: each step allocates, copies and throws the step before away. " +
-		"The sizes of the objects show it as a ladder: 64, 128, 256, 512 bytes from one line.",
+	ID: "AL06", Title: "Slice grown step by step by append",
+	About: "Appending to a slice without spare capacity doubles it repeatedly: each step allocates, copies and discards the previous " +
+		"array. The object sizes show it as a ladder: 64, 128, 256, 512 bytes from one line.",
 	Asks: []facts.Question{facts.Allocations},
 	Params: append(reasonParams("AL06", "research"),
 		Param{"rungs", ladderRungs, "sizes", "research: three doublings are a ladder"},
-		Param{"climbs", ladderClimbs, "objects per size", "default chosen here: one slice that grows for ever climbs once, and needs to"},
-		Param{"waste", ladderWaste, "share of the line's bytes", "default chosen here: doubling throws away half; slices of many lengths, each made at once, throw away none"}),
+		Param{"climbs", ladderClimbs, "objects per size", "our default: one slice that grows forever climbs the ladder once, and has to"},
+		Param{"waste", ladderWaste, "share of the line's bytes", "our default: doubling discards half; slices of many lengths, each allocated in one go, discard nothing"}),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "slices that grow by append", tellLadder)
+		return r.reasoned(in, "slices grown by append", tellLadder)
 	},
 }
 
@@ -80,16 +80,16 @@ func outgrown(sizes map[int64]allocated) (bytes int64) {
 func tellLadder(_ *Input, r *reasons, g *reasonLine, f *Finding) {
 	sizes := r.objectSizes(g)
 	steps := slices.Sorted(maps.Keys(sizes))
-	f.Summary += fmt.Sprintf("; it was seen at %d sizes from %s to %s, about %s were outgrown", len(steps),
+	f.Summary += fmt.Sprintf("; it was seen at %d sizes from %s to %s, and about %s were discarded while growing", len(steps),
 		unit.BytesOf(float64(steps[0])), unit.BytesOf(float64(steps[len(steps)-1])), unit.BytesOf(float64(outgrown(sizes))))
 	inner := g.sites[0].Frames[0].Func
 	switch {
 	case strings.HasPrefix(inner, "strings.(*Builder)."):
-		f.Advice = "Call Grow of the strings.Builder with the length that the text will have, or a bound of it."
+		f.Advice = "Call Grow on the strings.Builder with the final length of the text, or an upper bound."
 	case strings.HasPrefix(inner, "bytes.(*Buffer)."):
-		f.Advice = "Call Grow of the bytes.Buffer, with the length that it will have, or a bound of it."
+		f.Advice = "Call Grow on the bytes.Buffer with its final length, or an upper bound."
 	default:
-		f.Advice = "Make the slice with its length at hand: make([]T, 0, n); a bound or a guess from the last time is better than none."
+		f.Advice = "Preallocate the slice with make([]T, 0, n); an upper bound or an estimate from last time is better than nothing."
 	}
-	f.Doubts = append(f.Doubts, "where the length is known only at the end, room for too many costs memory instead")
+	f.Doubts = append(f.Doubts, "if the length is known only at the end, too large a capacity costs memory instead")
 }

@@ -6,13 +6,13 @@ import (
 )
 
 var al07 = &Rule{
-	ID: "AL07", Title: "A closure is made for every item",
-	About: "A function literal that uses variables around it is an object; it comes from the heap when it is passed to something that may keep it, and the variables that it changes come with it. " +
-		"Closures of go statements are not counted here: there the goroutine is the question (SC02).",
+	ID: "AL07", Title: "A closure is allocated for every item",
+	About: "A function literal that captures variables is an object; it escapes to the heap when it is passed to something that may keep it, together with the variables that it modifies. Closures " +
+		"of go statements are not counted here: there the goroutine is what costs (SC02).",
 	Asks:   []facts.Question{facts.Allocations, facts.Compiled},
 	Params: reasonParams("AL07", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "closures and the variables that they take along", tellClosure)
+		return r.reasoned(in, "closures and the variables they capture", tellClosure)
 	},
 }
 
@@ -27,10 +27,10 @@ func tellClosure(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 	c := &g.sites[0].Causes[0]
 	switch {
 	case c.Mechanism == why.Variable:
-		f.Advice = "Pass the variable as an argument, or copy it to a new one that nobody changes before the closure uses it: then it is captured by value."
+		f.Advice = "Pass the variable as an argument, or copy it to a new variable that nobody modifies before the closure uses it: then it is captured by value."
 	case flowHas(c, func(how, _ string) bool { return how == "return" }):
-		f.Advice = "Return a type with a method instead of a function, as a value; or make the function once and pass it what differs."
+		f.Advice = "Return a value of a type with a method instead of a function, or create the function once and pass it what differs."
 	default:
-		f.Advice = "Make the function once, before the loop, or give it a name and pass what it needs as arguments; a parameter that is only called keeps the closure on the stack where the callee can be inlined."
+		f.Advice = "Create the function once, before the loop, or make it a named function and pass what it needs as arguments; a parameter that is only called keeps the closure on the stack if the callee can be inlined."
 	}
 }

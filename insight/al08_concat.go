@@ -6,13 +6,13 @@ import (
 )
 
 var al08 = &Rule{
-	ID: "AL08", Title: "A string is built by adding to it in a loop",
-	About: "s += t makes a new string and copies all that was there. In a loop the work grows with the square of the length: " +
+	ID: "AL08", Title: "String concatenation in a loop",
+	About: "s += t allocates a new string and copies everything so far. In a loop the work grows with the square of the length: " +
 		"200 additions copied 170 KB where a strings.Builder took 5.4 KB.",
 	Asks:   []facts.Question{facts.Allocations},
 	Params: reasonParams("AL08", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
-		return r.reasoned(in, "strings that are added to in loops", tellConcat)
+		return r.reasoned(in, "strings built by concatenation in loops", tellConcat)
 	},
 }
 
@@ -29,7 +29,7 @@ func (c *code) growingText(s *allocSite) string {
 }
 
 func tellConcat(in *Input, _ *reasons, g *reasonLine, f *Finding) {
-	f.Summary += "; " + in.code.growingText(g.sites[0]) + " is copied in every turn of the loop"
+	f.Summary += "; " + in.code.growingText(g.sites[0]) + " is copied in every iteration of the loop"
 	f.Advice = "Write to a strings.Builder (with Grow where the length is known), or collect the parts and call strings.Join once."
-	f.Doubts = append(f.Doubts, "of loops that turn two or three times there is little to gain")
+	f.Doubts = append(f.Doubts, "loops of two or three iterations have little to gain")
 }

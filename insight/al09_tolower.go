@@ -14,13 +14,13 @@ import (
 )
 
 var al09 = &Rule{
-	ID: "AL09", Title: "Text is converted to one case again and again",
-	About: "strings.ToLower and ToUpper allocate a copy of every text that is not in that case already. " +
-		"In a loop over texts that do not change, or in every request, the same copies are made and thrown away.",
+	ID: "AL09", Title: "Repeated case conversion of text (strings.ToLower)",
+	About: "strings.ToLower and ToUpper allocate a copy of every text that is not already in that case. " +
+		"In a loop over texts that do not change, or in every request, the same copies are made and discarded.",
 	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.03, "share of allocated bytes", "research; staticcheck SA6005 finds the pattern in comparisons"},
-		{"samples", 50, "samples", "research, guard g0: below this a share is an accident"},
+		{"samples", 50, "samples", "research, guard g0: below this a share may be chance"},
 	},
 	Check: checkToLower,
 }
@@ -43,7 +43,7 @@ func checkToLower(r *Rule, in *Input) []Finding {
 		Counts: observed(p, bytes),
 	})
 	if report.All < int64(r.param("samples")) {
-		return []Finding{r.short("%s rests on %d samples of allocations, %g are needed: put more load on it", entry.Path, report.All, r.param("samples"))}
+		return []Finding{r.short("%s rests on %d allocation samples; %g are needed: apply more load", entry.Path, report.All, r.param("samples"))}
 	}
 	var found []Finding
 	for _, site := range report.Sites {
@@ -53,7 +53,7 @@ func checkToLower(r *Rule, in *Input) []Finding {
 	}
 	if len(found) == 0 {
 		share := float64(report.Weight) / float64(max(report.Total, 1))
-		return []Finding{r.answer(Fine, "strings.ToLower and its like allocate %s of all bytes", unit.Percent(share))}
+		return []Finding{r.answer(Fine, "strings.ToLower and similar functions allocate %s of all bytes", unit.Percent(share))}
 	}
 	return found
 }
@@ -83,7 +83,7 @@ func toLowerAt(r *Rule, in *Input, p *profile.Profile, bytes int, entry recordin
 		File: site.Caller.File, Line: site.Caller.Line, Function: site.Caller.Func, Source: source,
 	}}
 	f.costs, f.saves = []cost{{file: site.Caller.File, line: site.Caller.Line, callee: stack.FoldGenerics(site.Callee)}}, true
-	f.Advice = "Convert once, where the text is stored or read, and the search term once before the loop; strings.EqualFold compares without a copy."
+	f.Advice = "Convert the text once, where it is stored or read, and the search term once before the loop; strings.EqualFold compares without copying."
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -sample_index alloc_space, and the bytes allocated per request should fall by as much."
 	f.Doubts = []string{"lower-casing is not the same as folding for some letters outside ASCII: compare the results"}
 	return f, true

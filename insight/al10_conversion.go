@@ -8,9 +8,9 @@ import (
 )
 
 var al10 = &Rule{
-	ID: "AL10", Title: "Text is copied between string and []byte",
-	About: "string(b) and []byte(s) copy, for a string must not change. The compiler leaves the copy out where it can see that nobody keeps the result " +
-		"(m[string(b)], comparisons, range); what is counted here was made.",
+	ID: "AL10", Title: "Conversions between string and []byte copy the text",
+	About: "string(b) and []byte(s) copy, because strings are immutable. The compiler omits the copy where it can prove that nobody keeps the result " +
+		"(m[string(b)], comparisons, range); only copies actually made are counted here.",
 	Asks:   []facts.Question{facts.Allocations},
 	Params: reasonParams("AL10", "research"),
 	Check: func(r *Rule, in *Input) []Finding {
@@ -36,19 +36,19 @@ func tellConversion(_ *Input, _ *reasons, g *reasonLine, f *Finding) {
 		// Something has to hold the text: only where the bytes are not used
 		// again could they be it.
 		f.Severity = Info
-		f.Advice = "The result is kept. If the bytes are not used for anything else, keep them instead; if the same text comes again and again, look it up (m[string(b)] copies nothing) and keep one string."
-		f.Doubts = append(f.Doubts, "a copy that is kept, while the bytes are used for something else, is needed")
+		f.Advice = "The result is kept. If the bytes are not used for anything else, keep them instead; if the same text recurs, look it up (m[string(b)] copies nothing) and keep one string."
+		f.Doubts = append(f.Doubts, "the copy is needed if it is kept while the bytes are used for something else")
 		return
 	}
 	switch {
 	case inner == "bytes.(*Buffer).String":
-		f.Advice = "Use a strings.Builder, whose String does not copy, or write the bytes of the buffer where the text goes."
+		f.Advice = "Use a strings.Builder, whose String method does not copy, or write the buffer's bytes to their destination."
 	case strings.HasSuffix(g.sites[0].Runtime, "stringtoslicebyte"):
 		f.Advice = "Write the string itself (io.WriteString, WriteString, append(b, s...)), or keep the data as bytes from the start."
 	default:
-		f.Advice = "Stay with one of the two: package bytes has nearly all of package strings; look up with m[string(b)] in one expression; convert once and pass the result on."
+		f.Advice = "Use only one of the two types: package bytes has nearly all of package strings; look up with m[string(b)] in one expression; convert once and pass the result on."
 	}
-	f.Doubts = append(f.Doubts, "where a function needs the other type, it is this function that has to change")
+	f.Doubts = append(f.Doubts, "if a function needs the other type, it is that function that has to change")
 }
 
 // isKept tells whether the compiler says that the result outlives its

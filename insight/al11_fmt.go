@@ -8,12 +8,12 @@ import (
 )
 
 // g0 is the least number of samples that a share rests on.
-var g0 = Param{"samples", 50, "samples", "research, guard g0: below this a share is an accident"}
+var g0 = Param{"samples", 50, "samples", "research, guard g0: below this a share may be chance"}
 
 var al11 = &Rule{
-	ID: "AL11", Title: "Much work goes into formatting with package fmt",
-	About: "Package fmt reads its format at run time, looks into its arguments by reflection and often allocates them. " +
-		"In code that runs for every item, strconv and appending to a buffer do the same for a fraction.",
+	ID: "AL11", Title: "Formatting with package fmt is expensive",
+	About: "Package fmt parses its format at run time, inspects its arguments by reflection and often allocates them. " +
+		"In code that runs for every item, strconv and appending to a buffer do the same for a fraction of the cost.",
 	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.05, "share of CPU time", "research, AL11; the lower bound of the interval counts"},
@@ -49,12 +49,12 @@ func fmtReason(t *stack.Table, frames []stack.FrameID) string {
 func tellFmt(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "errors":
-		f.Advice = "Make the error once, as a package variable or a type whose Error method formats when somebody asks; find out why the failing path runs so often."
-		f.Doubts = append(f.Doubts, "where errors are rare in production, the load of this recording may have made too many of them")
+		f.Advice = "Create the error once, as a package variable, or use a type whose Error method formats only when called; find out why the failing path runs so often."
+		f.Doubts = append(f.Doubts, "if errors are rare in production, the load of this recording may have caused too many of them")
 	case "scan":
-		f.Advice = "Cut the text with strings.Cut or a bufio.Scanner and convert the parts with strconv.Atoi, ParseFloat and their like: they look at every byte once."
+		f.Advice = "Split the text with strings.Cut or a bufio.Scanner and convert the parts with strconv.Atoi, ParseFloat and the like: they look at every byte once."
 	default:
-		f.Advice = "Append to a []byte: strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the operator + is enough."
-		f.Doubts = append(f.Doubts, "formats with a width, a precision or %v of a structure are not worth writing by hand unless the line is hot")
+		f.Advice = "Append to a []byte with strconv.AppendInt, AppendFloat, AppendQuote and plain append; for two or three strings the + operator is enough."
+		f.Doubts = append(f.Doubts, "formats with a width, a precision or %v of a struct are not worth replacing by hand unless the line is hot")
 	}
 }

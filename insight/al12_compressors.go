@@ -10,21 +10,21 @@ import (
 )
 
 var al12 = &Rule{
-	ID: "AL12", Title: "A compressor is made for every call",
-	About: "A gzip or flate writer owns tables of more than half a megabyte, a reader some forty kilobytes, which are allocated with it or at the first Write. " +
-		"Made for every message they are most of what the program allocates; Reset uses them again.",
+	ID: "AL12", Title: "A new compressor is created on every call",
+	About: "A gzip or flate writer owns more than half a megabyte of tables, a reader about forty kilobytes, allocated with it or at the first Write. If they " +
+		"are created for every message, they are most of what the program allocates; Reset reuses them.",
 	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.05, "share of allocated bytes", "research, AL12; the lower bound of the interval counts"},
 		{"warn", 0.15, "share of allocated bytes", "chosen: three times the first threshold"},
-		{"objects", 100, "objects", "chosen: a compressor is about ten objects; fewer than ten of them are no habit"},
+		{"objects", 100, "objects", "chosen: a compressor is about ten objects; fewer than ten compressors are not a pattern"},
 		g0,
 	},
 	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "coders", skip: []string{"startup", "pool.get"},
 		direct: true, perLine: true, objects: 100,
 		through: []string{"compress/gzip", "compress/zlib", "compress/flate", "io", "bufio", "fmt", "bytes", "strings", "encoding/json", "encoding/xml", "encoding/csv", "encoding/gob",
 			"text/template", "html/template"},
-		reason: coderReason, what: "came from making compressors", tell: tellCoders}),
+		reason: coderReason, what: "came from creating compressors", tell: tellCoders}),
 }
 
 // coderReason tells readers from writers by the function of the set.
@@ -62,16 +62,16 @@ func tellCoders(h *hit, f *Finding) {
 	if makers := makersOf(h.in, h.lines[0].Caller, h.reasons[0].name); len(makers) > 0 {
 		f.Evidence = append(f.Evidence, makers...)
 		if len(makers) == 1 {
-			f.Summary += fmt.Sprintf("; the source makes them at %s:%d", baseName(makers[0].File), makers[0].Line)
+			f.Summary += fmt.Sprintf("; the source creates them at %s:%d", baseName(makers[0].File), makers[0].Line)
 		}
 	}
 	switch h.reasons[0].name {
 	case "reader":
-		f.Advice = "Keep readers in a sync.Pool and call Reset(r) on the one that comes out (flate and zlib readers have it through flate.Resetter and zlib.Resetter)." + whenDone
+		f.Advice = "Keep readers in a sync.Pool and call Reset(r) on the one that Get returns (flate and zlib readers have it through flate.Resetter and zlib.Resetter)." + whenDone
 	case "zstd":
-		f.Advice = "Make one encoder and one decoder for the whole program and call EncodeAll and DecodeAll, or keep them in a sync.Pool and Reset them." + whenDone
+		f.Advice = "Create one encoder and one decoder for the whole program and call EncodeAll and DecodeAll, or keep them in a sync.Pool and Reset them." + whenDone
 	default:
-		f.Advice = "Keep writers in a sync.Pool: take one out, Reset(w), write, Close, put it back. The tables are made at the first Write, which is why the line may be that of a Write or Close." + whenDone
-		f.Doubts = append(f.Doubts, "where each writer lives for one long stream there is nothing to pool")
+		f.Advice = "Keep writers in a sync.Pool: take one out, Reset(w), write, Close, put it back. The tables are allocated at the first Write, so the line may be that of a Write or Close." + whenDone
+		f.Doubts = append(f.Doubts, "if each writer serves one long stream, there is nothing to pool")
 	}
 }

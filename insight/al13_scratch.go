@@ -8,14 +8,14 @@ import (
 )
 
 var al13 = &Rule{
-	ID: "AL13", Title: "Scratch buffers are made for every call",
+	ID: "AL13", Title: "Scratch buffers are allocated on every call",
 	About: "A bufio.Reader or Writer owns four kilobytes, a Scanner its buffer, and a bytes.Buffer doubles until the text fits. " +
-		"Made for every call, they are garbage right after it.",
+		"If they are created on every call, they are garbage right after it.",
 	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"share", 0.05, "share of allocated bytes", "research, AL13; the lower bound of the interval counts"},
 		{"warn", 0.20, "share of allocated bytes", "chosen"},
-		{"objects", 100, "objects", "chosen: one buffer that has grown to any size has made fewer"},
+		{"objects", 100, "objects", "chosen: one buffer growing to any size takes fewer"},
 		g0,
 	},
 	Check: check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "scratch", skip: []string{"startup", "logging", "encoders", "pool.get"},
@@ -42,15 +42,15 @@ func scratchReason(t *stack.Table, frames []stack.FrameID) string {
 func tellScratch(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "scanner":
-		f.Advice = "For text that is in memory, cut lines with strings.Lines or bytes.Cut. Where lines are copied before the next one is read, a Scanner can be handed a buffer that is used again (Scanner.Buffer)."
+		f.Advice = "For text that is in memory, split lines with strings.Lines or bytes.Cut. If lines are copied before the next one is read, give the Scanner a reusable buffer (Scanner.Buffer)."
 	case "bufio":
-		f.Advice = "Keep it in a sync.Pool or beside the connection and call Reset; where the other side is a bytes.Buffer or a strings.Reader already, no bufio is needed." + whenDone
+		f.Advice = "Keep it in a sync.Pool or with the connection and call Reset; if the other side is already a bytes.Buffer or a strings.Reader, no bufio is needed." + whenDone
 	default:
 		if kept, share, _ := livesOn(h.in, h.lines[0].Caller); share >= keptShare {
-			f.Advice = "Call Grow once where the size is known. " + notAgain(kept)
+			f.Advice = "Call Grow once if the size is known. " + notAgain(kept)
 			return
 		}
-		f.Advice = "Call Grow once where the size is known. A sync.Pool helps only where nothing keeps what Bytes has returned: else copy that before the buffer goes back and is Reset." + whenDone
-		f.Doubts = append(f.Doubts, "where the buffer itself is the result, only a good first size helps")
+		f.Advice = "Call Grow once if the size is known. A sync.Pool helps only if nothing keeps the result of Bytes: otherwise copy it before the buffer is Reset and put back." + whenDone
+		f.Doubts = append(f.Doubts, "if the buffer itself is the result, only a good initial size helps")
 	}
 }

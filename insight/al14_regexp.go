@@ -7,9 +7,9 @@ import (
 )
 
 var al14 = &Rule{
-	ID: "AL14", Title: "Regular expressions are compiled while the program runs",
-	About: "Compiling parses the pattern, simplifies it and builds a program, in some microseconds and dozens of allocations. " +
-		"regexp.MatchString does it in every call. What happens before main does not count.",
+	ID: "AL14", Title: "Regular expressions are compiled at run time",
+	About: "Compiling a regular expression parses the pattern, simplifies it and builds a program, which takes microseconds " +
+		"and dozens of allocations. regexp.MatchString does it on every call. What happens before main is not counted.",
 	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.01, "share of CPU time", "research, AL14; staticcheck SA6000 finds the pattern in loops"},
@@ -32,11 +32,11 @@ func tellRegexp(h *hit, f *Finding) {
 	source := f.Evidence[0].Source
 	switch {
 	case literal.MatchString(source):
-		f.Advice = "The pattern is fixed: compile it once, var re = regexp.MustCompile(…) outside of any function, and use re here."
+		f.Advice = "The pattern is fixed: compile it once in a package variable, var re = regexp.MustCompile(…), and use re here."
 	case source == "":
-		f.Advice = "Compile a fixed pattern once, in a package variable; keep patterns that are made at run time in a map (with a bound) from their text."
+		f.Advice = "Compile a fixed pattern once, in a package variable; cache patterns built at run time in a map (with a bound) keyed by their text."
 	default:
-		f.Advice = "The pattern is made at run time: keep what was compiled in a map from its text, with a bound; of fixed text, regexp.QuoteMeta and a pattern around it are slower than package strings."
-		f.Doubts = append(f.Doubts, "where every pattern is another one, nothing can be kept")
+		f.Advice = "The pattern is built at run time: cache the compiled expression in a map keyed by its text, with a bound; for fixed text, package strings is faster than a pattern with regexp.QuoteMeta."
+		f.Doubts = append(f.Doubts, "if every pattern is different, nothing can be cached")
 	}
 }

@@ -14,22 +14,22 @@ import (
 )
 
 var al15 = &Rule{
-	ID: "AL15", Title: "A sync.Pool allocates where it should save",
-	About: "A pool helps when what comes out was put in. Where its New makes much of what the program allocates, little comes back, or the collector empties the pool first. " +
-		"And a slice that is put in by value is wrapped into an interface: 24 bytes for each Put.",
+	ID: "AL15", Title: "sync.Pool allocates instead of reusing",
+	About: "A pool helps if Get returns objects that were Put back. If its New function accounts for much of what the program allocates, little is put back, or the collector " +
+		"empties the pool first. And a slice put in by value is boxed into an interface: 24 bytes for each Put.",
 	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
-		{"share", 0.10, "share of allocated bytes", "chosen: what New may make; the research asks for a fifth of the Gets, which no profile counts"},
-		{"boxes", 0.03, "share of allocated objects", "chosen: the wrapping of what is put in; staticcheck SA6002 finds the pattern"},
+		{"share", 0.10, "share of allocated bytes", "chosen: what New may allocate; the research asks for a fifth of the Gets, which no profile counts"},
+		{"boxes", 0.03, "share of allocated objects", "chosen: the boxing of what is put in; staticcheck SA6002 finds the pattern"},
 		{"warn", 0.30, "share of allocated bytes or objects", "chosen"},
-		{"objects", 100, "objects", "chosen: the first objects of a pool are no misuse"},
+		{"objects", 100, "objects", "chosen: the first objects of a pool are not misuse"},
 		g0,
 	},
 	Check: func(r *Rule, in *Input) []Finding {
 		all := check(&look{of: facts.Allocations, sample: "alloc_space", limit: "share", warn: "warn", set: "pool.get", skip: []string{"startup"},
-			direct: true, below: true, perLine: true, objects: 100, what: "came from the New of a sync.Pool", tell: tellPool})(r, in)
+			direct: true, below: true, perLine: true, objects: 100, what: "came from the New function of a sync.Pool", tell: tellPool})(r, in)
 		boxed := check(&look{of: facts.Allocations, sample: "alloc_objects", limit: "boxes", warn: "warn", leaf: true, skip: []string{"startup"},
-			perLine: true, objects: 100, accept: (*hit).boxes, what: "came from wrapping what is put into a sync.Pool", tell: tellBoxes})(r, in)
+			perLine: true, objects: 100, accept: (*hit).boxes, what: "came from boxing what is put into a sync.Pool", tell: tellBoxes})(r, in)
 		return settle(in2(all, boxed, Found), in2(all, nil, Fine), in2(all, nil, TooLittle))
 	},
 }
@@ -40,26 +40,26 @@ func in2(a, b []Finding, state State) []Finding {
 }
 
 func tellPool(h *hit, f *Finding) {
-	f.Advice = "See that every path puts back what it took, also those that return early; that what is put in is not larger or smaller than what is asked for next; and that the pool is not made anew for each call." + whenDone
-	f.Verify = "Record again under the same load: the bytes that New allocates should fall with each Put that was missing."
+	f.Advice = "Make sure that every path puts back what it took, including early returns; that objects put in are neither larger nor smaller than what is needed next; and that the pool is not created again on each call." + whenDone
+	f.Verify = "Record again under the same load: the bytes that New allocates should fall with each missing Put added."
 	for _, r := range h.in.Facts.Rounds {
 		if r.GC == nil || r.GC.Derived.Collections == 0 || r.Duration <= 0 {
 			continue
 		}
 		every := r.Duration.Seconds() / float64(r.GC.Derived.Collections)
 		if every < 0.05 {
-			f.Doubts = append(f.Doubts, fmt.Sprintf("a collection every %s empties a pool within two of them: see GC04 first", unit.Nanoseconds(every*1e9)))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("with a collection every %s, a pool is emptied within two of them: see GC04 first", unit.Nanoseconds(every*1e9)))
 		}
 		break
 	}
-	f.Doubts = append(f.Doubts, "while the program starts every pool is empty")
+	f.Doubts = append(f.Doubts, "every pool is empty while the program starts")
 }
 
 func tellBoxes(h *hit, f *Finding) {
-	f.Advice = "Put a pointer: keep *[]byte or a pointer to a struct around the slice in the pool, and put back the same pointer that came out, with the slice stored in it as it is then (it may have grown)." + whenDone
+	f.Advice = "Put a pointer: store *[]byte or a pointer to a struct around the slice in the pool, and put back the same pointer that Get returned, with the current slice stored in it (it may have grown)." + whenDone
 	set, missing := h.in.compiled()
 	if missing != "" {
-		f.Doubts = append(f.Doubts, "that the pool's argument is what allocates here is judged by the size of the objects: "+missing)
+		f.Doubts = append(f.Doubts, "that Put's argument is what allocates here is inferred from the size of the objects: "+missing)
 		return
 	}
 	if d := boxedAt(set, h.lines[0].Caller); d != nil {

@@ -5,9 +5,9 @@ import (
 )
 
 var al16 = &Rule{
-	ID: "AL16", Title: "Maps grow while they are filled",
-	About: "A map that is made without a size doubles its tables again and again, and moves all its entries each time. " +
-		"Filling one of known size then takes twice the time and the memory.",
+	ID: "AL16", Title: "Map growth: maps grow while they are filled",
+	About: "A map created without a size hint doubles its tables repeatedly and moves all its entries each time. Filling " +
+		"one of known size then takes twice the time and memory.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, AL16; the lower bound of the interval counts"},
@@ -16,7 +16,7 @@ var al16 = &Rule{
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "map.grow", skip: []string{"startup"},
 		direct: true, through: []string{"maps"}, what: "went into growing maps", tell: func(h *hit, f *Finding) {
-			f.Advice = "Where the number of entries is known, or an upper bound: make(map[K]V, n). Where it is not known, a guess from the last time: too large a one costs memory."
-			f.Doubts = append(f.Doubts, "a map whose size nobody knows beforehand, or that lives long, grows with reason")
+			f.Advice = "If the number of entries or an upper bound is known, use make(map[K]V, n). Otherwise use an estimate from last time; too large a size costs memory."
+			f.Doubts = append(f.Doubts, "a long-lived map, or one whose size is not known beforehand, has to grow")
 		}}),
 }

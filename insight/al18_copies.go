@@ -18,11 +18,11 @@ import (
 var al18 = &Rule{
 	ID: "AL18", Title: "Large values are copied on a hot line",
 	About: "for _, x := range xs copies each element, and passing a large struct by value copies it. " +
-		"The compiler says which lines copy 128 bytes and more; the profile says which of them are hot. Time counts that is spent on the line itself, or in the runtime's copying for it.",
+		"The compiler says which lines copy 128 bytes or more; the profile says which of them are hot. The time counted is that spent on the line itself, or in the runtime's copying for it.",
 	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
 		{"share", 0.02, "share of CPU samples", "research; the lower bound of the interval counts"},
-		{"bytes", 128, "B", "the size from which the compiler speaks of a copy"},
+		{"bytes", 128, "B", "the size from which the compiler reports a copy"},
 		{"samples", 50, "samples", "research, guard g0"},
 	},
 	Check: checkCopies,
@@ -88,13 +88,13 @@ func copiesAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, total int64
 	}
 	switch {
 	case strings.HasPrefix(source, "for ") && strings.Contains(source, "range"):
-		f.Advice = "Go over the indices and take a pointer to the element (x := &xs[i]), or hold pointers: the copy is made even where one field is used."
+		f.Advice = "Iterate over the indices and take a pointer to the element (x := &xs[i]), or store pointers: the copy is made even if only one field is used."
 	case loop == loopYes:
-		f.Advice = "Pass a pointer, or the fields that are needed; take a pointer to the element instead of a copy of it."
+		f.Advice = "Pass a pointer, or only the fields that are needed; take a pointer to the element instead of copying it."
 	default:
 		f.Advice = "Pass the value by pointer along this path, or make it smaller."
 	}
 	f.Verify = "Compare rounds before and after: CPU time per request should fall (loupe run -vs)."
-	f.Doubts = []string{"what else the line does is in its time as well"}
+	f.Doubts = []string{"the time includes whatever else the line does"}
 	return f
 }

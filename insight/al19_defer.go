@@ -8,11 +8,11 @@ import (
 )
 
 var al19 = &Rule{
-	ID: "AL19", Title: "A defer in a loop needs memory for each turn",
-	About: "A defer statement in a loop cannot have its record in the function's frame: each turn takes one from the heap, with the closure, and all of them run only when the function ends. " +
-		"Files stay open and locks stay held until then.",
+	ID: "AL19", Title: "A defer in a loop allocates on every iteration",
+	About: "A defer statement in a loop cannot keep its record in the function's frame: each iteration allocates one on the heap, with the closure, and all of them run only when the function " +
+		"returns. Files stay open and locks stay held until then.",
 	Asks:   []facts.Question{facts.Allocations},
-	Params: reasonParams("AL19", "default chosen here"),
+	Params: reasonParams("AL19", "our default"),
 	Check: func(r *Rule, in *Input) []Finding {
 		return r.reasoned(in, "defers in loops", tellDefer)
 	},
@@ -36,5 +36,5 @@ func (c *code) defersInLoop(s *allocSite) bool {
 }
 
 func tellDefer(_ *Input, _ *reasons, _ *reasonLine, f *Finding) {
-	f.Advice = "Move the body of the loop into a function of its own: its defer is run at the end of each turn, and costs nothing to record."
+	f.Advice = "Move the loop body into its own function: its defer then runs at the end of each iteration and needs no heap allocation."
 }

@@ -9,13 +9,13 @@ import (
 )
 
 var al20 = &Rule{
-	ID: "AL20", Title: "A struct has padding that takes memory (field alignment)",
-	About: "A field lies where its size divides the address: a bool between two words leaves seven bytes empty. With the large fields first the struct is smaller; " +
-		"that saves memory where many are kept, and the objects then fall into a smaller size class of the allocator.",
+	ID: "AL20", Title: "Field alignment: struct padding wastes memory",
+	About: "Fields are aligned to their size: a bool between two words leaves seven bytes of padding. With the large fields first the struct is smaller; that saves " +
+		"memory if many are kept and the objects then fall into a smaller size class of the allocator.",
 	Asks: []facts.Question{facts.Kept},
 	Params: []Param{
 		{"saves", 0.01, "share of the live heap", "research, AL20"},
-		{"heap", 8 << 20, "bytes", "chosen: of a smaller heap a hundredth is nothing"},
+		{"heap", 8 << 20, "bytes", "chosen: a hundredth of a smaller heap does not matter"},
 		{"samples", 50, "samples of the live heap", "guard g0"},
 	},
 	Check: checkPadding,
@@ -31,7 +31,7 @@ func checkPadding(r *Rule, in *Input) []Finding {
 	case float64(kept.Bytes) < r.param("heap"):
 		return []Finding{r.answer(Fine, "%s are in use: there is little to save", unit.BytesOf(float64(kept.Bytes)))}
 	case float64(kept.Samples) < r.param("samples"):
-		return []Finding{r.short("%s rests on %d samples of what is in use, %g are needed", kept.Entry.Path, kept.Samples, r.param("samples"))}
+		return []Finding{r.short("%s rests on %d in-use samples; %g are needed", kept.Entry.Path, kept.Samples, r.param("samples"))}
 	}
 	var found []Finding
 	looked := 0
@@ -60,9 +60,9 @@ func checkPadding(r *Rule, in *Input) []Finding {
 	case len(found) > 0:
 		return found[:min(2, len(found))]
 	case looked == 0:
-		return []Finding{r.answer(Fine, "no struct whose fields are known takes %s of the live heap", unit.Percent(r.param("saves")))}
+		return []Finding{r.answer(Fine, "no struct with known fields takes %s of the live heap", unit.Percent(r.param("saves")))}
 	}
-	return []Finding{r.answer(Fine, "another order of fields saves less than %s of the live heap, of %s that were looked at", unit.Percent(r.param("saves")), unit.Plural(int64(looked), "line"))}
+	return []Finding{r.answer(Fine, "reordering fields would save less than %s of the live heap; %s were examined", unit.Percent(r.param("saves")), unit.Plural(int64(looked), "line"))}
 }
 
 func paddingFinding(r *Rule, in *Input, kept *facts.InUse, line *facts.Line, l *layout, saves float64) Finding {
@@ -78,7 +78,7 @@ func paddingFinding(r *Rule, in *Input, kept *facts.InUse, line *facts.Line, l *
 		{Text: "the type", File: l.file, Line: l.line, Source: in.code.text(l.file, l.line)},
 	}
 	f.Advice = "Put the fields in this order: " + strings.Join(l.order[:min(12, len(l.order))], ", ") + map[bool]string{true: ", and the rest by size", false: ""}[len(l.order) > 12] + "."
-	f.Verify = "unsafe.Sizeof of the type, or the analyzer fieldalignment of golang.org/x/tools; record again: less should be in use."
-	f.Doubts = []string{"where the order of fields has a meaning leave it: for C, for encoding/binary, for what lies in files; and fields that different goroutines write to are better apart"}
+	f.Verify = "unsafe.Sizeof of the type, or the analyzer fieldalignment of golang.org/x/tools; record again: less memory should be in use."
+	f.Doubts = []string{"keep the order of fields where it has a meaning: for C, encoding/binary or file formats; fields that different goroutines write to are better kept apart"}
 	return f
 }

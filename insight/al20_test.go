@@ -86,7 +86,7 @@ func TestAL20(t *testing.T) {
 	expect(t, "a slice of them", keeping("42", "1000", size), "AL20", Found, "56 B instead of 72", "21.9%")
 	expect(t, "in order", keeping("41", "5000000", size), "AL20", Fine, "1 line")
 	expect(t, "other objects of the line", keeping("40", "1000", size), "AL20", Fine)
-	expect(t, "a field of an unknown size", keeping("43", n, size), "AL20", Fine, "no struct whose fields are known")
+	expect(t, "a field of an unknown size", keeping("43", n, size), "AL20", Fine, "no struct with known fields")
 	expect(t, "padded on purpose", keeping("44", n, size), "AL20", Fine, "no struct")
 	expect(t, "two of them", keeping("45", n, size), "AL20", Fine, "no struct")
 	expect(t, "a small heap", keeping("40", "10000", "800000"), "AL20", Fine, "little to save")

@@ -282,13 +282,13 @@ func isContext(x ast.Expr) bool {
 func (a asking) advice() string {
 	switch {
 	case a.retries && a.pauses:
-		return "It tries again until it works: wait longer after each try that fails (exponential backoff with jitter), stop after a few or with the context of who asked, and fail at once while the peer is known to be down. Look at why the first answer does not suit."
+		return "It retries until the call succeeds: wait longer after each failure (exponential backoff with jitter), stop after a few attempts or when the caller's context ends, and fail at once while the peer is known to be down. Find out why the first answer is not accepted."
 	case a.retries:
-		return "It tries again until it works, without a pause: wait before the next try, longer after each (exponential backoff with jitter), stop after a few or with the context of who asked. Look at why the first answer does not suit."
+		return "It retries until the call succeeds, without a pause: wait before the next attempt, longer each time (exponential backoff with jitter), and stop after a few attempts or when the caller's context ends. Find out why the first answer is not accepted."
 	case a.follows:
-		return "The calls fetch parts of one whole, one after another: ask for more at a time (larger pages), get the next while the last is worked on, or have the peer do the whole walk."
+		return "The calls fetch parts of one whole, one after another: ask for more at a time (larger pages), prefetch the next part while processing the last, or have the peer do the whole traversal."
 	}
-	return "It asks until the answer suits: have the peer say when it is ready (a long poll, a callback, a notification) in place of asking again, or ask less often."
+	return "It polls until the answer is accepted: have the peer say when it is ready (a long poll, a callback, a notification) instead of asking again, or ask less often."
 }
 
 // paces tells whether a pause stands in a loop that is not left by what it has met: no

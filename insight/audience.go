@@ -49,7 +49,7 @@ type public struct {
 func findPublic(in *Input) public {
 	m := in.Session.Manifest()
 	if len(m.Of(recording.Load)) > 0 {
-		return public{somebody, "a load was put on it"}
+		return public{somebody, "a load was applied to it"}
 	}
 	t := traceIfAny(in)
 	if t != nil {
@@ -60,19 +60,19 @@ func findPublic(in *Input) public {
 	ended := func(r recording.Run) bool { return r.Exit != "" && !r.Stopped }
 	switch {
 	case slices.ContainsFunc(m.Target.Runs, ended):
-		return public{nobody, "the program worked by itself and came to its end"}
+		return public{nobody, "the program ran without input and finished"}
 	case m.Target.Kind == "test":
 		return public{nobody, "it is a test"}
 	case len(m.Target.Runs) == 0 && (m.Target.Kind == "" || m.Target.Kind == "files"):
-		return public{unsure, "nothing tells whether anybody waited for its answers"} // a file that stands alone
+		return public{unsure, "it is unknown whether anybody waited for its answers"} // a file that stands alone
 	}
 	if t != nil && len(t.Tasks) > 0 {
-		return public{somebody, "it marks tasks, and had not come to its end"}
+		return public{somebody, "it marks tasks, and had not finished"}
 	}
 	if n := listeners(in, t); n > 0 && !(n == 1 && m.Target.Kind == "url") { // one is what the recording came through
 		return public{somebody, "it listens on " + unit.Count(n) + " of its sockets"}
 	}
-	return public{unsure, "nothing tells whether anybody waited for its answers"}
+	return public{unsure, "it is unknown whether anybody waited for its answers"}
 }
 
 // traceIfAny is the analysis of the execution trace, or nil.
@@ -159,6 +159,6 @@ func (p public) computes() bool { return p.who == nobody }
 func (p public) weigh(f *Finding) {
 	if p.who != somebody {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, p.why+": where nobody does, a wait inside the program is no loss")
+		f.Doubts = append(f.Doubts, p.why+": if nobody does, a wait inside the program costs nothing")
 	}
 }

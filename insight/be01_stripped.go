@@ -13,13 +13,13 @@ import (
 )
 
 var be01 = &Rule{
-	ID: "BE01", Title: "Names or sources are missing because of how the program was built",
-	About: "A program without its table of symbols (-ldflags=-s, or strip) has no names for functions of C. One built with -trimpath names its source files without the folders of this machine. " +
-		"Go's own functions and lines stay known: it matters only where much of the profile is in what has no name, or no source was found.",
+	ID: "BE01", Title: "Symbols or sources are missing because of how the program was built",
+	About: "A program without its symbol table (-ldflags=-s, or strip) has no names for C functions. One built with -trimpath names its source files without the folders of this machine. Go " +
+		"functions and lines stay known: it matters only if much of the profile has no name, or no source was found.",
 	Asks: []facts.Question{facts.Built, facts.Work},
 	Params: []Param{
-		{"unnamed", 0.05, "share of the samples", "chosen: the rules look for shares of some hundredths"},
-		{"sources", 0.50, "share of the samples in the user's code", "chosen: then most evidence is without its text"},
+		{"unnamed", 0.05, "share of the samples", "chosen: the rules look for shares of a few hundredths"},
+		{"sources", 0.50, "share of the samples in the user's code", "chosen: then most evidence lacks its source text"},
 		g0,
 	},
 	Measurement: true,
@@ -33,7 +33,7 @@ func checkStripped(r *Rule, in *Input) []Finding {
 	}
 	trimmed, cut := b.Settings["-trimpath"] == "true", stripped(b.Settings["-ldflags"]) || in.Session.Manifest().Target.Stripped
 	if !trimmed && !cut {
-		return []Finding{r.answer(Fine, "the program has its table of symbols, and the paths of its sources")}
+		return []Finding{r.answer(Fine, "the program has its symbol table and the paths of its sources")}
 	}
 	p, e, err := in.Session.Profile(recording.CPU)
 	if err != nil {
@@ -49,7 +49,7 @@ func checkStripped(r *Rule, in *Input) []Finding {
 	f := r.answer(Found, "")
 	var parts, do []string
 	if cut && unnamed >= r.param("unnamed") {
-		parts = append(parts, fmt.Sprintf("the program is stripped, and %s of %s is in functions without a name, of C or of a library", unit.Percent(unnamed), e.Path))
+		parts = append(parts, fmt.Sprintf("the program is stripped, and %s of %s is in functions without a name, from C or a library", unit.Percent(unnamed), e.Path))
 		do = append(do, "build without -ldflags=-s and -w, and record before strip")
 	}
 	if trimmed && unseen >= r.param("sources") {
@@ -57,13 +57,13 @@ func checkStripped(r *Rule, in *Input) []Finding {
 		do = append(do, "build without -trimpath, or record in the folder of the module (loupe run PACKAGE)")
 	}
 	if len(parts) == 0 {
-		return []Finding{r.answer(Fine, "the program is %s, and nothing is missing for it", how(cut, trimmed))}
+		return []Finding{r.answer(Fine, "the program is %s, and nothing is missing because of it", how(cut, trimmed))}
 	}
 	f.Summary = strings.Join(parts, "; ")
 	f.Severity, f.Score = Info, score(max(unnamed, unseen/2), 0.1, 0.5)
 	f.Evidence = []Evidence{{Text: "built with " + strings.TrimSpace(flagText(b, "-ldflags")+flagText(b, "-trimpath")), Path: e.Path, Phase: e.Phase}}
 	f.Advice = strings.ToUpper(do[0][:1]) + strings.Join(do, "; ")[1:] + "."
-	f.Verify = "Record again: the lines of findings should have their text, and profiles their names."
+	f.Verify = "Record again: findings should show their source lines, and profiles their names."
 	return []Finding{f}
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 var be03 = &Rule{
-	ID: "BE03", Title: "The build is not the one that users run",
-	About: "A race detector, a sanitizer, coverage counters, or a compiler that was told not to optimise, change what code costs by different factors in different places: " +
-		"times, and shares of times, are then those of the instrument.",
+	ID: "BE03", Title: "The measured build is not the one that users run",
+	About: "A race detector, a sanitizer, coverage counters or a build without optimisation change what code costs by different factors in different places: times and shares " +
+		"of time are then those of the instrumentation.",
 	Asks: []facts.Question{facts.Built},
 	Params: []Param{
-		{"race", 2, "times", "go.dev/doc/articles/race_detector: 2 to 20 times the time; the least that is told as a warning"},
+		{"race", 2, "times", "go.dev/doc/articles/race_detector: 2 to 20 times the time; the smallest factor reported as a warning"},
 	},
 	Measurement: true,
 	Check:       checkInvalidBuild,
@@ -44,7 +44,7 @@ func checkInvalidBuild(r *Rule, in *Input) []Finding {
 	for _, text := range what {
 		f.Evidence = append(f.Evidence, Evidence{Text: text, Path: b.Entry.Path})
 	}
-	f.Advice = fmt.Sprintf("Build without %s and record again; a test that needs it is a run of its own.", strings.Join(flags, " and "))
+	f.Advice = fmt.Sprintf("Build without %s and record again; run a test that needs it separately.", strings.Join(flags, " and "))
 	f.Verify = "go version -m PROGRAM lists the settings of the build."
 	return []Finding{f}
 }

@@ -12,8 +12,8 @@ import (
 
 var be04 = &Rule{
 	ID: "BE04", Title: "Several profilers ran at once and distort each other",
-	About: "The tracer, a block profile of every event and a memory profile of every allocation cost CPU time at the places that they watch. " +
-		"While the CPU profiler runs beside them it shows that cost as the program's own.",
+	About: "The tracer, a block profile of every event and a memory profile of every allocation cost CPU time at the places they watch. If " +
+		"the CPU profiler runs at the same time, it shows that cost as the program's own.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "chosen: as for the rules that judge shares; measured: the tracer 2.2 times, every blocking event 1.6 times the CPU time"},
@@ -25,8 +25,8 @@ var be04 = &Rule{
 
 // profilers are those whose cost a CPU profile shows, by the set of their functions.
 var profilers = []struct{ set, name, advice string }{
-	{"profiler.trace", "the execution tracer", "Take the trace in a run of its own."},
-	{"profiler.block", "the block or mutex profiler", "Sample blocking events: runtime.SetBlockProfileRate(10000) keeps those of 10 µs and more, runtime.SetMutexProfileFraction(100) one in a hundred."},
+	{"profiler.trace", "the execution tracer", "Take the trace in a separate run."},
+	{"profiler.block", "the block or mutex profiler", "Sample blocking events: runtime.SetBlockProfileRate(10000) keeps those of 10 µs or more, runtime.SetMutexProfileFraction(100) one in a hundred."},
 	{"profiler.memory", "the memory profiler", "Leave runtime.MemProfileRate at 512 KiB."},
 }
 
@@ -37,7 +37,7 @@ func checkProfilers(r *Rule, in *Input) []Finding {
 	}
 	s := spentOf(in)
 	if s == nil || s.total < int64(r.param("samples")) {
-		return []Finding{r.short("%s rests on %d samples, %g are needed: record longer (-phases cpu:30s) or under load", w.Entry.Path, w.Total(), r.param("samples"))}
+		return []Finding{r.short("%s rests on %d samples; %g are needed: record longer (-phases cpu:30s) or under load", w.Entry.Path, w.Total(), r.param("samples"))}
 	}
 	f := r.answer(Found, "")
 	sum, parts := make([]bool, len(s.stacks)), []string(nil)

@@ -17,7 +17,7 @@ var be05 = &Rule{
 	Asks: []facts.Question{facts.Allocations},
 	Params: []Param{
 		{"rate", 64 << 10, "bytes", "research, BE05: an eighth of the default"},
-		{"share", 0.05, "share of CPU time", "chosen: from there on it is worth a warning"},
+		{"share", 0.05, "share of CPU time", "chosen: from here on it is worth a warning"},
 	},
 	Check: checkMemRate,
 }
@@ -35,7 +35,7 @@ func checkMemRate(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "one sample for each %s allocated", unit.BytesOf(float64(rate)))}
 	}
 	if strings.HasPrefix(entry.Source, recording.TestFlag) {
-		return []Finding{r.answer(Fine, "one sample for each %s allocated, in a run of a test that was taken for it", unit.BytesOf(float64(rate)))}
+		return []Finding{r.answer(Fine, "one sample for each %s allocated, in a test run made for this purpose", unit.BytesOf(float64(rate)))}
 	}
 	f := r.answer(Found, "the memory profile has a sample for each %s allocated, where %s is the default", unit.BytesOf(float64(rate)), unit.BytesOf(512<<10))
 	f.Severity, f.Score = Info, 25
@@ -51,7 +51,7 @@ func checkMemRate(r *Rule, in *Input) []Finding {
 			f.costs, f.saves = []cost{{callee: "runtime.profilealloc"}}, true
 		}
 	}
-	f.Advice = "Leave runtime.MemProfileRate, and memprofilerate in GODEBUG, at the default: 512 KiB find every line that allocates much, at no cost to speak of. Where each allocation counts, measure in a test with -memprofilerate=1."
+	f.Advice = "Leave runtime.MemProfileRate, and memprofilerate in GODEBUG, at the default: 512 KiB find every line that allocates much, at negligible cost. If every allocation counts, measure in a test with -memprofilerate=1."
 	f.Verify = "Record again: the CPU profile should have no runtime.profilealloc, and the same lines should lead the allocs profile."
 	f.Doubts = in.doubts()
 	return []Finding{f}

@@ -9,9 +9,9 @@ import (
 )
 
 var be06 = &Rule{
-	ID: "BE06", Title: "The machine was not quiet",
-	About: "What other programs, and other guests of the same hardware, took from the CPUs while the bare phases ran. " +
-		"It makes times longer and comparisons unsafe.",
+	ID: "BE06", Title: "Noisy machine: other programs or guests used the CPUs",
+	About: "How much CPU other programs, and other guests on the same hardware, used while the bare phases ran. It " +
+		"makes times longer and comparisons unreliable.",
 	Asks: []facts.Question{facts.Host},
 	Params: []Param{
 		{"competing_info", facts.NoisyCompeting, "share of all CPU time", "JDK Mission Control, competing CPU usage"},
@@ -26,7 +26,7 @@ var be06 = &Rule{
 func checkNoisyHost(r *Rule, in *Input) []Finding {
 	n := in.Facts.Noise()
 	if n.Samples < 4 {
-		return []Finding{r.short("%d samples of the operating system lie in %s, 4 are needed", n.Samples, in.where())}
+		return []Finding{r.short("%d samples of the operating system lie in %s; 4 are needed", n.Samples, in.where())}
 	}
 	if n.Reason == "" {
 		return []Finding{r.answer(Fine, "other programs used %s of the CPUs, the hypervisor took %s", unit.Percent(n.Competing), unit.Percent(n.Steal))}
@@ -40,7 +40,7 @@ func checkNoisyHost(r *Rule, in *Input) []Finding {
 	}
 	m := in.Session.Manifest()
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("load average %.2f at the start, %d CPUs; %d samples", m.Host.Load, m.Host.CPUs, n.Samples), Path: m.Of(recording.OS)[0].Path}.across(n.Rounds)}
-	f.Advice = "Stop what else runs, or compare in interleaved rounds (loupe run -rounds 5 -vs OTHER) and go by CPU time."
-	f.Verify = "loupe doctor tells whether the machine is quiet now."
+	f.Advice = "Stop other programs, or compare in interleaved rounds (loupe run -rounds 5 -vs OTHER) and rely on CPU time."
+	f.Verify = "loupe doctor says whether the machine is quiet now."
 	return []Finding{f}
 }

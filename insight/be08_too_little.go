@@ -11,14 +11,14 @@ import (
 )
 
 var be08 = &Rule{
-	ID: "BE08", Title: "Profiles have too few samples, or stacks that are cut",
-	About: "A share of a CPU profile is only as good as the number of its samples. Stacks end at a limit of frames (64 in CPU profiles, 128 in others): what called them is then missing, " +
-		"and shares of callers are too small. Samples that the runtime could not place are of nobody.",
+	ID: "BE08", Title: "Profiles have too few samples or truncated stacks",
+	About: "A share in a CPU profile is only as good as the number of its samples. Stacks are truncated at a limit of frames (64 in CPU profiles, 128 in others): the callers beyond it " +
+		"are missing, and shares of callers are too small. Samples that the runtime could not attribute belong to no function.",
 	Asks: []facts.Question{facts.Captures},
 	Params: []Param{
 		g0,
-		{"busy", 0.25, "CPUs", "chosen: a program that hardly runs has few samples of any time"},
-		{"cut", 0.10, "share of the weight in stacks at the limit", "chosen: the rules look for shares of some hundredths"},
+		{"busy", 0.25, "CPUs", "chosen: a program that hardly runs has few samples anyway"},
+		{"cut", 0.10, "share of the weight in stacks at the limit", "chosen: the rules look for shares of a few hundredths"},
 		{"lost", 0.05, "share of the samples", "chosen, as for cut"},
 	},
 	Measurement: true,
@@ -62,17 +62,17 @@ func checkTooLittle(r *Rule, in *Input) []Finding {
 		seen[e.Path] = true
 		if kind == recording.CPU {
 			if n, cpus := p.Total(0), cpusOf(p); float64(n) < r.param("samples") && cpus >= r.param("busy") {
-				tell(fmt.Sprintf("%s has %s of a program that used %.2f CPUs: shares of it are uncertain by 10 points and more", e.Path, unit.Plural(n, "sample"), cpus),
+				tell(fmt.Sprintf("%s has %s of a program that used %.2f CPUs: its shares are uncertain by 10 points or more", e.Path, unit.Plural(n, "sample"), cpus),
 					"record longer (-phases cpu:30s)", e, 1-float64(n)/r.param("samples"))
 			} else {
 				fine = append(fine, unit.Plural(n, "CPU sample"))
 			}
 			if lost := lostShare(p); lost >= r.param("lost") {
-				tell(fmt.Sprintf("%s of the samples of %s could not be placed", unit.Percent(lost), e.Path), "record again on a machine that is less busy", e, lost)
+				tell(fmt.Sprintf("%s of the samples of %s could not be attributed", unit.Percent(lost), e.Path), "record again on a machine that is less busy", e, lost)
 			}
 		}
 		if share, limit := atLimit(p, limits); share >= r.param("cut") {
-			tell(fmt.Sprintf("%s of %s is in stacks that end at the limit of %d frames: what called them is not known", unit.Percent(share), e.Path, limit),
+			tell(fmt.Sprintf("%s of %s is in stacks truncated at the limit of %d frames: their callers are not known", unit.Percent(share), e.Path, limit),
 				deeper(kind), e, share)
 		}
 	}
@@ -83,7 +83,7 @@ func checkTooLittle(r *Rule, in *Input) []Finding {
 	case looked == 0:
 		return []Finding{r.answer(NotApplicable, "the recording has no %s and no %s", facts.Describe(recording.CPU), facts.Describe(recording.Allocs))}
 	default:
-		return []Finding{r.answer(Fine, "%s", strings.Join(append(fine, "no stack was cut in a share that matters"), ", "))}
+		return []Finding{r.answer(Fine, "%s", strings.Join(append(fine, "no significant share of the stacks was truncated"), ", "))}
 	}
 	f.Summary, f.Severity = strings.Join(parts, "; "), Info
 	f.Advice = strings.ToUpper(do[0][:1]) + strings.Join(do, "; ")[1:] + "."
@@ -104,7 +104,7 @@ func appendNew(all []string, text string) []string {
 // deeper says how to get longer stacks.
 func deeper(kind recording.Kind) string {
 	if kind == recording.CPU {
-		return "go by the lines at the leaf and not by callers, or take an execution trace with the CPU profile, whose stacks are longer; for recursion a loop with a stack of its own is cheaper to follow"
+		return "rely on leaf lines rather than callers, or take an execution trace with the CPU profile, whose stacks are longer; a loop with an explicit stack is easier to profile than recursion"
 	}
 	return "record with GODEBUG=profstackdepth=1024"
 }

@@ -9,9 +9,9 @@ import (
 )
 
 var be09 = &Rule{
-	ID: "BE09", Title: "A newer Go is faster at what takes much of the time here",
-	About: "Go 1.24 has new maps (Swiss tables), Go 1.26 a new garbage collector (Green Tea). A program of an older Go that spends much of its CPU time there " +
-		"gains by being built again.",
+	ID: "BE09", Title: "A newer Go version is faster at what is hot here",
+	About: "Go 1.24 has new maps (Swiss tables), Go 1.26 a new garbage collector (Green Tea). A program built by an older Go version that spends much of its " +
+		"CPU time there gains by being rebuilt.",
 	Asks: []facts.Question{facts.Built, facts.CPU},
 	Params: []Param{
 		{"maps", 0.10, "share of CPU time", "chosen: Go 1.24 release notes and go.dev/blog/swisstable say up to 60% of it in microbenchmarks, 1.5% of all CPU time on average"},
@@ -30,7 +30,7 @@ var newer = []struct {
 	gain             string
 }{
 	{24, "swissmap", "maps", "map", "maps", "Go 1.24 has new maps (Swiss tables), which are up to 60% faster in microbenchmarks"},
-	{26, "greenteagc", "collector", "collector", "the collector's own goroutines", "Go 1.26 has a new collector (Green Tea), which takes 10 to 40% less CPU time where much is collected"},
+	{26, "greenteagc", "collector", "collector", "the collector's own goroutines", "Go 1.26 has a new collector (Green Tea), which takes 10 to 40% less CPU time in programs with much garbage collection"},
 }
 
 func checkOldGo(r *Rule, in *Input) []Finding {
@@ -44,11 +44,11 @@ func checkOldGo(r *Rule, in *Input) []Finding {
 	}
 	minor := b.Minor()
 	if minor == 0 {
-		return []Finding{r.answer(TooLittle, "the version of Go %q says nothing of its age", b.Go)}
+		return []Finding{r.answer(TooLittle, "the Go version %q does not say how old it is", b.Go)}
 	}
 	s := spentOf(in)
 	if s == nil || s.total < int64(r.param("samples")) {
-		return []Finding{r.short("%s rests on %d samples, %g are needed: record longer (-phases cpu:30s) or under load", w.Entry.Path, w.Total(), r.param("samples"))}
+		return []Finding{r.short("%s rests on %d samples; %g are needed: record longer (-phases cpu:30s) or under load", w.Entry.Path, w.Total(), r.param("samples"))}
 	}
 	f := r.answer(Found, "")
 	var parts, gains []string
@@ -71,12 +71,12 @@ func checkOldGo(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "built by %s, which has the new maps and the new collector", b.Go)}
 	}
 	if len(parts) == 0 {
-		return []Finding{r.answer(Fine, "built by %s; what newer releases made cheaper takes little here", b.Go)}
+		return []Finding{r.answer(Fine, "built by %s; what newer releases made cheaper is a small part here", b.Go)}
 	}
 	f.Summary = fmt.Sprintf("built by %s%s, and %s", b.Go, switchedOff(b), strings.Join(parts, ", "))
 	f.Severity, f.Score = Info, score(most, 0.1, 0.6)
 	f.Advice = strings.Join(gains, "; ") + ". Build with it and compare."
-	f.Verify = "loupe run -rounds 5 -vs OLD NEW, or the benchmark: the gain is a part of the share above, not all of it."
+	f.Verify = "loupe run -rounds 5 -vs OLD NEW, or the benchmark: the gain is part of the share above, not all of it."
 	return []Finding{f}
 }
 

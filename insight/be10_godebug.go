@@ -13,9 +13,9 @@ import (
 )
 
 var be10 = &Rule{
-	ID: "BE10", Title: "A GODEBUG setting for debugging was in force, and costs",
-	About: "GODEBUG has settings that help to find faults in the runtime, or print what it does. They stay in a unit file or a Dockerfile long after they were needed. " +
-		"What loupe run sets itself (gctrace=1, schedtrace=1000) does not count.",
+	ID: "BE10", Title: "A GODEBUG debugging setting was on and costs time",
+	About: "GODEBUG has settings that help to find faults in the runtime or print what it does. They often stay in a unit file or a Dockerfile long after they were " +
+		"needed. What loupe run sets itself (gctrace=1, schedtrace=1000) is not counted.",
 	Asks: []facts.Question{facts.Built},
 	Params: []Param{
 		{"stop", 1e-3, "s", "chosen: ten times what the runtime aims at for a stop"},
@@ -32,16 +32,16 @@ type leftover struct {
 }
 
 var leftovers = []leftover{
-	{"sbrk", "replaces the allocator by one that frees nothing, and switches the collector off", Warning, nil},
-	{"efence", "gives each object pages of its own and never uses them again", Warning, nil},
+	{"sbrk", "replaces the allocator with one that frees nothing, and turns the collector off", Warning, nil},
+	{"efence", "gives each object its own pages and never reuses them", Warning, nil},
 	{"gccheckmark", "marks the heap a second time with the program stopped, to check the first", Warning, anyCollections},
 	{"gcstoptheworld", "stops the program for the whole of each collection", Warning, anyCollections},
-	{"checkfinalizers", "runs the collector again and again to look for faulty finalizers", Warning, nil},
+	{"checkfinalizers", "runs the collector repeatedly to look for faulty finalizers", Warning, nil},
 	{"clobberfree", "overwrites each object that the collector frees", Warning, anyCollections},
 	{"asyncpreemptoff", "lets loops without calls run on while the runtime waits for them to stop", Warning, lateStops},
 	{"schedtrace", "prints the state of the scheduler", Info, schedLines},
 	{"gctrace", "prints a line for each collection", Info, gcLines},
-	{"tracefpunwindoff", "makes each stack of an execution trace many times dearer", Info, whileTraced},
+	{"tracefpunwindoff", "makes each stack of an execution trace many times more expensive", Info, whileTraced},
 }
 
 // anyCollections tells how many there were.
@@ -65,7 +65,7 @@ func lateStops(r *Rule, in *Input, _ int) string {
 	if longest.Seconds() < r.param("stop") {
 		return ""
 	}
-	return "the longest stop of the world took " + unit.Duration(longest)
+	return "the longest stop-the-world pause took " + unit.Duration(longest)
 }
 
 // schedLines tells how often the scheduler's state was printed.
@@ -108,7 +108,7 @@ func checkGODEBUG(r *Rule, in *Input) []Finding {
 	}
 	set := in.Facts.Debugs()
 	if len(set) == 0 {
-		return []Finding{r.answer(Fine, "GODEBUG has no setting of the user")}
+		return []Finding{r.answer(Fine, "GODEBUG has no setting of the user's")}
 	}
 	var found, named []string
 	f := r.answer(Found, "")
@@ -134,10 +134,10 @@ func checkGODEBUG(r *Rule, in *Input) []Finding {
 		}
 	}
 	if len(found) == 0 {
-		return []Finding{r.answer(Fine, "GODEBUG has %s, which cost nothing to speak of here", debugText(set))}
+		return []Finding{r.answer(Fine, "GODEBUG has %s, which cost next to nothing here", debugText(set))}
 	}
 	f.Summary, f.Score = strings.Join(found, "; "), map[Severity]int{Info: 25, Warning: 60}[f.Severity]
-	f.Advice = "Take " + strings.Join(named, " and ") + " out of GODEBUG: out of the environment of the service, its unit file or image."
+	f.Advice = "Take " + strings.Join(named, " and ") + " from GODEBUG: in the service's environment, its unit file or image."
 	f.Verify = "Record again: the report's head lists GODEBUG as the program saw it."
 	return []Finding{f}
 }

@@ -51,7 +51,7 @@ func TestBE02(t *testing.T) {
 		}
 		return r
 	}
-	f := expect(t, "replaced", with("new", "new", "old"), "BE02", Found, "pprof.heap: it is of another program", "build id is old, that of the others new")
+	f := expect(t, "replaced", with("new", "new", "old"), "BE02", Found, "pprof.heap: it is from another build", "build id is old, that of the others new")
 	severity(t, "replaced", f, Warning)
 	expect(t, "one build", with("new", "new", "new"), "BE02", Fine)
 	expect(t, "some do not say", with("new", "", "new"), "BE02", Fine)
@@ -141,7 +141,7 @@ func TestBE08(t *testing.T) {
 	expect(t, "nearly as deep", computing(deep(63, 500)), "BE08", Fine)
 	expect(t, "deeper than the limit", computing(deep(80, 500)), "BE08", Fine) // another profiler's
 	expect(t, "few are cut", computing(strings.Replace(deep(64, 500), "shop/a.walk\n", "shop/a.walk shop/a.f\n", 1)+" 9500"), "BE08", Fine)
-	expect(t, "lost", computing("shop/a.f runtime._LostExternalCode\n= 90 10"), "BE08", Found, "10.0% of the samples", "could not be placed")
+	expect(t, "lost", computing("shop/a.f runtime._LostExternalCode\n= 90 10"), "BE08", Found, "10.0% of the samples", "could not be attributed")
 	expect(t, "hardly any lost", computing("shop/a.f runtime._LostExternalCode\n= 980 20"), "BE08", Fine)
 }
 

@@ -12,7 +12,7 @@ func (r *Rule) benchmarks(in *Input) (all []*facts.Benchmark, none []Finding) {
 	case err == nil:
 		return all, nil
 	case len(in.Session.Manifest().Of(session.BenchmarkOutput)) == 0:
-		return nil, []Finding{r.answer(NotApplicable, "what the program printed has no result of a benchmark")}
+		return nil, []Finding{r.answer(NotApplicable, "the program's output has no benchmark results")}
 	}
 	return nil, []Finding{r.answer(TooLittle, "%v", err)}
 }

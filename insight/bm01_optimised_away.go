@@ -12,11 +12,11 @@ import (
 )
 
 var bm01 = &Rule{
-	ID: "BM01", Title: "The compiler has optimised a benchmark away",
-	About: "A call whose result nobody uses may be left out once it is inlined: the loop then counts and does nothing, which takes a fraction of a nanosecond a turn.",
+	ID: "BM01", Title: "The compiler optimised the benchmark away",
+	About: "A call whose result is unused may be eliminated once it is inlined: the loop then only counts, which takes a fraction of a nanosecond per iteration.",
 	Asks:  []facts.Question{facts.Benchmarks},
 	Params: []Param{
-		{"least", 1e-9, "s", "research, BM01: some turns of a processor's clock, the least that a call of anything takes; of a parallel benchmark times the number of Ps"},
+		{"least", 1e-9, "s", "research, BM01: a few clock cycles, the least that any call takes; for a parallel benchmark times the number of Ps"},
 	},
 	Measurement: true,
 	Check:       checkOptimisedAway,
@@ -42,17 +42,17 @@ func checkOptimisedAway(r *Rule, in *Input) []Finding {
 		}
 	}
 	if len(names) == 0 {
-		return []Finding{r.answer(Fine, "the fastest of %s takes %s or more for an operation", unit.Plural(int64(len(all)), "benchmark"), unit.Duration(max(1, fastest)))}
+		return []Finding{r.answer(Fine, "the fastest of %s takes %s or more per operation", unit.Plural(int64(len(all)), "benchmark"), unit.Duration(max(1, fastest)))}
 	}
 	f.Summary = f.Evidence[0].Text + ", which is less than any call takes"
 	if len(names) > 1 {
-		f.Summary = fmt.Sprintf("%s take less for an operation than any call does, such as %s", unit.Plural(int64(len(names)), "benchmark"), f.Evidence[0].Text)
+		f.Summary = fmt.Sprintf("%s take less per operation than any call does, such as %s", unit.Plural(int64(len(names)), "benchmark"), f.Evidence[0].Text)
 	}
 	f.Severity, f.Score = Warning, 60
 	f.Impact = exactly(float64(len(names)), "benchmarks that measure nothing")
-	f.Advice = "Write the loop as for b.Loop() (Go 1.24): it keeps arguments and results alive. Before that, give the result to a package variable after the loop."
+	f.Advice = "Write the loop as for b.Loop() (Go 1.24): it keeps arguments and results alive. With older versions, assign the result to a package variable after the loop."
 	f.Verify = "go test -bench NAME: the time should rise to what the work takes."
-	f.Doubts = []string{"where one operation is many of a loop of its own (b.N divided by a batch), a fraction of a nanosecond may be true"}
+	f.Doubts = []string{"if one operation is a fraction of a batch (b.N divided by a batch size), a fraction of a nanosecond may be real"}
 	return []Finding{f}
 }
 

@@ -15,9 +15,9 @@ import (
 )
 
 var bm02 = &Rule{
-	ID: "BM02", Title: "A benchmark stops its timer in the loop, or times its preparation",
-	About: "StartTimer and StopTimer read the runtime's statistics of memory and stop the world for that: in the loop each turn pays for it, and the processor's caches are cold after it. " +
-		"What a benchmark with b.N does before its loop is timed as well unless ResetTimer follows.",
+	ID: "BM02", Title: "A benchmark stops its timer in the loop, or times its setup",
+	About: "StartTimer and StopTimer read the runtime's memory statistics, which stops the world: inside the loop each iteration pays for it, and the CPU caches are cold afterwards. What " +
+		"a benchmark with b.N does before its loop is also timed unless ResetTimer follows.",
 	Asks: []facts.Question{facts.Benchmarks},
 	Params: []Param{
 		{"prepared", 0.05, "share of the benchmark's CPU time", "chosen: the lower bound of the interval counts"},
@@ -44,7 +44,7 @@ func checkTimer(r *Rule, in *Input) []Finding {
 		if _, none := r.benchmarks(in); none != nil {
 			return none
 		}
-		return []Finding{r.answer(TooLittle, "the source of the benchmarks is not here: loupe run -test PACKAGE -bench . keeps it")}
+		return []Finding{r.answer(TooLittle, "the benchmarks' source is not available: loupe run -test PACKAGE -bench . keeps it")}
 	}
 	if all = thoseThatRan(in, all); len(all) == 0 {
 		return []Finding{r.answer(Fine, "none of the benchmarks that ran has a loop in the sources")}
@@ -191,7 +191,7 @@ func timedInLoop(r *Rule, in *Input, all []bench) (f Finding, ok bool) {
 	if len(f.Evidence) == 0 {
 		return f, false
 	}
-	f.Summary = fmt.Sprintf("the timer is started and stopped in each turn of a benchmark's loop, %s:%d", baseName(f.Evidence[0].File), f.Evidence[0].Line)
+	f.Summary = fmt.Sprintf("the timer is started and stopped in each iteration of a benchmark's loop, %s:%d", baseName(f.Evidence[0].File), f.Evidence[0].Line)
 	f.Severity, f.Score = Info, 25
 	if s := spentOf(in); s != nil && s.total >= int64(r.param("samples")) {
 		share := s.interval(s.with(s.v.marks("bench.timer")))
@@ -201,8 +201,8 @@ func timedInLoop(r *Rule, in *Input, all []bench) (f Finding, ok bool) {
 			f.Severity = Warning
 		}
 	}
-	f.Advice = "Prepare all inputs before the loop, or time a batch of operations in each turn. Where each operation needs a fresh input, take the preparation as a benchmark of its own and subtract it."
-	f.Verify = "go test -bench NAME: it should be done in about the time that it reports, and not in many times that."
+	f.Advice = "Prepare all inputs before the loop, or time a batch of operations in each iteration. If each operation needs a fresh input, benchmark the preparation separately and subtract it."
+	f.Verify = "go test -bench NAME: it should take about the time that it reports, not many times that."
 	return f, true
 }
 
@@ -227,7 +227,7 @@ func timedBefore(r *Rule, in *Input, all []bench) (f Finding, ok bool) {
 		f.Impact = &Impact{share.Estimate, "share of the benchmark's CPU time", share.Low, share.High}
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples are before the loop", before, whole), Path: w.Entry.Path, Phase: w.Entry.Phase, File: b.file, Line: line, Function: b.name, Source: in.code.text(b.file, line)}}
 		f.Advice = "Write the loop as for b.Loop() (Go 1.24), which times the loop alone and prepares once; or call b.ResetTimer() before it."
-		f.Verify = "go test -bench NAME: the time for an operation should fall, and no longer depend on -benchtime."
+		f.Verify = "go test -bench NAME: the time per operation should fall, and no longer depend on -benchtime."
 		return f, true
 	}
 	return f, false

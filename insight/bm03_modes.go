@@ -10,13 +10,13 @@ import (
 )
 
 var bm03 = &Rule{
-	ID: "BM03", Title: "A benchmark has two modes, or hardly any collections",
-	About: "Where the runs of a benchmark lie in two places with nothing in between, or a run has one collection and the next one two, their median is of neither: " +
-		"some runs had a collection more, another layout of memory, or another processor.",
+	ID: "BM03", Title: "A benchmark is bimodal, or ran hardly any garbage collections",
+	About: "If the runs of a benchmark fall into two groups with nothing in between, or one run has one collection and the next has two, their median describes " +
+		"neither: some runs had one more collection, a different memory layout, or a different processor.",
 	Asks: []facts.Question{facts.Benchmarks},
 	Params: []Param{
 		{"runs", 8, "runs", "chosen: fewer show no modes"},
-		{"apart", 0.05, "share of the faster mode", "chosen: less is no matter to most comparisons"},
+		{"apart", 0.05, "share of the faster mode", "chosen: less does not matter to most comparisons"},
 		{"collections", 10, "collections in a run", "research, BM03 (go#52466): below ten, one more or less is a tenth of them"},
 	},
 	Measurement: true,
@@ -57,12 +57,12 @@ func checkModes(r *Rule, in *Input) []Finding {
 	case judged == 0:
 		return []Finding{r.short("no benchmark has %g runs: go test -bench . -count 10", r.param("runs"))}
 	default:
-		return []Finding{r.answer(Fine, "the runs of each of %s lie in one place", unit.Plural(int64(judged), "benchmark"))}
+		return []Finding{r.answer(Fine, "the runs of each of %s form one group", unit.Plural(int64(judged), "benchmark"))}
 	}
 	f.Summary = strings.Join(parts[:min(3, len(parts))], "; ") + more(len(parts)-3)
 	f.Evidence = f.Evidence[:min(evidenceLines, len(f.Evidence))]
 	f.Severity, f.Score = Info, max(25, score(most, 0.1, 0.5))
-	f.Advice = "Make each run longer (-benchtime 2s or more), so that it has tens of collections, and run what is compared in turns (old, new, old, new): a median between two modes moves with the share of each."
+	f.Advice = "Make each run longer (-benchtime 2s or more), so that it has tens of collections, and interleave what is compared (old, new, old, new): a median between two modes moves with the share of each."
 	f.Verify = "go test -bench NAME -benchtime 2s -count 10: this rule is then fine."
 	return []Finding{f}
 }

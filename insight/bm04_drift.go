@@ -11,14 +11,14 @@ import (
 )
 
 var bm04 = &Rule{
-	ID: "BM04", Title: "A benchmark became slower or faster from run to run",
-	About: "With -count the runs of a benchmark follow each other. Where later ones take longer, the machine has become slower meanwhile (its clock, its neighbours), or the benchmark keeps what it made: " +
-		"a difference to another file may then be one of the time of day.",
+	ID: "BM04", Title: "Benchmark drift: runs became slower or faster over time",
+	About: "With -count the runs of a benchmark follow each other. If later runs take longer, the machine has become slower (its clock, its neighbours), or the benchmark accumulates data: a difference " +
+		"from another file may then be due to the time of day.",
 	Asks: []facts.Question{facts.Benchmarks},
 	Params: []Param{
 		{"runs", 8, "runs", "chosen: fewer show no trend"},
-		{"chance", 0.01, "probability", "research, BM04; of the test of Mann and Kendall, which ranks as Spearman's does"},
-		{"change", 0.05, "share of the median", "chosen: from the first run to the last, by the line of Theil and Sen"},
+		{"chance", 0.01, "probability", "research, BM04; Mann–Kendall test, which is rank-based like Spearman's"},
+		{"change", 0.05, "share of the median", "chosen: from the first run to the last, by the Theil–Sen slope"},
 	},
 	Measurement: true,
 	Check:       checkDrift,
@@ -69,7 +69,7 @@ func checkDrift(r *Rule, in *Input) []Finding {
 	f.Evidence = f.Evidence[:min(evidenceLines, len(f.Evidence))]
 	f.Severity, f.Score = Info, score(most, 0.1, 0.5)
 	f.Impact = exactly(most, "share of the median, from the first run to the last")
-	f.Advice = "Run two versions in turns (old, new, old, new) and not one after the other. Where one benchmark alone becomes slower, look for what it keeps from run to run: a map, a slice or a file that grows."
-	f.Verify = "Run it again on a quiet machine: what comes back is the benchmark's own."
+	f.Advice = "Interleave two versions (old, new, old, new) instead of running one after the other. If only one benchmark becomes slower, look for what it keeps from run to run: a map, a slice or a file that grows."
+	f.Verify = "Run it again on a quiet machine: drift that remains is the benchmark's own."
 	return []Finding{f}
 }

@@ -32,7 +32,7 @@ func TestBM01(t *testing.T) {
 	expect(t, "fast", benchmarked(results("Sum-8", 1.2, 1.3)), "BM01", Fine)
 	expect(t, "on all Ps", benchmarked(results("SumParallel-8", 0.25)), "BM01", Fine)
 	expect(t, "on all Ps, by its rows", benchmarked(results("Sum", 2), results("Sum-8", 0.25)), "BM01", Fine)
-	expect(t, "a service", recordingtest.New("title x\n-- stdout.log stdout --\nlistening\n"), "BM01", NotApplicable, "no result")
+	expect(t, "a service", recordingtest.New("title x\n-- stdout.log stdout --\nlistening\n"), "BM01", NotApplicable, "no benchmark results")
 	expect(t, "none", recordingtest.New("title x"), "BM01", NotApplicable, "go test -bench")
 	// What a recorded test printed in its bare phase counts, and not that under a profiler.
 	r := recordingtest.New("title x\ntarget test ./shop\nphase bare 0s..1s run=0\nphase cpu 1s..2s run=1 profiler=cpu\n-- stdout.log stdout run=0 --\n" + results("Encode-8", steady...) +

@@ -52,7 +52,7 @@ func selecting(function, line, callee string, in, beside string) *recordingtest.
 }
 
 func TestSC13(t *testing.T) {
-	f := expect(t, "spins", selecting("poll", "14", "runtime.selectgo", "400", "10"), "SC13", Found, "78.4%", "shop.go:14 in shop.poll", "has a default clause")
+	f := expect(t, "spins", selecting("poll", "14", "runtime.selectgo", "400", "10"), "SC13", Found, "78.4%", "shop.go:14 in shop.poll", "has a default case")
 	severity(t, "spins", f, Warning)
 	expect(t, "of one case", selecting("poll", "99", "runtime.selectnbrecv", "400", "10"), "SC13", Found, "runtime.selectnbrecv")
 	expect(t, "waits", selecting("serve", "5", "runtime.selectgo", "400", "10"), "SC13", Fine)

@@ -99,7 +99,7 @@ func toClient(t *traced, id stack.ID) bool {
 }
 
 // relayDoubt is what speaks against calls of a unit that relays.
-const relayDoubt = "it writes to its client about as often: if it passes on what comes, it is there to wait for that"
+const relayDoubt = "it writes to its client about as often: if it relays what it receives, waiting is its job"
 
 // plurals is a number on average with its noun.
 func plurals(n float64, noun string) string {

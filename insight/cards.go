@@ -421,7 +421,7 @@ var follows = map[string][]string{
 	"LD02": {"GC03", "GC04", "GC05", "GC01"},
 	"LK04": {"LK02", "LK01"},
 	"LK01": {"LK02"},
-	"GC08": {"SC10"}, // what waits for ever keeps what it refers to
+	"GC08": {"SC10"}, // what waits forever keeps what it refers to
 	"SC11": {"SC10"},
 	"LD07": {"SC10"},
 }

@@ -19,14 +19,14 @@ type cause struct {
 // The first that explains a symptom has it.
 var causes = []cause{
 	{"BE03", []string{"AL01", "AL02", "AL03", "AL04", "AL05", "AL07", "AL11", "CP01", "CP02", "CP03", "CP05", "CP06", "CP07", "CP08", "CP12", "CP14", "CP16", "CP17", "CP19", "CP20", "GC01", "GC02", "GC03", "GC04", "GC05", "SC01", "SC06", "SC07", "SC14"},
-		"the build, and not the code, may be what costs here"},
+		"the build, not the code, may be the cause here"},
 	{"SC08", []string{"GC01", "GC02", "SC01", "SC06", "SC07", "SC14"}, "threads that the quota stops are late for everything"},
 	{"SC09", []string{"SC01", "SC05", "SC06", "SC07", "SC14"}, "there are too many or too few Ps"},
-	{"GC17", []string{"CP05", "CP16", "SC01", "SC06", "SC07", "SC14", "SC15", "GC01", "GC02"}, "each stop takes the P from every goroutine, and all want one again at once"},
-	{"GC12", []string{"GC01", "GC02", "GC03", "GC04", "GC05", "CP05", "SC01", "SC06", "SC07", "SC14", "LD02"}, "each forced collection stops the program, marks all of the heap and makes its caller wait"},
-	{"GC07", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the limit, and not the rate of allocation, makes the collections"},
-	{"LK02", []string{"SC01"}, "the lock lets one through at a time"},
-	{"LK01", []string{"SC01"}, "the lock lets one through at a time"},
+	{"GC17", []string{"CP05", "CP16", "SC01", "SC06", "SC07", "SC14", "SC15", "GC01", "GC02"}, "each stop takes the P away from every goroutine, and then all want one at once"},
+	{"GC12", []string{"GC01", "GC02", "GC03", "GC04", "GC05", "CP05", "SC01", "SC06", "SC07", "SC14", "LD02"}, "each forced collection stops the program, marks the whole heap and makes its caller wait"},
+	{"GC07", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the memory limit, not the allocation rate, triggers the collections"},
+	{"LK02", []string{"SC01"}, "the lock lets only one through at a time"},
+	{"LK01", []string{"SC01"}, "the lock lets only one through at a time"},
 	{"GC18", []string{"GC03", "GC04", "GC05", "GC06", "GC13", "AL01", "LD02"}, "the collections follow from GOGC first"},
 }
 
@@ -52,7 +52,7 @@ func underCause(all []Finding) {
 				continue
 			}
 			f.Severity = Info
-			f.Advice = fmt.Sprintf("See %s first: %s. What is left of this when that is gone a new recording tells.", c.rule, c.why)
+			f.Advice = fmt.Sprintf("See %s first: %s. A new recording will show what is left of this once that is fixed.", c.rule, c.why)
 		}
 	}
 }

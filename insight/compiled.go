@@ -33,7 +33,7 @@ func compiledCPU(r *Rule, in *Input) (p *profile.Profile, index int, entry recor
 	}
 	p, index, entry = cpu.Profile, cpu.Index, cpu.Entry
 	if total := p.Total(index); total < int64(r.param("samples")) {
-		return nil, 0, entry, nil, []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, total, r.param("samples"))}
+		return nil, 0, entry, nil, []Finding{r.short("%s has %d samples; %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, total, r.param("samples"))}
 	}
 	set, missing := in.compiled()
 	if set == nil {

@@ -17,13 +17,13 @@ import (
 )
 
 var cp01 = &Rule{
-	ID: "CP01", Title: "A function of the program takes much of the CPU",
-	About: "The CPU time of each function of the user's own code, with what it calls in the standard library, the runtime and other modules: " +
-		"that is where the user can change something.",
+	ID: "CP01", Title: "Hot function: one function uses much of the CPU",
+	About: "The CPU time of each function in the user's own code, including what it calls in the standard library, the runtime and other " +
+		"modules: this is where the user can change something.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU samples", "JDK Mission Control, rule HotMethods; the lower bound of the interval counts"},
-		{"samples", 20, "samples", "chosen: the interval says how sure a share is; research, guard g0, has 50"},
+		{"samples", 20, "samples", "chosen: the interval says how certain a share is; research, guard g0, has 50"},
 	},
 	Check: checkHotFunction,
 }
@@ -42,7 +42,7 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 	p, index, entry := cpu.Profile, cpu.Index, cpu.Entry
 	report := calltree.Sites(p.Stacks, p.Samples(index), calltree.SiteOptions{User: in.Session.Scope().IsUser, Counts: p.Samples(index)})
 	if report.Total < int64(r.param("samples")) {
-		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
+		return []Finding{r.short("%s has %d samples; %g are needed: record longer (-phases cpu:30s) or under load", entry.Path, report.Total, r.param("samples"))}
 	}
 	hot := map[string]*hotFunction{}
 	for _, s := range report.Sites {
@@ -57,7 +57,7 @@ func checkHotFunction(r *Rule, in *Input) []Finding {
 		h.samples += s.Weight
 	}
 	if len(hot) == 0 && len(in.Session.Scope().Modules) == 0 { // nothing says which module the program's is
-		return []Finding{r.answer(TooLittle, "no function of the program is in any of the %d samples of %s, only those of the standard library, of other modules and of the runtime: %s",
+		return []Finding{r.answer(TooLittle, "none of the %d samples of %s is in a function of the program; all are in the standard library, other modules and the runtime: %s",
 			report.Total, entry.Path, profiled(entry, "-top -cum"))}
 	}
 	var found []Finding
@@ -98,7 +98,7 @@ func hotFinding(r *Rule, in *Input, entry recording.Entry, report *calltree.Site
 	if p, ok := in.Session.Manifest().PhaseNamed(entry.Phase); ok {
 		f.Evidence[0].Span = span(p.Span)
 	}
-	f.Advice = "Look at its lines: " + profiled(entry, "-list "+Pattern(at.Func)) + ". A large share is no fault by itself: it is where a gain would show."
+	f.Advice = "Look at its lines: " + profiled(entry, "-list "+Pattern(at.Func)) + ". A large share is not a fault in itself: it is where an improvement would show."
 	f.Verify = "Compare rounds before and after a change: CPU time per request should fall (loupe run -vs)."
 	return f
 }

@@ -5,9 +5,9 @@ import (
 )
 
 var cp02 = &Rule{
-	ID: "CP02", Title: "Decoding XML is most of the work",
-	About: "encoding/xml reads one character after the other, makes strings of all names and values, and finds the fields by reflection. " +
-		"A service that decodes the same documents for every request mostly does that.",
+	ID: "CP02", Title: "XML decoding is most of the work",
+	About: "encoding/xml reads one character at a time, allocates strings for all names and values, and finds the fields by reflection. " +
+		"A service that decodes the same documents for every request does little else.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.20, "share of CPU time", "measured on the lab newssearch; the lower bound of the interval counts"},
@@ -16,7 +16,7 @@ var cp02 = &Rule{
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "xml.decode", skip: []string{"startup"},
 		what: "went into decoding XML", tell: func(h *hit, f *Finding) {
-			f.Advice = "Keep what was decoded where the document has not changed (by its address and ETag, or a hash). Of large documents read only what is needed with Decoder.RawToken, or ask for another format."
+			f.Advice = "Cache the decoded result while the document is unchanged (by its address and ETag, or a hash). Read only the parts of large documents that are needed with Decoder.RawToken, or use another format."
 			f.Doubts = append(f.Doubts, "a program that reads its data once, at its start, shows the same share while it does")
 		}}),
 }

@@ -9,8 +9,8 @@ import (
 )
 
 var cp03 = &Rule{
-	ID: "CP03", Title: "JSON or reflection takes much of the CPU",
-	About: "encoding/json looks every value up by reflection, checks each document twice while decoding, and into an interface it makes a map of all that it finds. " +
+	ID: "CP03", Title: "JSON or reflection uses much of the CPU",
+	About: "encoding/json inspects every value by reflection, scans each document twice while decoding, and builds a map of everything when decoding into an interface. " +
 		"Reflection that the program itself calls pays the same price, and so do encoding/binary and encoding/gob.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
@@ -84,25 +84,25 @@ func text(f *ast.FuncType) bool {
 
 func tellJSON(h *hit, f *Finding) {
 	if copiesByJSON(h.in.code, h.lines[0].Caller) {
-		f.Advice = "The function encodes a value and decodes it again at once, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone), or have a method for that generated. Where the types differ, assign the fields."
+		f.Advice = "The function encodes a value and decodes it right away, which makes a copy of it: copy it by hand (assign the struct, and clone its slices and maps with slices.Clone and maps.Clone), or generate a copy method. If the types differ, assign the fields."
 		return
 	}
 	switch callee := h.lines[0].Callee; callee {
 	case "encoding/json.Marshal", "encoding/json.MarshalIndent", "encoding/json.(*Encoder).Encode":
-		f.Advice = "Encode once and keep the bytes where the value has not changed; leave out fields that nobody reads; a type in the hot path can append itself (strconv.Append…) or have an encoder generated for it."
+		f.Advice = "Encode once and keep the bytes while the value is unchanged; leave out fields that nobody reads; give a type in the hot path its own append method (strconv.Append…) or a generated encoder."
 	case "encoding/json.Unmarshal", "encoding/json.(*Decoder).Decode":
-		f.Advice = "Decode into a struct with only the fields that are needed, not into a map or an interface; of large documents read a part with Decoder.Token; a type in the hot path can have a decoder generated for it."
+		f.Advice = "Decode into a struct with only the needed fields, not into a map or an interface; read only a part of large documents with Decoder.Token; use a generated decoder for a type in the hot path."
 	default:
 		f.Advice = "Call it less often: " + callee + " runs over the whole document."
 	}
-	f.Doubts = append(f.Doubts, "a service whose work is to answer in JSON has to spend something here: compare it with the requests per second that it serves")
+	f.Doubts = append(f.Doubts, "a service that answers in JSON has to spend something here: compare it with the requests per second that it serves")
 }
 
 func tellBinary(h *hit, f *Finding) {
-	f.Advice = "Put the fields in one by one, with binary.LittleEndian.AppendUint32 and its like, or PutUint32 into a buffer that is there: Read and Write of encoding/binary look at the type by reflection, " +
-		"allocate, and hand over a few bytes at a time. Keep one gob.Encoder for each stream."
+	f.Advice = "Encode the fields one by one, with binary.LittleEndian.AppendUint32 and similar functions, or PutUint32 into an existing buffer: Read and Write of encoding/binary inspect the type by reflection, " +
+		"allocate, and pass on a few bytes at a time. Keep one gob.Encoder per stream."
 }
 
 func tellReflect(h *hit, f *Finding) {
-	f.Advice = "Do once what depends on the type alone (its fields, methods, conversions) and keep it by reflect.Type; replace what is hot by a type switch, an interface with a method, or a type parameter."
+	f.Advice = "Compute what depends only on the type (its fields, methods, conversions) once and cache it by reflect.Type; replace hot reflection with a type switch, an interface method, or a type parameter."
 }

@@ -9,9 +9,9 @@ import (
 )
 
 var cp04 = &Rule{
-	ID: "CP04", Title: "System calls take much of the CPU",
-	About: "The time that the kernel works for the program: reading, writing, opening. A call costs about as much as copying some kilobytes, " +
-		"so many small ones are dear. Waiting for the network is not in it.",
+	ID: "CP04", Title: "System calls use much of the CPU",
+	About: "The time the kernel works on behalf of the program: reading, writing, opening. A call costs about as much as copying a few kilobytes, " +
+		"so many small calls are expensive. Waiting for the network is not included.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.30, "share of CPU time", "research, CP04; the lower bound of the interval counts"},
@@ -64,29 +64,29 @@ func tellKernel(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "network":
 		f.Severity = Info
-		f.Advice = "Send and receive more in each call: a bufio.Writer that is flushed once for each answer, net.Buffers for several pieces, several messages in one packet, connections that are used again."
-		f.Doubts = append(f.Doubts, "a proxy or a small service spends its time in the network's calls with reason")
+		f.Advice = "Send and receive more in each call: a bufio.Writer flushed once per response, net.Buffers for several pieces, several messages in one packet, reused connections."
+		f.Doubts = append(f.Doubts, "a proxy or a small service naturally spends its time in network calls")
 	case "connect":
-		f.Advice = "Connect less often: one client for all requests, connections that are used again. Where a peer refuses, pause before the next try, longer each time, and give up in the end: " +
-			"a loop that tries again at once does nothing else."
+		f.Advice = "Connect less often: one client for all requests, reused connections (keep-alive). If a peer refuses, pause before the next attempt, longer each time, and give up eventually: " +
+			"a loop that retries at once does nothing else."
 	case "walk":
-		f.Advice = "Use filepath.WalkDir in place of Walk: it asks the system about a file only when Info is called. Skip folders that need not be seen (fs.SkipDir), and keep what does not change."
+		f.Advice = "Use filepath.WalkDir instead of Walk: it stats a file only when Info is called. Skip folders that are not needed (fs.SkipDir), and cache what does not change."
 	case "random":
-		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where nobody must guess them, use math/rand/v2."
+		f.Advice = "Read random bytes in larger pieces, through a bufio.Reader around crypto/rand.Reader; where they need not be unpredictable, use math/rand/v2."
 	case "write":
-		f.Advice = "Put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody waits for the text."
-		f.Doubts = append(f.Doubts, "few and large writes cannot be made fewer: look at how many bytes each has (strace -c, or -e trace=write)")
+		f.Advice = "Put a bufio.Writer of 64 KB in front and flush it at the end, or when somebody is waiting for the output."
+		f.Doubts = append(f.Doubts, "a few large writes cannot be reduced further: check how many bytes each has (strace -c, or -e trace=write)")
 	case "read":
-		f.Advice = "Put a bufio.Reader of 64 KB in front, or read the file whole where it fits into memory."
-		f.Doubts = append(f.Doubts, "few and large reads cannot be made fewer")
+		f.Advice = "Put a bufio.Reader of 64 KB in front, or read the whole file if it fits into memory."
+		f.Doubts = append(f.Doubts, "a few large reads cannot be reduced further")
 	case "process":
-		f.Advice = "Start fewer processes: do the work in Go, keep one process and talk to it through a pipe, or give it many at a time (CP18)."
+		f.Advice = "Start fewer processes: do the work in Go, keep one process and talk to it through a pipe, or give it many items at a time (CP18)."
 	case "sync":
-		f.Advice = "Sync less often: let one sync serve all that wait for theirs (group commit), or sync by time, where the last moments may be lost."
-		f.Doubts = append(f.Doubts, "what must survive a crash before it is answered has to be synced")
+		f.Advice = "Sync less often: let one sync serve all waiting writers (group commit), or sync periodically, if losing the last moments is acceptable."
+		f.Doubts = append(f.Doubts, "data that must survive a crash has to be synced before the request is answered")
 	case "files":
-		f.Advice = "Open, stat and list less often: keep files open, keep what os.Stat and os.ReadDir have answered for a while, and check for the error of the call itself instead of asking first."
+		f.Advice = "Open, stat and list less often: keep files open, cache the results of os.Stat and os.ReadDir for a while, and check the error of the call itself instead of asking first."
 	default:
-		f.Advice = "See which calls they are: strace -c -f -p PID counts them."
+		f.Advice = "Find out which calls they are: strace -c -f -p PID counts them."
 	}
 }

@@ -8,9 +8,9 @@ import (
 )
 
 var cp05 = &Rule{
-	ID: "CP05", Title: "The scheduler takes much of the CPU",
-	About: "The time in which the runtime looks for a goroutine to run, puts one to sleep, wakes one or starts one, and sends threads to sleep and wakes them. " +
-		"It is the price of handing work over in pieces that are too small.",
+	ID: "CP05", Title: "The scheduler uses much of the CPU",
+	About: "The time the runtime spends finding a goroutine to run, parking, waking or starting goroutines, and putting threads to sleep and waking them. It is " +
+		"the price of handing over work in pieces that are too small.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP05; the lower bound of the interval counts"},
@@ -40,13 +40,13 @@ func scheduleReason(t *stack.Table, frames []stack.FrameID) string {
 func tellScheduler(h *hit, f *Finding) {
 	switch {
 	case h.reasonShare("start") > 0.3:
-		f.Advice = "Goroutines are started for very little work: give each a batch, or hand out the items in batches to workers (SC02 shows where, of an execution trace)."
+		f.Advice = "Goroutines are started for very little work: give each a batch, or hand items in batches to workers (SC02 shows where, from an execution trace)."
 	case h.reasonShare("wake") > 0.3:
-		f.Advice = "Goroutines wake each other for very little work: hand over batches, or put room into the channels (SC03 shows which, of an execution trace)."
+		f.Advice = "Goroutines wake each other for very little work: hand over batches, or give the channels a buffer (SC03 shows which, from an execution trace)."
 	default:
-		f.Advice = "Ps go to sleep and look for work again all the time: hand over larger pieces, and use no more workers than there is work for (record with -phases trace; SC02, SC03 and SC05 then say where)."
+		f.Advice = "Ps keep going to sleep and looking for work: hand over larger pieces, and use no more workers than there is work for (record with -phases trace; SC02, SC03 and SC05 then say where)."
 	}
 	if h.lines[0].Caller.Func == "" {
-		f.Doubts = append(f.Doubts, "the scheduler runs on stacks of its own: no line of the program is on them")
+		f.Doubts = append(f.Doubts, "the scheduler runs on its own stacks: no line of the program is on them")
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 var cp06 = &Rule{
-	ID: "CP06", Title: "Copying and clearing memory takes much of the CPU",
-	About: "The time in memmove and memclr: slices and strings that are copied because they grow, are converted or passed through buffers, and memory that is cleared because it is new.",
+	ID: "CP06", Title: "Copying and clearing memory uses much of the CPU",
+	About: "The time in memmove and memclr: slices and strings copied because they grow, are converted or pass through buffers, and new memory being cleared.",
 	Asks:  []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP06; the lower bound of the interval counts"},
@@ -47,17 +47,17 @@ func moveReason(t *stack.Table, frames []stack.FrameID) string {
 func tellMoves(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "grow":
-		f.Advice = "Slices and buffers grow and are copied each time: make them as large as they become (make with a capacity, Grow), or a bound of it."
+		f.Advice = "Slices and buffers grow and are copied each time: preallocate them at their final size or an upper bound (make with a capacity, Grow)."
 	case "convert":
-		f.Advice = "Strings are put together or converted: append to one []byte or strings.Builder, and stay with either []byte or string along the whole way."
+		f.Advice = "Strings are concatenated or converted: append to one []byte or strings.Builder, and use either []byte or string throughout."
 	case "channel":
-		f.Advice = "Large values go through channels: send a pointer, an index, or a slice of many."
+		f.Advice = "Large values are sent through channels: send a pointer, an index, or a slice of many."
 	case "map":
-		f.Advice = "Large keys or values are copied into and out of maps: keep pointers or indexes in the map, and give it its size when it is made."
+		f.Advice = "Large keys or values are copied into and out of maps: keep pointers or indexes in the map, and give make the map's size."
 	case "new":
-		f.Advice = "Large memory is cleared because it is new: ask for less of it. The allocation findings show the lines, and whether somebody keeps what they make; only what nobody keeps can be used again."
+		f.Advice = "Large blocks of new memory are cleared: allocate less. The allocation findings show the lines, and whether anything keeps what they allocate; only memory that nothing keeps can be reused."
 	default:
-		f.Advice = "Copy less: pass on slices of the same memory, write where the data has to go in the end, and take one buffer out of a chain of several."
-		f.Doubts = append(f.Doubts, "where moving data is the work itself, this is its price")
+		f.Advice = "Copy less: pass on slices of the same memory, write directly to the destination, and remove a buffer from a chain of several."
+		f.Doubts = append(f.Doubts, "if moving data is the work itself, this is its price")
 	}
 }

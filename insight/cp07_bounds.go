@@ -12,12 +12,12 @@ import (
 )
 
 var cp07 = &Rule{
-	ID: "CP07", Title: "Hot lines check bounds in a loop",
-	About: "An index or a slice expression whose bounds the compiler cannot prove is checked in every turn: a comparison and a branch. " +
-		"The compiler says which lines do, the profile says which of them are hot.",
+	ID: "CP07", Title: "Bounds checks in a hot loop",
+	About: "An index or slice expression whose bounds the compiler cannot prove is checked in every iteration: a comparison and a branch. " +
+		"The compiler says which lines have such checks, the profile says which of them are hot.",
 	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
-		{"share", 0.05, "share of CPU time", "chosen, above the 2 % of the research: the checks are a part of what the line takes; the lower bound of the interval counts"},
+		{"share", 0.05, "share of CPU time", "chosen, above the 2 % of the research: the checks are only part of the line's time; the lower bound of the interval counts"},
 		g0,
 	},
 	Check: checkBounds,
@@ -51,10 +51,10 @@ func checkBounds(r *Rule, in *Input) []Finding {
 	}
 	share := stats.Wilson(float64(sum), float64(total), compare.Confidence)
 	if share.Low < r.param("share") {
-		return []Finding{r.answer(Fine, "%s of the CPU time is that of lines in loops that check bounds", unit.Percent(share.Estimate))}
+		return []Finding{r.answer(Fine, "%s of the CPU time is in lines with bounds checks in loops", unit.Percent(share.Estimate))}
 	}
 	top := hot[0].at
-	f := r.answer(Found, "%s of the CPU time is that of lines in loops that check bounds; %s of it at %s:%d in %s, %s",
+	f := r.answer(Found, "%s of the CPU time is in lines with bounds checks in loops; %s of it at %s:%d in %s, %s",
 		unit.Percent(share.Estimate), unit.Percent(float64(hot[0].samples)/float64(sum)), baseName(top.File), top.Line, stack.Short(top.Func), checkWords(hot[0].words))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.30, 0.90)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
@@ -70,8 +70,8 @@ func checkBounds(r *Rule, in *Input) []Finding {
 		f.costs = append(f.costs, cost{file: l.at.File, line: l.at.Line})
 	}
 	f.Advice = "Let the compiler prove the bounds once before the loop: range over the slice itself, s = s[:n] with the n of the loop, _ = s[n-1], or an array of fixed size; index by a type or a mask that cannot be too large."
-	f.Verify = "go build -gcflags=-d=ssa/check_bce names the checks that are left; compare rounds for the time (loupe run -vs), or the benchmark."
-	f.Doubts = []string{"the share is that of the lines: a check that is predicted well is a small part of it, often a tenth. Keep the change only if the gain is measured"}
+	f.Verify = "go build -gcflags=-d=ssa/check_bce names the remaining checks; compare rounds for the time (loupe run -vs), or the benchmark."
+	f.Doubts = []string{"the share is that of the lines: a well-predicted check is a small part of it, often a tenth. Keep the change only if you can measure the gain"}
 	return []Finding{f}
 }
 

@@ -17,11 +17,11 @@ import (
 
 var cp08 = &Rule{
 	ID: "CP08", Title: "A hot small function is just too large to be inlined",
-	About: "The compiler puts functions up to a cost of 80 into their callers. One that is a little above pays for a call every time, some two nanoseconds, " +
-		"and hides from the compiler what it could have left out.",
+	About: "The compiler inlines functions up to a cost of 80. One slightly above that pays for a call every time, about two nanoseconds, and prevents further " +
+		"optimisation across the call.",
 	Asks: []facts.Question{facts.CPU, facts.Compiled},
 	Params: []Param{
-		{"share", 0.02, "share of CPU time", "research, CP08; of the function's own lines; the lower bound of the interval counts"},
+		{"share", 0.02, "share of CPU time", "research, CP08; for the function's own lines; the lower bound of the interval counts"},
 		{"cost", 100, "cost", "research: a quarter above the budget of 80"},
 		{"own", 0.5, "share of the function's time", "chosen: a function that mostly calls others gains nothing"},
 		g0,
@@ -49,7 +49,7 @@ func checkInlinable(r *Rule, in *Input) []Finding {
 		found = append(found, inlinableAt(r, in, entry, l, d, share, caller))
 	}
 	if len(found) == 0 {
-		return []Finding{r.answer(Fine, "no hot function of the program is just above the budget of inlining")}
+		return []Finding{r.answer(Fine, "no hot function of the program is just above the inlining budget")}
 	}
 	return found
 }
@@ -94,7 +94,7 @@ func callersOfFunction(p *profile.Profile, index int, function string) (whole in
 }
 
 func inlinableAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, d *compiler.Diagnostic, share stats.Interval, caller stack.Frame) Finding {
-	f := r.answer(Found, "%s of the CPU time is spent in %s itself, which costs %d where %d may be inlined; called most at %s:%d in %s",
+	f := r.answer(Found, "%s of the CPU time is spent in %s itself, whose inlining cost is %d with a budget of %d; called most at %s:%d in %s",
 		unit.Percent(share.Estimate), stack.Short(l.at.Func), d.Cost, d.Budget, baseName(caller.File), caller.Line, stack.Short(caller.Func))
 	f.Severity, f.Score = Info, score(share.Estimate, 0.20, 0.80)
 	f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
@@ -108,8 +108,8 @@ func inlinableAt(r *Rule, in *Input, entry recording.Entry, l *ownLine, d *compi
 		Text: "called most here", Path: entry.Path, Phase: entry.Phase,
 		File: caller.File, Line: caller.Line, Function: caller.Func, Source: call,
 	}}
-	f.Advice = "Move what is rare (errors, growing, logging) into a function of its own, so that the rest costs less than the budget; or build with a profile (default.pgo), which raises the budget for hot calls."
+	f.Advice = "Move rare paths (errors, growing, logging) into a separate function, so that the rest fits the budget; or build with a profile (default.pgo), which raises the budget for hot calls."
 	f.Verify = "go build -gcflags=-m names it under \"can inline\"; compare rounds for the time (loupe run -vs), or the benchmark."
-	f.Doubts = []string{"what is saved is the call, some two nanoseconds, and what the compiler then sees: little where one call works long"}
+	f.Doubts = []string{"what is saved is the call, about two nanoseconds, and what the compiler can then optimise: little if one call does much work"}
 	return f
 }

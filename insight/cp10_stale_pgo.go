@@ -14,13 +14,13 @@ import (
 )
 
 var cp10 = &Rule{
-	ID: "CP10", Title: "The profile of the build (PGO) is not of what the program does now",
-	About: "The compiler goes by the calls in default.pgo. What has been renamed, moved or written since is not in it, " +
-		"and a profile of another load has other calls.",
+	ID: "CP10", Title: "Stale PGO profile: it does not match what the program does now",
+	About: "The compiler relies on the calls in default.pgo. Code renamed, moved or written since then is not in it, " +
+		"and a profile from a different load has different calls.",
 	Asks: []facts.Question{facts.Guided, facts.CPU},
 	Params: []Param{
 		{"unknown", 0.30, "share of CPU time", "research, CP10; the lower bound of the interval counts"},
-		{"samples", 200, "samples in each of the two", "chosen: rare calls are in no profile"},
+		{"samples", 200, "samples in each of the two", "chosen: rare calls may be in neither profile"},
 	},
 	Aside: true,
 	Check: checkStalePGO,
@@ -68,9 +68,9 @@ func checkStalePGO(r *Rule, in *Input) []Finding {
 	f.Severity, f.Score = Info, 15
 	f.Impact = &Impact{share.Estimate, "share of the CPU time of the program's own functions", share.Low, share.High}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d of %d samples", unknown, all), Path: w.Entry.Path, Phase: w.Entry.Phase}}
-	f.Advice = "Take a new profile of production, and put it in the place of the old default.pgo: loupe pgo make -replace -for PACKAGE cpu.pb.gz, or with the profiles of several pods."
-	f.Verify = "Record again with the new build: this rule is then fine. loupe pgo judge PACKAGE says what still matches the source."
-	f.Doubts = []string{"where the load of this recording is not that of production, it is the recording that is not typical"}
+	f.Advice = "Take a new profile of production and replace the old default.pgo with it: loupe pgo make -replace -for PACKAGE cpu.pb.gz, or with the profiles of several pods."
+	f.Verify = "Record again with the new build: this rule should then pass. loupe pgo judge PACKAGE says what still matches the source."
+	f.Doubts = []string{"if the load of this recording differs from production, it is the recording that is not typical"}
 	return []Finding{f}
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 var cp11 = &Rule{
-	ID: "CP11", Title: "Built for the oldest processors (GOAMD64=v1), and hot where newer ones have an instruction",
-	About: "Without GOAMD64 the compiler makes code that runs on every amd64 processor: counting bits, rounding and fused multiplication ask at run time whether the processor can do it, and bits are searched " +
-		"with slower instructions. GOAMD64=v3 uses what processors since 2013 have.",
+	ID: "CP11", Title: "Built for the oldest processors (GOAMD64=v1): hot code could use newer instructions",
+	About: "Without GOAMD64 the compiler generates code that runs on every amd64 processor: bit counting, rounding and fused multiply-add check at run time whether the processor supports them, and bits are " +
+		"searched with slower instructions. GOAMD64=v3 uses what processors since 2013 have.",
 	Asks: []facts.Question{facts.Built, facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, CP11; the lower bound of the interval counts"},
@@ -44,11 +44,11 @@ func checkGOAMD64(r *Rule, in *Input) []Finding {
 	case b.Settings["GOARCH"] != "" && b.Settings["GOARCH"] != "amd64":
 		return []Finding{r.answer(NotApplicable, "the program was built for %s", b.Settings["GOARCH"])}
 	case levelOf(b.Settings["GOAMD64"]) == 0:
-		return []Finding{r.answer(TooLittle, "the build does not say for which processors it is")}
+		return []Finding{r.answer(TooLittle, "the build does not say which processors it is for")}
 	case levelOf(b.Settings["GOAMD64"]) >= int(r.param("level")):
 		return []Finding{r.answer(Fine, "built with GOAMD64=%s", b.Settings["GOAMD64"])}
 	case host == 0 || !facts.OursToRun(in.Facts):
-		return []Finding{r.answer(TooLittle, "what the processor can do is not known: loupe run tells it on Linux")}
+		return []Finding{r.answer(TooLittle, "the processor's features are not known: loupe run records them on Linux")}
 	case host < int(r.param("level")):
 		return []Finding{r.answer(Fine, "built with GOAMD64=%s for a processor of level v%d", b.Settings["GOAMD64"], host)}
 	}
@@ -58,7 +58,7 @@ func checkGOAMD64(r *Rule, in *Input) []Finding {
 	}
 	total := cpu.Total()
 	if total < int64(r.param("samples")) {
-		return []Finding{r.short("%s has %d samples, %g are needed: record longer (-phases cpu:30s) or under load", cpu.Entry.Path, total, r.param("samples"))}
+		return []Finding{r.short("%s has %d samples; %g are needed: record longer (-phases cpu:30s) or under load", cpu.Entry.Path, total, r.param("samples"))}
 	}
 	f := r.answer(Found, "")
 	var sum int64
@@ -81,9 +81,9 @@ func checkGOAMD64(r *Rule, in *Input) []Finding {
 	f.Summary = fmt.Sprintf("built with GOAMD64=%s on a processor of level v%d, and %s of the CPU time is in lines with %s", b.Settings["GOAMD64"], host, unit.Percent(share.Estimate), strings.Join(calls[:min(3, len(calls))], ", "))
 	f.Severity, f.Score = Info, 15
 	f.Impact = &Impact{share.Estimate, "share of CPU time in such lines", share.Low, share.High}
-	f.Advice = "Build with GOAMD64=v3 where all machines that run it can (Haswell and Zen or later), and compare."
-	f.Verify = "loupe run -rounds 5 -vs OLD NEW, or the benchmark: the gain is a part of the share."
-	f.Doubts = append(in.doubts(), "a program built so ends at its start on a processor that cannot do it")
+	f.Advice = "Build with GOAMD64=v3 if all machines that run it support it (Haswell and Zen or later), and compare."
+	f.Verify = "loupe run -rounds 5 -vs OLD NEW, or the benchmark: the gain is part of the share."
+	f.Doubts = append(in.doubts(), "a program built this way exits at startup on a processor that lacks these instructions")
 	return []Finding{f}
 }
 

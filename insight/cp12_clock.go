@@ -5,9 +5,9 @@ import (
 )
 
 var cp12 = &Rule{
-	ID: "CP12", Title: "Asking for the time takes much of the CPU",
-	About: "time.Now costs some 40 ns where the kernel lends its clock to programs, and a system call of up to a microsecond where it does not: " +
-		"in some virtual machines, and with the clock sources hpet and acpi_pm.",
+	ID: "CP12", Title: "Reading the clock (time.Now) uses much of the CPU",
+	About: "time.Now costs about 40 ns where the kernel provides a vDSO clock, and a system call of up to a microsecond where it does not: in " +
+		"some virtual machines, and with the clock sources hpet and acpi_pm.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.03, "share of CPU time", "research, CP12; the lower bound of the interval counts"},
@@ -15,8 +15,8 @@ var cp12 = &Rule{
 		g0,
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "clock", skip: []string{"startup"},
-		what: "went into asking for the time", tell: func(h *hit, f *Finding) {
-			f.Advice = "Ask once for each request or batch and pass the time on; check a deadline every hundredth item; measure one call of many."
-			f.Doubts = append(f.Doubts, "on a machine with another clock source the share is another: see /sys/devices/system/clocksource/clocksource0/current_clocksource; tsc and kvm-clock are cheap")
+		what: "went into reading the clock", tell: func(h *hit, f *Finding) {
+			f.Advice = "Read the clock once per request or batch and pass the time on; check a deadline only every hundredth item; measure one call in many."
+			f.Doubts = append(f.Doubts, "on a machine with another clock source the share differs: see /sys/devices/system/clocksource/clocksource0/current_clocksource; tsc and kvm-clock are cheap")
 		}}),
 }

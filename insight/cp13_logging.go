@@ -6,9 +6,9 @@ import (
 )
 
 var cp13 = &Rule{
-	ID: "CP13", Title: "Logging and telemetry take much of the work",
-	About: "The time and memory that go into packages that log, trace and count: the standard log and slog, zap, zerolog, logrus, OpenTelemetry, Prometheus and their like, " +
-		"with the formatting and writing that they do. What answers a scrape of all metrics is not counted.",
+	ID: "CP13", Title: "Logging and telemetry are much of the work",
+	About: "The time and memory spent in packages for logging, tracing and metrics: the standard log and slog, zap, zerolog, logrus, OpenTelemetry, Prometheus and the like, " +
+		"including their formatting and writing. Serving a scrape of all metrics is not counted.",
 	Asks: []facts.Question{facts.Work},
 	Params: []Param{
 		{"cpu", 0.10, "share of CPU time", "research, CP13; the lower bound of the interval counts"},
@@ -43,5 +43,5 @@ func tellLogging(h *hit, f *Finding) {
 	if len(h.reasons) > 1 && h.reasonShare(h.reasons[1].name) >= 0.1 {
 		f.Summary += ", then " + h.reasons[1].name
 	}
-	f.Advice = "Say less in the hot path: raise the level, check that a level is on before arguments are made for it, log one of many requests, and give traces a sampling rate; write through a buffer. Values with a type (slog.Attr, zap.Field) cost less than formats."
+	f.Advice = "Log less in the hot path: raise the level, check that a level is enabled before building its arguments, log only one in many requests, and sample traces; write through a buffer. Typed values (slog.Attr, zap.Field) cost less than formats."
 }

@@ -6,9 +6,9 @@ import (
 )
 
 var cp14 = &Rule{
-	ID: "CP14", Title: "Stacks of goroutines grow again and again",
-	About: "A goroutine begins with a small stack, which is copied to one of twice the size when a call does not fit. " +
-		"Short goroutines that call deeply pay for it every time.",
+	ID: "CP14", Title: "Repeated goroutine stack growth",
+	About: "A goroutine starts with a small stack, which is copied to one of twice the size when a call does not fit. " +
+		"Short-lived goroutines with deep calls pay for this every time.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.03, "share of CPU time", "research, CP14; the lower bound of the interval counts"},
@@ -27,6 +27,6 @@ func tellStacks(h *hit, f *Finding) {
 			break
 		}
 	}
-	f.Advice = "Let goroutines live longer, so that their stacks are grown once: workers that take one task after the other. Or keep large arrays out of the frames of functions that are called deeply, and recurse less deeply."
-	f.Doubts = append(f.Doubts, "the line is where the stack did not suffice; what has filled it are all the calls above it")
+	f.Advice = "Use long-lived goroutines, so that their stacks grow only once: workers that take one task after another. Or keep large arrays out of the frames of deeply nested functions, and recurse less deeply."
+	f.Doubts = append(f.Doubts, "the line is where the stack overflowed its size; all the calls above it have filled it")
 }

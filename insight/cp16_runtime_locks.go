@@ -9,9 +9,9 @@ import (
 )
 
 var cp16 = &Rule{
-	ID: "CP16", Title: "Locks inside the runtime take much of the CPU time",
-	About: "The runtime's own locks, those of channels, the heap, timers and the scheduler, make a thread spin and then sleep while another one holds them. " +
-		"They show in CPU profiles, not among the program's mutexes. Taking and leaving them costs as well, most where several CPUs use the same one.",
+	ID: "CP16", Title: "Locks inside the runtime use much of the CPU",
+	About: "The runtime's own locks (of channels, the heap, timers and the scheduler) make a thread spin and then sleep while another thread holds them. They " +
+		"show up in CPU profiles, not among the program's mutexes. Locking and unlocking them also costs time, most when several CPUs use the same lock.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, CP16; the lower bound of the interval counts"},
@@ -19,7 +19,7 @@ var cp16 = &Rule{
 		g0,
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "runtime.lock", skip: []string{"startup"},
-		anyone: true, below: true, busy: true, background: "collector", named: "runtime", reason: runtimeLockReason, what: "went into locks of the runtime", tell: tellRuntimeLock}),
+		anyone: true, below: true, busy: true, background: "collector", named: "runtime", reason: runtimeLockReason, what: "went into runtime-internal locks", tell: tellRuntimeLock}),
 }
 
 // waited is behind the owner of a lock in the reason of a stack that waits for it.
@@ -75,18 +75,18 @@ func runtimeLockOwner(t *stack.Table, frames []stack.FrameID) string {
 
 func tellRuntimeLock(h *hit, f *Finding) {
 	owner, wait := lockOwner(h)
-	f.Summary += "; the lock is mostly that of " + map[string]string{
+	f.Summary += "; the lock mostly belongs to " + map[string]string{
 		"channel": "a channel", "semaphore": "the goroutines that wait for mutexes", "timers": "timers", "heap": "the heap", "scheduler": "the scheduler", "other": "another part of the runtime",
 	}[owner] + "; " + wait
 	switch owner {
 	case "channel":
-		f.Advice = "Many goroutines use one channel: send batches, or give each worker a channel of its own."
+		f.Advice = "Many goroutines use one channel: send batches, or give each worker its own channel."
 	case "semaphore":
-		f.Advice = "Goroutines queue for a mutex: the lock findings (LK) show which; hold it for less, or split what it guards."
+		f.Advice = "Goroutines queue for a mutex: the lock findings (LK) show which; hold it for a shorter time, or split what it guards."
 	case "timers":
-		f.Advice = "Many timers are made and reset: set a deadline once for each request, and keep one ticker for what many wait for."
+		f.Advice = "Many timers are created and reset: set a deadline once per request, and share one ticker among many waiters."
 	case "heap":
-		f.Advice = "Many threads ask the heap for pages at once: allocate less, and keep large buffers; the allocation findings show the lines."
+		f.Advice = "Many threads request pages from the heap at once: allocate less, and reuse large buffers; the allocation findings show the lines."
 	case "scheduler":
 		f.Advice = "Goroutines stop and start too often for the number of Ps: hand over larger pieces (CP05), or try with fewer Ps (GOMAXPROCS)."
 	default:
@@ -105,12 +105,12 @@ func lockOwner(h *hit) (owner, wait string) {
 			waits += r.weight
 		}
 	}
-	wait = "none of it is waiting for one that is held: taking and leaving them is what costs"
+	wait = "none of it is waiting for a held lock: the cost is in locking and unlocking"
 	if waits > 0 {
-		wait = unit.Percent(float64(waits)/float64(all)) + " of it is waiting for one that is held, the rest taking and leaving them"
+		wait = unit.Percent(float64(waits)/float64(all)) + " of it is waiting for a held lock, the rest is locking and unlocking"
 	}
 	if waits == all {
-		wait = "all of it is waiting for one that is held"
+		wait = "all of it is waiting for a held lock"
 	}
 	return byWeight(owners)[0].name, wait
 }

@@ -8,9 +8,9 @@ import (
 )
 
 var cp17 = &Rule{
-	ID: "CP17", Title: "Hashing the keys of maps takes much of the CPU",
-	About: "Each access to a map hashes the key: all bytes of a string, all fields of a struct, and of an interface first its type. " +
-		"Long keys, and several maps with the same key, add up.",
+	ID: "CP17", Title: "Hashing map keys uses much of the CPU",
+	About: "Each map access hashes the key: all bytes of a string, all fields of a struct, and for an interface its type first. Long " +
+		"keys, and several maps with the same key, add up.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "research, CP17; the lower bound of the interval counts"},
@@ -51,12 +51,12 @@ func hashReason(t *stack.Table, frames []stack.FrameID) string {
 func tellHash(h *hit, f *Finding) {
 	switch h.reasons[0].name {
 	case "interface":
-		f.Advice = "Give the map a key of one type: the type of an interface is looked at for every hash, and its value behind a pointer."
+		f.Advice = "Use a concrete key type: for an interface key every hash inspects the type and follows a pointer to the value."
 	case "struct":
-		f.Advice = "Make the key smaller: a number or a short array in place of a struct with strings; look a key up once and keep the pointer to what was found."
+		f.Advice = "Make the key smaller: a number or a short array instead of a struct with strings; look a key up once and keep the pointer to the result."
 	case "string":
-		f.Advice = "Give the strings numbers where they come in and use those as keys; or keep one map with a struct for the value in place of several maps with the same key, and look up once."
+		f.Advice = "Map the strings to numbers where they enter the program and use those as keys; or use one map with a struct value instead of several maps with the same key, and look up once."
 	default:
-		f.Advice = "Keys are numbers: where they are dense, a slice needs no hash; look up once and keep the pointer to what was found."
+		f.Advice = "The keys are numbers: if they are dense, a slice needs no hash; look up once and keep the pointer to the result."
 	}
 }

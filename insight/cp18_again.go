@@ -9,9 +9,9 @@ import (
 )
 
 var cp18 = &Rule{
-	ID: "CP18", Title: "What could be made once is made again and again",
-	About: "Parsing a template, loading a time zone or a key, reading a file of configuration, seeding a source of random numbers, starting a process: work whose result is the same every time, " +
-		"below a request, in a worker, or in a loop. What the program does once, at its start or under a sync.Once, does not count.",
+	ID: "CP18", Title: "Repeated work that could be done once",
+	About: "Parsing a template, loading a time zone or a key, reading a configuration file, seeding a random source, starting a process: work whose result is the same every time, done within a " +
+		"request, in a worker, or in a loop. What the program does once, at startup or under a sync.Once, is not counted.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.03, "share of CPU time", "chosen: guard g6 asks for 1%"},
@@ -24,7 +24,7 @@ var cp18 = &Rule{
 }
 
 var makesAgain = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "again", skip: []string{"startup", "once"},
-	perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into making the same again", tell: tellAgain})
+	perLine: true, foreign: true, accept: repeated, reason: againReason, what: "went into repeating the same work", tell: tellAgain})
 
 // withRereads puts what is read again before what else is made again; that nothing else is
 // tells nothing where something is.
@@ -64,18 +64,18 @@ type again struct {
 
 // agains are looked up in this order.
 var agains = []again{
-	{"again.template", "parsing templates", "Parse the template once, in a package variable or where the program starts (template.Must(template.ParseFS(…))), and execute it for each request: Execute may be called by many goroutines at once.", "where each text is another one, only a map of what was parsed, by its text and with a bound, saves anything"},
-	{"again.zone", "loading a time zone", "Load once and keep each time.Location: time.LoadLocation reads and parses a file every time.", ""},
+	{"again.template", "parsing templates", "Parse the template once, in a package variable or at startup (template.Must(template.ParseFS(…))), and execute it for each request: Execute is safe for concurrent use.", "if each text is different, only a bounded cache of parsed templates keyed by text saves anything"},
+	{"again.zone", "loading a time zone", "Load each time.Location once and keep it: time.LoadLocation reads and parses a file every time.", ""},
 	{"again.certificate", "reading keys and certificates", "Read keys and certificates once and keep the tls.Config, the x509.CertPool or the parsed key; GetCertificate can load a renewed one when the file has changed.", ""},
-	{"again.key", "generating keys", "Generate a key where a new one is needed, not for each request: sign with one that is kept, and renew it by time.", "where each answer needs a key of its own, this is its price"},
+	{"again.key", "generating keys", "Generate a key only when a new one is needed, not for each request: keep one to sign with, and renew it periodically.", "if each response needs its own key, this is its price"},
 	{"again.password", "hashing passwords", "A password hash is slow on purpose: check it once, at login, and hand out a session or a signed token that is cheap to check.", "a lower cost makes stolen hashes easier to guess"},
-	{"again.random", "seeding random sources", "Use the functions of math/rand/v2, which need no seed and no lock; or keep one source for each worker.", "a test that needs the same numbers every time keeps its own source"},
-	{"again.connection", "making connections", "Make one client and keep it: it holds connections of its own and may be used by many goroutines at once.", ""},
-	{"again.process", "starting processes", "Do not start a process for each: do the work in Go, keep one process and talk to it through a pipe, or give it many at a time.", "the process's own CPU time comes on top"},
-	{"again.names", "looking up users and hosts", "Keep what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: keep them for seconds or minutes, not for ever"},
-	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "where it is the data of the request itself, there is nothing to keep"},
-	{"again.table", "building tables", "Build the table once, in a package variable: it may be used by many goroutines at once.", "where every one is different, nothing can be kept"},
-	{"again.stack", "writing stack traces", "Take a stack trace for what is unexpected alone, not as a part of ordinary answers; runtime.Callers costs a tenth of it.", ""},
+	{"again.random", "seeding random sources", "Use the functions of math/rand/v2, which need no seed and no lock; or keep one source for each worker.", "a test that needs reproducible numbers keeps its own source"},
+	{"again.connection", "making connections", "Create one client and keep it: it pools connections and is safe for concurrent use.", ""},
+	{"again.process", "starting processes", "Do not start a process for each item: do the work in Go, keep one process and talk to it through a pipe, or give it many items at a time.", "the process's own CPU time comes on top"},
+	{"again.names", "looking up users and hosts", "Cache what was looked up for some time: the files and servers behind it seldom change.", "names may change while the program runs: cache them for seconds or minutes, not forever"},
+	{"again.config", "parsing configuration", "Parse it once and keep the result; read it again when the file has changed.", "if it is the data of the request itself, there is nothing to cache"},
+	{"again.table", "building tables", "Build the table once, in a package variable: it is safe for concurrent use.", "if every one is different, nothing can be cached"},
+	{"again.stack", "writing stack traces", "Take a stack trace only for the unexpected, not as part of ordinary responses; runtime.Callers costs a tenth of it.", ""},
 }
 
 // againReason says which kind of work a stack does.

@@ -184,7 +184,7 @@ func (fn *scope) opened() (calls []*ast.CallExpr) {
 }
 
 func rereadFinding(r *Rule, in *Input, w *facts.Weights, x *reread, share stats.Interval, call string, at stack.Frame) Finding {
-	f := r.answer(Found, "%s of the CPU time goes into reading a file and parsing it, again and again, and the file's name is the same each time: %s%s",
+	f := r.answer(Found, "%s of the CPU time goes into repeatedly reading and parsing a file whose name is the same each time: %s%s",
 		unit.Percent(share.Estimate), call, atFrame(at))
 	f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 	f.Severity, f.Score = Info, score(share.Estimate, 0.10, 0.40)
@@ -200,9 +200,9 @@ func rereadFinding(r *Rule, in *Input, w *facts.Weights, x *reread, share stats.
 		f.Evidence = append(f.Evidence, in.lineAt(w.Entry, line, "%d of the %d samples in it", x.lines[line], x.samples))
 		f.costs = append(f.costs, cost{file: line.File, line: line.Line})
 	}
-	f.Advice = "Read and parse it once and keep the result; where it may change while the program runs, ask for the time of its last change (os.Stat) and read it again only when it has changed."
+	f.Advice = "Read and parse it once and keep the result; if it may change while the program runs, check its modification time (os.Stat) and read it again only when it has changed."
 	f.Verify = fmt.Sprintf("Record again under the same load: the share should fall below %s.", unit.Percent(r.param("share")))
-	f.Doubts = append(f.Doubts, "if the file is another one each time after all, there is nothing to keep")
+	f.Doubts = append(f.Doubts, "if the file does differ each time after all, there is nothing to cache")
 	f.saves = true
 	return f
 }

@@ -41,7 +41,7 @@ func TestCP18Files(t *testing.T) {
 		r := recordingtest.New("title x\ntarget package . module=main go=go1.26.1\nhost cpus=2\nphase cpu 0s..5s profiler=cpu\n-- source/main.go source from=/src/main.go --\npackage main\n" + c.source)
 		withProfile(r, recording.CPU, "cpu", c.profile...)
 		f := answers(t, r, "CP18")[0]
-		if told := f.State == Found; told != (c.call != "") || told && !strings.Contains(f.Summary, "the file's name is the same each time: "+c.call+" in main.load at main.go:3") {
+		if told := f.State == Found; told != (c.call != "") || told && !strings.Contains(f.Summary, "a file whose name is the same each time: "+c.call+" in main.load at main.go:3") {
 			t.Errorf("%s: %s: %s", c.name, f.State, f.Summary)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 var cp20 = &Rule{
-	ID: "CP20", Title: "Searching from begin to end takes much of the CPU",
-	About: "The CPU time of what looks at one element, byte or file after the other until it finds something: Index and Contains of packages slices, strings and bytes, with the " +
-		"program's own comparisons; and loops of the program that compare one after the other, in another loop. One search is cheap; one for each item makes the time grow with the product of both.",
+	ID: "CP20", Title: "Linear search uses much of the CPU",
+	About: "The CPU time of code that looks at one element, byte or file after another until it finds something: Index and Contains of packages slices, strings and bytes, with " +
+		"the program's own comparisons; and the program's own linear searches inside another loop. One search is cheap; one per item makes the time grow with the product of both.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.10, "share of CPU time", "chosen; the lower bound of the interval counts"},
@@ -34,13 +34,13 @@ var cp20 = &Rule{
 }
 
 // lookUp is what to do about searches for one of many.
-const lookUp = "Look it up in place of searching: a map by what is compared, or a sorted slice and slices.BinarySearch; build it once, before the loop."
+const lookUp = "Look it up instead of searching: a map keyed by what is compared, or a sorted slice and slices.BinarySearch; build it once, before the loop."
 
 // fewDoubt is what speaks against a map.
-const fewDoubt = "some ten elements are searched faster than a map is asked"
+const fewDoubt = "ten elements or so are searched faster than a map lookup"
 
 var searchesInLibrary = check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "search", skip: []string{"startup"}, below: true, direct: true, through: []string{"slices", "strings", "bytes"},
-	what: "went into searching from begin to end", tell: tellSearch})
+	what: "went into linear searches", tell: tellSearch})
 
 func tellSearch(h *hit, f *Finding) {
 	line := h.lines[0]
@@ -53,17 +53,17 @@ func tellSearch(h *hit, f *Finding) {
 		}
 		return
 	}
-	const many = "Of many terms in one text look for all at once (strings.NewReplacer, one regular expression, an index of words); of whole words or keys make a map, once, before the loop."
+	const many = "Search one text for all terms at once (strings.NewReplacer, one regular expression, a word index); for whole words or keys build a map, once, before the loop."
 	switch h.in.code.parse(line.Caller.File).needleAt(line.Caller.Line) {
 	case needleOfLoop:
 		f.Advice = many
 		f.Doubts = append(f.Doubts, fewDoubt)
 	case needleFixed:
-		f.Advice = "One term is looked for in one text after the other, which reads all of it: look in less (a field that is cut out, an index), keep what was found where the same text is searched again, or stop sooner."
-		f.Doubts = append(f.Doubts, "by its source the line looks for the same term in every turn: where each text comes once, reading it is the work")
+		f.Advice = "One term is searched for in one text after another, which reads all of it: search less (one field, an index), cache the result if the same text is searched again, or stop sooner."
+		f.Doubts = append(f.Doubts, "according to the source, the line searches for the same term in every iteration: if each text comes only once, reading it is the work")
 		f.Severity = Info
 	default:
-		f.Advice = many + " One term in text after text is found no sooner by either: look in less of it, or keep what was found."
+		f.Advice = many + " Neither helps to find one term in text after text: search less of it, or cache the result."
 		f.Doubts = append(f.Doubts, fewDoubt)
 	}
 }
@@ -159,7 +159,7 @@ func searchesByHand(r *Rule, in *Input) (found []Finding) {
 		if share.Low < r.param("share") {
 			continue
 		}
-		f := r.answer(Found, "%s of the CPU time goes into a loop%s that compares one after the other until it finds one, again and again", unit.Percent(share.Estimate), atFrame(s.at))
+		f := r.answer(Found, "%s of the CPU time goes into a loop%s that searches linearly for a match, over and over", unit.Percent(share.Estimate), atFrame(s.at))
 		f.Impact = &Impact{share.Estimate, "share of CPU time", share.Low, share.High}
 		f.Severity, f.Score = Info, score(share.Estimate, r.param("share"), 0.6)
 		if share.Low >= r.param("warn") {
@@ -186,15 +186,15 @@ func adviseSearch(f *Finding, l handLoop) {
 	}
 	switch l.kind {
 	case searchFew:
-		f.Advice = fmt.Sprintf("By the source %s has %d elements, and a map gains nothing there: search less often, where the same is looked for again, or choose by a switch where they are known.", l.name, l.few)
+		f.Advice = fmt.Sprintf("According to the source %s has %d elements, so a map gains nothing there: search less often if the same thing is searched for repeatedly, or use a switch if the elements are known.", l.name, l.few)
 	case searchFront:
-		f.Advice = "What was found moves to the front, so the time depends on how often the same is asked for: count how far the searches go, and use a map (with a list, where the order counts) if that is far."
-		f.Doubts = []string{"where what is asked for mostly stands first, a map gains nothing"}
+		f.Advice = "What was found moves to the front, so the time depends on how often the same element is requested: count how far the searches go, and use a map (with a list, if order matters) if that is far."
+		f.Doubts = []string{"if the requested element is usually first, a map gains nothing"}
 	case searchTable:
-		f.Advice = "The search begins at a place that is computed from what it looks for, as in a hash table: look how far it goes. Where that is more than a few steps, make the table larger, or the hash spread better; or use a map."
-		f.Doubts = []string{"where it ends after a step or two, the time is that of very many searches: make fewer of them"}
+		f.Advice = "The search starts at a position computed from the key, as in a hash table: check how far it goes. If that is more than a few steps, make the table larger, use a better hash, or use a map."
+		f.Doubts = []string{"if it ends after a step or two, the time is that of very many searches: do fewer of them"}
 	default:
-		f.Advice = lookUp + " The time grows with the product of both loops: with twice as much of each it takes four times as long."
+		f.Advice = lookUp + " The time grows with the product of both loops: twice as many of each take four times as long."
 		f.Doubts = []string{fewDoubt}
 		f.saves = true
 	}

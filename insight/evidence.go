@@ -34,7 +34,7 @@ func (in *Input) Incomplete() []string { return gaps{in}.all() }
 
 func (in gaps) all() (all []string) {
 	if !in.Session.Manifest().Complete {
-		all = append(all, "the recording was cut off, or is still being written: what is here is good, the end is missing")
+		all = append(all, "the recording was cut off, or is still being written: what is here is valid, but the end is missing")
 	}
 	seen := map[string]bool{}
 	for _, e := range in.Session.Manifest().Entries {
@@ -65,7 +65,7 @@ func (in gaps) withoutSymbols() string {
 	case stripped(t.BuildSettings["-ldflags"]):
 		return "the program is stripped (-ldflags " + t.BuildSettings["-ldflags"] + "): C functions and variables have no names; build it without -s and -w"
 	case t.Stripped:
-		return "the program is stripped (its file has no table of symbols): C functions and variables have no names; record it before strip"
+		return "the program is stripped (its file has no symbol table): C functions and variables have no names; record it before strip"
 	}
 	return ""
 }
@@ -81,7 +81,7 @@ func stripped(flags string) bool {
 // cut says what is missing of an entry, and what to do; empty when nothing is.
 func (in gaps) cut(e recording.Entry) string {
 	if p, ok := in.Session.Manifest().PhaseNamed(e.Phase); ok && p.Error != "" && isCapture(e.Kind) {
-		return fmt.Sprintf("phase %s, which %s is of, failed (%s): record it again", p.Name, e.Path, p.Error)
+		return fmt.Sprintf("phase %s, which %s belongs to, failed (%s): record it again", p.Name, e.Path, p.Error)
 	}
 	if e.Kind == recording.ExecTrace {
 		if main, ok := in.Session.Manifest().Main(recording.ExecTrace); !ok || main.Path != e.Path {
@@ -108,7 +108,7 @@ func (in gaps) endsWithin(e recording.Entry) string {
 	if err != nil || l.Ends == nil && !l.Open {
 		return ""
 	}
-	return fmt.Sprintf("%s ends within a line: it was cut, or is still being written, and what came then is missing: get the whole of it", e.Path)
+	return fmt.Sprintf("%s ends in the middle of a line: it was truncated, or is still being written, and the rest is missing: get the complete file", e.Path)
 }
 
 // partial says of a capture that was not closed that its end is missing. A log
@@ -137,7 +137,7 @@ func (in gaps) unnamed(kind recording.Kind) string {
 		return ""
 	}
 	if known := named(p); known < minKnown {
-		return fmt.Sprintf("of %s of %s no function has a name: symbolize it with the program that it is of (loupe pprof -proto PROGRAM %s)",
+		return fmt.Sprintf("%s of %s has no function names: symbolize it with its program (loupe pprof -proto PROGRAM %s)",
 			unit.Percent(1-known), entry.Path, baseName(entry.Path))
 	}
 	return ""
@@ -199,7 +199,7 @@ func (in gaps) lacks(r *Rule) string {
 	}
 	if slices.Contains(kinds, recording.Compiler) {
 		if _, err := in.Session.Compiler(); err != nil {
-			return fmt.Sprintf("not all that the compiler said can be read (%v): record again", err)
+			return fmt.Sprintf("not all of the compiler's output could be read (%v): record again", err)
 		}
 		if slices.Contains(kinds, recording.CPU) {
 			return in.unasked()
@@ -250,7 +250,7 @@ func (in gaps) outside() string {
 	if grown := beyond[end] - beyond[0]; grown < outsideLeast || grown < outsideGrowth*rss[0] {
 		return ""
 	}
-	return fmt.Sprintf("the process grew from %s to %s resident, %s of which Go knows nothing of (C code, or files mapped into memory): no profile of Go shows that; a profiler of malloc does, such as heaptrack",
+	return fmt.Sprintf("the process grew from %s to %s resident, %s of which is outside the Go runtime (C code, or files mapped into memory): no Go profile shows that; a malloc profiler such as heaptrack does",
 		unit.BytesOf(rss[0]), unit.BytesOf(rss[end]), unit.BytesOf(beyond[end]-beyond[0]))
 }
 
@@ -284,7 +284,7 @@ func (in gaps) unasked() string {
 	if share < unaskedShare {
 		return ""
 	}
-	return fmt.Sprintf("the compiler has said nothing of package %s and its like, which take %s of the CPU time in %s: record with loupe run in the module of that package",
+	return fmt.Sprintf("there is no compiler output for package %s and similar ones, which take %s of the CPU time in %s: record with loupe run in the module of that package",
 		most, unit.Percent(share), entry.Path)
 }
 
@@ -300,7 +300,7 @@ func (in gaps) settleFine(r *Rule, answers []Finding) []Finding {
 	}
 	for i := range answers {
 		if f := &answers[i]; f.State == Fine {
-			f.State, f.Summary = TooLittle, "cannot tell: "+why+". Of what is there: "+f.Summary
+			f.State, f.Summary = TooLittle, "cannot tell: "+why+". From what is there: "+f.Summary
 		}
 	}
 	return answers
@@ -363,16 +363,16 @@ func (j Judged) Headline() string {
 	var text string
 	switch {
 	case j.Could == 0:
-		text = fmt.Sprintf("No rule could judge this: none of %s has what it needs.", unit.Plural(int64(all), "rule"))
+		text = fmt.Sprintf("No rule could judge this: none of %s has the data it needs.", unit.Plural(int64(all), "rule"))
 	case 2*j.Could < all:
-		text = fmt.Sprintf("Little could be judged: %d of %s found nothing, and %d could not look.", j.Could, unit.Plural(int64(all), "rule"), all-j.Could)
+		text = fmt.Sprintf("Little could be judged: %d of %s found nothing, and %d could not be applied.", j.Could, unit.Plural(int64(all), "rule"), all-j.Could)
 	default:
-		text = fmt.Sprintf("Nothing was found by the %d of %s that could judge.", j.Could, unit.Plural(int64(all), "rule"))
+		text = fmt.Sprintf("The %d of %s that could be applied found nothing.", j.Could, unit.Plural(int64(all), "rule"))
 	}
 	if len(j.Record) > 0 && j.Without > 0 {
 		text += " Not recorded: " + strings.Join(j.Record, "; ") + "."
 	} else if j.Unknown > 0 {
-		text += " What the others lack is said below."
+		text += " What the others need is listed below."
 	}
 	return text
 }

@@ -18,10 +18,10 @@ import (
 
 var fa01 = &Rule{
 	ID: "FA01", Title: "The program failed",
-	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as its standard error, a dump or a core tells: " +
-		"nothing else that is measured of it matters as much. The panic of a handler that net/http has caught is told too, with less weight.",
+	About: "A panic, a fatal error, a deadlock, a stack overflow, or a signal that ended the program, as shown by its standard error, a dump or a " +
+		"core: nothing else that was measured matters as much. A handler panic that net/http recovered is reported too, with less weight.",
 	Asks:   []facts.Question{facts.Ending},
-	Params: []Param{{"most", 3, "failures", "chosen: different ones that are told of, those that ended the program first"}},
+	Params: []Param{{"most", 3, "failures", "chosen: different ones that are reported, those that ended the program first"}},
 	Check:  checkFailed,
 }
 
@@ -76,12 +76,12 @@ func checkFailed(r *Rule, in *Input) []Finding {
 	case badEnd(m) != "":
 		return []Finding{r.answer(TooLittle, "the program ended with %s, and nothing in its standard error says why", badEnd(m))}
 	case dumps > 0:
-		return []Finding{r.answer(Fine, "%s, and none is of a program that failed", unit.Plural(int64(dumps), "dump"))}
+		return []Finding{r.answer(Fine, "%s, and none is from a program that failed", unit.Plural(int64(dumps), "dump"))}
 	case err != nil && (len(m.Of(recording.Stacks))+len(m.Of(session.CoreFile)) > 0 || !errors.Is(err, session.ErrNone)):
 		// What cannot be read tells of nothing.
 		return []Finding{r.answer(TooLittle, "%v", err)}
 	case len(m.Of(recording.Stderr)) > 0:
-		return []Finding{r.answer(Fine, "the standard error tells of no failure")}
+		return []Finding{r.answer(Fine, "the standard error shows no failure")}
 	}
 	return []Finding{r.answer(NotApplicable, "the recording has no %s", facts.Describe(recording.Stacks))}
 }
@@ -170,10 +170,10 @@ func messageLine(text string) string {
 
 // told are the words for each kind of failure, and what to do.
 var told = map[dump.Kind][2]string{
-	dump.Panic:         {"it panicked", "Mend what the line does; the arguments of its callers tell with what (loupe stacks -binary BIN FILE)."},
-	dump.Fatal:         {"the runtime ended it", "No recover catches this: mend the line. Of concurrent map writes go test -race finds both sides."},
-	dump.Deadlock:      {"nothing could go on", "Look what each goroutine waits for, and who should have ended that: the group of each is in the dump."},
-	dump.StackOverflow: {"a stack grew without end", "Give the recursion an end, or make it a loop."},
+	dump.Panic:         {"it panicked", "Fix the line; the arguments of its callers show the values involved (loupe stacks -binary BIN FILE)."},
+	dump.Fatal:         {"the runtime ended it", "recover cannot catch this: fix the line. For concurrent map writes, go test -race finds both sides."},
+	dump.Deadlock:      {"nothing could go on", "Check what each goroutine waits for, and what should have ended that wait: the group of each is in the dump."},
+	dump.StackOverflow: {"a stack overflowed", "Give the recursion a base case, or make it a loop."},
 	dump.Timeout:       {"a test took too long", "Look at the goroutine of the test, and what it waits for."},
 	dump.Signal:        {"a signal ended it", "If nobody sent it, C code or the hardware did: the registers and the thread are in the dump (loupe stacks -full FILE)."},
 }
@@ -181,7 +181,7 @@ var told = map[dump.Kind][2]string{
 func failedFinding(r *Rule, in *Input, f *mishap) Finding {
 	words := told[f.kind]
 	if f.caught {
-		words = [2]string{"a handler panicked, and net/http went on", "Mend the line: the request was lost, and what it held locked stays so."}
+		words = [2]string{"a handler panicked, and net/http went on", "Fix the line: the request was lost, and any mutex it held stays locked."}
 	}
 	find := r.answer(Found, "%s at %s: %s", words[0], place(f.at), f.text)
 	if f.times > 1 {
@@ -199,6 +199,6 @@ func failedFinding(r *Rule, in *Input, f *mishap) Finding {
 	e.Source = source
 	e.Stack = evidenceStack(f.frames)
 	find.Evidence = []Evidence{e}
-	find.Advice, find.Verify = words[1], "Run it again with the same input: the standard error should tell of no failure."
+	find.Advice, find.Verify = words[1], "Run it again with the same input: the standard error should show no failure."
 	return find
 }

@@ -12,11 +12,11 @@ import (
 )
 
 var fa02 = &Rule{
-	ID: "FA02", Title: "Goroutines race for data",
-	About: "Two goroutines use the same memory, one of them writes, and nothing puts them in an order: what the program then does is undefined. " +
-		"The race detector reports only what has happened, so that each report is a mistake.",
+	ID: "FA02", Title: "Data race between goroutines",
+	About: "Two goroutines access the same memory, at least one of them writes, and nothing synchronises them: the program's behaviour is undefined. " +
+		"The race detector reports only races that happened, so each report is a bug.",
 	Asks:   []facts.Question{facts.Races},
-	Params: []Param{{"most", 3, "pairs of lines", "chosen: that are told of, the first ones reported"}},
+	Params: []Param{{"most", 3, "pairs of lines", "chosen: that are listed, the first ones reported"}},
 	Check:  checkRaces,
 }
 
@@ -45,11 +45,11 @@ func checkRaces(r *Rule, in *Input) []Finding {
 			order = append(order, at)
 			f := r.answer(Found, "%s at %s", strings.ToLower(race.Accesses[0].What), at[0])
 			if at[1] != "" {
-				f.Summary += fmt.Sprintf(" and %s at %s are in no order", strings.ToLower(race.Accesses[1].What), at[1])
+				f.Summary += fmt.Sprintf(" and %s at %s are not synchronised", strings.ToLower(race.Accesses[1].What), at[1])
 			}
 			f.Severity, f.Score, f.Evidence = Critical, 90, evidence
-			f.Advice = "Guard both places with the same lock, hand the data over through a channel, or use package sync/atomic for a single word."
-			f.Verify = "Run it with -race again, for as long and with as much load: no report should come."
+			f.Advice = "Guard both places with the same mutex, pass the data through a channel, or use package sync/atomic for a single word."
+			f.Verify = "Run it with -race again, for as long and with as much load: there should be no report."
 			found[at] = f
 		}
 	}

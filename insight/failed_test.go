@@ -51,10 +51,10 @@ func TestFA01(t *testing.T) {
 		"FA01", Found, "nothing could go on at main.main at main.go:3")
 	caught := "2026/11/21 18:00:00 http: panic serving 127.0.0.1:50000: boom\n" + panicked[strings.Index(panicked, "goroutine 18"):]
 	severity(t, "a handler", expect(t, "a handler", said(caught, 1), "FA01", Found, "a handler panicked, and net/http went on at feed.fetch"), Warning)
-	expect(t, "nothing", said("listening\n", 1), "FA01", Fine, "the standard error tells of no failure")
+	expect(t, "nothing", said("listening\n", 1), "FA01", Fine, "the standard error shows no failure")
 	expect(t, "no log", recordingtest.New("title x\nphase bare 0s..10s\n"), "FA01", NotApplicable)
 	asked := "SIGQUIT: quit\nPC=0x46b061 m=0 sigcode=0\n\n" + panicked[strings.Index(panicked, "goroutine 18"):]
-	expect(t, "SIGQUIT", said(asked, 1), "FA01", Fine, "none is of a program that failed")
+	expect(t, "SIGQUIT", said(asked, 1), "FA01", Fine, "none is from a program that failed")
 	long := said("panic: "+strings.Repeat("ä", 1000)+"\n\n"+panicked[strings.Index(panicked, "goroutine 18"):], 1)
 	if f := answers(t, long, "FA01")[0]; len(f.Summary) > 300 || !strings.HasSuffix(f.Summary, "ä…") {
 		t.Errorf("a long message: %q", f.Summary)
@@ -66,7 +66,7 @@ func TestFA01Real(t *testing.T) {
 	for name, want := range map[string]string{
 		"go1.10.8.panic-all.txt":        "it panicked at main.",
 		"go1.16.15.panic-crash.txt":     "it panicked at main.",
-		"go1.21.13.stackoverflow.txt":   "a stack grew without end at main.",
+		"go1.21.13.stackoverflow.txt":   "a stack overflowed at main.",
 		"go1.26.deadlock.txt":           "nothing could go on at main.",
 		"go1.26.cgo-segv.txt":           "a signal ended it at main.main at main.go:",
 		"go1.26.test-timeout.txt":       "a test took too long at syn.TestTimeout at a_test.go:16: TestTimeout (1s)",
@@ -99,7 +99,7 @@ Goroutine 7 (running) created at:
       /src/main.go:8 +0x22
 ==================
 `
-	f := expect(t, "a race", said(report+report, 1), "FA02", Found, "write at feed.store at x.go:31 and previous read at feed.load at x.go:40 are in no order, 2 times")
+	f := expect(t, "a race", said(report+report, 1), "FA02", Found, "write at feed.store at x.go:31 and previous read at feed.load at x.go:40 are not synchronised, 2 times")
 	severity(t, "a race", f, Critical)
 	if len(f.Evidence) != 2 || f.Evidence[0].Line != 31 || f.Evidence[1].Text != "previous read by main goroutine" || len(f.Evidence[0].Stack) != 2 {
 		t.Errorf("evidence = %+v", f.Evidence)

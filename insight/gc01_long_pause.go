@@ -13,14 +13,14 @@ import (
 )
 
 var gc01 = &Rule{
-	ID: "GC01", Title: "Stop-the-world phase is long",
+	ID: "GC01", Title: "Long stop-the-world pause",
 	About: "Each collection stops the program twice: before marking, when all goroutines must reach a safe point, and after it. " +
-		"Either should take less than 100 µs. A longer one is added to the latency of everything that was running.",
+		"Each pause should take less than 100 µs. A longer one adds to the latency of everything that was running.",
 	Asks: []facts.Question{facts.Pauses},
 	Params: []Param{
-		{"pause", 100e-6, "s", "what the runtime aims at: stop-the-world time should not add up to more than 100 µs"},
-		{"p99", 500e-6, "s", "chosen: a warning when one pause in a hundred is five times that"},
-		{"cycles", 20, "collections", "chosen: below this a percentile says little"},
+		{"pause", 100e-6, "s", "the runtime's goal: stop-the-world time should not add up to more than 100 µs"},
+		{"p99", 500e-6, "s", "chosen: a warning if one pause in a hundred is five times that"},
+		{"cycles", 20, "collections", "chosen: below this, a percentile means little"},
 	},
 	Part:  true,
 	Check: checkLongPause,

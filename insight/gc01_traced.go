@@ -32,7 +32,7 @@ func checkLongPauseTraced(r *Rule, in *Input, t *traced, whole *sched.Histogram)
 func (t *traced) worstPauses() (out []Evidence) {
 	for _, p := range t.GC.Worst {
 		if len(out) < 3 && t.OfCollector(p.Kind) {
-			out = append(out, t.seen(p.Stack, "%s took %s, of which %s until the last P stood still, %s after the trace began",
+			out = append(out, t.seen(p.Stack, "%s took %s, of which %s until the last P had stopped, %s after the trace began",
 				t.StopName(p.Kind), unit.Duration(p.Span.Len()), unit.Duration(p.Stopping), t.since(p.Span.Start)).during(t, p.Span.Start, p.Span.End).ofCollector())
 		}
 	}
@@ -47,6 +47,6 @@ func adviseOnPauses(in *Input, f *Finding, phase string, doubts []string) {
 	in.public().weigh(f)
 	late(in, f, phase)
 	if len(f.Doubts) > 0 {
-		f.Advice += " Or nobody ran: see the doubts."
+		f.Advice += " Or nothing was running: see the doubts."
 	}
 }

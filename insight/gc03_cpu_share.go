@@ -12,16 +12,16 @@ import (
 )
 
 var gc03 = &Rule{
-	ID: "GC03", Title: "The collector takes a large share of the CPU",
-	About: "The share of the program's busy time that went into collecting garbage, marking on otherwise idle Ps left out. " +
-		"It is what fewer allocations, or a larger heap, could give back.",
+	ID: "GC03", Title: "The garbage collector uses a large share of the CPU",
+	About: "The share of the program's busy time spent on garbage collection, excluding marking on otherwise idle Ps. Fewer " +
+		"allocations, or a larger heap, could win it back.",
 	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"info", 0.05, "share", "JDK Mission Control, GC pause ratio"},
 		{"warning", 0.10, "share", "JDK Mission Control, GC pause ratio"},
 		{"critical", 0.25, "share", "the pacer's own target for background marking (mgcpacer.go)"},
-		{"cycles", 20, "collections", "chosen: below this chance rules"},
-		{"few", 4, "collections", "chosen: as many will do where they take the critical share: each is long then"},
+		{"cycles", 20, "collections", "chosen: below this, chance dominates"},
+		{"few", 4, "collections", "chosen: this many are enough if they take the critical share: each is long then"},
 		{"samples", 200, "samples", "chosen: a CPU profile with fewer contradicts nothing"},
 	},
 	Part:  true,
@@ -79,7 +79,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 		return []Finding{fewCollections(r, in, cycles)}
 	}
 	if len(shares) == 0 {
-		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}
+		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace gives the collector's time")}
 	}
 	slices.Sort(shares)
 	share := stats.Quantile(shares, 0.5)
@@ -107,7 +107,7 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	default:
 		f.Severity = Info
 	}
-	text := "by " + source + ", idle-time marking left out"
+	text := "by " + source + ", excluding idle-time marking"
 	if len(shares) > 1 && !refuted {
 		text += fmt.Sprintf("; most in phase %s, %s", worst.Phase.Name, unit.Percent(most))
 	}
@@ -116,8 +116,8 @@ func checkGCShare(r *Rule, in *Input) []Finding {
 	adviseRoom(in, &f, worst, 200)
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	if refuted {
-		f.Doubts = append(f.Doubts, fmt.Sprintf("the clocks of the runtime say up to %s, which holds waiting for a CPU", unit.Percent(most)))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the runtime's clocks say up to %s, which includes waiting for a CPU", unit.Percent(most)))
 	}
-	f.Doubts = append(append(f.Doubts, in.doubts()...), "the runtime counts the time of Ps: where more threads want to run than there are CPUs, that is more than CPU time")
+	f.Doubts = append(append(f.Doubts, in.doubts()...), "the runtime counts the time of Ps: if more threads want to run than there are CPUs, that is more than CPU time")
 	return []Finding{f}
 }

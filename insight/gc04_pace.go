@@ -11,9 +11,9 @@ import (
 )
 
 var gc04 = &Rule{
-	ID: "GC04", Title: "Collections follow each other closely",
-	About: "How much time, and how many requests, lie between two collections. A fast pace alone does no harm; " +
-		"it says that each collection buys little work, most often because a small live heap fills up at once.",
+	ID: "GC04", Title: "GC runs very often",
+	About: "How much time, and how many requests, lie between two collections. Frequent collections alone do no " +
+		"harm; they mean that little work is done between two of them, most often because a small live heap fills up quickly.",
 	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"info", 10e-3, "s", "chosen: a pace of 1 to 2 ms is common under load"},
@@ -52,7 +52,7 @@ func checkPace(r *Rule, in *Input) []Finding {
 		return []Finding{fewCollections(r, in, cycles)}
 	}
 	if 2*int64(forced) > cycles {
-		return []Finding{r.answer(NotApplicable, "%d of %d collections were forced by the program (runtime.GC): the pace is its own", forced, cycles)}
+		return []Finding{r.answer(NotApplicable, "%d of %d collections were forced by the program (runtime.GC): it sets the pace itself", forced, cycles)}
 	}
 	slices.Sort(paces)
 	pace := stats.Quantile(paces, 0.5)
@@ -72,7 +72,7 @@ func checkPace(r *Rule, in *Input) []Finding {
 		seen += fmt.Sprintf("; the fastest in phase %s, one every %s", fastest.Phase.Name, unit.Nanoseconds(paces[0]*1e9))
 	}
 	f.Evidence = []Evidence{Evidence{Text: seen}.at(fastest)}
-	f.Advice = "The pace alone is no fault: GC03 says what the collections cost. Where that is much, allocate less for each piece of work, so that more of them fit between two collections."
+	f.Advice = "The pace alone is not a fault: GC03 says what the collections cost. If that is much, allocate less per unit of work, so that more work fits between two collections."
 	f.Verify = "Record again under the same load: requests per collection should rise; the pace itself may stay."
 	f.Doubts = in.doubts()
 	return []Finding{f}

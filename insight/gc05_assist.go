@@ -9,9 +9,9 @@ import (
 )
 
 var gc05 = &Rule{
-	ID: "GC05", Title: "Goroutines are made to help the collector",
-	About: "A goroutine that allocates faster than the collector can mark has to mark itself before it goes on (mark assist). " +
-		"That is time taken from whatever it works for.",
+	ID: "GC05", Title: "Mark assist: goroutines are made to help the collector",
+	About: "A goroutine that allocates faster than the collector can mark has to do marking work itself before it continues " +
+		"(mark assist). That time is taken from whatever it is working on.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"info", 0.02, "share of the running time", "research"},
@@ -26,7 +26,7 @@ var gc05 = &Rule{
 func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	all := t.Running()
 	if all == 0 {
-		return []Finding{r.answer(TooLittle, "no goroutine of the program ran while the trace was taken")}
+		return []Finding{r.answer(TooLittle, "no goroutine of the program ran during the trace")}
 	}
 	total := time.Duration(0)
 	worst, most := -1, 0.0
@@ -56,17 +56,17 @@ func checkAssist(r *Rule, in *Input, t *traced) []Finding {
 	if max(share, most) >= r.param("warning") {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.longestOf(t.OwnGroup(a.Name), "%s, 99%% of them over within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
+	f.Evidence = []Evidence{t.longestOf(t.OwnGroup(a.Name), "%s, 99%% of them done within %s, waits included; %s in the trace", unit.Plural(a.Count, "assist"), unit.Duration(a.Quantile(0.99)), unit.Plural(int64(len(t.GC.Cycles)), "collection"))}
 	f.Advice = "Allocate less in bursts (-phases allocs says where)."
 	adviseRoom(in, &f, facts.MostCollections(in.Facts.Rounds), 200)
 	f.Verify = "Record again under the same load: the assists should fall below 2%."
-	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started assists more than later")...)
+	f.Doubts = append(f.Doubts, in.traceDoubts(t, "a program that has just started does more mark assists than later")...)
 	in.public().weigh(&f)
 	if u, ok := unitsSpend(in, func(row *facts.UnitRow) bool { return row.Kind.Key() == "mark_assist" }); ok {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goes into mark assists, %s of the slowest", u, unit.Percent(u.slow)), Path: t.Entry.Path, Phase: t.Entry.Phase})
 		if max(u.share(), u.slow) < r.param("unit") && f.Severity.AtLeast(Warning) {
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, "it is little of the time of "+u.name+"; what would not be marked there would be marked beside it")
+			f.Doubts = append(f.Doubts, "it is little of the time of "+u.name+"; what is not marked there would be marked concurrently")
 		}
 	}
 	return []Finding{f}

@@ -13,15 +13,15 @@ import (
 )
 
 var gc07 = &Rule{
-	ID: "GC07", Title: "A memory limit makes the collector work without end",
-	About: "Under GOMEMLIMIT the runtime collects as soon as memory comes near the limit. Where what the program keeps takes most of it, " +
-		"a collection frees little, and the next follows at once.",
+	ID: "GC07", Title: "GC thrashing: a memory limit keeps the collector running",
+	About: "Under GOMEMLIMIT the runtime collects as soon as memory use approaches the limit. If the live heap takes most of it, a collection " +
+		"frees little, and the next one follows at once.",
 	Asks: []facts.Question{facts.Counters},
 	Params: []Param{
 		{"full", 0.95, "share of the limit", "research, GC07"},
 		{"share", 0.10, "share of the busy time", "research, GC07"},
 		{"critical", 0.25, "share of the busy time", "as GC03's"},
-		{"decided", 0.5, "share of the readings", "chosen: in which the limit, and not GOGC, set the goal of the heap"},
+		{"decided", 0.5, "share of the readings", "chosen: in which the limit, not GOGC, set the heap goal"},
 	},
 	Part:  true,
 	Check: checkThrash,
@@ -32,7 +32,7 @@ func checkThrash(r *Rule, in *Input) []Finding {
 	if none != nil {
 		return none
 	}
-	fine := r.answer(Fine, "no limit of memory was in force")
+	fine := r.answer(Fine, "no memory limit was in force")
 	for _, one := range all {
 		limit := limitIn(one)
 		if limit == 0 {
@@ -43,19 +43,19 @@ func checkThrash(r *Rule, in *Input) []Finding {
 		full, by := stats.Quantile(used, 0.5)/limit, limited(one)
 		share, source := gcShare(in, one.Round)
 		if full < r.param("full") || by < r.param("decided") || !(share >= r.param("share")) {
-			fine = r.answer(Fine, "memory stood at %s of the limit of %s, which set the goal of the heap in %s of the readings; collecting took %s",
+			fine = r.answer(Fine, "memory use was %s of the limit of %s, which set the heap goal in %s of the readings; garbage collection took %s",
 				unit.Percent(full), mib(limit), unit.Percent(by), unit.Percent(share))
 			continue
 		}
 		live := one.Last("/gc/heap/live:bytes")
-		f := r.answer(Found, "memory stood at %s of the limit of %s, and %s of it is live heap: collecting took %s (%s)", unit.Percent(full), mib(limit), mib(live), unit.Percent(share), source)
+		f := r.answer(Found, "memory use was %s of the limit of %s, and %s of it is live heap: garbage collection took %s (%s)", unit.Percent(full), mib(limit), mib(live), unit.Percent(share), source)
 		f.Impact = exactly(share, "share of the busy time")
 		f.Severity, f.Score = Warning, score(share, r.param("share"), 0.40)
 		if share >= r.param("critical") {
 			f.Severity = Critical
 		}
 		n := one.Delta("/gc/cycles/total:gc-cycles")
-		f.Evidence = []Evidence{readFrom(one, "%.0f collections in %s; the limit set the goal of the heap in %s of the readings", n, unit.Duration(one.Length), unit.Percent(by))}
+		f.Evidence = []Evidence{readFrom(one, "%.0f collections in %s; the limit set the heap goal in %s of the readings", n, unit.Duration(one.Length), unit.Percent(by))}
 		f.Evidence = append(f.Evidence, limitFrom(in, limit)...)
 		f.Verify = "Record again under the same load: the collector's share should fall below 5%."
 		f.Doubts = in.doubts()
@@ -71,11 +71,11 @@ func checkThrash(r *Rule, in *Input) []Finding {
 func adviseLimit(in *Input, f *Finding, from *facts.Readings, limit float64) {
 	wanted := int64(2*limit) >> 20 << 20
 	if have := facts.MemoryLimit(in.Facts); have > 0 && float64(wanted) > 0.9*float64(have) {
-		f.Advice = "Keep less (GC16 says what is kept), or give the container more than its " + mib(float64(have)) + ": there is no room for a larger limit."
+		f.Advice = "Keep less (GC16 says what is kept), or give the container more than its " + mib(float64(have)) + ": there is no room to raise the limit."
 		return
 	}
 	set := in.Facts.Settings(from.Round).Collector
-	f.Advice = "Raise the memory limit where the memory is there, or keep less (GC16 says what is kept): a limit near the live heap buys no memory, since the runtime goes over it rather than stop the program."
+	f.Advice = "Raise the memory limit if memory allows, or keep less (GC16 says what is kept): a limit near the live heap saves no memory, since the runtime exceeds it rather than stop the program."
 	if set == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func tellRoom(f *Finding, to gc.Settings, m room) {
 		f.Advice = "Raise the limit: " + to.String() + ". Or keep less (GC16 says what is kept)."
 		f.Evidence = append(f.Evidence, m.Evidence...)
 	case m.Little:
-		f.Advice = "Keep less (GC16 says what is kept), or allocate less: that is where the gain is, since twice the limit alone is predicted to change little (" + to.String() + ")."
+		f.Advice = "Keep less (GC16 says what is kept), or allocate less: that is where the gain is, since doubling the limit alone is predicted to change little (" + to.String() + ")."
 	case m.Why != "":
 		f.Doubts = append(f.Doubts, "how much a limit of "+mib(float64(to.Limit))+" gains: "+m.Why)
 	}
@@ -141,13 +141,13 @@ func whereLimit(in *Input, limit float64) string {
 	calls := setTo(in.code, "runtime/debug", "SetMemoryLimit", int64(limit))
 	switch who := whoLimits(in.Session.Manifest(), limit); {
 	case who == limitEnv && len(calls) > 0:
-		return fmt.Sprintf(" GOMEMLIMIT of the environment is this limit: change it there. A call of debug.SetMemoryLimit (%s:%d) would override that, where it runs.", baseName(calls[0].File), calls[0].Line)
+		return fmt.Sprintf(" This limit is GOMEMLIMIT in the environment: change it there. A call to debug.SetMemoryLimit (%s:%d) would override it, if it runs.", baseName(calls[0].File), calls[0].Line)
 	case who == limitEnv:
-		return " GOMEMLIMIT of the environment is this limit: change it there."
+		return " This limit is GOMEMLIMIT in the environment: change it there."
 	case len(calls) == 0:
 		return ""
 	case who == limitSource:
-		return " The source sets the limit, and overrides GOMEMLIMIT of the environment: change it there."
+		return " The source sets the limit and overrides GOMEMLIMIT in the environment: change it there."
 	}
-	return fmt.Sprintf(" It is GOMEMLIMIT of the environment, or debug.SetMemoryLimit (%s:%d), which overrides that where it runs.", baseName(calls[0].File), calls[0].Line)
+	return fmt.Sprintf(" The limit is GOMEMLIMIT in the environment, or debug.SetMemoryLimit (%s:%d), which overrides it if it runs.", baseName(calls[0].File), calls[0].Line)
 }

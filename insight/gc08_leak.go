@@ -14,24 +14,24 @@ import (
 )
 
 var gc08 = &Rule{
-	ID: "GC08", Title: "The live heap keeps growing",
-	About: "What survives a forced collection is in use. When that keeps rising under a steady load, something holds on to memory: " +
-		"a cache without a bound, a slice that is only appended to, goroutines that never end.",
+	ID: "GC08", Title: "Possible memory leak: the live heap keeps growing",
+	About: "What survives a forced collection is in use. If that keeps rising under a steady load, something is holding on to memory: " +
+		"an unbounded cache, a slice that is only appended to, goroutines that never end.",
 	Asks: []facts.Question{facts.LiveHeap},
 	Params: []Param{
 		{"p", 0.01, "probability", "research: Mann–Kendall"},
-		{"cycles", 10, "collections", "research; of samples, where the runtime's metrics take the place of gctrace"},
-		{"forced", 3, "forced collections", "what stays after the forced collections of an idle program shows a leak"},
+		{"cycles", 10, "collections", "research; for samples, if the runtime's metrics replace gctrace"},
+		{"forced", 3, "forced collections", "what remains after forced collections in an idle program shows a leak"},
 		{"growth", 0.20, "share", "research"},
 		{"least", 8, "MB", "chosen, without gctrace: less is warm-up"},
-		{"kept", 0.5, "share of the growth", "research, as for GC09: of what the heap took, and is in use in the end"},
-		{"lasting", 1, "share", "chosen, without forced collections: what grows by more, and still does in the end, is no garbage of one collection"},
+		{"kept", 0.5, "share of the growth", "research, as for GC09: of what the heap grew by and is still in use at the end"},
+		{"lasting", 1, "share", "chosen, without forced collections: growth beyond this that continues to the end is not the garbage of one collection"},
 		{"much", 64, "MB", "chosen, without forced collections: less is warm-up"},
-		{"readings", 6, "readings", "chosen, without forced collections: of the live heap, each another one; fewer cannot be called steady"},
-		{"rise", 2, "MB", "chosen, for a steady rise that a heap profile confirms: what connections and buffers take is less"},
+		{"readings", 6, "readings", "chosen, without forced collections: different values of the live heap; fewer cannot be called steady"},
+		{"rise", 2, "MB", "chosen, for a steady rise that a heap profile confirms: connections and buffers take less"},
 		{"steady", 0.5, "of the first half", "chosen: the rise of the second half; a warm-up levels off"},
 		{"line", 0.3, "share of what is in use", "chosen: of one line, for a warning about a steady rise"},
-		{"looks", 5, "heap profiles", "research: growth over five of them, one after the other (-phases growth)"},
+		{"looks", 5, "heap profiles", "research: growth over five consecutive profiles (-phases growth)"},
 	},
 	Check: checkLeak,
 }
@@ -75,7 +75,7 @@ func heldNow(in *Input) string {
 		return ""
 	}
 	at := lines[0].At
-	return fmt.Sprintf("of %s in use in %s, %s were allocated at %s:%d in %s: whether that grows a second profile some time later would tell", unit.BytesOf(float64(kept.Bytes)), kept.Entry.Path,
+	return fmt.Sprintf("of %s in use in %s, %s were allocated at %s:%d in %s: a second profile some time later would show whether that grows", unit.BytesOf(float64(kept.Bytes)), kept.Entry.Path,
 		unit.Percent(float64(lines[0].Weight)/float64(kept.Bytes)), baseName(at.File), at.Line, stack.Short(at.Func))
 }
 
@@ -90,7 +90,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 	if !whole.Grows(r.param("p")) || last < first*(1+r.param("growth")) || last-first < r.param("least")*(1<<20) {
 		return Finding{}, false
 	}
-	f := r.answer(Found, "what was in use after a collection went from %s to %s in %s, %d times looked at", unit.BytesOf(first), unit.BytesOf(last), g.Length(), len(g.Times))
+	f := r.answer(Found, "the heap in use after a collection went from %s to %s in %s (%d measurements)", unit.BytesOf(first), unit.BytesOf(last), g.Length(), len(g.Times))
 	grade(r, &f, last/max(first, 1)-1, whole.Slope)
 	f.Evidence = append(growingLines(r, in), f.Evidence...)
 	if i := slices.IndexFunc(g.Sites, func(s *facts.GrowingSite) bool { return s.User && s.Grows(r.param("p")) }); i >= 0 {
@@ -98,7 +98,7 @@ func checkLeakLooks(r *Rule, in *Input) (Finding, bool) {
 		tellHeap(in, &f, g.Sites[i].At)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: "the heap profiles of the phase", Path: g.Last.Path, Phase: g.Phase.Name, Span: span(g.Phase.Span)})
-	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: record past that"})
+	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: record for longer than that"})
 	return f, true
 }
 
@@ -114,7 +114,7 @@ func grade(r *Rule, f *Finding, grown float64, slope stats.Interval) {
 func checkLeakSeen(r *Rule, in *Input) []Finding {
 	m := in.Session.Manifest()
 	if len(m.Of(recording.Stderr))+len(m.Of(recording.Metrics))+len(m.Of(recording.Vars)) == 0 {
-		return []Finding{r.answer(NotApplicable, "the recording has no gctrace and no samples of the runtime: one heap profile is no trend (record with -phases growth)")}
+		return []Finding{r.answer(NotApplicable, "the recording has no gctrace and no runtime samples: one heap profile shows no trend (record with -phases growth)")}
 	}
 	if len(in.Session.Manifest().Of(recording.Stderr)) == 0 {
 		return checkLeakMetrics(r, in)
@@ -143,12 +143,12 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 	}
 	d := round.GC.Derived
 	if d.Live == nil || d.Collections < int64(r.param("cycles")) {
-		return []Finding{r.short("%d collections in phase %s, %g are needed", d.Collections, round.Phase.Name, r.param("cycles"))}
+		return []Finding{r.short("%d collections in phase %s; %g are needed", d.Collections, round.Phase.Name, r.param("cycles"))}
 	}
 	first, last := ends(round.GC.Cycles)
 	rising := d.Live.Direction == gc.Rising && d.Live.P < r.param("p") && last >= first*(1+r.param("growth"))
 	if !rising && d.Live.Direction == gc.Rising && last >= first*(1+r.param("growth")) {
-		return []Finding{r.answer(TooLittle, "the live heap went from %s to %s MB over %s collections, which chance explains with p = %.2g: record longer", unit.Number(first), unit.Number(last), unit.Count(d.Collections), d.Live.P)}
+		return []Finding{r.answer(TooLittle, "the live heap went from %s to %s MB over %s collections, which may be chance (p = %.2g): record longer", unit.Number(first), unit.Number(last), unit.Count(d.Collections), d.Live.P)}
 	}
 	if !rising {
 		return []Finding{r.answer(Fine, "the live heap went from %s to %s MB over %s collections: no lasting growth", unit.Number(first), unit.Number(last), unit.Count(d.Collections))}
@@ -165,16 +165,16 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "%s, but what survived the forced ones went from %s to %s MB: no lasting growth", text, unit.Number(from), unit.Number(to))}
 	}
 	if low := lowest(round.GC.Cycles); low <= first*(1+r.param("growth")/4) {
-		return []Finding{r.answer(Fine, "%s, but came back to %s MB in between: no lasting growth", text, unit.Number(low))}
+		return []Finding{r.answer(Fine, "%s, but fell back to %s MB in between: no lasting growth", text, unit.Number(low))}
 	}
 	f := r.answer(Found, "%s, %d of them forced", text, d.Forced)
 	f.Severity, f.Score = Warning, score(last/max(first, 1)-1, r.param("growth"), 2)
 	f.Impact = &Impact{slope, "MB a minute", d.Live.Slope.Low * 60, d.Live.Slope.High * 60}
 	rows := round.GC.Cycles
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("live heap after collections %d to %d", rows[0].GC, rows[len(rows)-1].GC)}.at(round)}
-	f.Advice = "Find what holds the memory: loupe pprof -top -sample_index inuse_space on two heap profiles some time apart. Bound or evict it."
+	f.Advice = "Find what holds the memory: run loupe pprof -top -sample_index inuse_space on two heap profiles taken some time apart. Bound it or evict from it."
 	f.Verify = "Record for as long again: the interval of the slope should contain zero."
-	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record past that")
+	f.Doubts = append(in.doubts(), "a program that is still warming up grows too: record for longer than that")
 	tellHeap(in, &f, stack.Frame{})
 	return []Finding{f}
 }
@@ -183,14 +183,14 @@ func checkLeakTraced(r *Rule, in *Input) []Finding {
 // the recording ended. What marking finds is in use, but for what was allocated
 // meanwhile: whether it stays nobody has seen.
 func growsUnforced(r *Rule, in *Input, round *facts.Round, text string, live *gc.Trend) Finding {
-	f := r.answer(Found, "%s, and still grew in the end", text)
+	f := r.answer(Found, "%s, and was still growing at the end", text)
 	f.Severity, f.Score = Info, score(float64(live.RiseMB)/r.param("much"), 1, 10)
 	f.Impact = &Impact{live.Slope.Estimate * 60, "MB a minute", live.Slope.Low * 60, live.Slope.High * 60}
 	rows := round.GC.Cycles
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("live heap after collections %d to %d", rows[0].GC, rows[len(rows)-1].GC)}.at(round)}
-	f.Advice = "Find out whether it is meant to: record with -phases growth, which looks at the heap ten times, each after a collection, and names the lines that keep more and more."
+	f.Advice = "Find out whether this is intended: record with -phases growth, which looks at the heap ten times, each after a collection, and names the lines that keep more and more."
 	f.Verify = "Record for several times as long: a cache that fills stops at its bound, a leak does not."
-	f.Doubts = append(in.doubts(), "no collection was forced: a program that fills a cache, or that has more to do at once, grows too")
+	f.Doubts = append(in.doubts(), "no collection was forced: a program that is filling a cache, or has more to do at once, grows too")
 	tellHeap(in, &f, stack.Frame{})
 	return f
 }

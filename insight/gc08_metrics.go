@@ -38,7 +38,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 	}
 	size, live, cycles := facts.HeapSeries(set, bare)
 	if len(size.Values) < int(r.param("cycles")) || len(live) < int(r.param("forced")) {
-		return []Finding{r.short("%d samples and %s with another live heap in %s, %g and %g are needed", len(size.Values), unit.Plural(int64(len(live)), "collection"), unit.Duration(bare.Len()), r.param("cycles"), r.param("forced"))}
+		return []Finding{r.short("%d samples and %s with a different live heap in %s; %g and %g are needed", len(size.Values), unit.Plural(int64(len(live)), "collection"), unit.Duration(bare.Len()), r.param("cycles"), r.param("forced"))}
 	}
 	_, p := stats.MannKendall(size.Values)
 	slope := stats.TheilSen(seconds(size.Times), size.Values, 0.95)
@@ -57,7 +57,7 @@ func checkLeakMetrics(r *Rule, in *Input) []Finding {
 		tellHeap(in, &f, at)
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: rose, Span: span(bare)})
-	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: watch past that"})
+	f.Doubts = slices.Concat(in.doubts(), f.Doubts, []string{"a program that is still warming up grows too: watch for longer than that"})
 	return []Finding{f}
 }
 

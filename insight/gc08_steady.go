@@ -28,13 +28,13 @@ func checkLeakSteady(r *Rule, in *Input) (Finding, bool) {
 		return Finding{}, false
 	}
 	slope := stats.TheilSen(seconds(live.Times), live.Values, 0.95)
-	text := fmt.Sprintf("the live heap rose steadily from %s to %s in %s, and had not stopped", unit.BytesOf(first), unit.BytesOf(last), unit.Duration(live.Times[n-1].Sub(live.Times[0])))
+	text := fmt.Sprintf("the live heap rose steadily from %s to %s in %s, and was still rising", unit.BytesOf(first), unit.BytesOf(last), unit.Duration(live.Times[n-1].Sub(live.Times[0])))
 	if round.Load != nil && round.Load.Responses > 0 {
 		text += fmt.Sprintf("; %s for each request", unit.BytesOf(rise/float64(round.Load.Responses)))
 	}
 	f := r.answer(Found, "%s; after a collection %s were in use", text, unit.BytesOf(float64(kept.Bytes)))
 	grade(r, &f, rise/max(first, 1), slope)
-	f.Doubts = append(in.doubts(), "a cache that is still being filled grows, too, up to its bound: record for several times as long (-for), or with -phases growth")
+	f.Doubts = append(in.doubts(), "a cache that is still filling also grows, up to its bound: record for several times as long (-for), or with -phases growth")
 	if !keptAt(r, &f, in, kept) || in.public().computes() {
 		f.Severity = Info
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 var gc09 = &Rule{
-	ID: "GC09", Title: "The heap grew, and gave back what it took",
-	About: "A heap that rises under load looks like a leak until it falls again. What comes back was a queue, a burst or a cache with an end: no leak, " +
-		"but its peak is what the machine must have room for.",
+	ID: "GC09", Title: "Heap spike: the heap grew, then shrank again",
+	About: "A heap that rises under load looks like a leak until it falls again. Memory that is freed again was a queue, a burst or a temporary cache: " +
+		"not a leak, but the machine must have room for its peak.",
 	Asks: []facts.Question{facts.HeapSize},
 	Params: []Param{
 		{"p", 0.01, "probability", "research, as for GC08: of the trend up to the peak (Mann–Kendall)"},
-		{"samples", 6, "samples", "chosen: up to the peak; fewer show no trend at that p"},
+		{"samples", 6, "samples", "chosen: up to the peak; fewer cannot show a trend at that p"},
 		{"growth", 0.20, "share", "research, as for GC08"},
 		{"least", 8, "MB", "chosen, as for GC08: less is warm-up"},
 		{"returned", 0.5, "share of the growth", "research: falls by half after the load stops"},
@@ -35,18 +35,18 @@ func checkReturned(r *Rule, in *Input) []Finding {
 	whole := timeline.Span{End: 1 << 62}
 	size, live, _ := facts.HeapSeries(set, whole)
 	if len(size.Values) == 0 || len(live) == 0 {
-		return []Finding{r.short("the samples of the runtime tell nothing of the heap")}
+		return []Finding{r.short("the runtime samples say nothing about the heap")}
 	}
 	peak := slices.Index(size.Values, slices.Max(size.Values))
 	first, top, last := live[0], slices.Max(live), live[len(live)-1]
 	if top-first < r.param("least")*(1<<20) || top < first*(1+r.param("growth")) {
-		return []Finding{r.answer(Fine, "at most %s were in use after a collection, %s at first: it did not grow", unit.BytesOf(top), unit.BytesOf(first))}
+		return []Finding{r.answer(Fine, "at most %s were in use after a collection, %s at the start: the heap did not grow", unit.BytesOf(top), unit.BytesOf(first))}
 	}
 	if peak+1 < int(r.param("samples")) {
-		return []Finding{r.short("the heap was largest at sample %d, %g before are needed", peak+1, r.param("samples"))}
+		return []Finding{r.short("the heap was largest at sample %d; %g earlier ones are needed", peak+1, r.param("samples"))}
 	}
 	if _, p := stats.MannKendall(size.Values[:peak+1]); p >= r.param("p") {
-		return []Finding{r.answer(Fine, "the heap went up and down, up to %s, without a trend (p = %.2g)", unit.BytesOf(size.Values[peak]), p)}
+		return []Finding{r.answer(Fine, "the heap went up and down, reaching %s, without a trend (p = %.2g)", unit.BytesOf(size.Values[peak]), p)}
 	}
 	after := timeline.Span{Start: size.Times[peak], End: size.Times[len(size.Times)-1]}
 	// The last look at the heap is after a collection that was asked for.
@@ -61,24 +61,24 @@ func checkReturned(r *Rule, in *Input) []Finding {
 		}
 	}
 	returned := (top - last) / (top - first)
-	rose := fmt.Sprintf("%s, later %s and in the end %s were in use after a collection", unit.BytesOf(first), unit.BytesOf(top), unit.BytesOf(last))
+	rose := fmt.Sprintf("%s, later %s and finally %s were in use after a collection", unit.BytesOf(first), unit.BytesOf(top), unit.BytesOf(last))
 	if returned < r.param("returned") {
-		return []Finding{r.answer(Fine, "%s: what the heap took it has kept (GC08 says whether it still grows)", rose)}
+		return []Finding{r.answer(Fine, "%s: the heap has kept what it took (GC08 says whether it still grows)", rose)}
 	}
-	f := r.answer(Found, "no leak: %s; %s of the growth were let go of within %s", rose, unit.Percent(min(returned, 1)), unit.Duration(after.Len()))
+	f := r.answer(Found, "no leak: %s; %s of the growth was released within %s", rose, unit.Percent(min(returned, 1)), unit.Duration(after.Len()))
 	f.Severity, f.Score = Info, score(top/max(first, 1)-1, 2, 20)
-	f.Impact = exactly((top-max(first, last))/(1<<20), "MB that were in use for a while")
+	f.Impact = exactly((top-max(first, last))/(1<<20), "MB that were in use temporarily")
 	f.Evidence = []Evidence{{Text: "the heap rose up to here, then fell", Path: metricsPath(in), Span: span(timeline.Span{Start: size.Times[0], End: size.Times[peak]})}}
 	if most, err := in.Facts.KeptAtMost(); err == nil {
 		if lines := most.Lines(); len(lines) > 0 {
 			at := lines[0].At
-			f.Summary += fmt.Sprintf("; at the peak most of it was allocated at %s:%d in %s", baseName(at.File), at.Line, stack.Short(at.Func))
-			f.Evidence = append([]Evidence{in.lineAt(most.Entry, at, "of %s in use at the most, %s were allocated here", unit.BytesOf(float64(most.Bytes)), unit.BytesOf(float64(lines[0].Weight)))}, f.Evidence...)
+			f.Summary += fmt.Sprintf("; at the peak, most of it had been allocated at %s:%d in %s", baseName(at.File), at.Line, stack.Short(at.Func))
+			f.Evidence = append([]Evidence{in.lineAt(most.Entry, at, "of %s in use at the peak, %s were allocated here", unit.BytesOf(float64(most.Bytes)), unit.BytesOf(float64(lines[0].Weight)))}, f.Evidence...)
 		}
 	}
-	f.Advice = "Give the queue or the cache a bound that fits the machine: what comes faster than it is worked off can wait, or be refused. A pool keeps what it once had: cap what it takes back."
-	f.Verify = "Record the same load again: the peak should be as high as the bound allows."
-	f.Doubts = append(in.doubts(), "a heap that comes back once need not do so each time: record more than one burst")
+	f.Advice = "Give the queue or the cache a bound that fits the machine: work that arrives faster than it is processed can wait, or be rejected. A pool keeps what it once had: limit what it takes back."
+	f.Verify = "Record the same load again: the peak should be no higher than the bound allows."
+	f.Doubts = append(in.doubts(), "a heap that shrinks once need not do so every time: record more than one burst")
 	return []Finding{f}
 }
 

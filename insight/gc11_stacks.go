@@ -10,16 +10,16 @@ import (
 )
 
 var gc11 = &Rule{
-	ID: "GC11", Title: "Stacks of goroutines take much of the memory",
-	About: "Each goroutine has a stack of 2 KiB and more, which grows to what its deepest call needs and shrinks only when the collector finds it mostly empty. " +
-		"The collector scans all of them.",
+	ID: "GC11", Title: "Goroutine stacks take much of the memory",
+	About: "Each goroutine has a stack of 2 KiB or more, which grows to what its deepest call needs and shrinks only when the collector finds it mostly empty. " +
+		"The collector scans all stacks.",
 	Asks: []facts.Question{facts.Counters},
 	Params: []Param{
 		{"share", 0.20, "share of the runtime's memory", "research, GC11"},
 		{"least", 16, "MB", "chosen: less is no reason to look"},
-		{"each", 16, "KiB", "chosen: for each goroutine, three doublings of the 2 KiB that it begins with"},
-		{"shallow", 16, "calls", "chosen: at most, where most goroutines wait: hardly any of these needs so much"},
-		{"warning", 0.4, "share of the runtime's memory", "chosen: of stacks that stay large"},
+		{"each", 16, "KiB", "chosen: per goroutine, three doublings of the initial 2 KiB"},
+		{"shallow", 16, "calls", "chosen: at most, where most goroutines wait: hardly any waiting goroutine needs that much"},
+		{"warning", 0.4, "share of the runtime's memory", "chosen: for stacks that stay large"},
 	},
 	Part:  true,
 	Check: checkStacks,
@@ -54,7 +54,7 @@ func checkStacks(r *Rule, in *Input) []Finding {
 	if most >= 256<<20 {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{readFrom(worst, "%s of stacks of %s in use", mib(most), mib(of))}
+	f.Evidence = []Evidence{readFrom(worst, "%s of stacks out of %s in use", mib(most), mib(of))}
 	depth := 0
 	if looks, _ := in.Facts.WaitsOf(recording.Goroutine); len(looks) > 0 {
 		var at []Evidence
@@ -65,20 +65,20 @@ func checkStacks(r *Rule, in *Input) []Finding {
 		staysLarge(r, &f, depth, share)
 		return []Finding{f}
 	}
-	f.Advice = "Have fewer goroutines at once (SC04, SC10), or make their deepest call need less: large arrays as local variables and deep recursion grow a stack, which is doubled each time."
+	f.Advice = "Run fewer goroutines at once (SC04, SC10), or make their deepest call need less: large local arrays and deep recursion grow a stack, which doubles each time."
 	f.Verify = "Record again: /memory/classes/heap/stacks:bytes should fall."
 	return []Finding{f}
 }
 
 // staysLarge says that goroutines wait where they need little, with large stacks.
 func staysLarge(r *Rule, f *Finding, depth int, share float64) {
-	f.Summary += fmt.Sprintf("; most of them wait only %s deep, with a stack that something deeper has made grow", unit.Plural(int64(depth), "call"))
+	f.Summary += fmt.Sprintf("; most of them wait only %s deep, on a stack that a deeper call has grown", unit.Plural(int64(depth), "call"))
 	if share >= r.param("warning") {
 		f.Severity = Warning
 	}
-	f.Advice = "A goroutine keeps the stack that its deepest call needed while it waits for more: a collection halves it at most, and the next deep call doubles it again. Do the deep part on a goroutine of its own that ends (a small pool of workers for all of them), so that those that wait stay small; or make it need less, without recursion and with no large arrays as local variables. Fewer goroutines help, too."
-	f.Verify = "Record again: /memory/classes/heap/stacks:bytes should fall to some KiB for each goroutine."
-	f.Doubts = append(f.Doubts, "where the functions that they wait in have large arrays as local variables, it is these that need the stack")
+	f.Advice = "A waiting goroutine keeps the stack that its deepest call needed: a collection at most halves it, and the next deep call doubles it again. Run the deep part on a separate goroutine that ends (a small worker pool shared by all), so that waiting goroutines stay small; or make it need less, without recursion or large local arrays. Fewer goroutines help, too."
+	f.Verify = "Record again: /memory/classes/heap/stacks:bytes should fall to a few KiB per goroutine."
+	f.Doubts = append(f.Doubts, "if the functions they wait in have large local arrays, those arrays need the stack")
 }
 
 // mostGoroutines shows where most goroutines of a look are, if it was while there were so

@@ -9,16 +9,16 @@ import (
 )
 
 var gc12 = &Rule{
-	ID: "GC12", Title: "The program forces garbage collections",
-	About: "runtime.GC and debug.FreeOSMemory run a whole collection, whatever there is to collect, and the caller waits for it. " +
-		"The runtime collects by itself when it is worth it.",
+	ID: "GC12", Title: "Forced garbage collections (runtime.GC)",
+	About: "runtime.GC and debug.FreeOSMemory run a full collection, however little there is to collect, and the caller waits for " +
+		"it. The runtime collects on its own when it is worth it.",
 	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"forced", 0.5, "share of the collections", "JDK Mission Control, explicit collections"},
-		{"info", 0.01, "share of the busy time", "chosen: less is no loss worth a change"},
+		{"info", 0.01, "share of the busy time", "chosen: less is not worth a change"},
 		{"warn", 0.05, "share of the busy time", "as GC03's first limit"},
 		{"requests", 0.01, "for each request", "chosen: one in a hundred waits for a whole collection"},
-		{"cycles", 5, "forced collections", "chosen: below this it is no habit"},
+		{"cycles", 5, "forced collections", "chosen: below this it is not a pattern"},
 	},
 	Part:  true,
 	Check: checkForced,
@@ -34,7 +34,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 	if slices.ContainsFunc(in.Facts.Rounds, func(round facts.Round) bool {
 		return slices.Contains([]string{"growth", "heap", "allocs"}, round.Phase.Profiler)
 	}) {
-		return []Finding{r.answer(TooLittle, "in this time the recording itself has asked for collections")}
+		return []Finding{r.answer(TooLittle, "the recording itself requested collections in this time")}
 	}
 	c := in.Facts.Collector()
 	if c.Collections == 0 {
@@ -47,7 +47,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 	}
 	cost, source, worst := mostCollecting(in)
 	if worst == nil {
-		return []Finding{r.answer(TooLittle, "%s, and nothing tells what they cost", text)}
+		return []Finding{r.answer(TooLittle, "%s, at an unknown cost", text)}
 	}
 	part, rate := cost*share, forced/c.Length.Seconds()
 	text += fmt.Sprintf(", %s a second%s", unit.Number(rate), perRequest(in, worst.Phase.Name, rate))
@@ -56,7 +56,7 @@ func checkForced(r *Rule, in *Input) []Finding {
 	if part < r.param("info") && !waits {
 		return []Finding{r.answer(Fine, "%s, which cost %s of the busy time", text, unit.Percent(part))}
 	}
-	f := r.answer(Found, "%s; collecting took %s (%s)", text, unit.Percent(cost), source)
+	f := r.answer(Found, "%s; garbage collection took %s (%s)", text, unit.Percent(cost), source)
 	f.Impact = &Impact{part, "share of the busy time", part, cost}
 	f.Severity, f.Score = Info, score(part, r.param("info"), 0.25)
 	if part >= r.param("warn") || waits {
@@ -67,10 +67,10 @@ func checkForced(r *Rule, in *Input) []Finding {
 	}
 	f.Evidence = forcedEvidence(in)
 	if len(f.Evidence) == 0 {
-		f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("%s of %s collections have “(forced)” behind their line", unit.Count(c.Forced), unit.Count(c.Collections))}.at(worst)}
-		f.Doubts = append(f.Doubts, "where it does an execution trace tells (record with -phases trace)")
+		f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("%s of %s collections are marked “(forced)”", unit.Count(c.Forced), unit.Count(c.Collections))}.at(worst)}
+		f.Doubts = append(f.Doubts, "an execution trace shows where (record with -phases trace)")
 	}
-	f.Advice = "Delete the call: the runtime collects when the heap has grown by GOGC percent, and gives memory back by itself. To hold memory below a bound set GOMEMLIMIT."
+	f.Advice = "Delete the call: the runtime collects when the heap has grown by GOGC percent, and returns memory on its own. To keep memory below a bound, set GOMEMLIMIT."
 	f.Verify = "Record again under the same load: no line of gctrace should end in “(forced)”, and CPU time per request should fall."
 	f.Doubts = append(f.Doubts, in.doubts()...)
 	return []Finding{f}
@@ -89,7 +89,7 @@ func forcedEvidence(in *Input) []Evidence {
 	lines, cpu := facts.CallsInProfile(in.Facts, facts.ForcesCollection)
 	var out []Evidence
 	for _, l := range lines[:min(3, len(lines))] {
-		out = append(out, in.fileAt(cpu.Entry, l.At, l.Frames, "collections are forced here; %s of the CPU time goes into the call itself", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))
+		out = append(out, in.fileAt(cpu.Entry, l.At, l.Frames, "collections are forced here; the call itself takes %s of the CPU time", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))
 	}
 	return out
 }

@@ -9,14 +9,14 @@ import (
 )
 
 var gc13 = &Rule{
-	ID: "GC13", Title: "A large heap is scanned for pointers, again and again",
-	About: "The collector visits what may hold pointers, and only that: a large slice of numbers costs it nothing, a tree of small nodes all of its size. " +
-		"Where marking takes much of the CPU and much of the live heap is scanned, the shape of the data is what it costs.",
+	ID: "GC13", Title: "The collector keeps scanning a large heap for pointers",
+	About: "The collector scans only memory that may hold pointers: a large slice of numbers costs it nothing, a tree of small nodes its full size. If " +
+		"marking takes much of the CPU and much of the live heap is scanned, the cost comes from the shape of the data.",
 	Asks: []facts.Question{facts.Counters},
 	Params: []Param{
-		{"scanned", 0.40, "share of the live heap", "chosen: what costs is how much is scanned; research, GC13, has 80%"},
+		{"scanned", 0.40, "share of the live heap", "chosen: the cost is how much is scanned; research, GC13, has 80%"},
 		{"mark", 0.10, "share of the busy time", "research, GC13"},
-		{"least", 64, "MB", "chosen: of live heap; a smaller one wants more room and not another shape"},
+		{"least", 64, "MB", "chosen: of live heap; a smaller heap needs more room, not another shape"},
 	},
 	Part:  true,
 	Check: checkPointers,
@@ -38,14 +38,14 @@ func checkPointers(r *Rule, in *Input) []Finding {
 		}
 	}
 	if worst == nil {
-		return []Finding{r.answer(Fine, "no collection had ended in %s", in.where())}
+		return []Finding{r.answer(Fine, "no collection finished in %s", in.where())}
 	}
 	share, _ := gcShare(in, worst.Round)
 	part := min(1, scan/max(1, live))
 	if live < r.param("least")*1e6 || part < r.param("scanned") || !(share >= r.param("mark")) {
-		return []Finding{r.answer(Fine, "%s of %s of live heap can hold pointers; collecting took %s", mib(min(scan, live)), mib(live), percentOr(share, "a share that nothing tells"))}
+		return []Finding{r.answer(Fine, "%s of %s of live heap can hold pointers; garbage collection took %s", mib(min(scan, live)), mib(live), percentOr(share, "an unknown share"))}
 	}
-	f := r.answer(Found, "%s of %s of live heap are scanned at each collection, and collecting took %s of the busy time", mib(min(scan, live)), mib(live), unit.Percent(share))
+	f := r.answer(Found, "%s of %s of live heap are scanned at each collection, and garbage collection took %s of the busy time", mib(min(scan, live)), mib(live), unit.Percent(share))
 	f.Impact = exactly(share, "share of the busy time")
 	f.Severity, f.Score = Info, score(share, r.param("mark"), 0.40)
 	f.Evidence = []Evidence{readFrom(worst, "%s of the live heap can hold pointers", unit.Percent(part))}
@@ -54,11 +54,11 @@ func checkPointers(r *Rule, in *Input) []Finding {
 			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here", mib(float64(l.Weight))))
 		}
 	}
-	f.Advice = "Keep values where there are pointers: slices of structures in place of slices of pointers, indices in place of links, fixed arrays or offsets into one buffer in place of strings, keys and values of maps without pointers."
+	f.Advice = "Store values instead of pointers: slices of structs instead of slices of pointers, indices instead of links, fixed arrays or offsets into one buffer instead of strings, maps whose keys and values have no pointers."
 	f.Verify = "Record again: /gc/scan/heap:bytes should fall against /gc/heap/live:bytes, and the collector's share with it."
-	f.Doubts = append(in.doubts(), "a collection that comes less often costs less, too, whatever the shape: GC03 and GC18 say whether there is room")
+	f.Doubts = append(in.doubts(), "less frequent collections also cost less, whatever the shape of the data: GC03 and GC18 say whether there is room")
 	if len(in.Session.Manifest().Of(recording.Heap)) == 0 {
-		f.Doubts = append(f.Doubts, "what the heap consists of a heap profile tells (record with -phases heap)")
+		f.Doubts = append(f.Doubts, "a heap profile shows what the heap consists of (record with -phases heap)")
 	}
 	return []Finding{f}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 var gc14 = &Rule{
-	ID: "GC14", Title: "A container's memory has a limit that the runtime does not know",
-	About: "A cgroup's limit of memory ends the program when it is reached. The runtime does not look at it: without GOMEMLIMIT the heap grows to its goal, whether there is room or not.",
+	ID: "GC14", Title: "GOMEMLIMIT is not set although the container has a memory limit",
+	About: "When a cgroup's memory limit is reached, the program is killed. The runtime does not look at that limit: without GOMEMLIMIT the heap grows to its goal, whether there is room or not.",
 	Asks:  []facts.Question{facts.Counters, facts.Host},
 	Params: []Param{
 		{"goal", 0.70, "share of the container's limit", "research, GC14"},
@@ -42,19 +42,19 @@ func checkNoLimit(r *Rule, in *Input) []Finding {
 		}
 	}
 	if at == nil || goal < r.param("goal")*have {
-		return []Finding{r.answer(Fine, "the heap's goal was at most %s, the container has %s", mib(goal), mib(have))}
+		return []Finding{r.answer(Fine, "the heap goal was at most %s; the container has %s", mib(goal), mib(have))}
 	}
-	f := r.answer(Found, "the heap may grow to %s before the next collection, the container has %s, and no GOMEMLIMIT holds it back", mib(goal), mib(have))
+	f := r.answer(Found, "the heap may grow to %s before the next collection, the container has %s, and GOMEMLIMIT is not set", mib(goal), mib(have))
 	f.Impact = exactly(goal/have, "share of the container's limit")
 	f.Severity, f.Score = Warning, score(goal/have, r.param("goal"), 1.2)
-	f.Evidence = []Evidence{readFrom(at, "the goal of the heap was %s with %s live", mib(goal), mib(live))}
+	f.Evidence = []Evidence{readFrom(at, "the heap goal was %s with %s live", mib(goal), mib(live))}
 	limit := int64(r.param("limit")*have) >> 20 << 20
 	if 1.3*live > float64(limit) {
-		f.Advice = "Give the container more memory, or keep less (GC16): a GOMEMLIMIT that fits into it would be so near the live heap that the collector never rests (GC07)."
+		f.Advice = "Give the container more memory, or keep less (GC16): a GOMEMLIMIT that fits would be so close to the live heap that the collector would run all the time (GC07)."
 	} else {
-		f.Advice = fmt.Sprintf("Set GOMEMLIMIT=%dMiB, %s of the container's memory: the runtime then collects earlier in place of being killed.", limit>>20, unit.Percent(r.param("limit")))
+		f.Advice = fmt.Sprintf("Set GOMEMLIMIT=%dMiB, %s of the container's memory: the runtime then collects earlier instead of being killed.", limit>>20, unit.Percent(r.param("limit")))
 	}
 	f.Verify = "Record again: the resident memory should stay below the container's limit, and the collector's share (GC03) should not rise much."
-	f.Doubts = []string{"what C code and mapped files take is not in the runtime's account: leave them room"}
+	f.Doubts = []string{"the runtime does not count C memory and mapped files: leave room for them"}
 	return []Finding{f}
 }

@@ -7,10 +7,10 @@ import (
 
 var gc15 = &Rule{
 	ID: "GC15", Title: "Finalizers and cleanups fall behind",
-	About: "One goroutine runs all finalizers, and a few run the cleanups. Where they are slower than objects die, what waits for its turn stays in memory, and what it holds stays open.",
+	About: "One goroutine runs all finalizers, and a few run the cleanups. If they are slower than objects die, queued objects stay in memory, and what they hold stays open.",
 	Asks:  []facts.Question{facts.Counters},
 	Params: []Param{
-		{"backlog", 1000, "waiting", "chosen: fewer are gone in a moment"},
+		{"backlog", 1000, "waiting", "chosen: fewer are done in a moment"},
 		{"windows", 3, "parts of the time", "research, GC15: in each of which it rises"},
 	},
 	Part:  true,
@@ -50,18 +50,18 @@ func checkBacklog(r *Rule, in *Input) []Finding {
 			if !rises || last < r.param("backlog") {
 				continue
 			}
-			f := r.answer(Found, "%s %s wait for their turn, and more from reading to reading: %s were queued and %s ran in %s", unit.Count(int64(last)), q.what,
+			f := r.answer(Found, "%s %s are queued, and the queue grows from reading to reading: %s were queued and %s ran in %s", unit.Count(int64(last)), q.what,
 				unit.Count(int64(queued[n-1]-queued[0])), unit.Count(int64(executed[n-1]-executed[0])), unit.Duration(one.Length))
 			f.Impact = exactly(last, q.what+" behind")
 			f.Severity, f.Score = Warning, score(last, r.param("backlog"), 100*r.param("backlog"))
-			f.Evidence = []Evidence{readFrom(one, "%s waited at first, %s in the end", unit.Count(int64(waiting[0])), unit.Count(int64(last)))}
-			f.Advice = "Release what they hold where it is no longer needed (Close, defer), and leave finalizers to what was forgotten. One that must wait for something starts a goroutine for it."
-			f.Verify = "Record again: queued and executed should go side by side."
+			f.Evidence = []Evidence{readFrom(one, "%s were queued at the start, %s at the end", unit.Count(int64(waiting[0])), unit.Count(int64(last)))}
+			f.Advice = "Release resources explicitly when no longer needed (Close, defer), and use finalizers only as a safety net. A finalizer that must wait for something should start a goroutine."
+			f.Verify = "Record again: the queued and executed counts should keep pace."
 			return []Finding{f}
 		}
 	}
 	if !enough {
-		return []Finding{r.short("%s has %g readings and fewer of runtime/metrics, more are needed", in.where(), r.param("windows"))}
+		return []Finding{r.short("%s has %g or fewer readings of runtime/metrics; more are needed", in.where(), r.param("windows"))}
 	}
-	return []Finding{r.answer(Fine, "at most %s finalizers or cleanups waited for their turn", unit.Count(int64(most)))}
+	return []Finding{r.answer(Fine, "at most %s finalizers or cleanups were queued", unit.Count(int64(most)))}
 }

@@ -16,19 +16,19 @@ import (
 )
 
 var gc16 = &Rule{
-	ID: "GC16", Title: "One line keeps most of the live heap",
-	About: "What is in use in a heap profile is what the program holds on to: a cache, an index, a queue, or what it has forgotten to let go. " +
-		"Where most of it was allocated at one line, that line decides how much memory the program needs. loupe run takes a profile at each peak of the live heap, so that " +
-		"what was there for a while alone is seen too. How much is allocated in all is another question, which profiles of allocations answer.",
+	ID: "GC16", Title: "One line holds most of the live heap",
+	About: "What is in use in a heap profile is what the program holds on to: a cache, an index, a queue, or memory it has forgotten to release. " +
+		"If most of it was allocated at one line, that line decides how much memory the program needs. loupe run takes a profile at each peak of the live heap, so that " +
+		"memory held only temporarily is seen too. How much is allocated in total is another question, which allocation profiles answer.",
 	Asks: []facts.Question{facts.KeptOrHeld},
 	Params: []Param{
 		{"share", 0.5, "share of what is in use", "chosen: most of it"},
-		{"least", 16, "MB", "chosen: what all is in use; less is no reason to look"},
-		{"samples", 20, "samples", "chosen: below this a share is an accident"},
-		{"grows", 64, "MB", "chosen: what is kept by a line that only takes more, to be a warning"},
-		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part of it, where each peak is a quarter above the one before"},
-		{"on", 0.2, "of the last peak", "chosen: what the line keeps more of in a later profile still grew after the peak"},
-		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never let go"},
+		{"least", 16, "MB", "chosen: total in use; less is no reason to look"},
+		{"samples", 20, "samples", "chosen: below this, a share may be chance"},
+		{"grows", 64, "MB", "chosen: kept by a line that only grows, for a warning"},
+		{"late", 0.3, "share of the phase", "chosen: the highest peak lies in the last part, with each peak a quarter above the previous one"},
+		{"on", 0.2, "of the last peak", "chosen: if the line keeps more in a later profile, it was still growing after the peak"},
+		{"held", 0.5, "share of what the line has allocated", "chosen: most of it was never released"},
 	},
 	Check: checkKept,
 }
@@ -43,11 +43,11 @@ func checkKept(r *Rule, in *Input) []Finding {
 	}
 	kept := all.Most
 	if kept.Bytes == 0 {
-		return []Finding{r.answer(TooLittle, "%s has nothing in use: it tells what survived the last collection, of objects that were sampled", kept.Entry.Path)}
+		return []Finding{r.answer(TooLittle, "%s has nothing in use: it shows the sampled objects that survived the last collection", kept.Entry.Path)}
 	}
 	lines := kept.Lines()
 	if len(lines) == 0 {
-		return []Finding{r.answer(Fine, "of %s in use in %s the program's code has allocated nothing", unit.BytesOf(float64(kept.Bytes)), kept.Entry.Path)}
+		return []Finding{r.answer(Fine, "the program's code allocated none of the %s in use in %s", unit.BytesOf(float64(kept.Bytes)), kept.Entry.Path)}
 	}
 	top := lines[0]
 	share := float64(top.Weight) / float64(max(1, kept.Bytes))
@@ -60,10 +60,10 @@ func checkKept(r *Rule, in *Input) []Finding {
 	case float64(kept.Bytes) < r.param("least")*(1<<20) || share < r.param("share"):
 		return []Finding{r.answer(Fine, "%s, at others less", text)}
 	case float64(kept.Samples) < r.param("samples"):
-		return []Finding{r.answer(TooLittle, "%s, which rests on %d samples, %g are needed", text, kept.Samples, r.param("samples"))}
+		return []Finding{r.answer(TooLittle, "%s, which rests on %d samples; %g are needed", text, kept.Samples, r.param("samples"))}
 	}
 	if live := mostLive(in.Facts.Rounds); kept.Peak && live > 1.1*float64(kept.Bytes) {
-		text += fmt.Sprintf(" (a collection found %s live, which a profile knows only after the next)", unit.BytesOf(live))
+		text += fmt.Sprintf(" (a collection found %s live, which a profile shows only after the next one)", unit.BytesOf(live))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Info, score(share*float64(kept.Bytes), 64<<20, 1<<30)
@@ -73,8 +73,8 @@ func checkKept(r *Rule, in *Input) []Finding {
 			f.Evidence = append(f.Evidence, in.fileAt(kept.Entry, l.At, l.Frames, "%s in use were allocated here%s", unit.BytesOf(float64(l.Weight)), ofAllocated(kept, l)))
 		}
 	}
-	tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. A cache or a queue wants a bound; what is kept for good can be smaller (no copies, no pointers where an index does); and a small part that is needed keeps the whole that it was cut from (copy it: strings.Clone, slices.Clone).")
-	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW says what has become less."
+	tellHolder(in, &f, top.At, top.Frames, "Decide whether it is meant to be kept. Give a cache or a queue a bound; permanent data can be made smaller (no copies, indices instead of pointers); and a small substring or subslice keeps the whole it was cut from (copy it: strings.Clone, slices.Clone).")
+	f.Verify = "Take a heap profile at the same point again: loupe compare OLD NEW shows what has shrunk."
 	tellRetention(r, in, all, top, &f)
 	tellHeap(in, &f, top.At)
 	return []Finding{f}
@@ -92,21 +92,21 @@ func checkHeld(r *Rule, in *Input) (f Finding, ok bool) {
 	}
 	all := float64(held.Reached)
 	if len(held.Keepers) == 0 || all < r.param("least")*(1<<20) || float64(held.Keepers[0].Bytes) < r.param("share")*all {
-		return r.answer(Fine, "of %s in use in %s no one place holds %s", unit.BytesOf(all), held.Entry.Path, unit.Percent(r.param("share"))), true
+		return r.answer(Fine, "no single place holds %[3]s of the %[1]s in use in %[2]s", unit.BytesOf(all), held.Entry.Path, unit.Percent(r.param("share"))), true
 	}
 	k := &held.Keepers[0]
 	share, p := float64(k.Bytes)/all, holders.PlaceOf(k)
 	f = r.answer(Found, "of %s in use %s are held by %s", unit.BytesOf(all), unit.Percent(share), p.Name)
-	f.Title = "One place keeps most of the live heap"
+	f.Title = "One place holds most of the live heap"
 	f.Severity, f.Score = Info, score(float64(k.Bytes), 64<<20, 1<<30)
 	f.Impact = exactly(share, "share of what is in use")
 	t := heapTeller{in: in, held: held}
 	f.Evidence = []Evidence{t.evidence(k)}
-	f.Advice = cmp.Or(t.advice(k, p), "Decide whether it is meant to be kept. A cache or a queue wants a bound.")
-	f.Verify = "Take a core at the same point again: loupe core diff OLD NEW says what has become less."
-	f.Doubts = []string{"one core is one moment, and has no lines: record with -phases heap,core"}
+	f.Advice = cmp.Or(t.advice(k, p), "Decide whether it is meant to be kept. Give a cache or a queue a bound.")
+	f.Verify = "Take a core at the same point again: loupe core diff OLD NEW shows what has shrunk."
+	f.Doubts = []string{"a core is a single moment and has no allocation sites: record with -phases heap,core"}
 	if k.Shared {
-		f.Doubts = append(f.Doubts, p.Name+" is one of several ways to it: to cut that one alone frees nothing")
+		f.Doubts = append(f.Doubts, p.Name+" is one of several references to it: cutting only that one frees nothing")
 	}
 	return f, true
 }
@@ -140,7 +140,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	times, bytes := all.Course(top.At)
 	last := all.Looks[len(all.Looks)-1]
 	if len(times) < 2 {
-		f.Doubts = append(f.Doubts, "one profile is one moment: whether it grows a second one some time later tells (record with -phases growth)")
+		f.Doubts = append(f.Doubts, "one profile is a single moment: a second one later would show whether it grows (record with -phases growth)")
 		return
 	}
 	n := len(bytes)
@@ -149,7 +149,7 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 	now := last.InUse.At(top.At)
 	if !last.Peak && !last.AtExit && 2*now < top.Weight {
 		f.Summary += fmt.Sprintf(", and to %s later", unit.BytesOf(float64(now)))
-		f.Advice = "Bound what is there at once, where the peak is too high: work in parts, or let go of each when it is done (a slice that is kept keeps all of its array)."
+		f.Advice = "If the peak is too high, bound how much is held at once: work in parts, or release each part when it is done (a slice keeps its whole backing array)."
 		return
 	}
 	// Two peaks between the same collections show the same.
@@ -162,10 +162,10 @@ func tellRetention(r *Rule, in *Input, all *facts.Retention, top *facts.Line, f 
 		return
 	}
 	f.Severity = Warning
-	f.Summary += ", and still grew when the phase ended"
+	f.Summary += ", and was still growing when the phase ended"
 	tellHolder(in, f, top.At, top.Frames, heldBy)
-	f.Advice += " Hardly anything of it is let go."
-	f.Doubts = append(f.Doubts, "a cache that is still being filled grows, too, up to its bound: record for several times as long")
+	f.Advice += " Hardly any of it is released."
+	f.Doubts = append(f.Doubts, "a cache that is still filling also grows, up to its bound: record for several times as long")
 }
 
 // growsLate tells whether the heap was larger in the last quarter of a phase, at its largest,

@@ -10,15 +10,15 @@ import (
 )
 
 var gc17 = &Rule{
-	ID: "GC17", Title: "The program stops the world itself",
-	About: "runtime.ReadMemStats, a goroutine profile, the stacks of all goroutines, runtime.GOMAXPROCS and debug.SetGCPercent stop every goroutine of the program while they work. " +
-		"The collector's own stops are GC01's, and those of collections that the program forces GC12's.",
+	ID: "GC17", Title: "The program itself stops the world",
+	About: "runtime.ReadMemStats, a goroutine profile, the stacks of all goroutines, runtime.GOMAXPROCS and debug.SetGCPercent stop the world while they work. The collector's own " +
+		"pauses are covered by GC01, and those of forced collections by GC12.",
 	Asks: []facts.Question{facts.WorldStops},
 	Params: []Param{
-		{"share", 0.01, "share of the time", "chosen: less is no loss worth a change"},
-		{"warn", 0.05, "share of the time", "chosen: as much as the 5% of a collector that takes too much"},
-		{"stops", 10, "stops", "chosen: below this it is no habit"},
-		{"long", 0.05, "s", "chosen: a single stop that a user notices"},
+		{"share", 0.01, "share of the time", "chosen: less is not worth a change"},
+		{"warn", 0.05, "share of the time", "chosen: as much as the 5% at which the collector takes too much"},
+		{"stops", 10, "stops", "chosen: below this it is not a pattern"},
+		{"long", 0.05, "s", "chosen: a single pause that a user notices"},
 	},
 	Part:  true,
 	Check: checkStops,
@@ -40,10 +40,10 @@ func checkStops(r *Rule, in *Input) []Finding {
 	share := t.Share(sum)
 	// A verdict holds if it holds with the stops of which nobody knows what they were for.
 	if n := s.Unnamed; float64(count+n.Count) >= r.param("stops") && t.Share(sum+n.Time) >= r.param("share") && share < r.param("share") {
-		return []Finding{r.answer(TooLittle, "the trace does not name what %s, %s in all, were for", unit.Plural(n.Count, "stop"), unit.Duration(n.Time))}
+		return []Finding{r.answer(TooLittle, "the trace does not say what %s, %s in total, were for", unit.Plural(n.Count, "stop"), unit.Duration(n.Time))}
 	}
 	if count == 0 {
-		return []Finding{r.answer(Fine, "the program stopped the world for nothing of its own in %s of the execution trace", unit.Duration(t.Length()))}
+		return []Finding{r.answer(Fine, "the program itself never stopped the world in %s of the execution trace", unit.Duration(t.Length()))}
 	}
 	var top *facts.Stop
 	for i := range s.All {
@@ -51,7 +51,7 @@ func checkStops(r *Rule, in *Input) []Finding {
 			top = one
 		}
 	}
-	text := fmt.Sprintf("the world stood still in %s of the time for what the program asked for: %s, %s a second%s; most of it for %s",
+	text := fmt.Sprintf("the world was stopped for %s of the time at the program's request: %s, %s a second%s; mostly for %s",
 		unit.Percent(share), unit.Plural(count, "stop"), unit.Number(t.Rate(count)), perRequest(in, t.Entry.Phase, t.Rate(count)), top.For)
 	if top.At.Func != "" {
 		text += " in " + place(top.At)
@@ -74,13 +74,13 @@ func checkStops(r *Rule, in *Input) []Finding {
 	}
 	f.Evidence = stopEvidence(t, s, notForced)
 	f.Advice = stopAdvice(top.For)
-	f.Verify = "Record again under the same load: loupe trace stw has each kind of stop, and this one should be gone or rare."
+	f.Verify = "Record again under the same load: loupe trace stw lists each kind of stop, and this one should be gone or rare."
 	f.Doubts = in.traceDoubts(t)
 	if !habit {
 		in.public().weigh(&f)
 	}
 	if in.Facts.Noise().Full() {
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a stop also lasts while the kernel runs something else")
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: a stop also includes time when the kernel runs something else")
 	}
 	return []Finding{f}
 }
@@ -92,7 +92,7 @@ func stopEvidence(t *traced, s *facts.Stops, keep func(*facts.Stop) bool) (out [
 		if !keep(one) || len(out) == 3 {
 			continue
 		}
-		e := t.seenAt(one.Frames, one.At, "%s of %s, %s in all, the longest %s", unit.Plural(one.Count, "stop"), one.For, unit.Duration(one.Sum), unit.Duration(one.Longest))
+		e := t.seenAt(one.Frames, one.At, "%s of %s, %s in total, the longest %s", unit.Plural(one.Count, "stop"), one.For, unit.Duration(one.Sum), unit.Duration(one.Longest))
 		out = append(out, e)
 	}
 	return out
@@ -102,30 +102,30 @@ func stopEvidence(t *traced, s *facts.Stops, keep func(*facts.Stop) bool) (out [
 func stopAdvice(what string) string {
 	switch what {
 	case "runtime.ReadMemStats":
-		return "Read runtime/metrics instead (metrics.Read of /gc/heap/live:bytes, /memory/classes/…): it does not stop the world. Or read the statistics every ten seconds, and not for each request."
+		return "Read runtime/metrics instead (metrics.Read of /gc/heap/live:bytes, /memory/classes/…): it does not stop the world. Or read the statistics every ten seconds, not on each request."
 	case "runtime.GOMAXPROCS", "debug.SetGCPercent", "debug.SetMemoryLimit", "a change of GOMAXPROCS, GOGC or the memory limit":
-		return "Set it once, when the program begins: each call that changes something stops the world. To read the setting take runtime/metrics (/sched/gomaxprocs:threads, /gc/gogc:percent)."
+		return "Set it once, at startup: each call that changes something stops the world. To read the setting, use runtime/metrics (/sched/gomaxprocs:threads, /gc/gogc:percent)."
 	case "debug.WriteHeapDump":
-		return "Do not dump the heap of a program that serves: take a heap profile, which does not stop the world."
+		return "Do not dump the heap of a program in service: take a heap profile, which does not stop the world."
 	}
 	if strings.HasPrefix(what, "testing.") {
-		return "Take StopTimer and StartTimer out of the loop: each reads the memory statistics, which stops the world. Prepare before the loop, for b.N or as many times as fit into memory, or measure with the preparation and once without it."
+		return "Take StopTimer and StartTimer out of the loop: each reads the memory statistics, which stops the world. Prepare the inputs before the loop, b.N of them or as many as fit into memory, or measure once with the preparation and once without it."
 	}
-	return "Do it less often, and not on the way of a request. To count goroutines take runtime.NumGoroutine, for the stack of one runtime.Stack with all=false: neither stops the world."
+	return "Do it less often, and not on the request path. To count goroutines, use runtime.NumGoroutine; for a single stack, runtime.Stack with all=false: neither stops the world."
 }
 
 // checkStopsCounted goes by what the runtime has counted, where there is no trace.
 func checkStopsCounted(r *Rule, in *Input) Finding {
 	c, ok := facts.CountStops(in.Facts)
 	if !ok || c.Length <= 0 {
-		return r.answer(TooLittle, "neither an execution trace nor runtime/metrics tells of stops of the world (runtime/metrics has them from Go 1.22 on)")
+		return r.answer(TooLittle, "neither an execution trace nor runtime/metrics shows stop-the-world events (runtime/metrics has them from Go 1.22 on)")
 	}
 	rate := c.Other / c.Length.Seconds()
 	// Half of the stops took as long as the median and longer.
 	least := c.Other / 2 * c.Typical.Seconds() / c.Length.Seconds()
-	text := fmt.Sprintf("the world was stopped %s times a second for something else than the collector%s, half of the times for %s and longer", unit.Number(rate), perRequest(in, "bare", rate), unit.Duration(c.Typical))
+	text := fmt.Sprintf("the world was stopped %s times a second for something other than the collector%s, half of the times for %s or longer", unit.Number(rate), perRequest(in, "bare", rate), unit.Duration(c.Typical))
 	if least < r.param("share") || c.Other < r.param("stops") {
-		return r.answer(Fine, "the world was stopped %s times in %s for something else than the collector", unit.Count(int64(c.Other)), unit.Duration(c.Length))
+		return r.answer(Fine, "the world was stopped %s times in %s for something other than the collector", unit.Count(int64(c.Other)), unit.Duration(c.Length))
 	}
 	f := r.answer(Found, "%s: at least %s of the time", text, unit.Percent(least))
 	f.Impact = &Impact{least, "share of the time in which no goroutine ran", least, 1}
@@ -136,13 +136,13 @@ func checkStopsCounted(r *Rule, in *Input) Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("runtime/metrics count %s stops in %s", unit.Count(int64(c.Other)), unit.Duration(c.Length)), Path: c.Entry.Path, Span: span(c.Time)}}
 	if lines, cpu := facts.CallsInProfile(in.Facts, facts.StopsWorld); len(lines) > 0 {
 		for _, l := range lines[:min(3, len(lines))] {
-			f.Evidence = append(f.Evidence, in.fileAt(cpu.Entry, l.At, l.Frames, "%s of the CPU time goes into a call here that stops the world", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))
+			f.Evidence = append(f.Evidence, in.fileAt(cpu.Entry, l.At, l.Frames, "a call here that stops the world takes %s of the CPU time", unit.Percent(float64(l.Weight)/float64(max(1, cpu.Samples)))))
 		}
 	} else {
-		f.Doubts = append(f.Doubts, "where the program asks for it an execution trace tells (record with -phases trace)")
+		f.Doubts = append(f.Doubts, "an execution trace shows where the program requests it (record with -phases trace)")
 	}
-	f.Advice = "Look for runtime.ReadMemStats, profiles of goroutines and changes of settings that come often. Statistics of memory can be read from runtime/metrics, which does not stop the world."
-	f.Verify = "Record again under the same load: the number of stops a second should fall to nearly 0."
+	f.Advice = "Look for frequent calls of runtime.ReadMemStats, goroutine profiles and changes of settings. Memory statistics can be read from runtime/metrics, which does not stop the world."
+	f.Verify = "Record again under the same load: the number of stops per second should fall to nearly 0."
 	f.Doubts = append(f.Doubts, in.doubts()...)
 	return f
 }

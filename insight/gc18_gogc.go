@@ -9,15 +9,15 @@ import (
 )
 
 var gc18 = &Rule{
-	ID: "GC18", Title: "GOGC is below its default, and costs much CPU",
-	About: "GOGC says by how many percent the heap grows until the next collection. A lower value saves memory and costs CPU time: half of it makes twice as many collections of the same heap. " +
-		"What counts is the value in force, which debug.SetGCPercent may have set, and not the environment.",
+	ID: "GC18", Title: "GOGC is below its default and costs CPU",
+	About: "GOGC says by how many per cent the heap grows before the next collection. A lower value saves memory and costs CPU time: half the value means twice as many collections of the same " +
+		"heap. What counts is the value in force, which debug.SetGCPercent may have set, not the environment.",
 	Asks: []facts.Question{facts.Collections},
 	Params: []Param{
 		{"default", 100, "percent", "the runtime's own"},
 		{"info", 0.05, "share of the busy time", "as GC03's"},
 		{"warn", 0.10, "share of the busy time", "as GC03's"},
-		{"cycles", 20, "collections", "chosen: below this chance rules"},
+		{"cycles", 20, "collections", "chosen: below this, chance dominates"},
 	},
 	Check: checkGOGC,
 }
@@ -28,12 +28,12 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 	}
 	share, source, round := mostCollecting(in)
 	if round == nil {
-		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace tells the collector's time")}
+		return []Finding{r.answer(TooLittle, "neither runtime/metrics nor gctrace gives the collector's time")}
 	}
 	set := in.Facts.Settings(round)
 	usual := int(r.param("default"))
 	if set.Collector == nil {
-		return []Finding{r.answer(TooLittle, "which GOGC was in force is not known")}
+		return []Finding{r.answer(TooLittle, "the GOGC value in force is not known")}
 	}
 	text := fmt.Sprintf("%s was in force, by %s", set.Collector, set.From)
 	cycles := in.Facts.Collector().Collections
@@ -43,19 +43,19 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 	case cycles < int64(r.param("cycles")):
 		return []Finding{fewCollections(r, in, cycles)}
 	case share < r.param("info"):
-		return []Finding{r.answer(Fine, "%s; collecting took %s", text, unit.Percent(share))}
+		return []Finding{r.answer(Fine, "%s; garbage collection took %s", text, unit.Percent(share))}
 	}
 	for _, one := range facts.ReadingsOf(in.Facts) {
 		if one.Round == round && limited(one) >= 0.5 {
-			return []Finding{r.answer(Fine, "%s, of which the limit started most collections (GC07)", text)}
+			return []Finding{r.answer(Fine, "%s, but the memory limit triggered most collections (GC07)", text)}
 		}
 	}
 	to := gc.Settings{GOGC: usual, Limit: set.Collector.Limit}
 	m := predicted(in, round, to)
 	if m.Unlikely {
-		return []Finding{r.answer(Fine, "%s; collecting took %s, but %s", text, unit.Percent(share), m.Why)}
+		return []Finding{r.answer(Fine, "%s; garbage collection took %s, but %s", text, unit.Percent(share), m.Why)}
 	}
-	f := r.answer(Found, "%s; collecting took %s (%s)", text, unit.Percent(share), source)
+	f := r.answer(Found, "%s; garbage collection took %s (%s)", text, unit.Percent(share), source)
 	f.Impact = exactly(share, "share of the busy time")
 	f.Severity, f.Score = Info, score(share, r.param("info"), 0.25)
 	if share >= r.param("warn") {
@@ -63,7 +63,7 @@ func checkGOGC(r *Rule, in *Input) []Finding {
 	}
 	f.Evidence = append([]Evidence{Evidence{Text: fmt.Sprintf("GOGC=%d by %s, %s collections", set.Collector.GOGC, set.From, unit.Count(cycles))}.at(round)}, m.Evidence...)
 	f.Evidence = append(f.Evidence, setTo(in.code, "runtime/debug", "SetGCPercent", int64(set.Collector.GOGC))...)
-	f.Advice = fmt.Sprintf("Leave GOGC at %d where the memory is there: by the pacer's law each collection of the same heap then comes %s times as seldom. To hold memory below a bound set GOMEMLIMIT.",
+	f.Advice = fmt.Sprintf("Leave GOGC at %d if memory allows: by the pacer's formula the same heap is then collected %s times less often. To keep memory below a bound, set GOMEMLIMIT.",
 		usual, unit.Number(float64(usual)/float64(max(1, set.Collector.GOGC))))
 	f.Verify = "Record again under the same load: the collector's share should fall, and the peak of the heap rise."
 	f.Doubts = in.doubts()

@@ -54,7 +54,7 @@ func TestGC01(t *testing.T) {
 	f = expect(t, "on a busy host", collecting(60, 100*time.Millisecond, long, busyHost), "GC01", Found, "60 of 120")
 	severity(t, "on a busy host", f, Info)
 	doubted(t, f, "all CPUs busy")
-	doubted(t, f, "the machine was not quiet: other programs used")
+	doubted(t, f, "the machine was noisy: other programs used")
 	expect(t, "at the limit", collecting(60, 100*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.STW1, c.STW2 = 100*µs, 100*µs }), "GC01", Fine, "none of 120")
 	expect(t, "few collections", collecting(19, 100*time.Millisecond, long), "GC01", TooLittle, "19 collections", "20 are needed")
 	expect(t, "outside of the phase", collecting(40, 500*time.Millisecond, func(i int, c *recordingtest.Cycle) {
@@ -125,7 +125,7 @@ func TestGC04(t *testing.T) {
 	severity(t, "5 ms", expect(t, "5 ms", dense(2000, nil), "GC04", Found, "5.00 ms"), Info)
 	expect(t, "10 ms", dense(1000, nil), "GC04", Fine, "10.0 ms")
 	expect(t, "few collections", dense(19, nil), "GC04", TooLittle, "19 collections")
-	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\n"+recordingtest.Scheds(4, 2, 2)), "GC04", TooLittle, "told nothing")
+	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\n"+recordingtest.Scheds(4, 2, 2)), "GC04", TooLittle, "printed nothing")
 	expect(t, "runtime.GC in a loop", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 > 0 }), "GC04", NotApplicable, "forced by the program")
 	expect(t, "runtime.GC now and then", dense(5000, func(i int, c *recordingtest.Cycle) { c.Forced = i%3 == 0 }), "GC04", Found)
 	r := dense(5000, nil)
@@ -158,7 +158,7 @@ func TestGC08(t *testing.T) {
 	g("flat", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 30 + i%2 })
 	g("falls", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 60 - i })
 	g("a tenth more", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 300 + i })
-	g("up and down", Fine, "came back to 30.9 MB", func(i int, c *recordingtest.Cycle) { c.Live = 30 + i%20 })
+	g("up and down", Fine, "fell back to 30.9 MB", func(i int, c *recordingtest.Cycle) { c.Live = 30 + i%20 })
 	g("a jump that stays", Fine, "no lasting growth", func(i int, c *recordingtest.Cycle) { c.Live = 30 + 30*min(i/39, 1) })
 	g("nothing forced", TooLittle, "only 0 of them were forced", func(i int, c *recordingtest.Cycle) { c.Forced = false })
 	g("two forced", TooLittle, "only 2 of them were forced", func(i int, c *recordingtest.Cycle) { c.Forced = i%20 == 0 })
@@ -172,12 +172,12 @@ func TestGC08(t *testing.T) {
 	growing := func(mb func(i int) int) *recordingtest.Recording {
 		return collecting(80, 100*time.Millisecond, func(i int, c *recordingtest.Cycle) { c.Live, c.Start, c.End = mb(i), 2*mb(i), 2*mb(i) })
 	}
-	f = expect(t, "unforced", growing(func(i int) int { return 3 + 4*i }), "GC08", Found, "still grew in the end")
+	f = expect(t, "unforced", growing(func(i int) int { return 3 + 4*i }), "GC08", Found, "was still growing at the end")
 	severity(t, "unforced", f, Info)
 	doubted(t, f, "no collection was forced")
 	expect(t, "a cache that is full", growing(func(i int) int { return min(3+10*i, 200) }), "GC08", Fine, "no lasting growth")
 	expect(t, "few collections", few, "GC08", TooLittle, "9 collections")
-	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"), "GC08", TooLittle, "told nothing")
+	expect(t, "no collections", recordingtest.New("title x\nphase bare 0s..5s\n-- stderr.log stderr --\nhello\n"), "GC08", TooLittle, "printed nothing")
 }
 
 // TestGC08Longest looks at the longest of several rounds: each process has a
@@ -198,8 +198,8 @@ func TestGC08Longest(t *testing.T) {
 func TestUntold(t *testing.T) {
 	const text = "title x\ntarget binary x env=GODEBUG=gctrace=%d,schedtrace=1000\nphase bare 0s..5s\n-- stderr.log stderr --\n"
 	for _, id := range []string{"GC01", "GC03", "GC04", "GC08"} {
-		expect(t, "a shell", recordingtest.New(fmt.Sprintf(text, 1)+"hello\n"), id, TooLittle, "told nothing")
-		expect(t, "gctrace=0", recordingtest.New(fmt.Sprintf(text, 0)+recordingtest.Scheds(4, 2, 2)), id, TooLittle, "told nothing")
+		expect(t, "a shell", recordingtest.New(fmt.Sprintf(text, 1)+"hello\n"), id, TooLittle, "printed nothing")
+		expect(t, "gctrace=0", recordingtest.New(fmt.Sprintf(text, 0)+recordingtest.Scheds(4, 2, 2)), id, TooLittle, "printed nothing")
 		expect(t, "a quiet program", recordingtest.New(fmt.Sprintf(text, 1)+recordingtest.Scheds(4, 2, 2)), id, Fine, "no collection")
 	}
 }

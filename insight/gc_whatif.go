@@ -36,17 +36,17 @@ func moreRoom(in *Input, r *facts.Round, gogc int) room {
 	set := in.Facts.Settings(r).Collector
 	switch {
 	case 2*int64(d.Forced) > d.Collections:
-		return room{Why: fmt.Sprintf("%d of %d collections were forced by the program (runtime.GC): GOGC does not decide about those", d.Forced, d.Collections)}
+		return room{Why: fmt.Sprintf("%d of %d collections were forced by the program (runtime.GC): GOGC has no effect on those", d.Forced, d.Collections)}
 	case set == nil:
-		return room{Why: "which GOGC and which GOMEMLIMIT were in force is not known"}
+		return room{Why: "the GOGC and GOMEMLIMIT values in force are not known"}
 	case set.Limit > 0:
-		return room{Why: fmt.Sprintf("a limit of memory was in force (%s): where it starts the collections, a larger GOGC changes nothing", set)}
+		return room{Why: fmt.Sprintf("a memory limit was in force (%s): where it triggers the collections, a larger GOGC changes nothing", set)}
 	case set.GOGC < 0 || set.GOGC >= gogc:
 		return room{Why: fmt.Sprintf("%s was in force already", set)}
 	}
 	m := predicted(in, r, gc.Settings{GOGC: gogc})
 	if m.Gains {
-		m.Advice = fmt.Sprintf("Or let the heap grow, where the memory is there: GOGC=%d.", gogc)
+		m.Advice = fmt.Sprintf("Or let the heap grow, if memory allows: GOGC=%d.", gogc)
 	}
 	return m
 }
@@ -55,30 +55,30 @@ func moreRoom(in *Input, r *facts.Round, gogc int) room {
 // be worth it. Why says why not, or why nobody can tell.
 func predicted(in *Input, r *facts.Round, to gc.Settings) room {
 	if in.Facts.Part { // a replay wants the whole of a round
-		return room{Why: "a part of a round is too short for a prediction"}
+		return room{Why: "part of a round is too short for a prediction"}
 	}
 	if r == nil || r.GC == nil {
-		return room{Why: "nothing tells of single collections"}
+		return room{Why: "there is no data on individual collections"}
 	}
 	replay, err := r.Replay(in.Session)
 	if err != nil {
-		return room{Why: fmt.Sprintf("what %s would do: %v", to, err)}
+		return room{Why: fmt.Sprintf("the effect of %s: %v", to, err)}
 	}
 	what := replay.WhatIf([]gc.Settings{to})
 	if to.Limit == 0 && slices.ContainsFunc(what.Notes, func(n gc.Note) bool { return n.ID == gc.NoteSettings }) {
-		return room{Why: "the goals of the collections follow from no usual GOGC: the program has a limit of memory, sets GOGC itself, or keeps a ballast, and under a limit a larger GOGC changes little"}
+		return room{Why: "the heap goals do not follow from any usual GOGC: the program has a memory limit, sets GOGC itself, or keeps a ballast, and under a limit a larger GOGC changes little"}
 	}
 	was, p := what.Recorded, what.Predictions[0]
 	little := !p.GCPercent.Known() || !was.GCPercent.Known() || p.Collections.Estimate > 0.8*gc.Figure(was.Collections) || p.GCPercent > 0.9*was.GCPercent
 	switch {
 	case p.Grade == gc.Poor: // nobody can say that it is little either
-		return room{Why: fmt.Sprintf("what %s would do is too uncertain: run it and see (loupe gc -what-if has the estimate)", p.Settings), Unlikely: little}
+		return room{Why: fmt.Sprintf("the effect of %s is too uncertain: run it and see (loupe gc -what-if has the estimate)", p.Settings), Unlikely: little}
 	case little:
 		return room{Why: fmt.Sprintf("%s is predicted to change little", p.Settings), Little: true, Unlikely: true}
 	}
 	text := "predicted for " + p.Settings.String() + " and the same work: " +
 		unit.Count(int64(p.Collections.Estimate+0.5)) + " collections instead of " + unit.Count(was.Collections) +
-		", " + unit.Percent(float64(p.GCPercent)/100) + " of the Ps' time for the collector, marking on idle Ps included, instead of " + unit.Percent(float64(was.GCPercent)/100) +
+		", " + unit.Percent(float64(p.GCPercent)/100) + " of the Ps' time for the collector, including marking on idle Ps, instead of " + unit.Percent(float64(was.GCPercent)/100) +
 		", a peak heap of " + unit.Number(float64(p.PeakHeapMB.Estimate)) + " MB instead of " + unit.Number(float64(was.PeakHeapMB)) + " MB" +
 		" (grade: " + string(p.Grade) + "; loupe gc -what-if has more)"
 	return room{Gains: true, Evidence: []Evidence{Evidence{Text: text}.at(r)}}

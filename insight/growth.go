@@ -27,7 +27,7 @@ func growingLines(r *Rule, in *Input) (all []Evidence) {
 		if steepest = max(steepest, s.Slope.Estimate); len(all) == 3 || s.Slope.Estimate < 0.05*steepest {
 			break
 		}
-		all = append(all, in.fileAt(g.Last, s.At, s.Frames, "in use of what is allocated here: %s more in %s, %s MB a minute [%s, %s]",
+		all = append(all, in.fileAt(g.Last, s.At, s.Frames, "memory in use that was allocated here: %s more in %s, %s MB a minute [%s, %s]",
 			unit.BytesOf(s.Grew()), g.Length(), perMinute(s.Slope.Estimate), perMinute(s.Slope.Low), perMinute(s.Slope.High)))
 	}
 	return all

@@ -30,7 +30,7 @@ func tellHeap(in *Input, f *Finding, at stack.Frame) {
 		return
 	}
 	if err != nil {
-		f.Doubts = append(f.Doubts, fmt.Sprintf("the heap graph could not say what holds it: %v", err))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("the heap graph could not show what holds it: %v", err))
 		return
 	}
 	var beside *facts.InUse
@@ -65,13 +65,13 @@ func (t heapTeller) tell(f *Finding, at stack.Frame) {
 	if k := t.held.Keepers; len(k) > 0 && float64(k[0].Bytes) >= mostOf*float64(t.held.Reached) {
 		e := t.evidence(&k[0])
 		if at.File != "" {
-			e.Text += "; whether that is what the line allocates, it does not tell"
+			e.Text += "; it does not show whether that is what the line allocates"
 		}
 		f.Evidence = append(f.Evidence, e)
 		return
 	}
 	f.Evidence = append(f.Evidence, Evidence{Path: t.held.Entry.Path, Phase: t.held.Entry.Phase,
-		Text: fmt.Sprintf("by the heap graph no one place holds half of the %s in use", unit.BytesOf(float64(t.held.Reached)))})
+		Text: fmt.Sprintf("according to the heap graph, no single place holds half of the %s in use", unit.BytesOf(float64(t.held.Reached)))})
 }
 
 // parts names the places that are sure to hold a part of what a line has in use each, where
@@ -107,7 +107,7 @@ func (t heapTeller) ofLine(f *Finding, s holders.Share, bytes int64) {
 		f.Advice = advice
 	}
 	if s.Shared {
-		f.Doubts = append(f.Doubts, p.Name+" is one of several ways to it: to cut that one alone frees nothing")
+		f.Doubts = append(f.Doubts, p.Name+" is one of several references to it: cutting only that one frees nothing")
 	}
 	if t.held.Missing > 0 || t.held.Damaged > 0 {
 		f.Doubts = append(f.Doubts, fmt.Sprintf("the core lacks %s of the heap, and %d of its spans made no sense", unit.BytesOf(float64(t.held.Missing)), t.held.Damaged))
@@ -123,7 +123,7 @@ func (t heapTeller) evidence(k *holders.Keeper) Evidence {
 	if p.Type != "" {
 		p.Name += " (" + p.Type + ")"
 	}
-	text := fmt.Sprintf("by the heap graph %s holds %s of %s", p.Name, unit.BytesOf(float64(k.Bytes)), unit.BytesOf(float64(t.held.Reached)))
+	text := fmt.Sprintf("according to the heap graph, %s holds %s of %s", p.Name, unit.BytesOf(float64(k.Bytes)), unit.BytesOf(float64(t.held.Reached)))
 	if of := holders.ObjectsOf(k); of != "" {
 		text += " (" + of + ")"
 	}
@@ -141,15 +141,15 @@ func (t heapTeller) evidence(k *holders.Keeper) Evidence {
 func (heapTeller) advice(k *holders.Keeper, p holders.Place) string {
 	switch {
 	case p.Stack && (len(k.Steps) == 0 || k.Goroutines > 1):
-		return "It stays as long as the goroutine does: let that end, work in parts, or set the variable to nil when it is done with."
+		return "It lives as long as the goroutine: let that end, work in parts, or set the variable to nil when it is no longer needed."
 	case p.Expr == "":
 		return ""
 	case strings.HasPrefix(p.Type, "map["):
-		return fmt.Sprintf("It is in the map %s: look whether it is deleted from there as fast as it comes in, and give it a bound (an LRU, a limit on its length), or let entries expire.", p.Expr)
+		return fmt.Sprintf("It is in the map %s: check whether entries are deleted as fast as they are added, and give the map a bound (an LRU, a limit on its length), or let entries expire.", p.Expr)
 	case strings.HasPrefix(p.Type, "["):
-		return fmt.Sprintf("It is in the slice %s: look whether that is ever shortened. Bound it, write it out in parts, or keep the last ones alone in a ring.", p.Expr)
+		return fmt.Sprintf("It is in the slice %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", p.Expr)
 	case strings.HasPrefix(p.Type, "chan "):
-		return fmt.Sprintf("It waits in the channel %s: look whether it is taken out as fast as it comes in, and bound what waits there.", p.Expr)
+		return fmt.Sprintf("It is queued in the channel %s: check whether it is received as fast as it is sent, and bound the queue.", p.Expr)
 	}
 	return ""
 }

@@ -199,7 +199,7 @@ func TestLK02(t *testing.T) {
 	severity(t, "some wait", expect(t, "some wait", blocking(stored(), other, column{lockAt9, values(100, 400*time.Millisecond)}, work), "LK02", Found, "400 ms"), Info)
 	// Its clean twin fetches as long, but not under the lock, as a look shows.
 	expect(t, "let go before", looking(blocking(stored(), other, column{lock18, values(100, 20*time.Second)}, column{fetch24, values(100, 2*time.Second)}), column{fetch24, []int64{1}}), "LK02", Fine,
-		"cache).better at store.go:18", "20.0 s, in 2.00 s", "not seen to be held")
+		"cache).better at store.go:18", "20.0 s, in 2.00 s", "not seen held")
 	expect(t, "hardly any wait", blocking(stored(), column{lockAt9, values(100, 20*time.Millisecond)}, work), "LK02", Fine)
 	expect(t, "few", blocking(stored(), column{lockAt9, values(9, 20*time.Second)}, work), "LK02", TooLittle, "only 9 goroutines waited", "10 are needed")
 	expect(t, "no lock", blocking(stored(), other, work), "LK02", Fine, "no goroutine waited for a mutex of the program")
@@ -213,13 +213,13 @@ func TestLK02(t *testing.T) {
 // TestLK02Source: where no stack shows the wait, the source may.
 func TestLK02Source(t *testing.T) {
 	save := column{"shop.serve shop/store.(*cache).save:/src/store.go:48 sync.(*Mutex).Lock", values(100, 20*time.Second)}
-	f := expect(t, "a file", blocking(stored(), save), "LK02", Found, "who holds it calls files.WriteFile at store.go:52")
+	f := expect(t, "a file", blocking(stored(), save), "LK02", Found, "its holder calls files.WriteFile at store.go:52")
 	severity(t, "a file", f, Info)
 	doubted(t, f, "no stack shows")
 	// And without it the lines after the lock may be under it.
 	r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase block 10s..12s profiler=block")
 	f = expect(t, "no source", blocking(r, column{lockAt9, values(100, 20*time.Second)}, column{fetch14, values(100, time.Second)}), "LK02", Found, "for the lock at store.(*cache).get at store.go:9")
-	doubted(t, f, "without its source")
+	doubted(t, f, "without the source")
 }
 
 // TestLK02Mutex: the profile has the line that lets go.
@@ -232,7 +232,7 @@ func TestLK02Mutex(t *testing.T) {
 	held := column{"shop.serve shop/store.(*cache).early:/src/store.go:42 shop/store.fetch" + pollRead, []int64{1}}
 	free := column{"shop.serve shop/store.(*cache).early:/src/store.go:39 shop/store.fetch" + pollRead, []int64{1}}
 	f := expect(t, "held", looking(mutex(43), held), "LK02", Found, "waited 20.0 s for c.mu.Lock at store.go:32", "http.Get at store.go:42")
-	if e := f.Evidence; e[0].Text != "here it is let go" || e[1].Path != "goroutine.pb.gz" {
+	if e := f.Evidence; e[0].Text != "unlocked here" || e[1].Path != "goroutine.pb.gz" {
 		t.Errorf("evidence = %+v", e)
 	}
 	expect(t, "let go meanwhile", looking(mutex(43), free), "LK02", Fine)
@@ -245,9 +245,9 @@ func TestLK02Look(t *testing.T) {
 	f := expect(t, "a crowd", looking(stored(), stand(39), hold), "LK02", Found, "39 goroutines waited for c.mu.Lock at store.go:9", "http.Get at store.go:14")
 	severity(t, "a crowd", f, Warning)
 	near(t, "a crowd", f, 39)
-	expect(t, "two", looking(stored(), stand(2), hold), "LK02", TooLittle, "one look")
-	expect(t, "nobody", looking(stored(), hold), "LK02", TooLittle, "nobody waited")
-	f = expect(t, "both", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), stand(15), hold), "LK02", Found, "in one look 15 waited for 1")
+	expect(t, "two", looking(stored(), stand(2), hold), "LK02", TooLittle, "one goroutine snapshot")
+	expect(t, "nobody", looking(stored(), hold), "LK02", TooLittle, "no goroutine was waiting")
+	f = expect(t, "both", looking(blocking(stored(), column{lockAt9, values(100, 20*time.Second)}), stand(15), hold), "LK02", Found, "in one snapshot 15 waited for 1")
 	near(t, "both", f, 10)
 }
 
@@ -266,7 +266,7 @@ func TestLK06(t *testing.T) {
 	const query = "shop.serve:/src/shop.go:3 shop/store.find:/src/find.go:8 database/sql.(*DB).QueryRow database/sql.(*DB).conn "
 	wait := func(count int64, d time.Duration) column { return column{query + "runtime.selectgo", values(count, d)} }
 	other := column{idle, values(10, 9*time.Second)}
-	f := expect(t, "a small pool", blocking(stored(), other, wait(100, 3*time.Second)), "LK06", Found, "queries waited 3.00 s for a connection to the database, 25.0% of the blocked time, in 2.00 s: 100 waits, 30.0 ms in the mean")
+	f := expect(t, "a small pool", blocking(stored(), other, wait(100, 3*time.Second)), "LK06", Found, "queries waited 3.00 s for a connection to the database, 25.0% of the blocked time, in 2.00 s: 100 waits, 30.0 ms on average")
 	severity(t, "a small pool", f, Warning)
 	near(t, "a small pool", f, 0.25)
 	if e := f.Evidence[0]; e.File != "/src/find.go" || e.Line != 8 || e.Path != "block.pb.gz" {
@@ -277,7 +277,7 @@ func TestLK06(t *testing.T) {
 	// Its clean twin waits as long for a mutex of the pool.
 	expect(t, "a mutex", blocking(stored(), other, column{query + "sync.(*Mutex).Lock", values(100, 3*time.Second)}), "LK06", Fine, "queries waited 0")
 	expect(t, "few", blocking(stored(), other, wait(9, 3*time.Second)), "LK06", TooLittle, "9 cases", "10 are needed")
-	expect(t, "empty", blocking(stored(), column{idle, values(0, 0)}), "LK06", TooLittle, "nobody who waited")
+	expect(t, "empty", blocking(stored(), column{idle, values(0, 0)}), "LK06", TooLittle, "nobody waiting")
 	expect(t, "nothing", recordingtest.New("title x"), "LK06", NotApplicable, "no block profile")
 
 	s := locking(t, 1000, 2*ms, "*Mutex).Lock")

@@ -41,16 +41,16 @@ func TestSC01(t *testing.T) {
 		}
 		return b.String()
 	}
-	expect(t, "one P in the end", scheduled("10s", changed(8, 1, 1)), "SC01", NotApplicable, "1 in the end, of 8 before")
+	expect(t, "one P in the end", scheduled("10s", changed(8, 1, 1)), "SC01", NotApplicable, "1 at the end, down from 8")
 	expect(t, "one P at first", scheduled("10s", changed(1, 4, 1)), "SC01", Found, "100% of 14 busy samples", "one of 2 to 4 Ps")
 	expect(t, "fewer Ps", scheduled("10s", changed(8, 4, 1)), "SC01", Found, "100% of 20 busy samples", "one of 4 to 8 Ps")
-	expect(t, "it waits", scheduled("4s", recordingtest.Scheds(4, one...)), "SC01", Fine, "waits for something else than a P")
+	expect(t, "it waits", scheduled("4s", recordingtest.Scheds(4, one...)), "SC01", Fine, "waits for something other than a P")
 	expect(t, "few samples", scheduled("10s", recordingtest.Scheds(4, one[:4]...)), "SC01", TooLittle, "busy in 4", "5 are needed")
 	expect(t, "an idle program", scheduled("0s", recordingtest.Scheds(4, 0, 0, 0, 0, 0, 0)), "SC01", TooLittle, "busy in 0")
 	expect(t, "GOMAXPROCS=1", scheduled("10s", recordingtest.Scheds(1, one...)), "SC01", NotApplicable, "GOMAXPROCS is 1")
 	expect(t, "no schedtrace", collecting(40, 100e6, nil), "SC01", TooLittle, "busy in 0")
 	doubted(t, expect(t, "a noisy host", recordingtest.New("title x\nphase bare 0s..10s user=10s\n-- stderr.log stderr --\n"+
-		recordingtest.Scheds(4, one...)+busyHost), "SC01", Found), "the machine was not quiet")
+		recordingtest.Scheds(4, one...)+busyHost), "SC01", Found), "the machine was noisy")
 }
 
 // TestSC01Rounds adds the samples of all rounds up; the evidence reaches from

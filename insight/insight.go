@@ -346,22 +346,22 @@ func uncollected(r *Rule, in *Input) []Finding {
 // the number that every view has.
 func fewCollections(r *Rule, in *Input, n int64) Finding {
 	if seen := in.Facts.Collector().Traced; seen > n {
-		return r.short("%s in %s by the execution trace, %d by the lines of gctrace, and it takes %g of those", unit.Plural(seen, "collection"), in.where(), n, r.param("cycles"))
+		return r.short("%s in %s in the execution trace, %d in gctrace lines; %g of those are needed", unit.Plural(seen, "collection"), in.where(), n, r.param("cycles"))
 	}
-	return r.short("%d collections were seen in %s, %g are needed", n, in.where(), r.param("cycles"))
+	return r.short("%d collections were seen in %s; %g are needed", n, in.where(), r.param("cycles"))
 }
 
 // doubts lists what speaks against any measurement of time here.
 func (in *Input) doubts() (all []string) {
 	if noisy := in.Facts.Noise().Reason; noisy != "" {
-		all = append(all, "the machine was not quiet: "+noisy)
+		all = append(all, "the machine was noisy: "+noisy)
 	}
 	if build := builtOtherwise(in); build != "" {
 		all = append(all, build)
 	}
 	for _, r := range in.Facts.Rounds {
 		if in.Facts.Part && r.Phase.Profiler != "" {
-			return append(all, "most of this time lies in phases with a profiler, which costs something too")
+			return append(all, "most of this time lies in phases with a profiler, which has a cost too")
 		}
 	}
 	return all

@@ -11,9 +11,8 @@ import (
 )
 
 // heldBy says what may hold memory that a line allocates, where the source does not tell.
-const heldBy = "Find what holds the memory that is allocated there: a map, a slice or a channel that is only added to, or goroutines that never end: bound or evict it. " +
-	"Or what is needed is a small part of it, which keeps all (copy that: strings.Clone, slices.Clone); a context that nobody cancels, a timer that nobody stops, a pool that takes back what " +
-	"has grown large, or a finalizer on objects that refer to each other."
+const heldBy = "Find what holds the memory allocated there: a map, slice or channel that is only added to, or goroutines that never end; bound it or evict from it. Other " +
+	"causes: a small part that keeps the whole (copy it: strings.Clone, slices.Clone), a context that is never cancelled, a timer that is never stopped, a pool that takes back oversized buffers, or a finalizer on objects that refer to each other."
 
 // holding is what the source says of what holds memory: what to do about it, and the lines.
 type holding struct {
@@ -77,8 +76,8 @@ func (c sourceHolders) byContext(own []stack.Frame) (h holding, ok bool) {
 	for _, call := range c.lineCalls(own[0]) {
 		switch types.ExprString(call.Fun) {
 		case "context.WithCancel", "context.WithTimeout", "context.WithDeadline", "context.WithCancelCause", "context.WithTimeoutCause", "context.WithDeadlineCause":
-			h.advice = "The line makes a context, which its parent holds, with all values of it, until it is cancelled or its time is over: call its cancel function on every way out of what it is for (defer cancel()). " +
-				"Look whether there is a way on which nobody does, and whether the parent lives long."
+			h.advice = "The line creates a context, which its parent holds, with all its values, until it is cancelled or expires: call its cancel function on every path (defer cancel()). Check whether there is a path " +
+				"without the call, and whether the parent lives long."
 			return h, true
 		}
 	}
@@ -90,7 +89,7 @@ func (c sourceHolders) byTimer(own []stack.Frame) (h holding, ok bool) {
 	for _, call := range c.lineCalls(own[0]) {
 		switch name := types.ExprString(call.Fun); name {
 		case "time.AfterFunc", "time.After", "time.NewTimer", "time.NewTicker", "time.Tick":
-			h.advice = fmt.Sprintf("The line calls %s: a timer is kept until it fires, with all that its function refers to. Stop it when what it is for is over, or use one timer again (Reset) in place of one for each turn.", name)
+			h.advice = fmt.Sprintf("The line calls %s: a timer is kept until it fires, with everything its function refers to. Stop it when it is no longer needed, or reuse one timer (Reset) instead of creating one per iteration.", name)
 			return h, true
 		}
 	}
@@ -112,8 +111,8 @@ func (c sourceHolders) byFinalizer(own []stack.Frame) (h holding, ok bool) {
 			return true
 		})
 		if len(h.shows) > 0 {
-			h.advice = "What is made there gets a finalizer. Objects with a finalizer that refer to each other, or to themselves, in a cycle are never collected: look whether this one can be reached from what it points to. " +
-				"runtime.AddCleanup has no such cycle, where what it is given does not refer to the object; or set the finalizer on a small part that refers to nothing else. Memory with a finalizer also takes two collections, and one goroutine runs all of them."
+			h.advice = "What is created there gets a finalizer. Objects with a finalizer that refer to each other, or to themselves, in a cycle are never collected: check whether this one can be reached from what it points " +
+				"to. runtime.AddCleanup avoids that if its argument does not refer to the object; or set the finalizer on a small part that refers to nothing else. Memory with a finalizer also takes two collections to free, and one goroutine runs all finalizers."
 			return h, true
 		}
 	}
@@ -127,7 +126,7 @@ func (c sourceHolders) byPart(own []stack.Frame) (h holding, ok bool) {
 			continue
 		}
 		h.shows = append(h.shows, c.shownAt(s.file, s.line, "a part of it goes into %s here", s.container))
-		h.advice = fmt.Sprintf("By the source a part of it (a slice or a substring) goes into %s, and keeps the whole of it: copy the part before it is stored (strings.Clone, bytes.Clone, slices.Clone). Where nearly all of it is needed, or it is a copy already, bound %s.", s.container, s.container)
+		h.advice = fmt.Sprintf("According to the source, a part of it (a slice or a substring) goes into %s and keeps the whole alive: copy the part before storing it (strings.Clone, bytes.Clone, slices.Clone). If nearly all of it is needed, or it is already a copy, bound %s.", s.container, s.container)
 		return h, true
 	}
 	return h, false
@@ -196,13 +195,13 @@ func (c sourceHolders) mapHolds(name string, shows []Evidence) holding {
 		return f != "len" && f != "append" && f != "make" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return lastName(types.ExprString(a)) == lastName(name) })
 	})
 	if len(deletes) == 0 && len(given) > 0 {
-		return holding{fmt.Sprintf("It goes into %s, which functions are given that may delete from it: look whether they keep up with what is added, and bound it.", name), append(shows, given[0]), given[0]}
+		return holding{fmt.Sprintf("It goes into %s, which is passed to functions that may delete from it: check whether they keep up with what is added, and bound it.", name), append(shows, given[0]), given[0]}
 	}
 	if len(deletes) == 0 {
-		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or let entries expire and delete them.", name), shows, Evidence{}}
+		return holding{fmt.Sprintf("It goes into %s, and nothing in the source deletes from a map of this name: give it a bound (an LRU, a limit on its length), or expire and delete entries.", name), shows, Evidence{}}
 	}
-	return holding{fmt.Sprintf("It goes into %s, which something is deleted from: look whether that keeps up with what is added, and bound it. A map keeps the table of the largest number of entries that it ever had, and does not shrink when they are deleted: "+
-		"where that has become mostly empty, make a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0]), deletes[0]}
+	return holding{fmt.Sprintf("It goes into %s, from which entries are deleted: check whether that keeps up with what is added, and bound it. A map keeps its table at the largest size it ever had and does not shrink when entries are deleted: "+
+		"if it has become mostly empty, create a new map, copy what is left into it, and drop the old one.", name), append(shows, deletes[0]), deletes[0]}
 }
 
 // lastName is the last name of an expression: "items" of "c.items".
@@ -226,7 +225,7 @@ func (c sourceHolders) byPool(own []stack.Frame) (h holding, ok bool) {
 		return h, false
 	}
 	slices.SortFunc(h.shows, func(a, b Evidence) int { return strings.Compare(evidenceLine(a), evidenceLine(b)) })
-	h.advice = "The line lets a buffer grow that goes back to a pool later on: each keeps the largest size that it ever had. Drop those that are too large before they go back (if cap(buffer) > limit, return), with a limit a little above the usual size, and look whether the one that is there is in force."
+	h.advice = "The line grows a buffer that later goes back to a pool: each buffer keeps the largest size it ever had. Drop oversized buffers instead of putting them back (if cap(buffer) > limit, return), with a limit slightly above the usual size, and check whether an existing limit takes effect."
 	return h, true
 }
 
@@ -281,15 +280,15 @@ func (c sourceHolders) byStore(own []stack.Frame) (h holding, ok bool) {
 		switch s.kind {
 		case intoMap:
 			if x := c.parse(s.file); x != nil && isSlice(x.file, lastName(s.container)) {
-				return holding{fmt.Sprintf("It goes into %s, a slice: look who keeps that, and whether it is ever let go.", s.container), shows, Evidence{}}, true
+				return holding{fmt.Sprintf("It goes into %s, a slice: check what keeps it, and whether it is ever released.", s.container), shows, Evidence{}}, true
 			}
 			return c.mapHolds(s.container, shows), true
 		case intoSyncMap:
-			return holding{fmt.Sprintf("It goes into %s, a sync.Map or alike, which keeps it until somebody deletes it: look whether that happens for each key, and bound it.", s.container), shows, Evidence{}}, true
+			return holding{fmt.Sprintf("It goes into %s, a sync.Map or similar, which keeps it until it is deleted: check whether that happens for each key, and bound it.", s.container), shows, Evidence{}}, true
 		case intoSlice:
-			return holding{fmt.Sprintf("It is appended to %s: look whether that is ever shortened. Bound it, write it out in parts, or keep the last ones alone in a ring.", s.container), shows, Evidence{}}, true
+			return holding{fmt.Sprintf("It is appended to %s: check whether that is ever shortened. Bound it, write it out in parts, or keep only the most recent elements in a ring buffer.", s.container), shows, Evidence{}}, true
 		case intoChannel:
-			return holding{fmt.Sprintf("It goes into the channel %s: look whether it is taken out as fast as it comes in, and bound what waits there.", s.container), shows, Evidence{}}, true
+			return holding{fmt.Sprintf("It goes into the channel %s: check whether it is received as fast as it is sent, and bound the queue.", s.container), shows, Evidence{}}, true
 		}
 	}
 	return h, false
@@ -311,9 +310,9 @@ func tellHolder(in *Input, f *Finding, at stack.Frame, frames []stack.Frame, oth
 			break
 		}
 		f.Severity = Info
-		doubt = fmt.Sprintf("by the source something is taken out at %s:%d when a length is reached: it may fill up to there, and no further (record until it does)", baseName(b.at.File), b.at.Line)
+		doubt = fmt.Sprintf("according to the source, something is removed at %s:%d when a length is reached: it may fill up to there and no further (record until it does)", baseName(b.at.File), b.at.Line)
 	case h.lets.File != "":
-		doubt = fmt.Sprintf("by the source %s:%d may take something out of it: what is kept for a time, or up to a bound, grows too until that is reached", baseName(h.lets.File), h.lets.Line)
+		doubt = fmt.Sprintf("according to the source, %s:%d may remove something from it: what is kept for a time, or up to a bound, also grows until that is reached", baseName(h.lets.File), h.lets.Line)
 	}
 	if doubt != "" && !slices.Contains(f.Doubts, doubt) { // it may be asked for twice
 		f.Doubts = append(f.Doubts, doubt)

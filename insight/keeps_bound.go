@@ -55,7 +55,7 @@ func boundedAt(c *code, own []stack.Frame) (b bound, found bool) {
 				keeps := of != nil && keptIn(stores, of)
 				if anyCall(body, removes) || keeps && madeAnew(body, types.ExprString(of)) {
 					b, found = bound{of: of, limit: limit, keeps: keeps || i == 0 && of != nil && inStep(fn.Body, body, of, stores), depth: i}, true
-					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is taken out when this length is reached")
+					b.at = c.shownAt(f.File, c.parse(f.File).fset.PositionFor(cond.Pos(), false).Line, "something is removed when this length is reached")
 					id, bare := of.(*ast.Ident)
 					in := scopeOf(fn)
 					b.alone = bare && id.Name != in.receiver && !in.declares(id.Name)
@@ -206,9 +206,9 @@ func (b *bound) exceeded(in *Input, own []stack.Frame) string {
 	}
 	many := ""
 	if !b.alone {
-		many = ", or there are many of these, each with a bound of its own"
+		many = ", or there are many of these, each with its own bound"
 	}
-	return fmt.Sprintf("Something is taken out at %s:%d when the length of %s reaches %s, but %s objects from this line are in use: that does not work%s. Look whether the key that is deleted is in it, and who else keeps what was taken out. ",
+	return fmt.Sprintf("Something is removed at %s:%d when the length of %s reaches %s, but %s objects from this line are in use: that does not work%s. Check whether the deleted key is really in it, and what else keeps what was removed. ",
 		baseName(b.at.File), b.at.Line, types.ExprString(b.of), unit.Count(b.limit), unit.Count(n), many)
 }
 

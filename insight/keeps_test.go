@@ -64,7 +64,7 @@ func tidy(s *server) {
 	for key, e := range s.cache {
 		if e.old() { delete(s.cache, key) }
 	}
-}`, "does not shrink when they are deleted", 8, nil},
+}`, "does not shrink when entries are deleted", 8, nil},
 		{"a context", `func run(parent context.Context) {
 	ctx, cancel := context.WithTimeout(parent, time.Hour)
 	work(ctx, cancel)
@@ -88,13 +88,13 @@ func tidy(s *server) {
 func (p *pool) put(b *buffer) {
 	b.text = b.text[:0]
 	p.free.Put(b)
-}`, "too large before they go back", 8, nil},
+}`, "oversized buffers instead of putting them back", 8, nil},
 		{"a buffer of no pool", `func (b *buffer) add(text string) {
 	b.text = append(b.text, text...)
 }
 func use(b *buffer) {
 	p.free.Put(new(other))
-}`, "look whether that is ever shortened", 4, nil},
+}`, "check whether that is ever shortened", 4, nil},
 		{"a channel", `func push(q *queue, n int) {
 	q.jobs <- make([]byte, n)
 }`, "goes into the channel q.jobs", 4, nil},
@@ -177,9 +177,9 @@ func TestExceeded(t *testing.T) {
 		at := stack.Frame{Func: "shop.add", File: "/src/a.go", Line: 4}
 		f := Finding{Severity: Warning}
 		tellHolder(in, &f, at, []stack.Frame{at}, "otherwise")
-		says := strings.Contains(f.Advice, "when the length of "+c.of+" reaches 2,000, but 20,000 objects from this line are in use: that does not work. Look")
+		says := strings.Contains(f.Advice, "when the length of "+c.of+" reaches 2,000, but 20,000 objects from this line are in use: that does not work. Check")
 		if c.name == "a map of which there may be many" {
-			says = strings.Contains(f.Advice, "that does not work, or there are many of these, each with a bound of its own")
+			says = strings.Contains(f.Advice, "that does not work, or there are many of these, each with its own bound")
 		}
 		if (f.Severity == Warning) != c.fails || says != c.fails {
 			t.Errorf("%s: %s %s; %v", c.name, f.Severity, f.Advice, f.Doubts)

@@ -12,15 +12,15 @@ import (
 )
 
 var ld01 = &Rule{
-	ID: "LD01", Title: "Beyond a rate more load only brings longer times",
-	About: "Up to some rate a service answers as many requests as come. From there on requests queue: it answers hardly more of them, and all take longer. " +
-		"That rate is its capacity, and where it is, one has to know before others find it.",
+	ID: "LD01", Title: "Saturation: beyond this rate, more load only adds latency",
+	About: "Up to some rate a service answers all the requests it receives. Beyond it, requests queue: hardly more are answered, and all take longer. That " +
+		"rate is its capacity; it is better to know it before your users find it.",
 	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
 		{"p99", capacity.KneeP99, "times", "research: the 99th percentile at the higher load, as a multiple"},
-		{"gain", capacity.KneeGain, "share", "research: by less than this the answers grew"},
-		{"more", capacity.KneeMore, "times", "chosen: what the load must have grown by"},
-		{"requests", 100, "requests", "chosen: of a step; below this there is no percentile"},
+		{"gain", capacity.KneeGain, "share", "research: the answers grew by less than this"},
+		{"more", capacity.KneeMore, "times", "chosen: how much the load must have grown"},
+		{"requests", 100, "requests", "chosen: per step; with fewer there is no percentile"},
 	},
 	Check: onLoads(checkKnee),
 }
@@ -43,7 +43,7 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	low, high := steps[0], steps[len(steps)-1]
 	if high.Offered < r.param("more")*low.Offered {
-		return []Finding{r.answer(NotApplicable, "all requests came at one load: raise it in stages, or look for the highest rate, to find where the service is full")}
+		return []Finding{r.answer(NotApplicable, "all requests came at a single load: raise it in stages, or search for the highest rate, to find where the service saturates")}
 	}
 	last, beyond, ok := capacity.Knee(steps, capacity.KneeMore)
 	behind := false // the highest load is the first that is too much: what was answered of it is the limit
@@ -57,7 +57,7 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	a, b := steps[last], steps[beyond]
 	if why := at[b.Span].Load.Generator.Limited; why != "" {
-		return []Finding{r.answer(TooLittle, "beyond %s answers a second it gets slower, but %s (LD04): whose limit that is, is not known", unit.Number(a.RPS), why)}
+		return []Finding{r.answer(TooLittle, "beyond %s answers a second it gets slower, but %s (LD04): it is not known whose limit that is", unit.Number(a.RPS), why)}
 	}
 	if at[a.Span].Log.Open { // what did keep up shows the times before
 		for i := last; i >= 0; i-- {
@@ -71,7 +71,7 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 	if behind {
 		full = b.RPS
 	}
-	f := r.answer(Found, "the service is full at about %s answers a second: with a load of %s it answered %s, and the 99th percentile went from %s to %s",
+	f := r.answer(Found, "the service saturates at about %s answers a second: with a load of %s it answered %s, and the 99th percentile went from %s to %s",
 		unit.Number(full), unit.Number(b.Offered), unit.Number(b.RPS), capacity.Time(a.P99), capacity.Time(b.P99))
 	f.Severity, f.Score = Info, score(float64(b.P99)/float64(a.P99), 4, 40)
 	f.Impact = &Impact{full, "answers a second", min(a.RPS, b.RPS), max(a.RPS, b.RPS)}
@@ -80,11 +80,11 @@ func checkKnee(r *Rule, in *Input, all []loadRound) []Finding {
 		e.Span = span(s.Span)
 		f.Evidence = append(f.Evidence, e)
 	}
-	f.Advice = fmt.Sprintf("Plan for less than %s a second for each instance, and refuse what is beyond it: a queue only makes all wait. What is used up there (CPU, a lock, a pool) the findings of a recording at that rate say.", unit.Number(full))
-	f.Verify = "Raise the load in the same stages again: the 99th percentile should turn up later."
+	f.Advice = fmt.Sprintf("Plan for less than %s a second per instance, and reject load beyond it: a queue only makes everyone wait. The findings of a recording at that rate show what is exhausted there (CPU, a lock, a pool).", unit.Number(full))
+	f.Verify = "Raise the load in the same stages again: the 99th percentile should start to rise later."
 	f.Doubts = in.doubts()
 	if behind {
-		f.Doubts = append(f.Doubts, "one load alone was too much: whether another one brings more answers a further stage would tell")
+		f.Doubts = append(f.Doubts, "only one load was too much: a further stage would show whether a higher load brings more answers")
 	}
 	return []Finding{f}
 }

@@ -12,16 +12,16 @@ import (
 )
 
 var ld02 = &Rule{
-	ID: "LD02", Title: "The slowest requests meet the collector",
-	About: "Each request is laid over the collections on one clock. When the slowest of them met one far more often than all did, and than they would have " +
-		"at any other time, then it is the collector that makes them slow. Requests depend on each other, so that chance is judged by moving all of them along the time axis.",
+	ID: "LD02", Title: "The slowest requests coincide with garbage collection",
+	About: "Requests and collections are placed on one clock. If the slowest requests overlapped a collection far more often than all requests did, and than " +
+		"they would have at any other time, the collector makes them slow. Requests depend on each other, so chance is judged by shifting all of them along the time axis.",
 	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
-		{"requests", 100, "requests", "research: in the tail, the slowest 1 % or else the slowest 10 %"},
-		{"p", 0.01, "probability", "research: of the shift test and of Fisher's"},
-		{"lift", 1.5, "times", "chosen: the share of the slowest that met it, against that of all"},
-		{"beyond", 0.10, "share", "chosen: by which it is more than by chance"},
-		{"floor", 1e-3, "s", "research: what takes less is nothing to worry about"},
+		{"requests", 100, "requests", "research: in the tail, the slowest 1 % or otherwise the slowest 10 %"},
+		{"p", 0.01, "probability", "research: for the shift test and Fisher's exact test"},
+		{"lift", 1.5, "times", "chosen: the share of the slowest that overlapped one, relative to that of all"},
+		{"beyond", 0.10, "share", "chosen: how far it exceeds chance"},
+		{"floor", 1e-3, "s", "research: less is nothing to worry about"},
 	},
 	Check: checkSlowRequests,
 }
@@ -49,7 +49,7 @@ func checkSlowRequests(r *Rule, in *Input) []Finding {
 		}
 		return []Finding{best}
 	case len(rest) == 0:
-		return []Finding{r.answer(TooLittle, "nothing tells when collections ran while requests were sent: record a trace under load (-phases trace), or start the program with loupe run")}
+		return []Finding{r.answer(TooLittle, "it is not known when collections ran while requests were sent: record a trace under load (-phases trace), or start the program with loupe run")}
 	}
 	for _, f := range rest {
 		if f.State == Fine {
@@ -70,7 +70,7 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 	}
 	t := s.Tails[tail]
 	if float64(t.Requests) < r.param("requests") {
-		return r.short("phase %s: %d requests are the slowest 10%%, %g are needed", s.Phase, t.Requests, r.param("requests"))
+		return r.short("phase %s: %d requests are the slowest 10%%; %g are needed", s.Phase, t.Requests, r.param("requests"))
 	}
 	name := fmt.Sprintf("the slowest %s of %s requests (%s or more)", unit.Percent(t.Share), unit.Count(int64(s.Requests)), unit.Duration(t.From))
 	doubt, seen, blind := "", "", ""
@@ -90,14 +90,14 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 			// Where nearly every request meets one anyway, the slowest cannot
 			// stand out, whatever makes them slow.
 			if blind == "" {
-				blind = fmt.Sprintf("a %s went on for %s of the time, and %s of all requests met one: that more of the slowest do cannot be seen; LD02 needs a lower rate, or fewer collections",
+				blind = fmt.Sprintf("a %s was running for %s of the time, and %s of all requests overlapped one, so a higher share among the slowest could not be seen; LD02 needs a lower rate, or fewer collections",
 					row.Name, unit.Percent(row.Busy), unit.Percent(row.All))
 			}
 			continue
 		}
 		if *m.P > r.param("p") || *m.Fisher > r.param("p") || m.Lift < r.param("lift") || m.Share-*m.Chance < r.param("beyond") || t.From.Seconds() < r.param("floor") {
 			if seen == "" {
-				seen = fmt.Sprintf("%s of %s met a %s, %s of all; by chance it would be %s (p = %.2g)",
+				seen = fmt.Sprintf("%s of %s overlapped a %s, %s of all did; by chance it would be %s (p = %.2g)",
 					unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P)
 			}
 			continue
@@ -112,36 +112,36 @@ func slowFinding(r *Rule, in *Input, s *compare.Slow) Finding {
 	case doubt != "":
 		return r.answer(TooLittle, "phase %s: %s", s.Phase, doubt)
 	}
-	return r.answer(Fine, "none of %s requests in phase %s met a collection", unit.Count(int64(s.Requests)), s.Phase)
+	return r.answer(Fine, "none of %s requests in phase %s overlapped a collection", unit.Count(int64(s.Requests)), s.Phase)
 }
 
 // metFinding is the finding of the row of a key.
 func metFinding(r *Rule, in *Input, s *compare.Slow, key string, tail int, name string) Finding {
 	row := s.Row(key)
 	m, t := &row.Slow[tail], s.Tails[tail]
-	f := r.answer(Found, "%s of %s met a %s, which %s of all did and %s of them would by chance (p = %.2g); the median is %s with it and %s without",
+	f := r.answer(Found, "%s of %s overlapped a %s; %s of all requests did, and %s would by chance (p = %.2g); the median is %s with it and %s without",
 		unit.Percent(m.Share), name, row.Name, unit.Percent(row.All), unit.Percent(*m.Chance), *m.P, unit.Duration(row.With), unit.Duration(row.Without))
 	share := stats.Wilson(math.Round(m.Share*float64(t.Requests)), float64(t.Requests), compare.Confidence)
-	f.Impact = &Impact{m.Share, "share of the slowest requests that met it", share.Low, share.High}
+	f.Impact = &Impact{m.Share, "share of the slowest requests that overlapped it", share.Low, share.High}
 	f.Severity, f.Score = Info, score(m.Share-*m.Chance, 0.2, 0.7)
 	if m.Share >= 0.5 && t.From >= 10*time.Millisecond {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{{
-		Text: fmt.Sprintf("a %s went on for %s of the time, %s times; clocks: %s, ±%s", row.Name, unit.Percent(row.Busy), unit.Count(int64(row.Intervals)), s.Clock, unit.Duration(s.Error)),
+		Text: fmt.Sprintf("a %s was running for %s of the time, %s times; clocks: %s, ±%s", row.Name, unit.Percent(row.Busy), unit.Count(int64(row.Intervals)), s.Clock, unit.Duration(s.Error)),
 		Path: s.Path, Phase: s.Phase, Span: span(s.Axis.Span(s.Window)),
 	}}
 	for _, w := range row.Worst {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("a request took %s and met it", unit.Duration(w.Len())), Path: s.Path, Phase: s.Phase, Span: span(s.Axis.Span(w)), About: "request"})
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("a request took %s and overlapped it", unit.Duration(w.Len())), Path: s.Path, Phase: s.Phase, Span: span(s.Axis.Span(w)), About: "request"})
 	}
-	f.Advice = "Make fewer collections, or shorter ones: GC03, GC04 and GC05 say what they cost, the allocs profile where the garbage comes from."
-	f.Verify = "Record again at the same rate: the slowest 1% should meet no more of it than by chance, and come down."
+	f.Advice = "Make collections fewer or shorter: GC03, GC04 and GC05 say what they cost, and the allocs profile shows where the garbage comes from."
+	f.Verify = "Record again at the same rate: the slowest 1% should overlap it no more than by chance, and become faster."
 	f.Doubts = in.doubts()
 	if !s.Due {
-		f.Doubts = append(f.Doubts, "in a closed loop a service that stalls is sent less: at a given rate more requests would have met it")
+		f.Doubts = append(f.Doubts, "in a closed loop a stalled service receives fewer requests: at a fixed rate more of them would have overlapped it")
 	}
 	if row.Key == "gc_mark" && row.Busy > 0.3 {
-		f.Doubts = append(f.Doubts, "collections go on much of the time: more of the CPU than of the time is what they cost (GC03)")
+		f.Doubts = append(f.Doubts, "collections run much of the time: they cost more in CPU than in latency (GC03)")
 	}
 	return f
 }

@@ -12,15 +12,15 @@ import (
 )
 
 var ld03 = &Rule{
-	ID: "LD03", Title: "A closed loop has not seen how long a stall was for users",
-	About: "In a closed loop a connection sends its next request when the last one is answered. While the service stalls nothing is sent, so that a stall of a second " +
-		"makes one slow request for each connection, and not one for each that would have come. Percentiles then say little of what users would have seen (coordinated omission).",
+	ID: "LD03", Title: "Coordinated omission: a closed loop hides how long a stall was for users",
+	About: "In a closed loop a connection sends its next request when the previous one is answered. While the service stalls nothing is sent, so a stall of a second " +
+		"shows as one slow request per connection instead of one for every request that would have come. Percentiles then say little about what users would have seen (coordinated omission).",
 	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
-		{"longest", 10, "intervals", "research: the slowest request, in mean times between two requests of a connection"},
-		{"requests", 1000, "requests", "chosen: below this there is no 99th percentile to speak of"},
-		{"more", 2, "times", "chosen: the estimate of the 99th percentile, against what was measured"},
-		{"floor", 1e-3, "s", "research: by which it is more"},
+		{"longest", 10, "intervals", "research: the slowest request, relative to the mean time between two requests of a connection"},
+		{"requests", 1000, "requests", "chosen: with fewer there is no meaningful 99th percentile"},
+		{"more", 2, "times", "chosen: the estimated 99th percentile, relative to the measured one"},
+		{"floor", 1e-3, "s", "research: by how much it is higher"},
 	},
 	Measurement: true,
 	Check:       onLoads(checkOmission),
@@ -46,34 +46,34 @@ func checkOmission(r *Rule, in *Input, all []loadRound) []Finding {
 	}
 	switch {
 	case all[0].Log.Foreign != "":
-		return []Finding{r.answer(TooLittle, "the results of %s do not say whether requests had a schedule, nor on which connection each was sent: loupe load -rate does", all[0].Log.Foreign)}
+		return []Finding{r.answer(TooLittle, "the results of %s do not say whether requests had a schedule, nor on which connection each was sent: those of loupe load -rate do", all[0].Log.Foreign)}
 	case all[0].Log.Open:
-		return []Finding{r.answer(Fine, "requests had a schedule: what was due while the service stalled was sent late, and the wait counts")}
+		return []Finding{r.answer(Fine, "requests had a schedule: those due while the service stalled were sent late, and their wait is counted")}
 	case worst == nil && lost != nil:
-		return []Finding{r.answer(TooLittle, "%s of %s requests were never answered (LD05): what a schedule would have made of the others says nothing of users", unit.Count(lost.Load.Unanswered()), unit.Count(lost.Load.Due()))}
+		return []Finding{r.answer(TooLittle, "%s of %s requests were never answered (LD05): an estimate for a schedule would say nothing about users", unit.Count(lost.Load.Unanswered()), unit.Count(lost.Load.Due()))}
 	case closed == 0 || worst == nil:
-		return []Finding{r.short("%d answers came in the closed loop, %g are needed", all[0].Load.Responses, r.param("requests"))}
+		return []Finding{r.short("%d answers came in the closed loop; %g are needed", all[0].Load.Responses, r.param("requests"))}
 	}
 	q := worst.Load.Latency
 	q.Max = q.MaxAnswered
 	if float64(q.Max) < r.param("longest")*float64(interval) || ratio < r.param("more") || (estimate-q.P99).Seconds() < r.param("floor") {
-		return []Finding{r.answer(Fine, "the slowest of %s requests took %s, %s times what one takes in the mean: a schedule would have a 99th percentile of about %s instead of %s (an estimate)",
+		return []Finding{r.answer(Fine, "the slowest of %s requests took %s, %s times the mean: on a schedule the 99th percentile would have been about %s instead of %s (an estimate)",
 			unit.Count(int64(worst.Load.Responses)), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate), unit.Duration(q.P99))}
 	}
-	f := r.answer(Found, "99%% of the requests took less than %s, but the slowest took %s, in which a connection sends %s others: on a schedule of the same rate the 99th percentile would have been about %s (an estimate)",
+	f := r.answer(Found, "99%% of the requests took less than %s, but the slowest took %s, in which time a connection usually sends %s others: on a schedule of the same rate the 99th percentile would have been about %s (an estimate)",
 		unit.Duration(q.P99), unit.Duration(q.Max), unit.Number(float64(q.Max)/float64(max(1, interval))), unit.Duration(estimate))
 	f.Severity, f.Score = Info, score(ratio, 3, 20)
 	if ratio >= 5 {
 		f.Severity = Warning
 	}
 	f.Impact = &Impact{float64(estimate), "ns, estimate of the 99th percentile on a schedule", float64(q.P99), float64(q.Max)}
-	f.Evidence = []Evidence{worst.seen(fmt.Sprintf("closed loop: %d connections, each sent a request every %s in the mean", worst.Log.Concurrency, unit.Duration(interval)))}
+	f.Evidence = []Evidence{worst.seen(fmt.Sprintf("closed loop: %d connections, each sending a request every %s on average", worst.Log.Concurrency, unit.Duration(interval)))}
 	if begin, end, ok := slowest(worst); ok {
 		f.Evidence = append(f.Evidence, worst.during("the slowest request: "+unit.Duration(end.Sub(begin)), begin, end))
 	}
-	f.Advice = fmt.Sprintf("Send at a given rate below what the service can do, such as %s a second: what is due during a stall then counts from when it was due.", unit.Number(0.7*worst.Load.RPS))
-	f.Verify = "With a schedule the report has response times and service times side by side; this rule is then fine."
-	f.Doubts = append(in.doubts(), "the estimate takes a connection to send at its mean pace; where some requests are slow because they ask for more, and not because of a stall, it is too high")
+	f.Advice = fmt.Sprintf("Send at a fixed rate below the service's capacity, such as %s a second: requests due during a stall are then measured from when they were due.", unit.Number(0.7*worst.Load.RPS))
+	f.Verify = "With a schedule the report shows response times and service times side by side, and this rule passes."
+	f.Doubts = append(in.doubts(), "the estimate assumes that a connection sends at its mean pace; if some requests are slow because they ask for more, not because of a stall, it is too high")
 	return []Finding{f}
 }
 

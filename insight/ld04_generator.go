@@ -10,14 +10,14 @@ import (
 )
 
 var ld04 = &Rule{
-	ID: "LD04", Title: "The load generator was the limit",
-	About: "What sends requests needs CPU too. When it has none left, it sends too late or too few, and what was measured are its limits and not those of the service.",
+	ID: "LD04", Title: "The load generator was the bottleneck",
+	About: "The load generator needs CPU too. If it has none left, it sends too late or too little, and the measurement shows its limits instead of the service's.",
 	Asks:  []facts.Question{facts.Requests},
 	Params: []Param{
-		{"busy", 0.9, "share of a thread's time", "research: of the CPU time that the threads that send can have"},
-		{"waited", 0.5, "share of the slowest requests' time", "chosen: that they waited to be sent, from which on it has to be known why"},
-		{"floor", 1e-3, "s", "research: what takes less is nothing to worry about"},
-		{"half", 0.5, "share of the CPU time", "chosen: what the generator may take of the CPU time of both, where no CPU is idle"},
+		{"busy", 0.9, "share of a thread's time", "research: of the CPU time available to the sending threads"},
+		{"waited", 0.5, "share of the slowest requests' time", "chosen: spent waiting to be sent; from here on the reason has to be known"},
+		{"floor", 1e-3, "s", "research: less is nothing to worry about"},
+		{"half", 0.5, "share of the CPU time", "chosen: the generator's share of the CPU time of both, if no CPU is idle"},
 	},
 	Measurement: true,
 	Check:       onLoads(checkGenerator),
@@ -51,9 +51,9 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		case g.Starved != "":
 			why, severity = g.Starved, Warning
 		case used >= r.param("busy"):
-			why = "the thread that sends was busy for " + unit.Percent(used) + " of the time"
+			why = "the sending thread was busy for " + unit.Percent(used) + " of the time"
 		case ofBoth >= r.param("half") && in.Facts.Noise().Full():
-			why, severity = "no CPU was idle, and it took "+unit.Percent(ofBoth)+" of the CPU time that it and the service used", Info
+			why, severity = "no CPU was idle, and the generator took "+unit.Percent(ofBoth)+" of the CPU time that it and the service used together", Info
 		default:
 			why = lateness(r, l, &delayed, &unknown)
 			severity = Info
@@ -61,9 +61,9 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 		if why == "" {
 			continue
 		}
-		verdict := fmt.Sprintf("%s answers a second are a lower bound of what the service can do, and its times an upper one", unit.Number(l.Load.RPS))
+		verdict := fmt.Sprintf("%s answers a second are a lower bound on the service's capacity, and the times an upper bound on its latency", unit.Number(l.Load.RPS))
 		if g.Limited == "" && g.Starved != "" {
-			verdict = "the times are an upper bound of the service's"
+			verdict = "the times are an upper bound on the service's"
 		}
 		f := r.answer(Found, "%s: %s", why, verdict)
 		f.Severity, f.Score = severity, score(max(used, ofBoth), 0.5, 1)
@@ -73,20 +73,20 @@ func checkGenerator(r *Rule, in *Input, all []loadRound) []Finding {
 			text += fmt.Sprintf(" and waited %s for a CPU", unit.Duration(*g.RunDelay))
 		}
 		if l.Log.Open {
-			text += fmt.Sprintf("; requests were sent late by %s in the median, 99%% by less than %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99))
+			text += fmt.Sprintf("; requests were sent late by a median of %s, 99%% by less than %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99))
 		}
 		f.Evidence = []Evidence{l.seen(text)}
-		f.Advice = "Send from another machine, or send less: a lower rate, fewer connections. With one CPU for the generator alone (taskset) it and the service do not wait for each other."
-		f.Verify = "Send again: the last section of the report has the share that was busy, and how late requests were."
+		f.Advice = "Send from another machine, or send less: a lower rate, fewer connections. With one CPU reserved for the generator (taskset), it and the service do not wait for each other."
+		f.Verify = "Send again: the last section of the report shows how busy the generator was, and how late requests were."
 		f.Doubts = in.doubts()
 		return []Finding{f}
 	}
 	if unknown != nil {
 		return []Finding{*unknown}
 	}
-	text := "the generator had time left"
+	text := "the generator had time to spare"
 	if most > 0 {
-		text += ": the busiest thread used " + unit.Percent(most) + " of its"
+		text += ": the busiest thread was " + unit.Percent(most) + " busy"
 	}
 	if beside > 0 {
 		text += "; it used " + unit.Percent(beside) + " of the CPU time of both"
@@ -107,13 +107,13 @@ func lateness(r *Rule, l *loadRound, said *string, unknown **Finding) string {
 	if took == 0 || late.Seconds() < r.param("floor") || float64(late) < r.param("waited")*float64(took) {
 		return ""
 	}
-	text := fmt.Sprintf("the slowest requests waited to be sent for %s of their time", unit.Percent(float64(late)/float64(took)))
+	text := fmt.Sprintf("the slowest requests spent %s of their time waiting to be sent", unit.Percent(float64(late)/float64(took)))
 	switch {
 	case g.RunDelay == nil:
-		f := r.answer(TooLittle, "%s; whether no connection was free or the generator had no CPU is not known: the system does not tell, or the log is from before that was noted", text)
+		f := r.answer(TooLittle, "%s; it is not known whether no connection was free or the generator had no CPU: the system does not report it, or the log is too old to have it", text)
 		*unknown = &f
 	case *g.RunDelay >= late/2:
-		return text + fmt.Sprintf(", and what sends had no CPU for %s", unit.Duration(*g.RunDelay))
+		return text + fmt.Sprintf(", and the generator had no CPU for %s", unit.Duration(*g.RunDelay))
 	default:
 		*said += "; " + text + ", for a connection and not for a CPU"
 	}

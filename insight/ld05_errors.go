@@ -15,12 +15,12 @@ import (
 
 var ld05 = &Rule{
 	ID: "LD05", Title: "Requests failed",
-	About: "A refused request is quick and one that timed out is not in the times at all: with failures among them neither times nor rates can be compared with those of another run.",
+	About: "A refused request is quick, and one that timed out is not in the times at all: with failures among them, neither times nor rates can be compared with those of another run.",
 	Asks:  []facts.Question{facts.Requests},
 	Params: []Param{
-		{"info", 0.001, "share of the requests", "research: that failed, or got a status from 500 on, or 429"},
+		{"info", 0.001, "share of the requests", "research: that failed, or got a status of 500 or above, or 429"},
 		{"warning", 0.01, "share of the requests", "chosen"},
-		{"critical", 0.5, "share of the requests", "chosen: then it is not the service that is measured"},
+		{"critical", 0.5, "share of the requests", "chosen: from here on it is not the service that is measured"},
 	},
 	Check: onLoads(checkErrors),
 }
@@ -85,7 +85,7 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	if share.Estimate < r.param("info") {
 		text := fmt.Sprintf("%s of %s requests failed", unit.Count(int64(failed)), unit.Count(int64(n)))
 		if refused > 0 {
-			text += fmt.Sprintf("; %s got a status from 400 to 499, which may be what was asked for", unit.Count(int64(refused)))
+			text += fmt.Sprintf("; %s got a status from 400 to 499, which may be intended", unit.Count(int64(refused)))
 		}
 		return []Finding{r.answer(Fine, "%s", text)}
 	}
@@ -108,7 +108,7 @@ func checkErrors(r *Rule, in *Input, all []loadRound) []Finding {
 	for _, w := range list[:min(3, len(list))] {
 		f.Evidence = append(f.Evidence, w.load.during(fmt.Sprintf("%s: %s requests, the first %s after the start", w.text, unit.Count(int64(w.count)), unit.Duration(w.first.Sub(0))), w.first, w.last))
 	}
-	f.Advice = "Do not compare this run's times and rates with others. Find out what refuses: limits of connections or files, timeouts, a queue that is full; or send less (LD01 finds the rate)."
+	f.Advice = "Do not compare this run's times and rates with others. Find out what rejects the requests: connection or file limits, timeouts, a full queue; or send less (LD01 finds the rate)."
 	f.Verify = "Send again: fewer than one in a thousand should fail."
 	return []Finding{f}
 }

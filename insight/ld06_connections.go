@@ -17,16 +17,16 @@ import (
 )
 
 var ld06 = &Rule{
-	ID: "LD06", Title: "Connections are not used again",
-	About: "A new connection costs a round trip, with TLS two and a millisecond of CPU time, and leaves a port behind that is blocked for a minute. A server that closes after each answer makes " +
-		"its clients pay for it; a server that does not read the answers of others to their end, or keeps too few idle connections, to servers or to databases, pays itself.",
+	ID: "LD06", Title: "No keep-alive: connections are not reused",
+	About: "A new connection costs a round trip (with TLS two, and a millisecond of CPU time) and leaves a port blocked for a minute. A server that closes the connection after each response " +
+		"makes its clients pay for it; a program that does not read response bodies to their end, or keeps too few idle connections to servers or databases, pays itself.",
 	Asks: []facts.Question{facts.Requests},
 	Params: []Param{
 		{"opened", 0.5, "connections for each request", "research"},
-		{"requests", 100, "requests", "chosen: below this connections are those of the start"},
-		{"handshake", 0.05, "share of the CPU time", "research: of TLS handshakes"},
-		{"databases", 0.15, "share of the time", "chosen: of the waits of package database/sql, that is for new connections"},
-		{"samples", 50, "samples", "as everywhere: below this a profile says nothing"},
+		{"requests", 100, "requests", "chosen: fewer connections are those of the startup"},
+		{"handshake", 0.05, "share of the CPU time", "research: spent on TLS handshakes"},
+		{"databases", 0.15, "share of the time", "chosen: the part of the waits in package database/sql that is for new connections"},
+		{"samples", 50, "samples", "as everywhere: with fewer a profile says nothing"},
 	},
 	Check: onLoads(checkConnections),
 }
@@ -58,7 +58,7 @@ func checkConnections(r *Rule, in *Input, all []loadRound) []Finding {
 	if traced {
 		return []Finding{r.answer(Fine, "%s; %s", text, outgoing.Summary)}
 	}
-	return []Finding{r.answer(Fine, "%s; whether the program opens many itself an execution trace under load would tell", text)}
+	return []Finding{r.answer(Fine, "%s; an execution trace under load would show whether the program itself opens many", text)}
 }
 
 // dials is how many connections were opened while requests were sent.
@@ -111,12 +111,12 @@ func closedByServer(r *Rule, in *Input, all []loadRound) (Finding, bool) {
 			continue
 		}
 		mean := spent / int64(max(1, opened))
-		f := r.answer(Found, "the load opened %s connections for %s requests, because the server closes them; opening one took %s in the mean", unit.Count(int64(opened)), unit.Count(int64(n)), unit.Nanoseconds(float64(mean)))
+		f := r.answer(Found, "the load opened %s connections for %s requests, because the server closes them; opening one took %s on average", unit.Count(int64(opened)), unit.Count(int64(n)), unit.Nanoseconds(float64(mean)))
 		f.Severity, f.Score = Warning, score(share, 0.3, 1)
 		f.Impact = exactly(share, "connections for each request")
 		f.Evidence = []Evidence{l.seen(fmt.Sprintf("%d of %d connections were closed by the server", byServer, len(l.Log.Connections)))}
-		f.Advice = "Let the server keep connections: no \"Connection: close\" and no SetKeepAlivesEnabled(false), an IdleTimeout of a minute, and handlers that read the request's body to its end."
-		f.Verify = "Send again: the report's section on connections should name about as many as were asked for."
+		f.Advice = "Let the server keep connections alive: no \"Connection: close\" and no SetKeepAlivesEnabled(false), an IdleTimeout of a minute, and handlers that read the request body to its end."
+		f.Verify = "Send again: the report's section on connections should show about as many as were requested."
 		f.Doubts = in.doubts()
 		return f, true
 	}
@@ -162,18 +162,18 @@ func outgoing(r *Rule, in *Input) (f Finding, traced bool) {
 	served := int64(l.Len())
 	share := float64(opened) / float64(max(1, min(answers, served)))
 	if top == nil {
-		return r.answer(Fine, "the program asked nobody by HTTP"), true
+		return r.answer(Fine, "the program made no HTTP requests"), true
 	}
 	if float64(answers) < r.param("requests") || share < r.param("opened") {
-		return r.answer(Fine, "the program opened %s for %s of others that it waited for", unit.Plural(opened, "connection"), unit.Plural(answers, "answer")), true
+		return r.answer(Fine, "the program opened %s for %s from other services that it waited for", unit.Plural(opened, "connection"), unit.Plural(answers, "answer")), true
 	}
-	f = r.answer(Found, "while it answered %s requests the program opened %s connections to others, for %s", unit.Count(served), unit.Count(opened), unit.Plural(answers, "answer"))
+	f = r.answer(Found, "while it answered %s requests, the program opened %s connections to other services, for %s", unit.Count(served), unit.Count(opened), unit.Plural(answers, "answer"))
 	f.Severity, f.Score = Warning, score(share, 0.3, 1)
 	f.Impact = exactly(share, "connections for each request")
 	f.Evidence = []Evidence{t.seen(top.Stack, "here it waited for %s", unit.Plural(most, "answer"))}
-	f.Advice = "Read each answer to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all; and set MaxIdleConnsPerHost of its Transport (2, unless the program has set it) to at least the number of requests that are under way to one host."
+	f.Advice = "Read each response to its end and close it (io.Copy(io.Discard, resp.Body), then resp.Body.Close()); use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 	if in.code.closesBodies(t.Site(top.Stack)) {
-		f.Advice = "The body is closed there: look whether that is so on every way out, also where the status is an error, and read each answer to its end before (io.Copy(io.Discard, resp.Body)), or the connection is thrown away; use one http.Client for all; and set MaxIdleConnsPerHost of its Transport (2, unless the program has set it) to at least the number of requests that are under way to one host."
+		f.Advice = "The body is closed there: check that this happens on every path, including error statuses, and read each response to its end first (io.Copy(io.Discard, resp.Body)), or the connection is discarded; use one http.Client for all requests; and set its Transport's MaxIdleConnsPerHost (2 unless the program sets it) to at least the number of concurrent requests to one host."
 	}
 	f.Verify = "Record a trace under the same load: the program should open a few connections and keep them."
 	f.Doubts = in.traceDoubts(t)

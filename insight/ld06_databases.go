@@ -51,19 +51,19 @@ func handles(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	if most == nil || float64(made) < r.param("requests") {
 		return f, false
 	}
-	f = r.answer(Found, "%s handles of databases (sql.DB) were opened in %s, each of which has connections of its own", unit.Count(made), unit.Duration(t.Length()))
+	f = r.answer(Found, "%s database handles (sql.DB) were opened in %s, each with its own connections", unit.Count(made), unit.Duration(t.Length()))
 	f.Severity, f.Score = Warning, score(t.Rate(made), 10, 1000)
 	f.Impact = exactly(t.Rate(made), "handles a second")
 	f.Evidence = []Evidence{t.seen(most.Creator, "opened here %s times", unit.Count(most.Created))}
-	f.Advice = "Open it once and keep one handle for all (sql.Open at the start of the program): it is a pool of connections, is used by many goroutines at once, and keeps connections open between them. Close it when the program ends, if at all."
-	f.Verify = "Record a trace under the same load: no handle should be opened in it."
+	f.Advice = "Open it once and share one handle (sql.Open at startup): it is a connection pool, safe for concurrent use, and keeps connections open between uses. Close it when the program ends, if at all."
+	f.Verify = "Record a trace under the same load: it should show no handle being opened."
 	f.Doubts = in.traceDoubts(t)
 	switch (connSources{in.code}).opensWith(t.Frames(most.Creator)) {
 	case dsnOther:
-		f.Advice = "By the source the name of the database (the DSN) may be another one each time: keep one handle for each name, as many of them as are in use; or one handle for all, where the query can choose (a schema, a column). One handle is a pool of connections, and is used by many goroutines at once."
-		f.Verify = "Record a trace under the same load: hardly a handle should be opened in it."
+		f.Advice = "According to the source, the database name (the DSN) may differ each time: keep one handle per name in use; or one handle for all, if the query can choose (a schema, a column). One handle is a connection pool and safe for concurrent use."
+		f.Verify = "Record a trace under the same load: it should show hardly any handles being opened."
 	case dsnUnknown:
-		f.Doubts = append(f.Doubts, "where the name of the database (the DSN) is another one each time, each name needs a handle of its own: keep those")
+		f.Doubts = append(f.Doubts, "if the database name (the DSN) differs each time, each name needs its own handle: keep those")
 	}
 	return f, true
 }
@@ -91,7 +91,7 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 	if most == nil || float64(waits) < r.param("requests") || share < r.param("databases") {
 		return f, false
 	}
-	f = r.answer(Found, "of the time that goroutines waited for databases %s went into new connections: %s in %s waits", unit.Percent(share), unit.Duration(making), unit.Count(waits))
+	f = r.answer(Found, "of the time that goroutines waited for databases, %s was spent on new connections: %s in %s waits", unit.Percent(share), unit.Duration(making), unit.Count(waits))
 	f.Severity, f.Score = Warning, score(share, r.param("databases"), 0.8)
 	f.Impact = exactly(share, "share of the waits for databases")
 	frames := t.Frames(most.Stack)
@@ -104,7 +104,7 @@ func dialsOfPool(r *Rule, in *Input, t *traced) (f Finding, ok bool) {
 		})...)
 	}
 	f.Advice = "Keep as many idle connections as are in use at once (SetMaxIdleConns; it is 2 unless the program sets it), bound how many there may be (SetMaxOpenConns), and let them live (SetConnMaxLifetime and SetConnMaxIdleTime of minutes)."
-	f.Verify = "Record a trace under the same load: hardly a connection should be made in it."
+	f.Verify = "Record a trace under the same load: it should show hardly any new connections."
 	f.Doubts = in.traceDoubts(t)
 	tellSettings(&f, sources, frames, set)
 	return f, true

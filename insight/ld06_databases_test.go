@@ -32,10 +32,10 @@ func TestDatabases(t *testing.T) {
 		says string // "" is nothing
 		line int
 	}{
-		{"too few idle ones", waits(300, 700), "of the time that goroutines waited for databases 30.0% went into new connections: 900 ms in 300 waits", 20},
+		{"too few idle ones", waits(300, 700), "of the time that goroutines waited for databases, 30.0% was spent on new connections: 900 ms in 300 waits", 20},
 		{"kept", waits(10, 990), "", 0},
 		{"a few in all", waits(50, 50), "", 0},
-		{"a handle for each", handlesOf(400), "400 handles of databases (sql.DB) were opened in 2.00 s", 7},
+		{"a handle for each", handlesOf(400), "400 database handles (sql.DB) were opened in 2.00 s", 7},
 		{"one handle", handlesOf(1), "", 0},
 	} {
 		found := databases(ld06, c.s.input())

@@ -31,13 +31,13 @@ func httpSetting(name string, value ast.Expr) (x connSetting, ok bool) {
 	n, known := numberOf(value)
 	switch {
 	case name == "DisableKeepAlives" && isNamed(value, "true"):
-		return connSetting{does: "switches keep-alive off", sure: true, advice: "take it out, unless each answer is to come over a new connection on purpose (to spread calls over what is behind one name; a short IdleConnTimeout does that, too)"}, true
+		return connSetting{does: "turns keep-alive off", sure: true, advice: "remove it, unless each request is meant to use a new connection (to spread calls over the hosts behind one name; a short IdleConnTimeout also does that)"}, true
 	case name == "Close" && isNamed(value, "true"):
-		return connSetting{does: "closes the connection after each request", sure: true, advice: "take it out"}, true
+		return connSetting{does: "closes the connection after each request", sure: true, advice: "remove it"}, true
 	case name == "MaxIdleConnsPerHost" && known && n < 0:
-		return connSetting{does: "keeps no idle connection", sure: true, advice: "set it to the number of requests that are under way to one host"}, true
+		return connSetting{does: "keeps no idle connection", sure: true, advice: "set it to the number of concurrent requests to one host"}, true
 	case name == "MaxIdleConns" && known && n > 0:
-		return connSetting{does: fmt.Sprintf("keeps at most %d idle connections to all hosts together", n), advice: "where the program talks to more hosts in turn, raise it to their number times MaxIdleConnsPerHost, or to 0, which is no bound"}, true
+		return connSetting{does: fmt.Sprintf("keeps at most %d idle connections to all hosts together", n), advice: "if the program talks to more hosts, raise it to their number times MaxIdleConnsPerHost, or to 0, which means no limit"}, true
 	}
 	return x, false
 }
@@ -116,7 +116,7 @@ func (c connSources) idleSettings() (all []connSetting) {
 			}
 			line, _ := s.lines(call)
 			all = append(all, connSetting{at: c.shownAt(file, line, "the source calls SetMaxIdleConns here, with which the handle keeps no idle connection"), owner: lastName(types.ExprString(f.X)),
-				does: "keeps no idle connection", sure: true, advice: "set it to as many as are in use at once, unless something in front of the database wants each use to connect anew"})
+				does: "keeps no idle connection", sure: true, advice: "set it to as many as are in use at once, unless something in front of the database requires a new connection each time"})
 			return true
 		})
 	})
@@ -240,7 +240,7 @@ func tellSettings(f *Finding, c connSources, frames []stack.Frame, all []connSet
 		f.Advice = fmt.Sprintf("The source %s (%s:%d): ", x.does, baseName(x.at.File), x.at.Line) + x.advice + ". Otherwise: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 	case x.sure:
 		f.Evidence = append(f.Evidence, x.at)
-		f.Advice += fmt.Sprintf(" One in the source %s (%s:%d): where that is the one in use here, ", x.does, baseName(x.at.File), x.at.Line) + x.advice + "."
+		f.Advice += fmt.Sprintf(" One in the source %s (%s:%d): if that is the one in use here, ", x.does, baseName(x.at.File), x.at.Line) + x.advice + "."
 	default:
 		f.Doubts = append(f.Doubts, fmt.Sprintf("one in the source %s (%s:%d), which may be the one in use here: %s", x.does, baseName(x.at.File), x.at.Line, x.advice))
 	}

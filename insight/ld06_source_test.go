@@ -26,10 +26,10 @@ func TestTellSettings(t *testing.T) {
 	frames := []stack.Frame{{Func: "main.fetch", File: "a.go", Line: 7}, {Func: "main.handle", File: "a.go", Line: 10}}
 	const use = "func fetch(c *http.Client) {\nc.Get(url)\n}\nfunc handle() {\nfetch(mine)\n}\n"
 	for _, c := range []struct{ name, declares, says, doubts string }{
-		{"keep-alive is off", "var mine = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}", "The source switches keep-alive off (a.go:5): take it out", ""},
-		{"that of another client", "var other = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}", "Reuse. One in the source switches keep-alive off (a.go:5): where that is the one in use here, take it out", ""},
+		{"keep-alive is off", "var mine = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}", "The source turns keep-alive off (a.go:5): remove it", ""},
+		{"that of another client", "var other = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}", "Reuse. One in the source turns keep-alive off (a.go:5): if that is the one in use here, remove it", ""},
 		{"few idle ones of another", "var tr = &http.Transport{MaxIdleConns: 20}; var c = &http.Client{Transport: tr}", "Reuse", "one in the source keeps at most 20 idle connections to all hosts together (a.go:5)"},
-		{"few idle ones", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConns: 20, MaxIdleConnsPerHost: 16}}", "The source keeps at most 20 idle connections to all hosts together (a.go:5): where the program talks to more hosts", ""},
+		{"few idle ones", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConns: 20, MaxIdleConnsPerHost: 16}}", "The source keeps at most 20 idle connections to all hosts together (a.go:5): if the program talks to more hosts", ""},
 		{"none of one host", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: -1}}", "The source keeps no idle connection (a.go:5)", ""},
 		{"nothing", "var mine = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableKeepAlives: false}}", "Reuse", ""},
 		{"a field of something else", "var mine = pool.Options{DisableKeepAlives: true, MaxIdleConns: 3}", "Reuse", ""},

@@ -14,16 +14,16 @@ import (
 )
 
 var ld07 = &Rule{
-	ID: "LD07", Title: "Open files or connections become more and more",
-	About: "An answer of another service whose body is never closed keeps its connection, two goroutines and a file descriptor. Under load they become more until the limit of open files is reached " +
-		"and nothing can be opened any more.",
+	ID: "LD07", Title: "Possible file descriptor leak: open files or connections keep increasing",
+	About: "A response from another service whose body is never closed keeps its connection, two goroutines and a file descriptor. Under load their number grows until the limit of open files is " +
+		"reached and nothing can be opened any more.",
 	Asks: []facts.Question{facts.Requests, facts.Descriptors},
 	Params: []Param{
-		{"files", 50, "file descriptors", "chosen: more at the end of a bare phase than at a quarter of it, the connections of the load left out"},
-		{"growth", 0.2, "share", "chosen: and by so much of what was there"},
+		{"files", 50, "file descriptors", "chosen: more at the end of a bare phase than after a quarter of it, excluding the load's connections"},
+		{"growth", 0.2, "share", "chosen: and by this share of the initial number"},
 		{"samples", 8, "samples", "chosen: below this no trend can be shown"},
 		{"p", 0.01, "probability", "chosen: of the trend (Mann and Kendall)"},
-		{"goroutines", 100, "goroutines", "chosen: of connections that were opened in the trace and are there when it ends"},
+		{"goroutines", 100, "goroutines", "chosen: for connections opened during the trace and still open at its end"},
 		{"quarter", 0.10, "share of them", "chosen: that came in each quarter of the trace"},
 	},
 	Check: onLoads(checkLeaks),
@@ -64,11 +64,11 @@ func openFiles(r *Rule, in *Input, all []loadRound) (best Finding, ok bool) {
 		f.Impact = exactly((last-first)/d.Length.Seconds(), "open files more every second")
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%d samples; the trend has p = %.2g", len(d.Open), p), Path: d.Entry.Path, Phase: l.Phase.Name, Span: span(d.Time)}}
 		if n, path := waitingReadLoops(in); n > 0 {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goroutines wait in %s: connections to other services", unit.Count(n), readLoop), Path: path})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s goroutines are waiting in %s: connections to other services", unit.Count(n), readLoop), Path: path})
 		}
-		f.Advice = "Close what is opened: defer resp.Body.Close() after each answer of another service, rows.Close(), file.Close(). The goroutine profile says how many connections there are (readLoop)."
+		f.Advice = "Close what is opened: defer resp.Body.Close() after each response from another service, rows.Close(), file.Close(). The goroutine profile says how many connections there are (readLoop)."
 		f.Verify = "Record under load for as long: the number of open files should stay the same."
-		f.Doubts = []string{"a program that opens more connections as more is asked of it looks the same until it has all that it needs"}
+		f.Doubts = []string{"a program that opens more connections under rising load looks the same until it has all it needs"}
 		return f, true
 	}
 	return best, ok
@@ -102,12 +102,12 @@ func readLoops(r *Rule, in *Input) (Finding, bool) {
 			float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) {
 			continue
 		}
-		f := r.answer(Found, "%s connections to others that were opened in the trace are there when it ends, %s of them all; none was used again or closed", unit.Count(l.Created), unit.Count(l.Count))
+		f := r.answer(Found, "%s connections to other services that were opened during the trace were still open at its end, %s of them all; none was reused or closed", unit.Count(l.Created), unit.Count(l.Count))
 		f.Severity, f.Score = Warning, score(float64(l.Created), 100, 1000)
 		f.Impact = exactly(t.Rate(l.Created), "connections more every second")
 		f.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %v", t.Reader.Name(l.Reason), l.Quarters)}
-		f.Advice = "Close the body of each answer, also where the status is an error, or where nobody reads it."
-		f.Verify = "Record a trace under the same load: connections should be closed or used again."
+		f.Advice = "Close the body of each response, even if the status is an error or nobody reads it."
+		f.Verify = "Record a trace under the same load: connections should be closed or reused."
 		f.Doubts = in.traceDoubts(t)
 		return f, true
 	}

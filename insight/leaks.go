@@ -66,9 +66,9 @@ func Leaks(all []Finding) (verdict string, leaks []Leak) {
 			grows = append(grows, l.What)
 		}
 	}
-	verdict = "Of " + strings.Join(grows, " and ") + " there is more and more: a leak, unless it comes to a bound."
+	verdict = "Still growing: " + strings.Join(grows, " and ") + ". It is a leak unless the growth stops at a bound."
 	if leaks[0].Proved {
-		verdict = "It leaks, and Go has proved it: of " + strings.Join(grows, " and ") + " there is more and more. What the proved goroutines refer to stays with them; begin there."
+		verdict = "A leak, proved by Go. Still growing: " + strings.Join(grows, " and ") + ". What the leaked goroutines refer to stays in memory with them; start there."
 	}
 	return verdict, leaks
 }

@@ -41,13 +41,13 @@ func crowd(leaf string, count func(n int) int) *recordingtest.Recording {
 
 func TestSC10Growth(t *testing.T) {
 	rising := func(n int) int { return 100 + 40*n }
-	f := expect(t, "a leak", crowd("runtime.chansend1", rising), "SC10", Found, "at feed.fetch.func1 at x.go:31 there were 100 goroutines, and 9.00 s later 460, more")
+	f := expect(t, "a leak", crowd("runtime.chansend1", rising), "SC10", Found, "at feed.fetch.func1 at x.go:31 there were 100 goroutines, and 9.00 s later 460, with more")
 	severity(t, "a leak", f, Warning)
 	near(t, "a leak", f, 40)
 	if f.Impact.Low > 40 || f.Impact.High < 40 || f.Evidence[0].Line != 31 || len(f.Evidence[0].Stack) != 2 {
 		t.Errorf("impact %+v, evidence %+v", f.Impact, f.Evidence)
 	}
-	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "at no place did the goroutines become more over 9.00 s")
+	expect(t, "a pool", crowd("runtime.chansend1", func(int) int { return 500 }), "SC10", Fine, "the number of goroutines grew nowhere over 9.00 s")
 	expect(t, "up and down", crowd("runtime.chansend1", func(n int) int { return 100 + 300*(n%2) }), "SC10", Fine)
 	expect(t, "few", crowd("runtime.chansend1", func(n int) int { return 1 + n }), "SC10", Fine)
 	expect(t, "connections", crowd("internal/poll.runtime_pollWait", rising), "SC10", Fine)
@@ -67,12 +67,12 @@ func TestSC10Proved(t *testing.T) {
 	empty := func() *recordingtest.Recording {
 		return recordingtest.New("title x\ntarget package ./shop module=shop\nphase bare 0s..10s\nphase goroutineleak 10s..11s profiler=goroutineleak\n")
 	}
-	f := expect(t, "one", search(empty(), 1), "SC10", Found, "1 goroutine at feed.fetch.func1 at x.go:31 can never go on")
+	f := expect(t, "one", search(empty(), 1), "SC10", Found, "1 goroutine at feed.fetch.func1 at x.go:31 can never continue")
 	severity(t, "one", f, Warning)
 	if len(f.Doubts) > 0 {
 		t.Errorf("a proof is doubted: %q", f.Doubts)
 	}
-	expect(t, "none", search(empty(), 0), "SC10", Fine, "Go's own search has found no goroutine")
+	expect(t, "none", search(empty(), 0), "SC10", Fine, "Go's leak search found no goroutine")
 	r := search(crowd("runtime.chansend1", func(n int) int { return 100 + 40*n }), 460)
 	all := answers(t, r, "SC10")
 	if len(all) != 1 || len(all[0].Evidence) != 2 || all[0].Impact.Unit != "goroutines more every second" {
@@ -86,7 +86,7 @@ func TestLeaks(t *testing.T) {
 	heap := Finding{Rule: "GC08", State: Found, Impact: &Impact{240, "MB a minute", 230, 250}, Evidence: []Evidence{{File: "/src/rss.go", Line: 21}}}
 	fine := Finding{Rule: "LD07", State: Fine}
 	verdict, leaks := Leaks([]Finding{heap, fine, proof})
-	if !strings.HasPrefix(verdict, "It leaks, and Go has proved it: of goroutines and heap there is more and more.") || len(leaks) != 2 {
+	if !strings.HasPrefix(verdict, "A leak, proved by Go. Still growing: goroutines and heap.") || len(leaks) != 2 {
 		t.Fatalf("%q, %+v", verdict, leaks)
 	}
 	if l := leaks[0]; !l.Proved || l.File != "feed/x.go" || l.Much != "412 leaked goroutines" {
@@ -95,7 +95,7 @@ func TestLeaks(t *testing.T) {
 	if l := leaks[1]; l.Proved || l.Line != 21 || l.Much != "240 MB a minute [230, 250]" {
 		t.Errorf("%+v", l)
 	}
-	if verdict, _ := Leaks([]Finding{heap}); verdict != "Of heap there is more and more: a leak, unless it comes to a bound." {
+	if verdict, _ := Leaks([]Finding{heap}); verdict != "Still growing: heap. It is a leak unless the growth stops at a bound." {
 		t.Error(verdict)
 	}
 	if verdict, leaks := Leaks([]Finding{fine}); verdict != "" || leaks != nil {
@@ -113,7 +113,7 @@ func TestSC11(t *testing.T) {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop\nhost cpus=4\nphase bare 0s..10s\n")
 		return r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks, Phase: "stacks"}, []byte(b.String()))
 	}
-	f := expect(t, "a leak", dumped(96, 20, "chan receive"), "SC11", Found, "96 goroutines have waited for 10 minutes and longer at feed.fetch.func1 at x.go:31 (chan receive), the first for 22")
+	f := expect(t, "a leak", dumped(96, 20, "chan receive"), "SC11", Found, "96 goroutines have waited for 10 minutes or longer at feed.fetch.func1 at x.go:31 (chan receive), the first for 22")
 	severity(t, "a leak", f, Warning)
 	near(t, "a leak", f, 96)
 	if e := f.Evidence[0]; e.Line != 31 || e.Path != "stacks.txt" || e.Text != "chan receive, 20 to 22 minutes" {
@@ -144,7 +144,7 @@ func TestSC11Kept(t *testing.T) {
 	r := recordingtest.New("title x\ntarget package ./labs/leak module=loupe\nhost cpus=2\nphase bare 0s..660s\n")
 	r.Put(recording.Entry{Path: "stacks.txt", Kind: recording.Stacks}, text)
 	all := answers(t, r, "SC11")
-	if len(all) != 1 || all[0].State != Found || !strings.HasPrefix(all[0].Summary, "122 goroutines have waited for 10 minutes and longer at main.(*shop).await.func1 at orders.go:88 (select)") {
+	if len(all) != 1 || all[0].State != Found || !strings.HasPrefix(all[0].Summary, "122 goroutines have waited for 10 minutes or longer at main.(*shop).await.func1 at orders.go:88 (select)") {
 		t.Errorf("it says %+v", all)
 	}
 }
@@ -158,7 +158,7 @@ func TestGC08Looks(t *testing.T) {
 			}
 		})
 	}
-	f := expect(t, "a leak", heap(func(n int) int64 { return 4 + 4*int64(n) }), "GC08", Found, "what was in use after a collection went from 12.0 MiB to 48.0 MiB in 9.00 s, 10 times looked at")
+	f := expect(t, "a leak", heap(func(n int) int64 { return 4 + 4*int64(n) }), "GC08", Found, "the heap in use after a collection went from 12.0 MiB to 48.0 MiB in 9.00 s (10 measurements)")
 	severity(t, "a leak", f, Warning)
 	near(t, "a leak", f, 240)
 	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Source, "cache = ") || !strings.Contains(e.Text, "36.0 MiB more in 9.00 s, 240 MB a minute") {
@@ -170,15 +170,15 @@ func TestGC08Looks(t *testing.T) {
 
 func TestGC09(t *testing.T) {
 	tide := func(s int) int { return 10 + 6*min(s, 2*(30-s)) } // up to 130 at 20, and back
-	f := expect(t, "a burst", watched(31, tide, tide, 10), "GC09", Found, "no leak: 10.0 MiB, later 130 MiB and in the end 9.00 MiB were in use after a collection", "100% of the growth were let go of within 11.0 s")
+	f := expect(t, "a burst", watched(31, tide, tide, 10), "GC09", Found, "no leak: 10.0 MiB, later 130 MiB and finally 9.00 MiB were in use after a collection", "100% of the growth was released within 11.0 s")
 	severity(t, "a burst", f, Info)
 	near(t, "a burst", f, 120)
 	expect(t, "the same is no leak", watched(31, tide, tide, 10), "GC08", Fine)
-	expect(t, "known by the profile alone", watched(21, tide, tide, 20), "GC09", Found, "in the end 20.0 MiB")
+	expect(t, "known by the profile alone", watched(21, tide, tide, 20), "GC09", Found, "finally 20.0 MiB")
 	rising := func(s int) int { return 10 + 4*s }
-	expect(t, "a leak", watched(30, rising, rising, 126), "GC09", Fine, "it has kept")
-	expect(t, "it gave back a little", watched(30, rising, rising, 80), "GC09", Fine, "it has kept")
-	expect(t, "small", watched(30, func(s int) int { return 3 + s%5 }, func(s int) int { return 3 + s%5 }, 3), "GC09", Fine, "it did not grow")
+	expect(t, "a leak", watched(30, rising, rising, 126), "GC09", Fine, "the heap has kept")
+	expect(t, "it gave back a little", watched(30, rising, rising, 80), "GC09", Fine, "the heap has kept")
+	expect(t, "small", watched(30, func(s int) int { return 3 + s%5 }, func(s int) int { return 3 + s%5 }, 3), "GC09", Fine, "the heap did not grow")
 	expect(t, "up and down", watched(60, func(s int) int { return 10 + s*37%60 }, func(s int) int { return 10 + s*37%60 }, 10), "GC09", Fine, "without a trend")
 	expect(t, "early", watched(20, func(s int) int { return 100 - 4*s }, func(s int) int { return 10 + 4*s }, 10), "GC09", TooLittle, "largest at sample 1")
 }
@@ -205,7 +205,7 @@ func TestSC10Counted(t *testing.T) {
 		return r.Put(recording.Entry{Path: "goroutine.pb.gz", Kind: recording.Goroutine, Phase: "goroutine"}, data)
 	}
 	leak := func(s int) int { return 112 + 40*s }
-	f := expect(t, "a leak", watched(leak, 1200), "SC10", Found, "112 goroutines in the beginning and 1,312 in the end")
+	f := expect(t, "a leak", watched(leak, 1200), "SC10", Found, "112 goroutines at the beginning and 1,312 at the end")
 	severity(t, "a leak", f, Warning)
 	if e := f.Evidence[0]; e.Line != 21 || !strings.Contains(e.Text, "1,200 goroutines wait here") {
 		t.Errorf("evidence = %+v", e)
@@ -215,5 +215,5 @@ func TestSC10Counted(t *testing.T) {
 	expect(t, "a pool that is full", watched(func(s int) int { return min(12+200*s, 512) }, 500), "SC10", Fine, "between 12.0 and 512")
 	expect(t, "the same", watched(func(s int) int { return 50 + s%3 }, 50), "SC10", Fine, "between 50.0 and 52.0 goroutines")
 	expect(t, "up and down", watched(func(s int) int { return 100 + s%2*(1000-30*s) + s/30*1200 }, 50), "SC10", Fine, "between 100 and 1,300")
-	expect(t, "filled in the middle", watched(func(s int) int { return 12 + min(max(s-8, 0), 12)*50 }, 500), "SC10", Fine, "they stayed at 612 then")
+	expect(t, "filled in the middle", watched(func(s int) int { return 12 + min(max(s-8, 0), 12)*50 }, 500), "SC10", Fine, "their number then stayed at 612")
 }

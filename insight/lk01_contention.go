@@ -14,23 +14,22 @@ import (
 )
 
 var lk01 = &Rule{
-	ID: "LK01", Title: "Goroutines wait for a lock",
-	About: "The time that goroutines waited for a mutex, at one place, as how many of them waited on average, for each P. An execution trace has it best; " +
-		"a block or mutex profile has it too, and where that does not say how long the program had run, as a share of all delay. " +
-		"A look at the goroutines shows those who are in a queue at that moment.",
+	ID: "LK01", Title: "Mutex contention: goroutines wait for a lock",
+	About: "The time that goroutines waited for a mutex at one place, as the average number waiting per P. An execution trace shows it best; a block or " +
+		"mutex profile shows it too, as a share of all delay if it does not say how long the program had run. A goroutine profile shows who is queued at that moment.",
 	Asks: []facts.Question{facts.Locks},
 	Params: []Param{
 		{"info", 0.01, "waiting goroutines a P", "research"},
 		{"warning", 0.10, "waiting goroutines a P", "research"},
-		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the filling of a cache"},
-		{"delay", 0.10, "share of all delay", "chosen, of a profile without a length: less is one lock among many"},
-		{"delay_warning", 0.50, "share of all delay", "chosen: most of what is waited for locks"},
-		{"least", 0.01, "s", "chosen, of a profile without a length: what is waited in all; less is nothing in any run"},
+		{"waits", 10, "waits", "chosen: fewer are a momentary effect, such as a cache filling up"},
+		{"delay", 0.10, "share of all delay", "chosen, for a profile without a duration: less is one lock among many"},
+		{"delay_warning", 0.50, "share of all delay", "chosen: most of the waiting for locks"},
+		{"least", 0.01, "s", "chosen, for a profile without a duration: the total wait; less does not matter in any run"},
 		{"least_warning", 1, "s", "chosen: as above, for a warning"},
-		{"each", 100e-6, "s", "chosen: the mean wait for a warning; as long as a pause of the collector may be"},
-		{"unit", 0.10, "share of the time", "chosen, of requests or tasks: a lock at which they spend less is not what makes them slow"},
-		{"queue", 5, "goroutines", "chosen, of one look or of those that wait still when a trace ends: by chance there are as many where two wait on average in one of twenty looks"},
-		{"queue_warning", 20, "goroutines", "chosen, of one look"},
+		{"each", 100e-6, "s", "chosen: the mean wait for a warning; as long as a collector pause may be"},
+		{"unit", 0.10, "share of the time", "chosen, for requests or tasks: a lock at which they spend less is not what makes them slow"},
+		{"queue", 5, "goroutines", "chosen, for one snapshot or for those still waiting when a trace ends: where two wait on average, one snapshot in twenty has this many by chance"},
+		{"queue_warning", 20, "goroutines", "chosen, for one snapshot"},
 	},
 	Part:  true,
 	Check: checkContention,
@@ -98,7 +97,7 @@ func firstLocks(found []Finding) []Finding {
 func nobodyLocks(r *Rule, w *facts.AllWaits) *Finding {
 	f := r.answer(Fine, "no goroutine waited for a mutex%s", unended(w))
 	if w.Precision == facts.Glimpsed {
-		f = r.answer(TooLittle, "nobody waited for a mutex when the goroutines were looked at, once: record -phases mutex, block or trace")
+		f = r.answer(TooLittle, "no goroutine was waiting for a mutex in the one goroutine snapshot: record -phases mutex, block or trace")
 	}
 	return &f
 }
@@ -108,7 +107,7 @@ func unended(w *facts.AllWaits) string {
 	if w.Precision != facts.Sampled {
 		return ""
 	}
-	return "; who waits still is in no " + w.What
+	return "; a goroutine that is still waiting is in no " + w.What
 }
 
 // contended looks for locks that make goroutines wait in one file; otherwise is what
@@ -136,7 +135,7 @@ func contended(r *Rule, in *Input, w *facts.AllWaits, sources []*facts.AllWaits,
 		}
 		if later {
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, "the "+sources[0].What+" does not show it: it may be of another moment")
+			f.Doubts = append(f.Doubts, "the "+sources[0].What+" does not show it: it may be from another moment")
 		}
 		for _, o := range sources {
 			if text := facts.Differs(w, o, p, facts.ForLock); text != "" {
@@ -148,11 +147,11 @@ func contended(r *Rule, in *Input, w *facts.AllWaits, sources []*facts.AllWaits,
 	top := places[0]
 	switch {
 	case w.Precision == facts.Glimpsed:
-		otherwise = r.answer(TooLittle, "%s for %s in one look at the goroutines, %g are needed: record -phases mutex, block or trace", unit.Plural(top.Count, "goroutine")+" waited", c.lock(top), r.param("queue"))
+		otherwise = r.answer(TooLittle, "%s for %s in one goroutine snapshot; %g are needed: record -phases mutex, block or trace", unit.Plural(top.Count, "goroutine")+" waited", c.lock(top), r.param("queue"))
 	case w.Length > 0:
-		otherwise = r.answer(Fine, "goroutines waited %s for %s, %s of them on average, in %s; for others less%s", unit.Duration(top.Time), c.lock(top), unit.Number(c.Mean(top.Time)), unit.Plural(top.Count, "wait"), unended(w))
+		otherwise = r.answer(Fine, "goroutines waited %s for %s, %s of them on average, in %s; less for other locks%s", unit.Duration(top.Time), c.lock(top), unit.Number(c.Mean(top.Time)), unit.Plural(top.Count, "wait"), unended(w))
 	default:
-		otherwise = r.answer(Fine, "goroutines waited %s for %s, %s of all delay, in %s; for others less%s", unit.Duration(top.Time), c.lock(top), unit.Percent(c.part(top)), unit.Plural(top.Count, "wait"), unended(w))
+		otherwise = r.answer(Fine, "goroutines waited %s for %s, %s of all delay, in %s; less for other locks%s", unit.Duration(top.Time), c.lock(top), unit.Percent(c.part(top)), unit.Plural(top.Count, "wait"), unended(w))
 	}
 	return found, otherwise
 }
@@ -180,13 +179,13 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 		if float64(p.Count) < c.param("queue") {
 			return f, false
 		}
-		f = c.answer(Found, "%s for %s when the goroutines were looked at (%s)", unit.Plural(p.Count, "goroutine")+" waited", c.lock(p), c.What)
-		f.Impact = exactly(float64(p.Count), "goroutines that wait, in one look")
+		f = c.answer(Found, "%s for %s in the goroutine snapshot (%s)", unit.Plural(p.Count, "goroutine")+" waited", c.lock(p), c.What)
+		f.Impact = exactly(float64(p.Count), "goroutines waiting, in one snapshot")
 		f.Severity, f.Score = Info, score(float64(p.Count), c.param("queue"), 5*c.param("queue_warning"))
 		if float64(p.Count) >= c.param("queue_warning") {
 			f.Severity = Warning
 		}
-		f.Doubts = []string{"one look is of one moment: a profile of mutexes (-phases mutex) says how much is waited in all"}
+		f.Doubts = []string{"a snapshot shows one moment: a mutex profile (-phases mutex) shows the total wait"}
 	case float64(p.Count) < c.param("waits") && float64(p.Open) < c.param("queue"):
 		return f, false
 	case c.Length > 0:
@@ -213,12 +212,12 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 		if part >= c.param("delay_warning") && seconds >= c.param("least_warning") && seconds >= c.param("each")*float64(p.Count) {
 			f.Severity = Warning
 		}
-		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run: %s of waiting are much in a minute, and little in a day (record -phases mutex, or fetch it with ?seconds=30)", c.What, unit.Duration(p.Time))}
+		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run: %s of waiting is much in a minute and little in a day (record -phases mutex, or fetch it with ?seconds=30)", c.What, unit.Duration(p.Time))}
 	}
 	f.Evidence = c.evidence(p)
-	f.Advice = "Hold the lock for less: compute, allocate and wait before it; split the data over several locks; or copy what is only read (atomic.Pointer)."
+	f.Advice = "Hold the lock for a shorter time: compute, allocate and wait before taking it; split the data over several locks; or copy read-only data (atomic.Pointer)."
 	if !p.Own && p.Caller.Func != "" && c.in.Session.Scope().Origin(p.Caller.Func) != stack.User {
-		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", whose code is not yours: call it less often, or collect and hand over more at a time."
+		f.Advice = "The lock is in package " + stack.Package(p.Caller.Func) + ", which is not your code: call it less often, or batch the calls."
 	}
 	f.Verify = "Record again under the same load: the waits should fall by more than the requests."
 	if c.Precision == facts.Measured {
@@ -228,9 +227,9 @@ func (c *contention) finding(p *facts.Place) (Finding, bool) {
 		f.Doubts = append(f.Doubts, c.in.doubts()...)
 	}
 	if p.Open > 0 && p.Open == p.Count {
-		f.Advice = "Look for who holds the lock: nobody got it while the trace was taken (loupe trace blocked, or a dump of the goroutines). " + f.Advice
+		f.Advice = "Find out who holds the lock: nobody acquired it during the trace (loupe trace blocked, or a goroutine dump). " + f.Advice
 	}
-	f.Doubts = append(f.Doubts, "where goroutines wait for Ps too (SC07), a holder that has no P makes everybody wait for it")
+	f.Doubts = append(f.Doubts, "if goroutines also wait for Ps (SC07), a holder without a P makes everybody wait")
 	return f, true
 }
 
@@ -248,7 +247,7 @@ func (c *contention) ofUnits(p *facts.Place, f *Finding) {
 	f.Evidence = append(f.Evidence, Evidence{Text: u.String() + " is waiting here", Path: c.Entry.Path, Phase: c.Entry.Phase})
 	if u.own() < c.param("unit") && f.Severity.AtLeast(Warning) {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, besides what passes while the one that holds the lock waits for a P itself, is too little to be what makes them slow", unit.Percent(u.own()), u.name))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s of the time of %s, apart from the time in which the holder itself waits for a P, is too little to make them slow", unit.Percent(u.own()), u.name))
 	}
 }
 
@@ -257,7 +256,7 @@ func stillWait(p *facts.Place) string {
 	if p.Open == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s waited still when the trace ended", unit.Count(p.Open))
+	return fmt.Sprintf("; %s were still waiting when the trace ended", unit.Count(p.Open))
 }
 
 // of says what the waits are of.
@@ -282,13 +281,13 @@ func (c *contention) lock(p *facts.Place) string {
 	at, let := p.At, "the lock"
 	if held, ok := c.held(p); ok {
 		at.Line = held.from
-		return c.in.code.named(at) + fmt.Sprintf(" and let go at line %d", p.At.Line)
+		return c.in.code.named(at) + fmt.Sprintf(" and unlocked at line %d", p.At.Line)
 	}
 	if c.Precision != facts.Measured && !p.Own && p.Caller.Func != "" {
 		let = "the lock of " + stack.Short(p.Caller.Func)
 	}
 	if c.Unlocks {
-		return let + " that is let go at " + place(at)
+		return let + " that is unlocked at " + place(at)
 	}
 	if let != "the lock" {
 		return let + " at " + place(at)
@@ -310,21 +309,21 @@ func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 		t := c.in.trace()
 		out = []Evidence{t.seen(p.Worst.Stack, "the longest wait, %s, %s after the trace began", unit.Duration(p.Worst.Len()), t.since(p.Worst.Start)).during(t, p.Worst.Start, p.Worst.End).ofGoroutine(p.Worst.G)}
 		if len(p.By) > 0 && p.By[0].Stack != 0 {
-			out = append(out, t.seen(p.By[0].Stack, "here it was let go, %s times", unit.Count(p.By[0].Count)))
+			out = append(out, t.seen(p.By[0].Stack, "unlocked here, %s times", unit.Count(p.By[0].Count)))
 		}
 		return append(out, c.others(p.At)...)
 	}
-	text := "here they wait for the lock: " + unit.Plural(p.Count, "wait")
+	text := "waiting for the lock here: " + unit.Plural(p.Count, "wait")
 	switch {
 	case c.Precision == facts.Glimpsed:
-		text = "here they wait for the lock: " + unit.Plural(p.Count, "goroutine")
+		text = "waiting for the lock here: " + unit.Plural(p.Count, "goroutine")
 	case c.Unlocks:
-		text = "here it is let go: " + unit.Plural(p.Count, "contention")
+		text = "unlocked here: " + unit.Plural(p.Count, "contention")
 	}
 	if held, ok := c.held(p); ok {
 		at := p.At
 		at.Line = held.from
-		out = append(out, c.in.fileAt(c.Entry, at, nil, "here it is taken"))
+		out = append(out, c.in.fileAt(c.Entry, at, nil, "locked here"))
 	}
 	out = append(out, c.in.fileAt(c.Entry, p.At, p.Frames, "%s", text))
 	if c.Unlocks {
@@ -337,7 +336,7 @@ func (c *contention) evidence(p *facts.Place) (out []Evidence) {
 // goroutines has them all: whether one is in that function is known.
 func (c *contention) unseen(file string, o taker) string {
 	if c.Precision != facts.Glimpsed {
-		return "who never waits for it is in no " + c.What + ", and may hold it"
+		return "a goroutine that never waits for it is in no " + c.What + ", and may hold it"
 	}
 	var beyond int64
 	for i := range c.All {
@@ -353,17 +352,17 @@ func (c *contention) unseen(file string, o taker) string {
 	}
 	switch beyond {
 	case 0:
-		return "no goroutine was seen beyond this line of the function"
+		return "no goroutine was seen past this line of the function"
 	case 1:
-		return "1 goroutine is beyond this line of the function, and may hold it"
+		return "1 goroutine is past this line of the function, and may hold it"
 	}
-	return unit.Count(beyond) + " goroutines are beyond this line of the function, and may hold it"
+	return unit.Count(beyond) + " goroutines are past this line of the function, and may hold it"
 }
 
 // others are the other lines that take the lock.
 func (c *contention) others(at stack.Frame) (out []Evidence) {
 	for _, o := range c.in.code.otherTakers(at) {
-		out = append(out, Evidence{Text: o.fn + ": here it is taken too (" + o.call + "): " + c.unseen(at.File, o),
+		out = append(out, Evidence{Text: o.fn + ": locked here too (" + o.call + "): " + c.unseen(at.File, o),
 			Path: c.Entry.Path, Phase: c.Entry.Phase, File: at.File, Line: o.line})
 	}
 	return out

@@ -12,19 +12,18 @@ import (
 )
 
 var lk02 = &Rule{
-	ID: "LK02", Title: "A lock is held while its holder waits for input or output",
-	About: "Goroutines wait for a mutex whose holder waits for the network, a file or another program: they all become as slow as that, also those that " +
-		"want nothing of it. The execution trace follows the waits of requests to what the holder did. Else the block or mutex profile, or the trace, has the waits and the line of Lock; the source says what comes between that line and " +
-		"Unlock; and the stacks of the same function say which of these lines wait for the world outside.",
+	ID: "LK02", Title: "Lock held during I/O",
+	About: "Goroutines wait for a mutex whose holder waits for the network, a file or another program: they all become that slow, even those that do not " +
+		"need the result. The execution trace follows the waits of requests to what the holder did. Otherwise the block or mutex profile, or the trace, gives the waits and the line of Lock; the source shows what comes between that line and Unlock; and the stacks of the same function show which of these lines do I/O.",
 	Asks: []facts.Question{facts.Locks},
 	Params: []Param{
-		{"waiting", 0.1, "goroutines in the mean", "chosen: a tenth of what makes LK01 a warning where ten Ps are at work"},
-		{"warning", 1, "goroutines in the mean", "chosen: there is always one that waits"},
-		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the filling of a cache"},
-		{"share", 0.2, "share of the time of requests or tasks", "chosen: what one waits while the holder waits; twice as much is a warning"},
+		{"waiting", 0.1, "goroutines on average", "chosen: a tenth of what makes LK01 a warning with ten busy Ps"},
+		{"warning", 1, "goroutines on average", "chosen: there is always one that waits"},
+		{"waits", 10, "waits", "chosen: fewer are a momentary effect, such as a cache filling up"},
+		{"share", 0.2, "share of the time of requests or tasks", "chosen: the wait while the holder waits; twice as much is a warning"},
 		unitsParam,
 		groupParam,
-		{"ratio", 3, "waiting goroutines for each that holds the lock", "research; measured 39 in a stampede, in one of five looks at the goroutines"},
+		{"ratio", 3, "waiting goroutines per lock holder", "research; measured 39 in a stampede, in one of five goroutine snapshots"},
 	},
 	Check: checkHeldIO,
 }
@@ -78,7 +77,7 @@ func checkHeldIO(r *Rule, in *Input) []Finding {
 	case other != nil:
 		return []Finding{*other}
 	case w == dump:
-		return []Finding{r.answer(TooLittle, "nobody waited for a mutex when the goroutines were looked at, once: record -phases block or trace")}
+		return []Finding{r.answer(TooLittle, "no goroutine was waiting for a mutex in the one goroutine snapshot: record -phases block or trace")}
 	}
 	return []Finding{r.answer(Fine, "no goroutine waited for a mutex of the program%s%s", w.Of(), unended(w))}
 }
@@ -107,13 +106,13 @@ func heldAcross(r *Rule, in *Input, w, dump *facts.AllWaits, sites []*facts.Plac
 	switch {
 	case len(found) > 0:
 	case few > 0 && w != dump:
-		otherwise = r.short("a lock is held across input or output, but only %s for it, %g are needed: put more load on it", unit.Plural(few, "goroutine")+" waited", r.param("waits"))
+		otherwise = r.short("a lock is held during I/O, but only %s for it; %g are needed: apply more load", unit.Plural(few, "goroutine")+" waited", r.param("waits"))
 	case w == dump:
-		otherwise = r.answer(TooLittle, "no lock is held across input or output in one look at the goroutines: record -phases block or trace")
+		otherwise = r.answer(TooLittle, "no lock is held during I/O in one goroutine snapshot: record -phases block or trace")
 	case waited != nil && dump == nil && !in.hasTrace():
-		otherwise = r.answer(TooLittle, "goroutines waited %s for the lock at %s%s, and a %s does not show whether who holds it waits for the network, a file or the clock: record -phases trace, or goroutine while they wait", unit.Duration(waited.Time), place(waited.At), w.Of(), w.What)
+		otherwise = r.answer(TooLittle, "goroutines waited %s for the lock at %s%s, and a %s does not show whether its holder waits for the network, a file or the clock: record -phases trace, or goroutine while they wait", unit.Duration(waited.Time), place(waited.At), w.Of(), w.What)
 	default:
-		otherwise = r.answer(Fine, "the lock at %s, for which goroutines waited most (%s%s), is not seen to be held across input or output%s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(), unended(w))
+		otherwise = r.answer(Fine, "the lock at %s, for which goroutines waited most (%s%s), was not seen held during I/O%s", place(sites[0].At), unit.Duration(sites[0].Time), w.Of(), unended(w))
 	}
 	return found, otherwise
 }
@@ -263,16 +262,16 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 		who = fmt.Sprintf("%s for %s", unit.Plural(s.waiting, "goroutine")+" waited", lock)
 	}
 	if s.holding > 0 && w != s.dump {
-		who += fmt.Sprintf("; in one look %d waited for %d", s.waiting, s.holding)
+		who += fmt.Sprintf("; in one snapshot %d waited for %d", s.waiting, s.holding)
 	}
-	f := r.answer(Found, "%s, while who holds it %s %s at %s:%d", who, verb, first.what, baseName(first.at.File), first.at.Line)
+	f := r.answer(Found, "%s, while its holder %s %s at %s:%d", who, verb, first.what, baseName(first.at.File), first.at.Line)
 	f.Severity = Info
 	mean := w.Mean(s.site.Time)
 	if w == s.dump || mean == 0 && s.holding > 0 {
 		mean = float64(s.waiting) / float64(max(1, s.holding))
-		f.Impact = exactly(mean, "waiting goroutines for each that holds the lock")
+		f.Impact = exactly(mean, "waiting goroutines per lock holder")
 	} else if mean > 0 {
-		f.Impact = exactly(mean, "goroutines that wait, in the mean")
+		f.Impact = exactly(mean, "goroutines waiting, on average")
 	} else {
 		mean = s.site.Time.Seconds()
 		f.Impact = exactly(mean, "seconds waited")
@@ -281,21 +280,21 @@ func stampedeFinding(r *Rule, in *Input, w *facts.AllWaits, s *stampede) Finding
 	if mean >= r.param("warning") && first.from != nil {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{in.fileAt(w.Entry, s.site.At, s.site.Frames, "here they wait for the lock")}
+	f.Evidence = []Evidence{in.fileAt(w.Entry, s.site.At, s.site.Frames, "waiting for the lock here")}
 	if w.Unlocks {
-		f.Evidence[0].Text = "here it is let go"
+		f.Evidence[0].Text = "unlocked here"
 	}
 	for _, l := range s.io[:min(3, len(s.io))] {
 		f.Evidence = append(f.Evidence, s.shows(in, w, l))
 	}
 	f.Advice = heldAdvice
 	f.Verify = "Record again under the same load: this line should be gone from loupe pprof -top -cum of the block profile, and the high percentiles of the latency should fall."
-	f.Doubts = append(in.doubts(), "the lock may be there so that one at a time does it, as with writes to one file")
+	f.Doubts = append(in.doubts(), "the lock may be there to serialise this on purpose, as with writes to one file")
 	if !s.known {
-		f.Doubts = append(f.Doubts, "without its source it is not known whether the lock is let go before")
+		f.Doubts = append(f.Doubts, "without the source it is not known whether the lock is released before that")
 	}
 	if first.from == nil {
-		f.Doubts = append(f.Doubts, "the call stands in the source; no stack shows that it waited")
+		f.Doubts = append(f.Doubts, "the call is in the source; no stack shows that it waited")
 	}
 	return f
 }
@@ -308,5 +307,5 @@ func (s *stampede) shows(in *Input, w *facts.AllWaits, l ioLine) Evidence {
 	case l.from == s.dump:
 		return in.fileAt(l.from.Entry, l.at, l.stack, "under the lock: %s in %s", unit.Plural(l.count, "goroutine"), l.what)
 	}
-	return in.fileAt(l.from.Entry, l.at, l.stack, "under the lock: waits %s in %s, as the %s has it", unit.Duration(l.time), l.what, l.from.What)
+	return in.fileAt(l.from.Entry, l.at, l.stack, "under the lock: waits %s in %s, according to the %s", unit.Duration(l.time), l.what, l.from.What)
 }

@@ -105,10 +105,10 @@ func underLockFinding(r *Rule, in *Input, t *traced, l *underLock) Finding {
 	}
 	f.Advice = heldAdvice
 	if syncs(t.Frames(workAt(g, &l.does))) {
-		f.Advice = "Let one sync serve all that wait for theirs (group commit): collect under the lock what is to be written, let one goroutine write and sync for all of it without the lock, and wake those that waited."
+		f.Advice = "Let one sync serve all waiting writers (group commit): collect the writes under the lock, let one goroutine write and sync all of them without the lock, and wake the waiters."
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show no wait for this lock, and the high percentiles of the latency should fall."
-	f.Doubts = in.traceDoubts(t, "the lock may be there so that one at a time does it, as with writes to one file")
+	f.Doubts = in.traceDoubts(t, "the lock may be there to serialise this on purpose, as with writes to one file")
 	f.waits = l.rows
 	return f
 }
@@ -125,4 +125,4 @@ func workAt(g facts.UnitGroup, of *facts.UnitRow) stack.ID {
 }
 
 // heldAdvice is what to do about a lock that is held across a wait.
-const heldAdvice = "Do what waits without the lock: look, let go, fetch, lock again and store. Where several want the same thing, let the first one fetch it and the others wait for that thing alone (golang.org/x/sync/singleflight, or a channel in the entry)."
+const heldAdvice = "Do the I/O without the lock: look up, unlock, fetch, lock again and store. If several want the same thing, let the first one fetch it and the others wait only for that (golang.org/x/sync/singleflight, or a channel in the entry)."

@@ -59,7 +59,7 @@ shop.gather:/src/gather.go:12         shop.get:/src/get.go:3  sync.(*WaitGroup).
 sync.(*WaitGroup).Wait                sync.(*Mutex).Lock
 = %d 100 1
 = %d 1000000000 60000000000`
-	f := expect(t, "a fan-out", blocked("5s", fmt.Sprintf(picture, 400, 4_000_000_000)), "LK07", Found, "80.0% of what goroutines other than main waited", "gather.go:12", "400 waits", "10.0 ms each", "12.5% busy")
+	f := expect(t, "a fan-out", blocked("5s", fmt.Sprintf(picture, 400, 4_000_000_000)), "LK07", Found, "80.0% of the waiting of goroutines other than main", "gather.go:12", "400 waits", "10.0 ms each", "12.5% busy")
 	severity(t, "a fan-out", f, Info)
 	near(t, "a fan-out", f, 0.8)
 	expect(t, "a small part", blocked("5s", fmt.Sprintf(picture, 400, 500_000_000)), "LK07", Fine, "33.3%")

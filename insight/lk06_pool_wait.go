@@ -12,14 +12,14 @@ import (
 )
 
 var lk06 = &Rule{
-	ID: "LK06", Title: "Queries wait for a connection to the database",
-	About: "A sql.DB with SetMaxOpenConns makes who finds all connections taken wait in (*DB).conn. The database may be idle meanwhile: " +
-		"what is slow is the pool, and neither a CPU profile nor the database's own statistics show it.",
+	ID: "LK06", Title: "Queries wait for a connection from the database pool",
+	About: "With SetMaxOpenConns, a goroutine that finds all connections of a sql.DB in use waits in (*DB).conn. The database may be idle " +
+		"meanwhile: the pool is what is slow, and neither a CPU profile nor the database's own statistics show it.",
 	Asks: []facts.Question{facts.WaitTimes},
 	Params: []Param{
 		{"share", 0.05, "share of the blocked time", "research"},
 		{"warning", 0.25, "share of the blocked time", "chosen: five times the lower limit"},
-		{"waits", 10, "waits", "chosen: fewer are of a moment, such as the start"},
+		{"waits", 10, "waits", "chosen: fewer are a momentary effect, such as startup"},
 	},
 	Check: checkPoolWait,
 }
@@ -48,16 +48,16 @@ func checkPoolWait(r *Rule, in *Input) []Finding {
 	sites, waited, open, count := poolSites(w, in.Session.Scope().IsUser)
 	total := w.Total() + open
 	if total == 0 {
-		return []Finding{r.short("the %s has nobody who waited: put load on the program", w.What)}
+		return []Finding{r.short("the %s shows nobody waiting: apply load to the program", w.What)}
 	}
 	share := float64(waited) / float64(total)
 	if share < r.param("share") {
 		return []Finding{r.answer(Fine, "queries waited %s for a connection to the database, %s of the blocked time%s", unit.Duration(waited), unit.Percent(share), unended(w))}
 	}
 	if float64(count) < r.param("waits") {
-		return []Finding{r.short("queries waited for a connection in %s, %g are needed: put more load on it", unit.Plural(count, "case"), r.param("waits"))}
+		return []Finding{r.short("queries waited for a connection in %s; %g are needed: apply more load", unit.Plural(count, "case"), r.param("waits"))}
 	}
-	f := r.answer(Found, "queries waited %s for a connection to the database, %s of the blocked time%s: %s, %s in the mean",
+	f := r.answer(Found, "queries waited %s for a connection to the database, %s of the blocked time%s: %s, %s on average",
 		unit.Duration(waited), unit.Percent(share), w.Of(), unit.Plural(count, "wait"), unit.Duration(waited/time.Duration(count)))
 	f.Impact = exactly(share, "share of the blocked time")
 	f.Severity, f.Score = Info, score(share, r.param("share"), 3*r.param("warning"))
@@ -68,10 +68,10 @@ func checkPoolWait(r *Rule, in *Input) []Finding {
 		e := in.fileAt(w.Entry, s.at, s.frames, "%s, %s", unit.Plural(s.count, "wait"), unit.Duration(s.time))
 		f.Evidence = append(f.Evidence, e)
 	}
-	f.Advice = "Allow more connections (SetMaxOpenConns, and SetMaxIdleConns as many, or they are closed and opened again), as far as the database can serve them; " +
-		"and hold each for less: close rows and end transactions as soon as may be."
+	f.Advice = "Allow more connections (SetMaxOpenConns, and SetMaxIdleConns to match, or they are closed and reopened), as far as the database can serve them; and " +
+		"hold each for a shorter time: close rows and end transactions as soon as possible."
 	f.Verify = "Record again under the same load: DB.Stats().WaitDuration and this share should fall, and the latency with them."
-	f.Doubts = append(in.doubts(), "a limit may be there to protect the database: then the queries are too many or too slow")
+	f.Doubts = append(in.doubts(), "the limit may be there to protect the database: then there are too many queries, or they are too slow")
 	f.waits = databaseRows(in)
 	return []Finding{f}
 }

@@ -12,14 +12,14 @@ import (
 
 var lk07 = &Rule{
 	ID: "LK07", Title: "Most of the blocked time is at one WaitGroup",
-	About: "A goroutine that waits for a WaitGroup waits for the slowest of those that it has started. Where that is most of what is waited in the program, and the Ps have nothing to do meanwhile, " +
-		"what the others do one after another or wait for is what takes the time.",
+	About: "A goroutine that waits on a WaitGroup waits for the slowest goroutine it started. If that is most of the waiting in the program, and the Ps are idle meanwhile, the time goes into what " +
+		"those goroutines do one after another or wait for.",
 	Asks: []facts.Question{facts.WaitTimes},
 	Params: []Param{
 		{"share", 0.5, "share of the blocked time", "research, LK07"},
-		{"waits", 100, "waits", "chosen: fewer are of a moment"},
-		{"each", 200e-6, "s", "chosen, as for WT05: what one wait takes"},
-		{"busy", 0.5, "share of the Ps' time", "chosen: where these are at work, waiting for the work to be done is as it should be"},
+		{"waits", 100, "waits", "chosen: fewer are a momentary effect"},
+		{"each", 200e-6, "s", "chosen, as for WT05: the length of one wait"},
+		{"busy", 0.5, "share of the Ps' time", "chosen: if these are busy, waiting for the work to be done is to be expected"},
 	},
 	Check: checkWaitGroup,
 }
@@ -27,7 +27,7 @@ var lk07 = &Rule{
 func checkWaitGroup(r *Rule, in *Input) []Finding {
 	if t := in.trace(); t.Err == nil {
 		if u := in.Facts.Units(); u.Err == nil && len(u.Judged) > 0 {
-			return []Finding{r.answer(Fine, "what waiting for a WaitGroup costs %s is in WT01 and WT05", unitOf(u.Judged[0]))}
+			return []Finding{r.answer(Fine, "WT01 and WT05 say what waiting for a WaitGroup costs %s", unitOf(u.Judged[0]))}
 		}
 	}
 	sources, err := in.Facts.WaitsOf(recording.Block, recording.ExecTrace)
@@ -47,7 +47,7 @@ func checkWaitGroup(r *Rule, in *Input) []Finding {
 	}
 	p := places[0]
 	share := float64(p.Time) / float64(total)
-	text := unit.Percent(share) + " of what goroutines other than main waited was for the WaitGroup at " + place(p.At)
+	text := unit.Percent(share) + " of the waiting of goroutines other than main was for the WaitGroup at " + place(p.At)
 	busy, known := busyPs(in)
 	switch {
 	case share < r.param("share") || (p.Time/time.Duration(max(1, p.Count))).Seconds() < r.param("each"):
@@ -55,17 +55,17 @@ func checkWaitGroup(r *Rule, in *Input) []Finding {
 	case float64(p.Count) < r.param("waits"):
 		return []Finding{r.short("%s, in %s; %g are needed", text, unit.Plural(p.Count, "wait"), r.param("waits"))}
 	case !known:
-		return []Finding{r.answer(TooLittle, "%s; whether the Ps were at work meanwhile nothing tells", text)}
+		return []Finding{r.answer(TooLittle, "%s; it is not known whether the Ps were busy meanwhile", text)}
 	case busy >= r.param("busy"):
 		return []Finding{r.answer(Fine, "%s; the Ps were %s busy", text, unit.Percent(busy))}
 	}
 	f := r.answer(Found, "%s: %s, %s each, while the Ps were %s busy", text, unit.Plural(p.Count, "wait"), unit.Duration(p.Time/time.Duration(p.Count)), unit.Percent(busy))
 	f.Severity, f.Score = Info, score(share, 0.5, 0.95)
 	f.Impact = exactly(share, "share of the blocked time")
-	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "here they wait for the others: %s", unit.Plural(p.Count, "wait"))}
-	f.Advice = "Record an execution trace (-phases trace): WT01 and WT05 then say what the last of them does. Start the slow ones first, give the others no less to do, and what can fail or hang a time limit."
-	f.Verify = "Record again under the same load: a wait should take less."
-	f.Doubts = []string{"where all of them wait for others, such as services, the wait is theirs: it is as long as the slowest"}
+	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "waiting for the others here: %s", unit.Plural(p.Count, "wait"))}
+	f.Advice = "Record an execution trace (-phases trace): WT01 and WT05 then say what the last goroutine does. Start the slow ones first, divide the work evenly, and give anything that can fail or hang a timeout."
+	f.Verify = "Record again under the same load: each wait should be shorter."
+	f.Doubts = []string{"if all of them wait for something else, such as other services, the wait is theirs: it is as long as the slowest"}
 	return []Finding{f}
 }
 

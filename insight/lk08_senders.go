@@ -12,15 +12,15 @@ import (
 
 var lk08 = &Rule{
 	ID: "LK08", Title: "Goroutines wait to send on a channel",
-	About: "Senders that wait have work that nobody takes: whoever receives is slower than they are, or waits for something itself. " +
-		"Goroutines that wait to receive, in a select or for a sync.Cond are left out, since a worker without work waits there.",
+	About: "Waiting senders have work that nobody takes: the receiver is slower than they are, or is itself waiting for something. " +
+		"Goroutines that wait to receive, in a select or for a sync.Cond are left out, since an idle worker waits there.",
 	Asks: []facts.Question{facts.Waits},
 	Params: []Param{
 		{"waiting", 2, "goroutines on average", "chosen: one may be a generator that is meant to wait"},
-		{"waits", 100, "waits", "chosen: below this chance rules"},
-		{"each", 100e-6, "s", "chosen: the mean wait; less is a hand-over (SC03)"},
-		{"least", 1, "s", "chosen, of a profile without a length: what is waited in all"},
-		{"queue", 5, "goroutines", "chosen, of one look, as for LK01"},
+		{"waits", 100, "waits", "chosen: below this, chance dominates"},
+		{"each", 100e-6, "s", "chosen: the mean wait; less is a hand-off (SC03)"},
+		{"least", 1, "s", "chosen, for a profile without a duration: the total wait"},
+		{"queue", 5, "goroutines", "chosen, for one snapshot, as for LK01"},
 	},
 	Part:  true,
 	Check: checkSenders,
@@ -52,7 +52,7 @@ func slowReceivers(r *Rule, in *Input, w *facts.AllWaits, sources []*facts.AllWa
 			continue
 		}
 		if later {
-			f.Doubts = append(f.Doubts, "the "+sources[0].What+" does not show it: it may be of another moment")
+			f.Doubts = append(f.Doubts, "the "+sources[0].What+" does not show it: it may be from another moment")
 		}
 		for _, o := range sources {
 			if text := facts.Differs(w, o, p, facts.ForSend); text != "" {
@@ -69,9 +69,9 @@ func nobodySends(r *Rule, w *facts.AllWaits) Finding {
 	places := w.Places(facts.ForSend)
 	switch {
 	case w.Precision == facts.Glimpsed && len(places) > 0:
-		return r.answer(TooLittle, "%s to send at %s in one look at the goroutines, %g are needed: record -phases block or trace", unit.Plural(places[0].Count, "goroutine")+" waited", place(places[0].At), r.param("queue"))
+		return r.answer(TooLittle, "%s to send at %s in one goroutine snapshot; %g are needed: record -phases block or trace", unit.Plural(places[0].Count, "goroutine")+" waited", place(places[0].At), r.param("queue"))
 	case w.Precision == facts.Glimpsed:
-		return r.answer(TooLittle, "at no place did %g goroutines wait to send when they were looked at, once: record -phases block or trace", r.param("queue"))
+		return r.answer(TooLittle, "in the one goroutine snapshot, at no place were %g goroutines waiting to send: record -phases block or trace", r.param("queue"))
 	case len(places) == 0:
 		return r.answer(Fine, "no goroutine waited to send on a channel%s", unended(w))
 	}
@@ -85,10 +85,10 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		if float64(p.Count) < r.param("queue") {
 			return f, false
 		}
-		f = r.answer(Found, "%s to send at %s when the goroutines were looked at (%s)", unit.Plural(p.Count, "goroutine")+" waited", place(p.At), w.What)
-		f.Impact = exactly(float64(p.Count), "goroutines that wait, in one look")
+		f = r.answer(Found, "%s to send at %s in the goroutine snapshot (%s)", unit.Plural(p.Count, "goroutine")+" waited", place(p.At), w.What)
+		f.Impact = exactly(float64(p.Count), "goroutines waiting, in one snapshot")
 		f.Score = score(float64(p.Count), r.param("queue"), 20*r.param("queue"))
-		f.Doubts = []string{"one look is of one moment: a block profile (-phases block) says how much is waited in all"}
+		f.Doubts = []string{"a snapshot shows one moment: a block profile (-phases block) shows the total wait"}
 	case float64(p.Count) < r.param("waits") && float64(p.Open) < r.param("queue") || p.Time.Seconds() < r.param("each")*float64(p.Count):
 		return f, false
 	case w.Length > 0:
@@ -107,18 +107,18 @@ func slowReceiver(r *Rule, in *Input, w *facts.AllWaits, p *facts.Place) (f Find
 		f = r.answer(Found, "goroutines waited %s to send at %s: %s of %s each", unit.Duration(p.Time), place(p.At), unit.Plural(p.Count, "wait"), unit.Duration(p.Time/time.Duration(p.Count)))
 		f.Impact = exactly(p.Time.Seconds(), "seconds waited")
 		f.Score = score(p.Time.Seconds(), r.param("least"), 100*r.param("least"))
-		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run, nor whether several waited at a time or one that is meant to, such as a generator (record -phases block)", w.What)}
+		f.Doubts = []string{fmt.Sprintf("the %s does not say how long the program had run, nor whether several waited at a time or a single one that is meant to, such as a generator (record -phases block)", w.What)}
 	}
 	f.Severity = Info
-	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "here they wait to send: %s", unit.Plural(p.Count, map[bool]string{true: "goroutine", false: "wait"}[w.Precision == facts.Glimpsed]))}
+	f.Evidence = []Evidence{in.fileAt(w.Entry, p.At, p.Frames, "waiting to send here: %s", unit.Plural(p.Count, map[bool]string{true: "goroutine", false: "wait"}[w.Precision == facts.Glimpsed]))}
 	if len(p.By) > 0 && p.By[0].Stack != 0 {
-		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "here what they send is taken, %s times", unit.Count(p.By[0].Count)))
+		f.Evidence = append(f.Evidence, in.trace().seen(p.By[0].Stack, "received here, %s times", unit.Count(p.By[0].Count)))
 	}
-	f.Advice = "Look at whoever receives: what it does for each item, and what it waits for. Where the Ps are not busy, more receivers help; a larger buffer only delays the wait. Where nobody receives any more, they wait for ever (SC10): give the send an end."
-	f.Verify = "Record again under the same load: less should be waited here, and more be done in the same time."
+	f.Advice = "Look at the receiver: what it does for each item, and what it waits for. If the Ps are not busy, more receivers help; a larger buffer only delays the wait. If nobody receives any more, the senders wait forever (SC10): give the send a way out."
+	f.Verify = "Record again under the same load: the wait here should fall, and more should be done in the same time."
 	if w.Precision == facts.Measured {
 		f.Doubts = append(f.Doubts, in.traceDoubts(in.trace())...)
 	}
-	f.Doubts = append(f.Doubts, "a bounded channel is often there to make senders wait (backpressure): then nothing is wrong, and this is where the limit is")
+	f.Doubts = append(f.Doubts, "a bounded channel is often meant to make senders wait (backpressure): then nothing is wrong, and this is where the limit is")
 	return f, true
 }

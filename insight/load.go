@@ -25,7 +25,7 @@ func onLoads(check func(r *Rule, in *Input, all []loadRound) []Finding) func(r *
 			n += l.Log.Len()
 		}
 		if n < minRequests {
-			return []Finding{r.short("%d requests were sent in the bare phases, %d are needed", n, minRequests)}
+			return []Finding{r.short("%d requests were sent in the bare phases; %d are needed", n, minRequests)}
 		}
 		return check(r, in, all)
 	}

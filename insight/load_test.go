@@ -45,7 +45,7 @@ func TestLD01(t *testing.T) {
 		free = max(free, due) + 450*us
 		return free - due
 	})
-	f := expect(t, "full", underLoad(full), "LD01", Found, "the service is full at about 2,222 answers a second", "with a load of 4,000 it answered 2,222", "99th percentile went from 450 µs to 1.")
+	f := expect(t, "full", underLoad(full), "LD01", Found, "the service saturates at about 2,222 answers a second", "with a load of 4,000 it answered 2,222", "99th percentile went from 450 µs to 1.")
 	if len(f.Evidence) != 2 || *f.Evidence[0].Span != [2]int64{3e9, 5e9} || *f.Evidence[1].Span != [2]int64{7e9, 8e9} {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
@@ -56,10 +56,10 @@ func TestLD01(t *testing.T) {
 		free = max(free, due) + 450*us
 		return free - due
 	})
-	expect(t, "one load that is too much", underLoad(behind), "LD01", Found, "the service is full at about 2,222 answers a second", "with a load of 4,000 it answered 2,222", "99th percentile went from 450 µs to 7")
+	expect(t, "one load that is too much", underLoad(behind), "LD01", Found, "the service saturates at about 2,222 answers a second", "with a load of 4,000 it answered 2,222", "99th percentile went from 450 µs to 7")
 	calm := openLoop(rates, func(int, int) time.Duration { return 5 * ms })
 	expect(t, "calm", underLoad(calm), "LD01", Fine, "from a load of 500 to 4")
-	expect(t, "one rate", underLoad(openLoop([]int{500, 500, 500}, func(int, int) time.Duration { return ms })), "LD01", NotApplicable, "one load")
+	expect(t, "one rate", underLoad(openLoop([]int{500, 500, 500}, func(int, int) time.Duration { return ms })), "LD01", NotApplicable, "single load")
 	expect(t, "slow", underLoad(openLoop([]int{50, 60, 70}, func(int, int) time.Duration { return ms })), "LD01", TooLittle)
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD01", NotApplicable, "-load")
 }
@@ -87,13 +87,13 @@ func collections(n int, slow bool) *recordingtest.Recording {
 }
 
 func TestLD02(t *testing.T) {
-	f := expect(t, "gctrace", collections(10_000, true), "LD02", Found, "100% of the slowest 1.00% of 10,000 requests", "met a GC mark phase", "by chance")
+	f := expect(t, "gctrace", collections(10_000, true), "LD02", Found, "100% of the slowest 1.00% of 10,000 requests", "overlapped a GC mark phase", "by chance")
 	severity(t, "gctrace", f, Warning)
 	if f.Impact.Value != 1 || len(f.Evidence) != 4 || f.Evidence[1].Span == nil || f.Evidence[1].Span[0] < 1e9 || !strings.Contains(f.Evidence[0].Text, "clocks: the recording's clock") {
 		t.Errorf("finding = %+v, evidence %+v", f.Impact, f.Evidence)
 	}
 	expect(t, "the slowest 10% of few", collections(2_000, true), "LD02", Found, "the slowest 10.0% of 2,000")
-	expect(t, "no cause", collections(10_000, false), "LD02", Fine, "met a GC mark phase", "by chance it would be")
+	expect(t, "no cause", collections(10_000, false), "LD02", Fine, "overlapped a GC mark phase", "by chance it would be")
 	expect(t, "few", collections(900, true), "LD02", TooLittle, "100 are needed")
 	expect(t, "nothing known of collections", underLoad(loadlogtest.Steady(5000, 5*time.Second, ms)), "LD02", TooLittle, "-phases trace")
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD02", NotApplicable)
@@ -143,12 +143,12 @@ func TestLD04(t *testing.T) {
 		change(l)
 		return l
 	}
-	f := expect(t, "busy", underLoad(log(func(l *loadlog.Log) { l.Busy = 0.97 })), "LD04", Found, "a lower bound of what the service can do")
+	f := expect(t, "busy", underLoad(log(func(l *loadlog.Log) { l.Busy = 0.97 })), "LD04", Found, "a lower bound on the service's capacity")
 	severity(t, "busy", f, Warning)
 	expect(t, "its CPU time", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 19*time.Second, 2 })), "LD04", Found, "busy for 95.0%")
-	f = expect(t, "beside", underLoad(log(func(l *loadlog.Log) { l.CPU = 6 * time.Second }), busyHost), "LD04", Found, "it took 60.0% of the CPU time")
+	f = expect(t, "beside", underLoad(log(func(l *loadlog.Log) { l.CPU = 6 * time.Second }), busyHost), "LD04", Found, "the generator took 60.0% of the CPU time")
 	severity(t, "beside", f, Info)
-	expect(t, "beside, with idle CPUs", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 6*time.Second, 2 })), "LD04", Fine, "used 30.0% of its", "60.0% of the CPU time of both")
+	expect(t, "beside, with idle CPUs", underLoad(log(func(l *loadlog.Log) { l.CPU, l.Threads = 6*time.Second, 2 })), "LD04", Fine, "the busiest thread was 30.0% busy", "60.0% of the CPU time of both")
 	expect(t, "no load", recordingtest.New("title x\nphase bare 0s..10s"), "LD04", NotApplicable)
 }
 
@@ -170,15 +170,15 @@ func TestLD04Starved(t *testing.T) {
 		return underLoad(loadlog.New(h, rows))
 	}
 	of := func(d time.Duration) *time.Duration { return &d }
-	f := expect(t, "starved", late(of(1970*ms)), "LD04", Found, "waited for a CPU for 1.97 s in 10.0 s, in which it had 100 ms of work", "the times are an upper bound of the service's")
+	f := expect(t, "starved", late(of(1970*ms)), "LD04", Found, "waited for a CPU for 1.97 s in 10.0 s, in which it had 100 ms of work", "the times are an upper bound on the service's")
 	severity(t, "starved", f, Warning)
 	if strings.Contains(f.Summary, "lower bound") {
 		t.Errorf("a rate that was kept is no lower bound: %s", f.Summary)
 	}
-	f = expect(t, "for a moment", late(of(60*ms)), "LD04", Found, "the slowest requests waited to be sent for 98.0% of their time, and what sends had no CPU for 60.0 ms")
+	f = expect(t, "for a moment", late(of(60*ms)), "LD04", Found, "the slowest requests spent 98.0% of their time waiting to be sent, and the generator had no CPU for 60.0 ms")
 	severity(t, "for a moment", f, Info)
 	expect(t, "for a connection", late(of(ms)), "LD04", Fine, "it waited 1.00 ms for a CPU", "for a connection and not for a CPU")
-	expect(t, "unknown", late(nil), "LD04", TooLittle, "waited to be sent for 98.0% of their time", "is not known")
+	expect(t, "unknown", late(nil), "LD04", TooLittle, "spent 98.0% of their time waiting to be sent", "is not known")
 }
 
 // TestLD02Blind: where collections go on nearly all the time every request meets one,
@@ -232,7 +232,7 @@ func connected(n int, why loadlog.Closing) *loadlog.Log {
 }
 
 func TestLD06(t *testing.T) {
-	f := expect(t, "closed by the server", underLoad(connected(1000, loadlog.ByServer)), "LD06", Found, "1,000 connections for 1,000 requests", "200 µs in the mean")
+	f := expect(t, "closed by the server", underLoad(connected(1000, loadlog.ByServer)), "LD06", Found, "1,000 connections for 1,000 requests", "200 µs on average")
 	severity(t, "closed by the server", f, Warning)
 	near(t, "closed by the server", f, 1)
 	expect(t, "asked for", underLoad(connected(1000, loadlog.ByRequest)), "LD06", Fine, "was to open a connection for each request")
@@ -297,7 +297,7 @@ func TestLD07Recorded(t *testing.T) {
 		r := underLoad(loadlogtest.Steady(5000, 10*time.Second, ms), "phase trace 40s..42s profiler=trace\n")
 		return r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, d.trace(t))
 	}
-	f := expect(t, "never closed", leak(160, false), "LD07", Found, "160 connections to others", "none was used again or closed")
+	f := expect(t, "never closed", leak(160, false), "LD07", Found, "160 connections to other services", "none was reused or closed")
 	severity(t, "never closed", f, Warning)
 	if e := f.Evidence[0]; e.Line != 2441 || !strings.Contains(e.Text, "[40 40 40 40]") {
 		t.Errorf("evidence = %+v", e)

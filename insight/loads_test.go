@@ -40,7 +40,7 @@ func kept(t *testing.T, name, id string, state State, words ...string) (Finding,
 }
 
 func TestLD02Kept(t *testing.T) {
-	f, in := kept(t, "ld02.slow", "LD02", Found, "of the slowest 10.0% of 1,198 requests", "met a GC mark phase", "(p = 0.001)")
+	f, in := kept(t, "ld02.slow", "LD02", Found, "of the slowest 10.0% of 1,198 requests", "overlapped a GC mark phase", "(p = 0.001)")
 	if f.Impact.Value < 0.7 || f.Impact.Value > 0.8 {
 		t.Errorf("impact = %+v", f.Impact)
 	}
@@ -69,7 +69,7 @@ func TestLD02Kept(t *testing.T) {
 }
 
 func TestLD06Kept(t *testing.T) {
-	f, _ := kept(t, "ld06.slow", "LD06", Found, "the program opened 200 connections to others")
+	f, _ := kept(t, "ld06.slow", "LD06", Found, "the program opened 200 connections to other services")
 	severity(t, "slow", f, Warning)
 	if len(f.Evidence) != 1 || f.Evidence[0].Line != 25 || f.Evidence[0].Function != "main.main.func2" {
 		t.Errorf("evidence = %+v", f.Evidence)

@@ -27,7 +27,7 @@ func locking(t *testing.T, n int, wait time.Duration, method string) *scene {
 
 func TestLK01(t *testing.T) {
 	s := locking(t, 1000, 2*ms, "*Mutex).Lock")
-	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "1.00 of them on average, with 4 Ps", "1,000 waits", "here it was let go, 1,000 times")
+	f := s.expect("LK01", Found, "goroutines waited 2.00 s for the lock at cache.Get at cache.go:20", "1.00 of them on average, with 4 Ps", "1,000 waits", "unlocked here, 1,000 times")
 	severity(t, "a lock", f, Warning)
 	near(t, "a lock", f, 1)
 	if f.Evidence[0].Line != 20 || !strings.HasPrefix(f.Evidence[0].About, "g") || f.Evidence[1].Line != 25 || f.Evidence[1].About != "" {
@@ -93,8 +93,8 @@ func TestLK01OfRequests(t *testing.T) {
 		says       string
 	}{
 		{"half of the time", 50 * ms, 50 * ms, false, Warning, ""},
-		{"little of the time", 5 * ms, 95 * ms, false, Info, "is too little to be what makes them slow"},
-		{"the holder has no P", 50 * ms, 50 * ms, true, Info, "waits for a P itself"},
+		{"little of the time", 5 * ms, 95 * ms, false, Info, "is too little to make them slow"},
+		{"the holder has no P", 50 * ms, 50 * ms, true, Info, "the holder itself waits for a P"},
 	} {
 		f := answers(t, requests(c.wait, c.rest, c.starved), "LK01")[0]
 		if f.State != Found || f.Severity != c.severity || !strings.Contains(strings.Join(f.Doubts, "\n"), c.says) {
@@ -132,7 +132,7 @@ func TestGC01Traced(t *testing.T) {
 	severity(t, "nothing tells that anybody waited", s.expect("GC01", Found), Info)
 	s.manifest = "-- load.requests load phase=bare --\n"
 	f := s.expect("GC01", Found, "100% of 50 pauses in the trace were longer than 100 µs", "the longest took 1.00 ms",
-		"feed.parse: sweep termination took 1.00 ms, of which 900 µs until the last P stood still, 1.00 s after the trace began")
+		"feed.parse: sweep termination took 1.00 ms, of which 900 µs until the last P had stopped, 1.00 s after the trace began")
 	severity(t, "long", f, Warning)
 	if e := f.Evidence[0]; e.Line != 5 || e.Short != "feed/x.go" || *e.Span != [2]int64{11e9, 11_001e6} {
 		t.Errorf("evidence = %+v", e)
@@ -147,7 +147,7 @@ func TestGC02(t *testing.T) {
 	near(t, "slow to stop", f, 0.9)
 	stopping(t, 50, ms, 400*us).expect("GC02", Fine, "40.0%")
 	stopping(t, 50, 90*us, 80*us).expect("GC02", Fine)
-	stopping(t, 19, ms, 900*us).expect("GC02", TooLittle, "19 pauses")
+	stopping(t, 19, ms, 900*us).expect("GC02", TooLittle, "19 collector pauses")
 	newScene(t).expect("GC02", Fine, "no collection")
 }
 

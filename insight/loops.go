@@ -117,7 +117,7 @@ func (c *code) loopAround(t *stack.Table, weights calltree.Samples, site calltre
 	if best != "" && 2*inLoops >= total {
 		return best, loopYes
 	}
-	return "whether in a loop is not known without its source", loop
+	return "without its source it is not known whether it is in a loop", loop
 }
 
 // callersOf returns the frames above a site's call in a stack, from the leaf

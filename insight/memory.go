@@ -21,7 +21,7 @@ func (r *Rule) readings(in *Input, names ...string) (all []*facts.Readings, none
 		}
 	}
 	if len(all) == 0 {
-		return nil, []Finding{r.answer(TooLittle, "runtime/metrics has no readings of %s in %s: the program's Go is too old, or the time too short", names[0], in.where())}
+		return nil, []Finding{r.answer(TooLittle, "runtime/metrics has no readings of %s in %s: the program's Go version is too old, or the time too short", names[0], in.where())}
 	}
 	return all, nil
 }

@@ -30,8 +30,8 @@ func stuckLock(t *testing.T, n int, wait time.Duration) *scene {
 // TestStillWaiting: waits that have not ended when the trace does are waits.
 func TestStillWaiting(t *testing.T) {
 	s := stuckLock(t, 50, 1900*ms)
-	severity(t, "a lock", s.expect("LK01", Found, "goroutines waited 1m35s", "cache.go:20", "50 waits", "50 waited still when the trace ended"), Warning)
-	s.expect("LK04", Found, "47.5 goroutines queued", "a wait took 1.90 s", "50 waited still")
+	severity(t, "a lock", s.expect("LK01", Found, "goroutines waited 1m35s", "cache.go:20", "50 waits", "50 were still waiting when the trace ended"), Warning)
+	s.expect("LK04", Found, "47.5 goroutines queued", "a wait took 1.90 s", "50 were still waiting")
 	s.expect("LK02", Fine, "cache.go:20", "1m35s")
 	s.stay("main.serve", exectrace.NameNetwork, 1, 1900*ms, s.stack("internal/poll.runtime_pollWait", "net.(*conn).Read", "shop/cache.Get:/src/cache/cache.go:22", "main.serve:/src/main.go:3"))
 	s.expect("LK02", Found, "waits in net.(*conn).Read at cache.go:22")
@@ -45,7 +45,7 @@ func TestStillWaiting(t *testing.T) {
 	send := s.stack("runtime.chansend1", "shop/feed.Produce:/src/feed/feed.go:14", "main.serve:/src/main.go:3")
 	s.stay("main.serve", exectrace.NameChanSend, 50, 1900*ms, send)
 	s.stay("main.serve", exectrace.NameChanReceive, 50, 1900*ms, s.stack("runtime.chanrecv1", "main.serve:/src/main.go:4"))
-	s.expect("LK08", Found, "47.5 goroutines waited to send at feed.Produce at feed.go:14", "50 waited still")
+	s.expect("LK08", Found, "47.5 goroutines waited to send at feed.Produce at feed.go:14", "50 were still waiting")
 	s = newScene(t)
 	s.stay("main.serve", exectrace.NameChanSend, 1, 1900*ms, send)
 	s.expect("LK08", Fine, "waited 1.90 s to send")
@@ -101,7 +101,7 @@ func TestOtherFileAsked(t *testing.T) {
 	seen := newScene(t).with(look)
 	says(first(seen, "LK08"), Found, "2,000 goroutines waited to send")
 	says(first(seen, "LK01"), TooLittle, "2 goroutines waited")
-	says(first(seen, "LK02"), TooLittle, "one look")
+	says(first(seen, "LK02"), TooLittle, "one goroutine snapshot")
 	says(first(seen, "LK04"), TooLittle, "none.go:23")
 	// A trace with a little of it takes nothing away.
 	some := newScene(t).with(look)
@@ -115,11 +115,11 @@ func TestOtherFileAsked(t *testing.T) {
 // so.
 func TestEndedOnly(t *testing.T) {
 	other := column{idle, values(10, 9*time.Second)}
-	expect(t, "no lock", alone(recording.Block, other), "LK01", Fine, "no goroutine waited for a mutex; who waits still is in no block profile")
-	expect(t, "no lock", alone(recording.Block, other), "LK02", Fine, "who waits still is in no block profile")
-	expect(t, "no sender", alone(recording.Block, other), "LK08", Fine, "who waits still is in no block profile")
-	expect(t, "no query", alone(recording.Block, other), "LK06", Fine, "who waits still is in no block profile")
-	expect(t, "empty", alone(recording.Mutex), "LK01", TooLittle, "wait still", "Unlock")
+	expect(t, "no lock", alone(recording.Block, other), "LK01", Fine, "no goroutine waited for a mutex; a goroutine that is still waiting is in no block profile")
+	expect(t, "no lock", alone(recording.Block, other), "LK02", Fine, "a goroutine that is still waiting is in no block profile")
+	expect(t, "no sender", alone(recording.Block, other), "LK08", Fine, "a goroutine that is still waiting is in no block profile")
+	expect(t, "no query", alone(recording.Block, other), "LK06", Fine, "a goroutine that is still waiting is in no block profile")
+	expect(t, "empty", alone(recording.Mutex), "LK01", TooLittle, "still waiting", "Unlock")
 	seen := withProfile(alone(recording.Block, other), recording.Goroutine, "", column{"main.main shop/feed.Produce:/src/none.go:14 runtime.chansend1 runtime.gopark", []int64{2}})
 	expect(t, "two senders in a look", seen, "LK08", TooLittle, "2 goroutines waited to send")
 }
@@ -130,7 +130,7 @@ func TestLK02Blind(t *testing.T) {
 	expect(t, "block", alone(recording.Block, lock), "LK02", TooLittle, "waited 5.00 s", "none.go:23", "block profile does not show", "record -phases trace")
 	expect(t, "mutex", alone(recording.Mutex, column{unlock27, values(8000, 5*time.Second)}), "LK02", TooLittle, "mutex profile does not show", "record -phases trace")
 	look := withProfile(alone(recording.Block, lock), recording.Goroutine, "", column{"main.main shop/store.run:/src/none.go:80", []int64{1}})
-	expect(t, "with a look", look, "LK02", Fine, "not seen to be held")
+	expect(t, "with a look", look, "LK02", Fine, "not seen held")
 }
 
 // TestLookBesideBlocks: a block profile has the waits that have ended, and takes nothing from

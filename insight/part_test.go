@@ -120,7 +120,7 @@ func TestPartCounts(t *testing.T) {
 			t.Errorf("no collection ran: %v, want %v", none, quiet)
 		}
 	}
-	f(of(true, 2, nil), "2 collections in this time by the execution trace, 0 by the lines of gctrace", false)
+	f(of(true, 2, nil), "2 collections in this time in the execution trace, 0 in gctrace lines", false)
 	f(of(true, 0, nil), "0 collections were seen in this time", true)
 	f(of(false, 2, nil), "0 collections were seen in the bare phases", true)
 	f(of(true, 2, errors.New("no trace")), "0 collections were seen in this time", true)

@@ -93,7 +93,7 @@ func TestAL09(t *testing.T) {
 	severity(t, "a small share", expect(t, "a small share", allocating(lowering(80_000, 920_000, find)), "AL09", Found, "8"), Info)
 	expect(t, "below the limit", allocating(lowering(29_000, 971_000, find)), "AL09", Fine, "2.90%")
 	expect(t, "within the noise of the limit", allocating(lowering(33_000, 967_000, find)), "AL09", Fine)
-	expect(t, "few samples", allocating(lowering(12_000, 10_000, find)), "AL09", TooLittle, "43 samples", "50 are needed")
+	expect(t, "few samples", allocating(lowering(12_000, 10_000, find)), "AL09", TooLittle, "43 allocation samples", "50 are needed")
 	expect(t, "no case is changed", allocating("shop/search.find:/src/rss.go:5  shop/page.write\n= 500000 500000\n= 512000000 512000000"), "AL09", Fine, "0%")
 	expect(t, "no profile", recordingtest.New("title x"), "AL09", NotApplicable, "allocs profile")
 	r := recordingtest.New("title x")
@@ -117,7 +117,7 @@ func TestAL09Loops(t *testing.T) {
 	f("far above", Fine, "54.0%", "shop/search.find:/src/rss.go:8", "shop/search.match:/src/rss.go:13", "shop/search.match:/src/rss.go:13",
 		"shop/search.contains:/src/rss.go:17")
 	f("a callback", Found, "called back for every element by sort.Slice", "shop/search.order:/src/rss.go:25", "sort.Slice", "shop/search.order.func1:/src/rss.go:26")
-	severity(t, "no source", f("no source", Found, "not known without its source", "shop/other.find:/src/other.go:5"), Info)
+	severity(t, "no source", f("no source", Found, "without its source it is not known", "shop/other.find:/src/other.go:5"), Info)
 	f("no code of the user", Fine, "54.0%", "net/textproto.canonical")
 }
 
@@ -125,7 +125,7 @@ func TestAL09Loops(t *testing.T) {
 // that rests on a single sample.
 func TestAL09Large(t *testing.T) {
 	picture := "shop/search.find:/src/rss.go:5  shop/page.write\nstrings.ToLower\n= 1 1000\n= 100000000 1024000"
-	expect(t, "one large object", allocating(picture), "AL09", TooLittle, "3 samples")
+	expect(t, "one large object", allocating(picture), "AL09", TooLittle, "3 allocation samples")
 }
 
 // computing is a recording with a CPU profile of 10 ms samples.

@@ -68,7 +68,7 @@ func TestReasonedLine(t *testing.T) {
 	severity(t, "a small share", expect(t, "a small share", reasoned(t, boxing(80_000, 920_000)), "AL03", Found, "8"), Info)
 	expect(t, "below the limit", reasoned(t, boxing(49_000, 951_000)), "AL03", Fine, "4.90%", "the reason is known for 4.90%")
 	expect(t, "within the noise of the limit", reasoned(t, boxing(55_000, 945_000)), "AL03", Fine, "5.50%")
-	expect(t, "few samples", reasoned(t, boxing(12_000, 10_000)), "AL03", TooLittle, "43 samples", "50 are needed")
+	expect(t, "few samples", reasoned(t, boxing(12_000, 10_000)), "AL03", TooLittle, "43 allocation samples", "50 are needed")
 	expect(t, "one rule a line", reasoned(t, boxing(540_000, 460_000)), "AL02", Fine)
 	r := reasoned(t, boxing(540_000, 460_000))
 	delete(r.Files, "compiler/shop/page.gz")
@@ -85,7 +85,7 @@ func TestReasonedUnknown(t *testing.T) {
 	r := reasoned(t, unknown.Replace(boxing(80_000, 920_000)))
 	expect(t, "a finding stands", r, "AL03", Found, "8")
 	for _, id := range []string{"AL04", "AL05", "AL06", "AL07", "AL08", "AL10", "AL19"} {
-		expect(t, "most is unknown", r, id, TooLittle, "why other.go:9 in other.f allocates is not known, which is 92", "loupe run within the module")
+		expect(t, "most is unknown", r, id, TooLittle, "it is not known why other.go:9 in other.f allocates, which is 92", "loupe run within the module")
 		expect(t, "little is unknown", reasoned(t, unknown.Replace(boxing(980_000, 20_000))), id, Fine, "the reason is known for 98.0%")
 	}
 }
@@ -220,7 +220,7 @@ func TestFold(t *testing.T) {
 	if want := "AL01:3 AL02:1 AL13:1 AL03:0"; strings.Join(got, " ") != want {
 		t.Errorf("fold = %v, want %s", got, want)
 	}
-	if e := all[0].Evidence[2]; e.Text != "see AL13: title of AL13" || e.Line != 5 {
+	if e := all[0].Evidence[2]; e.Text != "see AL13: Title of AL13" || e.Line != 5 {
 		t.Errorf("AL01 points at %+v", e)
 	}
 	all = fold([]Finding{at("AL02", 5), at("AL13", 5)})

@@ -65,8 +65,8 @@ func reasonParams(id, source string) []Param {
 	l := reasonLimits[id]
 	return []Param{
 		{"share", l.share, "share of " + strings.Join(l.of, " or "), source + "; the lower bound of the interval counts"},
-		{"samples", 50, "samples", "research, guard g0: below this a share is an accident"},
-		{"floor", minBytes, "share of allocated bytes", "research, guard g6: many objects that are next to nothing in bytes cost next to nothing"},
+		{"samples", 50, "samples", "research, guard g0: below this a share may be chance"},
+		{"floor", minBytes, "share of allocated bytes", "research, guard g6: many objects with next to no bytes cost next to nothing"},
 		{"rate", minRate, "B/s", "research, guard g6: at 2 ns a byte it is about 1% of one CPU"},
 	}
 }
@@ -292,23 +292,23 @@ func (rule *Rule) reasoned(in *Input, what string, tell telling) []Finding {
 	case r.missing != "":
 		return []Finding{rule.answer(NotApplicable, "%s", r.missing)}
 	case r.total.samples < int64(rule.param("samples")):
-		return []Finding{rule.short("%s rests on %d samples of allocations, %g are needed: put more load on it", r.entry.Path, r.total.samples, rule.param("samples"))}
+		return []Finding{rule.short("%s rests on %d allocation samples; %g are needed: apply more load", r.entry.Path, r.total.samples, rule.param("samples"))}
 	}
 	if d := lifetime(in, r.entry); d > 0 {
 		if rate := float64(r.total.bytes) / d.Seconds(); rate < rule.param("rate") {
-			return []Finding{rule.answer(Fine, "the program allocates %s a second, less than %s: no line of it matters (or it had too little to do)",
+			return []Finding{rule.answer(Fine, "the program allocates %s a second, less than %s: no line of it matters (or it had too little work)",
 				unit.BytesOf(rate), unit.BytesOf(rule.param("rate")))}
 		}
 	}
 	lines := r.judged.found[rule.ID]
 	if len(lines) == 0 {
 		if g := r.judged.hidden(r, rule.ID); g != nil {
-			return []Finding{rule.answer(TooLittle, "cannot tell: why %s:%d in %s allocates is not known, which is %s of the %s: %s", baseName(g.at.File), g.at.Line,
+			return []Finding{rule.answer(TooLittle, "cannot tell: it is not known why %s:%d in %s allocates, which is %s of the %s: %s", baseName(g.at.File), g.at.Line,
 				stack.Short(g.at.Func), unit.Percent(g.share.Estimate), g.of, r.whyUnknown(in, g))}
 		}
 		of := reasonLimits[rule.ID].of[0]
 		seen := r.shareOf(*r.judged.seen[rule.ID], of)
-		return []Finding{rule.answer(Fine, "%s take %s of the %s, and no line enough to matter; the reason is known for %s",
+		return []Finding{rule.answer(Fine, "%s take %s of the %s, but no single line enough to matter; the reason is known for %s",
 			what, unit.Percent(seen.Estimate), of, unit.Percent(r.shareOf(r.judged.known, of).Estimate))}
 	}
 	var found []Finding
@@ -324,7 +324,7 @@ func (r *reasons) whyUnknown(in *Input, g *reasonLine) string {
 	pkg := stack.Package(s.Frames[len(s.Frames)-1].Func)
 	switch {
 	case s.Stale:
-		return "its source is not that of the recording: record again"
+		return "its source does not match the recording: record again"
 	case len(r.set.Packages) == 0:
 		return "the compiler was not asked; record with loupe run of the package"
 	case !r.set.Packages[pkg]:
@@ -332,7 +332,7 @@ func (r *reasons) whyUnknown(in *Input, g *reasonLine) string {
 	case in.code.parse(g.at.File) == nil:
 		return "the recording has no source of it; record where the source is"
 	}
-	return "what the compiler says of it fits no allocation there"
+	return "what the compiler says about it matches no allocation there"
 }
 
 // line makes the finding of a line.
@@ -372,7 +372,7 @@ func (s *allocSite) said() string {
 
 // certaintyWords say where an answer comes from.
 var certaintyWords = map[why.Certainty]string{
-	why.Exact: "exact, the compiler says so", why.Runtime: "done by the runtime whatever the compiler proves", why.Ambiguous: "ambiguous: several things on the line allocate",
+	why.Exact: "exact, according to the compiler", why.Runtime: "done by the runtime, whatever the compiler proves", why.Ambiguous: "ambiguous: several things on the line allocate",
 }
 
 // evidence shows the places of a line: one for each reason, however many

@@ -157,13 +157,13 @@ func takeTurns(n int, run, late time.Duration) *drama {
 }
 
 func TestSC03Recorded(t *testing.T) {
-	f := takeTurns(11_000, 2*us, 8*us).expect(t, "SC03", Found, "hand-overs", "between paint.", "100% of all wake-ups", "take turns", "waits at this chan receive")
+	f := takeTurns(11_000, 2*us, 8*us).expect(t, "SC03", Found, "hand-offs", "between paint.", "100% of all wake-ups", "take turns", "waits at this chan receive")
 	severity(t, "ping-pong", f, Warning)
 	if e := f.Evidence[0]; e.Line != 64 || len(e.Stack) != 3 || e.Stack[0].Function != "runtime.chanrecv1" || e.Stack[2].Function != "main.main" {
 		t.Errorf("evidence = %+v", e)
 	}
-	takeTurns(11_000, 8*us, 2*us).expect(t, "SC03", Fine, "in the mean between")
-	takeTurns(1_000, 2*us, 100*us).expect(t, "SC03", Fine, "hand-overs a second")
+	takeTurns(11_000, 8*us, 2*us).expect(t, "SC03", Fine, "on average in between")
+	takeTurns(1_000, 2*us, 100*us).expect(t, "SC03", Fine, "hand-offs a second")
 }
 
 // TestSC06Recorded: three of four Ps are idle while a goroutine waits.
@@ -245,7 +245,7 @@ func queue(members, n int, hold time.Duration, method string) *drama {
 }
 
 func TestLK01Recorded(t *testing.T) {
-	f := queue(16, 400, 500*us, "Mutex).Lock").expect(t, "LK01", Found, "for the lock at cache.Get at cache.go:20", "of them on average, with 4 Ps", "here it was let go")
+	f := queue(16, 400, 500*us, "Mutex).Lock").expect(t, "LK01", Found, "for the lock at cache.Get at cache.go:20", "of them on average, with 4 Ps", "unlocked here")
 	severity(t, "a lock", f, Warning)
 	if len(f.Evidence) != 2 || f.Evidence[0].Line != 20 || f.Evidence[1].Line != 25 || len(f.Evidence[1].Stack) != 3 {
 		t.Errorf("evidence = %+v", f.Evidence)

@@ -13,17 +13,16 @@ import (
 )
 
 var sc01 = &Rule{
-	ID: "SC01", Title: "Only one P works, though there are more",
-	About: "While the program is busy, a single P runs goroutines and the others are idle: the work is not spread out, " +
-		"or everything waits for one lock. More cores would change nothing. An execution trace tells the program's goroutines " +
-		"from the collector's; samples of schedtrace do not.",
+	ID: "SC01", Title: "No parallelism: one P does all the work",
+	About: "While the program is busy, a single P runs goroutines and the others are idle: the work is not parallel, or " +
+		"everything waits for one lock. More cores would change nothing. An execution trace distinguishes the program's goroutines from the collector's; samples of schedtrace do not.",
 	Asks: []facts.Question{facts.Parallelism},
 	Params: []Param{
 		{"share", 0.80, "share of the busy time", "research, from the trace of a program that ran on one of its Ps"},
 		{"samples", 5, "busy samples", "chosen: schedtrace gives one a second"},
-		{"busy", 0.3, "s", "chosen: a trace of less may be of the program's start alone"},
-		{"cpus", 0.7, "CPUs", "chosen: a program that uses less waits for something else a third of the time"},
-		{"alone", 0.9, "share of the running time", "chosen: a single goroutine with more is a program that works in a row, which may be right"},
+		{"busy", 0.3, "s", "chosen: a shorter trace may cover only the program's startup"},
+		{"cpus", 0.7, "CPUs", "chosen: a program that uses less spends a third of the time waiting for something else"},
+		{"alone", 0.9, "share of the running time", "chosen: a single goroutine with more means a sequential program, which may be right"},
 	},
 	Part:  true,
 	Check: checkOneProc,
@@ -31,9 +30,9 @@ var sc01 = &Rule{
 
 // spreadAdvice is what to do when a single P works.
 const (
-	spreadAdvice = "Find what could run side by side: split the work over goroutines; " +
-		"if they exist already, look for the lock that lets one through at a time (-phases mutex,block)."
-	spreadVerify = "Record again: the CPUs used should rise and the wall time fall."
+	spreadAdvice = "Find what could run in parallel: split the work over goroutines; " +
+		"if they exist already, look for the lock that lets only one through at a time (-phases mutex,block)."
+	spreadVerify = "Record again: CPU use should rise and wall time should fall."
 )
 
 func checkOneProc(r *Rule, in *Input) []Finding {
@@ -58,16 +57,16 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 		busy += d
 	}
 	share, used := p.Share(1), t.Share(t.Running())
-	text := fmt.Sprintf("exactly one of %d Ps ran the program's goroutines in %s of the %s in which any did, %.2f in the mean", p.Procs, unit.Percent(share), unit.Duration(busy), p.Mean())
+	text := fmt.Sprintf("exactly one of %d Ps ran the program's goroutines in %s of the %s in which any did, %.2f on average", p.Procs, unit.Percent(share), unit.Duration(busy), p.Mean())
 	switch {
 	case p.Procs == 1:
 		return r.answer(NotApplicable, "GOMAXPROCS is 1")
 	case busy.Seconds() < r.param("busy"):
-		return r.short("the program's goroutines ran for %s of the trace, %g s are needed", unit.Duration(busy), r.param("busy"))
+		return r.short("the program's goroutines ran for %s of the trace; %g s are needed", unit.Duration(busy), r.param("busy"))
 	case share < r.param("share"):
 		return r.answer(Fine, "%s", text)
 	case used < r.param("cpus"):
-		return r.answer(Fine, "%s: for the rest of %s it waited for something else than a P", text, unit.Duration(t.Length()))
+		return r.answer(Fine, "%s: for the rest of %s it waited for something other than a P", text, unit.Duration(t.Length()))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Warning, score(1-p.Mean()/float64(p.Procs), 0.3, 0.8)
@@ -75,19 +74,19 @@ func checkOneProcTraced(r *Rule, in *Input, t *traced) Finding {
 	if e, ok := hottest(in); ok {
 		f.Evidence = append(f.Evidence, e)
 	} else {
-		f.Doubts = append(f.Doubts, "where in it the time goes a trace does not say: a CPU profile does (record with -phases cpu)")
+		f.Doubts = append(f.Doubts, "a trace does not show where its time goes: a CPU profile does (record with -phases cpu)")
 	}
 	groups := t.OwnGroups()
 	if inARow(groups) >= r.param("alone") {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, "one goroutine does nearly all of it, and nothing stands ready to run beside it: whether its work can be split up is not to be seen here")
+		f.Doubts = append(f.Doubts, "one goroutine does nearly all of the work, and nothing is ready to run beside it: whether its work can be split cannot be seen here")
 	}
 	for _, g := range groups[:min(2, len(groups))] {
 		f.Evidence = append(f.Evidence, t.seen(0, "%s ran for %s of the time, %s", t.name(g.Name), unit.Percent(t.Share(g.Exec)), unit.Plural(g.Count, "goroutine")))
 	}
 	f.Advice, f.Verify = spreadAdvice, spreadVerify
 	if h := t.handOvers(); len(h) > 0 && 2*h[0].count >= h[0].all && t.Rate(h[0].count) >= sc03.param("rate") {
-		f.Advice = "The goroutines exist, but take turns: each waits for the next at " + place(t.Site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
+		f.Advice = "The goroutines exist, but run one at a time: each waits for the next at " + place(t.Site(h[0].blocks[0].Stack)) + ". Hand over more at a time, see SC03."
 	}
 	f.Doubts = in.traceDoubts(t, f.Doubts...)
 	return f
@@ -144,9 +143,9 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	case procs == 1:
 		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1")}
 	case last == 1:
-		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1 in the end, of %d before", procs)}
+		return []Finding{r.answer(NotApplicable, "GOMAXPROCS is 1 at the end, down from %d", procs)}
 	case busy < int(r.param("samples")):
-		return []Finding{r.short("the program was busy in %d scheduler samples of %s, %g are needed: record longer or under load", busy, in.where(), r.param("samples"))}
+		return []Finding{r.short("the program was busy in %d scheduler samples of %s; %g are needed: record longer or under load", busy, in.where(), r.param("samples"))}
 	}
 	used := cpu / max(wall, 1e-9)
 	share := stats.Wilson(float64(one), float64(busy), compare.Confidence)
@@ -165,7 +164,7 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 		return []Finding{r.answer(Fine, "%s", text)}
 	}
 	if known && used < r.param("cpus") {
-		return []Finding{r.answer(Fine, "%s: it waits for something else than a P", text)}
+		return []Finding{r.answer(Fine, "%s: it waits for something other than a P", text)}
 	}
 	f := r.answer(Found, "%s", text)
 	f.Severity, f.Score = Warning, score(1-used/float64(max(last, 1)), 0.3, 0.8)
@@ -175,7 +174,7 @@ func checkOneProcSampled(r *Rule, in *Input) []Finding {
 	f.Doubts = in.doubts()
 	if !known {
 		f.Severity, f.Score = Info, score(1-1/float64(max(last, 1)), 0.3, 0.8)
-		f.Doubts = append(f.Doubts, "the CPU time is not known: the program may have waited for something else than a P")
+		f.Doubts = append(f.Doubts, "the CPU time is not known: the program may have waited for something other than a P")
 	}
 	return []Finding{f}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 var sc02 = &Rule{
-	ID: "SC02", Title: "A goroutine is started for each tiny item",
-	About: "Starting, scheduling and ending a goroutine takes a fraction of a microsecond. Where one is started for work that takes no longer, " +
-		"the program is busy with scheduling.",
+	ID: "SC02", Title: "A goroutine is started for every tiny item",
+	About: "Starting, scheduling and ending a goroutine takes a fraction of a microsecond. If one is started for work that takes no longer, the " +
+		"program is busy with scheduling.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"rate", 1000, "goroutines a second", "research"},
@@ -64,7 +64,7 @@ func (t *traced) launches() []*launch {
 func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 	all := t.launches()
 	if len(all) == 0 {
-		return []Finding{r.answer(Fine, "no goroutine was started while the trace was taken")}
+		return []Finding{r.answer(Fine, "no goroutine was started during the trace")}
 	}
 	var found []Finding
 	for _, l := range all {
@@ -82,11 +82,11 @@ func checkTinyGoroutines(r *Rule, in *Input, t *traced) []Finding {
 		if t.Rate(l.created) >= 10*r.param("rate") {
 			f.Severity = Warning
 		}
-		f.Evidence = []Evidence{t.seen(l.stack, "they ran for %s together, half of them lived for less than %s, and %s were alive at once",
+		f.Evidence = []Evidence{t.seen(l.stack, "they ran for %s in total, half of them lived for less than %s, and %s were alive at once",
 			unit.Duration(l.exec), unit.Duration(l.life.Quantile(0.5)), unit.Count(l.peak))}
-		f.Advice = "Give a goroutine more to do: a row, a block or a range of items each; or hand batches to workers. Measure with several sizes of a batch."
-		f.Verify = "Record again: CPU time should fall, and the median run be far above 10 µs."
-		f.Doubts = in.traceDoubts(t, "tracing makes the start of a goroutine more expensive than it is without")
+		f.Advice = "Give each goroutine more to do: a row, a block or a range of items; or hand batches to workers. Measure several batch sizes."
+		f.Verify = "Record again: CPU time should fall, and the median run should be far above 10 µs."
+		f.Doubts = in.traceDoubts(t, "tracing makes starting a goroutine more expensive")
 		found = append(found, f)
 	}
 	if len(found) > 0 {

@@ -13,13 +13,13 @@ import (
 
 var sc03 = &Rule{
 	ID: "SC03", Title: "Goroutines hand over one item at a time",
-	About: "An unbuffered channel makes sender and receiver wait for each other: each item costs a park, a wake-up and a switch, " +
-		"some hundreds of nanoseconds. Where the work on an item takes no longer, the program is busy with handing over.",
+	About: "An unbuffered channel makes sender and receiver wait for each other: each item costs a park, a wake-up and a context " +
+		"switch, a few hundred nanoseconds. If the work on an item takes no longer, the program is busy with hand-offs.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.5, "share of all wake-ups", "research"},
 		{"run", 5e-6, "s", "mean run between; research has 10 µs, but a channel with a buffer of 256 comes to 7 on a machine where it is worked off in batches, to 2 where the reader is woken for each item (labs/sieve), one without to 1"},
-		{"rate", 50e3, "hand-overs a second", "chosen: at 0.4 µs each this is 2% of a CPU"},
+		{"rate", 50e3, "hand-offs a second", "chosen: at 0.4 µs each this is 2% of a CPU"},
 	},
 	Part:  true,
 	Check: onTrace(checkPingPong),
@@ -101,21 +101,21 @@ func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 	share, run := float64(h.count)/float64(max(1, h.all)), h.run.Mean()
 	first := t.Site(h.blocks[0].Stack)
 	if t.Rate(h.count) < r.param("rate") {
-		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second", place(first), unit.Number(t.Rate(h.count)))}
+		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-offs a second", place(first), unit.Number(t.Rate(h.count)))}
 	}
 	if share < r.param("share") || run.Seconds() >= r.param("run") {
-		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-overs a second, %s of all wake-ups, with runs of %s in the mean between", place(first), unit.Number(t.Rate(h.count)), unit.Percent(share), unit.Duration(run))}
+		return []Finding{r.answer(Fine, "the busiest channel, at %s, has %s hand-offs a second, %s of all wake-ups, with runs of %s on average in between", place(first), unit.Number(t.Rate(h.count)), unit.Percent(share), unit.Duration(run))}
 	}
 	between := place(first)
 	if by := t.Site(h.blocks[0].Wakers[0].Stack); by != first {
 		between += " and " + place(by)
 	}
-	f := r.answer(Found, "%s hand-overs, %s a second, between %s: %s of all wake-ups; the runs in between take %s in the mean",
+	f := r.answer(Found, "%s hand-offs, %s a second, between %s: %s of all wake-ups; the runs in between take %s on average",
 		unit.Count(h.count), unit.Number(t.Rate(h.count)), between, unit.Percent(share), unit.Duration(run))
 	if 2*h.alternating > h.count {
 		f.Summary += ", and the two take turns"
 	}
-	f.Impact = exactly(t.Rate(h.count), "hand-overs a second")
+	f.Impact = exactly(t.Rate(h.count), "hand-offs a second")
 	f.Severity, f.Score = Warning, score(t.Rate(h.count), r.param("rate"), 10*r.param("rate"))
 	for _, b := range h.blocks[:min(4, len(h.blocks))] {
 		if 100*b.Wait.Count < h.count {
@@ -124,12 +124,12 @@ func checkPingPong(r *Rule, in *Input, t *traced) []Finding {
 		what := t.Reader.Name(b.Reason)
 		e := t.seen(b.Stack, "%s waits at this %s, half of them under %s", unit.Count(b.Wait.Count), what, unit.Duration(b.Wait.Quantile(0.5)))
 		if 2*b.Alternating > b.Wait.Count {
-			e.Text += "; " + unit.Percent(float64(b.Alternating)/float64(b.Wait.Count)) + " were ended by the goroutine that it had woken itself"
+			e.Text += "; " + unit.Percent(float64(b.Alternating)/float64(b.Wait.Count)) + " were ended by the goroutine that it had itself woken"
 		}
 		f.Evidence = append(f.Evidence, e)
 	}
-	f.Advice = "Hand over more at a time: a slice of items (a row, a block of 256) in each message, or a channel with room for some hundred (make(chan T, 256)). Where the order is fixed anyway, let one goroutine do both."
-	f.Verify = "Record again: the hand-overs should fall by about the size of a batch, and CPU time with them."
-	f.Doubts = in.traceDoubts(t, "tracing makes each hand-over more expensive than it is without", "a hand-over may be meant: a message that must have arrived before the sender goes on")
+	f.Advice = "Hand over more at a time: a slice of items (a row, a block of 256) in each message, or a channel with a buffer of a few hundred (make(chan T, 256)). If the order is fixed anyway, let one goroutine do both."
+	f.Verify = "Record again: the number of hand-offs should fall by about the batch size, and CPU time with it."
+	f.Doubts = in.traceDoubts(t, "tracing makes each hand-off more expensive", "a hand-off may be intended: a message that must have arrived before the sender continues")
 	return []Finding{f}
 }

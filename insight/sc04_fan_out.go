@@ -8,12 +8,12 @@ import (
 )
 
 var sc04 = &Rule{
-	ID: "SC04", Title: "Goroutines are started without a bound",
-	About: "Goroutines that compute are no faster for being many: beyond the number of Ps they only wait in run queues, with their stacks, " +
-		"and delay everybody else. What is hundreds today may be a million tomorrow.",
+	ID: "SC04", Title: "Unbounded goroutine creation",
+	About: "More goroutines do not compute faster: beyond the number of Ps they only wait in run queues, hold their stacks, and delay " +
+		"everything else. Hundreds today may be a million tomorrow.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"alive", 100, "goroutines for each P", "research: alive at once, of one go statement"},
+		{"alive", 100, "goroutines for each P", "research: alive at once, from one go statement"},
 		{"queue", 5, "waiting for each P", "schedstat: a burst of runnable goroutines"},
 		{"time", 0.05, "share of the trace", "research: the queue's 95th percentile"},
 		{"warn", 1000, "goroutines of a service", "the healthy programs: a scrape of node_exporter starts 45, and four scrapes 180; of others ten times as many"},
@@ -44,22 +44,22 @@ func checkFanOut(r *Rule, in *Input, t *traced) []Finding {
 		}
 	}
 	if most == nil {
-		return []Finding{r.answer(Fine, "no goroutine was started while the trace was taken")}
+		return []Finding{r.answer(Fine, "no goroutine was started during the trace")}
 	}
 	if float64(most.peak) < r.param("alive")*float64(procs) || share < r.param("time") {
-		return []Finding{r.answer(Fine, "at most %s of one go statement (%s) were alive at once; %d and more waited for one of %d Ps in %s of the time",
+		return []Finding{r.answer(Fine, "at most %s from one go statement (%s) were alive at once; %d or more waited for one of %d Ps in %s of the time",
 			unit.Plural(most.peak, "goroutine"), place(most.site), limit, procs, unit.Percent(share))}
 	}
-	f := r.answer(Found, "%s goroutines that were started at %s were alive at once, on %d Ps; in %s of the time %d and more waited for a P",
+	f := r.answer(Found, "%s goroutines that were started at %s were alive at once, on %d Ps; in %s of the time %d or more waited for a P",
 		unit.Count(most.peak), place(most.site), procs, unit.Percent(share), limit)
 	f.Impact = exactly(float64(most.peak), "goroutines alive at once")
 	f.Severity, f.Score = Info, score(float64(most.peak)/float64(procs), 100, 5000)
 	if warn := int64(r.param("warn")); most.peak >= 10*warn || in.public().serves() && most.peak >= warn {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.seen(most.stack, "%s goroutines were started here, and ran for %s each at the median", unit.Count(most.created), unit.Duration(most.each.Quantile(0.5)))}
-	f.Advice = "Bound them with a semaphore (a channel with room for n) before the go statement, and measure the throughput at several n: what only computes gains nothing from more than there are Ps, what waits for others needs many more."
-	f.Verify = "Record again: the number of goroutines should follow the bound, and the wall time stay or fall."
-	f.Doubts = in.traceDoubts(t, "where the number is known and small, some hundreds do little harm")
+	f.Evidence = []Evidence{t.seen(most.stack, "%s goroutines were started here, and ran for a median of %s each", unit.Count(most.created), unit.Duration(most.each.Quantile(0.5)))}
+	f.Advice = "Limit them with a semaphore (a channel of capacity n) before the go statement, and measure the throughput at several n: pure computation gains nothing from more goroutines than Ps, waiting for others needs many more."
+	f.Verify = "Record again: the number of goroutines should follow the limit, and the wall time should stay the same or fall."
+	f.Doubts = in.traceDoubts(t, "if the number is known and small, a few hundred do little harm")
 	return []Finding{f}
 }

@@ -10,16 +10,16 @@ import (
 )
 
 var sc05 = &Rule{
-	ID: "SC05", Title: "There are too many or too few workers for the Ps",
-	About: "For work that computes, about as many goroutines as Ps is right. More of them wait for a P as long as they run, " +
-		"and every one takes longer; fewer leave Ps idle while others wait for them.",
+	ID: "SC05", Title: "Too many or too few workers for the number of Ps",
+	About: "For CPU-bound work, about as many goroutines as Ps is right. More of them spend as long waiting for a P as running, " +
+		"and each takes longer; fewer leave Ps idle while others wait for them.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"many", 2, "wanting a P, for each P", "research"},
-		{"each", 0.010, "s", "chosen: what a worker runs in the trace; less is an item, not a worker"},
+		{"each", 0.010, "s", "chosen: how long a worker runs in the trace; less is an item, not a worker"},
 		{"run", 0.001, "s", "chosen: the mean run of a worker; shorter ones share a P without harm"},
-		{"busy", 0.7, "share of the trace", "chosen: for which each of too few workers runs"},
-		{"waited", 0.2, "share of the trace", "chosen: for which others wait to hand something to them"},
+		{"busy", 0.7, "share of the trace", "chosen: how long each of too few workers runs"},
+		{"waited", 0.2, "share of the trace", "chosen: how long others wait to hand something to them"},
 	},
 	Check: onTrace(checkPoolSize),
 }
@@ -45,7 +45,7 @@ func checkPoolSize(r *Rule, in *Input, t *traced) []Finding {
 	if top == nil {
 		return []Finding{r.answer(Fine, "no kind of goroutine computes for long")}
 	}
-	text := fmt.Sprintf("%.2f goroutines of %s wanted to run at once, in the mean, on %g Ps; %.2f did", want, t.name(top.Name), procs, t.Share(top.Exec))
+	text := fmt.Sprintf("%.2f goroutines of %s wanted to run at once, on average, on %g Ps; %.2f did", want, t.name(top.Name), procs, t.Share(top.Exec))
 	if want > r.param("many")*procs {
 		text += noLoss
 	}
@@ -54,7 +54,7 @@ func checkPoolSize(r *Rule, in *Input, t *traced) []Finding {
 
 // tooMany says that more goroutines compute than can.
 func tooMany(r *Rule, in *Input, t *traced, g *sched.Group, want float64) Finding {
-	f := r.answer(Found, "%.1f goroutines of %s wanted to run at once, in the mean, on %d Ps: they ran for %s and waited %s for a P",
+	f := r.answer(Found, "%.1f goroutines of %s wanted to run at once, on average, on %d Ps: they ran for %s and waited %s for a P",
 		want, t.name(g.Name), t.Parallel.Procs, unit.Duration(g.Exec), unit.Duration(g.SchedWait))
 	f.Impact = exactly(want/float64(t.Parallel.Procs), "goroutines that want to run for each P")
 	f.Severity, f.Score = Info, score(want/float64(t.Parallel.Procs), 2, 10)
@@ -62,9 +62,9 @@ func tooMany(r *Rule, in *Input, t *traced, g *sched.Group, want float64) Findin
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.longestOf(g, "a wait for a P took up to %s, 99%% of them within %s; up to %s of them were alive", unit.Duration(g.Wait.Max), unit.Duration(g.Wait.Quantile(0.99)), unit.Count(g.Peak))}
-	f.Advice = "Find out what bound serves best, by trying: measure throughput and the slow answers with a semaphore around what computes, at several sizes. None may wait for others while it holds a place: what waits for the network, a lock or a file needs far more of them than there are Ps. More answers a second need less work for each, or more CPUs."
-	f.Verify = "Record again under the same load: waits for a P should fall, and the slowest answers with them."
-	f.Doubts = in.traceDoubts(t, "the load generator and other programs use CPUs too: a goroutine that runs may wait for the kernel")
+	f.Advice = "Find the best limit by experiment: measure throughput and tail latency with a semaphore around the computation, at several sizes. No goroutine may wait for others while it holds a slot: waiting for the network, a lock or a file needs far more slots than there are Ps. More answers a second need less work each, or more CPUs."
+	f.Verify = "Record again under the same load: waits for a P should fall, and the tail latency with them."
+	f.Doubts = in.traceDoubts(t, "the load generator and other programs use CPUs too: a running goroutine may be waiting for the kernel")
 	full(in, &f)
 	return f
 }
@@ -88,17 +88,17 @@ func tooFew(r *Rule, in *Input, t *traced) (Finding, bool) {
 			t.Share(worker.Exec) < r.param("busy")*float64(worker.Peak) || t.Parallel.Mean() > float64(procs)-0.5 {
 			continue
 		}
-		f := r.answer(Found, "%s waited %s to hand something to %s (%d for %d Ps), each busy for %s of the time; %.2f Ps ran in the mean",
+		f := r.answer(Found, "%s waited %s to hand something to %s (%d for %d Ps), each busy for %s of the time; %.2f Ps ran on average",
 			place(t.Site(b.Stack)), unit.Duration(b.Wait.Sum), t.name(worker.Name), worker.Peak, procs, unit.Percent(t.Share(worker.Exec)/float64(worker.Peak)), t.Parallel.Mean())
-		f.Impact = exactly(float64(procs)-t.Parallel.Mean(), "Ps idle in the mean")
+		f.Impact = exactly(float64(procs)-t.Parallel.Mean(), "Ps idle on average")
 		f.Severity, f.Score = Warning, score(1-t.Parallel.Mean()/float64(procs), 0.3, 0.8)
 		f.Evidence = []Evidence{
 			t.seen(b.Stack, "%s waits, the longest %s", unit.Count(b.Wait.Count), unit.Duration(b.Wait.Max)),
-			t.seen(b.Wakers[0].Stack, "here the worker takes what was waited with, %s times", unit.Count(b.Wakers[0].Count)),
+			t.seen(b.Wakers[0].Stack, "the worker receives here, %s times", unit.Count(b.Wakers[0].Count)),
 		}
-		f.Advice = "Start more of these workers, and measure the throughput at several numbers of them: they are busy while a P is idle. Workers that also wait, for the network or a file, need more than there are Ps. A step of a pipeline that takes most of the time needs most of the workers."
-		f.Verify = "Record again: more Ps should run in the mean, and the wall time fall."
-		f.Doubts = in.traceDoubts(t, "where hand-overs dominate (SC03) more workers only wait for each other")
+		f.Advice = "Start more of these workers, and measure the throughput at several counts: they are busy while a P is idle. Workers that also wait, for the network or a file, should outnumber the Ps. The slowest stage of a pipeline needs the most workers."
+		f.Verify = "Record again: more Ps should run on average, and the wall time should fall."
+		f.Doubts = in.traceDoubts(t, "if hand-offs dominate (SC03), more workers only wait for each other")
 		return f, true
 	}
 	return Finding{}, false

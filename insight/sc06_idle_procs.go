@@ -7,12 +7,12 @@ import (
 )
 
 var sc06 = &Rule{
-	ID: "SC06", Title: "A P is idle while a goroutine waits for one",
-	About: "A goroutine that can run should be taken by an idle P within some ten microseconds, the time it takes to wake up a thread. " +
-		"Where it is not, the operating system has no CPU for the thread, or goroutines are tied to threads.",
+	ID: "SC06", Title: "A P is idle while a runnable goroutine waits",
+	About: "A runnable goroutine should be picked up by an idle P within about ten microseconds, the time it takes to wake a thread. If " +
+		"it is not, the operating system has no CPU for the thread, or goroutines are locked to threads.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"stretch", sched.LongIdle.Seconds(), "s", "chosen: what is shorter is the waking up of threads"},
+		{"stretch", sched.LongIdle.Seconds(), "s", "chosen: shorter waits are threads waking up"},
 		{"info", 0.01, "share of the trace", "chosen: in such stretches"},
 		{"warning", 0.05, "share of the trace", "research"},
 	},
@@ -27,15 +27,15 @@ func checkIdleProcs(r *Rule, in *Input, t *traced) []Finding {
 	}
 	share := t.Share(p.IdleLong)
 	if share < r.param("info") {
-		return []Finding{r.answer(Fine, "a P was idle while a goroutine waited in %s of the time, in stretches of 100 µs and more in %s; the longest took %s",
+		return []Finding{r.answer(Fine, "a P was idle while a goroutine waited in %s of the time, in stretches of 100 µs or more in %s; the longest took %s",
 			unit.Percent(t.Share(p.IdleWhileQueued)), unit.Percent(share), unit.Duration(p.LongestIdle))}
 	}
 	if len(t.Info.Problems) > 0 {
 		// A P whose events are lost looks idle, and who ran on it as if he waited.
-		return []Finding{r.answer(TooLittle, "in %s of the time a P seems to have been idle while a goroutine waited, but not all of %s could be read (%v), and what is lost looks like that: record the trace again",
+		return []Finding{r.answer(TooLittle, "in %s of the time a P seems to have been idle while a goroutine waited, but not all of %s could be read (%v), and lost data looks the same: record the trace again",
 			unit.Percent(share), t.Entry.Path, t.Info.Problems[0])}
 	}
-	f := r.answer(Found, "in %s of the time a P was idle while a goroutine waited, for 100 µs and more at a stretch; the longest took %s",
+	f := r.answer(Found, "in %s of the time a P was idle while a goroutine waited, for 100 µs or more at a stretch; the longest took %s",
 		unit.Percent(share), unit.Duration(p.LongestIdle))
 	f.Impact = exactly(share, "share of the time")
 	f.Severity, f.Score = Info, score(share, r.param("warning"), 0.3)
@@ -43,7 +43,7 @@ func checkIdleProcs(r *Rule, in *Input, t *traced) []Finding {
 		f.Severity = Warning
 	}
 	f.Evidence = []Evidence{t.seen(0, "the longest stretch, %s after the trace began", t.since(p.LongestIdleAt)).during(t, p.LongestIdleAt, p.LongestIdleAt.Add(p.LongestIdle))}
-	f.Advice = "Look for runtime.LockOSThread and for GOMAXPROCS beyond the CPUs that the program may use (cgroup quota, other programs); if neither, the machine is too busy to measure on."
+	f.Advice = "Look for runtime.LockOSThread and for GOMAXPROCS above the available CPUs (cgroup quota, other programs); if neither applies, the machine is too busy to measure on."
 	f.Verify = "Record again: the share should be below 1%."
 	f.Doubts = in.traceDoubts(t)
 	if v := in.Session.Manifest().Host.Virtual; v != "" {

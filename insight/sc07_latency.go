@@ -9,15 +9,15 @@ import (
 )
 
 var sc07 = &Rule{
-	ID: "SC07", Title: "Goroutines wait long for a P",
-	About: "The time from when a goroutine could run, because it was started, woken up or preempted, until it does. " +
-		"All of it is added to the latency of whatever the goroutine works for.",
+	ID: "SC07", Title: "Scheduler latency: goroutines wait long for a P",
+	About: "The time from when a goroutine becomes runnable (started, woken up or preempted) until it runs. All of " +
+		"it adds to the latency of whatever the goroutine works for.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"info", 1e-3, "s", "schedstat: 99th percentile"},
 		{"warning", 10e-3, "s", "research: 99th percentile"},
-		{"waits", 50, "waits", "chosen: below this a percentile says little"},
-		{"share", 0.05, "share of the time they wanted to run", "chosen: less is no loss worth a change"},
+		{"waits", 50, "waits", "chosen: below this, a percentile means little"},
+		{"share", 0.05, "share of the time they wanted to run", "chosen: less is not worth a change"},
 	},
 	Part:  true,
 	Check: onTrace(checkLatency),
@@ -26,7 +26,7 @@ var sc07 = &Rule{
 func checkLatency(r *Rule, in *Input, t *traced) []Finding {
 	waits := t.ForP()
 	if waits.Count < int64(r.param("waits")) {
-		return []Finding{r.short("goroutines of the program waited %d times for a P, %g are needed", waits.Count, r.param("waits"))}
+		return []Finding{r.short("goroutines of the program waited %d times for a P; %g are needed", waits.Count, r.param("waits"))}
 	}
 	p99 := waits.Quantile(0.99)
 	share := float64(waits.Sum) / float64(max(1, waits.Sum+t.Running()))
@@ -52,7 +52,7 @@ func checkLatency(r *Rule, in *Input, t *traced) []Finding {
 			f.Evidence = append(f.Evidence, t.seen(w.Stack, "goroutine %s waited here for %s, %s after the trace began", unit.Count(int64(w.G)), unit.Duration(w.Len()), t.since(w.Start)).during(t, w.Start, w.End).ofGoroutine(w.G))
 		}
 	}
-	f.Advice = "Let fewer goroutines compute at once (SC04, SC05), and cut long computations into parts (SC14); or give the program more CPUs."
+	f.Advice = "Let fewer goroutines compute at once (SC04, SC05), and split long computations into parts (SC14); or give the program more CPUs."
 	f.Verify = "Record again under the same load: the 99th percentile should fall below 1 ms."
 	f.Doubts = in.traceDoubts(t)
 	late(in, &f, t.Entry.Phase)

@@ -9,13 +9,13 @@ import (
 )
 
 var sc08 = &Rule{
-	ID: "SC08", Title: "The CPU quota stops the program again and again",
-	About: "A cgroup with a CPU quota may run so long in each period, most often of 100 ms. Who has used it up is stopped until the next one, with all threads: " +
-		"a program on many Ps uses its quota up within a fraction of the period.",
+	ID: "SC08", Title: "CPU throttling: the cgroup quota keeps stopping the program",
+	About: "A cgroup with a CPU quota may use that much CPU time in each period, most often of 100 ms. When the quota is used up, all threads are stopped until " +
+		"the next period (CPU throttling): a program on many Ps uses up its quota in a fraction of the period.",
 	Asks: []facts.Question{facts.Host},
 	Params: []Param{
 		{"info", 0.05, "share of the periods", "research, SC08"},
-		{"warn", 0.20, "share of the periods", "chosen: one request in five meets it"},
+		{"warn", 0.20, "share of the periods", "chosen: one request in five is affected"},
 		{"periods", 20, "periods", "chosen: two seconds of them"},
 	},
 	Part:  true,
@@ -25,7 +25,7 @@ var sc08 = &Rule{
 func checkThrottled(r *Rule, in *Input) []Finding {
 	t, ok := facts.ThrottledIn(in.Facts)
 	if !facts.OursToRun(in.Facts) {
-		return []Finding{r.answer(TooLittle, "the quota of a service that was attached to is not known: the samples are of who recorded it")}
+		return []Finding{r.answer(TooLittle, "the quota of an attached service is not known: the samples are those of the recorder")}
 	}
 	if !ok {
 		return []Finding{r.short("%s has fewer than two samples of the operating system", in.where())}
@@ -33,15 +33,15 @@ func checkThrottled(r *Rule, in *Input) []Finding {
 	quota := in.Session.Manifest().Host.Quota
 	if t.Share < r.param("info") || t.ByPeriods && t.Periods < r.param("periods") {
 		if quota <= 0 {
-			return []Finding{r.answer(Fine, "no CPU quota holds for the program")}
+			return []Finding{r.answer(Fine, "the program has no CPU quota")}
 		}
-		return []Finding{r.answer(Fine, "the quota of %s CPUs stopped it in %s of the periods", unit.Number(quota), unit.Percent(t.Share))}
+		return []Finding{r.answer(Fine, "the quota of %s CPUs throttled it in %s of the periods", unit.Number(quota), unit.Percent(t.Share))}
 	}
 	of := "periods"
 	if !t.ByPeriods {
 		of = "time, all CPUs together"
 	}
-	f := r.answer(Found, "the kernel stopped the program in %s of the %s%s", unit.Percent(t.Share), of, ofQuota(quota))
+	f := r.answer(Found, "the kernel throttled the program in %s of the %s%s", unit.Percent(t.Share), of, ofQuota(quota))
 	f.Impact = exactly(t.Share, "share of the "+of)
 	f.Severity, f.Score = Info, score(t.Share, r.param("info"), 0.5)
 	if t.Share >= r.param("warn") {
@@ -50,9 +50,9 @@ func checkThrottled(r *Rule, in *Input) []Finding {
 	procs := in.Facts.Settings(nil)
 	f.Evidence = []Evidence{Evidence{Text: fmt.Sprintf("%s periods; GOMAXPROCS was %d, by %s", unit.Count(int64(t.Periods)), procs.Procs, procs.ProcsFrom), Path: in.Session.Manifest().Of(recording.OS)[0].Path}.across(t.Rounds)}
 	if quota > 0 && float64(procs.Procs) >= quota+1 {
-		f.Advice = fmt.Sprintf("Set GOMAXPROCS to the quota, %d: the same CPU time is then spread over the whole period. From Go 1.25 on the runtime does so by itself, unless the program or go.mod keeps it from it.", int(max(1, quota+0.5)))
+		f.Advice = fmt.Sprintf("Set GOMAXPROCS to the quota, %d: the same CPU time is then spread over the whole period. Since Go 1.25 the runtime does this by default, unless the program or go.mod prevents it.", int(max(1, quota+0.5)))
 	} else {
-		f.Advice = "Raise the quota, or do less work: the program wants more CPU time than it may have. A smaller GOMAXPROCS would not give it more."
+		f.Advice = "Raise the quota, or do less work: the program needs more CPU time than it is allowed. A smaller GOMAXPROCS would not give it more."
 	}
 	f.Verify = "Record again under the same load: the share should fall below 5%."
 	return []Finding{f}

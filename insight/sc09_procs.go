@@ -12,14 +12,14 @@ import (
 )
 
 var sc09 = &Rule{
-	ID: "SC09", Title: "GOMAXPROCS does not fit the CPUs that the program may use",
-	About: "With more Ps than the quota has CPUs the program is stopped in each period, and its collector marks on Ps that it does not have. " +
-		"With fewer Ps than CPUs, work waits while CPUs are idle: a runtime.GOMAXPROCS that somebody left in the code.",
+	ID: "SC09", Title: "GOMAXPROCS does not match the available CPUs",
+	About: "With more Ps than the quota has CPUs, the program is throttled in each period, and its collector marks on Ps that have no CPU. " +
+		"With fewer Ps than CPUs, work waits while CPUs are idle: a runtime.GOMAXPROCS call left in the code.",
 	Asks: []facts.Question{facts.Host},
 	Params: []Param{
 		{"more", 1, "Ps", "research, SC09"},
 		{"throttled", 0.05, "share of the periods", "as SC08: without it more Ps than the quota cost little"},
-		{"busy", 0.85, "share of the Ps' time", "chosen: fewer Ps than CPUs matter when these are in use"},
+		{"busy", 0.85, "share of the Ps' time", "chosen: having fewer Ps than CPUs matters only if they are in use"},
 		{"wait", 0.20, "share of the time goroutines wanted to run", "chosen: of waiting for one of those Ps"},
 	},
 	Check: checkProcs,
@@ -30,20 +30,20 @@ func checkProcs(r *Rule, in *Input) []Finding {
 		return []Finding{r.short("no sample of the operating system lies in %s", in.where())}
 	}
 	if !facts.OursToRun(in.Facts) {
-		return []Finding{r.answer(TooLittle, "the CPUs of a service that was attached to are not known: the samples are of who recorded it")}
+		return []Finding{r.answer(TooLittle, "the CPUs of an attached service are not known: the samples are those of the recorder")}
 	}
 	host := in.Session.Manifest().Host
 	set := in.Facts.Settings(nil)
 	if set.Procs == 0 || host.CPUs == 0 {
-		return []Finding{r.answer(TooLittle, "nothing tells how many Ps there were, or how many CPUs")}
+		return []Finding{r.answer(TooLittle, "it is not known how many Ps or CPUs there were")}
 	}
 	there := fmt.Sprintf("%s, by %s, on %d CPUs%s", unit.Plural(int64(set.Procs), "P"), set.ProcsFrom, host.CPUs, ofQuota(host.Quota))
 	if host.Quota > 0 && float64(set.Procs) >= math.Ceil(host.Quota)+r.param("more") {
 		t, ok := facts.ThrottledIn(in.Facts)
 		if !ok || t.Share < r.param("throttled") {
-			return []Finding{r.answer(Fine, "%s; the quota stopped the program in %s of the periods", there, unit.Percent(t.Share))}
+			return []Finding{r.answer(Fine, "%s; the quota throttled the program in %s of the periods", there, unit.Percent(t.Share))}
 		}
-		f := r.answer(Found, "%s; the kernel stopped the program in %s of the periods", there, unit.Percent(t.Share))
+		f := r.answer(Found, "%s; the kernel throttled the program in %s of the periods", there, unit.Percent(t.Share))
 		f.Impact = exactly(float64(set.Procs)-host.Quota, "Ps more than CPUs")
 		f.Severity, f.Score = Warning, score(t.Share, r.param("throttled"), 0.5)
 		f.Evidence = append([]Evidence{Evidence{Text: there}.across(t.Rounds)}, in.setIn("runtime", "GOMAXPROCS")...)
@@ -78,7 +78,7 @@ func checkFewProcs(r *Rule, in *Input, procs int, there string) Finding {
 		return r.answer(Fine, "%s, which were %s busy", there, unit.Percent(min(1, used)))
 	}
 	if !known {
-		return r.short("%s, all of them busy; whether goroutines wait for them an execution trace or schedtrace tells", there)
+		return r.short("%s, all of them busy; an execution trace or schedtrace shows whether goroutines wait for them", there)
 	}
 	f := r.answer(Found, "%s: the Ps were %s busy, and goroutines waited in %s of the time in which they wanted to run", there, unit.Percent(min(1, used)), unit.Percent(wait))
 	f.Impact = exactly(may-float64(procs), "CPUs that the program does not use")
@@ -87,9 +87,9 @@ func checkFewProcs(r *Rule, in *Input, procs int, there string) Finding {
 		f.Severity = Info // who recorded it has asked for that
 	}
 	f.Evidence = append([]Evidence{Evidence{Text: fmt.Sprintf("%s, %s CPUs to use", unit.Plural(int64(procs), "P"), unit.Number(may))}.at(&in.Facts.Rounds[0])}, in.setIn("runtime", "GOMAXPROCS")...)
-	f.Advice = "Take the call of runtime.GOMAXPROCS out, or the variable out of the environment: the runtime uses all CPUs that it may by itself."
-	f.Verify = "Record again: the CPUs used should rise, and the time for the same work fall."
-	f.Doubts = append(in.doubts(), "somebody may have meant it, to leave CPUs to others")
+	f.Advice = "Remove the call to runtime.GOMAXPROCS, or the environment variable: by default the runtime uses all CPUs available to it."
+	f.Verify = "Record again: the CPUs used should rise, and the time for the same work should fall."
+	f.Doubts = append(in.doubts(), "it may be intentional, to leave CPUs to others")
 	return f
 }
 

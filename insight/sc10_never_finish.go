@@ -17,19 +17,18 @@ import (
 )
 
 var sc10 = &Rule{
-	ID: "SC10", Title: "Goroutines never finish",
-	About: "Goroutines that wait at one place for ever are a leak: their stacks, and all that they refer to, stay. " +
-		"Go's own search proves it of those that nothing can wake up any more. Profiles one after the other show where they become more. " +
-		"A trace shows those that came there while it was taken and did not leave; that more come all the time tells a leak from a pool.",
+	ID: "SC10", Title: "Goroutine leak: goroutines never finish",
+	About: "Goroutines that wait forever at one place are a goroutine leak: their stacks, and everything they refer " +
+		"to, stay in memory. Go's leak search proves it for those that nothing can wake up any more. Consecutive profiles show where their number grows. A trace shows those that arrived there during the trace and did not leave; steady growth distinguishes a leak from a pool.",
 	Asks: []facts.Question{facts.Goroutines},
 	Params: []Param{
-		{"leaked", 1, "goroutines", "Go: that its search finds (goroutineleak); it is a proof"},
-		{"looks", 5, "goroutine profiles", "research: growth over five of them, one after the other (-phases growth)"},
+		{"leaked", 1, "goroutines", "Go: found by its search (goroutineleak); it is a proof"},
+		{"looks", 5, "goroutine profiles", "research: growth over five consecutive profiles (-phases growth)"},
 		{"p", 0.01, "probability", "research: Mann–Kendall, of their number at one place"},
-		{"more", 20, "goroutines", "chosen: at one place, from the first look to the last"},
-		{"goroutines", 100, "goroutines", "chosen: at one place, started in the trace, when it ends; or more in all, by the samples of the runtime"},
+		{"more", 20, "goroutines", "chosen: at one place, from the first profile to the last"},
+		{"goroutines", 100, "goroutines", "chosen: at one place, started in the trace, when it ends; or more in total, by the runtime samples"},
 		{"samples", 10, "samples", "chosen: of their number, below which a trend says little"},
-		{"times", 2, "times as many", "chosen: in the end as in the beginning, by the samples"},
+		{"times", 2, "times as many", "chosen: at the end relative to the beginning, by the samples"},
 		{"quarter", 0.10, "share of them", "chosen: that came in each quarter of the trace"},
 		{"stayed", 0.5, "share of the trace", "research: the first has been there for most of it"},
 	},
@@ -84,7 +83,7 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	var found []Finding
 	for _, p := range places[:min(mostStuck, len(places))] {
 		if p.at.Func != "" && !in.Session.Scope().IsUser(p.at) {
-			p.Advice = "They wait in " + stack.Package(p.at.Func) + ", whose code is not yours: end what starts them there. A connection, the body of an answer, a client, a pool, a ticker or a server wants to be closed, stopped or shut down."
+			p.Advice = "They wait in " + stack.Package(p.at.Func) + ", which is not your code: end what starts them there. A connection, a response body, a client, a pool, a ticker or a server must be closed, stopped or shut down."
 		}
 		found = append(found, p.Finding)
 	}
@@ -96,14 +95,14 @@ func checkNeverFinish(r *Rule, in *Input) []Finding {
 	case short.State == TooLittle:
 		return []Finding{short}
 	}
-	return []Finding{r.answer(NotApplicable, "the recording has no execution trace, no search for leaked goroutines, and looks at the goroutines less than %g times (record with -phases trace, goroutineleak or growth)", r.param("looks"))}
+	return []Finding{r.answer(NotApplicable, "the recording has no execution trace, no goroutine leak search, and fewer than %g goroutine profiles (record with -phases trace, goroutineleak or growth)", r.param("looks"))}
 }
 
 // stuckAt begins the finding of a place. The advice is the same for all.
 func stuckAt(r *Rule, at stack.Frame, count float64, format string, args ...any) stuck {
 	f := r.answer(Found, format, args...)
 	f.Severity, f.Score = Warning, score(count, 100, 1000)
-	f.Advice = "Give the wait an end: a context or a channel that is closed when nobody listens any more, or room for one (make(chan T, 1)) so that a sender can leave."
+	f.Advice = "Give the wait a way out: a context, a channel that is closed when nobody listens any more, or a buffer with room for one (make(chan T, 1)) so that a sender can finish."
 	f.Verify = "Record again for as long: the number of goroutines should stay the same (-phases growth)."
 	return stuck{at: at, Finding: f}
 }
@@ -112,7 +111,7 @@ func stuckAt(r *Rule, at stack.Frame, count float64, format string, args ...any)
 const leakedUnit = "leaked goroutines"
 
 // bySearch ends the text of evidence that is a proof.
-const bySearch = "by Go's own search (goroutineleak)"
+const bySearch = "according to Go's leak search (goroutineleak)"
 
 // proved reads Go's own search for goroutines that nothing can wake up.
 func proved(r *Rule, in *Input) (all []stuck, other Finding) {
@@ -144,14 +143,14 @@ func proved(r *Rule, in *Input) (all []stuck, other Finding) {
 		if float64(n) < r.param("leaked") {
 			continue
 		}
-		s := stuckAt(r, at, float64(n), "%s at %s can never go on: Go has looked for what could wake them up, and there is nothing", unit.Plural(n, "goroutine"), place(at))
+		s := stuckAt(r, at, float64(n), "%s at %s can never continue: Go's leak search found nothing that could wake them up", unit.Plural(n, "goroutine"), place(at))
 		s.Score = max(s.Score, score(1, 0.5, 1)) // one that is proved counts
 		s.Impact = exactly(float64(n), leakedUnit)
 		s.Evidence = []Evidence{in.fileAt(entry, at, stacks[at], "%s leaked here, %s", unit.Count(n), bySearch)}
 		all = append(all, s)
 	}
 	if len(all) == 0 {
-		return nil, r.answer(Fine, "Go's own search has found no goroutine that nothing can wake up (it does not see those whose channel or lock somebody still refers to)")
+		return nil, r.answer(Fine, "Go's leak search found no goroutine that nothing can wake up (it cannot see those whose channel or lock is still referenced)")
 	}
 	return all, Finding{}
 }
@@ -166,15 +165,15 @@ func becomingMore(r *Rule, in *Input) (all []stuck, other Finding) {
 		if !s.Grows(r.param("p")) || s.Grew() < r.param("more") || waitsOutside(s.Frames) {
 			continue
 		}
-		f := stuckAt(r, s.At, s.Grew(), "at %s there were %s goroutines, and %s later %s, more at almost every of %d looks",
+		f := stuckAt(r, s.At, s.Grew(), "at %s there were %s goroutines, and %s later %s, with more in almost every one of %d profiles",
 			place(s.At), unit.Count(int64(s.Values[0])), g.Length(), unit.Count(int64(s.Values[len(s.Values)-1])), len(g.Times))
 		f.Impact = &Impact{s.Slope.Estimate, "goroutines more every second", s.Slope.Low, s.Slope.High}
 		f.Evidence = []Evidence{in.fileAt(g.Last, s.At, s.Frames, "%s goroutines more every second [%s, %s]", unit.Number(s.Slope.Estimate), unit.Number(s.Slope.Low), unit.Number(s.Slope.High))}
-		f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")
+		f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
 		all = append(all, f)
 	}
 	if len(all) == 0 {
-		return nil, r.answer(Fine, "at no place did the goroutines become more over %s (%d looks)", g.Length(), len(g.Times))
+		return nil, r.answer(Fine, "the number of goroutines grew nowhere over %s (%d profiles)", g.Length(), len(g.Times))
 	}
 	return all, Finding{}
 }
@@ -198,7 +197,7 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		return nil, r.answer(TooLittle, "%v", t.Err)
 	}
 	if t.Length() < facts.MinTrace {
-		return nil, r.short("the trace is of %s, %s are needed", unit.Duration(t.Length()), unit.Duration(facts.MinTrace))
+		return nil, r.short("the trace covers %s; %s are needed", unit.Duration(t.Length()), unit.Duration(facts.MinTrace))
 	}
 	var most *sched.Left
 	for i := range t.Left {
@@ -215,26 +214,26 @@ func staying(r *Rule, in *Input) (found []stuck, other Finding) {
 		if float64(l.Created) < r.param("goroutines") || float64(slices.Min(l.Quarters[:])) < r.param("quarter")*float64(l.Count) || t.Share(l.Longest) < r.param("stayed") {
 			continue
 		}
-		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends, %s of them started while it was taken and none gone on; the first has been there for %s",
+		s := stuckAt(r, t.Site(l.Stack), float64(l.Created), "%s goroutines of %s wait at %s when the trace ends; %s of them started during the trace, and none has continued; the first has been there for %s",
 			unit.Count(l.Count), t.name(l.Name), place(t.Site(l.Stack)), unit.Count(l.Created), unit.Duration(l.Longest))
 		s.Impact = exactly(t.Rate(l.Created), "goroutines more every second")
 		s.Evidence = []Evidence{t.seen(l.Stack, "%s; in the quarters of the trace came %s", t.Reader.Name(l.Reason), fmt.Sprint(l.Quarters))}
 		if from := t.startedFrom(l); from != 0 {
-			s.Evidence = append(s.Evidence, t.seen(from, "what this line begins has led to them"))
+			s.Evidence = append(s.Evidence, t.seen(from, "they originate from what this line starts"))
 			if !t.Scope.IsUser(s.at) {
 				s.from = t.Site(from)
 			}
 		}
-		s.Doubts = in.traceDoubts(t, "a trace cannot know whether somebody will wake them up later: more connections, or a pool that still grows, look the same")
+		s.Doubts = in.traceDoubts(t, "a trace cannot show whether something will wake them up later: more connections, or a growing pool, look the same")
 		found = append(found, s)
 	}
 	if len(found) > 0 {
 		return found, Finding{}
 	}
 	if most == nil || most.Created == 0 {
-		return nil, r.answer(Fine, "no goroutine that was started in the trace waits for another when it ends")
+		return nil, r.answer(Fine, "no goroutine started during the trace waits for another at its end")
 	}
-	return nil, r.answer(Fine, "at most %s of those started in the trace wait at one place when it ends (%s)", unit.Plural(most.Created, "goroutine"), place(t.Site(most.Stack)))
+	return nil, r.answer(Fine, "at most %s of those started during the trace wait at one place at its end (%s)", unit.Plural(most.Created, "goroutine"), place(t.Site(most.Stack)))
 }
 
 // startedFrom is the go statement that led to goroutines and is in code of the user: their
@@ -261,7 +260,7 @@ func counted(r *Rule, in *Input) (found []stuck, other Finding) {
 		n := set.Series("/sched/goroutines:goroutines").Values
 		if len(n) < int(r.param("samples")) {
 			if len(n) > 0 && other.State == NotApplicable {
-				other = r.short("%d samples of the number of goroutines, %g are needed", len(n), r.param("samples"))
+				other = r.short("%d samples of the number of goroutines; %g are needed", len(n), r.param("samples"))
 			}
 			continue
 		}
@@ -272,11 +271,11 @@ func counted(r *Rule, in *Input) (found []stuck, other Finding) {
 		from, to := unit.Number(n[0]), unit.Number(n[len(n)-1])
 		switch {
 		case more < r.param("goroutines") || last < r.param("times")*max(1, first):
-			other = r.answer(Fine, "there were between %s and %s goroutines, and no more in the end than in the beginning (%d samples)", unit.Number(slices.Min(n)), unit.Number(slices.Max(n)), len(n))
+			other = r.answer(Fine, "there were between %s and %s goroutines, and no more at the end than at the beginning (%d samples)", unit.Number(slices.Min(n)), unit.Number(slices.Max(n)), len(n))
 		case n[len(n)-1]-n[len(n)-q] < more/16:
-			other = r.answer(Fine, "there were %s goroutines in the beginning, and they stayed at %s then (%d samples)", from, to, len(n))
+			other = r.answer(Fine, "there were %s goroutines at the beginning, and their number then stayed at %s (%d samples)", from, to, len(n))
 		case p >= r.param("p"):
-			other = r.answer(TooLittle, "there were %s goroutines in the beginning and %s in the end, up and down in between (%d samples): record longer", from, to, len(n))
+			other = r.answer(TooLittle, "there were %s goroutines at the beginning and %s at the end, with ups and downs in between (%d samples): record longer", from, to, len(n))
 		default:
 			found = append(found, stuckSomewhere(r, in, n, more))
 		}
@@ -297,13 +296,13 @@ func runs(in *Input) (all []int) {
 // stuckSomewhere is the finding of goroutines that become more, at the place
 // where most of them wait, if that is known.
 func stuckSomewhere(r *Rule, in *Input, n []float64, more float64) stuck {
-	f := stuckAt(r, stack.Frame{}, more, "there were %s goroutines in the beginning and %s in the end, a steady rise over %d samples that had not ended", unit.Number(n[0]), unit.Number(n[len(n)-1]), len(n))
+	f := stuckAt(r, stack.Frame{}, more, "there were %s goroutines at the beginning and %s at the end, a steady rise over %d samples that had not stopped", unit.Number(n[0]), unit.Number(n[len(n)-1]), len(n))
 	f.Impact = exactly(more, "goroutines more")
 	f.Severity = Info
-	f.Doubts = append(in.doubts(), "a load that rises, or a pool that still grows, looks the same")
+	f.Doubts = append(in.doubts(), "a rising load, or a pool that is still growing, looks the same")
 	looks, _ := in.Facts.WaitsOf(recording.Goroutine)
 	if len(looks) == 0 {
-		f.Advice = "Record a goroutine profile (-phases goroutine), which tells where they wait; -phases growth looks ten times."
+		f.Advice = "Record a goroutine profile (-phases goroutine), which shows where they wait; -phases growth takes ten of them."
 		return f
 	}
 	counts := map[stack.Frame]int64{}

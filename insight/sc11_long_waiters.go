@@ -14,14 +14,14 @@ import (
 )
 
 var sc11 = &Rule{
-	ID: "SC11", Title: "Many goroutines have waited for long",
-	About: "A dump or a core says how long each goroutine has waited, in minutes. One that has been in a channel or at a lock for ten of them is rarely going to come back; " +
-		"a crowd at the same place is a leak or a standstill. Who listens, sleeps or waits for the network is left out.",
+	ID: "SC11", Title: "Possible goroutine leak: many goroutines have been blocked for a long time",
+	About: "A dump or a core says how long each goroutine has been blocked, in minutes. One that has been blocked on a channel or a lock for ten minutes rarely continues; " +
+		"many at the same place are a goroutine leak or a standstill. Goroutines that listen, sleep or wait for the network are left out.",
 	Asks: []facts.Question{facts.LongWaits},
 	Params: []Param{
 		{"minutes", 10, "minutes", "research: [chan receive, 10 minutes]"},
 		{"per", 2, "goroutines for each P", "research: more than this at one place; a pool has as many as there are Ps"},
-		{"least", 10, "goroutines", "chosen: at one place; on a small machine the one above is a handful"},
+		{"least", 10, "goroutines", "chosen: at one place; on a small machine the threshold above is only a handful"},
 	},
 	Check: checkLongWaiters,
 }
@@ -68,17 +68,17 @@ func longWaiters(r *Rule, in *Input, entry recording.Entry, d *dump.File, s dump
 	g := s.Group
 	frames := facts.Frames(d.Stacks, g.Stack)
 	at := in.code.userFrame(frames)
-	f := r.answer(Found, "%s goroutines have waited for %g minutes and longer at %s (%s), the first for %d", unit.Count(s.Count), r.param("minutes"), place(at), g.State, s.MaxWait)
+	f := r.answer(Found, "%s goroutines have waited for %g minutes or longer at %s (%s), the first for %d", unit.Count(s.Count), r.param("minutes"), place(at), g.State, s.MaxWait)
 	f.Severity, f.Score = Warning, score(float64(s.Count), 100, 1000)
-	f.Impact = exactly(float64(s.Count), "goroutines that have waited for long")
+	f.Impact = exactly(float64(s.Count), "goroutines blocked for a long time")
 	source := in.code.text(at.File, at.Line)
 	e := Evidence{Text: fmt.Sprintf("%s, %d to %d minutes", g.State, g.MinWait, g.MaxWait), Path: entry.Path, Phase: entry.Phase,
 		File: at.File, Line: at.Line, Function: at.Func, Source: source}
 	e.Stack = evidenceStack(frames)
 	f.Evidence = []Evidence{e}
-	f.Advice = "Give the wait an end: a context, a timeout, or a channel that somebody closes."
-	f.Verify = "Take a dump after as long again: no goroutine should be older than what it waits for may take (loupe stacks OLD NEW shows what grew)."
-	f.Doubts = []string{"workers that wait for work through a quiet night look the same: what counts is whether they become more (SC10)"}
+	f.Advice = "Give the wait a way out: a context, a timeout, or a channel that is closed."
+	f.Verify = "Take another dump after the same time: no goroutine should have waited longer than its wait may take (loupe stacks OLD NEW shows what grew)."
+	f.Doubts = []string{"workers waiting for work through a quiet night look the same: what counts is whether their number grows (SC10)"}
 	if g.Leaked {
 		f.Doubts = nil // Go itself says so
 	}

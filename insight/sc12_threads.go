@@ -7,12 +7,12 @@ import (
 
 var sc12 = &Rule{
 	ID: "SC12", Title: "The program has very many threads",
-	About: "A goroutine in a system call or in C keeps its thread, and the runtime starts another for the rest. Threads are never given back: each has a stack of its own, and the kernel schedules all of them. " +
-		"At 10,000 the runtime ends the program.",
+	About: "A goroutine in a system call or in C keeps its thread, and the runtime starts another for the rest. Threads are never released: each has its own stack, and the kernel schedules all of them. At 10,000 " +
+		"threads the runtime ends the program.",
 	Asks: []facts.Question{facts.Host},
 	Params: []Param{
 		{"per_proc", 10, "threads for each P", "research, SC12"},
-		{"least", 100, "threads", "chosen: so many do no harm on any machine"},
+		{"least", 100, "threads", "chosen: this many do no harm on any machine"},
 		{"warn", 1000, "threads", "chosen: a tenth of what the runtime allows (debug.SetMaxThreads)"},
 	},
 	Part:  true,
@@ -22,7 +22,7 @@ var sc12 = &Rule{
 func checkThreads(r *Rule, in *Input) []Finding {
 	t, ok := facts.CountThreads(in.Facts)
 	if !ok {
-		return []Finding{r.short("nothing in %s tells how many threads there were", in.where())}
+		return []Finding{r.short("nothing in %s says how many threads there were", in.where())}
 	}
 	n, procs := t.Most, max(1, t.Procs)
 	if n < r.param("least") || n <= r.param("per_proc")*float64(procs) {
@@ -46,10 +46,10 @@ func checkThreads(r *Rule, in *Input) []Finding {
 		f.Severity = Warning
 		f.Summary += "; most of them are kept by " + unit.Count(held) + " goroutines in system calls, at " + place(lines[0].At)
 	}
-	f.Advice = "Bound how many goroutines are in system calls or in C at once, with a semaphore (a channel of so many places) around the call; and let files that can wait be non-blocking, so that the runtime's poller waits for them (os.NewFile of a pipe or socket that is set non-blocking)."
-	f.Verify = "Record again under the same load: the number of threads should stay near that of the Ps."
+	f.Advice = "Limit how many goroutines are in system calls or in C at once, with a semaphore (a channel of that capacity) around the call; and make files that can wait non-blocking, so that the runtime's poller waits for them (os.NewFile of a non-blocking pipe or socket)."
+	f.Verify = "Record again under the same load: the number of threads should stay close to the number of Ps."
 	if from == nil {
-		f.Doubts = append(f.Doubts, "where they are a goroutine profile tells (record with -phases goroutine)")
+		f.Doubts = append(f.Doubts, "a goroutine profile shows where they are (record with -phases goroutine)")
 	}
 	return []Finding{f}
 }

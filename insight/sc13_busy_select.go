@@ -11,14 +11,14 @@ import (
 )
 
 var sc13 = &Rule{
-	ID: "SC13", Title: "A select with default spins in a loop",
-	About: "A select with a default clause does not wait. In a loop that does little else it asks its channels again and again, as fast as it can, and keeps a CPU busy with it.",
+	ID: "SC13", Title: "Busy loop: a select with a default case spins",
+	About: "A select with a default case does not wait. In a loop that does little else it polls its channels as fast as it can and keeps a CPU busy (busy loop).",
 	Asks:  []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, SC13; the lower bound of the interval counts"},
 		{"warn", 0.25, "share of CPU time", "chosen"},
-		{"cpu", 0.3, "CPUs", "chosen: the function uses at least so much of one"},
-		{"part", 0.5, "share of its function's time", "chosen: a look at a channel between pieces of work is no spinning"},
+		{"cpu", 0.3, "CPUs", "chosen: the function uses at least this much of one"},
+		{"part", 0.5, "share of its function's time", "chosen: polling a channel between pieces of work is not spinning"},
 		g0,
 	},
 	Check: check(&look{of: facts.CPU, sample: "samples", limit: "share", warn: "warn", set: "select", skip: []string{"startup"},
@@ -76,9 +76,9 @@ func (c *code) hasDefault(at stack.Frame) (found bool) {
 }
 
 func tellBusySelect(h *hit, f *Finding) {
-	f.Advice = "Take the default clause out, so that the goroutine sleeps until a channel has something. Where it must look at something else from time to time, add a case of a time.Ticker."
+	f.Advice = "Remove the default case, so that the goroutine sleeps until a channel is ready. If it must check something else from time to time, add a case with a time.Ticker."
 	f.Verify = fmt.Sprintf("Record again: the CPU time of %s should nearly vanish, and what it does should not take longer.", stack.Short(h.lines[0].Caller.Func))
-	f.Summary += ", which has a default clause and does not wait"
+	f.Summary += ", which has a default case and does not wait"
 	if used, ok := h.cpus(); ok {
 		f.Summary += fmt.Sprintf("; that is %s CPUs", unit.Number(used*h.part(h.weight)))
 	}

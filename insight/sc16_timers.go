@@ -5,9 +5,9 @@ import (
 )
 
 var sc16 = &Rule{
-	ID: "SC16", Title: "Timers take much of the CPU",
-	About: "Setting, moving and firing timers: each P keeps a heap of them, in which every change costs more the more there are. " +
-		"Thousands of tickers with short intervals, and deadlines that are set anew for each message, are what it is mostly made of.",
+	ID: "SC16", Title: "Timers use much of the CPU",
+	About: "Setting, moving and firing timers: each P keeps a heap of timers, in which every change costs more the more there are. " +
+		"Most often the cause is thousands of tickers with short intervals, or deadlines reset for each message.",
 	Asks: []facts.Question{facts.CPU},
 	Params: []Param{
 		{"share", 0.05, "share of CPU time", "research, SC16; the lower bound of the interval counts"},
@@ -19,8 +19,8 @@ var sc16 = &Rule{
 }
 
 func tellTimerStorm(h *hit, f *Finding) {
-	f.Advice = "Have fewer timers, or longer intervals: one ticker that goes over a list in place of one for each connection; a deadline that is moved only when it is about to run out in place of one for each message."
+	f.Advice = "Use fewer timers, or longer intervals: one ticker that goes over a list instead of one per connection; a deadline that is moved only when it is about to expire instead of for each message."
 	if h.lines[0].Caller.Func == "" {
-		f.Doubts = append(f.Doubts, "timers fire on stacks of the scheduler: no line of the program is on them; what waits for them a goroutine profile tells (-phases goroutine)")
+		f.Doubts = append(f.Doubts, "timers fire on the scheduler's stacks: no line of the program is on them; a goroutine profile shows what waits for them (-phases goroutine)")
 	}
 }

@@ -13,12 +13,12 @@ import (
 
 var sc17 = &Rule{
 	ID: "SC17", Title: "One region is most of a task",
-	About: "Where a program marks its tasks and their regions (runtime/trace), the trace says what a task's time is spent on, waiting included: " +
-		"where a change would be felt, and where it would not.",
+	About: "If a program marks its tasks and their regions (runtime/trace), the trace shows what a task's time is spent on, waiting included: " +
+		"where a change would matter, and where it would not.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.5, "share of the tasks' time", "chosen: more than all the rest"},
-		{"tasks", 20, "tasks", "chosen: below this chance rules"},
+		{"tasks", 20, "tasks", "chosen: below this, chance dominates"},
 	},
 	Check: onTrace(checkRegions),
 }
@@ -40,7 +40,7 @@ func checkRegions(r *Rule, in *Input, t *traced) []Finding {
 func checkTask(r *Rule, in *Input, t *traced, g *sched.TaskGroup) Finding {
 	name, top := t.Reader.Name(g.Name), g.Regions[0]
 	if whole := g.Count - g.Incomplete; whole < int64(r.param("tasks")) {
-		return r.short("the trace has %d whole tasks %s, %g are needed", whole, name, r.param("tasks"))
+		return r.short("the trace has %d complete tasks %s; %g are needed", whole, name, r.param("tasks"))
 	}
 	share := func(d time.Duration) float64 { return float64(d) / float64(max(1, g.Latency.Sum)) }
 	var parts []string
@@ -62,11 +62,11 @@ func checkTask(r *Rule, in *Input, t *traced, g *sched.TaskGroup) Finding {
 	case top.SchedWait > top.Exec && top.SchedWait > waited:
 		f.Advice = "Most of the region is waiting for a P: too much computes at once (SC05, SC07)."
 	case waited > top.Exec:
-		f.Advice = "Most of the region is waiting: look at what for (loupe trace blocked), not at a CPU profile."
+		f.Advice = "Most of the region is waiting: look at what it waits for (loupe trace blocked), not at a CPU profile."
 	default:
-		f.Advice = "Start here: the region computes, so a CPU profile of it says on what; nothing done to the other regions can save more than " + unit.Percent(max(0, 1-share(top.Total))) + "."
+		f.Advice = "Start here: the region computes, so a CPU profile shows what it computes; no change to the other regions can save more than " + unit.Percent(max(0, 1-share(top.Total))) + "."
 	}
 	f.Verify = "Record again: the share of the region should fall, and the tasks' p50 with it."
-	f.Doubts = in.traceDoubts(t, "a region within another counts for both")
+	f.Doubts = in.traceDoubts(t, "a nested region counts for both")
 	return f
 }

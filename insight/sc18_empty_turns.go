@@ -10,14 +10,14 @@ import (
 )
 
 var sc18 = &Rule{
-	ID: "SC18", Title: "Goroutines are woken and find nothing to do",
-	About: "A goroutine that is woken, finds nothing and waits again has cost two passes through the scheduler, and whoever needs the P has waited. sync.Cond.Broadcast wakes all for what one " +
-		"can take (a thundering herd), short tickers and sleeps look again and again (polling), and runtime.Gosched in a loop spins.",
+	ID: "SC18", Title: "Wasted wakeups: goroutines wake up and find nothing to do",
+	About: "A goroutine that wakes up, finds nothing to do and waits again costs two passes through the scheduler, and others have waited for the P. sync.Cond.Broadcast wakes all for what only " +
+		"one can take (thundering herd), short tickers and sleeps poll, and runtime.Gosched in a loop spins.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.2, "share of all turns", "chosen: less is lost among the others"},
 		{"rate", 5000, "turns a second", "chosen: the scheduler takes about a microsecond for each; less is no loss"},
-		{"warning", 20000, "turns a second", "chosen: some hundredths of a CPU, and every wait for a P grows"},
+		{"warning", 20000, "turns a second", "chosen: a few hundredths of a CPU, and every wait for a P grows"},
 		{"half", 0.5, "share of the turns at the line", "chosen: else it mostly finds something"},
 		{"woken", 4, "goroutines woken by a Broadcast", "chosen: of these at most one may have found something"},
 	},
@@ -45,10 +45,10 @@ func checkEmptyTurns(r *Rule, in *Input, t *traced) []Finding {
 		return found[:min(2, len(found))]
 	}
 	if len(lines) == 0 {
-		return []Finding{r.answer(Fine, "no goroutine was woken by a Broadcast, a timer or runtime.Gosched to wait again at once")}
+		return []Finding{r.answer(Fine, "no goroutine was woken by a Broadcast, a timer or runtime.Gosched only to wait again at once")}
 	}
 	x := &lines[0]
-	return []Finding{r.answer(Fine, "goroutines were woken at most %s times a second at one line to wait again at once, %s of all turns", unit.Number(t.Rate(forNothing(x))), unit.Percent(float64(forNothing(x))/float64(max(1, turns.All))))}
+	return []Finding{r.answer(Fine, "goroutines were woken at most %s times a second at one line only to wait again at once, %s of all turns", unit.Number(t.Rate(forNothing(x))), unit.Percent(float64(forNothing(x))/float64(max(1, turns.All))))}
 }
 
 // runtimeYields tells whether it is the runtime that called Gosched, as debug.FreeOSMemory and
@@ -75,7 +75,7 @@ func forNothing(x *facts.Turn) int64 {
 func emptyTurnsFinding(r *Rule, in *Input, t *traced, turns *facts.Turns, x *facts.Turn) Finding {
 	at, share := t.Site(x.Stack), float64(forNothing(x))/float64(max(1, turns.All))
 	what := map[bool]string{true: "a Broadcast", false: "a timer"}[x.Wake == facts.ByBroadcast]
-	text := fmt.Sprintf("%s of the turns that goroutines got were for nothing at %s: woken by %s, they waited again at once, %s times a second, %s", unit.Percent(share), place(at), what, unit.Number(t.Rate(forNothing(x))), unit.Plural(x.Goroutines, "goroutine"))
+	text := fmt.Sprintf("%s of the turns that goroutines got were wasted at %s: woken by %s, they waited again at once, %s times a second, %s", unit.Percent(share), place(at), what, unit.Number(t.Rate(forNothing(x))), unit.Plural(x.Goroutines, "goroutine"))
 	switch x.Wake {
 	case facts.ByBroadcast:
 		text += fmt.Sprintf("; each Broadcast woke %s on average", unit.Number(float64(x.Turns)/float64(max(1, x.Calls))))
@@ -89,16 +89,16 @@ func emptyTurnsFinding(r *Rule, in *Input, t *traced, turns *facts.Turns, x *fac
 	if t.Rate(forNothing(x)) >= r.param("warning") && share >= r.param("half") {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.seen(x.Stack, "%s of %s turns were for nothing; they ran %s together", unit.Count(forNothing(x)), unit.Count(x.Turns), unit.Duration(x.Ran))}
+	f.Evidence = []Evidence{t.seen(x.Stack, "%s of %s turns were wasted; they ran %s in total", unit.Count(forNothing(x)), unit.Count(x.Turns), unit.Duration(x.Ran))}
 	switch x.Wake {
 	case facts.ByBroadcast:
-		f.Advice = "Wake as many as can go on: Signal where one item has come, or a channel, which hands each item to one of those who wait. Broadcast is for what all of them have waited for, such as the end."
-		f.Doubts = in.traceDoubts(t, "of each Broadcast one goroutine is taken to have found something, though no event tells")
+		f.Advice = "Wake only as many as can continue: use Signal when one item has arrived, or a channel, which hands each item to one waiter. Broadcast is for what all of them wait for, such as the end."
+		f.Doubts = in.traceDoubts(t, "for each Broadcast one goroutine is assumed to have found something, though no event shows it")
 	case facts.ByTick:
-		f.Advice = "Wait for what is to happen (a channel, a sync.Cond, a context) and not for the clock; where it must be looked at, have one goroutine look for all, and less often."
-		f.Doubts = in.traceDoubts(t, "a turn that counts or updates something in memory leaves no event: it is taken for nothing here")
+		f.Advice = "Wait for the event (a channel, a sync.Cond, a context), not for the clock; if polling is unavoidable, let one goroutine poll for all, and less often."
+		f.Doubts = in.traceDoubts(t, "a turn that only updates memory leaves no event: it is counted as empty here")
 	case facts.ByYield:
-		f.Advice = "Do not spin: wait for a channel, a sync.Cond or a WaitGroup, which lets the goroutine sleep until there is something to do."
+		f.Advice = "Do not spin: wait on a channel, a sync.Cond or a WaitGroup, which lets the goroutine sleep until there is something to do."
 		f.Doubts = in.traceDoubts(t)
 	}
 	f.Verify = "Record again under the same load: loupe trace summary should show fewer transitions, and the CPU time in runtime.schedule and runtime.findRunnable should fall."

@@ -55,7 +55,7 @@ func TestSC18(t *testing.T) {
 		says string // "" is fine
 	}{
 		{"a herd", waitingMany(50, "sync.(*Cond).Wait", wait, wakes(broadcast, again)),
-			"95.3% of the turns that goroutines got were for nothing at main.wait at main.go:12: woken by a Broadcast, they waited again at once, 48"},
+			"95.3% of the turns that goroutines got were wasted at main.wait at main.go:12: woken by a Broadcast, they waited again at once, 48"},
 		{"a herd that waits for the lock", waitingMany(50, "sync.(*Cond).Wait", wait, wakes(broadcast, func(p *accounttest.Program, g int) {
 			p.Block("sync", "sync.(*Mutex).Lock@mutex.go:1;"+wait)
 			p.Wake(g, "")

@@ -21,16 +21,16 @@ func TestSC01Traced(t *testing.T) {
 	s.group("runtime.gcBgMarkWorker", 4, 4, 1500*ms, 0)
 	s.Parallel.Running = []time.Duration{100 * ms, 1800 * ms, 100 * ms}
 	s.Runs.Longest = []sched.Interval{{Name: s.name("main.main"), Start: 1e9, End: 1_020e6, Stack: s.stack("shop/cart.sum:/src/cart/cart.go:12", "main.main:/src/cmd/shop/main.go:5")}}
-	f := s.expect("SC01", Found, "exactly one of 4 Ps", "94.7% of the 1.90 s", "1.05 in the mean", "main.main ran for 95.0% of the time, 1 goroutine")
+	f := s.expect("SC01", Found, "exactly one of 4 Ps", "94.7% of the 1.90 s", "1.05 on average", "main.main ran for 95.0% of the time, 1 goroutine")
 	severity(t, "one goroutine in a row", f, Info)
-	doubted(t, f, "one goroutine does nearly all of it")
+	doubted(t, f, "one goroutine does nearly all of the work")
 	near(t, "one P", f, 1.8/1.9)
 	for _, e := range f.Evidence { // the longest run has a stack for where it ended
 		if e.Line != 0 {
 			t.Errorf("without a CPU profile it names a place: %+v", e)
 		}
 	}
-	doubted(t, f, "where in it the time goes a trace does not say")
+	doubted(t, f, "a trace does not show where its time goes")
 
 	s.Groups[0].Count, s.Groups[0].Peak = 8, 8
 	severity(t, "eight that take turns", s.expect("SC01", Found), Warning)
@@ -39,7 +39,7 @@ func TestSC01Traced(t *testing.T) {
 	s.expect("SC01", Fine, "78.9%")
 	s.Parallel.Running = []time.Duration{1500 * ms, 450 * ms, 50 * ms}
 	s.Groups[0].Exec = 550 * ms
-	s.expect("SC01", Fine, "waited for something else than a P")
+	s.expect("SC01", Fine, "waited for something other than a P")
 	s.Parallel.Running = []time.Duration{1900 * ms, 100 * ms}
 	s.expect("SC01", TooLittle, "100 ms")
 	s.Parallel.Procs = 1
@@ -83,13 +83,13 @@ func pingPong(t *testing.T, n int, run time.Duration) *scene {
 
 func TestSC03(t *testing.T) {
 	s := pingPong(t, 100_000, 350)
-	f := s.expect("SC03", Found, "200,000 hand-overs, 100,000 a second, between paint.produce at modes.go:71 and paint.produce.func1 at modes.go:64: 100% of all wake-ups",
-		"take turns", "100,000 waits at this chan send", "100% were ended by the goroutine that it had woken itself")
+	f := s.expect("SC03", Found, "200,000 hand-offs, 100,000 a second, between paint.produce at modes.go:71 and paint.produce.func1 at modes.go:64: 100% of all wake-ups",
+		"take turns", "100,000 waits at this chan send", "100% were ended by the goroutine that it had itself woken")
 	severity(t, "ping-pong", f, Warning)
 	near(t, "ping-pong", f, 100_000)
 
-	pingPong(t, 100_000, 20*us).expect("SC03", Fine, "in the mean between")
-	pingPong(t, 1_000, 350).expect("SC03", Fine, "1,000 hand-overs a second")
+	pingPong(t, 100_000, 20*us).expect("SC03", Fine, "on average in between")
+	pingPong(t, 1_000, 350).expect("SC03", Fine, "1,000 hand-offs a second")
 	s = pingPong(t, 100_000, 350)
 	s.block("main.main", exectrace.NameSync, 300_000, us, s.stack("sync.(*Mutex).Lock", "main.lock:/src/main.go:3"), s.stack("main.main"))
 	s.expect("SC03", Fine, "40.0% of all wake-ups")
@@ -103,7 +103,7 @@ func TestSC04(t *testing.T) {
 	s.Creators = []*sched.Group{g}
 	s.Parallel.Queued = make([]time.Duration, 5000)
 	s.Parallel.Queued[0], s.Parallel.Queued[4000] = 1500*ms, 500*ms
-	f := s.expect("SC04", Found, "9,800 goroutines that were started at main.fan at main.go:40", "on 4 Ps", "25.0% of the time 20 and more")
+	f := s.expect("SC04", Found, "9,800 goroutines that were started at main.fan at main.go:40", "on 4 Ps", "25.0% of the time 20 or more")
 	severity(t, "a batch", f, Info)
 	s.manifest = "-- load.requests load phase=bare --\n"
 	severity(t, "a service", s.expect("SC04", Found), Warning)
@@ -126,7 +126,7 @@ func TestSC05(t *testing.T) {
 	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
 	s.expect("SC05", Found) // it was asked, and then ended
 	g.Name = s.name("main.compute")
-	s.expect("SC05", Fine, "nobody waited for one of them")
+	s.expect("SC05", Fine, "nothing waited for any of them")
 	g.SchedWait = time.Second
 	s.expect("SC05", Fine, "4.00 goroutines", "3.50 did")
 	g.Run = times(100_000, 70*us) // short turns
@@ -171,11 +171,11 @@ func TestSC07(t *testing.T) {
 		t.Errorf("evidence = %+v, want the place once", f.Evidence)
 	}
 	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
-	s.expect("SC07", Fine, "nobody waited for one of them")
+	s.expect("SC07", Fine, "nothing waited for any of them")
 	s.manifest = "run 0s..10s exit=\"signal: interrupt\" stopped\n"
 	f = s.expect("SC07", Found)
 	severity(t, "nothing tells that anybody waited", f, Info)
-	doubted(t, f, "nothing tells whether anybody waited")
+	doubted(t, f, "it is unknown whether anybody waited")
 	g.Wait = times(100, 4*ms)
 	severity(t, "less long", s.expect("SC07", Found), Info)
 	g.Wait = times(100, 500*us)
@@ -206,7 +206,7 @@ func TestSC10(t *testing.T) {
 	f := s.expect("SC10", Found, "412 goroutines of feed.fetch.func1 wait at feed.fetch.func1 at x.go:31", "400 of them started", "1.90 s", "chan send", "[112 100 90 110]")
 	severity(t, "a leak", f, Warning)
 	near(t, "a leak", f, 200)
-	doubted(t, f, "a trace cannot know")
+	doubted(t, f, "a trace cannot show")
 	for what, change := range map[string]func(){
 		"a pool":                func() { l.Quarters = [4]int64{412, 0, 0, 0} },
 		"only just there":       func() { l.Longest = 500 * ms },
@@ -270,7 +270,7 @@ func TestSC14(t *testing.T) {
 	h := &sched.Hog{Name: name, Runs: times(50, 20*ms), Delay: 2900 * ms, WorstDelay: 60 * ms,
 		Worst: sched.Interval{G: 9, Name: name, Start: 2e9, End: 2_020e6, Stack: s.stack("shop/paint.steps:/src/paint/fractal.go:76")}}
 	s.Hogs = []*sched.Hog{h}
-	f := s.expect("SC14", Found, "http.(*conn).serve ran 50 times for 10 ms and longer, up to 20.0 ms, while 2.90 others waited in the mean: they lost 2.90 s together",
+	f := s.expect("SC14", Found, "http.(*conn).serve ran 50 times for 10 ms or longer, up to 20.0 ms, while 2.90 others waited on average: they lost 2.90 s in total",
 		"goroutine 9 ran for 20.0 ms, 1.00 s after the trace began; meanwhile 3.00 others waited")
 	severity(t, "a hog", f, Warning)
 	if e := f.Evidence[0]; e.Line != 76 || *e.Span != [2]int64{11e9, 11_020e6} {
@@ -279,7 +279,7 @@ func TestSC14(t *testing.T) {
 	s.manifest = "run 0s..10s exit=\"exit status 0\"\n"
 	severity(t, "a hog among requests", s.expect("SC14", Found), Warning)
 	s.Groups[0].Name, h.Name = s.name("main.compute"), s.name("main.compute")
-	s.expect("SC14", Fine, "nobody waited for one of them")
+	s.expect("SC14", Fine, "nothing waited for any of them")
 	s.manifest = ""
 	severity(t, "nothing tells that anybody waited", s.expect("SC14", Found), Info)
 	h.Delay, s.Parallel.Waited = 250*ms, 3*time.Second
@@ -322,7 +322,7 @@ func TestSC17(t *testing.T) {
 	top.Total = 290 * ms
 	s.expect("SC17", Fine, "no region is more than half")
 	task.Incomplete = 590
-	s.expect("SC17", TooLittle, "10 whole tasks document")
+	s.expect("SC17", TooLittle, "10 complete tasks document")
 	s.Tasks = nil
 	s.expect("SC17", NotApplicable, "marks no regions")
 }

@@ -92,7 +92,7 @@ func TestCP20ByHand(t *testing.T) {
 	r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
 	r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package main\n\nfunc f() {\nfor _, r := range in {\nfor i := range out {\nif out[i].key == r.key {\nbreak\n}\n}\n}\n}\n"))
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.f:/src/a.go:6 shop.g:/src/b.go:1\n= 60                40\n"))
-	f := expect(t, "a nested loop", r, "CP20", Found, "60.0% of the CPU time goes into a loop in shop.f at a.go:6 that compares one after the other until it finds one")
+	f := expect(t, "a nested loop", r, "CP20", Found, "60.0% of the CPU time goes into a loop in shop.f at a.go:6 that searches linearly for a match")
 	severity(t, "CP20", f, Warning)
 }
 
@@ -100,14 +100,14 @@ func TestCP20ByHand(t *testing.T) {
 // its front, are no warnings, and no gain is told of them.
 func TestCP20Few(t *testing.T) {
 	for source, says := range map[string]string{
-		"var list = []int{1, 2}\nfunc f(k int) int {\nfor i, v := range list {\nif v == k {\nreturn i\n}\n}\nreturn 0\n}\n":          "By the source list has 2 elements",
+		"var list = []int{1, 2}\nfunc f(k int) int {\nfor i, v := range list {\nif v == k {\nreturn i\n}\n}\nreturn 0\n}\n":          "According to the source list has 2 elements",
 		"\nfunc f(k int) int {\nfor i, v := range list {\nif v == k {\nlist[0], list[i] = v, list[0]\nreturn 0\n}\n}\nreturn 0\n}\n": "moves to the front",
 	} {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop go=go1.26.1\nphase cpu 0s..5s profiler=cpu")
 		r.Put(recording.Entry{Path: "source/a.go", Kind: recording.Source, Source: "/src/a.go"}, []byte("package main\n\n"+source))
 		r.Put(recording.Entry{Path: "source/b.go", Kind: recording.Source, Source: "/src/b.go"}, []byte("package main\n\nfunc g() {\nfor {\nf(1)\n}\n}\n"))
 		r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "cpu"}, profiletest.Profile("shop.g:/src/b.go:5 shop.h:/src/c.go:1\nshop.f:/src/a.go:6\n= 60                40\n"))
-		f := expect(t, says, r, "CP20", Found, "compares one after the other")
+		f := expect(t, says, r, "CP20", Found, "searches linearly for a match")
 		severity(t, says, f, Info)
 		if f.saves || !strings.Contains(f.Advice, says) || strings.Contains(f.Advice, "four times") {
 			t.Errorf("%s: %v %s", says, f.saves, f.Advice)

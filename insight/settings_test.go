@@ -65,7 +65,7 @@ func underLimit(used, live, gogc, share float64) *recordingtest.Recording {
 }
 
 func TestGC07(t *testing.T) {
-	f := expect(t, "full", underLimit(63, 50, 100, 0.5), "GC07", Found, "98.4% of the limit of 64.0 MiB", "50.0 MiB of it is live heap", "collecting took 50.0%")
+	f := expect(t, "full", underLimit(63, 50, 100, 0.5), "GC07", Found, "98.4% of the limit of 64.0 MiB", "50.0 MiB of it is live heap", "garbage collection took 50.0%")
 	severity(t, "full", f, Critical)
 	near(t, "full", f, 0.5)
 	severity(t, "some", expect(t, "some", underLimit(63, 50, 100, 0.15), "GC07", Found), Warning)
@@ -73,12 +73,12 @@ func TestGC07(t *testing.T) {
 	expect(t, "room", underLimit(50, 50, 100, 0.5), "GC07", Fine, "78.1%")
 	expect(t, "GOGC decides", underLimit(63, 50, 10, 0.5), "GC07", Fine, "0% of the readings")
 	for _, c := range []struct{ name, env, set, says, never string }{
-		{"by the environment", "GOMEMLIMIT=64MiB", "", "GOMEMLIMIT of the environment is this limit", "overrides"},
-		{"by the environment, though a call may", "GOMEMLIMIT=64MiB", "n", "GOMEMLIMIT of the environment is this limit", "The source sets"},
+		{"by the environment", "GOMEMLIMIT=64MiB", "", "This limit is GOMEMLIMIT in the environment", "overrides"},
+		{"by the environment, though a call may", "GOMEMLIMIT=64MiB", "n", "This limit is GOMEMLIMIT in the environment", "The source sets"},
 		{"by the source", "GOMEMLIMIT=100MiB", "64 << 20", "The source sets the limit", "is this limit"},
 		{"by the source alone", "GOGC=100", "n", "The source sets the limit", "is this limit"},
-		{"by a call of another number", "GOMEMLIMIT=64MiB", "32 << 20", "GOMEMLIMIT of the environment is this limit", "debug.SetMemoryLimit"},
-		{"of a program that runs already", "", "n", "It is GOMEMLIMIT of the environment, or debug.SetMemoryLimit (a.go:5)", "The source sets"},
+		{"by a call of another number", "GOMEMLIMIT=64MiB", "32 << 20", "This limit is GOMEMLIMIT in the environment", "debug.SetMemoryLimit"},
+		{"of a program that runs already", "", "n", "The limit is GOMEMLIMIT in the environment, or debug.SetMemoryLimit (a.go:5)", "The source sets"},
 	} {
 		r := underLimit(63, 50, 100, 0.5)
 		if c.env != "" {
@@ -93,7 +93,7 @@ func TestGC07(t *testing.T) {
 		}
 	}
 	unlimited := reading("", "/memory/classes/total:bytes /memory/classes/heap/released:bytes /gc/gomemlimit:bytes", func(int) []float64 { return []float64{100, 0, 9223372036854775807} })
-	expect(t, "no limit", unlimited, "GC07", Fine, "no limit")
+	expect(t, "no limit", unlimited, "GC07", Fine, "no memory limit")
 }
 
 func TestGC10(t *testing.T) {
@@ -104,11 +104,11 @@ func TestGC10(t *testing.T) {
 		}
 		return reading(os, "/memory/classes/total:bytes /memory/classes/heap/released:bytes", func(int) []float64 { return []float64{800 * mb, 100 * mb} })
 	}
-	f := expect(t, "C", resident(1900), "GC10", Found, "1.86 GiB are resident", "700 MiB", "1.17 GiB are none")
+	f := expect(t, "C", resident(1900), "GC10", Found, "1.86 GiB are resident", "700 MiB", "1.17 GiB are outside it")
 	near(t, "C", f, 1200.0/1900)
 	expect(t, "a little more", resident(790), "GC10", Fine)
 	expect(t, "mapped files alone", resident(700), "GC10", Fine)
-	expect(t, "an older recording", resident(0), "GC10", TooLittle, "which Linux tells")
+	expect(t, "an older recording", resident(0), "GC10", TooLittle, "which Linux reports")
 
 	// A heap that comes and goes between two samples is not C.
 	os := "-- os.ndjson os --\nt_ns pid rss_anon\n"
@@ -135,9 +135,9 @@ func TestGC11(t *testing.T) {
 		return withProfile(r, recording.Goroutine, "", column{calls + "runtime.chanrecv1 runtime.gopark", []int64{1490}}, column{"main.main shop/client.write:/src/none.go:30", []int64{10}})
 	}
 	const read = "main.main shop/client.read:/src/none.go:14 "
-	f = expect(t, "that stay large", waiting(48, read), "GC11", Found, "48.0 MiB", "1,500 goroutines", "32.8 KiB each", "wait only", "something deeper")
+	f = expect(t, "that stay large", waiting(48, read), "GC11", Found, "48.0 MiB", "1,500 goroutines", "32.8 KiB each", "wait only", "a deeper call")
 	severity(t, "that stay large", f, Warning)
-	if !strings.Contains(f.Advice, "goroutine of its own that ends") {
+	if !strings.Contains(f.Advice, "separate goroutine that ends") {
 		t.Errorf("advice %q", f.Advice)
 	}
 	f = expect(t, "that are deep", waiting(48, read+strings.Repeat("shop/client.walk ", 30)), "GC11", Found)
@@ -185,7 +185,7 @@ func TestGC15(t *testing.T) {
 	queued := func(executed func(s int) float64) *recordingtest.Recording {
 		return reading("", "/gc/finalizers/queued:finalizers /gc/finalizers/executed:finalizers", func(s int) []float64 { return []float64{float64(5000 * s), executed(s)} })
 	}
-	f := expect(t, "behind", queued(func(s int) float64 { return float64(1000 * s) }), "GC15", Found, "36,000 finalizers wait", "45,000 were queued and 9,000 ran")
+	f := expect(t, "behind", queued(func(s int) float64 { return float64(1000 * s) }), "GC15", Found, "36,000 finalizers are queued", "45,000 were queued and 9,000 ran")
 	severity(t, "behind", f, Warning)
 	expect(t, "in time", queued(func(s int) float64 { return float64(5000 * s) }), "GC15", Fine, "at most 0")
 	expect(t, "a burst that passes", queued(func(s int) float64 { return float64(5000*s) - float64(500*(9-s)) }), "GC15", Fine)
@@ -245,7 +245,7 @@ func TestSC08(t *testing.T) {
 	expect(t, "no quota", quota("cpus=64", 0), "SC08", Fine, "no CPU quota")
 	attached := recordingtest.New("title x\ntarget url http://x/debug/pprof\nhost cpus=64 quota=2\nphase bare 0s..10s run=-1\n" + periods(31))
 	for _, id := range []string{"SC08", "SC09"} {
-		expect(t, "the quota of who records", attached, id, TooLittle, "attached to")
+		expect(t, "the quota of who records", attached, id, TooLittle, "of an attached service")
 	}
 
 	f = expect(t, "64 Ps", quota("cpus=64 quota=2", 31), "SC09", Found, "64 Ps, by the number of CPUs, on 64 CPUs, at a quota of 2.00 CPUs", "31.0%")

@@ -156,7 +156,7 @@ func check(looks ...*look) func(*Rule, *Input) []Finding {
 			if h.weight > 0 {
 				f.Summary = fmt.Sprintf("%s of the %s %s", unit.Percent(h.part(h.weight)), ofUnit[l.sample], l.what)
 				if h.interval(h.weight).Low >= r.param(l.limit) {
-					f.Summary += ", but no line of it by itself, in a loop and often enough"
+					f.Summary += ", but no single line of it in a loop often enough"
 				}
 			}
 			fine = append(fine, f)
@@ -274,9 +274,9 @@ func (l *look) measure(r *Rule, in *Input) (*hit, Finding) {
 	if least := int64(r.param("samples")); h.all < least {
 		what := "record longer (-phases cpu:30s) or under load"
 		if l.of == facts.Allocations {
-			what = "put more load on it"
+			what = "apply more load"
 		}
-		return nil, r.short("%s rests on %d samples, %d are needed: %s", entry.Path, h.all, least, what)
+		return nil, r.short("%s rests on %d samples; %d are needed: %s", entry.Path, h.all, least, what)
 	}
 	for _, line := range lines {
 		h.lines = append(h.lines, line)
@@ -496,11 +496,11 @@ func (h *hit) unsaid() string {
 	switch {
 	case h.busy && h.nearlyIdle():
 		used, _ := h.cpus()
-		return fmt.Sprintf("%s, but the program used %.2f CPUs: that is of a program at rest; put load on it", seen, used)
+		return fmt.Sprintf("%s, but the program used %.2f CPUs: that is an idle program; apply load to it", seen, used)
 	case h.background != "" && h.behind >= h.weight:
-		return fmt.Sprintf("%s, but the collector's own are as many, and the rest may be theirs too: record a time with fewer collections", seen)
+		return fmt.Sprintf("%s, but as much of it is the collector's own, and the rest may be too: record a period with fewer collections", seen)
 	}
-	return seen + fmt.Sprintf(", which rests on %d samples, %d are needed: record longer or under load", h.samples, minHits)
+	return seen + fmt.Sprintf(", which rests on %d samples; %d are needed: record longer or under load", h.samples, minHits)
 }
 
 // finding makes a finding of the hit where it is above the threshold.
@@ -520,7 +520,7 @@ func (h *hit) finding(r *Rule) (Finding, bool) {
 	f.Verify = "Record again under the same load: the share should fall below " + unit.Percent(limit) + "."
 	h.tell(h, &f)
 	if via := h.lines[0].via; via != "" && !h.foreign {
-		f.Doubts = append(f.Doubts, "the call is made by "+via+", which is not your code: look for a setting or a newer version of it, or call it less often")
+		f.Doubts = append(f.Doubts, "the call comes from "+via+", which is not your code: look for a setting or a newer version of it, or call it less often")
 	}
 	f.Doubts = append(f.Doubts, h.idle()...)
 	return f, true
@@ -589,7 +589,7 @@ const idleCPU = 0.10
 // idle says that there is little CPU time to save at all.
 func (h *hit) idle() []string {
 	if used, ok := h.cpus(); ok && used < idleCPU {
-		return []string{fmt.Sprintf("the program used %s of one CPU while it was profiled: there is little to save", unit.Percent(used))}
+		return []string{fmt.Sprintf("the program used %s of one CPU while being profiled: there is little to save", unit.Percent(used))}
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestLK01Profiled(t *testing.T) {
 // TestLK01Source leads from Unlock back to the line that locks.
 func TestLK01Source(t *testing.T) {
 	c := column{"shop.serve shop/store.(*cache).early:/src/store.go:43 sync.(*Mutex).Unlock", values(8000, 5*time.Second)}
-	f := expect(t, "with the source", withProfile(stored(), recording.Mutex, "", c), "LK01", Found, "for cache.mu, taken at store.(*cache).early at store.go:32 and let go at line 43")
+	f := expect(t, "with the source", withProfile(stored(), recording.Mutex, "", c), "LK01", Found, "for cache.mu, taken at store.(*cache).early at store.go:32 and unlocked at line 43")
 	if len(f.Evidence) != 2 || f.Evidence[0].Line != 32 || f.Evidence[1].Line != 43 {
 		t.Errorf("evidence = %+v", f.Evidence)
 	}
@@ -92,7 +92,7 @@ func TestLK01Looked(t *testing.T) {
 	severity(t, "a queue", f, Info)
 	severity(t, "a long one", expect(t, "a long one", alone(recording.Goroutine, before(40)), "LK01", Found), Warning)
 	expect(t, "two", alone(recording.Goroutine, before(2)), "LK01", TooLittle, "2 goroutines waited", "5 are needed")
-	expect(t, "those who hold it", alone(recording.Goroutine, running), "LK01", TooLittle, "nobody waited")
+	expect(t, "those who hold it", alone(recording.Goroutine, running), "LK01", TooLittle, "no goroutine was waiting")
 
 	queue := func(n int) []byte {
 		var b strings.Builder
@@ -124,11 +124,11 @@ func TestLK01OtherTakers(t *testing.T) {
 	}
 	const parked = " sync.runtime_SemacquireMutex runtime.gopark"
 	waiting := column{get + parked, []int64{7}}
-	f("a holder", recording.Goroutine, ": 1 goroutine is beyond this line of the function, and may hold it", waiting, column{refresh + "10 runtime.chanrecv1 runtime.gopark", []int64{1}})
-	f("three", recording.Goroutine, ": 3 goroutines are beyond this line of the function, and may hold it", waiting, column{refresh + "10 runtime.chanrecv1 runtime.gopark", []int64{3}})
-	f("nobody", recording.Goroutine, ": no goroutine was seen beyond this line of the function", waiting)
-	f("one who waits", recording.Goroutine, ": no goroutine was seen beyond this line of the function", waiting, column{refresh + "9 sync.(*Mutex).Lock" + parked, []int64{1}})
-	f("a block profile", recording.Block, ": who never waits for it is in no block profile, and may hold it", column{get, values(8000, 5*time.Second)})
+	f("a holder", recording.Goroutine, ": 1 goroutine is past this line of the function, and may hold it", waiting, column{refresh + "10 runtime.chanrecv1 runtime.gopark", []int64{1}})
+	f("three", recording.Goroutine, ": 3 goroutines are past this line of the function, and may hold it", waiting, column{refresh + "10 runtime.chanrecv1 runtime.gopark", []int64{3}})
+	f("nobody", recording.Goroutine, ": no goroutine was seen past this line of the function", waiting)
+	f("one who waits", recording.Goroutine, ": no goroutine was seen past this line of the function", waiting, column{refresh + "9 sync.(*Mutex).Lock" + parked, []int64{1}})
+	f("a block profile", recording.Block, ": a goroutine that never waits for it is in no block profile, and may hold it", column{get, values(8000, 5*time.Second)})
 }
 
 // TestLK01Differs: two files that tell different things of a lock are both heard.
@@ -174,7 +174,7 @@ func TestLK08(t *testing.T) {
 	f := expect(t, "senders", alone(recording.Block, send(8000, 7*time.Second)), "LK08", Found, "waited 7.00 s to send at feed.Produce at none.go:14", "8,000 waits of 875 µs each")
 	severity(t, "senders", f, Info)
 	doubted(t, f, "generator")
-	expect(t, "hand-overs", alone(recording.Block, send(1e6, 7*time.Second)), "LK08", Fine)
+	expect(t, "hand-offs", alone(recording.Block, send(1e6, 7*time.Second)), "LK08", Fine)
 	expect(t, "few", alone(recording.Block, send(99, 7*time.Second)), "LK08", Fine)
 	timed := func(wait time.Duration) *recordingtest.Recording {
 		r := recordingtest.New("title x\ntarget package ./shop module=shop\nphase block 10s..20s profiler=block")
@@ -197,7 +197,7 @@ func TestGC16(t *testing.T) {
 	f := expect(t, "a cache", r(cached, little), "GC16", Found, "of 98.0 MiB in use", "98.0% were allocated at none.go:11 in cache.remember")
 	severity(t, "a cache", f, Info)
 	expect(t, "compiled once and kept", r(cached, little), "AL14", Fine)
-	expect(t, "compiled again and again", r(scratch, little), "AL14", Found, "none.go:30")
+	expect(t, "compiled repeatedly", r(scratch, little), "AL14", Found, "none.go:30")
 	expect(t, "nothing kept", r(scratch, little), "GC16", Fine, "of 3.00 MiB in use")
 	for _, f := range examine(t, alone(recording.Heap, cached)) {
 		if f.State == Found && f.Rule != "GC16" {

@@ -28,7 +28,7 @@ func TestGC17(t *testing.T) {
 	s.stop("read mem stats", 1_000, 200*us, s.stack(read...))
 	s.stop("goroutine profile", 10, ms, s.stack("runtime/pprof.(*Profile).WriteTo:/go/pprof.go:1", "shop/watch.dump:/src/watch/watch.go:30"))
 	f := s.expect("GC17", Found, "10.5% of the time", "1,010 stops, 505 a second", "for runtime.ReadMemStats in watch.collect at watch.go:17",
-		"1,000 stops of runtime.ReadMemStats, 200 ms in all", "10 stops of pprof.(*Profile).WriteTo")
+		"1,000 stops of runtime.ReadMemStats, 200 ms in total", "10 stops of pprof.(*Profile).WriteTo")
 	severity(t, "statistics a thousand times a second", f, Warning)
 	near(t, "statistics a thousand times a second", f, 0.105)
 	if e := f.Evidence[0]; e.Line != 17 || !strings.Contains(f.Advice, "runtime/metrics") {
@@ -43,13 +43,13 @@ func TestGC17(t *testing.T) {
 	}
 	g("once a second", Fine, "1.00 a second", "read mem stats", 2, 200*us, read...)
 	severity(t, "ten times a second on a slow machine", g("", Found, "10.0 a second", "read mem stats", 20, 2*ms, read...), Info)
-	g("the collector", Fine, "for nothing of its own", "GC mark termination", 1_000, ms, "runtime.gcBgMarkWorker:/go/mgc.go:1")
-	g("forced, which GC12 tells of", Fine, "for nothing of its own", "GC sweep termination", 1_000, ms, "runtime.GC:/go/mgc.go:1", "main.main:/src/main.go:3")
-	g("our own trace", Fine, "for nothing of its own", "start trace", 1, 300*ms, "runtime/trace.Start:/go/trace.go:1", "main.loupeStartTrace:/src/zz.go:3")
-	g("without a stack", Fine, "for nothing of its own", "start trace", 1, 300*ms)
-	g("somebody's look through /debug/pprof", Fine, "for nothing of its own", "all goroutines stack trace", 1, 300*ms, "runtime.Stack:/go/mprof.go:1", "net/http/pprof.handler.ServeHTTP:/go/pprof.go:1", "main.wrap:/src/main.go:8")
-	g("a trace without its end", TooLittle, "does not name what 1,000 stops, 1.00 s in all, were for", exectrace.Unnamed, 1_000, ms, "runtime.mallocgc:/go/malloc.go:1", "main.main:/src/main.go:3")
-	g("few without a name", Fine, "for nothing of its own", exectrace.Unnamed, 2, us)
+	g("the collector", Fine, "the program itself never stopped the world", "GC mark termination", 1_000, ms, "runtime.gcBgMarkWorker:/go/mgc.go:1")
+	g("forced, which GC12 tells of", Fine, "the program itself never stopped the world", "GC sweep termination", 1_000, ms, "runtime.GC:/go/mgc.go:1", "main.main:/src/main.go:3")
+	g("our own trace", Fine, "the program itself never stopped the world", "start trace", 1, 300*ms, "runtime/trace.Start:/go/trace.go:1", "main.loupeStartTrace:/src/zz.go:3")
+	g("without a stack", Fine, "the program itself never stopped the world", "start trace", 1, 300*ms)
+	g("somebody's look through /debug/pprof", Fine, "the program itself never stopped the world", "all goroutines stack trace", 1, 300*ms, "runtime.Stack:/go/mprof.go:1", "net/http/pprof.handler.ServeHTTP:/go/pprof.go:1", "main.wrap:/src/main.go:8")
+	g("a trace without its end", TooLittle, "does not say what 1,000 stops, 1.00 s in total, were for", exectrace.Unnamed, 1_000, ms, "runtime.mallocgc:/go/malloc.go:1", "main.main:/src/main.go:3")
+	g("few without a name", Fine, "the program itself never stopped the world", exectrace.Unnamed, 2, us)
 	g("one long stop", Found, "for debug.WriteHeapDump", "write heap dump", 1, 300*ms, "runtime/debug.WriteHeapDump:/go/stubs.go:1", "main.dump:/src/main.go:3")
 	f = g("a benchmark that stops its timer", Found, "testing.(*B).StopTimer", "read mem stats", 1_000, 200*us, "runtime.ReadMemStats:/go/mstats.go:1", "testing.(*B).StopTimer:/go/benchmark.go:1", "shop.BenchmarkCart:/src/cart_test.go:8")
 	if !strings.Contains(f.Advice, "out of the loop") {
@@ -73,7 +73,7 @@ func pauseCounts(n string) string {
 // profile where.
 func TestGC17Counted(t *testing.T) {
 	r := recordingtest.New(pauseCounts("4010"))
-	f := expect(t, "a thousand a second", r, "GC17", Found, "1,000 times a second", "half of the times for 500 µs and longer", "at least 25.0% of the time")
+	f := expect(t, "a thousand a second", r, "GC17", Found, "1,000 times a second", "half of the times for 500 µs or longer", "at least 25.0% of the time")
 	severity(t, "a thousand a second", f, Warning)
 	doubted(t, f, "record with -phases trace")
 	r.Put(recording.Entry{Path: "cpu.pb.gz", Kind: recording.CPU, Phase: "bare"}, profiletest.Profile(`

@@ -116,7 +116,7 @@ func (t *traced) short(f stack.Frame) string {
 }
 
 // noLoss is what is said of a program that computes.
-const noLoss = "; nobody waited for one of them, and the Ps were busy"
+const noLoss = "; nothing waited for any of them, and the Ps were busy"
 
 // full weighs a finding of waits for a P against a machine whose CPUs were all
 // in use: there a load that asks for all it can get makes goroutines wait
@@ -124,7 +124,7 @@ const noLoss = "; nobody waited for one of them, and the Ps were busy"
 func full(in *Input, f *Finding) {
 	if in.Facts.Noise().Full() {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: under a load that asks for all it can get, goroutines wait for a P in every program")
+		f.Doubts = append(f.Doubts, "the load and the program kept all CPUs busy: under a saturating load, goroutines wait for a P in every program")
 	}
 }
 
@@ -144,7 +144,7 @@ func late(in *Input, f *Finding, phase string) {
 }
 
 // onKernel is why times of threads are doubtful on a busy machine.
-const onKernel = "a thread that is to run, or to stop, waits for the kernel first"
+const onKernel = "a thread that has to run or stop waits for the kernel first"
 
 // traceDoubts lists what speaks against what the trace says of times.
 func (in *Input) traceDoubts(t *traced, more ...string) []string {
@@ -155,7 +155,7 @@ func (in *Input) traceDoubts(t *traced, more ...string) []string {
 		doubts = append(doubts, "the trace was cut off: its end is missing")
 	}
 	if t.Length() < time.Second {
-		doubts = append(doubts, fmt.Sprintf("the trace is short, %s: it may be of the program's start alone", unit.Duration(t.Length())))
+		doubts = append(doubts, fmt.Sprintf("the trace is short, %s: it may cover only the program's startup", unit.Duration(t.Length())))
 	}
 	return append(doubts, more...)
 }

@@ -151,7 +151,7 @@ func TestTraceUnreadable(t *testing.T) {
 	}
 	r.Put(recording.Entry{Path: "trace.out", Kind: recording.ExecTrace, Phase: "trace"}, emptyTrace)
 	for _, id := range traceRules {
-		expect(t, "nothing in it", r, id, TooLittle, "the trace is of 0")
+		expect(t, "nothing in it", r, id, TooLittle, "the trace covers 0")
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 // The parameters that rules about units of work have in common.
 var (
-	unitsParam = Param{"units", 10, "requests or tasks", "chosen: fewer are of a moment"}
-	groupParam = Param{"group", 0.1, "share of the time of all", "chosen: a kind of request that hardly counts is left out"}
+	unitsParam = Param{"units", 10, "requests or tasks", "chosen: fewer are a momentary effect"}
+	groupParam = Param{"group", 0.1, "share of the time of all", "chosen: a kind of request with a smaller share is left out"}
 )
 
 // unitLook looks for something in the units of one group; fine is what it says of the group
@@ -73,7 +73,7 @@ func nameless(u *facts.Units, g facts.UnitGroup) int64 {
 // many without a name.
 func namelessDoubt(in *Input, g facts.UnitGroup, f *Finding) {
 	if n := nameless(in.Facts.Units(), g); n > g.Wall.Count/2 {
-		f.Doubts = append(f.Doubts, fmt.Sprintf("%s so quick that no event tells who handled them: where they were of the same handler, it is only some of its requests", map[bool]string{true: "1 request was", false: unit.Count(n) + " requests were"}[n == 1]))
+		f.Doubts = append(f.Doubts, fmt.Sprintf("%s so quick that no event shows who handled them: if they belong to the same handler, these are only some of its requests", map[bool]string{true: "1 request was", false: unit.Count(n) + " requests were"}[n == 1]))
 	}
 }
 
@@ -82,7 +82,7 @@ func namelessDoubt(in *Input, g facts.UnitGroup, f *Finding) {
 func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, otherwise *Finding) {
 	say := func(f Finding) *Finding { return &f }
 	if len(u.Judged) == 0 {
-		return nil, say(r.answer(NotApplicable, "the trace has no request, user task, benchmark, test or job of a loop from begin to end"))
+		return nil, say(r.answer(NotApplicable, "the trace has no complete request, user task, benchmark, test or job of a loop"))
 	}
 	all, few := time.Duration(0), int64(0)
 	for _, g := range u.Judged {
@@ -93,7 +93,7 @@ func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, o
 		switch {
 		case float64(g.Seen.Sum) < r.param("group")*float64(all):
 		case name == "main" && !facts.EndsByItself(in.Session):
-			return nil, say(r.answer(NotApplicable, "the trace has no request or user task from begin to end, and what main waits for in a program that does not end says nothing"))
+			return nil, say(r.answer(NotApplicable, "the trace has no complete request or user task, and what main waits for in a program that does not end says nothing"))
 		case (name == "request" || name == "task" || name == "job" || name == "exchange") && float64(g.Wall.Count) < r.param("units"):
 			few += g.Wall.Count
 		default:
@@ -101,7 +101,7 @@ func unitGroups(r *Rule, in *Input, u *facts.Units) (groups []facts.UnitGroup, o
 		}
 	}
 	if few > 0 {
-		otherwise = say(r.short("the trace has %s from begin to end, %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units")))
+		otherwise = say(r.short("the trace has %s from start to end; %g are needed", unit.Plural(few, u.Judged[0].Unit.String()), r.param("units")))
 	}
 	return groups, otherwise
 }

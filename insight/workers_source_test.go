@@ -72,9 +72,9 @@ func TestWT04State(t *testing.T) {
 	}
 	// The loop begins at line 30.
 	for _, c := range []struct{ name, source, says, never string }{
-		{"state", "func serve() {\n\tsums := map[int]int{}\n\tfor o := range ops {\n\t\tsums[o.key]++\n\t\tread(o)\n\t\to.done <- 1\n\t}\n}\n", "the loop keeps sums from one turn to the next", "Start more workers"},
+		{"state", "func serve() {\n\tsums := map[int]int{}\n\tfor o := range ops {\n\t\tsums[o.key]++\n\t\tread(o)\n\t\to.done <- 1\n\t}\n}\n", "the loop keeps sums from one iteration to the next", "Start more workers"},
 		{"none", "func serve() {\n\n\tfor o := range ops {\n\t\tsend(o)\n\t\tread(o)\n\t\to.done <- 1\n\t}\n}\n", "Start more workers", "the loop keeps"},
-		{"no source", "", "whoever serves may have state of its own", "the loop keeps"},
+		{"no source", "", "the server goroutine may have its own state", "the loop keeps"},
 	} {
 		f, text := advice(c.source)
 		if f.State != Found || !strings.Contains(text, c.says) || strings.Contains(text, c.never) {

@@ -34,10 +34,10 @@ func byWorth(in *Input, all []Finding) {
 		switch collecting := collectors(in); {
 		case ok && g.Estimate < least:
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, the collector's part with it: little is to be gained", unit.Percent(g.Estimate)))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("all of it takes %s of the CPU time, including the collector's part: there is little to gain", unit.Percent(g.Estimate)))
 		case !ok && much && collecting < leastCollecting:
 			f.Severity = Info
-			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and too few CPU samples say what allocating costs besides: little may be to be gained", unit.Percent(collecting)))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("the collector takes %s of the busy time, and there are too few CPU samples to show what allocation costs besides: there may be little to gain", unit.Percent(collecting)))
 		}
 	}
 }

@@ -76,13 +76,13 @@ func TestWT01(t *testing.T) {
 			pauseIn(p, 15*time.Millisecond, "sleep", sleep)
 			p.Pass(time.Millisecond)
 		},
-			Warning, "a request of main.handle spends 93.7% of its time sleeping in main.handle at main.go:7: 15.0 ms of 16.0 ms on average over 20", "let whoever makes it ready say so"},
+			Warning, "a request of main.handle spends 93.7% of its time sleeping in main.handle at main.go:7: 15.0 ms of 16.0 ms on average over 20", "let the producer signal it"},
 		{"polls", func(p *accounttest.Program) {
 			for range 6 {
 				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
 			}
 		}, Warning, "in 6.00 waits each", "Do not sleep until"},
-		{"tries again and again", func(p *accounttest.Program) {
+		{"tries repeatedly", func(p *accounttest.Program) {
 			for range 6 {
 				p.Call(time.Microsecond, accounttest.In("syscall.connect@z.go:1", "net.(*netFD).connect@fd.go:1", "net.Dial@dial.go:1", "main.handle@main.go:6"))
 				pauseIn(p, 3*time.Millisecond, "sleep", sleep)
@@ -96,8 +96,8 @@ func TestWT01(t *testing.T) {
 			p.Pass(15 * time.Millisecond)
 			pauseIn(p, 2*time.Millisecond, "sleep", sleep)
 		}, "", "running", ""},
-		{"asks one peer", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "network", read) }, Info, "waiting for a peer's answer in main.handle at main.go:7", "a cache"},
-		{"asks again and again", func(p *accounttest.Program) {
+		{"asks one peer", func(p *accounttest.Program) { pauseIn(p, 15*time.Millisecond, "network", read) }, Info, "waiting for a peer's answer in main.handle at main.go:7", "cache answers that do not change"},
+		{"asks repeatedly", func(p *accounttest.Program) {
 			for range 8 {
 				sendIn(p, "main.handle@main.go:7")
 				pauseIn(p, 2*time.Millisecond, "network", read)
@@ -108,11 +108,11 @@ func TestWT01(t *testing.T) {
 			for range 8 {
 				pauseIn(p, 2*time.Millisecond, "network", read)
 			}
-		}, Info, "in 8.00 waits each for the pieces of one answer", "a cache"},
+		}, Info, "in 8.00 waits each for the pieces of one answer", "cache answers that do not change"},
 		{"reads from its client", func(p *accounttest.Program) {
 			pauseIn(p, 15*time.Millisecond, "network", "internal/poll.(*FD).Read@fd.go:1;net/http.(*connReader).Read@server.go:1;net/http.(*body).Read@transfer.go:1")
 		}, "", "waiting for its own client", ""},
-		{"hands over to one that sleeps", handed("sleep", sleep), Warning, "waiting for a channel in main.handle at main.go:7, while the goroutine that ends the wait is sleeping in main.work at main.go:12", "let whoever"},
+		{"hands over to one that sleeps", handed("sleep", sleep), Warning, "waiting for a channel in main.handle at main.go:7, while the goroutine that ends the wait is sleeping in main.work at main.go:12", "let the producer"},
 		{"starts a process", func(p *accounttest.Program) {
 			p.Call(15*time.Millisecond, accounttest.In("syscall.Syscall6@asm.s:1", "os.(*Process).Wait@exec.go:1", "os/exec.(*Cmd).Run@exec.go:2", "main.handle@main.go:7"))
 		}, Warning, "waiting for another process in main.handle at main.go:7", "Do not start a process for each"},
@@ -129,7 +129,7 @@ func TestWT01(t *testing.T) {
 			p.Pass(10 * time.Millisecond)
 			p.Start(5)
 			pauseIn(p, 15*time.Millisecond, "sleep", sleep)
-		}, Info, "sleeping", "let whoever"},
+		}, Info, "sleeping", "let the producer"},
 		{"streams events", func(p *accounttest.Program) {
 			for range 3 {
 				pauseIn(p, 5*time.Millisecond, "select", "runtime.selectgo@select.go:1")
@@ -271,7 +271,7 @@ func oneByOne(reason, waits, lets string) *accounttest.Program {
 func TestWT01Queue(t *testing.T) {
 	f := answers(t, traceOfProgram(t, gated()), "WT01")[0]
 	if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, "waiting for a channel in main.handle at main.go:7, behind others that are waiting for a peer's answer in main.ask at main.go:20") ||
-		!strings.Contains(f.Advice, "too narrow") {
+		!strings.Contains(f.Advice, "too small for the load") {
 		t.Errorf("%s %s: %s: %s", f.State, f.Severity, f.Summary, f.Advice)
 	}
 }

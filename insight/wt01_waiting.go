@@ -15,18 +15,17 @@ import (
 
 var wt01 = &Rule{
 	ID: "WT01", Title: "Requests or tasks spend much of their time waiting at one line",
-	About: "The wall time of each request that the trace has from begin to end, or else of each user task, benchmark, test, or of main, is divided by line: running, and every " +
-		"kind of wait. Where another goroutine ended a wait, what that one did meanwhile says what the wait was for (the critical path, off-CPU time). " +
-		"No time is lost by waiting for the request's own client, nor by what main waits for in a program that serves.",
+	About: "The wall time of each complete request in the trace (or otherwise of each user task, benchmark, test, or of main) is attributed to lines: running, and every kind " +
+		"of wait (off-CPU time). If another goroutine ended a wait, what that goroutine did meanwhile shows what the wait was for (the critical path). Waiting for the request's own client does not count as lost time, nor does what main waits for in a server.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.3, "share of the time", "chosen: less is rarely the first thing to change"},
-		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
-		{"each", 200e-6, "s", "chosen: what one waits there; less is what the scheduler and the kernel take"},
+		{"warning", 0.4, "share of the time", "chosen: a factor of two is within reach"},
+		{"each", 200e-6, "s", "chosen: the length of one wait; less is scheduler and kernel overhead"},
 		unitsParam,
 		groupParam,
-		{"starved", 0.25, "share of the time", "chosen: from here on waiting for a P is what is wrong, and other waits may come of it"},
-		{"calls", 3, "calls in one", "chosen: from here on they may be made side by side, or be one"},
+		{"starved", 0.25, "share of the time", "chosen: from here on waiting for a P is the problem, and other waits may follow from it"},
+		{"calls", 3, "calls in one", "chosen: from here on they may be made concurrently, or combined into one"},
 	},
 	Part:  true,
 	Check: onUnits(checkWaiting),
@@ -68,7 +67,7 @@ func checkWaiting(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fin
 // notWaiting says what the heaviest group spends its time on.
 func notWaiting(g facts.UnitGroup) string {
 	if len(g.All.Rows) == 0 {
-		return "nothing is known of where the time goes"
+		return "it is not known where the time goes"
 	}
 	w := mostly(g)
 	first := &g.All.Rows[0]
@@ -215,7 +214,7 @@ func unitOf(g facts.UnitGroup) string {
 	case name == "main":
 		return "main"
 	case g.Name == "":
-		return "a " + name + " without a stack of the program's own"
+		return "a " + name + " without a stack of the program"
 	case name == "request":
 		return "a request of " + stack.Short(g.Name)
 	case name == "task":
@@ -252,7 +251,7 @@ func (w *waiting) meanwhile() string {
 	}
 	switch {
 	case kind == "unknown" && w.kind == "lock" && c.Site.Frame.Func != "":
-		return ", which is let go" + atPlace(c.Site)
+		return ", which is released" + atPlace(c.Site)
 	case kind == "unknown", w.kind == "stop_the_world" && c.Site.Frame.Func == "":
 		return ""
 	case w.kind == "stop_the_world":
@@ -294,7 +293,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	asking, asks := w.asks(in, t, many)
 	if asks {
-		text += fmt.Sprintf("; the loop that asks again%s ends by the answer", atFrame(asking.at))
+		text += fmt.Sprintf("; the loop that asks again%s ends with the answer", atFrame(asking.at))
 	}
 	if slow := slowShare(w); g.Slow.Units > 0 && g.Wall.Count > 1 && (slow > w.share()+0.1 || slow < w.share()-0.1) {
 		text += fmt.Sprintf("; in the slowest %s it is %s", unit.Count(g.Slow.Units), unit.Percent(slow))
@@ -313,7 +312,7 @@ func waitingFinding(r *Rule, in *Input, t *traced, w *waiting) Finding {
 	}
 	f.Verify = "Record again under the same load: loupe trace requests should show less time here, and the median should fall with it."
 	f.Evidence, f.waits = append(w.evidence(t), f.Evidence...), w.rows
-	f.Doubts = in.traceDoubts(t, "what waits here may have others to wait for beside it: then less is gained than the wait takes")
+	f.Doubts = in.traceDoubts(t, "the goroutine may have other things to wait for at the same time: then less is gained than the length of the wait")
 	w.weigh(r, in, t, &f, reason)
 	namelessDoubt(in, g, &f)
 	return f
@@ -366,7 +365,7 @@ func (w *waiting) triesBetween(in *Input, t *traced) (asking, bool) {
 }
 
 // againAdvice is what to do about a call that is made again after each pause.
-const againAdvice = "It calls, pauses and calls again. Where the calls fail, wait longer after each (exponential backoff with jitter), stop after a few or with the context of the request, and fail at once while the peer is known to be down. Where it asks whether something is ready, have the peer say so (a long poll, a callback, a notification)."
+const againAdvice = "It calls, pauses and calls again. If the calls fail, wait longer after each (exponential backoff with jitter), stop after a few attempts or when the request's context ends, and fail at once while the peer is known to be down. If it polls whether something is ready, have the peer say so (a long poll, a callback, a notification)."
 
 // pluralOf names units: "requests of main.handle".
 func pluralOf(g facts.UnitGroup) string {
@@ -401,11 +400,11 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 	calls := w.calls()
 	switch {
 	case slices.Contains(peers, reason) && calls < r.param("calls") && w.kind != "lock" && w.kind != "pool" && !w.queues():
-		info("the time is that of whoever answers, who may have good reasons for it")
+		info("the time is spent by the responder, which may have good reasons for it")
 	case slices.Contains(peers, reason) && !w.outside() && w.kind != "lock" && w.kind != "pool" && !w.queues() && g.Unit.String() != "request":
-		info("others wait for the peer in its place: as many as may be, perhaps")
+		info("other goroutines wait for the peer in its place: perhaps as many as are allowed")
 	case reason == "channel" || reason == "wait_group" || reason == "cond" || reason == "other" || reason == "unknown":
-		info("what the goroutine that ended the wait did meanwhile is not in the trace, or was to wait itself")
+		info("the trace does not show what the goroutine that ended the wait did meanwhile, or it was waiting itself")
 	}
 	if starved := g.All.Of(ready(g)) + causedBy(g, "runnable"); g.All.Share(starved) >= r.param("starved") {
 		info(fmt.Sprintf("%s of the time is waiting for a P (SC07): other waits may be long because of that", unit.Percent(g.All.Share(starved))))
@@ -413,25 +412,25 @@ func (w *waiting) weigh(r *Rule, in *Input, t *traced, f *Finding, reason string
 		full(in, f)
 	}
 	if (reason == "sleep" || reason == "timer") && reason != w.kind && w.kind != "lock" && g.Unit.String() == "request" {
-		f.Doubts = append(f.Doubts, "a request that is there to wait for an event (long polling) loses nothing")
+		f.Doubts = append(f.Doubts, "a request that is meant to wait for an event (long polling) loses nothing")
 	}
 	if w.kind == "sleep" || w.kind == "timer" {
 		if tries, ok := w.triesBetween(in, t); ok {
 			f.Advice = againAdvice
 			if tries.bounded {
-				info("the pauses lie between tries, which have an end: what fails takes the time")
+				info("the pauses are between a bounded number of retries: the failing call costs the time")
 			}
 		} else if limiter := limits(t.Frames(w.site.Stack)); limiter != "" {
-			info(fmt.Sprintf("%s lets it wait, by its name to keep a rate: then the rate is the limit that is meant", stack.Short(limiter)))
+			info(fmt.Sprintf("%s makes it wait, going by its name to keep a rate: then the rate is the intended limit", stack.Short(limiter)))
 		} else if paces(in.code, w.site.Frame) {
-			info("the pause stands in a loop that nothing it has met ends: it may keep a rate that is meant")
+			info("the pause is in an endless loop: it may keep an intended rate")
 		}
 	}
 	if tries, ok := w.asks(in, t, calls >= r.param("calls")); ok && tries.retries && tries.pauses && tries.bounded {
-		info("what fails is tried again with pauses, and with an end: how long both are is for who knows the peer")
+		info("the failing call is retried with pauses and a limit: how long both should be depends on the peer")
 	}
 	if streams(t, g) && (w.kind == "timer" || w.kind == "channel" || w.kind == "sleep") {
-		info("it writes to its client again and again: it may be there to wait for what it sends next")
+		info("it keeps writing to its client: waiting for what it sends next may be its job")
 	}
 	if w.outside() && calls >= r.param("calls") && relays(t, g, int64(calls*float64(g.Wall.Count))) {
 		info(relayDoubt)
@@ -497,7 +496,7 @@ func (w *waiting) evidence(t *traced) []Evidence {
 	list := []Evidence{t.seen(w.site.Stack, "%s, %s in each", w.clause, unit.Duration(w.time/n))}
 	for _, row := range w.causes[:min(2, len(w.causes))] {
 		if row.Cause.Site.Frame.Func != "" && row.Cause.Kind.Key() != "unknown" {
-			list = append(list, t.seen(row.Cause.Site.Stack, "meanwhile the goroutine that is waited for is %s here: %s in each", row.Cause.Kind.Clause(), unit.Duration(row.Time/n)))
+			list = append(list, t.seen(row.Cause.Site.Stack, "meanwhile the goroutine it waits for is %s here: %s in each", row.Cause.Kind.Clause(), unit.Duration(row.Time/n)))
 		}
 	}
 	if len(w.group.Slowest) > 0 {
@@ -509,41 +508,41 @@ func (w *waiting) evidence(t *traced) []Evidence {
 
 // waitAdvices say what to do about a wait by what it is for.
 var waitAdvices = map[string]string{
-	"sleep":          "Do not sleep until something may be ready: let whoever makes it ready say so (a channel, a sync.Cond, a context), and wait for that. Where the pause keeps a rate, let a limiter wait only when the rate is exceeded; where it is between retries, bound them.",
-	"timer":          "Let whatever is waited for end the wait (a channel that is closed, a context) and not a timer; where the timer is a timeout that always comes, what it waits for never does.",
-	"lock":           "Keep the lock for less: copy what is needed and let go before the slow part, or split what it guards.",
-	"running":        "The holder computes under the lock: do that before it is taken or after it is let go, or split what it guards.",
-	"pool":           "Too few connections for the load: raise the bound of the pool (SetMaxOpenConns, MaxConnsPerHost), or give connections back sooner (close rows and bodies, shorter transactions).",
-	"network":        "The answer of a peer is what takes the time: look at the peer, keep answers that do not change (a cache), or ask earlier and do other work meanwhile.",
-	"dial":           "Keep connections and use them again: one client for all requests, bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost).",
+	"sleep":          "Do not sleep until something may be ready: let the producer signal it (a channel, a sync.Cond, a context), and wait for that. If the pause keeps a rate, use a limiter that waits only when the rate is exceeded; if it is between retries, limit them.",
+	"timer":          "Let the event itself end the wait (a closed channel, a context), not a timer; if a timeout always fires, the event never happens.",
+	"lock":           "Hold the lock for a shorter time: copy what is needed and release the lock before the slow part, or split what it guards.",
+	"running":        "The holder computes under the lock: do that before locking or after unlocking, or split what the lock guards.",
+	"pool":           "Too few connections for the load: raise the pool's limit (SetMaxOpenConns, MaxConnsPerHost), or release connections sooner (close rows and bodies, shorter transactions).",
+	"network":        "The peer's response takes the time: look at the peer, cache answers that do not change, or ask earlier and do other work meanwhile.",
+	"dial":           "Reuse connections (keep-alive): one client for all requests, bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost).",
 	"dns":            "Resolve once and keep the connection: one client for all requests; look at the resolver where it is slow.",
-	"tls":            "Keep connections and use them again, so that handshakes are rare: one client and one tls.Config for all requests.",
-	"network_write":  "The peer takes what is sent too slowly: send less, or look at the peer.",
-	"file_call":      "Do less of it for each: collect writes and sync once for many (group commit), keep what is read in memory, or let another goroutine write where nobody needs to wait for it.",
-	"process":        "Do not start a process for each: do it in the program (a library), keep one running and talk to it, or keep its answers.",
+	"tls":            "Reuse connections (keep-alive), so that handshakes are rare: one client and one tls.Config for all requests.",
+	"network_write":  "The peer reads too slowly: send less, or look at the peer.",
+	"file_call":      "Do less of it per request: collect writes and sync once for many (group commit), cache what is read in memory, or let another goroutine write if nobody needs to wait for it.",
+	"process":        "Do not start a process for each item: do it in the program (a library), keep one running and talk to it, or cache its answers.",
 	"mark_assist":    "Allocate less where the time goes (-phases allocs says where), or give the collector more room (GOGC, GOMEMLIMIT).",
 	"collector":      "Allocate less, or give the collector more room (GOGC, GOMEMLIMIT); do not call runtime.GC while others wait.",
-	"stop_the_world": "Stop the world less often: whoever calls runtime.ReadMemStats, takes a profile of goroutines or changes GOMAXPROCS for each request stops all others too; runtime/metrics does not.",
-	"wait_group":     "Look at what the last goroutine does that it waits for: start that one first, cut it up, or do not wait for it.",
+	"stop_the_world": "Stop the world less often: calling runtime.ReadMemStats, taking a goroutine profile or changing GOMAXPROCS on each request stops all other goroutines too; runtime/metrics does not.",
+	"wait_group":     "Look at what the last goroutine it waits for does: start that one first, split it up, or do not wait for it.",
 }
 
 // waitAdvice is what to do.
 func waitAdvice(reason string, w *waiting, many bool) string {
 	text := waitAdvices[reason]
 	if text == "" {
-		text = "Look at the goroutine that ends this wait: what it does until then is what each waits for (loupe trace requests ID shows it in order)."
+		text = "Look at the goroutine that ends this wait: what it does until then is what everyone waits for (loupe trace requests ID shows it in order)."
 	}
 	switch {
 	case many && w.outside() && (reason == "network" || reason == "dial"):
-		text = "It asks again and again, one call after the other: ask for all at once (a batch, a join, one query with many keys; this is N+1), or make the calls side by side where they do not need each other."
+		text = "It makes one call after another (N+1 queries): ask for all at once (a batch, a join, one query with many keys), or make independent calls concurrently."
 	case !w.outside() && w.kind != "lock" && reason == "network":
-		text = "The goroutines that are waited for here wait for the answers of a peer: let more of them ask at once, as far as the peer bears it, or look at the peer."
+		text = "The goroutines waited for here are waiting for a peer's responses: let more of them ask at once, as far as the peer can handle it, or look at the peer."
 	}
 	if w.queues() && w.kind != "lock" {
-		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too narrow for the load. Where it is there to protect somebody else, this is where the limit is."
+		return "Let more of them do it at once: what they wait for here (a semaphore, a channel, a pool) is too small for the load. If it is there to protect something else, this is where the limit is."
 	}
 	if w.kind == "lock" && reason != "lock" && reason != "running" {
-		text = "Do what waits without the lock: look, let go, do it, lock again and store; where several want the same, let the first one do it and the others wait for that alone (singleflight). " + text
+		text = "Do the slow part without the lock: look up, unlock, do it, lock again and store; if several want the same thing, let the first one do it and the others wait only for that (singleflight). " + text
 	}
 	return text
 }

@@ -11,15 +11,15 @@ import (
 )
 
 var wt02 = &Rule{
-	ID: "WT02", Title: "N+1: the same call is made again and again, one after another",
-	About: "A request (or a task, or a program that ends by itself) asks a peer, opens a file or starts a process many times by the same way through the code, and waits for each answer " +
-		"before it asks for the next. Each call pays the way to the peer and back; the request takes longer with each item. An answer that comes in pieces is one call.",
+	ID: "WT02", Title: "N+1 queries: the same call is made repeatedly, one after another",
+	About: "A request (or a task, or a program that runs to its end) calls a peer, opens a file or starts a process many times along the same code path, and waits for each answer before " +
+		"making the next call (N+1 queries). Each call pays a round trip; the request takes longer with each item. An answer that comes in pieces is one call.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"calls", 5, "calls in one", "chosen: from here on one call for all is worth having"},
+		{"calls", 5, "calls in one", "chosen: from here on one call for all is worthwhile"},
 		{"share", 0.2, "share of the time", "chosen: less is rarely the first thing to change"},
-		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
-		{"each", 200e-6, "s", "chosen: what a unit waits for all of them; less is what the scheduler and the kernel take"},
+		{"warning", 0.4, "share of the time", "chosen: a factor of two is within reach"},
+		{"each", 200e-6, "s", "chosen: a unit's wait for all of them; less is scheduler and kernel overhead"},
 		unitsParam,
 		groupParam,
 	},
@@ -30,7 +30,7 @@ var wt02 = &Rule{
 // callWords say what calls of a kind are, and what one does.
 var callWords = map[string][2]string{
 	"network":       {"the same call to a peer", "waits for the answer"},
-	"network_write": {"the same call to a peer", "waits for the peer to take it"},
+	"network_write": {"the same call to a peer", "waits for the peer to read it"},
 	"dial":          {"a new connection", "connects"},
 	"dns":           {"the same DNS lookup", "waits for DNS"},
 	"tls":           {"a TLS handshake", "waits for the handshake"},
@@ -40,12 +40,12 @@ var callWords = map[string][2]string{
 
 func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
 	if name := g.Unit.String(); name == "benchmark" || name == "test" {
-		return nil, "a " + name + " may do the same again and again, that is what it is for"
+		return nil, "a " + name + " may repeat the same call; that is its purpose"
 	}
 	var most *outward
 	for _, o := range outwards(g) {
 		if asking, asks := askingAround(in.code, o.path); asks {
-			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until its answer suits: they cannot be one, nor be made side by side", unitOf(g), atFrame(asking.at), unit.Number(o.each())))
+			fine = cmp.Or(fine, fmt.Sprintf("%s makes a call%s %s times, until the answer is accepted: the calls cannot be combined, nor made concurrently", unitOf(g), atFrame(asking.at), unit.Number(o.each())))
 			continue
 		}
 		if o.each() >= r.param("calls") && o.share() >= r.param("share") && (o.time/unitCount(g)).Seconds() >= r.param("each") {
@@ -59,9 +59,9 @@ func checkManyCalls(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		return nil, fine
 	}
 	if most == nil {
-		return nil, unitOf(g) + " calls nothing outside of the program"
+		return nil, unitOf(g) + " calls nothing outside the program"
 	}
-	return nil, fmt.Sprintf("%s makes no call again and again that takes long: most often one%s, %s times, %s of its time", unitOf(g), atFrame(most.path[0]), unit.Number(most.each()), unit.Percent(most.share()))
+	return nil, fmt.Sprintf("%s repeats no call that takes long: most often one%s, %s times, %s of its time", unitOf(g), atFrame(most.path[0]), unit.Number(most.each()), unit.Percent(most.share()))
 }
 
 // atFrame is where a call is, as a clause.
@@ -81,7 +81,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 	text += fmt.Sprintf(": %s of its time, %s each", unit.Percent(o.share()), unit.Duration(o.one()))
 	text += onAverage(g)
 	if grows := o.grows(); grows {
-		text += fmt.Sprintf("; with each call more it takes %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
+		text += fmt.Sprintf("; each additional call makes it %s longer (up to %s calls)", unit.Duration(o.slope), unit.Count(o.most))
 	}
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
@@ -96,13 +96,13 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(o.stack), at, "the slowest took %s: loupe trace requests %d", unit.Duration(one.Span.Len()), one.ID).during(t, one.Span.Start, one.Span.End).ofGoroutine(one.G))
 	}
 	f.Advice = manyCallsAdvice(t, o)
-	f.Verify = "Record again under the same load: loupe trace requests should show one call here in place of many, and the time of a request should no longer grow with the number of items."
+	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of many, and the time of a request should no longer grow with the number of items."
 	f.Doubts = in.traceDoubts(t)
 	if o.kind == "network" {
-		f.Doubts = append(f.Doubts, "where each call needs the answer of the one before (pages, links), only a better interface of the peer helps; and where each is made because the one before failed, more at a time only press a peer that is busy")
+		f.Doubts = append(f.Doubts, "if each call needs the previous answer (pages, links), only a better API of the peer helps; if each is a retry of a failed call, more at a time only burden a busy peer")
 	}
 	if first, ok := firstOf(in.code, o.path); ok {
-		f.Doubts = append(f.Doubts, "the loop ends at the first answer that suits: side by side, more would be asked than is needed")
+		f.Doubts = append(f.Doubts, "the loop ends at the first accepted answer: made concurrently, more calls would be made than needed")
 		if first.retries {
 			f.Severity = Info // the next of several that can do the same
 		}
@@ -112,7 +112,7 @@ func manyCallsFinding(r *Rule, in *Input, t *traced, o *outward) Finding {
 		f.Doubts = append(f.Doubts, relayDoubt)
 	}
 	if g.Unit.String() == "task" {
-		f.Doubts = append(f.Doubts, "a task that is a loop over independent work does what it is there for")
+		f.Doubts = append(f.Doubts, "if the task is a loop over independent work, this is its purpose")
 	}
 	namelessDoubt(in, g, &f)
 	f.waits = o.rows()
@@ -147,17 +147,17 @@ func (in *Input) loopLine(path []stack.Frame) (at stack.Frame, looped bool) {
 func manyCallsAdvice(t *traced, o *outward) string {
 	switch {
 	case o.kind == "process":
-		return "Do not start a process for each: give one process all of it, or keep one running and talk to it; or do it in the program (a library)."
+		return "Do not start a process for each item: give one process all of them, keep one running and talk to it, or do it in the program (a library)."
 	case o.kind == "dial" || o.kind == "tls":
-		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once where the peer can (a batch, a join)."
+		return "Keep one connection and use it for all of them (one client for all requests, bodies read to the end and closed), and ask for all at once if the peer supports it (a batch, a join)."
 	case o.kind == "dns":
 		return "Resolve the name once before the loop, or keep the connection that it was resolved for."
 	case o.kind == "file_call" && syncs(t.Frames(o.stack)):
-		return "Sync once for all of them and not for each (group commit): collect what is to be written, write it in one go, and sync then."
+		return "Sync once for all of them instead of for each (group commit): collect the writes, write them in one go, and then sync."
 	case o.kind == "file_call":
-		return "Open and read once, before the loop, and keep what was read; read a folder in one go (os.ReadDir) in place of a call for each file."
+		return "Open and read once, before the loop, and keep the result; read a folder in one go (os.ReadDir) instead of with a call per file."
 	}
-	return "Ask for all at once: one query with many keys (IN, a join), a bulk or batch call, a pipeline; load what the loop needs before it, and look it up in memory (this is N+1). Where the peer has no such call, make the calls side by side, with a bound (errgroup with SetLimit)."
+	return "Ask for all at once: one query with many keys (IN, a join), a bulk or batch call, a pipeline; load what the loop needs beforehand, and look it up in memory (N+1 queries). If the peer has no such call, make the calls concurrently, with a limit (errgroup with SetLimit)."
 }
 
 // syncs tells whether a stack makes a file reach the disk.

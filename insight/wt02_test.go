@@ -46,7 +46,7 @@ func TestWT02(t *testing.T) {
 			for range 6 + n%8 {
 				ask(p, 2*time.Millisecond, query, handle)
 			}
-		}, Warning, "makes the same call to a peer 9.30 times, one after another, in main.query at db.go:40: 99.9% of its time, 2.00 ms each, on average over 20; with each call more it takes 2.00 ms longer (up to 13 calls)", "N+1"},
+		}, Warning, "makes the same call to a peer 9.30 times, one after another, in main.query at db.go:40: 99.9% of its time, 2.00 ms each, on average over 20; each additional call makes it 2.00 ms longer (up to 13 calls)", "N+1"},
 		{"asks four times", func(p *accounttest.Program) {
 			for range 4 {
 				ask(p, 2*time.Millisecond, query, handle)

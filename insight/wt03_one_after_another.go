@@ -14,15 +14,15 @@ import (
 )
 
 var wt03 = &Rule{
-	ID: "WT03", Title: "Calls are made one after another that could be made side by side",
-	About: "A request asks several peers, or one of them for several things, from different lines of one function, and waits for each answer before it asks for the next. Where no call needs " +
-		"the answer of another one, all of them together need take no longer than the longest. The source of the function says what needs what, by its variables and conditions.",
+	ID: "WT03", Title: "Sequential calls that could run concurrently",
+	About: "A request calls several peers, or one of them for several things, from different lines of one function, and waits for each answer before making the next call. If no call needs " +
+		"another's answer, all of them together need take no longer than the longest. The function's source shows the dependencies, by its variables and conditions.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"share", 0.2, "share of the time", "chosen: what is to be had where those that need nothing of each other are made side by side"},
-		{"warning", 0.3, "share of the time", "chosen: requests are done in two thirds of the time"},
-		{"part", 0.05, "share of the time", "chosen: of one call; less is not worth a goroutine"},
-		{"units", 10, "requests or tasks", "chosen: fewer are of a moment"},
+		{"share", 0.2, "share of the time", "chosen: the gain if independent calls are made concurrently"},
+		{"warning", 0.3, "share of the time", "chosen: requests then take two thirds of the time"},
+		{"part", 0.05, "share of the time", "chosen: per call; less is not worth a goroutine"},
+		{"units", 10, "requests or tasks", "chosen: fewer are a momentary effect"},
 		groupParam,
 	},
 	Part:  true,
@@ -40,7 +40,7 @@ type series struct {
 
 func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
 	if name := g.Unit.String(); name == "benchmark" || name == "test" {
-		return nil, "a " + name + " makes its calls in the order that it is there to check"
+		return nil, "a " + name + " makes its calls in the order that it is meant to test"
 	}
 	var best *series
 	for _, s := range seriesOf(r, g) {
@@ -51,9 +51,9 @@ func checkSideBySide(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []
 	}
 	switch {
 	case best == nil:
-		return nil, unitOf(g) + " makes no two calls from different lines of one function that take long"
+		return nil, unitOf(g) + " makes no two long calls from different lines of one function"
 	case g.All.Share(best.gain) < r.param("share"):
-		return nil, fmt.Sprintf("%s makes calls one after another in %s that need each other, or take too little: side by side they would save %s of its time", unitOf(g), stack.Short(best.at.Func), unit.Percent(g.All.Share(best.gain)))
+		return nil, fmt.Sprintf("%s makes calls one after another in %s that depend on each other, or are too short: made concurrently they would save %s of its time", unitOf(g), stack.Short(best.at.Func), unit.Percent(g.All.Share(best.gain)))
 	}
 	return []Finding{seriesFinding(r, in, t, g, best)}, ""
 }
@@ -128,7 +128,7 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	text := fmt.Sprintf("%s makes %s one after another in %s (%s): %s of %s", unitOf(g), unit.Plural(int64(len(s.calls)), "call"), stack.Short(s.at.Func), strings.Join(parts[:min(5, len(parts))], ", "),
 		unit.Duration(sum/n), unit.Duration(g.All.Wall/n))
 	text += overUnits(g)
-	text += fmt.Sprintf("; side by side they would take %s", unit.Duration((sum-s.gain)/n))
+	text += fmt.Sprintf("; made concurrently they would take %s", unit.Duration((sum-s.gain)/n))
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(share, "share of the time of "+pluralOf(g))
 	f.Score = score(share, r.param("share"), 0.6)
@@ -139,18 +139,18 @@ func seriesFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, s *series) 
 	for i, c := range s.calls[:min(4, len(s.calls))] {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(c.stack), s.lines[i], "%s in each: %s", unit.Duration(c.time/n), callWords[c.kind][1]))
 	}
-	f.Advice = "Make the calls that need nothing of each other side by side: an errgroup or a WaitGroup with one goroutine each, and wait once; or start the longest first and ask for its answer last. Where one peer answers all of them, ask for all in one call."
-	f.Verify = "Record again under the same load: loupe trace requests should show one wait in place of these, about as long as the longest of them."
+	f.Advice = "Make independent calls concurrently (side by side): an errgroup or a WaitGroup with one goroutine each, and wait once; or start the longest first and collect its answer last. If one peer answers all of them, combine them into one call."
+	f.Verify = "Record again under the same load: loupe trace requests should show one wait instead of these, about as long as the longest of them."
 	f.Doubts = in.traceDoubts(t)
 	if !s.known {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, "the source is not there, or not clear: this holds if no call needs the answer of another")
+		f.Doubts = append(f.Doubts, "the source is missing or unclear: this holds only if no call needs another's answer")
 	} else {
-		f.Doubts = append(f.Doubts, "no call uses what came of another, by its variables; effects on a peer may ask for an order all the same")
+		f.Doubts = append(f.Doubts, "judging by the variables, no call uses the result of another; effects on a peer may still require an order")
 	}
 	if ordered {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, "by its name one of the calls changes something: then the order may matter")
+		f.Doubts = append(f.Doubts, "going by its name, one of the calls changes something: then the order may matter")
 	}
 	for _, c := range s.calls {
 		for _, row := range c.rows() {

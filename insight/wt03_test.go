@@ -42,7 +42,7 @@ func TestWT03(t *testing.T) {
 			ask(p, 4*ms, "main.get@db.go:40", "main.handle@main.go:7")
 			ask(p, 3*ms, "main.get@db.go:40", "main.handle@main.go:8")
 			ask(p, 5*ms, "main.get@db.go:40", "main.handle@main.go:9")
-		}, Info, "a request of main.handle makes 3 calls one after another in main.handle (4.00 ms at line 7, 3.00 ms at line 8, 5.00 ms at line 9): 12.0 ms of 12.0 ms on average over 20; side by side they would take 5.00 ms"},
+		}, Info, "a request of main.handle makes 3 calls one after another in main.handle (4.00 ms at line 7, 3.00 ms at line 8, 5.00 ms at line 9): 12.0 ms of 12.0 ms on average over 20; made concurrently they would take 5.00 ms"},
 		{"in two functions", func(p *accounttest.Program) {
 			ask(p, 4*ms, "main.user@db.go:40", "main.handle@main.go:7")
 			ask(p, 5*ms, "main.feed@db.go:50", "main.handle@main.go:9")
@@ -50,13 +50,13 @@ func TestWT03(t *testing.T) {
 		{"one is short", func(p *accounttest.Program) {
 			ask(p, ms/4, "main.user@db.go:40", "main.handle@main.go:7")
 			ask(p, 15*ms, "main.feed@db.go:50", "main.handle@main.go:9")
-		}, "", "no two calls"},
-		{"again and again", func(p *accounttest.Program) {
+		}, "", "no two long calls"},
+		{"repeatedly", func(p *accounttest.Program) {
 			for range 6 {
 				ask(p, 2*ms, "main.user@db.go:40", "main.handle@main.go:7")
 				ask(p, 2*ms, "main.feed@db.go:50", "main.handle@main.go:9")
 			}
-		}, "", "no two calls"},
+		}, "", "no two long calls"},
 		{"one or the other", func() func(p *accounttest.Program) {
 			n := 0
 			return func(p *accounttest.Program) {
@@ -66,7 +66,7 @@ func TestWT03(t *testing.T) {
 					ask(p, 5*ms, "main.feed@db.go:50", "main.handle@main.go:9")
 				}
 			}
-		}(), "", "no two calls"},
+		}(), "", "no two long calls"},
 	} {
 		f := answers(t, served(t, 20, c.do), "WT03")[0]
 		state := Found
@@ -76,7 +76,7 @@ func TestWT03(t *testing.T) {
 		if f.State != state || f.Severity != c.severity || !strings.Contains(f.Summary, c.says) {
 			t.Errorf("%s: %s %s: %s\nwant %q", c.name, f.State, f.Severity, f.Summary, c.says)
 		}
-		if state == Found && !strings.Contains(strings.Join(f.Doubts, " "), "this holds if no call needs the answer of another") {
+		if state == Found && !strings.Contains(strings.Join(f.Doubts, " "), "this holds only if no call needs another's answer") {
 			t.Errorf("%s: the doubts are %q", c.name, f.Doubts)
 		}
 	}

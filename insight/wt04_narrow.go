@@ -12,15 +12,15 @@ import (
 )
 
 var wt04 = &Rule{
-	ID: "WT04", Title: "Requests queue: a semaphore, worker pool or connection pool is too narrow",
-	About: "Requests (or tasks) wait for a slot that other requests have: of a semaphore, of a pool, or of workers that do one thing at a time. Whoever ends the wait of one has worked for " +
-		"another until then. The number of those inside, seen when one has to wait, is the width.",
+	ID: "WT04", Title: "Requests queue for a semaphore, worker pool or connection pool that is too small",
+	About: "Requests (or tasks) wait for a slot that other requests hold: in a semaphore, a pool, or a set of workers that do one thing at a time. The goroutine that ends a wait was working " +
+		"for another request until then. The number inside when one has to wait is the capacity.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.2, "share of the time", "chosen: less is rarely the first thing to change"},
-		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
-		{"waits", 10, "waits", "chosen: fewer are of a moment"},
-		{"each", 200e-6, "s", "chosen: what a unit waits for others; less is what the scheduler takes"},
+		{"warning", 0.4, "share of the time", "chosen: a factor of two is within reach"},
+		{"waits", 10, "waits", "chosen: fewer are a momentary effect"},
+		{"each", 200e-6, "s", "chosen: a unit's wait for others; less is scheduler overhead"},
 		unitsParam,
 		groupParam,
 	},
@@ -69,7 +69,7 @@ func checkNarrow(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Find
 		}
 	}
 	if len(all) == 0 {
-		return nil, unitOf(g) + " waits for no slot that another one has"
+		return nil, unitOf(g) + " waits for no slot held by another"
 	}
 	return nil, fmt.Sprintf("%s waits %s of its time%s for others", unitOf(g), unit.Percent(all[0].share()), atPlace(all[0].gate.Site))
 }
@@ -92,9 +92,9 @@ func (q *narrow) width() string {
 	case q.gate.Steady < 0.5:
 		return ""
 	case n == 1:
-		return "one at a time gets through"
+		return "only one gets through at a time"
 	}
-	return fmt.Sprintf("%d at a time get through", n)
+	return fmt.Sprintf("%d get through at a time", n)
 }
 
 // computes tells whether those who are inside are mostly running, or ready to.
@@ -134,17 +134,17 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 		f.Evidence = append(f.Evidence, t.seen(first.Cause.Site.Stack, "meanwhile the others are %s here", first.Cause.Kind.Clause()))
 	}
 	if q.gate.Frees.Frame.Func != "" && q.gate.Frees.User {
-		f.Evidence = append(f.Evidence, t.seen(q.gate.Frees.Stack, "here a wait is ended"))
+		f.Evidence = append(f.Evidence, t.seen(q.gate.Frees.Stack, "a wait is ended here"))
 	}
 	f.Advice = narrowAdvice(q)
 	f.Verify = "Record again under the same load with more at once: this wait should shrink, and requests per second grow, until what is behind it is the limit."
-	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that is what has to become faster, or the load is too much")
+	f.Doubts = in.traceDoubts(t, "the limit may be there to protect what is behind it: then that has to become faster, or the load is too high")
 	if q.gate.Workers && q.gate.Kind.Key() != "pool" {
 		tellWorkers(in, t, q, &f)
 	}
 	if q.computes() {
 		f.Severity = Info
-		f.Doubts = append(f.Doubts, "those inside compute: more at once help only as far as CPUs are free")
+		f.Doubts = append(f.Doubts, "those inside compute: more at once help only if CPUs are free")
 		full(in, &f)
 	}
 	f.waits = q.rows
@@ -155,13 +155,13 @@ func narrowFinding(r *Rule, in *Input, t *traced, q *narrow) Finding {
 func narrowAdvice(q *narrow) string {
 	switch {
 	case q.gate.Kind.Key() == "pool":
-		return "Allow more connections to the peer (http.Transport.MaxConnsPerHost), and keep as many idle ones (MaxIdleConnsPerHost); or hold each for less: read bodies to the end at once and close them."
+		return "Allow more connections to the peer (http.Transport.MaxConnsPerHost), and keep as many idle ones (MaxIdleConnsPerHost); or hold each for a shorter time: read bodies to the end at once and close them."
 	case q.gate.Workers:
-		return "Start more workers, as many as what they wait for can serve at once; or let each request do the work on its own goroutine behind a wide semaphore."
+		return "Start more workers, as many as what they wait for can serve at once; or let each request do the work on its own goroutine behind a semaphore of larger capacity."
 	case q.gate.Width == 1:
-		return "Let more of them in at once: a channel of capacity 1, or one token, is a lock. Do what waits outside of it, and guard with it only what must not happen twice at a time."
+		return "Let more of them in at once: a channel of capacity 1, or a single token, is a lock. Do the slow part outside it, and guard only what must not run concurrently."
 	}
-	return "Let more of them in at once: raise the capacity of the semaphore or channel as far as what is behind it can bear; or hold the slot for less, only around the call that it protects."
+	return "Let more of them in at once: raise the capacity of the semaphore or channel as far as what is behind it can handle; or hold the slot for a shorter time, only around the call that it protects."
 }
 
 // maxTouched is how many variables of a worker are named.
@@ -177,9 +177,9 @@ func tellWorkers(in *Input, t *traced, q *narrow, f *Finding) {
 	touched := state.touched[:min(maxTouched, len(state.touched))]
 	var names []string
 	for _, x := range touched {
-		what := "the loop that serves changes %s, which is there before it"
+		what := "the serving loop changes %s, which is declared before it"
 		if x.open {
-			what = "the loop that serves uses %s, which is open before it"
+			what = "the serving loop uses %s, which is opened before it"
 		}
 		f.Evidence = append(f.Evidence, in.code.shownAt(x.file, x.line, what, x.name))
 		names = append(names, x.name)
@@ -187,30 +187,30 @@ func tellWorkers(in *Input, t *traced, q *narrow, f *Finding) {
 	kept := strings.Join(names, ", ")
 	switch {
 	case !state.known:
-		f.Doubts = append(f.Doubts, "whoever serves may have state of its own, or keep an order: then more workers, or a goroutine for each request, would split the state, race for it or break the order")
+		f.Doubts = append(f.Doubts, "the server goroutine may have its own state, or keep an order: then more workers, or a goroutine per request, would split the state, race on it or break the order")
 	case len(touched) == 0:
-		f.Doubts = append(f.Doubts, "more workers finish in another order: look whether somebody relies on it")
+		f.Doubts = append(f.Doubts, "more workers finish in a different order: check whether anything relies on it")
 	case q.gate.Width > 1 && !slices.ContainsFunc(touched, func(x touch) bool { return !x.own }):
-		f.Advice = "Start more workers, each with " + kept + " of its own, as many as what they wait for can serve at once. Where each serves its own keys, divide the keys anew."
-		f.Doubts = append(f.Doubts, "each worker may have to do what belongs together in its order")
+		f.Advice = "Start more workers, each with " + kept + " of its own, as many as what they wait for can serve at once. If each serves its own keys, redistribute the keys."
+		f.Doubts = append(f.Doubts, "each worker may have to process related items in order")
 	default:
-		f.Advice = fmt.Sprintf("Do not just start more workers: by the source the loop keeps %s from one turn to the next. More of them would split that, race for it, or break its order. ", kept) + shorterTurns(q) +
-			" Or start one worker for each part of the keys, with its own state, where different keys do not depend on each other."
+		f.Advice = fmt.Sprintf("Do not just start more workers: according to the source, the loop keeps %s from one iteration to the next. More of them would split that, race on it, or break its order. ", kept) + shorterTurns(q) +
+			" Or start one worker per partition of the keys, with its own state, if different keys do not depend on each other."
 		f.Verify = "Record again under the same load: this wait should shrink, and requests per second grow."
-		f.Doubts = append(f.Doubts, "the order of the requests may matter too: then one worker is right, and shorter turns alone help")
+		f.Doubts = append(f.Doubts, "the order of the requests may matter too: then one worker is right, and only shorter iterations help")
 	}
 }
 
 // shorterTurns is how one worker gets through more, by what its turns wait for.
 func shorterTurns(q *narrow) string {
-	const take = "Make each turn shorter: take all requests that are there at once, "
+	const take = "Make each iteration shorter: take all waiting requests at once, "
 	switch q.rows[0].Cause.Kind.Key() {
 	case "file_call":
 		return take + "write them, and flush or fsync once for all before they are answered (group commit)."
 	case "network", "socket_call":
 		return take + "send them together, and wait once for the answers (a batch or a pipeline)."
 	case "running", "runnable":
-		return "Make each turn shorter: compute before a request is handed over what does not need this state."
+		return "Make each iteration shorter: compute what does not need this state before a request is handed over."
 	}
-	return take + "and do what waits once for all of them; do outside what does not need this state."
+	return take + "and do the slow part once for all of them; do what does not need this state outside."
 }

@@ -130,7 +130,7 @@ func TestWT04(t *testing.T) {
 		p    *accounttest.Program
 		says []string // none is fine
 	}{
-		{"a semaphore of one", gated(), []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done: 15.0 ms of 25.0 ms on average over 24; one at a time gets through",
+		{"a semaphore of one", gated(), []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done: 15.0 ms of 25.0 ms on average over 24; only one gets through at a time",
 			"waiting for a peer's answer in main.ask at main.go:20", "is a lock"}},
 		{"one worker", worker, []string{"waits 60.0% of its time in main.handle at main.go:7 until others are done: 15.0 ms of 25.0 ms on average over 24; one goroutine serves all of them",
 			"waiting for a peer's answer in main.serve at main.go:32", "Start more workers"}},

@@ -9,16 +9,16 @@ import (
 )
 
 var wt05 = &Rule{
-	ID: "WT05", Title: "A straggler: the last goroutine of a fan-out takes much longer than the others",
-	About: "A request starts several goroutines at one place and waits for all of them. It is done when the last one is: where that takes several times as long as the one in the middle, " +
-		"the others are ready early for nothing.",
+	ID: "WT05", Title: "Straggler: the last goroutine of a fan-out takes much longer than the others",
+	About: "A request starts several goroutines at one place and waits for all of them (fan-out). It is done when the last one is: if that takes several times as long as the median one, " +
+		"the others finish early for nothing.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"share", 0.25, "share of the time", "chosen: what is to be had when the last one is as fast as the one in the middle"},
-		{"warning", 0.4, "share of the time", "chosen: twice as fast is within sight"},
-		{"times", 3, "times the median", "chosen: of goroutines that wait for each other in turn, or for a P, the last one takes twice the median"},
-		{"goroutines", 4, "goroutines in one", "chosen: of fewer there is no middle"},
-		{"each", 200e-6, "s", "chosen: what a unit waits for the last one alone"},
+		{"share", 0.25, "share of the time", "chosen: the gain if the last one were as fast as the median one"},
+		{"warning", 0.4, "share of the time", "chosen: a factor of two is within reach"},
+		{"times", 3, "times the median", "chosen: among goroutines that wait for each other in turn, or for a P, the last one takes twice the median"},
+		{"goroutines", 4, "goroutines in one", "chosen: fewer have no median"},
+		{"each", 200e-6, "s", "chosen: a unit's wait for the last one alone"},
 		unitsParam,
 		groupParam,
 	},
@@ -40,7 +40,7 @@ func checkStraggler(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 		return found[:1], ""
 	}
 	if len(g.Fans) == 0 {
-		return nil, unitOf(g) + " starts no goroutines that it waits for all together"
+		return nil, unitOf(g) + " starts no group of goroutines that it waits for together"
 	}
 	x := &g.Fans[0]
 	return nil, fmt.Sprintf("%s waits%s for goroutines of which the last one takes %s times the median, %s of its time", unitOf(g), atPlace(x.Waits), unit.Number(float64(x.Last)/float64(max(1, x.Median))), unit.Percent(g.All.Share(x.Excess)))
@@ -48,7 +48,7 @@ func checkStraggler(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []F
 
 func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts.UnitFan) Finding {
 	share, n := g.All.Share(x.Excess), time.Duration(x.Count)
-	text := fmt.Sprintf("%s waits%s for %s: the last one takes %s, the one in the middle %s; that is %s of its time", unitOf(g), atPlace(x.Waits),
+	text := fmt.Sprintf("%s waits%s for %s: the last one takes %s, the median one %s; that is %s of its time", unitOf(g), atPlace(x.Waits),
 		plurals(float64(x.Goroutines)/float64(x.Count), "goroutine"), unit.Duration(x.Last/n), unit.Duration(x.Median/n), unit.Percent(share))
 	if over := overUnits(g); over != "" {
 		text += "," + over
@@ -68,9 +68,9 @@ func stragglerFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, x *facts
 	if known {
 		f.Evidence = append(f.Evidence, t.seen(x.Did.Site.Stack, "the last one is %s here: %s in each", x.Did.Kind.Clause(), unit.Duration(x.DidTime/unitCount(g))))
 	}
-	f.Evidence = append(f.Evidence, t.seen(x.Made, "the goroutines are made here"))
-	f.Advice = "Look at what the last one does: start it first, cut its part into pieces as large as the others, give it a deadline and answer without it, or do not wait for it. Where it is another one each time, the peer's times vary: ask a second time when the answer is late (hedging), and look at the peer's slow requests."
-	f.Verify = "Record again under the same load: the last one should take about as long as the one in the middle, and the median of the requests should fall."
+	f.Evidence = append(f.Evidence, t.seen(x.Made, "the goroutines are started here"))
+	f.Advice = "Look at what the last one does: start it first, split its work into pieces as large as the others, give it a deadline and answer without it, or do not wait for it. If it is a different one each time, the peer's times vary: send a second request when the answer is late (hedging), and look at the peer's slow requests."
+	f.Verify = "Record again under the same load: the last one should take about as long as the median one, and the median of the requests should fall."
 	f.Doubts = in.traceDoubts(t)
 	if kind := x.Did.Kind.Key(); kind == "running" || kind == "runnable" || kind == "lock" {
 		full(in, &f)

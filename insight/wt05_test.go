@@ -46,9 +46,9 @@ func TestWT05(t *testing.T) {
 		says     string
 	}{
 		{"one is late", fansOut(2*ms, 2*ms, 3*ms, 3*ms, 4*ms, 20*ms), Warning,
-			"a request of main.handle waits in main.handle at main.go:7 for 6 goroutines: the last one takes 20.0 ms, the one in the middle 3.00 ms; that is 85.0% of its time, on average over 20; the last one is waiting for a peer's answer in main.part at main.go:12 meanwhile"},
+			"a request of main.handle waits in main.handle at main.go:7 for 6 goroutines: the last one takes 20.0 ms, the median one 3.00 ms; that is 85.0% of its time, on average over 20; the last one is waiting for a peer's answer in main.part at main.go:12 meanwhile"},
 		{"one after the other", fansOut(2*ms, 4*ms, 6*ms, 8*ms, 10*ms, 12*ms), "", "2.00 times the median"},
-		{"two goroutines", fansOut(2*ms, 20*ms), "", "no goroutines that it waits for"},
+		{"two goroutines", fansOut(2*ms, 20*ms), "", "no group of goroutines that it waits for"},
 		{"much else to do", func() func(p *accounttest.Program) {
 			fan := fansOut(ms/5, ms/5, ms/5, ms/5, ms)
 			return func(p *accounttest.Program) { p.Pass(10 * ms); fan(p) }

@@ -11,14 +11,14 @@ import (
 )
 
 var wt06 = &Rule{
-	ID: "WT06", Title: "A connection, a name, a process or a file is asked for anew in each request",
-	About: "Each request starts a process, looks up a name, makes a connection with its handshake, or opens the same file, and waits for it: what could be made once and kept. " +
-		"CP18 is about what computes in place of waiting.",
+	ID: "WT06", Title: "Each request opens a new connection or file, looks up a name or starts a process",
+	About: "Each request starts a process, looks up a name, opens a connection with its handshake, or opens the same file, and waits for it: work that could be done once and " +
+		"kept. CP18 covers repeated computation instead of waiting.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.1, "share of the time", "chosen: it is pure overhead"},
-		{"warning", 0.3, "share of the time", "chosen: requests are done in two thirds of the time"},
-		{"made", 0.5, "times in one", "chosen: less is the filling of a pool or of a cache"},
+		{"warning", 0.3, "share of the time", "chosen: requests then take two thirds of the time"},
+		{"made", 0.5, "times in one", "chosen: less is a pool or a cache filling up"},
 		unitsParam,
 		groupParam,
 	},
@@ -36,17 +36,17 @@ type anew struct {
 
 // anews are those of the kinds of calls that have any.
 var anews = map[string]anew{
-	"process":   {"starts", "a process", []string{"process", "pipe"}, "Do not start a process for each request: do it in the program (a library), keep one running and talk to it through a pipe, or keep its answers."},
-	"dial":      {"makes", "a connection", []string{"dial", "dns", "tls"}, "Make one client and keep it: bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost), no DisableKeepAlives, no client or transport of its own for each request."},
-	"tls":       {"makes", "a TLS handshake", []string{"dial", "dns", "tls"}, "Keep connections and use them again, so that handshakes are rare: one client and one tls.Config for all requests, with a session cache."},
-	"dns":       {"makes", "a DNS lookup", []string{"dns"}, "Keep connections, so that their names need not be looked up again, or keep the addresses for some seconds."},
-	"file_call": {"opens or examines", "a file", []string{"file_call"}, "Read the file once and keep what came of it; look at it again when it has changed, or from time to time."},
+	"process":   {"starts", "a process", []string{"process", "pipe"}, "Do not start a process for each request: do it in the program (a library), keep one running and talk to it through a pipe, or cache its answers."},
+	"dial":      {"makes", "a connection", []string{"dial", "dns", "tls"}, "Create one client and keep it: bodies read to the end and closed, enough idle connections (MaxIdleConnsPerHost), no DisableKeepAlives, no separate client or transport per request."},
+	"tls":       {"makes", "a TLS handshake", []string{"dial", "dns", "tls"}, "Reuse connections (keep-alive), so that handshakes are rare: one client and one tls.Config for all requests, with a session cache."},
+	"dns":       {"makes", "a DNS lookup", []string{"dns"}, "Keep connections alive, so that their names need not be looked up again, or cache the addresses for a few seconds."},
+	"file_call": {"opens or examines", "a file", []string{"file_call"}, "Read the file once and keep the result; read it again when it has changed, or from time to time."},
 }
 
 func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
-	fine = unitOf(g) + " starts no process, makes no connection and opens no file that it waits for"
+	fine = unitOf(g) + " starts no process, opens no connection and opens no file that it waits for"
 	if name := g.Unit.String(); name != "request" && name != "task" {
-		return nil, "only requests and tasks are looked at, which do the same again"
+		return nil, "only requests and tasks are examined, which repeat the same work"
 	}
 	seen := map[stack.Frame]bool{}
 	for i := range g.Calls {
@@ -59,7 +59,7 @@ func checkEachRequest(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found [
 		rows, spent := partsOf(g, c.Path[0], kind.kinds)
 		each := float64(c.Count) / float64(max(1, g.Wall.Count+nameless(in.Facts.Units(), g)))
 		if each < r.param("made") || g.All.Share(spent) < r.param("share") {
-			fine = fmt.Sprintf("%s asks for %s%s %s times, %s of its time", unitOf(g), kind.one, atFrame(c.Path[0]), unit.Number(each), unit.Percent(g.All.Share(spent)))
+			fine = fmt.Sprintf("%s needs %s%s %s times, %s of its time", unitOf(g), kind.one, atFrame(c.Path[0]), unit.Number(each), unit.Percent(g.All.Share(spent)))
 			continue
 		}
 		found = append(found, eachRequestFinding(r, in, t, g, c, kind, rows, spent))
@@ -92,7 +92,7 @@ func eachRequestFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *fac
 	f.Evidence = []Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s times in each, %s", unit.Number(each), unit.Duration(spent/unitCount(g)))}
 	f.Advice = kind.advice
 	f.Verify = "Record again under the same load: loupe trace requests should no longer show this wait in each request."
-	f.Doubts = in.traceDoubts(t, "where each request needs another one, such as the file that it asks for, there is nothing to keep")
+	f.Doubts = in.traceDoubts(t, "if each request needs a different one, such as the file that it asks for, there is nothing to keep")
 	if c.Kind.Key() == "file_call" {
 		f.Severity = Info // a server of files does what it is there for
 	}

@@ -31,12 +31,12 @@ func TestWT06(t *testing.T) {
 			} else {
 				p.Pass(ms)
 			}
-		}, "", "asks for a process", ""},
+		}, "", "needs a process", ""},
 		{"a connection", func(p *accounttest.Program) {
 			await(p, 3*ms, "network", "net.(*netFD).connect@net.go:1", "net.Dial@net.go:2", handle)
 			ask(p, 5*ms, handle)
-		}, Warning, "makes a connection in main.handle at main.go:7, 1.00 times in each: 37.5%", "Make one client and keep it"},
-		{"a connection that is kept", func(p *accounttest.Program) { ask(p, 5*ms, handle) }, "", "makes no connection", ""},
+		}, Warning, "makes a connection in main.handle at main.go:7, 1.00 times in each: 37.5%", "Create one client and keep it"},
+		{"a connection that is kept", func(p *accounttest.Program) { ask(p, 5*ms, handle) }, "", "opens no connection", ""},
 		{"a file", func(p *accounttest.Program) {
 			p.Call(ms, accounttest.In("syscall.openat@z.go:1", "os.ReadFile@file.go:1", handle))
 			p.Call(2*ms, accounttest.In("syscall.read@z.go:1", "os.(*File).Read@file.go:1", "os.ReadFile@file.go:1", handle))

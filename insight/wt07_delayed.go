@@ -9,16 +9,16 @@ import (
 )
 
 var wt07 = &Rule{
-	ID: "WT07", Title: "Answers come after 40 ms: Nagle's algorithm and delayed acknowledgements",
-	About: "A message that is written in two pieces, on a connection without TCP_NODELAY: the kernel keeps the second piece back until the first one is acknowledged (Nagle's algorithm), and the peer's " +
-		"kernel puts off the acknowledgement, by 40 ms on Linux. Many waits of just that length at a line whose other waits are much shorter show it.",
+	ID: "WT07", Title: "40 ms delays: Nagle's algorithm and delayed ACKs",
+	About: "A message written in two pieces on a connection without TCP_NODELAY: the kernel holds back the second piece until the first one is acknowledged (Nagle's algorithm), and the peer's kernel " +
+		"delays the acknowledgement (delayed ACK), by 40 ms on Linux. Many waits of exactly that length at a line whose other waits are much shorter are the sign.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"share", 0.2, "share of the time", "chosen: of waits of 38 to 46 ms"},
 		{"waits", 10, "waits", "chosen: fewer may be chance"},
 		{"part", 0.1, "share of the calls", "chosen: rarer ones do not matter to most requests"},
-		{"other", 0.01, "s", "chosen: other waits of the line take less: then 40 ms are not what the peer needs"},
-		{"pieces", 1.5, "writes before a wait", "chosen: then the pieces are seen"},
+		{"other", 0.01, "s", "chosen: the line's other waits are shorter: then the peer does not need 40 ms"},
+		{"pieces", 1.5, "writes before a wait", "chosen: then the separate writes are visible"},
 		unitsParam,
 		groupParam,
 	},
@@ -39,7 +39,7 @@ func checkDelayed(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fin
 			return []Finding{delayedFinding(r, in, t, g, c, pieces, sooner)}, ""
 		}
 	}
-	return nil, unitOf(g) + " does not wait about 40 ms for answers that else come much sooner"
+	return nil, unitOf(g) + " does not wait about 40 ms for answers that otherwise come much sooner"
 }
 
 func delayedFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *facts.UnitCall, pieces, sooner bool) Finding {
@@ -65,14 +65,14 @@ func delayedFinding(r *Rule, in *Input, t *traced, g facts.UnitGroup, c *facts.U
 		f.Severity = Warning
 	case len(nagle) > 0 && 2*c.Delayed >= c.Count:
 		f.Severity = Warning
-		f.Doubts = append(f.Doubts, "hardly any answer came much sooner: the source may switch Nagle's algorithm on for other connections, and the peer take 40 ms for each")
+		f.Doubts = append(f.Doubts, "hardly any answer came much sooner: the source may enable Nagle's algorithm for other connections, and the peer may take 40 ms for each answer")
 	case pieces:
-		f.Doubts = append(f.Doubts, "hardly any answer came much sooner: the peer may take 40 ms for each")
+		f.Doubts = append(f.Doubts, "hardly any answer came much sooner: the peer may take 40 ms for each answer")
 	default:
-		f.Doubts = append(f.Doubts, "no message is seen to be written in pieces on this side: it may be the peer that does, or that takes 40 ms for some requests")
+		f.Doubts = append(f.Doubts, "this side was not seen writing a message in pieces: the peer may do so, or may take 40 ms for some requests")
 	}
-	f.Evidence = append([]Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s waits of 38 to 46 ms, %s together", unit.Count(c.Delayed), unit.Duration(c.DelayedTime))}, nagle...)
-	f.Advice = "Write each message in one go (a bufio.Writer that is flushed once, net.Buffers), and leave TCP_NODELAY on, as Go does by default: no SetNoDelay(false). The same holds for the peer's answers."
+	f.Evidence = append([]Evidence{t.seenAt(t.Frames(c.Stack), c.Path[0], "%s waits of 38 to 46 ms, %s in total", unit.Count(c.Delayed), unit.Duration(c.DelayedTime))}, nagle...)
+	f.Advice = "Write each message in one go (a bufio.Writer flushed once, net.Buffers), and leave TCP_NODELAY on, as Go does by default: no SetNoDelay(false). The same applies to the peer's answers."
 	f.Verify = "Record again under the same load: no waits of about 40 ms should be left here."
 	for i := range g.All.Rows {
 		if row := &g.All.Rows[i]; row.Kind == c.Kind && row.Site.Frame == c.Path[0] {

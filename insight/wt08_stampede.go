@@ -9,18 +9,18 @@ import (
 )
 
 var wt08 = &Rule{
-	ID: "WT08", Title: "Stampede: many requests at once do what the first of them would have done for all",
-	About: "Most requests find an answer ready; when it has expired, or is not there yet, all that come until it is there again ask for it, each for itself (cache stampede, thundering herd, " +
-		"dogpile). While the first one is at it, nearly all that begin make the same call; after it hardly any does.",
+	ID: "WT08", Title: "Cache stampede: concurrent requests repeat work that one could do for all",
+	About: "Most requests find a cached answer; when it has expired, or is not there yet, every request that arrives until it is available again fetches it separately (cache stampede, thundering " +
+		"herd, dogpile). While the first request is fetching, nearly all new ones make the same call; afterwards hardly any do.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"share", 0.05, "share of the time", "chosen: of all that may do it; what they wait for it, without the first of each burst"},
-		{"warning", 0.1, "share of the time", "chosen: one wait of ten is for nothing, and what is asked has all of them at once"},
+		{"share", 0.05, "share of the time", "chosen: of all requests that may do it; their wait for it, excluding the first of each burst"},
+		{"warning", 0.1, "share of the time", "chosen: one wait in ten is wasted, and the peer gets all of them at once"},
 		{"bursts", 2, "bursts", "chosen: one may be the start, or chance"},
 		{"together", 4, "requests in a burst", "chosen: on average; as many may come at once by chance"},
-		{"joined", 3, "requests", "chosen: that begin while the first one of a burst is at it, at least 0.6 of which do it too"},
-		{"times", 4, "times the share at other times", "chosen: where each does it by chance, as many do at any time"},
-		{"rate", 2, "times the rate at other times", "chosen: with 0.6 of them at it, those of more than twice the rate may be others beside the usual ones"},
+		{"joined", 3, "requests", "chosen: those that begin while the first one of a burst is making the call, at least 0.6 of which make it too"},
+		{"times", 4, "times the share at other times", "chosen: if each did it by chance, as many would at any time"},
+		{"rate", 2, "times the rate at other times", "chosen: with 0.6 of them making the call, a burst of more than twice the rate may consist of other requests than usual"},
 		{"most", 0.6, "share of those that do it", "chosen: most of them are in such bursts"},
 		unitsParam,
 		groupParam,
@@ -75,7 +75,7 @@ func (s *rush) unseen(*traced) bool {
 
 func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Finding, fine string) {
 	if name := g.Unit.String(); name != "request" && name != "task" {
-		return nil, "only requests and tasks are looked at, of which several go on at once"
+		return nil, "only requests and tasks are examined, of which several run at once"
 	}
 	units := in.Facts.Units()
 	wall := g.Wall.Sum
@@ -84,14 +84,14 @@ func checkStampede(r *Rule, in *Input, t *traced, g facts.UnitGroup) (found []Fi
 			wall += o.Wall.Sum
 		}
 	}
-	fine = unitOf(g) + " makes no call that others begin at the same time and that most do without"
+	fine = unitOf(g) + " makes no call that others make at the same time and that most do without"
 	for i := range g.Stampedes {
 		s := &rush{UnitStampede: &g.Stampedes[i], group: g, wall: wall, span: units.Span.Len()}
 		if s.is(r, t) {
 			return []Finding{rushFinding(r, in, t, s)}, ""
 		}
 		if i == 0 {
-			fine = fmt.Sprintf("%s of %s make the call%s; of those that begin while one is at it %s do, at other times %s", unit.Count(s.Made), unit.Plural(s.All, g.Unit.String()), atFrame(s.Path[0]), unit.Percent(s.inside()), unit.Percent(s.outside()))
+			fine = fmt.Sprintf("%s of %s make the call%s; of those that begin while another is making it %s do, at other times %s", unit.Count(s.Made), unit.Plural(s.All, g.Unit.String()), atFrame(s.Path[0]), unit.Percent(s.inside()), unit.Percent(s.outside()))
 		}
 	}
 	return nil, fine
@@ -109,7 +109,7 @@ func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
 	if at != s.Path[0] {
 		text += fmt.Sprintf(", called%s", atFrame(at))
 	}
-	text += fmt.Sprintf(", most of them at once: in %s, %s each on average; while the first one is at it, %s of the others that begin do the same, at other times %s; they wait %s of the time of all for what another one is asking for already",
+	text += fmt.Sprintf(", most of them at once: in %s, %s each on average; while the first one is making it, %s of the others that begin do the same, at other times %s; they wait %s of the total time for what another request is already fetching",
 		unit.Plural(s.Bursts, "burst"), unit.Number(float64(s.Members)/float64(s.Bursts)), unit.Percent(s.inside()), unit.Percent(s.outside()), unit.Percent(s.share()))
 	f := r.answer(Found, "%s", text)
 	f.Impact = exactly(float64(s.Members-s.Bursts)/float64(s.Made), "share of these calls")
@@ -122,9 +122,9 @@ func rushFinding(r *Rule, in *Input, t *traced, s *rush) Finding {
 	if at != s.Path[0] {
 		f.Evidence = append(f.Evidence, t.seenAt(t.Frames(s.Stack), s.Path[0], "this is what each of them waits for, %s on average", unit.Duration(s.Time/time.Duration(max(1, s.Members)))))
 	}
-	f.Advice = "Let one do it, and the others wait for the first one's answer (golang.org/x/sync/singleflight, by key). Or renew the answer in the background before it expires, and give out the old one meanwhile; where many expire at the same moment, spread their times."
-	f.Verify = "Record again under the same load: loupe trace requests should show one call here where there is a burst of them now, and the 99th percentile should fall."
-	f.Doubts = in.traceDoubts(t, "whether all of them ask for the same, the trace does not tell: where each asks for something else that expired at the same time, one call for all may do")
+	f.Advice = "Let one request do it, and the others wait for the first one's answer (golang.org/x/sync/singleflight, by key). Or refresh the answer in the background before it expires, and serve the stale one meanwhile; if many expire at the same moment, spread their expiry times."
+	f.Verify = "Record again under the same load: loupe trace requests should show one call here instead of a burst, and the 99th percentile should fall."
+	f.Doubts = in.traceDoubts(t, "the trace does not show whether all of them ask for the same thing: if each asks for something else that expired at the same time, one call for all may do")
 	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true
 	for i := range g.All.Rows {
 		if row := &g.All.Rows[i]; row.Site.Frame == s.Path[0] && row.Kind.Key() != "running" {

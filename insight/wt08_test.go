@@ -108,7 +108,7 @@ func TestWT08(t *testing.T) {
 			}
 			continue
 		}
-		const says = "20 of 120 requests make the same call in main.load at main.go:21, called in main.cached at main.go:12, most of them at once: in 5 bursts, 4.00 each on average; while the first one is at it, 100% of the others that begin do the same, at other times 4.76%"
+		const says = "20 of 120 requests make the same call in main.load at main.go:21, called in main.cached at main.go:12, most of them at once: in 5 bursts, 4.00 each on average; while the first one is making it, 100% of the others that begin do the same, at other times 4.76%"
 		if f.State != Found || f.Severity != Warning || !strings.Contains(f.Summary, says) || !strings.Contains(f.Advice, "singleflight") || f.Evidence[0].Line != 12 {
 			t.Errorf("%s: %s %s: %s\n%s\nat %d, want %q", c.name, f.State, f.Severity, f.Summary, f.Advice, f.Evidence[0].Line, says)
 		}

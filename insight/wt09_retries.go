@@ -14,19 +14,18 @@ import (
 )
 
 var wt09 = &Rule{
-	ID: "WT09", Title: "What fails is tried again and again",
-	About: "A connection that is refused is tried again as fast as the program can, or a lock that is taken is asked for again and again (TryLock in a loop): a CPU is busy with it, and whoever is to " +
-		"answer is flooded when it comes back. Tries are connections on one goroutine, one after another, over which nothing is sent; " +
-		"and the calls of a request in a loop whose source ends it by the error or the status that came back.",
+	ID: "WT09", Title: "Retry loop: a failing call is retried repeatedly",
+	About: "A refused connection is retried as fast as the program can, or a held lock is polled (TryLock in a loop): this keeps a CPU busy, and the peer is flooded when it comes back. Attempts are " +
+		"connections on one goroutine, one after another, over which nothing is sent; and the calls of a request in a loop that, according to the source, ends depending on the returned error or status.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
-		{"tries", 100, "tries", "chosen: fewer are of a moment"},
-		{"rate", 100, "tries a second", "chosen: nobody can be back so soon, and so often"},
-		{"warning", 500, "tries a second", "chosen: at some 50 µs each, more than 2% of a CPU"},
-		{"pause", 0.02, "s", "chosen: between two tries on average; who waits longer has thought of it"},
-		{"again", 3, "tries in one", "chosen: of a request that asks a peer until its answer suits"},
-		{"share", 0.2, "share of the time", "chosen: of such a request; less is rarely the first thing to change"},
-		{"spin", 0.1, "share of CPU time", "chosen: of a loop that asks for a lock; the lower bound of the interval counts"},
+		{"tries", 100, "tries", "chosen: fewer are a momentary effect"},
+		{"rate", 100, "attempts a second", "chosen: nothing can recover that quickly, and that often"},
+		{"warning", 500, "attempts a second", "chosen: at some 50 µs each, more than 2% of a CPU"},
+		{"pause", 0.02, "s", "chosen: between two attempts on average; a longer wait is deliberate"},
+		{"again", 3, "attempts in one", "chosen: for a request that calls a peer until its answer is accepted"},
+		{"share", 0.2, "share of the time", "chosen: for such a request; less is rarely the first thing to change"},
+		{"spin", 0.1, "share of CPU time", "chosen: for a loop that polls a lock; the lower bound of the interval counts"},
 		g0,
 	},
 	Check: onTrace(checkRetries),
@@ -37,14 +36,14 @@ func checkRetries(r *Rule, in *Input, t *traced) (found []Finding) {
 	if units.Err != nil {
 		return []Finding{r.answer(TooLittle, "%v", units.Err)}
 	}
-	fine := "no goroutine tried in vain to connect several times in a row"
+	fine := "no goroutine failed to connect several times in a row"
 	for i := range units.Tries {
 		x := &units.Tries[i]
 		rate, pause := t.Rate(x.Count), x.Pause/time.Duration(max(1, x.Count-x.Rows))
 		if float64(x.Count) >= r.param("tries") && rate >= r.param("rate") && pause.Seconds() < r.param("pause") {
 			found = append(found, retriesFinding(r, in, t, units, x))
 		} else if i == 0 {
-			fine = fmt.Sprintf("connections were tried %s times in vain%s, %s apart", unit.Count(x.Count), atFrame(x.Path[0]), unit.Duration(pause))
+			fine = fmt.Sprintf("%s connection attempts failed%s, %s apart", unit.Count(x.Count), atFrame(x.Path[0]), unit.Duration(pause))
 		}
 	}
 	found = append(found, spinsOnLocks(r, in)...)
@@ -62,33 +61,33 @@ func retriesFinding(r *Rule, in *Input, t *traced, units *facts.Units, x *facts.
 		at = loop.at
 	}
 	rate, pause := t.Rate(x.Count), x.Pause/time.Duration(max(1, x.Count-x.Rows))
-	text := fmt.Sprintf("connections were tried %s times a second%s, one after another on the same goroutine, and nothing was sent over them", unit.Number(rate), atFrame(x.Path[0]))
+	text := fmt.Sprintf("connections were attempted %s times a second%s, one after another on the same goroutine, and nothing was sent over them", unit.Number(rate), atFrame(x.Path[0]))
 	if at != x.Path[0] {
-		text += fmt.Sprintf("; the loop that tries again is%s", atFrame(at))
+		text += fmt.Sprintf("; the retry loop is%s", atFrame(at))
 	}
-	text += fmt.Sprintf(": %s tries, up to %s in a row, with %s between two", unit.Count(x.Count), unit.Count(x.Longest), unit.Duration(pause))
+	text += fmt.Sprintf(": %s attempts, up to %s in a row, %s apart", unit.Count(x.Count), unit.Count(x.Longest), unit.Duration(pause))
 	if g, share, spent := triedIn(units, x.Path[0]); spent {
 		text += fmt.Sprintf("; %s spends %s of its time there", unitOf(g), unit.Percent(share))
 	}
 	f := r.answer(Found, "%s", text)
-	f.Impact = exactly(rate, "tries a second")
+	f.Impact = exactly(rate, "attempts a second")
 	f.Score = score(rate, r.param("warning"), 10*r.param("warning"))
 	f.Severity = Info
 	if known && rate >= r.param("warning") {
 		f.Severity = Warning
 	}
-	f.Evidence = []Evidence{t.seenAt(t.Frames(x.Stack), at, "%s tries to connect, %s apart", unit.Count(x.Count), unit.Duration(pause))}
-	f.Advice = "Wait before the next try, longer after each that fails, and not all at the same time (exponential backoff with jitter); stop after some, or with the context of who asked; and where something tells that the peer is back, wait for that."
+	f.Evidence = []Evidence{t.seenAt(t.Frames(x.Stack), at, "%s attempts to connect, %s apart", unit.Count(x.Count), unit.Duration(pause))}
+	f.Advice = "Wait before the next attempt, longer after each failure, and not all at the same time (exponential backoff with jitter); stop after a few, or when the caller's context ends; and if something signals that the peer is back, wait for that."
 	if known && loop.pauses {
-		f.Advice = "The loop has a pause, which is too short or left out: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
+		f.Advice = "The loop has a pause, which is too short or skipped: " + strings.ToLower(f.Advice[:1]) + f.Advice[1:]
 	}
 	if known && !loop.bounded {
-		f.Advice += " Nothing in the loop ends it while the peer is away: give it a limit."
+		f.Advice += " Nothing ends the loop while the peer is down: give it a limit."
 	}
-	f.Verify = "Record again while the peer is away: some tries a second should be left, and the CPU time should fall."
+	f.Verify = "Record again while the peer is down: only a few attempts a second should be left, and the CPU time should fall."
 	f.Doubts = in.traceDoubts(t)
 	if !known {
-		f.Doubts = append(f.Doubts, "no loop in the source is seen to try again until it works: connections that are made before they are needed, or to see whether somebody listens, look the same")
+		f.Doubts = append(f.Doubts, "the source shows no loop that retries until it succeeds: connections opened in advance, or to check whether anything is listening, look the same")
 	}
 	f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true
 	return f
@@ -104,20 +103,20 @@ func answersAgain(r *Rule, in *Input, t *traced, units *facts.Units) (found []Fi
 				continue
 			}
 			loop.pauses = pausesBetween(t, g, loop)
-			f := r.answer(Found, "%s asks a peer %s times, one after another, until the answer suits,%s, tried again%s: %s of its time, %s each%s",
+			f := r.answer(Found, "%s calls a peer %s times, one after another, until the answer is accepted,%s, retried%s: %s of its time, %s each%s",
 				unitOf(g), unit.Number(o.each()), atFrame(o.path[0]), atFrame(loop.at), unit.Percent(o.share()), unit.Duration(o.one()), onAverage(g))
 			f.Impact = exactly(o.share(), "share of the time of "+pluralOf(g))
 			f.Score, f.Severity = score(o.share(), r.param("share"), 0.9), Warning
 			if loop.pauses && loop.bounded {
 				f.Severity = Info
-				f.Doubts = append(f.Doubts, "the loop pauses and has an end: how long both are is for who knows the peer")
+				f.Doubts = append(f.Doubts, "the loop has pauses and a limit: how long both should be depends on the peer")
 			}
-			f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), loop.at, "%s tries in each", unit.Number(o.each()))}
+			f.Evidence = []Evidence{t.seenAt(t.Frames(o.stack), loop.at, "%s attempts in each", unit.Number(o.each()))}
 			f.Advice = loop.advice()
 			if !loop.bounded {
-				f.Advice += " Nothing in the loop ends it while the answer does not suit: give it a limit."
+				f.Advice += " Nothing ends the loop until the answer is accepted: give it a limit."
 			}
-			f.Verify = "Record again under the same load: loupe trace requests should show few tries a request."
+			f.Verify = "Record again under the same load: loupe trace requests should show few attempts per request."
 			f.Doubts = append(f.Doubts, in.traceDoubts(t)...)
 			namelessDoubt(in, g, &f)
 			f.waits = o.rows()
@@ -177,13 +176,13 @@ func spinsOnLocks(r *Rule, in *Input) (found []Finding) {
 		if !ok || share.Low < r.param("spin") || !asksForLock(in.code, at) {
 			continue
 		}
-		f := r.answer(Found, "%s of the CPU time goes into a loop that asks for a lock or a slot until it gets it%s", unit.Percent(share.Estimate), atFrame(at))
+		f := r.answer(Found, "%s of the CPU time goes into a loop that polls for a lock or a slot until it gets it%s", unit.Percent(share.Estimate), atFrame(at))
 		f.Impact = &Impact{share.Estimate, "share of CPU samples", share.Low, share.High}
 		f.Severity, f.Score = Warning, score(share.Estimate, 0.1, 0.4)
 		f.Evidence = []Evidence{in.lineAt(w.Entry, at, "%d of %d samples", n, total)}
-		f.Advice = "Do not spin: Lock waits without a CPU until the lock is free; a channel as a semaphore, or golang.org/x/sync/semaphore with a context, does so for slots. TryLock is for what can be left out when the lock is taken."
+		f.Advice = "Do not spin: Lock waits without using a CPU until the mutex is free; a channel as a semaphore, or golang.org/x/sync/semaphore with a context, does the same for slots. TryLock is for work that can be skipped if the lock is held."
 		if loop.pauses {
-			f.Advice += " A pause in the loop makes it cheaper and slower; waiting for the lock is both, cheaper and sooner."
+			f.Advice += " A pause in the loop makes it cheaper but slower; waiting for the lock is both cheaper and faster."
 		}
 		f.Verify = "Record again under the same load: the CPU time of this line should vanish."
 		f.costs, f.saves = []cost{{file: at.File, line: at.Line}}, true

@@ -51,9 +51,9 @@ func TestWT09(t *testing.T) {
 		severity Severity // "" is fine
 		says     string
 	}{
-		{"at once", connecting(400*time.Microsecond, refused), retrying, Warning, "in main.send at main.go:20, one after another on the same goroutine, and nothing was sent over them; the loop that tries again is in main.keepOn at main.go:5"},
-		{"a tiny pause", connecting(2*time.Millisecond, refused), retrying, Info, "with 2.00 ms between two"},
-		{"without its source", connecting(400*time.Microsecond, refused), "", Info, "with 400 µs between two"},
+		{"at once", connecting(400*time.Microsecond, refused), retrying, Warning, "in main.send at main.go:20, one after another on the same goroutine, and nothing was sent over them; the retry loop is in main.keepOn at main.go:5"},
+		{"a tiny pause", connecting(2*time.Millisecond, refused), retrying, Info, "2.00 ms apart"},
+		{"without its source", connecting(400*time.Microsecond, refused), "", Info, "400 µs apart"},
 		{"a pause", connecting(50*time.Millisecond, refused), retrying, "", ""},
 		{"connections that are used", connecting(400*time.Microsecond, sent), retrying, "", ""},
 	} {
@@ -82,7 +82,7 @@ func TestRetryAround(t *testing.T) {
 		retry           bool
 		pauses, bounded bool
 	}{
-		{"until it works", "for {\nerr := send()\nif err == nil {\nreturn\n}\n}", true, false, false},
+		{"until the call succeeds", "for {\nerr := send()\nif err == nil {\nreturn\n}\n}", true, false, false},
 		{"in the condition of if", "for {\nif err := send(); err == nil {\nbreak\n}\n}", true, false, false},
 		{"while it fails", "for err != nil {\nerr = send()\n}", true, false, false},
 		{"goes on where it fails", "for {\nc, err := dial()\nif err != nil {\ncontinue\n}\nuse(c)\nreturn\n}", true, false, false},
@@ -166,14 +166,14 @@ func TestWT09Answers(t *testing.T) {
 		severity   Severity
 		advice     string
 	}{
-		{"with pauses and an end", bounded, 2 * time.Millisecond, Info, "until it works: wait longer"},
-		{"with an end", bounded, 0, Warning, "until it works, without a pause"},
-		{"with neither", strings.Replace(endless, "sleepCtx(ctx, d)", "", 1), 0, Warning, "Nothing in the loop ends it"},
+		{"with pauses and an end", bounded, 2 * time.Millisecond, Info, "until the call succeeds: wait longer"},
+		{"with an end", bounded, 0, Warning, "until the call succeeds, without a pause"},
+		{"with neither", strings.Replace(endless, "sleepCtx(ctx, d)", "", 1), 0, Warning, "Nothing ends the loop"},
 	} {
 		r := tries(c.pause)
 		r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\n\nfunc handle() error {\n"+c.loop+"\n}\n"))
 		f := answers(t, r, "WT09")[0]
-		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, "asks a peer 6.00 times") || !strings.Contains(f.Advice, c.advice) {
+		if f.State != Found || f.Severity != c.severity || !strings.Contains(f.Summary, "calls a peer 6.00 times") || !strings.Contains(f.Advice, c.advice) {
 			t.Errorf("%s: %s %s: %s\n%s", c.name, f.State, f.Severity, f.Summary, f.Advice)
 		}
 		if waits := answers(t, r, "WT01")[0]; c.severity == Info && waits.Severity != Info {
@@ -186,7 +186,7 @@ func TestWT09Answers(t *testing.T) {
 	// The next of several peers that can do the same is no retry of the same.
 	r := tries(0)
 	r.Put(recording.Entry{Path: "source/main.go", Kind: recording.Source, Source: "main.go"}, []byte("package main\n\nfunc handle() error {\nfor _, host := range hosts {\n\tif ask(host) == nil {\n\t\treturn nil\n\t}\n}\n}\n"))
-	if f := answers(t, r, "WT02")[0]; f.State != Found || f.Severity != Info || !strings.Contains(strings.Join(f.Doubts, "\n"), "ends at the first answer that suits") {
+	if f := answers(t, r, "WT02")[0]; f.State != Found || f.Severity != Info || !strings.Contains(strings.Join(f.Doubts, "\n"), "ends at the first accepted answer") {
 		t.Errorf("one of several: %s %s: %s %q", f.State, f.Severity, f.Summary, f.Doubts)
 	}
 }

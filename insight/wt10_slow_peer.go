@@ -9,18 +9,18 @@ import (
 )
 
 var wt10 = &Rule{
-	ID: "WT10", Title: "A slow peer: answers over some connections take much longer than over others",
-	About: "One line asks several peers, or several instances of one, and some of them are much slower: most of the waiting is for these. The trace does not tell who is at the other end, but a " +
-		"connection has one peer as long as it lives, and each has a goroutine of net/http that reads from it.",
+	ID: "WT10", Title: "Slow peer: some connections answer much more slowly than others",
+	About: "One line calls several peers, or several instances of one, and some of them are much slower: most of the waiting is for these. The trace does not show who is at the other end, but " +
+		"a connection has one peer for its whole life, and each has a net/http goroutine that reads from it.",
 	Asks: []facts.Question{facts.Scheduling},
 	Params: []Param{
 		{"times", 3, "times as long", "chosen: answers of the slow connections on average; peers that differ by less are alike"},
-		{"apart", 1.5, "times the average of the others", "chosen: the quickest answer of each slow connection takes as long; else it is only now and then slow"},
+		{"apart", 1.5, "times the average of the others", "chosen: the quickest answer of each slow connection takes this long; otherwise it is slow only now and then"},
 		{"answers", 5, "answers", "chosen: over each connection, or it does not count"},
-		{"waiting", 0.5, "share of the waiting", "chosen: the slow ones carry most of it"},
+		{"waiting", 0.5, "share of the waiting", "chosen: the slow ones account for most of it"},
 		{"share", 0.1, "share of the time of requests or tasks", "chosen: less is not worth looking at a peer"},
-		{"warning", 0.3, "share of the time", "chosen: requests are done in two thirds of the time"},
-		{"least", 500e-6, "s", "chosen: by which an answer takes longer; less is what the scheduler takes"},
+		{"warning", 0.3, "share of the time", "chosen: requests then take two thirds of the time"},
+		{"least", 500e-6, "s", "chosen: how much longer an answer takes; less is scheduler overhead"},
 	},
 	Check: onTrace(checkSlowPeer),
 }
@@ -122,7 +122,7 @@ func checkSlowPeer(r *Rule, in *Input, t *traced) (found []Finding) {
 
 func slowPeerFinding(r *Rule, in *Input, t *traced, p *slowPeer) Finding {
 	g := p.group
-	f := r.answer(Found, "%s spends %s of its time waiting%s for answers that are slow over some connections: over %s of %d an answer takes %s on average, over the others %s; %s of the answers, and %s of the waiting, are of the slow ones",
+	f := r.answer(Found, "%s spends %s of its time waiting%s for answers that are slow over some connections: over %s of %d an answer takes %s on average, over the others %s; the slow ones account for %s of the answers and %s of the waiting",
 		unitOf(g), unit.Percent(p.share), atFrame(p.Path[0]), unit.Count(int64(p.slow)), p.slow+p.quick, unit.Duration(p.mean()), unit.Duration(p.others()),
 		unit.Percent(float64(p.answers)/float64(max(1, p.answers+p.rest))), unit.Percent(float64(p.late)/float64(max(1, p.late+p.soon))))
 	f.Impact = exactly(p.share, "share of the time of "+pluralOf(g))
@@ -131,13 +131,13 @@ func slowPeerFinding(r *Rule, in *Input, t *traced, p *slowPeer) Finding {
 	if p.share < r.param("warning") {
 		f.Severity = Info
 	}
-	f.Evidence = []Evidence{t.seenAt(t.Frames(p.Stack), p.Path[0], "%s answers over the slow connections, none of them as soon as the others are on average", unit.Count(p.answers))}
+	f.Evidence = []Evidence{t.seenAt(t.Frames(p.Stack), p.Path[0], "%s answers over the slow connections, none of them as quick as the others are on average", unit.Count(p.answers))}
 	for _, c := range p.Connections[:min(2, p.slow)] {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("one that is slow: %s answers, %s on average, the quickest %s", unit.Count(c.Count), unit.Duration(c.Mean()), unit.Duration(c.Least)), Path: t.Entry.Path, Phase: t.Entry.Phase}.ofGoroutine(c.G))
 	}
-	f.Advice = "Find out who is at the other end of the slow connections: note the peer's address with the time that it takes (httptrace.GotConn), and look at that peer. Until it is well, ask the quick ones: spread by load and not in turn, give each call a deadline, ask a second peer when the first is late (hedging), and do not wait for the slowest where an answer of the others will do."
-	f.Verify = "Record again under the same load: answers over all connections of this line should take about as long."
-	f.Doubts = in.traceDoubts(t, "the line may ask different services, one of which has more to do: then it is that one's time")
+	f.Advice = "Find out who is at the other end of the slow connections: log the peer's address with its response time (httptrace.GotConn), and look at that peer. Until it recovers, prefer the fast ones: balance by load instead of round-robin, give each call a deadline, ask a second peer when the first is late (hedging), and do not wait for the slowest if another answer will do."
+	f.Verify = "Record again under the same load: answers over all connections of this line should take about equally long."
+	f.Doubts = in.traceDoubts(t, "the line may call different services, one of which has more work to do: then the time is inherent")
 	f.waits = p.rows
 	return f
 }

@@ -50,7 +50,7 @@ func TestWT10(t *testing.T) {
 		severity Severity // "" is fine
 		says     string
 	}{
-		{"one is slow", one(40 * ms), Warning, "waiting in main.get at main.go:25 for answers that are slow over some connections: over 1 of 3 an answer takes 40.0 ms on average, over the others 3.00 ms; 33.3% of the answers, and 87.0% of the waiting, are of the slow ones"},
+		{"one is slow", one(40 * ms), Warning, "waiting in main.get at main.go:25 for answers that are slow over some connections: over 1 of 3 an answer takes 40.0 ms on average, over the others 3.00 ms; the slow ones account for 33.3% of the answers and 87.0% of the waiting"},
 		{"all are alike", func(_, n int) time.Duration { return time.Duration(2+n%3) * ms }, "", ""},
 		{"one is a little slower", one(6 * ms), "", ""},
 		{"one is slow now and then", func(connection, n int) time.Duration {

@@ -42,7 +42,7 @@ var words = map[string]string{
 	"blocking one LK06":       "for a connection to the database",
 	"leak map GC08":           "orders.go:",
 	"leak goroutine SC10":     "main.(*shop).await.func1 wait at",
-	"leak quote SC10":         "can never go on",
+	"leak quote SC10":         "can never continue",
 	"leak cache GC08":         "in main.(*shop).price",
 	"leak queue GC09":         "allocated at orders.go:",
 	"leak stuck SC11":         "at main.(*shop).await.func1 at orders.go:",

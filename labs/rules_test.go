@@ -344,7 +344,7 @@ func TestRuleLabsWhole(t *testing.T) {
 			t.Errorf("%s has no program in labs/rules", l.Rule)
 		}
 		if !slices.ContainsFunc(insight.Rules(), func(r *insight.Rule) bool { return r.ID == l.Rule }) {
-			t.Errorf("%s is no rule", l.Rule)
+			t.Errorf("%s is not a rule", l.Rule)
 		}
 		if name, _, ok := inLabs(t, l.Rule); ok {
 			t.Errorf("%s is shown by the lab %s: one is enough", l.Rule, name)

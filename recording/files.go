@@ -64,7 +64,7 @@ func (p packed) Open(name string) (fs.File, error) {
 	if info.Size() > limit {
 		f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf(
-			"%w: %d bytes are packed to %d, which no capture does (unzip it and open the folder if you trust it)", bounded.ErrTooLong, info.Size(), header.CompressedSize64)}
+			"%w: %d bytes are packed to %d, which no capture has (unzip it and open the folder if you trust it)", bounded.ErrTooLong, info.Size(), header.CompressedSize64)}
 	}
 	return &packedFile{f, bounded.Limit(f, name, limit)}, nil
 }

@@ -181,7 +181,7 @@ func readJournal(r io.Reader) (*Manifest, error) {
 		}
 	}
 	if m.Schema == "" {
-		return nil, fmt.Errorf("cannot read %s: it has no header line (the recording ended before it began)", JournalName)
+		return nil, fmt.Errorf("cannot read %s: it has no header line (the recording ended before it started)", JournalName)
 	}
 	for _, p := range m.Phases {
 		m.End = max(m.End, p.Span.End)

@@ -52,7 +52,7 @@ func (r *Recording) Verify(ctx context.Context) ([]Checked, error) {
 		known[e.Path] = true
 		c := r.check(ctx, e)
 		if j, ok := journal[e.Path]; ok && c.State == Whole && j != e.SHA256 {
-			c.State, c.Why = Changed, fmt.Sprintf("it fits the manifest, but the journal says that its sha256 was %s", short(j))
+			c.State, c.Why = Changed, fmt.Sprintf("it matches the manifest, but the journal says that its sha256 was %s", short(j))
 		}
 		all = append(all, c)
 	}
@@ -66,7 +66,7 @@ func (r *Recording) Verify(ctx context.Context) ([]Checked, error) {
 	}
 	_ = fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !known[name] {
-			c := Checked{Path: name, State: Unlisted, Why: "the manifest does not know it"}
+			c := Checked{Path: name, State: Unlisted, Why: "the manifest does not list it"}
 			if info, err := d.Info(); err == nil {
 				c.Bytes = info.Size()
 			}
@@ -115,7 +115,7 @@ func (r *Recording) journal() (sums map[string]string, wrong []Checked) {
 	}
 	for _, e := range r.Entries {
 		if _, ok := sums[e.Path]; !ok && e.SHA256 != "" && !e.Partial {
-			bad(Changed, "it does not have %s, which the manifest has", e.Path)
+			bad(Changed, "it does not have %s, which the manifest lists", e.Path)
 			break
 		}
 	}
@@ -149,11 +149,11 @@ func (r *Recording) check(ctx context.Context, e Entry) Checked {
 func (e *Entry) holds(bytes int64, sum string) (State, string) {
 	switch {
 	case e.Partial || e.SHA256 == "":
-		return Partial, "it was not closed when the recording ended"
+		return Partial, "it had not been closed when the recording ended"
 	case bytes != e.Bytes:
-		return Changed, fmt.Sprintf("it has %d bytes, and %d were recorded", bytes, e.Bytes)
+		return Changed, fmt.Sprintf("it has %d bytes, but %d were recorded", bytes, e.Bytes)
 	case !strings.EqualFold(sum, e.SHA256):
-		return Changed, fmt.Sprintf("its sha256 is %s, and %s was recorded", short(sum), short(e.SHA256))
+		return Changed, fmt.Sprintf("its sha256 is %s, but %s was recorded", short(sum), short(e.SHA256))
 	}
 	return Whole, ""
 }
@@ -217,7 +217,7 @@ func (r *Recording) glance() {
 			}
 		}
 		if state == Changed {
-			notes = append(notes, fmt.Sprintf("%s was changed after it was recorded: %s (loupe verify tells of all entries)", e.Path, why))
+			notes = append(notes, fmt.Sprintf("%s was changed after it was recorded: %s (loupe verify checks all entries)", e.Path, why))
 		}
 	}
 	r.Notes = notes

@@ -75,7 +75,7 @@ func TestVerify(t *testing.T) {
 	}
 	change("", "", func(string) error { return nil })
 	change("changed cpu.pb.gz", "cpu.pb.gz was changed", func(dir string) error { return write(dir, "cpu.pb.gz", strings.Repeat("y", 100)) })
-	change("changed source/main.txt", "it has 3 bytes, and 100 were recorded", func(dir string) error { return write(dir, "source/main.txt", "xxx") })
+	change("changed source/main.txt", "it has 3 bytes, but 100 were recorded", func(dir string) error { return write(dir, "source/main.txt", "xxx") })
 	// What is not cheap is found by Verify alone.
 	change("changed large", "", func(dir string) error { return write(dir, "large", strings.Repeat("y", 2<<20)) })
 	change("missing cpu.pb.gz", "", func(dir string) error { return os.Remove(filepath.Join(dir, "cpu.pb.gz")) })

@@ -25,7 +25,7 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 	floored := slices.ContainsFunc(figures, func(f compare.Figure) bool { return f.Floor != nil })
 	if floored {
 		s.Columns = slices.Insert(s.Columns, 6, Column{"floor", "noise floor"})
-		s.Notes = append(s.Notes, "The noise floor is what two builds of the same base differ by. A change has to be beyond its farther end.")
+		s.Notes = append(s.Notes, "The noise floor is how much two builds of the same base differ. A change has to lie beyond its far end.")
 	}
 	last := ""
 	for _, f := range figures {
@@ -42,7 +42,7 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		case f.WithinFloor:
 			verdict += ", within the noise floor"
 		case f.Verdict == compare.Undecided && (f.Low > 1 || f.High < 1):
-			verdict += " among so many rows"
+			verdict += " among this many rows"
 		case f.Verdict == compare.Undecided && f.Needs > 0 && f.Needs <= manyRounds:
 			verdict += fmt.Sprintf(", needs about %d more", f.Needs)
 		}
@@ -57,7 +57,7 @@ func FigureSheet(figures []compare.Figure, sides [2]string) *Sheet {
 		s.Rows = append(s.Rows, row)
 	}
 	if slices.ContainsFunc(figures, againstMedians) {
-		s.Notes = append(s.Notes, "A change is estimated from rounds against rounds, and not from the medians in before and after, which may point another way.")
+		s.Notes = append(s.Notes, "A change is estimated from paired rounds, not from the medians before and after, which may point the other way.")
 	}
 	return s
 }

@@ -36,7 +36,7 @@ func BisectSheet(b *Bisected) *Sheet {
 	if s.Title = fmt.Sprintf("%s %s: %s %s", shortHash(first.Hash), first.Subject, b.Unit, b.Change); !b.Found {
 		s.Title = fmt.Sprintf("Undecided: one or more of %d revisions changed %s", len(b.Left), b.Unit)
 		for _, r := range b.Left {
-			s.Notes = append(s.Notes, "May have done it: "+shortHash(r.Hash)+" "+r.Subject)
+			s.Notes = append(s.Notes, "Possible causes: "+shortHash(r.Hash)+" "+r.Subject)
 		}
 	}
 	for _, r := range b.Tried {

@@ -162,10 +162,10 @@ func (r *Recording) verdict() string {
 	case card.Gain != nil:
 		text += ": up to " + unit.Percent(card.Gain.Share) + " of the " + card.Gain.Of + " could be saved"
 	case slices.ContainsFunc(leaks, func(l insight.Leak) bool { return l.Rule == f.Rule }):
-		if strings.HasPrefix(leak, "It leaks") {
+		if strings.HasPrefix(leak, "A leak, proved by Go.") {
 			text = strings.TrimSuffix(leak, ".")
 		} else {
-			text += ": a leak, unless it comes to a bound"
+			text += ": a leak, unless growth stops at a bound"
 		}
 	}
 	text += "."
@@ -176,7 +176,7 @@ func (r *Recording) verdict() string {
 		text += fmt.Sprintf(" %d other causes matter less.", n)
 	}
 	if !slices.ContainsFunc(r.Cards, func(c insight.Card) bool { return r.Findings[c.Finding].Severity.AtLeast(insight.Warning) }) {
-		text = "Nothing grave was found. " + text
+		text = "Nothing serious was found. " + text
 	}
 	return text
 }
@@ -305,7 +305,7 @@ func firstPlace(f insight.Finding) (insight.Evidence, bool) {
 
 // gainText says what is to be had at most.
 func gainText(g *insight.Gain) string {
-	text := fmt.Sprintf("to gain at most %s of the %s", unit.Percent(g.Share), g.Of)
+	text := fmt.Sprintf("can save at most %s of the %s", unit.Percent(g.Share), g.Of)
 	if g.Low < g.High {
 		text += fmt.Sprintf(" [%s, %s]", unit.Percent(g.Low), unit.Percent(g.High))
 	}
@@ -338,7 +338,7 @@ func (r *Recording) symptoms(c insight.Card) string {
 			words[i] += fmt.Sprintf(" (%s:%d)", lastFolders(shortFile(e), 0), e.Line)
 		}
 	}
-	return "seen with it: " + strings.Join(words, "; ")
+	return "seen together with: " + strings.Join(words, "; ")
 }
 
 // briefTail has what lines of the runtime and of the compiler say, which files there are,
@@ -405,5 +405,5 @@ func (r *Recording) rest(cards int, more string) string {
 	if text != "" {
 		text += ": "
 	}
-	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):] + "all of it with " + more
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):] + "full report with " + more
 }

@@ -219,7 +219,7 @@ func (s *scener) addEdge(e *calltree.Edge) {
 		how = "calls (inlined)"
 	}
 	if e.Residual {
-		how = "calls, through functions that were left out,"
+		how = "calls, through omitted functions,"
 	}
 	l.tip = fmt.Sprintf("%s\n%s %s\n%s (%s)", clean(e.From.String()), how, clean(e.To.String()), s.format(v), s.percent(v))
 	s.addLine(l, 1+100*math.Abs(l.share))

@@ -92,7 +92,7 @@ func CauseSheet(c *MeasuredCause) *Sheet {
 		f := &c.Moved[i]
 		row(f.Name, &f.MovedCost)
 		if f.Was != "" {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s was %s before, by most of its text", f.Name, stack.Short(f.Was)))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s was %s before (judging by most of its text)", f.Name, stack.Short(f.Was)))
 		}
 		for _, r := range f.Reasons {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s, %s: %s", f.Name, r.When, r.Text))

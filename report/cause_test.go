@@ -30,7 +30,7 @@ func TestCauseSheet(t *testing.T) {
   where                                           before    after  difference  interval
   m.count                                        3.84 µs  20.1 µs    +16.3 µs  +14.6 µs … +17.9 µs
     p.go:28 buf[int(b)%64]++ // longlonglonglon…       0  1.25 µs    +1.25 µs
-  m.count was m.tally before, by most of its text
+  m.count was m.tally before (judging by most of its text)
   m.count, now: the function cannot be inlined
   p.go:28, no longer: the call of f is inlined
   A note.
@@ -69,7 +69,7 @@ func TestBisectSheet(t *testing.T) {
 	}
 	b.Found, b.Left = false, append(b.Left, TriedRevision{Hash: "aaaabbbbccccdddd", Subject: "six"})
 	s = BisectSheet(b)
-	if s.Title != "Undecided: one or more of 2 revisions changed B/op" || len(s.Notes) != 2 || s.Notes[1] != "May have done it: aaaabbbbcccc six" {
+	if s.Title != "Undecided: one or more of 2 revisions changed B/op" || len(s.Notes) != 2 || s.Notes[1] != "Possible causes: aaaabbbbcccc six" {
 		t.Errorf("undecided: %+v", s)
 	}
 }

@@ -32,7 +32,7 @@ const (
 )
 
 // InterruptedNote says of a check that the user ended it.
-const InterruptedNote = "The check was interrupted: this is what there was by then."
+const InterruptedNote = "The check was interrupted: these are the results up to then."
 
 // Check is what loupe check came to.
 type Check struct {
@@ -146,9 +146,9 @@ func (c *Check) advice() string {
 	case c.count(compare.Open) == 0:
 		return ""
 	case c.UndecidedFails:
-		return "What is undecided fails here. About so many more rounds as stand behind it would tell: give it more time (-budget), or allow more."
+		return "Undecided results fail here. About as many more rounds as stated after each would decide it: give it more time (-budget), or a larger limit."
 	}
-	return "What is undecided passes. About so many more rounds as stand behind it would tell: give it more time (-budget)."
+	return "Undecided results pass. About as many more rounds as stated after each would decide it: give it more time (-budget)."
 }
 
 // Headline is the whole in a sentence.
@@ -173,7 +173,7 @@ func (c *Check) Headline() string {
 	add(c.count(compare.Open), "undecided", "undecided")
 	add(c.count(compare.Within), "within its limit", "within their limits")
 	if len(parts) == 0 {
-		parts = []string{"nothing was held to a limit"}
+		parts = []string{"no limit was checked"}
 	}
 	word := map[Outcome]string{Passed: "passed", Interrupted: "INTERRUPTED", Regressed: "FAILED", Broken: "ERROR"}[c.Outcome]
 	if c.Interrupted && c.Outcome != Interrupted {
@@ -258,11 +258,11 @@ func (r *CheckRow) sentence() string {
 	if r.Exact {
 		text += " in every round"
 	}
-	text += "; allowed is " + r.allowed()
+	text += "; the limit is " + r.allowed()
 	if r.Standing == compare.Open {
 		text += fmt.Sprintf(": undecided after %d rounds", r.Rounds)
 		if more := r.more(); more != "" {
-			text += ", " + more + " would tell"
+			text += ", " + more + " would decide"
 		}
 	}
 	return text
@@ -405,7 +405,7 @@ func WriteCheckMarkdown(out io.Writer, c *Check) error {
 	}
 	if top.Len()+rest.Len() > maxSummary {
 		rest.Reset()
-		fmt.Fprintf(&rest, "\n%d within their limits: too many to be listed here.\n", len(sheet.Rows))
+		fmt.Fprintf(&rest, "\n%d within their limits: too many to list here.\n", len(sheet.Rows))
 	}
 	text := top.String()
 	if len(text)+rest.Len() > maxSummary {

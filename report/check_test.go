@@ -112,10 +112,10 @@ func TestAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"::error file=a%2Cb%3Ac%25.go,line=7,title=loupe%3A A-2::ns/op +100%25, from 100 ns to 200 ns in every round; allowed is +1%25%0AB/op +100%25, from 1,000 B to 2,000 B in every round; allowed is +1%25",
+		"::error file=a%2Cb%3Ac%25.go,line=7,title=loupe%3A A-2::ns/op +100%25, from 100 ns to 200 ns in every round; the limit is +1%25%0AB/op +100%25, from 1,000 B to 2,000 B in every round; the limit is +1%25",
 		"::error file=/repo/x y/a.go,line=3,title=loupe%3A search%3A LD05 title::summary: 5%25",
 		"::error title=loupe%3A example.com/n BenchmarkE%3A not measured::it panics%0A::error::100%25%0A\tat x",
-		"::notice file=a%2Cb%3Ac%25.go,line=7,title=loupe%3A C-2%3A undecided::ns/op +5.0%25, from 100 ns to 105 ns in every round; allowed is +1%25: undecided after 10 rounds",
+		"::notice file=a%2Cb%3Ac%25.go,line=7,title=loupe%3A C-2%3A undecided::ns/op +5.0%25, from 100 ns to 105 ns in every round; the limit is +1%25: undecided after 10 rounds",
 	}
 	if got := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"); !slices.Equal(got, want) {
 		t.Errorf("have\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -246,7 +246,7 @@ func object(t *testing.T, kind string, v any) map[string]any {
 	t.Helper()
 	o, ok := v.(map[string]any)
 	if !ok {
-		t.Fatalf("%s is no object: %v", kind, v)
+		t.Fatalf("%s is not an object: %v", kind, v)
 	}
 	for key := range o {
 		if !slices.Contains(keysOf[kind], key) && !slices.Contains(keysOf[kind], key+"!") {
@@ -323,7 +323,7 @@ func checkLocation(t *testing.T, v any) {
 	uri, _ := a["uri"].(string)
 	u, err := url.Parse(uri)
 	if err != nil || uri == "" || strings.ContainsAny(uri, "\\ ") {
-		t.Errorf("%q is no URI: %v", uri, err)
+		t.Errorf("%q is not a URI: %v", uri, err)
 	} else if u.IsAbs() == (a["uriBaseId"] != nil) && (u.IsAbs() || path.IsAbs(u.Path)) {
 		t.Errorf("%q has the base %v", uri, a["uriBaseId"])
 	}

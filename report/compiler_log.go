@@ -19,7 +19,7 @@ const maxSaid = 30
 // sections are the tables: what escapes, what is not inlined, what is checked.
 func (c *CompilerLog) sections() []runSection {
 	return []runSection{
-		{"Compiler: what it says", c.figures(), nil},
+		{"Compiler diagnostics", c.figures(), nil},
 		{"Compiler: what escapes to the heap (-m)", nil, c.escapes()},
 		{"Compiler: what is not inlined, and why (-m=2)", nil, c.notInlined()},
 		{"Compiler: bounds checks (-d=ssa/check_bce/debug=1)", nil, c.checks()},
@@ -34,8 +34,8 @@ func (c *CompilerLog) figures() figures {
 		}
 	}
 	row("Packages", c.Packages, "")
-	row("Escapes", len(c.Escapes), "values and variables whose memory comes from the heap")
-	row("Leaking parameters", c.Leaking, "what is passed in them escapes in the caller")
+	row("Escapes", len(c.Escapes), "values and variables allocated on the heap")
+	row("Leaking parameters", c.Leaking, "arguments passed to them escape in the caller")
 	row("Can inline", c.CanInline, "functions")
 	row("Inlined calls", c.InlinedCalls, "")
 	not := 0
@@ -43,14 +43,14 @@ func (c *CompilerLog) figures() figures {
 		not += r.Count
 	}
 	row("Not inlined", not, "functions and calls")
-	row("Bounds checks", c.BoundsChecks, "of indexes, left in the code")
-	row("Slice checks", c.SliceChecks, "of slice bounds, left in the code")
-	row("Nil checks", c.NilChecks, "left in the code")
+	row("Bounds checks", c.BoundsChecks, "of indexes, remaining in the code")
+	row("Slice checks", c.SliceChecks, "of slice bounds, remaining in the code")
+	row("Nil checks", c.NilChecks, "remaining in the code")
 	return f
 }
 
 func (c *CompilerLog) escapes() *Sheet {
-	s := &Sheet{Key: "escapes", Columns: []Column{{"pos", "place"}, {"what", "what"}, {"way", "how it gets to the heap"}, {"function", "function"}}}
+	s := &Sheet{Key: "escapes", Columns: []Column{{"pos", "place"}, {"what", "what"}, {"way", "how it escapes to the heap"}, {"function", "function"}}}
 	for _, e := range c.Escapes[:min(len(c.Escapes), maxSaid)] {
 		what := e.What
 		if e.Variable {

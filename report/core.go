@@ -140,14 +140,14 @@ func CoreFacts(c *Core) (all []CoreFact) {
 	add("program", strings.Join(words(clean(c.Binary), clean(c.Main), clean(c.Go), c.OS+"/"+c.Arch), ", "))
 	switch c.Identity {
 	case postmortem.SameBuild:
-		add("", "the very build: the ids are equal")
+		add("", "the same build: the build ids match")
 	case postmortem.SameTables:
-		add("", "the core has no build id; the runtime's tables lie where this binary has them")
+		add("", "the core has no build id; the runtime's tables are where this binary has them")
 	case postmortem.OtherBuild:
-		add("WARNING", "this is another build than the one that ran: what follows may be nonsense")
+		add("WARNING", "this is a different build from the one that ran: what follows may be wrong")
 	default:
 		if c.Binary != "" {
-			add("WARNING", "nothing in the core tells whether this is the build that ran")
+			add("WARNING", "nothing in the core shows whether this is the build that ran")
 		}
 	}
 	if c.Args != "" {
@@ -160,7 +160,7 @@ func CoreFacts(c *Core) (all []CoreFact) {
 	}
 	add("file", size)
 	if c.Cut > 0 {
-		add("WARNING", fmt.Sprintf("the file is cut: %s are missing (a limit of ulimit -c, or a full disk)", unit.Bytes(c.Cut)))
+		add("WARNING", fmt.Sprintf("the file is truncated: %s are missing (a ulimit -c limit, or a full disk)", unit.Bytes(c.Cut)))
 	}
 	for _, odd := range c.Odd {
 		add("odd", clean(odd))
@@ -191,7 +191,7 @@ func EndText(c *Core) string {
 	case c.Ran():
 		return "nothing: it was copied while it ran"
 	case x.Number == 0:
-		return "the runtime was ending it"
+		return "the runtime was terminating it"
 	}
 	text := signalName(x.Number)
 	switch {
@@ -212,7 +212,7 @@ const sigAbort = 6
 // abortText says what came before the SIGABRT that the runtime sends to its own process
 // at the end of every crash, so that there is a core: it is never the reason.
 func abortText(c *Core) string {
-	const after = "; SIGABRT is how the runtime then ended it, to leave a core"
+	const after = "; the runtime then raised SIGABRT to leave a core"
 	if _, rest, ok := strings.Cut(c.Message, "[signal "); ok {
 		if name, _, ok := strings.Cut(rest, ":"); ok {
 			return clean(name) + after
@@ -227,12 +227,12 @@ func abortText(c *Core) string {
 		}
 		for _, f := range t.Frames {
 			if f.Function == "runtime.sighandler" && c.Message == "" {
-				return "a signal that no Go code was the reason of: a fault in C code, or one that was sent (standard error names it)" + after
+				return "a signal not caused by Go code: a fault in C code, or a signal sent from outside (standard error names it)" + after
 			}
 		}
 	}
 	if c.Message != "" {
-		return "the runtime, for what it said" + after
+		return "the runtime, for the reason it printed" + after
 	}
 	return "a crash, which standard error names" + after
 }
@@ -298,7 +298,7 @@ func writeCoreThread(w *lines, t *postmortem.Thread, s Style) {
 		w.printf("  %s%s\n", clip(clean(fr.Function), 200), s.paint(dim, at))
 	}
 	if len(t.Frames) == 0 {
-		w.printf("  %s\n", s.paint(dim, "no Go function is there"))
+		w.printf("  %s\n", s.paint(dim, "not in a Go function"))
 	}
 	var line strings.Builder
 	for _, r := range t.Registers {

@@ -40,11 +40,11 @@ func TestCoreAbort(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	f(Core{Crashed: true, Message: "panic: x\n[signal SIGSEGV: segmentation violation code=0x1]"}, "SIGSEGV; SIGABRT is how")
-	f(Core{Crashed: true, Message: "fatal error: x"}, "the runtime, for what it said; ")
-	f(Core{Crashed: true, Threads: []postmortem.Thread{{Dying: true, Frames: []postmortem.Frame{{Function: "runtime.sighandler"}}}}}, "a signal that no Go code was the reason of: a fault in C code")
+	f(Core{Crashed: true, Message: "panic: x\n[signal SIGSEGV: segmentation violation code=0x1]"}, "SIGSEGV; the runtime then raised SIGABRT")
+	f(Core{Crashed: true, Message: "fatal error: x"}, "the runtime, for the reason it printed; ")
+	f(Core{Crashed: true, Threads: []postmortem.Thread{{Dying: true, Frames: []postmortem.Frame{{Function: "runtime.sighandler"}}}}}, "a signal not caused by Go code: a fault in C code")
 	fault := program.Signal{Number: 11, Code: 1, Addr: 0x18, PC: 0x47e0, Foreign: true}
-	f(Core{Crashed: true, Taken: fault}, "SIGSEGV in C code at pc 0x47e0, code 1, address 0x18; SIGABRT is how")
+	f(Core{Crashed: true, Taken: fault}, "SIGSEGV in C code at pc 0x47e0, code 1, address 0x18; the runtime then raised SIGABRT")
 	f(Core{Crashed: true, Taken: program.Signal{Number: 11, Code: 1}}, "SIGSEGV at pc 0x0, code 1, address 0x0; ")
 	f(Core{Crashed: true, Taken: program.Signal{Number: 3, Sender: 12}}, "SIGQUIT, sent by process 12; ")
 	f(Core{Crashed: true, Taken: program.Signal{Number: 6, Sender: 4711}}, "a crash, which standard error names")

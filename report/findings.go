@@ -23,7 +23,7 @@ type others struct {
 }
 
 // tooShort stands for what each of several rules lacks.
-const tooShort = "too short a recording, record longer or under load (-json says what each of them needs)"
+const tooShort = "the recording is too short; record longer or under load (-json says what each rule needs)"
 
 // othersOf gathers the answers of a state. A short tool is too little for most
 // rules; in a line for each they would hide what else is said.

@@ -408,7 +408,7 @@ func FlameSVG(w io.Writer, f *Flame) error {
 	}
 	note := fmt.Sprintf("Total %s.", f.Header.Format(f.whole(), scale))
 	if hidden > 0 {
-		note += fmt.Sprintf(" Not drawn: %s too narrow, %s of the weight, and all that they call.", unit.Plural(hidden, "box"), strings.TrimSpace(calltree.Percent(weight, f.whole())))
+		note += fmt.Sprintf(" Not drawn: %s too narrow, %s of the weight, and everything they call.", unit.Plural(hidden, "box"), strings.TrimSpace(calltree.Percent(weight, f.whole())))
 	}
 	fmt.Fprintf(&b, `<text class="h" x="%d" y="%d">%s</text>`+"\n</svg>\n", sceneMargin, height-sceneMargin, xmlText(note))
 	_, err := w.Write(b.Bytes())

@@ -145,7 +145,7 @@ func derivedRows(d *gc.Derived) (rows [][3]string) {
 		row("Requests/sec", numberFigure(d.RequestsPerSec, ""), "")
 	}
 	row("Total duration", msFigure(d.DurationMS), "")
-	row("Percent time in GC", percentFigure(d.GCPercent), "of the wall time a collection was under way")
+	row("Percent time in GC", percentFigure(d.GCPercent), "of the wall time a collection was in progress")
 	row("GC share of the Ps", percentFigure(d.CPUPercent), shareRemark(d))
 	missing := ""
 	if d.Missing > 0 {
@@ -167,7 +167,7 @@ func derivedRows(d *gc.Derived) (rows [][3]string) {
 	row("Allocated", numberFigure(d.AllocMBPerSec, " MB/s"), "")
 	row("Peak heap", numberFigure(d.PeakHeapMB, " MB"), "goal "+numberFigure(d.PeakGoalMB, " MB"))
 	if d.Overshoot > 0 {
-		row("Beyond the goal", unit.Count(int64(d.Overshoot)), "collections ended more than 5% above it")
+		row("Above the goal", unit.Count(int64(d.Overshoot)), "collections ended more than 5% above the goal")
 	}
 	if t := d.Live; t != nil {
 		row("Live heap", string(t.Direction), fmt.Sprintf("slope %.3g MB a minute [%.3g, %.3g], p = %.2g", t.Slope.Estimate*60, t.Slope.Low*60, t.Slope.High*60, t.P))
@@ -185,7 +185,7 @@ func shareRemark(d *gc.Derived) string {
 		text += fmt.Sprintf(", between %s and %s", low, high)
 	}
 	if d.GCTracePercent.Known() {
-		text += fmt.Sprintf("; the last line says %s of all time since the start", percentFigure(d.GCTracePercent))
+		text += fmt.Sprintf("; the last line says %s of the total time since the start", percentFigure(d.GCTracePercent))
 	}
 	return text
 }
@@ -287,7 +287,7 @@ func usageRows(d *sched.Derived) (rows [][3]string) {
 func Cycles(rows []gc.Row) *Sheet {
 	s := &Sheet{Key: "cycles", Title: "Collections", Columns: []Column{
 		{"gc", "gc"}, {"at_ns", "since start"}, {"stw1_ns", "stop 1"}, {"mark_ns", "mark"}, {"stw2_ns", "stop 2"}, {"assist_ns", "assists"}, {"background_ns", "background"},
-		{"idle_ns", "idle Ps"}, {"heap_start_bytes", "heap at begin"}, {"heap_end_bytes", "at end"}, {"heap_live_bytes", "live"}, {"goal_bytes", "goal"}, {"procs", "Ps"}, {"trigger", "because of"},
+		{"idle_ns", "idle Ps"}, {"heap_start_bytes", "heap at start"}, {"heap_end_bytes", "at end"}, {"heap_live_bytes", "live"}, {"goal_bytes", "goal"}, {"procs", "Ps"}, {"trigger", "because of"},
 	}}
 	ms := func(v float64) time.Duration { return time.Duration(math.Round(v * 1e6)) }
 	mb := func(v float64) Bytes { return Bytes(v * (1 << 20)) }
@@ -295,7 +295,7 @@ func Cycles(rows []gc.Row) *Sheet {
 		why := "the heap"
 		switch {
 		case r.Leaks:
-			why = "a look for leaks"
+			why = "a leak search"
 		case r.Forced:
 			why = "runtime.GC"
 		}

@@ -57,7 +57,7 @@ func WriteHeap(out io.Writer, p *Heap, s Style) error {
 	case p.Asked != "":
 		writeHolds(w, p, s)
 	case p.Texts != nil:
-		w.printf("%s\n", s.paint(bold, clean(p.Name)+": texts in the heap"))
+		w.printf("%s\n", s.paint(bold, clean(p.Name)+": strings in the heap"))
 		writeHeapTexts(w, p.Texts, s)
 	default:
 		w.printf("%s\n", s.paint(bold, clean(p.Name)+": heap"))
@@ -211,7 +211,7 @@ func writeHeapTexts(w *lines, t *heap.Texts, s Style) {
 		}
 	}
 	list("The longest", LongestTexts(t.Longest))
-	list("There several times: wasted, times, length", RepeatedTexts(t.Repeated))
+	list("Duplicates: wasted, times, length", RepeatedTexts(t.Repeated))
 }
 
 // textBegin is the begin of a text as Go would write it: it is untrusted.

@@ -47,12 +47,12 @@ func HeapSums(p *Heap) *Sheet {
 	row := func(name string, t heap.Total, note string) {
 		out.Rows = append(out.Rows, []any{name, t.Count, Bytes(t.Bytes), note})
 	}
-	row("reached", t.Reached, fmt.Sprintf("objects that something leads to, in spans of %s", size(t.Spans)))
+	row("reached", t.Reached, fmt.Sprintf("reachable objects, in spans of %s", size(t.Spans)))
 	if t.Garbage.Count > 0 {
-		row("garbage", t.Garbage, "objects that nothing leads to and that are not freed yet")
+		row("garbage", t.Garbage, "unreachable objects that have not been freed yet")
 	}
 	if t.Unknown.Count > 0 {
-		row("unknown", t.Unknown, "of those reached, objects that no typed pointer leads to")
+		row("unknown", t.Unknown, "of those reached, objects that no typed pointer points to")
 	}
 	return out
 }
@@ -60,10 +60,10 @@ func HeapSums(p *Heap) *Sheet {
 // HeapDoubts say what of a heap could not be read.
 func HeapDoubts(p *Heap) (all []string) {
 	if p.Missing > 0 {
-		all = append(all, fmt.Sprintf("%s of the heap are not in the core, and were taken to be zero", size(p.Missing)))
+		all = append(all, fmt.Sprintf("%s of the heap are not in the core and were assumed to be zero", size(p.Missing)))
 	}
 	if p.Damaged > 0 {
-		all = append(all, fmt.Sprintf("%s of the runtime's tables made no sense and were left out", unit.Plural(p.Damaged, "entry")))
+		all = append(all, fmt.Sprintf("%s of the runtime's tables were inconsistent and were left out", unit.Plural(p.Damaged, "entry")))
 	}
 	return all
 }

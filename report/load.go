@@ -56,7 +56,7 @@ func loadSummary(w *lines, s *loadlog.Summary) {
 		slowest, average := secs(q.Max), secs(q.Mean)
 		if q.Unanswered > 0 {
 			slowest = fmt.Sprintf("%s; of the answers %s", tookSecs(q.Max, q), secs(q.MaxAnswered))
-			average = fmt.Sprintf("≥ %s, as some were never answered; of the answers %s", secs(q.MeanAtLeast), secs(q.MeanAnswered))
+			average = fmt.Sprintf("≥ %s, because some were never answered; %s over the answers", secs(q.MeanAtLeast), secs(q.MeanAnswered))
 		}
 		w.printf("  Slowest:\t%s\n  Fastest:\t%s\n  Average:\t%s\n", slowest, secs(q.Min), average)
 	}
@@ -219,9 +219,9 @@ func loadConnections(w *lines, s *loadlog.Summary) {
 	if c.Opened == 0 {
 		return
 	}
-	w.printf("\nConnections:\n  Opened:\t%d, %d of them after the start; to dial took 50%% %s, longest %s", c.Opened, c.During, unit.Duration(c.Dial), unit.Duration(c.Max))
+	w.printf("\nConnections:\n  Opened:\t%d, %d of them after the start; dialling took 50%% %s, longest %s", c.Opened, c.During, unit.Duration(c.Dial), unit.Duration(c.Max))
 	if c.TLS > 0 {
-		w.printf("; TLS of it 50%% %s", unit.Duration(c.TLS))
+		w.printf("; of which TLS 50%% %s", unit.Duration(c.TLS))
 	}
 	w.printf("\n")
 }
@@ -238,7 +238,7 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 		w.printf("\n")
 	}
 	if l.Foreign != "" {
-		w.printf("  What sending cost is not known\n")
+		w.printf("  The cost of sending is not known\n")
 		for _, note := range s.Notes {
 			w.printf("  Note:\t%s\n", clean(note))
 		}
@@ -248,7 +248,7 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 	if s.Seconds > 0 {
 		share = g.CPUSeconds / s.Seconds
 	}
-	w.printf("  CPU:\t%s, %.2f CPUs; %d collections of its own", unit.Nanoseconds(g.CPUSeconds*1e9), share, g.GCs)
+	w.printf("  CPU:\t%s, %.2f CPUs; %d collections of the generator", unit.Nanoseconds(g.CPUSeconds*1e9), share, g.GCs)
 	if g.Busy > 0 {
 		w.printf("; busy %s of the time", unit.Percent(g.Busy))
 	}
@@ -259,7 +259,7 @@ func loadGenerator(w *lines, l *loadlog.Log, s *loadlog.Summary) {
 		w.printf("  %s\n", closedLoop(l, s))
 	}
 	if g.Limited != "" {
-		w.printf("  Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: %s\n", clean(g.Limited))
+		w.printf("  Generator-limited: the rate is a lower bound on the service's capacity, and the times are upper bounds: %s\n", clean(g.Limited))
 	}
 	if g.Starved != "" {
 		w.printf("  Starved:\tthe times are upper bounds, and part of them is not the service's: %s\n", clean(g.Starved))
@@ -282,14 +282,14 @@ func loadLag(w *lines, s *loadlog.Summary) {
 	g := s.Generator
 	w.printf("  Late:\t")
 	if s.Requests >= loadlog.Enough*100 {
-		w.printf("50%% of the requests were sent within %s of their turn, 99%% within %s, all within %s\n", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
+		w.printf("50%% of the requests were sent within %s of their due time, 99%% within %s, all within %s\n", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
 	} else {
-		w.printf("all of the requests were sent within %s of their turn\n", unit.Duration(g.LagMax))
+		w.printf("all requests were sent within %s of their due time\n", unit.Duration(g.LagMax))
 	}
 	if s.Unsent > 0 {
 		w.printf("  Unsent:\t%d requests were due and never sent: all connections were waiting for answers\n", s.Unsent)
 	}
-	w.printf("  Service time:\t50%% %s, 99%% %s, max %s (without the wait for their turn)\n", tookText(s.Service.P50, &s.Service), tookText(s.Service.P99, &s.Service), tookText(s.Service.Max, &s.Service))
+	w.printf("  Service time:\t50%% %s, 99%% %s, max %s (without the wait to be sent)\n", tookText(s.Service.P50, &s.Service), tookText(s.Service.P99, &s.Service), tookText(s.Service.Max, &s.Service))
 }
 
 // closedLoop says what a closed loop cannot see, in figures of the run where
@@ -303,10 +303,10 @@ func closedLoop(l *loadlog.Log, s *loadlog.Summary) string {
 		longest = q.AtLeast
 	}
 	if s.Responses < 100 || longest < long*q.MeanAnswered || l.Concurrency == 0 {
-		return "Closed loop: a stall of the service also stops the requests that would have met it; -rate keeps a schedule"
+		return "Closed loop: a stall of the service also stops the requests that would have hit it (coordinated omission); -rate keeps a schedule"
 	}
 	missed := s.RPS * longest.Seconds()
-	return fmt.Sprintf("Closed loop: while the slowest took %s, users who come at %s/s would have sent %s requests, of which at most %d were; -rate %.0f counts them all",
+	return fmt.Sprintf("Closed loop: while the slowest took %s, users arriving at %s/s would have sent %s requests, but at most %d were sent (coordinated omission); -rate %.0f counts them all",
 		tookText(q.Max, q), unit.Number(s.RPS), unit.Number(missed), l.Concurrency, s.RPS)
 }
 
@@ -332,7 +332,7 @@ func loadOverTime(w *lines, l *loadlog.Log) {
 	if len(marks) == 0 {
 		return
 	}
-	w.printf("\nOver time (%s a column; ·░▒▓█ from one request to the most):\n", unit.Duration(all[0].Span.Len()))
+	w.printf("\nOver time (%s a column; ·░▒▓█ from one request to the maximum):\n", unit.Duration(all[0].Span.Len()))
 	most := uint64(1)
 	for _, row := range counts {
 		for _, n := range row {

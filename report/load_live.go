@@ -169,7 +169,7 @@ func (l *LoadLive) Lines(s Style, height int) []string {
 	add("  %s", text)
 	rate := fmt.Sprintf("%s/s now", unit.Number(t.Achieved))
 	if sec := t.Elapsed.Seconds(); sec > 0 {
-		rate += fmt.Sprintf(", %s/s in the mean", unit.Number(float64(t.Requests)/sec))
+		rate += fmt.Sprintf(", %s/s on average", unit.Number(float64(t.Requests)/sec))
 	}
 	if t.Intended > 0 {
 		rate += fmt.Sprintf("; %s/s are due", unit.Number(t.Intended))
@@ -294,7 +294,7 @@ func (l *LoadLive) heatMap(s Style, height int) []string {
 		}
 		counts = append(counts, row)
 	}
-	out := []string{fitLine(fmt.Sprintf("  latency, a column is %s; ·░▒▓█ from one request to the most", unit.Duration(l.length)), s.width()-1)}
+	out := []string{fitLine(fmt.Sprintf("  latency, a column is %s; ·░▒▓█ from one request to the maximum", unit.Duration(l.length)), s.width()-1)}
 	pad := strings.Repeat(" ", min(liveColumns, s.width()-label-2)-columns)
 	draw := func(name, colour string, cells func(i int) uint64) {
 		var b strings.Builder

@@ -71,7 +71,7 @@ func tookSecs(d time.Duration, q *loadlog.Quantiles) string {
 
 // underWay says what was left out because the run was ended.
 func underWay(s *loadlog.Summary) string {
-	return fmt.Sprintf("%s more when the run was ended; they had waited no longer than the slowest answer took, and are left out", unit.Count(s.UnderWay))
+	return fmt.Sprintf("%s more when the run ended; they had waited no longer than the slowest answer took, and are left out", unit.Count(s.UnderWay))
 }
 
 // neverAnswered says how many of the requests were not answered, and why.

@@ -32,7 +32,7 @@ func TestLoadNeverAnswered(t *testing.T) {
 	got := loadText(t, l)
 	for _, line := range []string{
 		"  Slowest:\t≥ 1.0000 secs (1.00 s), never answered; of the answers 0.0120 secs (12.0 ms)",
-		"  Average:\t≥ 0.2582 secs (258 ms), as some were never answered; of the answers 0.0110 secs (11.0 ms)",
+		"  Average:\t≥ 0.2582 secs (258 ms), because some were never answered; 0.0110 secs (11.0 ms) over the answers",
 		"  Never answered:\t500 of 2,000 requests (all of them timed out); they count as slower than all answers",
 		"       never [500]\t|■■■■■■■■■■■■■■■■■■■■■■■■■■■",
 		"  75% in 0.0120 secs (12.0 ms)",

@@ -58,7 +58,7 @@ func percentileSheet(l *loadlog.Log, s *loadlog.Summary) *Sheet {
 	t := &Sheet{Key: "percentiles", Title: "Latency distribution", Columns: []Column{{"percent", "of the requests"}, {"response_ns", "response time"}}}
 	if l.Open {
 		t.Columns = append(t.Columns, Column{"service_ns", "service time"}, Column{"waited_ns", "difference"})
-		t.Notes = append(t.Notes, "Response time counts from when a request was due, service time from when it was sent: the difference is what a tool hides that waits for an answer before it sends on.")
+		t.Notes = append(t.Notes, "Response time is measured from when a request was due, service time from when it was sent: a tool that waits for an answer before sending the next request hides the difference (coordinated omission).")
 	}
 	row := func(name string, response, service reply) {
 		r := []any{name, response}
@@ -89,7 +89,7 @@ func percentileSheet(l *loadlog.Log, s *loadlog.Summary) *Sheet {
 }
 
 // partNames say in words what hey's details are.
-var partNames = []string{"dial, with lookup and TLS", "of it lookup", "request out", "wait for the first byte", "answer in"}
+var partNames = []string{"dial, including lookup and TLS", "of which lookup", "request out", "wait for first byte", "response in"}
 
 func partSheet(l *loadlog.Log, s *loadlog.Summary) *Sheet {
 	t := &Sheet{Key: "parts", Title: "Parts of a request", Columns: []Column{{"part", "part"}, {"mean_ns", "mean"}, {"fastest_ns", "fastest"}, {"slowest_ns", "slowest"}}}
@@ -114,7 +114,7 @@ func statusSheet(s *loadlog.Summary) *Sheet {
 }
 
 func targetSheet(s *loadlog.Summary) *Sheet {
-	t := &Sheet{Key: "targets", Title: "Targets", Columns: []Column{{"target", "target"}, {"responses", "answers"}, {"p50_ns", "50%"}, {"p99_ns", "99%"}, {"max_ns", "slowest"}, {"refused", "status 400 and more"}, {"failed", "failed"}}}
+	t := &Sheet{Key: "targets", Title: "Targets", Columns: []Column{{"target", "target"}, {"responses", "answers"}, {"p50_ns", "50%"}, {"p99_ns", "99%"}, {"max_ns", "slowest"}, {"refused", "status 400 and above"}, {"failed", "failed"}}}
 	for _, f := range s.Targets {
 		refused := 0
 		for code, n := range f.Status {
@@ -141,7 +141,7 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 		row("connections", "%s, %s of them opened after the start", unit.Count(int64(c.Opened)), unit.Count(int64(c.During)))
 		row("to dial", "50%% %s, longest %s", unit.Duration(c.Dial), unit.Duration(c.Max))
 		if c.TLS > 0 {
-			row("of it TLS", "50%% %s", unit.Duration(c.TLS))
+			row("of which TLS", "50%% %s", unit.Duration(c.TLS))
 		}
 	}
 	if whole.Model != "" {
@@ -151,13 +151,13 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 		row("sent by", "%s", whole.Engine)
 	}
 	if whole.Foreign != "" {
-		row("what sending cost", "not known")
+		row("cost of sending", "not known")
 		t.Notes = append(t.Notes, s.Notes...)
 		return t
 	}
 	g := s.Generator
 	if seconds := whole.Elapsed.Seconds(); seconds > 0 {
-		row("generator's CPU"+of, "%s, %.2f CPUs; %d collections of its own", unit.Nanoseconds(g.CPUSeconds*1e9), g.CPUSeconds/seconds, g.GCs)
+		row("generator's CPU"+of, "%s, %.2f CPUs; %d collections of the generator", unit.Nanoseconds(g.CPUSeconds*1e9), g.CPUSeconds/seconds, g.GCs)
 	}
 	if g.Busy > 0 {
 		row("generator busy"+of, "%s of the time", unit.Percent(g.Busy))
@@ -169,9 +169,9 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 	row("waited for a CPU"+of, "%s", delay)
 	if whole.Open {
 		if s.Requests >= loadlog.Enough*100 {
-			row("sent late", "50%% of the requests within %s of their turn, 99%% within %s, all within %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
+			row("sent late", "50%% of the requests within %s of their due time, 99%% within %s, all within %s", unit.Duration(g.LagP50), unit.Duration(g.LagP99), unit.Duration(g.LagMax))
 		} else {
-			row("sent late", "all of the requests within %s of their turn", unit.Duration(g.LagMax))
+			row("sent late", "all requests within %s of their due time", unit.Duration(g.LagMax))
 		}
 		if s.Unsent > 0 {
 			row("never sent"+of, "%s requests were due: all connections were waiting for answers", unit.Count(s.Unsent))
@@ -180,13 +180,13 @@ func sendingSheet(part, whole *loadlog.Log, s *loadlog.Summary) *Sheet {
 		t.Notes = append(t.Notes, closedLoop(part, s))
 	}
 	if s.UnderWay > 0 {
-		row("under way"+of, "%s", underWay(s))
+		row("in flight"+of, "%s", underWay(s))
 	}
 	if g.Limited != "" {
-		t.Notes = append(t.Notes, "Generator-limited: the rate is a lower bound of what the service can do, and the times are upper ones: "+g.Limited)
+		t.Notes = append(t.Notes, "Generator-limited: the rate is a lower bound on the service's capacity, and the times are upper bounds: "+g.Limited)
 	}
 	if g.Starved != "" {
-		t.Notes = append(t.Notes, "The times are upper bounds, and part of them is not the service's: "+g.Starved)
+		t.Notes = append(t.Notes, "The times are upper bounds, and part of them is not due to the service: "+g.Starved)
 	}
 	for _, c := range s.Conditions {
 		verdict := "met"

@@ -26,11 +26,11 @@ func SearchText(f *capacity.Search, wanted string, length time.Duration) string 
 	rate := func(r float64) string { return unit.Number(r) + "/s" }
 	switch {
 	case a.Rate == 0 && a.Limited != "":
-		fmt.Fprintf(&b, "No answer: at the first rate already %s.\n", a.Limited)
+		fmt.Fprintf(&b, "No answer: already at the first rate, %s.\n", a.Limited)
 	case a.Rate == 0 && a.Unknown > 0 && a.TooFar > 0:
-		fmt.Fprintf(&b, "Cannot tell: at %s it does not meet %s, and at %s a step could not tell: %s. Take longer steps (-z), or begin at a higher rate (-rate).\n", rate(a.TooFar), wanted, rate(a.Unknown), a.Why)
+		fmt.Fprintf(&b, "Cannot tell: at %s it does not meet %s, and at %s a step was inconclusive: %s. Use longer steps (-z), or start at a higher rate (-rate).\n", rate(a.TooFar), wanted, rate(a.Unknown), a.Why)
 	case a.Rate == 0 && a.Unknown > 0:
-		fmt.Fprintf(&b, "Cannot tell whether it meets %s, up to %s no step could: %s. Take longer steps (-z), or begin at a higher rate (-rate).\n", wanted, rate(a.Unknown), a.Why)
+		fmt.Fprintf(&b, "Cannot tell whether it meets %s: all steps up to %s were inconclusive: %s. Use longer steps (-z), or start at a higher rate (-rate).\n", wanted, rate(a.Unknown), a.Why)
 	case a.Rate == 0 && a.TooFar == 0:
 		b.WriteString("No answer: no step was finished.\n")
 	case a.Rate == 0:
@@ -43,17 +43,17 @@ func SearchText(f *capacity.Search, wanted string, length time.Duration) string 
 			b.WriteString(".\n")
 		}
 		if a.Met < a.Runs {
-			b.WriteString("The runs disagree: take a lower rate, or longer steps (-z).\n")
+			b.WriteString("The runs disagree: use a lower rate, or longer steps (-z).\n")
 		}
 		if a.Unknown > a.Rate {
-			fmt.Fprintf(&b, "It may take more: at %s a step could not tell: %s.\n", rate(a.Unknown), a.Why)
+			fmt.Fprintf(&b, "It may handle more: at %s a step was inconclusive: %s.\n", rate(a.Unknown), a.Why)
 		}
 		if a.Limited != "" {
-			fmt.Fprintf(&b, "The service may take more: beyond that %s.\n", a.Limited)
+			fmt.Fprintf(&b, "The service may handle more: beyond that %s.\n", a.Limited)
 		}
 	}
 	if full, ok := f.Full(); ok {
-		fmt.Fprintf(&b, "The service is full at about %s: asked for %s it answered %s, and %s went from %s to %s.\n",
+		fmt.Fprintf(&b, "The service saturates at about %s: at a load of %s it answered %s, and %s went from %s to %s.\n",
 			rate(full.Last.Answered), rate(full.Beyond.Rate), rate(full.Beyond.Answered), full.Percentile, full.Before, full.After)
 	}
 	return b.String()

@@ -38,7 +38,7 @@ Summary:
   Total:	1.0000 secs
   Slowest:	≥ 1.0000 secs (1.00 s), never answered; of the answers 1.0000 secs (1.00 s)
   Fastest:	0.0000 secs (15.0 µs)
-  Average:	≥ 0.0198 secs (19.8 ms), as some were never answered; of the answers 0.0100 secs (10.0 ms)
+  Average:	≥ 0.0198 secs (19.8 ms), because some were never answered; 0.0100 secs (10.0 ms) over the answers
   Never answered:	1 of 101 requests (all of them failed); they count as slower than all answers
   Requests/sec:	100.0000
   
@@ -60,7 +60,7 @@ Response time histogram:
 	}
 	for _, line := range []string{
 		"  10% in 0.0000 secs (15.0 µs)", "  90% in 0.0001 secs (70.0 µs)", "  95% n/a (needs 200 requests)", "  99.9% n/a (needs 10000 requests)",
-		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of its own; how long it waited for a CPU is unknown", "  Note:\tTLS was not verified",
+		"  [200]\t99 responses", "  [500]\t1 responses", "  [1]\tEOF", "  CPU:\t500 ms, 0.50 CPUs; 3 collections of the generator; how long it waited for a CPU is unknown", "  Note:\tTLS was not verified",
 	} {
 		if !strings.Contains(got, line+"\n") {
 			t.Errorf("report lacks %q:\n%s", line, got)
@@ -75,7 +75,7 @@ func TestWriteLoadSchedule(t *testing.T) {
 	if err := WriteLoad(&b, l); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"Average:\t0.0050 secs (5.00 ms)", "  50% in 0.0050 secs (5.00 ms); since it was sent 1.00 ms", "50% of the requests were sent within 4.00 ms of their turn, 99% within 4.00 ms, all within 4.00 ms", "Service time:\t50% 1.00 ms, 99% 1.00 ms, max 1.00 ms"} {
+	for _, line := range []string{"Average:\t0.0050 secs (5.00 ms)", "  50% in 0.0050 secs (5.00 ms); since it was sent 1.00 ms", "50% of the requests were sent within 4.00 ms of their due time, 99% within 4.00 ms, all within 4.00 ms", "Service time:\t50% 1.00 ms, 99% 1.00 ms, max 1.00 ms"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("report lacks %q:\n%s", line, b.String())
 		}
@@ -117,7 +117,7 @@ func TestOverTime(t *testing.T) {
 		rows = append(rows, r)
 	}
 	l := loadlog.New(loadlog.Header{Elapsed: 6 * time.Second, Open: true, Errors: []string{"timeout"}}, rows)
-	got := section(loadText(t, l), "Over time (100 ms a column; ·░▒▓█ from one request to the most):\n")
+	got := section(loadText(t, l), "Over time (100 ms a column; ·░▒▓█ from one request to the maximum):\n")
 	lines := strings.Split(got, "\n")
 	top, bottom := []rune(lines[0]), []rune(lines[len(lines)-2])
 	column := func(line []rune, at int) rune { return line[strings.IndexRune(string(line), '|')-len("≤")+2+at] }
@@ -152,7 +152,7 @@ func TestWriteLoadMore(t *testing.T) {
 	got := loadText(t, l)
 	for _, want := range []string{
 		"  GET http://x/a:\t500, 1.00 ms, n/a, 1.00 ms\n", "  POST http://x/b", "; [500] 500\n",
-		"  Opened:\t1, 0 of them after the start; to dial took 50% 2.00 ms, longest 2.00 ms; TLS of it 50% 1.00 ms\n",
+		"  Opened:\t1, 0 of them after the start; dialling took 50% 2.00 ms, longest 2.00 ms; of which TLS 50% 1.00 ms\n",
 		"  Load:\tclosed loop, 2 connections, sent by epoll\n", "busy 93.0% of the time; how long it waited for a CPU is unknown", "Generator-limited: the rate is a lower bound",
 		"DNS+dialup:\t0.0000 secs, 0.0000 secs, 0.0020 secs",
 	} {

@@ -119,9 +119,9 @@ func applicable(all []insight.Finding) (said []insight.Finding, silent int) {
 
 func otherRules(n int) string {
 	if n == 1 {
-		return "1 rule wants other files: loupe run records them all"
+		return "1 rule needs other files: loupe run records them all"
 	}
-	return fmt.Sprintf("%d rules want other files: loupe run records them all", n)
+	return fmt.Sprintf("%d rules need other files: loupe run records them all", n)
 }
 
 // NotJudged says of which files the rules looked at another one of the same kind.
@@ -139,7 +139,7 @@ func NotJudged(files []session.File) (notes []string) {
 	}
 	for _, f := range order {
 		names := others[f.Instead]
-		notes = append(notes, fmt.Sprintf("of %d files of one kind (%s) the rules have judged the last one alone, %s: findings and the exit code say nothing of %s; give loupe report one of them at a time",
+		notes = append(notes, fmt.Sprintf("of %d files of the same kind (%s), the rules judged only the last one, %s: findings and the exit code say nothing about %s; give loupe report one of them at a time",
 			len(names)+1, kindNames[f.Kind], f.Instead, strings.Join(names, ", ")))
 	}
 	return notes
@@ -153,22 +153,22 @@ func hasRounds(r *Recording) bool {
 // kindNames says in words what a file is.
 var kindNames = map[recording.Kind]string{
 	recording.CPU:           "CPU profile",
-	recording.Allocs:        "profile of all allocations",
+	recording.Allocs:        "allocation profile",
 	recording.Heap:          "heap profile",
 	recording.Block:         "block profile",
 	recording.Mutex:         "mutex profile",
 	recording.Goroutine:     "goroutine profile",
-	recording.GoroutineLeak: "profile of leaked goroutines",
-	recording.ThreadCreate:  "profile of threads",
+	recording.GoroutineLeak: "goroutine leak profile",
+	recording.ThreadCreate:  "thread profile",
 	recording.ExecTrace:     "execution trace",
-	recording.Stderr:        "log of the runtime",
+	recording.Stderr:        "runtime log",
 	recording.Stacks:        "goroutine dump",
 	recording.Load:          "load run",
-	recording.Compiler:      "output of the compiler",
+	recording.Compiler:      "compiler output",
 	session.LoadSummary:     "summary of a load run",
 	session.BenchmarkOutput: "output of go test -bench",
 	session.CoreFile:        "core file",
-	session.OtherProfile:    "profile of another kind",
+	session.OtherProfile:    "other profile",
 }
 
 // describeFile says in words what a file is.

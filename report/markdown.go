@@ -28,7 +28,7 @@ func WriteRecordingMarkdown(out io.Writer, r *Recording) error {
 	w.printf("\n## What happened\n\n")
 	markdownTable(w, r.Figures)
 	if len(r.Slow) > 0 {
-		w.printf("\n## What slow requests met\n")
+		w.printf("\n## What slow requests overlapped with\n")
 		markdownSlow(w, r.Slow)
 	}
 	w.printf("\n## Phases\n\n| phase | length | requests/sec | cost |\n|---|--:|--:|---|\n")
@@ -38,7 +38,7 @@ func WriteRecordingMarkdown(out io.Writer, r *Recording) error {
 			rps = unit.Number(float64(p.RPS))
 		}
 		if p.Cost.Known() {
-			cost = unit.Change(float64(p.Cost)) + " CPU against bare"
+			cost = unit.Change(float64(p.Cost)) + " CPU vs. bare"
 		}
 		if p.Error != "" {
 			cost = p.Error

@@ -17,7 +17,7 @@ import (
 func ProfileTable(r *pprof.Report, all bool) *Sheet {
 	t := r.Table()
 	s := &Sheet{
-		Key: "rows", Title: fmt.Sprintf("%s, %s in all", r.Type, valueText(r.Total, r.Unit)),
+		Key: "rows", Title: fmt.Sprintf("%s, %s in total", r.Type, valueText(r.Total, r.Unit)),
 		Columns: []Column{
 			{Key: "flat", Head: "flat"}, {Key: "flat_share", Head: "flat%"}, {Key: "flat_low", Head: "at least"}, {Key: "flat_high", Head: "at most"},
 			{Key: "cum", Head: "cum"}, {Key: "cum_share", Head: "cum%"}, {Key: "samples", Head: "samples"},
@@ -45,11 +45,11 @@ func ProfileTable(r *pprof.Report, all bool) *Sheet {
 	switch {
 	case len(t.Rows) == 0: // nothing came through the filters
 	case t.Sampling == profile.Sampled:
-		s.Notes = append(s.Notes, fmt.Sprintf("The shares of functions themselves are estimates from %d observations, each with its interval of 95%%.", t.Graph.Samples))
+		s.Notes = append(s.Notes, fmt.Sprintf("The functions' own (flat) shares are estimates from %d observations, each with its 95%% interval.", t.Graph.Samples))
 	case t.Sampling == profile.Exact:
-		s.Notes = append(s.Notes, "Everything was counted; there is no error of sampling.")
+		s.Notes = append(s.Notes, "Everything was counted; there is no sampling error.")
 	default:
-		s.Notes = append(s.Notes, "The profile does not tell how many observations its values were estimated from; their error is unknown.")
+		s.Notes = append(s.Notes, "The profile does not say how many observations its values were estimated from; their error is unknown.")
 	}
 	if t.Graph.DroppedNodes > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d functions below %.2g%% are left out (-nodefraction=0 shows them).", t.Graph.DroppedNodes, 100*t.Graph.NodeFraction))
@@ -90,7 +90,7 @@ func dropColumns(s *Sheet, drop func(key string, empty bool) bool) {
 // and code by whose it is.
 func ProfileCategories(r *pprof.Report) *Sheet {
 	s := &Sheet{
-		Key: "categories", Title: fmt.Sprintf("%s by kind of work, %s in all", r.Type, valueText(r.Total, r.Unit)),
+		Key: "categories", Title: fmt.Sprintf("%s by kind of work, %s in total", r.Type, valueText(r.Total, r.Unit)),
 		Columns: []Column{{Key: "weight", Head: "weight"}, {Key: "share", Head: "share"}, {Key: "stacks", Head: "stacks"}, {Key: "kind", Head: "kind"}},
 	}
 	for _, row := range r.Categories(stack.Scope{}) {
@@ -107,7 +107,7 @@ func ProfileCategories(r *pprof.Report) *Sheet {
 		}
 		s.Rows = append(s.Rows, []any{Value(row.Weight, r.Unit), share, row.Samples, kind})
 	}
-	s.Notes = append(s.Notes, "A stack counts for the duty nearest to its leaf; copying, hashing and the clock count on their own only where plain code has called them.")
+	s.Notes = append(s.Notes, "A stack counts for the kind of work nearest to its leaf; copying, hashing and the clock count separately only if plain code called them.")
 	return s
 }
 

@@ -187,7 +187,7 @@ func (p *profileDiff) sideText(s compare.ProfileSide, name string) string {
 	whole := amount{value: s.Total, unit: p.d.Type.Unit}.text()
 	text := fmt.Sprintf("%s: %s", name, whole)
 	if s.Profiles > 1 {
-		text = fmt.Sprintf("%s: %d profiles, %s in the mean", name, s.Profiles, whole)
+		text = fmt.Sprintf("%s: %d profiles, %s on average", name, s.Profiles, whole)
 	}
 	if s.Duration > 0 {
 		text += " in " + unit.Duration(s.Duration.Round(time.Millisecond))
@@ -202,7 +202,7 @@ func (p *profileDiff) sideText(s compare.ProfileSide, name string) string {
 func (p *profileDiff) normalised() string {
 	switch p.d.Basis {
 	case "":
-		return "not: values as they stand in the profiles"
+		return "not: values as they are in the profiles"
 	case "second":
 		return "per second of profile"
 	case "sample":
@@ -219,19 +219,19 @@ func (p *profileDiff) normalised() string {
 
 // verdicts says how they are reached.
 func (p *profileDiff) verdicts() string {
-	const looks = "Intervals of 95%% are of each row by itself. Rows with enough data to be looked at together: %s; of those called grew or shrank at most 5%% are false alarms (Benjamini and Hochberg)."
+	const looks = "The 95%% intervals are for each row separately. Rows with enough data to be tested together: %s; of those called grew or shrank, at most 5%% are false alarms (Benjamini–Hochberg)."
 	judged := fmt.Sprintf(looks, unit.Count(int64(p.d.Judged)))
 	switch {
 	case p.d.Doubt == compare.FromRuns && p.d.Moderated:
-		return fmt.Sprintf("Chance is the spread between the %d runs of A and the %d of B: each row's own, and the usual one of all rows (Smyth's moderated t). ", p.d.A.Profiles, p.d.B.Profiles) + judged
+		return fmt.Sprintf("Noise is estimated from the spread between the %d runs of A and the %d of B: each row's own, and the typical one of all rows (Smyth's moderated t). ", p.d.A.Profiles, p.d.B.Profiles) + judged
 	case p.d.Doubt == compare.FromRuns:
-		return fmt.Sprintf("Chance is the spread between the %d runs of A and the %d of B (Welch's t). ", p.d.A.Profiles, p.d.B.Profiles) + judged
+		return fmt.Sprintf("Noise is estimated from the spread between the %d runs of A and the %d of B (Welch's t). ", p.d.A.Profiles, p.d.B.Profiles) + judged
 	case p.d.Doubt == compare.FromSamples:
-		return fmt.Sprintf("Chance is the error of sampling, from the number of samples; below %d nothing is said. How much two runs of one program differ, single profiles do not tell: several on each side do. ", compare.FewSamples) + judged
+		return fmt.Sprintf("Noise is the sampling error, from the number of samples; below %d nothing is said. Single profiles do not show how much two runs of one program differ: several on each side do. ", compare.FewSamples) + judged
 	case p.d.Sampling == profile.Exact:
-		return "Everything was counted, so that these differences are exact for these profiles. Whether they would come again, single profiles do not tell: several on each side do."
+		return "Everything was counted, so these differences are exact for these profiles. Single profiles do not show whether they would recur: several on each side do."
 	}
-	return "The profiles do not tell how many observations their values were estimated from, so that nothing can be said of chance: several profiles on each side show it."
+	return "The profiles do not say how many observations their values were estimated from, so nothing can be said about chance: several profiles on each side show it."
 }
 
 // noun is what a row is.
@@ -330,7 +330,7 @@ func (t rightText) plain() any { return string(t) }
 
 // paths are the call paths for people.
 func (p *profileDiff) paths() *Sheet {
-	s := &Sheet{Key: "paths", Title: "Call paths that explain the change, each without those that have a line of their own",
+	s := &Sheet{Key: "paths", Title: "Call paths that explain the change, each excluding those listed separately",
 		Columns: []Column{{"a", "A"}, {"b", "B"}}}
 	wide := p.v.Width == 0 || p.v.Width >= wideEnough || !p.doubtful()
 	if wide {

@@ -78,7 +78,7 @@ normalised  shares of the total of each profile
 	f(delay, 100, []string{"verdict", "interval", "main.find", "chance"}, `
 1.00 s  2.50 s     +1.50 s   +150%  main.find
 1.00 s  2.50 s     +1.50 s   +150%  main.main → main.find
-can be said of chance: several profiles on each side show it.`)
+said about chance: several profiles on each side show it.`)
 }
 
 func TestProfileComparisonData(t *testing.T) {

@@ -55,29 +55,29 @@ func (p *Proved) reason(what string) string {
 	case insight.Fell:
 		return fmt.Sprintf("%s is fixed: %s, and it is no longer found%s.", what, p.figure(), map[bool]string{true: " in two recordings"}[p.Confirmed])
 	case insight.Unsteady:
-		return fmt.Sprintf("%s is found in one of two recordings of %s: it lies near the threshold of its rule, or shows by chance (a longer recording, or more load, tells); %s.", what, after, p.figure())
+		return fmt.Sprintf("%s is found in one of two recordings of %s: it is near the rule's threshold, or appears by chance (a longer recording, or more load, would show); %s.", what, after, p.figure())
 	case insight.Little:
-		return fmt.Sprintf("%s is no longer found, but far less is gone than it had cost (%s): %s. Its cost may be where %s does not see it.", what, p.cost(), p.figure(), p.Finding.Rule)
+		return fmt.Sprintf("%s is no longer found, but far less was saved than it had cost (%s): %s. Its cost may now be where %s does not see it.", what, p.cost(), p.figure(), p.Finding.Rule)
 	case insight.TooSmall:
-		return fmt.Sprintf("%s is fixed: %s. That is less than the finding alone was; so little is left that %s has too little to look at.", what, p.figure(), p.Finding.Rule)
+		return fmt.Sprintf("%s is fixed: %s. That is less than the finding alone was; too little is left for %s to examine.", what, p.figure(), p.Finding.Rule)
 	case insight.Still:
 		return fmt.Sprintf("%s is still found%s; %s.", what, p.shares(), p.figure())
 	case insight.Moved:
-		return fmt.Sprintf("%s is gone there, and costs as much at another place: %s; %s.", what, clean(p.Elsewhere[0].Summary), p.figure())
+		return fmt.Sprintf("%s is gone there, but costs as much elsewhere: %s; %s.", what, clean(p.Elsewhere[0].Summary), p.figure())
 	case insight.NotLess:
-		return fmt.Sprintf("%s is no longer found, but what it is about is not less: %s.", what, p.figure())
+		return fmt.Sprintf("%s is no longer found, but the figure it is about has not fallen: %s.", what, p.figure())
 	case insight.SameBuild:
-		return fmt.Sprintf("nothing was changed: %s and %s are the same program, run in the same way.", p.Sides[0], after)
+		return fmt.Sprintf("nothing was changed: %s and %s are the same program, run the same way.", p.Sides[0], after)
 	case insight.Unseen:
-		return fmt.Sprintf("%s is not found in %s either: it did not show this time (a longer recording, or more load, may show it); %s.", what, p.Sides[0], p.figure())
+		return fmt.Sprintf("%s is not found in %s either: it did not appear this time (a longer recording, or more load, may show it); %s.", what, p.Sides[0], p.figure())
 	case insight.Blind:
-		return fmt.Sprintf("%s could not be looked for in %s: too little is left for %s to judge (give it more work); %s.", what, after, p.Finding.Rule, p.figure())
+		return fmt.Sprintf("%s could not be checked in %s: too little is left for %s to judge (give it more work); %s.", what, after, p.Finding.Rule, p.figure())
 	case insight.NoFigure:
-		return fmt.Sprintf("%s is no longer found, but the rounds do not have the figure that it is about (%s): what the program counts takes the agent, which a ready binary has not, and a load or an end of its own.", what, strings.Join(p.Finding.Figures(), ", "))
+		return fmt.Sprintf("%s is no longer found, but the rounds lack the figure it is about (%s): counting it needs the agent, which a prebuilt binary does not have, and a load or a program that ends on its own.", what, strings.Join(p.Finding.Figures(), ", "))
 	case insight.Failing:
-		return fmt.Sprintf("a program failed: what was measured says nothing of %s.", what)
+		return fmt.Sprintf("a program failed: the measurement says nothing about %s.", what)
 	}
-	text := fmt.Sprintf("%s is no longer found, but it is open whether what it is about is less: %s", what, p.figure())
+	text := fmt.Sprintf("%s is no longer found, but it is undecided whether the figure it is about has fallen: %s", what, p.figure())
 	if p.Needs > 0 {
 		text += "; needs " + compare.Needs(p.Needs, p.Each)
 	}
@@ -87,7 +87,7 @@ func (p *Proved) reason(what string) string {
 // figure says what has become of the row that the finding is about.
 func (p *Proved) figure() string {
 	if p.Figure == nil {
-		return "the rounds do not have the figure that it is about"
+		return "the rounds lack the figure it is about"
 	}
 	r, pairs := p.Figure, "in one pair of rounds"
 	if p.Rounds != 1 {
@@ -125,7 +125,7 @@ func (p *Proved) price() string {
 	if len(parts) == 0 || p.Answer == insight.Unproven && p.Because == insight.Failing {
 		return ""
 	}
-	return " What users feel got worse: " + strings.Join(parts, ", ") + "."
+	return " What users notice got worse: " + strings.Join(parts, ", ") + "."
 }
 
 // WriteProof prints the answer, what it rests on, and the figures that bear on it.

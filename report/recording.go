@@ -64,7 +64,7 @@ func WriteRecording(out io.Writer, r *Recording, s Style) error {
 	writeTable(w, r.Figures, s)
 	writeRuns(w, r.Manifest, s)
 	if len(r.Slow) > 0 {
-		w.printf("\n%s\n\n", s.paint(bold, "What slow requests met"))
+		w.printf("\n%s\n\n", s.paint(bold, "What slow requests overlapped with"))
 		writeSlow(w, r.Slow, s)
 	}
 	w.printf("\n%s\n\n", s.paint(bold, "Phases"))
@@ -172,7 +172,7 @@ var phaseColumns = []struct {
 		if p.Error != "" {
 			return gc.Unknown(), ""
 		}
-		return p.Cost, unit.Change(float64(p.Cost)) + " CPU against bare"
+		return p.Cost, unit.Change(float64(p.Cost)) + " CPU vs. bare"
 	}},
 }
 

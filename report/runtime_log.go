@@ -106,7 +106,7 @@ func last[T any](rows []T, all bool) ([]T, int) {
 func initFigures(s *startup.Summary) figures {
 	return figures{
 		{"Packages", unit.Count(int64(len(s.Packages))), "with something to initialise"},
-		{"Time to main", unit.Duration(s.Main), "from the start of the process until the last package was initialised"},
+		{"Time to main", unit.Duration(s.Main), "from process start until the last package was initialised"},
 		{"Initialisation", unit.Duration(s.Clock), "sum of all packages"},
 		{"Allocated", unit.BytesOf(float64(s.Bytes)), fmt.Sprintf("in %s", unit.Plural(int(s.Allocs), "object"))},
 	}
@@ -142,7 +142,7 @@ func scavengerFigures(s *gc.Scavenger) figures {
 		{"Returned", unit.BytesOf(float64(s.BackgroundBytes + s.EagerBytes)), fmt.Sprintf("%s by the background scavenger, %s on demand", unit.BytesOf(float64(s.BackgroundBytes)), unit.BytesOf(float64(s.EagerBytes)))},
 	}
 	if s.BytesPerSec.Known() {
-		f = append(f, [3]string{"Rate", unit.BytesOf(float64(s.BytesPerSec)) + "/s", "between the first and the last line that has a time"})
+		f = append(f, [3]string{"Rate", unit.BytesOf(float64(s.BytesPerSec)) + "/s", "between the first and the last line with a time"})
 	} else {
 		f = append(f, [3]string{"Rate", "–", "the log has no clock: GODEBUG=gctrace=1,scavtrace=1 adds one"})
 	}
@@ -182,10 +182,10 @@ func pacerFigures(p *gc.Paced) figures {
 		{"Collections", unit.Count(int64(len(p.Rows))), ""},
 		{"Mark utilisation", percentFigure(p.MeanUtilPercent), "of the Ps, on average; the pacer aims at " + percentFigure(p.TargetPercent)},
 		{"Assist ratio", numberFigure(p.MeanAssist, ""), "bytes to scan for each byte allocated, on average; highest " + numberFigure(p.MaxAssist, "")},
-		{"Beyond the goal", unit.Count(int64(p.Beyond)), ""},
+		{"Above the goal", unit.Count(int64(p.Beyond)), ""},
 	}
 	if p.Beyond > 0 {
-		f[3][2] = "collections ended above it, by at most " + unit.BytesOf(float64(p.WorstBytes))
+		f[3][2] = "collections ended above the goal, by at most " + unit.BytesOf(float64(p.WorstBytes))
 	}
 	if p.ForecastRatio.Known() {
 		f = append(f, [3]string{"Scan work", percentFigure(100 * p.ForecastRatio), "of what the pacer expected"})
@@ -196,7 +196,7 @@ func pacerFigures(p *gc.Paced) figures {
 // pacerRows are the collections, the last ones where not all are wanted.
 func pacerRows(p *gc.Paced, all bool) *Sheet {
 	sheet := &Sheet{Key: "pacer", Columns: []Column{
-		{"line", "line"}, {"trigger_bytes", "trigger"}, {"goal_bytes", "goal"}, {"end_bytes", "heap at end"}, {"beyond_bytes", "beyond goal"}, {"assist_ratio", "assist ratio"},
+		{"line", "line"}, {"trigger_bytes", "trigger"}, {"goal_bytes", "goal"}, {"end_bytes", "heap at end"}, {"beyond_bytes", "above goal"}, {"assist_ratio", "assist ratio"},
 		{"workers", "workers"}, {"util", "utilisation"}, {"target", "target"}, {"work_bytes", "scanned"}, {"expected_bytes", "expected"}, {"cons_mark", "cons/mark"},
 	}}
 	size := func(f gc.Figure) any {

@@ -26,7 +26,7 @@ func slowTail(t *overlap.Table) int {
 // slowHead says what a table is of: "phase trace, by the execution trace (the
 // same clock, ±2 µs): 3,500 requests; the slowest 1%, 35, took 60 ms or more".
 func slowHead(s *compare.Slow) string {
-	head := fmt.Sprintf("phase %s, by the %s", clean(s.Phase), s.Source)
+	head := fmt.Sprintf("phase %s, on the %s", clean(s.Phase), s.Source)
 	if s.Clock != "" && s.Table != nil {
 		head += fmt.Sprintf(" (%s, ±%s)", s.Clock, unit.Duration(s.Error))
 	}
@@ -39,7 +39,7 @@ func slowHead(s *compare.Slow) string {
 		head += " since they were due"
 	}
 	if s.Cut > 0 {
-		head += fmt.Sprintf("; %s more lie partly outside of it and are left out", unit.Count(int64(s.Cut)))
+		head += fmt.Sprintf("; %s more are partly outside of it and are left out", unit.Count(int64(s.Cut)))
 	}
 	return head
 }
@@ -66,7 +66,7 @@ func SlowSheets(s *compare.Slow) (head string, sheets []*Sheet) {
 	}
 	sheets = []*Sheet{metSheet(s.Table)}
 	if spent := spentSheet(s.Table); len(spent.Rows) > 0 {
-		spent.Title = "Where the time of the requests went, in the mean"
+		spent.Title = "Where the requests' time went, on average"
 		spent.Columns[0].Head, spent.Columns[2].Head, spent.Columns[4].Head = "what", "share", "share"
 		sheets = append(sheets, spent)
 	}
@@ -100,7 +100,7 @@ func metSheet(t *overlap.Table) *Sheet {
 		s.Rows = append(s.Rows, row)
 	}
 	for _, d := range order {
-		s.Notes = append(s.Notes, fmt.Sprintf("no claim of: %s (%s)", strings.Join(doubted[d], "; "), d))
+		s.Notes = append(s.Notes, fmt.Sprintf("no statement about: %s (%s)", strings.Join(doubted[d], "; "), d))
 	}
 	return s
 }
@@ -161,7 +161,7 @@ func spentRows(t *overlap.Table) (rows [][]string) { return spentSheet(t).texts(
 // spentSheet is the requests' own time, most in the slowest first.
 func spentSheet(t *overlap.Table) *Sheet {
 	tail := slowTail(t)
-	s := &Sheet{Key: "spent", Columns: []Column{{"name", "where the time went, in the mean"}, {"all_ns", "all"}, {"all_share", ""},
+	s := &Sheet{Key: "spent", Columns: []Column{{"name", "where the time went, on average"}, {"all_ns", "all"}, {"all_share", ""},
 		{"slowest_ns", "slowest " + percent(t.Tails[tail].Share)}, {"slowest_share", ""}}}
 	if t.Served > 0 {
 		s.Notes = []string{served(t)}
@@ -309,7 +309,7 @@ type RecordedLoad struct {
 func WriteRecordedLoad(out io.Writer, slow []compare.Slow, found []insight.Finding, s Style) error {
 	w := &lines{w: out}
 	if len(slow) > 0 {
-		w.printf("\n%s\n\n", s.paint(bold, "What slow requests met"))
+		w.printf("\n%s\n\n", s.paint(bold, "What slow requests overlapped with"))
 		writeSlow(w, slow, s)
 	}
 	if len(found) > 0 {

@@ -71,7 +71,7 @@ func WriteStacks(out io.Writer, v *Stacks, s Style) error {
 			writeExplained(w, v, keep, s) // of those that are to be looked at first
 		}
 	} else if v.Filter != "" {
-		w.printf("\n%s\n", s.paint(dim, "no goroutine fits the filter "+clean(v.Filter)))
+		w.printf("\n%s\n", s.paint(dim, "no goroutine matches the filter "+clean(v.Filter)))
 	}
 	if v.Full {
 		writeGoroutines(w, v, keep, s)
@@ -202,9 +202,9 @@ func suspectText(f *dump.File, x *dump.Suspect) string {
 	case dump.ConcernCycle:
 		return cycleText(f, x.Cycle)
 	case dump.ConcernLeaked:
-		return n + " leaked: Go has found nothing that could wake them up, at " + groupPlace(f, x.Group)
+		return n + " leaked: Go's leak search found nothing that could wake them up, at " + groupPlace(f, x.Group)
 	case dump.ConcernRunnable:
-		return n + " are runnable: they have work and no processor; look at the CPU profile and GOMAXPROCS"
+		return n + " are runnable: they have work but no P; look at the CPU profile and GOMAXPROCS"
 	case dump.ConcernMany:
 		return n + " are at one place (" + clean(x.Group.State) + "): " + groupPlace(f, x.Group)
 	case dump.ConcernWait:
@@ -222,7 +222,7 @@ func suspectText(f *dump.File, x *dump.Suspect) string {
 		text += ", up to " + waitText(l.MaxWait)
 	}
 	if len(l.Holders) == 0 {
-		return text + "; no other goroutine shows its address: who holds it may have returned without unlocking it, or is in a function whose arguments are not printed"
+		return text + "; no other goroutine shows its address: its holder may have returned without unlocking it, or be in a function whose arguments are not printed"
 	}
 	g := l.Holders[0]
 	who := "one goroutine" // a profile has no numbers
@@ -587,12 +587,12 @@ func writeDoubts(w *lines, v *Stacks, s Style) {
 	f := v.File
 	note := func(text string) { w.printf("\n%s\n", s.paint(yellow, wrap("Note: "+text, s.width(), "  "))) }
 	if f.CutByGo() {
-		note("the dump ends at exactly 64 MiB, where Go cuts debug=2 off without a word: there are more goroutines. /debug/pprof/goroutine (debug=0) has all of them, sooner.")
+		note("the dump ends at exactly 64 MiB, where Go silently truncates debug=2: there are more goroutines. /debug/pprof/goroutine (debug=0) has all of them, and is faster.")
 	} else if f.Cut {
-		note("the text ends in the midst of a goroutine")
+		note("the text ends in the middle of a goroutine")
 	}
 	if f.Full {
-		note(fmt.Sprintf("there is more than loupe keeps: %s goroutines", unit.Count(dump.MaxGoroutines)))
+		note(fmt.Sprintf("there are more than loupe keeps: %s goroutines", unit.Count(dump.MaxGoroutines)))
 	}
 	if text := foldedText(f.Folded); text != "" {
 		note(text)
@@ -604,12 +604,12 @@ func writeDoubts(w *lines, v *Stacks, s Style) {
 		}
 	}
 	if doubtful > 0 {
-		note(unit.Plural(doubtful, "goroutine") + " may be part of the text of the panic, and are not counted: before Go 1.23 a message could look like a dump")
+		note(unit.Plural(doubtful, "goroutine") + " may be part of the panic message and are not counted: before Go 1.23 a message could look like a dump")
 	}
 	if f.Unrecognised == 0 {
 		return
 	}
-	note(unit.Plural(int(f.Unrecognised), "line") + " inside of dumps not understood:")
+	note(unit.Plural(int(f.Unrecognised), "line") + " inside dumps not understood:")
 	for _, l := range f.Odd[:min(len(f.Odd), 5)] {
 		w.printf("  %s\n", s.paint(dim, fmt.Sprintf("line %d: %s", l.Number, clip(cleanLine(l.Text), 120))))
 	}
@@ -635,7 +635,7 @@ func foldedText(x dump.Folded) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "there is more to tell apart than loupe keeps: " + strings.Join(parts, ", ") + " were added to others (no program has so many; is this a dump?)"
+	return "there are more distinct ones than loupe keeps: " + strings.Join(parts, ", ") + " were merged with others (no program has that many; is this a dump?)"
 }
 
 // cleanLine is clean for a line that begins with a tab.

@@ -39,9 +39,9 @@ func cycleText(f *dump.File, c *dump.Cycle) string {
 		if slices.ContainsFunc(c.Edges, func(e dump.WaitEdge) bool { return e.Grip == dump.GripType }) {
 			from = "the addresses and methods in their stacks"
 		}
-		return text + " The runtime has found that none of them can go on; who holds what is concluded from " + from + "."
+		return text + " The runtime found that none of them can continue; who holds what is inferred from " + from + "."
 	}
-	return text + " That they wait is a fact; who holds what is concluded from the addresses in their stacks, as nobody else in the dump has them. A second dump in which the same goroutines wait proves it."
+	return text + " That they wait is a fact; who holds what is inferred from the addresses in their stacks, since no other goroutine in the dump has them. A second dump in which the same goroutines wait proves it."
 }
 
 // edgeText says for what one goroutine waits, and who may hold it.

@@ -119,16 +119,16 @@ func FitText(x *Explained) string {
 	for _, p := range []struct {
 		n    int
 		text string
-	}{{fit.Missing, "of functions that it does not have"}, {fit.Beyond, "beyond the end of the function"}, {fit.OtherLine, "at another line"}} {
+	}{{fit.Missing, "in functions that it does not have"}, {fit.Beyond, "beyond the end of the function"}, {fit.OtherLine, "at another line"}} {
 		if p.n > 0 {
 			parts = append(parts, unit.Count(int64(p.n))+" "+p.text)
 		}
 	}
-	text := fmt.Sprintf("%s does not fit the dump: of %s frames, %s (%s). ", clean(x.Binary), unit.Count(int64(fit.Checked)), strings.Join(parts, ", "), clean(fit.Example))
+	text := fmt.Sprintf("%s does not match the dump: of %s frames, %s (%s). ", clean(x.Binary), unit.Count(int64(fit.Checked)), strings.Join(parts, ", "), clean(fit.Example))
 	if fit.Refused() {
-		return text + "It is another program or another build, and nothing of it was used."
+		return text + "It is a different program or build, and nothing of it was used."
 	}
-	return text + "It may be another build; of those frames nothing is told."
+	return text + "It may be a different build; nothing is said about those frames."
 }
 
 // writeParams prints the parameters of a frame, one in a line.

@@ -142,7 +142,7 @@ func writeTable(w *lines, t *compare.Table, s Style) {
 	g.write(w, s, "  ")
 	text := confidence(t)
 	if short && text != "" {
-		text = "Changes are against " + clean(t.Titles[0]) + "; ? is undecided. -format json or md has the intervals."
+		text = "Changes are relative to " + clean(t.Titles[0]) + "; ? is undecided. -format json or md has the intervals."
 	}
 	if text != "" {
 		w.printf("\n  %s\n", s.paint(dim, wrap(text, s.width()-2, "  ")))
@@ -199,7 +199,7 @@ func rounds(t *compare.Table) string {
 	}
 	text := "medians of " + n + " rounds"
 	if t.Interleaved {
-		text += ", taking turns"
+		text += ", interleaved"
 	}
 	return text
 }
@@ -233,9 +233,9 @@ func neighbours(t *compare.Table) string {
 	case 0:
 		return ""
 	case rows:
-		return " that followed each other"
+		return " that were adjacent"
 	}
-	return fmt.Sprintf(" (of %s: over those that followed each other, whose noise is the same)", unit.Plural(int64(paired), "figure"))
+	return fmt.Sprintf(" (of %s: over those that were adjacent, whose noise is the same)", unit.Plural(int64(paired), "figure"))
 }
 
 // writeCameAndWent tells which findings of the first recording are gone in

@@ -341,8 +341,8 @@ func TestEveryState(t *testing.T) {
 	}
 	writeFindings(&lines{w: &b}, short, "Nothing.", Style{})
 	want = `  Nothing.
-  Too little data  EE05, GG07: too short a recording, record longer or under load (-json says what
-                   each of them needs)
+  Too little data  EE05, GG07: the recording is too short; record longer or under load (-json says
+                   what each rule needs)
   Too little data  FF06  cannot read x
   Fine             HH08, II09: none
 `

@@ -240,7 +240,7 @@ func TraceSummary(a *sched.Analysis) *Trace {
 	facts := traceFacts(a)
 	lat := &a.Latency.All
 	if !a.Picks {
-		facts = append(facts, Fact{"running_mean", "running side by side", sideBySide(a)})
+		facts = append(facts, Fact{"running_mean", "running in parallel", sideBySide(a)})
 	}
 	facts = append(facts,
 		Fact{Key: "sched_wait_p99_ns", Value: lat.Quantile(0.99)},
@@ -250,13 +250,13 @@ func TraceSummary(a *sched.Analysis) *Trace {
 		facts = append(facts, Fact{Head: "collector", Key: "gc", Value: collector(a)})
 	}
 	groups := groupSheet(a.Reader, a.Groups, 10)
-	groups.Title = "Goroutines by the function that they began with"
+	groups.Title = "Goroutines by their start function"
 	blocks := blockSheet(a.Reader, a.Blocks, 10)
 	blocks.Title = "Where they waited"
 	sheets := with(lostSheet(a), groups, blocks)
 	switch {
 	case a.Picks:
-		groups.Notes = append(groups.Notes, "The figures are of the stays that the filter picks. What is of the whole program is left out: how many ran side by side, the collector's work, tasks.")
+		groups.Notes = append(groups.Notes, "The figures cover only what the filter selects. Figures of the whole program are left out: how many ran in parallel, the collector's work, tasks.")
 	case len(a.Tasks) > 0:
 		sheets = append(sheets, taskSheet(a.Reader, a.Tasks))
 	}
@@ -266,9 +266,9 @@ func TraceSummary(a *sched.Analysis) *Trace {
 func sideBySide(a *sched.Analysis) string {
 	p := a.Parallel
 	if p.Procs == 0 {
-		return fmt.Sprintf("%.2f goroutines in the mean", p.Mean())
+		return fmt.Sprintf("%.2f goroutines on average", p.Mean())
 	}
-	return fmt.Sprintf("%.2f of %d Ps in the mean while any did; exactly one in %s of that time", p.Mean(), p.Procs, unit.Percent(p.Share(1)))
+	return fmt.Sprintf("%.2f of %d Ps on average while any ran; exactly one for %s of that time", p.Mean(), p.Procs, unit.Percent(p.Share(1)))
 }
 
 // quantile is one of a distribution, and nothing where there is none.
@@ -358,12 +358,12 @@ func taskSheet(r *exectrace.Reader, tasks []*sched.TaskGroup) *Sheet {
 		}
 		name := r.Name(t.Name)
 		if t.Name == exectrace.NameNone {
-			name = "(begun before the trace)"
+			name = "(started before the trace)"
 		}
 		s.Rows = append(s.Rows, []any{name, t.Count, t.Incomplete, quantile(&t.Latency, 0.5), quantile(&t.Latency, 0.9), quantile(&t.Latency, 0.99), quantile(&t.Latency, 1), id, Distribution{&t.Latency}})
 	}
 	if len(tasks) > 0 {
-		s.Notes = append(s.Notes, "A distribution has a bar for each power of two of the time.")
+		s.Notes = append(s.Notes, "A distribution has one bar for each power of two of the duration.")
 	}
 	return s
 }

@@ -39,9 +39,9 @@ func TraceComparison(c *sched.Comparison, nameA, nameB string, top int) *Trace {
 		}
 	}
 	if picks {
-		sheets = append(sheets, &Sheet{Notes: []string{"The figures are of the stays that the filter picks. What is of the whole program is left out: how many ran side by side, the collector's work, tasks and regions."}})
+		sheets = append(sheets, &Sheet{Notes: []string{"The figures cover only what the filter selects. Figures of the whole program are left out: how many ran in parallel, the collector's work, tasks and regions."}})
 	}
-	sheets = append(sheets, &Sheet{Notes: []string{"Two single traces have no spread: whether a change is chance they cannot say. loupe compare does, of recordings with several rounds."}})
+	sheets = append(sheets, &Sheet{Notes: []string{"Two single traces have no spread: they cannot show whether a change is chance. loupe compare can, with recordings of several rounds."}})
 	return &Trace{Facts: facts, Sheets: sheets}
 }
 

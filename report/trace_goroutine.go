@@ -24,7 +24,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 		{"exec_ns", "running", h.Exec},
 		{"sched_wait_ns", "for a P", h.SchedWait},
 		{"syscall_ns", "in system calls", h.Syscall},
-		{"syscall_block_ns", "of them without a P", h.SyscallBlock},
+		{"syscall_block_ns", "of which without a P", h.SyscallBlock},
 		{"blocked_ns", "waiting", h.Blocked.Sum()},
 	}
 	for name, d := range h.Ranges.All() {
@@ -49,7 +49,7 @@ func TraceGoroutine(h *sched.History, top int) *Trace {
 		}
 		stays.Rows = append(stays.Rows, []any{time.Duration(i.Start - h.Start), i.Len(), reasonAt(r, i.State, i.Reason, i.Stack), p, StackOf(r, i.Stack), by, from})
 	}
-	stays.More(len(h.Stays)+h.More-top, "stays in a state")
+	stays.More(len(h.Stays)+h.More-top, "periods in a state")
 	sheets := []*Sheet{places}
 	for _, c := range []struct {
 		key, title string

@@ -19,7 +19,7 @@ func TraceMMU(c *sched.MMUCurve, steps [][]sched.UtilStep, count sched.Losses) *
 			what = append(what, l.name)
 		}
 	}
-	s := &Sheet{Key: "mmu", Title: "What the collector leaves to the program, at least", Columns: []Column{
+	s := &Sheet{Key: "mmu", Title: "Minimum mutator utilisation: what the collector leaves to the program, at least", Columns: []Column{
 		{"window_ns", "in any"}, {"mmu", "minimum"}, {"p99_9", "99.9 % have"}, {"p99", "99 %"}, {"p95", "95 %"}, {"worst_at_ns", "worst at"},
 	}}
 	var start, end time.Duration
@@ -30,7 +30,7 @@ func TraceMMU(c *sched.MMUCurve, steps [][]sched.UtilStep, count sched.Losses) *
 		}
 	}
 	if !known {
-		s.Notes = append(s.Notes, "The trace has no collection, or does not say GOMAXPROCS: nothing is known to be lost.")
+		s.Notes = append(s.Notes, "The trace has no collection, or does not say GOMAXPROCS: no time is known to be lost.")
 		return &Trace{Sheets: []*Sheet{s}}
 	}
 	for _, window := range []time.Duration{10 * time.Microsecond, 100 * time.Microsecond, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, time.Second, 10 * time.Second} {

@@ -95,6 +95,6 @@ func pathSheet(h *sched.TaskHistory, top int) *Sheet {
 		}
 		sheet.Rows = append(sheet.Rows, []any{s.d, Share(float64(s.d) / float64(max(1, h.Span.Len()))), s.n, state, nameOf(h.Reader, s.name), StackOf(h.Reader, s.stack), s.longest.Len(), fmt.Sprint(s.longest.G)})
 	}
-	sheet.Notes = append(sheet.Notes, "Where the task waited for another goroutine, what that one did meanwhile is counted in its place.")
+	sheet.Notes = append(sheet.Notes, "Where the task waited for another goroutine, what that goroutine did meanwhile is counted instead.")
 	return sheet.More(len(list)-top, "places")
 }

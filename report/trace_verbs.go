@@ -18,11 +18,11 @@ import (
 func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
 	if !byCreator {
 		s := groupSheet(a.Reader, a.Groups, top)
-		s.Title = "Goroutines by the function that they began with"
+		s.Title = "Goroutines by their start function"
 		return &Trace{Sheets: with(lostSheet(a), s)}
 	}
 	r := a.Reader
-	s := &Sheet{Key: "groups", Title: "Goroutines by the go statement that made them", Columns: []Column{
+	s := &Sheet{Key: "groups", Title: "Goroutines by the go statement that started them", Columns: []Column{
 		{"creator", "go statement"}, {"function", "function"}, {"count", "count"}, {"peak", "peak"}, {"exec_ns", "running"}, {"exec_mean_ns", "each"},
 		{"sched_wait_ns", "for a P"}, {"blocked_ns", "waiting"}, {"life_p50_ns", "life p50"}, {"life_p99_ns", "life p99"},
 	}}
@@ -31,7 +31,7 @@ func TraceGoroutines(a *sched.Analysis, byCreator bool, top int) *Trace {
 			quantile(&g.Life, 0.5), quantile(&g.Life, 0.99)})
 	}
 	if len(a.Creators) == 0 {
-		s.Notes = append(s.Notes, "No goroutine was created while the trace was taken.")
+		s.Notes = append(s.Notes, "No goroutine was created during the trace.")
 	}
 	return &Trace{Sheets: with(lostSheet(a), s.More(len(a.Creators)-top, "go statements"))}
 }
@@ -43,9 +43,9 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 	blocks := blockSheet(r, a.Blocks, top)
 	blocks.Title = "Where goroutines waited"
 	if len(a.Blocks) == 0 {
-		blocks.Notes = append(blocks.Notes, "No wait ended while the trace was taken.")
+		blocks.Notes = append(blocks.Notes, "No wait ended during the trace.")
 	}
-	pairs := &Sheet{Key: "alternating", Title: "Two that wake each other in turn", Columns: []Column{
+	pairs := &Sheet{Key: "alternating", Title: "Pairs that wake each other in turn", Columns: []Column{
 		{"reason", "waits for"}, {"count", "count"}, {"share", "of the waits"}, {"stack", "where"}, {"by", "woken from"},
 	}}
 	for _, b := range a.Blocks {
@@ -63,7 +63,7 @@ func TraceBlocked(a *sched.Analysis, top int) *Trace {
 	}
 	sheets = append(sheets, siteSheet(a, top))
 	left := &Sheet{Key: "left", Title: "Goroutines that had not ended", Columns: []Column{
-		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "made in the trace"}, {"example", "one of them"},
+		{"count", "count"}, {"state", "state"}, {"longest_ns", "for up to"}, {"function", "function"}, {"stack", "where"}, {"created", "created in the trace"}, {"example", "one of them"},
 	}}
 	for _, l := range a.Left[:min(top, len(a.Left))] {
 		left.Rows = append(left.Rows, []any{l.Count, reasonAt(r, l.State, l.Reason, l.Stack), l.Longest, nameOf(r, l.Name), StackOf(r, l.Stack), l.Created, int64(l.Example)})
@@ -121,11 +121,11 @@ func TraceSched(a *sched.Analysis, top int) *Trace {
 		{"sched_wait_histogram", "waits, by powers of two", Distribution{&a.Latency.All}},
 		{"runs_histogram", "runs, by powers of two", Distribution{&a.Runs.All}},
 	}
-	side := &Sheet{Key: "parallel", Title: "Goroutines of the program that ran side by side", Columns: []Column{{"running", "running"}, {"time_ns", "for"}, {"share", "of the time"}}}
+	side := &Sheet{Key: "parallel", Title: "Goroutines of the program that ran in parallel", Columns: []Column{{"running", "running"}, {"time_ns", "for"}, {"share", "of the time"}}}
 	if a.Picks {
-		side = &Sheet{Notes: []string{"The figures are of the stays that the filter picks. What is of all Ps is left out: how many ran side by side, idle and stolen Ps."}}
+		side = &Sheet{Notes: []string{"The figures cover only what the filter selects. Figures of all Ps are left out: how many ran in parallel, idle and stolen Ps."}}
 	} else {
-		facts = slices.Insert(facts, 1, Fact{"running_mean", "running side by side", sideBySide(a)})
+		facts = slices.Insert(facts, 1, Fact{"running_mean", "running in parallel", sideBySide(a)})
 		facts = slices.Insert(facts, len(facts)-2,
 			Fact{"idle_while_queued_ns", "", p.IdleWhileQueued},
 			Fact{"idle_while_queued", "a P idle, a goroutine waiting", fmt.Sprintf("%s of the time, at most %s at a stretch", unit.Percent(float64(p.IdleWhileQueued)/span), unit.Duration(p.LongestIdle))},
@@ -141,13 +141,13 @@ func TraceSched(a *sched.Analysis, top int) *Trace {
 	return &Trace{Facts: facts, Sheets: with(lostSheet(a), side,
 		latencySheet(a, top),
 		intervalSheet(a, "waits", "The longest waits for a P", a.Latency.Worst),
-		intervalSheet(a, "long_runs", "The longest runs without giving up the P", a.Runs.Longest),
+		intervalSheet(a, "long_runs", "The longest runs without yielding the P", a.Runs.Longest),
 	)}
 }
 
 // TraceHogs are the functions whose long runs kept others from running.
 func TraceHogs(a *sched.Analysis, top int) *Sheet {
-	s := &Sheet{Key: "hogs", Title: "Who keeps others from running", Columns: []Column{
+	s := &Sheet{Key: "hogs", Title: "What keeps others from running", Columns: []Column{
 		{"function", "function"}, {"runs", "long runs"}, {"p50_ns", "run p50"}, {"longest_ns", "longest run"}, {"delay_ns", "others waited"}, {"worst_delay_ns", "at worst"}, {"at_ns", "at"}, {"stack", "then at"},
 	}}
 	for _, h := range head(a.Hogs, top) {
@@ -186,7 +186,7 @@ func TraceTasks(a *sched.Analysis, top int) *Trace {
 		s.Notes = append(s.Notes, "The trace has no user tasks: runtime/trace.NewTask makes one.")
 	}
 	sheets := with(lostSheet(a), s)
-	inside := &Sheet{Key: "regions", Title: "Regions inside of the tasks", Columns: append([]Column{{"task", "task"}}, regionColumns...)}
+	inside := &Sheet{Key: "regions", Title: "Regions inside the tasks", Columns: append([]Column{{"task", "task"}}, regionColumns...)}
 	for _, t := range a.Tasks {
 		for _, g := range t.Regions[:min(top, len(t.Regions))] {
 			inside.Rows = append(inside.Rows, append([]any{a.Reader.Name(t.Name)}, regionRow(a.Reader, g, totalOf(t.Regions))...))
@@ -255,14 +255,14 @@ func TraceSTW(a *sched.Analysis, top int) *Trace {
 		assists.Rows = append(assists.Rows, []any{nameOf(r, k.Name), k.Count, k.Sum, k.Quantile(0.5), k.Quantile(0.99), k.Max})
 	}
 	if len(assists.Rows) == 0 {
-		assists.Notes = append(assists.Notes, "No goroutine had to help the collector.")
+		assists.Notes = append(assists.Notes, "No goroutine had to help the collector (no mark assists).")
 	}
 	cycles := &Sheet{Key: "cycles", Title: "Collections", Columns: []Column{{"at_ns", "at"}, {"mark_ns", "marking"}, {"assist_ns", "assists"}, {"paused_ns", "stopped"}, {"heap_bytes", "objects"}, {"whole", "whole"}}}
 	for _, c := range a.GC.Cycles[:min(top, len(a.GC.Cycles))] {
 		cycles.Rows = append(cycles.Rows, []any{time.Duration(c.Span.Start - a.Info.Span.Start), c.Span.Len(), c.Assist, c.Paused, Bytes(c.Heap), yes(c.Whole)})
 	}
 	if len(a.GC.Cycles) == 0 {
-		cycles.Notes = append(cycles.Notes, "No collection was marking while the trace was taken.")
+		cycles.Notes = append(cycles.Notes, "No collection was marking during the trace.")
 	}
 	cycles.More(len(a.GC.Cycles)-top, "collections")
 	return &Trace{Sheets: with(lostSheet(a), kinds, stopSheet(a, top), worst, assists, cycles)}
@@ -270,7 +270,7 @@ func TraceSTW(a *sched.Analysis, top int) *Trace {
 
 // stopSheet are the stop-the-worlds by kind and by where they were asked for.
 func stopSheet(a *sched.Analysis, top int) *Sheet {
-	s := &Sheet{Key: "stops", Title: "Where they were asked for", Columns: []Column{{"kind", "kind"}, {"count", "count"}, {"total_ns", "in all"}, {"stopping_ns", "stopping"}, {"max_ns", "longest"}, {"stack", "where"}}}
+	s := &Sheet{Key: "stops", Title: "Where they were requested", Columns: []Column{{"kind", "kind"}, {"count", "count"}, {"total_ns", "in all"}, {"stopping_ns", "stopping"}, {"max_ns", "longest"}, {"stack", "where"}}}
 	for i := range a.GC.Stops[:min(top, len(a.GC.Stops))] {
 		p := &a.GC.Stops[i]
 		s.Rows = append(s.Rows, []any{a.Reader.Name(p.Kind), p.Count, p.Sum, p.Stopping, p.Max, StackOf(a.Reader, p.Stack)})

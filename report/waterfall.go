@@ -13,7 +13,7 @@ import (
 
 // waterfallLabel says what a phase is called in text.
 var waterfallLabel = map[string]string{
-	"dns": "DNS lookup", "connect": "TCP connect", "tls": "TLS handshake", "write": "request out", "wait": "wait for first byte", "read": "answer in",
+	"dns": "DNS lookup", "connect": "TCP connect", "tls": "TLS handshake", "write": "request out", "wait": "wait for first byte", "read": "response in",
 }
 
 // WriteClientTrace prints requests as waterfalls: a line for each phase, with a
@@ -83,9 +83,9 @@ func connectionLine(x *loadlog.Exchange) string {
 	case x.Remote == "":
 		return "no connection"
 	case x.Reused && x.Idle > 0:
-		return fmt.Sprintf("on a connection that was there: %s → %s, idle for %s", clean(x.Local), clean(x.Remote), unit.Duration(x.Idle))
+		return fmt.Sprintf("on a reused connection: %s → %s, idle for %s", clean(x.Local), clean(x.Remote), unit.Duration(x.Idle))
 	case x.Reused:
-		return fmt.Sprintf("on a connection that was there: %s → %s", clean(x.Local), clean(x.Remote))
+		return fmt.Sprintf("on a reused connection: %s → %s", clean(x.Local), clean(x.Remote))
 	}
 	return fmt.Sprintf("on a new connection: %s → %s", clean(x.Local), clean(x.Remote))
 }

@@ -128,7 +128,7 @@ func (p *webPage) code(r *calltree.Routine) map[int]webCode {
 
 func (p *webPage) routine(i int, r *calltree.Routine) {
 	fmt.Fprintf(&p.b, "<section id=\"f%d\"><h2>%s</h2><p class=\"where\">%s · itself %s (%s), with calls %s (%s)</p>\n", i,
-		html.EscapeString(clean(r.Func)), html.EscapeString(clean(cmp.Or(r.File, "no source is known"))),
+		html.EscapeString(clean(r.Func)), html.EscapeString(clean(cmp.Or(r.File, "source not found"))),
 		cmp.Or(p.weight(r.Flat), "0"), p.percent(r.Flat), cmp.Or(p.weight(r.Cum), "0"), p.percent(r.Cum))
 	if r.Err != nil {
 		fmt.Fprintf(&p.b, "<p class=\"note\">%s</p>\n", html.EscapeString(clean(r.Err.Error())))

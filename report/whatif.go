@@ -27,7 +27,7 @@ func rounded(n float64) string { return unit.Count(int64(n + 0.5)) }
 
 // stateTexts say what starts the collections.
 var stateTexts = map[gc.State]string{
-	gc.Unlimited: "GOGC", gc.Limited: "the limit", gc.Thrashing: "the limit, endlessly", gc.Unbounded: "nothing: memory grows",
+	gc.Unlimited: "GOGC", gc.Limited: "the limit", gc.Thrashing: "the limit, continuously", gc.Unbounded: "nothing: memory grows",
 }
 
 // WhatIfSheet is the table of predictions. The first row is what was recorded.
@@ -64,7 +64,7 @@ func WhatIfSheet(w *gc.WhatIf) *Sheet {
 	}
 	for _, g := range []gc.Grade{gc.Good, gc.Fair, gc.Poor} {
 		if c, h, _ := g.Misses(); grades[g] {
-			s.Notes = append(s.Notes, fmt.Sprintf("grade %s: nine of ten such predictions were within %s (collections) and %s (peak heap) of what was measured", g, plusMinus(c), plusMinus(h)))
+			s.Notes = append(s.Notes, fmt.Sprintf("grade %s: nine in ten such predictions were within %s (collections) and %s (peak heap) of the measurement", g, plusMinus(c), plusMinus(h)))
 		}
 	}
 	for _, n := range w.Notes {
@@ -134,12 +134,12 @@ func ChoiceText(c *gc.Choice) string {
 	need := mbText(float64(c.NeedMB))
 	switch c.Verdict {
 	case gc.TooSmall:
-		return fmt.Sprintf("A container of %s is too small: the live heap and what is around it take about %s, and the limit could start collections without end. Give it twice that, or keep less alive.", size, need)
+		return fmt.Sprintf("A container of %s is too small: the live heap and its overhead take about %s, and the limit could trigger collections without end. Give it twice that, or keep less alive.", size, need)
 	case gc.Tight:
-		return fmt.Sprintf("In a container of %s set %s. It is tight: even at GOGC=%d the limit, not GOGC, would start collections, and they would use about %s of the Ps.",
+		return fmt.Sprintf("In a container of %s set %s. It is tight: even at GOGC=%d the limit, not GOGC, would trigger collections, and they would use about %s of the Ps.",
 			size, c.Prediction.Settings, gc.SweepGOGC[0], percentFigure(c.Prediction.GCPercent))
 	}
-	return fmt.Sprintf("In a container of %s set %s: about %s of memory and %s of the Ps' time for the collector (grade: %s). The limit is a net for the day on which more is alive; a tenth of the container is left to what the Go runtime does not see.",
+	return fmt.Sprintf("In a container of %s set %s: about %s of memory and %s of the Ps' time for the collector (grade: %s). The limit is a safety net for when more is live; a tenth of the container is left for memory that the Go runtime does not see.",
 		size, c.Prediction.Settings, mbText(float64(c.Prediction.MemoryMB.Estimate)), percentFigure(c.Prediction.GCPercent), c.Prediction.Grade)
 }
 
@@ -149,9 +149,9 @@ func PredictionText(p *gc.Prediction) string {
 		p.Settings, collectionsText(p), mbText(float64(p.PeakHeapMB.Estimate)), mbText(float64(p.MemoryMB.High)), percentFigure(p.GCPercent), p.Grade)
 	switch p.State {
 	case gc.Thrashing:
-		text += " The limit leaves next to no room above the live heap: the collector may run without end, until the runtime lets the heap grow beyond it."
+		text += " The limit leaves next to no room above the live heap: the collector may run continuously, until the runtime lets the heap grow beyond it."
 	case gc.Unbounded:
-		text += " Nothing would start a collection: memory grows by all that is allocated."
+		text += " Nothing would trigger a collection: memory grows by everything that is allocated."
 	}
 	return text
 }

@@ -158,7 +158,7 @@ func (s loose) addLoose(name string) (File, error) {
 	case kind.Profile, kind.Gzip: // a cut one may be of either kind, and its error says so
 		return f, s.addProfile(&f)
 	}
-	return f, fmt.Errorf("cannot tell what %s is: it is no %s", name, kind.Known)
+	return f, fmt.Errorf("cannot tell what %s is: it is not a %s", name, kind.Known)
 }
 
 // kindOf tells what a file is and notes its size.
@@ -245,7 +245,7 @@ func (s loose) addLog(f *File) error {
 	f.Cycles, f.Samples = len(l.Cycles), len(l.Samples)
 	f.Inits, f.Scavenges, f.Pacers = len(l.Inits), len(l.Scavenges), len(l.Pacers)
 	if others := max(l.Others, l.OtherSamples); others > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%s holds the lines of %d runs or processes%s: what is said here is of the one with the most collections (loupe gc %s has each)",
+		m.Notes = append(m.Notes, fmt.Sprintf("%s holds the lines of %d runs or processes%s: this covers the one with the most collections (loupe gc %s has each)",
 			f.Name, others+1, l.named(), f.Name))
 	}
 	for i := range l.Cycles {

@@ -30,7 +30,7 @@ func (c *copies) remove() error {
 }
 
 // errNoRoom is wrapped by the errors of a copy that cannot be written.
-var errNoRoom = errors.New("cannot keep a copy of it in the folder for temporary files")
+var errNoRoom = errors.New("cannot keep a copy of it in the temporary folder")
 
 // put writes a stream into a file of its own and returns where that is; beside an
 // error of the stream, with what came before.

@@ -37,7 +37,7 @@ func unpacker(k kind.Kind, r io.Reader) (io.Reader, error) {
 	case kind.UTF16:
 		return newUTF16(r)
 	}
-	return nil, fmt.Errorf("BUG: a %s is no packed file", k)
+	return nil, fmt.Errorf("BUG: a %s is not a packed file", k)
 }
 
 // maxWindow bounds the memory that a zstd file may ask for.
@@ -59,7 +59,7 @@ func newUTF16(r io.Reader) (io.Reader, error) {
 	}
 	order, ok := kind.UTF16Order(head)
 	if !ok {
-		return nil, errors.New("BUG: this is no text in UTF-16")
+		return nil, errors.New("BUG: this is not text in UTF-16")
 	}
 	if u.order = order; order.Uint16(head) == 0xfeff {
 		_, err = u.r.Discard(2)
@@ -101,7 +101,7 @@ const maxInside = 1000
 func (d *Door) zip(in *Input, depth int) ([]*Input, error) {
 	z, err := zip.OpenReader(in.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w (was it cut?)", in.Name, err)
+		return nil, fmt.Errorf("cannot open %s: %w (was it truncated?)", in.Name, err)
 	}
 	defer z.Close()
 	if slices.ContainsFunc(z.File, isManifest) {
@@ -118,7 +118,7 @@ func (d *Door) zip(in *Input, depth int) ([]*Input, error) {
 	case len(files) == 0:
 		return nil, fmt.Errorf("there is no file in %s", in.Name)
 	case len(files) > maxInside:
-		return nil, fmt.Errorf("%s holds %d files, more than %d: unzip it and name what is to be looked at", in.Name, len(files), maxInside)
+		return nil, fmt.Errorf("%s holds %d files, more than %d: unzip it and name the file to look at", in.Name, len(files), maxInside)
 	case depth == layers:
 		return nil, fmt.Errorf("%s is packed more than %d times: unpack it", in.Name, layers)
 	}

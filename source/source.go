@@ -160,7 +160,7 @@ func (d *Door) open(ctx context.Context, name string) ([]*Input, error) {
 	}
 	if pid, err := strconv.ParseUint(name, 10, 31); err == nil {
 		if d.Capture == nil {
-			return nil, nothing{fmt.Errorf("cannot find %s, and of process %d nothing is taken here", name, pid)}
+			return nil, nothing{fmt.Errorf("cannot find %s, and process %d cannot be used here", name, pid)}
 		}
 		return d.capture(ctx, name, "process "+name)
 	}
@@ -180,7 +180,7 @@ func (d *Door) Read(name, base string, r io.Reader) ([]*Input, error) {
 func (d *Door) pattern(ctx context.Context, pattern string) ([]*Input, error) {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no pattern of file names: %w", pattern, err)
+		return nil, fmt.Errorf("%s is not a file name pattern: %w", pattern, err)
 	}
 	if len(names) == 0 {
 		return nil, nothing{fmt.Errorf("no file is called like %s", pattern)}
@@ -276,7 +276,7 @@ func (d *Door) unpacked(in *Input, size int64, depth int) ([]*Input, error) {
 	defer f.Close()
 	r, err := unpacker(in.Kind, f)
 	if err != nil {
-		return nil, fmt.Errorf("cannot unpack %s: %w (was it cut?)", in.Name, err)
+		return nil, fmt.Errorf("cannot unpack %s: %w (was it truncated?)", in.Name, err)
 	}
 	base := filepath.Base(in.Path)
 	for _, ending := range []string{".gz", ".zst", ".zstd"} {
@@ -291,7 +291,7 @@ func (d *Door) unpacked(in *Input, size int64, depth int) ([]*Input, error) {
 		// decoders of all else say what is missing.
 		some, kerr := d.regular(in.Name, path, depth+1)
 		if kerr != nil || len(some) != 1 || some[0].Kind == kind.Unknown || some[0].Kind == kind.Empty {
-			return nil, fmt.Errorf("cannot unpack %s: %w (was it cut?)", in.Name, err)
+			return nil, fmt.Errorf("cannot unpack %s: %w (was it truncated?)", in.Name, err)
 		}
 		some[0].Cut = err
 		return some, nil
@@ -305,7 +305,7 @@ func (d *Door) copied(name, base string, r io.Reader, limit int64) ([]*Input, er
 	begin := bufio.NewReaderSize(r, lookedAt)
 	if head, err := begin.Peek(lookedAt); err == nil {
 		if k, _, _ := kind.Of(bytes.NewReader(head)); k == kind.Unknown && bytes.IndexByte(head, 0) >= 0 {
-			return nil, fmt.Errorf("cannot tell what %s is: it is no %s", name, kind.Known)
+			return nil, fmt.Errorf("cannot tell what %s is: it is not a %s", name, kind.Known)
 		}
 	}
 	path, err := d.copies.put(base, bounded.Limit(begin, name, limit), name)
@@ -326,7 +326,7 @@ func (d *Door) service(ctx context.Context, name string) ([]*Input, error) {
 		return d.capture(ctx, name, shown)
 	}
 	if d.Fetch == nil {
-		return nil, fmt.Errorf("%s is an address, and none is asked here: name a file", shown)
+		return nil, fmt.Errorf("%s is an address, which cannot be used here: name a file", shown)
 	}
 	address := name
 	if strings.HasPrefix(address, ":") {
@@ -365,7 +365,7 @@ func baseOf(address string) string {
 // capture records what runs.
 func (d *Door) capture(ctx context.Context, target, shown string) ([]*Input, error) {
 	if d.Capture == nil {
-		return nil, fmt.Errorf("%s runs, and a file is wanted: record it with loupe attach %s", shown, shown)
+		return nil, fmt.Errorf("%s is a running process, and a file is needed: record it with loupe attach %s", shown, shown)
 	}
 	dir, err := d.copies.folder(shown)
 	if err != nil {

@@ -98,7 +98,7 @@ func TestCutPacked(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Kind != kind.GCTrace || all[0].Cut == nil {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if _, err := d.Open(t.Context(), write(t, "log.gz", whole[:5])); err == nil || !strings.Contains(err.Error(), "was it cut?") {
+	if _, err := d.Open(t.Context(), write(t, "log.gz", whole[:5])); err == nil || !strings.Contains(err.Error(), "was it truncated?") {
 		t.Errorf("of five bytes: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestTar(t *testing.T) {
 	if _, err := d.Open(t.Context(), write(t, "empty.tar", tarred(t))); err == nil || !strings.Contains(err.Error(), "there is no file in") {
 		t.Error(err)
 	}
-	if _, err := d.Open(t.Context(), write(t, "cut.tar", tarred(t, "a.log", strings.Repeat(gcLine, 100))[:2000])); err == nil || !strings.Contains(err.Error(), "was it cut?") {
+	if _, err := d.Open(t.Context(), write(t, "cut.tar", tarred(t, "a.log", strings.Repeat(gcLine, 100))[:2000])); err == nil || !strings.Contains(err.Error(), "was it truncated?") {
 		t.Error(err)
 	}
 }

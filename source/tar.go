@@ -70,11 +70,11 @@ func (c *copies) untar(in *Input, size int64) (root string, files []member, err 
 		case err == io.EOF:
 			return root, files, nil
 		case err != nil:
-			return "", nil, fmt.Errorf("cannot unpack %s: %w (was it cut?)", in.Name, err)
+			return "", nil, fmt.Errorf("cannot unpack %s: %w (was it truncated?)", in.Name, err)
 		case h.Typeflag != tar.TypeReg || strings.HasPrefix(path.Base(h.Name), "."):
 			continue
 		case len(files) == maxInside:
-			return "", nil, fmt.Errorf("%s holds more than %d files: unpack it and name what is to be looked at", in.Name, maxInside)
+			return "", nil, fmt.Errorf("%s holds more than %d files: unpack it and name the file to look at", in.Name, maxInside)
 		}
 		m := member{name: inFolder(h.Name)}
 		m.path = filepath.Join(root, filepath.FromSlash(m.name))
@@ -84,7 +84,7 @@ func (c *copies) untar(in *Input, size int64) (root string, files []member, err 
 		limited := bounded.Limit(r, in.Name+"/"+m.name, left)
 		if _, err := c.putAt(m.path, limited, in.Name+"/"+m.name); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
-				return "", nil, fmt.Errorf("cannot unpack %s/%s: %w (was it cut?)", in.Name, m.name, err)
+				return "", nil, fmt.Errorf("cannot unpack %s/%s: %w (was it truncated?)", in.Name, m.name, err)
 			}
 			return "", nil, fmt.Errorf("cannot unpack %s/%s: %w", in.Name, m.name, err)
 		}

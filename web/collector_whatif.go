@@ -55,7 +55,7 @@ func collectorWhatIf(ctx context.Context, s *subject, q *query) (*whatIfPage, er
 	var container unit.Bytes
 	if text := q.Get("container"); text != "" {
 		if container, err = unit.ParseBytes(text); err != nil || container <= 0 {
-			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("container: %q is no amount of memory (512MiB)", text)}
+			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("container: %q is not an amount of memory (512MiB)", text)}
 		}
 	}
 	f, err := s.factsIn(ctx, q)
@@ -87,7 +87,7 @@ func askedSettings(q *query) (gc.Settings, error) {
 			continue
 		}
 		if strings.ContainsAny(text, " ,\t") {
-			return s, &refusal{http.StatusBadRequest, fmt.Sprintf("%s: %q is no value", knob[0], text)}
+			return s, &refusal{http.StatusBadRequest, fmt.Sprintf("%s: %q is not a value", knob[0], text)}
 		}
 		var err error
 		if s, err = gc.ParseSettings(knob[1]+text, s); err != nil {

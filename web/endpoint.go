@@ -49,7 +49,7 @@ func (q *query) number(name string, without int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, &refusal{http.StatusBadRequest, fmt.Sprintf("%s: %q is no whole number", name, text)}
+		return 0, &refusal{http.StatusBadRequest, fmt.Sprintf("%s: %q is not a whole number", name, text)}
 	}
 	return n, nil
 }

@@ -415,7 +415,7 @@ func phasesLane(_ context.Context, v *laneView) (*lane, error) {
 		add(timeline.Span{Start: k.At, End: k.At}, 1, k.Text)
 	}
 	if len(s.Start) == 0 {
-		l.Missing = "No phases: this is no recording."
+		l.Missing = "No phases: this is not a recording."
 	}
 	return l, nil
 }

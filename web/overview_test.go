@@ -44,7 +44,7 @@ func TestOverviewFigures(t *testing.T) {
 	if part["Requests"] != "2,000" || part["Total collections"] != "20" || part["Total duration"] != "2.00 s" {
 		t.Errorf("the figures of two seconds are %v", part)
 	}
-	f("&t0=7900000000&t1=10000000000", "of phase trace, 8.00 s to 10.00 s, whose profiler (trace) costs something too")
+	f("&t0=7900000000&t1=10000000000", "of phase trace, 8.00 s to 10.00 s, whose profiler (trace) has a cost too")
 }
 
 // TestOverviewTime holds the shares against the small trace, whose Ps run for

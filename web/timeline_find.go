@@ -73,7 +73,7 @@ func searchFor(text string) (*search, error) {
 		if bounded {
 			var err error
 			if s.least, err = time.ParseDuration(least); err != nil {
-				return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("%q is no duration like 1ms", least)}
+				return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("%q is not a duration like 1ms", least)}
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func (t *traced) filter(q *query) (f tiles.Filter, err error) {
 	}
 	if group >= 0 {
 		if l := t.Lane(tiles.LaneID(group)); l.Kind != tiles.KindGroup {
-			return f, &refusal{http.StatusBadRequest, fmt.Sprintf("group: lane %d is no group", group)}
+			return f, &refusal{http.StatusBadRequest, fmt.Sprintf("group: lane %d is not a group", group)}
 		}
 		f.Group = tiles.LaneID(group)
 	}

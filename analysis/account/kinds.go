@@ -78,7 +78,7 @@ var kindNames = [kinds][3]string{
 	Channel:   {"channel", "channel or select", "waiting for a channel"},
 	WaitGroup: {"wait_group", "WaitGroup", "waiting for a WaitGroup"},
 	Cond:      {"cond", "sync.Cond", "waiting for a sync.Cond"},
-	Pool:      {"pool", "connection pool", "waiting for a connection of a pool"},
+	Pool:      {"pool", "connection pool", "waiting for a pooled connection"},
 	Sleep:     {"sleep", "sleep", "sleeping"},
 	Timer:     {"timer", "timer", "waiting for a timer"},
 	Dial:      {"dial", "network: dial", "connecting to a peer"},
@@ -96,7 +96,7 @@ var kindNames = [kinds][3]string{
 	Cgo:       {"cgo", "cgo call", "in C code"},
 	Child:     {"process", "child process", "waiting for another process"},
 	Other:     {"other", "other wait", "waiting for something else"},
-	Unknown:   {"unknown", "not known", "in ways that the trace does not tell"},
+	Unknown:   {"unknown", "not known", "in ways that the trace does not show"},
 }
 
 // Key is the kind's name in JSON: "mark_assist".

@@ -58,7 +58,7 @@ func TestFindMaxWords(t *testing.T) {
 	text := report.SearchText(f, "p99<50ms", 5*time.Second)
 	for _, want := range []string{
 		"It meets p99<50ms up to 130/s, in 3 of 3 runs of 5s or more, and not at 135/s: the limit lies between them (3.85%).",
-		"The service is full at about 130/s: asked for 135/s it answered 130/s, and p99 went from 2.00 ms to 300 ms.",
+		"The service saturates at about 130/s: at a load of 135/s it answered 130/s, and p99 went from 2.00 ms to 300 ms.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the words are\n%s\nwant\n%s", text, want)
@@ -102,14 +102,14 @@ func TestFindMaxLimits(t *testing.T) {
 	f.Run = func(rate float64) (capacity.Trial, error) {
 		s, err := honest(rate)
 		if rate > 1000 {
-			s.Met, s.Limited = false, "the thread that sends was busy"
+			s.Met, s.Limited = false, "the sending thread was busy"
 		}
 		return s, err
 	}
 	if err := f.Find(100); err != nil || f.Answer.Rate != 800 || f.Answer.TooFar != 0 {
 		t.Errorf("a weak generator: %+v, %v", f.Answer, err)
 	}
-	if text := report.SearchText(f, "p99<50ms", time.Second); !strings.Contains(text, "up to 800/s, in 3 of 3 runs of 1s or more.\nThe service may take more: beyond that the thread") {
+	if text := report.SearchText(f, "p99<50ms", time.Second); !strings.Contains(text, "up to 800/s, in 3 of 3 runs of 1s or more.\nThe service may handle more: beyond that the sending thread") {
 		t.Errorf("a weak generator: %s", text)
 	}
 	stop := errors.New("stopped")
@@ -145,7 +145,7 @@ func TestFindMaxCannotTell(t *testing.T) {
 		t.Errorf("a service that holds 6,400/s: %+v, %v", f.Answer, err)
 	}
 	f = few(service(300), 250)
-	if err := f.Find(100); err != nil || f.Answer.Rate != 0 || f.Answer.TooFar == 0 || !strings.Contains(report.SearchText(f, "p99<50ms", time.Second), "Cannot tell: at 400/s it does not meet p99<50ms, and at 200/s a step could not tell") {
+	if err := f.Find(100); err != nil || f.Answer.Rate != 0 || f.Answer.TooFar == 0 || !strings.Contains(report.SearchText(f, "p99<50ms", time.Second), "Cannot tell: at 400/s it does not meet p99<50ms, and at 200/s a step was inconclusive") {
 		t.Errorf("between what cannot be told and what is too much: %+v, %v: %s", f.Answer, err, report.SearchText(f, "p99<50ms", time.Second))
 	}
 	f = few(service(1e6), 1e9)

@@ -16,7 +16,7 @@ const failingRow = "error_share"
 // failing is that row. What was never answered is an error, and so is a status from
 // 400 on: a side that refuses quickly is not fast. A load that is meant to be refused
 // is refused by both sides alike.
-var failing = metric{failingRow, "Errors, status ≥ 400 included", Share, Lower, true, func(r *facts.Round) float64 {
+var failing = metric{failingRow, "Errors, including status ≥ 400", Share, Lower, true, func(r *facts.Round) float64 {
 	if r.Load == nil || r.Load.Due() == 0 {
 		return unknown
 	}
@@ -58,7 +58,7 @@ func (t *Table) errorsDecide() {
 				c.Verdict = Undecided
 			}
 		}
-		text := fmt.Sprintf("errors decide: %s of the requests of %s ended in one, against %s; what its requests took is no reason to call it better", unit.Percent(float64(share)), worse, unit.Percent(float64(than)))
+		text := fmt.Sprintf("errors decide: %s of the requests of %s ended in an error, against %s; its request times are no reason to call it better", unit.Percent(float64(share)), worse, unit.Percent(float64(than)))
 		if c.Verdict == NoVerdict {
 			text = strings.Replace(text, "errors decide", "errors come first", 1)
 		}

@@ -47,7 +47,7 @@ func TestErrorsDecide(t *testing.T) {
 				t.Errorf("the first row is %+v, a regression: %v", first, table.Regressed())
 			}
 			if !slices.ContainsFunc(table.Notes, func(n string) bool {
-				return strings.Contains(n, "20.0% of the requests of refusing ended in one, against 0%")
+				return strings.Contains(n, "20.0% of the requests of refusing ended in an error, against 0%")
 			}) {
 				t.Errorf("the notes are %q", table.Notes)
 			}

@@ -32,7 +32,7 @@ func (t *Table) withhold(all []*facts.Facts) {
 			for k, n := range []int{a, b} {
 				if n > 0 {
 					side := []*facts.Facts{all[0], f}[k]
-					t.Notes = append(t.Notes, fmt.Sprintf("%s failed in %d of %d rounds (%s): what they took says nothing of its work, and nothing is decided", side.Title, n, len(side.Rounds), failure(side)))
+					t.Notes = append(t.Notes, fmt.Sprintf("%s failed in %d of %d rounds (%s): their times say nothing about its work, and nothing is decided", side.Title, n, len(side.Rounds), failure(side)))
 				}
 			}
 			continue
@@ -40,13 +40,13 @@ func (t *Table) withhold(all []*facts.Facts) {
 		if sameBuild(all[0], f) {
 			t.withdraw(i, false, func(*Change) bool { return true })
 			t.closed = true
-			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s are the same build, run in the same way: whatever differs between them is chance, or the machine", t.Titles[0], t.Titles[i+1]))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s and %s are the same build, run the same way: any difference between them is chance, or the machine", t.Titles[0], t.Titles[i+1]))
 			continue
 		}
 		if short := min(typical(all[0]), typical(f)); short < shortRound {
 			beyond := func(c *Change) bool { return c.Low < 1+shortROPE && c.High > 1-shortROPE }
 			if t.withdraw(i, true, beyond) {
-				t.Notes = append(t.Notes, fmt.Sprintf("a round took %s: with less than %s the start of the program and the kernel's clock are much of it, and a verdict wants a change of more than %s (give it more to do)",
+				t.Notes = append(t.Notes, fmt.Sprintf("a round took %s: below %s program startup and the kernel's clock are much of it, and a verdict needs a change of more than %s (give it more to do)",
 					unit.Duration(short), unit.Duration(shortRound), unit.Percent(shortROPE)))
 			}
 		}
@@ -168,7 +168,7 @@ func unended(all []*facts.Facts) (notes []string) {
 			if r.Load != nil || r.Ended || run < 0 || run >= len(f.Manifest.Target.Runs) || !f.Manifest.Target.Runs[run].Stopped {
 				continue
 			}
-			notes = append(notes, fmt.Sprintf("%s had not ended after %s, and was stopped: how long its work takes, and what CPU time, is not known (-for gives it longer; a service wants -load)", f.Title, unit.Duration(r.Duration)))
+			notes = append(notes, fmt.Sprintf("%s had not finished after %s, and was stopped: how long its work takes, and how much CPU time, is not known (-for gives it longer; a service needs -load)", f.Title, unit.Duration(r.Duration)))
 			break
 		}
 	}

@@ -199,7 +199,7 @@ func (t *Table) settle(i int) {
 		}
 	}
 	if len(names) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("undecided among so many rows: %s; alone the change would count, among all of them such a one is a false alarm too often (more rounds tell)", strings.Join(names, ", ")))
+		t.Notes = append(t.Notes, fmt.Sprintf("undecided among this many rows: %s; on its own the change would count, but among all of them it would be a false alarm too often (more rounds would decide)", strings.Join(names, ", ")))
 	}
 }
 

@@ -93,7 +93,7 @@ func TestExplainingRows(t *testing.T) {
 	if table.settle(0); table.Rows[0].Changes[0].Verdict != Undecided {
 		t.Error("the least p of twenty rows is 0.03 and calls a change")
 	}
-	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "undecided among so many rows: row 0, row 1, ") {
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "undecided among this many rows: row 0, row 1, ") {
 		t.Errorf("nothing says why: %q", notes)
 	}
 	table.Rows[0].Changes[0] = Change{P: 0.002, Verdict: Changed}

@@ -135,10 +135,10 @@ func loadRows(open bool) []metric {
 
 func (t *Table) noteLoads(all []*facts.Facts, sides []LoadSide, fewest int) {
 	if len(all) > 1 && fewest < EnoughRounds {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d of each, in turns, are needed for an interval (loupe load -repeat 5 -against OTHER …)", runs(fewest), EnoughRounds))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d of each, interleaved, are needed for an interval (loupe load -repeat 5 -against OTHER …)", runs(fewest), EnoughRounds))
 	}
 	if len(all) > 1 && fewest >= EnoughRounds && !t.Interleaved {
-		t.Notes = append(t.Notes, "the runs did not take turns: a drift of the machine between them looks like a difference of the services")
+		t.Notes = append(t.Notes, "the runs were not interleaved: a drift of the machine between them looks like a difference between the services")
 	}
 	for _, f := range all {
 		t.Notes = append(t.Notes, failures(f)...)
@@ -193,6 +193,6 @@ func (t *Table) noteDetectable() {
 			continue
 		}
 		half := math.Sqrt(float64(c.High)/float64(c.Low)) - 1
-		t.Notes = append(t.Notes, fmt.Sprintf("a change of %s by less than about %s would not have shown in these runs", row.Name, unit.Percent(half)))
+		t.Notes = append(t.Notes, fmt.Sprintf("a change of %s by less than about %s would not have been visible in these runs", row.Name, unit.Percent(half)))
 	}
 }

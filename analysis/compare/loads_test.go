@@ -53,7 +53,7 @@ func TestLoads(t *testing.T) {
 	if row, _ := open.Row("requests_per_sec"); row.Key {
 		t.Error("the rate of an open loop is the service's merit")
 	}
-	if !strings.Contains(strings.Join(open.Notes, "\n"), "did not take turns") {
+	if !strings.Contains(strings.Join(open.Notes, "\n"), "were not interleaved") {
 		t.Errorf("notes: %q", open.Notes)
 	}
 	one := compare.Loads([]compare.LoadSide{{Title: "a", Runs: a.Runs[:1]}, {Title: "b", Runs: b.Runs[:1]}}, true)

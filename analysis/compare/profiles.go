@@ -302,7 +302,7 @@ func (c *comparison) normalise(d *ProfileDiff) error {
 		return c.w.divide(func(_ *run, i int) float64 { return c.w.list[i].Duration.Seconds() })
 	case per == "sample":
 		if c.w.sampling == profile.Unknown {
-			return fmt.Errorf("%w per sample: the profiles do not tell how many samples they are made of", ErrIncomparable)
+			return fmt.Errorf("%w per sample: the profiles do not say how many samples they contain", ErrIncomparable)
 		}
 		d.Basis, c.w.shares = per, c.w.alike()
 		return c.w.divide(func(r *run, _ int) float64 { return r.total.count })
@@ -421,24 +421,24 @@ func (c *comparison) notes(d *ProfileDiff) (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if a, b := d.A.Duration, d.B.Duration; d.Basis == "" && a > 0 && b > 0 {
 		if ratio := b.Seconds() / a.Seconds(); ratio > 1.05 || ratio < 1/1.05 {
-			add("The profiles did not take equally long. Unless they show the same work, compare values per second, shares, or values per request.")
+			add("The profiles have different durations. Unless they show the same work, compare values per second, shares, or values per request.")
 		}
 	}
 	if d.Basis == "share" || d.Basis == "total" || d.Basis == "sample" {
-		add("Shares depend on each other: where one grows, all others shrink, though nothing happened to them.")
+		add("Shares depend on each other: if one grows, all others shrink, though nothing happened to them.")
 	}
 	if n := len(c.w.list); d.Doubt != FromRuns && n > 2 {
-		add("One side has a single profile, so that the spread between runs is not known: the profiles of the other side count as one.")
+		add("One side has a single profile, so the spread between runs is not known: the profiles of the other side count as one.")
 	}
 	periods := map[int64]bool{}
 	for _, p := range c.w.list {
 		periods[p.Period] = true
 	}
 	if len(periods) > 1 {
-		add("The profiles were sampled at different rates, which their values allow for.")
+		add("The profiles were sampled at different rates, which their values account for.")
 	}
 	if d.Doubt == FromRuns && min(d.A.Profiles, d.B.Profiles) < EnoughRounds {
-		add("With fewer than %d runs a side only large differences can be told from chance.", EnoughRounds)
+		add("With fewer than %d runs per side only large differences can be distinguished from chance.", EnoughRounds)
 	}
 	return notes
 }

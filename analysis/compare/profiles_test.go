@@ -157,7 +157,7 @@ func TestProfilesNormalised(t *testing.T) {
 	f(compare.ProfileOptions{Divide: [2][]float64{{1000}, {2000}}}, "given", 1e6, 1e6)
 	f(compare.ProfileOptions{Divide: [2][]float64{{1000}, {1000}}}, "given", 1e6, 2e6)
 	d := difference(t, one(a), one(b), compare.ProfileOptions{})
-	if len(d.Notes) == 0 || !strings.Contains(d.Notes[0], "equally long") {
+	if len(d.Notes) == 0 || !strings.Contains(d.Notes[0], "different durations") {
 		t.Errorf("notes %q do not tell of the durations", d.Notes)
 	}
 }

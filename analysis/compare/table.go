@@ -363,14 +363,14 @@ func runs(n int) string {
 }
 
 // fixedOrder is what is said of rounds that took turns in an order that was not drawn.
-const fixedOrder = "the rounds took turns in a fixed order: what comes back every two or four rounds on this machine looks like a difference (loupe run -vs and loupe load -against draw the order)"
+const fixedOrder = "the rounds alternated in a fixed order: anything that recurs every two or four rounds on this machine looks like a difference (loupe run -vs and loupe load -against randomise the order)"
 
 func (t *Table) note(all []*facts.Facts, fewest int) {
 	if fewest < EnoughRounds && len(all) > 1 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s against another proves nothing: %d rounds of each are needed for an interval (loupe run -rounds 5 -vs OTHER …)", runs(fewest), EnoughRounds))
 	}
 	if !t.Interleaved && len(all) > 1 && fewest >= EnoughRounds {
-		t.Notes = append(t.Notes, "the rounds did not take turns: a drift of the machine between the recordings looks like a difference of the programs")
+		t.Notes = append(t.Notes, "the rounds were not interleaved: a drift of the machine between the recordings looks like a difference between the programs")
 	}
 	for _, f := range all[1:] {
 		if all[0].Manifest.Turns == nil && t.Interleaved && stats.Fixed(roundTimes(all[0]), roundTimes(f)) {

@@ -160,7 +160,7 @@ func TestHeadline(t *testing.T) {
 		a.Manifest.Target.Build, b.Manifest.Target.Build = "x", "x"
 		b.Manifest.Target.Env = []string{"GOGC=50"}
 	})
-	f("failed in one round", Undecided, "b failed in 1 of 5 rounds (exit status 2): what they took says nothing of its work", func(a, b *facts.Facts) {
+	f("failed in one round", Undecided, "b failed in 1 of 5 rounds (exit status 2): their times say nothing about its work", func(a, b *facts.Facts) {
 		long(a, b)
 		b.Manifest.Target.Runs = []recording.Run{{Exit: "exit status 2"}, {Exit: "exit status 0"}}
 		for i := range b.Rounds[1:] {
@@ -170,7 +170,7 @@ func TestHeadline(t *testing.T) {
 			t.Errorf("Failed = %q", got)
 		}
 	})
-	f("stopped before the end", Regressed, "b had not ended after 10.0 s, and was stopped", func(a, b *facts.Facts) {
+	f("stopped before the end", Regressed, "b had not finished after 10.0 s, and was stopped", func(a, b *facts.Facts) {
 		long(a, b)
 		b.Manifest.Target.Runs = []recording.Run{{Stopped: true}}
 		b.Rounds = append(b.Rounds, facts.Round{Duration: 10 * time.Second, AllocRate: math.NaN(), Collections: math.NaN()})
@@ -244,7 +244,7 @@ func TestNotes(t *testing.T) {
 		a.Manifest.Target.Go, b.Manifest.Target.Go = "go1.25.0", "go1.26.0"
 	})
 	f("a toolchain that is not known", "", func(a, b *facts.Facts) { a.Manifest.Target.Go = "go1.25.0" })
-	f("one after the other", "the rounds did not take turns", func(a, b *facts.Facts) { later(b, time.Hour) })
+	f("one after the other", "the rounds were not interleaved", func(a, b *facts.Facts) { later(b, time.Hour) })
 	f("few rounds", "a set of 3 runs against another proves nothing: 5 rounds", func(a, b *facts.Facts) { b.Rounds = b.Rounds[:3] })
 }
 

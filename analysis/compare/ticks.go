@@ -67,6 +67,6 @@ func dithered(all []*facts.Facts) []*facts.Facts {
 // noteTicks says what the clock of ticks does to the CPU times of rounds.
 func (t *Table) noteTicks(all []*facts.Facts) {
 	if share, coarse := inTicks(all); coarse && len(all) > 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("CPU times were read in ticks of %s, which is %s of a round: what a tick hides is filled in by chance, alike on both sides", unit.Duration(clockTick), unit.Percent(share)))
+		t.Notes = append(t.Notes, fmt.Sprintf("CPU times were read in ticks of %s, which is %s of a round: the resolution lost is filled in at random, equally on both sides", unit.Duration(clockTick), unit.Percent(share)))
 	}
 }

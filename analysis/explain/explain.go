@@ -161,7 +161,7 @@ func (x *Explainer) frame(g int, c dump.Call) Frame {
 // fromBinary explains the words by the debug information of the program.
 func (x *Explainer) fromBinary(g int, c *dump.Call, args []dump.Arg) ([]Param, string) {
 	if x.fitted.fit.Refused() {
-		return nil, "the binary is of another build"
+		return nil, "the binary is from another build"
 	}
 	fits, why := x.fitted.candidates(g, c)
 	if why != "" {
@@ -175,7 +175,7 @@ func (x *Explainer) fromBinary(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 			return nil, why
 		}
 		if i > 0 && !same(first, params) {
-			return nil, fmt.Sprintf("it was compiled for %d lists of types, and the dump does not say which this is", len(fits))
+			return nil, fmt.Sprintf("it was compiled for %d lists of types, and the dump does not say which one this is", len(fits))
 		}
 		first = params
 	}
@@ -206,7 +206,7 @@ func (x *Explainer) labelled(c *dump.Call, f symbol.Func, args []dump.Arg, v *va
 		case !x.fitted.bin.HasDWARF():
 			return nil, "the binary has no debug information (built with -ldflags=-w or -s, or stripped)"
 		case strings.HasSuffix(c.File, ".s"):
-			return nil, "it is written in assembler, and its declaration is not in the debug information"
+			return nil, "it is written in assembly, and its declaration is not in the debug information"
 		}
 		return nil, err.Error()
 	}

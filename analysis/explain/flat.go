@@ -25,7 +25,7 @@ func (v *values) flat(params []symbol.Param, args []dump.Arg, size int64, sized 
 	}
 	for _, a := range words {
 		if a.Kind != dump.Word {
-			return nil, "its words are not in the form of this version of Go"
+			return nil, "its words are not in the form of this Go version"
 		}
 	}
 	places, end, ok := layOut(params, word)
@@ -33,10 +33,10 @@ func (v *values) flat(params []symbol.Param, args []dump.Arg, size int64, sized 
 		return nil, "the size of a parameter is not known"
 	}
 	if sized && end != size {
-		return nil, "its parameters and the size of its arguments do not fit together"
+		return nil, "its parameters do not match the size of its arguments"
 	}
 	if n := (end + word - 1) / word; n != int64(len(words)) && !(more && n > int64(len(words))) {
-		return nil, "its parameters and the words do not fit together"
+		return nil, "its parameters do not match the words"
 	}
 	m := memory{words: words, word: word, big: v.p.bin != nil && v.p.bin.BigEndian()}
 	var out []Param

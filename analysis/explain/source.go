@@ -15,7 +15,7 @@ import (
 const (
 	noSource    = "there is no binary, and the source is not on this machine"
 	otherSource = "the source on this machine has another function at this line"
-	oddSource   = "the parameters of the source and the words do not fit together"
+	oddSource   = "the source's parameters do not match the words"
 )
 
 // Bounds of what is read of sources.
@@ -202,7 +202,7 @@ func (x *Explainer) fromSource(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 	f := x.src.open(c.File, c.Func)
 	if f == nil {
 		if strings.HasSuffix(c.File, ".s") && x.src.Read != nil {
-			return nil, "it is written in assembler, and its parameters are declared elsewhere"
+			return nil, "it is written in assembly, and its parameters are declared elsewhere"
 		}
 		return nil, noSource
 	}
@@ -219,7 +219,7 @@ func (x *Explainer) fromSource(g int, c *dump.Call, args []dump.Arg) ([]Param, s
 	}
 	params := t.params0(fn)
 	if fn.hiddenParam && len(params) != len(args) {
-		return nil, "the function is called where it stands, and what it uses of its surroundings is passed as well"
+		return nil, "the function literal is called in place, and its captured variables are passed as well"
 	}
 	params = x.form.asPrinted(c.Func, params, x.fitted.wordSize())
 	var out []Param

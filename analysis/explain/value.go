@@ -27,7 +27,7 @@ func (v *values) structured(params []symbol.Param, args []dump.Arg, shape []symb
 	}
 	at, ok := align(inputs, args, shape, int64(v.p.wordSize))
 	if !ok {
-		return nil, "its parameters and the words do not fit together"
+		return nil, "its parameters do not match the words"
 	}
 	var out []Param
 	for i, p := range at {

@@ -84,14 +84,14 @@ func (b *Build) Instruments() (all []Instrument) {
 		{"-race", "the race detector watches each access to memory"},
 		{"-asan", "the address sanitizer checks each access to memory"},
 		{"-msan", "the memory sanitizer checks each access to memory"},
-		{"-cover", "each block of code counts that it ran, and is no longer inlined as it was"},
+		{"-cover", "each block of code is counted, and inlining changes"},
 	} {
 		if b.Settings[i.Flag] == "true" {
 			all = append(all, i)
 		}
 	}
 	if off := b.unoptimised(); off != "" {
-		all = append(all, Instrument{off, "the compiler was told to leave optimisations out"})
+		all = append(all, Instrument{off, "compiler optimisations were disabled"})
 	}
 	return all
 }

@@ -47,9 +47,9 @@ func (f *Facts) Collector() Collector {
 	switch {
 	case known || len(f.Rounds) == 0: // without rounds there is too little of anything
 	case len(f.Manifest.Of(recording.Stderr)) == 0:
-		c.Untold = "nothing tells of single collections: that takes gctrace, and the recording has no " + Describe(recording.Stderr)
+		c.Untold = "there is no data on individual collections: that needs gctrace, and the recording has no " + Describe(recording.Stderr)
 	default:
-		c.Untold = "the runtime told nothing of its collections: no Go program, gctrace=0 in GODEBUG, or a closed standard error"
+		c.Untold = "the runtime printed nothing about its collections: not a Go program, gctrace=0 in GODEBUG, or a closed standard error"
 	}
 	return c
 }

@@ -60,7 +60,7 @@ func (f *Facts) Settings(r *Round) (in Settings) {
 		case in.Procs == 0:
 			in.Procs, in.ProcsFrom = n, from
 		case in.Procs != n && in.Differ == "":
-			in.Differ = fmt.Sprintf("%s tells of %d Ps, %s of %d: GOMAXPROCS was changed, or differs between the phases", in.ProcsFrom, in.Procs, from, n)
+			in.Differ = fmt.Sprintf("%s reports %d Ps, %s reports %d: GOMAXPROCS was changed, or differs between the phases", in.ProcsFrom, in.Procs, from, n)
 		}
 	}
 	if r != nil {

@@ -106,7 +106,7 @@ func (t *Trace) TooShort() error {
 	if t.Part {
 		what = "this part of the trace"
 	}
-	return fmt.Errorf("%s is of %s, %s are needed", what, unit.Duration(t.Length()), unit.Duration(MinTrace))
+	return fmt.Errorf("%s covers %s; %s are needed", what, unit.Duration(t.Length()), unit.Duration(MinTrace))
 }
 
 // Length is the time that the trace covers.

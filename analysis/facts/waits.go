@@ -128,7 +128,7 @@ func (f *Facts) WaitsOf(kinds ...recording.Kind) (all []*AllWaits, err error) {
 // readWaits reads the waits of one kind of file.
 func readWaits(f *Facts, kind recording.Kind) (*AllWaits, error) {
 	if f.Part && kind != recording.ExecTrace {
-		return nil, fmt.Errorf("a profile is of its whole time, and not of a part: %w", session.ErrNone)
+		return nil, fmt.Errorf("a profile covers its whole time, not a part: %w", session.ErrNone)
 	}
 	switch kind {
 	case recording.ExecTrace:
@@ -165,7 +165,7 @@ func profiledWaits(f *Facts, kind recording.Kind) (*AllWaits, error) {
 		}
 	}
 	if len(p.StackIDs) == 0 && entry.Source != "agent" {
-		return nil, fmt.Errorf("%s is empty: nobody waited, or all who did wait still (a wait counts when it ends: in a mutex profile at Unlock, in a block profile when the goroutine goes on), or the program does not ask for it (runtime.SetBlockProfileRate, SetMutexProfileFraction); record with -phases trace", entry.Path)
+		return nil, fmt.Errorf("%s is empty: nothing waited, or everything that did is still waiting (a wait counts when it ends: in a mutex profile at Unlock, in a block profile when the goroutine continues), or the program does not enable it (runtime.SetBlockProfileRate, SetMutexProfileFraction); record with -phases trace", entry.Path)
 	}
 	return w, nil
 }
@@ -525,6 +525,6 @@ func Differs(w, other *AllWaits, p *Place, why Reason) string {
 	if count < differ*differ || a < differ*b && b < differ*a {
 		return ""
 	}
-	return fmt.Sprintf("the %s has %s of the waits of this kind there and the %s %s, with most at %s:%d: they are of different times, or one of them has not seen all",
+	return fmt.Sprintf("the %s has %s of the waits of this kind there and the %s %s, with most at %s:%d: they cover different times, or one of them has not seen all",
 		w.What, unit.Percent(a), other.What, unit.Percent(b), path.Base(strings.ReplaceAll(top.At.File, "\\", "/")), top.At.Line)
 }

@@ -110,17 +110,17 @@ func replayable(all []Row) ([]Row, error) {
 	forced := 0
 	for i := range rows {
 		if rows[i].Dialect != godebug.Go118.String() {
-			return nil, errors.New("cannot tell: the log is of Go 1.17 or older, whose pacer followed other rules (build with Go 1.18 or later)")
+			return nil, errors.New("cannot tell: the log is from Go 1.17 or older, whose pacer followed other rules (build with Go 1.18 or later)")
 		}
 		if rows[i].Forced {
 			forced++
 		}
 	}
 	if len(rows) < leastCycles {
-		return nil, fmt.Errorf("cannot tell: %d collections are too few to follow, %d are needed (record longer, or under load)", len(rows), leastCycles)
+		return nil, fmt.Errorf("cannot tell: %d collections are too few; %d are needed (record longer, or under load)", len(rows), leastCycles)
 	}
 	if 2*forced > len(rows) {
-		return nil, fmt.Errorf("cannot tell: the program forced %d of its %d collections (runtime.GC); the settings do not decide about those", forced, len(rows))
+		return nil, fmt.Errorf("cannot tell: the program forced %d of its %d collections (runtime.GC); the settings have no effect on those", forced, len(rows))
 	}
 	if n := rows[len(rows)-1].GC - rows[0].GC + 1; int64(len(rows))*10 < n*9 {
 		return nil, fmt.Errorf("cannot tell: %d of %d collections have no line in the log", n-int64(len(rows)), n)

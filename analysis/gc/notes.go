@@ -83,33 +83,33 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 		if len(run) > 0 && opt.nameOf(run[0].Run) != "" {
 			which = ", " + opt.nameOf(run[0].Run)
 		}
-		add(true, NoteRuns, "the log holds %d runs; the figures are of the one with the most collections%s", runs, which)
+		add(true, NoteRuns, "the log holds %d runs; the figures are from the one with the most collections%s", runs, which)
 	}
-	add(opt.Ends, NoteEnds, "incomplete: the log ends within a line, as one does that was cut, or whose program was killed while it printed; what came then is not counted")
-	add(opt.Doubtful > 0, NoteDoubtful, "%d lines could as well be of another process that ran at the same time: what is said of one may hold lines of others (record each by itself)", opt.Doubtful)
-	add(opt.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", opt.Unrecognised)
+	add(opt.Ends, NoteEnds, "incomplete: the log ends in the middle of a line: it was truncated, or the program was killed while printing; the rest is not counted")
+	add(opt.Doubtful > 0, NoteDoubtful, "%d lines could also be from another process that ran at the same time: the figures of one may include lines of others (record each separately)", opt.Doubtful)
+	add(opt.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or in an unknown format: %d; they were not used", opt.Unrecognised)
 	add(d.Missing > 0 && !d.sparse(), NoteMissing, "%d of %d collections have no line; sums are scaled up from the others", d.Missing, d.Collections)
-	add(d.sparse(), NoteMissing, "%d of %d collections have no line: the others are too few to stand for them, and no sum is told", d.Missing, d.Collections)
+	add(d.sparse(), NoteMissing, "%d of %d collections have no line: the others are too few to represent them, so no totals are given", d.Missing, d.Collections)
 	if d.Lines == 0 {
 		return out
 	}
-	add(d.Lines < FewCycles, NoteFewCycles, "only %d collections: quantiles and trends say little below %d", d.Lines, FewCycles)
+	add(d.Lines < FewCycles, NoteFewCycles, "only %d collections: quantiles and trends mean little below %d", d.Lines, FewCycles)
 	add(old, NoteNoTimes, "Go 1.4 prints neither times nor goals; every phase stops the world")
 	if note := windowNote(run, d, opt); note != "" {
 		add(true, NoteWindow, "%s", note)
 	}
-	add(opt.Duration <= 0 && !old, NoteSpan, "the duration is from the first collection's start to the last one's end, for none was given")
-	add(!old, NotePsTime, "gctrace's \"ms cpu\" is wall time of Ps, not CPU time: where Ps wait for a CPU (fewer of them than GOMAXPROCS, a CPU quota, other programs), that is in it")
+	add(opt.Duration <= 0 && !old, NoteSpan, "the duration is from the first collection's start to the last one's end, because none was given")
+	add(!old, NotePsTime, "gctrace's \"ms cpu\" is wall time of Ps, not CPU time: it includes the time Ps wait for a CPU (fewer CPUs than GOMAXPROCS, a CPU quota, other programs)")
 	wide := float64(d.CPUHighPercent - d.CPULowPercent)
-	add(d.disagree, NoteDisagree, "the lines add up to another share than the runtime's own count in them; the share is by the count")
+	add(d.disagree, NoteDisagree, "the lines add up to a different share than the runtime's own count in them; the share follows the count")
 	add(!d.disagree && wide >= 1, NoteStops,
-		"the collector's share lies between %.1f%% and %.1f%%: the stops in the lines last from before the world is asked to stop, and count Ps that still ran the program; the percentage in each line does not, and sets bounds", float64(d.CPULowPercent), float64(d.CPUHighPercent))
+		"the collector's share lies between %.1f%% and %.1f%%: the pauses in the lines start before the world is asked to stop, and count Ps that still ran the program; the percentage in each line does not, and gives bounds", float64(d.CPULowPercent), float64(d.CPUHighPercent))
 	if d.CPUPercent.Known() && d.GCTracePercent.Known() {
 		off := max(float64(d.CPULowPercent-d.GCTracePercent-1), float64(d.GCTracePercent-d.CPUHighPercent))
 		add(off >= 1, NoteCumulative,
-			"the last line says %.0f%%, but that is of all time since the program began, not of this window; such figures of two runs compare their starts too", float64(d.GCTracePercent))
+			"the last line says %.0f%%, but that covers all time since the program started, not this window; comparing such figures of two runs also compares their startup", float64(d.GCTracePercent))
 	}
-	add(d.LeastProcs < d.Procs, NoteProcs, "GOMAXPROCS changed: there were %d to %d Ps, and the collector's share is of the time of all there were; between two lines nobody knows when it changed", d.LeastProcs, d.Procs)
+	add(d.LeastProcs < d.Procs, NoteProcs, "GOMAXPROCS changed: there were %d to %d Ps, and the collector's share is of the time of all of them; when it changed between two lines is not known", d.LeastProcs, d.Procs)
 	peak, zero, stale := 0.0, 0, 0
 	for i := range run {
 		y := &run[i]
@@ -123,7 +123,7 @@ func notes(run []godebug.Cycle, s *Summary, opt Options) []Note {
 	}
 	add(peak < 64, NoteResolution, "sizes are truncated to whole MB: of a live heap of %.0f MB that is up to %.0f%%", peak, 100/max(peak, 1))
 	add(zero*2 > len(run), NoteTruncated, "clocks are truncated to whole microseconds below 0.1 ms and to two digits above; sums of pauses this short are a few percent low")
-	add(d.MarkPercent > 35, NoteMarkDuty, "a mark phase was under way %.0f%% of the time: the live heap includes what was allocated meanwhile, so take it as an upper bound", float64(d.MarkPercent))
+	add(d.MarkPercent > 35, NoteMarkDuty, "a mark phase was in progress %.0f%% of the time: the live heap includes what was allocated meanwhile, so take it as an upper bound", float64(d.MarkPercent))
 	add(stale > 0, NoteStale, "%d forced collections repeat the assist, background and idle times of the one before (Go 1.5 to 1.8); they are counted as zero", stale)
 	add(d.Forced > 0, NoteForced, "%d of the collections were forced by the program (runtime.GC) or by gcstoptheworld", d.Forced)
 	return out

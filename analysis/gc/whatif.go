@@ -100,16 +100,16 @@ func (r *Replay) notes(all []Prediction) []Note {
 	for _, p := range all {
 		limited = limited || p.LimitedShare > 0
 	}
-	add(true, NoteSameWork, "the figures are of the same work again, %.0f MB allocated", float64(r.recorded.AllocatedMB))
-	add(r.base == nil, NoteSettings, "the goals follow from no usual GOGC: the program sets it by itself, has a memory limit, or keeps a ballast; what it would do under other settings is less certain")
+	add(true, NoteSameWork, "the figures are for the same work again, %.0f MB allocated", float64(r.recorded.AllocatedMB))
+	add(r.base == nil, NoteSettings, "the heap goals do not follow from any usual GOGC: the program sets it itself, has a memory limit, or keeps a ballast; its behaviour under other settings is less certain")
 	if c := r.SelfCheck(); c.Known() {
 		add(c < 0.9 || c > 1.1, NoteSelfCheck, "replayed with its own settings, the program makes %.2f times the collections that were recorded", float64(c))
 	}
-	add(r.c.rises(), NoteLive, "the live heap rises in the recording: a program that goes on like this needs more, whatever the settings")
-	add(r.recorded.Collections < FewCycles, NoteFewCycles, "%d collections are few to follow; %d make a fair base", r.recorded.Collections, FewCycles)
-	add(r.recorded.MarkPercent > 35, NoteMarkDuty, "a mark phase was under way %.0f%% of the time: how the program slows down then, and how large its heap gets, a replay tells roughly", float64(r.recorded.MarkPercent))
-	add(!r.opt.Overhead.Measured, NoteOverhead, "memory beside the heap is assumed: %.0f MB and %.0f%% of the heap", r.overhead(0)/(1<<20), 100*r.opt.Overhead.Share)
-	add(limited, NoteFragmentation, "a limit counts free slots in memory that is in use, too, which no log tells: there may be more collections than estimated, up to the upper figure")
-	add(true, NotePsTime, "GC CPU is gctrace's time of Ps, marking on idle ones included: on a machine that does other work, it is far more than CPU time and differs from run to run; two runs (-verify) tell the CPU time")
+	add(r.c.rises(), NoteLive, "the live heap rises in the recording: a program that continues like this needs more, whatever the settings")
+	add(r.recorded.Collections < FewCycles, NoteFewCycles, "%d collections are few; %d are a fair basis", r.recorded.Collections, FewCycles)
+	add(r.recorded.MarkPercent > 35, NoteMarkDuty, "a mark phase was in progress %.0f%% of the time: a replay only roughly predicts how the program slows down then, and how large its heap gets", float64(r.recorded.MarkPercent))
+	add(!r.opt.Overhead.Measured, NoteOverhead, "memory outside the heap is assumed: %.0f MB and %.0f%% of the heap", r.overhead(0)/(1<<20), 100*r.opt.Overhead.Share)
+	add(limited, NoteFragmentation, "a limit also counts free slots in used spans, which no log shows: there may be more collections than estimated, up to the upper figure")
+	add(true, NotePsTime, "GC CPU is gctrace's time of Ps, including marking on idle ones: on a busy machine it is far more than CPU time and differs from run to run; two runs (-verify) show the CPU time")
 	return out
 }

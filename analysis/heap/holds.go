@@ -10,7 +10,7 @@ import (
 
 // ErrNoObject is wrapped by errors about addresses and types that nothing in the
 // heap has.
-var ErrNoObject = errors.New("nothing in the heap is there")
+var ErrNoObject = errors.New("nothing in the heap is at this address")
 
 // Step is one object on the way from a root to another.
 type Step struct {

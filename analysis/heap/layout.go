@@ -75,10 +75,10 @@ const (
 // layoutOf finds out how the runtime of a binary lies in memory.
 func layoutOf(b *symbol.Binary) (*layout, error) {
 	if b.WordSize() != 8 || b.BigEndian() {
-		return nil, fmt.Errorf("%w: only those of little-endian machines with 64 bits can be", ErrNotReadable)
+		return nil, fmt.Errorf("%w: only those of 64-bit little-endian machines can be", ErrNotReadable)
 	}
 	if !b.HasDWARF() {
-		return nil, fmt.Errorf("%w: the binary has no debug information, which says how the runtime and all types lie in memory (build without -ldflags=-w and -s; of a program that strip has stripped, name the file from before)", ErrNotReadable)
+		return nil, fmt.Errorf("%w: the binary has no debug information, which describes the memory layout of the runtime and all types (build without -ldflags=-w and -s; for a stripped program, name the unstripped file)", ErrNotReadable)
 	}
 	minor, ok := b.GoMinor()
 	if !ok || minor < oldest {
@@ -90,7 +90,7 @@ func layoutOf(b *symbol.Binary) (*layout, error) {
 	}
 	l := &layout{types: types, minor: minor}
 	if missing := l.find(); len(missing) > 0 {
-		return nil, fmt.Errorf("%w: the runtime of Go 1.%d has no %s, so it lies in memory in a way that is not known", ErrNotReadable, minor, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("%w: the runtime of Go 1.%d has no %s, so its memory layout is not known", ErrNotReadable, minor, strings.Join(missing, ", "))
 	}
 	return l, nil
 }

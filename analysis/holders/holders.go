@@ -47,14 +47,14 @@ func read(s *session.Session) (*Held, error) {
 		return e.Kind == recording.Program && e.Phase == entry.Phase && e.Run == entry.Run
 	})
 	if i < 0 {
-		return nil, fmt.Errorf("cannot read %s: the program that it is of is not in the recording", entry.Path)
+		return nil, fmt.Errorf("cannot read %s: its program is not in the recording", entry.Path)
 	}
 	c, err := join(s, entry, m.Entries[i])
 	if err != nil {
 		return nil, err
 	}
 	if c.Identity == postmortem.OtherBuild {
-		return nil, fmt.Errorf("cannot read %s: it is of another build than %s", entry.Path, m.Entries[i].Path)
+		return nil, fmt.Errorf("cannot read %s: it is from a different build than %s", entry.Path, m.Entries[i].Path)
 	}
 	h, err := c.Heap(func(float64) error { return s.Context().Err() })
 	if err != nil {

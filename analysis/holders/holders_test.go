@@ -85,6 +85,6 @@ func TestNoCore(t *testing.T) {
 		t.Errorf("no core: %v", err)
 	}
 	const core = "phase core 0s..1s\n-- memory/core memory.core phase=core --\nnonsense\n"
-	f("alone", core, "the program that it is of is not in the recording")
+	f("alone", core, "its program is not in the recording")
 	f("nonsense", core+"-- memory/server memory.program phase=core --\nnonsense\n", "cannot read memory/core")
 }

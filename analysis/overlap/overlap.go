@@ -431,9 +431,9 @@ func (row *Row) describe(k *Kind, w timeline.Span) {
 	}
 	switch {
 	case k.Error > row.Typical:
-		row.Doubt = "the clocks are known less exactly than these last"
+		row.Doubt = "the clocks are less precise than these are long"
 	case row.Busy >= alwaysBusy || row.All >= alwaysMet:
-		row.Doubt = "it goes on nearly all the time"
+		row.Doubt = "it runs nearly all the time"
 	case row.Intervals < fewPieces:
 		row.Doubt = "it happened too rarely"
 	}

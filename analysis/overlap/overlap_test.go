@@ -156,8 +156,8 @@ func TestDoubt(t *testing.T) {
 		}
 	}
 	f("", Kind{Set: newSet(every(20, 0, 50*ms, 5*ms)), Error: 4 * ms})
-	f("the clocks are known less exactly than these last", Kind{Set: newSet(every(20, 0, 50*ms, 3*ms)), Error: 4 * ms})
-	f("it goes on nearly all the time", Kind{Set: newSet(every(20, 0, 50*ms, 49*ms))})
+	f("the clocks are less precise than these are long", Kind{Set: newSet(every(20, 0, 50*ms, 3*ms)), Error: 4 * ms})
+	f("it runs nearly all the time", Kind{Set: newSet(every(20, 0, 50*ms, 49*ms))})
 	f("it happened too rarely", Kind{Set: newSet(every(4, 0, 250*ms, 5*ms))})
 }
 

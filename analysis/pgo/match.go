@@ -206,7 +206,7 @@ func (s *sites) fate(c Call) (Fate, string) {
 	case other != "":
 		return Changed, "it calls " + other + " there now"
 	}
-	return Changed, "it does not call it by name any more"
+	return Changed, "it no longer calls it by name"
 }
 
 // unnamed tells whether the compiler cannot know a function by its name in a profile.

@@ -164,7 +164,7 @@ func nanosecondsOf(p *profile.Profile) ([]int64, error) {
 	}
 	i := slices.Index(p.SampleTypes, samples)
 	if i < 0 || p.PeriodType != nanoseconds || p.Period <= 0 {
-		return nil, errors.New("it does not say how much CPU time a sample is, which adding it to others needs")
+		return nil, errors.New("it does not say how much CPU time a sample is, which is needed to add it to others")
 	}
 	out := make([]int64, len(p.Values[i]))
 	for n, v := range p.Values[i] {
@@ -200,7 +200,7 @@ func add(sources []Source, parts []Part, of profile.ValueType, values [][]int64,
 				continue
 			}
 			if sum += v; sum > math.MaxInt64/2 {
-				return nil, errors.New("the values of all together are too large")
+				return nil, errors.New("the sum of all values is too large")
 			}
 			if parts[i].Factor == 1 {
 				b.add(p.Stacks, id, values[i][n])

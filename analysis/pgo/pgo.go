@@ -42,9 +42,9 @@ type Calls struct {
 // Errors that say why a profile is no use to the compiler.
 var (
 	// ErrKind is that of a profile of something else than CPU time.
-	ErrKind = errors.New("it is no CPU profile: the compiler reads samples/count or cpu/nanoseconds")
+	ErrKind = errors.New("it is not a CPU profile: the compiler reads samples/count or cpu/nanoseconds")
 	// ErrNoStart is that of a profile that does not say where functions begin.
-	ErrNoStart = errors.New("it does not say on which lines functions begin (Function.start_line), which CPU profiles of Go programs do since Go 1.20")
+	ErrNoStart = errors.New("it does not say on which lines functions start (Function.start_line), which CPU profiles of Go programs do since Go 1.20")
 	// ErrNegative is that of a difference of two profiles.
 	ErrNegative = errors.New("it has values below zero: it is a difference of two profiles")
 	// ErrEmpty is that of a profile without a call.
@@ -96,7 +96,7 @@ func CallsOf(p *profile.Profile) (*Calls, error) {
 		}
 		for _, c := range calls {
 			if out.Total+v < out.Total {
-				return nil, errors.New("its values add up to more than 64 bits hold")
+				return nil, errors.New("the sum of its values exceeds 64 bits")
 			}
 			out.Weight[c] += v
 			out.Total += v

@@ -50,7 +50,7 @@ func (c *Core) Goroutines() (*dump.File, error) {
 // some refuses a core without goroutines.
 func (c *Core) some(f *dump.File) (*dump.File, error) {
 	if f.Len() == 0 {
-		return nil, fmt.Errorf("cannot read the goroutines of %s: there are none where the program has them%s", c.Name, c.doubt())
+		return nil, fmt.Errorf("cannot read the goroutines of %s: there are none where the program keeps them%s", c.Name, c.doubt())
 	}
 	return f, nil
 }

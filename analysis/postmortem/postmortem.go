@@ -153,9 +153,9 @@ func at(t *core.Thread) program.Thread {
 func (c *Core) doubt() string {
 	switch {
 	case c.Identity == OtherBuild:
-		return " (" + c.Program + " is another build than the one that ran)"
+		return " (" + c.Program + " is a different build from the one that ran)"
 	case c.File.Cut > 0:
-		return fmt.Sprintf(" (the core is cut: %d bytes are missing)", c.File.Cut)
+		return fmt.Sprintf(" (the core is truncated: %d bytes are missing)", c.File.Cut)
 	}
 	return ""
 }

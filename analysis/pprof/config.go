@@ -127,7 +127,7 @@ var Fields = []Field{
 		Help: "show the values of label `keys` as frames at the root\nA list of label keys, separated by commas, the first outermost."},
 	{Name: "tagleaf", Saved: true, at: func(c *Config) any { return &c.TagLeaf },
 		Help: "show the values of label `keys` as frames at the leaf\nA list of label keys, separated by commas, the last innermost."},
-	{Name: "drop_negative", Saved: true, Help: "leave out what has become less\nApplies to differences.", at: func(c *Config) any { return &c.DropNegative }},
+	{Name: "drop_negative", Saved: true, Help: "leave out what has shrunk\nApplies to differences.", at: func(c *Config) any { return &c.DropNegative }},
 	{Name: "nodecount", Saved: true, at: func(c *Config) any { return &c.NodeCount },
 		Help: "show at most `n` entries\nA dashed edge of a graph stands for a path through entries that are left out."},
 	{Name: "nodefraction", Saved: true, Help: "leave out entries below this `share` of the total", at: func(c *Config) any { return &c.NodeFraction }},
@@ -171,7 +171,7 @@ func ChoiceHelp(choice string) string { return choiceHelp[choice] }
 // choiceHelp says what the values of the options with choices mean.
 var choiceHelp = map[string]string{
 	"flat":          "rank by what functions do themselves",
-	"cum":           "rank by what functions and all that they call do",
+	"cum":           "rank by functions including everything they call",
 	"functions":     "one entry for each function name",
 	"filefunctions": "one entry for each function and file",
 	"files":         "one entry for each source file",

@@ -173,7 +173,7 @@ func (h *TaskHistory) readStays(t *exectrace.Trace, stop func() bool) (map[exect
 		return nil, sweep.ErrStopped
 	}
 	if n > maxTaskStays {
-		return nil, fmt.Errorf("goroutines changed their states %d times during the task, and %d is the most that is followed", n, maxTaskStays)
+		return nil, fmt.Errorf("goroutines changed state %d times during the task; at most %d are followed", n, maxTaskStays)
 	}
 	h.Reader = a.Reader // the ids of names and stacks are those of this pass
 	return stays, nil

@@ -15,20 +15,20 @@ import (
 )
 
 // FilterHelp describes the filter language in a few lines.
-const FilterHelp = `A filter is a row of terms, all of which must hold:
+const FilterHelp = `A filter is a list of terms, all of which must hold:
   g=12 g=12,15        goroutines by id
-  func~handle         the function that the goroutine began with (=, !=, ~, !~)
+  func~handle         the goroutine's start function (=, !=, ~, !~)
   stack~json          some function or file of the stack where it is (~, !~)
   state=waiting       running, runnable, waiting, syscall
   reason~chan         why it waits (=, !=, ~, !~); waits below an allocation
                       are "GC (runtime semaphore)", not "sync"
-  dur>1ms dur<=10ms   how long the stay in the state is, as far as it is counted
-  task=7 task~order   inside of this task, or of tasks of this type
-  region~decode       inside of regions of this type
+  dur>1ms dur<=10ms   how long it is in the state, as far as it is counted
+  task=7 task~order   inside this task, or tasks of this type
+  region~decode       inside regions of this type
   from=1.5s to=2s     between these times since the trace's start
 = compares whole names, ~ takes a regular expression; quote what has spaces.
-A filter picks stays of goroutines in a state: every figure is of the stays that
-hold all terms, and a goroutine counts that has one of them.`
+A filter selects periods of goroutines in a state: every figure covers the periods
+that match all terms, and a goroutine counts if it has one of them.`
 
 // Filter picks goroutines, and the stays in states, by a row of terms: see
 // [FilterHelp]. It is made by [ParseFilter]. It serves one pass at a time.
@@ -72,7 +72,7 @@ func ParseFilter(text string) (*Filter, error) {
 		}
 	}
 	if f.to > 0 && f.to <= f.from {
-		return nil, fmt.Errorf("nothing lies between from=%v and to=%v: to must be the later one", f.from, f.to)
+		return nil, fmt.Errorf("there is nothing between from=%v and to=%v: to must be later", f.from, f.to)
 	}
 	return f, nil
 }
@@ -113,7 +113,7 @@ func (f *Filter) add(t term) (err error) {
 func (f *Filter) addIDs(t term) error {
 	if t.Op == "!=" {
 		if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {
-			return fmt.Errorf("%q is no goroutine id", t.Value)
+			return fmt.Errorf("%q is not a goroutine id", t.Value)
 		}
 		f.terms = append(f.terms, t)
 		return nil
@@ -124,7 +124,7 @@ func (f *Filter) addIDs(t term) error {
 	for _, s := range strings.Split(t.Value, ",") {
 		id, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%q is no goroutine id", s)
+			return fmt.Errorf("%q is not a goroutine id", s)
 		}
 		f.ids[exectrace.GoID(id)] = true
 	}

@@ -20,11 +20,11 @@ func TestParseFilter(t *testing.T) {
 		"dur>soon":      "invalid duration",
 		"func~(":        "missing closing",
 		"state=lost":    `no state "lost"`,
-		"g=x":           `"x" is no goroutine id`,
+		"g=x":           `"x" is not a goroutine id`,
 		"func~'a":       "is not closed",
 		"from=never":    "invalid duration",
 		"stack=main":    "it takes ~ !~",
-		"from=5s to=1s": "nothing lies between from=5s and to=1s",
+		"from=5s to=1s": "there is nothing between from=5s and to=1s",
 	} {
 		if _, err := sched.ParseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -49,15 +49,15 @@ func notes(run []godebug.SchedSample, s *Summary, opt Options) []Note {
 		if len(run) > 0 && opt.nameOf(run[0].Run) != "" {
 			which = ", " + opt.nameOf(run[0].Run)
 		}
-		add(true, NoteRuns, "the log holds %d runs; the figures are of the one with the most samples%s", runs, which)
+		add(true, NoteRuns, "the log holds %d runs; the figures are from the one with the most samples%s", runs, which)
 	}
-	add(opt.Ends, NoteEnds, "incomplete: the log ends within a line, as one does that was cut, or whose program was killed while it printed; what came then is not counted")
-	add(s.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or of an unknown form: %d; no figure was taken from them", s.Unrecognised)
+	add(opt.Ends, NoteEnds, "incomplete: the log ends in the middle of a line: it was truncated, or the program was killed while printing; the rest is not counted")
+	add(s.Unrecognised > 0, NoteUnrecognised, "lines that look like the runtime's but are torn or in an unknown format: %d; they were not used", s.Unrecognised)
 	if d.Samples == 0 {
 		return out
 	}
-	add(d.Samples < FewSamples, NoteFewSamples, "only %d samples: quantiles and shares say little below %d", d.Samples, FewSamples)
-	add(true, NoteSnapshot, "each sample is an instant, one every %.0f ms: what is shorter is seen by chance", d.IntervalMS)
-	add(d.GoroutinesMax == 0, NoteBlocked, "goroutines that are blocked are in no queue and so in no figure; scheddetail=1 or a goroutine profile shows them")
+	add(d.Samples < FewSamples, NoteFewSamples, "only %d samples: quantiles and shares mean little below %d", d.Samples, FewSamples)
+	add(true, NoteSnapshot, "each sample is an instant, one every %.0f ms: shorter events are seen only by chance", d.IntervalMS)
+	add(d.GoroutinesMax == 0, NoteBlocked, "blocked goroutines are in no run queue and so in no figure; scheddetail=1 or a goroutine profile shows them")
 	return out
 }

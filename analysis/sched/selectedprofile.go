@@ -75,7 +75,7 @@ func (q ProfileQuery) Check() error {
 	case profileCounts[q.Kind] == nil:
 		return fmt.Errorf("-filter: -kind %s cannot be filtered", q.Kind)
 	case q.Compat:
-		return errors.New("-compat counts as go tool trace does, which has no filter: -from and -to alone go with it")
+		return errors.New("-compat counts as go tool trace does, which has no filter: it works only with -from and -to")
 	}
 	return nil
 }

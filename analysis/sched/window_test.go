@@ -103,7 +103,7 @@ func TestWindowRunning(t *testing.T) {
 			busy += time.Duration(k) * d
 		}
 		if busy != running {
-			t.Errorf("%v of running side by side, the stays say %v", busy, running)
+			t.Errorf("%v of running in parallel, the stays say %v", busy, running)
 		}
 	})
 }

@@ -104,7 +104,7 @@ func (h *header) append(b []byte) []byte {
 // read reads the head of a file, and checks that the sections lie in it.
 func (h *header) read(data []byte) error {
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
-		return fmt.Errorf("not a file of tiles: it does not begin with %q", magic)
+		return fmt.Errorf("not a tile file: it does not start with %q", magic)
 	}
 	le := binary.LittleEndian
 	if v := le.Uint32(data[8:]); v != version {
@@ -128,7 +128,7 @@ func (h *header) read(data []byte) error {
 	for i := range h.extents {
 		at, n := le.Uint64(data[80+16*i:]), le.Uint64(data[88+16*i:])
 		if at > uint64(len(data)) || n > uint64(len(data))-at {
-			return fmt.Errorf("the tiles are cut or damaged: section %d should have %d bytes at %d, and the file has %d", i, n, at, len(data))
+			return fmt.Errorf("the tiles are truncated or damaged: section %d should have %d bytes at %d, and the file has %d", i, n, at, len(data))
 		}
 		h.extents[i] = extent{at, n}
 	}

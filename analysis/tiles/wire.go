@@ -43,7 +43,7 @@ func ReadTiles(data []byte) ([]Tile, error) {
 	out := make([]Tile, n)
 	for i := range out {
 		if len(data) < wireHeader {
-			return nil, fmt.Errorf("cannot read tile %d of %d: it is cut", i, n)
+			return nil, fmt.Errorf("cannot read tile %d of %d: it is truncated", i, n)
 		}
 		size := le.Uint32(data[12:])
 		if uint64(size) > uint64(len(data)-wireHeader) {

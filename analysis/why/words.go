@@ -54,33 +54,33 @@ func operationWords(c *candidate, runtimeFunc string) string {
 	case m == Append:
 		return "append grows the slice beyond its capacity" + expr
 	case m == MapWrite:
-		return "the write of a map entry makes the map grow, if it is a new key" + expr
+		return "writing a map entry makes the map grow if the key is new" + expr
 	case m == MakeMap || m == MakeMap|MapWrite:
-		return "the map takes room for its entries" + expr
+		return "the map allocates room for its entries" + expr
 	case m == MakeChan:
 		return "a channel always lives on the heap" + expr
 	case m == Slice && stays:
-		return "a slice whose size is known only at run time, too large for the room on the stack" + expr
+		return "a slice whose size is known only at run time, too large for its stack space" + expr
 	case m == Concat && stays:
 		return "the string is longer than the 32 bytes that are kept on the stack" + expr
 	case m == Concat:
-		return "the concatenation makes a new string" + expr
+		return "the concatenation allocates a new string" + expr
 	case m == Convert && stays:
-		return "the copy is longer than the room on the stack (32 bytes, 32 runes)" + expr
+		return "the copy is longer than its stack space (32 bytes, 32 runes)" + expr
 	case m == Convert:
 		return "the conversion copies" + expr
 	case m == Goroutine:
-		return "the go statement makes a goroutine" + expr
+		return "the go statement creates a goroutine" + expr
 	case m == Defer:
 		return "the record of a deferred call that is not in its function's frame" + expr
 	case m == Wait:
-		return "waiting on a channel takes an entry of its queue, which the runtime keeps for the next wait" + expr
+		return "waiting on a channel takes a queue entry, which the runtime keeps for the next wait" + expr
 	case m == Assertion:
 		return "the assertion to an interface fills the runtime's cache of methods" + expr
 	case m&Call != 0:
-		return "a function of the runtime that is called by its name" + expr
+		return "a runtime function called by its name" + expr
 	case c.Expr == "":
-		return "the runtime was asked for memory by " + runtimeFunc + " (" + m.String() + "); which expression of the line is not known"
+		return "memory requested from the runtime by " + runtimeFunc + " (" + m.String() + "); it is not known which expression of the line"
 	}
 	return c.Mechanism.String() + expr
 }
@@ -115,7 +115,7 @@ func FlowWords(d *compiler.Diagnostic) string {
 		}
 	}
 	if d.Truncated {
-		parts = append(parts, "and so on (the compiler cut this short)")
+		parts = append(parts, "and so on (truncated by the compiler)")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -141,7 +141,7 @@ func Parse(text string) (*Rule, error) {
 	d, err := time.ParseDuration(m[7])
 	switch {
 	case err != nil || d <= 0:
-		return nil, fmt.Errorf("cannot read the rule %q: %q is no time such as 30s", text, m[7])
+		return nil, fmt.Errorf("cannot read the rule %q: %q is not a time such as 30s", text, m[7])
 	case m[6] == "over" && !r.Rate:
 		return nil, fmt.Errorf("cannot read the rule %q: over belongs to %s/s; for says how long it must hold", text, m[1])
 	case m[6] == "for" && r.Rate:

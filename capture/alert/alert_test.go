@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	wrong("colour>5", `no "colour"; known are rss, cgroup`)
 	wrong("goroutines>5%", "no whole")
 	wrong("goroutines>5MB", "plain number")
-	wrong("rss>5 for ever", "no time")
+	wrong("rss>5 for ever", "not a time")
 	wrong("rss>5MB over 1m", "over belongs to rss/s")
 	wrong("rss/s>5MB for 1m", "write over 1m")
 	wrong("rss>5XB", "5XB")

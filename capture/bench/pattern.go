@@ -26,7 +26,7 @@ func ParsePattern(text string) (Pattern, error) {
 	for _, levels := range out {
 		for _, level := range levels {
 			if _, err := regexp.Compile(level); err != nil {
-				return nil, fmt.Errorf("%q is no regular expression: %w", level, err)
+				return nil, fmt.Errorf("%q is not a regular expression: %w", level, err)
 			}
 		}
 	}

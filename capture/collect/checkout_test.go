@@ -17,7 +17,7 @@ func TestAsLong(t *testing.T) {
 		}
 		for _, part := range filepath.SplitList(got) {
 			if len(filepath.Base(part)) > 255 {
-				t.Fatalf("%s is no name of a folder", part)
+				t.Fatalf("%s is not a folder name", part)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func Revisions(ctx context.Context, dir, from, to string) ([]Revision, error) {
 		parts := strings.SplitN(strings.TrimRight(line, "\n"), "\x00", 3)
 		parent, _, _ := strings.Cut(parts[1], " ")
 		if parent != list[len(list)-1].Hash {
-			return nil, fmt.Errorf("%s is no ancestor of %s by first parents (git merge-base %s %s names one that is)", from, to, from, to)
+			return nil, fmt.Errorf("%s is not an ancestor of %s by first parents (git merge-base %s %s names one that is)", from, to, from, to)
 		}
 		list = append(list, Revision{parts[0], parts[2]})
 	}

@@ -49,7 +49,7 @@ func New(address string, access collect.Access) (*Server, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a server of profiles: want http://host:%s", address, DefaultPort)
+		return nil, fmt.Errorf("%q is not an address of a server of profiles: want http://host:%s", address, DefaultPort)
 	}
 	host, port := u.Hostname(), u.Port()
 	if host == "" {

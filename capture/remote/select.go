@@ -95,12 +95,12 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	if relative {
 		back, relative = strings.CutPrefix(back, "-")
 		if !relative {
-			return now, fmt.Errorf("%q is no time: want now-1h, 1h, 2026-11-24T10:00:00Z or seconds since 1970", text)
+			return now, fmt.Errorf("%q is not a time: want now-1h, 1h, 2026-11-24T10:00:00Z or seconds since 1970", text)
 		}
 	}
 	d, err := ParseLength(back)
 	if err != nil {
-		return now, fmt.Errorf("%q is no time: want now-1h, 1h, 2026-11-24T10:00:00Z or seconds since 1970", text)
+		return now, fmt.Errorf("%q is not a time: want now-1h, 1h, 2026-11-24T10:00:00Z or seconds since 1970", text)
 	}
 	return now.Add(-d), nil
 }
@@ -111,14 +111,14 @@ func ParseLength(text string) (time.Duration, error) {
 		if number, ok := strings.CutSuffix(text, suffix); ok {
 			n, err := strconv.ParseFloat(number, 64)
 			if err != nil || !(n > 0 && n < 36500) {
-				return 0, fmt.Errorf("%q is no length of time: want 90m, 7d or 2w", text)
+				return 0, fmt.Errorf("%q is not a duration: want 90m, 7d or 2w", text)
 			}
 			return time.Duration(n * float64(day)), nil
 		}
 	}
 	d, err := unit.ParseDuration(text)
 	if err == nil && d <= 0 {
-		err = fmt.Errorf("%q is no length of time: want 90m, 7d or 2w", text)
+		err = fmt.Errorf("%q is not a duration: want 90m, 7d or 2w", text)
 	}
 	return d, err
 }
@@ -202,7 +202,7 @@ const (
 func ParseAddress(name string) (server string, q Question, err error) {
 	u, err := url.Parse(name)
 	if err != nil {
-		return "", q, fmt.Errorf("%q is no address: %w", name, err)
+		return "", q, fmt.Errorf("%q is not an address: %w", name, err)
 	}
 	way := "http"
 	if u.Scheme == secureScheme {
@@ -210,7 +210,7 @@ func ParseAddress(name string) (server string, q Question, err error) {
 	}
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return "", q, fmt.Errorf("%q is no address: %w", name, err)
+		return "", q, fmt.Errorf("%q is not an address: %w", name, err)
 	}
 	for key, all := range values {
 		if len(all) != 1 {

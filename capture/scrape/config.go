@@ -217,7 +217,7 @@ func (c *config) access(j *Job) yamlfile.Keys {
 		"proxy_url": func(n *yamlfile.Node) error {
 			u, err := url.Parse(n.Value)
 			if err != nil || u.Host == "" {
-				return c.Errorf(n, "proxy_url: %q is no address", n.Value)
+				return c.Errorf(n, "proxy_url: %q is not an address", n.Value)
 			}
 			j.Access.Proxy = u
 			return nil

@@ -98,7 +98,7 @@ func TestConfigErrors(t *testing.T) {
 		job(targets + "  relabel_configs: [{regex: '(', target_label: a}]\n"):           "regex: error parsing",
 		job(targets + "  relabel_configs: [{action: hashmod, target_label: a}]\n"):      "needs modulus",
 		job(targets + "  relabel_configs: [{action: labeldrop, source_labels: [a]}]\n"): "looks at names alone",
-		job(targets + "  relabel_configs: [{target_label: 'a-b'}]\n"):                   `"a-b" is no name of a label`,
+		job(targets + "  relabel_configs: [{target_label: 'a-b'}]\n"):                   `"a-b" is not a label name`,
 		job(targets + "  profiling_config: {profiles: [cpu, heep]}\n"):                  `there is no profile "heep"`,
 		job(targets + "  profiling_config: {path_prefix: debug}\n"):                     "want a path such as /debug/pprof",
 		job(targets + "  authorization: {credentials_file: /nowhere/token}\n"):          "/nowhere/token",
@@ -106,8 +106,8 @@ func TestConfigErrors(t *testing.T) {
 		job("  file_sd_configs: [{files: ['x.txt']}]\n"):                                "want names that end in .json",
 		job("  dns_sd_configs: [{names: [x], type: A}]\n"):                              "port is missing",
 		job("  kubernetes_sd_configs: [{role: node}]\n"):                                `role: want pod, not "node"`,
-		job("  kubernetes_sd_configs: [{role: pod}]\n"):                                 "this is no pod of a cluster",
-		job("  static_configs: [{targets: [a], labels: {a-b: c}}]\n"):                   `"a-b" is no name of a label`,
+		job("  kubernetes_sd_configs: [{role: pod}]\n"):                                 "this is not a pod of a cluster",
+		job("  static_configs: [{targets: [a], labels: {a-b: c}}]\n"):                   `"a-b" is not a label name`,
 	} {
 		t.Setenv("KUBERNETES_SERVICE_HOST", "")
 		if _, err := parseConfig("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

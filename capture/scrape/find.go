@@ -74,7 +74,7 @@ func (c *config) group(n *yamlfile.Node) (g Group, err error) {
 	g.Labels = labels
 	for name := range labels {
 		if !labelName.MatchString(name) {
-			return g, c.Errorf(n, "labels: %q is no name of a label", name)
+			return g, c.Errorf(n, "labels: %q is not a label name", name)
 		}
 	}
 	return g, nil

@@ -61,12 +61,12 @@ func (c *config) kubernetes(n *yamlfile.Node) (finder, error) {
 	if server == "" {
 		host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 		if host == "" {
-			return nil, c.Errorf(n, "api_server is missing, and this is no pod of a cluster (KUBERNETES_SERVICE_HOST is not set)")
+			return nil, c.Errorf(n, "api_server is missing, and this is not a pod of a cluster (KUBERNETES_SERVICE_HOST is not set)")
 		}
 		server = "https://" + net.JoinHostPort(host, port)
 	}
 	if k.server, err = url.Parse(server); err != nil || k.server.Host == "" {
-		return nil, c.Errorf(n, "api_server: %q is no address", server)
+		return nil, c.Errorf(n, "api_server: %q is not an address", server)
 	}
 	if own {
 		name, err := bounded.Read(path.Join(k.folder, "namespace"), 1<<10)

@@ -89,7 +89,7 @@ func (r *Rule) check() error {
 			return fmt.Errorf("action %s needs target_label", r.action)
 		}
 		if r.action == "replace" && !targetName.MatchString(r.target) || r.action != "replace" && !labelName.MatchString(r.target) {
-			return fmt.Errorf("target_label: %q is no name of a label", r.target)
+			return fmt.Errorf("target_label: %q is not a label name", r.target)
 		}
 	case "labeldrop", "labelkeep":
 		if len(r.sources) > 0 || r.target != "" {

@@ -103,7 +103,7 @@ func (j *Job) target(l Labels) (*Target, error) {
 		return nil, fmt.Errorf("job %s: %s: the scheme is http or https, not %q", j.Name, address, scheme)
 	}
 	if strings.ContainsAny(address, "/?#@ ") {
-		return nil, fmt.Errorf("job %s: %q is no address: want host:port", j.Name, address)
+		return nil, fmt.Errorf("job %s: %q is not an address: want host:port", j.Name, address)
 	}
 	host := address
 	if _, port, err := net.SplitHostPort(address); err == nil && port == "" {

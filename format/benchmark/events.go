@@ -104,7 +104,7 @@ func unwrap(text []byte) (out []byte, problem string) {
 		loose.Write(of.Bytes())
 	}
 	if bad > 0 {
-		problem = fmt.Sprintf("line %d is no event of go test -json, though it begins like one (%d such: was the file cut?)", first, bad)
+		problem = fmt.Sprintf("line %d is not an event of go test -json, though it begins like one (%d such: was the file cut?)", first, bad)
 	}
 	return loose.Bytes(), problem
 }

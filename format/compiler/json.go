@@ -25,7 +25,7 @@ func Head(r io.Reader) (Header, error) {
 	}
 	h, ok := parseHeader(line)
 	if !ok {
-		return Header{}, errors.New("cannot read compiler output: the first line is no header, as -gcflags=-json=0,DIR writes it")
+		return Header{}, errors.New("cannot read compiler output: the first line is not a header, as -gcflags=-json=0,DIR writes it")
 	}
 	return h, nil
 }
@@ -51,7 +51,7 @@ func ParseJSON(r io.Reader, opt Options) (*Output, error) {
 		case first:
 			h, ok := parseHeader(line)
 			if !ok {
-				return nil, errors.New("cannot read compiler output: the first line is no header, as -gcflags=-json=0,DIR writes it")
+				return nil, errors.New("cannot read compiler output: the first line is not a header, as -gcflags=-json=0,DIR writes it")
 			}
 			p.out.Header, first = h, false
 		case bytes.HasPrefix(line, []byte(`{"version":`)):

@@ -248,7 +248,7 @@ func FromQuery(message, encoding, isBase64 string) ([]byte, Encoding, error) {
 	case "proto":
 		e = Proto
 	default:
-		return nil, 0, Errorf(InvalidArgument, "cannot read the request: %q is no encoding (json or proto)", encoding)
+		return nil, 0, Errorf(InvalidArgument, "cannot read the request: %q is not an encoding (json or proto)", encoding)
 	}
 	if isBase64 != "1" {
 		return []byte(message), e, nil

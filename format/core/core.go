@@ -21,7 +21,7 @@ import (
 )
 
 // ErrNotCore is wrapped by errors about files that are no core.
-var ErrNotCore = errors.New("it is no core file")
+var ErrNotCore = errors.New("it is not a core file")
 
 // Writer says which program has written a core.
 type Writer string

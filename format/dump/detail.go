@@ -209,7 +209,7 @@ func parseArgs(s string, depth int) (args []Arg, rest string, err error) {
 				n = len(s)
 			}
 			if a.Value, err = strconv.ParseUint(s[:n], 0, 64); err != nil {
-				return args, s, fmt.Errorf("%q is no word", s[:n])
+				return args, s, fmt.Errorf("%q is not a word", s[:n])
 			}
 			s = s[n:]
 			if a.Stale = strings.HasPrefix(s, "?"); a.Stale {

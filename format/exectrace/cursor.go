@@ -121,7 +121,7 @@ func (c *cursor) nextNearEnd(t *tables) bool {
 	op := b[c.off]
 	n := argCounts[op]
 	if n > maxArgs {
-		c.wrong = fmt.Sprintf("%d is no type of a timed event", op)
+		c.wrong = fmt.Sprintf("%d is not a timed event type", op)
 		return false
 	}
 	dt, i := uvarint(b, c.off+1)

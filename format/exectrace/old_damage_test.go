@@ -129,8 +129,8 @@ func TestOldDamage(t *testing.T) {
 			t.Errorf("%s: no error when strict", what)
 		}
 	}
-	f("a type that does not exist", func(b []byte) []byte { return append(b, 63) }, "63 is no type of event in format 1.10; the last 1 bytes")
-	f("a type of later", func(b []byte) []byte { return append(b, 46, 1) }, "46 is no type of event")
+	f("a type that does not exist", func(b []byte) []byte { return append(b, 63) }, "63 is not an event type in format 1.10; the last 1 bytes")
+	f("a type of later", func(b []byte) []byte { return append(b, 46, 1) }, "46 is not an event type")
 	f("an event too short", func(b []byte) []byte { return append(b, oldGoEnd|1<<6, 1, 1) }, "GoEnd has 2 numbers instead of 1")
 	f("a number too long", func(b []byte) []byte {
 		return append(b, oldGoEnd, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255)

@@ -99,7 +99,7 @@ func (w *oldWalk) event() string {
 	w.i++
 	switch {
 	case want < 0:
-		return fmt.Sprintf("%d is no type of event in format %v", kind, w.format.version)
+		return fmt.Sprintf("%d is not an event type in format %v", kind, w.format.version)
 	case kind == oldString:
 		return w.string()
 	case kind != oldBatch && w.current < 0:

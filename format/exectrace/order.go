@@ -99,7 +99,7 @@ func (w *program) advance(o *output, c *cursor) outcome {
 	if c.op >= evSpan && c.op <= evGoroutineStackFree {
 		return experimental(o, c)
 	}
-	return o.fail(c, "%d is no type of event that an M writes", c.op)
+	return o.fail(c, "%d is not an event type that an M writes", c.op)
 }
 
 // running returns the goroutine that c's M runs, which must be in this state.

@@ -211,7 +211,7 @@ func (e *textEvent) set(name, value string) error {
 		return nil
 	}
 	if !e.isString(k) && !e.isStack(k) {
-		return fmt.Errorf("%s=%s is no number", name, value)
+		return fmt.Errorf("%s=%s is not a number", name, value)
 	}
 	if value, err = unquote(value); err != nil {
 		return err
@@ -230,7 +230,7 @@ func unquote(s string) (string, error) {
 	}
 	text, err := strconv.Unquote(s)
 	if err != nil {
-		return "", fmt.Errorf("%s is no string", s)
+		return "", fmt.Errorf("%s is not a string", s)
 	}
 	return text, nil
 }

@@ -27,7 +27,7 @@ func (e *rawEvent) read(b []byte, i int, v Version) (next int, wrong string) {
 	e.op, e.data = b[i], nil
 	s := &specs[e.op]
 	if s.name == "" || s.since > v {
-		return i, fmt.Sprintf("%d is no type of event in format %v", e.op, v)
+		return i, fmt.Sprintf("%d is not an event type in format %v", e.op, v)
 	}
 	n := len(s.args)
 	e.args = e.args[:0]

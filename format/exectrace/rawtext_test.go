@@ -116,7 +116,7 @@ func TestBadText(t *testing.T) {
 	f("Trace Go1.22\nGoSwitch g=1\n", `line 2: format 1.22 has no event "GoSwitch"`)
 	f("Trace Go1.22\nProcStop\n", "line 2: ProcStop stands in front of the first EventBatch")
 	f("Trace Go1.22\n\nEventBatch gin=1\n", `line 3: EventBatch has no argument "gin", but gen, m, time, size`)
-	f("Trace Go1.22\nEventBatch\nGoStart g=x\n", "line 3: g=x is no number")
+	f("Trace Go1.22\nEventBatch\nGoStart g=x\n", "line 3: g=x is not a number")
 	f("Trace Go1.22\nEventBatch\nGoStart g\n", `line 3: "g" should be NAME=VALUE`)
 	f("Trace Go1.22\nEventBatch\nString id=1\n", `line 3: String should be followed by data="..."`)
 	f("Trace Go1.22\nEventBatch\nGoStop reason_string=\"x\n", "line 3: cannot find the end of the string")

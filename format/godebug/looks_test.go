@@ -23,9 +23,9 @@ func TestLooks(t *testing.T) {
 		gctrace, schedtrace := godebug.Looks(text)
 		switch {
 		case strings.Contains(name, "gctrace") && !gctrace:
-			t.Errorf("%s is no gctrace", name)
+			t.Errorf("%s is not a gctrace", name)
 		case strings.Contains(name, "schedtrace") && !schedtrace:
-			t.Errorf("%s is no schedtrace", name)
+			t.Errorf("%s is not a schedtrace", name)
 		}
 	}
 	for _, text := range []string{"", "gc", "gc 1", "gc @", "SCHED ", "SCHED 12", "disk 30%: the gc is late", "SCHED now: 3ms: late", "gc 7 done"} {

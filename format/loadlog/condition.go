@@ -106,7 +106,7 @@ func (c *Condition) name() error {
 			c.kind, c.q = percentileTime, x/100
 			return nil
 		}
-		return fmt.Errorf("%q is no percentile: want p50, p99, p99.9 and the like", c.quantity)
+		return fmt.Errorf("%q is not a percentile: want p50, p99, p99.9 and the like", c.quantity)
 	}
 	if len(name) == 3 && !c.service && name[0] >= '1' && name[0] <= '5' {
 		if name[1:] == "xx" {
@@ -153,7 +153,7 @@ func (c *Condition) value(s string) error {
 		return err
 	}
 	if c.limit != math.Trunc(c.limit) {
-		return fmt.Errorf("%s is no whole number of requests (a share is written %v%%)", s, c.limit*100)
+		return fmt.Errorf("%s is not a whole number of requests (a share is written %v%%)", s, c.limit*100)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (c *Condition) number(s string) error {
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x >= 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%q is no number", s)
+		return fmt.Errorf("%q is not a number", s)
 	}
 	c.limit = x * scale
 	return nil

@@ -132,15 +132,15 @@ func TestConditionErrors(t *testing.T) {
 	f("p99<>50ms", "there is no <>")
 	f("p99<50", "50 has no unit")
 	f("p99<soon", "cannot parse duration")
-	f("p100<1s", "is no percentile")
-	f("p0<1s", "is no percentile")
+	f("p100<1s", "is not a percentile")
+	f("p0<1s", "is not a percentile")
 	f("latency<1s", `unknown quantity "latency"`)
 	f("service-errors=0", "unknown quantity")
 	f("6xx=0", "unknown quantity")
 	f("errors<0.001", "a share is written 0.1%")
 	f("errors<101%", "more than everything")
-	f("errors<few", "is no number")
-	f("rate>NaN", "is no number")
+	f("errors<few", "is not a number")
+	f("rate>NaN", "is not a number")
 }
 
 func FuzzCondition(f *testing.F) {

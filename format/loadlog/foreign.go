@@ -203,13 +203,13 @@ func heyRow(row []string) (r Request, err error) {
 		}
 		s, err := strconv.ParseFloat(row[i], 64)
 		if err != nil || !(math.Abs(s) <= time.Duration(maxTime).Seconds()/2) || s < 0 && i == 0 {
-			return r, fmt.Errorf("%q is no time in seconds", row[i])
+			return r, fmt.Errorf("%q is not a time in seconds", row[i])
 		}
 		*to = time.Duration(math.Round(s * 1e9))
 	}
 	status, err := strconv.ParseUint(row[6], 10, 16)
 	if err != nil {
-		return r, fmt.Errorf("%q is no status", row[6])
+		return r, fmt.Errorf("%q is not a status", row[6])
 	}
 	r.Begin, r.Status = timeline.Time(begin), uint16(status)
 	return r, nil

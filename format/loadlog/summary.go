@@ -350,7 +350,7 @@ func limits(l *Log, s *Summary) (limited, starved string) {
 	switch {
 	case l.Open && onTime(l, s):
 		if lagging && starved == "" && g.Busy >= busyLimit {
-			starved = "requests were sent late because the thread that sends was busy"
+			starved = "requests were sent late because the sending thread was busy"
 		}
 		return "", starved
 	case l.Open && !lagging, g.Busy+delay < busyLimit:
@@ -358,9 +358,9 @@ func limits(l *Log, s *Summary) (limited, starved string) {
 	case starved != "" && delay > g.Busy:
 		return starved, ""
 	case l.Open:
-		return "requests were sent late because the thread that sends was busy", ""
+		return "requests were sent late because the sending thread was busy", ""
 	}
-	return "the thread that sends was busy nearly all of the time", ""
+	return "the sending thread was busy nearly all of the time", ""
 }
 
 // onTime tells whether all that an open loop was to send was answered in about the

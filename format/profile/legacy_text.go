@@ -105,7 +105,7 @@ func hexNumbers(list []uint64, s []byte) ([]uint64, error) {
 	for _, m := range hexNumber.FindAll(s, -1) {
 		v, err := strconv.ParseUint(string(m[2:]), 16, 64)
 		if err != nil {
-			return list, fmt.Errorf("%s is no address of 64 bits", m)
+			return list, fmt.Errorf("%s is not an address of 64 bits", m)
 		}
 		list = append(list, v)
 	}

@@ -328,7 +328,7 @@ func TestForeignErrors(t *testing.T) {
 	f("heap profile: 1: 1 [1: 1] @ heapx\n", `the kind "heapx" is unknown`)
 	f("heap profile:\n", "want \"heap profile: 1")
 	f("heap profile: 1: 1 [1: 1] @ heap/2\nrubbish\n", "want objects: bytes")
-	f("heap profile: 1: 1 [1: 1] @ heap/2\n1: 1 [1: 1] @ 0x12345678901234567\n", "no address of 64 bits")
+	f("heap profile: 1: 1 [1: 1] @ heap/2\n1: 1 [1: 1] @ 0x12345678901234567\n", "not an address of 64 bits")
 	f("--- mutex:\nx=5\n", "contention profile in text form: line 2")
 	f("--- mutex:\ncycles/second=x\n", "line 2")
 	f("--- mutex:\nrubbish\n", "want cycles, a number")

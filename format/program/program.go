@@ -34,7 +34,7 @@ type Memory interface {
 
 // ErrNotGo is wrapped by errors about a program that is not one of Go, or of which
 // the binary says too little.
-var ErrNotGo = errors.New("it is no Go program that can be read")
+var ErrNotGo = errors.New("it is not a Go program that can be read")
 
 // Program is a Go program in memory. It is used by one goroutine at a time.
 type Program struct {

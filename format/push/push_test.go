@@ -336,7 +336,7 @@ func TestPaths(t *testing.T) {
 	for path, p := range push.Paths {
 		seen[p] = true
 		if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") {
-			t.Errorf("%q is no path", path)
+			t.Errorf("%q is not a path", path)
 		}
 	}
 	if len(seen) != 4 || push.Paths["/ingest"] != push.Ingest {

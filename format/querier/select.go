@@ -30,7 +30,7 @@ func ParseProfileType(id string) (ProfileType, error) {
 		parts = parts[:5]
 	}
 	if len(parts) != 5 || parts[0] == "" || parts[1] == "" {
-		return ProfileType{}, connect.Errorf(connect.InvalidArgument, "%.200q is no profile type (want name:sample_type:sample_unit:period_type:period_unit, such as process_cpu:cpu:nanoseconds:cpu:nanoseconds)", id)
+		return ProfileType{}, connect.Errorf(connect.InvalidArgument, "%.200q is not a profile type (want name:sample_type:sample_unit:period_type:period_unit, such as process_cpu:cpu:nanoseconds:cpu:nanoseconds)", id)
 	}
 	return NewProfileType(parts[0], parts[1], parts[2], parts[3], parts[4]), nil
 }

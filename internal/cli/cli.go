@@ -88,8 +88,7 @@ func find(name string) *command.Command {
 }
 
 func overview(w io.Writer) {
-	fmt.Fprint(w, `loupe records what a Go program does, puts load on it, says with evidence
-what is wrong, and proves that a fix helped.
+	fmt.Fprint(w, `loupe records what a Go program does, puts it under load, shows with evidence what is wrong, and proves that a fix helped.
 
 	loupe demo                                   see the whole loop in two minutes
 	loupe run -load http://localhost:8080/ ./cmd/server

@@ -14,7 +14,7 @@ import (
 func newCompletionCommand() *command.Command {
 	return &command.Command{
 		Name:  "completion",
-		Short: "print a script that completes commands and flags in your shell",
+		Short: "print a shell completion script",
 		Args:  "bash|zsh|fish|pwsh",
 		Example: []string{
 			"source <(loupe completion bash)                     in ~/.bashrc",

@@ -230,7 +230,7 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var v any
 	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &v); err != nil {
-		ts.Fatalf("%s is no JSON: %v", args[0], err)
+		ts.Fatalf("%s is not JSON: %v", args[0], err)
 	}
 	for _, check := range args[1:] {
 		path, want, valued := strings.Cut(check, "=")

@@ -264,7 +264,7 @@ func TestMatrixCompilerFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, "a.json"), []byte(`{"some":"thing"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, said, code := shown(t, "report X", other, nil); code != command.ExitFailed || !strings.Contains(said, "is a folder and no recording") {
+	if _, said, code := shown(t, "report X", other, nil); code != command.ExitFailed || !strings.Contains(said, "is a folder but not a recording") {
 		t.Errorf("another folder: exit code %d: %s", code, said)
 	}
 	_, said, code := shown(t, "compare X X", inside, nil)

@@ -318,7 +318,7 @@ func (o *oracleRun) run(t *testing.T, line string, words profileWords, ours bool
 		if name == "out" && !strings.Contains(line, "OUTTEXT") {
 			p, err := oracle.ParseData(data)
 			if err != nil {
-				t.Fatalf("%s: it is no profile: %v", line, err)
+				t.Fatalf("%s: it is not a profile: %v", line, err)
 			}
 			data = []byte(plainProfile(p))
 		}

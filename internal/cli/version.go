@@ -24,7 +24,7 @@ var versionCommand = &command.Command{
 	Name:    "version",
 	Short:   "print the version of loupe and of the Go it was built with",
 	Args:    "[-json|-licenses]",
-	Example: []string{"loupe version", "loupe version -licenses     the terms of loupe and of all that is in it"},
+	Example: []string{"loupe version", "loupe version -licenses     the licences of loupe and everything in it"},
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
 		terms := fs.Bool("licenses", false, "print the licences of loupe and of everything in it")
@@ -34,7 +34,7 @@ var versionCommand = &command.Command{
 			}
 			if *terms {
 				if *asJSON {
-					return command.Usagef("-licenses are texts, and no JSON")
+					return command.Usagef("-licenses prints text, not JSON")
 				}
 				_, err := io.WriteString(e.Stdout, licences)
 				return err

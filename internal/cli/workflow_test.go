@@ -214,7 +214,7 @@ func TestWorkflow(t *testing.T) {
 		}
 		for _, want := range []string{
 			"check FAILED: 1 regression", "(origin/main): more",
-			"\n::error file=parser/p_test.go,line=7,title=loupe%3A Alloc", "::B/op +100%25, from 1,024 B to 2,048 B in every round; allowed is +1%25",
+			"\n::error file=parser/p_test.go,line=7,title=loupe%3A Alloc", "::B/op +100%25, from 1,024 B to 2,048 B in every round; the limit is +1%25",
 		} {
 			if !strings.Contains(r.out, want) {
 				t.Errorf("the check does not say %q:\n%s", want, r.out)

@@ -166,7 +166,7 @@ func (f *fields) number(name string) float64 {
 func (f *fields) span(text string) timeline.Span {
 	from, to, ok := strings.Cut(text, "..")
 	if !ok {
-		panic(fmt.Sprintf("line %q: %q is no span FROM..TO", f.line, text))
+		panic(fmt.Sprintf("line %q: %q is not a span FROM..TO", f.line, text))
 	}
 	return timeline.Span{Start: timeline.Time(f.duration(from)), End: timeline.Time(f.duration(to))}
 }

@@ -57,7 +57,7 @@ func CutOf(before, after *pgo.Calls) *Cut {
 		if !still[one] {
 			why := "it is left out"
 			if after.Weight[one] > 0 {
-				why = "it is among the last 1% now"
+				why = "it is now among the last 1%"
 			}
 			c.Hot++
 			c.Lost = append(c.Lost, pgo.LostCall{Call: one, Weight: before.Weight[one], Why: why})
@@ -73,7 +73,7 @@ func (m *Made) Sheets() *report.Trace {
 	case Replaced:
 		did += " (" + unit.BytesOf(float64(m.Before)) + " before)"
 	case Left:
-		did += ", which has this content already"
+		did += ", which already has this content"
 	}
 	what := fmt.Sprintf("%s: %s, %s, %s", did, unit.BytesOf(float64(m.Size)), unit.Plural(m.Stacks, "stack"), unit.Plural(m.Calls, "call"))
 	if m.Trimmed && m.Cut == nil {
@@ -86,7 +86,7 @@ func (m *Made) Sheets() *report.Trace {
 	t.Sheets = append(t.Sheets, head)
 	if m.Cut != nil {
 		t.Facts = append(t.Facts, fact("left_out_calls", m.Cut.Calls), fact("left_out_share", m.Cut.Share), fact("no_longer_hot", m.Cut.Hot))
-		head.Notes = append(head.Notes, fmt.Sprintf("%s with %s of the weight left out; %s longer hot to the compiler.",
+		head.Notes = append(head.Notes, fmt.Sprintf("%s with %s of the weight left out; %s longer hot for the compiler.",
 			unit.Plural(m.Cut.Calls, "call"), unit.Percent(m.Cut.Share), isNo(m.Cut.Hot)))
 	}
 	if len(m.Parts) > 1 {
@@ -123,9 +123,9 @@ func weighed(how pgo.Weighing) string {
 	case pgo.ByRate:
 		return "by CPU time per second of recording"
 	case pgo.Equally:
-		return "each with the same say"
+		return "each with equal weight"
 	}
-	return "each sample with the same say"
+	return "each sample with equal weight"
 }
 
 // Judged is what was found out about a profile for the compiler.
@@ -173,7 +173,7 @@ type Done struct {
 
 // Sentence is the answer in short.
 func (j *Judged) Sentence() string {
-	parts := []string{fmt.Sprintf("%s of the weight of %s still finds its call", unit.Percent(j.Match.Share()), j.Profile)}
+	parts := []string{fmt.Sprintf("%s of the weight of %s still matches a call", unit.Percent(j.Match.Share()), j.Profile)}
 	if !j.Age.Taken.IsZero() {
 		parts = append(parts, "it is "+age(j.Age.Now.Sub(j.Age.Taken))+" old")
 	}
@@ -203,9 +203,9 @@ func gainOf(f compare.Figure) string {
 	text := "CPU time is undecided"
 	switch f.Verdict {
 	case compare.Faster:
-		text = "CPU time is less with it"
+		text = "CPU time is lower with it"
 	case compare.Slower:
-		text = "CPU time is more with it"
+		text = "CPU time is higher with it"
 	case compare.Same:
 		text = "CPU time is the same"
 	}
@@ -274,16 +274,16 @@ func (j *Judged) matchSheet() *report.Sheet {
 		fate  pgo.Fate
 		means string
 	}{
-		{pgo.Found, "the compiler finds on their line, counted from the begin of the function"},
-		{pgo.Moved, "are on another line of the function now"},
+		{pgo.Found, "found by the compiler on their line, counted from the start of the function"},
+		{pgo.Moved, "are now on another line of the function"},
 		{pgo.Changed, "are no longer made by that function"},
-		{pgo.Gone, "are of functions that are no longer in the program"},
+		{pgo.Gone, "belong to functions that are no longer in the program"},
 	} {
 		s.Rows = append(s.Rows, []any{report.Share(shareIn(m.Weight[f.fate], m.Usable())), string(f.fate), f.means})
 	}
-	s.Notes = []string{fmt.Sprintf("%s of the calls that the compiler takes for hot are found, of %s.", unit.Count(int64(m.HotFound)), unit.Count(int64(m.Hot)))}
+	s.Notes = []string{fmt.Sprintf("The compiler finds %s of the %s calls it considers hot.", unit.Count(int64(m.HotFound)), unit.Count(int64(m.Hot)))}
 	if v := m.Weight[pgo.Sourceless]; v > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s more of the profile is no call in the source (allocation, maps, the runtime, assembly, deferred calls, copies of func literals): no profile can guide those.",
+		s.Notes = append(s.Notes, fmt.Sprintf("Another %s of the profile has no call in the source (allocation, maps, the runtime, assembly, deferred calls, copies of func literals): no profile can guide those.",
 			unit.Percent(shareIn(v, m.Total))))
 	}
 	return s
@@ -297,7 +297,7 @@ func shareIn(a, b int64) float64 {
 }
 
 func (j *Judged) lostSheet() *report.Sheet {
-	s := &report.Sheet{Key: "lost", Title: "The heaviest that are lost", Columns: columns("share", "share", "caller", "caller", "callee", "callee", "why", "why")}
+	s := &report.Sheet{Key: "lost", Title: "The heaviest lost calls", Columns: columns("share", "share", "caller", "caller", "callee", "callee", "why", "why")}
 	lost := j.Match.Lost
 	for _, l := range lost[:min(j.Rows, len(lost))] {
 		s.Rows = append(s.Rows, []any{
@@ -335,20 +335,20 @@ func (j *Judged) ageSheet() *report.Sheet {
 	case a.Asked == 0:
 		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s; no hot function is in this repository.", unit.Plural(a.Commits, "commit"), a.Since))
 	case len(a.Edits) == 0:
-		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s; none has touched the %s of the repository that were looked at.", unit.Plural(a.Commits, "commit"), a.Since, unit.Plural(a.Asked, "hottest function")))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s; none has touched the %s of the repository that were examined.", unit.Plural(a.Commits, "commit"), a.Since, unit.Plural(a.Asked, "hottest function")))
 	default:
-		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s, which have touched %s of the %s of the repository that were looked at.", unit.Plural(a.Commits, "commit"), a.Since, unit.Count(int64(len(a.Edits))), unit.Plural(a.Asked, "hottest function")))
+		s.Notes = append(s.Notes, fmt.Sprintf("%s since %s, which have touched %s of the %s of the repository that were examined.", unit.Plural(a.Commits, "commit"), a.Since, unit.Count(int64(len(a.Edits))), unit.Plural(a.Asked, "hottest function")))
 	}
 	if a.Edited {
-		s.Notes = append(s.Notes, "The program was built of files that had been edited since that revision: what they were is not in git.")
+		s.Notes = append(s.Notes, "The program was built from files edited since that revision: their content is not in git.")
 	}
 	return s
 }
 
 func (j *Judged) doneSheet() *report.Sheet {
-	s := &report.Sheet{Key: "compiler", Title: "What the compiler did by it", Columns: columns("count", "calls", "what", ""), Rows: [][]any{
-		{j.Done.Inlined, "inlined, although the callee is larger than what is inlined otherwise"},
-		{j.Done.Devirtualized, "through interfaces and func values made direct, where the usual callee is met"},
+	s := &report.Sheet{Key: "compiler", Title: "What the compiler did with it", Columns: columns("count", "calls", "what", ""), Rows: [][]any{
+		{j.Done.Inlined, "inlined, although the callee is larger than the usual limit"},
+		{j.Done.Devirtualized, "calls through interfaces and func values made direct, for the most frequent callee"},
 		{j.Done.TooBig, "hot and not inlined, because the caller is too big"},
 	}}
 	if j.Sizes[0] > 0 && j.Sizes[1] > 0 {
@@ -356,7 +356,7 @@ func (j *Judged) doneSheet() *report.Sheet {
 			unit.BytesOf(float64(j.Sizes[0])), unit.BytesOf(float64(j.Sizes[1])), unit.Change(float64(j.Sizes[1])/float64(j.Sizes[0]))))
 	}
 	if j.BuildTimes[0] > 0 && j.BuildTimes[1] > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("The builds took %s without and %s with it, with what was in the build cache: once each, which is no comparison.",
+		s.Notes = append(s.Notes, fmt.Sprintf("The builds took %s without and %s with it, with whatever was in the build cache: one build each is not a comparison.",
 			unit.Duration(j.BuildTimes[0]), unit.Duration(j.BuildTimes[1])))
 	}
 	return s

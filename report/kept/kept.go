@@ -18,7 +18,7 @@ func Types(types []querier.ProfileType) *report.Sheet {
 	for _, t := range types {
 		over := "added up"
 		if stateOf(t) {
-			over = "a state, the mean"
+			over = "a state, averaged"
 		}
 		s.Rows = append(s.Rows, []any{t.Name + ":" + t.SampleType, t.SampleUnit, over, t.ID})
 	}
@@ -154,7 +154,7 @@ func Heatmap(t querier.ProfileType, all []querier.HeatmapSeries) *report.Sheet {
 		}
 	}
 	if len(s.Rows) > 0 {
-		s.Notes = append(s.Notes, "least and most are the lower ends of the classes, of which there are twenty of equal size")
+		s.Notes = append(s.Notes, "least and most are the lower bounds of the buckets, of which there are twenty of equal size")
 	}
 	return s
 }

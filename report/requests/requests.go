@@ -45,7 +45,7 @@ func List(a *account.Account, slow bool, top int) *report.Trace {
 		list.Notes = append(list.Notes, undivided(a))
 	}
 	if len(a.Groups) == 0 {
-		list.Notes = append(list.Notes, "The trace has no request, user task, benchmark, test or job of a loop from begin to end, and no main goroutine.")
+		list.Notes = append(list.Notes, "The trace has no complete request, user task, benchmark, test or job of a loop, and no main goroutine.")
 	}
 	sheets := []*report.Sheet{list}
 	best := a.Best()
@@ -61,12 +61,12 @@ func undivided(a *account.Account) string {
 	for _, g := range a.Groups {
 		divided += g.Wall.Count
 	}
-	return fmt.Sprintf("All are counted. Where their time goes is that of %s: the first ones, and later one in ten, in stretches spread over the trace. `loupe trace requests -slow` divides all.", unit.Count(divided))
+	return fmt.Sprintf("All are counted. Where their time goes is based on %s: the first ones, and later one in ten, in stretches spread over the trace. `loupe trace requests -slow` covers all.", unit.Count(divided))
 }
 
 // unitSheet lists the groups.
 func unitSheet(groups []*account.Group, top int) *report.Sheet {
-	s := &report.Sheet{Key: "groups", Title: "Units of work", Columns: columns("unit", "unit", "name", "handled by", "count", "count", "p50_ns", "median", "p99_ns", "99%", "max_ns", "longest", "typical", "typical ones spend most of it", "typical_share", "share", "slow", "slow ones", "slow_share", "share")}
+	s := &report.Sheet{Key: "groups", Title: "Units of work", Columns: columns("unit", "unit", "name", "handled by", "count", "count", "p50_ns", "median", "p99_ns", "99%", "max_ns", "longest", "typical", "most of it, typical", "typical_share", "share", "slow", "slow ones", "slow_share", "share")}
 	for _, g := range groups[:min(top, len(groups))] {
 		row := []any{g.Unit.String(), unitName(g.Unit, g.Name), g.Seen.Count, g.Seen.Quantile(0.5), g.Seen.Quantile(0.99), g.Seen.Max}
 		for _, p := range []*account.Part{&g.Typical, &g.Slow} {
@@ -172,17 +172,17 @@ func timesEach(r *account.Row, p *account.Part) any {
 func unitNotes(g *account.Group) (notes []string) {
 	switch {
 	case g.Wall.Count == 1:
-		notes = append(notes, "There is one: typical and slow are the same.")
+		notes = append(notes, "There is only one: typical and slow are the same.")
 	case g.Slow.Units > 0:
-		notes = append(notes, fmt.Sprintf("Typical are the %s in the middle by time, slow the longest %s.", unit.Count(g.Typical.Units), unit.Count(g.Slow.Units)))
+		notes = append(notes, fmt.Sprintf("Typical: the middle %s by time; slow: the longest %s.", unit.Count(g.Typical.Units), unit.Count(g.Slow.Units)))
 	}
 	if g.Samples >= account.MinSamples {
-		return append(notes, fmt.Sprintf("Running time is divided by %s CPU samples.", unit.Count(g.Samples)))
+		return append(notes, fmt.Sprintf("Running time is attributed by %s CPU samples.", unit.Count(g.Samples)))
 	}
 	if g.Asked {
-		notes = append(notes, "By their number these are requests that the program sends itself.")
+		notes = append(notes, "Judging by their number, these are requests that the program itself sends.")
 	}
-	return append(notes, "Running time is shown where each run ended: the trace has no CPU samples to divide it by.")
+	return append(notes, "Running time is shown where each run ended: the trace has no CPU samples to attribute it.")
 }
 
 // lineOf is a line with one of its stacks.
@@ -245,7 +245,7 @@ func Wall(a *account.Account, p *sched.StateProfile, top int) *report.Trace {
 		n += g.Wall.Count
 	}
 	whose := unit.Count(n) + " " + unitNames[best[0].Unit]
-	t.Sheets[0].Notes = append(t.Sheets[0].Notes, "The goroutines that are counted are those of units of work, from begin to end of each: "+whose+". What others did for them stands above the wait for them, in brackets.")
+	t.Sheets[0].Notes = append(t.Sheets[0].Notes, "Only the goroutines of units of work are counted, from the start to the end of each: "+whose+". What others did for them is shown above the wait, in brackets.")
 	return t
 }
 

@@ -70,7 +70,7 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	taken.Add(int64(len(data)))
 	if err == nil && int64(len(data)) > limit {
-		return data[:limit], fmt.Errorf("cannot read %s: %w: more than %d MB come out of it", name, ErrTooLong, limit>>20)
+		return data[:limit], fmt.Errorf("cannot read %s: %w: it unpacks to more than %d MB", name, ErrTooLong, limit>>20)
 	}
 	return data, err
 }
@@ -93,7 +93,7 @@ func ReadNamed(name string) ([]byte, error) {
 	data := make([]byte, info.Size())
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fmt.Errorf("%s became shorter while it was read: %d of %d bytes are there (does something write it? try again when that is done)", name, n, len(data))
+		err = fmt.Errorf("%s became shorter while it was being read: %d of %d bytes are there (is something writing it? try again when that is done)", name, n, len(data))
 	}
 	return data[:n], err
 }
@@ -110,7 +110,7 @@ type limited struct {
 // Read reads up to the limit, and a byte more to see whether there is one.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left < 0 {
-		return 0, fmt.Errorf("cannot read %s: %w: more than %d MB come out of it", l.name, ErrTooLong, l.limit>>20)
+		return 0, fmt.Errorf("cannot read %s: %w: it unpacks to more than %d MB", l.name, ErrTooLong, l.limit>>20)
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.left+1)])
 	if l.left -= int64(n); l.left < 0 {
@@ -164,7 +164,7 @@ func Read(name string, limit int64) ([]byte, error) {
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil && info.Size() > limit {
-			return nil, fmt.Errorf("cannot read %s: %w: it has %d bytes, and %d are read at most", name, ErrTooLong, info.Size(), limit)
+			return nil, fmt.Errorf("cannot read %s: %w: it has %d bytes, and the limit is %d", name, ErrTooLong, info.Size(), limit)
 		}
 		return ReadAll(f, name, limit)
 	})
@@ -224,7 +224,7 @@ type Places struct {
 }
 
 // errOutside says why a source file is not read.
-var errOutside = errors.New("it is not in a Go module, nor in a folder that was named (name its folder with -source_path)")
+var errOutside = errors.New("it is neither in a Go module nor in a named folder (name its folder with -source_path)")
 
 // Read reads a source file. It must have the ending of one and lie in one of the
 // places, symbolic links followed: a profile may name any file of the machine.
@@ -254,7 +254,7 @@ func (p Places) Has(name string) bool {
 
 func (p Places) check(name string) error {
 	if !isText(name) {
-		return errors.New("it does not have the name of a source file")
+		return errors.New("its name is not that of a source file")
 	}
 	real, err := patiently(name, func() (string, error) { return filepath.EvalSymlinks(name) })
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
@@ -267,7 +267,7 @@ func (p Places) check(name string) error {
 		return err
 	}
 	if !isText(real) {
-		return errors.New("it is a link to what does not have the name of a source file")
+		return errors.New("it is a link to a file whose name is not that of a source file")
 	}
 	for _, root := range p.Roots {
 		if root == "" {

@@ -58,7 +58,7 @@ func TestLive(t *testing.T) {
 	}
 	b.until("!document.querySelector('header').innerText.includes('being written')")
 	b.settled()
-	b.until("document.querySelector('main').innerText.includes('The live heap keeps growing')")
+	b.until("document.querySelector('main').innerText.includes('Possible memory leak: the live heap keeps growing')")
 	b.picture("live-complete")
 }
 

@@ -28,7 +28,7 @@ func ParseRate(s string) (float64, error) {
 		default:
 			d, err := time.ParseDuration(per)
 			if err != nil || d <= 0 {
-				return bad(fmt.Sprintf("%q is no time", per))
+				return bad(fmt.Sprintf("%q is not a time", per))
 			}
 			seconds = d.Seconds()
 		}
@@ -45,7 +45,7 @@ func ParseRate(s string) (float64, error) {
 	}
 	x, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)
 	if err != nil || math.IsNaN(x) || strings.ContainsAny(number, "xXpPiI") {
-		return bad(fmt.Sprintf("%q is no number", number))
+		return bad(fmt.Sprintf("%q is not a number", number))
 	}
 	rate := x * scale / seconds
 	switch {

@@ -42,7 +42,7 @@ func TestParseStagesErrors(t *testing.T) {
 	f("30s", `cannot read stage "30s"`)
 	f("30s:1k,", `cannot read stage ""`)
 	f("soon:1k", "cannot parse duration")
-	f("30s:fast", `"fast" is no number`)
+	f("30s:fast", `"fast" is not a number`)
 	f(strings.Repeat("1s:1,", maxStages)+"1s:1", "more than")
 }
 

@@ -53,7 +53,7 @@ func ParseCookies(text []byte) (out []Cookie, err error) {
 		}
 		at, err := strconv.ParseInt(f[4], 10, 64)
 		if err != nil || !isToken(c.Name) {
-			return nil, fmt.Errorf("cannot read cookie file: line %d: %s is no cookie", n, quoted(line))
+			return nil, fmt.Errorf("cannot read cookie file: line %d: %s is not a cookie", n, quoted(line))
 		}
 		if at > 0 {
 			c.Expires = time.Unix(at, 0)

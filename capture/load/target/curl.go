@@ -215,7 +215,7 @@ func (w *curlWords) value(name, v string) (err error) {
 	switch name {
 	case "request":
 		if !isToken(v) {
-			return fmt.Errorf("%s is no method", quoted(v))
+			return fmt.Errorf("%s is not a method", quoted(v))
 		}
 		w.method = v
 	case "header":
@@ -258,7 +258,7 @@ func (w *curlWords) value(name, v string) (err error) {
 	case "max-time":
 		seconds, err := strconv.ParseFloat(v, 64)
 		if err != nil || !(seconds >= 0) || seconds > 1e8 {
-			return fmt.Errorf("%s is no number of seconds", quoted(v))
+			return fmt.Errorf("%s is not a number of seconds", quoted(v))
 		}
 		c.Timeout = time.Duration(seconds * 1e9)
 	case "url":

@@ -106,7 +106,7 @@ func TestCurlErrors(t *testing.T) {
 	f(`curl h -d`, "-d has no value")
 	f(`curl h -d @nowhere`, "no such file")
 	f(`curl -u me h`, "no password")
-	f(`curl -m soon h`, "no number of seconds")
+	f(`curl -m soon h`, "not a number of seconds")
 	f(`curl -H nonsense h`, "want 'Name: value'")
 	f(`curl --resolve h:80 h`, "host:port:address")
 	f(`curl ftp://h/`, "neither http nor https")
@@ -117,7 +117,7 @@ func TestCurlErrors(t *testing.T) {
 	f(`curl 'http://h/`, "' has no partner")
 	f(`curl "http://h/`, `" has no partner`)
 	f(`curl $'http://h/`, "$' has no partner")
-	f(`curl $'\u' h`, "is no character")
+	f(`curl $'\u' h`, "is not a character")
 	f(`curl h \`, "ends with a backslash")
 	if _, err := (Reader{}).Curl("curl -d @x h"); err == nil || !strings.Contains(err.Error(), "no files here") {
 		t.Errorf("without files: %v", err)

@@ -61,7 +61,7 @@ const (
 func (r Reader) List(text []byte) (List, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !utf8.Valid(text) {
-		return List{}, errors.New("cannot read targets: this is no text")
+		return List{}, errors.New("cannot read targets: this is not text")
 	}
 	first := ""
 	for line := range strings.Lines(string(text)) {
@@ -119,7 +119,7 @@ func isTimed(line string) bool {
 func parseMillis(s string) (time.Duration, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x >= 0) || x > 1e12 {
-		return 0, fmt.Errorf("%q is no time in milliseconds", clip(s))
+		return 0, fmt.Errorf("%q is not a time in milliseconds", clip(s))
 	}
 	return time.Duration(x * 1e6), nil
 }
@@ -225,7 +225,7 @@ func (r Reader) vegetaJSON(text []byte) (out []Target, err error) {
 		}
 		t := Target{Method: v.Method}
 		if !isToken(v.Method) {
-			return nil, fmt.Errorf("target %d: %s is no method", n, quoted(v.Method))
+			return nil, fmt.Errorf("target %d: %s is not a method", n, quoted(v.Method))
 		}
 		if t.URL, err = r.resolve(v.URL); err != nil {
 			return nil, fmt.Errorf("target %d: %w", n, err)

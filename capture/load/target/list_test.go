@@ -48,17 +48,17 @@ func TestListForms(t *testing.T) {
 	}
 	f("", "there are none")
 	f("# nothing\n\n", "there are none")
-	f("\xff\xfe", "this is no text")
+	f("\xff\xfe", "this is not text")
 	f("GET ftp://h/", "line 1: cannot use URL")
 	f("GET http://h/\n\nnonsense", "line 3: want a method and a URL")
 	f("GET http://h/\n@nowhere", "line 2: open nowhere")
 	f("GET http://h/\nnonsense", "want 'Name: value'")
 	f("{]", "cannot read vegeta's targets in JSON: target 1")
-	f(`{"method":"","url":"http://h/"}`, "is no method")
+	f(`{"method":"","url":"http://h/"}`, "is not a method")
 	f(`{"method":"GET","url":""}`, "it has no host")
 	f(`{"method":"GET","url":"http://h/","body":"?"}`, "not base64")
 	f(`{"method":"GET","url":"http://h/","header":{"A":["b\nc"]}}`, "line break")
-	f("1 http://h/\nnext http://h/", `line 2: "next" is no time`)
+	f("1 http://h/\nnext http://h/", `line 2: "next" is not a time`)
 	f("1 http://h/ x y", "want milliseconds and a URL")
 	f("-1 http://h/", "cannot read a list of URLs")
 	f("0:http://h/", "weight 0 is not between")
@@ -100,7 +100,7 @@ func TestCookies(t *testing.T) {
 	f("http://example.com/administrator", "a=1; b=2; empty=; x=y; z=w")
 	f("http://[::1]:80/", "x=y; z=w")
 	for text, want := range map[string]string{
-		"nonsense": "want name=value", "a\tb": "2 fields", "h\tTRUE\t/\tTRUE\tsoon\ta\tb": "is no cookie", "h\tTRUE\t/\tTRUE\t0\t\tb": "is no cookie",
+		"nonsense": "want name=value", "a\tb": "2 fields", "h\tTRUE\t/\tTRUE\tsoon\ta\tb": "is not a cookie", "h\tTRUE\t/\tTRUE\t0\t\tb": "is not a cookie",
 	} {
 		if _, err := ParseCookies([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want an error with %q", text, err, want)

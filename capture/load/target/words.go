@@ -148,7 +148,7 @@ func ansiQuoted(word *strings.Builder, s string) (int, error) {
 		n, err := strconv.ParseUint(s[i+1:i+1+digits], base, 32)
 		switch {
 		case err != nil:
-			return 0, fmt.Errorf(`%q is no character`, clip(s[i-1:]))
+			return 0, fmt.Errorf(`%q is not a character`, clip(s[i-1:]))
 		case most > 3:
 			word.WriteRune(rune(n))
 		default:

@@ -24,89 +24,92 @@ var Command = &command.Command{
 	Example: []string{
 		"loupe bench ./... > new.txt                             all benchmarks, interleaved, with CPU time",
 		"loupe bench -vs HEAD ./parser                           is the working tree faster than the last commit?",
-		"loupe bench -vs main -budget 5m -fail 5% ./...          exits with 3 when anything got more than 5% worse",
+		"loupe bench -vs main -budget 5m -fail 5% ./...          exits with 3 if anything got more than 5% worse",
 		"loupe bench -vs ../old -bench 'Parse/large' ./parser    against another folder",
-		"loupe bench -vs HEAD -profile cpu,allocs ./parser       and which lines made it so, by the profiles of both",
-		"loupe bench -vs main -floor -budget 5m ./parser         and is it more than two builds of main differ by?",
+		"loupe bench -vs HEAD -profile cpu,allocs ./parser       and which lines caused it, by profiles",
+		"loupe bench -vs main -floor -budget 5m ./parser         is it more than two builds of main differ by?",
 		"loupe bench -bisect v1.2..HEAD BenchmarkParse ./parser  which revision changed it?",
 		"loupe bench -- ./tool -v in.txt                         a command: wall, CPU, peak memory",
 		"loupe bench -vs './old in.txt' -- ./new in.txt          two commands",
 		"loupe bench -param n=1,2,4 -- ./tool -workers {n} -- ./other -j {n}",
 	},
 	About: `
-Test binaries are built once (go test -c), each benchmark runs in a process of its own
-with a fixed number of operations, and all of them take turns in rounds, in an order that
-is drawn anew for each round. So a machine that gets slower meanwhile hits all alike. The
-output is Go's benchmark format, which loupe compare, loupe benchstat and benchstat read.
+Test binaries are built once (go test -c), each benchmark runs in its own process with a fixed
+number of operations, and all of them are interleaved in rounds, in an order that is
+randomised for each round. A machine that becomes slower meanwhile therefore affects all of
+them equally. The output is Go's benchmark format, which loupe compare, loupe benchstat and
+benchstat read.
 
-Beside ns/op, B/op and allocs/op there are cpu-ns/op, the CPU time of the process while the
-timer ran, and gc-cycles/op. Package testing counts them by "go build -overlay": no
-source is changed. Where it does not fit the toolchain, process-cpu-ns/op is the CPU time of the
-whole process, with its start, by the operations. Of a benchmark whose timer runs for less than
-50 µs between its stops there is none: stopping and starting takes CPU time itself. What others did
-meanwhile stands in comments (#) in front of each result.
+Besides ns/op, B/op and allocs/op there are cpu-ns/op, the CPU time of the process while the
+timer ran, and gc-cycles/op. Package testing counts them through "go build -overlay": no
+source is changed. If the overlay does not fit the toolchain, process-cpu-ns/op is the CPU
+time of the whole process, including startup, divided by the operations. A benchmark whose
+timer runs for less than 50 µs between stops has neither: stopping and starting takes CPU time
+itself. Activity of other programs is noted in comments (#) before each result.
 
-With -vs the same benchmarks of another version take turns with these: a revision of git, a
-folder with another copy of the module, or a test binary that is already built. A revision is
-unpacked aside; the working tree, its index and the repository are not touched. What is a file or a
-folder is taken for that; @REV is always a revision. Without -count rounds
-go on until all times and allocations are decided: they are looked at after 10, 20, 40, 80 and
-160 rounds, unless -budget ends before. Verdicts are faster, slower, less, more, same (the whole
-interval of the change lies within 1%) and undecided; of the changes in a unit 5% are false alarms.
-Bytes and allocations that are equal in all rounds of a side are compared exactly.
+With -vs the same benchmarks of another version are interleaved with these: a git revision, a
+folder with another copy of the module, or a prebuilt test binary. A revision is unpacked
+elsewhere; the working tree, its index and the repository are not touched. A name that is an
+existing file or folder means that; @REV is always a revision. Without -count, rounds continue
+until all times and allocations are decided: results are examined after 10, 20, 40, 80 and 160
+rounds, unless -budget ends first. Verdicts are faster, slower, less, more, same (the whole
+interval of the change lies within 1%) and undecided; 5% of the changes in a unit are false
+alarms. Bytes and allocations that are equal in all rounds of a side are compared exactly.
 
-With -instructions each round counts those of an operation, too, by two more runs under valgrind, which
-take seconds, with one P. Neighbours on the machine hardly change them; what caches, the kernel, the
-garbage collector or waiting cost they do not tell.
+With -instructions each round also counts the instructions of an operation, by two more runs
+under valgrind with one P, which take seconds. Other programs on the machine hardly change
+them; they do not show the cost of caches, the kernel, the garbage collector or waiting.
 
-With -floor a second build of the other version takes turns with both, its functions in another
-order (of a command, the first one once more). What the two builds of the same code differ by is the
-noise floor: it has a column of its own, and a change that is not beyond it has no verdict. A change
-need then not be beyond 1%, but beyond the floor, and half a percent.
+With -floor a second build of the other version, with its functions in a different order, is
+interleaved with both (for a command, the first one is run once more). The difference between
+the two builds of the same code is the noise floor: it has its own column, and a change that
+does not exceed it has no verdict. A change then need not exceed 1%, but must exceed the floor
+and half a per cent.
 
-With -profile each benchmark is run again when all is measured, by each profiler by itself, and
-kept in a recording, for loupe report, loupe pprof and loupe trace. With -vs a benchmark that has
-changed is profiled six times on each side, in turn, and the cause is told below the table: which
-functions and lines cost more or less in an operation, with intervals, and what the compiler says
-differently of them: escapes, inlining, bounds checks. A line is the same in both versions by its
-function and text. Where nothing is beyond the noise, nothing is named.
+With -profile each benchmark is run again after all measurements, once per profiler, and kept
+in a recording, for loupe report, loupe pprof and loupe trace. With -vs a benchmark that has
+changed is profiled six times on each side, alternating, and the cause is reported below the
+table: which functions and lines cost more or less per operation, with intervals, and what the
+compiler says differently about them: escapes, inlining, bounds checks. Lines of the two
+versions are matched by function and text. If nothing exceeds the noise, nothing is named.
 
-With -bisect the revisions after GOOD up to BAD are searched by halves, by first parents. Each that
-is tried takes turns with both ends, until it is nearer to one of them beyond doubt, or the budget
-is spent, which is that of one revision here. What does not build, or lacks the benchmark, is
-skipped. At last the one that is found is measured against the one in front of it, with the causes
-of -profile; where a change was undone and made again, one of the places is found. Where it stays
-undecided, what is left is listed, and the exit code is 4.
+With -bisect the revisions after GOOD up to BAD are bisected along first parents. Each one
+tried is interleaved with both ends until it is clearly closer to one of them, or the budget
+is spent, which here applies per revision. Revisions that do not build, or lack the benchmark,
+are skipped. Finally the revision found is measured against its predecessor, with the causes
+of -profile; if a change was undone and made again, one of the places is found. If it stays
+undecided, the remaining candidates are listed, and the exit code is 4.
 
-What stands behind -- is a command, and behind each further -- another one, which is compared
-with the first; -vs is then the first. It runs without a shell, unless -shell names one. {NAME}
-is replaced by each value of -param NAME=… in turn. A command that fails ends its measurement.
+What follows -- is a command, and each further -- starts another one, which is compared with
+the first; with -vs, the version named there is the first. It runs without a shell, unless -shell names one.
+{NAME} is replaced by each value of -param NAME=… in turn. A command that fails ends its
+measurement.
 
-Ctrl-C ends the rounds; what was measured is printed and judged. The exit code is 3 when a time,
-bytes, allocations or peak memory got worse: proven, and by more than -fail. It is 1 when
-something could not be built, or failed.`,
+Ctrl-C ends the rounds; what was measured so far is printed and judged. The exit code is 3 if
+a time, bytes, allocations or peak memory got worse: proven, and by more than -fail. It is 1
+if something could not be built, or failed.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := flags{set: fs}
-		fs.StringVar(&f.bench, "bench", ".", "measure the benchmarks that `regexp` matches, as go test -bench has it")
-		fs.IntVar(&f.count, "count", 0, "take `number` rounds, and decide then (default 10; with -vs or several\ncommands as many as it takes, 160 at most)")
-		fs.StringVar(&f.benchtime, "benchtime", "100ms", "how `long` a benchmark runs in a round, or 100x for so many operations")
-		fs.StringVar(&f.budget, "budget", "", "end after the round that fits into this `time`\n(default 2m where rounds go on until all is decided)")
+		fs.StringVar(&f.bench, "bench", ".", "measure the benchmarks that `regexp` matches, as with go test -bench")
+		fs.IntVar(&f.count, "count", 0, "take `number` rounds and then decide (default 10; with -vs or several commands\nas many as needed, at most 160)")
+		fs.StringVar(&f.benchtime, "benchtime", "100ms", "how `long` a benchmark runs in a round, or 100x for that many operations")
+		fs.StringVar(&f.budget, "budget", "", "end after the last round that fits into this `time`\n(default 2m if rounds continue until all is decided)")
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
-		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
-		fs.BoolVar(&f.floor, "floor", false, "with -vs: measure the noise floor as well, by a second build of the other version;\na change within it has no verdict")
-		fs.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation as well, by valgrind")
+		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 if something got worse by more than `percent`")
+		fs.BoolVar(&f.floor, "floor", false, "with -vs: also measure the noise floor, by a second build of the other\nversion; a change within it has no verdict")
+		fs.BoolVar(&f.instructions, "instructions", false, "also count the instructions of an operation, by valgrind")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
-		fs.StringVar(&f.profile, "profile", "", "run each benchmark again with these profiles, a `list` of\ncpu, allocs, block, mutex, trace; with -vs tell the cause of a change")
+		fs.StringVar(&f.profile, "profile", "", "run each benchmark again with these profiles, a `list` of\ncpu, allocs, block, mutex, trace; with -vs report the cause of a change")
 		fs.StringVar(&f.recording, "recording", "", "with -profile: keep the recordings below `dir`\n(default loupe-bench-TIME)")
 		fs.Needs([]string{"recording"}, "profile")
 		fs.StringVar(&f.bisect, "bisect", "", "find the revision in `GOOD..BAD` that changed a benchmark, which is named first")
-		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op\n(default the first that has changed, times first)")
+		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op (default the first\nthat changed, times first)")
 		fs.Needs([]string{"unit"}, "bisect")
-		fs.StringVar(&f.format, "format", "text", "`form` of the output: text, json, md or csv")
+		fs.StringVar(&f.format, "format", "text", "output `format`: text, json, md or csv")
 		fs.BoolVar(&f.json, "json", false, "same as -format json")
-		fs.StringVar(&f.timeout, "timeout", "10m", "end a process that takes `longer`")
+		fs.StringVar(&f.timeout, "timeout", "10m", "kill a process that takes `longer`")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
-		fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
+		fs.BoolVar(&f.quiet, "quiet", false, "print no progress")
 		fs.Group("Flags of commands", func() { f.declareCommands(fs) })
 		return f.run
 	},
@@ -140,13 +143,13 @@ func (f *flags) run(e *command.Env, args []string) error {
 	}
 	if f.set.Dashes {
 		if f.set.Before > 0 {
-			return command.Usagef("%q stands in front of --: measure packages, or commands", args[:f.set.Before])
+			return command.Usagef("%q comes before --: measure either packages or commands", args[:f.set.Before])
 		}
 		return f.runCommands(e, args)
 	}
 	for _, name := range commandFlagNames {
 		if f.set.Given(name) {
-			return command.Usagef("-%s is for commands, which stand behind --", name)
+			return command.Usagef("-%s is for commands, which follow --", name)
 		}
 	}
 	if f.floor && (f.vs == "" || f.set.Given("bisect")) {
@@ -167,7 +170,7 @@ func (f *flags) parse() (err error) {
 		f.format = "json"
 	}
 	if known := []string{"text", "json", "md", "csv"}; !slices.Contains(known, f.format) {
-		return command.Usagef("-format: unknown form %q: there are %s", f.format, strings.Join(known, ", "))
+		return command.Usagef("-format: unknown format %q: there are %s", f.format, strings.Join(known, ", "))
 	}
 	if f.set.Given("count") && f.count < 1 {
 		return command.Usagef("-count: want at least 1")
@@ -177,7 +180,7 @@ func (f *flags) parse() (err error) {
 	}
 	if n, ok := strings.CutSuffix(f.benchtime, "x"); ok {
 		if f.times, err = strconv.ParseInt(n, 10, 64); err != nil || f.times < 1 {
-			return command.Usagef("-benchtime: %q is no number of operations, such as 100x", f.benchtime)
+			return command.Usagef("-benchtime: %q is not a number of operations such as 100x", f.benchtime)
 		}
 	} else if f.length, err = unit.ParseDuration(f.benchtime); err != nil || f.length <= 0 {
 		return command.Usagef("-benchtime: want a time such as 100ms, or a number of operations such as 100x, not %q", f.benchtime)

@@ -243,7 +243,7 @@ func (b *bisection) choose(figures []compare.Figure) error {
 	units := []string{"cpu-ns/op", "process-cpu-ns/op", "ns/op", "B/op", "allocs/op"}
 	if unit := b.flags.unit; unit != "" {
 		if !slices.ContainsFunc(figures, func(f compare.Figure) bool { return f.Unit == unit }) {
-			return command.Usagef("-unit %s: the benchmark has no such figure, but %s", unit, strings.Join(unitsOf(figures), ", "))
+			return command.Usagef("-unit %s: the benchmark has no such figure; it has %s", unit, strings.Join(unitsOf(figures), ", "))
 		}
 		units = []string{unit}
 	}
@@ -259,7 +259,7 @@ func (b *bisection) choose(figures []compare.Figure) error {
 	if b.env.Ctx.Err() != nil {
 		return b.env.Ctx.Err()
 	}
-	return command.Nothingf("undecided: none of %s is shown to have changed from %s to %s (a longer -budget, or -unit, may help)",
+	return command.Nothingf("undecided: none of %s can be shown to have changed from %s to %s (a longer -budget, or -unit, may help)",
 		strings.Join(units, ", "), b.row[0].Short(), b.row[len(b.row)-1].Short())
 }
 
@@ -360,9 +360,9 @@ func (b *bisection) conclude() error {
 		out.Change = inWords(&figures[i])
 	}
 	if out.Found = proven && bad-good == 1; !out.Found {
-		out.Undecided = "the revisions between cannot be told apart"
+		out.Undecided = "the revisions in between cannot be distinguished"
 		if !proven {
-			out.Undecided = "measured again, what is left shows no change"
+			out.Undecided = "measured again, the remaining revisions show no change"
 		}
 	}
 	if err := m.profile(b.env, b.runner, b.temp); err != nil {

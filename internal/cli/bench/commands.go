@@ -32,16 +32,16 @@ var commandFlagNames = []string{"warmup", "param", "prepare", "shell", "ignore-e
 func (f *flags) declareCommands(fs *command.FlagSet) {
 	c := &f.commands
 	fs.IntVar(&c.warmup, "warmup", 0, "run each command `number` times before it is measured")
-	fs.Func("param", "replace {NAME} by each of `NAME=a,b,c`, or NAME=1..8, NAME=0..100:10\n(repeatable: all combinations)", func(s string) error {
+	fs.Func("param", "replace {NAME} with each of `NAME=a,b,c`, or NAME=1..8, NAME=0..100:10\n(repeatable: all combinations)", func(s string) error {
 		p, err := bench.ParseParam(s)
 		c.params = append(c.params, p)
 		return err
 	})
 	fs.StringVar(&c.prepare, "prepare", "", "run this `command` by sh before each run; it is not measured")
-	fs.StringVar(&c.shell, "shell", "", "run the commands by this `shell`, whose start is measured too: sh, bash")
-	fs.StringVar(&c.ignore, "ignore-exit", "", "exit `codes` that are no failure: 1,2 or all")
-	fs.StringVar(&c.input, "input", "", "`file` that is their standard input")
-	fs.BoolVar(&c.show, "show", false, "print on standard error what they print")
+	fs.StringVar(&c.shell, "shell", "", "run the commands in this `shell`, whose startup is measured too: sh, bash")
+	fs.StringVar(&c.ignore, "ignore-exit", "", "exit `codes` that are not failures: 1,2 or all")
+	fs.StringVar(&c.input, "input", "", "`file` to use as their standard input")
+	fs.BoolVar(&c.show, "show", false, "print their output on standard error")
 }
 
 // runCommands measures commands.
@@ -103,7 +103,7 @@ func (f *flags) split(words []string) (commands [][]string, err error) {
 		}
 	}
 	if slices.ContainsFunc(commands, func(c []string) bool { return len(c) == 0 || c[0] == "" }) {
-		return nil, command.Usagef("a command is missing behind --")
+		return nil, command.Usagef("the command after -- is missing")
 	}
 	return commands, nil
 }
@@ -123,7 +123,7 @@ func (f *flags) commandOptions(temp string) (bench.CommandOptions, error) {
 		case code == "all":
 			opt.IgnoreAll = true
 		case code != "" && err != nil:
-			return opt, command.Usagef("-ignore-exit: %q is no exit code: want 1,2 or all", code)
+			return opt, command.Usagef("-ignore-exit: %q is not an exit code: want 1,2 or all", code)
 		case code != "":
 			opt.Ignore = append(opt.Ignore, n)
 		}

@@ -108,7 +108,7 @@ func (m *measurement) take(e *command.Env, file *os.File, live io.Writer) error 
 	err := bench.Measure(e.Ctx, plan, m.cases)
 	if errors.Is(err, context.Canceled) {
 		err = nil
-		m.notes = append(m.notes, "The measurement was interrupted: this is what there was by then.")
+		m.notes = append(m.notes, "The measurement was interrupted: these are the results up to then.")
 	}
 	for _, c := range m.cases {
 		if c.Failed != nil {

@@ -90,7 +90,7 @@ func (f *flags) noneFound(patterns []string, lost []bench.Lost) string {
 		return silent
 	}
 	if len(lost) > 0 {
-		text = fmt.Sprintf("no benchmark that matches -bench %s is on both sides: %d are on one side alone", command.ShellWord(f.bench), len(lost))
+		text = fmt.Sprintf("no benchmark that matches -bench %s is on both sides: %d are on one side only", command.ShellWord(f.bench), len(lost))
 	}
 	return text
 }
@@ -106,7 +106,7 @@ func silentOf(lost []bench.Lost) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("no result came of %s: skipped, or what it prints hides it", strings.Join(names, ", "))
+	return fmt.Sprintf("no result from %s: it was skipped, or its output hides it", strings.Join(names, ", "))
 }
 
 // lost notes which benchmarks one side alone has.
@@ -175,7 +175,7 @@ func (f *flags) trees(e *command.Env, m *measurement, patterns []string, temp st
 	m.titles, m.base = []string{other.Name, "this tree"}, other
 	if other.Binary != "" {
 		if len(mine) != 1 {
-			return nil, command.Usagef("-vs %s is one test binary, and there are %d packages with benchmarks: name the one that it is of", f.vs, len(mine))
+			return nil, command.Usagef("-vs %s is one test binary, and there are %d packages with benchmarks: name its package", f.vs, len(mine))
 		}
 		m.mine = mine[0]
 		ready, err := bench.Ready(other.Binary, m.mine)
@@ -244,7 +244,7 @@ func of(name string) string {
 func hint(patterns []string, err error) error {
 	for _, p := range patterns {
 		if info, serr := os.Stat(p); serr == nil && info.Mode().IsRegular() {
-			return fmt.Errorf("%w\n%s is a file, no package: a command to be measured stands behind --", err, p)
+			return fmt.Errorf("%w\n%s is a file, not a package: a command to measure follows --", err, p)
 		}
 	}
 	return err
@@ -260,7 +260,7 @@ func (f *flags) other(e *command.Env, dir, temp string) (bench.Tree, error) {
 	if rev, ok := record.Revision(f.vs); ok {
 		there, _, err := collect.Checkout(e.Ctx, dir, ".", rev, filepath.Join(temp, "tree"))
 		if err != nil {
-			return bench.Tree{}, fmt.Errorf("-vs %s is no file and no folder, and as a revision: %w", f.vs, err)
+			return bench.Tree{}, fmt.Errorf("-vs %s is neither a file nor a folder, and as a revision: %w", f.vs, err)
 		}
 		return bench.Tree{Name: rev, Dir: there}, nil
 	}

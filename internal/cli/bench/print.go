@@ -112,6 +112,6 @@ func (m *measurement) noise() {
 	if stats.Mean(other) < 0.2 && stats.Mean(steal) < 0.05 {
 		return
 	}
-	m.notes = append(m.notes, fmt.Sprintf("Others used %s CPUs on average meanwhile, and the hypervisor withheld %s: wall times suffer most.",
+	m.notes = append(m.notes, fmt.Sprintf("Other programs used %s CPUs on average meanwhile, and the hypervisor withheld %s: wall times suffer most.",
 		unit.Number(stats.Mean(other)), unit.Number(stats.Mean(steal))))
 }

@@ -31,7 +31,7 @@ func (m *measurement) profile(e *command.Env, r *bench.Runner, temp string) erro
 		return nil
 	}
 	if e.Ctx.Err() != nil {
-		m.notes = append(m.notes, "There are no profiles, because the measurement was interrupted.")
+		m.notes = append(m.notes, "There are no profiles because the measurement was interrupted.")
 		return nil
 	}
 	dir, _ := record.Place(f.recording, "bench")
@@ -42,7 +42,7 @@ func (m *measurement) profile(e *command.Env, r *bench.Runner, temp string) erro
 		}
 		if err := m.profileCase(e, r, c, changes[c], dir, temp); err != nil {
 			if e.Ctx.Err() != nil {
-				m.notes = append(m.notes, "The profiling was interrupted: what there is of it is in "+dir+".")
+				m.notes = append(m.notes, "Profiling was interrupted: what was collected is in "+dir+".")
 				return nil
 			}
 			m.failed = errors.Join(m.failed, fmt.Errorf("%s%w", packagePrefix(c), err))

@@ -19,7 +19,7 @@ type base struct {
 }
 
 // errNoRepository tells that there is no revision to compare with at all.
-var errNoRepository = errors.New("without a repository a baseline can be kept and compared with: loupe check -keep")
+var errNoRepository = errors.New("without a repository you can keep a baseline to compare with: loupe check -keep")
 
 // name is how messages call it.
 func (b *base) name() string { return "the base " + short(b.commit) }
@@ -115,7 +115,7 @@ func missing(ctx context.Context, repo *collect.Repository, rev string) error {
 // unrelated says that two revisions have no commit in common.
 func unrelated(ctx context.Context, repo *collect.Repository, rev string) error {
 	if repo.Shallow(ctx) {
-		return fmt.Errorf("the commit that HEAD and %s have in common is not in this clone, which is shallow: %s", rev, deepen)
+		return fmt.Errorf("the common ancestor of HEAD and %s is not in this clone, which is shallow: %s", rev, deepen)
 	}
 	return fmt.Errorf("HEAD and %s have no commit in common", rev)
 }

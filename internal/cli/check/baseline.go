@@ -194,12 +194,12 @@ func keptOn(dir, shown string, m machine) (*baseline, error) {
 			return nil, otherKind(filepath.Join(shown, filepath.Base(path)), other.machine, m)
 		}
 	}
-	return nil, fmt.Errorf("no baseline is kept in %s: loupe check -keep keeps one of this machine: %w", shown, os.ErrNotExist)
+	return nil, fmt.Errorf("there is no baseline in %s: loupe check -keep creates one for this machine: %w", shown, os.ErrNotExist)
 }
 
 // otherKind refuses a baseline.
 func otherKind(path string, other, m machine) error {
-	return fmt.Errorf("the baseline %s was measured on another kind of machine (%s) than this one (%s): figures of different machines are not compared; keep one here (loupe check -keep), or compare with a revision (-vs)", path, other, m)
+	return fmt.Errorf("the baseline %s was measured on a different kind of machine (%s) from this one (%s): figures from different machines are not compared; keep one here (loupe check -keep), or compare with a revision (-vs)", path, other, m)
 }
 
 // apart is by how much more the CPU time of a baseline has to be beyond its limit. Identical code

@@ -24,13 +24,13 @@ var Command = &command.Command{
 	Short: "in CI: fail on a proven regression beyond a limit",
 	Args:  "[flags]",
 	Example: []string{
-		"loupe check -init                           write .loupe.yml for the module that you stand in",
-		"loupe check                                 hold the working tree against the branch it came from",
+		"loupe check -init                           write .loupe.yml for the current module",
+		"loupe check                                 compare the working tree with the branch it came from",
 		"loupe check -vs origin/main -budget 5m      against another branch, in five minutes",
 		"loupe check -junit check.xml -sarif findings.sarif",
 		"loupe check -format md > comment.md         for a pull request",
 		"loupe check -keep                           measure now, and keep it for this kind of machine",
-		"loupe check -baseline                       hold the working tree against what was kept",
+		"loupe check -baseline                       compare the working tree with the kept baseline",
 	},
 	About: `
 .loupe.yml says which benchmarks and which loads are measured, and by how much each of
@@ -70,21 +70,21 @@ judged and written. The exit code is 3 when the check fails, 1 when something co
 be built or measured, 4 when no benchmark matches.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := flags{set: fs}
-		fs.StringVar(&f.config, "config", "", "the `file` that says what is checked (default .loupe.yml)")
-		fs.StringVar(&f.vs, "vs", "", "hold against the last commit in common with this `revision`")
-		fs.BoolVar(&f.baseline, "baseline", false, "hold against what -keep has kept on this kind of machine")
-		fs.BoolVar(&f.keep, "keep", false, "measure the working tree alone, and keep it as baseline")
+		fs.StringVar(&f.config, "config", "", "the `file` that says what to check (default .loupe.yml)")
+		fs.StringVar(&f.vs, "vs", "", "compare with the last common commit with this `revision`")
+		fs.BoolVar(&f.baseline, "baseline", false, "compare with the baseline kept by -keep on this kind of machine")
+		fs.BoolVar(&f.keep, "keep", false, "measure only the working tree, and keep it as the baseline")
 		fs.BoolVar(&f.init, "init", false, "write a file for the module, with the packages that have benchmarks")
-		fs.StringVar(&f.budget, "budget", "", "`time` for all of it, builds included (default that of the file, or 10m)")
-		fs.IntVar(&f.count, "count", 0, "take `number` rounds of benchmarks, and decide then (default as many as\nit takes, 160 at most; 20 with -keep)")
-		fs.StringVar(&f.undecided, "undecided", "", "`what` becomes of what is undecided: pass or fail (default that of the file)")
-		fs.StringVar(&f.format, "format", "text", "`form` of the output: text, json or md")
+		fs.StringVar(&f.budget, "budget", "", "`time` for everything, including builds (default from the file, or 10m)")
+		fs.IntVar(&f.count, "count", 0, "take `number` rounds of benchmarks and then decide (default as many as needed,\nat most 160; 20 with -keep)")
+		fs.StringVar(&f.undecided, "undecided", "", "`what` to do with undecided results: pass or fail (default from the file)")
+		fs.StringVar(&f.format, "format", "text", "output `format`: text, json or md")
 		fs.BoolVar(&f.json, "json", false, "same as -format json")
 		fs.StringVar(&f.junit, "junit", "", "write JUnit's XML to `file`")
 		fs.StringVar(&f.sarif, "sarif", "", "write the findings on loads to `file` as SARIF 2.1.0")
-		fs.BoolVar(&f.github, "github", false, "tell what fails as annotations of GitHub also without $GITHUB_ACTIONS")
+		fs.BoolVar(&f.github, "github", false, "report failures as GitHub annotations even without $GITHUB_ACTIONS")
 		fs.StringVar(&f.out, "o", "", "keep all rounds and recordings in this `folder`")
-		fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
+		fs.BoolVar(&f.quiet, "quiet", false, "print no progress")
 		return f.run
 	},
 }
@@ -110,7 +110,7 @@ func (f *flags) parse() (err error) {
 		f.format = "json"
 	}
 	if known := []string{"text", "json", "md"}; !slices.Contains(known, f.format) {
-		return command.Usagef("-format: unknown form %q: there are %s", f.format, strings.Join(known, ", "))
+		return command.Usagef("-format: unknown format %q: there are %s", f.format, strings.Join(known, ", "))
 	}
 	if f.set.Given("count") && f.count < 1 {
 		return command.Usagef("-count: want at least 1")
@@ -125,7 +125,7 @@ func (f *flags) parse() (err error) {
 		}
 	}
 	if given > 1 {
-		return command.Usagef("-vs, -baseline, -keep and -init are four ways to go: choose one")
+		return command.Usagef("-vs, -baseline, -keep and -init exclude each other: choose one")
 	}
 	if f.undecided != "" && f.undecided != "pass" && f.undecided != "fail" {
 		return command.Usagef("-undecided: want pass or fail, not %q", f.undecided)
@@ -168,7 +168,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 		cfg.undecided = f.undecided == "fail"
 	}
 	if f.keep && len(cfg.benchmarks) == 0 {
-		return command.Usagef("-keep: %s has loads alone, of which no baseline is kept", cfg.path)
+		return command.Usagef("-keep: %s has only loads, for which no baseline is kept", cfg.path)
 	}
 	return e.WithTemp(func(temp string) error {
 		k := &checker{e: e, flags: f, cfg: cfg, temp: temp, began: time.Now(), progress: e.Progress(f.quiet)}

@@ -115,7 +115,7 @@ func parseConfig(path string, data []byte) (*config, error) {
 	c := &config{path: path, keep: ".loupe/baseline", findings: "critical", allow: usualAllowance(), budget: usualBudget}
 	r, doc, err := yamlfile.Parse(path, data)
 	if errors.Is(err, yamlfile.ErrEmpty) {
-		return nil, fmt.Errorf("%w: loupe check -init shows what stands in it", err)
+		return nil, fmt.Errorf("%w: loupe check -init writes an example", err)
 	}
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (c *config) addBenchmarks(p parser, n *yamlfile.Node) error {
 		"benchtime": func(n *yamlfile.Node) (err error) {
 			if count, ok := strings.CutSuffix(n.Value, "x"); ok {
 				if g.times, err = strconv.ParseInt(count, 10, 64); err != nil || g.times < 1 {
-					return p.Errorf(n, "benchtime: %q is no number of operations, such as 100x", n.Value)
+					return p.Errorf(n, "benchtime: %q is not a number of operations such as 100x", n.Value)
 				}
 				return nil
 			}
@@ -175,7 +175,7 @@ func (c *config) addBenchmarks(p parser, n *yamlfile.Node) error {
 	}
 	for _, name := range g.packages {
 		if strings.HasPrefix(name, "-") {
-			return p.Errorf(n, "packages: %q looks like a flag: flags for go build stand in build", name)
+			return p.Errorf(n, "packages: %q looks like a flag: flags for go build belong in build", name)
 		}
 	}
 	if g.pattern, err = bench.ParsePattern(g.bench); err != nil {
@@ -206,7 +206,7 @@ func (c *config) addLoad(p parser, n *yamlfile.Node) error {
 		return p.Errorf(n, "target is missing: the package or file of a program, such as ./cmd/server")
 	}
 	if strings.HasPrefix(l.target, "-") {
-		return p.Errorf(n, "target: %q looks like a flag: flags of loupe run stand in flags", l.target)
+		return p.Errorf(n, "target: %q looks like a flag: flags of loupe run belong in flags", l.target)
 	}
 	if l.name == "" {
 		l.name = record.TargetName(l.target)

@@ -33,7 +33,7 @@ func initialise(e *command.Env, dir, path string) error {
 		}
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists: it is left as it is", shown)
+		return fmt.Errorf("%s exists and is left unchanged", shown)
 	}
 	var packages []string
 	err := e.WithTemp(func(temp string) error {
@@ -54,7 +54,7 @@ func initialise(e *command.Env, dir, path string) error {
 	slices.Sort(packages)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists: it is left as it is", shown)
+		return fmt.Errorf("%s exists and is left unchanged", shown)
 	}
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func moduleOf(dir string) string {
 // initial is the text of a new file.
 func initial(packages []string) string {
 	var b strings.Builder
-	b.WriteString(`# What loupe check measures, and by how much it may grow: loupe help check tells more.
+	b.WriteString(`# What loupe check measures, and by how much it may grow: see loupe help check.
 
 benchmarks:
 `)

@@ -24,7 +24,7 @@ import (
 func (k *checker) runLoads() {
 	if k.base.kept != nil {
 		if n := len(k.cfg.loads); n > 0 {
-			k.out.Notes = append(k.out.Notes, fmt.Sprintf("Loads are held against a revision, not against a baseline: %d left out.", n))
+			k.out.Notes = append(k.out.Notes, fmt.Sprintf("Loads are compared with a revision, not with a baseline: %d left out.", n))
 		}
 		return
 	}
@@ -63,7 +63,7 @@ func (k *checker) load(l *loads, within time.Duration) error {
 				return nil // it is said that the check was interrupted
 			}
 			if cut {
-				return fmt.Errorf("load %s: its share of the time budget, %v, was spent before there was a round of both sides (-budget)", l.name, within.Round(time.Second))
+				return fmt.Errorf("load %s: its share of the time budget, %v, was spent before one round of both sides was complete (-budget)", l.name, within.Round(time.Second))
 			}
 			return fmt.Errorf("load %s was not measured:\n%s", l.name, said)
 		}

@@ -69,7 +69,7 @@ func (k *checker) run() (err error) {
 	k.out.Base, k.out.Revision = k.base.title, k.base.commit
 	defer k.e.Keeps()()
 	if k.base.same {
-		k.out.Notes = append(k.out.Notes, "The working tree is what the base has: there is nothing to measure.")
+		k.out.Notes = append(k.out.Notes, "The working tree equals the base: there is nothing to measure.")
 		return k.write()
 	}
 	if err := k.outputs(); err != nil {
@@ -112,9 +112,9 @@ func (k *checker) find() (err error) {
 			return err // nothing is kept: the repository is what is wrong
 		}
 		if errors.Is(err, errNoRepository) {
-			k.progress("there is no repository: the baseline is taken")
+			k.progress("there is no repository: using the baseline")
 		} else {
-			k.progress("%v: the baseline is taken", err)
+			k.progress("%v: using the baseline", err)
 		}
 		if berr != nil {
 			return errors.Join(err, berr)
@@ -462,12 +462,12 @@ func (k *checker) judge() {
 	}
 	missing, notes := metrics(k.groups)
 	for _, unit := range slices.Sorted(maps.Keys(missing)) {
-		k.broken(missing[unit].where(), "", fmt.Errorf("metrics: no benchmark reports %s, which is held to a limit", unit))
+		k.broken(missing[unit].where(), "", fmt.Errorf("metrics: no benchmark reports %s, which has a limit", unit))
 	}
 	k.out.Notes = append(k.out.Notes, notes...)
 	k.out.Notes = append(k.out.Notes, measuring.Notes(k.cases(), k.lost, [2]string{"the base", "the working tree"})...)
 	if k.base.kept != nil && len(all) > 0 {
-		k.out.Notes = append(k.out.Notes, "The baseline was measured at another time: wall times are told and fail nothing, and CPU time has to be beyond its limit by 20 points more, which are added to it here.")
+		k.out.Notes = append(k.out.Notes, "The baseline was measured at another time: wall times are reported but cannot fail the check, and the limit for CPU time is raised by 20 points.")
 	}
 }
 
@@ -505,7 +505,7 @@ func (k *checker) keep() error {
 	case k.e.Ctx.Err() != nil:
 		return k.e.Ctx.Err()
 	case len(cases) < len(k.cases()) || len(cases) == 0:
-		return fmt.Errorf("no baseline is kept: it takes at least %d rounds of each benchmark (give it more time with -budget)", compare.EnoughRounds)
+		return fmt.Errorf("no baseline is kept: it needs at least %d rounds of each benchmark (give it more time with -budget)", compare.EnoughRounds)
 	}
 	commit := ""
 	if repo, err := collect.RepositoryOf(k.e.Ctx, k.cfg.dir); err == nil {

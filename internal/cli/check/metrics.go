@@ -24,7 +24,7 @@ func metrics(groups []*group) (missing map[string]*group, notes []string) {
 			case !mine:
 				missing[unit] = g
 			case !base:
-				notes = append(notes, fmt.Sprintf("The base does not report %s: there is nothing to hold it against.", unit))
+				notes = append(notes, fmt.Sprintf("The base does not report %s: there is nothing to compare it with.", unit))
 			}
 		}
 	}

@@ -26,35 +26,35 @@ const callersSchema = "loupe.callers/1"
 // Callers is loupe callers.
 var Callers = &command.Command{
 	Name:  "callers",
-	Short: "who may call a function, by its source, and who did, by a profile",
+	Short: "who may call a function (from source), and who did (from a profile)",
 	Args:  "[flags] FUNC [PACKAGES]",
 	Example: []string{
 		"loupe callers 'net/http.(*conn).serve' ./cmd/server",
 		"loupe callers '(*Cache).Put'                       in the packages below this folder",
-		"loupe callers -depth 3 parse ./...                 and who calls those",
+		"loupe callers -depth 3 parse ./...                 also the callers of the callers",
 		"loupe callers -profile cpu.pb.gz parse ./...       static, seen, or both, with samples",
 		"loupe callers -profile loupe-server-20261120-101500 -json parse",
 	},
 	About: `
-FUNC is written as Go prints it: main.run, net/http.(*conn).serve, (*conn).serve, or
-serve where one function has that name. Functions of PACKAGES count before those that
-they import; an ambiguous name lists what it may mean. A function of a package main may
-have the import path before it: example.com/cmd/server.run.
+FUNC is written as Go prints it: main.run, net/http.(*conn).serve, (*conn).serve, or serve
+where one function has that name. Functions of PACKAGES count before those that they import;
+an ambiguous name lists what it may mean. A function of a package main may be prefixed with
+the import path: example.com/cmd/server.run.
 
-The packages and all that they import are type-checked, and calls through interfaces
-and func values are followed by variable type analysis. What it lists may be called: it
-does not ask whether the program ever gets there. What it does not see: calls by
-reflection, assembly, C and linkname, and from packages outside of PACKAGES and what
-they import. PACKAGES is ./... unless it is said; tests count with -tests.
+The packages and all that they import are type-checked, and calls through interfaces and func
+values are followed by variable type analysis. It lists possible calls, whether or not the
+program ever reaches them. It does not see calls by reflection, assembly, C and linkname, nor
+calls from packages outside PACKAGES and their imports. PACKAGES defaults to ./...; tests are
+included with -tests.
 
-With -profile each caller is static (in the source alone), seen (on the stacks of the
-profile alone) or both. A profile is a sample: who was not seen may call all the same,
-and what a go statement starts has a stack of its own. Samples are of the first column
-of the profile. Below the first level they count the stacks that hold the whole way.
-Callers and lines are matched by name and line: of a version with other lines the
-caller is found, and its line is seen alone.
+With -profile each caller is static (in the source alone), seen (on the stacks of the profile
+alone) or both. A profile is a sample: a caller that was not seen may still call, and what a
+go statement starts has its own stack. Samples are those of the first column of the profile.
+Below the first level they count the stacks that contain the whole path. Callers and lines are
+matched by name and line: if the profiled version has other lines, the caller is still found,
+but its line counts as seen only.
 
-The graph is kept in the user's cache for as long as no source file changes.`,
+The graph is cached in the user's cache folder until a source file changes.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &callersFlags{}
 		f.declare(fs, callersSchema)

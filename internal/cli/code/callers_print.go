@@ -109,9 +109,9 @@ func (a *callersAnswer) heading(p *profileJSON) string {
 	}
 	switch {
 	case a.foreign:
-		return fmt.Sprintf("%s has no function of package %s: is it of another program?", name, a.Function.Package)
+		return fmt.Sprintf("%s has no function of package %s: is it from another program?", name, a.Function.Package)
 	case p.Samples == 0:
-		return fmt.Sprintf("on no stack of %s, which does not prove that nobody called it", name)
+		return fmt.Sprintf("on no stack of %s, which does not prove that nothing called it", name)
 	}
 	text := fmt.Sprintf("%d %s of %s have it on the stack", p.Samples, p.Counts, name)
 	if p.Rootless > 0 {
@@ -188,7 +188,7 @@ func (a *callersAnswer) notes() (all []string) {
 		all = append(all, "It is exported: other modules may call it.")
 	}
 	if started && a.Profile != nil {
-		all = append(all, "A stack begins with what a go statement starts: a profile does not always show who started it.")
+		all = append(all, "A stack starts at the function of a go statement: a profile does not always show what started it.")
 	}
 	if a.Cut {
 		all = append(all, fmt.Sprintf("The list ends after %d callers: ask for less with -depth.", callers.MaxCallers))

@@ -25,7 +25,7 @@ type flags struct {
 func (f *flags) declare(fs *command.FlagSet, schema string) {
 	fs.BoolVar(&f.json, "json", false, "print JSON ("+schema+")")
 	fs.BoolVar(&f.quiet, "quiet", false, "print no progress")
-	fs.BoolVar(&f.fresh, "fresh", false, "do not take the answer from the cache, and keep none")
+	fs.BoolVar(&f.fresh, "fresh", false, "do not read or write the cache")
 	fs.StringVar(&f.tags, "tags", "", "build `tags`, as go build takes them")
 }
 
@@ -50,7 +50,7 @@ func failed(e *command.Env, err error) error {
 	case e.Ctx.Err() != nil:
 		return e.Ctx.Err()
 	case strings.Contains(text, "go.mod file not found"), strings.Contains(text, "cannot find main module"), strings.Contains(text, "does not contain main module"):
-		return errors.Join(err, errors.New("go to the folder of a module, or make one: go mod init NAME"))
+		return errors.Join(err, errors.New("change to a module's folder, or create one: go mod init NAME"))
 	case errors.Is(err, static.ErrNoPackages):
 		return command.Nothing(err)
 	}

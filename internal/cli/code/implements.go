@@ -21,17 +21,17 @@ var Implements = &command.Command{
 	Example: []string{
 		"loupe implements io.Reader ./...",
 		"loupe implements Store                   an interface of the packages below this folder",
-		"loupe implements -all net.Conn ./cmd/server   also the types of all that is imported",
+		"loupe implements -all net.Conn ./cmd/server   also the types of all imported packages",
 		"loupe implements -json error | jq -r '.types[].name'",
 	},
 	About: `
-IFACE is io.Reader, example.com/p.Store, p.Store, or Store where one type has that name.
-The types are those that PACKAGES declare (./... unless it is said), those within
-functions too; -all adds those of all that they import. *T means that only a pointer to
-T has the methods. A generic type is held against the interface with its own type
-parameters. Unnamed types, such as a struct that embeds another, are not listed.
+IFACE is io.Reader, example.com/p.Store, p.Store, or Store where one type has that name. The
+types are those declared in PACKAGES (default ./...), including those inside functions; -all
+adds those of all imported packages. *T means that only a pointer to T has the methods. A
+generic type is checked against the interface with its own type parameters. Unnamed types,
+such as a struct that embeds another, are not listed.
 
-The answer is kept in the user's cache for as long as no source file changes.`,
+The answer is cached in the user's cache folder until a source file changes.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{}
 		f.declare(fs, implementsSchema)
@@ -109,7 +109,7 @@ func refused(a *static.Implemented, name string, patterns []string) error {
 	case a.Interface.Name == "":
 		return command.Nothingf("no interface %s in %s and what they import", name, where)
 	case a.Kind != "":
-		return command.Usagef("%s is a %s, no interface (%s:%d)", a.Interface.Name, a.Kind, here(a.Interface.File), a.Interface.Line)
+		return command.Usagef("%s is a %s, not an interface (%s:%d)", a.Interface.Name, a.Kind, here(a.Interface.File), a.Interface.Line)
 	case a.Generic:
 		return command.Usagef("%s has type parameters: which types implement it depends on their arguments, which cannot be given here", a.Interface.Name)
 	case len(a.Methods) == 0 && !a.Terms:

@@ -107,7 +107,7 @@ func (fs *FlagSet) useless() (err error) {
 	fs.Visit(func(f *flag.Flag) {
 		others := fs.wants[f.Name]
 		if err == nil && len(others) > 0 && !slices.ContainsFunc(others, fs.Given) {
-			err = Usagef("-%s does nothing without -%s", f.Name, strings.Join(others, " or -"))
+			err = Usagef("-%s has no effect without -%s", f.Name, strings.Join(others, " or -"))
 		}
 	})
 	return err
@@ -317,7 +317,7 @@ func (c *Command) conclude(e *Env, err error) int {
 		if !c.Peer {
 			fmt.Fprintf(e.Stderr, "loupe %s: ", c.Name)
 		}
-		fmt.Fprintf(e.Stderr, "%v\nusage: %s\n(loupe help %s tells more)\n", printable(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
+		fmt.Fprintf(e.Stderr, "%v\nusage: %s\n(see loupe help %s)\n", printable(secret.Text(e.Doors.Rename(u.Error()))), c.usageLine(), c.Name)
 		return ExitUsage
 	}
 	code := ExitFailed

@@ -81,8 +81,8 @@ func BoundMemory(e *Env, args []string) (stop func()) {
 			if metrics.Read(sample); sample[0].Value.Uint64() <= uint64(budget) {
 				continue
 			}
-			e.leave(ExitFailed, fmt.Sprintf("loupe: what is read needs more than %s of memory for %s of files, which no real file does: "+
-				"something in it was made to (or this machine is too small for it)", unit.Bytes(budget), unit.Bytes(size+bounded.Taken())))
+			e.leave(ExitFailed, fmt.Sprintf("loupe: reading the input needs more than %s of memory for %s of files, which no genuine file "+
+				"does: something in it was crafted to (or this machine is too small for it)", unit.Bytes(budget), unit.Bytes(size+bounded.Taken())))
 		}
 	}()
 	return func() { close(quit) }
@@ -143,7 +143,7 @@ func survive(f func() error) (err error) {
 			if r.Addr() < firstMapping {
 				panic(r) // a nil pointer
 			}
-			err = errors.New("a file became shorter while it was read (does something write it? run this again when that is done)")
+			err = errors.New("a file became shorter while it was being read (is something writing it? run this again when that is done)")
 		default:
 			panic(r)
 		}
@@ -176,8 +176,8 @@ func shrunk(e *Env) error {
 	var all []error
 	for _, f := range e.files {
 		if now, err := os.Stat(f.path); err == nil && os.SameFile(now, f.info) && now.Size() < f.info.Size() {
-			all = append(all, fmt.Errorf("%s became shorter while it was read, from %s to %s: what is shown is of the part that was read "+
-				"(does something write it? run this again when that is done)", f.name, unit.Bytes(f.info.Size()), unit.Bytes(now.Size())))
+			all = append(all, fmt.Errorf("%s became shorter while it was being read, from %s to %s: the output covers only the part that "+
+				"was read (is something writing it? run this again when that is done)", f.name, unit.Bytes(f.info.Size()), unit.Bytes(now.Size())))
 		}
 	}
 	return errors.Join(all...)

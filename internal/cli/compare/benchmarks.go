@@ -25,11 +25,11 @@ var benchmarkFlags = []string{"filter", "table", "row", "col", "ignore"}
 
 // declareQuery declares them.
 func declareQuery(fs *command.FlagSet, q *benchmark.Query) {
-	fs.StringVar(&q.Filter, "filter", q.Filter, "of benchmarks: use the results and units that a `query` fits")
-	fs.StringVar(&q.Table, "table", q.Table, "of benchmarks: a table for each value of a `projection`")
-	fs.StringVar(&q.Row, "row", q.Row, "of benchmarks: a row for each value of a `projection`")
-	fs.StringVar(&q.Col, "col", q.Col, "of benchmarks: a column for each value of a `projection`, such as /format;\none file will do then, and the first column is BEFORE")
-	fs.StringVar(&q.Ignore, "ignore", q.Ignore, "of benchmarks: `keys` in which results of one cell may differ")
+	fs.StringVar(&q.Filter, "filter", q.Filter, "benchmarks: use the results and units that match a `query`")
+	fs.StringVar(&q.Table, "table", q.Table, "benchmarks: a table for each value of a `projection`")
+	fs.StringVar(&q.Row, "row", q.Row, "benchmarks: a row for each value of a `projection`")
+	fs.StringVar(&q.Col, "col", q.Col, "benchmarks: a column for each value of a `projection`, such as /format;\none file is then enough, and the first column is BEFORE")
+	fs.StringVar(&q.Ignore, "ignore", q.Ignore, "benchmarks: `keys` in which results of one cell may differ")
 }
 
 // writeBenchmarks prints outputs of go test -bench side by side, as benchstat does.
@@ -59,7 +59,7 @@ func writeBenchmarks(e *command.Env, inputs []*source.Input, q benchmark.Query, 
 	case len(r.Failed) > 0:
 		return errors.New(strings.Join(r.Failed, "\n"))
 	case r.Results > 0 && r.InCommon() == 0 && q.Col != benchmark.Everything().Col:
-		return command.Nothingf("no row has a figure in each column of -col %s, of which two are needed: nothing is compared", command.ShellWord(q.Col))
+		return command.Nothingf("no row has a figure in two columns of -col %s: nothing is compared", command.ShellWord(q.Col))
 	case r.Results > 0 && r.InCommon() == 0:
 		return command.Nothingf("no benchmark is in all of %s: nothing is compared", strings.Join(names, ", "))
 	}

@@ -15,7 +15,7 @@ import (
 // Benchstat is loupe benchstat: what scripts call benchstat for, byte for byte.
 var Benchstat = &command.Command{
 	Name:  "benchstat",
-	Short: "the tables of benchstat: same flags, same text",
+	Short: "benchstat's tables: same flags, same output",
 	Args:  "[flags] FILE…",
 	Example: []string{
 		"loupe benchstat old.txt new.txt                       outputs of go test -bench -count=10",
@@ -27,8 +27,8 @@ var Benchstat = &command.Command{
 		"loupe benchstat -format csv old.txt new.txt",
 	},
 	About: `
-Takes the place of golang.org/x/perf/cmd/benchstat in scripts: flags, tables,
-messages and exit codes are the same, byte for byte. Flags stand before the files.
+A drop-in replacement for golang.org/x/perf/cmd/benchstat in scripts: flags, tables, messages
+and exit codes are the same, byte for byte. Flags come before the files.
 
 A KEY is .name, .fullname, .file, .config (all lines "key: value" in front of
 results), /key of a sub-benchmark, or one key of the configuration. A projection
@@ -37,26 +37,26 @@ KEY@(A B) takes these alone, in this order. A filter has terms like KEY:value,
 KEY:/regexp/, KEY:(A OR B) and .unit:ns/op, joined by AND, OR, a minus sign for
 "not", and parentheses.
 
-As with benchstat the exit code is 0 even when a file cannot be read, and tells
-nothing of what has changed: 2 is wrong usage, and 1 is for what loupe alone
-refuses, such as a stream of more than 1 GiB. Samples with what is not a number get
-no comparison; benchstat does not end on them.
+As with benchstat, the exit code is 0 even if a file cannot be read, and does not depend on
+what has changed: 2 is wrong usage, and 1 is for what only loupe rejects, such as a stream of
+more than 1 GiB. Samples with values that are not numbers get no comparison; benchstat does
+not stop at them.
 
-loupe compare old.txt new.txt prints a verdict besides, and Markdown and JSON.`,
+loupe compare old.txt new.txt also prints a verdict, and can write Markdown and JSON.`,
 	Files:       true,
 	Reads:       true,
 	StopAtFirst: true,
 	Peer:        true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		q := benchmark.Everything()
-		fs.StringVar(&q.Filter, "filter", q.Filter, "use the results and units that a `query` fits")
+		fs.StringVar(&q.Filter, "filter", q.Filter, "use the results and units that match a `query`")
 		fs.StringVar(&q.Table, "table", q.Table, "a table for each value of a `projection`")
 		fs.StringVar(&q.Row, "row", q.Row, "a row for each value of a `projection`")
 		fs.StringVar(&q.Col, "col", q.Col, "a column for each value of a `projection`; the first is the base")
 		fs.StringVar(&q.Ignore, "ignore", q.Ignore, "`keys` in which results of one cell may differ")
 		fs.Float64Var(&q.Alpha, "alpha", q.Alpha, "a change counts below this `probability` of chance")
 		fs.Float64Var(&q.Confidence, "confidence", q.Confidence, "`level` of the intervals, from 0 to 1")
-		format := fs.String("format", "text", "`form` of the output: text, or csv with notes on standard error")
+		format := fs.String("format", "text", "output `format`: text, or csv with notes on standard error")
 		return func(e *command.Env, args []string) error {
 			if len(args) == 0 {
 				return command.Usagef("the files are missing")

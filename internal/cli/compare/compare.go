@@ -23,7 +23,7 @@ import (
 // Command is loupe compare.
 var Command = &command.Command{
 	Name:  "compare",
-	Short: "put recordings or profiles side by side, with verdicts",
+	Short: "compare recordings, benchmarks or profiles, with verdicts",
 	Args:  "[flags] BEFORE AFTER…",
 	Example: []string{
 		"loupe compare loupe-server-before loupe-server-after",
@@ -36,40 +36,37 @@ var Command = &command.Command{
 		"loupe compare -format md before.zip after.zip > pull-request.md",
 	},
 	About: `
-Every figure of the second recording, and of any further one, is compared with
-that of the first. The unit is the round (loupe run -rounds): from five rounds a
-side a change has its interval and a verdict; one run against another has none,
-because one run against another proves nothing.
+Every figure of the second recording, and of any further one, is compared with that of the
+first. The unit is the round (loupe run -rounds): with five or more rounds per side a change
+has an interval and a verdict; one run against another has neither, because it proves nothing.
 
-Load runs that loupe load has saved (-save) are compared run by run: a side is a
-file, several with commas between, a folder, or a pattern in quotes.
+Load runs saved by loupe load (-save) are compared run by run: a side is a file, several
+separated by commas, a folder, or a quoted pattern.
 
-Logs of the runtime are compared as recordings are. Cores and goroutine dumps are
-compared by loupe core diff and loupe stacks.
+Runtime logs are compared like recordings. Cores and goroutine dumps are compared by loupe
+core diff and loupe stacks.
 ` + door.Help + `
 
-Two execution traces are laid side by side too, without verdicts: see loupe trace
-compare.
+Two execution traces are shown side by side too, without verdicts: see loupe trace compare.
 
-Outputs of go test -bench, with -json or without, become the tables of benchstat: medians, intervals, and what
-is more than chance (Mann and Whitney's test). -count=10 gives enough of each.
--filter, -table, -row, -col and -ignore are those of loupe benchstat, whose help says
-what they take, and which prints the bytes of benchstat.
+Outputs of go test -bench, with or without -json, become benchstat's tables: medians,
+intervals, and what is more than chance (Mann–Whitney test). -count=10 gives enough of each.
+-filter, -table, -row, -col and -ignore are those of loupe benchstat, whose help says what
+they take, and which prints the bytes of benchstat.
 
-Exits with 3 when requests per second, CPU time or wall time got worse, and with 1 when
-a program failed: then nothing is decided.
+Exits with 3 if requests per second, CPU time or wall time got worse, and with 1 if a program
+failed: then nothing is decided.
 
-Profiles of one kind, in any format that loupe reads, are laid side by side by
-function: both values, the change with its interval of 95%, and whether it is
-more than chance. A side is a profile, several with commas between, a folder, or
-a pattern in quotes. With several on both sides chance is the spread between
-them; with one it is the error of sampling, which of block and mutex profiles
-nobody knows. The call paths that explain the change follow. With -fail profiles
-exit with 3, without they never do; with 4 when there is nothing to compare.`,
+Profiles of one kind, in any format that loupe reads, are compared by function: both values,
+the change with its 95% interval, and whether it is more than chance. A side is a profile,
+several separated by commas, a folder, or a quoted pattern. With several on both sides the
+noise is the spread between them; with one it is the sampling error, which is unknown for
+block and mutex profiles. The call paths that explain the change follow. Profiles exit with 3
+only with -fail; with 4 if there is nothing to compare.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json, md or svg (a picture of the text);\nof profiles text, json, md or csv")
+		format := fs.String("format", "text", "output `format`: text, json, md or svg (a picture of the text);\nfor profiles text, json, md or csv")
 		asJSON := fs.Bool("json", false, "same as -format json")
 		var profiles profileCompare
 		profiles.declare(fs)
@@ -122,7 +119,7 @@ func compareSides(e *command.Env, asked compareFlags, d *source.Door, args []str
 	}
 	known := map[string][]string{"load runs": {"text", "json", "md"}, "benchmarks": {"text", "json", "csv", "md"}}
 	if forms := known[what]; forms != nil && !slices.Contains(forms, format) {
-		return command.Usagef("-format: unknown form %q of %s: there are %s and %s", format, what, strings.Join(forms[:len(forms)-1], ", "), forms[len(forms)-1])
+		return command.Usagef("-format: unknown format %q for %s: there are %s and %s", format, what, strings.Join(forms[:len(forms)-1], ", "), forms[len(forms)-1])
 	}
 	if err := asked.onlyOf(what); err != nil {
 		return err
@@ -136,18 +133,18 @@ func compareSides(e *command.Env, asked compareFlags, d *source.Door, args []str
 		return writeBenchmarks(e, slices.Concat(sides[0].inputs, inputsOf(sides[1:])), asked.benchmarks, format)
 	}
 	if !slices.Contains(command.Formats, format) {
-		return command.Usagef("-format: unknown form %q: there are %s", format, strings.Join(command.Formats, ", "))
+		return command.Usagef("-format: unknown format %q: there are %s", format, strings.Join(command.Formats, ", "))
 	}
 	switch what {
 	case "compiler":
-		return fmt.Errorf("outputs of the compiler have no figures to compare: loupe report %s shows what escapes, is not inlined and is checked (-json for a diff)", command.ShellWord(sides[0].inputs[0].Name))
+		return fmt.Errorf("compiler outputs have no figures to compare: loupe report %s shows escapes, missed inlining and bounds checks (-json for a diff)", command.ShellWord(sides[0].inputs[0].Name))
 	case "core", "dump":
 		return compareEnds(e, what, sides, format)
 	case "trace":
 		if len(args) == 2 && len(sides[0].inputs) == 1 && len(sides[1].inputs) == 1 {
 			return trace.CompareTwo(e, format, sides[0].inputs[0], sides[1].inputs[0])
 		}
-		return command.Usagef("two traces are laid side by side, not %d", len(inputsOf(sides)))
+		return command.Usagef("compare takes two traces, not %d", len(inputsOf(sides)))
 	}
 	var all []examine.Subject
 	for _, s := range sides {
@@ -203,7 +200,7 @@ func oneKind(sides []compared) (string, error) {
 	first := all[0]
 	for _, in := range all[1:] {
 		if alike(in) != alike(first) {
-			return "", fmt.Errorf("%s is %s and %s is %s: each is compared with its like", first.Name, withArticle(first), in.Name, withArticle(in))
+			return "", fmt.Errorf("%s is %s and %s is %s: only files of the same kind can be compared", first.Name, withArticle(first), in.Name, withArticle(in))
 		}
 	}
 	return alike(first), nil
@@ -221,10 +218,10 @@ func withArticle(in *source.Input) string {
 func compareEnds(e *command.Env, what string, sides []compared, format string) error {
 	all := inputsOf(sides)
 	if len(all) != 2 {
-		return command.Usagef("two are compared, not %d", len(all))
+		return command.Usagef("compare takes two, not %d", len(all))
 	}
 	if format != "text" && format != "json" {
-		return command.Usagef("-format: unknown form %q: there are text and json", format)
+		return command.Usagef("-format: unknown format %q: there are text and json", format)
 	}
 	words := []string{"stacks"}
 	if what == "core" {
@@ -275,9 +272,9 @@ func (f compareFlags) onlyOf(what string) (err error) {
 	f.Visit(func(one *flag.Flag) {
 		switch {
 		case what != "profile" && slices.Contains(profileFlags, one.Name):
-			err = command.Usagef("-%s is for profiles alone", one.Name)
+			err = command.Usagef("-%s is only for profiles", one.Name)
 		case what != "benchmarks" && slices.Contains(benchmarkFlags, one.Name):
-			err = command.Usagef("-%s is for benchmarks alone", one.Name)
+			err = command.Usagef("-%s is only for benchmarks", one.Name)
 		}
 	})
 	return err

@@ -73,7 +73,7 @@ func ReadLoad(e *command.Env, in *source.Input) (*loadlog.Log, error) {
 		return nil, fmt.Errorf("cannot use %s: %w", in.Name, err)
 	}
 	if err != nil {
-		fmt.Fprintf(e.Stderr, "%s: %v; it is used up to there\n", in.Name, err)
+		fmt.Fprintf(e.Stderr, "%s: %v; it is used up to that point\n", in.Name, err)
 	}
 	return l, nil
 }

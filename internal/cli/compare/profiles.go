@@ -29,23 +29,23 @@ type profileCompare struct {
 var profileFlags = []string{"by", "sample_index", "cum", "per", "normalize", "share", "divide", "top", "paths", "fold-generics", "fail"}
 
 func (f *profileCompare) declare(fs *command.FlagSet) {
-	fs.StringVar(&f.by, "by", "function", "of profiles: `what` a row is: function, package, file, line or label:KEY")
-	fs.StringVar(&f.index, "sample_index", "", "of profiles: sample `type` to compare, by name or position")
-	fs.BoolVar(&f.cum, "cum", false, "of profiles: judge and rank by cumulative values")
-	fs.StringVar(&f.per, "per", "none", "of profiles: values per `what`: second, sample, another sample type, none")
-	fs.BoolVar(&f.normalize, "normalize", false, "of profiles: scale every profile to the total of BEFORE")
-	fs.BoolVar(&f.share, "share", false, "of profiles: compare shares of the total")
-	fs.StringVar(&f.divide, "divide", "", "of profiles: divide by `A,B`, such as the requests of each side; one number\nfor each profile is written 900:1100,950:1200")
-	fs.IntVar(&f.top, "top", 30, "of profiles: show at most `n` rows; 0 is all")
-	fs.IntVar(&f.paths, "paths", 10, "of profiles: show at most `n` call paths")
-	fs.BoolVar(&f.fold, "fold-generics", false, "of profiles: one row for all instances of a generic function")
-	fs.StringVar(&f.fail, "fail", "", "of profiles: exit with 3 when something grew beyond chance by more than `percent`\nof the total of BEFORE, such as 5%")
+	fs.StringVar(&f.by, "by", "function", "profiles: `what` a row is: function, package, file, line or label:KEY")
+	fs.StringVar(&f.index, "sample_index", "", "profiles: sample `type` to compare, by name or position")
+	fs.BoolVar(&f.cum, "cum", false, "profiles: judge and rank by cumulative values")
+	fs.StringVar(&f.per, "per", "none", "profiles: values per `what`: second, sample, another sample type, none")
+	fs.BoolVar(&f.normalize, "normalize", false, "profiles: scale every profile to the total of BEFORE")
+	fs.BoolVar(&f.share, "share", false, "profiles: compare shares of the total")
+	fs.StringVar(&f.divide, "divide", "", "profiles: divide by `A,B`, such as the requests of each side; one number for\neach profile is written 900:1100,950:1200")
+	fs.IntVar(&f.top, "top", 30, "profiles: show at most `n` rows; 0 is all")
+	fs.IntVar(&f.paths, "paths", 10, "profiles: show at most `n` call paths")
+	fs.BoolVar(&f.fold, "fold-generics", false, "profiles: one row for all instances of a generic function")
+	fs.StringVar(&f.fail, "fail", "", "profiles: exit with 3 if something grew, beyond chance, by more than `percent`\nof the total of BEFORE, such as 5%")
 }
 
 // parse checks the flags.
 func (f *profileCompare) parse(format string) error {
 	if known := []string{"text", "md", "csv", "json"}; !slices.Contains(known, format) {
-		return command.Usagef("-format: unknown form %q of a comparison of profiles: there are %s", format, strings.Join(known, ", "))
+		return command.Usagef("-format: unknown format %q for a comparison of profiles: there are %s", format, strings.Join(known, ", "))
 	}
 	by, err := compare.ParseGrouping(f.by)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f *profileCompare) parse(format string) error {
 	if f.fail != "" {
 		v, err := strconv.ParseFloat(strings.TrimSuffix(f.fail, "%"), 64)
 		if err != nil || !(v >= 0) {
-			return command.Usagef("-fail: %q is no percentage such as 5%%", f.fail)
+			return command.Usagef("-fail: %q is not a percentage such as 5%%", f.fail)
 		}
 		f.limit = v / 100
 	}
@@ -94,7 +94,7 @@ func (f *profileCompare) run(e *command.Env, all []compared, format string) erro
 		return err
 	}
 	if len(all) != 2 {
-		return command.Usagef("two sides of profiles are compared, not %d: write several profiles of one side as old1.pb.gz,old2.pb.gz, as a folder, or as 'old*.pb.gz' in quotes", len(all))
+		return command.Usagef("compare takes two sides of profiles, not %d: write several profiles of one side as old1.pb.gz,old2.pb.gz, as a folder, or as 'old*.pb.gz' in quotes", len(all))
 	}
 	var sides [2][]*profile.Profile
 	for i, s := range all {
@@ -110,7 +110,7 @@ func (f *profileCompare) run(e *command.Env, all []compared, format string) erro
 	d, err := compare.Profiles(sides[0], sides[1], f.opt)
 	switch {
 	case errors.Is(err, compare.ErrIncomparable):
-		return command.Nothingf("%w (is each side of one kind, such as CPU profiles alone?)", err)
+		return command.Nothingf("%w (is each side of one kind, such as only CPU profiles?)", err)
 	case err != nil:
 		return command.Usage(err)
 	}

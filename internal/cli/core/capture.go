@@ -16,13 +16,13 @@ import (
 
 // coreCapture writes the core of a running process.
 func coreCapture(e *command.Env, f *coreFlags, args []string) error {
-	arg, err := command.OneArg(args, "the number of the process")
+	arg, err := command.OneArg(args, "the process ID")
 	if err != nil {
 		return err
 	}
 	pid, err := strconv.ParseUint(arg, 10, 31)
 	if err != nil || pid == 0 {
-		return command.Usagef("%q is no number of a process", arg)
+		return command.Usagef("%q is not a process ID", arg)
 	}
 	name := f.out
 	if name == "" {
@@ -31,7 +31,7 @@ func coreCapture(e *command.Env, f *coreFlags, args []string) error {
 	// Nobody else may read what a process knew, and nothing is overwritten.
 	out, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return command.Usagef("%s is there already: name another file with -o", name)
+		return command.Usagef("%s already exists: name another file with -o", name)
 	}
 	if err != nil {
 		return err
@@ -51,14 +51,14 @@ func coreCapture(e *command.Env, f *coreFlags, args []string) error {
 	if err := captured(e, f, name, c); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stderr, "loupe core: it holds everything that the process knew, passwords and keys as well\n")
+	fmt.Fprintf(e.Stderr, "loupe core: it contains everything in the process's memory, including passwords and keys\n")
 	if c.Unreadable > 0 {
-		fmt.Fprintf(e.Stderr, "loupe core: the kernel has refused to read %s of its memory\n", unit.BytesOf(float64(c.Unreadable)))
+		fmt.Fprintf(e.Stderr, "loupe core: the kernel refused to read %s of its memory\n", unit.BytesOf(float64(c.Unreadable)))
 	}
 	if c.Cut != nil {
-		return fmt.Errorf("%s is cut after %s: %w (what is in it can be read)", name, unit.Bytes(c.Size), c.Cut)
+		return fmt.Errorf("%s is truncated after %s: %w (what is in it can be read)", name, unit.Bytes(c.Size), c.Cut)
 	}
-	fmt.Fprintf(e.Stderr, "look into it: loupe core %s\n", command.ShellWord(name))
+	fmt.Fprintf(e.Stderr, "to examine it: loupe core %s\n", command.ShellWord(name))
 	return nil
 }
 
@@ -77,7 +77,7 @@ func captured(e *command.Env, f *coreFlags, name string, c live.Captured) error 
 			Stopped    time.Duration `json:"stopped_ns"`
 		}{report.CoreSchema, name, c.Size, c.Written, c.Disk, c.Unreadable, c.Cut != nil, c.Threads, c.Stopped})
 	}
-	_, err := fmt.Fprintf(e.Stdout, "%s: %s of memory, %s on the disk, %s; the process stood still for %s\n",
+	_, err := fmt.Fprintf(e.Stdout, "%s: %s of memory, %s on the disk, %s; the process was stopped for %s\n",
 		name, unit.BytesOf(float64(c.Written)), unit.Bytes(c.Disk), unit.Plural(c.Threads, "thread"), unit.Duration(c.Stopped))
 	return err
 }

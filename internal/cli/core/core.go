@@ -26,10 +26,10 @@ type coreVerb struct {
 // coreVerbs returns the verbs in the order of the help text.
 func coreVerbs() []coreVerb {
 	return append([]coreVerb{
-		{"summary", "[BIN] CORE", "what the core is of, how it ended, and what the goroutines did", coreSummary},
+		{"summary", "[BIN] CORE", "what the core is from, how the program ended, and what the goroutines were doing", coreSummary},
 		{"goroutines", "[BIN] CORE", "every goroutine, with the names, types and values of its arguments", coreGoroutines},
 		{"threads", "[BIN] CORE", "every thread: its registers, its stack, and its goroutine", coreThreads},
-		{"capture", "PID", "write the core of a running process, which goes on; -o", coreCapture},
+		{"capture", "PID", "write a core of a running process, which continues; -o", coreCapture},
 	}, coreHeapVerbs()...)
 }
 
@@ -48,7 +48,7 @@ type coreFlags struct {
 // Command is loupe core.
 var Command = &command.Command{
 	Name:  "core",
-	Short: "what a core file shows: the end, goroutines, arguments, threads",
+	Short: "examine a core file: how it ended, goroutines, threads, heap",
 	Args:  "[VERB] [flags] [BIN] CORE",
 	Example: []string{
 		"loupe core ./server core.4711",
@@ -58,7 +58,7 @@ var Command = &command.Command{
 		"loupe core heap -by retained ./server core.4711",
 		"loupe core holds server.Session ./server core.4711",
 		"loupe core diff ./server core.old core.new",
-		"loupe core capture -o now.core 4711             of a process that goes on running",
+		"loupe core capture -o now.core 4711             of a process that continues to run",
 	},
 	About: coreHelp(),
 	Files: true,
@@ -66,7 +66,7 @@ var Command = &command.Command{
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &coreFlags{}
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.CoreSchema+")")
-		fs.StringVar(&f.filter, "filter", "", "look at a part of the goroutines: `terms` like \"state~chan func~handle\"")
+		fs.StringVar(&f.filter, "filter", "", "select goroutines: `terms` like \"state~chan func~handle\"")
 		fs.IntVar(&f.top, "n", 20, "show at most `n` groups, threads or types; 0 is all")
 		f.heap.register(fs)
 		fs.StringVar(&f.out, "o", "", "capture: `file` to write; else PID.core")
@@ -78,24 +78,23 @@ var Command = &command.Command{
 // coreHelp lists the verbs.
 func coreHelp() string {
 	var b strings.Builder
-	b.WriteString("\nVerbs; without one it is summary:\n")
+	b.WriteString("\nVerbs (default summary):\n")
 	for _, v := range coreVerbs() {
 		fmt.Fprintf(&b, "  %-26s %s\n", strings.TrimSpace(v.name+" "+v.args), v.short)
 	}
 	b.WriteString(`
 In the browser: loupe open BIN CORE.
 
-CORE is a core file of Linux (amd64, arm64) of a program of Go 1.21 or later: one
-that the kernel has written (ulimit -c unlimited; GOTRACEBACK=crash makes a
-panic end in one), gdb's gcore, delve's dump, or loupe core capture. BIN is the
-program, the very build; the core says whether it is. A core that was cut by a
-limit or a full disk is read as far as it goes.
+CORE is a Linux core file (amd64, arm64) of a program built with Go 1.21 or later: one written
+by the kernel (ulimit -c unlimited; GOTRACEBACK=crash makes a panic leave one), by gdb's
+gcore, delve's dump, or loupe core capture. BIN is the program, from the same build; loupe
+checks that against the core. A core truncated by a limit or a full disk is read as far as it
+goes.
 
-capture copies the memory of a process of the same user (Linux). The process stands
-still for as long as that takes, which is said, and goes on whatever happens to
-loupe. Untouched and empty pages take no room in the file. A core holds everything
-that the process knew, passwords and keys as well: it is written for your eyes
-alone, and so should its copies be.
+capture copies the memory of a process of the same user (Linux). The process is stopped for as
+long as that takes, which is reported, and continues whatever happens to loupe. Untouched and
+empty pages take no space in the file. A core contains everything in the process's memory,
+including passwords and keys: the file is readable only by you, and its copies should be, too.
 
 ` + strings.TrimPrefix(coreHeapHelp, "\n") + "\n" + dump.FilterHelp)
 	return b.String()
@@ -103,7 +102,7 @@ alone, and so should its copies be.
 
 func runCore(e *command.Env, f *coreFlags, args []string) (err error) {
 	if len(args) == 0 {
-		return command.Usagef("say what to read: loupe core BIN CORE (verbs: %s)", coreVerbNames())
+		return command.Usagef("nothing to read: loupe core BIN CORE (verbs: %s)", coreVerbNames())
 	}
 	if f.top < 0 {
 		return command.Usagef("-n %d: want 0 for all, or more", f.top)
@@ -123,7 +122,7 @@ func runCore(e *command.Env, f *coreFlags, args []string) (err error) {
 		return coreVerbs()[i].run(e, f, args[1:])
 	}
 	if _, err := os.Stat(args[0]); err != nil && len(args) > 1 && !strings.ContainsAny(args[0], `/\.`) {
-		return command.Usagef("there is no loupe core %s, and no file of this name; known are %s", args[0], coreVerbNames())
+		return command.Usagef("there is no loupe core %s, and no file of that name; the verbs are %s", args[0], coreVerbNames())
 	}
 	return coreSummary(e, f, args)
 }

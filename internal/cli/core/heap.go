@@ -19,21 +19,20 @@ import (
 // coreHeapVerbs are those about the heap.
 func coreHeapVerbs() []coreVerb {
 	return []coreVerb{
-		{"heap", "[BIN] CORE", "what is in the heap by type: objects, bytes, what they retain", coreHeap},
+		{"heap", "[BIN] CORE", "heap contents by type: objects, bytes, retained bytes", coreHeap},
 		{"holds", "ADDR|TYPE [BIN] CORE", "what holds an object, or the objects of a type", coreHolds},
-		{"strings", "[BIN] CORE", "long strings and []byte with their text, and what is there twice", coreStrings},
+		{"strings", "[BIN] CORE", "long strings and []byte with their text, and duplicates", coreStrings},
 		{"diff", "[BIN] OLD NEW", "two cores of one program: which types grew, and what holds them", coreDiff},
 	}
 }
 
 // coreHeapHelp is what the help says of those verbs.
 const coreHeapHelp = `
-The heap needs the debug information of the program. Types come from the global
-variables on, through the debug information, and from what the allocator keeps;
-an object that nothing with a type leads to is "unknown", and its size is told.
-Retained is what would be free without an object, or without all of a type.
-Stacks are read by the collector's tables, and told with the variable, where
-that is known.
+The heap needs the program's debug information. Types are derived from the global variables,
+through the debug information, and from the allocator's own data; an object that no typed
+pointer reaches is "unknown", but its size is shown. Retained is what would be freed without
+an object, or without all objects of a type. Stacks are read using the collector's tables and
+shown with the variable, if that is known.
 `
 
 // heapFlags are those of the verbs about the heap.
@@ -161,7 +160,7 @@ func (f *heapFlags) choose(rows []heap.Row) []heap.Row {
 // coreHolds prints what holds an object, or the objects of a type.
 func coreHolds(e *command.Env, f *coreFlags, args []string) error {
 	if len(args) < 2 {
-		return command.Usagef("say what is held, and in which core: loupe core holds ADDR|TYPE BIN CORE (loupe core heap has the types)")
+		return command.Usagef("name an object or type, and a core: loupe core holds ADDR|TYPE BIN CORE (loupe core heap lists the types)")
 	}
 	asked := args[0]
 	return f.heapPage(e, args[1:], func(h *heap.Heap, p *report.Heap) error {
@@ -200,7 +199,7 @@ func coreStrings(e *command.Env, f *coreFlags, args []string) error {
 // coreDiff compares two cores.
 func coreDiff(e *command.Env, f *coreFlags, args []string) error {
 	if len(args) != 2 && len(args) != 3 {
-		return command.Usagef("say which two cores: loupe core diff [BIN] OLD NEW")
+		return command.Usagef("name two cores: loupe core diff [BIN] OLD NEW")
 	}
 	bin, args := args[:len(args)-2], args[len(args)-2:]
 	type side struct {

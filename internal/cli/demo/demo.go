@@ -31,21 +31,21 @@ import (
 // Command is loupe demo.
 var Command = &command.Command{
 	Name:  "demo",
-	Short: "record a web service in its slow and its fixed form, and compare them",
+	Short: "record a web service in its slow and fixed form, and compare them",
 	Args:  "[flags]",
 	Example: []string{
 		"loupe demo",
-		"loupe demo -all        also with the collector off: what it costs, and what the allocations cost",
+		"loupe demo -all        also with GC off: what GC costs, and what allocation costs",
 	},
 	About: `
-Builds the lab newssearch, runs both forms in turns under 10,000 requests from
-100 connections, records both, and prints the comparison and the findings. It
-needs Go and nothing else: no checkout of loupe, for the lab's sources are in the
-program, and no network. Both recordings are kept.
+Builds the lab newssearch, runs both forms alternately under 10,000 requests from 100
+connections, records both, and prints the comparison and the findings. It needs only Go: no
+checkout of loupe (the lab's sources are embedded in the binary) and no network. Both
+recordings are kept.
 
-It takes about a minute on a quiet machine and two minutes at most on any, but for
-the time of a first build. A slow or busy machine gets fewer requests and fewer
-rounds, which is said. With -n, -rounds or -all it takes what it takes.`,
+It takes about a minute on a quiet machine and at most two minutes on any, plus the time of a
+first build. A slow or busy machine gets fewer requests and fewer rounds, which is reported.
+With -n, -rounds or -all there is no time limit.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		var d demo
 		fs.StringVar(&d.out, "o", "", "write the recordings below `dir` (default loupe-demo-TIME)")
@@ -54,8 +54,8 @@ rounds, which is said. With -n, -rounds or -all it takes what it takes.`,
 		fs.IntVar(&d.n, "n", 10000, "`number` of requests in each round; fewer on a slow machine")
 		fs.IntVar(&d.c, "c", 100, "`number` of connections")
 		fs.BoolVar(&d.json, "json", false, "print the comparison as JSON")
-		fs.BoolVar(&d.quiet, "quiet", false, "tell no progress")
-		fs.StringVar(&d.addr, "addr", "", "`address` for the service (default "+demoAddress+", or a free port where that is taken)")
+		fs.BoolVar(&d.quiet, "quiet", false, "print no progress")
+		fs.StringVar(&d.addr, "addr", "", "`address` for the service (default "+demoAddress+", or a free port if that is taken)")
 		return func(e *command.Env, args []string) error {
 			if err := command.NoArgs(args); err != nil {
 				return err
@@ -173,7 +173,7 @@ func (d *demo) plan(e *command.Env, prog *collect.Program, lab labs.Lab, forms [
 	full.rounds = d.rounds
 	plan := full
 	if d.fit {
-		e.Doing("trying how fast this machine is")
+		e.Doing("measuring how fast this machine is")
 		request := d.try(e, prog, lab, forms)
 		plan = fitDemo(d.n, len(forms), request, max(demoBudget-time.Since(begun), leastRecorded-10*time.Second))
 		if less := plan.less(full, request); less != "" {
@@ -261,7 +261,7 @@ func (d *demo) turns(e *command.Env, prog *collect.Program, lab labs.Lab, forms 
 }
 
 // errDemoDeadline ends a demo that takes longer than it may.
-var errDemoDeadline = errors.New("the demo is over")
+var errDemoDeadline = errors.New("the demo has ended")
 
 // record takes the turns. On a machine that has become slower since there are fewer
 // of them, and none when the time is over.
@@ -283,7 +283,7 @@ func (d *demo) record(e *command.Env, turns []*record.Turn, plan demoPlan, begun
 	if ctx.Err() == nil || outer.Err() != nil {
 		return err
 	}
-	late := fmt.Sprintf("this machine is too busy for all of it in two minutes: recording ended after %d s, with what there was by then", int(time.Since(begun).Seconds()))
+	late := fmt.Sprintf("this machine is too busy to finish in two minutes: recording ended after %d s with the results so far", int(time.Since(begun).Seconds()))
 	d.cut = append(d.cut, late)
 	progress("%s", late)
 	return errDemoDeadline

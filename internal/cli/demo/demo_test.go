@@ -29,7 +29,7 @@ func TestFitDemo(t *testing.T) {
 		if p.rounds < 4 || p.n < 500 || p.n*p.rounds > before.n*before.rounds {
 			t.Errorf("%d times slower: %+v after %+v", slow, p, before)
 		}
-		if p != full && !strings.Contains(p.less(full, request), "to be done in two minutes") {
+		if p != full && !strings.Contains(p.less(full, request), "to finish in two minutes") {
 			t.Errorf("%d times slower: nothing is said", slow)
 		}
 		before = p

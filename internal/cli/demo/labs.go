@@ -17,8 +17,8 @@ var Labs = &command.Command{
 	Args:    "[-json] [NAME]",
 	Example: []string{"loupe labs", "loupe labs mandelbrot     what to look for, and how to record each form"},
 	About: `
-A lab is a small real program in several forms: some have something wrong, the
-others repair it. The commands want a checkout of loupe as the working folder.`,
+A lab is a small real program in several forms: some have a problem, the others fix it. The
+commands need a checkout of loupe as the working folder.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
 		return func(e *command.Env, args []string) error {

@@ -77,6 +77,6 @@ func (p demoPlan) less(full demoPlan, request time.Duration) string {
 	if p == full {
 		return ""
 	}
-	return fmt.Sprintf("a request takes %s on this machine now: there are %d rounds of %s requests instead of %d of %s, to be done in two minutes",
+	return fmt.Sprintf("a request takes %s on this machine now: running %d rounds of %s requests instead of %d of %s, to finish in two minutes",
 		unit.Duration(request), p.rounds, unit.Count(int64(p.n)), full.rounds, unit.Count(int64(full.n)))
 }

@@ -27,11 +27,10 @@ import (
 
 // Help says what a FILE may be, for the help of the commands that take any.
 const Help = `
-Besides a file, FILE may be - for standard input, an address of what to get
-(http://host/log.gz), a sum of what loupe serve or a Pyroscope keeps
-(pyroscope://host:4040/shop?type=cpu&last=1d), a service (:6060, http://host:6060) or the number of a process,
-which is recorded for some seconds, RECORDING/ENTRY, 'a pattern*', and anything of that
-packed by gzip, zstd, zip or tar.`
+Besides a file, FILE may be - for standard input, a URL to fetch (http://host/log.gz), a
+merged profile from loupe serve or Pyroscope (pyroscope://host:4040/shop?type=cpu&last=1d), a
+service (:6060, http://host:6060) or a process ID, which is recorded for a few seconds,
+RECORDING/ENTRY, 'a pattern*', and any of these compressed with gzip, zstd, zip or tar.`
 
 // Asker says how the service at an address is to be asked.
 type Asker interface {
@@ -76,7 +75,7 @@ func Take(e *command.Env, d *source.Door, names ...string) ([]*source.Input, err
 			e.Reads(in.Name, in.Path, info)
 		}
 		if in.Cut != nil {
-			fmt.Fprintf(e.Stderr, "WARNING: %s cannot be unpacked to its end: %v; what came before is looked at\n", in.Name, in.Cut)
+			fmt.Fprintf(e.Stderr, "WARNING: %s cannot be unpacked to its end: %v; only what came before is read\n", in.Name, in.Cut)
 		}
 	}
 	return all, nil
@@ -89,10 +88,10 @@ func TakeOne(e *command.Env, d *source.Door, name string) (*source.Input, error)
 		return nil, err
 	}
 	if len(all) > 1 {
-		return nil, fmt.Errorf("%s stands for %d files, and one is looked at: name it, as %s", name, len(all), all[0].Name)
+		return nil, fmt.Errorf("%s matches %d files, but only one can be used: name it, as in %s", name, len(all), all[0].Name)
 	}
 	if in := all[0]; in.Folder {
-		return nil, fmt.Errorf("%s is a folder and no recording (no manifest.json and no journal.ndjson): name a file in it, or look at all of it: loupe open %s", in.Name, command.ShellWord(in.Name))
+		return nil, fmt.Errorf("%s is a folder but not a recording (it has no manifest.json or journal.ndjson): name a file in it, or show all of it: loupe open %s", in.Name, command.ShellWord(in.Name))
 	}
 	return all[0], nil
 }
@@ -178,7 +177,7 @@ func captureInto(e *command.Env, phases string, asking Asker, target, dir string
 	}
 	shown := secret.URL(target)
 	if !e.Quiet {
-		fmt.Fprintf(e.Stderr, "recording %s of %s for a look (loupe attach %s keeps a recording)\n", strings.ReplaceAll(phases, ",", ", "), shown, shown)
+		fmt.Fprintf(e.Stderr, "recording %s of %s temporarily (loupe attach %s keeps a recording)\n", strings.ReplaceAll(phases, ",", ", "), shown, shown)
 	}
 	return e.WithTemp(func(temp string) error {
 		w, err := recording.Create(dir, recording.Manifest{Title: shown, Tool: command.Version(), Host: collect.HostFacts()})
@@ -251,7 +250,7 @@ func FilesIn(e *command.Env, d *source.Door, dir string) (all []*source.Input, e
 		}
 	}
 	if len(all) == 0 {
-		return nil, command.Nothingf("there is nothing in %s that loupe reads", dir)
+		return nil, command.Nothingf("there is nothing in %s that loupe can read", dir)
 	}
 	return all, nil
 }
@@ -262,9 +261,9 @@ func cannotTell(in *source.Input) error {
 	case kind.Empty:
 		return command.Nothingf("%s is empty", in.Name)
 	case kind.Program:
-		return fmt.Errorf("%s is a program: name what it has written, or record it: loupe run %s", in.Name, command.ShellWord(in.Name))
+		return fmt.Errorf("%s is a program: name a file that it wrote, or record it: loupe run %s", in.Name, command.ShellWord(in.Name))
 	}
-	return fmt.Errorf("cannot tell what %s is: it is no %s", in.Name, kind.Known)
+	return fmt.Errorf("cannot tell what %s is: it is none of: %s", in.Name, kind.Known)
 }
 
 // Readable refuses inputs that are nothing, and programs and folders where files are
@@ -274,7 +273,7 @@ func Readable(all []*source.Input) error {
 		switch {
 		case in.Recording:
 		case in.Folder:
-			return fmt.Errorf("%s is a folder and no recording (no manifest.json and no journal.ndjson): name a file in it, or look at all of it: loupe open %s", in.Name, command.ShellWord(in.Name))
+			return fmt.Errorf("%s is a folder but not a recording (it has no manifest.json or journal.ndjson): name a file in it, or show all of it: loupe open %s", in.Name, command.ShellWord(in.Name))
 		case slices.Contains([]kind.Kind{kind.Unknown, kind.Empty, kind.Program}, in.Kind):
 			return cannotTell(in)
 		}
@@ -292,13 +291,13 @@ var Views = map[kind.Kind]string{
 // WrongKind is the error of an input of another kind than a command looks at.
 func WrongKind(in *source.Input, wanted string) error {
 	if in.Recording {
-		return fmt.Errorf("%s is a recording, and %s is wanted: loupe report %s shows it", in.Name, wanted, command.ShellWord(in.Name))
+		return fmt.Errorf("%s is a recording, but %s is needed: loupe report %s shows it", in.Name, wanted, command.ShellWord(in.Name))
 	}
 	if view := Views[in.Kind]; view != "" {
-		return fmt.Errorf("%s is no %s but %s: %s %s shows it", in.Name, strings.TrimPrefix(wanted, "a "), in.Kind.One(), view, command.ShellWord(in.Name))
+		return fmt.Errorf("%s is not %s but %s: %s %s shows it", in.Name, wanted, in.Kind.One(), view, command.ShellWord(in.Name))
 	}
 	if in.Kind == kind.Tests {
-		return fmt.Errorf("%s is no %s but %s, without a benchmark or a goroutine dump: loupe report %s says whether tests have failed", in.Name, strings.TrimPrefix(wanted, "a "), in.Kind.One(), command.ShellWord(in.Name))
+		return fmt.Errorf("%s is not %s but %s, without a benchmark or a goroutine dump: loupe report %s says whether tests failed", in.Name, wanted, in.Kind.One(), command.ShellWord(in.Name))
 	}
 	return cannotTell(in)
 }

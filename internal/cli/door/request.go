@@ -46,7 +46,7 @@ func Request(ctx context.Context, method, address string, body io.Reader, timeou
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s to its end: %w (ask again)", secret.URL(address), err)
+		return nil, fmt.Errorf("cannot read %s to its end: %w (try again)", secret.URL(address), err)
 	}
 	return data, nil
 }

@@ -60,7 +60,7 @@ func recordedTrace(in *source.Input) (io.ReaderAt, int64, func() error, error) {
 	main, ok := rec.Main(recording.ExecTrace)
 	if !ok {
 		rec.Close()
-		return nil, 0, nil, command.Nothingf("%s holds no execution trace (record one: loupe run -phases bare,trace …)", in.Name)
+		return nil, 0, nil, command.Nothingf("%s has no execution trace (record one: loupe run -phases bare,trace …)", in.Name)
 	}
 	data, size, err := rec.ReaderAt(main.Path, bounded.MaxStream)
 	if err != nil {

@@ -168,7 +168,7 @@ func WriteFound(e *command.Env, in *source.Input) error {
 		return err
 	}
 	if info.Size() > maxFound {
-		fmt.Fprintf(e.Stderr, "%s is large; loupe report %s looks for what is wrong\n", in.Name, command.ShellWord(in.Name))
+		fmt.Fprintf(e.Stderr, "%s is large; use loupe report %s to look for problems\n", in.Name, command.ShellWord(in.Name))
 		return nil
 	}
 	x, err := examineFiles([]*source.Input{in})

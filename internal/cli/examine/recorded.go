@@ -30,7 +30,7 @@ func LastDump(in *source.Input) (*dump.File, error) {
 		if p := rec.Of(recording.Goroutine); len(p) > 0 {
 			instead = fmt.Sprintf("; its goroutine profile is shown by loupe pprof -top %s/%s", command.ShellWord(in.Name), p[0].Path)
 		}
-		return nil, command.Nothingf("%s holds no goroutine dump (record one: loupe attach -phases stacks)%s", in.Name, instead)
+		return nil, command.Nothingf("%s has no goroutine dump (record one: loupe attach -phases stacks)%s", in.Name, instead)
 	}
 	return all[len(all)-1].File, nil
 }
@@ -52,7 +52,7 @@ func MainProfile(in *source.Input) (p *profile.Profile, note string, err error) 
 	entry, ok := rec.Main(recording.CPU)
 	if !ok {
 		if len(others) == 0 {
-			return nil, "", command.Nothingf("%s holds no profile (record one: loupe run -phases bare,cpu …)", in.Name)
+			return nil, "", command.Nothingf("%s has no profile (record one: loupe run -phases bare,cpu …)", in.Name)
 		}
 		entry = recording.Entry{Path: others[0]}
 	}

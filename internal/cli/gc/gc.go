@@ -26,47 +26,46 @@ import (
 // Command is loupe gc.
 var Command = &command.Command{
 	Name:  "gc",
-	Short: "what the collector did, from a log of the runtime or a recording",
+	Short: "what the garbage collector did, from a runtime log or a recording",
 	Args:  "[flags] FILE|RECORDING",
 	Example: []string{
 		"GODEBUG=gctrace=1 ./server 2> server.log; loupe gc server.log",
-		"loupe gc -requests 10000 -duration 5.3s server.log     with what the load tool said",
+		"loupe gc -requests 10000 -duration 5.3s server.log     with the load tool's figures",
 		"loupe gc loupe-server-20261120-101500                  the bare phases of a recording",
 		"GODEBUG=inittrace=1 ./server 2> start.log; loupe gc start.log   what happens before main",
 		"loupe gc -json server.log | jq .derived",
 		"loupe gc -json REC | jq '.phases[].derived.gc_percent' each round of a recording",
-		"loupe gc -what-if all REC                              collections, heap and GC CPU under other GOGC",
+		"loupe gc -what-if all REC                              collections, heap and GC CPU with other GOGC values",
 		"loupe gc -what-if 'GOGC=200 GOMEMLIMIT=400MiB' server.log",
 		"loupe gc -container 512MiB REC                         what to set in a container of that size",
 		"loupe gc -what-if GOGC=200 -verify -- ./tool -n 5      predict, run, compare",
 		"loupe gc -explain 'gc 14 @0.253s 3%: 0.009+0.84+…'       what each part of a line means",
 	},
 	About: `
-Reads the dialect of every Go version since 1.4; program output in between, and
-lines that begin in the middle of one, do not matter. Lines that are torn or
-unknown are counted and shown, never guessed at. - reads standard input; a log may
-be packed, or lie at an address.
+Reads the format of every Go version since 1.4; program output in between, and lines that
+start in the middle of another, do not matter. Torn or unknown lines are counted and shown,
+never guessed at. - reads standard input; a log may be compressed, or be a URL.
 
-A log of several processes (docker compose, kubectl --prefix, syslog, JSON) is
-taken apart by the prefix or the fields that tell whose a line is: each process
-has figures of its own, and the table is of the one with the most collections.
+A log of several processes (docker compose, kubectl --prefix, syslog, JSON) is split by the
+prefix or the fields that identify the process: each process has its own figures, and the
+table covers the one with the most collections.
 
-Of a log with lines of inittrace=1, scavtrace=1 and gcpacertrace=1, alone or among
-others, it shows what they add up to: the initialisation of packages, the slowest
-first, with the time to main; what the scavenger returned to the operating system,
-and how fast; and the goal, trigger, utilisation and assist ratio of the pacer.
+For a log with lines of inittrace=1, scavtrace=1 and gcpacertrace=1, alone or among others, it
+shows their totals: package initialisation, slowest first, with the time to main; what the
+scavenger returned to the operating system, and how fast; and the pacer's goal, trigger,
+utilisation and assist ratio.
 
-JSON of a recording has the fields of a log, with the figures of the first
+The JSON of a recording has the fields of a log, with the figures of the first
 round, and beside them "phases": every round with the same fields.
 
--what-if replays the recorded program through the pacer of Go 1.18 and later
-with other settings: what was reachable, how fast it allocated and what marking
-cost stay as they were recorded. Each prediction has a grade; -verify runs the
-program to see. Where the log is too short to follow, loupe says so instead.
+-what-if replays the recorded program through the pacer of Go 1.18 and later with other
+settings: the live heap, the allocation rate and the marking cost stay as recorded. Each
+prediction has a grade; -verify runs the program to check it. If the log is too short, loupe
+says so instead.
 
--explain says in words what each number of a line means: of gctrace, schedtrace,
-scheddetail, inittrace, scavtrace and gcpacertrace, in the form of any Go version. Of a
-file, or of standard input (-), it takes the first line of each form.`,
+-explain says in words what each number in a line means: for gctrace, schedtrace, scheddetail,
+inittrace, scavtrace and gcpacertrace, in the format of any Go version. From a file, or
+standard input (-), it takes the first line of each format.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
@@ -74,7 +73,7 @@ file, or of standard input (-), it takes the first line of each form.`,
 		requests := fs.Int64("requests", 0, "`number` of requests that the program answered")
 		duration := fs.String("duration", "0", "`time` that the work took; 0 takes it from the log")
 		cycles := fs.Bool("cycles", false, "also list every collection, and all rows of the other tables")
-		words := fs.Bool("explain", false, "what follows is a line of the runtime, or a file with some: say what each part means")
+		words := fs.Bool("explain", false, "what follows is a runtime log line, or a file with some: explain each part")
 		var ask whatIfFlags
 		fs.Group("Other settings", func() { ask.declare(fs) })
 		return func(e *command.Env, args []string) error {
@@ -120,7 +119,7 @@ func openRuntime(e *command.Env, name string) (*runtimeLog, error) {
 	d := door.New(e, "", nil)
 	d.Capture = func(_ context.Context, target, _ string) error {
 		target = secret.URL(target)
-		return command.Nothingf("what the runtime of %s prints goes to the standard error that it was started with: name the log; loupe report %s shows what can be learnt of its collector", target, target)
+		return command.Nothingf("the runtime of %s prints to the standard error it was started with: name the log; loupe report %s shows what can be learnt about its collector", target, target)
 	}
 	in, err := door.TakeOne(e, d, name)
 	if err != nil {
@@ -153,7 +152,7 @@ func nothingToClose() error { return nil }
 // nothing says that there are no lines of a kind, and how to get some.
 func (l *runtimeLog) nothing(lines, setting string) error {
 	if l.attached {
-		return command.Nothingf("%s holds no %s lines: attach does not see the standard error of a service", l.name, lines)
+		return command.Nothingf("%s has no %s lines: attach does not see the standard error of a service", l.name, lines)
 	}
 	if l.log == nil {
 		return command.Nothingf("no %s lines fall into the bare phases of %s (record longer: loupe run -for 30s)", lines, l.name)
@@ -162,7 +161,7 @@ func (l *runtimeLog) nothing(lines, setting string) error {
 	if view := door.Views[l.kind]; view != "" {
 		instead = fmt.Sprintf("; it is a %s: %s %s shows it", l.kind, view, command.ShellWord(l.name))
 	}
-	return command.Nothingf("%s holds no %s lines (run the program with GODEBUG=%s)%s", l.name, lines, setting, instead)
+	return command.Nothingf("%s has no %s lines (run the program with GODEBUG=%s)%s", l.name, lines, setting, instead)
 }
 
 func showGC(e *command.Env, name string, opt gc.Options, asJSON, cycles bool) error {
@@ -241,7 +240,7 @@ var Sched = &command.Command{
 		"loupe sched -json server.log | jq .derived",
 	},
 	About: `
-JSON of a recording has the fields of a log, with the figures of the first
+The JSON of a recording has the fields of a log, with the figures of the first
 round, and beside them "phases": every round with the same fields.`,
 	Files: true,
 	Reads: true,

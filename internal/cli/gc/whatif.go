@@ -26,10 +26,10 @@ type whatIfFlags struct {
 }
 
 func (f *whatIfFlags) declare(fs *command.FlagSet) {
-	fs.StringVar(&f.settings, "what-if", "", "predict these `settings`: 'GOGC=200 GOMEMLIMIT=400MiB', several\nwith a semicolon between, or all for the usual ones")
-	fs.StringVar(&f.container, "container", "", "say what to set in a container with this much `memory` (512MiB)")
-	fs.StringVar(&f.measured, "measured", "", "hold the one prediction against this log or `recording`, made with\nthe settings")
-	fs.BoolVar(&f.verify, "verify", false, "what follows is a command: run it as it is and with the settings,\nand show predicted beside measured")
+	fs.StringVar(&f.settings, "what-if", "", "predict these `settings`: 'GOGC=200 GOMEMLIMIT=400MiB', several separated by\nsemicolons, or all for the usual ones")
+	fs.StringVar(&f.container, "container", "", "recommend settings for a container with this much `memory` (512MiB)")
+	fs.StringVar(&f.measured, "measured", "", "compare the prediction with this log or `recording`, made with the settings")
+	fs.BoolVar(&f.verify, "verify", false, "what follows is a command: run it unchanged and with the settings, and show\npredicted next to measured")
 }
 
 func (f *whatIfFlags) asked() bool {
@@ -50,7 +50,7 @@ func (f *whatIfFlags) plan() (p whatIfPlan, err error) {
 			return p, command.Usagef("-container: %w", err)
 		}
 		if p.container = int64(size); p.container <= 0 {
-			return p, command.Usagef("-container: want more than no memory")
+			return p, command.Usagef("-container: want a size above zero")
 		}
 	}
 	if p.all = f.settings == "all" || f.settings == ""; !p.all {
@@ -64,7 +64,7 @@ func (f *whatIfFlags) plan() (p whatIfPlan, err error) {
 	}
 	switch {
 	case f.measured != "" && f.verify:
-		return p, command.Usagef("-measured is what -verify would measure: give one of them")
+		return p, command.Usagef("-measured replaces what -verify would measure: give only one of them")
 	case f.measured != "" && len(p.settings) != 1:
 		return p, command.Usagef("-measured needs the settings that it was made with: -what-if 'GOGC=200'")
 	}
@@ -203,7 +203,7 @@ func (f *whatIfFlags) verifyCommand(e *command.Env, words []string) error {
 		settings = []gc.Settings{{GOGC: 50}, {GOGC: 200}, {GOGC: 400}}
 	}
 	far := gc.Settings{GOGC: 4 * max(base.GOGC, 50)}
-	progress("running it with %s, which tells what a collection costs", far)
+	progress("running it with %s, to measure what a collection costs", far)
 	second, err := runUnder(e, words, far)
 	if err != nil {
 		return err

@@ -28,9 +28,9 @@ type againstFlags struct {
 }
 
 func (a *againstFlags) declare(fs *command.FlagSet) {
-	fs.IntVar(&a.repeat, "repeat", 1, "put the load on `number` times, and print the runs as a table")
-	fs.StringVar(&a.against, "against", "", "do so in turns with another service, and say which is faster: its\n`URL`, or the command that starts it on the same port (see -start)")
-	fs.StringVar(&a.start, "start", "", "run this `command` for each run, wait until it listens on the URL's port,\nand stop it afterwards")
+	fs.IntVar(&a.repeat, "repeat", 1, "run the load `number` times, and print the runs as a table")
+	fs.StringVar(&a.against, "against", "", "alternate with another service, and say which is faster: its `URL`, or the\ncommand that starts it on the same port (see -start)")
+	fs.StringVar(&a.start, "start", "", "start this `command` for each run, wait until it listens on the URL's port,\nand stop it afterwards")
 	fs.StringVar(&a.wait, "start-wait", "30s", "how `long` to wait until a started command listens")
 	fs.Needs([]string{"start-wait"}, "start")
 }
@@ -76,7 +76,7 @@ func (a *againstFlags) arms(address string, config func(address string) (load.Co
 	case strings.Contains(a.against, "://"):
 		other, err = make(a.against, a.against, "")
 	case a.start == "":
-		return nil, command.Usagef("-against %q is a command, which would listen where %s does: start that one with -start COMMAND too, or give the URL of a service that runs", a.against, address)
+		return nil, command.Usagef("-against %q is a command, which would listen where %s does: start that one with -start COMMAND too, or give the URL of a running service", a.against, address)
 	default:
 		other, err = make(a.against, address, a.against)
 	}

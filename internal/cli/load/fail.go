@@ -13,10 +13,7 @@ import (
 type failing struct{ wanted string }
 
 func (f *failing) declare(fs *command.FlagSet) {
-	fs.Func("fail", "exit with 3 when one of these `conditions` is not met: p99<50ms, errors<0.1%,\n"+
-		"rate>=990, 5xx=0; with commas between them. Also p50 to p99.99, mean, min and\n"+
-		"max, with service- before them since a request was sent; requests, failed,\n"+
-		"unsent", func(s string) error {
+	fs.Func("fail", "exit with 3 if one of these `conditions` is not met: p99<50ms, errors<0.1%,\nrate>=990, 5xx=0; separated by commas. Also p50 to p99.99, mean, min and max\n(with the prefix service-: measured from when a request was sent); requests,\nfailed, unsent", func(s string) error {
 		if f.wanted != "" {
 			f.wanted += ","
 		}

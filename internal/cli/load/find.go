@@ -31,7 +31,7 @@ func (r *loadRun) findMax(e *command.Env, f *loadflags.Flags, c load.Config) err
 	case f.Q > 0 || f.Pace.Stages != "" || f.Pace.Replay != "" || f.Pace.Think != "":
 		return command.Usagef("-find-max sets the rate: it excludes -q, -stages, -replay and -think")
 	case r.out != "" && r.out != "json" || r.template != "" || r.save != "" || r.fail.wanted != "":
-		return command.Usagef("-find-max has a table of its own: it excludes -o but json, -template, -save and -fail")
+		return command.Usagef("-find-max has its own table: it excludes -o (except json), -template, -save and -fail")
 	}
 	start := capacity.Start
 	if c.Rate > 0 {

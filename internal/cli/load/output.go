@@ -14,7 +14,7 @@ import (
 type writeLoad func(io.Writer, *loadlog.Log) error
 
 // loadForms is what -o says to its help text.
-const loadForms = "csv (every answered request), requests (every request as a line of JSON),\nhdr (an HdrHistogram log), hey (hey's text and nothing else), json, trace (the\nphases of one request, or of -n up to 100), or a template with {{ in it, as of\nhey; the default is hey's text and what it leaves out"
+const loadForms = "csv (every answered request), requests (every request as a line of JSON), hdr\n(an HdrHistogram log), hey (exactly hey's text), json, trace (the phases of\none request, or of -n up to 100), or a template with {{ in it, as in hey; the\ndefault is hey's text plus what it leaves out"
 
 // loadOutput returns what prints the form of -o, or through the template in a
 // file. A mistake is told before the load.
@@ -41,7 +41,7 @@ func loadOutput(form, templateFile string) (writeLoad, error) {
 		"requests": report.WriteRequests, "hdr": report.WriteHdr,
 	}[form]
 	if !ok {
-		return nil, command.Usagef("-o: unknown form %q: there are csv, requests, hdr, hey, json, trace, and templates with {{ in them", form)
+		return nil, command.Usagef("-o: unknown format %q: there are csv, requests, hdr, hey, json, trace, and templates with {{ in them", form)
 	}
 	return write, nil
 }

@@ -28,7 +28,7 @@ type loadRecord struct {
 }
 
 func (r *loadRecord) declare(fs *command.FlagSet) {
-	fs.StringVar(&r.dir, "record", "", "record the service meanwhile into `dir`, a .zip file, or a new folder (auto):\nits metrics during the load, then, under the same load once more, an execution\ntrace of at most 5s; tells what the slowest requests met")
+	fs.StringVar(&r.dir, "record", "", "also record the service into `dir`, a .zip file, or a new folder (auto): its\nmetrics during the load, then, under the same load again, an execution trace\nof at most 5s; shows what the slowest requests overlapped with")
 	fs.StringVar(&r.pprof, "pprof", "", "with -record: `address` of the service's /debug/pprof, if it is not the URL's")
 	fs.Needs([]string{"pprof"}, "record")
 }
@@ -67,7 +67,7 @@ func (r *loadRecord) run(e *command.Env, run *loadRun, f *loadflags.Flags, addre
 	target := r.pprof
 	switch {
 	case target == "" && address == "":
-		return command.Usagef("-record: with several URLs, tell with -pprof where the service's /debug/pprof is")
+		return command.Usagef("-record: with several URLs, use -pprof to say where the service's /debug/pprof is")
 	case target == "":
 		target = address
 	case address == "":
@@ -79,7 +79,7 @@ func (r *loadRecord) run(e *command.Env, run *loadRun, f *loadflags.Flags, addre
 	}
 	service, err := collect.Find(e.Ctx, target, access)
 	if err != nil {
-		return command.Unreachable(fmt.Errorf("cannot record the service: %w; with -pprof ADDRESS it may be elsewhere, and loupe run -load records programs without it", err))
+		return command.Unreachable(fmt.Errorf("cannot record the service: %w; -pprof ADDRESS names another place, and loupe run -load records programs without it", err))
 	}
 	address = secret.URL(address)
 	dir, zip := record.Place(out, "load "+strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))

@@ -27,7 +27,7 @@ func (r *loadRun) trace(e *command.Env, f *loadflags.Flags, args []string, asJSO
 		return command.Usagef("-o trace and -%s cannot both be given: requests are traced one after the other", untraced[i])
 	}
 	if n > load.MaxTraced {
-		return command.Usagef("-o trace draws each request, which is to be read: -n is at most %d (without -o there is a summary of any number)", load.MaxTraced)
+		return command.Usagef("-o trace draws each request: -n is at most %d (without -o there is a summary of any number)", load.MaxTraced)
 	}
 	c, err := f.Config(args...)
 	if err != nil {

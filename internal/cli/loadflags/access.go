@@ -22,7 +22,7 @@ var AccessFlags = []string{
 func (f *Flags) DeclareAccess(fs *command.FlagSet) {
 	f.given = fs.Given
 	f.what.literal = true
-	fs.Group("How a service is asked", func() {
+	fs.Group("Access to services", func() {
 		f.declareWho(fs)
 		f.what.declareWho(fs)
 		f.link.declareWay(fs)

@@ -68,33 +68,33 @@ func (f *Flags) Declare(fs *command.FlagSet, n int) {
 		of = " of -load"
 	}
 	fs.Group("As in hey"+of, func() { f.declareHey(fs, n) })
-	fs.Group("When requests are due"+of, func() { f.Pace.declare(fs) })
-	fs.Group("What is sent"+of, func() { f.what.declare(fs) })
-	fs.Group("How it gets there"+of, func() {
+	fs.Group("Request schedule"+of, func() { f.Pace.declare(fs) })
+	fs.Group("Requests"+of, func() { f.what.declare(fs) })
+	fs.Group("Connections"+of, func() {
 		f.link.declare(fs)
-		fs.IntVar(&f.retry, "retry", 0, "send a request again up to this `number` of times when its connection was\ndropped without an answer; the service may do its work each time")
+		fs.IntVar(&f.retry, "retry", 0, "retry a request up to this `number` of times if its connection was dropped\nwithout an answer; the service may do its work each time")
 	})
 }
 
 func (f *Flags) declareHey(fs *command.FlagSet, n int) {
-	requests := "`number` of requests in all"
+	requests := "total `number` of requests"
 	if n == 0 {
-		requests += "; without it and -z as many as fit into -for"
+		requests += "; without it and -z, as many as fit into -for"
 	}
 	fs.IntVar(&f.N, "n", n, requests)
 	fs.IntVar(&f.C, "c", 50, "`number` of workers, each with a connection")
-	fs.Float64Var(&f.Q, "q", 0, "`rate` limit of each worker, requests a second; the time a request\nwaits for its turn counts")
+	fs.Float64Var(&f.Q, "q", 0, "`rate` limit of each worker, in requests a second; a request's wait to be sent\ncounts")
 	fs.StringVar(&f.Z, "z", "", "`length` of the load, instead of -n: 10s, 3m")
-	fs.StringVar(&f.Timeout, "t", "20s", "`time` that a request may take, dialling and body included; 0 is forever")
+	fs.StringVar(&f.Timeout, "t", "20s", "`time` limit for a request, including dialling and body; 0 is no limit")
 	fs.StringVar(&f.Method, "m", "GET", "HTTP `method`")
 	f.declareWho(fs)
 	fs.StringVar(&f.accept, "A", "", "Accept `header`")
 	fs.StringVar(&f.ContentType, "T", "text/html", "Content-Type `header`")
 	fs.StringVar(&f.body, "d", "", "`body` of the request")
 	fs.StringVar(&f.bodyFile, "D", "", "`file` with the body of the request")
-	fs.BoolVar(&f.h2, "h2", false, "use HTTP/2; without TLS by prior knowledge")
-	fs.IntVar(&f.cpus, "cpus", 0, "`number` of CPUs to use; 0 leaves it open")
-	fs.BoolVar(&f.noCompression, "disable-compression", false, "do not ask for gzip")
+	fs.BoolVar(&f.h2, "h2", false, "use HTTP/2; without TLS with prior knowledge")
+	fs.IntVar(&f.cpus, "cpus", 0, "`number` of CPUs to use; 0 is automatic")
+	fs.BoolVar(&f.noCompression, "disable-compression", false, "do not request gzip")
 	fs.BoolVar(&f.noKeep, "disable-keepalive", false, "use a new connection for every request")
 	fs.BoolVar(&f.noRedirects, "disable-redirects", false, "do not follow redirects")
 }
@@ -170,7 +170,7 @@ func (f *Flags) Config(addresses ...string) (load.Config, error) {
 func (f *Flags) basic() (user, password string, err error) {
 	user, password, ok := strings.Cut(f.auth, ":")
 	if !ok {
-		return "", "", errors.New("-a: there is no colon: want user:password")
+		return "", "", errors.New("-a: the colon is missing: want user:password")
 	}
 	return user, password, nil
 }

@@ -172,11 +172,11 @@ func TestLoadFlagErrors(t *testing.T) {
 	}
 	one := []string{"http://h/"}
 	f("the URL is missing", nil)
-	f("there is one URL at most", []string{"a", "b"}, "-targets", "x")
+	f("there is at most one URL", []string{"a", "b"}, "-targets", "x")
 	f("weight 0 is not between", []string{"0:http://h/"})
 	f("-x: cannot use proxy", one, "-x", "socks5://p:1")
 	f("-feed: open nowhere", []string{"h/{{seq}}"}, "-feed", "nowhere")
-	f("-literal sends bodies as they stand", one, "-d", "{{nothing}}")
+	f("-literal sends bodies unchanged", one, "-d", "{{nothing}}")
 	f("-max-conns cannot be negative", one, "-max-conns", "-1")
 	f("-think: ", one, "-think", "long")
 	f("-cookie: ", one, "-cookie", filepath.Join("no", "file"))

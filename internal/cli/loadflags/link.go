@@ -28,17 +28,17 @@ type linking struct {
 func (l *linking) declare(fs *command.FlagSet) {
 	l.declareWay(fs)
 	fs.BoolVar(&l.verify, "verify", false, "verify the server's TLS certificate")
-	fs.StringVar(&l.engine, "engine", "", "what sends: epoll, net or http2; an empty `name` leaves the choice open")
-	fs.BoolVar(&l.remote, "yes-remote", false, "allow heavy load on hosts that are neither this machine nor in a private\nnetwork: it is yours to be there")
+	fs.StringVar(&l.engine, "engine", "", "engine that sends: epoll, net or http2; an empty `name` chooses automatically")
+	fs.BoolVar(&l.remote, "yes-remote", false, "allow heavy load on hosts that are neither this machine nor in a private\nnetwork: only use it on your own")
 }
 
 // declareWay declares those of them that every client has a use for.
 func (l *linking) declareWay(fs *command.FlagSet) {
-	fs.StringVar(&l.ca, "cacert", "", "verify it with the authorities in this PEM `file`")
-	fs.StringVar(&l.cert, "cert", "", "show the server the certificate in this PEM `file`")
-	fs.StringVar(&l.key, "key", "", "PEM `file` with the key of -cert; that of -cert when empty")
-	fs.StringVar(&l.unix, "unix", "", "connect to this `socket`, whatever the URL's host")
-	fs.Func("connect-to", "connect elsewhere, as in curl: `HOST:PORT:HOST2:PORT2`, where an empty\nHOST or PORT stands for any, HOST2 or PORT2 for the same (repeatable)", func(v string) error {
+	fs.StringVar(&l.ca, "cacert", "", "verify it with the CA certificates in this PEM `file`")
+	fs.StringVar(&l.cert, "cert", "", "present the certificate in this PEM `file` to the server")
+	fs.StringVar(&l.key, "key", "", "PEM `file` with the key of -cert; the -cert file itself if empty")
+	fs.StringVar(&l.unix, "unix", "", "connect to this Unix `socket`, whatever the URL's host")
+	fs.Func("connect-to", "connect elsewhere, as in curl: `HOST:PORT:HOST2:PORT2`, where an empty HOST or\nPORT means any, an empty HOST2 or PORT2 the same (repeatable)", func(v string) error {
 		l.connectTo = append(l.connectTo, v)
 		return nil
 	})
@@ -76,7 +76,7 @@ func (f *Flags) setLink(c *load.Config) error {
 func (f *Flags) certificates(l linking) (*tls.Config, error) {
 	if l.ca == "" && l.cert == "" {
 		if l.key != "" {
-			return nil, errors.New("-key wants the certificate that it belongs to (-cert)")
+			return nil, errors.New("-key needs its certificate (-cert)")
 		}
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func (f *Flags) certificates(l linking) (*tls.Config, error) {
 		}
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("-cert: %w (-key names the file of the key where it is another one)", err)
+			return nil, fmt.Errorf("-cert: %w (-key names the key file if it is separate)", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

@@ -22,14 +22,14 @@ type pacing struct {
 }
 
 func (p *pacing) declare(fs *command.FlagSet) {
-	fs.StringVar(&p.rate, "rate", "", "begin this `number` of requests a second, whatever the service does: 5k/s,\n300/m; for 10s without -n and -z")
-	fs.StringVar(&p.Stages, "stages", "", "go from rate to rate in straight lines, from 0 on: 30s:1k,1m:5k,30s:0 is a\n`list` of lengths and the rates at their ends; a length of 0 is a jump")
-	fs.StringVar(&p.Arrival, "arrival", "uniform", "how requests of a rate are spread: `name` uniform or poisson")
-	fs.Uint64Var(&p.Seed, "seed", 1, "`number` that random arrivals follow from")
+	fs.StringVar(&p.rate, "rate", "", "start this `number` of requests a second, whatever the service does: 5k/s,\n300/m; for 10s without -n and -z")
+	fs.StringVar(&p.Stages, "stages", "", "ramp linearly from rate to rate, starting at 0: 30s:1k,1m:5k,30s:0 is a `list`\nof durations and the rates at their ends; a duration of 0 is a jump")
+	fs.StringVar(&p.Arrival, "arrival", "uniform", "how the requests of a rate are spaced: `name` uniform or poisson")
+	fs.Uint64Var(&p.Seed, "seed", 1, "seed `number` for random arrivals")
 	fs.StringVar(&p.Think, "think", "", "`time` that each worker waits between an answer and its next request")
-	fs.StringVar(&p.warmup, "warmup", "", "send for this `time` before anything counts; auto until two seconds are alike,\n10s at most")
-	fs.StringVar(&p.Replay, "replay", "", "send the requests of a `file` at its times: lines of milliseconds and a URL,\nor each once and in order where it has no times")
-	fs.IntVar(&p.maxConns, "max-conns", 0, "highest `number` of connections when requests have times; ten times -c when 0")
+	fs.StringVar(&p.warmup, "warmup", "", "warm up for this `time` before anything counts; auto: until two consecutive\nseconds are alike, at most 10s")
+	fs.StringVar(&p.Replay, "replay", "", "send the requests of a `file` at their times: lines of milliseconds and a URL,\nor each once and in order if it has no times")
+	fs.IntVar(&p.maxConns, "max-conns", 0, "maximum `number` of connections if requests have times; 0 is ten times -c")
 }
 
 // rateLength is how long a rate lasts that nothing bounds. hey's 200 requests
@@ -61,7 +61,7 @@ func (f *Flags) setPace(c *load.Config, list *target.List) error {
 			return fmt.Errorf("-think: %w", err)
 		}
 		if kinds > 0 {
-			return errors.New("-think is for workers that wait for answers: it and a rate exclude each other")
+			return errors.New("-think is for workers that wait for answers: it cannot be combined with a rate")
 		}
 	}
 	switch p.warmup {
@@ -98,7 +98,7 @@ func (f *Flags) setPace(c *load.Config, list *target.List) error {
 	case p.Replay != "":
 		err = f.setReplay(c, list, bounded)
 	case arrival != plan.Uniform:
-		err = errors.New("-arrival wants a rate (-rate, -stages or -q)")
+		err = errors.New("-arrival needs a rate (-rate, -stages or -q)")
 	}
 	return err
 }

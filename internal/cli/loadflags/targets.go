@@ -24,17 +24,17 @@ type sending struct {
 }
 
 func (s *sending) declare(fs *command.FlagSet) {
-	fs.Func("url", "one more `URL`, with its weight before it if it has one: 3:http://host/path\n(repeatable)", func(v string) error {
+	fs.Func("url", "another `URL`, optionally with its weight before it: 3:http://host/path\n(repeatable)", func(v string) error {
 		s.urls = append(s.urls, v)
 		return nil
 	})
-	fs.StringVar(&s.file, "targets", "", "`file` of targets: vegeta's, as text or JSON, or a URL a line; they are sent\nin turn, and the URL on the line goes before paths without a host")
-	fs.StringVar(&s.curl, "curl", "", "send what a curl `command` sends: -curl \"curl -X POST -d a=b http://host/\"")
+	fs.StringVar(&s.file, "targets", "", "`file` of targets: vegeta's, as text or JSON, or one URL per line; they are\nsent in turn, and the URL on the command line is the base for paths without a\nhost")
+	fs.StringVar(&s.curl, "curl", "", "send the request of a curl `command`: -curl \"curl -X POST -d a=b http://host/\"")
 	s.declareWho(fs)
 	fs.StringVar(&s.feed, "feed", "", "CSV `file` whose first row names the columns of {{csv \"column\"}};\neach request takes the next row")
 	fs.BoolVar(&s.feedRandom, "feed-random", false, "take rows of the feed and lines of files at random")
-	fs.BoolVar(&s.literal, "literal", false, "take {{ in URLs, headers and bodies as it stands")
-	fs.BoolVar(&s.grpc, "grpc", false, "a unary gRPC call; -d or -D has one message as it goes over the wire")
+	fs.BoolVar(&s.literal, "literal", false, "do not expand {{ in URLs, headers and bodies")
+	fs.BoolVar(&s.grpc, "grpc", false, "a unary gRPC call; -d or -D is one message in wire format")
 }
 
 // declareWho declares those of them that say who asks.
@@ -61,7 +61,7 @@ func (f *Flags) targets(c *load.Config, addresses []string) (*target.List, error
 	case files > 1:
 		return nil, errors.New("-targets, -curl and -replay exclude each other")
 	case files == 1 && len(addresses) > 1:
-		return nil, errors.New("with -targets, -curl and -replay there is one URL at most: what goes before paths without a host")
+		return nil, errors.New("with -targets, -curl and -replay there is at most one URL: the base for paths without a host")
 	case files == 0 && len(addresses) == 0:
 		return nil, errors.New("the URL is missing")
 	case files == 1 && len(addresses) == 1:
@@ -187,7 +187,7 @@ func checkTemplates(t *target.Target, s *target.Sources) error {
 		}
 	}
 	if _, err := target.Parse(t.Body, target.InBody, s); err != nil {
-		return fmt.Errorf("%w (-literal sends bodies as they stand)", err)
+		return fmt.Errorf("%w (-literal sends bodies unchanged)", err)
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func (f *Flags) addCookies(list []target.Target) error {
 			if path, ok := errors.AsType[*fs.PathError](err); ok {
 				err = path.Err
 			}
-			return fmt.Errorf("-cookie: cannot read the file that it names: %w (cookies themselves are written name=value)", err)
+			return fmt.Errorf("-cookie: cannot read the named file: %w (cookies themselves are written name=value)", err)
 		}
 		cookies, err := target.ParseCookies(content)
 		if err != nil {

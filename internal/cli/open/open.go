@@ -33,36 +33,36 @@ var Command = &command.Command{
 		"loupe open loupe-server-20261120-101500",
 		"loupe open trace.out cpu.pb.gz heap.pb.gz",
 		"loupe open old.txt new.txt                       outputs of go test -bench -count=10",
-		"loupe open ./server core.4711                    how it ended, goroutines, heap; two to compare",
+		"loupe open ./server core.4711                    how it ended, goroutines, heap; two can be compared",
 		"loupe open                                       all recordings in this folder",
-		"loupe open -text trace.out                       the first page on the terminal",
+		"loupe open -text trace.out                       the first page, on the terminal",
 	},
 	About: `
-FILE is anything that loupe knows: a recording, a folder of recordings, an execution
-trace of any Go version, a profile, a goroutine dump, a core file, a load run of loupe
-load -save, the output of go test -bench, a log of GODEBUG=gctrace=1,schedtrace=1000
-(also inittrace, scavtrace, gcpacertrace), what the compiler prints with -gcflags=-m.
-Recordings and files that are being written are followed. Files that are named
-together are taken to be of one program, and outputs of benchmarks to be compared, the
-others with the first. A program among them says what the cores and dumps mean; without
-one a core is read with the program that it names, if that build is still there.
+FILE is anything that loupe can read: a recording, a folder of recordings, an execution trace
+of any Go version, a profile, a goroutine dump, a core file, a load run of loupe load -save,
+the output of go test -bench, a log of GODEBUG=gctrace=1,schedtrace=1000 (also inittrace,
+scavtrace, gcpacertrace), what the compiler prints with -gcflags=-m. Recordings and files
+still being written are followed. Files named together are assumed to belong to one program;
+benchmark outputs are compared with the first one. A program among them is used to interpret
+cores and dumps; without one, a core is read with the program it names, if that build still
+exists.
 ` + door.Help[1:] + `
 
-The pages are served on this machine alone, at the address that is printed, until
-the command is interrupted; the address is secret. A browser is opened when there is
-a terminal. With -text nothing is served: what is wrong in each file and its first
-page are printed, and the commands that show more of it.`,
+The pages are served only on this machine, at the printed address, until the command is
+interrupted; the address is secret. A browser is opened if there is a terminal. With -text
+nothing is served: the findings in each file and its first page are printed, with the commands
+that show more.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		asText := fs.Bool("text", false, "print what is wrong and the first page of each file instead")
-		port := fs.Int("port", 0, "`number` of the port; 0 takes a free one")
-		browse := fs.String("browser", "auto", "open one or not: `when` is auto (on a terminal, and not over ssh), yes or no")
+		asText := fs.Bool("text", false, "print the findings and the first page of each file instead")
+		port := fs.Int("port", 0, "port `number`; 0 takes a free one")
+		browse := fs.String("browser", "auto", "open a browser: `when` is auto (on a terminal, not over ssh), yes or no")
 		var asking loadflags.Flags
 		asking.DeclareAccess(fs)
 		return func(e *command.Env, args []string) error {
 			if !slices.Contains([]string{"auto", "yes", "no"}, *browse) {
-				return command.Usagef("-browser: %q is none of auto, yes, no", *browse)
+				return command.Usagef("-browser: want auto, yes or no, not %q", *browse)
 			}
 			d := door.New(e, door.LookPhases, &asking)
 			if !*asText {
@@ -73,7 +73,7 @@ page are printed, and the commands that show more of it.`,
 				return openWeb(e, d, args, *port, *browse == "yes" || auto)
 			}
 			if len(args) == 0 {
-				return command.Usagef("say what to open: loupe open -text FILE")
+				return command.Usagef("nothing to open: loupe open -text FILE")
 			}
 			inputs, err := door.Take(e, d, args...)
 			if err != nil {
@@ -216,7 +216,7 @@ func openWeb(e *command.Env, d *source.Door, names []string, port int, browse bo
 	defer s.Close()
 	if os.Getenv("SSH_CONNECTION") != "" {
 		port := pages.Port(l)
-		fmt.Fprintf(e.Stderr, "from another machine: ssh -L %s:127.0.0.1:%s HOST, then the same address\n", port, port)
+		fmt.Fprintf(e.Stderr, "from another machine: ssh -L %s:127.0.0.1:%s HOST, then use the same address\n", port, port)
 	}
 	fmt.Fprintln(e.Stdout, s.Address())
 	if browse {

@@ -30,7 +30,7 @@ func SplitPrograms(inputs []*source.Input) (files, named []*source.Input, err er
 	}
 	if len(named) > 0 && !explained {
 		name := named[0].Name
-		return nil, nil, command.Usagef("%s is a program: name what it has left behind as well, loupe open %s CORE (or a goroutine dump)", name, name)
+		return nil, nil, command.Usagef("%s is a program: also name what it left behind, loupe open %s CORE (or a goroutine dump)", name, name)
 	}
 	return files, named, nil
 }

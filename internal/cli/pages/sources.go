@@ -286,7 +286,7 @@ func Editor() func(file string, line int) error {
 		// is handed on, and no shell reads it.
 		info, err := os.Stat(file)
 		if err != nil || !info.Mode().IsRegular() || !slices.Contains([]string{".go", ".s", ".c", ".h"}, filepath.Ext(file)) || !filepath.IsAbs(file) {
-			return fmt.Errorf("%s is no source file of this machine", file)
+			return fmt.Errorf("%s is not a source file of this machine", file)
 		}
 		args := make([]string, len(words))
 		for i, w := range words {

@@ -25,18 +25,18 @@ type pprofExtra struct {
 }
 
 func (x *pprofExtra) declare(fs *command.FlagSet) {
-	fs.BoolVar(&x.table, "table", false, "top as a table of our own, with intervals, packages and kinds of work")
-	fs.BoolVar(&x.categories, "categories", false, "what was spent on collection, allocation, scheduling, …, and whose code")
-	fs.StringVar(&x.format, "format", "text", "`form` of -table and -categories: text, md, csv or json")
+	fs.BoolVar(&x.table, "table", false, "top as our own table, with intervals, packages and kinds of work")
+	fs.BoolVar(&x.categories, "categories", false, "cost of collection, allocation, scheduling, …, and by owner of the code")
+	fs.StringVar(&x.format, "format", "text", "`format` of -table and -categories: text, md, csv or json")
 	fs.BoolFunc("csv", "same as -table -format=csv", func(string) error {
 		x.table, x.format = true, "csv"
 		return nil
 	})
 	fs.BoolVar(&x.flame, "flame", false, "a flame graph as one page, or as a picture with -output FILE.svg")
-	fs.BoolVar(&x.folded, "folded", false, "stacks in one line each, as flame graph tools read them")
-	fs.BoolVar(&x.speedscope, "speedscope", false, "the file that speedscope reads")
+	fs.BoolVar(&x.folded, "folded", false, "folded stacks, one per line, for flame graph tools")
+	fs.BoolVar(&x.speedscope, "speedscope", false, "a file for speedscope")
 	fs.BoolVar(&x.pgo, "pgo", false, "a small profile for the compiler (default.pgo): what it reads of each stack")
-	fs.StringVar(&x.pgoMatch, "pgo_match", "", "how much of the compiler's profile `file` still holds for the program that the source is of")
+	fs.StringVar(&x.pgoMatch, "pgo_match", "", "how much of the compiler's profile `file` still matches the program of SOURCE")
 }
 
 func (x *pprofExtra) any() bool {

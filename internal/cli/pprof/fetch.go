@@ -174,7 +174,7 @@ func (s *pprofSession) load(ctx context.Context, name string) (*profile.Profile,
 		return s.takeIn(ctx, true, func() (*source.Input, error) {
 			all, err := s.in.of(s.e, s.flags).Read(secret.URL(name), path.Base(name), bytes.NewReader(data))
 			if err == nil && len(all) != 1 {
-				err = fmt.Errorf("%s are %d files, and one profile is wanted", secret.URL(name), len(all))
+				err = fmt.Errorf("%s matches %d files, but one profile is needed", secret.URL(name), len(all))
 			}
 			if err != nil {
 				return nil, err

@@ -44,7 +44,7 @@ func (s *pprofSession) serve() error {
 	}
 	open := !l.Addr().(*net.TCPAddr).IP.IsLoopback()
 	if open {
-		s.warn(fmt.Sprintf("warning: %s can be reached from other machines; the address below is all that protects it", host))
+		s.warn(fmt.Sprintf("warning: %s can be reached from other machines; only the secret address below protects it", host))
 	}
 	return s.e.WithTemp(func(temp string) error {
 		at, err := servedFile(s.p, temp)

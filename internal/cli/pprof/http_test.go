@@ -110,7 +110,7 @@ func TestAddressesOfPprof(t *testing.T) {
 			continue // the first page
 		}
 		if h.ask(t, "GET", name+"?f=main&config=x", "text/html") == nil || h.ask(t, "GET", "ui/"+name+"?f=main&config=x", "text/html") == nil {
-			t.Errorf("%s is no page of ours", path)
+			t.Errorf("%s is not a page of ours", path)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Command is loupe pprof.
 var Command = &command.Command{
 	Name:  "pprof",
-	Short: "all that go tool pprof does, faster, and more",
+	Short: "everything go tool pprof does, faster, and more",
 	Args:  "[FORMAT] [flags] [BINARY] SOURCE…",
 	Example: []string{
 		"loupe pprof -top allocs.pb.gz                       functions by bytes allocated",
@@ -31,14 +31,14 @@ var Command = &command.Command{
 		"loupe pprof -flame -output flame.html cpu.pb.gz     one file for any browser",
 	},
 	About: `
-Every format, option and shell command of go tool pprof means what it means
-there, and the text is the same, byte for byte. Without a format a shell opens.
+Every format, option and shell command of go tool pprof means what it means there, and the
+text is the same, byte for byte. Without a format an interactive shell opens.
 
-SOURCE is a file in pprof's format, in one of the older text formats, a dump of
-goroutines, folded stacks, perf.data or the output of perf script, a heap profile of
-jemalloc or tcmalloc, a speedscope file, a .cpuprofile of V8, a Chrome trace, - for
-standard input, or the URL of a profile; several are added up. BINARY is the
-program, for disasm and weblist, and for profiles without names.`,
+SOURCE is a file in pprof's format, in one of the older text formats, a goroutine dump, folded
+stacks, perf.data or the output of perf script, a heap profile of jemalloc or tcmalloc, a
+speedscope file, a .cpuprofile of V8, a Chrome trace, - for standard input, or the URL of a
+profile; several are added up. BINARY is the program, for disasm and weblist, and for profiles
+without names.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
@@ -234,7 +234,7 @@ func (f *pprofFlags) check(words []string) error {
 	case f.http != "" && len(f.formats(nil)) > 0:
 		return command.Usagef("-http is not compatible with an output format on the command line")
 	case f.why && (words == nil || words[0] != "list"):
-		return command.Usagef("-why goes with -list")
+		return command.Usagef("-why needs -list")
 	case f.noBrowser && f.http == "":
 		return command.Usagef("-no_browser only makes sense with -http")
 	case len(f.bases) > 0 && len(f.diffBases) > 0:

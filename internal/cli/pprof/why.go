@@ -39,7 +39,7 @@ func (s *pprofSession) writeWhy(w io.Writer, r *pprof.Report) error {
 func (s *pprofSession) explain(r *pprof.Report) (*why.Report, error) {
 	p, t := r.Profile, r.Profile.SampleTypes[r.Index()]
 	if !slices.Contains([]string{"alloc_space", "alloc_objects", "inuse_space", "inuse_objects", "space", "objects"}, t.Type) {
-		return nil, command.Usagef("-why tells why lines allocate: it needs a profile of allocations, not %s", t.Type)
+		return nil, command.Usagef("-why explains why lines allocate: it needs an allocation profile, not %s", t.Type)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *pprofSession) readBinary(m profile.Mapping, opt *collect.CompileOptions
 		return
 	}
 	if m.BuildID != "" && !strings.EqualFold(m.BuildID, b.BuildID) {
-		s.warn(fmt.Sprintf("-why: %s is not the binary that the profile was taken of; its calls are not looked at", filepath.Base(m.File)))
+		s.warn(fmt.Sprintf("-why: %s is not the binary that the profile was taken from; its calls are not used", filepath.Base(m.File)))
 		return
 	}
 	if info, err := b.BuildInfo(); err == nil && opt.Target == "" {

@@ -77,10 +77,10 @@ func OpenCoreOf(e *command.Env, name, binName string) (*Core, error) {
 		return nil, err
 	}
 	if c.Identity == postmortem.OtherBuild {
-		fmt.Fprintf(e.Stderr, "loupe core: WARNING: %s is another build than the program of this core: what follows may be nonsense\n", c.Program)
+		fmt.Fprintf(e.Stderr, "loupe core: WARNING: %s is a different build from the program of this core: what follows may be wrong\n", c.Program)
 	}
 	if c.File.Cut > 0 {
-		fmt.Fprintf(e.Stderr, "loupe core: WARNING: the core is cut: %s are missing at its end\n", unit.Bytes(c.File.Cut))
+		fmt.Fprintf(e.Stderr, "loupe core: WARNING: the core is truncated: %s are missing at its end\n", unit.Bytes(c.File.Cut))
 	}
 	return c, nil
 }
@@ -112,7 +112,7 @@ func (o *Files) Core(name string) (*core.File, error) {
 	}
 	file, err := core.Open(f, size)
 	if errors.Is(err, core.ErrNotCore) {
-		return nil, command.Usagef("%s is no core file: loupe core BIN CORE (loupe open -text %s says what it is)", name, name)
+		return nil, command.Usagef("%s is not a core file: loupe core BIN CORE (loupe open -text %s says what it is)", name, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
@@ -162,7 +162,7 @@ func (o *Files) open(name string) (*os.File, int64, error) {
 func (o *Files) Find(name string, file *core.File, verb string) (*Program, error) {
 	where := strings.TrimSuffix(file.Executable(), " (deleted)")
 	if where == "" {
-		return nil, command.Usagef("%s does not say which program it is of: loupe %s BIN %s", name, verb, name)
+		return nil, command.Usagef("%s does not say which program it is from: loupe %s BIN %s", name, verb, name)
 	}
 	for _, at := range []string{where, filepath.Join(filepath.Dir(name), filepath.Base(where)), filepath.Base(where)} {
 		p, err := o.Program(at, name)
@@ -170,7 +170,7 @@ func (o *Files) Find(name string, file *core.File, verb string) (*Program, error
 			return p, nil
 		}
 	}
-	return nil, command.Nothingf("%s is a core of %q, and that build is not there any more: loupe %s BIN %s", name, where, verb, name)
+	return nil, command.Nothingf("%s is a core of %q, but that build no longer exists: loupe %s BIN %s", name, where, verb, name)
 }
 
 // ExplainDump says what the words of arguments in a dump are: by the binary, which may
@@ -201,7 +201,7 @@ func (o *Files) OpenProgram(name, flag string) (*Program, error) {
 		return nil, fmt.Errorf("cannot use %s %s: %w", flag, name, err)
 	}
 	if !bin.IsGo() {
-		return nil, command.Usagef("%s %s is no Go program", flag, name)
+		return nil, command.Usagef("%s %s is not a Go program", flag, name)
 	}
 	return &Program{bin, name, f}, nil
 }

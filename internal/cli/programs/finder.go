@@ -81,7 +81,7 @@ func (f *Finder) Open(name string) (*openBinary, error) {
 // Binary is [pprof.Env.Binary].
 func (f *Finder) Binary(m profile.Mapping) (*symbol.Binary, error) {
 	if m.File == "" {
-		return nil, errors.New("the profile does not say which program it is of: name the binary before the profile")
+		return nil, errors.New("the profile does not say which program it is from: name the binary before the profile")
 	}
 	b, err := f.Open(m.File)
 	if err != nil {

@@ -22,25 +22,25 @@ import (
 // Command is loupe prove.
 var Command = &command.Command{
 	Name:  "prove",
-	Short: "has a change fixed what a finding says? yes, no or undecided",
+	Short: "has a change fixed a finding? yes, no or undecided",
 	Args:  "[flags] FINDING RECORDING",
 	Example: []string{
-		"loupe prove AL08 before                     the revision that was recorded against the working tree",
-		"loupe prove AL08@rss.go:143 before          the finding at that line, of several AL08",
-		"loupe prove -vs main LK01 before            what is before is main",
+		"loupe prove AL08 before                     the recorded revision against the working tree",
+		"loupe prove AL08@rss.go:143 before          the finding at that line, if there are several AL08",
+		"loupe prove -vs main LK01 before            the 'before' side is main",
 		"loupe prove -vs ./old -with ./new CP01 rec  two copies of the module, or two binaries",
 		"loupe prove -env GOGC=400 GC18 before       the same program, with another setting",
 	},
 	About: `
-FINDING is a rule that loupe report has found in RECORDING, such as AL08; where it was found
-at several places, @ and a file, a line or a function tell which. What the recording ran is
-run again, in the same folder, with the same arguments, the same load and the same phases:
-as it was, and as it is now. Both take turns in rounds, in an order that is drawn, and are
-looked at after 10, 20, 40, 80 and 160 rounds, until it is decided or -budget is spent.
+FINDING is a rule that loupe report has found in RECORDING, such as AL08; if it was found in
+several places, add @ and a file, line or function. The recorded program is run again, in the
+same folder, with the same arguments, load and phases: as it was, and as it is now. Both are
+interleaved in rounds, in random order, and examined after 10, 20, 40, 80 and 160 rounds,
+until it is decided or -budget is spent.
 
-What is before is the revision that the recording was made of, unless -vs names another: a
-revision, a folder or a binary. What is after is the working tree, unless -with names
-something else. The answer is
+The "before" side is the revision that was recorded, unless -vs names another revision, folder
+or binary. The "after" side is the working tree, unless -with names something else. The answer
+is
 
   yes        the figure that the finding is about (CPU time, allocated bytes or objects,
              waits for locks, latency, memory, goroutines, pauses) has become less, beyond
@@ -49,32 +49,31 @@ something else. The answer is
   no         it is still found, or found as large elsewhere; or the figure is not less
   undecided  anything else, with about how many more pairs of rounds it needs
 
-and says what got worse meanwhile that users feel: requests per second, latency, CPU time,
-memory, errors. Work is the same on both sides: benchmarks run as many operations
-as they did in the recording (-benchtime Nx). Ctrl-C ends the rounds, and those that are
-whole are judged.
+and says what got worse that users notice: requests per second, latency, CPU time, memory,
+errors. Both sides do the same work: benchmarks run as many operations as they did in the
+recording (-benchtime Nx). Ctrl-C ends the rounds, and the complete ones are judged.
 
-The exit code is 0 for yes, 3 for no and for a yes where something that users feel got worse
-by more than -fail, 4 for undecided, 1 when a program failed or could not be built, and 130
+The exit code is 0 for yes; 3 for no, and for a yes if something that users notice got worse
+by more than -fail; 4 for undecided; 1 if a program failed or could not be built; and 130
 after Ctrl-C, whatever the answer is.`,
 	Files: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &flags{set: fs}
-		fs.StringVar(&f.vs, "vs", "", "what is before: a `version`, which is a revision, a folder or a binary\n(default the revision that was recorded)")
-		fs.StringVar(&f.with, "with", "", "what is after: a `version` (default the working tree)")
-		fs.Func("env", "set `NAME=value` for what is after alone (repeatable)", func(s string) error {
+		fs.StringVar(&f.vs, "vs", "", "the 'before' `version`: a revision, a folder or a binary (default the recorded\nrevision)")
+		fs.StringVar(&f.with, "with", "", "the 'after' `version` (default the working tree)")
+		fs.Func("env", "set the environment `NAME=value` for the 'after' side only (repeatable)", func(s string) error {
 			if !assignment.MatchString(s) {
 				return errors.New("want NAME=value")
 			}
 			f.env = append(f.env, s)
 			return nil
 		})
-		fs.IntVar(&f.rounds, "rounds", 0, "take `number` rounds, and decide then (default as many as it takes, 160 at\nmost)")
-		fs.StringVar(&f.budget, "budget", "", "end after the round that fits into this `time` (default 5m where rounds go on\nuntil all is decided)")
-		fs.StringVar(&f.fail, "fail", "0%", "exit with 3 when something that users feel got worse by more than `percent`")
+		fs.IntVar(&f.rounds, "rounds", 0, "take `number` rounds and then decide (default as many as needed, at most 160)")
+		fs.StringVar(&f.budget, "budget", "", "end after the last round that fits into this `time` (default 5m where rounds go on\nuntil all is decided)")
+		fs.StringVar(&f.fail, "fail", "0%", "exit with 3 if something that users notice got worse by more than `percent`")
 		fs.StringVar(&f.out, "o", "", "write the recordings of both sides into `dir` (default loupe-prove-RULE-TIME)")
 		fs.StringVar(&f.dir, "dir", "", "run in this `folder` instead of the one in which it was recorded")
-		fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
+		fs.BoolVar(&f.quiet, "quiet", false, "print no progress")
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.ProofSchema+")")
 		return f.run
 	},
@@ -104,11 +103,11 @@ func (f *flags) run(e *command.Env, args []string) (err error) {
 	}
 	switch {
 	case len(args) < 2:
-		return command.Usagef("want a finding and a recording, as loupe prove AL08 RECORDING (loupe report RECORDING lists its findings)")
+		return command.Usagef("want a finding and a recording, as in loupe prove AL08 RECORDING (loupe report RECORDING lists its findings)")
 	case len(args) > 2:
 		return command.Usagef("too many arguments: %q", args[2:])
 	case !ruleName.MatchString(args[0]):
-		return command.Usagef("%q is no name of a finding: want a rule such as AL08, or AL08@main.go:17", args[0])
+		return command.Usagef("%q is not a finding: want a rule such as AL08, or AL08@main.go:17", args[0])
 	case f.set.Given("rounds") && f.rounds < 1:
 		return command.Usagef("-rounds: want at least 1")
 	}
@@ -138,7 +137,7 @@ func (f *flags) prove(e *command.Env, c *repeated) error {
 	out := &report.Proved{Schema: report.ProofSchema, Finding: *c.finding, Sides: [2]string{c.before, c.after}}
 	if c.same {
 		out.Proof = insight.Proof{Answer: insight.No, Because: insight.SameBuild}
-		out.Notes = []string{"this is what git says of the folder; files that it ignores are not looked at"}
+		out.Notes = []string{"this is what git says about the folder; ignored files are not considered"}
 		out.Say()
 		return f.conclude(e, out, nil)
 	}
@@ -163,7 +162,7 @@ func (f *flags) prove(e *command.Env, c *repeated) error {
 		if failed == nil && e.Ctx.Err() != nil {
 			failed = e.Ctx.Err()
 		}
-		return errors.Join(failed, fmt.Errorf("nothing was measured: there is no round of both sides (what there is, is in %s)", again.Out))
+		return errors.Join(failed, fmt.Errorf("nothing was measured: no round of both sides was completed (partial results are in %s)", again.Out))
 	}
 	out.Table, out.Proof = c.judged(all)
 	out.Notes = append(out.Table.Notes, c.notes(e, all)...)

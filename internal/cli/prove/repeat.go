@@ -44,7 +44,7 @@ func (f *flags) take(e *command.Env, name, path string) (*repeated, error) {
 		return nil, err
 	}
 	if len(c.finding.Figures()) == 0 {
-		return nil, fmt.Errorf("cannot prove %s by running it again: it is about what no figure of rounds tells. %s", c.finding.Rule, c.finding.Verify)
+		return nil, fmt.Errorf("cannot prove %s by running it again: no figure of the rounds shows what it is about. %s", c.finding.Rule, c.finding.Verify)
 	}
 	if err := c.repeatable(e, path, x.Session.Manifest()); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (f *flags) take(e *command.Env, name, path string) (*repeated, error) {
 		}
 	}
 	if info, err := os.Stat(c.made.Dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("cannot run it again: it was recorded in %s, which is not here (-dir says where it is now)", c.made.Dir)
+		return nil, fmt.Errorf("cannot run it again: it was recorded in %s, which does not exist here (-dir says where it is now)", c.made.Dir)
 	}
 	if err := c.operations(x.Session, path); err != nil {
 		return nil, err
@@ -67,18 +67,18 @@ func (f *flags) take(e *command.Env, name, path string) (*repeated, error) {
 func open(path string) (*examine.Examined, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w (loupe prove wants a recording of loupe run: what is running cannot be run again)", err)
+		return nil, fmt.Errorf("%w (loupe prove needs a recording of loupe run: a running process cannot be run again)", err)
 	}
 	if info.IsDir() {
 		_, manifest := os.Stat(filepath.Join(path, recording.ManifestName))
 		_, journal := os.Stat(filepath.Join(path, recording.JournalName))
 		if manifest != nil && journal != nil {
-			return nil, fmt.Errorf("%s is a folder and no recording: record the program with loupe run, and prove what is found in that", path)
+			return nil, fmt.Errorf("%s is a folder but not a recording: record the program with loupe run, and prove a finding from that", path)
 		}
 	}
 	all, _, err := examine.All(examine.Recorded([]string{path}))
 	if err != nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s does not say how to run the program again, as a recording of loupe run does: record the program, and prove what is found in that (%w)", path, err)
+		return nil, fmt.Errorf("%s does not say how to run the program again, as a recording of loupe run does: record the program, and prove a finding from that (%w)", path, err)
 	}
 	if err != nil {
 		return nil, err
@@ -109,22 +109,22 @@ func named(name, path string, all []insight.Finding) (*insight.Finding, error) {
 	}
 	switch {
 	case len(found) > 1:
-		return nil, command.Usagef("%s has %d findings that %s may be: %s", path, len(found), name, strings.Join(names, ", "))
+		return nil, command.Usagef("%s has %d findings that match %s: %s", path, len(found), name, strings.Join(names, ", "))
 	case len(names) == 0:
-		return nil, command.Nothingf("%s was not found in %s, and nothing else", name, path)
+		return nil, command.Nothingf("neither %s nor anything else was found in %s", name, path)
 	}
-	return nil, command.Nothingf("%s was not found in %s; these were: %s", name, path, strings.Join(names, ", "))
+	return nil, command.Nothingf("%s was not found in %s; the findings there are: %s", name, path, strings.Join(names, ", "))
 }
 
 // repeatable finds out whether a recording can be made again, and as what.
 func (c *repeated) repeatable(e *command.Env, path string, m *recording.Manifest) error {
 	switch kind := m.Target.Kind; {
 	case kind == "url" || kind == "pid":
-		return fmt.Errorf("cannot run it again: %s was recorded of a process that ran already. Record the program from its start with loupe run, and prove what is found in that", path)
+		return fmt.Errorf("cannot run it again: %s was recorded from a process that was already running. Record the program from its start with loupe run, and prove a finding from that", path)
 	case m.Made == nil:
-		return fmt.Errorf("cannot run it again: %s does not say how it was made (it is not of loupe run, or of an older one). Record it again, and prove what is found in that", path)
+		return fmt.Errorf("cannot run it again: %s does not say how it was made (it is not from loupe run, or from an older version). Record it again, and prove a finding from that", path)
 	case m.Made.Masked:
-		return fmt.Errorf("cannot run it again: the command line had a secret in it, which %s does not keep. Do it by hand: loupe run -vs REV with the same flags, and look at the findings of both sides", path)
+		return fmt.Errorf("cannot run it again: the command line contained a secret, which %s does not keep. Do it by hand: loupe run -vs REV with the same flags, and look at the findings of both sides", path)
 	case m.Made.Input != recording.NoInput && !regular(e.Stdin):
 		return fmt.Errorf("cannot run it again: its standard input was a %s, which %s does not keep. Give it as a file: loupe prove … < FILE (an empty one if the program reads nothing)", m.Made.Input, path)
 	}
@@ -173,7 +173,7 @@ func (c *repeated) operations(s *session.Session, path string) error {
 	}
 	least := session.Operations(s)
 	if least == 0 {
-		return fmt.Errorf("cannot run it again: how many operations its benchmarks ran is not in %s. Record them again with -benchtime 1000x, or with their output", path)
+		return fmt.Errorf("cannot run it again: %s does not have the number of operations its benchmarks ran. Record them again with -benchtime 1000x, or with their output", path)
 	}
 	c.made.Args = slices.Insert(slices.Clone(c.made.Args), own, fmt.Sprintf("-test.benchtime=%dx", least))
 	return nil
@@ -195,12 +195,12 @@ func (f *flags) versions(e *command.Env, c *repeated) error {
 	if f.vs != "" {
 		return nil
 	}
-	m, elsewhere := &c.made, " (say what is before with -vs: a revision, a folder or a binary)"
+	m, elsewhere := &c.made, " (name the 'before' side with -vs: a revision, a folder or a binary)"
 	switch {
 	case m.Commit == "":
-		return fmt.Errorf("what was recorded is not known as a revision: there was no git repository in %s%s", m.Dir, elsewhere)
+		return fmt.Errorf("the recorded revision is not known: there was no git repository in %s%s", m.Dir, elsewhere)
 	case m.Edited:
-		return fmt.Errorf("what was recorded is gone: its files were not those of commit %.12s, they had been edited%s", m.Commit, elsewhere)
+		return fmt.Errorf("the recorded source is gone: its files differed from commit %.12s%s", m.Commit, elsewhere)
 	}
 	repo, err := collect.RepositoryOf(e.Ctx, m.Dir)
 	if err != nil {
@@ -231,15 +231,15 @@ func (f *flags) binaries(c *repeated) error {
 	switch recorded := there != "" && there == c.target.Build; {
 	case f.vs != "":
 		if f.with == "" && there == "" {
-			return fmt.Errorf("the program that was recorded, %s, is gone: say what is after with -with", c.made.Target)
+			return fmt.Errorf("the recorded program, %s, is gone: name the 'after' side with -with", c.made.Target)
 		}
 		return nil
 	case !recorded && there == "":
-		return fmt.Errorf("the program that was recorded, %s, is gone: say what is before with -vs, and what is after with -with", c.made.Target)
+		return fmt.Errorf("the recorded program, %s, is gone: name the 'before' side with -vs, and the 'after' side with -with", c.made.Target)
 	case !recorded:
-		return fmt.Errorf("the program that was recorded is gone: %s is another build now. Say what is before with -vs", c.made.Target)
+		return fmt.Errorf("the recorded program is gone: %s is now a different build. Name the 'before' side with -vs", c.made.Target)
 	case f.with == "" && len(f.env) == 0:
-		return fmt.Errorf("%s is still the program that was recorded: say what is after with -with", c.made.Target)
+		return fmt.Errorf("%s is still the recorded program: name the 'after' side with -with", c.made.Target)
 	}
 	c.before = c.made.Target
 	return nil
@@ -287,14 +287,14 @@ func (c *repeated) judged(all []*examine.Examined) (*compare.Table, insight.Proo
 func (c *repeated) notes(e *command.Env, all []*examine.Examined) (notes []string) {
 	a, b := all[0].Session.Manifest(), all[1].Session.Manifest()
 	if e.Ctx.Err() != nil {
-		notes = append(notes, "the rounds were interrupted: this is what there was by then")
+		notes = append(notes, "the rounds were interrupted: these are the results up to then")
 	}
 	if a.Target.Agent != b.Target.Agent {
-		notes = append(notes, "one side is a ready binary without the agent: profiles and counters of the runtime are known of the other alone")
+		notes = append(notes, "one side is a prebuilt binary without the agent: runtime profiles and counters exist only for the other")
 	}
 	first, second := printed(a), printed(b)
 	if first != "" && second != "" && first != second {
-		notes = append(notes, "the two sides print different things: is it still the same work?")
+		notes = append(notes, "the two sides produce different output: is it still the same work?")
 	}
 	return notes
 }

@@ -24,7 +24,7 @@ import (
 
 var pushCommand = &command.Command{
 	Name:  "push",
-	Short: "send profiles to loupe serve or a Pyroscope",
+	Short: "send profiles to loupe serve or Pyroscope",
 	Args:  "[flags] FILE|RECORDING…",
 	Example: []string{
 		"loupe push -service shop cpu.pb.gz heap.pb.gz",
@@ -33,23 +33,22 @@ var pushCommand = &command.Command{
 		"loupe push -service parser -label what=benchmark cpu.pb.gz    in CI, after the benchmarks",
 	},
 	About: `
-Sends every profile of the files and recordings, in any form that loupe reads, as one
-series each: the labels are service_name (-service, or the name of the program that a
-recording is of) and those of -label. What a profile counts is taken as it is: the
-allocations of a heap profile are those of the whole run, and are not taken for
-the begin of a longer series. Of a recording its CPU, heap, mutex, block and goroutine
-profiles are sent, of several heap profiles the one of the phase heap.
+Sends every profile in the files and recordings, in any format that loupe reads, as one series
+each: the labels are service_name (-service, or the name of the recorded program) and those of
+-label. The counts are taken as they are: the allocations in a heap profile cover the whole
+run and are not treated as the start of a longer series. From a recording the CPU, heap,
+mutex, block and goroutine profiles are sent; of several heap profiles, the one of the phase
+heap.
 
-The kind of a profile, which is the first part of its type, follows from what it
-counts. Mutex and block profiles count the same: their files have the word in their
-names, or -kind says it.
+The kind of a profile, the first part of its type, follows from what it counts. Mutex and
+block profiles count the same thing: the word must be in the file name, or -kind says it.
 
-loupe serve keeps what is sent twice once. All is sent, or the files that were not are
-named and the exit code is 1; 4 says that the server does not answer.`,
+loupe serve stores what is sent twice only once. If some files could not be sent, they are
+named and the exit code is 1; it is 4 if the server does not answer.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &pushFlags{}
 		fs.StringVar(&f.to, "to", address, "`address` of the server")
-		fs.StringVar(&f.service, "service", "", "`name` of the service (default that of a recording's program)")
+		fs.StringVar(&f.service, "service", "", "`name` of the service (default: the recording's program)")
 		fs.Func("label", "`name=value` of a label (repeatable)", func(text string) error {
 			name, value, ok := strings.Cut(text, "=")
 			if !ok || name == "" || value == "" {
@@ -170,7 +169,7 @@ func (f *pushFlags) send(e *command.Env, server *remote.Server, one one) error {
 		service = one.service
 	}
 	if service == "" {
-		return command.Usagef("-service names the service that it is of")
+		return command.Usagef("name its service with -service")
 	}
 	var body bytes.Buffer
 	if err := p.Encode(&body); err != nil {
@@ -202,7 +201,7 @@ func kindOf(p *profile.Profile, file string) (string, error) {
 			return word, nil
 		}
 	}
-	return "", command.Usagef("it counts %s: -kind says what it is (mutex, block, or another name)", typesText(p.SampleTypes))
+	return "", command.Usagef("it counts %s: name its kind with -kind (mutex, block, or another name)", typesText(p.SampleTypes))
 }
 
 func typesText(types []profile.ValueType) string {

@@ -26,10 +26,10 @@ const address = "127.0.0.1:" + remote.DefaultPort
 
 var queryCommand = &command.Command{
 	Name:  "query",
-	Short: "ask what loupe serve or a Pyroscope keeps",
+	Short: "query the profiles in loupe serve or Pyroscope",
 	Args:  "[flags] WHAT [SERVICE|SELECTOR]…",
 	Example: []string{
-		"loupe query types                              which types of profiles there are",
+		"loupe query types                              the available profile types",
 		"loupe query labels service_name                the services",
 		"loupe query top shop                           functions of the service, CPU of the last hour",
 		"loupe query top -type alloc_space -last 1d '{service_name=\"shop\",version=\"v1.42\"}'",
@@ -37,7 +37,7 @@ var queryCommand = &command.Command{
 		"loupe query diff -from 2d -until 1d shop       … against the last hour",
 		"loupe query diff '{version=\"v1.41\"}' '{version=\"v1.42\"}'",
 		"loupe query flame -o flame.html shop",
-		"loupe query findings shop                      what is wrong, by the rules on profiles",
+		"loupe query findings shop                      findings of the rules on profiles",
 		"loupe query profile -last 7d -o shop.pb.gz shop",
 		"loupe pgo make -for ./cmd/shop 'pyroscope://127.0.0.1:4040/shop?last=7d'",
 	},
@@ -55,27 +55,27 @@ WHAT is one of
   heatmap    profiles by time and by how large they are
   profile    the sum as a file for go tool pprof (-o FILE.pb.gz)
 
-What follows names series: a service, or a selector as Prometheus has them, such as
-{service_name="shop",pod=~"a|b"}; nothing stands for all. -type is short (cpu,
-alloc_space, inuse_space, goroutine, mutex, block) or a whole id. Times are
-relative (-last 90m, -from 2d), dates, or seconds since 1970.
+What follows selects series: a service, or a Prometheus selector such as
+{service_name="shop",pod=~"a|b"}; without it, all series. -type is a short name (cpu,
+alloc_space, inuse_space, goroutine, mutex, block) or a full id. Times are relative (-last
+90m, -from 2d), dates, or seconds since 1970.
 
-Every other command takes the same as an address: loupe open, report, pprof, compare
-and pgo read pyroscope://HOST:4040/SERVICE?type=cpu&last=1d, with query=SELECTOR in the
-place of the service, from= and until=; pyroscopes:// asks over TLS.
+Every other command takes the same as a URL: loupe open, report, pprof, compare and pgo read
+pyroscope://HOST:4040/SERVICE?type=cpu&last=1d, with query=SELECTOR instead of the service,
+from= and until=; pyroscopes:// uses TLS.
 
-Exits with 4 when the server does not answer, or has nothing of that.`,
+Exits with 4 if the server does not answer, or has no such data.`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &queryFlags{}
 		fs.StringVar(&f.to, "to", address, "`address` of the server")
 		fs.StringVar(&f.ask.Type, "type", "", "`type` of profile (default cpu)")
 		fs.StringVar(&f.last, "last", "", "`time` back from now (default 1h)")
-		fs.StringVar(&f.ask.From, "from", "", "begin: a `time` such as now-2h, 2h, 2026-11-24T10:00:00Z")
+		fs.StringVar(&f.ask.From, "from", "", "start: a `time` such as now-2h, 2h, 2026-11-24T10:00:00Z")
 		fs.StringVar(&f.ask.Until, "until", "", "end: a `time` (default now)")
-		fs.StringVar(&f.by, "by", "", "`labels` that tell series apart, with commas between")
+		fs.StringVar(&f.by, "by", "", "`labels` to group series by, separated by commas")
 		fs.StringVar(&f.step, "step", "", "`time` between two points of a series (default a sixtieth of the range)")
 		fs.IntVar(&f.n, "n", 20, "at most this `many` rows of top")
-		fs.StringVar(&f.format, "format", "text", "`form` of types, labels, series and heatmap: text, md, csv or json")
+		fs.StringVar(&f.format, "format", "text", "`format` of types, labels, series and heatmap: text, md, csv or json")
 		fs.StringVar(&f.out, "o", "", "`file` for flame and profile")
 		f.asking.DeclareAccess(fs)
 		return f.run
@@ -106,11 +106,11 @@ var verbs = map[string]func(*query) error{
 
 func (f *queryFlags) run(e *command.Env, args []string) error {
 	if len(args) == 0 {
-		return command.Usagef("say what to ask: types, labels, series, top, flame, diff, findings, heatmap or profile")
+		return command.Usagef("nothing to query: types, labels, series, top, flame, diff, findings, heatmap or profile")
 	}
 	verb := verbs[args[0]]
 	if verb == nil {
-		return command.Usagef("there is nothing called %q to ask%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "findings", "heatmap", "profile"}))
+		return command.Usagef("there is no query %q%s", args[0], command.Meant(args[0], []string{"types", "labels", "series", "top", "flame", "diff", "findings", "heatmap", "profile"}))
 	}
 	if !slices.Contains([]string{"text", "md", "csv", "json"}, f.format) {
 		return command.Usagef("-format: there is no %q; choose text, md, csv or json", f.format)
@@ -326,7 +326,7 @@ func (q *query) diff() error {
 	switch len(q.args) {
 	case 0, 1:
 		if q.ask.Until == "" {
-			return command.Usagef("a difference is of two: give two selectors, or -from and -until of the range before")
+			return command.Usagef("a difference needs two sides: give two selectors, or -from and -until of the earlier range")
 		}
 		r, err := q.ask.Range(q.now)
 		if err != nil {

@@ -79,7 +79,7 @@ func (a *Again) Take(e *command.Env) (dirs []string, err error) {
 		if err := os.Mkdir(last.Options.Temp, 0o700); err != nil {
 			return err
 		}
-		last.Options.Progress("what is after, once more")
+		last.Options.Progress("the 'after' side, once more")
 		err = errors.Join(TakeTurns(e, []*Turn{&last}, Rounds{Number: 1}), failures([]*Turn{&last}))
 		if last.Recorder != nil && err == nil {
 			dirs = append(dirs, last.Dir)

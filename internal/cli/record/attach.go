@@ -24,25 +24,24 @@ var Attach = &command.Command{
 		"loupe attach -phases bare,cpu:30s,heap https://staging.example/debug/pprof/",
 		"loupe attach -load http://localhost:8080/ -n 20000 :6060",
 		"loupe attach 4711                       the process with that id: its ports are tried, then the kernel",
-		"loupe attach -explain 4711              what may be learnt of it, and why not",
+		"loupe attach -explain 4711              what can be learnt about it, and why not",
 	},
 	About: `
-The service imports net/http/pprof; of a local process that does not, what the
-kernel shows is recorded: its goroutines, its heap profile and its CPU time (Linux). A
-program that nowhere asks for its heap profile keeps none: -heap-profiling switches
-it on from outside while the phases heap and allocs last (heap:30s), and what was
-allocated before is not seen. When it also imports expvar, its
-/debug/vars is sampled all along; otherwise the runtime's memory statistics are
-read from the text of its profile, less often. Phases go one profiler at a time:
+The service imports net/http/pprof; for a local process that does not, what the kernel exposes
+is recorded: its goroutines, its heap profile and its CPU time (Linux). A program that never
+requests its heap profile keeps none: -heap-profiling turns it on from outside during the
+phases heap and allocs (heap:30s), and earlier allocations are not seen. If it also imports
+expvar, its /debug/vars is sampled throughout; otherwise the runtime's memory statistics are
+read from the text of its profile, less often. Phases run one profiler at a time:
 
 ` + collect.DescribePhases() + `
-A block or mutex profile shows something only if the program switched the
-profiler on (runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
+A block or mutex profile shows something only if the program enabled the profiler
+(runtime.SetBlockProfileRate, SetMutexProfileFraction).`,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		var f Flags
 		f.declare(fs, false)
-		explain := fs.Bool("explain", false, "only tell what may be learnt of the process `PID`, and why not")
-		heapProfiling := fs.Bool("heap-profiling", false, "allow loupe to WRITE TO THE MEMORY of the process: a heap profile that it\ndoes not keep is switched on for the length of the phases heap and allocs,\nand off again (Linux)")
+		explain := fs.Bool("explain", false, "only report what can be learnt about the process `PID`, and why not")
+		heapProfiling := fs.Bool("heap-profiling", false, "allow loupe to WRITE TO THE MEMORY of the process: heap profiling that is off\nis turned on for the phases heap and allocs, and off again (Linux)")
 		return func(e *command.Env, args []string) error {
 			f.heapProfiling = *heapProfiling
 			target, err := command.OneArg(args, "the service")
@@ -97,10 +96,10 @@ func (f *Flags) attach(e *command.Env, target string, plan collect.Plan, temp st
 		return command.Unreachable(err)
 	}
 	if given := f.Loading.GivenAccess(); len(given) > 0 && !service.Asked() && f.Load == "" {
-		fmt.Fprintf(e.Stderr, "loupe: WARNING: -%s is of no use here: the process serves no /debug/pprof, the kernel is asked\n", strings.Join(given, ", -"))
+		fmt.Fprintf(e.Stderr, "loupe: WARNING: -%s has no effect here: the process serves no /debug/pprof, so the kernel is asked\n", strings.Join(given, ", -"))
 	}
 	if f.heapProfiling {
-		fmt.Fprintln(e.Stderr, "loupe: WARNING: -heap-profiling lets loupe write to the memory of the running process, if that keeps no heap profile; it is undone at the end of the phase, and if loupe is killed")
+		fmt.Fprintln(e.Stderr, "loupe: WARNING: -heap-profiling lets loupe write to the memory of the running process if its heap profiling is off; this is undone at the end of the phase, and if loupe is killed")
 	}
 	defer e.Keeps()()
 	dir, zip := Place(f.out, name)

@@ -13,31 +13,30 @@ import (
 // Doctor is loupe doctor.
 var Doctor = &command.Command{
 	Name:  "doctor",
-	Short: "is this machine fit to measure, and what does its kernel permit",
+	Short: "is this machine fit for measurements, and what does its kernel permit",
 	Args:  "[-json] [PID]",
 	Example: []string{
 		"loupe doctor",
 		"loupe doctor -json | jq '.checks[] | select(.verdict != \"good\")'",
-		"loupe doctor 4711                   what may be learnt of that process",
-		"loupe doctor -agent ./cmd/server    does the agent change what the program does?",
+		"loupe doctor 4711                   what can be learnt about that process",
+		"loupe doctor -agent ./cmd/server    does the agent change the program's behaviour?",
 	},
 	About: `
-Looks for a second at who else uses the CPUs and how much one and the same work
-varies here. Exits with 3 when something is bad: what is measured will mislead.
+Checks for a second which other programs use the CPUs and how much the same work varies here.
+Exits with 3 if something is bad: measurements will mislead.
 
-With the number of a process it says what may be learnt of that process from
-outside: each way, whether it is open, why not, and what would open it.
+With a process ID it says what can be learnt about that process from outside: for each method
+whether it is available, why not, and what would enable it.
 
-With -agent the package is built with loupe's agent and without. Both are run
-three times, with the arguments behind the package, and compared: exit code,
-standard output and error, goroutines, the order in which packages are
-initialized. A run that lasts longer than -for is asked for its goroutines and
-killed. Exits with 3 where they differ.`,
+With -agent the package is built with and without loupe's agent. Both are run three times,
+with the arguments after the package, and compared: exit code, standard output and error,
+goroutines, package initialization order. A run that lasts longer than -for has its goroutines
+dumped and is killed. Exits with 3 if they differ.`,
 	StopAtFirst: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		asJSON := fs.Bool("json", false, "print JSON")
-		watch := fs.Duration("watch", time.Second, "how `long` to look")
-		agent := fs.Bool("agent", false, "compare a package with the agent and without")
+		watch := fs.Duration("watch", time.Second, "how `long` to measure")
+		agent := fs.Bool("agent", false, "compare a package with and without the agent")
 		test := fs.Bool("test", false, "with -agent: the tests of the package")
 		build := fs.String("build", "", "with -agent: `flags` for go build")
 		length := fs.Duration("for", 5*time.Second, "with -agent: how `long` a run may take")

@@ -25,7 +25,7 @@ func writePermissions(w io.Writer, s report.Style, all []collect.Permission) {
 			fmt.Fprintf(w, "%*s%s\n", indent, "", s.Wrap("why not: "+p.Why, indent))
 		}
 		if p.Opens != "" {
-			fmt.Fprintf(w, "%*s%s\n", indent, "", s.Wrap("to open it: "+p.Opens, indent))
+			fmt.Fprintf(w, "%*s%s\n", indent, "", s.Wrap("to enable it: "+p.Opens, indent))
 		}
 	}
 }
@@ -34,7 +34,7 @@ func writePermissions(w io.Writer, s report.Style, all []collect.Permission) {
 func processID(text string) (int, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 0 {
-		return 0, command.Usagef("%q is not the number of a process", text)
+		return 0, command.Usagef("%q is not a process ID", text)
 	}
 	if !collect.ProcessExists(pid) {
 		return 0, command.Nothingf("there is no process %d", pid)

@@ -55,23 +55,23 @@ const patience = time.Minute
 // use there.
 func (f *Flags) declare(fs *command.FlagSet, starts bool) {
 	fs.StringVar(&f.out, "o", "", "write the recording to `dir`, or to one file that ends in .zip\n(default loupe-NAME-TIME)")
-	fs.StringVar(&f.title, "title", "", "`name` of the recording in reports (default that of the target)")
-	fs.StringVar(&f.Phases, "phases", collect.DefaultPhases, "what to capture, one after the other: a `list` of\n"+
-		strings.Join(collect.PhaseNames, ", ")+", or all;\n\"cpu:10s\" gives a length")
-	fs.StringVar(&f.Length, "for", "10s", "`length` of the bare phase, unless -n or -z bounds its load")
+	fs.StringVar(&f.title, "title", "", "`name` of the recording in reports (default: the target's)")
+	fs.StringVar(&f.Phases, "phases", collect.DefaultPhases, "what to capture, one after another: a `list` of\n"+
+		strings.Join(collect.PhaseNames, ", ")+", or all;\n\"cpu:10s\" sets a duration")
+	fs.StringVar(&f.Length, "for", "10s", "`length` of the bare phase, unless -n or -z limits its load")
 	if starts {
 		f.lengthGiven = func() bool { return fs.Given("for") || strings.Contains(f.Phases, "bare:") }
 	}
-	fs.StringVar(&f.Load, "load", "", "put load on this `URL` in every phase, with the flags of loupe load")
+	fs.StringVar(&f.Load, "load", "", "load this `URL` in every phase, with the flags of loupe load")
 	f.Wait = "30s"
 	if starts {
 		fs.StringVar(&f.Wait, "wait", f.Wait, "with -load: how `long` to wait until the target listens")
 		fs.StringVar(&f.pprof, "pprof", "", "`address` of the target's own /debug/pprof, when there is no agent")
 		fs.Needs([]string{"wait"}, "load")
 	}
-	fs.StringVar(&f.coreLimit, "core-limit", "1GB", "phase core: leave a process alone that has more memory than this `size`")
+	fs.StringVar(&f.coreLimit, "core-limit", "1GB", "phase core: skip a process with more memory than this `size`")
 	fs.StringVar(&f.Interval, "interval", "1s", "`time` between samples of the system and the runtime")
-	fs.BoolVar(&f.Quiet, "quiet", false, "tell no progress")
+	fs.BoolVar(&f.Quiet, "quiet", false, "print no progress")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
 	f.Loading.Declare(fs, 0)
 	for _, name := range fs.Under(" of -load") {

@@ -32,37 +32,34 @@ var Run = &command.Command{
 		"loupe run -test ./parser -run TestBig                  a test",
 	},
 	About: `
-TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it
-belongs to the program. A package is built with a small agent by
-"go build -overlay": no file is touched, no import is needed, and every profile
-can be taken. An executable is run as it is; if it serves /debug/pprof, that is
-used.
+TARGET is a Go package, .go files (a.go,b.go), or an executable. What follows it belongs to
+the program. A package is built with a small agent by "go build -overlay": no file is touched,
+no import is needed, and every profile can be taken. An executable is run as it is; if it
+serves /debug/pprof, that is used.
 
-The recording goes through phases, one profiler at a time, because profilers
-disturb the program and each other:
+The recording goes through phases, one profiler at a time, because profilers disturb the
+program and each other:
 
 ` + collect.DescribePhases() + `
 The program runs with GODEBUG=` + collect.RuntimeDebug + ` besides your own
-setting. A program that ends by itself in the bare phase is started again for
-every other phase. Without -load and -for, one that listens nowhere and is at work
-after ten seconds is taken for a tool: the bare phase lasts until it ends, a minute
-at most, and it is started again once for all other phases. What it prints is
-kept in the recording; -output show prints it while it runs as well. Ctrl-C ends
-the recording and keeps everything; twice aborts. The exit code is 1 when the
-program or a phase failed.
+setting. A program that exits during the bare phase is started again for every other phase.
+Without -load and -for, one that listens on no port and is busy after ten seconds is treated
+as a tool: the bare phase lasts until it exits, at most a minute, and it is started once more
+for all other phases. Its output is kept in the recording; -output show also prints it while
+it runs. Ctrl-C ends the recording and keeps everything; twice aborts. The exit code is 1 if
+the program or a phase failed.
 
-With -vs a second program takes turns with the first: the same target at a revision
-of git, in another copy of the module, a binary, or whatever TARGET may be. What is a
-file or a folder is taken for that; @REV is always a revision, which is unpacked aside.
-Which of the two comes first is drawn for each round, so that neither a drift of the
-machine nor what comes back every so often falls on one of them; -order-seed repeats
-the order of another recording. Rounds go on until the figures that decide are
-decided: they are looked at after 10, 20, 40, 80 and 160 rounds, unless -budget ends
-before. What is undecided then says about how many more pairs it needs. -rounds takes
-a fixed number; a verdict takes five, and from seven on, noise that both programs have
-in common falls out (docs/statistics.md). Ctrl-C ends the rounds, and those that are
-whole are compared. The exit code is 3 when requests per second, CPU time or wall time
-got worse by more than -fail.`,
+With -vs a second program is interleaved with the first: the same target at a git revision, in
+another copy of the module, a binary, or anything TARGET may be. A name that is an existing
+file or folder means that; @REV is always a revision, which is unpacked elsewhere. Which of
+the two comes first is random in each round, so that neither drift of the machine nor periodic
+activity affects only one of them; -order-seed repeats the order of another recording. Rounds
+continue until the deciding figures are decided: they are examined after 10, 20, 40, 80 and
+160 rounds, unless -budget ends first. Undecided figures say about how many more pairs they
+need. -rounds takes a fixed number; a verdict needs five, and from seven on, noise common to
+both programs cancels out (docs/statistics.md). Ctrl-C ends the rounds, and the complete ones
+are compared. The exit code is 3 if requests per second, CPU time or wall time got worse by
+more than -fail.`,
 	StopAtFirst: true,
 	Setup:       func(fs *command.FlagSet) func(*command.Env, []string) error { return declareRun(fs).run },
 }
@@ -89,17 +86,17 @@ type runFlags struct {
 func declareRun(fs *command.FlagSet) *runFlags {
 	f := &runFlags{set: fs}
 	f.declare(fs, true)
-	fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests are to run")
+	fs.BoolVar(&f.test, "test", false, "TARGET is a package whose tests to run")
 	fs.StringVar(&f.build, "build", "", "`flags` for go build, such as '-tags foo -race'")
 	fs.StringVar(&f.stderr, "stderr", "auto", "how standard error is read: auto, or `pipe` for programs that open\n/dev/stderr or write more than 200 KB at once")
-	fs.StringVar(&f.output, "output", "keep", "what the program prints: `keep` it in the recording, show it while it\nruns as well, or discard its standard output")
+	fs.StringVar(&f.output, "output", "keep", "the program's output: `keep` it in the recording, show it while it runs as\nwell, or discard its standard output")
 	fs.BoolVar(&f.noAgent, "no-agent", false, "build without the agent")
-	fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the packages of the module that allocate\nonce more to keep why they do; -diagnostics=false leaves it out")
-	fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process; with -vs as many as it\ntakes, 160 at most, unless it is given")
-	fs.StringVar(&f.vs, "vs", "", "take turns with this other `version`: a revision, a folder, a binary, or a target")
-	fs.StringVar(&f.budget, "budget", "", "with -vs: end after the round that fits into this `time`\n(default 5m where rounds go on until all is decided)")
-	fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
-	fs.Uint64Var(&f.seed, "order-seed", 0, "draw the order of -vs from this `number`; 0 takes a new one")
+	fs.BoolVar(&f.diagnostics, "diagnostics", true, "after the last phase, compile the module's allocating packages once more to\nkeep the compiler's reasons; -diagnostics=false skips it")
+	fs.IntVar(&f.rounds, "rounds", 1, "`number` of bare phases, each in a fresh process; with -vs as many as needed,\nat most 160, by default")
+	fs.StringVar(&f.vs, "vs", "", "interleave with this other `version`: a revision, a folder, a binary, or a target")
+	fs.StringVar(&f.budget, "budget", "", "with -vs: end after the last round that fits into this `time`\n(default 5m where rounds go on until all is decided)")
+	fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 if something got worse by more than `percent`")
+	fs.Uint64Var(&f.seed, "order-seed", 0, "seed the order of -vs with this `number`; 0 takes a new one")
 	fs.Needs([]string{"order-seed", "budget", "fail"}, "vs")
 	fs.Func("env", "set `NAME=value` for the program (repeatable)", func(s string) error {
 		if !strings.Contains(s, "=") {
@@ -116,10 +113,10 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 		return command.Usagef("the target is missing")
 	}
 	if f.stderr != "auto" && f.stderr != "pipe" {
-		return command.Usagef("-stderr: unknown way %q: there are auto and pipe", f.stderr)
+		return command.Usagef("-stderr: unknown method %q: there are auto and pipe", f.stderr)
 	}
 	if !slices.Contains([]string{"keep", "show", "discard"}, f.output) {
-		return command.Usagef("-output: unknown way %q: there are keep, show and discard", f.output)
+		return command.Usagef("-output: unknown mode %q: there are keep, show and discard", f.output)
 	}
 	if f.rounds < 1 {
 		return command.Usagef("-rounds: want at least 1")
@@ -158,7 +155,7 @@ func (f *runFlags) run(e *command.Env, args []string) error {
 		if err != nil && phases == 0 {
 			// There are no figures; the error says why.
 			for _, dir := range dirs {
-				e.Progress(f.Quiet)("what there is, is in %s", dir)
+				e.Progress(f.Quiet)("partial results are in %s", dir)
 			}
 			return command.Unreachable(err)
 		}
@@ -323,7 +320,7 @@ func (f *runFlags) record(e *command.Env, targets []*Turn, plan collect.Plan) er
 	for _, t := range targets {
 		t.Plan = plan
 		if f.output == "keep" {
-			t.Options.Progress("what it prints goes into %s (-output show prints it here too)", t.Dir)
+			t.Options.Progress("its output goes to %s (-output show prints it here too)", t.Dir)
 		}
 	}
 	rounds := Rounds{Number: f.rounds, Turns: f.vs != "", Seed: f.seed, Budget: f.allowed}

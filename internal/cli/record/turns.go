@@ -127,14 +127,14 @@ func (r *Rounds) take(e *command.Env, targets []*Turn, drawn *stats.Order) error
 	begun := time.Now()
 	for round := range r.Number {
 		if next := bareTime(targets); r.Budget > 0 && round > 0 && time.Since(begun)+next > r.Budget {
-			tell("the time budget of %v is spent after %d of at most %d rounds", r.Budget, round, r.Number)
+			tell("the time budget of %v was spent after %d of at most %d rounds", r.Budget, round, r.Number)
 			return nil
 		}
 		if err := r.block(e, targets, round, drawn); err != nil {
 			return err
 		}
 		if r.Decided != nil && slices.ContainsFunc(targets, func(t *Turn) bool { return t.Recorder.Failure() != "" }) {
-			tell("a program has failed: no more rounds are taken")
+			tell("a program failed: no more rounds are run")
 			return nil
 		}
 		if r.Decided == nil || !slices.Contains(r.Looks, round+1) {

@@ -30,51 +30,50 @@ import (
 // Command is loupe report.
 var Command = &command.Command{
 	Name:  "report",
-	Short: "what is wrong, by cause, and what it would gain to mend it, on one screen",
+	Short: "what is wrong, by cause, and what fixing it would gain, on one screen",
 	Args:  "[flags] FILE…",
 	Example: []string{
 		"loupe report loupe-server-20261120-101500",
-		"loupe report -v loupe-server-20261120-101500           all that is known",
+		"loupe report -v loupe-server-20261120-101500           everything that is known",
 		"loupe report cpu.pb.gz block.pb.gz trace.out",
 		"loupe report -format md rec.zip > report.md",
 		"loupe report -format html rec > report.html        all views in one file",
 		"loupe report -fail critical rec && echo good enough",
 	},
 	About: `
-FILE is a recording, a directory or a .zip file that run, attach or demo wrote;
-one that was cut off, or is still being written, is read as far as it goes. Or
-it is a file of some other origin: a profile of any type (also of perf, jemalloc, V8
-or a Chrome trace), an execution trace, a log of GODEBUG=gctrace=1,schedtrace=1000 or
-with lines of inittrace, scavtrace and gcpacertrace, a load run, the output of go test
--bench, or what the compiler prints with -gcflags=-m, -m=2 or writes into the folder
-of -json=0,DIR. Several of these are taken to be of one program, and get one report:
-with the compiler's output beside a heap profile it says why a line allocates. Of
-several profiles of a kind, and of several traces, the rules judge the last one alone,
-and a note says so. A goroutine dump is shown by itself. The sources that a profile names are read where they
-are.
+FILE is a recording (a directory or a .zip file written by run, attach or demo); one that was
+cut off, or is still being written, is read as far as it goes. Or it is a file from elsewhere:
+a profile of any type (also of perf, jemalloc, V8 or a Chrome trace), an execution trace, a
+log of GODEBUG=gctrace=1,schedtrace=1000 or with lines of inittrace, scavtrace and
+gcpacertrace, a load run, the output of go test -bench, or what the compiler prints with
+-gcflags=-m, -m=2 or writes into the folder of -json=0,DIR. Several files are assumed to
+belong to one program and get one report: with the compiler's output next to a heap profile it
+says why a line allocates. Of several profiles of one kind, or several traces, the rules judge
+only the last one, and a note says so. A goroutine dump is shown on its own. The sources named
+in a profile are read from where they are.
 
 ` + door.Help[1:] + `
 
-What follows from one cause stands on one card: the cause, where it is, what there is to
-gain at most (+), what to do (→), what speaks against it (?), and what was seen with it
-(≈). The cards stand in the order of what fixing them is worth; what is broken comes
-first. At most five are shown, within a screen of 60 lines; -v shows every answer.
+Everything that follows from one cause is on one card: the cause, its location, the maximum
+gain (+), what to do (→), reasons for doubt (?), and related findings (≈). The cards are
+ordered by what fixing them is worth; failures come first. At most five are shown, within a
+screen of 60 lines; -v shows every answer.
 
-With -format sarif it is SARIF 2.1.0, which GitHub and editors show at the lines of the
-source. A finding that no line is known of stands at go.mod, where there is one.
+With -format sarif the output is SARIF 2.1.0, which GitHub and editors show at the source
+lines. A finding without a known line is placed at go.mod, if there is one.
 
-With -format html it is the pages that loupe open shows, as one file that needs no
-server and loads nothing: with what each view shows at first of the whole time.
+With -format html the output is the pages of loupe open, as one file that needs no server and
+loads nothing: each view shows its initial state for the whole time.
 
-Exits with 3 when there is a finding of the severity that -fail names or above, and
-with 1 when a file is the output of go test whose tests failed.`,
+Exits with 3 if there is a finding of the severity named by -fail or above, and with 1 if a
+file is the output of go test with failed tests.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		format := fs.String("format", "text", "`form` of the output: text, json, md, svg (a picture of the text), html\n(the pages of loupe open as one file) or sarif (for code scanning)")
+		format := fs.String("format", "text", "output `format`: text, json, md, svg (a picture of the text), html\n(the pages of loupe open as one file) or sarif (for code scanning)")
 		asJSON := fs.Bool("json", false, "same as -format json")
-		whole := fs.Bool("v", false, "print everything: all evidence, the answer of every rule, all figures, what\nslow requests met, and what the phases cost (-json always has it)")
-		fail := fs.String("fail", "warning", "`severity` from which a finding makes the exit code 3: info, warning,\ncritical, or never")
+		whole := fs.Bool("v", false, "print everything: all evidence, every rule's answer, all figures, what slow\nrequests overlapped with, and what the phases cost (-json always has it)")
+		fail := fs.String("fail", "warning", "lowest `severity` of a finding that makes the exit code 3: info, warning,\ncritical, or never")
 		var asking loadflags.Flags
 		asking.DeclareAccess(fs)
 		return func(e *command.Env, args []string) error {
@@ -82,13 +81,13 @@ with 1 when a file is the output of go test whose tests failed.`,
 				*format = "json"
 			}
 			if known := append(slices.Clone(command.Formats), "html", "sarif"); !slices.Contains(known, *format) {
-				return command.Usagef("-format: unknown form %q: there are %s", *format, strings.Join(known, ", "))
+				return command.Usagef("-format: unknown format %q: there are %s", *format, strings.Join(known, ", "))
 			}
 			if !slices.Contains([]string{"info", "warning", "critical", "never"}, *fail) {
 				return command.Usagef("-fail: unknown severity %q", *fail)
 			}
 			if len(args) == 0 {
-				return command.Usagef("say what to report on: loupe report FILE")
+				return command.Usagef("nothing to report on: loupe report FILE")
 			}
 			d := door.New(e, door.LookPhases, &asking)
 			if *format == "html" {
@@ -175,7 +174,7 @@ func writeSARIF(e *command.Env, found []insight.Finding) error {
 // reportHTML writes the pages of what was named as one file.
 func reportHTML(e *command.Env, d *source.Door, names []string, fail string) error {
 	if command.IsTerminal(e.Stdout) {
-		return command.Usagef("a page is no text for a terminal: loupe report -format html %s > report.html", names[0])
+		return command.Usagef("HTML is not for a terminal: loupe report -format html %s > report.html", names[0])
 	}
 	sources, files, err := pages.Sources(e, d, names)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // Rules is loupe rules.
 var Rules = &command.Command{
 	Name:    "rules",
-	Short:   "the catalogue: what loupe looks for, and from which thresholds",
+	Short:   "the rule catalogue: what loupe looks for, and the thresholds",
 	Args:    "[-json] [RULE…]",
 	Example: []string{"loupe rules", "loupe rules AL09"},
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {

@@ -15,7 +15,7 @@ import (
 // Verify is loupe verify.
 var Verify = &command.Command{
 	Name:  "verify",
-	Short: "are all entries of a recording there, whole and what was recorded",
+	Short: "check that a recording is complete and unchanged",
 	Args:  "[-json] RECORDING…",
 	Example: []string{
 		"loupe verify loupe-server-20261120-101500",
@@ -23,23 +23,23 @@ var Verify = &command.Command{
 		"loupe verify -json rec | jq '.entries[] | select(.state != \"whole\")'",
 	},
 	About: `
-Reads every entry to its end and holds its size and its sha256 against the
-manifest, and the manifest against the journal. Says which entries are missing, cut,
-changed or not readable, and which profiles are of another program than the rest (by
-the build id). Files that nobody has recorded are listed, and do no harm. What is small is checked
-whenever a recording is opened, and noted in the report.
+Reads every entry to its end and checks its size and sha256 against the manifest, and the
+manifest against the journal. Says which entries are missing, truncated, changed or
+unreadable, and which profiles are from a different program than the rest (by build id). Files
+that were not recorded are listed, and do no harm. Small entries are checked whenever a
+recording is opened, and problems are noted in the report.
 
-The sums tell of damage and of mix-ups. Whoever wants to deceive can change them too.
+The checksums detect damage and mix-ups, not deliberate tampering: they can be changed too.
 
-Exits with 0 when all is whole, with 3 when something is not, with 1 when it is no
-recording that can be read, and with 4 when there is none.`,
+Exits with 0 if everything is intact, with 3 if something is not, with 1 if it is not a
+readable recording, and with 4 if there is none.`,
 	Files: true,
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
-		asJSON := fs.Bool("json", false, "print JSON ("+report.VerifySchema+"), one object a recording")
+		asJSON := fs.Bool("json", false, "print JSON ("+report.VerifySchema+"), one object per recording")
 		return func(e *command.Env, args []string) error {
 			if len(args) == 0 {
-				return command.Usagef("say what to verify: loupe verify RECORDING")
+				return command.Usagef("nothing to verify: loupe verify RECORDING")
 			}
 			wrong := false
 			for _, name := range args {

@@ -59,7 +59,7 @@ func (f *stacksFlags) late(e *command.Env, address string, err error) error {
 		return err
 	}
 	address = secret.URL(address)
-	return command.Nothingf("cannot get %s: no answer within %s (debug=2 stops the program while it collects; give it more time with -timeout, or take the profile, which is quick: loupe pprof %s)",
+	return command.Nothingf("cannot get %s: no answer within %s (debug=2 stops the program while it collects; allow more time with -timeout, or take the profile, which is quick: loupe pprof %s)",
 		address, f.timeout, strings.Replace(address, "debug=2", "debug=0", 1))
 }
 

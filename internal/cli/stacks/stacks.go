@@ -31,11 +31,11 @@ var Core = core.Command
 // Command is loupe stacks.
 var Command = &command.Command{
 	Name:  "stacks",
-	Short: "what goroutines do: panics, dumps, race reports, running processes",
+	Short: "what goroutines do: panics, dumps, race reports, live processes",
 	Args:  "[flags] FILE|-|URL|PID [NEW]",
 	Example: []string{
 		"loupe stacks crash.log",
-		"loupe stacks 4711                                    of a running process, which does not notice",
+		"loupe stacks 4711                                    of a running process, which is not disturbed",
 		"kubectl logs web-0 | loupe stacks -",
 		"loupe stacks http://localhost:6060/debug/pprof/goroutine?debug=2",
 		"loupe stacks before.txt after.txt                    what grew, is new, is gone",
@@ -45,30 +45,27 @@ var Command = &command.Command{
 		"loupe stacks -json dump.txt | jq '.groups[] | {count, state}'",
 	},
 	About: `
-Finds the dumps in any text: what a program printed when it panicked, deadlocked
-or got SIGQUIT, /debug/pprof/goroutine with debug=1 or debug=2, a test that has
-timed out, the race detector, of every Go version since 1.4; behind the prefixes
-of a log, inside JSON, packed with gzip, several in one file. Goroutines are one
-group when they are at the same lines in the same state, whatever their
-arguments. What is suspicious stands first. - reads standard input.
+Finds the dumps in any text: the output of a program that panicked, deadlocked or got SIGQUIT,
+/debug/pprof/goroutine with debug=1 or debug=2, a test that timed out, the race detector, of
+every Go version since 1.4; after log prefixes, inside JSON, gzipped, several in one file.
+Goroutines form one group if they are at the same lines in the same state, whatever their
+arguments. Suspicious groups come first. - reads standard input.
 
-With -binary the words of arguments get the names and types of their parameters,
-and values: lengths, constant strings, the types in interfaces. Words that Go
-marks with ? are no facts and are not explained. Without a binary the sources do,
-where the files that the dump names are on this machine.
+With -binary argument words get the names and types of their parameters, and values: lengths,
+constant strings, the types in interfaces. Words that Go marks with ? are unreliable and are
+not explained. Without a binary the sources are used, if the files named in the dump are on
+this machine.
 
-With the number of a process its goroutines are read out of its memory while it runs
-(Linux; Go 1.18 and later; the same user, or root). It is neither stopped nor changed
-and needs no port and no import. What runs at that moment has no stack.
+With a process ID its goroutines are read from its memory while it runs (Linux; Go 1.18 and
+later; the same user, or root). The process is neither stopped nor changed and needs no port
+or import. Goroutines running at that moment have no stack.
 
-A core file shows its goroutines as well, with -binary or by the program that it
-names; loupe core tells more of it.
+A core file shows its goroutines as well, with -binary or the program it names; loupe core shows more.
 
-debug=2 stops the program for as long as it takes, seconds with 100,000
-goroutines, and Go cuts it off at 64 MiB without a word; loupe says when that has
-happened.
+debug=2 stops the program while it collects, seconds with 100,000 goroutines, and Go silently
+truncates it at 64 MiB; loupe says when that has happened.
 
-FILE may be packed, lie in a zip file, or be that of a recording.
+FILE may be compressed, be in a zip file, or be that of a recording.
 
 ` + dump.FilterHelp,
 	Files: true,
@@ -77,14 +74,14 @@ FILE may be packed, lie in a zip file, or be that of a recording.
 		f := &stacksFlags{}
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.StacksSchema+")")
 		fs.BoolVar(&f.full, "full", false, "also list every goroutine, with the words of its arguments")
-		fs.StringVar(&f.binary, "binary", "", "the `program` that printed the dump: it says what the words of\narguments are")
-		fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"state~chan func~handle age>=5m\"")
-		fs.StringVar(&f.dump, "dump", "", "`number` of the dump to show, or all; else the last one of the file")
+		fs.StringVar(&f.binary, "binary", "", "the `program` that printed the dump: it explains the argument words")
+		fs.StringVar(&f.filter, "filter", "", "select a part: `terms` like \"state~chan func~handle age>=5m\"")
+		fs.StringVar(&f.dump, "dump", "", "`number` of the dump to show, or all; default: the last one in the file")
 		fs.IntVar(&f.top, "n", 20, "show at most `n` groups; 0 is all")
 		fs.StringVar(&f.flame, "flame", "", "write a flame graph to this `file` (HTML)")
 		fs.StringVar(&f.svg, "svg", "", "write a flame graph to this `file` (SVG)")
 		fs.StringVar(&f.proto, "proto", "", "write a goroutine profile for loupe pprof or go tool pprof to this\n`file`, with labels for state and wait")
-		fs.StringVar(&f.wait, "timeout", "1m", "the `time` that a URL may take to answer")
+		fs.StringVar(&f.wait, "timeout", "1m", "`time` limit for a URL to answer")
 		f.given = fs.Given
 		f.asking.DeclareAccess(fs)
 		return func(e *command.Env, args []string) error { return runStacks(e, f, args) }
@@ -107,11 +104,11 @@ type stacksFlags struct {
 func runStacks(e *command.Env, f *stacksFlags, args []string) (err error) {
 	switch {
 	case len(args) == 0:
-		return command.Usagef("say what to read: a file, - for standard input, the number of a process, or http://HOST:PORT/debug/pprof/goroutine?debug=2")
+		return command.Usagef("nothing to read: want a file, - for standard input, a process ID, or http://HOST:PORT/debug/pprof/goroutine?debug=2")
 	case len(args) > 2:
 		return command.Usagef("too many arguments: %q", args[2:])
 	case len(args) == 2 && (f.flame != "" || f.svg != "" || f.proto != "" || f.full):
-		return command.Usagef("-full, -flame, -svg and -proto are of one dump, not of a comparison")
+		return command.Usagef("-full, -flame, -svg and -proto are for one dump, not a comparison")
 	case len(args) == 2 && args[0] == "-" && args[1] == "-":
 		return command.Usagef("standard input is one dump: give the other as a file")
 	case len(args) == 2 && f.binary != "":
@@ -129,7 +126,7 @@ func runStacks(e *command.Env, f *stacksFlags, args []string) (err error) {
 	if !slices.ContainsFunc(args, source.IsAddress) {
 		for _, name := range append(f.asking.GivenAccess(), "timeout") {
 			if f.given(name) {
-				return command.Usagef("-%s is for the URL of a service, and there is none", name)
+				return command.Usagef("-%s is for the URL of a service, but there is none", name)
 			}
 		}
 	}
@@ -286,7 +283,7 @@ func liveStacks(pid int) (*dump.File, error) {
 	p, err := live.Open(pid)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("there is no process %d, and no file of this name", pid)
+			err = fmt.Errorf("there is neither a process nor a file named %d", pid)
 		}
 		return nil, command.Nothing(err)
 	}

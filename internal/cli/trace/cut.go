@@ -17,10 +17,10 @@ func traceCut(e *command.Env, f *traceFlags, args []string) (err error) {
 		return err
 	}
 	if f.out == "" {
-		return command.Usagef("say where to write the part: -o part.trace")
+		return command.Usagef("name the output file: -o part.trace")
 	}
 	if f.to > 0 && f.to <= f.from {
-		return command.Usagef("-to %v lies before -from %v", f.to, f.from)
+		return command.Usagef("-to %v is before -from %v", f.to, f.from)
 	}
 	t, done, err := openTrace(e, f, name)
 	if err != nil {
@@ -41,9 +41,9 @@ func traceCut(e *command.Env, f *traceFlags, args []string) (err error) {
 			return err
 		}
 		if n == 0 {
-			return command.Nothingf("nothing of %s lies between %v and %v", name, f.from, f.to)
+			return command.Nothingf("there is nothing of %s between %v and %v", name, f.from, f.to)
 		}
-		fmt.Fprintf(e.Stderr, "%s: %d of the %d generations; a trace can be cut between them alone\n", f.out, n, len(t.Generations()))
+		fmt.Fprintf(e.Stderr, "%s: %d of the %d generations; a trace can be cut only between generations\n", f.out, n, len(t.Generations()))
 		return nil
 	})
 }

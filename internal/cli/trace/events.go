@@ -20,7 +20,7 @@ func traceEvents(e *command.Env, f *traceFlags, args []string) error {
 		return err
 	}
 	if f.parsed != nil && f.parsed.Has("dur") {
-		return command.Usagef("-filter: an event has no duration (loupe trace export lists the stays in states, which have)")
+		return command.Usagef("-filter: an event has no duration (loupe trace export lists periods in states, which have)")
 	}
 	if f.raw && (f.parsed != nil || f.format == "json") {
 		return command.Usagef("-raw prints the whole file as text, without -filter and -json")

@@ -19,7 +19,7 @@ func traceGoroutine(e *command.Env, f *traceFlags, args []string) error {
 	}
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil {
-		return command.Usagef("%q is no goroutine id", args[0])
+		return command.Usagef("%q is not a goroutine id", args[0])
 	}
 	t, done, err := openTrace(e, f, args[1])
 	if err != nil {

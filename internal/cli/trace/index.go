@@ -24,14 +24,14 @@ func traceIndex(e *command.Env, f *traceFlags, args []string) error {
 		return err
 	}
 	if f.parsed != nil {
-		return command.Usagef("-filter: an index is of the whole trace")
+		return command.Usagef("-filter: an index covers the whole trace")
 	}
 	in, err := door.TakeOne(e, f.door(e), name)
 	if err != nil {
 		return err
 	}
 	if !in.Held() {
-		return command.Usagef("an index is kept beside its trace, and %s is only passing through: put it into a file", in.Name)
+		return command.Usagef("an index is stored next to its trace, but %s is a stream: save it to a file", in.Name)
 	}
 	data, size, done, err := door.TraceBytes(in)
 	if err != nil {
@@ -120,7 +120,7 @@ func indexPage(set *tiles.Set, path string, traceBytes, events int64, made bool,
 		}
 	}
 	if d := set.Dropped(); d.Goroutines > 0 {
-		kinds.Notes = append(kinds.Notes, fmt.Sprintf("%s goroutines have no lane of their own, to keep the index small; those of their functions have them. -max-memory makes room for more.", unit.Count(int64(d.Goroutines))))
+		kinds.Notes = append(kinds.Notes, fmt.Sprintf("%s goroutines have no lane of their own, to keep the index small; they are in the lanes of their functions. -max-memory makes room for more.", unit.Count(int64(d.Goroutines))))
 	}
 	return &report.Trace{Facts: facts, Sheets: []*report.Sheet{kinds}}
 }

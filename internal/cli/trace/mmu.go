@@ -15,7 +15,7 @@ func traceMMU(e *command.Env, f *traceFlags, args []string) error {
 		return err
 	}
 	if f.parsed != nil {
-		return command.Usagef("-filter: mutator utilisation is that of the whole program (loupe trace cut -from -to makes a part)")
+		return command.Usagef("-filter: mutator utilisation is for the whole program (loupe trace cut -from -to makes a part)")
 	}
 	t, done, err := openTrace(e, f, name)
 	if err != nil {

@@ -38,7 +38,7 @@ func traceProfile(e *command.Env, f *traceFlags, args []string) error {
 	if len(p.IDs) == 0 {
 		hint := ""
 		if kind == sched.ProfileCPU {
-			hint = " (they are there when the CPU profiler runs beside the tracer)"
+			hint = " (it has some only if the CPU profiler ran alongside the tracer)"
 		}
 		return command.Nothingf("%s has no time %s%s", name, kind.About(), hint)
 	}

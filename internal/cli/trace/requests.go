@@ -17,7 +17,7 @@ func traceRequests(e *command.Env, f *traceFlags, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		switch {
 		case err != nil || id < 1:
-			return command.Usagef("%q is no unit's id: loupe trace requests 7 trace.out", args[0])
+			return command.Usagef("%q is not the id of a unit: loupe trace requests 7 trace.out", args[0])
 		case f.parsed != nil:
 			return command.Usagef("-filter: a unit is shown as a whole")
 		case f.slow:
@@ -44,7 +44,7 @@ func traceRequests(e *command.Env, f *traceFlags, args []string) error {
 // traceWall prints the time of units of work by function, or writes it as a profile.
 func traceWall(e *command.Env, f *traceFlags, name string) error {
 	if f.compat {
-		return command.Usagef("-compat counts as go tool trace does, which knows no -kind wall")
+		return command.Usagef("-compat counts as go tool trace does, which has no -kind wall")
 	}
 	if err := termsFor("requests", f.parsed); err != nil {
 		return err
@@ -54,7 +54,7 @@ func traceWall(e *command.Env, f *traceFlags, name string) error {
 		return err
 	}
 	if len(a.Groups) == 0 {
-		return cmp.Or(f.nothing(name, false), command.Nothingf("%s has no request, user task, benchmark, test or job of a loop from begin to end, and no main goroutine", name))
+		return cmp.Or(f.nothing(name, false), command.Nothingf("%s has no complete request, user task, benchmark, test or job of a loop, and no main goroutine", name))
 	}
 	p := a.Wall()
 	return f.writeProfile(e, requests.Wall(a, p, f.top), p)

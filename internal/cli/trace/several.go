@@ -45,7 +45,7 @@ func traceInputs(e *command.Env, d *source.Door, names ...string) ([]*source.Inp
 	}
 	for _, in := range traces {
 		if len(traces) > 1 && in.Kind != kind.Trace {
-			return nil, fmt.Errorf("several files are shown as one where all are execution traces of one process, and %s is %s: look at each", in.Name, in.Kind.One())
+			return nil, fmt.Errorf("several files are shown as one only if all are execution traces of one process, but %s is %s: open each separately", in.Name, in.Kind.One())
 		}
 	}
 	return traces, nil
@@ -88,9 +88,9 @@ func tracesOf(e *command.Env, all []*source.Input) (t *exectrace.Trace, done fun
 		done()
 		return nil, nil, err
 	}
-	how := "each goes on where the one before ends"
+	how := "each continues where the previous one ends"
 	if gaps := t.Gaps(); gaps > 0 {
-		how = fmt.Sprintf("what happened in %s between them no trace has seen", unit.Plural(gaps, "gap"))
+		how = fmt.Sprintf("no trace covers %s between them", unit.Plural(gaps, "gap"))
 	}
 	fmt.Fprintf(e.Stderr, "loupe trace: %d traces of one process, shown as one: %s\n", len(all), how)
 	return t, done, nil

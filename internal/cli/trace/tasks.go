@@ -19,7 +19,7 @@ func traceTasks(e *command.Env, f *traceFlags, args []string) error {
 	}
 	id, err := strconv.ParseUint(args[0], 10, 64)
 	if err != nil {
-		return command.Usagef("%q is no task id: loupe trace tasks 7 trace.out", args[0])
+		return command.Usagef("%q is not a task id: loupe trace tasks 7 trace.out", args[0])
 	}
 	t, done, err := openTrace(e, f, args[1])
 	if err != nil {

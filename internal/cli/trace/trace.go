@@ -34,23 +34,23 @@ type traceVerb struct {
 // traceVerbs returns the verbs in the order of the help text.
 func traceVerbs() []traceVerb {
 	return []traceVerb{
-		{"summary", "", "what the trace is, and the heaviest of everything", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSummary(a) })},
+		{"summary", "", "overview, and the heaviest of everything", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSummary(a) })},
 		{"goroutines", "", "groups by function, or with -by creator by go statement", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace {
 			return report.TraceGoroutines(a, f.by == "creator", f.top)
 		})},
 		{"goroutine", "ID", "the life of one goroutine: its states, stacks, and who woke it", traceGoroutine},
-		{"blocked", "", "where goroutines waited, for what, who ended it, and who waits still", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
-		{"sched", "", "waits for a P, how many ran side by side, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
-		{"requests", "[ID]", "where the time of requests goes, of typical and slow ones; with an id, of one; -slow", traceRequests},
+		{"blocked", "", "where goroutines waited, for what, what ended the wait, and what still waits", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceBlocked(a, f.top) })},
+		{"sched", "", "scheduler latency, parallelism, the longest runs", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSched(a, f.top) })},
+		{"requests", "[ID]", "where the time of typical and slow requests goes; with an id, of one; -slow", traceRequests},
 		{"tasks", "[ID]", "user tasks by type with their regions; with an id, its tree and critical path", traceTasks},
 		{"regions", "", "user regions by type, and what their goroutines did", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceRegions(a, f.top) })},
-		{"stw", "", "stop-the-worlds, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
-		{"mmu", "", "what the collector leaves to the program in any window; -sweep, -per-proc", traceMMU},
+		{"stw", "", "stop-the-world pauses, mark assists, collections", analysed(func(a *sched.Analysis, f *traceFlags) *report.Trace { return report.TraceSTW(a, f.top) })},
+		{"mmu", "", "minimum mutator utilisation for any window; -sweep, -per-proc", traceMMU},
 		{"profile", "", "functions by time in a state: -kind net, sync, syscall, sched, off-cpu, cpu, running, wall", traceProfile},
-		{"events", "", "every event in words; -raw as the file has them", traceEvents},
-		{"cut", "", "write the part between -from and -to as a trace of its own, -o", traceCut},
-		{"index", "", "make the timeline, for drawing at any zoom, and keep it beside the trace", traceIndex},
-		{"export", "", "every stay of a goroutine in a state, -format csv, json or perfetto", traceExport},
+		{"events", "", "every event in words; -raw as in the file", traceEvents},
+		{"cut", "", "write the part between -from and -to as a separate trace, -o", traceCut},
+		{"index", "", "build the timeline for drawing at any zoom, and store it next to the trace", traceIndex},
+		{"export", "", "every period of a goroutine in a state, -format csv, json or perfetto", traceExport},
 		{"compare", "B", "two traces side by side, by function, reason, task and region", traceCompare},
 	}
 }
@@ -76,7 +76,7 @@ type traceFlags struct {
 // Command is loupe trace.
 var Command = &command.Command{
 	Name:  "trace",
-	Short: "what an execution trace of any Go version shows",
+	Short: "analyse execution traces of any Go version",
 	Args:  "VERB [flags] FILE…|RECORDING",
 	Example: []string{
 		"loupe trace summary trace.out",
@@ -92,21 +92,21 @@ var Command = &command.Command{
 	Reads: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &traceFlags{}
-		fs.StringVar(&f.filter, "filter", "", "look at a part: `terms` like \"func~handle state=waiting dur>1ms\"")
+		fs.StringVar(&f.filter, "filter", "", "select a part: `terms` like \"func~handle state=waiting dur>1ms\"")
 		fs.StringVar(&f.by, "by", "function", "goroutines: group by `function or creator`")
 		fs.IntVar(&f.top, "n", 20, "show at most `n` rows of each table")
 		fs.BoolVar(&f.json, "json", false, "print JSON ("+report.TraceSchema+")")
 		fs.StringVar(&f.format, "format", "text", "`text, md, csv or json`; export: csv, json or perfetto")
-		fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, where that is wrong")
+		fs.BoolVar(&f.compat, "compat", false, "count as go tool trace does, even where that is wrong")
 		fs.StringVar(&f.out, "o", "", "cut, profile, export: `file` to write")
-		fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory beside the file (512MB), show what there is")
+		fs.StringVar(&f.maxMemory, "max-memory", "", "stop at this `size` of memory besides the file (512MB), and show the result so far")
 		fs.StringVar(&f.kind, "kind", "off-cpu", "profile: `state`: net, sync, syscall, sched, off-cpu, cpu, running or wall")
 		fs.BoolVar(&f.sweep, "sweep", false, "mmu: count sweeps as lost too")
-		fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P by itself")
+		fs.BoolVar(&f.perProc, "per-proc", false, "mmu: for each P separately")
 		fs.BoolVar(&f.slow, "slow", false, "requests: the slow ones first")
 		fs.BoolVar(&f.raw, "raw", false, "events: the undecoded ones, in the textual form of the format")
-		fs.Var(offset{&f.from}, "from", "look at the time from here on, since the trace's `start`")
-		fs.Var(offset{&f.to}, "to", "look at the time up to here; 0 is the `end`")
+		fs.Var(offset{&f.from}, "from", "start at this time since the trace's `start`")
+		fs.Var(offset{&f.to}, "to", "end at this time; 0 is the `end` of the trace")
 		f.given = fs.Given
 		f.asking.DeclareAccess(fs)
 		return func(e *command.Env, args []string) error { return runTrace(e, f, args) }
@@ -122,13 +122,13 @@ func traceHelp() string {
 	}
 	b.WriteString("\n" + sched.FilterHelp + "\n")
 	b.WriteString(`
-FILE is a trace as runtime/trace, net/http/pprof or go test -trace writes it,
-of any Go version since 1.5; or a recording that has one. A trace that is cut or
-damaged is read as far as it goes, and what was lost is said.
+FILE is a trace written by runtime/trace, net/http/pprof or go test -trace, of any Go version
+since 1.5; or a recording that has one. A truncated or damaged trace is read as far as it
+goes, and what was lost is reported.
 
-Several traces of one process (Go 1.22 and later), as a flight recorder cuts them or as
-they are rotated by time, are shown as one: FILE FILE…, 'a pattern*', or a folder with
-them, in any order. loupe says so where they are not of one process.
+Several traces of one process (Go 1.22 and later), such as those of a flight recorder or
+rotated by time, are shown as one: FILE FILE…, 'a pattern*', or a folder with them, in any
+order. loupe reports if they are not from one process.
 `)
 	b.WriteString(door.Help[1:])
 	return b.String()
@@ -136,7 +136,7 @@ them, in any order. loupe says so where they are not of one process.
 
 func runTrace(e *command.Env, f *traceFlags, args []string) error {
 	if len(args) == 0 {
-		return command.Usagef("say what to show: %s", strings.Join(verbNames(), ", "))
+		return command.Usagef("nothing to show: want one of %s", strings.Join(verbNames(), ", "))
 	}
 	i := slices.IndexFunc(traceVerbs(), func(v traceVerb) bool { return v.name == args[0] })
 	if i < 0 {
@@ -205,7 +205,7 @@ func termsFor(verb string, f *sched.Filter) error {
 	}
 	for _, key := range f.Terms() {
 		if !slices.Contains(known, key) {
-			return command.Usagef("-filter: loupe trace %s knows nothing of %s, which picks stays of goroutines; it takes %s", verb, key,
+			return command.Usagef("-filter: loupe trace %s does not support %s, which selects periods of goroutines; it takes %s", verb, key,
 				strings.Join(append(slices.Clone(known), "from", "to"), ", "))
 		}
 	}
@@ -277,7 +277,7 @@ func (f *traceFlags) nothing(name string, some bool) error {
 	if some || f.parsed == nil {
 		return nil
 	}
-	return command.Nothingf("nothing in %s passes the filter %q (loupe trace %s without it shows what there is)", name, strings.TrimSpace(f.filter), f.verb)
+	return command.Nothingf("nothing in %s matches the filter %q (loupe trace %s without it shows everything)", name, strings.TrimSpace(f.filter), f.verb)
 }
 
 // stopAt returns a function that says when more memory is used than -max-memory

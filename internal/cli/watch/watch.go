@@ -28,54 +28,53 @@ import (
 // Command is loupe watch.
 var Command = &command.Command{
 	Name:  "watch",
-	Short: "follow memory and goroutines; capture when something goes wrong",
+	Short: "monitor memory and goroutines; capture when something goes wrong",
 	Args:  "[flags] PID|URL|-- TARGET [args]",
 	Example: []string{
-		"loupe watch :6060                                      what /debug/pprof and the system tell, every second",
+		"loupe watch :6060                                      figures of /debug/pprof and the system, every second",
 		"loupe watch -alert 'rss>50%' -alert 'goroutines>10000' 4711",
 		"loupe watch -alert 'heap/s>1MB over 2m' -exec 'page-me' -- ./cmd/server",
 		"loupe watch -once -json :6060 | jq .rss                until the first alert",
 	},
 	About: `
-A running program is watched by its process number or through its /debug/pprof;
-one that is named behind -- is started, and a Go package gets the agent, as with
-loupe run. Nothing is recorded until an alert. Then a recording is written: the
-readings that led there, and profiles of the moment (-capture). With the agent and Go
-1.25 an execution trace of the last seconds before the alert is among them, which the
-program keeps in memory all the time (-flight).
+A running program is watched by its process ID or through its /debug/pprof; one named after --
+is started, and a Go package gets the agent, as with loupe run. Nothing is recorded until an
+alert. Then a recording is written: the readings that led to it, and profiles of the moment
+(-capture). With the agent and Go 1.25 they include an execution trace of the last seconds
+before the alert (flight recorder), which the program keeps in memory all the time (-flight).
 
 ` + alert.Help() + `
 
-An alert fires again only after its rule did not hold in between; recordings are at
-least -pause apart, and so are the calls of -exec and -webhook for each rule. A program
-that was started here and fails, and one that was found running and is gone, is told to
-them too (LOUPE_ALERT is "ended"). The recording has its last readings, and of one that
-was started here its last words; how another ended only its own parent learns. What
--exec names is run by the shell with LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and
-LOUPE_RECORDING set; -webhook gets the same as JSON by POST.
+An alert fires again only after its condition was false in between; recordings are at least
+-pause apart, and so are the calls of -exec and -webhook for each rule. They are also called
+when a program started here fails, or a running one is gone (LOUPE_ALERT is "ended"). The
+recording then has its last readings and, for a program started here, its last output; how
+another program ended is known only to its parent. The -exec command is run by the shell with
+LOUPE_ALERT, LOUPE_WHY, LOUPE_PID and LOUPE_RECORDING set; -webhook gets the same as JSON by
+POST.
 
-Exits with 3 when there was an alert, with 1 when the program has failed or is
-gone, with 4 when it cannot be reached.`,
+Exits with 3 if there was an alert, with 1 if the program failed or is gone, with 4 if it
+cannot be reached.`,
 	StopAtFirst: true,
 	Setup: func(fs *command.FlagSet) func(*command.Env, []string) error {
 		f := &watchFlags{}
-		fs.Func("alert", "`rule` to hold the program against (repeatable; default 'rss>80%')", func(text string) error {
+		fs.Func("alert", "alert `rule` (repeatable; default 'rss>80%')", func(text string) error {
 			r, err := alert.Parse(text)
 			f.rules = append(f.rules, r)
 			return err
 		})
 		fs.StringVar(&f.interval, "interval", "1s", "`time` between two readings")
 		fs.StringVar(&f.history, "history", "10m", "how `long` readings are kept for the recording of an alert")
-		fs.StringVar(&f.capture, "capture", "heap,goroutine,trace,allocs,cpu:2s", "what to capture on an alert, in this order: a `list` as -phases of\nloupe run has")
+		fs.StringVar(&f.capture, "capture", "heap,goroutine,trace,allocs,cpu:2s", "what to capture on an alert, in this order: a `list` as for -phases of loupe\nrun")
 		fs.StringVar(&f.flight, "flight", "10s", "`time` of execution trace that the program keeps in memory; 0 for none")
-		fs.StringVar(&f.limit, "limit", "", "`memory` that percentages are of, such as 2GB (default the least of the\ncgroup's and the machine's)")
-		fs.StringVar(&f.pause, "pause", "10m", "least `time` between two recordings, and for each rule between two calls of\n-exec and -webhook")
+		fs.StringVar(&f.limit, "limit", "", "`memory` that percentages refer to, such as 2GB (default the smaller of the\ncgroup's and the machine's)")
+		fs.StringVar(&f.pause, "pause", "10m", "minimum `time` between two recordings, and for each rule between two calls of\n-exec and -webhook")
 		fs.StringVar(&f.forTime, "for", "", "`time` after which to stop watching (default never)")
 		fs.StringVar(&f.out, "o", ".", "`folder` for the recordings")
 		fs.StringVar(&f.exec, "exec", "", "shell `command` to run on an alert")
 		fs.StringVar(&f.webhook, "webhook", "", "`URL` to post the alert to")
 		fs.BoolVar(&f.once, "once", false, "stop after the first alert")
-		fs.BoolVar(&f.json, "json", false, "print readings and alerts as lines of JSON")
+		fs.BoolVar(&f.json, "json", false, "print readings and alerts as JSON lines")
 		fs.StringVar(&f.build, "build", "", "`flags` for go build of a target, such as '-tags foo'")
 		f.asking.DeclareAccess(fs)
 		return f.run
@@ -134,7 +133,7 @@ func (f *watchFlags) run(e *command.Env, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return command.Usagef("say what to watch: a process number, a URL, or -- and a program")
+		return command.Usagef("nothing to watch: want a process ID, a URL, or -- and a program")
 	}
 	ctx := e.Ctx
 	if f.until > 0 {
@@ -168,7 +167,7 @@ func (f *watchFlags) begin(e *command.Env, args []string, temp string) (*collect
 			return nil, command.Usagef("too many arguments: %q", args[1:])
 		}
 		if f.build != "" {
-			return nil, command.Usagef("-build is for programs that are started: %s runs already", secret.URL(args[0]))
+			return nil, command.Usagef("-build is for programs started here: %s is already running", secret.URL(args[0]))
 		}
 		var err error
 		if opt.Access, err = f.asking.Access(args[0]); err != nil {
@@ -177,7 +176,7 @@ func (f *watchFlags) begin(e *command.Env, args []string, temp string) (*collect
 		return collect.Watch(e.Ctx, args[0], opt)
 	}
 	if given := f.asking.GivenAccess(); len(given) > 0 {
-		return nil, command.Usagef("-%s is for services that run already: %s is started here", given[0], args[0])
+		return nil, command.Usagef("-%s is for running services: %s is started here", given[0], args[0])
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -290,7 +289,7 @@ func (v *watching) unknown(now alert.Reading) {
 	v.asked = true
 	for _, r := range v.rules {
 		if !v.known[r.Metric.Name] {
-			v.tell("unknown", map[string]any{"alert": r.String()}, fmt.Sprintf("watch: %s cannot fire so far: nothing tells the %s of this program", r, r.Metric.Name))
+			v.tell("unknown", map[string]any{"alert": r.String()}, fmt.Sprintf("watch: %s cannot fire yet: the %s of this program is not known", r, r.Metric.Name))
 		}
 	}
 }
@@ -440,7 +439,7 @@ func postJSON(ctx context.Context, address string, body []byte) error {
 	}
 	resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s answers %s", req.URL.Host, resp.Status)
+		return fmt.Errorf("%s answered %s", req.URL.Host, resp.Status)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestPicture(t *testing.T) {
 	for y := range side {
 		for x := range side {
 			if p.ColorIndexAt(x, y) != p.ColorIndexAt(x, side-1-y) {
-				t.Fatalf("pixel %d,%d is no mirror image", x, y)
+				t.Fatalf("pixel %d,%d is not a mirror image", x, y)
 			}
 			if p.ColorIndexAt(x, y) == 0 {
 				inside++

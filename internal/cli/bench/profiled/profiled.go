@@ -145,7 +145,7 @@ func (p *Pair) cause(c Change, name string) *report.MeasuredCause {
 	}
 	got, err := cause.Between(sides[0], sides[1], cause.Options{SampleIndex: from.index, Scope: stack.Scope{Modules: modules}})
 	if err != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("The %s profiles tell nothing: %v.", name, err))
+		out.Notes = append(out.Notes, fmt.Sprintf("The %s profiles show nothing: %v.", name, err))
 		return out
 	}
 	out.Total, out.Judged = report.CostOf(&got.Total), got.Judged
@@ -154,7 +154,7 @@ func (p *Pair) cause(c Change, name string) *report.MeasuredCause {
 	}
 	out.Notes = append(out.Notes, notes(out, c)...)
 	for _, name := range got.Tests {
-		out.Notes = append(out.Notes, fmt.Sprintf("The text of %s is not the same in both builds: they may not measure the same.", name))
+		out.Notes = append(out.Notes, fmt.Sprintf("The source of %s differs between the two builds: they may not measure the same thing.", name))
 	}
 	return out
 }
@@ -180,17 +180,17 @@ func notes(m *report.MeasuredCause, c Change) []string {
 	if m.Profile == "block" || m.Profile == "mutex" || math.Abs(sum-measured) <= limit*math.Abs(measured) {
 		return nil
 	}
-	text := fmt.Sprintf("Together these are %s of an operation, where the measurement found %s.", report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))
+	text := fmt.Sprintf("Together these are %s per operation; the measurement found %s.", report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))
 	small := m.Unit == "allocs/op" && sum*measured > 0 && math.Abs(sum) < math.Abs(measured)
 	if off := sum / measured; !small && (off < 1.0/farOff || off > farOff) {
 		m.Moved = []report.MovedFunc{}
-		return []string{fmt.Sprintf("No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; a function with another name and another text stands for one that went and one that came.",
+		return []string{fmt.Sprintf("No cause is named: the changes in the profiles add up to %s per operation, but the measurement found %s. Profiles come from separate runs and include work done while the timer is stopped; a function whose name and text changed counts as one that disappeared and one that is new.",
 			report.Difference(sum, m.Unit), report.Difference(measured, m.Unit))}
 	}
 	if small {
-		return []string{text + " Small objects without pointers share blocks of 16 bytes, which profiles count once."}
+		return []string{text + " Small pointer-free objects share blocks of 16 bytes, which profiles count once."}
 	}
-	return []string{text + " Profiles are of other runs, which they slow down, and count what is done while the timer stands still."}
+	return []string{text + " Profiles come from separate runs, which they slow down, and include work done while the timer is stopped."}
 }
 
 func movedFunc(f *cause.Function) report.MovedFunc {

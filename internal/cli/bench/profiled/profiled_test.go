@@ -24,8 +24,8 @@ func TestNotes(t *testing.T) {
 		"No function's cost moved by more than its noise (cpu profiles, 6 runs a side, 4 functions).")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(140)}, 100, 200, "")
 	f(report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(280)}, 100, 200,
-		"Together these are +280 ns of an operation, where the measurement found +100 ns. Profiles are of other runs, which they slow down, and count what is done while the timer stands still.")
-	const noCause = "No cause is named: what the profiles saw moving comes to %s of an operation, where the measurement found %s. Profiles are of other runs, and count what is done while the timer stands still; a function with another name and another text stands for one that went and one that came."
+		"Together these are +280 ns of an operation, where the measurement found +100 ns. Profiles come from separate runs, which they slow down, and include work done while the timer is stopped.")
+	const noCause = "No cause is named: the changes in the profiles add up to %s per operation, but the measurement found %s. Profiles come from separate runs and include work done while the timer is stopped; a function whose name and text changed counts as one that disappeared and one that is new."
 	for _, by := range []float64{400, 20, 0, -100} {
 		m := report.MeasuredCause{Profile: "cpu", Unit: "ns/op", Moved: moved(by)}
 		f(m, 100, 200, fmt.Sprintf(noCause, report.Difference(by, "ns/op"), "+100 ns"))
@@ -35,6 +35,6 @@ func TestNotes(t *testing.T) {
 	}
 	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(8192)}, 32, 96, fmt.Sprintf(noCause, "+8.00 KiB", "+64 B"))
 	f(report.MeasuredCause{Profile: "allocs", Unit: "allocs/op", Moved: moved(-1.33)}, 2, 0,
-		"Together these are -1.33 of an operation, where the measurement found -2.00. Small objects without pointers share blocks of 16 bytes, which profiles count once.")
+		"Together these are -1.33 of an operation, where the measurement found -2.00. Small pointer-free objects share blocks of 16 bytes, which profiles count once.")
 	f(report.MeasuredCause{Profile: "allocs", Unit: "B/op", Moved: moved(1000)}, 0, 1024, "")
 }

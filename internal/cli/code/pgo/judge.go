@@ -35,7 +35,7 @@ func (f *flags) judge(e *command.Env, args []string) error {
 	target := "."
 	switch {
 	case len(words) > 1:
-		return command.Usagef("judge one package, not %d: what the program is to be given stands behind --", len(words))
+		return command.Usagef("judge one package, not %d: the program's arguments follow --", len(words))
 	case len(words) == 1:
 		target = words[0]
 	}
@@ -92,7 +92,7 @@ func (f *flags) judged(e *command.Env, target, temp string) (*guided.Judged, err
 		return nil, err
 	}
 	if len(all) != 1 {
-		return nil, command.Usagef("-profile %s are %d profiles, and one is judged", name, len(all))
+		return nil, command.Usagef("-profile %s matches %d profiles, but only one can be judged", name, len(all))
 	}
 	calls, err := pgo.CallsOf(all[0].Profile)
 	if err != nil {
@@ -102,7 +102,7 @@ func (f *flags) judged(e *command.Env, target, temp string) (*guided.Judged, err
 	if err != nil {
 		return nil, err
 	}
-	progress("building %s by %s, and asking the compiler (all packages, the first time)", m.Short(opt.Dir), all[0].Name)
+	progress("building %s with %s and reading the compiler's output (all packages, the first time)", m.Short(opt.Dir), all[0].Name)
 	names := calls.Names()
 	begin := time.Now()
 	with := filepath.Join(temp, "with")
@@ -121,7 +121,7 @@ func (f *flags) judged(e *command.Env, target, temp string) (*guided.Judged, err
 	f.age(e.Ctx, j, all[0].Profile, calls, g, m)
 	if !f.gain.Wanted() {
 		j.BuildTimes[1] = 0
-		j.Notes = append(j.Notes, "Nothing was measured: -- runs the program with the profile and without, -bench its benchmarks.")
+		j.Notes = append(j.Notes, "Nothing was measured: -- runs the program with and without the profile, -bench its benchmarks.")
 		return j, nil
 	}
 	subject := gain.Subject{Main: m, Build: opt, Profile: file, With: with, Quiet: f.quiet}
@@ -183,17 +183,17 @@ func (f *flags) age(ctx context.Context, j *guided.Judged, p *profile.Profile, c
 	switch commit := ""; {
 	case len(origin.Revisions) == 1:
 		if commit = repo.Commit(ctx, origin.Revisions[0]); commit != "" {
-			since.Revision, a.Since = commit, "revision "+commit[:min(12, len(commit))]+", which the program was of"
+			since.Revision, a.Since = commit, "revision "+commit[:min(12, len(commit))]+", which the program was built from"
 			a.Edited = len(origin.Edited) > 0
 			break
 		}
 		fallthrough
 	default:
 		if p.Time.IsZero() {
-			a.Why = "the profile says neither when it was taken nor of which revision the program was"
+			a.Why = "the profile says neither when it was taken nor which revision the program was built from"
 			return
 		}
-		a.Since = "it was taken (by the dates of commits; of which revision the program was is not known)"
+		a.Since = "it was taken (by commit dates; the program's revision is not known)"
 	}
 	commits, err := repo.Commits(ctx, since)
 	if err != nil {

@@ -111,7 +111,7 @@ func (f *flags) own(e *command.Env, m collect.Main, all []pgo.Source) error {
 			}
 		}
 		if !known && len(others) > 0 {
-			return fmt.Errorf("%s seems to be of another program: it has functions of %s, and %s imports none of the packages in it (-foreign takes it all the same)", s.Name, others[0], m.ImportPath)
+			return fmt.Errorf("%s seems to be from another program: it has functions of %s, and %s imports none of its packages (-foreign accepts it anyway)", s.Name, others[0], m.ImportPath)
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (f *flags) own(e *command.Env, m collect.Main, all []pgo.Source) error {
 // taken are the inputs of what writes a profile, which has to say where.
 func (f *flags) taken(e *command.Env, args []string) ([]pgo.Source, error) {
 	if f.out == "" {
-		return nil, command.Usagef("-o FILE is missing: where the profile goes (- is standard output)")
+		return nil, command.Usagef("-o FILE is missing: where to write the profile (- is standard output)")
 	}
 	if err := inputs.Named(args); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (f *flags) trim(e *command.Env, args []string) error {
 		return err
 	}
 	if len(all) > 1 {
-		return command.Usagef("trim takes one profile, and there are %d: loupe pgo merge makes one of them", len(all))
+		return command.Usagef("trim takes one profile, but there are %d: loupe pgo merge combines them", len(all))
 	}
 	p, err := pgo.Trim(all[0].Profile)
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *flags) merged(all []pgo.Source, trim bool) (*profile.Profile, []pgo.Par
 	}
 	p, parts, err := pgo.Merge(all, how, trim)
 	if errors.Is(err, pgo.ErrNoDuration) {
-		return nil, nil, fmt.Errorf("%w, and by rate is counted (-weigh equal gives each profile the same say, -weigh sum each sample)", err)
+		return nil, nil, fmt.Errorf("%w, and by rate is counted (-weigh equal gives each profile equal weight, -weigh sum each sample)", err)
 	}
 	return p, parts, err
 }
@@ -202,7 +202,7 @@ func (f *flags) finish(e *command.Env, p *profile.Profile, parts []pgo.Part, nam
 	made.Stacks, made.Size = p.Len(), int64(data.Len())
 	if name == "-" {
 		if command.IsTerminal(e.Stdout) {
-			return command.Usagef("-o - would write a packed profile onto the terminal: name a file")
+			return command.Usagef("-o - would write a compressed profile to the terminal: name a file")
 		}
 		_, err := e.Stdout.Write(data.Bytes())
 		return err
@@ -229,7 +229,7 @@ func (f *flags) put(name string, data []byte) (did guided.Did, before int64, err
 		case same(name, info.Size(), data):
 			return guided.Left, info.Size(), nil
 		case !f.replace:
-			return "", 0, fmt.Errorf("%s is there already (%s, of %s): -replace replaces it", name, unit.BytesOf(float64(info.Size())), info.ModTime().Format("2006-01-02 15:04"))
+			return "", 0, fmt.Errorf("%s already exists (%s, from %s): -replace replaces it", name, unit.BytesOf(float64(info.Size())), info.ModTime().Format("2006-01-02 15:04"))
 		default:
 			did, before = guided.Replaced, info.Size()
 		}

@@ -23,8 +23,8 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"make", "FILE…", "write default.pgo into the folder of a main package", (*flags).makeProfile},
-		{"merge", "FILE…", "make one profile of several, each with its weight", (*flags).merge},
-		{"trim", "FILE…", "leave out what the compiler does not read", (*flags).trim},
+		{"merge", "FILE…", "merge several profiles, each with its weight", (*flags).merge},
+		{"trim", "FILE…", "remove what the compiler does not read", (*flags).trim},
 		{"judge", "[PACKAGE] [-- ARG…]", "does a profile still match, how old is it, and what does it gain", (*flags).judge},
 	}
 }
@@ -66,13 +66,13 @@ var Command = &command.Command{
 	Short: "make, merge, trim and judge the compiler's profile, default.pgo",
 	Args:  "VERB [flags] …",
 	Example: []string{
-		"loupe pgo make -for ./cmd/server cpu.pb.gz              cmd/server/default.pgo, as small as can be",
-		"loupe pgo make -for ./cmd/server pod1.pb.gz pod2.pb.gz  of several, by CPU time per second",
-		"loupe pgo make -replace loupe-server-20261120-101500    of a recording",
+		"loupe pgo make -for ./cmd/server cpu.pb.gz              cmd/server/default.pgo, as small as possible",
+		"loupe pgo make -for ./cmd/server pod1.pb.gz pod2.pb.gz  from several, by CPU time per second",
+		"loupe pgo make -replace loupe-server-20261120-101500    from a recording",
 		"loupe pgo merge -weigh equal -o all.pb.gz 'pods/*.pb.gz'",
 		"loupe pgo trim -o small.pgo default.pgo                 the compiler decides the same",
 		"loupe pgo judge ./cmd/server                            does it still match the source?",
-		"loupe pgo judge ./cmd/tool -- -v in.txt                 and is the program faster by it?",
+		"loupe pgo judge ./cmd/tool -- -v in.txt                 and is the program faster with it?",
 		"loupe pgo judge -bench . -in ./... ./cmd/server         and are the benchmarks?",
 	},
 	About: help(),
@@ -83,20 +83,20 @@ var Command = &command.Command{
 		f := &flags{set: fs}
 		fs.StringVar(&f.pkg, "for", ".", "make: the main `package` that the profile is for")
 		fs.StringVar(&f.out, "o", "", "make, merge, trim: write this `file` (- is standard output)")
-		fs.BoolVar(&f.replace, "replace", false, "make, merge, trim: replace a file that is there")
+		fs.BoolVar(&f.replace, "replace", false, "make, merge, trim: replace an existing file")
 		fs.StringVar(&f.weigh, "weigh", string(pgo.ByRate), "make, merge: count several profiles by `rate`, sum or equal")
-		fs.StringVar(&f.weights, "weights", "", "make, merge: beside that, multiply them by a `list` of numbers: 3,1,1")
+		fs.StringVar(&f.weights, "weights", "", "make, merge: also multiply them by a `list` of numbers: 3,1,1")
 		fs.BoolVar(&f.whole, "whole", false, "make, merge: keep whole stacks, with lines and files")
 		fs.StringVar(&f.keep, "keep", "100%", "make, trim: keep the heaviest calls that make up this `share` of the weight")
-		fs.BoolVar(&f.foreign, "foreign", false, "make: take a profile that has nothing of the package's imports, too")
+		fs.BoolVar(&f.foreign, "foreign", false, "make: also accept a profile with nothing from the package's imports")
 		fs.StringVar(&f.build, "build", "", "make, judge: `flags` for go build, such as '-tags foo'")
 		fs.StringVar(&f.profile, "profile", "", "judge: the profile, `FILE` (default: default.pgo of the package)")
 		fs.IntVar(&f.top, "n", 10, "judge: show at most `number` rows of each table")
-		fs.StringVar(&f.fail, "fail", "", "judge: exit with 3 when more than this `share` of the weight is lost: 30%")
+		fs.StringVar(&f.fail, "fail", "", "judge: exit with 3 if more than this `share` of the weight is lost: 30%")
 		f.gain.Declare(fs)
-		fs.StringVar(&f.format, "format", "text", "`form` of the answer: text, md, csv or json")
+		fs.StringVar(&f.format, "format", "text", "output `format`: text, md, csv or json")
 		fs.BoolVar(&f.json, "json", false, "same as -format json ("+guided.Schema+")")
-		fs.BoolVar(&f.quiet, "quiet", false, "tell no progress")
+		fs.BoolVar(&f.quiet, "quiet", false, "print no progress")
 		return f.run
 	},
 }
@@ -109,32 +109,33 @@ func help() string {
 		fmt.Fprintf(&b, "  %-27s %s\n", v.name+" "+v.args, v.short)
 	}
 	b.WriteString(`
-FILE is a CPU profile, a recording with one, a pattern of them, a running service (:6060, which
-is recorded for ten seconds) or the address of a profile. Profiles of heap, mutex and others are
-refused, and so is what the compiler would refuse or ignore: profiles without start lines of
-functions, without calls, or with values below zero.
+FILE is a CPU profile, a recording with one, a pattern of them, a running service (:6060,
+which is recorded for ten seconds) or the address of a profile. Heap, mutex and other profiles
+are rejected, and so is anything the compiler would reject or ignore: profiles without start
+lines of functions, without calls, or with negative values.
 
-make writes what the compiler reads: of each stack the last two addresses with what was inlined
-there. Its calls and their weights are those of the whole profile, so that the compiler decides
-the same (go tool preprofile says so). A file that is there is replaced only with -replace; one
-that has the same content is left alone. A profile with functions of packages that the package
-does not import, and none of those that it does, is of another program: it takes -foreign.
+make writes what the compiler reads: the last two addresses of each stack with what was
+inlined there. The calls and their weights equal those of the whole profile, so the compiler
+decides the same (go tool preprofile confirms it). An existing file is replaced only with
+-replace; one with the same content is left alone. A profile whose functions are all in
+packages that the package does not import is from another program: it needs -foreign.
 
 Several profiles are counted by rate: CPU time per second of recording, so that an hour of one
 process does not swamp a minute of another. -weigh sum adds samples up, as go tool pprof -proto
-does; -weigh equal gives every profile the same say. -weights multiplies: 3,1 counts the first
+does; -weigh equal gives every profile equal weight. -weights multiplies: 3,1 counts the first
 three times.
 
-trim does the same to a file. -keep 95% loses calls: it says how many that the compiler takes
-for hot, which are those that make up 99% of the weight.
+trim does the same to a file. -keep 95% loses calls: it says how many of those that the
+compiler considers hot, which make up 99% of the weight.
 
-judge builds the package by the profile and asks the compiler for which calls it found a weight:
-those still in the same function, on the same line from its beginning. It lists what is lost,
-says how old the profile is and which commits have touched its hot functions since, and what the
-compiler has inlined and made direct. With -- or -bench it builds once more without the profile
-(-pgo=off), and both take turns until it is decided whether CPU time is less, as in loupe bench.
-A first build compiles all packages, the standard library's too. The exit code is 3 when more is
-lost than -fail allows, or when the program is slower by the profile.`)
+judge builds the package with the profile and asks the compiler for which calls it found a
+weight: those still in the same function, on the same line relative to its start. It lists
+what is lost, says how old the profile is and which commits have touched its hot functions
+since, and what the compiler has inlined and devirtualised. With -- or -bench it builds once
+more without the profile (-pgo=off), and both are interleaved until it is decided whether CPU
+time is lower, as in loupe bench. A first build compiles all packages, including the standard
+library. The exit code is 3 if more is lost than -fail allows, or if the program is slower
+with the profile.`)
 	return b.String()
 }
 
@@ -158,7 +159,7 @@ func (f *flags) run(e *command.Env, args []string) error {
 		f.format = "json"
 	}
 	if known := []string{"text", "json", "md", "csv"}; !slices.Contains(known, f.format) {
-		return command.Usagef("-format: unknown form %q: there are %s", f.format, strings.Join(known, ", "))
+		return command.Usagef("-format: unknown format %q: there are %s", f.format, strings.Join(known, ", "))
 	}
 	f.how = pgo.Weighing(f.weigh)
 	if !slices.Contains(pgo.Weighings, f.how) {

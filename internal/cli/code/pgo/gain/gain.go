@@ -44,10 +44,10 @@ func (o *Flags) Declare(fs *command.FlagSet) {
 	o.set = fs
 	fs.StringVar(&o.bench, "bench", "", "judge: measure the benchmarks that `regexp` matches, with the profile and without")
 	fs.StringVar(&o.in, "in", "", "judge: the `packages` of -bench, by commas (default: the package)")
-	fs.IntVar(&o.count, "count", 0, "judge: take `number` pairs, and decide then (default: as many as it takes)")
+	fs.IntVar(&o.count, "count", 0, "judge: take `number` pairs and then decide (default: as many as needed)")
 	fs.StringVar(&o.budget, "budget", "2m", "judge: end the pairs after this `time`")
 	fs.StringVar(&o.length, "benchtime", "100ms", "judge: how `long` a benchmark runs in a pair, or 100x operations")
-	fs.StringVar(&o.limit, "timeout", "10m", "judge: end a process that takes `longer`")
+	fs.StringVar(&o.limit, "timeout", "10m", "judge: kill a process that takes `longer`")
 	fs.StringVar(&o.input, "input", "", "judge: standard input of the program, a `file`")
 }
 
@@ -74,7 +74,7 @@ func (o *Flags) Parse(words []string) (err error) {
 		}
 	}
 	if o.set.Given("input") && !o.run {
-		return command.Usagef("-input is for the program, which stands behind --")
+		return command.Usagef("-input is for the program, which follows --")
 	}
 	if o.set.Given("count") && o.count < 1 {
 		return command.Usagef("-count: want at least 1")
@@ -84,7 +84,7 @@ func (o *Flags) Parse(words []string) (err error) {
 	}
 	if n, ok := strings.CutSuffix(o.length, "x"); ok {
 		if o.times, err = strconv.ParseInt(n, 10, 64); err != nil || o.times < 1 {
-			return command.Usagef("-benchtime: %q is no number of operations, such as 100x", o.length)
+			return command.Usagef("-benchtime: %q is not a number of operations such as 100x", o.length)
 		}
 	} else if o.every, err = unit.ParseDuration(o.length); err != nil || o.every <= 0 {
 		return command.Usagef("-benchtime: want a time such as 100ms, or a number of operations such as 100x, not %q", o.length)
@@ -203,7 +203,7 @@ func (o *Flags) pairs(e *command.Env, s Subject, cases []*bench.Case, lost []ben
 	err := bench.Measure(e.Ctx, plan, cases)
 	if errors.Is(err, context.Canceled) {
 		err = nil
-		m.Notes = append(m.Notes, "The measurement was interrupted: this is what there was by then.")
+		m.Notes = append(m.Notes, "The measurement was interrupted: these are the results up to then.")
 	}
 	var all []compare.Measured
 	for _, c := range cases {

@@ -55,12 +55,12 @@ func Take(e *command.Env, names []string, weights string) ([]pgo.Source, error) 
 	}
 	list := strings.Split(weights, ",")
 	if len(list) != len(all) {
-		return nil, command.Usagef("-weights %s are %d numbers, and there are %d profiles", weights, len(list), len(all))
+		return nil, command.Usagef("-weights %s has %d numbers, but there are %d profiles", weights, len(list), len(all))
 	}
 	for i, text := range list {
 		w, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(w > 0) || w > 1e9 || w < 1e-9 {
-			return nil, command.Usagef("-weights: %q is no number above zero", text)
+			return nil, command.Usagef("-weights: %q is not a number above zero", text)
 		}
 		all[i].Weight = w
 	}
@@ -154,11 +154,11 @@ func Refused(name string, err error) error {
 	case errors.Is(err, pgo.ErrKind):
 		advice = " (record CPU time: loupe run -phases bare,cpu …, or /debug/pprof/profile)"
 	case errors.Is(err, pgo.ErrNoStart):
-		advice = " (was it converted, or is it of another language?)"
+		advice = " (was it converted, or is it from another language?)"
 	case errors.Is(err, pgo.ErrEmpty):
 		advice = " (record longer, or under load)"
 	}
-	return command.Nothingf("%s is of no use to the compiler: %w%s", name, err, advice)
+	return command.Nothingf("the compiler cannot use %s: %w%s", name, err, advice)
 }
 
 // Share reads the percentage of a flag.
