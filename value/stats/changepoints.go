@@ -10,6 +10,9 @@ const (
 	// ShortStretch is the smallest number of values on a side of a change point: two
 	// outliers that follow each other are no stretch.
 	ShortStretch = 3
+	// FewestValues is the length of a series from which on a change can be found: four values
+	// that are all smaller than four others come by chance in one of 35 orders.
+	FewestValues = 8
 	// shortInterval is the length of the shortest interval in which a change is looked for.
 	// In a shorter one no arrangement is rare among all that are looked at.
 	shortInterval = 10
@@ -18,7 +21,7 @@ const (
 	maxShuffles = 9999
 	// enoughHits ends a test early (Besag and Clifford 1991): so many permutations were as
 	// extreme as what was observed, so that more would hardly change p.
-	enoughHits = 40
+	enoughHits  = 40
 	shuffleSeed = 0x6368616e6765
 	// locationDrop is how much less likely than the best a split may be that is still
 	// possible: 2·exp(-3.7) is 0.05, the error of a likelihood region of one change point in

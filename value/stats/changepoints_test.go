@@ -28,19 +28,29 @@ func TestProto(t *testing.T) {
 			for range trials {
 				x := noise.make(r, n)
 				one := func(y []float64, got *[5]int) {
-					for i := range y { y[i] = math.Exp(y[i]) }
+					for i := range y {
+						y[i] = math.Exp(y[i])
+					}
 					c := search.Course(y, 0.05)
 					var seen [5]bool
 					for _, m := range c.Moves {
 						seen[0] = true
 						switch {
-						case m.Wanders: seen[4] = true
-						case m.Shape == Step: seen[1] = true
-						case m.Shape == Gradual: seen[2] = true
-						default: seen[3] = true
+						case m.Wanders:
+							seen[4] = true
+						case m.Shape == Step:
+							seen[1] = true
+						case m.Shape == Gradual:
+							seen[2] = true
+						default:
+							seen[3] = true
 						}
 					}
-					for i, s := range seen { if s { got[i]++ } }
+					for i, s := range seen {
+						if s {
+							got[i]++
+						}
+					}
 				}
 				y := make([]float64, n)
 				copy(y, x)
@@ -48,7 +58,7 @@ func TestProto(t *testing.T) {
 				for i, c := range []struct {
 					at  int
 					eff float64
-				}{{n / 2, .05}, {n / 2, .1}, {n - 5, .05}, {n - 5, .10}, {n/2, .1}} {
+				}{{n / 2, .05}, {n / 2, .1}, {n - 5, .05}, {n - 5, .10}, {n / 2, .1}} {
 					y := make([]float64, n)
 					for j := range y {
 						y[j] = x[j]
@@ -61,9 +71,15 @@ func TestProto(t *testing.T) {
 					for _, cp := range co.Moves {
 						if cp.From <= c.at+3 && cp.To >= c.at-3 {
 							found[i][0]++
-							if !cp.Wanders && cp.Shape == Step { found[i][1]++ }
-							if !cp.Wanders && cp.Shape == Gradual { found[i][2]++ }
-							if cp.Wanders { found[i][3]++ }
+							if !cp.Wanders && cp.Shape == Step {
+								found[i][1]++
+							}
+							if !cp.Wanders && cp.Shape == Gradual {
+								found[i][2]++
+							}
+							if cp.Wanders {
+								found[i][3]++
+							}
 							break
 						}
 					}
@@ -72,9 +88,15 @@ func TestProto(t *testing.T) {
 					}
 				}
 			}
-			for i := range wrong { wrong[i] = wrong[i]*100/trials }
-			for i := range found { for j := range found[i] { found[i][j] = found[i][j]*100/trials } }
-			t.Logf("%3d %-25s wrong any/step/grad/either/wanders %v  found any/step/grad/wander: mid5 %v mid10 %v end5 %v end10 %v blip10 %v extra %d", n, noise.name, wrong, found[0],found[1],found[2],found[3],found[4], extra*100/trials)
+			for i := range wrong {
+				wrong[i] = wrong[i] * 100 / trials
+			}
+			for i := range found {
+				for j := range found[i] {
+					found[i][j] = found[i][j] * 100 / trials
+				}
+			}
+			t.Logf("%3d %-25s wrong any/step/grad/either/wanders %v  found any/step/grad/wander: mid5 %v mid10 %v end5 %v end10 %v blip10 %v extra %d", n, noise.name, wrong, found[0], found[1], found[2], found[3], found[4], extra*100/trials)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 var Command = &command.Command{
 	Name:  "bench",
 	Short: "measure benchmarks or commands, with verdicts",
-	Args:  "[flags] [packages] | -- COMMAND…",
+	Args:  "[flags] [packages] | -- COMMAND… | -history DIR|FILE…",
 	Example: []string{
 		"loupe bench ./... > new.txt                             all benchmarks, interleaved, with CPU time",
 		"loupe bench -vs HEAD ./parser                           is the working tree faster than the last commit?",
@@ -29,6 +29,8 @@ var Command = &command.Command{
 		"loupe bench -vs HEAD -profile cpu,allocs ./parser       and which lines made it so, by the profiles of both",
 		"loupe bench -vs main -floor -budget 5m ./parser         and is it more than two builds of main differ by?",
 		"loupe bench -bisect v1.2..HEAD BenchmarkParse ./parser  which revision changed it?",
+		"loupe bench -keep bench ./...                           and one more file in the folder bench",
+		"loupe bench -history bench                              what changed in it, since which revision?",
 		"loupe bench -- ./tool -v in.txt                         a command: wall, CPU, peak memory",
 		"loupe bench -vs './old in.txt' -- ./new in.txt          two commands",
 		"loupe bench -param n=1,2,4 -- ./tool -workers {n} -- ./other -j {n}",
@@ -78,6 +80,20 @@ skipped. At last the one that is found is measured against the one in front of i
 of -profile; where a change was undone and made again, one of the places is found. Where it stays
 undecided, what is left is listed, and the exit code is 4.
 
+With -keep what was measured is also written into a file of its own in DIR, TIME-REVISION.txt, in
+Go's benchmark format, with lines for the commit, its time, whether the tree was edited, the toolchain
+and GOMAXPROCS. With -vs it has this tree's side alone. Such a folder can be committed.
+
+With -history nothing is measured: files of -keep, or of go test -bench, are a series in the order
+of their commit times, of the dates in their names, or of when they were written. Each figure of each
+benchmark is told: its course, and where its level changed, between which revisions, by how much,
+whether at once or gradually. Each run counts once, whatever its rounds: a change needs 8 runs to be
+found, and 4 to 6 behind it. Bytes and allocations that do not vary within a run are compared
+exactly. Of the series that are said to have changed, 5% are false alarms, where runs are
+independent. Where neighbouring runs resemble each other a change is marked as unsure. Another
+CPU, system or GOMAXPROCS is another series. -bench filters, -unit chooses, -fail 5% exits with 3
+when the newest change of a series is for the worse by more than that, and not unsure.
+
 What stands behind -- is a command, and behind each further -- another one, which is compared
 with the first; -vs is then the first. It runs without a shell, unless -shell names one. {NAME}
 is replaced by each value of -param NAME=… in turn. A command that fails ends its measurement.
@@ -92,7 +108,7 @@ something could not be built, or failed.`,
 		fs.StringVar(&f.benchtime, "benchtime", "100ms", "how `long` a benchmark runs in a round, or 100x for so many operations")
 		fs.StringVar(&f.budget, "budget", "", "end after the round that fits into this `time`\n(default 2m where rounds go on until all is decided)")
 		fs.StringVar(&f.vs, "vs", "", "compare with this `version`: a revision, a folder, a test binary, or a command")
-		fs.StringVar(&f.fail, "fail", "0%", "with -vs: exit with 3 when something got worse by more than `percent`")
+		fs.StringVar(&f.fail, "fail", "0%", "with -vs or -history: exit with 3 when something got worse by more than `percent`")
 		fs.BoolVar(&f.floor, "floor", false, "with -vs: measure the noise floor as well, by a second build of the other version;\na change within it has no verdict")
 		fs.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation as well, by valgrind")
 		fs.StringVar(&f.out, "o", "", "write all results to `file` in Go's benchmark format")
@@ -100,8 +116,10 @@ something could not be built, or failed.`,
 		fs.StringVar(&f.recording, "recording", "", "with -profile: keep the recordings below `dir`\n(default loupe-bench-TIME)")
 		fs.Needs([]string{"recording"}, "profile")
 		fs.StringVar(&f.bisect, "bisect", "", "find the revision in `GOOD..BAD` that changed a benchmark, which is named first")
-		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op\n(default the first that has changed, times first)")
-		fs.Needs([]string{"unit"}, "bisect")
+		fs.StringVar(&f.keep, "keep", "", "also write the results into a new file in `dir`, for -history")
+		fs.BoolVar(&f.history, "history", false, "measure nothing: find the changes in files of -keep or go test -bench,\nwhich are named, or the folders that they are in")
+		fs.StringVar(&f.unit, "unit", "", "with -bisect: follow this `figure`, such as ns/op or B/op (default the\nfirst that has changed, times first); with -history: these, with commas between")
+		fs.Needs([]string{"unit"}, "bisect", "history")
 		fs.StringVar(&f.format, "format", "text", "`form` of the output: text, json, md or csv")
 		fs.BoolVar(&f.json, "json", false, "same as -format json")
 		fs.StringVar(&f.timeout, "timeout", "10m", "end a process that takes `longer`")
@@ -119,8 +137,10 @@ type flags struct {
 	out, format, timeout, build        string
 	profile, recording, bisect, unit   string
 	profilers                          []bench.Profiler
+	keep                               string
 	count                              int
 	json, quiet, floor, instructions   bool
+	history                            bool
 	commands                           commandFlags
 	limit, length, allowed             time.Duration // of -timeout, -benchtime and -budget
 	times                              int64
@@ -137,6 +157,12 @@ const usualBudget = 2 * time.Minute
 func (f *flags) run(e *command.Env, args []string) error {
 	if err := f.parse(); err != nil {
 		return err
+	}
+	if f.history {
+		return f.runHistory(e, args)
+	}
+	if f.set.Given("keep") && f.keep == "" {
+		return command.Usagef("-keep: a folder is missing (is a variable empty?)")
 	}
 	if f.set.Dashes {
 		if f.set.Before > 0 {
