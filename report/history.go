@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loupe/analysis/compare"
@@ -117,9 +118,9 @@ type spark struct{ series *compare.HistorySeries }
 
 func (p spark) left() {}
 func (p spark) plain() any {
-	values := []any{}
+	values := []string{}
 	for _, v := range p.series.Values {
-		values = append(values, v)
+		values = append(values, strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	return values
 }

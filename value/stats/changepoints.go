@@ -137,7 +137,7 @@ type ChangeSearch struct {
 
 // Steady is the probability of values as far from one level as these, if all orders of them
 // were equally likely: of the clearest split that any part of them has, by permutation. It
-// is exact for independent values of whatever distribution. Values that depend on those
+// is exact for independent values of whatever distribution, and 1 where one is NaN. Values that depend on those
 // before them, or drift, are not of one level for it. The permutations follow from the number
 // of values.
 func (s *ChangeSearch) Steady(values []float64) float64 {
@@ -148,7 +148,7 @@ func (s *ChangeSearch) Steady(values []float64) float64 {
 // steady returns the clearest split beside its p; 0 where there are too few values.
 func (s *ChangeSearch) steady(values []float64) (p float64, at int) {
 	n := len(values)
-	if n < 2*ShortStretch || slices.Min(values) == slices.Max(values) {
+	if n < 2*ShortStretch || slices.Min(values) == slices.Max(values) || math.IsNaN(slices.Min(values)) {
 		return 1, 0
 	}
 	look, scores := newScan(n), normalScores(values)
@@ -270,7 +270,7 @@ func (s *ChangeSearch) split(values []float64) ChangePoint {
 	if n < 2*ShortStretch || slices.Min(values) == slices.Max(values) {
 		return c
 	}
-	likelihood := likelihoods(normalScores(values))
+	likelihood := likelihoods(values)
 	for k := range likelihood {
 		if likelihood[k] > likelihood[c.At] {
 			c.At = k
@@ -286,24 +286,23 @@ func (s *ChangeSearch) split(values []float64) ChangePoint {
 	return c
 }
 
-// likelihoods are the logarithms of how likely each split of scores is, -Inf where it is
-// none: of two normal levels of the same spread.
-func likelihoods(scores []float64) []float64 {
-	n := float64(len(scores))
-	mean := Mean(scores)
-	spread := 0.0
-	for _, x := range scores {
-		spread += (x - mean) * (x - mean)
+// likelihoods are the logarithms of how likely each split of values is, -Inf where it is none: of
+// two levels from which distances count as they are, and not squared (Laplace), so that no
+// outlier draws the split to itself. The scores that tell whether there is a split say
+// less of where it is: they do not know how far apart the levels are.
+func likelihoods(values []float64) []float64 {
+	if x, _, ok := scores(values, nil); ok {
+		values = x
+	} else if math.IsInf(slices.Max(values), 0) || math.IsInf(slices.Min(values), 0) { // no distance is known
+		values = normalScores(values)
 	}
-	out := make([]float64, len(scores))
-	sum := 0.0
+	n := float64(len(values))
+	out := make([]float64, len(values))
 	for k := range out {
 		out[k] = math.Inf(-1)
-		if f := float64(k); k >= ShortStretch && k <= len(scores)-ShortStretch {
-			between := sum * sum * n / (f * (n - f))
-			out[k] = -n / 2 * math.Log(max(1e-9, 1-between/spread))
+		if k >= ShortStretch && k <= len(values)-ShortStretch {
+			out[k] = -n * math.Log((distances(values[:k], 0)+distances(values[k:], 0)+1e-12)/n)
 		}
-		sum += scores[k] - mean
 	}
 	return out
 }

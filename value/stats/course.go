@@ -208,7 +208,7 @@ func (c *Course) whiten(values []float64) []float64 {
 	n := float64(len(values))
 	tau := both / all
 	// Each level that was taken off has made them less alike.
-	near, far := tau+(1+3*max(0, tau))*float64(stretches)/n, c.distant(values)
+	near, far := tau+(1+3*max(0, tau))*float64(stretches)/n, c.distant(left)
 	c.Alike = min(0.95, max(near, far))
 	if near*math.Sqrt(n) < alikeFrom && far*math.Sqrt(n) < farAlikeFrom {
 		return nil
@@ -221,18 +221,23 @@ func (c *Course) whiten(values []float64) []float64 {
 }
 
 // distant is how alike neighbours are by how much farther apart the next but one is: in a
-// series in which each value keeps a part of the one before, that part. What lies across a
-// change does not count. It errs more than the correlation of what is left when all levels
+// series in which each value keeps a part of the one before, that part. Levels and slopes are
+// taken off, and what lies across a change does not count. It errs more than the correlation of what is left when all levels
 // are taken off, but not to one side: those levels take what is alike away with them.
-func (c *Course) distant(values []float64) float64 {
+func (c *Course) distant(left []float64) float64 {
 	across := func(i, lag int) bool {
-		return slices.ContainsFunc(c.Moves, func(m Move) bool { return m.Shape != Gradual && i-lag < m.At && m.At <= i })
+		return slices.ContainsFunc(c.Moves, func(m Move) bool {
+			if m.Shape != Gradual {
+				return i-lag < m.At && m.At <= i
+			}
+			return i-lag < m.From && m.From <= i || i-lag <= m.To && m.To < i
+		})
 	}
 	apart := func(lag int) float64 {
 		var d []float64
-		for i := lag; i < len(values); i++ {
+		for i := lag; i < len(left); i++ {
 			if !across(i, lag) {
-				d = append(d, math.Abs(values[i]-values[i-lag]))
+				d = append(d, math.Abs(left[i]-left[i-lag]))
 			}
 		}
 		return Mean(d)

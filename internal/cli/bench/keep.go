@@ -45,6 +45,9 @@ func (f *flags) keeper(e *command.Env, temp string, packages bool) (*keeper, err
 	if f.build != "" {
 		k.config = append(k.config, benchmark.BuildKey+": "+oneLine(f.build))
 	}
+	if cpu := oneLine(collect.HostFacts().CPU); !packages && cpu != "" { // test binaries say it themselves
+		k.config = append(k.config, "cpu: "+cpu)
+	}
 	if packages {
 		if version, err := collect.GoVersion(e.Ctx, temp, dir); err == nil {
 			k.config = append(k.config, benchmark.ToolchainKey+": "+version)
